@@ -84,7 +84,7 @@ bench-live: build/bin/ktrace build/demo/x86_64/kernel.elf
 BENCH_MERGE_DIR := build/bench/merge
 
 # Traces are written by the writer of the reader's tests, which is independent of the kernel library.
-$(BENCH_MERGE_DIR)/gen_v2: bench/merge/gen_v2.c test/unit/ktread_writer.c test/unit/ktread_support.c \
+$(BENCH_MERGE_DIR)/gen_v2: bench/merge/gen_v2.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \
 		build/lib/libktread.a
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)

@@ -3,7 +3,7 @@
 # Tests. A fragment of a room adds to these lists:
 #
 #   UNIT_TESTS += ring              a cmocka program; sources and needs in
-#   UNIT_SRCS_ring := test/unit/kernel_ring.c kernel/core/ring.c
+#   UNIT_SRCS_ring := test/unit/kernel/ring.c kernel/core/ring.c
 #   UNIT_CFLAGS_ring := -Itest/fake            (optional)
 #   UNIT_LIBS_ring := build/lib/libktread.a    (optional; archives become prerequisites)
 #   UNIT_TESTS_X86_64 += ring      instead: a program that needs a host that is an x86_64; elsewhere it is skipped, which
@@ -41,9 +41,10 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 UNIT_HOST_unit := build
 UNIT_HOST_asan := build/asan
 
-# What every host room uses is at hand for each test. $(call unit_base,<variant>)
-define unit_base
-$$(UNIT_HOST_$(1))/lib/libbase.a: $$(patsubst %.c,$$(UNIT_HOST_$(1))/%.o,$$(wildcard host/base/*.c))
+# The host's rooms as an archive, of which a test gets the objects that it calls, unless it brings functions of these names
+# itself. $(call unit_archive,<variant>)
+define unit_archive
+$$(UNIT_HOST_$(1))/lib/libhost.a: $$(patsubst %.c,$$(UNIT_HOST_$(1))/%.o,$$(filter-out host/cmd/main.c,$$(sort $$(KTRACE_SRCS) $$(KTREAD_SRCS))))
 	@mkdir -p $$(@D)
 	@rm -f $$@.new && ar rcs $$@.new $$^ && mv $$@.new $$@
 endef
@@ -66,7 +67,7 @@ endef
 # $(call unit_link,<variant>,<its flags>,<name>)
 define unit_link
 build/test/$(1)/$(3): $$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))) $$(UNIT_LIBS_$(3)) \
-		$$(UNIT_HOST_$(1))/lib/libbase.a
+		$$(UNIT_HOST_$(1))/lib/libhost.a
 	@mkdir -p $$(@D)
 	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $$(UNIT_CFLAGS_$(3)) -o $$@ $$^ -lcmocka $$(UNIT_LDLIBS_$(3)) $$(HOST_LDLIBS)
 UNIT_OBJECTS += $$(filter %.o,$$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))))
@@ -74,7 +75,7 @@ endef
 
 # $(call unit_variant,<variant>,<its flags>)
 define unit_variant
-$(eval $(call unit_base,$(1)))
+$(eval $(call unit_archive,$(1)))
 $(foreach t,$(UNIT_TESTS),$(eval UNIT_FLAGS_$(call unit_folder,$(UNIT_CFLAGS_$(t))) := $(UNIT_CFLAGS_$(t))))
 $(foreach folder,$(sort $(foreach t,$(UNIT_TESTS),$(call unit_folder,$(UNIT_CFLAGS_$(t))))), \
 	$(eval $(call unit_compile,$(1),$(2),$(UNIT_FLAGS_$(folder)))))

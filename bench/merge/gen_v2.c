@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "unit/ktread_writer.h"
+#include "unit/support/ktread_writer.h"
 
 static void describe(struct writer *writer)
 {

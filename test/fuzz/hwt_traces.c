@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "unit/hwt_write.h"
+#include "unit/support/hwt_write.h"
 
 static struct hwt_packets_writer packets;
 

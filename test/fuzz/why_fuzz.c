@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "unit/why_property.h"
+#include "unit/support/why_property.h"
 #include "why/report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

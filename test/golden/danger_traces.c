@@ -11,7 +11,7 @@
 
 #include "golden/danger.h"
 #include "proc/put.h"
-#include "unit/ktread_writer.h"
+#include "unit/support/ktread_writer.h"
 
 #define EACH   3 /* sequences a trace */
 #define TRACES ((DANGERS + EACH - 1) / EACH)

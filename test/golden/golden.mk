@@ -17,7 +17,7 @@ build/test/v1-mix: test/golden/v1_mix.c include/ktrx/v1.h
 SCRIPT_TESTS += test/golden/check.sh test/golden/doctor.sh test/golden/cmd.sh test/golden/cmd_stream.sh test/golden/cmd_errors.sh test/golden/options.sh test/golden/options_tools.sh test/golden/cmd_take.sh test/golden/stats.sh test/golden/install.sh
 CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode build/test/cmd-traces build/test/why-traces build/test/ktrace-script
 
-build/test/cmd-traces: test/golden/cmd_traces.c test/unit/ktread_writer.c test/unit/ktread_support.c \
+build/test/cmd-traces: test/golden/cmd_traces.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \
 		build/lib/libktread.a
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
@@ -25,9 +25,9 @@ build/test/cmd-traces: test/golden/cmd_traces.c test/unit/ktread_writer.c test/u
 SCRIPT_TESTS += test/golden/danger.sh
 CHECK_NEEDS += build/bin/ktrace build/test/danger-traces build/test/harmless build/test/ktrace-script
 
-DANGER_SRCS := test/golden/danger_traces.c test/unit/ktread_writer.c test/unit/ktread_support.c
+DANGER_SRCS := test/golden/danger_traces.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c
 build/test/danger-traces: $(DANGER_SRCS) $$(filter-out $(DANGER_SRCS),$$(PROC_PUT_SRCS)) build/lib/libktread.a \
-		test/golden/danger.h test/golden/proc/put.h test/unit/ktread_writer.h
+		test/golden/danger.h test/golden/proc/put.h test/unit/support/ktread_writer.h
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(filter %.c %.a,$^) -lcmocka $(HOST_LDLIBS)
 
@@ -58,7 +58,7 @@ build/test/kdump-traces: test/golden/kdump_traces.c $$(PROC_PUT_SRCS) build/lib/
 SCRIPT_TESTS += test/golden/ktrdump.sh
 CHECK_NEEDS += build/bin/ktrdump build/test/ktrdump-traces
 
-build/test/ktrdump-traces: test/golden/ktrdump_traces.c test/unit/ktread_writer.c test/unit/ktread_support.c \
+build/test/ktrdump-traces: test/golden/ktrdump_traces.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \
 		build/lib/libktread.a
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
@@ -66,7 +66,7 @@ build/test/ktrdump-traces: test/golden/ktrdump_traces.c test/unit/ktread_writer.
 SCRIPT_TESTS += test/golden/memory.sh
 CHECK_NEEDS += build/bin/ktrace build/test/memory-trace build/test/memory-used
 
-build/test/memory-trace: test/golden/memory_trace.c test/unit/ktread_writer.c test/unit/ktread_support.c build/lib/libktread.a
+build/test/memory-trace: test/golden/memory_trace.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c build/lib/libktread.a
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
 
@@ -77,7 +77,7 @@ build/test/memory-used: test/golden/memory_used.c
 SCRIPT_TESTS += test/golden/proc.sh test/golden/processes.sh
 CHECK_NEEDS += build/test/proc-traces
 
-PROC_PUT_SRCS := test/golden/proc/put.c test/unit/ktread_support.c
+PROC_PUT_SRCS := test/golden/proc/put.c test/unit/support/ktread_support.c
 
 build/test/proc-traces: test/golden/proc/make.c test/golden/proc/make_bad.c $(PROC_PUT_SRCS) build/lib/libktread.a \
 		test/golden/proc/put.h test/golden/proc/make_bad.h

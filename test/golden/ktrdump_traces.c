@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit/ktread_writer.h"
+#include "unit/support/ktread_writer.h"
 
 #define US	1000u	    /* ticks a microsecond: the writer's clock runs at 1 GHz */
 #define FAR_CPU 0xfffffff0u /* that no table has a place for */

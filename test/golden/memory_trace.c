@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit/ktread_writer.h"
+#include "unit/support/ktread_writer.h"
 
 enum { SWITCH = 1, ENTER, EXIT, ACQUIRE, RELEASE };
 

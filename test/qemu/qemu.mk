@@ -22,8 +22,7 @@ CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 SCRIPT_TESTS += test/qemu/hwt_blocks.sh
 CHECK_NEEDS += host build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf build/demo/aarch64/kernel.elf
 
-HWT_BLOCKS_SRCS := test/qemu/hwt_blocks.c $(HWT_READ_SRCS)
-build/test/hwt_blocks: $$(call unit_objects,unit,$(HWT_BLOCKS_SRCS),-Ihost) build/lib/libbase.a
+build/test/hwt_blocks: $$(call unit_objects,unit,test/qemu/hwt_blocks.c,-Ihost) build/lib/libhost.a
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $^ $(HOST_LDLIBS)
 

@@ -8,6 +8,3 @@ $(RECORD_TEST_PROGRAMS): build/test/record/%: test/record/%.c include/user/sys/k
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -Iinclude/user -o $@ $< -lpthread
 
-UNIT_TESTS += record_registers
-UNIT_SRCS_record_registers := test/unit/record_registers.c host/record/registers.c
-UNIT_CFLAGS_record_registers := -Ihost

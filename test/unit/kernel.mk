@@ -7,22 +7,21 @@ CONSOLE_TEST_CFLAGS := -I. -Itest/fake -Ikernel/arch/generic
 
 UNIT_TESTS += console_format
 UNIT_CFLAGS_console_format := $(CONSOLE_TEST_CFLAGS)
-UNIT_SRCS_console_format := test/unit/console_format.c kernel/core/row.c kernel/console/format.c kernel/console/line.c \
-	$(wildcard host/ktread/*.c)
+UNIT_SRCS_console_format := test/unit/kernel/console_format.c kernel/core/row.c kernel/console/format.c kernel/console/line.c
 
 CONSOLE_TEST_SRCS := test/fake/machine.c test/fake/checker.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 
 UNIT_TESTS += console_show
 UNIT_CFLAGS_console_show := $(CONSOLE_TEST_CFLAGS)
-UNIT_SRCS_console_show := test/unit/console_show.c $(CONSOLE_TEST_SRCS)
+UNIT_SRCS_console_show := test/unit/kernel/console_show.c $(CONSOLE_TEST_SRCS)
 
 UNIT_TESTS += console_echo
 UNIT_CFLAGS_console_echo := $(CONSOLE_TEST_CFLAGS)
-UNIT_SRCS_console_echo := test/unit/console_echo.c $(CONSOLE_TEST_SRCS)
+UNIT_SRCS_console_echo := test/unit/kernel/console_echo.c $(CONSOLE_TEST_SRCS)
 
 # Needs a word reached by one instruction relative to fs: the host must be an x86_64.
 UNIT_TESTS_X86_64 += console_stress
-UNIT_SRCS_console_stress := test/unit/console_stress.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
+UNIT_SRCS_console_stress := test/unit/kernel/console_stress.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 UNIT_CFLAGS_console_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 
 # Tests of those parts of the demo kernel that run on the host. Its headers have the names of the C library's, hence
@@ -31,13 +30,13 @@ DEMO_TEST_CFLAGS := -DKTRACE_STATE=0 -Ikernel/arch/generic -iquote test/fake/dem
 DEMO_TEST_SRCS := test/fake/demo/memory.c test/fake/demo/process.c demo/kern/vm.c demo/kern/vm_fault.c demo/kern/share.c
 
 UNIT_TESTS += demo_vm demo_elf
-UNIT_SRCS_demo_vm := test/unit/demo_vm.c $(DEMO_TEST_SRCS)
+UNIT_SRCS_demo_vm := test/unit/demo/vm.c $(DEMO_TEST_SRCS)
 UNIT_CFLAGS_demo_vm := $(DEMO_TEST_CFLAGS)
-UNIT_SRCS_demo_elf := test/unit/demo_elf.c demo/kern/elf.c $(DEMO_TEST_SRCS)
+UNIT_SRCS_demo_elf := test/unit/demo/elf.c demo/kern/elf.c $(DEMO_TEST_SRCS)
 UNIT_CFLAGS_demo_elf := $(DEMO_TEST_CFLAGS)
 
 # Tests of hardware trace in the kernel, on a fake one. Those of each trace unit follow.
-HWT_KERNEL_TEST_SRCS = test/unit/hwt_support.c test/unit/proc_walk.c $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
+HWT_KERNEL_TEST_SRCS = test/unit/support/hwt_support.c test/unit/support/proc_walk.c $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
 HWT_KERNEL_TEST_CFLAGS = $(KERNEL_TEST_CFLAGS)
 
 .PHONY: $(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch))
@@ -47,7 +46,7 @@ $(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch)): ktrace-hwt-so
 # $(call hwt_test,<name>)
 define hwt_test
 UNIT_TESTS += hwt_$(1)
-UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(HWT_KERNEL_TEST_SRCS)
+UNIT_SRCS_hwt_$(1) = test/unit/kernel/hwt_$(1).c $$(HWT_KERNEL_TEST_SRCS)
 UNIT_CFLAGS_hwt_$(1) = $$(HWT_KERNEL_TEST_CFLAGS)
 endef
 $(foreach name,context pause permission records switch,$(eval $(call hwt_test,$(name))))
@@ -57,44 +56,23 @@ $(eval $(call hwt_test,left_out))
 UNIT_CFLAGS_hwt_left_out += -DKTRACE_HWT_HOOKS=0
 
 # What every backend must pass; for its own test: $(HWT_CONFORM_SRCS), its sources, its model's, and $(HWT_KERNEL_TEST_CFLAGS).
-HWT_CONFORM_SRCS = test/unit/hwt_conform.c $(HWT_KERNEL_TEST_SRCS)
+HWT_CONFORM_SRCS = test/unit/support/hwt_conform.c $(HWT_KERNEL_TEST_SRCS)
 $(eval $(call hwt_test,mock))
-UNIT_SRCS_hwt_mock += test/unit/hwt_conform.c
+UNIT_SRCS_hwt_mock += test/unit/support/hwt_conform.c
 
 # Threads as CPUs: the host must be an x86_64.
 UNIT_TESTS_X86_64 += hwt_stress
-UNIT_SRCS_hwt_stress = test/unit/hwt_stress.c test/unit/proc_walk.c $(KTRACE_HWT_SOURCES) $(KTRACE_CORE_SOURCES)
+UNIT_SRCS_hwt_stress = test/unit/kernel/hwt_stress.c test/unit/support/proc_walk.c $(KTRACE_HWT_SOURCES) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_hwt_stress = -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 
-# Trace of AArch64 processors, read: SPE, and ETMv4 by OpenCSD.
-HWT_SPE_SRCS := $(wildcard host/hwt/spe*.c)
-
-UNIT_TESTS += hwt_spe
-UNIT_SRCS_hwt_spe := test/unit/hwt_spe.c $(HWT_SPE_SRCS)
-UNIT_CFLAGS_hwt_spe := -Ihost
-
-UNIT_TESTS += hwt_etm4
-UNIT_SRCS_hwt_etm4 := test/unit/hwt_etm4.c $(wildcard host/hwt/etm4*.c)
-UNIT_CFLAGS_hwt_etm4 := -Ihost
-
-# The plugin's encoder of ETMv4, decoded.
-UNIT_TESTS += plugin_a64
-UNIT_CFLAGS_plugin_a64 := -Ihost
-UNIT_SRCS_plugin_a64 := test/unit/plugin_a64.c host/plugin/a64.c
-
-UNIT_TESTS += plugin_etm4
-UNIT_CFLAGS_plugin_etm4 := -Ihost
-UNIT_SRCS_plugin_etm4 := test/unit/plugin_etm4.c $(addprefix host/plugin/,a64.c etm4.c etm4_atoms.c output.c) \
-	$(wildcard host/hwt/etm4*.c)
-
 # The backend of CoreSight on a model of its components.
-CORESIGHT_TEST_SRCS = test/unit/hwt_coresight_support.c $(addprefix test/fake/,hwt_coresight.c hwt_coresight_etm.c \
+CORESIGHT_TEST_SRCS = test/unit/support/hwt_coresight_support.c $(addprefix test/fake/,hwt_coresight.c hwt_coresight_etm.c \
 	hwt_coresight_names.c hwt_coresight_tmc.c hwt_log.c) $(KTRACE_HWT_CORESIGHT_SOURCES)
 
 # $(call coresight_test,<name>,<what it takes besides>)
 define coresight_test
 UNIT_TESTS += hwt_$(1)
-UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(CORESIGHT_TEST_SRCS) $(2)
+UNIT_SRCS_hwt_$(1) = test/unit/kernel/hwt_$(1).c $$(CORESIGHT_TEST_SRCS) $(2)
 UNIT_CFLAGS_hwt_$(1) = $$(KERNEL_TEST_CFLAGS)
 endef
 $(eval $(call coresight_test,coresight,$$(KERNEL_TEST_SRCS)))
@@ -109,7 +87,7 @@ $(eval $(call coresight_test,coresight_model,$$(KERNEL_TEST_SRCS)))
 # $(call hwt_registers_test,<name>,<pt or spe>,<its sources>)
 define hwt_registers_test
 UNIT_TESTS += $(1)
-UNIT_SRCS_$(1) = test/unit/$(1).c test/unit/hwt_$(2)_support.c test/fake/hwt_$(2).c test/fake/hwt_log.c $(3)
+UNIT_SRCS_$(1) = test/unit/kernel/$(1).c test/unit/support/hwt_$(2)_support.c test/fake/hwt_$(2).c test/fake/hwt_log.c $(3)
 UNIT_CFLAGS_$(1) = $$(KERNEL_TEST_CFLAGS)
 endef
 $(eval $(call hwt_registers_test,hwt_pt,pt,$(KTRACE_HWT_PT_SOURCES)))
@@ -122,7 +100,7 @@ $(eval $(call hwt_registers_test,hwt_spe_model,spe,$(KTRACE_HWT_SPE_SOURCES)))
 # $(call hwt_registers_conform,<pt or spe>,<its sources>)
 define hwt_registers_conform
 UNIT_TESTS += hwt_$(1)_conform
-UNIT_SRCS_hwt_$(1)_conform = test/unit/hwt_$(1)_conform.c test/fake/hwt_$(1).c test/fake/hwt_log.c $(2) $$(HWT_CONFORM_SRCS)
+UNIT_SRCS_hwt_$(1)_conform = test/unit/kernel/hwt_$(1)_conform.c test/fake/hwt_$(1).c test/fake/hwt_log.c $(2) $$(HWT_CONFORM_SRCS)
 UNIT_CFLAGS_hwt_$(1)_conform = $$(HWT_KERNEL_TEST_CFLAGS)
 endef
 $(eval $(call hwt_registers_conform,pt,$(KTRACE_HWT_PT_SOURCES)))
@@ -130,9 +108,9 @@ $(eval $(call hwt_registers_conform,spe,$(KTRACE_HWT_SPE_SOURCES)))
 
 # The backend of the trace unit in software: on a fake one, and what the compilers make of its marker.
 UNIT_TESTS += hwt_qemu hwt_qemu_conform
-UNIT_SRCS_hwt_qemu = test/unit/hwt_qemu.c test/fake/hwt_unit.c $(KTRACE_HWT_QEMU_SOURCES) $(KERNEL_TEST_SRCS)
+UNIT_SRCS_hwt_qemu = test/unit/kernel/hwt_qemu.c test/fake/hwt_unit.c $(KTRACE_HWT_QEMU_SOURCES) $(KERNEL_TEST_SRCS)
 UNIT_CFLAGS_hwt_qemu = $(KERNEL_TEST_CFLAGS)
-UNIT_SRCS_hwt_qemu_conform = test/unit/hwt_qemu_conform.c test/fake/hwt_unit.c $(KTRACE_HWT_QEMU_SOURCES) \
+UNIT_SRCS_hwt_qemu_conform = test/unit/kernel/hwt_qemu_conform.c test/fake/hwt_unit.c $(KTRACE_HWT_QEMU_SOURCES) \
 	$(HWT_CONFORM_SRCS)
 UNIT_CFLAGS_hwt_qemu_conform = $(KERNEL_TEST_CFLAGS)
 
@@ -156,7 +134,7 @@ KERNEL_TEST_CFLAGS := -I. -Itest/fake -Ikernel/arch/generic
 # $(call kernel_test,<name>)
 define kernel_test
 UNIT_TESTS += kernel_$(1)
-UNIT_SRCS_kernel_$(1) := test/unit/kernel_$(1).c $(KERNEL_TEST_SRCS)
+UNIT_SRCS_kernel_$(1) := test/unit/kernel/$(1).c $(KERNEL_TEST_SRCS)
 UNIT_CFLAGS_kernel_$(1) := $(KERNEL_TEST_CFLAGS)
 endef
 $(eval $(call kernel_test,record))
@@ -173,44 +151,55 @@ $(eval $(call kernel_test,fold))
 $(eval $(call kernel_test,rare))
 $(eval $(call kernel_test,many))
 $(eval $(call kernel_test,callers))
-UNIT_SRCS_kernel_callers += $(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_file)
 UNIT_CFLAGS_kernel_callers += -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -Ihost
 $(eval $(call kernel_test,online))
 UNIT_SRCS_kernel_online += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
 UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD
 
+# Clocks that differ: measured by the kernel library between threads, and put right by the reader.
+UNIT_TESTS += kernel_clock
+UNIT_SRCS_kernel_clock := test/unit/kernel/clock.c $(KTRACE_CORE_SOURCES) kernel/core/snapshot.c kernel/core/dump.c \
+	kernel/core/dump_stream.c kernel/core/rings.c
+UNIT_CFLAGS_kernel_clock := -I. -Itest/fake/skew -Ikernel/arch/generic -pthread
+
+UNIT_TESTS += kernel_clock_turns
+UNIT_SRCS_kernel_clock_turns := test/unit/kernel/clock_turns.c $(KTRACE_CORE_SOURCES)
+UNIT_CFLAGS_kernel_clock_turns := -I. -Itest/fake/skew -Ikernel/arch/generic -pthread
+
+UNIT_TESTS += kernel_tick
+UNIT_SRCS_kernel_tick := test/unit/kernel/tick.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
+UNIT_CFLAGS_kernel_tick := -I. -Itest/fake/tick -Ikernel/arch/generic
+
 # The ring's protocol in all interleavings, and how often its check misses.
 UNIT_TESTS += ring_model ktrx_check
-UNIT_SRCS_ring_model := test/unit/ring_model.c
-UNIT_CFLAGS_ring_model := -Itest/unit
-UNIT_SRCS_ktrx_check := test/unit/ktrx_check.c
-UNIT_CFLAGS_ktrx_check := -Itest/unit
+UNIT_SRCS_ring_model := test/unit/kernel/ring_model.c
+UNIT_SRCS_ktrx_check := test/unit/kernel/ktrx_check.c
 
 # Needs a word reached by one instruction relative to fs: the host must be an x86_64.
 UNIT_TESTS_X86_64 += kernel_stress kernel_hooks_stress
-UNIT_SRCS_kernel_stress := test/unit/kernel_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
+UNIT_SRCS_kernel_stress := test/unit/kernel/stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 UNIT_TESTS_X86_64 += kernel_step
-UNIT_SRCS_kernel_step := $(UNIT_SRCS_kernel_stress:%/kernel_stress.c=%/kernel_step.c)
+UNIT_SRCS_kernel_step := $(UNIT_SRCS_kernel_stress:%/stress.c=%/step.c)
 # As kernels have it: sanitized, the record path is another one, of thousands of instructions.
 UNIT_CFLAGS_kernel_step := $(UNIT_CFLAGS_kernel_stress) -O2 -fno-sanitize=all -Wno-maybe-uninitialized
-UNIT_SRCS_kernel_hooks_stress := test/unit/kernel_hooks_stress.c $(KTRACE_CORE_SOURCES)
+UNIT_SRCS_kernel_hooks_stress := test/unit/kernel/hooks_stress.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_hooks_stress := $(UNIT_CFLAGS_kernel_stress)
 UNIT_TESTS_X86_64 += kernel_fold_stress
-UNIT_SRCS_kernel_fold_stress := test/unit/kernel_fold_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
+UNIT_SRCS_kernel_fold_stress := test/unit/kernel/fold_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_fold_stress := $(UNIT_CFLAGS_kernel_stress)
 
 # Files written for DragonFly's macros, told in DragonFly's way what to compile in.
 $(eval $(call kernel_test,ktr))
-UNIT_SRCS_kernel_ktr += $(addprefix test/unit/ktr/,tokens.c forms.c extern.c)
-UNIT_CFLAGS_kernel_ktr += -Itest/unit/ktr -Iinclude/compat -DKTR=1 -DKTR_TOKENS=1 -DKTR_FORMS=1
+UNIT_SRCS_kernel_ktr += $(addprefix test/unit/kernel/ktr/,tokens.c forms.c extern.c)
+UNIT_CFLAGS_kernel_ktr += -Itest/unit/kernel/ktr -Iinclude/compat -DKTR=1 -DKTR_TOKENS=1 -DKTR_FORMS=1
 
 $(eval $(call kernel_test,place))
 
 # The same, read by the host.
 UNIT_TESTS += noise_read
-UNIT_SRCS_noise_read := test/unit/noise_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
-	kernel/core/dump_stream.c kernel/core/rings.c test/unit/ktread_support.c host/analyze/repeats.c $(wildcard host/ktread/*.c)
+UNIT_SRCS_noise_read := test/unit/kernel/noise_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
+	kernel/core/dump_stream.c kernel/core/rings.c test/unit/support/ktread_support.c
 UNIT_CFLAGS_noise_read := $(KERNEL_TEST_CFLAGS) -Ihost
 
 UNIT_TESTS += place_read
@@ -218,42 +207,40 @@ UNIT_SRCS_place_read := $(UNIT_SRCS_noise_read:%/noise_read.c=%/place_read.c)
 UNIT_CFLAGS_place_read := $(UNIT_CFLAGS_noise_read)
 
 UNIT_TESTS += keep_read
-UNIT_SRCS_keep_read := test/unit/keep_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
-	kernel/core/dump_stream.c kernel/core/rings.c test/unit/ktread_support.c test/fuzz/ktread_exercise.c $(wildcard host/ktread/*.c)
+UNIT_SRCS_keep_read := test/unit/kernel/keep_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
+	kernel/core/dump_stream.c kernel/core/rings.c test/unit/support/ktread_support.c test/fuzz/ktread_exercise.c
 UNIT_CFLAGS_keep_read := $(KERNEL_TEST_CFLAGS) -Ihost
 SOAK_TESTS += test/unit/kernel_build/matrix_all.sh
 
 # Tests of process traces in the kernel, on a fake one.
-PROC_TEST_SRCS := test/unit/proc_support.c test/unit/proc_walk.c $(KTRACE_PROC_SOURCES) $(KERNEL_TEST_SRCS)
+PROC_TEST_SRCS := test/unit/support/proc_support.c test/unit/support/proc_walk.c $(KTRACE_PROC_SOURCES) $(KERNEL_TEST_SRCS)
 
 # $(call proc_test,<name>)
 define proc_test
 UNIT_TESTS += proc_$(1)
-UNIT_SRCS_proc_$(1) := test/unit/proc_$(1).c $(PROC_TEST_SRCS)
+UNIT_SRCS_proc_$(1) := test/unit/kernel/proc_$(1).c $(PROC_TEST_SRCS)
 UNIT_CFLAGS_proc_$(1) := $(KERNEL_TEST_CFLAGS)
 endef
 $(eval $(call proc_test,records))
 $(eval $(call proc_test,control))
 $(eval $(call proc_test,life))
 $(eval $(call proc_test,full))
-UNIT_SRCS_proc_full += $(wildcard host/ktread/*.c)
 $(eval $(call proc_test,read))
-UNIT_SRCS_proc_read += $(wildcard host/ktread/*.c)
 
 # Threads as CPUs: the host must be an x86_64.
 UNIT_TESTS_X86_64 += proc_stress
-UNIT_SRCS_proc_stress := test/unit/proc_stress.c test/unit/proc_walk.c $(KTRACE_PROC_SOURCES) $(KTRACE_CORE_SOURCES)
+UNIT_SRCS_proc_stress := test/unit/kernel/proc_stress.c test/unit/support/proc_walk.c $(KTRACE_PROC_SOURCES) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_proc_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 
 # Unit tests of the transports and of dumps. Drivers run on a fake machine, whose ktrace_io.h comes first.
 
-TRANSPORT_FAKE := test/unit/transport_fake/machine.c
-TRANSPORT_CFLAGS := -I. -Itest/unit -Itest/unit/transport_fake -Ikernel/arch/$(shell uname -m)
+TRANSPORT_FAKE := test/unit/kernel/transport_fake/machine.c
+TRANSPORT_CFLAGS := -I. -Itest/unit/kernel -Itest/unit/kernel/transport_fake -Ikernel/arch/$(shell uname -m)
 
 # $(call transport_test,<name>,<sources of the kernel>)
 define transport_test
 UNIT_TESTS += $(1)
-UNIT_SRCS_$(1) := test/unit/$(1).c $(TRANSPORT_FAKE) $(2)
+UNIT_SRCS_$(1) := test/unit/kernel/$(1).c $(TRANSPORT_FAKE) $(2)
 UNIT_CFLAGS_$(1) := $(TRANSPORT_CFLAGS)
 endef
 
@@ -268,12 +255,12 @@ $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kerne
 	kernel/transport/virtio_queue.c kernel/transport/virtio_mmio.c kernel/transport/virtio_pci.c))
 
 # Dumps are made of a trace that the core itself recorded.
-DUMP_TEST_SRCS := test/unit/dump_support.c $(KTRACE_CORE_SOURCES) \
+DUMP_TEST_SRCS := test/unit/support/dump_support.c $(KTRACE_CORE_SOURCES) \
 	$(KTRACE_READER_SOURCES) $(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c)
 # $(call dump_test,<name>,<sources>)
 define dump_test
 UNIT_TESTS += $(1)
-UNIT_SRCS_$(1) := test/unit/$(1).c $(2)
+UNIT_SRCS_$(1) := test/unit/kernel/$(1).c $(2)
 UNIT_CFLAGS_$(1) := $(TRANSPORT_CFLAGS)
 endef
 

@@ -10,7 +10,7 @@
 #ifndef PROC_PUT_H
 #define PROC_PUT_H
 
-#include "unit/ktread_support.h"
+#include "unit/support/ktread_support.h"
 
 enum put_format { PUT_KTRX, PUT_DRAGONFLY, PUT_FREEBSD0, PUT_FREEBSD0_I386, PUT_FREEBSD1 };
 

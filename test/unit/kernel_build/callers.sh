@@ -5,7 +5,7 @@
 # differs from compiler to compiler, and once together with the sites.
 . test/tap.sh
 
-sites=test/unit/kernel_callers.c
+sites=test/unit/kernel/callers.c
 called="test/fake/machine.c test/fake/checker.c host/base/open.c host/base/utf8.c $(make -s ktrace-sources)
 	host/analyze/symbols.c host/analyze/symbols_image.c host/analyze/symbols_file.c host/analyze/demangle.c"
 libraries=$(make -s host-libraries)

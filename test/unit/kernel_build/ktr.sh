@@ -5,7 +5,7 @@
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-folder=test/unit/ktr
+folder=test/unit/kernel/ktr
 
 # events FILE: how many rows of the event table it has
 events() { nm "$1" | grep -cE ' [dD] ktrace_event_[a-z]+_[a-z_]+$'; }

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Clocks put right by causes and effects: traces of three CPUs that wake each other's threads, with clocks that are
+ * off by known amounts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/align.h"
+#include "analyze/bounds.h"
+#include "unit/support/ktread_writer.h"
+
+#define CPUS   3u
+#define HZ     UINT64_C(1000000000)
+#define STEPS  6000u
+#define SWITCH 1u
+#define WAKE   2u
+
+static const uint8_t switch_types[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U8, 0 };
+static const char switch_strings[] = "sched\0switch\0%u -> %u in %u\0sched.c\0prev\0\0next\0\0state\0";
+static const uint8_t wake_types[] = { KTRX_TYPE_U32, 0 };
+static const char wake_strings[] = "sched\0wake\0%u\0sched.c\0thread\0";
+
+struct skew {
+	int64_t ahead; /* ns */
+	int64_t ppm;
+};
+
+static uint64_t seed;
+
+static uint32_t random_below(uint32_t limit)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(seed >> 33) % limit;
+}
+
+static void put(struct writer *writer, const struct skew *skew, uint32_t cpu, uint64_t real, uint32_t event,
+		const void *payload, uint32_t size)
+{
+	uint64_t stamp = real + (uint64_t)(skew[cpu].ahead + (int64_t)(real / 1000) * skew[cpu].ppm / 1000);
+
+	writer_record(writer, cpu + 1, stamp, event, 0, payload, size);
+}
+
+static void put_switch(struct writer *writer, const struct skew *skew, uint32_t cpu, uint64_t real,
+		       uint32_t prev, uint32_t next, uint8_t state)
+{
+	unsigned char payload[9];
+
+	memcpy(payload, &prev, 4);
+	memcpy(payload + 4, &next, 4);
+	payload[8] = state;
+	put(writer, skew, cpu, real, SWITCH, payload, sizeof(payload));
+}
+
+static void open_writer(struct writer *writer)
+{
+	seed = 7;
+	writer_open(writer, CPUS + 1, 14);
+	writer->root.frequency = HZ;
+	writer->root.cpus = CPUS;
+	writer_event(writer, switch_types, switch_strings, sizeof(switch_strings));
+	writer_event(writer, wake_types, wake_strings, sizeof(wake_strings));
+}
+
+static struct ktread *close_writer(struct writer *writer)
+{
+	struct bytes dump = { NULL, 0 };
+	struct ktread *trace;
+
+	writer_dump(writer, &dump);
+	trace = open_ok(temporary_bytes(&dump), NULL);
+	bytes_free(&dump);
+	writer_close(writer);
+	return trace;
+}
+
+/*
+ * Thread cpu + 1 is woken by another CPU, runs there for a little and sleeps again. If CPU 1 is `busy`, so many ns each
+ * time, it wakes nobody.
+ */
+static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
+{
+	struct writer writer;
+	uint64_t real = 100000000;
+
+	open_writer(&writer);
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t waker = busy ? 2 * random_below(2) : random_below(CPUS);
+		uint32_t woken = (waker + 1 + random_below(CPUS - 1)) % CPUS;
+		uint32_t thread = woken + 1;
+
+		put(&writer, skew, waker, real, WAKE, &thread, sizeof(thread));
+		real += 2000 + random_below(20000) + (woken == 1 ? busy : 0);
+		put_switch(&writer, skew, woken, real, 0, thread, 0);
+		real += 1000 + random_below(50000);
+		put_switch(&writer, skew, woken, real, thread, 0, 1);
+		real += 10000 + random_below(random_below(20) ? 300000 : 3000000);
+	}
+	return close_writer(&writer);
+}
+
+/* CPUs 0 and 1 wake each other's thread in turn, thousands of times a second, from a moment on. */
+static struct ktread *open_turns(const struct skew *skew)
+{
+	struct writer writer;
+	uint64_t real = 100000000;
+	uint32_t thread = 3;
+
+	open_writer(&writer);
+	put(&writer, skew, 2, real, WAKE, &thread, sizeof(thread));
+	real += 300000000;
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t waker = step % 2;
+
+		thread = 2 - waker;
+		put(&writer, skew, waker, real, WAKE, &thread, sizeof(thread));
+		real += 50000 + random_below(50000);
+		put_switch(&writer, skew, 1 - waker, real, 0, thread, 0);
+		real += 10000 + random_below(2000);
+		put_switch(&writer, skew, 1 - waker, real, thread, 0, 1);
+	}
+	return close_writer(&writer);
+}
+
+/* Threads that run though they sleep and nobody woke them. */
+static uint32_t count_wrong(struct ktread *trace)
+{
+	const struct ktread_event *event;
+	uint32_t wrong = 0, switches = 0;
+	int awake[CPUS + 1] = { 0 };
+
+	while (ktread_next(trace, &event) > 0) {
+		struct ktread_value value;
+
+		assert_int_equal(ktread_value(event, event->id == WAKE ? 0 : 1, &value), 0);
+		assert_true(value.number <= CPUS);
+		if (event->id == WAKE)
+			awake[value.number] = 1;
+		if (event->id == WAKE || value.number == 0)
+			continue;
+		wrong += !awake[value.number];
+		awake[value.number] = 0;
+		switches++;
+	}
+	assert_int_equal(switches, STEPS);
+	assert_int_equal(ktread_rewind(trace), 0);
+	return wrong;
+}
+
+static void align(int64_t ahead, int64_t ppm, uint32_t wrong_least)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { ahead, ppm }, { -ahead, -ppm } };
+	struct ktread *trace = open_trace(skew, 0);
+	struct align_report report;
+
+	assert_true(count_wrong(trace) >= wrong_least);
+	assert_int_equal(align_clocks(trace, &report), 0);
+	assert_int_equal(count_wrong(trace), 0);
+	assert_int_equal(report.after, 0);
+	assert_true(report.pairs > STEPS - STEPS / 20);
+	assert_true(wrong_least == 0 || report.before > 0);
+	ktread_close(trace);
+}
+
+static void clocks_in_step_stay_as_they_are(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 } };
+	struct ktread *trace = open_trace(skew, 0);
+	struct align_report report;
+
+	(void)state;
+	assert_int_equal(align_clocks(trace, &report), 0);
+	assert_int_equal(report.before, 0);
+	assert_int_equal(ktread_info(trace)->clock, KTREAD_CLOCK_RAW);
+	ktread_close(trace);
+}
+
+/* A distance that comes up again and again, though not because of the clocks. */
+static void effects_that_take_their_time_say_nothing(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 } };
+	struct ktread *trace = open_trace(skew, 5000000);
+	struct align_report report;
+
+	(void)state;
+	assert_int_equal(align_clocks(trace, &report), 0);
+	assert_int_equal(report.before, 0);
+	assert_int_equal(report.after, 0);
+	assert_true(report.pairs > STEPS - STEPS / 20);
+	assert_int_equal(ktread_info(trace)->clock, KTREAD_CLOCK_RAW);
+	assert_int_equal(count_wrong(trace), 0);
+	ktread_close(trace);
+}
+
+/* Nor do they where other clocks are wrong. */
+static void they_leave_others_to_be_aligned(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { -10000, 0 } };
+	struct ktread *trace = open_trace(skew, 5000000);
+	struct align_report report;
+
+	(void)state;
+	assert_true(count_wrong(trace) > 50);
+	assert_int_equal(align_clocks(trace, &report), 0);
+	assert_true(report.before > 50);
+	assert_int_equal(report.after, 0);
+	assert_int_equal(count_wrong(trace), 0);
+	assert_true(ktread_info(trace)->clock_aligned < 1000000);
+	ktread_close(trace);
+}
+
+static void a_microsecond(void **state)
+{
+	(void)state;
+	align(1000, 0, 0);
+}
+
+static void ten_microseconds(void **state)
+{
+	(void)state;
+	align(10000, 0, 100);
+}
+
+static void a_hundred_microseconds(void **state)
+{
+	(void)state;
+	align(100000, 0, STEPS / 10);
+}
+
+static void ten_milliseconds(void **state)
+{
+	(void)state;
+	align(10000000, 0, STEPS / 10);
+}
+
+/* Each effect has a hundred causes that are nearer than its own. */
+static void cpus_that_take_turns_thousands_of_times_a_second(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { 20000000, 100 } };
+	struct ktread *trace = open_turns(skew);
+	struct align_report report;
+
+	(void)state;
+	assert_true(count_wrong(trace) > 0);
+	assert_int_equal(align_clocks(trace, &report), 0);
+	assert_true(report.before > STEPS / 4);
+	assert_int_equal(report.after, 0);
+	assert_int_equal(count_wrong(trace), 0);
+	ktread_close(trace);
+}
+
+static void drift_alone(void **state)
+{
+	(void)state;
+	align(0, 100, STEPS / 20);
+}
+
+static void ten_milliseconds_and_drift(void **state)
+{
+	(void)state;
+	align(-10000000, 100, STEPS / 10);
+}
+
+/* What no clocks can explain is given up, and the rest still holds. */
+static void contradictions_are_told(void **state)
+{
+	struct bounds bounds;
+	int64_t forward[3];
+
+	(void)state;
+	assert_int_equal(bounds_init(&bounds, 3), 0);
+	bounds_add(&bounds, 0, 1, -100);
+	bounds_add(&bounds, 1, 0, 130);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
+	assert_in_range(forward[1], 105, 125);
+	assert_true(forward[2] == BOUNDS_NONE);
+	bounds_add(&bounds, 1, 0, 60); /* a circle of -40 */
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
+	bounds_free(&bounds);
+}
+
+/* A circle of three, of which no two contradict. */
+static void circles_of_several_are_found(void **state)
+{
+	struct bounds bounds;
+	int64_t forward[3];
+
+	(void)state;
+	assert_int_equal(bounds_init(&bounds, 3), 0);
+	bounds_add(&bounds, 0, 1, 40);
+	bounds_add(&bounds, 1, 2, 40);
+	bounds_add(&bounds, 2, 0, -70);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
+	assert_int_equal(forward[0], 0);
+	assert_true(forward[2] - forward[0] <= -70 - 3 && forward[1] - forward[2] <= 40 - 3);
+	bounds_add(&bounds, 2, 0, -90);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
+	bounds_free(&bounds);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clocks_in_step_stay_as_they_are),
+		cmocka_unit_test(effects_that_take_their_time_say_nothing),
+		cmocka_unit_test(they_leave_others_to_be_aligned),
+		cmocka_unit_test(a_microsecond),
+		cmocka_unit_test(ten_microseconds),
+		cmocka_unit_test(a_hundred_microseconds),
+		cmocka_unit_test(ten_milliseconds),
+		cmocka_unit_test(cpus_that_take_turns_thousands_of_times_a_second),
+		cmocka_unit_test(drift_alone),
+		cmocka_unit_test(ten_milliseconds_and_drift),
+		cmocka_unit_test(contradictions_are_told),
+		cmocka_unit_test(circles_of_several_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, temporary_teardown);
+}

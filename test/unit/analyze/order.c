@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What views report about the order of events of different CPUs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/order.h"
+#include "unit/support/ktread_sample.h"
+
+#define MHZ   UINT64_C(1000000)
+#define EVERY (100 * MHZ)
+
+/* The trace begins at `first`, CPU 0's last heartbeat was at `last`. */
+static struct ktread *trace_of(struct writer *writer, uint64_t first, uint64_t last,
+			       const struct ktread_options *options)
+{
+	struct bytes dump = { NULL, 0 };
+	struct ktrx_cpu row;
+	struct ktread *trace;
+
+	memset(&row, 0, sizeof(row));
+	row.online = 1;
+	row.heartbeat_stamp = last;
+	if (last)
+		bytes_append(&writer->cpus, &row, sizeof(row));
+	for (uint32_t cpu = 0; cpu < writer->root.cpus; cpu++)
+		put_switch(writer, cpu + 1, first, cpu);
+	writer_dump(writer, &dump);
+	trace = open_ok(temporary_bytes(&dump), options);
+	bytes_free(&dump);
+	writer_close(writer);
+	return trace;
+}
+
+/* Samples of each CPU from 1 on, EVERY apart from EVERY on. */
+static void put_samples(struct writer *writer, uint32_t cpus, uint32_t samples, uint64_t error)
+{
+	struct ktrx_clock rows[4];
+
+	memset(rows, 0, sizeof(rows));
+	for (uint32_t cpu = 1; cpu < cpus; cpu++) {
+		rows[cpu].measured = rows[cpu].samples = samples;
+		for (uint32_t i = 0; i < samples; i++) {
+			struct ktrx_clock_sample *sample = &rows[cpu].sample[i];
+
+			sample->stamp = (i + 1) * EVERY;
+			sample->error = error;
+			sample->check = ktrx_clock_check(sample);
+		}
+	}
+	bytes_append(&writer->clocks, rows, cpus * sizeof(rows[0]));
+}
+
+static void says(struct ktread *trace, enum order_state state, uint64_t doubt, const char *text,
+		 const char *json)
+{
+	const struct order order = order_between_cpus(trace);
+	char said[ORDER_TEXT];
+
+	assert_int_equal(order.state, state);
+	assert_int_equal(order.doubt, doubt);
+	assert_int_equal(order_say(trace, said), strlen(text));
+	assert_string_equal(said, text);
+	assert_int_equal(order_say_json(trace, said), strlen(json));
+	assert_string_equal(said, json);
+	ktread_close(trace);
+}
+
+static void one_cpu_has_an_order(void **state)
+{
+	struct writer writer;
+
+	(void)state;
+	begin(&writer, 2);
+	says(trace_of(&writer, 1000, 0, NULL), ORDER_CERTAIN, 0, "", "");
+}
+
+static void clocks_that_were_not_measured_are_uncertain(void **state)
+{
+	struct writer writer;
+
+	(void)state;
+	begin(&writer, 3);
+	says(trace_of(&writer, 1000, 0, NULL), ORDER_UNMEASURED, 0,
+	     "order between CPUs: uncertain, clocks were not measured",
+	     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
+}
+
+static void clocks_shown_as_recorded_are_uncertain(void **state)
+{
+	const struct ktread_options raw = { .size = sizeof(raw), .raw_clock = 1 };
+	struct writer writer;
+
+	(void)state;
+	begin(&writer, 3);
+	put_samples(&writer, 2, 8, 20);
+	says(trace_of(&writer, EVERY, EVERY, &raw), ORDER_UNMEASURED, 0,
+	     "order between CPUs: uncertain, clocks were not measured",
+	     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
+}
+
+static void a_cpu_that_was_not_measured_is_uncertain(void **state)
+{
+	struct writer writer;
+
+	(void)state;
+	begin(&writer, 4);
+	put_samples(&writer, 2, 8, 20);
+	says(trace_of(&writer, EVERY, EVERY, NULL), ORDER_UNMEASURED, 0,
+	     "order between CPUs: uncertain, clocks of 1 of them were not measured",
+	     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
+}
+
+static void measured_clocks_have_their_error(void **state)
+{
+	struct writer writer;
+
+	(void)state;
+	begin(&writer, 3);
+	put_samples(&writer, 2, 8, 20);
+	says(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 20,
+	     "order between CPUs: uncertain for events less than 0.020 us apart, as clocks were measured",
+	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":20}");
+	/* Two clocks, each right to its error against a third. */
+	begin(&writer, 4);
+	put_samples(&writer, 3, 8, 20);
+	says(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 40,
+	     "order between CPUs: uncertain for events less than 0.040 us apart, as clocks were measured",
+	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":40}");
+}
+
+/* 500 millionths of the time since the only measurement; after several their drift is known to their error. */
+static void long_after_the_last_measurement_less_is_known(void **state)
+{
+	struct writer writer;
+
+	(void)state;
+	begin(&writer, 3);
+	put_samples(&writer, 2, 1, 20);
+	says(trace_of(&writer, EVERY, 101 * EVERY, NULL), ORDER_MEASURED, 20 + EVERY / 20,
+	     "order between CPUs: uncertain for events less than 5000.0 us apart, as clocks were measured",
+	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":5000020}");
+	begin(&writer, 3);
+	put_samples(&writer, 2, 8, 20);
+	/* (20 + 20) × 2 in 7 × EVERY: 114 billionths, for 100 × EVERY */
+	says(trace_of(&writer, EVERY, 108 * EVERY, NULL), ORDER_MEASURED, 20 + 1140,
+	     "order between CPUs: uncertain for events less than 1.160 us apart, as clocks were measured",
+	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":1160}");
+}
+
+static void aligned_clocks_are_right_for_causes_and_effects(void **state)
+{
+	const struct ktread_clock_point point = { 1000, 50 };
+	struct ktread *trace;
+	struct writer writer;
+
+	(void)state;
+	begin(&writer, 3);
+	trace = trace_of(&writer, 1000, 0, NULL);
+	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
+	says(trace, ORDER_ALIGNED, 0,
+	     "order between CPUs: uncertain but for causes and effects, by which clocks were aligned",
+	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_cpu_has_an_order),
+		cmocka_unit_test(clocks_that_were_not_measured_are_uncertain),
+		cmocka_unit_test(clocks_shown_as_recorded_are_uncertain),
+		cmocka_unit_test(a_cpu_that_was_not_measured_is_uncertain),
+		cmocka_unit_test(measured_clocks_have_their_error),
+		cmocka_unit_test(long_after_the_last_measurement_less_is_known),
+		cmocka_unit_test(aligned_clocks_are_right_for_causes_and_effects),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, temporary_teardown);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Which pairs come of scripted events, by each kind of key, with and without gaps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/pairs.h"
+#include "ktrx/slot.h"
+#include "unit/support/script.h"
+
+#define V(value) ((uint64_t)(value))
+
+enum { SWITCH = 1, OPEN, CLOSE, NAMED, OTHER, SWITCHED };
+
+static struct pairs_rule rule;
+static struct pairs *pairs;
+
+static void mark(uint8_t *map, uint32_t id)
+{
+	map[id / 8] |= (uint8_t)(1u << id % 8);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	script_begin(2);
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next");
+	script_type(OPEN, "user", "open", "u32 id,u8 part");
+	script_type(CLOSE, "user", "close", "u64 of,u8 part");
+	script_type(NAMED, "user", "named", "string name");
+	script_type(OTHER, "user", "other", "");
+	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	rule = (struct pairs_rule){ .key = { { .by = PAIRS_BY_OWNER } }, .keys = 1 };
+	mark(rule.begins, OPEN);
+	mark(rule.ends, CLOSE);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	pairs_free(pairs);
+	pairs = NULL;
+	script_end();
+	return 0;
+}
+
+static const struct pairs_result *read_all(void)
+{
+	assert_int_equal(pairs_read(&pairs, script_trace(), &rule), 0);
+	return pairs_result(pairs);
+}
+
+static void expect(uint64_t count, uint64_t begins, uint64_t ends, uint64_t dropped)
+{
+	const struct pairs_result *result = read_all();
+
+	assert_int_equal(result->ticks.count, count);
+	assert_int_equal(result->begins, begins);
+	assert_int_equal(result->ends, ends);
+	assert_int_equal(result->dropped, dropped);
+}
+
+/* The event was preceded by slots that are missing. */
+static void lost_before(struct ktread_event *event)
+{
+	event->lost = 3;
+}
+
+/* An end, or another beginning, may have come while one of them was off. */
+static void nothing_is_paired_across_a_time_without_its_events(void **state)
+{
+	(void)state;
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(SWITCHED, 20, 0, 0, V(CLOSE), V(CLOSE), V(0));
+	script_event(SWITCHED, 30, 1, 0, V(CLOSE), V(CLOSE), V(1));
+	script_event(CLOSE, 40, 0, 1, V(1), V(0));
+	script_event(OPEN, 50, 0, 1, V(1), V(0));
+	script_event(SWITCHED, 51, 0, 0, V(NAMED), V(OTHER), V(0)); /* neither of them */
+	script_event(SWITCHED, 52, 0, 0, V(NAMED), V(OTHER), V(1));
+	script_event(CLOSE, 60, 0, 1, V(1), V(0)); /* 10 */
+	script_event(OPEN, 70, 0, 1, V(1), V(0));
+	script_event(SWITCHED, 71, 0, 0, V(SWITCH), V(OTHER), V(0));
+	script_event(SWITCHED, 72, 0, 0, V(1), V(4095), V(3));
+	script_event(CLOSE, 80, 0, 1, V(1), V(0));
+	expect(1, 0, 0, 0);
+	assert_int_equal(pairs_result(pairs)->switched, 2);
+	assert_int_equal(pairs_result(pairs)->ticks.greatest, 10);
+}
+
+/* After a stop of all there is no word of when it came: it may have come right after the last record. */
+static void nothing_is_paired_across_a_start(void **state)
+{
+	(void)state;
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(CLOSE, 20, 0, 1, V(1), V(0)); /* 10 */
+	script_event(OPEN, 30, 0, 1, V(1), V(0));
+	script_event(SWITCHED, 900, 0, 0, V(1), V(9), V(1));
+	script_event(CLOSE, 1000, 0, 1, V(1), V(0));
+	expect(1, 0, 0, 0);
+	assert_int_equal(pairs_result(pairs)->switched, 1);
+}
+
+/* No record says so, but it is off at the end: what was begun after its last record may have ended. */
+static void of_an_event_that_is_off_at_the_end(void **state)
+{
+	(void)state;
+	script_switch_off(OPEN);
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(CLOSE, 20, 0, 1, V(1), V(0)); /* as well it may: another beginning was not recorded */
+	expect(0, 0, 0, 0);
+	assert_int_equal(pairs_result(pairs)->switched, 1);
+}
+
+static void by_thread_across_cpus(void **state)
+{
+	(void)state;
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(OPEN, 20, 1, 2, V(2), V(0));
+	script_event(CLOSE, 35, 0, 2, V(2), V(0)); /* 15 */
+	script_event(CLOSE, 50, 1, 1, V(1), V(0)); /* 40 */
+	script_event(CLOSE, 60, 1, 1, V(1), V(0));
+	script_event(OPEN, 70, 1, 1, V(1), V(0));
+	script_event(OPEN, 80, 1, 1, V(1), V(0));
+	expect(2, 2, 1, 0);
+	assert_int_equal(pairs_result(pairs)->ticks.least, 15);
+	assert_int_equal(pairs_result(pairs)->ticks.greatest, 40);
+	assert_int_equal(pairs_result(pairs)->worst.begin, 10);
+	assert_int_equal(pairs_result(pairs)->worst.end, 50);
+	assert_int_equal(pairs_result(pairs)->worst.thread, 1);
+}
+
+static void by_cpu_in_interrupts(void **state)
+{
+	(void)state;
+	script_event(OPEN, 10, 0, 1, V(1), V(0))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(OPEN, 12, 0, 1, V(1), V(0));
+	script_event(CLOSE, 20, 0, 2, V(1), V(0))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(CLOSE, 23, 0, 1, V(1), V(0));
+	expect(2, 0, 0, 0);
+	assert_int_equal(pairs_result(pairs)->ticks.least, 10);
+	assert_int_equal(pairs_result(pairs)->ticks.greatest, 11);
+}
+
+static void by_fields_of_two_names(void **state)
+{
+	(void)state;
+	rule.key[0] = (struct pairs_key){ PAIRS_BY_FIELD, "id", "of" };
+	rule.key[1] = (struct pairs_key){ PAIRS_BY_FIELD, "part", "part" };
+	rule.keys = 2;
+	script_event(OPEN, 10, 0, 1, V(7), V(1));
+	script_event(OPEN, 11, 0, 2, V(7), V(2));
+	script_event(OPEN, 12, 0, 3, V(8), V(1));
+	script_event(CLOSE, 21, 1, 9, V(7), V(2));
+	script_event(CLOSE, 22, 1, 9, V(7), V(1));
+	script_event(CLOSE, 23, 1, 9, V(9), V(1));
+	expect(2, 1, 1, 0);
+	assert_int_equal(pairs_result(pairs)->ticks.least, 10);
+	assert_int_equal(pairs_result(pairs)->ticks.greatest, 12);
+}
+
+/* One event for both ends: from each to the next of the same key. */
+static void from_each_to_the_next(void **state)
+{
+	(void)state;
+	rule = (struct pairs_rule){ .key = { { PAIRS_BY_FIELD, "name", "name" } }, .keys = 1 };
+	mark(rule.begins, NAMED);
+	mark(rule.ends, NAMED);
+	script_event(NAMED, 10, 0, 1, "tick");
+	script_event(NAMED, 12, 0, 1, "tock");
+	script_event(NAMED, 20, 0, 1, "tick");
+	script_event(NAMED, 33, 0, 1, "tick");
+	expect(2, 2, 2, 0);
+	assert_int_equal(pairs_result(pairs)->ticks.least, 10);
+	assert_int_equal(pairs_result(pairs)->ticks.greatest, 13);
+}
+
+/* A key that is a CPU cares for that CPU's slots alone. */
+static void gaps_of_its_cpu(void **state)
+{
+	(void)state;
+	rule.key[0].by = PAIRS_BY_CPU;
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(OPEN, 11, 1, 2, V(1), V(0));
+	script_event(OTHER, 15, 0, 1);
+	lost_before(script_event(OTHER, 20, 0, 1));
+	script_event(CLOSE, 30, 0, 1, V(1), V(0));
+	script_event(CLOSE, 31, 1, 2, V(1), V(0));
+	expect(1, 0, 0, 1);
+	assert_int_equal(pairs_result(pairs)->ticks.least, 20);
+}
+
+/* A gap counts from the last event before it, which tells of it long after a pair has closed elsewhere. */
+static void gaps_told_late(void **state)
+{
+	(void)state;
+	rule.key[0] = (struct pairs_key){ PAIRS_BY_FIELD, "id", "of" };
+	script_event(OTHER, 5, 1, 2);
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(CLOSE, 20, 0, 1, V(1), V(0));
+	lost_before(script_event(OTHER, 90, 1, 2));
+	script_event(OPEN, 91, 0, 1, V(1), V(0));
+	script_event(CLOSE, 95, 0, 1, V(1), V(0));
+	expect(1, 0, 0, 1);
+	assert_int_equal(pairs_result(pairs)->ticks.least, 4);
+}
+
+/* What a thread does that runs on one CPU throughout cannot hide in another's gap. */
+static void gaps_elsewhere(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 5, 0, 9, V(9), V(1));
+	script_event(SWITCH, 6, 1, 8, V(8), V(2));
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(OPEN, 11, 1, 2, V(1), V(0));
+	script_event(SWITCH, 12, 1, 2, V(2), V(8));
+	script_event(OTHER, 15, 2, 3);
+	lost_before(script_event(OTHER, 20, 2, 3));
+	script_event(SWITCH, 25, 1, 8, V(8), V(2));
+	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* ran all the time */
+	script_event(CLOSE, 31, 1, 2, V(1), V(0)); /* may have run on CPU 2 meanwhile */
+	expect(1, 0, 0, 1);
+	assert_int_equal(pairs_result(pairs)->worst.thread, 1);
+}
+
+static void overwritten_beginnings(void **state)
+{
+	(void)state;
+	rule.key[0] = (struct pairs_key){ PAIRS_BY_FIELD, "id", "of" };
+	script_ring(1)->overwritten = 100;
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(CLOSE, 20, 0, 1, V(1), V(0));
+	script_event(OTHER, 50, 1, 2);
+	script_event(OPEN, 60, 0, 1, V(1), V(0));
+	script_event(CLOSE, 70, 0, 1, V(1), V(0));
+	expect(1, 0, 0, 1);
+}
+
+/* An event's own cost comes off for each one recorded on the CPU meanwhile, the end included. */
+static void cost_is_taken_off(void **state)
+{
+	(void)state;
+	rule.cost = 2500; /* 2.5 ticks */
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(OTHER, 12, 1, 5);
+	script_event(OTHER, 15, 0, 1);
+	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* 20 - 5 */
+	script_event(OPEN, 40, 0, 1, V(1), V(0));
+	script_event(CLOSE, 41, 0, 1, V(1), V(0)); /* no less than 0 */
+	expect(2, 0, 0, 0);
+	assert_int_equal(pairs_result(pairs)->ticks.greatest, 15);
+	assert_int_equal(pairs_result(pairs)->ticks.least, 0);
+}
+
+static void a_clock_that_goes_back(void **state)
+{
+	(void)state;
+	script_event(OPEN, 500, 0, 1, V(0), V(0));
+	script_event(CLOSE, 300, 0, 1, V(0), V(0));
+	expect(1, 0, 0, 0);
+	assert_int_equal(pairs_result(pairs)->ticks.greatest, 0);
+}
+
+/* Far more keys than places, so that the table grows and its holes are closed. */
+static void many_at_once(void **state)
+{
+	(void)state;
+	rule.key[0] = (struct pairs_key){ PAIRS_BY_FIELD, "id", "of" };
+	for (uint32_t n = 0; n < 2000; n++)
+		script_event(OPEN, 10 + n, 0, 1, V(n * 64), V(0));
+	for (uint32_t n = 0; n < 2000; n++)
+		script_event(CLOSE, 10000 + n, 0, 1, V((n * 7 % 2000) * 64), V(0));
+	expect(2000, 0, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(by_thread_across_cpus, begin, end),
+		cmocka_unit_test_setup_teardown(by_cpu_in_interrupts, begin, end),
+		cmocka_unit_test_setup_teardown(by_fields_of_two_names, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_time_without_its_events, begin,
+						end),
+		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_start, begin, end),
+		cmocka_unit_test_setup_teardown(of_an_event_that_is_off_at_the_end, begin, end),
+		cmocka_unit_test_setup_teardown(from_each_to_the_next, begin, end),
+		cmocka_unit_test_setup_teardown(gaps_of_its_cpu, begin, end),
+		cmocka_unit_test_setup_teardown(gaps_told_late, begin, end),
+		cmocka_unit_test_setup_teardown(gaps_elsewhere, begin, end),
+		cmocka_unit_test_setup_teardown(overwritten_beginnings, begin, end),
+		cmocka_unit_test_setup_teardown(cost_is_taken_off, begin, end),
+		cmocka_unit_test_setup_teardown(a_clock_that_goes_back, begin, end),
+		cmocka_unit_test_setup_teardown(many_at_once, begin, end),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Rules whose verdict depends on the order of events of different CPUs, with clocks that are right to 10 ns each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/check.h"
+#include "unit/support/script.h"
+
+#define V(value) ((uint64_t)(value))
+#define CLOSE	 20u /* ns: two clocks, right to 10 ns each */
+#define FAR	 21u
+
+#define RUN   "a: never sched.switch (prev != next, next != 0) while next is sleeping or waiting"
+#define AFTER "a: never process.exec after process.exit unless process.fork by process"
+#define WITHIN \
+	"a: every sched.wake then process.exec within 1us unless process.fork by thread/process/process"
+#define DEPTH                                                                                           \
+	"depth d: up process.fork, down process.exit by process\na: never process.exec while d > 0 by " \
+	"process"
+#define BY_CPU	"a: never process.exec after process.exit by @cpu, process"
+#define DECIDED "a: always process.exec has (process > 100)"
+
+enum { SWITCH = 1, BLOCK, WAKE, FORK, EXEC, END };
+
+static struct check_result result;
+
+static int begin(void **state)
+{
+	struct ktread_info *info;
+
+	(void)state;
+	script_begin(2);
+	info = script_info();
+	info->clock = KTREAD_CLOCK_MEASURED;
+	info->clock_cpus = info->cpus - 1;
+	info->clock_samples = 8;
+	info->clock_error = CLOSE / 2;
+	info->clock_to = UINT64_MAX;
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
+	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_type(FORK, "process", "fork", "u32 process");
+	script_type(EXEC, "process", "exec", "u32 process");
+	script_type(END, "process", "exit", "u32 process");
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	script_end();
+	return 0;
+}
+
+static void forget(void)
+{
+	end(NULL);
+	begin(NULL);
+}
+
+static void count(void *context, const struct check_violation *violation)
+{
+	(void)violation;
+	++*(uint64_t *)context;
+}
+
+static void check(const char *text, uint64_t violated, uint64_t unordered, uint64_t uncertain)
+{
+	struct check_result results[RULES_MAX];
+	struct rules_error error;
+	struct rules *rules;
+	uint64_t told = 0;
+
+	memset(results, 0, sizeof(results));
+	assert_int_equal(rules_parse(&rules, text, strlen(text), &error), 0);
+	assert_int_equal(rules_bind(rules, script_trace(), &error), 0);
+	assert_int_equal(ktread_rewind(script_trace()), 0);
+	assert_int_equal(check_read(rules, script_trace(), results, count, &told), 0);
+	result = results[rules->count - 1];
+	assert_int_equal(result.violated, violated);
+	assert_int_equal(result.unordered, unordered);
+	assert_int_equal(result.uncertain, uncertain);
+	assert_int_equal(told, violated);
+	free(rules);
+}
+
+/* Thread 5 goes to sleep on CPU 0 at 1000, and runs on CPU 1 at 5000. */
+static void sleep_and_run(void)
+{
+	script_event(SWITCH, 500, 0, 0, V(1), V(5), V(0));
+	script_event(BLOCK, 999, 0, 5, V(0x77), V(5));
+	script_event(SWITCH, 1000, 0, 5, V(5), V(1), V(1));
+	script_event(SWITCH, 5000, 1, 2, V(2), V(5), V(0));
+}
+
+static void a_wakeup_shortly_after_its_effect_leaves_it_open(void **state)
+{
+	(void)state;
+	sleep_and_run();
+	script_event(WAKE, 5000 + CLOSE, 2, 9, V(5));
+	check(RUN, 0, 1, 0);
+	forget();
+	sleep_and_run();
+	script_event(WAKE, 5000 + FAR, 2, 9, V(5));
+	check(RUN, 1, 0, 0);
+	forget();
+	/* On the same CPU the order is certain. */
+	sleep_and_run();
+	script_event(WAKE, 5000 + CLOSE, 1, 5, V(5));
+	check(RUN, 1, 0, 0);
+}
+
+static void a_wakeup_shortly_before_the_sleep_leaves_it_open(void **state)
+{
+	(void)state;
+	script_event(WAKE, 1000 - CLOSE, 2, 9, V(5));
+	sleep_and_run();
+	script_sort();
+	check(RUN, 0, 1, 0);
+	forget();
+	script_event(WAKE, 998 - FAR, 2, 9, V(5));
+	sleep_and_run();
+	script_sort();
+	check(RUN, 1, 0, 0);
+}
+
+static void a_cause_on_another_cpu_has_to_be_clear(void **state)
+{
+	(void)state;
+	script_event(END, 1000, 0, 1, V(7));
+	script_event(EXEC, 1000 + CLOSE, 1, 2, V(7));
+	check(AFTER, 0, 1, 0);
+	forget();
+	script_event(END, 1000, 0, 1, V(7));
+	script_event(EXEC, 1000 + FAR, 1, 2, V(7));
+	check(AFTER, 1, 0, 0);
+	forget();
+	script_event(END, 1000, 0, 1, V(7));
+	script_event(EXEC, 1001, 0, 2, V(7));
+	check(AFTER, 1, 0, 0);
+	forget();
+	/* Of another process: that has nothing to do with it. */
+	script_event(END, 1000, 0, 1, V(7));
+	script_event(FORK, 2000, 1, 1, V(8));
+	script_event(EXEC, 2001, 0, 2, V(7));
+	check(AFTER, 1, 0, 0);
+}
+
+static void a_release_may_have_come_before(void **state)
+{
+	(void)state;
+	script_event(END, 1000, 0, 1, V(7));
+	script_event(EXEC, 2000, 0, 2, V(7));
+	script_event(FORK, 2000 + CLOSE, 1, 2, V(7));
+	check(AFTER, 0, 1, 0);
+	forget();
+	script_event(FORK, 1000 - CLOSE, 1, 1, V(7));
+	script_event(END, 1000, 0, 1, V(7));
+	script_event(EXEC, 9000, 0, 2, V(7));
+	check(AFTER, 0, 1, 0);
+}
+
+static void an_answer_shown_before_its_question_is_one(void **state)
+{
+	(void)state;
+	script_event(EXEC, 1000, 1, 1, V(7));
+	script_event(WAKE, 1000 + CLOSE, 0, 1, V(7));
+	script_event(FORK, 9000, 2, 1, V(1)); /* time passes */
+	check(WITHIN, 0, 1, 0);
+	forget();
+	script_event(EXEC, 1000, 1, 1, V(7));
+	script_event(WAKE, 1000 + FAR, 0, 1, V(7));
+	script_event(FORK, 9000, 2, 1, V(1));
+	check(WITHIN, 1, 0, 0);
+}
+
+static void a_time_that_is_just_over_is_open(void **state)
+{
+	(void)state;
+	script_event(WAKE, 1000, 0, 1, V(7));
+	script_event(EXEC, 2000 + CLOSE, 1, 1, V(7));
+	check(WITHIN, 0, 1, 0);
+	forget();
+	script_event(WAKE, 1000, 0, 1, V(7));
+	script_event(EXEC, 2000 + FAR, 1, 1, V(7));
+	check(WITHIN, 1, 0, 0);
+	forget();
+	script_event(WAKE, 1000, 0, 1, V(7));
+	script_event(EXEC, 2001, 0, 1, V(7));
+	check(WITHIN, 1, 0, 0);
+}
+
+static void a_depth_goes_by_events_in_order(void **state)
+{
+	(void)state;
+	script_event(FORK, 1000, 0, 1, V(7));
+	script_event(EXEC, 2000, 1, 1, V(7));
+	script_event(END, 2000 + CLOSE, 0, 1, V(7));
+	check(DEPTH, 0, 1, 0);
+	forget();
+	script_event(FORK, 1000, 0, 1, V(7));
+	script_event(EXEC, 2000, 1, 1, V(7));
+	script_event(END, 2000 + FAR, 0, 1, V(7));
+	check(DEPTH, 1, 0, 0);
+}
+
+static void what_needs_no_order_is_decided(void **state)
+{
+	(void)state;
+	script_event(END, 1000, 0, 1, V(7));
+	script_event(EXEC, 1001, 0, 1, V(7));
+	script_event(FORK, 1002, 1, 1, V(7));
+	check(BY_CPU, 1, 0, 0);
+	check(DECIDED, 1, 0, 0);
+}
+
+/* More violations wait at once than there is room for: those are left open, not guessed. */
+static void many_at_once_are_left_open(void **state)
+{
+	(void)state;
+	for (uint64_t n = 0; n < 100; n++)
+		script_event(END, 1000, 0, 1, V(n));
+	for (uint64_t n = 0; n < 100; n++)
+		script_event(EXEC, 2000, 0, 1, V(n));
+	check(AFTER, 64, 36, 0);
+}
+
+/* Nothing is known of the clocks: violations count, and those that depend on the clocks are counted separately. */
+static void without_measurement_violations_are_uncertain(void **state)
+{
+	(void)state;
+	script_info()->clock = KTREAD_CLOCK_RAW;
+	sleep_and_run();
+	check(RUN, 1, 0, 1);
+	forget();
+	script_info()->clock = KTREAD_CLOCK_RAW;
+	script_event(END, 1000, 0, 1, V(7));
+	script_event(EXEC, 900000, 1, 2, V(7));
+	check(AFTER, 1, 0, 1);
+	forget();
+	script_info()->clock = KTREAD_CLOCK_RAW;
+	script_event(END, 1000, 0, 1, V(7));
+	script_event(EXEC, 900000, 0, 2, V(7));
+	check(AFTER, 1, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_wakeup_shortly_after_its_effect_leaves_it_open, begin, end),
+		cmocka_unit_test_setup_teardown(a_wakeup_shortly_before_the_sleep_leaves_it_open, begin, end),
+		cmocka_unit_test_setup_teardown(a_cause_on_another_cpu_has_to_be_clear, begin, end),
+		cmocka_unit_test_setup_teardown(a_release_may_have_come_before, begin, end),
+		cmocka_unit_test_setup_teardown(an_answer_shown_before_its_question_is_one, begin, end),
+		cmocka_unit_test_setup_teardown(a_time_that_is_just_over_is_open, begin, end),
+		cmocka_unit_test_setup_teardown(a_depth_goes_by_events_in_order, begin, end),
+		cmocka_unit_test_setup_teardown(what_needs_no_order_is_decided, begin, end),
+		cmocka_unit_test_setup_teardown(many_at_once_are_left_open, begin, end),
+		cmocka_unit_test_setup_teardown(without_measurement_violations_are_uncertain, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Symbols of an ELF file that runs elsewhere than it was linked: this very program. */
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analyze/symbols.h"
+
+extern const char __ehdr_start[]; /* the linker's: where this program lies */
+
+uint64_t ktrace_root[4]; /* by which the slide is told */
+
+static uint64_t address_of(void (*function)(void **))
+{
+	return (uint64_t)(uintptr_t)function;
+}
+
+static const Elf64_Ehdr *own_header(void)
+{
+	return (const Elf64_Ehdr *)(const void *)__ehdr_start;
+}
+
+/* Of this program, as a trace would have it. */
+static struct ktread_info own_info(void)
+{
+	return (struct ktread_info){ .machine = own_header()->e_machine, .self = (uintptr_t)ktrace_root };
+}
+
+static struct symbols *open_own(const struct ktread_info *info, int expected)
+{
+	struct symbols *symbols;
+
+	assert_int_equal(symbols_open(&symbols, "/proc/self/exe", info), expected);
+	return symbols;
+}
+
+__attribute__((noinline)) static uint64_t here(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_return_address(0);
+}
+
+static void addresses_become_functions_and_lines(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+	struct symbol symbol;
+	uint32_t line = __LINE__ + 1;
+	uint64_t address = here();
+
+	(void)state;
+	assert_int_equal(symbols_find_call(symbols, address, &symbol), 0);
+	assert_string_equal(symbol.function, "addresses_become_functions_and_lines");
+	assert_int_equal(symbol.offset, address - address_of(addresses_become_functions_and_lines));
+	assert_int_equal(symbol.line, line);
+	assert_non_null(strstr(symbol.file, "test/unit/analyze/symbols.c"));
+	assert_int_equal(symbols_find(symbols, (uintptr_t)here, &symbol), 0);
+	assert_string_equal(symbol.function, "here");
+	assert_int_equal(symbol.offset, 0);
+	assert_false(symbols_doubtful(symbols));
+	symbols_close(symbols);
+}
+
+/* As C++ and Rust name them in the file. */
+uint64_t of_cplusplus(void) __asm__("_ZN6kernel4lockI9SpinMutexEEvRT_");
+uint64_t of_rust(void) __asm__("_ZN6kernel5sched5yield17h0123456789abcdefE");
+
+__attribute__((noinline)) uint64_t of_cplusplus(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_return_address(0);
+}
+
+__attribute__((noinline)) uint64_t of_rust(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_return_address(0) + 1;
+}
+
+static void keep_raw(void *context, const char *name, uint64_t address, uint64_t size)
+{
+	(void)address, (void)size;
+	*(bool *)context |= strcmp(name, "_ZN6kernel4lockI9SpinMutexEEvRT_") == 0;
+}
+
+/* Where a name is looked up, the file's own counts. */
+static void mangled_names_are_shown_as_people_write_them(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+	struct symbol symbol;
+	bool raw = false;
+
+	(void)state;
+	assert_int_not_equal(of_cplusplus(), of_rust());
+	for (uint32_t twice = 0; twice < 2; twice++) {
+		assert_int_equal(symbols_find(symbols, (uintptr_t)of_cplusplus + 1, &symbol), 0);
+		assert_string_equal(symbol.function, "kernel::lock<SpinMutex>");
+		assert_int_equal(symbol.offset, 1);
+		assert_int_equal(symbols_find(symbols, (uintptr_t)of_rust, &symbol), 0);
+		assert_string_equal(symbol.function, "kernel::sched::yield");
+	}
+	symbols_each(symbols, keep_raw, &raw);
+	assert_true(raw);
+	symbols_close(symbols);
+}
+
+static void addresses_elsewhere_have_no_symbol(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+	struct symbol symbol;
+
+	(void)state;
+	assert_true(symbols_has(symbols, (uintptr_t)ktrace_root));
+	assert_int_equal(symbols_find(symbols, (uintptr_t)&ktrace_root[1], &symbol), -1);
+	assert_int_equal(symbols_find_any(symbols, (uintptr_t)&ktrace_root[1], &symbol), 0);
+	assert_string_equal(symbol.function, "ktrace_root");
+	assert_int_equal(symbol.offset, 8);
+	assert_null(symbol.file);
+	for (uint32_t twice = 0; twice < 2; twice++) {
+		assert_int_equal(symbols_find(symbols, (uintptr_t)&symbol, &symbol), -1);
+		assert_int_equal(symbols_find(symbols, UINT64_MAX, &symbol), -1);
+		assert_int_equal(symbols_find_call(symbols, 0, &symbol), -1);
+	}
+	assert_false(symbols_has(symbols, (uintptr_t)&symbol));
+	symbols_close(symbols);
+	assert_int_equal(symbols_find(NULL, address_of(addresses_elsewhere_have_no_symbol), &symbol), -1);
+	assert_false(symbols_has(NULL, 0));
+	symbols_close(NULL);
+}
+
+/* The id of this program: the only note of its kind in its memory. */
+static const unsigned char *own_build_id(uint32_t *size)
+{
+	const Elf64_Phdr *segment = (const Elf64_Phdr *)(const void *)(__ehdr_start + own_header()->e_phoff);
+
+	for (uint32_t i = 0; i < own_header()->e_phnum; i++) {
+		const char *at = __ehdr_start + segment[i].p_vaddr;
+		const Elf64_Nhdr *note = (const Elf64_Nhdr *)(const void *)at;
+
+		if (segment[i].p_type != PT_NOTE || note->n_type != NT_GNU_BUILD_ID)
+			continue;
+		*size = note->n_descsz;
+		return (const unsigned char *)(note + 1) + 4;
+	}
+	fail();
+	return NULL;
+}
+
+static void another_build_is_said_loudly(void **state)
+{
+	struct ktread_info info = own_info();
+	unsigned char other[20] = { 1, 2, 3, 4 };
+	struct symbols *symbols;
+	struct symbol symbol;
+
+	(void)state;
+	info.build_id = own_build_id(&info.build_id_size);
+	symbols = open_own(&info, SYMBOLS_OK);
+	assert_false(symbols_doubtful(symbols));
+	symbols_close(symbols);
+	info.build_id = other;
+	symbols = open_own(&info, SYMBOLS_OTHER_BUILD);
+	assert_true(symbols_doubtful(symbols));
+	assert_non_null(strstr(symbols_message(), "NOT the kernel that was traced"));
+	assert_non_null(strstr(symbols_message(), "traced 01020304"));
+	assert_int_equal(symbols_find(symbols, (uintptr_t)here, &symbol), 0);
+	symbols_close(symbols);
+}
+
+static void what_is_no_kernel_is_refused(void **state)
+{
+	static const struct {
+		const char *path;
+		int status;
+		const char *message;
+	} cases[] = {
+		{ "/nothing/there", SYMBOLS_E_SYSTEM, "/nothing/there: No such file" },
+		{ "/etc/passwd", SYMBOLS_E_FORMAT, "/etc/passwd: no ELF file" },
+		{ "/", SYMBOLS_E_FORMAT, "/: no ELF file" },
+		{ "/dev/null", SYMBOLS_E_FORMAT, "/dev/null: no ELF file" },
+	};
+	struct ktread_info info = own_info();
+	struct symbols *symbols;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(symbols_open(&symbols, cases[i].path, &info), cases[i].status);
+		assert_null(symbols);
+		assert_non_null(strstr(symbols_message(), cases[i].message));
+	}
+	info.machine++;
+	assert_int_equal(symbols_open(&symbols, "/proc/self/exe", &info), SYMBOLS_E_MACHINE);
+	assert_non_null(strstr(symbols_message(), "another CPU"));
+}
+
+/* A file cut anywhere, or with a byte turned over, is refused or read as far as it goes. */
+static void damaged_files_do_no_harm(void **state)
+{
+	static unsigned char bytes[1 << 22];
+	struct ktread_info info = own_info();
+	FILE *own = fopen("/proc/self/exe", "r");
+	size_t size = fread(bytes, 1, sizeof(bytes), own);
+	char path[] = "/tmp/ktrace-symbols-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	fclose(own);
+	for (uint32_t i = 0; i < 60; i++) {
+		size_t changed = i < 20 ? i * 3 : (size_t)rand() % size;
+		size_t length = i % 3 == 0 ? (size_t)rand() % size : size;
+		struct symbols *symbols;
+		struct symbol symbol;
+
+		bytes[changed] ^= (unsigned char)(1 + i);
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, bytes, length, 0), length);
+		bytes[changed] ^= (unsigned char)(1 + i);
+		if (symbols_open(&symbols, path, &info) < 0)
+			continue;
+		symbols_find(symbols, (uintptr_t)here, &symbol);
+		symbols_find(symbols, (uintptr_t)ktrace_root, &symbol);
+		symbols_close(symbols);
+	}
+	close(fd);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_become_functions_and_lines),
+		cmocka_unit_test(mangled_names_are_shown_as_people_write_them),
+		cmocka_unit_test(addresses_elsewhere_have_no_symbol),
+		cmocka_unit_test(another_build_is_said_loudly),
+		cmocka_unit_test(what_is_no_kernel_is_refused),
+		cmocka_unit_test(damaged_files_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

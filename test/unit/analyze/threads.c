@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What the model of threads concludes from scripted events, one line a change. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/scheduling.h"
+#include "analyze/threads.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+#include "unit/support/script.h"
+
+#define V(value) ((uint64_t)(value))
+
+enum { SWITCH = 1, BLOCK, WAKE, EXIT, OTHER, SWITCH_STATE, CREATE, V1_SWITCH, V1_SLEEP, V1_WAKE, SWITCHED };
+
+static struct wellknown_table *table;
+static struct threads *threads;
+static struct scheduling *scheduling;
+static char *told;
+static size_t told_size;
+static FILE *telling;
+static unsigned fed;
+
+static void changed(void *context, const struct threads_change *change)
+{
+	static const char *const names[] = {
+		[THREADS_UNKNOWN] = "unknown", [THREADS_RUNNING] = "runs",  [THREADS_RUNNABLE] = "runnable",
+		[THREADS_SLEEPING] = "sleeps", [THREADS_WAITING] = "waits", [THREADS_STOPPED] = "stopped",
+		[THREADS_DEAD] = "dead",
+	};
+	const struct threads_thread *thread = change->thread;
+
+	(void)context;
+	fprintf(telling, "%llu cpu%u %u %s", (unsigned long long)change->time, change->cpu, thread->id,
+		names[thread->state]);
+	if (change->woken)
+		fprintf(telling, " by %u%s", change->waker, change->interrupt ? " irq" : "");
+	if (change->followed && thread->state == THREADS_UNKNOWN)
+		fprintf(telling, " followed");
+	if (thread->life > 0)
+		fprintf(telling, " life %u", thread->life);
+	fputc('\n', telling);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	script_begin(2);
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next");
+	script_type(BLOCK, "sched", "block", "pointer queue");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_type(EXIT, "sched", "exit", "");
+	script_type(OTHER, "mine", "other", "");
+	script_type(SWITCH_STATE, "sched", "switch", "u8 state,u32 prev,u32 next");
+	script_type(CREATE, "sched", "create", "u32 thread");
+	script_type(V1_SWITCH, "sched", "CTX_SWITCH", "u32 from_pid,u32 to_pid");
+	script_type(V1_SLEEP, "sched", "WAITQ_SLEEP", "u32 waitq");
+	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	script_type(V1_WAKE, "sched", "WAITQ_WAKE", "u32 waitq,u32 woken");
+	fed = 0;
+	table = calloc(1, sizeof(*table));
+	telling = open_memstream(&told, &told_size);
+	return threads_create(&threads, changed, NULL);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	threads_destroy(threads);
+	scheduling_free(scheduling);
+	scheduling = NULL;
+	fclose(telling);
+	free(told);
+	free(table);
+	script_end();
+	return 0;
+}
+
+/* Feeds what was scripted since the last call. */
+static void feed(void)
+{
+	for (; fed < script_count(); fed++) {
+		const struct ktread_event *event = script_at(fed);
+
+		assert_int_equal(threads_event(threads, event, wellknown_of(table, event), event->stamp), 0);
+	}
+}
+
+static void expect(const char *lines)
+{
+	feed();
+	fflush(telling);
+	assert_string_equal(told, lines);
+}
+
+/* The model knows from the start what the script as a whole tells. */
+static void learn(void)
+{
+	script_sort();
+	assert_int_equal(scheduling_read(&scheduling, script_trace()), 0);
+	threads_learn(threads, scheduling);
+}
+
+static void sleep_wake_run(void **state)
+{
+	(void)state;
+	script_event(BLOCK, 10, 0, 1, V(0));
+	script_event(SWITCH, 20, 0, 1, V(1), V(2));
+	script_event(WAKE, 30, 0, 2, V(1));
+	script_event(SWITCH, 40, 0, 2, V(2), V(1));
+	expect("10 cpu0 1 runs\n"
+	       "20 cpu0 1 sleeps\n"
+	       "20 cpu0 2 runs\n"
+	       "30 cpu0 1 runnable by 2\n"
+	       "40 cpu0 2 runnable\n"
+	       "40 cpu0 1 runs\n");
+}
+
+/* Woken between deciding to block and switching: it was never asleep. */
+static void early_wake_cancels_block(void **state)
+{
+	(void)state;
+	script_event(BLOCK, 10, 0, 1, V(0));
+	script_event(WAKE, 15, 1, 9, V(1));
+	script_event(SWITCH_STATE, 20, 0, 1, V(WELLKNOWN_STATE_WAIT), V(1), V(2));
+	expect("10 cpu0 1 runs\n"
+	       "15 cpu1 9 runs\n"
+	       "20 cpu0 1 runnable\n"
+	       "20 cpu0 2 runs\n");
+}
+
+static void state_field_is_believed(void **state)
+{
+	(void)state;
+	script_event(SWITCH_STATE, 10, 0, 1, V(2), V(1), V(2));
+	script_event(SWITCH_STATE, 20, 0, 2, V(0), V(2), V(3));
+	script_event(SWITCH_STATE, 30, 0, 3, V(3), V(3), V(4));
+	script_event(SWITCH_STATE, 40, 0, 4, V(9), V(4), V(1));
+	expect("10 cpu0 1 waits\n10 cpu0 2 runs\n"
+	       "20 cpu0 2 runnable\n20 cpu0 3 runs\n"
+	       "30 cpu0 3 stopped\n30 cpu0 4 runs\n"
+	       "40 cpu0 4 unknown followed\n40 cpu0 1 runs\n");
+}
+
+/* A kernel that tells of switches only: why a thread left is not known. */
+static void bare_switches(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	script_event(SWITCH, 20, 0, 2, V(2), V(1));
+	expect("10 cpu0 2 runs\n"
+	       "20 cpu0 2 unknown followed\n"
+	       "20 cpu0 1 runs\n");
+}
+
+/* One that would tell of blocking, too, and has not so far. */
+static void preemption(void **state)
+{
+	(void)state;
+	assert_true(wellknown_declared(script_trace(), WELLKNOWN_BLOCK));
+	assert_false(wellknown_declared(script_trace(), WELLKNOWN_IRQ_ENTER));
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	learn();
+	expect("10 cpu0 1 runnable\n"
+	       "10 cpu0 2 runs\n");
+}
+
+/* The hook passes 0 for every thread, and no other event shows what becomes of them. */
+static void a_state_that_is_always_zero_says_nothing(void **state)
+{
+	bool announced;
+
+	(void)state;
+	script_switch_off(BLOCK);
+	script_switch_off(V1_SLEEP);
+	script_event(SWITCH_STATE, 10, 0, 1, V(0), V(1), V(2));
+	script_event(WAKE, 20, 0, 2, V(1));
+	script_event(SWITCH_STATE, 30, 0, 2, V(0), V(2), V(1));
+	learn();
+	assert_true(scheduling_states_are_empty(scheduling, &announced));
+	assert_false(announced);
+	expect("10 cpu0 2 runs\n"
+	       "20 cpu0 1 runnable by 2\n"
+	       "30 cpu0 2 unknown followed\n"
+	       "30 cpu0 1 runs\n");
+}
+
+/* Announcements tell it instead, even those whose own state is 0. */
+static void announcements_stand_in_for_empty_states(void **state)
+{
+	bool announced;
+
+	(void)state;
+	script_event(BLOCK, 5, 0, 1, V(0));
+	script_event(SWITCH_STATE, 10, 0, 1, V(0), V(1), V(2));
+	script_event(SWITCH_STATE, 20, 0, 2, V(0), V(2), V(3));
+	learn();
+	assert_true(scheduling_states_are_empty(scheduling, &announced));
+	assert_true(announced);
+	expect("5 cpu0 1 runs\n"
+	       "10 cpu0 1 sleeps\n10 cpu0 2 runs\n"
+	       "20 cpu0 2 runnable\n20 cpu0 3 runs\n");
+}
+
+/* Only while they are recorded. */
+static void announcements_that_were_switched_off_say_nothing(void **state)
+{
+	(void)state;
+	script_event(SWITCHED, 5, 0, 1, V(BLOCK), V(BLOCK), V(0));
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	script_event(SWITCHED, 15, 0, 2, V(BLOCK), V(BLOCK), V(1));
+	script_event(SWITCH, 20, 0, 2, V(2), V(3));
+	script_event(SWITCH, 30, 0, 3, V(3), V(4));
+	learn();
+	expect("5 cpu0 1 runs\n"
+	       "10 cpu0 1 unknown followed\n10 cpu0 2 runs\n"
+	       "20 cpu0 2 unknown followed\n20 cpu0 3 runs\n"
+	       "30 cpu0 3 runnable\n30 cpu0 4 runs\n");
+}
+
+/* sched.exit alone does not show that threads announce their sleep. */
+static void an_exit_is_no_promise_of_announcements(void **state)
+{
+	(void)state;
+	script_switch_off(BLOCK);
+	script_switch_off(V1_SLEEP);
+	script_event(EXIT, 5, 0, 1);
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	script_event(SWITCH, 20, 0, 2, V(2), V(3));
+	learn();
+	expect("5 cpu0 1 runs\n"
+	       "10 cpu0 1 dead\n10 cpu0 2 runs\n"
+	       "20 cpu0 2 unknown followed\n20 cpu0 3 runs\n");
+}
+
+/* What was recorded until all recording was stopped, or until the event was switched off, was recorded. */
+static void what_was_recorded_at_some_time(void **state)
+{
+	(void)state;
+	script_switch_off(EXIT);
+	script_event(SWITCHED, 10, 0, 1, V(WAKE), V(WAKE), V(0));
+	script_switch_off(WAKE);
+	script_event(CREATE, 10, 0, 1, V(2));
+	script_switch_off(CREATE);
+	script_stop();
+	learn();
+	assert_true(scheduling_recorded(scheduling, WELLKNOWN_BLOCK));
+	assert_true(scheduling_covers(scheduling, WELLKNOWN_BLOCK, 0, 100));
+	assert_true(scheduling_recorded(scheduling, WELLKNOWN_WAKE));
+	assert_true(scheduling_covers(scheduling, WELLKNOWN_WAKE, 0, 10));
+	assert_true(scheduling_off(scheduling, WELLKNOWN_WAKE, 0, 11));
+	assert_true(scheduling_recorded(scheduling, WELLKNOWN_CREATE));
+	assert_false(scheduling_recorded(scheduling, WELLKNOWN_EXIT));
+	assert_true(scheduling_off(scheduling, WELLKNOWN_EXIT, 0, 1));
+	assert_false(scheduling_recorded(scheduling, WELLKNOWN_IRQ_EXIT)); /* not declared */
+	assert_false(scheduling_off(scheduling, WELLKNOWN_IRQ_EXIT, 0, 1));
+}
+
+/* While a trace still comes in, states count from the first one on that is not 0. */
+static void states_are_learned_on_the_way(void **state)
+{
+	(void)state;
+	threads_learn_on(threads);
+	script_event(SWITCH_STATE, 10, 0, 1, V(0), V(1), V(2));
+	script_event(SWITCH_STATE, 20, 0, 2, V(2), V(2), V(3));
+	script_event(SWITCH_STATE, 30, 0, 3, V(0), V(3), V(4));
+	expect("10 cpu0 2 runs\n"
+	       "20 cpu0 2 waits\n20 cpu0 3 runs\n"
+	       "30 cpu0 3 runnable\n30 cpu0 4 runs\n");
+}
+
+/* A kernel that tells of nothing: the thread of each event runs. */
+static void no_switches(void **state)
+{
+	(void)state;
+	script_event(OTHER, 10, 0, 1);
+	script_event(OTHER, 20, 0, 1);
+	script_event(OTHER, 30, 0, 2);
+	script_event(OTHER, 40, 1, 2);
+	expect("10 cpu0 1 runs\n"
+	       "30 cpu0 1 unknown followed\n"
+	       "30 cpu0 2 runs\n"
+	       "39 cpu0 2 unknown\n"
+	       "40 cpu1 2 runs\n");
+}
+
+/* Once switches are told, stale thread ids in other events mean nothing. */
+static void switches_rule(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	script_event(OTHER, 20, 0, 1);
+	expect("10 cpu0 2 runs\n");
+}
+
+static void missed_switches_stay_legal(void **state)
+{
+	(void)state;
+	script_event(BLOCK, 8, 2, 9, V(0));
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	script_event(SWITCH, 20, 1, 3, V(3), V(2));
+	script_event(SWITCH, 30, 0, 4, V(4), V(5));
+	script_event(SWITCH, 40, 0, 6, V(6), V(7));
+	expect("8 cpu2 9 runs\n"
+	       "10 cpu0 1 runnable\n10 cpu0 2 runs\n"
+	       "19 cpu0 2 unknown\n20 cpu1 3 runnable\n20 cpu1 2 runs\n"
+	       "30 cpu0 4 runnable\n30 cpu0 5 runs\n"
+	       "40 cpu0 5 unknown followed\n40 cpu0 6 runnable\n40 cpu0 7 runs\n");
+}
+
+static void death_and_reuse(void **state)
+{
+	(void)state;
+	script_event(EXIT, 10, 0, 1);
+	script_event(SWITCH, 20, 0, 1, V(1), V(2));
+	script_event(CREATE, 30, 0, 2, V(1));
+	script_event(WAKE, 40, 0, 2, V(1));
+	expect("10 cpu0 1 runs\n"
+	       "20 cpu0 1 dead\n"
+	       "20 cpu0 2 runs\n"
+	       "40 cpu0 1 runnable by 2 life 1\n");
+}
+
+static void interrupts_wake(void **state)
+{
+	(void)state;
+	script_event(WAKE, 10, 0, 1, V(5))->context = KTRX_CONTEXT_INTERRUPT;
+	expect("10 cpu0 1 runs\n"
+	       "10 cpu0 5 runnable by 1 irq\n");
+}
+
+/* Thread 0 idles on many CPUs at once. */
+static void thread_zero_is_everywhere(void **state)
+{
+	(void)state;
+	script_event(OTHER, 10, 0, 0);
+	script_event(OTHER, 20, 1, 0);
+	script_event(SWITCH, 30, 0, 0, V(0), V(1));
+	script_event(SWITCH, 40, 1, 0, V(0), V(2));
+	expect("10 cpu0 0 runs\n"
+	       "20 cpu1 0 runs\n"
+	       "30 cpu0 0 runnable\n30 cpu0 1 runs\n"
+	       "40 cpu1 0 runnable\n40 cpu1 2 runs\n");
+}
+
+static void gap_hides_what_ran(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	feed();
+	threads_gap(threads, 0, 10);
+	script_event(OTHER, 90, 0, 3);
+	expect("10 cpu0 2 runs\n"
+	       "11 cpu0 2 unknown\n"
+	       "90 cpu0 3 runs\n");
+}
+
+static void version_1_wakes_by_id_or_count(void **state)
+{
+	(void)state;
+	script_event(V1_SLEEP, 10, 0, 7, V(0x100));
+	script_event(V1_SWITCH, 20, 0, 7, V(7), V(8));
+	script_event(V1_SLEEP, 30, 0, 8, V(0x100));
+	script_event(V1_SWITCH, 40, 0, 8, V(2048 + 8), V(9));
+	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* nobody sleeps there */
+	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(8)); /* thread 8 */
+	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2)); /* two, of whom one is left */
+	expect("10 cpu0 7 runs\n"
+	       "20 cpu0 7 sleeps\n20 cpu0 8 runs\n"
+	       "40 cpu0 8 sleeps\n40 cpu0 9 runs\n"
+	       "60 cpu0 8 runnable by 9\n"
+	       "70 cpu0 7 runnable by 9\n");
+}
+
+/* One that was woken by its number is not woken again in place of one that still sleeps. */
+static void version_1_wakes_who_sleeps(void **state)
+{
+	(void)state;
+	script_event(V1_SLEEP, 10, 0, 8, V(0x100));
+	script_event(V1_SWITCH, 20, 0, 8, V(8), V(7));
+	script_event(V1_WAKE, 30, 0, 7, V(0x100), V(8));
+	script_event(V1_SLEEP, 40, 0, 7, V(0x100));
+	script_event(V1_SWITCH, 50, 0, 7, V(7), V(9));
+	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(1));
+	expect("10 cpu0 8 runs\n"
+	       "20 cpu0 8 sleeps\n20 cpu0 7 runs\n"
+	       "30 cpu0 8 runnable by 7\n"
+	       "50 cpu0 7 sleeps\n50 cpu0 9 runs\n"
+	       "60 cpu0 7 runnable by 9\n");
+}
+
+/* Of a queue at address 0 a hostile trace claims to have woken all there can be. */
+static void version_1_wakes_come_to_an_end(void **state)
+{
+	(void)state;
+	script_event(V1_SWITCH, 10, 0, 7, V(7), V(8));
+	script_event(V1_SLEEP, 20, 0, 7, V(0));
+	script_event(V1_WAKE, 30, 0, 8, V(0), V(UINT32_MAX));
+	script_event(V1_SLEEP, 40, 0, 8, V(0));
+	script_event(V1_SWITCH, 50, 0, 8, V(8), V(9));
+	script_event(V1_WAKE, 60, 0, 9, V(0), V(UINT32_MAX));
+	expect("10 cpu0 8 runs\n"
+	       "30 cpu0 7 runnable by 8\n"
+	       "50 cpu0 8 sleeps\n50 cpu0 9 runs\n"
+	       "60 cpu0 8 runnable by 9\n");
+}
+
+/* More threads and CPUs than are kept: counted, nothing else. */
+static void limits(void **state)
+{
+	struct wellknown known = { .kind = WELLKNOWN_OTHER };
+	struct ktread_event event = { .id = OTHER };
+
+	(void)state;
+	for (uint32_t n = 0; n < THREADS_MAX + 10; n++) {
+		event.thread = n;
+		assert_int_equal(threads_event(threads, &event, &known, 2 * n), 0);
+	}
+	assert_int_equal(threads_count(threads), THREADS_MAX);
+	assert_int_equal(threads_left_out(threads), 10);
+	event.cpu = KTRX_NO_CPU;
+	assert_int_equal(threads_event(threads, &event, &known, 4 * THREADS_MAX), 0);
+	assert_int_equal(threads_left_out(threads), 11);
+	assert_null(threads_on(threads, KTRX_NO_CPU));
+	for (uint32_t n = 0; n < THREADS_MAX; n++)
+		assert_int_equal(threads_find(threads, n)->id, n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(sleep_wake_run, begin, end),
+		cmocka_unit_test_setup_teardown(early_wake_cancels_block, begin, end),
+		cmocka_unit_test_setup_teardown(state_field_is_believed, begin, end),
+		cmocka_unit_test_setup_teardown(bare_switches, begin, end),
+		cmocka_unit_test_setup_teardown(preemption, begin, end),
+		cmocka_unit_test_setup_teardown(a_state_that_is_always_zero_says_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(announcements_stand_in_for_empty_states, begin, end),
+		cmocka_unit_test_setup_teardown(announcements_that_were_switched_off_say_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(an_exit_is_no_promise_of_announcements, begin, end),
+		cmocka_unit_test_setup_teardown(what_was_recorded_at_some_time, begin, end),
+		cmocka_unit_test_setup_teardown(states_are_learned_on_the_way, begin, end),
+		cmocka_unit_test_setup_teardown(no_switches, begin, end),
+		cmocka_unit_test_setup_teardown(switches_rule, begin, end),
+		cmocka_unit_test_setup_teardown(missed_switches_stay_legal, begin, end),
+		cmocka_unit_test_setup_teardown(death_and_reuse, begin, end),
+		cmocka_unit_test_setup_teardown(interrupts_wake, begin, end),
+		cmocka_unit_test_setup_teardown(thread_zero_is_everywhere, begin, end),
+		cmocka_unit_test_setup_teardown(gap_hides_what_ran, begin, end),
+		cmocka_unit_test_setup_teardown(version_1_wakes_by_id_or_count, begin, end),
+		cmocka_unit_test_setup_teardown(version_1_wakes_who_sleeps, begin, end),
+		cmocka_unit_test_setup_teardown(version_1_wakes_come_to_an_end, begin, end),
+		cmocka_unit_test_setup_teardown(limits, begin, end),
+	};
+
+	return cmocka_run_group_tests_name("analyze_threads", tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The host's words in a dump that the guest has sent. */
+#include "capture/dump_note.h"
+
+#include <sys/stat.h>
+
+#include "unit/support/ktread_sample.h"
+
+#define NOTE "captured by: a test\ntaken: 4.900 s before the end\n"
+
+static void append_dump(struct bytes *file, uint32_t events)
+{
+	struct writer writer;
+
+	begin(&writer, 2);
+	for (uint32_t n = 0; n < events; n++)
+		put_switch(&writer, 1, 1000 + n, n);
+	writer_dump(&writer, file);
+	writer_close(&writer);
+}
+
+/* Opens the file, which must hold so many events, and whose note must be this. */
+static void expect(const char *path, uint64_t events, const char *note)
+{
+	struct ktread *trace = open_ok(path, NULL);
+
+	assert_string_equal(ktread_info(trace)->note, note);
+	assert_int_equal(drain_exact(trace, 0), events);
+}
+
+static void is_read_from_the_last_dump(void **state)
+{
+	struct bytes file = { 0 };
+	const char *path;
+
+	(void)state;
+	append_dump(&file, 3);
+	append_dump(&file, 5);
+	bytes_append(&file, "a dump that has only just begun", 31);
+	path = temporary_bytes(&file);
+	assert_int_equal(capture_dump_note(path, NOTE), 0);
+	expect(path, 5, NOTE);
+	assert_int_equal(capture_dump_note(path, "another\n"), 0);
+	expect(path, 5, NOTE); /* the first one stays */
+	bytes_free(&file);
+}
+
+/* The file is not touched. */
+static void assert_left(struct bytes *file)
+{
+	const char *path = temporary_bytes(file);
+	struct stat status;
+
+	assert_int_equal(capture_dump_note(path, NOTE), 0);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_size, file->size);
+	bytes_free(file);
+}
+
+static void leaves_other_files_as_they_are(void **state)
+{
+	struct bytes file = { 0 };
+
+	(void)state;
+	v1_header(&file, 1, 2);
+	v1_record(&file, 1000, 0, 0, 7, 1);
+	v1_record(&file, 1001, 1, 0, 7, 1);
+	assert_left(&file);
+	append_dump(&file, 3);
+	file.size -= 100; /* cut off */
+	assert_left(&file);
+	bytes_append(&file, "no trace", 8);
+	assert_left(&file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(is_read_from_the_last_dump, temporary_teardown),
+		cmocka_unit_test_teardown(leaves_other_files_as_they_are, temporary_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Whether a kernel's file is found to be the one that was traced, to be another one, or neither. */
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/error.h"
+#include "capture/kernel_check.h"
+#include "ktread/memory.h"
+#include "unit/support/ktread_sample.h"
+
+#define BASE	UINT64_C(0x80200000)
+#define ID_SIZE 20u
+
+/* A kernel of one loaded segment, which is one note. */
+struct image {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment[2];
+	Elf64_Nhdr note;
+	char name[4];
+	unsigned char id[ID_SIZE];
+};
+
+struct guest {
+	struct image memory; /* at BASE */
+	char elf[32];
+	struct bytes trace_id; /* that the trace has; none: size 0 */
+	char warning[512];
+};
+
+static int read_guest(void *context, uint64_t physical, void *buffer, size_t bytes)
+{
+	const struct guest *guest = context;
+
+	if (physical < BASE || physical - BASE > sizeof(guest->memory) ||
+	    bytes > sizeof(guest->memory) - (physical - BASE))
+		return -1;
+	memcpy(buffer, (const char *)&guest->memory + (physical - BASE), bytes);
+	return 0;
+}
+
+static int make_guest(void **state)
+{
+	struct guest *guest = calloc(1, sizeof(*guest));
+	struct image *image = &guest->memory;
+	int fd;
+
+	*image = (struct image){
+		.header = { .e_machine = EM_RISCV, .e_phnum = 2, .e_phentsize = sizeof(Elf64_Phdr) },
+		.note = { 4, ID_SIZE, NT_GNU_BUILD_ID },
+		.name = "GNU",
+	};
+	memcpy(image->header.e_ident, ELFMAG, SELFMAG);
+	image->header.e_ident[EI_CLASS] = ELFCLASS64;
+	image->header.e_ident[EI_DATA] = ELFDATA2LSB;
+	image->header.e_phoff = offsetof(struct image, segment);
+	image->segment[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_paddr = BASE, .p_filesz = sizeof(*image) };
+	image->segment[1] = (Elf64_Phdr){ .p_type = PT_NOTE,
+					  .p_offset = offsetof(struct image, note),
+					  .p_filesz = sizeof(*image) - offsetof(struct image, note) };
+	memset(image->id, 0xab, ID_SIZE);
+	strcpy(guest->elf, "/tmp/ktrace-unit-XXXXXX");
+	fd = mkstemp(guest->elf);
+	assert_int_equal(write(fd, image, sizeof(*image)), sizeof(*image));
+	close(fd);
+	*state = guest;
+	return 0;
+}
+
+static int remove_guest(void **state)
+{
+	struct guest *guest = *state;
+
+	unlink(guest->elf);
+	bytes_free(&guest->trace_id);
+	free(guest);
+	return 0;
+}
+
+static int check(struct guest *guest)
+{
+	const struct ktread_memory_ops ops = { .read = read_guest };
+	const struct ktread_range range = { BASE, sizeof(guest->memory) };
+	struct ktread_memory *memory;
+	struct bytes dump = { 0 };
+	struct writer writer;
+	int error;
+
+	begin(&writer, 2);
+	writer.root.machine = EM_RISCV;
+	writer.root.checksum = ktrx_root_checksum(&writer.root);
+	put_switch(&writer, 1, 1000, 1);
+	if (guest->trace_id.size)
+		bytes_append(&writer.build_id, guest->trace_id.data, guest->trace_id.size);
+	writer_dump(&writer, &dump);
+	writer_close(&writer);
+	assert_int_equal(ktread_memory_open(&memory, &ops, guest, &range, 1), 0);
+	guest->warning[0] = '\0';
+	error = capture_kernel_check(guest->elf, memory, temporary_bytes(&dump), guest->warning,
+				     sizeof(guest->warning));
+	ktread_memory_close(memory);
+	bytes_free(&dump);
+	return error;
+}
+
+static void the_traces_build_id_decides(void **state)
+{
+	struct guest *guest = *state;
+	unsigned char id[ID_SIZE];
+
+	memset(id, 0xab, sizeof(id));
+	bytes_append(&guest->trace_id, id, sizeof(id));
+	memset(guest->memory.id, 0xcd, ID_SIZE);
+	assert_int_equal(check(guest), 0);
+	guest->trace_id.data[3] ^= 1;
+	assert_int_equal(check(guest), CAPTURE_E_FORMAT);
+	assert_non_null(strstr(guest->warning, "is not the kernel that ran"));
+}
+
+static void without_one_the_note_in_memory_decides(void **state)
+{
+	struct guest *guest = *state;
+
+	assert_int_equal(check(guest), 0);
+	guest->memory.id[3] ^= 1;
+	assert_int_equal(check(guest), CAPTURE_E_FORMAT);
+	assert_non_null(strstr(guest->warning, "is not the kernel that ran"));
+}
+
+/* As of a kernel that a boot loader moved: other bytes lie where the file would have been loaded. */
+static void memory_without_a_note_decides_nothing(void **state)
+{
+	struct guest *guest = *state;
+
+	memset(&guest->memory.note, 0, sizeof(guest->memory) - offsetof(struct image, note));
+	assert_int_equal(check(guest), CAPTURE_E_ABSENT);
+	assert_non_null(strstr(guest->warning, "the trace has no build id"));
+	memset(&guest->memory.note, 0x5a, sizeof(guest->memory) - offsetof(struct image, note));
+	assert_int_equal(check(guest), CAPTURE_E_ABSENT);
+	assert_non_null(strstr(guest->warning, "the trace has no build id"));
+}
+
+/* Room for a build id that the kernel never filled. */
+static void a_build_id_of_zeros_is_none(void **state)
+{
+	struct guest *guest = *state;
+	const unsigned char id[ID_SIZE] = { 0 };
+
+	bytes_append(&guest->trace_id, id, sizeof(id));
+	memset(&guest->memory.note, 0, sizeof(guest->memory) - offsetof(struct image, note));
+	assert_int_equal(check(guest), CAPTURE_E_ABSENT);
+	assert_non_null(strstr(guest->warning, "the trace has no build id"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_guest, remove_guest)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(the_traces_build_id_decides),
+		TEST(without_one_the_note_in_memory_decides),
+		TEST(memory_without_a_note_decides_nothing),
+		TEST(a_build_id_of_zeros_is_none),
+	};
+
+	return cmocka_run_group_tests_name("capture kernel check", tests, NULL, temporary_teardown);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What the user reads about a trace that the guest has overwritten in its memory. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/error.h"
+#include "capture/view.h"
+#include "unit/support/ktread_sample.h"
+
+static const struct capture_map map = {
+	.range = { { 0, WRITER_MEMORY_SIZE, 0 } },
+	.ranges = 1,
+};
+
+struct guest {
+	struct capture_view view;
+	const char *path;
+};
+
+static int open_guest(void **state)
+{
+	struct guest *guest = calloc(1, sizeof(*guest));
+	unsigned char *memory = calloc(1, WRITER_MEMORY_SIZE);
+	struct writer writer;
+
+	begin(&writer, 2);
+	put_switch(&writer, 1, 1000, 1);
+	writer_memory(&writer, memory, 0);
+	writer_close(&writer);
+	guest->path = temporary(memory, WRITER_MEMORY_SIZE);
+	assert_int_equal(capture_view_open(&guest->view, guest->path, &map, NULL), 0);
+	free(memory);
+	*state = guest;
+	return 0;
+}
+
+static int close_guest(void **state)
+{
+	struct guest *guest = *state;
+
+	capture_view_close(&guest->view);
+	free(guest);
+	return 0;
+}
+
+/* As a guest does whose stack grows over the kernel's data. */
+static void overwrite(const struct guest *guest)
+{
+	unsigned char *bytes = malloc(WRITER_MEMORY_SIZE);
+	int fd = open(guest->path, O_WRONLY);
+
+	memset(bytes, 0x5a, WRITER_MEMORY_SIZE);
+	assert_int_equal(write(fd, bytes, WRITER_MEMORY_SIZE), WRITER_MEMORY_SIZE);
+	close(fd);
+	free(bytes);
+}
+
+static void an_overwritten_root_is_named(void **state)
+{
+	struct guest *guest = *state;
+	char text[400];
+
+	capture_view_look(&guest->view, false);
+	assert_non_null(guest->view.image);
+	overwrite(guest);
+	assert_int_equal(capture_view_settle(&guest->view), CAPTURE_E_ABSENT);
+	capture_view_say_lost(&guest->view, false, text, sizeof(text));
+	assert_non_null(strstr(text, "ktrace_root was found at physical 0x10000, with "));
+	assert_non_null(strstr(text, "has been overwritten since"));
+	assert_null(strstr(text, "reset"));
+	capture_view_say_lost(&guest->view, true, text, sizeof(text));
+	assert_non_null(strstr(text, "or a reset"));
+}
+
+/* Its pulse fails before the run ends. */
+static void one_overwritten_while_the_guest_runs_is_remembered(void **state)
+{
+	struct guest *guest = *state;
+	char text[400];
+
+	capture_view_look(&guest->view, false);
+	overwrite(guest);
+	capture_view_look(&guest->view, false);
+	assert_null(guest->view.image);
+	assert_int_equal(capture_view_settle(&guest->view), CAPTURE_E_ABSENT);
+	capture_view_say_lost(&guest->view, false, text, sizeof(text));
+	assert_non_null(strstr(text, "physical 0x10000"));
+}
+
+static void nothing_is_said_of_a_root_that_never_was(void **state)
+{
+	struct guest *guest = *state;
+	char text[400] = "unset";
+
+	overwrite(guest);
+	capture_view_look(&guest->view, false);
+	assert_int_equal(capture_view_settle(&guest->view), CAPTURE_E_ABSENT);
+	capture_view_say_lost(&guest->view, true, text, sizeof(text));
+	assert_string_equal(text, "");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_guest, close_guest)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_overwritten_root_is_named),
+		TEST(one_overwritten_while_the_guest_runs_is_remembered),
+		TEST(nothing_is_said_of_a_root_that_never_was),
+	};
+
+	return cmocka_run_group_tests_name("capture view", tests, NULL, temporary_teardown);
+}

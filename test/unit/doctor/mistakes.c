@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Mistakes of an integration, one after the other, each in a trace that is sound but for it; and sound ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "doctor/mistakes.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+#include "unit/support/script.h"
+
+#define V(value) ((uint64_t)(value))
+#define MS	 1000000u
+
+enum {
+	SWITCH = 1,
+	BLOCK,
+	WAKE,
+	CREATE,
+	EXIT,
+	IRQ,
+	IRQ_END,
+	CONTEND,
+	ACQUIRE,
+	RELEASE,
+	CALL,
+	RETURN,
+	SWITCHED
+};
+
+static struct mistakes mistakes;
+static uint64_t now;
+
+static int begin(void **state)
+{
+	(void)state;
+	script_begin(2);
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
+	script_type(BLOCK, "sched", "block", "u32 thread,u64 queue");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_type(CREATE, "sched", "create", "u32 thread");
+	script_type(EXIT, "sched", "exit", "u32 thread");
+	script_type(IRQ, "irq", "enter", "u32 irq");
+	script_type(IRQ_END, "irq", "exit", "u32 irq");
+	script_type(CONTEND, "lock", "contend", "u64 lock,string name");
+	script_type(ACQUIRE, "lock", "acquire", "u64 lock");
+	script_type(RELEASE, "lock", "release", "u64 lock");
+	script_type(CALL, "syscall", "enter", "u32 nr");
+	script_type(RETURN, "syscall", "exit", "u32 nr");
+	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	script_thread(1, "idle/0");
+	now = 0;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	script_end();
+	return 0;
+}
+
+/* Events a millisecond apart. */
+static uint64_t soon(void)
+{
+	return now += MS;
+}
+
+static void switches(uint32_t cpu, uint32_t prev, uint32_t next, unsigned into)
+{
+	script_event(SWITCH, soon(), cpu, prev & KTRX_THREAD_MAX, V(prev), V(next), V(into));
+}
+
+static void blocks(uint32_t cpu, uint32_t by, uint32_t thread)
+{
+	script_event(BLOCK, soon(), cpu, by, V(thread), V(0x1000));
+}
+
+static void wakes(uint32_t cpu, uint32_t by, uint32_t thread)
+{
+	script_event(WAKE, soon(), cpu, by, V(thread));
+}
+
+static void lock(uint16_t id, uint32_t thread, uint64_t which)
+{
+	if (id == CONTEND)
+		script_event(id, soon(), 0, thread, which, "lock");
+	else
+		script_event(id, soon(), 0, thread, which);
+}
+
+/* Threads 5 and 6 take turns on CPU 0, and sleep in between. */
+static void some_turns(unsigned turns)
+{
+	for (unsigned n = 0; n < turns; n++) {
+		blocks(0, 5, 5);
+		switches(0, 5, 6, 1);
+		wakes(0, 6, 5);
+		blocks(0, 6, 6);
+		switches(0, 6, 5, 1);
+		wakes(0, 5, 6);
+	}
+}
+
+/* That one alone is made; MISTAKES: none. */
+static void only(enum mistake expected)
+{
+	assert_int_equal(mistakes_read(&mistakes, script_trace()), 0);
+	for (int mistake = 0; mistake < MISTAKES; mistake++)
+		if (mistakes_made(&mistakes, (enum mistake)mistake) != (mistake == (int)expected))
+			fail_msg("mistake %d is %s", mistake,
+				 mistake == (int)expected ? "not found" : "found");
+}
+
+static void a_sound_trace_has_none(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 8; n++) {
+		some_turns(1);
+		script_event(IRQ, soon(), 0, 5, V(33))->context = KTRX_CONTEXT_INTERRUPT;
+		script_event(IRQ, soon(), 0, 5, V(34))->context = KTRX_CONTEXT_INTERRUPT;
+		script_event(IRQ_END, soon(), 0, 5, V(34))->context = KTRX_CONTEXT_INTERRUPT;
+		script_event(IRQ_END, soon(), 0, 5, V(33))->context = KTRX_CONTEXT_INTERRUPT;
+		lock(CONTEND, 5, 0x10);
+		lock(ACQUIRE, 5, 0x10);
+		lock(CONTEND, 5, 0x20);
+		lock(ACQUIRE, 5, 0x20);
+		lock(RELEASE, 5, 0x10);
+		lock(RELEASE, 5, 0x20);
+		script_event(CREATE, soon(), 0, 5, V(9));
+		script_event(EXIT, soon(), 1, 9, V(9));
+	}
+	only(MISTAKES);
+}
+
+/* A scheduler thread that both halves of a switch name as 0, and idle threads on all CPUs. */
+static void idle_may_run_on_several_cpus(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 20; n++) {
+		switches(0, 0, 5, 0);
+		switches(1, 0, 1, 0);
+		switches(0, 5, 0, 1);
+		switches(0, 0, 1, 0);
+		now += 100 * MS;
+		switches(0, 1, 0, 0);
+		switches(1, 1, 0, 0);
+	}
+	only(MISTAKES);
+}
+
+/* CPU 1's clock is late: its switch to a thread seems to come while that still runs on CPU 0. */
+static void clocks_that_differ_are_no_mistake(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 20; n++) {
+		switches(0, 1, 5, 1);
+		switches(1, 2, 5, 1); /* 2 ms before … */
+		now += MS;
+		switches(0, 5, 1, 1); /* … it left CPU 0 */
+		switches(1, 5, 2, 1);
+	}
+	only(MISTAKES);
+}
+
+static void an_idle_thread_minus_one(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 8; n++) {
+		switches(0, 5, UINT32_MAX, 1);
+		switches(0, UINT32_MAX, 5, 0);
+	}
+	assert_int_equal(mistakes_read(&mistakes, script_trace()), 0);
+	assert_true(mistakes_made(&mistakes, MISTAKE_ID_WIDE));
+	assert_true(mistakes_made(&mistakes, MISTAKE_ID_ONES)); /* which recorded half of them */
+	assert_int_equal(mistakes.of[MISTAKE_ID_WIDE].value, UINT32_MAX);
+	assert_false(mistakes_made(&mistakes, MISTAKE_TWO_CPUS));
+}
+
+static void thread_zero_sleeps(void **state)
+{
+	(void)state;
+	some_turns(4);
+	blocks(0, 0, 0);
+	only(MISTAKE_ID_ZERO);
+}
+
+static void an_id_is_reused_without_an_end(void **state)
+{
+	(void)state;
+	some_turns(4);
+	script_event(CREATE, soon(), 0, 5, V(9));
+	script_event(CREATE, soon(), 0, 5, V(9));
+	only(MISTAKE_ID_REUSED);
+}
+
+/* Its end may have been lost. */
+static void an_id_may_be_reused_after_a_loss(void **state)
+{
+	(void)state;
+	some_turns(4);
+	script_event(CREATE, soon(), 0, 5, V(9));
+	script_event(CREATE, soon(), 0, 5, V(9))->lost = 3;
+	only(MISTAKES);
+}
+
+static void prev_and_next_are_swapped(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 8; n++) {
+		switches(0, 6, 5, 1); /* from 5 to 6 */
+		switches(0, 7, 6, 1);
+		switches(0, 5, 7, 1);
+	}
+	only(MISTAKE_SWAPPED);
+}
+
+static void a_switch_has_no_hook(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 8; n++) {
+		switches(0, 5, 6, 1);
+		switches(0, 7, 5, 1); /* 6 to 7 was not told */
+	}
+	only(MISTAKE_PREVIOUS);
+}
+
+static void switches_to_the_same_thread(void **state)
+{
+	(void)state;
+	some_turns(4);
+	for (unsigned n = 0; n < 8; n++)
+		switches(0, 5, 5, 0);
+	only(MISTAKE_SAME);
+}
+
+static void the_state_is_always_zero(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 10; n++) {
+		blocks(0, 5, 5);
+		switches(0, 5, 6, 0);
+		wakes(0, 6, 5);
+		switches(0, 6, 5, 0);
+	}
+	only(MISTAKE_STATE_ZERO);
+}
+
+/* Threads that never sleep are runnable whenever they do not run. */
+static void threads_that_only_take_turns_are_sound(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 20; n++) {
+		switches(0, 5, 6, 0);
+		switches(0, 6, 5, 0);
+	}
+	only(MISTAKES);
+}
+
+/* CPU 1's hooks record as CPU 0: its threads seem to take turns there. */
+static void two_cpus_under_one_number(void **state)
+{
+	(void)state;
+	some_turns(2);
+	for (unsigned n = 0; n < 20; n++) {
+		script_event(CALL, soon(), 0, 5, V(1));
+		script_event(CALL, soon(), 0, 9, V(1));
+		script_event(RETURN, soon(), 0, 5, V(1));
+		script_event(RETURN, soon(), 0, 9, V(1));
+	}
+	for (unsigned n = 0; n < 4; n++) {
+		switches(0, 5, 6, 1);
+		switches(0, 9, 8, 1);
+		switches(0, 6, 5, 1);
+		switches(0, 8, 9, 1);
+	}
+	only(MISTAKE_CPU_SHARED);
+}
+
+/* The switch is recorded a moment after current() has changed: each thread follows another one once. */
+static void a_switch_that_is_recorded_late_is_none(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 40; n++) {
+		script_event(CALL, soon(), 0, 5, V(1));
+		script_event(RETURN, soon(), 0, 6, V(1));
+		switches(0, 5, 6, 1);
+		script_event(CALL, soon(), 0, 6, V(1));
+		script_event(RETURN, soon(), 0, 5, V(1));
+		switches(0, 6, 5, 1);
+	}
+	only(MISTAKES);
+}
+
+/* By the kernel's table thread 5 waits for a lock since `since`, that `owner` holds. */
+static struct ktrx_holder *waits_since(uint64_t since, uint32_t owner)
+{
+	struct ktrx_holder *row = script_holder(5 + 1);
+
+	row->wait = KTRX_WAIT_SPIN;
+	row->object = 0x2000;
+	row->owner = owner;
+	row->wait_stamp = since;
+	return row;
+}
+
+static void a_wait_that_was_given_up(void **state)
+{
+	(void)state;
+	some_turns(2);
+	waits_since(now, 0);
+	now += 500 * MS;
+	script_event(CALL, soon(), 0, 5, V(1));
+	script_event(RETURN, soon(), 0, 5, V(1));
+	only(MISTAKE_WAIT_LEFT);
+	assert_int_equal(mistakes.of[MISTAKE_WAIT_LEFT].value, 0x2000);
+}
+
+/* It has done nothing since, or only a moment after. */
+static void a_wait_that_lasts_is_none(void **state)
+{
+	(void)state;
+	some_turns(2);
+	script_event(CALL, soon(), 0, 5, V(1));
+	waits_since(now, 0);
+	script_event(RETURN, soon(), 0, 5, V(1));
+	now += 500 * MS;
+	switches(0, 5, 6, 1);
+	only(MISTAKES);
+}
+
+static void a_holder_that_is_unknown_is_not_cpu_0(void **state)
+{
+	struct ktrx_holder *holder = script_holder(7 + 1);
+
+	(void)state;
+	some_turns(2);
+	holder->held[0] = (struct ktrx_held){ .object = 0x2000, .stamp = now };
+	holder->held_count = 1;
+	now += 5 * MS;
+	waits_since(now, KTRX_HOLDER_CPU);
+	only(MISTAKE_OWNER);
+}
+
+/* Thread 7 took the lock after thread 5 began to wait for CPU 0, which had it then. */
+static void a_lock_that_went_on_to_another_is_none(void **state)
+{
+	struct ktrx_holder *holder = script_holder(7 + 1);
+
+	(void)state;
+	some_turns(2);
+	waits_since(now, KTRX_HOLDER_CPU);
+	now += 5 * MS;
+	holder->held[0] = (struct ktrx_held){ .object = 0x2000, .stamp = now };
+	holder->held_count = 1;
+	only(MISTAKES);
+}
+
+static void one_thread_on_two_cpus(void **state)
+{
+	(void)state;
+	some_turns(2);
+	switches(1, 2, 5, 1);
+	now += 50 * MS;
+	switches(0, 5, 1, 1);
+	switches(1, 5, 2, 1);
+	only(MISTAKE_TWO_CPUS);
+	assert_int_equal(mistakes.of[MISTAKE_TWO_CPUS].value, 5);
+}
+
+/* The first time that a CPU leaves it the other one has only just begun. */
+static void one_thread_on_two_cpus_over_and_over(void **state)
+{
+	(void)state;
+	some_turns(2);
+	switches(1, 2, 5, 1);
+	for (uint32_t turn = 0; turn < 10; turn++) {
+		switches(0, 5, 1, 1);
+		switches(0, 1, 5, 1);
+		now += 50 * MS;
+	}
+	only(MISTAKE_TWO_CPUS);
+	assert_int_equal(mistakes.of[MISTAKE_TWO_CPUS].count, 9);
+}
+
+static void a_block_for_another_thread(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 8; n++) {
+		switches(0, 5, 6, 1);
+		blocks(0, 6, 5); /* behind the switch */
+		switches(0, 6, 5, 1);
+		blocks(0, 5, 6);
+	}
+	only(MISTAKE_BLOCK_ELSEWHERE);
+}
+
+static void a_wake_of_the_thread_that_runs(void **state)
+{
+	(void)state;
+	switches(0, 6, 5, 1);
+	for (unsigned n = 0; n < 8; n++)
+		wakes(0, 5, 5);
+	only(MISTAKE_WAKE_RUNNING);
+}
+
+static void an_interrupt_without_exit(void **state)
+{
+	(void)state;
+	some_turns(2);
+	for (unsigned n = 0; n < 8; n++)
+		script_event(IRQ, soon(), 0, 5, V(33))->context = KTRX_CONTEXT_INTERRUPT;
+	only(MISTAKE_IRQ_EXIT);
+}
+
+static void an_interrupt_without_enter(void **state)
+{
+	(void)state;
+	some_turns(2);
+	for (unsigned n = 0; n < 8; n++)
+		script_event(IRQ_END, soon(), 0, 5, V(33))->context = KTRX_CONTEXT_INTERRUPT;
+	only(MISTAKE_IRQ_ENTER);
+}
+
+static void calls_without_returns(void **state)
+{
+	(void)state;
+	some_turns(2);
+	for (unsigned n = 0; n < 20; n++)
+		script_event(CALL, soon(), 0, 5, V(n));
+	only(MISTAKE_SYSCALL_EXIT);
+}
+
+/* Returns that are switched off are not missing. */
+static void events_that_are_off_are_not_missing(void **state)
+{
+	(void)state;
+	script_switch_off(RETURN);
+	script_switch_off(IRQ_END);
+	for (unsigned n = 0; n < 20; n++) {
+		script_event(CALL, soon(), 0, 5, V(n));
+		script_event(IRQ, soon(), 0, 5, V(33))->context = KTRX_CONTEXT_INTERRUPT;
+	}
+	only(MISTAKES);
+}
+
+static void a_lock_released_by_another_thread(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 8; n++) {
+		lock(ACQUIRE, 5, 0x10);
+		lock(RELEASE, 6, 0x10);
+	}
+	only(MISTAKE_RELEASE);
+}
+
+static void a_wait_for_a_lock_without_end(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 8; n++)
+		lock(CONTEND, 5, 0x10 * (n % 2 + 1));
+	only(MISTAKE_CONTEND);
+}
+
+/* What was switched off may have told what is missing. */
+static void nothing_is_concluded_across_a_time_without_events(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 8; n++) {
+		script_event(IRQ, soon(), 0, 5, V(33))->context = KTRX_CONTEXT_INTERRUPT;
+		script_event(SWITCHED, soon(), 0, 5, V(IRQ_END), V(IRQ_END), V(n % 2));
+		switches(0, 5, 6, 1);
+		script_event(SWITCHED, soon(), 0, 5, V(IRQ_END), V(IRQ_END), V(n % 2));
+		switches(0, 7, 5, 1);
+	}
+	only(MISTAKES);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_sound_trace_has_none),
+		TEST(idle_may_run_on_several_cpus),
+		TEST(clocks_that_differ_are_no_mistake),
+		TEST(an_idle_thread_minus_one),
+		TEST(thread_zero_sleeps),
+		TEST(an_id_is_reused_without_an_end),
+		TEST(an_id_may_be_reused_after_a_loss),
+		TEST(prev_and_next_are_swapped),
+		TEST(a_switch_has_no_hook),
+		TEST(switches_to_the_same_thread),
+		TEST(the_state_is_always_zero),
+		TEST(threads_that_only_take_turns_are_sound),
+		TEST(two_cpus_under_one_number),
+		TEST(a_switch_that_is_recorded_late_is_none),
+		TEST(a_wait_that_was_given_up),
+		TEST(a_wait_that_lasts_is_none),
+		TEST(a_holder_that_is_unknown_is_not_cpu_0),
+		TEST(a_lock_that_went_on_to_another_is_none),
+		TEST(one_thread_on_two_cpus),
+		TEST(one_thread_on_two_cpus_over_and_over),
+		TEST(a_block_for_another_thread),
+		TEST(a_wake_of_the_thread_that_runs),
+		TEST(an_interrupt_without_exit),
+		TEST(an_interrupt_without_enter),
+		TEST(calls_without_returns),
+		TEST(events_that_are_off_are_not_missing),
+		TEST(a_lock_released_by_another_thread),
+		TEST(a_wait_for_a_lock_without_end),
+		TEST(nothing_is_concluded_across_a_time_without_events),
+	};
+
+	return cmocka_run_group_tests_name("doctor mistakes", tests, NULL, NULL);
+}

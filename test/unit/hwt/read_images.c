@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Which bytes were run: code that changes, other programs, other address spaces; images that are missing or wrong. */
+#include "hwt/images.h"
+#include "unit/support/hwt_reading.h"
+
+static struct hwt_packets_writer packets;
+
+#define SPACE_A UINT64_C(0x1000)
+#define SPACE_B UINT64_C(0x2000)
+#define SPACE_C UINT64_C(0x3000)
+
+static void begin_file(struct hwt_file_writer *writer, uint32_t target)
+{
+	file_begin(writer);
+	writer->pid = target;
+	file_context(writer, 1, target);
+	file_clock(writer, 500, 500, 1000000000);
+}
+
+static struct reading finish_file(struct hwt_file_writer *writer)
+{
+	struct reading reading;
+
+	file_data(writer, 1, 0, 0, packets.bytes, packets_end(&packets));
+	reading = read_file(writer);
+	open_stream(&reading, 0);
+	return reading;
+}
+
+/* The program, which does not jump over the nops any more. */
+static const uint8_t *straight(void)
+{
+	static uint8_t code[PROGRAM_SIZE];
+
+	memcpy(code, program, sizeof(code));
+	code[PROGRAM_JNE - PROGRAM_AT] = code[PROGRAM_JNE - PROGRAM_AT + 1] = 0x90;
+	return code;
+}
+
+/* On from the return of leaf, over the nops; off as soon as main is called for again. */
+static void write_jump(uint64_t time, uint64_t space)
+{
+	packets_sync(&packets, time, space, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_JNE);
+	packet_branches(&packets, "T");
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip_pgd, 0);
+}
+
+static void write_straight(uint64_t time, uint64_t space)
+{
+	packets_sync(&packets, time, space, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_JNE);
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip_pgd, 0);
+}
+
+static void check_end(struct reading *reading)
+{
+	next(reading, HWT_ASYNC);
+	next(reading, HWT_OFF);
+}
+
+static void check_jump(struct reading *reading)
+{
+	next(reading, HWT_ON);
+	next_run(reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, PROGRAM_JMP);
+	next_run(reading, PROGRAM_JMP, PROGRAM_JMP + 2, HWT_BRANCH_JUMP, PROGRAM_AT);
+	check_end(reading);
+}
+
+static void check_straight(struct reading *reading)
+{
+	next(reading, HWT_ON);
+	next_run(reading, PROGRAM_JNE, PROGRAM_JMP + 2, HWT_BRANCH_JUMP, PROGRAM_AT);
+	check_end(reading);
+}
+
+static void code_that_changes_is_decoded_as_it_was(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	write_straight(2500, 0);
+	write_jump(3500, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
+	writer.stamp = 2000;
+	file_code(&writer, PROGRAM_JNE, 0, straight() + 5, 2);
+	writer.stamp = 3000;
+	file_code(&writer, PROGRAM_JNE, 0, program + 5, 2);
+	reading = finish_file(&writer);
+	check_jump(&reading);
+	check_straight(&reading);
+	check_jump(&reading);
+	end(&reading);
+}
+
+/* A conditional branch at PROGRAM_AT to a jump back. */
+static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa };
+
+/* It goes round once, at 1500; what comes next is at 2500. */
+static void begin_loop(void)
+{
+	packets_begin(&packets);
+	packets_sync(&packets, 1500, 0, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_AT);
+	packet_branches(&packets, "T");
+	packet_tsc(&packets, 2500);
+}
+
+/* A loop that goes from branch to branch of its own, and writes over the first of them: nobody was called meanwhile. */
+static void code_that_changes_itself_is_decoded_as_it_was(void **state)
+{
+	static const uint8_t nops[] = { 0x90, 0x90 };
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint64_t stamp = 0;
+
+	(void)state;
+	begin_loop();
+	packet_branches(&packets, "T");
+	packet_address(&packets, ppt_fup, PROGRAM_AT + 2);
+	packet_address(&packets, ppt_tip_pgd, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, loop, sizeof(loop));
+	writer.stamp = 2000;
+	file_code(&writer, PROGRAM_AT, 0, nops, sizeof(nops));
+	reading = finish_file(&writer);
+	next(&reading, HWT_ON);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct hwt_step *step = next_run(&reading, PROGRAM_AT, PROGRAM_AT + 2,
+						       HWT_BRANCH_CONDITIONAL, PROGRAM_AT + 4);
+
+		assert_true(step->stamp >= stamp && step->stamp <= 2500);
+		stamp = step->stamp;
+		next_run(&reading, PROGRAM_AT + 4, PROGRAM_AT + 6, HWT_BRANCH_JUMP, PROGRAM_AT);
+	}
+	next_run(&reading, PROGRAM_AT, PROGRAM_AT + 2, HWT_BRANCH_NONE, PROGRAM_AT + 2);
+	assert_int_equal(next(&reading, HWT_ASYNC)->stamp, 2500);
+	next(&reading, HWT_OFF);
+	end(&reading);
+}
+
+/* A CPU that goes to sleep behind its last branch: the interrupt that ends it has the time, not what came before. */
+static void a_time_told_for_an_interrupt_is_not_of_runs_before_it(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	begin_loop();
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip, PROGRAM_AT);
+	packet_branches(&packets, "T");
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip_pgd, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, loop, sizeof(loop));
+	reading = finish_file(&writer);
+	next(&reading, HWT_ON);
+	for (uint64_t stamp = 1500; stamp <= 2500; stamp += 1000) {
+		assert_int_equal(next(&reading, HWT_RUN)->stamp, stamp);
+		assert_int_equal(
+			next_run(&reading, PROGRAM_AT + 4, PROGRAM_AT + 6, HWT_BRANCH_JUMP, PROGRAM_AT)
+				->stamp,
+			stamp);
+		assert_int_equal(next(&reading, HWT_ASYNC)->stamp, 2500);
+	}
+	next(&reading, HWT_OFF);
+	end(&reading);
+}
+
+static void another_program_is_decoded_from_its_start_on(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	struct hwt_place place;
+	char before[64], after[64];
+
+	(void)state;
+	program_write(before, program);
+	program_write(after, straight());
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	write_straight(2500, 0);
+	begin_file(&writer, 7);
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, before);
+	writer.pid = 8;
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, after);
+	writer.pid = 7;
+	writer.stamp = 2000;
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, after);
+	reading = finish_file(&writer);
+	check_jump(&reading);
+	check_straight(&reading);
+	assert_int_equal(hwt_images_place(reading.images, 7, 1500, PROGRAM_AT, 0, &place), 1);
+	assert_string_equal(place.path, before);
+	assert_true(place.from <= 1500);
+	assert_int_equal(place.until, 2000);
+	assert_int_equal(hwt_images_place(reading.images, 7, 0, PROGRAM_AT, 0, &place), 1);
+	assert_string_equal(place.path, after);
+	end(&reading);
+	unlink(before);
+	unlink(after);
+}
+
+/* A library that is mapped, unmapped, and has another in its place. */
+static void what_is_mapped_is_decoded_while_it_is(void **state)
+{
+	const uint64_t code_at = 64 + 56; /* in the file, behind its headers */
+	struct hwt_file_writer writer;
+	struct reading reading;
+	struct hwt_place place;
+	char before[64], after[64];
+
+	(void)state;
+	program_write(before, program);
+	program_write(after, straight());
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	write_jump(2500, 0);
+	write_straight(3500, 0);
+	begin_file(&writer, 7);
+	file_image(&writer, KTRX_HWT_MMAP, PROGRAM_AT, PROGRAM_SIZE, code_at, before);
+	writer.stamp = 2000;
+	file_image(&writer, KTRX_HWT_MUNMAP, PROGRAM_AT - 16, PROGRAM_SIZE + 32, 0, "");
+	writer.stamp = 3000;
+	file_image(&writer, KTRX_HWT_MMAP, PROGRAM_AT, 4096, code_at, after);
+	reading = finish_file(&writer);
+	check_jump(&reading);
+	next(&reading, HWT_ON);
+	next_gap(&reading, "no image");
+	check_straight(&reading);
+	assert_int_equal(hwt_images_place(reading.images, 7, 2500, PROGRAM_LEAF, 0, &place), 0);
+	assert_int_equal(place.from, 2000);
+	assert_int_equal(place.until, 3000);
+	assert_int_equal(hwt_images_place(reading.images, 7, 3500, PROGRAM_LEAF, 0, &place), 1);
+	assert_string_equal(place.symbol, "leaf");
+	assert_string_equal(place.path, after);
+	end(&reading);
+	unlink(before);
+	unlink(after);
+}
+
+/* A kernel patches itself: its file has what was not seen to run, also in between, and no more. */
+static void a_file_fills_only_what_code_leaves_open(void **state)
+{
+	const uint64_t patched = PROGRAM_JNE - PROGRAM_AT;
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint8_t bytes[PROGRAM_SIZE];
+	char path[64];
+
+	(void)state;
+	program_write(path, program);
+	packets_begin(&packets);
+	write_straight(1500, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, 1);
+	file_code(&writer, PROGRAM_JNE, 0, straight() + patched, 3);
+	reading = finish_file(&writer);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	assert_int_equal(hwt_images_read(reading.images, 7, 0, 0, PROGRAM_AT, bytes, sizeof(bytes)),
+			 sizeof(bytes));
+	assert_memory_equal(bytes, straight(), sizeof(bytes));
+	hwt_decoder_close(reading.decoder);
+	open_stream(&reading, 0);
+	check_straight(&reading);
+	end(&reading);
+	unlink(path);
+}
+
+static void what_nothing_is_known_of_is_stepped_over_at_once(void **state)
+{
+	const uint64_t before = PROGRAM_AT - 0x800;
+	struct hwt_file_writer writer;
+	struct reading reading;
+	char path[64];
+
+	(void)state;
+	program_write(path, program);
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	begin_file(&writer, 7);
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, path);
+	file_code(&writer, before + 0x105, SPACE_B, program, 3);
+	reading = finish_file(&writer);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before, 0x1000), 0x105);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before + 0x105, 0x1000), 0);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before + 0x108, 0x1000), 0x6f8);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before + 0x108, 0x10), 0x10);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, PROGRAM_AT, 0x1000), 0);
+	check_jump(&reading);
+	end(&reading);
+	unlink(path);
+}
+
+static void address_spaces_have_their_own_code(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	write_jump(1500, SPACE_A);
+	write_straight(2500, SPACE_B);
+	write_jump(3500, SPACE_A);
+	begin_file(&writer, 0);
+	file_code(&writer, PROGRAM_AT, SPACE_A, program, sizeof(program));
+	/* The lower bits of CR3 are not in a packet. */
+	file_code(&writer, PROGRAM_AT, SPACE_B | 3, straight(), sizeof(program));
+	reading = finish_file(&writer);
+	assert_int_equal(next(&reading, HWT_SPACE)->space, SPACE_A);
+	check_jump(&reading);
+	assert_int_equal(next(&reading, HWT_SPACE)->space, SPACE_B);
+	check_straight(&reading);
+	assert_int_equal(next(&reading, HWT_SPACE)->space, SPACE_A);
+	check_jump(&reading);
+	end(&reading);
+}
+
+/* Old units told code that several spaces share once. */
+static void code_of_other_spaces_is_taken_where_all_agree(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	for (unsigned others = 1; others <= 2; others++) {
+		packets_begin(&packets);
+		write_jump(1500, SPACE_C);
+		begin_file(&writer, 0);
+		file_code(&writer, PROGRAM_AT, SPACE_A, program, sizeof(program));
+		if (others == 2)
+			file_code(&writer, PROGRAM_AT, SPACE_B, straight(), sizeof(program));
+		reading = finish_file(&writer);
+		next(&reading, HWT_SPACE);
+		if (others == 1) {
+			check_jump(&reading);
+		} else {
+			next(&reading, HWT_ON);
+			next_gap(&reading, "no image of what was run at 0x401005");
+		}
+		end(&reading);
+	}
+}
+
+static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	const struct hwt_step *step;
+	char path[64], lost[64];
+	size_t on;
+
+	(void)state;
+	packets_begin(&packets);
+	packets_sync(&packets, 1500, 0, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_JNE);
+	on = packets_end(&packets);
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	snprintf(lost, sizeof(lost), "; %zu bytes passed over", packets_size(&packets) - on);
+	write_jump(2500, 0);
+	begin_file(&writer, 7);
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, "/nowhere/prog");
+	reading = finish_file(&writer);
+	assert_non_null(hwt_images_warning(reading.images, 0));
+	assert_non_null(strstr(hwt_images_warning(reading.images, 0), "/nowhere/prog"));
+	next(&reading, HWT_ON);
+	step = next_gap(&reading, "no image of what was run at 0x401005");
+	assert_int_equal(step->gap, HWT_GAP_CODE);
+	assert_int_equal(step->stamp, 1500);
+	assert_non_null(strstr(step->text, lost));
+	assert_non_null(strstr(step->text, "up to the next PSB"));
+	next(&reading, HWT_ON);
+	assert_non_null(strstr(next_gap(&reading, lost)->text, "up to the end"));
+	/* Given by hand it is found. */
+	program_write(path, program);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 7, 0), 0);
+	hwt_decoder_close(reading.decoder);
+	open_stream(&reading, 0);
+	check_jump(&reading);
+	check_jump(&reading);
+	end(&reading);
+	unlink(path);
+}
+
+/* A program is not the kernel; what was added is, where kernel code was recorded, if nothing is named. */
+static void the_kernel_is_what_the_recording_says(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint64_t address, size;
+	char path[64];
+
+	(void)state;
+	program_write(path, program);
+	for (unsigned kernel = 0; kernel < 3; kernel++) {
+		packets_begin(&packets);
+		begin_file(&writer, 7);
+		if (kernel == 1)
+			file_image(&writer, KTRX_HWT_KERNEL, 0, 0, 0, path);
+		else
+			file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, path);
+		reading = finish_file(&writer);
+		if (kernel == 2)
+			assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+		assert_int_equal(hwt_images_find(reading.images, NULL, "leaf", &address, &size), 0);
+		assert_int_equal(hwt_images_find(reading.images, HWT_KERNEL, "leaf", &address, &size) == 0,
+				 kernel == 1);
+		end(&reading);
+	}
+	unlink(path);
+}
+
+/* By the code that the recording holds: patched in one of three blocks, or another program. */
+static void a_file_that_is_not_what_was_run_is_refused(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint8_t other[PROGRAM_SIZE];
+	char path[64], wrong[64];
+
+	(void)state;
+	memset(other, 0xcc, sizeof(other));
+	program_write(path, straight());
+	program_write(wrong, other);
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, 5);
+	file_code(&writer, PROGRAM_JNE, 0, program + 5, 2);
+	file_code(&writer, PROGRAM_JMP, 0, program + 9, PROGRAM_SIZE - 9);
+	reading = finish_file(&writer);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	assert_non_null(strstr(hwt_images_warning(reading.images, 0),
+			       "of 3 blocks that were run 1 differ, from 0x401005"));
+	assert_null(hwt_images_idle(reading.images, 0));
+	assert_true(hwt_images_add_elf(reading.images, wrong, 0, 0) < 0);
+	assert_non_null(strstr(hwt_images_message(reading.images),
+			       "is not what was run: bytes differ in 3 of 3 blocks, first at 0x401000"));
+	/* Elsewhere nothing can be said of it, but that. */
+	assert_int_equal(hwt_images_add_elf(reading.images, wrong, 0, 0x10000), 0);
+	assert_null(hwt_images_warning(reading.images, 1));
+	assert_string_equal(hwt_images_idle(reading.images, 0), wrong);
+	check_jump(&reading);
+	end(&reading);
+	unlink(path);
+	unlink(wrong);
+}
+
+/* Code that has moved is told from code that was patched, also where it is little of all. */
+static void a_file_of_which_a_part_has_moved_is_refused(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint8_t moved[PROGRAM_SIZE], patched[PROGRAM_SIZE];
+	char path[64];
+
+	(void)state;
+	program_write(path, program);
+	memcpy(patched, program, sizeof(patched));
+	patched[1] ^= 0xff;
+	memmove(moved, program + 1, sizeof(moved) - 1);
+	moved[PROGRAM_SIZE - 1] = 0x90;
+	for (unsigned other = 0; other < 2; other++) {
+		packets_begin(&packets);
+		begin_file(&writer, 7);
+		for (unsigned n = 0; n < 9; n++)
+			file_code(&writer, PROGRAM_LEAF, 0, program + 16, 3);
+		file_code(&writer, PROGRAM_AT, 0, other ? moved : patched, 11);
+		reading = finish_file(&writer);
+		assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0) < 0, other);
+		if (!other)
+			assert_non_null(strstr(hwt_images_warning(reading.images, 0),
+					       "of 10 blocks that were run 1 differ"));
+		end(&reading);
+	}
+	unlink(path);
+}
+
+/* Of several programs at the same addresses it is one. */
+static void a_file_may_be_what_one_address_space_ran(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint8_t other[PROGRAM_SIZE];
+	char path[64];
+
+	(void)state;
+	memset(other, 0x90, sizeof(other));
+	program_write(path, program);
+	packets_begin(&packets);
+	begin_file(&writer, 0);
+	file_code(&writer, PROGRAM_AT, SPACE_A, other, 5);
+	file_code(&writer, PROGRAM_LEAF, SPACE_A, other, 3);
+	file_code(&writer, PROGRAM_AT, SPACE_B, program, 5);
+	reading = finish_file(&writer);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	assert_null(hwt_images_warning(reading.images, 0));
+	end(&reading);
+	unlink(path);
+}
+
+/* What was run does not go with the code: it is told, and nothing else comes of it. */
+static void a_wrong_image_is_found_out(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	const struct hwt_step *step;
+	unsigned gaps = 0;
+
+	(void)state;
+	packets_begin(&packets);
+	for (uint64_t time = 1500; time < 9500; time += 1000)
+		write_straight(time, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
+	reading = finish_file(&writer);
+	while (hwt_decoder_next(reading.decoder, &step) > 0)
+		gaps += step->kind == HWT_GAP && step->gap == HWT_GAP_DAMAGED;
+	assert_true(gaps > 0);
+	end(&reading);
+}
+
+static void an_image_that_is_none_is_refused(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	begin_file(&writer, 7);
+	reading = finish_file(&writer);
+	assert_true(hwt_images_add_elf(reading.images, "/nowhere/prog", 0, 0) < 0);
+	assert_non_null(strstr(hwt_images_message(reading.images), "/nowhere/prog"));
+	assert_true(hwt_images_add_elf(reading.images, reading.path, 0, 0) < 0);
+	assert_non_null(strstr(hwt_images_message(reading.images), "no ELF file"));
+	assert_true(hwt_images_add_elf(reading.images, "/dev/null", 0, 0) < 0);
+	assert_true(hwt_images_add_snapshot(reading.images, "/nowhere/ram") < 0);
+	assert_int_equal(hwt_file_streams(reading.file), 1);
+	end(&reading);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_that_changes_is_decoded_as_it_was),
+		cmocka_unit_test(code_that_changes_itself_is_decoded_as_it_was),
+		cmocka_unit_test(a_time_told_for_an_interrupt_is_not_of_runs_before_it),
+		cmocka_unit_test(another_program_is_decoded_from_its_start_on),
+		cmocka_unit_test(what_is_mapped_is_decoded_while_it_is),
+		cmocka_unit_test(a_file_fills_only_what_code_leaves_open),
+		cmocka_unit_test(what_nothing_is_known_of_is_stepped_over_at_once),
+		cmocka_unit_test(address_spaces_have_their_own_code),
+		cmocka_unit_test(code_of_other_spaces_is_taken_where_all_agree),
+		cmocka_unit_test(a_missing_image_is_a_gap_up_to_the_next_psb),
+		cmocka_unit_test(a_wrong_image_is_found_out),
+		cmocka_unit_test(the_kernel_is_what_the_recording_says),
+		cmocka_unit_test(a_file_that_is_not_what_was_run_is_refused),
+		cmocka_unit_test(a_file_of_which_a_part_has_moved_is_refused),
+		cmocka_unit_test(a_file_may_be_what_one_address_space_ran),
+		cmocka_unit_test(an_image_that_is_none_is_refused),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

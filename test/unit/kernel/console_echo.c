@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Records put on the console of the fake machine as they are made. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define KTR	   1
+#define KTR_PLACES 1
+#include "ktrace/ktr.h"
+
+#include "ktrace/console.h"
+#include "ktrace/settings.h"
+#include "test/fake/checker.h"
+#include "test/fake/machine.h"
+
+#define SLOTS 512u
+
+KTR_INFO(KTR_PLACES, place, log, 0, "%d", int value);
+KTRACE_EVENT(test, number, "%u", (uint32_t, n));
+KTRACE_EVENT(test, text, "%s", (const char *, text));
+KTRACE_EVENT(console, write, "%u bytes", (uint32_t, bytes));
+
+static struct {
+	char text[4096];
+	size_t length;
+	unsigned pieces;
+	void (*meanwhile)(void); /* happens once, in the middle of writing */
+} screen;
+
+static void screen_write(const struct ktrace_console *console, const char *text, size_t bytes)
+{
+	void (*meanwhile)(void) = screen.meanwhile;
+
+	assert_ptr_equal(console->cookie, &screen);
+	KTRACE(console, write, (uint32_t)bytes);
+	screen.meanwhile = NULL;
+	if (meanwhile)
+		meanwhile();
+	assert_in_range(screen.length + bytes, 0, sizeof(screen.text) - 1);
+	memcpy(screen.text + screen.length, text, bytes);
+	screen.length += bytes;
+	screen.text[screen.length] = '\0';
+	screen.pieces++;
+}
+
+static const struct ktrace_console console = { .write = screen_write, .cookie = &screen };
+
+static int start(void **state)
+{
+	memset(&screen, 0, sizeof(screen));
+	fake_reset(state);
+	ktrace_console_set(&console);
+	return 0;
+}
+
+static void level(const char *setting)
+{
+	assert_int_equal(ktrace_setting_set(setting), KTRACE_OK);
+}
+
+static void at_first_nothing_is_put_and_the_fast_path_serves(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(test, number, 1);
+	assert_string_equal(screen.text, "");
+	assert_int_equal(fake_row("test.number")->state, KTRX_STATE_RECORD);
+	level("debug.ktr.verbose=1");
+	assert_int_equal(fake_row("test.number")->state, KTRX_STATE_RECORD | KTRX_STATE_SLOW);
+	level("debug.ktr.verbose=0");
+	assert_int_equal(fake_row("test.number")->state, KTRX_STATE_RECORD);
+	assert_int_equal(ktrace_setting_set("debug.ktr.verbose=3"), KTRACE_ERROR_ARGUMENT);
+}
+
+static void level_one_puts_name_and_text(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	level("debug.ktr.verbose=1");
+	KTRACE(test, number, 7);
+	KTRACE(test, text, "a\nb");
+	assert_string_equal(screen.text, "test_number  7\ntest_text  a\\x0ab\n");
+	assert_int_equal(screen.pieces, 2);
+	ktrace_console_set(NULL);
+	KTRACE(test, number, 8);
+	assert_int_equal(screen.pieces, 2);
+	assert_int_equal(fake_row("test.number")->state, KTRX_STATE_RECORD);
+}
+
+static void level_two_puts_the_line_of_each_log(void **state)
+{
+	char wanted[200];
+
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	level("debug.ktr.verbose=2");
+	for (int n = 0; n < 2; n++) {
+		screen.length = 0;
+		KTR_LOG(place_log, 8);
+		snprintf(wanted, sizeof(wanted), " test/unit/kernel/console_echo.c:%u place_log  8\n",
+			 __LINE__ - 1);
+		assert_string_equal(strchr(screen.text + 5, ' '), wanted);
+	}
+}
+
+/* What it puts is word for word what show ktr/v shows, but for the index. */
+static void level_two_puts_cpu_stamp_and_place(void **state)
+{
+	char wanted[200];
+
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	level("debug.ktr.verbose=2");
+	fake.cpu = 2;
+	KTRACE(test, number, 7);
+	snprintf(wanted, sizeof(wanted), " test/unit/kernel/console_echo.c:%u test_number  7\n",
+		 fake_row("test.number")->line);
+	assert_memory_equal(screen.text, "cpu2 ", 5);
+	assert_string_equal(strchr(screen.text + 5, ' '), wanted);
+	level("debug.ktr.verbose=0");
+	snprintf(wanted, sizeof(wanted), "cpu2 1: %.150s", screen.text + 5);
+	screen.length = 0;
+	assert_int_equal(ktrace_console_show(&console, "/va test.number"), KTRACE_OK);
+	assert_string_equal(screen.text, wanted);
+}
+
+static void before_rings_exist_it_works_too(void **state)
+{
+	(void)state;
+	level("debug.ktr.verbose=1");
+	KTRACE(test, number, 1);
+	KTRACE_EARLY(test, number, 2); /* its context may have no console */
+	assert_string_equal(screen.text, "test_number  1\n");
+}
+
+static void what_the_console_fires_is_recorded_only(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	level("debug.ktr.verbose=1");
+	KTRACE(test, number, 1);
+	KTRACE(test, number, 2);
+	assert_string_equal(screen.text, "test_number  1\ntest_number  2\n");
+	assert_int_equal(check_ring(1)->records, 4);
+}
+
+static void on_another_cpu(void)
+{
+	fake.cpu = 1;
+	KTRACE(test, number, 10);
+	fake.cpu = 0;
+}
+
+static void another_cpu_may_write_meanwhile(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	level("debug.ktr.verbose=1");
+	screen.meanwhile = on_another_cpu;
+	KTRACE(test, number, 1);
+	assert_string_equal(screen.text, "test_number  10\ntest_number  1\n");
+}
+
+static void in_an_interrupt(void)
+{
+	fake.thread = KTRX_CONTEXT_INTERRUPT << KTRX_W1_CONTEXT_SHIFT;
+	KTRACE(test, number, 20);
+	fake.thread = 0;
+}
+
+static void in_the_same_context(void)
+{
+	KTRACE(test, number, 30);
+}
+
+static void an_interrupt_of_the_writing_is_put_too(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	level("debug.ktr.verbose=1");
+	screen.meanwhile = in_an_interrupt;
+	KTRACE(test, number, 1);
+	assert_string_equal(screen.text, "test_number  20\ntest_number  1\n");
+	screen.meanwhile = in_the_same_context;
+	KTRACE(test, number, 2);
+	assert_string_equal(screen.text, "test_number  20\ntest_number  1\ntest_number  2\n");
+}
+
+static void interrupt(void)
+{
+	KTRACE(test, number, 99);
+}
+
+/* An interrupt anywhere in the record path: its event is put once, and so is the one it came into. */
+static void interrupts_are_put_wherever_they_come(void **state)
+{
+	int64_t points;
+
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	level("debug.ktr.verbose=1");
+	ktrace_control("console=off");
+	fake_at(-1, NULL);
+	KTRACE(test, number, 1);
+	points = fake_points();
+	assert_true(points > 3);
+	for (int64_t n = 0; n < points; n++) {
+		start(state);
+		fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+		level("debug.ktr.verbose=1");
+		ktrace_control("console=off");
+		fake_at(n, interrupt);
+		KTRACE(test, number, 1);
+		assert_non_null(strstr(screen.text, "test_number  1\n"));
+		assert_non_null(strstr(screen.text, "test_number  99\n"));
+		assert_int_equal(screen.pieces, 2);
+	}
+}
+
+static void what_a_full_ring_refuses_is_not_put(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_STOP, 0);
+	ktrace_control("console=off");
+	for (unsigned n = 0; n < 2 * SLOTS; n++)
+		KTRACE(test, number, n);
+	level("debug.ktr.verbose=1");
+	KTRACE(test, number, 1);
+	assert_string_equal(screen.text, "");
+}
+
+static void what_is_only_counted_is_not_put(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 1);
+	level("debug.ktr.verbose=1");
+	ktrace_control("test.number=count");
+	KTRACE(test, number, 1);
+	assert_string_equal(screen.text, "");
+	ktrace_control("test.number=stop");
+	KTRACE(test, number, 2);
+	assert_string_equal(screen.text, "test_number  2\n");
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(at_first_nothing_is_put_and_the_fast_path_serves),
+		TEST(level_one_puts_name_and_text),
+		TEST(level_two_puts_cpu_stamp_and_place),
+		TEST(level_two_puts_the_line_of_each_log),
+		TEST(before_rings_exist_it_works_too),
+		TEST(what_the_console_fires_is_recorded_only),
+		TEST(another_cpu_may_write_meanwhile),
+		TEST(an_interrupt_of_the_writing_is_put_too),
+		TEST(interrupts_are_put_wherever_they_come),
+		TEST(what_a_full_ring_refuses_is_not_put),
+		TEST(what_is_only_counted_is_not_put),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

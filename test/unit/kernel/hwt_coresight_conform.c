@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What every backend must pass, for `coresight` on four CPUs whose trace ends in an ETF: there bytes are the trace units'
+ * alone. Where they are in frames, test/unit/kernel/hwt_coresight.c sees to it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/hwt/coresight.h"
+#include "test/fake/hwt_log.h"
+#include "unit/support/hwt_conform.h"
+#include "unit/support/hwt_coresight_support.h"
+#include "unit/support/hwt_support.h"
+
+#define UNITS 8u
+#define MOST  (1u << 20)
+
+/* What was written for each unit, since that may be told from what CPUs have made only by who was there when. */
+static struct {
+	const struct ktrace_hwt_unit *unit;
+	uint64_t count;
+	uint8_t byte[MOST];
+} written[UNITS];
+
+static size_t index_of(const struct ktrace_hwt_unit *unit)
+{
+	for (size_t i = 0; i < UNITS; i++) {
+		if (!written[i].unit)
+			written[i].unit = unit;
+		if (written[i].unit == unit)
+			return i;
+	}
+	fail_msg("more units than expected");
+	return 0;
+}
+
+static struct ktrace_hwt_backend *make(void)
+{
+	for (size_t i = 0; i < UNITS; i++) {
+		written[i].unit = NULL;
+		written[i].count = 0;
+	}
+	cs_machine(&cs_four);
+	fake_coresight_sram = FAKE_CORESIGHT_SRAM_MOST;
+	return &cs.backend;
+}
+
+static struct ktrace_hwt_backend *make_absent(void)
+{
+	make();
+	fake_coresight_idr(0)[1] = 0;
+	return &cs.backend;
+}
+
+/* At whichever level is traced. */
+static uint64_t run(struct ktrace_hwt_unit *unit, uint64_t bytes)
+{
+	uint64_t before = fake_coresight_made(hwt_kernel.cpu), made, stored;
+	size_t i = index_of(unit);
+
+	for (uint32_t level = 0; level <= 1; level++)
+		if (fake_coresight_made(hwt_kernel.cpu) == before)
+			fake_coresight_run(hwt_kernel.cpu, level, 0x1000, 0, bytes);
+	made = fake_coresight_made(hwt_kernel.cpu) - before;
+	stored = made;
+	if (((struct ktrace_coresight_request *)(void *)unit->state)->stops &&
+	    written[i].count + stored > unit->served + unit->buffer.size)
+		stored = unit->served + unit->buffer.size - written[i].count;
+	assert_true(written[i].count + stored <= MOST);
+	for (uint64_t n = 0; n < stored; n++)
+		written[i].byte[written[i].count++] = fake_coresight_byte(hwt_kernel.cpu, before + n);
+	return stored;
+}
+
+static uint8_t byte(const struct ktrace_hwt_unit *unit, uint64_t position)
+{
+	return written[index_of(unit)].byte[position];
+}
+
+int main(void)
+{
+	static const struct hwt_conform conform = {
+		.name = "coresight",
+		.make = make,
+		.make_absent = make_absent,
+		.run = run,
+		.byte = byte,
+		.broken = fake_log_first_broken,
+		.granule = 16,
+		.can = HWT_CONFORM_WRAPS | HWT_CONFORM_STOPS,
+	};
+
+	return hwt_conform_run(&conform);
+}

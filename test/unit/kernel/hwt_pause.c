@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Threads that are held in exec and mmap until their owner has looked, or does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "unit/support/hwt_support.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct ktrace_hwt_owner owner;
+static struct ktrace_hwt_context *context;
+static struct hwt_process *target;
+static struct hwt_thread *thread;
+
+static void configure(uint32_t pauses, uint32_t timeout_ms)
+{
+	const struct ktrace_hwt_pausing pausing = { pauses, timeout_ms };
+	const struct ktrace_hwt_config config = { 0 };
+	uint32_t left_out;
+
+	assert_int_equal(ktrace_hwt_configure(context, &config, &pausing, &left_out), KTRACE_OK);
+	assert_int_equal(left_out, 0);
+}
+
+static void drain(void)
+{
+	struct proc_walk walk;
+
+	hwt_take(context, &walk);
+}
+
+static int setup(void **state)
+{
+	hwt_reset(state);
+	hwt_start();
+	memset(&owner, 0, sizeof(owner));
+	target = hwt_fork(7, 7);
+	thread = &target->thread[0];
+	context = hwt_trace(&owner, target);
+	configure(KTRACE_HWT_PAUSE_EXEC | KTRACE_HWT_PAUSE_MMAP, 0);
+	drain();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	ktrace_hwt_owner_exit(&owner);
+	ktrace_hwt_put(context);
+	return hwt_check(state);
+}
+
+static void exec(void)
+{
+	ktrace_hwt_exec(&target->trace, &thread->trace, 0x1000, "/bin/true", 0);
+}
+
+static void map(struct hwt_thread *by)
+{
+	struct ktrx_hwt_image image = { 0x1000, 0x1000, 0, 5, 0 };
+
+	ktrace_hwt_mmap(&target->trace, &by->trace, &image, "/lib/libm.so");
+}
+
+/* ---- Released ---------------------------------------------------------------------------------- */
+
+/* First it looks away, then it takes the record, then it releases. */
+static int listen(uint32_t n)
+{
+	hwt_kernel.now += 10;
+	switch (n) {
+	case 0:
+		assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_ERROR_STATE);
+		return 0;
+	case 1:
+		drain();
+		return 0;
+	default:
+		assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_OK);
+		assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_ERROR_STATE);
+		return 0;
+	}
+}
+
+static void a_thread_is_held_until_it_is_released(void **state)
+{
+	(void)state;
+	assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_ERROR_STATE);
+	hwt_kernel.in_sleep = listen;
+	exec();
+	assert_int_equal(hwt_kernel.sleeps, 3);
+	assert_int_equal(hwt_kernel.now, 30);
+	hwt_kernel.sleeps = 0;
+	map(thread);
+	assert_int_equal(hwt_kernel.sleeps, 3);
+	assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_ERROR_STATE);
+}
+
+/* The whole of hwt(8)'s way: look at the image, set the filter, start, release. */
+static int look_set_and_start(uint32_t n)
+{
+	struct ktrace_hwt_config config = { .ranges = 1, .range = { { 0x1000, 0x2000 } } };
+	uint32_t left_out;
+
+	(void)n;
+	drain();
+	assert_int_equal(ktrace_hwt_configure(context, &config, NULL, &left_out), KTRACE_OK);
+	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK);
+	assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_OK);
+	return 0;
+}
+
+static void what_is_started_meanwhile_traces_from_the_first_instruction(void **state)
+{
+	struct ktrace_hwt_place place;
+
+	(void)state;
+	hwt_switch_in(thread, 1);
+	hwt_kernel.cpu = 1;
+	hwt_kernel.in_sleep = look_set_and_start;
+	exec(); /* nobody switches it: the sleep was over before */
+	assert_int_equal(hwt_kernel.sleeps, 1);
+	assert_int_equal(ktrace_hwt_position(context, 0, &place), KTRACE_OK);
+	assert_int_equal(place.enabled, 1);
+	assert_int_equal(place.position, 64);
+	hwt_switch_out(thread);
+}
+
+static struct hwt_thread *second;
+static uint32_t depth;
+
+/* While the first is held the second comes; of its record nobody has heard when the first is released. */
+static int nested(uint32_t n)
+{
+	(void)n;
+	if (depth++ == 0) {
+		drain();
+		map(second);
+		return 0;
+	}
+	if (depth == 2) {
+		assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_OK);
+		return 0;
+	}
+	drain();
+	assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_OK);
+	return 0;
+}
+
+static void only_those_are_released_whose_records_were_taken(void **state)
+{
+	(void)state;
+	second = hwt_thread(target);
+	drain();
+	depth = 0;
+	hwt_kernel.in_sleep = nested;
+	map(thread);
+	assert_int_equal(depth, 3);
+	assert_int_equal(hwt_kernel.now, 0);
+}
+
+/* ---- Not released ------------------------------------------------------------------------------ */
+
+static void it_works_with_no_listener(void **state)
+{
+	(void)state;
+	exec();
+	assert_int_equal(hwt_kernel.now, SECOND);
+	map(thread);
+	assert_int_equal(hwt_kernel.now, 2 * SECOND);
+	configure(KTRACE_HWT_PAUSE_MMAP, 5);
+	exec();
+	assert_int_equal(hwt_kernel.now, 2 * SECOND);
+	map(thread);
+	assert_int_equal(hwt_kernel.now, 2 * SECOND + 5000000);
+	configure(0, 5);
+	map(thread);
+	exec();
+	assert_int_equal(hwt_kernel.now, 2 * SECOND + 5000000);
+	ktrace_hwt_munmap(&target->trace, &thread->trace, 0, 1);
+	ktrace_hwt_thread_name(&target->trace, &thread->trace, "name");
+	assert_int_equal(hwt_kernel.now, 2 * SECOND + 5000000);
+}
+
+static int die(uint32_t n)
+{
+	(void)n;
+	ktrace_hwt_owner_exit(&owner);
+	assert_null(target->trace.context);
+	return 0;
+}
+
+static void it_goes_on_when_its_owner_dies(void **state)
+{
+	(void)state;
+	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK);
+	hwt_switch_in(thread, 0);
+	hwt_kernel.in_sleep = die;
+	exec();
+	assert_int_equal(hwt_kernel.sleeps, 1);
+	assert_int_equal(hwt_kernel.now, 0);
+	assert_null(thread->trace.unit);
+	hwt_switch_out(thread);
+	exec();
+	assert_int_equal(hwt_kernel.sleeps, 1);
+	assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_ERROR_STATE);
+}
+
+static int be_killed(uint32_t n)
+{
+	return n == 0;
+}
+
+static void it_ends_when_it_is_killed(void **state)
+{
+	(void)state;
+	hwt_kernel.in_sleep = be_killed;
+	exec();
+	assert_int_equal(hwt_kernel.sleeps, 1);
+	assert_int_equal(hwt_kernel.now, 0);
+	assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_ERROR_STATE);
+	hwt_exit(target);
+}
+
+/* One who waits for room when his owner dies: the record goes with the context. */
+static void waiting_for_room_ends_with_the_owner(void **state)
+{
+	(void)state;
+	configure(0, 0);
+	for (uint32_t i = 0; i < (KTRACE_HWT_QUEUE_MIN) / 56; i++)
+		ktrace_hwt_munmap(&target->trace, &thread->trace, i, i);
+	assert_int_equal(hwt_kernel.sleeps, 0);
+	hwt_kernel.in_sleep = die;
+	ktrace_hwt_munmap(&target->trace, &thread->trace, 1, 1);
+	assert_int_equal(hwt_kernel.sleeps, 1);
+	assert_int_equal(hwt_kernel.now, 0);
+}
+
+/* ---- Rights ------------------------------------------------------------------------------------ */
+
+static void a_program_that_gains_rights_is_the_superusers(void **state)
+{
+	struct hwt_process *user = hwt_fork(7, 7), *suid = hwt_fork(7, 7);
+	struct ktrace_hwt_request request = hwt_request_thread(suid);
+	struct ktrace_hwt_owner theirs = { 0 };
+	struct ktrace_hwt_context *its = hwt_alloc(&theirs, user, &request);
+	struct proc_walk walk;
+	struct proc_seen seen;
+	uint8_t bytes[256];
+	uint32_t count;
+
+	(void)state;
+	assert_int_equal(ktrace_hwt_start(its), KTRACE_OK);
+	hwt_switch_in(&suid->thread[0], 0);
+	hwt_take(its, &walk);
+	ktrace_hwt_exec(&suid->trace, &suid->thread[0].trace, 0, "/bin/su", 1);
+	assert_null(suid->trace.context);
+	assert_null(suid->thread[0].trace.unit);
+	assert_int_equal(ktrace_hwt_records(its, bytes, sizeof(bytes), 9, 0, &count),
+			 KTRACE_ERROR_NO_PROCESS);
+	hwt_switch_out(&suid->thread[0]);
+	assert_int_equal(ktrace_hwt_stop(its), KTRACE_OK);
+	assert_int_equal(ktrace_hwt_start(its), KTRACE_ERROR_NO_PROCESS);
+	ktrace_hwt_owner_exit(&theirs);
+	ktrace_hwt_put(its);
+
+	configure(0, 0); /* the superuser's own */
+	ktrace_hwt_exec(&target->trace, &thread->trace, 0, "/bin/su", 1);
+	hwt_take(context, &walk);
+	proc_find(&walk, KTRX_HWT_EXECUTABLE, &seen);
+	assert_non_null(target->trace.context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_thread_is_held_until_it_is_released, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_started_meanwhile_traces_from_the_first_instruction,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(only_those_are_released_whose_records_were_taken, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(it_works_with_no_listener, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_goes_on_when_its_owner_dies, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_ends_when_it_is_killed, setup, teardown),
+		cmocka_unit_test_setup_teardown(waiting_for_room_ends_with_the_owner, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_program_that_gains_rights_is_the_superusers, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

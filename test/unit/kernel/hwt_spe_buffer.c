@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Where the records of SPE go: portions, interrupts, going around, stopping, records that are not whole. */
+#include "kernel/hwt/spe.h"
+#include "unit/support/hwt_spe_support.h"
+
+#define SLOT	64u		       /* of the model's records */
+#define A_PAGE	(SPE_TEST_PAGE / SLOT) /* records in a page */
+#define MAX_128 (UINT64_C(1) << 12)    /* PMSIDR: a record may take 128 bytes, not 64 */
+
+static int interrupt(struct ktrace_hwt_unit *unit)
+{
+	return spe_backend.operations->interrupt(&spe_backend, unit, 0);
+}
+
+static void serve(struct ktrace_hwt_unit *unit, uint64_t position)
+{
+	unit->served = position;
+	assert_int_equal(spe_backend.operations->service(&spe_backend, unit), KTRACE_OK);
+}
+
+static void two_halves_are_filled_in_turn(void **state)
+{
+	struct ktrace_hwt_config config = spe_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	spe_begin();
+	spe_unit(&unit, 4);
+	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
+	spe_enable(&unit);
+	for (unsigned half = 1; half <= 6; half++) {
+		assert_int_equal(spe_sample(1000), 2 * A_PAGE);
+		assert_true(fake_spe_interrupting());
+		assert_true(interrupt(&unit));
+		assert_false(fake_spe_interrupting());
+		assert_int_equal(unit.position, half * unit.buffer.size / 2);
+		assert_int_equal(unit.wraps, half / 2);
+	}
+	spe_sample(5);
+	spe_disable(&unit);
+	assert_int_equal(unit.position, 3 * unit.buffer.size + 5 * SLOT);
+	assert_int_equal(unit.lost, 0);
+	assert_int_equal(spe_records(&unit, 2 * unit.buffer.size + 2 * SPE_TEST_PAGE, 1 + 10 * A_PAGE),
+			 2 * A_PAGE + 5);
+}
+
+static unsigned interrupts_of(uint32_t every, uint32_t pages, unsigned laps)
+{
+	struct ktrace_hwt_config config = spe_config();
+	struct ktrace_hwt_unit unit;
+	unsigned count = 0;
+
+	spe_unit(&unit, pages);
+	config.interrupt_every = every;
+	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
+	spe_enable(&unit);
+	while (unit.position < laps * unit.buffer.size) {
+		spe_sample(10);
+		count += (unsigned)interrupt(&unit);
+		spe_backend.operations->read(&spe_backend, &unit);
+	}
+	spe_disable(&unit);
+	assert_int_equal(unit.wraps, laps);
+	return count;
+}
+
+static void interrupts_come_as_often_as_asked(void **state)
+{
+	(void)state;
+	spe_begin();
+	assert_int_equal(interrupts_of(0, 8, 3), 6);
+	assert_int_equal(interrupts_of(SPE_TEST_PAGE, 8, 3), 24);
+	assert_int_equal(interrupts_of(3 * SPE_TEST_PAGE, 8, 3), 9); /* 3, 6 and the end */
+	assert_int_equal(interrupts_of(8 * SPE_TEST_PAGE, 8, 3), 3);
+	assert_int_equal(interrupts_of(0, 1, 3), 3);
+}
+
+static void what_is_left_of_a_portion_is_padding(void **state)
+{
+	struct ktrace_hwt_config config = spe_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	fake_spe_features.pmsidr += MAX_128;
+	spe_begin();
+	spe_unit(&unit, 2);
+	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
+	spe_enable(&unit);
+	assert_int_equal(spe_sample(1000), A_PAGE - 1); /* there is room for half of one */
+	assert_true(interrupt(&unit));
+	assert_int_equal(unit.position, SPE_TEST_PAGE);
+	spe_sample(A_PAGE - 2);
+	spe_disable(&unit); /* room for one, but this one is not interrupted */
+	assert_int_equal(unit.position, 2 * SPE_TEST_PAGE - 2 * SLOT);
+	assert_int_equal(spe_records(&unit, 0, 1), 2 * A_PAGE - 3);
+	spe_enable(&unit);
+	spe_sample(1);
+	spe_disable(&unit); /* and here the interrupt is taken along */
+	assert_false(fake_spe_interrupting());
+	assert_int_equal(unit.position, 2 * SPE_TEST_PAGE);
+	assert_int_equal(unit.wraps, 1);
+	assert_int_equal(unit.lost, 0);
+	assert_int_equal(spe_records(&unit, 0, 1), 2 * A_PAGE - 2);
+}
+
+static void a_unit_that_stops_waits_for_its_reader(void **state)
+{
+	struct ktrace_hwt_config config = spe_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	spe_begin();
+	spe_unit(&unit, 4);
+	config.flags = KTRACE_HWT_STOP;
+	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
+	spe_enable(&unit);
+	assert_int_equal(spe_sample(1000), 2 * A_PAGE);
+	assert_true(interrupt(&unit));
+	assert_false(unit.full);
+	assert_int_equal(spe_sample(1000), 2 * A_PAGE);
+	assert_true(interrupt(&unit));
+	assert_true(unit.full);
+	assert_int_equal(spe_sample(1000), 0);
+	assert_false(interrupt(&unit));
+	spe_disable(&unit);
+	spe_enable(&unit); /* to no effect */
+	assert_int_equal(spe_sample(1000), 0);
+	spe_disable(&unit);
+	assert_int_equal(unit.position, unit.buffer.size);
+	assert_int_equal(spe_records(&unit, 0, 1), 4 * A_PAGE);
+
+	serve(&unit, unit.buffer.size / 2 - 1);
+	assert_true(unit.full);
+	serve(&unit, unit.buffer.size / 2);
+	assert_false(unit.full);
+	spe_enable(&unit);
+	assert_int_equal(spe_sample(1000), 2 * A_PAGE);
+	spe_disable(&unit);
+	assert_true(unit.full);
+	assert_int_equal(unit.wraps, 1);
+	assert_int_equal(spe_records(&unit, unit.served, 1 + 2 * A_PAGE), 4 * A_PAGE);
+	unit.served = unit.position + 1;
+	assert_int_equal(spe_backend.operations->service(&spe_backend, &unit), KTRACE_ERROR_ARGUMENT);
+}
+
+/* Memory that cannot be written in the middle of a record. */
+static void a_record_that_is_not_whole_is_left_out(void **state)
+{
+	struct ktrace_hwt_config config = spe_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	spe_begin();
+	spe_unit(&unit, 4);
+	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
+	spe_enable(&unit);
+	spe_sample(3);
+	fake_spe_fault(20);
+	spe_sample(3);
+	assert_true(fake_spe_interrupting());
+	assert_true(interrupt(&unit));
+	assert_false(fake_spe_interrupting());
+	assert_int_equal(unit.position, 3 * SLOT);
+	assert_int_equal(unit.lost, 1);
+	assert_int_equal(spe_sample(3), 0); /* it does not go on by itself */
+	spe_enable(&unit);
+	spe_sample(2);
+	spe_disable(&unit);
+	assert_int_equal(unit.position, 5 * SLOT);
+	assert_int_equal(spe_records(&unit, 3 * SLOT, 5), 2);
+
+	spe_enable(&unit);
+	fake_spe_fault(20);
+	spe_sample(1);
+	assert_int_equal(spe_backend.operations->disable(&spe_backend, &unit, 0), KTRACE_ERROR_DEVICE);
+	assert_int_equal(unit.position, 5 * SLOT);
+	assert_int_equal(unit.lost, 2);
+}
+
+/* Where it began is not where the hardware's pointer was aligned last. */
+static void one_of_many_slots_is_left_out_whole(void **state)
+{
+	struct ktrace_hwt_config config = spe_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	fake_spe_features.pmsidr += MAX_128;
+	fake_spe_features.record_size = 128;
+	spe_begin();
+	spe_unit(&unit, 2);
+	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
+	spe_enable(&unit);
+	assert_int_equal(spe_sample(SPE_TEST_PAGE / 128 - 1), SPE_TEST_PAGE / 128 - 1);
+	fake_spe_fault(100);
+	spe_sample(1);
+	assert_int_equal(spe_backend.operations->disable(&spe_backend, &unit, 0), KTRACE_ERROR_DEVICE);
+	assert_int_equal(unit.position, SPE_TEST_PAGE - 128);
+	assert_int_equal(spe_records(&unit, 0, 1), SPE_TEST_PAGE / 128 - 1);
+	assert_int_equal(unit.lost, 1);
+}
+
+/* However much of the second record there is; no byte behind that is read. */
+static void the_end_of_whole_records_is_found(void **state)
+{
+	static const char records[] = "\xb0"
+				      "12345678"	     /* an address, … */
+				      "\x42\x01\x01\0\0\0\0" /* … events, END, padding */
+				      "\x20\xb8"
+				      "12345678" /* one with two bytes of header, … */
+				      "\x71"
+				      "12345678"; /* … and a timestamp ends it, too */
+	const size_t all = sizeof(records) - 1;
+	const struct ktrace_hwt_spe spe = { .align = 16 };
+
+	(void)state;
+	for (size_t size = 0; size <= all; size++) {
+		uint8_t *copy = malloc(size + !size);
+		size_t expected = size < 12 ? 0 : size < 16 ? size : size < all ? 16 : size;
+
+		memcpy(copy, records, size);
+		assert_int_equal(ktrace_hwt_spe_whole(&spe, copy, size), expected);
+		free(copy);
+	}
+}
+
+static void collisions_are_counted(void **state)
+{
+	struct ktrace_hwt_config config = spe_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	spe_begin();
+	spe_unit(&unit, 4);
+	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
+	for (int i = 0; i < 3; i++) {
+		spe_enable(&unit);
+		spe_sample(1);
+		if (i)
+			fake_spe_collide();
+		spe_disable(&unit);
+	}
+	assert_int_equal(unit.lost, 2);
+	assert_int_equal(unit.position, 3 * SLOT);
+}
+
+/* A reader that takes what there is at any moment gets each record once, in order. */
+static void any_mixture_of_samples_switches_and_services(uint32_t pages, uint32_t every)
+{
+	struct ktrace_hwt_config config = spe_config();
+	uint64_t taken = 0;
+	struct ktrace_hwt_unit unit;
+
+	spe_unit(&unit, pages);
+	config.flags = KTRACE_HWT_STOP;
+	config.interrupt_every = every;
+	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
+	srand(11);
+	for (int i = 0; i < 400; i++) {
+		spe_enable(&unit);
+		for (int runs = rand() % 4; runs; runs--) {
+			fake_spe_run((uint64_t)rand() % (pages * A_PAGE * SPE_TEST_INTERVAL));
+			if (rand() % 2)
+				interrupt(&unit);
+			else if (rand() % 2)
+				spe_backend.operations->read(&spe_backend, &unit);
+		}
+		spe_disable(&unit);
+		assert_true(unit.position - unit.served <= unit.buffer.size);
+		if (rand() % 2) {
+			taken += spe_records(&unit, unit.served, 1 + taken);
+			serve(&unit, unit.position);
+		}
+	}
+	taken += spe_records(&unit, unit.served, 1 + taken);
+	assert_int_equal(1 + taken, fake_spe_next(unit.buffer.base));
+	assert_true(unit.wraps > 10);
+	assert_int_equal(unit.lost, 0);
+}
+
+static void every_record_arrives_once(void **state)
+{
+	(void)state;
+	spe_begin();
+	any_mixture_of_samples_switches_and_services(4, 0);
+	any_mixture_of_samples_switches_and_services(9, SPE_TEST_PAGE);
+	any_mixture_of_samples_switches_and_services(1, 0);
+	any_mixture_of_samples_switches_and_services(7, 2 * SPE_TEST_PAGE);
+	spe_setup(NULL);
+	fake_spe_features.pmsidr += 5 * MAX_128; /* 2 KiB, the longest there are */
+	fake_spe_features.pmbidr = 0x2b;
+	spe_begin();
+	any_mixture_of_samples_switches_and_services(4, 0);
+}
+
+static void two_units_take_turns(void **state)
+{
+	struct ktrace_hwt_config config = spe_config();
+	struct ktrace_hwt_unit a, b;
+
+	(void)state;
+	spe_begin();
+	spe_unit(&a, 2);
+	spe_unit(&b, 2);
+	assert_int_equal(spe_configure(&a, &config), KTRACE_OK);
+	config.flags = KTRACE_HWT_STOP;
+	assert_int_equal(spe_configure(&b, &config), KTRACE_OK);
+	for (int i = 0; i < 100; i++) {
+		spe_enable(&a);
+		spe_sample(3);
+		spe_disable(&a);
+		spe_enable(&b);
+		spe_sample(3);
+		spe_disable(&b);
+	}
+	assert_true(a.wraps >= 2);
+	assert_int_equal(b.position, b.buffer.size);
+	assert_true(b.full);
+}
+
+static void bad_buffers_are_refused(void **state)
+{
+	struct ktrace_hwt_unit unit, good;
+
+	(void)state;
+	spe_begin();
+	spe_unit(&good, 4);
+#define REFUSED(change)                                                                  \
+	do {                                                                             \
+		unit = good;                                                             \
+		change;                                                                  \
+		assert_int_equal(spe_backend.operations->unit_init(&spe_backend, &unit), \
+				 KTRACE_ERROR_ARGUMENT);                                 \
+	} while (0)
+	REFUSED(unit.buffer.base = NULL);
+	REFUSED(unit.buffer.base = (uint8_t *)good.buffer.base + 64);
+	REFUSED(unit.buffer.size = 0);
+	REFUSED(unit.buffer.size -= 64);
+#undef REFUSED
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, spe_setup, spe_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(two_halves_are_filled_in_turn),
+		TEST(interrupts_come_as_often_as_asked),
+		TEST(what_is_left_of_a_portion_is_padding),
+		TEST(a_unit_that_stops_waits_for_its_reader),
+		TEST(a_record_that_is_not_whole_is_left_out),
+		TEST(one_of_many_slots_is_left_out_whole),
+		TEST(the_end_of_whole_records_is_found),
+		TEST(collisions_are_counted),
+		TEST(every_record_arrives_once),
+		TEST(two_units_take_turns),
+		TEST(bad_buffers_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What the kernel library leaves of noise, as the reader sees it: repetitions told and going on, a ring that all CPUs
+ * share; and rows and rings that lie.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/repeats.h"
+#include "kernel/core/state.h"
+#include "test/fake/machine.h"
+#include "unit/support/ktread_support.h"
+
+#define SLOTS 512u
+#define RARE  (FAKE_CPUS + 1)
+
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_FOLD, KTRX_V1_NONE, noise, spin, "%u", (uint32_t, value));
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, process, exec, "%u", (uint32_t, process));
+KTRACE_EVENT(noise, plain, "%u", (uint32_t, value));
+
+static _Alignas(8) unsigned char dump[1 << 20];
+static size_t dump_size;
+
+static void boot(void)
+{
+	fake.folds = 2;
+	fake.rare_slots = SLOTS;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	fake.thread = 9;
+}
+
+static struct ktrx_fold *rows(void)
+{
+	return (struct ktrx_fold *)(uintptr_t)ktrace_root.section[KTRX_SECTION_FOLDS - 1].address;
+}
+
+static struct ktread *read_back(void)
+{
+	assert_int_equal(ktrace_snapshot(dump, sizeof(dump), &dump_size), KTRACE_OK);
+	return open_ok(temporary(dump, dump_size), NULL);
+}
+
+static void spin(uint32_t value, uint32_t times)
+{
+	while (times--)
+		KTRACE(noise, spin, value);
+}
+
+/* Occurrences of noise.spin: records, told, going on. */
+static uint64_t occurrences(struct ktread *trace)
+{
+	const struct ktread_event *event;
+	struct ktread_fold fold;
+	struct repeat repeat;
+	uint64_t count = 0;
+	uint32_t row = 0;
+
+	while (ktread_next(trace, &event) > 0) {
+		count += strcmp(event->type->name, "spin") == 0;
+		if (repeat_of(event, &repeat)) {
+			assert_int_equal(event->thread, 9);
+			assert_string_equal(ktread_type(trace, (uint32_t)repeat.id)->name, "spin");
+			count += repeat.more;
+		}
+	}
+	while (ktread_fold(trace, &row, &fold) > 0)
+		count += fold.count;
+	return count;
+}
+
+static void all_occurrences_are_there(void **state)
+{
+	struct ktread *trace;
+
+	(void)state;
+	boot();
+	spin(1, 10);
+	spin(2, 20);
+	fake.cpu = 2;
+	spin(2, 30);
+	trace = read_back();
+	assert_int_equal(occurrences(trace), 60);
+	assert_null(ktread_warning(trace));
+	ktread_close(trace);
+}
+
+static void what_goes_on_says_what_it_is(void **state)
+{
+	struct ktread_fold fold;
+	struct ktread *trace;
+	uint32_t row = 0;
+	char text[32];
+
+	(void)state;
+	boot();
+	fake.cpu = 1;
+	spin(77, 10);
+	trace = read_back();
+	assert_int_equal(ktread_fold(trace, &row, &fold), 1);
+	assert_int_equal(fold.count, 9);
+	assert_int_equal(fold.event.cpu, 1);
+	assert_int_equal(fold.event.thread, 9);
+	assert_true(fold.first < fold.last);
+	ktread_format(&fold.event, text, sizeof(text));
+	assert_string_equal(text, "77");
+	assert_int_equal(ktread_fold(trace, &row, &fold), 0);
+	ktread_close(trace);
+}
+
+static void filters_hold_for_them(void **state)
+{
+	struct ktread_filter filter = { .size = sizeof(filter), .thread = 9 };
+	struct ktread_fold fold;
+	struct ktread *trace;
+	uint32_t row = 0;
+
+	(void)state;
+	boot();
+	spin(1, 3);
+	trace = read_back();
+	assert_int_equal(ktread_set_filter(trace, &filter), 0);
+	assert_int_equal(ktread_fold(trace, &row, &fold), 1);
+	filter.thread = 8;
+	row = 0;
+	assert_int_equal(ktread_set_filter(trace, &filter), 0);
+	assert_int_equal(ktread_fold(trace, &row, &fold), 0);
+	ktread_close(trace);
+}
+
+static void rare_events_come_in_order_of_time(void **state)
+{
+	const struct ktread_event *event;
+	struct ktread *trace;
+	uint64_t last = 0, rare = 0;
+
+	(void)state;
+	boot();
+	for (uint32_t i = 0; i < 100 * SLOTS; i++) {
+		fake.cpu = i % FAKE_CPUS;
+		if (i % (10 * SLOTS) == 1)
+			KTRACE(process, exec, i);
+		KTRACE(noise, plain, i);
+	}
+	trace = read_back();
+	assert_int_equal(ktread_info(trace)->rings, RARE + 1);
+	while (ktread_next(trace, &event) > 0) {
+		assert_true(event->stamp >= last);
+		last = event->stamp;
+		if (strcmp(event->type->name, "exec") != 0)
+			continue;
+		assert_int_equal(event->ring, RARE);
+		assert_int_equal(event->cpu, (10 * SLOTS * rare + 1) % FAKE_CPUS);
+		assert_int_equal(event->thread, 9);
+		rare++;
+	}
+	assert_int_equal(rare, 10);
+	assert_int_equal(ktread_ring(trace, RARE)->cpu, KTRX_NO_CPU);
+	assert_int_equal(ktread_ring(trace, RARE)->overwritten, 0);
+	assert_int_equal(ktread_ring(trace, 1)->head,
+			 ktread_ring(trace, 1)->overwritten + ktread_ring(trace, 1)->decoded);
+	ktread_close(trace);
+}
+
+static void clocks_that_are_far_apart_share_a_ring(void **state)
+{
+	const struct ktread_event *event;
+	struct ktread *trace;
+	uint32_t seen = 0;
+
+	(void)state;
+	fake.ahead[1] = UINT64_C(1) << 40;
+	boot();
+	for (uint32_t i = 0; i < 6; i++) {
+		fake.cpu = i / 2 % 2;
+		KTRACE(process, exec, i);
+	}
+	trace = read_back();
+	for (; ktread_next(trace, &event) > 0; seen++)
+		assert_int_equal(event->stamp >> 40, event->cpu);
+	assert_int_equal(seen, 6);
+	ktread_close(trace);
+}
+
+/* ---- Lies ------------------------------------------------------------------------------------------ */
+
+/* Nothing is said of the row, but that it cannot be. */
+static void refused(void)
+{
+	struct ktread *trace = read_back();
+	struct ktread_fold fold;
+	uint32_t row = 0;
+
+	assert_int_equal(ktread_fold(trace, &row, &fold), 0);
+	assert_non_null(ktread_warning(trace));
+	ktread_close(trace);
+}
+
+static void rows_that_lie_are_told(void **state)
+{
+	struct ktrx_fold honest;
+
+	(void)state;
+	boot();
+	spin(1, 5);
+	honest = rows()[0];
+	rows()[0].bytes = KTRX_RECORD_MAX_PAYLOAD + 1;
+	refused();
+	rows()[0] = honest;
+	rows()[0].event = 4096;
+	refused();
+	rows()[0] = honest;
+	rows()[0].last = honest.first - 1;
+	refused();
+	rows()[0] = honest;
+	rows()[0].sequence |= 1;
+	refused();
+}
+
+/* What cannot be told from the truth is shown as it is, and nothing reads past the row. */
+static void rows_that_exaggerate_are_shown(void **state)
+{
+	struct ktread_fold fold;
+	struct ktread *trace;
+	uint32_t row = 0;
+	char text[64];
+
+	(void)state;
+	boot();
+	spin(1, 5);
+	rows()[0].cpu = UINT32_MAX;
+	rows()[0].ring = UINT32_MAX;
+	rows()[0].event = 4095;
+	rows()[0].count = UINT64_MAX;
+	rows()[0].second |= KTRX_W1_EXTENDED_BIT;
+	memset(rows()[0].payload, 0xff, sizeof(rows()[0].payload));
+	trace = read_back();
+	assert_int_equal(ktread_fold(trace, &row, &fold), 1);
+	assert_in_range(fold.event.payload_size, 0, KTRX_RECORD_MAX_PAYLOAD);
+	assert_string_equal(fold.event.type->name, "UNKNOWN(4095)");
+	ktread_format(&fold.event, text, sizeof(text));
+	ktread_close(trace);
+}
+
+static void a_table_that_lies_of_its_size_ends(void **state)
+{
+	struct ktrx_section *section = &ktrace_root.section[KTRX_SECTION_FOLDS - 1];
+	struct ktrx_section *copied;
+	struct ktread *trace;
+
+	(void)state;
+	boot();
+	spin(1, 5);
+	assert_int_equal(section->entry_size, sizeof(struct ktrx_fold));
+	assert_int_equal(ktrace_snapshot(dump, sizeof(dump), &dump_size), KTRACE_OK);
+	copied = &((struct ktrx_root *)(void *)dump)->section[KTRX_SECTION_FOLDS - 1];
+	copied->length = UINT64_MAX / 2;
+	trace = open_ok(temporary(dump, dump_size), NULL);
+	assert_true(occurrences(trace) >= 1);
+	ktread_close(trace);
+	copied->entry_size = 8;
+	trace = open_ok(temporary(dump, dump_size), NULL);
+	assert_int_equal(occurrences(trace), 1);
+	ktread_close(trace);
+}
+
+/* The ring of rare events says that it is CPU 1's: its records still tell their CPU. */
+static void a_ring_that_claims_a_cpu_is_not_believed_over_its_records(void **state)
+{
+	const struct ktread_event *event;
+	struct ktread *trace;
+	uint32_t seen = 0;
+
+	(void)state;
+	boot();
+	fake.cpu = 2;
+	KTRACE(process, exec, 1);
+	ktrace_ring[RARE].kind = KTRX_RING_PER_CPU;
+	ktrace_ring[RARE].cpu = RARE - 1;
+	trace = read_back();
+	while (ktread_next(trace, &event) > 0) {
+		assert_int_equal(event->cpu, 2);
+		seen++;
+	}
+	assert_int_equal(seen, 1);
+	ktread_close(trace);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(all_occurrences_are_there, fake_reset),
+		cmocka_unit_test_setup(what_goes_on_says_what_it_is, fake_reset),
+		cmocka_unit_test_setup(filters_hold_for_them, fake_reset),
+		cmocka_unit_test_setup(rare_events_come_in_order_of_time, fake_reset),
+		cmocka_unit_test_setup(clocks_that_are_far_apart_share_a_ring, fake_reset),
+		cmocka_unit_test_setup(rows_that_lie_are_told, fake_reset),
+		cmocka_unit_test_setup(rows_that_exaggerate_are_shown, fake_reset),
+		cmocka_unit_test_setup(a_table_that_lies_of_its_size_ends, fake_reset),
+		cmocka_unit_test_setup(a_ring_that_claims_a_cpu_is_not_believed_over_its_records, fake_reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, temporary_teardown);
+}

@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Who may trace whom, and what ktrace_proc_control() does to whom. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/proc/proc.h"
+#include "test/fake/machine.h"
+#include "unit/support/proc_support.h"
+
+#define CALLS KTRACE_PROC_FACILITY(KTRX_PROC_SYSCALL)
+#define PATHS KTRACE_PROC_FACILITY(KTRX_PROC_NAMEI)
+
+static struct proc_sink sink, other;
+
+static int setup(void **state)
+{
+	proc_reset(state);
+	proc_start();
+	return 0;
+}
+
+/* Whatever is traced yet ends. */
+static int teardown(void **state)
+{
+	proc_ids(proc_first(), 0, 0);
+	assert_int_equal(
+		proc_control(proc_first(), KTRACE_PROC_CLEAR | KTRACE_PROC_DESCEND, KTRACE_PROC_ALL, 1, NULL),
+		KTRACE_OK);
+	proc_free(&sink);
+	proc_free(&other);
+	return proc_check(state);
+}
+
+/* ---- Permission -------------------------------------------------------------------------------- */
+
+struct ids {
+	uint32_t real, effective, saved;
+};
+
+/* The caller's ids, the target's, and what else counts. */
+static const struct permission {
+	const char *what;
+	struct ids caller_uid, caller_gid;
+	struct ids uid, gid;
+	uint32_t caller_jail, jail;
+	uint32_t set_id;
+	bool root_mark;
+	bool permitted;
+} permissions[] = {
+	{ "itself", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 6, 6, 6 }, 0, 0, 0, false, true },
+	{ "another user's", { 5, 5, 5 }, { 6, 6, 6 }, { 7, 7, 7 }, { 6, 6, 6 }, 0, 0, 0, false, false },
+	{ "another group's", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 8, 8, 8 }, 0, 0, 0, false, false },
+	{ "another real user", { 5, 5, 5 }, { 6, 6, 6 }, { 7, 5, 5 }, { 6, 6, 6 }, 0, 0, 0, false, false },
+	{ "another saved user", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 7 }, { 6, 6, 6 }, 0, 0, 0, false, false },
+	{ "saved root", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 0 }, { 6, 6, 6 }, 0, 0, 0, false, false },
+	{ "another effective user",
+	  { 5, 5, 5 },
+	  { 6, 6, 6 },
+	  { 5, 7, 5 },
+	  { 6, 6, 6 },
+	  0,
+	  0,
+	  0,
+	  false,
+	  true },
+	{ "another real group", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 8, 6, 6 }, 0, 0, 0, false, false },
+	{ "another saved group", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 6, 6, 8 }, 0, 0, 0, false, false },
+	{ "another effective group",
+	  { 5, 5, 5 },
+	  { 6, 6, 6 },
+	  { 5, 5, 5 },
+	  { 6, 8, 6 },
+	  0,
+	  0,
+	  0,
+	  false,
+	  true },
+	{ "changed ids", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 6, 6, 6 }, 0, 0, 1, false, false },
+	{ "marked by root", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 6, 6, 6 }, 0, 0, 0, true, false },
+	{ "by its effective id", { 9, 5, 9 }, { 6, 6, 6 }, { 5, 5, 5 }, { 6, 6, 6 }, 0, 0, 0, false, true },
+	{ "by its real id only", { 5, 9, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 6, 6, 6 }, 0, 0, 0, false, false },
+	{ "by its real group", { 5, 5, 5 }, { 6, 9, 9 }, { 5, 5, 5 }, { 6, 6, 6 }, 0, 0, 0, false, true },
+	{ "by its effective group only",
+	  { 5, 5, 5 },
+	  { 9, 6, 6 },
+	  { 5, 5, 5 },
+	  { 6, 6, 6 },
+	  0,
+	  0,
+	  0,
+	  false,
+	  false },
+	{ "root: another user's", { 0, 0, 0 }, { 0, 0, 0 }, { 7, 7, 7 }, { 8, 8, 8 }, 0, 0, 0, false, true },
+	{ "root: mixed ids", { 0, 0, 0 }, { 0, 0, 0 }, { 1, 2, 3 }, { 4, 5, 6 }, 0, 0, 0, false, true },
+	{ "root: changed ids", { 0, 0, 0 }, { 0, 0, 0 }, { 7, 0, 7 }, { 8, 8, 8 }, 0, 0, 1, false, true },
+	{ "root: marked by root", { 0, 0, 0 }, { 0, 0, 0 }, { 7, 7, 7 }, { 8, 8, 8 }, 0, 0, 0, true, true },
+	{ "effective root", { 5, 0, 5 }, { 6, 6, 6 }, { 7, 7, 7 }, { 8, 8, 8 }, 0, 0, 0, false, true },
+	{ "real and saved root only",
+	  { 0, 5, 0 },
+	  { 0, 0, 0 },
+	  { 7, 7, 7 },
+	  { 8, 8, 8 },
+	  0,
+	  0,
+	  0,
+	  false,
+	  false },
+	{ "root's own, by a user",
+	  { 5, 5, 5 },
+	  { 6, 6, 6 },
+	  { 0, 0, 0 },
+	  { 0, 0, 0 },
+	  0,
+	  0,
+	  0,
+	  false,
+	  false },
+	{ "in the same jail", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 6, 6, 6 }, 3, 3, 0, false, true },
+	{ "in another jail", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 6, 6, 6 }, 3, 4, 0, false, false },
+	{ "out of a jail", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 6, 6, 6 }, 3, 0, 0, false, false },
+	{ "into a jail", { 5, 5, 5 }, { 6, 6, 6 }, { 5, 5, 5 }, { 6, 6, 6 }, 0, 3, 0, false, true },
+	{ "another user's, same jail",
+	  { 5, 5, 5 },
+	  { 6, 6, 6 },
+	  { 7, 7, 7 },
+	  { 6, 6, 6 },
+	  3,
+	  3,
+	  0,
+	  false,
+	  false },
+	{ "root in the same jail", { 0, 0, 0 }, { 0, 0, 0 }, { 7, 7, 7 }, { 8, 8, 8 }, 3, 3, 1, true, true },
+	{ "root in another jail", { 0, 0, 0 }, { 0, 0, 0 }, { 7, 7, 7 }, { 8, 8, 8 }, 3, 4, 0, false, false },
+	{ "root out of a jail", { 0, 0, 0 }, { 0, 0, 0 }, { 7, 7, 7 }, { 8, 8, 8 }, 3, 0, 0, false, false },
+	{ "root into a jail", { 0, 0, 0 }, { 0, 0, 0 }, { 7, 7, 7 }, { 8, 8, 8 }, 0, 3, 0, false, true },
+};
+
+static void become(struct proc_process *process, struct ids uid, struct ids gid, uint32_t jail)
+{
+	process->id.ruid = uid.real;
+	process->id.euid = uid.effective;
+	process->id.svuid = uid.saved;
+	process->id.rgid = gid.real;
+	process->id.egid = gid.effective;
+	process->id.svgid = gid.saved;
+	process->id.jail = jail;
+}
+
+/* The target is traced already, into `other`; by root if that is what counts. */
+static struct proc_process *target_of(const struct permission *permission)
+{
+	struct proc_process *target = proc_fork(proc_first());
+
+	proc_open_default(&other);
+	proc_ids(proc_first(), permission->root_mark ? 0 : permission->uid.real,
+		 permission->root_mark ? 0 : permission->gid.real);
+	proc_ids(target, permission->uid.real, permission->gid.real);
+	assert_int_equal(proc_control(proc_first(), KTRACE_PROC_SET, CALLS, target->id.pid, &other),
+			 KTRACE_OK);
+	/* Who is root sets root's mark: for the other targets it is not looked at. */
+	if (!permission->root_mark)
+		target->trace.facilities &= ~KTRACE_PROC_ROOT;
+	become(target, permission->uid, permission->gid, permission->jail);
+	target->id.set_id = permission->set_id;
+	return target;
+}
+
+static void one_permission(const struct permission *permission, uint32_t operation)
+{
+	struct proc_process *target = target_of(permission), *caller = proc_fork(proc_first());
+	uint32_t before = target->trace.facilities;
+	int expected = permission->permitted ? KTRACE_OK : KTRACE_ERROR_PERMISSION;
+
+	become(caller, permission->caller_uid, permission->caller_gid, permission->caller_jail);
+	proc_open_default(&sink);
+	assert_int_equal(proc_control(caller, operation, PATHS | CALLS, target->id.pid,
+				      operation == KTRACE_PROC_SET ? &sink : &other),
+			 expected);
+	if (!permission->permitted) {
+		assert_int_equal(target->trace.facilities, before);
+		assert_ptr_equal(target->trace.sink, &other.sink);
+	} else if (operation == KTRACE_PROC_SET) {
+		assert_ptr_equal(target->trace.sink, &sink.sink);
+		assert_int_equal(target->trace.facilities & KTRACE_PROC_ALL, PATHS | CALLS);
+		assert_int_equal(!!(target->trace.facilities & KTRACE_PROC_ROOT),
+				 permission->root_mark || permission->caller_uid.effective == 0);
+	} else {
+		assert_int_equal(target->trace.facilities, 0);
+		assert_null(target->trace.sink);
+	}
+	proc_exit(target);
+	proc_exit(caller);
+	proc_release(&sink);
+	proc_release(&other);
+	assert_int_equal(sink.closed, 1);
+	assert_int_equal(other.closed, 1);
+	proc_free(&sink);
+	proc_free(&other);
+}
+
+static void every_permission(void **state)
+{
+	static const uint32_t operations[] = { KTRACE_PROC_SET, KTRACE_PROC_CLEAR, KTRACE_PROC_CLEARFILE };
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(permissions) / sizeof(permissions[0]); i++)
+		for (uint32_t j = 0; j < 3; j++) {
+			print_message("%s, operation %u\n", permissions[i].what, operations[j]);
+			one_permission(&permissions[i], operations[j]);
+		}
+}
+
+/* ---- What is asked ----------------------------------------------------------------------------- */
+
+static void requests_that_mean_nothing(void **state)
+{
+	struct proc_process *self = proc_first();
+
+	(void)state;
+	proc_open_default(&sink);
+	assert_int_equal(proc_control(self, 3, CALLS, 1, &sink), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(proc_control(self, 8, CALLS, 1, &sink), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(proc_control(self, UINT32_MAX, CALLS, 1, &sink), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, 1, NULL), KTRACE_ERROR_ARGUMENT);
+	/* No facility: none at all, what nobody may ask for, what there is not. */
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, 0, 1, &sink), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, KTRACE_PROC_ROOT, 1, &sink),
+			 KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, 1 | 1u << 16 | 1u << 29, 1, &sink),
+			 KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, 0, 1, NULL), KTRACE_ERROR_ARGUMENT);
+	/* No process. */
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, 0, &sink), KTRACE_ERROR_NO_PROCESS);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, 2, &sink), KTRACE_ERROR_NO_PROCESS);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, -2, &sink), KTRACE_ERROR_NO_PROCESS);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, INT64_MAX, &sink),
+			 KTRACE_ERROR_NO_PROCESS);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, INT64_MIN, &sink),
+			 KTRACE_ERROR_NO_PROCESS);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, 1 + (INT64_C(1) << 32), &sink),
+			 KTRACE_ERROR_NO_PROCESS);
+	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, CALLS, 2, NULL), KTRACE_ERROR_NO_PROCESS);
+	assert_int_equal(proc_control(self, KTRACE_PROC_CLEARFILE, 0, 0, NULL), KTRACE_OK);
+	assert_int_equal(self->trace.facilities, 0);
+	proc_release(&sink);
+	assert_int_equal(sink.closed, 1);
+}
+
+static void before_the_library_is_told_of_the_kernel(void **state)
+{
+	static const struct ktrace_proc_kernel empty = { .size = sizeof(empty) };
+	const struct ktrace_proc_kernel *kernel = ktrace_proc_state.kernel;
+	struct ktrace_proc_sink_config config = proc_config();
+
+	(void)state;
+	assert_int_equal(ktrace_proc_init(kernel), KTRACE_ERROR_STATE);
+	ktrace_proc_state.kernel = NULL;
+	assert_int_equal(proc_open(&sink, &config), KTRACE_ERROR_STATE);
+	assert_int_equal(proc_control(proc_first(), KTRACE_PROC_SET, CALLS, 1, &sink), KTRACE_ERROR_STATE);
+	assert_null(ktrace_proc_sink_find(&sink));
+	ktrace_proc_flush(NULL);
+	ktrace_proc_syscall(&proc_first()->trace, &proc_first()->thread, 1, 0, NULL);
+	ktrace_proc_exec(&proc_first()->trace, &proc_first()->thread, 1);
+	ktrace_proc_renamed(&proc_first()->trace);
+	ktrace_proc_exit(&proc_first()->trace, &proc_first()->thread, 0, 0);
+	assert_int_equal(ktrace_proc_init(NULL), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(ktrace_proc_init(&empty), KTRACE_ERROR_ARGUMENT);
+	ktrace_proc_state.kernel = kernel;
+}
+
+static void sinks_that_cannot_be(void **state)
+{
+	static const struct ktrace_proc_sink_operations empty;
+	const struct ktrace_proc_sink_config good = proc_config();
+	struct ktrace_proc_sink_config bad[8];
+
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++)
+		bad[i] = good;
+	bad[0].size--;
+	bad[1].format = 2;
+	bad[2].on_error = 2;
+	bad[3].data_max = KTRACE_PROC_DATA_MAX + 1;
+	bad[4].operations = NULL;
+	bad[5].operations = &empty;
+	bad[6].limit = 1; /* no room for a head */
+	bad[7].buffer_size = KTRACE_PROC_BUFFER_MIN - 1;
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(proc_open(&sink, &bad[i]),
+				 i == 7 ? KTRACE_ERROR_MEMORY : KTRACE_ERROR_ARGUMENT);
+		assert_int_equal(sink.file.size, 0);
+	}
+	assert_int_equal(ktrace_proc_sink_open(&sink.sink, NULL, NULL), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(ktrace_proc_sink_open(NULL, &good, NULL), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(ktrace_proc_sink_open(&sink.sink, &good, NULL),
+			 KTRACE_ERROR_ARGUMENT); /* no buffer */
+	bad[0] = good;
+	bad[0].buffer = (uint8_t *)sink.buffer + 4;
+	assert_int_equal(ktrace_proc_sink_open(&sink.sink, &bad[0], NULL), KTRACE_ERROR_ARGUMENT);
+}
+
+static void facilities_add_up_and_are_taken_away(void **state)
+{
+	struct proc_process *self = proc_first();
+
+	(void)state;
+	proc_ids(self, 5, 5);
+	proc_open_default(&sink);
+	assert_int_equal(
+		proc_control(self, KTRACE_PROC_SET, CALLS | KTRACE_PROC_INHERIT | 1u << 20, 1, &sink),
+		KTRACE_OK);
+	assert_int_equal(self->trace.facilities, CALLS | KTRACE_PROC_INHERIT);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, PATHS | KTRACE_PROC_ROOT, 1, &sink), KTRACE_OK);
+	assert_int_equal(self->trace.facilities, CALLS | PATHS | KTRACE_PROC_INHERIT);
+	assert_int_equal(sink.sink.references, 2);
+	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, CALLS, 1, NULL), KTRACE_OK);
+	assert_int_equal(self->trace.facilities, PATHS | KTRACE_PROC_INHERIT);
+	assert_int_equal(sink.sink.references, 2);
+	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, PATHS, 1, NULL), KTRACE_OK);
+	assert_int_equal(self->trace.facilities, 0);
+	assert_int_equal(sink.sink.references, 1);
+	/* Cleared again: nothing is left to be done. */
+	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, PATHS, 1, NULL), KTRACE_OK);
+	proc_release(&sink);
+	assert_int_equal(sink.closed, 1);
+}
+
+/* Root's mark stays while anything is traced, and goes with the last. */
+static void the_mark_sticks(void **state)
+{
+	struct proc_process *self = proc_fork(proc_first());
+
+	(void)state;
+	proc_ids(self, 5, 5);
+	proc_open_default(&sink);
+	assert_int_equal(proc_control(proc_first(), KTRACE_PROC_SET, CALLS | PATHS, self->id.pid, &sink),
+			 KTRACE_OK);
+	assert_int_equal(self->trace.facilities, CALLS | PATHS | KTRACE_PROC_ROOT);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, KTRACE_PROC_ALL, self->id.pid, &sink),
+			 KTRACE_ERROR_PERMISSION);
+	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, CALLS, self->id.pid, NULL),
+			 KTRACE_ERROR_PERMISSION);
+	assert_int_equal(
+		proc_control(proc_first(), KTRACE_PROC_CLEAR, CALLS | KTRACE_PROC_ROOT, self->id.pid, NULL),
+		KTRACE_OK);
+	assert_int_equal(self->trace.facilities, PATHS | KTRACE_PROC_ROOT);
+	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, PATHS, self->id.pid, NULL),
+			 KTRACE_ERROR_PERMISSION);
+	assert_int_equal(proc_control(proc_first(), KTRACE_PROC_CLEAR, PATHS, self->id.pid, NULL), KTRACE_OK);
+	assert_int_equal(self->trace.facilities, 0);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, self->id.pid, &sink), KTRACE_OK);
+	assert_int_equal(self->trace.facilities, CALLS);
+	proc_release(&sink);
+	proc_exit(self);
+	assert_int_equal(sink.closed, 1);
+}
+
+/* ---- Whom it is about -------------------------------------------------------------------------- */
+
+/*
+ *	first ─ a ─┬─ b ── d
+ *	           └─ c        e: a's grandchild's, orphaned
+ */
+static struct proc_process *a, *b, *c, *d, *e;
+
+static void make_family(void)
+{
+	a = proc_fork(proc_first());
+	b = proc_fork(a);
+	c = proc_fork(a);
+	d = proc_fork(b);
+	e = proc_fork(proc_first());
+	for (struct proc_process *process = proc_process; process->alive; process++)
+		proc_ids(process, 5, 5);
+	b->id.group = 77;
+	c->id.group = 77;
+	proc_open_default(&sink);
+}
+
+static void traced_are(const char *names)
+{
+	struct proc_process *const all[] = { proc_first(), a, b, c, d, e };
+
+	for (uint32_t i = 0; i < 6; i++)
+		if (!!all[i]->trace.sink != !!strchr(names, "1abcde"[i]))
+			fail_msg("%c is%s traced", "1abcde"[i], all[i] -> trace.sink ? "" : " not");
+}
+
+static void one_or_its_descendants(void **state)
+{
+	(void)state;
+	make_family();
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET, CALLS, b->id.pid, &sink), KTRACE_OK);
+	traced_are("b");
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, a->id.pid, &sink),
+			 KTRACE_OK);
+	traced_are("abcd");
+	assert_int_equal(proc_control(e, KTRACE_PROC_CLEAR | KTRACE_PROC_DESCEND, CALLS, b->id.pid, NULL),
+			 KTRACE_OK);
+	traced_are("ac");
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, 1, &sink), KTRACE_OK);
+	traced_are("1abcde");
+	proc_release(&sink);
+}
+
+static void groups_of_processes(void **state)
+{
+	(void)state;
+	make_family();
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET, CALLS, -77, &sink), KTRACE_OK);
+	traced_are("bc");
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, -77, &sink),
+			 KTRACE_OK);
+	traced_are("bcd");
+	assert_int_equal(proc_control(e, KTRACE_PROC_CLEAR, CALLS, -77, NULL), KTRACE_OK);
+	traced_are("d");
+	assert_int_equal(proc_control(e, KTRACE_PROC_CLEAR, CALLS, -78, NULL), KTRACE_ERROR_NO_PROCESS);
+	proc_release(&sink);
+}
+
+/* Of several those that may be are; none: refused. */
+static void some_of_several(void **state)
+{
+	(void)state;
+	make_family();
+	proc_ids(a, 7, 7);
+	proc_ids(c, 7, 7);
+	proc_ids(d, 7, 7);
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, a->id.pid, &sink),
+			 KTRACE_OK);
+	traced_are("b");
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, d->id.pid, &sink),
+			 KTRACE_ERROR_PERMISSION);
+	assert_int_equal(proc_control(d, KTRACE_PROC_SET, CALLS, -77, &sink), KTRACE_OK);
+	traced_are("bc");
+	proc_release(&sink);
+}
+
+static void a_file_is_cleared_wherever_it_is(void **state)
+{
+	(void)state;
+	make_family();
+	proc_open_default(&other);
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, 1, &sink), KTRACE_OK);
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET, CALLS, d->id.pid, &other), KTRACE_OK);
+	assert_int_equal(proc_control(e, KTRACE_PROC_CLEARFILE, 0, 0, &sink), KTRACE_OK);
+	traced_are("d");
+	assert_int_equal(sink.closed, 0);
+	proc_release(&sink);
+	assert_int_equal(sink.closed, 1);
+	proc_release(&other);
+	assert_int_equal(other.closed, 0);
+}
+
+/* Somebody else's stays, the rest goes, and the caller learns of it. */
+static void a_file_that_others_use(void **state)
+{
+	(void)state;
+	make_family();
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, 1, &sink), KTRACE_OK);
+	proc_ids(c, 7, 7);
+	assert_int_equal(proc_control(e, KTRACE_PROC_CLEARFILE, 0, 0, &sink), KTRACE_ERROR_PERMISSION);
+	traced_are("c");
+	assert_int_equal(proc_control(c, KTRACE_PROC_CLEARFILE, 0, 0, &sink), KTRACE_OK);
+	traced_are("");
+	proc_release(&sink);
+	assert_int_equal(sink.closed, 1);
+}
+
+/* What ktrace -C does: everything of the caller's, wherever it is. */
+static void all_of_the_caller(void **state)
+{
+	(void)state;
+	make_family();
+	proc_open_default(&other);
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, 1, &sink), KTRACE_OK);
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET, CALLS, d->id.pid, &other), KTRACE_OK);
+	proc_release(&sink);
+	proc_release(&other);
+	proc_ids(c, 7, 7);
+	assert_int_equal(proc_control(e, KTRACE_PROC_CLEAR | KTRACE_PROC_DESCEND, KTRACE_PROC_ALL, 1, NULL),
+			 KTRACE_OK);
+	traced_are("c");
+	assert_int_equal(other.closed, 1);
+	proc_ids(e, 0, 0);
+	assert_int_equal(proc_control(e, KTRACE_PROC_CLEAR | KTRACE_PROC_DESCEND, KTRACE_PROC_ALL, 1, NULL),
+			 KTRACE_OK);
+	traced_are("");
+	assert_int_equal(sink.closed, 1);
+}
+
+/* It is shown by the table, but has called ktrace_proc_exit(). */
+static void a_process_that_has_ended(void **state)
+{
+	struct proc_process *process;
+
+	(void)state;
+	make_family();
+	process = b;
+	ktrace_proc_exit(&process->trace, &process->thread, 0, 0);
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET, CALLS, b->id.pid, &sink), KTRACE_ERROR_NO_PROCESS);
+	assert_int_equal(proc_control(e, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, CALLS, a->id.pid, &sink),
+			 KTRACE_OK);
+	traced_are("acd");
+	proc_release(&sink);
+}
+
+/* ---- Files ------------------------------------------------------------------------------------- */
+
+static void a_file_has_one_sink(void **state)
+{
+	const struct ktrace_proc_sink_config config = proc_config();
+
+	(void)state;
+	assert_null(ktrace_proc_sink_find(&sink));
+	proc_open_default(&sink);
+	assert_int_equal(
+		ktrace_proc_sink_open(&other.sink,
+				      &(struct ktrace_proc_sink_config){ .size = sizeof(config),
+									 .buffer = other.buffer,
+									 .buffer_size = PROC_BUFFER,
+									 .operations = config.operations,
+									 .file = &sink },
+				      NULL),
+		KTRACE_ERROR_BUSY);
+	assert_ptr_equal(ktrace_proc_sink_find(&sink), &sink.sink);
+	assert_null(ktrace_proc_sink_find(&other));
+	assert_int_equal(sink.sink.references, 2);
+	proc_release(&sink);
+	assert_int_equal(sink.closed, 0);
+	proc_release(&sink);
+	assert_int_equal(sink.closed, 1);
+	assert_null(ktrace_proc_sink_find(&sink));
+}
+
+/* A file that is opened again has another session behind the first. */
+static void sessions_are_appended(void **state)
+{
+	struct proc_walk walk;
+	struct proc_seen seen;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 3; i++) {
+		proc_open_default(&sink);
+		assert_int_equal(proc_control(proc_first(), KTRACE_PROC_SET, CALLS, 1, &sink), KTRACE_OK);
+		ktrace_proc_syscall(&proc_first()->trace, &proc_first()->thread, i, 0, NULL);
+		proc_release(&sink);
+		assert_int_equal(proc_control(proc_first(), KTRACE_PROC_CLEARFILE, 0, 0, &sink), KTRACE_OK);
+		assert_int_equal(sink.closed, i);
+	}
+	proc_walk(&walk, &sink);
+	for (uint32_t i = 1; i <= 3; i++) {
+		proc_find(&walk, KTRX_PROC_SYSCALL, &seen);
+		assert_int_equal(walk.heads, i);
+		assert_int_equal(proc_bits(seen.payload, 4), i);
+		proc_find(&walk, KTRX_PROC_END, &seen);
+		assert_int_equal(proc_bits(seen.payload, 4), KTRX_PROC_ENDED_CLOSED);
+	}
+	assert_false(proc_next(&walk, &seen));
+	assert_false(walk.torn);
+	assert_int_equal(proc_count(&sink, 0), 3 * 3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(every_permission),
+		TEST(requests_that_mean_nothing),
+		TEST(before_the_library_is_told_of_the_kernel),
+		TEST(sinks_that_cannot_be),
+		TEST(facilities_add_up_and_are_taken_away),
+		TEST(the_mark_sticks),
+		TEST(one_or_its_descendants),
+		TEST(groups_of_processes),
+		TEST(some_of_several),
+		TEST(a_file_is_cleared_wherever_it_is),
+		TEST(a_file_that_others_use),
+		TEST(all_of_the_caller),
+		TEST(a_process_that_has_ended),
+		TEST(a_file_has_one_sink),
+		TEST(sessions_are_appended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Disks that are full, limits, buffers without room: what is in the file reads clean, what is missing is counted, and nobody
+ * else is concerned.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <ktread/ktread.h>
+#include <ktread/proc.h>
+
+#include "test/fake/machine.h"
+#include "unit/support/proc_support.h"
+
+#define CALLS KTRACE_PROC_FACILITY(KTRX_PROC_SYSCALL)
+
+static struct proc_sink sink, other;
+/* For the reader. */
+static char path[] = "/tmp/ktrace-proc-full-XXXXXX";
+static int file;
+
+static int setup(void **state)
+{
+	proc_reset(state);
+	proc_start();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	proc_free(&sink);
+	proc_free(&other);
+	return proc_check(state);
+}
+
+/* ---- A sequence of records of all types -------------------------------------------------------- */
+
+static void sequence(struct proc_process *self)
+{
+	static const uint64_t words[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+	for (uint32_t i = 0; i < sizeof(words); i++)
+		proc_user[i] = (uint8_t)i;
+	ktrace_proc_syscall(&self->trace, &self->thread, 1, 6, words);
+	ktrace_proc_namei(&self->trace, &self->thread, "/usr/lib/libc.so", 16);
+	ktrace_proc_genio(&self->trace, &self->thread, 3, 0, PROC_USER_BASE, 13);
+	ktrace_proc_sysret(&self->trace, &self->thread, 1, 0, 13);
+	ktrace_proc_psig(&self->trace, &self->thread, 9, 0, 0, words);
+	ktrace_proc_csw(&self->trace, &self->thread, 1, 1, "tty");
+	ktrace_proc_csw(&self->trace, &self->thread, 0, 1, NULL);
+	ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 57);
+	ktrace_proc_struct(&self->trace, &self->thread, "pair", words, 16);
+	ktrace_proc_sysctl(&self->trace, &self->thread, "kern.osrelease", 14);
+	ktrace_proc_fault(&self->trace, &self->thread, 0x1000, 1, 1);
+	ktrace_proc_fault_end(&self->trace, &self->thread, 0);
+	ktrace_proc_denied(&self->trace, &self->thread, 1, 6, 4, "/etc/shadow");
+	ktrace_proc_struct_array(&self->trace, &self->thread, "x", words, 8, 3);
+	ktrace_proc_renamed(&self->trace);
+	ktrace_proc_syscall(&self->trace, &self->thread, 2, 0, NULL);
+	ktrace_proc_sysret(&self->trace, &self->thread, 2, 5, -1);
+}
+
+/* How it is gone through. */
+struct way {
+	uint32_t format;
+	const struct ktrace_proc_sink_operations *operations;
+	size_t drain_at;
+	size_t most; /* bytes a write takes */
+	bool silent;
+	bool reader; /* is asked, too: that takes time */
+};
+
+/* The first process, not traced, however often it has ended. */
+static struct proc_process *again(void)
+{
+	struct proc_process *self = proc_first();
+
+	memset(&self->trace, 0, sizeof(self->trace));
+	memset(&self->thread, 0, sizeof(self->thread));
+	return self;
+}
+
+/* A process's whole life under a sink whose disk has so many bytes. What opening said. */
+static int run(const struct way *way, size_t capacity)
+{
+	struct ktrace_proc_sink_config config = proc_config();
+	struct proc_process *self;
+	int error;
+
+	sink.file.size = 0;
+	sink.file.capacity = capacity;
+	sink.file.most = way->most;
+	sink.file.silent = way->silent;
+	sink.closed = 0;
+	fake.clock = 1000;
+	config.format = way->format;
+	config.operations = way->operations;
+	config.drain_at = way->drain_at;
+	error = proc_open(&sink, &config);
+	if (error)
+		return error;
+	self = again();
+	proc_trace(self, &sink, KTRACE_PROC_ALL);
+	sequence(self);
+	ktrace_proc_exit(&self->trace, &self->thread, 0, 0);
+	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_CLOSED);
+	return KTRACE_OK;
+}
+
+/* The reader's word on the file: so many records, then its end, or damage from an offset on. */
+static void read_back(uint32_t format, uint32_t records, bool torn)
+{
+	struct ktread_proc_options options = { .size = sizeof(options),
+					       .format = format == KTRACE_PROC_FORMAT_KTRX
+								 ? KTREAD_PROC_KTRX
+								 : KTREAD_PROC_DRAGONFLY };
+	const struct ktread_proc_record *record;
+	struct ktread_proc *trace;
+	uint32_t count = 0;
+	int got;
+
+	assert_int_equal(pwrite(file, sink.file.bytes, sink.file.size, 0), sink.file.size);
+	assert_int_equal(ftruncate(file, (off_t)sink.file.size), 0);
+	got = ktread_proc_open(&trace, path, &options);
+	if (got < 0) { /* nothing but the beginning of a head, or not even that */
+		assert_int_equal(records, 0);
+		return;
+	}
+	while ((got = ktread_proc_next(trace, &record)) > 0)
+		count++;
+	if (got < 0 && !torn)
+		fail_msg("%s", ktread_proc_message(trace));
+	assert_int_equal(got < 0, torn);
+	assert_int_equal(count, records);
+	ktread_proc_close(trace);
+}
+
+/* Everything but END, of two files that begin alike. */
+static void same_records(const uint8_t *whole)
+{
+	struct proc_walk walk;
+	struct proc_seen seen;
+	size_t end = 0;
+
+	proc_walk(&walk, &sink);
+	while (proc_next(&walk, &seen) && seen.type != KTRX_PROC_END)
+		end = seen.end;
+	assert_memory_equal(sink.file.bytes, whole, end);
+}
+
+/* The whole file of a disk that is large enough. */
+struct whole {
+	uint8_t *bytes;
+	size_t size;
+	uint64_t records;
+};
+
+static void full_at(const struct way *way, const struct whole *whole, size_t capacity)
+{
+	bool can_truncate = way->operations->truncate != NULL;
+	uint32_t count = 0, ends = 0;
+	int error = run(way, capacity);
+	struct proc_walk walk;
+	struct proc_seen seen;
+
+	proc_walk(&walk, &sink);
+	for (; proc_next(&walk, &seen); count++)
+		if (way->format == KTRACE_PROC_FORMAT_KTRX && seen.type == KTRX_PROC_END)
+			ends++;
+	same_records(whole->bytes);
+	assert_true(sink.file.size <= capacity);
+	assert_false(walk.torn && can_truncate);
+	if (way->reader)
+		read_back(way->format, count, walk.torn);
+	if (error) {
+		assert_int_equal(error, KTRACE_ERROR_DEVICE);
+		assert_int_equal(sink.file.size, can_truncate ? 0 : capacity);
+		return;
+	}
+	assert_int_equal(sink.sink.records, count - ends);
+	assert_int_equal(sink.sink.bytes, sink.file.size);
+	assert_int_equal(sink.sink.error, capacity < whole->size && !way->silent ? PROC_ENOSPC : 0);
+	if (sink.sink.records == whole->records)
+		return; /* only END is missing, if anything */
+	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_ERROR);
+	assert_true(sink.sink.lost > 0);
+	if (way->drain_at > whole->size)
+		assert_int_equal(sink.sink.records + sink.sink.lost, whole->records);
+}
+
+static void full_at_every_byte(const struct way *way)
+{
+	struct whole whole;
+
+	run(way, PROC_FILE_MAX); /* the first event of all gives this boot its number */
+	assert_int_equal(run(way, PROC_FILE_MAX), KTRACE_OK);
+	assert_int_equal(sink.sink.lost, 0);
+	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_CLOSED);
+	whole.records = sink.sink.records;
+	whole.size = sink.file.size;
+	whole.bytes = malloc(whole.size);
+	assert_non_null(whole.bytes);
+	memcpy(whole.bytes, sink.file.bytes, whole.size);
+	for (size_t capacity = 0; capacity <= whole.size; capacity++)
+		full_at(way, &whole, capacity);
+	free(whole.bytes);
+}
+
+#define AT_THE_END PROC_BUFFER
+
+static void ktrx_full_at_every_byte(void **state)
+{
+	static const struct way ways[] = {
+		{ KTRACE_PROC_FORMAT_KTRX, &proc_operations, 0, 0, false, true },
+		{ KTRACE_PROC_FORMAT_KTRX, &proc_operations, AT_THE_END, 0, false, false },
+		{ KTRACE_PROC_FORMAT_KTRX, &proc_operations_bare, 0, 0, false, true },
+		{ KTRACE_PROC_FORMAT_KTRX, &proc_operations_bare, AT_THE_END, 0, true, false },
+		{ KTRACE_PROC_FORMAT_KTRX, &proc_operations, AT_THE_END, 7, true, false },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		full_at_every_byte(&ways[i]);
+}
+
+static void dragonfly_full_at_every_byte(void **state)
+{
+	static const struct way ways[] = {
+		{ KTRACE_PROC_FORMAT_DRAGONFLY, &proc_operations, 0, 0, false, false },
+		{ KTRACE_PROC_FORMAT_DRAGONFLY, &proc_operations, AT_THE_END, 0, true, false },
+		{ KTRACE_PROC_FORMAT_DRAGONFLY, &proc_operations_bare, 0, 0, false, true },
+		{ KTRACE_PROC_FORMAT_DRAGONFLY, &proc_operations_bare, AT_THE_END, 5, false, false },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		full_at_every_byte(&ways[i]);
+}
+
+/* ---- What a full disk does to others ----------------------------------------------------------- */
+
+static void only_the_affected_sink_stops(void **state)
+{
+	struct proc_process *one = proc_fork(proc_first()), *two = proc_fork(proc_first());
+
+	(void)state;
+	sink.file.capacity = 1000;
+	proc_open_default(&sink);
+	proc_open_default(&other);
+	proc_trace(one, &sink, CALLS | KTRACE_PROC_INHERIT);
+	proc_trace(two, &other, CALLS);
+	for (uint32_t i = 0; i < 100; i++) {
+		ktrace_proc_syscall(&one->trace, &one->thread, i, 0, NULL);
+		ktrace_proc_syscall(&two->trace, &two->thread, i, 0, NULL);
+		ktrace_proc_sysret(&two->trace, &two->thread, i, 0, 0);
+		if (i == 20)
+			proc_fork(one);
+		ktrace_proc_sysret(&one->trace, &one->thread, i, 0, 0);
+	}
+	/* Nobody is traced into it any more, so it was closed. */
+	assert_int_equal(sink.closed, 1);
+	assert_null(one->trace.sink);
+	assert_int_equal(one->trace.facilities, 0);
+	assert_null(proc_process[3].trace.sink);
+	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_ERROR);
+	assert_int_equal(sink.sink.error, PROC_ENOSPC);
+	assert_true(sink.file.truncations > 0);
+	assert_ptr_equal(two->trace.sink, &other.sink);
+	proc_exit(two);
+	assert_int_equal(proc_count(&other, KTRX_PROC_SYSCALL), 100);
+	assert_int_equal(other.sink.reason, KTRX_PROC_ENDED_CLOSED);
+	assert_int_equal(other.sink.error, 0);
+	assert_int_equal(proc_count(&sink, 0),
+			 sink.sink.records + (1000 - 64 - 40 * sink.sink.records >= 64));
+}
+
+/* A sink that cannot even be begun leaves the file as it was. */
+static void no_room_to_begin(void **state)
+{
+	const struct ktrace_proc_sink_config config = proc_config();
+
+	(void)state;
+	proc_open_default(&sink);
+	proc_release(&sink);
+	sink.file.capacity = sink.file.size + 63;
+	assert_int_equal(proc_open(&sink, &config), KTRACE_ERROR_DEVICE);
+	assert_int_equal(sink.sink.error, PROC_ENOSPC);
+	assert_int_equal(sink.file.size, sink.file.capacity - 63);
+	assert_int_equal(proc_count(&sink, 0), 1); /* the first session's END */
+	assert_null(ktrace_proc_sink_find(&sink));
+}
+
+static void write_all_that_waits(struct proc_file *written)
+{
+	(void)written;
+	ktrace_proc_flush(NULL);
+}
+
+/* Its memory is gone if it cannot be begun: until then who writes what waits everywhere does not touch it. */
+static void nobody_else_writes_what_is_being_opened(void **state)
+{
+	const struct ktrace_proc_sink_config config = proc_config();
+
+	proc_reset(state);
+	proc_kernel.table = "0 exit void, int status, and what else there is of calls";
+	proc_start();
+	sink.file.in_write = write_all_that_waits;
+	sink.file.capacity = 64 + 64; /* END has room, the table has not */
+	assert_int_equal(proc_open(&sink, &config), KTRACE_ERROR_DEVICE);
+	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_ERROR);
+	assert_int_equal(sink.file.size, 0);
+}
+
+/* ---- Limits ------------------------------------------------------------------------------------ */
+
+static void limited_to(uint32_t format, uint64_t limit)
+{
+	struct ktrace_proc_sink_config config = proc_config();
+	struct proc_process *self = again();
+	struct proc_walk walk;
+	struct proc_seen seen;
+	uint32_t count = 0;
+
+	sink.file.size = 0;
+	config.format = format;
+	config.limit = limit;
+	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
+	proc_trace(self, &sink, KTRACE_PROC_ALL);
+	for (uint32_t i = 0; i < 3; i++)
+		sequence(self);
+	/* The last of it is a return, at the latest: by then nobody is traced. */
+	assert_null(self->trace.sink);
+	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_CLOSED);
+	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_LIMIT);
+	assert_int_equal(sink.sink.error, 0);
+	assert_int_equal(sink.sink.lost, 0);
+	assert_true(sink.file.size <= limit);
+	proc_walk(&walk, &sink);
+	while (proc_next(&walk, &seen))
+		count++;
+	assert_false(walk.torn);
+	if (limit % 16 == 0)
+		read_back(format, count, false);
+	if (format == KTRACE_PROC_FORMAT_KTRX)
+		assert_int_equal(proc_bits(sink.file.bytes + sink.file.size - 32, 4), KTRX_PROC_ENDED_LIMIT);
+	assert_int_equal(sink.sink.records, count - (format == KTRACE_PROC_FORMAT_KTRX));
+}
+
+/* Reached before all who are to be traced are so: then none of them is. */
+static void limit_reached_among_several(void **state)
+{
+	struct ktrace_proc_sink_config config = proc_config();
+	struct proc_process *self = proc_first();
+
+	(void)state;
+	proc_fork(self), proc_fork(self);
+	config.limit = 64 + 64 + 40 + 48; /* a name and a birth, and around them a head and an end */
+	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, KTRACE_PROC_ALL, 1, &sink),
+			 KTRACE_ERROR_DEVICE);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_null(proc_process[i].trace.sink);
+	assert_int_equal(proc_count(&sink, KTRX_PROC_PROCCTOR), 1);
+	assert_int_equal(proc_count(&sink, KTRX_PROC_END), 1);
+	proc_release(&sink);
+}
+
+static void every_limit(void **state)
+{
+	(void)state;
+	for (uint64_t limit = 129; limit < 2000; limit++)
+		limited_to(KTRACE_PROC_FORMAT_KTRX, limit);
+	for (uint64_t limit = 1; limit < 2000; limit++)
+		limited_to(KTRACE_PROC_FORMAT_DRAGONFLY, limit);
+}
+
+/* ---- Drops ------------------------------------------------------------------------------------- */
+
+/* What the records of the file say was lost, in all. */
+static uint64_t lost_told(void)
+{
+	struct proc_walk walk;
+	struct proc_seen seen;
+	uint64_t lost = 0;
+
+	proc_walk(&walk, &sink);
+	while (proc_next(&walk, &seen))
+		lost += seen.lost;
+	assert_false(walk.torn);
+	return lost;
+}
+
+/* Where nobody may sleep a full buffer stays full: what finds no room is counted, to the one. */
+static void drops_are_counted_exactly(void **state)
+{
+	struct proc_process *self = proc_first();
+	uint64_t fired = 0;
+
+	(void)state;
+	proc_open_default(&sink);
+	proc_trace(self, &sink, KTRACE_PROC_ALL & ~KTRACE_PROC_FACILITY(KTRX_PROC_PROCCTOR));
+	for (uint32_t round = 1; round < 60; round++) {
+		/* Of many sizes, so that the ring's end is hit in many ways. */
+		for (uint32_t i = 0; i < 40 * round; i++, fired++)
+			ktrace_proc_denied(&self->trace, &self->thread, 1, 0, 0,
+					   "/a/path/that/is/quite/long" + (fired + round) % 27);
+		ktrace_proc_sysret(&self->trace, &self->thread, 1, 0, 0);
+		fired++;
+	}
+	assert_true(sink.sink.lost > 1000);
+	proc_exit(self);
+	fired += 2; /* NAME, PROCDTOR */
+	assert_int_equal(sink.sink.records + sink.sink.lost, fired);
+	assert_int_equal(proc_count(&sink, 0), sink.sink.records + 1);
+	assert_int_equal(lost_told(), sink.sink.lost);
+}
+
+/* Whoever may sleep makes room: a buffer of any size loses nothing. */
+static void who_may_sleep_loses_nothing(void **state)
+{
+	struct ktrace_proc_sink_config config = proc_config();
+	struct proc_process *self = proc_first();
+	static char name[3000];
+
+	(void)state;
+	config.buffer_size = KTRACE_PROC_BUFFER_MIN;
+	config.drain_at = SIZE_MAX;
+	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
+	proc_trace(self, &sink, KTRACE_PROC_ALL);
+	for (uint32_t i = 0; i < 1000; i++)
+		ktrace_proc_namei(&self->trace, &self->thread, name, i * 3);
+	for (uint32_t i = 0; i < 100; i++)
+		ktrace_proc_genio(&self->trace, &self->thread, 1, 1, PROC_USER_BASE, 4096);
+	for (uint32_t i = 0; i < 100; i++)
+		assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 2048),
+				 KTRACE_OK);
+	proc_exit(self);
+	assert_int_equal(sink.sink.lost, 0);
+	assert_int_equal(proc_count(&sink, KTRX_PROC_NAMEI), 1000);
+	assert_int_equal(proc_count(&sink, KTRX_PROC_GENIO), 100);
+	assert_int_equal(proc_count(&sink, KTRX_PROC_USER), 100);
+}
+
+/* A disk that is full for a while: the file goes on where it stopped, in the middle of a record. */
+static void a_disk_that_has_room_again(void **state)
+{
+	struct ktrace_proc_sink_config config = proc_config();
+	struct proc_process *self = proc_first();
+	uint64_t fired = 0;
+
+	(void)state;
+	config.on_error = KTRACE_PROC_RETRY;
+	sink.file.capacity = 64 + 32;
+	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
+	proc_trace(self, &sink, CALLS);
+	for (uint32_t i = 0; i < 5000; i++) {
+		ktrace_proc_syscall(&self->trace, &self->thread, i, 0, NULL);
+		ktrace_proc_sysret(&self->trace, &self->thread, i, 0, 0);
+		fired++;
+		if (i % 1700 == 1699) /* more waits by now than the buffer has room for */
+			sink.file.capacity += 30011;
+	}
+	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_OPEN);
+	assert_int_equal(sink.sink.error, PROC_ENOSPC);
+	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, 0, 1), KTRACE_OK); /* not traced */
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET, KTRACE_PROC_FACILITY(KTRX_PROC_USER), 1, &sink),
+			 KTRACE_OK);
+	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 2048),
+			 KTRACE_ERROR_LOST);
+	fired++;
+	sink.file.capacity = PROC_FILE_MAX;
+	proc_exit(self);
+	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_CLOSED);
+	assert_true(sink.sink.lost > 500);
+	assert_int_equal(sink.sink.records + sink.sink.lost, fired + 1);
+	assert_int_equal(proc_count(&sink, 0), sink.sink.records + 1);
+	assert_int_equal(lost_told(), sink.sink.lost);
+	assert_int_equal(sink.file.truncations, 0);
+}
+
+/* If it stays full, what never got there is lost in the end. */
+static void a_disk_that_stays_full(void **state)
+{
+	struct ktrace_proc_sink_config config = proc_config();
+	struct proc_process *self = proc_first();
+
+	(void)state;
+	config.on_error = KTRACE_PROC_RETRY;
+	sink.file.capacity = 64 + 40 * 3 + 39;
+	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
+	proc_trace(self, &sink, CALLS);
+	for (uint32_t i = 0; i < 100; i++) {
+		ktrace_proc_syscall(&self->trace, &self->thread, i, 0, NULL);
+		ktrace_proc_sysret(&self->trace, &self->thread, i, 0, 0);
+	}
+	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_OPEN);
+	assert_int_equal(sink.sink.lost, 0);
+	proc_exit(self);
+	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_CLOSED);
+	assert_int_equal(sink.sink.records, 3);
+	assert_int_equal(sink.sink.lost, 101 - 3);
+	assert_int_equal(proc_count(&sink, 0), 3);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(ktrx_full_at_every_byte),
+		TEST(dragonfly_full_at_every_byte),
+		TEST(only_the_affected_sink_stops),
+		TEST(no_room_to_begin),
+		TEST(nobody_else_writes_what_is_being_opened),
+		TEST(every_limit),
+		TEST(limit_reached_among_several),
+		TEST(drops_are_counted_exactly),
+		TEST(who_may_sleep_loses_nothing),
+		TEST(a_disk_that_has_room_again),
+		TEST(a_disk_that_stays_full),
+	};
+	int failed;
+
+	file = mkstemp(path);
+	if (file < 0)
+		return 1;
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	close(file);
+	unlink(path);
+	return failed;
+}

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The ring's protocol (spec/ktrx.md, section 5), all interleavings of it: a writer A with one record, a writer B with
+ * several, and a reader that copies slots while they write. B is nested in A as an interrupt is, or free as another CPU
+ * is. Stores are seen in order, or in any order that the barriers allow.
+ *
+ * The check is an ideal one: it stores what it is computed from. How often the real one misses: ktrx_check.c.
+ *
+ *   P1  no slot is accepted whose words are not all those of the record that belongs there, neither live nor at rest
+ *   P2  the same without the check, as long as no writer is held up for a lap: the check is there for that case alone
+ *   P3  the head counts all records; at rest each record of the window can be read, but for slots into which a writer
+ *       that was held up for a lap has stored since they were reserved
+ *   P4  `lapped` counts no writer that a lap has not passed; with stores in order it misses none
+ *
+ * Each step is then left out or weakened, and a property must fail.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/support/ktread_support.h"
+
+#define SLOTS	    2u
+#define GENERATIONS 2u /* as many laps look different in a tag */
+#define STATES	    (1u << 21)
+
+enum words { SECOND = 1, PAYLOAD = 2, TAG = 4, HEAD = 8 };
+
+/* What a mutation leaves out. */
+enum {
+	NOTHING,
+	ATOMIC_ADD,	    /* the head is loaded and stored in two steps */
+	BARRIER_AFTER_ADD,  /* stores may be seen before the add */
+	TAG_LAST,	    /* the tag may be seen before the other words */
+	GENERATION,	    /* the reader does not look at it */
+	CHECK,		    /* the reader does not look at it */
+	CHECK_OF_VALUES,    /* computed from what the slot holds, not from what the writer stores */
+	CHECK_OF_THREAD,    /* does not cover the second word */
+	CHECK_OF_PAYLOAD,   /* does not cover the payload */
+	CHECK_OF_LAP,	    /* covers the lap only as far as the tag has it */
+	READ_TAG_FIRST,	    /* the reader may load the other words before the tag */
+	SECOND_LOOK,	    /* the reader does not look at the head again */
+	SECOND_LOOK_LATER,  /* it does so before it has copied the slot */
+	LAP_IS_MORE_THAN_N, /* a writer counts itself although no lap has passed */
+	LAPPED_LOOK_LAST,   /* a writer looks for a lap before it has published */
+};
+
+struct model {
+	bool nested, weak;
+	unsigned left_out;
+	unsigned records; /* of B */
+};
+
+struct check {
+	uint8_t payload, second, lap;
+};
+
+/* Words name the record they are of: its number + 1, 0 at first. */
+struct slot {
+	uint8_t tag, generation; /* tag: is there one? */
+	struct check check;
+	uint8_t second, payload;
+};
+
+enum step { IDLE, LOADED, STORING, PUBLISHED };
+
+struct writer {
+	uint8_t step, index, left, pending, looked, saw_lap, was_lapped;
+};
+
+struct reader {
+	uint8_t busy, index, read, looked, overtaken;
+	struct slot copy;
+};
+
+struct state {
+	uint8_t head, seen; /* seen: the head as a reader may see it */
+	uint8_t begun, lapped, counted, lapped_before_publish, any_lapped;
+	uint8_t spoiled[SLOTS]; /* a writer held up for a lap has stored there since it was reserved */
+	struct slot slot[SLOTS];
+	struct writer writer[2];
+	struct reader reader;
+};
+
+/* States in which each property failed. */
+struct verdict {
+	uint64_t states, mixed, mixed_without_check, lost, miscounted, uncounted;
+};
+
+static const struct model *model;
+static const uint64_t *wanted; /* counter of the verdict at whose first count a run ends, or NULL */
+static struct verdict verdict;
+static struct state *seen_states;
+static uint8_t *is_taken;
+
+static bool is_left_out(unsigned what)
+{
+	return model->left_out == what;
+}
+
+static uint8_t lap_of(uint8_t index)
+{
+	return (uint8_t)(index / SLOTS);
+}
+
+static bool is_lapped(const struct state *state, uint8_t index)
+{
+	return state->head - index > (int)SLOTS;
+}
+
+/* ---- Reading ---- */
+
+static struct check check_of(const struct slot *slot, uint8_t lap)
+{
+	struct check check = { slot->payload, slot->second, lap };
+
+	if (is_left_out(CHECK_OF_LAP))
+		check.lap = lap % GENERATIONS;
+	if (is_left_out(CHECK_OF_THREAD))
+		check.second = 0;
+	if (is_left_out(CHECK_OF_PAYLOAD))
+		check.payload = 0;
+	return check;
+}
+
+static bool is_accepted(const struct slot *slot, uint8_t index, bool checked)
+{
+	struct check check = check_of(slot, lap_of(index));
+
+	if (!slot->tag || (!is_left_out(GENERATION) && slot->generation != lap_of(index) % GENERATIONS))
+		return false;
+	return !checked || is_left_out(CHECK) || memcmp(&slot->check, &check, sizeof(check)) == 0;
+}
+
+static bool is_record(const struct slot *slot, uint8_t index)
+{
+	return slot->second == index + 1 && slot->payload == index + 1;
+}
+
+/* Judges P1 and P2 of a slot as it was read. */
+static void judge_slot(const struct state *state, const struct slot *slot, uint8_t index)
+{
+	if (is_record(slot, index))
+		return;
+	verdict.mixed += is_accepted(slot, index, true);
+	verdict.mixed_without_check += !state->any_lapped && is_accepted(slot, index, false);
+}
+
+static void copy_word(struct reader *reader, const struct slot *slot, uint8_t word)
+{
+	if (word == TAG) {
+		reader->copy.tag = slot->tag;
+		reader->copy.generation = slot->generation;
+		reader->copy.check = slot->check;
+	} else if (word == SECOND) {
+		reader->copy.second = slot->second;
+	} else {
+		reader->copy.payload = slot->payload;
+	}
+	reader->read |= word;
+}
+
+static bool look_again(struct state *state, struct reader *reader)
+{
+	reader->overtaken = state->seen - reader->index > (int)SLOTS;
+	reader->looked = 1;
+	return true;
+}
+
+/* One of the reader's possible steps; false if `choice` is none. */
+static bool read_step(struct state *state, unsigned choice)
+{
+	static const uint8_t words[] = { TAG, SECOND, PAYLOAD };
+	struct reader *reader = &state->reader;
+	uint8_t oldest = state->seen > SLOTS ? (uint8_t)(state->seen - SLOTS) : 0;
+	uint8_t word;
+
+	if (!reader->busy) {
+		if (choice >= SLOTS || oldest + choice >= state->seen)
+			return false;
+		reader->busy = 1;
+		reader->index = (uint8_t)(oldest + choice);
+		return true;
+	}
+	if (reader->read == (TAG | SECOND | PAYLOAD)) {
+		if (choice > 0)
+			return false;
+		if (!reader->looked && !is_left_out(SECOND_LOOK))
+			return look_again(state, reader);
+		if (!reader->overtaken)
+			judge_slot(state, &reader->copy, reader->index);
+		memset(reader, 0, sizeof(*reader));
+		return true;
+	}
+	if (is_left_out(SECOND_LOOK_LATER) && !reader->looked && choice == 3)
+		return look_again(state, reader);
+	if (choice >= 3)
+		return false;
+	word = words[choice];
+	if (reader->read & word)
+		return false;
+	if (word != TAG && !(reader->read & TAG) && !is_left_out(READ_TAG_FIRST))
+		return false;
+	if (!model->weak && word == PAYLOAD && !(reader->read & SECOND))
+		return false;
+	copy_word(reader, &state->slot[reader->index % SLOTS], word);
+	return true;
+}
+
+/* ---- Writing ---- */
+
+static void reserve(struct state *state, struct writer *writer, uint8_t index)
+{
+	writer->index = index;
+	state->head = (uint8_t)(index + 1);
+	state->spoiled[index % SLOTS] = 0;
+	writer->pending = SECOND | PAYLOAD;
+	writer->step = STORING;
+	if (model->weak && is_left_out(BARRIER_AFTER_ADD))
+		writer->pending |= HEAD;
+	else
+		state->seen = state->head;
+	if (is_left_out(TAG_LAST))
+		writer->pending |= TAG;
+}
+
+static void store_tag(struct slot *slot, uint8_t index)
+{
+	const struct slot own = { .second = index + 1, .payload = index + 1 };
+
+	slot->tag = 1;
+	slot->generation = lap_of(index) % GENERATIONS;
+	slot->check = check_of(is_left_out(CHECK_OF_VALUES) ? slot : &own, lap_of(index));
+}
+
+static void store(struct state *state, struct writer *writer, uint8_t word)
+{
+	struct slot *slot = &state->slot[writer->index % SLOTS];
+	uint8_t value = (uint8_t)(writer->index + 1);
+
+	if (word == HEAD) {
+		state->seen = value > state->seen ? value : state->seen;
+	} else {
+		state->spoiled[writer->index % SLOTS] |= is_lapped(state, writer->index);
+		if (word == SECOND)
+			slot->second = value;
+		else if (word == PAYLOAD)
+			slot->payload = value;
+		else
+			store_tag(slot, writer->index);
+	}
+	writer->pending &= (uint8_t)~word;
+}
+
+/* Looks whether a lap has passed. */
+static void look_for_lap(const struct state *state, struct writer *writer)
+{
+	unsigned limit = is_left_out(LAP_IS_MORE_THAN_N) ? SLOTS - 1 : SLOTS;
+
+	writer->saw_lap = (unsigned)(state->head - writer->index) > limit;
+	writer->looked = 1;
+}
+
+static void finish(struct state *state, struct writer *writer)
+{
+	uint8_t left = writer->left;
+
+	if (!writer->looked)
+		look_for_lap(state, writer);
+	state->counted += writer->saw_lap;
+	state->lapped += is_lapped(state, writer->index);
+	state->lapped_before_publish += writer->was_lapped;
+	memset(writer, 0, sizeof(*writer));
+	writer->left = left;
+}
+
+static bool begin_step(struct state *state, struct writer *writer)
+{
+	if (writer->step == LOADED) {
+		reserve(state, writer, writer->index);
+		return true;
+	}
+	if (writer->left == 0)
+		return false;
+	writer->left--;
+	state->begun++;
+	if (!is_left_out(ATOMIC_ADD)) {
+		reserve(state, writer, state->head);
+		return true;
+	}
+	writer->index = state->head;
+	writer->step = LOADED;
+	return true;
+}
+
+static bool store_step(struct state *state, struct writer *writer, unsigned choice)
+{
+	static const uint8_t words[] = { SECOND, PAYLOAD, TAG, HEAD };
+	uint8_t word = choice < 4 ? words[choice] : 0;
+
+	if (choice == 4 && !writer->looked && (model->weak || is_left_out(LAPPED_LOOK_LAST))) {
+		look_for_lap(state, writer); /* a load may be satisfied before earlier stores are seen */
+		return true;
+	}
+	if (writer->pending == 0 && choice == 0) {
+		writer->was_lapped = is_lapped(state, writer->index);
+		if (!is_left_out(TAG_LAST))
+			store(state, writer, TAG);
+		writer->step = PUBLISHED;
+		return true;
+	}
+	if (!(writer->pending & word))
+		return false;
+	if (!model->weak && word != TAG && writer->pending & (word - 1)) /* in order: second word first */
+		return false;
+	if (!model->weak && word == TAG && writer->pending != (SECOND | PAYLOAD | TAG)) /* or the tag */
+		return false;
+	store(state, writer, word);
+	return true;
+}
+
+/* One of writer n's possible steps; false if `choice` is none. */
+static bool write_step(struct state *state, unsigned n, unsigned choice)
+{
+	struct writer *writer = &state->writer[n];
+
+	if (model->nested && n == 0 && state->writer[1].step != IDLE)
+		return false; /* A stands still until the interrupt is over */
+	if (writer->step == STORING)
+		return store_step(state, writer, choice);
+	if (choice > 0)
+		return false;
+	if (writer->step != PUBLISHED)
+		return begin_step(state, writer);
+	finish(state, writer);
+	return true;
+}
+
+/* ---- All states ---- */
+
+static void note_laps(struct state *state)
+{
+	for (unsigned n = 0; n < 2; n++)
+		state->any_lapped |=
+			state->writer[n].step == STORING && is_lapped(state, state->writer[n].index);
+}
+
+/* P3 and P4: all writers have finished. */
+static void judge_rest(const struct state *state)
+{
+	uint8_t oldest = state->head > SLOTS ? (uint8_t)(state->head - SLOTS) : 0;
+
+	verdict.lost += state->head != state->begun;
+	for (uint8_t index = oldest; index < state->head; index++) {
+		const struct slot *slot = &state->slot[index % SLOTS];
+
+		judge_slot(state, slot, index);
+		verdict.lost += !state->spoiled[index % SLOTS] &&
+				!(is_accepted(slot, index, true) && is_record(slot, index));
+	}
+	verdict.miscounted += state->counted > state->lapped;
+	verdict.uncounted += state->counted < state->lapped_before_publish;
+}
+
+/* False: it was there before. */
+static bool remember(const struct state *state)
+{
+	const uint8_t *bytes = (const uint8_t *)state;
+	uint64_t hash = 14695981039346656037u;
+
+	for (size_t n = 0; n < sizeof(*state); n++)
+		hash = (hash ^ bytes[n]) * 1099511628211u;
+	for (uint32_t at = (uint32_t)(hash >> 32);; at++) {
+		at &= STATES - 1;
+		if (!is_taken[at]) {
+			is_taken[at] = 1;
+			seen_states[at] = *state;
+			verdict.states++;
+			assert_true(verdict.states < STATES / 4 * 3);
+			return true;
+		}
+		if (memcmp(&seen_states[at], state, sizeof(*state)) == 0)
+			return false;
+	}
+}
+
+static void explore(const struct state *state)
+{
+	bool may_write = false;
+
+	if ((wanted && *wanted) || !remember(state))
+		return;
+	for (unsigned n = 0; n < 2; n++)
+		for (unsigned choice = 0; choice < 5; choice++) {
+			struct state next = *state;
+
+			if (!write_step(&next, n, choice))
+				continue;
+			may_write = true;
+			note_laps(&next);
+			explore(&next);
+		}
+	if (!may_write)
+		judge_rest(state);
+	for (unsigned choice = 0; choice < 4; choice++) {
+		struct state next = *state;
+
+		if (read_step(&next, choice))
+			explore(&next);
+	}
+}
+
+static struct verdict run(const struct model *chosen)
+{
+	struct state start;
+
+	model = chosen;
+	memset(&verdict, 0, sizeof(verdict));
+	memset(is_taken, 0, STATES);
+	memset(&start, 0, sizeof(start));
+	start.writer[0].left = 1;
+	start.writer[1].left = (uint8_t)chosen->records;
+	explore(&start);
+	return verdict;
+}
+
+static const struct model orders[] = {
+	{ .nested = true, .weak = false, .records = 5 },
+	{ .nested = false, .weak = false, .records = 5 },
+	{ .nested = true, .weak = true, .records = 3 },
+	{ .nested = false, .weak = true, .records = 3 },
+};
+#define ORDERS (sizeof(orders) / sizeof(orders[0]))
+
+static void the_protocol_holds(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < ORDERS; n++) {
+		struct verdict found = run(&orders[n]);
+
+		print_message("%s, %s: %llu states\n", orders[n].nested ? "nested" : "free",
+			      orders[n].weak ? "weakly ordered" : "in order",
+			      (unsigned long long)found.states);
+		assert_int_equal(found.mixed, 0);
+		assert_int_equal(found.mixed_without_check, 0);
+		assert_int_equal(found.lost, 0);
+		assert_int_equal(found.miscounted, 0);
+		if (!orders[n].weak)
+			assert_int_equal(found.uncounted, 0);
+	}
+}
+
+/* Why the specification calls `lapped` a lower bound. */
+static void lapped_misses_writers_on_weakly_ordered_cpus(void **state)
+{
+	(void)state;
+	assert_true(run(&orders[3]).uncounted > 0);
+}
+
+/* Does what the counter counts occur without a step, in some order? */
+static bool fails_without(unsigned step, const uint64_t *counter)
+{
+	memset(&verdict, 0, sizeof(verdict));
+	wanted = counter;
+	for (unsigned n = 0; n < ORDERS && *counter == 0; n++) {
+		struct model chosen = orders[n];
+
+		if (chosen.weak && counter == &verdict.uncounted)
+			continue; /* so it does with all steps */
+		chosen.left_out = step;
+		run(&chosen);
+	}
+	wanted = NULL;
+	return *counter > 0;
+}
+
+static void needed(unsigned step, const uint64_t *counter)
+{
+	if (!fails_without(step, counter))
+		fail_msg("nothing fails without step %u", step);
+}
+
+static void no_step_of_reserving_can_be_left_out(void **state)
+{
+	(void)state;
+	needed(ATOMIC_ADD, &verdict.lost);
+	needed(BARRIER_AFTER_ADD, &verdict.mixed_without_check);
+}
+
+static void no_step_of_publishing_can_be_left_out(void **state)
+{
+	(void)state;
+	needed(TAG_LAST, &verdict.mixed_without_check);
+	needed(GENERATION, &verdict.mixed_without_check);
+}
+
+static void no_part_of_the_check_can_be_left_out(void **state)
+{
+	(void)state;
+	needed(CHECK, &verdict.mixed);
+	needed(CHECK_OF_VALUES, &verdict.mixed);
+	needed(CHECK_OF_THREAD, &verdict.mixed);
+	needed(CHECK_OF_PAYLOAD, &verdict.mixed);
+	needed(CHECK_OF_LAP, &verdict.mixed);
+}
+
+static void no_step_of_reading_can_be_left_out(void **state)
+{
+	(void)state;
+	needed(READ_TAG_FIRST, &verdict.mixed_without_check);
+	needed(SECOND_LOOK, &verdict.mixed_without_check);
+	needed(SECOND_LOOK_LATER, &verdict.mixed_without_check);
+}
+
+static void lapped_must_be_counted_last_and_exactly(void **state)
+{
+	(void)state;
+	needed(LAP_IS_MORE_THAN_N, &verdict.miscounted);
+	needed(LAPPED_LOOK_LAST, &verdict.uncounted);
+}
+
+static int make_tables(void **state)
+{
+	(void)state;
+	seen_states = malloc(STATES * sizeof(*seen_states));
+	is_taken = malloc(STATES);
+	return seen_states && is_taken ? 0 : -1;
+}
+
+static int free_tables(void **state)
+{
+	(void)state;
+	free(seen_states);
+	free(is_taken);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_protocol_holds),
+		cmocka_unit_test(lapped_misses_writers_on_weakly_ordered_cpus),
+		cmocka_unit_test(no_step_of_reserving_can_be_left_out),
+		cmocka_unit_test(no_step_of_publishing_can_be_left_out),
+		cmocka_unit_test(no_part_of_the_check_can_be_left_out),
+		cmocka_unit_test(no_step_of_reading_can_be_left_out),
+		cmocka_unit_test(lapped_must_be_counted_last_and_exactly),
+	};
+
+	return cmocka_run_group_tests_name("ring model", tests, make_tables, free_tables);
+}

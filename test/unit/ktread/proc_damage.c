@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Process traces that were cut or damaged: what can be read is, what cannot is told with its offset. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit/support/ktread_proc_support.h"
+
+static void outline_of(const void *bytes, size_t size, unsigned format, struct proc_outline *outline)
+{
+	struct ktread_proc *trace = proc_open(temporary(bytes, size), proc_format[format]);
+
+	proc_read_outline(trace, outline);
+	ktread_proc_close(trace);
+}
+
+/* A copy of a golden that is damaged over and over again, under the reader's hands. */
+struct victim {
+	struct bytes bytes;
+	struct proc_outline whole;
+	struct ktread_proc *trace;
+	int descriptor;
+};
+
+static void begin_victim(struct victim *victim, unsigned format)
+{
+	const char *path;
+
+	memset(victim, 0, sizeof(*victim));
+	proc_load(proc_golden[format], &victim->bytes);
+	path = temporary_bytes(&victim->bytes);
+	victim->descriptor = open(path, O_WRONLY);
+	assert_true(victim->descriptor >= 0);
+	victim->trace = proc_open(path, proc_format[format]);
+	proc_read_outline(victim->trace, &victim->whole);
+	victim->whole.offset[victim->whole.records] = victim->bytes.size;
+}
+
+static void end_victim(struct victim *victim)
+{
+	ktread_proc_close(victim->trace);
+	close(victim->descriptor);
+	bytes_free(&victim->bytes);
+}
+
+static void read_again(struct victim *victim, struct proc_outline *outline)
+{
+	if (ktread_proc_rewind(victim->trace) < 0)
+		fail_msg("%s", ktread_proc_message(victim->trace));
+	proc_read_outline(victim->trace, outline);
+}
+
+/* With a bit of one byte wrong. */
+static void read_flipped(struct victim *victim, size_t bit, struct proc_outline *outline)
+{
+	const unsigned char right = victim->bytes.data[bit / 8],
+			    wrong = right ^ (unsigned char)(1u << bit % 8);
+
+	assert_int_equal(pwrite(victim->descriptor, &wrong, 1, (off_t)(bit / 8)), 1);
+	read_again(victim, outline);
+	assert_int_equal(pwrite(victim->descriptor, &right, 1, (off_t)(bit / 8)), 1);
+}
+
+/* Wherever it is cut: every record before that, then where it was cut, unless that is between two. */
+static void cut_anywhere(void **state)
+{
+	(void)state;
+	for (unsigned format = 0; format < PROC_FORMATS; format++) {
+		struct proc_outline outline;
+		struct victim victim;
+		unsigned records;
+
+		begin_victim(&victim, format);
+		records = victim.whole.records;
+		for (size_t size = victim.bytes.size; size-- > 0;) {
+			const uint64_t *offset = victim.whole.offset;
+			char words[64];
+
+			while (records > 0 && offset[records] > size)
+				records--;
+			assert_int_equal(ftruncate(victim.descriptor, (off_t)size), 0);
+			read_again(&victim, &outline);
+			assert_int_equal(outline.records, records);
+			assert_memory_equal(outline.offset, offset, records * sizeof(*offset));
+			assert_int_equal(outline.errors, size != 0 && size != offset[records]);
+			snprintf(words, sizeof(words), "offset %u: cut short",
+				 size < offset[0] ? 0 : (unsigned)offset[records]);
+			if (outline.errors && !strstr(outline.last_error, words))
+				fail_msg("cut at %zu: %s", size, outline.last_error);
+		}
+		end_victim(&victim);
+	}
+}
+
+/* Which record a byte is of; as many as there are: of none. */
+static unsigned record_at(const struct proc_outline *outline, size_t at)
+{
+	unsigned n = outline->records;
+
+	while (n > 0 && outline->offset[n - 1] > at)
+		n--;
+	return n ? n - 1 : outline->records;
+}
+
+/* A bit that is wrong costs the record it is in, at most, and makes none up elsewhere. */
+static void any_bit(void **state)
+{
+	struct proc_outline outline;
+	struct victim victim;
+
+	(void)state;
+	begin_victim(&victim, PUT_KTRX);
+	for (size_t bit = 0; bit < victim.bytes.size * 8; bit++) {
+		unsigned hit = record_at(&victim.whole, bit / 8), seen = 0;
+
+		read_flipped(&victim, bit, &outline);
+		for (unsigned n = 0; n < victim.whole.records; n++) {
+			if (seen < outline.records && outline.offset[seen] == victim.whole.offset[n])
+				seen++;
+			else if (n != hit)
+				fail_msg("bit %zu of %zu: the record at %u is missing: %s", bit % 8, bit / 8,
+					 (unsigned)victim.whole.offset[n], outline.last_error);
+		}
+		assert_int_equal(seen, outline.records);
+		assert_true(outline.errors <= 1);
+	}
+	end_victim(&victim);
+}
+
+/* Formats without a mark are not found again, but what is before the damage is not touched by it. */
+static void any_bit_of_the_others(void **state)
+{
+	(void)state;
+	for (unsigned format = PUT_DRAGONFLY; format < PROC_FORMATS; format++) {
+		struct proc_outline outline;
+		struct victim victim;
+
+		begin_victim(&victim, format);
+		for (size_t bit = 0; bit < victim.bytes.size * 8; bit++) {
+			unsigned hit = record_at(&victim.whole, bit / 8);
+
+			read_flipped(&victim, bit, &outline);
+			assert_true(outline.records >= hit);
+			assert_memory_equal(outline.offset, victim.whole.offset,
+					    hit * sizeof(outline.offset[0]));
+		}
+		end_victim(&victim);
+	}
+}
+
+static void outline_of_bad(const char *name, struct proc_outline *outline)
+{
+	struct ktread_proc *trace;
+	char path[128];
+
+	snprintf(path, sizeof(path), PROC_FOLDER "bad/%s.ktrace", name);
+	trace = proc_open(path, KTREAD_PROC_AUTO);
+	proc_read_outline(trace, outline);
+	ktread_proc_close(trace);
+}
+
+static void damage_is_stepped_over(void **state)
+{
+	struct proc_outline outline;
+
+	(void)state;
+	outline_of_bad("damaged", &outline);
+	assert_int_equal(outline.records, 14);
+	assert_int_equal(outline.errors, 4);
+	assert_int_equal(outline.stepped_over, 56 + 88 + 16 + 56);
+	assert_non_null(strstr(outline.last_error, "offset 864: damaged: 56 bytes stepped over"));
+	outline_of_bad("first-head", &outline);
+	assert_int_equal(outline.records, 3);
+	assert_int_equal(outline.errors, 1);
+}
+
+/* One session was torn at an odd place and another begun behind it: nothing of that one is lost. */
+static void sessions_are_found(void **state)
+{
+	struct proc_outline outline;
+
+	(void)state;
+	outline_of_bad("sessions", &outline);
+	assert_int_equal(outline.records, 9);
+	assert_int_equal(outline.errors, 2);
+	assert_int_equal(outline.offset[2] % 8, 3);
+}
+
+/* A trace that a program wrote is what it wrote, also where the record of that is torn. */
+static void inner_traces_are_data(void **state)
+{
+	struct proc_outline outline;
+
+	(void)state;
+	outline_of_bad("trace-in-a-trace", &outline);
+	assert_int_equal(outline.records, 6);
+	assert_int_equal(outline.errors, 0);
+	outline_of_bad("torn-trace-in-a-trace", &outline);
+	assert_int_equal(outline.records, 3);
+	assert_int_equal(outline.errors, 1);
+	assert_non_null(strstr(outline.last_error, "cut short"));
+}
+
+static void lengths_that_cannot_be(void **state)
+{
+	struct proc_outline outline;
+
+	(void)state;
+	outline_of_bad("negative", &outline);
+	assert_int_equal(outline.records, 2);
+	assert_non_null(strstr(outline.last_error, "offset 176: a record of -5 bytes"));
+	outline_of_bad("negative-i386", &outline);
+	assert_int_equal(outline.records, 2);
+	assert_non_null(strstr(outline.last_error, "a record of -2147483648 bytes"));
+	outline_of_bad("beyond-the-end", &outline);
+	assert_int_equal(outline.records, 2);
+	assert_non_null(strstr(outline.last_error, "offset 160: cut short"));
+	outline_of_bad("into-the-next", &outline);
+	assert_int_equal(outline.errors, 1);
+}
+
+/* More damage than the reader sees at once, full of marks that begin nothing. */
+static void long_damage(void **state)
+{
+	const size_t length = 9 << 20;
+	struct put put = put_trace(PUT_KTRX);
+	struct proc_outline outline;
+	unsigned char *noise = malloc(length);
+	uint32_t random = 1;
+
+	(void)state;
+	put_line(&put, 3, "/before");
+	for (size_t i = 0; i < length; i++) {
+		random = random * 1664525u + 1013904223u;
+		noise[i] = (unsigned char)(random >> 24);
+		if (i % 32 == 26)
+			noise[i] = 0x4b;
+		if (i % 32 == 27)
+			noise[i] = 0x9e;
+		if (i % 32 == 2 || i % 32 == 3)
+			noise[i] = i % 32 == 2 ? noise[i] & 15 : 0;
+	}
+	put_bytes(&put, noise, length);
+	free(noise);
+	put_line(&put, 3, "/behind");
+	outline_of(put.bytes.data, put.bytes.size, PUT_KTRX, &outline);
+	assert_int_equal(outline.offset[0], 64);
+	assert_true(outline.records >= 2);
+	assert_int_equal(outline.offset[outline.records - 1], 64 + 40 + length);
+	bytes_free(&put.bytes);
+}
+
+static void largest_payloads(void **state)
+{
+	const size_t most = 1 << 20;
+	unsigned char *data = calloc(1, most);
+	struct proc_outline outline;
+	struct put put = put_trace(PUT_KTRX);
+
+	(void)state;
+	put_io(&put, 1, 1, data, most - 16);
+	put_line(&put, 3, "/");
+	put_io(&put, 1, 1, data, most - 15);
+	put_line(&put, 3, "/");
+	outline_of(put.bytes.data, put.bytes.size, PUT_KTRX, &outline);
+	assert_int_equal(outline.records, 3);
+	assert_int_equal(outline.errors, 1);
+	bytes_free(&put.bytes);
+	free(data);
+}
+
+/* Whatever a program has the kernel record of its bytes, it makes up no record that way. */
+static void programs_make_up_no_records(void **state)
+{
+	struct put put = put_trace(PUT_KTRX), forged = { .format = PUT_KTRX };
+	struct proc_outline outline;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		put_ret(&forged, 33, 0, 4711);
+	for (size_t cut = 0; cut < 2; cut++) {
+		put.flags = cut ? KTRX_PROC_CUT : 0;
+		put_io(&put, 1, 1, forged.bytes.data, forged.bytes.size);
+		put_over(&put, 40, forged.bytes.size + cut, 8);
+		put_begin(&put, 7);
+		put_bytes(&put, forged.bytes.data, forged.bytes.size);
+		put_end(&put);
+		put_struct(&put, "1234567", forged.bytes.data, forged.bytes.size);
+		put_array(&put, "1234567", 48, forged.bytes.data, forged.bytes.size);
+		put_begin(&put, 77);
+		put_bytes(&put, forged.bytes.data, forged.bytes.size);
+		put_end(&put);
+	}
+	outline_of(put.bytes.data, put.bytes.size, PUT_KTRX, &outline);
+	assert_int_equal(outline.records, 10);
+	assert_int_equal(outline.errors, 0);
+	bytes_free(&forged.bytes);
+	bytes_free(&put.bytes);
+}
+
+/* A session torn within what a program wrote, and another one begun behind it, which is found though that looks like data. */
+static void sessions_behind_torn_data(void **state)
+{
+	struct put put = put_trace(PUT_KTRX), inner = put_trace(PUT_KTRX);
+	struct proc_outline outline;
+	size_t begin;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		put_line(&inner, 3, "/inner");
+	put_io(&put, 1, 1, inner.bytes.data, inner.bytes.size);
+	put.bytes.size -= 2001;
+	begin = put.bytes.size;
+	put_head(&put);
+	put_line(&put, 3, "/outer");
+	outline_of(put.bytes.data, put.bytes.size, PUT_KTRX, &outline);
+	assert_int_equal(outline.errors, 1);
+	assert_int_equal(outline.records, 1);
+	assert_int_equal(outline.offset[0], begin + 64);
+	bytes_free(&inner.bytes);
+	bytes_free(&put.bytes);
+}
+
+/* A payload that is all records and leads nowhere takes no longer than another one. */
+static void many_chains_that_lead_nowhere(void **state)
+{
+	struct put put = put_trace(PUT_KTRX), inner = { .format = PUT_KTRX };
+	struct proc_outline outline;
+
+	(void)state;
+	while (inner.bytes.size < 1000000) {
+		put_begin(&inner, 7);
+		put_end(&inner);
+	}
+	put_zeroes(&inner, 1000);
+	for (int i = 0; i < 20; i++) {
+		put_io(&put, 1, 1, inner.bytes.data, inner.bytes.size);
+		put_zeroes(&put, 64);
+		put_line(&put, 3, "/");
+	}
+	outline_of(put.bytes.data, put.bytes.size, PUT_KTRX, &outline);
+	assert_int_equal(outline.records, 40);
+	assert_int_equal(outline.errors, 20);
+	bytes_free(&inner.bytes);
+	bytes_free(&put.bytes);
+}
+
+/* What a BSD wrote in one go may be larger than what is kept of it. */
+static void large_writes_are_cut(void **state)
+{
+	const size_t size = 5 << 20;
+	unsigned char *data = calloc(1, size);
+	struct put put = put_trace(PUT_DRAGONFLY);
+	const struct ktread_proc_record *record;
+	struct ktread_proc *trace;
+
+	(void)state;
+	data[100] = 'x';
+	put_io(&put, 1, 1, data, size);
+	put_line(&put, 3, "/");
+	put_io(&put, 1, 1, data, size);
+	put.bytes.size -= 7;
+	free(data);
+	trace = proc_open_put(&put);
+	record = proc_next(trace);
+	assert_int_equal(record->genio.size, size);
+	assert_int_equal(record->flags, KTRX_PROC_CUT);
+	assert_true(record->data_size < size && record->data_size > 1000000);
+	assert_int_equal(record->data[100], 'x');
+	assert_int_equal(proc_next(trace)->type, KTRX_PROC_NAMEI);
+	assert_int_equal(proc_next(trace)->genio.size, size);
+	proc_fails(trace, "7 bytes of the payload are missing");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(any_bit),
+		cmocka_unit_test(any_bit_of_the_others),
+		cmocka_unit_test(damage_is_stepped_over),
+		cmocka_unit_test(sessions_are_found),
+		cmocka_unit_test(inner_traces_are_data),
+		cmocka_unit_test(lengths_that_cannot_be),
+		cmocka_unit_test(long_damage),
+		cmocka_unit_test(largest_payloads),
+		cmocka_unit_test(programs_make_up_no_records),
+		cmocka_unit_test(sessions_behind_torn_data),
+		cmocka_unit_test(many_chains_that_lead_nowhere),
+		cmocka_unit_test(large_writes_are_cut),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Version 2 dumps: what is decoded, what is refused, and that every slot is accounted for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/support/ktread_sample.h"
+
+static struct ktread *open_writer(struct writer *writer)
+{
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+
+	writer_dump(writer, &dump);
+	trace = open_ok(temporary_bytes(&dump), NULL);
+	bytes_free(&dump);
+	return trace;
+}
+
+static void describes_itself(void **state)
+{
+	struct writer writer;
+	const struct ktread_event *event;
+	struct ktread_value value;
+	struct ktread *trace;
+	char text[128];
+
+	(void)state;
+	begin(&writer, 3);
+	bytes_append(&writer.syscalls, "2 open fd, path\n3 \n4  two\nfive 5", 32);
+	put_switch(&writer, 1, 1000, 4);
+	put_open(&writer, 2, 1001, "/etc/passwd and a path that takes several slots\n");
+	put_switch(&writer, 1, 1002, 9);
+	writer_record(&writer, 1, 1003, 99, 7, "unknown event", 14);
+	trace = open_writer(&writer);
+	assert_int_equal(ktread_info(trace)->version, 2);
+	assert_int_equal(ktread_info(trace)->types, 2);
+	assert_int_equal(ktread_info(trace)->unknown_sections, 1);
+	assert_string_equal(ktread_info(trace)->kernel, "test 1.0");
+	assert_string_equal(ktread_thread_name(trace, 7), "worker");
+	assert_null(ktread_thread_name(trace, 8));
+	assert_string_equal(ktread_syscall_name(trace, 1), "write");
+	assert_string_equal(ktread_syscall_name(trace, 2), "open");
+	for (uint32_t nameless = 3; nameless <= 5; nameless++)
+		assert_null(ktread_syscall_name(trace, nameless));
+	assert_int_equal(ktread_type_find(trace, "vfs", "open")->id, OPEN);
+
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->cpu, 0);
+	assert_int_equal(event->thread, 7);
+	ktread_format(event, text, sizeof(text));
+	assert_string_equal(text, "4 -> 5 after -5 ns");
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->cpu, 1);
+	ktread_format(event, text, sizeof(text));
+	assert_string_equal(text, "open(/etc/passwd and a path that takes several slots\\x0a) = -2");
+	assert_int_equal(ktread_value_named(event, "result", &value), 0);
+	assert_int_equal((int64_t)value.number, -2);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_string_equal(event->type->name, "UNKNOWN(99)");
+	assert_int_equal(ktread_rewind(trace), 0);
+	assert_int_equal(drain_exact(trace, 0), 4);
+	writer_close(&writer);
+}
+
+static void counts_what_was_overwritten(void **state)
+{
+	struct writer writer;
+	const struct ktread_event *event;
+	struct ktread *trace;
+
+	(void)state;
+	begin(&writer, 3);
+	for (unsigned i = 0; i < 10 * SLOTS + 77; i++) {
+		if (i % 3)
+			put_switch(&writer, 1, 1000 + 10 * i, i);
+		else
+			put_open(&writer, 1, 1000 + 10 * i, "a path that is longer than one slot");
+	}
+	trace = open_writer(&writer);
+	assert_int_equal(ktread_ring(trace, 1)->head, ktread_ring(trace, 1)->overwritten + SLOTS);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_true(event->lost >= ktread_ring(trace, 1)->overwritten);
+	assert_int_equal(ktread_rewind(trace), 0);
+	/* The oldest slot may be the second half of a record whose first is gone. */
+	assert_true(drain_exact(trace, writer_slot_at(&writer, 1, writer.ring[1].head)->word[0] % 8 ==
+					       KTRX_KIND_LAST) > SLOTS / 2);
+	writer_close(&writer);
+}
+
+static void refuses_a_trace_that_needs_a_later_reader(void **state)
+{
+	struct ktread *trace = NULL;
+
+	(void)state;
+	for (unsigned bit = 0; bit < 32; bit++) {
+		struct bytes dump = { 0 };
+		struct writer writer;
+		int result;
+
+		begin(&writer, 2);
+		put_switch(&writer, 1, 1000, 1);
+		writer_dump(&writer, &dump);
+		dump.data[offsetof(struct ktrx_root, flags) + bit / 8] |= (unsigned char)(1u << bit % 8);
+		result = ktread_open(&trace, temporary_bytes(&dump), NULL);
+		assert_int_equal(result, bit < 16 || 1u << bit == KTRX_FLAG_PLACES ? 0 : KTREAD_E_FORMAT);
+		if (result == 0)
+			assert_int_equal(drain_exact(trace, 0), 1);
+		else
+			assert_non_null(strstr(ktread_message(NULL), "a flag of a later version"));
+		bytes_free(&dump);
+		writer_close(&writer);
+	}
+}
+
+static void refuses_what_is_not_whole(void **state)
+{
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+	uint64_t index;
+
+	(void)state;
+	begin(&writer, 2);
+	put_switch(&writer, 1, 1000, 1);
+	writer_reserve(&writer, 1, 2); /* in flight: 2 invalid */
+	put_switch(&writer, 1, 1010, 2);
+	index = put_open(&writer, 1, 1020, "this takes two slots, of which one is torn");
+	writer_slot_at(&writer, 1, index + 1)->word[2] ^= 1; /* 2 invalid */
+	index = put_open(&writer, 1, 1030, "this takes two slots, the first is too old");
+	writer_slot_at(&writer, 1, index)->word[0] ^= 8; /* 2 invalid */
+	index = put_switch(&writer, 1, 1040, 3);
+	writer_slot_at(&writer, 1, index)->word[1] ^= 1u << 25; /* second copy differs: 1 invalid */
+	index = put_switch(&writer, 1, 1050, 4);
+	writer_slot_at(&writer, 1, index)->word[0] = KTRX_KIND_VOID; /* 1 invalid */
+	put_switch(&writer, 1, 1060, 5);
+	index = put_open(&writer, 1, 1070, "the last record is not finished: its last slot is missing");
+	writer_slot_at(&writer, 1, index + 2)->word[0] = 0; /* 3 invalid */
+	trace = open_writer(&writer);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->lost, 0);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->lost, 2);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->lost, 6);
+	assert_int_equal(event->stamp, 1060);
+	assert_int_equal(ktread_rewind(trace), 0);
+	assert_int_equal(drain_exact(trace, 11), 3);
+	writer_close(&writer);
+}
+
+static void extends_stamps_by_anchors(void **state)
+{
+	const uint64_t silence = UINT64_C(1) << 40;
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+
+	(void)state;
+	begin(&writer, 2);
+	for (unsigned i = 0; i < SLOTS; i++)
+		put_switch(&writer, 1, UINT64_C(0x123456789abcdef) + i * silence, i);
+	trace = open_writer(&writer);
+	/* The oldest half was overwritten: an anchor goes before each record. */
+	for (unsigned i = SLOTS / 2; i < SLOTS; i++) {
+		assert_int_equal(ktread_next(trace, &event), 1);
+		assert_int_equal(event->stamp, UINT64_C(0x123456789abcdef) + i * silence);
+	}
+	assert_null(ktread_warning(trace));
+	assert_int_equal(drain_exact(trace, 0), 0);
+	writer_close(&writer);
+}
+
+static void survives_a_missing_anchor(void **state)
+{
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+	uint64_t index;
+
+	(void)state;
+	begin(&writer, 2);
+	put_switch(&writer, 1, UINT64_C(0x7000000000000), 1);
+	put_switch(&writer, 1, UINT64_C(0x7000000000000) + (UINT64_C(3) << 34), 2);
+	index = writer.ring[1].row.anchor_index;
+	put_switch(&writer, 1, UINT64_C(0x7000000000000) + (UINT64_C(6) << 34), 3);
+	writer_slot_at(&writer, 1, index)->word[0] = KTRX_KIND_VOID;
+	trace = open_writer(&writer);
+	assert_non_null(strstr(ktread_warning(trace), "anchor"));
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(ktread_next(trace, &event), 1);
+		assert_int_equal(event->stamp, UINT64_C(0x7000000000000) + (UINT64_C(3) << 34) * i);
+	}
+	assert_int_equal(drain_exact(trace, 1), 0);
+	writer_close(&writer);
+}
+
+static void puts_nested_records_in_order(void **state)
+{
+	struct writer writer;
+
+	(void)state;
+	begin(&writer, 2);
+	for (unsigned i = 0; i < 5 * SLOTS; i++)
+		put_switch(&writer, 1, 1000 + 10 * (i / 16 * 16 + 15 - i % 16), i);
+	assert_true(drain_exact(open_writer(&writer), 0) == SLOTS);
+	writer_close(&writer);
+}
+
+static void takes_the_extension_block(void **state)
+{
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+	char text[64];
+	unsigned char payload[64] = { 24, KTRX_EXT_CPU | KTRX_EXT_CALLER1 | KTRX_EXT_CALLER2, 5, 0 };
+	uint64_t callers[2] = { 0x1111, 0x2222 };
+	uint32_t fields[4] = { 1, 2, 3, 0 };
+	int64_t offset[6] = { 0, 0, 0, 0, 0, 100 };
+
+	(void)state;
+	begin(&writer, 2);
+	bytes_append(&writer.offsets, offset, sizeof(offset));
+	memcpy(payload + 4, callers, sizeof(callers));
+	memcpy(payload + 24, fields, sizeof(fields));
+	writer_record_extended(&writer, 0, 5000, SWITCH, 3, payload, 40);
+	trace = open_writer(&writer);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->cpu, 5);
+	assert_int_equal(event->stamp, 5100);
+	assert_int_equal(event->callers, 2);
+	assert_int_equal(event->caller[1], 0x2222);
+	ktread_format(event, text, sizeof(text));
+	assert_string_equal(text, "1 -> 2 after 3 ns");
+	assert_int_equal(drain_exact(trace, 0), 0);
+	writer_close(&writer);
+}
+
+/* Parts are told by their bits alone; one that the block has no room for is not there. */
+static void extension_parts_are_told_apart(void **state)
+{
+	static const struct {
+		unsigned char size, parts;
+		uint32_t callers;
+		uint64_t caller, site;
+	} cases[] = {
+		{ 12, KTRX_EXT_SITE, 0, 0, 0x1111 },
+		{ 20, KTRX_EXT_CALLER1 | KTRX_EXT_SITE, 1, 0x1111, 0x2222 },
+		{ 20, KTRX_EXT_CALLER2 | KTRX_EXT_SITE, 1, 0x1111, 0x2222 },
+		{ 16, KTRX_EXT_REPEAT | KTRX_EXT_SITE, 0, 0, UINT64_C(0x222200000000) },
+		{ 12, KTRX_EXT_CALLER1 | KTRX_EXT_SITE, 1, 0x1111, 0 },
+		{ 4, KTRX_EXT_CALLER1 | KTRX_EXT_SITE, 0, 0, 0 },
+		{ 28, KTRX_EXT_SITE | 0xe0, 0, 0, 0x1111 },
+	};
+	uint64_t words[3] = { 0x1111, 0x2222, 0x3333 };
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+
+	(void)state;
+	begin(&writer, 2);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned char payload[64] = { cases[i].size, cases[i].parts };
+
+		memcpy(payload + 4, words, sizeof(words));
+		writer_record_extended(&writer, 1, 5000 + i, SWITCH, 3, payload, 48);
+	}
+	trace = open_writer(&writer);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(ktread_next(trace, &event), 1);
+		assert_int_equal(event->callers, cases[i].callers);
+		assert_true(event->callers == 0 || event->caller[0] == cases[i].caller);
+		assert_int_equal(event->site, cases[i].site);
+	}
+	assert_int_equal(drain_exact(trace, 0), 0);
+	writer_close(&writer);
+}
+
+static void truncated_dumps_are_read(void **state)
+{
+	struct writer writer;
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+
+	(void)state;
+	begin(&writer, 3);
+	for (unsigned i = 0; i < 2 * SLOTS; i++)
+		put_switch(&writer, 1 + i % 2, 1000 + i, i);
+	writer_dump(&writer, &dump);
+	for (size_t size = 0; size < dump.size; size += 97) {
+		if (ktread_open(&trace, temporary(dump.data, size), NULL) < 0) {
+			assert_true(size < sizeof(struct ktrx_root));
+			continue;
+		}
+		assert_non_null(ktread_warning(trace));
+		while (ktread_next(trace, &(const struct ktread_event *){ NULL }) > 0)
+			;
+		for (uint32_t n = 0; n < ktread_info(trace)->rings; n++) {
+			const struct ktread_ring *ring = ktread_ring(trace, n);
+
+			assert_int_equal(ring->head, ring->overwritten + ring->decoded + ring->invalid);
+		}
+		ktread_close(trace);
+	}
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
+/* The last ring lies last: without the end of the file its newest slots are not known. */
+static void ends_that_are_cut_off_are_told(void **state)
+{
+	struct writer writer;
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+	uint64_t produced = 0;
+
+	(void)state;
+	begin(&writer, 3);
+	for (unsigned i = 0; i < SLOTS; i++)
+		put_switch(&writer, 1 + i % 2, 1000 + i, i);
+	writer_dump(&writer, &dump);
+	for (unsigned cut = 0; cut < 2; cut++) {
+		size_t missing = cut * (SLOTS - produced + 3) * KTRX_SLOT_SIZE;
+
+		assert_int_equal(ktread_open(&trace, temporary(dump.data, dump.size - missing), NULL), 0);
+		while (ktread_next(trace, &(const struct ktread_event *){ NULL }) > 0)
+			;
+		assert_int_equal(ktread_ring(trace, 1)->cut, 0);
+		assert_int_equal(ktread_ring(trace, 2)->cut, cut * 3);
+		produced = ktread_ring(trace, 2)->head;
+		ktread_close(trace);
+	}
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
+static void last_of_several_dumps(void **state)
+{
+	struct writer writer;
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+
+	(void)state;
+	begin(&writer, 2);
+	put_switch(&writer, 1, 1000, 1);
+	writer_dump(&writer, &dump);
+	put_switch(&writer, 1, 1010, 2);
+	writer_dump(&writer, &dump);
+	trace = open_ok(temporary_bytes(&dump), NULL);
+	assert_int_equal(ktread_info(trace)->dumps, 2);
+	assert_int_equal(drain_exact(trace, 0), 2);
+	trace = open_ok(temporary(dump.data, dump.size - 100), NULL);
+	assert_int_equal(ktread_info(trace)->dumps, 1);
+	assert_int_equal(drain_exact(trace, 0), 1);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
+/* As many rings as there can be are all read; that this takes memory is said, for few rings nothing is. */
+static void many_rings_are_read(void **state)
+{
+	(void)state;
+	for (uint32_t rings = 65; rings <= KTRX_MAX_RINGS; rings += KTRX_MAX_RINGS - 65) {
+		struct writer writer;
+		struct ktread *trace;
+		const char *warning;
+
+		begin(&writer, rings);
+		for (uint32_t ring = 1; ring < rings; ring++)
+			for (uint32_t n = 0; n < 64; n++)
+				put_switch(&writer, ring, 1000 + n * rings + ring, n);
+		trace = open_writer(&writer);
+		warning = ktread_warning(trace);
+		assert_true(rings == 65 ? !warning : warning && strstr(warning, "MiB of memory"));
+		assert_int_equal(drain_exact(trace, 0), (rings - 1) * 64);
+		writer_close(&writer);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(describes_itself),
+		cmocka_unit_test(counts_what_was_overwritten),
+		cmocka_unit_test(refuses_a_trace_that_needs_a_later_reader),
+		cmocka_unit_test(refuses_what_is_not_whole),
+		cmocka_unit_test(extends_stamps_by_anchors),
+		cmocka_unit_test(survives_a_missing_anchor),
+		cmocka_unit_test(puts_nested_records_in_order),
+		cmocka_unit_test(takes_the_extension_block),
+		cmocka_unit_test(extension_parts_are_told_apart),
+		cmocka_unit_test(ends_that_are_cut_off_are_told),
+		cmocka_unit_test(truncated_dumps_are_read),
+		cmocka_unit_test(last_of_several_dumps),
+		cmocka_unit_test(many_rings_are_read),
+	};
+
+	return cmocka_run_group_tests_name("ktread v2", tests, NULL, temporary_teardown);
+}

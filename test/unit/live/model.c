@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What ktrace live makes of events and samples: from a source that is made up, with a clock that goes on only when it
+ * is waited for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "live/lines.h"
+#include "live/page.h"
+#include "live/watch.h"
+#include "unit/support/script.h"
+
+#define MS	    UINT64_C(1000000)
+#define SECOND	    (1000 * MS)
+#define SLOTS_EVENT 4u /* slots that the ring came on for each event seen: three are skipped */
+
+enum { SWITCH = 1, CONTEND, IRQ_ENTER, IRQ_EXIT, BLOCK };
+
+static struct {
+	uint64_t now;
+	unsigned said; /* events handed out */
+	struct ktread_followed first[4];
+	unsigned firsts, first_said;
+	struct ktrx_cpu cpu[3];
+	struct ktread_follow_account account;
+} fake;
+
+static volatile sig_atomic_t stopped;
+
+/* What recording costs: 1000 ticks, each a nanosecond. */
+int ktread_setting(const struct ktread *trace, uint32_t n, struct ktread_setting *setting)
+{
+	(void)trace;
+	*setting = (struct ktread_setting){ .name = "debug.ktr.cost", .value = 1000 * 1000 };
+	return n == 0;
+}
+
+static int fake_next(void *context, struct ktread_followed *now, int wait_ms)
+{
+	(void)context;
+	memset(now, 0, sizeof(*now));
+	if (fake.first_said < fake.firsts) {
+		*now = fake.first[fake.first_said++];
+		return 1;
+	}
+	if (fake.said < script_count() && script_at(fake.said)->stamp <= fake.now) {
+		now->kind = KTREAD_FOLLOWED_EVENT;
+		now->event = script_at(fake.said++);
+		script_ring(now->event->ring)->decoded++;
+		script_ring(now->event->ring)->head += SLOTS_EVENT;
+		fake.account.produced += SLOTS_EVENT;
+		fake.account.skipped += SLOTS_EVENT - 1;
+		return 1;
+	}
+	fake.now += (uint64_t)wait_ms * MS;
+	return 0;
+}
+
+static struct ktread *fake_trace(void *context)
+{
+	(void)context;
+	return script_trace();
+}
+
+/* CPU 0 beats, CPU 1 idles without a heartbeat, CPU 2 stopped beating. */
+static int fake_cpus(void *context, struct ktrx_cpu *cpu, uint32_t room)
+{
+	(void)context;
+	assert_true(room >= 3);
+	fake.cpu[0].heartbeats++;
+	memcpy(cpu, fake.cpu, sizeof(fake.cpu));
+	return 3;
+}
+
+static int fake_holders(void *context, uint32_t first, struct ktrx_holder *holder, uint32_t room)
+{
+	(void)context;
+	return ktread_holders(script_trace(), first, holder, room);
+}
+
+static void fake_account(void *context, struct ktread_follow_account *account)
+{
+	(void)context;
+	*account = fake.account;
+}
+
+static uint64_t fake_now(void *context)
+{
+	(void)context;
+	return fake.now;
+}
+
+static const char *fake_path(void *context)
+{
+	(void)context;
+	return "guest.ram";
+}
+
+static const struct live_source source = { NULL,	 fake_next, fake_trace, fake_cpus, fake_holders,
+					   fake_account, fake_now,  fake_path,	fake_path };
+
+static void begin(void)
+{
+	memset(&fake, 0, sizeof(fake));
+	fake.now = SECOND;
+	fake.first[0].kind = KTREAD_FOLLOWED_BOOT;
+	fake.firsts = 1;
+	fake.account.skipped = 1000000; /* from before it was looked at */
+	fake.cpu[0] = (struct ktrx_cpu){ .heartbeats = 1, .thread = 7, .mode = KTRX_MODE_USER, .online = 1 };
+	fake.cpu[1] = (struct ktrx_cpu){ .heartbeats = 5, .mode = KTRX_MODE_IDLE, .online = 1 };
+	fake.cpu[2] = (struct ktrx_cpu){
+		.heartbeats = 9, .pc = 0xabc, .thread = 9, .mode = KTRX_MODE_KERNEL, .online = 1
+	};
+	script_begin(2);
+	script_info()->rings = SCRIPT_RINGS;
+	script_info()->cpus = 3;
+	script_thread(7, "in\x1bit");
+	script_thread(9, "hog");
+	script_type(SWITCH, "sched", "switch", "u32 prev, u32 next");
+	script_type(CONTEND, "lock", "contend", "u64 lock");
+	script_type(IRQ_ENTER, "irq", "enter", "u32 irq");
+	script_type(IRQ_EXIT, "irq", "exit", "u32 irq");
+	script_type(BLOCK, "sched", "block", "u32 thread, u64 queue, u32 state");
+}
+
+/* From two seconds on, CPU 0 spends a quarter of each millisecond in an interrupt. */
+static void script_interrupts(unsigned count)
+{
+	for (unsigned n = 0; n < count; n++) {
+		script_event(IRQ_ENTER, 2 * SECOND + n * MS, 0, 7, (uint64_t)3);
+		script_event(IRQ_EXIT, 2 * SECOND + n * MS + MS / 4, 0, 7, (uint64_t)3);
+	}
+}
+
+static int show_text(void *context, struct live_model *model)
+{
+	live_lines_write(context, model);
+	return 0;
+}
+
+/* What line mode writes within `count` seconds. The caller frees it. */
+static char *write_lines(uint64_t count, bool json, uint32_t tail, const char *events)
+{
+	const struct live_watch watch = { &source, SECOND, count, &stopped };
+	struct base_output out;
+	struct live_lines lines = { .out = &out, .json = json, .tail = tail };
+	const struct live_view view = { &lines, show_text, NULL };
+	struct live_model model;
+	char name[] = "/tmp/ktrace-live-XXXXXX", *text = calloc(1, 65536);
+	int fd = mkstemp(name);
+
+	assert_non_null(text);
+	assert_true(fd >= 0);
+	unlink(name);
+	assert_int_equal(base_output_open(&out, fd), 0);
+	assert_int_equal(live_model_open(&model, &source), 0);
+	snprintf(model.tail.filter.events, sizeof(model.tail.filter.events), "%s", events);
+	assert_int_equal(live_watch(&watch, &model, &view), 0);
+	live_model_close(&model);
+	assert_int_equal(base_output_close(&out), 0);
+	assert_true(pread(fd, text, 65535, 0) > 0);
+	close(fd);
+	script_end();
+	return text;
+}
+
+/* What comes in the last 25 ms of an interval is met by the next one, so the first with events has a few less. */
+static void test_lines(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	script_interrupts(2000);
+	text = write_lines(3, false, 0, "");
+	assert_string_equal(
+		text,
+		"     1.0 s  0 events/s, cost 0.00%, lost 0, 0 not looked at | 0: user 100% in\\x1bit(7) | "
+		"1: idle 100%"
+		" | 2: kernel 100% hog(9)\n"
+		"     2.0 s  7804 events/s, cost 0.26%, lost 0, 5853 not looked at | 0: user 75% irq 25% "
+		"in\\x1bit(7) | 1: "
+		"idle 100% | 2: stuck 100% STUCK for 2.0 s at 0xabc hog(9) | irq.enter 3904, irq.exit 3900\n"
+		"     3.0 s  8000 events/s, cost 0.27%, lost 0, 11853 not looked at | 0: user 75% irq 25% "
+		"in\\x1bit(7) | 1: "
+		"idle 100% | 2: stuck 100% STUCK for 3.0 s at 0xabc hog(9) | irq.enter 4000, irq.exit "
+		"4000\n");
+	free(text);
+}
+
+static void test_json(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	script_event(BLOCK, SECOND + 400 * MS, 1, 5, (uint64_t)5, (uint64_t)0x88, (uint64_t)1);
+	script_event(SWITCH, SECOND + 400 * MS + 5, 1, 5, (uint64_t)5, (uint64_t)0);
+	script_event(CONTEND, SECOND + 900 * MS, 2, 9, (uint64_t)0x99);
+	text = write_lines(1, true, 0, "");
+	assert_non_null(strstr(text, "{\"seconds\":1.000,\"state\":\"running\",\"boot\":1,"));
+	assert_non_null(strstr(text, "\"waits\":[{\"thread\":5,\"object\":\"0x88\",\"seconds\":0.500}]"));
+	assert_non_null(strstr(text, "\"name\":\"hog\",\"lock\":\"0x99\"}"));
+	assert_non_null(strstr(text, "\"name\":\"in\\u001bit\""));
+	free(text);
+}
+
+static void test_tail(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	script_interrupts(3);
+	script_event(CONTEND, 2 * SECOND + 900 * MS, 2, 9, (uint64_t)0x99);
+	text = write_lines(2, false, 5, "lock.*,nothing");
+	assert_non_null(strstr(text, "\n    0.000000 CPU2 hog(9)       lock.contend"));
+	assert_null(strstr(text, "CPU0 "));
+	free(text);
+}
+
+/* What the kernel's tables tell goes before what events do: who waits for whose lock, and interrupts without events. */
+static void test_holders(void **state)
+{
+	struct ktrx_holder *row;
+	char *text;
+
+	(void)state;
+	begin();
+	script_event(BLOCK, SECOND + 400 * MS, 1, 5, (uint64_t)5, (uint64_t)0x88, (uint64_t)1);
+	script_event(SWITCH, SECOND + 400 * MS + 5, 1, 5, (uint64_t)5, (uint64_t)0);
+	fake.cpu[0].nesting = 1;
+	fake.cpu[2].now = 4 * SECOND;
+	row = script_holder(KTRX_HOLDER_CPU | 2);
+	*row = (struct ktrx_holder){ .id = row->id, .wait = KTRX_WAIT_SPIN, .object = 0x99, .owner = 10 };
+	strcpy(row->object_name, "in\x1bode");
+	row = script_holder(8);
+	*row = (struct ktrx_holder){ .id = 8, .wait = KTRX_WAIT_TIME, .wait_stamp = SECOND, .object = 0x77 };
+	row = script_holder(10);
+	*row = (struct ktrx_holder){ .id = 10,
+				     .wait = KTRX_WAIT_LOCK,
+				     .wait_stamp = 2 * SECOND,
+				     .object = 0xaa,
+				     .owner = KTRX_HOLDER_CPU | 1 };
+	script_holder(0);
+	script_holder(KTRX_HOLDER_CPU | 4000000);
+	text = write_lines(1, true, 0, "");
+	assert_non_null(strstr(text, "\"irq\":1.000"));
+	assert_non_null(
+		strstr(text, "\"lock\":\"0x99\",\"object_name\":\"in\\u001bode\",\"owner_thread\":9}"));
+	assert_non_null(
+		strstr(text, "\"waits\":[{\"thread\":9,\"name\":\"hog\",\"object\":\"0xaa\",\"owner_cpu\":1,"
+			     "\"seconds\":2.000},{\"thread\":7,\"name\":\"in\\u001bit\",\"object\":\"0x77\","
+			     "\"seconds\":3.000}]"));
+	free(text);
+	begin();
+	row = script_holder(KTRX_HOLDER_CPU | 2);
+	*row = (struct ktrx_holder){ .id = row->id, .wait = KTRX_WAIT_SPIN, .object = 0x99, .owner = 10 };
+	strcpy(row->object_name, "inode");
+	text = write_lines(1, false, 0, "");
+	assert_non_null(strstr(text, "waits for lock inode (0x99) of hog(9)"));
+	free(text);
+}
+
+/* A guest that ends and another one: nothing of the first is said of the second. */
+static void test_end(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	fake.first[1].kind = KTREAD_FOLLOWED_END;
+	fake.firsts = 2;
+	text = write_lines(1, false, 0, "");
+	assert_string_equal(text, "     1.0 s the guest has ended, waiting for another one\n");
+	free(text);
+	begin();
+	fake.first[1].kind = KTREAD_FOLLOWED_END;
+	fake.first[2].kind = KTREAD_FOLLOWED_BOOT;
+	fake.firsts = 3;
+	text = write_lines(1, false, 0, "");
+	assert_non_null(strstr(text, "     1.0 s  boot 2 0 events/s"));
+	free(text);
+}
+
+/* More threads than are kept apart come and go: those that came last are known. */
+/* A CPU that hangs in an interrupt's handler, before any tick was over. */
+static void test_hang_before_the_first_beat(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct ktrx_cpu row = { .mode = KTRX_MODE_IDLE, .online = 1, .nesting = 1, .now = 5 };
+	struct live_cpu cpu = { 0 };
+
+	(void)state;
+	live_cpu_sample(&cpu, &row, false, second);
+	row.now = 6;
+	live_cpu_sample(&cpu, &row, false, 2 * second);
+	assert_true(cpu.stuck < 0.1);
+	live_cpu_sample(&cpu, &row, false, 3 * second);
+	assert_true(cpu.stuck > 0.9);
+	assert_int_equal(cpu.now, LIVE_STUCK);
+	row.nesting = 0;
+	live_cpu_sample(&cpu, &row, false, 5 * second);
+	assert_true(cpu.stuck < 0.1);
+	row.mode = KTRX_MODE_KERNEL; /* a kernel that never beats may compute */
+	live_cpu_sample(&cpu, &row, false, 9 * second);
+	assert_true(cpu.stuck < 0.1);
+}
+
+static void test_many_threads(void **state)
+{
+	struct live_waits *waits = live_waits_open();
+	struct wellknown_table known = { 0 };
+	struct live_wait list[LIVE_WAITS];
+	struct ktread_event *enter, *block, *leave;
+
+	(void)state;
+	begin();
+	assert_non_null(waits);
+	enter = script_event(SWITCH, SECOND, 1, 0, (uint64_t)0, (uint64_t)5);
+	block = script_event(BLOCK, SECOND, 1, 5, (uint64_t)5, (uint64_t)0x88, (uint64_t)1);
+	leave = script_event(SWITCH, SECOND, 1, 5, (uint64_t)5, (uint64_t)0);
+	for (uint32_t thread = 1; thread < 160000; thread++) {
+		block->thread = leave->thread = thread;
+		memcpy((unsigned char *)(uintptr_t)enter->payload + sizeof(thread), &thread, sizeof(thread));
+		memcpy((unsigned char *)(uintptr_t)block->payload, &thread, sizeof(thread));
+		memcpy((unsigned char *)(uintptr_t)leave->payload, &thread, sizeof(thread));
+		assert_int_equal(live_waits_event(waits, enter, wellknown_of(&known, enter)), 0);
+		assert_int_equal(live_waits_event(waits, block, wellknown_of(&known, block)), 0);
+		assert_int_equal(live_waits_event(waits, leave, wellknown_of(&known, leave)), 0);
+	}
+	assert_int_equal(live_waits_list(waits, list), LIVE_WAITS);
+	assert_in_range(list[0].thread, 65536, 160000);
+	assert_int_equal(list[0].object, 0x88);
+	live_waits_close(waits);
+	script_end();
+}
+
+static void test_bar(void **state)
+{
+	struct live_cpu cpu = { .share = { 0.25, 0.5, 0, 0.25 } };
+	uint8_t share[20];
+	char text[21] = "";
+
+	(void)state;
+	live_bar(&cpu, text, share, 20);
+	assert_string_equal(text, "uuuuukkkkkkkkkk.....");
+	assert_int_equal(share[4], LIVE_USER);
+	assert_int_equal(share[5], LIVE_KERNEL);
+	live_bar(&cpu, text, share, 3);
+	assert_memory_equal(text, "uk.", 3);
+	cpu.share[LIVE_USER] = cpu.share[LIVE_KERNEL] = cpu.share[LIVE_IDLE] = 0;
+	live_bar(&cpu, text, share, 20);
+	assert_string_equal(text, "                    ");
+}
+
+static int make_pages(void *context, struct live_model *model)
+{
+	struct live_page *page = context;
+
+	for (uint32_t rows = 0; rows < 60; rows++)
+		for (uint32_t columns = 1; columns < 260; columns += 13) {
+			live_page_make(page, model, rows, columns, "keys");
+			assert_true(page->rows <= rows);
+			for (uint32_t y = 0; y < page->rows; y++) {
+				assert_true(strlen(page->row[y].text) <= columns);
+				assert_true(page->row[y].bar <= page->row[y].bar_end);
+				assert_true(page->row[y].bar_end <= columns);
+				assert_null(strchr(page->row[y].text, '\x1b'));
+			}
+		}
+	live_page_make(page, model, 10, 40, "keys");
+	return 0;
+}
+
+/* Pages of all sizes; the smallest that has to do shows the bars. */
+static void test_pages(void **state)
+{
+	const struct live_watch watch = { &source, SECOND, 2, &stopped };
+	struct live_page *page = calloc(1, sizeof(*page));
+	const struct live_view view = { page, make_pages, NULL };
+	struct live_model model;
+
+	(void)state;
+	begin();
+	script_interrupts(100);
+	assert_non_null(page);
+	assert_int_equal(live_model_open(&model, &source), 0);
+	assert_int_equal(live_watch(&watch, &model, &view), 0);
+	assert_int_equal(page->rows, 10);
+	assert_memory_equal(page->row[2].text, "CPU0  [uuuu", 11);
+	assert_string_equal(page->row[3].text, "CPU1  [....................] idle");
+	assert_memory_equal(page->row[4].text, "CPU2  [!!!!!!!!!!!!!!!!!!!!] STUCK", 34);
+	assert_string_equal(page->row[9].text, "keys");
+	live_model_close(&model);
+	script_end();
+	free(page);
+}
+
+static bool page_shows(const struct live_model *model, const char *text)
+{
+	struct live_page *page = calloc(1, sizeof(*page));
+	bool shown = false;
+
+	assert_non_null(page);
+	live_page_make(page, model, 60, 100, "keys");
+	for (uint32_t y = 0; y < page->rows; y++)
+		shown |= strstr(page->row[y].text, text) != NULL;
+	free(page);
+	return shown;
+}
+
+/* What the first boot did last is there to be read when it has ended, and gone when another one begins. */
+static void test_page_of_another_boot(void **state)
+{
+	struct ktread_followed boot = { .kind = KTREAD_FOLLOWED_BOOT }, end = { .kind = KTREAD_FOLLOWED_END };
+	struct ktread_followed event = { .kind = KTREAD_FOLLOWED_EVENT };
+	struct live_model model;
+
+	(void)state;
+	begin();
+	assert_int_equal(live_model_open(&model, &source), 0);
+	assert_int_equal(live_model_take(&model, &boot), 0);
+	event.event = script_event(CONTEND, SECOND, 2, 9, (uint64_t)0x99);
+	assert_int_equal(live_model_take(&model, &event), 0);
+	assert_true(page_shows(&model, "order between CPUs: uncertain"));
+	assert_int_equal(live_model_take(&model, &end), 0);
+	assert_true(page_shows(&model, "lock.contend"));
+	assert_true(page_shows(&model, "--- the guest has ended ---"));
+	assert_int_equal(live_model_take(&model, &boot), 0);
+	event.event = script_event(IRQ_ENTER, SECOND, 0, 7, (uint64_t)3);
+	assert_int_equal(live_model_take(&model, &event), 0);
+	assert_true(page_shows(&model, "--- boot 2 ---"));
+	assert_true(page_shows(&model, "irq.enter"));
+	assert_false(page_shows(&model, "lock.contend"));
+	live_model_close(&model);
+	script_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_bar),
+		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_hang_before_the_first_beat),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_holders),
+		cmocka_unit_test(test_page_of_another_boot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

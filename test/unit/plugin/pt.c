@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Blocks that are said to run become Intel PT packets from which libipt reads that they ran: these, and no others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "unit/support/plugin_support.h"
+
+/* Instructions, each behind its size. */
+#define NOP	 "\x01\x90"
+#define PUSH(n)	 "\x02\x6a" n
+#define JNE(to)	 "\x02\x75" to
+#define JMP(to)	 "\x02\xeb" to
+#define CALL(to) "\x05\xe8" to "\x00\x00\x00"
+#define RET	 "\x01\xc3"
+#define JMP_RAX	 "\x02\xff\xe0"
+#define CALL_RAX "\x02\xff\xd0"
+#define LOAD	 "\x03\x48\x8b\x00" /* mov (%rax), %rax */
+#define REP_STOS "\x02\xf3\xaa"
+#define SYSCALL	 "\x02\x0f\x05"
+#define SYSRET	 "\x03\x48\x0f\x07"
+#define IRET	 "\x02\x48\xcf"
+#define HLT	 "\x01\xf4"
+#define UD2	 "\x02\x0f\x0b"
+#define INC_32	 "\x01\x40" /* a prefix in 64-bit code */
+#define REX_NOP	 "\x03\x48\x89\xc0"
+
+static void run(struct block *const *block, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		machine_run(block[i]);
+}
+#define RUN(...)                                    \
+	run((struct block *const[]){ __VA_ARGS__ }, \
+	    sizeof((struct block *const[]){ __VA_ARGS__ }) / sizeof(void *))
+
+static int setup(void **state)
+{
+	(void)state;
+	machine_begin();
+	return 0;
+}
+
+static void test_conditions(void **state)
+{
+	struct block *a = machine_block(0x1000, NOP JNE("\x0d")), *b = machine_block(0x1003, NOP JMP("\xfa"));
+	struct block *c = machine_block(0x1010, JMP_RAX), *end = machine_block(0x2000, NOP);
+
+	(void)state;
+	assert_int_equal(b->target, 0x1000);
+	RUN(a, b, a, b, a, c, end);
+	assert_string_equal(machine_decoded(),
+			    "on:1000 1000 1001 1003 1004 1000 1001 1003 1004 1000 1001 1010");
+}
+
+/* Reports stop while tracing is on: what ran meanwhile is lost, not made up. */
+static void test_pause(void **state)
+{
+	struct block *a = machine_block(0x1000, NOP JNE("\x0d")), *b = machine_block(0x1003, NOP JMP("\xfa"));
+	struct block *end = machine_block(0x2000, NOP JMP_RAX);
+
+	(void)state;
+	RUN(a, b);
+	flow_pause();
+	RUN(end, a, b);
+	assert_string_equal(machine_decoded(), "on:1000 1000 1001 overflow:0 on:2000 2000 2001 1000 1001");
+	assert_int_equal(machine_trace()->output.lost, 1);
+}
+
+static void test_what_looks_the_same(void **state)
+{
+	/* A block that goes on to itself, a branch to what is behind it, a block that does not branch, a repeated instruction. */
+	struct block *self = machine_block(0x1000, NOP JNE("\xfd")),
+		     *nowhere = machine_block(0x1003, JNE("\x00"));
+	struct block *plain = machine_block(0x1005, NOP NOP), *rep = machine_block(0x1007, NOP REP_STOS);
+	struct block *again = machine_block(0x1008, REP_STOS), *out = machine_block(0x100a, JMP_RAX);
+
+	(void)state;
+	RUN(self, self, self, nowhere, plain, rep, again, again, out, self);
+	assert_string_equal(machine_decoded(),
+			    "on:1000 1000 1001 1000 1001 1000 1001 1003 1005 1006 1007 1008 100a");
+}
+
+static void test_returns(void **state)
+{
+	struct block *f = machine_block(0x1000, CALL("\x3b")), *g = machine_block(0x1040, CALL("\x3b"));
+	struct block *h = machine_block(0x1080, RET), *g2 = machine_block(0x1045, RET);
+	struct block *f2 = machine_block(0x1005, CALL_RAX), *f3 = machine_block(0x1007, JMP_RAX);
+	struct trace *trace = machine_trace();
+	uint64_t compressed;
+
+	(void)state;
+	assert_int_equal(g->target, 0x1080);
+	RUN(f, g, h, g2, f2, h, f3, f);
+	assert_string_equal(machine_decoded(), "on:1000 1000 1040 1080 1045 1005 1080 1007");
+	compressed = output_position(&trace->output);
+
+	machine_begin();
+	trace->compress = 0;
+	f = machine_block(0x1000, CALL("\x3b")), g = machine_block(0x1040, CALL("\x3b"));
+	h = machine_block(0x1080, RET), g2 = machine_block(0x1045, RET);
+	f2 = machine_block(0x1005, CALL_RAX), f3 = machine_block(0x1007, JMP_RAX);
+	RUN(f, g, h, g2, f2, h, f3, f);
+	assert_string_equal(machine_decoded(), "on:1000 1000 1040 1080 1045 1005 1080 1007");
+	assert_true(output_position(&trace->output) > compressed);
+}
+
+/* Deeper than a decoder remembers: what it has forgotten is told in full. */
+static void test_deep_recursion(void **state)
+{
+	struct block *head = machine_block(0x1000, JNE("\x05")), *call, *ret, *out;
+	char expected[4096] = "on:1000";
+	size_t used = strlen(expected);
+
+	(void)state;
+	call = machine_block(0x1002, "\x05\xe8\xf9\xff\xff\xff");
+	ret = machine_block(0x1007, RET);
+	out = machine_block(0x2000, NOP);
+	assert_int_equal(call->target, 0x1000);
+	for (unsigned i = 0; i < 3 * PT_RETURNS; i++) {
+		RUN(head, call);
+		used += (size_t)sprintf(expected + used, " 1000 1002");
+	}
+	RUN(head);
+	used += (size_t)sprintf(expected + used, " 1000");
+	for (unsigned i = 0; i <= 3 * PT_RETURNS; i++) {
+		RUN(ret);
+		used += (size_t)sprintf(expected + used, " 1007");
+	}
+	RUN(out);
+	assert_string_equal(machine_decoded(), expected);
+}
+
+static void test_return_elsewhere(void **state)
+{
+	/* As when threads are switched: what was called last is not returned to. */
+	struct block *f = machine_block(0x1000, CALL("\x3b")), *g = machine_block(0x1040, RET);
+	struct block *other = machine_block(0x3000, CALL("\x3b")), *k = machine_block(0x3040, RET);
+	struct block *back = machine_block(0x3005, RET), *f2 = machine_block(0x1005, JMP_RAX);
+
+	(void)state;
+	RUN(f, g, other, k, back, f2, f);
+	assert_string_equal(machine_decoded(), "on:1000 1000 1040 3000 3040 3005 1005");
+}
+
+static void test_addresses(void **state)
+{
+	struct block *a = machine_block(0x1000, JMP_RAX), *b = machine_block(0x51000, JMP_RAX);
+	struct block *c = machine_block(0x7fff00001000, JMP_RAX),
+		     *d = machine_block(0xffffffff80001000, JMP_RAX);
+	struct block *e = machine_block(0x0123456789abc000, JMP_RAX);
+
+	(void)state;
+	RUN(a, b, c, d, e, d, c, b, a, b);
+	assert_string_equal(
+		machine_decoded(),
+		"on:1000 1000 51000 7fff00001000 ffffffff80001000 123456789abc000 ffffffff80001000 "
+		"7fff00001000 51000 1000");
+}
+
+static void test_interrupts(void **state)
+{
+	struct block *jump = machine_block(0x1000, NOP JMP("\x0d")),
+		     *next = machine_block(0x1010, NOP JNE("\xed"));
+	struct block *handler = machine_block(0x9000, NOP IRET), *out = machine_block(0x1013, JMP_RAX);
+
+	(void)state;
+	/* Behind a jump, where it led; behind a conditional branch, it is told as not yet run; likewise an indirect one. */
+	RUN(jump, handler, next, handler, out, handler, jump, next, out, jump);
+	assert_string_equal(
+		machine_decoded(),
+		"on:1000 1000 1001 async:1010 to:9000 9000 9001 1010 async:1011 to:9000 9000 9001 "
+		"async:1013 to:9000 9000 9001 1000 1001 1010 1011 1013");
+}
+
+/* Handlers that all begin alike: one that is entered for the first time right behind an indirect branch is known by another. */
+static void test_vectors(void **state)
+{
+	struct block *jump = machine_block(0x1000, NOP JMP("\x0d")), *next = machine_block(0x1010, CALL_RAX);
+	struct block *timer = machine_block(0x9020, PUSH("\x20") JMP("\x1c")),
+		     *common = machine_block(0x9040, NOP IRET);
+	struct block *fault, *other = machine_block(0x9080, PUSH("\x01") JMP("\x1c"));
+
+	(void)state;
+	RUN(jump, timer, common);
+	fault = machine_block(0x9010, PUSH("\x0e") JMP("\x2c"));
+	RUN(next, fault, common, next, other, machine_block(0x90a0, JMP_RAX), jump);
+	assert_string_equal(machine_decoded(),
+			    "on:1000 1000 1001 async:1010 to:9020 9020 9022 9040 9041 async:1010 to:9010 "
+			    "9010 9012 9040 9041 1010 9080 9082 90a0");
+}
+
+static void test_faults(void **state)
+{
+	struct block *a = machine_exact(0x1000, NOP LOAD NOP LOAD JMP("\xf6"));
+	struct block *handler = machine_block(0xa000, NOP IRET),
+		     *rest = machine_block(0x1005, LOAD JMP("\xf6"));
+	struct block *bad = machine_block(0x1000, UD2), *halt = machine_block(0xa100, HLT);
+
+	(void)state;
+	/* The second load faults, and is done again. */
+	flow_enter(0, &a->passed[0]);
+	flow_pass(0, &a->passed[1]);
+	RUN(handler, rest, bad);
+	machine_run(machine_block(0xa200, JMP_RAX));
+	machine_run(halt);
+	machine_run(machine_block(0xa300, JMP_RAX));
+	machine_run(a);
+	(void)bad;
+	assert_string_equal(
+		machine_decoded(),
+		"on:1000 1000 1001 1004 async:1005 to:a000 a000 a001 1005 1008 async:1000 to:a200 "
+		"a200 a100 async:a101 to:a300 a300");
+}
+
+static void test_begun_anew(void **state)
+{
+	struct block *a = machine_block(0x1000, JMP("\x0e")),
+		     *whole = machine_block(0x1010, NOP LOAD NOP JMP_RAX);
+	struct block *one = machine_block(0x1011, LOAD), *rest = machine_block(0x1014, NOP JMP_RAX);
+
+	(void)state;
+	(void)whole; /* translated, begun, and left at its second instruction */
+	RUN(a, one, rest, a);
+	assert_string_equal(machine_decoded(), "on:1000 1000 1010 1011 1014 1015");
+}
+
+static void test_levels(void **state)
+{
+	struct block *user = machine_block(0x40001000, NOP SYSCALL),
+		     *kernel = machine_block(0x100000, NOP SYSRET);
+	struct block *user2 = machine_block(0x40001003, NOP JMP_RAX),
+		     *interrupt = machine_block(0x102000, IRET);
+
+	(void)state;
+	trace_levels(machine_trace(), 1, 0, 0x40000000, 0x80000000);
+	RUN(kernel, user, kernel, user2, user, interrupt);
+	assert_string_equal(
+		machine_decoded(),
+		"on:40001000 40001000 40001001 off:0 on:40001003 40001003 40001004 40001000 40001001 off:0");
+
+	/* A handler that nobody has seen before, behind a branch to anywhere: that branch does not lead there. */
+	machine_begin();
+	user2 = machine_block(0x40001003, NOP JMP_RAX), interrupt = machine_block(0x102000, IRET);
+	trace_levels(machine_trace(), 1, 0, 0x40000000, 0x80000000);
+	RUN(user2, interrupt);
+	assert_string_equal(machine_decoded(), "on:40001003 40001003 off@40001004");
+
+	machine_begin();
+	user = machine_block(0x40001000, NOP SYSCALL), kernel = machine_block(0x100000, NOP SYSRET);
+	trace_levels(machine_trace(), 0, 1, 0x40000000, 0x80000000);
+	RUN(user, kernel, user, kernel, user);
+	assert_string_equal(machine_decoded(), "on:100000 100000 100001 off:0 on:100000 100000 100001 off:0");
+}
+
+static void test_ranges(void **state)
+{
+	struct block *in = machine_block(0x1000, NOP CALL("\xfa")), *f = machine_block(0x1100, RET);
+	struct block *in2 = machine_block(0x1006, JNE("\xf8")), *in3 = machine_block(0x1008, CALL_RAX);
+	struct block *in4 = machine_block(0x100a, NOP), *out = machine_block(0x100b, JMP_RAX);
+	struct trace *trace = machine_trace();
+
+	(void)state;
+	trace->ranges = 1;
+	trace->range[0].start = 0x1000;
+	trace->range[0].end = 0x100b;
+	RUN(out, in, f, in2, in, f, in2, in3, f, in4, out, in);
+	assert_string_equal(machine_decoded(),
+			    "on:1000 1000 1001 off@1100 on:1006 1006 1000 1001 off@1100 on:1006 1006 1008 "
+			    "off:1100 on:100a 100a off@100b on:1000");
+}
+
+/* A function calls another through a pointer, out of the range and back into it, and itself: each return is told right. */
+static void test_range_returns(void **state)
+{
+	struct block *in = machine_block(0x1000, NOP CALL_RAX),
+		     *in2 = machine_block(0x1003, NOP CALL("\x0a")), *in3 = machine_block(0x1009, RET);
+	struct block *f = machine_block(0x1013, NOP CALL_RAX), *f2 = machine_block(0x1016, RET);
+	struct block *out = machine_block(0x2000, NOP RET);
+	struct trace *trace = machine_trace();
+
+	(void)state;
+	trace->compress = 1;
+	trace->ranges = 1;
+	trace->range[0].start = 0x1000;
+	trace->range[0].end = 0x1100;
+	RUN(out, in, out, in2, f, out, f2, in3, f2, in3, out);
+	assert_string_equal(
+		machine_decoded(),
+		"on:1000 1000 1001 off:2000 on:1003 1003 1004 1013 1014 off:2000 on:1016 1016 1009 "
+		"1016 1009 off:2000");
+}
+
+static void test_modes(void **state)
+{
+	struct block *user = machine_block(0x1000, NOP INC_32 SYSCALL),
+		     *kernel = machine_block(0x9000, REX_NOP SYSRET);
+
+	(void)state;
+	machine_trace()->mode = 0;
+	RUN(user, kernel, user, kernel, user);
+	assert_string_equal(machine_decoded(),
+			    "on:9000 9000 9003 not:64 1000 1001 1002 bits:64 9000 9003 not:64");
+}
+
+static void test_many(void **state)
+{
+	struct block *loop = machine_block(0x1000, NOP JNE("\xfd")), *out = machine_block(0x1003, JMP_RAX);
+	unsigned count = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 100000; i++)
+		RUN(loop, loop, loop, out);
+	for (const char *at = machine_decoded(); (at = strstr(at, "1003")) != NULL; at++)
+		count++;
+	/* As many as fit into the text; over many synchronisations without an error. */
+	assert_true(count > 10000);
+	assert_null(strstr(machine_decoded(), "error"));
+	assert_true(output_position(&machine_trace()->output) < 500000);
+}
+
+static void test_full(void **state)
+{
+	struct block *a = machine_block(0x1000, JMP_RAX), *b = machine_block(0x51000, JMP_RAX);
+	struct trace *trace = machine_trace();
+	uint64_t position;
+	const char *decoded;
+
+	(void)state;
+	trace->output.limit = 2000;
+	for (unsigned i = 0; i < 1000; i++)
+		RUN(a, b);
+	position = output_position(&trace->output);
+	assert_true(position <= 2000 && position > 1000);
+	assert_true(trace->output.lost > 0);
+	/* The guest has taken something, and goes on there. */
+	flow_end(trace, 0);
+	trace->output.limit = 4000;
+	flow_begin(trace, 0);
+	RUN(a, b, a);
+	decoded = strstr(machine_decoded(), "overflow");
+	assert_non_null(decoded);
+	assert_string_equal(decoded, "overflow:0 on:1000 1000 51000");
+}
+
+static void test_space(void **state)
+{
+	struct block *a = machine_block(0x1000, JMP_RAX), *b = machine_block(0x2000, JMP_RAX);
+
+	(void)state;
+	RUN(a, b);
+	machine_trace()->space = 0x123000;
+	flow_sync(machine_trace(), 0x2000);
+	RUN(a);
+	assert_string_equal(machine_decoded(), "on:1000 1000 space:123000 2000");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_conditions, setup),
+		cmocka_unit_test_setup(test_pause, setup),
+		cmocka_unit_test_setup(test_what_looks_the_same, setup),
+		cmocka_unit_test_setup(test_returns, setup),
+		cmocka_unit_test_setup(test_deep_recursion, setup),
+		cmocka_unit_test_setup(test_return_elsewhere, setup),
+		cmocka_unit_test_setup(test_addresses, setup),
+		cmocka_unit_test_setup(test_interrupts, setup),
+		cmocka_unit_test_setup(test_vectors, setup),
+		cmocka_unit_test_setup(test_faults, setup),
+		cmocka_unit_test_setup(test_begun_anew, setup),
+		cmocka_unit_test_setup(test_levels, setup),
+		cmocka_unit_test_setup(test_ranges, setup),
+		cmocka_unit_test_setup(test_range_returns, setup),
+		cmocka_unit_test_setup(test_modes, setup),
+		cmocka_unit_test_setup(test_many, setup),
+		cmocka_unit_test_setup(test_full, setup),
+		cmocka_unit_test_setup(test_space, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "unit/support/script.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+#define EVENTS_MAX  16384u
+#define TYPES_MAX   64u
+#define THREADS_MAX 64u
+
+struct ktread {
+	struct ktread_info info;
+	struct ktread_ring ring[SCRIPT_RINGS];
+	struct ktread_type type[TYPES_MAX];
+	struct ktread_field field[TYPES_MAX][KTRX_EVENT_FIELDS];
+	char text[TYPES_MAX][1024]; /* what the fields' names and units point to */
+	struct ktread_event event[EVENTS_MAX];
+	unsigned char payload[EVENTS_MAX][KTRX_RECORD_MAX_PAYLOAD];
+	const char *thread[THREADS_MAX];
+	struct ktrx_cpu cpu[2 * SCRIPT_RINGS];
+	struct ktrx_holder holder[SCRIPT_HOLDERS];
+	uint32_t cpus, holders;
+	unsigned events, types, next;
+	int narrowed;
+};
+
+static struct ktread *script;
+
+void script_begin(uint32_t version)
+{
+	script = calloc(1, sizeof(*script));
+	script->info.version = version;
+	script->info.form = version == 1 ? KTREAD_FORM_V1 : KTREAD_FORM_V2;
+	script->info.frequency = 1000000000u;
+	script->info.cpus = script->info.rings = SCRIPT_RINGS;
+	script->info.kernel = script->info.note = script->info.registers = "";
+	for (uint32_t n = 0; n < SCRIPT_RINGS; n++)
+		script->ring[n].cpu = n;
+}
+
+void script_end(void)
+{
+	free(script);
+	script = NULL;
+}
+
+struct ktread_info *script_info(void)
+{
+	return &script->info;
+}
+
+void script_narrow(void)
+{
+	script->narrowed = 1;
+}
+
+struct ktread_ring *script_ring(uint32_t ring)
+{
+	return &script->ring[ring];
+}
+
+void script_thread(uint32_t id, const char *name)
+{
+	script->thread[id] = name;
+}
+
+struct ktrx_cpu *script_cpu(uint32_t cpu)
+{
+	if (script->cpus <= cpu)
+		script->cpus = cpu + 1;
+	return &script->cpu[cpu];
+}
+
+struct ktrx_holder *script_holder(uint32_t id)
+{
+	struct ktrx_holder *holder = &script->holder[script->holders++];
+
+	holder->id = id;
+	return holder;
+}
+
+static uint8_t type_by_name(const char *name)
+{
+	static const struct {
+		const char *name;
+		uint8_t type;
+	} types[] = {
+		{ "u8", KTRX_TYPE_U8 },	    { "u16", KTRX_TYPE_U16 },	      { "u32", KTRX_TYPE_U32 },
+		{ "u64", KTRX_TYPE_U64 },   { "i8", KTRX_TYPE_I8 },	      { "i32", KTRX_TYPE_I32 },
+		{ "i64", KTRX_TYPE_I64 },   { "pointer", KTRX_TYPE_POINTER }, { "string", KTRX_TYPE_STRING },
+		{ "bool", KTRX_TYPE_BOOL }, { "char", KTRX_TYPE_CHAR },
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(types[i].name, name) == 0)
+			return types[i].type;
+	abort();
+}
+
+void script_type(uint16_t id, const char *group, const char *name, const char *fields)
+{
+	struct ktread_type *type = &script->type[script->types];
+	struct ktread_field *field = script->field[script->types];
+	char *text = script->text[script->types], *rest, *one;
+
+	strncpy(text, fields, sizeof(script->text[0]) - 1);
+	*type = (struct ktread_type){ .id = id,
+				      .v1_id = KTRX_V1_NONE,
+				      .state = KTRX_STATE_RECORD,
+				      .group = group,
+				      .name = name,
+				      .text = "" };
+	type->field = field;
+	for (one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
+		char *words, *unit;
+
+		field->type = type_by_name(strtok_r(one, " ", &words));
+		field->name = strtok_r(NULL, " ", &words);
+		unit = strtok_r(NULL, " ", &words);
+		field->unit = unit ? unit : "";
+		field++;
+		type->fields++;
+	}
+	script->types++;
+}
+
+static const struct ktread_type *type_by_id(uint16_t id)
+{
+	const struct ktread_type *type = ktread_type(script, id);
+
+	if (!type)
+		abort();
+	return type;
+}
+
+static uint32_t put_value(unsigned char *at, uint8_t type, va_list *values)
+{
+	static const uint8_t width[] = {
+		[KTRX_TYPE_U8] = 1,	 [KTRX_TYPE_U16] = 2,  [KTRX_TYPE_U32] = 4, [KTRX_TYPE_U64] = 8,
+		[KTRX_TYPE_I8] = 1,	 [KTRX_TYPE_I32] = 4,  [KTRX_TYPE_I64] = 8, [KTRX_TYPE_BOOL] = 1,
+		[KTRX_TYPE_POINTER] = 8, [KTRX_TYPE_CHAR] = 1,
+	};
+	uint64_t number;
+
+	if (type == KTRX_TYPE_STRING) {
+		const char *text = va_arg(*values, const char *);
+		uint16_t length = (uint16_t)strlen(text);
+
+		memcpy(at, &length, sizeof(length));
+		memcpy(at + sizeof(length), text, length);
+		return (uint32_t)sizeof(length) + length;
+	}
+	number = va_arg(*values, uint64_t);
+	memcpy(at, &number, width[type]);
+	return width[type];
+}
+
+struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uint32_t thread, ...)
+{
+	struct ktread_event *event = &script->event[script->events];
+	unsigned char *payload = script->payload[script->events++];
+	const struct ktread_type *type = type_by_id(id);
+	va_list values;
+
+	*event = (struct ktread_event){ .stamp = stamp, .cpu = cpu, .ring = cpu, .thread = thread, .id = id };
+	event->type = type;
+	event->payload = payload;
+	va_start(values, thread);
+	for (uint32_t n = 0; n < type->fields; n++)
+		event->payload_size += put_value(payload + event->payload_size, type->field[n].type, &values);
+	va_end(values);
+	return event;
+}
+
+unsigned script_count(void)
+{
+	return script->events;
+}
+
+const struct ktread_event *script_at(unsigned n)
+{
+	return &script->event[n];
+}
+
+static int by_stamp(const void *a, const void *b)
+{
+	const struct ktread_event *left = a, *right = b;
+
+	if (left->stamp != right->stamp)
+		return left->stamp < right->stamp ? -1 : 1;
+	return left->index < right->index ? -1 : left->index > right->index;
+}
+
+void script_sort(void)
+{
+	for (unsigned n = 0; n < script->events; n++)
+		script->event[n].index = n;
+	qsort(script->event, script->events, sizeof(*script->event), by_stamp);
+}
+
+struct ktread *script_trace(void)
+{
+	return script;
+}
+
+/* The reader's functions. */
+
+const struct ktread_info *ktread_info(const struct ktread *trace)
+{
+	return &trace->info;
+}
+
+const struct ktread_ring *ktread_ring(const struct ktread *trace, uint32_t ring)
+{
+	return &trace->ring[ring];
+}
+
+uint64_t ktread_first_stamp(const struct ktread *trace)
+{
+	return trace->events ? trace->event[0].stamp : 0;
+}
+
+void script_stop(void)
+{
+	script->info.stopped = 1;
+	for (unsigned n = 0; n < script->types; n++) {
+		script->type[n].wanted = script->type[n].state;
+		script->type[n].state = KTRX_STATE_OFF;
+	}
+}
+
+void script_switch_off(uint16_t id)
+{
+	for (unsigned n = 0; n < script->types; n++)
+		if (script->type[n].id == id)
+			script->type[n].state = script->type[n].wanted = KTRX_STATE_OFF;
+}
+
+void ktread_apply_filter(struct ktread *trace, int apply)
+{
+	(void)trace;
+	(void)apply;
+}
+
+int ktread_is_narrowed(const struct ktread *trace)
+{
+	return trace->narrowed;
+}
+
+const char *ktread_thread_name(const struct ktread *trace, uint32_t thread)
+{
+	return thread < THREADS_MAX ? trace->thread[thread] : NULL;
+}
+
+const char *ktread_syscall_name(const struct ktread *trace, uint32_t number)
+{
+	(void)trace;
+	return number == 1 ? "write" : NULL;
+}
+
+const char *ktread_syscall_types(const struct ktread *trace, uint32_t number)
+{
+	(void)trace;
+	return number == 1 ? "size, fd, ptr, size" : NULL;
+}
+
+const char *ktread_error_name(const struct ktread *trace, uint32_t number)
+{
+	(void)trace;
+	return number == 11 ? "EAGAIN" : NULL;
+}
+
+const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id)
+{
+	for (unsigned n = 0; n < trace->types; n++)
+		if (trace->type[n].id == id)
+			return &trace->type[n];
+	return NULL;
+}
+
+const struct ktread_type *ktread_type_find(const struct ktread *trace, const char *group, const char *name)
+{
+	for (unsigned n = 0; n < trace->types; n++)
+		if (strcmp(trace->type[n].group, group) == 0 && strcmp(trace->type[n].name, name) == 0)
+			return &trace->type[n];
+	return NULL;
+}
+
+int ktread_rewind(struct ktread *trace)
+{
+	trace->next = 0;
+	return 0;
+}
+
+int ktread_next(struct ktread *trace, const struct ktread_event **event)
+{
+	if (trace->next == trace->events)
+		return 0;
+	*event = &trace->event[trace->next++];
+	return 1;
+}
+
+int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)
+{
+	return ktread_next(trace, event);
+}
+
+int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room)
+{
+	uint32_t n = 0;
+
+	for (; n < room && first + n < trace->cpus; n++)
+		cpu[n] = trace->cpu[first + n];
+	return (int)n;
+}
+
+int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room)
+{
+	uint32_t n = 0;
+
+	for (; n < room && first + n < trace->holders; n++)
+		holder[n] = trace->holder[first + n];
+	return (int)n;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Switches that must not be: how sure they are, and whether what is seen now comes of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define IDLE0  1u
+#define IDLE1  2u
+#define WORKER 5u
+#define LOCK   0xa000u
+#define BROKEN (500 * MS)
+#define LAST   (5000 * MS)
+
+enum { OTHER = 1, ACQUIRE };
+
+static struct ktrx_cpu *row;
+static struct ktrx_holder *worker, *cpu0, *cpu1;
+
+/* The worker held a lock at a switch on CPU 1, which holds it still. Both CPUs tick. */
+static int begin(void **state)
+{
+	int error = why_setup(state);
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(ACQUIRE, "lock", "acquire", "u64 lock");
+	script_type(ACQUIRE + 1, "lock", "release", "u64 lock");
+	script_thread(IDLE0, "idle/0");
+	script_thread(IDLE1, "idle/1");
+	script_info()->cpus = 2;
+	cpu0 = why_cpu_row(0, KTRX_MODE_IDLE);
+	cpu1 = why_cpu_row(1, KTRX_MODE_IDLE);
+	for (uint32_t n = 0; n < 2; n++) {
+		script_cpu(n)->heartbeats = 500;
+		script_cpu(n)->heartbeat_stamp = script_cpu(n)->now = LAST;
+		script_event(OTHER, LAST, n, IDLE0 + n);
+	}
+	row = script_cpu(1);
+	row->broken = KTRX_BROKEN_SWITCH_LOCKED;
+	row->broken_thread = WORKER;
+	row->broken_object = LOCK;
+	row->broken_stamp = row->switch_stamp = BROKEN;
+	worker = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+	why_waits(worker, KTRX_WAIT_EVENT, 0xb000, "work", BROKEN);
+	why_holds(cpu1, LOCK, 400 * MS);
+	return error;
+}
+
+static void somebody_waits(void)
+{
+	script_cpu(0)->mode = KTRX_MODE_KERNEL;
+	script_cpu(0)->heartbeat_stamp = 1000 * MS;
+	why_waits(cpu0, KTRX_WAIT_SPIN, LOCK, "aye", 1000 * MS);
+}
+
+static void expect(enum why_sure sure)
+{
+	assert_int_equal(why_count(WHY_SLEEP_IN_ATOMIC), 1);
+	if (sure == WHY_POSSIBLE) {
+		why_says("sleep-in-atomic (possible)");
+		return;
+	}
+	assert_int_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
+	assert_int_equal(why_judge()->sure, sure);
+}
+
+static void who_waits_for_the_lock_makes_it_certain(void **state)
+{
+	(void)state;
+	somebody_waits();
+	expect(WHY_CERTAIN);
+	why_says("thread 5 (worker) went to sleep on CPU 1 holding the spinlock aye");
+	why_says("CPU 1 has that lock still");
+}
+
+static void where_nobody_suffers_it_is_likely(void **state)
+{
+	(void)state;
+	expect(WHY_LIKELY);
+}
+
+/* The memory of the lock was given back, and is another lock's by now. */
+static void another_lock_at_that_address_is_not_that_one(void **state)
+{
+	(void)state;
+	somebody_waits();
+	why_holds(worker, LOCK, 3000 * MS);
+	expect(WHY_POSSIBLE);
+	why_says("the lock at that address has been taken since");
+}
+
+static void one_that_another_cpu_has_is_not_that_one(void **state)
+{
+	(void)state;
+	why_holds(cpu0, LOCK, 3000 * MS);
+	expect(WHY_POSSIBLE);
+}
+
+/* It may have been held at another switch since, by the same mistake, or by another one. */
+static void one_that_was_taken_again_had_been_given_up(void **state)
+{
+	(void)state;
+	cpu1->held[0].stamp = 3000 * MS;
+	somebody_waits();
+	expect(WHY_LIKELY);
+	why_says("CPU 1 has taken that lock again since");
+}
+
+static void events_show_it_as_well(void **state)
+{
+	(void)state;
+	cpu1->held_count = 0;
+	cpu1->held[0].object = 0;
+	script_event(ACQUIRE, 3000 * MS, 0, IDLE0, V(LOCK));
+	expect(WHY_POSSIBLE);
+}
+
+/* Thousands of switches with a lock held, and nobody ever wants it: it is not held. */
+static void a_cpu_that_goes_on_misses_a_hook(void **state)
+{
+	(void)state;
+	row->switch_stamp = 4000 * MS;
+	expect(WHY_POSSIBLE);
+	why_says("the hook where it ends may be missing");
+}
+
+static void a_count_of_preemption_that_never_ends(void **state)
+{
+	(void)state;
+	row->broken = KTRX_BROKEN_SWITCH_PREEMPT;
+	row->broken_object = 0;
+	row->preempt = 1;
+	expect(WHY_LIKELY);
+	why_teardown(NULL);
+	begin(NULL);
+	row->broken = KTRX_BROKEN_SWITCH_PREEMPT;
+	row->broken_object = 0;
+	row->preempt = 1;
+	row->switch_stamp = 4000 * MS;
+	expect(WHY_POSSIBLE);
+}
+
+static void who_is_preempted_does_not_sleep(void **state)
+{
+	(void)state;
+	worker->state = KTRX_THREAD_RUNNING;
+	worker->wait = KTRX_WAIT_NONE;
+	why_says("thread 5 (worker) was switched away from on CPU 1 holding the spinlock");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(who_waits_for_the_lock_makes_it_certain),
+		TEST(where_nobody_suffers_it_is_likely),
+		TEST(another_lock_at_that_address_is_not_that_one),
+		TEST(one_that_another_cpu_has_is_not_that_one),
+		TEST(one_that_was_taken_again_had_been_given_up),
+		TEST(events_show_it_as_well),
+		TEST(a_cpu_that_goes_on_misses_a_hook),
+		TEST(a_count_of_preemption_that_never_ends),
+		TEST(who_is_preempted_does_not_sleep),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

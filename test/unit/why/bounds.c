@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What is said lasts no longer than is known, and does not contradict what is said beside it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define IDLE0  1u
+#define IDLE1  2u
+#define WORKER 5u
+#define CLIENT 6u
+#define KERNEL 0x100000u
+#define LAST   (10000 * MS)
+
+enum { OTHER = 1, SWITCH, CREATE, IRQ, CALL, RETURN };
+
+static struct ktrx_holder *worker;
+
+static int begin(void **state)
+{
+	int error = why_setup(state);
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
+	script_type(CREATE, "sched", "create", "u32 thread");
+	script_type(IRQ, "irq", "enter", "u32 irq,u64 ip");
+	script_type(CALL, "syscall", "enter", "u32 nr");
+	script_type(RETURN, "syscall", "exit", "u32 nr,i64 result");
+	script_thread(IDLE0, "idle/0");
+	script_thread(IDLE1, "idle/1");
+	script_info()->cpus = 2;
+	script_info()->self = KERNEL;
+	for (uint32_t n = 0; n < 2; n++)
+		why_cpu_row(n, KTRX_MODE_KERNEL);
+	worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	return error;
+}
+
+static void ticks(uint32_t cpu, uint32_t thread, uint64_t from, uint64_t to)
+{
+	struct ktrx_cpu *row = script_cpu(cpu);
+
+	for (uint64_t stamp = from; stamp <= to; stamp += 10 * MS) {
+		script_event(IRQ, stamp, cpu, thread, V(0), V(KERNEL + 8))->context = KTRX_CONTEXT_INTERRUPT;
+		row->sample[row->heartbeats++ % KTRX_SAMPLES] = KERNEL + 8;
+		row->heartbeat_stamp = row->now = stamp;
+		row->thread = thread;
+	}
+}
+
+/* CPU 0 idles from the beginning, so that its ring reaches back to there; on CPU 1 the worker spins from some time on. */
+static void spin_since(uint64_t stamp)
+{
+	ticks(0, IDLE0, 500 * MS, LAST);
+	script_cpu(0)->mode = KTRX_MODE_IDLE;
+	script_event(SWITCH, stamp, 1, IDLE1, V(IDLE1), V(WORKER), V(0));
+	ticks(1, WORKER, stamp + 10 * MS, LAST);
+	worker->state_stamp = stamp;
+}
+
+static void a_new_thread_has_not_spun_before_it_was_made(void **state)
+{
+	(void)state;
+	script_event(CREATE, 4700 * MS, 0, IDLE0, V(WORKER));
+	spin_since(4750 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	assert_true(why_judge()->actor[0].exact);
+	why_says("for 5.30 s");
+	assert_true(why_judge()->actor[0].ticks <= LAST - 4700 * MS);
+}
+
+/* Its creation is lost, so that it is not known before its first event. */
+static void a_thread_has_not_spun_before_it_was_seen(void **state)
+{
+	(void)state;
+	spin_since(5000 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	why_says("for 5.00 s");
+}
+
+/* What it did before the ring of its CPU begins is overwritten. */
+static void a_spin_begins_no_earlier_than_the_ring(void **state)
+{
+	(void)state;
+	script_event(OTHER, 500 * MS, 0, WORKER);
+	spin_since(7000 * MS);
+	script_ring(1)->overwritten = 1000;
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	why_says("for 3.00 s");
+}
+
+static void only_a_call_that_is_recorded_is_the_last_one(void **state)
+{
+	(void)state;
+	spin_since(5000 * MS);
+	script_cpu(1)->mode = KTRX_MODE_USER;
+	script_info()->self = UINT64_C(0xffffffff80000000);
+	assert_int_equal(why_judge()->verdict, WHY_USER_SPIN);
+	assert_null(strstr(why_text(), "since its last system call"));
+}
+
+/* The row of a number that is used again is of the thread before. */
+static void a_row_of_an_earlier_thread_counts_for_nothing(void **state)
+{
+	(void)state;
+	spin_since(5000 * MS);
+	why_thread_row(CLIENT, "client", KTRX_THREAD_WAITING, 0)->state_stamp = 1000 * MS;
+	why_waits(script_holder(CLIENT + 1), KTRX_WAIT_LOCK, 0xabc0, "old", 1000 * MS);
+	why_holds(script_holder(CLIENT + 1), 0xdef0, 900 * MS);
+	script_event(CREATE, 9000 * MS, 0, IDLE0, V(CLIENT));
+	assert_null(strstr(why_text(), "0xabc0"));
+	assert_null(strstr(why_text(), "0xdef0"));
+}
+
+/* ---- Idle and running ------------------------------------------------------------------------------ */
+
+static void run_on_cpu_1(uint8_t state, uint64_t state_stamp, uint64_t mode_stamp)
+{
+	ticks(0, IDLE0, 500 * MS, LAST);
+	script_cpu(0)->mode = KTRX_MODE_IDLE;
+	script_cpu(0)->mode_stamp = 500 * MS;
+	ticks(1, WORKER, 500 * MS, LAST);
+	script_cpu(1)->mode = KTRX_MODE_IDLE;
+	script_cpu(1)->mode_stamp = mode_stamp;
+	worker->state = state;
+	worker->state_stamp = state_stamp;
+}
+
+static void a_mode_that_was_not_taken_back_is_stale(void **state)
+{
+	(void)state;
+	run_on_cpu_1(KTRX_THREAD_RUNNING, 4000 * MS, 3000 * MS);
+	assert_int_equal(why_count(WHY_IDLE), 0);
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	why_says("CPU 1 says that it idles, but runs thread 5 (worker)");
+	why_says("CPU 1   busy, thread 5 (worker)");
+}
+
+/* A kernel that has no thread for it idles on the stack of the last thread. */
+static void a_cpu_may_idle_on_the_last_threads_stack(void **state)
+{
+	(void)state;
+	run_on_cpu_1(KTRX_THREAD_WAITING, 3000 * MS, 3000 * MS);
+	worker->deadline = 2 * LAST;
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+	assert_int_equal(why_count(WHY_BOOKKEEPING), 0);
+}
+
+static void a_mode_set_after_the_switch_counts(void **state)
+{
+	(void)state;
+	run_on_cpu_1(KTRX_THREAD_RUNNING, 3000 * MS, 3000 * MS);
+	assert_int_equal(why_count(WHY_BOOKKEEPING), 0);
+	why_says("CPU 1   idle, ran thread 5 (worker)");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_new_thread_has_not_spun_before_it_was_made),
+		TEST(a_thread_has_not_spun_before_it_was_seen),
+		TEST(a_spin_begins_no_earlier_than_the_ring),
+		TEST(only_a_call_that_is_recorded_is_the_last_one),
+		TEST(a_row_of_an_earlier_thread_counts_for_nothing),
+		TEST(a_mode_that_was_not_taken_back_is_stale),
+		TEST(a_cpu_may_idle_on_the_last_threads_stack),
+		TEST(a_mode_set_after_the_switch_counts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

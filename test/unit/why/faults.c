@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Where a kernel was when a fault ended it, and stacks that overflow without one. */
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/support/elf_file.h"
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define IDLE0  1u
+#define WORKER 5u
+#define CLIENT 6u
+#define BASE   UINT64_C(0xffffffff80100000)
+#define LAST   (2000 * MS)
+
+enum { OTHER = 1, PANIC, FAULT, FAULT_END };
+
+static const struct elf_file_section sections[] = {
+	{ ".text", BASE, 0x20000, ELF_FILE_CODE },
+	{ ".data", BASE + 0x20000, 0x1000, ELF_FILE_DATA },
+	{ NULL, 0, 0, 0 },
+};
+static const struct elf_file_symbol names[] = {
+	{ "list_remove", BASE + 0x100, 0x80, STT_FUNC, 1 },
+	{ "panic", BASE + 0x200, 0x80, STT_FUNC, 1 },
+	{ "ktrace_root", BASE + 0x20000, 0x200, STT_OBJECT, 2 },
+	{ NULL, 0, 0, 0, 0 },
+};
+
+static struct ktrx_holder *worker;
+
+static int begin_on(uint16_t machine)
+{
+	const struct elf_file file = { machine, ET_EXEC, sections, names };
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(PANIC, "ktrace", "panic", "string message");
+	script_type(FAULT, "mm", "fault_enter", "u64 address,u64 ip");
+	script_type(FAULT_END, "mm", "fault_exit", "u64 address");
+	script_thread(IDLE0, "idle/0");
+	script_info()->cpus = 1;
+	script_info()->machine = machine;
+	script_info()->self = BASE + 0x20000;
+	why_kernel_file(&file);
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	script_cpu(0)->heartbeats = 200;
+	script_cpu(0)->heartbeat_stamp = script_cpu(0)->now = LAST;
+	worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	script_event(OTHER, MS, 0, WORKER);
+	script_event(OTHER, LAST, 0, WORKER);
+	return 0;
+}
+
+static int begin(void **state)
+{
+	int error = why_setup(state);
+
+	return error ? error : begin_on(EM_X86_64);
+}
+
+static void panic(void)
+{
+	script_event(PANIC, LAST + MS, 0, WORKER, "page fault in the kernel");
+	script_info()->outcome = KTRX_OUTCOME_PANIC;
+}
+
+/* ---- Panics ---------------------------------------------------------------------------------------- */
+
+static void a_panic_names_the_instruction_that_faulted(void **state)
+{
+	(void)state;
+	script_event(FAULT, LAST, 0, WORKER, V(0x18), V(BASE + 0x110));
+	panic();
+	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	assert_int_equal(why_judge()->actor[0].pc, BASE + 0x110);
+	why_says("it handled a fault on address 0x18, by the instruction at list_remove+0x10");
+}
+
+static void a_fault_that_is_over_did_not_do_it(void **state)
+{
+	(void)state;
+	script_event(FAULT, LAST - 2, 0, WORKER, V(0x18), V(BASE + 0x110));
+	script_event(FAULT_END, LAST - 1, 0, WORKER, V(0x18));
+	panic();
+	assert_null(strstr(why_text(), "list_remove"));
+}
+
+static void an_old_fault_did_not_do_it(void **state)
+{
+	(void)state;
+	script_event(FAULT, LAST - 1500 * MS, 0, WORKER, V(0x18), V(BASE + 0x110));
+	panic();
+	assert_null(strstr(why_text(), "list_remove"));
+}
+
+static void a_fault_without_its_instruction_asks_for_it(void **state)
+{
+	(void)state;
+	script_event(FAULT, LAST, 0, WORKER, V(0x18), V(0));
+	panic();
+	why_says("it handled a fault on address 0x18");
+	why_says("to be surer: the field ip in mm.fault_enter");
+}
+
+static void risc_v_keeps_it_in_a_register(void **state)
+{
+	why_teardown(state);
+	why_setup(state);
+	begin_on(EM_RISCV);
+	panic();
+	script_info()->registers =
+		"cpu 0 pc=ffffffff80100210 sp=1000 sepc=ffffffff80100114 mepc=80000100 scause=d mcause=9\n";
+	assert_int_equal(why_judge()->actor[0].pc, BASE + 0x114);
+	why_says("the last exception there was at list_remove+0x14");
+}
+
+static void an_interrupt_or_a_call_is_no_fault(void **state)
+{
+	static const char *const registers[] = {
+		"cpu 0 pc=ffffffff80100210 sp=1000 sepc=ffffffff80100114 scause=8000000000000005\n",
+		"cpu 0 pc=ffffffff80100210 sp=1000 sepc=ffffffff80100114 scause=8\n",
+	};
+
+	for (size_t n = 0; n < 2; n++) {
+		why_teardown(state);
+		why_setup(state);
+		begin_on(EM_RISCV);
+		panic();
+		script_info()->registers = registers[n];
+		assert_null(strstr(why_text(), "list_remove"));
+	}
+}
+
+/* ---- Stacks without a guard page ------------------------------------------------------------------- */
+
+static void deep(const char *registers)
+{
+	worker->stack_low = 0x8000;
+	worker->stack_high = 0xc000;
+	script_info()->registers = registers;
+}
+
+static void a_stack_pointer_below_the_stack(void **state)
+{
+	struct ktrx_holder *client = why_thread_row(CLIENT, "client", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	client->stack_low = 0x4000;
+	client->stack_high = 0x8000;
+	deep("cpu 0 pc=ffffffff80100110 sp=7f80 cs=8\n");
+	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	why_says("the kernel stack of thread 5 (worker) has overflowed on CPU 0");
+	why_says("that is in the stack of thread 6 (client)");
+}
+
+static void a_stack_pointer_that_is_no_overflow(void **state)
+{
+	static const char *const registers[] = {
+		"cpu 0 pc=ffffffff80100110 sp=8010 cs=8\n", /* in the stack */
+		"cpu 0 pc=400000 sp=7f80 cs=33\n",	    /* a program's stack */
+		"cpu 0 pc=ffffffff80100110 sp=200 cs=8\n",  /* below the others */
+	};
+
+	worker->stack_low = 0x8000;
+	for (size_t n = 0; n < 2; n++) {
+		why_teardown(state);
+		begin(state);
+		deep(registers[n]);
+		assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
+	}
+	why_teardown(state);
+	begin(state);
+	deep(registers[2]);
+	worker->stack_low = 0x80000;
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
+}
+
+static void a_handler_may_have_a_stack_of_its_own(void **state)
+{
+	(void)state;
+	deep("cpu 0 pc=ffffffff80100110 sp=7f80 cs=8\n");
+	script_cpu(0)->nesting = 1;
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 1);
+	why_says("stack-overflow (possible)");
+}
+
+#define NESTED 100u
+
+/* Faults in each other, on a stack that goes down and down. */
+static void sink(uint8_t context)
+{
+	script_event(FAULT_END, MS, 0, CLIENT, V(0x18));
+	deep("cpu 0 pc=ffffffff80100110 sp=200 cs=8\n");
+	worker->stack_low = 0x80000;
+	worker->stack_high = 0x84000;
+	for (uint32_t n = 0; n < NESTED; n++)
+		script_event(FAULT, LAST + n, 0, WORKER, V(0x18), V(BASE + 0x110))->context = context;
+}
+
+static void faults_in_each_other_leave_the_stack_far_behind(void **state)
+{
+	(void)state;
+	sink(KTRX_CONTEXT_INTERRUPT);
+	script_cpu(0)->nesting = 1;
+	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	why_says("it has faulted 100 times at least, each in the handler of the fault before");
+}
+
+static void faults_that_are_over_do_not(void **state)
+{
+	(void)state;
+	sink(KTRX_CONTEXT_THREAD);
+	script_event(FAULT_END, LAST + NESTED, 0, WORKER, V(0x18));
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
+}
+
+/* The program faults, and who ended that does not say so. */
+static void faults_of_a_program_do_not(void **state)
+{
+	(void)state;
+	deep("cpu 0 pc=ffffffff80100110 sp=200 cs=8\n");
+	worker->stack_low = 0x80000;
+	script_event(FAULT_END, MS, 0, CLIENT, V(0x18));
+	for (uint32_t n = 0; n < NESTED; n++)
+		script_event(FAULT, LAST + n, 0, WORKER, V(0x18), V(0x400110));
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
+}
+
+/* In a kernel without events for the end of faults nothing shows that faults are nested. */
+static void faults_whose_end_is_never_told_do_not(void **state)
+{
+	(void)state;
+	deep("cpu 0 pc=ffffffff80100110 sp=200 cs=8\n");
+	worker->stack_low = 0x80000;
+	for (uint32_t n = 0; n < NESTED; n++)
+		script_event(FAULT, LAST + n, 0, WORKER, V(0x18), V(BASE + 0x110));
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
+}
+
+/* Another CPU panics, over what the stack has overwritten. */
+static void an_overflow_comes_before_the_panic_of_another_cpu(void **state)
+{
+	(void)state;
+	script_info()->cpus = 2;
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	sink(KTRX_CONTEXT_THREAD);
+	script_event(PANIC, LAST + MS, 1, CLIENT, "general protection");
+	script_info()->outcome = KTRX_OUTCOME_PANIC;
+	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+	assert_int_equal(why_count(WHY_PANIC), 1);
+	why_says("the panic on CPU 1 may be about what it has overwritten");
+}
+
+/* What stopped it for the panic may have a stack of its own. */
+static void behind_a_panic_the_stack_pointer_alone_is_no_proof(void **state)
+{
+	(void)state;
+	script_info()->cpus = 2;
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	deep("cpu 0 pc=ffffffff80100110 sp=7f80 cs=8\n");
+	script_event(PANIC, LAST + MS, 1, CLIENT, "general protection");
+	script_info()->outcome = KTRX_OUTCOME_PANIC;
+	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	why_says("stack-overflow (possible)");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_panic_names_the_instruction_that_faulted),
+		TEST(a_fault_that_is_over_did_not_do_it),
+		TEST(an_old_fault_did_not_do_it),
+		TEST(a_fault_without_its_instruction_asks_for_it),
+		TEST(risc_v_keeps_it_in_a_register),
+		TEST(an_interrupt_or_a_call_is_no_fault),
+		TEST(a_stack_pointer_below_the_stack),
+		TEST(a_stack_pointer_that_is_no_overflow),
+		TEST(a_handler_may_have_a_stack_of_its_own),
+		TEST(faults_in_each_other_leave_the_stack_far_behind),
+		TEST(faults_that_are_over_do_not),
+		TEST(faults_of_a_program_do_not),
+		TEST(faults_whose_end_is_never_told_do_not),
+		TEST(an_overflow_comes_before_the_panic_of_another_cpu),
+		TEST(behind_a_panic_the_stack_pointer_alone_is_no_proof),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Who called what a CPU stood in, where that is only in a register; by symbols of this very program. */
+#include <elf.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "unit/support/script.h"
+#include "why/finding.h"
+
+extern const char __ehdr_start[]; /* the linker's: where this program lies */
+
+uint64_t ktrace_root[4]; /* by which symbols know where it runs */
+
+#define STORED UINT64_C(0xffff000012345678) /* a return address from the stack */
+
+static struct symbols *symbols;
+static struct why_evidence *evidence;
+static char text[512];
+
+static int begin(void **state)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)__ehdr_start;
+
+	(void)state;
+	script_begin(2);
+	script_info()->machine = header->e_machine;
+	script_info()->self = (uintptr_t)ktrace_root;
+	return symbols_open(&symbols, "/proc/self/exe", script_info()) < 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	why_evidence_free(evidence);
+	symbols_close(symbols);
+	script_end();
+	return 0;
+}
+
+__attribute__((noinline)) static void leaf(void)
+{
+	__asm__ volatile("nop; nop");
+}
+
+__attribute__((noinline)) static uintptr_t caller(void)
+{
+	leaf();
+	return (uintptr_t)__builtin_return_address(0);
+}
+
+/* CPU 0 stands at `pc`; on its stack is one return address, or none. */
+static const struct why_cpu *stand(uintptr_t pc, uint64_t link, uint64_t stored)
+{
+	int length = snprintf(text, sizeof(text), "cpu 0 pc=%" PRIxPTR " sp=1000 x29=2000 x30=%" PRIx64 "\n",
+			      pc, link);
+
+	if (stored)
+		snprintf(text + length, sizeof(text) - (size_t)length, "stack 0 %" PRIx64 "\n", stored);
+	script_info()->registers = text;
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
+	return &evidence->cpu[0];
+}
+
+static void a_leaf_is_called_by_its_link(void **state)
+{
+	const uintptr_t from = (uintptr_t)caller + 8;
+	const struct why_cpu *cpu = stand((uintptr_t)leaf + 1, from, STORED);
+
+	(void)state;
+	assert_int_equal(cpu->frames, 2);
+	assert_true(cpu->frame[0] == from && cpu->frame[1] == STORED);
+}
+
+static void a_leaf_may_be_all(void **state)
+{
+	(void)state;
+	assert_int_equal(stand((uintptr_t)leaf + 1, caller(), 0)->frames, 1);
+}
+
+/* It has called, and the link is where that came back to. */
+static void a_link_into_itself_is_no_caller(void **state)
+{
+	const struct why_cpu *cpu = stand((uintptr_t)caller + 2, (uintptr_t)caller + 8, STORED);
+
+	(void)state;
+	assert_int_equal(cpu->frames, 1);
+	assert_true(cpu->frame[0] == STORED);
+}
+
+static void what_the_stack_has_is_not_told_twice(void **state)
+{
+	const uintptr_t from = (uintptr_t)caller + 8;
+
+	(void)state;
+	assert_int_equal(stand((uintptr_t)leaf + 1, from, from)->frames, 1);
+}
+
+/* In user mode, or with a register that holds anything. */
+static void a_link_to_nowhere_is_no_caller(void **state)
+{
+	(void)state;
+	assert_int_equal(stand((uintptr_t)leaf + 1, 0x1234, STORED)->frames, 1);
+}
+
+static void a_place_that_is_not_the_kernels_has_no_link(void **state)
+{
+	(void)state;
+	assert_int_equal(stand(0x1234, (uintptr_t)caller + 8, STORED)->frames, 1);
+}
+
+/* Numbers that are no code do not use up the places of those that are. */
+static void a_message_of_many_numbers(void **state)
+{
+	const uintptr_t last = (uintptr_t)caller + 8;
+	struct why_findings *findings;
+	char line[32];
+
+	(void)state;
+	script_type(1, "ktrace", "panic", "string message");
+	snprintf(text, sizeof(text), "fault 0x0 error 0x2 of 0x10, flags 0x246, at 0x%" PRIxPTR, last);
+	script_event(1, 1000, 0, 1, text);
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
+	assert_int_equal(why_find(&findings, evidence), 0);
+	snprintf(line, sizeof(line), "0x%" PRIxPTR " is ", last);
+	assert_int_equal(strncmp(why_findings_at(findings, 0)->line[1], line, strlen(line)), 0);
+	why_findings_free(findings);
+}
+
+__attribute__((noinline)) static void kernel_panic(void)
+{
+	__asm__ volatile("nop; nop; nop; nop");
+	leaf();
+	__asm__ volatile("nop; nop");
+}
+
+static void a_panic(const char *message, const char *registers)
+{
+	script_type(1, "ktrace", "panic", "string message");
+	script_info()->registers = registers;
+	script_event(1, 1000, 0, 1, message);
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
+}
+
+/* A prompt or a reset that follows the panic is not how the kernel came there. */
+static void what_follows_a_panic_is_left_out(void **state)
+{
+	const uintptr_t prompt = (uintptr_t)leaf + 1, gave_up = (uintptr_t)kernel_panic + 4;
+	struct why_findings *findings;
+
+	(void)state;
+	snprintf(text, sizeof(text),
+		 "cpu 0 pc=%" PRIxPTR " sp=1000\nstack 0 %" PRIxPTR " %" PRIxPTR " %" PRIx64 "\n", prompt,
+		 prompt, gave_up, STORED);
+	a_panic("out of pages", text);
+	assert_int_equal(why_find(&findings, evidence), 0);
+	assert_string_equal(why_findings_at(findings, 0)->line[1], "  called from 0xffff000012345678");
+	why_findings_free(findings);
+}
+
+/* A panic that nobody is seen to have called. */
+static void a_panic_at_the_end_of_the_stack_is_shown(void **state)
+{
+	struct why_findings *findings;
+
+	(void)state;
+	snprintf(text, sizeof(text), "cpu 0 pc=%" PRIxPTR " sp=1000\nstack 0 %" PRIxPTR "\n",
+		 (uintptr_t)leaf + 1, (uintptr_t)kernel_panic + 4);
+	a_panic("out of pages", text);
+	assert_int_equal(why_find(&findings, evidence), 0);
+	assert_non_null(strstr(why_findings_at(findings, 0)->line[1], "kernel_panic"));
+	why_findings_free(findings);
+}
+
+/* Whose stack it was stands in the message: the check may have been made when another thread ran already. */
+static void a_stack_that_was_found_to_have_overflowed(void **state)
+{
+	struct why_findings *findings;
+
+	(void)state;
+	a_panic("stack overrun at 0x201ca0: thread 7 (reader)", "cpu 0 pc=1000 sp=1000\n");
+	assert_int_equal(why_find(&findings, evidence), 0);
+	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_STACK_OVERFLOW);
+	assert_string_equal(why_findings_at(findings, 0)->head,
+			    "the kernel found that a stack had overflowed, on CPU 0 in thread 1");
+	why_findings_free(findings);
+}
+
+static void a_stack_that_was_written_over(void **state)
+{
+	struct why_findings *findings;
+
+	(void)state;
+	a_panic("stack smashing detected", "cpu 0 pc=1000 sp=1000\n");
+	assert_int_equal(why_find(&findings, evidence), 0);
+	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_PANIC);
+	why_findings_free(findings);
+}
+
+/* The return to user mode turns interrupts on, and no hook can be called there. */
+static void interrupts_are_not_off_in_user_mode(void **state)
+{
+	(void)state;
+	script_cpu(0)->mode = KTRX_MODE_USER;
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_cpu(0)->interrupts = script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	assert_int_equal(stand((uintptr_t)leaf, 0, 0)->row.interrupts, KTRX_INTERRUPTS_UNKNOWN);
+	assert_int_equal(evidence->cpu[1].row.interrupts, KTRX_INTERRUPTS_OFF);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(a_leaf_is_called_by_its_link),
+		TEST(a_leaf_may_be_all),
+		TEST(a_link_into_itself_is_no_caller),
+		TEST(what_the_stack_has_is_not_told_twice),
+		TEST(a_link_to_nowhere_is_no_caller),
+		TEST(a_place_that_is_not_the_kernels_has_no_link),
+		TEST(a_message_of_many_numbers),
+		TEST(what_follows_a_panic_is_left_out),
+		TEST(a_panic_at_the_end_of_the_stack_is_shown),
+		TEST(a_stack_that_was_found_to_have_overflowed),
+		TEST(a_stack_that_was_written_over),
+		TEST(interrupts_are_not_off_in_user_mode),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Is it the kernel that spins, or a program? By the CPU's registers, by what the kernel says, by addresses and its file. */
+#include <elf.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/support/elf_file.h"
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define IDLE	1u
+#define WORKER	5u
+#define LINKED	UINT64_C(0x100000)
+#define ROOT	(LINKED + 0x20000)
+#define PROGRAM UINT64_C(0x400000) /* where the kernel was linked, too: its memory */
+#define OUTSIDE UINT64_C(0x10000000000)
+#define LAST	(3000 * MS)
+
+enum { OTHER = 1, SWITCH, ENTER, CALL, RETURN };
+
+static const struct elf_file_section sections[] = {
+	{ ".text", LINKED, 0x20000, ELF_FILE_CODE | ELF_FILE_BOTH },
+	{ ".bss", ROOT, 0x800000, ELF_FILE_DATA | ELF_FILE_BOTH },
+	{ NULL, 0, 0, 0 },
+};
+static const struct elf_file_symbol names[] = {
+	{ "main", LINKED + 0x100, 0x80, STT_FUNC, 1 },
+	{ "ktrace_root", ROOT, 0x200, STT_OBJECT, 2 },
+	{ "memory", ROOT + 0x10000, 0x700000, STT_OBJECT, 2 },
+	{ NULL, 0, 0, 0, 0 },
+};
+
+/* By machine: where a kernel that was moved runs, and what the registers say in kernel and in user mode. */
+static const struct {
+	uint16_t machine;
+	uint64_t moved;
+	const char *kernel, *user;
+} machines[] = {
+	{ EM_X86_64, UINT64_C(0xffffffff80000000), "cs=8", "cs=33" },
+	{ EM_AARCH64, UINT64_C(0xffff000040000000), "pstate=600003c5", "pstate=80000000" },
+	{ EM_RISCV, UINT64_C(0xffffffc080000000), "s0=8", "s0=33" },
+};
+
+static char registers[200];
+
+/* A kernel, moved by `moved`. Thread 5 runs on CPU 0 and is interrupted at `pc` every 10 ms. */
+static void spin(unsigned machine, uint64_t moved, bool with_file, uint64_t pc)
+{
+	const struct elf_file file = { machines[machine].machine, ET_EXEC, sections, names };
+	struct ktrx_cpu *cpu = script_cpu(0);
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
+	script_type(ENTER, "irq", "enter", "u32 irq,u64 ip");
+	script_type(CALL, "syscall", "enter", "u32 nr");
+	script_type(RETURN, "syscall", "exit", "u32 nr,i64 result");
+	script_thread(IDLE, "idle/0");
+	script_info()->cpus = 1;
+	script_info()->machine = machines[machine].machine;
+	script_info()->self = moved + ROOT;
+	if (with_file)
+		why_kernel_file(&file);
+	why_cpu_row(0, KTRX_MODE_UNKNOWN);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	script_event(SWITCH, MS, 0, IDLE, V(IDLE), V(WORKER), V(0));
+	for (uint64_t stamp = 10 * MS; stamp <= LAST; stamp += 10 * MS) {
+		script_event(ENTER, stamp, 0, WORKER, V(0), pc + stamp / MS % 20 / 10 * 4)->context =
+			KTRX_CONTEXT_INTERRUPT;
+		cpu->heartbeats++;
+		cpu->heartbeat_stamp = cpu->now = stamp;
+		cpu->pc = pc;
+		cpu->thread = WORKER;
+	}
+}
+
+/* The kernel has programs, as far as is recorded. */
+static void call_kernel(void)
+{
+	script_event(CALL, 5 * MS, 0, WORKER, V(1));
+	script_event(RETURN, 6 * MS, 0, WORKER, V(1), V(0));
+}
+
+static void stand(uint64_t pc, const char *level)
+{
+	snprintf(registers, sizeof(registers), "cpu 0 pc=%" PRIx64 " sp=1000 %s\n", pc, level);
+	script_info()->registers = registers;
+}
+
+static void next(void)
+{
+	why_teardown(NULL);
+	why_setup(NULL);
+}
+
+static void expect_user(void)
+{
+	assert_int_equal(why_judge()->verdict, WHY_USER_SPIN);
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+	assert_null(strstr(why_text(), "memory+"));
+	assert_null(strstr(why_text(), "main+"));
+}
+
+static void expect_kernel(const char *place)
+{
+	why_says(place);
+	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	assert_int_equal(why_count(WHY_USER_SPIN), 0);
+}
+
+static void expect_neither(void)
+{
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+	assert_int_equal(why_count(WHY_USER_SPIN), 0);
+}
+
+static void a_program_where_a_moved_kernel_was_linked(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 3; n++) {
+		spin(n, machines[n].moved, true, PROGRAM);
+		expect_user();
+		next();
+		spin(n, machines[n].moved, false, PROGRAM);
+		call_kernel();
+		expect_user();
+		next();
+		spin(n, machines[n].moved, true, machines[n].moved + LINKED + 0x110);
+		call_kernel();
+		expect_kernel("spins in the kernel on CPU 0, in main+0x1");
+		next();
+	}
+}
+
+/* It shares its address space with programs: an address is the kernel's if it is code of it. */
+static void a_kernel_that_runs_where_it_was_linked(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 3; n++) {
+		spin(n, 0, true, LINKED + 0x110);
+		call_kernel();
+		expect_kernel("in main+0x1");
+		next();
+		spin(n, 0, true, OUTSIDE);
+		call_kernel();
+		expect_user();
+		next();
+		spin(n, 0, true, PROGRAM); /* data of the kernel: nothing explains it */
+		call_kernel();
+		expect_neither();
+		next();
+	}
+}
+
+/* Without any sign of user mode code outside the kernel may be firmware, or have been loaded by it. */
+static void code_outside_a_kernel_without_programs(void **state)
+{
+	(void)state;
+	spin(0, 0, true, OUTSIDE);
+	expect_neither();
+}
+
+static void without_its_file_a_low_kernel_is_not_told_from_programs(void **state)
+{
+	(void)state;
+	spin(0, 0, false, PROGRAM);
+	call_kernel();
+	expect_neither();
+	next();
+	spin(0, 0, false, LINKED + 0x110);
+	expect_kernel("spins in the kernel");
+}
+
+static void the_privilege_level_decides(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 2; n++) {
+		spin(n, 0, true, PROGRAM);
+		stand(PROGRAM, machines[n].user);
+		expect_user();
+		next();
+		spin(n, 0, true, LINKED + 0x110); /* user mode in a program that has the kernel's addresses */
+		stand(LINKED + 0x114, machines[n].user);
+		expect_user();
+		next();
+		spin(n, machines[n].moved, true, PROGRAM); /* low code that the kernel runs: firmware */
+		stand(PROGRAM, machines[n].kernel);
+		expect_kernel("in 0x400000");
+		next();
+	}
+}
+
+/* Registers of a handler that interrupted the loop say nothing of the loop. */
+static void registers_of_another_place_do_not_decide(void **state)
+{
+	(void)state;
+	spin(0, machines[0].moved, true, PROGRAM);
+	stand(machines[0].moved + LINKED + 0x110, "cs=8");
+	assert_int_equal(why_judge()->verdict, WHY_USER_SPIN);
+	why_says("at main+0x10");
+}
+
+static void the_mode_that_the_kernel_sets_comes_before_the_address(void **state)
+{
+	(void)state;
+	spin(0, 0, true, PROGRAM);
+	script_cpu(0)->mode = KTRX_MODE_USER;
+	expect_user();
+	next();
+	spin(0, 0, true, LINKED + 0x110); /* one of both is wrong */
+	script_cpu(0)->mode = KTRX_MODE_USER;
+	expect_neither();
+	next();
+	spin(0, 0, true, OUTSIDE); /* a module, called by a program */
+	script_cpu(0)->mode = KTRX_MODE_KERNEL;
+	script_cpu(0)->user_exits = script_cpu(0)->user_enters = 1;
+	expect_neither();
+}
+
+/* Initialised before it moved, the root names the place it left. */
+static void hooks_show_where_a_kernel_runs(void **state)
+{
+	(void)state;
+	spin(0, 0, true, LINKED + 0x110);
+	script_cpu(0)->interrupts_pc = machines[0].moved + LINKED + 0x108;
+	call_kernel();
+	expect_neither();
+}
+
+static void a_stack_that_leads_to_a_program_has_no_names_there(void **state)
+{
+	char stack[100];
+
+	(void)state;
+	spin(0, machines[0].moved, true, machines[0].moved + LINKED + 0x110);
+	call_kernel();
+	stand(machines[0].moved + LINKED + 0x110, "cs=8");
+	snprintf(stack, sizeof(stack), "stack 0 %" PRIx64 " %" PRIx64 "\n",
+		 machines[0].moved + LINKED + 0x140, LINKED + 0x120);
+	strcat(registers, stack);
+	why_says("called from main+0x40");
+	why_says("called from 0x100120");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_program_where_a_moved_kernel_was_linked),
+		TEST(a_kernel_that_runs_where_it_was_linked),
+		TEST(code_outside_a_kernel_without_programs),
+		TEST(without_its_file_a_low_kernel_is_not_told_from_programs),
+		TEST(the_privilege_level_decides),
+		TEST(registers_of_another_place_do_not_decide),
+		TEST(the_mode_that_the_kernel_sets_comes_before_the_address),
+		TEST(hooks_show_where_a_kernel_runs),
+		TEST(a_stack_that_leads_to_a_program_has_no_names_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A device that answers late once, while threads that only sleep for a time wake in time, or late as well. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define IDLE	  1u
+#define READER	  5u
+#define SLEEPER	  6u /* and on */
+#define SLEEPERS  3u
+#define OTHERS	  30u
+#define DISK	  0x3000u
+#define END_MS	  2000u
+#define ANSWER_MS 700u
+
+#define TIMER 30u
+
+enum { OTHER = 1, BLOCK, WAKE, ENTER };
+
+static int begin(void **state)
+{
+	int error = why_setup(state);
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread,u8 kind");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_type(ENTER, "irq", "enter", "u32 irq");
+	script_thread(IDLE, "idle");
+	script_thread(READER, "reader");
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		why_cpu_row(cpu, KTRX_MODE_IDLE);
+		script_cpu(cpu)->heartbeats = 1000;
+		script_cpu(cpu)->heartbeat_stamp = END_MS * MS;
+		script_cpu(cpu)->now = END_MS * MS;
+		script_cpu(cpu)->thread = IDLE;
+		script_event(OTHER, END_MS * MS, cpu, IDLE);
+	}
+	return error;
+}
+
+static void waits_for(uint32_t thread, uint64_t queue, uint8_t kind, uint64_t from_ms, uint64_t to_ms)
+{
+	script_event(BLOCK, from_ms * MS, 0, thread, V(queue), V(thread), V(kind));
+	script_event(WAKE, to_ms * MS, 0, IDLE, V(thread))->context = KTRX_CONTEXT_INTERRUPT;
+}
+
+static uint32_t others = 2; /* that ask and are answered at the same time */
+
+static void others_are_late(uint64_t asked)
+{
+	for (uint32_t n = 0; n < others; n++)
+		waits_for(OTHERS + n, DISK, KTRX_WAIT_DEVICE, asked, asked + ANSWER_MS);
+}
+
+/* Twenty answers after 5 ms, then one after 700 ms. Others sleep for 5 ms all the time, then for `slept_ms`. */
+static void late_answer(uint64_t slept_ms)
+{
+	const uint64_t asked = 201;
+
+	for (uint64_t ms = 1; ms < asked; ms += 10) {
+		waits_for(READER, DISK, KTRX_WAIT_DEVICE, ms, ms + 5);
+		for (uint32_t n = 0; n < SLEEPERS; n++)
+			waits_for(SLEEPER + n, 0, KTRX_WAIT_TIME, ms + 1, ms + 6);
+	}
+	waits_for(READER, DISK, KTRX_WAIT_DEVICE, asked, asked + ANSWER_MS);
+	others_are_late(asked);
+	for (uint64_t ms = asked + 1; ms == asked + 1 || ms + 2 * slept_ms < asked + ANSWER_MS;
+	     ms += 2 * slept_ms)
+		for (uint32_t n = 0; n < SLEEPERS; n++)
+			waits_for(SLEEPER + n, 0, KTRX_WAIT_TIME, ms, ms + slept_ms);
+}
+
+/* The same, but no other thread sleeps in that time; CPU 1 has an event every 10 ms, of `thread`, from `from_ms` on. */
+static void lonely_answer(uint32_t thread, uint64_t from_ms)
+{
+	for (uint64_t ms = 1; ms < 201; ms += 10)
+		waits_for(READER, DISK, KTRX_WAIT_DEVICE, ms, ms + 5);
+	waits_for(READER, DISK, KTRX_WAIT_DEVICE, 201, 201 + ANSWER_MS);
+	others_are_late(201);
+	script_event(OTHER, MS, 1, thread);
+	for (uint64_t ms = from_ms; ms < 201 + ANSWER_MS; ms += 10)
+		script_event(OTHER, ms * MS, 1, thread);
+}
+
+static void tick_before(void)
+{
+	for (uint64_t ms = 2; ms < 200; ms += 10)
+		script_event(ENTER, ms * MS, 0, IDLE, V(TIMER))->context = KTRX_CONTEXT_INTERRUPT;
+}
+
+static void tick_on_cpu_0(void)
+{
+	for (uint64_t ms = 205; ms < 201 + ANSWER_MS; ms += 10)
+		script_event(OTHER, ms * MS, 0, IDLE)->context = KTRX_CONTEXT_INTERRUPT;
+}
+
+static void while_others_are_in_time_it_is_likely_slow(void **state)
+{
+	(void)state;
+	late_answer(5);
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	why_says("thread 5 (reader) waited 700.0 ms");
+}
+
+/* An accident, as far as the trace shows. */
+static void one_late_answer_is_possibly_slow(void **state)
+{
+	(void)state;
+	others = 0;
+	late_answer(5);
+	others = 2;
+	assert_true(why_verdict_is_healthy(why_judge()->verdict));
+	assert_int_equal(why_count(WHY_SLOW), 1);
+	why_says("slow (possible)");
+}
+
+/* No finding: the healthy verdict says why the device need not be slow. */
+static void is_explained(void)
+{
+	assert_true(why_verdict_is_healthy(why_judge()->verdict));
+	assert_int_equal(why_count(WHY_SLOW), 0);
+	why_says("thread 5 (reader) waited 700.0 ms");
+	why_says("and the device need not be the cause");
+}
+
+static void all_was_slow(void)
+{
+	is_explained();
+	why_says("3 of 3 waits for a time that overlap it ended late as well: all of the machine was slow");
+}
+
+static void while_others_are_late_the_machine_was_slow(void **state)
+{
+	(void)state;
+	late_answer(400);
+	all_was_slow();
+}
+
+/* Beside a problem that is certain, a machine that its host did not run is no news. */
+static void a_slow_host_is_no_news_beside_a_deadlock(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(SLEEPER + SLEEPERS, "one", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *two = why_thread_row(SLEEPER + SLEEPERS + 1, "two", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_holds(one, 0xa000, 10 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, 0xb000, "bee", 20 * MS);
+	why_holds(two, 0xb000, 11 * MS);
+	why_waits(two, KTRX_WAIT_LOCK, 0xa000, "aye", 21 * MS);
+	late_answer(400);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_count(WHY_SLOW), 0);
+}
+
+static void those_that_wake_after_the_answer_count(void **state)
+{
+	(void)state;
+	late_answer(900);
+	all_was_slow();
+}
+
+/* One that was late is not all of the machine: the others were in time. */
+static void one_that_is_late_is_not_all(void **state)
+{
+	(void)state;
+	late_answer(5);
+	waits_for(SLEEPER, 0, KTRX_WAIT_TIME, 300, 700);
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+}
+
+/* Its timer ticked all the time before: the host may have taken the CPU's time. */
+static void while_its_cpu_has_no_ticks_the_host_may_be_slow(void **state)
+{
+	(void)state;
+	tick_before();
+	lonely_answer(IDLE, 10);
+	is_explained();
+	why_says("CPU 0 recorded nothing for 700.0 ms of that: its host may not have run it");
+}
+
+static void while_its_cpu_is_seen_to_run_it_is_likely_slow(void **state)
+{
+	(void)state;
+	lonely_answer(IDLE, 10);
+	tick_on_cpu_0();
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+}
+
+static void a_cpu_at_work_that_stands_is_slow_itself(void **state)
+{
+	(void)state;
+	lonely_answer(SLEEPER, 890);
+	tick_on_cpu_0();
+	is_explained();
+	why_says("CPU 1 recorded nothing for 689.0 ms of that: its host may not have run it");
+}
+
+static void a_cpu_that_idles_need_not_record(void **state)
+{
+	(void)state;
+	lonely_answer(IDLE, 890);
+	tick_on_cpu_0();
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+}
+
+/* A device that answers others all the time, on a CPU that idles in between. */
+static void while_others_are_answered_it_is_likely_slow(void **state)
+{
+	(void)state;
+	tick_before();
+	lonely_answer(IDLE, 10);
+	for (uint64_t ms = 205; ms < 200 + ANSWER_MS; ms += 50) {
+		script_event(BLOCK, ms * MS, 1, SLEEPER, V(DISK), V(SLEEPER), V(KTRX_WAIT_DEVICE));
+		script_event(WAKE, (ms + 5) * MS, 1, IDLE, V(SLEEPER))->context = KTRX_CONTEXT_INTERRUPT;
+	}
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+	why_says("while it lasted 14 others ended");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(while_others_are_in_time_it_is_likely_slow),
+		TEST(one_late_answer_is_possibly_slow),
+		TEST(while_others_are_late_the_machine_was_slow),
+		TEST(a_slow_host_is_no_news_beside_a_deadlock),
+		TEST(those_that_wake_after_the_answer_count),
+		TEST(one_that_is_late_is_not_all),
+		TEST(while_its_cpu_has_no_ticks_the_host_may_be_slow),
+		TEST(while_its_cpu_is_seen_to_run_it_is_likely_slow),
+		TEST(a_cpu_at_work_that_stands_is_slow_itself),
+		TEST(a_cpu_that_idles_need_not_record),
+		TEST(while_others_are_answered_it_is_likely_slow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A thread that spins and shares its CPUs with others: it moves between them, and none of them shows all of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define WORKER	5u
+#define CLIENT	6u
+#define KERNEL	UINT64_C(0x100000)
+#define PROGRAM UINT64_C(0x10000001000)
+#define LAST	(3945 * MS) /* the worker runs on CPU 1 */
+#define TURN	(10 * MS)
+#define TURNS	3u /* one of the worker on CPU 0, one on CPU 1, one without it */
+
+enum { CALL = 1, RETURN, SWITCH, ENTER, EXIT };
+
+static int begin(void **state)
+{
+	int error = why_setup(state);
+
+	script_type(CALL, "syscall", "enter", "u32 nr");
+	script_type(RETURN, "syscall", "exit", "u32 nr,i64 result");
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
+	script_type(ENTER, "irq", "enter", "u32 irq,u64 ip");
+	script_type(EXIT, "irq", "exit", "u32 irq");
+	script_thread(WORKER, "worker");
+	script_info()->cpus = 2;
+	script_info()->self = KERNEL;
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		why_cpu_row(cpu, KTRX_MODE_USER);
+		script_cpu(cpu)->user_enters = script_cpu(cpu)->user_exits = 1000;
+		script_cpu(cpu)->user_exits++;
+		script_cpu(cpu)->heartbeats = 400;
+		script_cpu(cpu)->heartbeat_stamp = script_cpu(cpu)->now = LAST;
+	}
+	return error;
+}
+
+static uint32_t runner(uint64_t turn, uint32_t cpu)
+{
+	return turn % TURNS == cpu ? WORKER : CLIENT + cpu;
+}
+
+/* The worker, interrupted at one place; the others call the kernel whenever they run. */
+static void take_turns(void)
+{
+	uint32_t before[2] = { CLIENT, CLIENT + 1 };
+
+	script_event(CALL, MS, 0, WORKER, V(1));
+	script_event(RETURN, 2 * MS, 0, WORKER, V(1), V(0));
+	for (uint64_t stamp = 5 * MS; stamp <= LAST; stamp += TURN)
+		for (uint32_t cpu = 0; cpu < 2; cpu++) {
+			const uint32_t thread = runner(stamp / TURN, cpu);
+
+			if (thread != before[cpu])
+				script_event(SWITCH, stamp - MS, cpu, before[cpu], V(before[cpu]), V(thread),
+					     V(0));
+			before[cpu] = thread;
+			if (thread != WORKER) {
+				script_event(CALL, stamp, cpu, thread, V(1));
+				script_event(RETURN, stamp + MS / 2, cpu, thread, V(1), V(0));
+			}
+			script_event(ENTER, stamp + MS, cpu, thread, V(0),
+				     thread == WORKER ? PROGRAM : PROGRAM + stamp / MS * 64)
+				->context = KTRX_CONTEXT_INTERRUPT;
+			script_event(EXIT, stamp + MS + MS / 8, cpu, thread, V(0))->context =
+				KTRX_CONTEXT_INTERRUPT;
+			script_cpu(cpu)->thread = thread;
+		}
+}
+
+static void it_is_found_on_whichever_cpu(void **state)
+{
+	(void)state;
+	take_turns();
+	assert_int_equal(why_judge()->verdict, WHY_USER_SPIN);
+	why_says("thread 5 (worker) spins in user mode");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(it_is_found_on_whichever_cpu, begin, why_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A CPU that takes no interrupt for a while: were they off, or was none due? */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define IDLE0  1u
+#define WORKER 5u
+#define HIGH   UINT64_C(0xffffffff80100000)
+#define LAST   (4000 * MS)
+
+enum { OTHER = 1, IRQ };
+
+static int begin(void **state)
+{
+	int error = why_setup(state);
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(IRQ, "irq", "enter", "u32 irq,u64 ip");
+	script_thread(IDLE0, "idle/0");
+	script_info()->cpus = 2;
+	script_info()->self = HIGH;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1)->state_stamp = MS;
+	for (uint64_t stamp = 10 * MS; stamp <= LAST; stamp += 10 * MS)
+		script_event(IRQ, stamp, 0, IDLE0, V(0), HIGH)->context = KTRX_CONTEXT_INTERRUPT;
+	return error;
+}
+
+static void tick(uint64_t stamp, uint64_t pc)
+{
+	script_event(IRQ, stamp, 1, WORKER, V(0), pc)->context = KTRX_CONTEXT_INTERRUPT;
+	script_cpu(1)->heartbeats++;
+	script_cpu(1)->heartbeat_stamp = script_cpu(1)->now = stamp;
+	script_cpu(1)->thread = WORKER;
+}
+
+/* The worker records something every millisecond of that time. */
+static void work(uint64_t from, uint64_t to)
+{
+	for (uint64_t stamp = from + MS / 2; stamp < to; stamp += MS)
+		script_event(OTHER, stamp, 1, WORKER);
+}
+
+/* Ticks every 10 ms, of which those from 1000 ms to 1200 ms are missing; the next comes at `pc`. */
+static void miss_ticks(uint64_t pc)
+{
+	for (uint64_t stamp = 10 * MS; stamp <= LAST; stamp += 10 * MS)
+		if (stamp <= 1000 * MS || stamp >= 1200 * MS)
+			tick(stamp, stamp == 1200 * MS ? pc : HIGH + stamp / MS % 90 * 64);
+	work(1000 * MS, 1200 * MS);
+}
+
+/* One thread alone on a CPU: the kernel lets its ticks rest, and other interrupts come now and then. */
+static void rest_ticks(void)
+{
+	for (uint64_t stamp = 20 * MS, n = 0; stamp <= LAST; n++, stamp += (60 + n * 37 % 140) * MS)
+		tick(stamp, HIGH + 0x1000 + n * 24);
+	work(20 * MS, LAST);
+}
+
+static void ticks_that_are_missing_show_it(void **state)
+{
+	(void)state;
+	miss_ticks(HIGH + 0x40);
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	why_says("thread 5 (worker) had interrupts off on CPU 1 for up to 200.0 ms");
+}
+
+static void ticks_that_rest_do_not(void **state)
+{
+	(void)state;
+	rest_ticks();
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
+	why_says("thread 5 (worker) ran on CPU 1 without an interrupt for up to");
+	why_says("a CPU whose ticks rest takes none either");
+}
+
+/* Interrupts were last turned off before the one that came first, and so were on. */
+static void what_the_kernel_says_refutes_it(void **state)
+{
+	(void)state;
+	miss_ticks(HIGH + 0x40);
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_ON;
+	script_cpu(1)->interrupts_stamp = 500 * MS;
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+static void a_later_time_refutes_nothing(void **state)
+{
+	(void)state;
+	miss_ticks(HIGH + 0x40);
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_ON;
+	script_cpu(1)->interrupts_stamp = 3000 * MS;
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+}
+
+/* In a program they are on. */
+static void a_program_has_them_on(void **state)
+{
+	(void)state;
+	miss_ticks(0x400000);
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
+}
+
+/* ---- The host's doing ---------------------------------------------------------------------------------- */
+
+/* The worker records something after its tick at 1000 ms, and nothing until its next tick at `resumed`. */
+static void stop_worker_until(uint64_t resumed)
+{
+	for (uint64_t stamp = 10 * MS; stamp <= 1000 * MS; stamp += 10 * MS)
+		tick(stamp, HIGH + stamp / MS % 90 * 64);
+	work(1000 * MS, 1005 * MS);
+	tick(resumed, HIGH + 0x40);
+	for (uint64_t stamp = resumed + 10 * MS; stamp <= LAST; stamp += 10 * MS)
+		tick(stamp, HIGH + stamp / MS % 90 * 64);
+}
+
+/* A busy host did not run that virtual CPU for a while: nothing shows that it ran without an interrupt. */
+static void a_cpu_that_the_host_did_not_run_had_nothing_off(void **state)
+{
+	static const uint64_t resumed[] = { 1040 * MS, 1130 * MS, 1400 * MS, 1900 * MS };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(resumed) / sizeof(resumed[0]); n++) {
+		stop_worker_until(resumed[n]);
+		assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+		why_teardown(NULL);
+		begin(NULL);
+	}
+}
+
+/* No host leaves a virtual CPU alone for so long while it runs the others all the time. */
+static void two_seconds_of_silence_are_possible(void **state)
+{
+	(void)state;
+	stop_worker_until(3000 * MS);
+	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	why_says("irqs-off (possible): thread 5 (worker) ran on CPU 1 without an interrupt for up to");
+}
+
+/* All virtual CPUs stood: QEMU was stopped. Then their clocks jump together. */
+static void a_machine_that_was_stopped_had_nothing_off(void **state)
+{
+	(void)state;
+	why_teardown(NULL);
+	begin(NULL);
+	stop_worker_until(3000 * MS);
+	for (unsigned n = 0; n < script_count(); n++) {
+		struct ktread_event *event = (struct ktread_event *)script_at(n);
+
+		if (event->cpu == 0 && event->stamp > 1000 * MS && event->stamp < 3000 * MS)
+			event->stamp = LAST;
+	}
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+/* The worker is seen to run, but no CPU got a tick: the host's timers were late, or the controller failed. */
+static void late_ticks_on_all_cpus_are_no_interrupts_off(void **state)
+{
+	(void)state;
+	miss_ticks(HIGH + 0x40);
+	for (unsigned n = 0; n < script_count(); n++) {
+		struct ktread_event *event = (struct ktread_event *)script_at(n);
+
+		if (event->cpu == 0 && event->stamp > 1000 * MS && event->stamp < 1200 * MS)
+			event->stamp = 1201 * MS;
+	}
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(ticks_that_are_missing_show_it),
+		TEST(ticks_that_rest_do_not),
+		TEST(what_the_kernel_says_refutes_it),
+		TEST(a_later_time_refutes_nothing),
+		TEST(a_program_has_them_on),
+		TEST(a_cpu_that_the_host_did_not_run_had_nothing_off),
+		TEST(two_seconds_of_silence_are_possible),
+		TEST(a_machine_that_was_stopped_had_nothing_off),
+		TEST(late_ticks_on_all_cpus_are_no_interrupts_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Threads that are said to be runnable and do not run: which of them starve, and of which that is not known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define IDLE0  1u
+#define IDLE1  2u
+#define WORKER 5u
+#define CLIENT 6u
+#define OTHERS 7u
+#define LAST   (8000 * MS)
+#define SINCE  (2000 * MS)
+
+enum { OTHER = 1, SWITCH, BLOCK, WAKE, EXIT, CREATE, IRQ, SWITCHED };
+
+static struct ktrx_holder *worker, *client;
+
+/* Two CPUs whose timers tick every 10 ms. CPU 0 runs the client since the worker was switched away from; CPU 1 idles. */
+static int begin(void **state)
+{
+	int error = why_setup(state);
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_type(IRQ, "irq", "enter", "u32 irq");
+	script_thread(IDLE0, "idle/0");
+	script_thread(IDLE1, "idle/1");
+	script_info()->cpus = 2;
+	for (uint32_t n = 0; n < 2; n++) {
+		struct ktrx_cpu *cpu = script_cpu(n);
+
+		why_cpu_row(n, n ? KTRX_MODE_IDLE : KTRX_MODE_KERNEL);
+		cpu->heartbeats = 800;
+		cpu->heartbeat_stamp = cpu->now = LAST;
+		cpu->thread = n ? IDLE1 : CLIENT;
+		cpu->switch_stamp = SINCE;
+		for (uint64_t stamp = 10 * MS; stamp <= LAST; stamp += 10 * MS)
+			script_event(IRQ, stamp, n,
+				     n		     ? IDLE1
+				     : stamp < SINCE ? WORKER
+						     : CLIENT,
+				     V(0))
+				->context = KTRX_CONTEXT_INTERRUPT;
+	}
+	worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNABLE, 0);
+	client = why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNING, 0);
+	worker->state_stamp = client->state_stamp = SINCE;
+	worker->wakes = client->wakes = 3;
+	return error;
+}
+
+static void next(void)
+{
+	why_teardown(NULL);
+	begin(NULL);
+}
+
+/* The worker's row is as old kernels write it, or there is none: events have to say what became of it. */
+static void switch_away(uint8_t state)
+{
+	script_event(SWITCH, SINCE, 0, WORKER, V(WORKER), V(CLIENT), V(state));
+}
+
+/* Some other switch shows that states mean something. */
+static void use_states(void)
+{
+	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(2));
+}
+
+/* Events from before `stamp` are lost on CPU 0. */
+static void lose_until(uint64_t stamp)
+{
+	script_event(OTHER, stamp, 0, CLIENT)->lost = 5;
+}
+
+static void somebody_sleeps(void)
+{
+	struct ktrx_holder *row = why_thread_row(OTHERS, "sleeper", KTRX_THREAD_WAITING, 1);
+
+	why_waits(row, KTRX_WAIT_TIME, 0, "", SINCE);
+	row->deadline = 2 * LAST;
+}
+
+static void starves(enum why_sure sure)
+{
+	assert_int_equal(why_judge()->verdict, WHY_STARVATION);
+	assert_int_equal(why_judge()->sure, sure);
+	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
+	assert_int_equal(why_count(WHY_BOOKKEEPING), 0);
+}
+
+static void is_doubted(enum why_sure sure, const char *words)
+{
+	const struct why_finding *verdict = why_judge();
+
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+	assert_int_equal(why_count(WHY_BOOKKEEPING), 1);
+	if (sure == WHY_LIKELY)
+		assert_int_equal(verdict->verdict, WHY_BOOKKEEPING);
+	else
+		assert_int_not_equal(verdict->verdict, WHY_BOOKKEEPING);
+	why_says(words);
+}
+
+static void nothing_is_said(void)
+{
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+	assert_int_equal(why_count(WHY_BOOKKEEPING), 0);
+}
+
+/* ---- What proves that it waits --------------------------------------------------------------------- */
+
+static void one_that_was_woken_starves(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_WAKE;
+	lose_until(5000 * MS);
+	starves(WHY_CERTAIN);
+	why_says("thread 5 (worker) could run on CPU 0 and has not for 6.00 s");
+	why_says("thread 6 (client) has run there all that time");
+}
+
+static void priorities_explain_a_choice(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_WAKE;
+	script_cpu(0)->switch_stamp = 7900 * MS; /* others have had their turns */
+	worker->priority = 10;
+	client->priority = 20;
+	starves(WHY_CERTAIN);
+	why_says("with priority 20 against 10");
+}
+
+/* Where others have their turns and nothing says why this one has none, it may be lost as well. */
+static void one_that_is_passed_over_may_be_lost(void **state)
+{
+	static const uint8_t priority[][2] = { { 0, 0 }, { 10, 10 }, { 20, 10 }, { 10, 0 } };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(priority) / sizeof(priority[0]); n++) {
+		worker->cause = KTRX_CAUSE_WAKE;
+		script_cpu(0)->switch_stamp = 7900 * MS;
+		worker->priority = priority[n][0];
+		client->priority = priority[n][1];
+		is_doubted(WHY_LIKELY,
+			   "thread 5 (worker) has been runnable for 6.00 s, and CPU 0 has run others");
+		next();
+	}
+}
+
+/* It is the less urgent one that runs: a mistake, but no starvation by urgency. */
+static void a_less_urgent_thread_explains_nothing(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_WAKE;
+	worker->priority = 20;
+	client->priority = 10;
+	is_doubted(WHY_LIKELY, "has run others");
+}
+
+/* ---- Threads that have ended ------------------------------------------------------------------------ */
+
+/* It told of its end by sched.exit alone, which is overwritten, and its row is never freed. */
+static void one_that_may_have_ended_does_not_starve(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_SWITCH;
+	worker->priority = 10;
+	client->priority = 20;
+	lose_until(5000 * MS);
+	is_doubted(WHY_POSSIBLE, "thread 5 (worker) has not run for 6.00 s: it is not known");
+	why_says("ktrace_thread_exit()");
+	why_says("0 threads wait for a CPU");
+}
+
+static void the_same_of_an_older_kernel(void **state)
+{
+	(void)state;
+	lose_until(5000 * MS);
+	is_doubted(WHY_POSSIBLE, "not known whether");
+}
+
+static void an_end_in_the_trace_is_an_end(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_SWITCH;
+	use_states();
+	switch_away(4);
+	nothing_is_said();
+}
+
+/* Threads here tell of their end before their last switch, and of their sleep. */
+static void one_that_would_have_told_of_its_end_starves(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_SWITCH;
+	script_cpu(1)->hooks |= KTRX_HOOK_EXIT;
+	lose_until(5000 * MS);
+	somebody_sleeps();
+	starves(WHY_CERTAIN);
+}
+
+/* It may sleep, where no thread ever says so. */
+static void one_that_may_sleep_does_not_starve(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_SWITCH;
+	script_cpu(1)->hooks |= KTRX_HOOK_EXIT;
+	lose_until(5000 * MS);
+	is_doubted(WHY_POSSIBLE, "it is not known whether");
+}
+
+static void one_that_holds_a_lock_has_not_ended(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_SWITCH;
+	why_holds(worker, 0x1000, MS);
+	lose_until(5000 * MS);
+	somebody_sleeps();
+	starves(WHY_CERTAIN);
+}
+
+/* An id that is used again: what the row says is of the thread before. */
+static void a_new_thread_has_not_waited_before_it_was_made(void **state)
+{
+	(void)state;
+	script_type(CREATE, "sched", "create", "u32 thread");
+	worker->cause = KTRX_CAUSE_WAKE;
+	script_event(CREATE, 6500 * MS, 1, IDLE1, V(WORKER));
+	starves(WHY_CERTAIN);
+	why_says("has not for 1.50 s");
+}
+
+/* ---- Events without tables --------------------------------------------------------------------------- */
+
+static void forget_rows(void)
+{
+	worker->id = client->id = 0;
+	script_cpu(0)->hooks = script_cpu(1)->hooks = 0;
+}
+
+static void states_that_mean_something_are_believed(void **state)
+{
+	(void)state;
+	forget_rows();
+	use_states();
+	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
+	switch_away(0);
+	starves(WHY_LIKELY);
+}
+
+/* Whatever becomes of a thread, it is 0: then 0 does not mean that it could run. */
+static void a_state_that_is_always_the_same_says_nothing(void **state)
+{
+	(void)state;
+	forget_rows();
+	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
+	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
+	switch_away(0);
+	nothing_is_said();
+}
+
+/* Announcements of sleep and end take its place, where both are made. */
+static void announcements_stand_in_for_states(void **state)
+{
+	(void)state;
+	forget_rows();
+	script_type(BLOCK, "sched", "block", "u64 queue");
+	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
+	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
+	switch_away(0);
+	is_doubted(WHY_POSSIBLE, "not known whether");
+	next();
+	forget_rows();
+	script_type(BLOCK, "sched", "block", "u64 queue");
+	script_type(EXIT, "sched", "exit", "");
+	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
+	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
+	switch_away(0);
+	starves(WHY_LIKELY);
+}
+
+static void announce(void)
+{
+	forget_rows();
+	script_type(BLOCK, "sched", "block", "u64 queue");
+	script_type(EXIT, "sched", "exit", "");
+	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
+	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
+	switch_away(0);
+}
+
+/* A panic stops all recording, which makes the events that were recorded until then no less believable. */
+static void announcements_count_although_recording_was_stopped(void **state)
+{
+	(void)state;
+	announce();
+	script_stop();
+	starves(WHY_LIKELY);
+	next();
+	announce();
+	script_event(SWITCHED, LAST, 0, CLIENT, V(BLOCK), V(EXIT), V(0)); /* at the end */
+	starves(WHY_LIKELY);
+}
+
+/* Nothing announced its sleep while that event was off. */
+static void announcements_that_were_switched_off_prove_nothing(void **state)
+{
+	(void)state;
+	announce();
+	script_event(SWITCHED, SINCE - MS, 0, CLIENT, V(BLOCK), V(BLOCK), V(0));
+	script_event(SWITCHED, SINCE + MS, 0, CLIENT, V(BLOCK), V(BLOCK), V(1));
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+	next();
+	announce();
+	script_switch_off(EXIT); /* it was off all the time */
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+}
+
+/* It may have run since, or gone to sleep, while switches were not recorded. */
+static void switches_that_were_switched_off_may_have_been(void **state)
+{
+	(void)state;
+	announce();
+	script_event(SWITCHED, SINCE + MS, 0, CLIENT, V(SWITCH), V(SWITCH), V(0));
+	nothing_is_said();
+}
+
+/* Recording ended long before the machine did: there are later heartbeats, but no events of that time. */
+static void a_stop_hides_what_came_later(void **state)
+{
+	(void)state;
+	announce();
+	script_stop();
+	script_cpu(1)->heartbeat_stamp = script_cpu(1)->now = LAST + 500 * MS;
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+}
+
+/* States of a kernel's own: 0 is what its sleepers get, as their wakeups show. */
+static void wakeups_of_runnable_threads_make_states_doubtful(void **state)
+{
+	(void)state;
+	forget_rows();
+	use_states();
+	for (uint64_t stamp = 10 * MS; stamp < SINCE; stamp += 100 * MS) {
+		script_event(SWITCH, stamp + 1, 1, OTHERS, V(OTHERS), V(IDLE1), V(0));
+		script_event(WAKE, stamp + 2, 1, IDLE1, V(OTHERS));
+		script_event(SWITCH, stamp + 3, 1, IDLE1, V(IDLE1), V(OTHERS), V(0));
+	}
+	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
+	switch_away(0);
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+}
+
+static void a_state_of_the_kernels_own_is_unknown(void **state)
+{
+	(void)state;
+	forget_rows();
+	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
+	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(9));
+	switch_away(7);
+	nothing_is_said();
+}
+
+/* ---- Its CPU ------------------------------------------------------------------------------------------ */
+
+static void a_cpu_that_idles_would_have_taken_it(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_WAKE;
+	worker->cpu = 1;
+	is_doubted(WHY_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, and CPU 1 idles");
+	why_says("the scheduler does not have it in its queue, or a hook is missing");
+}
+
+static void one_that_never_ran_has_no_cpu_yet(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_START;
+	is_doubted(WHY_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, and a CPU idles");
+}
+
+static void one_whose_cpu_is_not_there(void **state)
+{
+	(void)state;
+	script_info()->cpus = 3;
+	worker->cause = KTRX_CAUSE_WAKE;
+	worker->cpu = 2;
+	is_doubted(WHY_LIKELY, "and CPU 2 is not there");
+}
+
+/* The thread that a CPU runs when there is nothing to do is never woken, whatever its name. */
+static void an_idle_thread_by_another_name_does_not_starve(void **state)
+{
+	(void)state;
+	script_thread(WORKER, "cpu0");
+	worker->wakes = 0;
+	worker->cause = KTRX_CAUSE_SWITCH;
+	script_cpu(1)->hooks |= KTRX_HOOK_EXIT;
+	somebody_sleeps();
+	use_states();
+	switch_away(0);
+	is_doubted(WHY_POSSIBLE, "thread 5 (cpu0) has not run for");
+}
+
+/* A thread that was made and not started is no trouble. */
+static void one_that_was_not_started_is_not_late(void **state)
+{
+	(void)state;
+	script_type(CREATE, "sched", "create", "u32 thread");
+	worker->state = KTRX_THREAD_UNKNOWN;
+	script_event(CREATE, 50 * MS, 1, IDLE1, V(WORKER));
+	nothing_is_said();
+}
+
+/* A table's stamp of a wakeup is that of the waker's last tick: what the thread did later says since when at most. */
+static void what_it_did_itself_bounds_its_wait(void **state)
+{
+	(void)state;
+	worker->cause = KTRX_CAUSE_WAKE;
+	script_event(OTHER, SINCE + 50 * MS, 0, WORKER);
+	starves(WHY_CERTAIN);
+	why_says("has not for 5.95 s");
+	next();
+	worker->cause = KTRX_CAUSE_WAKE;
+	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER); /* it ran: a hook is missing there */
+	is_doubted(WHY_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is not known");
+}
+
+/* Time in which nothing came from the machine is no time in which others had turns. */
+static void a_machine_that_stood_makes_nobody_wait(void **state)
+{
+	static char note[] = "silent: 20 s\n";
+
+	(void)state;
+	worker->cause = KTRX_CAUSE_WAKE;
+	worker->cpu = 1;
+	worker->state_stamp = LAST - 200 * MS;
+	script_info()->note = note;
+	nothing_is_said();
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(one_that_was_woken_starves),
+		TEST(priorities_explain_a_choice),
+		TEST(one_that_is_passed_over_may_be_lost),
+		TEST(a_less_urgent_thread_explains_nothing),
+		TEST(one_that_may_have_ended_does_not_starve),
+		TEST(the_same_of_an_older_kernel),
+		TEST(an_end_in_the_trace_is_an_end),
+		TEST(one_that_would_have_told_of_its_end_starves),
+		TEST(one_that_may_sleep_does_not_starve),
+		TEST(one_that_holds_a_lock_has_not_ended),
+		TEST(a_new_thread_has_not_waited_before_it_was_made),
+		TEST(states_that_mean_something_are_believed),
+		TEST(a_state_that_is_always_the_same_says_nothing),
+		TEST(announcements_stand_in_for_states),
+		TEST(announcements_count_although_recording_was_stopped),
+		TEST(announcements_that_were_switched_off_prove_nothing),
+		TEST(switches_that_were_switched_off_may_have_been),
+		TEST(a_stop_hides_what_came_later),
+		TEST(wakeups_of_runnable_threads_make_states_doubtful),
+		TEST(a_state_of_the_kernels_own_is_unknown),
+		TEST(a_cpu_that_idles_would_have_taken_it),
+		TEST(one_that_never_ran_has_no_cpu_yet),
+		TEST(one_whose_cpu_is_not_there),
+		TEST(an_idle_thread_by_another_name_does_not_starve),
+		TEST(one_that_was_not_started_is_not_late),
+		TEST(what_it_did_itself_bounds_its_wait),
+		TEST(a_machine_that_stood_makes_nobody_wait),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Who waits for whom: deadlocks that are, and waits that are none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define A 0x1000u
+#define B 0x2000u
+
+enum { OTHER = 1, CONTEND, ACQUIRE, RELEASE, TRY };
+
+static void declare_locks(void)
+{
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+}
+
+static void end_at(uint64_t stamp)
+{
+	script_type(OTHER, "mine", "other", "");
+	script_event(OTHER, 1, 0, 0);
+	script_event(OTHER, stamp, 0, 0);
+}
+
+static void two_mutexes_make_a_deadlock(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *two = why_thread_row(6, "six", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_holds(one, A, 10 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	why_holds(two, B, 11 * MS);
+	why_waits(two, KTRX_WAIT_LOCK, A, "aye", 21 * MS);
+	end_at(2021 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_count(WHY_DEADLOCK), 1);
+	assert_int_equal(why_judge()->actors, 2);
+	assert_false(why_judge()->actor[0].exact); /* hooks know where they return to */
+	why_says("thread 5 (five)");
+	why_says("thread 6 (six)");
+	why_says("bee (0x2000)");
+	why_says("aye (0x1000)");
+	why_says("2.00 s");
+}
+
+/* Threads 5 and on, each with its own lock and waiting for the next one's. */
+static void ring_of(uint32_t count, uint64_t since)
+{
+	for (uint32_t n = 0; n < count; n++) {
+		struct ktrx_holder *one = why_thread_row(5 + n, "ring", KTRX_THREAD_WAITING, 0);
+
+		why_holds(one, A + 0x100 * n, 1 * MS);
+		why_waits(one, KTRX_WAIT_LOCK, A + 0x100 * ((n + 1) % count), "link", since);
+	}
+}
+
+static void a_ring_of_many_is_one_deadlock(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	ring_of(20, 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_count(WHY_DEADLOCK), 1);
+	assert_int_equal(why_judge()->actors, WHY_ACTORS);
+	why_says("20 wait in a ring");
+}
+
+static void what_has_just_begun_is_only_possible(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	ring_of(2, 1015 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 1);
+	assert_int_not_equal(why_judge()->verdict, WHY_DEADLOCK);
+}
+
+/* Where the tables show one moment, a lock that is in a row is had by nobody else. */
+static void a_machine_that_stood_needs_no_time(void **state)
+{
+	(void)state;
+	script_info()->registers = "cpu 0 pc=1000\n";
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	ring_of(2, 1020 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+}
+
+/* Its newest stamp is not its end. */
+static void what_stood_may_have_stood_for_longer(void **state)
+{
+	(void)state;
+	script_info()->note = "captured by: ktrace extract\nsilent: 1.5 s or more\n";
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	ring_of(2, 1020 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	why_says("wait for each other, for 1.50 s");
+	why_says("it may have stood for longer");
+}
+
+/* Who had a lock when the wait began may have given it up. */
+static void an_owner_of_old_needs_time(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	script_info()->registers = "cpu 0 pc=1000\n";
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_waits(one, KTRX_WAIT_LOCK, A, "aye", 1015 * MS);
+	one->owner = 5 + 1;
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 1);
+	assert_int_not_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
+}
+
+static void a_wait_that_ends_by_itself_is_no_deadlock(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *two = why_thread_row(6, "six", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_holds(one, A, 10 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	one->deadline = 3000 * MS;
+	why_holds(two, B, 11 * MS);
+	why_waits(two, KTRX_WAIT_LOCK, A, "aye", 21 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+static void a_wait_for_who_gets_on_is_no_deadlock(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	why_holds(why_thread_row(6, "six", KTRX_THREAD_RUNNING, 0), B, 10 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
+}
+
+static void threads_that_join_each_other_are_stuck(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_waits(why_thread_row(5, "five", KTRX_THREAD_WAITING, 0), KTRX_WAIT_THREAD, 6, "", 20 * MS);
+	why_waits(why_thread_row(6, "six", KTRX_THREAD_WAITING, 0), KTRX_WAIT_THREAD, 5, "", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	why_says("for the end of thread 6 (six)");
+}
+
+/* Two mutexes whose waiters yield: one runs just now, the other could. */
+static void two_that_yield(uint8_t one, uint8_t two)
+{
+	struct ktrx_holder *five = why_thread_row(5, "five", one, 0);
+	struct ktrx_holder *six = why_thread_row(6, "six", two, 0);
+
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	why_holds(five, A, 10 * MS);
+	why_waits(five, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	why_holds(six, B, 11 * MS);
+	why_waits(six, KTRX_WAIT_LOCK, A, "aye", 21 * MS);
+	end_at(19021 * MS);
+}
+
+static void waiters_that_yield_make_a_deadlock(void **state)
+{
+	(void)state;
+	two_that_yield(KTRX_THREAD_RUNNING, KTRX_THREAD_RUNNABLE);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_count(WHY_DEADLOCK), 1);
+	assert_int_equal(why_judge()->actors, 2);
+	why_says("thread 5 (five) spins 19.00 s for lock bee (0x2000)");
+	why_says("thread 6 (six) is runnable and waits 19.00 s for lock aye (0x1000)");
+	why_says("        waits for lock aye (0x1000) for 19.00 s");
+}
+
+static void waiters_that_are_both_runnable_make_a_deadlock(void **state)
+{
+	(void)state;
+	two_that_yield(KTRX_THREAD_RUNNABLE, KTRX_THREAD_RUNNABLE);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+}
+
+/* The holder named when the wait began has given the lock up since: its own row no longer has it. */
+static void a_runnable_waiter_does_not_wait_for_an_earlier_holder(void **state)
+{
+	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNABLE, 0);
+	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	why_holds(five, A, 10 * MS);
+	why_waits(five, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	five->owner = 7;
+	why_waits(six, KTRX_WAIT_LOCK, A, "aye", 21 * MS);
+	end_at(2021 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* A waiter that yields keeps the CPU only while it switches: who could run there has its turn. */
+static void a_switch_does_not_keep_the_cpu(void **state)
+{
+	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0);
+	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_RUNNABLE, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	script_cpu(0)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(0)->interrupts_stamp = 2021 * MS;
+	five->state_stamp = 2020 * MS;
+	why_waits(five, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	why_holds(six, B, 11 * MS);
+	six->state_stamp = 1000 * MS;
+	end_at(2021 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+static void a_waiter_that_keeps_the_cpu_is_stuck(void **state)
+{
+	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0);
+	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_RUNNABLE, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	script_cpu(0)->preempt = 1;
+	five->state_stamp = 20 * MS;
+	why_waits(five, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	why_holds(six, B, 11 * MS);
+	six->state_stamp = 20 * MS;
+	end_at(2021 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+}
+
+static void a_thread_that_wants_its_own_lock_is_stuck(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_holds(one, A, 10 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, A, "aye", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
+	why_says("thread 5 (five) wants lock aye (0x1000) and has it already");
+}
+
+/* A spinlock that a thread holds, wanted by a handler on the CPU that runs the thread. */
+static void a_handler_that_wants_its_threads_lock_is_stuck(void **state)
+{
+	struct ktrx_holder *cpu = why_cpu_row(0, KTRX_MODE_KERNEL);
+
+	(void)state;
+	script_cpu(0)->nesting = 1;
+	script_cpu(0)->irq = 44;
+	why_holds(why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0), A, 10 * MS);
+	why_waits(cpu, KTRX_WAIT_SPIN, A, "aye", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
+	why_says("in the handler of interrupt 44");
+}
+
+/* CPU 0 has a lock and awaits an answer of CPU 1, which spins for the lock. */
+static void cpus_over_an_answer_until(uint64_t end, uint8_t interrupts, uint64_t answered)
+{
+	struct ktrx_holder *asker = why_cpu_row(0, KTRX_MODE_KERNEL),
+			   *asked = why_cpu_row(1, KTRX_MODE_KERNEL);
+
+	script_cpu(0)->ipi_cpu = 2;
+	script_cpu(0)->ipi_stamp = 20 * MS;
+	script_cpu(1)->interrupts = interrupts;
+	script_cpu(1)->ipi_answered = answered;
+	why_holds(asker, A, 10 * MS);
+	why_waits(asked, KTRX_WAIT_SPIN, A, "aye", 19 * MS);
+	end_at(end);
+}
+
+static void cpus_over_an_answer(uint8_t interrupts, uint64_t answered)
+{
+	cpus_over_an_answer_until(1020 * MS, interrupts, answered);
+}
+
+static void an_answer_may_take_a_while(void **state)
+{
+	(void)state;
+	cpus_over_an_answer_until(220 * MS, KTRX_INTERRUPTS_OFF, 5 * MS);
+	assert_int_equal(why_judge()->sure, WHY_POSSIBLE);
+}
+
+static void answers_are_awaited_where_there_is_work(void **state)
+{
+	(void)state;
+	why_cpu_row(2, KTRX_MODE_KERNEL);
+	cpus_over_an_answer_until(220 * MS, KTRX_INTERRUPTS_OFF, 5 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* All wait, but had gone on until just then. */
+static void answers_are_awaited_by_who_goes_on(void **state)
+{
+	(void)state;
+	script_info()->note = "silent: 0.0 s\n";
+	cpus_over_an_answer_until(220 * MS, KTRX_INTERRUPTS_OFF, 5 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+static void an_answer_that_cannot_come_is_a_deadlock(void **state)
+{
+	(void)state;
+	cpus_over_an_answer(KTRX_INTERRUPTS_OFF, 5 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	why_says("interrupts are off there");
+}
+
+static void an_answer_that_can_come_is_none(void **state)
+{
+	(void)state;
+	cpus_over_an_answer(KTRX_INTERRUPTS_ON, 5 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+static void an_answer_that_came_is_none(void **state)
+{
+	(void)state;
+	cpus_over_an_answer(KTRX_INTERRUPTS_OFF, 25 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* Without tables, by events: each has one lock and finds the other's taken. */
+static void cross_by_events(void)
+{
+	script_type(CONTEND, "lock", "contend", "pointer lock,string name");
+	declare_locks();
+	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 1, 6, (uint64_t)B);
+	script_event(CONTEND, 20 * MS, 0, 5, (uint64_t)B, "bee");
+	script_event(CONTEND, 21 * MS, 1, 6, (uint64_t)A, "aye");
+}
+
+static void events_alone_make_a_deadlock_likely(void **state)
+{
+	(void)state;
+	cross_by_events();
+	end_at(1021 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_false(why_judge()->partial);
+	why_says("concluded from events");
+}
+
+static void nothing_is_concluded_across_a_gap(void **state)
+{
+	(void)state;
+	cross_by_events();
+	script_type(OTHER, "mine", "other", "");
+	script_event(OTHER, 30 * MS, 2, 0)->lost = 1;
+	script_event(OTHER, 1021 * MS, 0, 0);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* Thread 7 waits for a lock of 5, which could run, but 6 does. */
+static void three_of_priorities(uint8_t holder, uint8_t between, uint8_t urgent, uint64_t since)
+{
+	struct ktrx_holder *row;
+
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	row = why_thread_row(5, "low", KTRX_THREAD_RUNNABLE, 0);
+	row->priority = holder;
+	row->state_stamp = since;
+	why_holds(row, A, 10 * MS);
+	why_thread_row(6, "middle", KTRX_THREAD_RUNNING, 0)->priority = between;
+	row = why_thread_row(7, "high", KTRX_THREAD_WAITING, 0);
+	row->priority = urgent;
+	why_waits(row, KTRX_WAIT_LOCK, A, "aye", since);
+	end_at(1020 * MS);
+}
+
+static void priorities_are_inverted(void **state)
+{
+	(void)state;
+	three_of_priorities(10, 20, 30, 20 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_PRIORITY_INVERSION);
+	why_says("thread 6 (middle), priority 20, runs on CPU 0");
+}
+
+static void who_is_most_urgent_runs_rightly(void **state)
+{
+	(void)state;
+	three_of_priorities(10, 40, 30, 20 * MS);
+	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 0);
+}
+
+static void a_short_wait_is_no_inversion(void **state)
+{
+	(void)state;
+	three_of_priorities(10, 20, 30, 1010 * MS);
+	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 0);
+}
+
+/* One after the other, and both given up. */
+static void takes(uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
+{
+	script_event(ACQUIRE, stamp, 0, thread, first);
+	script_event(ACQUIRE, stamp + 1, 0, thread, then);
+	script_event(RELEASE, stamp + 2, 0, thread, then);
+	script_event(RELEASE, stamp + 3, 0, thread, first);
+}
+
+static void orders(uint32_t other)
+{
+	declare_locks();
+	takes(10 * MS, 5, A, B);
+	takes(11 * MS, other, B, A);
+	end_at(1020 * MS);
+}
+
+static void two_orders_can_deadlock(void **state)
+{
+	(void)state;
+	orders(6);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+/* Thread 5 takes B while it has A, 6 takes A while it has B: that one by a try, or not. */
+static void orders_with(uint16_t last)
+{
+	declare_locks();
+	script_type(TRY, "lock", "try", "pointer lock");
+	takes(10 * MS, 5, A, B);
+	script_event(ACQUIRE, 20 * MS, 0, 6, (uint64_t)B);
+	script_event(last, 21 * MS, 0, 6, (uint64_t)A);
+	end_at(1020 * MS);
+}
+
+static void who_only_tries_waits_for_nobody(void **state)
+{
+	(void)state;
+	orders_with(TRY);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
+static void who_may_wait_does(void **state)
+{
+	(void)state;
+	orders_with(ACQUIRE);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+/* What was had by a try is had as well as any other: C may be waited for with B. */
+static void what_was_tried_is_held(void **state)
+{
+	(void)state;
+	declare_locks();
+	script_type(TRY, "lock", "try", "pointer lock");
+	script_event(TRY, 10 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B);
+	script_event(RELEASE, 12 * MS, 0, 5, (uint64_t)B);
+	script_event(RELEASE, 13 * MS, 0, 5, (uint64_t)A);
+	script_event(TRY, 20 * MS, 0, 6, (uint64_t)B);
+	script_event(ACQUIRE, 21 * MS, 0, 6, (uint64_t)A);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+/* Thread 0 is whatever has no thread, on each CPU: what it has on one is not what it has on another. */
+static void what_is_no_thread_has_no_order(void **state)
+{
+	(void)state;
+	declare_locks();
+	script_type(CONTEND, "lock", "contend", "pointer lock");
+	script_event(ACQUIRE, 10 * MS, 0, 0, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 1, 0, (uint64_t)B);
+	script_event(RELEASE, 12 * MS, 1, 0, (uint64_t)B);
+	script_event(CONTEND, 13 * MS, 1, 0, (uint64_t)A);
+	script_event(ACQUIRE, 20 * MS, 2, 6, (uint64_t)B);
+	script_event(CONTEND, 21 * MS, 2, 6, (uint64_t)A);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* Thread 5 takes both twice, and 6 the other way round; none is ever seen to give one up. */
+static void takes_alone_are_no_orders(void **state)
+{
+	(void)state;
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B);
+	script_event(ACQUIRE, 20 * MS, 1, 6, (uint64_t)B);
+	script_event(ACQUIRE, 21 * MS, 1, 6, (uint64_t)A);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
+/* By the tables nobody has B just now, which 5 waits for; an event from before the hooks says that 5 does. */
+static void tables_are_believed_before_events(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	declare_locks();
+	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)B);
+	why_waits(why_thread_row(5, "five", KTRX_THREAD_WAITING, 0), KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
+}
+
+static void one_thread_does_not_meet_itself(void **state)
+{
+	(void)state;
+	orders(5);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
+/*
+ * Thread 5 takes A and B in both orders. 6 and 7 lead from A to B as well, by way of a third lock: with the one order of 5 that
+ * is a ring of three, wherever that lock lies.
+ */
+static void three_can_meet(uint64_t third)
+{
+	declare_locks();
+	takes(10 * MS, 5, A, B);
+	takes(11 * MS, 5, B, A);
+	takes(12 * MS, 6, A, third);
+	takes(13 * MS, 7, third, B);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+	assert_int_equal(why_judge()->actors, 3);
+	why_says("3 locks, 0x");
+}
+
+static void a_ring_that_shares_orders_is_found(void **state)
+{
+	(void)state;
+	three_can_meet(A + 1);
+}
+
+static void a_ring_is_found_wherever_it_begins(void **state)
+{
+	(void)state;
+	three_can_meet(B + 1);
+}
+
+/* Names are as long as they like to be; none takes the words behind it away. */
+static void long_names_leave_room(void **state)
+{
+	static const char one[] = "a_lock_whose_name_says_all_that_there_is_to_say_of_it_and_more";
+	static const char other[] = "another_lock_whose_name_says_all_that_there_is_to_say_of_it___";
+
+	(void)state;
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock,string name");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	for (uint64_t n = 0; n < 4; n++) {
+		const uint64_t first = n % 2 ? B : A, then = n % 2 ? A : B, stamp = (10 + n) * MS;
+		const uint32_t thread = n % 2 ? 6 : 5;
+
+		script_event(ACQUIRE, stamp, 0, thread, first, n % 2 ? other : one);
+		script_event(ACQUIRE, stamp + 1, 0, thread, then, n % 2 ? one : other);
+		script_event(RELEASE, stamp + 2, 0, thread, then);
+		script_event(RELEASE, stamp + 3, 0, thread, first);
+	}
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_LOCK_ORDER);
+	assert_non_null(strstr(why_judge()->line[0], ", more than once"));
+	assert_non_null(strstr(why_judge()->head, "and has not yet"));
+}
+
+/* Thread 6 has taken B while it had A before 5 did: 5 in the other order can meet it. */
+static void one_of_several_may_meet_another(void **state)
+{
+	(void)state;
+	orders(5);
+	takes(2 * MS, 6, A, B);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(two_mutexes_make_a_deadlock),
+		TEST(a_ring_of_many_is_one_deadlock),
+		TEST(what_has_just_begun_is_only_possible),
+		TEST(a_machine_that_stood_needs_no_time),
+		TEST(what_stood_may_have_stood_for_longer),
+		TEST(an_owner_of_old_needs_time),
+		TEST(a_wait_that_ends_by_itself_is_no_deadlock),
+		TEST(a_wait_for_who_gets_on_is_no_deadlock),
+		TEST(threads_that_join_each_other_are_stuck),
+		TEST(waiters_that_yield_make_a_deadlock),
+		TEST(waiters_that_are_both_runnable_make_a_deadlock),
+		TEST(a_runnable_waiter_does_not_wait_for_an_earlier_holder),
+		TEST(a_switch_does_not_keep_the_cpu),
+		TEST(a_waiter_that_keeps_the_cpu_is_stuck),
+		TEST(a_thread_that_wants_its_own_lock_is_stuck),
+		TEST(a_handler_that_wants_its_threads_lock_is_stuck),
+		TEST(an_answer_may_take_a_while),
+		TEST(answers_are_awaited_where_there_is_work),
+		TEST(answers_are_awaited_by_who_goes_on),
+		TEST(an_answer_that_cannot_come_is_a_deadlock),
+		TEST(an_answer_that_can_come_is_none),
+		TEST(an_answer_that_came_is_none),
+		TEST(events_alone_make_a_deadlock_likely),
+		TEST(nothing_is_concluded_across_a_gap),
+		TEST(priorities_are_inverted),
+		TEST(who_is_most_urgent_runs_rightly),
+		TEST(a_short_wait_is_no_inversion),
+		TEST(two_orders_can_deadlock),
+		TEST(who_only_tries_waits_for_nobody),
+		TEST(who_may_wait_does),
+		TEST(what_was_tried_is_held),
+		TEST(what_is_no_thread_has_no_order),
+		TEST(takes_alone_are_no_orders),
+		TEST(tables_are_believed_before_events),
+		TEST(one_thread_does_not_meet_itself),
+		TEST(one_of_several_may_meet_another),
+		TEST(long_names_leave_room),
+		TEST(a_ring_that_shares_orders_is_found),
+		TEST(a_ring_is_found_wherever_it_begins),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
