@@ -10,7 +10,8 @@ virt="qemu-system-riscv64 -M virt -bios none -smp 2 -nographic -kernel"
 
 # The port of all of them, and the library for it.
 cp -r examples/minimal "$tmp/port"
-echo '#define ktrace_arch_thread() ((uint32_t)(ktrace_arch_cpu() + 1))' >>"$tmp/port/ktrace_port.h"
+# A record names the first of its hart's two threads.
+echo '#define ktrace_arch_thread() ((uint32_t)(2 * ktrace_arch_cpu() + 1))' >>"$tmp/port/ktrace_port.h"
 library=$tmp/library
 check "the library builds" minimal_library "$tmp/port" "$library"
 

@@ -27,6 +27,14 @@ has_gone_on() {
 	awk -v now="${now:-0}" -v before="${before:-0}" 'BEGIN { exit !(now > before) }'
 }
 
+# has_stacks OPTION…: the trace in $out has callers of both CPUs; if not, another one is taken. A CPU that stands at the first
+# instructions of a trap or of a program has none.
+has_stacks() {
+	"$ktrace" show --registers "$out" 2>"$tmp/err" | grep -cE '^stack [01]( [0-9a-f]+)+' | grep -qx 2 && return
+	"$ktrace" extract -o "$out" --timeout $limit "$@" 2>"$tmp/err"
+	return 1
+}
+
 extract() {
 	what=$1
 	shift
@@ -35,8 +43,7 @@ extract() {
 	said "paused for"
 	check "$what: registers of both CPUs" sh -c \
 		"'$ktrace' show --registers '$out' | grep -cE '^cpu [01] .*pc=[0-9a-f]+' | grep -qx 2"
-	check "$what: stacks of both CPUs" sh -c \
-		"'$ktrace' show --registers '$out' | grep -cE '^stack [01]( [0-9a-f]+)+' | grep -qx 2"
+	check "$what: stacks of both CPUs" eventually has_stacks "$@"
 	before=$(last "$out")
 	check "$what: the guest goes on" eventually has_gone_on "$@"
 }
