@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace. `make help` lists what can be asked for. One non-recursive make: every room brings a fragment with
-# its sources and rules, all output lies under build/.
+# ktrace. `make help` lists what can be asked for. One non-recursive make: host, kernel, demo and tests bring
+# fragments with their sources and rules; all output lies under build/.
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:

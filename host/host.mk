@@ -13,7 +13,7 @@ EXPORT_FORMATS := json perfetto stream
 # linked with them depends on those that it calls.
 HOST_PACKAGES := libzstd libdw libelf libseccomp ncursesw
 HOST_CPPFLAGS += $(shell pkg-config --silence-errors --cflags $(HOST_PACKAGES))
-HOST_LDLIBS := -Wl,--as-needed $(shell pkg-config --silence-errors --libs $(HOST_PACKAGES)) -lipt -lopencsd_c_api -liberty -pthread
+HOST_LDLIBS := -Wl,--as-needed $(shell pkg-config --silence-errors --libs $(HOST_PACKAGES)) -lipt -lopencsd_c_api -liberty -lm -pthread
 
 .PHONY: host-libraries
 host-libraries:
@@ -91,7 +91,7 @@ build/host/cmd/main.o build/asan/host/cmd/main.o: HOST_CPPFLAGS += -DKTRACE_VERS
 build/host/export/formats.o: build/gen/formats.list
 
 # Loops over columns of bytes want vectors: a third less time than at -O2.
-$(patsubst %,build/host/ktread/%.o,column columns_encode columns_decode): HOST_CFLAGS += -O3
+$(patsubst %,build/host/ktread/%.o,columns columns_encode): HOST_CFLAGS += -O3
 
 # Tables of kernels are built into kdump, a text each: share/tables/linux.table as the array table_linux.
 KDUMP_TABLES := $(sort $(wildcard share/tables/*.table))

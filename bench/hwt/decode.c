@@ -13,8 +13,7 @@
 #include "../cost.h"
 #include "../short.h"
 #include "hwt/decoder.h"
-#include "hwt/pt_configure.h"
-#include "hwt/pt_image.h"
+#include "hwt/pt.h"
 
 #define ROUNDS 15
 #define SLICE  8192u /* runs */

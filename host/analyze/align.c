@@ -9,10 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/bounds.h"
-#include "analyze/causes.h"
-#include "analyze/coarse.h"
-#include "analyze/drift.h"
+#include "analyze/align_parts.h"
 #include "ktrx/v2.h"
 
 #define WINDOWS		512u
@@ -20,7 +17,7 @@
 #define GRAIN_US	40u   /* to which clocks are known after the last look */
 #define SLACK_US	2000u /* that effects are looked for ahead of their cause then */
 #define ROOM_US		5u    /* between cause and effect, where there is so much */
-#define COARSE_MOST	64u   /* CPUs of a first look, and times that it is taken */
+#define LOOKS_MOST	64u   /* times that a first look is taken */
 #define STRAIGHT_PASSES 2u    /* of them the first ones */
 #define PASSES		8u
 #define UNKNOWN		INT64_MAX
@@ -29,7 +26,7 @@
 /* Offsets of the CPUs at a moment. */
 struct look {
 	uint64_t stamp;
-	int64_t forward[COARSE_MOST];
+	int64_t forward[COARSE_CPUS];
 };
 
 struct align {
@@ -44,7 +41,7 @@ struct align {
 	uint8_t *solved; /* the same: bounds say so, else it lies between its neighbours */
 	struct bounds window, both;
 	uint32_t at; /* window that is being read */
-	struct look look[COARSE_MOST];
+	struct look look[LOOKS_MOST];
 	uint32_t looks;
 	uint64_t looks_apart;
 	uint64_t given_up; /* in this reading */
@@ -81,8 +78,8 @@ static uint64_t milliseconds(const struct align *align, uint64_t amount)
 /* One look is over. When there are too many every other one is forgotten. */
 static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp)
 {
-	if (align->looks == COARSE_MOST) {
-		for (uint32_t i = 0; i < COARSE_MOST / 2; i++)
+	if (align->looks == LOOKS_MOST) {
+		for (uint32_t i = 0; i < LOOKS_MOST / 2; i++)
 			align->look[i] = align->look[2 * i];
 		align->looks /= 2;
 		align->looks_apart *= 2;
@@ -419,7 +416,7 @@ static int look(struct align *align, const struct stage *stage)
 	int status;
 
 	align->looks_apart = microseconds(align, stage->apart_us);
-	if (align->cpus <= COARSE_MOST) {
+	if (align->cpus <= COARSE_CPUS) {
 		coarse = coarse_create(align->cpus, reach, grain);
 		if (!coarse)
 			return KTREAD_E_MEMORY;

@@ -3,7 +3,7 @@
  * Threads are told apart by their id, packets by their number, in tables of fixed size: one that comes to lie in
  * another's place replaces it, and what is not known of it is not told. Lost slots make everything unknown.
  */
-#include "analyze/causes.h"
+#include "analyze/align_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "analyze/coarse.h"
+#include "analyze/align_parts.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #define EVEN_PROMINENCE 1.2f  /* the same for a distance that a period explains */
 #define IN_TURN		16.0f /* marks of two CPUs in turn that make one vote */
 #define VOTES		1.0f  /* whole ones that an answer needs */
+#define UNKNOWN		HUGE_VAL
 
 struct mark {
 	uint64_t key;
@@ -32,16 +34,28 @@ struct marks {
 
 /* The distance that most effects vote for. */
 struct peak {
-	float votes; /* 0: nothing stands out */
-	int64_t at;  /* the bin that begins at the distance */
+	float votes;	 /* 0: nothing stands out */
+	double distance; /* in bins, ahead of CPU 0's clock */
+};
+
+/* Votes for distances of one bin. */
+struct bin {
+	float votes;
+	float within; /* each vote times how far into the bin its distance lies, 0 to 1 */
+};
+
+/* The same of all CPUs with a known clock for one more. */
+struct sum {
+	float votes;
+	float distance; /* each vote times its distance, in bins, ahead of CPU 0's clock */
 };
 
 struct coarse {
 	uint32_t cpus;
 	uint64_t reach, grain;
-	uint32_t bins; /* of each pair of CPUs; the middle one begins at distance 0 */
-	float *votes;  /* [from * cpus + to][bin], from < to */
-	float *sum;    /* [bin]: to work with, for distances that add up over all CPUs */
+	uint32_t bins;	 /* of each pair of CPUs; the middle one begins at distance 0 */
+	struct bin *bin; /* [from * cpus + to][bin], from < to */
+	struct sum *sum; /* [bin]: to work with, for distances that add up over all CPUs */
 	struct marks causes, effects;
 	uint64_t begun; /* stamp of the look's first event; 0: none yet */
 };
@@ -56,9 +70,9 @@ struct coarse *coarse_create(uint32_t cpus, uint64_t reach, uint64_t grain)
 	coarse->grain = grain ? grain : 1;
 	coarse->reach = (reach / coarse->grain + 1) * coarse->grain;
 	coarse->bins = 2 * (uint32_t)(coarse->reach / coarse->grain) + 1;
-	coarse->votes = malloc((size_t)cpus * cpus * coarse->bins * sizeof(*coarse->votes));
+	coarse->bin = malloc((size_t)cpus * cpus * coarse->bins * sizeof(*coarse->bin));
 	coarse->sum = malloc((size_t)(cpus + 1) * (coarse->bins + 2) * sizeof(*coarse->sum));
-	if (coarse->votes && coarse->sum)
+	if (coarse->bin && coarse->sum)
 		return coarse;
 	coarse_destroy(coarse);
 	return NULL;
@@ -68,7 +82,7 @@ void coarse_destroy(struct coarse *coarse)
 {
 	if (!coarse)
 		return;
-	free(coarse->votes);
+	free(coarse->bin);
 	free(coarse->sum);
 	free(coarse);
 }
@@ -152,16 +166,20 @@ static uint32_t find(const struct marks *causes, uint64_t key, uint64_t stamp)
 
 static void vote_for(struct coarse *coarse, const struct mark *cause, const struct mark *effect, float weight)
 {
-	int64_t ahead = (int64_t)(effect->stamp - cause->stamp), bin;
+	int64_t ahead = (int64_t)(effect->stamp - cause->stamp), at;
 	uint32_t low = cause->cpu, high = effect->cpu;
+	struct bin *bin;
 
 	if (low > high) {
 		low = effect->cpu;
 		high = cause->cpu;
 		ahead = -ahead;
 	}
-	bin = (ahead + (int64_t)coarse->reach) / (int64_t)coarse->grain;
-	coarse->votes[((size_t)low * coarse->cpus + high) * coarse->bins + (size_t)bin] += weight;
+	at = ahead + (int64_t)coarse->reach;
+	bin = &coarse->bin[((size_t)low * coarse->cpus + high) * coarse->bins +
+			   (size_t)(at / (int64_t)coarse->grain)];
+	bin->votes += weight;
+	bin->within += weight * (float)(at % (int64_t)coarse->grain) / (float)coarse->grain;
 }
 
 /* Votes for the distances from an effect to its possible causes. If any of these were left out, the effect does not vote. */
@@ -180,19 +198,19 @@ static void vote(struct coarse *coarse, const struct mark *effect)
 }
 
 /* Returns the votes of a bin and the next one, as the true distance may lie on their border. Outside there are none. */
-static float around(const float *votes, int64_t bins, int64_t bin)
+static float around(const struct sum *sum, int64_t bins, int64_t bin)
 {
-	return bin < 0 || bin + 1 >= bins ? 0 : votes[bin] + votes[bin + 1];
+	return bin < 0 || bin + 1 >= bins ? 0 : sum[bin].votes + sum[bin + 1].votes;
 }
 
 /* Returns the most votes within two bins of that bin. */
-static float near(const float *votes, int64_t bins, int64_t bin)
+static float near(const struct sum *sum, int64_t bins, int64_t bin)
 {
 	float most = 0;
 
 	for (int64_t at = bin - 2; at <= bin + 2; at++)
-		if (around(votes, bins, at) > most)
-			most = around(votes, bins, at);
+		if (around(sum, bins, at) > most)
+			most = around(sum, bins, at);
 	return most;
 }
 
@@ -271,76 +289,80 @@ static void vote_by_turns(struct coarse *coarse)
  * votes of every other distance. Periodic causes give votes to distances one period above and below the true one. Against such a
  * pair the winner needs only EVEN_PROMINENCE times the votes.
  */
-static struct peak find_peak(const float *votes, int64_t bins)
+static struct peak find_peak(const struct sum *sum, int64_t bins)
 {
 	float best = 0, mean = 0;
 	int64_t at = 0;
 
 	for (int64_t bin = 0; bin + 1 < bins; bin++) {
-		mean += around(votes, bins, bin) / (float)(bins - 1);
-		if (around(votes, bins, bin) > best) {
-			best = around(votes, bins, bin);
+		mean += around(sum, bins, bin) / (float)(bins - 1);
+		if (around(sum, bins, bin) > best) {
+			best = around(sum, bins, bin);
 			at = bin;
 		}
 	}
 	for (int64_t bin = 0; bin + 1 < bins; bin++) {
-		const float other = around(votes, bins, bin) - mean;
-		const bool is_image = near(votes, bins, 2 * at - bin) - mean > other / 2;
+		const float other = around(sum, bins, bin) - mean;
+		const bool is_image = near(sum, bins, 2 * at - bin) - mean > other / 2;
 
 		if (llabs(bin - at) > 2 && best - mean < (is_image ? EVEN_PROMINENCE : PROMINENCE) * other)
 			best = 0;
 	}
-	best -= mean;
-	return (struct peak){ best >= VOTES ? best : 0, at + 1 };
+	if (best - mean < VOTES)
+		return (struct peak){ .votes = 0 };
+	return (struct peak){ best - mean, (sum[at].distance + sum[at + 1].distance) / best };
 }
 
 /*
  * Adds up the votes that all CPUs with a known clock have for this CPU. The bins of coarse->sum are distances ahead of CPU 0's
- * clock; bin `limit` is distance 0.
+ * clock; bin `limit` is distance 0. behind[cpu] is in bins, UNKNOWN for a clock that is not known.
  */
-static void add_up(struct coarse *coarse, const int64_t *behind, uint32_t cpu, int64_t limit)
+static void add_up(struct coarse *coarse, const double *behind, uint32_t cpu, int64_t limit)
 {
 	const int64_t bins = coarse->bins, middle = coarse->bins / 2;
 
 	memset(coarse->sum, 0, (size_t)(2 * limit + 1) * sizeof(*coarse->sum));
 	for (uint32_t other = 0; other < coarse->cpus; other++) {
 		const uint32_t low = other < cpu ? other : cpu, high = other < cpu ? cpu : other;
-		const float *votes = &coarse->votes[((size_t)low * coarse->cpus + high) * coarse->bins];
+		const struct bin *from = &coarse->bin[((size_t)low * coarse->cpus + high) * coarse->bins];
+		const int64_t shift = behind[other] == UNKNOWN ? 0 : llround(behind[other]);
 
-		for (int64_t bin = 0; behind[other] != INT64_MAX && bin < bins; bin++) {
+		for (int64_t bin = 0; behind[other] != UNKNOWN && bin < bins; bin++) {
 			const int64_t ahead = other == low ? bin - middle : middle - 1 - bin;
+			const float exact = (float)(bin - middle) * from[bin].votes + from[bin].within;
+			struct sum *to = &coarse->sum[limit + ahead - shift];
 
-			coarse->sum[limit + ahead - behind[other]] += votes[bin];
+			to->votes += from[bin].votes;
+			to->distance +=
+				(other == low ? exact : -exact) - (float)behind[other] * from[bin].votes;
 		}
 	}
 }
 
-/*
- * Makes the clock of one more CPU known: the one with the most votes. behind[cpu] is as forward[] of coarse_solve(), but in bins.
- * Returns false if no CPU has enough votes.
- */
-static bool reach_further(struct coarse *coarse, int64_t *behind)
+/* Makes the clock of one more CPU known: the one with the most votes. Returns false if no CPU has enough votes. */
+static bool reach_further(struct coarse *coarse, double *behind)
 {
-	int64_t limit = 0, by = 0;
+	double limit = 0, by = 0;
 	uint32_t reached = 0;
 	float best = 0;
+	int64_t bins;
 
 	for (uint32_t cpu = 0; cpu < coarse->cpus; cpu++)
-		if (behind[cpu] != INT64_MAX && llabs(behind[cpu]) > limit)
-			limit = llabs(behind[cpu]);
-	limit += coarse->bins / 2 + 1;
+		if (behind[cpu] != UNKNOWN && fabs(behind[cpu]) > limit)
+			limit = fabs(behind[cpu]);
+	bins = llround(limit) + coarse->bins / 2 + 1;
 	for (uint32_t cpu = 0; cpu < coarse->cpus; cpu++) {
 		struct peak peak;
 
-		if (behind[cpu] != INT64_MAX)
+		if (behind[cpu] != UNKNOWN)
 			continue;
-		add_up(coarse, behind, cpu, limit);
-		peak = find_peak(coarse->sum, 2 * limit + 1);
+		add_up(coarse, behind, cpu, bins);
+		peak = find_peak(coarse->sum, 2 * bins + 1);
 		if (peak.votes <= best)
 			continue;
 		best = peak.votes;
 		reached = cpu;
-		by = limit - peak.at;
+		by = -peak.distance;
 	}
 	if (best > 0)
 		behind[reached] = by;
@@ -356,7 +378,7 @@ static void forget(struct marks *marks)
 
 static void take_votes(struct coarse *coarse)
 {
-	memset(coarse->votes, 0, (size_t)coarse->cpus * coarse->cpus * coarse->bins * sizeof(*coarse->votes));
+	memset(coarse->bin, 0, (size_t)coarse->cpus * coarse->cpus * coarse->bins * sizeof(*coarse->bin));
 	if (coarse->causes.count == 0 || coarse->effects.count == 0)
 		return;
 	qsort(coarse->causes.mark, coarse->causes.count, sizeof(struct mark), by_key_and_stamp);
@@ -368,14 +390,16 @@ static void take_votes(struct coarse *coarse)
 
 void coarse_solve(struct coarse *coarse, int64_t *forward)
 {
+	double behind[COARSE_CPUS];
+
 	take_votes(coarse);
 	for (uint32_t cpu = 0; cpu < coarse->cpus; cpu++)
-		forward[cpu] = cpu == 0 ? 0 : INT64_MAX;
-	while (reach_further(coarse, forward))
+		behind[cpu] = cpu == 0 ? 0 : UNKNOWN;
+	while (reach_further(coarse, behind))
 		;
 	for (uint32_t cpu = 0; cpu < coarse->cpus; cpu++)
-		if (forward[cpu] != INT64_MAX)
-			forward[cpu] *= (int64_t)coarse->grain;
+		forward[cpu] =
+			behind[cpu] == UNKNOWN ? INT64_MAX : llround(behind[cpu] * (double)coarse->grain);
 	forget(&coarse->causes);
 	forget(&coarse->effects);
 	coarse->begun = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "analyze/drift.h"
+#include "analyze/align_parts.h"
 
 #include <stdlib.h>
 

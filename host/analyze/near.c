@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "analyze/near.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,4 +111,13 @@ void near_text(const struct near *near, char *text, size_t size)
 	text[0] = '\0';
 	for (uint32_t i = 0; i < near->names && at < size; i++)
 		at += (size_t)snprintf(text + at, size - at, "%s%s", i ? ", " : "; near it: ", near->name[i]);
+}
+
+bool pattern_means(const char *pattern, const struct ktread_type *type)
+{
+	char full[256];
+
+	snprintf(full, sizeof(full), "%s.%s", type->group, type->name);
+	return fnmatch(pattern, full, FNM_CASEFOLD) == 0 || fnmatch(pattern, type->name, FNM_CASEFOLD) == 0 ||
+	       fnmatch(pattern, type->group, FNM_CASEFOLD) == 0;
 }

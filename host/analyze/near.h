@@ -9,6 +9,7 @@
 #ifndef ANALYZE_NEAR_H
 #define ANALYZE_NEAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,5 +34,9 @@ void near_offer_events(struct near *near, const struct ktread *trace);
 /* Unprintable bytes of a name are shown as question marks. */
 void near_text(const struct near *near, char *text, size_t size);
 #define NEAR_TEXT (NEAR_NAMES * (NEAR_NAME + 2) + 16) /* bytes that it needs at most */
+
+/* Events by pattern, as on command lines: "group.name", name or group alone, with * and ?, whatever the case. */
+
+bool pattern_means(const char *pattern, const struct ktread_type *type);
 
 #endif

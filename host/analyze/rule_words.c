@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "analyze/rule_words.h"
+#include "analyze/rules.h"
 
 #include <ctype.h>
 #include <stdio.h>

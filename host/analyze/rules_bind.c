@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/pattern.h"
+#include "analyze/near.h"
 #include "analyze/rules.h"
 #include "ktrx/v2.h"
 

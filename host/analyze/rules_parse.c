@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/rule_words.h"
+#include "analyze/rules.h"
 #include "analyze/threads.h"
 #include "ktrx/v2.h"
 

@@ -1,16 +1,115 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * A gap concerns every thread that may have run in it unseen: all but those that another CPU ran throughout.
- * It only advances a count; each owner's spans are looked at when the owner is next met, or at the end.
- */
 #include "analyze/spans.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/recorded.h"
+#include "analyze/switched.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
+
+struct recorded {
+	struct recorded_view view;
+	uint8_t family[KTRX_EVENT_MAX + 1]; /* of each event */
+	bool off[KTRX_EVENT_MAX + 1];
+	uint32_t events_off[RECORDED_FAMILIES]; /* that are off, by family */
+	uint32_t gaps;				/* that were before the newest change */
+};
+
+enum recorded_family recorded_family_of(enum wellknown_kind kind)
+{
+	switch (kind) {
+	case WELLKNOWN_SYSCALL_ENTER:
+	case WELLKNOWN_SYSCALL_EXIT:
+		return RECORDED_CALLS;
+	case WELLKNOWN_IRQ_ENTER:
+	case WELLKNOWN_IRQ_EXIT:
+		return RECORDED_INTERRUPTS;
+	case WELLKNOWN_FAULT_ENTER:
+	case WELLKNOWN_FAULT_EXIT:
+		return RECORDED_FAULTS;
+	case WELLKNOWN_LOCK_CONTEND:
+	case WELLKNOWN_LOCK_ACQUIRE:
+	case WELLKNOWN_LOCK_RELEASE:
+		return RECORDED_LOCKS;
+	default:
+		return RECORDED_FAMILIES;
+	}
+}
+
+int recorded_create(struct recorded **recorded, const struct ktread *trace)
+{
+	const struct ktread_type *change = ktread_type_find(trace, "ktrace", "switched");
+	struct wellknown_table *table;
+	struct recorded *r;
+
+	*recorded = NULL;
+	if (!change)
+		return 0;
+	table = calloc(1, sizeof(*table));
+	r = calloc(1, sizeof(*r));
+	if (!table || !r) {
+		free(table);
+		free(r);
+		return KTREAD_E_MEMORY;
+	}
+	r->view.change = change->id;
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = id ? ktread_type(trace, id) : NULL;
+
+		r->family[id] = (uint8_t)(type ? recorded_family_of(wellknown_bind(table, type)->kind)
+					       : RECORDED_FAMILIES);
+	}
+	free(table);
+	*recorded = r;
+	return 0;
+}
+
+void recorded_destroy(struct recorded *recorded)
+{
+	free(recorded);
+}
+
+static void set_off(struct recorded *r, uint32_t id, bool off)
+{
+	if (r->family[id] == RECORDED_FAMILIES || r->off[id] == off)
+		return;
+	r->off[id] = off;
+	r->events_off[r->family[id]] += off ? 1 : UINT32_MAX;
+	r->view.of_spans_off += off ? 1 : UINT32_MAX;
+}
+
+unsigned recorded_take(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
+{
+	struct switched_change change;
+	unsigned families = 0;
+
+	/* What is recorded again was switched on in a gap. Without a gap it only came late: its CPU had begun it before. */
+	if (r->view.of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
+		set_off(r, event->id, false);
+	if (event->id != r->view.change || !switched_change_of(event, &change))
+		return 0;
+	r->gaps = gaps;
+	*on = change.records;
+	for (uint32_t id = change.first; id <= change.last; id++) {
+		if (r->family[id] != RECORDED_FAMILIES)
+			families |= 1u << r->family[id];
+		set_off(r, id, !change.records);
+	}
+	return families;
+}
+
+bool recorded_family_now(const struct recorded *r, enum wellknown_kind kind)
+{
+	const enum recorded_family family = recorded_family_of(kind);
+
+	return family == RECORDED_FAMILIES || r->events_off[family] == 0;
+}
+
+/*
+ * A gap concerns every thread that may have run in it unseen: all but those that another CPU ran throughout.
+ * It only advances a count; each owner's spans are looked at when the owner is next met, or at the end.
+ */
 
 struct owner {
 	uint64_t seen;	 /* its last event */

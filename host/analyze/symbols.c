@@ -13,7 +13,6 @@
 #include "analyze/demangle.h"
 #include "base/open.h"
 #include "symbols_file.h"
-#include "symbols_image.h"
 
 static _Thread_local char message[1024];
 

@@ -8,10 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "run_state.h"
 #include "error.h"
 #include "shim.h"
-#include "words.h"
+#include "qemu_line.h"
 
 #define EXIT_NOT_FOUND 127
 

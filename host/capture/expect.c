@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "expect.h"
+#include "run_state.h"
 
 #define TURNS 16 /* pieces at once: a guest that never stops writing must not keep us from everything else */
 

@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 #include "base/open.h"
-#include "core_cpus.h"
+#include "core.h"
 #include "error.h"
 #include "extract.h"
 #include "extract_peer.h"
 #include "frequency.h"
-#include "interrupt.h"
+#include "dial.h"
 #include "kernel_elf.h"
-#include "path.h"
+#include "workplace.h"
 
 static int say_is_trace(const char *path)
 {

@@ -8,11 +8,9 @@
 #include "error.h"
 #include "extract_peer.h"
 #include "frequency.h"
-#include "interrupt.h"
-#include "kernel_check.h"
+#include "dial.h"
 #include "kernel_elf.h"
 #include "output.h"
-#include "snapshot.h"
 #include "stack.h"
 #include "stillness.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/open.h"
 #include "frequency.h"
-#include "inspection.h"
-#include "path.h"
+#include "run_state.h"
+#include "workplace.h"
 #include "registers.h"
 
 #define PATIENCE 2.0 /* s, for all answers */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kernel_events.h"
+#include "kernel_elf.h"
 
 #include <fnmatch.h>
 #include <stdbool.h>
@@ -12,7 +12,6 @@
 #include "analyze/near.h"
 #include "base/open.h"
 #include "error.h"
-#include "kernel_elf.h"
 #include "ktrx/v2.h"
 
 #define SECTION_MOST ((uint64_t)16 << 20)

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "memory_map.h"
+#include "memory.h"
 #include "qmp.h"
 
 /* Why QEMU says it ends. */

@@ -7,7 +7,7 @@
 
 #include "error.h"
 #include "output.h"
-#include "path.h"
+#include "workplace.h"
 
 int capture_output_check(const char *path)
 {

@@ -1,20 +1,292 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "peer_gdb.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dial.h"
+#include "error.h"
+#include "frequency.h"
+#include "peer.h"
+#include "registers.h"
+
+#define TRIES	     3u /* at a packet that arrives damaged */
+#define STOPS	     8u /* that are told before a reply is given up */
+#define PACKET_MOST  256u
+#define LEAST_PACKET 128u /* bytes that the other side takes, at least */
+#define HALT_MS	     500  /* for an answer of a machine that may be running */
+#define FRAME	     4u	  /* $ # and the checksum */
+
+int gdb_open(struct gdb *gdb, const char *address, int timeout_ms)
+{
+	memset(gdb, 0, sizeof(*gdb));
+	gdb->address = address;
+	gdb->timeout_ms = timeout_ms;
+	gdb->most = (LEAST_PACKET - FRAME) / 2;
+	gdb->fd = capture_dial(address, timeout_ms);
+	return gdb->fd < 0 ? gdb->fd : 0;
+}
+
+void gdb_close(struct gdb *gdb)
+{
+	if (gdb->fd >= 0)
+		close(gdb->fd);
+	gdb->fd = -1;
+}
+
+/* Short enough to fit into any socket's buffer, as one packet is under way at a time. */
+static int put(struct gdb *gdb, const char *bytes, size_t size)
+{
+	if (send(gdb->fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size)
+		return 0;
+	return capture_fail_errno("%s", gdb->address);
+}
+
+static int fail_silent(const struct gdb *gdb)
+{
+	return capture_fail(CAPTURE_E_ABSENT, "%s: no answer in gdb's remote protocol", gdb->address);
+}
+
+/* The next byte, or an error when `end` has come. */
+static int get(struct gdb *gdb, double end)
+{
+	while (gdb->begin == gdb->end) {
+		int left = (int)((end - capture_now()) * 1000);
+		int error = capture_await(gdb->fd, false, left > 0 ? left : 0, gdb->address);
+		ssize_t got;
+
+		if (error == CAPTURE_E_ABSENT)
+			return fail_silent(gdb);
+		if (error)
+			return error;
+		got = recv(gdb->fd, gdb->input, sizeof(gdb->input), 0);
+		if (got == 0)
+			return capture_fail(CAPTURE_E_SYSTEM, "%s: hung up", gdb->address);
+		if (got < 0 && errno != EAGAIN && errno != EINTR)
+			return capture_fail_errno("%s", gdb->address);
+		gdb->begin = 0;
+		gdb->end = got > 0 ? (size_t)got : 0;
+	}
+	return gdb->input[gdb->begin++];
+}
+
+static int hex_digit(int c)
+{
+	return c >= '0' && c <= '9'   ? c - '0'
+	       : c >= 'a' && c <= 'f' ? c - 'a' + 10
+	       : c >= 'A' && c <= 'F' ? c - 'A' + 10
+				      : -1;
+}
+
+/* Appends a byte so many times. */
+static int append(struct gdb *gdb, int c, size_t times)
+{
+	if (times > GDB_REPLY_MOST - gdb->length)
+		return capture_fail(CAPTURE_E_FORMAT, "%s: a reply of more than %zu bytes", gdb->address,
+				    GDB_REPLY_MOST);
+	memset(gdb->reply + gdb->length, c, times);
+	gdb->length += times;
+	return 0;
+}
+
+/* One byte of a packet's data and, with the marks * and }, what it does to the reply. */
+static int take_data(struct gdb *gdb, int c, unsigned char *sum, double end)
+{
+	int next;
+
+	*sum = (unsigned char)(*sum + c);
+	if (c != '*' && c != '}')
+		return append(gdb, c, 1);
+	next = get(gdb, end);
+	if (next < 0)
+		return next;
+	*sum = (unsigned char)(*sum + next);
+	if (c == '}')
+		return append(gdb, next ^ 0x20, 1);
+	if (gdb->length == 0 || next < 29 + 3)
+		return capture_fail(CAPTURE_E_FORMAT, "%s: a reply that repeats nothing", gdb->address);
+	return append(gdb, (unsigned char)gdb->reply[gdb->length - 1], (size_t)next - 29);
+}
+
+/* The next packet into gdb->reply: 0, 1 if its checksum is wrong, or an error. */
+static int receive(struct gdb *gdb, double end)
+{
+	unsigned char sum = 0;
+	int c, high, low, error;
+
+	while ((c = get(gdb, end)) != '$') {
+		if (c < 0)
+			return c;
+		if (capture_now() >= end) /* it talks all the time, and about something else */
+			return fail_silent(gdb);
+	}
+	gdb->length = 0;
+	while ((c = get(gdb, end)) >= 0 && c != '#') {
+		error = take_data(gdb, c, &sum, end);
+		if (error)
+			return error;
+	}
+	if (c < 0 || (c = high = get(gdb, end)) < 0 || (c = low = get(gdb, end)) < 0)
+		return c;
+	gdb->reply[gdb->length] = '\0';
+	return hex_digit(high) < 0 || hex_digit(low) < 0 || hex_digit(high) * 16 + hex_digit(low) != sum;
+}
+
+static int send_packet(struct gdb *gdb, const char *packet)
+{
+	char frame[PACKET_MOST + FRAME + 1];
+	unsigned char sum = 0;
+	int length;
+
+	for (const char *at = packet; *at; at++)
+		sum = (unsigned char)(sum + (unsigned char)*at);
+	length = snprintf(frame, sizeof(frame), "$%.*s#%02x", (int)PACKET_MOST, packet, sum);
+	return put(gdb, frame, (size_t)length);
+}
+
+/* A reply, asked for again where it arrived damaged. Acknowledges it. */
+static int await_reply(struct gdb *gdb, int timeout_ms)
+{
+	double end = capture_now() + timeout_ms / 1000.0;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		int status = receive(gdb, end);
+
+		if (status < 0)
+			return status;
+		if (put(gdb, status ? "-" : "+", 1) != 0)
+			return CAPTURE_E_SYSTEM;
+		if (status == 0)
+			return 0;
+	}
+	return capture_fail(CAPTURE_E_FORMAT, "%s: replies arrive damaged", gdb->address);
+}
+
+/* "T02thread:01;": that the machine was halted, which nobody asked for at the moment. */
+static bool is_stop(const struct gdb *gdb)
+{
+	return gdb->length >= 3 && (gdb->reply[0] == 'T' || gdb->reply[0] == 'S') &&
+	       hex_digit(gdb->reply[1]) >= 0 && hex_digit(gdb->reply[2]) >= 0;
+}
+
+int gdb_command(struct gdb *gdb, const char *packet, const char **reply)
+{
+	int error = send_packet(gdb, packet);
+
+	for (unsigned i = 0; !error && (i == 0 || (is_stop(gdb) && i < STOPS)); i++)
+		error = await_reply(gdb, gdb->timeout_ms);
+	*reply = gdb->reply;
+	return error;
+}
+
+bool gdb_command_ok(struct gdb *gdb, const char *packet)
+{
+	const char *reply;
+
+	return gdb_command(gdb, packet, &reply) == 0 && strcmp(reply, "OK") == 0;
+}
+
+int gdb_command_bytes(struct gdb *gdb, const char *packet, void *bytes, size_t room, size_t *size)
+{
+	unsigned char *to = bytes;
+	const char *reply;
+	int error = gdb_command(gdb, packet, &reply);
+
+	if (error)
+		return error;
+	/* "E14", "E.words": what begins with an E and has two digits a byte is bytes. */
+	if (gdb->length == 0 || gdb->length % 2 || strncmp(reply, "E.", 2) == 0)
+		return capture_fail(CAPTURE_E_FORMAT, "%s: packet %.40s refused: '%.20s'", gdb->address,
+				    packet, reply);
+	for (*size = 0; *size < room && *size * 2 + 1 < gdb->length; ++*size) {
+		const char *digit = reply + *size * 2;
+		int high = digit[0] == 'x' ? 0 : hex_digit(digit[0]),
+		    low = digit[1] == 'x' ? 0 : hex_digit(digit[1]);
+
+		if (high < 0 || low < 0)
+			return capture_fail(CAPTURE_E_FORMAT, "%s: packet %.40s: no hexadecimal digits",
+					    gdb->address, packet);
+		to[*size] = (unsigned char)(high << 4 | low);
+	}
+	return 0;
+}
+
+int gdb_read_memory(struct gdb *gdb, uint64_t address, void *to, size_t bytes)
+{
+	char packet[64];
+	size_t got;
+	int error;
+
+	snprintf(packet, sizeof(packet), "m%" PRIx64 ",%zx", address, bytes);
+	error = gdb_command_bytes(gdb, packet, to, bytes, &got);
+	if (!error && gdb->length / 2 != bytes)
+		error = capture_fail(CAPTURE_E_FORMAT, "%s: %zu bytes instead of %zu at 0x%" PRIx64,
+				     gdb->address, gdb->length / 2, bytes, address);
+	return error;
+}
+
+/* How much one packet may carry, which the other side tells among other features. */
+static void take_size(struct gdb *gdb, const char *features)
+{
+	const char *found = strstr(features, "PacketSize=");
+	uint64_t size = found ? strtoull(found + strlen("PacketSize="), NULL, 16) : 0;
+
+	if (size > GDB_REPLY_MOST)
+		size = GDB_REPLY_MOST;
+	if (size >= LEAST_PACKET)
+		gdb->most = (size_t)(size - FRAME) / 2;
+}
+
+int gdb_run_for(struct gdb *gdb, int ms)
+{
+	int error = send_packet(gdb, "c"), halted;
+
+	if (error)
+		return error;
+	/* It says something only if it comes to a halt by itself. */
+	error = await_reply(gdb, ms);
+	if (error == 0)
+		return 0;
+	/* Also where that is an error: what runs takes no packet, not even the one that lets it go on. */
+	halted = put(gdb, "\003", 1);
+	if (halted == 0)
+		halted = await_reply(gdb, gdb->timeout_ms);
+	return error == CAPTURE_E_ABSENT ? halted : error;
+}
+
+int gdb_await_halt(struct gdb *gdb)
+{
+	const char *features;
+	int error = send_packet(gdb, "?");
+
+	if (!error)
+		error = await_reply(gdb, HALT_MS < gdb->timeout_ms ? HALT_MS : gdb->timeout_ms);
+	if (error == CAPTURE_E_ABSENT) { /* it runs: the answer comes when it has been halted */
+		gdb->ran = true;
+		error = put(gdb, "\003", 1);
+		if (!error)
+			error = await_reply(gdb, gdb->timeout_ms);
+	}
+	if (!error && (gdb->length == 0 || !strchr("TSWX", gdb->reply[0])))
+		error = capture_fail(CAPTURE_E_FORMAT, "%s: is not halted: '%.40s'", gdb->address,
+				     gdb->reply);
+	if (!error)
+		error = gdb_command(gdb, "qSupported", &features);
+	if (!error)
+		take_size(gdb, features);
+	return error;
+}
+
 /*
  * A machine by gdb's remote protocol: QEMU's -s, or a board's debug probe. It is halted from the first packet to
  * the last, for memory cannot be read otherwise. Physical addresses where the other side has that mode (QEMU), else
  * the CPU's own.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "error.h"
-#include "frequency.h"
-#include "gdb.h"
-#include "interrupt.h"
-#include "peer.h"
-#include "registers.h"
 
 #define MOST_READ \
 	(UINT64_C(256) << 20) /* of memory that is not searched: a descriptor that claims more lies */

@@ -17,11 +17,10 @@
 #include "base/open.h"
 #include "error.h"
 #include "frequency.h"
-#include "interrupt.h"
-#include "monitor.h"
+#include "dial.h"
+#include "qmp.h"
 #include "peer.h"
-#include "process_memory.h"
-#include "ram.h"
+#include "memory.h"
 #include "registers.h"
 
 #define PIECE	     ((size_t)16 << 20) /* most that one command saves */

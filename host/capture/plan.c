@@ -1,10 +1,181 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "plan.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "error.h"
-#include "plan.h"
+#include "qemu_line.h"
 #include "record.h"
+#include "workplace.h"
+
+#define PLUGIN "/../lib/ktrace-pt.so" /* from the folder of the program, installed or not */
+
+int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, const char *out)
+{
+	const char *slash = strrchr(self, '/');
+	int length = slash ? (int)(slash - self) : 0;
+
+	*unit = (struct capture_trace_unit){ 0 };
+	if (snprintf(unit->plugin, sizeof(unit->plugin), "%.*s" PLUGIN, length, self) >=
+	    (int)sizeof(unit->plugin))
+		return capture_fail(CAPTURE_E_USAGE, "%.200s…: name too long", self);
+	if (access(unit->plugin, R_OK) != 0)
+		return capture_fail(CAPTURE_E_USAGE, "%s is the trace unit, and it is not there: %s",
+				    unit->plugin, strerror(errno));
+	if (!out)
+		return 0;
+	if (capture_path_absolute(unit->out, out) != 0)
+		return CAPTURE_E_SYSTEM;
+	if (unlink(unit->out) != 0 && errno != ENOENT)
+		return capture_fail_errno("%s", unit->out);
+	return 0;
+}
+
+int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture_words *words,
+			   const char *architecture, const char *ram)
+{
+	char plugin[PATH_MAX * 2], argument[2][PATH_MAX * 2], size[32] = "", range[64] = "";
+
+	if (strcmp(architecture, "x86_64") != 0 && strcmp(architecture, "aarch64") != 0)
+		return capture_fail(CAPTURE_E_USAGE,
+				    "%s: there is no trace unit for it; x86_64 and aarch64 have one",
+				    architecture);
+	if (capture_double_commas(unit->plugin, plugin, sizeof(plugin)) != 0 ||
+	    capture_double_commas(ram, argument[0], sizeof(argument[0])) != 0 ||
+	    capture_double_commas(unit->out, argument[1], sizeof(argument[1])) != 0)
+		return CAPTURE_E_USAGE;
+	if (unit->ring_bytes)
+		snprintf(size, sizeof(size), ",size=%" PRIu64, unit->ring_bytes);
+	if (unit->end)
+		snprintf(range, sizeof(range), ",range=%#" PRIx64 "-%#" PRIx64, unit->begin, unit->end);
+	capture_words_add(words, "-plugin");
+	capture_words_format(words, "%s%s%s%s%s%s%s", plugin, ram[0] ? ",ram=" : "", argument[0],
+			     unit->out[0] ? ",out=" : "", argument[1], size, range);
+	return 0;
+}
+
+int capture_trace_unit_check(const char *accelerator)
+{
+	if (!accelerator[0] || strcmp(accelerator, "tcg") == 0)
+		return 0;
+	return capture_fail(CAPTURE_E_USAGE,
+			    "the trace unit sees what QEMU itself runs, and with %s that is nothing: "
+			    "leave the accelerator out, or use tcg",
+			    accelerator);
+}
+
+#define IVSHMEM_SIZE "64M"
+
+static const char *const names[] = {
+	[CAPTURE_RAM] = "ram",	       [CAPTURE_DEBUGCON] = "debugcon", [CAPTURE_SEMIHOSTING] = "semihosting",
+	[CAPTURE_IVSHMEM] = "ivshmem", [CAPTURE_VIRTIO] = "virtio",
+};
+
+int capture_transport_named(enum capture_transport *transport, const char *name)
+{
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(names[i], name) == 0) {
+			*transport = (enum capture_transport)i;
+			return 0;
+		}
+	}
+	return capture_fail(CAPTURE_E_USAGE,
+			    "there is no transport '%s': ram, debugcon, semihosting, ivshmem or virtio",
+			    name);
+}
+
+const char *capture_transport_name(enum capture_transport transport)
+{
+	return names[transport];
+}
+
+int capture_double_commas(const char *path, char *quoted, size_t size)
+{
+	size_t used = 0;
+
+	for (; *path; path++) {
+		if (used + 3 > size)
+			return capture_fail(CAPTURE_E_USAGE, "path too long");
+		if (*path == ',')
+			quoted[used++] = ',';
+		quoted[used++] = *path;
+	}
+	quoted[used] = '\0';
+	return 0;
+}
+
+static void add_memory(struct capture_words *words, const char *id, const char *path, const char *size)
+{
+	capture_words_add(words, "-object");
+	capture_words_format(words, "memory-backend-file,id=%s,size=%s,mem-path=%s,share=on", id, size, path);
+}
+
+static void add_file(struct capture_words *words, const char *path)
+{
+	capture_words_add(words, "-chardev");
+	capture_words_format(words, "file,id=ktrace-out,path=%s", path);
+}
+
+static void add_virtio(struct capture_words *words, const char *architecture, const char *machine)
+{
+	bool pci = capture_qemu_is_x86(architecture) && strcmp(machine, "microvm") != 0;
+
+	capture_words_add(words, "-device");
+	capture_words_format(words, "virtio-serial-%s,id=ktrace-serial,max_ports=1", pci ? "pci" : "device");
+	capture_words_add(words, "-device");
+	capture_words_add(words, "virtconsole,chardev=ktrace-out,bus=ktrace-serial.0");
+}
+
+int capture_transport_add(enum capture_transport transport, struct capture_words *words,
+			  const char *architecture, const char *machine, const char *path, uint64_t ram_bytes)
+{
+	char quoted[PATH_MAX * 2];
+	char size[32];
+
+	if (capture_double_commas(path, quoted, sizeof(quoted)) != 0)
+		return CAPTURE_E_USAGE;
+	if ((transport == CAPTURE_DEBUGCON && !capture_qemu_is_x86(architecture)) ||
+	    (transport == CAPTURE_SEMIHOSTING && capture_qemu_is_x86(architecture)))
+		return capture_fail(CAPTURE_E_USAGE,
+				    "%s has no %s; --transport %s, virtio, ivshmem or ram work", architecture,
+				    names[transport],
+				    capture_qemu_is_x86(architecture) ? "debugcon" : "semihosting");
+	switch (transport) {
+	case CAPTURE_RAM:
+		snprintf(size, sizeof(size), "%" PRIu64, ram_bytes);
+		add_memory(words, CAPTURE_RAM_ID, quoted, size);
+		capture_words_add(words, "-machine");
+		capture_words_add(words, "memory-backend=" CAPTURE_RAM_ID);
+		break;
+	case CAPTURE_DEBUGCON:
+		add_file(words, quoted);
+		capture_words_add(words, "-device");
+		capture_words_add(words, "isa-debugcon,chardev=ktrace-out,iobase=0xe9");
+		break;
+	case CAPTURE_SEMIHOSTING:
+		add_file(words, quoted);
+		capture_words_add(words, "-semihosting-config");
+		/* The kernel asks for its command line and opens the file; without one it has the console. */
+		capture_words_format(words, "enable=on,target=native,chardev=ktrace-out,arg=ktrace-file=%s",
+				     quoted);
+		break;
+	case CAPTURE_IVSHMEM:
+		add_memory(words, "ktrace-shared", quoted, IVSHMEM_SIZE);
+		capture_words_add(words, "-device");
+		capture_words_add(words, "ivshmem-plain,memdev=ktrace-shared");
+		break;
+	case CAPTURE_VIRTIO:
+		add_file(words, quoted);
+		add_virtio(words, architecture, machine);
+		break;
+	}
+	return 0;
+}
 
 int capture_plan_save(const struct capture_plan *plan, const char *file)
 {

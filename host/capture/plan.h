@@ -1,17 +1,74 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * What `ktrace run` wants of the QEMU that its command will start: decided before, carried out by the shim in
- * the process that becomes QEMU. Both sides are the same program.
- */
+/* How QEMU is to be started for `ktrace run`: the trace unit, the transport, and the plan that carries both to the shim. */
 #ifndef CAPTURE_PLAN_H
 #define CAPTURE_PLAN_H
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "qemu_line.h"
-#include "trace_unit.h"
-#include "transport.h"
+
+/*
+ * The trace unit in software (ktrx/hwt_unit.h): a plugin of QEMU that tells which branches a guest's CPUs take, to the guest
+ * itself or into a file.
+ */
+
+struct capture_trace_unit {
+	char plugin[PATH_MAX]; /* "": there is to be none */
+	char out[PATH_MAX];    /* the branches of all CPUs; "": only what the guest asks for */
+	uint64_t ring_bytes;   /* that a CPU has in it; 0: the unit's own choice */
+	uint64_t begin, end;   /* only code of [begin, end); both 0: all */
+};
+
+/*
+ * Looks for the plugin beside the program `self`, absolute. `out` is made absolute; what lay there is from before and goes.
+ * NULL: no file. 0, CAPTURE_E_USAGE: there is no plugin, or CAPTURE_E_SYSTEM.
+ */
+int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, const char *out);
+
+/*
+ * What the command line needs for it. `ram` is the file behind the guest's RAM, "" if there is none: then the guest cannot
+ * drive the unit. 0 or CAPTURE_E_USAGE: not with this architecture.
+ */
+int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture_words *words,
+			   const char *architecture, const char *ram);
+
+/* 0, or CAPTURE_E_USAGE: that accelerator runs guests without QEMU seeing their code. "": QEMU's default. */
+int capture_trace_unit_check(const char *accelerator);
+
+/* The roads from guest to host, and the QEMU options each of them takes. */
+
+#define CAPTURE_RAM_ID "ktrace-ram"
+
+enum capture_transport {
+	CAPTURE_RAM, /* the host finds the rings in the guest's memory: nothing runs in the guest */
+	CAPTURE_DEBUGCON,
+	CAPTURE_SEMIHOSTING,
+	CAPTURE_IVSHMEM,
+	CAPTURE_VIRTIO,
+};
+
+/* 0 or CAPTURE_E_USAGE with the list of names. */
+int capture_transport_named(enum capture_transport *transport, const char *name);
+const char *capture_transport_name(enum capture_transport transport);
+
+/* A path as a value in a property list, where commas are doubled. 0 or CAPTURE_E_USAGE: no room. */
+int capture_double_commas(const char *path, char *quoted, size_t size);
+
+/*
+ * Adds the options that let `path` carry the trace: the file of the guest's RAM (`ram_bytes` of it), or the
+ * file that the guest's dump ends up in. `machine` may be "". CAPTURE_E_USAGE where the architecture lacks
+ * the device.
+ */
+int capture_transport_add(enum capture_transport transport, struct capture_words *words,
+			  const char *architecture, const char *machine, const char *path,
+			  uint64_t ram_bytes);
+
+/*
+ * What `ktrace run` wants of the QEMU that its command will start: decided before, carried out by the shim in
+ * the process that becomes QEMU. Both sides are the same program.
+ */
 
 struct capture_plan {
 	enum capture_transport transport;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * What a QEMU command line says, as far as ktrace has to know: how much RAM of which machine, what is there
- * already and must not be added twice, and what cannot be traced.
- */
+/* QEMU's command line: its words, its options, and what they mean. */
 #ifndef CAPTURE_QEMU_LINE_H
 #define CAPTURE_QEMU_LINE_H
 
@@ -10,6 +7,50 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * Grammar of a QEMU command line: which words are options, which of them take a value, property lists like
+ * "size=1G,slots=2" (a comma inside a value is doubled) and sizes. Knows nothing of what options mean.
+ */
+
+struct capture_qemu_option {
+	const char *name;  /* without dashes; "" for a word that is no option (a disk image) */
+	const char *value; /* the next word; NULL for options that take none, or at the end of the line */
+	size_t index;	   /* of the option's own word */
+};
+
+/* Takes the option at words[*at] and moves *at behind it. False at the NULL that ends the line. */
+bool capture_qemu_option_next(char *const *words, size_t *at, struct capture_qemu_option *option);
+bool capture_qemu_option_is(const struct capture_qemu_option *option, const char *name);
+
+/*
+ * Copies the value of `key` in `list` without doubled commas, cut to `size`. `implied` is the key that a
+ * first item without '=' belongs to, or NULL. The last of several wins, as in QEMU. False if there is none.
+ */
+bool capture_qemu_property(const char *list, const char *implied, const char *key, char *value, size_t size);
+
+/* "128", "1.5G", "0x100000k": bytes; a bare number counts in `unit` bytes. 0 or CAPTURE_E_USAGE. */
+int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes);
+
+/* A growing list of words that ends in NULL, as execv() wants it. Running out of memory is remembered, not
+ * returned. */
+
+struct capture_words {
+	char **word; /* owned, as are the words; NULL while empty */
+	size_t count;
+	size_t room;
+	bool failed; /* a word could not be stored: the list must not be used */
+};
+
+void capture_words_add(struct capture_words *words, const char *word);
+__attribute__((format(printf, 2, 3))) void capture_words_format(struct capture_words *words,
+								const char *format, ...);
+void capture_words_free(struct capture_words *words);
+
+/*
+ * What a QEMU command line says, as far as ktrace has to know: how much RAM of which machine, what is there
+ * already and must not be added twice, and what cannot be traced.
+ */
 
 #define CAPTURE_QEMU_PREFIX "qemu-system-"
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "qmp.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,8 +10,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "dial.h"
 #include "error.h"
-#include "qmp.h"
+#include "frequency.h"
 
 #define LINE_MAX_BYTES ((size_t)16 << 20) /* a line that never ends is not QMP */
 #define TURNS	       256u		  /* pieces at once: who never stops talking must not keep us */
@@ -131,4 +134,185 @@ void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address
 	/* Numbers of QMP have a sign: those of a kernel's half of an address space are below 0. */
 	snprintf(arguments, CAPTURE_QMP_MOST + 1, "{\"val\":%" PRId64 ",\"size\":%zu,\"filename\":\"%s\"%s}",
 		 (int64_t)address, bytes, path, of_cpu);
+}
+
+static uint64_t number_of(struct capture_json message, const char *path)
+{
+	struct capture_json value;
+	char text[24];
+
+	if (!capture_json_member(message, path, &value))
+		return 0;
+	snprintf(text, sizeof(text), "%.*s", value.length < sizeof(text) ? (int)value.length : 0, value.text);
+	return strtoull(text, NULL, 10);
+}
+
+/* Notes when the guest was halted and went on: exact, where our own clock has both ways of the socket in it. */
+static void take_event(struct capture_monitor *monitor, struct capture_json message)
+{
+	uint64_t when = number_of(message, "timestamp.seconds") * 1000000 +
+			number_of(message, "timestamp.microseconds");
+
+	if (capture_json_is(message, "event", "STOP"))
+		monitor->stopped = when;
+	else if (capture_json_is(message, "event", "RESUME"))
+		monitor->resumed = when;
+}
+
+/* The id of the command that a message answers; false: it is none that is under way. */
+static bool find_id(const struct capture_monitor *monitor, struct capture_json message, unsigned *id)
+{
+	struct capture_json text;
+	char digits[16], *end;
+
+	if (!capture_json_member(message, "id", &text) || !capture_json_string(text, digits, sizeof(digits)))
+		return false;
+	*id = (unsigned)strtoul(digits, &end, 10);
+	return !*end && *id && *id <= monitor->sequence && monitor->sequence - *id < CAPTURE_MONITOR_UNDERWAY;
+}
+
+/* Keeps what is waited for: the greeting, then the answers to commands that are under way. */
+static void take(void *context, struct capture_json message)
+{
+	struct capture_monitor *monitor = context;
+	struct capture_json greeting;
+	unsigned id = 0, place;
+
+	take_event(monitor, message);
+	if (!monitor->greeted ? !capture_json_member(message, "QMP", &greeting)
+			      : !find_id(monitor, message, &id))
+		return;
+	place = id % CAPTURE_MONITOR_UNDERWAY;
+	if (monitor->answer[place].text)
+		return;
+	monitor->answer[place].text = malloc(message.length + 1);
+	if (!monitor->answer[place].text)
+		return;
+	memcpy(monitor->answer[place].text, message.text, message.length);
+	monitor->answer[place].length = message.length;
+}
+
+static int await_answer(struct capture_monitor *monitor, unsigned id)
+{
+	double end = capture_now() + monitor->timeout_ms / 1000.0;
+	char **answer = &monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text;
+
+	while (!*answer) {
+		int left = (int)((end - capture_now()) * 1000);
+		int error = capture_await(monitor->qmp.fd, false, left > 0 ? left : 0, monitor->address);
+
+		if (error && error != CAPTURE_E_ABSENT)
+			return error;
+		if (!error && capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !*answer)
+			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
+		/* Past the end it has been looked at once more, whatever came. */
+		if (!*answer && (error || left <= 0))
+			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP does not answer", monitor->address);
+	}
+	return 0;
+}
+
+static void forget(struct capture_monitor *monitor, unsigned id)
+{
+	free(monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text);
+	monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text = NULL;
+}
+
+unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments)
+{
+	unsigned number = ++monitor->sequence;
+	char id[16];
+
+	forget(monitor, number);
+	snprintf(id, sizeof(id), "%u", number);
+	capture_qmp_send(&monitor->qmp, id, command, arguments);
+	return number;
+}
+
+int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
+			   struct capture_json *answer)
+{
+	struct capture_json message, text;
+	char words[200];
+	int error;
+
+	if (monitor->qmp.fd < 0 && !monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text)
+		return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
+	error = await_answer(monitor, id);
+	if (error)
+		return error;
+	message = (struct capture_json){ monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text,
+					 monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].length };
+	if (capture_json_member(message, "return", answer))
+		return 0;
+	if (!capture_json_member(message, "error.desc", &text))
+		return capture_fail(CAPTURE_E_FORMAT, "%s: %s: neither result nor error", monitor->address,
+				    command);
+	capture_json_string(text, words, sizeof(words));
+	return capture_fail(CAPTURE_E_FORMAT, "%s: %s: %s", monitor->address, command, words);
+}
+
+int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
+			    struct capture_json *answer)
+{
+	unsigned id = capture_monitor_send(monitor, command, arguments);
+
+	return capture_monitor_answer(monitor, id, command, answer);
+}
+
+unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line)
+{
+	char arguments[200];
+
+	snprintf(arguments, sizeof(arguments), "{\"command-line\":\"%s\"}", line);
+	return capture_monitor_send(monitor, "human-monitor-command", arguments);
+}
+
+int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text)
+{
+	struct capture_json answer;
+	int error = capture_monitor_answer(monitor, id, "human-monitor-command", &answer);
+
+	if (error)
+		return error;
+	*text = malloc(answer.length + 1);
+	if (!*text)
+		return capture_fail_errno("%s", line);
+	capture_json_string(answer, *text, answer.length + 1);
+	return 0;
+}
+
+int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text)
+{
+	return capture_monitor_printed(monitor, capture_monitor_send_line(monitor, line), line, text);
+}
+
+int capture_monitor_open(struct capture_monitor *monitor, const char *address, int timeout_ms)
+{
+	struct capture_json answer;
+	int fd = capture_dial(address, timeout_ms), error;
+
+	*monitor = (struct capture_monitor){ .qmp = { .listener = -1, .fd = fd },
+					     .address = address,
+					     .timeout_ms = timeout_ms };
+	if (fd < 0)
+		return fd;
+	error = await_answer(monitor, 0);
+	if (error == CAPTURE_E_ABSENT)
+		error = capture_fail(
+			error, "%s: no greeting: not a QMP socket, or another program is connected to it",
+			address);
+	monitor->greeted = true;
+	if (!error)
+		error = capture_monitor_command(monitor, "qmp_capabilities", NULL, &answer);
+	if (error)
+		capture_monitor_close(monitor);
+	return error;
+}
+
+void capture_monitor_close(struct capture_monitor *monitor)
+{
+	capture_qmp_close(&monitor->qmp);
+	for (unsigned id = 0; id < CAPTURE_MONITOR_UNDERWAY; id++)
+		forget(monitor, id);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * The connection over which QEMU says what becomes of its guest: QEMU dials our socket when it starts, one
- * line of JSON each way. Never blocks.
- */
+/* QEMU's monitor protocol: the connection that `ktrace run` answers, and the one that `ktrace extract` makes. */
 #ifndef CAPTURE_QMP_H
 #define CAPTURE_QMP_H
 
@@ -11,6 +8,11 @@
 #include <stdint.h>
 
 #include "json.h"
+
+/*
+ * The connection over which QEMU says what becomes of its guest: QEMU dials our socket when it starts, one
+ * line of JSON each way. Never blocks.
+ */
 
 #define CAPTURE_QMP_MOST      1023u		  /* bytes of a command */
 #define CAPTURE_QMP_REGISTERS "info registers -a" /* of the human monitor: of all CPUs */
@@ -41,5 +43,48 @@ void capture_qmp_close(struct capture_qmp *qmp);
  */
 void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address, size_t bytes,
 			  const char *path, int64_t cpu);
+
+/*
+ * QMP as a client: one command, then its answer, in bounded time. For a QEMU that was started by someone else and
+ * listens; `ktrace run` listens itself (machine.h). Events that come in between are passed over.
+ */
+
+#define CAPTURE_MONITOR_UNDERWAY 8u /* commands whose answers have not been fetched */
+
+struct capture_monitor {
+	struct capture_qmp qmp;
+	const char *address; /* borrowed */
+	int timeout_ms;	     /* for each answer */
+	unsigned sequence;   /* id of the last command */
+	struct {
+		char *text; /* NULL: has not come */
+		size_t length;
+	} answer[CAPTURE_MONITOR_UNDERWAY]; /* the messages to ids modulo this; the greeting is 0 */
+	bool greeted;
+	uint64_t stopped,
+		resumed; /* when the last such event was, by QEMU's clock in µs; 0: there was none */
+};
+
+/* Dials, is greeted, enables commands. 0 or an error. */
+int capture_monitor_open(struct capture_monitor *monitor, const char *address, int timeout_ms);
+/*
+ * Has a command carried out. 0 with what it returned, which lasts until the next command; CAPTURE_E_FORMAT with
+ * QEMU's own words if it refused; CAPTURE_E_ABSENT if QEMU hung up or is silent.
+ */
+int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
+			    struct capture_json *answer);
+/*
+ * The two halves of that, for commands that need not wait for one another: first their ids, then the answers, each of
+ * which lasts until CAPTURE_MONITOR_UNDERWAY more commands.
+ */
+unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments);
+int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
+			   struct capture_json *answer);
+/* What a command of the human monitor printed; free() it. */
+int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text);
+/* The two halves of that. */
+unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line);
+int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text);
+void capture_monitor_close(struct capture_monitor *monitor);
 
 #endif

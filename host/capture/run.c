@@ -1,4 +1,40 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "kernel_elf.h"
+#include "output.h"
+#include "run_state.h"
+
+void capture_terminal_save(struct capture_terminal *terminal)
+{
+	terminal->flags = fcntl(STDIN_FILENO, F_GETFL);
+	terminal->present = tcgetattr(STDIN_FILENO, &terminal->state) == 0;
+}
+
+void capture_terminal_restore(const struct capture_terminal *terminal)
+{
+	sigset_t blocked, before;
+
+	if (terminal->flags >= 0)
+		fcntl(STDIN_FILENO, F_SETFL, terminal->flags);
+	if (!terminal->present || tcgetpgrp(STDIN_FILENO) != getpgrp())
+		return;
+	/* Having been put into the background since the question must not stop us. */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+	tcsetattr(STDIN_FILENO, TCSANOW, &terminal->state);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 /*
  * Life of a run:
  *  1. what could go wrong later is tried first: the output's folder, the kernel's file;
@@ -8,15 +44,6 @@
  *  5. whatever happened, the file is read once more: the trace, and the verdict (run_finish.c);
  *  6. everything but the trace is taken away.
  */
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "error.h"
-#include "kernel_elf.h"
-#include "output.h"
-#include "run_state.h"
-#include "terminal.h"
 
 void capture_run_say(const struct capture_run *run, const char *format, ...)
 {

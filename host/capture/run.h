@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* `ktrace run`: a command under observation, and the trace that it leaves. */
+/* Puts the terminal back as it was: a QEMU that is killed leaves it raw and non-blocking. */
 #ifndef CAPTURE_RUN_H
 #define CAPTURE_RUN_H
 
 #include <limits.h>
 #include <stdbool.h>
+#include <termios.h>
 
 #include "ktread/memory.h"
+#include "plan.h"
 #include "summary.h"
-#include "transport.h"
+
+struct capture_terminal {
+	bool present; /* stdin is a terminal */
+	int flags;    /* of stdin's open file, -1 unknown */
+	struct termios state;
+};
+
+void capture_terminal_save(struct capture_terminal *terminal);
+void capture_terminal_restore(const struct capture_terminal *terminal);
+
+/* `ktrace run`: a command under observation, and the trace that it leaves. */
 
 #define CAPTURE_STALL_DEFAULT 30.0 /* s; only for kernels that beat, and where nobody sits before them */
 

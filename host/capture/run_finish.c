@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "dump_note.h"
+#include "summary.h"
 #include "error.h"
-#include "kernel_check.h"
+#include "kernel_elf.h"
 #include "ktrx/v2.h"
 #include "output.h"
 #include "run_state.h"

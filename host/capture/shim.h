@@ -14,6 +14,7 @@
 #ifndef CAPTURE_SHIM_H
 #define CAPTURE_SHIM_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -54,5 +55,12 @@ int capture_shim_status(const char *directory, int *wait_status);
 int capture_shim_guest(const char *directory, struct capture_guest *guest);
 /* QEMUs with a guest that ran untraced. */
 unsigned capture_shim_untraced(const char *directory);
+
+/* Paths of the shim's private directory; only shim.c and shim_path.c use them. */
+
+/* Path of the real QEMU for what was typed. 0 or CAPTURE_E_ABSENT. */
+int capture_shim_real(char path[PATH_MAX], const char *directory, const char *typed);
+/* Takes the shim out of this process's PATH: what QEMU starts is not our business. */
+int capture_shim_leave_path(const char *directory);
 
 #endif

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "path.h"
+#include "workplace.h"
 #include "shim.h"
-#include "shim_path.h"
 
 static bool is_program(const char *path)
 {

@@ -4,8 +4,8 @@
 #include <time.h>
 
 #include "error.h"
-#include "ram.h"
-#include "view.h"
+#include "memory.h"
+#include "run_state.h"
 
 #define SEARCH_SHARE 10.0 /* at most a tenth of the time goes into searching */
 #define MOVE_STEP_MS 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A subcommand is one file that defines `const struct command command_NAME` (a dash in its name is an
- * underscore in NAME); its make fragment adds NAME to COMMANDS, which is all that registers it.
+ * underscore in NAME); NAME in COMMANDS of host/host.mk is all that registers it.
  */
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H

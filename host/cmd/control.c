@@ -14,7 +14,6 @@
 #include "cmd/changes.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "cmd/trace_values.h"
 #include "base/output.h"
 #include "export/settings.h"
 

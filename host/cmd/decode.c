@@ -10,7 +10,7 @@
 
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "cmd/write_export.h"
+#include "cmd/output_file.h"
 #include "export/classic.h"
 #include "base/output.h"
 #include "export/timeline.h"

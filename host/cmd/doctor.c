@@ -12,7 +12,7 @@
 
 #include "analyze/note.h"
 #include "capture/error.h"
-#include "capture/path.h"
+#include "capture/workplace.h"
 #include "capture/run.h"
 #include "capture/verdict.h"
 #include "cmd/command.h"

@@ -4,7 +4,7 @@
 
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "cmd/write_export.h"
+#include "cmd/output_file.h"
 
 struct export_command {
 	struct trace_args args;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "capture/measure.h"
+#include "capture/frequency.h"
 #include "cmd/command.h"
 
 #define WAIT_MS 1000

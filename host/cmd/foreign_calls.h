@@ -17,4 +17,12 @@ int foreign_calls_set(struct ktread *trace);
  */
 int foreign_calls_set_table(struct ktread *trace, const char *table, uint16_t machine);
 
+/* A table of calls named on a command line. */
+
+/*
+ * `name` is that of a table that was built in, or of a file. 0, or EXIT_BAD_INPUT after a message. `*text` lives as long as
+ * `*owned`, which is to be freed and may be NULL.
+ */
+int kdump_table_read(const char *by, const char *name, char **owned, const char **text);
+
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* hwt: hardware trace, recorded and shown, with the options of FreeBSD's hwt(8). */
 #include "cmd/command.h"
-#include "cmd/hwt_args.h"
-#include "cmd/hwt_record.h"
-#include "cmd/hwt_view.h"
+#include "cmd/hwt.h"
 
 static int run_hwt(int argc, char **argv)
 {

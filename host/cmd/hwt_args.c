@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "cmd/hwt_args.h"
+#include "cmd/hwt.h"
 
 #include <getopt.h>
 #include <string.h>
 
 #include "cmd/command.h"
-#include "cmd/trace_values.h"
+#include "cmd/trace_args.h"
 
 enum {
 	OPTION_HELP = 256,

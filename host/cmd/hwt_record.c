@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "cmd/hwt_record.h"
+#include "cmd/hwt.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,8 +7,7 @@
 
 #include "capture/error.h"
 #include "capture/qemu_line.h"
-#include "capture/trace_unit.h"
-#include "capture/words.h"
+#include "capture/plan.h"
 #include "cmd/command.h"
 #include "hwt/binary.h"
 #include "hwt/names.h"

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "cmd/hwt_view.h"
+#include "cmd/hwt.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
-#include "cmd/hwt_flow.h"
 #include "cmd/output_file.h"
 #include "cmd/trace_args.h"
 #include "base/escape.h"
 #include "flow/calls.h"
-#include "flow/coverage.h"
-#include "flow/durations.h"
-#include "flow/executed.h"
-#include "flow/folded.h"
-#include "flow/tree.h"
+#include "flow/views.h"
 #include "flow/words.h"
 #include "ktread/ktread.h"
 

@@ -12,14 +12,9 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
-#include "cmd/kdump_table.h"
+#include "cmd/foreign_calls.h"
 #include "cmd/trace_args.h"
-#include "cmd/trace_values.h"
-#include "kdump/counts.h"
-#include "kdump/json.h"
-#include "kdump/lines.h"
-#include "kdump/oneline.h"
-#include "kdump/select.h"
+#include "kdump/views.h"
 #include "ktread/ktread.h"
 
 #define USUAL_FILE    "ktrace.out" /* what ktrace(1) leaves */

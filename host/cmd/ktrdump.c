@@ -12,8 +12,6 @@
 #include "cmd/followed.h"
 #include "cmd/output_file.h"
 #include "cmd/trace_args.h"
-#include "cmd/trace_values.h"
-#include "cmd/write_export.h"
 #include "export/ktr.h"
 
 #define LETTERS	     "acdfilnpqrstxA:N:M:o:"

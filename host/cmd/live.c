@@ -8,13 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/measure.h"
+#include "capture/frequency.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "cmd/trace_values.h"
 #include "live/guest.h"
-#include "live/lines.h"
-#include "live/screen.h"
+#include "live/views.h"
 
 #define SAMPLE	     2048u /* slots a look takes */
 #define LOOK_MS	     50u

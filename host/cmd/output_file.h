@@ -4,6 +4,7 @@
 #define CMD_OUTPUT_FILE_H
 
 #include "cmd/trace_args.h"
+#include "export/export.h"
 
 /* Writing to `to` would destroy what is read from `from`. */
 int output_file_is(const char *to, const char *from);
@@ -18,5 +19,12 @@ int output_file_open(const struct trace_args *args, const char *to);
 int output_file_close(const struct trace_args *args, const char *to, int fd, int error);
 /* The same where nothing came to be written: removes it, without a message. */
 void output_file_discard(const char *to, int fd);
+
+/*
+ * Writes `trace` to the file `to` ("-": standard output), says so on stderr, closes the trace. A file that
+ * could not be written to its end is removed. Returns the exit status.
+ */
+int write_export(struct trace_args *args, struct ktread *trace, const struct export_format *format,
+		 const char *to);
 
 #endif

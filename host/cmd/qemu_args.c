@@ -7,11 +7,9 @@
 #include <string.h>
 
 #include "capture/error.h"
-#include "capture/path.h"
+#include "capture/workplace.h"
 #include "capture/qemu_line.h"
-#include "capture/qemu_option.h"
-#include "capture/trace_unit.h"
-#include "capture/transport.h"
+#include "capture/plan.h"
 #include "cmd/command.h"
 
 static const char usage[] =

@@ -6,16 +6,11 @@
 
 #include "analyze/cost.h"
 #include "cmd/command.h"
-#include "cmd/show_follow.h"
-#include "cmd/show_registers.h"
-#include "cmd/show_symbols.h"
-#include "cmd/show_window.h"
+#include "cmd/show.h"
 #include "cmd/trace_args.h"
-#include "cmd/trace_values.h"
-#include "export/lines.h"
+#include "export/json.h"
 #include "base/output.h"
 #include "export/settings.h"
-#include "export/slots.h"
 #include "export/timeline.h"
 
 enum {

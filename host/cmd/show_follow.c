@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "cmd/show_follow.h"
+#include "cmd/show.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "capture/frequency.h"
 #include "cmd/command.h"
 #include "cmd/followed.h"
-#include "cmd/show_symbols.h"
 #include "export/timeline.h"
 #include "ktrx/v2.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "cmd/show_window.h"
+#include "cmd/show.h"
 
 #include <errno.h>
 

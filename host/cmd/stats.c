@@ -13,7 +13,6 @@
 #include "cmd/command.h"
 #include "cmd/output_file.h"
 #include "cmd/trace_args.h"
-#include "cmd/trace_values.h"
 #include "base/escape.h"
 #include "analyze/event_name.h"
 #include "export/rates.h"

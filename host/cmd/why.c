@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/core_cpus.h"
+#include "capture/core.h"
 #include "capture/error.h"
 #include "capture/extract.h"
 #include "capture/stillness.h"

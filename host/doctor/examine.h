@@ -1,13 +1,107 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the doctor looks at, one part of an integration after the other. Each says what it found. */
+/* What doctor looks at and what it reports. */
 #ifndef DOCTOR_EXAMINE_H
 #define DOCTOR_EXAMINE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analyze/check.h"
 #include "analyze/symbols.h"
+#include "analyze/wellknown.h"
 #include "capture/kernel_elf.h"
-#include "doctor/facts.h"
-#include "doctor/report.h"
+#include "doctor/examine_views.h"
+#include "ktread/ktread.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+/* What a trace shows of the kernel that made it, read once, whatever happened there. */
+
+#define FACTS_CPUS_MAX 4096u
+
+struct facts_cpu {
+	struct ktrx_cpu row; /* zeros where the kernel keeps none */
+	uint64_t own;	     /* events in its own ring … */
+	uint64_t elsewhere;  /* … and in the boot ring */
+};
+
+struct facts_ring {
+	uint64_t first, last; /* stamps of events, 0: none */
+	uint64_t back;	      /* ticks: the largest step back from one event to the next */
+	bool decided;	      /* `first` is set */
+};
+
+struct facts {
+	struct ktread *trace;
+	const struct ktread_info *info;
+	struct facts_cpu *cpu;
+	uint32_t cpus; /* with a row, or with events */
+	uint32_t online;
+	struct facts_ring *ring; /* as in the trace */
+	uint64_t events, first, last;
+	uint32_t threads, named; /* ids seen other than 0, and those of them with a name */
+	uint32_t lit;		 /* enum view_fact */
+	uint32_t hooks;		 /* KTRX_HOOK_* that some CPU has called */
+	double seconds;		 /* that the guest ran, as far as is known; 0: unknown */
+	struct wellknown_table *known;
+	uint8_t fired[(KTRX_EVENT_MAX + 1) / 8];
+};
+
+/* Reads the trace, a version 2 one, to its end, and rewinds. 0 or an error. */
+int facts_read(struct facts *facts, struct ktread *trace);
+void facts_free(struct facts *facts);
+
+static inline bool facts_fired(const struct facts *facts, uint32_t id)
+{
+	return facts->fired[id / 8] >> (id % 8) & 1;
+}
+
+/* What the doctor found, in the order in which it was found, for people and for programs. */
+
+enum doctor_mark {
+	DOCTOR_OK,
+	DOCTOR_NOTE, /* cannot be told here */
+	DOCTOR_DARK, /* not there, and nothing the worse for it: a view is missing */
+	DOCTOR_WRONG,
+	DOCTOR_MARKS,
+};
+
+#define DOCTOR_TEXT 512u
+#define DOCTOR_LINE 192u
+
+struct doctor_finding {
+	enum doctor_mark mark;
+	const char *about; /* a word or two */
+	const char *where; /* to do what is in `line`; NULL: there is nothing to do */
+	const char *line;
+	char text[DOCTOR_TEXT];
+	char own_line[DOCTOR_LINE]; /* what `line` is where no view has it; "": a view has */
+};
+
+struct doctor_report {
+	struct doctor_finding *finding;
+	uint32_t count, room;
+	uint32_t marks[DOCTOR_MARKS]; /* how many of each */
+	bool failed;		      /* without memory: some are missing */
+};
+
+/* `about` is not copied. What comes from the guest must be escaped. */
+__attribute__((format(printf, 4, 5))) void doctor_say(struct doctor_report *report, enum doctor_mark mark,
+						      const char *about, const char *format, ...);
+/* The line that lights a view, or a view that is in doubt. */
+__attribute__((format(printf, 4, 5))) void doctor_say_view(struct doctor_report *report,
+							   enum doctor_mark mark, const struct view *view,
+							   const char *format, ...);
+/* The line that repairs what was said last, and the place it belongs to, which is not copied. */
+__attribute__((format(printf, 3, 4))) void doctor_say_line(struct doctor_report *report, const char *where,
+							   const char *format, ...);
+void doctor_report_free(struct doctor_report *report);
+
+/* `colour`: for a terminal. */
+void doctor_write_text(struct base_output *out, const struct doctor_report *report, bool colour);
+void doctor_write_json(struct base_output *out, const struct doctor_report *report);
+
+/* What the doctor looks at, one part of an integration after the other. Each says what it found. */
 
 struct patient {
 	const char *elf; /* the kernel's file, NULL: unknown */

@@ -9,7 +9,6 @@
 #include "analyze/switched.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
-#include "doctor/mistakes_waits.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 

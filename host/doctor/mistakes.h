@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/keyed.h"
 #include "ktread/ktread.h"
 
 enum mistake {
@@ -55,5 +56,14 @@ struct mistakes {
 int mistakes_read(struct mistakes *mistakes, struct ktread *trace);
 /* Often enough not to be an oddity of one moment. */
 bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
+
+/* Mistakes that the kernel's table of what is held and waited for shows. */
+
+/*
+ * Notes MISTAKE_WAIT_LEFT and MISTAKE_OWNER. `deeds`: by thread, the stamp of its newest system call's beginning or end. `late`: ticks by
+ * which a row may be older than an event. Returns 0, or what ktread_holders() said.
+ */
+int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *deeds,
+		   uint64_t late);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "doctor/mistakes_waits.h"
+#include "doctor/mistakes.h"
 
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "doctor/report.h"
+#include "doctor/examine.h"
 
 #include <stdarg.h>
 #include <stdio.h>

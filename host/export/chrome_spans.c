@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Spans: system calls, faults, interrupts and locks. */
-#include "export/chrome_writer.h"
-
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "export/chrome.h"
 
 static void name_span(struct chrome_writer *writer, const struct spans_span *span,
 		      const struct ktread_event *event, char *text, size_t size)
@@ -87,4 +87,134 @@ void chrome_span_end(void *context, struct spans_owner owner, unsigned lane, con
 		chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_END);
 	else if (at)
 		chrome_finish(writer, base_put_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
+}
+
+/* Threads that run and sleep: slices of CPUs and of waits, and arrows from wakeups. */
+
+/* ,"name":"init (1)","cat":"sched","args":{"thread":1}: the end of a slice in which a thread runs. */
+static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
+{
+	char name[64];
+
+	chrome_thread_label(writer, thread, name, sizeof(name));
+	at = base_json_name(base_put_literal(at, ",\"name\":"), name);
+	at = base_put_decimal(base_put_literal(at, ",\"cat\":\"sched\",\"args\":{\"thread\":"), thread);
+	return base_put_literal(at, "}");
+}
+
+/* The same, copied from the second time on. */
+static char *put_label(struct chrome_writer *writer, char *at, const struct chrome_slice *slice)
+{
+	struct chrome_place *place = slice->index < writer->places ? &writer->place[slice->index] : NULL;
+	char *end;
+
+	if (place && place->label)
+		return (char *)memcpy(at, place->label, place->label_length) + place->label_length;
+	end = put_runs(writer, at, slice->thread);
+	if (place) {
+		place->label_length = (uint32_t)(end - at);
+		place->label = malloc(place->label_length);
+		if (place->label)
+			memcpy(place->label, at, place->label_length);
+	}
+	return end;
+}
+
+/* A slice is written once it is over. */
+static void end_slice(struct chrome_writer *writer, uint32_t cpu, uint64_t time)
+{
+	struct chrome_slice *slice = &writer->running[cpu];
+	char *at;
+
+	if (!slice->open)
+		return;
+	slice->open = false;
+	at = chrome_put_slice(writer, chrome_row_of_cpu(writer, cpu), slice->since, time);
+	chrome_finish(writer, put_label(writer, at, slice));
+}
+
+/* A wait is written once it is over. */
+static void end_wait(struct chrome_writer *writer, uint32_t index, uint64_t time, bool woken)
+{
+	struct chrome_wait *wait = &writer->place[index].wait;
+	char *at;
+
+	if (!wait->open)
+		return;
+	wait->open = false;
+	at = chrome_put_slice(writer, chrome_row_of_lane(writer, index, LANE_WAITS), wait->since, time);
+	at = wait->state == THREADS_WAITING
+		     ? base_put_literal(at, ",\"name\":\"wait\",\"cat\":\"sched\",\"args\":{")
+		     : base_put_literal(at, ",\"name\":\"sleep\",\"cat\":\"sched\",\"args\":{");
+	if (wait->object) {
+		at = base_put_hex(base_put_literal(at, "\"for\":\"0x"), wait->object);
+		at = base_put_literal(at, "\",");
+	}
+	chrome_finish(writer, woken ? base_put_literal(at, "\"end\":\"woken\"}")
+				    : base_put_literal(at, "\"end\":\"not recorded\"}"));
+}
+
+static bool sleeps(enum threads_state state)
+{
+	return state == THREADS_SLEEPING || state == THREADS_WAITING;
+}
+
+/* An arrow from the wakeup to where the thread runs next. */
+static void arrive(struct chrome_writer *writer, struct chrome_wait *wait, uint32_t cpu, uint64_t time)
+{
+	char *at;
+
+	if (wait->flow == 0)
+		return;
+	at = chrome_put_head(writer, 'f', chrome_row_of_cpu(writer, cpu), time);
+	at = base_put_decimal(base_put_literal(at, ",\"id\":"), wait->flow);
+	chrome_finish(writer, base_put_literal(at, ",\"name\":\"wakeup\",\"cat\":\"sched\",\"bp\":\"e\""));
+	wait->flow = 0;
+}
+
+static void wait_changed(struct chrome_writer *writer, const struct threads_change *change)
+{
+	const struct threads_thread *thread = change->thread;
+	struct chrome_wait *wait;
+
+	if (thread->index >= writer->places && !chrome_places_reserve(writer, thread->index))
+		return;
+	wait = &writer->place[thread->index].wait;
+	if (wait->open)
+		end_wait(writer, thread->index, change->time, change->woken);
+	/* An arrow needs an event that it begins at, and has one end: of several threads that one event wakes, the first. */
+	if (change->woken && writer->wakes && !writer->woken)
+		writer->woken = wait->flow = ++writer->flows.ids;
+	if (thread->state == THREADS_RUNNING)
+		arrive(writer, wait, change->cpu, change->time);
+	if (sleeps((enum threads_state)thread->state))
+		*wait = (struct chrome_wait){
+			.since = change->time, .object = thread->object, .state = thread->state, .open = true
+		};
+}
+
+void chrome_thread_changed(void *context, const struct threads_change *change)
+{
+	struct chrome_writer *writer = context;
+	const struct threads_thread *thread = change->thread;
+
+	wait_changed(writer, change);
+	if (change->cpu >= THREADS_CPUS_MAX)
+		return;
+	if (thread->state == THREADS_RUNNING) {
+		end_slice(writer, change->cpu, change->time);
+		writer->running[change->cpu] =
+			(struct chrome_slice){ change->time, thread->id, thread->index, true };
+	} else if (change->from == THREADS_RUNNING && writer->running[change->cpu].open &&
+		   writer->running[change->cpu].thread == thread->id) {
+		end_slice(writer, change->cpu, change->time);
+	}
+}
+
+void chrome_close_sched(struct chrome_writer *writer, uint64_t last)
+{
+	for (uint32_t cpu = 0; cpu < THREADS_CPUS_MAX; cpu++)
+		end_slice(writer, cpu, last);
+	for (uint32_t index = 0; index < writer->places; index++)
+		end_wait(writer, index, last, false);
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/chrome_text.h"
+#include "export/chrome.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "base/utf8.h"
 #include "base/escape.h"
+#include "base/grow.h"
 #include "base/json.h"
-#include "export/json.h"
 #include "base/put.h"
+#include "base/utf8.h"
+#include "export/json.h"
 #include "export/payload.h"
+#include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
 #define NAME_MOST                                             \
@@ -209,4 +212,218 @@ char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_
 	at = put_any(begin, shape, event);
 	*comma = at > begin;
 	return at;
+}
+
+#define FEWEST 64u
+
+/* The row's place, or the empty one where it would go. `places` is a power of two, and one is always empty. */
+static struct chrome_rows_row *find(const struct chrome_rows *rows, uint32_t pid, uint64_t tid)
+{
+	size_t at = (size_t)((tid * UINT64_C(0x9e3779b97f4a7c15) ^ pid * UINT64_C(0xbf58476d1ce4e5b9)) >> 17);
+
+	for (;; at++) {
+		struct chrome_rows_row *row = &rows->row[at & (rows->places - 1)];
+
+		if (!row->open.span || (row->pid == pid && row->tid == tid))
+			return row;
+	}
+}
+
+static int make_room(struct chrome_rows *rows)
+{
+	struct chrome_rows larger = { .places = rows->places ? 2 * rows->places : FEWEST,
+				      .rows = rows->rows };
+
+	if (rows->places && rows->rows < rows->places / 2)
+		return 0;
+	larger.row = calloc(larger.places, sizeof(*larger.row));
+	if (!larger.row)
+		return KTREAD_E_MEMORY;
+	for (size_t n = 0; n < rows->places; n++)
+		if (rows->row[n].open.span)
+			*find(&larger, rows->row[n].pid, rows->row[n].tid) = rows->row[n];
+	free(rows->row);
+	*rows = larger;
+	return 0;
+}
+
+struct chrome_rows_open *chrome_rows_find(struct chrome_rows *rows, uint32_t pid, uint64_t tid, int make)
+{
+	struct chrome_rows_row *row;
+
+	if (make && make_room(rows) < 0)
+		return NULL;
+	row = rows->places ? find(rows, pid, tid) : NULL;
+	if (!row || row->open.span)
+		return row ? &row->open : NULL;
+	if (!make || chrome_rows_grow(&row->open) < 0)
+		return NULL;
+	row->pid = pid;
+	row->tid = tid;
+	rows->rows++;
+	return &row->open;
+}
+
+int chrome_rows_grow(struct chrome_rows_open *open)
+{
+	struct chrome_rows_span *larger =
+		base_grow(open->span, &open->room, (size_t)open->room + 1, sizeof(*larger));
+
+	if (!larger)
+		return KTREAD_E_MEMORY;
+	open->span = larger;
+	return 0;
+}
+
+int chrome_rows_begin(struct chrome_rows_open *open, const char *name)
+{
+	size_t length = base_utf8_cut(name, strlen(name), CHROME_ROWS_NAME - 1);
+	struct chrome_rows_span *span;
+
+	if (chrome_rows_begin_rendered(open, (struct chrome_piece){ .text = NULL }) < 0)
+		return KTREAD_E_MEMORY;
+	span = &open->span[open->depth - 1];
+	memcpy(span->name, name, length);
+	span->name[length] = '\0';
+	return 0;
+}
+
+void chrome_rows_free(struct chrome_rows *rows)
+{
+	for (size_t n = 0; n < rows->places; n++)
+		free(rows->row[n].open.span);
+	free(rows->row);
+	*rows = (struct chrome_rows){ .row = NULL };
+}
+
+/* Rows of the trace: their numbers and names, and what is kept of a thread beside them. */
+
+void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size)
+{
+	const char *name = ktread_thread_name(writer->chrome->trace, thread);
+
+	if (name && *name)
+		snprintf(text, size, "%.40s (%u)", name, thread);
+	else
+		snprintf(text, size, "thread %u", thread);
+}
+
+/* ,"pid":1,"tid":12 */
+static void render_row(struct chrome_row *row)
+{
+	char *at = base_put_decimal(base_put_literal(row->text, ",\"pid\":"), row->pid);
+
+	at = base_put_decimal(base_put_literal(at, ",\"tid\":"), row->tid);
+	row->length = (uint8_t)(at - row->text);
+}
+
+struct chrome_row *chrome_row_make(struct chrome_writer *writer, uint32_t pid, uint64_t tid)
+{
+	writer->row.pid = pid;
+	writer->row.tid = tid;
+	render_row(&writer->row);
+	return &writer->row;
+}
+
+static void name_cpu(struct chrome_writer *writer, uint32_t pid, uint32_t cpu)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "CPU%u", cpu);
+	chrome_name(writer->chrome, "thread_name", pid, cpu, name);
+}
+
+struct chrome_row *chrome_row_of_cpu(struct chrome_writer *writer, uint32_t cpu)
+{
+	struct chrome_row *row = cpu < THREADS_CPUS_MAX ? &writer->cpu[cpu] : NULL;
+
+	if (!row)
+		return chrome_row_make(writer, ROW_CPUS, cpu);
+	if (row->length == 0) {
+		name_cpu(writer, ROW_CPUS, cpu);
+		*row = (struct chrome_row){ .pid = ROW_CPUS, .tid = cpu };
+		render_row(row);
+	}
+	return row;
+}
+
+struct chrome_row *chrome_row_of_interrupts(struct chrome_writer *writer, uint32_t cpu)
+{
+	if (cpu < THREADS_CPUS_MAX && !writer->interrupts_named[cpu]) {
+		writer->interrupts_named[cpu] = true;
+		name_cpu(writer, ROW_INTERRUPTS, cpu);
+	}
+	return chrome_row_make(writer, ROW_INTERRUPTS, cpu);
+}
+
+bool chrome_places_reserve(struct chrome_writer *writer, uint32_t index)
+{
+	struct chrome_place *larger =
+		base_grow(writer->place, &writer->places, (size_t)index + 1, sizeof(*larger));
+
+	if (!larger) {
+		writer->error = KTREAD_E_MEMORY;
+		return false;
+	}
+	writer->place = larger;
+	return true;
+}
+
+void chrome_places_free(struct chrome_writer *writer)
+{
+	for (uint32_t index = 0; index < writer->places; index++) {
+		free(writer->place[index].row.open.span);
+		free(writer->place[index].label);
+	}
+	free(writer->place);
+}
+
+/* The process that a thread's row is in. */
+static uint32_t process_of_thread(const struct chrome_writer *writer, uint32_t thread)
+{
+	uint32_t id = processes_of(writer->processes, thread);
+
+	return id ? ROW_PROCESSES + id : ROW_THREADS;
+}
+
+/* Names the process of a thread that is met for the first time. Naming it again for another thread does no harm. */
+static void name_process(struct chrome_writer *writer, uint32_t thread)
+{
+	uint32_t id = processes_of(writer->processes, thread);
+	const struct processes_process *process = processes_find(writer->processes, id);
+	char name[PROCESSES_COMMAND + 16];
+
+	if (id == 0)
+		return;
+	if (process && process->command[0] != '\0')
+		snprintf(name, sizeof(name), "%.48s (%u)", process->command, id);
+	else
+		chrome_thread_label(writer, id, name, sizeof(name));
+	chrome_name(writer->chrome, "process_name", ROW_PROCESSES + id, -1, name);
+}
+
+struct chrome_row *chrome_row_of_lane(struct chrome_writer *writer, uint32_t index, unsigned lane)
+{
+	uint32_t id = threads_at(writer->threads, index)->id;
+	uint32_t pid = lane == LANE_WAITS ? ROW_WAITS : lane ? ROW_LOCKS : process_of_thread(writer, id);
+	uint64_t tid = lane && lane != LANE_WAITS ? (uint64_t)id * LOCK_LANES + lane : id;
+	uint8_t bit = (uint8_t)(1u << lane);
+	struct chrome_place *place;
+	char name[64];
+
+	if (!chrome_places_reserve(writer, index))
+		return chrome_row_make(writer, pid, tid);
+	place = &writer->place[index];
+	if (!(place->named & bit)) {
+		place->named |= bit;
+		chrome_thread_label(writer, id, name, sizeof(name));
+		if (lane == 0)
+			name_process(writer, id);
+		chrome_name(writer->chrome, "thread_name", pid, (int64_t)tid, name);
+	}
+	if (lane != 0)
+		return chrome_row_make(writer, pid, tid);
+	place->row = (struct chrome_row){ .pid = pid, .tid = tid, .own = true };
+	render_row(&place->row);
+	return &place->row;
 }

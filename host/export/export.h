@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * An output format is one struct of operations. `ktrace export --format NAME` looks NAME up among the formats
- * that were built in; a format's make fragment adds its name to EXPORT_FORMATS, and the object it brings
- * defines `const struct export_format export_NAME`.
+ * that were built in: those in EXPORT_FORMATS of host/host.mk, each of which defines
+ * `const struct export_format export_NAME` in a source of this room.
  *
  * Formats use the reader's API alone. They neither print nor exit: what went wrong is left in the report.
  */

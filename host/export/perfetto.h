@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Native Perfetto output, in parts: packets (perfetto_packet.h), tracks (perfetto_track.h), scheduling and
- * events (here), and what drives them (perfetto.c). Whoever fails leaves a KTREAD_E_* in `error` and the rest
- * goes on harmlessly.
- */
+/* How a Perfetto trace is written: clocks, tracks and events. */
 #ifndef EXPORT_PERFETTO_H
 #define EXPORT_PERFETTO_H
 
@@ -18,11 +14,62 @@
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
-#include "export/perfetto_clock.h"
-#include "export/perfetto_functions.h"
+#include "export/functions.h"
 #include "export/perfetto_packet.h"
 #include "export/perfetto_track.h"
 #include "ktread/ktread.h"
+
+/*
+ * Counter ticks as nanoseconds since the counter was zero. Events get times of their own, two apart at least
+ * and in the order they come, even where a slow counter gave them one stamp: order survives the export.
+ */
+
+struct perfetto_clock {
+	uint64_t frequency;
+	uint64_t second, second_ns; /* the whole second that was last converted, in ticks and ns */
+	uint64_t last;		    /* time of the event before */
+};
+
+/* Latest time there is: signed 64 bits hold it, with some to spare. */
+#define PERFETTO_TIME_MAX (INT64_MAX / 2)
+
+/* A frequency of 0 is unknown: a tick is then shown as a nanosecond. */
+static inline void perfetto_clock_init(struct perfetto_clock *clock, uint64_t frequency)
+{
+	*clock = (struct perfetto_clock){ .frequency = frequency ? frequency : 1000000000u };
+}
+
+static inline uint64_t perfetto_clock_ns(struct perfetto_clock *clock, uint64_t stamp)
+{
+	uint64_t rest = stamp - clock->second;
+
+	if (__builtin_expect(rest >= clock->frequency, 0)) {
+		uint64_t seconds = stamp / clock->frequency;
+
+		if (seconds >= PERFETTO_TIME_MAX / 1000000000u)
+			return PERFETTO_TIME_MAX;
+		clock->second = seconds * clock->frequency;
+		clock->second_ns = seconds * 1000000000u;
+		rest = stamp - clock->second;
+	}
+	return clock->second_ns + (uint64_t)((unsigned __int128)rest * 1000000000u / clock->frequency);
+}
+
+static inline uint64_t perfetto_clock_event(struct perfetto_clock *clock, uint64_t stamp)
+{
+	uint64_t time = perfetto_clock_ns(clock, stamp);
+
+	if (time < clock->last + 2)
+		time = clock->last + 2;
+	clock->last = time;
+	return time;
+}
+
+/*
+ * Native Perfetto output, in parts: packets (perfetto_packet.h), tracks (perfetto_track.h), scheduling and
+ * events (here), and what drives them (perfetto.c). Whoever fails leaves a KTREAD_E_* in `error` and the rest
+ * goes on harmlessly.
+ */
 
 struct perfetto_ring {
 	uint64_t lost; /* slots told to be lost so far */
@@ -60,10 +107,10 @@ struct perfetto {
 	int error;
 };
 
-/* perfetto_sched.c: what threads are doing, as told by the model; `context` is the struct perfetto. */
+/* perfetto_event.c: what threads are doing, as told by the model; `context` is the struct perfetto. */
 void perfetto_thread_changed(void *context, const struct threads_change *change);
 
-/* perfetto_name.c: what a span is called that `event` begins: an interned number, or text of its own. */
+/* perfetto_packet.c: what a span is called that `event` begins: an interned number, or text of its own. */
 struct perfetto_name {
 	uint64_t iid; /* 0: `text` */
 	size_t length;
@@ -84,5 +131,11 @@ void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_even
  */
 void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char *name, const char *unit,
 			    uint64_t count, uint64_t from, uint64_t until);
+
+/* Functions that ran as slices on tracks of their own: the sink of export/functions.h, whose context is struct perfetto_tracks. */
+
+uint64_t perfetto_functions_track(void *tracks, const char *name, uint64_t time);
+void perfetto_functions_draw(void *tracks, uint64_t track, enum functions_mark mark,
+			     const struct ktread_event *event, uint64_t time);
 
 #endif

@@ -2,10 +2,11 @@
 /*
  * TrackEvents. What an event type is called, its group and its field names are interned when it is first met.
  */
+#include "export/perfetto.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "export/perfetto.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -256,4 +257,110 @@ void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char 
 	}
 	write_bare(perfetto, track, EVENT_SLICE_BEGIN, name, unit, count, from);
 	write_bare(perfetto, track, EVENT_SLICE_END, NULL, NULL, 0, until);
+}
+
+#define CATEGORY "hwt"
+
+uint64_t perfetto_functions_track(void *tracks, const char *name, uint64_t time)
+{
+	return perfetto_track_named(tracks, name, time);
+}
+
+void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark mark,
+			     const struct ktread_event *event, uint64_t time)
+{
+	static const enum perfetto_event_type types[] = { [FUNCTIONS_BEGIN] = EVENT_SLICE_BEGIN,
+							  [FUNCTIONS_END] = EVENT_SLICE_END,
+							  [FUNCTIONS_INSTANT] = EVENT_INSTANT };
+	struct perfetto_tracks *tracks = context;
+	struct protobuf *pb = perfetto_packet_begin(tracks->stream, time);
+	unsigned char *at = protobuf_begin(pb, PACKET_TRACK_EVENT);
+	struct ktread_value value;
+
+	protobuf_uint(pb, EVENT_TYPE, types[mark]);
+	protobuf_uint(pb, EVENT_TRACK, track);
+	if (event)
+		protobuf_bytes(pb, EVENT_CATEGORIES, CATEGORY, strlen(CATEGORY));
+	if (event && ktread_value(event, 0, &value) == 0 && value.type == KTRX_TYPE_STRING)
+		protobuf_text(pb, EVENT_NAME, value.string, value.length, PERFETTO_NAME_MAX);
+	protobuf_end(pb, at);
+	perfetto_packet_end(tracks->stream);
+}
+
+/*
+ * Scheduling: one generic task state packet a change, with the CPU on each. A wake by a known waker is told
+ * as sched_waking instead of the runnable state, since only that draws an arrow; of a wake by an interrupt it
+ * starts at the thread that was interrupted. A thread whose fate is unknown leaves its CPU to thread 0, which
+ * readers take for idle and do not draw.
+ */
+
+static void write_state(struct perfetto *perfetto, uint32_t cpu, uint32_t tid, enum perfetto_task_state state,
+			uint64_t time)
+{
+	struct protobuf *pb = perfetto_packet_begin(&perfetto->stream, time);
+	unsigned char *task = protobuf_begin(pb, PACKET_TASK_STATE);
+
+	protobuf_uint(pb, TASK_STATE_CPU, cpu);
+	protobuf_uint(pb, TASK_STATE_TID, tid);
+	protobuf_uint(pb, TASK_STATE_STATE, state);
+	protobuf_end(pb, task);
+	perfetto_packet_end(&perfetto->stream);
+}
+
+static void write_waking(struct perfetto *perfetto, const struct threads_change *change)
+{
+	struct protobuf *pb = perfetto_packet_begin(&perfetto->stream, change->time);
+	unsigned char *bundle = protobuf_begin(pb, PACKET_FTRACE_EVENTS);
+	unsigned char *event, *waking;
+
+	protobuf_uint(pb, FTRACE_BUNDLE_CPU, change->cpu);
+	event = protobuf_begin(pb, FTRACE_BUNDLE_EVENT);
+	protobuf_uint(pb, FTRACE_EVENT_TIMESTAMP, change->time);
+	protobuf_uint(pb, FTRACE_EVENT_PID, change->waker);
+	waking = protobuf_begin(pb, FTRACE_EVENT_SCHED_WAKING);
+	protobuf_uint(pb, SCHED_WAKING_PID, change->thread->id);
+	protobuf_uint(pb, SCHED_WAKING_SUCCESS, 1);
+	protobuf_end(pb, waking);
+	protobuf_end(pb, event);
+	protobuf_end(pb, bundle);
+	perfetto_packet_end(&perfetto->stream);
+}
+
+static enum perfetto_task_state task_state(const struct perfetto *perfetto,
+					   const struct threads_thread *thread)
+{
+	switch (thread->state) {
+	case THREADS_RUNNING:
+		return TASK_RUNNING;
+	case THREADS_RUNNABLE:
+		/* An idle thread that does not run waits for nothing. */
+		return perfetto_thread_is_idle(&perfetto->tracks, thread) && thread->id != 0
+			       ? TASK_INTERRUPTIBLE_SLEEP
+			       : TASK_RUNNABLE;
+	case THREADS_WAITING:
+		return TASK_UNINTERRUPTIBLE_SLEEP;
+	case THREADS_STOPPED:
+		return TASK_STOPPED;
+	case THREADS_DEAD:
+		return TASK_DESTROYED;
+	default:
+		return TASK_INTERRUPTIBLE_SLEEP;
+	}
+}
+
+void perfetto_thread_changed(void *context, const struct threads_change *change)
+{
+	struct perfetto *perfetto = context;
+	const struct threads_thread *thread = change->thread;
+	int error = perfetto_thread_meet(&perfetto->tracks, thread, change->time);
+
+	if (error) {
+		perfetto->error = error;
+	} else if (change->woken) {
+		write_waking(perfetto, change);
+	} else if (thread->state != THREADS_UNKNOWN) {
+		write_state(perfetto, change->cpu, thread->id, task_state(perfetto, thread), change->time);
+	} else if (change->from == THREADS_RUNNING && !change->followed) {
+		write_state(perfetto, change->cpu, 0, TASK_RUNNING, change->time);
+	}
 }

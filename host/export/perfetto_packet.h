@@ -1,19 +1,241 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Packets of Perfetto's protocol buffers, and the numbers of their fields. */
+#ifndef EXPORT_PERFETTO_PACKET_H
+#define EXPORT_PERFETTO_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/output.h"
+#include "ktread/ktread.h"
+
+/*
+ * Field numbers of Perfetto's trace messages, as far as they are written: generic kernel packets for
+ * scheduling and TrackEvent for the rest, which are its stable interface. Named after message and field.
+ */
+
+enum perfetto_field {
+	TRACE_PACKET = 1,
+
+	PACKET_FTRACE_EVENTS = 1,
+	PACKET_CLOCK_SNAPSHOT = 6,
+	PACKET_TIMESTAMP = 8,
+	PACKET_SEQUENCE_ID = 10,
+	PACKET_TRACK_EVENT = 11,
+	PACKET_INTERNED_DATA = 12,
+	PACKET_SEQUENCE_FLAGS = 13,
+	PACKET_PREVIOUS_DROPPED = 42,
+	PACKET_SYSTEM_INFO = 45,
+	PACKET_TRACK_DESCRIPTOR = 60,
+	PACKET_FIRST_ON_SEQUENCE = 87,
+	PACKET_TASK_STATE = 117,
+	PACKET_PROCESS_TREE = 122,
+
+	CLOCK_SNAPSHOT_CLOCKS = 1,
+	CLOCK_SNAPSHOT_PRIMARY = 2,
+	CLOCK_ID = 1,
+	CLOCK_TIMESTAMP = 2,
+
+	SYSTEM_INFO_UTSNAME = 1,
+	SYSTEM_INFO_CPUS = 8,
+	UTSNAME_SYSNAME = 1,
+	UTSNAME_VERSION = 2,
+	UTSNAME_MACHINE = 4,
+
+	TASK_STATE_CPU = 1,
+	TASK_STATE_TID = 3,
+	TASK_STATE_STATE = 4,
+
+	PROCESS_TREE_PROCESSES = 1,
+	PROCESS_TREE_THREADS = 2,
+	TREE_PROCESS_PID = 1,
+	TREE_PROCESS_PPID = 2,
+	TREE_PROCESS_CMDLINE = 3,
+	TREE_THREAD_TID = 1,
+	TREE_THREAD_PID = 2,
+	TREE_THREAD_COMM = 3,
+	TREE_THREAD_IS_MAIN = 4,
+	TREE_THREAD_IS_IDLE = 5,
+
+	FTRACE_BUNDLE_CPU = 1,
+	FTRACE_BUNDLE_EVENT = 2,
+	FTRACE_BUNDLE_LOST = 3,
+	FTRACE_EVENT_TIMESTAMP = 1,
+	FTRACE_EVENT_PID = 2,
+	FTRACE_EVENT_SCHED_WAKING = 20,
+	SCHED_WAKING_PID = 2,
+	SCHED_WAKING_SUCCESS = 4,
+
+	TRACK_UUID = 1,
+	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
+	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
+	THREAD_PID = 1,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+	COUNTER_UNIT = 3,
+	COUNTER_UNIT_NAME = 6,
+
+	EVENT_CATEGORY_IIDS = 3,
+	EVENT_DEBUG_ANNOTATIONS = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME_IID = 10,
+	EVENT_TRACK = 11,
+	EVENT_CATEGORIES = 22,
+	EVENT_NAME = 23,
+	EVENT_COUNTER_VALUE = 30,
+	EVENT_FLOW_IDS = 47,
+	EVENT_TERMINATING_FLOW_IDS = 48,
+
+	ANNOTATION_NAME_IID = 1,
+	ANNOTATION_BOOL = 2,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_INT = 4,
+	ANNOTATION_STRING = 6,
+	ANNOTATION_POINTER = 7,
+	ANNOTATION_NAME = 10,
+
+	INTERNED_CATEGORIES = 1,
+	INTERNED_EVENT_NAMES = 2,
+	INTERNED_ANNOTATION_NAMES = 3,
+	INTERNED_IID = 1,
+	INTERNED_STRING = 2,
+};
+
+enum perfetto_sequence_flag {
+	SEQUENCE_CLEARED = 1, /* what was interned before is void */
+	SEQUENCE_NEEDS_STATE = 2,
+};
+
+enum perfetto_clock_id {
+	CLOCK_REALTIME = 1,
+	CLOCK_BOOTTIME = 6,
+};
+
+enum perfetto_task_state {
+	TASK_RUNNABLE = 2,
+	TASK_RUNNING = 3,
+	TASK_INTERRUPTIBLE_SLEEP = 4,
+	TASK_UNINTERRUPTIBLE_SLEEP = 5,
+	TASK_STOPPED = 6,
+	TASK_DESTROYED = 8,
+};
+
+enum perfetto_event_type {
+	EVENT_SLICE_BEGIN = 1,
+	EVENT_SLICE_END = 2,
+	EVENT_INSTANT = 3,
+	EVENT_COUNTER = 4,
+};
+
+enum perfetto_unit {
+	UNIT_NS = 1,
+	UNIT_COUNT = 2,
+	UNIT_BYTES = 3,
+};
+
+/*
+ * Writes protobuf messages into a buffer, front to back. A nested message is opened with room for a one-byte
+ * length; if it grows longer, closing it moves its bytes up. Nothing is ever written past the limit: what
+ * does not fit sets `overflow`, and the message as a whole is then worthless.
+ */
+
+#define PROTOBUF_VARINT_MAX 10u
+#define PROTOBUF_FIELD_MAX  (5u + PROTOBUF_VARINT_MAX) /* key and number */
+
+struct protobuf {
+	unsigned char *at;    /* next byte to write */
+	unsigned char *limit; /* end of the buffer */
+	bool overflow;
+};
+
+enum protobuf_wire {
+	PROTOBUF_VARINT = 0,
+	PROTOBUF_FIXED64 = 1,
+	PROTOBUF_BYTES = 2,
+};
+
+/* Unchecked: the caller has seen to it that PROTOBUF_VARINT_MAX bytes are free. */
+static inline unsigned char *protobuf_put_varint(unsigned char *at, uint64_t value)
+{
+	while (value > 0x7f) {
+		*at++ = (unsigned char)(value | 0x80);
+		value >>= 7;
+	}
+	*at++ = (unsigned char)value;
+	return at;
+}
+
+static inline bool protobuf_room(struct protobuf *pb, size_t bytes)
+{
+	if (__builtin_expect((size_t)(pb->limit - pb->at) >= bytes, 1))
+		return true;
+	pb->overflow = true;
+	return false;
+}
+
+/* uint32, uint64, bool, enum, and int32 and int64 that are not negative. */
+static inline void protobuf_uint(struct protobuf *pb, unsigned field, uint64_t value)
+{
+	if (!protobuf_room(pb, PROTOBUF_FIELD_MAX))
+		return;
+	pb->at = protobuf_put_varint(pb->at, field << 3 | PROTOBUF_VARINT);
+	pb->at = protobuf_put_varint(pb->at, value);
+}
+
+/* int32, int64: ten bytes if negative. */
+static inline void protobuf_int(struct protobuf *pb, unsigned field, int64_t value)
+{
+	protobuf_uint(pb, field, (uint64_t)value);
+}
+
+/* fixed64. */
+static inline void protobuf_fixed64(struct protobuf *pb, unsigned field, uint64_t value)
+{
+	if (!protobuf_room(pb, PROTOBUF_FIELD_MAX))
+		return;
+	pb->at = protobuf_put_varint(pb->at, field << 3 | PROTOBUF_FIXED64);
+	for (unsigned shift = 0; shift < 64; shift += 8)
+		*pb->at++ = (unsigned char)(value >> shift);
+}
+
+/* Opens a nested message; returns what protobuf_end() wants. */
+static inline unsigned char *protobuf_begin(struct protobuf *pb, unsigned field)
+{
+	if (protobuf_room(pb, PROTOBUF_FIELD_MAX)) {
+		pb->at = protobuf_put_varint(pb->at, field << 3 | PROTOBUF_BYTES);
+		pb->at++;
+	}
+	return pb->at;
+}
+
+void protobuf_end_long(struct protobuf *pb, unsigned char *start);
+
+static inline void protobuf_end(struct protobuf *pb, unsigned char *start)
+{
+	if (__builtin_expect(pb->at - start > 0x7f || pb->overflow, 0))
+		protobuf_end_long(pb, start);
+	else
+		start[-1] = (unsigned char)(pb->at - start);
+}
+
+/* bytes, or a string known to be UTF-8. */
+void protobuf_bytes(struct protobuf *pb, unsigned field, const void *bytes, size_t length);
+
+/*
+ * A string of foreign origin, at most `most` bytes of it: what base_escape_utf8() does not keep is written as \xNN, so that strict
+ * readers take the message.
+ */
+void protobuf_text(struct protobuf *pb, unsigned field, const char *text, size_t length, size_t most);
+
 /*
  * The stream of packets. A packet is built in place and handed on when complete, so memory is bounded by one
  * packet and the output buffer. All packets form one sequence with one set of interned strings, which starts
  * anew where slots were lost.
  */
-#ifndef EXPORT_PERFETTO_PACKET_H
-#define EXPORT_PERFETTO_PACKET_H
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/output.h"
-#include "export/perfetto_schema.h"
-#include "export/protobuf.h"
-#include "ktread/ktread.h"
 
 #define PERFETTO_NAME_MAX 128u /* longest name written of what the trace calls something, in bytes */
 #define PERFETTO_TYPES	  4096u

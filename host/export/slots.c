@@ -9,7 +9,7 @@
  *
  * The bytes are read anew: of a running guest they may be a later record's, and then say so themselves.
  */
-#include "export/slots.h"
+#include "export/timeline.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,13 +1,69 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Distributions as `ktrace stats` shows them: one with all its figures, or a table of many. */
+/* `ktrace stats` as text, JSON and drawings, and the histograms in it. */
 #ifndef EXPORT_STATS_H
 #define EXPORT_STATS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/histogram.h"
 #include "analyze/latencies.h"
 #include "analyze/pairs.h"
-#include "export/distribution.h"
 #include "base/output.h"
 #include "ktread/ktread.h"
+
+/*
+ * A histogram as people read it: in nanoseconds where it holds ticks of a known frequency, with a sign where numbers have
+ * one, in bins whose edges are round.
+ */
+
+#define DISTRIBUTION_BINS 128u
+
+typedef __int128 distribution_number; /* any value of a 64-bit field, of either sign */
+
+struct distribution {
+	struct histogram *values;
+	struct histogram *negative; /* magnitudes; NULL: there are none */
+	uint64_t frequency;	    /* of the ticks that it holds; 0: plain numbers */
+	const char *unit; /* "ns", "ticks" or what the trace says, which may be hostile; "" if none */
+};
+
+struct distribution_bin {
+	distribution_number from, to; /* `to` excluded */
+	uint64_t count;
+};
+
+struct distribution_bins {
+	struct distribution_bin bin[DISTRIBUTION_BINS];
+	uint32_t count;
+	uint64_t most; /* in one bin */
+};
+
+/* Of ticks: in nanoseconds if the frequency is known. */
+struct distribution distribution_of_ticks(struct histogram *ticks, uint64_t frequency);
+
+uint64_t distribution_count(const struct distribution *distribution);
+/* Of the following there must be values. */
+distribution_number distribution_least(const struct distribution *distribution);
+distribution_number distribution_greatest(const struct distribution *distribution);
+distribution_number distribution_rank(const struct distribution *distribution, unsigned part, unsigned whole);
+double distribution_mean(const struct distribution *distribution);
+/* Ranks are those of the very values, not of buckets. */
+bool distribution_is_exact(const struct distribution *distribution);
+
+/*
+ * Bins of 1, 2, 5, 10, …, or of one width where the values lie close together. The first and the last are not
+ * empty.
+ */
+void distribution_bins(const struct distribution *distribution, struct distribution_bins *bins);
+
+/* "12.345 us", "-11", "7 pages". At most DISTRIBUTION_TEXT bytes, which ends with a NUL; returns `text`. */
+#define DISTRIBUTION_TEXT 64u
+char *distribution_text(const struct distribution *distribution, distribution_number value, char *text);
+/* The bare digits. */
+void distribution_write_number(struct base_output *out, distribution_number value);
+
+/* Distributions as `ktrace stats` shows them: one with all its figures, or a table of many. */
 
 /* One distribution and where it comes from. */
 struct stats {

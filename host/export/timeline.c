@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/event_name.h"
+#include "analyze/files.h"
+#include "analyze/repeats.h"
+#include "analyze/wellknown.h"
+#include "base/escape.h"
+#include "export/calls.h"
+#include "export/timeline.h"
+#include "export/places.h"
 #include "export/timeline_line.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
 
 /* Right-aligned in `width` columns after an opening bracket. */
 static char *put_right(char *at, uint64_t number, unsigned width)
@@ -54,4 +68,373 @@ int timeline_write(struct timeline *timeline)
 
 	timeline_begin(timeline);
 	return info->version == 1 ? timeline_write_v1(timeline) : timeline_write_v2(timeline);
+}
+
+/*
+ * Timeline of version 2:
+ *
+ *	[    0.066302] CPU0 PID=6(init)              syscall.enter    execve nr=59 …
+ *	[    0.066310] CPU2 PID=0(idle)          irq sched.wake       …
+ *	--- CPU2: 4093 slots overwritten ---
+ *
+ * A gap line stands right before the first event that came after the gap on that ring. What was lost and is
+ * followed by no event is said at the end.
+ */
+
+#define THREAD_COLUMNS	  20u
+#define THREADS		  256u /* names kept rendered, by the low bits of the thread id */
+#define EVENT_COLUMNS_MIN 16u
+#define EVENT_COLUMNS_MAX 28u
+#define NAME_MAX_BYTES	  160u /* of a thread's or call's escaped name; the trace may hold longer ones */
+#define EVENTS		  (KTRX_EVENT_MAX + 1u)
+
+struct label {
+	char *text; /* NULL: not met yet */
+	uint32_t length;
+	struct phrase *phrase; /* NULL: ktread_format() says it */
+};
+
+struct thread_label {
+	uint32_t thread;
+	uint8_t length;			 /* 0: empty */
+	uint8_t name_start, name_length; /* 0: it has none */
+	char text[3 + 10 + NAME_MAX_BYTES + 3];
+};
+
+struct timeline_writer {
+	struct timeline *timeline;
+	unsigned event_columns;
+	uint64_t *lost;	 /* by ring: slots said to be lost so far */
+	uint32_t repeat; /* id of the event that tells repetitions, 0: there is none */
+	struct wellknown_table known;
+	struct label event[EVENTS];
+	struct thread_label thread[THREADS];
+	struct calls calls;
+	struct files *files; /* NULL: no paths are told */
+};
+
+/* "sched.switch" in lower case; names that were made for unknown events stay as they are. */
+static uint32_t name_event(const struct ktread_type *type, char *text)
+{
+	char *at = analyze_event_name_put(text, type);
+
+	for (char *letter = text; *type->group && letter < at; letter++)
+		*letter = (char)tolower((unsigned char)*letter);
+	return (uint32_t)(at - text);
+}
+
+/* Wide enough for the events that the trace describes, within reason. */
+static unsigned event_columns(const struct ktread *trace)
+{
+	unsigned columns = EVENT_COLUMNS_MIN;
+	char text[ANALYZE_EVENT_NAME_MOST];
+
+	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+		uint32_t length = type ? name_event(type, text) : 0;
+
+		if (length > columns)
+			columns = length;
+	}
+	return columns < EVENT_COLUMNS_MAX ? columns : EVENT_COLUMNS_MAX;
+}
+
+static char *put_event_name(struct timeline_writer *writer, char *at, const struct ktread_event *event)
+{
+	struct label *label = &writer->event[event->id % EVENTS];
+
+	if (__builtin_expect(!label->text, 0)) {
+		uint32_t length = name_event(event->type, at);
+
+		while (length <= writer->event_columns)
+			at[length++] = ' ';
+		if (at[length - 1] != ' ')
+			at[length++] = ' ';
+		label->text = malloc(length);
+		if (!label->text)
+			return at + length;
+		memcpy(label->text, at, length);
+		label->length = length;
+		label->phrase = phrase_compile(event->type);
+	}
+	memcpy(at, label->text, label->length);
+	return at + label->length;
+}
+
+static void render_thread(const struct timeline *timeline, struct thread_label *label, uint32_t thread)
+{
+	const char *name = ktread_thread_name(timeline->trace, thread);
+	char *at = label->text, *end;
+
+	if (thread == KTREAD_NO_THREAD)
+		*at++ = '?';
+	else
+		at = base_put_decimal(at, thread);
+
+	label->name_start = label->name_length = 0;
+	if (name && *name) {
+		*at++ = '(';
+		label->name_start = (uint8_t)(at - label->text);
+		at = base_escape_text(at, name, strlen(name), NAME_MAX_BYTES);
+		label->name_length = (uint8_t)(at - label->text - label->name_start);
+		*at++ = ')';
+	}
+	end = label->text + THREAD_COLUMNS;
+	if (at < end)
+		memset(at, ' ', (size_t)(end - at));
+	at = at < end ? end : at;
+	*at++ = ' ';
+	label->thread = thread;
+	label->length = (uint8_t)(at - label->text);
+}
+
+static const struct thread_label *label_of(struct timeline_writer *writer, uint32_t thread)
+{
+	struct thread_label *label = &writer->thread[thread % THREADS];
+
+	if (__builtin_expect(label->length == 0 || label->thread != thread, 0))
+		render_thread(writer->timeline, label, thread);
+	return label;
+}
+
+static char *put_thread(struct timeline_writer *writer, char *at, uint32_t thread)
+{
+	const struct thread_label *label = label_of(writer, thread);
+
+	memcpy(at, label->text, label->length);
+	return at + label->length;
+}
+
+static char *put_cpu(char *at, uint32_t cpu)
+{
+	at = base_put_literal(at, "CPU");
+	if (cpu != KTRX_NO_CPU)
+		return base_put_decimal(at, cpu);
+	*at = '?';
+	return at + 1;
+}
+
+static char *put_name_or_number(char *at, const struct thread_label *label)
+{
+	if (!label->name_length)
+		return base_put_decimal(at, label->thread);
+	memcpy(at, label->text + label->name_start, label->name_length);
+	return at + label->name_length;
+}
+
+/* " (worker -> idle)": who the threads are that a switch or a wakeup names by number. */
+static char *put_threads_named(struct timeline_writer *writer, char *at, const struct wellknown *known,
+			       const struct ktread_event *event)
+{
+	int change = known->kind == WELLKNOWN_SWITCH;
+	uint32_t thread, next = 0;
+	char *start = at;
+	int named;
+
+	if (!change && known->kind != WELLKNOWN_WAKE)
+		return at;
+	if (!wellknown_thread(known, event, change ? WELLKNOWN_PREV : WELLKNOWN_THREAD, &thread) ||
+	    (change && !wellknown_thread(known, event, WELLKNOWN_NEXT, &next)))
+		return at;
+	named = label_of(writer, thread)->name_length;
+	at = put_name_or_number(base_put_literal(at, " ("), label_of(writer, thread));
+	if (change) {
+		at = put_name_or_number(base_put_literal(at, " -> "), label_of(writer, next));
+		named |= label_of(writer, next)->name_length;
+	}
+	*at = ')';
+	return named ? at + 1 : start;
+}
+
+static char *put_text(struct timeline_writer *writer, char *at, const struct ktread_event *event)
+{
+	const struct phrase *phrase = writer->event[event->id % EVENTS].phrase;
+	char *end = event->id == writer->repeat ? repeats_put(at, writer->timeline->trace, event)
+		    : phrase			? phrase_put(phrase, at, event)
+						: NULL;
+
+	return end ? end : at + ktread_format(event, at, BASE_OUTPUT_LINE / 2);
+}
+
+/* A system call in its types, or by its name and in the kernel's words. */
+static char *put_call(struct timeline_writer *writer, char *at, const struct wellknown *known,
+		      const struct ktread_event *event)
+{
+	uint64_t number;
+	char *end;
+
+	if (!wellknown_number(known, event, WELLKNOWN_NUMBER, &number) || number > UINT32_MAX)
+		return put_text(writer, at, event);
+	end = calls_put(&writer->calls, at, (uint32_t)number, known, event);
+	return end ? end : put_text(writer, calls_put_name(&writer->calls, at, (uint32_t)number), event);
+}
+
+/* " (/etc/motd)": the path that is thought to be behind the file. */
+static char *put_path(struct timeline_writer *writer, char *at, const struct wellknown *known,
+		      const struct ktread_event *event)
+{
+	struct files_path path = files_event(writer->files, event, known);
+
+	if (!path.bytes)
+		return at;
+	at = base_escape_text(base_put_literal(at, " ("), path.bytes, path.length, 4 * FILES_PATH);
+	*at = ')';
+	return at + 1;
+}
+
+static char *put_event(struct timeline_writer *writer, char *at, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&writer->known, event);
+	static const char context[4][5] = { "    ", "irq ", "nmi ", "    " };
+
+	at = timeline_put_time(writer->timeline, at, timeline_stamp(writer->timeline, event));
+	at = put_cpu(at, event->cpu);
+	at = put_thread(writer, base_put_literal(at, " PID="), event->thread);
+	memcpy(at, context[event->context % 4], 4);
+	at = put_event_name(writer, at + 4, event);
+	if (known->kind == WELLKNOWN_SYSCALL_ENTER || known->kind == WELLKNOWN_SYSCALL_EXIT)
+		at = put_call(writer, at, known, event);
+	else
+		at = put_text(writer, at, event);
+	at = put_threads_named(writer, at, known, event);
+	at = put_path(writer, at, known, event);
+	if (event->callers || event->site)
+		at = places_put(at, event, writer->timeline->symbols);
+	*at++ = '\n';
+	return at;
+}
+
+static void write_slots(struct base_output *out, uint64_t slots, const char *what)
+{
+	base_output_format(out, "%llu slot%s %s", (unsigned long long)slots, slots == 1 ? "" : "s", what);
+}
+
+static void write_ring_name(struct base_output *out, const struct ktread_ring *ring, uint32_t number)
+{
+	if (ring->cpu == KTRX_NO_CPU)
+		base_output_format(out, "%s ring", ktread_ring_name(ring, number));
+	else
+		base_output_done(out, put_cpu(base_output_line(out), ring->cpu));
+}
+
+/* What a ring overwrote came before all that is in it, so the first slots that are missing are those. */
+static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t slots, const char *where)
+{
+	const struct timeline *timeline = writer->timeline;
+	const struct ktread_ring *ring = ktread_ring(timeline->trace, number);
+	uint64_t overwritten = ring->overwritten, said = writer->lost[number];
+
+	overwritten = overwritten > said ? overwritten - said : 0;
+	overwritten = overwritten < slots ? overwritten : slots;
+	base_output_text(timeline->out, timeline->colour ? "\033[1;31m--- " : "--- ");
+	write_ring_name(timeline->out, ring, number);
+	base_output_text(timeline->out, ": ");
+	if (overwritten)
+		write_slots(timeline->out, overwritten, "overwritten");
+	if (overwritten && slots > overwritten)
+		base_output_text(timeline->out, ", ");
+	if (slots > overwritten)
+		write_slots(timeline->out, slots - overwritten,
+			    ring->kind == KTREAD_RING_PROCESSES ? "lost" : "unreadable");
+	base_output_format(timeline->out, "%s ---%s\n", where, timeline->colour ? "\033[0m" : "");
+	writer->lost[number] += slots;
+	writer->timeline->lost += slots;
+}
+
+/* Gaps that no event came after, and records that a full ring refused. */
+static void write_rest(struct timeline_writer *writer, uint32_t rings)
+{
+	const struct timeline *timeline = writer->timeline;
+
+	for (uint32_t n = 0; n < rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(timeline->trace, n);
+		uint64_t lost = ring->overwritten + ring->invalid;
+
+		if (!timeline_wants_ring(timeline, ring))
+			continue;
+		if (lost > writer->lost[n])
+			write_gap(writer, n, lost - writer->lost[n],
+				  timeline->filtered ? " where nothing is shown" : " at the end");
+		if (!ring->dropped)
+			continue;
+		base_output_text(timeline->out, "--- ");
+		write_ring_name(timeline->out, ring, n);
+		base_output_format(timeline->out, ": %llu record%s refused by a full ring ---\n",
+				   (unsigned long long)ring->dropped, ring->dropped == 1 ? "" : "s");
+	}
+	if (ktread_info(timeline->trace)->lost_events)
+		base_output_format(timeline->out, "--- %llu records of events without an id refused ---\n",
+				   (unsigned long long)ktread_info(timeline->trace)->lost_events);
+}
+
+static int write_all(struct timeline_writer *writer)
+{
+	struct timeline *timeline = writer->timeline;
+	uint64_t left = timeline->limit ? timeline->limit : UINT64_MAX;
+	const struct ktread_event *event;
+	int result;
+
+	while ((result = ktread_next(timeline->trace, &event)) > 0) {
+		if (event->lost)
+			write_gap(writer, event->ring, event->lost, "");
+		timeline_writer_event(writer, event);
+		timeline->shown++;
+		timeline->last = event->stamp;
+		if (--left == 0 || timeline->out->error)
+			break;
+	}
+	if (result > 0)
+		return result;
+	write_rest(writer, ktread_info(timeline->trace)->rings);
+	return result < 0 ? result : repeats_write(timeline->out, timeline->trace);
+}
+
+struct timeline_writer *timeline_writer_open(struct timeline *timeline)
+{
+	struct timeline_writer *writer = calloc(1, sizeof(*writer));
+
+	if (!writer)
+		return NULL;
+	writer->timeline = timeline;
+	writer->repeat = repeat_type(timeline->trace) ? repeat_type(timeline->trace)->id : 0;
+	writer->event_columns = event_columns(timeline->trace);
+	writer->lost = calloc((size_t)ktread_info(timeline->trace)->rings + 1, sizeof(*writer->lost));
+	calls_init(&writer->calls, timeline->trace);
+	if (writer->lost && files_create(&writer->files, timeline->trace) == 0)
+		return writer;
+	timeline_writer_close(writer);
+	return NULL;
+}
+
+void timeline_writer_event(struct timeline_writer *writer, const struct ktread_event *event)
+{
+	base_output_done(writer->timeline->out,
+			 put_event(writer, base_output_line(writer->timeline->out), event));
+}
+
+void timeline_writer_forget_names(struct timeline_writer *writer)
+{
+	memset(writer->thread, 0, sizeof(writer->thread));
+}
+
+void timeline_writer_close(struct timeline_writer *writer)
+{
+	if (!writer)
+		return;
+	for (uint32_t id = 0; id < EVENTS; id++) {
+		free(writer->event[id].text);
+		phrase_free(writer->event[id].phrase);
+	}
+	files_destroy(writer->files);
+	free(writer->lost);
+	free(writer);
+}
+
+int timeline_write_v2(struct timeline *timeline)
+{
+	struct timeline_writer *writer = timeline_writer_open(timeline);
+	int result = writer ? write_all(writer) : KTREAD_E_MEMORY;
+
+	timeline_writer_close(writer);
+	return result;
 }

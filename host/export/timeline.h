@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "analyze/symbols.h"
 #include "analyze/cost.h"
+#include "analyze/symbols.h"
 #include "base/output.h"
 #include "base/ticks.h"
 #include "ktread/ktread.h"
@@ -78,5 +78,33 @@ static inline int timeline_wants_ring(const struct timeline *timeline, const str
 
 	return !timeline->cpus || (cpu < TIMELINE_CPUS && timeline->cpus[cpu / 8] >> cpu % 8 & 1);
 }
+
+/*
+ * An event's text taken apart once, so that filling in values costs little. Says exactly what ktread_format()
+ * says; texts with flags, widths or precisions, and payloads cut short, are left to that.
+ */
+
+#define PHRASE_BYTES 4096u /* most that phrase_put() writes */
+
+struct phrase;
+
+/* NULL if the text is not plain, or without memory. The type must outlive the phrase. */
+struct phrase *phrase_compile(const struct ktread_type *type);
+void phrase_free(struct phrase *phrase);
+/* The end of the text at `at`, or NULL if the payload is too short for it. */
+char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_event *event);
+
+/* Repetitions in words: those that a record tells, and those that nothing has ended. */
+
+/* "lock.acquire: 199 more in 0.000175 s"; NULL: the event does not tell repetitions. */
+char *repeats_put(char *at, const struct ktread *trace, const struct ktread_event *event);
+
+/* A line for each event that was still repeating. 0, or an error of the reader. */
+int repeats_write(struct base_output *out, struct ktread *trace);
+
+/* A version 2 trace as bytes: each event's text, then its slots in hexadecimal, field by field. */
+
+/* As timeline_write(). Events of version 1 are their text alone. */
+int slots_write(struct timeline *timeline);
 
 #endif

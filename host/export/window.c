@@ -14,7 +14,6 @@
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "base/grow.h"
-#include "export/window_draw.h"
 #include "ktrx/v2.h"
 
 #define NAME_MAX 48u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A step may be several events, which wait in a queue of their ring until it is known when they were: flow/spread.h. */
+/* A step may be several events, which wait in a queue of their ring until it is known when they were: flow/durations.h. */
 #include "flow/beside.h"
 
 #include <stdio.h>
@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "analyze/demangle.h"
-#include "flow/call_view.h"
+#include "flow/views.h"
 #include "flow/kernel_events.h"
 #include "flow/payload.h"
-#include "flow/spread.h"
 #include "flow/words.h"
 #include "ktread/beside.h"
 #include "ktrx/slot.h"

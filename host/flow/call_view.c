@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "flow/call_view.h"
+#include "flow/views.h"
 
 int flow_is_alone(const struct flow *flow, const struct hwt_stream *stream)
 {

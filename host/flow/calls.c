@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/stack.h"
 #include "ktread/ktread.h"
 
 #define BY_THREAD   (UINT64_C(1) << 63) /* in keys of stacks: else by address space */

@@ -3,7 +3,7 @@
  * Runs are counted by file and place in it. At the end, for each file, they are gone through in order of addresses beside its
  * line table: how many runs cover an address changes only where one begins or ends.
  */
-#include "flow/coverage.h"
+#include "flow/views.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "flow/lines.h"
+#include "flow/functions.h"
 #include "ktread/ktread.h"
 
 #define IMAGES_MOST 4096u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "flow/executed.h"
+#include "flow/views.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Stacks are paths in a tree of nodes; children of a node are found by a hash table of all nodes. Node 0 is the root. */
-#include "flow/folded.h"
+#include "flow/views.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/put.h"
 #include "base/ticks.h"
-#include "flow/call_view.h"
 #include "flow/words.h"
 #include "ktread/ktread.h"
 

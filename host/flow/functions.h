@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Names and source lines of code. */
+#ifndef FLOW_FUNCTIONS_H
+#define FLOW_FUNCTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hwt/hwt.h"
+
 /*
  * Functions by address, each with a number of its own: the same code of the same file is one function, wherever and as often
  * as it is mapped. Code of a file without symbols is one function without a name, so is code that nothing is known of.
  */
-#ifndef FLOW_FUNCTIONS_H
-#define FLOW_FUNCTIONS_H
-
-#include <stdint.h>
-
-#include "hwt/hwt.h"
 
 struct flow_function {
 	const char *image;  /* file name without folders, as it came; NULL: unknown */
@@ -41,5 +44,23 @@ static inline int flow_same_function(const struct flow_function *a, const struct
 {
 	return a->parent_id == b->parent_id;
 }
+
+/* The line table of an ELF file: which addresses are which source line's. By libdw. */
+
+struct flow_line {
+	uint64_t begin, end; /* in the file's own addresses */
+	const char *source;  /* as it came */
+	unsigned line;
+};
+
+struct flow_lines {
+	struct flow_line *line; /* by address */
+	size_t count;
+	struct symbols_file *file; /* has the texts that `source` points to */
+};
+
+/* 0; -1: there are none, and `message` says why. */
+int flow_lines_read(struct flow_lines *lines, const char *path, char *message, size_t size);
+void flow_lines_free(struct flow_lines *lines);
 
 #endif

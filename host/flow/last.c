@@ -3,7 +3,7 @@
  * Units can be decoded forwards only, so that the way back is in windows: the last part of the stream, and if that has too few
  * branches, a part four times as long, until it begins with the stream.
  */
-#include "flow/last.h"
+#include "flow/views.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "base/escape.h"
 #include "flow/words.h"
-#include "hwt/spe_packet.h"
+#include "hwt/spe.h"
 
 struct text {
 	char *to;

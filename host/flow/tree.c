@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "flow/tree.h"
+#include "flow/views.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 
 #include "base/json.h"
 #include "base/put.h"
-#include "flow/call_view.h"
 #include "flow/payload.h"
 #include "flow/words.h"
 #include "ktread/ktread.h"

@@ -8,10 +8,7 @@
 #include <string.h>
 
 #include "hwt/decoder.h"
-#include "hwt/etm4_guard.h"
-#include "hwt/etm4_packets.h"
-#include "hwt/etm4_steps.h"
-#include "hwt/etm4_tree.h"
+#include "hwt/etm4.h"
 
 /*
  * Instructions one after another without a branch: beyond so many bytes it is not code. It keeps a hostile stream from having

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "hwt/etm4_guard.h"
+#include "hwt/etm4.h"
 
 #include <string.h>
 

@@ -1,19 +1,74 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * A file of hardware trace from inside: what file.c owns, and records.c or rings.c fill in. Of the bytes themselves only the
- * places are kept (hwt/store.h); a piece is put together when it is first asked for.
- */
+/* A file of hardware trace: its streams, their clocks, the bytes of their buffers, and rings in memory. */
 #ifndef HWT_FILE_H
 #define HWT_FILE_H
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "clock.h"
 #include "hwt.h"
 #include "ktread/ktread.h"
-#include "rings_tail.h"
-#include "store.h"
+#include "ktrx/hwt_unit.h"
+
+/*
+ * From a unit's time to stamps. What is known are moments at which both were read; between two of them time runs evenly,
+ * before the first and behind the last by the frequencies. Without a moment the unit's time is the stamp.
+ */
+
+struct hwt_moment {
+	uint64_t unit_time, stamp;
+	uint64_t unit_frequency; /* 0: unknown */
+};
+
+struct hwt_clock {
+	struct hwt_moment *moment;
+	size_t moments, room;
+	uint64_t frequency; /* of stamps, 0: unknown */
+	unsigned bits;	    /* of the unit's time that its packets have */
+};
+
+/* -1: out of memory. */
+int hwt_clock_add(struct hwt_clock *clock, const struct hwt_moment *moment);
+/* Behind the last that is added. */
+void hwt_clock_settle(struct hwt_clock *clock);
+uint64_t hwt_clock_stamp(const struct hwt_clock *clock, uint64_t unit_time);
+void hwt_clock_free(struct hwt_clock *clock);
+
+/*
+ * What a ring's unit knew and had not yet written when it was stopped, as the packets that it would have written: without it
+ * a machine that is killed has not run its last branches, and the decoder runs on behind what was run.
+ */
+
+#define HWT_TAIL_MOST 64u
+
+/* How many bytes there are. 0 also where what is said of it cannot be. */
+size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring, unsigned char to[HWT_TAIL_MOST]);
+
+/*
+ * Where a file's bytes are read when they are wanted: in the file itself, or, of one that is packed or a pipe, in a temporary
+ * file that what was read of it is put into. So nothing of a stream is in memory that nobody asks for.
+ */
+
+struct hwt_store {
+	int descriptor;
+	bool copies; /* what is put is kept */
+	uint64_t size;
+};
+
+/* 0, or KTREAD_E_SYSTEM with errno. `path` "-" is standard input. */
+int hwt_store_open(struct hwt_store *store, const char *path);
+void hwt_store_close(struct hwt_store *store);
+/* Bytes that stand at *offset in the file: sets where the store has them. 0, or KTREAD_E_SYSTEM with errno. */
+int hwt_store_put(struct hwt_store *store, uint64_t *offset, const void *bytes, size_t size);
+/* How many of them are there: fewer than `size` behind the end, or where reading fails. */
+size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, size_t size);
+
+/*
+ * A file of hardware trace from inside: what file.c owns, and records.c or rings.c fill in. Of the bytes themselves only the
+ * places are kept (above); a piece is put together when it is first asked for.
+ */
 
 #define HWT_STREAMS_MOST  4096u
 #define HWT_WARNINGS_MOST 64u

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "likeness.h"
-#include "snapshot.h"
 #include "walk.h"
 
 /* Of the code that was run so many blocks are looked for in memory, and of each so many bytes. */

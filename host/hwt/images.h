@@ -1,14 +1,101 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Code by address: from files, from snapshots, and from lines that the trace brings along. */
+#ifndef HWT_IMAGES_H
+#define HWT_IMAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "binary.h"
+#include "file.h"
+
+/*
+ * Code that a trace brings along: which bytes lay at an address when, in which address space. Kept in lines of 64 bytes, each of
+ * one space; those of space 0 are of all that have none of their own. Where bytes change with time there is a line for each
+ * version, valid from its stamp on.
+ */
+
+#define HWT_CODE_LINE 64u
+
+struct hwt_codes;
+
+/* Of the file's CODE; *codes is NULL where it has none. 0, or KTREAD_E_MEMORY. */
+int hwt_codes_open(struct hwt_codes **codes, const struct hwt_file *file);
+void hwt_codes_close(struct hwt_codes *codes);
+
+/*
+ * How many bytes are known from an address on, at most `size`. `stamp` 0: the latest. With `any` also what was only seen in
+ * other address spaces, as far as all of them agree.
+ */
+size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t stamp, uint64_t address,
+		      unsigned char *to, size_t size, bool any);
+
+/*
+ * How many bytes from an address on, at most `size`, are not known in that space: none is lost to what knows more of others. With
+ * `any` they are in no other either.
+ */
+size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size,
+			 bool any);
+
+/* Lines that follow each other, for who wants to have them at hand once and for all. */
+struct hwt_code_run {
+	uint64_t address, size; /* both are multiples of HWT_CODE_LINE */
+	uint64_t space;		/* of the lines, if `fixed`; 0: they are the same in all */
+	bool fixed; /* never change, and what hwt_codes_read() says of `space` is the same at any time */
+	bool apart; /* there is another kind between it and the run before it */
+};
+/*
+ * The n-th run: those that change in the order of addresses, whatever their spaces, and then the fixed ones of each space in that
+ * order. False: there are not so many.
+ */
+bool hwt_codes_run(const struct hwt_codes *codes, size_t n, struct hwt_code_run *run);
+
+/*
+ * Is a file what was run? The code that a recording brings along is held against the file's bytes, block by block as it was run.
+ * A kernel that patches itself differs in a few bytes of some blocks. Of another build code has moved: where it has, blocks have
+ * little in common with the file, and names of the file are wrong.
+ */
+
+struct hwt_likeness {
+	uint64_t space;	    /* in which it is most like what was run; 0: of the kernel, or not told */
+	uint64_t blocks;    /* that were run there where the file lies */
+	uint64_t differing; /* of these, with a byte that is another */
+	uint64_t moved;	    /* of these, with more such bytes than not, and too long for a patch */
+	uint64_t first;	    /* lowest address of such a byte, if there is any */
+};
+
+/* Of the file's segments, `base` bytes higher. 0 or KTREAD_E_MEMORY. */
+int hwt_likeness(const struct hwt_file *file, const struct hwt_binary *binary, uint64_t base,
+		 struct hwt_likeness *likeness);
+/*
+ * It is another file than what was run. An address space may have been another program's before, and that one's blocks count, too;
+ * the kernel has no other.
+ */
+static inline bool hwt_is_other(const struct hwt_likeness *likeness)
+{
+	return likeness->moved > (likeness->space ? likeness->blocks / 4 * 3 : likeness->blocks / 16);
+}
+
+/*
+ * The memory of a machine, as it was at one moment, seen through page tables: those of an address space where it has some, or
+ * those of another, whose kernel is the same. Page tables are hostile as everything else.
+ */
+
+struct hwt_snapshot;
+
+/* A RAM file or a core of a machine, ELF's number of which is `machine`. 0 or an error. */
+int hwt_snapshot_open(struct hwt_snapshot **snapshot, const char *path, uint16_t machine);
+void hwt_snapshot_close(struct hwt_snapshot *snapshot);
+const char *hwt_snapshot_message(void); /* of the last open that failed, of this thread */
+/* How many bytes can be read: at most `size`, and up to the end of a page. `space`: 0 if unknown. */
+size_t hwt_snapshot_read(struct hwt_snapshot *snapshot, uint64_t space, uint64_t address, void *to,
+			 size_t size);
+
 /*
  * Images from inside: which file lay where at a moment, as a view of a process. A view is made by going through what the trace
  * says was mapped, up to that moment; one that goes on in time goes on from where it is.
  */
-#ifndef HWT_IMAGES_H
-#define HWT_IMAGES_H
-
-#include "binary.h"
-#include "code.h"
-#include "file.h"
 
 #define HWT_VIEWS 8u /* kept at once: of several processes, or of one at several moments */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "pt_branch.h"
+#include "pt.h"
 
 #include <stdbool.h>
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "hwt/decoder.h"
-#include "hwt/spe_record.h"
+#include "hwt/spe.h"
 
 #define TEXT_SIZE 256
 

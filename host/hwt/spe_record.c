@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "hwt/spe_record.h"
+#include "hwt/spe.h"
 
 #define TIMESTAMP_HEADER 0x71
 #define TIMESTAMP_SIZE	 9u

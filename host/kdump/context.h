@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * What all forms of output share: the trace, the table that goes with it, the time scale, what was asked for. A trace may
- * hold several sessions, each with a head of its own; kdump_context_update() keeps pace.
- */
+/* What kdump knows of a trace while it shows it, and values in the words of their types. */
 #ifndef KDUMP_CONTEXT_H
 #define KDUMP_CONTEXT_H
 
@@ -12,8 +9,47 @@
 
 #include "base/output.h"
 #include "base/ticks.h"
-#include "kdump/words.h"
+#include "kdump/tables.h"
 #include "ktread/proc.h"
+
+/* Values in the words of their types, in whichever way a line has them. */
+
+enum kdump_style {
+	KDUMP_STYLE_BSD,   /* as kdump of the BSDs: 0x601<O_WRONLY|O_CREAT|O_TRUNC>, numbers in hexadecimal */
+	KDUMP_STYLE_PLAIN, /* as strace: O_WRONLY|O_CREAT|O_TRUNC, numbers by their type */
+	KDUMP_STYLE_JSON,  /* the same; what is no number is a string */
+};
+
+struct kdump_words {
+	struct kdump_table *table;
+	enum kdump_style style;
+	bool decimal; /* -d: no hexadecimal numbers */
+	bool raw;     /* -n: no names */
+};
+
+#define KDUMP_WORDS_MOST 1200 /* bytes that a value takes */
+
+/* `type` NULL: nothing is known of it. */
+char *kdump_put_value(char *at, const struct kdump_words *words, const struct kdump_type *type,
+		      uint64_t value);
+
+/* "0x1f", "0", and with -d "31", "-1": how the BSDs print a word. */
+char *kdump_put_word(char *at, const struct kdump_words *words, uint64_t value);
+/* Octal, a zero in front. */
+char *kdump_put_octal(char *at, uint32_t value);
+/* Bits by their names, A|B, what has none in hexadecimal; "0" for none at all. No brackets, no quotation marks. */
+char *kdump_put_flags(char *at, const struct kdump_type *type, uint64_t value);
+/* "SIGINT", or "SIG 99". */
+char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t number);
+/* Why a signal was sent; NULL if the table does not say. */
+const char *kdump_code_name(const struct kdump_table *table, uint32_t signal, int32_t code);
+/* A name out of a table, which needs no escaping and is no longer than KDUMP_NAME. Writes a NUL behind it. */
+char *kdump_put_name(char *at, const char *name);
+
+/*
+ * What all forms of output share: the trace, the table that goes with it, the time scale, what was asked for. A trace may
+ * hold several sessions, each with a head of its own; kdump_context_update() keeps pace.
+ */
 
 struct kdump_options {
 	bool decimal;	    /* -d */
@@ -126,5 +162,35 @@ char *kdump_put_duration(char *at, const struct kdump_context *context, uint64_t
 uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks);
 /* Nanoseconds since 1970, or since the counter began, where its wall time is not known. */
 uint64_t kdump_absolute(const struct kdump_context *context, uint64_t stamp);
+
+/* A system call's arguments one after another, as the table has them. */
+
+/* One argument; `type` NULL and `name` "" if nothing is known of it. */
+struct kdump_one {
+	const struct kdump_type *type;
+	const char *name;
+	uint64_t value;
+};
+
+struct kdump_arguments {
+	const struct kdump_call *call; /* NULL: the table does not have it */
+	const uint64_t *word;
+	unsigned words, next_word, next;
+	bool narrow; /* words of 32 bits, so that a place in a file takes two */
+	bool typed;  /* the table says which there are; else as recorded */
+	struct kdump_table *table;
+	const struct kdump_type *before; /* of the argument that kdump_arguments_next() gave last … */
+	uint64_t value_before;		 /* … and its value */
+	const char *key; /* the last that was a word, by which types like "so^" are chosen; NULL: none */
+};
+
+/* `all` shows each word that was recorded; else those that the table lists and that mean something. */
+void kdump_arguments_begin(struct kdump_arguments *arguments, struct kdump_table *table, uint32_t number,
+			   const uint64_t *word, unsigned words, bool all);
+bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *one);
+
+/* "open", "[77]" if the table does not have it; with -S "open[5]". */
+char *kdump_put_call_name(char *at, const struct kdump_context *context, struct kdump_table *calls,
+			  uint32_t number);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/call.h"
+#include "kdump/context.h"
 #include "kdump/structure.h"
 #include "kdump/vis.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/json.h"
+#include "kdump/views.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/put.h"
-#include "kdump/call.h"
+#include "kdump/context.h"
 #include "kdump/faults.h"
 #include "kdump/head.h"
 #include "kdump/structure.h"

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/lines.h"
+#include "kdump/views.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/call.h"
-#include "kdump/data.h"
+#include "kdump/context.h"
+#include "kdump/vis.h"
 #include "kdump/faults.h"
 #include "kdump/hardware.h"
 #include "kdump/head.h"
 #include "kdump/structure.h"
 #include "kdump/utrace.h"
-#include "kdump/vis.h"
 #include "ktread/ktread.h"
 
 #define PATH_MOST  8000u /* bytes of text for a path or a name */

@@ -7,7 +7,7 @@
 #define KDUMP_PENDING_H
 
 #include "ktread/proc.h"
-#include "kdump/table.h"
+#include "kdump/tables.h"
 
 #define KDUMP_PENDINGS	    4096u
 #define KDUMP_FILLINGS	    4u

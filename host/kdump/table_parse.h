@@ -3,7 +3,7 @@
 #ifndef KDUMP_TABLE_PARSE_H
 #define KDUMP_TABLE_PARSE_H
 
-#include "kdump/table.h"
+#include "kdump/tables.h"
 
 #define KDUMP_TEXT_MAX	  ((size_t)1 << 20) /* what is longer is cut */
 #define KDUMP_TYPES_MAX	  512u

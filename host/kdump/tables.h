@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which table goes with a trace. */
+/* Tables of kernels' system calls: which one goes with a trace, and what it says of a call. */
 #ifndef KDUMP_TABLES_H
 #define KDUMP_TABLES_H
 
-#include "kdump/table.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "ktread/proc.h"
+
+/* Which table goes with a trace. */
 
 /*
  * The text of it: `given` if that is not NULL, else the trace's own, else what was built in for its kernel: share/tables. A
@@ -14,5 +19,119 @@ const char *kdump_tables_choose(const struct ktread_proc *trace, const char *giv
 
 /* The text of a table that was built in, by its name: "linux"; NULL if there is none. */
 const char *kdump_tables_text(const char *name);
+
+/*
+ * What a kernel calls its system calls, errors and signals, of which types their arguments are, and how values of these
+ * types read: a text of one line each (spec/ktrx-proc.md, "Tables"), which comes with a trace or lies in share/tables.
+ *
+ * The text may be hostile. Names are cut and made printable when they are taken over, so that they can be printed as they
+ * are; what cannot be a line is passed over.
+ */
+
+#define KDUMP_NAME	 47u /* of anything, in bytes */
+#define KDUMP_ARGUMENTS	 8u
+#define KDUMP_FIELDS	 32u
+#define KDUMP_CALLS_MAX	 8192u /* numbers below this can have a line */
+#define KDUMP_ERRORS_MAX 4096u
+#define KDUMP_SIGNALS	 256u
+
+/* How a value reads where the table says no more. */
+enum kdump_base {
+	KDUMP_HEX,
+	KDUMP_INT,
+	KDUMP_UINT,
+	KDUMP_LONG,
+	KDUMP_ULONG,
+	KDUMP_SIZE,
+	KDUMP_OFF,
+	KDUMP_PTR,
+	KDUMP_PATH,
+	KDUMP_STR,
+	KDUMP_DATA,	 /* what the kernel is given */
+	KDUMP_BUFFER,	 /* what it fills */
+	KDUMP_STRUCTURE, /* as an argument: a pointer to one */
+	KDUMP_FD,
+	KDUMP_PID,
+	KDUMP_UID,
+	KDUMP_GID,
+	KDUMP_MODE,
+	KDUMP_SIG,
+	KDUMP_MS,
+	KDUMP_TIME,  /* of a struct: seconds and nanoseconds */
+	KDUMP_UTIME, /* seconds and microseconds */
+	KDUMP_IPV4,
+	KDUMP_IPV6,
+	KDUMP_PORT,
+	KDUMP_SYMBOL,
+	KDUMP_VOID,
+};
+
+struct kdump_value {
+	uint64_t value;
+	const char *name;
+};
+
+struct kdump_type {
+	char name[KDUMP_NAME + 1];
+	enum kdump_base base;
+	bool keyed;    /* "so^": which type it is, the value before it says: "so_SOL_SOCKET" */
+	uint64_t mask; /* of the part that `symbol` is about; 0: the whole value */
+	const struct kdump_value *flag;	  /* bits */
+	const struct kdump_value *symbol; /* values */
+	unsigned flags, symbols;
+	uint64_t creates[2]; /* of open()'s flags: those with which its mode means something; 0: none */
+};
+
+struct kdump_argument {
+	const struct kdump_type *type;
+	const char *name; /* "" if it has none */
+};
+
+struct kdump_call {
+	const char *name;
+	bool typed;			 /* does the table say more than the name? */
+	const struct kdump_type *result; /* if typed */
+	unsigned arguments;
+	struct kdump_argument argument[KDUMP_ARGUMENTS];
+};
+
+struct kdump_field {
+	const struct kdump_type *type;
+	const char *name;
+	uint32_t offset, width; /* bytes; they lie within the struct */
+};
+
+struct kdump_layout {
+	const char *name;
+	uint32_t size;
+	unsigned fields;
+	struct kdump_field field[KDUMP_FIELDS];
+};
+
+struct kdump_table;
+
+/*
+ * `elf_machine` says which lines "on MACHINE" count, and which numbers the calls have that are given by name alone;
+ * `address_size` how wide a long is. 0, or a negative KTREAD_E_MEMORY. `text` may go when this returns.
+ */
+int kdump_table_create(struct kdump_table **table, const char *text, uint16_t elf_machine,
+		       unsigned address_size);
+void kdump_table_destroy(struct kdump_table *table);
+
+/* All NULL for what the table does not have; what they return belongs to the table. */
+const struct kdump_call *kdump_table_call(struct kdump_table *table, uint32_t number);
+const char *kdump_table_error(const struct kdump_table *table, int32_t number);
+/* "No such file or directory", the name where this machine knows no such error. */
+const char *kdump_table_error_text(struct kdump_table *table, int32_t number);
+const char *kdump_table_signal(const struct kdump_table *table, uint32_t number);
+const struct kdump_type *kdump_table_type(const struct kdump_table *table, const char *name);
+/* The one of this size, else the largest of its name that is smaller, else any. */
+const struct kdump_layout *kdump_table_layout(const struct kdump_table *table, const char *name,
+					      uint32_t size);
+/* As given to kdump_table_create(). */
+unsigned kdump_table_address_size(const struct kdump_table *table);
+
+/* The name of one value of a type, or NULL. */
+const char *kdump_type_symbol(const struct kdump_type *type, uint64_t value);
 
 #endif

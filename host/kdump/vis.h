@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/output.h"
+
 #define KDUMP_VIS_GROWTH 4 /* bytes that one can become */
 
 /*
@@ -26,5 +28,14 @@ char *kdump_vis_byte(char *at, uint8_t byte, uint8_t next);
  * it get a backslash. At most `limit` bytes are written, and none in half. No NUL is added.
  */
 char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, bool quoted);
+
+/* Data that a process read or wrote, in lines below its record as the BSDs have them. */
+
+/* Text in quotation marks, made visible and folded to `columns`. */
+void kdump_data_text(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
+/* Offsets, hexadecimal digits, text. */
+void kdump_data_hex(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
+/* Is there a byte that no text has? */
+bool kdump_data_is_binary(const uint8_t *bytes, size_t size);
 
 #endif

@@ -1,4 +1,34 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Slots as columns of bytes, which compress well: the order of columns, and numbers within one. */
+#ifndef KTREAD_COLUMNS_H
+#define KTREAD_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ktrx/slot.h"
+#include "ktrx/stream.h"
+#include "slot.h"
+
+/*
+ * A column of a stream: values of 32 bits, the bytes of which stand apart, those that are 0 throughout left out.
+ * Normative text: spec/stream.md.
+ */
+
+/* What is left to be read of a block's content. */
+struct ktread_column_source {
+	const unsigned char *at, *end;
+};
+
+/* Writes the values as they are; returns the place behind them. */
+unsigned char *ktread_column_put_values(unsigned char *to, const uint32_t *value, uint32_t count);
+/* As values or as differences, whichever seem smaller. `value` is used up. */
+unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t count);
+/* False: there is not so much left, or it is no column. */
+bool ktread_column_get(struct ktread_column_source *from, uint32_t *value, uint32_t count);
+bool ktread_column_get_bytes(struct ktread_column_source *from, void *to, size_t size);
+
 /*
  * Slots as columns. Slots of one event stand together, value by value, and each value's bytes apart: what is
  * alike comes to lie side by side, so that a fast compressor finds it. Every 32 bytes come back as they were,
@@ -13,16 +43,6 @@
  *
  * The lead is what of word 2 tells CPU, thread and context; the event and the kind are in the key.
  */
-#ifndef KTREAD_COLUMNS_H
-#define KTREAD_COLUMNS_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "ktrx/slot.h"
-#include "ktrx/stream.h"
-#include "slot_form.h"
 
 #define KTREAD_COLUMNS_SLOTS (KTRX_STREAM_BLOCK_MAX / KTRX_SLOT_SIZE)
 /* No block's columns are longer: a slot takes less than 64 bytes even where each is in a group of its own. */

@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "column.h"
 #include "columns.h"
 
 static inline uint64_t zigzag_wide(uint64_t difference)

@@ -11,7 +11,7 @@
 #include "ktrx/v1.h"
 #include "ktrx/v2.h"
 #include "message.h"
-#include "root.h"
+#include "region.h"
 
 #define SEARCH_CHUNK 65536u
 #define MAX_SLOTS    (UINT32_C(1) << 30)

@@ -17,7 +17,7 @@
 #include "follow_state.h"
 #include "guest.h"
 #include "message.h"
-#include "v2.h"
+#include "versions.h"
 
 #define PATIENCE_MS   100u
 #define APPEAR_MS     10000u

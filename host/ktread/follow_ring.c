@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "follow_ring.h"
+#include "follow_state.h"
 #include "message.h"
 
 #define LEAST_ROOM   1024u

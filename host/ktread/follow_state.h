@@ -1,12 +1,77 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A guest that is followed, from inside. */
+/*
+ * One ring of a guest that goes on recording. Slots are taken in the order of their indices. One whose record is
+ * not finished is waited for; when patience is over, it and all that were reserved before the waiting began are
+ * passed over, kept in mind, and looked at again until they are finished or overwritten.
+ *
+ * Invariant: slots from `start` to `head` = decoded + overwritten + invalid + skipped + passed over + those from `index` on.
+ */
 #ifndef KTREAD_FOLLOW_STATE_H
 #define KTREAD_FOLLOW_STATE_H
 
-#include "follow_ring.h"
 #include "image.h"
 #include "ktread/follow.h"
 #include "trace.h"
+#include "v2_ring.h"
+
+#define KTREAD_FOLLOW_SCRATCH 2048u /* slots read in one go */
+#define KTREAD_FOLLOW_PASSED  1024u /* slots of a ring kept in mind */
+
+/* A slot that was passed over. */
+struct ktread_passed {
+	uint64_t index;
+	uint64_t reference; /* its stamp is nearest to this one */
+};
+
+struct ktread_follow_ring {
+	bool usable;		    /* else nothing below means anything */
+	struct ktread_v2_ring ring; /* its items wait to be handed out; index, reference, counts */
+	uint32_t shift;		    /* of the place it has */
+	uint32_t room;		    /* slots its buffer and items have room for */
+	uint32_t used;		    /* slots of the buffer that are in use */
+	uint32_t due;		    /* of its items, handed to a cursor */
+	uint64_t handed_out;	    /* newest stamp, where rings are not merged */
+	uint64_t start, head;
+	uint64_t frontier;   /* no record still to come bears an earlier stamp, but late ones */
+	uint64_t wait_head;  /* slots before this one … */
+	uint64_t wait_until; /* … are waited for until then */
+	uint64_t overwritten;
+	uint64_t skipped;     /* unread, for only a sample is wanted */
+	uint64_t skipped_end; /* behind the last of these */
+	uint64_t untold;      /* of those overwritten, slots not told yet */
+	struct ktread_passed *passed;
+	uint32_t passed_count;
+	bool behind;  /* the last look left finished slots unread */
+	bool pressed; /* at this pace the ring may be overwritten before it is read */
+};
+
+/* What a look at a ring goes by. */
+struct ktread_follow_look {
+	uint64_t (*scratch)[4]; /* KTREAD_FOLLOW_SCRATCH slots */
+	uint64_t now;		/* ms */
+	uint64_t patience;
+	uint64_t seen;	/* newest stamp of any ring read before this look began */
+	uint32_t limit; /* slots a ring may keep waiting, and have read in one look */
+	uint32_t most;	/* slots behind the head that are read at all; 0: all */
+	bool last;	/* nobody writes any more: what is not finished never will be */
+};
+
+/* Begins with the oldest slot. follow->ring knows its layout, place and offsets already, the rest is zero. */
+int ktread_follow_ring_open(struct ktread_follow_ring *follow);
+void ktread_follow_ring_close(struct ktread_follow_ring *follow);
+/* Takes in what was recorded. Returns 0 or an error. */
+int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktread_follow_look *look);
+/* How many of the items bear a stamp up to `stamp`. */
+uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64_t stamp);
+/* Drops the first `count` items. */
+void ktread_follow_ring_drop(struct ktread_follow_ring *follow, uint32_t count);
+
+static inline uint64_t ktread_follow_ring_newest(const struct ktread_follow_ring *follow)
+{
+	return follow->ring.items ? follow->ring.item[follow->ring.items - 1].stamp : 0;
+}
+
+/* A guest that is followed, from inside. */
 
 struct ktread_follow {
 	struct ktread_follow_options options;

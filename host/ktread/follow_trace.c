@@ -8,7 +8,7 @@
 
 #include "follow_state.h"
 #include "message.h"
-#include "v2.h"
+#include "versions.h"
 
 /* What a look brings is all that a cursor has. */
 static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)

@@ -8,7 +8,6 @@
 
 #include "ktrx/v2.h"
 #include "types.h"
-#include "value.h"
 
 #define WIDTH_MAX 256u
 

@@ -5,7 +5,6 @@
 
 #include "layout.h"
 #include "message.h"
-#include "settings.h"
 
 #define GUESS_SLOTS  64u /* looked at together; so many without their generation end a ring */
 #define WORD_GUESSES 64u /* places a reserve word is looked for */

@@ -8,8 +8,7 @@
 
 #include "ktrx/slot.h"
 #include "region.h"
-#include "root.h"
-#include "slot_form.h"
+#include "slot.h"
 
 struct ktread_section {
 	struct ktrx_section row; /* as found */
@@ -69,5 +68,10 @@ static inline uint64_t ktread_ring_begin(const struct ktread_ring_place *place, 
 
 	return head > first && head - first > slots ? head - slots : first;
 }
+
+/* The table of settings, with the values that a dump carries or that the guest's words hold now. */
+
+/* Fills layout->setting. Rows are sound: kind, bit and the end of the name can be relied on. 0 or an error. */
+int ktread_settings_read(struct ktread_layout *layout, const struct ktread_resolver *resolver);
 
 #endif

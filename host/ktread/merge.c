@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "merge.h"
+#include "trace.h"
 #include "message.h"
 
 #define NO_MORE UINT64_MAX

@@ -9,12 +9,11 @@
 #include "guest.h"
 #include "image.h"
 #include "message.h"
-#include "open.h"
+#include "trace.h"
 #include "processes.h"
 #include "stream.h"
 #include "unpack.h"
-#include "v1.h"
-#include "v2.h"
+#include "versions.h"
 
 #define FREEZE_LIMIT (UINT64_C(64) << 20) /* bytes of rings that are copied before they are read */
 #define RAM_LEAST    (UINT64_C(1) << 20)

@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "message.h"
-#include "proc_input.h"
-#include "proc_unpack.h"
+#include "proc_state.h"
 #include "unpack.h"
 
 #define MAGIC_SIZE (sizeof(KTREAD_ZSTD_MAGIC) - 1)

@@ -2,7 +2,7 @@
 /* Processes by number: sets of a few rows each. */
 #include <stdlib.h>
 
-#include "proc_names.h"
+#include "proc_state.h"
 
 #define SETS   4096u /* a power of two; process numbers follow one another, so that they need no hash */
 #define PLACES 4u

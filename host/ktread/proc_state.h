@@ -1,14 +1,136 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A process trace that is being read. proc.c owns it; a format's reader finds the next record in its input. */
+/* A process trace that is being read: what it said of processes, where its bytes come from, and the reader itself. */
 #ifndef KTREAD_PROC_STATE_H
 #define KTREAD_PROC_STATE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include "ktread/proc.h"
+#include "ktrx/proc.h"
 #include "message.h"
-#include "proc_input.h"
-#include "proc_names.h"
+
+/*
+ * What earlier records said of processes: their names, and FreeBSD's flags. A table of constant size in which a process may
+ * have one of a few places, so that of very many those told of the longest ago are forgotten.
+ */
+
+struct ktread_proc_process {
+	uint32_t pid;
+	uint32_t session; /* it was told in; rows of earlier ones are free */
+	uint32_t abi;
+	char name[sizeof(((struct ktread_proc_record *)0)->name)];
+};
+
+struct ktread_proc_processes {
+	struct ktread_proc_process *row; /* NULL: none was told of */
+	uint32_t session;		 /* from 1 on */
+	uint32_t victim;		 /* place of the next one to be forgotten */
+	const struct ktread_proc_process
+		*last; /* that was found: as a rule it is looked for again; NULL: none */
+};
+
+void ktread_proc_processes_free(struct ktread_proc_processes *processes);
+void ktread_proc_processes_forget(struct ktread_proc_processes *processes);
+/* In the table, whoever was found last. NULL: nothing is known of it. */
+const struct ktread_proc_process *ktread_proc_process_look(struct ktread_proc_processes *processes,
+							   uint32_t pid);
+
+static inline const struct ktread_proc_process *
+ktread_proc_process_find(struct ktread_proc_processes *processes, uint32_t pid)
+{
+	const struct ktread_proc_process *last = processes->last;
+
+	if (last && last->pid == pid && last->session == processes->session)
+		return last;
+	return ktread_proc_process_look(processes, pid);
+}
+
+/* Its row, a new one if need be. NULL: out of memory. */
+struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid);
+
+/*
+ * The bytes of a process trace from first to last: a file or a pipe, unpacked if zstd packed it, seen through a window of
+ * bounded size, so that a trace may be as long as it likes and may come from another program.
+ *
+ * Invariant: begin <= end <= room <= KTREAD_PROC_WINDOW_MOST, and `offset` is that of window[begin].
+ */
+
+/* Bytes asked of the system at once. */
+#define KTREAD_PROC_CHUNK (UINT32_C(64) << 10)
+/* The most that may be wanted: two of the largest records with their heads, one inside the other's payload at worst. */
+#define KTREAD_PROC_WANT_MOST	(2 * (KTRX_PROC_PAYLOAD_MAX + 4096))
+#define KTREAD_PROC_WINDOW_MOST (KTREAD_PROC_WANT_MOST + KTREAD_PROC_CHUNK)
+
+struct ktread_proc_unpacker;
+
+struct ktread_proc_input {
+	char *name;
+	int descriptor;
+	off_t start;  /* where the descriptor stood; -1: of a pipe */
+	bool follow;  /* the end is only the end for now … */
+	bool closed;  /* … but of a pipe that nobody has open for writing any more */
+	bool started; /* it is known whether it is packed */
+	bool ended;   /* nothing came when last asked */
+	int failed;   /* why nothing more will come: an error, its text in `failure`; 0 if none */
+	uint8_t *window;
+	size_t begin, end, room;
+	uint64_t offset;
+	uint64_t owed; /* to be stepped over before more is read; nothing is at hand then */
+	struct ktread_proc_unpacker *unpacker; /* NULL: not packed */
+	char failure[KTREAD_MESSAGE_SIZE];
+};
+
+/* "-" is standard input. What failed to open is closed. */
+int ktread_proc_input_open(struct ktread_proc_input *input, const char *path, bool follow);
+void ktread_proc_input_close(struct ktread_proc_input *input);
+int ktread_proc_input_rewind(struct ktread_proc_input *input);
+/* ktread_proc_want() where the bytes are not there yet. */
+bool ktread_proc_input_fill(struct ktread_proc_input *input, size_t bytes);
+/* ktread_proc_pass() beyond the window. */
+void ktread_proc_input_owe(struct ktread_proc_input *input, uint64_t bytes);
+
+static inline size_t ktread_proc_at_hand(const struct ktread_proc_input *input)
+{
+	return input->end - input->begin;
+}
+
+/* The bytes at hand; moves with ktread_proc_want(). */
+static inline const uint8_t *ktread_proc_bytes(const struct ktread_proc_input *input)
+{
+	return input->window + input->begin;
+}
+
+/*
+ * Whether so many bytes are at hand; if not, the end is before that, or reading failed, which is to be told when what is at
+ * hand has been made use of. At most KTREAD_PROC_WANT_MOST.
+ */
+static inline bool ktread_proc_want(struct ktread_proc_input *input, size_t bytes)
+{
+	return ktread_proc_at_hand(input) >= bytes || ktread_proc_input_fill(input, bytes);
+}
+
+/* Whether more may come later than is at hand. */
+static inline bool ktread_proc_may_grow(const struct ktread_proc_input *input)
+{
+	return input->follow && !input->closed && !input->failed;
+}
+
+/* Steps over bytes, at hand or not. */
+static inline void ktread_proc_pass(struct ktread_proc_input *input, uint64_t bytes)
+{
+	if (bytes <= ktread_proc_at_hand(input)) {
+		input->begin += bytes;
+		input->offset += bytes;
+	} else {
+		ktread_proc_input_owe(input, bytes);
+	}
+}
+
+/* A process trace that is being read. proc.c owns it; a format's reader finds the next record in its input. */
 
 /* Payload that is kept of one record; what a format allows beyond that is cut. */
 #define KTREAD_PROC_PAYLOAD_MOST KTRX_PROC_PAYLOAD_MAX

@@ -7,7 +7,6 @@
 #include <zstd.h>
 
 #include "message.h"
-#include "proc_unpack.h"
 #include "unpack.h"
 
 #define PACKED_CHUNK 65536u

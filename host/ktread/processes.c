@@ -9,7 +9,6 @@
 #include "ktrx/v2.h"
 #include "beside.h"
 #include "message.h"
-#include "processes_event.h"
 
 #define BATCH		   128u /* records that are put into order at a time: queued ones may come late */
 #define NAMES		   (1u << 14)

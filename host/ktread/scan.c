@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "message.h"
-#include "scan.h"
+#include "image.h"
 
 #define CHUNK	   (UINT64_C(1) << 20)
 #define ALIGNMENT  64u

@@ -10,7 +10,6 @@
 
 #include "dumps.h"
 #include "message.h"
-#include "open.h"
 #include "trace.h"
 
 #define WINDOW_BYTES \

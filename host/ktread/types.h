@@ -9,6 +9,7 @@
 
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
+#include "layout.h"
 
 #define KTREAD_TYPE_ROWS (KTRX_EVENT_MAX + 1u)
 
@@ -63,5 +64,17 @@ static inline void ktread_types_identify(struct ktread_types *types, struct ktre
 	event->file = place ? place->file : NULL;
 	event->line = place ? place->line : 0;
 }
+
+/* Event types from the trace's own table. */
+
+/* Loads the event table and its counts. Returns how many rows were met, damaged ones included, or an error.
+ */
+int ktread_types_load_v2(struct ktread_types *types, const struct ktread_layout *layout, uint32_t *damaged);
+
+/* Taking an event's values one after the other. */
+
+/* Value of field `n`, which lies at *offset; moves *offset behind it. n must be below type->fields. */
+int ktread_value_take(const struct ktread_event *event, uint32_t n, uint32_t *offset,
+		      struct ktread_value *value);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "message.h"
-#include "types_v2.h"
+#include "types.h"
 
 #define TABLE_LIMIT  (UINT64_C(64) << 20) /* bytes of table that are looked at */
 #define ROW_ALIGN    8u

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "message.h"
-#include "stamps.h"
-#include "types_v2.h"
-#include "v2.h"
+#include "folds.h"
+#include "types.h"
+#include "versions.h"
 #include "v2_ring.h"
 
 #define NAMES_LIMIT    (UINT64_C(128) << 20) /* bytes of a table of names */

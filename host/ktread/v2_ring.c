@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "message.h"
-#include "stamps.h"
+#include "folds.h"
 #include "v2_ring.h"
 
 #define RUNNING_SLOTS 256u /* of a running guest that are read together */

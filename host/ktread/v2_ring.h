@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * One ring of version 2, read through a window. Each slot must carry the generation of its index and the right check
- * (slot_form.h); records must be whole. What fails is counted, slot by slot: produced = overwritten + decoded + invalid.
+ * (slot.h); records must be whole. What fails is counted, slot by slot: produced = overwritten + decoded + invalid.
  *
  * Items come sorted by stamp within a window of KTREAD_REORDER records, because nested interrupts stamp later
  * slots earlier. Records held back for that are carried, with their slots, from one filling to the next; long
@@ -11,7 +11,7 @@
 #define KTREAD_V2_RING_H
 
 #include "layout.h"
-#include "stamps.h"
+#include "folds.h"
 #include "trace.h"
 
 #define KTREAD_REORDER	      64u	       /* records */

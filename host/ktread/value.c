@@ -6,7 +6,7 @@
 #include "base/load.h"
 #include "ktrx/v2.h"
 #include "message.h"
-#include "value.h"
+#include "types.h"
 
 /* Bytes of an integer type; 0 for strings and unknown types. */
 static uint32_t width_of(uint8_t type)

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "live/cpus.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "analyze/threads.h"
+#include "base/escape.h"
+#include "live/tail.h"
 
 static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 {
@@ -123,4 +130,183 @@ const char *live_share_name(enum live_share share)
 	static const char *const name[LIVE_SHARES] = { "user", "kernel", "irq", "idle", "stuck", "unknown" };
 
 	return name[share];
+}
+
+#define AT_ONCE	  32u
+#define ROWS_MOST 65536u /* looked at: more take too long for a picture */
+
+static void take_holder_lock(struct live_cpu *cpu, const struct ktrx_holder *row)
+{
+	cpu->waits = row->wait == KTRX_WAIT_SPIN || row->wait == KTRX_WAIT_LOCK;
+	cpu->lock = row->object;
+	cpu->owner = row->owner;
+	memcpy(cpu->lock_name, row->object_name, sizeof(cpu->lock_name));
+}
+
+static void take_row(struct live_holders *holders, const struct ktrx_holder *row)
+{
+	const uint32_t cpu = row->id & ~KTRX_HOLDER_CPU;
+	struct live_wait wait = {
+		.thread = row->id - 1,
+		.kind = row->wait,
+		.owner = row->owner,
+		.object = row->object,
+		.ticks = holders->now > row->wait_stamp ? holders->now - row->wait_stamp : 0,
+	};
+
+	if (row->id == 0)
+		return;
+	if (row->id & KTRX_HOLDER_CPU) {
+		if (cpu < holders->cpus)
+			take_holder_lock(&holders->cpu[cpu], row);
+		return;
+	}
+	if (row->wait == KTRX_WAIT_NONE || row->wait_stamp == 0)
+		return;
+	memcpy(wait.name, row->object_name, sizeof(wait.name));
+	live_wait_offer(holders->wait, &holders->wait_count, &wait);
+}
+
+int live_holders_read(struct live_holders *holders, const struct live_source *source)
+{
+	struct ktrx_holder row[AT_ONCE];
+	uint32_t first = 0;
+	int rows = 0;
+
+	holders->wait_count = 0;
+	holders->told = false;
+	while (first < ROWS_MOST && (rows = source->holders(source->context, first, row, AT_ONCE)) > 0) {
+		holders->told = true;
+		for (int n = 0; n < rows; n++)
+			take_row(holders, &row[n]);
+		first += (uint32_t)rows;
+	}
+	return rows < 0 ? rows : 0;
+}
+
+void live_object_text(const struct ktread *trace, uint64_t object, const char *name, uint32_t owner,
+		      char *text, size_t size)
+{
+	char safe[80], whose[80] = "";
+	int length;
+
+	*base_escape_text(safe, name, strnlen(name, 32), sizeof(safe) - 1) = '\0';
+	if (owner & KTRX_HOLDER_CPU)
+		snprintf(whose, sizeof(whose), " of CPU %" PRIu32, owner & ~KTRX_HOLDER_CPU);
+	else if (owner) {
+		length = snprintf(whose, sizeof(whose), " of ");
+		live_thread_text(trace, owner - 1, whose + length, sizeof(whose) - (size_t)length);
+	}
+	if (safe[0])
+		snprintf(text, size, "%s (0x%" PRIx64 ")%s", safe, object, whose);
+	else
+		snprintf(text, size, "0x%" PRIx64 "%s", object, whose);
+}
+
+const char *live_wait_word(uint8_t kind)
+{
+	static const char *const words[] = {
+		[KTRX_WAIT_NONE] = "on",	   [KTRX_WAIT_SPIN] = "for lock",
+		[KTRX_WAIT_LOCK] = "for lock",	   [KTRX_WAIT_EVENT] = "for event",
+		[KTRX_WAIT_TIME] = "for time",	   [KTRX_WAIT_THREAD] = "for the end of thread",
+		[KTRX_WAIT_DEVICE] = "for device",
+	};
+
+	return kind < sizeof(words) / sizeof(words[0]) ? words[kind] : words[KTRX_WAIT_NONE];
+}
+
+struct live_waits {
+	struct threads *threads;
+	uint64_t time;			 /* of the last event: stamps, made to grow by two at least */
+	uint64_t last[THREADS_CPUS_MAX]; /* the same by CPU */
+};
+
+static void ignore(void *context, const struct threads_change *change)
+{
+	(void)context;
+	(void)change;
+}
+
+int live_waits_restart(struct live_waits *waits)
+{
+	int error;
+
+	threads_destroy(waits->threads);
+	memset(waits, 0, sizeof(*waits));
+	error = threads_create(&waits->threads, ignore, NULL);
+	if (!error)
+		threads_learn_on(waits->threads);
+	return error;
+}
+
+struct live_waits *live_waits_open(void)
+{
+	struct live_waits *waits = calloc(1, sizeof(*waits));
+
+	if (waits && live_waits_restart(waits) < 0) {
+		free(waits);
+		return NULL;
+	}
+	return waits;
+}
+
+void live_waits_close(struct live_waits *waits)
+{
+	if (!waits)
+		return;
+	threads_destroy(waits->threads);
+	free(waits);
+}
+
+int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
+		     const struct wellknown *known)
+{
+	const uint32_t cpu = event->cpu < THREADS_CPUS_MAX ? event->cpu : 0;
+
+	waits->time = event->stamp >= waits->time + 2 ? event->stamp : waits->time + 2;
+	if (event->lost && event->cpu < THREADS_CPUS_MAX)
+		threads_gap(waits->threads, cpu, waits->last[cpu]);
+	waits->last[cpu] = waits->time;
+	/* As many as are kept apart: those that are gone make room. */
+	if (threads_left_out(waits->threads) && live_waits_restart(waits) < 0)
+		return KTREAD_E_MEMORY;
+	return threads_event(waits->threads, event, known, waits->time);
+}
+
+/* Threads that wait for locks come before those that wait for work. */
+static bool goes_before(const struct live_wait *a, const struct live_wait *b)
+{
+	const bool a_lock = a->kind == KTRX_WAIT_SPIN || a->kind == KTRX_WAIT_LOCK;
+	const bool b_lock = b->kind == KTRX_WAIT_SPIN || b->kind == KTRX_WAIT_LOCK;
+
+	return a_lock != b_lock ? a_lock : a->ticks > b->ticks;
+}
+
+void live_wait_offer(struct live_wait list[LIVE_WAITS], uint32_t *count, const struct live_wait *wait)
+{
+	uint32_t at = *count;
+
+	while (at > 0 && goes_before(wait, &list[at - 1]))
+		at--;
+	if (at == LIVE_WAITS)
+		return;
+	*count += *count < LIVE_WAITS;
+	memmove(list + at + 1, list + at, (*count - 1 - at) * sizeof(*list));
+	list[at] = *wait;
+}
+
+uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[LIVE_WAITS])
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < threads_count(waits->threads); i++) {
+		const struct threads_thread *thread = threads_at(waits->threads, i);
+		const struct live_wait wait = { .thread = thread->id,
+						.object = thread->object,
+						.ticks = waits->time - thread->since };
+
+		if (thread->state == THREADS_SLEEPING || thread->state == THREADS_WAITING)
+			live_wait_offer(list, &count, &wait);
+	}
+	return count;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "live/lines.h"
+#include "live/views.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "analyze/order.h"
 #include "base/json.h"
-#include "live/holders.h"
+#include "live/cpus.h"
 
 #define TEXT	   192u
 #define CPUS_SHOWN 16u /* in a line for people */

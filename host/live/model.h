@@ -6,11 +6,11 @@
 #ifndef LIVE_MODEL_H
 #define LIVE_MODEL_H
 
+#include <signal.h>
+
 #include "live/cpus.h"
-#include "live/rates.h"
-#include "live/source.h"
 #include "live/tail.h"
-#include "live/waits.h"
+#include "live/source.h"
 
 struct live_model {
 	const struct live_source *source;
@@ -54,5 +54,25 @@ struct ktread *live_model_trace(const struct live_model *model);
 uint64_t live_model_lost(const struct live_model *model);
 uint64_t live_model_unreadable(const struct live_model *model);
 uint64_t live_model_skipped(const struct live_model *model);
+
+/* Follows a source, and lets a view show the model once an interval, until it has had enough or a signal comes. */
+
+struct live_view {
+	void *context;
+	/* Shows what the interval brought. 0: go on, 1: enough. */
+	int (*show)(void *context, struct live_model *model);
+	/* Many times an interval: keys. 0: go on, 1: enough, 2: show anew. NULL: there are none. */
+	int (*attend)(void *context, struct live_model *model);
+};
+
+struct live_watch {
+	const struct live_source *source;
+	uint64_t interval;	     /* ns */
+	uint64_t count;		     /* intervals, 0: no end */
+	volatile sig_atomic_t *stop; /* becomes not 0 */
+};
+
+/* `model` is open. 0, or an error of the source or KTREAD_E_MEMORY. */
+int live_watch(const struct live_watch *watch, struct live_model *model, const struct live_view *view);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "live/page.h"
+#include "live/views.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/order.h"
-#include "live/holders.h"
+#include "live/cpus.h"
 
 #define ORDER_LEAST 4u /* rows for events, below which a line on their order does not pay */
 #define BAR_MOST    40u

@@ -3,14 +3,12 @@
  * The page on a terminal, by ncursesw. Keys: q ends; e, c and p ask for a filter of events, CPUs or a thread; space
  * stops the tail; r shows all again.
  */
-#include "live/screen.h"
+#include "live/views.h"
 
 #define NCURSES_NOMACROS
 #include <curses.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "live/page.h"
 
 #define KEYS	    "q quit  e events  c cpus  p pid  r reset  space pause"
 #define TYPED	    80u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The last events that a filter lets through, as lines of text that hold on to nothing of the trace. */
+/* The last events, and how many there are a second. */
 #ifndef LIVE_TAIL_H
 #define LIVE_TAIL_H
 
@@ -7,6 +7,10 @@
 #include <stdint.h>
 
 #include "ktread/ktread.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+/* The last events that a filter lets through, as lines of text that hold on to nothing of the trace. */
 
 #define LIVE_TAIL_LINES	 128u
 #define LIVE_TAIL_TEXT	 256u
@@ -53,5 +57,32 @@ const char *live_tail_line(const struct live_tail *tail, uint64_t n);
 void live_thread_text(const struct ktread *trace, uint32_t thread, char *text, size_t size);
 /* "group.name", harmless. */
 void live_event_text(const struct ktread_type *type, char *text, size_t size);
+
+/*
+ * How many events of each kind come a second. How much each ring records is known exactly; of which kinds that is may be
+ * known of a sample alone, so each event seen stands for as many as its ring's slots were for each slot looked at.
+ */
+
+#define LIVE_TOP 8u
+
+struct live_top {
+	uint16_t id;
+	double rate; /* a second */
+};
+
+struct live_rates;
+
+struct live_rates *live_rates_open(void); /* NULL: without memory */
+void live_rates_close(struct live_rates *rates);
+/* Another guest, or another boot: what its rings hold already is no rate. */
+void live_rates_restart(struct live_rates *rates);
+void live_rates_event(struct live_rates *rates, const struct ktread_event *event);
+/* Weighs the events told since by how far the rings of `trace` have come since. */
+void live_rates_settle(struct live_rates *rates, const struct ktread *trace);
+/*
+ * Ends an interval of so many seconds. Fills in `top`, the most frequent first, zeros behind the last; returns
+ * the rate of all.
+ */
+double live_rates_end(struct live_rates *rates, double seconds, struct live_top top[LIVE_TOP]);
 
 #endif

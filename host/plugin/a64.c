@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* A64 branches ("Branches, Exception Generating and System instructions" of the Arm Architecture Reference Manual, C4.1). */
-#include "a64.h"
+#include "code.h"
 
 #include "block.h"
 #include "ktrx/hwt_unit.h"

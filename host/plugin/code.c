@@ -7,7 +7,6 @@
 
 #include "flow.h"
 #include "rings.h"
-#include "spaces.h"
 
 #define BUCKETS	   16384u
 #define PAGE_SHIFT 12

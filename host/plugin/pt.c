@@ -8,7 +8,7 @@
 #include "ktrx/hwt.h"
 #include "ktrx/hwt_unit.h"
 #include "trace.h"
-#include "x86.h"
+#include "code.h"
 
 #define HEAD_TIP 0x0du
 #define HEAD_PGE 0x11u

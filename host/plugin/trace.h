@@ -1,18 +1,54 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * A trace: what one virtual CPU writes to one output (the guest's buffer, or a ring of out=FILE). The frame (flow.c) knows
- * which block followed which, decides what is traced, and says so to the encoder in terms of branches; the encoder knows
- * packets. It belongs to the virtual CPU's thread.
- */
+/* Atoms, which say of each branch whether it was taken (E) or not (N), in as few packets as there can be. */
 #ifndef PLUGIN_TRACE_H
 #define PLUGIN_TRACE_H
 
 #include <stdint.h>
 
 #include "block.h"
-#include "etm4.h"
 #include "output.h"
-#include "pt.h"
+
+#define ETM4_ATOMS_MOST 48u
+
+/*
+ * The packet of the oldest of `count` atoms, at least 1, at most ETM4_ATOMS_MOST; the latest in bit 0, 1 is taken. Returns how
+ * many of them it tells.
+ */
+unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet);
+
+/* What the encoder of ETMv4 packets remembers of a trace. */
+
+#define ETM4_ADDRESSES 3u
+#define ETM4_RETURNS   15u /* a decoder remembers as many calls at least */
+
+struct etm4 {
+	uint64_t address[ETM4_ADDRESSES]; /* that were told last, the latest first */
+	uint64_t time;			  /* that was told last; 0 behind a synchronisation */
+	uint64_t space;			  /* that was told last, with its thread, if `told` … */
+	uint32_t thread;
+	uint8_t told;
+	uint8_t depth; /* of returns[] */
+	uint8_t top;
+	uint64_t returns[ETM4_RETURNS];
+};
+
+/* What the encoder of Intel PT packets remembers of a trace. */
+
+#define PT_RETURNS 64u /* as many calls as a decoder must remember */
+
+struct pt {
+	uint64_t last_ip; /* addresses are compressed against it */
+	uint32_t depth;	  /* of returns[], at most PT_RETURNS */
+	uint32_t top;
+	uint8_t mode; /* that was told last; 0: none */
+	uint64_t returns[PT_RETURNS];
+};
+
+/*
+ * A trace: what one virtual CPU writes to one output (the guest's buffer, or a ring of out=FILE). The frame (flow.c) knows
+ * which block followed which, decides what is traced, and says so to the encoder in terms of branches; the encoder knows
+ * packets. It belongs to the virtual CPU's thread.
+ */
 
 #define TRACE_RANGES 4
 

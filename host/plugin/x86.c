@@ -3,7 +3,7 @@
 
 #include "block.h"
 #include "ktrx/hwt_unit.h"
-#include "x86.h"
+#include "code.h"
 
 /* The instruction behind its prefixes. */
 struct opcode {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "record/call_stop.h"
+#include "record/tracer.h"
 
 #include <elf.h>
 #include <errno.h>

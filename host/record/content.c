@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "record/calls.h"
-#include "record/memory.h"
+#include "record/registers.h"
 
 #define DATA_MAX 4096u /* of a transfer; what is longer is cut, and flagged so */
 #define POLL_MAX 128u

@@ -2,8 +2,17 @@
 #include "record/registers.h"
 
 #include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/uio.h>
 #include <sys/utsname.h>
+#include <unistd.h>
+
+#include "record/calls.h"
 
 /* struct user_regs_struct of x86_64, struct user_pt_regs of AArch64, struct user_regs_struct of RISC-V. */
 static const struct record_machine machines[] = {
@@ -78,4 +87,105 @@ int record_registers_set_result(const struct record_machine *machine, struct rec
 		return -1;
 	registers->word[machine->result] = (uint64_t)result;
 	return 0;
+}
+
+#define PAGE 4096u /* a string is read up to the end of its page: the next one may be missing */
+
+size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size)
+{
+	struct iovec local = { to, size };
+	struct iovec remote[3];
+	unsigned pieces = 0;
+	ssize_t read;
+
+	/* Pieces end with pages, so that what lies before a page that is missing is read all the same. */
+	for (size_t at = 0; at < size && pieces < 3; pieces++) {
+		size_t rest = PAGE - (address + at) % PAGE;
+
+		if (rest > size - at || pieces == 2)
+			rest = size - at;
+		remote[pieces] = (struct iovec){ (void *)(uintptr_t)(address + at), rest };
+		at += rest;
+	}
+	read = process_vm_readv(tid, &local, 1, remote, pieces, 0);
+	return read > 0 ? (size_t)read : 0;
+}
+
+ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room)
+{
+	size_t length = 0;
+
+	while (length < room) {
+		size_t piece = PAGE - (address + length) % PAGE;
+		const char *end;
+		size_t read;
+
+		if (piece > 256)
+			piece = 256;
+		if (piece > room - length)
+			piece = room - length;
+		read = record_memory_read(tid, address + length, to + length, piece);
+		end = memchr(to + length, '\0', read);
+		if (end)
+			return end - to;
+		length += read;
+		if (read < piece)
+			break;
+	}
+	return length > 0 ? (ssize_t)length : -1;
+}
+
+#define VECTORS 16u
+
+size_t record_memory_gather(pid_t tid, uint64_t iovec, uint64_t count, void *to, size_t size)
+{
+	struct iovec vector[VECTORS];
+	size_t read = 0, had;
+
+	if (count > VECTORS)
+		count = VECTORS;
+	had = record_memory_read(tid, iovec, vector, (size_t)count * sizeof(vector[0])) / sizeof(vector[0]);
+	for (size_t n = 0; n < had && read < size; n++) {
+		size_t piece = vector[n].iov_len < size - read ? vector[n].iov_len : size - read;
+		size_t got = record_memory_read(tid, (uintptr_t)vector[n].iov_base, (char *)to + read, piece);
+
+		read += got;
+		if (got < piece)
+			break;
+	}
+	return read;
+}
+
+/* The path as we can open it: relative ones begin at the thread's folder, or at a descriptor of its. */
+static bool find_path(const struct record_thread *thread, char *path, size_t room)
+{
+	bool at = strcmp(record_call(thread->number)->name, "execveat") == 0;
+	char name[PATH_MAX];
+	ssize_t length = record_memory_string(thread->tid, thread->argument[at], name, sizeof(name) - 1);
+	int written;
+
+	if (length < 0)
+		return false;
+	name[length] = '\0';
+	if (name[0] == '/')
+		written = snprintf(path, room, "/proc/%d/root%s", (int)thread->tid, name);
+	else if (at && (int)thread->argument[0] != AT_FDCWD)
+		written = snprintf(path, room, "/proc/%d/fd/%d%s%s", (int)thread->tid,
+				   (int)thread->argument[0], *name ? "/" : "", name);
+	else
+		written = snprintf(path, room, "/proc/%d/cwd/%s", (int)thread->tid, name);
+	return written > 0 && (size_t)written < room;
+}
+
+bool record_is_privileged_exec(const struct record_thread *thread)
+{
+	char path[PATH_MAX + 64];
+	struct statvfs system;
+	struct stat file;
+
+	if (geteuid() == 0 || !find_path(thread, path, sizeof(path)) || stat(path, &file) != 0 ||
+	    statvfs(path, &system) != 0 || (system.f_flag & ST_NOSUID))
+		return false;
+	return ((file.st_mode & S_ISUID) && file.st_uid != geteuid()) ||
+	       ((file.st_mode & S_ISGID) && (file.st_mode & S_IXGRP) && file.st_gid != getegid());
 }

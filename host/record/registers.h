@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Where a system call lies in the registers of a stopped thread, as ptrace(2) gives them (NT_PRSTATUS): for kernels that do
- * not say it themselves (before 5.3), and to change a result.
- */
+/* The registers, the memory and the privileges of a traced program. */
 #ifndef RECORD_REGISTERS_H
 #define RECORD_REGISTERS_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#include "record/tracees.h"
+
+/*
+ * Where a system call lies in the registers of a stopped thread, as ptrace(2) gives them (NT_PRSTATUS): for kernels that do
+ * not say it themselves (before 5.3), and to change a result.
+ */
 
 #define RECORD_WORDS 34 /* of the largest image */
 
@@ -36,5 +41,20 @@ int record_registers_result(const struct record_machine *machine, const struct r
 			    int64_t *result);
 int record_registers_set_result(const struct record_machine *machine, struct record_registers *registers,
 				int64_t result);
+
+/* The memory of another process. What cannot be read is left out: a program may pass any address. */
+
+/* How many bytes could be read, from the beginning on. */
+size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size);
+/* Length of a string, at most `room` bytes of it, without the NUL; -1 if it begins nowhere. */
+ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room);
+/* What `count` struct iovec at an address lead to, one after another, `size` bytes at most. */
+size_t record_memory_gather(pid_t tid, uint64_t iovec, uint64_t count, void *to, size_t size);
+
+/*
+ * The thread is about to become another program: has that rights which the thread lacks (set-id)? Nobody may watch that but
+ * root; and traced by anybody else, it would not get them. False where we are root.
+ */
+bool record_is_privileged_exec(const struct record_thread *thread);
 
 #endif

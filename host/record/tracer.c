@@ -11,9 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/call_stop.h"
 #include "record/content.h"
-#include "record/privilege.h"
+#include "record/registers.h"
 
 #define OPTIONS                                                                                  \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | \

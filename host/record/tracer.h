@@ -26,4 +26,9 @@ void record_tracer_run(void (*attend)(void), pid_t command, int *status);
 /* How many became privileged, and were let go for that. */
 unsigned record_became_privileged(void);
 
+/* A thread that is stopped where a system call begins or returns. */
+
+/* Records it. True where the call is an exec that begins. */
+bool record_see_call(struct record_thread *thread);
+
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "why/detectors.h"
-#include "why/habit.h"
+#include "why/turns.h"
 #include "why/pulse.h"
 #include "why/rests.h"
 #include "why/sleepers.h"

@@ -1,11 +1,302 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The evidence as text: CPU by CPU, then a line a thread. */
 #include "why/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze/order.h"
+#include "base/escape.h"
+#include "why/answers.h"
+#include "why/pulse.h"
+
+#define INSTANT	    1000000u /* parts of a second that are no time */
+#define THREADS	    32u	     /* shown, but with --all */
+#define EVENTS	    5u	     /* shown of each CPU, or … */
+#define ANSWERS	    8u	     /* that a CPU waits for, shown */
+#define EVENTS_IDLE 1u	     /* … if it has nothing to do */
+
+static const char *const mode_words[] = {
+	[KTRX_MODE_UNKNOWN] = "unknown", [KTRX_MODE_IDLE] = "idle",	      [KTRX_MODE_KERNEL] = "kernel",
+	[KTRX_MODE_USER] = "user",	 [KTRX_MODE_INTERRUPT] = "interrupt",
+};
+
+static const char *const wait_words[] = {
+	[KTRX_WAIT_NONE] = "none",     [KTRX_WAIT_SPIN] = "spin", [KTRX_WAIT_LOCK] = "lock",
+	[KTRX_WAIT_EVENT] = "event",   [KTRX_WAIT_TIME] = "time", [KTRX_WAIT_THREAD] = "thread",
+	[KTRX_WAIT_DEVICE] = "device",
+};
+
+/* The same in a sentence. */
+static const char *const wait_phrases[] = {
+	[KTRX_WAIT_SPIN] = "spins for lock",
+	[KTRX_WAIT_LOCK] = "waits for lock",
+	[KTRX_WAIT_EVENT] = "waits on",
+	[KTRX_WAIT_TIME] = "waits for time to pass",
+	[KTRX_WAIT_THREAD] = "waits for the end of",
+	[KTRX_WAIT_DEVICE] = "waits for device",
+};
+
+const char *why_say_mode(uint8_t mode)
+{
+	return mode < sizeof(mode_words) / sizeof(mode_words[0]) ? mode_words[mode] : "unknown";
+}
+
+const char *why_say_wait(uint8_t wait)
+{
+	return wait < sizeof(wait_words) / sizeof(wait_words[0]) ? wait_words[wait] : "unknown";
+}
+
+const char *why_say_state(const struct why_thread *thread)
+{
+	static const char *const told[] = { "unknown", "running", "runnable", "waiting" };
+	static const char *const concluded[] = {
+		[THREADS_UNKNOWN] = "unknown", [THREADS_RUNNING] = "running", [THREADS_RUNNABLE] = "runnable",
+		[THREADS_SLEEPING] = "asleep", [THREADS_WAITING] = "asleep",  [THREADS_STOPPED] = "stopped",
+		[THREADS_DEAD] = "dead",
+	};
+
+	if (thread->has_holder && thread->holder.state && thread->holder.state < 4)
+		return told[thread->holder.state];
+	return concluded[thread->state];
+}
+
+/* "2.31 s ago", "never". */
+static const char *ago(const struct why_evidence *evidence, uint64_t stamp, char *buffer, size_t size)
+{
+	char ticks[WHY_WORDS];
+
+	if (stamp == 0)
+		return why_say(buffer, size, "never");
+	if (stamp >= evidence->end || why_age(evidence, stamp) < evidence->info->frequency / INSTANT)
+		return why_say(buffer, size, "at the end");
+	return why_say(buffer, size, "%s ago",
+		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
+}
+
+/* It waits for work, rather than for anything that should have come. */
+static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return why_idles(evidence, cpu) && !(cpu->has_holder && cpu->holder.wait) &&
+	       (!cpu->has_row || (cpu->row.nesting == 0 && cpu->row.mode != KTRX_MODE_INTERRUPT));
+}
+
+static void put_cpu_state(struct base_output *out, const struct why_evidence *evidence,
+			  const struct why_cpu *cpu)
+{
+	char line[512], actor[WHY_WORDS], event[WHY_WORDS], beat[WHY_WORDS];
+	const char *mode = !cpu->has_row		      ? "unknown"
+			   : is_idle(evidence, cpu)	      ? "idle"
+			   : cpu->row.nesting > 0	      ? "interrupt"
+			   : why_idle_is_stale(evidence, cpu) ? "busy"
+							      : why_say_mode(cpu->row.mode);
+	const bool is_left = is_idle(evidence, cpu) && why_runs_work(evidence, cpu);
+
+	why_say(line, sizeof(line), "CPU %-3" PRIu32 " %s%s, %s%s; last event %s, heartbeat %s", cpu->number,
+		mode,
+		cpu->row.interrupts == KTRX_INTERRUPTS_OFF && !is_idle(evidence, cpu) ? ", interrupts off"
+										      : "",
+		is_left ? "ran " : "",
+		cpu->running == UINT32_MAX ? "thread unknown"
+					   : why_say_actor(evidence, cpu->running + 1, actor, sizeof(actor)),
+		ago(evidence, cpu->last_stamp, event, sizeof(event)),
+		cpu->has_row ? ago(evidence, cpu->row.heartbeat_stamp, beat, sizeof(beat)) : "unknown");
+	why_put_wrapped(out, 0, line);
+}
+
+/* The kernel has room for it, and it never started. */
+static bool is_offline(const struct why_cpu *cpu)
+{
+	return cpu->has_row && !why_is_there(cpu) && !cpu->has_registers;
+}
+
+/* One line for all such CPUs in a row. Returns the last of them. */
+static uint32_t put_offline(struct base_output *out, const struct why_evidence *evidence, uint32_t first)
+{
+	uint32_t last = first;
+	char line[96];
+
+	while (last + 1 < evidence->cpus && is_offline(&evidence->cpu[last + 1]))
+		last++;
+	if (last == first)
+		why_say(line, sizeof(line), "CPU %-3" PRIu32 " offline: it has never started", first);
+	else
+		why_say(line, sizeof(line), "CPU %" PRIu32 " to %" PRIu32 " offline: they have never started",
+			first, last);
+	why_put_wrapped(out, 0, line);
+	return last;
+}
+
+/* What a CPU or thread holds, and what it waits for. */
+static void put_holder(struct base_output *out, const struct why_evidence *evidence,
+		       const struct ktrx_holder *holder)
+{
+	char line[1024], object[WHY_WORDS], place[WHY_WORDS], since[WHY_WORDS];
+
+	for (uint32_t n = 0; n < KTRX_HELD; n++) {
+		if (!holder->held[n].object)
+			continue;
+		why_say(line, sizeof(line), "        has lock %s%s%s",
+			why_say_object(evidence, holder->held[n].object, object, sizeof(object)),
+			why_say_since(evidence, " for about ", holder->held[n].stamp, since, sizeof(since)),
+			why_say_called(evidence, ", taken in ", holder->held[n].pc, place, sizeof(place)));
+		why_put_wrapped(out, 0, line);
+	}
+	if (holder->wait == KTRX_WAIT_NONE || holder->wait > KTRX_WAIT_DEVICE ||
+	    (holder->state == KTRX_THREAD_RUNNABLE && holder->wait != KTRX_WAIT_LOCK))
+		return;
+	object[0] = '\0';
+	if (holder->wait == KTRX_WAIT_THREAD)
+		why_say_actor(evidence, (uint32_t)holder->object + 1, object, sizeof(object));
+	else if (holder->object)
+		why_say_object(evidence, holder->object, object, sizeof(object));
+	why_say(line, sizeof(line), "        %s%s%s%s%s", wait_phrases[holder->wait], *object ? " " : "",
+		object, why_say_since(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
+		why_say_called(evidence, " in ", holder->wait_pc, place, sizeof(place)));
+	why_put_wrapped(out, 0, line);
+}
+
+/* Whose answer a CPU waits for, and what those CPUs do. */
+static void put_answers(struct base_output *out, const struct why_evidence *evidence,
+			const struct why_cpu *cpu)
+{
+	char line[WHY_LINE + 16], words[WHY_LINE];
+	uint32_t owing = 0;
+
+	if (!why_asks(cpu))
+		return;
+	why_say(line, sizeof(line), "        %s", why_say_asks(evidence, cpu, words, sizeof(words)));
+	why_put_wrapped(out, 0, line);
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		if (!why_asks_for(cpu, &evidence->cpu[n]) || owing++ >= ANSWERS)
+			continue;
+		why_say(line, sizeof(line), "          %s",
+			why_say_owes(evidence, &evidence->cpu[n], words, sizeof(words)));
+		why_put_wrapped(out, 0, line);
+	}
+	if (owing > ANSWERS)
+		base_output_format(out, "          %" PRIu32 " more CPUs have not answered\n",
+				   owing - ANSWERS);
+}
+
+static void put_stack(struct base_output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	char line[512], place[WHY_WORDS];
+	const uint32_t frames = is_idle(evidence, cpu) ? 0 : cpu->frames;
+
+	if (!cpu->has_registers && !(cpu->has_row && cpu->row.heartbeats))
+		return;
+	why_say(line, sizeof(line), "        at %s%s",
+		cpu->has_registers ? why_say_standing(evidence, cpu, place, sizeof(place))
+				   : why_say_place(evidence, cpu->row.pc, place, sizeof(place)),
+		cpu->has_registers ? "" : ", by its last heartbeat");
+	why_put_wrapped(out, 0, line);
+	for (uint32_t n = 0; n < frames; n++) {
+		why_say(line, sizeof(line), "        by %s",
+			why_say_frame(evidence, cpu, n, place, sizeof(place)));
+		why_put_wrapped(out, 0, line);
+	}
+}
+
+static void put_events(struct base_output *out, const struct why_evidence *evidence,
+		       const struct why_cpu *cpu)
+{
+	const uint32_t most = is_idle(evidence, cpu) ? EVENTS_IDLE : EVENTS;
+	const struct why_last *last = &cpu->last;
+	char line[512], when[WHY_WORDS];
+
+	for (uint32_t n = last->count > most ? last->count - most : 0; n < last->count; n++) {
+		const struct why_event *event = &last->event[n];
+
+		why_say_ticks(evidence, why_age(evidence, event->stamp), when, sizeof(when));
+		why_say(line, sizeof(line), "        -%-9s %s", when, event->text);
+		why_put_wrapped(out, 0, line);
+	}
+}
+
+static void put_thread(struct base_output *out, const struct why_evidence *evidence,
+		       const struct why_thread *thread)
+{
+	char line[512], actor[WHY_WORDS], when[WHY_WORDS], cpu[16] = "-";
+	const uint32_t on = thread->has_holder ? thread->holder.cpu : thread->cpu;
+	const uint64_t seen = thread->last.count ? thread->last.event[thread->last.count - 1].stamp : 0;
+
+	if (on != KTRX_NO_CPU)
+		why_say(cpu, sizeof(cpu), "%" PRIu32, on);
+	why_say(line, sizeof(line), "%-32s %-9s CPU %-3s last event %s",
+		why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), why_say_state(thread), cpu,
+		ago(evidence, seen, when, sizeof(when)));
+	why_put_wrapped(out, 0, line);
+	if (thread->has_holder)
+		put_holder(out, evidence, &thread->holder);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct why_thread *const *left = a, *const *right = b;
+
+	return (*left)->id < (*right)->id ? -1 : (*left)->id > (*right)->id;
+}
+
+/* By number. Without memory for that they are left out. */
+static void put_threads(struct base_output *out, const struct why_evidence *evidence, bool all)
+{
+	const struct why_thread **sorted = calloc((size_t)evidence->threads + 1, sizeof(struct why_thread *));
+	uint32_t count = 0, shown;
+
+	if (!sorted)
+		return;
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (!evidence->thread[n].idle && evidence->thread[n].state != THREADS_DEAD)
+			sorted[count++] = &evidence->thread[n];
+	if (count)
+		qsort(sorted, count, sizeof(struct why_thread *), by_id);
+	shown = count > THREADS && !all ? THREADS : count;
+	for (uint32_t n = 0; n < shown; n++)
+		put_thread(out, evidence, sorted[n]);
+	if (shown < count)
+		base_output_format(out, "and %" PRIu32 " threads more: --all shows them\n", count - shown);
+	free(sorted);
+}
+
+void why_report_evidence(struct base_output *out, const struct why_evidence *evidence, bool all)
+{
+	char line[sizeof(evidence->ended) * 4 + 32] = "end of the run: ";
+	char *at = line + strlen(line);
+
+	*base_escape_text(at, evidence->ended, strlen(evidence->ended), sizeof(evidence->ended) * 4) = '\0';
+	base_output_text(out, "\n");
+	if (*at)
+		why_put_wrapped(out, 0, line);
+	if (evidence->stood_before)
+		why_put_wrapped(out, 0,
+				"nothing came from the machine while it was watched: it may have stood "
+				"for longer than the times below say");
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+
+		if (is_offline(cpu)) {
+			n = put_offline(out, evidence, n);
+			continue;
+		}
+		put_cpu_state(out, evidence, cpu);
+		if (cpu->has_holder)
+			put_holder(out, evidence, &cpu->holder);
+		put_answers(out, evidence, cpu);
+		put_stack(out, evidence, cpu);
+		put_events(out, evidence, cpu);
+	}
+	base_output_text(out, "\n");
+	put_threads(out, evidence, all);
+	if (evidence->left_out)
+		base_output_format(out,
+				   "%" PRIu64
+				   " events, rows and orders of locks are left out: no more than %u threads, "
+				   "%u CPUs and %u orders are told apart\n",
+				   evidence->left_out, WHY_THREADS, WHY_CPUS, KEYED_MAX);
+}
 
 #define WIDTH 116u /* columns */
 

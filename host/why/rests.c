@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "why/graph.h"
-#include "why/habit.h"
+#include "why/turns.h"
 #include "why/pulse.h"
 
 #define REGULAR_LEAST 20u /* intervals */

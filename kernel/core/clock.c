@@ -5,7 +5,7 @@
  * whole measurement is not taken for another one's.
  *
  * Round trips need both CPUs at the same time, which a busy host seldom gives to a guest. So both sides leave their stamps for
- * each other, in exchanges and ticks, and each bounds the offset from one side (clock_bounds.h).
+ * each other, in exchanges and ticks, and each bounds the offset from one side (clock.h).
  *
  * Nothing here waits without bound. The CPU that asks gives the cell back in every case; only a CPU that is stopped for
  * good in between keeps it. Then there are no more round trips.

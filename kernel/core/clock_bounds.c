@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "clock_bounds.h"
+#include "clock.h"
 
 #define KTRACE_DRIFT 2000u /* ticks in which clocks drift apart by one, at most: 500 ppm */
 

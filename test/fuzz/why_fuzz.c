@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What `ktrace why` makes of any bytes, as a fuzz target: as text and as JSON. With clang: -fsanitize=fuzzer and this file
- * with the sources that fuzz/why.mk names; with replay.c instead it replays files.
+ * What `ktrace why` makes of any bytes, as a fuzz target: as text and as JSON. test/fuzz/fuzz.mk builds it with
+ * libFuzzer, and with replay.c, which replays files.
  */
 #include <fcntl.h>
 #include <stdint.h>

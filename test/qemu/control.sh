@@ -10,7 +10,8 @@ start() {
 	arch=$1
 	shift
 	rm -rf "$tmp/ram" "$tmp/keys" && mkdir "$tmp/ram" && mkfifo "$tmp/keys"
-	: >"$tmp/console"
+	# What an earlier guest said is not this one's.
+	: >"$tmp/console"; : >"$tmp/err"
 	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$arch" 2) \
 		-append "$*" <"$tmp/keys" >"$tmp/console" 2>"$tmp/err" &
 	guest=$!

@@ -99,6 +99,7 @@ wait "$watcher"
 finish
 
 # QEMU ends and another one comes.
+: >"$tmp/live" # an earlier watcher's lines are not this one's
 (cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 250ms) >"$tmp/live" 2>"$tmp/live.err" &
 watcher=$!
 for boot in 1 2; do

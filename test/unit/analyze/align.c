@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/align.h"
-#include "analyze/bounds.h"
+#include "analyze/align_parts.h"
 #include "unit/support/ktread_writer.h"
 
 #define CPUS   3u
@@ -250,6 +250,26 @@ static void cpus_that_take_turns_thousands_of_times_a_second(void **state)
 	ktread_close(trace);
 }
 
+/* Such CPUs have an effect every 72 us, so an estimate that is a millisecond wrong does not tell which cause is whose. */
+static void estimates_are_finer_than_their_grain(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { 20400000, 0 } };
+	struct ktread *trace = open_turns(skew);
+	struct coarse *coarse = coarse_create(CPUS, 100000000, 1000000);
+	struct wellknown_table known = { 0 };
+	const struct ktread_event *event;
+	int64_t forward[CPUS];
+
+	(void)state;
+	assert_non_null(coarse);
+	while (ktread_next(trace, &event) > 0 && coarse_event(coarse, event, wellknown_of(&known, event)))
+		;
+	coarse_solve(coarse, forward);
+	assert_in_range(-forward[1], 20350000, 20450000);
+	coarse_destroy(coarse);
+	ktread_close(trace);
+}
+
 static void drift_alone(void **state)
 {
 	(void)state;
@@ -310,6 +330,7 @@ int main(void)
 		cmocka_unit_test(a_hundred_microseconds),
 		cmocka_unit_test(ten_milliseconds),
 		cmocka_unit_test(cpus_that_take_turns_thousands_of_times_a_second),
+		cmocka_unit_test(estimates_are_finer_than_their_grain),
 		cmocka_unit_test(drift_alone),
 		cmocka_unit_test(ten_milliseconds_and_drift),
 		cmocka_unit_test(contradictions_are_told),

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "capture/expect.h"
+#include "capture/run_state.h"
 
 static bool found(const char *text, const char *bytes, size_t length, size_t piece)
 {

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "capture/inspection.h"
+#include "capture/run_state.h"
 
 #define REGISTERS                                                                                        \
 	"{\"return\": \"CPU#0\\r\\nRIP=12 RBP=ffff800000001010\\r\\nCPU#1\\r\\nRIP=13\\r\\n\", \"id\": " \

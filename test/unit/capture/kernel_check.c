@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "capture/error.h"
-#include "capture/kernel_check.h"
+#include "capture/kernel_elf.h"
 #include "ktread/memory.h"
 #include "unit/support/ktread_sample.h"
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "capture/qemu_option.h"
+#include "capture/qemu_line.h"
 
 static void options_take_their_values(void **state)
 {

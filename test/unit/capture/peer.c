@@ -19,9 +19,9 @@
 
 #include "analyze/privilege.h"
 #include "capture/error.h"
-#include "capture/gdb.h"
-#include "capture/interrupt.h"
-#include "capture/monitor.h"
+#include "capture/peer_gdb.h"
+#include "capture/dial.h"
+#include "capture/qmp.h"
 #include "capture/peer.h"
 #include "capture/registers.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "capture/error.h"
-#include "capture/process_memory.h"
+#include "capture/memory.h"
 
 #define PAGE ((size_t)4096)
 #define LOW  (16 * PAGE)

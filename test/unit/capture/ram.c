@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "capture/error.h"
-#include "capture/ram.h"
+#include "capture/memory.h"
 #include "capture/record.h"
 
 #define KIB UINT64_C(1024)

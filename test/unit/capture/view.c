@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "capture/error.h"
-#include "capture/view.h"
+#include "capture/run_state.h"
 #include "unit/support/ktread_sample.h"
 
 static const struct capture_map map = {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cmd/trace_values.h"
+#include "cmd/trace_args.h"
 
 static void times(void **state)
 {

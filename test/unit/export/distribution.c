@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "export/distribution.h"
+#include "export/stats.h"
 
 static struct histogram values, negative;
 

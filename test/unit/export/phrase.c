@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/phrase.h"
+#include "export/timeline.h"
 #include "ktrx/v2.h"
 
 static uint64_t random_state = 3;

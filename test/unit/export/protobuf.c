@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/protobuf.h"
+#include "export/perfetto_packet.h"
 
 static unsigned char buffer[40000];
 static struct protobuf pb;

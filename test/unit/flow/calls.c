@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/tree.h"
+#include "flow/views.h"
 #include "unit/support/flow_support.h"
 
 static struct flow_doubts doubts; /* of the last script */

@@ -12,11 +12,7 @@
 #include <string.h>
 
 #include "flow/columns.h"
-#include "flow/coverage.h"
-#include "flow/durations.h"
-#include "flow/executed.h"
-#include "flow/folded.h"
-#include "flow/last.h"
+#include "flow/views.h"
 #include "unit/support/flow_support.h"
 
 /* a calls b twice, of which the second calls c; then itself; it is not seen to return. */

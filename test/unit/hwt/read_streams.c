@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Streams that are not whole: what is lost, damaged, wrapped or goes round is told, and what follows is decoded. */
-#include "hwt/spe_record.h"
+#include "hwt/spe.h"
 #include "unit/support/hwt_reading.h"
 #include "ktrx/hwt_unit.h"
 

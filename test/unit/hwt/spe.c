@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "hwt/decoder.h"
-#include "hwt/spe_packet.h"
+#include "hwt/spe.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 

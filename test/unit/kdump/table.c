@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kdump/table.h"
 #include "kdump/tables.h"
-#include "kdump/words.h"
+#include "kdump/context.h"
 
 static struct kdump_table *make(const char *text, uint16_t machine)
 {

@@ -94,6 +94,7 @@ static void level_one_puts_name_and_text(void **state)
 static void level_two_puts_the_line_of_each_log(void **state)
 {
 	char wanted[200];
+	int line;
 
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -101,8 +102,8 @@ static void level_two_puts_the_line_of_each_log(void **state)
 	for (int n = 0; n < 2; n++) {
 		screen.length = 0;
 		KTR_LOG(place_log, 8);
-		snprintf(wanted, sizeof(wanted), " test/unit/kernel/console_echo.c:%u place_log  8\n",
-			 __LINE__ - 1);
+		line = __LINE__ - 1;
+		snprintf(wanted, sizeof(wanted), " test/unit/kernel/console_echo.c:%d place_log  8\n", line);
 		assert_string_equal(strchr(screen.text + 5, ' '), wanted);
 	}
 }

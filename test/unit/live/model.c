@@ -14,9 +14,8 @@
 #include <cmocka.h>
 
 #include "ktrx/slot.h"
-#include "live/lines.h"
-#include "live/page.h"
-#include "live/watch.h"
+#include "live/views.h"
+#include "live/model.h"
 #include "unit/support/script.h"
 
 #define MS	    UINT64_C(1000000)

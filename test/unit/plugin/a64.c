@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "ktrx/hwt_unit.h"
-#include "plugin/a64.h"
+#include "plugin/code.h"
 #include "plugin/block.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))

@@ -13,8 +13,7 @@
 #include <cmocka.h>
 
 #include "hwt/decoder.h"
-#include "plugin/a64.h"
-#include "plugin/etm4_atoms.h"
+#include "plugin/code.h"
 #include "plugin/trace.h"
 
 #define BASE   UINT64_C(0xffff000012340000)

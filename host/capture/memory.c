@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/open.h"
+#include "error.h"
+
+/* "  FIRST-LAST (prio N, ram): NAME @OFFSET KVM": 1 if it is a range of `id` (NULL: of any RAM), 0 if not. */
+static int read_range(const char *line, const char *id, uint64_t *first, uint64_t *last, uint64_t *offset)
+{
+	size_t id_length = id ? strlen(id) : 0;
+	const char *name;
+	char kind[16];
+	int at = 0;
+
+	if (sscanf(line, " %" SCNx64 "-%" SCNx64 " (prio %*d, %15[^)]): %n", first, last, kind, &at) != 3 ||
+	    at == 0)
+		return 0;
+	name = line + at;
+	*offset = 0;
+	if (!id)
+		return strcmp(kind, "ram") == 0;
+	if ((strcmp(kind, "ram") != 0 && strcmp(kind, "rom") != 0) || strncmp(name, id, id_length) != 0 ||
+	    (name[id_length] && name[id_length] != ' '))
+		return 0;
+	if (name[id_length])
+		sscanf(name + id_length, " @%" SCNx64, offset);
+	return 1;
+}
+
+static int add_range(struct capture_map *map, uint64_t first, uint64_t last, uint64_t offset)
+{
+	uint32_t n = map->ranges;
+	uint64_t end = n ? map->range[n - 1].physical + map->range[n - 1].length : 0;
+
+	if (first < end || last < first || last - first == UINT64_MAX || offset > INT64_MAX - (last - first))
+		return capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map is out of order");
+	if (n && first == end && offset == map->range[n - 1].offset + map->range[n - 1].length) {
+		map->range[n - 1].length += last - first + 1;
+		return 0;
+	}
+	if (n == CAPTURE_MAP_RANGES)
+		return capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map has too many pieces");
+	map->range[n].physical = first;
+	map->range[n].length = last - first + 1;
+	map->range[n].offset = offset;
+	map->ranges++;
+	return 0;
+}
+
+int capture_map_read(struct capture_map *map, const char *text, const char *id)
+{
+	bool wanted = false;
+	char line[256];
+
+	map->ranges = 0;
+	while (*text) {
+		size_t length = strcspn(text, "\r\n");
+		uint64_t first, last, offset;
+
+		snprintf(line, sizeof(line), "%.*s",
+			 length < sizeof(line) ? (int)length : (int)sizeof(line) - 1, text);
+		text += length;
+		text += strspn(text, "\r\n");
+		if (strncmp(line, "FlatView", 8) == 0) {
+			if (map->ranges)
+				return 0;
+			wanted = false;
+		}
+		wanted |= strncmp(line, " AS \"memory\",", 13) == 0;
+		if (wanted && read_range(line, id, &first, &last, &offset) &&
+		    add_range(map, first, last, offset) != 0)
+			return CAPTURE_E_FORMAT;
+	}
+	return map->ranges ? 0
+			   : capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map does not show '%s'",
+					  id ? id : "ram");
+}
+
+uint32_t capture_map_find(const struct capture_map *map, uint64_t physical)
+{
+	uint32_t i = 0;
+
+	while (i < map->ranges && physical >= map->range[i].physical &&
+	       physical - map->range[i].physical >= map->range[i].length)
+		i++;
+	return i;
+}
+
+#define PAGEMAP_THERE	(UINT64_C(3) << 62) /* in memory, or swapped out */
+#define PAGEMAP_ENTRIES 512u
+
+struct process {
+	pid_t pid;
+	int pagemap; /* -1: every page may hold data */
+	uint64_t page;
+	struct capture_map map;
+};
+
+static int process_read(void *context, uint64_t physical, void *buffer, size_t bytes)
+{
+	const struct process *process = context;
+	char *to = buffer;
+
+	while (bytes) {
+		uint32_t i = capture_map_find(&process->map, physical);
+		uint64_t into, left;
+		struct iovec here, there;
+		ssize_t got;
+
+		if (i == process->map.ranges || physical < process->map.range[i].physical)
+			return KTREAD_E_FORMAT;
+		into = physical - process->map.range[i].physical;
+		left = process->map.range[i].length - into;
+		here = (struct iovec){ to, left < bytes ? (size_t)left : bytes };
+		there = (struct iovec){ (void *)(uintptr_t)(process->map.range[i].offset + into),
+					here.iov_len };
+		got = process_vm_readv(process->pid, &here, 1, &there, 1, 0);
+		if (got <= 0) {
+			capture_fail_errno("memory of process %ld", (long)process->pid);
+			return KTREAD_E_SYSTEM;
+		}
+		to += got;
+		physical += (uint64_t)got;
+		bytes -= (size_t)got;
+	}
+	return 0;
+}
+
+/* The first address in [from, end) of the process whose page is there, `end` if none is. */
+static uint64_t first_there(const struct process *process, uint64_t from, uint64_t end)
+{
+	uint64_t entry[PAGEMAP_ENTRIES], at = from & ~(process->page - 1);
+
+	while (at < end) {
+		ssize_t got = pread(process->pagemap, entry, sizeof(entry),
+				    (off_t)(at / process->page * sizeof(entry[0])));
+
+		if (got < (ssize_t)sizeof(entry[0]))
+			return from; /* no telling */
+		for (size_t i = 0; i < (size_t)got / sizeof(entry[0]) && at < end; i++, at += process->page)
+			if (entry[i] & PAGEMAP_THERE)
+				return at > from ? at : from;
+	}
+	return end;
+}
+
+static uint64_t process_next_data(void *context, uint64_t physical)
+{
+	const struct process *process = context;
+
+	for (uint32_t i = capture_map_find(&process->map, physical); i < process->map.ranges; i++) {
+		uint64_t base = process->map.range[i].physical, begin = process->map.range[i].offset;
+		uint64_t from = begin + (physical > base ? physical - base : 0);
+		uint64_t end = begin + process->map.range[i].length;
+		uint64_t found = process->pagemap < 0 ? from : first_there(process, from, end);
+
+		if (found < end)
+			return base + (found - begin);
+	}
+	return UINT64_MAX;
+}
+
+static void process_close(void *context)
+{
+	struct process *process = context;
+
+	if (process->pagemap >= 0)
+		close(process->pagemap);
+	free(process);
+}
+
+int capture_process_open(struct ktread_memory **memory, pid_t pid, const struct capture_map *map)
+{
+	static const struct ktread_memory_ops ops = { .read = process_read,
+						      .next_data = process_next_data,
+						      .close = process_close,
+						      .message = capture_memory_message };
+	struct ktread_range range[CAPTURE_MAP_RANGES];
+	struct process *process = malloc(sizeof(*process));
+	char path[64];
+
+	if (!process)
+		return capture_fail_errno("memory of process %ld", (long)pid);
+	snprintf(path, sizeof(path), "/proc/%ld/pagemap", (long)pid);
+	process->pid = pid;
+	process->pagemap = base_open_regular(path, O_RDONLY);
+	process->page = (uint64_t)sysconf(_SC_PAGESIZE);
+	process->map = *map;
+	for (uint32_t i = 0; i < map->ranges; i++)
+		range[i] = (struct ktread_range){ map->range[i].physical, map->range[i].length };
+	if (ktread_memory_open(memory, &ops, process, range, map->ranges) == 0)
+		return 0;
+	return capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
+}
+
+struct ram {
+	int fd;
+	struct capture_map map;
+};
+
+int capture_ram_create(const char *path, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+
+	if (fd < 0)
+		return capture_fail_errno("%s", path);
+	close(fd);
+	return 0;
+}
+
+static int read_piece(int fd, char *buffer, size_t bytes, uint64_t offset)
+{
+	while (bytes) {
+		ssize_t got = pread(fd, buffer, bytes, (off_t)offset);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			capture_fail(CAPTURE_E_SYSTEM, "the guest's RAM file: %s",
+				     got < 0 ? strerror(errno) : "shorter than QEMU says");
+			return KTREAD_E_SYSTEM;
+		}
+		buffer += got;
+		offset += (uint64_t)got;
+		bytes -= (size_t)got;
+	}
+	return 0;
+}
+
+static int ram_read(void *context, uint64_t physical, void *buffer, size_t bytes)
+{
+	const struct ram *ram = context;
+	char *to = buffer;
+
+	while (bytes) {
+		uint32_t i = capture_map_find(&ram->map, physical);
+		uint64_t into, piece;
+
+		if (i == ram->map.ranges || physical < ram->map.range[i].physical)
+			return KTREAD_E_FORMAT;
+		into = physical - ram->map.range[i].physical;
+		piece = ram->map.range[i].length - into;
+		if (piece > bytes)
+			piece = bytes;
+		if (read_piece(ram->fd, to, (size_t)piece, ram->map.range[i].offset + into) != 0)
+			return KTREAD_E_SYSTEM;
+		to += piece;
+		physical += piece;
+		bytes -= (size_t)piece;
+	}
+	return 0;
+}
+
+static uint64_t ram_next_data(void *context, uint64_t physical)
+{
+	const struct ram *ram = context;
+
+	for (uint32_t i = capture_map_find(&ram->map, physical); i < ram->map.ranges; i++) {
+		uint64_t base = ram->map.range[i].physical;
+		uint64_t offset = ram->map.range[i].offset;
+		uint64_t into = physical > base ? physical - base : 0;
+		off_t data = lseek(ram->fd, (off_t)(offset + into), SEEK_DATA);
+
+		if (data < 0 && errno != ENXIO)
+			return base + into; /* no such call here: all of it may be data */
+		if (data >= 0 && (uint64_t)data - offset < ram->map.range[i].length)
+			return base + ((uint64_t)data - offset);
+	}
+	return UINT64_MAX;
+}
+
+static void ram_close(void *context)
+{
+	struct ram *ram = context;
+
+	close(ram->fd);
+	free(ram);
+}
+
+static int open_mapped(struct ktread_memory **memory, const char *path, const struct capture_map *map)
+{
+	static const struct ktread_memory_ops ops = { .read = ram_read,
+						      .next_data = ram_next_data,
+						      .close = ram_close,
+						      .message = capture_memory_message };
+	struct ktread_range range[CAPTURE_MAP_RANGES];
+	struct ram *ram = malloc(sizeof(*ram));
+
+	if (!ram)
+		return capture_fail_errno("%s", path);
+	ram->map = *map;
+	ram->fd = base_open_regular(path, O_RDONLY);
+	if (ram->fd < 0) {
+		free(ram);
+		return capture_fail(CAPTURE_E_SYSTEM, "%s: %s", path, base_open_message(errno));
+	}
+	for (uint32_t i = 0; i < map->ranges; i++)
+		range[i] = (struct ktread_range){ map->range[i].physical, map->range[i].length };
+	if (ktread_memory_open(memory, &ops, ram, range, map->ranges) == 0)
+		return 0;
+	return capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
+}
+
+int capture_ram_open(struct ktread_memory **memory, const char *path, const struct capture_map *map,
+		     const char *architecture)
+{
+	if (map->ranges)
+		return open_mapped(memory, path, map);
+	if (ktread_memory_open_ram(memory, path, architecture) == 0)
+		return 0;
+	return capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "cmd/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "base/utf8.h"
+
+/* File names and what libraries quote may hold any bytes; line feeds are the message's own. */
+static void print_harmless(const char *text)
+{
+	char line[1024];
+
+	for (const char *end; *text; text = end) {
+		end = text + strcspn(text, "\n");
+		while (text < end) {
+			size_t piece = base_utf8_cut(text, (size_t)(end - text),
+						     sizeof(line) / BASE_ESCAPE_TEXT_GROWTH);
+
+			fwrite(line, 1, (size_t)(base_escape_utf8(line, text, piece, sizeof(line)) - line),
+			       stderr);
+			text += piece;
+		}
+		if (*end == '\n')
+			fputc(*end++, stderr);
+	}
+}
+
+void command_message(const char *name, const char *format, ...)
+{
+	char *text = NULL;
+	va_list arguments;
+
+	fprintf(stderr, "%s: ", name);
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) >= 0) {
+		print_harmless(text);
+		free(text);
+	}
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+int command_usage(const char *name)
+{
+	command_message(name, "try '%s --help'", name);
+	return EXIT_USAGE;
+}
+
+int command_help(const char *usage)
+{
+	return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+}
+
+void command_self(char path[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	path[length > 0 ? length : 0] = '\0';
+}

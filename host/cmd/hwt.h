@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The command line of `ktrace hwt`: which recording, what of it, and how it is to be shown. */
+#ifndef CMD_HWT_H
+#define CMD_HWT_H
+
+#include <stdint.h>
+
+#include "flow/columns.h"
+#include "flow/views.h"
+
+#define HWT_CPUS_MOST 4096u
+#define HWT_ELFS_MOST 32u
+
+enum hwt_view {
+	HWT_VIEW_COLUMNS,
+	HWT_VIEW_CALLS,
+	HWT_VIEW_FOLDED,
+	HWT_VIEW_DURATIONS,
+	HWT_VIEW_COVERAGE,
+	HWT_VIEW_FUNCTIONS,
+	HWT_VIEW_PACKETS,
+	HWT_VIEW_RAW,
+};
+
+struct hwt_args {
+	const char *name; /* signs messages */
+	const char *path;
+	enum hwt_view view;
+	unsigned views; /* how many were asked for */
+	int json;
+	const char *columns, *backend, *image, *function, *root, *output, *snapshot, *cpu_list;
+	const char *from, *to;
+	uint8_t cpus[HWT_CPUS_MOST / 8];
+	int64_t thread, pid; /* -1: all */
+	uint64_t bytes;	     /* -b; 0: not given */
+	enum flow_weight weight;
+	struct flow_last last;
+	const char *elf[HWT_ELFS_MOST]; /* as given: FILE or FILE@BASE */
+	unsigned elfs;
+	char **command; /* to be run and recorded; NULL: none */
+};
+
+/* -1: go on; otherwise the exit status, --help included. */
+int hwt_args_parse(struct hwt_args *args, int argc, char **argv);
+/* "unusable value for OPTION"; returns EXIT_USAGE. */
+int hwt_bad_value(const struct hwt_args *args, const char *option, const char *value);
+
+/* The recording that `ktrace hwt` looks at: opened, narrowed down, and what is missing of it told. */
+
+/* 0, or an exit status after a message. */
+int hwt_flow_open(struct hwt_args *args, struct flow **flow);
+/* Says what is missing or damaged. EXIT_BAD_INPUT if something is damaged, else 0. */
+int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow);
+/* Says that code has no names, and that nothing was as asked for. EXIT_BAD_INPUT if so, else 0. */
+int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow);
+
+/* ktrace hwt -c BACKEND -w FILE -- COMMAND: a recording is made. */
+
+/* Becomes the command, or returns the exit status after a message. */
+int hwt_record(const struct hwt_args *args);
+
+/* ktrace hwt: one recording, one view of it. */
+
+/* Shows the recording as the command line has it. Messages are printed. Returns the exit status. */
+int hwt_view(struct hwt_args *args);
+
+#endif

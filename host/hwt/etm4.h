@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The decoder of ETMv4: a guard before OpenCSD, what OpenCSD says as steps, and its tree of one unit. */
+#ifndef HWT_ETM4_H
+#define HWT_ETM4_H
+
+#include <opencsd/c_api/opencsd_c_api.h>
+#include <opencsd/etmv4/trc_pkt_types_etmv4.h>
+#include <opencsd/trc_gen_elem_types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hwt/hwt.h"
+
+/*
+ * A barrier before OpenCSD's decoder of ETMv4 (1.3.3), which takes some rows of packets on trust and crashes by them. It keeps what
+ * has not been committed as a row of elements, oldest first. To that it holds on to two things, which are looked after here in
+ * such a row of our own (and a third one, of places):
+ *
+ *	behind an exception comes its address, and both are committed, or cancelled, together
+ *	an address that a mispredicted branch takes back is the newest element
+ *	the end of memory is not reached
+ *
+ * AArch32 is refused, which is no damage, as among its instructions are some behind which the library loses an exception's
+ * address; and what is none of the packets named here, all that units write as their registers are wanted (etm4.c).
+ */
+
+#define ETM4_GUARD_ROOM	 256u
+#define ETM4_INSTRUCTION 4u /* bytes of one, at most */
+/* No code is at the very end of memory: the library counts past it to 0. */
+#define ETM4_CODE_END (UINT64_MAX - 4095u)
+
+struct etm4_guard {
+	bool synced, decodes; /* it ignores packets until it has seen an A-Sync, and then a Trace Info */
+	bool wants_address;   /* an exception has been told, and not yet where */
+	bool bits_64;	      /* a context has said so */
+	const char *unread;   /* what has just been refused is as a unit may write it; NULL: it is damage */
+	uint32_t depth;	      /* atoms and exceptions that are not committed */
+	/* Counted on; element n is at n % ETM4_GUARD_ROOM. `newest` is behind the newest. */
+	uint32_t oldest, newest;
+	uint8_t element[ETM4_GUARD_ROOM];
+};
+
+/* How many of these bytes of code the library may see: none that leads to the end of memory. */
+size_t etm4_guard_code(uint64_t address, const uint8_t *bytes, size_t size);
+/*
+ * False: the packet must not be decoded; guard->unread says of which kind it is, if that is all there is against it.
+ * `speculation`: elements that the unit leaves uncommitted at most (TRCIDR8).
+ */
+bool etm4_guard_allows(struct etm4_guard *guard, uint32_t speculation, const ocsd_etmv4_i_pkt *packet);
+
+/*
+ * Steps between a library that pushes and a caller who pulls. Some are only complete when the next one is known: where trace
+ * begins, or an exception leads to, is the address of the next run; whether a run ends in a system call, the exception behind
+ * it says. So the newest stay open until something closes them.
+ */
+
+#define ETM4_QUEUE_ROOM 256u /* a power of two */
+/* What one element of the library becomes, at most. */
+#define ETM4_QUEUE_SPARE 8u
+
+struct etm4_queue {
+	struct hwt_step step[ETM4_QUEUE_ROOM];
+	uint32_t head, tail; /* counted on; step n is at n % ETM4_QUEUE_ROOM */
+	uint32_t open;	     /* from here to the tail: not yet to be taken */
+};
+
+/* No room for what one more element may become: the library must wait. */
+bool etm4_queue_full(const struct etm4_queue *queue);
+/* Behind the last, as it is in `step`; there is room. */
+void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step);
+/* Code at this address comes next: where ON, RUN and ASYNC lead. */
+void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address);
+/* The run that ends right before this address was a system call: true if there is one. */
+bool etm4_queue_call(struct etm4_queue *queue, uint64_t behind);
+/* Nothing will be added to what is there. */
+void etm4_queue_settle(struct etm4_queue *queue);
+/* Is the newest step of that kind? */
+bool etm4_queue_ends_in(const struct etm4_queue *queue, enum hwt_kind kind);
+/* False: nothing is complete. */
+bool etm4_queue_take(struct etm4_queue *queue, struct hwt_step *step);
+
+/* From OpenCSD's generic elements to steps. */
+
+struct etm4_steps {
+	struct etm4_queue queue;
+	bool software; /* the unit of ktrx/hwt_unit.h, whose context id and VMID mean what spec/ktrx-hwt.md says */
+	bool tracing;	/* between an ON and what ends it */
+	bool has_stamp; /* `stamp` is what the unit told last */
+	uint64_t stamp;
+	uint64_t space;
+	uint32_t thread;
+	uint64_t offset;    /* of what is being told now */
+	const char *unread; /* the packet that was refused last is damaged by nothing but that: what it is */
+};
+
+/* What one element becomes; there is room for it. */
+void etm4_steps_take(struct etm4_steps *steps, const ocsd_generic_trace_elem *element);
+/* The stream is damaged here; the text stays the caller's. */
+void etm4_steps_damage(struct etm4_steps *steps, const char *text);
+/* The bytes do not begin with an A-Sync: those before the first one cannot be read. */
+void etm4_steps_begin_torn(struct etm4_steps *steps);
+/* What the unit's context id and VMID say. */
+uint64_t etm4_space(bool software, uint32_t context_id);
+
+/*
+ * OpenCSD's "tree" for one unit, and the bytes of a piece fed to it as far as it takes them.
+ */
+
+/* Why there is no tree. */
+#define ETM4_TREE_REFUSED "OpenCSD does not decode what a unit with such registers writes"
+
+struct etm4_tree {
+	dcd_tree_handle_t handle;
+	const struct hwt_piece *piece;
+	size_t at, end; /* what is fed next; formatted: whole frames */
+	bool formatted;
+	bool waiting; /* it has been told to wait, and is to be flushed */
+	unsigned char id;
+};
+
+enum etm4_fed {
+	ETM4_FED,     /* or it waits */
+	ETM4_FED_ALL, /* the piece has been fed, and its end told */
+	ETM4_FED_BAD, /* it cannot go on with what came before `at`, and has been reset */
+};
+
+/* 0; or -1, with *message. `flags`: OCSD_CREATE_FLG_*. */
+int etm4_tree_open(struct etm4_tree *tree, const struct hwt_stream *stream, const struct hwt_piece *piece,
+		   int flags, const char **message);
+void etm4_tree_close(struct etm4_tree *tree);
+/* Some bytes more. */
+enum etm4_fed etm4_tree_feed(struct etm4_tree *tree);
+/* Offset in the piece of what the library calls an index, which has 32 bits. */
+uint64_t etm4_tree_offset(const struct etm4_tree *tree, ocsd_trc_index_t index);
+
+/* Packets of ETMv4 in OpenCSD's words. */
+
+/* As struct hwt_encoding has it. */
+void etm4_packets(const struct hwt_stream *stream, const struct hwt_piece *piece,
+		  void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to);
+
+#endif
