@@ -34,7 +34,7 @@ help:
 	@echo 'make scenarios [SCENARIOS=NAME[/ARCH]…]   real bugs in the demo kernel, and what ktrace why says of each'
 	@echo 'make soak                                 the long tests'
 	@echo 'make figures                              how large the sources are, beside the aims'
-	@echo 'make docs                                 real output into README.md and spec/, anew'
+	@echo 'make docs                                 real output into README.md and spec/, anew; the table in test/README.md'
 	@echo 'make clean'
 
 # The accelerator of QEMU for guests that are started by hand: kvm, tcg, or auto, which is KVM where that is usable. Tests and
@@ -106,6 +106,7 @@ docs: build build/bench/record/record
 	build/bin/ktrace run -q --out build/minimal.ktrx -- qemu-system-riscv64 -M virt -bios none -smp 4 -nographic \
 		-kernel build/minimal/kernel.elf
 	sh scripts/embed.sh README.md spec/ktrx.md
+	sh test/map.sh >build/test-readme.md && cp build/test-readme.md test/README.md
 
 figures:
 	@sh scripts/figures.sh

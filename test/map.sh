@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# test/map.sh: prints test/README.md with its table of sources and tests made anew. `make docs` writes it, test/lint/docs.sh compares.
+set -eu
+cd "$(dirname "$0")/.."
+sed '/^| source | tests |$/,$d' test/README.md
+echo '| source | tests |'
+echo '|---|---|'
+LC_ALL=C awk -f test/map.awk $(find host kernel -name '*.c' | LC_ALL=C sort) $(find test -name '*.c' | LC_ALL=C sort) \
+	$(find test -name '*.sh' | LC_ALL=C sort)
