@@ -5,26 +5,29 @@
 #include <stddef.h>
 #include <string.h>
 
+/* The first name of each architecture is the one that is printed. */
+static const struct {
+	const char *name;
+	uint16_t elf_machine;
+} machines[] = {
+	{ "x86_64", EM_X86_64 }, { "x64", EM_X86_64 },	  { "amd64", EM_X86_64 }, { "aarch64", EM_AARCH64 },
+	{ "arm64", EM_AARCH64 }, { "riscv64", EM_RISCV }, { "riscv", EM_RISCV },
+};
+
+#define COUNT (sizeof(machines) / sizeof(machines[0]))
+
 const char *base_machine_name(uint16_t elf_machine)
 {
-	switch (elf_machine) {
-	case EM_X86_64:
-		return "x86_64";
-	case EM_AARCH64:
-		return "aarch64";
-	case EM_RISCV:
-		return "riscv64";
-	default:
-		return NULL;
-	}
+	for (size_t i = 0; i < COUNT; i++)
+		if (machines[i].elf_machine == elf_machine)
+			return machines[i].name;
+	return NULL;
 }
 
 uint16_t base_machine_number(const char *name)
 {
-	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64, EM_RISCV };
-
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
-		if (strcmp(base_machine_name(machines[i]), name) == 0)
-			return machines[i];
+	for (size_t i = 0; i < COUNT; i++)
+		if (strcmp(machines[i].name, name) == 0)
+			return machines[i].elf_machine;
 	return EM_NONE;
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/machine.h"
 #include "base/open.h"
 #include "error.h"
 #include "ktrx/v2.h"
@@ -383,10 +384,7 @@ int capture_kernel_read(struct capture_kernel *kernel, const char *path)
 
 const char *capture_kernel_machine(const struct capture_kernel *kernel)
 {
-	return kernel->machine == EM_X86_64    ? "x86_64"
-	       : kernel->machine == EM_AARCH64 ? "aarch64"
-	       : kernel->machine == EM_RISCV   ? "riscv64"
-					       : NULL;
+	return base_machine_name(kernel->machine);
 }
 
 struct build_id {

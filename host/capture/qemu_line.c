@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/machine.h"
 #include "error.h"
 
 /* Options without a value in any QEMU from 2.x on; every other option takes the next word. */
@@ -220,17 +221,9 @@ const char *capture_qemu_program(const char *path)
 
 const char *capture_qemu_architecture(const char *name)
 {
-	static const char *const alias[][2] = {
-		{ "x64", "x86_64" },
-		{ "amd64", "x86_64" },
-		{ "arm64", "aarch64" },
-		{ "riscv", "riscv64" },
-	};
+	const char *known = base_machine_name(base_machine_number(name));
 
-	for (size_t i = 0; i < sizeof(alias) / sizeof(alias[0]); i++)
-		if (strcmp(name, alias[i][0]) == 0)
-			return alias[i][1];
-	return name;
+	return known ? known : name;
 }
 
 bool capture_qemu_is_x86(const char *architecture)

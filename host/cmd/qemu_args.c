@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "capture/error.h"
+#include "base/machine.h"
 #include "capture/workplace.h"
 #include "capture/qemu_line.h"
 #include "capture/plan.h"
@@ -110,11 +111,8 @@ static int print_args(const char *name, const struct wanted *wanted)
 
 static int check_architecture(const char *name, const char *architecture)
 {
-	static const char *const known[] = { "x86_64", "i386", "aarch64", "riscv64" };
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(architecture, known[i]) == 0)
-			return 0;
+	if (strcmp(architecture, "i386") == 0 || base_machine_number(architecture))
+		return 0;
 	command_message(name, "'%s' is none of x86_64, aarch64, riscv64", architecture);
 	return EXIT_USAGE;
 }

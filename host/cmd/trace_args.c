@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/machine.h"
 #include "cmd/command.h"
 
 int trace_parse_number(const char *text, uint64_t limit, uint64_t *number)
@@ -131,17 +132,8 @@ int trace_parse_layout(const char *name, enum ktread_v1_layout *layout)
 
 int trace_parse_machine(const char *name, const char **machine)
 {
-	static const char *const machines[][2] = { { "x86_64", "x86_64" },   { "x64", "x86_64" },
-						   { "aarch64", "aarch64" }, { "arm64", "aarch64" },
-						   { "riscv64", "riscv64" }, { "riscv", "riscv64" } };
-
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
-		if (strcmp(machines[i][0], name) == 0) {
-			*machine = machines[i][1];
-			return 0;
-		}
-	}
-	return -1;
+	*machine = base_machine_name(base_machine_number(name));
+	return *machine ? 0 : -1;
 }
 
 enum {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "images.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define NONE	   UINT32_MAX
 #define LINES_MOST 1024u	       /* of one address; what comes behind them replaces the last */
 #define CHUNK	   (UINT32_C(1) << 20) /* read at once */
-#define EM_X86_64  62u
-#define CR3_TOLD   (~UINT64_C(0x1f)) /* the bits of it that packets have */
+#define CR3_TOLD   (~UINT64_C(0x1f))   /* the bits of it that packets have */
 
 struct line {
 	uint64_t number; /* address / HWT_CODE_LINE */

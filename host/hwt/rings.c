@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "file.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -72,8 +73,6 @@ size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring, unsig
  * It may be of a machine that still runs; what is said of sizes is held against the file's.
  */
 
-#define EM_X86_64     62u
-#define EM_AARCH64    183u
 #define RING_LEAST    65536u
 #define POSITION_MOST (UINT64_C(1) << 56) /* years of writing */
 

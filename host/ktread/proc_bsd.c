@@ -3,12 +3,10 @@
  * Heads of the BSDs and what follows them. Nothing marks where one begins, so that the first one that cannot be is the end.
  * A payload longer than what is kept of one, as of a large read or write, is cut and the rest stepped over.
  */
+#include <elf.h>
 #include <inttypes.h>
 
 #include "proc_bsd.h"
-
-#define EM_386	  3u
-#define EM_X86_64 62u
 
 #define TYPES_OF_DRAGONFLY 0x02feu /* 1 to 7 and 9 */
 #define TYPES_OF_FREEBSD   0xfffeu /* 1 to 15 */

@@ -4,19 +4,17 @@
  * below the PCI hole lies from 4 GiB on; how much fits depends on the machine type, which the file does not
  * tell, so the possible splits are tried.
  */
+#include <elf.h>
 #include <string.h>
 
+#include "base/machine.h"
 #include "guest.h"
 #include "message.h"
 
-#define EM_X86_64	62u
-#define EM_AARCH64	183u
-#define EM_RISCV	243u
-#define MIB		(UINT64_C(1) << 20)
-#define FOUR_GIB	(UINT64_C(1) << 32)
-#define AARCH64_BASE	UINT64_C(0x40000000)
-#define RISCV_BASE	UINT64_C(0x80000000)
-#define MACHINE_UNKNOWN 0u
+#define MIB	     (UINT64_C(1) << 20)
+#define FOUR_GIB     (UINT64_C(1) << 32)
+#define AARCH64_BASE UINT64_C(0x40000000)
+#define RISCV_BASE   UINT64_C(0x80000000)
 
 /* Bytes below the hole: pc, q35, q35 with little memory, microvm and pc with a narrow hole. */
 static const uint64_t below_hole[] = { UINT64_C(0xc0000000), UINT64_C(0x80000000), UINT64_C(0xb0000000),
@@ -47,18 +45,13 @@ int ktread_ram_map(struct ktread_memory *memory, const char *machine, uint64_t b
 {
 	memory->live = true;
 	memory->ram = base == 0;
-	memory->machine = MACHINE_UNKNOWN;
+	memory->machine = EM_NONE;
 	if (base)
 		return map_flat(memory, base);
 	if (!machine)
 		return 0;
-	if (strcmp(machine, "x86_64") == 0)
-		memory->machine = EM_X86_64;
-	else if (strcmp(machine, "aarch64") == 0)
-		memory->machine = EM_AARCH64;
-	else if (strcmp(machine, "riscv64") == 0)
-		memory->machine = EM_RISCV;
-	else
+	memory->machine = base_machine_number(machine);
+	if (memory->machine == EM_NONE)
 		return ktread_fail(KTREAD_E_ARGUMENT, "unknown machine %s: x86_64, aarch64 or riscv64",
 				   machine);
 	return 0;
@@ -76,7 +69,7 @@ int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offs
 {
 	int status;
 
-	if (memory->machine != MACHINE_UNKNOWN)
+	if (memory->machine != EM_NONE)
 		machine = memory->machine;
 	if (machine == EM_AARCH64 || machine == EM_RISCV) {
 		uint64_t base = machine == EM_RISCV ? RISCV_BASE : AARCH64_BASE;
@@ -116,7 +109,7 @@ int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, cons
 
 int ktread_memory_assume(struct ktread_memory *memory)
 {
-	const int status = memory->ram && memory->machine != MACHINE_UNKNOWN
+	const int status = memory->ram && memory->machine != EM_NONE
 				   ? ktread_ram_try(memory, memory->machine, 0, 0, 0)
 				   : 0;
 

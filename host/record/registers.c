@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/machine.h"
 #include "record/calls.h"
 
 /* struct user_regs_struct of x86_64, struct user_pt_regs of AArch64, struct user_regs_struct of RISC-V. */
@@ -31,18 +32,9 @@ const struct record_machine *record_machine_find(uint16_t elf)
 
 static uint16_t find_own(void)
 {
-	static const struct {
-		const char *name;
-		uint16_t elf;
-	} names[] = { { "x86_64", EM_X86_64 }, { "aarch64", EM_AARCH64 }, { "riscv64", EM_RISCV } };
 	struct utsname machine;
 
-	if (uname(&machine) != 0)
-		return EM_NONE;
-	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
-		if (strcmp(names[n].name, machine.machine) == 0)
-			return names[n].elf;
-	return EM_NONE;
+	return uname(&machine) == 0 ? base_machine_number(machine.machine) : EM_NONE;
 }
 
 /* Asked for at each stop. */
