@@ -11,7 +11,7 @@ EXPORT_FORMATS := json perfetto stream
 
 # The libraries of the host side; scripts/setup.sh installs them. The last three have no file for pkg-config. A program that is
 # linked with them depends on those that it calls.
-HOST_PACKAGES := libzstd libdw libelf libseccomp ncursesw
+HOST_PACKAGES := libzstd libdw libelf libseccomp ncursesw jansson
 HOST_CPPFLAGS += $(shell pkg-config --silence-errors --cflags $(HOST_PACKAGES))
 HOST_LDLIBS := -Wl,--as-needed $(shell pkg-config --silence-errors --libs $(HOST_PACKAGES)) -lipt -lopencsd_c_api -liberty -lm -pthread
 

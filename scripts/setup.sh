@@ -8,7 +8,7 @@
 # As another user than root it says what to install and fails. Silent when nothing is missing.
 set -eu
 
-host="gcc make libc6-dev pkg-config libseccomp-dev libzstd-dev libelf-dev libdw-dev libiberty-dev libncurses-dev libipt-dev libopencsd-dev"
+host="gcc make libc6-dev pkg-config libseccomp-dev libzstd-dev libelf-dev libdw-dev libiberty-dev libjansson-dev libncurses-dev libipt-dev libopencsd-dev"
 x86_64="qemu-system-x86"
 aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
 riscv64="qemu-system-misc gcc-riscv64-linux-gnu"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "utf8.h"
 
+#define LONGEST 4 /* bytes of a character */
+
 size_t base_utf8_decode(const void *bytes, size_t length, uint32_t *code)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -23,20 +25,6 @@ size_t base_utf8_decode(const void *bytes, size_t length, uint32_t *code)
 	}
 	if (*code < least[size] || *code > 0x10ffff || (*code >= 0xd800 && *code <= 0xdfff))
 		return 0;
-	return size;
-}
-
-size_t base_utf8_encode(char to[BASE_UTF8_MOST], uint32_t code)
-{
-	static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-	size_t size;
-
-	if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		code = BASE_UTF8_REPLACEMENT;
-	size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-	for (size_t i = size - 1; i > 0; i--, code >>= 6)
-		to[i] = (char)(0x80 | (code & 0x3f));
-	to[0] = (char)(size == 1 ? code : first[size] | code);
 	return size;
 }
 
@@ -73,7 +61,7 @@ size_t base_utf8_cut(const char *bytes, size_t length, size_t most)
 	if (length <= most)
 		return length;
 	/* A character that reaches over the end begins at most three bytes before it. */
-	for (size_t back = 1; back < BASE_UTF8_MOST && back <= most; back++)
+	for (size_t back = 1; back < LONGEST && back <= most; back++)
 		if (base_utf8_decode(bytes + most - back, length - most + back, &code) > back)
 			return most - back;
 	return most;

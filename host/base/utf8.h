@@ -10,18 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BASE_UTF8_REPLACEMENT 0xfffdu /* stands for what is no character */
-#define BASE_UTF8_MOST	      4	      /* bytes of a character */
-
 /*
  * Decodes the character that `bytes` begins with into *code.
  * Returns its length, 1 to 4, or 0 if there is none: an empty or cut sequence, one longer than needed, a surrogate, a code past
  * U+10FFFF.
  */
 size_t base_utf8_decode(const void *bytes, size_t length, uint32_t *code);
-
-/* Writes `code` to `to` and returns the bytes written. Writes BASE_UTF8_REPLACEMENT for surrogates and codes past U+10FFFF. */
-size_t base_utf8_encode(char to[BASE_UTF8_MOST], uint32_t code);
 
 /*
  * Returns true if the character shows as itself and changes nothing around it. False for control characters (C0, DEL, C1), line

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * As much JSON as QMP's answers take: members of objects and strings. Values are slices of the text they were
- * found in. What is not well-formed is not found; nothing recurses or reads past the slice.
- */
+/* Messages of QMP, parsed by jansson. Every function takes NULL for a value that is not there. */
 #ifndef CAPTURE_JSON_H
 #define CAPTURE_JSON_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-struct capture_json {
-	const char *text; /* not NUL-terminated */
-	size_t length;
-};
-
-/* Value of a member of the object `json`, by a path of names like "data.reason". */
-bool capture_json_member(struct capture_json json, const char *path, struct capture_json *value);
-/* The string `json` without escapes, NUL-terminated, cut to `size`; its length, 0 for what is no string. */
-size_t capture_json_string(struct capture_json json, char *buffer, size_t size);
-/* Whether the member is that string. */
-bool capture_json_is(struct capture_json json, const char *path, const char *string);
+/* Parses one message. Returns NULL if it is not JSON or memory is short. The caller releases it with json_decref(). */
+json_t *capture_json_parse(const char *text, size_t length);
+/* Returns the member of an object by a path of names such as "data.reason", or NULL. Borrowed from `json`. */
+const json_t *capture_json_at(const json_t *json, const char *path);
+/* Returns whether that member is that string. */
+bool capture_json_is(const json_t *json, const char *path, const char *string);
 
 #endif

@@ -51,20 +51,13 @@ static void take_tree(struct capture_machine *machine, const char *text)
 }
 
 /* The text that a command of the human monitor printed. */
-static void take_text(struct capture_machine *machine, struct capture_json message,
+static void take_text(struct capture_machine *machine, const json_t *message,
 		      void (*take)(struct capture_machine *machine, const char *text))
 {
-	struct capture_json text;
-	char *plain;
+	const char *text = json_string_value(capture_json_at(message, "return"));
 
-	if (!capture_json_member(message, "return", &text))
-		return;
-	plain = malloc(text.length + 1);
-	if (!plain)
-		return;
-	capture_json_string(text, plain, text.length + 1);
-	take(machine, plain);
-	free(plain);
+	if (text)
+		take(machine, text);
 }
 
 /* Run states that QEMU does not leave by itself and that no debugger asked for. */
@@ -79,19 +72,19 @@ static bool is_final(const char *state)
 	return false;
 }
 
-static void take_state(struct capture_machine *machine, struct capture_json message)
+static void take_state(struct capture_machine *machine, const json_t *message)
 {
-	struct capture_json state;
+	const char *state = json_string_value(capture_json_at(message, "return.status"));
 
-	if (!capture_json_member(message, "return.status", &state))
+	if (!state)
 		return;
-	capture_json_string(state, machine->state, sizeof(machine->state));
+	snprintf(machine->state, sizeof(machine->state), "%s", state);
 	machine->running = strcmp(machine->state, "running") == 0;
 	machine->ran |= machine->running;
 	machine->stopped_for_good = is_final(machine->state);
 }
 
-static void take_shutdown(struct capture_machine *machine, struct capture_json event)
+static void take_shutdown(struct capture_machine *machine, const json_t *event)
 {
 	static const struct {
 		const char *reason;
@@ -111,20 +104,17 @@ static void take_shutdown(struct capture_machine *machine, struct capture_json e
 			machine->shutdown = reasons[i].shutdown;
 }
 
-static void take_answer(struct capture_machine *machine, struct capture_json message)
+static void take_answer(struct capture_machine *machine, const json_t *message)
 {
-	struct capture_json text;
+	const json_t *returned = capture_json_at(message, "return");
 
 	machine->answered = true;
-	machine->refused = !capture_json_member(message, "return", &text);
-	if (machine->refused || text.length == 0 || text.text[0] != '"')
-		return;
-	machine->answer = malloc(text.length + 1);
-	if (machine->answer)
-		capture_json_string(text, machine->answer, text.length + 1);
+	machine->refused = !returned;
+	if (json_is_string(returned))
+		machine->answer = strdup(json_string_value(returned));
 }
 
-static void take_message(void *context, struct capture_json message)
+static void take_message(void *context, json_t *message)
 {
 	struct capture_machine *machine = context;
 

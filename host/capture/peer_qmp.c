@@ -62,7 +62,7 @@ static unsigned send_save(struct peer_qmp *qmp, int64_t cpu, uint64_t address, s
 static int take_saved(struct peer_qmp *qmp, int64_t cpu, unsigned id, const struct file *file, void *to,
 		      size_t bytes)
 {
-	struct capture_json answer;
+	const json_t *answer;
 	size_t done = 0;
 	int error = capture_monitor_answer(&qmp->monitor, id, save_command(cpu), &answer);
 
@@ -224,7 +224,7 @@ static void get_property(struct peer_qmp *qmp, const char *object, const char *p
 			 size_t size)
 {
 	char arguments[256];
-	struct capture_json answer;
+	const json_t *answer;
 
 	text[0] = '\0';
 	if (!is_plain(object))
@@ -232,10 +232,10 @@ static void get_property(struct peer_qmp *qmp, const char *object, const char *p
 	snprintf(arguments, sizeof(arguments), "{\"path\":\"%s\",\"property\":\"%s\"}", object, property);
 	if (capture_monitor_command(&qmp->monitor, "qom-get", arguments, &answer) != 0)
 		return;
-	if (answer.length && answer.text[0] == '"')
-		capture_json_string(answer, text, size);
-	else
-		snprintf(text, size, "%.*s", (int)answer.length, answer.text);
+	if (json_is_string(answer))
+		snprintf(text, size, "%s", json_string_value(answer));
+	else if (json_is_boolean(answer))
+		snprintf(text, size, "%s", json_is_true(answer) ? "true" : "false");
 }
 
 /* Path of the file that is the guest's RAM and the backend's id; "" if there is none. */
@@ -278,7 +278,7 @@ static int open_memory(struct peer_qmp *qmp)
 
 static int open_guest(struct peer_qmp *qmp)
 {
-	struct capture_json answer;
+	const json_t *answer;
 	int error = capture_monitor_command(&qmp->monitor, "query-status", NULL, &answer);
 
 	if (error)
@@ -290,7 +290,7 @@ static int open_guest(struct peer_qmp *qmp)
 static int qmp_halt(struct capture_peer *peer)
 {
 	struct peer_qmp *qmp = (struct peer_qmp *)peer;
-	struct capture_json answer;
+	const json_t *answer;
 	unsigned stop;
 
 	if (peer->was_halted || peer->halted)
@@ -306,7 +306,7 @@ static int qmp_halt(struct capture_peer *peer)
 static int qmp_resume(struct capture_peer *peer)
 {
 	struct peer_qmp *qmp = (struct peer_qmp *)peer;
-	struct capture_json answer;
+	const json_t *answer;
 	char why[300];
 
 	if (!peer->halted)

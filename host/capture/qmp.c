@@ -86,7 +86,11 @@ static void hand_over(struct capture_qmp *qmp, size_t searched, capture_qmp_hand
 	while ((end = memchr(qmp->line + searched, '\n', qmp->used - searched))) {
 		size_t next = (size_t)(end - qmp->line) + 1;
 
-		handler(context, (struct capture_json){ qmp->line + begin, next - begin });
+		json_t *message = capture_json_parse(qmp->line + begin, next - begin);
+
+		if (message)
+			handler(context, message);
+		json_decref(message);
 		begin = searched = next;
 	}
 	memmove(qmp->line, qmp->line + begin, qmp->used - begin);
@@ -136,22 +140,12 @@ void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address
 		 (int64_t)address, bytes, path, of_cpu);
 }
 
-static uint64_t number_of(struct capture_json message, const char *path)
-{
-	struct capture_json value;
-	char text[24];
-
-	if (!capture_json_member(message, path, &value))
-		return 0;
-	snprintf(text, sizeof(text), "%.*s", value.length < sizeof(text) ? (int)value.length : 0, value.text);
-	return strtoull(text, NULL, 10);
-}
-
 /* Notes when the guest was halted and went on: exact, where our own clock has both ways of the socket in it. */
-static void take_event(struct capture_monitor *monitor, struct capture_json message)
+static void take_event(struct capture_monitor *monitor, const json_t *message)
 {
-	uint64_t when = number_of(message, "timestamp.seconds") * 1000000 +
-			number_of(message, "timestamp.microseconds");
+	const json_t *time = capture_json_at(message, "timestamp");
+	uint64_t when = (uint64_t)json_integer_value(capture_json_at(time, "seconds")) * 1000000 +
+			(uint64_t)json_integer_value(capture_json_at(time, "microseconds"));
 
 	if (capture_json_is(message, "event", "STOP"))
 		monitor->stopped = when;
@@ -160,42 +154,36 @@ static void take_event(struct capture_monitor *monitor, struct capture_json mess
 }
 
 /* The id of the command that a message answers; false: it is none that is under way. */
-static bool find_id(const struct capture_monitor *monitor, struct capture_json message, unsigned *id)
+static bool find_id(const struct capture_monitor *monitor, const json_t *message, unsigned *id)
 {
-	struct capture_json text;
-	char digits[16], *end;
+	const char *digits = json_string_value(capture_json_at(message, "id"));
+	char *end;
 
-	if (!capture_json_member(message, "id", &text) || !capture_json_string(text, digits, sizeof(digits)))
+	if (!digits || !*digits)
 		return false;
 	*id = (unsigned)strtoul(digits, &end, 10);
 	return !*end && *id && *id <= monitor->sequence && monitor->sequence - *id < CAPTURE_MONITOR_UNDERWAY;
 }
 
 /* Keeps what is waited for: the greeting, then the answers to commands that are under way. */
-static void take(void *context, struct capture_json message)
+static void take(void *context, json_t *message)
 {
 	struct capture_monitor *monitor = context;
-	struct capture_json greeting;
-	unsigned id = 0, place;
+	unsigned id = 0;
+	json_t **answer;
 
 	take_event(monitor, message);
-	if (!monitor->greeted ? !capture_json_member(message, "QMP", &greeting)
-			      : !find_id(monitor, message, &id))
+	if (!monitor->greeted ? !capture_json_at(message, "QMP") : !find_id(monitor, message, &id))
 		return;
-	place = id % CAPTURE_MONITOR_UNDERWAY;
-	if (monitor->answer[place].text)
-		return;
-	monitor->answer[place].text = malloc(message.length + 1);
-	if (!monitor->answer[place].text)
-		return;
-	memcpy(monitor->answer[place].text, message.text, message.length);
-	monitor->answer[place].length = message.length;
+	answer = &monitor->answer[id % CAPTURE_MONITOR_UNDERWAY];
+	if (!*answer)
+		*answer = json_incref(message);
 }
 
 static int await_answer(struct capture_monitor *monitor, unsigned id)
 {
 	double end = capture_now() + monitor->timeout_ms / 1000.0;
-	char **answer = &monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text;
+	json_t **answer = &monitor->answer[id % CAPTURE_MONITOR_UNDERWAY];
 
 	while (!*answer) {
 		int left = (int)((end - capture_now()) * 1000);
@@ -214,8 +202,8 @@ static int await_answer(struct capture_monitor *monitor, unsigned id)
 
 static void forget(struct capture_monitor *monitor, unsigned id)
 {
-	free(monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text);
-	monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text = NULL;
+	json_decref(monitor->answer[id % CAPTURE_MONITOR_UNDERWAY]);
+	monitor->answer[id % CAPTURE_MONITOR_UNDERWAY] = NULL;
 }
 
 unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments)
@@ -230,30 +218,30 @@ unsigned capture_monitor_send(struct capture_monitor *monitor, const char *comma
 }
 
 int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
-			   struct capture_json *answer)
+			   const json_t **answer)
 {
-	struct capture_json message, text;
-	char words[200];
+	const json_t *message;
+	const char *words;
 	int error;
 
-	if (monitor->qmp.fd < 0 && !monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text)
+	if (monitor->qmp.fd < 0 && !monitor->answer[id % CAPTURE_MONITOR_UNDERWAY])
 		return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
 	error = await_answer(monitor, id);
 	if (error)
 		return error;
-	message = (struct capture_json){ monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text,
-					 monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].length };
-	if (capture_json_member(message, "return", answer))
+	message = monitor->answer[id % CAPTURE_MONITOR_UNDERWAY];
+	*answer = capture_json_at(message, "return");
+	if (*answer)
 		return 0;
-	if (!capture_json_member(message, "error.desc", &text))
+	words = json_string_value(capture_json_at(message, "error.desc"));
+	if (!words)
 		return capture_fail(CAPTURE_E_FORMAT, "%s: %s: neither result nor error", monitor->address,
 				    command);
-	capture_json_string(text, words, sizeof(words));
-	return capture_fail(CAPTURE_E_FORMAT, "%s: %s: %s", monitor->address, command, words);
+	return capture_fail(CAPTURE_E_FORMAT, "%s: %s: %.200s", monitor->address, command, words);
 }
 
 int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
-			    struct capture_json *answer)
+			    const json_t **answer)
 {
 	unsigned id = capture_monitor_send(monitor, command, arguments);
 
@@ -270,16 +258,13 @@ unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *
 
 int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text)
 {
-	struct capture_json answer;
+	const json_t *answer;
 	int error = capture_monitor_answer(monitor, id, "human-monitor-command", &answer);
 
 	if (error)
 		return error;
-	*text = malloc(answer.length + 1);
-	if (!*text)
-		return capture_fail_errno("%s", line);
-	capture_json_string(answer, *text, answer.length + 1);
-	return 0;
+	*text = strdup(json_is_string(answer) ? json_string_value(answer) : "");
+	return *text ? 0 : capture_fail_errno("%s", line);
 }
 
 int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text)
@@ -289,7 +274,7 @@ int capture_monitor_print(struct capture_monitor *monitor, const char *line, cha
 
 int capture_monitor_open(struct capture_monitor *monitor, const char *address, int timeout_ms)
 {
-	struct capture_json answer;
+	const json_t *answer;
 	int fd = capture_dial(address, timeout_ms), error;
 
 	*monitor = (struct capture_monitor){ .qmp = { .listener = -1, .fd = fd },

@@ -25,8 +25,8 @@ struct capture_qmp {
 	size_t room;
 };
 
-/* Called for each message. */
-typedef void capture_qmp_handler(void *context, struct capture_json message);
+/* Called for each message, which is borrowed. A line that is not JSON is skipped. */
+typedef void capture_qmp_handler(void *context, json_t *message);
 
 int capture_qmp_listen(struct capture_qmp *qmp, const char *path);
 /* Takes the connection. 0, or CAPTURE_E_ABSENT if there is none yet, or CAPTURE_E_SYSTEM. */
@@ -56,10 +56,8 @@ struct capture_monitor {
 	const char *address; /* borrowed */
 	int timeout_ms;	     /* for each answer */
 	unsigned sequence;   /* id of the last command */
-	struct {
-		char *text; /* NULL: has not come */
-		size_t length;
-	} answer[CAPTURE_MONITOR_UNDERWAY]; /* the messages to ids modulo this; the greeting is 0 */
+	json_t *answer
+		[CAPTURE_MONITOR_UNDERWAY]; /* to ids modulo this; the greeting is 0; NULL: not received */
 	bool greeted;
 	uint64_t stopped,
 		resumed; /* when the last such event was, by QEMU's clock in µs; 0: there was none */
@@ -72,14 +70,14 @@ int capture_monitor_open(struct capture_monitor *monitor, const char *address, i
  * QEMU's own words if it refused; CAPTURE_E_ABSENT if QEMU hung up or is silent.
  */
 int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
-			    struct capture_json *answer);
+			    const json_t **answer);
 /*
  * The two halves of that, for commands that need not wait for one another: first their ids, then the answers, each of
  * which lasts until CAPTURE_MONITOR_UNDERWAY more commands.
  */
 unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments);
 int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
-			   struct capture_json *answer);
+			   const json_t **answer);
 /* What a command of the human monitor printed; free() it. */
 int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text);
 /* The two halves of that. */

@@ -10,29 +10,36 @@
 
 #include "base/utf8.h"
 
+#define REPLACEMENT 0xfffdu /* stands for what is no character */
+#define MOST	    4	    /* bytes of a character */
+
+static size_t encode(char to[MOST], uint32_t code)
+{
+	static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+	size_t size;
+
+	if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		code = REPLACEMENT;
+	size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+	for (size_t i = size - 1; i > 0; i--, code >>= 6)
+		to[i] = (char)(0x80 | (code & 0x3f));
+	to[0] = (char)(size == 1 ? code : first[size] | code);
+	return size;
+}
+
 static void every_character_is_decoded_as_it_was_encoded(void **state)
 {
 	(void)state;
 	for (uint32_t code = 0; code <= 0x10ffff; code++) {
-		char bytes[BASE_UTF8_MOST];
-		size_t size = base_utf8_encode(bytes, code);
+		char bytes[MOST];
+		size_t size = encode(bytes, code);
 		uint32_t back = 0;
 
 		assert_int_equal(base_utf8_decode(bytes, size, &back), size);
-		assert_int_equal(back, code >= 0xd800 && code <= 0xdfff ? BASE_UTF8_REPLACEMENT : code);
+		assert_int_equal(back, code >= 0xd800 && code <= 0xdfff ? REPLACEMENT : code);
 		for (size_t cut = 0; cut < size; cut++)
 			assert_int_equal(base_utf8_decode(bytes, cut, &back), 0);
 	}
-}
-
-static void codes_past_the_end_are_replaced(void **state)
-{
-	char bytes[BASE_UTF8_MOST];
-
-	(void)state;
-	assert_int_equal(base_utf8_encode(bytes, 0x110000), 3);
-	assert_memory_equal(bytes, "\xef\xbf\xbd", 3);
-	assert_int_equal(base_utf8_encode(bytes, UINT32_MAX), 3);
 }
 
 static void what_is_no_character_is_not_decoded(void **state)
@@ -93,7 +100,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_character_is_decoded_as_it_was_encoded),
-		cmocka_unit_test(codes_past_the_end_are_replaced),
 		cmocka_unit_test(what_is_no_character_is_not_decoded),
 		cmocka_unit_test(what_changes_a_terminal_is_not_harmless),
 		cmocka_unit_test(no_character_is_cut),

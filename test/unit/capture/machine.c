@@ -16,85 +16,72 @@
 #include "capture/json.h"
 #include "capture/machine.h"
 
-static struct capture_json json(const char *text)
+static json_t *json(const char *text)
 {
-	return (struct capture_json){ text, strlen(text) };
+	return capture_json_parse(text, strlen(text));
 }
 
 static void members_are_found(void **state)
 {
-	const char *text =
-		"{\"a\": {\"b\": [1, {\"reason\": \"x\"}], \"reason\" : \"q\\\"\\n\\u0041\"}, \"c\": true}";
-	struct capture_json value;
-	char string[16];
+	json_t *message = json(
+		"{\"a\": {\"b\": [1, {\"reason\": \"x\"}], \"reason\" : \"q\\\"\\n\\u0041\"}, \"c\": true, "
+		"\"event\": \"STOP\"}");
 
 	(void)state;
-	assert_true(capture_json_member(json(text), "a.reason", &value));
-	assert_int_equal(capture_json_string(value, string, sizeof(string)), 4);
-	assert_string_equal(string, "q\"\nA");
-	assert_true(capture_json_member(json(text), "c", &value));
-	assert_int_equal(value.length, 4);
-	assert_int_equal(capture_json_string(value, string, sizeof(string)), 0);
-	assert_false(capture_json_member(json(text), "reason", &value));
-	assert_false(capture_json_member(json(text), "a.b.reason", &value));
-	assert_true(capture_json_is(json("{\"event\":\"STOP\"}"), "event", "STOP"));
+	assert_string_equal(json_string_value(capture_json_at(message, "a.reason")), "q\"\nA");
+	assert_true(json_is_true(capture_json_at(message, "c")));
+	assert_null(json_string_value(capture_json_at(message, "c")));
+	assert_null(capture_json_at(message, "reason"));
+	assert_null(capture_json_at(message, "a.b.reason"));
+	assert_null(capture_json_at(NULL, "a"));
+	assert_true(capture_json_is(message, "event", "STOP"));
+	assert_false(capture_json_is(message, "event", "STO"));
+	assert_false(capture_json_is(message, "c", "true"));
+	json_decref(message);
 }
 
 static void json_escapes_become_utf8(void **state)
 {
 	static const char *const expected[][2] = {
 		{ "\\u00e9\\u20AC", "\xc3\xa9\xe2\x82\xac" },
-		{ "\\ud83d\\udc1e!", "\xf0\x9f\x90\x9e!" },	  /* a pair of surrogates */
-		{ "\\ud83d", "\xef\xbf\xbd" },			  /* half of one */
-		{ "\\ud83dx", "\xef\xbf\xbdx" },		  /* the same */
-		{ "\\ud83d\\n", "\xef\xbf\xbd\n" },		  /* the same */
-		{ "\\udc1e\\ud83d", "\xef\xbf\xbd\xef\xbf\xbd" }, /* the wrong way round */
-		{ "\\ud83d\\u0041", "\xef\xbf\xbd"
-				    "A" },				     /* a high one and no low one */
-		{ "\\ud83d\\ud83d\\udc1e", "\xef\xbf\xbd\xf0\x9f\x90\x9e" }, /* the second begins a pair */
-		{ "a\\u0000b", "a\xef\xbf\xbd"
-			       "b" }, /* would end the string */
+		{ "\\ud83d\\udc1e!", "\xf0\x9f\x90\x9e!" }, /* a pair of surrogates */
+		{ "a\\u0000b", "a" },			    /* ends the string */
 	};
-	struct capture_json value;
-	char quoted[64], string[32];
+	char quoted[64];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-		snprintf(quoted, sizeof(quoted), "\"%s\"", expected[i][0]);
-		value = json(quoted);
-		assert_int_equal(capture_json_string(value, string, sizeof(string)), strlen(expected[i][1]));
-		assert_string_equal(string, expected[i][1]);
-		/* No character is cut where there is no room for it. */
-		for (size_t size = 1; size < sizeof(string); size++) {
-			size_t length = capture_json_string(value, string, size);
+		json_t *string;
 
-			assert_true(length < size);
-			assert_memory_equal(string, expected[i][1], length);
-			assert_int_not_equal((unsigned char)expected[i][1][length] & 0xc0, 0x80);
-		}
+		snprintf(quoted, sizeof(quoted), "\"%s\"", expected[i][0]);
+		string = json(quoted);
+		assert_string_equal(json_string_value(string), expected[i][1]);
+		json_decref(string);
 	}
-	/* An escape that is no escape is replaced, and what follows it is read. */
-	value = json("\"\\u00g0\"");
-	capture_json_string(value, string, sizeof(string));
-	assert_string_equal(string, "\xef\xbf\xbd"
-				    "00g0");
 }
 
-/* Each text cut at each length: nothing may be read past the end (the sanitizer watches). */
-static void broken_json_is_harmless(void **state)
+static void bad_escapes_are_not_json(void **state)
 {
-	const char *text = "{\"a\": {\"b\": [1, \"\\u00\"]}, \"event\": \"S\\\\\\ud83d\\udc1e\", \"c\": [}]}";
-	struct capture_json value;
-	char string[8];
+	static const char *const bad[] = { "\"\\ud83d\"", "\"\\udc1e\\ud83d\"", "\"\\u00g0\"", "\"\x80\"",
+					   "\"" };
 
 	(void)state;
-	for (size_t length = 0; length <= strlen(text); length++) {
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_null(json(bad[i]));
+}
+
+/* A message cut at each length is refused, and nothing is read past the end (the sanitizer watches). */
+static void cut_json_is_refused(void **state)
+{
+	const char *text =
+		"{\"a\": {\"b\": [1, \"\\u00e9\"]}, \"event\": \"S\\\\\\ud83d\\udc1e\", \"c\": [{}]}";
+
+	(void)state;
+	for (size_t length = 0; length < strlen(text); length++) {
 		char *cut = malloc(length + !length);
 
 		memcpy(cut, text, length);
-		if (capture_json_member((struct capture_json){ cut, length }, "event", &value))
-			capture_json_string(value, string, sizeof(string));
-		capture_json_member((struct capture_json){ cut, length }, "a.b", &value);
+		assert_null(capture_json_parse(cut, length));
 		free(cut);
 	}
 }
@@ -186,9 +173,9 @@ static void events_tell_the_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members_are_found),	   cmocka_unit_test(json_escapes_become_utf8),
-		cmocka_unit_test(broken_json_is_harmless), cmocka_unit_test(the_memory_map_is_read),
-		cmocka_unit_test(events_tell_the_end),
+		cmocka_unit_test(members_are_found),	    cmocka_unit_test(json_escapes_become_utf8),
+		cmocka_unit_test(bad_escapes_are_not_json), cmocka_unit_test(cut_json_is_refused),
+		cmocka_unit_test(the_memory_map_is_read),   cmocka_unit_test(events_tell_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,7 @@ static void qmp_answers_are_told_from_events(void **state)
 		NULL
 	};
 	struct capture_monitor monitor;
-	struct capture_json answer;
+	const json_t *answer;
 	struct peer peer;
 	char *text;
 
