@@ -4,11 +4,10 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/machine.h"
@@ -16,105 +15,70 @@
 #include "error.h"
 #include "ktrx/v2.h"
 
-#define NAME_MOST 23u /* "ktrace_thread_switch_at" */
-
-struct file {
-	const unsigned char *bytes;
-	uint64_t size;
-};
-
-/* Copies `bytes` at `offset`; 0, or -1 past the end. */
-static int copy(const struct file *file, uint64_t offset, void *to, size_t bytes)
+/* *found becomes the offset of the build id in the file, if these bytes have one. */
+static void read_notes(struct capture_kernel *kernel, Elf *elf, uint64_t offset, uint64_t bytes,
+		       uint64_t *found)
 {
-	if (offset > file->size || bytes > file->size - offset)
-		return -1;
-	memcpy(to, file->bytes + offset, bytes);
+	Elf_Data *notes = elf_getdata_rawchunk(elf, (int64_t)offset, bytes, ELF_T_NHDR);
+	size_t next, name, description;
+	GElf_Nhdr note;
+
+	for (size_t at = 0; notes && (next = gelf_getnote(notes, at, &note, &name, &description)) > 0;
+	     at = next) {
+		const char *content = notes->d_buf;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		    memcmp(content + name, "GNU", sizeof("GNU")) != 0 || note.n_descsz > CAPTURE_BUILD_ID_MAX)
+			continue;
+		memcpy(kernel->build_id, content + description, note.n_descsz);
+		kernel->build_id_size = note.n_descsz;
+		*found = offset + description;
+	}
+}
+
+/* The segment after `n` - 1 that is loaded, from 0 on; n + 1, or 0 after the last. */
+static size_t next_loaded(Elf *elf, size_t n, GElf_Phdr *segment)
+{
+	size_t count;
+
+	if (elf_getphdrnum(elf, &count) != 0)
+		return 0;
+	for (; n < count && n <= INT32_MAX; n++)
+		if (gelf_getphdr(elf, (int)n, segment) && segment->p_type == PT_LOAD)
+			return n + 1;
 	return 0;
 }
 
-/* A name of a string table; false if it is longer than any of interest. */
-static bool copy_name(const struct file *file, const Elf64_Shdr *strings, uint64_t at,
-		      char name[NAME_MOST + 1])
+/* Returns where a loader puts a byte of the file, 0 if nowhere. */
+static uint64_t load_address(Elf *elf, uint64_t offset)
 {
-	uint64_t room = at < strings->sh_size ? strings->sh_size - at : 0;
+	GElf_Phdr segment;
 
-	room = room < NAME_MOST + 1 ? room : NAME_MOST + 1;
-	return room && copy(file, strings->sh_offset + at, name, room) == 0 && memchr(name, '\0', room);
-}
-
-/* *found becomes the offset of the build id. */
-static void read_notes(struct capture_kernel *kernel, const struct file *file, uint64_t at, uint64_t length,
-		       uint64_t *found)
-{
-	uint64_t end = at + length;
-	Elf64_Nhdr note;
-	char name[4];
-
-	while (end - at >= sizeof(note) && copy(file, at, &note, sizeof(note)) == 0) {
-		uint64_t description = at + sizeof(note) + (((uint64_t)note.n_namesz + 3) & ~UINT64_C(3));
-		uint64_t next = description + (((uint64_t)note.n_descsz + 3) & ~UINT64_C(3));
-
-		if (next > end || next <= at)
-			return;
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-		    copy(file, at + sizeof(note), name, 4) == 0 && memcmp(name, "GNU", 4) == 0 &&
-		    note.n_descsz <= CAPTURE_BUILD_ID_MAX &&
-		    copy(file, description, kernel->build_id, note.n_descsz) == 0) {
-			kernel->build_id_size = note.n_descsz;
-			*found = description;
-		}
-		at = next;
-	}
-}
-
-static void read_sections(struct capture_kernel *kernel, const struct file *file, const Elf64_Ehdr *header,
-			  uint64_t *found)
-{
-	Elf64_Shdr section;
-
-	for (uint32_t i = 0; i < header->e_shnum; i++) {
-		if (copy(file, header->e_shoff + i * sizeof(section), &section, sizeof(section)) != 0)
-			return;
-		if (section.sh_type == SHT_NOTE && section.sh_size <= file->size)
-			read_notes(kernel, file, section.sh_offset, section.sh_size, found);
-	}
-}
-
-static void read_segments(struct capture_kernel *kernel, const struct file *file, const Elf64_Ehdr *header,
-			  uint64_t *found)
-{
-	Elf64_Phdr segment;
-
-	for (uint32_t i = 0; i < header->e_phnum; i++) {
-		if (copy(file, header->e_phoff + i * sizeof(segment), &segment, sizeof(segment)) != 0)
-			return;
-		if (segment.p_type == PT_NOTE && segment.p_filesz <= file->size)
-			read_notes(kernel, file, segment.p_offset, segment.p_filesz, found);
-	}
-}
-
-static uint64_t load_address(const struct file *file, const Elf64_Ehdr *header, uint64_t offset)
-{
-	Elf64_Phdr segment;
-
-	for (uint32_t i = 0; i < header->e_phnum; i++)
-		if (copy(file, header->e_phoff + i * sizeof(segment), &segment, sizeof(segment)) == 0 &&
-		    segment.p_type == PT_LOAD && offset >= segment.p_offset &&
-		    offset - segment.p_offset < segment.p_filesz)
+	for (size_t n = 0; (n = next_loaded(elf, n, &segment)) > 0;)
+		if (offset >= segment.p_offset && offset - segment.p_offset < segment.p_filesz)
 			return segment.p_paddr + (offset - segment.p_offset);
 	return 0;
 }
 
-/* Where a loader puts a virtual address, 0 if nowhere. */
-static uint64_t physical_of(const struct file *file, const Elf64_Ehdr *header, uint64_t address)
+/* Returns where a loader puts a virtual address, 0 if nowhere. */
+static uint64_t physical_of(Elf *elf, uint64_t address)
 {
-	Elf64_Phdr segment;
+	GElf_Phdr segment;
 
-	for (uint32_t i = 0; i < header->e_phnum; i++)
-		if (copy(file, header->e_phoff + i * sizeof(segment), &segment, sizeof(segment)) == 0 &&
-		    segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
-		    address - segment.p_vaddr < segment.p_memsz)
+	for (size_t n = 0; (n = next_loaded(elf, n, &segment)) > 0;)
+		if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_memsz)
 			return segment.p_paddr + (address - segment.p_vaddr);
+	return 0;
+}
+
+/* Returns where the file has what lies at a virtual address, 0 if nowhere. */
+static uint64_t offset_of(Elf *elf, uint64_t address)
+{
+	GElf_Phdr segment;
+
+	for (size_t n = 0; (n = next_loaded(elf, n, &segment)) > 0;)
+		if (address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+			return segment.p_offset + (address - segment.p_vaddr);
 	return 0;
 }
 
@@ -152,7 +116,7 @@ static const char *one_of(const char *const *names, size_t count, const char *na
 }
 
 /* The symbols between which start code clears memory have no fixed names; these are usual. */
-static void take_bss(struct capture_kernel_bss *bss, const Elf64_Sym *symbol, const char *name)
+static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, const char *name)
 {
 	static const char *const starts[] = { "__bss_start",
 					      "bss_start",
@@ -187,7 +151,7 @@ static void take_bss(struct capture_kernel_bss *bss, const Elf64_Sym *symbol, co
 }
 
 /* The bounds of what lies in another section. The size is the end until both are known. */
-static void take_bound(struct capture_kernel *kernel, const Elf64_Sym *symbol, const char *name)
+static void take_bound(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)
 {
 	static const char *const names[] = { "ktrace_events", "ktrace_settings" };
 	struct capture_kernel_section *const sections[] = { &kernel->events, &kernel->settings };
@@ -204,7 +168,7 @@ const char *const capture_kernel_object_names[CAPTURE_KERNEL_OBJECTS] = { "ktrac
 									  "ktrace_state",
 									  "ktrace_boot_slot" };
 
-static void take_object(struct capture_kernel *kernel, const Elf64_Sym *symbol, const char *name)
+static void take_object(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)
 {
 	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS; n++)
 		if (strcmp(name, capture_kernel_object_names[n]) == 0)
@@ -212,12 +176,12 @@ static void take_object(struct capture_kernel *kernel, const Elf64_Sym *symbol, 
 									     .address = symbol->st_value };
 }
 
-static void take_symbol(struct capture_kernel *kernel, const Elf64_Sym *symbol, const char *name)
+static void take_symbol(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)
 {
 	static const char *const ends[] = { "_end",	  "end",	 "image_end",
 					    "kernel_end", "_kernel_end", "__kernel_end" };
 
-	if (ELF64_ST_BIND(symbol->st_info) != STB_LOCAL)
+	if (GELF_ST_BIND(symbol->st_info) != STB_LOCAL)
 		take_bss(&kernel->bss, symbol, name);
 	take_bound(kernel, symbol, name);
 	take_object(kernel, symbol, name);
@@ -225,32 +189,30 @@ static void take_symbol(struct capture_kernel *kernel, const Elf64_Sym *symbol, 
 		kernel->root_address = symbol->st_value;
 	if (strcmp(name, "ktrace_init") == 0)
 		kernel->init_address = symbol->st_value;
-	if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC)
+	if (GELF_ST_TYPE(symbol->st_info) == STT_FUNC)
 		kernel->hooks |= hook_of(name);
 	for (size_t n = 0; n < sizeof(ends) / sizeof(ends[0]); n++)
-		if (strcmp(name, ends[n]) == 0 && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL)
+		if (strcmp(name, ends[n]) == 0 && GELF_ST_BIND(symbol->st_info) != STB_LOCAL)
 			kernel->image_end = symbol->st_value;
 }
 
 /* Looks through a symbol table for those of interest. */
-static void read_symbols(struct capture_kernel *kernel, const struct file *file, const Elf64_Shdr *table,
-			 const Elf64_Shdr *strings)
+static void read_symbols(struct capture_kernel *kernel, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
-	char name[NAME_MOST + 1];
-	Elf64_Sym symbol;
+	Elf_Data *table = elf_getdata(section, NULL);
+	size_t count = table ? table->d_size / gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT) : 0;
+	GElf_Sym symbol;
 
-	for (uint64_t at = 0; table->sh_size - at >= sizeof(symbol) && at < table->sh_size;
-	     at += sizeof(symbol)) {
-		if (copy(file, table->sh_offset + at, &symbol, sizeof(symbol)) != 0)
-			return;
+	for (size_t n = 0; n < count && n <= INT32_MAX && gelf_getsym(table, (int)n, &symbol); n++) {
+		const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+
 		kernel->has_symbols = 1;
-		if (symbol.st_shndx != SHN_UNDEF && copy_name(file, strings, symbol.st_name, name))
+		if (symbol.st_shndx != SHN_UNDEF && name)
 			take_symbol(kernel, &symbol, name);
 	}
 }
 
-static void take_section(struct capture_kernel *kernel, const struct file *file, const Elf64_Ehdr *header,
-			 const Elf64_Shdr *section, const char *name)
+static void take_section(struct capture_kernel *kernel, Elf *elf, const GElf_Shdr *section, const char *name)
 {
 	struct capture_kernel_section *taken = strcmp(name, "ktrace_events") == 0     ? &kernel->events
 					       : strcmp(name, "ktrace_settings") == 0 ? &kernel->settings
@@ -265,120 +227,101 @@ static void take_section(struct capture_kernel *kernel, const struct file *file,
 			.size = section->sh_size,
 			.offset = section->sh_offset,
 			.address = section->sh_addr,
-			.loaded = (section->sh_flags & SHF_ALLOC) &&
-				  load_address(file, header, section->sh_offset) != 0,
+			.loaded =
+				(section->sh_flags & SHF_ALLOC) && load_address(elf, section->sh_offset) != 0,
 		};
 }
 
-/* Where the file has what lies at a virtual address, 0 if nowhere. */
-static uint64_t offset_of(const struct file *file, const Elf64_Ehdr *header, uint64_t address)
-{
-	Elf64_Phdr segment;
-
-	for (uint32_t i = 0; i < header->e_phnum; i++)
-		if (copy(file, header->e_phoff + i * sizeof(segment), &segment, sizeof(segment)) == 0 &&
-		    segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
-		    address - segment.p_vaddr < segment.p_filesz)
-			return segment.p_offset + (address - segment.p_vaddr);
-	return 0;
-}
-
 /* Both bounds are known now. */
-static void settle_bounds(struct capture_kernel_section *section, const struct file *file,
-			  const Elf64_Ehdr *header)
+static void settle_bounds(struct capture_kernel_section *section, Elf *elf)
 {
 	section->size = section->size > section->address ? section->size - section->address : 0;
-	section->offset = section->size ? offset_of(file, header, section->address) : 0;
+	section->offset = section->size ? offset_of(elf, section->address) : 0;
 	section->loaded = section->offset != 0;
 }
 
-static void read_section_names(struct capture_kernel *kernel, const struct file *file,
-			       const Elf64_Ehdr *header)
+static void read_sections(struct capture_kernel *kernel, Elf *elf, uint64_t *found)
 {
-	Elf64_Shdr section, strings;
-	char name[NAME_MOST + 1];
+	GElf_Shdr header;
+	size_t names;
 
-	if (header->e_shstrndx >= header->e_shnum ||
-	    copy(file, header->e_shoff + header->e_shstrndx * sizeof(strings), &strings, sizeof(strings)) !=
-		    0)
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+		if (!gelf_getshdr(section, &header))
+			continue;
+		if (header.sh_type == SHT_NOTE)
+			read_notes(kernel, elf, header.sh_offset, header.sh_size, found);
+		else if (header.sh_type == SHT_SYMTAB)
+			read_symbols(kernel, elf, section, &header);
+	}
+	settle_bounds(&kernel->events, elf);
+	settle_bounds(&kernel->settings, elf);
+	if (elf_getshdrstrndx(elf, &names) != 0)
 		return;
-	for (uint32_t i = 0; i < header->e_shnum; i++)
-		if (copy(file, header->e_shoff + i * sizeof(section), &section, sizeof(section)) == 0 &&
-		    (section.sh_type == SHT_PROGBITS || section.sh_type == SHT_NOBITS) &&
-		    copy_name(file, &strings, section.sh_name, name))
-			take_section(kernel, file, header, &section, name);
+	/* A section of its own says more than bounds. */
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
+		const char *name =
+			gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (name && (header.sh_type == SHT_PROGBITS || header.sh_type == SHT_NOBITS))
+			take_section(kernel, elf, &header, name);
+	}
 }
 
-static void read_tables(struct capture_kernel *kernel, const struct file *file, const Elf64_Ehdr *header)
+static void read_note_segments(struct capture_kernel *kernel, Elf *elf, uint64_t *found)
 {
-	Elf64_Shdr table, strings;
+	GElf_Phdr segment;
+	size_t count;
 
-	for (uint32_t i = 0; i < header->e_shnum; i++)
-		if (copy(file, header->e_shoff + i * sizeof(table), &table, sizeof(table)) == 0 &&
-		    table.sh_type == SHT_SYMTAB && table.sh_size <= file->size &&
-		    table.sh_offset <= file->size && table.sh_link < header->e_shnum &&
-		    copy(file, header->e_shoff + table.sh_link * sizeof(strings), &strings,
-			 sizeof(strings)) == 0 &&
-		    strings.sh_offset <= file->size)
-			read_symbols(kernel, file, &table, &strings);
-	if (kernel->root_address)
-		kernel->root_physical = physical_of(file, header, kernel->root_address);
+	if (elf_getphdrnum(elf, &count) != 0)
+		return;
+	for (size_t n = 0; n < count && n <= INT32_MAX; n++)
+		if (gelf_getphdr(elf, (int)n, &segment) && segment.p_type == PT_NOTE)
+			read_notes(kernel, elf, segment.p_offset, segment.p_filesz, found);
 }
 
-static int read_file(struct capture_kernel *kernel, const struct file *file, const char *path)
+static int read_file(struct capture_kernel *kernel, Elf *elf, const char *path)
 {
 	uint64_t found = 0;
-	Elf64_Ehdr header;
+	GElf_Ehdr header;
+	GElf_Phdr first;
+	size_t segments;
 
 	*kernel = (struct capture_kernel){ 0 };
-	if (copy(file, 0, &header, sizeof(header)) != 0 || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+	if (elf_kind(elf) != ELF_K_ELF)
 		return capture_fail(CAPTURE_E_FORMAT, "%s: not an ELF file", path);
-	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header.e_shoff > file->size || header.e_phoff > file->size ||
-	    (header.e_shnum && header.e_shentsize != sizeof(Elf64_Shdr)) ||
-	    (header.e_phnum && header.e_phentsize != sizeof(Elf64_Phdr)))
+	if (!gelf_getehdr(elf, &header) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB || elf_getphdrnum(elf, &segments) != 0 ||
+	    (segments && !gelf_getphdr(elf, 0, &first)))
 		return capture_fail(CAPTURE_E_FORMAT, "%s: not a usable 64-bit little-endian ELF file", path);
 	kernel->machine = header.e_machine;
-	read_sections(kernel, file, &header, &found);
-	read_segments(kernel, file, &header, &found);
-	read_tables(kernel, file, &header);
-	settle_bounds(&kernel->events, file, &header);
-	settle_bounds(&kernel->settings, file, &header);
+	read_sections(kernel, elf, &found);
+	read_note_segments(kernel, elf, &found);
+	if (kernel->root_address)
+		kernel->root_physical = physical_of(elf, kernel->root_address);
 	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS; n++) {
-		kernel->object[n].offset = offset_of(file, &header, kernel->object[n].address);
+		kernel->object[n].offset = offset_of(elf, kernel->object[n].address);
 		kernel->object[n].loaded = kernel->object[n].offset != 0;
 	}
-	read_section_names(kernel, file, &header);
 	if (found)
-		kernel->build_id_physical = load_address(file, &header, found);
+		kernel->build_id_physical = load_address(elf, found);
 	return 0;
 }
 
 int capture_kernel_read(struct capture_kernel *kernel, const char *path)
 {
-	int fd = base_open_regular(path, O_RDONLY);
-	struct file file = { 0 };
-	struct stat status;
-	void *bytes;
-	int error;
+	int fd = base_open_regular(path, O_RDONLY), error;
+	Elf *elf;
 
 	if (fd < 0 && (errno == ENOTSUP || errno == EISDIR))
 		return capture_fail(CAPTURE_E_FORMAT, "%s: not an ELF file: %s", path,
 				    base_open_message(errno));
-	if (fd < 0 || fstat(fd, &status) != 0) {
-		capture_fail_errno("%s", path);
-		if (fd >= 0)
-			close(fd);
-		return CAPTURE_E_SYSTEM;
-	}
-	file.size = (uint64_t)status.st_size;
-	bytes = file.size ? mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	if (fd < 0)
+		return capture_fail_errno("%s", path);
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	error = read_file(kernel, elf, path);
+	elf_end(elf);
 	close(fd);
-	if (bytes == MAP_FAILED)
-		return capture_fail(CAPTURE_E_FORMAT, "%s: not an ELF file", path);
-	file.bytes = bytes;
-	error = read_file(kernel, &file, path);
-	munmap(bytes, file.size);
 	return error;
 }
 

@@ -36,6 +36,7 @@ static struct image make_image(void)
 	memcpy(image.header.e_ident, ELFMAG, SELFMAG);
 	image.header.e_ident[EI_CLASS] = ELFCLASS64;
 	image.header.e_ident[EI_DATA] = ELFDATA2LSB;
+	image.header.e_ident[EI_VERSION] = EV_CURRENT;
 	image.header.e_phoff = offsetof(struct image, segment);
 	image.segment[0] =
 		(Elf64_Phdr){ .p_type = PT_LOAD, .p_paddr = 0x80200000, .p_filesz = sizeof(image) };
@@ -139,6 +140,7 @@ static struct linked make_linked(void)
 	memcpy(image.header.e_ident, ELFMAG, SELFMAG);
 	image.header.e_ident[EI_CLASS] = ELFCLASS64;
 	image.header.e_ident[EI_DATA] = ELFDATA2LSB;
+	image.header.e_ident[EI_VERSION] = EV_CURRENT;
 	image.segment = (Elf64_Phdr){ .p_type = PT_LOAD,
 				      .p_paddr = base,
 				      .p_vaddr = base,

@@ -54,6 +54,7 @@ static int make_guest(void **state)
 	memcpy(image->header.e_ident, ELFMAG, SELFMAG);
 	image->header.e_ident[EI_CLASS] = ELFCLASS64;
 	image->header.e_ident[EI_DATA] = ELFDATA2LSB;
+	image->header.e_ident[EI_VERSION] = EV_CURRENT;
 	image->header.e_phoff = offsetof(struct image, segment);
 	image->segment[0] = (Elf64_Phdr){ .p_type = PT_LOAD, .p_paddr = BASE, .p_filesz = sizeof(*image) };
 	image->segment[1] = (Elf64_Phdr){ .p_type = PT_NOTE,
