@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Offsets stand at nodes of time, a window apart, and run straight between them. The bounds of a window are kept
- * by both nodes at its ends: solutions of such bounds are convex, so what lies between two of them is one, too.
+ * Offsets stand at nodes of time, a window apart, and run straight between them. The bounds of a window are
+ * kept by both nodes at its ends: solutions of such bounds are convex, so what lies between two of them is
+ * one, too.
  */
 #include "analyze/align.h"
 
@@ -287,7 +288,10 @@ static int solve_node(struct align *align, uint32_t node)
 	return 0;
 }
 
-/* The window that was read gives its bounds to the nodes at both its ends, and the first of these is complete. */
+/*
+ * The window that was read gives its bounds to the nodes at both its ends, and the first of these is
+ * complete.
+ */
 static int close_window(struct align *align)
 {
 	int status;
@@ -386,8 +390,8 @@ static int refine(struct align *align)
 }
 
 /*
- * Sets the clocks by the looks. Distances may repeat for other reasons, too: if effects are then no less early, it is
- * taken back. How many are early says little yet: within the grain as many may be as before.
+ * Sets the clocks by the looks. Distances may repeat for other reasons, too: if effects are then no less
+ * early, it is taken back. How many are early says little yet: within the grain as many may be as before.
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {
@@ -434,7 +438,9 @@ static int look(struct align *align, const struct stage *stage)
 	return try_looks(align, reach, grain);
 }
 
-/* Counts as it was counted before anything was done. The trace stays as it was unless that has become better. */
+/*
+ * Counts as it was counted before anything was done. The trace stays as it was unless that has become better.
+ */
 static int keep_the_better(struct align *align)
 {
 	int status = look_through(align, NULL, microseconds(align, stages[0].reach_us));

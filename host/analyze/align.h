@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Clocks that differ from CPU to CPU, put right by what the trace itself shows: an effect on one CPU cannot come
- * before its cause on another (analyze/align_parts.h). Works on top of what the guest measured, or alone.
+ * Clocks that differ from CPU to CPU, put right by what the trace itself shows: an effect on one CPU cannot
+ * come before its cause on another (analyze/align_parts.h). Works on top of what the guest measured, or
+ * alone.
  *
- * The trace is read several times: once to find how far apart the clocks are at all, then to bring every effect
- * behind its cause, in windows of time so that drift is followed. Memory does not grow with the trace. What is in
- * order stays as it is, and so does what cannot be brought into a better one.
+ * The trace is read several times: once to find how far apart the clocks are at all, then to bring every
+ * effect behind its cause, in windows of time so that drift is followed. Memory does not grow with the trace.
+ * What is in order stays as it is, and so does what cannot be brought into a better one.
  */
 #ifndef ANALYZE_ALIGN_H
 #define ANALYZE_ALIGN_H

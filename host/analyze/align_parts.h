@@ -11,8 +11,8 @@
 
 /*
  * Clocks of several CPUs, bounded against each other by causes and effects: of each pair of CPUs the smallest
- * times from a cause on one to its effect on the other are kept. Solved, they say by how much each clock is to be
- * set forward so that every effect comes after its cause, with as much room as all of them leave.
+ * times from a cause on one to its effect on the other are kept. Solved, they say by how much each clock is
+ * to be set forward so that every effect comes after its cause, with as much room as all of them leave.
  */
 
 #define BOUNDS_KEPT 4u
@@ -34,18 +34,18 @@ void bounds_add(struct bounds *bounds, uint32_t from, uint32_t to, int64_t ticks
 void bounds_merge(struct bounds *bounds, const struct bounds *other);
 
 /*
- * forward[cpu]: ticks, CPU 0's are 0; BOUNDS_NONE where nothing ties a CPU to the others. Contradictory bounds, a
- * circle of causes that takes less than no time, are given up until there are none: returns how many. `room` is
- * the most ticks that are left between a cause and its effect on purpose.
+ * forward[cpu]: ticks, CPU 0's are 0; BOUNDS_NONE where nothing ties a CPU to the others. Contradictory
+ * bounds, a circle of causes that takes less than no time, are given up until there are none: returns how
+ * many. `room` is the most ticks that are left between a cause and its effect on purpose.
  */
 uint64_t bounds_solve(struct bounds *bounds, int64_t room, int64_t *forward);
 
 /*
- * Causes on one CPU and their effects on another: a wakeup and the switch to that thread, a switch away from a
- * thread and the next one to it, an interrupt sent to a CPU and its arrival, a packet sent and received.
+ * Causes on one CPU and their effects on another: a wakeup and the switch to that thread, a switch away from
+ * a thread and the next one to it, an interrupt sent to a CPU and its arrival, a packet sent and received.
  *
- * Clocks need not be in step: an effect that comes up to `slack` ticks before its cause is still taken for its
- * effect. What could be either of two causes is told as none.
+ * Clocks need not be in step: an effect that comes up to `slack` ticks before its cause is still taken for
+ * its effect. What could be either of two causes is told as none.
  */
 
 struct causes_pair {
@@ -65,14 +65,16 @@ uint32_t causes_event(struct causes *causes, const struct ktread_event *event, c
 		      struct causes_pair pair[CAUSES_PAIRS]);
 
 /*
- * Estimates how far apart clocks are, to a fraction of a millisecond, if they are too far apart to pair causes with effects.
- * Each effect votes for its distance to every possible cause on another CPU; the votes of one effect add up to 1. The true
- * distance gets the most votes.
+ * Estimates how far apart clocks are, to a fraction of a millisecond, if they are too far apart to pair
+ * causes with effects. Each effect votes for its distance to every possible cause on another CPU; the votes
+ * of one effect add up to 1. The true distance gets the most votes.
  */
 
 struct coarse;
 
-/* `reach`: ticks that clocks may be apart; `grain`: ticks to which the answer is exact. NULL without memory. */
+/*
+ * `reach`: ticks that clocks may be apart; `grain`: ticks to which the answer is exact. NULL without memory.
+ */
 #define COARSE_CPUS 64u
 
 struct coarse *coarse_create(uint32_t cpus, uint64_t reach, uint64_t grain);
@@ -81,14 +83,14 @@ void coarse_destroy(struct coarse *coarse);
 /* Takes an event; 0 once there are enough for an answer. */
 int coarse_event(struct coarse *coarse, const struct ktread_event *event, const struct wellknown *known);
 /*
- * forward[cpu]: ticks by which each clock is to be set forward, CPU 0's by 0; INT64_MAX where too little is known.
- * Forgets all events.
+ * forward[cpu]: ticks by which each clock is to be set forward, CPU 0's by 0; INT64_MAX where too little is
+ * known. Forgets all events.
  */
 void coarse_solve(struct coarse *coarse, int64_t *forward);
 
 /*
- * A straight line through points of which a few may be far off: its slope is the median of those between any two
- * of them (Theil and Sen).
+ * A straight line through points of which a few may be far off: its slope is the median of those between any
+ * two of them (Theil and Sen).
  */
 
 #define DRIFT_POINTS 64u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A system of difference constraints: forward[from] - forward[to] <= least[from][to] - room. It has a solution if
- * and only if no circle of its edges adds up to less than 0, and shortest paths from a point before all CPUs are
- * one (Bellman and Ford). The room is as large as circles allow, found by bisection.
+ * A system of difference constraints: forward[from] - forward[to] <= least[from][to] - room. It has a
+ * solution if and only if no circle of its edges adds up to less than 0, and shortest paths from a point
+ * before all CPUs are one (Bellman and Ford). The room is as large as circles allow, found by bisection.
  */
 #include "analyze/align_parts.h"
 

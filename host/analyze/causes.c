@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads are told apart by their id, packets by their number, in tables of fixed size: one that comes to lie in
- * another's place replaces it, and what is not known of it is not told. Lost slots make everything unknown.
+ * Threads are told apart by their id, packets by their number, in tables of fixed size: one that comes to lie
+ * in another's place replaces it, and what is not known of it is not told. Lost slots make everything
+ * unknown.
  */
 #include "analyze/align_parts.h"
 
@@ -41,8 +42,8 @@ struct thread {
 };
 
 /*
- * Interrupts to one CPU for one reason. Several that are sent before one arrives arrive as one: taking the oldest
- * for its cause says too little sometimes, but never too much.
+ * Interrupts to one CPU for one reason. Several that are sent before one arrives arrive as one: taking the
+ * oldest for its cause says too little sometimes, but never too much.
  */
 struct request {
 	struct queue sent;    /* not arrived yet */

@@ -58,7 +58,9 @@ static void tell_waiting(struct check *check, uint64_t stamp)
 	}
 }
 
-/* A violation that depends on the order of events with the key at hand, which may be those of several CPUs. */
+/*
+ * A violation that depends on the order of events with the key at hand, which may be those of several CPUs.
+ */
 static void tell_ordered(struct check *check, const struct check_violation *violation)
 {
 	struct check_result *result = &check->result[violation->rule];
@@ -207,7 +209,10 @@ static void see_depth(struct check *check, uint32_t index, uint32_t which, const
 	}
 }
 
-/* Does the rule ask what became of a thread that was switched away from, where sched.switch does not say that? */
+/*
+ * Does the rule ask what became of a thread that was switched away from, where sched.switch does not say
+ * that?
+ */
 static bool asks_unknown(const struct check *check, const struct rule *rule,
 			 const struct threads_thread *thread)
 {
@@ -393,7 +398,10 @@ static int see_cause(struct check *check, uint32_t index, uint32_t which, const 
 	if (!read_key(check, index, which, event, key))
 		return 0;
 	error = put(check, index, key, &entry);
-	/* Of several wakes the first began the wait; of several causes of a forbidden order the last is nearest. */
+	/*
+	 * Of several wakes the first began the wait; of several causes of a forbidden order the last is
+	 * nearest.
+	 */
 	if (!error && entry && (!entry->known || check->rules->rule[index].form == RULE_AFTER)) {
 		stamp_entry(check, entry, event);
 		entry->known = true;

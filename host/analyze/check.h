@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Holds a trace against rules. Each violation is told when it is found; what is missing in the trace never makes one,
- * nor does it pass for rightness: where lost slots could have held what decides, the rule counts as undecided there.
+ * Holds a trace against rules. Each violation is told when it is found; what is missing in the trace never
+ * makes one, nor does it pass for rightness: where lost slots could have held what decides, the rule counts
+ * as undecided there.
  *
- * Memory is bounded: a table of KEYED_MAX entries a rule, and the threads and gaps as their own headers have them.
+ * Memory is bounded: a table of KEYED_MAX entries a rule, and the threads and gaps as their own headers have
+ * them.
  */
 #ifndef ANALYZE_CHECK_H
 #define ANALYZE_CHECK_H
@@ -29,20 +31,20 @@ struct check_result {
 	uint64_t violated;
 	uint64_t undecided; /* times that lost slots kept it open */
 	uint64_t unknown; /* times that the state of a thread was not known: sched.switch does not give it */
-	uint64_t
-		unordered; /* times that clocks kept it open: it depends on events of CPUs too close to compare */
-	uint64_t
-		uncertain; /* of `violated`: they depend on the order of events of CPUs whose clocks are unknown */
-	uint64_t
-		left_out; /* events that lack the key, or are beyond the table's limit; those of its depth, too */
+	/* times that clocks kept it open: it depends on events of CPUs too close to compare */
+	uint64_t unordered;
+	/* of `violated`: they depend on the order of events of CPUs whose clocks are unknown */
+	uint64_t uncertain;
+	/* events that lack the key, or are beyond the table's limit; those of its depth, too */
+	uint64_t left_out;
 	struct check_violation first; /* by stamp, if there is one */
 };
 
 typedef void check_told(void *context, const struct check_violation *violation);
 
 /*
- * Reads the trace twice, to its end. `result` has a row for each rule. 0, or KTREAD_E_MEMORY, or what ktread_next()
- * said; what was found until then stands.
+ * Reads the trace twice, to its end. `result` has a row for each rule. 0, or KTREAD_E_MEMORY, or what
+ * ktread_next() said; what was found until then stands.
  */
 int check_read(const struct rules *rules, struct ktread *trace, struct check_result *result, check_told *told,
 	       void *context);

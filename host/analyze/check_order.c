@@ -39,8 +39,8 @@ static void doubt_waiting(struct check_order *order, uint32_t table, const uint6
 }
 
 /*
- * An entry has the stamp and the CPU of the key's last event, in `time` the stamp of the last one on another CPU than that (0:
- * none), and in `known` whether the order is unsure.
+ * An entry has the stamp and the CPU of the key's last event, in `time` the stamp of the last one on another
+ * CPU than that (0: none), and in `known` whether the order is unsure.
  */
 static bool is_near(const struct check_order *order, const struct keyed_entry *entry,
 		    const struct ktread_event *event)

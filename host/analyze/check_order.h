@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Which verdicts of rules depend on an order of events that is not certain. A verdict on a key depends on the order of the
- * events with that key. Two of them on different CPUs whose times are no farther apart than `doubt` may have happened in the
- * other order: then what follows from them is unsure.
+ * Which verdicts of rules depend on an order of events that is not certain. A verdict on a key depends on the
+ * order of the events with that key. Two of them on different CPUs whose times are no farther apart than
+ * `doubt` may have happened in the other order: then what follows from them is unsure.
  *
  * An event that comes later may be such a one, too, so a violation waits until `doubt` has passed.
  */
@@ -36,8 +36,8 @@ void check_order_init(struct check_order *order, const struct ktread *trace);
 void check_order_free(struct check_order *order);
 
 /*
- * Takes an event of a key. `settles`: what was before it counts no longer. *unsure: whether the order of the events
- * before it and of itself is uncertain. 0 or KTREAD_E_MEMORY.
+ * Takes an event of a key. `settles`: what was before it counts no longer. *unsure: whether the order of the
+ * events before it and of itself is uncertain. 0 or KTREAD_E_MEMORY.
  */
 int check_order_see(struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS],
 		    const struct ktread_event *event, bool settles, bool *unsure);

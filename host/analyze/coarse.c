@@ -27,7 +27,10 @@ struct mark {
 struct marks {
 	struct mark mark[MARKS];
 	uint32_t count;
-	/* Indexed by the hash of a key. Only CANDIDATES marks of a hash are kept, so that frequent keys leave room for others. */
+	/*
+	 * Indexed by the hash of a key. Only CANDIDATES marks of a hash are kept, so that frequent keys leave
+	 * room for others.
+	 */
 	uint32_t seen[KEYS];
 	uint64_t cut[KEYS]; /* stamp of the first mark that was left out; 0: all are there */
 };
@@ -182,7 +185,10 @@ static void vote_for(struct coarse *coarse, const struct mark *cause, const stru
 	bin->within += weight * (float)(at % (int64_t)coarse->grain) / (float)coarse->grain;
 }
 
-/* Votes for the distances from an effect to its possible causes. If any of these were left out, the effect does not vote. */
+/*
+ * Votes for the distances from an effect to its possible causes. If any of these were left out, the effect
+ * does not vote.
+ */
 static void vote(struct coarse *coarse, const struct mark *effect)
 {
 	uint64_t begin = effect->stamp > coarse->reach ? effect->stamp - coarse->reach : 0;
@@ -197,7 +203,10 @@ static void vote(struct coarse *coarse, const struct mark *effect)
 			vote_for(coarse, &coarse->causes.mark[i], effect, 1.0f / (float)(end - first));
 }
 
-/* Returns the votes of a bin and the next one, as the true distance may lie on their border. Outside there are none. */
+/*
+ * Returns the votes of a bin and the next one, as the true distance may lie on their border. Outside there
+ * are none.
+ */
 static float around(const struct sum *sum, int64_t bins, int64_t bin)
 {
 	return bin < 0 || bin + 1 >= bins ? 0 : sum[bin].votes + sum[bin + 1].votes;
@@ -217,8 +226,8 @@ static float near(const struct sum *sum, int64_t bins, int64_t bin)
 /* ---- Frequent keys ------------------------------------------------------------------------------ */
 
 /*
- * Counts the marks that have the same key as the first one. Returns 0 if they are of several CPUs, or if the first one is so close
- * to the start of the look that earlier ones may be missing.
+ * Counts the marks that have the same key as the first one. Returns 0 if they are of several CPUs, or if the
+ * first one is so close to the start of the look that earlier ones may be missing.
  */
 static uint32_t in_a_row(const struct coarse *coarse, const struct mark *mark, const struct mark *end)
 {
@@ -238,8 +247,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Votes for two CPUs that take turns: cause n brings effect n. The vote goes to the median distance, if three quarters of the pairs
- * agree with it and clocks may be that far apart.
+ * Votes for two CPUs that take turns: cause n brings effect n. The vote goes to the median distance, if three
+ * quarters of the pairs agree with it and clocks may be that far apart.
  */
 static void vote_in_turn(struct coarse *coarse, const struct mark *cause, const struct mark *effect,
 			 uint32_t count)
@@ -285,9 +294,9 @@ static void vote_by_turns(struct coarse *coarse)
 /* ---- The true distance -------------------------------------------------------------------------- */
 
 /*
- * Finds the distance with the most votes. Votes are compared after the mean is subtracted. The winner needs PROMINENCE times the
- * votes of every other distance. Periodic causes give votes to distances one period above and below the true one. Against such a
- * pair the winner needs only EVEN_PROMINENCE times the votes.
+ * Finds the distance with the most votes. Votes are compared after the mean is subtracted. The winner needs
+ * PROMINENCE times the votes of every other distance. Periodic causes give votes to distances one period
+ * above and below the true one. Against such a pair the winner needs only EVEN_PROMINENCE times the votes.
  */
 static struct peak find_peak(const struct sum *sum, int64_t bins)
 {
@@ -314,8 +323,9 @@ static struct peak find_peak(const struct sum *sum, int64_t bins)
 }
 
 /*
- * Adds up the votes that all CPUs with a known clock have for this CPU. The bins of coarse->sum are distances ahead of CPU 0's
- * clock; bin `limit` is distance 0. behind[cpu] is in bins, UNKNOWN for a clock that is not known.
+ * Adds up the votes that all CPUs with a known clock have for this CPU. The bins of coarse->sum are distances
+ * ahead of CPU 0's clock; bin `limit` is distance 0. behind[cpu] is in bins, UNKNOWN for a clock that is not
+ * known.
  */
 static void add_up(struct coarse *coarse, const double *behind, uint32_t cpu, int64_t limit)
 {
@@ -339,7 +349,10 @@ static void add_up(struct coarse *coarse, const double *behind, uint32_t cpu, in
 	}
 }
 
-/* Makes the clock of one more CPU known: the one with the most votes. Returns false if no CPU has enough votes. */
+/*
+ * Makes the clock of one more CPU known: the one with the most votes. Returns false if no CPU has enough
+ * votes.
+ */
 static bool reach_further(struct coarse *coarse, double *behind)
 {
 	double limit = 0, by = 0;

@@ -22,7 +22,9 @@ struct cost_meter {
 	uint64_t last[COST_CPUS];   /* what was told last: a CPU's time never goes back */
 };
 
-/* The stamp of `event` without what the events told before on its CPU have cost. Each event once, in order. */
+/*
+ * The stamp of `event` without what the events told before on its CPU have cost. Each event once, in order.
+ */
 uint64_t cost_taken_off(struct cost_meter *meter, const struct ktread_event *event);
 
 #endif

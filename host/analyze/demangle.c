@@ -40,7 +40,10 @@ static void clear(struct text *text)
 	text->bytes[0] = '\0';
 }
 
-/* Only with its parameters is a name parsed to its end. Options that lift libiberty's own limit of recursion are not among these. */
+/*
+ * Only with its parameters is a name parsed to its end. Options that lift libiberty's own limit of recursion
+ * are not among these.
+ */
 static bool expand_cplusplus(const char *name, struct text *text)
 {
 	if (!cplus_demangle_v3_callback(name, DMGL_ANSI | DMGL_PARAMS, append, text))
@@ -49,7 +52,10 @@ static bool expand_cplusplus(const char *name, struct text *text)
 	return cplus_demangle_v3_callback(name, DMGL_ANSI, append, text) && text->length;
 }
 
-/* Changes `name`. What compilers append to C++ names of parts and copies (".cold") is appended to the result unchanged. */
+/*
+ * Changes `name`. What compilers append to C++ names of parts and copies (".cold") is appended to the result
+ * unchanged.
+ */
 static bool expand(char *name, struct text *text)
 {
 	char *const dot = strchr(name, '.');
@@ -83,7 +89,10 @@ static size_t operator_at(const char *at, size_t before)
 	return strspn(at, "<>=-");
 }
 
-/* Leaves out what stands between the outermost angle brackets, in place; a name whose brackets do not match stays. */
+/*
+ * Leaves out what stands between the outermost angle brackets, in place; a name whose brackets do not match
+ * stays.
+ */
 static void shorten(char *name)
 {
 	const size_t length = strlen(name);

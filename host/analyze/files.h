@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Which path is behind an open file or an inode that an event names by number: the one under which vfs.open or
- * vfs.lookup told of it last. An inference, and to be shown as one: a file may since have been given another name.
+ * Which path is behind an open file or an inode that an event names by number: the one under which vfs.open
+ * or vfs.lookup told of it last. An inference, and to be shown as one: a file may since have been given
+ * another name.
  *
- * Nothing is inferred across lost slots of any ring, which may have held a close and another open; where rings have
- * lost their beginnings, nothing before all of them have begun. A gap further on is known by the event behind it; what
- * was said meanwhile of other rings' events stands. What a filter holds back is as good as lost, so nothing is told with
- * one by CPU, thread or type. One by time does no harm.
+ * Nothing is inferred across lost slots of any ring, which may have held a close and another open; where
+ * rings have lost their beginnings, nothing before all of them have begun. A gap further on is known by the
+ * event behind it; what was said meanwhile of other rings' events stands. What a filter holds back is as good
+ * as lost, so nothing is told with one by CPU, thread or type. One by time does no harm.
  */
 #ifndef ANALYZE_FILES_H
 #define ANALYZE_FILES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What goes from one event to a later one elsewhere: a packet from net.tx to net.rx, a signal from signal.send to
- * signal.deliver. Nothing is joined across lost slots.
+ * What goes from one event to a later one elsewhere: a packet from net.tx to net.rx, a signal from
+ * signal.send to signal.deliver. Nothing is joined across lost slots.
  */
 #ifndef ANALYZE_FLOWS_H
 #define ANALYZE_FLOWS_H

@@ -63,8 +63,8 @@ static int take(struct gaps *gaps, struct progress *ring, const struct ktread *t
 }
 
 /*
- * The boot ring was full and refused what came then, on each CPU until that had a ring of its own. Of one whose ring has lost
- * its beginning that is known already.
+ * The boot ring was full and refused what came then, on each CPU until that had a ring of its own. Of one
+ * whose ring has lost its beginning that is known already.
  */
 static int find_refused_at_boot(struct gaps *gaps, struct progress *rings, const struct ktread *trace)
 {

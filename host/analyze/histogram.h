@@ -33,8 +33,8 @@ int histogram_add(struct histogram *histogram, uint64_t value);
 void histogram_free(struct histogram *histogram);
 
 /*
- * The rank of a percentile: of how many values the greatest is the least one that `part` of `whole` do not exceed.
- * 99 of 100 is p99.
+ * The rank of a percentile: of how many values the greatest is the least one that `part` of `whole` do not
+ * exceed. 99 of 100 is p99.
  */
 static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned whole)
 {

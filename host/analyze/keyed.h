@@ -34,8 +34,10 @@ struct keyed {
 void keyed_free(struct keyed *table);
 /* NULL: there is none. Valid until the next keyed_put() or keyed_remove(). */
 struct keyed_entry *keyed_find(const struct keyed *table, const uint64_t *key);
-/* The entry of that key, a new one (all zeros but for its key) if need be; *entry is NULL past the limit. 0 or
- * KTREAD_E_MEMORY. */
+/*
+ * The entry of that key, a new one (all zeros but for its key) if need be; *entry is NULL past the limit. 0
+ * or KTREAD_E_MEMORY.
+ */
 int keyed_put(struct keyed *table, const uint64_t *key, struct keyed_entry **entry);
 void keyed_remove(struct keyed *table, struct keyed_entry *entry);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * How long everything took that the well-known events delimit: system calls, interrupts, faults, waiting for locks and
- * holding them, and from a wakeup until the thread runs. A row for each system call and each interrupt, one for each of
- * the others.
+ * How long everything took that the well-known events delimit: system calls, interrupts, faults, waiting for
+ * locks and holding them, and from a wakeup until the thread runs. A row for each system call and each
+ * interrupt, one for each of the others.
  */
 #ifndef ANALYZE_LATENCIES_H
 #define ANALYZE_LATENCIES_H
@@ -47,8 +47,10 @@ struct latencies {
 };
 
 /*
- * Reads the trace to its end, once for its gaps and once for the figures. 0, or KTREAD_E_MEMORY, or what ktread_next() said; what was gathered until then stands.
- * `cost`: thousandths of a tick to take off for each event recorded meanwhile on one CPU. Rows are in the order of kind and
+ * Reads the trace to its end, once for its gaps and once for the figures. 0, or KTREAD_E_MEMORY, or what
+ * ktread_next() said; what was gathered until then stands.
+ * `cost`: thousandths of a tick to take off for each event recorded meanwhile on one CPU. Rows are in the
+ * order of kind and
  * number.
  */
 int latencies_read(struct latencies **latencies, struct ktread *trace, uint64_t cost);

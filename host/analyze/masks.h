@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Groups of events, and which bit of its group's mask each event has: the one it was declared with, or the next that is
- * free, by file, line and id (spec/ktrx.md section 10).
+ * Groups of events, and which bit of its group's mask each event has: the one it was declared with, or the
+ * next that is free, by file, line and id (spec/ktrx.md section 10).
  */
 #ifndef ANALYZE_MASKS_H
 #define ANALYZE_MASKS_H

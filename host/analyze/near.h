@@ -35,7 +35,9 @@ void near_offer_events(struct near *near, const struct ktread *trace);
 void near_text(const struct near *near, char *text, size_t size);
 #define NEAR_TEXT (NEAR_NAMES * (NEAR_NAME + 2) + 16) /* bytes that it needs at most */
 
-/* Events by pattern, as on command lines: "group.name", name or group alone, with * and ?, whatever the case. */
+/*
+ * Events by pattern, as on command lines: "group.name", name or group alone, with * and ?, whatever the case.
+ */
 
 bool pattern_means(const char *pattern, const struct ktread_type *type);
 

@@ -10,21 +10,22 @@
 const char *note_find(const char *note, const char *key, size_t *length);
 
 /*
- * The word behind `option` in a command line whose words are set apart by blanks: of "… -kernel k.elf …" the file.
- * 0, or -1: there is none, or it does not fit. Words with blanks in them are taken for several.
+ * The word behind `option` in a command line whose words are set apart by blanks: of "… -kernel k.elf …" the
+ * file. 0, or -1: there is none, or it does not fit. Words with blanks in them are taken for several.
  */
 int note_word_after(const char *command, size_t length, const char *option, char *word, size_t size);
 
 /*
- * The kernel's file that the guest's QEMU was given, as the note or its command line has it. False: it names none that can
- * be read. A trace may name anything: what is no file could keep who opens it waiting.
+ * The kernel's file that the guest's QEMU was given, as the note or its command line has it. False: it names
+ * none that can be read. A trace may name anything: what is no file could keep who opens it waiting.
  */
 bool note_kernel(const char *note, char *path, size_t size);
 
 /*
- * For how long, in seconds, nothing had come from the machine when it was captured ("silent: 1.0 s or more"): negative if the note
- * says nothing of that. `*more`: it may have been longer, as who captured it was not there before. The newest stamp of a trace
- * and this time together are its now: the one moment that everything that is "ago", "late" or "since" counts back from.
+ * For how long, in seconds, nothing had come from the machine when it was captured ("silent: 1.0 s or more"):
+ * negative if the note says nothing of that. `*more`: it may have been longer, as who captured it was not
+ * there before. The newest stamp of a trace and this time together are its now: the one moment that
+ * everything that is "ago", "late" or "since" counts back from.
  */
 double note_silence(const char *note, bool *more);
 

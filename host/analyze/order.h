@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * How certain the order of events of different CPUs is. Within a CPU events are always in order; between CPUs that depends
- * on what is known of their clocks. All views say so by these functions.
+ * How certain the order of events of different CPUs is. Within a CPU events are always in order; between CPUs
+ * that depends on what is known of their clocks. All views say so by these functions.
  */
 #ifndef ANALYZE_ORDER_H
 #define ANALYZE_ORDER_H
@@ -28,7 +28,8 @@ struct order order_between_cpus(const struct ktread *trace);
 #define ORDER_TEXT 160u
 
 /*
- * One line without its end: what a reader of the trace has to know. Returns its length; 0 and "" if the order is certain.
+ * One line without its end: what a reader of the trace has to know. Returns its length; 0 and "" if the order
+ * is certain.
  */
 int order_say(const struct ktread *trace, char text[ORDER_TEXT]);
 /* The same as a member of a JSON object, "order":{…}. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pairs events that begin something with events that end it, by whatever key both carry, and gathers how long it
- * took.
+ * Pairs events that begin something with events that end it, by whatever key both carry, and gathers how long
+ * it took.
  *
  * An end belongs to the last beginning with the same key; a beginning whose key is begun again before its end
  * is unmatched. An event that is both ends first and begins then, which gives the time from each to the next.
  *
- * A pair is dropped where an event of the rule was not recorded for a while in between, and where slots are missing in between that could have held its true end: slots of the CPU,
- * if the key is one, or if the thread ran there throughout; else slots of any CPU.
+ * A pair is dropped where an event of the rule was not recorded for a while in between, and where slots are
+ * missing in between that could have held its true end: slots of the CPU, if the key is one, or if the thread
+ * ran there throughout; else slots of any CPU.
  */
 #ifndef ANALYZE_PAIRS_H
 #define ANALYZE_PAIRS_H
@@ -61,8 +62,8 @@ struct pairs_result {
 struct pairs;
 
 /*
- * Reads the trace to its end, once for its gaps and once for the pairs. 0, or KTREAD_E_MEMORY, or what ktread_next()
- * said; what was gathered until then stands, if there is `pairs` at all.
+ * Reads the trace to its end, once for its gaps and once for the pairs. 0, or KTREAD_E_MEMORY, or what
+ * ktread_next() said; what was gathered until then stands, if there is `pairs` at all.
  */
 int pairs_read(struct pairs **pairs, struct ktread *trace, const struct pairs_rule *rule);
 void pairs_free(struct pairs *pairs);

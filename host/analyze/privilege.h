@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Whether a CPU ran the kernel or a program, by its registers as a trace has them (spec/ktrx.md, section 3). */
+/*
+ * Whether a CPU ran the kernel or a program, by its registers as a trace has them (spec/ktrx.md, section 3).
+ */
 #ifndef ANALYZE_PRIVILEGE_H
 #define ANALYZE_PRIVILEGE_H
 
@@ -10,7 +12,8 @@ enum privilege {
 };
 
 /*
- * `line` is one CPU's line of registers, up to its end or a newline: " pc=… sp=… cs=33". x86 has it in cs, AArch64 in
+ * `line` is one CPU's line of registers, up to its end or a newline: " pc=… sp=… cs=33". x86 has it in cs,
+ * AArch64 in
  * pstate (gdb: cpsr).
  */
 enum privilege privilege_of(const char *line);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Which process each thread belongs to, whose child that is and what it runs, as process.fork, process.exec,
- * process.exit and sched.create tell. What is told late holds for what came before as well, so a trace is gone
- * through once for this. Of an id that is used again the first parent and program count.
+ * process.exit and sched.create tell. What is told late holds for what came before as well, so a trace is
+ * gone through once for this. Of an id that is used again the first parent and program count.
  */
 #ifndef ANALYZE_PROCESSES_H
 #define ANALYZE_PROCESSES_H
@@ -25,8 +25,8 @@ struct processes_process {
 struct processes;
 
 /*
- * 0, or KTREAD_E_MEMORY, or what ktread_next() said. The trace is read from its beginning and wound back; if its
- * kernel declares no process events it is not read, and nothing is known.
+ * 0, or KTREAD_E_MEMORY, or what ktread_next() said. The trace is read from its beginning and wound back; if
+ * its kernel declares no process events it is not read, and nothing is known.
  */
 int processes_read(struct processes **processes, struct ktread *trace, struct wellknown_table *table);
 void processes_free(struct processes *processes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a control text asks of a guest, as requests for its mailbox: the grammar of ktrace_control(), with the names
- * found in the trace's own tables, and the words start, stop and clear.
+ * What a control text asks of a guest, as requests for its mailbox: the grammar of ktrace_control(), with the
+ * names found in the trace's own tables, and the words start, stop and clear.
  */
 #ifndef ANALYZE_REQUESTS_H
 #define ANALYZE_REQUESTS_H

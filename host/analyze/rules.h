@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rules that a trace is held against, as doc/rules.md defines them: a file's text becomes a table of rules, which is
- * then bound to a trace, that is, to the ids of its events.
+ * Rules that a trace is held against, as doc/rules.md defines them: a file's text becomes a table of rules,
+ * which is then bound to a trace, that is, to the ids of its events.
  *
- * The text is hostile: whatever it holds, the result is a table within the limits below, or an error with its place.
+ * The text is hostile: whatever it holds, the result is a table within the limits below, or an error with its
+ * place.
  */
 #ifndef ANALYZE_RULES_H
 #define ANALYZE_RULES_H
@@ -94,9 +95,9 @@ struct rules_error {
 int rules_parse(struct rules **rules, const char *text, size_t length, struct rules_error *error);
 
 /*
- * Finds each rule's events and fields in a trace. A rule that is not optional must have them: else KTREAD_E_FORMAT and an
- * error. An event that is switched off, and has no record, makes any rule one that is not checked; to know this the trace is read
- * to its end and rewound.
+ * Finds each rule's events and fields in a trace. A rule that is not optional must have them: else
+ * KTREAD_E_FORMAT and an error. An event that is switched off, and has no record, makes any rule one that is
+ * not checked; to know this the trace is read to its end and rewound.
  */
 int rules_bind(struct rules *rules, struct ktread *trace, struct rules_error *error);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rules meet a trace: which of its events they mean, whether those have the fields, whether they were recorded. */
+/*
+ * Rules meet a trace: which of its events they mean, whether those have the fields, whether they were
+ * recorded.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -84,7 +84,10 @@ unsigned recorded_take(struct recorded *r, const struct ktread_event *event, uin
 	struct switched_change change;
 	unsigned families = 0;
 
-	/* What is recorded again was switched on in a gap. Without a gap it only came late: its CPU had begun it before. */
+	/*
+	 * What is recorded again was switched on in a gap. Without a gap it only came late: its CPU had begun
+	 * it before.
+	 */
 	if (r->view.of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
 		set_off(r, event->id, false);
 	if (event->id != r->view.change || !switched_change_of(event, &change))
@@ -372,8 +375,9 @@ static void end_families(struct spans *s, struct spans_owner who, unsigned famil
 }
 
 /*
- * Ends what must not be paired across this event, if it says that events were switched on or off. Spans that are open when events are
- * switched on lack the record of when those were switched off: they end where their owner was last seen.
+ * Ends what must not be paired across this event, if it says that events were switched on or off. Spans that
+ * are open when events are switched on lack the record of when those were switched off: they end where their
+ * owner was last seen.
  */
 static void heed_switch(struct spans *s, const struct ktread_event *event, uint64_t time)
 {

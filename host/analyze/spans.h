@@ -12,8 +12,9 @@
 #include "ktrx/slot.h"
 
 /*
- * Which events that begin and end spans are recorded, while a trace is read once: by the library's own records of events that were
- * switched on or off (`ktrace.switched`, spec/ktrx.md section 7). A family is all events that belong to one sort of span.
+ * Which events that begin and end spans are recorded, while a trace is read once: by the library's own
+ * records of events that were switched on or off (`ktrace.switched`, spec/ktrx.md section 7). A family is all
+ * events that belong to one sort of span.
  */
 
 enum recorded_family {
@@ -33,8 +34,8 @@ struct recorded_view {
 };
 
 /*
- * Returns 0 or KTREAD_E_MEMORY. The caller destroys `*recorded`. It is NULL if the trace does not declare ktrace.switched: all
- * events are recorded then, as far as the trace tells.
+ * Returns 0 or KTREAD_E_MEMORY. The caller destroys `*recorded`. It is NULL if the trace does not declare
+ * ktrace.switched: all events are recorded then, as far as the trace tells.
  */
 int recorded_create(struct recorded **recorded, const struct ktread *trace);
 void recorded_destroy(struct recorded *recorded);
@@ -53,8 +54,9 @@ static inline bool recorded_is_due(const struct recorded *recorded, const struct
 }
 
 /*
- * Takes each event of the trace in order. `gaps`: how many gaps there were before it, in which a record of a change may be lost.
- * Returns a bit for each family of which an event was switched on or off here. `*on`: they were switched on.
+ * Takes each event of the trace in order. `gaps`: how many gaps there were before it, in which a record of a
+ * change may be lost. Returns a bit for each family of which an event was switched on or off here. `*on`:
+ * they were switched on.
  */
 static inline unsigned recorded_event(struct recorded *recorded, const struct ktread_event *event,
 				      uint32_t gaps, bool *on)
@@ -62,7 +64,9 @@ static inline unsigned recorded_event(struct recorded *recorded, const struct kt
 	return recorded_is_due(recorded, event) ? recorded_take(recorded, event, gaps, on) : 0;
 }
 
-/* Whether all events of the family that a kind belongs to are recorded, as far as the trace has told by now. */
+/*
+ * Whether all events of the family that a kind belongs to are recorded, as far as the trace has told by now.
+ */
 static inline bool recorded_now(const struct recorded *recorded, enum wellknown_kind kind)
 {
 	const struct recorded_view *view = (const struct recorded_view *)recorded;
@@ -96,10 +100,10 @@ struct spans_owner {
 struct spans_span {
 	uint64_t key;	/* number, object: what must be the same at both ends */
 	uint64_t stamp; /* of its beginning */
-	uint64_t
-		events; /* that spans_event() had been told of on that CPU by then, as spans_events() has it */
-	uint32_t cpu;	/* where it began */
-	uint8_t kind;	/* enum wellknown_kind of the beginning */
+	/* that spans_event() had been told of on that CPU by then, as spans_events() has it */
+	uint64_t events;
+	uint32_t cpu; /* where it began */
+	uint8_t kind; /* enum wellknown_kind of the beginning */
 	bool has_key;
 };
 
@@ -119,8 +123,9 @@ int spans_create(struct spans **spans, const struct threads *threads, const stru
 void spans_destroy(struct spans *spans);
 
 /*
- * From here on, ends spans where one of the events that begin and end them is switched on or off, and begins none while one is off
- * (spec/ktrx.md section 7). Call it once, before the first event. Returns 0 or KTREAD_E_MEMORY.
+ * From here on, ends spans where one of the events that begin and end them is switched on or off, and begins
+ * none while one is off (spec/ktrx.md section 7). Call it once, before the first event. Returns 0 or
+ * KTREAD_E_MEMORY.
  */
 int spans_heed_switches(struct spans *spans, const struct ktread *trace);
 
@@ -169,7 +174,10 @@ void spans_gap(struct spans *spans, uint32_t cpu, uint64_t from);
 /* Ends what may have ended in a gap; what is still open then is open at the end of the trace. */
 void spans_finish(struct spans *spans);
 
-/* Ends all that is open, at `time`: the trace's end. Not counted as unpaired, as their ends may be still to come. */
+/*
+ * Ends all that is open, at `time`: the trace's end. Not counted as unpaired, as their ends may be still to
+ * come.
+ */
 void spans_close(struct spans *spans, uint64_t time);
 
 uint64_t spans_events(const struct spans *spans, uint32_t cpu); /* told of so far */

@@ -160,7 +160,10 @@ bool switched_event_off(const struct switched *s, uint32_t id, uint64_t from, ui
 	return s->some[id / 8] & bit && was_off(s, id, from, to);
 }
 
-/* An event that was switched off or on has a time; one that has no record is in the state in which it always was. */
+/*
+ * An event that was switched off or on has a time; one that has no record is in the state in which it always
+ * was.
+ */
 bool switched_was_on(const struct switched *s, uint32_t id)
 {
 	const struct ktread_type *type = ktread_type(s->trace, id);

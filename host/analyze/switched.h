@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * When events were not recorded because they were switched off: by the library's own records of that
- * (`ktrace.switched`), and by what the event table says at the end. Where a trace does not have the moment at which an
- * event ceased to be recorded, that is taken to be right after its last record, so that nothing is concluded from a record
- * that may only not have been made.
+ * (`ktrace.switched`), and by what the event table says at the end. Where a trace does not have the moment at
+ * which an event ceased to be recorded, that is taken to be right after its last record, so that nothing is
+ * concluded from a record that may only not have been made.
  */
 #ifndef ANALYZE_SWITCHED_H
 #define ANALYZE_SWITCHED_H
@@ -32,8 +32,9 @@ bool switched_between(const struct switched *switched, const uint8_t *events, ui
 /* The same for one event. */
 bool switched_event_off(const struct switched *switched, uint32_t id, uint64_t from, uint64_t to);
 /*
- * Was this event recorded at some time that the trace covers, whether it fired or not? Its state in the event table alone does not
- * say: recording may have been stopped as a whole, or the event was switched off in the end.
+ * Was this event recorded at some time that the trace covers, whether it fired or not? Its state in the event
+ * table alone does not say: recording may have been stopped as a whole, or the event was switched off in the
+ * end.
  */
 bool switched_was_on(const struct switched *switched, uint32_t id);
 

@@ -44,8 +44,8 @@ struct known {
 
 struct symbols {
 	struct symbols_file file;
-	uint64_t
-		slide; /* added to an address of the file when the kernel ran, if it lies in the root's half */
+	/* added to an address of the file when the kernel ran, if it lies in the root's half */
+	uint64_t slide;
 	uint64_t root; /* as linked; where that is not known, 0 */
 	int doubtful;
 	struct symbols_image image; /* as linked */
@@ -103,7 +103,10 @@ static int check_build(struct symbols *symbols, const char *path, const struct k
 		   info->build_id[3]);
 }
 
-/* `self` is where the root lay when the kernel ran, 0 unknown. 0, or -1: by how much the kernel was moved is not known. */
+/*
+ * `self` is where the root lay when the kernel ran, 0 unknown. 0, or -1: by how much the kernel was moved is
+ * not known.
+ */
 static int find_displacement(struct symbols *symbols, uint64_t bias, uint64_t self)
 {
 	symbols->slide = -bias;
@@ -174,8 +177,9 @@ static int are_in_one_half(uint64_t a, uint64_t b)
 }
 
 /*
- * Where an address of the running kernel was linked: 0, or -1 if it has no such address. What is linked into the other half of
- * the address space than the root is code that starts the kernel, and stays where it is when the kernel moves.
+ * Where an address of the running kernel was linked: 0, or -1 if it has no such address. What is linked into
+ * the other half of the address space than the root is code that starts the kernel, and stays where it is
+ * when the kernel moves.
  */
 static int as_linked(const struct symbols *symbols, uint64_t address, uint64_t *linked)
 {
@@ -244,7 +248,8 @@ static int is_event(Dwarf_Die *scope)
 }
 
 /*
- * ktrace's own inlined functions stand for the line that records: the outermost one that is open at the address. 0, or
+ * ktrace's own inlined functions stand for the line that records: the outermost one that is open at the
+ * address. 0, or
  * -1: there is none. (dwarf_getscopes() does not find them in what link-time optimisation leaves.)
  */
 static int find_event(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint32_t depth,
@@ -308,7 +313,10 @@ static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int i
 	       !(is_code && GELF_ST_TYPE(symbol->st_info) == STT_OBJECT);
 }
 
-/* The nearest symbol of section `section` at or below the address that can be its name, by looking at them all. */
+/*
+ * The nearest symbol of section `section` at or below the address that can be its name, by looking at them
+ * all.
+ */
 static const char *find_below(const struct symbols *symbols, uint64_t address, int is_code, uint32_t section,
 			      GElf_Off *offset)
 {
@@ -331,8 +339,8 @@ static const char *find_below(const struct symbols *symbols, uint64_t address, i
 }
 
 /*
- * libdw's choice, unless that is a name of something else: of data where there is code, of another section, or of a thing that
- * ends before the address.
+ * libdw's choice, unless that is a name of something else: of data where there is code, of another section,
+ * or of a thing that ends before the address.
  */
 static const char *find_name(const struct symbols *symbols, uint64_t address, int is_code, GElf_Off *offset)
 {

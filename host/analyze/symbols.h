@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * From addresses of the traced kernel to functions and source lines, by its ELF file. The kernel may run
- * elsewhere than it was linked for: the trace says where its root lies, the file where it was linked. The difference
- * applies to all of the file. An address that the file names but the running kernel does not have is unknown: where the
- * kernel was linked, a program may lie.
+ * elsewhere than it was linked for: the trace says where its root lies, the file where it was linked. The
+ * difference applies to all of the file. An address that the file names but the running kernel does not have
+ * is unknown: where the kernel was linked, a program may lie.
  *
  *	status = symbols_open(&symbols, "kernel.elf", ktread_info(trace));
  *	if (status != SYMBOLS_OK)	also if it was opened, with a doubt
@@ -41,7 +41,10 @@ struct symbol {
 	uint32_t line;
 };
 
-/* enum symbols_status. After an error *symbols is NULL, which the other functions take for a file without names. */
+/*
+ * enum symbols_status. After an error *symbols is NULL, which the other functions take for a file without
+ * names.
+ */
 int symbols_open(struct symbols **symbols, const char *elf, const struct ktread_info *info);
 void symbols_close(struct symbols *symbols);
 
@@ -49,9 +52,9 @@ void symbols_close(struct symbols *symbols);
 const char *symbols_message(void);
 
 /*
- * The code at an address of the running kernel. Inlined code belongs to the function that it became part of, with the
- * line of its own; but what ktrace itself inlines, to the line that uses it.
- * Returns 0, or -1 if no code is known there. Data is not code, even if it has a name.
+ * The code at an address of the running kernel. Inlined code belongs to the function that it became part of,
+ * with the line of its own; but what ktrace itself inlines, to the line that uses it. Returns 0, or -1 if no
+ * code is known there. Data is not code, even if it has a name.
  */
 int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
@@ -62,8 +65,8 @@ int symbols_find_any(struct symbols *symbols, uint64_t address, struct symbol *s
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /*
- * Calls `each` for all named code, in no order: functions, and what assembly has no type for. Addresses are of the running
- * kernel, names as the file has them, sizes 0 where the file does not say.
+ * Calls `each` for all named code, in no order: functions, and what assembly has no type for. Addresses are
+ * of the running kernel, names as the file has them, sizes 0 where the file does not say.
  */
 void symbols_each(struct symbols *symbols,
 		  void (*each)(void *context, const char *name, uint64_t address, uint64_t size),

@@ -36,8 +36,8 @@ void symbols_image_read(struct symbols_image *image, Elf *elf, uint64_t bias);
 int symbols_image_has(const struct symbols_image *image, uint64_t address);
 
 /*
- * Does it lie in a section of code? In a file without sections the segment decides; where a section says nothing of the
- * address, it is no code.
+ * Does it lie in a section of code? In a file without sections the segment decides; where a section says
+ * nothing of the address, it is no code.
  */
 int symbols_image_has_code(const struct symbols_image *image, uint64_t address);
 
@@ -62,9 +62,9 @@ int symbols_file_open(struct symbols_file *file, const char *path);
 void symbols_file_close(struct symbols_file *file);
 
 /*
- * Returns the unit of the debug information after `unit`, the first for NULL, or NULL after the last. *bias is added to its
- * addresses. As dwfl_module_nextcu(), but NULL where libdw would open something else than a regular file: a file may name
- * another one that has its strings, and libdw opens what it finds there.
+ * Returns the unit of the debug information after `unit`, the first for NULL, or NULL after the last. *bias
+ * is added to its addresses. As dwfl_module_nextcu(), but NULL where libdw would open something else than a
+ * regular file: a file may name another one that has its strings, and libdw opens what it finds there.
  */
 Dwarf_Die *symbols_file_next_unit(const struct symbols_file *file, Dwarf_Die *unit, Dwarf_Addr *bias);
 

@@ -431,7 +431,10 @@ int threads_take(struct threads *t, const struct ktread_event *event, const stru
 	if (event->thread == KTREAD_NO_THREAD)
 		return 0;
 	t->stamp = event->stamp;
-	/* Whoever it was is known from now on, if not where it ran. Whom there is no room for is counted there. */
+	/*
+	 * Whoever it was is known from now on, if not where it ran. Whom there is no room for is counted
+	 * there.
+	 */
 	if (event->cpu >= THREADS_CPUS_MAX) {
 		error = touch(t, event->thread, &index);
 		t->left_out += index != NOBODY;

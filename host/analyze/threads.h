@@ -77,9 +77,10 @@ int threads_create(struct threads **threads, threads_changed *changed, void *con
 void threads_destroy(struct threads *threads);
 
 /*
- * What the whole trace tells, known before its first event is taken. A `state` of sched.switch that is 0 every time means nothing.
- * Where a kernel announces that threads block (WELLKNOWN_BLOCK), a switch without that leaves a runnable thread, unless
- * the announcement was switched off then. `scheduling` must outlive the model.
+ * What the whole trace tells, known before its first event is taken. A `state` of sched.switch that is 0
+ * every time means nothing. Where a kernel announces that threads block (WELLKNOWN_BLOCK), a switch without
+ * that leaves a runnable thread, unless the announcement was switched off then. `scheduling` must outlive the
+ * model.
  */
 struct scheduling;
 void threads_learn(struct threads *threads, const struct scheduling *scheduling);
@@ -128,8 +129,8 @@ static inline const struct threads_thread *threads_find_on(const struct threads 
 }
 
 /*
- * Takes one event. 0 or KTREAD_E_MEMORY. `*current`: the thread that the event names, if it was known to run there and nothing
- * changes; else NULL.
+ * Takes one event. 0 or KTREAD_E_MEMORY. `*current`: the thread that the event names, if it was known to run
+ * there and nothing changes; else NULL.
  */
 static inline int threads_event_of(struct threads *threads, const struct ktread_event *event,
 				   const struct wellknown *known, uint64_t time,

@@ -63,7 +63,8 @@ enum wellknown_role {
 	WELLKNOWN_CHILD,   /* the process that is made */
 	WELLKNOWN_OBJECT,  /* queue, lock, packet, open file: told apart by value */
 	WELLKNOWN_INODE,
-	WELLKNOWN_NUMBER, /* of a system call, an interrupt or a signal; bits of what an IPI asks for; kind of a wait */
+	/* of a system call, an interrupt or a signal; bits of what an IPI asks for; kind of a wait */
+	WELLKNOWN_NUMBER,
 	WELLKNOWN_CPU,	  /* one that is asked */
 	WELLKNOWN_NAME,	  /* string */
 	WELLKNOWN_RESULT, /* below zero: an error */
@@ -83,7 +84,10 @@ struct wellknown {
 	uint32_t thread_mask; /* of a thread id's bits, those that records of this version carry */
 	uint8_t kind;
 	int8_t field[WELLKNOWN_ROLES]; /* number of the field, -1 if none */
-	/* Of a number of 4 or 8 bytes without a sign, that follows only such fields: where it ends in the payload; else 0. */
+	/*
+	 * Of a number of 4 or 8 bytes without a sign, that follows only such fields: where it ends in the
+	 * payload; else 0.
+	 */
 	uint8_t end[WELLKNOWN_ROLES];
 	uint8_t width[WELLKNOWN_ROLES];
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Strings of JSON, put together in place. What comes out of a trace may be hostile: it is escaped, and names are cut. */
+/*
+ * Strings of JSON, put together in place. What comes out of a trace may be hostile: it is escaped, and names
+ * are cut.
+ */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Returns what Linux calls system call `number` of the machine `elf_machine` (EM_* of ELF headers), by libseccomp, or NULL if
- * it has no such call. The caller frees the name.
+ * Returns what Linux calls system call `number` of the machine `elf_machine` (EM_* of ELF headers), by
+ * libseccomp, or NULL if it has no such call. The caller frees the name.
  */
 char *base_linux_call(uint16_t elf_machine, uint32_t number);
 

@@ -30,7 +30,10 @@ static int fail(int descriptor, int error)
 	return -1;
 }
 
-/* O_PATH finds the file without opening it, so a device is not touched. The same file is then opened through /proc. */
+/*
+ * O_PATH finds the file without opening it, so a device is not touched. The same file is then opened through
+ * /proc.
+ */
 int base_open_regular(const char *path, int flags)
 {
 	int found = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW)), descriptor, error;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Opens files whose names come from somewhere else: from a trace, a guest, a QMP peer, /proc, debug information. Such a name
- * may lead to a FIFO, on which open() waits for a writer, or to a device, which acts when it is opened.
+ * Opens files whose names come from somewhere else: from a trace, a guest, a QMP peer, /proc, debug
+ * information. Such a name may lead to a FIFO, on which open() waits for a writer, or to a device, which acts
+ * when it is opened.
  *
  * A file that the user names on the command line may be a pipe or a terminal: open it with open().
  */
@@ -13,13 +14,13 @@
 #include <stddef.h>
 
 /*
- * Opens a regular file.
- * Never waits. Never opens a FIFO, a socket or a device. Follows symbolic links unless `flags` has O_NOFOLLOW.
+ * Opens a regular file. Never waits. Never opens a FIFO, a socket or a device. Follows symbolic links unless
+ * `flags` has O_NOFOLLOW.
  *
  * path:  NUL-terminated; relative to the working directory.
- * flags: O_RDONLY or O_RDWR, and O_NOFOLLOW if wanted. O_CLOEXEC, O_NONBLOCK and O_NOCTTY are added.
- * Returns a descriptor that the caller closes, or -1 with errno: EISDIR for a directory, ENOTSUP for anything else that is not a
- * regular file, or what open(2) reports.
+ * flags: O_RDONLY or O_RDWR, and O_NOFOLLOW if wanted. O_CLOEXEC, O_NONBLOCK and O_NOCTTY are added. Returns
+ * a descriptor that the caller closes, or -1 with errno: EISDIR for a directory, ENOTSUP for anything else
+ * that is not a regular file, or what open(2) reports.
  */
 int base_open_regular(const char *path, int flags);
 
@@ -27,13 +28,16 @@ int base_open_regular(const char *path, int flags);
 bool base_is_readable(const char *path);
 
 /*
- * Reads a whole regular file of at most `most` bytes.
- * Returns the bytes, followed by a NUL that is not counted, which the caller frees, and sets *size. Returns NULL with errno: EFBIG if
- * the file is larger than `most`, ENOMEM, or what base_open_regular() or read(2) reports.
+ * Reads a whole regular file of at most `most` bytes. Returns the bytes, followed by a NUL that is not
+ * counted, which the caller frees, and sets *size. Returns NULL with errno: EFBIG if the file is larger than
+ * `most`, ENOMEM, or what base_open_regular() or read(2) reports.
  */
 char *base_read_file(const char *path, size_t most, size_t *size);
 
-/* A message for errno after one of these functions has failed: "not a regular file" for ENOTSUP, otherwise strerror(). */
+/*
+ * A message for errno after one of these functions has failed: "not a regular file" for ENOTSUP, otherwise
+ * strerror().
+ */
 const char *base_open_message(int error);
 
 #endif

@@ -19,7 +19,9 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 	for (factor = ((unsigned __int128)NANO << 97) / frequency; factor >> 64; factor >>= 1)
 		scale->nanosecond_shift--;
 	scale->per_nanosecond = (uint64_t)factor;
-	/* The part of the factor that was cut must stay below one nanosecond, and the result within 64 bits. */
+	/*
+	 * The part of the factor that was cut must stay below one nanosecond, and the result within 64 bits.
+	 */
 	limit = ((unsigned __int128)frequency << 63) / NANO;
 	if (limit >> 62)
 		limit = (unsigned __int128)1 << 62;
@@ -29,9 +31,9 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 }
 
 /*
- * The quotient where one of the two does not fit a double exactly: divides with 64 binary digits more than the
- * double will hold, so that only one rounding takes place; the last digit is set if anything was left over, which
- * keeps a tie from being seen where there is none.
+ * The quotient where one of the two does not fit a double exactly: divides with 64 binary digits more than
+ * the double will hold, so that only one rounding takes place; the last digit is set if anything was left
+ * over, which keeps a tie from being seen where there is none.
  */
 static double quotient(uint64_t ticks, uint64_t frequency)
 {

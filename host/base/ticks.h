@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Counter ticks as times. A frequency is turned once into factors, so that the common case is one multiplication
- * instead of a division; where that cannot be exact, the exact and slower functions are asked.
+ * Counter ticks as times. A frequency is turned once into factors, so that the common case is one
+ * multiplication instead of a division; where that cannot be exact, the exact and slower functions are asked.
  */
 #ifndef BASE_TICKS_H
 #define BASE_TICKS_H
@@ -33,8 +33,10 @@ double base_ticks_seconds(uint64_t ticks, uint64_t frequency);
 struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency);
 
 /*
- * The same in microseconds, or UINT64_MAX: ask base_ticks_time(). The product's fraction is too small by less than
- * `ticks`; a double is off by half its last bit at most, which is less than the whole microseconds times 2^-52.
+ * The same in microseconds, or UINT64_MAX: ask base_ticks_time(). The product's fraction is too small by less
+ * than
+ * `ticks`; a double is off by half its last bit at most, which is less than the whole microseconds times
+ * 2^-52.
  * Unless the fraction is nearer to one half than both together, rounding is the same.
  */
 static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *scale, uint64_t ticks)

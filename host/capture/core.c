@@ -49,7 +49,9 @@ static const unsigned char *order_of(uint16_t machine, size_t *words)
 				       : NULL;
 }
 
-/* The words of the note that say in which mode the CPU is. Returns how many bytes they are as gdb sends them. */
+/*
+ * The words of the note that say in which mode the CPU is. Returns how many bytes they are as gdb sends them.
+ */
 static size_t add_modes(unsigned char *bytes, uint16_t machine, const unsigned char *data, size_t size)
 {
 	const unsigned char *order = machine == EM_X86_64 ? modes_x86_64 : modes_aarch64;
@@ -146,9 +148,9 @@ int capture_core_registers(const char *path, char **text)
 }
 
 /*
- * A core is of physical memory, and its notes lack what would tell how each machine translates addresses. But kernels
- * see their stacks and their data at the same distance from where these lie, which the root tells: it knows its own
- * address. What lies elsewhere, as stacks of programs do, is not to be read that way.
+ * A core is of physical memory, and its notes lack what would tell how each machine translates addresses. But
+ * kernels see their stacks and their data at the same distance from where these lie, which the root tells: it
+ * knows its own address. What lies elsewhere, as stacks of programs do, is not to be read that way.
  */
 
 struct mapping {

@@ -8,16 +8,19 @@
 /* The CPUs' registers in an ELF core, as QEMU's dump-guest-memory writes it: a note NT_PRSTATUS a CPU. */
 
 /*
- * As spec/ktrx.md section 3 has them, to be free()d; NULL where the core has none, or is none. Bytes are hostile: what does
- * not fit is left out. 0 or CAPTURE_E_SYSTEM.
+ * As spec/ktrx.md section 3 has them, to be free()d; NULL where the core has none, or is none. Bytes are
+ * hostile: what does not fit is left out. 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_registers(const char *path, char **text);
 
-/* What a core knows of its CPUs: their registers by its notes, and out of its memory where they were called from. */
+/*
+ * What a core knows of its CPUs: their registers by its notes, and out of its memory where they were called
+ * from.
+ */
 
 /*
- * Text as spec/ktrx.md section 3 has it, to be free()d; NULL where the core has no registers, or `image` is of a boot that
- * ended before the one they are of. `memory` is the core's. 0 or CAPTURE_E_SYSTEM.
+ * Text as spec/ktrx.md section 3 has it, to be free()d; NULL where the core has no registers, or `image` is
+ * of a boot that ended before the one they are of. `memory` is the core's. 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_cpus(const char *path, struct ktread_memory *memory, const struct ktread_image *image,
 		      char **text);

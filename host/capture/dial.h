@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Signals that end a program (Ctrl-C), while something has to be put in order first: they are held back, work that takes
- * long looks for them, and they take effect in the end.
+ * Signals that end a program (Ctrl-C), while something has to be put in order first: they are held back, work
+ * that takes long looks for them, and they take effect in the end.
  */
 #ifndef CAPTURE_DIAL_H
 #define CAPTURE_DIAL_H
@@ -20,7 +20,8 @@ void capture_release_signals(const sigset_t *before, int taken);
 /* Connecting to a QEMU or a debug probe that listens, in bounded time. */
 
 /*
- * `address`: a socket's path, with or without "unix:", or HOST:PORT (HOST may be empty: this machine), with or
+ * `address`: a socket's path, with or without "unix:", or HOST:PORT (HOST may be empty: this machine), with
+ * or
  * without "tcp:". Returns a non-blocking descriptor, or an error whose message names the address.
  */
 int capture_dial(const char *address, int timeout_ms);

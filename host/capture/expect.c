@@ -86,8 +86,8 @@ struct pollfd capture_expect_wait(const struct capture_expect *expect)
 }
 
 /*
- * True when nothing is left. What has room for anything takes PIPE_BUF bytes without blocking. If nobody listens any more,
- * the guest goes on all the same.
+ * True when nothing is left. What has room for anything takes PIPE_BUF bytes without blocking. If nobody
+ * listens any more, the guest goes on all the same.
  */
 static bool pass_on(struct capture_expect *expect)
 {

@@ -35,15 +35,16 @@ struct capture_extract_report {
 	double pause;	/* seconds it was halted for */
 	double located; /* seconds until the rings were found */
 	double total;
-	double silence; /* seconds for which nothing came from it while it was watched, 0: it went on, negative: not known */
+	/* seconds for which nothing came from it while it was watched, 0: it went on, negative: not known */
+	double silence;
 	char warning[300]; /* about the kernel's file; "" if there is none */
 };
 
 /* 0, CAPTURE_E_ABSENT if there is no ktrace, or another error; the message names the file or the peer. */
 int capture_extract(const struct capture_extract_options *options, struct capture_extract_report *report);
 /*
- * The same into a file of its own below TMPDIR, for who only wants to read it: options->out does not matter. `path` is
- * the caller's to remove; "" with an error.
+ * The same into a file of its own below TMPDIR, for who only wants to read it: options->out does not matter.
+ * `path` is the caller's to remove; "" with an error.
  */
 int capture_extract_temporary(const struct capture_extract_options *options, char path[PATH_MAX],
 			      struct capture_extract_report *report);

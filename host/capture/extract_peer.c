@@ -141,7 +141,9 @@ static int let_run(void *context, int ms)
 	return visit->peer->ops->let_run(visit->peer, ms);
 }
 
-/* How long nothing has come from the machine, as far as that can be seen: not of one that was halted before. */
+/*
+ * How long nothing has come from the machine, as far as that can be seen: not of one that was halted before.
+ */
 static int watch(struct visit *visit)
 {
 	const bool by_itself = visit->peer->reads_running;
@@ -227,7 +229,10 @@ int capture_extract_peer(const struct capture_extract_options *options, struct c
 	snprintf(why, sizeof(why), "%s", error ? capture_message() : "");
 	ktread_image_close(visit.image);
 	capture_snapshot_close(visit.snapshot);
-	/* Ctrl-C has ended the reading; that the machine goes on is worth waiting for, and then it takes effect. */
+	/*
+	 * Ctrl-C has ended the reading; that the machine goes on is worth waiting for, and then it takes
+	 * effect.
+	 */
 	signal = capture_take_signal();
 	capture_peer_close(visit.peer);
 	capture_release_signals(&before, signal);

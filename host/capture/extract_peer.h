@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A trace from a machine that runs: found while it does, halted for as long as it takes to copy, let go on. */
+/*
+ * A trace from a machine that runs: found while it does, halted for as long as it takes to copy, let go on.
+ */
 #ifndef CAPTURE_EXTRACT_PEER_H
 #define CAPTURE_EXTRACT_PEER_H
 
@@ -13,9 +15,9 @@ int capture_extract_write(struct ktread_image *image, const struct capture_extra
 			  struct ktread_memory *memory, struct capture_extract_report *report);
 
 /*
- * A memory that remembers what was read of it, so that all of it can be read again in few large pieces, in the
- * shortest time a machine can be halted for. From then on those pieces are what is read; what lies outside of them
- * still comes from the machine.
+ * A memory that remembers what was read of it, so that all of it can be read again in few large pieces, in
+ * the shortest time a machine can be halted for. From then on those pieces are what is read; what lies
+ * outside of them still comes from the machine.
  */
 
 struct capture_snapshot;

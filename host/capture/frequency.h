@@ -14,7 +14,8 @@
  *
  *  - Best is what the guest's counter is made of: the timer that QEMU names, or for x86 the host's own cycle
  *    counter, which guests read under KVM and TCG alike.
- *  - Else the newest stamps in the trace are held against the host's clock, twice: off by about a millisecond over
+ *  - Else the newest stamps in the trace are held against the host's clock, twice: off by about a millisecond
+ *    over
  *    the time between the two, so only good for runs that last.
  */
 
@@ -38,7 +39,9 @@ double capture_now(void);
 void capture_frequency_reset(struct capture_frequency *frequency);
 /* Whether a sample is worth its cost now. */
 bool capture_frequency_is_due(const struct capture_frequency *frequency);
-/* Takes a sample. Call it right after the trace was seen to move, so that its newest stamp is of this moment. */
+/*
+ * Takes a sample. Call it right after the trace was seen to move, so that its newest stamp is of this moment.
+ */
 void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image);
 
 struct capture_cycles capture_cycles_now(void);
@@ -48,11 +51,15 @@ uint64_t capture_cycles_frequency(const struct capture_cycles *begin);
 /* Ticks a second by the samples, 0 while unknown. */
 uint64_t capture_frequency_get(const struct capture_frequency *frequency);
 
-/* The frequency of the counter of a guest that runs, where its kernel does not know it: by the file behind its RAM. */
+/*
+ * The frequency of the counter of a guest that runs, where its kernel does not know it: by the file behind
+ * its RAM.
+ */
 
 /*
- * Ticks a second, right to about 1 %. Takes about half a second, less where there is nothing to measure.
- * 0: the kernel knows it itself, or the guest records nothing and has no heartbeat, or the file is no such memory.
+ * Ticks a second, right to about 1 %. Takes about half a second, less where there is nothing to measure. 0:
+ * the kernel knows it itself, or the guest records nothing and has no heartbeat, or the file is no such
+ * memory.
  * `machine` as for ktread_memory_open_ram().
  */
 uint64_t capture_measure(const char *path, const char *machine);

@@ -352,8 +352,8 @@ static void of_trace(struct build_id *id, uint16_t *machine, const char *path)
 }
 
 /*
- * A kernel that names no build id still has it in memory, as a part of its image: where a loader puts it, unless the kernel was
- * moved. Only bytes that follow the header of such a note are a build id.
+ * A kernel that names no build id still has it in memory, as a part of its image: where a loader puts it,
+ * unless the kernel was moved. Only bytes that follow the header of such a note are a build id.
  */
 static void of_memory(struct build_id *id, struct ktread_memory *memory, const struct capture_kernel *kernel)
 {

@@ -9,9 +9,8 @@
 #include "ktread/memory.h"
 
 /*
- * What a kernel's ELF file says of the kernel: its build id, ktrace_root and ktrace's sections, and where they lie in
- * memory once it is loaded.
- * 64-bit little-endian files; hostile bytes are an error.
+ * What a kernel's ELF file says of the kernel: its build id, ktrace_root and ktrace's sections, and where
+ * they lie in memory once it is loaded. 64-bit little-endian files; hostile bytes are an error.
  */
 
 #define CAPTURE_BUILD_ID_MAX 64u
@@ -60,8 +59,9 @@ int capture_kernel_read(struct capture_kernel *kernel, const char *path);
 
 /*
  * Compares build ids: the file's with the trace's, or with the one in the guest's `memory` (may be NULL)
- * where the file would have been loaded. Returns 0 if they agree. Otherwise `warning` says what is wrong: CAPTURE_E_ABSENT if
- * the trace or the file has no build id, CAPTURE_E_FORMAT if the file is of another kernel or cannot be read.
+ * where the file would have been loaded. Returns 0 if they agree. Otherwise `warning` says what is wrong:
+ * CAPTURE_E_ABSENT if the trace or the file has no build id, CAPTURE_E_FORMAT if the file is of another
+ * kernel or cannot be read.
  */
 int capture_kernel_check(const char *elf, struct ktread_memory *memory, const char *trace, char *warning,
 			 size_t size);
@@ -69,10 +69,11 @@ int capture_kernel_check(const char *elf, struct ktread_memory *memory, const ch
 /* The events that a kernel's file declares, before the kernel runs. */
 
 /*
- * Checks a list for the boot argument debug= against the events in a kernel's file.
- * list: words separated by commas, as ktrace_boot_argument() takes them: ktrace, ktrace-GROUP, a group, or a pattern with a dot.
- * Returns 0 if each word means something, or if the file does not tell: not an ELF file, or without the section ktrace_events.
- * Returns CAPTURE_E_USAGE for a word that means nothing; the message has the nearest names, or all groups.
+ * Checks a list for the boot argument debug= against the events in a kernel's file. list: words separated by
+ * commas, as ktrace_boot_argument() takes them: ktrace, ktrace-GROUP, a group, or a pattern with a dot.
+ * Returns 0 if each word means something, or if the file does not tell: not an ELF file, or without the
+ * section ktrace_events. Returns CAPTURE_E_USAGE for a word that means nothing; the message has the nearest
+ * names, or all groups.
  */
 int capture_kernel_events_check(const char *path, const char *list);
 

@@ -65,7 +65,10 @@ static bool take_string(const struct rows *rows, size_t *at, size_t end, char na
 	return true;
 }
 
-/* Bytes of the row of a place that records, 8 if there is none at `at`: its text is nothing to look for rows in. */
+/*
+ * Bytes of the row of a place that records, 8 if there is none at `at`: its text is nothing to look for rows
+ * in.
+ */
 static size_t step_at(const struct rows *rows, size_t at)
 {
 	struct ktrx_place place;

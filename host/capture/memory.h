@@ -32,12 +32,13 @@ int capture_map_read(struct capture_map *map, const char *text, const char *id);
 uint32_t capture_map_find(const struct capture_map *map, uint64_t physical);
 
 /*
- * A guest's RAM as it lies in the memory of its QEMU, read straight from there: while the guest runs, and without
- * QEMU's doing. Needs what a debugger of that process would need: the same user, as a rule.
+ * A guest's RAM as it lies in the memory of its QEMU, read straight from there: while the guest runs, and
+ * without QEMU's doing. Needs what a debugger of that process would need: the same user, as a rule.
  */
 
 /*
- * `map` has the process's own addresses as offsets. Pages that the process never touched are skipped in searches. 0, or
+ * `map` has the process's own addresses as offsets. Pages that the process never touched are skipped in
+ * searches. 0, or
  * CAPTURE_E_SYSTEM where it cannot be read.
  */
 int capture_process_open(struct ktread_memory **memory, pid_t pid, const struct capture_map *map);

@@ -17,13 +17,18 @@ struct capture_peer_ops {
 	/* 0 or an error; to halt what is halted, or the opposite, is no error. */
 	int (*halt)(struct capture_peer *peer);
 	int (*resume)(struct capture_peer *peer);
-	/* Of one that cannot be read while it runs: lets it run for so long and halts it again. NULL: that cannot be done. */
+	/*
+	 * Of one that cannot be read while it runs: lets it run for so long and halts it again. NULL: that
+	 * cannot be done.
+	 */
 	int (*let_run)(struct capture_peer *peer, int ms);
-	/* Registers of all CPUs as spec/ktrx.md section 3 has them, to be free()d. `machine`: ELF e_machine. */
+	/*
+	 * Registers of all CPUs as spec/ktrx.md section 3 has them, to be free()d. `machine`: ELF e_machine.
+	 */
 	int (*registers)(struct capture_peer *peer, uint16_t machine, char **text);
 	/*
-	 * Memory of a halted machine as its CPUs see it, after registers(): reads those of the pages that can be, at
-	 * most CAPTURE_STACK_PAGES. CAPTURE_E_ABSENT if the peer is gone.
+	 * Memory of a halted machine as its CPUs see it, after registers(): reads those of the pages that can
+	 * be, at most CAPTURE_STACK_PAGES. CAPTURE_E_ABSENT if the peer is gone.
 	 */
 	int (*read_pages)(struct capture_peer *peer, struct capture_stack_page *page, unsigned pages);
 	void (*close)(struct capture_peer *peer);

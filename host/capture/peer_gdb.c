@@ -283,9 +283,9 @@ int gdb_await_halt(struct gdb *gdb)
 }
 
 /*
- * A machine by gdb's remote protocol: QEMU's -s, or a board's debug probe. It is halted from the first packet to
- * the last, for memory cannot be read otherwise. Physical addresses where the other side has that mode (QEMU), else
- * the CPU's own.
+ * A machine by gdb's remote protocol: QEMU's -s, or a board's debug probe. It is halted from the first packet
+ * to the last, for memory cannot be read otherwise. Physical addresses where the other side has that mode
+ * (QEMU), else the CPU's own.
  */
 
 #define MOST_READ \

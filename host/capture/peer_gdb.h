@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * gdb's remote serial protocol as a client: a packet, then its reply, in bounded time and space. Each packet is
- * $DATA#CHECKSUM and is acknowledged with + or -; DATA may be run-length encoded.
+ * gdb's remote serial protocol as a client: a packet, then its reply, in bounded time and space. Each packet
+ * is $DATA#CHECKSUM and is acknowledged with + or -; DATA may be run-length encoded.
  */
 #ifndef CAPTURE_PEER_GDB_H
 #define CAPTURE_PEER_GDB_H
@@ -30,7 +30,10 @@ int gdb_open(struct gdb *gdb, const char *address, int timeout_ms);
 int gdb_await_halt(struct gdb *gdb);
 /* Lets a machine that is halted run for so long, and halts it again. */
 int gdb_run_for(struct gdb *gdb, int ms);
-/* 0 with the reply, which lasts until the next command; "" means that the other side does not know the packet. */
+/*
+ * 0 with the reply, which lasts until the next command; "" means that the other side does not know the
+ * packet.
+ */
 int gdb_command(struct gdb *gdb, const char *packet, const char **reply);
 /* Whether the reply was OK. */
 bool gdb_command_ok(struct gdb *gdb, const char *packet);

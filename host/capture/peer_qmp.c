@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A running QEMU by QMP. Where the guest's RAM is a file that is shared, the file is read; else the memory of QEMU's
- * process, if we may; else QEMU is asked to save pieces of physical memory into a file of ours (pmemsave), which it
- * does while the guest runs.
+ * A running QEMU by QMP. Where the guest's RAM is a file that is shared, the file is read; else the memory of
+ * QEMU's process, if we may; else QEMU is asked to save pieces of physical memory into a file of ours
+ * (pmemsave), which it does while the guest runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -180,8 +180,8 @@ static bool find_host_addresses(struct peer_qmp *qmp, struct capture_map *map)
 }
 
 /*
- * Whether it is the guest's: the socket may have been made by another process than QEMU. What QEMU itself says lies at
- * the beginning of the largest range, where kernels have code, must be there.
+ * Whether it is the guest's: the socket may have been made by another process than QEMU. What QEMU itself
+ * says lies at the beginning of the largest range, where kernels have code, must be there.
  */
 static bool is_of_guest(struct peer_qmp *qmp, struct ktread_memory *memory)
 {

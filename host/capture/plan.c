@@ -267,7 +267,9 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 		return error;
 	if (line->stays_on_reset && !plan->allow_reboot)
 		capture_words_add(extended, "-no-reboot");
-	/* What the CPUs were at when the guest reset or switched itself off is asked for, and then QEMU ends. */
+	/*
+	 * What the CPUs were at when the guest reset or switched itself off is asked for, and then QEMU ends.
+	 */
 	if (!line->own_shutdown && plan->transport == CAPTURE_RAM)
 		capture_words_add(extended, "-no-shutdown");
 	/*

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How QEMU is to be started for `ktrace run`: the trace unit, the transport, and the plan that carries both to the shim. */
+/*
+ * How QEMU is to be started for `ktrace run`: the trace unit, the transport, and the plan that carries both
+ * to the shim.
+ */
 #ifndef CAPTURE_PLAN_H
 #define CAPTURE_PLAN_H
 
@@ -10,8 +13,8 @@
 #include "qemu_line.h"
 
 /*
- * The trace unit in software (ktrx/hwt_unit.h): a plugin of QEMU that tells which branches a guest's CPUs take, to the guest
- * itself or into a file.
+ * The trace unit in software (ktrx/hwt_unit.h): a plugin of QEMU that tells which branches a guest's CPUs
+ * take, to the guest itself or into a file.
  */
 
 struct capture_trace_unit {
@@ -22,14 +25,14 @@ struct capture_trace_unit {
 };
 
 /*
- * Looks for the plugin beside the program `self`, absolute. `out` is made absolute; what lay there is from before and goes.
- * NULL: no file. 0, CAPTURE_E_USAGE: there is no plugin, or CAPTURE_E_SYSTEM.
+ * Looks for the plugin beside the program `self`, absolute. `out` is made absolute; what lay there is from
+ * before and goes. NULL: no file. 0, CAPTURE_E_USAGE: there is no plugin, or CAPTURE_E_SYSTEM.
  */
 int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, const char *out);
 
 /*
- * What the command line needs for it. `ram` is the file behind the guest's RAM, "" if there is none: then the guest cannot
- * drive the unit. 0 or CAPTURE_E_USAGE: not with this architecture.
+ * What the command line needs for it. `ram` is the file behind the guest's RAM, "" if there is none: then the
+ * guest cannot drive the unit. 0 or CAPTURE_E_USAGE: not with this architecture.
  */
 int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture_words *words,
 			   const char *architecture, const char *ram);

@@ -140,7 +140,9 @@ void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address
 		 (int64_t)address, bytes, path, of_cpu);
 }
 
-/* Notes when the guest was halted and went on: exact, where our own clock has both ways of the socket in it. */
+/*
+ * Notes when the guest was halted and went on: exact, where our own clock has both ways of the socket in it.
+ */
 static void take_event(struct capture_monitor *monitor, const json_t *message)
 {
 	const json_t *time = capture_json_at(message, "timestamp");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* QEMU's monitor protocol: the connection that `ktrace run` answers, and the one that `ktrace extract` makes. */
+/*
+ * QEMU's monitor protocol: the connection that `ktrace run` answers, and the one that `ktrace extract` makes.
+ */
 #ifndef CAPTURE_QMP_H
 #define CAPTURE_QMP_H
 
@@ -38,15 +40,15 @@ int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, v
 void capture_qmp_close(struct capture_qmp *qmp);
 
 /*
- * Arguments of memsave, which writes memory as CPU `cpu` sees it into a file, or of pmemsave, which writes physical memory,
- * if that is negative. `path` goes between quotes as it is.
+ * Arguments of memsave, which writes memory as CPU `cpu` sees it into a file, or of pmemsave, which writes
+ * physical memory, if that is negative. `path` goes between quotes as it is.
  */
 void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address, size_t bytes,
 			  const char *path, int64_t cpu);
 
 /*
- * QMP as a client: one command, then its answer, in bounded time. For a QEMU that was started by someone else and
- * listens; `ktrace run` listens itself (machine.h). Events that come in between are passed over.
+ * QMP as a client: one command, then its answer, in bounded time. For a QEMU that was started by someone else
+ * and listens; `ktrace run` listens itself (machine.h). Events that come in between are passed over.
  */
 
 #define CAPTURE_MONITOR_UNDERWAY 8u /* commands whose answers have not been fetched */
@@ -66,14 +68,14 @@ struct capture_monitor {
 /* Dials, is greeted, enables commands. 0 or an error. */
 int capture_monitor_open(struct capture_monitor *monitor, const char *address, int timeout_ms);
 /*
- * Has a command carried out. 0 with what it returned, which lasts until the next command; CAPTURE_E_FORMAT with
- * QEMU's own words if it refused; CAPTURE_E_ABSENT if QEMU hung up or is silent.
+ * Has a command carried out. 0 with what it returned, which lasts until the next command; CAPTURE_E_FORMAT
+ * with QEMU's own words if it refused; CAPTURE_E_ABSENT if QEMU hung up or is silent.
  */
 int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
 			    const json_t **answer);
 /*
- * The two halves of that, for commands that need not wait for one another: first their ids, then the answers, each of
- * which lasts until CAPTURE_MONITOR_UNDERWAY more commands.
+ * The two halves of that, for commands that need not wait for one another: first their ids, then the answers,
+ * each of which lasts until CAPTURE_MONITOR_UNDERWAY more commands.
  */
 unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments);
 int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,

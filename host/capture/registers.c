@@ -39,7 +39,10 @@ static const char *read_name(const char *at, char name[NAME_BYTES])
 	return at;
 }
 
-/* Hexadecimal digits, 16 at most, that stand for themselves. Returns what follows, NULL if it is something else. */
+/*
+ * Hexadecimal digits, 16 at most, that stand for themselves. Returns what follows, NULL if it is something
+ * else.
+ */
 static const char *read_value(const char *at, uint64_t *value)
 {
 	size_t digits = strspn(at, "0123456789abcdefABCDEF");
@@ -153,8 +156,8 @@ char *capture_registers_of_qemu(const char *printed)
 }
 
 /*
- * In the order in which gdb numbers them; 8 bytes each. Behind them are those that say in which mode the CPU is, 4 bytes
- * each. RISC-V has none there.
+ * In the order in which gdb numbers them; 8 bytes each. Behind them are those that say in which mode the CPU
+ * is, 4 bytes each. RISC-V has none there.
  */
 static const char *const names_x86_64[] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "sp", "r8",
 					    "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "pc", NULL };

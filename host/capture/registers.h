@@ -10,8 +10,9 @@
 char *capture_registers_of_qemu(const char *printed);
 
 /*
- * From the bytes that gdb's "g" packet carries for a CPU, integer registers first. Appends the line of CPU `cpu`
- * to *text, which is grown. 0 or CAPTURE_E_SYSTEM; an unknown machine or too few bytes append what is known.
+ * From the bytes that gdb's "g" packet carries for a CPU, integer registers first. Appends the line of CPU
+ * `cpu` to *text, which is grown. 0 or CAPTURE_E_SYSTEM; an unknown machine or too few bytes append what is
+ * known.
  */
 int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const unsigned char *bytes,
 			     size_t size);

@@ -70,11 +70,12 @@ struct capture_result {
 	double seconds; /* that the guest ran */
 	double search;	/* seconds that it took to find ktrace in the guest's memory … */
 	uint64_t root;	/* … and its physical address there; 0: it was not found so */
-	uint64_t
-		lost; /* … where it was while the guest ran, and is no longer; 0: unknown, or it is still there */
+	/* … where it was while the guest ran, and is no longer; 0: unknown, or it is still there */
+	uint64_t lost;
 	bool written; /* there is a trace, and `summary` tells what is in it */
 	bool sent;    /* the guest sent it: it covers what came before it was taken */
-	double taken; /* then: seconds from when the last of it came to the end of the run; negative: unknown */
+	/* then: seconds from when the last of it came to the end of the run; negative: unknown */
+	double taken;
 	struct capture_summary summary;
 	char kernel[PATH_MAX]; /* as QEMU was given it, "" if it was not */
 	char kept[PATH_MAX];   /* file of the guest's RAM that was left behind, "" if none */

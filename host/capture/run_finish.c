@@ -194,8 +194,8 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 }
 
 /*
- * Seconds from the last byte of what the guest sent to the end of the run. Negative: unknown, as of memory that is shared, to which
- * nobody notes a write.
+ * Seconds from the last byte of what the guest sent to the end of the run. Negative: unknown, as of memory
+ * that is shared, to which nobody notes a write.
  */
 static double age_of_dump(const struct capture_run *run, const struct stat *status)
 {

@@ -115,8 +115,8 @@ static bool spoke_last_words(const struct capture_run *run, double silence)
 }
 
 /*
- * Unasked, silence is a stall only in a kernel that beats, and not before a person's eyes: a kernel that sleeps
- * without ticks and does not say so would be taken away from under its user.
+ * Unasked, silence is a stall only in a kernel that beats, and not before a person's eyes: a kernel that
+ * sleeps without ticks and does not say so would be taken away from under its user.
  */
 static bool has_stalled(const struct capture_run *run, double now)
 {
@@ -293,8 +293,8 @@ static bool guest_is_gone(const struct capture_run *run)
 }
 
 /*
- * The command has ended and no QEMU of it is left, be it one that never got as far as to dial. A script that ends at once may
- * have left a process behind that is about to become QEMU.
+ * The command has ended and no QEMU of it is left, be it one that never got as far as to dial. A script that
+ * ends at once may have left a process behind that is about to become QEMU.
  */
 static bool is_over(struct capture_run *run)
 {
@@ -311,8 +311,8 @@ static bool is_over(struct capture_run *run)
 }
 
 /*
- * What the command has written up to its end. Who reads it may take any time for that, unless it was us who ended the run;
- * Ctrl-C ends it, too.
+ * What the command has written up to its end. Who reads it may take any time for that, unless it was us who
+ * ended the run; Ctrl-C ends it, too.
  */
 static void pass_last_words(struct capture_run *run)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the sources of `ktrace run` share: the command, its signals, the patterns of --expect, the view of the guest, and the run. */
+/*
+ * What the sources of `ktrace run` share: the command, its signals, the patterns of --expect, the view of the
+ * guest, and the run.
+ */
 #ifndef CAPTURE_RUN_STATE_H
 #define CAPTURE_RUN_STATE_H
 
@@ -52,9 +55,9 @@ int capture_child_signals(struct capture_child *child, unsigned *count);
 void capture_child_close(struct capture_child *child);
 
 /*
- * Looks for a text in what the command writes to its standard output, where the guest's serial line usually leads. The
- * output passes through a pipe on its way, and on to our own standard output as it comes, byte for byte. Where that takes
- * nothing more, the command has to wait, and nobody else.
+ * Looks for a text in what the command writes to its standard output, where the guest's serial line usually
+ * leads. The output passes through a pipe on its way, and on to our own standard output as it comes, byte for
+ * byte. Where that takes nothing more, the command has to wait, and nobody else.
  *
  * Carriage returns do not matter: a text of two lines is found however the guest ends its lines.
  */
@@ -68,8 +71,8 @@ struct capture_expect {
 	bool seen;
 	bool mute; /* our own output is gone */
 	char text[CAPTURE_EXPECT_MAX];
-	uint16_t back
-		[CAPTURE_EXPECT_MAX]; /* of the text's first n + 1 bytes: how many are the text's beginning again */
+	/* of the text's first n + 1 bytes: how many are the text's beginning again */
+	uint16_t back[CAPTURE_EXPECT_MAX];
 	size_t length, matched;
 	char piece[CAPTURE_EXPECT_PIECE]; /* as it was read … */
 	size_t begin, end;		  /* … and what of it was not passed on yet */
@@ -92,8 +95,8 @@ int capture_expect_set(struct capture_expect *expect, const char *text);
 void capture_expect_feed(struct capture_expect *expect, const char *bytes, size_t length);
 
 /*
- * Registers and stacks of a machine under observation, asked for over its QMP connection without ever blocking: the
- * machine is halted by the first question and stays so. One that does not answer is given up.
+ * Registers and stacks of a machine under observation, asked for over its QMP connection without ever
+ * blocking: the machine is halted by the first question and stays so. One that does not answer is given up.
  */
 
 struct capture_inspection {
@@ -135,8 +138,9 @@ bool capture_view_look(struct capture_view *view, bool running);
  */
 int capture_view_settle(struct capture_view *view);
 /*
- * After capture_view_settle() returned CAPTURE_E_ABSENT: writes to `text` where the root had been found before, and what may have
- * overwritten it since. "" if it was never found. `may_reset`: the guest was allowed to reset, which clears its memory.
+ * After capture_view_settle() returned CAPTURE_E_ABSENT: writes to `text` where the root had been found
+ * before, and what may have overwritten it since. "" if it was never found. `may_reset`: the guest was
+ * allowed to reset, which clears its memory.
  */
 void capture_view_say_lost(const struct capture_view *view, bool may_reset, char *text, size_t size);
 void capture_view_close(struct capture_view *view);

@@ -219,9 +219,9 @@ int capture_shim_become(const char *directory, char *const *words)
 }
 
 /*
- * The shim as QEMU's parent. To whoever started it, it is the QEMU: it stays in the same process group, so that
- * the terminal stops, continues and interrupts both; signals that are meant for QEMU are handed on; and QEMU does
- * not outlive it.
+ * The shim as QEMU's parent. To whoever started it, it is the QEMU: it stays in the same process group, so
+ * that the terminal stops, continues and interrupts both; signals that are meant for QEMU are handed on; and
+ * QEMU does not outlive it.
  */
 
 static sigset_t signals_to_take(void)

@@ -7,7 +7,8 @@
  *     replaced.
  *  2. Started, a shim calls `ktrace run --shim DIRECTORY NAME …`, and that capture_shim_become(): it reads
  *     the plan, adds to the line, leaves a `guest` record and becomes the real QEMU in the same process.
- *  3. Whoever started it waits for the shim, not for ktrace run; so that QEMU's status is known all the same, a
+ *  3. Whoever started it waits for the shim, not for ktrace run; so that QEMU's status is known all the same,
+ *     a
  *     shim that was started by others stays as QEMU's parent, and ends as QEMU ended: capture_shim_attend().
  *  4. Only the first QEMU that has a guest is claimed; later ones run as they were written, and are counted.
  */
@@ -44,8 +45,10 @@ void capture_shim_remove(const char *directory);
 int capture_shim_become(const char *directory, char *const *words);
 
 /*
- * Splits the process. 1 in the new one, which is to become QEMU. 0 in the old one, once the new one has ended:
- * *wait_status is for the caller to pass on, and known to ktrace run if that was its QEMU. Or CAPTURE_E_SYSTEM.
+ * Splits the process. 1 in the new one, which is to become QEMU. 0 in the old one, once the new one has
+ * ended:
+ * *wait_status is for the caller to pass on, and known to ktrace run if that was its QEMU. Or
+ * CAPTURE_E_SYSTEM.
  */
 int capture_shim_attend(const char *directory, int *wait_status);
 /* How QEMU ended, from the shim that attended it; as capture_shim_guest(). */

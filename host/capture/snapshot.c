@@ -11,7 +11,9 @@
 #define MOST_BYTES  (UINT64_C(512) << 20) /* what is beyond is read when it is asked for */
 #define CLOSE_BYTES (UINT64_C(64) << 10)  /* a gap that costs less to read than another request */
 
-/* What is read in pieces of this size is copied and decides on nothing: while remembering, it may be zeros. */
+/*
+ * What is read in pieces of this size is copied and decides on nothing: while remembering, it may be zeros.
+ */
 #define SLOTS_BYTES ((size_t)128 << 10)
 
 struct piece {

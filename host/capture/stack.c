@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A walk is repeated from its beginning whenever a page has come: pages are few, and so nothing of a walk has to be
- * kept but those. All CPUs are walked side by side, so that their pages can be read together.
+ * A walk is repeated from its beginning whenever a page has come: pages are few, and so nothing of a walk has
+ * to be kept but those. All CPUs are walked side by side, so that their pages can be read together.
  */
 #include <inttypes.h>
 #include <stdio.h>

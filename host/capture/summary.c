@@ -88,7 +88,10 @@ int capture_dump_note(const char *path, const char *note)
 
 #define CPUS_MOST 4096u
 
-/* A CPU that is online counts, though all that it recorded may have been overwritten in a ring that others share. */
+/*
+ * A CPU that is online counts, though all that it recorded may have been overwritten in a ring that others
+ * share.
+ */
 static void count_online(const struct ktread *trace, uint8_t *seen)
 {
 	struct ktrx_cpu row;

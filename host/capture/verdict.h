@@ -40,8 +40,8 @@ struct capture_facts {
 	bool stopped_for_good;
 	const char *state; /* QEMU's run state then */
 	bool found;	   /* there is a trace */
-	const char *
-		sent; /* the transport by which the guest sends it; NULL: the host looks for ktrace in the guest */
+	/* the transport by which the guest sends it; NULL: the host looks for ktrace in the guest */
+	const char *sent;
 	uint32_t outcome; /* KTRX_OUTCOME_* of the trace */
 	int32_t status;
 	enum capture_end end;

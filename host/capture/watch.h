@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Decides from pulses of the trace whether the guest is alive. Silence is: no new slot and no heartbeat on
- * any CPU, while the machine runs and not all CPUs say that they idle. A CPU is stuck that used to beat, does not
- * idle, and beats no more, whatever the others do. Time is handed in, in seconds.
+ * any CPU, while the machine runs and not all CPUs say that they idle. A CPU is stuck that used to beat, does
+ * not idle, and beats no more, whatever the others do. Time is handed in, in seconds.
  */
 #ifndef CAPTURE_WATCH_H
 #define CAPTURE_WATCH_H

@@ -87,8 +87,9 @@ static int take_option(struct control *control, int option)
 }
 
 /*
- * Options may stand anywhere before "--". Behind the file a word with one dash is a request, "-sched", as none of the
- * options has a letter. Requests are gathered at the front of argv, over words that are done with.
+ * Options may stand anywhere before "--". Behind the file a word with one dash is a request, "-sched", as
+ * none of the options has a letter. Requests are gathered at the front of argv, over words that are done
+ * with.
  * -1: go on; otherwise the exit status.
  */
 static int parse(struct control *control, int argc, char **argv)
@@ -153,7 +154,9 @@ static int say_results(const struct control *control, const struct requests *req
 	return refused ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
-/* Sends the requests to a guest that has booted; *before gets its trace as it was then, if it could be read. */
+/*
+ * Sends the requests to a guest that has booted; *before gets its trace as it was then, if it could be read.
+ */
 static int send(const struct control *control, struct requests *requests, struct capture_mailbox *mailbox,
 		struct ktread **before)
 {

@@ -354,7 +354,8 @@ static int parse_option(struct doctor *doctor, int option)
 }
 
 /*
- * Accepts options before and after a trace. Those after -- belong to the command, whose first word has the index `optind` then.
+ * Accepts options before and after a trace. Those after -- belong to the command, whose first word has the
+ * index `optind` then.
  * -1: continue; otherwise the exit status.
  */
 static int parse(struct doctor *doctor, int argc, char **argv)

@@ -11,8 +11,8 @@
 #include "why/report.h"
 
 /*
- * A file that was asked for and cannot be used is an error; one that was only found is not. Names of another build
- * would point at the wrong code: then there are none. 0 or EXIT_BAD_INPUT.
+ * A file that was asked for and cannot be used is an error; one that was only found is not. Names of another
+ * build would point at the wrong code: then there are none. 0 or EXIT_BAD_INPUT.
  */
 static int open_symbols(const struct explain_options *options, const struct ktread *trace,
 			struct symbols **symbols)

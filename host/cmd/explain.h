@@ -24,8 +24,8 @@ struct explain_options {
 #define EXPLAIN_UNKNOWN 11
 
 /*
- * Writes what is wrong. *exit_status is of the verdict, or EXIT_BAD_INPUT after a message. 0, or what reading the trace
- * came to.
+ * Writes what is wrong. *exit_status is of the verdict, or EXIT_BAD_INPUT after a message. 0, or what reading
+ * the trace came to.
  */
 int explain(const struct explain_options *options, struct ktread *trace, struct base_output *out,
 	    int *exit_status);

@@ -11,7 +11,10 @@ struct followed {
 	const struct trace_args *args;
 	struct base_output *out; /* flushed whenever nothing is at hand */
 	int by_ring;
-	/* What came next, its end included. 0: go on; 1: enough; 2: it has said why not; or a negative KTREAD_E_*. */
+	/*
+	 * What came next, its end included. 0: go on; 1: enough; 2: it has said why not; or a negative
+	 * KTREAD_E_*.
+	 */
 	int (*take)(void *context, struct ktread_follow *follow, const struct ktread_followed *now);
 	void *context;
 };

@@ -131,8 +131,8 @@ static void take_flag(struct kdump *kdump, int option)
 }
 
 /*
- * Which of the options that shape lines a form has no use for; NULL: none of those given. One object a record names everything, and a
- * table of counts has no lines.
+ * Which of the options that shape lines a form has no use for; NULL: none of those given. One object a record
+ * names everything, and a table of counts has no lines.
  */
 static const char *useless(const struct kdump *kdump)
 {

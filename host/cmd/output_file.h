@@ -13,8 +13,8 @@ int output_file_create(const char *name, const char *to);
 /* The same, refused for the trace itself. */
 int output_file_open(const struct trace_args *args, const char *to);
 /*
- * Closes what output_file_open() gave. `error`: errno of the first failed write, 0 if none; nothing remains of a file
- * that could not be written. Returns the exit status.
+ * Closes what output_file_open() gave. `error`: errno of the first failed write, 0 if none; nothing remains
+ * of a file that could not be written. Returns the exit status.
  */
 int output_file_close(const struct trace_args *args, const char *to, int fd, int error);
 /* The same where nothing came to be written: removes it, without a message. */

@@ -294,7 +294,9 @@ static const char *next_command(const struct talk *talk, const struct capture_re
 	return wrong && !talk->why ? "why" : "show";
 }
 
-/* A dump says nothing of what came after it: " in a dump that covers 0.012 s, taken 4.90 s before the end". */
+/*
+ * A dump says nothing of what came after it: " in a dump that covers 0.012 s, taken 4.90 s before the end".
+ */
 static void describe_dump(const struct capture_result *result, char *text, size_t size)
 {
 	size_t length = 0;

@@ -36,8 +36,8 @@ static void close_writer(struct following *following)
 }
 
 /*
- * Names, types and rings are another trace's whenever the guest has lent memory or brought a CPU online. 0, 2 after a
- * message, or KTREAD_E_MEMORY.
+ * Names, types and rings are another trace's whenever the guest has lent memory or brought a CPU online. 0, 2
+ * after a message, or KTREAD_E_MEMORY.
  */
 static int take_trace(struct following *following, struct ktread *trace)
 {

@@ -59,8 +59,8 @@ static void write_place(struct base_output *out, struct symbols *symbols, uint64
 }
 
 /*
- * "NAME=HEX", and after pc what lies there. In a line of return addresses each gets a line of its own with the call
- * before it.
+ * "NAME=HEX", and after pc what lies there. In a line of return addresses each gets a line of its own with
+ * the call before it.
  */
 static void write_word(struct base_output *out, struct symbols *symbols, const char *word, uint32_t n,
 		       bool is_stack)

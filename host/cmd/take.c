@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace take: takes files that a guest's `give` printed on its console out of the console's log. The log may be hostile:
- * names, sizes and contents are a guest's.
+ * ktrace take: takes files that a guest's `give` printed on its console out of the console's log. The log may
+ * be hostile: names, sizes and contents are a guest's.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Files whose names and contents come from a guest. A file appears whole or not at all: it is written under another name in its
- * own folder and renamed when it is complete. Nothing that is already there is replaced unless the user asked for that.
+ * Files whose names and contents come from a guest. A file appears whole or not at all: it is written under
+ * another name in its own folder and renamed when it is complete. Nothing that is already there is replaced
+ * unless the user asked for that.
  *
  * Functions that can fail print a message and return -1.
  */
@@ -27,7 +28,9 @@ struct take_folder {
 
 /* Opens a folder that exists. */
 int take_folder_open(struct take_folder *folder, const char *path);
-/* Makes a folder `name` in the working directory; if that exists, `name.2` or the next number that is free. */
+/*
+ * Makes a folder `name` in the working directory; if that exists, `name.2` or the next number that is free.
+ */
 int take_folder_make(struct take_folder *folder, const char *name);
 /* Closes the folder. One that was made and in which nothing was left is removed. */
 void take_folder_close(struct take_folder *folder);
@@ -48,8 +51,9 @@ int take_file_print(struct take_file *file, const char *command);
 void take_file_abandon(struct take_file *file);
 
 /*
- * Makes a name of what a guest calls a file: letters, digits and "._-" are kept, "-" and "." not at the beginning; every other byte
- * becomes "_". At most TAKE_NAME_MOST bytes count. Never empty, never "." or "..".
+ * Makes a name of what a guest calls a file: letters, digits and "._-" are kept, "-" and "." not at the
+ * beginning; every other byte becomes "_". At most TAKE_NAME_MOST bytes count. Never empty, never "." or
+ * "..".
  */
 void take_file_name(char to[TAKE_NAME_ROOM], const char *from);
 

@@ -13,7 +13,10 @@
 int trace_parse_number(const char *text, uint64_t limit, uint64_t *number);
 /* "1.5", "250ms": nanoseconds. */
 int trace_parse_time(const char *text, uint64_t *nanoseconds);
-/* The same and `slack` nanoseconds more, in ticks; of an unknown frequency (0) it is a number of ticks, no more. */
+/*
+ * The same and `slack` nanoseconds more, in ticks; of an unknown frequency (0) it is a number of ticks, no
+ * more.
+ */
 int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks);
 /* "0,2-5" into a bit map of `limit` CPUs. */
 int trace_parse_cpus(const char *list, uint8_t *map, uint32_t limit);
@@ -104,7 +107,10 @@ struct trace_syntax {
 	int (*take)(void *command, int option, const char *value);
 	enum trace_beside beside;
 	enum trace_calls calls;
-	/* Asked behind all options: is the trace got from elsewhere, so that no file is to be named? NULL: no. */
+	/*
+	 * Asked behind all options: is the trace got from elsewhere, so that no file is to be named? NULL:
+	 * no.
+	 */
 	int (*no_file)(const void *command);
 };
 #define TRACE_HARDWARE_OPTIONS "with-elf with-root branches"
@@ -123,8 +129,8 @@ int trace_args_open(struct trace_args *args, struct ktread **trace);
 int trace_args_close(struct trace_args *args, struct ktread *trace, int result);
 
 /*
- * Sets the bits of all events that a list of patterns means, which can be told only once the trace has said which there
- * are. `map` has KTRX_EVENT_MAX + 1 bits. 0, or EXIT_USAGE if one means none.
+ * Sets the bits of all events that a list of patterns means, which can be told only once the trace has said
+ * which there are. `map` has KTRX_EVENT_MAX + 1 bits. 0, or EXIT_USAGE if one means none.
  */
 int trace_mark_events(const struct trace_args *args, const struct ktread *trace, const char *patterns,
 		      uint8_t *map);
@@ -135,7 +141,10 @@ int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t 
 /* Says so if what an event cost cannot be taken off, as the trace does not know it. */
 void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace);
 
-/* The first of these shared options that was given, NULL if none was. `names` lack their dashes; blanks separate them. */
+/*
+ * The first of these shared options that was given, NULL if none was. `names` lack their dashes; blanks
+ * separate them.
+ */
 const char *trace_args_gave(const struct trace_args *args, const char *names);
 
 /* Does it ask for less than all events? */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Opens a trace as the command line asks: measures its clock, names its calls, aligns, filters, and prints warnings. */
+/*
+ * Opens a trace as the command line asks: measures its clock, names its calls, aligns, filters, and prints
+ * warnings.
+ */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -103,7 +106,9 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 	return EXIT_USAGE;
 }
 
-/* Reports filters that match no event, as the output would look like that of an empty trace. Reads one event. */
+/*
+ * Reports filters that match no event, as the output would look like that of an empty trace. Reads one event.
+ */
 static int say_if_nothing(const struct trace_args *args, struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -229,7 +234,10 @@ static int check_machine(const struct trace_args *args, const struct ktread *tra
 	return EXIT_USAGE;
 }
 
-/* Measures the counter's frequency if the guest is running and its kernel does not know it. Then reopens the trace. */
+/*
+ * Measures the counter's frequency if the guest is running and its kernel does not know it. Then reopens the
+ * trace.
+ */
 static int measure(struct trace_args *args, struct ktread **trace)
 {
 	uint64_t hz;

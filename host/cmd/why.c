@@ -111,7 +111,10 @@ static const struct trace_syntax syntax = {
 	.calls = TRACE_CALLS_USED,
 };
 
-/* The notes of a core are no part of what ktrace left in its memory. Without them there is less to go by, but enough. */
+/*
+ * The notes of a core are no part of what ktrace left in its memory. Without them there is less to go by, but
+ * enough.
+ */
 static void add_registers(const struct why *why, struct ktread *trace)
 {
 	char *text;
@@ -125,7 +128,10 @@ static void add_registers(const struct why *why, struct ktread *trace)
 	free(text);
 }
 
-/* The newest stamp of a machine that still runs is its now only if it goes on: so it is watched before its RAM is read. */
+/*
+ * The newest stamp of a machine that still runs is its now only if it goes on: so it is watched before its
+ * RAM is read.
+ */
 static double watch(const struct why *why)
 {
 	const enum ktread_form form = why->args.options.form;

@@ -169,9 +169,9 @@ int sections_compare(struct sections_report *report, const char *elf,
 }
 
 /*
- * Events and settings are rows that a linker gathers. A linker script may throw them away, or put them where they do not
- * survive: behind the image's end, or among what start code clears. What the guest's memory has of them decides; without a
- * trace, where they lie.
+ * Events and settings are rows that a linker gathers. A linker script may throw them away, or put them where
+ * they do not survive: behind the image's end, or among what start code clears. What the guest's memory has
+ * of them decides; without a trace, where they lie.
  */
 
 struct part {
@@ -305,8 +305,8 @@ static void examine_section(struct doctor_report *report, const struct patient *
 }
 
 /*
- * Reports an object of the library whose initial values would be lost before the kernel runs. Only used without a trace: if there
- * is one, they were not lost. Returns whether it reported anything.
+ * Reports an object of the library whose initial values would be lost before the kernel runs. Only used
+ * without a trace: if there is one, they were not lost. Returns whether it reported anything.
  */
 static bool examine_object(struct doctor_report *report, const struct capture_kernel *kernel,
 			   const char *name, const struct capture_kernel_section *object)

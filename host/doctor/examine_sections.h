@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The rows of one of ktrace's sections, events or settings, as the kernel's file has them and as the guest had them in its
- * memory when the trace was taken: which are lost, and what became of them.
+ * The rows of one of ktrace's sections, events or settings, as the kernel's file has them and as the guest
+ * had them in its memory when the trace was taken: which are lost, and what became of them.
  */
 #ifndef DOCTOR_EXAMINE_SECTIONS_H
 #define DOCTOR_EXAMINE_SECTIONS_H

@@ -215,8 +215,8 @@ static bool examine_fact(struct doctor_report *report, const struct patient *pat
 }
 
 /*
- * A linker that drops what nothing calls leaves a hook's function only where the kernel has a call of it. Others leave
- * all of them, so that it tells nothing of a kernel that was seen to call none.
+ * A linker that drops what nothing calls leaves a hook's function only where the kernel has a call of it.
+ * Others leave all of them, so that it tells nothing of a kernel that was seen to call none.
  */
 static bool may_be_called(const struct patient *patient, const struct view *view)
 {

@@ -8,8 +8,8 @@
 #include "base/output.h"
 
 /*
- * What a kernel can light in the tools, and the line of C that does it: the one table of these. doc/porting.md shows it
- * as views_write() writes it; `ktrace doctor` names the rows that are still dark.
+ * What a kernel can light in the tools, and the line of C that does it: the one table of these.
+ * doc/porting.md shows it as views_write() writes it; `ktrace doctor` names the rows that are still dark.
  */
 
 /* What a trace shows of views that are no events: bits. */

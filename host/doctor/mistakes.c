@@ -28,16 +28,16 @@ struct cpu {
 	uint64_t irq[NESTED];
 	uint32_t depth;
 	bool settled; /* it is known which interrupts are in service */
-	uint64_t turn
-		[2]; /* the two threads that recorded last since its last switch, the newest first; NOBODY: none */
+	/* the two threads that recorded last since its last switch, the newest first; NOBODY: none */
+	uint64_t turn[2];
 };
 
 struct reading {
 	struct mistakes *mistakes;
 	struct ktread *trace;
 	struct cpu *cpu;
-	struct keyed
-		running; /* threads that run: `cpu`; `count` is the stamp since when on another CPU, too, 0: not */
+	/* threads that run: `cpu`; `count` is the stamp since when on another CPU, too, 0: not */
+	struct keyed running;
 	struct keyed made;  /* threads that were made and have not ended */
 	struct keyed locks; /* that are held: `count` is the owner */
 	struct keyed waits; /* threads that wait for a lock: `count` is it */
@@ -375,8 +375,8 @@ static void take_kind(struct reading *r, const struct ktread_event *event, const
 }
 
 /*
- * Between two switches a CPU has one thread; that of the switch may change a moment before or after it is recorded. Where one comes
- * back that another one has followed, two CPUs record under one number.
+ * Between two switches a CPU has one thread; that of the switch may change a moment before or after it is
+ * recorded. Where one comes back that another one has followed, two CPUs record under one number.
  */
 static void take_turn(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Mistakes of an integration that a trace shows: hooks that stand in the wrong place, are given the wrong value, or lack
- * their counterpart. What is judged is what each CPU recorded, in its own order, so that clocks that are not in step make
- * none; where slots are missing, or events were switched, what was known is forgotten.
+ * Mistakes of an integration that a trace shows: hooks that stand in the wrong place, are given the wrong
+ * value, or lack their counterpart. What is judged is what each CPU recorded, in its own order, so that
+ * clocks that are not in step make none; where slots are missing, or events were switched, what was known is
+ * forgotten.
  */
 #ifndef DOCTOR_MISTAKES_H
 #define DOCTOR_MISTAKES_H
@@ -30,9 +31,11 @@ enum mistake {
 	MISTAKE_SYSCALL_EXIT,	 /* system calls come, and hardly any returns */
 	MISTAKE_RELEASE,	 /* a lock is given up by a thread that does not hold it */
 	MISTAKE_CONTEND,	 /* a thread waits for a second lock */
-	MISTAKE_CPU_SHARED, /* threads take turns on a CPU without a switch: it is two CPUs, or a hook is missing */
-	MISTAKE_WAIT_LEFT, /* the kernel's table shows a thread waiting for a lock while it does other things */
-	MISTAKE_OWNER,	   /* a hook named CPU 0 or thread 0 as a lock's holder, and another one holds it */
+	/* threads take turns on a CPU without a switch: it is two CPUs, or a hook is missing */
+	MISTAKE_CPU_SHARED,
+	/* the kernel's table shows a thread waiting for a lock while it does other things */
+	MISTAKE_WAIT_LEFT,
+	MISTAKE_OWNER, /* a hook named CPU 0 or thread 0 as a lock's holder, and another one holds it */
 	MISTAKES,
 };
 
@@ -60,8 +63,9 @@ bool mistakes_made(const struct mistakes *mistakes, enum mistake mistake);
 /* Mistakes that the kernel's table of what is held and waited for shows. */
 
 /*
- * Notes MISTAKE_WAIT_LEFT and MISTAKE_OWNER. `deeds`: by thread, the stamp of its newest system call's beginning or end. `late`: ticks by
- * which a row may be older than an event. Returns 0, or what ktread_holders() said.
+ * Notes MISTAKE_WAIT_LEFT and MISTAKE_OWNER. `deeds`: by thread, the stamp of its newest system call's
+ * beginning or end. `late`: ticks by which a row may be older than an event. Returns 0, or what
+ * ktread_holders() said.
  */
 int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *deeds,
 		   uint64_t late);

@@ -60,7 +60,10 @@ static void take_wait(struct waits *waits, const struct ktrx_holder *row)
 		waits->wait[waits->count++] = *row;
 }
 
-/* Has it held, since before another one began to wait for it, a lock that was said to be CPU 0's or thread 0's? */
+/*
+ * Has it held, since before another one began to wait for it, a lock that was said to be CPU 0's or thread
+ * 0's?
+ */
 static void take_held(struct waits *waits, const struct ktrx_holder *row)
 {
 	for (uint32_t n = 0; n < waits->count; n++) {

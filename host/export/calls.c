@@ -54,8 +54,8 @@ static enum how how_of(const char *word, size_t length)
 }
 
 /*
- * "size, fd fd, data data, size size": the result's type, then each argument's and its name, which may be missing. False
- * if there are more than anyone passes.
+ * "size, fd fd, data data, size size": the result's type, then each argument's and its name, which may be
+ * missing. False if there are more than anyone passes.
  */
 static bool take_types(struct calls_form *form, const char *types)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * System calls as a programmer writes them: "read(3, 0x7ffc1000, 512)", "read = -4 EINTR". The trace says how, in its
- * table of calls; each call's words are taken apart once. Where the table does not say, or the event does not carry
- * all that the call has, the kernel's own text is the better one.
+ * System calls as a programmer writes them: "read(3, 0x7ffc1000, 512)", "read = -4 EINTR". The trace says
+ * how, in its table of calls; each call's words are taken apart once. Where the table does not say, or the
+ * event does not carry all that the call has, the kernel's own text is the better one.
  */
 #ifndef EXPORT_CALLS_H
 #define EXPORT_CALLS_H

@@ -48,7 +48,10 @@ static char *put_addresses(char *at, const struct ktread_event *event)
 	return at;
 }
 
-/* Arguments that come from other parts of the trace. `*comma`: whether arguments precede, before the call and after it. */
+/*
+ * Arguments that come from other parts of the trace. `*comma`: whether arguments precede, before the call and
+ * after it.
+ */
 static char *put_inferred(struct chrome_writer *writer, char *at, const struct ktread_event *event,
 			  bool *comma)
 {
@@ -200,7 +203,10 @@ void chrome_close_functions(struct chrome_writer *writer, uint64_t last)
 	functions_close(&writer->functions, &sink, last);
 }
 
-/* Writes the events of a trace in their order: spans, slices, instants, and arrows of flows (export/chrome.h). */
+/*
+ * Writes the events of a trace in their order: spans, slices, instants, and arrows of flows
+ * (export/chrome.h).
+ */
 
 /* A slice without duration and an arrow's end bound to it: arrows hold on to slices only. */
 static __attribute__((noinline)) void write_flow(struct chrome_writer *writer,
@@ -396,7 +402,10 @@ char *chrome_put_new_time(struct chrome *chrome, char *at, uint64_t nanoseconds)
 	chrome->digits_length =
 		(uint32_t)(base_put_decimal(chrome->digits, nanoseconds / 1000) - chrome->digits);
 	chrome->digits[chrome->digits_length++] = '.';
-	/* Made twice: to copy digits that were stored singly right before makes the processor wait for the stores. */
+	/*
+	 * Made twice: to copy digits that were stored singly right before makes the processor wait for the
+	 * stores.
+	 */
 	return chrome_put_microseconds(at, nanoseconds);
 }
 

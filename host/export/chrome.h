@@ -26,8 +26,8 @@
 #include "ktread/ktread.h"
 
 /*
- * Text of Chrome JSON that depends on the descriptor of an event or on a system call, not on the event itself. It is rendered once
- * and copied from then on.
+ * Text of Chrome JSON that depends on the descriptor of an event or on a system call, not on the event
+ * itself. It is rendered once and copied from then on.
  */
 
 #define CHROME_PIECE 32u /* bytes that are copied at once */
@@ -89,7 +89,10 @@ struct chrome_texts {
 
 void chrome_texts_free(struct chrome_texts *texts);
 
-/* The shape of a descriptor that has not been met before. NULL: there is none, because no descriptor is known or memory is short. */
+/*
+ * The shape of a descriptor that has not been met before. NULL: there is none, because no descriptor is known
+ * or memory is short.
+ */
 const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const struct ktread_type *type,
 					       uint32_t version);
 /* The system call of that number, below CALLS_CACHED. NULL when out of memory. */
@@ -101,8 +104,8 @@ const struct chrome_call *chrome_call_render(struct chrome_texts *texts, const s
 void chrome_call_name(char *text, size_t size, const char *name, uint64_t number);
 
 /*
- * Writes a lead and the event's "field":value pairs, as json_put_fields() does. `*comma`: there are any, so that what follows needs
- * a comma.
+ * Writes a lead and the event's "field":value pairs, as json_put_fields() does. `*comma`: there are any, so
+ * that what follows needs a comma.
  */
 char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_lead lead,
 			const struct ktread_event *event, bool *comma);
@@ -152,8 +155,9 @@ static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
 }
 
 /*
- * The spans that are open on each row of a Chrome trace, by name. A viewer pairs an end with the newest beginning of its row that is
- * still open, and some only if both have the same name: an end is written with the name that this returns, or not at all.
+ * The spans that are open on each row of a Chrome trace, by name. A viewer pairs an end with the newest
+ * beginning of its row that is still open, and some only if both have the same name: an end is written with
+ * the name that this returns, or not at all.
  */
 
 #define CHROME_ROWS_NAME 96u
@@ -183,7 +187,8 @@ struct chrome_rows {
 };
 
 /*
- * The row of that number. NULL: nothing has begun there and `make` is 0, or out of memory. Valid until the next call with
+ * The row of that number. NULL: nothing has begun there and `make` is 0, or out of memory. Valid until the
+ * next call with
  * `make`.
  */
 struct chrome_rows_open *chrome_rows_find(struct chrome_rows *rows, uint32_t pid, uint64_t tid, int make);
@@ -273,17 +278,18 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
  * What the files that write events in the Trace Event Format share. Rows, by process:
  *
  *	0  CPUs: which thread runs, a slice each time
- *	1  threads: system calls and faults as spans, whichever CPU they ran on, and all other events as instants
+ *	1  threads: system calls and faults as spans, whichever CPU they ran on, and all other events as
+ *	   instants
  *	2  interrupts, by CPU: their spans, and the events that fired in them
  *	3  locks, a row for each that a thread waits for or holds
  *	4  functions of hardware traces that are shown beside the events
  *	5  waits: a slice each time a thread sleeps, from when it leaves its CPU until it is woken
  *
- * Threads of a process that the kernel described have their rows in a process that is named after it, numbered ROW_PROCESSES and its
- * number.
+ * Threads of a process that the kernel described have their rows in a process that is named after it,
+ * numbered ROW_PROCESSES and its number.
  *
- * Every end that is written closes a beginning of its name on its row (struct chrome_rows); what is open at the end of the trace
- * is ended there. Slices, which have a duration, are written once they are over.
+ * Every end that is written closes a beginning of its name on its row (struct chrome_rows); what is open at
+ * the end of the trace is ended there. Slices, which have a duration, are written once they are over.
  *
  * analyze/ decides which spans and flows there are, and what a gap does to them; here they are only written.
  */
@@ -454,8 +460,8 @@ void chrome_finish_event(struct chrome_writer *writer, char *at, const struct kt
 			 const struct chrome_shape *shape, enum chrome_lead lead);
 
 /*
- * Begins an object for a span that begins on a row. Its name, which the caller writes, is `name`, or `rendered` if that is NULL.
- * NULL: nothing is to be written, because memory is short.
+ * Begins an object for a span that begins on a row. Its name, which the caller writes, is `name`, or
+ * `rendered` if that is NULL. NULL: nothing is to be written, because memory is short.
  */
 static inline char *chrome_put_begin(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp,
 				     struct chrome_piece rendered, const char *name)

@@ -182,7 +182,10 @@ static void wait_changed(struct chrome_writer *writer, const struct threads_chan
 	wait = &writer->place[thread->index].wait;
 	if (wait->open)
 		end_wait(writer, thread->index, change->time, change->woken);
-	/* An arrow needs an event that it begins at, and has one end: of several threads that one event wakes, the first. */
+	/*
+	 * An arrow needs an event that it begins at, and has one end: of several threads that one event
+	 * wakes, the first.
+	 */
 	if (change->woken && writer->wakes && !writer->woken)
 		writer->woken = wait->flow = ++writer->flows.ids;
 	if (thread->state == THREADS_RUNNING)

@@ -61,7 +61,10 @@ static char *render_field(struct chrome_field *field, const struct ktread_type *
 	return at;
 }
 
-/* Whether a field is named like what is added to the arguments. The CPU that an interprocessor interrupt goes to is. */
+/*
+ * Whether a field is named like what is added to the arguments. The CPU that an interprocessor interrupt goes
+ * to is.
+ */
 static bool has_field(const struct ktread_type *type, const char *name)
 {
 	for (uint32_t n = 0; n < type->fields; n++)
@@ -216,7 +219,9 @@ char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_
 
 #define FEWEST 64u
 
-/* The row's place, or the empty one where it would go. `places` is a power of two, and one is always empty. */
+/*
+ * The row's place, or the empty one where it would go. `places` is a power of two, and one is always empty.
+ */
 static struct chrome_rows_row *find(const struct chrome_rows *rows, uint32_t pid, uint64_t tid)
 {
 	size_t at = (size_t)((tid * UINT64_C(0x9e3779b97f4a7c15) ^ pid * UINT64_C(0xbf58476d1ce4e5b9)) >> 17);
@@ -386,7 +391,10 @@ static uint32_t process_of_thread(const struct chrome_writer *writer, uint32_t t
 	return id ? ROW_PROCESSES + id : ROW_THREADS;
 }
 
-/* Names the process of a thread that is met for the first time. Naming it again for another thread does no harm. */
+/*
+ * Names the process of a thread that is met for the first time. Naming it again for another thread does no
+ * harm.
+ */
 static void name_process(struct chrome_writer *writer, uint32_t thread)
 {
 	uint32_t id = processes_of(writer->processes, thread);

@@ -18,9 +18,10 @@
 struct export_report {
 	uint64_t events;   /* events of the trace that went into the output */
 	uint64_t unpaired; /* ends without a beginning and the reverse, for lack of records */
-	bool states_unknown; /* sched.switch gives state 0 every time, so states of threads may be missing … */
-	bool announced;	     /* … but sched.block says which threads sleep */
-	int output_error;    /* errno of a failed write to `fd`, 0 if none */
+	/* sched.switch gives state 0 every time, so states of threads may be missing … */
+	bool states_unknown;
+	bool announced;	  /* … but sched.block says which threads sleep */
+	int output_error; /* errno of a failed write to `fd`, 0 if none */
 };
 
 struct export_format {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Functions that ran, by events hwt.* from hardware trace, as slices in each other: a track for each CPU or thread that was
- * traced, and where a CPU's trace tells threads apart, for each of them.
+ * Functions that ran, by events hwt.* from hardware trace, as slices in each other: a track for each CPU or
+ * thread that was traced, and where a CPU's trace tells threads apart, for each of them.
  */
 #ifndef EXPORT_FUNCTIONS_H
 #define EXPORT_FUNCTIONS_H

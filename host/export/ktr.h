@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Events as ktrdump(8) of DragonFly prints them: a table whose columns can be chosen, with its header again every
- * 20 rows.
+ * Events as ktrdump(8) of DragonFly prints them: a table whose columns can be chosen, with its header again
+ * every 20 rows.
  */
 #ifndef EXPORT_KTR_H
 #define EXPORT_KTR_H
@@ -40,7 +40,9 @@ struct ktr_table {
 	uint32_t ring;		     /* that the row before was of */
 };
 
-/* "TSC frequency is …", which goes before the table; said again when a guest that runs comes to know better. */
+/*
+ * "TSC frequency is …", which goes before the table; said again when a guest that runs comes to know better.
+ */
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info);
 /* A row; `late` ones are marked. */
 void ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,

@@ -96,8 +96,8 @@ static void write_gap(struct perfetto *perfetto, uint32_t cpu, const char *unit,
 }
 
 /*
- * Slots lost before the event at hand. At the head of a ring that is what a flight recorder overwrites, and no
- * loss to complain of; but what was seen before, by another CPU or in the boot ring, may have ended in it.
+ * Slots lost before the event at hand. At the head of a ring that is what a flight recorder overwrites, and
+ * no loss to complain of; but what was seen before, by another CPU or in the boot ring, may have ended in it.
  */
 static void note_loss(struct perfetto *perfetto, const struct ktread_event *event)
 {
@@ -156,7 +156,10 @@ static void note_exec(struct perfetto *perfetto, const struct ktread_event *even
 							path.length, perfetto->time);
 }
 
-/* Whether it is told by scheduling alone. A wake by an interrupt is not: the arrow cannot say that it was one. */
+/*
+ * Whether it is told by scheduling alone. A wake by an interrupt is not: the arrow cannot say that it was
+ * one.
+ */
 static bool is_told(const struct ktread_event *event, const struct wellknown *known)
 {
 	return known->kind == WELLKNOWN_SWITCH ||
@@ -198,7 +201,9 @@ static int export_event(struct perfetto *perfetto, const struct ktread_event *ev
 	return perfetto->error;
 }
 
-/* What is missing after the last event of a ring: slots nobody could read, records that it refused when full. */
+/*
+ * What is missing after the last event of a ring: slots nobody could read, records that it refused when full.
+ */
 static void finish_ring(struct perfetto *perfetto, uint32_t n)
 {
 	const struct ktread_ring *ring = ktread_ring(perfetto->trace, n);

@@ -126,13 +126,16 @@ extern const struct spans_sink perfetto_spans_sink; /* to be copied and given it
 void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event);
 void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event);
 /*
- * What is missing on a CPU, on its track: `count` of `unit` between its last event at `from` and `until`. If it had
- * no event before, `from` is 0.
+ * What is missing on a CPU, on its track: `count` of `unit` between its last event at `from` and `until`. If
+ * it had no event before, `from` is 0.
  */
 void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char *name, const char *unit,
 			    uint64_t count, uint64_t from, uint64_t until);
 
-/* Functions that ran as slices on tracks of their own: the sink of export/functions.h, whose context is struct perfetto_tracks. */
+/*
+ * Functions that ran as slices on tracks of their own: the sink of export/functions.h, whose context is
+ * struct perfetto_tracks.
+ */
 
 uint64_t perfetto_functions_track(void *tracks, const char *name, uint64_t time);
 void perfetto_functions_draw(void *tracks, uint64_t track, enum functions_mark mark,

@@ -169,7 +169,10 @@ static bool is_lock(const struct spans_span *span)
 	return span->kind == WELLKNOWN_LOCK_CONTEND || span->kind == WELLKNOWN_LOCK_ACQUIRE;
 }
 
-/* A kernel may name a lock where it costs little, on contention; the name then serves wherever the lock is met. */
+/*
+ * A kernel may name a lock where it costs little, on contention; the name then serves wherever the lock is
+ * met.
+ */
 static void name_lock(struct perfetto *perfetto, struct perfetto_name *name, const struct spans_span *span,
 		      const struct ktread_value *told)
 {

@@ -226,8 +226,8 @@ static inline void protobuf_end(struct protobuf *pb, unsigned char *start)
 void protobuf_bytes(struct protobuf *pb, unsigned field, const void *bytes, size_t length);
 
 /*
- * A string of foreign origin, at most `most` bytes of it: what base_escape_utf8() does not keep is written as \xNN, so that strict
- * readers take the message.
+ * A string of foreign origin, at most `most` bytes of it: what base_escape_utf8() does not keep is written as
+ * \xNN, so that strict readers take the message.
  */
 void protobuf_text(struct protobuf *pb, unsigned field, const char *text, size_t length, size_t most);
 

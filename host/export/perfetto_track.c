@@ -256,7 +256,10 @@ uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner 
 {
 	struct perfetto_lanes *lanes;
 
-	/* To be introduced later would give the thread other tracks, on which what is open here could not end. */
+	/*
+	 * To be introduced later would give the thread other tracks, on which what is open here could not
+	 * end.
+	 */
 	if (!owner.cpu && perfetto_thread_meet(tracks, threads_at(tracks->threads, owner.number), time) < 0)
 		return 0;
 	lanes = owner.cpu ? lanes_at(&tracks->cpu, &tracks->cpu_count, owner.number)

@@ -4,8 +4,9 @@
  *
  *	 <- mutex_lock+0x1c (lock.c:40) <- do_write+0x88 (file.c:113) @ sched_block+0x5a (sched.c:210)
  *
- * first who called the function with the event, then who called that, then where the event stands. Without the kernel's
- * file: addresses, and the line that declares the event. A file of another build: each name with a question mark.
+ * first who called the function with the event, then who called that, then where the event stands. Without
+ * the kernel's file: addresses, and the line that declares the event. A file of another build: each name with
+ * a question mark.
  */
 #ifndef EXPORT_PLACES_H
 #define EXPORT_PLACES_H

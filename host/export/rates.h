@@ -15,8 +15,8 @@ struct rates_options {
 };
 
 /*
- * A line for each interval, counted from the first event of the trace, and the figures of each CPU at the end. Intervals
- * without events are told together. 0, or KTREAD_E_MEMORY, or what ktread_next() said.
+ * A line for each interval, counted from the first event of the trace, and the figures of each CPU at the
+ * end. Intervals without events are told together. 0, or KTREAD_E_MEMORY, or what ktread_next() said.
  */
 int rates_write(struct base_output *out, struct ktread *trace, const struct rates_options *options);
 

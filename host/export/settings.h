@@ -6,7 +6,9 @@
 #include "base/output.h"
 #include "ktread/ktread.h"
 
-/* A line an event, then a line a setting as the guest's own sysctl has it; or all of it as one JSON object. */
+/*
+ * A line an event, then a line a setting as the guest's own sysctl has it; or all of it as one JSON object.
+ */
 int settings_write(const struct ktread *trace, struct base_output *out, int json);
 
 /* The words of a control text that make an event what it is: "on", "count+callers2". */

@@ -13,8 +13,8 @@
 #include "ktread/ktread.h"
 
 /*
- * A histogram as people read it: in nanoseconds where it holds ticks of a known frequency, with a sign where numbers have
- * one, in bins whose edges are round.
+ * A histogram as people read it: in nanoseconds where it holds ticks of a known frequency, with a sign where
+ * numbers have one, in bins whose edges are round.
  */
 
 #define DISTRIBUTION_BINS 128u

@@ -54,8 +54,8 @@ int timeline_write(struct timeline *timeline);
 void timeline_begin(struct timeline *timeline);
 
 /*
- * For who has events from elsewhere, one by one: the lines of version 2, without gaps. Its trace may not change while it
- * is open. NULL: without memory.
+ * For who has events from elsewhere, one by one: the lines of version 2, without gaps. Its trace may not
+ * change while it is open. NULL: without memory.
  */
 struct timeline_writer;
 struct timeline_writer *timeline_writer_open(struct timeline *timeline);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A thread's spans are drawn where it runs: a piece from each time it gets a CPU, or a span begins, to the time it
- * leaves, or the span ends.
+ * A thread's spans are drawn where it runs: a piece from each time it gets a CPU, or a span begins, to the
+ * time it leaves, or the span ends.
  */
 #include "export/window.h"
 
@@ -233,8 +233,8 @@ static void take(struct picture *p, const struct ktread_event *event)
 }
 
 /*
- * Goes on behind the window until each CPU has had an event: the first one tells whether slots are missing that may
- * belong into it. Returns what ktread_next() said last.
+ * Goes on behind the window until each CPU has had an event: the first one tells whether slots are missing
+ * that may belong into it. Returns what ktread_next() said last.
  */
 static int look_behind(struct picture *p, const struct ktread_event *event)
 {

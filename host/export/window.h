@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A stretch of a trace as a picture: for each CPU who runs, what system calls, faults and interrupts are under way, and
- * every other event as a mark. The whole trace up to the end of the window is read, so that what began before it is
- * there.
+ * A stretch of a trace as a picture: for each CPU who runs, what system calls, faults and interrupts are
+ * under way, and every other event as a mark. The whole trace up to the end of the window is read, so that
+ * what began before it is there.
  *
  * The picture is bounded: what is too close together to be told apart at its width is drawn once and counted.
  */
@@ -53,7 +53,10 @@ struct window_drawing {
 void window_draw_begin(struct window_drawing *drawing);
 void window_draw_end(struct window_drawing *drawing);
 
-/* A box from stamp to stamp. `tip` says what it is; the times are added. `label` is written into it if there is room. */
+/*
+ * A box from stamp to stamp. `tip` says what it is; the times are added. `label` is written into it if there
+ * is room.
+ */
 void window_draw_box(struct window_drawing *drawing, uint32_t cpu, enum window_row row, const char *class,
 		     uint64_t from, uint64_t to, const char *label, const char *tip);
 /* Missing slots: over all rows of the CPU. */

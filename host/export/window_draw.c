@@ -21,7 +21,9 @@
 #define TIP_MAX	      256u
 #define NS_PER_SECOND 1000000000u
 
-/* Nanoseconds since the trace began, or ticks; 64 bits of slow ticks are more nanoseconds than 64 bits hold. */
+/*
+ * Nanoseconds since the trace began, or ticks; 64 bits of slow ticks are more nanoseconds than 64 bits hold.
+ */
 typedef unsigned __int128 moment;
 
 static const struct {

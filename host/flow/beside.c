@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A step may be several events, which wait in a queue of their ring until it is known when they were: flow/durations.h. */
+/*
+ * A step may be several events, which wait in a queue of their ring until it is known when they were:
+ * flow/durations.h.
+ */
 #include "flow/beside.h"
 
 #include <stdio.h>
@@ -35,8 +38,8 @@ struct waiting {
 };
 
 /*
- * A piece is what came between two times that the unit told. It is placed when the next one is complete, which may begin with what
- * recorded an event of this one: the last piece is held, the one behind it grows.
+ * A piece is what came between two times that the unit told. It is placed when the next one is complete,
+ * which may begin with what recorded an event of this one: the last piece is held, the one behind it grows.
  */
 struct ring {
 	struct flow_reader *reader;
@@ -46,8 +49,8 @@ struct ring {
 	struct flow_piece piece; /* that grows; without its end */
 	struct flow_piece held;
 	int has_stamp; /* of the piece that grows: the unit has told a time */
-	uint64_t
-		matched; /* stamp of the last event whose recorder was found: what comes behind is not before */
+	/* stamp of the last event whose recorder was found: what comes behind is not before */
+	uint64_t matched;
 	uint64_t doubt_to; /* a recorder's event was not found: it may come up to here */
 	struct waiting *queue;
 	size_t first, count, room;
@@ -237,7 +240,10 @@ static void place_until(struct ring *ring, const struct flow_spread *spread, siz
 	}
 }
 
-/* What the growing piece begins with may have recorded an event of the one that is held, which then ends before that. */
+/*
+ * What the growing piece begins with may have recorded an event of the one that is held, which then ends
+ * before that.
+ */
 static uint64_t held_until(const struct beside *beside, const struct ring *ring)
 {
 	const struct flow_spread spread = { .kernel = beside->kernel,

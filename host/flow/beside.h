@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Hardware trace as events beside those of a kernel's trace (ktread/beside.h), a ring for each stream: functions that are
- * entered, and as it is wanted when they are left, or every branch. Where something is missing is an event, too.
+ * Hardware trace as events beside those of a kernel's trace (ktread/beside.h), a ring for each stream:
+ * functions that are entered, and as it is wanted when they are left, or every branch. Where something is
+ * missing is an event, too.
  */
 #ifndef FLOW_BESIDE_H
 #define FLOW_BESIDE_H

@@ -238,7 +238,9 @@ static int untold(struct flow_calls *calls, uint64_t address)
 							    : moved(calls, address, 1);
 }
 
-/* Tracing begins within a function of its own, or at the beginning of one, which is then known to be entered. */
+/*
+ * Tracing begins within a function of its own, or at the beginning of one, which is then known to be entered.
+ */
 static int entered(struct flow_calls *calls, uint64_t address)
 {
 	struct flow_spot spot;
@@ -419,7 +421,10 @@ static int has_left(const struct flow_calls *calls, uint64_t address)
 	return 0;
 }
 
-/* The frames of the last way into the kernel: gone with an exception return, wherever that led. Where it came from, or 0. */
+/*
+ * The frames of the last way into the kernel: gone with an exception return, wherever that led. Where it came
+ * from, or 0.
+ */
 static int leave_kernel(struct flow_calls *calls, uint64_t *back)
 {
 	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -433,8 +438,9 @@ static int leave_kernel(struct flow_calls *calls, uint64_t *back)
 }
 
 /*
- * Of one that is said to have come at an exception return, that return is over: a unit that does not see where it leads tells it
- * so, and kernels return with interrupts off. What was returned to is then what was interrupted.
+ * Of one that is said to have come at an exception return, that return is over: a unit that does not see
+ * where it leads tells it so, and kernels return with interrupts off. What was returned to is then what was
+ * interrupted.
  */
 static int interrupt(struct flow_calls *calls, const struct hwt_step *step)
 {

@@ -2,13 +2,14 @@
 /*
  * Who called whom: steps of one stream become functions that are entered and left.
  *
- * Calls push a frame, returns take away the one that they return from; which one that is, the return address says, and
- * where it fits none, the code that is returned to. An interrupt or a system call is a frame, too. A jump to another
- * function's beginning takes the place of the frame (a tail call); longjmp() takes away all down to where it goes. What fits
- * nothing that is known begins anew, from a frame whose beginning was not seen.
+ * Calls push a frame, returns take away the one that they return from; which one that is, the return address
+ * says, and where it fits none, the code that is returned to. An interrupt or a system call is a frame, too.
+ * A jump to another function's beginning takes the place of the frame (a tail call); longjmp() takes away all
+ * down to where it goes. What fits nothing that is known begins anew, from a frame whose beginning was not
+ * seen.
  *
- * Each thread has a stack, by its number, or by its address space where the unit tells no more. No duration is ever told
- * across a gap or an overflow, nor of a frame whose beginning was not seen.
+ * Each thread has a stack, by its number, or by its address space where the unit tells no more. No duration
+ * is ever told across a gap or an overflow, nor of a frame whose beginning was not seen.
  */
 #ifndef FLOW_CALLS_H
 #define FLOW_CALLS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Runs are counted by file and place in it. At the end, for each file, they are gone through in order of addresses beside its
- * line table: how many runs cover an address changes only where one begins or ends.
+ * Runs are counted by file and place in it. At the end, for each file, they are gone through in order of
+ * addresses beside its line table: how many runs cover an address changes only where one begins or ends.
  */
 #include "flow/views.h"
 
@@ -176,7 +176,10 @@ static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t imag
 	return edge;
 }
 
-/* The most runs that cover any address of each line. Lines are by address, and may overlap: each begins its own way. */
+/*
+ * The most runs that cover any address of each line. Lines are by address, and may overlap: each begins its
+ * own way.
+ */
 static void cover(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
@@ -211,7 +214,10 @@ static void write_source(struct base_output *out, const char *source)
 	base_output_done(out, at);
 }
 
-/* One source file's lines from `first` on: how many there are; nothing is written of a file of which nothing ran. */
+/*
+ * One source file's lines from `first` on: how many there are; nothing is written of a file of which nothing
+ * ran.
+ */
 static size_t write_file(struct base_output *out, const struct counted *counted, size_t first, size_t count)
 {
 	size_t end = first, found = 0, hit = 0;

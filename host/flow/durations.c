@@ -13,8 +13,8 @@
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
-#define RECORDS \
-	"ktrace_event_" /* and the event's group and name: how ktrace's own macros call the code that records it */
+/* With the event's group and name after it: the function of ktrace's macros that records the event. */
+#define RECORDS "ktrace_event_"
 
 /* Takes `word` off the front of a name. */
 static bool skip(const char **name, const char *word)

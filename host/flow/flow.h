@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A recording that is looked at: its file, the images, which steps are wanted, and what is missing. Views are fed from it,
- * stream after stream:
+ * A recording that is looked at: its file, the images, which steps are wanted, and what is missing. Views are
+ * fed from it, stream after stream:
  *
  *	flow_open(&flow, path, root)
  *	flow->select = …

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stacks are paths in a tree of nodes; children of a node are found by a hash table of all nodes. Node 0 is the root. */
+/*
+ * Stacks are paths in a tree of nodes; children of a node are found by a hash table of all nodes. Node 0 is
+ * the root.
+ */
 #include "flow/views.h"
 
 #include <stdlib.h>

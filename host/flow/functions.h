@@ -9,8 +9,9 @@
 #include "hwt/hwt.h"
 
 /*
- * Functions by address, each with a number of its own: the same code of the same file is one function, wherever and as often
- * as it is mapped. Code of a file without symbols is one function without a name, so is code that nothing is known of.
+ * Functions by address, each with a number of its own: the same code of the same file is one function,
+ * wherever and as often as it is mapped. Code of a file without symbols is one function without a name, so is
+ * code that nothing is known of.
  */
 
 struct flow_function {

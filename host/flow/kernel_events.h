@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a kernel's own trace says of its CPUs, for hardware trace beside it: which event came when, and which thread ran then. Read
- * once, before anything stands beside the trace, and kept: 16 bytes an event.
+ * What a kernel's own trace says of its CPUs, for hardware trace beside it: which event came when, and which
+ * thread ran then. Read once, before anything stands beside the trace, and kept: 16 bytes an event.
  */
 #ifndef FLOW_KERNEL_EVENTS_H
 #define FLOW_KERNEL_EVENTS_H
@@ -21,7 +21,10 @@ struct flow_kernel;
 /* Leaves the trace rewound. 0 or an error. */
 int flow_kernel_read(struct flow_kernel **kernel, struct ktread *trace);
 void flow_kernel_free(struct flow_kernel *kernel);
-/* The first event of a CPU behind a stamp; NULL: none is known. Those that follow it stand behind it, up to `end`. */
+/*
+ * The first event of a CPU behind a stamp; NULL: none is known. Those that follow it stand behind it, up to
+ * `end`.
+ */
 const struct flow_kernel_event *flow_kernel_behind(const struct flow_kernel *kernel, uint32_t cpu,
 						   uint64_t stamp, const struct flow_kernel_event **end);
 /* KTREAD_NO_THREAD: not known. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Units can be decoded forwards only, so that the way back is in windows: the last part of the stream, and if that has too few
- * branches, a part four times as long, until it begins with the stream.
+ * Units can be decoded forwards only, so that the way back is in windows: the last part of the stream, and if
+ * that has too few branches, a part four times as long, until it begins with the stream.
  */
 #include "flow/views.h"
 
@@ -72,7 +72,10 @@ static int grow(struct ring *ring)
 	return 0;
 }
 
-/* Of what goes with a branch, only that is kept which comes behind the first one; but never more than twice as much. */
+/*
+ * Of what goes with a branch, only that is kept which comes behind the first one; but never more than twice
+ * as much.
+ */
 static void drop_old(struct ring *ring)
 {
 	while (ring->count && (ring->branches > ring->most || ring->count > 2 * ring->most + WINDOW)) {
@@ -124,8 +127,8 @@ static uint64_t bytes_of(const struct flow *flow, size_t stream)
 /* ---- Where a function was entered -------------------------------------------------------------- */
 
 /*
- * The first entry in a window that ends at `limit`: 1, 0 if there is none, or an error. Within a window it is the first, as
- * a panic may cause others.
+ * The first entry in a window that ends at `limit`: 1, 0 if there is none, or an error. Within a window it is
+ * the first, as a panic may cause others.
  */
 static int find_entry(struct flow_reader *reader, uint64_t limit, uint64_t address, struct end *end)
 {

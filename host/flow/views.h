@@ -9,8 +9,8 @@
 #include "flow/kernel_events.h"
 
 /*
- * How often each source line was run, as an .info file of lcov: for every file of which anything ran, all of its lines that have
- * code. A line counts as often as that of its instructions which was run most often.
+ * How often each source line was run, as an .info file of lcov: for every file of which anything ran, all of
+ * its lines that have code. A line counts as often as that of its instructions which was run most often.
  */
 
 struct flow_coverage;
@@ -47,15 +47,18 @@ int flow_executed_write(struct flow_executed *executed, struct base_output *out,
 
 struct flow_tree;
 
-/* 0 or KTREAD_E_MEMORY. As JSON a line is an object: {"time":…,"id":0,"depth":1,"event":"enter","function":…}. */
+/*
+ * 0 or KTREAD_E_MEMORY. As JSON a line is an object:
+ * {"time":…,"id":0,"depth":1,"event":"enter","function":…}.
+ */
 int flow_tree_new(struct flow_tree **tree, struct flow *flow, struct base_output *out, int json);
 void flow_tree_free(struct flow_tree *tree);
 extern const struct flow_view flow_tree; /* fed to a struct flow_tree */
 const struct flow_doubts *flow_tree_doubts(const struct flow_tree *tree);
 
 /*
- * The last branches of each stream, or the last ones before a function was entered. Recordings are read from their ends, as far
- * back as need be.
+ * The last branches of each stream, or the last ones before a function was entered. Recordings are read from
+ * their ends, as far back as need be.
  */
 
 #define FLOW_LAST_MOST 10000000u
@@ -68,14 +71,14 @@ struct flow_last {
 };
 
 /*
- * As flow_walk(), of those branches alone. The stream in which the function was entered comes last, so that what led to it is
- * what is written last.
+ * As flow_walk(), of those branches alone. The stream in which the function was entered comes last, so that
+ * what led to it is what is written last.
  */
 int flow_last_walk(struct flow_last *last, struct flow *flow, const struct flow_view *view, void *to);
 
 /*
- * Folded stacks, as flame graphs are drawn from: "main;parse;strlen 123", a line for each stack that was met, with the
- * instructions that ran on it, or the nanoseconds that it took.
+ * Folded stacks, as flame graphs are drawn from: "main;parse;strlen 123", a line for each stack that was met,
+ * with the instructions that ran on it, or the nanoseconds that it took.
  */
 
 #define FLOW_FOLDED_MOST (1u << 20) /* stacks; what is met beyond counts for its caller */
@@ -94,12 +97,14 @@ uint64_t flow_folded_left_out(const struct flow_folded *folded); /* calls beyond
 const struct flow_doubts *flow_folded_doubts(const struct flow_folded *folded);
 
 /*
- * When what a unit told happened. The unit tells the time now and then; what comes between two times lies between them, spread by
- * the instructions that were run. Two things are known better: what is told is in order; and where the kernel's code that records
- * an event was called, that event's stamp is the time. That stamp may lie beside the piece in which the unit tells the call: the
- * recorder may have taken it long before, and the unit's clock is not exact.
+ * When what a unit told happened. The unit tells the time now and then; what comes between two times lies
+ * between them, spread by the instructions that were run. Two things are known better: what is told is in
+ * order; and where the kernel's code that records an event was called, that event's stamp is the time. That
+ * stamp may lie beside the piece in which the unit tells the call: the recorder may have taken it long
+ * before, and the unit's clock is not exact.
  *
- * Behind that, events of the same CPU that lie in the same piece of time may have come before or after: such a place is `about`.
+ * Behind that, events of the same CPU that lie in the same piece of time may have come before or after: such
+ * a place is `about`.
  */
 
 struct flow_spread {
@@ -124,12 +129,17 @@ enum flow_anchor {
 };
 
 /*
- * Does the function with this name, called in the piece, record an event? The one that is nearest to the piece, of those behind
- * `matched`: not before the piece that comes before it, and not farther than the unit's clock may be off. In the piece, the first.
+ * Does the function with this name, called in the piece, record an event? The one that is nearest to the
+ * piece, of those behind
+ * `matched`: not before the piece that comes before it, and not farther than the unit's clock may be off. In
+ * the piece, the first.
  */
 enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char *function,
 				    const struct flow_piece *piece, uint64_t matched, uint64_t *stamp);
-/* Up to when the event may yet come of a recorder that stands alone in the piece: as long as recording may take. */
+/*
+ * Up to when the event may yet come of a recorder that stands alone in the piece: as long as recording may
+ * take.
+ */
 uint64_t flow_spread_doubt(const struct flow_spread *spread, const struct flow_piece *piece);
 /* So many instructions on. Returns the stamp. */
 uint64_t flow_spread_at(const struct flow_spread *spread, uint64_t run);
@@ -137,9 +147,9 @@ uint64_t flow_spread_at(const struct flow_spread *spread, uint64_t run);
 int flow_spread_is_about(const struct flow_spread *spread);
 
 /*
- * How often each function was called, and how long that took: in total, in itself (without what it called), and how the
- * times of single calls are spread. Calls whose beginning or end was not seen are counted, but have no time.
- * Time that a function spends in calls of itself is in its total once.
+ * How often each function was called, and how long that took: in total, in itself (without what it called),
+ * and how the times of single calls are spread. Calls whose beginning or end was not seen are counted, but
+ * have no time. Time that a function spends in calls of itself is in its total once.
  */
 
 struct flow_durations;

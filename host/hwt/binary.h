@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A file that code was mapped from: a program, a library, a kernel. What its headers say is held against its size. */
+/*
+ * A file that code was mapped from: a program, a library, a kernel. What its headers say is held against its
+ * size.
+ */
 #ifndef HWT_BINARY_H
 #define HWT_BINARY_H
 
@@ -29,7 +32,10 @@ struct hwt_binary {
 	struct hwt_names *names; /* hwt/names.h; NULL: nobody has asked yet */
 };
 
-/* 0; KTREAD_E_SYSTEM with errno; KTREAD_E_MEMORY; KTREAD_E_FORMAT: it is no file, or an ELF file that is none of 64 bits. */
+/*
+ * 0; KTREAD_E_SYSTEM with errno; KTREAD_E_MEMORY; KTREAD_E_FORMAT: it is no file, or an ELF file that is none
+ * of 64 bits.
+ */
 int hwt_binary_open(struct hwt_binary **binary, const char *path);
 void hwt_binary_close(struct hwt_binary *binary);
 /* The file's own address of a byte in it; of what is in no segment the offset. */

@@ -47,7 +47,10 @@ static size_t find(const struct hwt_clock *clock, uint64_t unit_time)
 	return low;
 }
 
-/* Packets have the lower bits of the unit's time: the upper ones are those that bring it nearest to what is known. */
+/*
+ * Packets have the lower bits of the unit's time: the upper ones are those that bring it nearest to what is
+ * known.
+ */
 static uint64_t widen(const struct hwt_clock *clock, uint64_t unit_time)
 {
 	const uint64_t unit = clock->bits && clock->bits < 64 ? UINT64_C(1) << clock->bits : 0;

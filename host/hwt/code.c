@@ -392,8 +392,8 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct line *line)
 }
 
 /*
- * The line to be read from byte `into` on: lines come newest first, so of those that are as near the first is the newest; of
- * those that are yet to come, the last is the next.
+ * The line to be read from byte `into` on: lines come newest first, so of those that are as near the first is
+ * the newest; of those that are yet to come, the last is the next.
  */
 static const struct line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
 				 uint64_t space, uint64_t stamp, bool any)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What an encoding is to hwt_decoder_next(): one struct of operations, in a file of its own (pt.c by libipt, etm4.c by
- * OpenCSD, spe.c our own). What is common (pieces of a stream, clocks, the thread) is done around it.
+ * What an encoding is to hwt_decoder_next(): one struct of operations, in a file of its own (pt.c by libipt,
+ * etm4.c by OpenCSD, spe.c our own). What is common (pieces of a stream, clocks, the thread) is done around
+ * it.
  */
 #ifndef HWT_DECODER_H
 #define HWT_DECODER_H
@@ -14,14 +15,14 @@ struct hwt_encoding {
 	void *(*open)(const struct hwt_stream *stream, const struct hwt_piece *piece,
 		      struct hwt_images *images, const char **message);
 	/*
-	 * 1 and a step, 0 at the end of the piece. Of the stamp it sets the unit's own time and has_stamp; offset is
-	 * within the piece. Damage is HWT_GAP, and it resynchronises by itself.
+	 * 1 and a step, 0 at the end of the piece. Of the stamp it sets the unit's own time and has_stamp;
+	 * offset is within the piece. Damage is HWT_GAP, and it resynchronises by itself.
 	 */
 	int (*next)(void *decoder, struct hwt_step *step);
 	/*
-	 * Instead of next, where it is not NULL: how many steps there are, at most `most`; several only where all are HWT_RUN. They
-	 * are as hwt_decoder_next() hands them out, with the file's stamps, positions, and whose they are. In a place where a
-	 * HWT_RUN was before, the encoding finds it as it left it.
+	 * Instead of next, where it is not NULL: how many steps there are, at most `most`; several only where
+	 * all are HWT_RUN. They are as hwt_decoder_next() hands them out, with the file's stamps, positions,
+	 * and whose they are. In a place where a HWT_RUN was before, the encoding finds it as it left it.
 	 */
 	int (*some)(void *decoder, struct hwt_step *step, unsigned most);
 	void (*close)(void *decoder);

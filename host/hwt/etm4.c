@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ETMv4 as steps, by OpenCSD: bytes are fed a little at a time, the library pushes elements, and when the queue of what they
- * have become is full it waits. After what it cannot decode it is reset, and looks for the next A-Sync.
+ * ETMv4 as steps, by OpenCSD: bytes are fed a little at a time, the library pushes elements, and when the
+ * queue of what they have become is full it waits. After what it cannot decode it is reset, and looks for the
+ * next A-Sync.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 #include "hwt/etm4.h"
 
 /*
- * Instructions one after another without a branch: beyond so many bytes it is not code. It keeps a hostile stream from having
- * all memory walked through for each of its packets.
+ * Instructions one after another without a branch: beyond so many bytes it is not code. It keeps a hostile
+ * stream from having all memory walked through for each of its packets.
  */
 #define WALK_MOST 65536u
 #define TEXTS	  ETM4_QUEUE_ROOM /* one for each step that may have one */

@@ -13,16 +13,17 @@
 #include "hwt/hwt.h"
 
 /*
- * A barrier before OpenCSD's decoder of ETMv4 (1.3.3), which takes some rows of packets on trust and crashes by them. It keeps what
- * has not been committed as a row of elements, oldest first. To that it holds on to two things, which are looked after here in
- * such a row of our own (and a third one, of places):
+ * A barrier before OpenCSD's decoder of ETMv4 (1.3.3), which takes some rows of packets on trust and crashes
+ * by them. It keeps what has not been committed as a row of elements, oldest first. To that it holds on to
+ * two things, which are looked after here in such a row of our own (and a third one, of places):
  *
  *	behind an exception comes its address, and both are committed, or cancelled, together
  *	an address that a mispredicted branch takes back is the newest element
  *	the end of memory is not reached
  *
- * AArch32 is refused, which is no damage, as among its instructions are some behind which the library loses an exception's
- * address; and what is none of the packets named here, all that units write as their registers are wanted (etm4.c).
+ * AArch32 is refused, which is no damage, as among its instructions are some behind which the library loses
+ * an exception's address; and what is none of the packets named here, all that units write as their registers
+ * are wanted (etm4.c).
  */
 
 #define ETM4_GUARD_ROOM	 256u
@@ -44,15 +45,16 @@ struct etm4_guard {
 /* How many of these bytes of code the library may see: none that leads to the end of memory. */
 size_t etm4_guard_code(uint64_t address, const uint8_t *bytes, size_t size);
 /*
- * False: the packet must not be decoded; guard->unread says of which kind it is, if that is all there is against it.
+ * False: the packet must not be decoded; guard->unread says of which kind it is, if that is all there is
+ * against it.
  * `speculation`: elements that the unit leaves uncommitted at most (TRCIDR8).
  */
 bool etm4_guard_allows(struct etm4_guard *guard, uint32_t speculation, const ocsd_etmv4_i_pkt *packet);
 
 /*
- * Steps between a library that pushes and a caller who pulls. Some are only complete when the next one is known: where trace
- * begins, or an exception leads to, is the address of the next run; whether a run ends in a system call, the exception behind
- * it says. So the newest stay open until something closes them.
+ * Steps between a library that pushes and a caller who pulls. Some are only complete when the next one is
+ * known: where trace begins, or an exception leads to, is the address of the next run; whether a run ends in
+ * a system call, the exception behind it says. So the newest stay open until something closes them.
  */
 
 #define ETM4_QUEUE_ROOM 256u /* a power of two */
@@ -84,7 +86,8 @@ bool etm4_queue_take(struct etm4_queue *queue, struct hwt_step *step);
 
 struct etm4_steps {
 	struct etm4_queue queue;
-	bool software; /* the unit of ktrx/hwt_unit.h, whose context id and VMID mean what spec/ktrx-hwt.md says */
+	/* the unit of ktrx/hwt_unit.h, whose context id and VMID mean what spec/ktrx-hwt.md says */
+	bool software;
 	bool tracing;	/* between an ON and what ends it */
 	bool has_stamp; /* `stamp` is what the unit told last */
 	uint64_t stamp;

@@ -59,8 +59,8 @@ static void cancel(struct etm4_guard *guard, uint32_t count)
 }
 
 /*
- * The newest atom was a wrong guess, and the addresses behind it with it: true if it is still there, and nothing else lies on
- * an address.
+ * The newest atom was a wrong guess, and the addresses behind it with it: true if it is still there, and
+ * nothing else lies on an address.
  */
 static bool mispredict(struct etm4_guard *guard)
 {
@@ -178,7 +178,9 @@ static bool allows(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packet)
 	}
 }
 
-/* It looks for an A-Sync, then for a Trace Info, which says how many elements there are that it has not seen. */
+/*
+ * It looks for an A-Sync, then for a Trace Info, which says how many elements there are that it has not seen.
+ */
 static bool begin(struct etm4_guard *guard, uint32_t speculation, const ocsd_etmv4_i_pkt *packet)
 {
 	guard->synced |= packet->type == ETM4_PKT_I_ASYNC;

@@ -214,7 +214,10 @@ static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_el
 				 .address = element->en_addr,
 				 .text = name ? name : "exception" };
 
-	/* Nothing is traced of a processor that is halted; it is also how the unit in software says where it stops. */
+	/*
+	 * Nothing is traced of a processor that is halted; it is also how the unit in software says where it
+	 * stops.
+	 */
 	if (number == EXCEPTION_HALT) {
 		step.kind = HWT_OFF;
 		step.text = NULL;

@@ -13,8 +13,9 @@
 #include "ktrx/hwt_unit.h"
 
 /*
- * From a unit's time to stamps. What is known are moments at which both were read; between two of them time runs evenly,
- * before the first and behind the last by the frequencies. Without a moment the unit's time is the stamp.
+ * From a unit's time to stamps. What is known are moments at which both were read; between two of them time
+ * runs evenly, before the first and behind the last by the frequencies. Without a moment the unit's time is
+ * the stamp.
  */
 
 struct hwt_moment {
@@ -37,8 +38,9 @@ uint64_t hwt_clock_stamp(const struct hwt_clock *clock, uint64_t unit_time);
 void hwt_clock_free(struct hwt_clock *clock);
 
 /*
- * What a ring's unit knew and had not yet written when it was stopped, as the packets that it would have written: without it
- * a machine that is killed has not run its last branches, and the decoder runs on behind what was run.
+ * What a ring's unit knew and had not yet written when it was stopped, as the packets that it would have
+ * written: without it a machine that is killed has not run its last branches, and the decoder runs on behind
+ * what was run.
  */
 
 #define HWT_TAIL_MOST 64u
@@ -47,8 +49,9 @@ void hwt_clock_free(struct hwt_clock *clock);
 size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring, unsigned char to[HWT_TAIL_MOST]);
 
 /*
- * Where a file's bytes are read when they are wanted: in the file itself, or, of one that is packed or a pipe, in a temporary
- * file that what was read of it is put into. So nothing of a stream is in memory that nobody asks for.
+ * Where a file's bytes are read when they are wanted: in the file itself, or, of one that is packed or a
+ * pipe, in a temporary file that what was read of it is put into. So nothing of a stream is in memory that
+ * nobody asks for.
  */
 
 struct hwt_store {
@@ -60,14 +63,16 @@ struct hwt_store {
 /* 0, or KTREAD_E_SYSTEM with errno. `path` "-" is standard input. */
 int hwt_store_open(struct hwt_store *store, const char *path);
 void hwt_store_close(struct hwt_store *store);
-/* Bytes that stand at *offset in the file: sets where the store has them. 0, or KTREAD_E_SYSTEM with errno. */
+/*
+ * Bytes that stand at *offset in the file: sets where the store has them. 0, or KTREAD_E_SYSTEM with errno.
+ */
 int hwt_store_put(struct hwt_store *store, uint64_t *offset, const void *bytes, size_t size);
 /* How many of them are there: fewer than `size` behind the end, or where reading fails. */
 size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, size_t size);
 
 /*
- * A file of hardware trace from inside: what file.c owns, and records.c or rings.c fill in. Of the bytes themselves only the
- * places are kept (above); a piece is put together when it is first asked for.
+ * A file of hardware trace from inside: what file.c owns, and records.c or rings.c fill in. Of the bytes
+ * themselves only the places are kept (above); a piece is put together when it is first asked for.
  */
 
 #define HWT_STREAMS_MOST  4096u
@@ -152,7 +157,10 @@ void hwt_file_warn(struct hwt_file *file, const char *format, ...) __attribute__
 /* The same, of what is not as it was written: it counts as damage. */
 void hwt_file_damage(struct hwt_file *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Room for one more behind `count` of `size` bytes each; NULL: out of memory, and what was there is as it was. */
+/*
+ * Room for one more behind `count` of `size` bytes each; NULL: out of memory, and what was there is as it
+ * was.
+ */
 void *hwt_grow(void *array, size_t count, size_t *room, size_t size);
 
 /* Each: 0 or an error. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Hardware trace read: a file of records (ktrx/hwt.h) or of a unit's rings (ktrx/hwt_unit.h) becomes streams, one for each
- * unit of a context; a stream becomes steps: what was run, in the order in which it was. One way for all encodings.
+ * Hardware trace read: a file of records (ktrx/hwt.h) or of a unit's rings (ktrx/hwt_unit.h) becomes streams,
+ * one for each unit of a context; a stream becomes steps: what was run, in the order in which it was. One way
+ * for all encodings.
  *
  *	hwt_file_open(&file, path)              what was recorded: contexts, units, images, code, clocks
  *	hwt_images_new(&images, file)           which bytes lay where, when; add ELF files and snapshots to it
@@ -9,8 +10,8 @@
  *	while (hwt_decoder_next(decoder, &step) > 0)
  *		…
  *
- * Results as in ktread/ktread.h: 0 or positive, or a negative enum ktread_error; texts by hwt_…_message(). Bytes of files
- * are hostile. Everything is owned by whom it was opened from, and belongs to one thread.
+ * Results as in ktread/ktread.h: 0 or positive, or a negative enum ktread_error; texts by hwt_…_message().
+ * Bytes of files are hostile. Everything is owned by whom it was opened from, and belongs to one thread.
  */
 #ifndef HWT_HWT_H
 #define HWT_HWT_H
@@ -33,7 +34,10 @@ enum hwt_kind {
 	HWT_ASYNC, /* interrupt or exception: from `address`, which was not run, to `to`, if has_to */
 	HWT_SPACE, /* another address space: `space`; and thread, if the unit tells it */
 	HWT_OVERFLOW, /* the unit has lost packets */
-	HWT_GAP, /* bytes of the stream are missing or damaged from `offset` on: `text` says why; it goes on behind it */
+	/*
+	 * bytes of the stream are missing or damaged from `offset` on: `text` says why; it goes on behind it
+	 */
+	HWT_GAP,
 	HWT_SAMPLE, /* SPE: one operation, `sample` */
 	HWT_NOTE,   /* else something that the unit says: `text` */
 };
@@ -101,13 +105,13 @@ struct hwt_step {
 	uint64_t to;
 	uint64_t space; /* what was told last; 0: unknown */
 	/*
-	 * Of the file's clock (as the rings'): what the unit told last before it. Up to eight runs of Intel PT one behind the other
-	 * that do not leave a function may have those of the first: never later ones.
+	 * Of the file's clock (as the rings'): what the unit told last before it. Up to eight runs of Intel
+	 * PT one behind the other that do not leave a function may have those of the first: never later ones.
 	 */
 	uint64_t stamp;
 	/*
-	 * In the unit's bytes: position of the packet that told it, or nearest before; of Intel PT of the one that was to be read
-	 * next, as coarse as the stamp.
+	 * In the unit's bytes: position of the packet that told it, or nearest before; of Intel PT of the one
+	 * that was to be read next, as coarse as the stamp.
 	 */
 	uint64_t offset;
 	uint32_t pid, tid; /* whose; 0: unknown */
@@ -117,7 +121,10 @@ struct hwt_step {
 
 /* ---- Files ------------------------------------------------------------------------------------- */
 
-/* A stream: the bytes of one unit of a context, joined from DATA records; several pieces where bytes are missing. */
+/*
+ * A stream: the bytes of one unit of a context, joined from DATA records; several pieces where bytes are
+ * missing.
+ */
 struct hwt_stream {
 	struct ktrx_hwt_context context;
 	struct ktrx_hwt_pt pt;	   /* encoding PT */
@@ -157,19 +164,24 @@ uint64_t hwt_file_piece_position(const struct hwt_file *file, size_t stream, siz
 
 /* ---- Images ------------------------------------------------------------------------------------ */
 
-/* What the file says: images of its records, found below `root` ("" or NULL: as named), and its CODE records. */
+/*
+ * What the file says: images of its records, found below `root` ("" or NULL: as named), and its CODE records.
+ */
 int hwt_images_new(struct hwt_images **images, const struct hwt_file *file, const char *root);
 void hwt_images_free(struct hwt_images *images);
 /*
- * The kernel, or a program of process `pid` (0: of all), by its headers plus base. One that is not what was run, by the code
- * that the recording holds, is an error, as one for another CPU is.
+ * The kernel, or a program of process `pid` (0: of all), by its headers plus base. One that is not what was
+ * run, by the code that the recording holds, is an error, as one for another CPU is.
  */
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, uint64_t base);
-/* The n-th that was added and in which nothing lies that was run or asked for so far. NULL: there are not so many. */
+/*
+ * The n-th that was added and in which nothing lies that was run or asked for so far. NULL: there are not so
+ * many.
+ */
 const char *hwt_images_idle(const struct hwt_images *images, size_t n);
 /*
- * A memory image: a RAM file or core that ktread opens; by the page tables of the address space where it has some. One in which
- * none of the code is found that the recording holds is an error.
+ * A memory image: a RAM file or core that ktread opens; by the page tables of the address space where it has
+ * some. One in which none of the code is found that the recording holds is an error.
  */
 int hwt_images_add_snapshot(struct hwt_images *images, const char *path);
 const char *hwt_images_message(const struct hwt_images *images);
@@ -179,7 +191,10 @@ const char *hwt_images_warning(const struct hwt_images *images, size_t n);
 size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 		       uint64_t address, void *to, size_t size);
 
-/* The place of an address in words; everything owned by images; not yet escaped. 1; or 0: nothing is known of it. */
+/*
+ * The place of an address in words; everything owned by images; not yet escaped. 1; or 0: nothing is known of
+ * it.
+ */
 struct hwt_place {
 	const char *image;		      /* file name without folders; NULL: code without a file */
 	const char *path;		      /* of the file that was read; NULL */
@@ -190,13 +205,15 @@ struct hwt_place {
 	const char *source;		      /* file of the line, NULL: unknown; filled in if asked for */
 	unsigned line;
 	uint64_t from,
-		until; /* stamps at which the same lies there; what was asked for without one is of the last */
+		/* stamps at which the same lies there; what was asked for without one is of the last */
+		until;
 };
 int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
 		     struct hwt_place *place);
 /*
- * Address and size of a function by name in one of the images (NULL: in any, the kernel's first); 0 if found. The kernel's is what
- * the recording calls so; where it names none, but has kernel code, what was added for all processes.
+ * Address and size of a function by name in one of the images (NULL: in any, the kernel's first); 0 if found.
+ * The kernel's is what the recording calls so; where it names none, but has kernel code, what was added for
+ * all processes.
  */
 #define HWT_KERNEL "kernel"
 int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
@@ -211,16 +228,16 @@ int hwt_decoder_open(struct hwt_decoder **decoder, const struct hwt_file *file, 
 /* 1 and a step, 0 at the end, or an error. Damage is a step (HWT_GAP), not an error. */
 int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step);
 /*
- * Goes on at the last place at or before `offset` (as of steps) where decoding can begin: a PSB, an A-Sync, a piece's first
- * byte. 1; or 0 if nothing comes before it: it is the stream's beginning.
+ * Goes on at the last place at or before `offset` (as of steps) where decoding can begin: a PSB, an A-Sync, a
+ * piece's first byte. 1; or 0 if nothing comes before it: it is the stream's beginning.
  */
 int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset);
 void hwt_decoder_close(struct hwt_decoder *decoder);
 const char *hwt_decoder_message(const struct hwt_decoder *decoder);
 
 /*
- * Each packet in words, for -g: calls `line` with the offset and a text. Without images. What is no packet is called
- * HWT_PACKET_DAMAGE. 0, 1: there was such, or an error.
+ * Each packet in words, for -g: calls `line` with the offset and a text. Without images. What is no packet is
+ * called HWT_PACKET_DAMAGE. 0, 1: there was such, or an error.
  */
 #define HWT_PACKET_DAMAGE "damage"
 int hwt_packets(const struct hwt_file *file, size_t stream,

@@ -11,9 +11,9 @@
 #include "file.h"
 
 /*
- * Code that a trace brings along: which bytes lay at an address when, in which address space. Kept in lines of 64 bytes, each of
- * one space; those of space 0 are of all that have none of their own. Where bytes change with time there is a line for each
- * version, valid from its stamp on.
+ * Code that a trace brings along: which bytes lay at an address when, in which address space. Kept in lines
+ * of 64 bytes, each of one space; those of space 0 are of all that have none of their own. Where bytes change
+ * with time there is a line for each version, valid from its stamp on.
  */
 
 #define HWT_CODE_LINE 64u
@@ -25,14 +25,15 @@ int hwt_codes_open(struct hwt_codes **codes, const struct hwt_file *file);
 void hwt_codes_close(struct hwt_codes *codes);
 
 /*
- * How many bytes are known from an address on, at most `size`. `stamp` 0: the latest. With `any` also what was only seen in
- * other address spaces, as far as all of them agree.
+ * How many bytes are known from an address on, at most `size`. `stamp` 0: the latest. With `any` also what
+ * was only seen in other address spaces, as far as all of them agree.
  */
 size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t stamp, uint64_t address,
 		      unsigned char *to, size_t size, bool any);
 
 /*
- * How many bytes from an address on, at most `size`, are not known in that space: none is lost to what knows more of others. With
+ * How many bytes from an address on, at most `size`, are not known in that space: none is lost to what knows
+ * more of others. With
  * `any` they are in no other either.
  */
 size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size,
@@ -46,15 +47,15 @@ struct hwt_code_run {
 	bool apart; /* there is another kind between it and the run before it */
 };
 /*
- * The n-th run: those that change in the order of addresses, whatever their spaces, and then the fixed ones of each space in that
- * order. False: there are not so many.
+ * The n-th run: those that change in the order of addresses, whatever their spaces, and then the fixed ones
+ * of each space in that order. False: there are not so many.
  */
 bool hwt_codes_run(const struct hwt_codes *codes, size_t n, struct hwt_code_run *run);
 
 /*
- * Is a file what was run? The code that a recording brings along is held against the file's bytes, block by block as it was run.
- * A kernel that patches itself differs in a few bytes of some blocks. Of another build code has moved: where it has, blocks have
- * little in common with the file, and names of the file are wrong.
+ * Is a file what was run? The code that a recording brings along is held against the file's bytes, block by
+ * block as it was run. A kernel that patches itself differs in a few bytes of some blocks. Of another build
+ * code has moved: where it has, blocks have little in common with the file, and names of the file are wrong.
  */
 
 struct hwt_likeness {
@@ -69,8 +70,8 @@ struct hwt_likeness {
 int hwt_likeness(const struct hwt_file *file, const struct hwt_binary *binary, uint64_t base,
 		 struct hwt_likeness *likeness);
 /*
- * It is another file than what was run. An address space may have been another program's before, and that one's blocks count, too;
- * the kernel has no other.
+ * It is another file than what was run. An address space may have been another program's before, and that
+ * one's blocks count, too; the kernel has no other.
  */
 static inline bool hwt_is_other(const struct hwt_likeness *likeness)
 {
@@ -78,8 +79,8 @@ static inline bool hwt_is_other(const struct hwt_likeness *likeness)
 }
 
 /*
- * The memory of a machine, as it was at one moment, seen through page tables: those of an address space where it has some, or
- * those of another, whose kernel is the same. Page tables are hostile as everything else.
+ * The memory of a machine, as it was at one moment, seen through page tables: those of an address space where
+ * it has some, or those of another, whose kernel is the same. Page tables are hostile as everything else.
  */
 
 struct hwt_snapshot;
@@ -93,8 +94,9 @@ size_t hwt_snapshot_read(struct hwt_snapshot *snapshot, uint64_t space, uint64_t
 			 size_t size);
 
 /*
- * Images from inside: which file lay where at a moment, as a view of a process. A view is made by going through what the trace
- * says was mapped, up to that moment; one that goes on in time goes on from where it is.
+ * Images from inside: which file lay where at a moment, as a view of a process. A view is made by going
+ * through what the trace says was mapped, up to that moment; one that goes on in time goes on from where it
+ * is.
  */
 
 #define HWT_VIEWS 8u /* kept at once: of several processes, or of one at several moments */
@@ -125,7 +127,8 @@ struct hwt_added {
 
 struct hwt_image_warning {
 	char *text;
-	char *missing; /* name of the file that is, without folders: one of that name that is added does for it; NULL */
+	/* name of the file that is, without folders: one of that name that is added does for it; NULL */
+	char *missing;
 };
 
 struct hwt_snapshot;
@@ -151,7 +154,10 @@ struct hwt_images {
 
 /* What a process has mapped at a stamp; 0: at last. NULL: out of memory. Valid until the next call. */
 const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, uint64_t stamp);
-/* How many bytes from an address on, at most `size`, hwt_images_read() is sure to know nothing of, when asked as of last. */
+/*
+ * How many bytes from an address on, at most `size`, hwt_images_read() is sure to know nothing of, when asked
+ * as of last.
+ */
 size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t address,
 			  size_t size);
 /* The first span that ends behind an address; NULL: none. */

@@ -8,7 +8,10 @@
 #define CHUNK	    4096u /* compared at once */
 #define LEAST	    8u	  /* bytes of a block that is not patched as a whole */
 
-/* Programs lie at the same addresses, each in a space of its own: the file is what ran in one of them, if in any. */
+/*
+ * Programs lie at the same addresses, each in a space of its own: the file is what ran in one of them, if in
+ * any.
+ */
 struct tallies {
 	const struct hwt_file *file;
 	const struct hwt_binary *binary;

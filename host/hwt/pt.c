@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Intel PT by libipt's block decoder. A block becomes a step when what comes next is known, for only that says whether it
- * branched, and where it ends. Behind damage it goes on at the next PSB.
+ * Intel PT by libipt's block decoder. A block becomes a step when what comes next is known, for only that
+ * says whether it branched, and where it ends. Behind damage it goes on at the next PSB.
  */
 #include "pt.h"
 
@@ -117,8 +117,9 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 }
 
 /*
- * Where libipt is, and when, which only changes with the packets it has read. It has read on up to the next one that tells of code:
- * a time that stands before that is the time of what that one tells, and not yet of runs. False: out of memory, as for an image.
+ * Where libipt is, and when, which only changes with the packets it has read. It has read on up to the next
+ * one that tells of code: a time that stands before that is the time of what that one tells, and not yet of
+ * runs. False: out of memory, as for an image.
  */
 static inline bool look(struct pt_decoder *decoder, unsigned runs)
 {
@@ -181,7 +182,10 @@ static inline const struct pt_last *last_of(struct pt_decoder *decoder, const st
 	return last;
 }
 
-/* A block as a run of which it is not known yet what follows it. What a run never has is as the last run left it. */
+/*
+ * A block as a run of which it is not known yet what follows it. What a run never has is as the last run left
+ * it.
+ */
 static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *step,
 			     const struct pt_block *block, const struct pt_last *last, uint64_t behind)
 {
@@ -201,7 +205,10 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 	step->offset = decoder->now.offset;
 }
 
-/* The instruction that follows a run: of what is no branch, it is the end. Nobody could foretell which: no jumps here. */
+/*
+ * The instruction that follows a run: of what is no branch, it is the end. Nobody could foretell which: no
+ * jumps here.
+ */
 static inline void end_run(struct hwt_step *step, uint64_t end, uint64_t next)
 {
 	step->to = next;
@@ -255,8 +262,8 @@ static size_t psb_before(const struct hwt_piece *piece, size_t offset)
 }
 
 /*
- * A PSB of which libipt has read what belongs to it, and one packet more at most: what it saw there did not go with what came
- * before, which is damaged, and the PSB itself may be whole. 0: there is none such.
+ * A PSB of which libipt has read what belongs to it, and one packet more at most: what it saw there did not
+ * go with what came before, which is damaged, and the PSB itself may be whole. 0: there is none such.
  */
 static size_t unused_psb(const struct pt_decoder *decoder)
 {
@@ -371,9 +378,10 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 /* ---- Steps ---- */
 
 /*
- * Runs, up to an event, or what else there is to be seen to. The last is held back, for what follows says how it ended. How many,
- * or KTREAD_E_MEMORY. Here all time is spent: what is known of a branch is looked up rather than worked out, nothing that was
- * written a moment ago is read again, and libipt is not asked where it is while it cannot matter.
+ * Runs, up to an event, or what else there is to be seen to. The last is held back, for what follows says how
+ * it ended. How many, or KTREAD_E_MEMORY. Here all time is spent: what is known of a branch is looked up
+ * rather than worked out, nothing that was written a moment ago is read again, and libipt is not asked where
+ * it is while it cannot matter.
  */
 static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned most)
 {

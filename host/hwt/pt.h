@@ -12,8 +12,8 @@
 #include "images.h"
 
 /*
- * What a branch of x86 is, and how long: libipt ends a block at one, but tells neither. Of all other instructions only that
- * they are none.
+ * What a branch of x86 is, and how long: libipt ends a block at one, but tells neither. Of all other
+ * instructions only that they are none.
  */
 
 #define PT_BRANCH_MOST 15u /* bytes of an instruction */
@@ -29,28 +29,31 @@ struct pt_branch pt_branch_of(const unsigned char *bytes, size_t size, unsigned 
 struct hwt_stream;
 struct hwt_piece;
 
-/* Fills in what libipt must know of a piece of a stream: its bytes, the CPU, the clocks and the filters of addresses. */
+/*
+ * Fills in what libipt must know of a piece of a stream: its bytes, the CPU, the clocks and the filters of
+ * addresses.
+ */
 void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 		      const struct hwt_piece *piece);
 
 /*
- * Images as libipt wants them. What stays as it is (pieces of files, code that has but one version) it gets as sections, which
- * it decodes by tables of its own, several times as fast as what it has to ask for each instruction; all else it asks for. When
- * what is mapped changes, it gets another image.
+ * Images as libipt wants them. What stays as it is (pieces of files, code that has but one version) it gets
+ * as sections, which it decodes by tables of its own, several times as fast as what it has to ask for each
+ * instruction; all else it asks for. When what is mapped changes, it gets another image.
  */
 
 struct pt_sections;
 
 /*
- * Of the process `pid`, 0: of all. What libipt asks for is as of the stamp that `now` says of `decoder` then: code changes between
- * any two instructions. NULL: out of memory.
+ * Of the process `pid`, 0: of all. What libipt asks for is as of the stamp that `now` says of `decoder` then:
+ * code changes between any two instructions. NULL: out of memory.
  */
 struct pt_sections *pt_sections_open(struct hwt_images *images, uint32_t pid, uint64_t (*now)(void *decoder),
 				     void *decoder);
 void pt_sections_close(struct pt_sections *sections);
 /*
- * The image that is right at a stamp (0: unknown): the one that was asked for last, or a new one, which replaces it. NULL: out
- * of memory. `until`: the stamp from which on it is another.
+ * The image that is right at a stamp (0: unknown): the one that was asked for last, or a new one, which
+ * replaces it. NULL: out of memory. `until`: the stamp from which on it is another.
  */
 struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, uint64_t *until);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records of hardware trace in a process trace. An ident is a context's until another context takes it, as the sessions of a
- * file that was appended to may do. What damage does not hide is read.
+ * Records of hardware trace in a process trace. An ident is a context's until another context takes it, as
+ * the sessions of a file that was appended to may do. What damage does not hide is read.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,9 @@ struct context {
 	struct ktrx_hwt_etm4 etm4;
 };
 
-/* What THREAD records say: they may come before the context, and hold for all that it is configured to later. */
+/*
+ * What THREAD records say: they may come before the context, and hold for all that it is configured to later.
+ */
 struct told_thread {
 	uint32_t context, unit, pid, tid;
 	char name[sizeof(((struct hwt_stream *)NULL)->name)];

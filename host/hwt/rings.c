@@ -69,8 +69,9 @@ size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring, unsig
 }
 
 /*
- * The file that a trace unit in software leaves on the host (ktrx/hwt_unit.h): a ring for each CPU, and the code that was run.
- * It may be of a machine that still runs; what is said of sizes is held against the file's.
+ * The file that a trace unit in software leaves on the host (ktrx/hwt_unit.h): a ring for each CPU, and the
+ * code that was run. It may be of a machine that still runs; what is said of sizes is held against the
+ * file's.
  */
 
 #define RING_LEAST    65536u

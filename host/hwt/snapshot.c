@@ -18,7 +18,10 @@ struct hwt_snapshot {
 	uint16_t machine;
 	uint64_t space[SPACES];
 	unsigned spaces;
-	/* The kernel's image lies in one piece: where it does in memory follows from ktrace's root. 0: unknown. */
+	/*
+	 * The kernel's image lies in one piece: where it does in memory follows from ktrace's root. 0:
+	 * unknown.
+	 */
 	uint64_t virtual, physical;
 };
 
@@ -129,8 +132,8 @@ static bool is_near_root(const struct hwt_snapshot *snapshot, uint64_t address)
 }
 
 /*
- * A process that has ended leaves its tables to others. They then lead from the root's address elsewhere, or nowhere; only the
- * former shows for code that is no kernel's, as there may be tables without the kernel.
+ * A process that has ended leaves its tables to others. They then lead from the root's address elsewhere, or
+ * nowhere; only the former shows for code that is no kernel's, as there may be tables without the kernel.
  */
 static bool is_gone(const struct hwt_snapshot *snapshot, uint64_t space, uint64_t address)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The Statistical Profiling Extension as steps: a record is a sample. What is no record is one gap, up to the next place from
- * which on there is one. No state beyond a record: any byte of the buffer that begins one will do to begin with.
+ * The Statistical Profiling Extension as steps: a record is a sample. What is no record is one gap, up to the
+ * next place from which on there is one. No state beyond a record: any byte of the buffer that begins one
+ * will do to begin with.
  */
 #include <inttypes.h>
 #include <stdio.h>

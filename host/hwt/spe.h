@@ -9,8 +9,8 @@
 #include "hwt/hwt.h"
 
 /*
- * One packet of the Statistical Profiling Extension, as the Arm Architecture Reference Manual's chapter on sample records
- * lays it out: a header of one byte or two, and a payload of 1 << header[5:4] bytes.
+ * One packet of the Statistical Profiling Extension, as the Arm Architecture Reference Manual's chapter on
+ * sample records lays it out: a header of one byte or two, and a payload of 1 << header[5:4] bytes.
  */
 
 enum spe_kind {
@@ -53,8 +53,8 @@ struct spe_packet {
 #define SPE_WRONG -2 /* no packet begins so */
 
 /*
- * Reads the packet at `bytes`, `position` bytes from where the unit's buffer was aligned. Returns its size, SPE_CUT or
- * SPE_WRONG.
+ * Reads the packet at `bytes`, `position` bytes from where the unit's buffer was aligned. Returns its size,
+ * SPE_CUT or SPE_WRONG.
  */
 int spe_packet_read(const unsigned char *bytes, size_t size, uint64_t position, struct spe_packet *packet);
 
@@ -68,8 +68,8 @@ const char *spe_packet_name(const struct spe_packet *packet);
 void spe_packet_text(const struct spe_packet *packet, char *text, size_t size);
 
 /*
- * Records of the Statistical Profiling Extension: packets up to one that ends them (end or timestamp), in any order, none of
- * them twice.
+ * Records of the Statistical Profiling Extension: packets up to one that ends them (end or timestamp), in any
+ * order, none of them twice.
  */
 
 #define SPE_RECORD_MAX 2048u /* bytes: PMSIDR_EL1.MaxSize knows no more */
@@ -99,9 +99,9 @@ size_t spe_record_pads(const struct hwt_piece *piece, size_t at);
 enum spe_verdict spe_record_read(const struct hwt_piece *piece, size_t at, struct spe_record *record);
 
 /*
- * Behind damage: the next place, behind what may be a record's end, from which a whole record with a PC can be read;
- * the piece's size if there is none. Of hostile bytes, many of which might be such a place, no more is looked at than goes with
- * how many they are; a record may be overlooked then.
+ * Behind damage: the next place, behind what may be a record's end, from which a whole record with a PC can
+ * be read; the piece's size if there is none. Of hostile bytes, many of which might be such a place, no more
+ * is looked at than goes with how many they are; a record may be overlooked then.
  */
 size_t spe_record_find(const struct hwt_piece *piece, size_t at);
 

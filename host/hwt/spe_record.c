@@ -9,8 +9,8 @@
 #define END_HEADER	 0x01
 
 /*
- * What finding the next record may cost: so many packets at first, more for each byte that was gone over; so many bytes of padding
- * are as one packet.
+ * What finding the next record may cost: so many packets at first, more for each byte that was gone over; so
+ * many bytes of padding are as one packet.
  */
 #define FIND_FIRST 4096u
 #define FIND_MORE  4u

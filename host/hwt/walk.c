@@ -43,8 +43,8 @@ static bool descend(struct ktread_memory *memory, uint16_t machine, uint64_t tab
 }
 
 /*
- * Tables of 39 bits, a level less, may be read as such of 48, too, by what they have for devices: where only one of the two
- * leads into memory, that is it.
+ * Tables of 39 bits, a level less, may be read as such of 48, too, by what they have for devices: where only
+ * one of the two leads into memory, that is it.
  */
 static bool descend_arm(struct ktread_memory *memory, uint64_t table, uint64_t address, uint64_t *physical)
 {

@@ -12,7 +12,8 @@
 #define HWT_WALK_PAGE	 4096u
 
 /*
- * `space`: CR3, or TTBR0_EL1. Of x86_64 four levels, of AArch64 pages of 4 KiB and addresses of 48 or 39 bits, whose upper half
+ * `space`: CR3, or TTBR0_EL1. Of x86_64 four levels, of AArch64 pages of 4 KiB and addresses of 48 or 39
+ * bits, whose upper half
  * TTBR0 does not map. False: nothing is mapped there.
  */
 bool hwt_walk(struct ktread_memory *memory, uint16_t machine, uint64_t space, uint64_t address,

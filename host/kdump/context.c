@@ -9,8 +9,8 @@
 #include "kdump/tables.h"
 
 #define NANO 1000000000u
-#define GROWTHS_MOST \
-	64u /* of a session's table: each has all of it made anew, and a hostile trace may have it grow by bytes */
+/* of a session's table: each has all of it made anew, and a hostile trace may have it grow by bytes */
+#define GROWTHS_MOST 64u
 
 /* One that many sessions share is made once. */
 static int take_table(struct kdump_context *context)
@@ -90,7 +90,8 @@ enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, ui
 
 	if (context->dragonfly || context->options->table)
 		return KDUMP_FOREIGN;
-	if (context->ktrx) /* an ELF machine; of kernels with a table of their own only they know what it means */
+	/* an ELF machine; of kernels with a table of their own only they know what it means */
+	if (context->ktrx)
 		return flags == EM_386 && !context->own_table ? KDUMP_LINUX32 : KDUMP_FOREIGN;
 	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_LINUX)
 		return flags & KDUMP_SV_LP64 ? KDUMP_LINUX64 : KDUMP_LINUX32;

@@ -37,7 +37,10 @@ char *kdump_put_value(char *at, const struct kdump_words *words, const struct kd
 char *kdump_put_word(char *at, const struct kdump_words *words, uint64_t value);
 /* Octal, a zero in front. */
 char *kdump_put_octal(char *at, uint32_t value);
-/* Bits by their names, A|B, what has none in hexadecimal; "0" for none at all. No brackets, no quotation marks. */
+/*
+ * Bits by their names, A|B, what has none in hexadecimal; "0" for none at all. No brackets, no quotation
+ * marks.
+ */
 char *kdump_put_flags(char *at, const struct kdump_type *type, uint64_t value);
 /* "SIGINT", or "SIG 99". */
 char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t number);
@@ -47,8 +50,8 @@ const char *kdump_code_name(const struct kdump_table *table, uint32_t signal, in
 char *kdump_put_name(char *at, const char *name);
 
 /*
- * What all forms of output share: the trace, the table that goes with it, the time scale, what was asked for. A trace may
- * hold several sessions, each with a head of its own; kdump_context_update() keeps pace.
+ * What all forms of output share: the trace, the table that goes with it, the time scale, what was asked for.
+ * A trace may hold several sessions, each with a head of its own; kdump_context_update() keeps pace.
  */
 
 struct kdump_options {
@@ -71,7 +74,9 @@ struct kdump_options {
 };
 #define KDUMP_DATA_USUAL UINT64_MAX
 
-/* What a process's records said of its ABI, by its number; of two processes in one place the later is known. */
+/*
+ * What a process's records said of its ABI, by its number; of two processes in one place the later is known.
+ */
 #define KDUMP_ABIS 1024u
 struct kdump_abi {
 	uint32_t pid, flags;

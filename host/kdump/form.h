@@ -10,8 +10,8 @@ struct kdump_form {
 	/* 0 or KTREAD_E_MEMORY. `*state` is handed to the others. */
 	int (*open)(void **state, struct kdump_context *context);
 	/*
-	 * Each record of the trace; `wanted`: it is one of those that were asked for, others may be needed to tell it. 0 or
-	 * KTREAD_E_MEMORY.
+	 * Each record of the trace; `wanted`: it is one of those that were asked for, others may be needed to
+	 * tell it. 0 or KTREAD_E_MEMORY.
 	 */
 	int (*record)(void *state, struct kdump_context *context, const struct ktread_proc_record *record,
 		      bool wanted);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Records of hardware trace (ktrx/hwt.h) that stand in a process trace: what they are about, not what was run. */
+/*
+ * Records of hardware trace (ktrx/hwt.h) that stand in a process trace: what they are about, not what was
+ * run.
+ */
 #ifndef KDUMP_HARDWARE_H
 #define KDUMP_HARDWARE_H
 

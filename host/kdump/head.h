@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What stands in front of a record in kdump's lines: process, thread, name, times, CPU, what it is about, ABI. */
+/*
+ * What stands in front of a record in kdump's lines: process, thread, name, times, CPU, what it is about,
+ * ABI.
+ */
 #ifndef KDUMP_HEAD_H
 #define KDUMP_HEAD_H
 

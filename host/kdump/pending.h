@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Calls that have not returned yet, one a thread, in a table of fixed size: where it is crowded the call that began first is
- * given up. What a call's own records say of its arguments, paths, data and structs, is kept as text beside it.
+ * Calls that have not returned yet, one a thread, in a table of fixed size: where it is crowded the call that
+ * began first is given up. What a call's own records say of its arguments, paths, data and structs, is kept
+ * as text beside it.
  */
 #ifndef KDUMP_PENDING_H
 #define KDUMP_PENDING_H
@@ -45,7 +46,10 @@ struct kdump_pending_table {
 
 /* NULL if the thread is in no call. */
 struct kdump_pending *kdump_pending_find(struct kdump_pending_table *table, uint32_t pid, uint32_t tid);
-/* Where the call of a record is kept from now on, by kdump_pending_begin(); in use, if that one must be given up for it. */
+/*
+ * Where the call of a record is kept from now on, by kdump_pending_begin(); in use, if that one must be given
+ * up for it.
+ */
 struct kdump_pending *kdump_pending_place(struct kdump_pending_table *table, uint32_t pid, uint32_t tid);
 void kdump_pending_begin(struct kdump_pending *pending, const struct ktread_proc_record *record);
 /* The same for those who want to know only which call began when. */

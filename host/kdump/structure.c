@@ -390,7 +390,9 @@ static char *put_sockaddr_json(char *at, const struct writer *writer, const stru
 
 /* ---- whole structs ---- */
 
-/* In the style of the BSDs there is a blank before the last brace; behind the first one where it is `spaced`. */
+/*
+ * In the style of the BSDs there is a blank before the last brace; behind the first one where it is `spaced`.
+ */
 static char *put_braced(char *at, const struct kdump_context *context, const char *name, const uint8_t *bytes,
 			uint32_t size, bool spaced)
 {

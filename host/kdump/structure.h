@@ -8,13 +8,15 @@
 #define KDUMP_STRUCTURE_MOST 8000 /* bytes of text that one takes */
 
 /*
- * The fields with their braces: "{dev=1, ino=2 }" in the style of the BSDs, "{dev=1, ino=2}" in the plain one, an object in
- * JSON. One that the table does not have is shown in bytes.
+ * The fields with their braces: "{dev=1, ino=2 }" in the style of the BSDs, "{dev=1, ino=2}" in the plain
+ * one, an object in JSON. One that the table does not have is shown in bytes.
  */
 char *kdump_put_structure(char *at, const struct kdump_context *context, const char *name,
 			  const uint8_t *bytes, uint32_t size);
 
-/* The whole line of a record, written: "struct stat {…}" and, of an array, a line for each of its elements. */
+/*
+ * The whole line of a record, written: "struct stat {…}" and, of an array, a line for each of its elements.
+ */
 void kdump_write_structure(const struct kdump_context *context, const struct ktread_proc_record *record);
 
 #endif

@@ -12,8 +12,8 @@
 /* Which table goes with a trace. */
 
 /*
- * The text of it: `given` if that is not NULL, else the trace's own, else what was built in for its kernel: share/tables. A
- * trace in our format without a table is one of Linux.
+ * The text of it: `given` if that is not NULL, else the trace's own, else what was built in for its kernel:
+ * share/tables. A trace in our format without a table is one of Linux.
  */
 const char *kdump_tables_choose(const struct ktread_proc *trace, const char *given);
 
@@ -21,11 +21,12 @@ const char *kdump_tables_choose(const struct ktread_proc *trace, const char *giv
 const char *kdump_tables_text(const char *name);
 
 /*
- * What a kernel calls its system calls, errors and signals, of which types their arguments are, and how values of these
- * types read: a text of one line each (spec/ktrx-proc.md, "Tables"), which comes with a trace or lies in share/tables.
+ * What a kernel calls its system calls, errors and signals, of which types their arguments are, and how
+ * values of these types read: a text of one line each (spec/ktrx-proc.md, "Tables"), which comes with a trace
+ * or lies in share/tables.
  *
- * The text may be hostile. Names are cut and made printable when they are taken over, so that they can be printed as they
- * are; what cannot be a line is passed over.
+ * The text may be hostile. Names are cut and made printable when they are taken over, so that they can be
+ * printed as they are; what cannot be a line is passed over.
  */
 
 #define KDUMP_NAME	 47u /* of anything, in bytes */
@@ -111,7 +112,8 @@ struct kdump_layout {
 struct kdump_table;
 
 /*
- * `elf_machine` says which lines "on MACHINE" count, and which numbers the calls have that are given by name alone;
+ * `elf_machine` says which lines "on MACHINE" count, and which numbers the calls have that are given by name
+ * alone;
  * `address_size` how wide a long is. 0, or a negative KTREAD_E_MEMORY. `text` may go when this returns.
  */
 int kdump_table_create(struct kdump_table **table, const char *text, uint16_t elf_machine,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What programs said about themselves: what the BSDs' runtime linker and malloc say is known, all else is bytes. */
+/*
+ * What programs said about themselves: what the BSDs' runtime linker and malloc say is known, all else is
+ * bytes.
+ */
 #ifndef KDUMP_UTRACE_H
 #define KDUMP_UTRACE_H
 

@@ -24,8 +24,9 @@ struct kdump_select {
 	}
 
 /*
- * Letters as ktrace(1) takes them: c calls, f faults, i data, l lives of processes, n names, p denied, s signals, t
- * structs, u user, w switches, y settings, + the usual ones, which are all but f, l and w. False: not all of them are letters.
+ * Letters as ktrace(1) takes them: c calls, f faults, i data, l lives of processes, n names, p denied, s
+ * signals, t structs, u user, w switches, y settings, + the usual ones, which are all but f, l and w. False:
+ * not all of them are letters.
  */
 bool kdump_select_letters(struct kdump_select *select, const char *letters);
 
@@ -41,8 +42,8 @@ extern const struct kdump_form kdump_form_counts;
 extern const struct kdump_form kdump_form_json;
 
 /*
- * A trace as kdump(1) prints it: a line a record, data below it. Where the two originals differ, a file of DragonFly's is
- * printed as by DragonFly's kdump, all others as by FreeBSD's; what neither has is ours.
+ * A trace as kdump(1) prints it: a line a record, data below it. Where the two originals differ, a file of
+ * DragonFly's is printed as by DragonFly's kdump, all others as by FreeBSD's; what neither has is ours.
  */
 
 extern const struct kdump_form kdump_form_lines;
@@ -55,7 +56,8 @@ char *kdump_oneline_who(char *at, struct kdump_context *context, uint32_t pid, u
 char *kdump_oneline_name(char *at, struct kdump_context *context, uint32_t pid, uint32_t number);
 
 /*
- * The arguments behind the first `pending->shown`; of an `unfinished` call up to the first of which more may come to be known:
+ * The arguments behind the first `pending->shown`; of an `unfinished` call up to the first of which more may
+ * come to be known:
  * `pending->shown` is then where that is.
  */
 char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
@@ -72,8 +74,9 @@ void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pendin
 			const struct ktread_proc_record *record);
 
 /*
- * A line a call as strace(1) has it: the call, its arguments with the paths and data that its records tell, its result, the
- * time it took. A call of one thread in which others have something to say is told in two lines, "unfinished" and "resumed".
+ * A line a call as strace(1) has it: the call, its arguments with the paths and data that its records tell,
+ * its result, the time it took. A call of one thread in which others have something to say is told in two
+ * lines, "unfinished" and "resumed".
  */
 
 extern const struct kdump_form kdump_form_oneline;

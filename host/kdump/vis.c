@@ -9,7 +9,10 @@
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 #define HIGH	   EACH(0x80)
 
-/* The eighth bit of each byte that is less than `than`, or has it already; of none of the bytes below the first such one. */
+/*
+ * The eighth bit of each byte that is less than `than`, or has it already; of none of the bytes below the
+ * first such one.
+ */
 static uint64_t less(uint64_t word, uint8_t than)
 {
 	return ((word - EACH(than)) & ~word & HIGH) | (word & HIGH);
@@ -69,7 +72,10 @@ static char *put_escape(char *at, uint8_t byte, uint8_t next)
 		*at++ = '0';
 		return at;
 	}
-	/* A blank with the eighth bit has no other form; a NUL before a digit would be read as one number with it. */
+	/*
+	 * A blank with the eighth bit has no other form; a NUL before a digit would be read as one number
+	 * with it.
+	 */
 	if (byte == 0 || (byte & 0x7f) == ' ') {
 		*at++ = (char)('0' + (byte >> 6));
 		*at++ = (char)('0' + (byte >> 3 & 7));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Bytes made visible as vis(3) does: \n, \t, \0 and so on, \^C for other control characters, \M-c and \M^C for those with
- * the eighth bit, \\ for a backslash.
+ * Bytes made visible as vis(3) does: \n, \t, \0 and so on, \^C for other control characters, \M-c and \M^C
+ * for those with the eighth bit, \\ for a backslash.
  */
 #ifndef KDUMP_VIS_H
 #define KDUMP_VIS_H
@@ -15,17 +15,22 @@
 #define KDUMP_VIS_GROWTH 4 /* bytes that one can become */
 
 /*
- * How many bytes a text begins with that are shown as they are, even in a line and between quotation marks: neither control
- * characters nor those with the eighth bit, no backslash and no quotation mark. Eight at a time: most texts are all of that kind.
+ * How many bytes a text begins with that are shown as they are, even in a line and between quotation marks:
+ * neither control characters nor those with the eighth bit, no backslash and no quotation mark. Eight at a
+ * time: most texts are all of that kind.
  */
 size_t kdump_vis_plain(const uint8_t *bytes, size_t size);
 
-/* One byte; `next` is the one behind it (0: none), on which the form of a NUL depends. Tab and newline remain. */
+/*
+ * One byte; `next` is the one behind it (0: none), on which the form of a NUL depends. Tab and newline
+ * remain.
+ */
 char *kdump_vis_byte(char *at, uint8_t byte, uint8_t next);
 
 /*
- * Text that is part of a line: tabs and newlines made visible, too. `quoted`: it stands between quotation marks, and those in
- * it get a backslash. At most `limit` bytes are written, and none in half. No NUL is added.
+ * Text that is part of a line: tabs and newlines made visible, too. `quoted`: it stands between quotation
+ * marks, and those in it get a backslash. At most `limit` bytes are written, and none in half. No NUL is
+ * added.
  */
 char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, bool quoted);
 

@@ -24,7 +24,9 @@ void ktread_clocks_free(struct ktread_clocks *clocks)
 	*clocks = (struct ktread_clocks){ NULL, 0 };
 }
 
-/* Whether a clock that is right at `point` can be so at `next`: later, and off by less than half of the way. */
+/*
+ * Whether a clock that is right at `point` can be so at `next`: later, and off by less than half of the way.
+ */
 static bool follows(const struct ktread_clock_point *next, const struct ktread_clock_piece *point)
 {
 	__int128 change = (__int128)next->offset - point->offset;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Clocks put right: for each CPU a function from its stamps to corrected ones, in straight pieces through points
- * that somebody measured or worked out. It never falls, whatever the points are.
+ * Clocks put right: for each CPU a function from its stamps to corrected ones, in straight pieces through
+ * points that somebody measured or worked out. It never falls, whatever the points are.
  */
 #ifndef KTREAD_CLOCK_H
 #define KTREAD_CLOCK_H
@@ -31,8 +31,8 @@ struct ktread_clocks {
 
 /*
  * Makes the pieces through `count` points in order of their stamps; points that contradict those before them
- * (no later, or drifting off by more than half) are left out. Before the first and behind the last one the drift
- * goes on that `slopes` says, in 2^-32. Replaces what was there.
+ * (no later, or drifting off by more than half) are left out. Before the first and behind the last one the
+ * drift goes on that `slopes` says, in 2^-32. Replaces what was there.
  */
 int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point *point, uint32_t count,
 		     const int64_t slopes[2]);

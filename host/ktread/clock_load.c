@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a guest measured of its clocks. A sample is as good as its round trip was quick, so those that took much
- * longer than most (the CPU was taken away meanwhile) are left out; between the others the drift is as they say.
+ * What a guest measured of its clocks. A sample is as good as its round trip was quick, so those that took
+ * much longer than most (the CPU was taken away meanwhile) are left out; between the others the drift is as
+ * they say.
  */
 #include <inttypes.h>
 #include <stdlib.h>

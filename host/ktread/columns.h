@@ -12,8 +12,8 @@
 #include "slot.h"
 
 /*
- * A column of a stream: values of 32 bits, the bytes of which stand apart, those that are 0 throughout left out.
- * Normative text: spec/stream.md.
+ * A column of a stream: values of 32 bits, the bytes of which stand apart, those that are 0 throughout left
+ * out. Normative text: spec/stream.md.
  */
 
 /* What is left to be read of a block's content. */
@@ -102,8 +102,8 @@ static inline uint64_t ktread_words(const uint32_t *words)
 struct ktread_columns *ktread_columns_create(void);
 void ktread_columns_free(struct ktread_columns *columns);
 /*
- * Of at most KTREAD_COLUMNS_SLOTS slots into KTREAD_COLUMNS_MAX bytes at `to`; returns how many it filled. `ring` is used
- * with KTRX_STREAM_CHECKED alone.
+ * Of at most KTREAD_COLUMNS_SLOTS slots into KTREAD_COLUMNS_MAX bytes at `to`; returns how many it filled.
+ * `ring` is used with KTRX_STREAM_CHECKED alone.
  */
 size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding,
 			     const struct ktread_columns_ring *ring, const uint32_t (*slot)[8],

@@ -97,7 +97,8 @@ static void judge_copied(struct ktread_columns *columns, const uint32_t (*slot)[
 }
 
 /*
- * *lap: the newest one that a slot of the block can be of and that its generation agrees with. False if that is so long
+ * *lap: the newest one that a slot of the block can be of and that its generation agrees with. False if that
+ * is so long
  * ago that differences of 8 bits with sign might not tell it.
  */
 static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const uint32_t *slot, uint32_t *lap)

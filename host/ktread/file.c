@@ -54,9 +54,9 @@ static uint64_t file_next_data(void *context, uint64_t position)
 }
 
 /*
- * A lease for reading is given only while nobody has the file open for writing, by descriptor or by mapping. Should
- * somebody open it just then, he is kept waiting for no longer than the next call takes, and the signal that says
- * so is one that is ignored.
+ * A lease for reading is given only while nobody has the file open for writing, by descriptor or by mapping.
+ * Should somebody open it just then, he is kept waiting for no longer than the next call takes, and the
+ * signal that says so is one that is ignored.
  */
 static int file_ended(void *context)
 {

@@ -115,8 +115,8 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 }
 
 /*
- * Repetitions that the kernel was counting when the trace was taken. Rows are read one at a time; one that its CPU was
- * changing just then, or that cannot be, is passed over.
+ * Repetitions that the kernel was counting when the trace was taken. Rows are read one at a time; one that
+ * its CPU was changing just then, or that cannot be, is passed over.
  */
 
 #define ROWS_MOST    (KTRX_MAX_RINGS * 64u)

@@ -2,9 +2,9 @@
 /*
  * Following a guest while it records, by looking at its memory again and again.
  *
- * Merging goes by one fact: a record that is reserved after a look began bears a stamp no earlier than any that was
- * read before it began. So what a look brings waits for the next one, which shows that no ring has anything
- * earlier; a ring that records nothing holds up nothing, and no clock is compared with the guest's.
+ * Merging goes by one fact: a record that is reserved after a look began bears a stamp no earlier than any
+ * that was read before it began. So what a look brings waits for the next one, which shows that no ring has
+ * anything earlier; a ring that records nothing holds up nothing, and no clock is compared with the guest's.
  *
  * Each look hands its share to the trace that also reads files: the cursors of its rings get the records that
  * are due, and ktread_next() merges, filters and decodes them.

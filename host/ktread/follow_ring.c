@@ -137,8 +137,8 @@ static void remember(struct ktread_follow_ring *follow, uint64_t index)
 }
 
 /*
- * The slot at ring->index is a later one of a record. If that is one that was passed over, it goes with it; else its
- * beginning is lost.
+ * The slot at ring->index is a later one of a record. If that is one that was passed over, it goes with it;
+ * else its beginning is lost.
  */
 static void skip_continuation(struct ktread_follow_ring *follow)
 {
@@ -267,8 +267,8 @@ static int read_new(struct ktread_follow_ring *follow, const struct ktread_follo
 }
 
 /*
- * Looks again at the passed-over slot number `n`. How many slots that settles: those of a record that is finished
- * by now, or the one that is void or overwritten; 0 if it is as it was, or an error.
+ * Looks again at the passed-over slot number `n`. How many slots that settles: those of a record that is
+ * finished by now, or the one that is void or overwritten; 0 if it is as it was, or an error.
  */
 static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t most)
 {
@@ -322,9 +322,9 @@ static int revisit(struct ktread_follow_ring *follow)
 }
 
 /*
- * Up to which stamp the ring is known although slots are left. One that is not finished was reserved after those in
- * front of it were: an interrupt's record is finished before that of what it interrupted. Finished ones that are
- * still unread may bear earlier stamps than those in front, as within a window of any reader.
+ * Up to which stamp the ring is known although slots are left. One that is not finished was reserved after
+ * those in front of it were: an interrupt's record is finished before that of what it interrupted. Finished
+ * ones that are still unread may bear earlier stamps than those in front, as within a window of any reader.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * One ring of a guest that goes on recording. Slots are taken in the order of their indices. One whose record is
- * not finished is waited for; when patience is over, it and all that were reserved before the waiting began are
- * passed over, kept in mind, and looked at again until they are finished or overwritten.
+ * One ring of a guest that goes on recording. Slots are taken in the order of their indices. One whose record
+ * is not finished is waited for; when patience is over, it and all that were reserved before the waiting
+ * began are passed over, kept in mind, and looked at again until they are finished or overwritten.
  *
- * Invariant: slots from `start` to `head` = decoded + overwritten + invalid + skipped + passed over + those from `index` on.
+ * Invariant: slots from `start` to `head` = decoded + overwritten + invalid + skipped + passed over + those
+ * from `index` on.
  */
 #ifndef KTREAD_FOLLOW_STATE_H
 #define KTREAD_FOLLOW_STATE_H

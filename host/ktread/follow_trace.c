@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace of a guest that is followed: names, types and rings as of its newest layout. When memory is lent or
- * a CPU comes online the layout is another one; then the trace is made anew and the rings go on.
+ * The trace of a guest that is followed: names, types and rings as of its newest layout. When memory is lent
+ * or a CPU comes online the layout is another one; then the trace is made anew and the rings go on.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -205,8 +205,8 @@ static struct boot describe_boot(const struct ktread_image *image, const struct 
 }
 
 /*
- * The last first. What was kept comes behind the roots themselves, which a reset wipes; among it stamps say nothing, since
- * on some machines the clock starts anew.
+ * The last first. What was kept comes behind the roots themselves, which a reset wipes; among it stamps say
+ * nothing, since on some machines the clock starts anew.
  */
 static int compare_boots(const void *left, const void *right)
 {
@@ -236,7 +236,10 @@ static uint32_t drop_copies(struct boot *boot, uint32_t boots)
 	return kept;
 }
 
-/* Lists the roots that lead to rings, a boot each, the last first. Returns how many, or an error if none does. */
+/*
+ * Lists the roots that lead to rings, a boot each, the last first. Returns how many, or an error if none
+ * does.
+ */
 static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_ROOTS])
 {
 	int status = KTREAD_E_ABSENT;

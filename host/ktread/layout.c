@@ -107,8 +107,8 @@ static int read_some(const struct ktread_ring_place *place, uint64_t index, uint
 }
 
 /*
- * Index from which the slots of the newest lap can be followed, as far as their generations tell. *index: one that the
- * ring has reached for sure.
+ * Index from which the slots of the newest lap can be followed, as far as their generations tell. *index: one
+ * that the ring has reached for sure.
  */
 static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 {
@@ -130,9 +130,9 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 }
 
 /*
- * The head of a ring whose reserve word cannot be read, or was read a while ago: slots of the newest lap carry their own
- * generation up to it, but for a few that are in flight. It may have begun just now: then it is the lap before that
- * most of the first slots belong to.
+ * The head of a ring whose reserve word cannot be read, or was read a while ago: slots of the newest lap
+ * carry their own generation up to it, but for a few that are in flight. It may have begun just now: then it
+ * is the lap before that most of the first slots belong to.
  */
 static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 {
@@ -161,8 +161,8 @@ static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 }
 
 /*
- * The index in a ring's reserve word. Until the word names the ring, its CPU is not online: what was added to it
- * went to the boot ring, and this one is empty.
+ * The index in a ring's reserve word. Until the word names the ring, its CPU is not online: what was added to
+ * it went to the boot ring, and this one is empty.
  */
 static uint64_t word_head(const struct ktread_ring_place *place, uint32_t ring, uint64_t word)
 {

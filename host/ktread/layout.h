@@ -71,7 +71,9 @@ static inline uint64_t ktread_ring_begin(const struct ktread_ring_place *place, 
 
 /* The table of settings, with the values that a dump carries or that the guest's words hold now. */
 
-/* Fills layout->setting. Rows are sound: kind, bit and the end of the name can be relied on. 0 or an error. */
+/*
+ * Fills layout->setting. Rows are sound: kind, bit and the end of the name can be relied on. 0 or an error.
+ */
 int ktread_settings_read(struct ktread_layout *layout, const struct ktread_resolver *resolver);
 
 #endif

@@ -21,8 +21,8 @@ struct ktread_names {
 /* From KTRX_SECTION_THREADS; takes over `bytes` (malloc'd), which has `size` bytes. */
 int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t size, uint32_t row_size);
 /*
- * From KTRX_SECTION_SYSCALLS: calls, and errors by what their results are below zero. Takes over `bytes`, which has
- * size + 1 bytes; all names lie in the text of `calls`.
+ * From KTRX_SECTION_SYSCALLS: calls, and errors by what their results are below zero. Takes over `bytes`,
+ * which has size + 1 bytes; all names lie in the text of `calls`.
  */
 int ktread_names_load_calls(struct ktread_names *calls, struct ktread_names *errors, char *bytes,
 			    uint64_t size);

@@ -61,8 +61,8 @@ static uint64_t ring_bytes(const struct ktread_layout *layout)
 }
 
 /*
- * Takes a dump of what may be changing and goes on with that, so that a reader may take its time. Not a condition:
- * where there is no room for it, memory is read as it stands.
+ * Takes a dump of what may be changing and goes on with that, so that a reader may take its time. Not a
+ * condition: where there is no room for it, memory is read as it stands.
  */
 static int freeze(struct ktread *trace)
 {
@@ -191,7 +191,10 @@ static int open_stream(struct ktread *trace)
 	return status;
 }
 
-/* The BSDs' process traces have no mark, so they come last, and what is said of a file that is none of all is of a dump. */
+/*
+ * The BSDs' process traces have no mark, so they come last, and what is said of a file that is none of all is
+ * of a dump.
+ */
 static int open_dump_or_processes(struct ktread *trace, const char *path)
 {
 	int status = open_dump(trace);

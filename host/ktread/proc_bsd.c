@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Heads of the BSDs and what follows them. Nothing marks where one begins, so that the first one that cannot be is the end.
- * A payload longer than what is kept of one, as of a large read or write, is cut and the rest stepped over.
+ * Heads of the BSDs and what follows them. Nothing marks where one begins, so that the first one that cannot
+ * be is the end. A payload longer than what is kept of one, as of a large read or write, is cut and the rest
+ * stepped over.
  */
 #include <elf.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The ktrace files of DragonFly and FreeBSD: heads without a mark, each with the payload behind it, laid out as a machine's
- * compiler laid out the kernel's structures.
+ * The ktrace files of DragonFly and FreeBSD: heads without a mark, each with the payload behind it, laid out
+ * as a machine's compiler laid out the kernel's structures.
  */
 #ifndef KTREAD_PROC_BSD_H
 #define KTREAD_PROC_BSD_H

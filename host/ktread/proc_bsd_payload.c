@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What is in the payload of the BSDs' records. Structures are those of the kernel's compiler: a word is aligned to its size,
- * and a structure's size is a multiple of its largest member's.
+ * What is in the payload of the BSDs' records. Structures are those of the kernel's compiler: a word is
+ * aligned to its size, and a structure's size is a multiple of its largest member's.
  */
 #include "proc_bsd.h"
 
@@ -160,8 +160,8 @@ static void take_denied(struct ktread_proc_record *record, uint32_t at)
 }
 
 /*
- * Before version 14: a reason and two sets of rights, with nothing else. Since then the number of the call and how the process
- * calls its kernel stand behind the reason, and room for a path behind these.
+ * Before version 14: a reason and two sets of rights, with nothing else. Since then the number of the call
+ * and how the process calls its kernel stand behind the reason, and room for a path behind these.
  */
 static bool take_capfail(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Which format a process trace has. Ours has a mark. A file of the BSDs has none, and two of them have heads of one size, so
- * that each format is tried: the one by which the most records, one behind the other, are such as a kernel writes is the
- * file's. A wrong one takes one record for granted by chance and stumbles over the next.
+ * Which format a process trace has. Ours has a mark. A file of the BSDs has none, and two of them have heads
+ * of one size, so that each format is tried: the one by which the most records, one behind the other, are
+ * such as a kernel writes is the file's. A wrong one takes one record for granted by chance and stumbles over
+ * the next.
  */
 #include <stdio.h>
 
@@ -18,7 +19,10 @@
 #define SECONDS_LIKELY	(INT64_C(1) << 34)
 #define SECONDS_BETWEEN 86400
 
-/* Points of a record, which has one more each for its type, its size and its time; of ending where the file does. */
+/*
+ * Points of a record, which has one more each for its type, its size and its time; of ending where the file
+ * does.
+ */
 #define POINTS_NAME    2
 #define POINTS_NO_NAME 1
 #define POINTS_LIKELY  4
@@ -100,7 +104,10 @@ static int undecided(struct ktread_proc *trace, const char *names)
 			   trace->input.name, names);
 }
 
-/* The one with the most points: 1, 0 if none has any or more may come to tell several apart, or an error if nothing will. */
+/*
+ * The one with the most points: 1, 0 if none has any or more may come to tell several apart, or an error if
+ * nothing will.
+ */
 static int choose(struct ktread_proc *trace, const struct ktread_proc_reader **reader, bool more)
 {
 	char names[128] = "";

@@ -24,8 +24,9 @@ static bool is_readable(const struct ktread_proc_input *input)
 }
 
 /*
- * Of what is followed: 0 if nothing can be read now. A writer that failed may take back what it had written of a record; if
- * more than what is at hand is gone, somebody began the file anew, and its bytes are others: an error.
+ * Of what is followed: 0 if nothing can be read now. A writer that failed may take back what it had written
+ * of a record; if more than what is at hand is gone, somebody began the file anew, and its bytes are others:
+ * an error.
  */
 static int meet_end(struct ktread_proc_input *input)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Our own format: heads, records, and finding one's way behind damage. A record is believed if its mark and size can be, and
- * what follows it can begin there, or the file ends. If nothing of the kind follows, or its size is not such as its type has,
- * either its size is wrong, which shows by records within what it says is its payload, or what follows is damaged.
+ * Our own format: heads, records, and finding one's way behind damage. A record is believed if its mark and
+ * size can be, and what follows it can begin there, or the file ends. If nothing of the kind follows, or its
+ * size is not such as its type has, either its size is wrong, which shows by records within what it says is
+ * its payload, or what follows is damaged.
  */
 #include <inttypes.h>
 
@@ -93,7 +94,8 @@ static enum belief believe(struct ktread_proc *trace, size_t at)
 }
 
 /*
- * Looks for what can be believed, every `step` bytes behind the input's begin, `from` there up to `until`. If there is nothing,
+ * Looks for what can be believed, every `step` bytes behind the input's begin, `from` there up to `until`. If
+ * there is nothing,
  * *found is where to look again when more has come, or the end, or `until`.
  */
 static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t step, size_t *found)
@@ -227,8 +229,9 @@ static void present(struct ktread_proc *trace, uint32_t payload)
 }
 
 /*
- * Whether records that begin within another one, at *at, lead to where that one ends, or across, or to the end of the file. A
- * trace that is a program's data ends within it, or is torn with it. If not, *at is the last of them.
+ * Whether records that begin within another one, at *at, lead to where that one ends, or across, or to the
+ * end of the file. A trace that is a program's data ends within it, or is torn with it. If not, *at is the
+ * last of them.
  */
 static bool lead_on(struct ktread_proc *trace, size_t *at, size_t until)
 {

@@ -6,8 +6,8 @@
 #include "proc_state.h"
 
 /*
- * Whether the record at the input's begin, as much of it as is there, has a size that no kernel gives one of its type: what
- * follows may have become a part of it.
+ * Whether the record at the input's begin, as much of it as is there, has a size that no kernel gives one of
+ * its type: what follows may have become a part of it.
  */
 bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace);
 
@@ -21,7 +21,10 @@ void ktread_proc_table_gather(struct ktread_proc *trace);
 /* One that was come to, if it was not gathered. */
 void ktread_proc_table_add(struct ktread_proc *trace, uint64_t offset, const uint8_t *text, uint32_t size);
 
-/* A record's head where it lies in the input, at any address: its fields are loaded singly, which costs less than a copy. */
+/*
+ * A record's head where it lies in the input, at any address: its fields are loaded singly, which costs less
+ * than a copy.
+ */
 struct __attribute__((packed, may_alias)) ktread_proc_ktrx_record {
 	struct ktrx_proc_record is;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Whether a record's size can be its own: one that is too large by as much as the next records take swallows them, and is still
- * followed by a record, so that only what it holds gives it away. What a program had written is never held against a record
- * that is as it should be: programs could have records made up that way.
+ * Whether a record's size can be its own: one that is too large by as much as the next records take swallows
+ * them, and is still followed by a record, so that only what it holds gives it away. What a program had
+ * written is never held against a record that is as it should be: programs could have records made up that
+ * way.
  */
 #include "proc_ktrx.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A process trace that is being read: what it said of processes, where its bytes come from, and the reader itself. */
+/*
+ * A process trace that is being read: what it said of processes, where its bytes come from, and the reader
+ * itself.
+ */
 #ifndef KTREAD_PROC_STATE_H
 #define KTREAD_PROC_STATE_H
 
@@ -14,8 +17,8 @@
 #include "message.h"
 
 /*
- * What earlier records said of processes: their names, and FreeBSD's flags. A table of constant size in which a process may
- * have one of a few places, so that of very many those told of the longest ago are forgotten.
+ * What earlier records said of processes: their names, and FreeBSD's flags. A table of constant size in which
+ * a process may have one of a few places, so that of very many those told of the longest ago are forgotten.
  */
 
 struct ktread_proc_process {
@@ -53,15 +56,18 @@ ktread_proc_process_find(struct ktread_proc_processes *processes, uint32_t pid)
 struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid);
 
 /*
- * The bytes of a process trace from first to last: a file or a pipe, unpacked if zstd packed it, seen through a window of
- * bounded size, so that a trace may be as long as it likes and may come from another program.
+ * The bytes of a process trace from first to last: a file or a pipe, unpacked if zstd packed it, seen through
+ * a window of bounded size, so that a trace may be as long as it likes and may come from another program.
  *
  * Invariant: begin <= end <= room <= KTREAD_PROC_WINDOW_MOST, and `offset` is that of window[begin].
  */
 
 /* Bytes asked of the system at once. */
 #define KTREAD_PROC_CHUNK (UINT32_C(64) << 10)
-/* The most that may be wanted: two of the largest records with their heads, one inside the other's payload at worst. */
+/*
+ * The most that may be wanted: two of the largest records with their heads, one inside the other's payload at
+ * worst.
+ */
 #define KTREAD_PROC_WANT_MOST	(2 * (KTRX_PROC_PAYLOAD_MAX + 4096))
 #define KTREAD_PROC_WINDOW_MOST (KTREAD_PROC_WANT_MOST + KTREAD_PROC_CHUNK)
 
@@ -105,8 +111,8 @@ static inline const uint8_t *ktread_proc_bytes(const struct ktread_proc_input *i
 }
 
 /*
- * Whether so many bytes are at hand; if not, the end is before that, or reading failed, which is to be told when what is at
- * hand has been made use of. At most KTREAD_PROC_WANT_MOST.
+ * Whether so many bytes are at hand; if not, the end is before that, or reading failed, which is to be told
+ * when what is at hand has been made use of. At most KTREAD_PROC_WANT_MOST.
  */
 static inline bool ktread_proc_want(struct ktread_proc_input *input, size_t bytes)
 {
@@ -130,7 +136,9 @@ static inline void ktread_proc_pass(struct ktread_proc_input *input, uint64_t by
 	}
 }
 
-/* A process trace that is being read. proc.c owns it; a format's reader finds the next record in its input. */
+/*
+ * A process trace that is being read. proc.c owns it; a format's reader finds the next record in its input.
+ */
 
 /* Payload that is kept of one record; what a format allows beyond that is cut. */
 #define KTREAD_PROC_PAYLOAD_MOST KTRX_PROC_PAYLOAD_MAX
@@ -165,7 +173,8 @@ struct ktread_proc {
 	bool known; /* what the input begins with was seen to be a record when the one before it was taken */
 	uint64_t damage; /* where damage was met that is still to be stepped over … */
 	bool damaged;	 /* … if there is any */
-	size_t torn; /* bytes that the record would have that was returned last, cut short by the file's end; 0 */
+	/* bytes that the record would have that was returned last, cut short by the file's end; 0 */
+	size_t torn;
 	char *table;
 	size_t table_size, table_room;
 	uint64_t tabled; /* up to where TABLE records are in `table` */
@@ -184,8 +193,8 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 int ktread_proc_stop(struct ktread_proc *trace, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * The input has less than the `bytes` of the record at its begin: 0 if they may come yet, else an error, behind which
- * nothing more will be read.
+ * The input has less than the `bytes` of the record at its begin: 0 if they may come yet, else an error,
+ * behind which nothing more will be read.
  */
 int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes);
 
@@ -205,8 +214,8 @@ static inline void ktread_proc_set_data(struct ktread_proc_record *record, uint3
 }
 
 /*
- * STRUCT and STRUCT_ARRAY: a name and its NUL stand from `at` on, and behind them the data, which is one element until the
- * caller says otherwise. False: the name has no end.
+ * STRUCT and STRUCT_ARRAY: a name and its NUL stand from `at` on, and behind them the data, which is one
+ * element until the caller says otherwise. False: the name has no end.
  */
 bool ktread_proc_set_structure(struct ktread_proc_record *record, uint32_t at);
 /* How many elements of a size are there. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The text of a session's TABLE records. Those right behind its head are taken in ahead, so that what comes first can be
- * shown by them; any that come later, when they are come to. What is too long for a table is left out.
+ * The text of a session's TABLE records. Those right behind its head are taken in ahead, so that what comes
+ * first can be shown by them; any that come later, when they are come to. What is too long for a table is
+ * left out.
  */
 #include <stdlib.h>
 

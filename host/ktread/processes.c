@@ -55,7 +55,9 @@ static void sort(struct item *item, uint32_t count)
 	}
 }
 
-/* Damage is told, and what lies behind it is read where it can be. 1 and a record, 0 at the end, or an error. */
+/*
+ * Damage is told, and what lies behind it is read where it can be. 1 and a record, 0 at the end, or an error.
+ */
 static int next_record(struct ktread *trace, struct processes *processes,
 		       const struct ktread_proc_record **record)
 {
@@ -269,7 +271,10 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 	trace->info.wall_stamp = info->wall_stamp;
 	trace->info.wall_ns = info->wall_ns;
 	trace->info.kernel = kernel_of(trace->cursor[0].state);
-	/* Calls are named by the machine where a trace has no names: as Linux does it, which these are not of. */
+	/*
+	 * Calls are named by the machine where a trace has no names: as Linux does it, which these are not
+	 * of.
+	 */
 	trace->info.machine = info->format == KTREAD_PROC_KTRX ? info->machine : 0;
 	return 0;
 }

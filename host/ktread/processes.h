@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A process trace (ktread/proc.h) as a ring of events, so that whatever reads traces reads it, too: by itself, or beside
- * the trace of the kernel that it was recorded on. Its system calls are then events syscall.enter and syscall.exit, or,
- * beside a trace that has its own, proc.call and proc.return; all else is of the group proc.
+ * A process trace (ktread/proc.h) as a ring of events, so that whatever reads traces reads it, too: by
+ * itself, or beside the trace of the kernel that it was recorded on. Its system calls are then events
+ * syscall.enter and syscall.exit, or, beside a trace that has its own, proc.call and proc.return; all else is
+ * of the group proc.
  */
 #ifndef KTREAD_PROCESSES_H
 #define KTREAD_PROCESSES_H
@@ -44,8 +45,8 @@ static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *
 }
 
 /*
- * False: the record is no event (a name, a table). Long strings are cut, and say so. `calls`: names of system calls, for
- * the types of a trace that is beside another; NULL for one that is alone.
+ * False: the record is no event (a name, a table). Long strings are cut, and say so. `calls`: names of system
+ * calls, for the types of a trace that is beside another; NULL for one that is alone.
  */
 bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
 			   const struct ktread_names *calls);

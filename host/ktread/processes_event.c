@@ -103,7 +103,10 @@ static const struct ktread_type types[TYPES] = {
 	[CLOSED] = TYPE("proc", "closed", "reason %u, error %d, %llu records, %llu lost", closed),
 };
 
-/* System calls beside those of the rings, which are the same ones: by name, as those are what pairs are made of. */
+/*
+ * System calls beside those of the rings, which are the same ones: by name, as those are what pairs are made
+ * of.
+ */
 FIELDS(named_call) = { TEXT("call"), U64("a1"), U64("a2"), U64("a3"), U64("a4"), U64("a5"), U64("a6") };
 FIELDS(named_result) = { TEXT("call"), I64("result") };
 static const struct ktread_type beside_types[] = {

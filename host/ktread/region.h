@@ -11,7 +11,10 @@
 #define KTREAD_ROOT_MAX	   65536u /* bytes a root may have */
 #define KTREAD_SECTION_MAX 256u	  /* sections looked at; any more count as unknown */
 
-/* What a boot left in memory that outlived its end, not linearised yet: its rings' heads are those of the last heartbeat. */
+/*
+ * What a boot left in memory that outlived its end, not linearised yet: its rings' heads are those of the
+ * last heartbeat.
+ */
 static inline bool ktread_root_is_kept_memory(const struct ktrx_root *root)
 {
 	return (root->flags & (KTRX_FLAG_KEPT | KTRX_FLAG_DUMP)) == KTRX_FLAG_KEPT;

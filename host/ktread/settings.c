@@ -66,7 +66,10 @@ static void correct_cpu(const struct ktread *trace, uint32_t number, struct ktrx
 	correct(trace, number, &row->broken_stamp);
 }
 
-/* A thread's row is written where it runs; what another CPU wrote there, as who wakes it does, is off by their difference. */
+/*
+ * A thread's row is written where it runs; what another CPU wrote there, as who wakes it does, is off by
+ * their difference.
+ */
 static void correct_holder(const struct ktread *trace, struct ktrx_holder *row)
 {
 	const uint32_t cpu = row->id & KTRX_HOLDER_CPU ? row->id & ~KTRX_HOLDER_CPU : row->cpu;

@@ -32,7 +32,7 @@ static bool is_of_generation(const struct ktread_slot_form *form, const uint64_t
 	return KTRX_TAG_GENERATION(slot[0]) == ktrx_generation(index, form->shift);
 }
 
-/* ---- KTRX_SLOTS_COPIED: a first slot carries its generation twice, and a continuation a check of its own -- */
+/* ---- KTRX_SLOTS_COPIED: a first slot has its generation twice, a continuation a check of its own ---- */
 
 static bool copied_is_first(const uint64_t *slot)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reading streams. The heads of all blocks are looked at first, which costs a few bytes each; a block is decoded when
- * somebody wants bytes of it, and kept until its room is needed for another one.
+ * Reading streams. The heads of all blocks are looked at first, which costs a few bytes each; a block is
+ * decoded when somebody wants bytes of it, and kept until its room is needed for another one.
  *
  * Invariants: places are sorted by position, do not overlap and lie within the dump.
  */
@@ -89,7 +89,9 @@ static bool block_at(const struct stream *stream, uint64_t offset, struct ktrx_s
 	       is_sound(stream, block);
 }
 
-/* Offset of a sound head whose frame starts among `bytes` bytes, which lie at offset `at`; UINT64_MAX: none. */
+/*
+ * Offset of a sound head whose frame starts among `bytes` bytes, which lie at offset `at`; UINT64_MAX: none.
+ */
 static uint64_t head_before_frame(const struct stream *stream, const unsigned char *bytes, size_t size,
 				  uint64_t at)
 {
@@ -106,7 +108,9 @@ static uint64_t head_before_frame(const struct stream *stream, const unsigned ch
 	return UINT64_MAX;
 }
 
-/* Offset of the next sound head in front of a frame, from `from` on; the size of the file if there is none. */
+/*
+ * Offset of the next sound head in front of a frame, from `from` on; the size of the file if there is none.
+ */
 static uint64_t next_block(const struct stream *stream, uint64_t from, uint64_t size)
 {
 	uint64_t at = from + sizeof(struct ktrx_stream_block);

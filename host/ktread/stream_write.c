@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writing streams: what lies around the rings first, without which nothing can be made of them; then the rings side by
- * side, each from its oldest slot on, so that what is missing of a stream that was cut short is missing of all CPUs alike.
- * What is zero is left out.
+ * Writing streams: what lies around the rings first, without which nothing can be made of them; then the
+ * rings side by side, each from its oldest slot on, so that what is missing of a stream that was cut short is
+ * missing of all CPUs alike. What is zero is left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -247,7 +247,8 @@ static bool is_zero(const unsigned char *bytes, uint32_t length)
 }
 
 /*
- * Writes `length` bytes of the dump's memory from `start` on as a block. `ring`: where slots of version 2 lie, else NULL.
+ * Writes `length` bytes of the dump's memory from `start` on as a block. `ring`: where slots of version 2
+ * lie, else NULL.
  */
 static int put_block(struct writer *writer, uint32_t coding, const struct ktread_columns_ring *ring,
 		     uint64_t start, uint32_t length)

@@ -54,7 +54,9 @@ static inline const struct ktread_place *ktread_types_place(const struct ktread_
 	return types->place && types->place[id].file ? &types->place[id] : NULL;
 }
 
-/* Says of an event what its record's id says, which may be that of a place: type, and where it was recorded. */
+/*
+ * Says of an event what its record's id says, which may be that of a place: type, and where it was recorded.
+ */
 static inline void ktread_types_identify(struct ktread_types *types, struct ktread_event *event, uint32_t id)
 {
 	const struct ktread_place *place = ktread_types_place(types, id);

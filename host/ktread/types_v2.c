@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Event types from the trace's own table: rows of a fixed part and strings, aligned to 8, numbered from 1
- * over all sections. A damaged row keeps its number, so that those behind it stay right. Rows of places say their numbers.
+ * over all sections. A damaged row keeps its number, so that those behind it stay right. Rows of places say
+ * their numbers.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -64,7 +65,10 @@ static bool place_at(const struct table *table, uint64_t at, struct ktrx_place *
 	       place->size <= table->size - at;
 }
 
-/* Offset of the next event's row from `at` on; the table's size if there is none. Rows of places hold text: none of it counts. */
+/*
+ * Offset of the next event's row from `at` on; the table's size if there is none. Rows of places hold text:
+ * none of it counts.
+ */
 static uint64_t next_row(const struct table *table, uint64_t at)
 {
 	while (at + sizeof(struct ktrx_event) <= table->size) {
@@ -95,8 +99,8 @@ static bool row_sound(const struct ktrx_event *row, uint64_t left)
 }
 
 /*
- * A field may be named by its whole C declaration, "struct thread *td": its name is what that ends in. One that ends
- * otherwise, as an array's does, stays as it is.
+ * A field may be named by its whole C declaration, "struct thread *td": its name is what that ends in. One
+ * that ends otherwise, as an array's does, stays as it is.
  */
 static const char *declared_name(const char *declaration)
 {

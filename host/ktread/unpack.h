@@ -15,8 +15,8 @@
 
 bool ktread_unpack_is_packed(struct ktread_memory *memory);
 /*
- * Puts a temporary file with what is in the trace's file in its place. What is zero takes no room there; all of it takes
- * as much as the disk has.
+ * Puts a temporary file with what is in the trace's file in its place. What is zero takes no room there; all
+ * of it takes as much as the disk has.
  */
 int ktread_unpack(struct ktread *trace);
 
@@ -28,12 +28,15 @@ struct ktread_proc_unpacker;
 typedef ssize_t ktread_proc_read(void *context, uint8_t *to, size_t room);
 
 /*
- * Of what begins with KTREAD_ZSTD_MAGIC, which has been read already, and is cut short where it ends before its time unless
- * more may come. `name` is for messages, and stays the caller's.
+ * Of what begins with KTREAD_ZSTD_MAGIC, which has been read already, and is cut short where it ends before
+ * its time unless more may come. `name` is for messages, and stays the caller's.
  */
 int ktread_proc_unpacker_open(struct ktread_proc_unpacker **unpacker, const char *name, bool more_may_come);
 void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker);
-/* The same as what it reads by; KTREAD_E_FORMAT where the packed bytes are damaged or have no end, after what is before. */
+/*
+ * The same as what it reads by; KTREAD_E_FORMAT where the packed bytes are damaged or have no end, after what
+ * is before.
+ */
 ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_read *read, void *context,
 			   uint8_t *to, size_t room);
 

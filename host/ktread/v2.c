@@ -48,8 +48,8 @@ static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 }
 
 /*
- * The next part of an extension block, of `size` bytes at *at, if it is there: 1 and its value, else 0. A part that
- * the block has no room for is not there.
+ * The next part of an extension block, of `size` bytes at *at, if it is there: 1 and its value, else 0. A
+ * part that the block has no room for is not there.
  */
 static int take_part(const struct ktread_event *event, const struct ktrx_extension *extension, uint8_t part,
 		     uint32_t size, uint32_t *at, uint64_t *value)

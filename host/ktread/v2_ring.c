@@ -163,9 +163,9 @@ static int read_once(const struct ktread_ring_place *place, uint64_t index, uint
 }
 
 /*
- * A writer stores a slot's first word last, so its other words must be loaded after that one; copying promises no order.
- * Hence slots of a running guest are read twice: the words of the second reading belong to the first word of the first.
- * A slot whose first word has changed in between counts as not written yet.
+ * A writer stores a slot's first word last, so its other words must be loaded after that one; copying
+ * promises no order. Hence slots of a running guest are read twice: the words of the second reading belong to
+ * the first word of the first. A slot whose first word has changed in between counts as not written yet.
  */
 static int read_running(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
 			uint64_t count)

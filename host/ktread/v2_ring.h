@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * One ring of version 2, read through a window. Each slot must carry the generation of its index and the right check
- * (slot.h); records must be whole. What fails is counted, slot by slot: produced = overwritten + decoded + invalid.
+ * One ring of version 2, read through a window. Each slot must carry the generation of its index and the
+ * right check (slot.h); records must be whole. What fails is counted, slot by slot: produced = overwritten +
+ * decoded + invalid.
  *
  * Items come sorted by stamp within a window of KTREAD_REORDER records, because nested interrupts stamp later
  * slots earlier. Records held back for that are carried, with their slots, from one filling to the next; long
@@ -69,14 +70,14 @@ static inline const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring 
 }
 
 /*
- * Whole stamp of a record, CPU offset applied. False: it is an anchor, which only moves what the next are counted
- * from.
+ * Whole stamp of a record, CPU offset applied. False: it is an anchor, which only moves what the next are
+ * counted from.
  */
 bool ktread_v2_ring_stamp(struct ktread_v2_ring *ring, const uint64_t *slot, uint64_t *stamp);
 
 /*
- * Reads `count` slots from `index` on, which may wrap around. Whoever reads a running guest must look at the head after
- * that: slots may have been overwritten.
+ * Reads `count` slots from `index` on, which may wrap around. Whoever reads a running guest must look at the
+ * head after that: slots may have been overwritten.
  */
 int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
 		      uint64_t count);

@@ -19,7 +19,10 @@ int ktread_bare_open(struct ktread *trace);
 int ktread_v2_open_dump(struct ktread *trace, uint64_t offset);
 /* Takes over the layout. */
 int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout);
-/* Steps over the extension block that an event's payload begins with, at least its head, and takes what it says. */
+/*
+ * Steps over the extension block that an event's payload begins with, at least its head, and takes what it
+ * says.
+ */
 void ktread_v2_take_extension(struct ktread_event *event);
 /* Warns of rows of repetitions that cannot be used. */
 int ktread_folds_check(struct ktread *trace);

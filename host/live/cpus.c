@@ -27,8 +27,9 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 }
 
 /*
- * Whether the CPU has made progress since the last sample. Idling counts as progress, except in the handler of an interrupt. Where
- * there was no heartbeat yet, as in a kernel that hangs before its first tick has ended, calls of other hooks count.
+ * Whether the CPU has made progress since the last sample. Idling counts as progress, except in the handler
+ * of an interrupt. Where there was no heartbeat yet, as in a kernel that hangs before its first tick has
+ * ended, calls of other hooks count.
  */
 static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
 {

@@ -13,8 +13,9 @@
 #include "live/source.h"
 
 /*
- * What a CPU does with its time. Many times an interval it is asked for its mode; events tell how much of its time
- * went to interrupts, which are too short to be met by asking, and the mode where the kernel does not tell it.
+ * What a CPU does with its time. Many times an interval it is asked for its mode; events tell how much of its
+ * time went to interrupts, which are too short to be met by asking, and the mode where the kernel does not
+ * tell it.
  *
  * Invariant: the shares of an interval add up to 1, or are all 0 where the CPU was never met.
  */
@@ -58,7 +59,9 @@ struct live_cpu {
 	uint32_t told_thread;
 };
 
-/* `beats`: some CPU of the guest has had a heartbeat, so that one at work that never had any is stuck, too. */
+/*
+ * `beats`: some CPU of the guest has had a heartbeat, so that one at work that never had any is stuck, too.
+ */
 void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beats, uint64_t now);
 /* Each event of the CPU. `idle`: its thread is one that idles, or, of a switch, the one that runs next is. */
 void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known,
@@ -89,8 +92,8 @@ void live_object_text(const struct ktread *trace, uint64_t object, const char *n
 const char *live_wait_word(uint8_t kind);
 
 /*
- * Which threads wait, for what and how long: as the kernel's table of holders says or, where it keeps none, as far as
- * events were seen; what a gap may have hidden is not told.
+ * Which threads wait, for what and how long: as the kernel's table of holders says or, where it keeps none,
+ * as far as events were seen; what a gap may have hidden is not told.
  */
 
 #define LIVE_WAITS 8u
@@ -114,7 +117,9 @@ int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 		     const struct wellknown *known);
 /* The longest first. How many. */
 uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[LIVE_WAITS]);
-/* Puts a wait where it belongs in a list, those for locks first, then by length; the last falls off its end. */
+/*
+ * Puts a wait where it belongs in a list, those for locks first, then by length; the last falls off its end.
+ */
 void live_wait_offer(struct live_wait list[LIVE_WAITS], uint32_t *count, const struct live_wait *wait);
 
 #endif

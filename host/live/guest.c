@@ -61,7 +61,9 @@ static bool find_newest(const char *usual, char path[PATH_MAX])
 	return any;
 }
 
-/* Follows the file if somebody writes to it. 0, also if nobody does, or an error that waiting does not mend. */
+/*
+ * Follows the file if somebody writes to it. 0, also if nobody does, or an error that waiting does not mend.
+ */
 static int look(struct live_guest *guest)
 {
 	int status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A guest's RAM file as a source: it need not be there yet, and its QEMU may end and be started again, also with
- * another file.
+ * A guest's RAM file as a source: it need not be there yet, and its QEMU may end and be started again, also
+ * with another file.
  */
 #ifndef LIVE_GUEST_H
 #define LIVE_GUEST_H

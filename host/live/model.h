@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * All that is shown of a running guest, put together from events, from what its CPUs say of themselves many times an
- * interval, and from the account of slots. Its size does not grow with what is followed.
+ * All that is shown of a running guest, put together from events, from what its CPUs say of themselves many
+ * times an interval, and from the account of slots. Its size does not grow with what is followed.
  */
 #ifndef LIVE_MODEL_H
 #define LIVE_MODEL_H
@@ -55,7 +55,10 @@ uint64_t live_model_lost(const struct live_model *model);
 uint64_t live_model_unreadable(const struct live_model *model);
 uint64_t live_model_skipped(const struct live_model *model);
 
-/* Follows a source, and lets a view show the model once an interval, until it has had enough or a signal comes. */
+/*
+ * Follows a source, and lets a view show the model once an interval, until it has had enough or a signal
+ * comes.
+ */
 
 struct live_view {
 	void *context;

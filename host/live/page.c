@@ -159,7 +159,10 @@ static void put_waits(struct live_page *page, const struct live_model *model, ui
 	}
 }
 
-/* What the boot before has left is gone from the screen: two clocks that both begin at zero would be mixed up. */
+/*
+ * What the boot before has left is gone from the screen: two clocks that both begin at zero would be mixed
+ * up.
+ */
 static void put_tail(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
 {
 	uint64_t lines = model->tail.lines - model->tail.begun, room = rows - page->rows;

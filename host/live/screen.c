@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The page on a terminal, by ncursesw. Keys: q ends; e, c and p ask for a filter of events, CPUs or a thread; space
- * stops the tail; r shows all again.
+ * The page on a terminal, by ncursesw. Keys: q ends; e, c and p ask for a filter of events, CPUs or a thread;
+ * space stops the tail; r shows all again.
  */
 #include "live/views.h"
 

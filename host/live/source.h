@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Where what is shown comes from: a guest's RAM file that comes, goes and comes back, or a test. All functions get
+ * Where what is shown comes from: a guest's RAM file that comes, goes and comes back, or a test. All
+ * functions get
  * `context`.
  */
 #ifndef LIVE_SOURCE_H
@@ -12,7 +13,10 @@
 
 struct live_source {
 	void *context;
-	/* As ktread_follow_next(); 0 also while there is no guest. The end is told once, then the next guest is awaited. */
+	/*
+	 * As ktread_follow_next(); 0 also while there is no guest. The end is told once, then the next guest
+	 * is awaited.
+	 */
 	int (*next)(void *context, struct ktread_followed *now, int wait_ms);
 	struct ktread *(*trace)(void *context); /* NULL: there is none now */
 	int (*cpus)(void *context, struct ktrx_cpu *cpu, uint32_t room);

@@ -25,8 +25,8 @@ struct live_filter {
 };
 
 /*
- * Takes what somebody typed for 'e'vents, 'c'pus or 'p'id; nothing lifts that filter. 0, or -1: it means nothing and
- * the filter is as it was.
+ * Takes what somebody typed for 'e'vents, 'c'pus or 'p'id; nothing lifts that filter. 0, or -1: it means
+ * nothing and the filter is as it was.
  */
 typedef int live_filter_typed(struct live_filter *filter, char what, const char *text);
 
@@ -40,8 +40,8 @@ struct live_tail {
 };
 
 /*
- * Is there a pattern that no event of the trace fits? Then `text` names the first such one, with the names near it.
- * LIVE_UNKNOWN_TEXT bytes.
+ * Is there a pattern that no event of the trace fits? Then `text` names the first such one, with the names
+ * near it. LIVE_UNKNOWN_TEXT bytes.
  */
 bool live_filter_unknown(const struct live_filter *filter, const struct ktread *trace, char *text);
 #define LIVE_UNKNOWN_TEXT 640u
@@ -59,8 +59,9 @@ void live_thread_text(const struct ktread *trace, uint32_t thread, char *text, s
 void live_event_text(const struct ktread_type *type, char *text, size_t size);
 
 /*
- * How many events of each kind come a second. How much each ring records is known exactly; of which kinds that is may be
- * known of a sample alone, so each event seen stands for as many as its ring's slots were for each slot looked at.
+ * How many events of each kind come a second. How much each ring records is known exactly; of which kinds
+ * that is may be known of a sample alone, so each event seen stands for as many as its ring's slots were for
+ * each slot looked at.
  */
 
 #define LIVE_TOP 8u
@@ -80,8 +81,8 @@ void live_rates_event(struct live_rates *rates, const struct ktread_event *event
 /* Weighs the events told since by how far the rings of `trace` have come since. */
 void live_rates_settle(struct live_rates *rates, const struct ktread *trace);
 /*
- * Ends an interval of so many seconds. Fills in `top`, the most frequent first, zeros behind the last; returns
- * the rate of all.
+ * Ends an interval of so many seconds. Fills in `top`, the most frequent first, zeros behind the last;
+ * returns the rate of all.
  */
 double live_rates_end(struct live_rates *rates, double seconds, struct live_top top[LIVE_TOP]);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A64 branches ("Branches, Exception Generating and System instructions" of the Arm Architecture Reference Manual, C4.1). */
+/*
+ * A64 branches ("Branches, Exception Generating and System instructions" of the Arm Architecture Reference
+ * Manual, C4.1).
+ */
 #include "code.h"
 
 #include "block.h"
@@ -19,8 +22,8 @@ int a64_marker(const unsigned char *bytes, size_t size)
 }
 
 /*
- * Loads and stores; system instructions and those that generate exceptions; what is not allocated; and floating point, SIMD
- * and SVE, which a kernel may have switched off. By bits 28:25.
+ * Loads and stores; system instructions and those that generate exceptions; what is not allocated; and
+ * floating point, SIMD and SVE, which a kernel may have switched off. By bits 28:25.
  */
 int a64_faults(const unsigned char *bytes, size_t size)
 {

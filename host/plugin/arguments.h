@@ -21,7 +21,10 @@ struct arguments {
 	} range[TRACE_RANGES];
 };
 
-/* 0; or -1 and *message, kept until the next call, says what is wrong. `ram` and `out` lie in argv, which QEMU frees. */
+/*
+ * 0; or -1 and *message, kept until the next call, says what is wrong. `ram` and `out` lie in argv, which
+ * QEMU frees.
+ */
 int arguments_read(struct arguments *arguments, int argc, char **argv, const char **message);
 
 #endif

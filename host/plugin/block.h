@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A block: instructions that QEMU has translated as one; only the last of them can branch. It is worked out once, when it is
- * translated, so that a virtual CPU that runs it has next to nothing to do. A point is a place in a block at which a
- * virtual CPU reports: right before that instruction. Each block has one at its last instruction; further ones where a
- * doorbell is rung and, with exact=1, at all that can fault.
+ * A block: instructions that QEMU has translated as one; only the last of them can branch. It is worked out
+ * once, when it is translated, so that a virtual CPU that runs it has next to nothing to do. A point is a
+ * place in a block at which a virtual CPU reports: right before that instruction. Each block has one at its
+ * last instruction; further ones where a doorbell is rung and, with exact=1, at all that can fault.
  *
  * Blocks live until QEMU throws its translations away (blocks_forget()).
  */
@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a block goes on behind its last instruction. From END_INDIRECT on the place is not known from the code. */
+/*
+ * How a block goes on behind its last instruction. From END_INDIRECT on the place is not known from the code.
+ */
 enum block_end {
 	END_NEXT,	 /* it does not branch; `target` is the next instruction */
 	END_AGAIN,	 /* the last instruction may be run again and again (rep) */
@@ -87,8 +89,8 @@ struct block *block_get(const struct encoder *encoder, const struct instruction 
 struct block *block_covering(uint64_t start, uint64_t address);
 
 /*
- * An interrupt or exception leads to this block, here and after it is translated anew; and so it does to the other entries of
- * its table that are translated from now on.
+ * An interrupt or exception leads to this block, here and after it is translated anew; and so it does to the
+ * other entries of its table that are translated from now on.
  */
 void block_is_handler(struct block *block);
 

@@ -13,7 +13,9 @@ uint64_t clock_nanoseconds(void);
 /* Now, in the clock of the trace; never less than it has told. */
 uint64_t clock_of(const struct trace *trace);
 
-/* The clock of the trace says `stamp` now and makes `frequency` ticks a second; 0: nanoseconds since loading. */
+/*
+ * The clock of the trace says `stamp` now and makes `frequency` ticks a second; 0: nanoseconds since loading.
+ */
 void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency);
 
 /* The clock of the trace says `stamp` now, or more if it does so already. */

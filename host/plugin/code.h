@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a trace unit must know of the code that it traces: instructions of two CPUs, address spaces, and blocks. */
+/*
+ * What a trace unit must know of the code that it traces: instructions of two CPUs, address spaces, and
+ * blocks.
+ */
 #ifndef PLUGIN_CODE_H
 #define PLUGIN_CODE_H
 
@@ -12,7 +15,9 @@
 
 struct block;
 
-/* The only mode that is traced. Instructions of 2 bytes give T32 away; A32 cannot be told from A64 by size. */
+/*
+ * The only mode that is traced. Instructions of 2 bytes give T32 away; A32 cannot be told from A64 by size.
+ */
 #define A64_MODE 1u
 
 int a64_marker(const unsigned char *bytes, size_t size);
@@ -44,16 +49,17 @@ uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address);
 uint8_t x86_mode(uint8_t mode, uint8_t modes);
 
 /*
- * Address spaces that virtual CPUs run in, told apart by a number below 64, so that a set of them is a word. Number 0 is the
- * space 0: not told. Not locked: the caller has seen to it.
+ * Address spaces that virtual CPUs run in, told apart by a number below 64, so that a set of them is a word.
+ * Number 0 is the space 0: not told. Not locked: the caller has seen to it.
  */
 
 /* Virtual CPUs 0 to count - 1, in space 0. Nonzero: no memory. */
 int spaces_open(unsigned count);
 
 /*
- * The virtual CPU runs in this space from now on. A bit for each number that means another space than before, or none: where there
- * were no more, those went that no virtual CPU had been in for long. Where all are in use, the virtual CPU is in space 0.
+ * The virtual CPU runs in this space from now on. A bit for each number that means another space than before,
+ * or none: where there were no more, those went that no virtual CPU had been in for long. Where all are in
+ * use, the virtual CPU is in space 0.
  */
 uint64_t spaces_enter(unsigned cpu, uint64_t space);
 
@@ -62,20 +68,21 @@ unsigned spaces_number(unsigned cpu);
 uint64_t spaces_space(unsigned cpu);
 
 /*
- * The code that the rings' file is told: each block before it is first told to have run in an address space, and again when
- * other bytes have been there. QEMU shows a block once, when it translates it, and then runs it for all programs that have the
- * same page of memory; so it is asked of each block that runs, by a set of spaces in it: block->seen.
+ * The code that the rings' file is told: each block before it is first told to have run in an address space,
+ * and again when other bytes have been there. QEMU shows a block once, when it translates it, and then runs
+ * it for all programs that have the same page of memory; so it is asked of each block that runs, by a set of
+ * spaces in it: block->seen.
  *
- * The invariant: a bit of block->seen is that of a space in which the block's bytes are the last that were told at each of its
- * addresses.
+ * The invariant: a bit of block->seen is that of a space in which the block's bytes are the last that were
+ * told at each of its addresses.
  */
 
 /* Virtual CPUs 0 to count - 1. Nonzero: no memory. */
 int code_open(unsigned count);
 
 /*
- * The virtual CPU runs in this address space from now on, the user's part of which is [user_start, user_end); an end of 0: not
- * known. Its bit in block->seen.
+ * The virtual CPU runs in this address space from now on, the user's part of which is [user_start, user_end);
+ * an end of 0: not known. Its bit in block->seen.
  */
 uint64_t code_enter(unsigned cpu, uint64_t space, uint64_t user_start, uint64_t user_end);
 

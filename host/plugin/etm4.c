@@ -63,10 +63,10 @@ unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet)
 }
 
 /*
- * ETMv4 packets ("Embedded Trace Macrocell Architecture Specification ETMv4", chapter 6), of a unit without speculation, cycle
- * counts and data. The exception level is always told as EL1, not secure: the unit does not see it. Where tracing ends it says
- * "debug halt" as of the next instruction, which is what a processor's unit says when it is stopped. Exceptions are told by the vector
- * that they lead to.
+ * ETMv4 packets ("Embedded Trace Macrocell Architecture Specification ETMv4", chapter 6), of a unit without
+ * speculation, cycle counts and data. The exception level is always told as EL1, not secure: the unit does
+ * not see it. Where tracing ends it says "debug halt" as of the next instruction, which is what a processor's
+ * unit says when it is stopped. Exceptions are told by the vector that they lead to.
  */
 
 /* Types of exception packets. */
@@ -355,7 +355,10 @@ static void overflow(struct trace *trace)
 	output_put(&trace->output, packet, 2);
 }
 
-/* Context id, VMID, timestamps, return stack; sizes of what packets carry: 64 bits of address and time, 32 of the others. */
+/*
+ * Context id, VMID, timestamps, return stack; sizes of what packets carry: 64 bits of address and time, 32 of
+ * the others.
+ */
 static const struct ktrx_hwt_etm4 parameters = {
 	.configr = 1u << 6 | 1u << 7 | 1u << 11 | 1u << 12,
 	.traceidr = 1,

@@ -205,7 +205,10 @@ static void turn_off(struct trace *trace, uint64_t address)
 	written(trace, address);
 }
 
-/* From the end of one block to the next, where not all is as usual: tracing goes on or off, or the mode changes. */
+/*
+ * From the end of one block to the next, where not all is as usual: tracing goes on or off, or the mode
+ * changes.
+ */
 static void cross(struct trace *trace, const struct block *from, const struct block *to, int taken)
 {
 	int known = from->end < END_INDIRECT;
@@ -266,7 +269,10 @@ static void interrupt(struct trace *trace, uint64_t from, const struct block *to
 	}
 	trace->mode = mode;
 	settle(trace);
-	/* Where a virtual CPU has waited for it, it is to be seen that it did so before, and not in the handler. */
+	/*
+	 * Where a virtual CPU has waited for it, it is to be seen that it did so before, and not in the
+	 * handler.
+	 */
 	tell_time(trace);
 	trace->encoder->async(trace, from, to->start);
 	written(trace, to->start);
@@ -294,7 +300,9 @@ static void see(struct vcpu *vcpu, struct block *block)
 		code_see((unsigned)(vcpu - vcpus), block);
 }
 
-/* What was about to run when an interrupt came that led away from this point; never more than surely has run. */
+/*
+ * What was about to run when an interrupt came that led away from this point; never more than surely has run.
+ */
 static uint64_t interrupted(const struct point *at, int between)
 {
 	const struct block *block = at->block;
@@ -306,8 +314,9 @@ static uint64_t interrupted(const struct point *at, int between)
 }
 
 /*
- * QEMU has left a block in its middle, without an exception, to run the rest in other pieces: code that writes to its own
- * page, a device's register with -icount, an atomic operation that it must run alone. Nonzero: so it is, at `to`.
+ * QEMU has left a block in its middle, without an exception, to run the rest in other pieces: code that
+ * writes to its own page, a device's register with -icount, an atomic operation that it must run alone.
+ * Nonzero: so it is, at `to`.
  */
 static int begun_anew(struct vcpu *vcpu, const struct point *at, const struct block *to)
 {
@@ -351,7 +360,10 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 	}
 }
 
-/* Where the block's end leads is no news: 1 by its branch, 0 as a conditional one that was not taken. -1: it does not lead there. */
+/*
+ * Where the block's end leads is no news: 1 by its branch, 0 as a conditional one that was not taken. -1: it
+ * does not lead there.
+ */
 static inline int leads(const struct block *from, const struct block *to)
 {
 	if (from->end >= END_INDIRECT)
@@ -362,7 +374,10 @@ static inline int leads(const struct block *from, const struct block *to)
 	return to->start == from->untaken ? 0 : -1;
 }
 
-/* From the user's code to the kernel's, as a trace of the user's alone sees it: no branch but a system call leads there. */
+/*
+ * From the user's code to the kernel's, as a trace of the user's alone sees it: no branch but a system call
+ * leads there.
+ */
 static int rises(const struct vcpu *vcpu, const struct block *from, const struct block *to)
 {
 	for (unsigned i = 0; i < vcpu->traces; i++) {
@@ -418,8 +433,9 @@ static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const stru
 }
 
 /*
- * Nearly always there is one trace, which is on, and wants all, and has its code in the file: that way is short. And so often an
- * outcome at the most is to be told that this is worth a way without a jump that depends on what it is.
+ * Nearly always there is one trace, which is on, and wants all, and has its code in the file: that way is
+ * short. And so often an outcome at the most is to be told that this is worth a way without a jump that
+ * depends on what it is.
  */
 void flow_enter(unsigned cpu, void *data)
 {
@@ -441,7 +457,9 @@ void flow_enter(unsigned cpu, void *data)
 				int full = trace_gather(trace, from->outcomes, branches);
 
 				*trace->output.reached = point->address;
-				/* Nothing has been written: the only position that may have been passed is 0. */
+				/*
+				 * Nothing has been written: the only position that may have been passed is 0.
+				 */
 				if (UNLIKELY((full | (attention_of(trace) == 0)) && from->outcomes != 0))
 					write_outcomes(trace, full, to->start);
 				return;

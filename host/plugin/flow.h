@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What virtual CPUs do: which block followed which, and what that was: a branch, an interrupt or exception, or nothing (a
- * block that QEMU has begun anew in its middle). Told to the traces of that virtual CPU, as far as they want to know.
+ * What virtual CPUs do: which block followed which, and what that was: a branch, an interrupt or exception,
+ * or nothing (a block that QEMU has begun anew in its middle). Told to the traces of that virtual CPU, as far
+ * as they want to know.
  *
- * A virtual CPU reports before the last instruction of a block, not at its start. So whatever it reports all of a block has
- * been run but the last instruction; a block that an exception has stopped before is not reported, unless exact=1 has given it
- * points at what can fault. Where an interrupt comes behind an instruction whose outcome is not known yet (a conditional or
- * indirect branch, or one that could as well have faulted), that instruction is told as not yet run.
+ * A virtual CPU reports before the last instruction of a block, not at its start. So whatever it reports all
+ * of a block has been run but the last instruction; a block that an exception has stopped before is not
+ * reported, unless exact=1 has given it points at what can fault. Where an interrupt comes behind an
+ * instruction whose outcome is not known yet (a conditional or indirect branch, or one that could as well
+ * have faulted), that instruction is told as not yet run.
  */
 #ifndef PLUGIN_FLOW_H
 #define PLUGIN_FLOW_H
@@ -16,12 +18,15 @@
 #include "trace.h"
 
 /*
- * Virtual CPUs 0 to count - 1. Nonzero: no memory. `idle` is called, by a virtual CPU, when for many blocks no trace has been
- * enabled, so that reports are not worth it any longer.
+ * Virtual CPUs 0 to count - 1. Nonzero: no memory. `idle` is called, by a virtual CPU, when for many blocks
+ * no trace has been enabled, so that reports are not worth it any longer.
  */
 int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void));
 
-/* For qemu_plugin_register_vcpu_insn_exec_cb(): the first point of a block, and those behind it; data: struct point. */
+/*
+ * For qemu_plugin_register_vcpu_insn_exec_cb(): the first point of a block, and those behind it; data: struct
+ * point.
+ */
 void flow_enter(unsigned cpu, void *point);
 void flow_pass(unsigned cpu, void *point);
 
@@ -29,11 +34,17 @@ void flow_pass(unsigned cpu, void *point);
 struct trace *flow_guest_trace(unsigned cpu);
 struct trace *flow_ring_trace(unsigned cpu);
 
-/* The trace has been set up, and is to be written from `address` on, which is about to run; 0: from the next block on. */
+/*
+ * The trace has been set up, and is to be written from `address` on, which is about to run; 0: from the next
+ * block on.
+ */
 void flow_begin(struct trace *trace, uint64_t address);
 /* It is no longer to be written; what is at `address` has not run. */
 void flow_end(struct trace *trace, uint64_t address);
-/* The virtual CPU runs in this address space from now on; user code lies in [user_start, user_end), where that is not empty. */
+/*
+ * The virtual CPU runs in this address space from now on; user code lies in [user_start, user_end), where
+ * that is not empty.
+ */
 void flow_space(unsigned cpu, uint64_t space, uint64_t user_start, uint64_t user_end);
 /* Time and address space are told anew, with all that it takes to begin reading here. */
 void flow_sync(struct trace *trace, uint64_t address);

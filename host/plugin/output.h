@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Where packets go: a row of pieces of memory, each mapped, written one after another and then from the first on again, or up to
- * a limit. Bytes are in the mapped memory when output_put() returns; where they end is told by output_publish().
+ * Where packets go: a row of pieces of memory, each mapped, written one after another and then from the first
+ * on again, or up to a limit. Bytes are in the mapped memory when output_put() returns; where they end is
+ * told by output_publish().
  */
 #ifndef PLUGIN_OUTPUT_H
 #define PLUGIN_OUTPUT_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What QEMU calls. While nothing is traced, only translation is watched, for doorbells; the first trace that is enabled has
- * all code translated anew, with points, and when none has been for a while, it is translated anew without.
+ * What QEMU calls. While nothing is traced, only translation is watched, for doorbells; the first trace that
+ * is enabled has all code translated anew, with points, and when none has been for a while, it is translated
+ * anew without.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -29,7 +30,10 @@ static qemu_plugin_id_t identity;
 static unsigned cpus;
 static _Atomic int armed; /* blocks that are translated get points */
 
-/* Where a block that ended with a marker goes on; one at a time, and a lost one is as if the guest had not rung. */
+/*
+ * Where a block that ended with a marker goes on; one at a time, and a lost one is as if the guest had not
+ * rung.
+ */
 static _Atomic uint64_t split_marker;
 
 static void arm(int on);
@@ -110,8 +114,9 @@ static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 }
 
 /*
- * An instruction that begins in one page and ends in the next is shown by QEMU as the last of the block before it, as far as it
- * has been read, but it is not run there. What may be one is a block of its own: it is never reported, or follows.
+ * An instruction that begins in one page and ends in the next is shown by QEMU as the last of the block
+ * before it, as far as it has been read, but it is not run there. What may be one is a block of its own: it
+ * is never reported, or follows.
  */
 static int may_be_cut(const struct instruction *instruction, size_t count)
 {

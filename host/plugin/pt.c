@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Intel PT packets (SDM volume 3, "Packet definitions"). Addresses are compressed against the last one; returns are
- * compressed as decoders undo it: a stack of the last 64 calls since the last synchronisation, from which nothing is taken by
- * a return that was told in full. What was called before tracing last went off is not returned to in short: decoders may
- * remember the call that led out, or not.
+ * Intel PT packets (SDM volume 3, "Packet definitions"). Addresses are compressed against the last one;
+ * returns are compressed as decoders undo it: a stack of the last 64 calls since the last synchronisation,
+ * from which nothing is taken by a return that was told in full. What was called before tracing last went off
+ * is not returned to in short: decoders may remember the call that led out, or not.
  */
 #include "ktrx/hwt.h"
 #include "ktrx/hwt_unit.h"
@@ -154,7 +154,10 @@ static void off(struct trace *trace, uint64_t address)
 	trace->pt.depth = 0;
 }
 
-/* Of a near branch decoders must be told where it leads, so as not to mistake a direct one before it; of a far one not. */
+/*
+ * Of a near branch decoders must be told where it leads, so as not to mistake a direct one before it; of a
+ * far one not.
+ */
 static void off_branch(struct trace *trace, const struct block *block, uint64_t to)
 {
 	uint8_t packet = HEAD_PGD;

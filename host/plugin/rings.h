@@ -20,7 +20,10 @@ void rings_output(unsigned cpu, struct output *output);
 /* There is a file: rings_open() has made it. */
 int rings_are_open(void);
 
-/* The bytes of a block from now on, in this address space. What finds no room is counted. One caller at a time. */
+/*
+ * The bytes of a block from now on, in this address space. What finds no room is counted. One caller at a
+ * time.
+ */
 void rings_code(const struct block *block, uint64_t space);
 
 /* The guest's clock says so now, in the boot with this nonce. */

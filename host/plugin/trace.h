@@ -11,8 +11,8 @@
 #define ETM4_ATOMS_MOST 48u
 
 /*
- * The packet of the oldest of `count` atoms, at least 1, at most ETM4_ATOMS_MOST; the latest in bit 0, 1 is taken. Returns how
- * many of them it tells.
+ * The packet of the oldest of `count` atoms, at least 1, at most ETM4_ATOMS_MOST; the latest in bit 0, 1 is
+ * taken. Returns how many of them it tells.
  */
 unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet);
 
@@ -45,9 +45,9 @@ struct pt {
 };
 
 /*
- * A trace: what one virtual CPU writes to one output (the guest's buffer, or a ring of out=FILE). The frame (flow.c) knows
- * which block followed which, decides what is traced, and says so to the encoder in terms of branches; the encoder knows
- * packets. It belongs to the virtual CPU's thread.
+ * A trace: what one virtual CPU writes to one output (the guest's buffer, or a ring of out=FILE). The frame
+ * (flow.c) knows which block followed which, decides what is traced, and says so to the encoder in terms of
+ * branches; the encoder knows packets. It belongs to the virtual CPU's thread.
  */
 
 #define TRACE_RANGES 4
@@ -64,7 +64,10 @@ struct trace {
 	uint8_t compress; /* returns */
 	uint8_t simple;	  /* `mode` while it is on and all code is wanted, else 0 */
 	uint8_t mode;	  /* of the processor, as the encoder's on() was told last */
-	/* What is traced: addresses from low on, `span` of them, or all others; of those the ranges, if there are any. */
+	/*
+	 * What is traced: addresses from low on, `span` of them, or all others; of those the ranges, if there
+	 * are any.
+	 */
 	uint64_t low, span;
 	uint8_t others;
 	unsigned ranges;
@@ -78,9 +81,11 @@ struct trace {
 	uint8_t look;		 /* bytes from one look at the clock to the next */
 	uint64_t clock_step;	 /* less than that since it was told last is not told */
 	uint64_t time;		 /* the last that was told */
-	_Atomic uint8_t
-		renew; /* code has been replaced: the exact time must be told before it runs; set by any thread */
-	/* Position from which on the clock, and whether to synchronise, are looked at; 0, by any thread: now. */
+	/* code has been replaced: the exact time must be told before it runs; set by any thread */
+	_Atomic uint8_t renew;
+	/*
+	 * Position from which on the clock, and whether to synchronise, are looked at; 0, by any thread: now.
+	 */
 	_Atomic uint64_t attention;
 	uint64_t nowhere;  /* what is told to nobody */
 	uint64_t sync_at;  /* position from which on the encoder is to synchronise */
@@ -95,8 +100,9 @@ struct trace {
 void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end);
 
 /*
- * An encoding and the code it is about. Of the packets' operations each may write ENCODER_MOST bytes at the most; that there
- * is room for them has been seen to. `on` and `off` alternate; branch, async and off are only called between them.
+ * An encoding and the code it is about. Of the packets' operations each may write ENCODER_MOST bytes at the
+ * most; that there is room for them has been seen to. `on` and `off` alternate; branch, async and off are
+ * only called between them.
  */
 #define ENCODER_MOST 192
 
@@ -122,13 +128,16 @@ struct encoder {
 	/* Sets end, target and told from the last instruction. start, last and next stand. */
 	void (*classify)(struct block *block, const unsigned char *bytes, size_t size);
 	/*
-	 * What all entries of a table of handlers have in common, of which this block, with that first instruction, has the
-	 * looks; 0: it is no such entry. Asked after classify.
+	 * What all entries of a table of handlers have in common, of which this block, with that first
+	 * instruction, has the looks; 0: it is no such entry. Asked after classify.
 	 */
 	uint64_t (*vectors)(const struct block *block, const unsigned char *bytes, size_t size);
 	/* In which modes of the processor these bytes have this size. */
 	uint8_t (*modes)(const unsigned char *bytes, size_t size, uint64_t address);
-	/* The mode in which a block is run that can only be run in others than `mode`; 0: in none that can be traced. */
+	/*
+	 * The mode in which a block is run that can only be run in others than `mode`; 0: in none that can be
+	 * traced.
+	 */
 	uint8_t (*mode)(uint8_t mode, uint8_t modes);
 
 	/* ---- Packets ---- */
@@ -142,7 +151,10 @@ struct encoder {
 	void (*off)(struct trace *trace, uint64_t address);
 	/* It ends with the block's branch, one whose place the code does not tell, which leads to `to`. */
 	void (*off_branch)(struct trace *trace, const struct block *block, uint64_t to);
-	/* The block was run to its end and goes on at `to`; `taken` is 0 only if a conditional branch was not. */
+	/*
+	 * The block was run to its end and goes on at `to`; `taken` is 0 only if a conditional branch was
+	 * not.
+	 */
 	void (*branch)(struct trace *trace, const struct block *block, uint64_t to, int taken);
 	/* Interrupt or exception: all before `from` has run, what is at it has not; it goes on at `to`. */
 	void (*async)(struct trace *trace, uint64_t from, uint64_t to);

@@ -62,7 +62,10 @@ int x86_marker(const unsigned char *bytes, size_t size)
 	return size == sizeof(marker) && memcmp(bytes, marker, size) == 0;
 }
 
-/* Of the one-byte opcodes with a ModRM byte: arithmetic, mov and the like, which touch memory only if it says so. */
+/*
+ * Of the one-byte opcodes with a ModRM byte: arithmetic, mov and the like, which touch memory only if it says
+ * so.
+ */
 static int only_modrm(unsigned char byte)
 {
 	return (byte < 0x40 && (byte & 7) < 4) || (byte >= 0x80 && byte <= 0x8b) || byte == 0x63 ||
@@ -79,8 +82,8 @@ static int only_modrm_two(unsigned char byte)
 }
 
 /*
- * No memory, no privilege, no division: immediate moves, arithmetic with the accumulator, direct jumps. And hlt: an
- * interrupt comes after it; only in user mode it would be a fault at it.
+ * No memory, no privilege, no division: immediate moves, arithmetic with the accumulator, direct jumps. And
+ * hlt: an interrupt comes after it; only in user mode it would be a fault at it.
  */
 static int never_faults(const struct opcode *op)
 {
@@ -215,7 +218,10 @@ void x86_classify(struct block *block, const unsigned char *bytes, size_t size)
 	block->told = block->end >= END_CALL && !(block->end == END_CALL && block->target == block->next);
 }
 
-/* Kernels whose handlers share their code have a stub for each vector: its number is pushed, and all go to one place. */
+/*
+ * Kernels whose handlers share their code have a stub for each vector: its number is pushed, and all go to
+ * one place.
+ */
 uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size_t size)
 {
 	struct opcode op = read_opcode(bytes, size);
@@ -223,7 +229,10 @@ uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size
 	return block->end == END_JUMP && !op.two && (op.byte == 0x68 || op.byte == 0x6a) ? block->target : 0;
 }
 
-/* A byte of 40 to 4f behind the other prefixes is an instruction by itself, or, in 64-bit code, a prefix and never the last. */
+/*
+ * A byte of 40 to 4f behind the other prefixes is an instruction by itself, or, in 64-bit code, a prefix and
+ * never the last.
+ */
 uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address)
 {
 	size_t i = 0;
@@ -237,7 +246,9 @@ uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address)
 	return i + 1 < size ? X86_MODE_64 : X86_MODE_32;
 }
 
-/* Nothing is traced before the first code that can only be 64-bit code: firmware and loaders run in segments. */
+/*
+ * Nothing is traced before the first code that can only be 64-bit code: firmware and loaders run in segments.
+ */
 uint8_t x86_mode(uint8_t mode, uint8_t modes)
 {
 	if (mode == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Calls are told by their names, for their numbers differ from machine to machine; libseccomp knows which has which. Each
- * number is asked for once.
+ * Calls are told by their names, for their numbers differ from machine to machine; libseccomp knows which has
+ * which. Each number is asked for once.
  */
 #include "record/calls.h"
 

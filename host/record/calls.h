@@ -40,7 +40,10 @@ struct record_call {
 	uint8_t special;
 };
 
-/* By number, of the machine that this program runs on. Never NULL: of unknown ones nothing is to be looked at. */
+/*
+ * By number, of the machine that this program runs on. Never NULL: of unknown ones nothing is to be looked
+ * at.
+ */
 const struct record_call *record_call(uint64_t number);
 
 #endif

@@ -287,7 +287,10 @@ void record_put_switches(struct record_thread *thread)
 
 	if (!wants(thread, KTRX_PROC_CSW))
 		return;
-	/* wait() returns when the thread is about to stop. A request returns when it has left its CPU and the stop is counted. */
+	/*
+	 * wait() returns when the thread is about to stop. A request returns when it has left its CPU and the
+	 * stop is counted.
+	 */
 	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message);
 	/* So the stop that it is in counts already, as the one before did when that was looked at. */
 	thread->switches = record_proc_switches(thread->tid);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What happens to a thread that is stopped, as records into its process's sink, if that facility is traced. */
+/*
+ * What happens to a thread that is stopped, as records into its process's sink, if that facility is traced.
+ */
 #ifndef RECORD_CONTENT_H
 #define RECORD_CONTENT_H
 
@@ -15,7 +17,10 @@
 void record_put_born(struct record_thread *thread, uint32_t how);
 void record_put_died(struct record_thread *thread, int status);
 
-/* Number and arguments are in the thread. `abi`: 0, or the ELF machine of a program that is not the machine's own. */
+/*
+ * Number and arguments are in the thread. `abi`: 0, or the ELF machine of a program that is not the machine's
+ * own.
+ */
 void record_put_enter(struct record_thread *thread, uint32_t abi);
 /* The call in the thread returns: error 0 or positive. */
 void record_put_leave(struct record_thread *thread, uint32_t abi, int32_t error, int64_t result);

@@ -29,8 +29,8 @@ static bool is_named(const struct record_process *process, pid_t pid)
 }
 
 /*
- * Or descended from one that is, by what was true when they were made; a process whose parent has ended keeps its number
- * here.
+ * Or descended from one that is, by what was true when they were made; a process whose parent has ended keeps
+ * its number here.
  */
 static bool is_chosen(const struct record_process *process, pid_t pid, bool descend)
 {
@@ -118,7 +118,10 @@ static void set(struct record_process *process, struct record_sink *sink, uint32
 		record_proc_name(process->pid, process->name, sizeof(process->name));
 }
 
-/* They stay ours: a program that ends its own tracing may begin it again. `sink` NULL: facilities are taken away. */
+/*
+ * They stay ours: a program that ends its own tracing may begin it again. `sink` NULL: facilities are taken
+ * away.
+ */
 static int change(pid_t pid, uint32_t operation, uint32_t facilities, struct record_sink *sink)
 {
 	int error = ESRCH;
@@ -194,8 +197,8 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 }
 
 /*
- * Recorders and those who ask them meet in a folder that only this user can enter. A request is the struct itself, a reply
- * the count of processes: both ends are this program, of one user, on one machine.
+ * Recorders and those who ask them meet in a folder that only this user can enter. A request is the struct
+ * itself, a reply the count of processes: both ends are this program, of one user, on one machine.
  */
 
 #define PATIENCE_MS 2000

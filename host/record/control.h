@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Changes of what is recorded while it is: by the programs themselves, through ktrace(), and by other runs of the command
- * (-c, -C), through a socket that each recorder has in a folder of its user's.
+ * Changes of what is recorded while it is: by the programs themselves, through ktrace(), and by other runs of
+ * the command (-c, -C), through a socket that each recorder has in a folder of its user's.
  */
 #ifndef RECORD_CONTROL_H
 #define RECORD_CONTROL_H
@@ -34,7 +34,10 @@ int record_control_open(void);
 void record_control_attend(void);
 void record_control_close(void);
 
-/* Ends tracing as far as the request says; processes it concerned. Whom nothing is recorded of any more is let go. */
+/*
+ * Ends tracing as far as the request says; processes it concerned. Whom nothing is recorded of any more is
+ * let go.
+ */
 unsigned record_control_clear(const struct record_request *request);
 
 /* The same, by all recorders of this user's: how many processes, or a negative errno. */

@@ -39,7 +39,9 @@ static void on_signal(int signal)
 		wanted = 1;
 }
 
-/* Signals interrupt the wait, and so does a tick: one that comes right before it begins is not lost for long. */
+/*
+ * Signals interrupt the wait, and so does a tick: one that comes right before it begins is not lost for long.
+ */
 static void signals_begin(bool foreground)
 {
 	const struct itimerval tick = { { 0, TICK_US }, { 0, TICK_US } };
@@ -81,7 +83,9 @@ static int open_sink(const struct record_plan *plan, struct record_sink **sink,
 
 /* ---- A command --------------------------------------------------------------------------------- */
 
-/* Where a command without a slash lies; itself if nowhere. So that the search for it is no part of the trace. */
+/*
+ * Where a command without a slash lies; itself if nowhere. So that the search for it is no part of the trace.
+ */
 static const char *find_program(const char *name, char *path, size_t room)
 {
 	const char *folder = getenv("PATH");
@@ -100,7 +104,10 @@ static const char *find_program(const char *name, char *path, size_t room)
 	return name;
 }
 
-/* Waits for a byte, becomes the command; tells an errno where it cannot. Without a byte, there is nobody to record it. */
+/*
+ * Waits for a byte, becomes the command; tells an errno where it cannot. Without a byte, there is nobody to
+ * record it.
+ */
 static _Noreturn void become(char *const *command, int go, int told, const sigset_t *before)
 {
 	char byte, path[PATH_MAX];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How recording begins: with a command, or with processes that are there; and the signals that concern us meanwhile. */
+/*
+ * How recording begins: with a command, or with processes that are there; and the signals that concern us
+ * meanwhile.
+ */
 #ifndef RECORD_LAUNCH_H
 #define RECORD_LAUNCH_H
 
@@ -22,12 +25,15 @@ struct record_outcome {
 	int status;	  /* of the command, as wait() has it; -1 if it goes on */
 };
 
-/* Runs a command and records it until all that is recorded has ended. 0, or a positive errno with outcome->what. */
+/*
+ * Runs a command and records it until all that is recorded has ended. 0, or a positive errno with
+ * outcome->what.
+ */
 int record_command(const struct record_plan *plan, char *const *command, struct record_outcome *outcome);
 
 /*
- * Attaches to the plan's targets in a process of its own, which goes on in the background; returns when all are attached.
- * 0, or a positive errno with outcome->what.
+ * Attaches to the plan's targets in a process of its own, which goes on in the background; returns when all
+ * are attached. 0, or a positive errno with outcome->what.
  */
 int record_targets(const struct record_plan *plan, struct record_outcome *outcome);
 

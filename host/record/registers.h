@@ -10,8 +10,8 @@
 #include "record/tracees.h"
 
 /*
- * Where a system call lies in the registers of a stopped thread, as ptrace(2) gives them (NT_PRSTATUS): for kernels that do
- * not say it themselves (before 5.3), and to change a result.
+ * Where a system call lies in the registers of a stopped thread, as ptrace(2) gives them (NT_PRSTATUS): for
+ * kernels that do not say it themselves (before 5.3), and to change a result.
  */
 
 #define RECORD_WORDS 34 /* of the largest image */
@@ -52,8 +52,8 @@ ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room)
 size_t record_memory_gather(pid_t tid, uint64_t iovec, uint64_t count, void *to, size_t size);
 
 /*
- * The thread is about to become another program: has that rights which the thread lacks (set-id)? Nobody may watch that but
- * root; and traced by anybody else, it would not get them. False where we are root.
+ * The thread is about to become another program: has that rights which the thread lacks (set-id)? Nobody may
+ * watch that but root; and traced by anybody else, it would not get them. False where we are root.
  */
 bool record_is_privileged_exec(const struct record_thread *thread);
 

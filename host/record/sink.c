@@ -114,8 +114,9 @@ static int open_file(const char *path, enum record_sink_mode mode, int *fd)
 /* ---- Bytes ------------------------------------------------------------------------------------- */
 
 /*
- * Only `done` bytes of what waits are in the file: takes half a record away again, so that what is there reads clean, and
- * as many whole ones as the END takes, which is to say why. Counts what is not there as lost.
+ * Only `done` bytes of what waits are in the file: takes half a record away again, so that what is there
+ * reads clean, and as many whole ones as the END takes, which is to say why. Counts what is not there as
+ * lost.
  */
 static void give_up(struct record_sink *sink, size_t done)
 {

@@ -11,8 +11,9 @@
 #include "ktrx/proc.h"
 
 /*
- * A file that records go to (ktrx/proc.h). Counted: each process that is recorded into it has a reference. What cannot be
- * written any more is lost and counted, and why is told when it closes, in the file, too; other sinks are not concerned.
+ * A file that records go to (ktrx/proc.h). Counted: each process that is recorded into it has a reference.
+ * What cannot be written any more is lost and counted, and why is told when it closes, in the file, too;
+ * other sinks are not concerned.
  */
 
 struct record_sink;
@@ -21,10 +22,14 @@ struct record_sink;
 enum record_sink_mode {
 	RECORD_SINK_NEW,    /* made anew, 0600, in place of the one of that name */
 	RECORD_SINK_APPEND, /* goes behind a trace that is the caller's own, or is made anew */
-	RECORD_SINK_JOIN, /* goes behind what a file holds that is there; one that is a sink already is shared */
+	/* goes behind what a file holds that is there; one that is a sink already is shared */
+	RECORD_SINK_JOIN,
 };
 
-/* 0 and a reference, or a positive errno: EACCES for what is no regular file, EPERM for somebody else's, EINVAL for no trace. */
+/*
+ * 0 and a reference, or a positive errno: EACCES for what is no regular file, EPERM for somebody else's,
+ * EINVAL for no trace.
+ */
 int record_sink_open(struct record_sink **sink, const char *path, enum record_sink_mode mode);
 
 struct record_sink *record_sink_hold(struct record_sink *sink);
@@ -79,10 +84,10 @@ struct record_thread {
 	bool own_call; /* the call is one that only we know */
 	int64_t own_result;
 	uint64_t number, argument[6];
-	uint64_t
-		switches; /* voluntary ones by the kernel's count, when last looked at; 0: not looked at yet */
-	uint64_t stops;	  /* for us, since then: each is one of them */
-	uint64_t waits;	  /* voluntary ones of its own since it was first looked at */
+	/* voluntary ones by the kernel's count, when last looked at; 0: not looked at yet */
+	uint64_t switches;
+	uint64_t stops; /* for us, since then: each is one of them */
+	uint64_t waits; /* voluntary ones of its own since it was first looked at */
 };
 
 /* NULL: unknown. */
@@ -101,7 +106,10 @@ void record_process_remove(struct record_process *process);
 /* After an exec by another thread than the first: it goes on under the process's number. */
 void record_thread_renumber(struct record_thread *thread, pid_t tid);
 
-/* All of them, from NULL to NULL. The one that was returned may be removed before the next call where `next` was taken first. */
+/*
+ * All of them, from NULL to NULL. The one that was returned may be removed before the next call where `next`
+ * was taken first.
+ */
 struct record_thread *record_thread_next(const struct record_thread *last);
 struct record_process *record_process_next(const struct record_process *last);
 size_t record_threads(void);

@@ -56,8 +56,9 @@ static int attach_thread(pid_t tid, struct record_process *process)
 }
 
 /*
- * One look at its threads: how many more are traced now, or a negative errno if none. Some cannot be: that have ended, the
- * first of all too, and that are ours already, having been made by one that is; those are told of by wait().
+ * One look at its threads: how many more are traced now, or a negative errno if none. Some cannot be: that
+ * have ended, the first of all too, and that are ours already, having been made by one that is; those are
+ * told of by wait().
  */
 static int attach_threads(struct record_process *process)
 {
@@ -202,7 +203,9 @@ static pid_t event_message(const struct record_thread *thread)
 	return (pid_t)message;
 }
 
-/* The process is another program now; of its threads there is one, which goes on under the process's number. */
+/*
+ * The process is another program now; of its threads there is one, which goes on under the process's number.
+ */
 static struct record_thread *see_exec(struct record_thread *thread)
 {
 	struct record_process *process = thread->process;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * CPUs that wait until another CPU, or all others, have answered an interrupt (ktrace_ipi_wait): for how long, whose answers are
- * missing, and what keeps them.
+ * CPUs that wait until another CPU, or all others, have answered an interrupt (ktrace_ipi_wait): for how
+ * long, whose answers are missing, and what keeps them.
  */
 #ifndef WHY_ANSWERS_H
 #define WHY_ANSWERS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Each cycle is found from its first node, the root, on a way that leads over nodes behind it, and on which the root can
- * still be reached in time. Of one root the shorter ones come first: they say more in fewer words.
+ * Each cycle is found from its first node, the root, on a way that leads over nodes behind it, and on which
+ * the root can still be reached in time. Of one root the shorter ones come first: they say more in fewer
+ * words.
  */
 #include <stdlib.h>
 

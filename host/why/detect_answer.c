@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A CPU waits for another CPU's answer to an interrupt, and none comes. Why the other one does not answer is often what another
- * detector finds: then this is what follows from it.
+ * A CPU waits for another CPU's answer to an interrupt, and none comes. Why the other one does not answer is
+ * often what another detector finds: then this is what follows from it.
  */
 #include <inttypes.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Bookkeeping: what the kernel says of its threads and CPUs cannot be, or has several explanations. A thread that is runnable for
- * long while its CPU idles, or runs others without a reason that is known, may be lost by the scheduler; or it has ended or
- * sleeps, and a hook is missing. A CPU that runs a thread and still says that it idles has not called ktrace_mode().
+ * Bookkeeping: what the kernel says of its threads and CPUs cannot be, or has several explanations. A thread
+ * that is runnable for long while its CPU idles, or runs others without a reason that is known, may be lost
+ * by the scheduler; or it has ended or sleeps, and a hook is missing. A CPU that runs a thread and still says
+ * that it idles has not called ktrace_mode().
  */
 #include <inttypes.h>
 #include <stdlib.h>

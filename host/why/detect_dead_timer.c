@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Dead timer: a CPU gets no ticks although interrupts are on there, and somebody misses them: a thread that sleeps there
- * is past its time. Without such a thread the ticks may rest, because the CPU idles.
+ * Dead timer: a CPU gets no ticks although interrupts are on there, and somebody misses them: a thread that
+ * sleeps there is past its time. Without such a thread the ticks may rest, because the CPU idles.
  */
 #include <inttypes.h>
 
@@ -110,8 +110,8 @@ static bool is_old(const struct why_evidence *evidence, uint64_t since)
 }
 
 /*
- * Is it for something else that no ticks come: interrupts that are off, a lock, an answer? Not where that has only just
- * begun: whoever takes a lock has interrupts off for a moment.
+ * Is it for something else that no ticks come: interrupts that are off, a lock, an answer? Not where that has
+ * only just begun: whoever takes a lock has interrupts off for a moment.
  */
 static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Deadlock and self-deadlock: a cycle of waits that none of those in it can leave. A thread that runs and its CPU are one
- * party: a cycle of one party is a self-deadlock, as when an interrupt handler wants the lock of what it interrupted.
+ * Deadlock and self-deadlock: a cycle of waits that none of those in it can leave. A thread that runs and its
+ * CPU are one party: a cycle of one party is a self-deadlock, as when an interrupt handler wants the lock of
+ * what it interrupted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -42,7 +43,10 @@ static const char *say_party(const struct context *context, uint32_t node, char 
 	return buffer;
 }
 
-/* Was the lock taken before the last switch on the CPU that has it? Then it was not the thread that runs there that took it last. */
+/*
+ * Was the lock taken before the last switch on the CPU that has it? Then it was not the thread that runs
+ * there that took it last.
+ */
 static bool is_from_before(const struct context *context, const struct why_edge *edge)
 {
 	const struct why_evidence *evidence = context->evidence;
@@ -125,8 +129,8 @@ struct cycle {
 };
 
 /*
- * Is it so for good once it is so at all? A lock is in a row only after it is had, and out of it before it is given up: as
- * long as it is there, nobody else has it.
+ * Is it so for good once it is so at all? A lock is in a row only after it is had, and out of it before it is
+ * given up: as long as it is there, nobody else has it.
  */
 static bool needs_no_time(const struct why_edge *edge)
 {
@@ -168,8 +172,9 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 }
 
 /*
- * A trace of a machine that ran on while it was read may show what was never so at one time. And who keeps interrupts
- * off may all the same look now and then whether it is asked something, so that only a long wait for an answer tells.
+ * A trace of a machine that ran on while it was read may show what was never so at one time. And who keeps
+ * interrupts off may all the same look now and then whether it is asked something, so that only a long wait
+ * for an answer tells.
  */
 static bool is_young(const struct why_evidence *evidence, const struct cycle *cycle)
 {
@@ -179,7 +184,9 @@ static bool is_young(const struct why_evidence *evidence, const struct cycle *cy
 	return cycle->newest && why_age(evidence, cycle->newest) < why_ms(evidence, least_ms);
 }
 
-/* Waits for answers and turns that are young are usual, as long as not all that is done is to wait, for good. */
+/*
+ * Waits for answers and turns that are young are usual, as long as not all that is done is to wait, for good.
+ */
 static bool is_usual(const struct why_evidence *evidence, const struct cycle *cycle)
 {
 	return (cycle->asks || cycle->turns) && is_young(evidence, cycle) &&
@@ -281,7 +288,10 @@ static void add_actors(const struct context *context, struct why_finding *findin
 	}
 }
 
-/* Marks who waits for whom is marked; how many that were. A thread stands for the CPU that it runs on, and the reverse. */
+/*
+ * Marks who waits for whom is marked; how many that were. A thread stands for the CPU that it runs on, and
+ * the reverse.
+ */
 static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
 {
 	uint32_t marked = 0;

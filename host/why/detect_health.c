@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What is well: CPUs that have nothing to do, and say so, and CPUs that have much to do, and get it done. A CPU whose
- * timer has stopped while it was not idle is neither.
+ * What is well: CPUs that have nothing to do, and say so, and CPUs that have much to do, and get it done. A
+ * CPU whose timer has stopped while it was not idle is neither.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,7 +30,8 @@ struct health {
 	uint32_t silent;   /* that do not idle, and do not beat either, or only spin */
 	uint32_t unknown;  /* of which neither is known, or that start */
 	uint64_t switches; /* within the window, in all */
-	double worked; /* the part of the window that it did, as far as events tell; summed up over the CPUs */
+	/* the part of the window that it did, as far as events tell; summed up over the CPUs */
+	double worked;
 	uint64_t reach; /* how far back the ring reaches that reaches least, the window at most */
 	uint32_t runnable, waiting, timed;
 	uint64_t longest; /* that a thread has been waiting for its turn */
@@ -48,7 +49,10 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 	       (since > evidence->end || why_age(evidence, since) > why_ms(evidence, SPIN_MS));
 }
 
-/* Whether the lock was taken before that time. A lock that was taken later is passed on, so waiters make progress. */
+/*
+ * Whether the lock was taken before that time. A lock that was taken later is passed on, so waiters make
+ * progress.
+ */
 static bool holds_since(const struct ktrx_holder *holder, uint64_t lock, uint64_t stamp)
 {
 	for (uint32_t n = 0; lock && n < KTRX_HELD; n++)
@@ -111,8 +115,8 @@ static double part_worked(const struct why_evidence *evidence, const struct why_
 }
 
 /*
- * Ticks may rest on a CPU that idles. One that says that it idles, whose heart stands still and whose ring overflows all
- * the same, is at something that its ring does not tell, as interrupts without end are.
+ * Ticks may rest on a CPU that idles. One that says that it idles, whose heart stands still and whose ring
+ * overflows all the same, is at something that its ring does not tell, as interrupts without end are.
  */
 static bool is_restless(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -213,7 +217,10 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 		why_finding_missing(finding, "rings with more slots: what went before is lost");
 }
 
-/* Nothing in the trace shows that such a wait ends, or not after as long a time: others may never have come to wake it. */
+/*
+ * Nothing in the trace shows that such a wait ends, or not after as long a time: others may never have come
+ * to wake it.
+ */
 static bool is_open(const struct why_evidence *evidence, const struct why_rests *rests,
 		    const struct why_rest *rest)
 {
@@ -263,8 +270,8 @@ static void list_rests(const struct why_evidence *evidence, const struct why_res
 }
 
 /*
- * What leaves it open whether threads that wait without a timeout wait rightly; "" nothing. Never said of a machine where none
- * does.
+ * What leaves it open whether threads that wait without a timeout wait rightly; "" nothing. Never said of a
+ * machine where none does.
  */
 static const char *say_open(const struct why_evidence *evidence, const struct health *health, uint32_t open,
 			    char *buffer, size_t size)
@@ -390,8 +397,8 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Nothing came from the machine for long while it was watched, and not because all CPUs idle: "at work" is what they were when it
- * last came.
+ * Nothing came from the machine for long while it was watched, and not because all CPUs idle: "at work" is
+ * what they were when it last came.
  */
 static bool stands(const struct why_evidence *evidence, const struct health *health)
 {

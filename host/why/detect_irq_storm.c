@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Interrupt storm: one interrupt comes again as soon as its handler has returned, so that its CPU does nothing else:
- * what it interrupts stays where it is, or the heart does not beat any more.
+ * Interrupt storm: one interrupt comes again as soon as its handler has returned, so that its CPU does
+ * nothing else: what it interrupts stays where it is, or the heart does not beat any more.
  */
 #include <inttypes.h>
 
@@ -44,8 +44,8 @@ static bool came_often(const struct why_evidence *evidence, const struct why_cpu
 }
 
 /*
- * The last interrupts are all of one kind, with nothing between them. A CPU that idles stays where it is anyway, and its heart
- * may rest: there it is a storm only if it could not do anything else.
+ * The last interrupts are all of one kind, with nothing between them. A CPU that idles stays where it is
+ * anyway, and its heart may rest: there it is a storm only if it could not do anything else.
  */
 static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {

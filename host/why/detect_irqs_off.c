@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Interrupts off for too long: they are off still, on a CPU that waits for nothing; or they were, for a stretch of time
- * in which a thread did things, its CPU took no interrupt and others did.
+ * Interrupts off for too long: they are off still, on a CPU that waits for nothing; or they were, for a
+ * stretch of time in which a thread did things, its CPU took no interrupt and others did.
  */
 #include <inttypes.h>
 
@@ -62,8 +62,9 @@ static bool ticks_regularly(const struct why_interrupts *interrupts)
 }
 
 /*
- * The kernel says when it last turned interrupts off there: was that before the time began, or after? What stamps it is the
- * newest time that the CPU had read, which it does at each interrupt. Later, it may be another time.
+ * The kernel says when it last turned interrupts off there: was that before the time began, or after? What
+ * stamps it is the newest time that the CPU had read, which it does at each interrupt. Later, it may be
+ * another time.
  */
 static bool was_on(const struct why_cpu *cpu, const struct why_quiet *quiet)
 {
@@ -80,9 +81,10 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 }
 
 /*
- * Is there anything that speaks for the CPU rather than its host? Events show that the CPU ran for longer than between two ticks; or
- * it was silent for longer than a host leaves one virtual CPU alone while it runs the others. And where other CPUs tick, they
- * did so in that time: if all timers were late at once, the host was.
+ * Is there anything that speaks for the CPU rather than its host? Events show that the CPU ran for longer
+ * than between two ticks; or it was silent for longer than a host leaves one virtual CPU alone while it runs
+ * the others. And where other CPUs tick, they did so in that time: if all timers were late at once, the host
+ * was.
  */
 static bool is_worth_a_look(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -99,9 +101,10 @@ static bool is_worth_a_look(const struct why_evidence *evidence, const struct wh
 }
 
 /*
- * How sure it is that the CPU had them off, rather than that the host did not run it or its timer, or that no tick was due: events
- * have to show that it ran, other CPUs must have had the ticks that it missed, and it has to tick regularly, or to have
- * missed ticks up to that place again and again. Who is interrupted in a program had them on.
+ * How sure it is that the CPU had them off, rather than that the host did not run it or its timer, or that no
+ * tick was due: events have to show that it ran, other CPUs must have had the ticks that it missed, and it
+ * has to tick regularly, or to have missed ticks up to that place again and again. Who is interrupted in a
+ * program had them on.
  */
 static enum why_sure judge(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads that sleep until a time that has long been over. A kernel that counts ticks has a clock that runs slow where ticks are lost, as
- * they are on a virtual CPU that has to wait for its host: all its sleeps are then longer, by a part of what they should take. So
- * a sleep is late only if it is so by many times that.
+ * Threads that sleep until a time that has long been over. A kernel that counts ticks has a clock that runs
+ * slow where ticks are lost, as they are on a virtual CPU that has to wait for its host: all its sleeps are
+ * then longer, by a part of what they should take. So a sleep is late only if it is so by many times that.
  */
 #include <inttypes.h>
 
@@ -14,8 +14,9 @@
 #define TIMES_SLOW 8u /* the time that the sleep should take */
 
 /*
- * Since when the time is over until which it sleeps at the latest, as its kernel told, where its CPU has taken ticks after that; 0: it
- * is not, or not far enough. A time that lies before the sleep is none: the kernel counts it in other units.
+ * Since when the time is over until which it sleeps at the latest, as its kernel told, where its CPU has
+ * taken ticks after that; 0: it is not, or not far enough. A time that lies before the sleep is none: the
+ * kernel counts it in other units.
  */
 static uint64_t past_since(const struct why_evidence *evidence, const struct why_thread *thread)
 {

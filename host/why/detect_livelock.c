@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Livelock: threads try for locks and do not wait for them; each fails, time and again, because of the next one, and the
- * last because of the first. None of them ever had its lock in between (lock.fail, lock.acquire).
+ * Livelock: threads try for locks and do not wait for them; each fails, time and again, because of the next
+ * one, and the last because of the first. None of them ever had its lock in between (lock.fail,
+ * lock.acquire).
  */
 #include <inttypes.h>
 
@@ -23,7 +24,9 @@ static bool tries_in_vain(const struct why_evidence *evidence, const struct why_
 	       why_age(evidence, tries->last) <= why_ms(evidence, RECENT_MS);
 }
 
-/* The threads in whose way each other is, beginning with `first`, which has the smallest number; 0: no ring. */
+/*
+ * The threads in whose way each other is, beginning with `first`, which has the smallest number; 0: no ring.
+ */
 static uint32_t follow(const struct why_evidence *evidence, const struct why_thread *first,
 		       const struct why_thread *ring[RING])
 {

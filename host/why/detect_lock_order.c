@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks that are taken in one order here and in another there, by different threads: a deadlock that has not happened yet.
- * Not so where all take another lock first, which keeps them apart.
+ * Locks that are taken in one order here and in another there, by different threads: a deadlock that has not
+ * happened yet. Not so where all take another lock first, which keeps them apart.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Loops without progress, as threads come into the kernel: the same page fault again and again, or one system call that
- * fails every time. What a thread does in user mode without calling is another detector's business.
+ * Loops without progress, as threads come into the kernel: the same page fault again and again, or one system
+ * call that fails every time. What a thread does in user mode without calling is another detector's business.
  */
 #include <inttypes.h>
 
@@ -20,8 +20,8 @@
 #define RATE_LEAST   1000u /* a second: who tries less often waits in between */
 
 /*
- * It goes on to the end: of all that its CPU did it is nearly the newest. The CPU itself may have had no time for a while,
- * if it is a virtual one.
+ * It goes on to the end: of all that its CPU did it is nearly the newest. The CPU itself may have had no time
+ * for a while, if it is a virtual one.
  */
 static bool goes_on(const struct why_evidence *evidence, const struct why_thread *thread, uint64_t last)
 {
@@ -100,7 +100,10 @@ static bool calls_loop(const struct why_evidence *evidence, const struct why_thr
 	       rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last) >= RATE_LEAST;
 }
 
-/* The calls that are left tell of the last moments only; that it has run on all the while before, its row does. */
+/*
+ * The calls that are left tell of the last moments only; that it has run on all the while before, its row
+ * does.
+ */
 static bool has_run_long(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	const struct ktrx_holder *row = &thread->holder;

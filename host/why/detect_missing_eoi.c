@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Missing EOI: the last interrupt that a CPU took was handled but never ended at the controller, while others are; so
- * none of its rank or a lower one comes there any more. That the heart has stopped although interrupts are on shows it.
+ * Missing EOI: the last interrupt that a CPU took was handled but never ended at the controller, while others
+ * are; so none of its rank or a lower one comes there any more. That the heart has stopped although
+ * interrupts are on shows it.
  */
 #include <inttypes.h>
 
@@ -62,7 +63,10 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 	if (!why_has_stopped(evidence, cpu) || !why_owes_end(cpu) ||
 	    cpu->row.interrupts == KTRX_INTERRUPTS_OFF)
 		return 0;
-	/* One that need not be ended, as a spurious one; or the beginning of the trace has cut off an irq.eoi. */
+	/*
+	 * One that need not be ended, as a spurious one; or the beginning of the trace has cut off an
+	 * irq.eoi.
+	 */
 	if (earlier.entered > earlier.ended + 1)
 		return 0;
 	finding = why_finding_new(findings, WHY_MISSING_EOI, sure);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Waits that last far too long by what the trace shows of such waits: a thread whose wakeups came like clockwork and stopped,
- * one that waits for a device that always answered soon, one that sleeps with a lock that others
- * wait for. Nothing says for certain that it should have been woken; and what comes now and then, or in bursts, as input and packets do, may rightly stay away.
+ * Waits that last far too long by what the trace shows of such waits: a thread whose wakeups came like
+ * clockwork and stopped, one that waits for a device that always answered soon, one that sleeps with a lock
+ * that others wait for. Nothing says for certain that it should have been woken; and what comes now and then,
+ * or in bursts, as input and packets do, may rightly stay away.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -55,8 +56,8 @@ static bool all_idle(const struct why_evidence *evidence)
 }
 
 /*
- * Time counts while the machine is seen to go on. Where all CPUs idle, ticks may rest rightly, and the host's word for how long
- * nothing came is all that there is: then nothing is more than possible.
+ * Time counts while the machine is seen to go on. Where all CPUs idle, ticks may rest rightly, and the host's
+ * word for how long nothing came is all that there is: then nothing is more than possible.
  */
 static uint64_t waited(const struct why_evidence *evidence, const struct why_rest *rest, bool *doubtful)
 {
@@ -86,8 +87,9 @@ static uint64_t before(const struct why_rest *rest)
 }
 
 /*
- * Rings that are soon overwritten hold no wait that ended. The thread's row still counts how often it was woken, all within the time
- * from when the clock began to when this wait did: it used to come on, and far sooner.
+ * Rings that are soon overwritten hold no wait that ended. The thread's row still counts how often it was
+ * woken, all within the time from when the clock began to when this wait did: it used to come on, and far
+ * sooner.
  */
 static bool used_to_come_on(const struct why_evidence *evidence, const struct case_of *one)
 {
@@ -191,8 +193,8 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_r
 }
 
 /*
- * The same by the thread's row. Of wakeups by interrupts that come now and then nothing is concluded, as they may be input. A thread
- * that still works may go on to wake it.
+ * The same by the thread's row. Of wakeups by interrupts that come now and then nothing is concluded, as they
+ * may be input. A thread that still works may go on to wake it.
  */
 static void judge_habit(const struct why_evidence *evidence, const struct why_rests *rests,
 			struct case_of *one)
@@ -212,8 +214,8 @@ static void judge_habit(const struct why_evidence *evidence, const struct why_re
 }
 
 /*
- * It sleeps for a lock that nobody holds: who gave it up did not wake it. The owner that was named when the wait began has a
- * row, by which it has other locks or none.
+ * It sleeps for a lock that nobody holds: who gave it up did not wake it. The owner that was named when the
+ * wait began has a row, by which it has other locks or none.
  */
 static void judge_free(const struct why_evidence *evidence, struct case_of *one)
 {
@@ -226,7 +228,10 @@ static void judge_free(const struct why_evidence *evidence, struct case_of *one)
 		one->reason = FREE;
 }
 
-/* Who waits for an event may as well sleep for a time, in a kernel that has told of no sleep that it ends at one. */
+/*
+ * Who waits for an event may as well sleep for a time, in a kernel that has told of no sleep that it ends at
+ * one.
+ */
 static bool tells_times(const struct why_evidence *evidence, const struct why_rest *rest)
 {
 	return evidence->times_told || rest->kind == KTRX_WAIT_DEVICE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Panic: the kernel gave up and said why. Addresses in what it said are given names. A stack that overflowed and a call of a
- * function that is not there are told by what is known of the thread: its stack's bounds, its last fault.
+ * Panic: the kernel gave up and said why. Addresses in what it said are given names. A stack that overflowed
+ * and a call of a function that is not there are told by what is known of the thread: its stack's bounds, its
+ * last fault.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -138,7 +139,10 @@ static bool gives_up(const struct why_evidence *evidence, uint64_t address)
 	return false;
 }
 
-/* What the kernel did after it gave up (a prompt, a reset) is left out: the first frame is the caller of panic(), if that is there. */
+/*
+ * What the kernel did after it gave up (a prompt, a reset) is left out: the first frame is the caller of
+ * panic(), if that is there.
+ */
 static uint32_t first_frame(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	uint32_t first = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Priority inversion: an urgent thread waits for a lock whose holder could run, but does not, as a thread that is less
- * urgent than the first and more so than the second has its CPU.
+ * Priority inversion: an urgent thread waits for a lock whose holder could run, but does not, as a thread
+ * that is less urgent than the first and more so than the second has its CPU.
  */
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sleep in atomic context: a CPU has switched threads while it held a spinlock, had preemption off or was in an
- * interrupt. The hooks note the first time that it happened there.
+ * Sleep in atomic context: a CPU has switched threads while it held a spinlock, had preemption off or was in
+ * an interrupt. The hooks note the first time that it happened there.
  */
 #include <inttypes.h>
 
@@ -90,15 +90,18 @@ static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 	return 0;
 }
 
-/* Has the CPU taken that lock again since? Then it was given up in between; by the same code it may have been held again. */
+/*
+ * Has the CPU taken that lock again since? Then it was given up in between; by the same code it may have been
+ * held again.
+ */
 static bool is_again(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return held_since(cpu, cpu->row.broken_object) > cpu->row.broken_stamp + why_ms(evidence, STALE_MS);
 }
 
 /*
- * Does somebody else hold a lock at that address by now? Then it was given up or its memory reused, and what is waited for is not
- * what was held at the switch.
+ * Does somebody else hold a lock at that address by now? Then it was given up or its memory reused, and what
+ * is waited for is not what was held at the switch.
  */
 static bool is_another(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -131,7 +134,9 @@ static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)
 	return false;
 }
 
-/* It has switched threads for long since, in the same state: more likely a hook is missing where that ends. */
+/*
+ * It has switched threads for long since, in the same state: more likely a hook is missing where that ends.
+ */
 static bool went_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct ktrx_cpu *row = &cpu->row;
@@ -157,7 +162,10 @@ static enum why_sure how_sure(const struct why_evidence *evidence, const struct 
 	return WHY_LIKELY;
 }
 
-/* A thread that is preempted does not sleep. It slept if it waits still, or if that was the last place where it waited. */
+/*
+ * A thread that is preempted does not sleep. It slept if it waits still, or if that was the last place where
+ * it waited.
+ */
 static bool slept(const struct why_evidence *evidence, const struct ktrx_cpu *row)
 {
 	const struct why_thread *thread = why_thread_find(evidence, row->broken_thread);

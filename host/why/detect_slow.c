@@ -11,15 +11,18 @@
 #define UNSEEN_PART  4u
 
 /*
- * Threads that only slept for a time meanwhile woke as late: the machine, or the host under it, was slow, whatever the device
- * did.
+ * Threads that only slept for a time meanwhile woke as late: the machine, or the host under it, was slow,
+ * whatever the device did.
  */
 static bool all_was_slow(const struct why_waits *waits)
 {
 	return waits->worst_late >= SLEEPS_LEAST && waits->worst_late >= waits->worst_punctual;
 }
 
-/* The host did not run a virtual CPU for a good part of the wait, and the answer may have been due on that CPU. */
+/*
+ * The host did not run a virtual CPU for a good part of the wait, and the answer may have been due on that
+ * CPU.
+ */
 static bool was_not_run(const struct why_waits *waits)
 {
 	return waits->worst_unseen >= waits->ticks.greatest / UNSEEN_PART;

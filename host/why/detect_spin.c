@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A thread that runs and gets nowhere: it has done nothing that is told for half a second, and whenever it was interrupted
- * it was in the same small piece of code: of a program, whose last system call is over, or of the kernel. So is one that
- * computes: only after long, and in a few instructions, it is likely to spin. With interrupts
- * off nothing interrupts it; then the CPU's registers have to say where it is.
+ * A thread that runs and gets nowhere: it has done nothing that is told for half a second, and whenever it
+ * was interrupted it was in the same small piece of code: of a program, whose last system call is over, or of
+ * the kernel. So is one that computes: only after long, and in a few instructions, it is likely to spin. With
+ * interrupts off nothing interrupts it; then the CPU's registers have to say where it is.
  */
 #include <inttypes.h>
 
@@ -24,7 +24,10 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Since when it is known that the thread is there, and all that it does on that CPU: the end, if that is not known. */
+/*
+ * Since when it is known that the thread is there, and all that it does on that CPU: the end, if that is not
+ * known.
+ */
 static uint64_t known_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			    const struct why_thread *thread)
 {
@@ -188,8 +191,8 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Off, and not because it waits for a lock or for another CPU: those know why. Who has recorded something lately got
- * somewhere.
+ * Off, and not because it waits for a lock or for another CPU: those know why. Who has recorded something
+ * lately got somewhere.
  */
 static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A stack that has overflowed and hit no guard page: the kernel goes on, over whatever lies below. Only the stack pointer shows
- * it, while the CPU is still that deep. Handlers of interrupts may have stacks of their own, and so may what stops the other CPUs
- * when one has panicked, which is often about what was overwritten.
+ * A stack that has overflowed and hit no guard page: the kernel goes on, over whatever lies below. Only the
+ * stack pointer shows it, while the CPU is still that deep. Handlers of interrupts may have stacks of their
+ * own, and so may what stops the other CPUs when one has panicked, which is often about what was overwritten.
  */
 #include <inttypes.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Starvation: a thread that waits for a CPU and does not get one, on a CPU that is well: its timer ticks, and it has had time for
- * others. Something has to explain that others are chosen: that they are more urgent, or that one of them has had the CPU
- * all the time. Without that, and of a thread that may have ended, nothing is concluded here (detect_bookkeeping.c). What
- * keeps a CPU from choosing any thread is other detectors' business.
+ * Starvation: a thread that waits for a CPU and does not get one, on a CPU that is well: its timer ticks, and
+ * it has had time for others. Something has to explain that others are chosen: that they are more urgent, or
+ * that one of them has had the CPU all the time. Without that, and of a thread that may have ended, nothing
+ * is concluded here (detect_bookkeeping.c). What keeps a CPU from choosing any thread is other detectors'
+ * business.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +14,10 @@
 #include "why/pulse.h"
 #include "why/turns.h"
 
-/* So many ticks of the CPU's timer without a turn, and at least so long: others' turns are over many times by then. */
+/*
+ * So many ticks of the CPU's timer without a turn, and at least so long: others' turns are over many times by
+ * then.
+ */
 #define BEATS_LEAST   20u
 #define BEATS_EACH    4u /* for each that could run there */
 #define WAIT_LEAST_MS 250u
@@ -39,8 +43,8 @@ static uint32_t *count_runnable(const struct why_evidence *evidence)
 }
 
 /*
- * The CPU's timer beats still, and has beaten so often that everybody would have had a turn, and more. A virtual CPU that
- * had no time itself has not.
+ * The CPU's timer beats still, and has beaten so often that everybody would have had a turn, and more. A
+ * virtual CPU that had no time itself has not.
  */
 static bool is_starved(const struct why_evidence *evidence, const struct why_turn *starved, uint32_t runnable)
 {

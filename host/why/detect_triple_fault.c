@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Triple fault: the machine has reset itself and the kernel had not said that it would. On x86 that is what becomes of a
- * fault that cannot be delivered. Which CPU it was is not told by anybody: those that did not idle are named.
+ * Triple fault: the machine has reset itself and the kernel had not said that it would. On x86 that is what
+ * becomes of a fault that cannot be delivered. Which CPU it was is not told by anybody: those that did not
+ * idle are named.
  */
 #include <elf.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Wakeups that are missing: threads that wait for each other to be woken. Of each group the one that has slept longest is
- * the one that was left asleep, as the others ran after it and should have woken it; unless the newest wakeup of one
- * came when it was on its way to sleep, and met nobody.
+ * Wakeups that are missing: threads that wait for each other to be woken. Of each group the one that has
+ * slept longest is the one that was left asleep, as the others ran after it and should have woken it; unless
+ * the newest wakeup of one came when it was on its way to sleep, and met nobody.
  */
 #include <inttypes.h>
 
@@ -73,8 +73,9 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 }
 
 /*
- * The newest that happened on its queue is a wakeup that met nobody, and since then the sleeper has done nothing but go to
- * sleep: had it looked again, it would have gone on. One that had been woken, and done nothing yet, was to look anyway.
+ * The newest that happened on its queue is a wakeup that met nobody, and since then the sleeper has done
+ * nothing but go to sleep: had it looked again, it would have gone on. One that had been woken, and done
+ * nothing yet, was to look anyway.
  */
 static bool was_raced(const struct why_evidence *evidence, const struct why_sleeper *sleeper)
 {

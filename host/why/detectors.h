@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * All detectors: USE(name) for each why_detect_NAME(), which is host/why/detect_NAME.c. Their order means nothing: findings
- * are put in order by what they are.
+ * All detectors: USE(name) for each why_detect_NAME(), which is host/why/detect_NAME.c. Their order means
+ * nothing: findings are put in order by what they are.
  */
 #ifndef WHY_DETECTORS_H
 #define WHY_DETECTORS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace is read twice: where it ends and what is missing has to be known before an event can be said to be recent
- * or to be worth its words, as only the newest of each CPU and thread are put into text.
+ * The trace is read twice: where it ends and what is missing has to be known before an event can be said to
+ * be recent or to be worth its words, as only the newest of each CPU and thread are put into text.
  */
 #include "why/evidence.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What is known of a machine at the end of a trace, gathered once: the state tables that the kernel's hooks keep, what
- * the events say, the CPUs' registers and stacks if a host captured them, and how the run ended. Detectors read it; none
- * of them reads the trace again.
+ * What is known of a machine at the end of a trace, gathered once: the state tables that the kernel's hooks
+ * keep, what the events say, the CPUs' registers and stacks if a host captured them, and how the run ended.
+ * Detectors read it; none of them reads the trace again.
  *
- * All times are stamps of the trace, corrected as it is read. What a kernel does not tell is marked as unknown.
+ * All times are stamps of the trace, corrected as it is read. What a kernel does not tell is marked as
+ * unknown.
  */
 #ifndef WHY_EVIDENCE_H
 #define WHY_EVIDENCE_H
@@ -26,8 +27,8 @@
 #define WHY_TEXT   160u
 
 /*
- * Kept apart; of orders of locks, KEYED_MAX are. Events and rows of CPUs and threads beyond are left out and counted, and so are
- * orders; objects beyond have no name, and of who sleeps on them nothing is concluded.
+ * Kept apart; of orders of locks, KEYED_MAX are. Events and rows of CPUs and threads beyond are left out and
+ * counted, and so are orders; objects beyond have no name, and of who sleeps on them nothing is concluded.
  */
 #define WHY_CPUS    4096u
 #define WHY_THREADS 16384u
@@ -69,7 +70,10 @@ struct why_irq_kind {
 	uint64_t first, last; /* stamps */
 };
 
-/* A stretch of time in which a CPU took no interrupt although one thread, not an idle one, ran there and no other. */
+/*
+ * A stretch of time in which a CPU took no interrupt although one thread, not an idle one, ran there and no
+ * other.
+ */
 struct why_quiet {
 	uint64_t from, to; /* 0, 0: none */
 	uint64_t unseen;   /* of that, where no event shows that the CPU ran */
@@ -87,8 +91,8 @@ struct why_sample {
 };
 
 /*
- * The interrupts of a CPU, NMIs aside, by its events behind the last gap. An interrupt may be ended (irq.eoi) before
- * or after it is entered, but not before the one before it is entered.
+ * The interrupts of a CPU, NMIs aside, by its events behind the last gap. An interrupt may be ended (irq.eoi)
+ * before or after it is entered, but not before the one before it is entered.
  */
 #define WHY_IRQ_KINDS 16u
 #define WHY_SAMPLES   16u
@@ -193,11 +197,11 @@ struct why_thread {
 	uint64_t blocked_on; /* … what for … */
 	uint8_t blocked_for; /* … and of which kind, KTRX_WAIT_*; KTRX_WAIT_NONE: that is not told */
 	uint64_t blocked_after; /* … waits for devices that had ended by then */
-	uint64_t
-		usual_sleep; /* how long its waits for a time take, near the middle of them; 0: there was none */
-	uint64_t rested;     /* when it last announced to sleep, for anything but a lock */
-	uint64_t woken;	     /* when it was last made runnable, by its events */
-	uint64_t deed;	     /* its newest event that was not about going to sleep or locks */
+	/* how long its waits for a time take, near the middle of them; 0: there was none */
+	uint64_t usual_sleep;
+	uint64_t rested;   /* when it last announced to sleep, for anything but a lock */
+	uint64_t woken;	   /* when it was last made runnable, by its events */
+	uint64_t deed;	   /* its newest event that was not about going to sleep or locks */
 	uint32_t deed_cpu; /* where that was */
 	uint64_t contends; /* lock that it found taken and has not had since, by its events; 0: none … */
 	uint64_t contends_since;
@@ -234,7 +238,10 @@ struct why_waker {
 	uint64_t last;
 };
 
-/* Times between wakeups of a queue's sleepers, slots lost in between aside. Several woken at once count as one. */
+/*
+ * Times between wakeups of a queue's sleepers, slots lost in between aside. Several woken at once count as
+ * one.
+ */
 #define WHY_INTERVALS 24u
 struct why_rhythm {
 	uint64_t interval[WHY_INTERVALS]; /* ticks; number n at n modulo WHY_INTERVALS */
@@ -250,7 +257,10 @@ struct why_irq_waker {
 	uint32_t number, cpu; /* of the last one */
 };
 
-/* What threads sleep on, by the events. A thread that does not tell what it sleeps on has a queue of its own, of address 0. */
+/*
+ * What threads sleep on, by the events. A thread that does not tell what it sleeps on has a queue of its own,
+ * of address 0.
+ */
 #define WHY_WAKERS 6u
 struct why_queue {
 	uint64_t address;
@@ -283,11 +293,11 @@ struct why_waits {
 	uint64_t worst_object;
 	uint64_t worst_overtaken; /* others that ended meanwhile */
 	uint32_t worst_thread;
-	uint32_t
-		worst_late; /* waits for a time that overlap the worst, and that ended late by a good part of it … */
+	/* waits for a time that overlap the worst, and that ended late by a good part of it … */
+	uint32_t worst_late;
 	uint32_t worst_punctual; /* … or ended as usual */
-	uint64_t
-		worst_unseen; /* ticks of the worst in which a CPU that should have recorded something did not … */
+	/* ticks of the worst in which a CPU that should have recorded something did not … */
+	uint64_t worst_unseen;
 	uint32_t worst_cpu; /* … this one */
 };
 
@@ -308,8 +318,8 @@ struct why_panic {
 
 struct why_evidence {
 	struct ktread *trace;
-	uint64_t
-		doubt; /* ticks: events of different CPUs that are closer may have come in another order; 0 unknown */
+	/* ticks: events of different CPUs that are closer may have come in another order; 0 unknown */
+	uint64_t doubt;
 	const struct ktread_info *info;
 	struct symbols *symbols; /* NULL: no file of the kernel is known */
 	uint64_t end;		 /* the newest stamp that is known, of events and of tables */
@@ -319,10 +329,11 @@ struct why_evidence {
 	uint64_t window;       /* ticks: what "recent" means, at most the last second */
 	char ended[256];       /* how `ktrace run` says that it ended, "" unknown */
 	bool stalled;	       /* it was captured because CPUs had not beaten, or time was up */
-	bool stood_before; /* for how long nothing has come from it is not known, only for how long at least */
-	bool went_on;	   /* until it was captured, as a host has seen */
-	bool halted;	   /* while it was captured, so that the tables show one moment */
-	bool reset;	   /* the machine reset itself */
+	/* for how long nothing has come from it is not known, only for how long at least */
+	bool stood_before;
+	bool went_on; /* until it was captured, as a host has seen */
+	bool halted;  /* while it was captured, so that the tables show one moment */
+	bool reset;   /* the machine reset itself */
 	struct why_panic panic;
 	uint32_t missing_hooks;	       /* KTRX_HOOK_* that the kernel did not call */
 	bool blocks_told;	       /* some thread has said that it sleeps */
@@ -333,11 +344,12 @@ struct why_evidence {
 	bool times_told;	       /* some sleep was told to end at a time: others that are not do not */
 	struct scheduling *scheduling; /* which events were recorded when, and what states of switches mean */
 	uint64_t wakes,
-		odd_wakes; /* by events, and those of threads that could run already, as their switches said */
-	bool high;	   /* the kernel runs in the upper half of the address space */
-	bool users;	   /* some CPU has been in user mode */
-	uint64_t gap;	   /* stamp behind the newest, on any CPU; 0: none */
-	uint32_t cut;	   /* rings whose ends the file lacks: their gap is at the end */
+		/* by events, and those of threads that could run already, as their switches said */
+		odd_wakes;
+	bool high;		  /* the kernel runs in the upper half of the address space */
+	bool users;		  /* some CPU has been in user mode */
+	uint64_t gap;		  /* stamp behind the newest, on any CPU; 0: none */
+	uint32_t cut;		  /* rings whose ends the file lacks: their gap is at the end */
 	uint64_t most_beats;	  /* heartbeats of the CPU that has most */
 	uint64_t longest_silence; /* ticks without a heartbeat up to the end, of CPUs that should have them */
 	uint64_t events, known;	  /* in all, and those whose name has a meaning */
@@ -359,14 +371,14 @@ struct why_evidence {
 };
 
 /*
- * Reads the trace to its end. `symbols` may be NULL and must outlive the evidence. 0, or a negative KTREAD_E_*; what was
- * read until then stands.
+ * Reads the trace to its end. `symbols` may be NULL and must outlive the evidence. 0, or a negative
+ * KTREAD_E_*; what was read until then stands.
  */
 int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, struct symbols *symbols);
 void why_evidence_free(struct why_evidence *evidence);
 /*
- * Adds in which order locks were taken in an earlier trace, `number` from 1. A lock is the same if it has the same name, or
- * none and the same address in the same build.
+ * Adds in which order locks were taken in an earlier trace, `number` from 1. A lock is the same if it has the
+ * same name, or none and the same address in the same build.
  */
 int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earlier, uint32_t number);
 

@@ -45,7 +45,10 @@ static int add_elsewhere(struct why_evidence *evidence, uint64_t address, const 
 	return error;
 }
 
-/* The address of that lock in this trace; 0: it cannot be told. One that it does not know gets its name's hash. */
+/*
+ * The address of that lock in this trace; 0: it cannot be told. One that it does not know gets its name's
+ * hash.
+ */
 static int translate(struct translation *translation, uint64_t lock, uint64_t *address)
 {
 	const char *name = why_object_name(translation->from, lock);
@@ -73,7 +76,10 @@ static bool is_same_build(const struct ktread_info *one, const struct ktread_inf
 	       memcmp(one->build_id, other->build_id, one->build_id_size) == 0;
 }
 
-/* `known`: all of its locks can be told in this trace, also those that may keep it from meeting another order. */
+/*
+ * `known`: all of its locks can be told in this trace, also those that may keep it from meeting another
+ * order.
+ */
 static int translate_order(struct translation *translation, struct why_order *order, bool *known)
 {
 	int error = translate(translation, order->first, &order->first);

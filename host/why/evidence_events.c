@@ -124,7 +124,9 @@ static void put_text(struct why_event *told, const struct ktread_event *event)
 	ktread_format(event, told->text + length, sizeof(told->text) - length);
 }
 
-/* Puts it into words if it is among the newest. A guest that runs on may have more by now than were counted. */
+/*
+ * Puts it into words if it is among the newest. A guest that runs on may have more by now than were counted.
+ */
 static void tell_last(struct why_last *last, uint64_t told, const struct ktread_event *event)
 {
 	if (told + WHY_LAST < last->total || last->count == WHY_LAST)
@@ -411,7 +413,10 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	return error ? error : reader->error;
 }
 
-/* How long it has been runnable, 0: it is not. The kernel's own row comes before what its switches seem to say. */
+/*
+ * How long it has been runnable, 0: it is not. The kernel's own row comes before what its switches seem to
+ * say.
+ */
 static uint64_t runnable_for(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	const struct ktrx_holder *row = &thread->holder;
@@ -434,8 +439,8 @@ static void raise(uint64_t *stamp, uint64_t least)
 }
 
 /*
- * A row's stamps from before the thread was made are of a thread before it with the same id. Stamps of what runs or waits are
- * exact; that of a wakeup may be too old by a tick.
+ * A row's stamps from before the thread was made are of a thread before it with the same id. Stamps of what
+ * runs or waits are exact; that of a wakeup may be too old by a tick.
  */
 static void bound_row(const struct why_evidence *evidence, struct why_thread *thread)
 {
@@ -470,7 +475,9 @@ static void doubt_state(const struct why_evidence *evidence, struct why_thread *
 	thread->object = thread->blocked = 0;
 }
 
-/* The state that everything is in when the trace ends. What became of a thread may stand in what is cut off. */
+/*
+ * The state that everything is in when the trace ends. What became of a thread may stand in what is cut off.
+ */
 static void settle(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Page faults in a row: of one thread, at one address, by one instruction. A thread that calls the kernel in between or
- * makes a process has got further, unless that is what the handler of a signal does which the fault has raised.
+ * Page faults in a row: of one thread, at one address, by one instruction. A thread that calls the kernel in
+ * between or makes a process has got further, unless that is what the handler of a signal does which the
+ * fault has raised.
  */
 #include <string.h>
 

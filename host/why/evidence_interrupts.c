@@ -78,8 +78,8 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 }
 
 /*
- * What else a CPU records. With another thread, after a visit to user mode, and where it has to do with other CPUs, for which
- * it may have waited, another stretch begins.
+ * What else a CPU records. With another thread, after a visit to user mode, and where it has to do with other
+ * CPUs, for which it may have waited, another stretch begins.
  */
 static void quiet_event(struct why_reader *reader, struct why_irqs_open *open,
 			const struct ktread_event *event, const struct wellknown *known)
@@ -198,7 +198,10 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 		open->depth++;
 }
 
-/* The innermost of that number that is under way, else the newest one, else one that has not been entered yet. */
+/*
+ * The innermost of that number that is under way, else the newest one, else one that has not been entered
+ * yet.
+ */
 static void end(struct why_interrupts *interrupts, struct why_irqs_open *open, uint64_t number)
 {
 	struct why_irq_kind *kind = kind_of(interrupts, (uint32_t)number);

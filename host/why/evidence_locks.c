@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks by their events: who holds them, who waits for them, and in which order they are taken. Slots that are missing, on
- * whichever CPU, may have held a release: then all that was held is forgotten.
+ * Locks by their events: who holds them, who waits for them, and in which order they are taken. Slots that
+ * are missing, on whichever CPU, may have held a release: then all that was held is forgotten.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,10 @@ static void drop(struct why_reader *reader, uint64_t lock)
 		keyed_remove(&reader->holds, entry);
 }
 
-/* Where a lock was taken: what the event says itself, for that it was recorded in a function that all call says little. */
+/*
+ * Where a lock was taken: what the event says itself, for that it was recorded in a function that all call
+ * says little.
+ */
 static uint64_t place_of(const struct ktread_event *event, const struct wellknown *known)
 {
 	uint64_t place;
@@ -141,8 +144,8 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 }
 
 /*
- * Whose order it is: what an interrupt takes is not that of the thread it interrupts, and thread 0 may be at different things
- * on several CPUs. NULL: nobody's.
+ * Whose order it is: what an interrupt takes is not that of the thread it interrupts, and thread 0 may be at
+ * different things on several CPUs. NULL: nobody's.
  */
 static struct why_progress *in_order_of(struct why_reader *reader, const struct ktread_event *event)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where each CPU stood, and who called it, in the words of a host that had halted them (spec/ktrx.md, section 3). */
+/*
+ * Where each CPU stood, and who called it, in the words of a host that had halted them (spec/ktrx.md, section
+ * 3).
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +45,10 @@ static const char *behind(const char *at, const char *word)
 #define RISCV_CALLS	8u /* from user mode and, by one more each, from the modes above it: not faults */
 #define RISCV_CALL_LAST 11u
 
-/* RISC-V keeps where its last trap was taken, and why: for the supervisor, or for machine mode where the kernel runs there. */
+/*
+ * RISC-V keeps where its last trap was taken, and why: for the supervisor, or for machine mode where the
+ * kernel runs there.
+ */
 static uint64_t trap_pc(const char *line)
 {
 	static const char *const names[][2] = { { " sepc=", " scause=" }, { " mepc=", " mcause=" } };
@@ -101,8 +107,9 @@ static uint64_t function_at(const struct why_evidence *evidence, uint64_t addres
 }
 
 /*
- * A function of AArch64 that calls none leaves no frame: its caller stands in the link register alone. One that has called
- * leaves its own address there, and one that was only just called has told it by its frame, too.
+ * A function of AArch64 that calls none leaves no frame: its caller stands in the link register alone. One
+ * that has called leaves its own address there, and one that was only just called has told it by its frame,
+ * too.
  */
 static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, uint64_t link)
 {

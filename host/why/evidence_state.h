@@ -86,19 +86,24 @@ bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, ui
 int why_index_put(struct keyed *index, uint64_t kind, uint64_t value, uint32_t at); /* 0 or KTREAD_E_MEMORY */
 
 /*
- * The array with room for one more than the `count` that it has, moved if need be: it doubles whenever that is a power of two.
- * NULL without memory; then it is as it was.
+ * The array with room for one more than the `count` that it has, moved if need be: it doubles whenever that
+ * is a power of two. NULL without memory; then it is as it was.
  */
 void *why_one_more(void *array, uint32_t count, size_t size);
 
 /* The thread, a new one if need be; NULL past the limit or without memory, which reader->error tells. */
 struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id);
-/* What was noted of a thread before a gap, on whichever CPU, does not count: how often in a row, and what it holds. */
+/*
+ * What was noted of a thread before a gap, on whichever CPU, does not count: how often in a row, and what it
+ * holds.
+ */
 void why_thread_void_old(struct why_reader *reader, uint32_t index);
 /* Notes the name of an object; an empty one changes nothing. 0 or KTREAD_E_MEMORY. */
 int why_object_touch(struct why_evidence *evidence, uint64_t address, const char *name, size_t length);
 
-/* First way through the trace: how far it reaches, how much there is of each CPU and thread, what is missing. */
+/*
+ * First way through the trace: how far it reaches, how much there is of each CPU and thread, what is missing.
+ */
 int why_survey(struct why_reader *reader);
 /* That recording was stopped before the end, once evidence->end is known. */
 void why_survey_stop(struct why_evidence *evidence);
@@ -130,7 +135,10 @@ void why_interrupt_gap(struct why_reader *reader, struct why_cpu *cpu);
 /* What is held at the end. */
 int why_lock_settle(struct why_reader *reader);
 
-/* An event of a thread, about page faults or what comes between two of them; and any, about sleeping and waking. */
+/*
+ * An event of a thread, about page faults or what comes between two of them; and any, about sleeping and
+ * waking.
+ */
 void why_faults_event(struct why_thread *thread, const struct ktread_event *event,
 		      const struct wellknown *known);
 void why_fault_nests(struct why_thread *thread, const struct ktread_event *event,

@@ -48,7 +48,8 @@ void why_note(struct why_evidence *evidence)
 #define ROWS 64u /* read at once */
 
 /*
- * The return to user mode turns interrupts on, and no hook can be called there. So what the last hook said is out of date.
+ * The return to user mode turns interrupts on, and no hook can be called there. So what the last hook said is
+ * out of date.
  */
 static void doubt_interrupts(struct ktrx_cpu *row)
 {

@@ -159,7 +159,10 @@ static void end_wait(struct why_reader *reader, struct why_queue *queue, const s
 		queue->longest = ticks;
 }
 
-/* Does a wait for a time overlap the worst wait for a device, and did it end late by a quarter of that, or as usual? */
+/*
+ * Does a wait for a time overlap the worst wait for a device, and did it end late by a quarter of that, or as
+ * usual?
+ */
 static void compare_sleep(struct why_waits *waits, const struct why_slept *slept)
 {
 	const uint64_t ticks = elapsed(slept->begin, slept->end);
@@ -173,8 +176,8 @@ static void compare_sleep(struct why_waits *waits, const struct why_slept *slept
 }
 
 /*
- * A wait for a time. What is usual moves up by an eighth with each that is longer, and down with each that is shorter, so
- * that it ends up near the middle.
+ * A wait for a time. What is usual moves up by an eighth with each that is longer, and down with each that is
+ * shorter, so that it ends up near the middle.
  */
 static void end_sleep(struct why_reader *reader, struct why_thread *thread, uint64_t stamp)
 {
@@ -216,8 +219,9 @@ static bool ticks_always(const struct why_cpu *cpu)
 }
 
 /*
- * Should the CPU have recorded something in that time? An idle CPU need not if its timer rests while it idles. And if devices
- * answered many other waits in that time, a CPU that was not run is not why they did not answer this one.
+ * Should the CPU have recorded something in that time? An idle CPU need not if its timer rests while it
+ * idles. And if devices answered many other waits in that time, a CPU that was not run is not why they did
+ * not answer this one.
  */
 static bool is_odd(const struct why_evidence *evidence, const struct why_unseen *unseen)
 {
@@ -228,7 +232,10 @@ static bool is_odd(const struct why_evidence *evidence, const struct why_unseen 
 	return evidence->device.worst_overtaken < OVERTAKEN && ticks_always(&evidence->cpu[unseen->cpu]);
 }
 
-/* For how much of the time since `begin` a CPU recorded nothing, as if the host had not let it run: the worst of them. */
+/*
+ * For how much of the time since `begin` a CPU recorded nothing, as if the host had not let it run: the worst
+ * of them.
+ */
 static void sum_unseen(struct why_reader *reader, uint64_t begin)
 {
 	const uint64_t count = reader->unseens < WHY_UNSEEN ? reader->unseens : WHY_UNSEEN;

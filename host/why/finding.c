@@ -224,7 +224,10 @@ static bool takes_part(const struct why_finding *finding, uint32_t id)
 	return false;
 }
 
-/* What keeps a CPU from answering keeps the one that waits for the answer, and so the threads that are to run there. */
+/*
+ * What keeps a CPU from answering keeps the one that waits for the answer, and so the threads that are to run
+ * there.
+ */
 static void follow(struct why_findings *findings, struct why_finding *starved)
 {
 	for (uint32_t n = 0; n < findings->count && !starved->follows; n++) {

@@ -48,7 +48,8 @@ bool why_verdict_is_healthy(enum why_verdict verdict);
 bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem);
 
 enum why_sure {
-	WHY_POSSIBLE, /* worth a look where nothing else is found; a machine that is busy or idle stays healthy */
+	/* worth a look where nothing else is found; a machine that is busy or idle stays healthy */
+	WHY_POSSIBLE,
 	WHY_LIKELY,
 	WHY_CERTAIN,
 };
@@ -80,8 +81,8 @@ struct why_finding {
 	char missing[WHY_LINE]; /* what would make it surer; "" nothing */
 	struct why_actor actor[WHY_ACTORS];
 	uint32_t actors;
-	uint32_t
-		asker; /* of starvation: the CPU + 1 that waits for another one's answer all the time; 0: none */
+	/* of starvation: the CPU + 1 that waits for another one's answer all the time; 0: none */
+	uint32_t asker;
 	bool follows; /* from a finding that is listed before it */
 };
 
@@ -91,8 +92,8 @@ struct why_findings;
 typedef int why_detector(const struct why_evidence *evidence, struct why_findings *findings);
 
 /*
- * A new finding, NULL without memory; the pointer is good until the next one is made. Past WHY_FINDINGS it is one that
- * nobody sees.
+ * A new finding, NULL without memory; the pointer is good until the next one is made. Past WHY_FINDINGS it is
+ * one that nobody sees.
  */
 #define WHY_FINDINGS 256u
 struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
@@ -105,7 +106,9 @@ __attribute__((format(printf, 2, 3))) void why_finding_missing(struct why_findin
 							       const char *format, ...);
 /* That these hooks would make it surer, KTRX_HOOK_*; nothing if there are none that have a name. */
 void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
-/* "called from …" for each of the CPU's frames, `most` lines at most; the same caller in a row is said once. */
+/*
+ * "called from …" for each of the CPU's frames, `most` lines at most; the same caller in a row is said once.
+ */
 void why_finding_stack(struct why_finding *finding, const struct why_evidence *evidence,
 		       const struct why_cpu *cpu, uint32_t most);
 void why_finding_actor(struct why_finding *finding, struct why_actor actor);
@@ -118,8 +121,9 @@ const struct why_finding *why_findings_at(const struct why_findings *findings, u
 
 /*
  * Words for people, into `buffer`, which is returned: "thread 5 (make)" or "CPU 1", "inode (0x1234)",
- * "fs_read+0x31 (fs.c:88)", "2.31 s". What came from the guest is escaped. An address that is a return address, as all
- * are that hooks note, is said by why_say_call(): the line is that of the call. why_say() is snprintf(), cut where it must be.
+ * "fs_read+0x31 (fs.c:88)", "2.31 s". What came from the guest is escaped. An address that is a return
+ * address, as all are that hooks note, is said by why_say_call(): the line is that of the call. why_say() is
+ * snprintf(), cut where it must be.
  */
 #define WHY_WORDS 176u /* room that is enough for each of them */
 __attribute__((format(printf, 3, 4))) const char *why_say(char *buffer, size_t size, const char *format, ...);
@@ -132,7 +136,10 @@ const char *why_say_standing(const struct why_evidence *evidence, const struct w
 			     size_t size);
 const char *why_say_frame(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t frame,
 			  char *buffer, size_t size);
-/* With `before` in front, " for 2.31 s" and " in fs_read+0x31 (fs.c:88)"; "" if since when, or where, is not known. */
+/*
+ * With `before` in front, " for 2.31 s" and " in fs_read+0x31 (fs.c:88)"; "" if since when, or where, is not
+ * known.
+ */
 const char *why_say_since(const struct why_evidence *evidence, const char *before, uint64_t stamp,
 			  char *buffer, size_t size);
 const char *why_say_called(const struct why_evidence *evidence, const char *before, uint64_t address,

@@ -160,8 +160,8 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 }
 
 /*
- * The owner that was named when the wait began, 0 if it holds the lock no more: where rows of its kind name locks that are held,
- * and its own row has room for all of its locks, the lock would be among them.
+ * The owner that was named when the wait began, 0 if it holds the lock no more: where rows of its kind name
+ * locks that are held, and its own row has room for all of its locks, the lock would be among them.
  */
 static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 {

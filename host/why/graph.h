@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Who waits for whom. A node is a CPU (0 to cpus - 1) or a thread (behind these, in the order of the evidence); an edge says
- * that `from` cannot go on before `to` has. A CPU or thread may have several edges, as one that waits for answers of all
- * CPUs has: it needs them all, so that every cycle is a deadlock unless an edge of it ends by itself.
+ * Who waits for whom. A node is a CPU (0 to cpus - 1) or a thread (behind these, in the order of the
+ * evidence); an edge says that `from` cannot go on before `to` has. A CPU or thread may have several edges,
+ * as one that waits for answers of all CPUs has: it needs them all, so that every cycle is a deadlock unless
+ * an edge of it ends by itself.
  *
  * Built from the kernel's tables where it keeps them, and from events where it does not.
  */
@@ -61,8 +62,9 @@ uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *e
 enum { WHY_CYCLE_LEFT, WHY_CYCLE_TAKEN, WHY_CYCLE_ENOUGH };
 typedef int why_cycle_found(void *context, const struct why_edge *const *edge, uint32_t count);
 /*
- * The cycles of edges that do not end by themselves, each once, but for those of which every edge is in one that was taken:
- * they say nothing new. Stops at WHY_CYCLE_ENOUGH, and where there are too many to look at. 0 or an error.
+ * The cycles of edges that do not end by themselves, each once, but for those of which every edge is in one
+ * that was taken: they say nothing new. Stops at WHY_CYCLE_ENOUGH, and where there are too many to look at. 0
+ * or an error.
  */
 int why_graph_cycles(const struct why_graph *graph, why_cycle_found *found, void *context);
 

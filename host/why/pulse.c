@@ -202,7 +202,10 @@ static void add_place(struct why_places *places, uint64_t pc)
 	places->count++;
 }
 
-/* Where interrupts that came later than `since` found the thread on that CPU. Returns the newest one's stamp, or `newest`. */
+/*
+ * Where interrupts that came later than `since` found the thread on that CPU. Returns the newest one's stamp,
+ * or `newest`.
+ */
 static uint64_t add_samples(struct why_places *places, const struct why_interrupts *interrupts,
 			    uint32_t thread, uint64_t since, uint64_t newest)
 {

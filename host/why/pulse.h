@@ -23,12 +23,15 @@ bool why_tells_nobody(const struct why_evidence *evidence);
 /* No slots are lost behind `stamp`, on any CPU. */
 bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp);
 
-/* Ticks from a CPU's last heartbeat, or its last sign of life if it never beat, to the end of what is known. */
+/*
+ * Ticks from a CPU's last heartbeat, or its last sign of life if it never beat, to the end of what is known.
+ */
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Has its heart stopped, or never begun although others did, while the machine ran: for WHY_STOPPED_MS and more, or, where the host says
- * that nothing went on any more, as all others have. A CPU whose ticks rest while it idles has stopped, too.
+ * Has its heart stopped, or never begun although others did, while the machine ran: for WHY_STOPPED_MS and
+ * more, or, where the host says that nothing went on any more, as all others have. A CPU whose ticks rest
+ * while it idles has stopped, too.
  */
 #define WHY_STOPPED_MS 250u
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);
@@ -37,8 +40,9 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread);
 
 /*
- * Is the CPU's stack pointer known, and below the stack of the thread that runs there, so that this has overflowed? Far below may be
- * another stack, unless there are faults in each other without an end, each of which takes more of it.
+ * Is the CPU's stack pointer known, and below the stack of the thread that runs there, so that this has
+ * overflowed? Far below may be another stack, unless there are faults in each other without an end, each of
+ * which takes more of it.
  */
 bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread);
@@ -62,8 +66,9 @@ bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *t
 bool why_ended_well(const struct why_evidence *evidence);
 
 /*
- * Has it nothing to do? A CPU whose idle thread runs and that does not say that it idles, though others do, is still
- * starting, as many kernels start on what becomes the idle thread; and so are all as long as none has switched threads.
+ * Has it nothing to do? A CPU whose idle thread runs and that does not say that it idles, though others do,
+ * is still starting, as many kernels start on what becomes the idle thread; and so are all as long as none
+ * has switched threads.
  */
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
@@ -89,8 +94,8 @@ struct why_places {
 	uint64_t newest;
 };
 /*
- * In thread context, later than `since`: by the events of all CPUs, else by the samples of the heartbeats of `cpu`, on which it
- * runs.
+ * In thread context, later than `since`: by the events of all CPUs, else by the samples of the heartbeats of
+ * `cpu`, on which it runs.
  */
 void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t thread,
 		   uint64_t since, struct why_places *places);

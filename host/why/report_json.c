@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The findings and the evidence as one JSON object; man/ktrace-why.1 says what is in it. The keys of an object are always
- * all there: what is not known is null.
+ * The findings and the evidence as one JSON object; man/ktrace-why.1 says what is in it. The keys of an
+ * object are always all there: what is not known is null.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +14,10 @@
 
 #define STRING_MOST 512u /* bytes of a string, before it is escaped */
 
-/* Between two members or elements: not behind the bracket that begins them, which is the last that was put then. */
+/*
+ * Between two members or elements: not behind the bracket that begins them, which is the last that was put
+ * then.
+ */
 static void put_comma(struct base_output *out)
 {
 	const char last = out->at > out->buffer ? out->at[-1] : '\0';
@@ -219,7 +222,10 @@ static const char *say_interrupts(const struct ktrx_cpu *row)
 							: "";
 }
 
-/* Where no hook is called that counts interrupts, or tells how often preemption was turned off, 0 means nothing. */
+/*
+ * Where no hook is called that counts interrupts, or tells how often preemption was turned off, 0 means
+ * nothing.
+ */
 static void put_cpu_row(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads that wait without a timeout: what for, since when, what the trace shows of such waits before, and which threads are stuck
- * behind them. Most of these waits are as they should be: a shell waits for input, a server for requests.
+ * Threads that wait without a timeout: what for, since when, what the trace shows of such waits before, and
+ * which threads are stuck behind them. Most of these waits are as they should be: a shell waits for input, a
+ * server for requests.
  */
 #ifndef WHY_RESTS_H
 #define WHY_RESTS_H
@@ -37,8 +38,8 @@ void why_rests_free(struct why_rests *rests);
 uint64_t why_rest_ticks(const struct why_evidence *evidence, const struct why_rest *rest);
 
 /*
- * Do the wakeups of a queue come like clockwork: often enough, for long enough, most of them in about the same time after each
- * other? `*usual` is that time, in ticks.
+ * Do the wakeups of a queue come like clockwork: often enough, for long enough, most of them in about the
+ * same time after each other? `*usual` is that time, in ticks.
  */
 bool why_is_regular(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t *usual);
 

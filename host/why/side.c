@@ -11,7 +11,10 @@ static bool is_high(uint64_t address)
 	return address >> 63;
 }
 
-/* Hooks note where in the kernel they were called: that is in the upper half, even if the root was last seen in the lower. */
+/*
+ * Hooks note where in the kernel they were called: that is in the upper half, even if the root was last seen
+ * in the lower.
+ */
 static bool runs_high(const struct why_evidence *evidence)
 {
 	if (is_high(evidence->info->self))

@@ -6,8 +6,8 @@
 #include "why/pulse.h"
 
 /*
- * Each pass takes at least one thread's hope for certain, or joins one group with another; a chain that is longer has too
- * many links to be believed.
+ * Each pass takes at least one thread's hope for certain, or joins one group with another; a chain that is
+ * longer has too many links to be believed.
  */
 #define PASSES 64
 
@@ -44,7 +44,10 @@ static struct why_sleeper *entry_of(const struct why_evidence *evidence, const s
 	return at ? &sleepers->sleeper[at - 1] : NULL;
 }
 
-/* Somebody may come who wakes it: a waker that lives. Or those who did are gone, and others may have taken their place. */
+/*
+ * Somebody may come who wakes it: a waker that lives. Or those who did are gone, and others may have taken
+ * their place.
+ */
 static bool has_hope(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 		     const uint32_t *of, const struct why_sleeper *sleeper)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads that sleep until somebody wakes them, and whom nobody will: everybody who was ever seen to wake them sleeps in
- * the same way. What might be woken by an interrupt, by a thread that lives, or by nobody knows whom, is left out.
+ * Threads that sleep until somebody wakes them, and whom nobody will: everybody who was ever seen to wake
+ * them sleeps in the same way. What might be woken by an interrupt, by a thread that lives, or by nobody
+ * knows whom, is left out.
  */
 #ifndef WHY_SLEEPERS_H
 #define WHY_SLEEPERS_H

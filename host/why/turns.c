@@ -61,7 +61,10 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Is it known to be anything but a thread that a CPU runs when there is nothing to do? Nobody wakes one of those. */
+/*
+ * Is it known to be anything but a thread that a CPU runs when there is nothing to do? Nobody wakes one of
+ * those.
+ */
 static bool is_worker(const struct why_thread *thread)
 {
 	const struct ktrx_holder *row = &thread->holder;
@@ -71,8 +74,8 @@ static bool is_worker(const struct why_thread *thread)
 }
 
 /*
- * Do the states that switches give, or announcements of sleep and end in their place, mean what they say? `since`: the switch
- * away from the thread, or what it did before that.
+ * Do the states that switches give, or announcements of sleep and end in their place, mean what they say?
+ * `since`: the switch away from the thread, or what it did before that.
  */
 static bool events_mean_it(const struct why_evidence *evidence, uint64_t since)
 {
@@ -94,8 +97,8 @@ static bool events_prove(const struct why_evidence *evidence, const struct why_t
 }
 
 /*
- * Was it switched away from because others are to run? Where hooks tell of sleep, and the thread has not ended as such threads tell
- * of their end or as it holds a lock, no other reason is left.
+ * Was it switched away from because others are to run? Where hooks tell of sleep, and the thread has not
+ * ended as such threads tell of their end or as it holds a lock, no other reason is left.
  */
 static bool was_preempted(const struct why_evidence *evidence, const struct ktrx_holder *row)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * How often a thread's waits for one object ended, by the thread's row: the kernel counts them where it wakes the thread, so that this
- * is known when rings have long been overwritten.
+ * How often a thread's waits for one object ended, by the thread's row: the kernel counts them where it wakes
+ * the thread, so that this is known when rings have long been overwritten.
  */
 #ifndef WHY_TURNS_H
 #define WHY_TURNS_H
@@ -21,12 +21,16 @@ struct why_habit {
 /* Is there one, of what the thread waits for now, and of as many wakeups as make one? */
 bool why_habit_of(const struct why_evidence *evidence, const struct why_rest *rest, struct why_habit *habit);
 
-/* Has another sleeper on that object been woken since this one began to wait? Then it is only not this one's turn. */
+/*
+ * Has another sleeper on that object been woken since this one began to wait? Then it is only not this one's
+ * turn.
+ */
 bool why_is_served(const struct why_evidence *evidence, const struct why_rest *rest);
 
 /*
- * Threads that are said to be runnable and do not run. That alone is no proof that one waits for a CPU: it may have ended, it
- * may sleep where no hook is called, it may be a CPU's idle thread under a name of its own.
+ * Threads that are said to be runnable and do not run. That alone is no proof that one waits for a CPU: it
+ * may have ended, it may sleep where no hook is called, it may be a CPU's idle thread under a name of its
+ * own.
  */
 
 struct why_turn {
@@ -42,8 +46,8 @@ struct why_turn {
 bool why_turn_of(const struct why_evidence *evidence, const struct why_thread *thread, struct why_turn *turn);
 
 /*
- * Is it clear why others have the CPU: the thread that runs there is more urgent, or has had the CPU all the time? `runs`
- * receives that thread.
+ * Is it clear why others have the CPU: the thread that runs there is more urgent, or has had the CPU all the
+ * time? `runs` receives that thread.
  */
 bool why_turn_is_explained(const struct why_evidence *evidence, const struct why_turn *turn,
 			   const struct why_thread **runs);

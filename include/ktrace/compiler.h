@@ -20,8 +20,8 @@
 #define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
 
 /*
- * For what a record does once a field. Without optimisation each inlined copy would keep its variables in a place of
- * its own, and a site with many fields have a frame of kilobytes.
+ * For what a record does once a field. Without optimisation each inlined copy would keep its variables in a
+ * place of its own, and a site with many fields have a frame of kilobytes.
  */
 #ifdef __OPTIMIZE__
 #define KTRACE_FIELD_INLINE KTRACE_INLINE
@@ -32,7 +32,10 @@
 /* Keeps the compiler from forming a value again where it is used again. */
 #define KTRACE_COMPUTE_ONCE(value) __asm__("" : "+r"(value))
 
-/* The address as a number. A function, because a cast of a call's result is what -Wbad-function-cast warns of. */
+/*
+ * The address as a number. A function, because a cast of a call's result is what -Wbad-function-cast warns
+ * of.
+ */
 KTRX_CASTS_BEGIN
 KTRACE_INLINE uintptr_t ktrace_address(const void *pointer)
 {
@@ -40,11 +43,15 @@ KTRACE_INLINE uintptr_t ktrace_address(const void *pointer)
 }
 KTRX_CASTS_END
 
-/* Where the function that this stands in goes back to; in an inlined one, the function that it became part of. */
+/*
+ * Where the function that this stands in goes back to; in an inlined one, the function that it became part
+ * of.
+ */
 #define KTRACE_RETURN_ADDRESS ktrace_address(__builtin_return_address(0))
 
 /*
- * Behind a call: keeps it from becoming a jump, after which the function called would go back to somebody else.
+ * Behind a call: keeps it from becoming a jump, after which the function called would go back to somebody
+ * else.
  */
 #define KTRACE_COME_BACK() __asm__ volatile("")
 
@@ -59,8 +66,8 @@ KTRX_CASTS_END
 #endif
 
 /*
- * For a row that may go with the code that refers to it. gcc wants all rows of a section to be retained if one is; for clang that
- * would mean that it is used.
+ * For a row that may go with the code that refers to it. gcc wants all rows of a section to be retained if
+ * one is; for clang that would mean that it is used.
  */
 #if defined(__has_attribute) && !defined(__clang__)
 #if __has_attribute(__retain__)
@@ -71,7 +78,10 @@ KTRX_CASTS_END
 #define KTRACE_KEEP_WITH_CODE __attribute__((__unused__))
 #endif
 
-/* Between these a variable of an inline function that is not static is no mistake: each copy has a row of its own. */
+/*
+ * Between these a variable of an inline function that is not static is no mistake: each copy has a row of its
+ * own.
+ */
 #if defined(__clang__)
 #define KTRACE_LOCAL_BEGIN \
 	_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wstatic-local-in-inline\"")
@@ -93,8 +103,9 @@ KTRX_CASTS_END
 #define KTRACE_NULL    nullptr
 
 /*
- * What macros that stand in a kernel's own code use instead of a C cast. KTRACE_CAST: of a value, at run time or in a
- * constant. KTRACE_ADDRESS: of the address of an object, which static initialisers have to leave to the linker.
+ * What macros that stand in a kernel's own code use instead of a C cast. KTRACE_CAST: of a value, at run time
+ * or in a constant. KTRACE_ADDRESS: of the address of an object, which static initialisers have to leave to
+ * the linker.
  */
 KTRX_CASTS_BEGIN
 extern "C++" {

@@ -33,9 +33,9 @@
 #endif
 
 /*
- * 1: the kernel is compiled with frame pointers (-fno-omit-frame-pointer), so that events can record their callers
- * and ktrace_backtrace() works. Entries from assembler code set the frame pointer to 0, or ktrace_arch_stack_end()
- * says where stacks end.
+ * 1: the kernel is compiled with frame pointers (-fno-omit-frame-pointer), so that events can record their
+ * callers and ktrace_backtrace() works. Entries from assembler code set the frame pointer to 0, or
+ * ktrace_arch_stack_end() says where stacks end.
  */
 #ifndef KTRACE_FRAME_POINTERS
 #define KTRACE_FRAME_POINTERS 0

@@ -55,8 +55,8 @@ struct ktrace_config {
 	uint32_t policy;  /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the CPUs' rings */
 	uint32_t threads; /* most threads to keep names of; 0 = none */
 	/*
-	 * Most threads to keep what they hold and wait for (ktrace/hooks.h); 256 bytes each, and as much for each CPU.
-	 * 0 = none, nor what CPUs hold.
+	 * Most threads to keep what they hold and wait for (ktrace/hooks.h); 256 bytes each, and as much for
+	 * each CPU. 0 = none, nor what CPUs hold.
 	 */
 	uint32_t holders;
 	uint32_t counters; /* nonzero: counts a CPU and event, 8 bytes each; 0: one shared count an event */
@@ -76,31 +76,31 @@ struct ktrace_config {
 	 */
 	uint64_t (*physical)(const volatile void *address);
 	/*
-	 * The kernel's system calls and errors, "0 read" a line; spec/ktrx.md, section 3, has all that can be said of them. In
-	 * its image or in lent memory, readable for ever; NULL = unknown.
+	 * The kernel's system calls and errors, "0 read" a line; spec/ktrx.md, section 3, has all that can be
+	 * said of them. In its image or in lent memory, readable for ever; NULL = unknown.
 	 */
 	const char *syscalls;
 	uint32_t clocks; /* enum ktrace_clocks of ktrace/clock.h: 0, or 1224 bytes a CPU */
 	/*
-	 * Has that CPU call ktrace_clock_serve() soon, in an interrupt; must not wait. Called with interrupts off.
-	 * NULL: its tick has to do.
+	 * Has that CPU call ktrace_clock_serve() soon, in an interrupt; must not wait. Called with interrupts
+	 * off. NULL: its tick has to do.
 	 */
 	void (*interrupt)(uint32_t cpu);
 	/*
-	 * Rows a CPU, of 320 bytes, in which repetitions of events with KTRX_EVENT_FOLD are counted, at most 64; each
-	 * serves one event at a time. 0: such events are recorded each time.
+	 * Rows a CPU, of 320 bytes, in which repetitions of events with KTRX_EVENT_FOLD are counted, at most
+	 * 64; each serves one event at a time. 0: such events are recorded each time.
 	 */
 	uint32_t folds;
 	/*
-	 * Slots of the ring that all CPUs share for events with KTRX_EVENT_RARE, a power of two from 512 on. 0: those go
-	 * into the CPUs' rings like all others.
+	 * Slots of the ring that all CPUs share for events with KTRX_EVENT_RARE, a power of two from 512 on.
+	 * 0: those go into the CPUs' rings like all others.
 	 */
 	uint32_t rare_slots;
 	/*
-	 * How many earlier boots stay readable after a reset, at most 7; 0: none. The memory lent must then be the same
-	 * each boot, survive the reset, and not be cleared by anybody: it is divided into keep + 1 equal parts, and each
-	 * boot takes the one that was used the longest ago. Costs 32 bytes a slot of the boot ring, 128 a ring and a copy
-	 * of the event table.
+	 * How many earlier boots stay readable after a reset, at most 7; 0: none. The memory lent must then
+	 * be the same each boot, survive the reset, and not be cleared by anybody: it is divided into keep +
+	 * 1 equal parts, and each boot takes the one that was used the longest ago. Costs 32 bytes a slot of
+	 * the boot ring, 128 a ring and a copy of the event table.
 	 */
 	uint32_t keep;
 };
@@ -116,16 +116,16 @@ struct ktrace_config {
 int ktrace_init(const struct ktrace_config *config);
 
 /*
- * Which boot this is of those that the memory lent with `keep` has seen, from 1: greater than 1 after a reset. 0: none is
- * kept.
+ * Which boot this is of those that the memory lent with `keep` has seen, from 1: greater than 1 after a
+ * reset. 0: none is kept.
  */
 uint64_t ktrace_boot(void);
 
 /*
  * Starts this CPU's own ring. Called on that CPU (0 to cpus - 1, as ktrace_arch_cpu() counts), with
- * interrupts off, after ktrace_init(). Errors: STATE (no ktrace_init(), online already), ARGUMENT (no such CPU;
- * the port's reserve word is another CPU's, as if ktrace_arch_cpu() were missing). After an error the CPU's
- * events go on into the boot ring, or into the ring of the CPU that the port takes it for.
+ * interrupts off, after ktrace_init(). Errors: STATE (no ktrace_init(), online already), ARGUMENT (no such
+ * CPU; the port's reserve word is another CPU's, as if ktrace_arch_cpu() were missing). After an error the
+ * CPU's events go on into the boot ring, or into the ring of the CPU that the port takes it for.
  */
 int ktrace_cpu_online(uint32_t cpu);
 
@@ -137,8 +137,8 @@ int ktrace_cpu_online(uint32_t cpu);
 int ktrace_thread_name(uint32_t thread, const char *name);
 
 /*
- * From the tick of each CPU: it is alive, and was interrupted at `pc`. Here, too, requests of a host are carried out,
- * by one CPU at a time. No effect before ktrace_cpu_online().
+ * From the tick of each CPU: it is alive, and was interrupted at `pc`. Here, too, requests of a host are
+ * carried out, by one CPU at a time. No effect before ktrace_cpu_online().
  */
 void ktrace_heartbeat(uint64_t pc);
 
@@ -168,14 +168,18 @@ void ktrace_clear(void);
 int ktrace_snapshot(void *memory, size_t size, size_t *bytes);
 
 /*
- * Sets events and settings by name, items set apart by commas or blanks, from left to right up to the first error:
- *   PATTERN=WORD+WORD…  on, off, count, both (counts and records), stop (records once, then stops all recording);
- *                       callers0, callers1, callers2, site, nosite: what its records carry; fold, nofold: whether
- *                       repetitions are counted instead; rare, norare: which ring; all leaving the rest as it is
+ * Sets events and settings by name, items set apart by commas or blanks, from left to right up to the first
+ * error:
+ *   PATTERN=WORD+WORD…  on, off, count, both (counts and records), stop (records once, then stops all
+ *                       recording);
+ *                       callers0, callers1, callers2, site, nosite: what its records carry; fold, nofold:
+ *                       whether
+ *                       repetitions are counted instead; rare, norare: which ring; all leaving the rest as it
+ *                       is
  *   PATTERN, -PATTERN   on, off
  *   SETTING=VALUE       see settings.h
- * Patterns know * and ?; one without a dot is a group. The library's own group "ktrace" (the panic message) matches
- * only patterns that begin with its name. Errors: SYNTAX, NO_EVENT, those of ktrace_setting_set().
+ * Patterns know * and ?; one without a dot is a group. The library's own group "ktrace" (the panic message)
+ * matches only patterns that begin with its name. Errors: SYNTAX, NO_EVENT, those of ktrace_setting_set().
  */
 int ktrace_control(const char *text);
 
@@ -184,28 +188,30 @@ int ktrace_control(const char *text);
  *   debug=ktrace           turns all events on; so does debug=ktrace-all
  *   debug=sched,mm         turns these groups on and all others off; debug=ktrace,sched,mm and
  *                          debug=ktrace-sched,ktrace-mm mean the same
- *                          Several debug= add up: debug=ktrace debug=mm turns all events on, debug=sched debug=mm two groups.
+ *                          Several debug= add up: debug=ktrace debug=mm turns all events on, debug=sched
+ *                          debug=mm two groups.
  *                          The library's own group "ktrace", which holds the panic message, stays as it is.
  *   ktrace=LIST            goes to ktrace_control(), after debug=
  *   SETTING=VALUE          likewise; names outside debug.ktr. that are no setting belong to somebody else
  * Without any of them nothing changes. An argument with an error does not keep the others from being applied.
- * Returns the first error: as ktrace_control(); NO_EVENT for a name in debug= that is no group. ktrace_refused() gives the word,
- * ktrace_console_refusal() prints it with a suggestion. A kernel that has categories of its own in debug= ignores NO_EVENT for
- * these words.
+ * Returns the first error: as ktrace_control(); NO_EVENT for a name in debug= that is no group.
+ * ktrace_refused() gives the word, ktrace_console_refusal() prints it with a suggestion. A kernel that has
+ * categories of its own in debug= ignores NO_EVENT for these words.
  */
 int ktrace_boot_argument(const char *command_line);
 
 /*
- * The word that the last call stopped at that failed: ktrace_control(), ktrace_boot_argument(), ktrace_setting_set(), or
- * what ktrace/console.h shows. Within the text given to it, so good for as long as that is; its length in *length, 0 if
- * nothing failed yet.
+ * The word that the last call stopped at that failed: ktrace_control(), ktrace_boot_argument(),
+ * ktrace_setting_set(), or what ktrace/console.h shows. Within the text given to it, so good for as long as
+ * that is; its length in *length, 0 if nothing failed yet.
  */
 const char *ktrace_refused(size_t *length);
 
 /*
- * Calls back with the names of events, groups and settings, at most 3, that such a word was perhaps meant to be:
- * those that differ in the fewest letters, up to 4, or the word is an event's name without its group. A word's minus and what
- * follows its equals sign do not count. Returns how many; 0 for a word that names something.
+ * Calls back with the names of events, groups and settings, at most 3, that such a word was perhaps meant to
+ * be: those that differ in the fewest letters, up to 4, or the word is an event's name without its group. A
+ * word's minus and what follows its equals sign do not count. Returns how many; 0 for a word that names
+ * something.
  */
 typedef void ktrace_near_visit(void *cookie, const char *name);
 uint32_t ktrace_control_near(const char *word, size_t length, ktrace_near_visit *visit, void *cookie);
@@ -224,8 +230,9 @@ void ktrace_exit(int status);
 
 /*
  * Ticks of the clock that a thousand events cost, measured here and now: the best of a few runs, which leave
- * about 100 events ktrace.probe in this CPU's ring. 0 if that event does not record. The figure is kept in the setting
- * debug.ktr.cost, from which a host knows what the trace itself cost; so a kernel calls this once, at boot.
+ * about 100 events ktrace.probe in this CPU's ring. 0 if that event does not record. The figure is kept in
+ * the setting debug.ktr.cost, from which a host knows what the trace itself cost; so a kernel calls this
+ * once, at boot.
  */
 uint64_t ktrace_probe_cost(void);
 

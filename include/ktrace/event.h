@@ -9,11 +9,12 @@
  *
  * An event has a group, a name, a printf text for all of its fields and 0 to 16 fields (type, name[, unit]):
  * integers, bool, char, enumerations, pointers, and const char * for a string, which is copied when the event
- * fires (at most KTRACE_STRING_MAX bytes; NULL shows as "(null)"). Arguments are evaluated only while the event is on.
+ * fires (at most KTRACE_STRING_MAX bytes; NULL shows as "(null)"). Arguments are evaluated only while the
+ * event is on.
  *
- * The compiler refuses a text that does not fit the fields (unless its warnings are off altogether: -w), and, whatever
- * its flags are, an argument that does not fit its field: a pointer for a number, a number for a pointer, a pointer to
- * another type. Numbers are converted as in a call.
+ * The compiler refuses a text that does not fit the fields (unless its warnings are off altogether: -w), and,
+ * whatever its flags are, an argument that does not fit its field: a pointer for a number, a number for a
+ * pointer, a pointer to another type. Numbers are converted as in a call.
  *
  * A kernel has ids for 4095 events. Those beyond are not recorded; the trace says how often they fired.
  *
@@ -42,7 +43,8 @@
 		       #group, #name, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, __VA_ARGS__)
 
 /*
- * The same with a state to boot with, a constant: KTRX_STATE_OFF, _RECORD, _COUNT or _COUNT | KTRX_STATE_RECORD.
+ * The same with a state to boot with, a constant: KTRX_STATE_OFF, _RECORD, _COUNT or _COUNT |
+ * KTRX_STATE_RECORD.
  *
  *	KTRACE_EVENT_STATE(KTRX_STATE_OFF, mm, zero, "%p", (void *, page));
  */
@@ -56,8 +58,8 @@
 		       #group, #name, KTRX_STATE_RECORD, 0, v1_id, __VA_ARGS__)
 
 /*
- * The same with all that can be said of it: state, flags (KTRX_EVENT_FOLD, KTRX_EVENT_RARE …), id for version 1 dumps or
- * KTRX_V1_NONE.
+ * The same with all that can be said of it: state, flags (KTRX_EVENT_FOLD, KTRX_EVENT_RARE …), id for version
+ * 1 dumps or KTRX_V1_NONE.
  */
 #define KTRACE_EVENT_WITH(state, flags, v1_id, group, name, ...)                                            \
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
@@ -67,21 +69,21 @@
 #define KTRACE(group, ...) KTRACE_SITE(1, record, ktrace_event_##group##_##__VA_ARGS__)
 
 /*
- * KTRACE_IF(condition, group, name, argument, ...): records the event if the condition holds; it is evaluated only while
- * the event is on.
+ * KTRACE_IF(condition, group, name, argument, ...): records the event if the condition holds; it is evaluated
+ * only while the event is on.
  */
 #define KTRACE_IF(condition, group, ...) KTRACE_SITE(condition, record, ktrace_event_##group##_##__VA_ARGS__)
 
 /*
- * KTRACE_EARLY(group, name, argument, ...): records the event into the boot ring, from a context whose per-CPU area is not valid (yet): a CPU that is
- * starting, an exception entry before swapgs.
+ * KTRACE_EARLY(group, name, argument, ...): records the event into the boot ring, from a context whose
+ * per-CPU area is not valid (yet): a CPU that is starting, an exception entry before swapgs.
  */
 #define KTRACE_EARLY(group, ...) KTRACE_SITE(1, record_early, ktrace_event_##group##_##__VA_ARGS__)
 
 /*
  * KTRACE_TEXT("x=%d", x): an event of the group "text" declared where it fires, types taken from the
- * arguments (at most 16). For haste; a declared event records faster and has named fields. In C++ also in inline
- * functions, templates and lambdas; each instance of a template has an event of its own.
+ * arguments (at most 16). For haste; a declared event records faster and has named fields. In C++ also in
+ * inline functions, templates and lambdas; each instance of a template has an event of its own.
  */
 #define KTRACE_TEXT(...) \
 	KTRACE_PASTE(KTRACE_TEXT_, KTRACE_BUILT(KTRACE_NO_text, KTRACE_WITH_text))(__VA_ARGS__)
@@ -102,9 +104,9 @@
 #define KTRACE_BUILT_IF_11	0
 
 /*
- * Group and name are pasted and made strings in the macros that a kernel writes: one level further down they would
- * be macro-expanded, and `unix` is a macro of gcc's. A site's name is the first of its `...`, which is never empty then:
- * ISO C and C++ ask for that.
+ * Group and name are pasted and made strings in the macros that a kernel writes: one level further down they
+ * would be macro-expanded, and `unix` is a macro of gcc's. A site's name is the first of its `...`, which is
+ * never empty then: ISO C and C++ ask for that.
  */
 #define KTRACE_DECLARE(built, ...) KTRACE_PASTE(KTRACE_DECLARE_, built)(__VA_ARGS__)
 
@@ -126,7 +128,10 @@ struct ktrace_row {
 #define KTRACE_FIELD_PACK(id, n, field)                                                \
 	ktrace_pack(packer, KTRACE_FIELD_CODE(id, n), sizeof(KTRACE_FIELD_TYPE field), \
 		    KTRACE_CAST(uint64_t, KTRACE_PASTE(a, n)));
-/* The KTRX_TYPE_* of a field: a constant that its declaration leaves, as the expression that tells it is long. */
+/*
+ * The KTRX_TYPE_* of a field: a constant that its declaration leaves, as the expression that tells it is
+ * long.
+ */
 #define KTRACE_FIELD_CODE(id, n) KTRACE_PASTE(id##_type_, n)
 #define KTRACE_FIELD_CHECK(id, n, field)                                                          \
 	enum KTRACE_CODES { KTRACE_FIELD_CODE(id, n) = KTRACE_TYPE(KTRACE_FIELD_TYPE field) };    \
@@ -151,7 +156,9 @@ struct ktrace_row {
 	((fixed) + (strings)*KTRACE_STRING_MAX < KTRACE_PAYLOAD_MAX ? (fixed) + (strings)*KTRACE_STRING_MAX \
 								    : KTRACE_PAYLOAD_MAX)
 
-/* The row: what is on goes through the slow path at first, which numbers the rows when the first event fires. */
+/*
+ * The row: what is on goes through the slow path at first, which numbers the rows when the first event fires.
+ */
 #define KTRACE_ROW(id, state, flags, v1_id, mask_bit, count, codes, text)  \
 	static struct {                                                    \
 		struct ktrx_event event;                                   \
@@ -173,8 +180,8 @@ struct ktrace_row {
 			text }
 
 /*
- * The row of a place that records an event, as a variable of the enclosing block. An event that is not built has
- * no address; without optimisation the row stays all the same.
+ * The row of a place that records an event, as a variable of the enclosing block. An event that is not built
+ * has no address; without optimisation the row stays all the same.
  */
 #define KTRACE_PLACE_ROW(id)                                                                           \
 	KTRACE_LOCAL_BEGIN                                                                             \
@@ -189,8 +196,12 @@ struct ktrace_row {
 	KTRACE_LOCAL_END
 #define KTRACE_PLACE_SIZE(file) KTRACE_CAST(uint16_t, (sizeof(struct ktrx_place) + (file) + 7u) & ~7u)
 
-#define KTRACE_ROW_SIZE(strings)		      KTRACE_CAST(uint16_t, (sizeof(struct ktrx_event) + (strings) + 7u) & ~7u)
-#define KTRACE_STATE_LINKED(state)		      ((state) != KTRX_STATE_OFF ? (state) | KTRX_STATE_SLOW : KTRX_STATE_OFF)
+/* clang-format off */
+#define KTRACE_ROW_SIZE(strings) \
+	KTRACE_CAST(uint16_t, (sizeof(struct ktrx_event) + (strings) + 7u) & ~7u)
+#define KTRACE_STATE_LINKED(state) \
+	((state) != KTRX_STATE_OFF ? (state) | KTRX_STATE_SLOW : KTRX_STATE_OFF)
+/* clang-format on */
 #define KTRACE_ROW_STRINGS(group, name, fields, text) group "\0" name "\0" text "\0" __FILE__ "\0" fields
 
 #define KTRACE_SITE(condition, how, ...) \
@@ -221,8 +232,8 @@ struct ktrace_row {
 	KTRACE_FUNCTION_EARLY(id, __VA_ARGS__)
 
 /*
- * The functions that record. `kind` is whose row they are given: that of an event, or of a place. `parameter` and `pack` are for
- * KTRACE_EACH: the type and name of a field's argument, and how it is packed.
+ * The functions that record. `kind` is whose row they are given: that of an event, or of a place. `parameter`
+ * and `pack` are for KTRACE_EACH: the type and name of a field's argument, and how it is packed.
  */
 #define KTRACE_FUNCTIONS(id, kind, parameter, pack, ...)                                                   \
 	KTRACE_INLINE void id##_pack(struct ktrace_packer *packer KTRACE_EACH(parameter, id, __VA_ARGS__)) \

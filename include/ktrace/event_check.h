@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Machinery of event.h: what the compiler checks of an event's text and of a site's arguments. C and C++ hold a text
- * against its arguments by -Wformat. C++ refuses an argument of another type by itself. C converts pointers and numbers
- * into each other and only warns, if at all: there each site asserts that its arguments fit.
+ * Machinery of event.h: what the compiler checks of an event's text and of a site's arguments. C and C++ hold
+ * a text against its arguments by -Wformat. C++ refuses an argument of another type by itself. C converts
+ * pointers and numbers into each other and only warns, if at all: there each site asserts that its arguments
+ * fit.
  */
 #ifndef KTRACE_EVENT_CHECK_H
 #define KTRACE_EVENT_CHECK_H
@@ -62,7 +63,10 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 	_Generic((pointer), void * : 1, const void * : 1, volatile void * : 1, const volatile void * : 1, \
 		 default : 0)
 
-/* Is it a null pointer constant, such as 0? The other operand of ?: gives a pointer to int its type only then. */
+/*
+ * Is it a null pointer constant, such as 0? The other operand of ?: gives a pointer to int its type only
+ * then.
+ */
 #define KTRACE_IS_NULL(value)	_Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
 
 /* A value as its text takes it: %p wants a pointer to void if the compiler is pedantic. */
@@ -79,7 +83,10 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 	 : KTRACE_IS_VOID_POINTER((type)0)			     ? KTRACE_TAKES_ANY    \
 								     : KTRACE_TAKES_POINTER)
 
-/* What the declaration of an event leaves for its sites: of each field what it takes, and its type if a pointer. */
+/*
+ * What the declaration of an event leaves for its sites: of each field what it takes, and its type if a
+ * pointer.
+ */
 #define KTRACE_FIELD_RULE(id, n, type)                                                           \
 	enum { KTRACE_PASTE(id##_takes_, n) = KTRACE_TAKES(KTRACE_PASTE(id##_type_, n), type) }; \
 	typedef __typeof__(KTRACE_AS_POINTER((type)0)) KTRACE_PASTE(id##_pointer_, n);
@@ -105,7 +112,9 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 	KTRACE_UNEVALUATED_END
 /* clang-format on */
 
-/* An argument with a side effect, or one cast to and fro, is nothing to warn of where it is only looked at. */
+/*
+ * An argument with a side effect, or one cast to and fro, is nothing to warn of where it is only looked at.
+ */
 #ifdef __clang__
 #define KTRACE_UNEVALUATED_BEGIN                                                                      \
 	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunevaluated-expression\"") \

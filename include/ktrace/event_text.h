@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Machinery of event.h: KTRACE_TEXT, an event that is declared where it fires. In C its row is a static variable of the
- * block. In C++ a site may stand in an inline function or a template; event_text_cxx.h says how its row gets into the
- * section.
+ * Machinery of event.h: KTRACE_TEXT, an event that is declared where it fires. In C its row is a static
+ * variable of the block. In C++ a site may stand in an inline function or a template; event_text_cxx.h says
+ * how its row gets into the section.
  */
 #ifndef KTRACE_EVENT_TEXT_H
 #define KTRACE_EVENT_TEXT_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * KTRACE_TEXT in C++: an event for each site, and for each instance of a template that it stands in, which ends up in the
- * section of the events once in the program, whatever the linkage of the function around it.
+ * KTRACE_TEXT in C++: an event for each site, and for each instance of a template that it stands in, which
+ * ends up in the section of the events once in the program, whatever the linkage of the function around it.
  *
- * clang does that for a variable: its section belongs to the variable's COMDAT group. g++ has one group or none for all
- * variables of a section, so that those of inline functions conflict with all others, and ignores the section of a
- * template's. There a function of its own emits the row, in assembler, into the group that the function itself is in, and
- * returns its address. It is not inlined, so it is emitted once where it is used, and discarded with its row.
+ * clang does that for a variable: its section belongs to the variable's COMDAT group. g++ has one group or
+ * none for all variables of a section, so that those of inline functions conflict with all others, and
+ * ignores the section of a template's. There a function of its own emits the row, in assembler, into the
+ * group that the function itself is in, and returns its address. It is not inlined, so it is emitted once
+ * where it is used, and discarded with its row.
  */
 #ifndef KTRACE_EVENT_TEXT_CXX_H
 #define KTRACE_EVENT_TEXT_CXX_H
@@ -27,7 +28,10 @@ template <unsigned long Size> struct ktrace_text_row {
 	char strings[Size];
 };
 
-/* The row of a site, as constants. Site::strings() returns the row's strings, `Values` are the arguments' types. */
+/*
+ * The row of a site, as constants. Site::strings() returns the row's strings, `Values` are the arguments'
+ * types.
+ */
 template <class Site, uint32_t Line, class... Values> struct ktrace_text_facts {
 	static_assert(ktrace_text_holds<void, Values...>::all, "ktrace: no field can hold this type");
 
@@ -109,7 +113,9 @@ template <class Facts, unsigned long At> struct ktrace_text_word {
 	};
 };
 
-/* Neither inlined nor copied, which would emit the row again, nor merged with the same of another instance. */
+/*
+ * Neither inlined nor copied, which would emit the row again, nor merged with the same of another instance.
+ */
 #if __has_attribute(no_icf)
 #define KTRACE_TEXT_APART __attribute__((__noinline__, __noclone__, __no_instrument_function__, __no_icf__))
 #else
@@ -117,7 +123,10 @@ template <class Facts, unsigned long At> struct ktrace_text_word {
 #endif
 
 #define KTRACE_TEXT_SECTION ".pushsection ktrace_events, \"aw?\", %%progbits\n"
-/* Before an operand that is written as a bare number, without the mark that some assemblers have before numbers. */
+/*
+ * Before an operand that is written as a bare number, without the mark that some assemblers have before
+ * numbers.
+ */
 #ifdef KTRACE_ARCH_NUMBER
 #define KTRACE_TEXT_N KTRACE_ARCH_NUMBER
 #else

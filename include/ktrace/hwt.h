@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Hardware trace: which instructions ran, as trace units in the CPUs (ktrace/hwt_backend.h) tell it. For kernels on
- * processors that have them, and, with the unit in software, on any under QEMU. Compile KTRACE_HWT_SOURCES of
- * kernel/ktrace.mk on top. The bytes: ktrx/hwt.h.
+ * Hardware trace: which instructions ran, as trace units in the CPUs (ktrace/hwt_backend.h) tell it. For
+ * kernels on processors that have them, and, with the unit in software, on any under QEMU. Compile
+ * KTRACE_HWT_SOURCES of kernel/ktrace.mk on top. The bytes: ktrx/hwt.h.
  *
- * A context traces one target: CPUs in kernel mode (CPU mode), or the threads of one process in user mode (thread mode). It
- * belongs to an owner, a process as a rule; when that dies, its contexts end.
+ * A context traces one target: CPUs in kernel mode (CPU mode), or the threads of one process in user mode
+ * (thread mode). It belongs to an owner, a process as a rule; when that dies, its contexts end.
  *
- *	1. ktrace_hwt_alloc()     the owner asks for a target and a backend; buffers are lent, an ident comes back
+ *	1. ktrace_hwt_alloc()     the owner asks for a target and a backend; buffers are lent, an ident comes
+ *	                          back
  *	2. ktrace_hwt_configure() ranges, packets, whether exec and mmap pause
- *	3. ktrace_hwt_start()     CPU mode: CPUs trace from here on; thread mode: threads do when they are switched in
- *	4. hooks                  switch units on and off, and queue records of what was mapped, made and named
+ *	3. ktrace_hwt_start()     CPU mode: CPUs trace from here on; thread mode: threads do when they are
+ *	                          switched in
+ *	4. hooks                  switch units on and off, and queue records of what was mapped, made and
+ *	                          named
  *	5. ktrace_hwt_records(), ktrace_hwt_position(), ktrace_hwt_wakeup(), ktrace_hwt_service()
  *	6. ktrace_hwt_stop(), ktrace_hwt_release()
  *
- * Records are those of a process trace, ready to be written to a file: what a context says begins with a file's head
- * (struct ktrx_proc_head). They wait in a queue that is lent; where it is full, hooks that may sleep wait for room (the
- * pause's timeout, and not again until somebody has read), and what is lost all the same is counted in the `lost` of the
- * next one. There always is a next one.
+ * Records are those of a process trace, ready to be written to a file: what a context says begins with a
+ * file's head (struct ktrx_proc_head). They wait in a queue that is lent; where it is full, hooks that may
+ * sleep wait for room (the pause's timeout, and not again until somebody has read), and what is lost all the
+ * same is counted in the `lost` of the next one. There always is a next one.
  *
- * Locks: the library takes the kernel's short lock and table lock through callbacks, as ktrace/proc.h has it, and holds
- * neither where it calls what may sleep. What may sleep says so; all else may be called with interrupts off, not by an NMI.
+ * Locks: the library takes the kernel's short lock and table lock through callbacks, as ktrace/proc.h has it,
+ * and holds neither where it calls what may sleep. What may sleep says so; all else may be called with
+ * interrupts off, not by an NMI.
  */
 #ifndef KTRACE_HWT_H
 #define KTRACE_HWT_H
@@ -34,8 +38,8 @@
 KTRACE_BEGIN_C
 
 /*
- * 0, for all that is compiled: the hooks below are nothing at all, no context is made, and KTRACE_HWT_SOURCES need not be
- * compiled.
+ * 0, for all that is compiled: the hooks below are nothing at all, no context is made, and KTRACE_HWT_SOURCES
+ * need not be compiled.
  */
 #ifndef KTRACE_HWT_HOOKS
 #define KTRACE_HWT_HOOKS 1
@@ -86,11 +90,11 @@ struct ktrace_hwt_kernel {
 	/* Address space of a process, as the CPU's register has it. Table locked; 0: unknown. */
 	uint64_t (*space)(const struct ktrace_hwt_process *process);
 	/*
-	 * Table locked, throughout from the first to the last. What a process has mapped so that it can be executed, n-th
-	 * of it: the program itself first, then what it has mapped since, its libraries among that; of NULL: the kernel,
-	 * then its modules. What ktrace_hwt_mmap() is called for is among it before that, what ktrace_hwt_munmap() is called
-	 * for no more. Copies the path, NUL-terminated, and returns KTRX_HWT_EXECUTABLE, _MMAP or _KERNEL; 0: there are no
-	 * more. NULL: the kernel cannot tell.
+	 * Table locked, throughout from the first to the last. What a process has mapped so that it can be
+	 * executed, n-th of it: the program itself first, then what it has mapped since, its libraries among
+	 * that; of NULL: the kernel, then its modules. What ktrace_hwt_mmap() is called for is among it
+	 * before that, what ktrace_hwt_munmap() is called for no more. Copies the path, NUL-terminated, and
+	 * returns KTRX_HWT_EXECUTABLE, _MMAP or _KERNEL; 0: there are no more. NULL: the kernel cannot tell.
 	 */
 	uint32_t (*image)(const struct ktrace_hwt_process *process, uint32_t n, struct ktrx_hwt_image *image,
 			  char *path, size_t room);
@@ -101,18 +105,21 @@ struct ktrace_hwt_kernel {
 	void *(*alloc)(size_t size);
 	void (*free)(void *memory, size_t size);
 	/*
-	 * Copies records to where ktrace_hwt_records() is to put them, which may be a program's memory. Nonzero: they
-	 * cannot be written there. NULL: that is memory of the kernel's. May sleep, but for nothing that another program
-	 * has to do: the target may be waiting.
+	 * Copies records to where ktrace_hwt_records() is to put them, which may be a program's memory.
+	 * Nonzero: they cannot be written there. NULL: that is memory of the kernel's. May sleep, but for
+	 * nothing that another program has to do: the target may be waiting.
 	 */
 	int (*copy_out)(void *to, const void *from, size_t size);
-	/* Calls it on that CPU, interrupts off, and waits for it; on the running CPU, too. DEVICE: the CPU is not there. May sleep. */
+	/*
+	 * Calls it on that CPU, interrupts off, and waits for it; on the running CPU, too. DEVICE: the CPU is
+	 * not there. May sleep.
+	 */
 	int (*on_cpu)(uint32_t cpu, void (*function)(void *argument), void *argument);
 	/*
-	 * Sleeps while *word is what was seen, but no longer than so many ns; may return early. As a futex does: a
-	 * wake() that comes after the word was looked at is not missed. Nonzero: the thread is to end, or to do
-	 * something else, and must not wait any more. UINT64_MAX: without end, and nothing but wake() ends it; it will
-	 * not take long.
+	 * Sleeps while *word is what was seen, but no longer than so many ns; may return early. As a futex
+	 * does: a wake() that comes after the word was looked at is not missed. Nonzero: the thread is to
+	 * end, or to do something else, and must not wait any more. UINT64_MAX: without end, and nothing but
+	 * wake() ends it; it will not take long.
 	 */
 	int (*sleep)(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns);
 	/* All that sleep on that word, which has changed. Any context but the hooks of the switch. */
@@ -125,15 +132,17 @@ struct ktrace_hwt_kernel {
 int ktrace_hwt_init(const struct ktrace_hwt_kernel *kernel);
 
 /*
- * Makes a backend known: looks for its hardware. DEVICE: it is not there (backend->why), and the backend is not known.
- * Thread context; the backend stays the library's.
+ * Makes a backend known: looks for its hardware. DEVICE: it is not there (backend->why), and the backend is
+ * not known. Thread context; the backend stays the library's.
  */
 int ktrace_hwt_add(struct ktrace_hwt_backend *backend);
 /* Takes it away again. BUSY: a context has it; ARGUMENT: it is not known. Thread context. */
 int ktrace_hwt_remove(struct ktrace_hwt_backend *backend);
 /* Those that are there, in the order in which they were added, from NULL to NULL. */
 struct ktrace_hwt_backend *ktrace_hwt_next_backend(struct ktrace_hwt_backend *last);
-/* The registers of a backend on a CPU, for people. DEVICE: no such CPU, or it has nothing to say. May sleep. */
+/*
+ * The registers of a backend on a CPU, for people. DEVICE: no such CPU, or it has nothing to say. May sleep.
+ */
 int ktrace_hwt_dump(struct ktrace_hwt_backend *backend, uint32_t cpu,
 		    void (*print)(void *to, const char *name, uint64_t value), void *to);
 
@@ -159,23 +168,27 @@ struct ktrace_hwt_pausing {
 #define KTRACE_HWT_PAUSE_MMAP 2u
 
 /*
- * Makes a context for the running process, which may trace a target as ktrace_proc_control() has it. CPU mode: the
- * superuser alone, in no jail. Errors: ARGUMENT (size, mode, CPUs, buffer), DEVICE (no such backend; a CPU is not there),
- * NO_PROCESS, PERMISSION, EXIST (the target has a context; of this backend there is one for a CPU and another one for that
- * CPU or for a process), MEMORY, STATE (no ktrace_hwt_init()), LEFT_OUT (KTRACE_HWT_HOOKS is 0: without hooks a target
- * would be waited for that never comes). May sleep.
+ * Makes a context for the running process, which may trace a target as ktrace_proc_control() has it. CPU
+ * mode: the superuser alone, in no jail. Errors: ARGUMENT (size, mode, CPUs, buffer), DEVICE (no such
+ * backend; a CPU is not there), NO_PROCESS, PERMISSION, EXIST (the target has a context; of this backend
+ * there is one for a CPU and another one for that CPU or for a process), MEMORY, STATE (no
+ * ktrace_hwt_init()), LEFT_OUT (KTRACE_HWT_HOOKS is 0: without hooks a target would be waited for that never
+ * comes). May sleep.
  */
 int ktrace_hwt_alloc(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *caller,
 		     const struct ktrace_hwt_request *request, uint32_t *ident);
 
-/* The context of that number, with a reference; NULL: there is none. Give it back by ktrace_hwt_put(), which may sleep. */
+/*
+ * The context of that number, with a reference; NULL: there is none. Give it back by ktrace_hwt_put(), which
+ * may sleep.
+ */
 struct ktrace_hwt_context *ktrace_hwt_get(uint32_t ident);
 void ktrace_hwt_put(struct ktrace_hwt_context *context);
 
 /*
- * STATE: it runs. ARGUMENT: the backend cannot do that, or a process's kernel code was asked for; ranges beyond the
- * backend's count are left out, `left_out` says how many. Level 0: user code of a process, kernel code of a CPU. pausing
- * may be NULL: no pauses. May sleep.
+ * STATE: it runs. ARGUMENT: the backend cannot do that, or a process's kernel code was asked for; ranges
+ * beyond the backend's count are left out, `left_out` says how many. Level 0: user code of a process, kernel
+ * code of a CPU. pausing may be NULL: no pauses. May sleep.
  */
 int ktrace_hwt_configure(struct ktrace_hwt_context *context, const struct ktrace_hwt_config *config,
 			 const struct ktrace_hwt_pausing *pausing, uint32_t *left_out);
@@ -185,11 +198,12 @@ int ktrace_hwt_start(struct ktrace_hwt_context *context);
 int ktrace_hwt_stop(struct ktrace_hwt_context *context);
 
 /*
- * Takes whole records out of the queue, by copy_out(), at most `most` (1 to KTRACE_HWT_RECORD_MAX) and as many as fit;
- * returns their bytes and sets *count. The first time the file's head stands before them and counts as one. Waits up to
- * timeout_ns for the first (0: does not), and then returns 0. ARGUMENT: the first does not fit into `room`, 2048 are
- * enough for each. FAULT: copy_out() failed, and all records are still there. NO_PROCESS: the target is gone, and all
- * that there was has been taken. STATE: the context has ended. May sleep.
+ * Takes whole records out of the queue, by copy_out(), at most `most` (1 to KTRACE_HWT_RECORD_MAX) and as
+ * many as fit; returns their bytes and sets *count. The first time the file's head stands before them and
+ * counts as one. Waits up to timeout_ns for the first (0: does not), and then returns 0. ARGUMENT: the first
+ * does not fit into `room`, 2048 are enough for each. FAULT: copy_out() failed, and all records are still
+ * there. NO_PROCESS: the target is gone, and all that there was has been taken. STATE: the context has ended.
+ * May sleep.
  */
 int64_t ktrace_hwt_records(struct ktrace_hwt_context *context, void *to, size_t room, uint32_t most,
 			   uint64_t timeout_ns, uint32_t *count);
@@ -197,8 +211,8 @@ int64_t ktrace_hwt_records(struct ktrace_hwt_context *context, void *to, size_t 
 struct ktrace_hwt_place {
 	uint32_t unit;
 	uint32_t tid;
-	uint64_t
-		position; /* bytes written since the unit was made; the buffer holds the last buffer.size of them … */
+	/* bytes written since the unit was made; the buffer holds the last buffer.size of them … */
+	uint64_t position;
 	uint64_t wraps; /* … and has begun anew so often */
 	uint64_t lost;
 	uint32_t enabled; /* it is being written */
@@ -207,16 +221,25 @@ struct ktrace_hwt_place {
 /* Where a unit writes now. ARGUMENT: no such unit. May sleep. */
 int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struct ktrace_hwt_place *place);
 /*
- * Releases the threads that wait in exec or mmap and whose records have been taken. One whose record has been taken is
- * waiting, or has waited long enough. STATE: there is none.
+ * Releases the threads that wait in exec or mmap and whose records have been taken. One whose record has been
+ * taken is waiting, or has waited long enough. STATE: there is none.
  */
 int ktrace_hwt_wakeup(struct ktrace_hwt_context *context);
-/* The bytes up to `position` have been taken. ARGUMENT: no such unit, or not so many; STATE: the context has ended. May sleep. */
+/*
+ * The bytes up to `position` have been taken. ARGUMENT: no such unit, or not so many; STATE: the context has
+ * ended. May sleep.
+ */
 int ktrace_hwt_service(struct ktrace_hwt_context *context, uint32_t unit, uint64_t position);
-/* The unit's buffer, for mapping read-only; it stays while the caller has a reference to the context. NULL: no such unit. */
+/*
+ * The unit's buffer, for mapping read-only; it stays while the caller has a reference to the context. NULL:
+ * no such unit.
+ */
 const struct ktrace_hwt_buffer *ktrace_hwt_unit_buffer(struct ktrace_hwt_context *context, uint32_t unit);
 
-/* Ends a context, or all of an owner: stopped, threads let go, buffers back once nobody has a reference. May sleep. */
+/*
+ * Ends a context, or all of an owner: stopped, threads let go, buffers back once nobody has a reference. May
+ * sleep.
+ */
 void ktrace_hwt_release(struct ktrace_hwt_context *context);
 void ktrace_hwt_owner_exit(struct ktrace_hwt_owner *owner);
 
@@ -241,8 +264,8 @@ void ktrace_hwt_do_munmap(struct ktrace_hwt_process *process, struct ktrace_hwt_
 void ktrace_hwt_do_exit(struct ktrace_hwt_process *process);
 
 /*
- * The thread is about to run, or has just stopped to, on this CPU: no other can take it before the hook has returned. In
- * the switch, interrupts off.
+ * The thread is about to run, or has just stopped to, on this CPU: no other can take it before the hook has
+ * returned. In the switch, interrupts off.
  */
 KTRACE_INLINE void ktrace_hwt_switch_in(struct ktrace_hwt_thread *thread)
 {
@@ -255,7 +278,10 @@ KTRACE_INLINE void ktrace_hwt_switch_out(struct ktrace_hwt_thread *thread)
 		ktrace_hwt_do_switch_out(thread);
 }
 
-/* A thread of the process can be found by next_thread() and does not run yet. May sleep: a buffer is lent for it. */
+/*
+ * A thread of the process can be found by next_thread() and does not run yet. May sleep: a buffer is lent for
+ * it.
+ */
 KTRACE_INLINE void ktrace_hwt_thread_create(struct ktrace_hwt_process *process,
 					    struct ktrace_hwt_thread *thread)
 {
@@ -279,8 +305,8 @@ KTRACE_INLINE void ktrace_hwt_thread_exit(struct ktrace_hwt_process *process,
 
 /*
  * The running process has become another program, linked at its headers' addresses plus base; `gains` as in
- * ktrace_proc_exec(): such a process is traced on only for the superuser. Before its first instruction. May sleep: it is
- * here that it pauses.
+ * ktrace_proc_exec(): such a process is traced on only for the superuser. Before its first instruction. May
+ * sleep: it is here that it pauses.
  */
 KTRACE_INLINE void ktrace_hwt_exec(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread,
 				   uint64_t base, const char *path, int gains)
@@ -301,7 +327,10 @@ KTRACE_INLINE void ktrace_hwt_munmap(struct ktrace_hwt_process *process, struct 
 	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&process->context != NULL))
 		ktrace_hwt_do_munmap(process, thread, address, size);
 }
-/* The process is gone, by its last thread: its context stays, for who reads it, until its owner ends it. May sleep. */
+/*
+ * The process is gone, by its last thread: its context stays, for who reads it, until its owner ends it. May
+ * sleep.
+ */
 KTRACE_INLINE void ktrace_hwt_exit(struct ktrace_hwt_process *process)
 {
 	if (KTRACE_HWT_HOOKS)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a trace unit is to ktrace/hwt.h: one struct of operations. A backend knows its registers and nothing of processes,
- * files or locks; who calls what, where and in which state is said with each operation.
+ * What a trace unit is to ktrace/hwt.h: one struct of operations. A backend knows its registers and nothing
+ * of processes, files or locks; who calls what, where and in which state is said with each operation.
  *
- * A unit is what a context has for each CPU (CPU mode) or each thread (thread mode): a buffer and what the backend keeps
- * with it. Its life:
+ * A unit is what a context has for each CPU (CPU mode) or each thread (thread mode): a buffer and what the
+ * backend keeps with it. Its life:
  *
  *   1. init           the backend finds its hardware, once
  *   2. unit_init      a buffer has been lent: tables are built in it
@@ -42,15 +42,15 @@ struct ktrace_hwt_config {
 	struct {
 		uint64_t start, end; /* [start, end) */
 	} range[KTRACE_HWT_RANGES_MAX];
-	uint64_t
-		space; /* CR3, or TTBR0 with ASID, of the target; only that is traced if KTRACE_HWT_SPACE. 0: unknown */
+	/* CR3, or TTBR0 with ASID, of the target; only that is traced if KTRACE_HWT_SPACE. 0: unknown */
+	uint64_t space;
 	uint32_t psb_period; /* bytes between synchronisation points, rounded to what there is; 0: 4096 */
-	uint32_t
-		mtc_period; /* PT: ticks of the crystal between MTC packets, rounded to a power of two; 0: 256 */
-	uint32_t
-		cycle_threshold; /* PT: cycles between CYC packets, rounded to what there is; 0: 1. ETM: TRCCCCTLR */
-	uint32_t
-		interrupt_every; /* bytes of buffer between two interrupts, a multiple of a page; 0: half the buffer */
+	/* PT: ticks of the crystal between MTC packets, rounded to a power of two; 0: 256 */
+	uint32_t mtc_period;
+	/* PT: cycles between CYC packets, rounded to what there is; 0: 1. ETM: TRCCCCTLR */
+	uint32_t cycle_threshold;
+	/* bytes of buffer between two interrupts, a multiple of a page; 0: half the buffer */
+	uint32_t interrupt_every;
 	uint32_t interval; /* SPE: operations between two samples; 0: 4096 */
 	uint32_t latency;  /* SPE: only those that took as many cycles */
 	uint64_t events;   /* SPE: only those with all of these events (PMSEVFR); 0: all */
@@ -60,8 +60,9 @@ struct ktrace_hwt_config {
 #define KTRACE_HWT_CYCLES 4u /* CYC packets; cycle counts */
 #define KTRACE_HWT_SPACE \
 	8u /* only the address space `space`; else all of them, told by PIP or context packets */
-#define KTRACE_HWT_RETURNS  16u /* returns are packets of their own, not compressed */
-#define KTRACE_HWT_STOP	    32u /* when the buffer is full, stop; else begin anew at its start, and count that */
+#define KTRACE_HWT_RETURNS 16u /* returns are packets of their own, not compressed */
+/* when the buffer is full, stop; else begin anew at its start, and count that */
+#define KTRACE_HWT_STOP	    32u
 #define KTRACE_HWT_JITTER   64u	 /* SPE: vary the interval */
 #define KTRACE_HWT_LOADS    128u /* SPE: sample only these kinds, any of them; none: all */
 #define KTRACE_HWT_STORES   256u
@@ -78,11 +79,15 @@ struct ktrace_hwt_buffer {
 	const struct ktrace_hwt_piece *piece;
 	uint32_t pieces;
 	uint64_t size; /* of all pieces */
-	/* For the hardware's tables (ToPA, scatter lists): KTRACE_HWT_TABLE_SIZE(size) bytes, physically contiguous, at a page. */
+	/*
+	 * For the hardware's tables (ToPA, scatter lists): KTRACE_HWT_TABLE_SIZE(size) bytes, physically
+	 * contiguous, at a page.
+	 */
 	void *table;
 	uint64_t table_physical;
 	size_t table_size;
-	void *base; /* where all of it is mapped one after another, for a kernel that reads it; NULL: nowhere */
+	/* where all of it is mapped one after another, for a kernel that reads it; NULL: nowhere */
+	void *base;
 	void *cookie; /* the kernel's own */
 };
 #define KTRACE_HWT_TABLE_SIZE(size) (((size) / 4096u + 64u) * 16u)
@@ -97,11 +102,11 @@ struct ktrace_hwt_unit {
 	uint32_t enabled; /* on which CPU, plus 1; 0: on none */
 	uint32_t full;	  /* it has stopped since its buffer is full */
 	struct ktrace_hwt_buffer buffer;
-	uint64_t
-		position; /* bytes written since it was made; by the backend, in disable, read and interrupt */
-	uint64_t wraps;	  /* how often it has begun anew */
-	uint64_t lost;	  /* times that the hardware said it lost something: overflows, dropped samples */
-	uint64_t served;  /* up to this position somebody has taken the bytes (service) */
+	/* bytes written since it was made; by the backend, in disable, read and interrupt */
+	uint64_t position;
+	uint64_t wraps;	 /* how often it has begun anew */
+	uint64_t lost;	 /* times that the hardware said it lost something: overflows, dropped samples */
+	uint64_t served; /* up to this position somebody has taken the bytes (service) */
 	uint64_t state[KTRACE_HWT_STATE_WORDS]; /* the backend's own: registers, place in tables */
 	/* The library's own. */
 	struct ktrace_hwt_unit *next;	   /* of the context */
@@ -112,13 +117,16 @@ struct ktrace_hwt_unit {
 };
 
 /*
- * Operations return KTRACE_OK or a negative enum ktrace_error: ARGUMENT (the configuration asks for what it cannot do),
- * DEVICE (absent, or it did not come to rest in time), MEMORY (table too small), BUSY (what CPUs share is another unit's).
- * The library calls none of them twice at once for the same unit. None may sleep, but init and deinit, nor call the library;
- * the kernel's short lock may be held.
+ * Operations return KTRACE_OK or a negative enum ktrace_error: ARGUMENT (the configuration asks for what it
+ * cannot do), DEVICE (absent, or it did not come to rest in time), MEMORY (table too small), BUSY (what CPUs
+ * share is another unit's). The library calls none of them twice at once for the same unit. None may sleep,
+ * but init and deinit, nor call the library; the kernel's short lock may be held.
  */
 struct ktrace_hwt_backend_operations {
-	/* Thread context, once, on any CPU. DEVICE: no such hardware here, and backend->why says what was looked for. */
+	/*
+	 * Thread context, once, on any CPU. DEVICE: no such hardware here, and backend->why says what was
+	 * looked for.
+	 */
 	int (*init)(struct ktrace_hwt_backend *backend);
 	void (*deinit)(struct ktrace_hwt_backend *backend); /* no unit is left */
 	/* Each CPU's own part, on that CPU, interrupts off; before any enable there. May be NULL. */
@@ -129,35 +137,49 @@ struct ktrace_hwt_backend_operations {
 	/* Any CPU, not enabled. Works the registers' values out; what exceeds the hardware is ARGUMENT. */
 	int (*configure)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
 			 const struct ktrace_hwt_config *config);
-	/* On the CPU that is to be traced, interrupts off. Goes on where the last disable stopped. Not if unit->full. */
+	/*
+	 * On the CPU that is to be traced, interrupts off. Goes on where the last disable stopped. Not if
+	 * unit->full.
+	 */
 	int (*enable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
-	/* On the same CPU, interrupts off. On return all is in memory, and position, wraps, lost and full are right. */
+	/*
+	 * On the same CPU, interrupts off. On return all is in memory, and position, wraps, lost and full are
+	 * right.
+	 */
 	int (*disable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * Instead of disable where the CPU has gone away: on another one, interrupts off. What it had not stored is lost; whatever
-	 * it shared with others is given back, and nothing is written to the buffer any more. NULL: that takes nothing.
+	 * Instead of disable where the CPU has gone away: on another one, interrupts off. What it had not
+	 * stored is lost; whatever it shared with others is given back, and nothing is written to the buffer
+	 * any more. NULL: that takes nothing.
 	 */
 	void (*abandon)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * On the CPU, enabled, interrupts off: other code is to be run, and a record has said so. Times in its packets are
-	 * later than that of the record from here on. NULL: the unit's clock is that of the records, or nobody knows.
+	 * On the CPU, enabled, interrupts off: other code is to be run, and a record has said so. Times in
+	 * its packets are later than that of the record from here on. NULL: the unit's clock is that of the
+	 * records, or nobody knows.
 	 */
 	void (*renew)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/* On the CPU if enabled, interrupts off, else anywhere: brings position and wraps up to date. */
 	int (*read)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
-	/* The trace unit's interrupt, on its CPU. Nonzero: position has moved, or the buffer is full. NULL: it has none. */
+	/*
+	 * The trace unit's interrupt, on its CPU. Nonzero: position has moved, or the buffer is full. NULL:
+	 * it has none.
+	 */
 	int (*interrupt)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * Bytes up to unit->served have been taken; a unit that waited for room goes on: clears unit->full. Not enabled;
-	 * interrupts off, any CPU. NULL: one that is full stays so.
+	 * Bytes up to unit->served have been taken; a unit that waited for room goes on: clears unit->full.
+	 * Not enabled; interrupts off, any CPU. NULL: one that is full stays so.
 	 */
 	int (*service)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
-	/* What follows struct ktrx_hwt_context for the decoder; returns its bytes, at most `room`. NULL: nothing. */
+	/*
+	 * What follows struct ktrx_hwt_context for the decoder; returns its bytes, at most `room`. NULL:
+	 * nothing.
+	 */
 	size_t (*describe)(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			   void *to, size_t room);
 	/*
-	 * The unit's time, as its packets have it, and its ticks a second, for CLOCK records; interrupts off, any CPU.
-	 * NULL: its packets carry no time, or nobody knows.
+	 * The unit's time, as its packets have it, and its ticks a second, for CLOCK records; interrupts off,
+	 * any CPU. NULL: its packets carry no time, or nobody knows.
 	 */
 	int (*clock)(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_t *frequency);
 	/* Says the registers, one line a call of print; on the CPU. NULL: nothing to say. */
@@ -165,7 +187,10 @@ struct ktrace_hwt_backend_operations {
 		     void (*print)(void *to, const char *name, uint64_t value), void *to);
 };
 
-/* Lives as long as the kernel. Those of the library are made by ktrace_hwt_pt_make() and its like, in headers of their own. */
+/*
+ * Lives as long as the kernel. Those of the library are made by ktrace_hwt_pt_make() and its like, in headers
+ * of their own.
+ */
 struct ktrace_hwt_backend {
 	const char *name; /* "pt", "coresight", "spe", "qemu", "mock" */
 	uint8_t kind;	  /* KTRX_HWT_BACKEND_* */
@@ -199,7 +224,10 @@ struct ktrace_hwt_access_mmio {
 	void (*barrier)(void);
 };
 
-/* SPE: system registers of this CPU, by the encoding op0 op1 CRn CRm op2 as MRS has it (bits 20:5 of the instruction). */
+/*
+ * SPE: system registers of this CPU, by the encoding op0 op1 CRn CRm op2 as MRS has it (bits 20:5 of the
+ * instruction).
+ */
 #define KTRACE_HWT_SYSREG(op0, op1, crn, crm, op2)                                                     \
 	((uint32_t)(op0) << 14 | (uint32_t)(op1) << 11 | (uint32_t)(crn) << 7 | (uint32_t)(crm) << 3 | \
 	 (uint32_t)(op2))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `coresight` of ktrace/hwt.h: a trace unit (ETMv4, or an ETE that is mapped) at each CPU, and what leads its
- * trace to memory. The kernel says what there is and how it is connected, as its device tree has it; everything else is
- * read from the components.
+ * The backend `coresight` of ktrace/hwt.h: a trace unit (ETMv4, or an ETE that is mapped) at each CPU, and
+ * what leads its trace to memory. The kernel says what there is and how it is connected, as its device tree
+ * has it; everything else is read from the components.
  *
  *	static struct ktrace_coresight_component component[] = {
  *		{ .type = KTRACE_CORESIGHT_ETM4, .base = …, .cpu = 0 },
@@ -15,16 +15,16 @@
  *	ktrace_hwt_coresight_make(&backend, &coresight);
  *	ktrace_hwt_add(&backend);		DEVICE and backend.why: what is wrong with the description
  *
- * A trace ends in the nearest ETR that it can reach, which writes it into the unit's buffer by itself, in frames of the
- * formatter, for one unit at a time: while another CPU has it, a unit cannot be enabled (BUSY). Any ETF on the way is a
- * FIFO. A TPIU or the like is closed, not used.
+ * A trace ends in the nearest ETR that it can reach, which writes it into the unit's buffer by itself, in
+ * frames of the formatter, for one unit at a time: while another CPU has it, a unit cannot be enabled (BUSY).
+ * Any ETF on the way is a FIFO. A TPIU or the like is closed, not used.
  *
- * An ETR that is lent a store of its own, and an ETF where no ETR is reached, are shared by all CPUs: what is in there is
- * taken out of its frames and copied to each unit's own buffer (which must be mapped, ktrace_hwt_buffer.base) whenever one
- * of them is read or disabled.
+ * An ETR that is lent a store of its own, and an ETF where no ETR is reached, are shared by all CPUs: what is
+ * in there is taken out of its frames and copied to each unit's own buffer (which must be mapped,
+ * ktrace_hwt_buffer.base) whenever one of them is read or disabled.
  *
- * What an ETR writes is seen through caches only if it is COHERENT: else buffers must be mapped uncached. An ETR tells
- * by one bit that it has begun anew, so of several laps between two reads one is counted.
+ * What an ETR writes is seen through caches only if it is COHERENT: else buffers must be mapped uncached. An
+ * ETR tells by one bit that it has begun anew, so of several laps between two reads one is counted.
  *
  * Trace units know an address space by the context id alone: a kernel that wants it told, or filtered by
  * (KTRACE_HWT_SPACE), keeps the lower half of what its `space` callback says in CONTEXTIDR_EL1, or at EL2 in
@@ -52,8 +52,8 @@ enum ktrace_coresight_type {
 /* ETR: scatter-gather is safe with this memory system; without it buffers must be one piece. */
 #define KTRACE_CORESIGHT_SCATTER 1u
 /*
- * ETR: goes on where RWP says (CoreSight SoC-600). Those without begin anew when enabled, and serve CPU mode alone unless
- * they have a store.
+ * ETR: goes on where RWP says (CoreSight SoC-600). Those without begin anew when enabled, and serve CPU mode
+ * alone unless they have a store.
  */
 #define KTRACE_CORESIGHT_RESTORE 2u
 /* ETR: its writes are coherent with the CPUs' caches. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A trace unit that traces nothing: while it is enabled it counts, and fills the buffer by so many bytes each time it is
- * disabled. For tests of the library and of a kernel's hooks, where no other unit is.
+ * A trace unit that traces nothing: while it is enabled it counts, and fills the buffer by so many bytes each
+ * time it is disabled. For tests of the library and of a kernel's hooks, where no other unit is.
  */
 #ifndef KTRACE_HWT_MOCK_H
 #define KTRACE_HWT_MOCK_H
@@ -11,8 +11,8 @@
 KTRACE_BEGIN_C
 
 /*
- * Fills in a backend "mock" for ktrace_hwt_add(): each enable writes `bytes` (a multiple of 8; the position as 64 bits, over
- * and over) into the buffer where the kernel has it mapped.
+ * Fills in a backend "mock" for ktrace_hwt_add(): each enable writes `bytes` (a multiple of 8; the position
+ * as 64 bits, over and over) into the buffer where the kernel has it mapped.
  */
 void ktrace_hwt_mock_make(struct ktrace_hwt_backend *backend, uint64_t bytes);
 

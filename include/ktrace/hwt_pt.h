@@ -10,9 +10,10 @@
  * The kernel lets the local APIC's performance monitoring interrupt through on each CPU and has it call
  * ktrace_hwt_interrupt(). In a kernel that runs virtual machines, IA32_VMX_MISC[14] has to be 1.
  *
- * Periods are rounded down to what the CPU has. It is ARGUMENT to ask for packets or filters that it has not, for periods of
- * packets that are off, and, on a CPU without interrupts for trace, for anything but KTRACE_HWT_STOP, since nobody would
- * know how often a buffer has begun anew. interrupt_every also is the most by which room comes back in a unit that stops.
+ * Periods are rounded down to what the CPU has. It is ARGUMENT to ask for packets or filters that it has not,
+ * for periods of packets that are off, and, on a CPU without interrupts for trace, for anything but
+ * KTRACE_HWT_STOP, since nobody would know how often a buffer has begun anew. interrupt_every also is the
+ * most by which room comes back in a unit that stops.
  */
 #ifndef KTRACE_HWT_PT_H
 #define KTRACE_HWT_PT_H

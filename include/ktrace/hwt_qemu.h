@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `qemu` of ktrace/hwt.h: the trace unit that QEMU with ktrace's plugin is (ktrx/hwt_unit.h). It writes into
- * buffers of the kernel if the plugin was told which file is the guest's memory (ram=), and traces all CPUs into a file of
- * its own, whatever the kernel does, if it was told which one (out=).
+ * The backend `qemu` of ktrace/hwt.h: the trace unit that QEMU with ktrace's plugin is (ktrx/hwt_unit.h). It
+ * writes into buffers of the kernel if the plugin was told which file is the guest's memory (ram=), and
+ * traces all CPUs into a file of its own, whatever the kernel does, if it was told which one (out=).
  *
  *	static struct ktrx_hwt_unit page[CPUS];
  *	static struct ktrace_hwt_qemu qemu = { .page = page, .cpus = CPUS, .user_start = …, .user_end = … };
@@ -38,8 +38,8 @@ struct ktrace_hwt_qemu {
 void ktrace_hwt_qemu_make(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_qemu *qemu);
 
 /*
- * On that CPU, any time from make on, interrupts off. Tells the unit what the rings' clock shows, so that its trace and the
- * rings can be laid side by side.
+ * On that CPU, any time from make on, interrupts off. Tells the unit what the rings' clock shows, so that its
+ * trace and the rings can be laid side by side.
  */
 void ktrace_hwt_qemu_clock(const struct ktrace_hwt_qemu *qemu, uint32_t cpu);
 /* Likewise: from here on the CPU is in that address space (CR3; TTBR0 with ASID) and runs that thread. */

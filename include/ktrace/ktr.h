@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * DragonFly's trace points, recorded by ktrace: code written for its <sys/ktr.h> compiles unchanged with this header in
- * its place, which it finds by that name in include/compat.
+ * DragonFly's trace points, recorded by ktrace: code written for its <sys/ktr.h> compiles unchanged with this
+ * header in its place, which it finds by that name in include/compat.
  *
  *	#if !defined(KTR_TOKENS)
  *	#define KTR_TOKENS KTR_ALL
  *	#endif
  *	KTR_INFO_MASTER(tokens);
- *	KTR_INFO(KTR_TOKENS, tokens, acquire, 0, "acquire %p by %p", struct lwkt_token *tok, struct thread *td);
+ *	KTR_INFO(KTR_TOKENS, tokens, acquire, 0, "acquire %p by %p", struct lwkt_token *tok, struct thread
+ *	*td);
  *
  *	KTR_LOG(tokens_acquire, tok, td);
  *	KTR_COND_LOG(tokens_acquire, tok->contended, tok, td);
  *
- * A master is a group of events. What is compiled in is told as it is there: nothing unless KTR is defined; then the
- * events whose first argument is 1, so those of all masters with -DKTR_ALL=1, which boot switched off, or those of
- * one with -DKTR_TOKENS=1, which boot switched on. The switches of event.h hold as well.
+ * A master is a group of events. What is compiled in is told as it is there: nothing unless KTR is defined;
+ * then the events whose first argument is 1, so those of all masters with -DKTR_ALL=1, which boot switched
+ * off, or those of one with -DKTR_TOKENS=1, which boot switched on. The switches of event.h hold as well.
  *
- * The number behind the event's name is its bit in the mask of its master, debug.ktr.<master>_enable, as there: 0 to 4094.
- * Two events may share a bit.
+ * The number behind the event's name is its bit in the mask of its master, debug.ktr.<master>_enable, as
+ * there: 0 to 4094. Two events may share a bit.
  *
- * Each KTR_LOG() and KTR_COND_LOG() has a row with its file and line, by which readers show where a record was made.
+ * Each KTR_LOG() and KTR_COND_LOG() has a row with its file and line, by which readers show where a record
+ * was made.
  *
- * Where this differs: a master needs no variable; strings are copied, at most KTRACE_STRING_MAX bytes; arguments are
- * evaluated only while the event is on, and are checked, compiled in or not; the fields' names are the declarations, of
- * which readers take the name. C only. The oldest form, with the arguments' size in place of their declarations, is refused.
+ * Where this differs: a master needs no variable; strings are copied, at most KTRACE_STRING_MAX bytes;
+ * arguments are evaluated only while the event is on, and are checked, compiled in or not; the fields' names
+ * are the declarations, of which readers take the name. C only. The oldest form, with the arguments' size in
+ * place of their declarations, is refused.
  */
 #ifndef KTRACE_KTR_H
 #define KTRACE_KTR_H
@@ -75,8 +78,9 @@
 #define KTR_CODE(id, n)	 KTRACE_PASTE(id, KTRACE_PASTE(_code_, n))
 
 /*
- * A parameter is a declaration whose name cannot be taken out of it. So it becomes the one member of a structure, by
- * which it is initialised and read as a word, and the one parameter of a function, by which its type is told.
+ * A parameter is a declaration whose name cannot be taken out of it. So it becomes the one member of a
+ * structure, by which it is initialised and read as a word, and the one parameter of a function, by which its
+ * type is told.
  */
 #define KTR_FIELD_DECLARE(id, n, declaration)                                                \
 	union KTR_VALUE(id, n) {                                                             \
@@ -160,8 +164,8 @@
 	KTR_NOTHING
 
 /*
- * What a site's arguments must fit. The number of a pointer is of no type that could be named here: which structure it
- * points to is left to the compiler's own warnings.
+ * What a site's arguments must fit. The number of a pointer is of no type that could be named here: which
+ * structure it points to is left to the compiler's own warnings.
  */
 #define KTR_FITS(code, value)                                                                           \
 	((code) == KTRX_TYPE_BOOL ? 1                                                                   \

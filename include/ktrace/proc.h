@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Process traces: what a process asks of the kernel, record by record into a file, as ktrace(2) does it. The bytes:
- * ktrx/proc.h. For kernels with processes; compile KTRACE_PROC_SOURCES of kernel/ktrace.mk on top.
+ * Process traces: what a process asks of the kernel, record by record into a file, as ktrace(2) does it. The
+ * bytes: ktrx/proc.h. For kernels with processes; compile KTRACE_PROC_SOURCES of kernel/ktrace.mk on top.
  *
- * A sink is where records go: memory lent by the kernel, in which they are composed, and a file behind it, into which
- * they are written from time to time. Any number of processes may share one. Each process has a struct ktrace_proc,
- * each thread a struct ktrace_proc_thread, all zero from the start: not traced. Hooks stand where things happen; in a
- * process that is not traced each is a load and a branch.
+ * A sink is where records go: memory lent by the kernel, in which they are composed, and a file behind it,
+ * into which they are written from time to time. Any number of processes may share one. Each process has a
+ * struct ktrace_proc, each thread a struct ktrace_proc_thread, all zero from the start: not traced. Hooks
+ * stand where things happen; in a process that is not traced each is a load and a branch.
  *
  *	sink = ktrace_proc_sink_find(file); // ktrace(2): somebody traces into that file already
  *	if (!sink)
@@ -15,20 +15,22 @@
  *	error = ktrace_proc_control(&self->trace, thread, operation, facilities, pid, sink);
  *	ktrace_proc_sink_release(sink, thread); // those who are traced keep it
  *
- * Locks, from the outside in: a sink's own lock (one that sleeps; sink operations), the process table's (kernel
- * callbacks), the library's short lock (kernel callbacks). The library asks for each itself and never holds a short one
- * where it calls a function that sleeps.
+ * Locks, from the outside in: a sink's own lock (one that sleeps; sink operations), the process table's
+ * (kernel callbacks), the library's short lock (kernel callbacks). The library asks for each itself and never
+ * holds a short one where it calls a function that sleeps.
  *
- * Where a function may sleep it says so. It must then be called by a thread that holds no spinlock, and no lock that
- * the sink's write() or the kernel's copy_in() takes. All others may be called with interrupts off and locks held,
- * those of the process table and of the scheduler, too; not by an NMI. What they record is flagged KTRX_PROC_QUEUED.
+ * Where a function may sleep it says so. It must then be called by a thread that holds no spinlock, and no
+ * lock that the sink's write() or the kernel's copy_in() takes. All others may be called with interrupts off
+ * and locks held, those of the process table and of the scheduler, too; not by an NMI. What they record is
+ * flagged KTRX_PROC_QUEUED.
  *
- * While a thread is at work for a trace (it writes a sink's file, say) its hooks record nothing. Functions that may
- * sleep are told the running thread for that; one of the kernel's own may be NULL where it is not a hook's.
+ * While a thread is at work for a trace (it writes a sink's file, say) its hooks record nothing. Functions
+ * that may sleep are told the running thread for that; one of the kernel's own may be NULL where it is not a
+ * hook's.
  *
- * Errors are negative enum ktrace_error. For a system call: ARGUMENT is EINVAL, NO_PROCESS ESRCH, PERMISSION EPERM,
- * FAULT EFAULT, MEMORY ENOMEM, DEVICE EIO, BUSY EAGAIN, LOST ENOSPC, STATE ENOSYS. What kind of file may be written to,
- * and by whom, the kernel decides before.
+ * Errors are negative enum ktrace_error. For a system call: ARGUMENT is EINVAL, NO_PROCESS ESRCH, PERMISSION
+ * EPERM, FAULT EFAULT, MEMORY ENOMEM, DEVICE EIO, BUSY EAGAIN, LOST ENOSPC, STATE ENOSYS. What kind of file
+ * may be written to, and by whom, the kernel decides before.
  */
 #ifndef KTRACE_PROC_H
 #define KTRACE_PROC_H
@@ -45,7 +47,8 @@ KTRACE_BEGIN_C
 #define KTRACE_PROC_FACILITY(type) (UINT32_C(1) << (type))
 #define KTRACE_PROC_ALL		   UINT32_C(0xfffe)	/* every type there is */
 #define KTRACE_PROC_INHERIT	   UINT32_C(0x40000000) /* its children are traced, too */
-#define KTRACE_PROC_ROOT	   UINT32_C(0x80000000) /* set by the superuser: stays when it becomes privileged */
+/* set by the superuser: stays when it becomes privileged */
+#define KTRACE_PROC_ROOT UINT32_C(0x80000000)
 
 /* Operations of ktrace_proc_control(). */
 #define KTRACE_PROC_SET	      0u
@@ -85,8 +88,10 @@ struct ktrace_proc_identity {
 	uint32_t ruid, euid, svuid;
 	uint32_t rgid, egid, svgid;
 	uint32_t jail; /* it sees nothing of other jails; 0: it is in none and sees all */
-	uint32_t
-		set_id; /* nonzero: its ids have changed, by set-id programs or by itself, since it last was a plain program */
+	/*
+	 * nonzero: its ids have changed, by set-id programs or by itself, since it last was a plain program
+	 */
+	uint32_t set_id;
 };
 
 /* ---- The kernel around it ---------------------------------------------------------------------- */
@@ -95,14 +100,14 @@ struct ktrace_proc_identity {
 struct ktrace_proc_kernel {
 	uint32_t size; /* sizeof(struct ktrace_proc_kernel) */
 	/*
-	 * The short lock: keeps everybody else out for some hundred instructions, interrupts off. Twice a record, so
-	 * without events or hooks of its own. lock() returns what unlock() needs to know.
+	 * The short lock: keeps everybody else out for some hundred instructions, interrupts off. Twice a
+	 * record, so without events or hooks of its own. lock() returns what unlock() needs to know.
 	 */
 	unsigned long (*lock)(void);
 	void (*unlock)(unsigned long saved);
 	/*
-	 * The process table's: while it is locked, what next() shows stays, and nobody's identity changes. Must not
-	 * sleep.
+	 * The process table's: while it is locked, what next() shows stays, and nobody's identity changes.
+	 * Must not sleep.
 	 */
 	unsigned long (*table_lock)(void);
 	void (*table_unlock)(unsigned long saved);
@@ -114,7 +119,10 @@ struct ktrace_proc_kernel {
 	void (*identity)(const struct ktrace_proc *process, struct ktrace_proc_identity *identity);
 	/* Copies its name as of now, NUL-terminated. Short lock held, any hook's context: takes no lock. */
 	void (*name)(const struct ktrace_proc *process, char *name, size_t room);
-	/* Copies from the running process's memory: 0, or negative where it cannot be read; must not fault. May sleep. */
+	/*
+	 * Copies from the running process's memory: 0, or negative where it cannot be read; must not fault.
+	 * May sleep.
+	 */
 	int (*copy_in)(void *to, uintptr_t from, size_t size);
 	/*
 	 * Unix time in ns of a stamp, for foreign formats. Short lock held. NULL: from the anchor given to
@@ -133,8 +141,8 @@ int ktrace_proc_init(const struct ktrace_proc_kernel *kernel);
 /* All of them may sleep, and are called with neither the table nor the short lock held. */
 struct ktrace_proc_sink_operations {
 	/*
-	 * Appends to the file, whoever runs. Returns how many bytes, fewer if it must be, or a negative error number of
-	 * the kernel. Sink locked.
+	 * Appends to the file, whoever runs. Returns how many bytes, fewer if it must be, or a negative error
+	 * number of the kernel. Sink locked.
 	 */
 	int64_t (*write)(struct ktrace_proc_sink *sink, const void *data, size_t size);
 	/* Takes the file's last so many bytes away again: 0 or negative. NULL: it cannot. Sink locked. */
@@ -142,8 +150,8 @@ struct ktrace_proc_sink_operations {
 	void (*lock)(struct ktrace_proc_sink *sink);
 	void (*unlock)(struct ktrace_proc_sink *sink);
 	/*
-	 * It has ended and nobody refers to it any more: its memory is the kernel's again. By whoever was the last.
-	 * NULL: nothing to do.
+	 * It has ended and nobody refers to it any more: its memory is the kernel's again. By whoever was the
+	 * last. NULL: nothing to do.
 	 */
 	void (*close)(struct ktrace_proc_sink *sink);
 };
@@ -156,8 +164,8 @@ enum ktrace_proc_format {
 /* When the file cannot be written. */
 enum ktrace_proc_on_error {
 	/*
-	 * Nobody is traced into it any more. A record that was written in part is taken away again, if that can be
-	 * done.
+	 * Nobody is traced into it any more. A record that was written in part is taken away again, if that
+	 * can be done.
 	 */
 	KTRACE_PROC_STOP = 0,
 	/* What waits goes on waiting, the rest is lost and counted until there is room in the file again. */
@@ -189,8 +197,8 @@ enum ktrace_proc_sink_state {
 };
 
 /*
- * Lent by the kernel, which may put it into a structure of its own. The first part is for reading: a moment old while
- * the sink is open, final in close() and as long as the kernel keeps it.
+ * Lent by the kernel, which may put it into a structure of its own. The first part is for reading: a moment
+ * old while the sink is open, final in close() and as long as the kernel keeps it.
  */
 struct ktrace_proc_sink {
 	void *file;
@@ -199,7 +207,10 @@ struct ktrace_proc_sink {
 	uint64_t bytes;	  /* written */
 	uint32_t state;	  /* enum ktrace_proc_sink_state */
 	uint32_t reason;  /* KTRX_PROC_ENDED_*, once it has ended */
-	int32_t error; /* positive, as the kernel numbers them: of the last write() that failed; 0: none did, or it gave none */
+	/*
+	 * positive, as the kernel numbers them: of the last write() that failed; 0: none did, or it gave none
+	 */
+	int32_t error;
 
 	/* The library's own; under the short lock, but for what is said to be under the sink's. */
 	uint32_t references;
@@ -224,10 +235,10 @@ struct ktrace_proc_sink {
 };
 
 /*
- * Starts a sink, with one reference: the caller's. Its head and TABLE are written. May sleep. Errors: ARGUMENT, MEMORY
- * (buffer too small), STATE (no ktrace_proc_init()), BUSY (the file has a sink that is just being opened or closed: try
- * again), DEVICE (it could not be written: sink->error says why). After an error the file is as before if it can be
- * truncated; sink and memory are the kernel's, without close().
+ * Starts a sink, with one reference: the caller's. Its head and TABLE are written. May sleep. Errors:
+ * ARGUMENT, MEMORY (buffer too small), STATE (no ktrace_proc_init()), BUSY (the file has a sink that is just
+ * being opened or closed: try again), DEVICE (it could not be written: sink->error says why). After an error
+ * the file is as before if it can be truncated; sink and memory are the kernel's, without close().
  */
 int ktrace_proc_sink_open(struct ktrace_proc_sink *sink, const struct ktrace_proc_sink_config *config,
 			  struct ktrace_proc_thread *thread);
@@ -239,8 +250,8 @@ struct ktrace_proc_sink *ktrace_proc_sink_find(const void *file);
 void ktrace_proc_sink_release(struct ktrace_proc_sink *sink, struct ktrace_proc_thread *thread);
 
 /*
- * Writes what waits in all sinks: from time to time by a thread, for those who follow a file; before power off. May
- * sleep.
+ * Writes what waits in all sinks: from time to time by a thread, for those who follow a file; before power
+ * off. May sleep.
  */
 void ktrace_proc_flush(struct ktrace_proc_thread *thread);
 
@@ -251,22 +262,26 @@ void ktrace_proc_flush(struct ktrace_proc_thread *thread);
  *
  *   SET        adds facilities; the sink replaces the one that a process had
  *   CLEAR      takes facilities away; with the last one all of it ends. The sink is not looked at
- *   CLEARFILE  ends all tracing into the sink, whoever's; facilities and pid are not looked at. NULL: nothing is
+ *   CLEARFILE  ends all tracing into the sink, whoever's; facilities and pid are not looked at. NULL: nothing
+ *              is
  *              traced into it
  *
- * pid: a process, or, negative, all of a process group. The caller may trace a process that its jail sees if its
- * effective uid is 0; or if its effective uid is the other's real and saved one, its real gid the other's real and
- * saved one, the other's ids did not change and the superuser has not set its trace. Of several, those that may be are.
+ * pid: a process, or, negative, all of a process group. The caller may trace a process that its jail sees if
+ * its effective uid is 0; or if its effective uid is the other's real and saved one, its real gid the other's
+ * real and saved one, the other's ids did not change and the superuser has not set its trace. Of several,
+ * those that may be are.
  *
- * Errors: ARGUMENT (no such operation, no facility, SET without a sink), STATE (no ktrace_proc_init()), NO_PROCESS,
- * PERMISSION (none of them may be; for CLEARFILE: one of them may not be), DEVICE (the sink has ended). May sleep.
+ * Errors: ARGUMENT (no such operation, no facility, SET without a sink), STATE (no ktrace_proc_init()),
+ * NO_PROCESS, PERMISSION (none of them may be; for CLEARFILE: one of them may not be), DEVICE (the sink has
+ * ended). May sleep.
  */
 int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *thread, uint32_t operation,
 			uint32_t facilities, int64_t pid, struct ktrace_proc_sink *sink);
 
 /*
- * What the program itself has to say: size bytes at an address of it. ARGUMENT: more than KTRX_PROC_USER_MAX, traced or
- * not. FAULT: they cannot be read. LOST: there is no room for them. KTRACE_OK also where USER is not traced. May sleep.
+ * What the program itself has to say: size bytes at an address of it. ARGUMENT: more than KTRX_PROC_USER_MAX,
+ * traced or not. FAULT: they cannot be read. LOST: there is no room for them. KTRACE_OK also where USER is
+ * not traced. May sleep.
  */
 int ktrace_proc_user(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uintptr_t address,
 		     size_t size);
@@ -274,22 +289,22 @@ int ktrace_proc_user(struct ktrace_proc *process, struct ktrace_proc_thread *thr
 /* ---- Lives ------------------------------------------------------------------------------------- */
 
 /*
- * A child has been made and named, and does not run yet; called by its parent with its pid and the number of its first
- * thread. Where it cannot be missed by a ktrace_proc_control() that is at work: under the table's lock, in which it
- * appears. Inherits what INHERIT says.
+ * A child has been made and named, and does not run yet; called by its parent with its pid and the number of
+ * its first thread. Where it cannot be missed by a ktrace_proc_control() that is at work: under the table's
+ * lock, in which it appears. Inherits what INHERIT says.
  */
 void ktrace_proc_fork(struct ktrace_proc *parent, struct ktrace_proc *child, uint32_t pid, uint32_t thread);
 
 /*
- * The process has become another program, under its new name. `gains`: nonzero if the program has rights that who called
- * it had not (set-id, a program that may be run but not read): it goes on being traced only if the superuser wanted that.
- * Before it runs and before it can be seen with its new rights. May sleep.
+ * The process has become another program, under its new name. `gains`: nonzero if the program has rights that
+ * who called it had not (set-id, a program that may be run but not read): it goes on being traced only if the
+ * superuser wanted that. Before it runs and before it can be seen with its new rights. May sleep.
  */
 void ktrace_proc_exec(struct ktrace_proc *process, struct ktrace_proc_thread *thread, int gains);
 
 /*
- * The process ends, by its last thread: status, or the signal that ended it with `signaled` nonzero. It is not traced
- * any more, by nobody. May sleep.
+ * The process ends, by its last thread: status, or the signal that ended it with `signaled` nonzero. It is
+ * not traced any more, by nobody. May sleep.
  */
 void ktrace_proc_exit(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uint32_t status,
 		      int signaled);
@@ -331,8 +346,8 @@ void ktrace_proc_record_fault_end(struct ktrace_proc *process, struct ktrace_pro
 				  int32_t result);
 
 /*
- * The hooks. `process` and `thread` are those that run. What pointers lead to is kernel memory, but for addresses
- * (uintptr_t).
+ * The hooks. `process` and `thread` are those that run. What pointers lead to is kernel memory, but for
+ * addresses (uintptr_t).
  */
 
 /* A system call begins: its number and arguments, of which at most KTRX_PROC_ARGS_MAX are kept. May sleep. */
@@ -345,8 +360,8 @@ KTRACE_INLINE void ktrace_proc_syscall(struct ktrace_proc *process, struct ktrac
 }
 
 /*
- * It returns: error 0, or positive. Here what waits is written (drain_at), whatever is traced, so it stands on the way
- * out of every call. May sleep.
+ * It returns: error 0, or positive. Here what waits is written (drain_at), whatever is traced, so it stands
+ * on the way out of every call. May sleep.
  */
 KTRACE_INLINE void ktrace_proc_sysret(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				      uint32_t number, int32_t error, int64_t result)
@@ -356,8 +371,8 @@ KTRACE_INLINE void ktrace_proc_sysret(struct ktrace_proc *process, struct ktrace
 }
 
 /*
- * A trap other than a call returns to the program: records nothing, but writes what waits, like a call's return. A
- * program that faults and makes no calls would fill the buffer. May sleep.
+ * A trap other than a call returns to the program: records nothing, but writes what waits, like a call's
+ * return. A program that faults and makes no calls would fill the buffer. May sleep.
  */
 KTRACE_INLINE void ktrace_proc_trap_end(struct ktrace_proc *process, struct ktrace_proc_thread *thread)
 {
@@ -382,8 +397,8 @@ KTRACE_INLINE void ktrace_proc_sysctl(struct ktrace_proc *process, struct ktrace
 }
 
 /*
- * So many bytes were read from a descriptor into, or written to it from, the program's memory at an address. Once a
- * transfer, behind it. May sleep.
+ * So many bytes were read from a descriptor into, or written to it from, the program's memory at an address.
+ * Once a transfer, behind it. May sleep.
  */
 KTRACE_INLINE void ktrace_proc_genio(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				     int32_t fd, int write, uintptr_t address, uint64_t size)
@@ -393,8 +408,8 @@ KTRACE_INLINE void ktrace_proc_genio(struct ktrace_proc *process, struct ktrace_
 }
 
 /*
- * A signal is delivered: its number, why it was sent, the handler's address (0: default action), and the two words of
- * what is blocked (bit n - 1 for signal n). May sleep.
+ * A signal is delivered: its number, why it was sent, the handler's address (0: default action), and the two
+ * words of what is blocked (bit n - 1 for signal n). May sleep.
  */
 KTRACE_INLINE void ktrace_proc_psig(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				    uint32_t signal, int32_t code, uint64_t handler, const uint64_t *mask)
@@ -404,8 +419,8 @@ KTRACE_INLINE void ktrace_proc_psig(struct ktrace_proc *process, struct ktrace_p
 }
 
 /*
- * The thread leaves its CPU (out nonzero) or is back on one; voluntary: it waits for what has this name (NULL: unknown).
- * From the switch, by the thread that it is about.
+ * The thread leaves its CPU (out nonzero) or is back on one; voluntary: it waits for what has this name
+ * (NULL: unknown). From the switch, by the thread that it is about.
  */
 KTRACE_INLINE void ktrace_proc_csw(struct ktrace_proc *process, struct ktrace_proc_thread *thread, int out,
 				   int voluntary, const char *what)
@@ -414,7 +429,10 @@ KTRACE_INLINE void ktrace_proc_csw(struct ktrace_proc *process, struct ktrace_pr
 		ktrace_proc_record_csw(process, thread, out, voluntary, what);
 }
 
-/* A structure that goes in or out of the kernel, with the name that a line "struct" of the table has. May sleep. */
+/*
+ * A structure that goes in or out of the kernel, with the name that a line "struct" of the table has. May
+ * sleep.
+ */
 KTRACE_INLINE void ktrace_proc_struct(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				      const char *name, const void *data, size_t size)
 {
@@ -432,8 +450,8 @@ KTRACE_INLINE void ktrace_proc_struct_array(struct ktrace_proc *process, struct 
 }
 
 /*
- * Something is denied: why (KTRX_PROC_DENIED_*), the rights that it takes and those that are there, and what it is (a
- * path; NULL: nothing).
+ * Something is denied: why (KTRX_PROC_DENIED_*), the rights that it takes and those that are there, and what
+ * it is (a path; NULL: nothing).
  */
 KTRACE_INLINE void ktrace_proc_denied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				      uint32_t reason, uint64_t needed, uint64_t held, const char *what)

@@ -49,7 +49,8 @@ KTRACE_HIDDEN void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t
 			       uint64_t stamp, uintptr_t site);
 
 /*
- * The same for one of several places of an event. `here` is the place's row; `address` is what `site` is of ktrace_emit().
+ * The same for one of several places of an event. `here` is the place's row; `address` is what `site` is of
+ * ktrace_emit().
  */
 KTRACE_HIDDEN void ktrace_emit_place(struct ktrx_place *here, struct ktrx_event *event, void *payload,
 				     uint32_t bytes, uint64_t word, uint64_t stamp, uintptr_t address);
@@ -194,8 +195,8 @@ KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
 }
 
 /*
- * Loads the header of the event's or place's row, once: its sign says whether the event is no more than "on", the rest goes
- * into the slot. 0: it is more.
+ * Loads the header of the event's or place's row, once: its sign says whether the event is no more than "on",
+ * the rest goes into the slot. 0: it is more.
  */
 KTRACE_INLINE int ktrace_claim_header(struct ktrace_claim *claim, const uint32_t *header)
 {
@@ -235,8 +236,8 @@ KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
 #endif
 
 /*
- * Fills the claimed slot with what was packed and makes it valid. The check comes from these values, never from the
- * slot: that may hold another writer's.
+ * Fills the claimed slot with what was packed and makes it valid. The check comes from these values, never
+ * from the slot: that may hold another writer's.
  */
 KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct ktrace_packer *packer)
 {

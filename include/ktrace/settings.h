@@ -6,10 +6,12 @@
  *	static uint32_t verbose;
  *	KTRACE_SETTING_RANGE("debug.ktr.verbose", verbose, 0, 2);
  *
- * A row stands at file scope next to its word, in the linker section `ktrace_settings`. Besides the rows there are,
- * for each group of events,
- *	debug.ktr.<group>_enable	a bit for each event of the group that is on, in hexadecimal; -1: all. Events of
- *				ktr.h have the bit they were declared with, others those that are free, by file and line
+ * A row stands at file scope next to its word, in the linker section `ktrace_settings`. Besides the rows
+ * there are, for each group of events,
+ *	debug.ktr.<group>_enable	a bit for each event of the group that is on, in hexadecimal; -1: all.
+ *	                        	Events of
+ *				ktr.h have the bit they were declared with, others those that are free, by
+ *				file and line
  *	debug.ktr.<group>.<event>_mask	the event's bit in it, read only
  *
  * Any context, no lock; two calls that change the same thing must not run at the same time. Setting anything
@@ -34,8 +36,8 @@ KTRACE_BEGIN_C
 	KTRACE_SETTING_ROW(name, KTRX_SETTING_U32, word, 4, 0, flags, most)
 
 /*
- * One bit of a word as a setting of its own, 0 or 1. Setting it stores the whole word: two bits of one word that are set
- * at the same time, say one by the host, may lose one.
+ * One bit of a word as a setting of its own, 0 or 1. Setting it stores the whole word: two bits of one word
+ * that are set at the same time, say one by the host, may lose one.
  */
 #define KTRACE_SETTING_BIT32(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT32, word, 4, bit, 0, 1)
 #define KTRACE_SETTING_BIT64(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT64, word, 8, bit, 0, 1)
@@ -56,8 +58,8 @@ int ktrace_setting_get(const char *name, char *buffer, size_t size);
 int ktrace_setting_set(const char *text);
 
 /*
- * Calls back with the name of each setting: rows first, then of each group its mask and its events' bits. A nonzero
- * answer ends it and is returned.
+ * Calls back with the name of each setting: rows first, then of each group its mask and its events' bits. A
+ * nonzero answer ends it and is returned.
  */
 typedef int ktrace_setting_visit(void *cookie, const char *name);
 int ktrace_setting_each(ktrace_setting_visit *visit, void *cookie);
@@ -65,8 +67,8 @@ int ktrace_setting_each(ktrace_setting_visit *visit, void *cookie);
 KTRACE_END_C
 
 /*
- * In C++ a row must not stand in a function: g++ would leave that of an inline function out of the section, or refuse
- * all others. What this declares is refused there.
+ * In C++ a row must not stand in a function: g++ would leave that of an inline function out of the section,
+ * or refuse all others. What this declares is refused there.
  */
 #ifdef __cplusplus
 #define KTRACE_NAMESPACE_SCOPE extern "C++" struct ktrace_semicolon;

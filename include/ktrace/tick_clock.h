@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The clock of a machine without a counter: how often CPU 0 had its heartbeat. Events of one tick have one stamp,
- * and are in order within each CPU only. The port defines KTRACE_PORT_TICK_CLOCK as ticks a second.
+ * The clock of a machine without a counter: how often CPU 0 had its heartbeat. Events of one tick have one
+ * stamp, and are in order within each CPU only. The port defines KTRACE_PORT_TICK_CLOCK as ticks a second.
  */
 #ifndef KTRACE_TICK_CLOCK_H
 #define KTRACE_TICK_CLOCK_H

@@ -65,8 +65,8 @@ enum ktrace_dump_how {
 	/* Or this in where all other CPUs are stopped: takes the output from whoever holds it. */
 	KTRACE_DUMP_SEIZE = 2,
 	/*
-	 * Or this in to stop recording meanwhile. Without it nothing is missed, but on a transport slower than the
-	 * recording most of a ring is overwritten before it is sent.
+	 * Or this in to stop recording meanwhile. Without it nothing is missed, but on a transport slower
+	 * than the recording most of a ring is overwritten before it is sent.
 	 */
 	KTRACE_DUMP_PAUSE = 4,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Events from elsewhere beside those of a trace: whoever can read something else that was recorded on the same machine by the
- * same clock hands it over, ring by ring, and from there on both are one timeline.
+ * Events from elsewhere beside those of a trace: whoever can read something else that was recorded on the
+ * same machine by the same clock hands it over, ring by ring, and from there on both are one timeline.
  */
 #ifndef KTREAD_BESIDE_H
 #define KTREAD_BESIDE_H
@@ -16,8 +16,8 @@ extern "C" {
 
 /* Its fields are packed as those of the trace's own events. */
 struct ktread_beside_event {
-	uint64_t
-		stamp; /* of the trace's clock; within a ring, what comes late is put at the stamp before it */
+	/* of the trace's clock; within a ring, what comes late is put at the stamp before it */
+	uint64_t stamp;
 	uint32_t cpu, thread;
 	uint32_t type; /* index in the source's types */
 	uint32_t size;
@@ -39,8 +39,8 @@ struct ktread_beside_source {
 };
 
 /*
- * Adds its rings. The source is the trace's from here on, and closed with it, also after an error, when the handle is good for
- * nothing but ktread_message() and ktread_close().
+ * Adds its rings. The source is the trace's from here on, and closed with it, also after an error, when the
+ * handle is good for nothing but ktread_message() and ktread_close().
  */
 int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source *source);
 

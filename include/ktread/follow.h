@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktread, part three: following a guest while it records. Events come merged over all rings, each exactly once;
- * what was overwritten before it could be read is counted and told at once; a record that its writer is long in
- * finishing holds nothing up for more than a moment, and is handed out, as late, should it be finished after all.
+ * ktread, part three: following a guest while it records. Events come merged over all rings, each exactly
+ * once; what was overwritten before it could be read is counted and told at once; a record that its writer is
+ * long in finishing holds nothing up for more than a moment, and is handed out, as late, should it be
+ * finished after all.
  *
  *	struct ktread_follow *follow;
  *	struct ktread_followed now;
@@ -90,8 +91,8 @@ void ktread_follow_stop(struct ktread_follow *follow);
 struct ktread *ktread_follow_trace(struct ktread_follow *follow);
 void ktread_follow_account(const struct ktread_follow *follow, struct ktread_follow_account *account);
 /*
- * What the first `room` CPUs say of themselves now, without a look at their rings. How many there are of these; 0: the
- * guest does not say, or none is found; or an error.
+ * What the first `room` CPUs say of themselves now, without a look at their rings. How many there are of
+ * these; 0: the guest does not say, or none is found; or an error.
  */
 int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint32_t room);
 /* The same of the table of holders, from row `first` on. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ktread: reads traces. One reader serves KTRX v2 dumps, v1 dumps, concatenations of them, bare record
- * streams, RAM files of a running or dead guest, ELF cores and portable streams, and yields events merged by time over
- * all rings. What has a mark to be told by may be compressed with zstd.
+ * streams, RAM files of a running or dead guest, ELF cores and portable streams, and yields events merged by
+ * time over all rings. What has a mark to be told by may be compressed with zstd.
  *
  *	struct ktread *trace;
  *	const struct ktread_event *event;
@@ -131,7 +131,9 @@ struct ktread_ring {
 	uint64_t head;	      /* slots produced since first (v1: non-empty slots) */
 	uint64_t overwritten; /* max(0, head - slots) */
 	uint64_t cleared;     /* slots that were forgotten on request, before those that count */
-	/* The following are final once ktread_next() has returned 0. head = overwritten + decoded + invalid. */
+	/*
+	 * The following are final once ktread_next() has returned 0. head = overwritten + decoded + invalid.
+	 */
 	uint64_t decoded; /* slots of records that were shown, and anchors */
 	uint64_t invalid; /* slots in flight, torn, void or out of date */
 	uint64_t records; /* events returned, before any filter */
@@ -228,15 +230,15 @@ struct ktread_clock_point {
 	int64_t offset;
 };
 /*
- * Corrects a CPU's stamps further, on top of what the guest measured: by straight lines between points in order of
- * their stamps, level beyond them. Points given before for that CPU are forgotten. Takes effect by
+ * Corrects a CPU's stamps further, on top of what the guest measured: by straight lines between points in
+ * order of their stamps, level beyond them. Points given before for that CPU are forgotten. Takes effect by
  * ktread_rewind(). Version 2 only.
  */
 int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_point *point, uint32_t count);
 
 /*
- * Adds the process trace at `path`, which must be of the same boot, as one ring more: from here on both are one timeline.
- * After an error the handle is good for nothing but ktread_message() and ktread_close().
+ * Adds the process trace at `path`, which must be of the same boot, as one ring more: from here on both are
+ * one timeline. After an error the handle is good for nothing but ktread_message() and ktread_close().
  */
 int ktread_beside(struct ktread *trace, const char *path);
 
@@ -254,9 +256,9 @@ struct ktread_brief {
 	uint32_t id;
 };
 /*
- * The next events, in brief and ring after ring, which costs a fraction where neither fields nor the order between
- * rings matter. How many (at most `room`), 0 at the end, or an error. Not to be mixed with ktread_next() but for
- * a ktread_rewind() in between.
+ * The next events, in brief and ring after ring, which costs a fraction where neither fields nor the order
+ * between rings matter. How many (at most `room`), 0 at the end, or an error. Not to be mixed with
+ * ktread_next() but for a ktread_rewind() in between.
  */
 int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_t room);
 
@@ -267,8 +269,8 @@ struct ktread_fold {
 	uint64_t first, last;	   /* … stamps of the first and the last of them, corrected as info says */
 };
 /*
- * The next of them from row *row on, 0 at first, that the filter wants: 1, 0 if there is none, or an error. Valid until the
- * next call. Those that were over by then are told by events ktrace.repeat.
+ * The next of them from row *row on, 0 at first, that the filter wants: 1, 0 if there is none, or an error.
+ * Valid until the next call. Those that were over by then are told by events ktrace.repeat.
  */
 int ktread_fold(struct ktread *trace, uint32_t *row, struct ktread_fold *fold);
 
@@ -291,49 +293,53 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number);
 uint32_t ktread_syscall_names(const struct ktread *trace); /* how many calls have a name */
 /* What the same table says of its types, the result's first, in the kernel's words; NULL: nothing. */
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number);
-/* What the kernel calls the error that is `number` below zero as a result: "ENOENT"; NULL: it does not say. */
+/*
+ * What the kernel calls the error that is `number` below zero as a result: "ENOENT"; NULL: it does not say.
+ */
 const char *ktread_error_name(const struct ktread *trace, uint32_t number);
 /*
- * Another table of calls and errors in place of the trace's own (text as in ktrx/v2.h, SYSCALLS; copied). 0, or
- * KTREAD_E_MEMORY. Names that were handed out before are gone.
+ * Another table of calls and errors in place of the trace's own (text as in ktrx/v2.h, SYSCALLS; copied). 0,
+ * or KTREAD_E_MEMORY. Names that were handed out before are gone.
  */
 int ktread_set_calls(struct ktread *trace, const char *text);
 struct ktrx_cpu;
 struct ktrx_holder;
 /*
- * The kernel's tables of what CPUs do and of what threads hold and wait for (ktrx/v2.h): rows from number `first` on.
- * How many of `room` there are, or an error. Stamps are corrected as those of events are, a thread's by the clock of the CPU
- * that its row names. Names in them end in NUL, and are not yet escaped: hostile bytes.
+ * The kernel's tables of what CPUs do and of what threads hold and wait for (ktrx/v2.h): rows from number
+ * `first` on. How many of `room` there are, or an error. Stamps are corrected as those of events are, a
+ * thread's by the clock of the CPU that its row names. Names in them end in NUL, and are not yet escaped:
+ * hostile bytes.
  */
 int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room);
 int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room);
 /*
- * Registers that are known from elsewhere, as of a core from its notes: lines as spec/ktrx.md has them; copied. 0, or
- * KTREAD_E_MEMORY.
+ * Registers that are known from elsewhere, as of a core from its notes: lines as spec/ktrx.md has them;
+ * copied. 0, or KTREAD_E_MEMORY.
  */
 int ktread_set_registers(struct ktread *trace, const char *text);
 /*
- * The bytes of the first section of a type (KTRX_SECTION_*) as they lie in the trace, to be freed with free(). Version 2.
- * KTREAD_E_ABSENT: there is none, or some of it cannot be read.
+ * The bytes of the first section of a type (KTRX_SECTION_*) as they lie in the trace, to be freed with
+ * free(). Version 2. KTREAD_E_ABSENT: there is none, or some of it cannot be read.
  */
 int ktread_section_copy(const struct ktread *trace, uint32_t type, char **bytes, uint64_t *size);
 /*
- * The note of a trace that carries none, as of a RAM file: what its reader knows of the machine, lines as spec/ktrx.md has them; copied.
- * 0, or KTREAD_E_MEMORY.
+ * The note of a trace that carries none, as of a RAM file: what its reader knows of the machine, lines as
+ * spec/ktrx.md has them; copied. 0, or KTREAD_E_MEMORY.
  */
 int ktread_set_note(struct ktread *trace, const char *text);
 uint64_t
 ktread_first_stamp(const struct ktread *trace); /* of the oldest event in the trace, filter ignored */
 
 /*
- * The 32 bytes of the slot `index` of a ring, as they lie there now. Version 2 only (KTREAD_E_UNSUPPORTED); an
- * unknown or unusable ring is KTREAD_E_ARGUMENT.
+ * The 32 bytes of the slot `index` of a ring, as they lie there now. Version 2 only (KTREAD_E_UNSUPPORTED);
+ * an unknown or unusable ring is KTREAD_E_ARGUMENT.
  */
 int ktread_slot(const struct ktread *trace, uint32_t ring, uint64_t index, unsigned char *slot);
 
 /*
- * Writes the trace as a stream to `fd`, which may be a pipe: all of it, so that a filter that is set is KTREAD_E_ARGUMENT.
- * A failed write leaves its errno in *output_error, which is otherwise 0, and returns KTREAD_E_SYSTEM.
+ * Writes the trace as a stream to `fd`, which may be a pipe: all of it, so that a filter that is set is
+ * KTREAD_E_ARGUMENT. A failed write leaves its errno in *output_error, which is otherwise 0, and returns
+ * KTREAD_E_SYSTEM.
  */
 int ktread_write_stream(struct ktread *trace, int fd, int *output_error);
 
@@ -342,7 +348,9 @@ const char *ktread_warning(struct ktread *trace);
 /* Text of the last error, with file and offset. `trace` may be NULL after a failed open. */
 const char *ktread_message(const struct ktread *trace);
 
-/* Value of field `n`. Integers are sign-extended into value->number. 0, or KTREAD_E_FORMAT past the payload. */
+/*
+ * Value of field `n`. Integers are sign-extended into value->number. 0, or KTREAD_E_FORMAT past the payload.
+ */
 struct ktread_value {
 	uint8_t type; /* KTRX_TYPE_* */
 	uint8_t cut;  /* string was cut short by the writer */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Process traces (ktrx/proc.h, and the ktrace files of the BSDs), one record after another in the order of the file,
- * whatever the format alike. Constant memory. Every byte read is taken as hostile: a record that cannot be is an error that
- * names its offset, with everything before it returned first.
+ * Process traces (ktrx/proc.h, and the ktrace files of the BSDs), one record after another in the order of
+ * the file, whatever the format alike. Constant memory. Every byte read is taken as hostile: a record that
+ * cannot be is an error that names its offset, with everything before it returned first.
  *
  *	struct ktread_proc *trace;
  *	const struct ktread_proc_record *record;
@@ -41,14 +41,15 @@ struct ktread_proc_options {
 	size_t size; /* sizeof(struct ktread_proc_options) */
 	enum ktread_proc_format format;
 	/*
-	 * Nonzero: what comes later is read, too. At the end ktread_proc_next() waits for nothing, nor does it for a pipe, but
-	 * returns 0, also behind half a record; the next call goes on when there is more, unless info.over. Till its first
-	 * record is there, a file of the BSDs has no format that could be told: info.format is KTREAD_PROC_AUTO.
+	 * Nonzero: what comes later is read, too. At the end ktread_proc_next() waits for nothing, nor does
+	 * it for a pipe, but returns 0, also behind half a record; the next call goes on when there is more,
+	 * unless info.over. Till its first record is there, a file of the BSDs has no format that could be
+	 * told: info.format is KTREAD_PROC_AUTO.
 	 */
 	int follow;
 	/*
-	 * Nonzero: of a record that the file's end cuts short what is there is returned, as `torn`; the next call returns the
-	 * error. In the format ktrx alone.
+	 * Nonzero: of a record that the file's end cuts short what is there is returned, as `torn`; the next
+	 * call returns the error. In the format ktrx alone.
 	 */
 	int torn;
 };
@@ -75,8 +76,8 @@ struct ktread_proc_info {
 };
 
 /*
- * Types beside KTRX_PROC_*: one that nobody knows, and one that is known, but the payload cannot be of it: it is too short,
- * or a name in it has no end. Of both, `data` is the whole payload.
+ * Types beside KTRX_PROC_*: one that nobody knows, and one that is known, but the payload cannot be of it: it
+ * is too short, or a name in it has no end. Of both, `data` is the whole payload.
  */
 #define KTREAD_PROC_UNKNOWN 0xffffu
 #define KTREAD_PROC_BROKEN  0xfffeu
@@ -138,7 +139,8 @@ struct ktread_proc_record {
 		} psig;
 		struct {
 			uint8_t out, voluntary;
-			uint8_t user; /* the BSDs': 1 if it went or came in user mode; their `voluntary` is 1 - user */
+			/* the BSDs': 1 if it went or came in user mode; their `voluntary` is 1 - user */
+			uint8_t user;
 			uint64_t count;
 		} csw; /* data: what is waited for */
 		struct {
@@ -180,15 +182,16 @@ struct ktread_proc_record {
 };
 
 /*
- * `path` may name a pipe, or be "-" for standard input; what zstd compressed is read as what it was. A file that could be of
+ * `path` may name a pipe, or be "-" for standard input; what zstd compressed is read as what it was. A file
+ * that could be of
  * several formats is KTREAD_E_FORMAT, and the message names them; an empty one has no records.
  */
 int ktread_proc_open(struct ktread_proc **trace, const char *path, const struct ktread_proc_options *options);
 void ktread_proc_close(struct ktread_proc *trace);
 
 /*
- * 1 and a record, 0 at the end, or an error. Behind damage it goes on where the format lets it be found (ktrx), once a call
- * has returned KTREAD_E_FORMAT; else the next call returns 0.
+ * 1 and a record, 0 at the end, or an error. Behind damage it goes on where the format lets it be found
+ * (ktrx), once a call has returned KTREAD_E_FORMAT; else the next call returns 0.
  */
 int ktread_proc_next(struct ktread_proc *trace, const struct ktread_proc_record **record);
 /* To the first record again; info counts anew. A pipe is KTREAD_E_UNSUPPORTED. */
@@ -196,8 +199,9 @@ int ktread_proc_rewind(struct ktread_proc *trace);
 
 const struct ktread_proc_info *ktread_proc_info(const struct ktread_proc *trace);
 /*
- * The text of a session's TABLE records, NUL-terminated; "" if none. Those that follow its head are in it when the head has
- * been read, as by ktread_proc_open(). Another text when info.tables is another number. Not yet escaped.
+ * The text of a session's TABLE records, NUL-terminated; "" if none. Those that follow its head are in it
+ * when the head has been read, as by ktread_proc_open(). Another text when info.tables is another number. Not
+ * yet escaped.
  */
 const char *ktread_proc_table(const struct ktread_proc *trace);
 /* Which format is called so; KTREAD_PROC_AUTO if none. */

@@ -14,8 +14,8 @@
 #endif
 
 /*
- * Between these, the headers use C casts in inline functions, in C++, too. A C++ kernel may forbid them in its own code
- * (-Wold-style-cast), and macros do without.
+ * Between these, the headers use C casts in inline functions, in C++, too. A C++ kernel may forbid them in
+ * its own code (-Wold-style-cast), and macros do without.
  */
 #if defined(__cplusplus)
 #define KTRX_CASTS_BEGIN                                                                      \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Hardware trace: which instructions a CPU ran, as a trace unit (Intel PT, CoreSight ETM, SPE) has told it. Kept in records of
- * a process trace (ktrx/proc.h), with types of their own: what the unit wrote, and what it takes to read that. One file
- * may hold both what a process asked of the kernel and which branches led to it. Everything here is data the host must
- * not trust. Normative text: spec/ktrx-hwt.md.
+ * Hardware trace: which instructions a CPU ran, as a trace unit (Intel PT, CoreSight ETM, SPE) has told it.
+ * Kept in records of a process trace (ktrx/proc.h), with types of their own: what the unit wrote, and what it
+ * takes to read that. One file may hold both what a process asked of the kernel and which branches led to it.
+ * Everything here is data the host must not trust. Normative text: spec/ktrx-hwt.md.
  */
 #ifndef KTRX_HWT_H
 #define KTRX_HWT_H
@@ -12,12 +12,16 @@
 
 #include "ktrx/proc.h"
 
-/* Types of records. The first seven are FreeBSD's kinds from 64 on. Pid, tid, CPU and stamp stand in the record's head. */
+/*
+ * Types of records. The first seven are FreeBSD's kinds from 64 on. Pid, tid, CPU and stamp stand in the
+ * record's head.
+ */
 #define KTRX_HWT_MMAP	64u /* struct ktrx_hwt_image: code was mapped */
 #define KTRX_HWT_MUNMAP 65u /* struct ktrx_hwt_unmap */
 #define KTRX_HWT_EXECUTABLE \
 	66u /* struct ktrx_hwt_image: the process has become this program; what it had mapped is gone */
-#define KTRX_HWT_KERNEL	       67u /* struct ktrx_hwt_image: the kernel or a module of it; for all processes */
+/* struct ktrx_hwt_image: the kernel or a module of it; for all processes */
+#define KTRX_HWT_KERNEL	       67u
 #define KTRX_HWT_THREAD_CREATE 68u /* struct ktrx_hwt_thread */
 #define KTRX_HWT_THREAD_NAME   69u /* struct ktrx_hwt_thread, its name without NUL */
 #define KTRX_HWT_BUFFER	       70u /* struct ktrx_hwt_fill: so much has been written */
@@ -30,8 +34,8 @@
 
 /* The file's path follows, without NUL; as the process gave it, or as the kernel knows it. */
 struct ktrx_hwt_image {
-	uint64_t
-		address; /* its first byte in memory; EXECUTABLE and KERNEL: added to the addresses of the file's headers */
+	/* its first byte in memory; EXECUTABLE and KERNEL: added to the addresses of the file's headers */
+	uint64_t address;
 	uint64_t size;	  /* bytes mapped; EXECUTABLE and KERNEL: 0, the headers tell */
 	uint64_t offset;  /* in the file, of `address` (MMAP) */
 	uint32_t access;  /* 1 read, 2 write, 4 execute */
@@ -46,8 +50,8 @@ struct ktrx_hwt_unmap {
 };
 
 struct ktrx_hwt_thread {
-	uint32_t
-		index; /* its unit in the context: of struct ktrx_hwt_data; KTRX_HWT_NO_UNIT: it is not traced */
+	/* its unit in the context: of struct ktrx_hwt_data; KTRX_HWT_NO_UNIT: it is not traced */
+	uint32_t index;
 	uint32_t context;
 };
 #define KTRX_HWT_NO_UNIT UINT32_C(0xffffffff) /* there was no memory for a buffer */
@@ -106,13 +110,19 @@ struct ktrx_hwt_etm4 {
 	uint32_t formatted; /* 1: in 16-byte frames of the CoreSight formatter; 0: the unit's bytes alone */
 };
 
-/* The unit's bytes follow. Those of one unit are in the order of their positions; what is missing between them is lost. */
+/*
+ * The unit's bytes follow. Those of one unit are in the order of their positions; what is missing between
+ * them is lost.
+ */
 struct ktrx_hwt_data {
 	uint32_t context;
 	uint32_t unit;	   /* CPU mode: the CPU; thread mode: the index of THREAD_CREATE */
 	uint64_t position; /* of the first byte, since the unit was made */
 };
-/* In the record's flags: the first byte is in the middle of a packet, or the unit's buffer has wrapped: find a PSB or A-Sync. */
+/*
+ * In the record's flags: the first byte is in the middle of a packet, or the unit's buffer has wrapped: find
+ * a PSB or A-Sync.
+ */
 #define KTRX_HWT_FLAG_TORN 0x100u
 
 /* The bytes follow. */

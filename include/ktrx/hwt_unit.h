@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace unit in software: a QEMU plugin (build/lib/ktrace-pt.so) that watches what a virtual CPU runs and writes Intel
- * PT packets (x86_64 guests) or ETMv4 packets (AArch64 guests) as a real unit would. This is how a guest drives it, and
- * what it leaves on the host. Normative text: spec/ktrx-hwt.md.
+ * The trace unit in software: a QEMU plugin (build/lib/ktrace-pt.so) that watches what a virtual CPU runs and
+ * writes Intel PT packets (x86_64 guests) or ETMv4 packets (AArch64 guests) as a real unit would. This is how
+ * a guest drives it, and what it leaves on the host. Normative text: spec/ktrx-hwt.md.
  *
- * A plugin sees no register and no data, only the addresses of loads and stores. So each CPU has a page of "registers" in
- * its memory; to hand them over it executes a marker (an instruction without effect that the plugin knows when it sees the
- * code) and then a store into the page, at ktrx_hwt_unit.doorbell + the command's number. The plugin knows the physical
- * address of the page from that, and reads and writes it in the file that is the guest's memory. On hardware, and without
- * the plugin, it is a store to a page of the kernel's own. Commands are done when the store is.
+ * A plugin sees no register and no data, only the addresses of loads and stores. So each CPU has a page of
+ * "registers" in its memory; to hand them over it executes a marker (an instruction without effect that the
+ * plugin knows when it sees the code) and then a store into the page, at ktrx_hwt_unit.doorbell + the
+ * command's number. The plugin knows the physical address of the page from that, and reads and writes it in
+ * the file that is the guest's memory. On hardware, and without the plugin, it is a store to a page of the
+ * kernel's own. Commands are done when the store is.
  */
 #ifndef KTRX_HWT_UNIT_H
 #define KTRX_HWT_UNIT_H
@@ -21,9 +22,9 @@
 #define KTRX_HWT_UNIT_VERSION 1u
 
 /*
- * The marker. The store of the doorbell is the next instruction, on the same page of code.
- * x86_64: nopl 0x4b545255(%rax), bytes 0f 1f 80 55 52 54 4b. AArch64: movz wzr, #0x4b55, which is 0x5289 6abf:
- * 0x52800000 | 0x4b55 << 5 | 31.
+ * The marker. The store of the doorbell is the next instruction, on the same page of code. x86_64: nopl
+ * 0x4b545255(%rax), bytes 0f 1f 80 55 52 54 4b. AArch64: movz wzr, #0x4b55, which is 0x5289 6abf: 0x52800000
+ * | 0x4b55 << 5 | 31.
  */
 #define KTRX_HWT_UNIT_NOP_X86_64  UINT32_C(0x4b545255)
 #define KTRX_HWT_UNIT_NOP_AARCH64 (UINT32_C(0x52800000) | UINT32_C(0x4b55) << 5 | 31u)
@@ -53,8 +54,8 @@ struct ktrx_hwt_unit {
 	uint32_t version; /* KTRX_HWT_UNIT_VERSION */
 	uint32_t control; /* KTRX_HWT_UNIT_CONTROL_* */
 	uint32_t extents; /* of the output, as many as the table has */
-	uint64_t
-		table; /* physical address of struct ktrx_hwt_extent[extents], 8-aligned, below 4096 of them */
+	/* physical address of struct ktrx_hwt_extent[extents], 8-aligned, below 4096 of them */
+	uint64_t table;
 	uint64_t start;	     /* position to go on at: where DISABLE left it; 0: from the beginning */
 	uint64_t user_start; /* code in [user_start, user_end) is the user's, all else the kernel's */
 	uint64_t space;	     /* CR3, or TTBR0 and ASID; what PIP and the context id tell */
@@ -65,8 +66,8 @@ struct ktrx_hwt_unit {
 	struct {
 		uint64_t start, end; /* [start, end) */
 	} range[4];
-	uint64_t
-		limit; /* KTRX_HWT_UNIT_CONTROL_STOP: up to this position there is room; behind it trace is lost (OVF) */
+	/* KTRX_HWT_UNIT_CONTROL_STOP: up to this position there is room; behind it trace is lost (OVF) */
+	uint64_t limit;
 	uint64_t user_end;
 	uint64_t nonce; /* of the boot, as in the root of KTRX; 0: unknown */
 	uint8_t reserved0[96];
@@ -79,7 +80,10 @@ struct ktrx_hwt_unit {
 	uint64_t position;   /* bytes written since position 0, wrapped or not */
 	uint64_t wraps;	     /* how often the output has begun anew at its start */
 	uint64_t lost;	     /* packets that found no room, since ENABLE */
-	/* What its decoder must know, after PROBE: struct ktrx_hwt_pt or ktrx_hwt_etm4; true whatever `control` says. */
+	/*
+	 * What its decoder must know, after PROBE: struct ktrx_hwt_pt or ktrx_hwt_etm4; true whatever
+	 * `control` says.
+	 */
 	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS];
 	uint8_t reserved1[3480];
 
@@ -96,24 +100,25 @@ struct ktrx_hwt_unit {
 #define KTRX_HWT_UNIT_ERROR_OUTPUT 2u /* table or an extent is not in memory, or too many */
 
 /*
- * PT: time. TSC packets tell the clock of `stamp` (out=: nanoseconds since the plugin was loaded). The clock of MTC packets
- * is the same one, in periods of 1 << this; as a processor would say it, CPUID leaf 0x15 has eax = ebx = 1.
+ * PT: time. TSC packets tell the clock of `stamp` (out=: nanoseconds since the plugin was loaded). The clock
+ * of MTC packets is the same one, in periods of 1 << this; as a processor would say it, CPUID leaf 0x15 has
+ * eax = ebx = 1.
  */
 #define KTRX_HWT_UNIT_MTC_FREQUENCY 8u
 
 /*
- * ETMv4: the context id is the address space from this bit on, bits 43:12 of TTBR0_EL1; the VMID is the thread. Of the
- * processor's mode it is always told that it is EL1, not secure, 64 bits.
+ * ETMv4: the context id is the address space from this bit on, bits 43:12 of TTBR0_EL1; the VMID is the
+ * thread. Of the processor's mode it is always told that it is EL1, not secure, 64 bits.
  */
 #define KTRX_HWT_UNIT_SPACE_SHIFT 12
 
 /* ---- What it leaves on the host ---------------------------------------------------------------- */
 
 /*
- * Without the guest's help (out=FILE) the unit traces all virtual CPUs from the first instruction of 64-bit code on, into a
- * file: a head of a page; for each CPU a page struct ktrx_hwt_ring and its ring of `ring_size` bytes; from `code` on, to the
- * file's end, the code that was run: struct ktrx_hwt_seen and bytes, one after another, each padded to a multiple of 8.
- * It is complete whenever QEMU ends, killed or not.
+ * Without the guest's help (out=FILE) the unit traces all virtual CPUs from the first instruction of 64-bit
+ * code on, into a file: a head of a page; for each CPU a page struct ktrx_hwt_ring and its ring of
+ * `ring_size` bytes; from `code` on, to the file's end, the code that was run: struct ktrx_hwt_seen and
+ * bytes, one after another, each padded to a multiple of 8. It is complete whenever QEMU ends, killed or not.
  */
 struct ktrx_hwt_rings {
 	uint8_t magic[4]; /* "KTRU" */
@@ -124,7 +129,10 @@ struct ktrx_hwt_rings {
 	uint64_t code;	    /* offset of the first struct ktrx_hwt_seen */
 	uint64_t code_size; /* bytes of them, all told */
 	uint64_t code_lost; /* bytes that found no room */
-	/* The unit's time and the guest's own clock at one moment; all 0 if the guest has not told (KTRX_HWT_UNIT_CLOCK). */
+	/*
+	 * The unit's time and the guest's own clock at one moment; all 0 if the guest has not told
+	 * (KTRX_HWT_UNIT_CLOCK).
+	 */
 	uint64_t unit_time, stamp, frequency;
 	uint64_t unit_frequency;		      /* ticks a second of time in packets */
 	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS]; /* as in struct ktrx_hwt_unit */
@@ -136,8 +144,9 @@ struct ktrx_hwt_ring {
 	uint64_t position; /* bytes written; those from position - ring_size on are there */
 	uint64_t lost;
 	/*
-	 * What is known but not yet in a packet: branches taken or not (of ETMv4, atoms), the latest in bit 0, below a leading 1. And the
-	 * address of an instruction that was about to run when it was last heard of, 0 while nothing is traced.
+	 * What is known but not yet in a packet: branches taken or not (of ETMv4, atoms), the latest in bit
+	 * 0, below a leading 1. And the address of an instruction that was about to run when it was last
+	 * heard of, 0 while nothing is traced.
 	 */
 	uint64_t pending;
 	uint64_t reached;
@@ -145,8 +154,8 @@ struct ktrx_hwt_ring {
 };
 
 /*
- * Code that was run, told before it was. The same addresses and space again: other bytes from then on, and the unit tells its
- * time in a packet (TSC) before it tells that they were run.
+ * Code that was run, told before it was. The same addresses and space again: other bytes from then on, and
+ * the unit tells its time in a packet (TSC) before it tells that they were run.
  */
 struct ktrx_hwt_seen {
 	uint64_t unit_time;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A process trace: what processes asked of their kernel, a file of its own beside the rings, with the same clock and the
- * same thread numbers. A head, then records one after another, each a multiple of 8 bytes. A file that was appended to has
- * a further head where a record would begin. Everything here is data the host must not trust. Normative text:
- * spec/ktrx-proc.md.
+ * A process trace: what processes asked of their kernel, a file of its own beside the rings, with the same
+ * clock and the same thread numbers. A head, then records one after another, each a multiple of 8 bytes. A
+ * file that was appended to has a further head where a record would begin. Everything here is data the host
+ * must not trust. Normative text: spec/ktrx-proc.md.
  */
 #ifndef KTRX_PROC_H
 #define KTRX_PROC_H
@@ -47,8 +47,9 @@ struct ktrx_proc_head {
 #define KTRX_PROC_FAULTEND     14u
 #define KTRX_PROC_STRUCT_ARRAY 15u
 #define KTRX_PROC_NAME	       32u /* the process is called so from here on, without NUL */
-#define KTRX_PROC_TABLE	       33u /* text: the kernel's calls, errors, types; several add up until the next head */
-#define KTRX_PROC_END	       34u /* nothing more comes from this sink */
+/* text: the kernel's calls, errors, types; several add up until the next head */
+#define KTRX_PROC_TABLE 33u
+#define KTRX_PROC_END	34u /* nothing more comes from this sink */
 
 #define KTRX_PROC_USER_MAX    2048u
 #define KTRX_PROC_PAYLOAD_MAX (UINT32_C(1) << 20) /* a larger size is damage */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * KTRX version 2, the ring: 32-byte slots. A record is one FIRST (or SINGLE) slot and the MORE and LAST slots that
- * follow it directly.
+ * KTRX version 2, the ring: 32-byte slots. A record is one FIRST (or SINGLE) slot and the MORE and LAST slots
+ * that follow it directly.
  *
  *   first slot, little-endian                      continuation slot
  *   bits  2:0   kind                               bits  2:0   kind
@@ -15,13 +15,14 @@
  *   bits 95:89  check, the other 7 bits
  *   bytes 12..31 payload (20 bytes)
  *
- * The generation is the lap, modulo 256, that the slot was written in. A reader that knows the ring's head knows
- * which generation each slot must carry, so it never takes a slot that is empty, in flight, or of an earlier lap for
- * the record it expects.
+ * The generation is the lap, modulo 256, that the slot was written in. A reader that knows the ring's head
+ * knows which generation each slot must carry, so it never takes a slot that is empty, in flight, or of an
+ * earlier lap for the record it expects.
  *
- * A writer that is held up for a whole lap stores into a slot that belongs to a later lap by then. The slot may end up
- * with words of several writers. The check is there for that case alone: it is computed from the values that a writer
- * stores and from the whole number of its lap. It misses about one mixed slot in 4096. Normative text: spec/ktrx.md.
+ * A writer that is held up for a whole lap stores into a slot that belongs to a later lap by then. The slot
+ * may end up with words of several writers. The check is there for that case alone: it is computed from the
+ * values that a writer stores and from the whole number of its lap. It misses about one mixed slot in 4096.
+ * Normative text: spec/ktrx.md.
  */
 #ifndef KTRX_SLOT_H
 #define KTRX_SLOT_H
@@ -83,9 +84,9 @@
 #define KTRX_W1_CHECK_MASK    0xfe000000u
 
 /*
- * A reserve word is one 64-bit count a ring, advanced by an atomic add of the number of slots wanted. Its high
- * bits name the ring, so the result of one add names ring and slot together. Ring 0 is the shared boot ring;
- * ring n is CPU n - 1's, and the one behind the last CPU's, where there is one, that of rare events.
+ * A reserve word is one 64-bit count a ring, advanced by an atomic add of the number of slots wanted. Its
+ * high bits name the ring, so the result of one add names ring and slot together. Ring 0 is the shared boot
+ * ring; ring n is CPU n - 1's, and the one behind the last CPU's, where there is one, that of rare events.
  */
 #define KTRX_WORD_INDEX_BITS 51u
 /* clang-format off */
@@ -96,8 +97,8 @@
 /*
  * Payload of an anchor record. Stamps are 36 bits wide in slots; an anchor restates the whole stamp. One is
  * written before any record whose stamp is 2^35 ticks or more past the ring's last anchor, so two anchors'
- * distance never has to be guessed; ktrace's own writer does so at 2^34. Anchors chain backwards; the newest one is
- * named in struct ktrx_ring.
+ * distance never has to be guessed; ktrace's own writer does so at 2^34. Anchors chain backwards; the newest
+ * one is named in struct ktrx_ring.
  */
 struct ktrx_anchor {
 	uint64_t stamp;	   /* whole counter value at this anchor; its low 36 bits are the slot's stamp */
@@ -106,9 +107,9 @@ struct ktrx_anchor {
 } __attribute__((__packed__, __aligned__(4)));
 
 /*
- * Extension block, in front of the payload when bit 88 is set: this head, then 8 bytes a caller (0 to 2), then
- * a 4-byte repeat count if marked, then 8 bytes of the recording code's address if marked. Its size is `size`, so that
- * a reader can step over parts it does not know.
+ * Extension block, in front of the payload when bit 88 is set: this head, then 8 bytes a caller (0 to 2),
+ * then a 4-byte repeat count if marked, then 8 bytes of the recording code's address if marked. Its size is
+ * `size`, so that a reader can step over parts it does not know.
  */
 struct ktrx_extension {
 	uint8_t size;  /* bytes of the whole block, this head included */
@@ -134,7 +135,10 @@ static inline uint32_t ktrx_generation(uint64_t index, uint32_t shift)
 	return (uint32_t)(index >> shift) & 0xffu;
 }
 
-/* The lap that a slot is written in, modulo 2^32: the reserve word that names it, without its place in the ring. */
+/*
+ * The lap that a slot is written in, modulo 2^32: the reserve word that names it, without its place in the
+ * ring.
+ */
 static inline uint32_t ktrx_lap(uint32_t ring, uint64_t index, uint32_t shift)
 {
 	return (uint32_t)(((uint64_t)ring << KTRX_WORD_INDEX_BITS | index) >> shift);
@@ -162,9 +166,10 @@ static inline uint64_t ktrx_check_mix(uint64_t a, uint64_t b)
 }
 
 /*
- * Check of a first slot. a, b, c: its payload, bytes 12 to 19, 20 to 27 and 28 to 31. second: bits 88:64. rest:
- * ktrx_check_rest() of the record's other slots, 0 if there are none. Of the result, the bits of KTRX_TAG_CHECK_MASK
- * belong in word 0 and those of KTRX_W1_CHECK_MASK in the word of the thread; the others are not used.
+ * Check of a first slot. a, b, c: its payload, bytes 12 to 19, 20 to 27 and 28 to 31. second: bits 88:64.
+ * rest: ktrx_check_rest() of the record's other slots, 0 if there are none. Of the result, the bits of
+ * KTRX_TAG_CHECK_MASK belong in word 0 and those of KTRX_W1_CHECK_MASK in the word of the thread; the others
+ * are not used.
  */
 static inline uint64_t ktrx_check_first(uint64_t a, uint64_t b, uint32_t c, uint32_t second, uint32_t lap,
 					uint64_t rest)
@@ -189,7 +194,9 @@ static inline int ktrx_first_is_checked(const uint64_t *word, uint32_t lap, uint
 	       ((check ^ word[1]) & KTRX_W1_CHECK_MASK) == 0;
 }
 
-/* Check of a continuation slot, from its four words; the check field counts as 0. Bits as for a first slot. */
+/*
+ * Check of a continuation slot, from its four words; the check field counts as 0. Bits as for a first slot.
+ */
 static inline uint64_t ktrx_check_more(const uint64_t *word, uint32_t lap)
 {
 	uint64_t half = ktrx_check_mix(word[0] & ~(uint64_t)KTRX_TAG_CHECK_MASK,
@@ -198,13 +205,18 @@ static inline uint64_t ktrx_check_more(const uint64_t *word, uint32_t lap)
 	return ktrx_check_mix(word[2], word[3] + half);
 }
 
-/* Adds a continuation slot to what the first slot checks of the others: from 0 on, the record's last slot first. */
+/*
+ * Adds a continuation slot to what the first slot checks of the others: from 0 on, the record's last slot
+ * first.
+ */
 static inline uint64_t ktrx_check_rest(uint64_t rest, uint64_t check_more)
 {
 	return (rest ^ check_more) * KTRX_CHECK_KEY;
 }
 
-/* Check bits of a continuation slot of KTRX_SLOTS_COPIED, from its four words; the check field counts as 0. */
+/*
+ * Check bits of a continuation slot of KTRX_SLOTS_COPIED, from its four words; the check field counts as 0.
+ */
 static inline uint32_t ktrx_check_copied(uint64_t w0, uint64_t w1, uint64_t w2, uint64_t w3)
 {
 	uint64_t mixed = (w0 & ~(uint64_t)KTRX_TAG_CHECK_MASK) ^ w1 * 3u ^ w2 * 5u ^ w3 * 7u;

@@ -39,7 +39,8 @@ struct ktrx1_record {
 /* Not for clang-format, which takes these for casts. */
 /* clang-format off */
 #define KTRX1_HEADER(event, cpu, pid, flags)                                                                 \
-	((KTRX_CAST(uint32_t, flags) & 0xffu) << 24 | (KTRX_CAST(uint32_t, pid) & 0x7ffu) << 13 | (KTRX_CAST(uint32_t, cpu) & 7u) << 10 |     \
+	((KTRX_CAST(uint32_t, flags) & 0xffu) << 24 | (KTRX_CAST(uint32_t, pid) & 0x7ffu) << 13 |     \
+	 (KTRX_CAST(uint32_t, cpu) & 7u) << 10 |     \
 	 (KTRX_CAST(uint32_t, event) & 0x3ffu))
 #define KTRX1_EVENT(header) ((header) & 0x3ffu)
 #define KTRX1_CPU(header)   ((header) >> 10 & 7u)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * KTRX version 2, around the rings: the root and the sections it leads to. One layout serves the running
- * kernel, a dump, a RAM file and a core: only the addresses differ (virtual or physical in memory, offsets from
- * the root in a dump). Everything here is data the host must not trust. Normative text: spec/ktrx.md.
+ * kernel, a dump, a RAM file and a core: only the addresses differ (virtual or physical in memory, offsets
+ * from the root in a dump). Everything here is data the host must not trust. Normative text: spec/ktrx.md.
  */
 #ifndef KTRX_V2_H
 #define KTRX_V2_H
@@ -60,7 +60,10 @@ struct ktrx_section {
 #define KTRX_FLAG_STOPPED 2u /* recording was stopped when this was written */
 #define KTRX_FLAG_KEPT	  4u /* a copy of the root, in memory that outlives a reset (spec, section 13) */
 #define KTRX_FLAG_PLACES  0x10000u /* records may bear ids of places: struct ktrx_place */
-/* Of the flags that a reader does not know it passes over those below these, and refuses the trace for one of these. */
+/*
+ * Of the flags that a reader does not know it passes over those below these, and refuses the trace for one of
+ * these.
+ */
 #define KTRX_FLAGS_NEEDED 0xffff0000u
 
 #define KTRX_OUTCOME_RUNNING 0u
@@ -148,8 +151,8 @@ struct ktrx_event {
 	uint8_t fields;	 /* 0 to 16 */
 	uint8_t flags;	 /* KTRX_EVENT_* */
 	uint32_t line;	 /* where it was declared */
-	uint32_t
-		mask_bit; /* in the mask of its group: 1 + the bit's number; 0: one that is free, by file, line and id */
+	/* in the mask of its group: 1 + the bit's number; 0: one that is free, by file, line and id */
+	uint32_t mask_bit;
 	uint64_t count;	  /* shared count, used where there are no per-CPU counters */
 	uint8_t type[16]; /* KTRX_TYPE_* of each field */
 			  /* strings follow */
@@ -159,8 +162,8 @@ struct ktrx_event {
 #define KTRX_V1_NONE	  0xffffu
 
 /*
- * A place in the kernel's source that records an event of which other places record, too. These rows stand among those of
- * events, each aligned to 8 bytes. The name of the file follows, NUL-terminated.
+ * A place in the kernel's source that records an event of which other places record, too. These rows stand
+ * among those of events, each aligned to 8 bytes. The name of the file follows, NUL-terminated.
  *
  * A record with a place's id is one of the place's event. Its fields are that event's.
  */
@@ -206,8 +209,9 @@ struct ktrx_place {
 #define KTRX_STRING_CUT	  0x8000u
 
 /*
- * One row of the table of settings: a word of the kernel's, or one bit of it, that is read and set by name. Rows
- * are aligned to 8 bytes; zero bytes between rows are stepped over. A request names a row by its ordinal, from 0.
+ * One row of the table of settings: a word of the kernel's, or one bit of it, that is read and set by name.
+ * Rows are aligned to 8 bytes; zero bytes between rows are stepped over. A request names a row by its
+ * ordinal, from 0.
  */
 struct ktrx_setting {
 	uint16_t magic; /* KTRX_SETTING_MAGIC */
@@ -230,7 +234,8 @@ struct ktrx_setting {
 
 /*
  * Requests from a host to the running kernel. The host writes requests[sequence % capacity] and then, last,
- * `requested`; the kernel carries them out in order from its tick and then, last, writes `applied`. A host writes
+ * `requested`; the kernel carries them out in order from its tick and then, last, writes `applied`. A host
+ * writes
  * nothing else.
  */
 struct ktrx_request {
@@ -305,8 +310,9 @@ struct ktrx_thread {
 };
 
 /*
- * What a CPU is doing, readable from outside at any time. Each field is written by its own CPU only, by the hooks of
- * ktrace/hooks.h: one whose hook a kernel does not call stays 0. Stamps are of the CPU's counter, 0: never.
+ * What a CPU is doing, readable from outside at any time. Each field is written by its own CPU only, by the
+ * hooks of ktrace/hooks.h: one whose hook a kernel does not call stays 0. Stamps are of the CPU's counter, 0:
+ * never.
  */
 #define KTRX_SAMPLES 8u
 struct ktrx_cpu {
@@ -377,8 +383,8 @@ struct ktrx_cpu {
 #define KTRX_BROKEN_ACQUIRE	     5u /* a lock taken by who has it already */
 
 /*
- * Who can hold locks and wait: a CPU, for what it must not be taken away from, or a thread. Evidence that outlives the
- * rings. A CPU's row is written by that CPU; a thread's by the thread, and by who wakes it.
+ * Who can hold locks and wait: a CPU, for what it must not be taken away from, or a thread. Evidence that
+ * outlives the rings. A CPU's row is written by that CPU; a thread's by the thread, and by who wakes it.
  */
 #define KTRX_HELD 6u
 struct ktrx_held {
@@ -407,7 +413,10 @@ struct ktrx_holder {
 	uint64_t stack_high;
 	char object_name[32]; /* NUL-terminated, "" unknown */
 	struct ktrx_held held[KTRX_HELD];
-	/* Threads only: the newest waits of kind KTRX_WAIT_EVENT or _DEVICE that a wakeup ended before their deadline, all for … */
+	/*
+	 * Threads only: the newest waits of kind KTRX_WAIT_EVENT or _DEVICE that a wakeup ended before their
+	 * deadline, all for …
+	 */
 	uint64_t habit_object;	/* … this */
 	uint64_t habit_first;	/* stamp of the wakeup that ended the first of them … */
 	uint64_t habit_last;	/* … and of the last one */
@@ -425,7 +434,10 @@ struct ktrx_holder {
 #define KTRX_THREAD_RUNNABLE 2u
 #define KTRX_THREAD_WAITING  3u
 
-/* Why a thread is runnable. One that ended after its switch, without ktrace_thread_exit(), looks like KTRX_CAUSE_SWITCH. */
+/*
+ * Why a thread is runnable. One that ended after its switch, without ktrace_thread_exit(), looks like
+ * KTRX_CAUSE_SWITCH.
+ */
 #define KTRX_CAUSE_UNKNOWN 0u
 #define KTRX_CAUSE_WAKE	   1u /* it was woken */
 #define KTRX_CAUSE_START   2u /* it was woken for the first time, and has not run on any CPU yet */
@@ -449,8 +461,9 @@ struct ktrx_clock_sample {
 #define KTRX_CLOCK_SAMPLES 32u
 
 /*
- * What was measured of one CPU's clock, written by that CPU. Samples lie in order of their stamps. When they are
- * full, every other one is dropped and twice as many measurements go between two of them; the last is the newest.
+ * What was measured of one CPU's clock, written by that CPU. Samples lie in order of their stamps. When they
+ * are full, every other one is dropped and twice as many measurements go between two of them; the last is the
+ * newest.
  */
 struct ktrx_clock {
 	uint64_t measured; /* measurements that succeeded … */
@@ -464,8 +477,9 @@ struct ktrx_clock {
 };
 
 /*
- * What a CPU recorded last of an event that folds, and how often it came again since without a record. Written by that
- * CPU. When something else comes, the library's event ktrace.repeat tells the count, and the row is used anew.
+ * What a CPU recorded last of an event that folds, and how often it came again since without a record.
+ * Written by that CPU. When something else comes, the library's event ktrace.repeat tells the count, and the
+ * row is used anew.
  */
 #define KTRX_FOLD_PAYLOAD 256u
 struct ktrx_fold {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records put on the console as they are made. The core calls in the context of the event, behind its record. What
- * fires in the context that a CPU writes in comes of the writing: it is recorded, and not written again. An interrupt
- * in the middle of it has a context of its own.
+ * Records put on the console as they are made. The core calls in the context of the event, behind its record.
+ * What fires in the context that a CPU writes in comes of the writing: it is recorded, and not written again.
+ * An interrupt in the middle of it has a context of its own.
  */
 #include "ktrace/console.h"
 

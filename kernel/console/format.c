@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Events as text. Neither the row nor the payload is trusted: a conversion gets what the next field's type says, cut
- * to the bytes that are there, and never what the conversion claims it to be.
+ * Events as text. Neither the row nor the payload is trusted: a conversion gets what the next field's type
+ * says, cut to the bytes that are there, and never what the conversion claims it to be.
  */
 #include "format.h"
 
@@ -120,7 +120,9 @@ static const char *parse_size(const char *at, struct fields *fields, uint32_t *s
 	return at;
 }
 
-/* Reads what follows a %; returns what follows the letter. Filled in by members: no library call sets it up. */
+/*
+ * Reads what follows a %; returns what follows the letter. Filled in by members: no library call sets it up.
+ */
 static const char *parse_conversion(const char *at, struct fields *fields, struct conversion *how)
 {
 	how->left = how->plus = how->blank = how->alternate = how->zero = how->has_precision = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A cursor a ring. Cursors keep no payload: what lies before each is peeked at for its stamp, and read once more when
- * its turn has come. If it has gone by then, the cursor tells so and the next one comes.
+ * A cursor a ring. Cursors keep no payload: what lies before each is peeked at for its stamp, and read once
+ * more when its turn has come. If it has gone by then, the cursor tells so and the next one comes.
  */
 #include "merge.h"
 
@@ -17,8 +17,8 @@ static uint64_t common_stamp(const struct ktrace_walk_record *record)
 }
 
 /*
- * The walk is left just behind the record found: one after it that was still being written has lost its turn, and
- * must not come, once finished, after older ones of other rings.
+ * The walk is left just behind the record found: one after it that was still being written has lost its turn,
+ * and must not come, once finished, after older ones of other rings.
  */
 static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 {

@@ -28,8 +28,8 @@ struct ktrace_merge {
 void ktrace_merge_start(struct ktrace_merge *merge, uint32_t cpu);
 
 /*
- * The next older record, its stamp in the time of CPU 0; false at the end. Of a shared ring the records of all CPUs
- * come.
+ * The next older record, its stamp in the time of CPU 0; false at the end. Of a shared ring the records of
+ * all CPUs come.
  */
 bool ktrace_merge_next(struct ktrace_merge *merge, struct ktrace_walk_record *record);
 

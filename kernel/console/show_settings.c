@@ -7,7 +7,9 @@
 #include "line.h"
 #include "pager.h"
 
-/* One listing at a time, as in show.c: a mask of all events that a kernel can have is too much for its stack. */
+/*
+ * One listing at a time, as in show.c: a mask of all events that a kernel can have is too much for its stack.
+ */
 static struct {
 	struct ktrace_span prefix;
 	struct ktrace_line line;

@@ -2,10 +2,10 @@
 /*
  * Attaching: when the first event fires, the rows get their ids and the root gets what only run time knows.
  *
- * Any context may be the first, several CPUs at once, and an interrupt in the middle of it; a CPU may be held up
- * there until all others have long gone on. So nobody waits: each context that finds the work undone does all of
- * it. What is written is the same whoever writes it, or is written by a swap that only the first one wins, and
- * nothing is touched that ktrace_init() or ktrace_states_update() may have changed since.
+ * Any context may be the first, several CPUs at once, and an interrupt in the middle of it; a CPU may be held
+ * up there until all others have long gone on. So nobody waits: each context that finds the work undone does
+ * all of it. What is written is the same whoever writes it, or is written by a swap that only the first one
+ * wins, and nothing is touched that ktrace_init() or ktrace_states_update() may have changed since.
  *
  * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs
  * once more after it did.
@@ -210,8 +210,8 @@ static uint8_t state_wanted(const struct ktrx_event *event)
 }
 
 /*
- * Events that cease to be recorded are told of before they do, so that none is missing before that record. A stop is
- * not told: nothing comes after it, and a start is.
+ * Events that cease to be recorded are told of before they do, so that none is missing before that record. A
+ * stop is not told: nothing comes after it, and a start is.
  */
 static void tell_off(void)
 {
@@ -258,8 +258,8 @@ static void set_all(void)
 }
 
 /*
- * Whoever sees that another change came in between goes over the rows again: the last change wins
- * everywhere. For that a change must be seen by whoever sees it counted, and nothing be read before it is counted.
+ * Whoever sees that another change came in between goes over the rows again: the last change wins everywhere.
+ * For that a change must be seen by whoever sees it counted, and nothing be read before it is counted.
  */
 void ktrace_states_update(void)
 {
@@ -282,8 +282,8 @@ void ktrace_states_update(void)
 }
 
 /*
- * Goes by what is wanted of the event, not by the event's row: a change that another context is making may not have reached
- * that row yet, and may have passed the place's row already.
+ * Goes by what is wanted of the event, not by the event's row: a change that another context is making may
+ * not have reached that row yet, and may have passed the place's row already.
  */
 void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event)
 {

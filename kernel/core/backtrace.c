@@ -2,9 +2,9 @@
 /*
  * Who called whom, by the frame pointers that functions keep; and which addresses all events record.
  *
- * Nothing but the stack is read, and of it only what lies ahead: each frame must be aligned and lie behind the last
- * one, inside the stack where the port knows its end, else within KTRACE_STACK_REACH bytes of that one. A frame
- * pointer that is none (a user's, assembler code's) ends the walk.
+ * Nothing but the stack is read, and of it only what lies ahead: each frame must be aligned and lie behind
+ * the last one, inside the stack where the port knows its end, else within KTRACE_STACK_REACH bytes of that
+ * one. A frame pointer that is none (a user's, assembler code's) ends the walk.
  */
 #include "state.h"
 

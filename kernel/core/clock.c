@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measuring clocks. The CPU that asks takes the one cell, and for each round trip leaves a number in `ping`; CPU 0
- * answers with its stamp and the same number in `pong`. Numbers never come again, so an answer that is late by a
- * whole measurement is not taken for another one's.
+ * Measuring clocks. The CPU that asks takes the one cell, and for each round trip leaves a number in `ping`;
+ * CPU 0 answers with its stamp and the same number in `pong`. Numbers never come again, so an answer that is
+ * late by a whole measurement is not taken for another one's.
  *
- * Round trips need both CPUs at the same time, which a busy host seldom gives to a guest. So both sides leave their stamps for
- * each other, in exchanges and ticks, and each bounds the offset from one side (clock.h).
+ * Round trips need both CPUs at the same time, which a busy host seldom gives to a guest. So both sides leave
+ * their stamps for each other, in exchanges and ticks, and each bounds the offset from one side (clock.h).
  *
- * Nothing here waits without bound. The CPU that asks gives the cell back in every case; only a CPU that is stopped for
- * good in between keeps it. Then there are no more round trips.
+ * Nothing here waits without bound. The CPU that asks gives the cell back in every case; only a CPU that is
+ * stopped for good in between keeps it. Then there are no more round trips.
  */
 #include "clock.h"
 
@@ -151,8 +151,8 @@ static int round_trip(uint32_t cpu, uint64_t number, uint32_t patience)
 }
 
 /*
- * The cell belongs to this CPU. Returns how many round trips were answered: a hypervisor may take CPU 0 away after any of
- * them, and those before are as good as ever.
+ * The cell belongs to this CPU. Returns how many round trips were answered: a hypervisor may take CPU 0 away
+ * after any of them, and those before are as good as ever.
  */
 static uint32_t measure_in_cell(uint32_t cpu)
 {
@@ -189,7 +189,9 @@ static void thin(struct ktrx_clock *row)
 	row->spacing *= 2;
 }
 
-/* The last sample is the newest; it is replaced until it lies `spacing` measurements behind the one before. */
+/*
+ * The last sample is the newest; it is replaced until it lies `spacing` measurements behind the one before.
+ */
 static void keep(struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 {
 	uint32_t at = row->samples;

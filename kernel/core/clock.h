@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Bounds of a CPU's offset to CPU 0's clock, from stamps that one CPU left in memory and the other one read later.
+ * Bounds of a CPU's offset to CPU 0's clock, from stamps that one CPU left in memory and the other one read
+ * later.
  *
- * CPU 0 read its clock before its stamp was seen here, so CPU 0's clock shows at least that stamp: a lower bound. This
- * CPU's stamp that CPU 0 has seen gives an upper bound in the same way. Neither needs both CPUs to run at the same time. The
- * later a stamp is seen, the looser the bound, but never wrong. Of each side the tightest one is kept; with age it
- * loosens by as much as clocks may drift.
+ * CPU 0 read its clock before its stamp was seen here, so CPU 0's clock shows at least that stamp: a lower
+ * bound. This CPU's stamp that CPU 0 has seen gives an upper bound in the same way. Neither needs both CPUs
+ * to run at the same time. The later a stamp is seen, the looser the bound, but never wrong. Of each side the
+ * tightest one is kept; with age it loosens by as much as clocks may drift.
  */
 #ifndef KTRACE_CORE_CLOCK_H
 #define KTRACE_CORE_CLOCK_H
@@ -54,7 +55,10 @@ KTRACE_HIDDEN void ktrace_clock_write(struct ktrx_clock_sample *at, const struct
 KTRACE_HIDDEN void ktrace_clock_at_least(struct ktrace_clock_line *line, uint64_t stamp, int64_t offset);
 KTRACE_HIDDEN void ktrace_clock_at_most(struct ktrace_clock_line *line, uint64_t stamp, int64_t offset);
 
-/* Takes in the newest stamp of CPU 0, whose line and row are the other two. Only the CPU that owns `line` calls this. */
+/*
+ * Takes in the newest stamp of CPU 0, whose line and row are the other two. Only the CPU that owns `line`
+ * calls this.
+ */
 KTRACE_HIDDEN void ktrace_clock_look(struct ktrace_clock_line *line, const struct ktrace_clock_line *first,
 				     const volatile struct ktrx_cpu *row);
 
@@ -63,8 +67,8 @@ KTRACE_HIDDEN void ktrace_clock_look_from_first(struct ktrace_clock_line *line,
 						const volatile struct ktrx_cpu *row);
 
 /*
- * Gives the offset now, with its error. Only the CPU that owns `line` calls this. Returns 0 while one side has no bound, or if bounds contradict each
- * other: then a clock was set, and all bounds are forgotten.
+ * Gives the offset now, with its error. Only the CPU that owns `line` calls this. Returns 0 while one side
+ * has no bound, or if bounds contradict each other: then a clock was set, and all bounds are forgotten.
  */
 KTRACE_HIDDEN int ktrace_clock_estimate(struct ktrace_clock_line *line, struct ktrx_clock_sample *sample);
 
@@ -73,7 +77,9 @@ KTRACE_HIDDEN int64_t ktrace_clock_drift(uint64_t from, uint64_t to);
 
 /* The clocks' side of ktrace_init() and of each CPU's tick. */
 
-/* Where measurements go, a row a CPU each, in lent memory; NULL: nowhere. `once`: also without being asked. */
+/*
+ * Where measurements go, a row a CPU each, in lent memory; NULL: nowhere. `once`: also without being asked.
+ */
 struct ktrace_clock_rows {
 	struct ktrx_clock *clock;
 	int64_t *offset;

@@ -49,8 +49,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * The newest stamp that a CPU left, 0 if none. Its row has stamps of hooks, too: of those that are called where the
- * thread cannot be moved, so that the clock is this CPU's.
+ * The newest stamp that a CPU left, 0 if none. Its row has stamps of hooks, too: of those that are called
+ * where the thread cannot be moved, so that the clock is this CPU's.
  */
 static uint64_t newest(const struct ktrace_clock_line *line, const volatile struct ktrx_cpu *row)
 {

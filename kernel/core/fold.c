@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A row's `sequence` says who may touch it: bit 0 is set while it is held, bit 1 if it is to be empty when it is
- * released. Readers take the rest for a count of changes.
+ * A row's `sequence` says who may touch it: bit 0 is set while it is held, bit 1 if it is to be empty when it
+ * is released. Readers take the rest for a count of changes.
  */
 #include "fold.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rows in which repetitions of an event are counted instead of recorded. A row belongs to a CPU and to whoever holds
- * it: a nested context, or a thread that was moved meanwhile, finds it held, does not wait and records as ever. So what
- * was produced is what was recorded plus what was counted, always.
+ * Rows in which repetitions of an event are counted instead of recorded. A row belongs to a CPU and to
+ * whoever holds it: a nested context, or a thread that was moved meanwhile, finds it held, does not wait and
+ * records as ever. So what was produced is what was recorded plus what was counted, always.
  *
- * Records are compared byte by byte, not by a hash: equal means equal, and a row tells by itself what is being
- * repeated, long after the record has been overwritten.
+ * Records are compared byte by byte, not by a hash: equal means equal, and a row tells by itself what is
+ * being repeated, long after the record has been overwritten.
  */
 #ifndef KTRACE_CORE_FOLD_H
 #define KTRACE_CORE_FOLD_H
@@ -16,8 +16,8 @@
 KTRACE_HIDDEN void ktrace_fold_open(struct ktrx_fold *fold, uint32_t all, uint32_t rows);
 
 /*
- * Holds the CPU's row for an event: its own, else an empty one, else the one that was used least recently. NULL:
- * there are no rows, or somebody holds it.
+ * Holds the CPU's row for an event: its own, else an empty one, else the one that was used least recently.
+ * NULL: there are no rows, or somebody holds it.
  */
 KTRACE_HIDDEN struct ktrx_fold *ktrace_fold_hold(uint32_t cpu, uint16_t event);
 KTRACE_HIDDEN void ktrace_fold_release(struct ktrx_fold *fold);

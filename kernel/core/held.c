@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks that are had and waited for. What a holder has lies in the order it was taken, the oldest first; of more locks
- * than there are places each empty place, and each beyond the last, stands for one that is only counted.
+ * Locks that are had and waited for. What a holder has lies in the order it was taken, the oldest first; of
+ * more locks than there are places each empty place, and each beyond the last, stands for one that is only
+ * counted.
  */
 #include "hook.h"
 

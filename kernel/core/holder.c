@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rows of holders. A thread's lies at one of a few places that follow from its number, claimed by a single swap
- * from 0. Two CPUs may claim for one thread at a time, at different places if one was freed meanwhile: the
- * first place counts, and whoever sees a later one frees it.
+ * Rows of holders. A thread's lies at one of a few places that follow from its number, claimed by a single
+ * swap from 0. Two CPUs may claim for one thread at a time, at different places if one was freed meanwhile:
+ * the first place counts, and whoever sees a later one frees it.
  *
  * Of a number counts what a record has bits for: whatever a kernel says, it is no other row's id.
  */

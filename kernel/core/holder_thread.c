@@ -69,7 +69,10 @@ static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)
 	row->habit_wakes = 1;
 }
 
-/* Moves the mean by an eighth of the difference. A stamp older than the last one, of another CPU's clock, counts as 0 ticks. */
+/*
+ * Moves the mean by an eighth of the difference. A stamp older than the last one, of another CPU's clock,
+ * counts as 0 ticks.
+ */
 static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 {
 	uint64_t ticks = stamp > row->habit_last ? stamp - row->habit_last : 0;
@@ -92,7 +95,10 @@ static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp
 	return row->deadline && (stamp >= row->deadline || row->deadline - stamp <= most / 4);
 }
 
-/* It is woken, maybe from a wait of the kind that rings forget and that may last for ever: how often such waits ended. */
+/*
+ * It is woken, maybe from a wait of the kind that rings forget and that may last for ever: how often such
+ * waits ended.
+ */
 static void habit_note(volatile struct ktrx_holder *row, uint32_t waker, uint64_t stamp)
 {
 	if (row->state != KTRX_THREAD_WAITING || ends_by_itself(row, stamp) ||
@@ -152,7 +158,10 @@ static void thread_runs(volatile struct ktrx_holder *row, const struct ktrace_ho
 	thread_state_set(row, KTRX_THREAD_RUNNING, now);
 }
 
-/* Idling ends where another thread runs: a kernel may leave its idle thread from an interrupt, which calls no ktrace_mode(). */
+/*
+ * Idling ends where another thread runs: a kernel may leave its idle thread from an interrupt, which calls no
+ * ktrace_mode().
+ */
 static void idle_end(volatile struct ktrx_cpu *cpu, uint64_t now)
 {
 	if (cpu->mode != KTRX_MODE_IDLE)

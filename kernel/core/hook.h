@@ -2,9 +2,9 @@
 /*
  * What the hooks of ktrace/hooks.h share: the way to this CPU's row, and the rows of holders.
  *
- * No hook locks, and an interrupt may call hooks in the middle of any other. What an interrupt's hooks do is undone by
- * its end (locks given up, nesting counted down), so a place is counted first and filled then: whoever comes
- * between takes the next one.
+ * No hook locks, and an interrupt may call hooks in the middle of any other. What an interrupt's hooks do is
+ * undone by its end (locks given up, nesting counted down), so a place is counted first and filled then:
+ * whoever comes between takes the next one.
  */
 #ifndef KTRACE_CORE_HOOK_H
 #define KTRACE_CORE_HOOK_H
@@ -52,7 +52,10 @@ KTRACE_INLINE uint32_t ktrace_hook_thread(void)
 /* Starts to follow the state or ends it, as debug.ktr.state asks. */
 KTRACE_HIDDEN void ktrace_hooks_update(void);
 
-/* From this CPU's heartbeat: a hook that was on its way here when they were turned off may have come after that. */
+/*
+ * From this CPU's heartbeat: a hook that was on its way here when they were turned off may have come after
+ * that.
+ */
 KTRACE_HIDDEN void ktrace_hooks_beat(volatile struct ktrx_cpu *cpu);
 
 /* Notes the first rule that this CPU broke. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The copies lie one behind the other, each aligned: root, rings, boot ring, event table, settings, build id, system
- * calls.
+ * The copies lie one behind the other, each aligned: root, rings, boot ring, event table, settings, build id,
+ * system calls.
  *
- * Several CPUs may bring the same word up to date at a time: each writes what it has just read, so the worst is that
- * one is a moment behind.
+ * Several CPUs may bring the same word up to date at a time: each writes what it has just read, so the worst
+ * is that one is a moment behind.
  */
 #include "keep.h"
 #include "rings.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace of a boot that a reset ends. What lies in the kernel's image is loaded anew then; so what a reader needs of
- * it is copied into the lent memory: a root, the table of rings, the boot ring, the event table and texts. Rings and the
- * other tables are there anyway. What changes is brought up to date by heartbeats; the rest of the way to where each
- * ring really ended a reader finds by the slots' generations, so that nothing of this touches the record path.
+ * The trace of a boot that a reset ends. What lies in the kernel's image is loaded anew then; so what a
+ * reader needs of it is copied into the lent memory: a root, the table of rings, the boot ring, the event
+ * table and texts. Rings and the other tables are there anyway. What changes is brought up to date by
+ * heartbeats; the rest of the way to where each ring really ended a reader finds by the slots' generations,
+ * so that nothing of this touches the record path.
  */
 #ifndef KTRACE_CORE_KEEP_H
 #define KTRACE_CORE_KEEP_H
@@ -20,8 +21,8 @@ KTRACE_HIDDEN void ktrace_keep_forget(void *memory);
 KTRACE_HIDDEN void ktrace_keep_open(void *memory, uint32_t rings, uint64_t boot);
 
 /*
- * From a CPU that comes online, and from each of its heartbeats: brings up to date what the copies say of it and of what
- * all CPUs share.
+ * From a CPU that comes online, and from each of its heartbeats: brings up to date what the copies say of it
+ * and of what all CPUs share.
  */
 KTRACE_HIDDEN void ktrace_keep_beat(uint32_t cpu);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The host may write anything here at any time: each request is copied, then checked, then carried out, and what it
- * can do at worst is what a well-formed one could.
+ * The host may write anything here at any time: each request is copied, then checked, then carried out, and
+ * what it can do at worst is what a well-formed one could.
  */
 #include "mailbox.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A group's mask has as many bits as it has events, so it is never held as a number: it is written and read digit by
- * digit. Compilers and linkers change the order of rows as they like; bits follow the order of declaration, by file
- * and line, but for those that ktr.h declares with a number.
+ * A group's mask has as many bits as it has events, so it is never held as a number: it is written and read
+ * digit by digit. Compilers and linkers change the order of rows as they like; bits follow the order of
+ * declaration, by file and line, but for those that ktr.h declares with a number.
  */
 #include "masks.h"
 
@@ -53,7 +53,9 @@ static int is_before(const struct ktrx_event *event, const struct ktrx_event *ot
 	return event->line != other->line ? event->line < other->line : event < other;
 }
 
-/* The number that the event was declared with, of ktr.h. A row with one that no mask has counts as without. */
+/*
+ * The number that the event was declared with, of ktr.h. A row with one that no mask has counts as without.
+ */
 static int is_numbered(const struct ktrx_event *event)
 {
 	return event->mask_bit != 0 && event->mask_bit <= KTRX_EVENT_MAX;
@@ -91,7 +93,10 @@ static uint32_t bit_of(const struct ktrx_event *event)
 	return bit;
 }
 
-/* Events of a group; `digits` gets how many hexadecimal digits its mask has up to the highest bit that is set. */
+/*
+ * Events of a group; `digits` gets how many hexadecimal digits its mask has up to the highest bit that is
+ * set.
+ */
 static uint32_t members_count(struct ktrace_span group, uint32_t *digits)
 {
 	uint32_t count = 0;

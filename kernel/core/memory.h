@@ -24,8 +24,9 @@ struct ktrace_arena {
 KTRACE_HIDDEN void ktrace_arena_open(struct ktrace_arena *arena, const struct ktrace_config *config);
 
 /*
- * For memory that is kept over resets: leaves of each piece one of `parts`, the one that was used the longest ago, and
- * counts the boot. Pieces too small to be divided are left alone. True if an earlier boot had this nonce.
+ * For memory that is kept over resets: leaves of each piece one of `parts`, the one that was used the longest
+ * ago, and counts the boot. Pieces too small to be divided are left alone. True if an earlier boot had this
+ * nonce.
  */
 KTRACE_HIDDEN int ktrace_arena_divide(struct ktrace_arena *arena, uint32_t parts, uint64_t nonce);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Names of events, as their rows have them; and names put together piece by piece, as events' and settings' full names
- * are: one that does not fit is no name.
+ * Names of events, as their rows have them; and names put together piece by piece, as events' and settings'
+ * full names are: one that does not fit is no name.
  */
 #ifndef KTRACE_CORE_NAME_H
 #define KTRACE_CORE_NAME_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Words that were refused, and the names that are near to them. No names are kept: all are gone through once for each
- * distance, up to the first that some have.
+ * Words that were refused, and the names that are near to them. No names are kept: all are gone through once
+ * for each distance, up to the first that some have.
  */
 #include "near.h"
 
@@ -43,7 +43,10 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Letters to be put in, taken out or replaced to make one of the other; a word of up to KTRACE_WORD_MAX letters. */
+/*
+ * Letters to be put in, taken out or replaced to make one of the other; a word of up to KTRACE_WORD_MAX
+ * letters.
+ */
 static uint32_t distance(struct ktrace_span word, const char *name)
 {
 	uint8_t row[KTRACE_WORD_MAX + 1]; /* of the name so farthest, to each length of the word */

@@ -74,7 +74,10 @@ int ktrace_event_matches(const struct ktrx_event *event, const char *pattern, ui
 					   : matches_group(event, pattern, length);
 }
 
-/* The library's own group is chosen by its name, not by a pattern that happens to fit: panics stay in the trace. */
+/*
+ * The library's own group is chosen by its name, not by a pattern that happens to fit: panics stay in the
+ * trace.
+ */
 static int is_left_out(const struct ktrx_event *event, const char *pattern, uint32_t length)
 {
 	static const char own[] = "ktrace";
@@ -85,7 +88,9 @@ static int is_left_out(const struct ktrx_event *event, const char *pattern, uint
 	return !own[at] ? 0 : matches_group(event, own, sizeof(own) - 1);
 }
 
-/* A swap of the word that flags lie in: a request of the host's may come in between, and must not be undone. */
+/*
+ * A swap of the word that flags lie in: a request of the host's may come in between, and must not be undone.
+ */
 static void flags_change(struct ktrx_event *event, uint8_t mask, uint8_t flags)
 {
 	uint64_t *word = (uint64_t *)(void *)&event->header;

@@ -15,13 +15,15 @@ struct ktrace_change {
 KTRACE_HIDDEN void ktrace_event_change(struct ktrx_event *event, const struct ktrace_change *change);
 
 /*
- * Does the pattern choose this event? `length` characters, "group.name" with * and ?, or a group's name alone.
+ * Does the pattern choose this event? `length` characters, "group.name" with * and ?, or a group's name
+ * alone.
  */
 KTRACE_HIDDEN int ktrace_event_matches(const struct ktrx_event *event, const char *pattern, uint32_t length);
 
 /*
- * Changes all events that match: "group.name" with * and ?, or a group's name alone. Events of the group "ktrace"
- * match only patterns that begin with that. Returns how many matched; ktrace_states_update() puts it into effect.
+ * Changes all events that match: "group.name" with * and ?, or a group's name alone. Events of the group
+ * "ktrace" match only patterns that begin with that. Returns how many matched; ktrace_states_update() puts it
+ * into effect.
  */
 KTRACE_HIDDEN uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_change *change);
 

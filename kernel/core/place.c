@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A place's row holds the address of its event's row. That is another one than at run time if the kernel runs elsewhere than
- * it was linked for, or has not relocated itself yet. The table's start is stored in the same way. The difference of the
- * two is right in all of these cases, unless both are still 0.
+ * A place's row holds the address of its event's row. That is another one than at run time if the kernel runs
+ * elsewhere than it was linked for, or has not relocated itself yet. The table's start is stored in the same
+ * way. The difference of the two is right in all of these cases, unless both are still 0.
  *
- * Several contexts may run this at the same time, and one of them may be delayed. All of them store the same values, and
- * a word that other functions change, too, is changed by a swap.
+ * Several contexts may run this at the same time, and one of them may be delayed. All of them store the same
+ * values, and a word that other functions change, too, is changed by a swap.
  */
 #include "place.h"
 

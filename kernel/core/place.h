@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rows of places that record an event, see struct ktrx_place. A row is joined when it is known where its event's row is:
- * for all rows together when they are numbered, or else when the place records for the first time.
+ * Rows of places that record an event, see struct ktrx_place. A row is joined when it is known where its
+ * event's row is: for all rows together when they are numbered, or else when the place records for the first
+ * time.
  */
 #ifndef KTRACE_CORE_PLACE_H
 #define KTRACE_CORE_PLACE_H
@@ -13,12 +14,15 @@ KTRACE_HIDDEN struct ktrx_place *ktrace_place_first(void);
 KTRACE_HIDDEN struct ktrx_place *ktrace_place_next(struct ktrx_place *place);
 
 /*
- * Joins the places whose addresses lead to an event's row. They get the ids that follow those of events, while there are free ids.
- * To be called again after the kernel has relocated itself. Any context.
+ * Joins the places whose addresses lead to an event's row. They get the ids that follow those of events,
+ * while there are free ids. To be called again after the kernel has relocated itself. Any context.
  */
 KTRACE_HIDDEN void ktrace_places_join(void);
 
-/* Joins a place that is not joined yet: its records bear the event's id. Requires: the event has an id. Any context. */
+/*
+ * Joins a place that is not joined yet: its records bear the event's id. Requires: the event has an id. Any
+ * context.
+ */
 KTRACE_HIDDEN void ktrace_place_join(struct ktrx_place *place, const struct ktrx_event *event);
 
 /* Lets the records of a place that was just joined go the way that those of its event go. Any context. */

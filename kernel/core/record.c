@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Recording out of line: what an event's state and flags ask for beyond "on", records of several slots or with
- * strings, and what fires before there is anything but the boot ring.
+ * Recording out of line: what an event's state and flags ask for beyond "on", records of several slots or
+ * with strings, and what fires before there is anything but the boot ring.
  */
 #include "fold.h"
 #include "place.h"
@@ -88,8 +88,8 @@ __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *r
 }
 
 /*
- * Is the record the same as the one before? Then it is counted. Else what was counted is told first; where that finds no
- * room the row goes on counting for the record it is for.
+ * Is the record the same as the one before? Then it is counted. Else what was counted is told first; where
+ * that finds no room the row goes on counting for the record it is for.
  */
 static int is_folded(const struct ktrace_draft *draft, uint64_t word)
 {
@@ -121,7 +121,9 @@ static uint32_t put_address(uint32_t *to, uint32_t at, uint64_t address)
 	return at + 2;
 }
 
-/* Adds addresses to an extension block's head, if a payload of so many bytes leaves room for them; its words. */
+/*
+ * Adds addresses to an extension block's head, if a payload of so many bytes leaves room for them; its words.
+ */
 static uint32_t extension_make(uint32_t *to, uint32_t bytes, const struct ktrace_origin *origin)
 {
 	uint32_t wanted = origin->wanted, parts = 0, at = 1, callers = 0;
@@ -168,8 +170,8 @@ static uint64_t record_extended(struct ktrace_draft *draft, uint64_t word, const
 }
 
 /*
- * Records on whichever ring. What a site has reserved becomes the record as it is: there is no room for addresses, and
- * no other ring.
+ * Records on whichever ring. What a site has reserved becomes the record as it is: there is no room for
+ * addresses, and no other ring.
  */
 static uint64_t record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
 		       int reserved, uint64_t stamp, const struct ktrace_origin *origin)
@@ -190,8 +192,8 @@ static uint64_t record(const struct ktrx_event *event, uint32_t *payload, uint32
 }
 
 /*
- * Does what the event's state asks for. A slot that a site has reserved is used even if the event was turned off
- * since. Returns the record's stamp, 0 if there is none.
+ * Does what the event's state asks for. A slot that a site has reserved is used even if the event was turned
+ * off since. Returns the record's stamp, 0 if there is none.
  */
 static uint64_t emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word, int reserved,
 		     uint64_t stamp, const struct ktrace_origin *origin)
@@ -227,7 +229,9 @@ static void echo(const struct ktrx_event *event, const struct ktrx_place *place,
 	hook(&made);
 }
 
-/* The id that a place's records bear in place of the event's; 0: they bear that. The event has an id by now. */
+/*
+ * The id that a place's records bear in place of the event's; 0: they bear that. The event has an id by now.
+ */
 static uint16_t place_id(struct ktrx_place *place, const struct ktrx_event *event)
 {
 	if (!place)

@@ -12,8 +12,8 @@
 const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t *rings);
 
 /*
- * Index of the next free slot, now. While the CPU is not online what is added to its word goes to the boot ring,
- * and its own ring is empty.
+ * Index of the next free slot, now. While the CPU is not online what is added to its word goes to the boot
+ * ring, and its own ring is empty.
  */
 uint64_t ktrace_ring_head(const struct ktrx_ring *ring);
 
@@ -21,8 +21,8 @@ uint64_t ktrace_ring_head(const struct ktrx_ring *ring);
 uint32_t ktrace_ring_number(const struct ktrx_ring *ring);
 
 /*
- * Copies slots that CPUs may be writing. A writer stores a slot's first word last, so that word is loaded first. The caller
- * must look at the ring's head after that: slots may have been overwritten.
+ * Copies slots that CPUs may be writing. A writer stores a slot's first word last, so that word is loaded
+ * first. The caller must look at the ring's head after that: slots may have been overwritten.
  */
 static inline void ktrace_copy_slots(void *to, const void *from, uint32_t slots)
 {

@@ -28,7 +28,10 @@ KTRACE_HIDDEN int ktrace_span_next(struct ktrace_span *rest, const char *separat
 KTRACE_HIDDEN int ktrace_span_split(struct ktrace_span whole, char at, struct ktrace_span *left,
 				    struct ktrace_span *right);
 
-/* A whole number: decimal or hexadecimal with 0x, with a minus as two's complement; 0 if it is none or too long. */
+/*
+ * A whole number: decimal or hexadecimal with 0x, with a minus as two's complement; 0 if it is none or too
+ * long.
+ */
 KTRACE_HIDDEN int ktrace_span_number(struct ktrace_span span, uint64_t *value);
 
 /* The value of a hexadecimal digit, 16 if it is none. */

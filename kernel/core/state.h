@@ -11,16 +11,17 @@
 #define KTRACE_IN_DATA __attribute__((__section__(".data")))
 
 /*
- * Boot ring, one for each CPU, and the ring of rare events behind the last CPU's. The reserve word in that row is not
- * the ring's: it is for whoever takes itself for the CPU behind the last one, and names the boot ring.
+ * Boot ring, one for each CPU, and the ring of rare events behind the last CPU's. The reserve word in that
+ * row is not the ring's: it is for whoever takes itself for the CPU behind the last one, and names the boot
+ * ring.
  */
 #define KTRACE_RING_ROWS (KTRACE_MAX_CPUS + 2)
 
 #define KTRACE_BOOT_SHIFT ((uint32_t)__builtin_ctz(KTRACE_BOOT_SLOTS))
 
 /*
- * An anchor goes ahead of the first record this many ticks past the last one, or before it: half of what the format
- * allows.
+ * An anchor goes ahead of the first record this many ticks past the last one, or before it: half of what the
+ * format allows.
  */
 #define KTRACE_ANCHOR_TICKS (UINT64_C(1) << (KTRX_STAMP_BITS - 2))
 
@@ -96,8 +97,8 @@ KTRACE_HIDDEN struct ktrx_event *ktrace_event_next(struct ktrx_event *event);
 KTRACE_HIDDEN void ktrace_states_update(void);
 
 /*
- * The callers of the function that `site` is a return address into: at most `most`, nearest first. Returns how many;
- * 0 without frame pointers.
+ * The callers of the function that `site` is a return address into: at most `most`, nearest first. Returns
+ * how many; 0 without frame pointers.
  */
 KTRACE_HIDDEN uint32_t ktrace_callers(uintptr_t site, uint64_t *caller, uint32_t most);
 

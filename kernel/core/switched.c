@@ -20,8 +20,8 @@ static int has_recorded(void)
 }
 
 /*
- * Where there is no ring of rare events, the boot ring keeps these longer than that of a CPU; but not one that keeps what is
- * oldest.
+ * Where there is no ring of rare events, the boot ring keeps these longer than that of a CPU; but not one
+ * that keeps what is oldest.
  */
 void ktrace_switched_end(struct ktrace_switched *noted)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A slot is copied first, then the head is read: if by then the slot's index was not reserved again, the copy
- * is of the lap it claims to be. Going back, the first slot that was reserved again ends the walk: all that are
- * older have gone, too.
+ * is of the lap it claims to be. Going back, the first slot that was reserved again ends the walk: all that
+ * are older have gone, too.
  */
 #include "walk.h"
 

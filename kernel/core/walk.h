@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Walks the records of one ring from the kernel's own side, oldest or newest first, while writers may go on. Only
- * whole records are returned: what is empty, in flight, torn, or overwritten since the head was taken is passed
- * over.
+ * Walks the records of one ring from the kernel's own side, oldest or newest first, while writers may go on.
+ * Only whole records are returned: what is empty, in flight, torn, or overwritten since the head was taken is
+ * passed over.
  */
 #ifndef KTRACE_CORE_WALK_H
 #define KTRACE_CORE_WALK_H
@@ -16,8 +16,8 @@ struct ktrace_walk {
 	const struct ktrx_ring *ring;
 	uint64_t index, head; /* what is left: from index up to, but without, head */
 	uint64_t reference;   /* whole stamp of the anchor that the next record's stamp is counted from */
-	uint64_t
-		overwritten; /* newest first only: slots that were reserved again before they could be read … */
+	/* newest first only: slots that were reserved again before they could be read … */
+	uint64_t overwritten;
 	uint64_t unreadable; /* … and slots that hold no part of a whole record */
 };
 

@@ -51,7 +51,10 @@ void ktrace_draft_end(const struct ktrace_draft *draft)
 	draft_end(draft, ktrx_record_slots(draft->bytes));
 }
 
-/* Eight bytes of the payload at an even offset, up to two more of which are read. Memory may be of device type. */
+/*
+ * Eight bytes of the payload at an even offset, up to two more of which are read. Memory may be of device
+ * type.
+ */
 static uint64_t payload_word(const uint32_t *payload, uint32_t at)
 {
 	const uint8_t *from = (const uint8_t *)payload + at;
@@ -110,8 +113,9 @@ static inline uint64_t more_store(const struct ktrace_writer *writer, uint32_t n
 }
 
 /*
- * Counts the writer's slots if a whole lap was reserved since its first one: what it wrote may lie over newer slots.
- * A lower bound: a CPU may load the head before its stores are seen, and a port may leave the call out.
+ * Counts the writer's slots if a whole lap was reserved since its first one: what it wrote may lie over newer
+ * slots. A lower bound: a CPU may load the head before its stores are seen, and a port may leave the call
+ * out.
  */
 static void count_if_lapped(const struct ktrace_writer *writer)
 {
@@ -182,8 +186,9 @@ static void anchor_store(const struct ktrace_writer *writer)
 }
 
 /*
- * Turns the writer's reservation into an anchor. If it has several slots, each gets one: readers know what an anchor
- * is, so none of them counts as lost. A ring's anchor_stamp of 0 stands for none, so an anchor at 0 says 1.
+ * Turns the writer's reservation into an anchor. If it has several slots, each gets one: readers know what an
+ * anchor is, so none of them counts as lost. A ring's anchor_stamp of 0 stands for none, so an anchor at 0
+ * says 1.
  */
 static void anchor_write(struct ktrace_writer *writer)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* From a packed record to slots of a ring. Any context; see port.h for those in which only the boot ring will do. */
+/*
+ * From a packed record to slots of a ring. Any context; see port.h for those in which only the boot ring will
+ * do.
+ */
 #ifndef KTRACE_CORE_WRITE_H
 #define KTRACE_CORE_WRITE_H
 

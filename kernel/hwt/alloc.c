@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A context begins: the target is taken first, in one step with the look at who may have it, then all that takes memory. Its
- * control lock is held from the start; nobody finds it by its ident before all is there.
+ * A context begins: the target is taken first, in one step with the look at who may have it, then all that
+ * takes memory. Its control lock is held from the start; nobody finds it by its ident before all is there.
  */
 #include "../proc/permission.h"
 #include "hwt.h"
@@ -193,8 +193,9 @@ static void say_image(struct ktrace_hwt_context *context, uint32_t type, const s
 }
 
 /*
- * What was mapped before anybody looked, in one go: were the table unlocked in between, what goes away meanwhile would move
- * another one to a number that has been passed. What the process maps from here on its hooks tell behind these records.
+ * What was mapped before anybody looked, in one go: were the table unlocked in between, what goes away
+ * meanwhile would move another one to a number that has been passed. What the process maps from here on its
+ * hooks tell behind these records.
  */
 static void say_images(struct ktrace_hwt_context *context)
 {

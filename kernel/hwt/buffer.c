@@ -81,7 +81,10 @@ static int service_now(struct visit *visit)
 	return 1;
 }
 
-/* Does it here if no CPU has the unit enabled, else there. A thread may be switched meanwhile: BUSY if it always was. */
+/*
+ * Does it here if no CPU has the unit enabled, else there. A thread may be switched meanwhile: BUSY if it
+ * always was.
+ */
 static int do_visit(struct visit *visit, int (*now)(struct visit *visit), void (*here)(void *visit))
 {
 	visit->done = 0;

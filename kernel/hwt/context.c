@@ -129,8 +129,9 @@ static void unlink_context(struct ktrace_hwt_context *context)
 }
 
 /*
- * Ended first, so that nobody waits for it. The control lock is not given up any more: whoever waits for it is told that
- * there is nothing left to control. Its CPUs are its own until all units are off: the hardware has no room for two.
+ * Ended first, so that nobody waits for it. The control lock is not given up any more: whoever waits for it
+ * is told that there is nothing left to control. Its CPUs are its own until all units are off: the hardware
+ * has no room for two.
  */
 void ktrace_hwt_end(struct ktrace_hwt_context *context)
 {

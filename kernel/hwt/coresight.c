@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `coresight`. Enabled from the end to the beginning: first where the trace ends, then what is between, then
- * the trace unit; disabled the other way round, and what is under way is flushed in between:
+ * The backend `coresight`. Enabled from the end to the beginning: first where the trace ends, then what is
+ * between, then the trace unit; disabled the other way round, and what is under way is flushed in between:
  *
  *	init        description checked, ways found, components asked what they can do
  *	unit_init   scatter list built, where an ETR writes into the buffer

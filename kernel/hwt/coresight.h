@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Registers of CoreSight components that the backend touches, and their bits: Arm IHI 0064 (ETMv4), DDI 0461 (TMC),
- * DDI 0480 (funnel, replicator). Offsets are those of the component's 4 KiB.
+ * Registers of CoreSight components that the backend touches, and their bits: Arm IHI 0064 (ETMv4), DDI 0461
+ * (TMC), DDI 0480 (funnel, replicator). Offsets are those of the component's 4 KiB.
  */
 #ifndef KTRACE_HWT_CORESIGHT_INTERNAL_H
 #define KTRACE_HWT_CORESIGHT_INTERNAL_H
@@ -142,13 +142,13 @@
 #define KTRACE_SCATTER_LINK		    3u
 
 /*
- * What the files of the backend `coresight` share. coresight.c is the backend; coresight_graph.c finds the way from each
- * CPU to memory, coresight_etm.c drives trace units, coresight_link.c what is between, coresight_tmc.c trace memory
- * controllers, coresight_etr.c those that write into a unit's buffer, coresight_collect.c those whose memory is emptied by
- * the CPU.
+ * What the files of the backend `coresight` share. coresight.c is the backend; coresight_graph.c finds the
+ * way from each CPU to memory, coresight_etm.c drives trace units, coresight_link.c what is between,
+ * coresight_tmc.c trace memory controllers, coresight_etr.c those that write into a unit's buffer,
+ * coresight_collect.c those whose memory is emptied by the CPU.
  *
- * Components are shared by CPUs: whoever touches anything but his own trace unit's registers holds the lock. Each wait for
- * a component is bounded, and is DEVICE when it was in vain.
+ * Components are shared by CPUs: whoever touches anything but his own trace unit's registers holds the lock.
+ * Each wait for a component is bounded, and is DEVICE when it was in vain.
  */
 
 /* In ktrace_hwt_backend.state: what all trace units can do, so that a thread may run on any CPU. */
@@ -237,7 +237,10 @@ KTRACE_HIDDEN int ktrace_coresight_etm_start(const struct ktrace_coresight *all,
 KTRACE_HIDDEN int ktrace_coresight_etm_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *etm);
 
-/* What is between the trace unit and where the trace ends: opened from the end on, shut from the beginning on. */
+/*
+ * What is between the trace unit and where the trace ends: opened from the end on, shut from the beginning
+ * on.
+ */
 KTRACE_HIDDEN int ktrace_coresight_links_open(struct ktrace_coresight *all,
 					      const struct ktrace_coresight_component *etm);
 KTRACE_HIDDEN int ktrace_coresight_links_shut(struct ktrace_coresight *all,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Memory that holds the trace of several CPUs: an ETF's own, which is read word by word through a register, or a store that
- * an ETR writes. The formatter has mixed their bytes in frames of 16, and says in them whose they are: this takes them
- * apart again and puts each unit's bytes into its buffer. The formatter begins with nobody's bytes each time that it is
- * started, and so does this. The lock is held.
+ * Memory that holds the trace of several CPUs: an ETF's own, which is read word by word through a register,
+ * or a store that an ETR writes. The formatter has mixed their bytes in frames of 16, and says in them whose
+ * they are: this takes them apart again and puts each unit's bytes into its buffer. The formatter begins with
+ * nobody's bytes each time that it is started, and so does this. The lock is held.
  */
 #include "coresight.h"
 
@@ -45,8 +45,8 @@ static void put(struct ktrace_hwt_unit *unit, uint8_t byte)
 }
 
 /*
- * Bytes 0, 2, … 14 with bit 0 set are ids; bit 0 of those that are data is in byte 15, a bit each. With an id that bit says
- * that one more byte belongs to the id before.
+ * Bytes 0, 2, … 14 with bit 0 set are ids; bit 0 of those that are data is in byte 15, a bit each. With an id
+ * that bit says that one more byte belongs to the id before.
  */
 static void sort(struct sorter *sorter, const uint8_t frame[KTRACE_FRAME])
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Trace units by the ETMv4 architecture, which an ETE that is mapped shares. Programmed only while disabled and idle:
- * unlocked, TRCPRGCTLR.EN cleared, TRCSTATR.IDLE seen, all registers that matter written, EN set, and not idle seen.
- * Whoever is on the CPU does that, so no lock is needed.
+ * Trace units by the ETMv4 architecture, which an ETE that is mapped shares. Programmed only while disabled
+ * and idle: unlocked, TRCPRGCTLR.EN cleared, TRCSTATR.IDLE seen, all registers that matter written, EN set,
+ * and not idle seen. Whoever is on the CPU does that, so no lock is needed.
  *
- * Configurations are worked out once for all CPUs, from what all their units can do; only exception levels and registers
- * that a unit does not have are left to its start.
+ * Configurations are worked out once for all CPUs, from what all their units can do; only exception levels
+ * and registers that a unit does not have are left to its start.
  */
 #include "coresight.h"
 
@@ -117,8 +117,8 @@ static int is_beyond_them(const struct ktrace_coresight *all, const struct ktrac
 }
 
 /*
- * A pair of comparators takes in what is from the first address to the last. A context is compared beside an address
- * only, so without ranges there is one of everything.
+ * A pair of comparators takes in what is from the first address to the last. A context is compared beside an
+ * address only, so without ranges there is one of everything.
  */
 static int set_ranges(const struct ktrace_coresight *all, struct ktrace_coresight_request *request,
 		      const struct ktrace_hwt_config *config)

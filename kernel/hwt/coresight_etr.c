@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * An ETR writes into the buffer of one unit by itself: into one piece, or into pages that a list tells it, in frames of 16
- * bytes. It goes round for ever; that it has is one bit (STS.Full), so of several laps between two looks only one is seen,
- * and positions are the smallest ones that fit what it shows.
+ * An ETR writes into the buffer of one unit by itself: into one piece, or into pages that a list tells it, in
+ * frames of 16 bytes. It goes round for ever; that it has is one bit (STS.Full), so of several laps between
+ * two looks only one is seen, and positions are the smallest ones that fit what it shows.
  *
- * An ETR that goes on at its write pointer is given that of the unit. Others begin at the start of the buffer again: what
- * is left of the last lap is filled with frames that say nothing, so that position and place in the buffer still agree.
+ * An ETR that goes on at its write pointer is given that of the unit. Others begin at the start of the buffer
+ * again: what is left of the last lap is filled with frames that say nothing, so that position and place in
+ * the buffer still agree.
  *
  * A store is written from its beginning each time.
  */
@@ -107,7 +108,10 @@ static uint64_t write_pointer(const struct ktrace_coresight *all,
 	return (uint64_t)again << 32 | low;
 }
 
-/* Of a physical address in the buffer; one behind a piece is the begin of the next, or of all. Nonzero: it is neither. */
+/*
+ * Of a physical address in the buffer; one behind a piece is the begin of the next, or of all. Nonzero: it is
+ * neither.
+ */
 static int offset_of(const struct ktrace_hwt_buffer *buffer, uint64_t physical, uint64_t *offset)
 {
 	uint64_t before = 0;

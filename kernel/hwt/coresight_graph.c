@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The way from each CPU to memory, through what the kernel has described: first that the description can be one of
- * hardware at all, then for each trace unit a walk in rings around it, nearest components first, until an ETR is met, or
- * else the nearest ETF. Done once; nothing here touches a register.
+ * The way from each CPU to memory, through what the kernel has described: first that the description can be
+ * one of hardware at all, then for each trace unit a walk in rings around it, nearest components first, until
+ * an ETR is met, or else the nearest ETF. Done once; nothing here touches a register.
  */
 #include "coresight.h"
 
@@ -192,8 +192,8 @@ static const char *check_ends(const struct ktrace_coresight *all, uint32_t colle
 }
 
 /*
- * Where a trace unit has its memory for itself they all have the same id, so that a thread's trace does not tell on which
- * CPU it was.
+ * Where a trace unit has its memory for itself they all have the same id, so that a thread's trace does not
+ * tell on which CPU it was.
  */
 static const char *ways(struct ktrace_coresight *all)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What is between a trace unit and the end of its trace. Several traces may share it: each component counts who goes
- * through it and by which port, and its registers follow these counts. The lock is held.
+ * What is between a trace unit and the end of its trace. Several traces may share it: each component counts
+ * who goes through it and by which port, and its registers follow these counts. The lock is held.
  */
 #include "coresight.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Trace memory controllers, as far as all of them are alike: disabled and at rest they are programmed; CTL.TraceCaptEn
- * makes them capture; a flush that stops (armed by one write, begun by a second) brings them to rest with nothing lost;
- * then what they hold is read; clearing TraceCaptEn disables them.
+ * Trace memory controllers, as far as all of them are alike: disabled and at rest they are programmed;
+ * CTL.TraceCaptEn makes them capture; a flush that stops (armed by one write, begun by a second) brings them
+ * to rest with nothing lost; then what they hold is read; clearing TraceCaptEn disables them.
  */
 #include "coresight.h"
 

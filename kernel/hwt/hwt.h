@@ -2,17 +2,20 @@
 /*
  * What the files of kernel/hwt share.
  *
- * A context (context.c) is found by its ident, belongs to an owner and has units (unit.c), which are switched on
- * and off on the CPU that they trace. hwt_control.c holds what the owner asks for, hwt_hooks.c what the kernel
- * calls, hwt_record.c makes records of that, queue.c keeps them until they are taken, pause.c is where threads and readers wait.
+ * A context (context.c) is found by its ident, belongs to an owner and has units (unit.c), which are switched
+ * on and off on the CPU that they trace. hwt_control.c holds what the owner asks for, hwt_hooks.c what the
+ * kernel calls, hwt_record.c makes records of that, queue.c keeps them until they are taken, pause.c is where
+ * threads and readers wait.
  *
- * Locks, from the outside in: a context's control lock, which sleeps; the process table's; the short lock. Under the short
- * lock are all lists, who is traced by whom, what runs, the queues. Under the control lock a context is configured, started,
- * stopped and given units, and its queue is read; no hook holds it while it waits for the owner.
+ * Locks, from the outside in: a context's control lock, which sleeps; the process table's; the short lock.
+ * Under the short lock are all lists, who is traced by whom, what runs, the queues. Under the control lock a
+ * context is configured, started, stopped and given units, and its queue is read; no hook holds it while it
+ * waits for the owner.
  *
- * A unit is enabled only by its CPU, with interrupts off, and from then on belongs to that CPU: `enabled` says so, set
- * under the short lock before the backend is called and taken back behind it. So whoever finds 0 under the short lock knows
- * that the backend is not at work on it and, while he keeps the lock, will not be; and whoever wants it off asks its CPU.
+ * A unit is enabled only by its CPU, with interrupts off, and from then on belongs to that CPU: `enabled`
+ * says so, set under the short lock before the backend is called and taken back behind it. So whoever finds 0
+ * under the short lock knows that the backend is not at work on it and, while he keeps the lock, will not be;
+ * and whoever wants it off asks its CPU.
  */
 #ifndef KTRACE_HWT_INTERNAL_H
 #define KTRACE_HWT_INTERNAL_H
@@ -124,8 +127,8 @@ KTRACE_HIDDEN void ktrace_hwt_detach(struct ktrace_hwt_context *context);
 /* ---- unit.c ------------------------------------------------------------------------------------ */
 
 /*
- * A unit for a CPU, or for a thread (whose process is known to live on: it is the hook's, or is found again), with a
- * buffer, configured as the context is. MEMORY, or what the backend says. Control lock held; sleeps.
+ * A unit for a CPU, or for a thread (whose process is known to live on: it is the hook's, or is found again),
+ * with a buffer, configured as the context is. MEMORY, or what the backend says. Control lock held; sleeps.
  */
 KTRACE_HIDDEN int ktrace_hwt_unit_make(struct ktrace_hwt_context *context, uint32_t index,
 				       struct ktrace_hwt_unit **made);
@@ -143,15 +146,16 @@ KTRACE_HIDDEN int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t c
 KTRACE_HIDDEN int ktrace_hwt_unit_begin(struct ktrace_hwt_unit *unit, uint32_t cpu);
 KTRACE_HIDDEN void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cpu);
 /*
- * Behind a record that says what the thread, which is this one, is to run from now on. Claims and begins on whatever CPU this
- * is, should it not trace: the thread did not come from the switch.
+ * Behind a record that says what the thread, which is this one, is to run from now on. Claims and begins on
+ * whatever CPU this is, should it not trace: the thread did not come from the switch.
  */
 KTRACE_HIDDEN void ktrace_hwt_unit_resume(struct ktrace_hwt_thread *thread);
 /* On return no CPU has it enabled. Nothing may enable it again meanwhile, or it takes longer. Sleeps. */
 KTRACE_HIDDEN void ktrace_hwt_unit_quiesce(struct ktrace_hwt_unit *unit);
 /*
- * Takes over a configuration; where it was enabled it is not, until its thread resumes. What the backend says; if that is
- * an error nothing enables it any more until one has been taken over. Control lock held; sleeps.
+ * Takes over a configuration; where it was enabled it is not, until its thread resumes. What the backend
+ * says; if that is an error nothing enables it any more until one has been taken over. Control lock held;
+ * sleeps.
  */
 KTRACE_HIDDEN int ktrace_hwt_unit_configure(struct ktrace_hwt_unit *unit,
 					    const struct ktrace_hwt_config *config);
@@ -162,7 +166,10 @@ KTRACE_HIDDEN void ktrace_hwt_unit_detach(struct ktrace_hwt_unit *unit);
 
 /* ---- hwt_control.c ----------------------------------------------------------------------------- */
 
-/* The configuration of who has not asked for one. ARGUMENT: the backend cannot tell the level apart. Control lock held. */
+/*
+ * The configuration of who has not asked for one. ARGUMENT: the backend cannot tell the level apart. Control
+ * lock held.
+ */
 KTRACE_HIDDEN int ktrace_hwt_default(struct ktrace_hwt_context *context);
 /* The address space of the process that is traced. NO_PROCESS: it is gone. Control lock held. */
 KTRACE_HIDDEN int ktrace_hwt_find_space(const struct ktrace_hwt_context *context, uint64_t *space);
@@ -192,7 +199,10 @@ KTRACE_HIDDEN void ktrace_hwt_say_context(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_say_clock(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_say_fill(struct ktrace_hwt_unit *unit);
 
-/* A draft, by the numbers of its payload, which are kept in `fixed`. Of a unit that is not enabled, or on its CPU. */
+/*
+ * A draft, by the numbers of its payload, which are kept in `fixed`. Of a unit that is not enabled, or on its
+ * CPU.
+ */
 KTRACE_HIDDEN void ktrace_hwt_draft_fill(struct ktrace_proc_draft *draft, uint64_t fixed[3],
 					 struct ktrace_hwt_unit *unit);
 KTRACE_HIDDEN void ktrace_hwt_draft_image(struct ktrace_proc_draft *draft, uint16_t type, uint64_t fixed[4],
@@ -206,8 +216,9 @@ KTRACE_HIDDEN void ktrace_hwt_draft_thread(struct ktrace_proc_draft *draft, uint
 /* ---- pause.c ----------------------------------------------------------------------------------- */
 
 /*
- * Records from a hook that may sleep: waits for room, and, where the context pauses for `pause` (KTRACE_HWT_PAUSE_*; 0: it
- * does not), until the owner has released the thread. The caller has a reference, and no lock.
+ * Records from a hook that may sleep: waits for room, and, where the context pauses for `pause`
+ * (KTRACE_HWT_PAUSE_*; 0: it does not), until the owner has released the thread. The caller has a reference,
+ * and no lock.
  */
 KTRACE_HIDDEN void ktrace_hwt_record(struct ktrace_hwt_context *context,
 				     const struct ktrace_proc_draft *draft, uint32_t pause);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Where threads of the target wait for the owner: for room in the queue, and for their release after exec and mmap. Both
- * end with the pause's timeout, for an owner may not listen, and with the context.
+ * Where threads of the target wait for the owner: for room in the queue, and for their release after exec and
+ * mmap. Both end with the pause's timeout, for an owner may not listen, and with the context.
  */
 #include "hwt.h"
 

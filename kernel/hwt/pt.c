@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Intel PT. The registers of a CPU belong to the unit that is enabled there; the hardware writes packets into the buffer
- * through a table of regions (pt_table.c). A unit's life:
+ * Intel PT. The registers of a CPU belong to the unit that is enabled there; the hardware writes packets into
+ * the buffer through a table of regions (pt_table.c). A unit's life:
  *
  *	1. init       CPUID says what there is (leaf 0x14); why not, if it is not
  *	2. cpu_init   each CPU: nobody else traces; registers at rest
  *	3. unit_init  the buffer is laid out in regions
  *	4. configure  values of the registers are worked out (pt_config.c), the buffer is laid out anew
  *	5. enable     registers loaded while TraceEn is 0, then TraceEn is set
- *	6. interrupt  a region with INT is full (or the last one that was free: STOP): position is brought up to date, before
+ *	6. interrupt  a region with INT is full (or the last one that was free: STOP): position is brought up
+ *	              to date, before
  *	              the hardware could go once around the buffer unseen, and it traces on
  *	7. disable    TraceEn cleared, which makes the CPU write what it holds; then place and status are read
  *	8. service    room again: STOP moves on. A unit that was full traces from its next enable on
  *
- * While TraceEn is 1 no other register of PT is written, and what they say of the place is not believed: it may be old.
+ * While TraceEn is 1 no other register of PT is written, and what they say of the place is not believed: it
+ * may be old.
  *
- * The hardware tells only where in the buffer it is. How often it has begun anew follows from interrupts: each says that the
- * end of a region with INT was passed; where the places seen do not show that, it was a whole buffer more.
- * Who keeps interrupts off for longer than it takes to fill the buffer twice is told of whole buffers too few.
+ * The hardware tells only where in the buffer it is. How often it has begun anew follows from interrupts:
+ * each says that the end of a region with INT was passed; where the places seen do not show that, it was a
+ * whole buffer more. Who keeps interrupts off for longer than it takes to fill the buffer twice is told of
+ * whole buffers too few.
  */
 #include "pt.h"
 
@@ -56,7 +59,10 @@ static void find_addresses(const struct ktrace_hwt_access_msr *msr, struct ktrac
 	pt->linear_bits = between(bits >> 8 & 0xff, KTRACE_LINEAR_BITS_LEAST, KTRACE_LINEAR_BITS_MOST);
 }
 
-/* The TSC's: by its ratio to the crystal, and where the crystal's is not told, the one that the CPU is sold by. */
+/*
+ * The TSC's: by its ratio to the crystal, and where the crystal's is not told, the one that the CPU is sold
+ * by.
+ */
 static uint64_t tsc_frequency(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt *pt,
 			      uint32_t leaves)
 {
@@ -252,9 +258,9 @@ static int passes_interrupt(const struct ktrace_hwt_unit *unit, const struct ktr
 }
 
 /*
- * The position from where the hardware is now. A unit that stops never writes a byte twice: where it begins and stops at the
- * same place, that was a whole buffer. Another one has gone around unseen if it was interrupted and the places do not
- * show why.
+ * The position from where the hardware is now. A unit that stops never writes a byte twice: where it begins
+ * and stops at the same place, that was a whole buffer. Another one has gone around unseen if it was
+ * interrupted and the places do not show why.
  */
 static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupted, int stopped)
 {
@@ -277,8 +283,9 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 }
 
 /*
- * Brings the hardware to rest and everything about the unit up to date. TraceEn cleared, the CPU has written what it
- * held; the barrier makes that visible. An interrupt that is due is taken here: its unit may not run when it comes.
+ * Brings the hardware to rest and everything about the unit up to date. TraceEn cleared, the CPU has written
+ * what it held; the barrier makes that visible. An interrupt that is due is taken here: its unit may not run
+ * when it comes.
  */
 static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt,
 		struct ktrace_hwt_unit *unit)

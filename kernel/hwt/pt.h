@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Registers of Intel PT, as the Software Developer's Manual, volume 3, chapter "Intel Processor Trace" has them. */
+/*
+ * Registers of Intel PT, as the Software Developer's Manual, volume 3, chapter "Intel Processor Trace" has
+ * them.
+ */
 #ifndef KTRACE_HWT_PT_INTERNAL_H
 #define KTRACE_HWT_PT_INTERNAL_H
 
@@ -86,8 +89,8 @@ enum pt_cpuid_word { PT_EAX, PT_EBX, PT_ECX, PT_EDX };
 #define KTRACE_PT_CPUID_ECX_ENTRIES (1u << 1) /* a table has more than one entry */
 
 /*
- * What the files of Intel PT share: what is kept with the backend and with each unit, in their `state`.
- * pt.c drives the registers, pt_config.c turns a configuration into their values, pt_table.c lays the buffer out.
+ * What the files of Intel PT share: what is kept with the backend and with each unit, in their `state`. pt.c
+ * drives the registers, pt_config.c turns a configuration into their values, pt_table.c lays the buffer out.
  */
 
 /* What the CPUs can do, all of it from CPUID. */
@@ -116,8 +119,9 @@ struct ktrace_hwt_pt_cursor {
 };
 
 /*
- * All zero while nothing has been configured. Where the unit writes is unit->position modulo the buffer's size, and the
- * cursor is at the region which that is in. `limit` is a position: what is behind it would overwrite what nobody has taken.
+ * All zero while nothing has been configured. Where the unit writes is unit->position modulo the buffer's
+ * size, and the cursor is at the region which that is in. `limit` is a position: what is behind it would
+ * overwrite what nobody has taken.
  */
 struct ktrace_hwt_pt_unit {
 	uint64_t control; /* IA32_RTIT_CTL, tracing */
@@ -152,7 +156,10 @@ KTRACE_INLINE struct ktrace_hwt_pt_unit *ktrace_hwt_pt_unit(struct ktrace_hwt_un
 
 /* ---- pt_config.c ------------------------------------------------------------------------------- */
 
-/* Fills in the unit's register values, `every` and `stops`. ARGUMENT: the hardware, or this backend, cannot do that. */
+/*
+ * Fills in the unit's register values, `every` and `stops`. ARGUMENT: the hardware, or this backend, cannot
+ * do that.
+ */
 KTRACE_HIDDEN int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
 				       const struct ktrace_hwt_config *config);
 
@@ -163,13 +170,15 @@ KTRACE_HIDDEN uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt
 /* ---- pt_table.c -------------------------------------------------------------------------------- */
 
 /*
- * Lays the buffer out in regions, none across a multiple of `every`, and finds the unit's place in it. ARGUMENT: the buffer
- * is not what ktrace/hwt_backend.h says, beyond physical memory, or in pieces and the CPU takes only one; MEMORY: the
- * table is too small.
+ * Lays the buffer out in regions, none across a multiple of `every`, and finds the unit's place in it.
+ * ARGUMENT: the buffer is not what ktrace/hwt_backend.h says, beyond physical memory, or in pieces and the
+ * CPU takes only one; MEMORY: the table is too small.
  */
 KTRACE_HIDDEN int ktrace_hwt_pt_layout(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit);
 
-/* Moves the cursor on to that entry, past the table's end if need be. DEVICE: there is none of that number. */
+/*
+ * Moves the cursor on to that entry, past the table's end if need be. DEVICE: there is none of that number.
+ */
 KTRACE_HIDDEN int ktrace_hwt_pt_advance(struct ktrace_hwt_unit *unit, struct ktrace_hwt_pt_cursor *cursor,
 					uint64_t entry);
 

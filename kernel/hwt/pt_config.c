@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * From a configuration to the registers of Intel PT. Whatever is asked for is applied or refused: a field that says
- * something for packets which are off, or for another backend, is refused, too.
+ * From a configuration to the registers of Intel PT. Whatever is asked for is applied or refused: a field
+ * that says something for packets which are off, or for another backend, is refused, too.
  *
  * Periods are rounded down to one that CPUID names, and up only if it names none so small.
  */
@@ -34,7 +34,9 @@ uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt, const struct
 	return config->flags & KTRACE_HWT_MTC && pt->mtc ? (uint8_t)mtc_field(pt, config) : 0;
 }
 
-/* CYCThresh n holds CYC packets back for 2^(n - 1) cycles, 0 for none: bit n of CPUID's map stands for that. */
+/*
+ * CYCThresh n holds CYC packets back for 2^(n - 1) cycles, 0 for none: bit n of CPUID's map stands for that.
+ */
 static uint64_t cycle_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
 	uint64_t thresholds = pt->cycle_thresholds >> 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The table by which Intel PT finds its output (ToPA): one entry a region, then one that leads back to the first. A region
- * is a power of two of pages, aligned to its size. Those whose end is a multiple of `every`, and the last, interrupt. In a
- * unit that stops, one more has STOP (and interrupts, so that somebody learns of it): the one before the region in which
- * the oldest byte is that nobody has taken.
+ * The table by which Intel PT finds its output (ToPA): one entry a region, then one that leads back to the
+ * first. A region is a power of two of pages, aligned to its size. Those whose end is a multiple of `every`,
+ * and the last, interrupt. In a unit that stops, one more has STOP (and interrupts, so that somebody learns
+ * of it): the one before the region in which the oldest byte is that nobody has taken.
  */
 #include "pt.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `qemu`: a page of memory per CPU stands for the registers of a unit (ktrx/hwt_unit.h), and an instruction
- * hands it over. Without the plugin nobody looks at the page, so that what the unit would have written stays as it was.
+ * The backend `qemu`: a page of memory per CPU stands for the registers of a unit (ktrx/hwt_unit.h), and an
+ * instruction hands it over. Without the plugin nobody looks at the page, so that what the unit would have
+ * written stays as it was.
  *
- * A unit keeps in its state what it asks for (configure); the page is filled in from that in enable, as units take turns
- * on a CPU. Where it goes on is its position: the unit of the CPU has no memory beyond DISABLE.
+ * A unit keeps in its state what it asks for (configure); the page is filled in from that in enable, as units
+ * take turns on a CPU. Where it goes on is its position: the unit of the CPU has no memory beyond DISABLE.
  */
 #include "ktrace/port.h"
 #include "ktrace/hwt_qemu.h"
@@ -62,7 +63,9 @@ static void stamp(struct ktrx_hwt_unit *page)
 	page->stamp = ktrace_arch_clock();
 }
 
-/* The virtual CPU may have stood still between stamp() and the command: the unit's clock is late by as much. */
+/*
+ * The virtual CPU may have stood still between stamp() and the command: the unit's clock is late by as much.
+ */
 static int is_late(const struct ktrx_hwt_unit *page)
 {
 	return ktrace_arch_clock() - page->stamp > page->frequency / KTRACE_COMMANDS_A_SECOND;
@@ -182,7 +185,9 @@ static void qemu_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt
 	request_of(unit)->extents = 0;
 }
 
-/* What the unit cannot do: count cycles, sample, interrupt, and keep to one address space where it changes. */
+/*
+ * What the unit cannot do: count cycles, sample, interrupt, and keep to one address space where it changes.
+ */
 static int is_beyond_it(const struct ktrace_hwt_backend *backend, const struct ktrace_hwt_unit *unit,
 			const struct ktrace_hwt_config *config)
 {

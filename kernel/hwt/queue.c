@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records on their way to the owner: a ring of whole ones, which may lie across its end. They are put in under the short
- * lock and copied out without it, by one reader at a time: what has not been consumed is not written over.
+ * Records on their way to the owner: a ring of whole ones, which may lie across its end. They are put in
+ * under the short lock and copied out without it, by one reader at a time: what has not been consumed is not
+ * written over.
  */
 #include "../proc/head.h"
 #include "hwt.h"
 
 #define KTRACE_HEAD_WORDS (sizeof(struct ktrx_proc_record) / 8)
 
-/* What an owner waits at most where nobody wakes it: a unit without interrupts may have become full in the switch. */
+/*
+ * What an owner waits at most where nobody wakes it: a unit without interrupts may have become full in the
+ * switch.
+ */
 #define KTRACE_UNTOLD_NS UINT64_C(100000000)
 
 /* ---- In ---------------------------------------------------------------------------------------- */

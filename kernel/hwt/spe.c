@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Arm's Statistical Profiling Extension: one operation in so many becomes a record in a buffer. The hardware knows a buffer
- * by where to write next and where it ends, and stops when a record might not fit any more; so a unit's buffer is used in
- * portions, each such a buffer: while one is taken by a reader, the next is filled. A unit's life:
+ * Arm's Statistical Profiling Extension: one operation in so many becomes a record in a buffer. The hardware
+ * knows a buffer by where to write next and where it ends, and stops when a record might not fit any more; so
+ * a unit's buffer is used in portions, each such a buffer: while one is taken by a reader, the next is
+ * filled. A unit's life:
  *
  *	1. init       the ID registers say what there is; why not, if it is not
  *	2. cpu_init   each CPU: nobody else samples; registers at rest
  *	3. unit_init  the buffer is mapped, in whole pages
  *	4. configure  values of the registers are worked out (spe_config.c)
- *	5. enable     the portion that is being filled becomes the hardware's, sampling is set up, then PMSCR lets it begin
- *	6. interrupt  the portion is full: the next one follows, or, if it has not been taken (KTRACE_HWT_STOP), nothing does
- *	7. disable    PMSCR stops sampling; ISB; PSB CSYNC, behind which all records are in memory; then PMBLIMITR, and only
+ *	5. enable     the portion that is being filled becomes the hardware's, sampling is set up, then PMSCR
+ *	              lets it begin
+ *	6. interrupt  the portion is full: the next one follows, or, if it has not been taken
+ *	              (KTRACE_HWT_STOP), nothing does
+ *	7. disable    PMSCR stops sampling; ISB; PSB CSYNC, behind which all records are in memory; then
+ *	              PMBLIMITR, and only
  *	              then the registers are read
  *	8. service    room again: a unit that was full samples from its next enable on
  *
- * The position is at the end of a whole record, or at the end of a portion, of which that is filled with padding packets
- * where there is less room than a record may take.
+ * The position is at the end of a whole record, or at the end of a portion, of which that is filled with
+ * padding packets where there is less room than a record may take.
  */
 #include "spe.h"
 
@@ -135,7 +139,10 @@ static uint8_t *address_of(const struct ktrace_hwt_unit *unit, uint64_t position
 	return (uint8_t *)unit->buffer.base + position % unit->buffer.size;
 }
 
-/* Gives up what is left of the portion. A packet of 0 is padding. Volatile keeps the compiler from calling memset. */
+/*
+ * Gives up what is left of the portion. A packet of 0 is padding. Volatile keeps the compiler from calling
+ * memset.
+ */
 static void pad(struct ktrace_hwt_unit *unit)
 {
 	uint64_t left = to_end(unit, ktrace_hwt_spe_unit(unit));
@@ -166,8 +173,8 @@ static void load(const struct ktrace_hwt_access_sysreg *reg, struct ktrace_hwt_u
 }
 
 /*
- * The position from where the hardware has stopped, without a record that it could not finish. DEVICE: that is nowhere in
- * the portion, or it could not write there.
+ * The position from where the hardware has stopped, without a record that it could not finish. DEVICE: that
+ * is nowhere in the portion, or it could not write there.
  */
 static int follow(const struct ktrace_hwt_spe *spe, struct ktrace_hwt_unit *unit, uint64_t pointer,
 		  uint64_t status)
@@ -186,7 +193,10 @@ static int follow(const struct ktrace_hwt_spe *spe, struct ktrace_hwt_unit *unit
 	return KTRACE_OK;
 }
 
-/* Brings the hardware to rest and everything about the unit up to date; takes back its interrupt, if it is due. */
+/*
+ * Brings the hardware to rest and everything about the unit up to date; takes back its interrupt, if it is
+ * due.
+ */
 static int halt(const struct ktrace_hwt_access_sysreg *reg, const struct ktrace_hwt_spe *spe,
 		struct ktrace_hwt_unit *unit)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System registers of the Statistical Profiling Extension, as the Arm Architecture Reference Manual has them. */
+/*
+ * System registers of the Statistical Profiling Extension, as the Arm Architecture Reference Manual has them.
+ */
 #ifndef KTRACE_HWT_SPE_INTERNAL_H
 #define KTRACE_HWT_SPE_INTERNAL_H
 
 #include "ktrace/hwt_backend.h"
 #include "ktrace/hwt_spe.h"
 
-#define KTRACE_SPE_PMSCR     KTRACE_HWT_SYSREG(3, 0, 9, 9, 0) /* what is sampled; with E2H, at EL2, PMSCR_EL2 */
+/* what is sampled; with E2H, at EL2, PMSCR_EL2 */
+#define KTRACE_SPE_PMSCR     KTRACE_HWT_SYSREG(3, 0, 9, 9, 0)
 #define KTRACE_SPE_PMSICR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 2)  /* the interval's counter */
 #define KTRACE_SPE_PMSIRR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 3)  /* and what it is loaded with */
 #define KTRACE_SPE_PMSFCR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 4)  /* which filters are on */
@@ -61,8 +64,9 @@
 #define KTRACE_SPE_PMBSR_CODE_FULL  1u /* of class 0 */
 
 /*
- * What the files of SPE share: what is kept with the backend and with each unit, in their `state`. spe.c drives the
- * registers, spe_config.c turns a configuration into their values, spe_record.c finds the ends of records.
+ * What the files of SPE share: what is kept with the backend and with each unit, in their `state`. spe.c
+ * drives the registers, spe_config.c turns a configuration into their values, spe_record.c finds the ends of
+ * records.
  */
 
 #define KTRACE_SPE_PAGE UINT64_C(4096)

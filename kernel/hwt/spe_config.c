@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * From a configuration to the registers of SPE. Whatever is asked for is applied or refused. A filter that is on has something
- * to let through, as the manual wants it.
+ * From a configuration to the registers of SPE. Whatever is asked for is applied or refused. A filter that is
+ * on has something to let through, as the manual wants it.
  */
 #include "spe.h"
 

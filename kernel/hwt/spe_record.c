@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Where the last whole record of SPE ends. Asked only after a record could not be written to its end, since nothing else
- * tells where it began. A record is a row of packets, the last one END or a timestamp; padding may stand before and behind.
- * A packet has a header of a byte, or of two (extended), and as many bytes of payload as bits 5:4 of its last byte say.
+ * Where the last whole record of SPE ends. Asked only after a record could not be written to its end, since
+ * nothing else tells where it began. A record is a row of packets, the last one END or a timestamp; padding
+ * may stand before and behind. A packet has a header of a byte, or of two (extended), and as many bytes of
+ * payload as bits 5:4 of its last byte say.
  */
 #include "spe.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records that carry the program's own memory. To read it takes time and may sleep, so it goes into the sink's `copy`
- * first, under the sink's lock, and from there into the ring, all at once.
+ * Records that carry the program's own memory. To read it takes time and may sleep, so it goes into the
+ * sink's `copy` first, under the sink's lock, and from there into the ring, all at once.
  */
 #include "proc.h"
 
@@ -30,8 +30,8 @@ static void fit(struct ktrace_proc_draft *draft, const struct ktrace_proc_sink *
 }
 
 /*
- * Sink locked. The process may be traced into another one by now: there the record goes then, or is lost if that is full,
- * for its lock is not ours to take.
+ * Sink locked. The process may be traced into another one by now: there the record goes then, or is lost if
+ * that is full, for its lock is not ours to take.
  */
 static enum ktrace_proc_outcome put(struct ktrace_proc *process, struct ktrace_proc_sink *sink,
 				    struct ktrace_proc_draft *draft)

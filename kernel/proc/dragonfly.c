@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * DragonFly's ktrace files as its amd64 kernel writes them: no head of the file, 64 bytes ahead of each payload, no padding
- * between records. All little-endian.
+ * DragonFly's ktrace files as its amd64 kernel writes them: no head of the file, 64 bytes ahead of each
+ * payload, no padding between records. All little-endian.
  *
  *	head:  i32 bytes of payload, i16 type, u16 flags, i32 pid, i32 thread, char name[17], 7 unused,
  *	       i64 seconds, i64 microseconds, 8 bytes that mean nothing in a file

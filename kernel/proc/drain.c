@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * From a sink's ring into its file. Whatever happens there, the file holds whole records, one behind the other, and at
- * most the beginning of one more: that is taken away where the kernel can do so, or completed by the next write.
+ * From a sink's ring into its file. Whatever happens there, the file holds whole records, one behind the
+ * other, and at most the beginning of one more: that is taken away where the kernel can do so, or completed
+ * by the next write.
  */
 #include "proc.h"
 #include "ring.h"

@@ -9,7 +9,10 @@
 /* Words of memory that is of another type; as unaligned as the CPU allows. */
 typedef uint64_t ktrace_proc_word __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 8)));
 
-/* Volatile keeps the compiler from calling memcpy, which need not exist. Both may lie anywhere. Returns the end in `to`. */
+/*
+ * Volatile keeps the compiler from calling memcpy, which need not exist. Both may lie anywhere. Returns the
+ * end in `to`.
+ */
 KTRACE_FIELD_INLINE uint8_t *ktrace_proc_put_bytes(uint8_t *to, const void *from, uint32_t size)
 {
 	const uint8_t *in = from;

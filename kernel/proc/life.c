@@ -30,7 +30,10 @@ void ktrace_proc_renamed(struct ktrace_proc *process)
 	ktrace_proc_unlock(saved);
 }
 
-/* What it did is in the file before anybody learns that it is not traced any more. Short lock held, which is given up. */
+/*
+ * What it did is in the file before anybody learns that it is not traced any more. Short lock held, which is
+ * given up.
+ */
 static void forget_written(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			   unsigned long saved)
 {

@@ -36,7 +36,9 @@ static int is_valid(const struct ktrace_proc_sink_config *config)
 	       operations->unlock;
 }
 
-/* Half of the ring has to be enough to wait for: the other half is for what is recorded while it is written. */
+/*
+ * Half of the ring has to be enough to wait for: the other half is for what is recorded while it is written.
+ */
 static uint32_t drain_at_of(const struct ktrace_proc_sink_config *config, uint32_t size)
 {
 	if (config->drain_at == 0)

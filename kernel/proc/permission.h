@@ -6,8 +6,8 @@
 #include "ktrace/proc.h"
 
 /*
- * Whoever gained rights, by a set-id program or by changing its ids, is out of reach of those who have less; so is a trace
- * that the superuser has set.
+ * Whoever gained rights, by a set-id program or by changing its ids, is out of reach of those who have less;
+ * so is a trace that the superuser has set.
  */
 KTRACE_UNUSED_INLINE int ktrace_proc_may_trace(const struct ktrace_proc_identity *caller,
 					       const struct ktrace_proc_identity *target,

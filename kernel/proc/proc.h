@@ -2,13 +2,14 @@
 /*
  * What the files of kernel/proc share.
  *
- * From a hook to the file: proc_hooks.c makes a draft of a record, proc_record.c finds out where it goes and lays it out in the
- * sink's ring (ring.h), drain.c writes what waits there. open.c begins sinks, sink.c closes them, proc_control.c says who is
- * traced, life.c follows processes.
+ * From a hook to the file: proc_hooks.c makes a draft of a record, proc_record.c finds out where it goes and
+ * lays it out in the sink's ring (ring.h), drain.c writes what waits there. open.c begins sinks, sink.c
+ * closes them, proc_control.c says who is traced, life.c follows processes.
  *
- * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by whoever
- * writes its file or uses sink->copy, and is taken first. A sink that is being opened has no reference yet, so that
- * nobody else takes one; one that has none left is in the list of idle ones until somebody who may sleep closes it.
+ * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by
+ * whoever writes its file or uses sink->copy, and is taken first. A sink that is being opened has no
+ * reference yet, so that nobody else takes one; one that has none left is in the list of idle ones until
+ * somebody who may sleep closes it.
  */
 #ifndef KTRACE_PROC_PROC_H
 #define KTRACE_PROC_PROC_H
@@ -125,14 +126,17 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *proce
 /* One more is lost, of which the next record tells. Short lock held. */
 KTRACE_HIDDEN void ktrace_proc_lose(struct ktrace_proc_sink *sink);
 
-/* The same with the lock; where there is no room it is made first, unless the draft may not sleep. FULL: it is lost. */
+/*
+ * The same with the lock; where there is no room it is made first, unless the draft may not sleep. FULL: it
+ * is lost.
+ */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *process,
 							  struct ktrace_proc_thread *thread,
 							  const struct ktrace_proc_draft *draft);
 
 /*
- * The same where a call returns, whether the draft's type is traced or not: writes what waits, if that is enough.
- * Sleeps.
+ * The same where a call returns, whether the draft's type is traced or not: writes what waits, if that is
+ * enough. Sleeps.
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
 								 struct ktrace_proc_thread *thread,

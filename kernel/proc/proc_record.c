@@ -2,7 +2,10 @@
 /* From a draft to the sink of the process that it is about. */
 #include "layout.h"
 
-/* The clock is read under the lock: stamps follow each other as the records do, as far as the clocks of the CPUs agree. */
+/*
+ * The clock is read under the lock: stamps follow each other as the records do, as far as the clocks of the
+ * CPUs agree.
+ */
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome compose_ktrx(struct ktrace_proc_sink *sink,
 							  const struct ktrace_proc *process,
 							  const struct ktrace_proc_draft *draft)

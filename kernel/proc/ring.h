@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The ring of a sink: whole records one behind the other from tail to head. None lies across the end: where one does
- * not fit there, it begins at 0, and `wrap` says where those before it stop. While tail <= head nothing has wrapped.
- * Short lock held in all of them.
+ * The ring of a sink: whole records one behind the other from tail to head. None lies across the end: where
+ * one does not fit there, it begins at 0, and `wrap` says where those before it stop. While tail <= head
+ * nothing has wrapped. Short lock held in all of them.
  */
 #ifndef KTRACE_PROC_RING_H
 #define KTRACE_PROC_RING_H
@@ -17,7 +17,10 @@ KTRACE_INLINE uint32_t ktrace_proc_waiting(const struct ktrace_proc_sink *sink)
 	return sink->tail <= sink->head ? sink->head - sink->tail : sink->wrap - sink->tail + sink->head;
 }
 
-/* Where a record of so many bytes may go. head never comes to stand where tail is: that would look like an empty ring. */
+/*
+ * Where a record of so many bytes may go. head never comes to stand where tail is: that would look like an
+ * empty ring.
+ */
 KTRACE_INLINE uint32_t ktrace_proc_place(struct ktrace_proc_sink *sink, uint32_t bytes)
 {
 	uint32_t at = sink->head;

@@ -2,8 +2,9 @@
 /*
  * Semihosting, as far as ARM's and RISC-V's agree; the trap itself is in the architecture's folder.
  *
- * A file takes a whole buffer a trap. KTRACE_SYS_WRITE to the standard handles is not used: what becomes of it
- * differs from one QEMU to the next, and some drop it. KTRACE_SYS_WRITEC reaches the console in all of them.
+ * A file takes a whole buffer a trap. KTRACE_SYS_WRITE to the standard handles is not used: what becomes of
+ * it differs from one QEMU to the next, and some drop it. KTRACE_SYS_WRITEC reaches the console in all of
+ * them.
  */
 #include "output.h"
 

@@ -19,6 +19,11 @@ fi
 xargs wc -l <"$tmp/c" | awk '$2 != "total" && $1 > 800 { print $2 " " $1 }' >"$tmp/long"
 check "no file is longer than 800 lines: $(head -n 3 "$tmp/long")" test ! -s "$tmp/long"
 
+grep -E '^(host|kernel|include)/' "$tmp/sources" | grep -E '\.[chS]$' | while read -r file; do
+	expand "$file" | LC_ALL=C.UTF-8 grep -nE '^.{111}' | sed "s|:.*||; s|^|$file:|"
+done >"$tmp/wide" || :
+check "no line of host, kernel and include is wider than 110 columns: $(head -n 3 "$tmp/wide")" test ! -s "$tmp/wide"
+
 if command -v mandoc >/dev/null; then
 	git ls-files 'man/*' | xargs -r mandoc -T lint -W warning >"$tmp/man" 2>&1 || :
 	check "manual pages are clean: $(head -n 3 "$tmp/man")" test ! -s "$tmp/man"

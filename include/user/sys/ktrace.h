@@ -5,9 +5,9 @@
  *	#include <sys/ktrace.h>
  *	utrace("cache miss", 10);
  *
- * On the demo kernel they are system calls; results below zero are -E…. On Linux the kernel knows neither: they fail with
- * ENOSYS unless the program runs under `ktrace record`, which sees the calls and acts on them. There they return -1 and
- * set errno. For C and C++.
+ * On the demo kernel they are system calls; results below zero are -E…. On Linux the kernel knows neither:
+ * they fail with ENOSYS unless the program runs under `ktrace record`, which sees the calls and acts on them.
+ * There they return -1 and set errno. For C and C++.
  */
 #ifndef USER_SYS_KTRACE_H
 #define USER_SYS_KTRACE_H
@@ -49,9 +49,9 @@
 #define KTR_USER_MAXLEN 2048
 
 /*
- * ktrace(path, operation, facilities, pid): begins, changes or ends the tracing of a process, or of a group (-pid), into
- * a regular file that the caller may write. EINVAL: no such operation, no facility; ESRCH: no such process; EPERM: none
- * of them is the caller's to trace; EACCES: not a regular file.
+ * ktrace(path, operation, facilities, pid): begins, changes or ends the tracing of a process, or of a group
+ * (-pid), into a regular file that the caller may write. EINVAL: no such operation, no facility; ESRCH: no
+ * such process; EPERM: none of them is the caller's to trace; EACCES: not a regular file.
  *
  * utrace(data, size): a record that says just that, if the caller is traced.
  */

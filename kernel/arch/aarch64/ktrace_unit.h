@@ -8,8 +8,8 @@
 #define KTRACE_ARCH_UNIT_EXISTS 1
 
 /*
- * The marker and, right behind it, the store: one piece of assembler, so that nothing comes between them, in 8 bytes,
- * so that both lie on one page.
+ * The marker and, right behind it, the store: one piece of assembler, so that nothing comes between them, in
+ * 8 bytes, so that both lie on one page.
  */
 static inline void ktrace_arch_unit_ring(uint8_t *doorbell)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Device access where devices lie in memory only, so `ports` is not looked at. Barriers are the CPU's to say. */
+/*
+ * Device access where devices lie in memory only, so `ports` is not looked at. Barriers are the CPU's to say.
+ */
 #ifndef KTRACE_GENERIC_IO_H
 #define KTRACE_GENERIC_IO_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The trace unit in software (ktrx/hwt_unit.h) where no marker is agreed upon for the CPU: it does not exist. */
+/*
+ * The trace unit in software (ktrx/hwt_unit.h) where no marker is agreed upon for the CPU: it does not exist.
+ */
 #ifndef KTRACE_ARCH_UNIT_H
 #define KTRACE_ARCH_UNIT_H
 

@@ -15,7 +15,10 @@
 
 /* Assembler: the address of a label of the image into a register. */
 #define KTRACE_ARCH_ADDRESS(register, label) "lla " register ", " label
-/* Assembler: what precedes the number of an operand that is a bare number. gcc refuses the usual %c for RISC-V. */
+/*
+ * Assembler: what precedes the number of an operand that is a bare number. gcc refuses the usual %c for
+ * RISC-V.
+ */
 #define KTRACE_ARCH_NUMBER "%"
 
 #ifndef ktrace_arch_clock
@@ -68,8 +71,8 @@ static inline void ktrace_arch_clock_fence(void)
 #endif
 
 /*
- * The frame pointer points behind the two words. A function that calls nobody, met where an interrupt came in, may
- * have kept the frame pointer alone, where others keep the return address.
+ * The frame pointer points behind the two words. A function that calls nobody, met where an interrupt came
+ * in, may have kept the frame pointer alone, where others keep the return address.
  */
 #ifndef ktrace_arch_frame
 #define KTRACE_ARCH_FRAME_OFFSET (-16)

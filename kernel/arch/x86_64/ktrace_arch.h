@@ -65,7 +65,7 @@ static inline uint64_t ktrace_arch_frequency(void)
 #endif
 
 #if defined(KTRACE_PORT_RESERVE) && !defined(ktrace_arch_reserve_word)
-#error "ktrace_port.h defines KTRACE_PORT_RESERVE: ktrace_arch_reserve_word() must give the address of that word"
+#error "KTRACE_PORT_RESERVE is defined: ktrace_arch_reserve_word() must give the address of that word"
 #endif
 
 #if defined(KTRACE_PORT_RESERVE) && !defined(ktrace_arch_reserve)

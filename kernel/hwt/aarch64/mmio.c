@@ -16,7 +16,9 @@ static void mmio_write(uintptr_t base, uint32_t offset, uint32_t value)
 	__asm__ volatile("str %w0, [%1]" : : "r"(value), "r"(base + offset) : "memory");
 }
 
-/* The context synchronisation makes the trace unit see what was written before, as its architecture asks for. */
+/*
+ * The context synchronisation makes the trace unit see what was written before, as its architecture asks for.
+ */
 static void mmio_barrier(void)
 {
 	__asm__ volatile("dsb sy\n"

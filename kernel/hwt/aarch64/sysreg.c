@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * System registers of the running CPU. The instructions carry the register's encoding, so that each has its own; assemblers
- * need not know the names of an extension.
+ * System registers of the running CPU. The instructions carry the register's encoding, so that each has its
+ * own; assemblers need not know the names of an extension.
  */
 #include "ktrace/hwt_spe.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The AArch64 semihosting trap, and the safe first try. Runs at EL1 or KTRACE_EL2. While trying, all interrupts are
- * masked and the vector base is ours; a host that does not answer makes the HLT an undefined instruction,
- * which the vector below steps over. Everything an exception overwrites is put back.
+ * The AArch64 semihosting trap, and the safe first try. Runs at EL1 or KTRACE_EL2. While trying, all
+ * interrupts are masked and the vector base is ours; a host that does not answer makes the HLT an undefined
+ * instruction, which the vector below steps over. Everything an exception overwrites is put back.
  */
 #define KTRACE_SYS_ERRNO 0x13 /* takes nothing, changes nothing */
 #define KTRACE_EL2	  0x8  /* as CurrentEL shows it */
@@ -18,7 +18,7 @@ ktrace_semihosting_call:
 	ret
 	.size	ktrace_semihosting_call, . - ktrace_semihosting_call
 
-/* Saves what an exception at this level overwrites, makes the call (w8 stays 1 if it is answered), restores. */
+/* Saves what an exception at this level overwrites, makes the call (w8 stays 1 if answered), and restores. */
 	.macro	try_call el
 	mrs	x12, vbar_\el
 	mrs	x13, elr_\el

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The RISC-V semihosting trap, and the safe first try. Runs in machine or supervisor mode, on harts that have
- * both. While trying, interrupts are masked and the trap vector is ours; a host that does not answer makes the
- * EBREAK a breakpoint exception, which the vector below steps over. Everything a trap overwrites is put back.
+ * both. While trying, interrupts are masked and the trap vector is ours; a host that does not answer makes
+ * the EBREAK a breakpoint exception, which the vector below steps over. Everything a trap overwrites is put
+ * back.
  *
  * The host knows the call by its three instructions, which must be uncompressed and within one page.
  */
