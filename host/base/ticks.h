@@ -34,10 +34,8 @@ struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency);
 
 /*
  * The same in microseconds, or UINT64_MAX: ask base_ticks_time(). The product's fraction is too small by less
- * than
- * `ticks`; a double is off by half its last bit at most, which is less than the whole microseconds times
- * 2^-52.
- * Unless the fraction is nearer to one half than both together, rounding is the same.
+ * than `ticks`; a double is off by half its last bit at most, which is less than the whole microseconds times
+ * 2^-52. Unless the fraction is nearer to one half than both together, rounding is the same.
  */
 static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {

@@ -59,8 +59,7 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency);
 /*
  * Ticks a second, right to about 1 %. Takes about half a second, less where there is nothing to measure. 0:
  * the kernel knows it itself, or the guest records nothing and has no heartbeat, or the file is no such
- * memory.
- * `machine` as for ktread_memory_open_ram().
+ * memory. `machine` as for ktread_memory_open_ram().
  */
 uint64_t capture_measure(const char *path, const char *machine);
 

@@ -86,7 +86,8 @@ int capture_map_read(struct capture_map *map, const char *text, const char *id)
 					  id ? id : "ram");
 }
 
-uint32_t capture_map_find(const struct capture_map *map, uint64_t physical)
+/* The range that `physical` lies in, or the next one above; map->ranges if there is none. */
+static uint32_t capture_map_find(const struct capture_map *map, uint64_t physical)
 {
 	uint32_t i = 0;
 

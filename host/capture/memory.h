@@ -28,8 +28,6 @@ struct capture_map {
 /* Reads the view called "memory" and takes the ranges of the memory backend `id`, or of all
  * RAM if that is NULL; then offsets mean nothing. 0 or CAPTURE_E_FORMAT. */
 int capture_map_read(struct capture_map *map, const char *text, const char *id);
-/* The range that `physical` lies in, or the next one above; map->ranges if there is none. */
-uint32_t capture_map_find(const struct capture_map *map, uint64_t physical);
 
 /*
  * A guest's RAM as it lies in the memory of its QEMU, read straight from there: while the guest runs, and

@@ -184,14 +184,16 @@ int gdb_command(struct gdb *gdb, const char *packet, const char **reply)
 	return error;
 }
 
-bool gdb_command_ok(struct gdb *gdb, const char *packet)
+/* Whether the reply was OK. */
+static bool gdb_command_ok(struct gdb *gdb, const char *packet)
 {
 	const char *reply;
 
 	return gdb_command(gdb, packet, &reply) == 0 && strcmp(reply, "OK") == 0;
 }
 
-int gdb_command_bytes(struct gdb *gdb, const char *packet, void *bytes, size_t room, size_t *size)
+/* For replies in hexadecimal digits; "xx", which stands for what is not known, is 0. */
+static int gdb_command_bytes(struct gdb *gdb, const char *packet, void *bytes, size_t room, size_t *size)
 {
 	unsigned char *to = bytes;
 	const char *reply;

@@ -35,10 +35,6 @@ int gdb_run_for(struct gdb *gdb, int ms);
  * packet.
  */
 int gdb_command(struct gdb *gdb, const char *packet, const char **reply);
-/* Whether the reply was OK. */
-bool gdb_command_ok(struct gdb *gdb, const char *packet);
-/* For replies in hexadecimal digits; "xx", which stands for what is not known, is 0. */
-int gdb_command_bytes(struct gdb *gdb, const char *packet, void *bytes, size_t room, size_t *size);
 /* Reads exactly `bytes`, gdb->most at most. */
 int gdb_read_memory(struct gdb *gdb, uint64_t address, void *to, size_t bytes);
 void gdb_close(struct gdb *gdb);

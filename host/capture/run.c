@@ -13,13 +13,13 @@
 #include "output.h"
 #include "run_state.h"
 
-void capture_terminal_save(struct capture_terminal *terminal)
+static void capture_terminal_save(struct capture_terminal *terminal)
 {
 	terminal->flags = fcntl(STDIN_FILENO, F_GETFL);
 	terminal->present = tcgetattr(STDIN_FILENO, &terminal->state) == 0;
 }
 
-void capture_terminal_restore(const struct capture_terminal *terminal)
+static void capture_terminal_restore(const struct capture_terminal *terminal)
 {
 	sigset_t blocked, before;
 

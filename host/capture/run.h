@@ -17,9 +17,6 @@ struct capture_terminal {
 	struct termios state;
 };
 
-void capture_terminal_save(struct capture_terminal *terminal);
-void capture_terminal_restore(const struct capture_terminal *terminal);
-
 /* `ktrace run`: a command under observation, and the trace that it leaves. */
 
 #define CAPTURE_STALL_DEFAULT 30.0 /* s; only for kernels that beat, and where nobody sits before them */

@@ -11,8 +11,7 @@
 #include "capture/frequency.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "live/guest.h"
-#include "live/views.h"
+#include "live/live.h"
 
 #define SAMPLE	     2048u /* slots a look takes */
 #define LOOK_MS	     50u

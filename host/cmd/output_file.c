@@ -59,7 +59,8 @@ int output_file_close(const struct trace_args *args, const char *to, int fd, int
 	return trace_output_status(args->name, to, error);
 }
 
-void output_file_discard(const char *to, int fd)
+/* The same where nothing came to be written: removes it, without a message. */
+static void output_file_discard(const char *to, int fd)
 {
 	if (fd == STDOUT_FILENO)
 		return;

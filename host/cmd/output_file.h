@@ -17,8 +17,6 @@ int output_file_open(const struct trace_args *args, const char *to);
  * of a file that could not be written. Returns the exit status.
  */
 int output_file_close(const struct trace_args *args, const char *to, int fd, int error);
-/* The same where nothing came to be written: removes it, without a message. */
-void output_file_discard(const char *to, int fd);
 
 /*
  * Writes `trace` to the file `to` ("-": standard output), says so on stderr, closes the trace. A file that

@@ -12,7 +12,6 @@
 #include "cmd/command.h"
 #include "record/content.h"
 #include "record/control.h"
-#include "record/launch.h"
 #include "record/tracer.h"
 
 #define USUAL_FILE "ktrace.out"

@@ -15,7 +15,6 @@
 #include "cmd/trace_args.h"
 #include "base/escape.h"
 #include "analyze/event_name.h"
-#include "export/rates.h"
 #include "ktrx/v2.h"
 
 #define TITLE_MAX	 512u

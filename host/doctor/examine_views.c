@@ -14,7 +14,7 @@
 #define UNTOLD	    VIEW_UNTOLD, 0, NULL
 
 /* In the order in which they are worth the trouble. */
-const struct view views[] = {
+static const struct view views[] = {
 	{ "rings", "each CPU's start", "ktrace_cpu_online(cpu);", "a ring of its own for each CPU",
 	  FACT(VIEW_RINGS) },
 	{ "cpus", "ktrace_port.h", "#define ktrace_arch_cpu() (this_cpu()->number)", "which CPU it was",
@@ -118,12 +118,12 @@ const struct view views[] = {
 	{ "settings", "a word to steer by", "KTRACE_SETTING_U32(\"debug.verbose\", verbose, 0)",
 	  "a setting by name, from command line, shell and host", UNTOLD },
 };
-const uint32_t views_count = sizeof(views) / sizeof(views[0]);
+#define VIEWS (sizeof(views) / sizeof(views[0]))
 
 void views_write(struct base_output *out)
 {
 	base_output_text(out, "| view | where | line | lights |\n|---|---|---|---|\n");
-	for (uint32_t n = 0; n < views_count; n++)
+	for (uint32_t n = 0; n < VIEWS; n++)
 		base_output_format(out, "| %s | %s | `%s` | %s |\n", views[n].name, views[n].where,
 				   views[n].line, views[n].lights);
 }
@@ -254,7 +254,7 @@ void examine_views(struct doctor_report *report, const struct patient *patient)
 	char lit[DOCTOR_TEXT] = "";
 	size_t at = 0;
 
-	for (uint32_t n = 0; n < views_count; n++)
+	for (uint32_t n = 0; n < VIEWS; n++)
 		if (examine_view(report, patient, &views[n]) && at < sizeof(lit))
 			at += (size_t)snprintf(lit + at, sizeof(lit) - at, "%s%s", at ? ", " : "",
 					       views[n].name);

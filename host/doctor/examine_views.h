@@ -52,9 +52,6 @@ struct view {
 	const char *event;
 };
 
-extern const struct view views[];
-extern const uint32_t views_count;
-
 /* The table as Markdown. */
 void views_write(struct base_output *out);
 

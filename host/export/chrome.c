@@ -187,7 +187,8 @@ static void draw_function(void *context, uint64_t track, enum functions_mark mar
 	chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_END);
 }
 
-int chrome_write_function(struct chrome_writer *writer, const struct ktread_event *event)
+/* 0 or KTREAD_E_MEMORY. */
+static int chrome_write_function(struct chrome_writer *writer, const struct ktread_event *event)
 {
 	const struct functions_sink sink = { add_track, draw_function, writer };
 
@@ -196,7 +197,7 @@ int chrome_write_function(struct chrome_writer *writer, const struct ktread_even
 	return functions_event(&writer->functions, &sink, event, event->stamp);
 }
 
-void chrome_close_functions(struct chrome_writer *writer, uint64_t last)
+static void chrome_close_functions(struct chrome_writer *writer, uint64_t last)
 {
 	const struct functions_sink sink = { add_track, draw_function, writer };
 
@@ -357,7 +358,8 @@ static int write_all(struct chrome_writer *writer)
 	return error ? error : result;
 }
 
-int chrome_write_events(struct chrome *chrome)
+/* Writes all events. Returns what the last ktread_next() said, or KTREAD_E_MEMORY. */
+static int chrome_write_events(struct chrome *chrome)
 {
 	struct chrome_writer *writer = calloc(1, sizeof(*writer));
 	const struct spans_sink sink = { writer, chrome_span_begin, chrome_span_end };

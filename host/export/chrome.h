@@ -188,8 +188,7 @@ struct chrome_rows {
 
 /*
  * The row of that number. NULL: nothing has begun there and `make` is 0, or out of memory. Valid until the
- * next call with
- * `make`.
+ * next call with `make`.
  */
 struct chrome_rows_open *chrome_rows_find(struct chrome_rows *rows, uint32_t pid, uint64_t tid, int make);
 void chrome_rows_free(struct chrome_rows *rows);
@@ -228,9 +227,6 @@ struct chrome {
 	char digits[BASE_PUT_SCRATCH]; /* what it wrote for it, with the point */
 	uint32_t digits_length;	       /* 0: nothing yet */
 };
-
-/* Writes all events. Returns what the last ktread_next() said, or KTREAD_E_MEMORY. */
-int chrome_write_events(struct chrome *chrome);
 
 /* Nanoseconds since the first event. */
 static inline uint64_t chrome_time(const struct chrome *chrome, uint64_t stamp)
@@ -496,9 +492,6 @@ void chrome_span_begin(void *writer, struct spans_owner owner, unsigned lane, co
 		       const struct ktread_event *event);
 void chrome_span_end(void *writer, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		     const struct ktread_event *event, uint64_t time);
-/* 0 or KTREAD_E_MEMORY. */
-int chrome_write_function(struct chrome_writer *writer, const struct ktread_event *event);
-void chrome_close_functions(struct chrome_writer *writer, uint64_t last);
 
 /* ---- Threads that run and wait (chrome_spans.c) ------------------------------------------------ */
 

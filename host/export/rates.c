@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/rates.h"
+#include "export/stats.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "analyze/order.h"
-#include "export/stats.h"
 
 #define CPUS 4097u /* the last: unknown */
 

@@ -97,4 +97,17 @@ const char *stats_kind_name(enum latencies_kind kind);
 #define STATS_TIME 32u
 char *stats_time(struct ktread *trace, uint64_t stamp, char *text);
 
+/* How many events there are in each stretch of time, on each CPU. */
+
+struct rates_options {
+	uint64_t interval; /* ticks, not 0 */
+	bool json;
+};
+
+/*
+ * A line for each interval, counted from the first event of the trace, and the figures of each CPU at the
+ * end. Intervals without events are told together. 0, or KTREAD_E_MEMORY, or what ktread_next() said.
+ */
+int rates_write(struct base_output *out, struct ktread *trace, const struct rates_options *options);
+
 #endif

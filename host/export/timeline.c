@@ -28,7 +28,7 @@ static char *put_right(char *at, uint64_t number, unsigned width)
 	return at + length;
 }
 
-char *timeline_put_ticks(char *at, uint64_t ticks)
+static char *timeline_put_ticks(char *at, uint64_t ticks)
 {
 	return base_put_literal(put_right(at, ticks, 12), "] ");
 }
@@ -60,14 +60,6 @@ void timeline_begin(struct timeline *timeline)
 	timeline->base = ktread_first_stamp(timeline->trace);
 	timeline->second.begin = TIMELINE_NO_SECOND;
 	base_ticks_scale_init(&timeline->scale, ktread_info(timeline->trace)->frequency);
-}
-
-int timeline_write(struct timeline *timeline)
-{
-	const struct ktread_info *info = ktread_info(timeline->trace);
-
-	timeline_begin(timeline);
-	return info->version == 1 ? timeline_write_v1(timeline) : timeline_write_v2(timeline);
 }
 
 /*
@@ -430,11 +422,19 @@ void timeline_writer_close(struct timeline_writer *writer)
 	free(writer);
 }
 
-int timeline_write_v2(struct timeline *timeline)
+static int timeline_write_v2(struct timeline *timeline)
 {
 	struct timeline_writer *writer = timeline_writer_open(timeline);
 	int result = writer ? write_all(writer) : KTREAD_E_MEMORY;
 
 	timeline_writer_close(writer);
 	return result;
+}
+
+int timeline_write(struct timeline *timeline)
+{
+	const struct ktread_info *info = ktread_info(timeline->trace);
+
+	timeline_begin(timeline);
+	return info->version == 1 ? timeline_write_v1(timeline) : timeline_write_v2(timeline);
 }

@@ -7,11 +7,9 @@
 #include "export/timeline.h"
 
 int timeline_write_v1(struct timeline *timeline);
-int timeline_write_v2(struct timeline *timeline);
 
 /* The exact way: renders anew what timeline->second holds. */
 char *timeline_put_new_second(struct timeline *timeline, char *at, uint64_t ticks);
-char *timeline_put_ticks(char *at, uint64_t ticks);
 
 /* "[    0.066302] " or, of an unknown frequency, "[      123456] ". */
 static inline char *timeline_put_time(struct timeline *timeline, char *at, uint64_t stamp)

@@ -46,8 +46,7 @@ struct etm4_guard {
 size_t etm4_guard_code(uint64_t address, const uint8_t *bytes, size_t size);
 /*
  * False: the packet must not be decoded; guard->unread says of which kind it is, if that is all there is
- * against it.
- * `speculation`: elements that the unit leaves uncommitted at most (TRCIDR8).
+ * against it. `speculation`: elements that the unit leaves uncommitted at most (TRCIDR8).
  */
 bool etm4_guard_allows(struct etm4_guard *guard, uint32_t speculation, const ocsd_etmv4_i_pkt *packet);
 
@@ -69,16 +68,8 @@ struct etm4_queue {
 
 /* No room for what one more element may become: the library must wait. */
 bool etm4_queue_full(const struct etm4_queue *queue);
-/* Behind the last, as it is in `step`; there is room. */
-void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step);
-/* Code at this address comes next: where ON, RUN and ASYNC lead. */
-void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address);
-/* The run that ends right before this address was a system call: true if there is one. */
-bool etm4_queue_call(struct etm4_queue *queue, uint64_t behind);
 /* Nothing will be added to what is there. */
 void etm4_queue_settle(struct etm4_queue *queue);
-/* Is the newest step of that kind? */
-bool etm4_queue_ends_in(const struct etm4_queue *queue, enum hwt_kind kind);
 /* False: nothing is complete. */
 bool etm4_queue_take(struct etm4_queue *queue, struct hwt_step *step);
 

@@ -19,7 +19,8 @@ static bool waits(const struct hwt_step *step)
 	return step->kind != HWT_SPACE && step->kind != HWT_NOTE;
 }
 
-void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step)
+/* Behind the last, as it is in `step`; there is room. */
+static void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step)
 {
 	if (waits(step))
 		queue->open = queue->tail;
@@ -27,7 +28,8 @@ void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step)
 	queue->tail++;
 }
 
-void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
+/* Code at this address comes next: where ON, RUN and ASYNC lead. */
+static void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
 {
 	struct hwt_step *step = step_at(queue, queue->open);
 
@@ -42,7 +44,8 @@ void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
 	}
 }
 
-bool etm4_queue_call(struct etm4_queue *queue, uint64_t behind)
+/* The run that ends right before this address was a system call: true if there is one. */
+static bool etm4_queue_call(struct etm4_queue *queue, uint64_t behind)
 {
 	struct hwt_step *step = step_at(queue, queue->open);
 
@@ -58,7 +61,8 @@ void etm4_queue_settle(struct etm4_queue *queue)
 	queue->open = queue->tail;
 }
 
-bool etm4_queue_ends_in(const struct etm4_queue *queue, enum hwt_kind kind)
+/* Is the newest step of that kind? */
+static bool etm4_queue_ends_in(const struct etm4_queue *queue, enum hwt_kind kind)
 {
 	return queue->tail != queue->head && queue->step[(queue->tail - 1) % ETM4_QUEUE_ROOM].kind == kind;
 }

@@ -45,9 +45,6 @@ void hwt_clock_free(struct hwt_clock *clock);
 
 #define HWT_TAIL_MOST 64u
 
-/* How many bytes there are. 0 also where what is said of it cannot be. */
-size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring, unsigned char to[HWT_TAIL_MOST]);
-
 /*
  * Where a file's bytes are read when they are wanted: in the file itself, or, of one that is packed or a
  * pipe, in a temporary file that what was read of it is put into. So nothing of a stream is in memory that

@@ -59,7 +59,9 @@ static size_t put_etm4(const struct ktrx_hwt_ring *ring, unsigned char *to)
 	return size + 8;
 }
 
-size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring, unsigned char to[HWT_TAIL_MOST])
+/* How many bytes there are. 0 also where what is said of it cannot be. */
+static size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring,
+			     unsigned char to[HWT_TAIL_MOST])
 {
 	if (encoding == KTRX_HWT_ENCODING_PT && ring->pending >> PT_BRANCHES_MOST == 0)
 		return put_pt(ring, to);

@@ -17,7 +17,9 @@
 
 /* ---- in front of a line ---- */
 
-char *kdump_oneline_who(char *at, struct kdump_context *context, uint32_t pid, uint32_t tid, uint64_t stamp)
+/* What stands in front. Threads that are not their process's only one have a number of their own. */
+static char *kdump_oneline_who(char *at, struct kdump_context *context, uint32_t pid, uint32_t tid,
+			       uint64_t stamp)
 {
 	const char *from = at;
 	int width = 5;
@@ -34,7 +36,7 @@ char *kdump_oneline_who(char *at, struct kdump_context *context, uint32_t pid, u
 	return kdump_put_times(at + 1, context, stamp);
 }
 
-char *kdump_oneline_name(char *at, struct kdump_context *context, uint32_t pid, uint32_t number)
+static char *kdump_oneline_name(char *at, struct kdump_context *context, uint32_t pid, uint32_t number)
 {
 	return kdump_put_call_name(at, context, kdump_context_calls(context, pid), number);
 }
@@ -77,8 +79,13 @@ static bool may_be_filled(const struct kdump_one *one)
 		one->type->base == KDUMP_BUFFER || one->type->base == KDUMP_STRUCTURE);
 }
 
-char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
-			      bool unfinished)
+/*
+ * The arguments behind the first `pending->shown`; of an `unfinished` call up to the first of which more may
+ * come to be known:
+ * `pending->shown` is then where that is.
+ */
+static char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
+				     bool unfinished)
 {
 	struct kdump_arguments arguments;
 	struct kdump_one one;
@@ -114,7 +121,9 @@ char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kd
 
 /* ---- results ---- */
 
-char *kdump_oneline_result(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
+/* "3", "0x7f0000001000", "-1 ENOENT (No such file or directory)", "?". */
+static char *kdump_oneline_result(char *at, struct kdump_context *context,
+				  const struct ktread_proc_record *record)
 {
 	static const struct kdump_type number = { .base = KDUMP_LONG };
 	const struct kdump_call *call =
@@ -146,7 +155,8 @@ char *kdump_oneline_result(char *at, struct kdump_context *context, const struct
 
 /* ---- what a call is about ---- */
 
-char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut)
+/* Text in quotation marks, which says whether it is all of it; at most `limit` bytes. */
+static char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut)
 {
 	const char *end = at + limit - sizeof("\"...");
 
@@ -156,8 +166,9 @@ char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t lim
 	return cut || at >= end - KDUMP_VIS_GROWTH ? base_put_literal(at, "...") : at;
 }
 
-void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,
-			const struct ktread_proc_record *record)
+/* Keeps what a record of a call's own, NAMEI, GENIO or STRUCT, says of its arguments. */
+static void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,
+			       const struct ktread_proc_record *record)
 {
 	uint64_t most =
 		context->options->data_most == KDUMP_DATA_USUAL ? USUAL_DATA : context->options->data_most;

@@ -113,8 +113,8 @@ struct kdump_table;
 
 /*
  * `elf_machine` says which lines "on MACHINE" count, and which numbers the calls have that are given by name
- * alone;
- * `address_size` how wide a long is. 0, or a negative KTREAD_E_MEMORY. `text` may go when this returns.
+ * alone; `address_size` how wide a long is. 0, or a negative KTREAD_E_MEMORY. `text` may go when this
+ * returns.
  */
 int kdump_table_create(struct kdump_table **table, const char *text, uint16_t elf_machine,
 		       unsigned address_size);

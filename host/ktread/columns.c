@@ -73,7 +73,8 @@ unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t co
 	return put_planes(to + sizeof(*value), flags, value, count);
 }
 
-bool ktread_column_get_bytes(struct ktread_column_source *from, void *to, size_t size)
+/* False: there is not so much left, or it is no column. */
+static bool ktread_column_get_bytes(struct ktread_column_source *from, void *to, size_t size)
 {
 	if ((size_t)(from->end - from->at) < size)
 		return false;
@@ -82,7 +83,7 @@ bool ktread_column_get_bytes(struct ktread_column_source *from, void *to, size_t
 	return true;
 }
 
-bool ktread_column_get(struct ktread_column_source *from, uint32_t *value, uint32_t count)
+static bool ktread_column_get(struct ktread_column_source *from, uint32_t *value, uint32_t count)
 {
 	uint32_t flags, last = 0;
 

@@ -25,9 +25,6 @@ struct ktread_column_source {
 unsigned char *ktread_column_put_values(unsigned char *to, const uint32_t *value, uint32_t count);
 /* As values or as differences, whichever seem smaller. `value` is used up. */
 unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t count);
-/* False: there is not so much left, or it is no column. */
-bool ktread_column_get(struct ktread_column_source *from, uint32_t *value, uint32_t count);
-bool ktread_column_get_bytes(struct ktread_column_source *from, void *to, size_t size);
 
 /*
  * Slots as columns. Slots of one event stand together, value by value, and each value's bytes apart: what is

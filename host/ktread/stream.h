@@ -19,8 +19,7 @@
 bool ktread_stream_is(struct ktread_memory *memory);
 /*
  * Puts the memory inside in the place of the trace's own, and takes from the stream's head what the options
- * leave open.
- * `form` is set to KTRX_STREAM_*.
+ * leave open. `form` is set to KTRX_STREAM_*.
  */
 int ktread_stream_enter(struct ktread *trace, uint32_t *form);
 

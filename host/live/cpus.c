@@ -144,6 +144,31 @@ static void take_holder_lock(struct live_cpu *cpu, const struct ktrx_holder *row
 	memcpy(cpu->lock_name, row->object_name, sizeof(cpu->lock_name));
 }
 
+/* Threads that wait for locks come before those that wait for work. */
+static bool goes_before(const struct live_wait *a, const struct live_wait *b)
+{
+	const bool a_lock = a->kind == KTRX_WAIT_SPIN || a->kind == KTRX_WAIT_LOCK;
+	const bool b_lock = b->kind == KTRX_WAIT_SPIN || b->kind == KTRX_WAIT_LOCK;
+
+	return a_lock != b_lock ? a_lock : a->ticks > b->ticks;
+}
+
+/*
+ * Puts a wait where it belongs in a list, those for locks first, then by length; the last falls off its end.
+ */
+static void live_wait_offer(struct live_wait list[LIVE_WAITS], uint32_t *count, const struct live_wait *wait)
+{
+	uint32_t at = *count;
+
+	while (at > 0 && goes_before(wait, &list[at - 1]))
+		at--;
+	if (at == LIVE_WAITS)
+		return;
+	*count += *count < LIVE_WAITS;
+	memmove(list + at + 1, list + at, (*count - 1 - at) * sizeof(*list));
+	list[at] = *wait;
+}
+
 static void take_row(struct live_holders *holders, const struct ktrx_holder *row)
 {
 	const uint32_t cpu = row->id & ~KTRX_HOLDER_CPU;
@@ -272,28 +297,6 @@ int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 	if (threads_left_out(waits->threads) && live_waits_restart(waits) < 0)
 		return KTREAD_E_MEMORY;
 	return threads_event(waits->threads, event, known, waits->time);
-}
-
-/* Threads that wait for locks come before those that wait for work. */
-static bool goes_before(const struct live_wait *a, const struct live_wait *b)
-{
-	const bool a_lock = a->kind == KTRX_WAIT_SPIN || a->kind == KTRX_WAIT_LOCK;
-	const bool b_lock = b->kind == KTRX_WAIT_SPIN || b->kind == KTRX_WAIT_LOCK;
-
-	return a_lock != b_lock ? a_lock : a->ticks > b->ticks;
-}
-
-void live_wait_offer(struct live_wait list[LIVE_WAITS], uint32_t *count, const struct live_wait *wait)
-{
-	uint32_t at = *count;
-
-	while (at > 0 && goes_before(wait, &list[at - 1]))
-		at--;
-	if (at == LIVE_WAITS)
-		return;
-	*count += *count < LIVE_WAITS;
-	memmove(list + at + 1, list + at, (*count - 1 - at) * sizeof(*list));
-	list[at] = *wait;
 }
 
 uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[LIVE_WAITS])

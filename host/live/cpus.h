@@ -117,9 +117,5 @@ int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 		     const struct wellknown *known);
 /* The longest first. How many. */
 uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[LIVE_WAITS]);
-/*
- * Puts a wait where it belongs in a list, those for locks first, then by length; the last falls off its end.
- */
-void live_wait_offer(struct live_wait list[LIVE_WAITS], uint32_t *count, const struct live_wait *wait);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "live/guest.h"
+#include "live/live.h"
 
 #include <glob.h>
 #include <stdio.h>

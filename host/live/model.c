@@ -132,7 +132,8 @@ int live_model_take(struct live_model *model, const struct ktread_followed *now)
 	}
 }
 
-int live_model_sample(struct live_model *model)
+/* Asks CPUs and account. */
+static int live_model_sample(struct live_model *model)
 {
 	const struct live_source *source = model->source;
 	const uint64_t now = time_now(model);
@@ -192,7 +193,8 @@ static void list_waits(struct live_model *model)
 		model->wait_count = holders.wait_count;
 }
 
-void live_model_end(struct live_model *model)
+/* Ends an interval. */
+static void live_model_end(struct live_model *model)
 {
 	const uint64_t now = time_now(model), from = model->began > model->warm ? model->began : model->warm;
 	const double seconds = since(from, now);

@@ -43,10 +43,6 @@ int live_model_open(struct live_model *model, const struct live_source *source);
 void live_model_close(struct live_model *model);
 /* 0 or an error. */
 int live_model_take(struct live_model *model, const struct ktread_followed *now);
-/* Asks CPUs and account. */
-int live_model_sample(struct live_model *model);
-/* Ends an interval. */
-void live_model_end(struct live_model *model);
 
 /* The trace for names; NULL: there is none now. */
 struct ktread *live_model_trace(const struct live_model *model);

@@ -3,7 +3,7 @@
  * The page on a terminal, by ncursesw. Keys: q ends; e, c and p ask for a filter of events, CPUs or a thread;
  * space stops the tail; r shows all again.
  */
-#include "live/views.h"
+#include "live/live.h"
 
 #define NCURSES_NOMACROS
 #include <curses.h>

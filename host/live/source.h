@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Where what is shown comes from: a guest's RAM file that comes, goes and comes back, or a test. All
- * functions get
- * `context`.
+ * functions get `context`.
  */
 #ifndef LIVE_SOURCE_H
 #define LIVE_SOURCE_H

@@ -16,7 +16,7 @@
 #include "memory.h"
 #include "qemu_plugin.h"
 #include "rings.h"
-#include "unit.h"
+#include "trace.h"
 
 #define PAGE_MASK	  UINT64_C(0xfff)
 #define INSTRUCTIONS_MOST 1024u /* QEMU: at most 512 to a block */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Atoms, which say of each branch whether it was taken (E) or not (N), in as few packets as there can be. */
+/* What parts of the trace unit share: the encoders, the trace of one CPU, and the unit as a device. */
 #ifndef PLUGIN_TRACE_H
 #define PLUGIN_TRACE_H
 
@@ -7,6 +7,8 @@
 
 #include "block.h"
 #include "output.h"
+
+/* Atoms, which say of each branch whether it was taken (E) or not (N), in as few packets as there can be. */
 
 #define ETM4_ATOMS_MOST 48u
 
@@ -183,5 +185,16 @@ static inline int trace_gather(struct trace *trace, unsigned count, unsigned tak
 
 extern const struct encoder encoder_pt;
 extern const struct encoder encoder_etm4;
+
+/*
+ * The page by which a guest drives its trace unit (ktrx/hwt_unit.h). All that stands in it is the guest's,
+ * and not trusted.
+ */
+
+/*
+ * A store behind a marker has been done by this virtual CPU, at a physical address; what is at `next` runs
+ * next.
+ */
+void unit_ring(unsigned cpu, uint64_t physical, uint64_t next);
 
 #endif

@@ -7,7 +7,7 @@
 #include "ktrx/hwt_unit.h"
 #include "memory.h"
 #include "rings.h"
-#include "unit.h"
+#include "trace.h"
 
 #define EXTENTS_MOST 4095u
 

@@ -69,7 +69,11 @@ static void take_away(struct record_process *process, uint32_t facilities)
 	process->sink = NULL;
 }
 
-unsigned record_control_clear(const struct record_request *request)
+/*
+ * Ends tracing as far as the request says; processes it concerned. Whom nothing is recorded of any more is
+ * let go.
+ */
+static unsigned record_control_clear(const struct record_request *request)
 {
 	struct record_process *process, *next;
 	unsigned count = 0;

@@ -34,12 +34,6 @@ int record_control_open(void);
 void record_control_attend(void);
 void record_control_close(void);
 
-/*
- * Ends tracing as far as the request says; processes it concerned. Whom nothing is recorded of any more is
- * let go.
- */
-unsigned record_control_clear(const struct record_request *request);
-
 /* The same, by all recorders of this user's: how many processes, or a negative errno. */
 int record_control_ask_all(const struct record_request *request);
 

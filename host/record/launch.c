@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "record/launch.h"
+#include "record/tracer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "record/control.h"
-#include "record/tracer.h"
 
 #define TICK_US	       100000 /* between two looks at who wants something of us */
 #define TICKS_TO_FLUSH 10

@@ -12,6 +12,8 @@
 #include "why/answers.h"
 #include "why/pulse.h"
 
+#define WIDTH 116u /* columns */
+
 #define INSTANT	    1000000u /* parts of a second that are no time */
 #define THREADS	    32u	     /* shown, but with --all */
 #define EVENTS	    5u	     /* shown of each CPU, or … */
@@ -63,6 +65,36 @@ const char *why_say_state(const struct why_thread *thread)
 	return concluded[thread->state];
 }
 
+static void put_wrapped(struct base_output *out, unsigned indent, const char *text)
+{
+	size_t left, room, take;
+
+	while (*text == ' ') {
+		text++;
+		indent++;
+	}
+	left = strlen(text);
+
+	for (unsigned first = 1;; first = 0) {
+		room = WIDTH - indent - (first ? 0 : 4);
+		take = left;
+		if (left > room) {
+			take = room;
+			while (take > room / 2 && text[take] != ' ')
+				take--;
+		}
+		base_output_format(out, "%*s%.*s\n", (int)(indent + (first ? 0 : 4)), "", (int)take, text);
+		text += take;
+		left -= take;
+		if (left == 0)
+			return;
+		if (*text == ' ') {
+			text++;
+			left--;
+		}
+	}
+}
+
 /* "2.31 s ago", "never". */
 static const char *ago(const struct why_evidence *evidence, uint64_t stamp, char *buffer, size_t size)
 {
@@ -103,7 +135,7 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 					   : why_say_actor(evidence, cpu->running + 1, actor, sizeof(actor)),
 		ago(evidence, cpu->last_stamp, event, sizeof(event)),
 		cpu->has_row ? ago(evidence, cpu->row.heartbeat_stamp, beat, sizeof(beat)) : "unknown");
-	why_put_wrapped(out, 0, line);
+	put_wrapped(out, 0, line);
 }
 
 /* The kernel has room for it, and it never started. */
@@ -125,7 +157,7 @@ static uint32_t put_offline(struct base_output *out, const struct why_evidence *
 	else
 		why_say(line, sizeof(line), "CPU %" PRIu32 " to %" PRIu32 " offline: they have never started",
 			first, last);
-	why_put_wrapped(out, 0, line);
+	put_wrapped(out, 0, line);
 	return last;
 }
 
@@ -142,7 +174,7 @@ static void put_holder(struct base_output *out, const struct why_evidence *evide
 			why_say_object(evidence, holder->held[n].object, object, sizeof(object)),
 			why_say_since(evidence, " for about ", holder->held[n].stamp, since, sizeof(since)),
 			why_say_called(evidence, ", taken in ", holder->held[n].pc, place, sizeof(place)));
-		why_put_wrapped(out, 0, line);
+		put_wrapped(out, 0, line);
 	}
 	if (holder->wait == KTRX_WAIT_NONE || holder->wait > KTRX_WAIT_DEVICE ||
 	    (holder->state == KTRX_THREAD_RUNNABLE && holder->wait != KTRX_WAIT_LOCK))
@@ -155,7 +187,7 @@ static void put_holder(struct base_output *out, const struct why_evidence *evide
 	why_say(line, sizeof(line), "        %s%s%s%s%s", wait_phrases[holder->wait], *object ? " " : "",
 		object, why_say_since(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
 		why_say_called(evidence, " in ", holder->wait_pc, place, sizeof(place)));
-	why_put_wrapped(out, 0, line);
+	put_wrapped(out, 0, line);
 }
 
 /* Whose answer a CPU waits for, and what those CPUs do. */
@@ -168,13 +200,13 @@ static void put_answers(struct base_output *out, const struct why_evidence *evid
 	if (!why_asks(cpu))
 		return;
 	why_say(line, sizeof(line), "        %s", why_say_asks(evidence, cpu, words, sizeof(words)));
-	why_put_wrapped(out, 0, line);
+	put_wrapped(out, 0, line);
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		if (!why_asks_for(cpu, &evidence->cpu[n]) || owing++ >= ANSWERS)
 			continue;
 		why_say(line, sizeof(line), "          %s",
 			why_say_owes(evidence, &evidence->cpu[n], words, sizeof(words)));
-		why_put_wrapped(out, 0, line);
+		put_wrapped(out, 0, line);
 	}
 	if (owing > ANSWERS)
 		base_output_format(out, "          %" PRIu32 " more CPUs have not answered\n",
@@ -192,11 +224,11 @@ static void put_stack(struct base_output *out, const struct why_evidence *eviden
 		cpu->has_registers ? why_say_standing(evidence, cpu, place, sizeof(place))
 				   : why_say_place(evidence, cpu->row.pc, place, sizeof(place)),
 		cpu->has_registers ? "" : ", by its last heartbeat");
-	why_put_wrapped(out, 0, line);
+	put_wrapped(out, 0, line);
 	for (uint32_t n = 0; n < frames; n++) {
 		why_say(line, sizeof(line), "        by %s",
 			why_say_frame(evidence, cpu, n, place, sizeof(place)));
-		why_put_wrapped(out, 0, line);
+		put_wrapped(out, 0, line);
 	}
 }
 
@@ -212,7 +244,7 @@ static void put_events(struct base_output *out, const struct why_evidence *evide
 
 		why_say_ticks(evidence, why_age(evidence, event->stamp), when, sizeof(when));
 		why_say(line, sizeof(line), "        -%-9s %s", when, event->text);
-		why_put_wrapped(out, 0, line);
+		put_wrapped(out, 0, line);
 	}
 }
 
@@ -228,7 +260,7 @@ static void put_thread(struct base_output *out, const struct why_evidence *evide
 	why_say(line, sizeof(line), "%-32s %-9s CPU %-3s last event %s",
 		why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), why_say_state(thread), cpu,
 		ago(evidence, seen, when, sizeof(when)));
-	why_put_wrapped(out, 0, line);
+	put_wrapped(out, 0, line);
 	if (thread->has_holder)
 		put_holder(out, evidence, &thread->holder);
 }
@@ -261,7 +293,8 @@ static void put_threads(struct base_output *out, const struct why_evidence *evid
 	free(sorted);
 }
 
-void why_report_evidence(struct base_output *out, const struct why_evidence *evidence, bool all)
+/* Per CPU and thread, what is known of it. */
+static void put_evidence(struct base_output *out, const struct why_evidence *evidence, bool all)
 {
 	char line[sizeof(evidence->ended) * 4 + 32] = "end of the run: ";
 	char *at = line + strlen(line);
@@ -269,11 +302,11 @@ void why_report_evidence(struct base_output *out, const struct why_evidence *evi
 	*base_escape_text(at, evidence->ended, strlen(evidence->ended), sizeof(evidence->ended) * 4) = '\0';
 	base_output_text(out, "\n");
 	if (*at)
-		why_put_wrapped(out, 0, line);
+		put_wrapped(out, 0, line);
 	if (evidence->stood_before)
-		why_put_wrapped(out, 0,
-				"nothing came from the machine while it was watched: it may have stood "
-				"for longer than the times below say");
+		put_wrapped(out, 0,
+			    "nothing came from the machine while it was watched: it may have stood "
+			    "for longer than the times below say");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
@@ -298,51 +331,19 @@ void why_report_evidence(struct base_output *out, const struct why_evidence *evi
 				   evidence->left_out, WHY_THREADS, WHY_CPUS, KEYED_MAX);
 }
 
-#define WIDTH 116u /* columns */
-
-void why_put_wrapped(struct base_output *out, unsigned indent, const char *text)
-{
-	size_t left, room, take;
-
-	while (*text == ' ') {
-		text++;
-		indent++;
-	}
-	left = strlen(text);
-
-	for (unsigned first = 1;; first = 0) {
-		room = WIDTH - indent - (first ? 0 : 4);
-		take = left;
-		if (left > room) {
-			take = room;
-			while (take > room / 2 && text[take] != ' ')
-				take--;
-		}
-		base_output_format(out, "%*s%.*s\n", (int)(indent + (first ? 0 : 4)), "", (int)take, text);
-		text += take;
-		left -= take;
-		if (left == 0)
-			return;
-		if (*text == ' ') {
-			text++;
-			left--;
-		}
-	}
-}
-
 static void put_finding(struct base_output *out, const struct why_finding *finding, bool lines)
 {
 	char text[WHY_LINE + 64];
 
 	why_say(text, sizeof(text), "%s (%s%s): %s", why_verdict_word(finding->verdict),
 		why_sure_word(finding->sure), finding->partial ? ", partial" : "", finding->head);
-	why_put_wrapped(out, 0, text);
+	put_wrapped(out, 0, text);
 	for (uint32_t n = 0; lines && n < finding->lines; n++)
-		why_put_wrapped(out, 2, finding->line[n]);
+		put_wrapped(out, 2, finding->line[n]);
 	if (!lines || !finding->missing[0])
 		return;
 	why_say(text, sizeof(text), "to be surer: %s", finding->missing);
-	why_put_wrapped(out, 2, text);
+	put_wrapped(out, 2, text);
 }
 
 void why_report_verdict(struct base_output *out, const struct why_findings *findings)
@@ -369,7 +370,7 @@ void why_report(struct base_output *out, const struct why_evidence *evidence,
 			base_output_text(out, "\nalso:\n");
 		put_finding(out, why_findings_at(findings, n), all || opens(findings, n));
 	}
-	why_report_evidence(out, evidence, all);
+	put_evidence(out, evidence, all);
 	if (order_say(evidence->trace, order) > 0)
 		base_output_format(out, "\n%s\n", order);
 	if (!evidence->symbols)

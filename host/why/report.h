@@ -14,12 +14,9 @@ void why_report_verdict(struct base_output *out, const struct why_findings *find
 void why_report(struct base_output *out, const struct why_evidence *evidence,
 		const struct why_findings *findings, bool all);
 /* A text in lines that fit a terminal, all but the first further in; blanks that it begins with are kept. */
-void why_put_wrapped(struct base_output *out, unsigned indent, const char *text);
 const char *why_say_mode(uint8_t mode);
 const char *why_say_wait(uint8_t wait);
 const char *why_say_state(const struct why_thread *thread);
-/* Per CPU and thread, what is known of it. */
-void why_report_evidence(struct base_output *out, const struct why_evidence *evidence, bool all);
 #define WHY_JSON_VERSION 1u
 /* One JSON object, as ktrace-why(1) describes it. */
 void why_report_json(struct base_output *out, const struct why_evidence *evidence,

@@ -2,8 +2,7 @@
 /*
  * State: what each CPU does and what each thread holds and waits for, kept in tables that a host reads at any
  * time (struct ktrx_cpu, struct ktrx_holder). It is there when the rings have long been overwritten, and it
- * is what
- * `ktrace why` reasons from. Events say what happened; a hook says what is so now.
+ * is what `ktrace why` reasons from. Events say what happened; a hook says what is so now.
  *
  * Each hook is one line in the kernel and optional. What a kernel does not tell stays unknown, and no
  * conclusion is drawn from it. All may be called from any context, before ktrace_init() too, and then do
@@ -54,14 +53,12 @@ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parame
 
 /*
  * Around a lock that is taken: before waiting for it, once it is had (with or without a wait), before it is
- * given up.
- * `name` is copied, may be NULL. `owner`: the CPU or thread that has it, as the kernel knows, or
- * KTRACE_NOBODY. A waiter that
- * tries again and again, yielding in between, may announce its wait before each try: it is one wait since the
- * first. A wait that ended without the lock is told by ktrace_lock_give_up(). Of a lock that its holder may
- * take again, the first acquisition and the last release are told; one that is handed on while held is not
- * told at all. A holder's row has room for one wait: that of an interrupt takes the place of the one that it
- * came into.
+ * given up. `name` is copied, may be NULL. `owner`: the CPU or thread that has it, as the kernel knows, or
+ * KTRACE_NOBODY. A waiter that tries again and again, yielding in between, may announce its wait before each
+ * try: it is one wait since the first. A wait that ended without the lock is told by ktrace_lock_give_up().
+ * Of a lock that its holder may take again, the first acquisition and the last release are told; one that is
+ * handed on while held is not told at all. A holder's row has room for one wait: that of an interrupt takes
+ * the place of the one that it came into.
  */
 KTRACE_HOOK(ktrace_lock_wait, const volatile void *lock, const char *name, uint32_t by, uint32_t owner)
 KTRACE_HOOK(ktrace_lock_wait_at, const volatile void *lock, const char *name, uint32_t by, uint32_t owner,

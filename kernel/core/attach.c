@@ -14,7 +14,7 @@
 #include "mailbox.h"
 #include "settings.h"
 #include "place.h"
-#include "switched.h"
+#include "state.h"
 
 extern KTRACE_HIDDEN uint64_t __start_ktrace_events[];
 extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "switched.h"
+#include "state.h"
 
 KTRACE_DECLARE_1(ktrace_event_ktrace_switched, "ktrace", "switched", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
 		 KTRX_V1_NONE, "events %hu to %hu: state %hhu", (uint16_t, first), (uint16_t, last),

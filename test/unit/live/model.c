@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "ktrx/slot.h"
-#include "live/views.h"
+#include "live/live.h"
 #include "live/model.h"
 #include "unit/support/script.h"
 

@@ -13,7 +13,7 @@
 #include "plugin/arguments.h"
 #include "plugin/clock.h"
 #include "plugin/memory.h"
-#include "plugin/unit.h"
+#include "plugin/trace.h"
 #include "unit/support/plugin_support.h"
 
 #define MEMORY_SIZE (1u << 20)

@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How a running guest is shown: lines, or a page on a terminal. */
-#ifndef LIVE_VIEWS_H
-#define LIVE_VIEWS_H
+/* Opening a guest that runs, and showing it: as lines, or as a page on a terminal. */
+#ifndef LIVE_LIVE_H
+#define LIVE_LIVE_H
+
+#include <limits.h>
+#include <stdbool.h>
 
 #include "base/output.h"
 #include "live/model.h"
+#include "live/source.h"
+
+/*
+ * A guest's RAM file as a source: it need not be there yet, and its QEMU may end and be started again, also
+ * with another file.
+ */
+
+struct live_guest {
+	const char *given;		      /* the file; NULL: the newest RAM file beside `usual` */
+	const char *usual;		      /* where `ktrace run` would leave its trace */
+	struct ktread_follow_options options; /* `frequency` 0: as the guest says, or … */
+	uint64_t (*measure)(const char *path, const char *machine); /* … as this finds; NULL, 0: unknown */
+	char path[PATH_MAX];					    /* the one that is followed or awaited */
+	struct ktread_follow *follow;				    /* NULL: awaited */
+	struct ktread_follow_account account;			    /* of the guests before */
+	uint64_t look_again;					    /* ns */
+	uint64_t measure_at;					    /* ns, 0: there is no need to */
+	char why[PATH_MAX + 128];
+};
+
+void live_guest_open(struct live_guest *guest, struct live_source *source);
+void live_guest_close(struct live_guest *guest);
+
+/* How a running guest is shown: lines, or a page on a terminal. */
 
 /* A line an interval, for terminals that are none and for programs. */
 
