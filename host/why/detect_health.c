@@ -309,7 +309,9 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 			 health->idle, health->cpus);
 	why_finding_line(finding, "of %s the CPUs were at work for %u %%, with %" PRIu64 " switches",
 			 say_window(evidence, health, window, sizeof(window)), busy, health->switches);
-	if (health->waiting)
+	if (health->waiting == 1)
+		why_finding_line(finding, "1 thread sleeps%s", health->timed ? ", for a time only" : "");
+	else if (health->waiting)
 		why_finding_line(finding, "%" PRIu32 " threads sleep, %" PRIu32 " of them for a time only",
 				 health->waiting, health->timed);
 	why_slow_explain(evidence, finding);
@@ -382,8 +384,8 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
 	why_finding_head(finding, "all get on: %" PRIu32 " CPUs at work for %u %% of %s", health->cpus, busy,
 			 say_window(evidence, health, window, sizeof(window)));
 	why_finding_line(finding,
-			 "%" PRIu64 " switches; %" PRIu32 " threads wait for a CPU, none for more than %s",
-			 health->switches, health->runnable,
+			 "%" PRIu64 " switches; %" PRIu32 " thread%s for a CPU, none for more than %s",
+			 health->switches, health->runnable, health->runnable == 1 ? " waits" : "s wait",
 			 why_say_ticks(evidence, health->longest, longest, sizeof(longest)));
 	say_users(evidence, finding);
 	why_slow_explain(evidence, finding);

@@ -289,7 +289,8 @@ static void put_threads(struct base_output *out, const struct why_evidence *evid
 	for (uint32_t n = 0; n < shown; n++)
 		put_thread(out, evidence, sorted[n]);
 	if (shown < count)
-		base_output_format(out, "and %" PRIu32 " threads more: --all shows them\n", count - shown);
+		base_output_format(out, "and %" PRIu32 " thread%s more: --all shows them\n", count - shown,
+				   count - shown == 1 ? "" : "s");
 	free(sorted);
 }
 
