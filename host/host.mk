@@ -12,8 +12,8 @@ EXPORT_FORMATS := json perfetto stream
 # The libraries of the host side; scripts/setup.sh installs them. The last three have no file for pkg-config. A program that is
 # linked with them depends on those that it calls.
 HOST_PACKAGES := libzstd libdw libelf libseccomp ncursesw jansson
-HOST_CPPFLAGS += $(shell pkg-config --silence-errors --cflags $(HOST_PACKAGES))
-HOST_LDLIBS := -Wl,--as-needed $(shell pkg-config --silence-errors --libs $(HOST_PACKAGES)) -lipt -lopencsd_c_api -liberty -lm -pthread
+HOST_CPPFLAGS += $(shell pkg-config --cflags $(HOST_PACKAGES) 2>/dev/null)
+HOST_LDLIBS := -Wl,--as-needed $(shell pkg-config --libs $(HOST_PACKAGES) 2>/dev/null) -lipt -lopencsd_c_api -liberty -lm -pthread
 
 .PHONY: host-libraries
 host-libraries:
