@@ -200,7 +200,7 @@ struct why_thread {
 	/* how long its waits for a time take, near the middle of them; 0: there was none */
 	uint64_t usual_sleep;
 	uint64_t rested;   /* when it last announced to sleep, for anything but a lock */
-	uint64_t woken;	   /* when it was last made runnable, by its events */
+	uint64_t woken;	   /* when it was last made runnable, by its events, also if it was awake already */
 	uint64_t deed;	   /* its newest event that was not about going to sleep or locks */
 	uint32_t deed_cpu; /* where that was */
 	uint64_t contends; /* lock that it found taken and has not had since, by its events; 0: none … */

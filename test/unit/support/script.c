@@ -8,7 +8,6 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define EVENTS_MAX  16384u
 #define TYPES_MAX   64u
 #define THREADS_MAX 64u
 
@@ -18,8 +17,8 @@ struct ktread {
 	struct ktread_type type[TYPES_MAX];
 	struct ktread_field field[TYPES_MAX][KTRX_EVENT_FIELDS];
 	char text[TYPES_MAX][1024]; /* what the fields' names and units point to */
-	struct ktread_event event[EVENTS_MAX];
-	unsigned char payload[EVENTS_MAX][KTRX_RECORD_MAX_PAYLOAD];
+	struct ktread_event event[SCRIPT_EVENTS];
+	unsigned char payload[SCRIPT_EVENTS][KTRX_RECORD_MAX_PAYLOAD];
 	const char *thread[THREADS_MAX];
 	struct ktrx_cpu cpu[2 * SCRIPT_RINGS];
 	struct ktrx_holder holder[SCRIPT_HOLDERS];
@@ -161,11 +160,17 @@ static uint32_t put_value(unsigned char *at, uint8_t type, va_list *values)
 
 struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uint32_t thread, ...)
 {
-	struct ktread_event *event = &script->event[script->events];
-	unsigned char *payload = script->payload[script->events++];
 	const struct ktread_type *type = type_by_id(id);
+	struct ktread_event *event;
+	unsigned char *payload;
 	va_list values;
 
+	if (script->events == SCRIPT_EVENTS) {
+		fprintf(stderr, "script_event: more than %u events (SCRIPT_EVENTS)\n", SCRIPT_EVENTS);
+		abort();
+	}
+	event = &script->event[script->events];
+	payload = script->payload[script->events++];
 	*event = (struct ktread_event){ .stamp = stamp, .cpu = cpu, .ring = cpu, .thread = thread, .id = id };
 	event->type = type;
 	event->payload = payload;

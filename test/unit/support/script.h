@@ -11,6 +11,7 @@
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
+#define SCRIPT_EVENTS  16384u
 #define SCRIPT_RINGS   4u
 #define SCRIPT_HOLDERS 32u
 
@@ -38,7 +39,7 @@ void script_stop(void);
 void script_switch_off(uint16_t id);
 
 /*
- * Adds an event by a thread on a CPU; the ring is the CPU's. Values of the fields follow: uint64_t each, or
+ * Adds an event by a thread on a CPU; the ring is the CPU's. A script has SCRIPT_EVENTS at most: one more aborts. Values of the fields follow: uint64_t each, or
  * const char * for a string. The result may be changed until the trace is read.
  */
 struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uint32_t thread, ...);
