@@ -21,10 +21,10 @@ function exists(file,    line, found) {
 	return found
 }
 
-function join_cpus(    n, cpus, macros) {
-	split("x86_64 aarch64 riscv64", cpus)
+function join_cpus(    n, count, cpus, macros) {
+	count = split("x86_64 aarch64 riscv64", cpus)
 	split("__x86_64__ __aarch64__ __riscv", macros)
-	for (n = 1; n <= 3; n++) {
+	for (n = 1; n <= count; n++) {
 		print (n == 1 ? "#if" : "#elif") " defined(" macros[n] ")"
 		join("kernel/arch/" cpus[n] "/ktrace_arch.h")
 	}

@@ -15,8 +15,7 @@
  *  - Best is what the guest's counter is made of: the timer that QEMU names, or for x86 the host's own cycle
  *    counter, which guests read under KVM and TCG alike.
  *  - Else the newest stamps in the trace are held against the host's clock, twice: off by about a millisecond
- *    over
- *    the time between the two, so only good for runs that last.
+ *    over the time between the two, so only good for runs that last.
  */
 
 struct capture_frequency {

@@ -8,8 +8,8 @@
  *  2. Started, a shim calls `ktrace run --shim DIRECTORY NAME …`, and that capture_shim_become(): it reads
  *     the plan, adds to the line, leaves a `guest` record and becomes the real QEMU in the same process.
  *  3. Whoever started it waits for the shim, not for ktrace run; so that QEMU's status is known all the same,
- *     a
- *     shim that was started by others stays as QEMU's parent, and ends as QEMU ended: capture_shim_attend().
+ *     a shim that was started by others stays as QEMU's parent, and ends as QEMU ended:
+ *     capture_shim_attend().
  *  4. Only the first QEMU that has a guest is claimed; later ones run as they were written, and are counted.
  */
 #ifndef CAPTURE_SHIM_H

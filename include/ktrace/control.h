@@ -173,9 +173,8 @@ int ktrace_snapshot(void *memory, size_t size, size_t *bytes);
  *   PATTERN=WORD+WORD…  on, off, count, both (counts and records), stop (records once, then stops all
  *                       recording);
  *                       callers0, callers1, callers2, site, nosite: what its records carry; fold, nofold:
- *                       whether
- *                       repetitions are counted instead; rare, norare: which ring; all leaving the rest as it
- *                       is
+ *                       whether repetitions are counted instead; rare, norare: which ring; all leaving the
+ *                       rest as it is
  *   PATTERN, -PATTERN   on, off
  *   SETTING=VALUE       see settings.h
  * Patterns know * and ?; one without a dot is a group. The library's own group "ktrace" (the panic message)

@@ -15,50 +15,47 @@
  * uses KTRACE_EARLY().
  *
  *   uint64_t ktrace_arch_clock(void)         a counter, best in step on all CPUs (else see ktrace/clock.h);
- *                                            need not
- *                                            be ordered against loads
+ *                                            need not be ordered against loads
  *   uint64_t ktrace_arch_frequency(void)     its ticks a second, 0 while unknown
  *   uint32_t ktrace_arch_cpu(void)           this CPU, 0 to n - 1. One that is KTRACE_MAX_CPUS or
  *                                            more records on the boot ring
  *   uint32_t ktrace_arch_early_cpu(void)     the same for KTRACE_EARLY() and before ktrace_init()
  *   uint32_t ktrace_arch_thread(void)        thread id (22 bits) | KTRX_CONTEXT_* << 22
  *   uint64_t *ktrace_arch_reserve_word(void) this CPU's reserve word: 8 zero bytes in the kernel's per-CPU
- *   area
+ *                                            area
  *   uint64_t ktrace_arch_reserve(uint64_t n) adds n to that word, returns it as it was; one atomic step
  *                                            against interrupts, and against other CPUs if a thread can be
  *                                            moved
  *   uint64_t ktrace_arch_reserve_read(void)  that word now
  *   struct ktrx_ring *ktrace_arch_ring(uint64_t word)   the ring that a reservation was made on. A port that
  *                                            cannot be moved between the two may know it without the word:
- *                                            rings
- *                                            are rows of ktrace_ring[], row 0 for a CPU that is not online
+ *                                            rings are rows of ktrace_ring[], row 0 for a CPU that is not
+ *                                            online
  *   void ktrace_arch_online(uint32_t ring)   from ktrace_cpu_online(): this CPU's row from now on
  *   unsigned long ktrace_arch_pin(void)      keeps the thread on this CPU from here …
  *   void ktrace_arch_unpin(unsigned long)    … to here; gets what pin returned
  *   uintptr_t ktrace_arch_stack_end(uintptr_t here)   where the stack ends that `here` is an address of; 0 if
  *                                            unknown. Keeps walks over frames on the stack
  *   KTRACE_PORT_TICK_CLOCK                   defined as heartbeats a second, where the machine has no
- *                                            counter: CPU 0's
- *                                            heartbeats are the clock
+ *                                            counter: CPU 0's heartbeats are the clock
  *   KTRACE_PORT_PINNED                       defined: writers do not count in `lapped` that they were held up
- *                                            for a whole
- *                                            lap. For ports where that is rare, because threads are pinned
- *                                            while they
- *                                            record. What readers show is the same with and without it
+ *                                            for a whole lap. For ports where that is rare, because threads
+ *                                            are pinned while they record. What readers show is the same with
+ *                                            and without it
  *
  * and of the CPU alone:
  *
  *   void ktrace_arch_store_barrier(void)     later stores stay behind earlier ones
  *   void ktrace_arch_clock_fence(void)       the clock is read neither before what stands in front nor after
- *                                            what
- *                                            stands behind; used when clocks are compared, not in records
+ *                                            what stands behind; used when clocks are compared, not in
+ *                                            records
  *   void ktrace_arch_publish(uint64_t *, uint64_t)   a store that is seen after all stores before it
  *   uint64_t ktrace_arch_fetch_add(uint64_t *, uint64_t)   atomic against all CPUs; works with the MMU off
  *   int ktrace_arch_compare_swap(uint64_t *, uint64_t expected, uint64_t desired)   nonzero if it swapped
  *   void ktrace_arch_frame(uintptr_t frame, uintptr_t *next, uintptr_t *address)   what a function with this
  *                                            frame pointer keeps: its caller's, and where it returns to (0:
- *                                            it does
- *                                            not). Reads two words, KTRACE_ARCH_FRAME_OFFSET bytes from there
+ *                                            it does not). Reads two words, KTRACE_ARCH_FRAME_OFFSET bytes
+ *                                            from there
  *   KTRACE_ARCH_MACHINE                      ELF e_machine
  *   KTRACE_ARCH_UNALIGNED                    1 if unaligned stores are safe always and cost nothing
  */

@@ -263,8 +263,7 @@ void ktrace_proc_flush(struct ktrace_proc_thread *thread);
  *   SET        adds facilities; the sink replaces the one that a process had
  *   CLEAR      takes facilities away; with the last one all of it ends. The sink is not looked at
  *   CLEARFILE  ends all tracing into the sink, whoever's; facilities and pid are not looked at. NULL: nothing
- *              is
- *              traced into it
+ *              is traced into it
  *
  * pid: a process, or, negative, all of a process group. The caller may trace a process that its jail sees if
  * its effective uid is 0; or if its effective uid is the other's real and saved one, its real gid the other's

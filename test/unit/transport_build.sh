@@ -27,4 +27,25 @@ for driver in debugcon uart16550 virtio-mmio virtio-pci ivshmem; do
 	equal "$driver alone: nothing is missing" "" "$(nm -u "$tmp/program" | head)"
 done
 
+# A CPU that ktrace does not know: its kernel supplies the clock, kernel/arch/generic the rest.
+mkdir "$tmp/port" "$tmp/generic"
+cat >"$tmp/port/ktrace_port.h" <<'END'
+unsigned long long clock_of_the_kernel(void);
+#define ktrace_arch_clock ktrace_arch_clock
+static inline __UINT64_TYPE__ ktrace_arch_clock(void)
+{
+	return clock_of_the_kernel();
+}
+END
+generic() {
+	for source in $(make -s transport-sources-unknown); do
+		gcc -std=c11 -ffreestanding -fno-pie -fno-stack-protector -mgeneral-regs-only -O2 -Wall -Wextra -Werror -Iinclude -I"$tmp/port" \
+			-Ikernel/arch/generic -c -o "$tmp/generic/$(echo "$source" | tr / _).o" "$source" || return
+	done
+	gcc -nostdlib -no-pie -r -o "$tmp/generic.o" "$tmp"/generic/*.o
+}
+check "a CPU without a folder: the library compiles" generic
+equal "a CPU without a folder: only the clock is missing" clock_of_the_kernel \
+	"$(nm -u "$tmp/generic.o" | awk '{ print $2 }' | grep -vx -e memcpy -e memset -e memmove -e memcmp -e __start_ktrace_events -e __stop_ktrace_events -e __start_ktrace_settings -e __stop_ktrace_settings | paste -sd ' ')"
+
 done_testing

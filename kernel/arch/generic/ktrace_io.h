@@ -1,11 +1,33 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Device access where devices lie in memory only, so `ports` is not looked at. Barriers are the CPU's to say.
+ * Device access where devices lie in memory only, so `ports` is not looked at. An architecture's header
+ * defines what differs on it and ends by including this one; alone it serves a CPU that ktrace does not know.
  */
 #ifndef KTRACE_GENERIC_IO_H
 #define KTRACE_GENERIC_IO_H
 
 #include "ktrace/transport.h"
+
+/*
+ * Between memory that a device reads or wrote and the register or index that hands it over. The compiler's
+ * full barrier; a CPU whose devices need more defines its own.
+ */
+#ifndef ktrace_io_barrier
+#define ktrace_io_barrier ktrace_io_barrier
+static inline void ktrace_io_barrier(void)
+{
+	__sync_synchronize();
+}
+#endif
+
+/* In the body of a poll. */
+#ifndef ktrace_io_relax
+#define ktrace_io_relax ktrace_io_relax
+static inline void ktrace_io_relax(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+#endif
 
 static inline uint8_t ktrace_io_read8(struct ktrace_io io, size_t offset)
 {

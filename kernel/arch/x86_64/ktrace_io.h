@@ -93,12 +93,14 @@ static inline void ktrace_io_write32(struct ktrace_io io, size_t offset, uint32_
 }
 
 /* Between memory that a device reads or wrote and the register or index that hands it over. */
+#define ktrace_io_barrier ktrace_io_barrier
 static inline void ktrace_io_barrier(void)
 {
 	__asm__ volatile("mfence" : : : "memory");
 }
 
 /* In the body of a poll. */
+#define ktrace_io_relax ktrace_io_relax
 static inline void ktrace_io_relax(void)
 {
 	__asm__ volatile("pause" : : : "memory");

@@ -2,6 +2,7 @@
 #include "unit/support/script.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
