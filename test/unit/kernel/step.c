@@ -267,6 +267,7 @@ static void find_stores(void)
 	pthread_t thread;
 
 	watched = &ktrace_boot_slot[boot_head() % KTRACE_BOOT_SLOTS];
+	memset(watched, 0xa5, sizeof(*watched)); /* no record's: each store is a change */
 	watched_before = *watched;
 	job_start(&whole, &thread, 1000000);
 	job_finish(&whole, thread);
