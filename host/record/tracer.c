@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "record/content.h"
 #include "record/registers.h"
 
@@ -301,20 +302,92 @@ static void see(pid_t tid, int status)
 		see_signal(thread, WSTOPSIG(status));
 }
 
+/* ---- Turns ------------------------------------------------------------------------------------- */
+
+/*
+ * wait() reports the first thread in the kernel's list that has stopped. A busy thread stops again soon. If
+ * each thread went on as soon as it is reported, those behind the busy ones would hardly ever be reported. So
+ * the reports of all threads that have stopped are collected before any of them goes on.
+ */
+struct report {
+	pid_t tid; /* 0: out of date */
+	int status;
+};
+
+static struct report *turn;
+static uint32_t turn_room;
+static size_t turn_reports;
+
+/* Another thread has called exec and has taken this one's number: its own stop is out of date. */
+static void discard_stop(pid_t tid)
+{
+	for (size_t n = 0; n < turn_reports; n++)
+		if (turn[n].tid == tid)
+			turn[n].tid = 0;
+}
+
+/* Returns 0 or a positive errno: ECHILD if there is nothing to report. `options` are those of waitpid(). */
+static int collect_report(int options)
+{
+	struct report *grown = base_grow(turn, &turn_room, turn_reports + 1, sizeof(*turn));
+	struct report report;
+
+	if (!grown)
+		return ENOMEM;
+	turn = grown;
+	report.tid = waitpid(-1, &report.status, __WALL | options);
+	if (report.tid <= 0)
+		return report.tid < 0 ? errno : ECHILD;
+	if (report.status >> 16 == PTRACE_EVENT_EXEC)
+		discard_stop(report.tid);
+	turn[turn_reports++] = report;
+	return 0;
+}
+
+/* Waits for a report, and collects what else there is by then. Returns 0 or a positive errno. */
+static int collect_turn(void)
+{
+	int error;
+
+	turn_reports = 0;
+	error = collect_report(0);
+	while (!error && record_threads() > 1 && collect_report(WNOHANG) == 0)
+		continue;
+	return error;
+}
+
+/* The exec may also come after the reports were collected: the report of the exec counts. */
+static void renew(struct report *report)
+{
+	const struct record_thread *thread = record_thread_find(report->tid);
+	int status;
+
+	if (thread && thread->tid == thread->process->pid && thread->process->threads > 1 &&
+	    waitpid(report->tid, &status, __WALL | WNOHANG) == report->tid)
+		report->status = status;
+}
+
 void record_tracer_run(void (*attend)(void), pid_t command, int *status)
 {
 	while (record_threads() > 0) {
-		int seen;
-		pid_t tid = waitpid(-1, &seen, __WALL);
+		int error = collect_turn();
 
-		if (tid < 0 && errno != EINTR)
+		if (error && error != EINTR)
 			break;
-		if (tid == command && !WIFSTOPPED(seen))
-			*status = seen;
-		if (tid > 0)
-			see(tid, seen);
-		attend();
+		if (error)
+			attend();
+		for (size_t n = 0; n < turn_reports; n++) {
+			renew(&turn[n]);
+			if (turn[n].tid == command && !WIFSTOPPED(turn[n].status))
+				*status = turn[n].status;
+			if (turn[n].tid > 0)
+				see(turn[n].tid, turn[n].status);
+			attend();
+		}
 	}
+	free(turn);
+	turn = NULL;
+	turn_room = 0;
 	/* Whoever is left is unknown to the kernel: sinks are closed with the last of them. */
 	while (record_threads() > 0)
 		record_thread_remove(record_thread_next(NULL));

@@ -16,6 +16,26 @@ check "the file has all up to its end" sessions_end "$tmp/births"
 equal "each process has one beginning, and no other has any" 40 "$(lines "$tmp/births" FORK)"
 equal "each ends" 41 "$(lines "$tmp/births" EXIT)"
 
+record -i -t cs -f "$tmp/execs" "$programs/execs" 100
+equal "another thread than the first calls exec: status" 0 "$status"
+equal "each exec is recorded" 101 "$(lines "$tmp/execs" EXEC)"
+equal "each exec returns" 101 "$(build/bin/kdump -f "$tmp/execs" | grep -c 'RET   execve 0')"
+check "the file has all up to its end" sessions_end "$tmp/execs"
+
+# all_have_turns FILE: do 40 threads ask, and the one that asks least a tenth as often as the one that asks most?
+all_have_turns() {
+	build/bin/kdump -H -f "$1" | awk '/getppid/ { asked[$2]++ }
+		END {
+			for (thread in asked) {
+				threads++
+				if (threads == 1 || asked[thread] < least) least = asked[thread]
+				if (asked[thread] > most) most = asked[thread]
+			}
+			print threads " threads asked, from " least " to " most " times"
+			exit !(threads == 40 && least >= 100 && least * 10 >= most)
+		}'
+}
+
 # attended NAME: -p, -c of the process in $!, whose threads are many and busy.
 attended() {
 	target=$!
@@ -24,8 +44,7 @@ attended() {
 	record -t c -f "$tmp/$1" -p "$target"
 	equal "$1: -p: status" 0 "$status"
 	check "$1: it is recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/$1"' | grep -q getppid'
-	check "$1: more than 40 of its threads are" eventually sh -c \
-		'test "$(build/bin/kdump -H -f '"$tmp/$1"' | awk "/getppid/ { print \$2 }" | sort -u | wc -l)" -ge 40'
+	check "$1: each of its 40 busy threads has its turn" eventually all_have_turns "$tmp/$1"
 	record -c -p "$target"
 	equal "$1: -c: status" 0 "$status"
 	check "$1: all of it is let go" eventually sh -c '! grep -h ^TracerPid: /proc/'"$target"'/task/*/status 2>/dev/null | grep -qv "	0$"'
