@@ -473,7 +473,7 @@ int align_clocks(struct ktread *trace, struct align_report *report)
 	int status;
 
 	*report = (struct align_report){ 0 };
-	if (info->version < KTRX2_VERSION || info->cpus > ALIGN_CPUS_MAX || info->cpus == 0)
+	if (info->records_only || info->cpus > ALIGN_CPUS_MAX || info->cpus == 0)
 		return KTREAD_E_UNSUPPORTED;
 	align = calloc(1, sizeof(*align));
 	if (!align)

@@ -28,7 +28,7 @@ struct align_report {
 
 /*
  * Aligns and rewinds. No filter may be set. 0 or an error of the trace's; KTREAD_E_UNSUPPORTED for
- * version 1 and for more than ALIGN_CPUS_MAX CPUs.
+ * a trace of records_only and for more than ALIGN_CPUS_MAX CPUs.
  */
 int align_clocks(struct ktread *trace, struct align_report *report);
 

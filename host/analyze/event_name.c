@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "analyze/event_name.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -14,4 +15,15 @@ char *analyze_event_name_put(char *at, const struct ktread_type *type)
 		*at++ = '.';
 	}
 	return base_escape_text(at, type->name, strlen(type->name), (size_t)(end - at));
+}
+
+char *analyze_event_name_lower(char *at, const struct ktread_type *type)
+{
+	char *const end = analyze_event_name_put(at, type);
+
+	if (type->name_alone || !*type->group)
+		return base_escape_text(at, type->name, strlen(type->name), ANALYZE_EVENT_NAME_MOST);
+	for (char *letter = at; letter < end; letter++)
+		*letter = (char)tolower((unsigned char)*letter);
+	return end;
 }

@@ -15,5 +15,7 @@
  * NUL. The end.
  */
 char *analyze_event_name_put(char *at, const struct ktread_type *type);
+/* The same in lower case; the name alone, as it is written, if the type has no group or is name_alone. */
+char *analyze_event_name_lower(char *at, const struct ktread_type *type);
 
 #endif

@@ -132,8 +132,7 @@ static int bind_event(struct rule *rule, uint32_t index, struct ktread *trace, s
 		if (!type || !pattern_means(event->pattern, type))
 			continue;
 		found = true;
-		recorded |= ktread_info(trace)->version == 1 ||
-			    ((type->state | type->wanted) & KTRX_STATE_RECORD);
+		recorded |= ((type->state | type->wanted) & KTRX_STATE_RECORD) != 0;
 		event->ids[id / 8] |= (uint8_t)(1u << id % 8);
 		status = need_fields(rule, index, type, error);
 	}

@@ -104,8 +104,8 @@ static int read_unfiltered(struct scheduling *s, struct ktread *trace)
 	const struct ktread_event *event;
 	int status, error = 0;
 
-	/* Version 1 has neither states nor records of events that are switched on or off. */
-	if (ktread_info(trace)->version == 1)
+	/* Nothing to learn: no states, and no records of events that are switched on or off. */
+	if (ktread_info(trace)->records_only)
 		return scheduling_end(s);
 	status = ktread_rewind(trace);
 	while (!error && status >= 0 && (status = ktread_next(trace, &event)) > 0)

@@ -19,8 +19,8 @@
 struct scheduling;
 
 /*
- * Reads the whole trace, without its filter, and rewinds it. A trace of version 1 has nothing to learn from
- * and is not read. Returns 0 or a negative KTREAD_E_*. The caller frees `*scheduling` in either case.
+ * Reads the whole trace, without its filter, and rewinds it. A trace of records_only has nothing to learn
+ * from and is not read. Returns 0 or a negative KTREAD_E_*. The caller frees `*scheduling` in either case.
  */
 int scheduling_read(struct scheduling **scheduling, struct ktread *trace);
 void scheduling_free(struct scheduling *scheduling);

@@ -115,8 +115,6 @@ static int take_rest(struct switched *s)
 {
 	int error = 0;
 
-	if (ktread_info(s->trace)->version == 1)
-		return 0;
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX && !error; id++) {
 		const struct ktread_type *type = ktread_type(s->trace, id);
 
@@ -170,7 +168,7 @@ bool switched_was_on(const struct switched *s, uint32_t id)
 
 	if (!type)
 		return false;
-	return ktread_info(s->trace)->version == 1 || s->last[id] || s->some[id / 8] >> id % 8 & 1 ||
+	return s->last[id] || s->some[id / 8] >> id % 8 & 1 ||
 	       (type->wanted | type->state) & KTRX_STATE_RECORD;
 }
 

@@ -369,7 +369,7 @@ static void on_wake_queue(struct threads *t, const struct ktread_event *event, c
 	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &object) ||
 	    !wellknown_number(known, event, WELLKNOWN_NUMBER, &number))
 		return;
-	named = threads_find(t, (uint32_t)number & known->thread_mask);
+	named = threads_find(t, (uint32_t)number & known->thread_bits);
 	if (named && asleep(named) && named->object == object) {
 		wake(t, named->index, event, time);
 		return;

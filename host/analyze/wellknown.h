@@ -21,7 +21,7 @@ enum wellknown_kind {
 	WELLKNOWN_SWITCH,
 	WELLKNOWN_BLOCK,
 	WELLKNOWN_WAKE,	       /* a thread by its id */
-	WELLKNOWN_WAKE_QUEUE,  /* v1: whoever sleeps on a queue */
+	WELLKNOWN_WAKE_QUEUE,  /* the threads that sleep on a queue */
 	WELLKNOWN_WAKE_NOBODY, /* nobody slept there */
 	WELLKNOWN_EXIT,
 	WELLKNOWN_CREATE,
@@ -81,7 +81,7 @@ enum wellknown_role {
 #define WELLKNOWN_STATE_DEAD	 4u
 
 struct wellknown {
-	uint32_t thread_mask; /* of a thread id's bits, those that records of this version carry */
+	uint32_t thread_bits; /* mask of a thread id: the bits that struct ktread_event has of it */
 	uint8_t kind;
 	int8_t field[WELLKNOWN_ROLES]; /* number of the field, -1 if none */
 	/*
@@ -144,7 +144,7 @@ static inline bool wellknown_thread(const struct wellknown *known, const struct 
 
 	if (!wellknown_number(known, event, role, &number))
 		return false;
-	*id = (uint32_t)number & known->thread_mask;
+	*id = (uint32_t)number & known->thread_bits;
 	return true;
 }
 

@@ -27,8 +27,7 @@ static bool find(const char *path, uint64_t *offset)
 	if (ktread_open(&trace, path, NULL) == 0) {
 		info = ktread_info(trace);
 		*offset = info->offset;
-		found = info->version == KTRX2_VERSION && info->form == KTREAD_FORM_V2 && info->dumps > 0 &&
-			!*info->note;
+		found = info->form == KTREAD_FORM_V2 && info->dumps > 0 && !*info->note;
 	}
 	ktread_close(trace);
 	return found;
@@ -128,7 +127,7 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 	for (uint32_t cpu = 0; cpu < CPUS_MOST; cpu++)
 		summary->cpus += seen[cpu / 8] >> cpu % 8 & 1;
 	summary->outcome = info->outcome;
-	summary->cut = info->dumps == 0 && (info->form == KTREAD_FORM_V1 || info->form == KTREAD_FORM_V2);
+	summary->cut = ktread_is_cut(info);
 	summary->status = info->status;
 	summary->frequency = info->frequency;
 	summary->refused = info->lost_events;

@@ -16,7 +16,6 @@
 /* How a change is written: as a line, or as a member of an array. */
 struct writer {
 	struct base_output *out;
-	uint32_t version;
 	uint32_t changes; /* so far */
 	int json;
 };
@@ -50,8 +49,8 @@ static void write_event(struct writer *writer, const struct ktread_type *before,
 
 	settings_state_text(before->wanted, before->flags, from);
 	settings_state_text(after->wanted, after->flags, to);
-	base_output_done(writer->out, writer->json ? json_put_event_name(at, after, writer->version)
-						   : analyze_event_name_put(at, after));
+	base_output_done(writer->out,
+			 writer->json ? json_put_event_name(at, after) : analyze_event_name_put(at, after));
 	write_change(writer, from, to);
 }
 
@@ -116,7 +115,7 @@ static int was_cleared(const struct requests *requests)
 void changes_write(const struct ktread *before, const struct ktread *after, const struct requests *requests,
 		   struct base_output *out, int json)
 {
-	struct writer writer = { .out = out, .version = ktread_info(after)->version, .json = json };
+	struct writer writer = { .out = out, .json = json };
 	const int cleared = was_cleared(requests);
 	const uint32_t waiting = count_waiting(requests);
 	int was = !ktread_info(before)->stopped, is = !ktread_info(after)->stopped;

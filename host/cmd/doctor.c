@@ -231,8 +231,9 @@ static int examine(struct doctor *doctor, const char *path)
 	struct ktread *trace = NULL;
 	int status = ktread_open(&trace, path, NULL);
 
-	if (status == 0 && ktread_info(trace)->version < KTRX2_VERSION) {
-		command_message(doctor->name, "%s: version 1 does not describe its kernel", path);
+	if (status == 0 && ktread_info(trace)->records_only) {
+		command_message(doctor->name, "%s: version %u does not describe its kernel", path,
+				ktread_info(trace)->version);
 		ktread_close(trace);
 		return EXIT_BAD_INPUT;
 	}

@@ -13,6 +13,7 @@
 #include "analyze/cost.h"
 #include "analyze/near.h"
 #include "analyze/order.h"
+#include "analyze/wellknown.h"
 #include "capture/frequency.h"
 #include "cmd/command.h"
 #include "cmd/foreign_calls.h"
@@ -90,7 +91,7 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
 
-	if (info->version == 1 && info->cpus == 0) /* bare records have no list of their CPUs */
+	if (info->records_only && info->cpus == 0) /* bare records have no list of their CPUs */
 		return 0;
 	for (uint32_t n = 0; n < info->rings; n++) {
 		uint32_t cpu = ktread_ring(trace, n)->cpu;
@@ -226,7 +227,7 @@ static int check_machine(const struct trace_args *args, const struct ktread *tra
 {
 	const struct ktread_info *info = ktread_info(trace);
 
-	if (!args->options.machine || info->version == 1 || !info->machine ||
+	if (!args->options.machine || !info->machine ||
 	    info->machine == base_machine_number(args->options.machine))
 		return 0;
 	command_message(args->name, "%s: is of another machine than --machine %s, and says so", args->path,
@@ -260,9 +261,8 @@ static int measure(struct trace_args *args, struct ktread **trace)
 /* Returns whether the trace may hold system calls and no call has a name. */
 static bool has_nameless_calls(const struct ktread *trace)
 {
-	return ktread_syscall_names(trace) == 0 &&
-	       (ktread_info(trace)->version == 1 || ktread_type_find(trace, "syscall", "enter") ||
-		ktread_type_find(trace, "syscall", "exit"));
+	return ktread_syscall_names(trace) == 0 && (wellknown_declared(trace, WELLKNOWN_SYSCALL_ENTER) ||
+						    wellknown_declared(trace, WELLKNOWN_SYSCALL_EXIT));
 }
 
 /* Names system calls by --calls, or by the trace. Without either they stay numbers. 0 or EXIT_BAD_INPUT. */

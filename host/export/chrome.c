@@ -70,14 +70,13 @@ static char *put_inferred(struct chrome_writer *writer, char *at, const struct k
 }
 
 /* The lead and the fields of an event without a shape. */
-static char *put_shapeless(struct chrome_writer *writer, char *at, const struct ktread_event *event,
-			   enum chrome_lead lead, bool *comma)
+static char *put_shapeless(char *at, const struct ktread_event *event, enum chrome_lead lead, bool *comma)
 {
 	const char *group = event->type->group;
 	char *begin;
 
 	if (lead == CHROME_INSTANT) {
-		at = json_put_event_name(base_put_literal(at, ",\"name\":"), event->type, writer->version);
+		at = json_put_event_name(base_put_literal(at, ",\"name\":"), event->type);
 		group = *group ? group : "other";
 	}
 	if (lead != CHROME_END)
@@ -109,7 +108,7 @@ static __attribute__((noinline)) void finish_slowly(struct chrome_writer *writer
 	bool comma;
 
 	at = shape ? chrome_put_fields(at, shape, lead, event, &comma)
-		   : put_shapeless(writer, at, event, lead, &comma);
+		   : put_shapeless(at, event, lead, &comma);
 	at = put_inferred(writer, at, event, &comma);
 	at = base_put_decimal(put_cpu(at, shape, comma), event->cpu);
 	at = put_addresses(at, event);
@@ -217,7 +216,7 @@ static __attribute__((noinline)) void write_flow(struct chrome_writer *writer,
 	struct chrome_row *row = chrome_row_of(writer, owner, 0);
 	char *at = chrome_put_head(writer, 'X', row, event->stamp);
 
-	at = json_put_event_name(base_put_literal(at, ",\"dur\":0,\"name\":"), event->type, writer->version);
+	at = json_put_event_name(base_put_literal(at, ",\"dur\":0,\"name\":"), event->type);
 	at = base_json_name(base_put_literal(at, ",\"cat\":"), event->type->group);
 	chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_END);
 	at = chrome_put_head(writer, step.ends ? 'f' : 's', row, event->stamp);
@@ -371,7 +370,6 @@ static int chrome_write_events(struct chrome *chrome)
 	rings = ktread_info(chrome->trace)->rings;
 	writer->chrome = chrome;
 	writer->typed = ktread_syscall_names(chrome->trace) != 0;
-	writer->version = ktread_info(chrome->trace)->version;
 	writer->ring = calloc((size_t)rings + 1, sizeof(*writer->ring));
 	for (uint32_t n = 0; writer->ring && n < rings; n++)
 		writer->ring[n].beside = ktread_ring(chrome->trace, n)->kind == KTREAD_RING_BESIDE;

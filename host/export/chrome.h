@@ -93,8 +93,7 @@ void chrome_texts_free(struct chrome_texts *texts);
  * The shape of a descriptor that has not been met before. NULL: there is none, because no descriptor is known
  * or memory is short.
  */
-const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const struct ktread_type *type,
-					       uint32_t version);
+const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const struct ktread_type *type);
 /* The system call of that number, below CALLS_CACHED. NULL when out of memory. */
 const struct chrome_call *chrome_call_render(struct chrome_texts *texts, const struct ktread *trace,
 					     uint32_t number);
@@ -111,11 +110,11 @@ char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_
 			const struct ktread_event *event, bool *comma);
 
 static inline const struct chrome_shape *chrome_shape_of(struct chrome_texts *texts,
-							 const struct ktread_event *event, uint32_t version)
+							 const struct ktread_event *event)
 {
 	const struct chrome_shape *shape = texts->shape[event->id & 4095u];
 
-	return shape && shape->type == event->type ? shape : chrome_shape_render(texts, event->type, version);
+	return shape && shape->type == event->type ? shape : chrome_shape_render(texts, event->type);
 }
 
 static inline const struct chrome_call *chrome_call_of(struct chrome_texts *texts, const struct ktread *trace,
@@ -359,10 +358,9 @@ struct chrome_writer {
 	struct chrome_row row;	 /* the last one that was made, if it is no thread's own */
 	struct chrome_rows rows; /* spans that are open on all rows but the threads' own */
 	bool typed;		 /* the trace describes system calls */
-	bool inferred;	/* it describes them, or files: arguments may have more than the event's fields */
-	bool wakes;	/* the event at hand is a wakeup */
-	uint64_t woken; /* flow that begins at it; 0: none */
-	uint32_t version;
+	bool inferred;	 /* it describes them, or files: arguments may have more than the event's fields */
+	bool wakes;	 /* the event at hand is a wakeup */
+	uint64_t woken;	 /* flow that begins at it; 0: none */
 	uint64_t events; /* so far */
 	int error;	 /* 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
@@ -405,7 +403,7 @@ static inline struct chrome_row *chrome_row_of(struct chrome_writer *writer, str
 static inline const struct chrome_shape *chrome_writer_shape(struct chrome_writer *writer,
 							     const struct ktread_event *event)
 {
-	return chrome_shape_of(&writer->texts, event, writer->version);
+	return chrome_shape_of(&writer->texts, event);
 }
 
 static inline char *chrome_put_row(char *at, const struct chrome_row *row)

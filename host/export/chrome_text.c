@@ -100,12 +100,12 @@ static char *render_lead(struct chrome_shape *shape, enum chrome_lead lead, cons
 	return end;
 }
 
-static void render_shape(struct chrome_shape *shape, const struct ktread_type *type, uint32_t version)
+static void render_shape(struct chrome_shape *shape, const struct ktread_type *type)
 {
 	char *at = render_fields(shape, type, shape->text), *from = at;
 
 	shape->type = type;
-	at = json_put_event_name(base_put_literal(at, ",\"name\":"), type, version);
+	at = json_put_event_name(base_put_literal(at, ",\"name\":"), type);
 	at = base_json_name(base_put_literal(at, ",\"cat\":"), type->group);
 	at = render_lead(shape, CHROME_INSTANT, from, base_put_literal(at, ",\"s\":\"t\""));
 	from = at;
@@ -117,8 +117,7 @@ static void render_shape(struct chrome_shape *shape, const struct ktread_type *t
 	shape->cpu = piece(from, at);
 }
 
-const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const struct ktread_type *type,
-					       uint32_t version)
+const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const struct ktread_type *type)
 {
 	struct chrome_shape **place = &texts->shape[type->id & 4095u], *shape;
 	char *text;
@@ -137,7 +136,7 @@ const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const
 	free(*place);
 	*place = shape;
 	shape->text = text;
-	render_shape(shape, type, version);
+	render_shape(shape, type);
 	return shape;
 }
 

@@ -14,12 +14,12 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-char *json_put_event_name(char *at, const struct ktread_type *type, uint32_t version)
+char *json_put_event_name(char *at, const struct ktread_type *type)
 {
 	char name[2 * BASE_JSON_NAME + 1];
 	size_t length = 0;
 
-	if (version == 1 || !*type->group) /* an unknown event has no group */
+	if (type->name_alone || !*type->group) /* an unknown event has no group */
 		return base_json_name(at, type->name);
 	length = strnlen(type->group, BASE_JSON_NAME);
 	memcpy(name, type->group, length);
@@ -94,7 +94,6 @@ char *json_put_fields(char *at, const struct ktread_event *event)
 
 struct writer {
 	struct timeline *timeline;
-	uint32_t version;
 	uint64_t *lost; /* by ring: slots said to be lost so far */
 	struct wellknown_table known;
 	struct files *files; /* NULL: no paths are told */
@@ -155,7 +154,7 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 		at = base_json_name(base_put_literal(at, ",\"name\":"), name);
 	if (context)
 		at = base_json_name(base_put_literal(at, ",\"context\":"), context);
-	at = json_put_event_name(base_put_literal(at, ",\"event\":"), event->type, writer->version);
+	at = json_put_event_name(base_put_literal(at, ",\"event\":"), event->type);
 	at = put_call(writer, at, event);
 	at = put_path(writer, at, event);
 	at = json_put_fields(base_put_literal(at, ",\"args\":{"), event);
@@ -211,7 +210,6 @@ int lines_write(struct timeline *timeline)
 	timeline->base = ktread_first_stamp(timeline->trace);
 	base_ticks_scale_init(&timeline->scale, info->frequency);
 	writer->timeline = timeline;
-	writer->version = info->version;
 	writer->lost = calloc((size_t)info->rings + 1, sizeof(*writer->lost));
 	if (writer->lost && files_create(&writer->files, timeline->trace) == 0)
 		result = write_all(writer);

@@ -6,8 +6,8 @@
 #include "export/timeline.h"
 #include "ktread/ktread.h"
 
-/* "group.name" in lower case; the name alone where there is no group, and in version 1. */
-char *json_put_event_name(char *at, const struct ktread_type *type, uint32_t version);
+/* "group.name" in lower case; the name as it is written if the type has no group or is name_alone. */
+char *json_put_event_name(char *at, const struct ktread_type *type);
 /* One value as JSON has it; pointers as "0x…". */
 char *json_put_value(char *at, const struct ktread_value *value);
 /* "field":value pairs with commas, no braces; what the payload does not hold is left out. At most 8 KiB. */

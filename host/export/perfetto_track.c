@@ -122,7 +122,7 @@ static uint32_t usual_process(const struct perfetto_tracks *tracks, uint32_t thr
 
 	if (process != 0)
 		return process;
-	return ktread_info(tracks->trace)->version == 1 ? thread : PERFETTO_KERNEL_PID;
+	return ktread_info(tracks->trace)->records_only ? thread : PERFETTO_KERNEL_PID;
 }
 
 int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_thread *thread,

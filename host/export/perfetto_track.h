@@ -17,8 +17,8 @@
 #include "ktread/ktread.h"
 
 /*
- * The process that all threads of a version 2 trace belong to unless told otherwise: the kernel. Above any
- * thread id. In version 1 every thread is a process of its own.
+ * The process that threads belong to if no event names another one: the kernel. Above any thread id. In a
+ * trace of records_only every thread is a process of its own.
  */
 #define PERFETTO_KERNEL_PID (KTRX_THREAD_MAX + 1u)
 

@@ -106,8 +106,7 @@ static const char *truth(int is_so)
 	return is_so ? "true" : "false";
 }
 
-static void write_event_json(const struct ktread *trace, const struct ktread_type *type,
-			     struct base_output *out, const char *before)
+static void write_event_json(const struct ktread_type *type, struct base_output *out, const char *before)
 {
 	char now[SETTINGS_STATE], wanted[SETTINGS_STATE];
 	char *at;
@@ -116,7 +115,7 @@ static void write_event_json(const struct ktread *trace, const struct ktread_typ
 	at = base_put_decimal(base_put_literal(base_output_line(out), "{\"id\":"), type->id);
 	settings_state_text(type->state, 0, now);
 	settings_state_text(type->wanted, 0, wanted);
-	at = json_put_event_name(base_put_literal(at, ",\"event\":"), type, ktread_info(trace)->version);
+	at = json_put_event_name(base_put_literal(at, ",\"event\":"), type);
 	base_output_done(out, at);
 	base_output_format(
 		out,
@@ -137,7 +136,7 @@ static void write_events_json(const struct ktread *trace, struct base_output *ou
 
 		if (!type)
 			continue;
-		write_event_json(trace, type, out, before);
+		write_event_json(type, out, before);
 		before = ",\n";
 	}
 	base_output_text(out, "]");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "export/summary.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,13 +109,6 @@ static void write_began(struct base_output *out, const struct summary *summary)
 				   date.tm_min, date.tm_sec, (unsigned)(wall % 1000000000u / 1000u));
 }
 
-bool summary_is_cut(const struct ktread *trace)
-{
-	const struct ktread_info *info = ktread_info(trace);
-
-	return info->form == KTREAD_FORM_V2 && info->dumps == 0;
-}
-
 bool summary_is_dump(const struct ktread *trace)
 {
 	size_t length;
@@ -182,6 +174,12 @@ static void write_skipped(struct base_output *out, const struct ktread_info *inf
 				   info->unknown_sections == 1 ? "" : "s");
 }
 
+/* Whether the trace has more of a kernel than its records. */
+static bool is_of_kernel(const struct ktread_info *info)
+{
+	return !info->records_only && info->form != KTREAD_FORM_PROCESSES;
+}
+
 static void write_head(struct base_output *out, const struct summary *summary, const char *path)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -206,7 +204,7 @@ static void write_head(struct base_output *out, const struct summary *summary, c
 			base_output_format(out, "%02x", info->build_id[n]);
 		base_output_text(out, "\n");
 	}
-	if (info->version > 1 && info->form != KTREAD_FORM_PROCESSES)
+	if (is_of_kernel(info))
 		write_end(out, summary);
 	if (info->dumps > 1)
 		base_output_format(out, "dumps     %u in the file, the last one shown\n", info->dumps);
@@ -287,14 +285,15 @@ static void write_loss(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
 
-	if (info->version == 1) {
-		base_output_text(out, "loss      unknown: version 1 does not count what was overwritten\n");
+	if (info->records_only) {
+		base_output_format(out, "loss      unknown: version %u does not count what was overwritten\n",
+				   info->version);
 		return;
 	}
-	if (summary_is_cut(summary->trace))
+	if (ktread_is_cut(info))
 		base_output_text(out, "loss      unknown: the dump is cut short\n");
 	if (summary->overwritten + summary->invalid + summary->dropped + info->lost_events == 0) {
-		if (summary_is_cut(summary->trace))
+		if (ktread_is_cut(info))
 			return;
 		base_output_text(out, summary_is_dump(summary->trace)
 					      ? "loss      none in what the dump covers\n"
@@ -332,23 +331,16 @@ static void name_event(const struct summary *summary, uint32_t id, char *name)
 		snprintf(name, ANALYZE_EVENT_NAME_MOST, "UNKNOWN(%u)", id);
 		return;
 	}
-	if (ktread_info(summary->trace)->version == 1) {
-		*base_escape_text(name, type->name, strlen(type->name), ANALYZE_EVENT_NAME_MOST) = '\0';
-		return;
-	}
-	*analyze_event_name_put(name, type) = '\0';
-	for (char *letter = name; *letter; letter++)
-		*letter = (char)tolower((unsigned char)*letter);
+	*analyze_event_name_lower(name, type) = '\0';
 }
 
 /* Of events that were only counted there are no records, but they did happen. */
 static void write_counted(struct base_output *out, const struct summary *summary)
 {
-	const struct ktread_info *info = ktread_info(summary->trace);
 	char name[ANALYZE_EVENT_NAME_MOST + 1];
 	int begun = 0;
 
-	for (uint32_t id = 1; info->version > 1 && id <= KTRX_EVENT_MAX; id++) {
+	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(summary->trace, id);
 
 		if (!type || type->count == 0)
@@ -475,26 +467,18 @@ static void write_rings(struct base_output *out, const struct summary *summary)
 	}
 }
 
-/* Of a kernel that knows what an event costs it. */
-static bool has_rings(const struct summary *summary)
-{
-	const struct ktread_info *info = ktread_info(summary->trace);
-
-	return info->version > 1 && info->form != KTREAD_FORM_PROCESSES;
-}
-
 void summary_write_text(struct base_output *out, const struct summary *summary, const char *path)
 {
 	write_head(out, summary, path);
 	write_span(out, summary);
 	write_loss(out, summary);
 	write_folded(out, summary);
-	if (has_rings(summary))
+	if (is_of_kernel(ktread_info(summary->trace)))
 		write_cost(out, summary);
 	write_events(out, summary);
 	write_counted(out, summary);
 	write_threads(out, summary);
 	write_cpus(out, summary);
-	if (ktread_info(summary->trace)->version > 1)
+	if (!ktread_info(summary->trace)->records_only)
 		write_rings(out, summary);
 }

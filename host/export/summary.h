@@ -29,8 +29,6 @@ void summary_write_text(struct base_output *out, const struct summary *summary, 
 void summary_write_json(struct base_output *out, const struct summary *summary);
 
 /* What `ktrace run` said of the guest's end, and its length; NULL if it said nothing. */
-/* Whether its end is missing: what that held is not counted anywhere. */
-bool summary_is_cut(const struct ktread *trace);
 /* Whether the guest sent the trace itself, so that it covers what came before it was taken and no more. */
 bool summary_is_dump(const struct ktread *trace);
 const char *summary_ended(const struct ktread *trace, size_t *length);

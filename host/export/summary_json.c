@@ -91,14 +91,14 @@ static void write_head(struct base_output *out, const struct summary *summary)
 	if (*info->kernel)
 		text(out, "kernel", info->kernel);
 	write_build_id(out, info);
-	if (info->version > 1)
+	if (!info->records_only)
 		text(out, "outcome", summary_outcome(info->outcome));
 	if (info->outcome == KTRX_OUTCOME_EXITED)
 		base_output_format(out, "\"status\":%d,", info->status);
 	ended = summary_ended(summary->trace, &length);
 	if (ended)
 		text_of(out, "ended", ended, length);
-	if (summary_is_cut(summary->trace))
+	if (ktread_is_cut(info))
 		base_output_text(out, "\"cut_short\":true,");
 	if (summary_is_dump(summary->trace)) {
 		const char *taken = note_find(info->note, "taken", &length);
@@ -135,11 +135,10 @@ static void write_head(struct base_output *out, const struct summary *summary)
 		base_output_format(
 			out, "\"cost_ticks\":%.3f,\"cost_share\":%.6f,", (double)summary->cost / 1000,
 			summary_cost_share(summary, summary->tally->events, ktread_cpus_used(info)));
-	/* Without a write index there is no telling. */
-	if (info->version > 1)
-		number(out, "lost_slots", summary->overwritten + summary->invalid);
-	else
+	if (info->records_only)
 		base_output_text(out, "\"lost_slots\":null,");
+	else
+		number(out, "lost_slots", summary->overwritten + summary->invalid);
 }
 
 static void write_event(struct base_output *out, const struct summary *summary,
@@ -150,8 +149,7 @@ static void write_event(struct base_output *out, const struct summary *summary,
 	base_output_text(out, "{");
 	number(out, "id", entry->key);
 	if (type) {
-		char *at = json_put_event_name(base_put_literal(base_output_line(out), "\"event\":"), type,
-					       ktread_info(summary->trace)->version);
+		char *at = json_put_event_name(base_put_literal(base_output_line(out), "\"event\":"), type);
 
 		*at = ',';
 		base_output_done(out, at + 1);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,16 +104,6 @@ struct timeline_writer {
 	struct files *files; /* NULL: no paths are told */
 };
 
-/* "sched.switch" in lower case; names that were made for unknown events stay as they are. */
-static uint32_t name_event(const struct ktread_type *type, char *text)
-{
-	char *at = analyze_event_name_put(text, type);
-
-	for (char *letter = text; *type->group && letter < at; letter++)
-		*letter = (char)tolower((unsigned char)*letter);
-	return (uint32_t)(at - text);
-}
-
 /* Wide enough for the events that the trace describes, within reason. */
 static unsigned event_columns(const struct ktread *trace)
 {
@@ -123,7 +112,7 @@ static unsigned event_columns(const struct ktread *trace)
 
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
-		uint32_t length = type ? name_event(type, text) : 0;
+		uint32_t length = type ? (uint32_t)(analyze_event_name_lower(text, type) - text) : 0;
 
 		if (length > columns)
 			columns = length;
@@ -136,7 +125,7 @@ static char *put_event_name(struct timeline_writer *writer, char *at, const stru
 	struct label *label = &writer->event[event->id % EVENTS];
 
 	if (__builtin_expect(!label->text, 0)) {
-		uint32_t length = name_event(event->type, at);
+		uint32_t length = (uint32_t)(analyze_event_name_lower(at, event->type) - at);
 
 		while (length <= writer->event_columns)
 			at[length++] = ' ';

@@ -16,7 +16,6 @@
 #include "flow/words.h"
 #include "ktread/beside.h"
 #include "ktrx/slot.h"
-#include "ktrx/v1.h"
 #include "ktrx/v2.h"
 
 #define TEXT_MOST 160u	 /* bytes of a string in an event */
@@ -85,11 +84,11 @@ static const struct ktread_field branch_fields[] = { FIELD("place", STRING), FIE
 						     FIELD("address", POINTER) };
 static const struct ktread_field lost_fields[] = { FIELD("what", STRING), FIELD("stack", U64) }; /* 0: all */
 
-#define TYPE(name_, text_, field_)                                                                        \
-	{                                                                                                 \
-		.v1_id = KTRX_V1_NONE, .fields = sizeof(field_) / sizeof((field_)[0]),                    \
-		.state = KTRX_STATE_RECORD, .wanted = KTRX_STATE_RECORD, .group = "hwt", .name = (name_), \
-		.text = (text_), .file = "", .field = (field_)                                            \
+#define TYPE(name_, text_, field_)                                                                         \
+	{                                                                                                  \
+		.fields = sizeof(field_) / sizeof((field_)[0]), .state = KTRX_STATE_RECORD,                \
+		.wanted = KTRX_STATE_RECORD, .group = "hwt", .name = (name_), .text = (text_), .file = "", \
+		.field = (field_)                                                                          \
 	}
 static const struct ktread_type types[TYPES] = {
 	[CALL] = TYPE("call", "%s, depth %u, %s%s", call_fields),

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ktrx/v1.h"
 #include "ktrx/v2.h"
 
 #define TEXT_MAX 120u /* bytes of a string that are shown */
@@ -76,11 +75,11 @@ FIELDS(fault_end) = { I32("error") };
 FIELDS(unknown) = { U32("type"), U32("size") };
 FIELDS(closed) = { U32("reason"), I32("error"), U64("records"), U64("lost") };
 
-#define TYPE(group_, name_, text_, field_)                                                                   \
-	{                                                                                                    \
-		.v1_id = KTRX_V1_NONE, .fields = sizeof(field_) / sizeof((field_)[0]),                       \
-		.state = KTRX_STATE_RECORD, .wanted = KTRX_STATE_RECORD, .group = (group_), .name = (name_), \
-		.text = (text_), .file = "", .field = (field_)                                               \
+#define TYPE(group_, name_, text_, field_)                                                        \
+	{                                                                                         \
+		.fields = sizeof(field_) / sizeof((field_)[0]), .state = KTRX_STATE_RECORD,       \
+		.wanted = KTRX_STATE_RECORD, .group = (group_), .name = (name_), .text = (text_), \
+		.file = "", .field = (field_)                                                     \
 	}
 static const struct ktread_type types[TYPES] = {
 	[ENTER] = TYPE("syscall", "enter", "%u(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx)", call),

@@ -34,7 +34,6 @@ void ktread_types_make_unknown(struct ktread_types *types, uint32_t id)
 
 	snprintf(types->unknown[id], sizeof(types->unknown[id]), "UNKNOWN(%u)", (unsigned)id);
 	row->id = (uint16_t)id;
-	row->v1_id = KTRX_V1_NONE;
 	row->group = "";
 	row->text = no_text;
 	row->file = "";

@@ -205,9 +205,11 @@ uint32_t ktread_types_load_v1(struct ktread_types *types, enum ktread_v1_layout 
 			continue;
 		types->row[known->id] = (struct ktread_type){
 			.id = known->id,
-			.v1_id = known->id,
 			.fields = known->fields,
 			.state = KTRX_STATE_RECORD,
+			.wanted = KTRX_STATE_RECORD,
+			.name_alone = 1,
+			.thread_bits = KTRX1_PID_MASK,
 			.group = known->group,
 			.name = known->name,
 			.text = known->text,

@@ -128,7 +128,6 @@ static bool fill_type(struct ktread_type *type, struct ktread_field *field, cons
 			return false;
 		field[i].name = declared_name(field[i].name);
 	}
-	type->v1_id = row->v1_id;
 	type->fields = row->fields;
 	type->state = row->state;
 	type->line = row->line;

@@ -81,7 +81,6 @@ static bool v1_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	event->id = KTRX1_EVENT(header);
 	event->cpu = KTRX1_CPU(header);
 	event->thread = KTRX1_PID(header);
-	event->flags = KTRX1_FLAGS(header);
 	event->type = &trace->types.row[event->id];
 	event->payload = (const unsigned char *)record->data;
 	if (__builtin_expect(!event->type->name || trace->selection.active, 0))
@@ -155,6 +154,7 @@ static void describe(struct ktread *trace, uint32_t cpus)
 {
 	trace->version = &version1;
 	trace->info.version = KTRX1_VERSION;
+	trace->info.records_only = 1;
 	trace->info.cpus = cpus;
 	trace->info.types = ktread_types_load_v1(&trace->types, trace->options.v1_layout);
 }

@@ -76,22 +76,23 @@ struct ktread_field {
 	uint8_t type;	  /* KTRX_TYPE_* */
 };
 
-/* An event as the trace describes it (v1: as the well-known table does). Owned by the handle. */
+/* An event as the trace describes it. Owned by the handle. */
 struct ktread_type {
 	uint16_t id;
-	uint16_t v1_id; /* KTRX_V1_NONE if none */
 	uint8_t fields;
 	uint8_t state; /* KTRX_STATE_* when captured */
 	uint32_t line;
 	const char *group; /* "sched" */
-	const char *name;  /* "switch"; for v1 "CTX_SWITCH" */
+	const char *name;  /* "switch" */
 	const char *text;  /* printf style */
 	const char *file;
 	const struct ktread_field *field;
-	uint64_t count;	   /* counted firings, all CPUs */
-	uint8_t wanted;	   /* KTRX_STATE_* asked for, while recording is stopped */
-	uint8_t flags;	   /* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
-	uint16_t mask_bit; /* 1 + the bit it was declared with in the mask of its group; 0 if none */
+	uint64_t count;	      /* counted firings, all CPUs */
+	uint8_t wanted;	      /* KTRX_STATE_* asked for, while recording is stopped */
+	uint8_t flags;	      /* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
+	uint16_t mask_bit;    /* 1 + the bit it was declared with in the mask of its group; 0 if none */
+	uint8_t name_alone;   /* shown by its name as it is written: the group serves filters only */
+	uint32_t thread_bits; /* mask for thread ids in its fields: the bits that events have; 0: no mask */
 };
 
 /* A word of the kernel's, or a bit of one, that has a name. Owned by the handle. */
@@ -114,12 +115,11 @@ struct ktread_event {
 	uint32_t payload_size; /* bytes, extension block excluded; padding of the last slot included */
 	uint16_t id;
 	uint8_t context;    /* KTRX_CONTEXT_* */
-	uint8_t flags;	    /* v1: the record's flags */
 	uint32_t callers;   /* how many of caller[] are set */
 	uint64_t caller[2]; /* return addresses: of the function that recorded, of the one that called it */
 	uint64_t site;	    /* behind the code that recorded, in that function; 0 if unknown */
 	const struct ktread_type *type; /* never NULL; an unknown id has fields == 0 and name "UNKNOWN(n)" */
-	const unsigned char *payload;	/* v1: the 20 bytes of data */
+	const unsigned char *payload;
 	const char *file; /* of the place that recorded; NULL: only type->file and line are known */
 	uint32_t line;	  /* of that place */
 };
@@ -128,7 +128,7 @@ struct ktread_ring {
 	uint32_t cpu; /* KTRX_NO_CPU for one that all CPUs share: the boot ring, that of rare events */
 	uint32_t kind;
 	uint64_t slots;
-	uint64_t head;	      /* slots produced since first (v1: non-empty slots) */
+	uint64_t head; /* slots produced since first; if info says records_only, those that hold a record */
 	uint64_t overwritten; /* max(0, head - slots) */
 	uint64_t cleared;     /* slots that were forgotten on request, before those that count */
 	/*
@@ -162,10 +162,11 @@ static inline const char *ktread_ring_name(const struct ktread_ring *ring, uint3
 
 struct ktread_info {
 	enum ktread_form form;
-	uint32_t version;   /* 1 or 2 */
-	uint64_t frequency; /* 0 if unknown: times are then shown in ticks */
-	uint32_t cpus;	    /* that the kernel has made room for: the numbers are below this */
-	uint32_t online;    /* of these, that have run with a ring of their own; 0 if that is not known */
+	uint32_t version;      /* 1 or 2 */
+	uint32_t records_only; /* the format has nothing else: losses, processes and the end are unknown */
+	uint64_t frequency;    /* 0 if unknown: times are then shown in ticks */
+	uint32_t cpus;	       /* that the kernel has made room for: the numbers are below this */
+	uint32_t online;       /* of these, that have run with a ring of their own; 0 if that is not known */
 	uint32_t rings;
 	uint16_t machine; /* ELF e_machine, 0 if unknown */
 	uint32_t outcome; /* KTRX_OUTCOME_* */
@@ -209,6 +210,12 @@ static inline uint32_t ktread_cpus_used(const struct ktread_info *info)
 static inline int ktread_is_coarse(const struct ktread_info *info)
 {
 	return info->frequency != 0 && info->frequency < KTREAD_COARSE_HZ;
+}
+
+/* Whether the file ends within the dump that is shown. */
+static inline int ktread_is_cut(const struct ktread_info *info)
+{
+	return info->dumps == 0 && (info->form == KTREAD_FORM_V1 || info->form == KTREAD_FORM_V2);
 }
 
 /* Filter applied inside ktread_next(), so that what is not wanted costs little. */

@@ -138,7 +138,9 @@ equal "ktrace-decode: a full disk is exit status 1" 1 $?
 head -c 3000 v2.ktrx >cut.ktrx
 check "a dump that is cut short: its loss is unknown" sh -c 'ktrace summary cut.ktrx 2>/dev/null | grep -qx "loss      unknown: the dump is cut short"'
 check "and nothing says that nothing is lost" sh -c '! ktrace summary cut.ktrx 2>/dev/null | grep "loss *none"'
-check "in JSON, too" sh -c 'ktrace summary --json cut.ktrx 2>/dev/null | grep -q "\"cut_short\":true"'
+for trace in cut.ktrx cut.bin; do
+	check "in JSON, too: $trace" sh -c 'ktrace summary --json "$0" 2>/dev/null | grep -q "\"cut_short\":true"' $trace
+done
 
 # The reader goes away after one line; the trace is larger than any pipe.
 awk 'BEGIN { for (n = 0; n < 20000; n++) printf "%032d", n }' >records

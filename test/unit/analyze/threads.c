@@ -61,6 +61,7 @@ static int begin(void **state)
 	script_type(SWITCH_STATE, "sched", "switch", "u8 state,u32 prev,u32 next");
 	script_type(CREATE, "sched", "create", "u32 thread");
 	script_type(V1_SWITCH, "sched", "CTX_SWITCH", "u32 from_pid,u32 to_pid");
+	script_thread_bits(V1_SWITCH, 2047);
 	script_type(V1_SLEEP, "sched", "WAITQ_SLEEP", "u32 waitq");
 	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
 	script_type(V1_WAKE, "sched", "WAITQ_WAKE", "u32 waitq,u32 woken");
@@ -362,7 +363,7 @@ static void gap_hides_what_ran(void **state)
 	       "90 cpu0 3 runs\n");
 }
 
-static void version_1_wakes_by_id_or_count(void **state)
+static void waking_a_queue_names_a_thread_or_counts(void **state)
 {
 	(void)state;
 	script_event(V1_SLEEP, 10, 0, 7, V(0x100));
@@ -454,7 +455,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(interrupts_wake, begin, end),
 		cmocka_unit_test_setup_teardown(thread_zero_is_everywhere, begin, end),
 		cmocka_unit_test_setup_teardown(gap_hides_what_ran, begin, end),
-		cmocka_unit_test_setup_teardown(version_1_wakes_by_id_or_count, begin, end),
+		cmocka_unit_test_setup_teardown(waking_a_queue_names_a_thread_or_counts, begin, end),
 		cmocka_unit_test_setup_teardown(version_1_wakes_who_sleeps, begin, end),
 		cmocka_unit_test_setup_teardown(version_1_wakes_come_to_an_end, begin, end),
 		cmocka_unit_test_setup_teardown(limits, begin, end),

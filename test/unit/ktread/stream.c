@@ -125,7 +125,6 @@ static void same_event(const struct ktread_event *a, const struct ktread_event *
 	assert_int_equal(a->thread, b->thread);
 	assert_int_equal(a->id, b->id);
 	assert_int_equal(a->context, b->context);
-	assert_int_equal(a->flags, b->flags);
 	assert_int_equal(a->callers, b->callers);
 	assert_memory_equal(a->caller, b->caller, a->callers * sizeof(a->caller[0]));
 	assert_int_equal(a->payload_size, b->payload_size);

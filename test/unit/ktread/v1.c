@@ -263,6 +263,9 @@ static void layouts_of_events_differ(void **state)
 	assert_int_equal(value.number, 1);
 	ktread_format(event, text, sizeof(text));
 	assert_string_equal(text, "fd=77 len=1 result=2");
+	assert_int_equal(event->type->state, KTRX_STATE_RECORD);
+	assert_int_equal(event->type->wanted, KTRX_STATE_RECORD);
+	assert_int_equal(event->type->thread_bits, KTRX1_PID_MASK);
 	assert_int_equal(ktread_next(trace, &event), 1);
 	assert_string_equal(event->type->name, "UNKNOWN(900)");
 	assert_null(ktread_type(trace, 900));

@@ -108,12 +108,9 @@ void script_type(uint16_t id, const char *group, const char *name, const char *f
 	char *text = script->text[script->types], *rest, *one;
 
 	strncpy(text, fields, sizeof(script->text[0]) - 1);
-	*type = (struct ktread_type){ .id = id,
-				      .v1_id = KTRX_V1_NONE,
-				      .state = KTRX_STATE_RECORD,
-				      .group = group,
-				      .name = name,
-				      .text = "" };
+	*type = (struct ktread_type){
+		.id = id, .state = KTRX_STATE_RECORD, .group = group, .name = name, .text = ""
+	};
 	type->field = field;
 	for (one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
 		char *words, *unit;
@@ -135,6 +132,11 @@ static const struct ktread_type *type_by_id(uint16_t id)
 	if (!type)
 		abort();
 	return type;
+}
+
+void script_thread_bits(uint16_t id, uint32_t bits)
+{
+	((struct ktread_type *)(uintptr_t)type_by_id(id))->thread_bits = bits;
 }
 
 static uint32_t put_value(unsigned char *at, uint8_t type, va_list *values)

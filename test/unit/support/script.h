@@ -31,6 +31,8 @@ struct ktrx_holder *script_holder(uint32_t id);
 
 /* Declares an event. `fields` like "u32 prev, u64 ran ns, string name": type, name and perhaps unit. */
 void script_type(uint16_t id, const char *group, const char *name, const char *fields);
+/* Sets thread_bits of a type. */
+void script_thread_bits(uint16_t id, uint32_t bits);
 
 /* All recording was stopped before the trace was taken: events are as they were wanted. */
 void script_stop(void);
