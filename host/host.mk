@@ -4,7 +4,7 @@
 # Each room is a folder, and all of its sources belong to the program. A subcommand is a file of host/cmd (qemu_args.c is
 # qemu-args), an output format an object of host/export that has export_NAME.
 KTREAD_SRCS := $(wildcard host/ktread/*.c host/base/*.c)
-KTRACE_SRCS := $(foreach room,analyze capture cmd doctor export flow hwt kdump live record why,$(wildcard host/$(room)/*.c))
+KTRACE_SRCS := $(foreach room,analyze capture cmd doctor export findings flow hwt kdump live record why,$(wildcard host/$(room)/*.c))
 COMMANDS := check control decode doctor export extract hwt kdump ktrdump live qemu_args record run show stats summary take why
 TOOLS := hwt kdump ktrace-decode ktrdump
 EXPORT_FORMATS := json perfetto stream

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Holds a trace against rules. Each violation is told when it is found; what is missing in the trace never
- * makes one, nor does it pass for rightness: where lost slots could have held what decides, the rule counts
- * as undecided there.
+ * Checks a trace against rules. Calls back for each violation when it is found. Events that are missing in
+ * the trace never cause a violation, and never count as a rule that was kept: where lost slots could have
+ * held the events that decide, the rule counts as undecided.
  *
  * Memory is bounded: a table of KEYED_MAX entries a rule, and the threads and gaps as their own headers have
  * them.

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Where slots are missing in a trace. A reader learns of a gap from the first event behind it, when other
- * rings have been read well past the gap's beginning; so the trace is gone through once for this, and what is
- * paired on a second way through can be held against gaps that are known beforehand.
+ * Gaps: where slots are missing in a trace. A reader learns of a gap from the first event after it, when
+ * it has read other rings well past the gap's beginning. So the trace is read once to find the gaps; a
+ * second reading, which pairs events, then knows all gaps in advance.
  *
- * What a filter holds back is no gap, and is seen here: the first way through is made without it.
+ * The first reading is made without the filter, so that events which the filter leaves out are not taken
+ * for a gap.
  *
- * A gap reaches from the last event before it in its ring to the first one after it. Behind a ring's last
- * event there may be a record that its CPU had not finished, which is none; but where the file lacks the rest
- * of a ring, nothing is known of it any more: that gap has no end. Nor has that of a ring that was full and
- * refused what came then, but for the boot ring, which CPUs leave when they have their own. A ring that was
- * cleared lacks its beginning.
+ * A gap reaches from the last event before it in its ring to the first event after it. After the last
+ * event of a ring there may be a record that its CPU had not finished; that is no gap. There are three
+ * special cases:
+ * - If the file lacks the rest of a ring, the gap at the end of that ring has no end.
+ * - The same holds for a ring that was full and refused later records. The boot ring is an exception,
+ *   because CPUs leave it when they have rings of their own.
+ * - A ring that was cleared lacks its beginning.
  */
 #ifndef ANALYZE_GAPS_H
 #define ANALYZE_GAPS_H

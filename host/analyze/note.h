@@ -10,8 +10,9 @@
 const char *note_find(const char *note, const char *key, size_t *length);
 
 /*
- * The word behind `option` in a command line whose words are set apart by blanks: of "… -kernel k.elf …" the
- * file. 0, or -1: there is none, or it does not fit. Words with blanks in them are taken for several.
+ * Copies the word after `option` in a command line: the file k.elf in "… -kernel k.elf …". Blanks separate
+ * words; a word that contains blanks counts as several. Returns 0, or -1 if there is no such word or `word`
+ * is too small for it.
  */
 int note_word_after(const char *command, size_t length, const char *option, char *word, size_t size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "base/json.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -32,4 +33,42 @@ char *base_json_name(char *at, const char *name)
 	/* Four bytes past the cut tell whether a character reaches over it. */
 	return base_json_string(at, name,
 				base_utf8_cut(name, strnlen(name, BASE_JSON_NAME + 4), BASE_JSON_NAME));
+}
+
+void base_json_key(struct base_output *out, const char *key)
+{
+	const char last = out->at > out->buffer ? out->at[-1] : '\0';
+
+	if (last != '{' && last != '[' && last != '\n')
+		base_output_text(out, ",");
+	if (key)
+		base_output_format(out, "\"%s\":", key);
+}
+
+void base_json_begin(struct base_output *out, const char *key, char bracket)
+{
+	base_json_key(out, key);
+	base_output_bytes(out, &bracket, 1);
+}
+
+void base_json_put(struct base_output *out, const char *key, const char *text)
+{
+	base_json_key(out, key);
+	if (*text)
+		base_output_done(
+			out, base_json_string(base_output_line(out), text, strnlen(text, BASE_JSON_TEXT)));
+	else
+		base_output_text(out, "null");
+}
+
+void base_json_put_number(struct base_output *out, const char *key, uint64_t number)
+{
+	base_json_key(out, key);
+	base_output_format(out, "%" PRIu64, number);
+}
+
+void base_json_put_bool(struct base_output *out, const char *key, bool value)
+{
+	base_json_key(out, key);
+	base_output_text(out, value ? "true" : "false");
 }

@@ -6,7 +6,11 @@
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/output.h"
 
 #define BASE_JSON_NAME 64u /* bytes of a name that are kept */
 
@@ -14,5 +18,18 @@
 char *base_json_string(char *at, const char *bytes, size_t length);
 /* The same for a name that ends in NUL, cut to BASE_JSON_NAME bytes. */
 char *base_json_name(char *at, const char *name);
+
+/*
+ * A document, member by member; `key` is NULL for an element of an array. Each call puts the comma before it,
+ * but not after an opening bracket or at the beginning of a line.
+ */
+void base_json_key(struct base_output *out, const char *key);
+/* `bracket`: '{' or '['. The caller writes the closing one. */
+void base_json_begin(struct base_output *out, const char *key, char bracket);
+/* The string, cut to BASE_JSON_TEXT bytes; null for "". */
+#define BASE_JSON_TEXT 2048u
+void base_json_put(struct base_output *out, const char *key, const char *text);
+void base_json_put_number(struct base_output *out, const char *key, uint64_t number);
+void base_json_put_bool(struct base_output *out, const char *key, bool value);
 
 #endif

@@ -44,7 +44,7 @@ static const char usage[] =
 	"  --list          the table of all views and the lines that light them\n"
 	"  --help          this text\n"
 	"\n"
-	"Marks: ok, note (cannot be told from this run), dark (a view is missing, nothing else), wrong.\n"
+	"Marks: ok, note (this run leaves it open), dark (a view is missing, nothing else), wrong.\n"
 	"Status: 0 nothing is wrong, 10 something is, 1 the trace or the file of --elf is unreadable, or no "
 	"trace\n"
 	"could be made, 2 usage.\n"
@@ -62,7 +62,7 @@ struct doctor {
 	char elf[PATH_MAX];
 	struct patient patient;
 	struct facts facts;
-	struct doctor_report report;
+	struct findings report;
 	const char *trace; /* the last that was named; NULL: none */
 	unsigned traces;   /* that were named */
 	bool json, list;
@@ -179,32 +179,32 @@ static bool ended_badly(int status)
 static void say_run(struct doctor *doctor, const struct capture_result *result)
 {
 	if (result->status == CAPTURE_TIMEOUT)
-		doctor_say(&doctor->report, DOCTOR_OK, "run", "%.1f s, as long as it was to be",
-			   result->seconds);
+		findings_add(&doctor->report, FINDING_OK, "run", "%.1f s, as long as it was to be",
+			     result->seconds);
 	else
-		doctor_say(&doctor->report, ended_badly(result->status) ? DOCTOR_WRONG : DOCTOR_OK, "run",
-			   "%.1f s: %s", result->seconds, result->text);
+		findings_add(&doctor->report, ended_badly(result->status) ? FINDING_WRONG : FINDING_OK, "run",
+			     "%.1f s: %s", result->seconds, result->text);
 	if (result->status == CAPTURE_NO_KTRACE)
-		doctor_say(
-			&doctor->report, DOCTOR_WRONG, "root",
+		findings_add(
+			&doctor->report, FINDING_WRONG, "root",
 			"no ktrace_root was found in the guest's memory: is ktrace linked in, and does the "
 			"kernel get to its first event?");
 	else if (result->root)
-		doctor_say(&doctor->report, DOCTOR_OK, "root",
-			   "found at physical 0x%" PRIx64 " by a search of %.1f ms", result->root,
-			   result->search * 1e3);
+		findings_add(&doctor->report, FINDING_OK, "root",
+			     "found at physical 0x%" PRIx64 " by a search of %.1f ms", result->root,
+			     result->search * 1e3);
 	else if (result->lost)
-		doctor_say(&doctor->report, DOCTOR_WRONG, "root",
-			   "found at physical 0x%" PRIx64 " while the guest ran, and overwritten since%s",
-			   result->lost,
-			   result->status == CAPTURE_RESET ? "" : ": a stack overflow or a stray write");
+		findings_add(&doctor->report, FINDING_WRONG, "root",
+			     "found at physical 0x%" PRIx64 " while the guest ran, and overwritten since%s",
+			     result->lost,
+			     result->status == CAPTURE_RESET ? "" : ": a stack overflow or a stray write");
 }
 
 /* 0, or the exit status of a run that could not be. */
 static int boot(struct doctor *doctor, bool *written)
 {
 	struct capture_result result;
-	char text[DOCTOR_TEXT] = "";
+	char text[FINDING_LINE] = "";
 	int error = run_guest(doctor, &result);
 
 	*written = false;
@@ -215,7 +215,7 @@ static int boot(struct doctor *doctor, bool *written)
 	if (error) {
 		*base_escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) =
 			'\0';
-		doctor_say(&doctor->report, DOCTOR_WRONG, "command", "%s", text);
+		findings_add(&doctor->report, FINDING_WRONG, "command", "%s", text);
 		return 0;
 	}
 	if (result.status >= CAPTURE_SIGNALLED) /* the user has had enough */
@@ -261,6 +261,29 @@ static int examine(struct doctor *doctor, const char *path)
 	return status < 0 ? EXIT_BAD_INPUT : 0;
 }
 
+static void write_text(struct base_output *out, const struct findings *report)
+{
+	for (uint32_t n = 0; n < report->count; n++)
+		finding_put_row(out, &report->finding[n], isatty(STDOUT_FILENO));
+	base_output_format(out, "%u ok, %u dark, %u wrong\n", report->marks[FINDING_OK],
+			   report->marks[FINDING_DARK], report->marks[FINDING_WRONG]);
+}
+
+static void write_json(struct base_output *out, const struct findings *report)
+{
+	static const struct finding_keys earlier = { .kind = "about", .what = "text", .advice = "line" };
+
+	base_output_format(out, "{\"ok\":%u,\"dark\":%u,\"wrong\":%u,\"findings\":[",
+			   report->marks[FINDING_OK], report->marks[FINDING_DARK],
+			   report->marks[FINDING_WRONG]);
+	for (uint32_t n = 0; n < report->count; n++) {
+		base_output_text(out, n ? ",\n{" : "\n{");
+		finding_put_json(out, &report->finding[n], &earlier);
+		base_output_text(out, "}");
+	}
+	base_output_text(out, "\n]}\n");
+}
+
 static int write_report(struct doctor *doctor)
 {
 	struct base_output out;
@@ -270,9 +293,9 @@ static int write_report(struct doctor *doctor)
 		return EXIT_BAD_INPUT;
 	}
 	if (doctor->json)
-		doctor_write_json(&out, &doctor->report);
+		write_json(&out, &doctor->report);
 	else
-		doctor_write_text(&out, &doctor->report, isatty(STDOUT_FILENO));
+		write_text(&out, &doctor->report);
 	return trace_output_status(doctor->name, "standard output", base_output_close(&out));
 }
 
@@ -310,9 +333,9 @@ static int doctor_run(struct doctor *doctor, char **words)
 		failed = write_report(doctor);
 		if (doctor->patient.elf_given && !doctor->patient.has_kernel)
 			failed = failed ? failed : EXIT_BAD_INPUT;
-		status = failed ? failed : doctor->report.marks[DOCTOR_WRONG] ? EXIT_WRONG : 0;
+		status = failed ? failed : doctor->report.marks[FINDING_WRONG] ? EXIT_WRONG : 0;
 	}
-	doctor_report_free(&doctor->report);
+	findings_free(&doctor->report);
 	return status;
 }
 

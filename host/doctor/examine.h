@@ -11,6 +11,7 @@
 #include "analyze/wellknown.h"
 #include "capture/kernel_elf.h"
 #include "doctor/examine_views.h"
+#include "findings/finding.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
@@ -56,52 +57,10 @@ static inline bool facts_fired(const struct facts *facts, uint32_t id)
 	return facts->fired[id / 8] >> (id % 8) & 1;
 }
 
-/* What the doctor found, in the order in which it was found, for people and for programs. */
-
-enum doctor_mark {
-	DOCTOR_OK,
-	DOCTOR_NOTE, /* cannot be told here */
-	DOCTOR_DARK, /* not there, and nothing the worse for it: a view is missing */
-	DOCTOR_WRONG,
-	DOCTOR_MARKS,
-};
-
-#define DOCTOR_TEXT 512u
-#define DOCTOR_LINE 192u
-
-struct doctor_finding {
-	enum doctor_mark mark;
-	const char *about; /* a word or two */
-	const char *where; /* to do what is in `line`; NULL: there is nothing to do */
-	const char *line;
-	char text[DOCTOR_TEXT];
-	char own_line[DOCTOR_LINE]; /* what `line` is where no view has it; "": a view has */
-};
-
-struct doctor_report {
-	struct doctor_finding *finding;
-	uint32_t count, room;
-	uint32_t marks[DOCTOR_MARKS]; /* how many of each */
-	bool failed;		      /* without memory: some are missing */
-};
-
-/* `about` is not copied. What comes from the guest must be escaped. */
-__attribute__((format(printf, 4, 5))) void doctor_say(struct doctor_report *report, enum doctor_mark mark,
-						      const char *about, const char *format, ...);
-/* The line that lights a view, or a view that is in doubt. */
-__attribute__((format(printf, 4, 5))) void doctor_say_view(struct doctor_report *report,
-							   enum doctor_mark mark, const struct view *view,
-							   const char *format, ...);
-/* The line that repairs what was said last, and the place it belongs to, which is not copied. */
-__attribute__((format(printf, 3, 4))) void doctor_say_line(struct doctor_report *report, const char *where,
-							   const char *format, ...);
-void doctor_report_free(struct doctor_report *report);
-
-/* `colour`: for a terminal. */
-void doctor_write_text(struct base_output *out, const struct doctor_report *report, bool colour);
-void doctor_write_json(struct base_output *out, const struct doctor_report *report);
-
-/* What the doctor looks at, one part of an integration after the other. Each says what it found. */
+/*
+ * What the doctor looks at, one part of an integration after the other. Each adds what it found to `report`:
+ * dark is what is missing without harm, a note is what this run leaves open.
+ */
 
 struct patient {
 	const char *elf; /* the kernel's file, NULL: unknown */
@@ -115,20 +74,20 @@ struct patient {
 };
 
 /* The kernel's file: is ktrace in it, and where? */
-void examine_kernel(struct doctor_report *report, struct patient *patient);
+void examine_kernel(struct findings *report, struct patient *patient);
 /* What the linker's sections became in the guest's memory. */
-void examine_sections(struct doctor_report *report, const struct patient *patient);
+void examine_sections(struct findings *report, const struct patient *patient);
 /* CPUs, threads, clocks, heartbeats, loss. */
-void examine_trace(struct doctor_report *report, const struct patient *patient);
+void examine_trace(struct findings *report, const struct patient *patient);
 /* Hooks in the wrong place. Reads the trace. 0 or an error. */
-int examine_mistakes(struct doctor_report *report, struct patient *patient, struct ktread *trace);
+int examine_mistakes(struct findings *report, struct patient *patient, struct ktread *trace);
 /* The rules that every kernel keeps. Reads the trace. 0 or an error. */
-int examine_rules(struct doctor_report *report, const struct patient *patient, struct ktread *trace);
+int examine_rules(struct findings *report, const struct patient *patient, struct ktread *trace);
 /* Whether clocks are in step: reads the trace several times and may correct it. 0 or an error. */
-int examine_order(struct doctor_report *report, const struct patient *patient, struct ktread *trace);
+int examine_order(struct findings *report, const struct patient *patient, struct ktread *trace);
 /* Functions and lines of the kernel. */
-void examine_symbols(struct doctor_report *report, const struct patient *patient);
+void examine_symbols(struct findings *report, const struct patient *patient);
 /* What the kernel does not light yet. */
-void examine_views(struct doctor_report *report, const struct patient *patient);
+void examine_views(struct findings *report, const struct patient *patient);
 
 #endif

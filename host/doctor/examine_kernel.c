@@ -18,55 +18,59 @@ static const char *hex(const unsigned char *bytes, uint32_t size, char text[HEX_
 	return text;
 }
 
-static void examine_linked(struct doctor_report *report, const struct capture_kernel *kernel)
+static void examine_linked(struct findings *report, const struct capture_kernel *kernel)
 {
-	if (kernel->root_address)
-		doctor_say(report, DOCTOR_OK, "linked in", "ktrace_root is at 0x%" PRIx64,
-			   kernel->root_address);
-	else if (kernel->has_symbols)
-		doctor_say(report, DOCTOR_WRONG, "linked in",
-			   "the file has no ktrace_root: kernel/ktrace.mk lists what to compile and link");
-	else
-		doctor_say(report, DOCTOR_NOTE, "linked in",
-			   "the file has no symbols, so it does not tell whether ktrace is in it");
+	if (kernel->root_address) {
+		findings_add(report, FINDING_OK, "linked in", "ktrace_root is at 0x%" PRIx64,
+			     kernel->root_address);
+	} else if (kernel->has_symbols) {
+		findings_add(report, FINDING_WRONG, "linked in",
+			     "the file has no ktrace_root: kernel/ktrace.mk lists what to compile and link");
+		findings_sure(report, FINDING_CERTAIN);
+	} else {
+		findings_add(report, FINDING_NOTE, "linked in",
+			     "the file has no symbols, so it does not tell whether ktrace is in it");
+	}
 }
 
-static void examine_build_id(struct doctor_report *report, const struct patient *patient)
+static void examine_build_id(struct findings *report, const struct patient *patient)
 {
 	const struct ktread_info *info = patient->facts ? patient->facts->info : NULL;
 	const struct capture_kernel *kernel = &patient->kernel;
 	char file[HEX_TEXT], trace[HEX_TEXT];
 
 	if (!kernel->build_id_size)
-		doctor_say(report, DOCTOR_DARK, "build id",
-			   "the file has none to tell builds apart by: ld --build-id");
+		findings_add(report, FINDING_DARK, "build id",
+			     "the file has none to tell builds apart by: ld --build-id");
 	else if (!info || !info->build_id_size)
 		return; /* told with the views */
 	else if (info->build_id_size == kernel->build_id_size &&
 		 memcmp(info->build_id, kernel->build_id, kernel->build_id_size) == 0)
-		doctor_say(report, DOCTOR_OK, "build id", "%s, the file's and the trace's",
-			   hex(kernel->build_id, kernel->build_id_size, file));
-	else
-		doctor_say(report, DOCTOR_WRONG, "build id",
-			   "the trace is of another build: %s in the file, %s in the trace",
-			   hex(kernel->build_id, kernel->build_id_size, file),
-			   hex(info->build_id, info->build_id_size, trace));
+		findings_add(report, FINDING_OK, "build id", "%s, the file's and the trace's",
+			     hex(kernel->build_id, kernel->build_id_size, file));
+	else {
+		findings_add(report, FINDING_WRONG, "build id",
+			     "the trace is of another build: %s in the file, %s in the trace",
+			     hex(kernel->build_id, kernel->build_id_size, file),
+			     hex(info->build_id, info->build_id_size, trace));
+		findings_sure(report, FINDING_CERTAIN);
+	}
 }
 
-void examine_kernel(struct doctor_report *report, struct patient *patient)
+void examine_kernel(struct findings *report, struct patient *patient)
 {
-	char text[DOCTOR_TEXT / 2] = "";
+	char text[FINDING_LINE / 2] = "";
 
 	if (!patient->elf) {
-		doctor_say(report, DOCTOR_NOTE, "kernel file",
-			   "unknown: no -kernel is to be seen on the command line; --elf names it");
+		findings_add(report, FINDING_NOTE, "kernel file",
+			     "unknown: no -kernel is to be seen on the command line; --elf names it");
 		return;
 	}
 	if (capture_kernel_read(&patient->kernel, patient->elf) != 0) {
 		*base_escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) =
 			'\0';
-		doctor_say(report, patient->elf_given ? DOCTOR_WRONG : DOCTOR_NOTE, "kernel file",
-			   "%s; --elf names the kernel's ELF file", text);
+		findings_add(report, patient->elf_given ? FINDING_WRONG : FINDING_NOTE, "kernel file",
+			     "%s; --elf names the kernel's ELF file", text);
 		return;
 	}
 	patient->has_kernel = true;
@@ -77,7 +81,7 @@ void examine_kernel(struct doctor_report *report, struct patient *patient)
 	examine_build_id(report, patient);
 }
 
-void examine_symbols(struct doctor_report *report, const struct patient *patient)
+void examine_symbols(struct findings *report, const struct patient *patient)
 {
 	const struct facts *facts = patient->facts;
 	struct symbols *symbols;
@@ -90,8 +94,8 @@ void examine_symbols(struct doctor_report *report, const struct patient *patient
 		return;
 	status = symbols_open(&symbols, patient->elf, facts->info);
 	if (status < 0) {
-		doctor_say(report, status == SYMBOLS_E_MACHINE ? DOCTOR_WRONG : DOCTOR_DARK, "symbols", "%s",
-			   symbols_message());
+		findings_add(report, status == SYMBOLS_E_MACHINE ? FINDING_WRONG : FINDING_DARK, "symbols",
+			     "%s", symbols_message());
 		return;
 	}
 	for (uint32_t n = 0; n <= facts->cpus; n++) {
@@ -102,11 +106,11 @@ void examine_symbols(struct doctor_report *report, const struct patient *patient
 		address = n < facts->cpus ? facts->cpu[n].row.pc : 0;
 	}
 	if (lines)
-		doctor_say(report, DOCTOR_OK, "symbols", "functions, files and lines");
+		findings_add(report, FINDING_OK, "symbols", "functions, files and lines");
 	else if (names)
-		doctor_say(report, DOCTOR_DARK, "symbols",
-			   "functions without files and lines: compile with -g");
+		findings_add(report, FINDING_DARK, "symbols",
+			     "functions without files and lines: compile with -g");
 	else
-		doctor_say(report, DOCTOR_DARK, "symbols", "no function is found at any place known");
+		findings_add(report, FINDING_DARK, "symbols", "no function is found at any place known");
 	symbols_close(symbols);
 }

@@ -150,7 +150,7 @@ static const char *counted(enum mistake mistake)
 	}
 }
 
-static void say_mistake(struct doctor_report *report, const struct mistakes *mistakes, enum mistake mistake)
+static void say_mistake(struct findings *report, const struct mistakes *mistakes, enum mistake mistake)
 {
 	const struct mistake_count *row = &mistakes->of[mistake];
 	const struct advice *say = &advice[mistake];
@@ -162,14 +162,15 @@ static void say_mistake(struct doctor_report *report, const struct mistakes *mis
 			 row->value > UINT32_MAX / 2 && row->value <= UINT32_MAX && say->decimal
 				 ? (int64_t)(int32_t)(uint32_t)row->value
 				 : (int64_t)row->value);
-	doctor_say(report, mistake == MISTAKE_SAME ? DOCTOR_NOTE : DOCTOR_WRONG, say->about,
-		   "%" PRIu64 " %s %.*s%s%s", mistake == MISTAKE_STATE_ZERO ? mistakes->switches : row->count,
-		   counted(mistake), (int)(gap ? gap - say->text : (long)strlen(say->text)), say->text, value,
-		   gap ? gap + 2 : "");
-	doctor_say_line(report, say->where, "%s", say->line);
+	findings_add(report, mistake == MISTAKE_SAME ? FINDING_NOTE : FINDING_WRONG, say->about,
+		     "%" PRIu64 " %s %.*s%s%s",
+		     mistake == MISTAKE_STATE_ZERO ? mistakes->switches : row->count, counted(mistake),
+		     (int)(gap ? gap - say->text : (long)strlen(say->text)), say->text, value,
+		     gap ? gap + 2 : "");
+	findings_advise(report, say->where, "%s", say->line);
 }
 
-int examine_mistakes(struct doctor_report *report, struct patient *patient, struct ktread *trace)
+int examine_mistakes(struct findings *report, struct patient *patient, struct ktread *trace)
 {
 	struct mistakes mistakes;
 	int status = mistakes_read(&mistakes, trace);
@@ -229,7 +230,7 @@ static void ignore(void *context, const struct check_violation *violation)
 	(void)violation;
 }
 
-static void say_violation(struct doctor_report *report, const struct patient *patient, struct ktread *trace,
+static void say_violation(struct findings *report, const struct patient *patient, struct ktread *trace,
 			  const struct rule *rule, const struct check_result *result)
 {
 	const uint64_t base = ktread_first_stamp(trace), frequency = patient->facts->info->frequency;
@@ -239,16 +240,16 @@ static void say_violation(struct doctor_report *report, const struct patient *pa
 	if (frequency && result->first.stamp >= base)
 		snprintf(when, sizeof(when), " at %.6f s",
 			 (double)(result->first.stamp - base) / (double)frequency);
-	doctor_say(report, DOCTOR_WRONG, "rules",
-		   "%s is violated %" PRIu64 " time%s, first on CPU %" PRIu32 " by thread %" PRIu32
-		   "%s: a mistake of the kernel, or of a hook; ktrace check shows what led there",
-		   rule->name, result->violated, result->violated == 1 ? "" : "s", result->first.cpu,
-		   result->first.thread, when);
+	findings_add(report, FINDING_WRONG, "rules",
+		     "%s is violated %" PRIu64 " time%s, first on CPU %" PRIu32 " by thread %" PRIu32
+		     "%s: a mistake of the kernel, or of a hook; ktrace check shows what led there",
+		     rule->name, result->violated, result->violated == 1 ? "" : "s", result->first.cpu,
+		     result->first.thread, when);
 	if (line)
-		doctor_say_line(report, "if it is a hook", "%s", line);
+		findings_advise(report, "if it is a hook", "%s", line);
 }
 
-int examine_rules(struct doctor_report *report, const struct patient *patient, struct ktread *trace)
+int examine_rules(struct findings *report, const struct patient *patient, struct ktread *trace)
 {
 	struct check_result *results = calloc(RULES_MAX, sizeof(*results));
 	struct rules_error error;
@@ -271,8 +272,9 @@ int examine_rules(struct doctor_report *report, const struct patient *patient, s
 			say_violation(report, patient, trace, rule, &results[n]);
 	}
 	if (status == 0 && !violated && checked)
-		doctor_say(report, DOCTOR_OK, "rules",
-			   "none of %" PRIu32 " that every kernel keeps is violated (ktrace check)", checked);
+		findings_add(report, FINDING_OK, "rules",
+			     "none of %" PRIu32 " that every kernel keeps is violated (ktrace check)",
+			     checked);
 	free(results);
 	return status < 0 ? status : ktread_rewind(trace);
 }

@@ -232,17 +232,16 @@ static const char *cleared_by(const struct capture_kernel *kernel,
 	return text;
 }
 
-static void say_fix(struct doctor_report *report, const struct capture_kernel *kernel,
-		    const struct part *part)
+static void say_fix(struct findings *report, const struct capture_kernel *kernel, const struct part *part)
 {
 	const char *before = kernel->bss.start_name ? kernel->bss.start_name : ".bss";
 
-	doctor_say_line(report, "the linker script", "%s : { KEEP(*(%s)) } before %s", part->name, part->name,
+	findings_advise(report, "the linker script", "%s : { KEEP(*(%s)) } before %s", part->name, part->name,
 			before);
 }
 
 /* Rows are lost: how many, which, and why. */
-static void say_lost(struct doctor_report *report, const struct patient *patient, const struct part *part,
+static void say_lost(struct findings *report, const struct patient *patient, const struct part *part,
 		     const struct sections_report *found)
 {
 	char name[4 * SECTIONS_NAME + 1], cleared[160];
@@ -252,56 +251,54 @@ static void say_lost(struct doctor_report *report, const struct patient *patient
 	*base_escape_text(name, found->first, strlen(found->first), sizeof(name) - 1) = '\0';
 	cleared_by(&patient->kernel, part->section, cleared);
 	if (found->other && !found->zero && !found->missing)
-		doctor_say(
-			report, DOCTOR_WRONG, part->name,
+		findings_add(
+			report, FINDING_WRONG, part->name,
 			"%" PRIu32 " of %" PRIu32
 			" %s that the file has are others in the guest's memory, the first "
 			"is %s: the file is of another build (--elf names the right one), or something has "
 			"overwritten them",
 			lost, found->rows, what, name);
 	else if (*cleared)
-		doctor_say(report, DOCTOR_WRONG, part->name,
-			   "%" PRIu32 " of %" PRIu32
-			   " %s that the file has are lost in the guest's memory, the first is "
-			   "%s: the section lies at 0x%" PRIx64 ", among what start code clears, %s",
-			   lost, found->rows, what, name, part->section->address, cleared);
+		findings_add(report, FINDING_WRONG, part->name,
+			     "%" PRIu32 " of %" PRIu32
+			     " %s that the file has are lost in the guest's memory, the first is "
+			     "%s: the section lies at 0x%" PRIx64 ", among what start code clears, %s",
+			     lost, found->rows, what, name, part->section->address, cleared);
 	else
-		doctor_say(report, DOCTOR_WRONG, part->name,
-			   "%" PRIu32 " of %" PRIu32
-			   " %s that the file has are lost in the guest's memory, the first is "
-			   "%s, of a section at 0x%" PRIx64
-			   ": it was not loaded (is what was booted made of the file "
-			   "without this section, or cut off?), or something has cleared it",
-			   lost, found->rows, what, name, part->section->address);
+		findings_add(report, FINDING_WRONG, part->name,
+			     "%" PRIu32 " of %" PRIu32
+			     " %s that the file has are lost in the guest's memory, the first is "
+			     "%s, of a section at 0x%" PRIx64
+			     ": it was not loaded (is what was booted made of the file "
+			     "without this section, or cut off?), or something has cleared it",
+			     lost, found->rows, what, name, part->section->address);
 	say_fix(report, &patient->kernel, part);
 }
 
 /* By where the section lies alone. True if that is wrong. */
-static bool say_place(struct doctor_report *report, const struct capture_kernel *kernel,
-		      const struct part *part)
+static bool say_place(struct findings *report, const struct capture_kernel *kernel, const struct part *part)
 {
 	const struct capture_kernel_section *section = part->section;
 
 	if (!section->size)
-		doctor_say(report, DOCTOR_WRONG, part->name,
-			   "the file has no section of this name: the linker script must keep it, "
-			   "%s : { KEEP(*(%s)) }",
-			   part->name, part->name);
+		findings_add(report, FINDING_WRONG, part->name,
+			     "the file has no section of this name: the linker script must keep it, "
+			     "%s : { KEEP(*(%s)) }",
+			     part->name, part->name);
 	else if (!section->loaded)
-		doctor_say(report, DOCTOR_WRONG, part->name,
-			   "the section lies in no segment that is loaded: put it between those that are");
+		findings_add(report, FINDING_WRONG, part->name,
+			     "the section lies in no segment that is loaded: put it between those that are");
 	else if (kernel->image_end && section->address >= kernel->image_end)
-		doctor_say(report, DOCTOR_WRONG, part->name,
-			   "0x%" PRIx64 " is behind the image's end, 0x%" PRIx64
-			   ", where the kernel hands out memory: name the section before that symbol",
-			   section->address, kernel->image_end);
+		findings_add(report, FINDING_WRONG, part->name,
+			     "0x%" PRIx64 " is behind the image's end, 0x%" PRIx64
+			     ", where the kernel hands out memory: name the section before that symbol",
+			     section->address, kernel->image_end);
 	else
 		return false;
 	return true;
 }
 
-static void examine_section(struct doctor_report *report, const struct patient *patient,
-			    const struct part *part)
+static void examine_section(struct findings *report, const struct patient *patient, const struct part *part)
 {
 	struct sections_report found = { .compared = false };
 	char cleared[160];
@@ -314,18 +311,18 @@ static void examine_section(struct doctor_report *report, const struct patient *
 	} else if (say_place(report, &patient->kernel, part)) {
 		return;
 	} else if (found.compared) {
-		doctor_say(report, DOCTOR_OK, part->name,
-			   "%" PRIu64
-			   " bytes of %s inside the image, and in the guest's memory as in the file",
-			   part->section->size, part->what);
+		findings_add(report, FINDING_OK, part->name,
+			     "%" PRIu64
+			     " bytes of %s inside the image, and in the guest's memory as in the file",
+			     part->section->size, part->what);
 	} else if (*cleared_by(&patient->kernel, part->section, cleared)) {
-		doctor_say(report, patient->facts ? DOCTOR_NOTE : DOCTOR_WRONG, part->name,
-			   "the section lies at 0x%" PRIx64 ", %s, which start code clears",
-			   part->section->address, cleared);
+		findings_add(report, patient->facts ? FINDING_NOTE : FINDING_WRONG, part->name,
+			     "the section lies at 0x%" PRIx64 ", %s, which start code clears",
+			     part->section->address, cleared);
 		say_fix(report, &patient->kernel, part);
 	} else {
-		doctor_say(report, DOCTOR_OK, part->name, "%" PRIu64 " bytes of %s inside the image",
-			   part->section->size, part->what);
+		findings_add(report, FINDING_OK, part->name, "%" PRIu64 " bytes of %s inside the image",
+			     part->section->size, part->what);
 	}
 }
 
@@ -333,34 +330,34 @@ static void examine_section(struct doctor_report *report, const struct patient *
  * Reports an object of the library whose initial values would be lost before the kernel runs. Only used
  * without a trace: if there is one, they were not lost. Returns whether it reported anything.
  */
-static bool examine_object(struct doctor_report *report, const struct capture_kernel *kernel,
-			   const char *name, const struct capture_kernel_section *object)
+static bool examine_object(struct findings *report, const struct capture_kernel *kernel, const char *name,
+			   const struct capture_kernel_section *object)
 {
 	char cleared[160];
 
 	if (!object->address || !object->size)
 		return false;
 	if (!object->loaded)
-		doctor_say(report, DOCTOR_WRONG, name,
-			   "0x%" PRIx64
-			   " has no bytes in the file: its values are lost when the kernel is loaded",
-			   object->address);
+		findings_add(report, FINDING_WRONG, name,
+			     "0x%" PRIx64
+			     " has no bytes in the file: its values are lost when the kernel is loaded",
+			     object->address);
 	else if (kernel->image_end && object->address >= kernel->image_end)
-		doctor_say(report, DOCTOR_WRONG, name,
-			   "0x%" PRIx64 " is behind the image's end, 0x%" PRIx64
-			   ", where the kernel hands out memory",
-			   object->address, kernel->image_end);
+		findings_add(report, FINDING_WRONG, name,
+			     "0x%" PRIx64 " is behind the image's end, 0x%" PRIx64
+			     ", where the kernel hands out memory",
+			     object->address, kernel->image_end);
 	else if (*cleared_by(kernel, object, cleared))
-		doctor_say(report, DOCTOR_WRONG, name, "0x%" PRIx64 " lies %s, which start code clears",
-			   object->address, cleared);
+		findings_add(report, FINDING_WRONG, name, "0x%" PRIx64 " lies %s, which start code clears",
+			     object->address, cleared);
 	else
 		return false;
-	doctor_say_line(report, "the linker script", ".data : { *(.data .data.*) } before %s",
+	findings_advise(report, "the linker script", ".data : { *(.data .data.*) } before %s",
 			kernel->bss.start_name ? kernel->bss.start_name : ".bss");
 	return true;
 }
 
-void examine_sections(struct doctor_report *report, const struct patient *patient)
+void examine_sections(struct findings *report, const struct patient *patient)
 {
 	const struct part parts[] = {
 		{ "ktrace_events", "events", &patient->kernel.events, KTRX_SECTION_EVENTS },

@@ -50,52 +50,53 @@ static bool is_silent(const struct facts *facts, uint32_t n)
 	return facts->cpu[n].row.online && facts->cpu[n].own == 0;
 }
 
-static void examine_cpus(struct doctor_report *report, const struct patient *patient)
+static void examine_cpus(struct findings *report, const struct patient *patient)
 {
 	const struct facts *facts = patient->facts;
 	char list[LIST];
 
 	if (patient->cpus && facts->cpus > patient->cpus)
-		doctor_say(report, DOCTOR_WRONG, "CPU numbers",
-			   "there is CPU %" PRIu32 ", and QEMU has %" PRIu32
-			   ": ktrace_arch_cpu() counts from 0, and a hook that is called before the per-CPU "
-			   "base is set is KTRACE_EARLY()",
-			   facts->cpus - 1, patient->cpus);
+		findings_add(
+			report, FINDING_WRONG, "CPU numbers",
+			"there is CPU %" PRIu32 ", and QEMU has %" PRIu32
+			": ktrace_arch_cpu() counts from 0, and a hook that is called before the per-CPU "
+			"base is set is KTRACE_EARLY()",
+			facts->cpus - 1, patient->cpus);
 	else if (list_cpus(facts, is_missing, list))
-		doctor_say(report, DOCTOR_WRONG, "CPU numbers",
-			   "they are not dense: there are %" PRIu32
-			   " CPUs, but never one of the numbers %s; ktrace_arch_cpu() counts from 0",
-			   facts->cpus, list);
+		findings_add(report, FINDING_WRONG, "CPU numbers",
+			     "they are not dense: there are %" PRIu32
+			     " CPUs, but never one of the numbers %s; ktrace_arch_cpu() counts from 0",
+			     facts->cpus, list);
 	else if (patient->cpus > facts->cpus)
-		doctor_say(report, DOCTOR_DARK, "CPU numbers",
-			   "QEMU has %" PRIu32 " CPUs, and events come from %" PRIu32
-			   ": the others are not started, or ktrace_arch_cpu() takes them for these",
-			   patient->cpus, facts->cpus);
+		findings_add(report, FINDING_DARK, "CPU numbers",
+			     "QEMU has %" PRIu32 " CPUs, and events come from %" PRIu32
+			     ": the others are not started, or ktrace_arch_cpu() takes them for these",
+			     patient->cpus, facts->cpus);
 	else
-		doctor_say(report, DOCTOR_OK, "CPU numbers", "0 to %" PRIu32,
-			   facts->cpus ? facts->cpus - 1 : 0);
+		findings_add(report, FINDING_OK, "CPU numbers", "0 to %" PRIu32,
+			     facts->cpus ? facts->cpus - 1 : 0);
 	if (!facts->online)
 		return; /* told with the views */
 	if (list_cpus(facts, is_on_boot_ring, list))
-		doctor_say(report, DOCTOR_WRONG, "rings",
-			   "CPU %s still on the boot ring: ktrace_cpu_online() was not called there, or "
-			   "returned an error",
-			   list);
+		findings_add(report, FINDING_WRONG, "rings",
+			     "CPU %s still on the boot ring: ktrace_cpu_online() was not called there, or "
+			     "returned an error",
+			     list);
 	else if (list_cpus(facts, is_silent, list))
-		doctor_say(report, DOCTOR_NOTE, "rings", "CPU %s has a ring, but no event in it", list);
+		findings_add(report, FINDING_NOTE, "rings", "CPU %s has a ring, but no event in it", list);
 	else
-		doctor_say(report, DOCTOR_OK, "rings", "each of %" PRIu32 " CPUs records on its own",
-			   facts->online);
+		findings_add(report, FINDING_OK, "rings", "each of %" PRIu32 " CPUs records on its own",
+			     facts->online);
 }
 
-static void examine_threads(struct doctor_report *report, const struct facts *facts)
+static void examine_threads(struct findings *report, const struct facts *facts)
 {
 	if (facts->threads)
-		doctor_say(report, DOCTOR_OK, "threads", "%" PRIu32 " of them, %" PRIu32 " with a name",
-			   facts->threads, facts->named);
+		findings_add(report, FINDING_OK, "threads", "%" PRIu32 " of them, %" PRIu32 " with a name",
+			     facts->threads, facts->named);
 }
 
-static void examine_clock(struct doctor_report *report, const struct facts *facts)
+static void examine_clock(struct findings *report, const struct facts *facts)
 {
 	const struct ktread_info *info = facts->info;
 	const double hz = (double)(info->frequency ? info->frequency : 1000000000u);
@@ -104,23 +105,24 @@ static void examine_clock(struct doctor_report *report, const struct facts *fact
 	const char *measured = note_find(info->note, "frequency", &length);
 
 	if (info->frequency && measured)
-		doctor_say(report, DOCTOR_OK, "frequency", "%" PRIu64 " Hz, measured by the host",
-			   info->frequency);
+		findings_add(report, FINDING_OK, "frequency", "%" PRIu64 " Hz, measured by the host",
+			     info->frequency);
 	else if (info->frequency)
-		doctor_say(report, DOCTOR_OK, "frequency", "%" PRIu64 " Hz%s", info->frequency,
-			   ktread_is_coarse(info) ? ": coarse, order within a tick is that of each CPU" : "");
+		findings_add(report, FINDING_OK, "frequency", "%" PRIu64 " Hz%s", info->frequency,
+			     ktread_is_coarse(info) ? ": coarse, order within a tick is that of each CPU"
+						    : "");
 	for (uint32_t n = 0; n < info->rings; n++)
 		ring = facts->ring[n].back > facts->ring[ring].back ? n : ring;
 	if (facts->events && (double)facts->ring[ring].back > BACK_SECONDS * hz)
-		doctor_say(report, DOCTOR_WRONG, "clock",
-			   "on ring %" PRIu32 " it goes back by %" PRIu64
-			   " ticks: two CPUs under one number, or a counter that is set",
-			   ring, facts->ring[ring].back);
+		findings_add(report, FINDING_WRONG, "clock",
+			     "on ring %" PRIu32 " it goes back by %" PRIu64
+			     " ticks: two CPUs under one number, or a counter that is set",
+			     ring, facts->ring[ring].back);
 	else if (facts->events)
-		doctor_say(report, DOCTOR_OK, "clock", "never goes back on any ring");
+		findings_add(report, FINDING_OK, "clock", "never goes back on any ring");
 }
 
-static void examine_heartbeats(struct doctor_report *report, const struct facts *facts)
+static void examine_heartbeats(struct findings *report, const struct facts *facts)
 {
 	char rates[LIST] = "";
 	uint32_t never = 0, online = 0;
@@ -140,30 +142,30 @@ static void examine_heartbeats(struct doctor_report *report, const struct facts 
 					       (double)row->heartbeats / facts->seconds);
 	}
 	if (never)
-		doctor_say(report, DOCTOR_DARK, "heartbeats",
-			   "%" PRIu32 " of %" PRIu32
-			   " CPUs at work never had one: ktrace_heartbeat(pc) goes into the tick of each",
-			   never, online);
+		findings_add(report, FINDING_DARK, "heartbeats",
+			     "%" PRIu32 " of %" PRIu32
+			     " CPUs at work never had one: ktrace_heartbeat(pc) goes into the tick of each",
+			     never, online);
 	else
-		doctor_say(report, DOCTOR_OK, "heartbeats", "a second, by CPU: %s%s", at ? rates : "unknown",
-			   online > CPUS_LISTED ? ", …" : "");
+		findings_add(report, FINDING_OK, "heartbeats", "a second, by CPU: %s%s",
+			     at ? rates : "unknown", online > CPUS_LISTED ? ", …" : "");
 }
 
-static void examine_cost(struct doctor_report *report, const struct facts *facts)
+static void examine_cost(struct findings *report, const struct facts *facts)
 {
 	const struct ktread_info *info = facts->info;
 	const uint64_t cost = cost_of(facts->trace);
 
 	if (cost && info->frequency)
-		doctor_say(report, DOCTOR_OK, "cost", "%.1f ns an event, %.3f%% of the CPUs' time",
-			   base_ticks_seconds(cost, info->frequency) * 1e6,
-			   100 * cost_share(cost, facts->events, facts->last - facts->first, facts->cpus));
+		findings_add(report, FINDING_OK, "cost", "%.1f ns an event, %.3f%% of the CPUs' time",
+			     base_ticks_seconds(cost, info->frequency) * 1e6,
+			     100 * cost_share(cost, facts->events, facts->last - facts->first, facts->cpus));
 	else if (cost)
-		doctor_say(report, DOCTOR_OK, "cost", "%.1f ticks an event", (double)cost / 1000);
+		findings_add(report, FINDING_OK, "cost", "%.1f ticks an event", (double)cost / 1000);
 }
 
 /* How far the rings reach back, and what is missing within. */
-static void examine_loss(struct doctor_report *report, const struct facts *facts)
+static void examine_loss(struct findings *report, const struct facts *facts)
 {
 	const struct ktread_info *info = facts->info;
 	uint64_t overwritten = 0, invalid = 0, refused = 0, reach = UINT64_MAX;
@@ -181,30 +183,32 @@ static void examine_loss(struct doctor_report *report, const struct facts *facts
 			reach = span;
 	}
 	if (info->lost_events)
-		doctor_say(report, DOCTOR_WRONG, "loss",
-			   "%" PRIu64 " records are of events beyond the 4095 that there are ids for",
-			   info->lost_events);
+		findings_add(report, FINDING_WRONG, "loss",
+			     "%" PRIu64 " records are of events beyond the 4095 that there are ids for",
+			     info->lost_events);
 	if (refused)
-		doctor_say(report, DOCTOR_NOTE, "loss",
-			   "%" PRIu64 " records were refused by rings that are full and keep what is oldest",
-			   refused);
+		findings_add(report, FINDING_NOTE, "loss",
+			     "%" PRIu64
+			     " records were refused by rings that are full and keep what is oldest",
+			     refused);
 	if (invalid)
-		doctor_say(report, DOCTOR_NOTE, "loss",
-			   "%" PRIu64 " slots are unreadable: their writers were cut off", invalid);
+		findings_add(report, FINDING_NOTE, "loss",
+			     "%" PRIu64 " slots are unreadable: their writers were cut off", invalid);
 	if (reach == UINT64_MAX || !info->frequency) {
-		doctor_say(report, DOCTOR_OK, "reach",
-			   overwritten ? "%" PRIu64 " slots were overwritten" : "nothing was overwritten",
-			   overwritten);
+		findings_add(report, FINDING_OK, "reach",
+			     overwritten ? "%" PRIu64 " slots were overwritten" : "nothing was overwritten",
+			     overwritten);
 		return;
 	}
 	seconds = base_ticks_seconds(reach, info->frequency);
 	all = base_ticks_seconds(facts->last - facts->first, info->frequency);
 	if (all > 0) /* not all within one tick of a coarse clock */
 		snprintf(rate, sizeof(rate), ", %.0f events a second", (double)facts->events / all);
-	doctor_say(report, seconds < REACH_SECONDS ? DOCTOR_DARK : DOCTOR_OK, "reach",
-		   "the rings reach back %.3f s at this rate%s%s", seconds, rate,
-		   seconds < REACH_SECONDS ? ": lend ktrace_init() more memory, or switch off what fires most"
-					   : "");
+	findings_add(report, seconds < REACH_SECONDS ? FINDING_DARK : FINDING_OK, "reach",
+		     "the rings reach back %.3f s at this rate%s%s", seconds, rate,
+		     seconds < REACH_SECONDS
+			     ? ": lend ktrace_init() more memory, or switch off what fires most"
+			     : "");
 }
 
 /* Does it declare events beside the library's own? */
@@ -219,21 +223,22 @@ static bool declares_events(const struct ktread *trace)
 	return false;
 }
 
-static void examine_events(struct doctor_report *report, const struct facts *facts)
+static void examine_events(struct findings *report, const struct facts *facts)
 {
 	if (facts->events)
 		return;
 	if (declares_events(facts->trace))
-		doctor_say(
-			report, DOCTOR_NOTE, "events",
+		findings_add(
+			report, FINDING_NOTE, "events",
 			"none has fired so far: the kernel did not get there, or needs longer (--timeout)");
 	else
-		doctor_say(report, DOCTOR_WRONG, "events",
-			   "none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() where it "
-			   "happens");
+		findings_add(
+			report, FINDING_WRONG, "events",
+			"none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() where it "
+			"happens");
 }
 
-void examine_trace(struct doctor_report *report, const struct patient *patient)
+void examine_trace(struct findings *report, const struct patient *patient)
 {
 	const struct facts *facts = patient->facts;
 
@@ -246,7 +251,7 @@ void examine_trace(struct doctor_report *report, const struct patient *patient)
 	examine_loss(report, facts);
 }
 
-int examine_order(struct doctor_report *report, const struct patient *patient, struct ktread *trace)
+int examine_order(struct findings *report, const struct patient *patient, struct ktread *trace)
 {
 	const struct ktread_info *info = patient->facts->info;
 	const double us = info->frequency ? 1e6 / (double)info->frequency : 0;
@@ -258,43 +263,46 @@ int examine_order(struct doctor_report *report, const struct patient *patient, s
 	if (patient->facts->cpus < 2)
 		return 0;
 	if (order_say(trace, order) > 0)
-		doctor_say(report,
-			   order_between_cpus(trace).state == ORDER_MEASURED ? DOCTOR_OK : DOCTOR_NOTE,
-			   "clocks", "%s", order);
+		findings_add(report,
+			     order_between_cpus(trace).state == ORDER_MEASURED ? FINDING_OK : FINDING_NOTE,
+			     "clocks", "%s", order);
 	if (info->clock_samples)
-		doctor_say(report, DOCTOR_OK, "skew",
-			   "measured: clocks are corrected by up to %.1f us, right to %.3f us",
-			   (double)info->clock_largest * us, (double)info->clock_error * us);
+		findings_add(report, FINDING_OK, "skew",
+			     "measured: clocks are corrected by up to %.1f us, right to %.3f us",
+			     (double)info->clock_largest * us, (double)info->clock_error * us);
 	status = align_clocks(trace, &found);
 	if (status == KTREAD_E_UNSUPPORTED || (status == 0 && !found.pairs)) {
 		if (!info->clock_samples)
-			doctor_say(report, DOCTOR_NOTE, "skew",
-				   "nothing ties the CPUs' clocks to each other: sched.wake and ipi.send do");
+			findings_add(
+				report, FINDING_NOTE, "skew",
+				"nothing ties the CPUs' clocks to each other: sched.wake and ipi.send do");
 		return 0;
 	}
 	if (status < 0)
 		return status;
 	differ = (double)info->clock_aligned * us;
-	if (found.before == 0)
-		doctor_say(report, DOCTOR_OK, "order",
-			   "each of %" PRIu64 " effects comes after its cause on another CPU", found.pairs);
-	else if (patient->mistaken)
-		doctor_say(report, DOCTOR_NOTE, "order",
-			   "%" PRIu64 " of %" PRIu64 " effects seem to come before their cause on another "
-			   "CPU: with hooks in the wrong place, "
-			   "as above, that says nothing about clocks",
-			   found.before, found.pairs);
-	else if (found.kept || (us > 0 && differ < IN_STEP_US))
-		doctor_say(report, DOCTOR_OK, "order",
-			   "clocks are in step as far as the trace tells: %" PRIu64 " of %" PRIu64
-			   " effects seem to come before their cause, by less than can be measured",
-			   found.before, found.pairs);
-	else
-		doctor_say(report, info->clock_samples ? DOCTOR_NOTE : DOCTOR_WRONG, "order",
-			   "%" PRIu64 " of %" PRIu64
-			   " effects come before their cause on another CPU, clocks differ by up to about "
-			   "%.1f us: .clocks = KTRACE_CLOCKS_ASKED has them measured, --align puts a trace "
-			   "right",
-			   found.before, found.pairs, differ);
+	if (found.before == 0) {
+		findings_add(report, FINDING_OK, "order",
+			     "each of %" PRIu64 " effects comes after its cause on another CPU", found.pairs);
+	} else if (patient->mistaken) {
+		findings_add(report, FINDING_NOTE, "order",
+			     "%" PRIu64 " of %" PRIu64 " effects seem to come before their cause on another "
+			     "CPU: with hooks in the wrong place, "
+			     "as above, that says nothing about clocks",
+			     found.before, found.pairs);
+	} else if (found.kept || (us > 0 && differ < IN_STEP_US)) {
+		findings_add(report, FINDING_OK, "order",
+			     "clocks are in step as far as the trace tells: %" PRIu64 " of %" PRIu64
+			     " effects seem to come before their cause, by less than can be measured",
+			     found.before, found.pairs);
+		findings_sure(report, FINDING_LIKELY);
+	} else {
+		findings_add(report, info->clock_samples ? FINDING_NOTE : FINDING_WRONG, "order",
+			     "%" PRIu64 " of %" PRIu64
+			     " effects come before their cause on another CPU, clocks differ by up to about "
+			     "%.1f us: .clocks = KTRACE_CLOCKS_ASKED has them measured, --align puts a trace "
+			     "right",
+			     found.before, found.pairs, differ);
+	}
 	return 0;
 }

@@ -159,54 +159,61 @@ static bool understood(const struct facts *facts, const struct ktread_type *type
 	return wellknown_bind(facts->known, type)->kind != WELLKNOWN_OTHER;
 }
 
+/* `text` after `before`, and the line that lights the view, or puts it right. */
+static void say_view(struct findings *report, enum finding_mark mark, const struct view *view,
+		     const char *before, const char *text)
+{
+	findings_add(report, mark, view->name, "%s%s", before, text);
+	findings_advise(report, view->where, "%s", view->line);
+}
+
 /* True if it is lit. */
-static bool examine_event(struct doctor_report *report, const struct facts *facts, const struct view *view)
+static bool examine_event(struct findings *report, const struct facts *facts, const struct view *view)
 {
 	const struct ktread_type *type = type_of(facts, view);
 
 	if (!type)
-		doctor_say_view(report, DOCTOR_DARK, view, "%s", view->lights);
+		say_view(report, FINDING_DARK, view, "", view->lights);
 	else if (!understood(facts, type))
-		doctor_say_view(report, DOCTOR_WRONG, view,
-				"%s lacks a field that viewers look for: doc/events.md has its name",
-				view->event);
+		say_view(report, FINDING_WRONG, view, view->event,
+			 " lacks a field that viewers look for: doc/events.md has its name");
 	else if (fired(facts, type))
 		return true;
 	else if (!(type->wanted & KTRX_STATE_RECORD))
-		doctor_say(report, DOCTOR_NOTE, view->name, "%s is switched off", view->event);
+		findings_add(report, FINDING_NOTE, view->name, "%s is switched off", view->event);
 	else
-		doctor_say(report, DOCTOR_NOTE, view->name, "%s is declared and did not fire here",
-			   view->event);
+		findings_add(report, FINDING_NOTE, view->name, "%s is declared and did not fire here",
+			     view->event);
 	return false;
 }
 
 /* Of a fact that the trace does not show: is it missing, or had it no need to come up? */
-static enum doctor_mark mark_of(const struct patient *patient, const struct view *view)
+static enum finding_mark mark_of(const struct patient *patient, const struct view *view)
 {
 	switch (view->bits) {
 	case VIEW_PANIC:
 	case VIEW_CALLERS:
 	case VIEW_EXIT:
-		return DOCTOR_NOTE;
+		return FINDING_NOTE;
 	case VIEW_CPUS:
-		return patient->cpus < 2 ? DOCTOR_OK : DOCTOR_DARK;
+		return patient->cpus < 2 ? FINDING_OK : FINDING_DARK;
 	case VIEW_IDLE:
-		return patient->facts->lit & VIEW_MODES ? DOCTOR_NOTE : DOCTOR_DARK;
+		return patient->facts->lit & VIEW_MODES ? FINDING_NOTE : FINDING_DARK;
 	default:
-		return DOCTOR_DARK;
+		return FINDING_DARK;
 	}
 }
 
-static bool examine_fact(struct doctor_report *report, const struct patient *patient, const struct view *view)
+static bool examine_fact(struct findings *report, const struct patient *patient, const struct view *view)
 {
 	if (patient->facts->lit & view->bits)
 		return true;
 	switch (mark_of(patient, view)) {
-	case DOCTOR_NOTE:
-		doctor_say_view(report, DOCTOR_NOTE, view, "did not come up in this run: %s", view->lights);
+	case FINDING_NOTE:
+		say_view(report, FINDING_NOTE, view, "did not come up in this run: ", view->lights);
 		break;
-	case DOCTOR_DARK:
-		doctor_say_view(report, DOCTOR_DARK, view, "%s", view->lights);
+	case FINDING_DARK:
+		say_view(report, FINDING_DARK, view, "", view->lights);
 		break;
 	default:
 		break;
@@ -223,19 +230,18 @@ static bool may_be_called(const struct patient *patient, const struct view *view
 	return patient->facts->hooks && patient->has_kernel && patient->kernel.hooks & view->bits;
 }
 
-static bool examine_hook(struct doctor_report *report, const struct patient *patient, const struct view *view)
+static bool examine_hook(struct findings *report, const struct patient *patient, const struct view *view)
 {
 	if (patient->facts->hooks & view->bits)
 		return true;
 	if (may_be_called(patient, view))
-		doctor_say_view(report, DOCTOR_NOTE, view, "linked in, and not called in this run: %s",
-				view->lights);
+		say_view(report, FINDING_NOTE, view, "linked in, and not called in this run: ", view->lights);
 	else
-		doctor_say_view(report, DOCTOR_DARK, view, "%s", view->lights);
+		say_view(report, FINDING_DARK, view, "", view->lights);
 	return false;
 }
 
-static bool examine_view(struct doctor_report *report, const struct patient *patient, const struct view *view)
+static bool examine_view(struct findings *report, const struct patient *patient, const struct view *view)
 {
 	switch (view->sign) {
 	case VIEW_BY_EVENT:
@@ -249,9 +255,9 @@ static bool examine_view(struct doctor_report *report, const struct patient *pat
 	}
 }
 
-void examine_views(struct doctor_report *report, const struct patient *patient)
+void examine_views(struct findings *report, const struct patient *patient)
 {
-	char lit[DOCTOR_TEXT] = "";
+	char lit[FINDING_LINE] = "";
 	size_t at = 0;
 
 	for (uint32_t n = 0; n < VIEWS; n++)
@@ -259,5 +265,5 @@ void examine_views(struct doctor_report *report, const struct patient *patient)
 			at += (size_t)snprintf(lit + at, sizeof(lit) - at, "%s%s", at ? ", " : "",
 					       views[n].name);
 	if (at)
-		doctor_say(report, DOCTOR_OK, "lit", "%s", lit);
+		findings_add(report, FINDING_OK, "lit", "%s", lit);
 }
