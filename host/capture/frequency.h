@@ -56,9 +56,9 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency);
  */
 
 /*
- * Ticks a second, right to about 1 %. Takes about half a second, less where there is nothing to measure. 0:
- * the kernel knows it itself, or the guest records nothing and has no heartbeat, or the file is no such
- * memory. `machine` as for ktread_memory_open_ram().
+ * Ticks a second, to about 1 %. Takes about half a second, less if there is nothing to measure. 0: the
+ * kernel has stated its frequency, or the guest records nothing and has no heartbeat, or the file is not the
+ * RAM of a guest. `machine` as for ktread_memory_open_ram().
  */
 uint64_t capture_measure(const char *path, const char *machine);
 

@@ -19,7 +19,7 @@ struct capture_qemu_option {
 	size_t index;	   /* of the option's own word */
 };
 
-/* Takes the option at words[*at] and moves *at behind it. False at the NULL that ends the line. */
+/* Takes the option at words[*at] and sets *at to the word after it. False at the NULL that ends the line. */
 bool capture_qemu_option_next(char *const *words, size_t *at, struct capture_qemu_option *option);
 bool capture_qemu_option_is(const struct capture_qemu_option *option, const char *name);
 

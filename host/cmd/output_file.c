@@ -59,7 +59,7 @@ int output_file_close(const struct trace_args *args, const char *to, int fd, int
 	return trace_output_status(args->name, to, error);
 }
 
-/* The same where nothing came to be written: removes it, without a message. */
+/* Closes and removes an output to which nothing was written. Prints no message. */
 static void output_file_discard(const char *to, int fd)
 {
 	if (fd == STDOUT_FILENO)

@@ -20,9 +20,10 @@ struct hwt_encoding {
 	 */
 	int (*next)(void *decoder, struct hwt_step *step);
 	/*
-	 * Instead of next, where it is not NULL: how many steps there are, at most `most`; several only where
-	 * all are HWT_RUN. They are as hwt_decoder_next() hands them out, with the file's stamps, positions,
-	 * and whose they are. In a place where a HWT_RUN was before, the encoding finds it as it left it.
+	 * Used instead of next if it is not NULL. Fills in up to `most` steps and returns their number; more
+	 * than one only if all are HWT_RUN. They are complete, as hwt_decoder_next() returns them: stamps of
+	 * the file, positions, process and thread. An element of `step` that held a HWT_RUN is unchanged
+	 * since this function filled it in.
 	 */
 	int (*some)(void *decoder, struct hwt_step *step, unsigned most);
 	void (*close)(void *decoder);

@@ -117,9 +117,9 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 }
 
 /*
- * Where libipt is, and when, which only changes with the packets it has read. It has read on up to the next
- * one that tells of code: a time that stands before that is the time of what that one tells, and not yet of
- * runs. False: out of memory, as for an image.
+ * Takes libipt's position and time, which change only when it reads packets. libipt has read up to the next
+ * packet about executed code: a time packet before it gives the time of that code, not of the `runs` before.
+ * False: out of memory, as for an image.
  */
 static inline bool look(struct pt_decoder *decoder, unsigned runs)
 {

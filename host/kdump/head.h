@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What stands in front of a record in kdump's lines: process, thread, name, times, CPU, what it is about,
+ * The columns with which kdump's line for a record begins: process, thread, name, times, CPU, kind of record,
  * ABI.
  */
 #ifndef KDUMP_HEAD_H

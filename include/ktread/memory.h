@@ -59,8 +59,8 @@ int ktread_memory_open(struct ktread_memory **memory, const struct ktread_memory
 		       const struct ktread_range *ranges, uint32_t range_count);
 void ktread_memory_close(struct ktread_memory *memory);
 /*
- * 1 if nobody can write to it any more, as when the guest is gone; 0 if somebody can, as a guest that runs,
- * stands or is paused; KTREAD_E_UNSUPPORTED if that cannot be told.
+ * 1 if nobody can write to the memory any more: the guest has ended. 0 if somebody can: the guest runs, hangs
+ * or is paused. KTREAD_E_UNSUPPORTED if that is unknown.
  */
 int ktread_memory_ended(const struct ktread_memory *memory);
 /* Its ranges, ascending, `most` at most. Returns how many. */

@@ -10,7 +10,7 @@
 
 #include "base/utf8.h"
 
-#define REPLACEMENT 0xfffdu /* stands for what is no character */
+#define REPLACEMENT 0xfffdu /* decoded from bytes that are no character */
 #define MOST	    4	    /* bytes of a character */
 
 static size_t encode(char to[MOST], uint32_t code)
