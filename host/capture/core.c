@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "core.h"
+#include "cpu_state.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -12,8 +12,6 @@
 
 #include "base/open.h"
 #include "error.h"
-#include "registers.h"
-#include "stack.h"
 
 #define MOST_NOTES  ((size_t)64 << 20) /* bytes */
 #define MOST_CPUS   4096u

@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 #include "base/open.h"
-#include "core.h"
+#include "cpu_state.h"
 #include "error.h"
 #include "extract.h"
-#include "extract_peer.h"
 #include "frequency.h"
 #include "dial.h"
 #include "kernel_elf.h"

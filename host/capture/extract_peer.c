@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "extract_peer.h"
+#include "extract.h"
 #include "frequency.h"
 #include "dial.h"
 #include "kernel_elf.h"
 #include "output.h"
-#include "stack.h"
-#include "stillness.h"
+#include "cpu_state.h"
+#include "watch.h"
 
 #define TRIES 3u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "peer_gdb.h"
+#include "peer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,8 +12,7 @@
 #include "dial.h"
 #include "error.h"
 #include "frequency.h"
-#include "peer.h"
-#include "registers.h"
+#include "cpu_state.h"
 
 #define TRIES	     3u /* at a packet that arrives damaged */
 #define STOPS	     8u /* that are told before a reply is given up */

@@ -21,7 +21,7 @@
 #include "qmp.h"
 #include "peer.h"
 #include "memory.h"
-#include "registers.h"
+#include "cpu_state.h"
 
 #define PIECE	     ((size_t)16 << 20) /* most that one command saves */
 #define SAMPLE	     4096u

@@ -10,7 +10,7 @@
 
 #include "error.h"
 #include "qemu_line.h"
-#include "record.h"
+#include "output.h"
 #include "workplace.h"
 
 #define PLUGIN "/../lib/ktrace-pt.so" /* from the folder of the program, installed or not */

@@ -5,11 +5,10 @@
 #ifndef CAPTURE_QMP_H
 #define CAPTURE_QMP_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "json.h"
 
 /*
  * The connection over which QEMU says what becomes of its guest: QEMU dials our socket when it starts, one
@@ -86,5 +85,17 @@ int capture_monitor_print(struct capture_monitor *monitor, const char *line, cha
 unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line);
 int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text);
 void capture_monitor_close(struct capture_monitor *monitor);
+
+/* Messages of QMP, parsed by jansson. Every function takes NULL for a value that is not there. */
+
+/*
+ * Parses one message. Returns NULL if it is not JSON or memory is short. The caller releases it with
+ * json_decref().
+ */
+json_t *capture_json_parse(const char *text, size_t length);
+/* Returns the member of an object by a path of names such as "data.reason", or NULL. Borrowed from `json`. */
+const json_t *capture_json_at(const json_t *json, const char *path);
+/* Returns whether that member is that string. */
+bool capture_json_is(const json_t *json, const char *path, const char *string);
 
 #endif

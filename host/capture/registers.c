@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "registers.h"
+#include "cpu_state.h"
 
 #define NAME_BYTES 16u
 #define MOST_CPUS  4096u

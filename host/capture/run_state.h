@@ -19,7 +19,7 @@
 #include "memory.h"
 #include "run.h"
 #include "shim.h"
-#include "stack.h"
+#include "cpu_state.h"
 #include "verdict.h"
 #include "watch.h"
 #include "workplace.h"

@@ -18,7 +18,7 @@
 #include "error.h"
 #include "kernel_elf.h"
 #include "plan.h"
-#include "record.h"
+#include "output.h"
 #include "workplace.h"
 
 static int open_mark(const char *directory, const char *name, int flags)

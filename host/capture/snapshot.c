@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "extract_peer.h"
+#include "extract.h"
 
 #define MOST_PIECES 4096u
 #define MOST_BYTES  (UINT64_C(512) << 20) /* what is beyond is read when it is asked for */

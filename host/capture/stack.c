@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "stack.h"
+#include "cpu_state.h"
 
 #define MOST_FRAMES   32u
 #define MOST_PAGES    8u

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "capture/core.h"
+#include "capture/cpu_state.h"
 #include "capture/error.h"
 #include "capture/extract.h"
-#include "capture/stillness.h"
+#include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/explain.h"
 #include "cmd/trace_args.h"

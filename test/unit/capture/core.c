@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/core.h"
+#include "capture/cpu_state.h"
 
 #define DATA	 (112 + 34 * 8) /* bytes of a note */
 #define NOTES_AT (sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr))

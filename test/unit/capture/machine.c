@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "capture/json.h"
+#include "capture/qmp.h"
 #include "capture/machine.h"
 
 static json_t *json(const char *text)

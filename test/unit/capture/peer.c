@@ -19,11 +19,10 @@
 
 #include "analyze/privilege.h"
 #include "capture/error.h"
-#include "capture/peer_gdb.h"
+#include "capture/peer.h"
 #include "capture/dial.h"
 #include "capture/qmp.h"
-#include "capture/peer.h"
-#include "capture/registers.h"
+#include "capture/cpu_state.h"
 
 #define QUICK_MS 200
 #define GREETING "{\"QMP\": {\"version\": {}}}\r\n"

@@ -14,7 +14,7 @@
 
 #include "capture/error.h"
 #include "capture/memory.h"
-#include "capture/record.h"
+#include "capture/output.h"
 
 #define KIB UINT64_C(1024)
 

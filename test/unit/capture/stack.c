@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/stack.h"
+#include "capture/cpu_state.h"
 
 #define BASE  UINT64_C(0xffffffff80010000)
 #define PAGES 16u

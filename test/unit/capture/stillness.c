@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "capture/frequency.h"
-#include "capture/stillness.h"
+#include "capture/watch.h"
 
 static struct ktread_pulse now;
 static double clock_seconds;
