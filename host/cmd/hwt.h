@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-#include "flow/columns.h"
 #include "flow/views.h"
 
 #define HWT_CPUS_MOST 4096u

@@ -10,7 +10,6 @@
 #include "capture/plan.h"
 #include "cmd/command.h"
 #include "hwt/binary.h"
-#include "hwt/names.h"
 
 /* What a host would have to bring; none that this program runs on has it in this form. */
 static int refuse(const struct hwt_args *args)

@@ -11,7 +11,6 @@
 #include "base/escape.h"
 #include "flow/calls.h"
 #include "flow/views.h"
-#include "flow/words.h"
 #include "ktread/ktread.h"
 
 struct view {

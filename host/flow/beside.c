@@ -11,9 +11,7 @@
 
 #include "analyze/demangle.h"
 #include "flow/views.h"
-#include "flow/kernel_events.h"
 #include "flow/payload.h"
-#include "flow/words.h"
 #include "ktread/beside.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"

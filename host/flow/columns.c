@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "flow/columns.h"
+#include "flow/views.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "base/json.h"
 #include "flow/payload.h"
-#include "flow/words.h"
 
 enum column {
 	OFFSET,

@@ -9,7 +9,6 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/put.h"
-#include "flow/words.h"
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 

@@ -7,7 +7,6 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/put.h"
-#include "flow/words.h"
 #include "ktread/ktread.h"
 
 struct flow_executed {

@@ -10,7 +10,6 @@
 
 #include "base/put.h"
 #include "base/ticks.h"
-#include "flow/words.h"
 #include "ktread/ktread.h"
 
 struct node {

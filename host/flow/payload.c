@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "flow/words.h"
+#include "flow/views.h"
 #include "hwt/spe.h"
 
 struct text {

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/put.h"
 #include "flow/payload.h"
-#include "flow/words.h"
 #include "ktread/ktread.h"
 
 #define TIME_COLUMNS 15u

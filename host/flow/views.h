@@ -3,10 +3,12 @@
 #ifndef FLOW_VIEWS_H
 #define FLOW_VIEWS_H
 
+#include <stddef.h>
+
 #include "base/output.h"
 #include "flow/calls.h"
 #include "flow/flow.h"
-#include "flow/kernel_events.h"
+#include "flow/beside.h"
 
 /*
  * How often each source line was run, as an .info file of lcov: for every file of which anything ran, all of
@@ -177,5 +179,55 @@ void flow_call_view_end(struct flow_call_view *view);
 
 /* Do the stream's threads run nowhere else? Those of one that is a thread, or of the only CPU. */
 int flow_is_alone(const struct flow *flow, const struct hwt_stream *stream);
+
+/* Pieces of lines that several views have: times, names made harmless, what became of a branch. */
+
+#define FLOW_NAME_MOST	128u			  /* bytes of a name that are shown; longer ones are cut */
+#define FLOW_NAME_ROOM	(4u * FLOW_NAME_MOST + 1) /* that an escaped one takes */
+#define FLOW_PLACE_ROOM (2u * FLOW_NAME_ROOM + 32)
+
+/* Each writes a text that ends in NUL and returns its length; `to` has room for it as said. */
+
+/* "libc.so", escaped; `otherwise` for NULL. FLOW_NAME_ROOM. */
+size_t flow_put_name(char *to, const char *name, const char *otherwise);
+/* "main", "[sh]" for code of a file without symbols, "[unknown]". FLOW_NAME_ROOM. */
+size_t flow_put_function(char *to, const struct flow_function *function);
+/* "main+0x1a", "[sh]+0x3400", "0x401020". FLOW_PLACE_ROOM. */
+size_t flow_put_place(char *to, const struct hwt_place *place, uint64_t address);
+/* Seconds since flow->base with nine digits; of an unknown frequency ticks. 32 bytes. */
+size_t flow_put_time(char *to, const struct flow *flow, uint64_t stamp);
+/* Microseconds with three digits; ticks. 32 bytes. */
+size_t flow_put_span(char *to, const struct flow *flow, uint64_t ticks);
+
+const char *flow_branch_word(uint8_t branch); /* enum hwt_branch */
+const char *flow_kind_word(uint8_t kind);     /* enum hwt_kind */
+const char *flow_how_word(uint8_t how);	      /* enum flow_how */
+
+/* "CPU 1", "thread 0 of process 7: sh", escaped. FLOW_NAME_ROOM + 64. */
+size_t flow_put_stream(char *to, const struct hwt_stream *stream);
+
+/* Steps one a line, in columns that can be chosen, or as JSON objects. */
+
+#define FLOW_COLUMNS_USUAL "offset,id,image,symbol,pc,event_type,event_payload"
+#define FLOW_COLUMNS_ALL \
+	"offset, id, image, symbol, pc, event_type, event_payload, time, pid, tid, space, source"
+#define FLOW_COLUMNS_MOST 16u
+
+struct flow_columns {
+	struct flow *flow;
+	struct base_output *out;
+	int json;
+	uint8_t column[FLOW_COLUMNS_MOST];
+	unsigned count;
+	int headings;			 /* a line before each stream; not for JSON */
+	const struct hwt_stream *stream; /* the one at hand */
+};
+
+/* "offset,pc": 0, or -1 if one is unknown, named twice or there are none. */
+int flow_columns_parse(struct flow_columns *columns, const char *list);
+/* The names of the columns, before all lines; not for JSON. */
+void flow_columns_head(struct flow_columns *columns);
+/* A view; what is fed to it is a struct flow_columns. */
+extern const struct flow_view flow_columns;
 
 #endif

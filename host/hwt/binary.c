@@ -12,7 +12,6 @@
 
 #include "base/open.h"
 #include "ktread/ktread.h"
-#include "names.h"
 
 static void add_segment(struct hwt_binary *binary, const Elf64_Phdr *header)
 {

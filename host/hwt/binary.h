@@ -41,4 +41,23 @@ void hwt_binary_close(struct hwt_binary *binary);
 /* The file's own address of a byte in it; of what is in no segment the offset. */
 uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset);
 
+/* The names in a file: its functions in the order of their addresses, and lines by its debug information. */
+
+struct hwt_names;
+
+struct hwt_function {
+	uint64_t address, size; /* the file's own; size 0: unknown */
+	const char *name;
+};
+
+/* Of what has none, or cannot be read, there are none. NULL: out of memory. */
+struct hwt_names *hwt_names_open(const char *path, uint16_t machine);
+void hwt_names_close(struct hwt_names *names);
+size_t hwt_names_count(const struct hwt_names *names);
+/* The function an address lies in, or that comes before it and has no size. NULL: there is none. */
+const struct hwt_function *hwt_names_find(const struct hwt_names *names, uint64_t address);
+const struct hwt_function *hwt_names_named(const struct hwt_names *names, const char *name);
+/* Source file and line of an address; NULL: unknown. */
+const char *hwt_names_line(struct hwt_names *names, uint64_t address, unsigned *line);
+
 #endif

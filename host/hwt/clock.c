@@ -3,17 +3,15 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 int hwt_clock_add(struct hwt_clock *clock, const struct hwt_moment *moment)
 {
-	if (clock->moments == clock->room) {
-		size_t room = clock->room ? clock->room * 2 : 8;
-		struct hwt_moment *grown = realloc(clock->moment, room * sizeof(*grown));
+	struct hwt_moment *grown = base_grow(clock->moment, &clock->room, clock->moments + 1, sizeof(*grown));
 
-		if (!grown)
-			return -1;
-		clock->moment = grown;
-		clock->room = room;
-	}
+	if (!grown)
+		return -1;
+	clock->moment = grown;
 	clock->moment[clock->moments++] = *moment;
 	return 0;
 }

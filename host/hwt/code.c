@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "base/grow.h"
 #include "images.h"
 
 #include <elf.h>
@@ -22,12 +23,14 @@ struct line {
 
 struct hwt_codes {
 	struct line *line;
-	size_t lines, line_room;
+	size_t lines;
+	uint32_t line_room;
 	uint32_t *bucket; /* the line that was made last of those of a number */
 	size_t buckets;	  /* a power of two */
 	size_t numbers;	  /* that are in it */
 	struct hwt_code_run *run;
-	size_t runs, run_room;
+	size_t runs;
+	uint32_t run_room;
 };
 
 /* ---- Table ---- */
@@ -119,7 +122,7 @@ static int add_line(struct hwt_codes *codes, const struct line *line, uint32_t *
 
 	if (codes->lines == NONE)
 		return KTREAD_E_MEMORY;
-	grown = hwt_grow(codes->line, codes->lines, &codes->line_room, sizeof(*grown));
+	grown = base_grow(codes->line, &codes->line_room, codes->lines + 1, sizeof(*grown));
 	if (!grown)
 		return KTREAD_E_MEMORY;
 	codes->line = grown;
@@ -227,7 +230,7 @@ static int add_run(struct hwt_codes *codes, const struct line *line, bool fixed,
 		last->size += run.size;
 		return 0;
 	}
-	grown = hwt_grow(codes->run, codes->runs, &codes->run_room, sizeof(*grown));
+	grown = base_grow(codes->run, &codes->run_room, codes->runs + 1, sizeof(*grown));
 	if (!grown)
 		return KTREAD_E_MEMORY;
 	codes->run = grown;

@@ -2,6 +2,8 @@
 #include "decoder.h"
 #include "file.h"
 
+#include "base/grow.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +65,7 @@ void hwt_file_damage(struct hwt_file *file, const char *format, ...)
 int hwt_file_add_chunk(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk)
 {
 	struct hwt_chunk *grown =
-		hwt_grow(stream->chunk, stream->chunks, &stream->chunk_room, sizeof(*grown));
+		base_grow(stream->chunk, &stream->chunk_room, stream->chunks + 1, sizeof(*grown));
 
 	if (!grown)
 		return hwt_file_no_memory(file);
@@ -74,7 +76,7 @@ int hwt_file_add_chunk(struct hwt_file *file, struct hwt_unit_stream *stream, co
 
 int hwt_file_add_code(struct hwt_file *file, const struct hwt_code *code)
 {
-	struct hwt_code *grown = hwt_grow(file->code, file->codes, &file->code_room, sizeof(*grown));
+	struct hwt_code *grown = base_grow(file->code, &file->code_room, file->codes + 1, sizeof(*grown));
 
 	if (!grown)
 		return hwt_file_no_memory(file);
@@ -91,7 +93,7 @@ struct hwt_unit_stream *hwt_file_add_stream(struct hwt_file *file)
 		hwt_file_fail(file, KTREAD_E_FORMAT, "%s: more than %u units", file->path, HWT_STREAMS_MOST);
 		return NULL;
 	}
-	grown = hwt_grow(file->stream, file->streams, &file->stream_room, sizeof(*grown));
+	grown = base_grow(file->stream, &file->stream_room, file->streams + 1, sizeof(*grown));
 	if (!grown) {
 		hwt_file_no_memory(file);
 		return NULL;

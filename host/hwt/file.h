@@ -25,7 +25,8 @@ struct hwt_moment {
 
 struct hwt_clock {
 	struct hwt_moment *moment;
-	size_t moments, room;
+	size_t moments;
+	uint32_t room;
 	uint64_t frequency; /* of stamps, 0: unknown */
 	unsigned bits;	    /* of the unit's time that its packets have */
 };
@@ -94,7 +95,8 @@ struct hwt_unit_stream {
 	struct hwt_stream stream;
 	uint32_t session; /* which context of that ident */
 	struct hwt_chunk *chunk;
-	size_t chunks, chunk_room;
+	size_t chunks;
+	uint32_t chunk_room;
 	struct hwt_joined *joined;
 	size_t pieces;
 	uint64_t written; /* as BUFFER says */
@@ -132,13 +134,17 @@ struct hwt_file {
 	uint64_t frequency, nonce;
 	uint16_t machine;
 	struct hwt_unit_stream *stream;
-	size_t streams, stream_room;
+	size_t streams;
+	uint32_t stream_room;
 	struct hwt_mapping *mapping;
-	size_t mappings, mapping_room;
+	size_t mappings;
+	uint32_t mapping_room;
 	struct hwt_code *code;
-	size_t codes, code_room;
+	size_t codes;
+	uint32_t code_room;
 	struct hwt_told_moment *told;
-	size_t tolds, told_room;
+	size_t tolds;
+	uint32_t told_room;
 	char *warning[HWT_WARNINGS_MOST];
 	size_t warnings;
 	uint64_t damaged;
@@ -153,12 +159,6 @@ int hwt_file_no_memory(struct hwt_file *file);
 void hwt_file_warn(struct hwt_file *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same, of what is not as it was written: it counts as damage. */
 void hwt_file_damage(struct hwt_file *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/*
- * Room for one more behind `count` of `size` bytes each; NULL: out of memory, and what was there is as it
- * was.
- */
-void *hwt_grow(void *array, size_t count, size_t *room, size_t size);
 
 /* Each: 0 or an error. */
 int hwt_file_add_chunk(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk);

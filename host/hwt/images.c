@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "images.h"
 
+#include "base/grow.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +95,8 @@ static int find_binary(struct hwt_images *images, const char *path, struct hwt_b
 	if (status == KTREAD_E_FORMAT)
 		return fail(images, status, "%s: no file of code for a machine of 64 bits", path);
 	grown = status < 0 ? NULL
-			   : hwt_grow(images->binary, images->binaries, &images->binary_room, sizeof(*grown));
+			   : base_grow(images->binary, &images->binary_room, images->binaries + 1,
+				       sizeof(*grown));
 	if (!grown) {
 		if (status == 0)
 			hwt_binary_close(*found);
@@ -294,7 +297,7 @@ static int check_likeness(struct hwt_images *images, struct hwt_binary *binary, 
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, uint64_t base)
 {
 	struct hwt_added *grown =
-		hwt_grow(images->added, images->additions, &images->added_room, sizeof(*grown));
+		base_grow(images->added, &images->added_room, images->additions + 1, sizeof(*grown));
 	struct hwt_binary *binary;
 	int status;
 

@@ -113,7 +113,8 @@ struct hwt_view {
 	uint64_t from, until; /* stamps at which it is right */
 	size_t applied;	      /* mappings gone through */
 	struct hwt_span *span;
-	size_t spans, room;
+	size_t spans;
+	uint32_t room;
 	uint64_t asked; /* when it was last, as images count */
 	uint64_t changes;
 };
@@ -140,9 +141,11 @@ struct hwt_images {
 	struct hwt_binary **of_mapping; /* its file; NULL: none, or not found */
 	size_t mappings;
 	struct hwt_binary **binary; /* all that are open */
-	size_t binaries, binary_room;
+	size_t binaries;
+	uint32_t binary_room;
 	struct hwt_added *added;
-	size_t additions, added_room;
+	size_t additions;
+	uint32_t added_room;
 	struct hwt_codes *codes;
 	struct hwt_snapshot *snapshot;
 	struct hwt_view view[HWT_VIEWS];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "base/grow.h"
 #include "images.h"
 
 #include <stdlib.h>
@@ -17,7 +18,8 @@ struct tallies {
 	const struct hwt_binary *binary;
 	uint64_t base;
 	struct hwt_likeness *tally;
-	size_t count, room, last;
+	size_t count, last;
+	uint32_t room;
 };
 
 /* The file's bytes from an address on, as far as they and `size` go. NULL: there are none. */
@@ -51,7 +53,7 @@ static struct hwt_likeness *tally_of(struct tallies *tallies, uint64_t space)
 		}
 	if (tallies->count == SPACES_MOST)
 		return NULL;
-	grown = hwt_grow(tallies->tally, tallies->count, &tallies->room, sizeof(*grown));
+	grown = base_grow(tallies->tally, &tallies->room, tallies->count + 1, sizeof(*grown));
 	if (!grown)
 		return NULL;
 	tallies->tally = grown;

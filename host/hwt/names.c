@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "names.h"
+#include "base/grow.h"
+#include "binary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 struct hwt_names {
 	struct symbols *symbols; /* NULL: it has none */
 	struct hwt_function *function;
-	size_t functions, room;
+	size_t functions;
+	uint32_t room;
 	int failed; /* out of memory */
 };
 
@@ -18,7 +20,7 @@ static void add(void *context, const char *name, uint64_t address, uint64_t size
 {
 	struct hwt_names *names = context;
 	struct hwt_function *grown =
-		hwt_grow(names->function, names->functions, &names->room, sizeof(*grown));
+		base_grow(names->function, &names->room, names->functions + 1, sizeof(*grown));
 
 	names->failed |= !grown;
 	if (!grown)

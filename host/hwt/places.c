@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "images.h"
-#include "names.h"
+#include "binary.h"
 
 static struct hwt_names *names_of(struct hwt_binary *binary)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "base/grow.h"
 #include "pt.h"
 
 #include <stdio.h>
@@ -66,7 +67,8 @@ struct pt_sections {
 	int code; /* descriptor; -1: none */
 	char code_path[32];
 	struct section *section;
-	size_t sections, room;
+	size_t sections;
+	uint32_t room;
 };
 
 /* ---- What it asks for ---- */
@@ -117,7 +119,7 @@ static int add_section(struct pt_sections *sections, const struct hwt_code_run *
 		last->size = run->address + run->size - last->address;
 		return 0;
 	}
-	grown = hwt_grow(sections->section, sections->sections, &sections->room, sizeof(*grown));
+	grown = base_grow(sections->section, &sections->room, sections->sections + 1, sizeof(*grown));
 	if (!grown)
 		return KTREAD_E_MEMORY;
 	sections->section = grown;

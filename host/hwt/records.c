@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "file.h"
 #include "ktread/proc.h"
 
@@ -36,9 +37,11 @@ struct reading {
 	struct ktread_proc *trace;
 	const struct ktread_proc_record *record;
 	struct context *context;
-	size_t contexts, context_room;
+	size_t contexts;
+	uint32_t context_room;
 	struct told_thread *thread;
-	size_t threads, thread_room;
+	size_t threads;
+	uint32_t thread_room;
 	size_t last; /* stream that was last used */
 	uint64_t broken, homeless;
 };
@@ -101,7 +104,7 @@ static int take_context(struct reading *reading)
 	if (reading->contexts == CONTEXTS_MOST)
 		return hwt_file_fail(reading->file, KTREAD_E_FORMAT, "%s: more than %u contexts",
 				     reading->file->path, CONTEXTS_MOST);
-	grown = hwt_grow(reading->context, reading->contexts, &reading->context_room, sizeof(*grown));
+	grown = base_grow(reading->context, &reading->context_room, reading->contexts + 1, sizeof(*grown));
 	if (!grown)
 		return hwt_file_no_memory(reading->file);
 	reading->context = grown;
@@ -238,7 +241,7 @@ static int add_mapping(struct reading *reading, const struct ktrx_hwt_image *ima
 	struct hwt_file *file = reading->file;
 	size_t length = record->payload_size - head;
 	struct hwt_mapping *grown =
-		hwt_grow(file->mapping, file->mappings, &file->mapping_room, sizeof(*grown));
+		base_grow(file->mapping, &file->mapping_room, file->mappings + 1, sizeof(*grown));
 	char *path;
 
 	if (!grown)
@@ -282,7 +285,7 @@ static struct told_thread *keep_thread(struct reading *reading, uint32_t context
 
 	if (thread || reading->threads == THREADS_MOST)
 		return thread;
-	grown = hwt_grow(reading->thread, reading->threads, &reading->thread_room, sizeof(*grown));
+	grown = base_grow(reading->thread, &reading->thread_room, reading->threads + 1, sizeof(*grown));
 	if (!grown)
 		return NULL;
 	reading->thread = grown;
@@ -339,7 +342,7 @@ static int take_clock(struct reading *reading)
 
 	if (!take(reading, &clock, sizeof(clock)))
 		return 0;
-	grown = hwt_grow(file->told, file->tolds, &file->told_room, sizeof(*grown));
+	grown = base_grow(file->told, &file->told_room, file->tolds + 1, sizeof(*grown));
 	if (!grown)
 		return hwt_file_no_memory(file);
 	file->told = grown;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "base/grow.h"
 #include "file.h"
 
 #include <elf.h>
@@ -228,7 +229,7 @@ static int take_clock(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 	if (!head->unit_time && !head->stamp && !head->frequency)
 		return 0;
 	file->frequency = head->frequency;
-	file->told = hwt_grow(NULL, 0, &file->told_room, sizeof(*file->told));
+	file->told = base_grow(NULL, &file->told_room, 1, sizeof(*file->told));
 	if (!file->told || hwt_clock_add(&clock, &moment) != 0)
 		return hwt_file_no_memory(file);
 	file->told[file->tolds++] = (struct hwt_told_moment){ .moment = moment, .unit = UINT32_MAX };

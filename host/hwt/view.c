@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "images.h"
 
 /* ---- Spans of a view ---- */
@@ -39,7 +40,7 @@ const struct hwt_span *hwt_view_find(const struct hwt_view *view, uint64_t addre
 
 static int insert(struct hwt_view *view, size_t at, const struct hwt_span *span)
 {
-	struct hwt_span *grown = hwt_grow(view->span, view->spans, &view->room, sizeof(*grown));
+	struct hwt_span *grown = base_grow(view->span, &view->room, view->spans + 1, sizeof(*grown));
 
 	if (!grown)
 		return KTREAD_E_MEMORY;

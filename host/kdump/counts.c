@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "kdump/context.h"
-#include "kdump/pending.h"
 #include "ktread/ktread.h"
 
 #define BIT(type) (UINT64_C(1) << (type))

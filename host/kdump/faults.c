@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/faults.h"
+#include "kdump/parts.h"
 
 #include <string.h>
 
 #include "base/put.h"
 #include "kdump/context.h"
-#include "kdump/structure.h"
 #include "kdump/vis.h"
 
 #define PATH_MOST 4000u

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/head.h"
+#include "kdump/parts.h"
 
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/hardware.h"
 #include "kdump/vis.h"
 
 #define NAME_WIDTH 8 /* blanks follow shorter ones */

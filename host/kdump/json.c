@@ -8,9 +8,7 @@
 #include "base/json.h"
 #include "base/put.h"
 #include "kdump/context.h"
-#include "kdump/faults.h"
-#include "kdump/head.h"
-#include "kdump/structure.h"
+#include "kdump/parts.h"
 
 #define USUAL_DATA 64u
 #define TEXT_MOST  2000u /* bytes of a path */

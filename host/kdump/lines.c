@@ -7,11 +7,7 @@
 #include "base/put.h"
 #include "kdump/context.h"
 #include "kdump/vis.h"
-#include "kdump/faults.h"
-#include "kdump/hardware.h"
-#include "kdump/head.h"
-#include "kdump/structure.h"
-#include "kdump/utrace.h"
+#include "kdump/parts.h"
 #include "ktread/ktread.h"
 
 #define PATH_MOST  8000u /* bytes of text for a path or a name */

@@ -6,9 +6,7 @@
 
 #include "base/put.h"
 #include "kdump/context.h"
-#include "kdump/faults.h"
-#include "kdump/structure.h"
-#include "kdump/utrace.h"
+#include "kdump/parts.h"
 #include "kdump/vis.h"
 #include "ktread/ktread.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/pending.h"
+#include "kdump/views.h"
 
 #include <string.h>
 

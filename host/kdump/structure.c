@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/structure.h"
+#include "kdump/parts.h"
 
 #include <arpa/inet.h>
 #include <grp.h>
@@ -9,7 +9,6 @@
 
 #include "base/json.h"
 #include "base/put.h"
-#include "kdump/bytes.h"
 #include "kdump/vis.h"
 
 #define BYTES_SHOWN  32u   /* of a struct that is not known */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/utrace.h"
+#include "kdump/parts.h"
 
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/bytes.h"
 #include "kdump/vis.h"
 
 #define NAME_MOST 8000 /* bytes of text for a name */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/bytes.h"
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 #define HIGH	   EACH(0x80)

@@ -5,7 +5,6 @@
  */
 #include "code.h"
 
-#include "block.h"
 #include "ktrx/hwt_unit.h"
 
 #define SIZE 4u

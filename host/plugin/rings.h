@@ -1,12 +1,72 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* out=FILE: struct ktrx_hwt_rings, a ring for each virtual CPU, and the code that they have run. */
+/*
+ * Where packets go: a row of pieces of memory, each mapped, written one after another and then from the first
+ * on again, or up to a limit. Bytes are in the mapped memory when output_put() returns; where they end is
+ * told by output_publish().
+ */
 #ifndef PLUGIN_RINGS_H
 #define PLUGIN_RINGS_H
 
 #include <stdint.h>
+#include <string.h>
 
-#include "block.h"
-#include "output.h"
+#include "code.h"
+
+struct output_piece {
+	unsigned char *bytes;
+	uint64_t size;
+};
+
+struct output {
+	struct output_piece *piece;
+	uint32_t pieces;
+	uint32_t at;	     /* the piece that is written */
+	unsigned char *next; /* the next byte's place */
+	unsigned char *end;  /* of the piece */
+	uint64_t size;	     /* of all pieces */
+	uint64_t limit;	     /* position that is not to be exceeded */
+	uint64_t base;	     /* position of `end` */
+	uint64_t lost;
+	/* Where this is told; never NULL. The last two as in struct ktrx_hwt_ring. */
+	uint64_t *published, *pending, *reached;
+};
+
+/* Goes on at this position. The pieces stand. */
+void output_seek(struct output *output, uint64_t position);
+
+/* Bytes over the end of a piece. */
+void output_put_split(struct output *output, const void *bytes, unsigned size);
+
+static inline uint64_t output_position(const struct output *output)
+{
+	return output->base - (uint64_t)(output->end - output->next);
+}
+
+/* So many bytes fit in below the limit. */
+static inline int output_fits(const struct output *output, uint64_t size)
+{
+	uint64_t position = output_position(output);
+
+	return output->limit >= size && position <= output->limit - size;
+}
+
+/* At most 16 bytes, a constant number as a rule. */
+static inline void output_put(struct output *output, const void *bytes, unsigned size)
+{
+	if (__builtin_expect((uint64_t)(output->end - output->next) > size, 1)) {
+		memcpy(output->next, bytes, size);
+		output->next += size;
+	} else {
+		output_put_split(output, bytes, size);
+	}
+}
+
+static inline void output_publish(struct output *output)
+{
+	__atomic_store_n(output->published, output_position(output), __ATOMIC_RELEASE);
+}
+
+/* out=FILE: struct ktrx_hwt_rings, a ring for each virtual CPU, and the code that they have run. */
 
 struct encoder;
 

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "block.h"
-#include "output.h"
+#include "code.h"
+#include "rings.h"
 
 /* Atoms, which say of each branch whether it was taken (E) or not (N), in as few packets as there can be. */
 

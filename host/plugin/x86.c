@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <string.h>
 
-#include "block.h"
-#include "ktrx/hwt_unit.h"
 #include "code.h"
+#include "ktrx/hwt_unit.h"
 
 /* The instruction behind its prefixes. */
 struct opcode {

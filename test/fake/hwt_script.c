@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/words.h"
+#include "flow/views.h"
 #include "ktread/ktread.h"
 
 #define LINE	1024u

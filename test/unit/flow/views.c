@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/columns.h"
 #include "flow/views.h"
 #include "unit/support/flow_support.h"
 

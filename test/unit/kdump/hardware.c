@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "kdump/hardware.h"
+#include "kdump/parts.h"
 #include "ktrx/hwt.h"
 
 static unsigned char payload[256];

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kdump/pending.h"
+#include "kdump/views.h"
 
 static struct kdump_pending_table *table;
 

@@ -9,7 +9,6 @@
 
 #include "ktrx/hwt_unit.h"
 #include "plugin/code.h"
-#include "plugin/block.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define AT	     UINT64_C(0x400000)
