@@ -13,7 +13,6 @@
 #include "cmd/output_file.h"
 #include "export/classic.h"
 #include "base/output.h"
-#include "export/timeline.h"
 
 enum {
 	OPTION_TIMELINE = TRACE_OPTION_OWN,
@@ -80,13 +79,12 @@ static int write_timeline(const struct decode *decode, struct ktread *trace, str
 	struct timeline timeline = {
 		.trace = trace,
 		.out = out,
-		.layout = decode->args.options.v1_layout,
 		.cpus = decode->args.cpu_list ? decode->args.cpus : NULL,
 		.filtered = trace_args_filtered(&decode->args),
 		.zero_ticks = 1,
 	};
 
-	return timeline_write(&timeline);
+	return classic_timeline(&timeline);
 }
 
 static int is_empty(struct ktread *trace)

@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/show.h"
 #include "cmd/trace_args.h"
+#include "export/classic.h"
 #include "export/json.h"
 #include "base/output.h"
 #include "export/settings.h"
@@ -187,7 +188,6 @@ static int show_trace(struct show *show, struct ktread *trace, struct base_outpu
 	struct timeline timeline = {
 		.trace = trace,
 		.out = out,
-		.layout = show->args.options.v1_layout,
 		.limit = show->limit,
 		.cpus = show->args.cpu_list ? show->args.cpus : NULL,
 		.filtered = trace_args_filtered(&show->args),
@@ -233,7 +233,7 @@ static int follow(struct show *show)
 
 static int run_show(int argc, char **argv)
 {
-	struct show show = { .args = TRACE_ARGS(argv[0]), .write = timeline_write };
+	struct show show = { .args = TRACE_ARGS(argv[0]), .write = classic_timeline };
 	struct ktread *trace;
 	struct base_output out;
 	int status = trace_args_parse(&show.args, &syntax, &show, argc, argv), error;

@@ -6,7 +6,314 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/load.h"
+#include "base/put.h"
 #include "base/ticks.h"
+#include "export/calls.h"
+#include "ktrx/v1.h"
+
+/*
+ * The timeline. Millions of lines are written, so whatever repeats is rendered once: event names, system call
+ * names, page fault reasons. Rendered pieces are copied in whole (RENDERED bytes) and only their length is
+ * added.
+ */
+
+#define EVENTS	    (KTRX1_MAX_EVENT + 1u)
+#define RENDERED    40u
+#define REASONS	    32u
+#define CPU_COLUMNS 9u
+#define PID_COLUMNS 5u
+
+/* The data of an event is labels, each followed by a word. */
+enum kind { DECIMAL, HEX, ADDRESS };
+
+struct piece {
+	char label[13];
+	uint8_t length; /* of the label; 0: no piece */
+	uint8_t kind;
+	uint8_t word;
+};
+#define PIECE(kind, word, label)                     \
+	{                                            \
+		label, sizeof(label) - 1, kind, word \
+	}
+
+struct form {
+	uint16_t event;
+	uint8_t fields; /* of its type, where layouts differ; 0: any */
+	struct piece piece[6];
+};
+
+static const struct form plain_words = {
+	.event = KTRX1_MAX_EVENT,
+	.piece = { PIECE(HEX, 0, "d0=0x"), PIECE(HEX, 1, " d1=0x"), PIECE(HEX, 2, " d2=0x"),
+		   PIECE(HEX, 3, " d3=0x"), PIECE(HEX, 4, " d4=0x") },
+};
+
+/* The first five are frequent: put_data() has code for each. Events missing here are plain_words. */
+static const struct form forms[] = {
+	{ .event = KTRX1_SYSCALL_ENTER },
+	{ .event = KTRX1_SYSCALL_EXIT },
+	{ .event = KTRX1_CTX_SWITCH },
+	{ .event = KTRX1_PAGE_FAULT, .fields = 2 },
+	{ .event = KTRX1_PAGE_FAULT, .fields = 3 },
+	{ KTRX1_WAITQ_SLEEP, 0, { PIECE(HEX, 0, "waitq=0x") } },
+	{ KTRX1_WAITQ_WAKE, 0, { PIECE(HEX, 0, "waitq=0x"), PIECE(DECIMAL, 1, " woken=") } },
+	{ KTRX1_NET_CONNECT, 2, { PIECE(ADDRESS, 0, "ip="), PIECE(DECIMAL, 1, " port=") } },
+	{ KTRX1_NET_CONNECT,
+	  4,
+	  { PIECE(DECIMAL, 0, "fd="), PIECE(ADDRESS, 1, " ip="), PIECE(DECIMAL, 2, " port="),
+	    PIECE(DECIMAL, 3, " result=") } },
+	{ KTRX1_NET_SEND, 1, { PIECE(DECIMAL, 0, "len=") } },
+	{ KTRX1_NET_SEND,
+	  3,
+	  { PIECE(DECIMAL, 0, "fd="), PIECE(DECIMAL, 1, " len="), PIECE(DECIMAL, 2, " result=") } },
+	{ KTRX1_NET_RECV, 1, { PIECE(DECIMAL, 0, "len=") } },
+	{ KTRX1_NET_RECV,
+	  3,
+	  { PIECE(DECIMAL, 0, "fd="), PIECE(DECIMAL, 1, " len="), PIECE(DECIMAL, 2, " result=") } },
+	{ KTRX1_NET_POLL, 1, { PIECE(HEX, 0, "events=0x") } },
+	{ KTRX1_NET_POLL, 3, { PIECE(DECIMAL, 0, "fd="), PIECE(HEX, 2, " revents=0x") } },
+	{ KTRX1_NET_RX_PACKET, 0, { PIECE(DECIMAL, 0, "frame_len=") } },
+	{ KTRX1_NET_TX_PACKET, 0, { PIECE(DECIMAL, 0, "frame_len=") } },
+	{ KTRX1_NET_TCP_STATE, 2, { PIECE(DECIMAL, 0, "old="), PIECE(DECIMAL, 1, " new=") } },
+	{ KTRX1_NET_TCP_STATE,
+	  3,
+	  { PIECE(DECIMAL, 0, "handle="), PIECE(DECIMAL, 1, " old="), PIECE(DECIMAL, 2, " new=") } },
+};
+
+struct rendered {
+	char text[RENDERED - 1];
+	uint8_t length; /* 0: not rendered yet */
+};
+
+struct writer {
+	const struct ktread *trace;
+	struct rendered call[CALLS_CACHED];
+	struct rendered reason[REASONS];
+	struct rendered event[EVENTS];
+	char cpu[KTRX1_MAX_CPUS][CPU_COLUMNS];	   /* "CPU0 PID=" */
+	char pid[KTRX1_PID_MASK + 1][PID_COLUMNS]; /* "6    " */
+	const struct form *form[EVENTS];
+};
+
+/* Word n of a record's data, of 32 bits. */
+static inline uint32_t word(const unsigned char *data, uint32_t n)
+{
+	return (uint32_t)base_load(data + 4 * n, 4);
+}
+
+/* Words n (low) and n + 1. */
+static inline uint64_t double_word(const unsigned char *data, uint32_t n)
+{
+	return base_load(data + 4 * n, 8);
+}
+
+static char *put_rendered(char *at, const struct rendered *rendered)
+{
+	memcpy(at, rendered, RENDERED);
+	return at + rendered->length;
+}
+
+static char *put_call_plainly(struct writer *writer, char *at, uint32_t number)
+{
+	const char *name = ktread_syscall_name(writer->trace, number);
+
+	at = base_put_literal(at, "nr=");
+	at = base_put_literal(base_put_decimal(at, number), " (");
+	if (name)
+		at = base_escape_text(at, name, strlen(name), 256);
+	else
+		at = base_put_decimal(base_put_literal(at, "syscall_"), number);
+	*at = ')';
+	return at + 1;
+}
+
+static inline char *put_call(struct writer *writer, char *at, uint32_t number)
+{
+	struct rendered *rendered = &writer->call[number % CALLS_CACHED];
+	char *end;
+
+	if (__builtin_expect(number < CALLS_CACHED && rendered->length, 1))
+		return put_rendered(at, rendered);
+	end = put_call_plainly(writer, at, number);
+	if (number < CALLS_CACHED && (size_t)(end - at) <= sizeof(rendered->text)) {
+		memcpy(rendered->text, at, (size_t)(end - at));
+		rendered->length = (uint8_t)(end - at);
+	}
+	return end;
+}
+
+static inline char *put_fault(struct writer *writer, char *at, const struct form *form,
+			      const unsigned char *data)
+{
+	const uint32_t reason = word(data, form->fields == 3 ? 4 : 2);
+	const struct rendered *rendered = &writer->reason[reason % REASONS];
+
+	at = base_put_hex(base_put_literal(at, "addr=0x"), double_word(data, 0));
+	if (form->fields == 3)
+		at = base_put_hex(base_put_literal(at, " rip=0x"), double_word(data, 2));
+	at = base_put_literal(at, " reason=");
+	if (rendered->length)
+		return put_rendered(at, rendered);
+	return base_put_hex(base_put_literal(at, "0x"), reason);
+}
+
+/* An IPv4 address whose first byte is the most significant one of the word. */
+static char *put_address(char *at, uint32_t address)
+{
+	for (int shift = 24; shift >= 0; shift -= 8) {
+		at = base_put_decimal(at, address >> shift & 0xff);
+		*at++ = '.';
+	}
+	return at - 1;
+}
+
+static char *put_pieces(char *at, const struct piece *piece, const unsigned char *data)
+{
+	for (; piece->length; piece++) {
+		const uint32_t value = word(data, piece->word);
+
+		memcpy(at, piece->label, sizeof(piece->label));
+		at += piece->length;
+		at = piece->kind == DECIMAL ? base_put_decimal(at, value)
+		     : piece->kind == HEX   ? base_put_hex(at, value)
+					    : put_address(at, value);
+	}
+	return at;
+}
+
+static inline char *put_data(struct writer *writer, char *at, const struct form *form,
+			     const unsigned char *data)
+{
+	switch (form->event) {
+	case KTRX1_SYSCALL_ENTER:
+		at = put_call(writer, at, word(data, 0));
+		at = base_put_hex(base_put_literal(at, " a1=0x"), double_word(data, 1));
+		return base_put_hex(base_put_literal(at, " a2=0x"), double_word(data, 3));
+	case KTRX1_SYSCALL_EXIT:
+		at = put_call(writer, at, word(data, 0));
+		return base_put_signed(base_put_literal(at, " result="), (int64_t)double_word(data, 1));
+	case KTRX1_CTX_SWITCH:
+		at = base_put_decimal(base_put_literal(at, "from_pid="), word(data, 0));
+		return base_put_decimal(base_put_literal(at, " to_pid="), word(data, 1));
+	case KTRX1_PAGE_FAULT:
+		return put_fault(writer, at, form, data);
+	default:
+		return put_pieces(at, form->piece, data);
+	}
+}
+
+static const struct form *form_of(uint32_t id, const struct ktread_type *type)
+{
+	for (size_t n = 0; type && n < sizeof(forms) / sizeof(forms[0]); n++)
+		if (forms[n].event == id && (forms[n].fields == 0 || forms[n].fields == type->fields))
+			return &forms[n];
+	return &plain_words;
+}
+
+static void render_reasons(struct writer *writer)
+{
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} bits[] = { { 1, "PRESENT" }, { 2, "WRITE" }, { 4, "USER" }, { 16, "INST_FETCH" } };
+
+	for (uint32_t reason = 0; reason < REASONS; reason++) {
+		struct rendered *rendered = &writer->reason[reason];
+		char *at = rendered->text;
+
+		for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+			if (!(reason & bits[i].bit))
+				continue;
+			if (at > rendered->text)
+				*at++ = '|';
+			at = stpcpy(at, bits[i].name);
+		}
+		rendered->length = (uint8_t)(at - rendered->text);
+	}
+}
+
+/* "SYSCALL_ENTER    ": the name, at least 16 columns and a blank. */
+static void render_events(struct writer *writer, const struct ktread *trace)
+{
+	for (uint32_t id = 0; id < EVENTS; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+		char unknown[24];
+		int length;
+
+		snprintf(unknown, sizeof(unknown), "UNKNOWN(%u)", id);
+		length = snprintf(writer->event[id].text, sizeof(writer->event[id].text), "%-16s ",
+				  type ? type->name : unknown);
+		writer->event[id].length = (uint8_t)length;
+		writer->form[id] = form_of(id, type);
+	}
+}
+
+static void render_numbers(struct writer *writer)
+{
+	char text[16];
+
+	for (unsigned cpu = 0; cpu < KTRX1_MAX_CPUS; cpu++) {
+		snprintf(text, sizeof(text), "CPU%u PID=", cpu);
+		memcpy(writer->cpu[cpu], text, CPU_COLUMNS);
+	}
+	for (unsigned pid = 0; pid <= KTRX1_PID_MASK; pid++) {
+		snprintf(text, sizeof(text), "%-4u ", pid);
+		memcpy(writer->pid[pid], text, PID_COLUMNS);
+	}
+}
+
+static inline char *put_event(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	uint32_t id = event->id % EVENTS;
+
+	memcpy(at, writer->cpu[event->cpu % KTRX1_MAX_CPUS], CPU_COLUMNS);
+	memcpy(at + CPU_COLUMNS, writer->pid[event->thread & KTRX1_PID_MASK], PID_COLUMNS);
+	at = put_rendered(at + CPU_COLUMNS + PID_COLUMNS, &writer->event[id]);
+	at = put_data(writer, at, writer->form[id], event->payload);
+	*at++ = '\n';
+	return at;
+}
+
+static int write_all(struct writer *writer, struct timeline *timeline)
+{
+	const struct ktread_event *event;
+	uint64_t left = timeline->limit ? timeline->limit : UINT64_MAX;
+	int result;
+
+	while ((result = ktread_next(timeline->trace, &event)) > 0) {
+		char *at = timeline_put_time(timeline, base_output_line(timeline->out), event->stamp);
+
+		base_output_done(timeline->out, put_event(writer, at, event));
+		timeline->shown++;
+		if (--left == 0 || timeline->out->error)
+			break;
+	}
+	return result;
+}
+
+int classic_timeline(struct timeline *timeline)
+{
+	struct writer *writer;
+	int result;
+
+	if (ktread_info(timeline->trace)->version != KTRX1_VERSION)
+		return timeline_write(timeline);
+	writer = calloc(1, sizeof(*writer));
+	if (!writer)
+		return KTREAD_E_MEMORY;
+	timeline_begin(timeline);
+	writer->trace = timeline->trace;
+	render_events(writer, timeline->trace);
+	render_reasons(writer);
+	render_numbers(writer);
+	result = write_all(writer, timeline);
+	free(writer);
+	return result;
+}
+
+/* The summary. */
 
 #define PIDS_SHOWN 20u
 #define NAME_BYTES 120u

@@ -10,7 +10,6 @@
 #include "export/calls.h"
 #include "export/timeline.h"
 #include "export/places.h"
-#include "export/timeline_line.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -62,7 +61,7 @@ void timeline_begin(struct timeline *timeline)
 }
 
 /*
- * Timeline of version 2:
+ * Lines:
  *
  *	[    0.066302] CPU0 PID=6(init)              syscall.enter    execve nr=59 …
  *	[    0.066310] CPU2 PID=0(idle)          irq sched.wake       …
@@ -411,19 +410,14 @@ void timeline_writer_close(struct timeline_writer *writer)
 	free(writer);
 }
 
-static int timeline_write_v2(struct timeline *timeline)
-{
-	struct timeline_writer *writer = timeline_writer_open(timeline);
-	int result = writer ? write_all(writer) : KTREAD_E_MEMORY;
-
-	timeline_writer_close(writer);
-	return result;
-}
-
 int timeline_write(struct timeline *timeline)
 {
-	const struct ktread_info *info = ktread_info(timeline->trace);
+	struct timeline_writer *writer;
+	int result;
 
 	timeline_begin(timeline);
-	return info->version == 1 ? timeline_write_v1(timeline) : timeline_write_v2(timeline);
+	writer = timeline_writer_open(timeline);
+	result = writer ? write_all(writer) : KTREAD_E_MEMORY;
+	timeline_writer_close(writer);
+	return result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A trace as text, a line an event, merged over all CPUs. Version 1 is shown as decoders of version 1 always
- * have; version 2 with groups, thread names, contexts, and a line of its own wherever records are missing.
+ * A trace as text, a line an event, merged over all CPUs, with groups, thread names, contexts, and a line of
+ * its own wherever records are missing.
  */
 #ifndef EXPORT_TIMELINE_H
 #define EXPORT_TIMELINE_H
@@ -11,6 +11,7 @@
 #include "analyze/cost.h"
 #include "analyze/symbols.h"
 #include "base/output.h"
+#include "base/put.h"
 #include "base/ticks.h"
 #include "ktread/ktread.h"
 
@@ -27,7 +28,6 @@ struct timeline_second {
 struct timeline {
 	struct ktread *trace;
 	struct base_output *out;
-	enum ktread_v1_layout layout;
 	uint64_t limit;		  /* events to show, 0: all */
 	const uint8_t *cpus;	  /* bit map of the CPUs that are wanted, NULL: all; their losses are told */
 	int filtered;		  /* some events are not wanted */
@@ -36,7 +36,7 @@ struct timeline {
 	int colour;		  /* gaps stand out on a terminal */
 	struct cost_meter *meter; /* takes the trace's own cost off the times, NULL: it stays in them */
 	uint64_t shown;		  /* result: events shown */
-	uint64_t last;		  /* result: stamp of the last one, of a version 2 timeline */
+	uint64_t last;		  /* result: stamp of the last one */
 	uint64_t lost;		  /* result: slots known to be lost or unreadable, all rings */
 	/* Set by timeline_write(). */
 	uint64_t base; /* the stamp shown as zero */
@@ -53,8 +53,25 @@ int timeline_write(struct timeline *timeline);
 /* Has the times begin with the trace's first event. */
 void timeline_begin(struct timeline *timeline);
 
+/* The exact way: renders anew what timeline->second holds. */
+char *timeline_put_new_second(struct timeline *timeline, char *at, uint64_t ticks);
+
+/* "[    0.066302] " or, for an unknown frequency, "[      123456] ". */
+static inline char *timeline_put_time(struct timeline *timeline, char *at, uint64_t stamp)
+{
+	const struct timeline_second *second = &timeline->second;
+	uint64_t ticks = stamp > timeline->base ? stamp - timeline->base : 0;
+	uint64_t past = base_ticks_microseconds(&timeline->scale, ticks) - second->begin;
+
+	if (__builtin_expect(past >= 1000000, 0))
+		return timeline_put_new_second(timeline, at, ticks);
+	memcpy(at, second->text, sizeof(second->text));
+	at = base_put_six(at + second->length, (uint32_t)past);
+	return base_put_literal(at, "] ");
+}
+
 /*
- * For who has events from elsewhere, one by one: the lines of version 2, without gaps. Its trace may not
+ * For who has events from elsewhere, one by one: the lines of the timeline, without gaps. Its trace may not
  * change while it is open. NULL: without memory.
  */
 struct timeline_writer;
@@ -102,9 +119,9 @@ char *repeats_put(char *at, const struct ktread *trace, const struct ktread_even
 /* A line for each event that was still repeating. 0, or an error of the reader. */
 int repeats_write(struct base_output *out, struct ktread *trace);
 
-/* A version 2 trace as bytes: each event's text, then its slots in hexadecimal, field by field. */
+/* A trace as bytes: each event's text, then its slots in hexadecimal, field by field. */
 
-/* As timeline_write(). Events of version 1 are their text alone. */
+/* As timeline_write(). Events whose slots cannot be read are their text alone. */
 int slots_write(struct timeline *timeline);
 
 #endif

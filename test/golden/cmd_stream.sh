@@ -39,10 +39,14 @@ done
 alike 'a choice of events' ktrace show --event syscall,SCHED.switch v2.ktrx
 alike 'a choice of events' ktrace show --event 'net,page_*,999' v1.bin
 
-ktrace export --format stream --frequency 1000000 --v1-layout spec dump/lowclock.bin -o given.kts 2>/dev/null
-ktrace show --frequency 1000000 --v1-layout spec dump/lowclock.bin >dump.said
+ktrace export --format stream --frequency 1000000 dump/lowclock.bin -o given.kts 2>/dev/null
+ktrace show --frequency 1000000 dump/lowclock.bin >dump.said
 ktrace show given.kts >stream.said
-same 'frequency and layout go into the stream' dump.said stream.said
+same 'the frequency goes into the stream' dump.said stream.said
+ktrace export --format stream --v1-layout spec dump/v1.bin -o spec.kts 2>/dev/null
+ktrace show --v1-layout spec dump/v1.bin >dump.said 2>/dev/null
+ktrace show spec.kts >stream.said 2>/dev/null
+same 'the layout goes into the stream' dump.said stream.said
 
 awk 'BEGIN { for (n = 0; n < 400; n++) printf "%032d", n }' >records
 ktrace show --form bare --frequency 1000 --cpu 0-7 records >dump.said 2>/dev/null
