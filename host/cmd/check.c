@@ -127,10 +127,11 @@ static int check_trace(struct check_command *command, struct ktread *trace)
 	char order[ORDER_TEXT];
 	int status, again;
 
-	command->found = (struct violations){ trace, command->rules, command->result, command->path };
+	command->found = (struct violations){ trace, command->rules, command->result, command->path, false };
 	if (command->json)
 		base_output_text(out, command->all ? "{\"violations\":[" : "{");
 	status = check_read(command->rules, trace, command->result, list, command);
+	command->found.unread = status < 0;
 	if (command->json) {
 		base_output_text(out, command->all ? "],\n" : "");
 		again = violations_write_json(out, &command->found);

@@ -2,12 +2,14 @@
 #include "export/violations.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "analyze/event_name.h"
 #include "base/json.h"
 #include "export/stats.h"
+#include "findings/finding.h"
 
 #define CONTEXT	     12u /* events told before a violation, itself included */
 #define CONTEXT_TEXT 512u
@@ -33,47 +35,59 @@ const struct check_violation *violations_first(const struct violations *found)
 	return first;
 }
 
+#define WHO 128u
+
 /* "CPU1 thread 12(worker)" */
-static void put_who(struct base_output *out, const struct ktread *trace, uint32_t cpu, uint32_t thread)
+static const char *say_who(const struct ktread *trace, uint32_t cpu, uint32_t thread, char text[WHO])
 {
 	const char *name = ktread_thread_name(trace, thread);
-	char text[80], *at = text;
+	char escaped[80];
 
 	if (name)
-		at = base_escape_text(text, name, strlen(name), sizeof(text) - 1);
-	*at = '\0';
-	base_output_format(out,
-			   name ? "CPU%" PRIu32 " thread %" PRIu32 "(%s)" : "CPU%" PRIu32 " thread %" PRIu32,
-			   cpu, thread, text);
+		*base_escape_text(escaped, name, strlen(name), sizeof(escaped) - 1) = '\0';
+	snprintf(text, WHO, name ? "CPU%" PRIu32 " thread %" PRIu32 "(%s)" : "CPU%" PRIu32 " thread %" PRIu32,
+		 cpu, thread, escaped);
+	return text;
 }
 
-static void put_place(struct base_output *out, const struct violations *found,
-		      const struct check_violation *violation)
+/* "0.000134 CPU0 thread 13(shell)" */
+static void say_where(struct ktread *trace, uint64_t stamp, uint32_t cpu, uint32_t thread,
+		      char text[WHO + STATS_TIME])
 {
-	char time[STATS_TIME];
+	char time[STATS_TIME], who[WHO];
 
-	base_output_format(out, "%s ", stats_time(found->trace, violation->stamp, time));
-	put_who(out, found->trace, violation->cpu, violation->thread);
+	snprintf(text, WHO + STATS_TIME, "%s %s", stats_time(trace, stamp, time),
+		 say_who(trace, cpu, thread, who));
+}
+
+/* What belongs to the place of a violation: where a CPU stood, a lock, a count, and since when. */
+static void say_details(const struct violations *found, const struct check_violation *violation,
+			char text[FINDING_LINE])
+{
+	char state[40] = "", lock[40] = "", count[40] = "", cause[WHO + STATS_TIME] = "";
+
 	if (violation->in_state)
-		base_output_format(out, ": at 0x%" PRIx64, violation->pc);
+		snprintf(state, sizeof(state), ": at 0x%" PRIx64, violation->pc);
 	else if (violation->number == 0)
-		base_output_text(out, ": did not come in time");
+		snprintf(state, sizeof(state), ": did not come in time");
 	if (violation->object)
-		base_output_format(out, ", lock 0x%" PRIx64, violation->object);
+		snprintf(lock, sizeof(lock), ", lock 0x%" PRIx64, violation->object);
 	if (violation->count)
-		base_output_format(out, ": %" PRIu64, violation->count);
-	if (!violation->has_cause)
-		return;
-	base_output_format(out, ", since %s ", stats_time(found->trace, violation->cause_stamp, time));
-	put_who(out, found->trace, violation->cause_cpu, violation->cause_thread);
+		snprintf(count, sizeof(count), ": %" PRIu64, violation->count);
+	if (violation->has_cause)
+		say_where(found->trace, violation->cause_stamp, violation->cause_cpu, violation->cause_thread,
+			  cause);
+	finding_say(text, "%s%s%s%s%s", state, lock, count, *cause ? ", since " : "", cause);
 }
 
 void violations_put_text(struct base_output *out, const struct violations *found,
 			 const struct check_violation *violation)
 {
-	base_output_format(out, "%s: ", found->rules->rule[violation->rule].name);
-	put_place(out, found, violation);
-	base_output_text(out, "\n");
+	char where[WHO + STATS_TIME], details[FINDING_LINE];
+
+	say_where(found->trace, violation->stamp, violation->cpu, violation->thread, where);
+	say_details(found, violation, details);
+	base_output_format(out, "%s: %s%s\n", found->rules->rule[violation->rule].name, where, details);
 }
 
 static void keep(struct context *context, struct ktread *trace, const struct ktread_event *event)
@@ -121,11 +135,12 @@ static void put_context_text(struct base_output *out, const struct violations *f
 	base_output_text(out, ":\n");
 	for (uint64_t n = from; n < context->count; n++) {
 		const struct context_line *line = &context->line[n % CONTEXT];
+		char who[WHO];
 
-		base_output_format(out, "%c %s ", n + 1 == context->count && violation->number ? '>' : ' ',
-				   line->time);
-		put_who(out, found->trace, line->cpu, line->thread);
-		base_output_format(out, " %s %s\n", line->name, line->text);
+		base_output_format(out, "%c %s %s %s %s\n",
+				   n + 1 == context->count && violation->number ? '>' : ' ', line->time,
+				   say_who(found->trace, line->cpu, line->thread, who), line->name,
+				   line->text);
 	}
 }
 
@@ -134,65 +149,100 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static void put_rule_text(struct base_output *out, const struct violations *found, uint32_t n)
+static uint64_t open_of(const struct check_result *result)
+{
+	return result->undecided + result->unknown + result->unordered;
+}
+
+/* What keeps a result from being certain, or from being complete. */
+static void say_doubts(const struct rule *rule, const struct check_result *result, struct finding *finding)
+{
+	if (result->uncertain)
+		finding_evidence(finding,
+				 "uncertain: %" PRIu64
+				 " of these depend on the order of events of different CPUs, whose clocks "
+				 "were not measured",
+				 result->uncertain);
+	if (result->unordered)
+		finding_evidence(finding,
+				 "not decided: %" PRIu64
+				 " time%s because events of different CPUs were closer than their clocks are "
+				 "known",
+				 result->unordered, plural(result->unordered));
+	if (result->undecided)
+		finding_evidence(finding, "not decided: %" PRIu64 " time%s because of %s", result->undecided,
+				 plural(result->undecided),
+				 rule->form == RULE_BROKEN ? "what was broken first on that CPU"
+							   : "lost slots");
+	if (result->unknown)
+		finding_evidence(finding,
+				 "not decided: %" PRIu64
+				 " time%s because sched.switch gives state 0 every time, and so does not say "
+				 "whether threads sleep",
+				 result->unknown, plural(result->unknown));
+	if (result->left_out)
+		finding_evidence(finding,
+				 "left out: %" PRIu64 " event%s without the fields, or too many at once",
+				 result->left_out, plural(result->left_out));
+}
+
+static void say_violated(const struct violations *found, const struct rule *rule,
+			 const struct check_result *result, struct finding *finding)
+{
+	char details[FINDING_LINE];
+
+	finding->mark = FINDING_WRONG;
+	finding->certain = result->uncertain == 0		  ? FINDING_CERTAIN
+			   : result->uncertain < result->violated ? FINDING_LIKELY
+								  : FINDING_POSSIBLE;
+	say_where(found->trace, result->first.stamp, result->first.cpu, result->first.thread, finding->where);
+	say_details(found, &result->first, details);
+	finding_say(finding->what, "VIOLATED %" PRIu64 " time%s, first at %s%s (%s:%" PRIu32 ")",
+		    result->violated, plural(result->violated), finding->where, details, found->path,
+		    rule->line);
+}
+
+/* What is known of rule `n`. False: it is only a depth for other rules. */
+static bool say_rule(const struct violations *found, uint32_t n, struct finding *finding)
 {
 	const struct rule *rule = &found->rules->rule[n];
 	const struct check_result *result = &found->result[n];
 
-	if (rule->form == RULE_DEPTH)
-		return;
-	if (!rule->checked) {
-		base_output_format(out, "%s: not checked: %s\n", rule->name, rule->why);
-		return;
+	*finding = (struct finding){ .kind = rule->name, .mark = FINDING_NOTE };
+	finding->partial = open_of(result) || result->left_out || found->unread;
+	if (rule->checked && !result->violated && !finding->partial) {
+		finding->mark = FINDING_OK;
+		finding->certain = FINDING_CERTAIN;
 	}
-	if (result->violated) {
-		base_output_format(out, "%s: VIOLATED %" PRIu64 " time%s, first at ", rule->name,
-				   result->violated, plural(result->violated));
-		put_place(out, found, &result->first);
-		base_output_format(out, " (%s:%" PRIu32 ")\n", found->path, rule->line);
-	} else if (result->held || !(result->undecided || result->unknown || result->unordered)) {
-		base_output_format(out, "%s: holds", rule->name);
-		if (result->held)
-			base_output_format(out, ", %" PRIu64 " time%s", result->held, plural(result->held));
-		base_output_text(out, "\n");
+	if (!rule->checked)
+		finding_say(finding->what, "not checked: %s", rule->why);
+	else if (result->violated)
+		say_violated(found, rule, result, finding);
+	else if (result->held)
+		finding_say(finding->what, "holds, %" PRIu64 " time%s", result->held, plural(result->held));
+	else if (!open_of(result))
+		finding_say(finding->what, "holds");
+	if (rule->checked)
+		say_doubts(rule, result, finding);
+	if (!finding->what[0]) {
+		finding_say(finding->what, "%s", finding->evidence[0]);
+		finding->lines--;
+		memmove(finding->evidence, finding->evidence[1],
+			finding->lines * sizeof(finding->evidence[0]));
 	}
-	if (result->uncertain)
-		base_output_format(out,
-				   "%s: uncertain: %" PRIu64
-				   " of these depend on the order of events of different CPUs, "
-				   "whose clocks were not measured\n",
-				   rule->name, result->uncertain);
-	if (result->unordered)
-		base_output_format(out,
-				   "%s: not decided: %" PRIu64
-				   " time%s because events of different CPUs were closer "
-				   "than their clocks are known\n",
-				   rule->name, result->unordered, plural(result->unordered));
-	if (result->undecided)
-		base_output_format(out, "%s: not decided: %" PRIu64 " time%s because of %s\n", rule->name,
-				   result->undecided, plural(result->undecided),
-				   rule->form == RULE_BROKEN ? "what was broken first on that CPU"
-							     : "lost slots");
-	if (result->unknown)
-		base_output_format(out,
-				   "%s: not decided: %" PRIu64
-				   " time%s because sched.switch gives state 0 every "
-				   "time, and so does not say whether threads sleep\n",
-				   rule->name, result->unknown, plural(result->unknown));
-	if (result->left_out)
-		base_output_format(
-			out, "%s: left out: %" PRIu64 " event%s without the fields, or too many at once\n",
-			rule->name, result->left_out, plural(result->left_out));
+	return rule->form != RULE_DEPTH;
 }
 
 int violations_write_text(struct base_output *out, const struct violations *found)
 {
 	const struct check_violation *first = violations_first(found);
+	struct finding finding;
 	struct context context;
 	int status = 0;
 
 	for (uint32_t n = 0; n < found->rules->count; n++)
-		put_rule_text(out, found, n);
+		if (say_rule(found, n, &finding))
+			finding_put_text(out, &finding, &(struct finding_style){ .width = 0 });
 	if (first)
 		status = read_context(found->trace, first, &context);
 	if (first && status >= 0)
@@ -200,35 +250,42 @@ int violations_write_text(struct base_output *out, const struct violations *foun
 	return status;
 }
 
-static void put_json_name(struct base_output *out, const char *member, const char *name)
+static void put_where_json(struct base_output *out, struct ktread *trace, uint64_t stamp, uint32_t cpu,
+			   uint32_t thread)
 {
-	char *at;
+	char time[STATS_TIME];
 
-	base_output_format(out, "\"%s\":", member);
-	at = base_output_line(out);
-	base_output_done(out, base_json_string(at, name, strlen(name)));
+	base_json_key(out, "time");
+	base_output_text(out, stats_time(trace, stamp, time));
+	base_json_put_number(out, "cpu", cpu);
+	base_json_put_number(out, "thread", thread);
+}
+
+static void put_address(struct base_output *out, const char *key, uint64_t address)
+{
+	base_json_key(out, key);
+	base_output_format(out, "\"0x%" PRIx64 "\"", address);
 }
 
 void violations_put_json(struct base_output *out, const struct violations *found,
 			 const struct check_violation *violation, bool first)
 {
-	char time[STATS_TIME];
-
 	base_output_text(out, first ? "{" : ",\n{");
-	put_json_name(out, "rule", found->rules->rule[violation->rule].name);
-	base_output_format(out, ",\"time\":%s,\"cpu\":%" PRIu32 ",\"thread\":%" PRIu32 ",\"overdue\":%s",
-			   stats_time(found->trace, violation->stamp, time), violation->cpu,
-			   violation->thread, violation->number || violation->in_state ? "false" : "true");
+	base_json_put(out, "rule", found->rules->rule[violation->rule].name);
+	put_where_json(out, found->trace, violation->stamp, violation->cpu, violation->thread);
+	base_json_put_bool(out, "overdue", !violation->number && !violation->in_state);
 	if (violation->in_state)
-		base_output_format(out, ",\"pc\":\"0x%" PRIx64 "\"", violation->pc);
+		put_address(out, "pc", violation->pc);
 	if (violation->object)
-		base_output_format(out, ",\"lock\":\"0x%" PRIx64 "\"", violation->object);
+		put_address(out, "lock", violation->object);
 	if (violation->count)
-		base_output_format(out, ",\"count\":%" PRIu64, violation->count);
-	if (violation->has_cause)
-		base_output_format(out, ",\"since\":{\"time\":%s,\"cpu\":%" PRIu32 ",\"thread\":%" PRIu32 "}",
-				   stats_time(found->trace, violation->cause_stamp, time),
-				   violation->cause_cpu, violation->cause_thread);
+		base_json_put_number(out, "count", violation->count);
+	if (violation->has_cause) {
+		base_json_begin(out, "since", '{');
+		put_where_json(out, found->trace, violation->cause_stamp, violation->cause_cpu,
+			       violation->cause_thread);
+		base_output_text(out, "}");
+	}
 	base_output_text(out, "}");
 }
 
@@ -237,26 +294,40 @@ static void put_rule_json(struct base_output *out, const struct violations *foun
 	const struct rule *rule = &found->rules->rule[n];
 	const struct check_result *result = &found->result[n];
 
-	base_output_text(out, "{");
-	put_json_name(out, "name", rule->name);
-	base_output_format(out, ",\"line\":%" PRIu32 ",\"checked\":%s", rule->line,
-			   rule->checked ? "true" : "false");
-	if (!rule->checked) {
-		base_output_text(out, ",");
-		put_json_name(out, "why", rule->why);
-	}
-	base_output_format(out,
-			   ",\"held\":%" PRIu64 ",\"violated\":%" PRIu64 ",\"undecided\":%" PRIu64
-			   ",\"left_out\":%" PRIu64,
-			   result->held, result->violated,
-			   result->undecided + result->unknown + result->unordered, result->left_out);
+	base_json_begin(out, NULL, '{');
+	base_json_put(out, "name", rule->name);
+	base_json_put_number(out, "line", rule->line);
+	base_json_put_bool(out, "checked", rule->checked);
+	if (!rule->checked)
+		base_json_put(out, "why", rule->why);
+	base_json_put_number(out, "held", result->held);
+	base_json_put_number(out, "violated", result->violated);
+	base_json_put_number(out, "undecided", open_of(result));
+	base_json_put_number(out, "left_out", result->left_out);
 	if (result->uncertain)
-		base_output_format(out, ",\"uncertain\":%" PRIu64, result->uncertain);
+		base_json_put_number(out, "uncertain", result->uncertain);
 	if (result->violated) {
-		base_output_text(out, ",\"first\":");
+		base_json_key(out, "first");
 		violations_put_json(out, found, &result->first, true);
 	}
 	base_output_text(out, "}");
+}
+
+static void put_findings_json(struct base_output *out, const struct violations *found)
+{
+	struct finding finding;
+	bool begun = false;
+
+	base_output_text(out, "],\n\"findings\":[");
+	for (uint32_t n = 0; n < found->rules->count; n++) {
+		if (!say_rule(found, n, &finding))
+			continue;
+		base_output_text(out, begun ? ",\n{" : "{");
+		finding_put_json(out, &finding, NULL);
+		base_output_text(out, "}");
+		begun = true;
+	}
+	base_output_text(out, "]");
 }
 
 static void put_context_json(struct base_output *out, const struct context *context)
@@ -267,11 +338,13 @@ static void put_context_json(struct base_output *out, const struct context *cont
 	for (uint64_t n = from; n < context->count; n++) {
 		const struct context_line *line = &context->line[n % CONTEXT];
 
-		base_output_format(out, "%s{\"time\":%s,\"cpu\":%" PRIu32 ",\"thread\":%" PRIu32 ",",
-				   n == from ? "" : ",\n", line->time, line->cpu, line->thread);
-		put_json_name(out, "event", line->name);
-		base_output_text(out, ",");
-		put_json_name(out, "text", line->text);
+		base_output_text(out, n == from ? "{" : ",\n{");
+		base_json_key(out, "time");
+		base_output_text(out, line->time);
+		base_json_put_number(out, "cpu", line->cpu);
+		base_json_put_number(out, "thread", line->thread);
+		base_json_put(out, "event", line->name);
+		base_json_put(out, "text", line->text);
 		base_output_text(out, "}");
 	}
 	base_output_text(out, "]");
@@ -292,7 +365,7 @@ int violations_write_json(struct base_output *out, const struct violations *foun
 		put_rule_json(out, found, n);
 		begun = true;
 	}
-	base_output_text(out, "]");
+	put_findings_json(out, found);
 	if (first)
 		status = read_context(found->trace, first, &context);
 	if (first && status >= 0)

@@ -11,6 +11,7 @@ struct violations {
 	const struct rules *rules;
 	const struct check_result *result; /* a row for each rule */
 	const char *path;		   /* of the rule file */
+	bool unread;			   /* the trace could not be read to its end */
 };
 
 /* One violation, as it is found: a line, or an element of the list "violations". */

@@ -65,11 +65,22 @@ void findings_free(struct findings *findings);
 /* A row of a table: mark, kind, what; below it where and advice. `colour`: for a terminal. */
 void finding_put_row(struct base_output *out, const struct finding *finding, bool colour);
 
+/* "deadlock: …", and below it evidence and advice, as far as `style` has them. */
+struct finding_style {
+	unsigned width; /* columns of a line, 0: any number */
+	bool certain;	/* "deadlock (certain): …" */
+	bool brief;	/* no evidence, no advice */
+};
+void finding_put_text(struct base_output *out, const struct finding *finding,
+		      const struct finding_style *style);
+/* Breaks a text into lines. All but the first are indented further; blanks that it begins with are kept. */
+void finding_put_wrapped(struct base_output *out, unsigned width, unsigned indent, const char *text);
+
 /* Names of members that commands had before they shared one form: they stay. NULL: the command had none. */
 struct finding_keys {
 	const char *kind, *certain, *what, *evidence, *advice;
 };
-/* Members of a JSON object, without its braces; what is unknown is null. */
+/* Members of a JSON object, without its braces; what is unknown is null. `earlier` may be NULL. */
 void finding_put_json(struct base_output *out, const struct finding *finding,
 		      const struct finding_keys *earlier);
 

@@ -2,7 +2,7 @@
 /* Findings as text and as JSON. */
 #include "findings/finding.h"
 
-#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -26,6 +26,57 @@ void finding_put_row(struct base_output *out, const struct finding *finding, boo
 	base_output_format(out, "  %-*s %s\n", KIND_WIDTH, finding->kind, finding->what);
 	if (finding->advice[0])
 		base_output_format(out, "%*s %s: %s\n", 7 + KIND_WIDTH, "", finding->where, finding->advice);
+}
+
+void finding_put_wrapped(struct base_output *out, unsigned width, unsigned indent, const char *text)
+{
+	unsigned further = 0;
+	size_t left, room, take;
+
+	while (*text == ' ') {
+		text++;
+		indent++;
+	}
+	left = strlen(text);
+	do {
+		room = width ? width - indent - further : left;
+		take = left;
+		if (left > room) {
+			take = room;
+			while (take > room / 2 && text[take] != ' ')
+				take--;
+		}
+		base_output_format(out, "%*s%.*s\n", (int)(indent + further), "", (int)take, text);
+		text += take;
+		left -= take;
+		if (*text == ' ') {
+			text++;
+			left--;
+		}
+		further = 4;
+	} while (left);
+}
+
+void finding_put_text(struct base_output *out, const struct finding *finding,
+		      const struct finding_style *style)
+{
+	char text[FINDING_LINE + 64];
+
+	if (style->certain)
+		snprintf(text, sizeof(text), "%s (%s%s): %s", finding->kind,
+			 finding_certainty_word(finding->certain), finding->partial ? ", partial" : "",
+			 finding->what);
+	else
+		snprintf(text, sizeof(text), "%s: %s", finding->kind, finding->what);
+	finding_put_wrapped(out, style->width, 0, text);
+	if (style->brief)
+		return;
+	for (uint32_t n = 0; n < finding->lines; n++)
+		finding_put_wrapped(out, style->width, 2, finding->evidence[n]);
+	if (!finding->advice[0])
+		return;
+	snprintf(text, sizeof(text), "to be surer: %s", finding->advice);
+	finding_put_wrapped(out, style->width, 2, text);
 }
 
 static void put_members(struct base_output *out, const struct finding *finding,
@@ -53,7 +104,8 @@ void finding_put_json(struct base_output *out, const struct finding *finding,
 	static const struct finding_keys common = { "kind", "certain", "what", "evidence", "advice" };
 
 	base_json_put(out, "mark", marks[finding->mark]);
-	put_members(out, finding, earlier);
+	if (earlier)
+		put_members(out, finding, earlier);
 	put_members(out, finding, &common);
 	base_json_put(out, "where", finding->where);
 }
