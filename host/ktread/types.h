@@ -30,8 +30,6 @@ struct ktread_types {
 
 int ktread_types_init(struct ktread_types *types);
 void ktread_types_free(struct ktread_types *types);
-/* The well-known events of version 1. Returns how many. */
-uint32_t ktread_types_load_v1(struct ktread_types *types, enum ktread_v1_layout layout);
 void ktread_types_make_unknown(struct ktread_types *types, uint32_t id);
 /* Whether a row was made up. */
 bool ktread_types_is_unknown(const struct ktread_type *type);

@@ -3,11 +3,119 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "ktrx/v2.h"
 #include "message.h"
 #include "versions.h"
 #include "v1_ring.h"
 
 #define THOROUGH_LIMIT (UINT64_C(64) << 20) /* bytes of a dump up to which all of it is looked at first */
+
+/*
+ * The events. For some of them the published layout and what real traces carry differ: rows marked SPEC or
+ * KEVLAR belong to one of the two.
+ */
+
+#define OF(type, name, unit)                 \
+	{                                    \
+		name, unit, KTRX_TYPE_##type \
+	}
+#define U32(name)     OF(U32, name, "")
+#define U64(name)     OF(U64, name, "")
+#define I64(name)     OF(I64, name, "")
+#define ADDRESS(name) OF(POINTER, name, "")
+#define WORDS_TEXT    "d0=0x%x d1=0x%x d2=0x%x d3=0x%x d4=0x%x"
+#define WORDS	      WORDS_TEXT, U32("d0"), U32("d1"), U32("d2"), U32("d3"), U32("d4")
+#define V1_FIELDS     5
+
+enum layouts {
+	BOTH = -1,
+	KEVLAR = KTREAD_V1_KEVLAR,
+	SPEC = KTREAD_V1_SPEC,
+};
+
+struct well_known {
+	uint16_t id;
+	int8_t layout;
+	const char *group, *name, *text;
+	struct ktread_field field[V1_FIELDS + 1]; /* the last one has no name */
+};
+
+#define ROW(name, layout, group, ...) ROW_OF(name, layout, group, __VA_ARGS__)
+#define ROW_OF(name, layout, group, text, ...)            \
+	{                                                 \
+		KTRX1_##name, layout, group, #name, text, \
+		{                                         \
+			__VA_ARGS__                       \
+		}                                         \
+	}
+static const struct well_known table[] = {
+	ROW(SYSCALL_ENTER, BOTH, "syscall", "nr=%u a1=0x%llx a2=0x%llx", U32("nr"), U64("a1"), U64("a2")),
+	ROW(SYSCALL_EXIT, BOTH, "syscall", "nr=%u result=%lld", U32("nr"), I64("result")),
+	ROW(CTX_SWITCH, BOTH, "sched", "from_pid=%u to_pid=%u", U32("from_pid"), U32("to_pid")),
+	ROW(PAGE_FAULT, SPEC, "mm", "addr=0x%llx error=0x%x", ADDRESS("addr"), U32("error")),
+	ROW(PAGE_FAULT, KEVLAR, "mm", "addr=0x%llx rip=0x%llx reason=0x%x", ADDRESS("addr"), ADDRESS("rip"),
+	    U32("reason")),
+	ROW(PTE_MAP, BOTH, "mm", WORDS),
+	ROW(PTE_MAP_EXISTING, BOTH, "mm", WORDS),
+	ROW(PAGE_CONTENT, BOTH, "mm", WORDS),
+	ROW(SIGNAL_SEND, BOTH, "signal", WORDS),
+	ROW(SIGNAL_CHECK, BOTH, "signal", WORDS),
+	ROW(SIGNAL_DELIVER, BOTH, "signal", WORDS),
+	ROW(WAITQ_SLEEP, BOTH, "sched", "waitq=0x%x", U32("waitq")),
+	ROW(WAITQ_WAKE, BOTH, "sched", "waitq=0x%x woken=%u", U32("waitq"), U32("woken")),
+	ROW(NET_CONNECT, SPEC, "net", "ip=0x%x port=%u", OF(U32, "ip", "ipv4"), U32("port")),
+	ROW(NET_CONNECT, KEVLAR, "net", "fd=%u ip=0x%x port=%u result=%u", U32("fd"), OF(U32, "ip", "ipv4"),
+	    U32("port"), U32("result")),
+	ROW(NET_SEND, SPEC, "net", "len=%u", OF(U32, "len", "bytes")),
+	ROW(NET_SEND, KEVLAR, "net", "fd=%u len=%u result=%u", U32("fd"), OF(U32, "len", "bytes"),
+	    U32("result")),
+	ROW(NET_RECV, SPEC, "net", "len=%u", OF(U32, "len", "bytes")),
+	ROW(NET_RECV, KEVLAR, "net", "fd=%u len=%u result=%u", U32("fd"), OF(U32, "len", "bytes"),
+	    U32("result")),
+	ROW(NET_POLL, SPEC, "net", "events=0x%x", U32("events")),
+	ROW(NET_POLL, KEVLAR, "net", "fd=%u unused=%u revents=0x%x", U32("fd"), U32("unused"),
+	    U32("revents")),
+	ROW(NET_RX_PACKET, BOTH, "net", "frame_len=%u protocol=%u", OF(U32, "frame_len", "bytes"),
+	    U32("protocol")),
+	ROW(NET_TX_PACKET, BOTH, "net", "frame_len=%u protocol=%u", OF(U32, "frame_len", "bytes"),
+	    U32("protocol")),
+	ROW(NET_TCP_STATE, SPEC, "net", "old=%u new=%u", U32("old"), U32("new")),
+	ROW(NET_TCP_STATE, KEVLAR, "net", "handle=%u old=%u new=%u", U32("handle"), U32("old"), U32("new")),
+	ROW(NET_DNS_QUERY, BOTH, "net", "id=%u", U32("id")),
+};
+
+/* Returns how many events the layout has. */
+static uint32_t load_types(struct ktread_types *types, enum ktread_v1_layout layout)
+{
+	uint32_t loaded = 0;
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		const struct well_known *known = &table[i];
+		uint8_t fields = 0;
+
+		if (known->layout != BOTH && known->layout != (int)layout)
+			continue;
+		while (known->field[fields].name)
+			fields++;
+		types->row[known->id] = (struct ktread_type){
+			.id = known->id,
+			.fields = fields,
+			.state = KTRX_STATE_RECORD,
+			.wanted = KTRX_STATE_RECORD,
+			.name_alone = 1,
+			.thread_bits = KTRX1_PID_MASK,
+			.group = known->group,
+			.name = known->name,
+			.text = known->text,
+			.file = "",
+			.field = known->field,
+		};
+		loaded++;
+	}
+	return loaded;
+}
+
+/* Reading. */
 
 static bool in_order(const struct ktrx1_record *record, int count, uint64_t stamp)
 {
@@ -156,7 +264,7 @@ static void describe(struct ktread *trace, uint32_t cpus)
 	trace->info.version = KTRX1_VERSION;
 	trace->info.records_only = 1;
 	trace->info.cpus = cpus;
-	trace->info.types = ktread_types_load_v1(&trace->types, trace->options.v1_layout);
+	trace->info.types = load_types(&trace->types, trace->options.v1_layout);
 }
 
 /* Oddities of a header that do not keep the records from being read. */
