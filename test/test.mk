@@ -91,11 +91,12 @@ $(call unit_variant,asan,$(SANITIZE))
 
 # Those that take 20 s and more begin first, the longest before all, and many short ones are left for the end: so every job
 # has something to do until it.
-LONG_TESTS := $(addprefix test/qemu/,clock.sh live.sh unix_programs.sh) test/unit/kernel_build/matrix.sh \
-	$(addprefix test/qemu/,hwt_functions.sh hwt_blocks.sh plugin.sh features.sh run_expect.sh console_prompt.sh \
-	proc_words.sh extract_peer.sh stress.sh) test/unit/kernel_build/code.sh \
-	$(addprefix test/qemu/,run_kill.sh doctor.sh run_commands.sh porting.sh ktrdump.sh run_outcomes.sh unix_trace.sh) \
-	test/fuzz/ktread_replay.sh
+LONG_TESTS := test/qemu/clock.sh test/unit/kernel_build/matrix.sh \
+	$(addprefix test/qemu/,run_expect.sh unix_programs.sh features.sh live.sh hwt_blocks.sh run_outcomes.sh) test/fuzz/kdump.sh \
+	test/qemu/hwt_functions.sh test/fuzz/cmd.sh test/golden/memory.sh test/qemu/run_commands.sh build/test/asan/why_many \
+	$(addprefix test/unit/kernel_build/,ktr.sh callers.sh) test/qemu/run_transports.sh test/golden/danger.sh \
+	test/fuzz/ktread_replay.sh test/qemu/transport_kvm.sh test/unit/kernel_build/macros.sh bench/short.sh \
+	test/unit/kernel_build/cplusplus_rows.sh test/qemu/single.sh test/perfetto/demo.sh test/qemu/console_prompt.sh
 in_order = $(foreach test,$(LONG_TESTS),$(filter $(test),$(1))) $(filter-out $(LONG_TESTS),$(1))
 
 .PHONY: test-unit test-scripts run-tests run-soak
