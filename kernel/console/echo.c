@@ -10,7 +10,7 @@
 #include "ktrace/settings.h"
 
 #include "../core/state.h"
-#include "format.h"
+#include "line.h"
 
 enum { ECHO_TEXT = 1, ECHO_ALL = 2 }; /* values of debug.ktr.verbose */
 

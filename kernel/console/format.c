@@ -3,7 +3,7 @@
  * Events as text. Neither the row nor the payload is trusted: a conversion gets what the next field's type
  * says, cut to the bytes that are there, and never what the conversion claims it to be.
  */
-#include "format.h"
+#include "line.h"
 
 #include <stdbool.h>
 

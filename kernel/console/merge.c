@@ -3,7 +3,7 @@
  * A cursor a ring. Cursors keep no payload: what lies before each is peeked at for its stamp, and read once
  * more when its turn has come. If it has gone by then, the cursor tells so and the next one comes.
  */
-#include "merge.h"
+#include "line.h"
 
 #include "ktrace/clock.h"
 

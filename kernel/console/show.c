@@ -6,8 +6,7 @@
 #include "../core/pattern.h"
 #include "../core/row.h"
 #include "../core/state.h"
-#include "format.h"
-#include "merge.h"
+#include "line.h"
 #include "pager.h"
 
 #define KTRACE_CPU_LIMIT 100000u /* numbers from here on are no CPU */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ISA debug console: each byte written to the port lands in the host's file. Reading the port gives its
  * number. */
-#include "output.h"
+#include "drivers.h"
 
 #include "ktrace_io.h"
 

@@ -7,9 +7,7 @@
  * complete dump in the memory, the older one behind a new one in the first half loses its magic then. A dump
  * larger than a half has the memory to itself. Bytes that no dump announced are laid one behind the other.
  */
-#include "bus.h"
-#include "output.h"
-#include "pci.h"
+#include "drivers.h"
 
 #include "ktrace_io.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* PCI by way of a bridge's two access functions: the part that is the same for ports and memory. */
-#include "pci.h"
+#include "drivers.h"
 
 #include "ktrace_io.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* PCI configuration space in memory, as on AArch64 and RISC-V boards and newer PCs. */
-#include "pci.h"
+#include "drivers.h"
 
 #include "ktrace_io.h"
 

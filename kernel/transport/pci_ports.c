@@ -3,7 +3,7 @@
  * PCI configuration space through the PC's two ports. The address port is put back, because the kernel may
  * have been interrupted between its own two accesses.
  */
-#include "pci.h"
+#include "drivers.h"
 
 #include "ktrace_io.h"
 

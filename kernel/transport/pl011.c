@@ -3,7 +3,7 @@
  * ARM's PL011 UART. As with the 16550, the kernel's own driver finds its registers unchanged; a UART that
  * nobody switched on yet is switched on for as long as bytes go out.
  */
-#include "output.h"
+#include "drivers.h"
 
 #include "ktrace_io.h"
 

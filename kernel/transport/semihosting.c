@@ -6,9 +6,7 @@
  * it differs from one QEMU to the next, and some drop it. KTRACE_SYS_WRITEC reaches the console in all of
  * them.
  */
-#include "output.h"
-
-#include "semihosting.h"
+#include "drivers.h"
 
 #define KTRACE_SYS_OPEN	       0x01u
 #define KTRACE_SYS_WRITEC      0x03u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* What all transports share: which one is in use, one sender at a time, short writes. */
-#include "output.h"
+#include "drivers.h"
 
 #include "ktrace/port.h"
 #include "ktrace_io.h"

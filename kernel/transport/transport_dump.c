@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Dumps of this kernel's own trace through a transport. The buffer belongs to whoever holds the output. */
-#include "output.h"
+#include "drivers.h"
 
 #include "ktrace/control.h"
 #include "ktrace/port.h"

@@ -3,7 +3,7 @@
  * UARTs of the 8250 family. The kernel's own driver may have been interrupted anywhere, so the registers that
  * matter are saved, set for polled output, and put back once the last byte has left.
  */
-#include "output.h"
+#include "drivers.h"
 
 #include "ktrace_io.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Finding and setting up a virtio-console among a board's virtio-mmio slots; versions 1 (legacy) and 2. */
-#include "bus.h"
-#include "output.h"
-#include "virtio_queue.h"
+#include "drivers.h"
 
 #include "ktrace_io.h"
 

@@ -3,9 +3,7 @@
  * Finding and setting up a virtio-console on PCI through its legacy registers, which lie in I/O ports: what a
  * PC of QEMU's offers unless told otherwise.
  */
-#include "output.h"
-#include "pci.h"
-#include "virtio_queue.h"
+#include "drivers.h"
 
 #include "ktrace_io.h"
 

@@ -4,9 +4,7 @@
  * physical memory; the chain is given to the device and its return polled for. A device that keeps a chain
  * for good owns our descriptors, so after a stall nothing more is sent: `size` becomes 0.
  */
-#include "bus.h"
-#include "output.h"
-#include "virtio_queue.h"
+#include "drivers.h"
 
 #include "ktrace_io.h"
 

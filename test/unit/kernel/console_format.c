@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/console/format.h"
+#include "kernel/console/line.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 

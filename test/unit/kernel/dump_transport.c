@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace_dump(): a trace through a transport, with what may come between. */
 #include "unit/support/dump_support.h"
-#include "kernel/transport/output.h"
+#include "kernel/transport/drivers.h"
 
 static struct {
 	unsigned char bytes[1 << 20];

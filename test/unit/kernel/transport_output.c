@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* transport.c: choice, one sender at a time, short writes, streamed records. */
-#include "kernel/transport/output.h"
+#include "kernel/transport/drivers.h"
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
 

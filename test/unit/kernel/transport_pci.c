@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* pci.c over both kinds of configuration access, and ivshmem.c, which is its customer with a memory BAR. */
-#include "kernel/transport/pci.h"
+#include "kernel/transport/drivers.h"
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
 

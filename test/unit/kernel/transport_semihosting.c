@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kernel/transport/semihosting.h"
+#include "kernel/transport/drivers.h"
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
 
