@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "analyze/near.h"
 
 #define SEPARATORS ", \t\n"
@@ -55,17 +56,13 @@ void requests_close(struct requests *requests)
 
 static int add(struct requests *requests, struct ktrx_request request)
 {
-	if (requests->count == requests->room) {
-		uint32_t room = requests->room ? 2 * requests->room : 64;
-		struct ktrx_request *grown = NULL;
+	struct ktrx_request *grown = NULL;
 
-		if (room <= REQUESTS_MAX)
-			grown = realloc(requests->request, room * sizeof(*grown));
-		if (!grown)
-			return refuse_memory(requests);
-		requests->request = grown;
-		requests->room = room;
-	}
+	if (requests->count < REQUESTS_MAX)
+		grown = base_grow(requests->request, &requests->room, requests->count + 1u, sizeof(*grown));
+	if (!grown)
+		return refuse_memory(requests);
+	requests->request = grown;
 	requests->request[requests->count++] = request;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "analyze/switched.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
@@ -173,19 +174,14 @@ void spans_destroy(struct spans *s)
 
 static int grow(struct spans *s, struct pool *pool, uint32_t number)
 {
-	uint32_t count = pool->count ? pool->count : 16;
-	struct owner *owner;
+	uint32_t i = pool->count;
+	struct owner *owner = base_grow(pool->owner, &pool->count, (size_t)number + 1, sizeof(*owner));
 
-	while (count <= number)
-		count *= 2;
-	owner = realloc(pool->owner, count * sizeof(*owner));
 	if (!owner)
 		return KTREAD_E_MEMORY;
-	memset(owner + pool->count, 0, (count - pool->count) * sizeof(*owner));
-	for (uint32_t i = pool->count; i < count; i++)
+	for (; i < pool->count; i++)
 		owner[i].gaps = s->gaps;
 	pool->owner = owner;
-	pool->count = count;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "analyze/scheduling.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
@@ -136,20 +137,16 @@ static inline int touch(struct threads *t, uint32_t id, uint32_t *index)
 
 static int touch_cpu(struct threads *t, uint32_t cpu)
 {
-	uint32_t cpus = t->cpus ? t->cpus : 8;
-	uint32_t *on;
+	uint32_t i = t->cpus, *on;
 
 	if (cpu < t->cpus)
 		return 0;
-	while (cpus <= cpu)
-		cpus *= 2;
-	on = realloc(t->on, cpus * sizeof(*on));
+	on = base_grow(t->on, &t->cpus, (size_t)cpu + 1, sizeof(*on));
 	if (!on)
 		return KTREAD_E_MEMORY;
-	for (uint32_t i = t->cpus; i < cpus; i++)
+	for (; i < t->cpus; i++)
 		on[i] = NOBODY;
 	t->on = on;
-	t->cpus = cpus;
 	return 0;
 }
 

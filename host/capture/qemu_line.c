@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/machine.h"
 #include "error.h"
 
@@ -155,22 +156,14 @@ int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes)
 /* Takes over `word`, which may be NULL if there was no memory for it. */
 static void store(struct capture_words *words, char *word)
 {
-	if (word && words->count + 2 > words->room) {
-		size_t room = words->room ? words->room * 2 : 32;
-		char **grown = realloc(words->word, room * sizeof(*grown));
+	char **grown = word ? base_grow(words->word, &words->room, words->count + 2, sizeof(*grown)) : NULL;
 
-		if (!grown) {
-			free(word);
-			word = NULL;
-		} else {
-			words->word = grown;
-			words->room = room;
-		}
-	}
-	if (!word) {
+	if (!grown) {
+		free(word);
 		words->failed = true;
 		return;
 	}
+	words->word = grown;
 	words->word[words->count++] = word;
 	words->word[words->count] = NULL;
 }

@@ -38,7 +38,7 @@ int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes);
 struct capture_words {
 	char **word; /* owned, as are the words; NULL while empty */
 	size_t count;
-	size_t room;
+	uint32_t room;
 	bool failed; /* a word could not be stored: the list must not be used */
 };
 

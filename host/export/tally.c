@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "analyze/repeats.h"
 
 #define BRIEFS 256
@@ -157,31 +158,25 @@ struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, 
 		[TALLY_BY_THREAD] = KTRX_THREAD_MAX + 1,
 		[TALLY_BY_CPU] = TALLY_CPUS,
 	};
-	struct tally_entry *list = NULL;
-	size_t length = 0, room = 0;
+	uint32_t room = 0;
+	struct tally_entry *list = base_grow(NULL, &room, 1, sizeof(*list)), *larger;
+	size_t length = 0;
 
 	for (uint32_t key = 0; (key = next_key(tally, kind, key)) < keys[kind]; key++) {
 		struct tally_count count = count_of(tally, kind, key);
 
 		if (!count.count && !(kind == TALLY_BY_EVENT && tally->repeats[key]))
 			continue;
-		if (length == room) {
-			struct tally_entry *larger;
-
-			room = room ? 2 * room : 64;
-			larger = realloc(list, room * sizeof(*list));
-			if (!larger) {
-				free(list);
-				return NULL;
-			}
-			list = larger;
+		larger = list ? base_grow(list, &room, length + 1, sizeof(*list)) : NULL;
+		if (!larger) {
+			free(list);
+			return NULL;
 		}
+		list = larger;
 		list[length++] = (struct tally_entry){ count.count, count.first, count.sequence, key };
 	}
 	*entries = length;
-	if (!list)
-		return calloc(1, sizeof(*list));
-	if (order == TALLY_MOST_FIRST)
+	if (list && order == TALLY_MOST_FIRST)
 		qsort(list, length, sizeof(*list), most_first);
 	return list;
 }

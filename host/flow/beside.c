@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "analyze/demangle.h"
 #include "flow/views.h"
 #include "flow/payload.h"
@@ -50,7 +51,8 @@ struct ring {
 	uint64_t matched;
 	uint64_t doubt_to; /* a recorder's event was not found: it may come up to here */
 	struct waiting *queue;
-	size_t first, count, room;
+	size_t first, count;
+	uint32_t room;
 	size_t placed;	 /* of these, in time */
 	size_t held_end; /* those from `placed` up to here are held */
 };
@@ -107,15 +109,11 @@ static int add_waiting(struct ring *ring, enum type type, struct waiting **added
 	if (ring->first + ring->count == ring->room && ring->first > ring->room / 2) {
 		memmove(ring->queue, ring->queue + ring->first, ring->count * sizeof(*ring->queue));
 		ring->first = 0;
-	} else if (ring->first + ring->count == ring->room) {
-		size_t room = ring->room ? 2 * ring->room : 16;
-
-		waiting = realloc(ring->queue, room * sizeof(*waiting));
-		if (!waiting)
-			return KTREAD_E_MEMORY;
-		ring->queue = waiting;
-		ring->room = room;
 	}
+	waiting = base_grow(ring->queue, &ring->room, ring->first + ring->count + 1, sizeof(*waiting));
+	if (!waiting)
+		return KTREAD_E_MEMORY;
+	ring->queue = waiting;
 	waiting = &ring->queue[ring->first + ring->count++];
 	*waiting = (struct waiting){ .type = type, .run = ring->piece.run, .thread = KTREAD_NO_THREAD };
 	*added = waiting;

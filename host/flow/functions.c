@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/symbols_file.h"
+#include "base/grow.h"
 #include "base/open.h"
 #include "ktread/ktread.h"
 
@@ -83,13 +84,12 @@ static int grow_slots(struct flow_functions *functions)
 
 static int grow_rows(struct flow_functions *functions)
 {
-	uint32_t room = functions->room ? 2 * functions->room : 512;
-	struct flow_function **row = realloc(functions->row, room * sizeof(struct flow_function *));
+	struct flow_function **row = base_grow(functions->row, &functions->room, functions->count + 1u,
+					       sizeof(struct flow_function *));
 
 	if (!row)
 		return KTREAD_E_MEMORY;
 	functions->row = row;
-	functions->room = room;
 	return 0;
 }
 
@@ -259,23 +259,19 @@ static int fail(char *message, size_t size, const char *path, const char *why)
 	return -1;
 }
 
-static int add_line(struct flow_lines *lines, size_t *room, const struct flow_line *line)
+static int add_line(struct flow_lines *lines, uint32_t *room, const struct flow_line *line)
 {
-	if (lines->count == *room) {
-		size_t larger = *room ? 2 * *room : 4096;
-		struct flow_line *grown = realloc(lines->line, larger * sizeof(*grown));
+	struct flow_line *grown = base_grow(lines->line, room, lines->count + 1, sizeof(*grown));
 
-		if (!grown)
-			return -1;
-		lines->line = grown;
-		*room = larger;
-	}
+	if (!grown)
+		return -1;
+	lines->line = grown;
 	lines->line[lines->count++] = *line;
 	return 0;
 }
 
 /* Each row holds up to the next one; the last of a sequence only ends it. */
-static int read_unit(struct flow_lines *lines, size_t *room, Dwarf_Die *unit)
+static int read_unit(struct flow_lines *lines, uint32_t *room, Dwarf_Die *unit)
 {
 	struct flow_line line = { .source = NULL };
 	size_t count;
@@ -317,7 +313,7 @@ int flow_lines_read(struct flow_lines *lines, const char *path, char *message, s
 	struct symbols_file *file = calloc(1, sizeof(*file));
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = NULL;
-	size_t room = 0;
+	uint32_t room = 0;
 	int status = 0;
 
 	*lines = (struct flow_lines){ .file = file };

@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "analyze/wellknown.h"
 #include "ktrx/v2.h"
 
 struct row {
 	struct flow_kernel_event *event;
-	size_t count, room;
+	size_t count;
+	uint32_t room;
 };
 
 struct flow_kernel {
@@ -18,16 +20,11 @@ struct flow_kernel {
 
 static struct row *row_of(struct flow_kernel *kernel, uint32_t cpu)
 {
-	struct row *grown;
+	struct row *grown = base_grow(kernel->row, &kernel->cpus, (size_t)cpu + 1, sizeof(*grown));
 
-	if (cpu < kernel->cpus)
-		return &kernel->row[cpu];
-	grown = realloc(kernel->row, (cpu + 1) * sizeof(*grown));
 	if (!grown)
 		return NULL;
 	kernel->row = grown;
-	while (kernel->cpus <= cpu)
-		kernel->row[kernel->cpus++] = (struct row){ 0 };
 	return &kernel->row[cpu];
 }
 
@@ -48,15 +45,10 @@ static int keep(struct flow_kernel *kernel, const struct ktread_event *event, co
 
 	if (!row)
 		return KTREAD_E_MEMORY;
-	if (row->count == row->room) {
-		const size_t room = row->room ? 2 * row->room : 256;
-
-		grown = realloc(row->event, room * sizeof(*grown));
-		if (!grown)
-			return KTREAD_E_MEMORY;
-		row->event = grown;
-		row->room = room;
-	}
+	grown = base_grow(row->event, &row->room, row->count + 1, sizeof(*grown));
+	if (!grown)
+		return KTREAD_E_MEMORY;
+	row->event = grown;
 	row->event[row->count++] =
 		(struct flow_kernel_event){ event->stamp, thread_behind(event, known), event->id };
 	return 0;

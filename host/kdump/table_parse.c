@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/machine.h"
 #include "ktread/ktread.h"
 
@@ -34,7 +35,8 @@ struct line {
 struct parser {
 	struct kdump_table *table;
 	struct line *line;
-	size_t lines, room;
+	size_t lines;
+	uint32_t room;
 	const char *machine; /* "" if it has no name */
 	bool memory;	     /* ran out */
 };
@@ -123,20 +125,16 @@ static void take_value(struct parser *parser, char *at, bool flag)
 {
 	char *type = next_name(&at), *number = next_word(&at);
 	struct kdump_value value = { .name = next_name(&at) };
+	struct line *larger;
 
 	if (!to_number(number, &value.value) || !*value.name || (flag && value.value == 0))
 		return;
-	if (parser->lines == parser->room) {
-		size_t room = parser->room ? 2 * parser->room : 256;
-		struct line *larger = realloc(parser->line, room * sizeof(*larger));
-
-		if (!larger) {
-			parser->memory = true;
-			return;
-		}
-		parser->line = larger;
-		parser->room = room;
+	larger = base_grow(parser->line, &parser->room, parser->lines + 1, sizeof(*larger));
+	if (!larger) {
+		parser->memory = true;
+		return;
 	}
+	parser->line = larger;
 	parser->line[parser->lines] = (struct line){ .type = find_type(parser, type),
 						     .flag = flag,
 						     .order = (unsigned)parser->lines,
