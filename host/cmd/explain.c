@@ -65,14 +65,9 @@ static int add_earlier(const struct explain_options *options, struct why_evidenc
 
 static int status_of(const struct why_findings *findings)
 {
-	const struct why_finding *first = why_findings_at(findings, 0);
+	const enum finding_mark mark = why_findings_at(findings, 0)->base.mark;
 
-	if (first->open)
-		return EXPLAIN_UNKNOWN;
-	if (why_verdict_is_healthy(first->verdict))
-		return 0;
-	return first->verdict == WHY_UNKNOWN || first->sure == WHY_POSSIBLE ? EXPLAIN_UNKNOWN
-									    : EXPLAIN_PROBLEM;
+	return mark == FINDING_OK ? 0 : mark == FINDING_WRONG ? EXPLAIN_PROBLEM : EXPLAIN_UNKNOWN;
 }
 
 static void report(const struct explain_options *options, struct base_output *out,

@@ -45,6 +45,8 @@ void finding_put_wrapped(struct base_output *out, unsigned width, unsigned inden
 			take = room;
 			while (take > room / 2 && text[take] != ' ')
 				take--;
+			if (text[take] != ' ') /* a word that is too long for a line */
+				take = room;
 		}
 		base_output_format(out, "%*s%.*s\n", (int)(indent + further), "", (int)take, text);
 		text += take;

@@ -70,7 +70,7 @@ const char *why_say_owes(const struct why_evidence *evidence, const struct why_c
 void why_finding_askers(struct why_finding *finding, const struct why_evidence *evidence,
 			const struct why_cpu *asked)
 {
-	char line[WHY_LINE];
+	char line[FINDING_LINE];
 
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *asker = &evidence->cpu[n];
@@ -78,7 +78,7 @@ void why_finding_askers(struct why_finding *finding, const struct why_evidence *
 		if (!why_asks_for(asker, asked) ||
 		    why_age(evidence, asker->row.ipi_stamp) < why_ms(evidence, USUAL_MS))
 			continue;
-		why_finding_line(finding, "%s", why_say_asks(evidence, asker, line, sizeof(line)));
+		finding_evidence(&finding->base, "%s", why_say_asks(evidence, asker, line, sizeof(line)));
 		why_finding_actor(finding,
 				  (struct why_actor){ .id = KTRX_HOLDER_CPU | asker->number,
 						      .ticks = why_age(evidence, asker->row.ipi_stamp),

@@ -24,13 +24,13 @@ static bool is_late(const struct why_evidence *evidence, const struct why_cpu *c
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct why_cpu *asker)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, WHY_LIKELY);
-	char line[WHY_LINE];
+	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, FINDING_LIKELY);
+	char line[FINDING_LINE];
 	uint32_t owing = 0;
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "%s", why_say_asks(evidence, asker, line, sizeof(line)));
+	finding_say(finding->base.what, "%s", why_say_asks(evidence, asker, line, sizeof(line)));
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | asker->number,
 						       .ticks = why_age(evidence, asker->row.ipi_stamp),
 						       .pc = asker->row.ipi_pc });
@@ -39,17 +39,17 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 
 		if (!why_asks_for(asker, asked) || owing++ >= SHOWN)
 			continue;
-		why_finding_line(finding, "%s", why_say_owes(evidence, asked, line, sizeof(line)));
+		finding_evidence(&finding->base, "%s", why_say_owes(evidence, asked, line, sizeof(line)));
 		why_finding_actor(finding,
 				  (struct why_actor){ .id = KTRX_HOLDER_CPU | n,
 						      .pc = asked->has_registers ? asked->pc : asked->row.pc,
 						      .exact = true });
 	}
 	if (owing > SHOWN)
-		why_finding_line(finding, "%" PRIu32 " more CPUs have not answered", owing - SHOWN);
+		finding_evidence(&finding->base, "%" PRIu32 " more CPUs have not answered", owing - SHOWN);
 	if (owing == 0) {
-		finding->sure = WHY_POSSIBLE;
-		why_finding_line(finding,
+		finding->base.certain = FINDING_POSSIBLE;
+		finding_evidence(&finding->base,
 				 "all that were asked have answered: ktrace_ipi_wait_end() was not called, "
 				 "or the answers were lost");
 	}

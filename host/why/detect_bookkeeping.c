@@ -95,15 +95,15 @@ static void explain(const struct why_evidence *evidence, const struct doubtful *
 
 	(void)evidence;
 	if (one->doubt == UNPROVEN) {
-		why_finding_missing(
-			finding, "ktrace_thread_exit() by each thread that ends, before its last switch; "
-				 "ktrace_thread_block() before each sleep; or sched.switch with states, and "
-				 "rings that reach back so far");
+		finding_say(finding->base.advice,
+			    "ktrace_thread_exit() by each thread that ends, before its last switch; "
+			    "ktrace_thread_block() before each sleep; or sched.switch with states, and "
+			    "rings that reach back so far");
 		return;
 	}
 	if (one->doubt == PASSED_OVER && !turn->thread->holder.priority)
 		why_say(hook, sizeof(hook), ", or it is less urgent (ktrace_thread_priority() would say so)");
-	why_finding_line(finding,
+	finding_evidence(&finding->base,
 			 "the scheduler does not have it in its queue, or a hook is missing where the thread "
 			 "runs, sleeps or ends%s",
 			 hook);
@@ -112,23 +112,24 @@ static void explain(const struct why_evidence *evidence, const struct doubtful *
 static int tell_threads(const struct why_evidence *evidence, struct why_findings *findings,
 			const struct doubtful *found, uint32_t count)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_BOOKKEEPING,
-						      found->doubt == UNPROVEN ? WHY_POSSIBLE : WHY_LIKELY);
-	char text[WHY_LINE];
+	struct why_finding *finding = why_finding_new(
+		findings, WHY_BOOKKEEPING, found->doubt == UNPROVEN ? FINDING_POSSIBLE : FINDING_LIKELY);
+	char text[FINDING_LINE];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "%s", say_doubt(evidence, found, text, sizeof(text)));
+	finding_say(finding->base.what, "%s", say_doubt(evidence, found, text, sizeof(text)));
 	explain(evidence, found, finding);
 	for (uint32_t n = 0; n < count; n++) {
 		if (n > 0 && n < SHOWN)
-			why_finding_line(finding, "%s", say_doubt(evidence, &found[n], text, sizeof(text)));
+			finding_evidence(&finding->base, "%s",
+					 say_doubt(evidence, &found[n], text, sizeof(text)));
 		why_finding_actor(finding,
 				  (struct why_actor){ .id = found[n].turn.thread->id + 1,
 						      .ticks = why_age(evidence, found[n].turn.since) });
 	}
 	if (count > SHOWN)
-		why_finding_line(finding, "and %" PRIu32 " more", count - SHOWN);
+		finding_evidence(&finding->base, "and %" PRIu32 " more", count - SHOWN);
 	return 0;
 }
 
@@ -164,12 +165,12 @@ static int look_at_cpu(const struct why_evidence *evidence, struct why_findings 
 
 	if (!why_idle_is_stale(evidence, cpu))
 		return 0;
-	finding = why_finding_new(findings, WHY_BOOKKEEPING, WHY_POSSIBLE);
+	finding = why_finding_new(findings, WHY_BOOKKEEPING, FINDING_POSSIBLE);
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "CPU %" PRIu32 " says that it idles, but runs %s", cpu->number,
-			 why_say_running(evidence, cpu, who, sizeof(who)));
-	why_finding_line(finding,
+	finding_say(finding->base.what, "CPU %" PRIu32 " says that it idles, but runs %s", cpu->number,
+		    why_say_running(evidence, cpu, who, sizeof(who)));
+	finding_evidence(&finding->base,
 			 "ktrace_mode(KTRX_MODE_KERNEL) is not called where a CPU leaves its idle loop");
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number });
 	return 0;

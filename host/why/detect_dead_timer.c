@@ -68,7 +68,7 @@ static void say_sleepers(const struct why_evidence *evidence, const struct why_c
 						      .pc = thread->holder.wait_pc });
 		if (shown++ == SHOWN)
 			break;
-		why_finding_line(finding, "%s, asleep there in %s, should have been woken %s ago",
+		finding_evidence(&finding->base, "%s, asleep there in %s, should have been woken %s ago",
 				 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
 				 why_say_call(evidence, thread->holder.wait_pc, place, sizeof(place)),
 				 why_say_ticks(evidence, why_age(evidence, thread->holder.deadline), ticks,
@@ -82,25 +82,25 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	const bool alive = lived_on(cpu) > why_ms(evidence, LATE_MS);
 	struct why_finding *finding = why_finding_new(
 		findings, WHY_DEAD_TIMER,
-		alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? WHY_CERTAIN : WHY_LIKELY);
+		alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN : FINDING_LIKELY);
 	char ticks[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "the timer of CPU %" PRIu32 " has stopped", cpu->number);
+	finding_say(finding->base.what, "the timer of CPU %" PRIu32 " has stopped", cpu->number);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu) });
-	why_finding_line(finding, "its last tick came %s before the end, when %s was at %s",
+	finding_evidence(&finding->base, "its last tick came %s before the end, when %s was at %s",
 			 why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)),
 			 why_say_actor(evidence, cpu->row.thread + 1, thread, sizeof(thread)),
 			 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
 	if (alive)
-		why_finding_line(finding,
+		finding_evidence(&finding->base,
 				 "it lived on for %s at least: other interrupts came, or threads ran",
 				 why_say_ticks(evidence, lived_on(cpu), ticks, sizeof(ticks)));
 	say_sleepers(evidence, cpu, finding);
 	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
-		why_finding_line(finding, "interrupts are on there");
+		finding_evidence(&finding->base, "interrupts are on there");
 	return 0;
 }
 

@@ -71,14 +71,15 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 	const struct why_evidence *evidence = context->evidence;
 	char from[WHY_WORDS], to[WHY_WORDS], lock[WHY_WORDS], since[WHY_WORDS], at[WHY_WORDS];
 
-	why_finding_line(finding, "%s %s%s for lock %s%s", say_party(context, edge->from, from, sizeof(from)),
+	finding_evidence(&finding->base, "%s %s%s for lock %s%s",
+			 say_party(context, edge->from, from, sizeof(from)),
 			 edge->kind == WHY_EDGE_SPIN   ? "spins"
 			 : edge->kind == WHY_EDGE_POLL ? "is runnable and waits"
 						       : "sleeps",
 			 why_say_since(evidence, " ", edge->since, since, sizeof(since)),
 			 why_say_object(evidence, edge->object, lock, sizeof(lock)),
 			 why_say_called(evidence, " in ", edge->pc, at, sizeof(at)));
-	why_finding_line(finding, "  %s has it%s%s%s", say_owner(context, edge, to, sizeof(to)),
+	finding_evidence(&finding->base, "  %s has it%s%s%s", say_owner(context, edge, to, sizeof(to)),
 			 why_say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
 			 why_say_called(evidence, ", taken in ", edge->held_pc, at, sizeof(at)),
 			 is_from_before(context, edge) ? ", not given up by the thread that took it" : "");
@@ -100,15 +101,16 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 		say_lock(context, finding, edge);
 		return;
 	case WHY_EDGE_JOIN:
-		why_finding_line(finding, "%s waits%s for the end of %s%s", from, since, to, at);
+		finding_evidence(&finding->base, "%s waits%s for the end of %s%s", from, since, to, at);
 		return;
 	case WHY_EDGE_IPI:
-		why_finding_line(finding, "%s waits%s for an answer to its interrupt%s", from, since, at);
-		why_finding_line(finding, "  %s does not take it: interrupts are off there", to);
+		finding_evidence(&finding->base, "%s waits%s for an answer to its interrupt%s", from, since,
+				 at);
+		finding_evidence(&finding->base, "  %s does not take it: interrupts are off there", to);
 		return;
 	case WHY_EDGE_TURN:
-		why_finding_line(finding, "%s could run%s, but CPU %" PRIu32 " is kept by who has it", from,
-				 since, edge->to);
+		finding_evidence(&finding->base, "%s could run%s, but CPU %" PRIu32 " is kept by who has it",
+				 from, since, edge->to);
 		return;
 	case WHY_EDGE_RUNS:
 		return;
@@ -193,11 +195,11 @@ static bool is_usual(const struct why_evidence *evidence, const struct cycle *cy
 	       (evidence->went_on || why_somebody_works(evidence));
 }
 
-static enum why_sure how_sure(const struct why_evidence *evidence, const struct cycle *cycle)
+static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct cycle *cycle)
 {
 	if (is_young(evidence, cycle))
-		return WHY_POSSIBLE;
-	return cycle->told ? WHY_CERTAIN : WHY_LIKELY;
+		return FINDING_POSSIBLE;
+	return cycle->told ? FINDING_CERTAIN : FINDING_LIKELY;
 }
 
 static bool is_lossy(const struct why_evidence *evidence)
@@ -230,22 +232,22 @@ static void say_self(const struct context *context, struct why_finding *finding,
 			edge = cycle->edge[n];
 	why_say_object(evidence, edge->object, lock, sizeof(lock));
 	if (cpu < evidence->cpus && evidence->cpu[cpu].has_row && evidence->cpu[cpu].row.nesting > 0)
-		why_finding_head(finding,
-				 "CPU %" PRIu32 " wants lock %s in the handler of interrupt %" PRIu32
-				 ", and what it interrupted has it%s",
-				 cpu, lock, evidence->cpu[cpu].row.irq, since);
+		finding_say(finding->base.what,
+			    "CPU %" PRIu32 " wants lock %s in the handler of interrupt %" PRIu32
+			    ", and what it interrupted has it%s",
+			    cpu, lock, evidence->cpu[cpu].row.irq, since);
 	else if (cpu < evidence->cpus && is_left_behind(evidence, cpu, edge->object))
-		why_finding_head(finding, "%s wants lock %s, with which %s went to sleep there%s", party,
-				 lock,
-				 why_say_actor(evidence, evidence->cpu[cpu].row.broken_thread + 1, other,
-					       sizeof(other)),
-				 since);
+		finding_say(finding->base.what, "%s wants lock %s, with which %s went to sleep there%s",
+			    party, lock,
+			    why_say_actor(evidence, evidence->cpu[cpu].row.broken_thread + 1, other,
+					  sizeof(other)),
+			    since);
 	else if (is_from_before(context, edge))
-		why_finding_head(finding,
-				 "%s wants lock %s, which that CPU has had since before it switched to it%s",
-				 party, lock, since);
+		finding_say(finding->base.what,
+			    "%s wants lock %s, which that CPU has had since before it switched to it%s",
+			    party, lock, since);
 	else
-		why_finding_head(finding, "%s wants lock %s and has it already%s", party, lock, since);
+		finding_say(finding->base.what, "%s wants lock %s and has it already%s", party, lock, since);
 }
 
 static void say_head(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
@@ -261,10 +263,11 @@ static void say_head(const struct context *context, struct why_finding *finding,
 	}
 	say_party(context, cycle->party[1], two, sizeof(two));
 	if (cycle->waits == 2)
-		why_finding_head(finding, "%s and %s wait for each other%s", one, two, since);
+		finding_say(finding->base.what, "%s and %s wait for each other%s", one, two, since);
 	else
-		why_finding_head(finding, "%" PRIu32 " wait in a ring for each other, %s and %s among them%s",
-				 cycle->waits, one, two, since);
+		finding_say(finding->base.what,
+			    "%" PRIu32 " wait in a ring for each other, %s and %s among them%s", cycle->waits,
+			    one, two, since);
 }
 
 static void add_actors(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
@@ -309,7 +312,7 @@ static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
 
 static void list_behind(const struct context *context, struct why_finding *finding, const uint8_t *stuck)
 {
-	char line[WHY_LINE] = "", party[WHY_WORDS];
+	char line[FINDING_LINE] = "", party[WHY_WORDS];
 	uint32_t shown = 0, more = 0;
 
 	for (uint32_t n = 0; n < context->graph->nodes; n++) {
@@ -324,9 +327,9 @@ static void list_behind(const struct context *context, struct why_finding *findi
 			why_say(line + length, sizeof(line) - length, "%s%s", shown++ ? ", " : "", party);
 	}
 	if (shown)
-		why_finding_line(finding, "behind them: %s", line);
+		finding_evidence(&finding->base, "behind them: %s", line);
 	if (more)
-		why_finding_line(finding, "  and %" PRIu32 " more", more);
+		finding_evidence(&finding->base, "  and %" PRIu32 " more", more);
 }
 
 /* Who does not get on either, as it waits for who is in the cycle. */
@@ -364,13 +367,14 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	for (uint32_t n = 0; n < count; n++)
 		say_edge(context, finding, edge[n]);
 	add_actors(context, finding, &cycle);
-	finding->partial = !cycle.told && is_lossy(context->evidence);
+	finding->base.partial = !cycle.told && is_lossy(context->evidence);
 	if (!cycle.told)
-		why_finding_missing(finding, "the hooks for locks (ktrace_lock_wait and the others): this is "
-					     "concluded from events");
-	else if (finding->sure == WHY_POSSIBLE)
-		why_finding_missing(finding,
-				    "a trace of a later moment: it may only have looked like this just then");
+		finding_say(finding->base.advice,
+			    "the hooks for locks (ktrace_lock_wait and the others): this is "
+			    "concluded from events");
+	else if (finding->base.certain == FINDING_POSSIBLE)
+		finding_say(finding->base.advice,
+			    "a trace of a later moment: it may only have looked like this just then");
 	error = say_behind(context, finding, &cycle);
 	return error ? error : WHY_CYCLE_TAKEN;
 }

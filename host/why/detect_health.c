@@ -207,14 +207,14 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 
 	why_say_hooks(missing, hooks, sizeof(hooks));
 	if (!health->told && missing)
-		why_finding_missing(
-			finding, "ktrace_mode(), by which CPUs say that they idle, and hooks for %s", hooks);
+		finding_say(finding->base.advice,
+			    "ktrace_mode(), by which CPUs say that they idle, and hooks for %s", hooks);
 	else if (!health->told)
-		why_finding_missing(finding, "ktrace_mode(), by which CPUs say that they idle");
+		finding_say(finding->base.advice, "ktrace_mode(), by which CPUs say that they idle");
 	else if (missing)
 		why_finding_hooks(finding, missing);
-	else if (finding->partial)
-		why_finding_missing(finding, "rings with more slots: what went before is lost");
+	else if (finding->base.partial)
+		finding_say(finding->base.advice, "rings with more slots: what went before is lost");
 }
 
 /*
@@ -248,7 +248,7 @@ static uint32_t count_open(const struct why_evidence *evidence, const struct why
 static void list_rests(const struct why_evidence *evidence, const struct why_rests *rests,
 		       struct why_finding *finding)
 {
-	char rest[WHY_LINE], before[WHY_WORDS];
+	char rest[FINDING_LINE], before[WHY_WORDS];
 	uint32_t shown = 0;
 
 	for (int pass = 0; pass < 2; pass++)
@@ -259,13 +259,13 @@ static void list_rests(const struct why_evidence *evidence, const struct why_res
 				continue;
 			why_say_rest(evidence, one, rest, sizeof(rest));
 			if (one->owner)
-				why_finding_line(finding, "  %s", rest);
+				finding_evidence(&finding->base, "  %s", rest);
 			else
-				why_finding_line(finding, "  %s: %s", rest,
+				finding_evidence(&finding->base, "  %s: %s", rest,
 						 why_say_waits_before(evidence, one, before, sizeof(before)));
 		}
 	if (shown > RESTS)
-		why_finding_line(finding, "  and %" PRIu32 " more, which the list of threads has",
+		finding_evidence(&finding->base, "  and %" PRIu32 " more, which the list of threads has",
 				 shown - RESTS);
 }
 
@@ -298,35 +298,38 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	const bool is_long = evidence->window >= evidence->info->frequency;
 	const bool all = health->idle == health->cpus;
 	const bool sure = all && health->told && whole && is_long && open == 0;
-	struct why_finding *finding = why_finding_new(findings, WHY_IDLE, sure ? WHY_CERTAIN : WHY_LIKELY);
-	char window[WHY_WORDS], missing[WHY_LINE];
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_IDLE, sure ? FINDING_CERTAIN : FINDING_LIKELY);
+	char window[WHY_WORDS], missing[FINDING_LINE];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding->partial = !whole;
-	why_finding_head(finding,
-			 "nothing to do: %" PRIu32 " of %" PRIu32 " CPUs idle, no thread waits long for one",
-			 health->idle, health->cpus);
-	why_finding_line(finding, "of %s the CPUs were at work for %u %%, with %" PRIu64 " switches",
+	finding->base.partial = !whole;
+	finding_say(finding->base.what,
+		    "nothing to do: %" PRIu32 " of %" PRIu32 " CPUs idle, no thread waits long for one",
+		    health->idle, health->cpus);
+	finding_evidence(&finding->base, "of %s the CPUs were at work for %u %%, with %" PRIu64 " switches",
 			 say_window(evidence, health, window, sizeof(window)), busy, health->switches);
 	if (health->waiting == 1)
-		why_finding_line(finding, "1 thread sleeps%s", health->timed ? ", for a time only" : "");
+		finding_evidence(&finding->base, "1 thread sleeps%s",
+				 health->timed ? ", for a time only" : "");
 	else if (health->waiting)
-		why_finding_line(finding, "%" PRIu32 " threads sleep, %" PRIu32 " of them for a time only",
+		finding_evidence(&finding->base,
+				 "%" PRIu32 " threads sleep, %" PRIu32 " of them for a time only",
 				 health->waiting, health->timed);
 	why_slow_explain(evidence, finding);
 	if (rests->count)
-		why_finding_line(finding, "threads that wait%s without a timeout:",
+		finding_evidence(&finding->base, "threads that wait%s without a timeout:",
 				 evidence->times_told ? "" : ", as far as is told,");
 	list_rests(evidence, rests, finding);
 	say_missing(evidence, health, finding);
-	if (!finding->missing[0] && !is_long)
-		why_finding_missing(finding, "a longer trace: this one covers %s",
-				    why_say_ticks(evidence, evidence->window, window, sizeof(window)));
-	if (!finding->missing[0] && !all)
-		why_finding_missing(finding, "a later look: a CPU is at work, and may go on with that");
-	if (!finding->missing[0] && *say_open(evidence, health, open, missing, sizeof(missing)))
-		why_finding_missing(finding, "%s", missing);
+	if (!finding->base.advice[0] && !is_long)
+		finding_say(finding->base.advice, "a longer trace: this one covers %s",
+			    why_say_ticks(evidence, evidence->window, window, sizeof(window)));
+	if (!finding->base.advice[0] && !all)
+		finding_say(finding->base.advice, "a later look: a CPU is at work, and may go on with that");
+	if (!finding->base.advice[0] && *say_open(evidence, health, open, missing, sizeof(missing)))
+		finding_say(finding->base.advice, "%s", missing);
 	return 0;
 }
 
@@ -347,7 +350,7 @@ static int find_idle(const struct why_evidence *evidence, struct why_findings *f
 static void say_users(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_thread *most[USERS] = { NULL };
-	char line[WHY_LINE] = "", who[WHY_WORDS];
+	char line[FINDING_LINE] = "", who[WHY_WORDS];
 	size_t length = 0;
 
 	for (uint32_t n = 0; n < evidence->threads; n++) {
@@ -368,31 +371,31 @@ static void say_users(const struct why_evidence *evidence, struct why_finding *f
 					   why_say_actor(evidence, most[n]->id + 1, who, sizeof(who)),
 					   (unsigned)(100 * most[n]->ran / evidence->window));
 	if (most[0])
-		why_finding_line(finding, "most CPU time: %s", line);
+		finding_evidence(&finding->base, "most CPU time: %s", line);
 }
 
 static int tell_busy(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct health *health, unsigned busy)
 {
 	const bool scant = health->reach < evidence->window / SCANT;
-	struct why_finding *finding = why_finding_new(findings, WHY_BUSY, scant ? WHY_POSSIBLE : WHY_LIKELY);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_BUSY, scant ? FINDING_POSSIBLE : FINDING_LIKELY);
 	char window[WHY_WORDS], longest[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding->partial = evidence->most_beats == 0 || !is_whole(evidence, health);
-	why_finding_head(finding, "all get on: %" PRIu32 " CPUs at work for %u %% of %s", health->cpus, busy,
-			 say_window(evidence, health, window, sizeof(window)));
-	why_finding_line(finding,
+	finding->base.partial = evidence->most_beats == 0 || !is_whole(evidence, health);
+	finding_say(finding->base.what, "all get on: %" PRIu32 " CPUs at work for %u %% of %s", health->cpus,
+		    busy, say_window(evidence, health, window, sizeof(window)));
+	finding_evidence(&finding->base,
 			 "%" PRIu64 " switches; %" PRIu32 " thread%s for a CPU, none for more than %s",
 			 health->switches, health->runnable, health->runnable == 1 ? " waits" : "s wait",
 			 why_say_ticks(evidence, health->longest, longest, sizeof(longest)));
 	say_users(evidence, finding);
 	why_slow_explain(evidence, finding);
 	if (evidence->most_beats == 0)
-		why_finding_missing(
-			finding,
-			"ktrace_heartbeat(), which tells that it went on until this trace was taken");
+		finding_say(finding->base.advice,
+			    "ktrace_heartbeat(), which tells that it went on until this trace was taken");
 	else
 		say_missing(evidence, health, finding);
 	return 0;

@@ -90,28 +90,29 @@ static void say(const struct why_evidence *evidence, const struct why_cpu *cpu, 
 	char irq[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS], ticks[WHY_WORDS];
 
 	why_say_irq(storm->number, storm->name, irq, sizeof(irq));
-	why_finding_head(finding, "%s comes again and again on CPU %" PRIu32 ", which does nothing else", irq,
-			 cpu->number);
-	why_finding_line(finding, "the last %" PRIu64 " of them came %s apart on average", storm->count,
+	finding_say(finding->base.what,
+		    "%s comes again and again on CPU %" PRIu32 ", which does nothing else", irq, cpu->number);
+	finding_evidence(&finding->base, "the last %" PRIu64 " of them came %s apart on average",
+			 storm->count,
 			 why_say_ticks(evidence, storm->span / storm->count, ticks, sizeof(ticks)));
 	if (cpu->has_row && cpu->row.irqs)
-		why_finding_line(finding,
+		finding_evidence(&finding->base,
 				 "CPU %" PRIu32 " has taken %" PRIu64
 				 " interrupts in all, and beaten %" PRIu64 " times",
 				 cpu->number, cpu->row.irqs, cpu->row.heartbeats);
 	if (why_has_stopped(evidence, cpu))
-		why_finding_line(finding, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+		finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	if (interrupts->pc)
-		why_finding_line(finding, "%s %s at %s",
+		finding_evidence(&finding->base, "%s %s at %s",
 				 why_say_running(evidence, cpu, thread, sizeof(thread)),
 				 interrupts->run_stands ? "stands" : "was interrupted last",
 				 why_say_place(evidence, interrupts->pc, place, sizeof(place)));
 	if (cpu->has_registers)
-		why_finding_line(
-			finding, "the CPU is at %s, called from %s",
+		finding_evidence(
+			&finding->base, "the CPU is at %s, called from %s",
 			why_say_standing(evidence, cpu, place, sizeof(place)),
 			why_say_call(evidence, cpu->frames ? cpu->frame[0] : 0, thread, sizeof(thread)));
-	why_finding_line(finding, "its handler leaves the cause as it is, or raises it again");
+	finding_evidence(&finding->base, "its handler leaves the cause as it is, or raises it again");
 }
 
 int why_detect_irq_storm(const struct why_evidence *evidence, struct why_findings *findings)
@@ -125,7 +126,7 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
 		    (!is_storm(evidence, cpu, &storm) && !is_flood(evidence, cpu, &storm)))
 			continue;
 		finding = why_finding_new(findings, WHY_IRQ_STORM,
-					  why_has_stopped(evidence, cpu) ? WHY_CERTAIN : WHY_LIKELY);
+					  why_has_stopped(evidence, cpu) ? FINDING_CERTAIN : FINDING_LIKELY);
 		if (!finding)
 			return KTREAD_E_MEMORY;
 		say(evidence, cpu, &storm, finding);

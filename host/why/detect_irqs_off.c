@@ -19,22 +19,22 @@
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, WHY_LIKELY);
+	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, FINDING_LIKELY);
 	char thread[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "interrupts are off on CPU %" PRIu32 " and stay off", cpu->number);
+	finding_say(finding->base.what, "interrupts are off on CPU %" PRIu32 " and stay off", cpu->number);
 	if (cpu->row.interrupts_pc)
-		why_finding_line(finding, "they were turned off in %s",
+		finding_evidence(&finding->base, "they were turned off in %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
-	why_finding_line(finding, "%s runs there; %s, at %s",
+	finding_evidence(&finding->base, "%s runs there; %s, at %s",
 			 why_say_running(evidence, cpu, thread, sizeof(thread)),
 			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)),
 			 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
-	why_finding_missing(finding,
-			    "the registers of CPU %" PRIu32 ", which say where it is: ktrace extract --qmp",
-			    cpu->number);
+	finding_say(finding->base.advice,
+		    "the registers of CPU %" PRIu32 ", which say where it is: ktrace extract --qmp",
+		    cpu->number);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu),
 						       .pc = cpu->row.interrupts_pc });
@@ -106,7 +106,7 @@ static bool is_worth_a_look(const struct why_evidence *evidence, const struct wh
  * has to tick regularly, or to have missed ticks up to that place again and again. Who is interrupted in a
  * program had them on.
  */
-static enum why_sure judge(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static enum finding_certainty judge(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
 	const struct why_quiet *quiet = &interrupts->quiet;
@@ -114,10 +114,11 @@ static enum why_sure judge(const struct why_evidence *evidence, const struct why
 
 	if (!is_seen(evidence, quiet) || why_side_of(evidence, quiet->pc) == WHY_SIDE_USER ||
 	    (!again && !ticks_regularly(interrupts)))
-		return WHY_POSSIBLE;
+		return FINDING_POSSIBLE;
 	if (takers(evidence) > 1)
-		return quiet->others >= (uint64_t)2 * (takers(evidence) - 1) ? WHY_LIKELY : WHY_POSSIBLE;
-	return again ? WHY_LIKELY : WHY_POSSIBLE;
+		return quiet->others >= (uint64_t)2 * (takers(evidence) - 1) ? FINDING_LIKELY
+									     : FINDING_POSSIBLE;
+	return again ? FINDING_LIKELY : FINDING_POSSIBLE;
 }
 
 static int was_off(const struct why_evidence *evidence, struct why_findings *findings,
@@ -125,21 +126,21 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
 	const struct why_quiet *quiet = &interrupts->quiet;
-	const enum why_sure sure = judge(evidence, cpu);
+	const enum finding_certainty sure = judge(evidence, cpu);
 	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, sure);
 	char thread[WHY_WORDS], length[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding->partial = cpu->lost > 0;
-	finding->host = sure == WHY_POSSIBLE;
+	finding->base.partial = cpu->lost > 0;
+	finding->host = sure == FINDING_POSSIBLE;
 	why_say_actor(evidence, quiet->thread + 1, thread, sizeof(thread));
 	why_say_ticks(evidence, quiet->to - quiet->from, length, sizeof(length));
-	why_finding_head(finding,
-			 sure == WHY_POSSIBLE ? "%s ran on CPU %" PRIu32 " without an interrupt for up to %s"
-					      : "%s had interrupts off on CPU %" PRIu32 " for up to %s",
-			 thread, cpu->number, length);
-	why_finding_line(finding,
+	finding_say(finding->base.what,
+		    sure == FINDING_POSSIBLE ? "%s ran on CPU %" PRIu32 " without an interrupt for up to %s"
+					     : "%s had interrupts off on CPU %" PRIu32 " for up to %s",
+		    thread, cpu->number, length);
+	finding_evidence(&finding->base,
 			 "CPU %" PRIu32
 			 " took no interrupt for %s, up to %s before the end; %s recorded %" PRIu64
 			 " events there meanwhile",
@@ -147,17 +148,17 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 			 why_say_ticks(evidence, why_age(evidence, quiet->to), ticks, sizeof(ticks)), thread,
 			 quiet->events);
 	if (evidence->cpus > 1)
-		why_finding_line(finding, "other CPUs took %" PRIu64 " interrupts in that time",
+		finding_evidence(&finding->base, "other CPUs took %" PRIu64 " interrupts in that time",
 				 quiet->others);
 	if (quiet->pc)
-		why_finding_line(finding, "the next one came at %s",
+		finding_evidence(&finding->base, "the next one came at %s",
 				 why_say_place(evidence, quiet->pc, place, sizeof(place)));
 	if (interrupts->quiets > 1)
-		why_finding_line(finding, "that happened %" PRIu64 " times up to that place",
+		finding_evidence(&finding->base, "that happened %" PRIu64 " times up to that place",
 				 interrupts->quiets);
-	if (sure == WHY_POSSIBLE)
-		why_finding_missing(finding, "ktrace_interrupts() where interrupts go off and on: a CPU "
-					     "whose ticks rest takes none either");
+	if (sure == FINDING_POSSIBLE)
+		finding_say(finding->base.advice, "ktrace_interrupts() where interrupts go off and on: a CPU "
+						  "whose ticks rest takes none either");
 	why_finding_actor(finding, (struct why_actor){ .id = quiet->thread + 1,
 						       .ticks = quiet->to - quiet->from,
 						       .pc = quiet->pc,

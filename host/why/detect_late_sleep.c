@@ -36,17 +36,17 @@ static uint64_t past_since(const struct why_evidence *evidence, const struct why
 static int found_past(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_thread *thread, uint64_t since)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, WHY_LIKELY);
+	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, FINDING_LIKELY);
 	const struct why_cpu *cpu = &evidence->cpu[thread->holder.cpu];
 	char who[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "%s sleeps until a time that was over %s ago%s",
-			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)),
-			 why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)),
-			 why_say_called(evidence, ", in ", thread->holder.wait_pc, place, sizeof(place)));
-	why_finding_line(finding, "CPU %" PRIu32 ", where it ran last, has ticks: %s", cpu->number,
+	finding_say(finding->base.what, "%s sleeps until a time that was over %s ago%s",
+		    why_say_actor(evidence, thread->id + 1, who, sizeof(who)),
+		    why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)),
+		    why_say_called(evidence, ", in ", thread->holder.wait_pc, place, sizeof(place)));
+	finding_evidence(&finding->base, "CPU %" PRIu32 ", where it ran last, has ticks: %s", cpu->number,
 			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
 						       .waits = thread->holder.object,

@@ -48,13 +48,14 @@ static void say_thread(const struct why_evidence *evidence, const struct why_thr
 	const struct why_tries *tries = &thread->tries;
 	char actor[WHY_WORDS], owner[WHY_WORDS], lock[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
 
-	why_finding_line(finding, "%s tried %" PRIu64 " times in %s for %s and never had it",
+	finding_evidence(&finding->base, "%s tried %" PRIu64 " times in %s for %s and never had it",
 			 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), tries->count,
 			 why_say_ticks(evidence, elapsed(tries->first, tries->last), ticks, sizeof(ticks)),
 			 why_say_object(evidence, tries->lock, lock, sizeof(lock)));
 	if (tries->pc)
-		why_finding_line(finding, "  in %s", why_say_call(evidence, tries->pc, place, sizeof(place)));
-	why_finding_line(finding, "  the last time %s had it",
+		finding_evidence(&finding->base, "  in %s",
+				 why_say_call(evidence, tries->pc, place, sizeof(place)));
+	finding_evidence(&finding->base, "  the last time %s had it",
 			 why_say_actor(evidence, tries->owner + 1, owner, sizeof(owner)));
 }
 
@@ -66,14 +67,14 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	const bool told =
 		acquire && acquire->state & KTRX_STATE_RECORD && (!had || had->state & KTRX_STATE_RECORD);
 	struct why_finding *finding =
-		why_finding_new(findings, WHY_LIVELOCK, told ? WHY_CERTAIN : WHY_LIKELY);
+		why_finding_new(findings, WHY_LIVELOCK, told ? FINDING_CERTAIN : FINDING_LIKELY);
 	char one[WHY_WORDS], other[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "%s and %s keep each other from a lock, give way, and try again",
-			 why_say_actor(evidence, ring[0]->id + 1, one, sizeof(one)),
-			 why_say_actor(evidence, ring[length - 1]->id + 1, other, sizeof(other)));
+	finding_say(finding->base.what, "%s and %s keep each other from a lock, give way, and try again",
+		    why_say_actor(evidence, ring[0]->id + 1, one, sizeof(one)),
+		    why_say_actor(evidence, ring[length - 1]->id + 1, other, sizeof(other)));
 	for (uint32_t n = 0; n < length; n++) {
 		say_thread(evidence, ring[n], finding);
 		why_finding_actor(
@@ -85,9 +86,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 					    .pc = ring[n]->tries.pc });
 	}
 	if (!told)
-		why_finding_missing(
-			finding,
-			"lock.acquire and lock.try, which would tell if a try succeeded: they are off");
+		finding_say(finding->base.advice,
+			    "lock.acquire and lock.try, which would tell if a try succeeded: they are off");
 	return 0;
 }
 

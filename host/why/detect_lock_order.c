@@ -87,15 +87,15 @@ static void say_order(const struct context *context, struct why_finding *finding
 		why_say(who, sizeof(who), "thread %" PRIu32, order->thread);
 		why_say(trace, sizeof(trace), " in earlier trace %" PRIu32, order->trace);
 	}
-	why_finding_line(finding, "%s%s had %s when it took %s%s", who, trace,
+	finding_evidence(&finding->base, "%s%s had %s when it took %s%s", who, trace,
 			 why_say_object(evidence, order->first, first, sizeof(first)),
 			 why_say_object(evidence, order->then, then, sizeof(then)),
 			 order->count > 1 ? ", more than once" : "");
 	if (order->first_pc)
-		why_finding_line(finding, "  the one in %s",
+		finding_evidence(&finding->base, "  the one in %s",
 				 why_say_call(evidence, order->first_pc, place, sizeof(place)));
 	if (order->then_pc)
-		why_finding_line(finding, "  the other in %s",
+		finding_evidence(&finding->base, "  the other in %s",
 				 why_say_call(evidence, order->then_pc, place, sizeof(place)));
 	why_finding_actor(finding, (struct why_actor){ .id = order->thread + 1,
 						       .holds = order->first,
@@ -114,29 +114,29 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 		return WHY_CYCLE_LEFT;
 	if (context->found++ == MOST)
 		return WHY_CYCLE_ENOUGH;
-	finding = why_finding_new(context->findings, WHY_LOCK_ORDER, WHY_LIKELY);
+	finding = why_finding_new(context->findings, WHY_LOCK_ORDER, FINDING_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_say_object(context->evidence, order_of(context, edge[0])->first, first, sizeof(first));
 	why_say_object(context->evidence, order_of(context, edge[0])->then, then, sizeof(then));
 	if (count == 2)
-		why_finding_head(
-			finding,
-			"locks %s and %s are taken in both orders: this can deadlock, and has not yet", first,
-			then);
+		finding_say(finding->base.what,
+			    "locks %s and %s are taken in both orders: this can deadlock, and has not yet",
+			    first, then);
 	else
-		why_finding_head(finding,
-				 "%" PRIu32
-				 " locks, %s and %s among them, are taken in a ring of orders: this can "
-				 "deadlock, and has not yet",
-				 count, first, then);
+		finding_say(finding->base.what,
+			    "%" PRIu32
+			    " locks, %s and %s among them, are taken in a ring of orders: this can "
+			    "deadlock, and has not yet",
+			    count, first, then);
 	for (uint32_t n = 0; n < count; n++)
 		say_order(context, finding, order_of(context, edge[n]));
 	for (uint32_t n = 0; n < count; n++)
 		untold = untold ||
 			 (!order_of(context, edge[n])->then_pc && !order_of(context, edge[n])->trace);
 	if (untold)
-		why_finding_missing(finding, "a field `place` of lock.acquire says where each was taken");
+		finding_say(finding->base.advice,
+			    "a field `place` of lock.acquire says where each was taken");
 	return WHY_CYCLE_TAKEN;
 }
 

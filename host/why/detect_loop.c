@@ -47,26 +47,27 @@ static bool fault_loops(const struct why_evidence *evidence, const struct why_th
 static int tell_faults(const struct why_evidence *evidence, struct why_findings *findings,
 		       const struct why_thread *thread)
 {
-	struct why_finding *finding =
-		why_finding_new(findings, WHY_FAULT_LOOP, thread->fault_ip ? WHY_CERTAIN : WHY_LIKELY);
+	struct why_finding *finding = why_finding_new(findings, WHY_FAULT_LOOP,
+						      thread->fault_ip ? FINDING_CERTAIN : FINDING_LIKELY);
 	char who[WHY_WORDS], where[WHY_WORDS], since[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "%s faults on address 0x%" PRIx64 " again and again, and gets no further",
-			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)), thread->fault_address);
-	why_finding_line(finding, "%" PRIu64 " page faults in a row at that address within %s",
+	finding_say(finding->base.what,
+		    "%s faults on address 0x%" PRIx64 " again and again, and gets no further",
+		    why_say_actor(evidence, thread->id + 1, who, sizeof(who)), thread->fault_address);
+	finding_evidence(&finding->base, "%" PRIu64 " page faults in a row at that address within %s",
 			 thread->fault_repeats,
 			 why_say_ticks(evidence, elapsed(thread->fault_first, thread->faults.last), since,
 				       sizeof(since)));
 	if (thread->fault_ip)
-		why_finding_line(finding, "all by the instruction at %s",
+		finding_evidence(&finding->base, "all by the instruction at %s",
 				 why_say_place(evidence, thread->fault_ip, where, sizeof(where)));
 	else
-		why_finding_missing(
-			finding, "the field ip of mm.fault_enter, which tells one instruction from another");
+		finding_say(finding->base.advice,
+			    "the field ip of mm.fault_enter, which tells one instruction from another");
 	if (thread->fault_how[0])
-		why_finding_line(finding, "the kernel says of them: %s%s",
+		finding_evidence(&finding->base, "the kernel says of them: %s%s",
 				 why_say_name(thread->fault_how, "", 0, where, sizeof(where)),
 				 thread->fault_signals ? "; a signal is sent for it, and its handler returns"
 						       : "");
@@ -114,22 +115,22 @@ static bool has_run_long(const struct why_evidence *evidence, const struct why_t
 
 /* False: they may be anything. */
 static bool how_sure(const struct why_evidence *evidence, const struct why_thread *thread,
-		     enum why_sure *sure)
+		     enum finding_certainty *sure)
 {
 	const bool is_long =
 		elapsed(thread->repeat_first, thread->syscalls.last) >= why_ms(evidence, LONG_MS);
 
 	if (thread->repeats >= CALLS_SOME && (is_long || has_run_long(evidence, thread)))
-		*sure = WHY_CERTAIN;
+		*sure = FINDING_CERTAIN;
 	else if (is_long || has_run_long(evidence, thread) || thread->repeats >= CALLS_MANY)
-		*sure = WHY_LIKELY;
+		*sure = FINDING_LIKELY;
 	else
-		*sure = WHY_POSSIBLE;
-	return *sure > WHY_POSSIBLE || thread->repeats >= CALLS_SOME;
+		*sure = FINDING_POSSIBLE;
+	return *sure > FINDING_POSSIBLE || thread->repeats >= CALLS_SOME;
 }
 
 static int tell_calls(const struct why_evidence *evidence, struct why_findings *findings,
-		      const struct why_thread *thread, enum why_sure sure)
+		      const struct why_thread *thread, enum finding_certainty sure)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_SYSCALL_LOOP, sure);
 	const char *name = ktread_syscall_name(evidence->trace, (uint32_t)thread->syscall);
@@ -141,8 +142,9 @@ static int tell_calls(const struct why_evidence *evidence, struct why_findings *
 	why_say_actor(evidence, thread->id + 1, who, sizeof(who));
 	why_say_name(name, "system call", thread->syscall, call, sizeof(call));
 	why_say_name(error, "error", 0 - thread->syscall_result, result, sizeof(result));
-	why_finding_head(finding, "%s calls %s again and again, and gets %s every time", who, call, result);
-	why_finding_line(finding,
+	finding_say(finding->base.what, "%s calls %s again and again, and gets %s every time", who, call,
+		    result);
+	finding_evidence(&finding->base,
 			 "%" PRIu64 " times in a row with the same arguments within %s, %" PRIu64 " a second",
 			 thread->repeats,
 			 why_say_ticks(evidence, elapsed(thread->repeat_first, thread->syscalls.last), since,
@@ -150,18 +152,20 @@ static int tell_calls(const struct why_evidence *evidence, struct why_findings *
 			 rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last));
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1 });
 	if (has_run_long(evidence, thread))
-		why_finding_line(finding, "it has run for %s without a sleep; of that no more calls are left",
+		finding_evidence(&finding->base,
+				 "it has run for %s without a sleep; of that no more calls are left",
 				 why_say_ticks(evidence, why_age(evidence, thread->holder.state_stamp), since,
 					       sizeof(since)));
-	finding->partial = sure < WHY_CERTAIN && thread->repeats_cut;
-	if (sure < WHY_CERTAIN)
-		why_finding_missing(finding, "more slots: it may poll for a moment only, and sleep then");
+	finding->base.partial = sure < FINDING_CERTAIN && thread->repeats_cut;
+	if (sure < FINDING_CERTAIN)
+		finding_say(finding->base.advice,
+			    "more slots: it may poll for a moment only, and sleep then");
 	return 0;
 }
 
 int why_detect_loop(const struct why_evidence *evidence, struct why_findings *findings)
 {
-	enum why_sure sure;
+	enum finding_certainty sure;
 	int error = 0;
 
 	if (why_ended_well(evidence))

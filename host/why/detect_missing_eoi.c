@@ -29,35 +29,36 @@ static void say(const struct why_evidence *evidence, const struct why_cpu *cpu, 
 
 	why_say_irq(by_events ? interrupts->number : cpu->row.irq, by_events ? interrupts->name : "", irq,
 		    sizeof(irq));
-	why_finding_head(finding,
-			 "CPU %" PRIu32 " gets no interrupts any more: %s was not ended at the controller",
-			 cpu->number, irq);
-	why_finding_line(
-		finding,
+	finding_say(finding->base.what,
+		    "CPU %" PRIu32 " gets no interrupts any more: %s was not ended at the controller",
+		    cpu->number, irq);
+	finding_evidence(
+		&finding->base,
 		"%s came %s before the end; its handler returned, and no irq.eoi tells that it is over", irq,
 		why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 	if (interrupts->pc)
-		why_finding_line(finding, "it interrupted %s at %s",
+		finding_evidence(&finding->base, "it interrupted %s at %s",
 				 why_say_running(evidence, cpu, thread, sizeof(thread)),
 				 why_say_place(evidence, interrupts->pc, place, sizeof(place)));
 	if (earlier.ended)
-		why_finding_line(finding,
+		finding_evidence(&finding->base,
 				 "before that it came %" PRIu64 " times there and was ended %" PRIu64
 				 " times",
 				 earlier.entered, earlier.ended);
-	why_finding_line(finding, "since then no interrupt came on CPU %" PRIu32 "; %s", cpu->number,
+	finding_evidence(&finding->base, "since then no interrupt came on CPU %" PRIu32 "; %s", cpu->number,
 			 why_say_beat(evidence, cpu, thread, sizeof(thread)));
 	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
-		why_finding_line(finding, "interrupts are on there");
+		finding_evidence(&finding->base, "interrupts are on there");
 	else
-		why_finding_missing(finding, "whether interrupts are on there: ktrace_interrupts()");
+		finding_say(finding->base.advice, "whether interrupts are on there: ktrace_interrupts()");
 }
 
 static int look_at(const struct why_evidence *evidence, struct why_findings *findings,
 		   const struct why_cpu *cpu)
 {
 	struct why_irq_kind earlier = before(&cpu->interrupts);
-	enum why_sure sure = cpu->row.interrupts == KTRX_INTERRUPTS_ON ? WHY_CERTAIN : WHY_LIKELY;
+	enum finding_certainty sure =
+		cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN : FINDING_LIKELY;
 	struct why_finding *finding;
 
 	if (!why_has_stopped(evidence, cpu) || !why_owes_end(cpu) ||
@@ -72,7 +73,7 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 	finding = why_finding_new(findings, WHY_MISSING_EOI, sure);
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding->partial = cpu->lost > 0;
+	finding->base.partial = cpu->lost > 0;
 	say(evidence, cpu, finding);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu),

@@ -37,7 +37,7 @@ enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 struct case_of {
 	const struct why_rest *rest;
 	enum reason reason;
-	enum why_sure sure;
+	enum finding_certainty sure;
 	uint64_t ticks;		/* waited */
 	uint64_t usual;		/* of RHYTHM: between two wakeups */
 	struct why_habit habit; /* of HABIT */
@@ -108,9 +108,9 @@ static void judge_blocks(const struct why_evidence *evidence, struct case_of *on
 	if (!one->rest->behind || one->rest->behind_ticks < why_ms(evidence, BEHIND_MS))
 		return;
 	if (waits >= KNOWN_WAITS && one->ticks >= at_least(evidence, LONG_MS, longest, TIMES_LONGER))
-		one->sure = WHY_LIKELY;
+		one->sure = FINDING_LIKELY;
 	else if (waits == 0 && used_to_come_on(evidence, one)) {
-		one->sure = WHY_LIKELY;
+		one->sure = FINDING_LIKELY;
 		one->counted = true;
 	} else if (waits >= KNOWN_WAITS ||
 		   one->ticks < at_least(evidence, VERY_LONG_MS, longest, TIMES_LONGER))
@@ -189,7 +189,7 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_r
 		return;
 	one->reason = RHYTHM;
 	if (one->irq_comes && one->rest->told)
-		one->sure = WHY_LIKELY;
+		one->sure = FINDING_LIKELY;
 }
 
 /*
@@ -240,7 +240,7 @@ static bool tells_times(const struct why_evidence *evidence, const struct why_re
 static struct case_of judge(const struct why_evidence *evidence, const struct why_rests *rests,
 			    const struct why_rest *rest)
 {
-	struct case_of one = { .rest = rest, .sure = WHY_POSSIBLE };
+	struct case_of one = { .rest = rest, .sure = FINDING_POSSIBLE };
 	bool doubtful;
 
 	if (rest->kind != KTRX_WAIT_EVENT && rest->kind != KTRX_WAIT_DEVICE && rest->kind != KTRX_WAIT_LOCK)
@@ -260,7 +260,7 @@ static struct case_of judge(const struct why_evidence *evidence, const struct wh
 	if (rest->queue)
 		one.irq_comes = irq_comes(evidence, rest->queue, one.ticks);
 	if (doubtful || !rest->told || !tells_times(evidence, rest))
-		one.sure = WHY_POSSIBLE;
+		one.sure = FINDING_POSSIBLE;
 	return one;
 }
 
@@ -269,29 +269,29 @@ static struct case_of judge(const struct why_evidence *evidence, const struct wh
 static void say_head(const struct why_evidence *evidence, struct why_finding *finding,
 		     const struct case_of *one)
 {
-	char rest[WHY_LINE], lock[WHY_WORDS], usual[WHY_WORDS];
+	char rest[FINDING_LINE], lock[WHY_WORDS], usual[WHY_WORDS];
 
 	why_say_rest(evidence, one->rest, rest, sizeof(rest));
 	switch (one->reason) {
 	case BLOCKS:
-		why_finding_head(finding, "%s, and holds lock %s, for which %" PRIu32 " other%s", rest,
-				 why_say_object(evidence, one->rest->lock, lock, sizeof(lock)),
-				 one->rest->behind, one->rest->behind == 1 ? " waits" : "s wait");
+		finding_say(finding->base.what, "%s, and holds lock %s, for which %" PRIu32 " other%s", rest,
+			    why_say_object(evidence, one->rest->lock, lock, sizeof(lock)), one->rest->behind,
+			    one->rest->behind == 1 ? " waits" : "s wait");
 		return;
 	case FREE:
-		why_finding_head(finding, "%s, which nobody holds any more", rest);
+		finding_say(finding->base.what, "%s, which nobody holds any more", rest);
 		return;
 	case HOLDS:
-		why_finding_head(finding, "%s, and holds lock %s", rest,
-				 why_say_object(evidence, one->rest->lock, lock, sizeof(lock)));
+		finding_say(finding->base.what, "%s, and holds lock %s", rest,
+			    why_say_object(evidence, one->rest->lock, lock, sizeof(lock)));
 		return;
 	case RHYTHM:
 	case HABIT:
-		why_finding_head(finding, "%s; its wakeups came every %s and have stopped", rest,
-				 why_say_ticks(evidence, one->usual, usual, sizeof(usual)));
+		finding_say(finding->base.what, "%s; its wakeups came every %s and have stopped", rest,
+			    why_say_ticks(evidence, one->usual, usual, sizeof(usual)));
 		return;
 	default:
-		why_finding_head(finding, "%s, far longer than ever before", rest);
+		finding_say(finding->base.what, "%s, far longer than ever before", rest);
 		return;
 	}
 }
@@ -312,11 +312,11 @@ static void say_wakers(const struct why_evidence *evidence, struct why_finding *
 		why_say_actor(evidence, waker->thread + 1, who, sizeof(who));
 		why_say_since(evidence, "", waker->last, last, sizeof(last));
 		if (!thread || why_is_gone(evidence, thread))
-			why_finding_line(finding,
+			finding_evidence(&finding->base,
 					 "%s woke it %" PRIu64 " times, the last time %s ago, and has ended",
 					 who, waker->wakes, last);
 		else
-			why_finding_line(finding,
+			finding_evidence(&finding->base,
 					 "%s woke it %" PRIu64
 					 " times, the last time %s ago; its last event was %s ago",
 					 who, waker->wakes, last,
@@ -335,7 +335,7 @@ static void say_irq(const struct why_evidence *evidence, struct why_finding *fin
 		return;
 	if (irq->known)
 		why_say(which, sizeof(which), "interrupt %" PRIu32 " on CPU %" PRIu32, irq->number, irq->cpu);
-	why_finding_line(finding, "interrupts woke it %" PRIu64 " times, the last time %s ago%s%s%s",
+	finding_evidence(&finding->base, "interrupts woke it %" PRIu64 " times, the last time %s ago%s%s%s",
 			 irq->wakes, why_say_since(evidence, "", irq->last, last, sizeof(last)),
 			 *which ? ": " : "", which,
 			 !irq->known	  ? ""
@@ -349,7 +349,7 @@ static void say_rhythm(const struct why_evidence *evidence, struct why_finding *
 	const struct why_rhythm *rhythm = &one->rest->queue->rhythm;
 	char usual[WHY_WORDS], longest[WHY_WORDS];
 
-	why_finding_line(finding,
+	finding_evidence(&finding->base,
 			 "%" PRIu64 " times a wakeup came about %s after the one before, at most %s after it",
 			 rhythm->intervals, why_say_ticks(evidence, one->usual, usual, sizeof(usual)),
 			 why_say_ticks(evidence, rhythm->longest, longest, sizeof(longest)));
@@ -362,7 +362,7 @@ static void say_habit(const struct why_evidence *evidence, struct why_finding *f
 
 	if (habit->waker)
 		why_say_actor(evidence, habit->waker, who, sizeof(who));
-	why_finding_line(finding,
+	finding_evidence(&finding->base,
 			 "%" PRIu64
 			 " such waits in a row were ended, at most %s one after the other; the last "
 			 "%s ago, by %s",
@@ -375,7 +375,7 @@ static void say_counted(const struct why_evidence *evidence, struct why_finding 
 {
 	char ticks[WHY_WORDS];
 
-	why_finding_line(finding, "it was woken %" PRIu32 " times in the %s before that",
+	finding_evidence(&finding->base, "it was woken %" PRIu32 " times in the %s before that",
 			 rest->thread->holder.wakes,
 			 why_say_ticks(evidence, before(rest), ticks, sizeof(ticks)));
 }
@@ -385,7 +385,7 @@ static void say_behind(const struct why_evidence *evidence, struct why_finding *
 {
 	char who[WHY_WORDS], lock[WHY_WORDS], ticks[WHY_WORDS];
 
-	why_finding_line(finding, "%s has waited %s for lock %s",
+	finding_evidence(&finding->base, "%s has waited %s for lock %s",
 			 why_say_actor(evidence, rest->first->id + 1, who, sizeof(who)),
 			 why_say_ticks(evidence, rest->behind_ticks, ticks, sizeof(ticks)),
 			 why_say_object(evidence, rest->lock, lock, sizeof(lock)));
@@ -395,19 +395,19 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 			const struct case_of *one)
 {
 	if (!one->rest->told) {
-		finding->partial = true;
-		why_finding_missing(finding, "the hook ktrace_thread_block(), which tells whether a "
-					     "sleep ends by itself");
+		finding->base.partial = true;
+		finding_say(finding->base.advice, "the hook ktrace_thread_block(), which tells whether a "
+						  "sleep ends by itself");
 	} else if (!tells_times(evidence, one->rest)) {
-		why_finding_missing(finding,
-				    "sleeps that end at a time: ktrace_thread_block() has told of none "
-				    "(KTRX_WAIT_TIME, or a deadline)");
+		finding_say(finding->base.advice,
+			    "sleeps that end at a time: ktrace_thread_block() has told of none "
+			    "(KTRX_WAIT_TIME, or a deadline)");
 	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_tells_nobody(evidence)) {
-		why_finding_missing(finding,
-				    "the event sched.wake_nobody, which tells a wakeup that came too early "
-				    "from one that did not come");
-	} else if (finding->sure == WHY_POSSIBLE) {
-		why_finding_missing(finding, "what should wake it: that may rightly have gone quiet");
+		finding_say(finding->base.advice,
+			    "the event sched.wake_nobody, which tells a wakeup that came too early "
+			    "from one that did not come");
+	} else if (finding->base.certain == FINDING_POSSIBLE) {
+		finding_say(finding->base.advice, "what should wake it: that may rightly have gone quiet");
 	}
 }
 
@@ -416,7 +416,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, one->sure);
 	const struct why_rest *rest = one->rest;
-	char words[WHY_LINE];
+	char words[FINDING_LINE];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
@@ -428,7 +428,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	else if (one->counted)
 		say_counted(evidence, finding, rest);
 	else
-		why_finding_line(finding, "%s", why_say_waits_before(evidence, rest, words, sizeof(words)));
+		finding_evidence(&finding->base, "%s",
+				 why_say_waits_before(evidence, rest, words, sizeof(words)));
 	if (rest->queue) {
 		say_irq(evidence, finding, one);
 		say_wakers(evidence, finding, rest->queue);

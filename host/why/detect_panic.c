@@ -83,19 +83,21 @@ static void say_fault(const struct why_evidence *evidence, const struct why_cpu 
 	char place[WHY_WORDS];
 
 	if (called_nothing(evidence, thread))
-		why_finding_line(finding, "the last fault was the call itself: of address 0x%" PRIx64,
+		finding_evidence(&finding->base, "the last fault was the call itself: of address 0x%" PRIx64,
 				 thread->fault_address);
 	else if (was_in_fault(evidence, thread) && pc)
-		why_finding_line(finding,
+		finding_evidence(&finding->base,
 				 "it handled a fault on address 0x%" PRIx64 ", by the instruction at %s",
 				 thread->fault_address, why_say_place(evidence, pc, place, sizeof(place)));
 	else if (pc)
-		why_finding_line(finding, "the last exception there was at %s",
+		finding_evidence(&finding->base, "the last exception there was at %s",
 				 why_say_place(evidence, pc, place, sizeof(place)));
 	else if (was_in_fault(evidence, thread))
-		why_finding_line(finding, "it handled a fault on address 0x%" PRIx64, thread->fault_address);
+		finding_evidence(&finding->base, "it handled a fault on address 0x%" PRIx64,
+				 thread->fault_address);
 	if (was_in_fault(evidence, thread) && !pc)
-		why_finding_missing(finding, "the field ip in mm.fault_enter: the instruction that faulted");
+		finding_say(finding->base.advice,
+			    "the field ip in mm.fault_enter: the instruction that faulted");
 }
 
 /* "0x1234: resolve+0x20 (stack.c:44)". What was called from an address lies before it. */
@@ -116,7 +118,7 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 			why_say_place(evidence, address, place, sizeof(place));
 		if (strncmp(place, "0x", 2) == 0)
 			continue;
-		why_finding_line(finding, "0x%" PRIx64 " is %s", address, place);
+		finding_evidence(&finding->base, "0x%" PRIx64 " is %s", address, place);
 		named++;
 	}
 }
@@ -166,12 +168,12 @@ static void say_stack(const struct why_evidence *evidence, const struct why_cpu 
 	if (cpu->frames)
 		return;
 	for (uint32_t n = 0; n < 2 && evidence->panic.caller[n]; n++)
-		why_finding_line(finding, "  called from %s",
+		finding_evidence(&finding->base, "  called from %s",
 				 why_say_call(evidence, evidence->panic.caller[n], place, sizeof(place)));
-	if (!finding->missing[0])
-		why_finding_missing(
-			finding, "the stack of CPU %" PRIu32 ": ktrace run takes it where QEMU waits for it",
-			cpu->number);
+	if (!finding->base.advice[0])
+		finding_say(finding->base.advice,
+			    "the stack of CPU %" PRIu32 ": ktrace run takes it where QEMU waits for it",
+			    cpu->number);
 }
 
 /* A stack that the kernel found to have overflowed need not be that of the thread that found it. */
@@ -187,11 +189,11 @@ static void say_head(const struct why_evidence *evidence, const struct why_threa
 	char actor[WHY_WORDS];
 
 	if (panic->stamp)
-		why_finding_head(finding, "%s%s on CPU %" PRIu32 "%s in %s", what, found ? "," : "",
-				 panic->cpu, found ? "" : ",",
-				 why_say_actor(evidence, panic->thread + 1, actor, sizeof(actor)));
+		finding_say(finding->base.what, "%s%s on CPU %" PRIu32 "%s in %s", what, found ? "," : "",
+			    panic->cpu, found ? "" : ",",
+			    why_say_actor(evidence, panic->thread + 1, actor, sizeof(actor)));
 	else
-		why_finding_head(finding, "%s", what);
+		finding_say(finding->base.what, "%s", what);
 }
 
 static void say_message(const struct why_evidence *evidence, struct why_finding *finding)
@@ -199,13 +201,13 @@ static void say_message(const struct why_evidence *evidence, struct why_finding 
 	char message[WHY_WORDS + 1];
 
 	if (!evidence->panic.stamp) {
-		why_finding_missing(finding,
-				    "its message: ktrace_panic() was not called with one, or it is lost");
+		finding_say(finding->base.advice,
+			    "its message: ktrace_panic() was not called with one, or it is lost");
 		return;
 	}
 	*base_escape_text(message, evidence->panic.message, strlen(evidence->panic.message), WHY_WORDS) =
 		'\0';
-	why_finding_line(finding, "it said: %s", message);
+	finding_evidence(&finding->base, "it said: %s", message);
 	say_addresses(evidence, finding);
 }
 
@@ -221,13 +223,13 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 
 	if (!panic->stamp && evidence->info->outcome != KTRX_OUTCOME_PANIC)
 		return 0;
-	finding = why_finding_new(findings, stack ? WHY_STACK_OVERFLOW : WHY_PANIC, WHY_CERTAIN);
+	finding = why_finding_new(findings, stack ? WHY_STACK_OVERFLOW : WHY_PANIC, FINDING_CERTAIN);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	say_head(evidence, thread, left, finding);
 	say_message(evidence, finding);
 	if (left)
-		why_finding_line(finding,
+		finding_evidence(&finding->base,
 				 "its stack begins at 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64,
 				 thread->holder.stack_low, cpu->sp);
 	say_fault(evidence, cpu, thread, finding);

@@ -67,7 +67,7 @@ static bool is_case(const struct why_evidence *evidence, const struct case_of *f
 static int report(const struct why_evidence *evidence, struct why_findings *findings,
 		  const struct case_of *found)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_PRIORITY_INVERSION, WHY_CERTAIN);
+	struct why_finding *finding = why_finding_new(findings, WHY_PRIORITY_INVERSION, FINDING_CERTAIN);
 	char urgent[WHY_WORDS], holder[WHY_WORDS], between[WHY_WORDS], lock[WHY_WORDS], words[WHY_WORDS];
 
 	if (!finding)
@@ -75,22 +75,23 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 	why_say_actor(evidence, found->urgent->id + 1, urgent, sizeof(urgent));
 	why_say_actor(evidence, found->holder->id + 1, holder, sizeof(holder));
 	why_say_actor(evidence, found->between->id + 1, between, sizeof(between));
-	why_finding_head(
-		finding, "%s, which is urgent, has waited %s for a lock of %s, which %s keeps from running",
-		urgent, why_say_ticks(evidence, since(evidence, found->wait->since), words, sizeof(words)),
-		holder, between);
+	finding_say(finding->base.what,
+		    "%s, which is urgent, has waited %s for a lock of %s, which %s keeps from running",
+		    urgent,
+		    why_say_ticks(evidence, since(evidence, found->wait->since), words, sizeof(words)),
+		    holder, between);
 	why_say_object(evidence, found->wait->object, lock, sizeof(lock));
-	why_finding_line(finding, "%s, priority %u, waits for lock %s in %s", urgent,
+	finding_evidence(&finding->base, "%s, priority %u, waits for lock %s in %s", urgent,
 			 found->urgent->holder.priority, lock,
 			 why_say_call(evidence, found->wait->pc, words, sizeof(words)));
 	if (found->wait->held_pc)
-		why_finding_line(finding, "  which was taken in %s",
+		finding_evidence(&finding->base, "  which was taken in %s",
 				 why_say_call(evidence, found->wait->held_pc, words, sizeof(words)));
-	why_finding_line(finding, "%s, priority %u, has it, and could have run for %s", holder,
+	finding_evidence(&finding->base, "%s, priority %u, has it, and could have run for %s", holder,
 			 found->holder->holder.priority,
 			 why_say_ticks(evidence, since(evidence, found->holder->holder.state_stamp), words,
 				       sizeof(words)));
-	why_finding_line(finding, "%s, priority %u, runs on CPU %" PRIu32, between,
+	finding_evidence(&finding->base, "%s, priority %u, runs on CPU %" PRIu32, between,
 			 found->between->holder.priority, found->holder->holder.cpu);
 	why_finding_actor(finding, (struct why_actor){ .id = found->urgent->id + 1,
 						       .waits = found->wait->object,

@@ -55,7 +55,7 @@ static void say_waiters(const struct why_evidence *evidence, uint64_t lock, stru
 
 		if (!at->has_holder || at->holder.wait != KTRX_WAIT_SPIN || at->holder.object != lock)
 			continue;
-		why_finding_line(finding, "%s, on %s, spins for that lock for %s, in %s",
+		finding_evidence(&finding->base, "%s, on %s, spins for that lock for %s, in %s",
 				 why_say_running(evidence, at, thread, sizeof(thread)),
 				 why_say_actor(evidence, KTRX_HOLDER_CPU | n, cpu, sizeof(cpu)),
 				 why_say_ticks(evidence, why_age(evidence, at->holder.wait_stamp), ticks,
@@ -76,8 +76,9 @@ static void say_holder(const struct why_evidence *evidence, const struct why_cpu
 
 	for (uint32_t n = 0; n < KTRX_HELD; n++)
 		if (cpu->holder.held[n].object == cpu->row.broken_object)
-			why_finding_line(
-				finding, "CPU %" PRIu32 " has that lock still, taken in %s", cpu->number,
+			finding_evidence(
+				&finding->base, "CPU %" PRIu32 " has that lock still, taken in %s",
+				cpu->number,
 				why_say_call(evidence, cpu->holder.held[n].pc, place, sizeof(place)));
 }
 
@@ -149,17 +150,17 @@ static bool went_on(const struct why_evidence *evidence, const struct why_cpu *c
 }
 
 /* Certain is only what others suffer from now: that they wait for the lock which the sleeper has. */
-static enum why_sure how_sure(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t lock = cpu->row.broken_object;
 
 	if (lock && is_another(evidence, cpu))
-		return WHY_POSSIBLE;
+		return FINDING_POSSIBLE;
 	if (is_waited_for(evidence, lock))
-		return is_again(evidence, cpu) ? WHY_LIKELY : WHY_CERTAIN;
+		return is_again(evidence, cpu) ? FINDING_LIKELY : FINDING_CERTAIN;
 	if (went_on(evidence, cpu) || (!is_in_use(evidence, lock) && anybody_stopped(evidence)))
-		return WHY_POSSIBLE;
-	return WHY_LIKELY;
+		return FINDING_POSSIBLE;
+	return FINDING_LIKELY;
 }
 
 /*
@@ -179,34 +180,35 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		 const struct why_cpu *cpu)
 {
 	const struct ktrx_cpu *row = &cpu->row;
-	const enum why_sure sure = how_sure(evidence, cpu);
+	const enum finding_certainty sure = how_sure(evidence, cpu);
 	struct why_finding *finding = why_finding_new(findings, WHY_SLEEP_IN_ATOMIC, sure);
 	const uint64_t since = held_since(cpu, row->broken_object);
 	char actor[WHY_WORDS], place[WHY_WORDS], ticks[WHY_WORDS], state[WHY_WORDS * 2];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "%s %s CPU %" PRIu32 " %s",
-			 why_say_actor(evidence, row->broken_thread + 1, actor, sizeof(actor)),
-			 slept(evidence, row) ? "went to sleep on" : "was switched away from on", cpu->number,
-			 say_state(evidence, row, state, sizeof(state)));
+	finding_say(finding->base.what, "%s %s CPU %" PRIu32 " %s",
+		    why_say_actor(evidence, row->broken_thread + 1, actor, sizeof(actor)),
+		    slept(evidence, row) ? "went to sleep on" : "was switched away from on", cpu->number,
+		    say_state(evidence, row, state, sizeof(state)));
 	why_finding_actor(finding, (struct why_actor){ .id = row->broken_thread + 1,
 						       .holds = row->broken_object,
 						       .pc = row->broken_pc });
-	why_finding_line(finding, "that was about %s before the end, in %s",
+	finding_evidence(&finding->base, "that was about %s before the end, in %s",
 			 why_say_ticks(evidence, why_age(evidence, row->broken_stamp), ticks, sizeof(ticks)),
 			 why_say_call(evidence, row->broken_pc, place, sizeof(place)));
 	if (row->broken_object && is_another(evidence, cpu))
-		why_finding_line(finding,
+		finding_evidence(&finding->base,
 				 "the lock at that address has been taken since: it was given up, or its "
 				 "memory is used again");
 	else if (is_again(evidence, cpu))
-		why_finding_line(finding, "CPU %" PRIu32 " has taken that lock again since, and has it still",
+		finding_evidence(&finding->base,
+				 "CPU %" PRIu32 " has taken that lock again since, and has it still",
 				 cpu->number);
 	else if (since)
 		say_holder(evidence, cpu, finding);
-	if (sure != WHY_CERTAIN && went_on(evidence, cpu))
-		why_finding_line(finding,
+	if (sure != FINDING_CERTAIN && went_on(evidence, cpu))
+		finding_evidence(&finding->base,
 				 "CPU %" PRIu32
 				 " has gone on in that state since: the hook where it ends may be missing",
 				 cpu->number);

@@ -43,16 +43,16 @@ void why_slow_explain(const struct why_evidence *evidence, struct why_finding *f
 	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
 	why_say_object(evidence, waits->worst_object, what, sizeof(what));
 	why_say_actor(evidence, waits->worst_thread + 1, who, sizeof(who));
-	why_finding_line(finding, "%s waited %s for %s, and the device need not be the cause:", who, worst,
-			 what);
+	finding_evidence(&finding->base, "%s waited %s for %s, and the device need not be the cause:", who,
+			 worst, what);
 	if (all_was_slow(waits))
-		why_finding_line(
-			finding,
+		finding_evidence(
+			&finding->base,
 			"  %" PRIu32 " of %" PRIu32
 			" waits for a time that overlap it ended late as well: all of the machine was slow",
 			waits->worst_late, waits->worst_late + waits->worst_punctual);
 	if (was_not_run(waits))
-		why_finding_line(finding,
+		finding_evidence(&finding->base,
 				 "  CPU %" PRIu32
 				 " recorded nothing for %s of that: its host may not have run it",
 				 waits->worst_cpu,
@@ -67,8 +67,8 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 
 	if (!is_slow(waits) || all_was_slow(waits) || was_not_run(waits))
 		return 0;
-	finding =
-		why_finding_new(findings, WHY_SLOW, waits->lates >= LATES_LEAST ? WHY_LIKELY : WHY_POSSIBLE);
+	finding = why_finding_new(findings, WHY_SLOW,
+				  waits->lates >= LATES_LEAST ? FINDING_LIKELY : FINDING_POSSIBLE);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_say_ticks(evidence, waits->half, half, sizeof(half));
@@ -76,11 +76,11 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 	why_say_object(evidence, waits->worst_object, what, sizeof(what));
 	why_say_actor(evidence, waits->worst_thread + 1, who, sizeof(who));
 	why_say_ticks(evidence, why_age(evidence, waits->worst_begin), ago, sizeof(ago));
-	why_finding_head(finding, "the machine is alive, but %s waited %s for %s", who, worst, what);
-	why_finding_line(finding,
+	finding_say(finding->base.what, "the machine is alive, but %s waited %s for %s", who, worst, what);
+	finding_evidence(&finding->base,
 			 "%" PRIu64 " waits for devices ended: half of them within %s, the worst took %s",
 			 waits->ticks.count, half, worst);
-	why_finding_line(finding,
+	finding_evidence(&finding->base,
 			 "the worst began %s ago, by %s, for %s; while it lasted %" PRIu64 " others ended",
 			 ago, who, what, waits->worst_overtaken);
 	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,

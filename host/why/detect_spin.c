@@ -70,17 +70,17 @@ static void say_user(const struct why_evidence *evidence, const struct why_cpu *
 	const uint64_t exits = cpu->row.user_exits, enters = cpu->row.user_enters;
 
 	if (thread->syscalls.count)
-		why_finding_line(finding,
+		finding_evidence(&finding->base,
 				 "it has made %" PRIu64 " system calls in the trace, and none is under way",
 				 thread->syscalls.count);
 	if (cpu->has_row && cpu->row.mode == KTRX_MODE_USER && exits)
-		why_finding_line(finding,
+		finding_evidence(&finding->base,
 				 "CPU %" PRIu32 " went to user mode %" PRIu64 " times and left it %" PRIu64
 				 " times: it is there still",
 				 cpu->number, exits, enters);
 	if (!evidence->symbols)
-		why_finding_missing(finding,
-				    "the kernel's file, to be sure which addresses are its own: --elf");
+		finding_say(finding->base.advice,
+			    "the kernel's file, to be sure which addresses are its own: --elf");
 }
 
 static void say_spin(const struct why_evidence *evidence, const struct why_cpu *cpu,
@@ -94,29 +94,28 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 	why_say_actor(evidence, thread->id + 1, actor, sizeof(actor));
 	why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks));
 	if (user && thread->syscalls.count && thread->acted == since)
-		why_finding_head(finding,
-				 "%s spins in user mode on CPU %" PRIu32
-				 ", for %s since its last system call",
-				 actor, cpu->number, ticks);
+		finding_say(finding->base.what,
+			    "%s spins in user mode on CPU %" PRIu32 ", for %s since its last system call",
+			    actor, cpu->number, ticks);
 	else if (user)
-		why_finding_head(finding, "%s spins in user mode on CPU %" PRIu32 ", for %s", actor,
-				 cpu->number, ticks);
+		finding_say(finding->base.what, "%s spins in user mode on CPU %" PRIu32 ", for %s", actor,
+			    cpu->number, ticks);
 	else
-		why_finding_head(finding, "%s spins in the kernel on CPU %" PRIu32 ", in %s, for %s", actor,
-				 cpu->number, why_say_place(evidence, places->newest, place, sizeof(place)),
-				 ticks);
-	why_finding_line(finding,
+		finding_say(finding->base.what, "%s spins in the kernel on CPU %" PRIu32 ", in %s, for %s",
+			    actor, cpu->number, why_say_place(evidence, places->newest, place, sizeof(place)),
+			    ticks);
+	finding_evidence(&finding->base,
 			 "the last %" PRIu32 " times that it was interrupted it was at 0x%" PRIx64
 			 " to 0x%" PRIx64,
 			 places->count, places->lowest, places->highest);
-	why_finding_line(finding, "it did nothing else that is told, and ran for %s of the last %s",
+	finding_evidence(&finding->base, "it did nothing else that is told, and ran for %s of the last %s",
 			 why_say_ticks(evidence, thread->ran, ticks, sizeof(ticks)),
 			 why_say_ticks(evidence, evidence->window, place, sizeof(place)));
 	if (user)
 		say_user(evidence, cpu, thread, finding);
 	else if (cpu->has_registers)
 		why_finding_stack(finding, evidence, cpu, FRAMES);
-	finding->partial = cpu->lost > 0;
+	finding->base.partial = cpu->lost > 0;
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
 						       .ticks = why_age(evidence, since),
 						       .pc = places->newest,
@@ -124,12 +123,12 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /* Who sums up what lies in memory is in one place for long as well. */
-static enum why_sure how_sure(const struct why_evidence *evidence, const struct why_places *places,
-			      uint64_t calm)
+static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct why_places *places,
+				       uint64_t calm)
 {
 	return calm >= why_ms(evidence, LONG_MS) && places->highest - places->lowest < SMALL_REACH
-		       ? WHY_LIKELY
-		       : WHY_POSSIBLE;
+		       ? FINDING_LIKELY
+		       : FINDING_POSSIBLE;
 }
 
 static int look_for_loop(const struct why_evidence *evidence, struct why_findings *findings,
@@ -153,9 +152,9 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	say_spin(evidence, cpu, thread, &places, side, finding);
-	if (!finding->missing[0])
-		why_finding_missing(finding,
-				    "a trace of a later moment: a computation looks the same while it lasts");
+	if (!finding->base.advice[0])
+		finding_say(finding->base.advice,
+			    "a trace of a later moment: a computation looks the same while it lasts");
 	return 0;
 }
 
@@ -164,22 +163,23 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 static int found_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_KERNEL_SPIN, WHY_LIKELY);
+	struct why_finding *finding = why_finding_new(findings, WHY_KERNEL_SPIN, FINDING_LIKELY);
 	char thread[WHY_WORDS], place[WHY_WORDS], ticks[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_say_running(evidence, cpu, thread, sizeof(thread));
 	why_say_place(evidence, cpu->pc, place, sizeof(place));
-	why_finding_head(finding, "%s spins in the kernel with interrupts off on CPU %" PRIu32 ", in %s",
-			 thread, cpu->number, place);
+	finding_say(finding->base.what,
+		    "%s spins in the kernel with interrupts off on CPU %" PRIu32 ", in %s", thread,
+		    cpu->number, place);
 	why_finding_stack(finding, evidence, cpu, FRAMES);
-	why_finding_line(finding, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	if (cpu->row.interrupts_pc)
-		why_finding_line(finding, "interrupts were turned off in %s",
+		finding_evidence(&finding->base, "interrupts were turned off in %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
 	if (cpu->row.nesting)
-		why_finding_line(finding, "it is in the handler of interrupt %" PRIu32, cpu->row.irq);
+		finding_evidence(&finding->base, "it is in the handler of interrupt %" PRIu32, cpu->row.irq);
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
 									       : cpu->running + 1,

@@ -24,12 +24,12 @@ static const struct why_thread *owner_of(const struct why_evidence *evidence, ui
 	return NULL;
 }
 
-static enum why_sure how_sure(const struct why_evidence *evidence, const struct why_cpu *cpu,
-			      const struct why_thread *thread)
+static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct why_cpu *cpu,
+				       const struct why_thread *thread)
 {
 	if (why_nests_faults(evidence, thread))
-		return WHY_LIKELY;
-	return cpu->row.nesting || evidence->panic.stamp ? WHY_POSSIBLE : WHY_LIKELY;
+		return FINDING_LIKELY;
+	return cpu->row.nesting || evidence->panic.stamp ? FINDING_POSSIBLE : FINDING_LIKELY;
 }
 
 static void say_faults(const struct why_evidence *evidence, const struct why_thread *thread,
@@ -39,8 +39,8 @@ static void say_faults(const struct why_evidence *evidence, const struct why_thr
 
 	if (!why_nests_faults(evidence, thread))
 		return;
-	why_finding_line(
-		finding,
+	finding_evidence(
+		&finding->base,
 		"it has faulted %" PRIu64
 		" times at least, each in the handler of the fault before: the last on address 0x%" PRIx64
 		", by the instruction at %s",
@@ -52,27 +52,28 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		 const struct why_cpu *cpu, const struct why_thread *thread)
 {
 	const struct why_thread *owner = owner_of(evidence, cpu->sp);
-	const enum why_sure sure = how_sure(evidence, cpu, thread);
+	const enum finding_certainty sure = how_sure(evidence, cpu, thread);
 	struct why_finding *finding = why_finding_new(findings, WHY_STACK_OVERFLOW, sure);
 	char who[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "the kernel stack of %s has overflowed on CPU %" PRIu32,
-			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)), cpu->number);
-	why_finding_line(finding, "it begins at 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64,
+	finding_say(finding->base.what, "the kernel stack of %s has overflowed on CPU %" PRIu32,
+		    why_say_actor(evidence, thread->id + 1, who, sizeof(who)), cpu->number);
+	finding_evidence(&finding->base, "it begins at 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64,
 			 thread->holder.stack_low, cpu->sp);
 	if (owner)
-		why_finding_line(finding, "that is in the stack of %s",
+		finding_evidence(&finding->base, "that is in the stack of %s",
 				 why_say_actor(evidence, owner->id + 1, who, sizeof(who)));
 	say_faults(evidence, thread, finding);
 	if (evidence->panic.stamp)
-		why_finding_line(finding, "the panic on CPU %" PRIu32 " may be about what it has overwritten",
+		finding_evidence(&finding->base,
+				 "the panic on CPU %" PRIu32 " may be about what it has overwritten",
 				 evidence->panic.cpu);
 	why_finding_stack(finding, evidence, cpu, FRAMES);
-	if (sure == WHY_POSSIBLE)
-		why_finding_missing(finding,
-				    "a moment without an interrupt: its handler may have a stack of its own");
+	if (sure == FINDING_POSSIBLE)
+		finding_say(finding->base.advice,
+			    "a moment without an interrupt: its handler may have a stack of its own");
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = cpu->pc, .exact = true });
 	return 0;
 }

@@ -70,10 +70,10 @@ static void tell_priorities(const struct why_evidence *evidence, struct why_find
 
 	why_say_actor(evidence, runs->id + 1, who, sizeof(who));
 	if (urgent > other && other)
-		why_finding_line(finding, "%s runs there, with priority %" PRIu32 " against %" PRIu32, who,
-				 urgent, other);
+		finding_evidence(&finding->base, "%s runs there, with priority %" PRIu32 " against %" PRIu32,
+				 who, urgent, other);
 	else
-		why_finding_line(finding, "%s has run there all that time", who);
+		finding_evidence(&finding->base, "%s has run there all that time", who);
 }
 
 /* A CPU that waits for another CPU's answer does not schedule until it comes. */
@@ -89,11 +89,11 @@ static void tell_asker(const struct why_evidence *evidence, struct why_finding *
 		       const struct why_turn *starved)
 {
 	const struct why_cpu *cpu = starved->cpu;
-	char line[WHY_LINE];
+	char line[FINDING_LINE];
 
 	if (!waits_for_answer(evidence, starved))
 		return;
-	why_finding_line(finding, "%s", why_say_asks(evidence, cpu, line, sizeof(line)));
+	finding_evidence(&finding->base, "%s", why_say_asks(evidence, cpu, line, sizeof(line)));
 	finding->asker = cpu->number + 1;
 }
 
@@ -101,33 +101,32 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 		const struct why_turn *starved, const struct why_thread *runs)
 {
 	struct why_finding *finding =
-		why_finding_new(findings, WHY_STARVATION, starved->told ? WHY_CERTAIN : WHY_LIKELY);
+		why_finding_new(findings, WHY_STARVATION, starved->told ? FINDING_CERTAIN : FINDING_LIKELY);
 	char who[WHY_WORDS], waits[WHY_WORDS], ago[WHY_WORDS], where[WHY_WORDS];
 	const uint64_t ticks = why_age(evidence, starved->since);
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "%s could run on CPU %" PRIu32 " and has not for %s%s",
-			 why_say_actor(evidence, starved->thread->id + 1, who, sizeof(who)),
-			 starved->cpu->number, why_say_ticks(evidence, ticks, waits, sizeof(waits)),
-			 waits_for_answer(evidence, starved) ? ", while that CPU waits for another's answer"
-							     : "");
+	finding_say(finding->base.what, "%s could run on CPU %" PRIu32 " and has not for %s%s",
+		    why_say_actor(evidence, starved->thread->id + 1, who, sizeof(who)), starved->cpu->number,
+		    why_say_ticks(evidence, ticks, waits, sizeof(waits)),
+		    waits_for_answer(evidence, starved) ? ", while that CPU waits for another's answer" : "");
 	why_finding_actor(finding, (struct why_actor){ .id = starved->thread->id + 1, .ticks = ticks });
 	tell_priorities(evidence, finding, runs, starved->thread);
 	why_finding_actor(
 		finding, (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc, .exact = true });
-	why_finding_line(finding, "CPU %" PRIu32 " is well: its timer beat %s ago, and interrupted %s",
+	finding_evidence(&finding->base, "CPU %" PRIu32 " is well: its timer beat %s ago, and interrupted %s",
 			 starved->cpu->number,
 			 why_say_ticks(evidence, why_age(evidence, starved->cpu->row.heartbeat_stamp), ago,
 				       sizeof(ago)),
 			 why_say_place(evidence, starved->cpu->row.pc, where, sizeof(where)));
 	tell_asker(evidence, finding, starved);
 	if (!starved->told) {
-		finding->partial = true;
+		finding->base.partial = true;
 		if (evidence->missing_hooks & KTRX_HOOK_THREAD)
-			why_finding_missing(finding,
-					    "the hooks ktrace_thread_switch() and ktrace_thread_wake(), "
-					    "which say who can run");
+			finding_say(finding->base.advice,
+				    "the hooks ktrace_thread_switch() and ktrace_thread_wake(), "
+				    "which say who can run");
 	}
 	return 0;
 }

@@ -19,18 +19,18 @@ static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *c
 
 	why_say_running(evidence, cpu, thread, sizeof(thread));
 	if (last)
-		why_finding_line(
-			finding, "CPU %" PRIu32 " ran %s; its last event, %s before the end: %.80s",
+		finding_evidence(
+			&finding->base, "CPU %" PRIu32 " ran %s; its last event, %s before the end: %.80s",
 			cpu->number, thread,
 			why_say_ticks(evidence, why_age(evidence, last->stamp), ticks, sizeof(ticks)),
 			last->text);
 	else
-		why_finding_line(finding, "CPU %" PRIu32 " ran %s", cpu->number, thread);
+		finding_evidence(&finding->base, "CPU %" PRIu32 " ran %s", cpu->number, thread);
 	if (cpu->has_registers && why_side_of_cpu(evidence, cpu) == WHY_SIDE_KERNEL)
-		why_finding_line(finding, "  it stood at %s",
+		finding_evidence(&finding->base, "  it stood at %s",
 				 why_say_place(evidence, cpu->pc, place, sizeof(place)));
 	else if (cpu->has_row && cpu->row.heartbeats)
-		why_finding_line(finding, "  its last tick interrupted it at %s",
+		finding_evidence(&finding->base, "  its last tick interrupted it at %s",
 				 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
@@ -53,17 +53,18 @@ int why_detect_triple_fault(const struct why_evidence *evidence, struct why_find
 	if (!evidence->reset || !x86 || evidence->panic.stamp ||
 	    evidence->info->outcome != KTRX_OUTCOME_RUNNING)
 		return 0;
-	finding = why_finding_new(findings, WHY_TRIPLE_FAULT, WHY_LIKELY);
+	finding = why_finding_new(findings, WHY_TRIPLE_FAULT, FINDING_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "the machine reset itself without a word from the kernel: a triple fault");
+	finding_say(finding->base.what,
+		    "the machine reset itself without a word from the kernel: a triple fault");
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		suspects += is_suspect(evidence, &evidence->cpu[n]);
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		if (suspects ? is_suspect(evidence, &evidence->cpu[n]) : why_is_there(&evidence->cpu[n]))
 			say_cpu(evidence, &evidence->cpu[n], finding);
 	if (suspects != 1)
-		why_finding_missing(finding,
-				    "which CPU it was: qemu -d int,cpu_reset logs its last exceptions");
+		finding_say(finding->base.advice,
+			    "which CPU it was: qemu -d int,cpu_reset logs its last exceptions");
 	return 0;
 }

@@ -40,10 +40,10 @@ static void add_sleeper(const struct why_evidence *evidence, struct why_finding 
 	why_say_object(evidence, sleeper->queue->address, what, sizeof(what));
 	say_ago(evidence, sleeper->since, ago, sizeof(ago));
 	if (sleeper->pc)
-		why_finding_line(finding, "%s sleeps on %s for %s, in %s", who, what, ago,
+		finding_evidence(&finding->base, "%s sleeps on %s for %s, in %s", who, what, ago,
 				 why_say_call(evidence, sleeper->pc, where, sizeof(where)));
 	else
-		why_finding_line(finding, "%s sleeps on %s for %s", who, what, ago);
+		finding_evidence(&finding->base, "%s sleeps on %s for %s", who, what, ago);
 	add_actor(evidence, finding, sleeper);
 }
 
@@ -63,9 +63,10 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 		why_say_actor(evidence, waker->thread + 1, who, sizeof(who));
 		say_ago(evidence, waker->last, ago, sizeof(ago));
 		if (waker->wakes == 1)
-			why_finding_line(finding, "%s woke who slept on %s once, %s ago", who, what, ago);
+			finding_evidence(&finding->base, "%s woke who slept on %s once, %s ago", who, what,
+					 ago);
 		else
-			why_finding_line(finding,
+			finding_evidence(&finding->base,
 					 "%s woke who slept on %s %" PRIu64
 					 " times, for the last time %s ago",
 					 who, what, waker->wakes, ago);
@@ -91,24 +92,25 @@ static bool was_raced(const struct why_evidence *evidence, const struct why_slee
 	       why_is_whole_since(evidence, queue->nobody_stamp);
 }
 
-static enum why_sure how_sure(const struct why_evidence *evidence, const struct why_sleeper *group,
-			      uint32_t count, struct why_finding *finding)
+static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct why_sleeper *group,
+				       uint32_t count, struct why_finding *finding)
 {
 	for (uint32_t n = 0; n < count; n++) {
 		if (!group[n].told) {
-			finding->partial = true;
-			why_finding_missing(finding, "the hook ktrace_thread_block(), which tells whether a "
-						     "sleep ends by itself");
-			return WHY_POSSIBLE;
+			finding->base.partial = true;
+			finding_say(finding->base.advice,
+				    "the hook ktrace_thread_block(), which tells whether a "
+				    "sleep ends by itself");
+			return FINDING_POSSIBLE;
 		}
 		if (!why_is_whole_since(evidence, group[n].queue->first)) {
-			finding->partial = true;
-			why_finding_missing(finding,
-					    "events that are lost: others may wake these threads, too");
-			return WHY_POSSIBLE;
+			finding->base.partial = true;
+			finding_say(finding->base.advice,
+				    "events that are lost: others may wake these threads, too");
+			return FINDING_POSSIBLE;
 		}
 	}
-	return WHY_LIKELY;
+	return FINDING_LIKELY;
 }
 
 /* Two that have only greeted each other may both wait for somebody who has not come yet. */
@@ -119,12 +121,11 @@ static void doubt_few(const struct why_sleeper *group, uint32_t count, struct wh
 	for (uint32_t n = 1; n < count; n++)
 		if (group[n].queue->wakes < least)
 			least = group[n].queue->wakes;
-	if (least >= HABIT || finding->sure == WHY_POSSIBLE)
+	if (least >= HABIT || finding->base.certain == FINDING_POSSIBLE)
 		return;
-	finding->sure = WHY_POSSIBLE;
-	why_finding_missing(finding,
-			    "who else may wake them: %" PRIu64 " wakeups are few to know whom they wait for",
-			    least);
+	finding->base.certain = FINDING_POSSIBLE;
+	finding_say(finding->base.advice,
+		    "who else may wake them: %" PRIu64 " wakeups are few to know whom they wait for", least);
 }
 
 static void tell_race(const struct why_evidence *evidence, struct why_finding *finding,
@@ -137,14 +138,14 @@ static void tell_race(const struct why_evidence *evidence, struct why_finding *f
 	why_say_actor(evidence, queue->nobody_thread + 1, by, sizeof(by));
 	why_say_object(evidence, queue->address, what, sizeof(what));
 	why_say_ticks(evidence, sleeper->since - queue->nobody_stamp, before, sizeof(before));
-	why_finding_head(finding, "%s missed its wakeup: it went to sleep on %s %s after that", who, what,
-			 before);
+	finding_say(finding->base.what, "%s missed its wakeup: it went to sleep on %s %s after that", who,
+		    what, before);
 	if (queue->nobody_ip)
-		why_finding_line(finding, "%s woke %s and met nobody, in %s", by, what,
+		finding_evidence(&finding->base, "%s woke %s and met nobody, in %s", by, what,
 				 why_say_call(evidence, queue->nobody_ip, where, sizeof(where)));
 	else
-		why_finding_line(finding, "%s woke %s and met nobody", by, what);
-	why_finding_line(finding,
+		finding_evidence(&finding->base, "%s woke %s and met nobody", by, what);
+	finding_evidence(&finding->base,
 			 "%s did nothing since but go to sleep: it had looked before that, and did not again",
 			 who);
 }
@@ -154,14 +155,14 @@ static void tell_lost(const struct why_evidence *evidence, struct why_finding *f
 {
 	char who[WHY_WORDS], what[WHY_WORDS], ago[WHY_WORDS];
 
-	why_finding_head(finding, "%s sleeps on %s for %s, and who used to wake it sleeps as well",
-			 why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who)),
-			 why_say_object(evidence, sleeper->queue->address, what, sizeof(what)),
-			 say_ago(evidence, sleeper->since, ago, sizeof(ago)));
-	if (!finding->partial && !why_tells_nobody(evidence))
-		why_finding_missing(finding,
-				    "the event sched.wake_nobody, which tells a wakeup that came too early "
-				    "from one that did not come");
+	finding_say(finding->base.what, "%s sleeps on %s for %s, and who used to wake it sleeps as well",
+		    why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who)),
+		    why_say_object(evidence, sleeper->queue->address, what, sizeof(what)),
+		    say_ago(evidence, sleeper->since, ago, sizeof(ago)));
+	if (!finding->base.partial && !why_tells_nobody(evidence))
+		finding_say(finding->base.advice,
+			    "the event sched.wake_nobody, which tells a wakeup that came too early "
+			    "from one that did not come");
 }
 
 /* Of those that others wait for, the one that has slept longest. */
@@ -186,10 +187,10 @@ static int find_in_group(const struct why_evidence *evidence, struct why_finding
 	raced = root;
 	if (!raced)
 		root = left_asleep(group, count);
-	finding = why_finding_new(findings, raced ? WHY_WAKEUP_RACE : WHY_LOST_WAKEUP, WHY_LIKELY);
+	finding = why_finding_new(findings, raced ? WHY_WAKEUP_RACE : WHY_LOST_WAKEUP, FINDING_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding->sure = how_sure(evidence, group, count, finding);
+	finding->base.certain = how_sure(evidence, group, count, finding);
 	if (raced)
 		tell_race(evidence, finding, root);
 	else

@@ -2,8 +2,6 @@
 #include "why/finding.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,11 +53,6 @@ bool why_verdict_is_healthy(enum why_verdict verdict)
 	return verdict == WHY_BUSY || verdict == WHY_IDLE;
 }
 
-const char *why_sure_word(enum why_sure sure)
-{
-	return sure == WHY_CERTAIN ? "certain" : sure == WHY_LIKELY ? "likely" : "possible";
-}
-
 static struct why_finding *make_room(struct why_findings *findings)
 {
 	struct why_finding *larger;
@@ -74,42 +67,13 @@ static struct why_finding *make_room(struct why_findings *findings)
 }
 
 struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
-				    enum why_sure sure)
+				    enum finding_certainty certain)
 {
 	struct why_finding *finding = make_room(findings);
 
 	if (finding)
-		*finding = (struct why_finding){ .verdict = verdict, .sure = sure };
+		*finding = (struct why_finding){ .base = { .certain = certain }, .verdict = verdict };
 	return finding;
-}
-
-void why_finding_head(struct why_finding *finding, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(finding->head, sizeof(finding->head), format, arguments);
-	va_end(arguments);
-}
-
-void why_finding_line(struct why_finding *finding, const char *format, ...)
-{
-	va_list arguments;
-
-	if (finding->lines == WHY_LINES)
-		return;
-	va_start(arguments, format);
-	vsnprintf(finding->line[finding->lines++], sizeof(finding->line[0]), format, arguments);
-	va_end(arguments);
-}
-
-void why_finding_missing(struct why_finding *finding, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(finding->missing, sizeof(finding->missing), format, arguments);
-	va_end(arguments);
 }
 
 void why_finding_hooks(struct why_finding *finding, uint32_t hooks)
@@ -117,9 +81,9 @@ void why_finding_hooks(struct why_finding *finding, uint32_t hooks)
 	char words[WHY_WORDS];
 
 	if (*why_say_hooks(hooks, words, sizeof(words)))
-		why_finding_missing(
-			finding, "hooks for %s, which this run has not called (ktrace doctor has the lines)",
-			words);
+		finding_say(finding->base.advice,
+			    "hooks for %s, which this run has not called (ktrace doctor has the lines)",
+			    words);
 }
 
 /* How often the same caller comes in a row, from `n` on. */
@@ -143,10 +107,10 @@ void why_finding_stack(struct why_finding *finding, const struct why_evidence *e
 
 		why_say_frame(evidence, cpu, n, place, sizeof(place));
 		if (count > 1)
-			why_finding_line(finding, "  called from %s, %" PRIu32 " times at least", place,
-					 count);
+			finding_evidence(&finding->base, "  called from %s, %" PRIu32 " times at least",
+					 place, count);
 		else
-			why_finding_line(finding, "  called from %s", place);
+			finding_evidence(&finding->base, "  called from %s", place);
 		n += count;
 	}
 }
@@ -164,7 +128,7 @@ static int class_of(const struct why_finding *finding)
 		return 3;
 	if (why_verdict_is_healthy(finding->verdict))
 		return 1;
-	return finding->sure == WHY_POSSIBLE ? 2 : 0;
+	return finding->base.certain == FINDING_POSSIBLE ? 2 : 0;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -177,16 +141,16 @@ static int by_weight(const void *a, const void *b)
 		return (int)left->follows - (int)right->follows;
 	if (left->verdict != right->verdict)
 		return (int)left->verdict - (int)right->verdict;
-	return (int)right->sure - (int)left->sure;
+	return (int)right->base.certain - (int)left->base.certain;
 }
 
 /* What there was no room for could change all but what follows from what is there. */
 static void mark_partial(struct why_findings *findings, const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; evidence->left_out && n < findings->count; n++)
-		if (findings->finding[n].sure != WHY_CERTAIN ||
+		if (findings->finding[n].base.certain != FINDING_CERTAIN ||
 		    why_verdict_is_healthy(findings->finding[n].verdict))
-			findings->finding[n].partial = true;
+			findings->finding[n].base.partial = true;
 }
 
 /* Where there is a problem, that all is well otherwise is no news. */
@@ -208,7 +172,7 @@ static void drop_host(struct why_findings *findings)
 	uint32_t kept = 0;
 
 	if (findings->count == 0 || class_of(&findings->finding[0]) != 0 ||
-	    findings->finding[0].sure != WHY_CERTAIN)
+	    findings->finding[0].base.certain != FINDING_CERTAIN)
 		return;
 	for (uint32_t n = 0; n < findings->count; n++)
 		if (!findings->finding[n].host)
@@ -237,8 +201,9 @@ static void follow(struct why_findings *findings, struct why_finding *starved)
 		    !takes_part(cause, KTRX_HOLDER_CPU | (starved->asker - 1)))
 			continue;
 		starved->follows = true;
-		why_finding_line(starved, "that follows from: %s (%s), see above",
-				 why_verdict_word(cause->verdict), why_sure_word(cause->sure));
+		finding_evidence(&starved->base, "that follows from: %s (%s), see above",
+				 why_verdict_word(cause->verdict),
+				 finding_certainty_word(cause->base.certain));
 	}
 }
 
@@ -294,13 +259,36 @@ static void doubt_health(struct why_findings *findings)
 	for (uint32_t n = 1; n < findings->count; n++) {
 		if (!why_leaves_open(first->verdict, findings->finding[n].verdict))
 			continue;
-		first->sure = WHY_POSSIBLE;
+		first->base.certain = FINDING_POSSIBLE;
 		first->open = true;
-		why_finding_line(first, "open: %s (%s), see below",
+		finding_evidence(&first->base, "open: %s (%s), see below",
 				 why_verdict_word(findings->finding[n].verdict),
-				 why_sure_word(findings->finding[n].sure));
+				 finding_certainty_word(findings->finding[n].base.certain));
 		return;
 	}
+}
+
+static enum finding_mark mark_of(const struct why_finding *finding)
+{
+	if (class_of(finding) == 0)
+		return FINDING_WRONG;
+	return class_of(finding) == 1 && !finding->open ? FINDING_OK : FINDING_NOTE;
+}
+
+/* Where the first actor is. */
+static void say_where(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	const struct why_actor *actor = &finding->actor[0];
+	char who[WHY_WORDS], place[WHY_WORDS] = "";
+
+	if (finding->actors == 0)
+		return;
+	if (actor->exact)
+		why_say_place(evidence, actor->pc, place, sizeof(place));
+	else if (actor->pc)
+		why_say_call(evidence, actor->pc, place, sizeof(place));
+	finding_say(finding->base.where, "%s%s%s", why_say_actor(evidence, actor->id, who, sizeof(who)),
+		    *place ? " in " : "", place);
 }
 
 int why_find(struct why_findings **result, const struct why_evidence *evidence)
@@ -326,6 +314,13 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 	drop_host(findings);
 	doubt_health(findings);
 	mark_partial(findings, evidence);
+	for (uint32_t n = 0; n < findings->count; n++) {
+		struct why_finding *finding = &findings->finding[n];
+
+		finding->base.kind = verdict_words[finding->verdict];
+		finding->base.mark = mark_of(finding);
+		say_where(evidence, finding);
+	}
 	return error;
 }
 

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "findings/finding.h"
 #include "why/evidence.h"
 
 /* In order of what explains most: of two problems that are found the former is the verdict. */
@@ -47,17 +48,7 @@ bool why_verdict_is_healthy(enum why_verdict verdict);
 /* Does a machine with this problem look healthy: does it leave such a verdict open? */
 bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem);
 
-enum why_sure {
-	/* worth a look where nothing else is found; a machine that is busy or idle stays healthy */
-	WHY_POSSIBLE,
-	WHY_LIKELY,
-	WHY_CERTAIN,
-};
-const char *why_sure_word(enum why_sure sure);
-
 #define WHY_ACTORS 16u
-#define WHY_LINES  24u
-#define WHY_LINE   480u /* room for two objects, or for who waits for one and where, whatever their names */
 
 /* A thread or a CPU that takes part, as struct ktrx_holder names it. */
 struct why_actor {
@@ -70,15 +61,14 @@ struct why_actor {
 };
 
 struct why_finding {
+	/*
+	 * Kind, mark and where are set when all is found. A finding that is only possible is worth a look
+	 * where nothing else is found; a machine that is busy or idle stays healthy.
+	 */
+	struct finding base;
 	enum why_verdict verdict;
-	enum why_sure sure;
-	bool partial;	     /* something was lost or is not told, and could change it */
-	bool host;	     /* the host may have done it: it may not have run the machine */
-	bool open;	     /* of idle or busy: only possible, because of a finding that is listed below */
-	char head[WHY_LINE]; /* one sentence */
-	char line[WHY_LINES][WHY_LINE]; /* what it rests on, a line each */
-	uint32_t lines;
-	char missing[WHY_LINE]; /* what would make it surer; "" nothing */
+	bool host; /* the host may have done it: it may not have run the machine */
+	bool open; /* of idle or busy: only possible, because of a finding that is listed below */
 	struct why_actor actor[WHY_ACTORS];
 	uint32_t actors;
 	/* of starvation: the CPU + 1 that waits for another one's answer all the time; 0: none */
@@ -97,13 +87,7 @@ typedef int why_detector(const struct why_evidence *evidence, struct why_finding
  */
 #define WHY_FINDINGS 256u
 struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
-				    enum why_sure sure);
-__attribute__((format(printf, 2, 3))) void why_finding_head(struct why_finding *finding, const char *format,
-							    ...);
-__attribute__((format(printf, 2, 3))) void why_finding_line(struct why_finding *finding, const char *format,
-							    ...);
-__attribute__((format(printf, 2, 3))) void why_finding_missing(struct why_finding *finding,
-							       const char *format, ...);
+				    enum finding_certainty sure);
 /* That these hooks would make it surer, KTRX_HOOK_*; nothing if there are none that have a name. */
 void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
 /*

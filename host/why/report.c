@@ -65,34 +65,9 @@ const char *why_say_state(const struct why_thread *thread)
 	return concluded[thread->state];
 }
 
-static void put_wrapped(struct base_output *out, unsigned indent, const char *text)
+static void put_line(struct base_output *out, const char *line)
 {
-	size_t left, room, take;
-
-	while (*text == ' ') {
-		text++;
-		indent++;
-	}
-	left = strlen(text);
-
-	for (unsigned first = 1;; first = 0) {
-		room = WIDTH - indent - (first ? 0 : 4);
-		take = left;
-		if (left > room) {
-			take = room;
-			while (take > room / 2 && text[take] != ' ')
-				take--;
-		}
-		base_output_format(out, "%*s%.*s\n", (int)(indent + (first ? 0 : 4)), "", (int)take, text);
-		text += take;
-		left -= take;
-		if (left == 0)
-			return;
-		if (*text == ' ') {
-			text++;
-			left--;
-		}
-	}
+	finding_put_wrapped(out, WIDTH, 0, line);
 }
 
 /* "2.31 s ago", "never". */
@@ -135,7 +110,7 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 					   : why_say_actor(evidence, cpu->running + 1, actor, sizeof(actor)),
 		ago(evidence, cpu->last_stamp, event, sizeof(event)),
 		cpu->has_row ? ago(evidence, cpu->row.heartbeat_stamp, beat, sizeof(beat)) : "unknown");
-	put_wrapped(out, 0, line);
+	put_line(out, line);
 }
 
 /* The kernel has room for it, and it never started. */
@@ -157,7 +132,7 @@ static uint32_t put_offline(struct base_output *out, const struct why_evidence *
 	else
 		why_say(line, sizeof(line), "CPU %" PRIu32 " to %" PRIu32 " offline: they have never started",
 			first, last);
-	put_wrapped(out, 0, line);
+	put_line(out, line);
 	return last;
 }
 
@@ -174,7 +149,7 @@ static void put_holder(struct base_output *out, const struct why_evidence *evide
 			why_say_object(evidence, holder->held[n].object, object, sizeof(object)),
 			why_say_since(evidence, " for about ", holder->held[n].stamp, since, sizeof(since)),
 			why_say_called(evidence, ", taken in ", holder->held[n].pc, place, sizeof(place)));
-		put_wrapped(out, 0, line);
+		put_line(out, line);
 	}
 	if (holder->wait == KTRX_WAIT_NONE || holder->wait > KTRX_WAIT_DEVICE ||
 	    (holder->state == KTRX_THREAD_RUNNABLE && holder->wait != KTRX_WAIT_LOCK))
@@ -187,26 +162,26 @@ static void put_holder(struct base_output *out, const struct why_evidence *evide
 	why_say(line, sizeof(line), "        %s%s%s%s%s", wait_phrases[holder->wait], *object ? " " : "",
 		object, why_say_since(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
 		why_say_called(evidence, " in ", holder->wait_pc, place, sizeof(place)));
-	put_wrapped(out, 0, line);
+	put_line(out, line);
 }
 
 /* Whose answer a CPU waits for, and what those CPUs do. */
 static void put_answers(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {
-	char line[WHY_LINE + 16], words[WHY_LINE];
+	char line[FINDING_LINE + 16], words[FINDING_LINE];
 	uint32_t owing = 0;
 
 	if (!why_asks(cpu))
 		return;
 	why_say(line, sizeof(line), "        %s", why_say_asks(evidence, cpu, words, sizeof(words)));
-	put_wrapped(out, 0, line);
+	put_line(out, line);
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		if (!why_asks_for(cpu, &evidence->cpu[n]) || owing++ >= ANSWERS)
 			continue;
 		why_say(line, sizeof(line), "          %s",
 			why_say_owes(evidence, &evidence->cpu[n], words, sizeof(words)));
-		put_wrapped(out, 0, line);
+		put_line(out, line);
 	}
 	if (owing > ANSWERS)
 		base_output_format(out, "          %" PRIu32 " more CPUs have not answered\n",
@@ -224,11 +199,11 @@ static void put_stack(struct base_output *out, const struct why_evidence *eviden
 		cpu->has_registers ? why_say_standing(evidence, cpu, place, sizeof(place))
 				   : why_say_place(evidence, cpu->row.pc, place, sizeof(place)),
 		cpu->has_registers ? "" : ", by its last heartbeat");
-	put_wrapped(out, 0, line);
+	put_line(out, line);
 	for (uint32_t n = 0; n < frames; n++) {
 		why_say(line, sizeof(line), "        by %s",
 			why_say_frame(evidence, cpu, n, place, sizeof(place)));
-		put_wrapped(out, 0, line);
+		put_line(out, line);
 	}
 }
 
@@ -244,7 +219,7 @@ static void put_events(struct base_output *out, const struct why_evidence *evide
 
 		why_say_ticks(evidence, why_age(evidence, event->stamp), when, sizeof(when));
 		why_say(line, sizeof(line), "        -%-9s %s", when, event->text);
-		put_wrapped(out, 0, line);
+		put_line(out, line);
 	}
 }
 
@@ -260,7 +235,7 @@ static void put_thread(struct base_output *out, const struct why_evidence *evide
 	why_say(line, sizeof(line), "%-32s %-9s CPU %-3s last event %s",
 		why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), why_say_state(thread), cpu,
 		ago(evidence, seen, when, sizeof(when)));
-	put_wrapped(out, 0, line);
+	put_line(out, line);
 	if (thread->has_holder)
 		put_holder(out, evidence, &thread->holder);
 }
@@ -303,11 +278,10 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 	*base_escape_text(at, evidence->ended, strlen(evidence->ended), sizeof(evidence->ended) * 4) = '\0';
 	base_output_text(out, "\n");
 	if (*at)
-		put_wrapped(out, 0, line);
+		put_line(out, line);
 	if (evidence->stood_before)
-		put_wrapped(out, 0,
-			    "nothing came from the machine while it was watched: it may have stood "
-			    "for longer than the times below say");
+		put_line(out, "nothing came from the machine while it was watched: it may have stood "
+			      "for longer than the times below say");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
@@ -334,17 +308,9 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 
 static void put_finding(struct base_output *out, const struct why_finding *finding, bool lines)
 {
-	char text[WHY_LINE + 64];
+	const struct finding_style style = { .width = WIDTH, .certain = true, .brief = !lines };
 
-	why_say(text, sizeof(text), "%s (%s%s): %s", why_verdict_word(finding->verdict),
-		why_sure_word(finding->sure), finding->partial ? ", partial" : "", finding->head);
-	put_wrapped(out, 0, text);
-	for (uint32_t n = 0; lines && n < finding->lines; n++)
-		put_wrapped(out, 2, finding->line[n]);
-	if (!lines || !finding->missing[0])
-		return;
-	why_say(text, sizeof(text), "to be surer: %s", finding->missing);
-	put_wrapped(out, 2, text);
+	finding_put_text(out, &finding->base, &style);
 }
 
 void why_report_verdict(struct base_output *out, const struct why_findings *findings)

@@ -13,7 +13,6 @@ void why_report_verdict(struct base_output *out, const struct why_findings *find
 /* The same, the other findings (at length if `all`), and the evidence. */
 void why_report(struct base_output *out, const struct why_evidence *evidence,
 		const struct why_findings *findings, bool all);
-/* A text in lines that fit a terminal, all but the first further in; blanks that it begins with are kept. */
 const char *why_say_mode(uint8_t mode);
 const char *why_say_wait(uint8_t wait);
 const char *why_say_state(const struct why_thread *thread);

@@ -12,79 +12,20 @@
 #include "why/pulse.h"
 #include "why/report.h"
 
-#define STRING_MOST 512u /* bytes of a string, before it is escaped */
-
-/*
- * Between two members or elements: not behind the bracket that begins them, which is the last that was put
- * then.
- */
-static void put_comma(struct base_output *out)
-{
-	const char last = out->at > out->buffer ? out->at[-1] : '\0';
-
-	if (last != '{' && last != '[')
-		base_output_text(out, ",");
-}
-
-static void put_key(struct base_output *out, const char *key)
-{
-	put_comma(out);
-	base_output_format(out, "\"%s\":", key);
-}
-
-/* An array, or an object as an element of one; what is in it follows. */
-static void begin_array(struct base_output *out, const char *key)
-{
-	put_key(out, key);
-	base_output_text(out, "[");
-}
-
-static void begin_element(struct base_output *out)
-{
-	put_comma(out);
-	base_output_text(out, "{");
-}
-
-static void put_text(struct base_output *out, const char *text)
-{
-	base_output_done(out, base_json_string(base_output_line(out), text, strnlen(text, STRING_MOST)));
-}
-
-static void put_string(struct base_output *out, const char *key, const char *text)
-{
-	put_key(out, key);
-	if (*text)
-		put_text(out, text);
-	else
-		base_output_text(out, "null");
-}
-
-static void put_number(struct base_output *out, const char *key, uint64_t number)
-{
-	put_key(out, key);
-	base_output_format(out, "%" PRIu64, number);
-}
-
 /* A number, or null if it is not known. */
 static void put_known(struct base_output *out, const char *key, bool known, uint64_t number)
 {
-	put_key(out, key);
+	base_json_key(out, key);
 	if (known)
 		base_output_format(out, "%" PRIu64, number);
 	else
 		base_output_text(out, "null");
 }
 
-static void put_bool(struct base_output *out, const char *key, bool value)
-{
-	put_key(out, key);
-	base_output_text(out, value ? "true" : "false");
-}
-
 /* "0x…", or null for 0. */
 static void put_address(struct base_output *out, const char *key, uint64_t address)
 {
-	put_key(out, key);
+	base_json_key(out, key);
 	if (address)
 		base_output_format(out, "\"0x%" PRIx64 "\"", address);
 	else
@@ -97,7 +38,7 @@ static void put_age(struct base_output *out, const struct why_evidence *evidence
 {
 	const uint64_t frequency = evidence->info->frequency;
 
-	put_key(out, key);
+	base_json_key(out, key);
 	if (stamp == 0 || frequency == 0)
 		base_output_text(out, "null");
 	else
@@ -109,15 +50,15 @@ static void put_object(struct base_output *out, const struct why_evidence *evide
 {
 	char words[WHY_WORDS];
 
-	put_key(out, key);
+	base_json_key(out, key);
 	if (!address) {
 		base_output_text(out, "null");
 		return;
 	}
 	base_output_text(out, "{");
 	put_address(out, "address", why_object_is_elsewhere(evidence, address) ? 0 : address);
-	put_string(out, "name", why_object_name(evidence, address));
-	put_string(out, "text", why_say_object(evidence, address, words, sizeof(words)));
+	base_json_put(out, "name", why_object_name(evidence, address));
+	base_json_put(out, "text", why_say_object(evidence, address, words, sizeof(words)));
 	base_output_text(out, "}");
 }
 
@@ -129,7 +70,7 @@ static void put_place(struct base_output *out, const struct why_evidence *eviden
 {
 	char words[WHY_WORDS];
 
-	put_string(out, key, pc ? say(evidence, pc, words, sizeof(words)) : "");
+	base_json_put(out, key, pc ? say(evidence, pc, words, sizeof(words)) : "");
 }
 
 /* ---- Findings ------------------------------------------------------------------------------------ */
@@ -140,8 +81,8 @@ static void put_actor(struct base_output *out, const struct why_evidence *eviden
 	const bool is_cpu = actor->id & KTRX_HOLDER_CPU;
 	char words[WHY_WORDS];
 
-	begin_element(out);
-	put_string(out, "text", why_say_actor(evidence, actor->id, words, sizeof(words)));
+	base_json_begin(out, NULL, '{');
+	base_json_put(out, "text", why_say_actor(evidence, actor->id, words, sizeof(words)));
 	put_known(out, "cpu", is_cpu, actor->id & ~KTRX_HOLDER_CPU);
 	put_known(out, "thread", !is_cpu, actor->id - 1);
 	put_object(out, evidence, "holds", actor->holds);
@@ -154,19 +95,12 @@ static void put_actor(struct base_output *out, const struct why_evidence *eviden
 static void put_finding(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_finding *finding)
 {
-	begin_element(out);
-	put_string(out, "verdict", why_verdict_word(finding->verdict));
-	put_string(out, "sure", why_sure_word(finding->sure));
-	put_bool(out, "partial", finding->partial);
-	put_string(out, "text", finding->head);
-	begin_array(out, "lines");
-	for (uint32_t n = 0; n < finding->lines; n++) {
-		put_comma(out);
-		put_text(out, finding->line[n]);
-	}
-	base_output_text(out, "]");
-	put_string(out, "missing", finding->missing);
-	begin_array(out, "actors");
+	static const struct finding_keys earlier = { "verdict", "sure", "text", "lines", "missing" };
+
+	base_json_begin(out, NULL, '{');
+	finding_put_json(out, &finding->base, &earlier);
+	base_json_put_bool(out, "partial", finding->base.partial);
+	base_json_begin(out, "actors", '[');
 	for (uint32_t n = 0; n < finding->actors; n++)
 		put_actor(out, evidence, &finding->actor[n]);
 	base_output_text(out, "]}");
@@ -177,25 +111,25 @@ static void put_finding(struct base_output *out, const struct why_evidence *evid
 static void put_holder(struct base_output *out, const struct why_evidence *evidence,
 		       const struct ktrx_holder *holder)
 {
-	begin_array(out, "holds");
+	base_json_begin(out, "holds", '[');
 	for (uint32_t n = 0; n < KTRX_HELD; n++) {
 		if (!holder->held[n].object)
 			continue;
-		begin_element(out);
+		base_json_begin(out, NULL, '{');
 		put_object(out, evidence, "lock", holder->held[n].object);
 		put_age(out, evidence, "since", holder->held[n].stamp);
 		put_place(out, evidence, "place", holder->held[n].pc, why_say_call);
 		base_output_text(out, "}");
 	}
 	base_output_text(out, "]");
-	put_key(out, "waits");
+	base_json_key(out, "waits");
 	if (holder->wait == KTRX_WAIT_NONE ||
 	    (holder->state == KTRX_THREAD_RUNNABLE && holder->wait != KTRX_WAIT_LOCK)) {
 		base_output_text(out, "null");
 		return;
 	}
 	base_output_text(out, "{");
-	put_string(out, "kind", why_say_wait(holder->wait));
+	base_json_put(out, "kind", why_say_wait(holder->wait));
 	put_object(out, evidence, "object", holder->object);
 	put_age(out, evidence, "since", holder->wait_stamp);
 	put_place(out, evidence, "place", holder->wait_pc, why_say_call);
@@ -205,11 +139,11 @@ static void put_holder(struct base_output *out, const struct why_evidence *evide
 static void put_last(struct base_output *out, const struct why_evidence *evidence,
 		     const struct why_last *last)
 {
-	begin_array(out, "events");
+	base_json_begin(out, "events", '[');
 	for (uint32_t n = 0; n < last->count; n++) {
-		begin_element(out);
+		base_json_begin(out, NULL, '{');
 		put_age(out, evidence, "ago", last->event[n].stamp);
-		put_string(out, "text", last->event[n].text);
+		base_json_put(out, "text", last->event[n].text);
 		base_output_text(out, "}");
 	}
 	base_output_text(out, "]");
@@ -231,8 +165,8 @@ static void put_cpu_row(struct base_output *out, const struct why_evidence *evid
 {
 	const struct ktrx_cpu *row = &cpu->row;
 
-	put_string(out, "mode", cpu->has_row && !why_is_there(cpu) ? "offline" : why_say_mode(row->mode));
-	put_string(out, "interrupts", say_interrupts(row));
+	base_json_put(out, "mode", cpu->has_row && !why_is_there(cpu) ? "offline" : why_say_mode(row->mode));
+	base_json_put(out, "interrupts", say_interrupts(row));
 	put_known(out, "nesting", row->hooks & KTRX_HOOK_IRQ, row->nesting);
 	put_known(out, "preempt", row->hooks & KTRX_HOOK_PREEMPT, row->preempt);
 	put_known(out, "heartbeats", cpu->has_row, row->heartbeats);
@@ -245,26 +179,26 @@ static void put_answers(struct base_output *out, const struct why_evidence *evid
 {
 	const uint32_t from = cpu->row.ipi_cpu;
 
-	put_key(out, "asks");
+	base_json_key(out, "asks");
 	if (!why_asks(cpu)) {
 		base_output_text(out, "null");
 		return;
 	}
 	base_output_text(out, "{");
 	put_known(out, "cpu", from != KTRX_ALL_CPUS, from - 1);
-	put_number(out, "what", cpu->row.ipi_what);
+	base_json_put_number(out, "what", cpu->row.ipi_what);
 	put_age(out, evidence, "since", cpu->row.ipi_stamp);
 	put_place(out, evidence, "place", cpu->row.ipi_pc, why_say_call);
-	begin_array(out, "unanswered");
+	base_json_begin(out, "unanswered", '[');
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *asked = &evidence->cpu[n];
 		const bool off = asked->row.interrupts == KTRX_INTERRUPTS_OFF;
 
 		if (!why_asks_for(cpu, asked))
 			continue;
-		begin_element(out);
-		put_number(out, "cpu", n);
-		put_string(out, "interrupts", say_interrupts(&asked->row));
+		base_json_begin(out, NULL, '{');
+		base_json_put_number(out, "cpu", n);
+		base_json_put(out, "interrupts", say_interrupts(&asked->row));
 		put_age(out, evidence, "since", off ? asked->row.interrupts_stamp : 0);
 		put_place(out, evidence, "place", off ? asked->row.interrupts_pc : 0, why_say_call);
 		put_age(out, evidence, "answered", asked->row.ipi_answered);
@@ -277,26 +211,25 @@ static void put_cpu(struct base_output *out, const struct why_evidence *evidence
 {
 	char place[WHY_WORDS];
 
-	begin_element(out);
-	put_number(out, "cpu", cpu->number);
+	base_json_begin(out, NULL, '{');
+	base_json_put_number(out, "cpu", cpu->number);
 	put_known(out, "thread", cpu->running != UINT32_MAX, cpu->running);
 	put_cpu_row(out, evidence, cpu);
 	put_age(out, evidence, "event", cpu->last_stamp);
-	put_number(out, "lost", cpu->lost);
+	base_json_put_number(out, "lost", cpu->lost);
 	put_holder(out, evidence, &cpu->holder);
 	put_answers(out, evidence, cpu);
 	if (cpu->has_registers)
-		put_string(out, "place",
-			   cpu->pc ? why_say_standing(evidence, cpu, place, sizeof(place)) : "");
+		base_json_put(out, "place",
+			      cpu->pc ? why_say_standing(evidence, cpu, place, sizeof(place)) : "");
 	else
 		put_place(out, evidence, "place", cpu->row.pc, why_say_place);
-	put_bool(out, "registers", cpu->has_registers);
-	begin_array(out, "stack");
+	base_json_put_bool(out, "registers", cpu->has_registers);
+	base_json_begin(out, "stack", '[');
 	for (uint32_t n = 0; n < cpu->frames; n++) {
 		char words[WHY_WORDS];
 
-		put_comma(out);
-		put_text(out, why_say_frame(evidence, cpu, n, words, sizeof(words)));
+		base_json_put(out, NULL, why_say_frame(evidence, cpu, n, words, sizeof(words)));
 	}
 	base_output_text(out, "]");
 	put_last(out, evidence, &cpu->last);
@@ -308,11 +241,11 @@ static void put_thread(struct base_output *out, const struct why_evidence *evide
 {
 	const uint32_t on = thread->has_holder ? thread->holder.cpu : thread->cpu;
 
-	begin_element(out);
-	put_number(out, "thread", thread->id);
-	put_string(out, "name", thread->name);
-	put_bool(out, "idle", thread->idle);
-	put_string(out, "state", why_say_state(thread));
+	base_json_begin(out, NULL, '{');
+	base_json_put_number(out, "thread", thread->id);
+	base_json_put(out, "name", thread->name);
+	base_json_put_bool(out, "idle", thread->idle);
+	base_json_put(out, "state", why_say_state(thread));
 	put_known(out, "cpu", on != KTRX_NO_CPU, on);
 	put_age(out, evidence, "event",
 		thread->last.count ? thread->last.event[thread->last.count - 1].stamp : 0);
@@ -327,19 +260,19 @@ void why_report_json(struct base_output *out, const struct why_evidence *evidenc
 	char order[ORDER_TEXT];
 
 	base_output_text(out, "{");
-	put_number(out, "version", WHY_JSON_VERSION);
-	put_string(out, "verdict", why_verdict_word(why_findings_at(findings, 0)->verdict));
-	put_string(out, "kernel", evidence->info->kernel);
-	put_string(out, "ended", evidence->ended);
-	begin_array(out, "findings");
+	base_json_put_number(out, "version", WHY_JSON_VERSION);
+	base_json_put(out, "verdict", why_verdict_word(why_findings_at(findings, 0)->verdict));
+	base_json_put(out, "kernel", evidence->info->kernel);
+	base_json_put(out, "ended", evidence->ended);
+	base_json_begin(out, "findings", '[');
 	for (uint32_t n = 0; n < why_findings_count(findings); n++)
 		put_finding(out, evidence, why_findings_at(findings, n));
 	base_output_text(out, "]");
-	begin_array(out, "cpus");
+	base_json_begin(out, "cpus", '[');
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		put_cpu(out, evidence, &evidence->cpu[n]);
 	base_output_text(out, "]");
-	begin_array(out, "threads");
+	base_json_begin(out, "threads", '[');
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		put_thread(out, evidence, &evidence->thread[n]);
 	base_output_text(out, "]");

@@ -112,13 +112,13 @@ static bool finding_holds(const struct why_evidence *evidence, const struct why_
 			has_no_stamp(evidence, actor->ticks);
 		if (!holds)
 			snprintf(broken, sizeof(broken), "%" PRIu64 " ticks of %" PRIu64 ": %.800s",
-				 actor->ticks, life_of(evidence, actor->id, all), finding->head);
+				 actor->ticks, life_of(evidence, actor->id, all), finding->base.what);
 	}
 	if (!words || evidence->info->frequency == 0 || !holds)
 		return holds;
-	holds = is_within(evidence, finding->head, all);
-	for (uint32_t n = 0; n < finding->lines && holds; n++)
-		holds = is_within(evidence, finding->line[n], all);
+	holds = is_within(evidence, finding->base.what, all);
+	for (uint32_t n = 0; n < finding->base.lines && holds; n++)
+		holds = is_within(evidence, finding->base.evidence[n], all);
 	return holds;
 }
 
@@ -134,9 +134,10 @@ const char *why_property_broken(const struct why_evidence *evidence, const struc
 
 		if (!finding_holds(evidence, finding, all, words))
 			return broken;
-		if (finding->head[0] == '\0')
+		if (finding->base.what[0] == '\0')
 			return "a finding without a word";
-		if (healthy && !why_verdict_is_healthy(finding->verdict) && finding->sure != WHY_POSSIBLE)
+		if (healthy && !why_verdict_is_healthy(finding->verdict) &&
+		    finding->base.certain != FINDING_POSSIBLE)
 			return "a machine that is well and has trouble";
 	}
 	return NULL;

@@ -60,22 +60,22 @@ static void somebody_waits(void)
 	why_waits(cpu0, KTRX_WAIT_SPIN, LOCK, "aye", 1000 * MS);
 }
 
-static void expect(enum why_sure sure)
+static void expect(enum finding_certainty sure)
 {
 	assert_int_equal(why_count(WHY_SLEEP_IN_ATOMIC), 1);
-	if (sure == WHY_POSSIBLE) {
+	if (sure == FINDING_POSSIBLE) {
 		why_says("sleep-in-atomic (possible)");
 		return;
 	}
 	assert_int_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
-	assert_int_equal(why_judge()->sure, sure);
+	assert_int_equal(why_judge()->base.certain, sure);
 }
 
 static void who_waits_for_the_lock_makes_it_certain(void **state)
 {
 	(void)state;
 	somebody_waits();
-	expect(WHY_CERTAIN);
+	expect(FINDING_CERTAIN);
 	why_says("thread 5 (worker) went to sleep on CPU 1 holding the spinlock aye");
 	why_says("CPU 1 has that lock still");
 }
@@ -83,7 +83,7 @@ static void who_waits_for_the_lock_makes_it_certain(void **state)
 static void where_nobody_suffers_it_is_likely(void **state)
 {
 	(void)state;
-	expect(WHY_LIKELY);
+	expect(FINDING_LIKELY);
 }
 
 /* The memory of the lock was given back, and is another lock's by now. */
@@ -92,7 +92,7 @@ static void another_lock_at_that_address_is_not_that_one(void **state)
 	(void)state;
 	somebody_waits();
 	why_holds(worker, LOCK, 3000 * MS);
-	expect(WHY_POSSIBLE);
+	expect(FINDING_POSSIBLE);
 	why_says("the lock at that address has been taken since");
 }
 
@@ -100,7 +100,7 @@ static void one_that_another_cpu_has_is_not_that_one(void **state)
 {
 	(void)state;
 	why_holds(cpu0, LOCK, 3000 * MS);
-	expect(WHY_POSSIBLE);
+	expect(FINDING_POSSIBLE);
 }
 
 /* It may have been held at another switch since, by the same mistake, or by another one. */
@@ -109,7 +109,7 @@ static void one_that_was_taken_again_had_been_given_up(void **state)
 	(void)state;
 	cpu1->held[0].stamp = 3000 * MS;
 	somebody_waits();
-	expect(WHY_LIKELY);
+	expect(FINDING_LIKELY);
 	why_says("CPU 1 has taken that lock again since");
 }
 
@@ -119,7 +119,7 @@ static void events_show_it_as_well(void **state)
 	cpu1->held_count = 0;
 	cpu1->held[0].object = 0;
 	script_event(ACQUIRE, 3000 * MS, 0, IDLE0, V(LOCK));
-	expect(WHY_POSSIBLE);
+	expect(FINDING_POSSIBLE);
 }
 
 /* Thousands of switches with a lock held, and nobody ever wants it: it is not held. */
@@ -127,7 +127,7 @@ static void a_cpu_that_goes_on_misses_a_hook(void **state)
 {
 	(void)state;
 	row->switch_stamp = 4000 * MS;
-	expect(WHY_POSSIBLE);
+	expect(FINDING_POSSIBLE);
 	why_says("the hook where it ends may be missing");
 }
 
@@ -137,14 +137,14 @@ static void a_count_of_preemption_that_never_ends(void **state)
 	row->broken = KTRX_BROKEN_SWITCH_PREEMPT;
 	row->broken_object = 0;
 	row->preempt = 1;
-	expect(WHY_LIKELY);
+	expect(FINDING_LIKELY);
 	why_teardown(NULL);
 	begin(NULL);
 	row->broken = KTRX_BROKEN_SWITCH_PREEMPT;
 	row->broken_object = 0;
 	row->preempt = 1;
 	row->switch_stamp = 4000 * MS;
-	expect(WHY_POSSIBLE);
+	expect(FINDING_POSSIBLE);
 }
 
 static void who_is_preempted_does_not_sleep(void **state)

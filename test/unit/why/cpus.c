@@ -121,7 +121,7 @@ static void an_interrupt_that_is_not_ended(void **state)
 	disk_never_ends(EARLY);
 	assert_int_equal(why_judge()->verdict, WHY_MISSING_EOI);
 	assert_true(why_judge()->actor[0].exact);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("CPU 1 gets no interrupts any more: interrupt 4 (disk)");
 	why_says("it interrupted thread 2 (idle/1) at 0x100008");
 	why_says("came 5 times there and was ended 5 times");
@@ -184,7 +184,7 @@ static void an_interrupt_that_comes_all_the_time(void **state)
 	storm(5000, 200);
 	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
 	assert_true(why_judge()->actor[0].exact); /* the instruction that was interrupted */
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("interrupt 4 (disk) comes again and again on CPU 1");
 	why_says("5.0 us apart");
 	why_says("thread 5 (worker) stands at 0x100008");
@@ -280,7 +280,7 @@ static void a_sleeper_that_no_tick_wakes(void **state)
 	(void)state;
 	no_ticks(200 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("the timer of CPU 1 has stopped");
 	why_says("thread 5 (worker)");
 	why_says("800.0 ms ago");
@@ -355,7 +355,7 @@ static void interrupts_that_were_off(void **state)
 	(void)state;
 	off_for_50_ms(true, true);
 	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	why_says("thread 5 (worker) had interrupts off on CPU 1 for up to 50.0 ms");
 	why_says("came at 0x100010");
 }
@@ -431,7 +431,7 @@ static void a_program_that_spins(void **state)
 	(void)state;
 	spins_at(PROGRAM, PROGRAM + 8);
 	assert_int_equal(why_judge()->verdict, WHY_USER_SPIN);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	why_says("thread 5 (worker) spins in user mode on CPU 1");
 	why_says("it has made 1 system calls in the trace, and none is under way");
 }
@@ -600,7 +600,7 @@ static void a_sleep_with_a_spinlock(void **state)
 	row->broken_stamp = 500 * MS;
 	why_waits(holder, KTRX_WAIT_SPIN, LOCK_A, "aye", 600 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("thread 5 (worker) went to sleep on CPU 1 holding the spinlock aye (0x1000)");
 	why_says("in 0x100050");
 	why_says("on CPU 0, spins for that lock for 400.0 ms, in a place that is not told");
@@ -668,7 +668,7 @@ static void a_panic(void **state)
 	(void)state;
 	panics("out of \033pages");
 	assert_int_equal(why_judge()->verdict, WHY_PANIC);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("the kernel panicked on CPU 1, in thread 5 (worker)");
 	why_says("it said: out of \\x1bpages");
 }
@@ -729,7 +729,7 @@ static void a_triple_fault(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_TRIPLE_FAULT);
 	why_says("CPU 1 ran thread 5 (worker); its last event");
 	assert_int_equal(why_judge()->actors, 1); /* CPU 0 idles, and those behind 1 were never started */
-	assert_string_equal(why_judge()->missing, "");
+	assert_string_equal(why_judge()->base.advice, "");
 }
 
 static void a_reset_of_another_machine(void **state)

@@ -157,7 +157,7 @@ static void a_stack_pointer_below_the_stack(void **state)
 	client->stack_high = 0x8000;
 	deep("cpu 0 pc=ffffffff80100110 sp=7f80 cs=8\n");
 	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	why_says("the kernel stack of thread 5 (worker) has overflowed on CPU 0");
 	why_says("that is in the stack of thread 6 (client)");
 }
@@ -212,7 +212,7 @@ static void faults_in_each_other_leave_the_stack_far_behind(void **state)
 	sink(KTRX_CONTEXT_INTERRUPT);
 	script_cpu(0)->nesting = 1;
 	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	why_says("it has faulted 100 times at least, each in the handler of the fault before");
 }
 

@@ -63,18 +63,18 @@ static void lose_before(uint64_t stamp, uint32_t cpu)
 	script_event(OTHER, stamp, cpu, IDLE)->lost = 1000;
 }
 
-static void is_idle(enum why_sure sure, bool partial)
+static void is_idle(enum finding_certainty sure, bool partial)
 {
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_judge()->sure, sure);
-	assert_int_equal(why_judge()->partial, partial);
+	assert_int_equal(why_judge()->base.certain, sure);
+	assert_int_equal(why_judge()->base.partial, partial);
 }
 
 static void all_is_told(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
-	is_idle(WHY_CERTAIN, false);
+	is_idle(FINDING_CERTAIN, false);
 }
 
 /* That it will be woken is nowhere to be seen: it may wait for something that has come and gone. */
@@ -83,7 +83,7 @@ static void a_sleeper_without_a_past_leaves_it_open(void **state)
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	sleeps_since(10 * MS);
-	is_idle(WHY_LIKELY, false);
+	is_idle(FINDING_LIKELY, false);
 	why_says("threads that wait, as far as is told, without a timeout:");
 	why_says("thread 5 (worker) has waited 4.99 s on jobs (0x1000)");
 }
@@ -95,7 +95,7 @@ static void a_sleeper_is_older_than_what_is_left(void **state)
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	sleeps_since(10 * MS);
 	lose_before(20 * MS, 0);
-	is_idle(WHY_LIKELY, true);
+	is_idle(FINDING_LIKELY, true);
 	why_says("rings with more slots");
 }
 
@@ -104,7 +104,7 @@ static void rings_that_hold_a_part_of_the_window(void **state)
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	lose_before(4700 * MS, 0);
-	is_idle(WHY_LIKELY, true);
+	is_idle(FINDING_LIKELY, true);
 	why_says("of what rings hold of the last 1.00 s (of one but 300.0 ms)");
 }
 
@@ -113,7 +113,7 @@ static void hooks_that_are_not_called(void **state)
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	script_cpu(0)->hooks &= ~(KTRX_HOOK_LOCK | KTRX_HOOK_THREAD);
-	is_idle(WHY_LIKELY, true);
+	is_idle(FINDING_LIKELY, true);
 	why_says("hooks for locks, threads");
 }
 
@@ -144,8 +144,8 @@ static void little_is_known_of_who_works(void **state)
 	works(0);
 	lose_before(THE_END - MS, 0);
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
-	assert_int_equal(why_judge()->sure, WHY_POSSIBLE);
-	assert_true(why_judge()->partial);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+	assert_true(why_judge()->base.partial);
 }
 
 /* What a note says of silence counts only if it is a time, and one that the clock can tell. */

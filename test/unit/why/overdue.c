@@ -98,24 +98,24 @@ static struct ktrx_holder *waker_lives(void)
 	return row;
 }
 
-static void is_overdue(enum why_sure sure)
+static void is_overdue(enum finding_certainty sure)
 {
 	assert_int_equal(why_count(WHY_OVERDUE), 1);
-	if (sure == WHY_POSSIBLE) {
+	if (sure == FINDING_POSSIBLE) {
 		assert_int_equal(why_judge()->verdict, WHY_IDLE);
-		assert_int_equal(why_judge()->sure, WHY_POSSIBLE);
+		assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
 		why_says("open: overdue (possible), see below");
 	} else {
 		assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
-		assert_int_equal(why_judge()->sure, sure);
+		assert_int_equal(why_judge()->base.certain, sure);
 	}
 }
 
-static void is_idle(enum why_sure sure)
+static void is_idle(enum finding_certainty sure)
 {
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_judge()->sure, sure);
+	assert_int_equal(why_judge()->base.certain, sure);
 }
 
 /* ---- Like clockwork ------------------------------------------------------------------------------ */
@@ -128,7 +128,7 @@ static void a_clockwork_whose_interrupt_still_comes_is_likely_overdue(void **sta
 	irq_goes_on(last + 50);
 	waker_lives();
 	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
-	is_overdue(WHY_LIKELY);
+	is_overdue(FINDING_LIKELY);
 	why_says("thread 5 (sampler) has waited 9.89 s on queue (0x1000); its wakeups came every 50.0 ms");
 	why_says("interrupts woke it 40 times, the last time 9.90 s ago: interrupt 33 on CPU 1, which still "
 		 "comes");
@@ -142,7 +142,7 @@ static void without_times_an_event_may_be_a_time(void **state)
 	(void)state;
 	irq_goes_on(last + 50);
 	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
-	is_overdue(WHY_POSSIBLE);
+	is_overdue(FINDING_POSSIBLE);
 	why_says("ktrace_thread_block() has told of none");
 	why_says("threads that wait, as far as is told, without a timeout:");
 }
@@ -151,7 +151,7 @@ static void a_clockwork_whose_interrupt_stays_away_is_possibly_overdue(void **st
 {
 	(void)state;
 	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, turns(0, KTRX_WAIT_EVENT, 40, 50000) + 5);
-	is_overdue(WHY_POSSIBLE);
+	is_overdue(FINDING_POSSIBLE);
 	why_says("which has not come lately");
 }
 
@@ -160,7 +160,7 @@ static void a_clockwork_whose_waker_lives_is_possibly_overdue(void **state)
 	(void)state;
 	sleeps(SLEEPER, "consumer", KTRX_WAIT_EVENT, turns(WAKER, KTRX_WAIT_EVENT, 40, 50000) + 5);
 	waker_lives();
-	is_overdue(WHY_POSSIBLE);
+	is_overdue(FINDING_POSSIBLE);
 	why_says("thread 6 (waker) woke it 40 times");
 }
 
@@ -168,7 +168,7 @@ static void a_clockwork_whose_waker_has_ended_is_over(void **state)
 {
 	(void)state;
 	sleeps(SLEEPER, "consumer", KTRX_WAIT_EVENT, turns(WAKER, KTRX_WAIT_EVENT, 40, 50000) + 5);
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 	why_says("thread 5 (consumer) has waited 9.89 s on queue (0x1000): 40 such waits ended before, the "
 		 "longest "
 		 "after 45.0 ms");
@@ -178,7 +178,7 @@ static void a_clockwork_that_still_runs_is_well(void **state)
 {
 	(void)state;
 	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, turns(0, KTRX_WAIT_EVENT, 238, 50000) + 5);
-	is_idle(WHY_CERTAIN);
+	is_idle(FINDING_CERTAIN);
 }
 
 /* Bursts of wakeups with pauses, as of somebody who types. */
@@ -196,7 +196,7 @@ static void what_comes_in_bursts_may_stay_away(void **state)
 	assert_true(us / 1000 < END_MS - 4000);
 	irq_goes_on(us / 1000 + 50);
 	sleeps(SLEEPER, "shell", KTRX_WAIT_EVENT, us / 1000 + 1);
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 }
 
 /* A flow of packets or bytes, even and dense, that is over. */
@@ -204,14 +204,14 @@ static void a_flow_that_is_over_is_well(void **state)
 {
 	(void)state;
 	sleeps(SLEEPER, "network", KTRX_WAIT_EVENT, turns(0, KTRX_WAIT_EVENT, 1500, 1000) + 5);
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 }
 
 static void a_few_wakeups_make_no_clockwork(void **state)
 {
 	(void)state;
 	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, turns(0, KTRX_WAIT_EVENT, 15, 50000) + 5);
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 }
 
 /* Nothing came from the machine any more: whether it went on then nobody has seen. */
@@ -259,7 +259,7 @@ static void a_row_shows_that_a_clockwork_has_stopped(void **state)
 	(void)state;
 	had_habit(60, 58, 90, WAKER);
 	waker_lives();
-	is_overdue(WHY_POSSIBLE);
+	is_overdue(FINDING_POSSIBLE);
 	why_says("thread 5 (sampler) has waited 7.00 s on queue (0x1000); its wakeups came every 50.0 ms");
 	why_says("60 such waits in a row were ended, at most 90.0 ms one after the other; the last 7.00 s "
 		 "ago, by "
@@ -283,7 +283,7 @@ static void uneven_wakeups_by_a_thread_are_missed_later(void **state)
 	(void)state;
 	had_habit(60, 20, 200, WAKER);
 	waker_lives();
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 }
 
 static void uneven_wakeups_by_a_thread_are_missed_at_last(void **state)
@@ -295,7 +295,7 @@ static void uneven_wakeups_by_a_thread_are_missed_at_last(void **state)
 	why_waits(row, KTRX_WAIT_EVENT, QUEUE, "queue", 1800 * MS);
 	row->habit_last = 1799 * MS;
 	row->habit_first = 300 * MS;
-	is_overdue(WHY_POSSIBLE);
+	is_overdue(FINDING_POSSIBLE);
 }
 
 /* Uneven wakeups, as a keyboard causes them. */
@@ -304,7 +304,7 @@ static void uneven_wakeups_by_interrupts_may_stay_away(void **state)
 	(void)state;
 	had_habit(60, 20, 100, 0);
 	waker_lives();
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 }
 
 static void a_waker_that_rests_has_nothing_more_to_say(void **state)
@@ -314,7 +314,7 @@ static void a_waker_that_rests_has_nothing_more_to_say(void **state)
 	(void)state;
 	had_habit(60, 58, 90, WAKER);
 	why_waits(waker, KTRX_WAIT_EVENT, 0x3000, "more", 5000 * MS);
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 }
 
 static void a_row_of_waits_for_something_else_shows_nothing(void **state)
@@ -322,7 +322,7 @@ static void a_row_of_waits_for_something_else_shows_nothing(void **state)
 	(void)state;
 	had_habit(60, 58, 90, WAKER)->habit_object = 0x3000;
 	waker_lives();
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 }
 
 /* Another thread of the same pool is woken. */
@@ -337,7 +337,7 @@ static void a_thread_whose_turn_it_is_not_is_well(void **state)
 	waiter->habit_wakes = 200;
 	waiter->habit_last = (END_MS - 41) * MS;
 	waker_lives();
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 }
 
 /* ---- Devices and locks --------------------------------------------------------------------------- */
@@ -354,7 +354,7 @@ static void a_device_that_stopped_to_answer_holds_up_others(void **state)
 {
 	(void)state;
 	holds_and_is_waited_for(turns(WAKER, KTRX_WAIT_DEVICE, 20, 20000) + 5);
-	is_overdue(WHY_LIKELY);
+	is_overdue(FINDING_LIKELY);
 	why_says("thread 5 (reader) has waited 11.49 s for device queue (0x1000), and holds lock cache");
 	why_says("20 such waits ended before, the longest after 18.0 ms");
 	why_says("thread 7 (waiter) has waited 11.49 s for lock cache (0x2000)");
@@ -368,7 +368,7 @@ static void an_interrupt_that_still_comes_is_not_said_to_stay_away(void **state)
 	(void)state;
 	irq_goes_on(last + 50);
 	holds_and_is_waited_for(last + 5);
-	is_overdue(WHY_LIKELY);
+	is_overdue(FINDING_LIKELY);
 	why_says("interrupt 33 on CPU 1, which still comes");
 }
 
@@ -377,21 +377,21 @@ static void a_device_of_which_nothing_is_known_is_possibly_late(void **state)
 {
 	(void)state;
 	holds_and_is_waited_for(1000);
-	is_overdue(WHY_POSSIBLE);
+	is_overdue(FINDING_POSSIBLE);
 }
 
 static void a_slow_device_is_well(void **state)
 {
 	(void)state;
 	holds_and_is_waited_for(turns(WAKER, KTRX_WAIT_DEVICE, 10, 900000) + 5);
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 }
 
 static void a_device_that_always_answered_at_once_is_possibly_late(void **state)
 {
 	(void)state;
 	sleeps(SLEEPER, "reader", KTRX_WAIT_DEVICE, turns(WAKER, KTRX_WAIT_DEVICE, 40, 20000) + 5);
-	is_overdue(WHY_POSSIBLE);
+	is_overdue(FINDING_POSSIBLE);
 	why_says("far longer than ever before");
 }
 
@@ -407,7 +407,7 @@ static void a_holder_that_used_to_come_on_is_overdue_without_events(void **state
 	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1010 * MS);
 	row->wakes = 100;
 	others_are_busy();
-	is_overdue(WHY_LIKELY);
+	is_overdue(FINDING_LIKELY);
 	why_says("it was woken 100 times in the 1.00 s before that");
 	why_says("thread 7 (waiter) has waited 10.99 s for lock cache (0x2000)");
 }
@@ -423,7 +423,7 @@ static void a_holder_that_seldom_comes_on_is_possibly_late(void **state)
 	why_holds(row, LOCK, 990 * MS);
 	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1010 * MS);
 	row->wakes = KNOWN_WAKES - 1;
-	is_overdue(WHY_POSSIBLE);
+	is_overdue(FINDING_POSSIBLE);
 }
 
 /* That others get on does not show that this one rests rightly. */
@@ -433,7 +433,7 @@ static void a_busy_machine_with_an_open_wait_is_possibly_well(void **state)
 	holds_and_is_waited_for(1000);
 	others_are_busy();
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
-	assert_int_equal(why_judge()->sure, WHY_POSSIBLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
 	assert_true(why_judge()->open);
 	why_says("open: overdue (possible), see below");
 }
@@ -447,7 +447,7 @@ static void a_lock_that_nobody_holds_is_possibly_overdue(void **state)
 	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
 	waiter->owner = WAKER + 1;
 	why_holds(waker_lives(), 0x3000, MS);
-	is_overdue(WHY_POSSIBLE);
+	is_overdue(FINDING_POSSIBLE);
 	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000), which nobody holds any more");
 }
 
@@ -460,7 +460,7 @@ static void an_owner_of_then_is_not_called_the_holder(void **state)
 	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
 	waiter->owner = WAKER + 1;
 	waker_lives();
-	is_idle(WHY_CERTAIN);
+	is_idle(FINDING_CERTAIN);
 	why_says("for lock cache (0x2000), which thread 6 (waker) held when that began");
 }
 
@@ -478,7 +478,7 @@ static void a_time_that_is_long_over_is_overdue(void **state)
 {
 	(void)state;
 	until(1500 * MS);
-	is_overdue(WHY_LIKELY);
+	is_overdue(FINDING_LIKELY);
 	why_says("thread 5 (timer) sleeps until a time that was over 10.50 s ago");
 }
 
@@ -486,7 +486,7 @@ static void a_time_that_is_just_over_is_none(void **state)
 {
 	(void)state;
 	until((END_MS - 900) * MS);
-	is_idle(WHY_CERTAIN);
+	is_idle(FINDING_CERTAIN);
 }
 
 /* The kernel's clock runs at half the speed: it loses ticks. */
@@ -494,7 +494,7 @@ static void a_time_that_a_slow_clock_makes_late_is_none(void **state)
 {
 	(void)state;
 	until(6500 * MS);
-	is_idle(WHY_CERTAIN);
+	is_idle(FINDING_CERTAIN);
 }
 
 /* As of a kernel that counts in microseconds. */
@@ -502,7 +502,7 @@ static void a_time_before_the_sleep_is_none(void **state)
 {
 	(void)state;
 	until(2 * MS);
-	is_idle(WHY_CERTAIN);
+	is_idle(FINDING_CERTAIN);
 }
 
 /* ---- What is certain ----------------------------------------------------------------------------- */
@@ -511,7 +511,7 @@ static void a_machine_without_open_waits_is_certainly_idle(void **state)
 {
 	(void)state;
 	waker_lives();
-	is_idle(WHY_CERTAIN);
+	is_idle(FINDING_CERTAIN);
 }
 
 static void a_wait_as_long_as_earlier_ones_is_not_open(void **state)
@@ -520,7 +520,7 @@ static void a_wait_as_long_as_earlier_ones_is_not_open(void **state)
 	turn(WAKER, KTRX_WAIT_EVENT, 100000, 9000000);
 	sleeps(SLEEPER, "server", KTRX_WAIT_EVENT, 9001);
 	waker_lives();
-	is_idle(WHY_CERTAIN);
+	is_idle(FINDING_CERTAIN);
 	why_says("1 such wait ended before, the longest after 8.90 s");
 }
 
@@ -528,7 +528,7 @@ static void a_wait_that_was_never_seen_to_end_is_open(void **state)
 {
 	(void)state;
 	sleeps(SLEEPER, "init", KTRX_WAIT_EVENT, 1000);
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 	why_says("thread 5 (init) has waited 11.00 s on queue (0x1000): the trace shows no such wait that "
 		 "ended");
 }
@@ -540,7 +540,7 @@ static void a_wakeup_that_came_too_early_is_named(void **state)
 	script_event(OTHER, 999 * MS, 1, IDLE);
 	sleeps(SLEEPER, "init", KTRX_WAIT_EVENT, 1000);
 	waker_lives();
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 	why_says("the trace shows no such wait that ended; a wakeup came 2.0");
 }
 
@@ -551,7 +551,7 @@ static void events_that_are_switched_off_are_missed(void **state)
 	sleeps(SLEEPER, "init", KTRX_WAIT_EVENT, 1000);
 	((struct ktread_type *)(uintptr_t)ktread_type_find(script_trace(), "sched", "wake_nobody"))->state =
 		0;
-	is_idle(WHY_LIKELY);
+	is_idle(FINDING_LIKELY);
 	why_says("to be surer: the event sched.wake_nobody");
 }
 

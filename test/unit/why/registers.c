@@ -128,7 +128,7 @@ static void a_message_of_many_numbers(void **state)
 	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
 	assert_int_equal(why_find(&findings, evidence), 0);
 	snprintf(line, sizeof(line), "0x%" PRIxPTR " is ", last);
-	assert_int_equal(strncmp(why_findings_at(findings, 0)->line[1], line, strlen(line)), 0);
+	assert_int_equal(strncmp(why_findings_at(findings, 0)->base.evidence[1], line, strlen(line)), 0);
 	why_findings_free(findings);
 }
 
@@ -159,7 +159,8 @@ static void what_follows_a_panic_is_left_out(void **state)
 		 prompt, gave_up, STORED);
 	a_panic("out of pages", text);
 	assert_int_equal(why_find(&findings, evidence), 0);
-	assert_string_equal(why_findings_at(findings, 0)->line[1], "  called from 0xffff000012345678");
+	assert_string_equal(why_findings_at(findings, 0)->base.evidence[1],
+			    "  called from 0xffff000012345678");
 	why_findings_free(findings);
 }
 
@@ -173,7 +174,7 @@ static void a_panic_at_the_end_of_the_stack_is_shown(void **state)
 		 (uintptr_t)leaf + 1, (uintptr_t)kernel_panic + 4);
 	a_panic("out of pages", text);
 	assert_int_equal(why_find(&findings, evidence), 0);
-	assert_non_null(strstr(why_findings_at(findings, 0)->line[1], "kernel_panic"));
+	assert_non_null(strstr(why_findings_at(findings, 0)->base.evidence[1], "kernel_panic"));
 	why_findings_free(findings);
 }
 
@@ -186,7 +187,7 @@ static void a_stack_that_was_found_to_have_overflowed(void **state)
 	a_panic("stack overrun at 0x201ca0: thread 7 (reader)", "cpu 0 pc=1000 sp=1000\n");
 	assert_int_equal(why_find(&findings, evidence), 0);
 	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_STACK_OVERFLOW);
-	assert_string_equal(why_findings_at(findings, 0)->head,
+	assert_string_equal(why_findings_at(findings, 0)->base.what,
 			    "the kernel found that a stack had overflowed, on CPU 0 in thread 1");
 	why_findings_free(findings);
 }

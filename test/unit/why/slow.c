@@ -107,7 +107,7 @@ static void while_others_are_in_time_it_is_likely_slow(void **state)
 	(void)state;
 	late_answer(5);
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	why_says("thread 5 (reader) waited 700.0 ms");
 }
 
@@ -158,7 +158,7 @@ static void a_slow_host_is_no_news_beside_a_deadlock(void **state)
 	why_waits(two, KTRX_WAIT_LOCK, 0xa000, "aye", 21 * MS);
 	late_answer(400);
 	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	assert_int_equal(why_count(WHY_SLOW), 0);
 }
 
@@ -194,7 +194,7 @@ static void while_its_cpu_is_seen_to_run_it_is_likely_slow(void **state)
 	lonely_answer(IDLE, 10);
 	tick_on_cpu_0();
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 }
 
 static void a_cpu_at_work_that_stands_is_slow_itself(void **state)

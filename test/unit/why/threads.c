@@ -144,7 +144,7 @@ static void who_forgot_to_wake(void **state)
 	ask_and_answer(6 * MS);
 	idle_until(2005 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_LOST_WAKEUP);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
 	assert_int_equal(why_judge()->actor[0].waits, JOBS);
 	why_says("thread 5 (worker) sleeps on jobs (0x1000) for 2.00 s");
@@ -276,7 +276,7 @@ static void a_wakeup_that_met_nobody(void **state)
 	(void)state;
 	race(5 * MS - 1000, false, false);
 	assert_int_equal(why_judge()->verdict, WHY_WAKEUP_RACE);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
 	why_says("thread 5 (worker) missed its wakeup");
 	why_says("thread 6 (client) woke jobs (0x1000) and met nobody, in 0x77");
@@ -326,7 +326,7 @@ static void one_call_that_fails_for_ever(void **state)
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
 	work_until(call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT), WORKER);
 	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("thread 5 (worker) calls system call 7 again and again, and gets EAGAIN every time");
 	why_says("1000 times in a row");
 }
@@ -420,8 +420,8 @@ static void calls_that_fill_a_small_ring(void **state)
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0)->state_stamp = 100 * MS;
 	work_until(call_many(100, begin + 1, 3000, 3, EAGAIN_RESULT), WORKER);
 	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
-	assert_true(why_judge()->partial);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	assert_true(why_judge()->base.partial);
 	why_says("it has run for 1.90 s without a sleep");
 }
 
@@ -458,7 +458,7 @@ static void one_fault_for_ever(void **state)
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
 	work_until(fault_many(100, MS, 0), WORKER);
 	assert_int_equal(why_judge()->verdict, WHY_FAULT_LOOP);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("thread 5 (worker) faults on address 0x5000 again and again");
 	why_says("100 page faults in a row");
 	why_says("instruction at 0x40");
@@ -510,7 +510,7 @@ static void one_that_never_has_its_turn(void **state)
 	(void)state;
 	wait_for_a_turn(500 * MS, 1995 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_STARVATION);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("thread 5 (worker) could run on CPU 0 and has not for 1.50 s");
 	why_says("thread 6 (client) runs there, with priority 20 against 10");
 }
@@ -626,7 +626,7 @@ static void idle_without_ticks(void **state)
 	idle_until(5000 * MS);
 	script_cpu(0)->heartbeat_stamp = MS;
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("1 of 1 CPUs idle");
 }
 

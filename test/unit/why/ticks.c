@@ -73,7 +73,7 @@ static void ticks_that_are_missing_show_it(void **state)
 	(void)state;
 	miss_ticks(HIGH + 0x40);
 	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	why_says("thread 5 (worker) had interrupts off on CPU 1 for up to 200.0 ms");
 }
 

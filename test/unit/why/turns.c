@@ -92,21 +92,21 @@ static void somebody_sleeps(void)
 	row->deadline = 2 * LAST;
 }
 
-static void starves(enum why_sure sure)
+static void starves(enum finding_certainty sure)
 {
 	assert_int_equal(why_judge()->verdict, WHY_STARVATION);
-	assert_int_equal(why_judge()->sure, sure);
+	assert_int_equal(why_judge()->base.certain, sure);
 	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
 	assert_int_equal(why_count(WHY_BOOKKEEPING), 0);
 }
 
-static void is_doubted(enum why_sure sure, const char *words)
+static void is_doubted(enum finding_certainty sure, const char *words)
 {
 	const struct why_finding *verdict = why_judge();
 
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 	assert_int_equal(why_count(WHY_BOOKKEEPING), 1);
-	if (sure == WHY_LIKELY)
+	if (sure == FINDING_LIKELY)
 		assert_int_equal(verdict->verdict, WHY_BOOKKEEPING);
 	else
 		assert_int_not_equal(verdict->verdict, WHY_BOOKKEEPING);
@@ -126,7 +126,7 @@ static void one_that_was_woken_starves(void **state)
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
 	lose_until(5000 * MS);
-	starves(WHY_CERTAIN);
+	starves(FINDING_CERTAIN);
 	why_says("thread 5 (worker) could run on CPU 0 and has not for 6.00 s");
 	why_says("thread 6 (client) has run there all that time");
 }
@@ -138,7 +138,7 @@ static void priorities_explain_a_choice(void **state)
 	script_cpu(0)->switch_stamp = 7900 * MS; /* others have had their turns */
 	worker->priority = 10;
 	client->priority = 20;
-	starves(WHY_CERTAIN);
+	starves(FINDING_CERTAIN);
 	why_says("with priority 20 against 10");
 }
 
@@ -153,7 +153,7 @@ static void one_that_is_passed_over_may_be_lost(void **state)
 		script_cpu(0)->switch_stamp = 7900 * MS;
 		worker->priority = priority[n][0];
 		client->priority = priority[n][1];
-		is_doubted(WHY_LIKELY,
+		is_doubted(FINDING_LIKELY,
 			   "thread 5 (worker) has been runnable for 6.00 s, and CPU 0 has run others");
 		next();
 	}
@@ -166,7 +166,7 @@ static void a_less_urgent_thread_explains_nothing(void **state)
 	worker->cause = KTRX_CAUSE_WAKE;
 	worker->priority = 20;
 	client->priority = 10;
-	is_doubted(WHY_LIKELY, "has run others");
+	is_doubted(FINDING_LIKELY, "has run others");
 }
 
 /* ---- Threads that have ended ------------------------------------------------------------------------ */
@@ -179,7 +179,7 @@ static void one_that_may_have_ended_does_not_starve(void **state)
 	worker->priority = 10;
 	client->priority = 20;
 	lose_until(5000 * MS);
-	is_doubted(WHY_POSSIBLE, "thread 5 (worker) has not run for 6.00 s: it is not known");
+	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 6.00 s: it is not known");
 	why_says("ktrace_thread_exit()");
 	why_says("0 threads wait for a CPU");
 }
@@ -188,7 +188,7 @@ static void the_same_of_an_older_kernel(void **state)
 {
 	(void)state;
 	lose_until(5000 * MS);
-	is_doubted(WHY_POSSIBLE, "not known whether");
+	is_doubted(FINDING_POSSIBLE, "not known whether");
 }
 
 static void an_end_in_the_trace_is_an_end(void **state)
@@ -208,7 +208,7 @@ static void one_that_would_have_told_of_its_end_starves(void **state)
 	script_cpu(1)->hooks |= KTRX_HOOK_EXIT;
 	lose_until(5000 * MS);
 	somebody_sleeps();
-	starves(WHY_CERTAIN);
+	starves(FINDING_CERTAIN);
 }
 
 /* It may sleep, where no thread ever says so. */
@@ -218,7 +218,7 @@ static void one_that_may_sleep_does_not_starve(void **state)
 	worker->cause = KTRX_CAUSE_SWITCH;
 	script_cpu(1)->hooks |= KTRX_HOOK_EXIT;
 	lose_until(5000 * MS);
-	is_doubted(WHY_POSSIBLE, "it is not known whether");
+	is_doubted(FINDING_POSSIBLE, "it is not known whether");
 }
 
 static void one_that_holds_a_lock_has_not_ended(void **state)
@@ -228,7 +228,7 @@ static void one_that_holds_a_lock_has_not_ended(void **state)
 	why_holds(worker, 0x1000, MS);
 	lose_until(5000 * MS);
 	somebody_sleeps();
-	starves(WHY_CERTAIN);
+	starves(FINDING_CERTAIN);
 }
 
 /* An id that is used again: what the row says is of the thread before. */
@@ -238,7 +238,7 @@ static void a_new_thread_has_not_waited_before_it_was_made(void **state)
 	script_type(CREATE, "sched", "create", "u32 thread");
 	worker->cause = KTRX_CAUSE_WAKE;
 	script_event(CREATE, 6500 * MS, 1, IDLE1, V(WORKER));
-	starves(WHY_CERTAIN);
+	starves(FINDING_CERTAIN);
 	why_says("has not for 1.50 s");
 }
 
@@ -257,7 +257,7 @@ static void states_that_mean_something_are_believed(void **state)
 	use_states();
 	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
 	switch_away(0);
-	starves(WHY_LIKELY);
+	starves(FINDING_LIKELY);
 }
 
 /* Whatever becomes of a thread, it is 0: then 0 does not mean that it could run. */
@@ -280,7 +280,7 @@ static void announcements_stand_in_for_states(void **state)
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
 	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
 	switch_away(0);
-	is_doubted(WHY_POSSIBLE, "not known whether");
+	is_doubted(FINDING_POSSIBLE, "not known whether");
 	next();
 	forget_rows();
 	script_type(BLOCK, "sched", "block", "u64 queue");
@@ -288,7 +288,7 @@ static void announcements_stand_in_for_states(void **state)
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
 	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
 	switch_away(0);
-	starves(WHY_LIKELY);
+	starves(FINDING_LIKELY);
 }
 
 static void announce(void)
@@ -308,11 +308,11 @@ static void announcements_count_although_recording_was_stopped(void **state)
 	(void)state;
 	announce();
 	script_stop();
-	starves(WHY_LIKELY);
+	starves(FINDING_LIKELY);
 	next();
 	announce();
 	script_event(SWITCHED, LAST, 0, CLIENT, V(BLOCK), V(EXIT), V(0)); /* at the end */
-	starves(WHY_LIKELY);
+	starves(FINDING_LIKELY);
 }
 
 /* Nothing announced its sleep while that event was off. */
@@ -381,7 +381,7 @@ static void a_cpu_that_idles_would_have_taken_it(void **state)
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
 	worker->cpu = 1;
-	is_doubted(WHY_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, and CPU 1 idles");
+	is_doubted(FINDING_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, and CPU 1 idles");
 	why_says("the scheduler does not have it in its queue, or a hook is missing");
 }
 
@@ -389,7 +389,7 @@ static void one_that_never_ran_has_no_cpu_yet(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_START;
-	is_doubted(WHY_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, and a CPU idles");
+	is_doubted(FINDING_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, and a CPU idles");
 }
 
 static void one_whose_cpu_is_not_there(void **state)
@@ -398,7 +398,7 @@ static void one_whose_cpu_is_not_there(void **state)
 	script_info()->cpus = 3;
 	worker->cause = KTRX_CAUSE_WAKE;
 	worker->cpu = 2;
-	is_doubted(WHY_LIKELY, "and CPU 2 is not there");
+	is_doubted(FINDING_LIKELY, "and CPU 2 is not there");
 }
 
 /* The thread that a CPU runs when there is nothing to do is never woken, whatever its name. */
@@ -412,7 +412,7 @@ static void an_idle_thread_by_another_name_does_not_starve(void **state)
 	somebody_sleeps();
 	use_states();
 	switch_away(0);
-	is_doubted(WHY_POSSIBLE, "thread 5 (cpu0) has not run for");
+	is_doubted(FINDING_POSSIBLE, "thread 5 (cpu0) has not run for");
 }
 
 /* A thread that was made and not started is no trouble. */
@@ -431,12 +431,12 @@ static void what_it_did_itself_bounds_its_wait(void **state)
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
 	script_event(OTHER, SINCE + 50 * MS, 0, WORKER);
-	starves(WHY_CERTAIN);
+	starves(FINDING_CERTAIN);
 	why_says("has not for 5.95 s");
 	next();
 	worker->cause = KTRX_CAUSE_WAKE;
 	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER); /* it ran: a hook is missing there */
-	is_doubted(WHY_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is not known");
+	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is not known");
 }
 
 /* Time in which nothing came from the machine is no time in which others had turns. */

@@ -42,7 +42,7 @@ static void two_mutexes_make_a_deadlock(void **state)
 	why_waits(two, KTRX_WAIT_LOCK, A, "aye", 21 * MS);
 	end_at(2021 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	assert_int_equal(why_count(WHY_DEADLOCK), 1);
 	assert_int_equal(why_judge()->actors, 2);
 	assert_false(why_judge()->actor[0].exact); /* hooks know where they return to */
@@ -95,7 +95,7 @@ static void a_machine_that_stood_needs_no_time(void **state)
 	ring_of(2, 1020 * MS);
 	end_at(1020 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
 /* Its newest stamp is not its end. */
@@ -185,7 +185,7 @@ static void waiters_that_yield_make_a_deadlock(void **state)
 	(void)state;
 	two_that_yield(KTRX_THREAD_RUNNING, KTRX_THREAD_RUNNABLE);
 	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	assert_int_equal(why_count(WHY_DEADLOCK), 1);
 	assert_int_equal(why_judge()->actors, 2);
 	why_says("thread 5 (five) spins 19.00 s for lock bee (0x2000)");
@@ -198,7 +198,7 @@ static void waiters_that_are_both_runnable_make_a_deadlock(void **state)
 	(void)state;
 	two_that_yield(KTRX_THREAD_RUNNABLE, KTRX_THREAD_RUNNABLE);
 	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
 /* The holder named when the wait began has given the lock up since: its own row no longer has it. */
@@ -249,7 +249,7 @@ static void a_waiter_that_keeps_the_cpu_is_stuck(void **state)
 	six->state_stamp = 20 * MS;
 	end_at(2021 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
-	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 }
 
 static void a_thread_that_wants_its_own_lock_is_stuck(void **state)
@@ -304,7 +304,7 @@ static void an_answer_may_take_a_while(void **state)
 {
 	(void)state;
 	cpus_over_an_answer_until(220 * MS, KTRX_INTERRUPTS_OFF, 5 * MS);
-	assert_int_equal(why_judge()->sure, WHY_POSSIBLE);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
 }
 
 static void answers_are_awaited_where_there_is_work(void **state)
@@ -363,8 +363,8 @@ static void events_alone_make_a_deadlock_likely(void **state)
 	cross_by_events();
 	end_at(1021 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
-	assert_false(why_judge()->partial);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	assert_false(why_judge()->base.partial);
 	why_says("concluded from events");
 }
 
@@ -581,8 +581,8 @@ static void long_names_leave_room(void **state)
 	}
 	end_at(1020 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_LOCK_ORDER);
-	assert_non_null(strstr(why_judge()->line[0], ", more than once"));
-	assert_non_null(strstr(why_judge()->head, "and has not yet"));
+	assert_non_null(strstr(why_judge()->base.evidence[0], ", more than once"));
+	assert_non_null(strstr(why_judge()->base.what, "and has not yet"));
 }
 
 /* Thread 6 has taken B while it had A before 5 did: 5 in the other order can meet it. */
