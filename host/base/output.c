@@ -60,17 +60,22 @@ void base_output_text(struct base_output *out, const char *text)
 	base_output_bytes(out, text, strlen(text));
 }
 
-void base_output_format(struct base_output *out, const char *format, ...)
+void base_output_vformat(struct base_output *out, const char *format, va_list arguments)
 {
 	char *at = base_output_line(out);
-	va_list arguments;
-	int length;
+	int length = vsnprintf(at, BASE_OUTPUT_LINE, format, arguments);
 
-	va_start(arguments, format);
-	length = vsnprintf(at, BASE_OUTPUT_LINE, format, arguments);
-	va_end(arguments);
 	if (length >= (int)BASE_OUTPUT_LINE)
 		length = (int)BASE_OUTPUT_LINE - 1;
 	if (length > 0)
 		base_output_done(out, at + length);
+}
+
+void base_output_format(struct base_output *out, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	base_output_vformat(out, format, arguments);
+	va_end(arguments);
 }

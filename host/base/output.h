@@ -12,6 +12,7 @@
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 #define BASE_OUTPUT_BUFFER ((size_t)256 << 10)
@@ -35,6 +36,8 @@ void base_output_bytes(struct base_output *out, const char *bytes, size_t length
 void base_output_text(struct base_output *out, const char *text);
 __attribute__((format(printf, 2, 3))) void base_output_format(struct base_output *out, const char *format,
 							      ...);
+__attribute__((format(printf, 2, 0))) void base_output_vformat(struct base_output *out, const char *format,
+							       va_list arguments);
 
 static inline char *base_output_line(struct base_output *out)
 {

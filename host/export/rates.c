@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/order.h"
+#include "base/json.h"
 
 #define CPUS 4097u /* the last: unknown */
 
@@ -63,18 +64,15 @@ static void write_text(struct rates *rates, const char *time)
 
 static void write_json(struct rates *rates, const char *time)
 {
-	const char *comma = "";
 	char name[16];
 
-	base_output_format(rates->out, "%s\n{\"time\":%s,\"events\":%llu,\"cpus\":{",
-			   rates->listed ? "," : "", time, (unsigned long long)rates->all.now);
-	for (uint32_t n = 0; n < rates->cpus; n++) {
-		if (rates->cpu[n].now == 0)
-			continue;
-		base_output_format(rates->out, "%s\"%s\":%llu", comma, name_cpu(rates, n, name),
-				   (unsigned long long)rates->cpu[n].now);
-		comma = ",";
-	}
+	base_output_text(rates->out, rates->listed ? ",\n{" : "\n{");
+	base_json_put_format(rates->out, "time", "%s", time);
+	base_json_put_number(rates->out, "events", rates->all.now);
+	base_json_begin(rates->out, "cpus", '{');
+	for (uint32_t n = 0; n < rates->cpus; n++)
+		if (rates->cpu[n].now)
+			base_json_put_number(rates->out, name_cpu(rates, n, name), rates->cpu[n].now);
 	base_output_text(rates->out, "}}");
 	rates->listed = true;
 }
@@ -135,13 +133,15 @@ static void write_sum(struct rates *rates, const struct cpu *cpu)
 
 	stats_time(rates->trace, cpu->most_at, time);
 	if (rates->options->json) {
-		base_output_format(rates->out, ":{\"events\":%llu", (unsigned long long)cpu->events);
+		base_output_text(rates->out, ":{");
+		base_json_put_number(rates->out, "events", cpu->events);
 		if (has_rate)
-			base_output_format(rates->out, ",\"per_second\":%.3f",
-					   per_second(rates, cpu->events, span));
-		if (cpu->events)
-			base_output_format(rates->out, ",\"most\":%llu,\"most_at\":%s",
-					   (unsigned long long)cpu->most, time);
+			base_json_put_format(rates->out, "per_second", "%.3f",
+					     per_second(rates, cpu->events, span));
+		if (cpu->events) {
+			base_json_put_number(rates->out, "most", cpu->most);
+			base_json_put_format(rates->out, "most_at", "%s", time);
+		}
 		base_output_text(rates->out, "}");
 		return;
 	}

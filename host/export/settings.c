@@ -101,43 +101,39 @@ static void write_masks(const struct masks *masks, struct base_output *out)
 	}
 }
 
-static const char *truth(int is_so)
-{
-	return is_so ? "true" : "false";
-}
-
-static void write_event_json(const struct ktread_type *type, struct base_output *out, const char *before)
+static void write_event_json(const struct ktread_type *type, struct base_output *out)
 {
 	char now[SETTINGS_STATE], wanted[SETTINGS_STATE];
-	char *at;
 
-	base_output_text(out, before);
-	at = base_put_decimal(base_put_literal(base_output_line(out), "{\"id\":"), type->id);
 	settings_state_text(type->state, 0, now);
 	settings_state_text(type->wanted, 0, wanted);
-	at = json_put_event_name(base_put_literal(at, ",\"event\":"), type);
-	base_output_done(out, at);
-	base_output_format(
-		out,
-		",\"now\":\"%s\",\"wanted\":\"%s\",\"callers\":%u,\"site\":%s,\"fold\":%s,\"rare\":%s,"
-		"\"counted\":%" PRIu64 "}",
-		now, wanted, type->flags & KTRX_EVENT_CALLERS, truth(type->flags & KTRX_EVENT_SITE),
-		truth(type->flags & KTRX_EVENT_FOLD), truth(type->flags & KTRX_EVENT_RARE), type->count);
+	base_json_put_number(out, "id", type->id);
+	base_json_key(out, "event");
+	base_output_done(out, json_put_event_name(base_output_line(out), type));
+	base_json_put_text(out, "now", now);
+	base_json_put_text(out, "wanted", wanted);
+	base_json_put_number(out, "callers", type->flags & KTRX_EVENT_CALLERS);
+	base_json_put_bool(out, "site", type->flags & KTRX_EVENT_SITE);
+	base_json_put_bool(out, "fold", type->flags & KTRX_EVENT_FOLD);
+	base_json_put_bool(out, "rare", type->flags & KTRX_EVENT_RARE);
+	base_json_put_number(out, "counted", type->count);
 }
 
 static void write_events_json(const struct ktread *trace, struct base_output *out)
 {
-	const char *before = "";
+	const char *before = "{";
 
-	base_output_format(out, "{\"recording\":%s,\"events\":[",
-			   ktread_info(trace)->stopped ? "false" : "true");
+	base_json_put_bool(out, "recording", !ktread_info(trace)->stopped);
+	base_json_begin(out, "events", '[');
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
 
 		if (!type)
 			continue;
-		write_event_json(type, out, before);
-		before = ",\n";
+		base_output_text(out, before);
+		write_event_json(type, out);
+		base_output_text(out, "}");
+		before = ",\n{";
 	}
 	base_output_text(out, "]");
 }
@@ -147,9 +143,10 @@ static void write_settings_json(const struct ktread *trace, const struct masks *
 				struct base_output *out)
 {
 	struct ktread_setting setting;
-	const char *before = ",\"settings\":{";
+	const char *before = "";
 	char *at;
 
+	base_json_begin(out, "settings", '{');
 	for (uint32_t n = 0; ktread_setting(trace, n, &setting); n++) {
 		base_output_text(out, before);
 		at = base_json_name(base_output_line(out), setting.name);
@@ -169,7 +166,7 @@ static void write_settings_json(const struct ktread *trace, const struct masks *
 		base_output_done(out, at);
 		before = ",\n";
 	}
-	base_output_text(out, *before == ',' && before[1] == '\n' ? "}}\n" : ",\"settings\":{}}\n");
+	base_output_text(out, "}");
 }
 
 int settings_write(const struct ktread *trace, struct base_output *out, int json)
@@ -179,8 +176,10 @@ int settings_write(const struct ktread *trace, struct base_output *out, int json
 	if (masks_open(&masks, trace) < 0)
 		return KTREAD_E_MEMORY;
 	if (json) {
+		base_output_text(out, "{");
 		write_events_json(trace, out);
 		write_settings_json(trace, &masks, out);
+		base_output_text(out, "}\n");
 	} else {
 		write_events(trace, out);
 		write_rows(trace, out);

@@ -14,17 +14,9 @@ static void write_order(struct base_output *out, const struct ktread *trace)
 		base_output_format(out, ",\n%s", order);
 }
 
-static void string(struct base_output *out, const char *name, const char *value)
-{
-	char *at = base_json_name(base_output_line(out), name);
-
-	*at++ = ':';
-	base_output_done(out, base_json_string(at, value, strnlen(value, 512)));
-}
-
 static void number(struct base_output *out, const char *name, distribution_number value)
 {
-	base_output_format(out, ",\"%s\":", name);
+	base_json_key(out, name);
 	distribution_write_number(out, value);
 }
 
@@ -32,20 +24,17 @@ static void write_worst(struct base_output *out, struct ktread *trace, const str
 {
 	char begin[STATS_TIME], end[STATS_TIME];
 
-	base_output_format(out, ",\"longest\":{\"begin\":%s,\"end\":%s,\"cpu\":",
-			   stats_time(trace, worst->begin, begin), stats_time(trace, worst->end, end));
-	if (worst->cpu == KTRX_NO_CPU)
-		base_output_text(out, "null");
-	else
-		base_output_format(out, "%u", worst->cpu);
-	base_output_format(out, ",\"thread\":%u}", worst->thread);
+	base_json_begin(out, "longest", '{');
+	base_json_put_format(out, "begin", "%s", stats_time(trace, worst->begin, begin));
+	base_json_put_format(out, "end", "%s", stats_time(trace, worst->end, end));
+	base_json_put_known(out, "cpu", worst->cpu != KTRX_NO_CPU, worst->cpu);
+	base_json_put_number(out, "thread", worst->thread);
+	base_output_text(out, "}");
 }
 
-/* Comes after other members of an object. */
 static void write_figures(struct base_output *out, const struct distribution *distribution)
 {
-	base_output_text(out, ",");
-	string(out, "unit", distribution->unit);
+	base_json_put_text(out, "unit", distribution->unit);
 	number(out, "count", distribution_count(distribution));
 	if (distribution_count(distribution) == 0)
 		return;
@@ -54,8 +43,8 @@ static void write_figures(struct base_output *out, const struct distribution *di
 	number(out, "p90", distribution_rank(distribution, 90, 100));
 	number(out, "p99", distribution_rank(distribution, 99, 100));
 	number(out, "max", distribution_greatest(distribution));
-	base_output_format(out, ",\"mean\":%.3f,\"exact\":%s", distribution_mean(distribution),
-			   distribution_is_exact(distribution) ? "true" : "false");
+	base_json_put_format(out, "mean", "%.3f", distribution_mean(distribution));
+	base_json_put_bool(out, "exact", distribution_is_exact(distribution));
 }
 
 static void write_histogram(struct base_output *out, const struct distribution *distribution)
@@ -63,10 +52,10 @@ static void write_histogram(struct base_output *out, const struct distribution *
 	struct distribution_bins bins;
 
 	distribution_bins(distribution, &bins);
-	base_output_text(out, ",\"histogram\":[");
+	base_json_begin(out, "histogram", '[');
 	for (uint32_t n = 0; n < bins.count; n++) {
-		base_output_format(out, "%s{\"from\":", n ? "," : "");
-		distribution_write_number(out, bins.bin[n].from);
+		base_json_begin(out, NULL, '{');
+		number(out, "from", bins.bin[n].from);
 		number(out, "to", bins.bin[n].to);
 		number(out, "count", bins.bin[n].count);
 		base_output_text(out, "}");
@@ -79,7 +68,7 @@ void stats_write_json(struct base_output *out, const struct stats *stats)
 	const struct pairs_result *pairs = stats->pairs;
 
 	base_output_text(out, "{");
-	string(out, "of", stats->title);
+	base_json_put_text(out, "of", stats->title);
 	write_figures(out, &stats->distribution);
 	if (pairs) {
 		number(out, "unmatched_begins", pairs->begins);
@@ -107,11 +96,10 @@ static void write_row(struct base_output *out, const struct stats_table *table, 
 	char name[STATS_NAME];
 
 	base_output_text(out, "{");
-	string(out, "kind", stats_kind_name(row->kind));
+	base_json_put_text(out, "kind", stats_kind_name(row->kind));
 	if (row->has_number) {
 		number(out, "number", row->number);
-		base_output_text(out, ",");
-		string(out, "name", stats_row_name(table, row, name));
+		base_json_put_text(out, "name", stats_row_name(table, row, name));
 	}
 	write_figures(out, &distribution);
 	number(out, "no_end", row->dropped);
@@ -130,10 +118,8 @@ void stats_table_write_json(struct base_output *out, const struct stats_table *t
 	base_output_text(out, "]");
 	number(out, "unpaired", table->latencies->unpaired);
 	number(out, "left_out", table->latencies->left_out);
-	if (table->latencies->states_unknown) {
-		base_output_text(out, ",");
-		string(out, "states", table->latencies->announced ? "announced" : "unknown");
-	}
+	if (table->latencies->states_unknown)
+		base_json_put_text(out, "states", table->latencies->announced ? "announced" : "unknown");
 	write_order(out, table->trace);
 	base_output_text(out, "}\n");
 }

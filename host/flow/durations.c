@@ -8,7 +8,6 @@
 #include "analyze/histogram.h"
 #include "base/grow.h"
 #include "base/json.h"
-#include "base/put.h"
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
@@ -244,27 +243,26 @@ static void write_line(struct base_output *out, const struct flow *flow, const s
 static void write_object(struct base_output *out, const struct entry *entry)
 {
 	struct histogram *times = &entry->row->times;
-	char *at = base_output_line(out), name[FLOW_NAME_ROOM];
+	char name[FLOW_NAME_ROOM];
 
+	base_json_begin(out, NULL, '{');
 	flow_put_function(name, entry->function);
-	at = base_json_string(base_put_literal(at, "{\"function\":"), name, strlen(name));
+	base_json_put_text(out, "function", name);
 	if (entry->function->image) {
 		flow_put_name(name, entry->function->image, "");
-		at = base_json_string(base_put_literal(at, ",\"image\":"), name, strlen(name));
+		base_json_put_text(out, "image", name);
 	}
-	at = base_put_decimal(base_put_literal(at, ",\"calls\":"), entry->row->calls);
-	at = base_put_decimal(base_put_literal(at, ",\"timed\":"), times->count);
+	base_json_put_number(out, "calls", entry->row->calls);
+	base_json_put_number(out, "timed", times->count);
 	if (times->count) {
-		at = base_put_decimal(base_put_literal(at, ",\"total\":"), entry->row->total);
-		at = base_put_decimal(base_put_literal(at, ",\"self\":"), entry->row->self);
-		at = base_put_decimal(base_put_literal(at, ",\"min\":"), times->least);
-		at = base_put_decimal(base_put_literal(at, ",\"p50\":"),
-				      histogram_nth(times, histogram_rank(times->count, 50, 100)));
-		at = base_put_decimal(base_put_literal(at, ",\"p99\":"),
-				      histogram_nth(times, histogram_rank(times->count, 99, 100)));
-		at = base_put_decimal(base_put_literal(at, ",\"max\":"), times->greatest);
+		base_json_put_number(out, "total", entry->row->total);
+		base_json_put_number(out, "self", entry->row->self);
+		base_json_put_number(out, "min", times->least);
+		base_json_put_number(out, "p50", histogram_nth(times, histogram_rank(times->count, 50, 100)));
+		base_json_put_number(out, "p99", histogram_nth(times, histogram_rank(times->count, 99, 100)));
+		base_json_put_number(out, "max", times->greatest);
 	}
-	base_output_done(out, base_put_literal(at, "}\n"));
+	base_output_text(out, "}\n");
 }
 
 int flow_durations_write(struct flow_durations *durations, struct base_output *out, int json)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "flow/views.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "base/json.h"
-#include "base/put.h"
 #include "ktread/ktread.h"
 
 struct flow_executed {
@@ -86,7 +86,7 @@ static int by_name(const void *a, const void *b)
 
 static void write_function(struct base_output *out, const struct flow_function *function, int json)
 {
-	char image[FLOW_NAME_ROOM], name[FLOW_NAME_ROOM], *at = base_output_line(out);
+	char image[FLOW_NAME_ROOM], name[FLOW_NAME_ROOM];
 
 	flow_put_name(image, function->image, "-");
 	flow_put_function(name, function);
@@ -94,14 +94,13 @@ static void write_function(struct base_output *out, const struct flow_function *
 		base_output_format(out, "%s %s\n", image, name);
 		return;
 	}
-	at = base_json_string(base_put_literal(at, "{\"function\":"), name, strlen(name));
+	base_json_begin(out, NULL, '{');
+	base_json_put_text(out, "function", name);
 	if (function->image)
-		at = base_json_string(base_put_literal(at, ",\"image\":"), image, strlen(image));
-	if (function->name) {
-		at = base_put_hex(base_put_literal(at, ",\"offset\":\"0x"), function->offset);
-		*at++ = '"';
-	}
-	base_output_done(out, base_put_literal(at, "}\n"));
+		base_json_put_text(out, "image", image);
+	if (function->name)
+		base_json_put_format(out, "offset", "\"0x%" PRIx64 "\"", function->offset);
+	base_output_text(out, "}\n");
 }
 
 int flow_executed_write(struct flow_executed *executed, struct base_output *out, int json)
