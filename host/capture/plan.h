@@ -52,6 +52,8 @@ enum capture_transport {
 	CAPTURE_VIRTIO,
 };
 
+#define CAPTURE_TRANSPORTS "ram|debugcon|semihosting|ivshmem|virtio" /* their names, in that order */
+
 /* 0 or CAPTURE_E_USAGE with the list of names. */
 int capture_transport_named(enum capture_transport *transport, const char *name);
 const char *capture_transport_name(enum capture_transport transport);

@@ -18,8 +18,6 @@
 #define EXIT_VIOLATED	1
 #define EXIT_UNREADABLE 3 /* the trace, or output that could not be written */
 
-enum { OPTION_RULES = TRACE_OPTION_OWN, OPTION_ALL, OPTION_JSON };
-
 struct check_command {
 	struct trace_args args;
 	const char *path;
@@ -31,45 +29,26 @@ struct check_command {
 	struct violations found;
 };
 
-static int take_option(void *context, int option, const char *value)
-{
-	struct check_command *command = context;
-
-	if (option == OPTION_RULES)
-		command->path = value;
-	else if (option == OPTION_ALL)
-		command->all = true;
-	else
-		command->json = true;
-	return 0;
-}
-
-static const struct option own_options[] = {
-	{ "rules", required_argument, NULL, OPTION_RULES },
-	{ "all", no_argument, NULL, OPTION_ALL },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .to = offsetof(struct check_command, member)
+static const struct option_row rows[] = {
+	{ "rules", 0, "FILE", "the rules; what they look like: doc/rules.md, ktrace-check(1)",
+	  options_set_text, AT(path) },
+	{ "all", 0, NULL, "list every violation", options_set_flag, AT(all) },
+	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
+	{ NULL },
 };
 
-static const struct trace_syntax syntax = {
-	.usage = "usage: ktrace check [--rules FILE] [OPTION]... [TRACE]\n\n"
-		 "Holds a trace against rules: orders of events that are forbidden, states of threads and "
-		 "CPUs,\n"
-		 "latencies, values, rates. Without --rules, against those that every kernel keeps which "
-		 "uses the\n"
-		 "well-known events. TRACE is ktrace.ktrx if not given.\n",
-	.help = "  --rules FILE         the rules; what they look like: doc/rules.md, ktrace-check(1)\n"
-		"  --all                list every violation\n"
-		"  --json               JSON instead of text\n",
-	.examples = "  ktrace check boot.ktrx\n"
-		    "  ktrace check --rules kernel.rules boot.ktrx || exit 1\n\n"
-		    "Status: 0 no rule is violated, 1 one is, 2 usage or a bad rule, 3 the trace is "
-		    "unreadable.\n",
-	.own = own_options,
-	.usual_file = TRACE_USUAL_FILE,
-	.letters = "",
-	.filters = TRACE_FILTERS_NONE,
-	.take = take_option,
+/* No filters: a missing event would mislead. */
+static const struct options_syntax syntax = {
+	.forms = "ktrace check [OPTION]... [TRACE]",
+	.about = "Holds a trace against rules: orders of events that are forbidden, states of threads and "
+		 "CPUs, latencies, values, rates. Without --rules, against those that every kernel keeps "
+		 "which uses the well-known events. TRACE is ktrace.ktrx if not given.",
+	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options },
+	.end = "Examples:\n"
+	       "  ktrace check boot.ktrx\n"
+	       "  ktrace check --rules kernel.rules boot.ktrx || exit 1\n\n"
+	       "Status: 0 no rule is violated, 1 one is, 2 usage or a bad rule, 3 the trace is unreadable.\n",
 };
 
 /* What is wrong, with its place; it may quote any bytes of the file. */
@@ -181,8 +160,8 @@ static int run_check(int argc, char **argv)
 		command_message(argv[0], "out of memory");
 		return EXIT_UNREADABLE;
 	}
-	command->args = (struct trace_args)TRACE_ARGS(argv[0]);
-	status = trace_args_parse(&command->args, &syntax, command, argc, argv);
+	command->args = (struct trace_args){ TRACE_ARGS(&syntax, argv[0]) };
+	status = trace_args_parse(&command->args, argc, argv);
 	if (status < 0) {
 		status = load_rules(command);
 		status = status ? status : run_loaded(command);

@@ -13,78 +13,51 @@
 #include "capture/mailbox.h"
 #include "cmd/changes.h"
 #include "cmd/command.h"
+#include "cmd/options.h"
 #include "cmd/trace_args.h"
 #include "base/output.h"
 #include "export/settings.h"
-
-static const char usage[] =
-	"usage: ktrace control [OPTION]... FILE [REQUEST]...\n"
-	"Switches events and sets settings of a running guest, by FILE, its RAM file, as 'ktrace run "
-	"--keep-ram'\n"
-	"names it. Without a request shows what they are set to, of any trace.\n"
-	"\n"
-	"Requests, several in one with commas:\n"
-	"  sched.*=on           events by pattern, a group by its name: on, off, count, both, stop, and with "
-	"+\n"
-	"                       callers0, callers1, callers2, site, nosite,\n"
-	"                       fold, nofold, rare, norare\n"
-	"  mm -mm.fault         on; off\n"
-	"  debug.ktr.NAME=1     a setting\n"
-	"  start stop clear     recording as a whole\n"
-	"\n"
-	"  --json               what changed as a JSON object\n"
-	"  --timeout TIME       how long to wait for the guest's answer (2 s)\n"
-	"  --machine ARCH       x86_64, aarch64 or riscv64, where the file does not tell\n"
-	"  --help               this text\n"
-	"  --                   no options behind this, only FILE and requests\n"
-	"\n"
-	"Status: 0 all carried out, 1 refused or no answer, 2 a request that makes no sense.\n"
-	"\n"
-	"Examples:\n"
-	"  ktrace control guest.ram '*=off' sched,irq\n"
-	"  ktrace control guest.ram 'mm.*=on+callers2' debug.ktr.resynchronize=1\n";
 
 struct control {
 	const char *name; /* signs messages */
 	const char *path;
 	struct ktread_options options;
 	uint64_t timeout_ns;
-	int json;
+	bool json;
 	char **request;
 	int requests;
-	bool waits; /* --timeout was given */
 };
 
-static const struct option long_options[] = {
-	{ "help", no_argument, NULL, 'h' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "machine", required_argument, NULL, 'm' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .to = offsetof(struct control, member)
+static const struct option_row rows[] = {
+	{ "json", 0, NULL, "what changed as a JSON object", options_set_flag, AT(json) },
+	{ "timeout", 0, "TIME", "how long to wait for the guest's answer (2 s)", options_set_time,
+	  AT(timeout_ns) },
+	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the file does not tell", trace_set_machine,
+	  AT(options.machine) },
+	{ NULL },
 };
 
-static int bad_value(const struct control *control, const char *option, const char *value)
-{
-	command_message(control->name, "unusable value for %s: '%s'", option, value);
-	return command_usage(control->name);
-}
-
-/* One option. -1: go on; otherwise the exit status. */
-static int take_option(struct control *control, int option)
-{
-	if (option == 'h')
-		return command_help(usage);
-	if (option == 'j')
-		control->json = 1;
-	else if (option == 'm' && trace_parse_machine(optarg, &control->options.machine))
-		return bad_value(control, "--machine", optarg);
-	else if (option == 't' && trace_parse_time(optarg, &control->timeout_ns))
-		return bad_value(control, "--timeout", optarg);
-	else if (option == '?')
-		return command_usage(control->name);
-	control->waits = control->waits || option == 't';
-	return -1;
-}
+static const struct options_syntax syntax = {
+	.forms = "ktrace control [OPTION]... FILE [REQUEST]...",
+	.about =
+		"Switches events and sets settings of a running guest, by FILE, its RAM file, as 'ktrace run "
+		"--keep-ram' names it. Without a request shows what they are set to, of any trace. Behind -- "
+		"are no options, only FILE and requests.\n\n"
+		"Requests, several in one with commas:\n"
+		"  sched.*=on           events by pattern, a group by its name: on, off, count, both, stop,\n"
+		"                       and with + callers0, callers1, callers2, site, nosite,\n"
+		"                       fold, nofold, rare, norare\n"
+		"  mm -mm.fault         on; off\n"
+		"  debug.ktr.NAME=1     a setting\n"
+		"  start stop clear     recording as a whole\n",
+	.lists = { rows },
+	.in_order = true,
+	.end = "Status: 0 all carried out, 1 refused or no answer, 2 a request that makes no sense.\n\n"
+	       "Examples:\n"
+	       "  ktrace control guest.ram '*=off' sched,irq\n"
+	       "  ktrace control guest.ram 'mm.*=on+callers2' debug.ktr.resynchronize=1\n",
+};
 
 /*
  * Options may stand anywhere before "--". Behind the file a word with one dash is a request, "-sched", as
@@ -92,7 +65,7 @@ static int take_option(struct control *control, int option)
  * with.
  * -1: go on; otherwise the exit status.
  */
-static int parse(struct control *control, int argc, char **argv)
+static int parse(struct control *control, struct options *line, int argc, char **argv)
 {
 	bool options = true;
 	int status;
@@ -105,7 +78,7 @@ static int parse(struct control *control, int argc, char **argv)
 			options = false;
 			optind++;
 		} else if (options && word[0] == '-' && (!control->path || word[1] == '-')) {
-			status = take_option(control, getopt_long(argc, argv, "+", long_options, NULL));
+			status = options_next(line, argc, argv);
 			if (status >= 0)
 				return status;
 		} else {
@@ -116,10 +89,7 @@ static int parse(struct control *control, int argc, char **argv)
 				control->path = word;
 		}
 	}
-	if (control->path)
-		return -1;
-	command_message(control->name, "which file?");
-	return command_usage(control->name);
+	return control->path ? -1 : options_refuse(line, "which file?");
 }
 
 static int open_trace(const struct control *control, struct ktread **trace)
@@ -238,18 +208,18 @@ static int run_control(int argc, char **argv)
 	struct control control = { .name = argv[0],
 				   .options = { .size = sizeof(control.options) },
 				   .timeout_ns = UINT64_C(2000000000) };
+	struct options line = { .syntax = &syntax, .by = argv[0], .to = &control };
 	struct requests requests;
 	struct ktread *trace;
-	int status = parse(&control, argc, argv);
+	int status = parse(&control, &line, argc, argv);
 
 	if (status >= 0)
 		return status;
 	status = open_trace(&control, &trace);
 	if (status)
 		return status;
-	if (control.requests == 0 && control.waits) {
-		command_message(control.name, "--timeout is for requests: without one nothing is asked");
-		status = command_usage(control.name);
+	if (control.requests == 0 && options_given(&line, "timeout")) {
+		status = options_refuse(&line, "--timeout is for requests: without one nothing is asked");
 	} else if (control.requests == 0) {
 		status = show(&control, trace);
 	} else if (requests_open(&requests, trace) == 0) {

@@ -14,53 +14,30 @@
 #include "export/classic.h"
 #include "base/output.h"
 
-enum {
-	OPTION_TIMELINE = TRACE_OPTION_OWN,
-	OPTION_SUMMARY,
-	OPTION_PERFETTO,
-};
-
 struct decode {
 	struct trace_args args;
-	int summary, timeline;
+	bool summary, timeline;
 	const char *perfetto;
 };
 
-static int take_option(void *command, int option, const char *value)
-{
-	struct decode *decode = command;
-
-	if (option == OPTION_SUMMARY)
-		decode->summary = 1;
-	else if (option == OPTION_PERFETTO)
-		decode->perfetto = value;
-	else
-		decode->timeline = 1;
-	return 0;
-}
-
-static const struct option own_options[] = {
-	{ "timeline", no_argument, NULL, OPTION_TIMELINE },
-	{ "summary", no_argument, NULL, OPTION_SUMMARY },
-	{ "perfetto", required_argument, NULL, OPTION_PERFETTO },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .to = offsetof(struct decode, member)
+static const struct option_row rows[] = {
+	{ "timeline", 0, NULL, "a line an event (default)", options_set_flag, AT(timeline) },
+	{ "summary", 0, NULL, "counts by event, PID and CPU, always of the whole trace", options_set_flag,
+	  AT(summary), .instead = true },
+	{ "perfetto", 0, "OUT", "JSON for ui.perfetto.dev", options_set_text, AT(perfetto), .instead = true },
+	{ NULL },
 };
 
-static const struct trace_syntax syntax = {
-	.usage = "usage: ktrace-decode [OPTION]... FILE\n\n"
-		 "Timeline, summary or JSON of a version 1 dump. 'ktrace show', 'ktrace summary' and 'ktrace "
-		 "export'\n"
-		 "can do more.\n",
-	.help = "  --timeline           a line an event (default)\n"
-		"  --summary            counts by event, PID and CPU, always of the whole trace\n"
-		"  --perfetto OUT       JSON for ui.perfetto.dev\n",
-	.examples = "  ktrace-decode ktrace.bin --pid 4\n"
-		    "  ktrace-decode ktrace.bin --perfetto trace.json\n",
-	.own = own_options,
-	.letters = "",
-	.filters = TRACE_FILTERS_PID_CPU,
-	.take = take_option,
-	.calls = TRACE_CALLS_SHOWN,
+static const struct options_syntax syntax = {
+	.forms = "ktrace-decode [OPTION]... FILE",
+	.about = "Timeline, summary or JSON of a version 1 dump. 'ktrace show', 'ktrace summary' and 'ktrace "
+		 "export' can do more.",
+	.lists = { rows, trace_thread_options, trace_file_options, trace_machine_options,
+		   trace_layout_options, trace_calls_options },
+	.end = "Examples:\n"
+	       "  ktrace-decode ktrace.bin --pid 4\n"
+	       "  ktrace-decode ktrace.bin --perfetto trace.json\n",
 };
 
 static int write_summary(struct ktread *trace, struct base_output *out)
@@ -97,22 +74,22 @@ static int is_empty(struct ktread *trace)
 
 static int run_decode(int argc, char **argv)
 {
-	struct decode decode = { .args = TRACE_ARGS(argv[0]) };
+	struct decode decode = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true,
+					   .file_needed = true } };
 	struct ktread *trace;
 	struct base_output out;
-	int status = trace_args_parse(&decode.args, &syntax, &decode, argc, argv), result, error;
+	int status = trace_args_parse(&decode.args, argc, argv), result, error;
 
 	if (status >= 0)
 		return status;
-	if (decode.summary + decode.timeline + (decode.perfetto != NULL) > 1) {
-		command_message(decode.args.name, "one of --timeline, --summary and --perfetto at a time");
-		return command_usage(decode.args.name);
-	}
+	if (decode.summary + decode.timeline + (decode.perfetto != NULL) > 1)
+		return options_refuse(&decode.args.line,
+				      "one of --timeline, --summary and --perfetto at a time");
 	if (decode.summary && trace_args_filtered(&decode.args))
 		command_message(decode.args.name,
 				"--summary counts the whole trace, whatever --pid and --cpu choose");
 	if (decode.summary) {
-		decode.args.shows_calls = 0;
+		decode.args.shows_calls = false;
 		decode.args.pid = -1;
 		decode.args.cpu_list = NULL;
 	}

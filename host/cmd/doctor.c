@@ -4,7 +4,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,42 +16,13 @@
 #include "capture/verdict.h"
 #include "cmd/command.h"
 #include "cmd/default_rules.h"
+#include "cmd/options.h"
 #include "cmd/trace_args.h"
 #include "doctor/examine.h"
 #include "base/escape.h"
 
 #define EXIT_WRONG	10
 #define SECONDS_DEFAULT 5.0
-
-static const char usage[] =
-	"usage: ktrace doctor [OPTION]... -- COMMAND...\n"
-	"       ktrace doctor TRACE [OPTION]...\n"
-	"\n"
-	"Boots a kernel under QEMU for some seconds, or takes a trace that was made, and examines how ktrace "
-	"is\n"
-	"integrated: is it linked in and found, do CPUs, threads, clocks and heartbeats work, what does an "
-	"event\n"
-	"cost, how far do the rings reach back. For each view that is still dark it names the line of C "
-	"that\n"
-	"lights it.\n"
-	"\n"
-	"  --seconds S     run the guest for S seconds at most (5)\n"
-	"  --expect TEXT   or until it writes TEXT on standard output\n"
-	"  --elf KERNEL    the kernel's ELF file, where it is not the one that QEMU is given by -kernel\n"
-	"  --out FILE      keep the trace\n"
-	"  --json          JSON instead of text\n"
-	"  --list          the table of all views and the lines that light them\n"
-	"  --help          this text\n"
-	"\n"
-	"Marks: ok, note (this run leaves it open), dark (a view is missing, nothing else), wrong.\n"
-	"Status: 0 nothing is wrong, 10 something is, 1 the trace or the file of --elf is unreadable, or no "
-	"trace\n"
-	"could be made, 2 usage.\n"
-	"\n"
-	"Examples:\n"
-	"  ktrace doctor -- qemu-system-riscv64 -M virt -bios none -nographic -kernel kernel.elf\n"
-	"  ktrace doctor --seconds 10 -- make qemu\n"
-	"  ktrace doctor --json boot.ktrx\n";
 
 struct doctor {
 	const char *name; /* signs messages */
@@ -66,20 +36,6 @@ struct doctor {
 	const char *trace; /* the last that was named; NULL: none */
 	unsigned traces;   /* that were named */
 	bool json, list;
-	const char *of_run; /* an option that was given and is for a run, NULL: none */
-};
-
-enum { OPTION_ELF = 256, OPTION_EXPECT, OPTION_HELP, OPTION_JSON, OPTION_LIST, OPTION_OUT, OPTION_SECONDS };
-
-static const struct option long_options[] = {
-	{ "elf", required_argument, NULL, OPTION_ELF },
-	{ "expect", required_argument, NULL, OPTION_EXPECT },
-	{ "help", no_argument, NULL, OPTION_HELP },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "list", no_argument, NULL, OPTION_LIST },
-	{ "out", required_argument, NULL, OPTION_OUT },
-	{ "seconds", required_argument, NULL, OPTION_SECONDS },
-	{ NULL, 0, NULL, 0 },
 };
 
 static void say(void *context, const char *sentence)
@@ -339,97 +295,85 @@ static int doctor_run(struct doctor *doctor, char **words)
 	return status;
 }
 
-/* -1: go on; otherwise the exit status. */
-static int parse_option(struct doctor *doctor, int option)
-{
-	char *end;
+#define AT(member) .to = offsetof(struct doctor, member)
+static const struct option_row rows[] = {
+	{ "seconds", 0, "S", "run the guest for S seconds at most (5)", options_set_seconds, AT(run.timeout),
+	  .least = 1 },
+	{ "expect", 0, "TEXT", "or until it writes TEXT on standard output", options_set_text,
+	  AT(run.expect) },
+	{ "elf", 0, "KERNEL", "the kernel's ELF file, where it is not the one that QEMU is given by -kernel",
+	  options_set_text, AT(patient.elf) },
+	{ "out", 0, "FILE", "keep the trace", options_set_text, AT(run.out) },
+	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
+	{ "list", 0, NULL, "the table of all views and the lines that light them", options_set_flag,
+	  AT(list) },
+	{ NULL },
+};
 
-	switch (option) {
-	case OPTION_ELF:
-		doctor->patient.elf = optarg;
-		doctor->patient.elf_given = true;
-		return -1;
-	case OPTION_EXPECT:
-		doctor->run.expect = optarg;
-		doctor->of_run = "--expect";
-		return -1;
-	case OPTION_HELP:
-		return command_help(usage);
-	case OPTION_JSON:
-		doctor->json = true;
-		return -1;
-	case OPTION_LIST:
-		doctor->list = true;
-		return -1;
-	case OPTION_OUT:
-		doctor->run.out = optarg;
-		doctor->of_run = "--out";
-		return -1;
-	case OPTION_SECONDS:
-		doctor->of_run = "--seconds";
-		doctor->run.timeout = strtod(optarg, &end);
-		if (end != optarg && *end == '\0' && isfinite(doctor->run.timeout) && doctor->run.timeout > 0)
-			return -1;
-		command_message(doctor->name, "--seconds: '%s' is not a number of seconds", optarg);
-		return EXIT_USAGE;
-	default:
-		return command_usage(doctor->name);
-	}
-}
+static const struct options_syntax syntax = {
+	.forms = "ktrace doctor [OPTION]... -- COMMAND...\n"
+		 "ktrace doctor TRACE [OPTION]...\n"
+		 "ktrace doctor --list",
+	.about = "Boots a kernel under QEMU for some seconds, or takes a trace that was made, and examines "
+		 "how ktrace is integrated: is it linked in and found, do CPUs, threads, clocks and "
+		 "heartbeats work, what does an event cost, how far do the rings reach back. For each view "
+		 "that is still dark it names the line of C that lights it.",
+	.lists = { rows },
+	.in_order = true,
+	.end = "Marks: ok, note (this run leaves it open), dark (a view is missing, nothing else), "
+	       "wrong.\n"
+	       "Status: 0 nothing is wrong, 10 something is, 1 the trace or the file of --elf is unreadable, "
+	       "or no trace could be made, 2 usage.\n\n"
+	       "Examples:\n"
+	       "  ktrace doctor -- qemu-system-riscv64 -M virt -bios none -nographic -kernel kernel.elf\n"
+	       "  ktrace doctor --seconds 10 -- make qemu\n"
+	       "  ktrace doctor --json boot.ktrx\n",
+};
 
 /*
  * Accepts options before and after a trace. Those after -- belong to the command, whose first word has the
- * index `optind` then.
- * -1: continue; otherwise the exit status.
+ * index `optind` then. Below 0: continue; otherwise the exit status.
  */
-static int parse(struct doctor *doctor, int argc, char **argv)
+static int parse(struct doctor *doctor, struct options *line, int argc, char **argv)
 {
-	int status = -1;
+	int status;
 
-	while (status < 0) {
-		const int before = optind;
-		const int option = getopt_long(argc, argv, "+", long_options, NULL);
-
-		if (option != -1) {
-			status = parse_option(doctor, option);
-		} else if (optind > before || optind == argc) { /* at -- or at the end */
-			return -1;
-		} else {
-			doctor->trace = argv[optind++];
-			doctor->traces++;
-		}
+	while ((status = options_parse(line, argc, argv)) == OPTIONS_WORD && optind < argc) {
+		doctor->trace = argv[optind++];
+		doctor->traces++;
 	}
+	doctor->patient.elf_given = doctor->patient.elf != NULL;
 	return status;
 }
 
 /* What goes together. -1: go on; otherwise EXIT_USAGE. */
-static int check_words(const struct doctor *doctor, bool command)
+static int check_words(const struct doctor *doctor, const struct options *line, bool command)
 {
-	const char *why = NULL;
+	const char *const of_run = options_given(line, "expect out seconds");
 
 	if (doctor->list &&
-	    (doctor->of_run || doctor->json || doctor->patient.elf_given || doctor->traces || command))
-		why = "--list shows the table of views alone: no other option or word goes with it";
-	else if (doctor->list)
+	    (of_run || doctor->json || doctor->patient.elf_given || doctor->traces || command))
+		return options_refuse(
+			line, "--list shows the table of views alone: no other option or word goes with it");
+	if (doctor->list)
 		return -1;
-	else if (!doctor->traces && !command)
-		why = "neither a trace nor -- and a command is given";
-	else if (doctor->traces && command)
-		why = "a trace and a command are given: one of them at a time";
-	else if (doctor->traces > 1)
-		why = "one trace at a time; to boot a kernel, write -- before the command";
-	if (why)
-		command_message(doctor->name, "%s", why);
-	else if (!command && doctor->of_run)
-		command_message(doctor->name, "%s needs a command, with -- before it", doctor->of_run);
-	else
+	if (!doctor->traces && !command)
+		return options_refuse(line, "neither a trace nor -- and a command is given");
+	if (doctor->traces && command)
+		return options_refuse(line, "a trace and a command are given: one of them at a time");
+	if (doctor->traces > 1)
+		return options_refuse(line,
+				      "one trace at a time; to boot a kernel, write -- before the command");
+	if (command || !of_run)
 		return -1;
+	command_message(doctor->name, "%s needs a command, with -- before it", of_run);
 	return command_usage(doctor->name);
 }
 
 static int run_doctor(int argc, char **argv)
 {
 	struct doctor *doctor = calloc(1, sizeof(*doctor));
+	struct options line = { .syntax = &syntax, .by = argv[0], .to = doctor };
 	char self[PATH_MAX];
 	int status;
 
@@ -444,9 +388,9 @@ static int run_doctor(int argc, char **argv)
 						    .timeout = SECONDS_DEFAULT,
 						    .stall = -1,
 						    .hooks = { say, NULL, show_no_progress, doctor } };
-	status = parse(doctor, argc, argv);
+	status = parse(doctor, &line, argc, argv);
 	if (status < 0)
-		status = check_words(doctor, optind < argc);
+		status = check_words(doctor, &line, optind < argc);
 	if (status < 0 && doctor->list)
 		status = write_list(doctor->name);
 	if (status < 0)

@@ -49,13 +49,14 @@ static int add_earlier(const struct explain_options *options, struct why_evidenc
 	const struct ktread_options reading = { .size = sizeof(reading) };
 	struct ktread *trace;
 
-	for (unsigned n = 0; n < options->earlier_count; n++) {
-		int error = ktread_open(&trace, options->earlier[n], &reading);
+	for (unsigned n = 0; n < options->earlier.count; n++) {
+		int error = ktread_open(&trace, options->earlier.word[n], &reading);
 
 		if (!error)
 			error = why_evidence_add_earlier(evidence, trace, n + 1);
 		if (error)
-			command_message(options->name, "%s: %s", options->earlier[n], ktread_message(trace));
+			command_message(options->name, "%s: %s", options->earlier.word[n],
+					ktread_message(trace));
 		ktread_close(trace);
 		if (error)
 			return EXIT_BAD_INPUT;

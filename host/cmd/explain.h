@@ -6,15 +6,15 @@
 #include <stdbool.h>
 
 #include "base/output.h"
+#include "cmd/options.h"
 #include "ktread/ktread.h"
 
 #define EXPLAIN_EARLIER 16u
 
 struct explain_options {
-	const char *name;		      /* signs messages */
-	const char *elf;		      /* NULL: the kernel that the trace's command line names */
-	const char *earlier[EXPLAIN_EARLIER]; /* traces, for the order of locks */
-	unsigned earlier_count;
+	const char *name;	     /* signs messages */
+	const char *elf;	     /* NULL: the kernel that the trace's command line names */
+	struct options_list earlier; /* traces, for the order of locks */
 	bool json;
 	bool all;
 	bool brief; /* the verdict alone */

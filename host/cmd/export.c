@@ -24,35 +24,23 @@ static void list_formats(void)
 	print_formats(stdout);
 }
 
-static int take_option(void *command, int option, const char *value)
-{
-	struct export_command *export = command;
-
-	*(option == 'f' ? &export->format : &export->to) = value;
-	return 0;
-}
-
-static const struct option own_options[] = {
-	{ "format", required_argument, NULL, 'f' },
-	{ "output", required_argument, NULL, 'o' },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .to = offsetof(struct export_command, member)
+static const struct option_row rows[] = {
+	{ "format", 'f', "FORMAT", "one of these", options_set_text, AT(format) },
+	{ "output", 'o', "OUT", "where to", options_set_text, AT(to) },
+	{ NULL },
 };
 
-static const struct trace_syntax syntax = {
-	.usage = "usage: ktrace export --format FORMAT [OPTION]... [FILE] -o OUT\n\n"
-		 "Writes a trace in the format of another program. '-o -' writes to standard output. "
+static const struct options_syntax syntax = {
+	.forms = "ktrace export --format FORMAT [OPTION]... [FILE] -o OUT",
+	.about = "Writes a trace in the format of another program. '-o -' writes to standard output. "
 		 "Formats:\n\n",
 	.describe = list_formats,
-	.help = "  -f, --format FORMAT  one of these\n"
-		"  -o, --output OUT     where to\n",
-	.examples = "  ktrace export --format json boot.ktrx -o boot.json\n"
-		    "  ktrace export --format json --cpu 0 --until 2 boot.ktrx -o - | gzip > boot.json.gz\n",
-	.own = own_options,
-	.usual_file = TRACE_USUAL_FILE,
-	.letters = "f:o:",
-	.take = take_option,
-	.beside = TRACE_BESIDE_CALLS,
-	.calls = TRACE_CALLS_SHOWN,
+	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options,
+		   trace_hardware_options, trace_machine_options, trace_layout_options, trace_calls_options },
+	.end = "Examples:\n"
+	       "  ktrace export --format json boot.ktrx -o boot.json\n"
+	       "  ktrace export --format json --cpu 0 --until 2 boot.ktrx -o - | gzip > boot.json.gz\n",
 };
 
 /* NULL after a message. */
@@ -72,9 +60,9 @@ static const struct export_format *choose_format(const struct export_command *ex
 		command_message(export->args.name, "a %s holds all of a trace: choose when it is read",
 				format->name);
 	} else if (format->whole &&
-		   (option = trace_args_gave(&export->args, "with machine raw-clock align calls"))) {
+		   (option = options_given(&export->args.line, "with machine raw-clock align calls"))) {
 		command_message(export->args.name,
-				"--%s: a %s holds a trace as it was recorded: give it when the %s is read",
+				"%s: a %s holds a trace as it was recorded: give it when the %s is read",
 				option, format->name, format->name);
 	} else {
 		return format;
@@ -85,10 +73,11 @@ static const struct export_format *choose_format(const struct export_command *ex
 
 static int run_export(int argc, char **argv)
 {
-	struct export_command export = { .args = TRACE_ARGS(argv[0]) };
+	struct export_command export = { .args = { TRACE_ARGS(&syntax, argv[0]), .beside = TRACE_BESIDE_CALLS,
+						   .shows_calls = true } };
 	const struct export_format *format;
 	struct ktread *trace;
-	int status = trace_args_parse(&export.args, &syntax, &export, argc, argv);
+	int status = trace_args_parse(&export.args, argc, argv);
 
 	if (status >= 0)
 		return status;

@@ -13,116 +13,98 @@
 #include "capture/extract.h"
 #include "capture/qemu_line.h"
 #include "cmd/command.h"
+#include "cmd/options.h"
 
-#define DEFAULT_OUT    "ktrace.ktrx"
-#define EXIT_NO_KTRACE 15
-
-#define DEFAULT_MS 5000
-
-static const char usage[] =
-	"usage: ktrace extract [OPTION]... FILE\n"
-	"       ktrace extract [OPTION]... --qmp ADDRESS | --gdb ADDRESS\n"
-	"Takes the trace out of a guest's memory: a RAM file, also of a running guest, or an ELF core; or a "
-	"machine\n"
-	"that runs, which is halted for a moment and goes on. ADDRESS is a socket's path or HOST:PORT.\n"
-	"\n"
-	"  -o, --out FILE         where the trace goes (" DEFAULT_OUT ")\n"
-	"      --qmp ADDRESS      a QEMU with -qmp unix:PATH,server=on,wait=off\n"
-	"      --gdb ADDRESS      gdb's remote protocol: QEMU's -s, a debug probe\n"
-	"      --elf KERNEL       the kernel's file: its symbol says where to look, nothing is searched\n"
-	"      --range START:SIZE with --gdb: memory to search; may be given 16 times\n"
-	"      --boot N           0 the last boot that memory shows (usual), 1 the one before, ...\n"
-	"      --previous         the same as --boot 1\n"
-	"      --timeout SECONDS  wait so long for each answer (5)\n"
-	"      --machine ARCH     architecture of a RAM file: x86_64, aarch64, riscv64 (by content)\n"
-	"      --form FORM        ram or core (by content)\n"
-	"      --json             what was done as one JSON object on standard output\n";
-
-enum {
-	OPTION_QMP = 256,
-	OPTION_GDB,
-	OPTION_ELF,
-	OPTION_RANGE,
-	OPTION_BOOT,
-	OPTION_PREVIOUS,
-	OPTION_TIMEOUT,
-	OPTION_JSON,
-};
-
-static const struct option long_options[] = {
-	{ "boot", required_argument, NULL, OPTION_BOOT },
-	{ "elf", required_argument, NULL, OPTION_ELF },
-	{ "form", required_argument, NULL, 'f' },
-	{ "gdb", required_argument, NULL, OPTION_GDB },
-	{ "help", no_argument, NULL, 'h' },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "machine", required_argument, NULL, 'm' },
-	{ "out", required_argument, NULL, 'o' },
-	{ "previous", no_argument, NULL, OPTION_PREVIOUS },
-	{ "qmp", required_argument, NULL, OPTION_QMP },
-	{ "range", required_argument, NULL, OPTION_RANGE },
-	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
-	{ NULL, 0, NULL, 0 },
-};
+#define DEFAULT_OUT	"ktrace.ktrx"
+#define EXIT_NO_KTRACE	15
+#define DEFAULT_SECONDS 5
 
 struct extract {
 	const char *name;
 	struct capture_extract_options options;
 	unsigned sources; /* given */
-	bool json;
-	/* What is not for every source is NULL unless it was given. */
-	const char *form, *machine, *range, *timeout, *boot, *previous;
+	uint64_t boot, timeout;
+	bool previous, json;
 };
 
-static int parse_form(const char *name, const char *text, enum ktread_form *form)
+static const char *set_form(void *to, const char *value, const struct option_row *row)
 {
-	if (strcmp(text, "ram") == 0)
+	enum ktread_form *form = to;
+
+	(void)row;
+	if (strcmp(value, "ram") == 0)
 		*form = KTREAD_FORM_RAM;
-	else if (strcmp(text, "core") == 0)
+	else if (strcmp(value, "core") == 0)
 		*form = KTREAD_FORM_CORE;
-	else {
-		command_message(name, "--form: '%s' is neither ram nor core", text);
-		return EXIT_USAGE;
-	}
-	return 0;
+	else
+		return "is neither ram nor core";
+	return NULL;
 }
 
-static int parse_range(const char *name, const char *text, struct capture_ranges *ranges)
+static const char *set_range(void *to, const char *value, const struct option_row *row)
 {
+	struct capture_ranges *ranges = to;
 	struct ktread_range range = { 0 };
 	char *end = NULL;
 
-	if (ranges->count == sizeof(ranges->range) / sizeof(ranges->range[0])) {
-		command_message(name, "--range: too many");
-		return EXIT_USAGE;
-	}
+	(void)row;
+	if (ranges->count == sizeof(ranges->range) / sizeof(ranges->range[0]))
+		return "is one too many";
 	errno = 0;
-	if (isdigit((unsigned char)text[0]))
-		range.physical = strtoull(text, &end, 0);
+	if (isdigit((unsigned char)value[0]))
+		range.physical = strtoull(value, &end, 0);
 	if (end && *end == ':' && isdigit((unsigned char)end[1]))
 		range.length = strtoull(end + 1, &end, 0);
-	if (!range.length || *end || errno || range.length > UINT64_MAX - range.physical) {
-		command_message(name, "--range: '%s' is not START:SIZE in bytes, as in 0x80000000:0x8000000",
-				text);
-		return EXIT_USAGE;
-	}
+	if (!range.length || *end || errno || range.length > UINT64_MAX - range.physical)
+		return "is not START:SIZE in bytes, as in 0x80000000:0x8000000";
 	ranges->range[ranges->count++] = range;
-	return 0;
+	return NULL;
 }
 
-/* A whole number from `least` to `most`. */
-static int parse_number(const char *name, const char *option, unsigned long least, unsigned long most,
-			unsigned long *number)
+static void set_source(struct extract *extract, enum capture_source source, const char *path)
 {
-	char *end = optarg;
-
-	errno = 0;
-	*number = isdigit((unsigned char)*optarg) ? strtoul(optarg, &end, 10) : 0;
-	if (end != optarg && !*end && !errno && *number >= least && *number <= most)
-		return 0;
-	command_message(name, "%s: '%s' is no number from %lu to %lu", option, optarg, least, most);
-	return EXIT_USAGE;
+	extract->options.source = source;
+	extract->options.path = path;
+	extract->sources++;
 }
+
+static const char *set_peer(void *to, const char *value, const struct option_row *row)
+{
+	set_source(to, *row->name == 'q' ? CAPTURE_FROM_QMP : CAPTURE_FROM_GDB, value);
+	return NULL;
+}
+
+#define AT(member) .to = offsetof(struct extract, member)
+static const struct option_row rows[] = {
+	{ "out", 'o', "FILE", "where the trace goes (" DEFAULT_OUT ")", options_set_text, AT(options.out) },
+	{ "qmp", 0, "ADDRESS", "a QEMU with -qmp unix:PATH,server=on,wait=off", set_peer, .to = 0 },
+	{ "gdb", 0, "ADDRESS", "gdb's remote protocol: QEMU's -s, a debug probe", set_peer, .to = 0 },
+	{ "elf", 0, "KERNEL", "the kernel's file: its symbol says where to look, nothing is searched",
+	  options_set_text, AT(options.elf) },
+	{ "range", 0, "START:SIZE", "with --gdb: memory to search; may be given 16 times", set_range,
+	  AT(options.ranges) },
+	{ "boot", 0, "N", "0 the last boot that memory shows (usual), 1 the one before, ...",
+	  options_set_number, AT(boot), .most = 15 },
+	{ "previous", 0, NULL, "the same as --boot 1", options_set_flag, AT(previous), .instead = true },
+	{ "timeout", 0, "SECONDS", "wait so long for each answer (5)", options_set_number, AT(timeout),
+	  .least = 1, .most = 3600 },
+	{ "machine", 0, "ARCH", "architecture of a RAM file: x86_64, aarch64, riscv64 (by content)",
+	  options_set_text, AT(options.machine) },
+	{ "form", 0, "FORM", "ram or core (by content)", set_form, AT(options.form) },
+	{ "json", 0, NULL, "what was done as one JSON object on standard output", options_set_flag,
+	  AT(json) },
+	{ NULL },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace extract [OPTION]... FILE\n"
+		 "ktrace extract [OPTION]... --qmp ADDRESS | --gdb ADDRESS [--range START:SIZE] [--timeout "
+		 "SECONDS]",
+	.about = "Takes the trace out of a guest's memory: a RAM file, also of a running guest, or an ELF "
+		 "core; or a machine that runs, which is halted for a moment and goes on. ADDRESS is a "
+		 "socket's path or HOST:PORT.",
+	.lists = { rows },
+};
 
 static void say_events(const struct extract *extract, const struct capture_extract_report *report)
 {
@@ -176,105 +158,45 @@ static int extract_trace(const struct extract *extract)
 	return EXIT_SUCCESS;
 }
 
-static void set_source(struct extract *extract, enum capture_source source, const char *path)
-{
-	extract->options.source = source;
-	extract->options.path = path;
-	extract->sources++;
-}
-
-/* 0, or the exit status for what cannot be meant. */
-static int take_option(struct extract *extract, int option)
-{
-	struct capture_extract_options *options = &extract->options;
-	unsigned long number;
-	int status;
-
-	switch (option) {
-	case 'f':
-		extract->form = optarg;
-		return parse_form(extract->name, optarg, &options->form);
-	case 'm':
-		extract->machine = optarg;
-		options->machine = capture_qemu_architecture(optarg);
-		return 0;
-	case 'o':
-		options->out = optarg;
-		return 0;
-	case OPTION_QMP:
-	case OPTION_GDB:
-		set_source(extract, option == OPTION_QMP ? CAPTURE_FROM_QMP : CAPTURE_FROM_GDB, optarg);
-		return 0;
-	case OPTION_ELF:
-		options->elf = optarg;
-		return 0;
-	case OPTION_RANGE:
-		extract->range = optarg;
-		return parse_range(extract->name, optarg, &options->ranges);
-	case OPTION_BOOT:
-		extract->boot = optarg;
-		status = parse_number(extract->name, "--boot", 0, 15, &number);
-		options->boot = (uint32_t)number;
-		return status;
-	case OPTION_PREVIOUS:
-		extract->previous = "";
-		options->boot = 1;
-		return 0;
-	case OPTION_TIMEOUT:
-		extract->timeout = optarg;
-		status = parse_number(extract->name, "--timeout", 1, 3600, &number);
-		options->timeout_ms = (int)number * 1000;
-		return status;
-	case OPTION_JSON:
-		extract->json = true;
-		return 0;
-	default:
-		return command_usage(extract->name);
-	}
-}
-
 /* 0, or an exit status for what the source has no use for. */
-static int check_options(const struct extract *extract)
+static int check_options(const struct extract *extract, const struct options *line)
 {
 	const bool file = extract->options.source == CAPTURE_FROM_FILE;
 	const char *why = NULL;
 
-	if (extract->boot && extract->previous)
+	if (options_given(line, "boot") && extract->previous)
 		why = "--previous is --boot 1: give one of them";
 	else if (file && extract->timeout)
 		why = "--timeout is for --qmp and --gdb: a file answers at once";
-	else if (!file && (extract->form || extract->machine))
-		why = extract->form ? "--form is for a file: --qmp and --gdb ask a machine"
-				    : "--machine is for a RAM file: --qmp and --gdb ask the machine";
-	else if (extract->range && extract->options.source != CAPTURE_FROM_GDB)
+	else if (!file && extract->options.form != KTREAD_FORM_AUTO)
+		why = "--form is for a file: --qmp and --gdb ask a machine";
+	else if (!file && extract->options.machine)
+		why = "--machine is for a RAM file: --qmp and --gdb ask the machine";
+	else if (extract->options.ranges.count && extract->options.source != CAPTURE_FROM_GDB)
 		why = "--range is for --gdb: other sources say themselves where memory is";
-	if (!why)
-		return 0;
-	command_message(extract->name, "%s", why);
-	return command_usage(extract->name);
+	return why ? options_refuse(line, why) : 0;
 }
 
 static int run(int argc, char **argv)
 {
-	struct extract extract = { .name = argv[0],
-				   .options = { .out = DEFAULT_OUT, .timeout_ms = DEFAULT_MS } };
-	int option, status;
+	struct extract extract = { .name = argv[0], .options = { .out = DEFAULT_OUT } };
+	struct options line = { .syntax = &syntax, .by = argv[0], .to = &extract };
+	int status = options_parse(&line, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
-		if (option == 'h')
-			return command_help(usage);
-		status = take_option(&extract, option);
-		if (status)
-			return status;
-	}
+	if (status >= 0)
+		return status;
 	for (; optind < argc; optind++)
 		set_source(&extract, CAPTURE_FROM_FILE, argv[optind]);
-	if (extract.sources != 1) {
-		command_message(argv[0], "one file is needed, or --qmp, or --gdb");
-		return command_usage(argv[0]);
-	}
-	status = check_options(&extract);
-	return status ? status : extract_trace(&extract);
+	if (extract.sources != 1)
+		return options_refuse(&line, "one file is needed, or --qmp, or --gdb");
+	status = check_options(&extract, &line);
+	if (status)
+		return status;
+	if (extract.options.machine)
+		extract.options.machine = capture_qemu_architecture(extract.options.machine);
+	extract.options.boot = extract.previous ? 1 : (uint32_t)extract.boot;
+	extract.options.timeout_ms = 1000 * (int)(extract.timeout ? extract.timeout : DEFAULT_SECONDS);
+	return extract_trace(&extract);
 }
 
 const struct command command_extract = {

@@ -5,10 +5,10 @@
 
 #include <stdint.h>
 
+#include "cmd/options.h"
 #include "flow/views.h"
 
 #define HWT_CPUS_MOST 4096u
-#define HWT_ELFS_MOST 32u
 
 enum hwt_view {
 	HWT_VIEW_COLUMNS,
@@ -26,7 +26,7 @@ struct hwt_args {
 	const char *path;
 	enum hwt_view view;
 	unsigned views; /* how many were asked for */
-	int json;
+	bool json;
 	const char *columns, *backend, *image, *function, *root, *output, *snapshot, *cpu_list;
 	const char *from, *to;
 	uint8_t cpus[HWT_CPUS_MOST / 8];
@@ -34,9 +34,8 @@ struct hwt_args {
 	uint64_t bytes;	     /* -b; 0: not given */
 	enum flow_weight weight;
 	struct flow_last last;
-	const char *elf[HWT_ELFS_MOST]; /* as given: FILE or FILE@BASE */
-	unsigned elfs;
-	char **command; /* to be run and recorded; NULL: none */
+	struct options_list elf; /* as given: FILE or FILE@BASE */
+	char **command;		 /* to be run and recorded; NULL: none */
 };
 
 /* -1: go on; otherwise the exit status, --help included. */

@@ -28,8 +28,8 @@ static int add_images(const struct hwt_args *args, struct flow *flow)
 {
 	int status = 0;
 
-	for (unsigned n = 0; n < args->elfs && !status; n++)
-		status = trace_add_elf(args->name, flow, args->elf[n]);
+	for (unsigned n = 0; n < args->elf.count && !status; n++)
+		status = trace_add_elf(args->name, flow, args->elf.word[n]);
 	if (status || !args->snapshot || hwt_images_add_snapshot(flow->images, args->snapshot) == 0)
 		return status;
 	command_message(args->name, "%s", hwt_images_message(flow->images));

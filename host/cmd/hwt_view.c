@@ -294,8 +294,8 @@ static int is_input(const struct hwt_args *args, const char *to)
 {
 	int is = output_file_is(to, args->path) || (args->snapshot && output_file_is(to, args->snapshot));
 
-	for (unsigned n = 0; n < args->elfs; n++)
-		is |= output_file_is(to, args->elf[n]);
+	for (unsigned n = 0; n < args->elf.count; n++)
+		is |= output_file_is(to, args->elf.word[n]);
 	return is;
 }
 

@@ -21,64 +21,6 @@
 #define USUAL_COLUMNS 80
 #define LEAST_COLUMNS 9
 #define LOOK_AGAIN    100000000 /* ns between looks at a file that may grow */
-#define LETTERS	      "AEHRSTcdf:jlm:np:rst:"
-
-enum {
-	OPTION_HELP = 256,
-	OPTION_FORMAT,
-	OPTION_TABLE,
-	OPTION_ONELINE,
-	OPTION_COUNT,
-	OPTION_NAMES,
-	OPTION_JSON,
-};
-
-static const struct option long_options[] = {
-	{ "help", no_argument, NULL, OPTION_HELP },
-	{ "format", required_argument, NULL, OPTION_FORMAT },
-	{ "table", required_argument, NULL, OPTION_TABLE },
-	{ "oneline", no_argument, NULL, OPTION_ONELINE },
-	{ "count", no_argument, NULL, OPTION_COUNT },
-	{ "names", no_argument, NULL, OPTION_NAMES },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const char usage[] =
-	"usage: kdump [-AEHRSTcdjlnrs] [-f file] [-m maxdata] [-p pid] [-t letters]\n"
-	"             [--format name] [--table file] [--names] [--oneline | --count | --json] [file]\n"
-	"\n"
-	"Prints a process trace (" USUAL_FILE "): ktrace's own, DragonFly's, FreeBSD's.\n"
-	"\n"
-	"  -A           the ABI of the process\n"
-	"  -c           the CPU; with --oneline as --count\n"
-	"  -d           numbers in decimal\n"
-	"  -E           time since the first record\n"
-	"  -f file      the trace; - is standard input\n"
-	"  -H           thread numbers\n"
-	"  -j           fixed columns: PID:TID in all lines\n"
-	"  -l           go on with what is appended to the file\n"
-	"  -m maxdata   show at most so many bytes of data, 0 for all of them (64; all of FreeBSD's)\n"
-	"  -n           numbers instead of names\n"
-	"  -p pid       only this process; of FreeBSD's files also this thread\n"
-	"  -R           time since the record before\n"
-	"  -r           modes, users, groups and dates in structs in words\n"
-	"  -S           numbers of system calls behind their names\n"
-	"  -s           no data\n"
-	"  -T           time since 1970\n"
-	"  -t letters   only these: c calls, f faults, i data, l lives of processes, n names looked up,\n"
-	"               p denied, s signals, t structs, u user, w context switches, y settings,\n"
-	"               + the usual ones: all but f, l and w\n"
-	"  --format NAME  the file is ktrx, dragonfly, freebsd0, freebsd0-i386 or freebsd1 (found out)\n"
-	"  --table FILE   names and types of calls: a file, or linux, freebsd, dragonfly\n"
-	"  --names      the names of arguments\n"
-	"  --oneline    a line a call, as strace(1)\n"
-	"  --count      how often each call was made, how long it took, how often it failed\n"
-	"  --json       an object a record\n"
-	"\n"
-	"Examples:\n"
-	"  kdump -T -t cn\n"
-	"  kdump --oneline -p 17 ktrace.out\n";
 
 struct kdump {
 	const char *name, *path;
@@ -87,8 +29,7 @@ struct kdump {
 	struct ktread_proc_options reading;
 	const struct kdump_form *form;
 	const char *table;
-	bool oneline, count, json, letter_c;
-	char given[40]; /* letters */
+	bool oneline, count, json, letter_c, follow;
 };
 
 static volatile sig_atomic_t interrupted;
@@ -101,133 +42,124 @@ static void interrupt(int number)
 
 /* ---- the command line ---- */
 
-static int bad_value(const struct kdump *kdump, const char *option, const char *value)
+static const char *set_pid(void *to, const char *value, const struct option_row *row)
 {
-	command_message(kdump->name, "unusable value for %s: '%s'", option, value);
-	return command_usage(kdump->name);
+	struct kdump_select *select = to;
+	uint64_t number;
+
+	(void)row;
+	if (trace_parse_number(value, UINT32_MAX, &number))
+		return "";
+	select->one = true;
+	select->pid = (uint32_t)number;
+	return NULL;
 }
 
-static void take_flag(struct kdump *kdump, int option)
+static const char *set_letters(void *to, const char *value, const struct option_row *row)
 {
-	struct kdump_options *options = &kdump->options;
-
-	options->abi = options->abi || option == 'A';
-	options->elapsed = options->elapsed || option == 'E';
-	options->threads = options->threads || option == 'H';
-	options->relative = options->relative || option == 'R';
-	options->numbers = options->numbers || option == 'S';
-	options->absolute = options->absolute || option == 'T';
-	kdump->letter_c = kdump->letter_c || option == 'c';
-	options->decimal = options->decimal || option == 'd';
-	options->fixed = options->fixed || option == 'j';
-	kdump->reading.follow = kdump->reading.follow || option == 'l';
-	options->raw = options->raw || option == 'n';
-	options->resolve = options->resolve || option == 'r';
-	options->no_data = options->no_data || option == 's';
-	options->arguments = options->arguments || option == OPTION_NAMES;
-	kdump->oneline = kdump->oneline || option == OPTION_ONELINE;
-	kdump->count = kdump->count || option == OPTION_COUNT;
-	kdump->json = kdump->json || option == OPTION_JSON;
+	(void)row;
+	return kdump_select_letters(to, value) ? NULL : "";
 }
+
+static const char *set_format(void *to, const char *value, const struct option_row *row)
+{
+	struct ktread_proc_options *reading = to;
+
+	(void)row;
+	reading->format = ktread_proc_format_named(value);
+	return reading->format == KTREAD_PROC_AUTO ? "" : NULL;
+}
+
+#define AT(member) .to = offsetof(struct kdump, member)
+static const struct option_row rows[] = {
+	{ NULL, 'A', NULL, "the ABI of the process", options_set_flag, AT(options.abi) },
+	{ NULL, 'c', NULL, "the CPU; with --oneline as --count", options_set_flag, AT(letter_c) },
+	{ NULL, 'd', NULL, "numbers in decimal", options_set_flag, AT(options.decimal) },
+	{ NULL, 'E', NULL, "time since the first record", options_set_flag, AT(options.elapsed) },
+	{ NULL, 'f', "FILE", "the trace; - is standard input", options_set_text, AT(path) },
+	{ NULL, 'H', NULL, "thread numbers", options_set_flag, AT(options.threads) },
+	{ NULL, 'j', NULL, "fixed columns: PID:TID in all lines", options_set_flag, AT(options.fixed) },
+	{ NULL, 'l', NULL, "go on with what is appended to the file", options_set_flag, AT(follow) },
+	{ NULL, 'm', "MAXDATA",
+	  "show at most so many bytes of data, 0 for all of them (64; all of FreeBSD's)", options_set_number,
+	  AT(options.data_most), .most = UINT64_MAX - 1 },
+	{ NULL, 'n', NULL, "numbers instead of names", options_set_flag, AT(options.raw) },
+	{ NULL, 'p', "PID", "only this process; of FreeBSD's files also this thread", set_pid, AT(select) },
+	{ NULL, 'R', NULL, "time since the record before", options_set_flag, AT(options.relative) },
+	{ NULL, 'r', NULL, "modes, users, groups and dates in structs in words", options_set_flag,
+	  AT(options.resolve) },
+	{ NULL, 'S', NULL, "numbers of system calls behind their names", options_set_flag,
+	  AT(options.numbers) },
+	{ NULL, 's', NULL, "no data", options_set_flag, AT(options.no_data) },
+	{ NULL, 'T', NULL, "time since 1970", options_set_flag, AT(options.absolute) },
+	{ NULL, 't', "LETTERS",
+	  "only these: c calls, f faults, i data, l lives of processes, n names looked up, p denied, s "
+	  "signals, t structs, u user, w context switches, y settings, + the usual ones: all but f, l and w",
+	  set_letters, AT(select) },
+	{ "format", 0, "NAME", "the file is ktrx, dragonfly, freebsd0, freebsd0-i386 or freebsd1 (found out)",
+	  set_format, AT(reading) },
+	{ "table", 0, "FILE", "names and types of calls: a file, or linux, freebsd, dragonfly",
+	  options_set_text, AT(table) },
+	{ "names", 0, NULL, "the names of arguments", options_set_flag, AT(options.arguments) },
+	{ "oneline", 0, NULL, "a line a call, as strace(1)", options_set_flag, AT(oneline) },
+	{ "count", 0, NULL, "how often each call was made, how long it took, how often it failed",
+	  options_set_flag, AT(count), .instead = true },
+	{ "json", 0, NULL, "an object a record", options_set_flag, AT(json), .instead = true },
+	{ NULL },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "kdump [OPTION]... [FILE]",
+	.about = "Prints a process trace (" USUAL_FILE "): ktrace's own, DragonFly's, FreeBSD's.",
+	.lists = { rows },
+	.end = "Examples:\n"
+	       "  kdump -T -t cn\n"
+	       "  kdump --oneline -p 17 ktrace.out\n",
+};
 
 /*
  * Which of the options that shape lines a form has no use for; NULL: none of those given. One object a record
  * names everything, and a table of counts has no lines.
  */
-static const char *useless(const struct kdump *kdump)
+static const char *useless(const struct kdump *kdump, const struct options *line)
 {
-	const char *none = kdump->count	    ? "AcdEHjmnRrsT"
-			   : kdump->json    ? "AcdEHjRrT"
-			   : kdump->oneline ? "AdHj"
-					    : "";
-	static char text[] = "-x";
-
-	for (; *none; none++) {
-		const bool as_count = *none == 'c' && kdump->oneline;
-
-		text[1] = *none;
-		if (strchr(kdump->given, *none) && !as_count)
-			return text;
-	}
-	return kdump->options.arguments && (kdump->count || kdump->json) ? "--names" : NULL;
-}
-
-static int take_value(struct kdump *kdump, int option, const char *value)
-{
-	uint64_t number;
-
-	switch (option) {
-	case 'f':
-		kdump->path = value;
-		return 0;
-	case 'm':
-		return trace_parse_number(value, UINT64_MAX - 1, &kdump->options.data_most)
-			       ? bad_value(kdump, "-m", value)
-			       : 0;
-	case 'p':
-		if (trace_parse_number(value, UINT32_MAX, &number))
-			return bad_value(kdump, "-p", value);
-		kdump->select.one = true;
-		kdump->select.pid = (uint32_t)number;
-		return 0;
-	case 't':
-		return kdump_select_letters(&kdump->select, value) ? 0 : bad_value(kdump, "-t", value);
-	case OPTION_FORMAT:
-		kdump->reading.format = ktread_proc_format_named(value);
-		return kdump->reading.format == KTREAD_PROC_AUTO ? bad_value(kdump, "--format", value) : 0;
-	default:
-		kdump->table = value;
-		return 0;
-	}
+	if (kdump->count)
+		return options_given(line, kdump->oneline ? "A d E H j m n R r s T names"
+							  : "A c d E H j m n R r s T names");
+	if (kdump->json)
+		return options_given(line, "A c d E H j R r T names");
+	return kdump->oneline ? options_given(line, "A d H j") : NULL;
 }
 
 /* What goes together. 0 or EXIT_USAGE. */
-static int check_options(struct kdump *kdump)
+static int check_options(struct kdump *kdump, const struct options *line)
 {
+	const char *option;
+
 	kdump->options.cpus = kdump->letter_c && !kdump->oneline;
 	kdump->count = kdump->count || (kdump->letter_c && kdump->oneline);
 	if (kdump->json && (kdump->oneline || kdump->count))
-		command_message(kdump->name, "--json stands for itself: not with --oneline or --count");
-	else if (kdump->count && kdump->reading.follow)
-		command_message(kdump->name, "--count comes to an end: not with -l");
-	else if (useless(kdump))
-		command_message(kdump->name, "%s changes nothing with %s", useless(kdump),
-				kdump->count  ? "--count"
-				: kdump->json ? "--json"
-					      : "--oneline");
-	else
+		return options_refuse(line, "--json stands for itself: not with --oneline or --count");
+	if (kdump->count && kdump->follow)
+		return options_refuse(line, "--count comes to an end: not with -l");
+	option = useless(kdump, line);
+	if (!option)
 		return 0;
+	command_message(kdump->name, "%s changes nothing with %s", option,
+			kdump->count  ? "--count"
+			: kdump->json ? "--json"
+				      : "--oneline");
 	return command_usage(kdump->name);
-}
-
-static void note_given(struct kdump *kdump, int option)
-{
-	const size_t length = strlen(kdump->given);
-
-	if (option < 128 && !strchr(kdump->given, option) && length + 1 < sizeof(kdump->given))
-		kdump->given[length] = (char)option;
 }
 
 /* -1: go on; otherwise the exit status. */
 static int parse(struct kdump *kdump, int argc, char **argv)
 {
-	int option, status;
+	struct options line = { .syntax = &syntax, .by = kdump->name, .to = kdump };
+	int status = options_parse(&line, argc, argv);
 
-	while ((option = getopt_long(argc, argv, LETTERS, long_options, NULL)) != -1) {
-		if (option == '?')
-			return command_usage(kdump->name);
-		if (option == OPTION_HELP) {
-			fputs(usage, stdout);
-			return trace_output_status(kdump->name, "standard output",
-						   fflush(stdout) == 0 ? 0 : errno);
-		}
-		take_flag(kdump, option);
-		note_given(kdump, option);
-		status = optarg ? take_value(kdump, option, optarg) : 0;
-		if (status)
-			return status;
-		optarg = NULL;
-	}
+	if (status >= 0)
+		return status;
 	if (optind < argc && !kdump->path)
 		kdump->path = argv[optind++];
 	if (optind < argc) {
@@ -236,7 +168,8 @@ static int parse(struct kdump *kdump, int argc, char **argv)
 	}
 	if (!kdump->path)
 		kdump->path = USUAL_FILE;
-	status = check_options(kdump);
+	kdump->reading.follow = kdump->follow;
+	status = check_options(kdump, &line);
 	kdump->form = kdump->count     ? &kdump_form_counts
 		      : kdump->oneline ? &kdump_form_oneline
 		      : kdump->json    ? &kdump_form_json

@@ -14,50 +14,7 @@
 #include "cmd/trace_args.h"
 #include "export/ktr.h"
 
-#define LETTERS	     "acdfilnpqrstxA:N:M:o:"
 #define COST_SETTING "debug.ktr.cost"
-
-enum {
-	OPTION_HELP = 256,
-	OPTION_FREQUENCY,
-	OPTION_MACHINE,
-};
-
-static const struct option long_options[] = {
-	{ "help", no_argument, NULL, OPTION_HELP },
-	{ "frequency", required_argument, NULL, OPTION_FREQUENCY },
-	{ "machine", required_argument, NULL, OPTION_MACHINE },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const char usage[] =
-	"usage: ktrdump [-acdfilnpqrstx] [-A factor] [-N execfile] [-M corefile] [-o outfile]\n"
-	"\n"
-	"Prints events as ktrdump(8) of DragonFly does. Without -c, -f, -i, -p, -t or -x: -cfitp.\n"
-	"\n"
-	"  -a           most columns: -cixprs\n"
-	"  -c           CPU\n"
-	"  -d           write a portable stream, which every ktrace command reads, instead of a table\n"
-	"  -f           file and line\n"
-	"  -i           ID: group and name of the event\n"
-	"  -l           go on with what a running guest records, until it ends or Ctrl-C\n"
-	"  -n           addresses in hexadecimal and relative times in ticks\n"
-	"  -p           the event's text with its values\n"
-	"  -q           no header\n"
-	"  -r           time since the event before on the same CPU, in microseconds\n"
-	"  -s           merge the CPUs by time\n"
-	"  -t           stamp\n"
-	"  -x           the two callers\n"
-	"  -A factor    with -r: microseconds that recording an event takes, to be subtracted; 'auto': what\n"
-	"               the kernel measured\n"
-	"  -N execfile  the kernel's ELF file, for names of callers\n"
-	"  -M corefile  RAM file of a guest, ELF core or trace (" TRACE_USUAL_FILE ")\n"
-	"  -o outfile   where to (standard output)\n"
-	"  --frequency HZ, --machine ARCH  where the trace does not say\n"
-	"\n"
-	"Examples:\n"
-	"  ktrdump -a -N kernel.elf -M vmcore\n"
-	"  ktrdump -ls -M guest.ram\n";
 
 struct ktrdump {
 	struct trace_args args;
@@ -67,18 +24,19 @@ struct ktrdump {
 	bool corrected, measured; /* -A; by what the kernel found */
 };
 
-static int take_correction(struct ktrdump *dump, const char *value)
+static const char *set_correction(void *to, const char *value, const struct option_row *row)
 {
+	struct ktrdump *dump = to;
 	char *end;
 
+	(void)row;
 	dump->corrected = true;
 	dump->measured = strcmp(value, "auto") == 0;
 	if (dump->measured)
-		return 0;
+		return NULL;
 	dump->table.correction = strtod(value, &end);
-	if (end == value || *end || !isfinite(dump->table.correction) || dump->table.correction < 0)
-		return trace_bad_value(&dump->args, "-A", value);
-	return 0;
+	return end == value || *end || !isfinite(dump->table.correction) || dump->table.correction < 0 ? ""
+												       : NULL;
 }
 
 /* What a letter without a value adds to the columns; 0: nothing. */
@@ -106,42 +64,52 @@ static unsigned columns_of(int letter)
 	}
 }
 
-static int take_value(struct ktrdump *dump, int option, const char *value)
+static const char *set_columns(void *to, const char *value, const struct option_row *row)
 {
-	switch (option) {
-	case 'A':
-		return take_correction(dump, value);
-	case 'N':
-		dump->kernel = value;
-		return 0;
-	case 'M':
-		dump->args.path = value;
-		return 0;
-	case 'o':
-		dump->to = value;
-		return 0;
-	case OPTION_MACHINE:
-		return trace_parse_machine(value, &dump->args.options.machine)
-			       ? trace_bad_value(&dump->args, "--machine", value)
-			       : 0;
-	default:
-		if (trace_parse_number(value, UINT64_MAX, &dump->args.options.frequency) ||
-		    dump->args.options.frequency == 0)
-			return trace_bad_value(&dump->args, "--frequency", value);
-		return 0;
-	}
+	(void)value;
+	*(unsigned *)to |= columns_of(row->letter);
+	return NULL;
 }
 
-static int take_option(struct ktrdump *dump, int option, const char *value)
-{
-	dump->table.columns |= columns_of(option);
-	dump->sort = dump->sort || option == 'a' || option == 's' || option == 'd';
-	dump->stream = dump->stream || option == 'd';
-	dump->loop = dump->loop || option == 'l';
-	dump->table.raw = dump->table.raw || option == 'n';
-	dump->table.quiet = dump->table.quiet || option == 'q';
-	return value ? take_value(dump, option, value) : 0;
-}
+#define AT(member) .to = offsetof(struct ktrdump, member)
+static const struct option_row rows[] = {
+	{ NULL, 'a', NULL, "most columns: -cixprs", set_columns, AT(table.columns) },
+	{ NULL, 'c', NULL, "CPU", set_columns, AT(table.columns) },
+	{ NULL, 'd', NULL, "write a portable stream, which every ktrace command reads, instead of a table",
+	  options_set_flag, AT(stream) },
+	{ NULL, 'f', NULL, "file and line", set_columns, AT(table.columns) },
+	{ NULL, 'i', NULL, "ID: group and name of the event", set_columns, AT(table.columns) },
+	{ NULL, 'l', NULL, "go on with what a running guest records, until it ends or Ctrl-C",
+	  options_set_flag, AT(loop) },
+	{ NULL, 'n', NULL, "addresses in hexadecimal and relative times in ticks", options_set_flag,
+	  AT(table.raw) },
+	{ NULL, 'p', NULL, "the event's text with its values", set_columns, AT(table.columns) },
+	{ NULL, 'q', NULL, "no header", options_set_flag, AT(table.quiet) },
+	{ NULL, 'r', NULL, "time since the event before on the same CPU, in microseconds", set_columns,
+	  AT(table.columns) },
+	{ NULL, 's', NULL, "merge the CPUs by time", options_set_flag, AT(sort) },
+	{ NULL, 't', NULL, "stamp", set_columns, AT(table.columns) },
+	{ NULL, 'x', NULL, "the two callers", set_columns, AT(table.columns) },
+	{ NULL, 'A', "FACTOR",
+	  "with -r: microseconds that recording an event takes, to be subtracted; 'auto': what the kernel "
+	  "measured",
+	  set_correction, .to = 0 },
+	{ NULL, 'N', "EXECFILE", "the kernel's ELF file, for names of callers", options_set_text,
+	  AT(kernel) },
+	{ NULL, 'M', "COREFILE", "RAM file of a guest, ELF core or trace (" TRACE_USUAL_FILE ")",
+	  options_set_text, AT(args.path) },
+	{ NULL, 'o', "OUTFILE", "where to (standard output)", options_set_text, AT(to) },
+	{ NULL },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrdump [OPTION]...",
+	.about = "Prints events as ktrdump(8) of DragonFly does. Without -c, -f, -i, -p, -t or -x: -cfitp.",
+	.lists = { rows, trace_machine_options },
+	.end = "Examples:\n"
+	       "  ktrdump -a -N kernel.elf -M vmcore\n"
+	       "  ktrdump -ls -M guest.ram\n",
+};
 
 /* What goes together. 0 or EXIT_USAGE. */
 static int check_options(struct ktrdump *dump)
@@ -173,21 +141,13 @@ static int check_options(struct ktrdump *dump)
 /* -1: go on; otherwise the exit status. */
 static int parse(struct ktrdump *dump, int argc, char **argv)
 {
-	int option, status;
+	int status;
 
-	while ((option = getopt_long(argc, argv, LETTERS, long_options, NULL)) != -1) {
-		if (option == '?')
-			return command_usage(dump->args.name);
-		if (option == OPTION_HELP) {
-			fputs(usage, stdout);
-			return trace_output_status(dump->args.name, "standard output",
-						   fflush(stdout) == 0 ? 0 : errno);
-		}
-		status = take_option(dump, option, optarg);
-		if (status)
-			return status;
-		optarg = NULL;
-	}
+	dump->args.line.to = dump;
+	status = options_parse(&dump->args.line, argc, argv);
+	if (status >= 0)
+		return status;
+	dump->sort = options_given(&dump->args.line, "a s d") != NULL;
 	if (optind < argc) {
 		command_message(dump->args.name, "what is '%s'? The file is named by -M", argv[optind]);
 		return command_usage(dump->args.name);
@@ -335,7 +295,7 @@ static int run_table(struct ktrdump *dump)
 
 static int run_ktrdump(int argc, char **argv)
 {
-	struct ktrdump dump = { .args = TRACE_ARGS(argv[0]) };
+	struct ktrdump dump = { .args = { TRACE_ARGS(&syntax, argv[0]) } };
 	int status = parse(&dump, argc, argv);
 
 	if (status >= 0)

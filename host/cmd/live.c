@@ -13,42 +13,9 @@
 #include "cmd/trace_args.h"
 #include "live/live.h"
 
-#define SAMPLE	     2048u /* slots a look takes */
-#define LOOK_MS	     50u
-#define LEAST_SECOND UINT64_C(100000000) /* ns: the shortest interval */
-
-static const char usage[] =
-	"usage: ktrace live [OPTION]... [FILE]\n"
-	"\n"
-	"Shows what a running guest does: its CPUs, events a second, threads that wait, the newest events. "
-	"FILE is\n"
-	"the file behind its RAM; without it, the newest one that 'ktrace run' has made here. Waits for a "
-	"guest\n"
-	"that is not there yet, or has ended, to come back.\n"
-	"\n"
-	"  --lines            a line an interval, as where standard output is no terminal\n"
-	"  --json             the same as JSON objects\n"
-	"  --interval T       between two lines or pictures: 1 (the default), 0.5, 250ms\n"
-	"  --count N          end after N intervals\n"
-	"  --tail N           lines: the N newest events before each line\n"
-	"  --event PATTERNS   newest events: only these: syscall, sched.switch, 'net.*'; several with "
-	"commas\n"
-	"  --cpu LIST         only of these CPUs: 0,2-5\n"
-	"  --pid N            only of this thread\n"
-	"  --frequency HZ     counter frequency, where the guest does not know it\n"
-	"  --machine ARCH     x86_64, aarch64 or riscv64, where the file does not tell\n"
-	"  --help             this text\n"
-	"\n"
-	"Keys of the screen: q or Ctrl-C ends, e, c and p ask for a filter of events, CPUs or a thread, r "
-	"shows all\n"
-	"events again, space stops them.\n"
-	"\n"
-	"Status: 0 a guest was seen, 1 none was or the file cannot be one.\n"
-	"\n"
-	"Examples:\n"
-	"  ktrace live\n"
-	"  ktrace live --json --count 10 guest.ram\n"
-	"  ktrace live --lines --tail 5 --event 'sched.*' guest.ram\n";
+#define SAMPLE	       2048u /* slots a look takes */
+#define LOOK_MS	       50u
+#define LEAST_INTERVAL UINT64_C(100000000) /* ns: the shortest interval */
 
 struct live {
 	const char *name; /* signs messages */
@@ -63,15 +30,6 @@ struct shown {
 	const char *name; /* signs messages */
 	struct live_lines lines;
 	uint64_t boot;
-};
-
-static const struct option long_options[] = {
-	{ "help", no_argument, NULL, 'h' },	     { "lines", no_argument, NULL, 'l' },
-	{ "json", no_argument, NULL, 'j' },	     { "interval", required_argument, NULL, 'i' },
-	{ "count", required_argument, NULL, 'n' },   { "tail", required_argument, NULL, 't' },
-	{ "event", required_argument, NULL, 'e' },   { "cpu", required_argument, NULL, 'c' },
-	{ "pid", required_argument, NULL, 'p' },     { "frequency", required_argument, NULL, 'f' },
-	{ "machine", required_argument, NULL, 'm' }, { NULL, 0, NULL, 0 },
 };
 
 static volatile sig_atomic_t stopped;
@@ -111,65 +69,72 @@ static int take_filter(struct live_filter *filter, char what, const char *text)
 	return 0;
 }
 
-/* 0, or -1: the value means nothing. */
-static int take_value(struct live *live, int option, const char *value)
+/* --event, --cpu, --pid: what the keys e, c and p of the screen ask for. */
+static const char *set_filter(void *to, const char *value, const struct option_row *row)
 {
-	switch (option) {
-	case 'i':
-		return trace_parse_time(value, &live->interval) || live->interval < LEAST_SECOND ? -1 : 0;
-	case 'n':
-		return trace_parse_number(value, UINT64_MAX, &live->count) || live->count == 0 ? -1 : 0;
-	case 't':
-		return trace_parse_number(value, LIVE_TAIL_LINES, &live->tail);
-	case 'f':
-		return trace_parse_number(value, UINT64_MAX, &live->guest.options.frequency);
-	case 'm':
-		return trace_parse_machine(value, &live->guest.options.machine);
-	default:
-		return take_filter(&live->filter, (char)option, value);
-	}
+	return take_filter(to, row->name[0], value) ? "" : NULL;
 }
+
+#define AT(member) .to = offsetof(struct live, member)
+static const struct option_row rows[] = {
+	{ "lines", 0, NULL, "a line an interval, as where standard output is no terminal", options_set_flag,
+	  AT(lines) },
+	{ "json", 0, NULL, "the same as JSON objects", options_set_flag, AT(json), .instead = true },
+	{ "interval", 0, "TIME", "between two lines or pictures: 1 (the default), 0.5, 250ms",
+	  options_set_time, AT(interval), .least = LEAST_INTERVAL },
+	{ "count", 0, "N", "end after N intervals", options_set_number, AT(count), .least = 1 },
+	{ "tail", 0, "N", "lines: the N newest events before each line", options_set_number, AT(tail),
+	  .most = LIVE_TAIL_LINES },
+	{ "event", 0, "PATTERNS",
+	  "newest events: only these: syscall, sched.switch, 'net.*'; several with commas", set_filter,
+	  AT(filter) },
+	{ "cpu", 0, "LIST", "only of these CPUs: 0,2-5", set_filter, AT(filter) },
+	{ "pid", 0, "N", "only of this thread", set_filter, AT(filter) },
+	{ "frequency", 0, "HZ", "counter frequency, where the guest does not know it", options_set_number,
+	  AT(guest.options.frequency) },
+	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the file does not tell", trace_set_machine,
+	  AT(guest.options.machine) },
+	{ NULL },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace live [OPTION]... [FILE]",
+	.about = "Shows what a running guest does: its CPUs, events a second, threads that wait, the newest "
+		 "events. FILE is the file behind its RAM; without it, the newest one that 'ktrace run' has "
+		 "made here. Waits for a guest that is not there yet, or has ended, to come back.",
+	.lists = { rows },
+	.end = "Keys of the screen: q or Ctrl-C ends, e, c and p ask for a filter of events, CPUs or a "
+	       "thread, r shows all events again, space stops them.\n\n"
+	       "Status: 0 a guest was seen, 1 none was or the file cannot be one.\n\n"
+	       "Examples:\n"
+	       "  ktrace live\n"
+	       "  ktrace live --json --count 10 guest.ram\n"
+	       "  ktrace live --lines --tail 5 --event 'sched.*' guest.ram\n",
+};
 
 /* -1: go on; otherwise the exit status. */
 static int parse(struct live *live, int argc, char **argv)
 {
-	const char *chosen = NULL, *why = NULL;
-	int option, which = 0;
+	struct options line = { .syntax = &syntax, .by = live->name, .to = live };
+	int status = options_parse(&line, argc, argv);
+	const char *why = NULL;
+	bool chosen;
 
-	while ((option = getopt_long(argc, argv, "", long_options, &which)) != -1) {
-		if (option == 'h')
-			return command_help(usage);
-		if (option == '?')
-			return command_usage(live->name);
-		live->json = live->json || option == 'j';
-		live->lines = live->lines || option == 'l';
-		if (optarg && take_value(live, option, optarg) < 0) {
-			command_message(live->name, "unusable value for --%s: '%s'", long_options[which].name,
-					optarg);
-			return command_usage(live->name);
-		}
-		if (option == 'e' || option == 'c' || option == 'p')
-			chosen = long_options[which].name;
-		optarg = NULL;
-	}
-	if (optind + 1 < argc) {
-		command_message(live->name, "one file at a time");
-		return command_usage(live->name);
-	}
+	if (status >= 0)
+		return status;
+	if (optind + 1 < argc)
+		return options_refuse(&line, "one file at a time");
+	chosen = options_given(&line, "event cpu pid") != NULL;
 	live->guest.given = argv[optind];
 	live->lines = live->lines || live->json || !isatty(STDOUT_FILENO);
 	if (live->json && (live->tail || chosen))
 		why = "JSON objects have no newest events: --tail, --event, --cpu and --pid are for lines "
-		      "and "
-		      "the screen";
+		      "and the screen";
 	else if (live->lines && !live->tail && chosen)
 		why = "--event, --cpu and --pid choose among the newest events: with lines give --tail, too";
 	else if (!live->lines && live->tail)
 		why = "--tail is for --lines: the screen shows as many events as have room";
-	if (!why)
-		return -1;
-	command_message(live->name, "%s", why);
-	return command_usage(live->name);
+	return why ? options_refuse(&line, why) : -1;
 }
 
 static void catch_signals(void)

@@ -12,31 +12,7 @@
 #include "capture/qemu_line.h"
 #include "capture/plan.h"
 #include "cmd/command.h"
-
-static const char usage[] =
-	"usage: ktrace qemu-args ARCH [OPTION]...\n"
-	"Prints QEMU options for tracing: qemu-system-ARCH $(ktrace qemu-args ARCH) ...\n"
-	"ARCH: x86_64 (or x64), aarch64 (or arm64), riscv64.\n"
-	"\n"
-	"  --transport NAME  ram (default), debugcon, semihosting, ivshmem or virtio\n"
-	"  --ram FILE        file behind the guest's RAM (ktrace.ram); read it with ktrace extract\n"
-	"  --memory SIZE     size of the guest's RAM, printed as -m (128M)\n"
-	"  --trace-unit      the plugin that is a trace unit, for the guest to drive (x86_64, aarch64)\n"
-	"  --branches[=FILE] and a record of the code that every CPU runs (ktrace.branches)\n"
-	"  --out FILE        file that the guest's dump ends up in, other transports (ktrace.ktrx)\n"
-	"  --allow-reboot    let the guest reset, which wipes rings that it does not keep\n";
-
-static const struct option long_options[] = {
-	{ "allow-reboot", no_argument, NULL, 'b' },
-	{ "branches", optional_argument, NULL, 'B' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "memory", required_argument, NULL, 'm' },
-	{ "out", required_argument, NULL, 'o' },
-	{ "ram", required_argument, NULL, 'r' },
-	{ "trace-unit", no_argument, NULL, 'u' },
-	{ "transport", required_argument, NULL, 't' },
-	{ NULL, 0, NULL, 0 },
-};
+#include "cmd/options.h"
 
 struct wanted {
 	const char *architecture;
@@ -47,6 +23,32 @@ struct wanted {
 	bool allow_reboot;
 	bool trace_unit;
 	const char *branches; /* NULL: no record */
+};
+
+#define AT(member) .to = offsetof(struct wanted, member)
+static const struct option_row rows[] = {
+	{ "transport", 0, CAPTURE_TRANSPORTS, "how the trace leaves the guest (ram)", options_set_choice,
+	  AT(transport) },
+	{ "ram", 0, "FILE", "file behind the guest's RAM (ktrace.ram); read it with ktrace extract",
+	  options_set_text, AT(ram) },
+	{ "memory", 0, "SIZE", "size of the guest's RAM, printed as -m (128M)", options_set_text,
+	  AT(memory) },
+	{ "trace-unit", 0, NULL, "the plugin that is a trace unit, for the guest to drive (x86_64, aarch64)",
+	  options_set_flag, AT(trace_unit) },
+	{ "branches", 0, "[=FILE]", "and a record of the code that every CPU runs (ktrace.branches)",
+	  options_set_text, AT(branches) },
+	{ "out", 0, "FILE", "file that the guest's dump ends up in, other transports (ktrace.ktrx)",
+	  options_set_text, AT(out) },
+	{ "allow-reboot", 0, NULL, "let the guest reset, which wipes rings that it does not keep",
+	  options_set_flag, AT(allow_reboot) },
+	{ NULL },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace qemu-args ARCH [OPTION]...",
+	.about = "Prints QEMU options for tracing: qemu-system-ARCH $(ktrace qemu-args ARCH) ...\n"
+		 "ARCH: x86_64 (or x64), aarch64 (or arm64), riscv64.",
+	.lists = { rows },
 };
 
 /* Bare where a shell would not touch it, so that $(…) works; quoted where it takes eval anyway. */
@@ -140,45 +142,18 @@ static int check_transport(const char *name, struct wanted *wanted)
 static int run(int argc, char **argv)
 {
 	struct wanted wanted = { 0 };
-	int option;
+	struct options line = { .syntax = &syntax, .by = argv[0], .to = &wanted };
+	int status = options_parse(&line, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'h':
-			return command_help(usage);
-		case 'b':
-			wanted.allow_reboot = true;
-			break;
-		case 'B':
-			wanted.branches = optarg ? optarg : "ktrace.branches";
-			/* fall through */
-		case 'u':
-			wanted.trace_unit = true;
-			break;
-		case 'm':
-			wanted.memory = optarg;
-			break;
-		case 'o':
-			wanted.out = optarg;
-			break;
-		case 'r':
-			wanted.ram = optarg;
-			break;
-		case 't':
-			if (capture_transport_named(&wanted.transport, optarg) == 0)
-				break;
-			command_message(argv[0], "--transport: %s", capture_message());
-			return EXIT_USAGE;
-		default:
-			return command_usage(argv[0]);
-		}
-	}
+	if (status >= 0)
+		return status;
+	wanted.trace_unit = wanted.trace_unit || wanted.branches;
+	if (wanted.branches && !*wanted.branches)
+		wanted.branches = "ktrace.branches";
 	if (check_transport(argv[0], &wanted) != 0)
 		return command_usage(argv[0]);
-	if (argc - optind != 1) {
-		command_message(argv[0], "one architecture is needed");
-		return command_usage(argv[0]);
-	}
+	if (argc - optind != 1)
+		return options_refuse(&line, "one architecture is needed");
 	wanted.architecture = capture_qemu_architecture(argv[optind]);
 	if (check_architecture(argv[0], wanted.architecture) != 0)
 		return EXIT_USAGE;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/options.h"
 #include "record/content.h"
 #include "record/control.h"
 #include "record/tracer.h"
@@ -19,39 +20,8 @@
 struct record_command {
 	const char *name;
 	struct record_plan plan;
-	bool clear, clear_all, file_given, letters; /* given */
+	bool clear, clear_all;
 };
-
-static void print_usage(FILE *to)
-{
-	fputs("usage: ktrace record [-adi] [-f FILE] [-t LETTERS] COMMAND [ARGUMENT]...\n"
-	      "       ktrace record [-adi] [-f FILE] [-t LETTERS] -p PID | -g GROUP\n"
-	      "       ktrace record -c [-d] [-t LETTERS] -p PID | -g GROUP | -f FILE\n"
-	      "       ktrace record -C\n\n"
-	      "Records what a program asks of the kernel: system calls with all arguments and results, "
-	      "paths,\n"
-	      "data, signals, faults. 'kdump' shows the file. As the first argument of ktrace, an option "
-	      "means\n"
-	      "record: ktrace -f OUT ls -la.\n\n"
-	      "  -f FILE     where to; " USUAL_FILE " if not given. It is made anew, mode 0600\n"
-	      "  -a          goes behind what FILE holds, which must be a trace of your own\n"
-	      "  -i          processes that are made by it are recorded, too\n"
-	      "  -p PID      a process that runs: returns at once, and goes on in the background\n"
-	      "  -g GROUP    all of a process group\n"
-	      "  -d          with -p, -g: those descended from them as well\n"
-	      "  -t LETTERS  what: c calls, n paths, i data, s signals, u what it says by utrace(), t "
-	      "structures,\n"
-	      "              f faults, w waiting, + all but w (the default); p and y are taken, and nothing "
-	      "here\n"
-	      "  -c          ends the recording of that process, group, or into that file\n"
-	      "  -C          ends all recordings of yours\n"
-	      "  --help      this text\n\n"
-	      "Status: the command's; 126 or 127 if it cannot be run; 1 if nothing could be recorded.\n\n"
-	      "Examples:\n"
-	      "  ktrace record -i -f build.out make\n"
-	      "  ktrace record -t ci -p 1234; sleep 5; ktrace record -c -p 1234; kdump -f ktrace.out\n",
-	      to);
-}
 
 static const struct {
 	char letter;
@@ -70,77 +40,81 @@ static const struct {
 	{ 'y', F(SYSCTL) },
 	{ '+', RECORD_ALL & ~F(CSW) },
 };
-static int take_letters(struct record_command *command, const char *text)
+
+static const char *set_letters(void *to, const char *value, const struct option_row *row)
 {
+	static char wrong[48];
 	uint32_t facilities = RECORD_LIVES;
 
-	for (; *text; text++) {
+	(void)row;
+	for (; *value; value++) {
 		size_t n = 0;
 
-		while (n < sizeof(letters) / sizeof(letters[0]) && letters[n].letter != *text)
+		while (n < sizeof(letters) / sizeof(letters[0]) && letters[n].letter != *value)
 			n++;
 		if (n == sizeof(letters) / sizeof(letters[0])) {
-			command_message(command->name, "-t: there is no letter '%c'", *text);
-			return command_usage(command->name);
+			snprintf(wrong, sizeof(wrong), "is unusable: there is no letter '%c'", *value);
+			return wrong;
 		}
 		facilities |= letters[n].facilities;
 	}
-	command->plan.facilities = facilities;
-	command->letters = true;
-	return 0;
+	*(uint32_t *)to = facilities;
+	return NULL;
 }
 
-static int take_number(struct record_command *command, char option, const char *text, pid_t *number)
+static const char *set_process(void *to, const char *value, const struct option_row *row)
 {
 	char *end;
-	long value;
+	long number;
 
+	(void)row;
 	errno = 0;
-	value = strtol(text, &end, 10);
-	if (end == text || *end || errno || value <= 0 || value > INT32_MAX) {
-		command_message(command->name, "-%c: '%s' is no number of a process", option, text);
-		return command_usage(command->name);
-	}
-	*number = (pid_t)value;
-	return 0;
+	number = strtol(value, &end, 10);
+	if (end == value || *end || errno || number <= 0 || number > INT32_MAX)
+		return "is no number of a process";
+	*(pid_t *)to = (pid_t)number;
+	return NULL;
 }
 
-/* 0, an exit status, or -1: help was given. */
-static int take_option(struct record_command *command, int option)
-{
-	switch (option) {
-	case 'a':
-		command->plan.append = true;
-		return 0;
-	case 'C':
-		command->clear_all = true;
-		return 0;
-	case 'c':
-		command->clear = true;
-		return 0;
-	case 'd':
-		command->plan.descend = true;
-		return 0;
-	case 'f':
-		command->plan.path = optarg;
-		command->file_given = true;
-		return 0;
-	case 'g':
-		return take_number(command, 'g', optarg, &command->plan.group);
-	case 'i':
-		command->plan.inherit = true;
-		return 0;
-	case 'p':
-		return take_number(command, 'p', optarg, &command->plan.pid);
-	case 't':
-		return take_letters(command, optarg);
-	case 'h':
-		print_usage(stdout);
-		return -1;
-	default:
-		return command_usage(command->name);
-	}
-}
+#define AT(member) .to = offsetof(struct record_command, member)
+static const struct option_row rows[] = {
+	{ NULL, 'f', "FILE", "where to; " USUAL_FILE " if not given. It is made anew, mode 0600",
+	  options_set_text, AT(plan.path) },
+	{ NULL, 'a', NULL, "goes behind what FILE holds, which must be a trace of your own", options_set_flag,
+	  AT(plan.append) },
+	{ NULL, 'i', NULL, "processes that are made by it are recorded, too", options_set_flag,
+	  AT(plan.inherit) },
+	{ NULL, 'p', "PID", "a process that runs: returns at once, and goes on in the background",
+	  set_process, AT(plan.pid) },
+	{ NULL, 'g', "GROUP", "all of a process group", set_process, AT(plan.group) },
+	{ NULL, 'd', NULL, "with -p, -g: those descended from them as well", options_set_flag,
+	  AT(plan.descend) },
+	{ NULL, 't', "LETTERS",
+	  "what: c calls, n paths, i data, s signals, u what it says by utrace(), t structures, f faults, w "
+	  "waiting, + all but w (the default); p and y are taken, and nothing here",
+	  set_letters, AT(plan.facilities) },
+	{ NULL, 'c', NULL, "ends the recording of that process, group, or into that file", options_set_flag,
+	  AT(clear) },
+	{ NULL, 'C', NULL, "ends all recordings of yours", options_set_flag, AT(clear_all) },
+	{ NULL },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace record [-adi] [-f FILE] [-t LETTERS] COMMAND [ARGUMENT]...\n"
+		 "ktrace record [-adi] [-f FILE] [-t LETTERS] -p PID | -g GROUP\n"
+		 "ktrace record -c [-d] [-t LETTERS] -p PID | -g GROUP | -f FILE\n"
+		 "ktrace record -C\n"
+		 "ktrace -f FILE COMMAND [ARGUMENT]...",
+	.about = "Records what a program asks of the kernel: system calls with all arguments and results, "
+		 "paths, data, signals, faults. 'kdump' shows the file. As the first argument of ktrace, an "
+		 "option means record: ktrace -f OUT ls -la.",
+	.lists = { rows },
+	.in_order = true,
+	.end = "Status: the command's; 126 or 127 if it cannot be run; 1 if nothing could be recorded.\n\n"
+	       "Examples:\n"
+	       "  ktrace record -i -f build.out make\n"
+	       "  ktrace record -t ci -p 1234; sleep 5; ktrace record -c -p 1234; kdump -f ktrace.out\n",
+};
 
 static int say_count(const struct record_command *command, int count)
 {
@@ -235,56 +209,46 @@ static int record(const struct record_command *command, char **argv)
 }
 
 /* Refuses what has no use beside other options. 0 or EXIT_USAGE. */
-static int check_options(const struct record_command *command, bool targets)
+static int check_options(const struct record_command *command, const struct options *line, bool targets)
 {
 	const struct record_plan *plan = &command->plan;
 	const char *why = NULL;
 
-	if (command->clear_all && (command->clear || targets || command->file_given || command->letters ||
-				   plan->append || plan->descend || plan->inherit))
+	if (command->clear_all && options_given(line, "c p g f t a d i"))
 		why = "-C ends all recordings of yours: it stands alone";
 	else if (command->clear && (plan->append || plan->inherit))
 		why = "-a and -i begin a recording, -c ends one";
-	else if (command->clear && targets && command->file_given)
+	else if (command->clear && targets && options_given(line, "f"))
 		why = "-c wants one of -p, -g and -f";
 	else if (plan->descend && !targets)
 		why = "-d is for -p and -g: -i records what a command makes";
-	if (!why)
-		return 0;
-	command_message(command->name, "%s", why);
-	return command_usage(command->name);
+	return why ? options_refuse(line, why) : 0;
 }
 
 static int run(int argc, char **argv)
 {
-	static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 } };
 	struct record_command command = {
 		.name = argv[0],
 		.plan = { .path = USUAL_FILE, .facilities = RECORD_ALL & ~RECORD_FACILITY(KTRX_PROC_CSW) }
 	};
+	struct options line = { .syntax = &syntax, .by = argv[0], .to = &command };
 	struct record_outcome outcome = { .what = NULL };
 	bool targets;
-	int option, status = 0;
+	int status = options_parse(&line, argc, argv);
 
-	while (!status && (option = getopt_long(argc, argv, "+aCcdf:g:ip:t:", options, NULL)) != -1)
-		status = take_option(&command, option);
-	if (status)
-		return status < 0 ? EXIT_SUCCESS : status;
+	if (status >= 0)
+		return status;
 	targets = command.plan.pid || command.plan.group;
-	status = check_options(&command, targets);
+	status = check_options(&command, &line, targets);
 	if (status)
 		return status;
 	if (command.clear_all || command.clear) {
-		if (optind < argc || (command.clear && !targets && !command.file_given)) {
-			command_message(command.name, "-c wants one of -p, -g, -f, and no command");
-			return command_usage(command.name);
-		}
+		if (optind < argc || (command.clear && !options_given(&line, "p g f")))
+			return options_refuse(&line, "-c wants one of -p, -g, -f, and no command");
 		return clear(&command);
 	}
-	if (targets == (optind < argc) || (command.plan.pid && command.plan.group)) {
-		command_message(command.name, "one of a command, -p and -g is wanted");
-		return command_usage(command.name);
-	}
+	if (targets == (optind < argc) || (command.plan.pid && command.plan.group))
+		return options_refuse(&line, "one of a command, -p and -g is wanted");
 	if (!targets)
 		return record(&command, &argv[optind]);
 	return say_outcome(&command, &outcome, record_targets(&command.plan, &outcome));

@@ -3,7 +3,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,76 +19,9 @@
 #include "capture/verdict.h"
 #include "cmd/command.h"
 #include "cmd/explain.h"
+#include "cmd/options.h"
 
 #define DEFAULT_OUT "ktrace.ktrx"
-
-static const char usage[] =
-	"usage: ktrace run [OPTION]... -- COMMAND...\n"
-	"Runs a QEMU command line, or anything that starts one (make qemu, a script), and leaves a trace.\n"
-	"\n"
-	"  --out FILE        where the trace goes (" DEFAULT_OUT ")\n"
-	"  --timeout S       end the run S seconds after QEMU started\n"
-	"  --stall S         end it after S seconds without event or heartbeat (30; 0: never)\n"
-	"  --on-stall WHAT   what becomes of a guest that stalls: kill (default), report or keep\n"
-	"  --expect TEXT     end the run, with success, when the command writes TEXT on standard output\n"
-	"  --expect-continue go on then; it is enough that TEXT comes at all\n"
-	"  --events LIST     append debug=LIST to the kernel's arguments\n"
-	"  --branches[=FILE] record which code every CPU runs (beside the trace); ktrace hwt shows it\n"
-	"  --trace-unit      give the guest a trace unit to drive, without that record\n"
-	"  --elf KERNEL      warn unless the trace is of this kernel\n"
-	"  --transport NAME  ram (default), debugcon, semihosting, ivshmem or virtio\n"
-	"  --ram-dir DIR     folder of the file behind the guest's RAM (beside the trace)\n"
-	"  --keep-ram        leave that file behind\n"
-	"  --why             say at the end what went wrong, as 'ktrace why' does, if something did\n"
-	"  --allow-reboot    do not end at a guest's reset, which wipes the rings\n"
-	"  --force           go on where free disk space is short, or --events names no event of the kernel\n"
-	"  -q, --quiet       errors only\n"
-	"\n"
-	"Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, 14 QEMU died,\n"
-	"15 no ktrace in the guest, or nothing dumped; 16 TEXT of --expect not seen; 1 error or a guest that "
-	"failed, 2 usage.\n";
-
-enum {
-	OPTION_ALLOW_REBOOT = 256,
-	OPTION_BRANCHES,
-	OPTION_ELF,
-	OPTION_EVENTS,
-	OPTION_EXPECT,
-	OPTION_EXPECT_CONTINUE,
-	OPTION_FORCE,
-	OPTION_HELP,
-	OPTION_KEEP_RAM,
-	OPTION_ON_STALL,
-	OPTION_OUT,
-	OPTION_RAM_DIR,
-	OPTION_STALL,
-	OPTION_TIMEOUT,
-	OPTION_TRACE_UNIT,
-	OPTION_TRANSPORT,
-	OPTION_WHY,
-};
-
-static const struct option long_options[] = {
-	{ "allow-reboot", no_argument, NULL, OPTION_ALLOW_REBOOT },
-	{ "branches", optional_argument, NULL, OPTION_BRANCHES },
-	{ "elf", required_argument, NULL, OPTION_ELF },
-	{ "events", required_argument, NULL, OPTION_EVENTS },
-	{ "expect", required_argument, NULL, OPTION_EXPECT },
-	{ "expect-continue", no_argument, NULL, OPTION_EXPECT_CONTINUE },
-	{ "force", no_argument, NULL, OPTION_FORCE },
-	{ "help", no_argument, NULL, OPTION_HELP },
-	{ "keep-ram", no_argument, NULL, OPTION_KEEP_RAM },
-	{ "on-stall", required_argument, NULL, OPTION_ON_STALL },
-	{ "out", required_argument, NULL, OPTION_OUT },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "ram-dir", required_argument, NULL, OPTION_RAM_DIR },
-	{ "stall", required_argument, NULL, OPTION_STALL },
-	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
-	{ "trace-unit", no_argument, NULL, OPTION_TRACE_UNIT },
-	{ "transport", required_argument, NULL, OPTION_TRANSPORT },
-	{ "why", no_argument, NULL, OPTION_WHY },
-	{ NULL, 0, NULL, 0 },
-};
 
 /* What the hooks need to know, and whether a line of progress is on the screen. */
 struct talk {
@@ -98,7 +30,6 @@ struct talk {
 	bool why;
 	bool painted;
 	bool announced;
-	bool on_stall; /* was given */
 };
 
 static void clear_progress(struct talk *talk)
@@ -168,96 +99,6 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 	clear_progress(talk);
 	fprintf(stderr, "%.*s", terminal_width() - 1, line);
 	talk->painted = true;
-}
-
-static int parse_seconds(const char *name, const char *option, const char *text, double *seconds)
-{
-	char *end;
-
-	*seconds = strtod(text, &end);
-	if (end != text && *end == '\0' && isfinite(*seconds) && *seconds >= 0)
-		return 0;
-	command_message(name, "--%s: '%s' is not a number of seconds", option, text);
-	return EXIT_USAGE;
-}
-
-static int parse_on_stall(const char *name, const char *text, enum capture_on_stall *on_stall)
-{
-	static const char *const words[] = {
-		[CAPTURE_ON_STALL_KILL] = "kill",
-		[CAPTURE_ON_STALL_REPORT] = "report",
-		[CAPTURE_ON_STALL_KEEP] = "keep",
-	};
-
-	for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++) {
-		if (strcmp(text, words[n]) != 0)
-			continue;
-		*on_stall = (enum capture_on_stall)n;
-		return 0;
-	}
-	command_message(name, "--on-stall: '%s' is none of kill, report and keep", text);
-	return EXIT_USAGE;
-}
-
-/* 0, or the exit status. */
-static int parse_option(const char *name, int option, struct capture_run_options *options, struct talk *talk)
-{
-	switch (option) {
-	case OPTION_ALLOW_REBOOT:
-		options->allow_reboot = true;
-		return 0;
-	case OPTION_BRANCHES:
-		options->trace_unit = true;
-		options->branches = optarg ? optarg : "";
-		return 0;
-	case OPTION_TRACE_UNIT:
-		options->trace_unit = true;
-		return 0;
-	case OPTION_ELF:
-		options->elf = optarg;
-		return 0;
-	case OPTION_EVENTS:
-		options->events = optarg;
-		return 0;
-	case OPTION_EXPECT:
-		options->expect = optarg;
-		return 0;
-	case OPTION_EXPECT_CONTINUE:
-		options->expect_continue = true;
-		return 0;
-	case OPTION_FORCE:
-		options->force = true;
-		return 0;
-	case OPTION_KEEP_RAM:
-		options->keep_ram = true;
-		return 0;
-	case OPTION_ON_STALL:
-		talk->on_stall = true;
-		return parse_on_stall(name, optarg, &options->on_stall);
-	case OPTION_OUT:
-		options->out = optarg;
-		return 0;
-	case OPTION_RAM_DIR:
-		options->ram_dir = optarg;
-		return 0;
-	case OPTION_STALL:
-		return parse_seconds(name, "stall", optarg, &options->stall);
-	case OPTION_TIMEOUT:
-		return parse_seconds(name, "timeout", optarg, &options->timeout);
-	case OPTION_TRANSPORT:
-		if (capture_transport_named(&options->transport, optarg) == 0)
-			return 0;
-		command_message(name, "--transport: %s", capture_message());
-		return EXIT_USAGE;
-	case OPTION_WHY:
-		talk->why = true;
-		return 0;
-	case 'q':
-		talk->quiet = true;
-		return 0;
-	default:
-		return command_usage(name);
-	}
 }
 
 /* Beside the trace, under its name: ktrace.ktrx, ktrace.branches. */
@@ -374,71 +215,111 @@ static int run_shim(const char *name, int argc, char **argv)
 	return EXIT_USAGE;
 }
 
-/* Refuses what has no use beside other options. 0 or EXIT_USAGE. */
-static int check_options(const char *name, const struct capture_run_options *options, const struct talk *talk)
-{
-	const char *why = NULL;
+struct run_command {
+	struct talk talk;
+	struct capture_run_options options;
+};
 
+#define AT(member) .to = offsetof(struct run_command, member)
+static const struct option_row rows[] = {
+	{ "out", 0, "FILE", "where the trace goes (" DEFAULT_OUT ")", options_set_text, AT(options.out) },
+	{ "timeout", 0, "SECONDS", "end the run so long after QEMU started", options_set_seconds,
+	  AT(options.timeout) },
+	{ "stall", 0, "SECONDS", "end it after so long without event or heartbeat (30; 0: never)",
+	  options_set_seconds, AT(options.stall) },
+	{ "on-stall", 0, "kill|report|keep", "what becomes of a guest that stalls (kill)", options_set_choice,
+	  AT(options.on_stall) },
+	{ "expect", 0, "TEXT", "end the run, with success, when the command writes TEXT on standard output",
+	  options_set_text, AT(options.expect) },
+	{ "expect-continue", 0, NULL, "go on then; it is enough that TEXT comes at all", options_set_flag,
+	  AT(options.expect_continue) },
+	{ "events", 0, "LIST", "append debug=LIST to the kernel's arguments", options_set_text,
+	  AT(options.events) },
+	{ "branches", 0, "[=FILE]",
+	  "record which code every CPU runs (beside the trace); ktrace hwt shows it", options_set_text,
+	  AT(options.branches) },
+	{ "trace-unit", 0, NULL, "give the guest a trace unit to drive, without that record",
+	  options_set_flag, AT(options.trace_unit) },
+	{ "elf", 0, "KERNEL", "warn unless the trace is of this kernel", options_set_text, AT(options.elf) },
+	{ "transport", 0, CAPTURE_TRANSPORTS, "how the trace leaves the guest (ram)", options_set_choice,
+	  AT(options.transport) },
+	{ "ram-dir", 0, "FOLDER", "folder of the file behind the guest's RAM (beside the trace)",
+	  options_set_text, AT(options.ram_dir) },
+	{ "keep-ram", 0, NULL, "leave that file behind", options_set_flag, AT(options.keep_ram) },
+	{ "why", 0, NULL, "say at the end what went wrong, as 'ktrace why' does, if something did",
+	  options_set_flag, AT(talk.why) },
+	{ "allow-reboot", 0, NULL, "do not end at a guest's reset, which wipes the rings", options_set_flag,
+	  AT(options.allow_reboot) },
+	{ "force", 0, NULL, "go on where free disk space is short, or --events names no event of the kernel",
+	  options_set_flag, AT(options.force) },
+	{ "quiet", 'q', NULL, "errors only", options_set_flag, AT(talk.quiet) },
+	{ NULL },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace run [OPTION]... [--expect TEXT [--expect-continue]] -- COMMAND...",
+	.about = "Runs a QEMU command line, or anything that starts one (make qemu, a script), and leaves a "
+		 "trace.",
+	.lists = { rows },
+	.in_order = true,
+	.end = "Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, 14 QEMU "
+	       "died, 15 no ktrace in the guest, or nothing dumped; 16 TEXT of --expect not seen; 1 error or "
+	       "a guest that failed, 2 usage.\n",
+};
+
+/* Refuses what has no use beside other options. 0 or EXIT_USAGE. */
+static int check_options(const struct options *line, const struct capture_run_options *options)
+{
 	if (options->expect_continue && !options->expect)
-		why = "--expect-continue is for --expect";
-	else if (options->transport != CAPTURE_RAM && options->keep_ram)
-		why = "--keep-ram is for --transport ram";
-	else if (talk->on_stall && options->stall == 0)
-		why = "--on-stall is for a guest that may stall: not with --stall 0";
-	if (!why)
-		return 0;
-	command_message(name, "%s", why);
-	return command_usage(name);
+		return options_refuse(line, "--expect-continue is for --expect");
+	if (options->transport != CAPTURE_RAM && options->keep_ram)
+		return options_refuse(line, "--keep-ram is for --transport ram");
+	if (options->stall == 0 && options_given(line, "on-stall"))
+		return options_refuse(line, "--on-stall is for a guest that may stall: not with --stall 0");
+	return 0;
 }
 
 static int run(int argc, char **argv)
 {
-	struct talk talk = { .name = argv[0] };
-	struct capture_run_options options = {
-		.out = DEFAULT_OUT,
-		.events = "",
-		.stall = -1,
-		.hooks = { say, say_ram, show_progress, &talk },
-	};
+	struct run_command command = { .talk = { .name = argv[0] },
+				       .options = { .out = DEFAULT_OUT, .events = "", .stall = -1 } };
+	struct options line = { .syntax = &syntax, .by = argv[0], .to = &command };
+	struct capture_run_options *options = &command.options;
+	struct talk *talk = &command.talk;
 	struct capture_result result;
 	char self[PATH_MAX], branches[PATH_MAX];
-	int option, status;
+	int status;
 
 	if (argc > 1 && strcmp(argv[1], "--shim") == 0)
 		return run_shim(argv[0], argc, argv);
-	while ((option = getopt_long(argc, argv, "+q", long_options, NULL)) != -1) {
-		if (option == OPTION_HELP) {
-			return command_help(usage);
-		}
-		status = parse_option(argv[0], option, &options, &talk);
-		if (status)
-			return status;
-	}
-	status = check_options(argv[0], &options, &talk);
+	status = options_parse(&line, argc, argv);
+	if (status >= 0)
+		return status;
+	status = check_options(&line, options);
 	if (status)
 		return status;
-	if (optind == argc) {
-		command_message(argv[0], "no command given");
-		return command_usage(argv[0]);
-	}
+	if (optind == argc)
+		return options_refuse(&line, "no command given");
+	options->hooks = (struct capture_hooks){ say, say_ram, show_progress, talk };
+	options->trace_unit = options->trace_unit || options->branches;
 	command_self(self);
-	options.self = self;
-	if (options.branches && !options.branches[0]) {
-		name_branches(options.out, branches, sizeof(branches));
-		options.branches = branches;
+	options->self = self;
+	if (options->branches && !options->branches[0]) {
+		name_branches(options->out, branches, sizeof(branches));
+		options->branches = branches;
 	}
-	options.command = argv + optind;
-	status = capture_run(&options, &result);
-	clear_progress(&talk);
+	options->command = argv + optind;
+	status = capture_run(options, &result);
+	clear_progress(talk);
 	if (status) {
 		command_message(argv[0], "%s", capture_message());
 		return status == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
 	}
-	conclude(&talk, &options, &result);
-	if (options.branches && !talk.quiet)
-		say_branches(&talk, &options, &result);
-	if (talk.why && result.written && result.status != CAPTURE_CLEAN)
-		explain_file(argv[0], options.out, options.elf);
+	conclude(talk, options, &result);
+	if (options->branches && !talk->quiet)
+		say_branches(talk, options, &result);
+	if (talk->why && result.written && result.status != CAPTURE_CLEAN)
+		explain_file(argv[0], options->out, options->elf);
 	return result.status;
 }
 

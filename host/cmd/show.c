@@ -14,106 +14,51 @@
 #include "export/settings.h"
 #include "export/timeline.h"
 
-enum {
-	OPTION_LIMIT = TRACE_OPTION_OWN,
-	OPTION_JSON,
-	OPTION_HEX,
-	OPTION_SETTINGS,
-	OPTION_REGISTERS,
-	OPTION_ELF,
-	OPTION_SUBTRACT_COST,
-	OPTION_SVG,
-	OPTION_FROM,
-	OPTION_TO,
-	OPTION_FOLLOW,
-};
-
 struct show {
 	struct trace_args args;
 	uint64_t limit;
-	int json, settings, registers, subtract, follow;
+	bool json, hex, settings, registers, subtract, follow;
 	const char *elf;
 	struct symbols *symbols;
 	const char *svg;
-	int (*write)(struct timeline *timeline); /* --hex: slots_write */
 };
 
-static int take_option(void *command, int option, const char *value)
-{
-	struct show *show = command;
-
-	if (option == OPTION_SETTINGS)
-		show->settings = 1;
-	else if (option == OPTION_REGISTERS)
-		show->registers = 1;
-	else if (option == OPTION_JSON)
-		show->json = 1;
-	else if (option == OPTION_HEX)
-		show->write = slots_write;
-	else if (option == OPTION_ELF)
-		show->elf = value;
-	else if (option == OPTION_SUBTRACT_COST)
-		show->subtract = 1;
-	else if (option == OPTION_SVG)
-		show->svg = value;
-	else if (option == OPTION_FOLLOW)
-		show->follow = 1;
-	else if (option == OPTION_FROM)
-		show->args.since = value;
-	else if (option == OPTION_TO)
-		show->args.until = value;
-	else if (trace_parse_number(value, UINT64_MAX, &show->limit) || show->limit == 0)
-		return trace_bad_value(&show->args, "--limit", value);
-	return 0;
-}
-
-static const struct option own_options[] = {
-	{ "limit", required_argument, NULL, OPTION_LIMIT },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "hex", no_argument, NULL, OPTION_HEX },
-	{ "settings", no_argument, NULL, OPTION_SETTINGS },
-	{ "registers", no_argument, NULL, OPTION_REGISTERS },
-	{ "elf", required_argument, NULL, OPTION_ELF },
-	{ "subtract-cost", no_argument, NULL, OPTION_SUBTRACT_COST },
-	{ "svg", required_argument, NULL, OPTION_SVG },
-	{ "from", required_argument, NULL, OPTION_FROM },
-	{ "to", required_argument, NULL, OPTION_TO },
-	{ "follow", no_argument, NULL, OPTION_FOLLOW },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .to = offsetof(struct show, member)
+static const struct option_row rows[] = {
+	{ "limit", 0, "N", "stop after N events", options_set_number, AT(limit), .least = 1 },
+	{ "json", 0, NULL, "a JSON object a line", options_set_flag, AT(json) },
+	{ "hex", 0, NULL, "the bytes of each event's slots, with what they mean (version 2)",
+	  options_set_flag, AT(hex), .instead = true },
+	{ "svg", 0, "OUT", "a picture instead: who runs on each CPU, calls, faults, interrupts",
+	  options_set_text, AT(svg), .instead = true },
+	{ "settings", 0, NULL, "instead of events: what each event and setting is set to", options_set_flag,
+	  AT(settings) },
+	{ "registers", 0, NULL, "instead of events: the CPUs' registers, where the capture could read them",
+	  options_set_flag, AT(registers) },
+	{ "elf", 0, "KERNEL", "the kernel's file: names and lines for addresses of callers and sites",
+	  options_set_text, AT(elf) },
+	{ "subtract-cost", 0, NULL, "times without what the events shown before have cost their CPU",
+	  options_set_flag, AT(subtract) },
+	{ "follow", 0, NULL,
+	  "go on with what a running guest records, until it ends or Ctrl-C; FILE is the one behind its RAM",
+	  options_set_flag, AT(follow) },
+	{ "from", 0, "TIME", "the same as --since", options_set_text, AT(args.since) },
+	{ "to", 0, "TIME", "the same as --until", options_set_text, AT(args.until) },
+	{ NULL },
 };
 
-static const struct trace_syntax syntax = {
-	.usage =
-		"usage: ktrace show [OPTION]... [FILE]\n\n"
-		"Shows a trace as a timeline, a line an event, merged over all CPUs. FILE is a dump of "
-		"either\n"
-		"version, the RAM file of a guest that runs or has died, or an ELF core of one; without it,\n"
-		"ktrace.ktrx, which is what 'ktrace run' leaves.\n",
-	.help = "  --limit N            stop after N events\n"
-		"  --json               a JSON object a line\n"
-		"  --hex                the bytes of each event's slots, with what they mean (version 2)\n"
-		"  --settings           instead of events: what each event and setting is set to\n"
-		"  --registers          instead of events: the CPUs' registers, where the capture could read "
-		"them\n"
-		"  --elf KERNEL         the kernel's file: names and lines for addresses of callers and "
-		"sites\n"
-		"  --subtract-cost      times without what the events shown before have cost their CPU\n"
-		"  --follow             go on with what a running guest records, until it ends or Ctrl-C; "
-		"FILE "
-		"is the\n"
-		"                       one behind its RAM\n"
-		"  --svg OUT            a picture instead: who runs on each CPU, calls, faults, interrupts\n"
-		"  --from T, --to T     the same as --since and --until\n",
-	.examples = "  ktrace show boot.ktrx\n"
-		    "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"
-		    "  ktrace show --svg window.svg --from 120ms --to 125ms boot.ktrx\n"
-		    "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
-	.own = own_options,
-	.usual_file = TRACE_USUAL_FILE,
-	.letters = "",
-	.take = take_option,
-	.beside = TRACE_BESIDE_ENTRIES,
-	.calls = TRACE_CALLS_SHOWN,
+static const struct options_syntax syntax = {
+	.forms = "ktrace show [OPTION]... [FILE]",
+	.about = "Shows a trace as a timeline, a line an event, merged over all CPUs. FILE is a dump of "
+		 "either version, the RAM file of a guest that runs or has died, or an ELF core of one; "
+		 "without it, ktrace.ktrx, which is what 'ktrace run' leaves.",
+	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options,
+		   trace_hardware_options, trace_machine_options, trace_layout_options, trace_calls_options },
+	.end = "Examples:\n"
+	       "  ktrace show boot.ktrx\n"
+	       "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"
+	       "  ktrace show --svg window.svg --from 120ms --to 125ms boot.ktrx\n"
+	       "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
 };
 
 /* What the trace itself has cost, where all of it was shown and that is known. */
@@ -137,19 +82,21 @@ static void say_cost(const struct show *show, const struct timeline *timeline)
 /* What goes together. 0 or EXIT_USAGE. */
 static int check_command(const struct show *show)
 {
-	const bool hex = show->write == slots_write, timed = show->subtract || show->elf;
-	const char *const whole = trace_args_gave(&show->args, "with frequency v1-layout raw-clock align");
-	const char *const ways = trace_args_gave(&show->args, "form with v1-layout raw-clock align");
-	const char *why = NULL;
+	const bool hex = show->hex, timed = show->subtract || show->elf;
+	const char *why = NULL, *way = NULL;
 
-	if ((show->registers || show->settings) && whole) {
-		command_message(show->args.name, "--%s is for events, which --%s does not show", whole,
+	if (show->registers || show->settings)
+		way = options_given(&show->args.line, "with frequency v1-layout raw-clock align");
+	if (way) {
+		command_message(show->args.name, "%s is for events, which --%s does not show", way,
 				show->registers ? "registers" : "settings");
 		return command_usage(show->args.name);
 	}
-	if (show->follow && ways) {
-		command_message(show->args.name,
-				"--%s is for a whole trace, which --follow does not wait for", ways);
+	if (show->follow)
+		way = options_given(&show->args.line, "form with v1-layout raw-clock align");
+	if (way) {
+		command_message(show->args.name, "%s is for a whole trace, which --follow does not wait for",
+				way);
 		return command_usage(show->args.name);
 	}
 	if (show->registers && (hex || show->subtract || show->settings || show->svg || show->json ||
@@ -167,10 +114,7 @@ static int check_command(const struct show *show)
 		      "go with it";
 	else if (hex && (timed || show->json))
 		why = "--hex shows slots as they are: not with --json, --elf or --subtract-cost";
-	if (!why)
-		return 0;
-	command_message(show->args.name, "%s", why);
-	return command_usage(show->args.name);
+	return why ? options_refuse(&show->args.line, why) : 0;
 }
 
 static int write_registers(const struct show *show, const struct ktread *trace, struct base_output *out)
@@ -200,8 +144,6 @@ static int show_trace(struct show *show, struct ktread *trace, struct base_outpu
 		return write_registers(show, trace, out);
 	if (show->settings)
 		return settings_write(trace, out, show->json);
-	if (show->json)
-		show->write = lines_write;
 	if (show->subtract) {
 		trace_warn_of_cost(&show->args, trace);
 		timeline.meter = calloc(1, sizeof(*timeline.meter));
@@ -209,7 +151,9 @@ static int show_trace(struct show *show, struct ktread *trace, struct base_outpu
 			return KTREAD_E_MEMORY;
 		timeline.meter->cost = cost_of(trace);
 	}
-	result = show->write(&timeline);
+	result = show->json  ? lines_write(&timeline)
+		 : show->hex ? slots_write(&timeline)
+			     : classic_timeline(&timeline);
 	if (result == 0)
 		say_cost(show, &timeline);
 	free(timeline.meter);
@@ -233,18 +177,19 @@ static int follow(struct show *show)
 
 static int run_show(int argc, char **argv)
 {
-	struct show show = { .args = TRACE_ARGS(argv[0]), .write = classic_timeline };
+	struct show show = { .args = { TRACE_ARGS(&syntax, argv[0]), .beside = TRACE_BESIDE_ENTRIES,
+				       .shows_calls = true } };
 	struct ktread *trace;
 	struct base_output out;
-	int status = trace_args_parse(&show.args, &syntax, &show, argc, argv), error;
+	int status = trace_args_parse(&show.args, argc, argv), error;
 
 	if (status >= 0)
 		return status;
 	status = check_command(&show);
 	if (status)
 		return status;
-	if (show.elf && show.args.with_elfs == 0)
-		show.args.with_elf[show.args.with_elfs++] = show.elf;
+	if (show.elf && show.args.with_elf.count == 0)
+		show.args.with_elf.word[show.args.with_elf.count++] = show.elf;
 	if (show.follow) {
 		status = follow(&show);
 		if (status >= 0)

@@ -21,18 +21,6 @@
 #define DEFAULT_INTERVAL "10ms"
 #define DEFAULT_TICKS	 "10000000" /* of an unknown frequency */
 
-enum {
-	OPTION_BEGIN = TRACE_OPTION_OWN,
-	OPTION_END,
-	OPTION_BY,
-	OPTION_VALUE,
-	OPTION_RATE,
-	OPTION_INTERVAL,
-	OPTION_SVG,
-	OPTION_JSON,
-	OPTION_SUBTRACT_COST,
-};
-
 struct stats_command {
 	struct trace_args args;
 	const char *begin, *end, *by, *value, *interval, *svg;
@@ -41,67 +29,41 @@ struct stats_command {
 	char title[TITLE_MAX];
 };
 
-static int take_option(void *command, int option, const char *value)
-{
-	struct stats_command *stats = command;
-	const char **const words[] = { &stats->begin, &stats->end,	&stats->by, &stats->value,
-				       NULL,	      &stats->interval, &stats->svg };
-
-	if (option == OPTION_RATE)
-		stats->rate = true;
-	else if (option == OPTION_JSON)
-		stats->json = true;
-	else if (option == OPTION_SUBTRACT_COST)
-		stats->subtract = true;
-	else
-		*words[option - OPTION_BEGIN] = value;
-	return 0;
-}
-
-static const struct option own_options[] = {
-	{ "begin", required_argument, NULL, OPTION_BEGIN },
-	{ "end", required_argument, NULL, OPTION_END },
-	{ "by", required_argument, NULL, OPTION_BY },
-	{ "value", required_argument, NULL, OPTION_VALUE },
-	{ "rate", no_argument, NULL, OPTION_RATE },
-	{ "interval", required_argument, NULL, OPTION_INTERVAL },
-	{ "svg", required_argument, NULL, OPTION_SVG },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "subtract-cost", no_argument, NULL, OPTION_SUBTRACT_COST },
-	{ NULL, 0, NULL, 0 },
+#define AT(member) .to = offsetof(struct stats_command, member)
+static const struct option_row rows[] = {
+	{ "begin", 0, "PATTERNS", "the events that begin what is timed; as for --event", options_set_text,
+	  AT(begin) },
+	{ "end", 0, "PATTERNS", "those that end it", options_set_text, AT(end) },
+	{ "by", 0, "KEYS",
+	  "what a pair has in common: thread, cpu, a FIELD of both, BEGIN=END for fields of different names; "
+	  "several with commas. Without it, the thread, or in interrupts the CPU",
+	  options_set_text, AT(by) },
+	{ "value", 0, "EVENT.FIELD", "the distribution of a field", options_set_text, AT(value) },
+	{ "rate", 0, NULL, "events per interval and CPU; with --event, only those", options_set_flag,
+	  AT(rate) },
+	{ "interval", 0, "TIME", "of --rate: 10ms if not given", options_set_text, AT(interval) },
+	{ "svg", 0, "OUT", "the histogram as a picture", options_set_text, AT(svg) },
+	{ "subtract-cost", 0, NULL, "take off each time what the events in between cost to record",
+	  options_set_flag, AT(subtract) },
+	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
+	{ NULL },
 };
 
-static const struct trace_syntax syntax = {
-	.usage = "usage: ktrace stats [OPTION]... [FILE]\n"
-		 "       ktrace stats --begin PATTERNS --end PATTERNS [--by KEYS] [OPTION]... [FILE]\n"
-		 "       ktrace stats --value EVENT.FIELD [OPTION]... [FILE]\n"
-		 "       ktrace stats --rate [--interval T] [OPTION]... [FILE]\n\n"
-		 "How long things took: without options a table of system calls, interrupts, faults, locks "
-		 "and\n"
-		 "run queues; or the time between two events of your choice, what a field holds, or how "
-		 "often\n"
-		 "events come.\n",
-	.help = "  --begin PATTERNS, --end PATTERNS\n"
-		"                       the events that begin and end what is timed; as for --event\n"
-		"  --by KEYS            what a pair has in common: thread, cpu, a FIELD of both, BEGIN=END "
-		"for\n"
-		"                       fields of different names; several with commas. Without it, the\n"
-		"                       thread, or in interrupts the CPU\n"
-		"  --value EVENT.FIELD  the distribution of a field\n"
-		"  --rate               events per interval and CPU; with --event, only those\n"
-		"  --interval T         of --rate: 10ms if not given\n"
-		"  --svg OUT            the histogram as a picture\n"
-		"  --subtract-cost      take off each time what the events in between cost to record\n"
-		"  --json               JSON instead of text\n",
-	.examples = "  ktrace stats boot.ktrx\n"
-		    "  ktrace stats --begin sched.wake --end sched.switch --by thread=next boot.ktrx\n"
-		    "  ktrace stats --value syscall.exit.result boot.ktrx\n"
-		    "  ktrace stats --rate --interval 100ms --event irq.enter boot.ktrx\n",
-	.own = own_options,
-	.usual_file = TRACE_USUAL_FILE,
-	.letters = "",
-	.take = take_option,
-	.calls = TRACE_CALLS_SHOWN,
+static const struct options_syntax syntax = {
+	.forms = "ktrace stats [OPTION]... [FILE]\n"
+		 "ktrace stats --begin PATTERNS --end PATTERNS [--by KEYS] [--svg OUT] [OPTION]... [FILE]\n"
+		 "ktrace stats --value EVENT.FIELD [--svg OUT] [OPTION]... [FILE]\n"
+		 "ktrace stats --rate [--interval TIME] [OPTION]... [FILE]",
+	.about = "How long things took: without options a table of system calls, interrupts, faults, locks "
+		 "and run queues; or the time between two events of your choice, what a field holds, or how "
+		 "often events come.",
+	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options, trace_machine_options,
+		   trace_layout_options, trace_calls_options },
+	.end = "Examples:\n"
+	       "  ktrace stats boot.ktrx\n"
+	       "  ktrace stats --begin sched.wake --end sched.switch --by thread=next boot.ktrx\n"
+	       "  ktrace stats --value syscall.exit.result boot.ktrx\n"
+	       "  ktrace stats --rate --interval 100ms --event irq.enter boot.ktrx\n",
 };
 
 /* 0 or EXIT_USAGE. */
@@ -121,10 +83,7 @@ static int check_command(const struct stats_command *stats)
 		why = "--subtract-cost is for times";
 	else if (stats->svg && !stats->begin && !stats->value)
 		why = "--svg draws one histogram: that of --begin and --end, or of --value";
-	if (!why)
-		return 0;
-	command_message(stats->args.name, "%s", why);
-	return command_usage(stats->args.name);
+	return why ? options_refuse(&stats->args.line, why) : 0;
 }
 
 static bool has_field(const struct ktread_type *type, const char *field)
@@ -363,10 +322,10 @@ static int show_rates(struct stats_command *stats, struct ktread *trace, struct 
 
 static int run_stats(int argc, char **argv)
 {
-	struct stats_command stats = { .args = TRACE_ARGS(argv[0]) };
+	struct stats_command stats = { .args = { TRACE_ARGS(&syntax, argv[0]), .shows_calls = true } };
 	struct ktread *trace;
 	struct base_output out;
-	int status = trace_args_parse(&stats.args, &syntax, &stats, argc, argv), failed, error;
+	int status = trace_args_parse(&stats.args, argc, argv), failed, error;
 
 	if (status >= 0)
 		return status;

@@ -8,42 +8,32 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 
-enum {
-	OPTION_JSON = TRACE_OPTION_OWN,
+struct summary_command {
+	struct trace_args args;
+	bool json;
 };
 
-static int take_option(void *command, int option, const char *value)
-{
-	int *json = command;
-
-	(void)option;
-	(void)value;
-	*json = 1;
-	return 0;
-}
-
-static const struct option own_options[] = {
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ NULL, 0, NULL, 0 },
+static const struct option_row rows[] = {
+	{ "json", 0, NULL, "one JSON object", options_set_flag,
+	  .to = offsetof(struct summary_command, json) },
+	{ NULL },
 };
 
-static const struct trace_syntax syntax = {
-	.usage = "usage: ktrace summary [OPTION]... [FILE]\n\n"
-		 "Counts a trace by event, thread and CPU, and says of every ring where its slots went:\n"
-		 "produced = overwritten + decoded + unreadable.\n",
-	.help = "  --json               one JSON object\n",
-	.examples = "  ktrace summary boot.ktrx\n"
-		    "  ktrace summary --cpu 2 --json boot.ktrx\n",
-	.own = own_options,
-	.usual_file = TRACE_USUAL_FILE,
-	.letters = "",
-	.useless = "v1-layout", /* counts do not look into payloads */
-	.take = take_option,
+/* Counts do not look into payloads: no --v1-layout, no --calls. */
+static const struct options_syntax syntax = {
+	.forms = "ktrace summary [OPTION]... [FILE]",
+	.about = "Counts a trace by event, thread and CPU, and says of every ring where its slots went: "
+		 "produced = overwritten + decoded + unreadable.",
+	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options,
+		   trace_machine_options },
+	.end = "Examples:\n"
+	       "  ktrace summary boot.ktrx\n"
+	       "  ktrace summary --cpu 2 --json boot.ktrx\n",
 };
 
 /* What could be read is shown even if reading failed halfway. Returns what reading returned. */
 static int write_summary(const struct trace_args *args, struct ktread *trace, struct base_output *out,
-			 int json)
+			 bool json)
 {
 	struct tally *tally;
 	struct summary summary;
@@ -64,25 +54,25 @@ static int write_summary(const struct trace_args *args, struct ktread *trace, st
 
 static int run_summary(int argc, char **argv)
 {
-	struct trace_args args = TRACE_ARGS(argv[0]);
+	struct summary_command command = { .args = { TRACE_ARGS(&syntax, argv[0]), .reports_order = true } };
+	struct trace_args *args = &command.args;
 	struct ktread *trace;
 	struct base_output out;
-	int json = 0, status = trace_args_parse(&args, &syntax, &json, argc, argv), error;
+	int status = trace_args_parse(args, argc, argv), error;
 
 	if (status >= 0)
 		return status;
-	args.reports_order = 1;
-	status = trace_args_open(&args, &trace);
+	status = trace_args_open(args, &trace);
 	if (status)
 		return status;
 	if (base_output_open(&out, STDOUT_FILENO) < 0) {
-		command_message(args.name, "out of memory");
-		return trace_args_close(&args, trace, 0) | EXIT_BAD_INPUT;
+		command_message(args->name, "out of memory");
+		return trace_args_close(args, trace, 0) | EXIT_BAD_INPUT;
 	}
-	status = write_summary(&args, trace, &out, json);
+	status = write_summary(args, trace, &out, command.json);
 	error = base_output_close(&out);
-	status = trace_args_close(&args, trace, status);
-	return trace_output_status(args.name, "standard output", error) | status;
+	status = trace_args_close(args, trace, status);
+	return trace_output_status(args->name, "standard output", error) | status;
 }
 
 const struct command command_summary = {

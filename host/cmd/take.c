@@ -15,23 +15,11 @@
 
 #include "base/open.h"
 #include "cmd/command.h"
+#include "cmd/options.h"
 #include "cmd/take_file.h"
 
 #define FILES_MOST 1000u	       /* of one log */
 #define BYTES_MOST (UINT64_C(1) << 32) /* of all files of a log together */
-
-static const char usage[] =
-	"usage: ktrace take [-f] [-p] [-d DIR | -o FILE] [LOG]\n\n"
-	"Makes files of what the demo kernel's command `give` printed on the console. LOG is "
-	"the console's output,\n"
-	"standard input if not given. Files go into a new folder, LOG.files, whose name is "
-	"printed.\n\n"
-	"  -d, --dir DIR    put the files into this folder\n"
-	"  -o, --out FILE   put the only file of LOG there; '-' is standard output\n"
-	"  -f, --force      replace files that exist, but never LOG\n"
-	"  -p, --partial    keep what is readable of a damaged file, as NAME.partial\n\n"
-	"Status: 0 all files were taken, 1 one is damaged or could not be written, or there is none, 2 "
-	"usage.\n";
 
 struct taking {
 	const char *name; /* signs messages */
@@ -333,44 +321,54 @@ static int take(struct taking *taking, const char *dir, const char *out, const c
 	return status || taking->bad || !taking->good ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
+struct take_command {
+	struct taking taking;
+	const char *dir, *out;
+};
+
+#define AT(member) .to = offsetof(struct take_command, member)
+static const struct option_row rows[] = {
+	{ "dir", 'd', "DIR", "put the files into this folder", options_set_text, AT(dir) },
+	{ "out", 'o', "FILE", "put the only file of LOG there; '-' is standard output", options_set_text,
+	  AT(out), .instead = true },
+	{ "force", 'f', NULL, "replace files that exist, but never LOG", options_set_flag,
+	  AT(taking.folder.replace) },
+	{ "partial", 'p', NULL, "keep what is readable of a damaged file, as NAME.partial", options_set_flag,
+	  AT(taking.partial) },
+	{ NULL, 'h', NULL, NULL, options_set_help, .to = 0 },
+	{ NULL },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace take [OPTION]... [LOG]",
+	.about = "Makes files of what the demo kernel's command `give` printed on the console. LOG is the "
+		 "console's output, standard input if not given. Files go into a new folder, LOG.files, "
+		 "whose name is printed.",
+	.lists = { rows },
+	.end = "Status: 0 all files were taken, 1 one is damaged or could not be written, or there is none, "
+	       "2 usage.\n",
+};
+
 static int run(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "out", required_argument, NULL, 'o' }, { "dir", required_argument, NULL, 'd' },
-		{ "force", no_argument, NULL, 'f' },	 { "partial", no_argument, NULL, 'p' },
-		{ "help", no_argument, NULL, 'h' },	 { NULL, 0, NULL, 0 },
-	};
-	struct taking taking = { .name = argv[0], .folder.command = argv[0] };
-	const char *dir = NULL, *out = NULL, *log = NULL;
-	int option;
+	struct take_command command = { .taking = { .name = argv[0], .folder.command = argv[0] } };
+	struct options line = { .syntax = &syntax, .by = argv[0], .to = &command };
+	const char *out, *log = NULL;
+	int status = options_parse(&line, argc, argv);
 
-	while ((option = getopt_long(argc, argv, "o:d:fph", options, NULL)) != -1) {
-		if (option == 'o')
-			out = optarg;
-		else if (option == 'd')
-			dir = optarg;
-		else if (option == 'f')
-			taking.folder.replace = true;
-		else if (option == 'p')
-			taking.partial = true;
-		else if (option == 'h')
-			return command_help(usage);
-		else
-			return command_usage(argv[0]);
-	}
-	if (taking.folder.replace && (out ? strcmp(out, "-") == 0 : !dir)) {
-		command_message(argv[0],
-				"--force replaces files in a folder that exists: give --dir or --out");
-		return command_usage(argv[0]);
-	}
-	if (argc - optind > 1 || (dir && out)) {
-		if (dir && out)
-			command_message(argv[0], "--dir and --out exclude each other");
-		return command_usage(argv[0]);
-	}
+	if (status >= 0)
+		return status;
+	out = command.out;
+	if (command.taking.folder.replace && (out ? strcmp(out, "-") == 0 : !command.dir))
+		return options_refuse(&line,
+				      "--force replaces files in a folder that exists: give --dir or --out");
+	if (command.dir && out)
+		return options_refuse(&line, "--dir and --out exclude each other");
+	if (argc - optind > 1)
+		return options_refuse(&line, "one log at a time");
 	if (optind < argc && strcmp(argv[optind], "-") != 0)
 		log = argv[optind];
-	return take(&taking, dir, out, log);
+	return take(&command.taking, command.dir, out, log);
 }
 
 const struct command command_take = {

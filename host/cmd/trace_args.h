@@ -3,9 +3,9 @@
 #ifndef CMD_TRACE_ARGS_H
 #define CMD_TRACE_ARGS_H
 
-#include <getopt.h>
 #include <stdint.h>
 
+#include "cmd/options.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 
@@ -20,24 +20,22 @@ int trace_parse_time(const char *text, uint64_t *nanoseconds);
 int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks);
 /* "0,2-5" into a bit map of `limit` CPUs. */
 int trace_parse_cpus(const char *list, uint8_t *map, uint32_t limit);
-int trace_parse_form(const char *name, enum ktread_form *form);
-int trace_parse_layout(const char *name, enum ktread_v1_layout *layout);
 /* The machine's usual name, whichever of its names is given. */
 int trace_parse_machine(const char *name, const char **machine);
 
 /*
  * What all subcommands that read a trace have in common: which file, how it is to be read, which events are
- * wanted. Functions that return an exit status have printed the message already.
+ * wanted. A command's structure begins with it: the rows of the options below need that. Functions that
+ * return an exit status have printed the message already.
  *
- *	struct trace_args args = TRACE_ARGS("ktrace show");
- *	status = trace_args_parse(&args, &syntax, &show, argc, argv);	done if >= 0
- *	status = trace_args_open(&args, &trace);			failed if not 0
+ *	struct summary summary = { .args = { TRACE_ARGS(&syntax, argv[0]) } };
+ *	status = trace_args_parse(&summary.args, argc, argv);		done if >= 0
+ *	status = trace_args_open(&summary.args, &trace);		failed if not 0
  *	…
- *	return trace_args_close(&args, trace, result);
+ *	return trace_args_close(&summary.args, trace, result);
  */
 
-#define TRACE_CPUS_MAX	4096u
-#define TRACE_ELFS_MOST 32u
+#define TRACE_CPUS_MAX 4096u
 
 /* What of hardware trace stands beside what a command reads. */
 enum trace_beside {
@@ -48,18 +46,15 @@ enum trace_beside {
 
 struct trace_args {
 	const char *name; /* signs messages */
+	struct options line;
 	const char *path;
-	const char *with; /* a process trace or hardware trace beside it; NULL: none */
-	const char
-		*with_elf[TRACE_ELFS_MOST]; /* where hardware trace finds code and names: FILE or FILE@BASE */
-	uint32_t with_elfs;
-	const char *with_root;	  /* folder below which its files lie; NULL: as it names them */
-	const char *calls;	  /* table that names system calls; NULL: the trace's */
-	int shows_calls;	  /* of its syntax */
-	int branches;		  /* of hardware trace all branches, not only functions */
-	enum trace_beside beside; /* of its syntax */
+	const char *with;	      /* a process trace or hardware trace beside it; NULL: none */
+	struct options_list with_elf; /* where hardware trace finds code and names: FILE or FILE@BASE */
+	const char *with_root;	      /* folder below which its files lie; NULL: as it names them */
+	const char *calls;	      /* table that names system calls; NULL: the trace's */
+	bool branches;		      /* of hardware trace all branches, not only functions */
 	struct ktread_options options;
-	int align;	      /* --align */
+	bool align;	      /* --align */
 	int64_t pid;	      /* -1: all */
 	const char *cpu_list; /* of --cpu, NULL: all */
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
@@ -67,59 +62,34 @@ struct trace_args {
 	uint8_t event_map[(KTRX_EVENT_MAX + 1) / 8];
 	const char *since;
 	const char *until;
-	int reports_order; /* the command's own output says how certain the order between CPUs is */
-	uint32_t given;	   /* shared options that were given, a bit each: ask trace_args_gave() */
-};
-
-#define TRACE_ARGS(by)                                                                        \
-	{                                                                                     \
-		.name = (by), .options = { .size = sizeof(struct ktread_options) }, .pid = -1 \
-	}
-
-/* Options of a command's own have numbers from here on, or letters. */
-#define TRACE_OPTION_OWN 512
-
-enum trace_filters {
-	TRACE_FILTERS_ALL,
-	TRACE_FILTERS_PID_CPU,
-	TRACE_FILTERS_NONE, /* for what a missing event would mislead */
-};
-
-/* What a command does with the names of system calls. */
-enum trace_calls {
-	TRACE_CALLS_IGNORED, /* nothing: --calls is refused */
-	TRACE_CALLS_USED,
-	TRACE_CALLS_SHOWN, /* says so if there are none */
-};
-
-/* A command's own side of its command line. */
-struct trace_syntax {
-	const char *usage;	/* the first lines of its --help */
-	void (*describe)(void); /* prints what follows them, may be NULL */
-	const char *help;	/* on its own options */
-	const char *examples;
-	const struct option *own; /* ends with zeros; at most TRACE_OWN_MAX */
-	const char *usual_file;	  /* meant where none is given; NULL: there must be one */
-	const char *letters;	  /* of own options that have one, as for getopt(3) */
-	enum trace_filters filters;
-	const char *useless; /* shared options that would change nothing, without dashes; NULL: none */
-	/* Takes one of its own options: 0, or EXIT_USAGE after a message. `command` is the caller's. */
-	int (*take)(void *command, int option, const char *value);
+	/* What the command is like. */
 	enum trace_beside beside;
-	enum trace_calls calls;
-	/*
-	 * Asked behind all options: is the trace got from elsewhere, so that no file is to be named? NULL:
-	 * no.
-	 */
-	int (*no_file)(const void *command);
+	bool shows_calls;   /* calls by name, and says so if there are no names */
+	bool reports_order; /* its own output says how certain the order between CPUs is */
+	bool file_needed;   /* TRACE_USUAL_FILE is not meant where no file is given */
+	bool elsewhere;	    /* set by its options: the trace is a machine's, and no file is named */
 };
+
+#define TRACE_USUAL_FILE "ktrace.ktrx" /* what `ktrace run` leaves */
+
+#define TRACE_ARGS(rows, signs)                                       \
+	.name = (signs), .line = { .syntax = (rows), .by = (signs) }, \
+	.options = { .size = sizeof(struct ktread_options) }, .pid = -1
+
+/* Options that commands share. Those that a command cannot honour are not among its lists. */
+extern const struct option_row trace_thread_options[];	 /* --pid, --cpu */
+extern const struct option_row trace_event_options[];	 /* --event, --since, --until */
+extern const struct option_row trace_file_options[];	 /* --form, --with, --raw-clock, --align */
+extern const struct option_row trace_hardware_options[]; /* more on --with; not with TRACE_BESIDE_NOTHING */
+extern const struct option_row trace_machine_options[];	 /* --frequency, --machine */
+extern const struct option_row trace_layout_options[];	 /* --v1-layout */
+extern const struct option_row trace_calls_options[];	 /* --calls */
 #define TRACE_HARDWARE_OPTIONS "with-elf with-root branches"
-#define TRACE_OWN_MAX	       16
-#define TRACE_USUAL_FILE       "ktrace.ktrx" /* what `ktrace run` leaves */
+
+option_set trace_set_machine; /* const char *: the machine's usual name */
 
 /* -1: go on; otherwise the exit status, --help included. */
-int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax, void *command, int argc,
-		     char **argv);
+int trace_args_parse(struct trace_args *args, int argc, char **argv);
 /* Opens, sets the filter, says on stderr what must not be missed. 0, EXIT_USAGE or EXIT_BAD_INPUT. */
 int trace_args_open(struct trace_args *args, struct ktread **trace);
 /*
@@ -140,12 +110,6 @@ int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t 
 
 /* Says so if what an event cost cannot be taken off, as the trace does not know it. */
 void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace);
-
-/*
- * The first of these shared options that was given, NULL if none was. `names` lack their dashes; blanks
- * separate them.
- */
-const char *trace_args_gave(const struct trace_args *args, const char *names);
 
 /* Does it ask for less than all events? */
 int trace_args_filtered(const struct trace_args *args);

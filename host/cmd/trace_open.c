@@ -215,7 +215,7 @@ static int align(const struct trace_args *args, struct ktread *trace)
 /* 0 or EXIT_USAGE. */
 static int check_layout(const struct trace_args *args, const struct ktread *trace)
 {
-	if (ktread_info(trace)->version == 1 || !trace_args_gave(args, "v1-layout"))
+	if (ktread_info(trace)->version == 1 || !options_given(&args->line, "v1-layout"))
 		return 0;
 	command_message(args->name, "%s: not a trace of version 1, and --v1-layout is for no other",
 			args->path);

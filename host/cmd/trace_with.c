@@ -98,8 +98,8 @@ static int prepare(const struct trace_args *args, const struct ktread *trace, st
 	for (size_t n = 0; (warning = hwt_file_warning(flow->file, n)); n++)
 		command_message(args->name, "%s", warning);
 	say_missing(args, flow);
-	for (uint32_t n = 0; n < args->with_elfs && !status; n++)
-		status = trace_add_elf(args->name, flow, args->with_elf[n]);
+	for (uint32_t n = 0; n < args->with_elf.count && !status; n++)
+		status = trace_add_elf(args->name, flow, args->with_elf.word[n]);
 	for (size_t n = 0; !status && (warning = hwt_images_warning(flow->images, n)); n++)
 		command_message(args->name, "%s", warning);
 	return status;
@@ -108,12 +108,12 @@ static int prepare(const struct trace_args *args, const struct ktread *trace, st
 /* Options that speak of hardware trace, and a file without any. 0 or EXIT_USAGE. */
 static int check_hardware_options(const struct trace_args *args)
 {
-	const char *option = trace_args_gave(args, TRACE_HARDWARE_OPTIONS);
+	const char *option = options_given(&args->line, TRACE_HARDWARE_OPTIONS);
 
 	if (!option)
 		return 0;
-	command_message(args->name, "%s: no hardware trace is in it, and --%s is for nothing else",
-			args->with, option);
+	command_message(args->name, "%s: no hardware trace is in it, and %s is for nothing else", args->with,
+			option);
 	return EXIT_USAGE;
 }
 

@@ -15,15 +15,6 @@
 
 #define ANSWER_MS 5000
 
-enum {
-	OPTION_JSON = TRACE_OPTION_OWN,
-	OPTION_ALL,
-	OPTION_ELF,
-	OPTION_EARLIER,
-	OPTION_QMP,
-	OPTION_GDB,
-};
-
 struct why {
 	struct trace_args args;
 	struct explain_options options;
@@ -31,84 +22,63 @@ struct why {
 	enum capture_source source;
 };
 
-static int take_option(void *command, int option, const char *value)
+static const char *set_peer(struct why *why, enum capture_source source, const char *value)
 {
-	struct why *why = command;
-	struct explain_options *options = &why->options;
-
-	switch (option) {
-	case OPTION_JSON:
-		options->json = true;
-		return 0;
-	case OPTION_ALL:
-		options->all = true;
-		return 0;
-	case OPTION_ELF:
-		options->elf = value;
-		return 0;
-	case OPTION_EARLIER:
-		if (options->earlier_count == EXPLAIN_EARLIER) {
-			command_message(why->args.name, "--earlier: too many, %u at most", EXPLAIN_EARLIER);
-			return EXIT_USAGE;
-		}
-		options->earlier[options->earlier_count++] = value;
-		return 0;
-	default:
-		if (why->peer) {
-			command_message(why->args.name, "one machine at a time: --qmp or --gdb, and once");
-			return command_usage(why->args.name);
-		}
-		why->peer = value;
-		why->source = option == OPTION_QMP ? CAPTURE_FROM_QMP : CAPTURE_FROM_GDB;
-		return 0;
-	}
+	if (why->peer)
+		return "is a second machine: --qmp or --gdb, and once";
+	why->args.elsewhere = true;
+	why->source = source;
+	why->peer = value;
+	return NULL;
 }
 
-static int is_machine(const void *command)
+static const char *set_qmp(void *to, const char *value, const struct option_row *row)
 {
-	return ((const struct why *)command)->peer != NULL;
+	(void)row;
+	return set_peer(to, CAPTURE_FROM_QMP, value);
 }
 
-static const struct option own_options[] = {
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "all", no_argument, NULL, OPTION_ALL },
-	{ "elf", required_argument, NULL, OPTION_ELF },
-	{ "earlier", required_argument, NULL, OPTION_EARLIER },
-	{ "qmp", required_argument, NULL, OPTION_QMP },
-	{ "gdb", required_argument, NULL, OPTION_GDB },
-	{ NULL, 0, NULL, 0 },
+static const char *set_gdb(void *to, const char *value, const struct option_row *row)
+{
+	(void)row;
+	return set_peer(to, CAPTURE_FROM_GDB, value);
+}
+
+#define AT(member) .to = offsetof(struct why, member)
+static const struct option_row rows[] = {
+	{ "json", 0, NULL, "one JSON object", options_set_flag, AT(options.json) },
+	{ "all", 0, NULL, "all findings at length, all threads", options_set_flag, AT(options.all),
+	  .instead = true },
+	{ "elf", 0, "KERNEL",
+	  "the kernel's file: names and lines for addresses (usual: the one that 'ktrace run' has booted, if "
+	  "it is still the same build)",
+	  options_set_text, AT(options.elf) },
+	{ "earlier", 0, "TRACE", "lock order also by this trace; may be given 16 times", options_set_list,
+	  AT(options.earlier), .most = EXPLAIN_EARLIER },
+	{ "qmp", 0, "ADDRESS",
+	  "a machine that runs: QEMU with -qmp unix:PATH,server=on,wait=off; it is halted for a moment and "
+	  "goes on",
+	  set_qmp, .to = 0 },
+	{ "gdb", 0, "ADDRESS", "the same by gdb's remote protocol: QEMU's -s, a debug probe", set_gdb,
+	  .to = 0 },
+	{ NULL },
 };
 
-static const struct trace_syntax syntax = {
-	.usage = "usage: ktrace why [OPTION]... [FILE]\n"
-		 "       ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS\n\n"
-		 "Says what is wrong with a machine: who waits for whom, what spins, what never came. First "
-		 "the\n"
-		 "verdict, then what it rests on. FILE as for 'ktrace show'; without it, ktrace.ktrx, which "
-		 "is what\n"
-		 "'ktrace run' leaves. Exit status: 0 nothing is wrong, 10 something is, 11 that cannot be "
-		 "told.\n",
-	.help = "  --json               one JSON object\n"
-		"  --all                all findings at length, all threads\n"
-		"  --elf KERNEL         the kernel's file: names and lines for addresses (usual: the one "
-		"that\n"
-		"                       'ktrace run' has booted, if it is still the same build)\n"
-		"  --earlier TRACE      lock order also by this trace; may be given 16 times\n"
-		"  --qmp ADDRESS        a machine that runs: QEMU with -qmp unix:PATH,server=on,wait=off; it "
-		"is\n"
-		"                       halted for a moment and goes on\n"
-		"  --gdb ADDRESS        the same by gdb's remote protocol: QEMU's -s, a debug probe\n",
-	.examples = "  ktrace why\n"
-		    "  ktrace why --elf kernel.elf boot.ktrx\n"
-		    "  ktrace why --qmp qmp.sock\n"
-		    "  ktrace why --earlier monday.ktrx --earlier tuesday.ktrx today.ktrx\n",
-	.own = own_options,
-	.usual_file = TRACE_USUAL_FILE,
-	.letters = "",
-	.filters = TRACE_FILTERS_NONE,
-	.take = take_option,
-	.no_file = is_machine,
-	.calls = TRACE_CALLS_USED,
+/* No filters: a missing event would mislead. */
+static const struct options_syntax syntax = {
+	.forms = "ktrace why [OPTION]... [FILE]\n"
+		 "ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS",
+	.about = "Says what is wrong with a machine: who waits for whom, what spins, what never came. First "
+		 "the verdict, then what it rests on. FILE as for 'ktrace show'; without it, ktrace.ktrx, "
+		 "which is what 'ktrace run' leaves. Exit status: 0 nothing is wrong, 10 something is, 11 "
+		 "that cannot be told.",
+	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
+		   trace_calls_options },
+	.end = "Examples:\n"
+	       "  ktrace why\n"
+	       "  ktrace why --elf kernel.elf boot.ktrx\n"
+	       "  ktrace why --qmp qmp.sock\n"
+	       "  ktrace why --earlier monday.ktrx --earlier tuesday.ktrx today.ktrx\n",
 };
 
 /*
@@ -159,7 +129,6 @@ static int explain_trace(struct why *why)
 	struct base_output out;
 	int status, verdict = 0, error;
 
-	why->args.reports_order = 1;
 	status = trace_args_open(&why->args, &trace);
 	if (why->peer) /* a file of our own, which is read from here on */
 		unlink(why->args.path);
@@ -202,22 +171,21 @@ static int explain_machine(struct why *why)
 /* What goes together. 0 or EXIT_USAGE. */
 static int check_command(const struct why *why)
 {
-	const char *option = trace_args_gave(&why->args, "form v1-layout machine");
+	const char *option = options_given(&why->args.line, "form v1-layout machine");
 
 	if (why->options.json && why->options.all)
-		command_message(why->args.name, "--all is for the text: --json always has all");
-	else if (why->peer && option)
-		command_message(why->args.name, "--%s says how a file is to be read: not with --qmp or --gdb",
-				option);
-	else
+		return options_refuse(&why->args.line, "--all is for the text: --json always has all");
+	if (!why->peer || !option)
 		return 0;
+	command_message(why->args.name, "%s says how a file is to be read: not with --qmp or --gdb", option);
 	return command_usage(why->args.name);
 }
 
 static int run_why(int argc, char **argv)
 {
-	struct why why = { .args = TRACE_ARGS(argv[0]), .options = { .name = argv[0] } };
-	int status = trace_args_parse(&why.args, &syntax, &why, argc, argv);
+	struct why why = { .args = { TRACE_ARGS(&syntax, argv[0]), .reports_order = true },
+			   .options = { .name = argv[0] } };
+	int status = trace_args_parse(&why.args, argc, argv);
 
 	if (status >= 0)
 		return status;

@@ -79,7 +79,7 @@ beyond() {
 
 # listed COMMAND: each option of its --help, long or of one letter, has been seen.
 listed() {
-	ktrace "$1" --help | grep '^ *-' | sed 's/^ *//; s/\([^ ,]\)  .*/\1/' | sed 's/\[=[A-Za-z]*\]//g' |
+	ktrace "$1" --help | grep '^  -' | sed 's/^ *//; s/\([^ ,]\)  .*/\1/' | sed 's/\[=[A-Za-z]*\]//g' |
 		grep -o -e '\(^\|[ ,]\)--*[A-Za-z][a-z0-9-]*' | tr -d ' ,' | sort -u | grep -v '^--help$' >options
 	while read -r option; do
 		check "$1 $option is tried" grep -qx -e "$1 $option" covered

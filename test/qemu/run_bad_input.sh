@@ -15,7 +15,7 @@ fails() {
 
 fails "no command" 2 "no command" --
 fails "unknown option" 2 "--help" --nonsense
-fails "unknown transport" 2 "there is no transport" --transport pigeon -- true
+fails "unknown transport" 2 "unusable value for --transport: 'pigeon' (ram|" --transport pigeon -- true
 fails "timeout is no number" 2 "not a number" --timeout soon -- true
 fails "command not found" 1 "No such file" -- ./does-not-exist
 fails "QEMU not found" 1 "not found" -- qemu-system-pdp7

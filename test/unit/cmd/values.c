@@ -74,17 +74,9 @@ static void numbers(void **state)
 
 static void names(void **state)
 {
-	enum ktread_v1_layout layout;
-	enum ktread_form form;
 	const char *machine;
 
 	(void)state;
-	assert_int_equal(trace_parse_form("core", &form), 0);
-	assert_int_equal(form, KTREAD_FORM_CORE);
-	assert_int_equal(trace_parse_form("elf", &form), -1);
-	assert_int_equal(trace_parse_layout("spec", &layout), 0);
-	assert_int_equal(layout, KTREAD_V1_SPEC);
-	assert_int_equal(trace_parse_layout("", &layout), -1);
 	assert_int_equal(trace_parse_machine("arm64", &machine), 0);
 	assert_string_equal(machine, "aarch64");
 	assert_int_equal(trace_parse_machine("vax", &machine), -1);

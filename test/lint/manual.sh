@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The manual has the options that the rows of a command have: its SYNOPSIS is what `--help=mdoc` prints, and each option of --help is
+# described in the page, or in ktrace(1) or ktrace-show(1) if it refers to those. UPDATE=1 writes the SYNOPSIS anew.
+. test/tap.sh
+
+# described OPTION PAGE: with its dashes as mdoc(7) has them, "Fl -json" or "Fl Fl json".
+described() {
+	sed -n '/^\.Sh DESCRIPTION/,$p' "$2" | sed 's/Fl Fl /Fl -/g; s/Fl \\-\\-/Fl -/g' | grep -qE -e "Fl ${1#-}( |\$)"
+}
+
+described_by() {
+	grep -q "Xr $1 1" "$page" && described "$option" "man/$1.1"
+}
+
+build/bin/ktrace --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' >"$tmp/commands"
+while read -r command; do
+	case $command in
+	kdump) page=man/kdump.1 ;;
+	ktrdump) page=man/ktrdump.8 ;;
+	*) page=man/ktrace-$command.1 ;;
+	esac
+	check "ktrace $command --help" sh -c "build/bin/ktrace $command --help >$tmp/help"
+	build/bin/ktrace "$command" --help=mdoc >"$tmp/synopsis"
+	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/{/^\.Sh/!p;}' "$page" >"$tmp/page"
+	if [ -n "${UPDATE-}" ]; then
+		sed -e "/^\.Sh SYNOPSIS/r $tmp/synopsis" -e '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/{/^\.Sh/!d;}' "$page" >"$tmp/new"
+		cp "$tmp/new" "$page"
+		cp "$tmp/synopsis" "$tmp/page"
+	fi
+	same "SYNOPSIS of $page: UPDATE=1 sh test/lint/manual.sh writes it" "$tmp/synopsis" "$tmp/page"
+	sed -n 's/^  \(-[^ ,]*\).*/\1/p; s/^  -., \(--[^ ]*\).*/\1/p' "$tmp/help" | sed 's/\[.*//' >"$tmp/options"
+	: >"$tmp/silent"
+	while read -r option; do
+		described "$option" "$page" || described_by ktrace || described_by ktrace-show || echo "$option" >>"$tmp/silent"
+	done <"$tmp/options"
+	check "$page describes all options$(sed 's/^/ /' "$tmp/silent" | tr -d '\n')" test ! -s "$tmp/silent"
+	check "$page: there are options" test -s "$tmp/options"
+done <"$tmp/commands"
+equal "all commands" 18 "$(wc -l <"$tmp/commands")"
+done_testing

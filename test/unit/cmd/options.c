@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Rows of options: what they set, what they refuse, and the texts that come from them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <getopt.h>
+#include <cmocka.h>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+
+enum animal { CAT, DOG, COW };
+
+struct target {
+	bool flag, other;
+	const char *text, *file;
+	uint64_t number, time;
+	double seconds;
+	enum animal animal;
+	struct options_list list;
+};
+
+#define AT(member) .to = offsetof(struct target, member)
+static const struct option_row own[] = {
+	{ "flag", 'f', NULL, "a flag", options_set_flag, AT(flag) },
+	{ NULL, 'x', NULL, "the other flag", options_set_flag, AT(other), .instead = true },
+	{ "text", 0, "TEXT",
+	  "a text that is so long that it does not fit into one line of the help, whose lines are short",
+	  options_set_text, AT(text) },
+	{ "record", 0, "[=FILE]", "a file, or none", options_set_text, AT(file) },
+	{ NULL, 'h', NULL, NULL, options_set_help, .to = 0 },
+	{ NULL },
+};
+
+static const struct option_row shared[] = {
+	{ .help = "Numbers:" },
+	{ "number", 'n', "N", "a number", options_set_number, AT(number), .least = 2, .most = 9 },
+	{ "time", 0, "TIME", "a time", options_set_time, AT(time), .least = 10 },
+	{ "seconds", 0, "S", "seconds", options_set_seconds, AT(seconds), .least = 1 },
+	{ "animal", 0, "cat|dog|cow", "one of these", options_set_choice, AT(animal) },
+	{ "item", 'i', "FILE[@BASE]", "several", options_set_list, AT(list), .most = 2 },
+	{ "until", 0, "TIME", "named in a form", options_set_text, AT(text) },
+	{ NULL },
+};
+
+static const struct options_syntax permuted = {
+	.forms = "ktrace try [OPTION]... WORD\nktrace try --until TIME [OPTION]... -- COMMAND [WORD]...",
+	.about = "Tries options.\n  as it is",
+	.lists = { own, shared },
+	.end = "The end.",
+};
+
+static const struct options_syntax in_order = {
+	.forms = "try", .about = "", .lists = { own, shared }, .in_order = true
+};
+
+static struct target target;
+static struct options line;
+static char *words[32];
+static int count;
+
+/* Reads the words of `text`, which blanks separate. */
+static int parse(const struct options_syntax *syntax, const char *text)
+{
+	static char buffer[256];
+
+	memset(&target, 0, sizeof(target));
+	line = (struct options){ .syntax = syntax, .by = "try", .to = &target };
+	strcpy(buffer, text);
+	count = 0;
+	words[count++] = "try";
+	for (char *word = strtok(buffer, " "); word; word = strtok(NULL, " "))
+		words[count++] = word;
+	words[count] = NULL;
+	optind = 0;
+	return options_parse(&line, count, words);
+}
+
+static void rows_set_what_they_name(void **state)
+{
+	(void)state;
+	assert_true(parse(&permuted, "-f --text a word --record=b -n 3 --time 1us --seconds 0.5 --animal dog "
+				     "-i p --item q") < 0);
+	assert_true(target.flag);
+	assert_false(target.other);
+	assert_string_equal(target.text, "a");
+	assert_string_equal(target.file, "b");
+	assert_int_equal(target.number, 3);
+	assert_int_equal(target.time, 1000);
+	assert_true(target.seconds > 0.4 && target.seconds < 0.6);
+	assert_int_equal(target.animal, DOG);
+	assert_int_equal(target.list.count, 2);
+	assert_string_equal(target.list.word[1], "q");
+	assert_string_equal(words[optind], "word");
+	assert_true(parse(&permuted, "--record word") < 0);
+	assert_string_equal(target.file, "");
+	assert_null(target.text);
+}
+
+static void unusable_values_and_options_are_refused(void **state)
+{
+	static const char *const bad[] = {
+		"-n 1",		  "-n 10",	"--number x",  "--number=",
+		"--time 9ns",	  "--time x",	"--seconds 0", "--seconds nan",
+		"--seconds 1x",	  "--animal",	"--animal do", "--animal dogs",
+		"-i a -i b -i c", "--nonsense", "-z",	       "--flag=1",
+	};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(bad) / sizeof(bad[0]); n++)
+		if (parse(&permuted, bad[n]) != EXIT_USAGE)
+			fail_msg("%s is taken", bad[n]);
+}
+
+static void words_end_options_in_order(void **state)
+{
+	(void)state;
+	assert_int_equal(parse(&in_order, "-f word -x"), OPTIONS_WORD);
+	assert_string_equal(words[optind], "word");
+	assert_false(target.other);
+	optind++;
+	assert_int_equal(options_parse(&line, count, words), OPTIONS_WORD);
+	assert_true(target.other);
+	assert_int_equal(optind, count);
+	assert_int_equal(parse(&in_order, "-f -- -x"), OPTIONS_DASHES);
+	assert_string_equal(words[optind], "-x");
+	/* The value of an option is no end of the options. */
+	assert_int_equal(parse(&in_order, "--text -- word"), OPTIONS_WORD);
+	assert_string_equal(target.text, "--");
+}
+
+static void given_options_are_known_by_name_and_letter(void **state)
+{
+	(void)state;
+	assert_true(parse(&permuted, "--number 3 -x") < 0);
+	assert_string_equal(options_given(&line, "flag n"), "--number");
+	assert_string_equal(options_given(&line, "f x number"), "-x");
+	assert_null(options_given(&line, "flag text r numbe"));
+}
+
+/* What `print` prints; the caller frees it. */
+static char *printed(void (*print)(const struct options_syntax *syntax, FILE *to))
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	assert_non_null(to);
+	print(&permuted, to);
+	fclose(to);
+	return text;
+}
+
+static void help_lists_rows_in_columns(void **state)
+{
+	char *text = printed(options_print_help);
+
+	(void)state;
+	assert_string_equal(
+		text,
+		"usage: ktrace try [OPTION]... WORD\n"
+		"       ktrace try --until TIME [OPTION]... -- COMMAND [WORD]...\n"
+		"\n"
+		"Tries options.\n"
+		"  as it is\n"
+		"\n"
+		"  -f, --flag            a flag\n"
+		"  -x                    the other flag\n"
+		"  --text TEXT           a text that is so long that it does not fit into one line of the\n"
+		"                        help, whose lines are short\n"
+		"  --record[=FILE]       a file, or none\n"
+		"\n"
+		"Numbers:\n"
+		"  -n, --number N        a number\n"
+		"  --time TIME           a time\n"
+		"  --seconds S           seconds\n"
+		"  --animal cat|dog|cow  one of these\n"
+		"  -i, --item FILE[@BASE]\n"
+		"                        several\n"
+		"  --until TIME          named in a form\n"
+		"\n"
+		"The end.\n");
+	free(text);
+}
+
+static void synopsis_has_all_options_once(void **state)
+{
+	char *text = printed(options_print_synopsis);
+
+	(void)state;
+	assert_string_equal(text, ".Nm ktrace try\n"
+				  ".Op Fl f | Fl x\n"
+				  ".Op Fl -text Ar text\n"
+				  ".Op Fl -record Ns Oo = Ns Ar file Oc\n"
+				  ".Op Fl n Ar n\n"
+				  ".Op Fl -time Ar time\n"
+				  ".Op Fl -seconds Ar s\n"
+				  ".Op Fl -animal Cm cat | dog | cow\n"
+				  ".Op Fl i Ar file Ns Oo @ Ns Ar base Oc\n"
+				  ".Ar word\n"
+				  ".Nm ktrace try\n"
+				  ".Fl -until Ar time\n"
+				  ".Op Ar option ...\n"
+				  ".Fl - Ar command\n"
+				  ".Op Ar word ...\n");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_set_what_they_name),
+		cmocka_unit_test(unusable_values_and_options_are_refused),
+		cmocka_unit_test(words_end_options_in_order),
+		cmocka_unit_test(given_options_are_known_by_name_and_letter),
+		cmocka_unit_test(help_lists_rows_in_columns),
+		cmocka_unit_test(synopsis_has_all_options_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
