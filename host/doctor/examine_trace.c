@@ -56,12 +56,11 @@ static void examine_cpus(struct findings *report, const struct patient *patient)
 	char list[LIST];
 
 	if (patient->cpus && facts->cpus > patient->cpus)
-		findings_add(
-			report, FINDING_WRONG, "CPU numbers",
-			"there is CPU %" PRIu32 ", and QEMU has %" PRIu32
-			": ktrace_arch_cpu() counts from 0, and a hook that is called before the per-CPU "
-			"base is set is KTRACE_EARLY()",
-			facts->cpus - 1, patient->cpus);
+		findings_add(report, FINDING_WRONG, "CPU numbers",
+			     "there is CPU %" PRIu32 ", and QEMU has %" PRIu32
+			     ": ktrace_arch_cpu() counts from 0, and a hook that is called before the "
+			     "per-CPU base is set is KTRACE_EARLY()",
+			     facts->cpus - 1, patient->cpus);
 	else if (list_cpus(facts, is_missing, list))
 		findings_add(report, FINDING_WRONG, "CPU numbers",
 			     "they are not dense: there are %" PRIu32
@@ -232,10 +231,9 @@ static void examine_events(struct findings *report, const struct facts *facts)
 			report, FINDING_NOTE, "events",
 			"none has fired so far: the kernel did not get there, or needs longer (--timeout)");
 	else
-		findings_add(
-			report, FINDING_WRONG, "events",
-			"none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() where it "
-			"happens");
+		findings_add(report, FINDING_WRONG, "events",
+			     "none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() where "
+			     "it happens");
 }
 
 void examine_trace(struct findings *report, const struct patient *patient)
@@ -286,9 +284,9 @@ int examine_order(struct findings *report, const struct patient *patient, struct
 			     "each of %" PRIu64 " effects comes after its cause on another CPU", found.pairs);
 	} else if (patient->mistaken) {
 		findings_add(report, FINDING_NOTE, "order",
-			     "%" PRIu64 " of %" PRIu64 " effects seem to come before their cause on another "
-			     "CPU: with hooks in the wrong place, "
-			     "as above, that says nothing about clocks",
+			     "%" PRIu64 " of %" PRIu64
+			     " effects seem to come before their cause on another CPU: with hooks in the "
+			     "wrong place, as above, that says nothing about clocks",
 			     found.before, found.pairs);
 	} else if (found.kept || (us > 0 && differ < IN_STEP_US)) {
 		findings_add(report, FINDING_OK, "order",
@@ -297,12 +295,12 @@ int examine_order(struct findings *report, const struct patient *patient, struct
 			     found.before, found.pairs);
 		findings_sure(report, FINDING_LIKELY);
 	} else {
-		findings_add(report, info->clock_samples ? FINDING_NOTE : FINDING_WRONG, "order",
-			     "%" PRIu64 " of %" PRIu64
-			     " effects come before their cause on another CPU, clocks differ by up to about "
-			     "%.1f us: .clocks = KTRACE_CLOCKS_ASKED has them measured, --align puts a trace "
-			     "right",
-			     found.before, found.pairs, differ);
+		findings_add(
+			report, info->clock_samples ? FINDING_NOTE : FINDING_WRONG, "order",
+			"%" PRIu64 " of %" PRIu64
+			" effects come before their cause on another CPU, clocks differ by up to about %.1f "
+			"us: .clocks = KTRACE_CLOCKS_ASKED has them measured, --align puts a trace right",
+			found.before, found.pairs, differ);
 	}
 	return 0;
 }

@@ -35,8 +35,7 @@ static const struct view views[] = {
 	  "sleep as opposed to preemption", EVENT("sched.block") },
 	{ "threads", "the context switch, the wake, before a thread sleeps",
 	  "ktrace_thread_switch(prev, next); … ktrace_thread_wake(thread); … ktrace_thread_block(object, "
-	  "name, "
-	  "KTRX_WAIT_EVENT, 0);",
+	  "name, KTRX_WAIT_EVENT, 0);",
 	  "who runs and who waits for what since when, when the rings have long been overwritten",
 	  HOOK(KTRX_HOOK_THREAD) },
 	{ "ends", "the end of a thread, called by itself before its last switch", "ktrace_thread_exit(id);",

@@ -154,32 +154,27 @@ static uint64_t open_of(const struct check_result *result)
 	return result->undecided + result->unknown + result->unordered;
 }
 
+static void say_undecided(struct finding *finding, uint64_t times, const char *why)
+{
+	if (times)
+		finding_evidence(finding, "not decided: %" PRIu64 " time%s because %s", times, plural(times),
+				 why);
+}
+
 /* What keeps a result from being certain, or from being complete. */
 static void say_doubts(const struct rule *rule, const struct check_result *result, struct finding *finding)
 {
 	if (result->uncertain)
 		finding_evidence(finding,
-				 "uncertain: %" PRIu64
-				 " of these depend on the order of events of different CPUs, whose clocks "
-				 "were not measured",
+				 "uncertain: %" PRIu64 " of these depend on the order of events of different "
+				 "CPUs, whose clocks were not measured",
 				 result->uncertain);
-	if (result->unordered)
-		finding_evidence(finding,
-				 "not decided: %" PRIu64
-				 " time%s because events of different CPUs were closer than their clocks are "
-				 "known",
-				 result->unordered, plural(result->unordered));
-	if (result->undecided)
-		finding_evidence(finding, "not decided: %" PRIu64 " time%s because of %s", result->undecided,
-				 plural(result->undecided),
-				 rule->form == RULE_BROKEN ? "what was broken first on that CPU"
-							   : "lost slots");
-	if (result->unknown)
-		finding_evidence(finding,
-				 "not decided: %" PRIu64
-				 " time%s because sched.switch gives state 0 every time, and so does not say "
-				 "whether threads sleep",
-				 result->unknown, plural(result->unknown));
+	say_undecided(finding, result->unordered,
+		      "events of different CPUs were closer than their clocks are known");
+	say_undecided(finding, result->undecided,
+		      rule->form == RULE_BROKEN ? "of what was broken first on that CPU" : "of lost slots");
+	say_undecided(finding, result->unknown,
+		      "sched.switch gives state 0 every time, and so does not say whether threads sleep");
 	if (result->left_out)
 		finding_evidence(finding,
 				 "left out: %" PRIu64 " event%s without the fields, or too many at once",
@@ -271,7 +266,7 @@ void violations_put_json(struct base_output *out, const struct violations *found
 			 const struct check_violation *violation, bool first)
 {
 	base_output_text(out, first ? "{" : ",\n{");
-	base_json_put(out, "rule", found->rules->rule[violation->rule].name);
+	base_json_put_text(out, "rule", found->rules->rule[violation->rule].name);
 	put_where_json(out, found->trace, violation->stamp, violation->cpu, violation->thread);
 	base_json_put_bool(out, "overdue", !violation->number && !violation->in_state);
 	if (violation->in_state)
@@ -295,11 +290,11 @@ static void put_rule_json(struct base_output *out, const struct violations *foun
 	const struct check_result *result = &found->result[n];
 
 	base_json_begin(out, NULL, '{');
-	base_json_put(out, "name", rule->name);
+	base_json_put_text(out, "name", rule->name);
 	base_json_put_number(out, "line", rule->line);
 	base_json_put_bool(out, "checked", rule->checked);
 	if (!rule->checked)
-		base_json_put(out, "why", rule->why);
+		base_json_put_text(out, "why", rule->why);
 	base_json_put_number(out, "held", result->held);
 	base_json_put_number(out, "violated", result->violated);
 	base_json_put_number(out, "undecided", open_of(result));
@@ -343,8 +338,8 @@ static void put_context_json(struct base_output *out, const struct context *cont
 		base_output_text(out, line->time);
 		base_json_put_number(out, "cpu", line->cpu);
 		base_json_put_number(out, "thread", line->thread);
-		base_json_put(out, "event", line->name);
-		base_json_put(out, "text", line->text);
+		base_json_put_text(out, "event", line->name);
+		base_json_put_text(out, "text", line->text);
 		base_output_text(out, "}");
 	}
 	base_output_text(out, "]");

@@ -101,28 +101,19 @@ static void write_text(const struct live_lines *lines, const struct live_model *
 
 /* ---- for programs ---- */
 
-static void write_string(struct base_output *out, const char *text)
-{
-	base_output_done(out, base_json_string(base_output_line(out), text, strnlen(text, TEXT)));
-}
-
 static void write_name(struct base_output *out, const struct ktread *trace, uint32_t thread)
 {
 	const char *name = trace ? ktread_thread_name(trace, thread) : NULL;
 
-	base_output_format(out, "\"thread\":%" PRIu32, thread);
-	if (name && *name) {
-		base_output_text(out, ",\"name\":");
-		write_string(out, name);
-	}
+	base_json_put_number(out, "thread", thread);
+	if (name && *name)
+		base_json_put(out, "name", name);
 }
 
 static void write_object_name(struct base_output *out, const char *name)
 {
-	if (!*name)
-		return;
-	base_output_text(out, ",\"object_name\":");
-	write_string(out, name);
+	if (*name)
+		base_json_put(out, "object_name", name);
 }
 
 static void write_owner(struct base_output *out, uint32_t owner)
@@ -141,7 +132,7 @@ static void write_cpu_json(struct base_output *out, const struct live_model *mod
 			   cpu->online ? "true" : "false");
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		base_output_format(out, ",\"%s\":%.3f", live_share_name((enum live_share)i), cpu->share[i]);
-	base_output_format(out, ",\"now\":\"%s\",\"stuck_seconds\":%.1f,\"heartbeats\":%" PRIu64 ",",
+	base_output_format(out, ",\"now\":\"%s\",\"stuck_seconds\":%.1f,\"heartbeats\":%" PRIu64,
 			   live_share_name(cpu->now), cpu->stuck, cpu->heartbeats);
 	write_name(out, live_model_trace(model), cpu->thread);
 	if (cpu->waits) {
@@ -155,7 +146,6 @@ static void write_cpu_json(struct base_output *out, const struct live_model *mod
 static void write_top_json(struct base_output *out, const struct live_model *model)
 {
 	struct ktread *trace = live_model_trace(model);
-	const char *comma = "";
 	char name[TEXT];
 
 	base_output_text(out, ",\"top\":[");
@@ -165,10 +155,9 @@ static void write_top_json(struct base_output *out, const struct live_model *mod
 		if (!type)
 			continue;
 		snprintf(name, sizeof(name), "%s%s%s", type->group, *type->group ? "." : "", type->name);
-		base_output_format(out, "%s{\"event\":", comma);
-		write_string(out, name);
+		base_json_begin(out, NULL, '{');
+		base_json_put_text(out, "event", name);
 		base_output_format(out, ",\"rate\":%.1f}", model->top[i].rate);
-		comma = ",";
 	}
 	base_output_text(out, "]");
 }
@@ -180,7 +169,7 @@ static void write_waits_json(struct base_output *out, const struct live_model *m
 
 	base_output_text(out, ",\"waits\":[");
 	for (uint32_t i = 0; i < model->wait_count; i++) {
-		base_output_text(out, i ? ",{" : "{");
+		base_json_begin(out, NULL, '{');
 		write_name(out, trace, model->wait[i].thread);
 		base_output_format(out, ",\"object\":\"0x%" PRIx64 "\"", model->wait[i].object);
 		write_object_name(out, model->wait[i].name);

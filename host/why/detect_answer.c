@@ -49,9 +49,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		finding_evidence(&finding->base, "%" PRIu32 " more CPUs have not answered", owing - SHOWN);
 	if (owing == 0) {
 		finding->base.certain = FINDING_POSSIBLE;
-		finding_evidence(&finding->base,
-				 "all that were asked have answered: ktrace_ipi_wait_end() was not called, "
-				 "or the answers were lost");
+		finding_evidence(&finding->base, "all that were asked have answered: ktrace_ipi_wait_end() "
+						 "was not called, or the answers were lost");
 	}
 	return 0;
 }

@@ -97,8 +97,8 @@ static void explain(const struct why_evidence *evidence, const struct doubtful *
 	if (one->doubt == UNPROVEN) {
 		finding_say(finding->base.advice,
 			    "ktrace_thread_exit() by each thread that ends, before its last switch; "
-			    "ktrace_thread_block() before each sleep; or sched.switch with states, and "
-			    "rings that reach back so far");
+			    "ktrace_thread_block() before each sleep; or sched.switch with states, and rings "
+			    "that reach back so far");
 		return;
 	}
 	if (one->doubt == PASSED_OVER && !turn->thread->holder.priority)

@@ -281,10 +281,9 @@ static const char *say_open(const struct why_evidence *evidence, const struct he
 	if (!why_is_whole_since(evidence, health->oldest))
 		return why_say(buffer, size, "rings with more slots: what woke these threads before is lost");
 	if (!why_tells_nobody(evidence))
-		return why_say(
-			buffer, size,
-			"the event sched.wake_nobody, without which a wakeup that came too early leaves no "
-			"trace");
+		return why_say(buffer, size,
+			       "the event sched.wake_nobody, without which a wakeup that came too early "
+			       "leaves no trace");
 	return why_say(buffer, size,
 		       "what should wake these threads: the trace does not show that such waits end");
 }

@@ -32,34 +32,31 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 	char silence[WHY_WORDS];
 
 	if (is_empty(evidence))
-		finding_say(finding->base.what,
-			    "there is nothing in this trace: no event, and no table of what "
-			    "CPUs and threads do");
+		finding_say(
+			finding->base.what,
+			"there is nothing in this trace: no event, and no table of what CPUs and threads do");
 	else if (evidence->cut)
 		finding_say(finding->base.what,
 			    "the file is cut short: %" PRIu32
 			    " ring%s, and what happened last may stand there",
 			    evidence->cut, evidence->cut == 1 ? " lacks its end" : "s lack their ends");
 	else if (!why_tells(evidence))
-		finding_say(finding->base.what,
-			    "this trace does not tell what CPUs and threads do: no hook is "
-			    "called, and no event has a name that is known");
+		finding_say(finding->base.what, "this trace does not tell what CPUs and threads do: no hook "
+						"is called, and no event has a name that is known");
 	else if (evidence->end - evidence->alive >= why_ms(evidence, WHY_STANDS_MS) &&
 		 evidence->end > evidence->alive)
 		finding_say(
 			finding->base.what,
 			"the machine stands, or is paused: no CPU has recorded an event or a heartbeat for "
-			"%s, and nothing "
-			"that is known explains why",
+			"%s, and nothing that is known explains why",
 			why_say_ticks(evidence, evidence->end - evidence->alive, silence, sizeof(silence)));
 	else if (starts && !evidence->switched)
-		finding_say(finding->base.what,
-			    "no CPU has switched threads yet: the machine still starts, or has "
-			    "come to a stop as it started");
+		finding_say(finding->base.what, "no CPU has switched threads yet: the machine still starts, "
+						"or has come to a stop as it started");
 	else if (starts)
 		finding_say(finding->base.what,
-			    "CPU %" PRIu32 " has not begun to idle or to work, and nothing "
-			    "that is known explains why",
+			    "CPU %" PRIu32
+			    " has not begun to idle or to work, and nothing that is known explains why",
 			    starts->number);
 	else
 		finding_say(finding->base.what, "nothing that is known explains what this machine does");
@@ -78,9 +75,8 @@ int why_find_nothing(const struct why_evidence *evidence, struct why_findings *f
 	if (evidence->cut)
 		finding_say(finding->base.advice, "the whole file");
 	else if (evidence->missing_hooks == WHY_ALL_HOOKS)
-		finding_say(finding->base.advice,
-			    "hooks, or events by the names that doc/events.md has (ktrace "
-			    "doctor has the lines for both)");
+		finding_say(finding->base.advice, "hooks, or events by the names that doc/events.md has "
+						  "(ktrace doctor has the lines for both)");
 	else
 		why_finding_hooks(finding, evidence->missing_hooks);
 	return 0;

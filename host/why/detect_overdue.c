@@ -362,12 +362,12 @@ static void say_habit(const struct why_evidence *evidence, struct why_finding *f
 
 	if (habit->waker)
 		why_say_actor(evidence, habit->waker, who, sizeof(who));
-	finding_evidence(&finding->base,
-			 "%" PRIu64
-			 " such waits in a row were ended, at most %s one after the other; the last "
-			 "%s ago, by %s",
-			 habit->wakes, why_say_ticks(evidence, habit->longest, longest, sizeof(longest)),
-			 why_say_since(evidence, "", habit->last, last, sizeof(last)), who);
+	finding_evidence(
+		&finding->base,
+		"%" PRIu64
+		" such waits in a row were ended, at most %s one after the other; the last %s ago, by %s",
+		habit->wakes, why_say_ticks(evidence, habit->longest, longest, sizeof(longest)),
+		why_say_since(evidence, "", habit->last, last, sizeof(last)), who);
 }
 
 static void say_counted(const struct why_evidence *evidence, struct why_finding *finding,
@@ -396,16 +396,14 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 {
 	if (!one->rest->told) {
 		finding->base.partial = true;
-		finding_say(finding->base.advice, "the hook ktrace_thread_block(), which tells whether a "
-						  "sleep ends by itself");
+		finding_say(finding->base.advice,
+			    "the hook ktrace_thread_block(), which tells whether a sleep ends by itself");
 	} else if (!tells_times(evidence, one->rest)) {
-		finding_say(finding->base.advice,
-			    "sleeps that end at a time: ktrace_thread_block() has told of none "
-			    "(KTRX_WAIT_TIME, or a deadline)");
+		finding_say(finding->base.advice, "sleeps that end at a time: ktrace_thread_block() has told "
+						  "of none (KTRX_WAIT_TIME, or a deadline)");
 	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_tells_nobody(evidence)) {
-		finding_say(finding->base.advice,
-			    "the event sched.wake_nobody, which tells a wakeup that came too early "
-			    "from one that did not come");
+		finding_say(finding->base.advice, "the event sched.wake_nobody, which tells a wakeup that "
+						  "came too early from one that did not come");
 	} else if (finding->base.certain == FINDING_POSSIBLE) {
 		finding_say(finding->base.advice, "what should wake it: that may rightly have gone quiet");
 	}

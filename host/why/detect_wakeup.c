@@ -98,9 +98,9 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 	for (uint32_t n = 0; n < count; n++) {
 		if (!group[n].told) {
 			finding->base.partial = true;
-			finding_say(finding->base.advice,
-				    "the hook ktrace_thread_block(), which tells whether a "
-				    "sleep ends by itself");
+			finding_say(
+				finding->base.advice,
+				"the hook ktrace_thread_block(), which tells whether a sleep ends by itself");
 			return FINDING_POSSIBLE;
 		}
 		if (!why_is_whole_since(evidence, group[n].queue->first)) {
@@ -160,9 +160,8 @@ static void tell_lost(const struct why_evidence *evidence, struct why_finding *f
 		    why_say_object(evidence, sleeper->queue->address, what, sizeof(what)),
 		    say_ago(evidence, sleeper->since, ago, sizeof(ago)));
 	if (!finding->base.partial && !why_tells_nobody(evidence))
-		finding_say(finding->base.advice,
-			    "the event sched.wake_nobody, which tells a wakeup that came too early "
-			    "from one that did not come");
+		finding_say(finding->base.advice, "the event sched.wake_nobody, which tells a wakeup that "
+						  "came too early from one that did not come");
 }
 
 /* Of those that others wait for, the one that has slept longest. */

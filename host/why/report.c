@@ -3,6 +3,7 @@
 #include "why/report.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +66,14 @@ const char *why_say_state(const struct why_thread *thread)
 	return concluded[thread->state];
 }
 
-static void put_line(struct base_output *out, const char *line)
+__attribute__((format(printf, 2, 3))) static void put_line(struct base_output *out, const char *format, ...)
 {
+	char line[1024];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(line, sizeof(line), format, values);
+	va_end(values);
 	finding_put_wrapped(out, WIDTH, 0, line);
 }
 
@@ -93,7 +100,7 @@ static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *c
 static void put_cpu_state(struct base_output *out, const struct why_evidence *evidence,
 			  const struct why_cpu *cpu)
 {
-	char line[512], actor[WHY_WORDS], event[WHY_WORDS], beat[WHY_WORDS];
+	char actor[WHY_WORDS], event[WHY_WORDS], beat[WHY_WORDS];
 	const char *mode = !cpu->has_row		      ? "unknown"
 			   : is_idle(evidence, cpu)	      ? "idle"
 			   : cpu->row.nesting > 0	      ? "interrupt"
@@ -101,16 +108,14 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 							      : why_say_mode(cpu->row.mode);
 	const bool is_left = is_idle(evidence, cpu) && why_runs_work(evidence, cpu);
 
-	why_say(line, sizeof(line), "CPU %-3" PRIu32 " %s%s, %s%s; last event %s, heartbeat %s", cpu->number,
-		mode,
-		cpu->row.interrupts == KTRX_INTERRUPTS_OFF && !is_idle(evidence, cpu) ? ", interrupts off"
-										      : "",
-		is_left ? "ran " : "",
-		cpu->running == UINT32_MAX ? "thread unknown"
-					   : why_say_actor(evidence, cpu->running + 1, actor, sizeof(actor)),
-		ago(evidence, cpu->last_stamp, event, sizeof(event)),
-		cpu->has_row ? ago(evidence, cpu->row.heartbeat_stamp, beat, sizeof(beat)) : "unknown");
-	put_line(out, line);
+	put_line(out, "CPU %-3" PRIu32 " %s%s, %s%s; last event %s, heartbeat %s", cpu->number, mode,
+		 cpu->row.interrupts == KTRX_INTERRUPTS_OFF && !is_idle(evidence, cpu) ? ", interrupts off"
+										       : "",
+		 is_left ? "ran " : "",
+		 cpu->running == UINT32_MAX ? "thread unknown"
+					    : why_say_actor(evidence, cpu->running + 1, actor, sizeof(actor)),
+		 ago(evidence, cpu->last_stamp, event, sizeof(event)),
+		 cpu->has_row ? ago(evidence, cpu->row.heartbeat_stamp, beat, sizeof(beat)) : "unknown");
 }
 
 /* The kernel has room for it, and it never started. */
@@ -123,16 +128,13 @@ static bool is_offline(const struct why_cpu *cpu)
 static uint32_t put_offline(struct base_output *out, const struct why_evidence *evidence, uint32_t first)
 {
 	uint32_t last = first;
-	char line[96];
 
 	while (last + 1 < evidence->cpus && is_offline(&evidence->cpu[last + 1]))
 		last++;
 	if (last == first)
-		why_say(line, sizeof(line), "CPU %-3" PRIu32 " offline: it has never started", first);
+		put_line(out, "CPU %-3" PRIu32 " offline: it has never started", first);
 	else
-		why_say(line, sizeof(line), "CPU %" PRIu32 " to %" PRIu32 " offline: they have never started",
-			first, last);
-	put_line(out, line);
+		put_line(out, "CPU %" PRIu32 " to %" PRIu32 " offline: they have never started", first, last);
 	return last;
 }
 
@@ -140,16 +142,15 @@ static uint32_t put_offline(struct base_output *out, const struct why_evidence *
 static void put_holder(struct base_output *out, const struct why_evidence *evidence,
 		       const struct ktrx_holder *holder)
 {
-	char line[1024], object[WHY_WORDS], place[WHY_WORDS], since[WHY_WORDS];
+	char object[WHY_WORDS], place[WHY_WORDS], since[WHY_WORDS];
 
 	for (uint32_t n = 0; n < KTRX_HELD; n++) {
 		if (!holder->held[n].object)
 			continue;
-		why_say(line, sizeof(line), "        has lock %s%s%s",
-			why_say_object(evidence, holder->held[n].object, object, sizeof(object)),
-			why_say_since(evidence, " for about ", holder->held[n].stamp, since, sizeof(since)),
-			why_say_called(evidence, ", taken in ", holder->held[n].pc, place, sizeof(place)));
-		put_line(out, line);
+		put_line(out, "        has lock %s%s%s",
+			 why_say_object(evidence, holder->held[n].object, object, sizeof(object)),
+			 why_say_since(evidence, " for about ", holder->held[n].stamp, since, sizeof(since)),
+			 why_say_called(evidence, ", taken in ", holder->held[n].pc, place, sizeof(place)));
 	}
 	if (holder->wait == KTRX_WAIT_NONE || holder->wait > KTRX_WAIT_DEVICE ||
 	    (holder->state == KTRX_THREAD_RUNNABLE && holder->wait != KTRX_WAIT_LOCK))
@@ -159,29 +160,26 @@ static void put_holder(struct base_output *out, const struct why_evidence *evide
 		why_say_actor(evidence, (uint32_t)holder->object + 1, object, sizeof(object));
 	else if (holder->object)
 		why_say_object(evidence, holder->object, object, sizeof(object));
-	why_say(line, sizeof(line), "        %s%s%s%s%s", wait_phrases[holder->wait], *object ? " " : "",
-		object, why_say_since(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
-		why_say_called(evidence, " in ", holder->wait_pc, place, sizeof(place)));
-	put_line(out, line);
+	put_line(out, "        %s%s%s%s%s", wait_phrases[holder->wait], *object ? " " : "", object,
+		 why_say_since(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
+		 why_say_called(evidence, " in ", holder->wait_pc, place, sizeof(place)));
 }
 
 /* Whose answer a CPU waits for, and what those CPUs do. */
 static void put_answers(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {
-	char line[FINDING_LINE + 16], words[FINDING_LINE];
+	char words[FINDING_LINE];
 	uint32_t owing = 0;
 
 	if (!why_asks(cpu))
 		return;
-	why_say(line, sizeof(line), "        %s", why_say_asks(evidence, cpu, words, sizeof(words)));
-	put_line(out, line);
+	put_line(out, "        %s", why_say_asks(evidence, cpu, words, sizeof(words)));
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		if (!why_asks_for(cpu, &evidence->cpu[n]) || owing++ >= ANSWERS)
 			continue;
-		why_say(line, sizeof(line), "          %s",
-			why_say_owes(evidence, &evidence->cpu[n], words, sizeof(words)));
-		put_line(out, line);
+		put_line(out, "          %s",
+			 why_say_owes(evidence, &evidence->cpu[n], words, sizeof(words)));
 	}
 	if (owing > ANSWERS)
 		base_output_format(out, "          %" PRIu32 " more CPUs have not answered\n",
@@ -190,20 +188,17 @@ static void put_answers(struct base_output *out, const struct why_evidence *evid
 
 static void put_stack(struct base_output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	char line[512], place[WHY_WORDS];
+	char place[WHY_WORDS];
 	const uint32_t frames = is_idle(evidence, cpu) ? 0 : cpu->frames;
 
 	if (!cpu->has_registers && !(cpu->has_row && cpu->row.heartbeats))
 		return;
-	why_say(line, sizeof(line), "        at %s%s",
-		cpu->has_registers ? why_say_standing(evidence, cpu, place, sizeof(place))
-				   : why_say_place(evidence, cpu->row.pc, place, sizeof(place)),
-		cpu->has_registers ? "" : ", by its last heartbeat");
-	put_line(out, line);
+	put_line(out, "        at %s%s",
+		 cpu->has_registers ? why_say_standing(evidence, cpu, place, sizeof(place))
+				    : why_say_place(evidence, cpu->row.pc, place, sizeof(place)),
+		 cpu->has_registers ? "" : ", by its last heartbeat");
 	for (uint32_t n = 0; n < frames; n++) {
-		why_say(line, sizeof(line), "        by %s",
-			why_say_frame(evidence, cpu, n, place, sizeof(place)));
-		put_line(out, line);
+		put_line(out, "        by %s", why_say_frame(evidence, cpu, n, place, sizeof(place)));
 	}
 }
 
@@ -212,30 +207,28 @@ static void put_events(struct base_output *out, const struct why_evidence *evide
 {
 	const uint32_t most = is_idle(evidence, cpu) ? EVENTS_IDLE : EVENTS;
 	const struct why_last *last = &cpu->last;
-	char line[512], when[WHY_WORDS];
+	char when[WHY_WORDS];
 
 	for (uint32_t n = last->count > most ? last->count - most : 0; n < last->count; n++) {
 		const struct why_event *event = &last->event[n];
 
 		why_say_ticks(evidence, why_age(evidence, event->stamp), when, sizeof(when));
-		why_say(line, sizeof(line), "        -%-9s %s", when, event->text);
-		put_line(out, line);
+		put_line(out, "        -%-9s %s", when, event->text);
 	}
 }
 
 static void put_thread(struct base_output *out, const struct why_evidence *evidence,
 		       const struct why_thread *thread)
 {
-	char line[512], actor[WHY_WORDS], when[WHY_WORDS], cpu[16] = "-";
+	char actor[WHY_WORDS], when[WHY_WORDS], cpu[16] = "-";
 	const uint32_t on = thread->has_holder ? thread->holder.cpu : thread->cpu;
 	const uint64_t seen = thread->last.count ? thread->last.event[thread->last.count - 1].stamp : 0;
 
 	if (on != KTRX_NO_CPU)
 		why_say(cpu, sizeof(cpu), "%" PRIu32, on);
-	why_say(line, sizeof(line), "%-32s %-9s CPU %-3s last event %s",
-		why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), why_say_state(thread), cpu,
-		ago(evidence, seen, when, sizeof(when)));
-	put_line(out, line);
+	put_line(out, "%-32s %-9s CPU %-3s last event %s",
+		 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), why_say_state(thread), cpu,
+		 ago(evidence, seen, when, sizeof(when)));
 	if (thread->has_holder)
 		put_holder(out, evidence, &thread->holder);
 }
@@ -272,16 +265,15 @@ static void put_threads(struct base_output *out, const struct why_evidence *evid
 /* Per CPU and thread, what is known of it. */
 static void put_evidence(struct base_output *out, const struct why_evidence *evidence, bool all)
 {
-	char line[sizeof(evidence->ended) * 4 + 32] = "end of the run: ";
-	char *at = line + strlen(line);
+	char ended[sizeof(evidence->ended) * 4 + 1];
 
-	*base_escape_text(at, evidence->ended, strlen(evidence->ended), sizeof(evidence->ended) * 4) = '\0';
+	*base_escape_text(ended, evidence->ended, strlen(evidence->ended), sizeof(ended) - 1) = '\0';
 	base_output_text(out, "\n");
-	if (*at)
-		put_line(out, line);
+	if (*ended)
+		put_line(out, "end of the run: %s", ended);
 	if (evidence->stood_before)
-		put_line(out, "nothing came from the machine while it was watched: it may have stood "
-			      "for longer than the times below say");
+		put_line(out, "nothing came from the machine while it was watched: it may have stood for "
+			      "longer than the times below say");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
@@ -300,9 +292,8 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 	put_threads(out, evidence, all);
 	if (evidence->left_out)
 		base_output_format(out,
-				   "%" PRIu64
-				   " events, rows and orders of locks are left out: no more than %u threads, "
-				   "%u CPUs and %u orders are told apart\n",
+				   "%" PRIu64 " events, rows and orders of locks are left out: no more than "
+				   "%u threads, %u CPUs and %u orders are told apart\n",
 				   evidence->left_out, WHY_THREADS, WHY_CPUS, KEYED_MAX);
 }
 
