@@ -20,6 +20,7 @@ UNIT_WITH_capture_summary := ktread_support ktread_writer ktread_sample
 UNIT_WITH_capture_view := ktread_support ktread_writer ktread_sample
 UNIT_WITH_doctor := script
 UNIT_WITH_export_perfetto := script test/perfetto/text.c
+UNIT_WITH_export_violations := script
 UNIT_WITH_flow := flow_support test/fake/hwt_script.c
 UNIT_WITH_hwt_read_images := hwt_reading hwt_write
 UNIT_WITH_hwt_read_memory := hwt_reading hwt_write
