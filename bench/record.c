@@ -307,6 +307,57 @@ static int print_bars(const struct times *times)
 	return held;
 }
 
+/* Facts by one call, and by an event and a call for the state (record/hooks.h). */
+static const struct fact {
+	const char *name;
+	void (*one)(uint64_t n);
+	void (*two)(uint64_t n);
+} facts[] = {
+#define FACT(name)                                             \
+	{                                                      \
+#name, hooks_##name##_one, hooks_##name##_two, \
+	}
+	FACT(switch),
+	FACT(wake),
+};
+#define FACTS (sizeof(facts) / sizeof(facts[0]))
+
+/* The two are timed in turns. */
+static void print_facts(const char *how)
+{
+	const int runs = bench_times(RUNS);
+
+	for (size_t n = 0; n < FACTS; n++) {
+		double one[RUNS], two[RUNS];
+
+		for (int run = 0; run < runs; run++) {
+			one[run] = own_time(facts[n].one, TIGHT_ROUNDS);
+			two[run] = own_time(facts[n].two, TIGHT_ROUNDS);
+		}
+		const double one_ns = median(one, runs), two_ns = median(two, runs);
+		const double one_steps = steps_per_round(facts[n].one),
+			     two_steps = steps_per_round(facts[n].two);
+
+		fprintf(stderr, "%-9s %-7s %10.2f %10.2f %10.0f %10.0f\n", facts[n].name, how, two_ns, one_ns,
+			two_steps, one_steps);
+		printf("{\"bench\":\"facts\",\"fact\":\"%s\",\"how\":\"%s\",\"two_ns\":%.3f,\"one_ns\":%.3f,"
+		       "\"two_instructions\":%.0f,\"one_instructions\":%.0f}\n",
+		       facts[n].name, how, two_ns, one_ns, two_steps, one_steps);
+	}
+}
+
+/* Last: the state cannot be followed again. */
+static void measure_facts(void)
+{
+	fprintf(stderr, "%-9s %-7s %10s %10s %10s %10s\n", "fact", "", "two, ns", "one, ns", "two, steps",
+		"one, steps");
+	print_facts("on");
+	ktrace_control("debug.ktr.state=0");
+	print_facts("event");
+	ktrace_control("sched.*=off");
+	print_facts("off");
+}
+
 int main(void)
 {
 	static _Alignas(64) unsigned char lent[4 * RING_SLOTS * KTRX_SLOT_SIZE];
@@ -318,11 +369,14 @@ int main(void)
 					      .blocks = 1,
 					      .memory = &memory };
 	struct times times;
+	int held;
 
 	if (ktrace_init(&config) != KTRACE_OK)
 		return 2;
 	thread_set_up(0);
 	times = measure();
 	print_variants(&times);
-	return print_bars(&times) || bench_short() ? 0 : 1;
+	held = print_bars(&times);
+	measure_facts();
+	return held || bench_short() ? 0 : 1;
 }

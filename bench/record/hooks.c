@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "hooks.h"
 
-#include <ktrace/hooks.h>
+#include <ktrace/facts.h>
 
 #include "loops.h"
 
@@ -42,6 +42,49 @@ static inline void sleep(void)
 	ktrace_thread_switch(OTHER, SELF);
 }
 
+/* Each fact by one call, and by two: an event that the kernel declares, and the state. */
+KTRACE_EVENT(sched, switch, "%u -> %u, old one in state %u", (uint32_t, prev), (uint32_t, next),
+	     (uint32_t, state));
+KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
+
+#define OPAQUE(name, value)    \
+	uint32_t name = value; \
+	KTRACE_COMPUTE_ONCE(name)
+static inline void switch_one(void)
+{
+	OPAQUE(self, SELF);
+	OPAQUE(other, OTHER);
+
+	ktrace_switch(self, other, 0);
+	ktrace_switch(other, self, 0);
+}
+
+static inline void switch_two(void)
+{
+	OPAQUE(self, SELF);
+	OPAQUE(other, OTHER);
+
+	KTRACE(sched, switch, self, other, 0);
+	ktrace_thread_switch(self, other);
+	KTRACE(sched, switch, other, self, 0);
+	ktrace_thread_switch(other, self);
+}
+
+static inline void wake_one(void)
+{
+	OPAQUE(self, SELF);
+
+	ktrace_wake(self);
+}
+
+static inline void wake_two(void)
+{
+	OPAQUE(self, SELF);
+
+	KTRACE(sched, wake, self);
+	ktrace_thread_wake(self);
+}
+
 #define LOOPS(name)                                \
 	void hooks_##name##_tight(uint64_t n)      \
 	{                                          \
@@ -61,3 +104,16 @@ LOOPS(mutex)
 LOOPS(interrupts)
 LOOPS(irq)
 LOOPS(sleep)
+
+#define ONE_LOOP(name)                           \
+	void hooks_##name(uint64_t n)            \
+	{                                        \
+		for (uint64_t i = 0; i < n; i++) \
+			name();                  \
+	}
+#undef FACT_LOOPS
+#define FACT_LOOPS(name)     \
+	ONE_LOOP(name##_one) \
+	ONE_LOOP(name##_two)
+FACT_LOOPS(switch)
+FACT_LOOPS(wake)

@@ -14,4 +14,11 @@ HOOK_LOOPS(interrupts); /* off and on */
 HOOK_LOOPS(irq);	/* an interrupt comes, is ended, goes */
 HOOK_LOOPS(sleep);	/* a thread sleeps, is woken, runs: two switches */
 
+/* A fact by one call of ktrace/facts.h, and by an event and a call for the state. */
+#define FACT_LOOPS(name)                     \
+	void hooks_##name##_one(uint64_t n); \
+	void hooks_##name##_two(uint64_t n)
+FACT_LOOPS(switch); /* to another thread and back */
+FACT_LOOPS(wake);
+
 #endif

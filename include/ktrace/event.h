@@ -158,26 +158,27 @@ struct ktrace_row {
 
 /*
  * The row: what is on goes through the slow path at first, which numbers the rows when the first event fires.
+ * `keep` is KTRACE_KEEP or KTRACE_KEEP_WITH_CODE.
  */
-#define KTRACE_ROW(id, state, flags, v1_id, mask_bit, count, codes, text)  \
-	static struct {                                                    \
-		struct ktrx_event event;                                   \
-		char strings[sizeof(text)];                                \
-	} id __attribute__((__section__("ktrace_events"), __aligned__(8))) \
-	KTRACE_KEEP = { { KTRX_EVENT_MAGIC,                                \
-			  KTRACE_ROW_SIZE(sizeof(text)),                   \
-			  KTRACE_STATE_LINKED(state),                      \
-			  (state),                                         \
-			  0,                                               \
-			  KTRACE_HEADER_SLOW,                              \
-			  v1_id,                                           \
-			  count,                                           \
-			  (flags),                                         \
-			  __LINE__,                                        \
-			  (mask_bit),                                      \
-			  0,                                               \
-			  { codes KTRACE_ZERO_IF_NONE(count) } },          \
-			text }
+#define KTRACE_ROW(keep, id, state, flags, v1_id, mask_bit, count, codes, text) \
+	static struct {                                                         \
+		struct ktrx_event event;                                        \
+		char strings[sizeof(text)];                                     \
+	} id __attribute__((__section__("ktrace_events"), __aligned__(8)))      \
+	keep = { { KTRX_EVENT_MAGIC,                                            \
+		   KTRACE_ROW_SIZE(sizeof(text)),                               \
+		   KTRACE_STATE_LINKED(state),                                  \
+		   (state),                                                     \
+		   0,                                                           \
+		   KTRACE_HEADER_SLOW,                                          \
+		   v1_id,                                                       \
+		   count,                                                       \
+		   (flags),                                                     \
+		   __LINE__,                                                    \
+		   (mask_bit),                                                  \
+		   0,                                                           \
+		   { codes KTRACE_ZERO_IF_NONE(count) } },                      \
+		 text }
 
 /*
  * The row of a place that records an event, as a variable of the enclosing block. An event that is not built
@@ -224,7 +225,7 @@ struct ktrace_row {
 		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, id, __VA_ARGS__),              \
 		id##_longest = KTRACE_LONGEST(id##_fixed + 0u, id##_strings + 0u),                   \
 	};                                                                                           \
-	KTRACE_ROW(id, state, flags, v1_id, 0, KTRACE_COUNT(__VA_ARGS__),                            \
+	KTRACE_ROW(KTRACE_KEEP, id, state, flags, v1_id, 0, KTRACE_COUNT(__VA_ARGS__),               \
 		   KTRACE_EACH(KTRACE_FIELD_CODES, id, __VA_ARGS__),                                 \
 		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__), \
 				      KTRACE_FIRST(__VA_ARGS__)));                                   \

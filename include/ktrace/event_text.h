@@ -87,28 +87,28 @@
 		KTRACE_TEXT_FORMAT(__VA_ARGS__)                \
 	} while (0)
 
-#define KTRACE_TEXT_1(...)                                                                                \
-	do {                                                                                              \
-		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                           \
-		KTRACE_UNEVALUATED_BEGIN                                                                  \
-		KTRACE_EACH(KTRACE_VALUE_CHECK, , __VA_ARGS__)                                            \
-		enum {                                                                                    \
-			ktrace_fixed = 0u KTRACE_EACH(KTRACE_VALUE_SIZE, , __VA_ARGS__),                  \
-			ktrace_strings = 0u KTRACE_EACH(KTRACE_VALUE_IS_STRING, , __VA_ARGS__),           \
-			ktrace_longest = KTRACE_LONGEST(ktrace_fixed + 0u, ktrace_strings + 0u),          \
-		};                                                                                        \
-		KTRACE_ROW(ktrace_here, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, 0, KTRACE_COUNT(__VA_ARGS__), \
-			   KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__),                                 \
-			   KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__));                                         \
-		KTRACE_UNEVALUATED_END                                                                    \
-		if (ktrace_event_is_on(&ktrace_here.event)) {                                             \
-			KTRACE_PACKER(ktrace_packer, ktrace_buffer, ktrace_fixed, ktrace_longest);        \
-			KTRACE_UNEVALUATED_BEGIN                                                          \
-			KTRACE_EACH(KTRACE_VALUE_PACK, &ktrace_packer, __VA_ARGS__)                       \
-			KTRACE_UNEVALUATED_END                                                            \
-			ktrace_emit_here(&ktrace_here.event, ktrace_buffer, ktrace_packer.at);            \
-		}                                                                                         \
-		KTRACE_TEXT_FORMAT(__VA_ARGS__)                                                           \
+#define KTRACE_TEXT_1(...)                                                                           \
+	do {                                                                                         \
+		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                      \
+		KTRACE_UNEVALUATED_BEGIN                                                             \
+		KTRACE_EACH(KTRACE_VALUE_CHECK, , __VA_ARGS__)                                       \
+		enum {                                                                               \
+			ktrace_fixed = 0u KTRACE_EACH(KTRACE_VALUE_SIZE, , __VA_ARGS__),             \
+			ktrace_strings = 0u KTRACE_EACH(KTRACE_VALUE_IS_STRING, , __VA_ARGS__),      \
+			ktrace_longest = KTRACE_LONGEST(ktrace_fixed + 0u, ktrace_strings + 0u),     \
+		};                                                                                   \
+		KTRACE_ROW(KTRACE_KEEP, ktrace_here, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, 0,          \
+			   KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__), \
+			   KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__));                                    \
+		KTRACE_UNEVALUATED_END                                                               \
+		if (ktrace_event_is_on(&ktrace_here.event)) {                                        \
+			KTRACE_PACKER(ktrace_packer, ktrace_buffer, ktrace_fixed, ktrace_longest);   \
+			KTRACE_UNEVALUATED_BEGIN                                                     \
+			KTRACE_EACH(KTRACE_VALUE_PACK, &ktrace_packer, __VA_ARGS__)                  \
+			KTRACE_UNEVALUATED_END                                                       \
+			ktrace_emit_here(&ktrace_here.event, ktrace_buffer, ktrace_packer.at);       \
+		}                                                                                    \
+		KTRACE_TEXT_FORMAT(__VA_ARGS__)                                                      \
 	} while (0)
 
 #endif

@@ -137,19 +137,19 @@
 
 #define KTR_TEXT(id, text) static const char id##_text[] __attribute__((__unused__)) = text
 
-#define KTR_DECLARE_1(id, bit, group, name, ...)                                                    \
-	KTR_CHECKS(id, bit, __VA_ARGS__)                                                            \
-	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                                                    \
-	enum {                                                                                      \
-		id##_built = 1,                                                                     \
-		id##_fixed = 0u KTRACE_EACH(KTR_FIELD_SIZE, id, __VA_ARGS__),                       \
-		id##_strings = 0u KTRACE_EACH(KTR_FIELD_IS_STRING, id, __VA_ARGS__),                \
-		id##_longest = KTRACE_LONGEST(id##_fixed + 0u, id##_strings + 0u),                  \
-	};                                                                                          \
-	KTRACE_ROW(id, KTR_BOOT_STATE, 0, KTRX_V1_NONE, (bit) + 1, KTRACE_COUNT(__VA_ARGS__),       \
-		   KTRACE_EACH(KTR_FIELD_CODE, id, __VA_ARGS__),                                    \
-		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTR_FIELD_STRINGS, id, __VA_ARGS__), \
-				      KTRACE_FIRST(__VA_ARGS__)));                                  \
+#define KTR_DECLARE_1(id, bit, group, name, ...)                                                           \
+	KTR_CHECKS(id, bit, __VA_ARGS__)                                                                   \
+	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                                                           \
+	enum {                                                                                             \
+		id##_built = 1,                                                                            \
+		id##_fixed = 0u KTRACE_EACH(KTR_FIELD_SIZE, id, __VA_ARGS__),                              \
+		id##_strings = 0u KTRACE_EACH(KTR_FIELD_IS_STRING, id, __VA_ARGS__),                       \
+		id##_longest = KTRACE_LONGEST(id##_fixed + 0u, id##_strings + 0u),                         \
+	};                                                                                                 \
+	KTRACE_ROW(KTRACE_KEEP, id, KTR_BOOT_STATE, 0, KTRX_V1_NONE, (bit) + 1, KTRACE_COUNT(__VA_ARGS__), \
+		   KTRACE_EACH(KTR_FIELD_CODE, id, __VA_ARGS__),                                           \
+		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTR_FIELD_STRINGS, id, __VA_ARGS__),        \
+				      KTRACE_FIRST(__VA_ARGS__)));                                         \
 	KTRACE_FUNCTIONS(id, place, KTR_FIELD_PARAMETER, KTR_FIELD_PACK, __VA_ARGS__)
 
 #define KTR_DECLARE_0(id, bit, group, name, ...)                           \

@@ -7,6 +7,7 @@
 #include "ktrace/clock.h"
 #include "ktrace/control.h"
 #include "ktrace/event.h"
+#include "ktrace/facts.h"
 #include "ktrace/hooks.h"
 #include "ktrace/settings.h"
 

@@ -10,7 +10,7 @@ static void add_one(volatile uint64_t *word)
 	ktrace_arch_fetch_add((uint64_t *)(uintptr_t)word, 1);
 }
 
-void ktrace_irq_enter(uint32_t irq)
+void ktrace_state_irq_enter(uint32_t irq, uint64_t now)
 {
 	struct ktrace_hook hook;
 
@@ -19,7 +19,12 @@ void ktrace_irq_enter(uint32_t irq)
 	hook.cpu->nesting = hook.cpu->nesting + 1;
 	add_one(&hook.cpu->irqs);
 	hook.cpu->irq = irq;
-	hook.cpu->irq_stamp = ktrace_hook_now(&hook);
+	hook.cpu->irq_stamp = ktrace_hook_at(&hook, now);
+}
+
+void ktrace_irq_enter(uint32_t irq)
+{
+	ktrace_state_irq_enter(irq, 0);
 }
 
 /* One that began before ktrace_init() is not counted. */

@@ -31,17 +31,16 @@ static void thread_wait_end(volatile struct ktrx_holder *row)
 		row->wait = KTRX_WAIT_NONE;
 }
 
-void ktrace_thread_block_at(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline,
-			    uintptr_t pc)
+void ktrace_state_block(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline,
+			uintptr_t pc, uint64_t now)
 {
 	volatile struct ktrx_holder *row;
 	struct ktrace_hook hook;
-	uint64_t now;
 
 	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
 		return;
 	row = ktrace_holder_claim(ktrace_hook_thread());
-	now = ktrace_hook_now(&hook);
+	now = ktrace_hook_at(&hook, now);
 	if (!row)
 		return;
 	if (row->wait != KTRX_WAIT_LOCK)
@@ -50,9 +49,15 @@ void ktrace_thread_block_at(const volatile void *object, const char *name, uint3
 	thread_state_set(row, KTRX_THREAD_WAITING, now);
 }
 
+void ktrace_thread_block_at(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline,
+			    uintptr_t pc)
+{
+	ktrace_state_block(object, name, kind, deadline, pc, 0);
+}
+
 void ktrace_thread_block(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline)
 {
-	ktrace_thread_block_at(object, name, kind, deadline, KTRACE_RETURN_ADDRESS);
+	ktrace_state_block(object, name, kind, deadline, KTRACE_RETURN_ADDRESS, 0);
 }
 
 static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)
@@ -170,19 +175,18 @@ static void idle_end(volatile struct ktrx_cpu *cpu, uint64_t now)
 	cpu->mode = KTRX_MODE_KERNEL;
 }
 
-void ktrace_thread_switch(uint32_t previous, uint32_t next)
+void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_t now)
 {
 	volatile struct ktrx_holder *from, *to;
 	struct ktrace_hook hook;
-	uint64_t now;
 
 	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
 		return;
-	now = ktrace_hook_now(&hook);
+	now = ktrace_hook_at(&hook, now);
 	from = ktrace_holder_find(previous);
 	to = ktrace_holder_claim(next);
 	if (previous != next) {
-		switch_check(&hook, from, KTRACE_RETURN_ADDRESS);
+		switch_check(&hook, from, pc);
 		hook.cpu->switch_stamp = now;
 		hook.cpu->switches = hook.cpu->switches + 1;
 		hook.cpu->thread = KTRX_W1_THREAD(next);
@@ -192,6 +196,11 @@ void ktrace_thread_switch(uint32_t previous, uint32_t next)
 	}
 	if (to)
 		thread_runs(to, &hook, now);
+}
+
+void ktrace_thread_switch(uint32_t previous, uint32_t next)
+{
+	ktrace_state_switch(previous, next, KTRACE_RETURN_ADDRESS, 0);
 }
 
 void ktrace_thread_exit(uint32_t thread)

@@ -137,6 +137,7 @@ UNIT_TESTS += kernel_$(1)
 UNIT_SRCS_kernel_$(1) := test/unit/kernel/$(1).c $(KERNEL_TEST_SRCS)
 UNIT_CFLAGS_kernel_$(1) := $(KERNEL_TEST_CFLAGS)
 endef
+$(eval $(call kernel_test,facts))
 $(eval $(call kernel_test,record))
 $(eval $(call kernel_test,ring))
 $(eval $(call kernel_test,hooks))

@@ -23,10 +23,11 @@ KTRACE_EVENT(call, text, "%s %u", (const char *, a), (uint32_t, b));
 KTRACE_EVENT(call, full, "%s %s %s %s %s %u", (const char *, a), (const char *, b), (const char *, c),
 	     (const char *, d), (const char *, e), (uint32_t, after));
 
-enum form { NONE, SOME, TEXT, HERE, EARLY, FORMS };
+enum form { NONE, SOME, TEXT, HERE, EARLY, FACT, FORMS };
 
-static const char *const names[FORMS] = { "call.none", "call.some", "call.text", "text.", "call.some" };
-static const uint32_t sizes[FORMS] = { 0, 12, 6 + 3, 4, 12 };
+static const char *const names[FORMS] = { "call.none", "call.some", "call.text",
+					  "text.",     "call.some", "sched.wake" };
+static const uint32_t sizes[FORMS] = { 0, 12, 6 + 3, 4, 12, 4 };
 
 /* What the functions below saw of themselves. */
 static struct {
@@ -92,8 +93,14 @@ __attribute__((noinline)) static void record_early(void)
 	KTRACE_EARLY(call, some, 0x1111, 0x2222);
 }
 
-static void (*const recorders[FORMS])(void) = { record_none, record_some, record_text, record_here,
-						record_early };
+__attribute__((noinline)) static void record_fact(void)
+{
+	TELL_TRUTH();
+	ktrace_wake(0x5555);
+}
+
+static void (*const recorders[FORMS])(void) = { record_none, record_some,  record_text,
+						record_here, record_early, record_fact };
 
 __attribute__((noinline)) static void middle(enum form form)
 {
@@ -169,9 +176,12 @@ static const struct checked_record *newest(uint32_t ring)
 
 static void check_payload(enum form form, const struct checked_record *record, uint32_t at)
 {
-	static const char *const bytes[FORMS] = { "", "\x11\x11\0\0\x22\x22\0\0\0\0\0\0",
-						  "\3\0abc\x33\x33\0\0", "\x44\x44\0\0",
-						  "\x11\x11\0\0\x22\x22\0\0\0\0\0\0" };
+	static const char *const bytes[FORMS] = { "",
+						  "\x11\x11\0\0\x22\x22\0\0\0\0\0\0",
+						  "\3\0abc\x33\x33\0\0",
+						  "\x44\x44\0\0",
+						  "\x11\x11\0\0\x22\x22\0\0\0\0\0\0",
+						  "\x55\x55\0\0" };
 
 	assert_memory_equal(record->payload + at, bytes[form], sizes[form]);
 	for (uint32_t i = at + sizes[form]; i < record->size; i++)

@@ -72,14 +72,21 @@ for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
 		have $compiler $arch || { skip "$arch $compiler: hooks" "not installed"; continue; }
 		compile $compiler $arch $hooks "$tmp/hooks.o" -O2
-		check "$arch $compiler: every hook is called" test "$(nm -u "$tmp/hooks.o" | grep -c ktrace_)" -eq 25
+		check "$arch $compiler: every hook is called" test "$(nm -u "$tmp/hooks.o" | grep -v fact_ | grep -c ktrace_)" -eq 25
+		check "$arch $compiler: every fact is recorded" test "$(nm -u "$tmp/hooks.o" | grep -c ktrace_fact_)" -eq 14
 		for out in KTRACE_STATE=0 KTRACE_DISABLE=1; do
 			compile $compiler $arch $hooks "$tmp/hooks.o" -O2 -D$out
 			code $arch "$tmp/hooks.o" hooks >"$tmp/hooks"
 			code $arch "$tmp/hooks.o" nothing >"$tmp/nothing"
 			same "$arch $compiler $out: hooks take no byte" "$tmp/nothing" "$tmp/hooks"
-			equal "$arch $compiler $out: no hook is called" '' "$(nm -u "$tmp/hooks.o")"
+			equal "$arch $compiler $out: no hook is called" '' "$(nm -u "$tmp/hooks.o" | grep -v ktrace_fact_)"
 		done
+		code $arch "$tmp/hooks.o" facts >"$tmp/hooks"
+		same "$arch $compiler: facts left out take no byte" "$tmp/nothing" "$tmp/hooks"
+		equal "$arch $compiler: of facts left out nothing is called" '' "$(nm -u "$tmp/hooks.o")"
+		compile $compiler $arch $hooks "$tmp/hooks.o" -O2 -DKTRACE_SELECT=1
+		equal "$arch $compiler: facts without events keep the state" 0 "$(nm -u "$tmp/hooks.o" | grep -c ktrace_fact_)"
+		check "$arch $compiler: facts without events declare none" sh -c "! readelf -SW $tmp/hooks.o | grep ktrace_events"
 	done
 done
 

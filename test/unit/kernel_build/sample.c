@@ -59,6 +59,9 @@ void kernel_main(const char *path, int x)
 	const struct ktrace_console console = { put, KTRACE_NULL, 24, &x };
 
 	KTRACE(sched, switch, 1, 2, 3);
+	ktrace_thread_switch(1, 2);
+	ktrace_switch(1, 2, 0); /* the library's event of that name, beside the kernel's own */
+	ktrace_acquire(path, KTRACE_BY_CPU);
 	KTRACE(irq, spurious);
 	KTRACE(unix, send, 1);
 	KTRACE_EARLY(current, running, 2);

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Facts: one call records the standard event of doc/events.md and keeps the state (hooks.h).
+ *
+ *	ktrace_switch(previous->id, next->id, previous->state);
+ *
+ * A call is named for its event: ktrace_switch() records sched.switch. Where the call stands, how often it is
+ * called and in which context is said in hooks.h, at the state that the call keeps. Arguments are evaluated
+ * even when nothing is recorded.
+ *
+ * Each half can be left out:
+ *	the event	ktrace=-sched.switch while the kernel runs; -DKTRACE_NO_sched=1 leaves no code
+ *	the state	debug.ktr.state=0 while the kernel runs; -DKTRACE_STATE=0 leaves no code
+ *
+ * A file that calls none of these declares none of their events. A file that does has an event of its own, as
+ * with KTRACE_EVENT() in a header.
+ *
+ * A kernel adds fields of its own in ktrace_port.h: what is added to the text, and the fields, each after a
+ * comma. The call takes them as its last arguments.
+ *
+ *	#define KTRACE_SWITCH_TEXT   " after %llu ns"
+ *	#define KTRACE_SWITCH_FIELDS , (unsigned long long, ran, ns)
+ *
+ *	ktrace_switch(previous->id, next->id, previous->state, ran_ns);
+ */
+#ifndef KTRACE_FACTS_H
+#define KTRACE_FACTS_H
+
+#include "ktrace/event.h"
+#include "ktrace/hooks.h"
+#include "ktrx/v1.h"
+
+#ifndef KTRACE_SWITCH_FIELDS
+#define KTRACE_SWITCH_TEXT ""
+#define KTRACE_SWITCH_FIELDS
+#endif
+#ifndef KTRACE_WAKE_FIELDS
+#define KTRACE_WAKE_TEXT ""
+#define KTRACE_WAKE_FIELDS
+#endif
+#ifndef KTRACE_BLOCK_FIELDS
+#define KTRACE_BLOCK_TEXT ""
+#define KTRACE_BLOCK_FIELDS
+#endif
+#ifndef KTRACE_CONTEND_FIELDS
+#define KTRACE_CONTEND_TEXT ""
+#define KTRACE_CONTEND_FIELDS
+#endif
+#ifndef KTRACE_ACQUIRE_FIELDS
+#define KTRACE_ACQUIRE_TEXT ""
+#define KTRACE_ACQUIRE_FIELDS
+#endif
+#ifndef KTRACE_INTERRUPT_FIELDS
+#define KTRACE_INTERRUPT_TEXT ""
+#define KTRACE_INTERRUPT_FIELDS
+#endif
+#ifndef KTRACE_FAULT_FIELDS
+#define KTRACE_FAULT_TEXT ""
+#define KTRACE_FAULT_FIELDS
+#endif
+
+/* Text and fields of each event. */
+/* clang-format off */
+#define KTRACE_FACT_SWITCH                                                                      \
+	"%u -> %u, old one in state %u" KTRACE_SWITCH_TEXT, (uint32_t, prev), (uint32_t, next), \
+		(uint32_t, state) KTRACE_SWITCH_FIELDS
+#define KTRACE_FACT_WAKE "%u" KTRACE_WAKE_TEXT, (uint32_t, thread) KTRACE_WAKE_FIELDS
+#define KTRACE_FACT_BLOCK                                                                              \
+	"for %p by %u, kind %u" KTRACE_BLOCK_TEXT, (const volatile void *, queue), (uint32_t, thread), \
+		(uint8_t, kind) KTRACE_BLOCK_FIELDS
+#define KTRACE_FACT_EXIT "%u", (uint32_t, thread)
+#define KTRACE_FACT_CONTEND                                                                             \
+	"%p %s held by %s %u" KTRACE_CONTEND_TEXT, (const volatile void *, lock), (const char *, name), \
+		(const char *, kind), (uint32_t, holder) KTRACE_CONTEND_FIELDS
+#define KTRACE_FACT_ACQUIRE                                            \
+	"%p by %p" KTRACE_ACQUIRE_TEXT, (const volatile void *, lock), \
+		(const void *, place) KTRACE_ACQUIRE_FIELDS
+#define KTRACE_FACT_RELEASE   "%p", (const volatile void *, lock)
+#define KTRACE_FACT_INTERRUPT "%u" KTRACE_INTERRUPT_TEXT, (uint32_t, irq) KTRACE_INTERRUPT_FIELDS
+#define KTRACE_FACT_IRQ	      "%u", (uint32_t, irq)
+#define KTRACE_FACT_SEND      "to CPU %u: %#x", (uint32_t, cpu), (uint32_t, what)
+#define KTRACE_FACT_RECEIVE   "%#x", (uint32_t, what)
+#define KTRACE_FACT_FAULT                                                    \
+	"%#llx from %#llx" KTRACE_FAULT_TEXT, (unsigned long long, address), \
+		(unsigned long long, ip) KTRACE_FAULT_FIELDS
+#define KTRACE_FACT_FAULT_EXIT "%#llx %s", (unsigned long long, address), (const char *, how)
+
+/* clang-format on */
+
+/* Parameters and arguments for the fields that a kernel adds. */
+#define KTRACE_EXTRA(fact)	     KTRACE_EACH(KTRACE_PARAMETER, , "" KTRACE_##fact##_FIELDS)
+#define KTRACE_EXTRA_ARGUMENTS(fact) KTRACE_EACH(KTRACE_ARGUMENT, , "" KTRACE_##fact##_FIELDS)
+
+/*
+ * Declares ktrace_row_<fact>(): a function that returns the event. Its row goes into the files that call it,
+ * so a kernel has only the events that it uses.
+ */
+#define KTRACE_FACT_CODE(c, n, field) KTRACE_TYPE(KTRACE_FIELD_TYPE field),
+#define KTRACE_FACT_ROW(fact, group, name, v1_id, ...)                                                       \
+	KTRACE_INLINE struct ktrx_event *ktrace_row_##fact(void)                                             \
+	{                                                                                                    \
+		KTRACE_ROW(KTRACE_KEEP_WITH_CODE, row, KTRX_STATE_RECORD, 0, v1_id, 0,                       \
+			   KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_FACT_CODE, , __VA_ARGS__),          \
+			   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__), \
+					      KTRACE_FIRST(__VA_ARGS__)));                                   \
+		return &row.event;                                                                           \
+	}
+
+/*
+ * The body of a call. If the event is on, `record` records it and keeps the state; else `state` keeps the
+ * state. `condition`: when there is an event at all.
+ */
+#define KTRACE_FACT_CALL(group, ...) \
+	KTRACE_PASTE(KTRACE_FACT_CALL_, KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group))(__VA_ARGS__)
+#define KTRACE_FACT_CALL_1(fact, condition, record, state)             \
+	struct ktrx_event *event = ktrace_row_##fact();                \
+	if (KTRACE_UNLIKELY((condition) && ktrace_event_is_on(event))) \
+		record;                                                \
+	else                                                           \
+		state;                                                 \
+	KTRACE_COME_BACK()
+#define KTRACE_FACT_CALL_0(fact, condition, record, state) \
+	struct ktrx_event *event = KTRACE_NULL;            \
+	if (0)                                             \
+		record;                                    \
+	else                                               \
+		state;                                     \
+	KTRACE_COME_BACK()
+
+KTRACE_BEGIN_C
+
+KTRACE_FACT_ROW(switch, "sched", "switch", KTRX1_CTX_SWITCH, KTRACE_FACT_SWITCH)
+KTRACE_FACT_ROW(wake, "sched", "wake", KTRX_V1_NONE, KTRACE_FACT_WAKE)
+KTRACE_FACT_ROW(block, "sched", "block", KTRX1_WAITQ_SLEEP, KTRACE_FACT_BLOCK)
+KTRACE_FACT_ROW(exit, "sched", "exit", KTRX_V1_NONE, KTRACE_FACT_EXIT)
+KTRACE_FACT_ROW(contend, "lock", "contend", KTRX_V1_NONE, KTRACE_FACT_CONTEND)
+KTRACE_FACT_ROW(acquire, "lock", "acquire", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
+KTRACE_FACT_ROW(try, "lock", "try", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
+KTRACE_FACT_ROW(release, "lock", "release", KTRX_V1_NONE, KTRACE_FACT_RELEASE)
+KTRACE_FACT_ROW(irq_enter, "irq", "enter", KTRX_V1_NONE, KTRACE_FACT_INTERRUPT)
+KTRACE_FACT_ROW(irq_exit, "irq", "exit", KTRX_V1_NONE, KTRACE_FACT_IRQ)
+KTRACE_FACT_ROW(irq_eoi, "irq", "eoi", KTRX_V1_NONE, KTRACE_FACT_IRQ)
+KTRACE_FACT_ROW(ipi_send, "ipi", "send", KTRX_V1_NONE, KTRACE_FACT_SEND)
+KTRACE_FACT_ROW(ipi_receive, "ipi", "receive", KTRX_V1_NONE, KTRACE_FACT_RECEIVE)
+KTRACE_FACT_ROW(fault_enter, "mm", "fault_enter", KTRX1_PAGE_FAULT, KTRACE_FACT_FAULT)
+KTRACE_FACT_ROW(fault_exit, "mm", "fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_EXIT)
+
+/*
+ * In kernel/core: record the event and keep the state. The site of the event is where these return to; `pc` is
+ * the place for the state, 0: the same.
+ */
+__attribute__((__noinline__)) void ktrace_fact_switch(struct ktrx_event *event, uint32_t previous,
+						      uint32_t next, uint32_t state KTRACE_EXTRA(SWITCH));
+__attribute__((__noinline__)) void ktrace_fact_wake(struct ktrx_event *event,
+						    uint32_t thread KTRACE_EXTRA(WAKE));
+__attribute__((__noinline__)) void ktrace_fact_block(struct ktrx_event *event, const volatile void *object,
+						     const char *name, uint32_t kind, uint64_t deadline,
+						     uintptr_t pc KTRACE_EXTRA(BLOCK));
+__attribute__((__noinline__)) void ktrace_fact_exit(struct ktrx_event *event, uint32_t thread);
+__attribute__((__noinline__)) void ktrace_fact_contend(struct ktrx_event *event, const volatile void *lock,
+						       const char *name, uint32_t by, uint32_t owner,
+						       uintptr_t pc KTRACE_EXTRA(CONTEND));
+__attribute__((__noinline__)) void ktrace_fact_acquire(struct ktrx_event *event, const volatile void *lock,
+						       uint32_t by, uintptr_t pc KTRACE_EXTRA(ACQUIRE));
+__attribute__((__noinline__)) void ktrace_fact_release(struct ktrx_event *event, const volatile void *lock,
+						       uint32_t by, uintptr_t pc);
+__attribute__((__noinline__)) void ktrace_fact_irq_enter(struct ktrx_event *event, uint32_t irq,
+							 int state KTRACE_EXTRA(INTERRUPT));
+__attribute__((__noinline__)) void ktrace_fact_irq_exit(struct ktrx_event *event, uint32_t irq, int state);
+__attribute__((__noinline__)) void ktrace_fact_irq_eoi(struct ktrx_event *event, uint32_t irq);
+__attribute__((__noinline__)) void ktrace_fact_ipi_send(struct ktrx_event *event, uint32_t cpu,
+							uint32_t what);
+__attribute__((__noinline__)) void ktrace_fact_ipi_receive(struct ktrx_event *event, uint32_t what);
+__attribute__((__noinline__)) void ktrace_fact_fault_enter(struct ktrx_event *event, uint64_t address,
+							   uint64_t ip KTRACE_EXTRA(FAULT));
+__attribute__((__noinline__)) void ktrace_fact_fault_exit(struct ktrx_event *event, uint64_t address,
+							  const char *how);
+
+/* ---- Threads ----------------------------------------------------------------------------------- */
+
+/*
+ * sched.switch, and which thread runs: see ktrace_thread_switch(). `state` is what the previous thread goes
+ * into, as doc/events.md has it. A switch to the same thread is not recorded.
+ */
+KTRACE_INLINE void ktrace_switch(uint32_t previous, uint32_t next, uint32_t state KTRACE_EXTRA(SWITCH))
+{
+	KTRACE_FACT_CALL(sched, switch, previous != next,
+			 ktrace_fact_switch(event, previous, next, state KTRACE_EXTRA_ARGUMENTS(SWITCH)),
+			 ktrace_thread_switch(previous, next));
+}
+
+/* sched.wake, and that the thread can run: see ktrace_thread_wake(). */
+KTRACE_INLINE void ktrace_wake(uint32_t thread KTRACE_EXTRA(WAKE))
+{
+	KTRACE_FACT_CALL(sched, wake, 1, ktrace_fact_wake(event, thread KTRACE_EXTRA_ARGUMENTS(WAKE)),
+			 ktrace_thread_wake(thread));
+}
+
+/* sched.block, and what the running thread waits for: see ktrace_thread_block(). */
+KTRACE_INLINE void ktrace_block(const volatile void *object, const char *name, uint32_t kind,
+				uint64_t deadline KTRACE_EXTRA(BLOCK))
+{
+	KTRACE_FACT_CALL(
+		sched, block, 1,
+		ktrace_fact_block(event, object, name, kind, deadline, 0 KTRACE_EXTRA_ARGUMENTS(BLOCK)),
+		ktrace_thread_block(object, name, kind, deadline));
+}
+
+KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name, uint32_t kind,
+				   uint64_t deadline, uintptr_t pc KTRACE_EXTRA(BLOCK))
+{
+	KTRACE_FACT_CALL(
+		sched, block, 1,
+		ktrace_fact_block(event, object, name, kind, deadline, pc KTRACE_EXTRA_ARGUMENTS(BLOCK)),
+		ktrace_thread_block_at(object, name, kind, deadline, pc));
+}
+
+/*
+ * sched.exit, and that the thread is forgotten: see ktrace_thread_exit(). Recorded only when the thread itself
+ * calls. May be called again where the memory of the thread is given back.
+ */
+KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
+{
+	KTRACE_FACT_CALL(sched, exit, 1, ktrace_fact_exit(event, thread), ktrace_thread_exit(thread));
+}
+
+/* ---- Locks ------------------------------------------------------------------------------------- */
+
+/*
+ * lock.contend, and what is waited for: see ktrace_lock_wait(). A wait that ends without the lock ends with
+ * ktrace_lock_give_up().
+ */
+KTRACE_INLINE void ktrace_contend(const volatile void *lock, const char *name, uint32_t by,
+				  uint32_t owner KTRACE_EXTRA(CONTEND))
+{
+	KTRACE_FACT_CALL(lock, contend, 1,
+			 ktrace_fact_contend(event, lock, name, by, owner, 0 KTRACE_EXTRA_ARGUMENTS(CONTEND)),
+			 ktrace_lock_wait(lock, name, by, owner));
+}
+
+KTRACE_INLINE void ktrace_contend_at(const volatile void *lock, const char *name, uint32_t by, uint32_t owner,
+				     uintptr_t pc KTRACE_EXTRA(CONTEND))
+{
+	KTRACE_FACT_CALL(
+		lock, contend, 1,
+		ktrace_fact_contend(event, lock, name, by, owner, pc KTRACE_EXTRA_ARGUMENTS(CONTEND)),
+		ktrace_lock_wait_at(lock, name, by, owner, pc));
+}
+
+/* lock.acquire, and who holds the lock: see ktrace_lock_acquire(). */
+KTRACE_INLINE void ktrace_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
+{
+	KTRACE_FACT_CALL(lock, acquire, 1,
+			 ktrace_fact_acquire(event, lock, by, 0 KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
+			 ktrace_lock_acquire(lock, by));
+}
+
+KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
+				     uintptr_t pc KTRACE_EXTRA(ACQUIRE))
+{
+	KTRACE_FACT_CALL(lock, acquire, 1,
+			 ktrace_fact_acquire(event, lock, by, pc KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
+			 ktrace_lock_acquire_at(lock, by, pc));
+}
+
+/* lock.try instead: the lock was taken by a try that would not have waited. */
+KTRACE_INLINE void ktrace_try_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
+{
+	KTRACE_FACT_CALL(lock, try, 1,
+			 ktrace_fact_acquire(event, lock, by, 0 KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
+			 ktrace_lock_acquire(lock, by));
+}
+
+KTRACE_INLINE void ktrace_try_acquire_at(const volatile void *lock, uint32_t by,
+					 uintptr_t pc KTRACE_EXTRA(ACQUIRE))
+{
+	KTRACE_FACT_CALL(lock, try, 1,
+			 ktrace_fact_acquire(event, lock, by, pc KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
+			 ktrace_lock_acquire_at(lock, by, pc));
+}
+
+/* lock.release, and that the lock is no longer held: see ktrace_lock_release(). */
+KTRACE_INLINE void ktrace_release(const volatile void *lock, uint32_t by)
+{
+	KTRACE_FACT_CALL(lock, release, 1, ktrace_fact_release(event, lock, by, 0),
+			 ktrace_lock_release(lock, by));
+}
+
+KTRACE_INLINE void ktrace_release_at(const volatile void *lock, uint32_t by, uintptr_t pc)
+{
+	KTRACE_FACT_CALL(lock, release, 1, ktrace_fact_release(event, lock, by, pc),
+			 ktrace_lock_release_at(lock, by, pc));
+}
+
+/* ---- Interrupts, page faults ------------------------------------------------------------------- */
+
+/* irq.enter and irq.exit, and that a handler runs: see ktrace_irq_enter(). */
+KTRACE_INLINE void ktrace_interrupt_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
+{
+	KTRACE_FACT_CALL(irq, irq_enter, 1,
+			 ktrace_fact_irq_enter(event, irq, 1 KTRACE_EXTRA_ARGUMENTS(INTERRUPT)),
+			 ktrace_irq_enter(irq));
+}
+
+KTRACE_INLINE void ktrace_interrupt_exit(uint32_t irq)
+{
+	KTRACE_FACT_CALL(irq, irq_exit, 1, ktrace_fact_irq_exit(event, irq, 1), ktrace_irq_exit(irq));
+}
+
+/* The events alone, for an interrupt that the controller is not told of, such as an NMI. */
+KTRACE_INLINE void ktrace_nmi_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
+{
+	KTRACE_FACT_CALL(irq, irq_enter, 1,
+			 ktrace_fact_irq_enter(event, irq, 0 KTRACE_EXTRA_ARGUMENTS(INTERRUPT)), (void)0);
+}
+
+KTRACE_INLINE void ktrace_nmi_exit(uint32_t irq)
+{
+	KTRACE_FACT_CALL(irq, irq_exit, 1, ktrace_fact_irq_exit(event, irq, 0), (void)0);
+}
+
+/* irq.eoi, and that the controller was told: see ktrace_irq_eoi(). */
+KTRACE_INLINE void ktrace_eoi(uint32_t irq)
+{
+	KTRACE_FACT_CALL(irq, irq_eoi, 1, ktrace_fact_irq_eoi(event, irq), ktrace_irq_eoi(irq));
+}
+
+/*
+ * ipi.send: before another CPU is interrupted. ipi.receive: by that CPU, with all that it found asked for. No
+ * state is kept; the wait for an answer is state alone: ktrace_ipi_wait().
+ */
+KTRACE_INLINE void ktrace_ipi_send(uint32_t cpu, uint32_t what)
+{
+	KTRACE_FACT_CALL(ipi, ipi_send, 1, ktrace_fact_ipi_send(event, cpu, what), (void)0);
+}
+
+KTRACE_INLINE void ktrace_ipi_receive(uint32_t what)
+{
+	KTRACE_FACT_CALL(ipi, ipi_receive, 1, ktrace_fact_ipi_receive(event, what), (void)0);
+}
+
+/*
+ * mm.fault_enter, mm.fault_exit: at both ends of the page-fault handler. `ip`: the instruction that faulted.
+ * `how`: how the fault was resolved, as text. No state is kept.
+ */
+KTRACE_INLINE void ktrace_fault_enter(uint64_t address, uint64_t ip KTRACE_EXTRA(FAULT))
+{
+	KTRACE_FACT_CALL(mm, fault_enter, 1,
+			 ktrace_fact_fault_enter(event, address, ip KTRACE_EXTRA_ARGUMENTS(FAULT)), (void)0);
+}
+
+KTRACE_INLINE void ktrace_fault_exit(uint64_t address, const char *how)
+{
+	KTRACE_FACT_CALL(mm, fault_exit, 1, ktrace_fact_fault_exit(event, address, how), (void)0);
+}
+
+KTRACE_END_C
+
+#endif

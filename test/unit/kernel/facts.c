@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Facts: one call records the event and keeps the state, and each half does without the other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/core/state.h"
+#include "test/fake/checker.h"
+#include "test/fake/machine.h"
+
+#define OBJECT	 ((const void *)0x1234)
+#define PLACE	 0x7777u
+#define SELF	 7u
+#define DEADLINE 1000000u
+
+/* An event that a kernel declares itself goes beside the library's. */
+KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
+
+static int boot(void **state)
+{
+	fake_reset(state);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	fake.thread = SELF;
+	fake.step = 10;
+	return 0;
+}
+
+static struct ktrx_cpu *cpu(void)
+{
+	return &ktrace_state.cpu[fake.cpu];
+}
+
+/* The row of a thread; NULL: none. */
+static struct ktrx_holder *thread(uint32_t number)
+{
+	for (uint32_t n = 0; n < FAKE_HOLDERS; n++)
+		if (ktrace_state.holder[ktrace_state.cpus + n].id == number + 1)
+			return &ktrace_state.holder[ktrace_state.cpus + n];
+	return NULL;
+}
+
+/* The only record since the last look is of this event, whose first numbers are these. */
+static const struct checked_record *recorded(const char *name, uint32_t *seen)
+{
+	const struct checked_ring *ring = check_ring(1);
+
+	assert_int_equal(ring->invalid, 0);
+	assert_int_equal(ring->records, *seen + 1);
+	*seen = ring->records;
+	assert_int_equal(ring->record[*seen - 1].event, fake_row(name)->id);
+	return &ring->record[*seen - 1];
+}
+
+static void assert_nothing(uint32_t seen)
+{
+	assert_int_equal(check_ring(1)->records, seen);
+}
+
+static void a_switch_is_recorded_and_kept_with_one_clock_reading(void **state)
+{
+	const struct checked_record *record;
+	uint32_t seen = 0;
+	uint64_t clock;
+
+	(void)state;
+	ktrace_switch(SELF, 8, 2);
+	clock = fake.clock;
+	record = recorded("sched.switch", &seen);
+	assert_int_equal(payload_bits(record, 0, 4), SELF);
+	assert_int_equal(payload_bits(record, 4, 4), 8);
+	assert_int_equal(payload_bits(record, 8, 4), 2);
+	assert_int_equal(cpu()->thread, 8);
+	assert_int_equal(cpu()->switch_stamp, clock);
+	ktrace_switch(8, SELF, 0);
+	assert_int_equal(fake.clock, clock + fake.step);
+	recorded("sched.switch", &seen);
+	assert_int_equal(cpu()->switch_stamp, fake.clock);
+	ktrace_switch(SELF, SELF, 0);
+	assert_nothing(seen);
+	assert_int_equal(thread(SELF)->state, KTRX_THREAD_RUNNING);
+}
+
+static void sleep_and_wake(void **state)
+{
+	const struct checked_record *record;
+	uint32_t seen = 0;
+
+	(void)state;
+	ktrace_block_at(OBJECT, "queue", KTRX_WAIT_EVENT, DEADLINE, PLACE);
+	record = recorded("sched.block", &seen);
+	assert_int_equal(payload_bits(record, 0, 8), (uintptr_t)OBJECT);
+	assert_int_equal(payload_bits(record, 8, 4), SELF);
+	assert_int_equal(payload_bits(record, 12, 1), KTRX_WAIT_EVENT);
+	assert_int_equal(thread(SELF)->wait, KTRX_WAIT_EVENT);
+	assert_int_equal(thread(SELF)->wait_pc, PLACE);
+	assert_int_equal(thread(SELF)->deadline, DEADLINE);
+	assert_int_equal(thread(SELF)->wait_stamp, fake.clock);
+	ktrace_wake(SELF);
+	assert_int_equal(check_ring(1)->records, ++seen);
+	assert_int_equal(thread(SELF)->state, KTRX_THREAD_RUNNABLE);
+	ktrace_thread_end(SELF);
+	recorded("sched.exit", &seen);
+	assert_null(thread(SELF));
+	ktrace_thread_end(9); /* by another thread: its memory is given back */
+	assert_nothing(seen);
+}
+
+static void locks(void **state)
+{
+	const struct checked_record *record;
+	struct ktrx_holder *here;
+	uint32_t seen = 0;
+
+	(void)state;
+	here = &ktrace_state.holder[0];
+	ktrace_contend(OBJECT, "lock", KTRACE_BY_CPU, 1);
+	record = recorded("lock.contend", &seen);
+	assert_int_equal(payload_bits(record, 0, 8), (uintptr_t)OBJECT);
+	assert_memory_equal(record->payload + 8, "\4\0lock\3\0CPU\1\0\0\0", 15);
+	assert_int_equal(here->wait, KTRX_WAIT_SPIN);
+	ktrace_acquire_at(OBJECT, KTRACE_BY_CPU, PLACE);
+	record = recorded("lock.acquire", &seen);
+	assert_int_equal(payload_bits(record, 8, 8), PLACE);
+	assert_int_equal(here->held[0].pc, PLACE);
+	assert_int_equal(here->wait, KTRX_WAIT_NONE);
+	ktrace_release(OBJECT, KTRACE_BY_CPU);
+	recorded("lock.release", &seen);
+	assert_int_equal(here->held_count, 0);
+	ktrace_try_acquire(OBJECT, KTRACE_BY_CPU);
+	record = recorded("lock.try", &seen);
+	assert_int_equal(payload_bits(record, 8, 8), here->held[0].pc);
+	assert_int_equal(here->held_count, 1);
+}
+
+static void interrupts(void **state)
+{
+	uint32_t seen = 0;
+
+	(void)state;
+	ktrace_interrupt_enter(3);
+	assert_int_equal(payload_bits(recorded("irq.enter", &seen), 0, 4), 3);
+	assert_int_equal(cpu()->nesting, 1);
+	assert_int_equal(cpu()->irq_stamp, fake.clock);
+	ktrace_nmi_enter(2);
+	ktrace_nmi_exit(2);
+	seen++;
+	recorded("irq.exit", &seen);
+	assert_int_equal(cpu()->nesting, 1);
+	assert_int_equal(cpu()->irqs, 1);
+	ktrace_eoi(3);
+	recorded("irq.eoi", &seen);
+	assert_int_equal(cpu()->eois, 1);
+	ktrace_interrupt_exit(3);
+	recorded("irq.exit", &seen);
+	assert_int_equal(cpu()->nesting, 0);
+}
+
+static void facts_without_state(void **state)
+{
+	const struct checked_record *record;
+	uint32_t seen = 0;
+
+	(void)state;
+	ktrace_ipi_send(1, 4);
+	record = recorded("ipi.send", &seen);
+	assert_int_equal(payload_bits(record, 0, 8), UINT64_C(4) << 32 | 1);
+	ktrace_ipi_receive(4);
+	recorded("ipi.receive", &seen);
+	ktrace_fault_enter(0x5000, 0x6000);
+	assert_int_equal(payload_bits(recorded("mm.fault_enter", &seen), 8, 8), 0x6000);
+	ktrace_fault_exit(0x5000, "zero");
+	assert_memory_equal(recorded("mm.fault_exit", &seen)->payload + 8, "\4\0zero", 6);
+}
+
+static void events_that_are_off_leave_the_state(void **state)
+{
+	(void)state;
+	assert_int_equal(ktrace_control("sched=off,lock=off,irq=off"), KTRACE_OK);
+	const uint32_t seen = check_ring(1)->records;
+
+	ktrace_switch(SELF, 8, 2);
+	ktrace_acquire(OBJECT, KTRACE_BY_CPU);
+	ktrace_interrupt_enter(3);
+	assert_nothing(seen);
+	assert_int_equal(cpu()->thread, 8);
+	assert_int_equal(ktrace_state.holder[0].held_count, 1);
+	assert_int_equal(cpu()->nesting, 1);
+	assert_int_equal(cpu()->irq_stamp, fake.clock);
+}
+
+static void the_state_that_is_off_leaves_the_events(void **state)
+{
+	uint32_t seen = 0;
+
+	(void)state;
+	assert_int_equal(ktrace_control("debug.ktr.state=0"), KTRACE_OK);
+	ktrace_switch(SELF, 8, 2);
+	recorded("sched.switch", &seen);
+	ktrace_acquire(OBJECT, KTRACE_BY_CPU);
+	recorded("lock.acquire", &seen);
+	ktrace_interrupt_enter(3);
+	recorded("irq.enter", &seen);
+	assert_int_equal(cpu()->thread, 0);
+	assert_int_equal(ktrace_state.holder[0].held_count, 0);
+	assert_int_equal(cpu()->nesting, 0);
+}
+
+/* State hooks of earlier versions never record, so a kernel with an event of its own records it once. */
+static void old_spelling_records_once(void **state)
+{
+	uint32_t seen = 0;
+
+	(void)state;
+	KTRACE(sched, wake, SELF);
+	ktrace_thread_wake(SELF);
+	assert_int_equal(check_ring(1)->records, ++seen);
+	ktrace_thread_switch(SELF, 8);
+	ktrace_lock_acquire(OBJECT, KTRACE_BY_CPU);
+	ktrace_irq_enter(3);
+	assert_nothing(seen);
+	assert_int_equal(cpu()->thread, 8);
+	assert_int_equal(cpu()->nesting, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_switch_is_recorded_and_kept_with_one_clock_reading, boot),
+		cmocka_unit_test_setup(sleep_and_wake, boot),
+		cmocka_unit_test_setup(locks, boot),
+		cmocka_unit_test_setup(interrupts, boot),
+		cmocka_unit_test_setup(facts_without_state, boot),
+		cmocka_unit_test_setup(events_that_are_off_leave_the_state, boot),
+		cmocka_unit_test_setup(the_state_that_is_off_leaves_the_events, boot),
+		cmocka_unit_test_setup(old_spelling_records_once, boot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
