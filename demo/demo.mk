@@ -31,10 +31,11 @@ FEATURES ?= ktrace-all
 DEMO_COMMA := ,
 DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))
 DEMO_FEATURES := $(or $(filter-out ktrace,$(DEMO_FEATURES)),ktrace-all)
-# Groups are where events are declared, so that is where a name is looked for.
+# Groups are where events are declared, so that is where a name is looked for: in the demo, and among the library's facts.
 ifneq ($(DEMO_FEATURES),ktrace-all)
+DEMO_FACT_GROUPS := $(shell grep '^KTRACE_FACT_ROW' include/ktrace/facts.h | cut -d '"' -f 2)
 DEMO_GROUPS := $(sort $(shell grep -rhoE 'KTRACE_EVENT[A-Z0-9_]*.[A-Z0-9_, ]*[a-z0-9_]+' demo/kern demo/arch | \
-	sed 's/.*[^a-z0-9_]//') text)
+	sed 's/.*[^a-z0-9_]//') $(DEMO_FACT_GROUPS) text)
 DEMO_UNKNOWN := $(filter-out ktrace-all $(DEMO_GROUPS:%=ktrace-%),$(DEMO_FEATURES))
 ifneq ($(DEMO_UNKNOWN),)
 # $(call demo_near,<name>): the nearest groups. $(call demo_mean,<names>): the question whether they were meant.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Page faults: of programs by their areas, of the kernel in the window alone; the kernel's others are bugs. */
 #include <ktrace/ktrace.h>
-#include <ktrx/v1.h>
 
 #include "arch.h"
 #include "clock.h"
@@ -16,10 +15,6 @@
 
 #define RETRY_NS (10 * NS_PER_MS)
 
-KTRACE_EVENT_V1(KTRX1_PAGE_FAULT, mm, fault_enter, "%#llx from %#llx, flags %u",
-		(unsigned long long, address), (unsigned long long, ip), (uint8_t, flags));
-KTRACE_EVENT(mm, fault_exit, "%#llx %s", (unsigned long long, address), (const char *, how));
-
 static const char *access_name(unsigned flags)
 {
 	if (flags & FAULT_EXECUTE)
@@ -31,9 +26,9 @@ void page_fault(uintptr_t address, uintptr_t ip, unsigned flags, uintptr_t calle
 {
 	bool resolved;
 
-	KTRACE(mm, fault_enter, address, ip, (uint8_t)flags);
+	ktrace_fault_enter(address, ip, (uint8_t)flags);
 	resolved = !(flags & (FAULT_PRESENT | FAULT_EXECUTE)) && window_fill(address);
-	KTRACE(mm, fault_exit, address, vm_how_name(resolved ? VM_ZERO : VM_BAD_ADDRESS));
+	ktrace_fault_exit(address, vm_how_name(resolved ? VM_ZERO : VM_BAD_ADDRESS));
 	if (resolved)
 		return;
 	if (flags & FAULT_EXECUTE)
@@ -64,12 +59,12 @@ void user_page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
 	struct process *self = process_self();
 	enum vm_how how;
 
-	KTRACE(mm, fault_enter, address, ip, (uint8_t)flags);
+	ktrace_fault_enter(address, ip, (uint8_t)flags);
 	ktrace_proc_fault(&self->trace, &self->thread->trace, address, access_wanted(flags), 1);
 	how = vm_fault(&self->vm, address, access_wanted(flags));
 	ktrace_proc_fault_end(&self->trace, &self->thread->trace, vm_error(how));
 	ktrace_proc_trap_end(&self->trace, &self->thread->trace);
-	KTRACE(mm, fault_exit, address, vm_how_name(how));
+	ktrace_fault_exit(address, vm_how_name(how));
 	if (how == VM_NO_MEMORY)
 		out_of_memory(self);
 	else if (!vm_resolved(how))

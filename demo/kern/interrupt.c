@@ -11,10 +11,6 @@
 #include "timer.h"
 #include "trace.h"
 
-KTRACE_EVENT(irq, enter, "%u %s at %#llx", (uint32_t, irq), (const char *, name), (unsigned long long, ip));
-KTRACE_EVENT(irq, exit, "%u", (uint32_t, irq));
-KTRACE_EVENT(irq, eoi, "%u", (uint32_t, irq));
-
 void (*interrupt_observer)(enum irq irq);
 void (*doorbell_handler)(void);
 
@@ -60,9 +56,8 @@ void interrupt_ended(enum irq irq)
 	struct cpu *self = arch_this_cpu();
 	uint32_t interrupted = trace_enter(self, KTRX_CONTEXT_INTERRUPT);
 
-	KTRACE(irq, eoi, irq);
 	if (is_real(irq))
-		ktrace_irq_eoi(irq);
+		ktrace_eoi(irq);
 	self->trace_context = interrupted;
 }
 
@@ -78,15 +73,17 @@ void interrupt(enum irq irq, uintptr_t ip)
 	uint32_t interrupted = trace_enter(self, KTRX_CONTEXT_INTERRUPT);
 
 	if (is_real(irq))
-		ktrace_irq_enter(irq);
-	KTRACE(irq, enter, irq, names[irq], ip);
+		ktrace_interrupt_enter(irq, names[irq], ip);
+	else
+		ktrace_nmi_enter(irq, names[irq], ip);
 	thread_check_stack(self->current, ip);
 	observe(irq);
 	handle(irq, ip);
-	KTRACE(irq, exit, irq);
-	self->trace_context = interrupted;
 	if (is_real(irq))
-		ktrace_irq_exit(irq);
+		ktrace_interrupt_exit(irq);
+	else
+		ktrace_nmi_exit(irq);
+	self->trace_context = interrupted;
 	if (self->need_resched) {
 		schedule();
 		ktrace_interrupts(1); /* where this one came from they were on */
@@ -98,9 +95,9 @@ void nmi(uintptr_t ip)
 	struct cpu *self = arch_this_cpu();
 	uint32_t interrupted = trace_enter(self, KTRX_CONTEXT_NMI);
 
-	KTRACE(irq, enter, IRQ_NMI, names[IRQ_NMI], ip);
+	ktrace_nmi_enter(IRQ_NMI, names[IRQ_NMI], ip);
 	observe(IRQ_NMI);
 	panic_check();
-	KTRACE(irq, exit, IRQ_NMI);
+	ktrace_nmi_exit(IRQ_NMI);
 	self->trace_context = interrupted;
 }

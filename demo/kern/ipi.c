@@ -8,10 +8,6 @@
 #include "ipi.h"
 #include "panic.h"
 
-KTRACE_EVENT(ipi, send, "to CPU %u: %u (1 reschedule, 2 call, 4 stop, 8 clock)", (uint32_t, cpu),
-	     (uint32_t, what));
-KTRACE_EVENT(ipi, receive, "%u (1 reschedule, 2 call, 4 stop, 8 clock)", (uint32_t, what));
-
 /* The one call in progress; its owner is the CPU that set busy. */
 static struct {
 	uint32_t busy; /* a word, for RISC-V has no atomic exchange of less */
@@ -28,7 +24,7 @@ void ipi_send(struct cpu *cpu, enum ipi ipi)
 {
 	bool irq_on = arch_irq_save();
 
-	KTRACE(ipi, send, cpu->id, ipi);
+	ktrace_ipi_send(cpu->id, ipi);
 	if (__atomic_fetch_or(&cpu->ipi_pending, (uint32_t)ipi, __ATOMIC_ACQ_REL) == 0)
 		arch_ipi_send(cpu);
 	arch_irq_restore(irq_on);
@@ -108,7 +104,7 @@ void ipi_handle(void)
 
 	if (!pending)
 		return;
-	KTRACE(ipi, receive, pending);
+	ktrace_ipi_receive(pending);
 	if (pending & IPI_STOP)
 		panic_check();
 	if (pending & IPI_CALL) {

@@ -12,6 +12,16 @@
 
 #define KTRACE_MAX_CPUS CPU_MAX
 
+/* What this kernel adds to the events of ktrace/facts.h. */
+#define KTRACE_SWITCH_TEXT	" after %llu ns"
+#define KTRACE_SWITCH_FIELDS	, (unsigned long long, ran, ns)
+#define KTRACE_WAKE_TEXT	" on CPU %u, was waiting for %p"
+#define KTRACE_WAKE_FIELDS	, (uint8_t, cpu), (const void *, queue)
+#define KTRACE_INTERRUPT_TEXT	" %s at %#llx"
+#define KTRACE_INTERRUPT_FIELDS , (const char *, name), (unsigned long long, ip)
+#define KTRACE_FAULT_TEXT	", flags %u"
+#define KTRACE_FAULT_FIELDS	, (uint8_t, flags)
+
 uint64_t arch_clock_hz(void); /* arch.h, which reads this file */
 #define ktrace_arch_frequency arch_clock_hz
 

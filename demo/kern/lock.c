@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks of both kinds: to the trace they are alike, told apart by address, so their events are declared once.
+ * Locks of both kinds: to the trace they are alike, told apart by address, so one file reports both.
  *
  * Whoever comes first takes a free lock. There is no queue for it: on a virtual machine the next in line may be a
  * CPU that the host is not running just now, and all behind it would wait for that.
@@ -13,13 +13,8 @@
 #include "spinlock.h"
 #include "thread.h"
 
-KTRACE_EVENT(lock, contend, "%p %s held by %s %u", (const void *, lock), (const char *, name),
-	     (const char *, kind), (uint32_t, holder));
 KTRACE_EVENT(lock, fail, "%p %s held by %s %u, tried by %p", (const void *, lock), (const char *, name),
 	     (const char *, kind), (uint32_t, holder), (const void *, place));
-KTRACE_EVENT(lock, acquire, "%p by %p", (const void *, lock), (const void *, place));
-KTRACE_EVENT(lock, try, "%p by %p", (const void *, lock), (const void *, place));
-KTRACE_EVENT(lock, release, "%p", (const void *, lock));
 
 /* The holder's number, 0 for nobody, is the whole lock. */
 static bool try_lock(uint32_t *lock, uint32_t holder)
@@ -36,8 +31,7 @@ static void spin_until_locked(struct spinlock *lock, uint32_t holder, uintptr_t 
 	uint32_t owner =
 		__atomic_load_n(&lock->holder, __ATOMIC_RELAXED) - 1; /* KTRACE_NOBODY if it is free by now */
 
-	KTRACE(lock, contend, lock, lock->name, "CPU", owner);
-	ktrace_lock_wait_at(lock, lock->name, KTRACE_BY_CPU, owner, place);
+	ktrace_contend_at(lock, lock->name, KTRACE_BY_CPU, owner, place);
 	do {
 		while (__atomic_load_n(&lock->holder, __ATOMIC_RELAXED) != 0)
 			arch_relax();
@@ -52,8 +46,7 @@ bool spin_lock_at(struct spinlock *lock, uintptr_t place)
 	thread_check_stack(self->current, place);
 	if (!try_lock(&lock->holder, self->id + 1))
 		spin_until_locked(lock, self->id + 1, place);
-	KTRACE(lock, acquire, lock, (const void *)place);
-	ktrace_lock_acquire_at(lock, KTRACE_BY_CPU, place);
+	ktrace_acquire_at(lock, KTRACE_BY_CPU, place);
 	ktrace_preempt(++self->spinlocks);
 	return irq_on;
 }
@@ -65,8 +58,7 @@ bool spin_lock(struct spinlock *lock)
 
 void spin_unlock(struct spinlock *lock, bool irq_on)
 {
-	KTRACE(lock, release, lock);
-	ktrace_lock_release_at(lock, KTRACE_BY_CPU, KTRACE_RETURN_ADDRESS);
+	ktrace_release_at(lock, KTRACE_BY_CPU, KTRACE_RETURN_ADDRESS);
 	ktrace_preempt(--arch_this_cpu()->spinlocks);
 	__atomic_store_n(&lock->holder, 0, __ATOMIC_RELEASE);
 	arch_irq_restore(irq_on);
@@ -84,8 +76,7 @@ static void sleep_until_locked(struct mutex *mutex, uint32_t self, uintptr_t pla
 	const char *name = mutex->queue.lock.name;
 	bool irq_on;
 
-	KTRACE(lock, contend, mutex, name, "thread", owner);
-	ktrace_lock_wait_at(mutex, name, KTRACE_BY_THREAD, owner ? owner : KTRACE_NOBODY, place);
+	ktrace_contend_at(mutex, name, KTRACE_BY_THREAD, owner ? owner : KTRACE_NOBODY, place);
 	irq_on = spin_lock(&mutex->queue.lock);
 	__atomic_add_fetch(&mutex->waiters, 1, __ATOMIC_SEQ_CST);
 	while (!try_lock(&mutex->holder, self))
@@ -100,8 +91,7 @@ void mutex_lock_at(struct mutex *mutex, uintptr_t place)
 
 	if (!try_lock(&mutex->holder, self))
 		sleep_until_locked(mutex, self, place);
-	KTRACE(lock, acquire, mutex, (const void *)place);
-	ktrace_lock_acquire_at(mutex, KTRACE_BY_THREAD, place);
+	ktrace_acquire_at(mutex, KTRACE_BY_THREAD, place);
 }
 
 void mutex_lock(struct mutex *mutex)
@@ -117,8 +107,7 @@ bool mutex_try_lock(struct mutex *mutex)
 		       (const void *)KTRACE_RETURN_ADDRESS);
 		return false;
 	}
-	KTRACE(lock, try, mutex, (const void *)KTRACE_RETURN_ADDRESS);
-	ktrace_lock_acquire_at(mutex, KTRACE_BY_THREAD, KTRACE_RETURN_ADDRESS);
+	ktrace_try_acquire_at(mutex, KTRACE_BY_THREAD, KTRACE_RETURN_ADDRESS);
 	return true;
 }
 
@@ -126,8 +115,7 @@ void mutex_unlock(struct mutex *mutex)
 {
 	bool irq_on;
 
-	KTRACE(lock, release, mutex);
-	ktrace_lock_release_at(mutex, KTRACE_BY_THREAD, KTRACE_RETURN_ADDRESS);
+	ktrace_release_at(mutex, KTRACE_BY_THREAD, KTRACE_RETURN_ADDRESS);
 	__atomic_store_n(&mutex->holder, 0, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&mutex->waiters, __ATOMIC_RELAXED) == 0)

@@ -5,7 +5,6 @@
  * switching; other CPUs leave threads with on_cpu set alone.
  */
 #include <ktrace/ktrace.h>
-#include <ktrx/v1.h>
 
 #include "arch.h"
 #include "clock.h"
@@ -18,13 +17,6 @@
 #include "thread.h"
 #include "timer.h"
 #include "user.h"
-
-KTRACE_EVENT_V1(KTRX1_CTX_SWITCH, sched, switch, "%u -> %u, old one in state %u after %llu ns",
-		(uint32_t, prev), (uint32_t, next), (uint8_t, state), (unsigned long long, ran, ns));
-KTRACE_EVENT_V1(KTRX1_WAITQ_SLEEP, sched, block, "for %p by %u, kind %u", (const void *, queue),
-		(uint32_t, thread), (uint8_t, kind));
-KTRACE_EVENT(sched, wake, "%u on CPU %u, was waiting for %p", (uint32_t, thread), (uint8_t, cpu),
-	     (const void *, queue));
 
 /* Behind all that are as urgent or more. */
 static void queue_put(struct run_queue *queue, struct thread *thread)
@@ -118,14 +110,13 @@ void schedule(void)
 	self->need_resched = false;
 	next->state = THREAD_RUNNING;
 	next->cpu = self;
-	ktrace_thread_switch(previous->id, next->id);
+	ktrace_switch(previous->id, next->id, previous->state, now - previous->started_ns);
 	if (next == previous) {
 		previous->waits_by_name = NULL;
 		return;
 	}
 
 	trace_switch(previous, 1);
-	KTRACE(sched, switch, previous->id, next->id, previous->state, now - previous->started_ns);
 	if (next != self->idle)
 		timer_run();
 	next->started_ns = now;
@@ -169,10 +160,8 @@ void sched_block(const struct sleep *sleep)
 	struct thread *self = arch_this_cpu()->current;
 	uint64_t deadline = sleep->deadline_ns == WAIT_FOR_EVER ? 0 : clock_ticks(sleep->deadline_ns);
 
-	KTRACE(sched, block, sleep->object, self->id, sleep->kind);
-	ktrace_thread_block_at(sleep->kind == KTRX_WAIT_THREAD ? (void *)(uintptr_t)sleep->thread
-							       : sleep->object,
-			       sleep->name, sleep->kind, deadline, sleep->place);
+	ktrace_block_at(sleep->kind == KTRX_WAIT_THREAD ? (void *)(uintptr_t)sleep->thread : sleep->object,
+			sleep->name, sleep->kind, deadline, sleep->place);
 	self->waits_for = sleep->object;
 	self->waits_by_name = sleep->name ? sleep->name : "";
 	self->state = sleep->how;
@@ -211,8 +200,7 @@ void sched_wake(struct thread *thread)
 	struct cpu *target = thread->cpu;
 	bool irq_on = spin_lock(&target->queue.lock), pinned = thread->pinned;
 
-	KTRACE(sched, wake, thread->id, (uint8_t)target->id, thread->waits_for);
-	ktrace_thread_wake(thread->id);
+	ktrace_wake(thread->id, (uint8_t)target->id, thread->waits_for);
 	thread->waits_for = NULL;
 	thread->state = THREAD_RUNNABLE;
 	queue_put(&target->queue, thread);

@@ -18,7 +18,6 @@
 
 KTRACE_EVENT(sched, create, "%u of process %u, %s", (uint32_t, thread), (uint32_t, process),
 	     (const char *, name));
-KTRACE_EVENT(sched, exit, "%u", (uint32_t, thread));
 
 /* Of the ids that a record has bits for. They are given once, for a trace tells threads apart by them. */
 #define IDS (UINT32_C(1) << KTRX_W1_CONTEXT_SHIFT)
@@ -184,16 +183,15 @@ void thread_exit(void)
 	struct thread *self = thread_self();
 
 	arch_irq_disable();
-	KTRACE(sched, exit, self->id);
 	self->state = THREAD_DEAD;
-	ktrace_thread_exit(self->id);
+	ktrace_thread_end(self->id);
 	schedule();
 	panic("a dead thread ran");
 }
 
 void thread_free(struct thread *thread)
 {
-	ktrace_thread_exit(thread->id);
+	ktrace_thread_end(thread->id);
 	page_free(thread->stack - PAGE_SIZE, THREAD_PAGES);
 }
 

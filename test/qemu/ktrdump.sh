@@ -58,7 +58,7 @@ done
 for arch in x86_64 aarch64 riscv64; do
 	run -q -- $(demo "$arch" 2) -append "debug=ktrace debug.ktr.stacktrace=2 debug.ktr.sites=1 seconds=0"
 	"$ktrdump" -sfi -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/places"
-	line=$(grep -n 'KTRACE(lock, release' demo/kern/lock.c | head -n 1)
+	line=$(grep -n 'ktrace_release_at(' demo/kern/lock.c | head -n 1)
 	check "$arch: lock_release is recorded in demo/kern/lock.c:${line%%:*}" \
 		grep -q "lock_release .*demo/kern/lock.c:${line%%:*} " "$tmp/places"
 	"$ktrdump" -ix -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/callers"
