@@ -163,14 +163,14 @@ static bool broken_told(const struct rule *rule, const struct ktread *trace, con
 		uint8_t bit;
 		const char *name;
 	} needed[][2] = {
-		[KTRX_BROKEN_SWITCH_LOCKED] = { { KTRX_HOOK_THREAD, "ktrace_thread_switch" },
-						{ KTRX_HOOK_LOCK, "ktrace_lock_acquire" } },
-		[KTRX_BROKEN_SWITCH_PREEMPT] = { { KTRX_HOOK_THREAD, "ktrace_thread_switch" },
+		[KTRX_BROKEN_SWITCH_LOCKED] = { { KTRX_HOOK_THREAD, "ktrace_switch" },
+						{ KTRX_HOOK_LOCK, "ktrace_acquire" } },
+		[KTRX_BROKEN_SWITCH_PREEMPT] = { { KTRX_HOOK_THREAD, "ktrace_switch" },
 						 { KTRX_HOOK_PREEMPT, "ktrace_preempt" } },
-		[KTRX_BROKEN_SWITCH_INTERRUPT] = { { KTRX_HOOK_THREAD, "ktrace_thread_switch" },
-						   { KTRX_HOOK_IRQ, "ktrace_irq_enter" } },
-		[KTRX_BROKEN_RELEASE] = { { KTRX_HOOK_LOCK, "ktrace_lock_acquire" } },
-		[KTRX_BROKEN_ACQUIRE] = { { KTRX_HOOK_LOCK, "ktrace_lock_acquire" } },
+		[KTRX_BROKEN_SWITCH_INTERRUPT] = { { KTRX_HOOK_THREAD, "ktrace_switch" },
+						   { KTRX_HOOK_IRQ, "ktrace_interrupt_enter" } },
+		[KTRX_BROKEN_RELEASE] = { { KTRX_HOOK_LOCK, "ktrace_acquire" } },
+		[KTRX_BROKEN_ACQUIRE] = { { KTRX_HOOK_LOCK, "ktrace_acquire" } },
 	};
 	struct ktrx_cpu row;
 	uint8_t called = 0;

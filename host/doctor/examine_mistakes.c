@@ -34,22 +34,21 @@ static const struct advice advice[MISTAKES] = {
 	[MISTAKE_ID_REUSED] = { "sched.create",
 				"of a thread that is there already, the first is %s: its id was given to "
 				"another one while sched.exit of the first has not come",
-				"the end of a thread, before its last switch", "KTRACE(sched, exit, thread);",
+				"the end of a thread, before its last switch", "ktrace_thread_end(thread);",
 				true },
 	[MISTAKE_SWAPPED] = { "sched.switch",
 			      "go to where the switch before came from, and not from where that led, the "
 			      "first to %s: prev and next are swapped",
-			      "the context switch", "KTRACE(sched, switch, prev, next, state);", true },
+			      "the context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_PREVIOUS] = { "sched.switch",
 			       "come from a thread that the switch before did not lead to, the first from "
 			       "%s: a path that switches has no hook, or prev is read after current() has "
 			       "changed",
-			       "every context switch", "KTRACE(sched, switch, prev, next, state);", true },
+			       "every context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_SAME] = { "sched.switch",
 			   "go from a thread to itself, the first is %s: that is no switch, and fills the "
 			   "ring",
-			   "the context switch",
-			   "if (prev != next) KTRACE(sched, switch, prev, next, state);", true },
+			   "the context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_STATE_ZERO] = { "sched.switch",
 				 "say state 0, all of them: threads that sleep look runnable, and 'ktrace "
 				 "why' would see them starve",
@@ -61,23 +60,22 @@ static const struct advice advice[MISTAKES] = {
 			       "of a thread that ran on two CPUs at once, the first is %s: one id for "
 			       "several threads, or a switch without a hook; idle threads have id 0 or a "
 			       "name that begins with idle",
-			       "the context switch", "KTRACE(sched, switch, prev, next, state);", true },
+			       "the context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_BLOCK_ELSEWHERE] = { "sched.block",
 				      "for a thread that does not run on that CPU, the first is %s: it is "
 				      "recorded behind the switch, or for another thread",
 				      "by the thread that is about to wait, before its switch",
-				      "KTRACE(sched, block, current()->id, queue, state);", true },
+				      "ktrace_block(object, name, kind, deadline);", true },
 	[MISTAKE_WAKE_RUNNING] = { "sched.wake",
 				   "of the thread that runs, the first is %s: record it only where a thread "
 				   "is made runnable",
-				   "behind the test that the thread sleeps", "KTRACE(sched, wake, thread);",
-				   true },
+				   "behind the test that the thread sleeps", "ktrace_wake(thread);", true },
 	[MISTAKE_IRQ_EXIT] = { "irq.exit",
 			       "missing: interrupt %s came again on a CPU before it had ended there",
 			       "last thing in an interrupt, on every path, before a switch at its end",
-			       "KTRACE(irq, exit, irq);", true },
+			       "ktrace_interrupt_exit(irq);", true },
 	[MISTAKE_IRQ_ENTER] = { "irq.enter", "missing: interrupt %s ended on a CPU where it had not come",
-				"first thing in an interrupt", "KTRACE(irq, enter, irq);", true },
+				"first thing in an interrupt", "ktrace_interrupt_enter(irq);", true },
 	[MISTAKE_SYSCALL_EXIT] = { "syscall.exit",
 				   "of system calls, and hardly any return is recorded, the first is by "
 				   "thread %s",
@@ -91,7 +89,7 @@ static const struct advice advice[MISTAKES] = {
 			      "followed by neither lock.acquire nor lock.fail of that lock before the thread "
 			      "waits for the next one, the first is %s",
 			      "after the wait: where the thread got the lock; where it gave up",
-			      "KTRACE(lock, acquire, lock); … KTRACE(lock, fail, lock, name); "
+			      "ktrace_acquire(lock, by); … KTRACE(lock, fail, lock, name); "
 			      "ktrace_lock_give_up(by);",
 			      false },
 	[MISTAKE_CPU_SHARED] = { "CPU numbers",
@@ -100,19 +98,19 @@ static const struct advice advice[MISTAKES] = {
 				 "two CPUs record under one number, as ktrace_arch_cpu() is the same on "
 				 "both, or a hook is called before the per-CPU base is set",
 				 "every context switch; ktrace_port.h; entry code before the base is set",
-				 "KTRACE(sched, switch, prev, next, state); … #define ktrace_arch_cpu() "
+				 "ktrace_switch(prev, next, state); … #define ktrace_arch_cpu() "
 				 "(this_cpu()->number) … KTRACE_EARLY(group, event, …);",
 				 true },
 	[MISTAKE_WAIT_LEFT] = { "locks",
 				"that a thread waits for a lock by the kernel's table and has been in user "
 				"mode since, the first for %s: the wait has ended, and no hook told that",
 				"after the wait: where the thread got the lock; where it gave up",
-				"ktrace_lock_acquire(lock, by); … ktrace_lock_give_up(by);", false },
+				"ktrace_acquire(lock, by); … ktrace_lock_give_up(by);", false },
 	[MISTAKE_OWNER] = { "locks",
 			    "that a hook named CPU 0 or thread 0 as the holder of a lock that another one "
 			    "held, the first for %s: 0 does not mean that the holder is unknown",
 			    "before waiting for a lock whose holder is not known",
-			    "ktrace_lock_wait(lock, name, by, KTRACE_NOBODY);", false },
+			    "ktrace_contend(lock, name, by, KTRACE_NOBODY);", false },
 };
 
 /* How many things there are of which the mistake is made, with their name. */
@@ -176,30 +174,31 @@ static const char *hook_of(const char *rule)
 	static const struct {
 		const char *rule, *line;
 	} hooks[] = {
-		{ "switch-in-interrupt", "KTRACE(irq, exit, irq); before a switch at the end of a handler" },
+		{ "switch-in-interrupt",
+		  "ktrace_interrupt_exit(irq); before a switch at the end of a handler" },
 		{ "sleep-in-interrupt",
 		  "ktrace_arch_thread() gives the context of a thread again when a handler ends" },
 		{ "syscall-in-interrupt",
 		  "ktrace_arch_thread() gives the context of a thread again when a handler ends" },
-		{ "run-without-wake", "KTRACE(sched, wake, thread); wherever a thread is made runnable" },
+		{ "run-without-wake", "ktrace_wake(thread); wherever a thread is made runnable" },
 		{ "run-after-death", "KTRACE(sched, create, thread); when an id is used again" },
-		{ "run-twice", "KTRACE(sched, switch, prev, next, state); at every switch, once" },
+		{ "run-twice", "ktrace_switch(prev, next, state); at every switch, once" },
 		{ "wake-after-death",
-		  "KTRACE(sched, exit, thread); by the thread that ends, before its last switch" },
-		{ "eoi-twice", "KTRACE(irq, eoi, irq); once an interrupt" },
+		  "ktrace_thread_end(thread); by the thread that ends, before its last switch" },
+		{ "eoi-twice", "ktrace_eoi(irq); once an interrupt" },
 		{ "syscall-in-syscall", "KTRACE(syscall, exit, nr, result); on every way back to user mode" },
-		{ "fault-unfinished",
-		  "KTRACE(mm, fault_exit, address, how); on every way out of the handler" },
-		{ "exit-with-lock", "KTRACE(lock, release, lock); wherever the lock is given up" },
-		{ "return-with-lock", "KTRACE(lock, release, lock); wherever the lock is given up" },
+		{ "fault-unfinished", "ktrace_fault_exit(address, how); on every way out of the handler" },
+		{ "exit-with-lock", "ktrace_release(lock, by); wherever the lock is given up" },
+		{ "return-with-lock", "ktrace_release(lock, by); wherever the lock is given up" },
 		{ "switch-with-lock",
-		  "ktrace_lock_release(lock, by); not for a lock that is handed on over a switch" },
+		  "ktrace_release(lock, by); not for a lock that is handed on over a switch" },
 		{ "switch-with-preemption-off",
 		  "ktrace_preempt(depth); whenever the depth changes, by switches too" },
-		{ "switch-in-handler", "ktrace_irq_exit(irq); before a switch at the end of a handler" },
+		{ "switch-in-handler",
+		  "ktrace_interrupt_exit(irq); before a switch at the end of a handler" },
 		{ "unlock-unheld",
-		  "ktrace_lock_acquire(lock, by); with the same `by` as the release, by the holder" },
-		{ "lock-held", "ktrace_lock_release(lock, by); of every lock, before it can be had again" },
+		  "ktrace_acquire(lock, by); with the same `by` as the release, by the holder" },
+		{ "lock-held", "ktrace_release(lock, by); of every lock, before it can be had again" },
 	};
 
 	for (size_t n = 0; n < sizeof(hooks) / sizeof(hooks[0]); n++)

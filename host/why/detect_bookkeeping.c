@@ -96,8 +96,8 @@ static void explain(const struct why_evidence *evidence, const struct doubtful *
 	(void)evidence;
 	if (one->doubt == UNPROVEN) {
 		finding_say(finding->base.advice,
-			    "ktrace_thread_exit() by each thread that ends, before its last switch; "
-			    "ktrace_thread_block() before each sleep; or sched.switch with states, and rings "
+			    "ktrace_thread_end() by each thread that ends, before its last switch; "
+			    "ktrace_block() before each sleep; or sched.switch with states, and rings "
 			    "that reach back so far");
 		return;
 	}

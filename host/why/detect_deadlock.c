@@ -369,7 +369,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	add_actors(context, finding, &cycle);
 	finding->base.partial = !cycle.told && is_lossy(context->evidence);
 	if (!cycle.told)
-		finding_say(finding->base.advice, "the hooks for locks (ktrace_lock_wait and the others): "
+		finding_say(finding->base.advice, "the hooks for locks (ktrace_contend and the others): "
 						  "this is concluded from events");
 	else if (finding->base.certain == FINDING_POSSIBLE)
 		finding_say(finding->base.advice,

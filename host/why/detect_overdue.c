@@ -397,9 +397,9 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 	if (!one->rest->told) {
 		finding->base.partial = true;
 		finding_say(finding->base.advice,
-			    "the hook ktrace_thread_block(), which tells whether a sleep ends by itself");
+			    "the hook ktrace_block(), which tells whether a sleep ends by itself");
 	} else if (!tells_times(evidence, one->rest)) {
-		finding_say(finding->base.advice, "sleeps that end at a time: ktrace_thread_block() has told "
+		finding_say(finding->base.advice, "sleeps that end at a time: ktrace_block() has told "
 						  "of none (KTRX_WAIT_TIME, or a deadline)");
 	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_tells_nobody(evidence)) {
 		finding_say(finding->base.advice, "the event sched.wake_nobody, which tells a wakeup that "

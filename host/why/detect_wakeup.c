@@ -98,9 +98,8 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 	for (uint32_t n = 0; n < count; n++) {
 		if (!group[n].told) {
 			finding->base.partial = true;
-			finding_say(
-				finding->base.advice,
-				"the hook ktrace_thread_block(), which tells whether a sleep ends by itself");
+			finding_say(finding->base.advice,
+				    "the hook ktrace_block(), which tells whether a sleep ends by itself");
 			return FINDING_POSSIBLE;
 		}
 		if (!why_is_whole_since(evidence, group[n].queue->first)) {

@@ -146,8 +146,8 @@ KTRACE_FACT_ROW(fault_enter, "mm", "fault_enter", KTRX1_PAGE_FAULT, KTRACE_FACT_
 KTRACE_FACT_ROW(fault_exit, "mm", "fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_EXIT)
 
 /*
- * In kernel/core: record the event and keep the state. The site of the event is where these return to; `pc` is
- * the place for the state, 0: the same.
+ * In kernel/core: record the event and keep the state. The site of the event is where these return to;
+ * `pc` is the place for the state, 0: the same.
  */
 __attribute__((__noinline__)) void ktrace_fact_switch(struct ktrx_event *event, uint32_t previous,
 						      uint32_t next, uint32_t state KTRACE_EXTRA(SWITCH));
@@ -216,8 +216,8 @@ KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name
 }
 
 /*
- * sched.exit, and that the thread is forgotten: see ktrace_thread_exit(). Recorded only when the thread itself
- * calls. May be called again where the memory of the thread is given back.
+ * sched.exit, and that the thread is forgotten: see ktrace_thread_exit(). Recorded only when the thread
+ * itself calls. May be called again where the memory of the thread is given back.
  */
 KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 {

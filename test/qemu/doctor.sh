@@ -61,7 +61,7 @@ equal "nothing is wrong with it" 0 "$status"
 reported ok 'linked in' 0x # by the file that QEMU was given, which the command does not tell
 reported dark switch 'CPU tracks'
 reported dark space 'whose memory'
-check "with the line" grep -qF 'the context switch: KTRACE(sched, switch, prev, next, state);' "$tmp/report"
+check "with the line" grep -qF 'the context switch: ktrace_switch(prev, next, state);' "$tmp/report"
 reported dark 'build id' '--build-id'
 
 # A trace may name anything for its kernel.

@@ -66,17 +66,17 @@ wrong minus-one 'KTRACE(sched, switch, a, (uint32_t)-1, 1); KTRACE(sched, switch
 	thread-ids 'beyond 22 bits, the first is -1' 'ids from 1 to 4194303'
 wrong elsewhere 'KTRACE(sched, switch, a, b, 1); KTRACE(sched, block, a, 7); KTRACE(sched, wake, a);
 	KTRACE(sched, switch, b, a, 1); KTRACE(sched, block, b, 7); KTRACE(sched, wake, b);' \
-	sched.block 'does not run on that CPU' 'KTRACE(sched, block, current()->id, queue, state);'
+	sched.block 'does not run on that CPU' 'ktrace_block(object, name, kind, deadline);'
 wrong zero-state 'KTRACE(sched, block, a, 7); KTRACE(sched, switch, a, b, 0); KTRACE(sched, wake, a);
 	KTRACE(sched, block, b, 7); KTRACE(sched, switch, b, a, 0); KTRACE(sched, wake, b);' \
 	sched.switch 'state 0, all of them' 'state: what prev goes into'
-wrong no-irq-exit "$sleep_and_wake"' KTRACE(irq, enter, 5);' irq.exit 'came again' 'KTRACE(irq, exit, irq);'
-wrong no-irq-enter "$sleep_and_wake"' KTRACE(irq, exit, 5);' irq.enter 'where it had not come' 'KTRACE(irq, enter, irq);'
+wrong no-irq-exit "$sleep_and_wake"' KTRACE(irq, enter, 5);' irq.exit 'came again' 'ktrace_interrupt_exit(irq);'
+wrong no-irq-enter "$sleep_and_wake"' KTRACE(irq, exit, 5);' irq.enter 'where it had not come' 'ktrace_interrupt_enter(irq);'
 wrong no-syscall-exit "$sleep_and_wake"' KTRACE(syscall, enter, n);' syscall.exit 'hardly any return' \
 	'KTRACE(syscall, exit, nr, result);'
 wrong thread-zero 'KTRACE(sched, block, 0, 7); KTRACE(sched, switch, 0, a, 1); KTRACE(sched, wake, 0); KTRACE(sched, switch, a, 0, 0);' \
 	thread-ids 'thread 0 sleeps or is woken' 'number threads from 1'
 wrong two-cpus 'KTRACE(sched, switch, a, 9, 1); for (volatile int i = 0; i < 10000000; i++) ; KTRACE(sched, switch, 9, a, 1);' \
-	sched.switch 'on two CPUs at once' 'KTRACE(sched, switch, prev, next, state);'
+	sched.switch 'on two CPUs at once' 'ktrace_switch(prev, next, state);'
 
 done_testing

@@ -511,7 +511,7 @@ static void rows_of_state(void **unused)
 	assert_int_equal(result[0].first.pc, 0xabc);
 	check("optional\na: never broken switch-locked");
 	assert_false(rules->rule[0].checked);
-	assert_string_equal(rules->rule[0].why, "the kernel does not call ktrace_lock_acquire()");
+	assert_string_equal(rules->rule[0].why, "the kernel does not call ktrace_acquire()");
 	assert_int_equal(parse("ok: never sched.wake\na: never broken release"), 0);
 	assert_int_equal(rules_bind(rules, script_trace(), &error), KTREAD_E_FORMAT);
 	assert_int_equal(error.line, 2);
