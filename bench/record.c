@@ -317,8 +317,7 @@ static const struct fact {
 	{                                                      \
 #name, hooks_##name##_one, hooks_##name##_two, \
 	}
-	FACT(switch),
-	FACT(wake),
+	FACT(switch), FACT(wake), FACT(block), FACT(lock), FACT(irq),
 };
 #define FACTS (sizeof(facts) / sizeof(facts[0]))
 
@@ -354,7 +353,7 @@ static void measure_facts(void)
 	print_facts("on");
 	ktrace_control("debug.ktr.state=0");
 	print_facts("event");
-	ktrace_control("sched.*=off");
+	ktrace_control("sched.*=off,lock.*=off,irq.*=off");
 	print_facts("off");
 }
 

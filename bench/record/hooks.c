@@ -46,6 +46,13 @@ static inline void sleep(void)
 KTRACE_EVENT(sched, switch, "%u -> %u, old one in state %u", (uint32_t, prev), (uint32_t, next),
 	     (uint32_t, state));
 KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
+KTRACE_EVENT(sched, block, "for %p by %u, kind %u", (const void *, queue), (uint32_t, thread),
+	     (uint8_t, kind));
+KTRACE_EVENT(lock, acquire, "%p by %p", (const void *, lock), (const void *, place));
+KTRACE_EVENT(lock, release, "%p", (const void *, lock));
+KTRACE_EVENT(irq, enter, "%u", (uint32_t, irq));
+KTRACE_EVENT(irq, exit, "%u", (uint32_t, irq));
+KTRACE_EVENT(irq, eoi, "%u", (uint32_t, irq));
 
 #define OPAQUE(name, value)    \
 	uint32_t name = value; \
@@ -85,6 +92,54 @@ static inline void wake_two(void)
 	ktrace_thread_wake(self);
 }
 
+static inline void block_one(void)
+{
+	ktrace_block(LOCK, "queue", KTRX_WAIT_EVENT, 0);
+}
+
+static inline void block_two(void)
+{
+	OPAQUE(self, SELF);
+
+	KTRACE(sched, block, LOCK, self, KTRX_WAIT_EVENT);
+	ktrace_thread_block(LOCK, "queue", KTRX_WAIT_EVENT, 0);
+}
+
+static inline void lock_one(void)
+{
+	ktrace_acquire(LOCK, KTRACE_BY_CPU);
+	ktrace_release(LOCK, KTRACE_BY_CPU);
+}
+
+static inline void lock_two(void)
+{
+	KTRACE(lock, acquire, LOCK, (const void *)KTRACE_RETURN_ADDRESS);
+	ktrace_lock_acquire(LOCK, KTRACE_BY_CPU);
+	KTRACE(lock, release, LOCK);
+	ktrace_lock_release(LOCK, KTRACE_BY_CPU);
+}
+
+static inline void irq_one(void)
+{
+	OPAQUE(number, 3);
+
+	ktrace_interrupt_enter(number);
+	ktrace_eoi(number);
+	ktrace_interrupt_exit(number);
+}
+
+static inline void irq_two(void)
+{
+	OPAQUE(number, 3);
+
+	KTRACE(irq, enter, number);
+	ktrace_irq_enter(number);
+	KTRACE(irq, eoi, number);
+	ktrace_irq_eoi(number);
+	KTRACE(irq, exit, number);
+	ktrace_irq_exit(number);
+}
+
 #define LOOPS(name)                                \
 	void hooks_##name##_tight(uint64_t n)      \
 	{                                          \
@@ -117,3 +172,6 @@ LOOPS(sleep)
 	ONE_LOOP(name##_two)
 FACT_LOOPS(switch)
 FACT_LOOPS(wake)
+FACT_LOOPS(block)
+FACT_LOOPS(lock)
+FACT_LOOPS(irq)

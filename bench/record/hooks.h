@@ -20,5 +20,8 @@ HOOK_LOOPS(sleep);	/* a thread sleeps, is woken, runs: two switches */
 	void hooks_##name##_two(uint64_t n)
 FACT_LOOPS(switch); /* to another thread and back */
 FACT_LOOPS(wake);
+FACT_LOOPS(block);
+FACT_LOOPS(lock); /* taken and given up */
+FACT_LOOPS(irq);  /* an interrupt comes, is ended, goes */
 
 #endif
