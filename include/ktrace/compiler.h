@@ -97,6 +97,22 @@ KTRX_CASTS_END
 		_Pragma("GCC diagnostic error \"-Wformat-extra-args\"")
 #define KTRACE_FORMAT_END _Pragma("GCC diagnostic pop")
 
+/*
+ * Refuses an event in a function, with a message of its own. In C this declares there a structure other than
+ * the one here. In C++ the name of the enclosing function is not empty.
+ */
+#ifdef __cplusplus
+#define KTRACE_SCOPE_CHECK KTRX_STATIC_ASSERT(*__builtin_FUNCTION() == 0, KTRACE_SCOPE_MESSAGE);
+#else
+struct ktrace_scope;
+typedef struct ktrace_scope *ktrace_file_scope;
+#define KTRACE_SCOPE_CHECK                                                                         \
+	struct ktrace_scope;                                                                       \
+	KTRX_STATIC_ASSERT(_Generic((struct ktrace_scope *)0, ktrace_file_scope : 1, default : 0), \
+			   KTRACE_SCOPE_MESSAGE);
+#endif
+#define KTRACE_SCOPE_MESSAGE "ktrace: declare events at file scope, not in functions"
+
 #ifdef __cplusplus
 #define KTRACE_BEGIN_C extern "C" {
 #define KTRACE_END_C   }

@@ -14,7 +14,8 @@
  *
  * The compiler refuses a text that does not fit the fields (unless its warnings are off altogether: -w), and,
  * whatever its flags are, an argument that does not fit its field: a pointer for a number, a number for a
- * pointer, a pointer to another type. Numbers are converted as in a call.
+ * pointer, a pointer to another type. Numbers are converted as in a call. It names a mistake in a
+ * declaration: one in a function, too many fields, a field of a type that none can hold.
  *
  * A kernel has ids for 4095 events. Those beyond are not recorded; the trace says how often they fired.
  *
@@ -134,15 +135,19 @@ struct ktrace_row {
  */
 #define KTRACE_FIELD_CODE(id, n) KTRACE_PASTE(id##_type_, n)
 #define KTRACE_FIELD_CHECK(id, n, field)                                                          \
+	KTRACE_FIELD_SCALAR(KTRACE_FIELD_TYPE field, KTRACE_FIELD_MESSAGE field)                  \
 	enum KTRACE_CODES { KTRACE_FIELD_CODE(id, n) = KTRACE_TYPE(KTRACE_FIELD_TYPE field) };    \
 	KTRX_STATIC_ASSERT(KTRACE_FIELD_CODE(id, n) != 0 && sizeof(KTRACE_FIELD_TYPE field) <= 8, \
-			   "ktrace: no field can hold this type");                                \
+			   KTRACE_FIELD_MESSAGE field);                                           \
 	KTRACE_FIELD_RULE(id, n, KTRACE_FIELD_TYPE field)
 #define KTRACE_FIELD_TYPE(type, ...)		  type
 #define KTRACE_FIELD_NAME(...)			  KTRACE_FIELD_NAME_(__VA_ARGS__, , )
 #define KTRACE_FIELD_NAME_(type, name, ...)	  #name
 #define KTRACE_FIELD_UNIT(...)			  KTRACE_FIELD_UNIT_(__VA_ARGS__, , )
 #define KTRACE_FIELD_UNIT_(type, name, unit, ...) #unit
+
+/* What is said of a field whose type is refused. */
+#define KTRACE_FIELD_MESSAGE(...) "ktrace: no field can hold the type of " KTRACE_FIELD_NAME_(__VA_ARGS__, , )
 
 /* Room to pack a record in. Its first word is set because an event without fields packs nothing. */
 #define KTRACE_PACKER(packer, buffer, fixed, longest)          \
@@ -320,6 +325,7 @@ struct ktrace_row {
 
 /* What is checked of an event, built or not. */
 #define KTRACE_CHECKS(id, ...)                                                                          \
+	KTRACE_SCOPE_CHECK                                                                              \
 	KTRACE_COUNT_CHECK(__VA_ARGS__)                                                                 \
 	KTRACE_EACH(KTRACE_FIELD_CHECK, id, __VA_ARGS__)                                                \
 	KTRACE_FORMAT_BEGIN                                                                             \

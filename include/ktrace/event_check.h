@@ -21,6 +21,7 @@ ktrace_format_check(const char *text, ...)
 
 #ifdef __cplusplus
 
+#define KTRACE_FIELD_SCALAR(type, message)
 #define KTRACE_FIELD_RULE(id, n, type)
 #define KTRACE_ARGUMENT_CHECKS(id, ...)
 
@@ -52,11 +53,14 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 
 #define KTRACE_CODES
 
+/* Refuses a structure with this message, before a cast to it is refused. `*(type *)0` is not evaluated. */
+#define KTRACE_FIELD_SCALAR(type, message) KTRX_STATIC_ASSERT(!KTRACE_IS_STRUCTURE(*(type *)0), message);
+
 /* What a field takes, as C++ has it. A bool takes numbers and pointers. */
-#define KTRACE_TAKES_NUMBER  1
-#define KTRACE_TAKES_SCALAR  2
-#define KTRACE_TAKES_POINTER 3 /* void pointers, and those to its own type */
-#define KTRACE_TAKES_ANY     4 /* any pointer: the field is a void pointer */
+#define KTRACE_TAKES_NUMBER		   1
+#define KTRACE_TAKES_SCALAR		   2
+#define KTRACE_TAKES_POINTER		   3 /* void pointers, and those to its own type */
+#define KTRACE_TAKES_ANY		   4 /* any pointer: the field is a void pointer */
 
 /* Is the pointer to void, of whatever qualifiers? */
 #define KTRACE_IS_VOID_POINTER(pointer)                                                                   \

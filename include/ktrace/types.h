@@ -33,11 +33,14 @@
 KTRX_CASTS_BEGIN
 extern "C++" {
 /* Integers and enumerations; the rest is told apart below. */
-template <typename T> struct ktrace_type {
+template <typename T, bool Number = !__is_class(T) && !__is_union(T)> struct ktrace_type {
 	static constexpr unsigned code = sizeof(T) > 8 ? 0
 					 : static_cast<T>(-1) < static_cast<T>(0)
 						 ? KTRACE_SIGNED_TYPE(sizeof(T))
 						 : KTRACE_UNSIGNED_TYPE(sizeof(T));
+};
+template <typename T> struct ktrace_type<T, false> {
+	static constexpr unsigned code = 0;
 };
 template <typename T> struct ktrace_type<T *> {
 	static constexpr unsigned code = KTRX_TYPE_POINTER;

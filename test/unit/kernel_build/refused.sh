@@ -53,6 +53,34 @@ void site(int a);
 void site(int a) { KTRACE_TEXT("%s", a); }
 END
 
+# named NAME MESSAGE: a mistake in a declaration, on standard input; the first error of each compiler names it
+named() {
+	{ echo '#include <ktrace/ktrace.h>' && cat; } >"$tmp/source.c"
+	for compiler in 'gcc -std=c11' 'clang -std=c11' 'g++ -x c++ -std=c++17' 'clang++ -x c++ -std=c++17'; do
+		for out in -DKTRACE_DISABLE=0 -DKTRACE_DISABLE=1; do
+			$compiler $out -w -Iinclude -Ikernel/arch/x86_64 -fsyntax-only "$tmp/source.c" >"$tmp/log" 2>&1
+			grep -m1 'error:' "$tmp/log" >"$tmp/first"
+			check "named: $1 ($compiler $out)" grep -F "$2" "$tmp/first"
+		done
+	done
+}
+
+named "an event in a function" 'ktrace: declare events at file scope, not in functions' <<'END'
+void site(void);
+void site(void) { KTRACE_EVENT(test, local, "%u", (uint32_t, a)); }
+END
+named "a field of a structure" 'ktrace: no field can hold the type of second' <<'END'
+struct pair { int a, b; };
+KTRACE_EVENT(test, wrong, "%u %u", (uint32_t, first), (struct pair, second));
+END
+named "a field of a floating type" 'ktrace: no field can hold the type of ratio' <<'END'
+KTRACE_EVENT(test, wrong, "%f", (double, ratio));
+END
+named "seventeen fields" 'ktrace: an event has at most 16 fields' <<'END'
+KTRACE_EVENT(test, many, "17", (int, a), (int, b), (int, c), (int, d), (int, e), (int, f), (int, g), (int, h), (int, i),
+	(int, j), (int, k), (int, l), (int, m), (int, n), (int, o), (int, p), (int, q));
+END
+
 # wrong_port NAME FLAGS TEXT: the headers themselves refuse an include path that does not fit
 wrong_port() {
 	echo '#include <ktrace/ktrace.h>' >"$tmp/source.c"
