@@ -143,7 +143,7 @@ static void without_times_an_event_may_be_a_time(void **state)
 	irq_goes_on(last + 50);
 	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
 	is_overdue(FINDING_POSSIBLE);
-	why_says("ktrace_thread_block() has told of none");
+	why_says("ktrace_block() has told of none");
 	why_says("threads that wait, as far as is told, without a timeout:");
 }
 

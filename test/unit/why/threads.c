@@ -224,7 +224,7 @@ static void without_hooks_it_is_possible_at_most(void **state)
 	script_cpu(0)->hooks = 0;
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
-	why_says("ktrace_thread_block()");
+	why_says("ktrace_block()");
 }
 
 static void no_verdict_across_a_gap(void **state)

@@ -180,7 +180,7 @@ static void one_that_may_have_ended_does_not_starve(void **state)
 	client->priority = 20;
 	lose_until(5000 * MS);
 	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 6.00 s: it is not known");
-	why_says("ktrace_thread_exit()");
+	why_says("ktrace_thread_end()");
 	why_says("0 threads wait for a CPU");
 }
 
