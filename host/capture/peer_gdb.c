@@ -191,7 +191,7 @@ static bool gdb_command_ok(struct gdb *gdb, const char *packet)
 	return gdb_command(gdb, packet, &reply) == 0 && strcmp(reply, "OK") == 0;
 }
 
-/* For replies in hexadecimal digits; "xx", which stands for what is not known, is 0. */
+/* For replies in hexadecimal digits. gdb writes "xx" for a byte that it does not know: it becomes 0. */
 static int gdb_command_bytes(struct gdb *gdb, const char *packet, void *bytes, size_t room, size_t *size)
 {
 	unsigned char *to = bytes;

@@ -28,7 +28,7 @@ struct sections_report {
 	uint32_t places;	   /* … of which so many are places that record an event, not events */
 	uint32_t zero;		   /* of these, that are all zeros in memory, … */
 	uint32_t other;		   /* … that are something else there, … */
-	uint32_t missing;	   /* … or lie behind what the guest takes for the section's end */
+	uint32_t missing;	   /* … or lie after what the guest takes for the section's end */
 	char first[SECTIONS_NAME]; /* name of the first row that is lost; not escaped */
 };
 

@@ -50,7 +50,7 @@ struct hwt_function {
 	const char *name;
 };
 
-/* Of what has none, or cannot be read, there are none. NULL: out of memory. */
+/* A file that has no names, or cannot be read, gives an empty table. NULL: out of memory. */
 struct hwt_names *hwt_names_open(const char *path, uint16_t machine);
 void hwt_names_close(struct hwt_names *names);
 size_t hwt_names_count(const struct hwt_names *names);

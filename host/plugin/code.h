@@ -85,7 +85,7 @@ struct encoder;
 /* The block of these instructions, `count` at least 1, found or made. NULL: out of memory. */
 struct block *block_get(const struct encoder *encoder, const struct instruction *instruction, size_t count);
 
-/* A block that starts there and has this address behind its start; NULL: there is none. */
+/* A block that starts at `start` and contains `address` after its first byte. NULL: there is none. */
 struct block *block_covering(uint64_t start, uint64_t address);
 
 /*

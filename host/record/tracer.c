@@ -306,7 +306,7 @@ static void see(pid_t tid, int status)
 
 /*
  * wait() reports the first thread in the kernel's list that has stopped. A busy thread stops again soon. If
- * each thread went on as soon as it is reported, those behind the busy ones would hardly ever be reported. So
+ * each thread went on as soon as it is reported, those later in the list would hardly ever be reported. So
  * the reports of all threads that have stopped are collected before any of them goes on.
  */
 struct report {

@@ -189,14 +189,14 @@ KTRACE_INLINE void ktrace_switch(uint32_t previous, uint32_t next, uint32_t stat
 			 ktrace_thread_switch(previous, next));
 }
 
-/* sched.wake, and that the thread can run: see ktrace_thread_wake(). */
+/* Records sched.wake and keeps that the thread can run: see ktrace_thread_wake(). */
 KTRACE_INLINE void ktrace_wake(uint32_t thread KTRACE_EXTRA(WAKE))
 {
 	KTRACE_FACT_CALL(sched, wake, 1, ktrace_fact_wake(event, thread KTRACE_EXTRA_ARGUMENTS(WAKE)),
 			 ktrace_thread_wake(thread));
 }
 
-/* sched.block, and what the running thread waits for: see ktrace_thread_block(). */
+/* Records sched.block and keeps what the running thread waits for: see ktrace_thread_block(). */
 KTRACE_INLINE void ktrace_block(const volatile void *object, const char *name, uint32_t kind,
 				uint64_t deadline KTRACE_EXTRA(BLOCK))
 {
@@ -216,8 +216,8 @@ KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name
 }
 
 /*
- * sched.exit, and that the thread is forgotten: see ktrace_thread_exit(). Recorded only when the thread
- * itself calls. May be called again where the memory of the thread is given back.
+ * Records sched.exit and forgets the thread: see ktrace_thread_exit(). The event is recorded only when the
+ * thread itself calls. May be called again where the memory of the thread is given back.
  */
 KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 {
@@ -227,7 +227,7 @@ KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 /* ---- Locks ------------------------------------------------------------------------------------- */
 
 /*
- * lock.contend, and what is waited for: see ktrace_lock_wait(). A wait that ends without the lock ends with
+ * Records lock.contend and keeps the wait: see ktrace_lock_wait(). If a wait ends without the lock, call
  * ktrace_lock_give_up().
  */
 KTRACE_INLINE void ktrace_contend(const volatile void *lock, const char *name, uint32_t by,
@@ -247,7 +247,7 @@ KTRACE_INLINE void ktrace_contend_at(const volatile void *lock, const char *name
 		ktrace_lock_wait_at(lock, name, by, owner, pc));
 }
 
-/* lock.acquire, and who holds the lock: see ktrace_lock_acquire(). */
+/* Records lock.acquire and keeps who holds the lock: see ktrace_lock_acquire(). */
 KTRACE_INLINE void ktrace_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
 	KTRACE_FACT_CALL(lock, acquire, 1,
@@ -263,7 +263,7 @@ KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
 			 ktrace_lock_acquire_at(lock, by, pc));
 }
 
-/* lock.try instead: the lock was taken by a try that would not have waited. */
+/* The same with lock.try for lock.acquire: for a lock taken by a try that would not have waited. */
 KTRACE_INLINE void ktrace_try_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
 	KTRACE_FACT_CALL(lock, try, 1,
@@ -279,7 +279,7 @@ KTRACE_INLINE void ktrace_try_acquire_at(const volatile void *lock, uint32_t by,
 			 ktrace_lock_acquire_at(lock, by, pc));
 }
 
-/* lock.release, and that the lock is no longer held: see ktrace_lock_release(). */
+/* Records lock.release and keeps that the lock is free: see ktrace_lock_release(). */
 KTRACE_INLINE void ktrace_release(const volatile void *lock, uint32_t by)
 {
 	KTRACE_FACT_CALL(lock, release, 1, ktrace_fact_release(event, lock, by, 0),
@@ -294,7 +294,7 @@ KTRACE_INLINE void ktrace_release_at(const volatile void *lock, uint32_t by, uin
 
 /* ---- Interrupts, page faults ------------------------------------------------------------------- */
 
-/* irq.enter and irq.exit, and that a handler runs: see ktrace_irq_enter(). */
+/* Record irq.enter and irq.exit and keep that a handler runs: see ktrace_irq_enter(). */
 KTRACE_INLINE void ktrace_interrupt_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
 {
 	KTRACE_FACT_CALL(irq, irq_enter, 1,
@@ -319,7 +319,7 @@ KTRACE_INLINE void ktrace_nmi_exit(uint32_t irq)
 	KTRACE_FACT_CALL(irq, irq_exit, 1, ktrace_fact_irq_exit(event, irq, 0), (void)0);
 }
 
-/* irq.eoi, and that the controller was told: see ktrace_irq_eoi(). */
+/* Records irq.eoi and keeps that the interrupt was ended: see ktrace_irq_eoi(). */
 KTRACE_INLINE void ktrace_eoi(uint32_t irq)
 {
 	KTRACE_FACT_CALL(irq, irq_eoi, 1, ktrace_fact_irq_eoi(event, irq), ktrace_irq_eoi(irq));

@@ -121,8 +121,8 @@ uint64_t ktrace_virtio_used(const struct ktrace_virtio_console *console);
 /* What an architecture with semihosting supplies: kernel/transport/<arch>/semihosting_<arch>.S. */
 
 /*
- * Does anybody outside answer? Makes one harmless call with a trap vector of its own, which steps over the
- * instruction if it turns out to be an ordinary exception. Any context that may mask interrupts.
+ * Whether semihosting is there. Makes one harmless call, with a trap vector of its own: without semihosting
+ * the call is an exception, and the vector skips it. Any context that may mask interrupts.
  */
 bool ktrace_semihosting_present(void);
 
