@@ -77,7 +77,7 @@ static int parse(struct control *control, struct options *line, int argc, char *
 		if (options && strcmp(word, "--") == 0) {
 			options = false;
 			optind++;
-		} else if (options && word[0] == '-' && (!control->path || word[1] == '-')) {
+		} else if (options && word[0] == '-' && word[1] && (!control->path || word[1] == '-')) {
 			status = options_next(line, argc, argv);
 			if (status >= 0)
 				return status;

@@ -4,9 +4,9 @@
  *
  *	ktrace_switch(previous->id, next->id, previous->state);
  *
- * A call is named for its event: ktrace_switch() records sched.switch. Where the call stands, how often it is
- * called and in which context is said in hooks.h, at the state that the call keeps. Arguments are evaluated
- * even when nothing is recorded.
+ * Most calls are named for their event: ktrace_switch() records sched.switch. Where the call stands, how
+ * often it is called and in which context is said in hooks.h, at the state that the call keeps. Arguments are
+ * evaluated even when nothing is recorded.
  *
  * Each half can be left out:
  *	the event	ktrace=-sched.switch while the kernel runs; -DKTRACE_NO_sched=1 leaves no code
@@ -147,7 +147,7 @@ KTRACE_FACT_ROW(fault_exit, "mm", "fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_
 
 /*
  * In kernel/core: record the event and keep the state. The site of the event is where these return to;
- * `pc` is the place for the state, 0: the same.
+ * `pc` is the place for the state and for the field `place`; 0: the site.
  */
 __attribute__((__noinline__)) void ktrace_fact_switch(struct ktrx_event *event, uint32_t previous,
 						      uint32_t next, uint32_t state KTRACE_EXTRA(SWITCH));

@@ -103,6 +103,7 @@ says 1 'nobody would answer' ktrace control --timeout 1s v2.ktrx -- -sched
 says 1 'nobody would answer' ktrace control -- v2.ktrx -sched.switch
 says 2 '--timeout' ktrace control v2.ktrx -sched --timeout x
 says 2 'unrecognized option' ktrace control v2.ktrx --frobnicate
+says 1 'No such file' timeout 20 ktrace control -
 says 2 "no event '-json'" ktrace control v2.ktrx -- --json
 says 2 'invalid option' ktrace control -sched v2.ktrx
 says 2 'which file?' ktrace control --
