@@ -79,10 +79,9 @@ void ktrace_fact_wake(struct ktrx_event *event, uint32_t thread KTRACE_EXTRA(WAK
 void ktrace_fact_block(struct ktrx_event *event, const volatile void *object, const char *name, uint32_t kind,
 		       uint64_t deadline, uintptr_t pc KTRACE_EXTRA(BLOCK))
 {
-	const uint64_t now = fact_block_record(event, KTRACE_RETURN_ADDRESS, object, ktrace_hook_thread(),
-					       (uint8_t)kind KTRACE_EXTRA_ARGUMENTS(BLOCK));
-
-	ktrace_state_block(object, name, kind, deadline, fact_place(pc, KTRACE_RETURN_ADDRESS), now);
+	fact_block_record(event, KTRACE_RETURN_ADDRESS, object, ktrace_hook_thread(),
+			  (uint8_t)kind KTRACE_EXTRA_ARGUMENTS(BLOCK));
+	ktrace_thread_block_at(object, name, kind, deadline, fact_place(pc, KTRACE_RETURN_ADDRESS));
 }
 
 void ktrace_fact_exit(struct ktrx_event *event, uint32_t thread)

@@ -31,16 +31,17 @@ static void thread_wait_end(volatile struct ktrx_holder *row)
 		row->wait = KTRX_WAIT_NONE;
 }
 
-void ktrace_state_block(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline,
-			uintptr_t pc, uint64_t now)
+void ktrace_thread_block_at(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline,
+			    uintptr_t pc)
 {
 	volatile struct ktrx_holder *row;
 	struct ktrace_hook hook;
+	uint64_t now;
 
 	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
 		return;
 	row = ktrace_holder_claim(ktrace_hook_thread());
-	now = ktrace_hook_at(&hook, now);
+	now = ktrace_hook_now(&hook);
 	if (!row)
 		return;
 	if (row->wait != KTRX_WAIT_LOCK)
@@ -49,15 +50,9 @@ void ktrace_state_block(const volatile void *object, const char *name, uint32_t 
 	thread_state_set(row, KTRX_THREAD_WAITING, now);
 }
 
-void ktrace_thread_block_at(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline,
-			    uintptr_t pc)
-{
-	ktrace_state_block(object, name, kind, deadline, pc, 0);
-}
-
 void ktrace_thread_block(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline)
 {
-	ktrace_state_block(object, name, kind, deadline, KTRACE_RETURN_ADDRESS, 0);
+	ktrace_thread_block_at(object, name, kind, deadline, KTRACE_RETURN_ADDRESS);
 }
 
 static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)

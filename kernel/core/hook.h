@@ -44,10 +44,13 @@ KTRACE_INLINE uint64_t ktrace_hook_now(const struct ktrace_hook *hook)
 	return now;
 }
 
-/* The same where the caller may have read the clock already; 0: it has not. */
+/*
+ * The same where the caller has read the clock of this CPU already, if `now` is not 0. The clock is read
+ * again if an interrupt has read it since, so that the CPU's `now` never goes back.
+ */
 KTRACE_INLINE uint64_t ktrace_hook_at(const struct ktrace_hook *hook, uint64_t now)
 {
-	if (now == 0)
+	if (now <= hook->cpu->now)
 		return ktrace_hook_now(hook);
 	hook->cpu->now = now;
 	return now;
@@ -59,19 +62,15 @@ KTRACE_INLINE uint32_t ktrace_hook_thread(void)
 }
 
 /*
- * The state behind calls of ktrace/facts.h. `now`: the timestamp of the event, which has read the clock
- * already; 0 if it was not recorded.
+ * The state behind calls of ktrace/facts.h at which a thread stays on its CPU. `now`: the timestamp of the
+ * event, which has read the clock already; 0 if it was not recorded.
  */
 #if KTRACE_STATE
 KTRACE_HIDDEN void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_t now);
-KTRACE_HIDDEN void ktrace_state_block(const volatile void *object, const char *name, uint32_t kind,
-				      uint64_t deadline, uintptr_t pc, uint64_t now);
 KTRACE_HIDDEN void ktrace_state_irq_enter(uint32_t irq, uint64_t now);
 #else
 #define ktrace_state_switch(previous, next, pc, now) ((void)(previous), (void)(next), (void)(pc), (void)(now))
-#define ktrace_state_block(object, name, kind, deadline, pc, now) \
-	((void)(object), (void)(name), (void)(kind), (void)(deadline), (void)(pc), (void)(now))
-#define ktrace_state_irq_enter(irq, now) ((void)(irq), (void)(now))
+#define ktrace_state_irq_enter(irq, now)	     ((void)(irq), (void)(now))
 #endif
 
 /* Starts to follow the state or ends it, as debug.ktr.state asks. */

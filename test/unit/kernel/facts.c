@@ -108,6 +108,72 @@ static void sleep_and_wake(void **state)
 	assert_nothing(seen);
 }
 
+/* What CPU 0 last read from its clock when the interrupt was over. */
+static uint64_t interrupted_at;
+
+static void interrupt(void)
+{
+	fake.clock += 1000;
+	ktrace_interrupt_enter(3);
+	interrupted_at = cpu()->now;
+	ktrace_interrupt_exit(3);
+}
+
+static void call_switch(void)
+{
+	ktrace_switch(SELF, 8, 2);
+}
+
+static void call_block(void)
+{
+	ktrace_block(OBJECT, "queue", KTRX_WAIT_EVENT, 0);
+}
+
+static void call_interrupt_enter(void)
+{
+	ktrace_interrupt_enter(4);
+}
+
+/* An interrupt at every point of a call: the state behind the call is not older than the interrupt. */
+static void an_interrupt_inside_a_call_never_sets_the_clock_back(void **state)
+{
+	void (*const call[])(void) = { call_switch, call_block, call_interrupt_enter };
+
+	for (uint32_t n = 0; n < sizeof(call) / sizeof(call[0]); n++) {
+		int64_t at = 0;
+
+		do {
+			boot(state);
+			interrupted_at = 0;
+			fake_at(at, interrupt);
+			call[n]();
+			assert_true(cpu()->now >= interrupted_at);
+			assert_true(cpu()->now <= fake.clock);
+		} while (++at < fake_points());
+		assert_true(at > 3);
+	}
+}
+
+static void move(void)
+{
+	fake.cpu = 1;
+}
+
+/* Moved while it calls, a thread must not leave one CPU's clock with another, whose is 5000 behind. */
+static void a_thread_that_is_moved_while_it_blocks_takes_no_clock_along(void **state)
+{
+	int64_t at = 0;
+
+	do {
+		boot(state);
+		fake.ahead[0] = 5000;
+		fake_at(at, move);
+		call_block();
+		assert_true(ktrace_state.cpu[1].now <= fake.clock);
+	} while (++at < fake_points());
+	assert_true(at > 3);
+}
+
 static void locks(void **state)
 {
 	const struct checked_record *record;
@@ -230,6 +296,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_switch_is_recorded_and_kept_with_one_clock_reading, boot),
 		cmocka_unit_test_setup(sleep_and_wake, boot),
+		cmocka_unit_test_setup(an_interrupt_inside_a_call_never_sets_the_clock_back, boot),
+		cmocka_unit_test_setup(a_thread_that_is_moved_while_it_blocks_takes_no_clock_along, boot),
 		cmocka_unit_test_setup(locks, boot),
 		cmocka_unit_test_setup(interrupts, boot),
 		cmocka_unit_test_setup(facts_without_state, boot),
