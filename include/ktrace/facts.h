@@ -11,6 +11,8 @@
  * Each half can be left out:
  *	the event	ktrace=-sched.switch while the kernel runs; -DKTRACE_NO_sched=1 leaves no code
  *	the state	debug.ktr.state=0 while the kernel runs; -DKTRACE_STATE=0 leaves no code
+ * Compile the library and the kernel with the same of these options. If a file is compiled with a group and
+ * the library without it, the linker does not find ktrace_fact_….
  *
  * A file that calls none of these declares none of their events. A file that does has an event of its own, as
  * with KTRACE_EVENT() in a header.
@@ -92,12 +94,12 @@
 #define KTRACE_EXTRA_ARGUMENTS(fact) KTRACE_EACH(KTRACE_ARGUMENT, , "" KTRACE_##fact##_FIELDS)
 
 /*
- * Declares ktrace_row_<fact>(): a function that returns the event. Its row goes into the files that call it,
- * so a kernel has only the events that it uses.
+ * Declares a function that returns the event. Its row goes into the files that call it, so a kernel has only
+ * the events that it uses.
  */
 #define KTRACE_FACT_CODE(c, n, field) KTRACE_TYPE(KTRACE_FIELD_TYPE field),
-#define KTRACE_FACT_ROW(fact, group, name, v1_id, ...)                                                       \
-	KTRACE_INLINE struct ktrx_event *ktrace_row_##fact(void)                                             \
+#define KTRACE_FACT_ROW(row_of, group, name, v1_id, ...)                                                     \
+	KTRACE_INLINE struct ktrx_event *row_of(void)                                                        \
 	{                                                                                                    \
 		KTRACE_ROW(KTRACE_KEEP_WITH_CODE, row, KTRX_STATE_RECORD, 0, v1_id, 0,                       \
 			   KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_FACT_CODE, , __VA_ARGS__),          \
@@ -112,38 +114,38 @@
  */
 #define KTRACE_FACT_CALL(group, ...) \
 	KTRACE_PASTE(KTRACE_FACT_CALL_, KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group))(__VA_ARGS__)
-#define KTRACE_FACT_CALL_1(fact, condition, record, state)             \
-	struct ktrx_event *event = ktrace_row_##fact();                \
+#define KTRACE_FACT_CALL_1(row, condition, record, state)              \
+	struct ktrx_event *event = row();                              \
 	if (KTRACE_UNLIKELY((condition) && ktrace_event_is_on(event))) \
 		record;                                                \
 	else                                                           \
 		state;                                                 \
 	KTRACE_COME_BACK()
-#define KTRACE_FACT_CALL_0(fact, condition, record, state) \
-	struct ktrx_event *event = KTRACE_NULL;            \
-	if (0)                                             \
-		record;                                    \
-	else                                               \
-		state;                                     \
+#define KTRACE_FACT_CALL_0(row, condition, record, state) \
+	struct ktrx_event *event = KTRACE_NULL;           \
+	if (0)                                            \
+		record;                                   \
+	else                                              \
+		state;                                    \
 	KTRACE_COME_BACK()
 
 KTRACE_BEGIN_C
 
-KTRACE_FACT_ROW(switch, "sched", "switch", KTRX1_CTX_SWITCH, KTRACE_FACT_SWITCH)
-KTRACE_FACT_ROW(wake, "sched", "wake", KTRX_V1_NONE, KTRACE_FACT_WAKE)
-KTRACE_FACT_ROW(block, "sched", "block", KTRX1_WAITQ_SLEEP, KTRACE_FACT_BLOCK)
-KTRACE_FACT_ROW(exit, "sched", "exit", KTRX_V1_NONE, KTRACE_FACT_EXIT)
-KTRACE_FACT_ROW(contend, "lock", "contend", KTRX_V1_NONE, KTRACE_FACT_CONTEND)
-KTRACE_FACT_ROW(acquire, "lock", "acquire", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
-KTRACE_FACT_ROW(try, "lock", "try", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
-KTRACE_FACT_ROW(release, "lock", "release", KTRX_V1_NONE, KTRACE_FACT_RELEASE)
-KTRACE_FACT_ROW(irq_enter, "irq", "enter", KTRX_V1_NONE, KTRACE_FACT_INTERRUPT)
-KTRACE_FACT_ROW(irq_exit, "irq", "exit", KTRX_V1_NONE, KTRACE_FACT_IRQ)
-KTRACE_FACT_ROW(irq_eoi, "irq", "eoi", KTRX_V1_NONE, KTRACE_FACT_IRQ)
-KTRACE_FACT_ROW(ipi_send, "ipi", "send", KTRX_V1_NONE, KTRACE_FACT_SEND)
-KTRACE_FACT_ROW(ipi_receive, "ipi", "receive", KTRX_V1_NONE, KTRACE_FACT_RECEIVE)
-KTRACE_FACT_ROW(fault_enter, "mm", "fault_enter", KTRX1_PAGE_FAULT, KTRACE_FACT_FAULT)
-KTRACE_FACT_ROW(fault_exit, "mm", "fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_EXIT)
+KTRACE_FACT_ROW(ktrace_row_switch, "sched", "switch", KTRX1_CTX_SWITCH, KTRACE_FACT_SWITCH)
+KTRACE_FACT_ROW(ktrace_row_wake, "sched", "wake", KTRX_V1_NONE, KTRACE_FACT_WAKE)
+KTRACE_FACT_ROW(ktrace_row_block, "sched", "block", KTRX1_WAITQ_SLEEP, KTRACE_FACT_BLOCK)
+KTRACE_FACT_ROW(ktrace_row_exit, "sched", "exit", KTRX_V1_NONE, KTRACE_FACT_EXIT)
+KTRACE_FACT_ROW(ktrace_row_contend, "lock", "contend", KTRX_V1_NONE, KTRACE_FACT_CONTEND)
+KTRACE_FACT_ROW(ktrace_row_acquire, "lock", "acquire", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
+KTRACE_FACT_ROW(ktrace_row_try, "lock", "try", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
+KTRACE_FACT_ROW(ktrace_row_release, "lock", "release", KTRX_V1_NONE, KTRACE_FACT_RELEASE)
+KTRACE_FACT_ROW(ktrace_row_irq_enter, "irq", "enter", KTRX_V1_NONE, KTRACE_FACT_INTERRUPT)
+KTRACE_FACT_ROW(ktrace_row_irq_exit, "irq", "exit", KTRX_V1_NONE, KTRACE_FACT_IRQ)
+KTRACE_FACT_ROW(ktrace_row_irq_eoi, "irq", "eoi", KTRX_V1_NONE, KTRACE_FACT_IRQ)
+KTRACE_FACT_ROW(ktrace_row_ipi_send, "ipi", "send", KTRX_V1_NONE, KTRACE_FACT_SEND)
+KTRACE_FACT_ROW(ktrace_row_ipi_receive, "ipi", "receive", KTRX_V1_NONE, KTRACE_FACT_RECEIVE)
+KTRACE_FACT_ROW(ktrace_row_fault_enter, "mm", "fault_enter", KTRX1_PAGE_FAULT, KTRACE_FACT_FAULT)
+KTRACE_FACT_ROW(ktrace_row_fault_exit, "mm", "fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_EXIT)
 
 /*
  * In kernel/core: record the event and keep the state. The site of the event is where these return to;
@@ -184,7 +186,7 @@ __attribute__((__noinline__)) void ktrace_fact_fault_exit(struct ktrx_event *eve
  */
 KTRACE_INLINE void ktrace_switch(uint32_t previous, uint32_t next, uint32_t state KTRACE_EXTRA(SWITCH))
 {
-	KTRACE_FACT_CALL(sched, switch, previous != next,
+	KTRACE_FACT_CALL(sched, ktrace_row_switch, previous != next,
 			 ktrace_fact_switch(event, previous, next, state KTRACE_EXTRA_ARGUMENTS(SWITCH)),
 			 ktrace_thread_switch(previous, next));
 }
@@ -192,7 +194,8 @@ KTRACE_INLINE void ktrace_switch(uint32_t previous, uint32_t next, uint32_t stat
 /* Records sched.wake and keeps that the thread can run: see ktrace_thread_wake(). */
 KTRACE_INLINE void ktrace_wake(uint32_t thread KTRACE_EXTRA(WAKE))
 {
-	KTRACE_FACT_CALL(sched, wake, 1, ktrace_fact_wake(event, thread KTRACE_EXTRA_ARGUMENTS(WAKE)),
+	KTRACE_FACT_CALL(sched, ktrace_row_wake, 1,
+			 ktrace_fact_wake(event, thread KTRACE_EXTRA_ARGUMENTS(WAKE)),
 			 ktrace_thread_wake(thread));
 }
 
@@ -201,7 +204,7 @@ KTRACE_INLINE void ktrace_block(const volatile void *object, const char *name, u
 				uint64_t deadline KTRACE_EXTRA(BLOCK))
 {
 	KTRACE_FACT_CALL(
-		sched, block, 1,
+		sched, ktrace_row_block, 1,
 		ktrace_fact_block(event, object, name, kind, deadline, 0 KTRACE_EXTRA_ARGUMENTS(BLOCK)),
 		ktrace_thread_block(object, name, kind, deadline));
 }
@@ -210,7 +213,7 @@ KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name
 				   uint64_t deadline, uintptr_t pc KTRACE_EXTRA(BLOCK))
 {
 	KTRACE_FACT_CALL(
-		sched, block, 1,
+		sched, ktrace_row_block, 1,
 		ktrace_fact_block(event, object, name, kind, deadline, pc KTRACE_EXTRA_ARGUMENTS(BLOCK)),
 		ktrace_thread_block_at(object, name, kind, deadline, pc));
 }
@@ -221,7 +224,8 @@ KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name
  */
 KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 {
-	KTRACE_FACT_CALL(sched, exit, 1, ktrace_fact_exit(event, thread), ktrace_thread_exit(thread));
+	KTRACE_FACT_CALL(sched, ktrace_row_exit, 1, ktrace_fact_exit(event, thread),
+			 ktrace_thread_exit(thread));
 }
 
 /* ---- Locks ------------------------------------------------------------------------------------- */
@@ -233,7 +237,7 @@ KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 KTRACE_INLINE void ktrace_contend(const volatile void *lock, const char *name, uint32_t by,
 				  uint32_t owner KTRACE_EXTRA(CONTEND))
 {
-	KTRACE_FACT_CALL(lock, contend, 1,
+	KTRACE_FACT_CALL(lock, ktrace_row_contend, 1,
 			 ktrace_fact_contend(event, lock, name, by, owner, 0 KTRACE_EXTRA_ARGUMENTS(CONTEND)),
 			 ktrace_lock_wait(lock, name, by, owner));
 }
@@ -242,7 +246,7 @@ KTRACE_INLINE void ktrace_contend_at(const volatile void *lock, const char *name
 				     uintptr_t pc KTRACE_EXTRA(CONTEND))
 {
 	KTRACE_FACT_CALL(
-		lock, contend, 1,
+		lock, ktrace_row_contend, 1,
 		ktrace_fact_contend(event, lock, name, by, owner, pc KTRACE_EXTRA_ARGUMENTS(CONTEND)),
 		ktrace_lock_wait_at(lock, name, by, owner, pc));
 }
@@ -250,7 +254,7 @@ KTRACE_INLINE void ktrace_contend_at(const volatile void *lock, const char *name
 /* Records lock.acquire and keeps who holds the lock: see ktrace_lock_acquire(). */
 KTRACE_INLINE void ktrace_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
-	KTRACE_FACT_CALL(lock, acquire, 1,
+	KTRACE_FACT_CALL(lock, ktrace_row_acquire, 1,
 			 ktrace_fact_acquire(event, lock, by, 0 KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire(lock, by));
 }
@@ -258,7 +262,7 @@ KTRACE_INLINE void ktrace_acquire(const volatile void *lock, uint32_t by KTRACE_
 KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
 				     uintptr_t pc KTRACE_EXTRA(ACQUIRE))
 {
-	KTRACE_FACT_CALL(lock, acquire, 1,
+	KTRACE_FACT_CALL(lock, ktrace_row_acquire, 1,
 			 ktrace_fact_acquire(event, lock, by, pc KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire_at(lock, by, pc));
 }
@@ -266,7 +270,7 @@ KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
 /* The same with lock.try for lock.acquire: for a lock taken by a try that would not have waited. */
 KTRACE_INLINE void ktrace_try_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
-	KTRACE_FACT_CALL(lock, try, 1,
+	KTRACE_FACT_CALL(lock, ktrace_row_try, 1,
 			 ktrace_fact_acquire(event, lock, by, 0 KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire(lock, by));
 }
@@ -274,7 +278,7 @@ KTRACE_INLINE void ktrace_try_acquire(const volatile void *lock, uint32_t by KTR
 KTRACE_INLINE void ktrace_try_acquire_at(const volatile void *lock, uint32_t by,
 					 uintptr_t pc KTRACE_EXTRA(ACQUIRE))
 {
-	KTRACE_FACT_CALL(lock, try, 1,
+	KTRACE_FACT_CALL(lock, ktrace_row_try, 1,
 			 ktrace_fact_acquire(event, lock, by, pc KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire_at(lock, by, pc));
 }
@@ -282,13 +286,13 @@ KTRACE_INLINE void ktrace_try_acquire_at(const volatile void *lock, uint32_t by,
 /* Records lock.release and keeps that the lock is free: see ktrace_lock_release(). */
 KTRACE_INLINE void ktrace_release(const volatile void *lock, uint32_t by)
 {
-	KTRACE_FACT_CALL(lock, release, 1, ktrace_fact_release(event, lock, by, 0),
+	KTRACE_FACT_CALL(lock, ktrace_row_release, 1, ktrace_fact_release(event, lock, by, 0),
 			 ktrace_lock_release(lock, by));
 }
 
 KTRACE_INLINE void ktrace_release_at(const volatile void *lock, uint32_t by, uintptr_t pc)
 {
-	KTRACE_FACT_CALL(lock, release, 1, ktrace_fact_release(event, lock, by, pc),
+	KTRACE_FACT_CALL(lock, ktrace_row_release, 1, ktrace_fact_release(event, lock, by, pc),
 			 ktrace_lock_release_at(lock, by, pc));
 }
 
@@ -297,32 +301,33 @@ KTRACE_INLINE void ktrace_release_at(const volatile void *lock, uint32_t by, uin
 /* Record irq.enter and irq.exit and keep that a handler runs: see ktrace_irq_enter(). */
 KTRACE_INLINE void ktrace_interrupt_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
 {
-	KTRACE_FACT_CALL(irq, irq_enter, 1,
+	KTRACE_FACT_CALL(irq, ktrace_row_irq_enter, 1,
 			 ktrace_fact_irq_enter(event, irq, 1 KTRACE_EXTRA_ARGUMENTS(INTERRUPT)),
 			 ktrace_irq_enter(irq));
 }
 
 KTRACE_INLINE void ktrace_interrupt_exit(uint32_t irq)
 {
-	KTRACE_FACT_CALL(irq, irq_exit, 1, ktrace_fact_irq_exit(event, irq, 1), ktrace_irq_exit(irq));
+	KTRACE_FACT_CALL(irq, ktrace_row_irq_exit, 1, ktrace_fact_irq_exit(event, irq, 1),
+			 ktrace_irq_exit(irq));
 }
 
 /* The events alone, for an interrupt that the controller is not told of, such as an NMI. */
 KTRACE_INLINE void ktrace_nmi_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
 {
-	KTRACE_FACT_CALL(irq, irq_enter, 1,
+	KTRACE_FACT_CALL(irq, ktrace_row_irq_enter, 1,
 			 ktrace_fact_irq_enter(event, irq, 0 KTRACE_EXTRA_ARGUMENTS(INTERRUPT)), (void)0);
 }
 
 KTRACE_INLINE void ktrace_nmi_exit(uint32_t irq)
 {
-	KTRACE_FACT_CALL(irq, irq_exit, 1, ktrace_fact_irq_exit(event, irq, 0), (void)0);
+	KTRACE_FACT_CALL(irq, ktrace_row_irq_exit, 1, ktrace_fact_irq_exit(event, irq, 0), (void)0);
 }
 
 /* Records irq.eoi and keeps that the interrupt was ended: see ktrace_irq_eoi(). */
 KTRACE_INLINE void ktrace_eoi(uint32_t irq)
 {
-	KTRACE_FACT_CALL(irq, irq_eoi, 1, ktrace_fact_irq_eoi(event, irq), ktrace_irq_eoi(irq));
+	KTRACE_FACT_CALL(irq, ktrace_row_irq_eoi, 1, ktrace_fact_irq_eoi(event, irq), ktrace_irq_eoi(irq));
 }
 
 /*
@@ -331,12 +336,12 @@ KTRACE_INLINE void ktrace_eoi(uint32_t irq)
  */
 KTRACE_INLINE void ktrace_ipi_send(uint32_t cpu, uint32_t what)
 {
-	KTRACE_FACT_CALL(ipi, ipi_send, 1, ktrace_fact_ipi_send(event, cpu, what), (void)0);
+	KTRACE_FACT_CALL(ipi, ktrace_row_ipi_send, 1, ktrace_fact_ipi_send(event, cpu, what), (void)0);
 }
 
 KTRACE_INLINE void ktrace_ipi_receive(uint32_t what)
 {
-	KTRACE_FACT_CALL(ipi, ipi_receive, 1, ktrace_fact_ipi_receive(event, what), (void)0);
+	KTRACE_FACT_CALL(ipi, ktrace_row_ipi_receive, 1, ktrace_fact_ipi_receive(event, what), (void)0);
 }
 
 /*
@@ -345,13 +350,13 @@ KTRACE_INLINE void ktrace_ipi_receive(uint32_t what)
  */
 KTRACE_INLINE void ktrace_fault_enter(uint64_t address, uint64_t ip KTRACE_EXTRA(FAULT))
 {
-	KTRACE_FACT_CALL(mm, fault_enter, 1,
+	KTRACE_FACT_CALL(mm, ktrace_row_fault_enter, 1,
 			 ktrace_fact_fault_enter(event, address, ip KTRACE_EXTRA_ARGUMENTS(FAULT)), (void)0);
 }
 
 KTRACE_INLINE void ktrace_fault_exit(uint64_t address, const char *how)
 {
-	KTRACE_FACT_CALL(mm, fault_exit, 1, ktrace_fact_fault_exit(event, address, how), (void)0);
+	KTRACE_FACT_CALL(mm, ktrace_row_fault_exit, 1, ktrace_fact_fault_exit(event, address, how), (void)0);
 }
 
 KTRACE_END_C

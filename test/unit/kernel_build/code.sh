@@ -8,6 +8,7 @@
 
 source=test/unit/kernel_build/site.c
 hooks=test/unit/kernel_build/hooks.c
+facts=test/unit/kernel_build/facts.c
 port=-Itest/unit/kernel_build/port
 
 # code ARCH OBJECT FUNCTION: its instructions, one a line, without padding
@@ -28,6 +29,16 @@ ordered() {
 		[ -n "$next" ] || { echo "no $pattern behind line $at:"; cat "$file"; return 1; }
 		at=$next
 	done
+}
+
+# called OBJECT: the functions of ktrace that it calls, one a line
+called() { nm -u "$1" | sed -n 's/^ *U \(ktrace_.*\)/\1/p'; }
+
+# events_in OBJECT: how many sections of events it has
+events_in() {
+	readelf -SW "$1" >"$tmp/sections"
+	grep -q '\.text' "$tmp/sections" || { echo "no sections in $1"; return; }
+	grep -c ktrace_events "$tmp/sections"
 }
 
 absent() { ! grep -E "$2" "$1"; }
@@ -54,8 +65,7 @@ for compiler in gcc clang; do
 		esac
 		for level in -O1 -O2; do
 			compile $compiler $arch $source "$tmp/out.o" $level -DKTRACE_DISABLE=1
-			check "$arch $compiler $level: left out, the row takes no byte" \
-				sh -c "! readelf -SW $tmp/out.o | grep ktrace_events"
+			equal "$arch $compiler $level: left out, the row takes no byte" 0 "$(events_in "$tmp/out.o")"
 			code $arch "$tmp/out.o" site_out >"$tmp/site_out"
 			code $arch "$tmp/out.o" nothing >"$tmp/nothing"
 			check "$arch $compiler $level: left out, there is a function to look at" test -s "$tmp/nothing"
@@ -67,26 +77,37 @@ for compiler in gcc clang; do
 	done
 done
 
-# Hooks, left out.
+# Hooks and facts, there and left out.
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
 		have $compiler $arch || { skip "$arch $compiler: hooks" "not installed"; continue; }
-		compile $compiler $arch $hooks "$tmp/hooks.o" -O2
-		check "$arch $compiler: every hook is called" test "$(nm -u "$tmp/hooks.o" | grep -v fact_ | grep -c ktrace_)" -eq 25
-		check "$arch $compiler: every fact is recorded" test "$(nm -u "$tmp/hooks.o" | grep -c ktrace_fact_)" -eq 14
+		compile $compiler $arch $hooks "$tmp/out.o" -O2
+		equal "$arch $compiler: every hook is called" 25 "$(called "$tmp/out.o" | wc -l)"
 		for out in KTRACE_STATE=0 KTRACE_DISABLE=1; do
-			compile $compiler $arch $hooks "$tmp/hooks.o" -O2 -D$out
-			code $arch "$tmp/hooks.o" hooks >"$tmp/hooks"
-			code $arch "$tmp/hooks.o" nothing >"$tmp/nothing"
+			compile $compiler $arch $hooks "$tmp/out.o" -O2 -D$out
+			code $arch "$tmp/out.o" hooks >"$tmp/hooks"
+			code $arch "$tmp/out.o" nothing >"$tmp/nothing"
+			check "$arch $compiler $out: there is a function to look at" test -s "$tmp/nothing"
 			same "$arch $compiler $out: hooks take no byte" "$tmp/nothing" "$tmp/hooks"
-			equal "$arch $compiler $out: no hook is called" '' "$(nm -u "$tmp/hooks.o" | grep -v ktrace_fact_)"
+			equal "$arch $compiler $out: no hook is called" '' "$(nm -u "$tmp/out.o")"
 		done
-		code $arch "$tmp/hooks.o" facts >"$tmp/hooks"
-		same "$arch $compiler: facts left out take no byte" "$tmp/nothing" "$tmp/hooks"
-		equal "$arch $compiler: of facts left out nothing is called" '' "$(nm -u "$tmp/hooks.o")"
-		compile $compiler $arch $hooks "$tmp/hooks.o" -O2 -DKTRACE_SELECT=1
-		equal "$arch $compiler: facts without events keep the state" 0 "$(nm -u "$tmp/hooks.o" | grep -c ktrace_fact_)"
-		check "$arch $compiler: facts without events declare none" sh -c "! readelf -SW $tmp/hooks.o | grep ktrace_events"
+
+		compile $compiler $arch $facts "$tmp/out.o" -O2
+		equal "$arch $compiler: every fact is recorded" 14 "$(called "$tmp/out.o" | grep -c ktrace_fact_)"
+		equal "$arch $compiler: every fact that is off keeps the state" 14 "$(called "$tmp/out.o" | grep -vc ktrace_fact_)"
+		check "$arch $compiler: facts declare events" test "$(events_in "$tmp/out.o")" -gt 0
+		compile $compiler $arch $facts "$tmp/out.o" -O2 -DKTRACE_STATE=0
+		equal "$arch $compiler: facts without state are recorded" 14 "$(called "$tmp/out.o" | grep -c ktrace_fact_)"
+		equal "$arch $compiler: facts without state keep none" 0 "$(called "$tmp/out.o" | grep -vc ktrace_fact_)"
+		compile $compiler $arch $facts "$tmp/out.o" -O2 -DKTRACE_SELECT=1
+		equal "$arch $compiler: facts without events record none" 0 "$(called "$tmp/out.o" | grep -c ktrace_fact_)"
+		equal "$arch $compiler: facts without events keep the state" 14 "$(called "$tmp/out.o" | grep -vc ktrace_fact_)"
+		equal "$arch $compiler: facts without events declare none" 0 "$(events_in "$tmp/out.o")"
+		compile $compiler $arch $facts "$tmp/out.o" -O2 -DKTRACE_DISABLE=1
+		code $arch "$tmp/out.o" facts >"$tmp/facts"
+		code $arch "$tmp/out.o" nothing >"$tmp/nothing"
+		same "$arch $compiler: facts left out take no byte" "$tmp/nothing" "$tmp/facts"
+		equal "$arch $compiler: of facts left out nothing is called" '' "$(nm -u "$tmp/out.o")"
 	done
 done
 

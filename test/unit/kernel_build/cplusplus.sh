@@ -23,6 +23,9 @@ for arch in x86_64 aarch64 riscv64; do
 			check "$arch $compiler $out hooks" $command -x c++ -std=c++17 -O2 -ffreestanding -fno-exceptions \
 				-fno-rtti $warnings $(flags_of $arch) $out -Iinclude -Ikernel/arch/$arch \
 				-c test/unit/kernel_build/hooks.c -o "$tmp/hooks.o"
+			check "$arch $compiler $out facts" $command -x c++ -std=c++17 -O2 -ffreestanding -fno-exceptions \
+				-fno-rtti $warnings $(flags_of $arch) $out -Iinclude -Ikernel/arch/$arch \
+				-c test/unit/kernel_build/facts.c -o "$tmp/facts.o"
 			check "$arch $compiler $out process traces" $command -x c++ -std=c++17 -O2 -ffreestanding \
 				-fno-exceptions -fno-rtti $warnings $(flags_of $arch) $out -Iinclude \
 				-Ikernel/arch/$arch -c test/unit/kernel_build/proc.c -o "$tmp/proc.o"

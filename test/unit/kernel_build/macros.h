@@ -50,13 +50,19 @@
 #define minor(device)			    ((device)&255)
 #define near
 #define far
-#define TRUE  1
-#define FALSE 0
-#define OK    0
-#define ERROR (-1)
-#define FAIL  (-1)
-#define EOF   (-1)
-#define NONE  0
+#define try	kernel_try
+#define acquire kernel_acquire
+#define release kernel_release
+#define block	kernel_block
+#define wake	kernel_wake
+#define contend kernel_contend
+#define TRUE	1
+#define FALSE	0
+#define OK	0
+#define ERROR	(-1)
+#define FAIL	(-1)
+#define EOF	(-1)
+#define NONE	0
 #define FAR
 #define NEAR
 #define IN

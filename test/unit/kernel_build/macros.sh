@@ -32,7 +32,8 @@ for arch in x86_64 aarch64 riscv64; do
 			continue
 		}
 		# shellcheck disable=SC2013
-		for source in $(cat "$tmp/sources") $(make -s -f "$tmp/lists.mk" $arch) test/unit/kernel_build/sample.c test/unit/kernel_build/hooks.c; do
+		for source in $(cat "$tmp/sources") $(make -s -f "$tmp/lists.mk" $arch) test/unit/kernel_build/sample.c test/unit/kernel_build/hooks.c \
+			test/unit/kernel_build/facts.c; do
 			compile $compiler $arch "$source" "$tmp/out.o" -include $macros -fsyntax-only \
 				>>"$tmp/failed" 2>&1 || echo "$arch $compiler: $source" >>"$tmp/failed"
 		done
