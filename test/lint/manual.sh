@@ -29,7 +29,7 @@ while read -r command; do
 		cp "$tmp/synopsis" "$tmp/page"
 	fi
 	same "SYNOPSIS of $page: UPDATE=1 sh test/lint/manual.sh writes it" "$tmp/synopsis" "$tmp/page"
-	sed -n 's/^  \(-[^ ,]*\).*/\1/p; s/^  -., \(--[^ ]*\).*/\1/p' "$tmp/help" | sed 's/\[.*//' >"$tmp/options"
+	sed -n 'h; s/^  -., \(--[^ ]*\).*/\1/p; g; s/^  \(-[^ ,]*\).*/\1/p' "$tmp/help" | sed 's/\[.*//' >"$tmp/options"
 	: >"$tmp/silent"
 	while read -r option; do
 		described "$option" "$page" || described_by ktrace || described_by ktrace-show || echo "$option" >>"$tmp/silent"
