@@ -11,8 +11,9 @@
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
-/* With the event's group and name after it: the function of ktrace's macros that records the event. */
-#define RECORDS "ktrace_event_"
+/* Functions of ktrace's that record an event, up to the event's group: of its macros, and of facts.h. */
+#define MACRO_RECORDS "ktrace_event_"
+#define FACT_RECORDS  "ktrace_fact_"
 
 /* Takes `word` off the front of a name. */
 static bool skip(const char **name, const char *word)
@@ -25,11 +26,27 @@ static bool skip(const char **name, const char *word)
 	return true;
 }
 
+static bool is_recorder(const char *function)
+{
+	return skip(&function, MACRO_RECORDS) || skip(&function, FACT_RECORDS);
+}
+
+/*
+ * Does this function record events of that type? A compiler may add to a function's name, behind a dot. One
+ * function of facts.h records both ways to take a lock.
+ */
 static bool records(const char *function, const struct ktread_type *type)
 {
-	return type && type->group && type->name && skip(&function, RECORDS) &&
-	       skip(&function, type->group) && skip(&function, "_") && skip(&function, type->name) &&
-	       skip(&function, "_record");
+	const char *name;
+
+	if (!type || !type->group || !type->name)
+		return false;
+	name = strcmp(type->group, "lock") == 0 && strcmp(type->name, "try") == 0 ? "acquire" : type->name;
+	if (skip(&function, FACT_RECORDS))
+		return skip(&function, type->group) && skip(&function, "_") && skip(&function, name) &&
+		       (*function == 0 || *function == '.');
+	return skip(&function, MACRO_RECORDS) && skip(&function, type->group) && skip(&function, "_") &&
+	       skip(&function, type->name) && skip(&function, "_record");
 }
 
 /* How far the unit's clock may be off. */
@@ -56,7 +73,7 @@ enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char
 	const struct flow_kernel_event *event, *end;
 	enum flow_anchor found = FLOW_RECORDER_ALONE;
 
-	if (!function || strncmp(function, RECORDS, strlen(RECORDS)) != 0)
+	if (!function || !is_recorder(function))
 		return FLOW_NO_RECORDER;
 	if (behind < piece->early)
 		behind = piece->early;

@@ -151,21 +151,25 @@ KTRACE_FACT_ROW(ktrace_row_fault_exit, "mm", "fault_exit", KTRX_V1_NONE, KTRACE_
  * In kernel/core: record the event and keep the state. The site of the event is where these return to;
  * `pc` is the place for the state and for the field `place`; 0: the site.
  */
-__attribute__((__noinline__)) void ktrace_fact_switch(struct ktrx_event *event, uint32_t previous,
-						      uint32_t next, uint32_t state KTRACE_EXTRA(SWITCH));
-__attribute__((__noinline__)) void ktrace_fact_wake(struct ktrx_event *event,
-						    uint32_t thread KTRACE_EXTRA(WAKE));
-__attribute__((__noinline__)) void ktrace_fact_block(struct ktrx_event *event, const volatile void *object,
-						     const char *name, uint32_t kind, uint64_t deadline,
-						     uintptr_t pc KTRACE_EXTRA(BLOCK));
-__attribute__((__noinline__)) void ktrace_fact_exit(struct ktrx_event *event, uint32_t thread);
-__attribute__((__noinline__)) void ktrace_fact_contend(struct ktrx_event *event, const volatile void *lock,
-						       const char *name, uint32_t by, uint32_t owner,
-						       uintptr_t pc KTRACE_EXTRA(CONTEND));
-__attribute__((__noinline__)) void ktrace_fact_acquire(struct ktrx_event *event, const volatile void *lock,
-						       uint32_t by, uintptr_t pc KTRACE_EXTRA(ACQUIRE));
-__attribute__((__noinline__)) void ktrace_fact_release(struct ktrx_event *event, const volatile void *lock,
-						       uint32_t by, uintptr_t pc);
+__attribute__((__noinline__)) void ktrace_fact_sched_switch(struct ktrx_event *event, uint32_t previous,
+							    uint32_t next,
+							    uint32_t state KTRACE_EXTRA(SWITCH));
+__attribute__((__noinline__)) void ktrace_fact_sched_wake(struct ktrx_event *event,
+							  uint32_t thread KTRACE_EXTRA(WAKE));
+__attribute__((__noinline__)) void ktrace_fact_sched_block(struct ktrx_event *event,
+							   const volatile void *object, const char *name,
+							   uint32_t kind, uint64_t deadline,
+							   uintptr_t pc KTRACE_EXTRA(BLOCK));
+__attribute__((__noinline__)) void ktrace_fact_sched_exit(struct ktrx_event *event, uint32_t thread);
+__attribute__((__noinline__)) void ktrace_fact_lock_contend(struct ktrx_event *event,
+							    const volatile void *lock, const char *name,
+							    uint32_t by, uint32_t owner,
+							    uintptr_t pc KTRACE_EXTRA(CONTEND));
+__attribute__((__noinline__)) void ktrace_fact_lock_acquire(struct ktrx_event *event,
+							    const volatile void *lock, uint32_t by,
+							    uintptr_t pc KTRACE_EXTRA(ACQUIRE));
+__attribute__((__noinline__)) void
+ktrace_fact_lock_release(struct ktrx_event *event, const volatile void *lock, uint32_t by, uintptr_t pc);
 __attribute__((__noinline__)) void ktrace_fact_irq_enter(struct ktrx_event *event, uint32_t irq,
 							 int state KTRACE_EXTRA(INTERRUPT));
 __attribute__((__noinline__)) void ktrace_fact_irq_exit(struct ktrx_event *event, uint32_t irq, int state);
@@ -173,10 +177,10 @@ __attribute__((__noinline__)) void ktrace_fact_irq_eoi(struct ktrx_event *event,
 __attribute__((__noinline__)) void ktrace_fact_ipi_send(struct ktrx_event *event, uint32_t cpu,
 							uint32_t what);
 __attribute__((__noinline__)) void ktrace_fact_ipi_receive(struct ktrx_event *event, uint32_t what);
-__attribute__((__noinline__)) void ktrace_fact_fault_enter(struct ktrx_event *event, uint64_t address,
-							   uint64_t ip KTRACE_EXTRA(FAULT));
-__attribute__((__noinline__)) void ktrace_fact_fault_exit(struct ktrx_event *event, uint64_t address,
-							  const char *how);
+__attribute__((__noinline__)) void ktrace_fact_mm_fault_enter(struct ktrx_event *event, uint64_t address,
+							      uint64_t ip KTRACE_EXTRA(FAULT));
+__attribute__((__noinline__)) void ktrace_fact_mm_fault_exit(struct ktrx_event *event, uint64_t address,
+							     const char *how);
 
 /* ---- Threads ----------------------------------------------------------------------------------- */
 
@@ -186,16 +190,17 @@ __attribute__((__noinline__)) void ktrace_fact_fault_exit(struct ktrx_event *eve
  */
 KTRACE_INLINE void ktrace_switch(uint32_t previous, uint32_t next, uint32_t state KTRACE_EXTRA(SWITCH))
 {
-	KTRACE_FACT_CALL(sched, ktrace_row_switch, previous != next,
-			 ktrace_fact_switch(event, previous, next, state KTRACE_EXTRA_ARGUMENTS(SWITCH)),
-			 ktrace_thread_switch(previous, next));
+	KTRACE_FACT_CALL(
+		sched, ktrace_row_switch, previous != next,
+		ktrace_fact_sched_switch(event, previous, next, state KTRACE_EXTRA_ARGUMENTS(SWITCH)),
+		ktrace_thread_switch(previous, next));
 }
 
 /* Records sched.wake and keeps that the thread can run: see ktrace_thread_wake(). */
 KTRACE_INLINE void ktrace_wake(uint32_t thread KTRACE_EXTRA(WAKE))
 {
 	KTRACE_FACT_CALL(sched, ktrace_row_wake, 1,
-			 ktrace_fact_wake(event, thread KTRACE_EXTRA_ARGUMENTS(WAKE)),
+			 ktrace_fact_sched_wake(event, thread KTRACE_EXTRA_ARGUMENTS(WAKE)),
 			 ktrace_thread_wake(thread));
 }
 
@@ -205,17 +210,17 @@ KTRACE_INLINE void ktrace_block(const volatile void *object, const char *name, u
 {
 	KTRACE_FACT_CALL(
 		sched, ktrace_row_block, 1,
-		ktrace_fact_block(event, object, name, kind, deadline, 0 KTRACE_EXTRA_ARGUMENTS(BLOCK)),
+		ktrace_fact_sched_block(event, object, name, kind, deadline, 0 KTRACE_EXTRA_ARGUMENTS(BLOCK)),
 		ktrace_thread_block(object, name, kind, deadline));
 }
 
 KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name, uint32_t kind,
 				   uint64_t deadline, uintptr_t pc KTRACE_EXTRA(BLOCK))
 {
-	KTRACE_FACT_CALL(
-		sched, ktrace_row_block, 1,
-		ktrace_fact_block(event, object, name, kind, deadline, pc KTRACE_EXTRA_ARGUMENTS(BLOCK)),
-		ktrace_thread_block_at(object, name, kind, deadline, pc));
+	KTRACE_FACT_CALL(sched, ktrace_row_block, 1,
+			 ktrace_fact_sched_block(event, object, name, kind, deadline,
+						 pc KTRACE_EXTRA_ARGUMENTS(BLOCK)),
+			 ktrace_thread_block_at(object, name, kind, deadline, pc));
 }
 
 /*
@@ -224,7 +229,7 @@ KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name
  */
 KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 {
-	KTRACE_FACT_CALL(sched, ktrace_row_exit, 1, ktrace_fact_exit(event, thread),
+	KTRACE_FACT_CALL(sched, ktrace_row_exit, 1, ktrace_fact_sched_exit(event, thread),
 			 ktrace_thread_exit(thread));
 }
 
@@ -237,9 +242,10 @@ KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 KTRACE_INLINE void ktrace_contend(const volatile void *lock, const char *name, uint32_t by,
 				  uint32_t owner KTRACE_EXTRA(CONTEND))
 {
-	KTRACE_FACT_CALL(lock, ktrace_row_contend, 1,
-			 ktrace_fact_contend(event, lock, name, by, owner, 0 KTRACE_EXTRA_ARGUMENTS(CONTEND)),
-			 ktrace_lock_wait(lock, name, by, owner));
+	KTRACE_FACT_CALL(
+		lock, ktrace_row_contend, 1,
+		ktrace_fact_lock_contend(event, lock, name, by, owner, 0 KTRACE_EXTRA_ARGUMENTS(CONTEND)),
+		ktrace_lock_wait(lock, name, by, owner));
 }
 
 KTRACE_INLINE void ktrace_contend_at(const volatile void *lock, const char *name, uint32_t by, uint32_t owner,
@@ -247,7 +253,7 @@ KTRACE_INLINE void ktrace_contend_at(const volatile void *lock, const char *name
 {
 	KTRACE_FACT_CALL(
 		lock, ktrace_row_contend, 1,
-		ktrace_fact_contend(event, lock, name, by, owner, pc KTRACE_EXTRA_ARGUMENTS(CONTEND)),
+		ktrace_fact_lock_contend(event, lock, name, by, owner, pc KTRACE_EXTRA_ARGUMENTS(CONTEND)),
 		ktrace_lock_wait_at(lock, name, by, owner, pc));
 }
 
@@ -255,7 +261,7 @@ KTRACE_INLINE void ktrace_contend_at(const volatile void *lock, const char *name
 KTRACE_INLINE void ktrace_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
 	KTRACE_FACT_CALL(lock, ktrace_row_acquire, 1,
-			 ktrace_fact_acquire(event, lock, by, 0 KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
+			 ktrace_fact_lock_acquire(event, lock, by, 0 KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire(lock, by));
 }
 
@@ -263,7 +269,7 @@ KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
 				     uintptr_t pc KTRACE_EXTRA(ACQUIRE))
 {
 	KTRACE_FACT_CALL(lock, ktrace_row_acquire, 1,
-			 ktrace_fact_acquire(event, lock, by, pc KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
+			 ktrace_fact_lock_acquire(event, lock, by, pc KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire_at(lock, by, pc));
 }
 
@@ -271,7 +277,7 @@ KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
 KTRACE_INLINE void ktrace_try_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
 	KTRACE_FACT_CALL(lock, ktrace_row_try, 1,
-			 ktrace_fact_acquire(event, lock, by, 0 KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
+			 ktrace_fact_lock_acquire(event, lock, by, 0 KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire(lock, by));
 }
 
@@ -279,20 +285,20 @@ KTRACE_INLINE void ktrace_try_acquire_at(const volatile void *lock, uint32_t by,
 					 uintptr_t pc KTRACE_EXTRA(ACQUIRE))
 {
 	KTRACE_FACT_CALL(lock, ktrace_row_try, 1,
-			 ktrace_fact_acquire(event, lock, by, pc KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
+			 ktrace_fact_lock_acquire(event, lock, by, pc KTRACE_EXTRA_ARGUMENTS(ACQUIRE)),
 			 ktrace_lock_acquire_at(lock, by, pc));
 }
 
 /* Records lock.release and keeps that the lock is free: see ktrace_lock_release(). */
 KTRACE_INLINE void ktrace_release(const volatile void *lock, uint32_t by)
 {
-	KTRACE_FACT_CALL(lock, ktrace_row_release, 1, ktrace_fact_release(event, lock, by, 0),
+	KTRACE_FACT_CALL(lock, ktrace_row_release, 1, ktrace_fact_lock_release(event, lock, by, 0),
 			 ktrace_lock_release(lock, by));
 }
 
 KTRACE_INLINE void ktrace_release_at(const volatile void *lock, uint32_t by, uintptr_t pc)
 {
-	KTRACE_FACT_CALL(lock, ktrace_row_release, 1, ktrace_fact_release(event, lock, by, pc),
+	KTRACE_FACT_CALL(lock, ktrace_row_release, 1, ktrace_fact_lock_release(event, lock, by, pc),
 			 ktrace_lock_release_at(lock, by, pc));
 }
 
@@ -351,12 +357,14 @@ KTRACE_INLINE void ktrace_ipi_receive(uint32_t what)
 KTRACE_INLINE void ktrace_fault_enter(uint64_t address, uint64_t ip KTRACE_EXTRA(FAULT))
 {
 	KTRACE_FACT_CALL(mm, ktrace_row_fault_enter, 1,
-			 ktrace_fact_fault_enter(event, address, ip KTRACE_EXTRA_ARGUMENTS(FAULT)), (void)0);
+			 ktrace_fact_mm_fault_enter(event, address, ip KTRACE_EXTRA_ARGUMENTS(FAULT)),
+			 (void)0);
 }
 
 KTRACE_INLINE void ktrace_fault_exit(uint64_t address, const char *how)
 {
-	KTRACE_FACT_CALL(mm, ktrace_row_fault_exit, 1, ktrace_fact_fault_exit(event, address, how), (void)0);
+	KTRACE_FACT_CALL(mm, ktrace_row_fault_exit, 1, ktrace_fact_mm_fault_exit(event, address, how),
+			 (void)0);
 }
 
 KTRACE_END_C

@@ -62,29 +62,29 @@ KTRACE_FACT(fact_wake, KTRACE_FACT_WAKE);
 KTRACE_FACT(fact_block, KTRACE_FACT_BLOCK);
 KTRACE_FACT(fact_exit, KTRACE_FACT_EXIT);
 
-void ktrace_fact_switch(struct ktrx_event *event, uint32_t previous, uint32_t next,
-			uint32_t state KTRACE_EXTRA(SWITCH))
+void ktrace_fact_sched_switch(struct ktrx_event *event, uint32_t previous, uint32_t next,
+			      uint32_t state KTRACE_EXTRA(SWITCH))
 {
 	const uint64_t now = fact_switch_record(event, KTRACE_RETURN_ADDRESS, previous, next,
 						state KTRACE_EXTRA_ARGUMENTS(SWITCH));
 	ktrace_state_switch(previous, next, KTRACE_RETURN_ADDRESS, now);
 }
 
-void ktrace_fact_wake(struct ktrx_event *event, uint32_t thread KTRACE_EXTRA(WAKE))
+void ktrace_fact_sched_wake(struct ktrx_event *event, uint32_t thread KTRACE_EXTRA(WAKE))
 {
 	fact_wake_record(event, KTRACE_RETURN_ADDRESS, thread KTRACE_EXTRA_ARGUMENTS(WAKE));
 	ktrace_thread_wake(thread);
 }
 
-void ktrace_fact_block(struct ktrx_event *event, const volatile void *object, const char *name, uint32_t kind,
-		       uint64_t deadline, uintptr_t pc KTRACE_EXTRA(BLOCK))
+void ktrace_fact_sched_block(struct ktrx_event *event, const volatile void *object, const char *name,
+			     uint32_t kind, uint64_t deadline, uintptr_t pc KTRACE_EXTRA(BLOCK))
 {
 	fact_block_record(event, KTRACE_RETURN_ADDRESS, object, ktrace_hook_thread(),
 			  (uint8_t)kind KTRACE_EXTRA_ARGUMENTS(BLOCK));
 	ktrace_thread_block_at(object, name, kind, deadline, fact_place(pc, KTRACE_RETURN_ADDRESS));
 }
 
-void ktrace_fact_exit(struct ktrx_event *event, uint32_t thread)
+void ktrace_fact_sched_exit(struct ktrx_event *event, uint32_t thread)
 {
 	if (KTRX_W1_THREAD(thread) == ktrace_hook_thread())
 		fact_exit_record(event, KTRACE_RETURN_ADDRESS, thread);
@@ -99,16 +99,16 @@ KTRACE_FACT(fact_contend, KTRACE_FACT_CONTEND);
 KTRACE_FACT(fact_acquire, KTRACE_FACT_ACQUIRE);
 KTRACE_FACT(fact_release, KTRACE_FACT_RELEASE);
 
-void ktrace_fact_contend(struct ktrx_event *event, const volatile void *lock, const char *name, uint32_t by,
-			 uint32_t owner, uintptr_t pc KTRACE_EXTRA(CONTEND))
+void ktrace_fact_lock_contend(struct ktrx_event *event, const volatile void *lock, const char *name,
+			      uint32_t by, uint32_t owner, uintptr_t pc KTRACE_EXTRA(CONTEND))
 {
 	fact_contend_record(event, KTRACE_RETURN_ADDRESS, lock, name, by == KTRACE_BY_CPU ? "CPU" : "thread",
 			    owner KTRACE_EXTRA_ARGUMENTS(CONTEND));
 	ktrace_lock_wait_at(lock, name, by, owner, fact_place(pc, KTRACE_RETURN_ADDRESS));
 }
 
-void ktrace_fact_acquire(struct ktrx_event *event, const volatile void *lock, uint32_t by,
-			 uintptr_t pc KTRACE_EXTRA(ACQUIRE))
+void ktrace_fact_lock_acquire(struct ktrx_event *event, const volatile void *lock, uint32_t by,
+			      uintptr_t pc KTRACE_EXTRA(ACQUIRE))
 {
 	const uintptr_t taken_at = fact_place(pc, KTRACE_RETURN_ADDRESS);
 
@@ -117,7 +117,7 @@ void ktrace_fact_acquire(struct ktrx_event *event, const volatile void *lock, ui
 	ktrace_lock_acquire_at(lock, by, taken_at);
 }
 
-void ktrace_fact_release(struct ktrx_event *event, const volatile void *lock, uint32_t by, uintptr_t pc)
+void ktrace_fact_lock_release(struct ktrx_event *event, const volatile void *lock, uint32_t by, uintptr_t pc)
 {
 	fact_release_record(event, KTRACE_RETURN_ADDRESS, lock);
 	ktrace_lock_release_at(lock, by, fact_place(pc, KTRACE_RETURN_ADDRESS));
@@ -176,12 +176,12 @@ void ktrace_fact_ipi_receive(struct ktrx_event *event, uint32_t what)
 KTRACE_FACT(fact_fault_enter, KTRACE_FACT_FAULT);
 KTRACE_FACT(fact_fault_exit, KTRACE_FACT_FAULT_EXIT);
 
-void ktrace_fact_fault_enter(struct ktrx_event *event, uint64_t address, uint64_t ip KTRACE_EXTRA(FAULT))
+void ktrace_fact_mm_fault_enter(struct ktrx_event *event, uint64_t address, uint64_t ip KTRACE_EXTRA(FAULT))
 {
 	fact_fault_enter_record(event, KTRACE_RETURN_ADDRESS, address, ip KTRACE_EXTRA_ARGUMENTS(FAULT));
 }
 
-void ktrace_fact_fault_exit(struct ktrx_event *event, uint64_t address, const char *how)
+void ktrace_fact_mm_fault_exit(struct ktrx_event *event, uint64_t address, const char *how)
 {
 	fact_fault_exit_record(event, KTRACE_RETURN_ADDRESS, address, how);
 }

@@ -55,6 +55,8 @@ golden beside-chrome sh -c 'ktrace export --format json --with beside.steps v2.k
 golden beside-thread ktrace show --pid 12 --event hwt,sched.switch --with beside-thread.steps v2.ktrx
 golden beside-anchor ktrace show --event "hwt,sched.wake,irq" --cpu 0 --with anchor.steps v2.ktrx
 golden beside-anchor-skew ktrace show --event "hwt,sched.wake,irq" --cpu 0 --with anchor-skew.steps v2.ktrx
+sed 's/ktrace_event_sched_wake_record_slow/ktrace_fact_sched_wake/' "$tmp/anchor.steps" >"$tmp/anchor-fact.steps"
+golden beside-anchor-fact ktrace show --event "hwt,sched.wake,irq" --cpu 0 --with anchor-fact.steps v2.ktrx
 sed "s/^frequency/nonce 99\n&/" "$tmp/beside.steps" >"$tmp/boot.steps"
 golden beside-other-boot ktrace show --with boot.steps v2.ktrx
 golden beside-other-clock ktrace show --with kernel.steps v2.ktrx
