@@ -81,7 +81,7 @@ single: build/single/ktrace.c
 	@echo 'build/single/ktrace.c and build/single/ktrace.h are ready.' >&2
 
 build/single/ktrace.c: scripts/single.sh scripts/single.awk VERSION $$(SINGLE_SOURCES) $(wildcard include/ktrace/*.h include/ktrx/*.h \
-		kernel/core/*.h kernel/console/*.h kernel/arch/*/ktrace_arch.h)
+		kernel/base/*.h kernel/core/*.h kernel/console/*.h kernel/arch/*/ktrace_arch.h)
 	@sh scripts/single.sh build/single $(SINGLE_SOURCES)
 
 PREFIX ?= /usr/local

@@ -21,9 +21,9 @@ endif
 
 include $(KTRACE_ROOT)/kernel/transport/transport.mk
 
-KTRACE_CORE_SOURCES := $(addprefix kernel/core/,activity.c argument.c attach.c backtrace.c clock.c clock_bounds.c control.c \
+KTRACE_CORE_SOURCES := kernel/base/span.c $(addprefix kernel/core/,activity.c argument.c attach.c backtrace.c clock.c clock_bounds.c control.c \
 	cpu.c facts.c fold.c held.c holder.c holder_thread.c hook.c init.c keep.c mailbox.c masks.c memory.c near.c outcome.c \
-	pattern.c place.c probe.c record.c settings.c span.c state.c switched.c thread.c write.c)
+	pattern.c place.c probe.c record.c settings.c state.c switched.c thread.c write.c)
 
 # Rings read inside the kernel, for dumps and for the console.
 KTRACE_READER_SOURCES := $(addprefix kernel/core/,rings.c row.c walk.c)

@@ -26,11 +26,12 @@ fn transports_of(arch: &str) -> &'static [&'static str] {
     }
 }
 
-/// All of kernel/core, this architecture's transports, and the check of what transport.rs mirrors.
+/// All of kernel/base and kernel/core, this architecture's transports, and the check of what transport.rs mirrors.
 fn sources(root: &Path, arch: &str) -> Vec<PathBuf> {
-    let core = root.join("kernel/core");
-    let mut all: Vec<PathBuf> = std::fs::read_dir(&core)
-        .unwrap_or_else(|e| panic!("{}: {e}", core.display()))
+    let mut all: Vec<PathBuf> = ["kernel/base", "kernel/core"]
+        .map(|room| root.join(room))
+        .iter()
+        .flat_map(|room| std::fs::read_dir(room).unwrap_or_else(|e| panic!("{}: {e}", room.display())))
         .map(|entry| entry.expect("a folder's entry").path())
         .filter(|path| path.extension().is_some_and(|e| e == "c"))
         .collect();

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "../base/span.h"
 #include "../core/row.h"
 
 #define KTRACE_SIZE_MAX_SHOWN 256u /* widths and precisions beyond are taken for this */
@@ -159,14 +160,14 @@ static uint32_t base_of(char letter)
 	return is_one_of(letter, "xXp") ? 16 : 10;
 }
 
-/* Digits, the last one at the end of the 24 bytes; returns how many. 0 has none. */
+/* As ktrace_digits(), but 0 has none. */
 static uint32_t make_digits(char *digits, uint64_t number, const struct conversion *how)
 {
-	const char *set = how->letter == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
-	uint32_t base = base_of(how->letter), count = 0;
+	uint32_t count = number ? ktrace_digits(digits, number, base_of(how->letter)) : 0;
 
-	for (; number; number /= base)
-		digits[23 - count++] = set[number % base];
+	for (uint32_t i = KTRACE_DIGITS_MAX - count; how->letter == 'X' && i < KTRACE_DIGITS_MAX; i++)
+		if (digits[i] > '9')
+			digits[i] &= ~0x20;
 	return count;
 }
 
@@ -174,7 +175,7 @@ static uint32_t make_digits(char *digits, uint64_t number, const struct conversi
 static void put_converted(struct ktrace_line *line, const struct conversion *how, const char *prefix,
 			  uint64_t number)
 {
-	char digits[24];
+	char digits[KTRACE_DIGITS_MAX];
 	uint32_t count = make_digits(digits, number, how);
 	uint32_t least = how->has_precision ? how->precision : 1;
 	uint32_t zeros = least > count ? least - count : 0;
@@ -192,7 +193,7 @@ static void put_converted(struct ktrace_line *line, const struct conversion *how
 	ktrace_line_pad(line, ' ', how->left ? 0 : padding);
 	ktrace_line_text(line, prefix);
 	ktrace_line_pad(line, '0', zeros);
-	ktrace_line_bytes(line, digits + 24 - count, count);
+	ktrace_line_bytes(line, digits + KTRACE_DIGITS_MAX - count, count);
 	ktrace_line_pad(line, ' ', how->left ? padding : 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "line.h"
 
-static const char hex_digits[] = "0123456789abcdef";
+#include "../base/span.h"
 
 void ktrace_line_start(struct ktrace_line *line, const struct ktrace_console *console)
 {
@@ -31,8 +31,8 @@ static void put_escaped(struct ktrace_line *line, unsigned char byte)
 	}
 	ktrace_line_put(line, '\\');
 	ktrace_line_put(line, 'x');
-	ktrace_line_put(line, hex_digits[byte >> 4]);
-	ktrace_line_put(line, hex_digits[byte & 15]);
+	ktrace_line_put(line, ktrace_hex[byte >> 4]);
+	ktrace_line_put(line, ktrace_hex[byte & 15]);
 }
 
 void ktrace_line_bytes(struct ktrace_line *line, const char *text, uint32_t bytes)
@@ -53,15 +53,12 @@ void ktrace_line_pad(struct ktrace_line *line, char with, uint32_t count)
 		ktrace_line_put(line, with);
 }
 
-/* Digits come out backwards: the highest power of the base that the number reaches goes first. */
 static void put_number(struct ktrace_line *line, uint64_t number, uint32_t base)
 {
-	uint64_t power = 1;
+	char digits[KTRACE_DIGITS_MAX];
+	uint32_t count = ktrace_digits(digits, number, base);
 
-	while (number / power >= base)
-		power *= base;
-	for (; power > 0; power /= base)
-		ktrace_line_put(line, hex_digits[number / power % base]);
+	ktrace_line_bytes(line, digits + KTRACE_DIGITS_MAX - count, count);
 }
 
 void ktrace_line_decimal(struct ktrace_line *line, uint64_t number)

@@ -10,11 +10,12 @@
 #include "pager.h"
 
 #define KTRACE_CPU_LIMIT 100000u /* numbers from here on are no CPU */
+#define KTRACE_BLANKS	 " \t,"
 
 struct request {
 	bool verbose, at_once;
 	uint32_t cpu;
-	const char *patterns; /* "" for all events */
+	struct ktrace_span patterns; /* none: all events */
 };
 
 /* One listing at a time; all of it would be too much for a kernel's stack. */
@@ -28,79 +29,43 @@ static struct {
 
 /* ---- The request ------------------------------------------------------------------------------- */
 
-static int is_blank(char c)
+/* Takes the digits off that the word begins with; false if it begins with none. */
+static bool take_cpu(struct ktrace_span *word, uint32_t *cpu)
 {
-	return c == ' ' || c == '\t' || c == ',';
+	const char *start = word->text;
+
+	for (*cpu = 0; word->length > 0 && ktrace_digit(*word->text) < 10; word->text++, word->length--)
+		*cpu = *cpu < KTRACE_CPU_LIMIT ? *cpu * 10 + ktrace_digit(*word->text) : KTRACE_CPU_LIMIT;
+	return word->text != start;
 }
 
-static const char *skip_blanks(const char *at)
+/* Reads the modifiers behind the slash; false if there is one that does not exist. */
+static bool parse_modifiers(struct ktrace_span word, struct request *request)
 {
-	while (is_blank(*at))
-		at++;
-	return at;
-}
-
-static const char *parse_cpu(const char *at, uint32_t *cpu)
-{
-	const char *start = at;
-
-	for (*cpu = 0; *at >= '0' && *at <= '9'; at++)
-		*cpu = *cpu < KTRACE_CPU_LIMIT ? *cpu * 10 + (uint32_t)(*at - '0') : KTRACE_CPU_LIMIT;
-	return at == start ? NULL : at;
-}
-
-/* Reads the modifiers behind the slash; NULL if there is one that does not exist. */
-static const char *parse_modifiers(const char *at, struct request *request)
-{
-	while (at && *at && !is_blank(*at)) {
-		switch (*at++) {
-		case 'v':
+	while (word.length > 0) {
+		if (ktrace_span_skip(&word, "v"))
 			request->verbose = true;
-			break;
-		case 'a':
+		else if (ktrace_span_skip(&word, "a"))
 			request->at_once = true;
-			break;
-		case 'c':
-			at = parse_cpu(at, &request->cpu);
-			break;
-		default:
-			at = NULL;
-		}
+		else if (!ktrace_span_skip(&word, "c") || !take_cpu(&word, &request->cpu))
+			return false;
 	}
-	return at;
-}
-
-/* The next of the patterns, its length in *length; NULL behind the last one. */
-static const char *next_pattern(const char *at, uint32_t *length)
-{
-	at = skip_blanks(at);
-	for (*length = 0; at[*length] && !is_blank(at[*length]);)
-		++*length;
-	return *length > 0 ? at : NULL;
-}
-
-/* Says of the word there that it is what is wrong. */
-static int refuse(const char *at, int error)
-{
-	struct ktrace_span word;
-
-	word.text = next_pattern(at, &word.length);
-	return ktrace_refuse(word, error);
+	return true;
 }
 
 /* Has each pattern an event that it matches? */
-static int patterns_check(const char *patterns)
+static int patterns_check(struct ktrace_span patterns)
 {
-	uint32_t length;
+	struct ktrace_span pattern;
 
-	for (const char *at = patterns; (at = next_pattern(at, &length)) != NULL; at += length) {
+	while (ktrace_span_next(&patterns, KTRACE_BLANKS, &pattern)) {
 		const struct ktrx_event *row;
 		uint32_t id = 1;
 
-		while ((row = ktrace_row_find(&ktrace_root, id)) && !ktrace_event_matches(row, at, length))
+		while ((row = ktrace_row_find(&ktrace_root, id)) && !ktrace_event_matches(row, pattern))
 			id++;
 		if (!row)
-			return refuse(at, KTRACE_ERROR_NO_EVENT);
+			return ktrace_refuse(pattern, KTRACE_ERROR_NO_EVENT);
 	}
 	return KTRACE_OK;
 }
@@ -114,33 +79,36 @@ static bool is_no_cpu(uint32_t cpu)
 
 static int parse_request(const char *how, struct request *request)
 {
-	const char *rest;
+	struct ktrace_span rest = ktrace_span_of(how), first, modifiers;
 
 	request->verbose = false;
 	request->at_once = false;
 	request->cpu = KTRACE_MERGE_ALL;
-	how = skip_blanks(how);
-	rest = *how == '/' ? parse_modifiers(how + 1, request) : how;
-	if (!rest)
-		return refuse(how, KTRACE_ERROR_SYNTAX);
+	request->patterns = rest;
+	ktrace_span_next(&rest, KTRACE_BLANKS, &first);
+	modifiers = first;
+	if (ktrace_span_skip(&modifiers, "/")) {
+		request->patterns = rest;
+		if (!parse_modifiers(modifiers, request))
+			return ktrace_refuse(first, KTRACE_ERROR_SYNTAX);
+	}
 	if (is_no_cpu(request->cpu))
-		return refuse(how, KTRACE_ERROR_ARGUMENT);
-	request->patterns = skip_blanks(rest);
+		return ktrace_refuse(first, KTRACE_ERROR_ARGUMENT);
 	return patterns_check(request->patterns);
 }
 
 static bool record_is_wanted(const struct ktrace_walk_record *record, const struct ktrx_event *row)
 {
-	const char *at = viewer.request.patterns;
-	uint32_t length;
+	struct ktrace_span rest = viewer.request.patterns, pattern;
 
 	if (viewer.request.cpu != KTRACE_MERGE_ALL && record->cpu != viewer.request.cpu)
 		return false;
-	if (!*at)
+	if (!ktrace_span_next(&rest, KTRACE_BLANKS, &pattern))
 		return true;
-	for (; row && (at = next_pattern(at, &length)) != NULL; at += length)
-		if (ktrace_event_matches(row, at, length))
+	do {
+		if (row && ktrace_event_matches(row, pattern))
 			return true;
+	} while (ktrace_span_next(&rest, KTRACE_BLANKS, &pattern));
 	return false;
 }
 

@@ -20,15 +20,13 @@ static struct {
 
 static int show_setting(void *context, const char *name)
 {
-	struct ktrace_span span = ktrace_span_of(name);
+	uint32_t same = 0;
 
 	(void)context;
-	if (span.length < listing.prefix.length)
+	while (same < listing.prefix.length && name[same] == listing.prefix.text[same])
+		same++;
+	if (same < listing.prefix.length)
 		return 0;
-	span.length = listing.prefix.length;
-	for (uint32_t at = 0; at < span.length; at++)
-		if (span.text[at] != listing.prefix.text[at])
-			return 0;
 	if (ktrace_setting_get(name, listing.value, sizeof(listing.value)) < 0)
 		return 0;
 	listing.shown++;

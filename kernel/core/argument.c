@@ -3,7 +3,7 @@
 #include "near.h"
 #include "pattern.h"
 #include "settings.h"
-#include "span.h"
+#include "../base/span.h"
 
 #define KTRACE_SETTINGS_PREFIX "debug.ktr."
 

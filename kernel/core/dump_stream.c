@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "dump_stream.h"
 
+#include "../base/bytes.h"
+
 int ktrace_stream_open(struct ktrace_stream *stream, struct ktrace_sink *sink, const struct ktrx_root *root,
 		       uint32_t limit)
 {
@@ -53,14 +55,12 @@ void *ktrace_stream_room(struct ktrace_stream *stream, size_t bytes)
 
 void ktrace_stream_put(struct ktrace_stream *stream, const void *data, uint64_t bytes)
 {
-	const volatile unsigned char *from = (const volatile unsigned char *)data;
+	const uint8_t *from = data;
 
 	while (bytes > 0) {
 		size_t piece = bytes < KTRACE_STREAM_ROOM ? (size_t)bytes : KTRACE_STREAM_ROOM;
-		volatile unsigned char *to = (volatile unsigned char *)ktrace_stream_room(stream, piece);
 
-		for (size_t i = 0; i < piece; i++)
-			to[i] = from[i];
+		ktrace_copy(ktrace_stream_room(stream, piece), from, piece);
 		from += piece;
 		bytes -= piece;
 	}
@@ -70,10 +70,8 @@ void ktrace_stream_zero(struct ktrace_stream *stream, uint64_t bytes)
 {
 	while (bytes > 0) {
 		size_t piece = bytes < KTRACE_STREAM_ROOM ? (size_t)bytes : KTRACE_STREAM_ROOM;
-		volatile unsigned char *to = (volatile unsigned char *)ktrace_stream_room(stream, piece);
 
-		for (size_t i = 0; i < piece; i++)
-			to[i] = 0;
+		ktrace_zero(ktrace_stream_room(stream, piece), piece);
 		bytes -= piece;
 	}
 }

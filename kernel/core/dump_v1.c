@@ -4,6 +4,7 @@
  * pass counts, a second writes. Heads are frozen before both, hence the second never finds more than the
  * first. A CPU's ring gets its records of all rings, by their stamps.
  */
+#include "../base/bytes.h"
 #include "dump_stream.h"
 #include "ktrx/v1.h"
 #include "row.h"
@@ -17,8 +18,7 @@ static void map_fields(uint32_t data[KTRACE_WORDS], const struct ktrx_event *row
 {
 	uint32_t at = 0, word = 0;
 
-	for (uint32_t i = 0; i < KTRACE_WORDS; i++)
-		((volatile uint32_t *)data)[i] = 0;
+	ktrace_zero(data, KTRACE_WORDS * sizeof(data[0]));
 	for (uint32_t i = 0; i < row->fields && i < KTRX_EVENT_FIELDS && word < KTRACE_WORDS; i++) {
 		uint32_t bytes = ktrace_field_bytes(row->type[i]);
 		uint64_t value;
@@ -112,16 +112,14 @@ static void put_header(struct ktrace_stream *stream, const struct ktrx_root *roo
 {
 	struct ktrx1_header *header = (struct ktrx1_header *)ktrace_stream_room(stream, sizeof(*header));
 
-	for (uint32_t i = 0; i < sizeof(header->magic); i++)
-		header->magic[i] = (uint8_t)KTRX_MAGIC[i];
+	ktrace_copy(header->magic, KTRX_MAGIC, sizeof(header->magic));
 	header->version = KTRX1_VERSION;
 	header->frequency = root->frequency;
 	header->cpus = plan->cpus;
 	header->slots = plan->slots;
 	header->record_size = KTRX1_RECORD_SIZE;
 	header->flags = 0;
-	for (uint32_t i = 0; i < sizeof(header->reserved); i++)
-		((volatile uint8_t *)header->reserved)[i] = 0;
+	ktrace_zero(header->reserved, sizeof(header->reserved));
 }
 
 static void put_record(struct ktrace_stream *stream, const struct ktrace_walk_record *record,

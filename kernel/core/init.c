@@ -184,7 +184,8 @@ static void root_fill(const struct layout *layout, const struct ktrace_config *c
 			   layout->offsets_size);
 	ktrace_section_set(KTRX_SECTION_FOLDS, sizeof(struct ktrx_fold), layout->fold, layout->folds_size);
 	ktrace_section_set(KTRX_SECTION_BUILD_ID, 0, config->build_id, config->build_id_size);
-	ktrace_section_set(KTRX_SECTION_SYSCALLS, 0, config->syscalls, ktrace_text_length(config->syscalls));
+	ktrace_section_set(KTRX_SECTION_SYSCALLS, 0, config->syscalls,
+			   ktrace_length(config->syscalls, UINT32_MAX));
 	ktrace_root_close();
 }
 

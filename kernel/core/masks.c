@@ -32,19 +32,9 @@ static int is_wanted(const struct ktrx_event *event)
 	return *(const volatile uint8_t *)&event->wanted != KTRX_STATE_OFF;
 }
 
-/* The fourth of the row's strings. */
-static const char *file_of(const struct ktrx_event *event)
-{
-	const char *at = ktrace_event_group(event);
-
-	for (int string = 0; string < 3; at++)
-		string += *at == '\0';
-	return at;
-}
-
 static int is_before(const struct ktrx_event *event, const struct ktrx_event *other)
 {
-	const char *file = file_of(event), *of_other = file_of(other);
+	const char *file = ktrace_event_string(event, 3), *of_other = ktrace_event_string(other, 3);
 
 	for (; *file && *file == *of_other; file++)
 		of_other++;
@@ -128,10 +118,9 @@ static int zeros_write(char *buffer, size_t size, uint32_t digits)
 /* Sets a bit in a text that zeros_write() made. */
 static void bit_write(char *buffer, int length, uint32_t bit)
 {
-	static const char hex[] = "0123456789abcdef";
 	char *digit = &buffer[length - 1 - (int)(bit / 4)];
 
-	*digit = hex[ktrace_digit(*digit) | UINT32_C(1) << bit % 4];
+	*digit = ktrace_hex[ktrace_digit(*digit) | UINT32_C(1) << bit % 4];
 }
 
 static int enable_get(struct ktrace_span group, char *buffer, size_t size)

@@ -8,7 +8,7 @@
 #define KTRACE_CORE_MASKS_H
 
 #include "ktrace/settings.h"
-#include "span.h"
+#include "../base/span.h"
 
 /*
  * As ktrace_setting_get(), _set() and _each(), for these settings alone. Rows change in what is wanted of

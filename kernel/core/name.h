@@ -9,17 +9,24 @@
 #include "ktrace/settings.h"
 #include "state.h"
 
-/* The first of the row's strings, and the second. */
+/* The row's n-th string, from 0. */
+static inline const char *ktrace_event_string(const struct ktrx_event *event, uint32_t n)
+{
+	const char *at = (const char *)(event + 1);
+
+	while (n-- > 0)
+		at += ktrace_length(at, UINT32_MAX) + 1;
+	return at;
+}
+
 static inline const char *ktrace_event_group(const struct ktrx_event *event)
 {
-	return (const char *)(event + 1);
+	return ktrace_event_string(event, 0);
 }
 
 static inline const char *ktrace_event_name(const struct ktrx_event *event)
 {
-	const char *group = ktrace_event_group(event);
-
-	return group + ktrace_text_length(group) + 1;
+	return ktrace_event_string(event, 1);
 }
 
 struct ktrace_name {

@@ -2,7 +2,7 @@
 #ifndef KTRACE_CORE_NEAR_H
 #define KTRACE_CORE_NEAR_H
 
-#include "span.h"
+#include "../base/span.h"
 
 /* Keeps the word for ktrace_refused(), unless there is no error, which is what it returns. */
 KTRACE_HIDDEN int ktrace_refuse(struct ktrace_span word, int error);

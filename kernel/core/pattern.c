@@ -4,31 +4,29 @@
 
 #include "name.h"
 
+#define KTRACE_OWN_GROUP   "ktrace"
 #define KTRACE_FLAGS_SHIFT ((offsetof(struct ktrx_event, flags) - offsetof(struct ktrx_event, header)) * 8)
 
-static char char_at(const char *text, uint32_t length, uint32_t at)
+static char char_at(struct ktrace_span text, uint32_t at)
 {
-	return at < length ? text[at] : '\0';
+	return at < text.length ? text.text[at] : '\0';
 }
 
 /* The full name of a row, "group.name", character by character: it is stored with a NUL between the two. */
 static char name_at(const struct ktrx_event *event, uint32_t at)
 {
-	const char *strings = ktrace_event_group(event);
-	uint32_t group = 0;
+	const char *group = ktrace_event_group(event);
 
-	while (strings[group])
-		group++;
-	return at == group ? '.' : strings[at];
+	return at == ktrace_length(group, UINT32_MAX) ? '.' : group[at];
 }
 
 /* The usual match in one pass: a star that turns out too short takes one character more. */
-static int matches(const struct ktrx_event *event, const char *pattern, uint32_t length)
+static int matches(const struct ktrx_event *event, struct ktrace_span pattern)
 {
 	uint32_t at = 0, name = 0, star = UINT32_MAX, taken = 0;
 
 	while (name_at(event, name)) {
-		char wanted = char_at(pattern, length, at);
+		char wanted = char_at(pattern, at);
 
 		if (wanted == '*') {
 			star = at++;
@@ -43,20 +41,9 @@ static int matches(const struct ktrx_event *event, const char *pattern, uint32_t
 			return 0;
 		}
 	}
-	while (char_at(pattern, length, at) == '*')
+	while (char_at(pattern, at) == '*')
 		at++;
-	return at == length;
-}
-
-/* Without a dot the pattern is for the group. */
-static int matches_group(const struct ktrx_event *event, const char *pattern, uint32_t length)
-{
-	const char *group = ktrace_event_group(event);
-	uint32_t at = 0;
-
-	while (at < length && pattern[at] == group[at] && group[at])
-		at++;
-	return at == length && group[at] == '\0';
+	return at == pattern.length;
 }
 
 static int has(const char *text, uint32_t length, const char *characters)
@@ -68,24 +55,21 @@ static int has(const char *text, uint32_t length, const char *characters)
 	return 0;
 }
 
-int ktrace_event_matches(const struct ktrx_event *event, const char *pattern, uint32_t length)
+/* Without a dot the pattern is for the group. */
+int ktrace_event_matches(const struct ktrx_event *event, struct ktrace_span pattern)
 {
-	return has(pattern, length, ".*?") ? matches(event, pattern, length)
-					   : matches_group(event, pattern, length);
+	return has(pattern.text, pattern.length, ".*?") ? matches(event, pattern)
+							: ktrace_span_is(pattern, ktrace_event_group(event));
 }
 
 /*
  * The library's own group is chosen by its name, not by a pattern that happens to fit: panics stay in the
  * trace.
  */
-static int is_left_out(const struct ktrx_event *event, const char *pattern, uint32_t length)
+static int is_left_out(const struct ktrx_event *event, struct ktrace_span pattern)
 {
-	static const char own[] = "ktrace";
-	uint32_t at = 0;
-
-	while (at < length && own[at] && pattern[at] == own[at])
-		at++;
-	return !own[at] ? 0 : matches_group(event, own, sizeof(own) - 1);
+	return !ktrace_span_skip(&pattern, KTRACE_OWN_GROUP) &&
+	       ktrace_span_is(ktrace_span_of(KTRACE_OWN_GROUP), ktrace_event_group(event));
 }
 
 /*
@@ -115,8 +99,7 @@ uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_ch
 	uint32_t found = 0;
 
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
-		if (!ktrace_event_matches(event, pattern.text, pattern.length) ||
-		    is_left_out(event, pattern.text, pattern.length))
+		if (!ktrace_event_matches(event, pattern) || is_left_out(event, pattern))
 			continue;
 		ktrace_event_change(event, change);
 		found++;

@@ -2,7 +2,7 @@
 #ifndef KTRACE_PATTERN_H
 #define KTRACE_PATTERN_H
 
-#include "span.h"
+#include "../base/span.h"
 #include "state.h"
 
 /* What is to become of events: parts of their state and flags that KTRX_CHANGE_* names. */
@@ -14,11 +14,8 @@ struct ktrace_change {
 
 KTRACE_HIDDEN void ktrace_event_change(struct ktrx_event *event, const struct ktrace_change *change);
 
-/*
- * Does the pattern choose this event? `length` characters, "group.name" with * and ?, or a group's name
- * alone.
- */
-KTRACE_HIDDEN int ktrace_event_matches(const struct ktrx_event *event, const char *pattern, uint32_t length);
+/* Does the pattern choose this event? "group.name" with * and ?, or a group's name alone. */
+KTRACE_HIDDEN int ktrace_event_matches(const struct ktrx_event *event, struct ktrace_span pattern);
 
 /*
  * Changes all events that match: "group.name" with * and ?, or a group's name alone. Events of the group

@@ -118,16 +118,14 @@ static int row_set(const struct ktrx_setting *row, struct ktrace_span text)
 
 static int decimal_write(uint64_t value, char *buffer, size_t size)
 {
-	int length = 1;
+	char digits[KTRACE_DIGITS_MAX];
+	uint32_t count = ktrace_digits(digits, value, 10);
 
-	for (uint64_t rest = value / 10; rest; rest /= 10)
-		length++;
-	if (size <= (size_t)length)
+	if (size <= count)
 		return KTRACE_ERROR_MEMORY;
-	buffer[length] = '\0';
-	for (int at = length; at-- > 0; value /= 10)
-		buffer[at] = (char)('0' + value % 10);
-	return length;
+	ktrace_copy(buffer, digits + KTRACE_DIGITS_MAX - count, count);
+	buffer[count] = '\0';
+	return (int)count;
 }
 
 int ktrace_setting_get(const char *name, char *buffer, size_t size)

@@ -4,7 +4,7 @@
 #define KTRACE_CORE_SETTINGS_H
 
 #include "ktrace/settings.h"
-#include "span.h"
+#include "../base/span.h"
 
 /* The rows of this image: NULL ends. */
 KTRACE_HIDDEN struct ktrx_setting *ktrace_setting_first(void);

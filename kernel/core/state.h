@@ -6,6 +6,7 @@
 #ifndef KTRACE_STATE_H
 #define KTRACE_STATE_H
 
+#include "../base/bytes.h"
 #include "ktrace/ktrace.h"
 
 #define KTRACE_IN_DATA __attribute__((__section__(".data")))
@@ -118,45 +119,6 @@ KTRACE_HIDDEN void ktrace_root_flags(uint32_t set, uint32_t clear);
 /* Sets one entry of the section table; the type is its place. No data: the entry stays empty. */
 KTRACE_HIDDEN void ktrace_section_set(uint32_t type, uint32_t entry_size, const volatile void *data,
 				      uint64_t length);
-
-/* Volatile keeps the compiler from calling memcpy and memset, which need not exist. */
-static inline void ktrace_copy(void *to, const void *from, size_t size)
-{
-	volatile uint8_t *out = to;
-	const uint8_t *in = from;
-
-	for (size_t i = 0; i < size; i++)
-		out[i] = in[i];
-}
-
-/* Copies a string, cut to what `room` bytes hold with a NUL; the rest of them is cleared. */
-static inline void ktrace_copy_text(volatile char *to, const char *from, uint32_t room)
-{
-	uint32_t length = 0;
-
-	for (; length + 1 < room && from[length]; length++)
-		to[length] = from[length];
-	for (; length < room; length++)
-		to[length] = 0;
-}
-
-/* By single reads: compilers know this loop, and would call strlen. NULL has none. */
-static inline uint64_t ktrace_text_length(const volatile char *text)
-{
-	uint64_t length = 0;
-
-	while (text && text[length])
-		length++;
-	return length;
-}
-
-static inline void ktrace_zero(void *to, size_t size)
-{
-	volatile uint64_t *out = to;
-
-	for (size_t i = 0; i < size / 8; i++)
-		out[i] = 0;
-}
 
 /*
  * Changes of what is recorded, told in the trace itself (spec/ktrx.md, section 7): a record of the library's

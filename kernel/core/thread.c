@@ -24,7 +24,7 @@ int ktrace_thread_name(uint32_t thread, const char *name)
 	row = row_of(thread);
 	row->id = 0;
 	ktrace_arch_store_barrier();
-	ktrace_copy_text((volatile char *)row->name, name, sizeof(row->name));
+	ktrace_copy_text((char *)row->name, name, sizeof(row->name));
 	ktrace_arch_store_barrier();
 	row->id = thread + 1;
 	return KTRACE_OK;

@@ -6,6 +6,7 @@
  */
 #include "walk.h"
 
+#include "../base/bytes.h"
 #include "rings.h"
 
 #define KTRACE_ANCHOR_PREVIOUS 8u /* offset in the payload */
@@ -139,7 +140,7 @@ static uint64_t whole_stamp(uint64_t reference, uint64_t stamp)
 /* Takes the extension block from the front of the payload, which the rest then moves down to. */
 static void take_extension(struct ktrace_walk_record *record)
 {
-	volatile uint8_t *bytes = record->payload;
+	uint8_t *bytes = record->payload;
 	uint32_t size = bytes[0] < record->bytes ? bytes[0] : record->bytes;
 	uint32_t parts = bytes[1], at = sizeof(struct ktrx_extension);
 
@@ -152,16 +153,12 @@ static void take_extension(struct ktrace_walk_record *record)
 		at += sizeof(uint64_t);
 	}
 	record->bytes -= size;
-	for (uint32_t i = 0; i < record->bytes; i++)
-		bytes[i] = bytes[size + i];
+	ktrace_copy(bytes, bytes + size, record->bytes);
 }
 
 static void append(struct ktrace_walk_record *record, const uint8_t *bytes, uint32_t count)
 {
-	volatile uint8_t *to = record->payload + record->bytes;
-
-	for (uint32_t i = 0; i < count; i++)
-		to[i] = bytes[i];
+	ktrace_copy(record->payload + record->bytes, bytes, count);
 	record->bytes += count;
 }
 

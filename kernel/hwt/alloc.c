@@ -3,6 +3,7 @@
  * A context begins: the target is taken first, in one step with the look at who may have it, then all that
  * takes memory. Its control lock is held from the start; nobody finds it by its ident before all is there.
  */
+#include "../base/span.h"
 #include "../proc/permission.h"
 #include "hwt.h"
 
@@ -66,19 +67,13 @@ static int check_cpus(const struct ktrace_hwt_request *request)
 
 static int is_named(const struct ktrace_hwt_backend *backend, const struct ktrace_hwt_request *request)
 {
-	const char *name = backend->name;
+	struct ktrace_span name;
 
 	if (!(backend->modes >> request->mode & 1))
 		return 0;
-	if (!request->backend[0])
-		return 1;
-	for (uint32_t i = 0; i < KTRACE_HWT_BACKEND_MAX; i++) {
-		if (request->backend[i] != name[i])
-			return 0;
-		if (!name[i])
-			return 1;
-	}
-	return 0;
+	name.text = request->backend;
+	name.length = ktrace_length(name.text, KTRACE_HWT_BACKEND_MAX);
+	return name.length == 0 || ktrace_span_is(name, backend->name);
 }
 
 /* Hardware of one CPU serves one context at a time; threads may come to any CPU. */
@@ -262,7 +257,7 @@ static struct ktrace_hwt_context *new_context(const struct ktrace_hwt_request *r
 	context->locked = 1;
 	context->last = &context->first;
 	context->buffer_size = request->buffer_size;
-	ktrace_hwt_copy(context->cpus, request->cpus, sizeof(context->cpus));
+	ktrace_copy(context->cpus, request->cpus, sizeof(context->cpus));
 	ktrace_hwt_append_head(context); /* before the target can be taken, whose hooks append at once */
 	return context;
 }

@@ -45,7 +45,7 @@ int ktrace_hwt_add(struct ktrace_hwt_backend *backend)
 
 	if (!ktrace_hwt_state.kernel || backend->ready)
 		return KTRACE_ERROR_STATE;
-	ktrace_hwt_zero(backend->cpu_ready, sizeof(backend->cpu_ready));
+	ktrace_zero(backend->cpu_ready, sizeof(backend->cpu_ready));
 	error = backend->operations->init(backend);
 	if (error)
 		return error;

@@ -93,19 +93,6 @@ KTRACE_INLINE const struct ktrace_hwt_kernel *ktrace_hwt_kernel(void)
 	return ktrace_hwt_state.kernel;
 }
 
-/* Volatile keeps the compiler from calling memset, which need not exist. */
-KTRACE_UNUSED_INLINE void ktrace_hwt_zero(void *to, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		((volatile uint8_t *)to)[i] = 0;
-}
-
-/* Likewise memcpy: compilers call it to copy large structures. */
-KTRACE_UNUSED_INLINE void ktrace_hwt_copy(void *to, const void *from, size_t size)
-{
-	ktrace_proc_put_bytes(to, from, (uint32_t)size);
-}
-
 /* ---- context.c --------------------------------------------------------------------------------- */
 
 /* A reference more. Short lock held. */

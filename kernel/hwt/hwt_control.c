@@ -53,7 +53,7 @@ static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt
 	unsigned long saved;
 	int error;
 
-	ktrace_hwt_copy(&wanted, config, sizeof(wanted));
+	ktrace_copy(&wanted, config, sizeof(wanted));
 	if (context->mode == KTRX_HWT_MODE_THREAD)
 		ktrace_hwt_find_space(context, &wanted.space); /* gone: it does not start, either */
 	error = settle_level(context, &wanted);
@@ -64,7 +64,7 @@ static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt
 	if (error)
 		return error;
 	saved = ktrace_hwt_lock(); /* a reader may be telling it */
-	ktrace_hwt_copy(&context->config, &wanted, sizeof(wanted));
+	ktrace_copy(&context->config, &wanted, sizeof(wanted));
 	ktrace_hwt_unlock(saved);
 	return KTRACE_OK;
 }

@@ -4,7 +4,7 @@
 
 static uint32_t text_of(struct ktrace_proc_draft *draft, const char *text)
 {
-	uint32_t length = text ? ktrace_proc_length(text, KTRACE_HWT_PATH_MAX + 1) : 0;
+	uint32_t length = ktrace_length(text, KTRACE_HWT_PATH_MAX + 1);
 
 	if (length > KTRACE_HWT_PATH_MAX) {
 		draft->flags |= KTRX_PROC_CUT;

@@ -104,7 +104,7 @@ static const struct ktrace_hwt_backend_operations operations = {
 
 void ktrace_hwt_mock_make(struct ktrace_hwt_backend *backend, uint64_t bytes)
 {
-	ktrace_hwt_zero(backend, sizeof(*backend));
+	ktrace_zero(backend, sizeof(*backend));
 	backend->name = "mock";
 	backend->kind = KTRX_HWT_BACKEND_MOCK;
 	backend->modes = 1 << KTRX_HWT_MODE_THREAD | 1 << KTRX_HWT_MODE_CPU;

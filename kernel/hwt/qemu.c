@@ -7,7 +7,7 @@
  * A unit keeps in its state what it asks for (configure); the page is filled in from that in enable, as units
  * take turns on a CPU. Where it goes on is its position: the unit of the CPU has no memory beyond DISABLE.
  */
-#include "ktrace/port.h"
+#include "../base/bytes.h"
 #include "ktrace/hwt_qemu.h"
 
 #include "ktrace_unit.h"
@@ -130,8 +130,7 @@ static int qemu_init(struct ktrace_hwt_backend *backend)
 		return absent(backend, "the plugin writes an encoding that this kernel does not know");
 	backend->encoding = (uint8_t)page->encoding;
 	backend->ranges = page->range_most < KTRACE_HWT_RANGES_MAX ? page->range_most : KTRACE_HWT_RANGES_MAX;
-	for (uint32_t i = 0; i < KTRX_HWT_UNIT_PARAMETERS; i++)
-		found->parameters[i] = page->parameters[i];
+	ktrace_copy(found->parameters, page->parameters, sizeof(found->parameters));
 	return KTRACE_OK;
 }
 
@@ -336,13 +335,11 @@ static size_t qemu_describe(struct ktrace_hwt_backend *backend, const struct ktr
 	const struct found *found = (const struct found *)(const void *)backend->state;
 	size_t size = backend->encoding == KTRX_HWT_ENCODING_PT ? sizeof(struct ktrx_hwt_pt)
 								: sizeof(struct ktrx_hwt_etm4);
-	uint8_t *bytes = to;
 
 	(void)config;
 	if (size > room)
 		return 0;
-	for (size_t i = 0; i < size; i++)
-		bytes[i] = found->parameters[i];
+	ktrace_copy(to, found->parameters, size);
 	return size;
 }
 

@@ -25,7 +25,7 @@ struct place {
 
 static void put_word(struct place *place, uint64_t word)
 {
-	*(volatile ktrace_proc_word *)(place->queue->bytes + place->at) = word;
+	*(volatile ktrace_u64_any *)(place->queue->bytes + place->at) = word;
 	place->at += 8;
 	if (place->at == place->queue->size)
 		place->at = 0;
@@ -85,7 +85,7 @@ void ktrace_hwt_append_head(struct ktrace_hwt_context *context)
 	struct ktrx_proc_head head;
 
 	ktrace_proc_fill_head(&head);
-	ktrace_proc_put_bytes(context->queue.bytes, &head, sizeof(head));
+	ktrace_copy(context->queue.bytes, &head, sizeof(head));
 	context->queue.produced = sizeof(head);
 }
 
@@ -94,7 +94,7 @@ void ktrace_hwt_append_head(struct ktrace_hwt_context *context)
 /* Bytes of what begins there: a record, or, at the very start, the file's head. Control lock held. */
 static uint64_t size_at(const struct ktrace_hwt_queue *queue, uint64_t position)
 {
-	uint64_t word = *(const volatile ktrace_proc_word *)(queue->bytes + position % queue->size);
+	uint64_t word = *(const volatile ktrace_u64_any *)(queue->bytes + position % queue->size);
 
 	if (position == 0)
 		return sizeof(struct ktrx_proc_head);
@@ -109,7 +109,7 @@ static int copy_piece(void *to, const void *from, size_t size)
 		return KTRACE_OK;
 	if (kernel->copy_out)
 		return kernel->copy_out(to, from, size) ? KTRACE_ERROR_FAULT : KTRACE_OK;
-	ktrace_hwt_copy(to, from, size);
+	ktrace_copy(to, from, size);
 	return KTRACE_OK;
 }
 

@@ -21,6 +21,7 @@
  * The position is at the end of a whole record, or at the end of a portion, of which that is filled with
  * padding packets where there is less room than a record may take.
  */
+#include "../base/bytes.h"
 #include "spe.h"
 
 #define KTRACE_WHY_NONE	 "no Statistical Profiling Extension: ID_AA64DFR0_EL1.PMSVer is 0"
@@ -139,17 +140,12 @@ static uint8_t *address_of(const struct ktrace_hwt_unit *unit, uint64_t position
 	return (uint8_t *)unit->buffer.base + position % unit->buffer.size;
 }
 
-/*
- * Gives up what is left of the portion. A packet of 0 is padding. Volatile keeps the compiler from calling
- * memset.
- */
+/* Gives up what is left of the portion. A packet of 0 is padding. */
 static void pad(struct ktrace_hwt_unit *unit)
 {
 	uint64_t left = to_end(unit, ktrace_hwt_spe_unit(unit));
-	volatile uint8_t *rest = address_of(unit, unit->position);
 
-	for (uint64_t i = 0; i < left; i++)
-		rest[i] = 0;
+	ktrace_zero(address_of(unit, unit->position), left);
 	unit->position += left;
 }
 

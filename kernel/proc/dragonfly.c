@@ -122,7 +122,7 @@ enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,
 	struct ktrace_proc_draft draft;
 	uint8_t *record;
 
-	ktrace_proc_put_bytes((uint8_t *)&draft, given, sizeof(draft));
+	ktrace_copy(&draft, given, sizeof(draft));
 	if (!translate(&draft, fixed))
 		return KTRACE_PROC_NOT_TRACED;
 	outcome = ktrace_proc_make_room(sink, KTRACE_PROC_DRAGONFLY_HEAD + ktrace_proc_payload(&draft),
@@ -130,7 +130,7 @@ enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,
 	if (outcome != KTRACE_PROC_RECORDED)
 		return outcome;
 	put_head(head, process, &draft, ktrace_proc_payload(&draft), ktrace_arch_clock());
-	ktrace_proc_put_bytes(record, head, sizeof(head));
+	ktrace_copy(record, head, sizeof(head));
 	ktrace_proc_put_payload(record + sizeof(head), &draft);
 	return KTRACE_PROC_RECORDED;
 }

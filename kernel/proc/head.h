@@ -3,14 +3,14 @@
 #ifndef KTRACE_PROC_HEAD_H
 #define KTRACE_PROC_HEAD_H
 
+#include "../base/bytes.h"
 #include "ktrace/control.h"
 #include "ktrace/port.h"
 #include "ktrx/proc.h"
 
 KTRACE_UNUSED_INLINE void ktrace_proc_fill_head(struct ktrx_proc_head *head)
 {
-	for (uint32_t i = 0; i < sizeof(head->magic); i++)
-		head->magic[i] = (uint8_t)KTRX_PROC_MAGIC[i];
+	ktrace_copy(head->magic, KTRX_PROC_MAGIC, sizeof(head->magic));
 	head->version = KTRX_PROC_VERSION;
 	head->frequency = ktrace_root.frequency ? ktrace_root.frequency : ktrace_arch_frequency();
 	head->nonce = ktrace_root.nonce;
@@ -20,8 +20,7 @@ KTRACE_UNUSED_INLINE void ktrace_proc_fill_head(struct ktrx_proc_head *head)
 	head->head_size = sizeof(struct ktrx_proc_head);
 	head->record_head = sizeof(struct ktrx_proc_record);
 	head->reserved0 = 0;
-	for (uint32_t i = 0; i < sizeof(head->reserved); i++)
-		*(volatile uint8_t *)&head->reserved[i] = 0;
+	ktrace_zero(head->reserved, sizeof(head->reserved));
 	head->check = ktrx_proc_check(head);
 }
 

@@ -6,26 +6,6 @@
 #include "proc.h"
 #include "ring.h"
 
-/* Words of memory that is of another type; as unaligned as the CPU allows. */
-typedef uint64_t ktrace_proc_word __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 8)));
-
-/*
- * Volatile keeps the compiler from calling memcpy, which need not exist. Both may lie anywhere. Returns the
- * end in `to`.
- */
-KTRACE_FIELD_INLINE uint8_t *ktrace_proc_put_bytes(uint8_t *to, const void *from, uint32_t size)
-{
-	const uint8_t *in = from;
-	uint32_t at = 0;
-
-	if (KTRACE_ARCH_UNALIGNED || ((uintptr_t)to | (uintptr_t)in) % 8 == 0)
-		for (; at + 8 <= size; at += 8)
-			*(volatile ktrace_proc_word *)(to + at) = *(const ktrace_proc_word *)(in + at);
-	for (; at < size; at++)
-		*(volatile uint8_t *)(to + at) = in[at];
-	return to + size;
-}
-
 KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_draft *draft)
 {
 	return draft->fixed_size + draft->text_size + draft->data_size;
@@ -33,11 +13,11 @@ KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_draft 
 
 KTRACE_FIELD_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc_draft *draft)
 {
-	to = ktrace_proc_put_bytes(to, draft->fixed, draft->fixed_size);
+	to = ktrace_copy(to, draft->fixed, draft->fixed_size);
 	if (draft->text_size)
-		to = ktrace_proc_put_bytes(to, draft->text, draft->text_size);
+		to = ktrace_copy(to, draft->text, draft->text_size);
 	if (draft->data_size)
-		ktrace_proc_put_bytes(to, draft->data, draft->data_size);
+		ktrace_copy(to, draft->data, draft->data_size);
 }
 
 /* Room for a record, within the limit too. */

@@ -83,7 +83,7 @@ void ktrace_proc_exec(struct ktrace_proc *process, struct ktrace_proc_thread *th
 	ktrace_proc_unlock(saved);
 	ktrace_proc_draft(&draft, KTRX_PROC_PROCCTOR, 0, &fixed, sizeof(fixed));
 	draft.text = name;
-	draft.text_size = ktrace_proc_length(name, sizeof(name));
+	draft.text_size = ktrace_length(name, sizeof(name));
 	ktrace_proc_record(process, thread, &draft);
 }
 

@@ -112,7 +112,7 @@ static uint32_t put_table(struct ktrace_proc_sink *sink, const char *text)
 
 	ktrace_proc_draft(&draft, KTRX_PROC_TABLE, 0, KTRACE_NULL, 0);
 	draft.text = text;
-	draft.text_size = ktrace_proc_length(text, KTRACE_TABLE_PIECE);
+	draft.text_size = ktrace_length(text, KTRACE_TABLE_PIECE);
 	saved = ktrace_proc_lock();
 	outcome = ktrace_proc_compose(sink, &nobody, &draft);
 	ktrace_proc_unlock(saved);

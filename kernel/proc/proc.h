@@ -14,6 +14,7 @@
 #ifndef KTRACE_PROC_PROC_H
 #define KTRACE_PROC_PROC_H
 
+#include "../base/bytes.h"
 #include "ktrace/port.h"
 #include "ktrace/proc.h"
 
@@ -85,16 +86,6 @@ KTRACE_INLINE void ktrace_proc_draft(struct ktrace_proc_draft *draft, uint16_t t
 	draft->fixed = fixed;
 	draft->text = KTRACE_NULL;
 	draft->data = KTRACE_NULL;
-}
-
-/* By single reads: compilers know this loop, and would call strlen. */
-KTRACE_UNUSED_INLINE uint32_t ktrace_proc_length(const volatile char *text, uint32_t most)
-{
-	uint32_t length = 0;
-
-	while (length < most && text[length])
-		length++;
-	return length;
 }
 
 /* ---- dragonfly.c ------------------------------------------------------------------------------- */

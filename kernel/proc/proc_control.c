@@ -44,7 +44,7 @@ void ktrace_proc_born(struct ktrace_proc *process, uint32_t parent, uint32_t how
 	ktrace_proc_draft(&draft, KTRX_PROC_PROCCTOR, KTRX_PROC_QUEUED, &fixed, sizeof(fixed));
 	draft.thread = thread;
 	draft.text = name;
-	draft.text_size = ktrace_proc_length(name, sizeof(name));
+	draft.text_size = ktrace_length(name, sizeof(name));
 	if (ktrace_proc_put(process, &draft) == KTRACE_PROC_FULL)
 		ktrace_proc_lose(process->sink);
 }

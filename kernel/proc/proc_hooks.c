@@ -94,18 +94,16 @@ void ktrace_proc_record_csw(struct ktrace_proc *process, struct ktrace_proc_thre
 		return;
 	ktrace_proc_draft(&draft, KTRX_PROC_CSW, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
 	draft.text = what;
-	draft.text_size = what ? ktrace_proc_length(what, KTRACE_PROC_NAME_MAX) : 0;
+	draft.text_size = ktrace_length(what, KTRACE_PROC_NAME_MAX);
 	ktrace_proc_record(process, thread, &draft);
 }
 
 /* A name with the NUL that ends it, cut to its room, and data behind. */
 static void put_named(struct ktrace_proc_draft *draft, char *room, const char *name, const void *data)
 {
-	uint32_t length = ktrace_proc_length(name, KTRACE_PROC_NAME_MAX - 1);
+	uint32_t length = ktrace_length(name, KTRACE_PROC_NAME_MAX - 1);
 
-	for (uint32_t i = 0; i < length; i++)
-		*(volatile char *)&room[i] = name[i];
-	room[length] = 0;
+	*ktrace_copy(room, name, length) = 0;
 	draft->text = room;
 	draft->text_size = length + 1;
 	draft->data = data;
@@ -153,7 +151,7 @@ void ktrace_proc_record_denied(struct ktrace_proc *process, struct ktrace_proc_t
 		return;
 	ktrace_proc_draft(&draft, KTRX_PROC_CAPFAIL, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
 	draft.text = what;
-	draft.text_size = what ? ktrace_proc_length(what, KTRACE_PROC_DATA_MAX) : 0;
+	draft.text_size = ktrace_length(what, KTRACE_PROC_DATA_MAX);
 	ktrace_proc_record(process, thread, &draft);
 }
 

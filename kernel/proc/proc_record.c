@@ -73,7 +73,7 @@ KTRACE_RARE enum ktrace_proc_outcome put_name(struct ktrace_proc *process, uint3
 	ktrace_proc_draft(&draft, KTRX_PROC_NAME, 0, KTRACE_NULL, 0);
 	draft.thread = thread;
 	draft.text = (const char *)name;
-	draft.text_size = ktrace_proc_length(draft.text, sizeof(name));
+	draft.text_size = ktrace_length(draft.text, sizeof(name));
 	outcome = ktrace_proc_compose(process->sink, process, &draft);
 	if (outcome == KTRACE_PROC_RECORDED)
 		process->named = 1;

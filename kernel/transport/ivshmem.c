@@ -7,6 +7,7 @@
  * complete dump in the memory, the older one behind a new one in the first half loses its magic then. A dump
  * larger than a half has the memory to itself. Bytes that no dump announced are laid one behind the other.
  */
+#include "../base/bytes.h"
 #include "drivers.h"
 
 #include "ktrace_io.h"
@@ -29,21 +30,6 @@ static int ivshmem_probe(struct ktrace_transport *transport)
 		return error;
 	ivshmem->memory = (unsigned char *)ktrace_bus_map(ivshmem->bus, ivshmem->physical, ivshmem->size);
 	return ivshmem->memory ? 0 : KTRACE_OUTPUT_FAILED;
-}
-
-/*
- * Volatile, so that no compiler makes a library call of it, and whole aligned words where that can be: the
- * memory may be mapped as a device's.
- */
-static void copy(unsigned char *to, const unsigned char *from, size_t bytes)
-{
-	bool aligned = (((uintptr_t)to | (uintptr_t)from) & (sizeof(uint64_t) - 1)) == 0;
-	size_t done = 0;
-
-	for (; aligned && bytes - done >= sizeof(uint64_t); done += sizeof(uint64_t))
-		*(volatile uint64_t *)(void *)(to + done) = *(const uint64_t *)(const void *)(from + done);
-	for (; done < bytes; done++)
-		*(volatile unsigned char *)(to + done) = from[done];
 }
 
 static void store_magic(const struct ktrace_ivshmem *ivshmem, uint64_t offset, uint64_t magic)
@@ -88,8 +74,8 @@ static int64_t ivshmem_send(struct ktrace_transport *transport, const void *data
 	if (bytes > (ivshmem->end ? ivshmem->end : ivshmem->size) - ivshmem->next || bytes < held)
 		return KTRACE_OUTPUT_FULL;
 	if (first)
-		copy((unsigned char *)&ivshmem->magic, from, held);
-	copy(ivshmem->memory + ivshmem->next + held, from + held, bytes - held);
+		ktrace_copy(&ivshmem->magic, from, held);
+	ktrace_copy(ivshmem->memory + ivshmem->next + held, from + held, bytes - held);
 	ivshmem->next += bytes;
 	if (ivshmem->next == ivshmem->end)
 		publish(ivshmem);

@@ -6,6 +6,7 @@
  * it differs from one QEMU to the next, and some drop it. KTRACE_SYS_WRITEC reaches the console in all of
  * them.
  */
+#include "../base/bytes.h"
 #include "drivers.h"
 
 #define KTRACE_SYS_OPEN	       0x01u
@@ -15,15 +16,6 @@
 
 #define KTRACE_OPEN_WRITE_BINARY 5u /* "wb" */
 #define KTRACE_CONSOLE		 (-1)
-
-static uint64_t path_length(const char *path)
-{
-	uint64_t length = 0;
-
-	while (path[length])
-		length++;
-	return length;
-}
 
 /* What stands behind the first "ktrace-file=" that begins a word, cut off at the word's end; NULL if none. */
 static const char *find_path(char *line)
@@ -61,7 +53,8 @@ static const char *path_from_host(struct ktrace_semihosting *semihosting)
 
 static int64_t open_file(const char *path)
 {
-	const uint64_t block[3] = { (uintptr_t)path, KTRACE_OPEN_WRITE_BINARY, path_length(path) };
+	const uint64_t block[3] = { (uintptr_t)path, KTRACE_OPEN_WRITE_BINARY,
+				    ktrace_length(path, UINT32_MAX) };
 
 	return ktrace_semihosting_call(KTRACE_SYS_OPEN, block);
 }

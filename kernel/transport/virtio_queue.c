@@ -4,6 +4,7 @@
  * physical memory; the chain is given to the device and its return polled for. A device that keeps a chain
  * for good owns our descriptors, so after a stall nothing more is sent: `size` becomes 0.
  */
+#include "../base/bytes.h"
 #include "drivers.h"
 
 #include "ktrace_io.h"
@@ -70,7 +71,6 @@ int ktrace_virtio_legacy_page(const struct ktrace_virtio_console *console, uint3
 int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size)
 {
 	size_t end = used_offset(size) + sizeof(uint16_t) * 3 + sizeof(uint64_t) * size;
-	volatile unsigned char *memory = console->memory;
 	struct available_ring *available;
 
 	/* Sizes are powers of two; up to 65536, so that none of the above overflows. */
@@ -80,8 +80,7 @@ int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size
 		if (ktrace_bus_physical(console->bus, console->memory + page) !=
 		    ktrace_virtio_descriptors(console) + page)
 			return KTRACE_OUTPUT_FAILED;
-	for (size_t i = 0; i < sizeof(console->memory); i++)
-		memory[i] = 0;
+	ktrace_zero(console->memory, sizeof(console->memory));
 	available = (struct available_ring *)(console->memory + available_offset(size));
 	available->flags = KTRACE_NO_INTERRUPT;
 	console->size = size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Pieces of text that somebody else owns: what command lines, patterns and settings are read with. */
-#ifndef KTRACE_CORE_SPAN_H
-#define KTRACE_CORE_SPAN_H
+/* Pieces of text that are borrowed, to read command lines, patterns and settings; and numbers as digits. */
+#ifndef KTRACE_BASE_SPAN_H
+#define KTRACE_BASE_SPAN_H
 
 #include "ktrace/compiler.h"
 
@@ -36,5 +36,15 @@ KTRACE_HIDDEN int ktrace_span_number(struct ktrace_span span, uint64_t *value);
 
 /* The value of a hexadecimal digit, 16 if it is none. */
 KTRACE_HIDDEN uint32_t ktrace_digit(char character);
+
+/* The hexadecimal digits, in lower case. */
+extern KTRACE_HIDDEN const char ktrace_hex[17];
+
+/*
+ * Writes a number to base 8 to 16, at least one digit, so that the last digit is the last of the room.
+ * Returns how many digits there are.
+ */
+#define KTRACE_DIGITS_MAX 24u
+KTRACE_HIDDEN uint32_t ktrace_digits(char digits[KTRACE_DIGITS_MAX], uint64_t number, uint32_t base);
 
 #endif

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "span.h"
 
+#include "bytes.h"
+
+const char ktrace_hex[17] = "0123456789abcdef";
+
 struct ktrace_span ktrace_span_of(const char *text)
 {
 	struct ktrace_span span;
 
 	span.text = text;
-	span.length = 0;
-	while (*(const volatile char *)&text[span.length])
-		span.length++;
+	span.length = ktrace_length(text, UINT32_MAX);
 	return span;
 }
 
@@ -110,4 +112,15 @@ int ktrace_span_number(struct ktrace_span span, uint64_t *value)
 	if (negative)
 		*value = 0 - *value;
 	return 1;
+}
+
+uint32_t ktrace_digits(char digits[KTRACE_DIGITS_MAX], uint64_t number, uint32_t base)
+{
+	uint32_t count = 0;
+
+	do {
+		digits[KTRACE_DIGITS_MAX - ++count] = ktrace_hex[number % base];
+		number /= base;
+	} while (number);
+	return count;
 }
