@@ -7,8 +7,8 @@
 #   KTRACE_CORE_SOURCES     of these, what recording takes
 #   KTRACE_CONSOLE_SOURCES  of these, what include/ktrace/console.h takes on top
 #   KTRACE_PROC_SOURCES     on top, for kernels with processes: what include/ktrace/proc.h takes
-#   KTRACE_HWT_SOURCES      on top, for hardware trace: what include/ktrace/hwt.h takes
-#   KTRACE_HWT_SOURCES_<arch>   and the trace units that such a CPU may have
+#   KTRACE_HWT_SOURCES      on top, for hardware trace: what include/ktrace/hwt.h takes, and QEMU's trace unit in software
+#   KTRACE_HWT_SOURCES_<arch>   on top, drivers of trace units that such a CPU may have. Never run on hardware!
 #   KTRACE_SOURCES_<arch>   on top, for x86_64, aarch64 or riscv64: C
 #   KTRACE_ASM_<arch>       on top, for the same: assembler, .S; empty for x86_64
 #   KTRACE_INCLUDES_<arch>  its -I flags
@@ -35,25 +35,19 @@ KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,copy.c dragonfly.c drain.c life.
 	proc_hooks.c proc_record.c sink.c)
 
 KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,alloc.c backend.c buffer.c context.c hwt_control.c hwt_hooks.c \
-	hwt_record.c mock.c pause.c queue.c threads.c unit.c)
+	hwt_record.c pause.c qemu.c queue.c threads.c unit.c)
 
-# Its trace units, each for any CPU: they reach registers through accessors alone. First Intel PT …
-KTRACE_HWT_PT_SOURCES := $(addprefix kernel/hwt/,pt.c pt_config.c pt_table.c)
-# … CoreSight …
-KTRACE_HWT_CORESIGHT_SOURCES := $(addprefix kernel/hwt/,coresight.c coresight_collect.c coresight_etm.c coresight_etr.c \
+# Drivers, each for any CPU: they reach registers through accessors alone.
+KTRACE_HWT_PT_SOURCES := $(addprefix kernel/hwt_drivers/,pt.c pt_config.c pt_table.c)
+KTRACE_HWT_CORESIGHT_SOURCES := $(addprefix kernel/hwt_drivers/,coresight.c coresight_collect.c coresight_etm.c coresight_etr.c \
 	coresight_graph.c coresight_link.c coresight_tmc.c)
-# … SPE …
-KTRACE_HWT_SPE_SOURCES := $(addprefix kernel/hwt/,spe.c spe_config.c spe_record.c)
-# … and the one in software, under QEMU.
-KTRACE_HWT_QEMU_SOURCES := kernel/hwt/qemu.c
+KTRACE_HWT_SPE_SOURCES := $(addprefix kernel/hwt_drivers/,spe.c spe_config.c spe_record.c)
 
-# With the accessors of a CPU: model-specific registers …
-KTRACE_HWT_SOURCES_x86_64 = kernel/hwt/x86_64/msr.c $(KTRACE_HWT_PT_SOURCES) $(KTRACE_HWT_QEMU_SOURCES)
-# … system registers and memory-mapped ones.
-KTRACE_HWT_SOURCES_aarch64 = $(addprefix kernel/hwt/aarch64/,mmio.c sysreg.c) $(KTRACE_HWT_SPE_SOURCES) \
-	$(KTRACE_HWT_CORESIGHT_SOURCES) $(KTRACE_HWT_QEMU_SOURCES)
-# None: RISC-V has no unit that ktrace knows; this one says so.
-KTRACE_HWT_SOURCES_riscv64 = $(KTRACE_HWT_QEMU_SOURCES)
+# With the accessors of a CPU. RISC-V has no unit that ktrace knows.
+KTRACE_HWT_SOURCES_x86_64 := kernel/hwt_drivers/x86_64/msr.c $(KTRACE_HWT_PT_SOURCES)
+KTRACE_HWT_SOURCES_aarch64 := $(addprefix kernel/hwt_drivers/aarch64/,mmio.c sysreg.c) $(KTRACE_HWT_SPE_SOURCES) \
+	$(KTRACE_HWT_CORESIGHT_SOURCES)
+KTRACE_HWT_SOURCES_riscv64 :=
 
 KTRACE_SOURCES_x86_64 := $(KTRACE_TRANSPORT_SOURCES_x86_64)
 KTRACE_SOURCES_aarch64 := $(KTRACE_TRANSPORT_SOURCES_aarch64)

@@ -192,7 +192,7 @@ struct ktrace_hwt_backend_operations {
  * of their own.
  */
 struct ktrace_hwt_backend {
-	const char *name; /* "pt", "coresight", "spe", "qemu", "mock" */
+	const char *name; /* "pt", "coresight", "spe", "qemu" */
 	uint8_t kind;	  /* KTRX_HWT_BACKEND_* */
 	uint8_t encoding; /* KTRX_HWT_ENCODING_* */
 	uint8_t modes;	  /* 1 << KTRX_HWT_MODE_* */

@@ -2,7 +2,8 @@
 /*
  * The backend `coresight` of ktrace/hwt.h: a trace unit (ETMv4, or an ETE that is mapped) at each CPU, and
  * what leads its trace to memory. The kernel says what there is and how it is connected, as its device tree
- * has it; everything else is read from the components.
+ * has it; everything else is read from the components. Never run on hardware
+ * (kernel/hwt_drivers/README.md).
  *
  *	static struct ktrace_coresight_component component[] = {
  *		{ .type = KTRACE_CORESIGHT_ETM4, .base = …, .cpu = 0 },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The backend `spe` of ktrace/hwt.h: Arm's Statistical Profiling Extension.
+ * Never run on hardware (kernel/hwt_drivers/README.md).
  *
  *	static struct ktrace_hwt_backend backend;
  *

@@ -37,7 +37,7 @@ UNIT_SRCS_demo_elf := test/unit/demo/elf.c demo/kern/elf.c $(DEMO_TEST_SRCS)
 UNIT_CFLAGS_demo_elf := $(DEMO_TEST_CFLAGS)
 
 # Tests of hardware trace in the kernel, on a fake one. Those of each trace unit follow.
-HWT_KERNEL_TEST_SRCS = test/unit/support/hwt_support.c test/unit/support/proc_walk.c $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
+HWT_KERNEL_TEST_SRCS = test/unit/support/hwt_support.c test/fake/hwt_mock.c test/unit/support/proc_walk.c $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
 HWT_KERNEL_TEST_CFLAGS = $(KERNEL_TEST_CFLAGS)
 
 .PHONY: $(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch))
@@ -109,10 +109,9 @@ $(eval $(call hwt_registers_conform,spe,$(KTRACE_HWT_SPE_SOURCES)))
 
 # The backend of the trace unit in software: on a fake one, and what the compilers make of its marker.
 UNIT_TESTS += hwt_qemu hwt_qemu_conform
-UNIT_SRCS_hwt_qemu = test/unit/kernel/hwt_qemu.c test/fake/hwt_unit.c $(KTRACE_HWT_QEMU_SOURCES) $(KERNEL_TEST_SRCS)
+UNIT_SRCS_hwt_qemu = test/unit/kernel/hwt_qemu.c test/fake/hwt_unit.c kernel/hwt/qemu.c $(KERNEL_TEST_SRCS)
 UNIT_CFLAGS_hwt_qemu = $(KERNEL_TEST_CFLAGS)
-UNIT_SRCS_hwt_qemu_conform = test/unit/kernel/hwt_qemu_conform.c test/fake/hwt_unit.c $(KTRACE_HWT_QEMU_SOURCES) \
-	$(HWT_CONFORM_SRCS)
+UNIT_SRCS_hwt_qemu_conform = test/unit/kernel/hwt_qemu_conform.c test/fake/hwt_unit.c $(HWT_CONFORM_SRCS)
 UNIT_CFLAGS_hwt_qemu_conform = $(KERNEL_TEST_CFLAGS)
 
 SCRIPT_TESTS += test/unit/kernel_build/marker.sh

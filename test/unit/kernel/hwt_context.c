@@ -137,7 +137,7 @@ static void a_cpu_has_one_of_each_backend(void **state)
 
 	(void)state;
 	hwt_start();
-	ktrace_hwt_mock_make(&second, 64);
+	hwt_mock_make(&second, 64);
 	second.name = "second";
 	assert_int_equal(ktrace_hwt_add(&second), KTRACE_OK);
 	assert_int_equal(try(&owner, &low), KTRACE_OK);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/hwt/coresight.h"
+#include "kernel/hwt_drivers/coresight.h"
 #include "test/fake/hwt_log.h"
 #include "unit/support/hwt_conform.h"
 #include "unit/support/hwt_coresight_support.h"

@@ -12,13 +12,13 @@
 
 static struct ktrace_hwt_backend *make(void)
 {
-	ktrace_hwt_mock_make(&hwt_mock, 0);
+	hwt_mock_make(&hwt_mock, 0);
 	return &hwt_mock;
 }
 
 static uint64_t run(struct ktrace_hwt_unit *unit, uint64_t bytes)
 {
-	return unit->enabled ? ktrace_hwt_mock_run(unit, bytes) : 0;
+	return unit->enabled ? hwt_mock_run(unit, bytes) : 0;
 }
 
 static uint8_t byte(const struct ktrace_hwt_unit *unit, uint64_t position)

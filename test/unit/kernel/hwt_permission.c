@@ -149,7 +149,7 @@ static void a_backend_is_chosen_by_name_or_mode(void **state)
 
 	(void)state;
 	hwt_start();
-	ktrace_hwt_mock_make(&cpus_only, 64);
+	hwt_mock_make(&cpus_only, 64);
 	cpus_only.name = "only";
 	cpus_only.modes = 1 << KTRX_HWT_MODE_CPU;
 	assert_int_equal(ktrace_hwt_add(&cpus_only), KTRACE_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Where the records of SPE go: portions, interrupts, going around, stopping, records that are not whole. */
-#include "kernel/hwt/spe.h"
+#include "kernel/hwt_drivers/spe.h"
 #include "unit/support/hwt_spe_support.h"
 
 #define SLOT	64u		       /* of the model's records */

@@ -355,7 +355,7 @@ static void a_unit_is_served_where_it_runs(void **state)
 	for (uint32_t i = 0; i < 63; i++)
 		hwt_run(thread);
 	hwt_switch_in(thread, 3);
-	ktrace_hwt_mock_run(thread->trace.unit, 128); /* more than there is room for */
+	hwt_mock_run(thread->trace.unit, 128); /* more than there is room for */
 	assert_int_equal(place_of(0).full, 1);
 	assert_int_equal(ktrace_hwt_service(context, 0, 4096), KTRACE_OK);
 	assert_int_equal(place_of(0).full, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* A kernel's share of hardware trace, for build tests: every hook and every call. Compiles as C11 and C++17. */
 #include <ktrace/hwt.h>
-#include <ktrace/hwt_mock.h>
+#include <ktrace/hwt_qemu.h>
 
 KTRACE_BEGIN_C
 
@@ -31,14 +31,15 @@ void hwt_hooks(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thr
 int hwt_calls(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *process,
 	      const struct ktrace_hwt_request *request, const struct ktrace_hwt_config *config, void *to)
 {
-	static struct ktrace_hwt_backend mock;
+	static struct ktrace_hwt_qemu qemu;
+	static struct ktrace_hwt_backend backend;
 	struct ktrace_hwt_context *context;
 	struct ktrace_hwt_place place;
 	uint32_t ident, count, left_out;
 	int error = ktrace_hwt_init(KTRACE_NULL);
 
-	ktrace_hwt_mock_make(&mock, 64);
-	error |= ktrace_hwt_add(&mock);
+	ktrace_hwt_qemu_make(&backend, &qemu);
+	error |= ktrace_hwt_add(&backend);
 	error |= ktrace_hwt_dump(ktrace_hwt_next_backend(KTRACE_NULL), 0, KTRACE_NULL, to);
 	error |= ktrace_hwt_alloc(owner, process, request, &ident);
 	context = ktrace_hwt_get(ident);
@@ -54,7 +55,7 @@ int hwt_calls(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *process
 	ktrace_hwt_release(context);
 	ktrace_hwt_put(context);
 	ktrace_hwt_owner_exit(owner);
-	return error | ktrace_hwt_remove(&mock);
+	return error | ktrace_hwt_remove(&backend);
 }
 #endif
 

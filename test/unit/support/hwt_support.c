@@ -315,7 +315,7 @@ void hwt_start_with(struct ktrace_hwt_backend *backend)
 
 void hwt_start(void)
 {
-	ktrace_hwt_mock_make(&hwt_mock, 64);
+	hwt_mock_make(&hwt_mock, 64);
 	hwt_start_with(&hwt_mock);
 }
 

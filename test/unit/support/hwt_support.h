@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include <ktrace/hwt.h>
-#include <ktrace/hwt_mock.h>
 
+#include "test/fake/hwt_mock.h"
 #include "unit/support/proc_walk.h"
 
 #define HWT_PROCESSES 8

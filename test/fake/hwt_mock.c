@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A trace unit made up: it keeps every rule of ktrace/hwt_backend.h and needs no hardware. */
-#include "hwt.h"
-#include "ktrace/hwt_mock.h"
+/* Keeps every rule of ktrace/hwt_backend.h. */
+#include "hwt_mock.h"
+
+#include "kernel/base/bytes.h"
 
 /* Of backend->state. */
 enum { BYTES };
@@ -60,7 +61,7 @@ static int store(struct ktrace_hwt_unit *unit)
 	return 1;
 }
 
-uint64_t ktrace_hwt_mock_run(struct ktrace_hwt_unit *unit, uint64_t bytes)
+uint64_t hwt_mock_run(struct ktrace_hwt_unit *unit, uint64_t bytes)
 {
 	uint64_t written = 0;
 
@@ -72,7 +73,7 @@ uint64_t ktrace_hwt_mock_run(struct ktrace_hwt_unit *unit, uint64_t bytes)
 static int read_mock(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	(void)backend;
-	ktrace_hwt_mock_run(unit, unit->state[DUE]);
+	hwt_mock_run(unit, unit->state[DUE]);
 	unit->state[DUE] = 0;
 	return KTRACE_OK;
 }
@@ -102,7 +103,7 @@ static const struct ktrace_hwt_backend_operations operations = {
 	.service = service,
 };
 
-void ktrace_hwt_mock_make(struct ktrace_hwt_backend *backend, uint64_t bytes)
+void hwt_mock_make(struct ktrace_hwt_backend *backend, uint64_t bytes)
 {
 	ktrace_zero(backend, sizeof(*backend));
 	backend->name = "mock";
