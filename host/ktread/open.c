@@ -37,7 +37,7 @@ static int open_dump(struct ktread *trace)
 		return ktread_fail(KTREAD_E_FORMAT, "%s: its last dump is of version %" PRIu32,
 				   trace->memory->name, (uint32_t)dumps.last.version);
 	trace->info.offset = dumps.last.offset;
-	trace->info.dumps = dumps.complete;
+	trace->info.dumps = trace->is_lossy ? 0 : dumps.complete;
 	trace->info.skipped_bytes = dumps.skipped;
 	if (dumps.skipped)
 		ktread_warn(trace, "%s: %" PRIu64 " bytes belong to no dump", trace->memory->name,

@@ -449,6 +449,7 @@ int ktread_stream_enter(struct ktread *trace, uint32_t *form)
 		return status;
 	}
 	take_head(trace, &stream->head);
+	trace->is_lossy = stream->ending != stream->places;
 	*form = stream->head.form;
 	whole.length = stream->head.length;
 	return ktread_source_create(&trace->memory, &ops, stream, &whole, 1, stream->file->name);

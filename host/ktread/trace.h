@@ -111,6 +111,7 @@ struct ktread {
 	struct ktread_names threads, syscalls, errors;
 	struct ktread_info info;
 	struct ktread_memory *memory;
+	bool is_lossy;		      /* memory is a stream without some of its blocks */
 	struct ktread_image *image;   /* of a RAM file or a core */
 	struct ktread_layout *layout; /* of version 2 */
 	struct ktread_options options;

@@ -17,13 +17,13 @@
 #define REGISTERS_MOST (UINT64_C(8) << 20)
 #define QUIET_BYTES    (UINT64_C(4) << 20)
 
-/* Slots behind the last record of a ring whose bytes end before it does, as in a file that is cut short. */
-static uint64_t cut_off(const struct ktread_v2_ring *ring)
+/* Slots after the last record of a ring of which bytes are missing, as in a file that is cut short. */
+static uint64_t cut_off(const struct ktread *trace, const struct ktread_v2_ring *ring)
 {
-	uint64_t used = ring->head - ring->begin;
+	const uint64_t used = ring->head - ring->begin;
+	const bool whole = ktread_region_readable(&ring->place->slots) / KTRX_SLOT_SIZE >= used;
 
-	return ktread_region_readable(&ring->place->slots) / KTRX_SLOT_SIZE < used ? ring->lost + ring->unsaid
-										   : 0;
+	return whole && !trace->is_lossy ? 0 : ring->lost + ring->unsaid;
 }
 
 static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
@@ -40,7 +40,7 @@ static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 		cursor->end = (const unsigned char *)(ring->item + ring->ready);
 	}
 	if (status == 0)
-		cursor->ring.cut = cut_off(ring);
+		cursor->ring.cut = cut_off(trace, ring);
 	if (status == 0 && ring->disordered)
 		ktread_warn(trace, "%s: ring %u: %" PRIu64 " records are out of order", trace->memory->name,
 			    ring->ring, ring->disordered);

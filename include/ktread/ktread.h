@@ -212,10 +212,11 @@ static inline int ktread_is_coarse(const struct ktread_info *info)
 	return info->frequency != 0 && info->frequency < KTREAD_COARSE_HZ;
 }
 
-/* Whether the file ends within the dump that is shown. */
+/* Whether the file ends within the dump that is shown, or is a stream that lacks some of its blocks. */
 static inline int ktread_is_cut(const struct ktread_info *info)
 {
-	return info->dumps == 0 && (info->form == KTREAD_FORM_V1 || info->form == KTREAD_FORM_V2);
+	return info->dumps == 0 && (info->form == KTREAD_FORM_V1 || info->form == KTREAD_FORM_V2 ||
+				    (info->form == KTREAD_FORM_STREAM && !info->records_only));
 }
 
 /* Filter applied inside ktread_next(), so that what is not wanted costs little. */

@@ -488,6 +488,8 @@ static uint64_t read_damaged(const struct bytes *stream, const char *warning)
 	uint64_t count = count_events(trace);
 
 	assert_true(is_warned(trace, warning));
+	/* That a block is damaged is seen when it is read: its slots are unreadable. */
+	assert_int_equal(ktread_is_cut(ktread_info(trace)), strcmp(warning, "is damaged") != 0);
 	for (uint32_t n = 0; n < ktread_info(trace)->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(trace, n);
 
