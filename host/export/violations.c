@@ -166,18 +166,22 @@ static void say_doubts(const struct rule *rule, const struct check_result *resul
 {
 	if (result->uncertain)
 		finding_evidence(finding,
-				 "uncertain: %" PRIu64 " of these depend on the order of events of different "
-				 "CPUs, whose clocks were not measured",
-				 result->uncertain);
+				 "uncertain: %" PRIu64 " of %" PRIu64 " violation%s depend%s on the order of "
+				 "events on different CPUs, and the clocks of these CPUs were not measured",
+				 result->uncertain, result->violated, plural(result->violated),
+				 result->uncertain == 1 ? "s" : "");
 	say_undecided(finding, result->unordered,
 		      "events of different CPUs were closer than their clocks are known");
 	say_undecided(finding, result->undecided,
-		      rule->form == RULE_BROKEN ? "of what was broken first on that CPU" : "of lost slots");
+		      rule->form == RULE_BROKEN
+			      ? "the CPU keeps only what was broken first, which was something else"
+			      : "of lost slots");
 	say_undecided(finding, result->unknown,
 		      "sched.switch gives state 0 every time, and so does not say whether threads sleep");
 	if (result->left_out)
 		finding_evidence(finding,
-				 "left out: %" PRIu64 " event%s without the fields, or too many at once",
+				 "left out: %" PRIu64
+				 " event%s, because a field is missing or the rule's table was full",
 				 result->left_out, plural(result->left_out));
 }
 
@@ -202,6 +206,7 @@ static bool say_rule(const struct violations *found, uint32_t n, struct finding 
 {
 	const struct rule *rule = &found->rules->rule[n];
 	const struct check_result *result = &found->result[n];
+	const char *part = found->unread ? " in the part that was read" : "";
 
 	*finding = (struct finding){ .kind = rule->name, .mark = FINDING_NOTE };
 	finding->partial = open_of(result) || result->left_out || found->unread;
@@ -214,11 +219,16 @@ static bool say_rule(const struct violations *found, uint32_t n, struct finding 
 	else if (result->violated)
 		say_violated(found, rule, result, finding);
 	else if (result->held)
-		finding_say(finding->what, "holds, %" PRIu64 " time%s", result->held, plural(result->held));
+		finding_say(finding->what, "holds%s, %" PRIu64 " time%s", part, result->held,
+			    plural(result->held));
 	else if (!open_of(result))
-		finding_say(finding->what, "holds");
+		finding_say(finding->what, "holds%s", part);
 	if (rule->checked)
 		say_doubts(rule, result, finding);
+	if (found->unread)
+		finding_evidence(finding,
+				 "incomplete: the end of the trace is missing or cannot be read, and "
+				 "was not checked");
 	if (!finding->what[0]) {
 		finding_say(finding->what, "%s", finding->evidence[0]);
 		finding->lines--;

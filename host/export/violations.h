@@ -11,7 +11,7 @@ struct violations {
 	const struct rules *rules;
 	const struct check_result *result; /* a row for each rule */
 	const char *path;		   /* of the rule file */
-	bool unread;			   /* the trace could not be read to its end */
+	bool unread;			   /* the trace's end is missing or could not be read */
 };
 
 /* One violation, as it is found: a line, or an element of the list "violations". */

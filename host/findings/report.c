@@ -110,4 +110,5 @@ void finding_put_json(struct base_output *out, const struct finding *finding,
 		put_members(out, finding, earlier);
 	put_members(out, finding, &common);
 	base_json_put(out, "where", finding->where);
+	base_json_put_bool(out, "partial", finding->partial);
 }

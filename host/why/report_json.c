@@ -99,7 +99,6 @@ static void put_finding(struct base_output *out, const struct why_evidence *evid
 
 	base_json_begin(out, NULL, '{');
 	finding_put_json(out, &finding->base, &earlier);
-	base_json_put_bool(out, "partial", finding->base.partial);
 	base_json_begin(out, "actors", '[');
 	for (uint32_t n = 0; n < finding->actors; n++)
 		put_actor(out, evidence, &finding->actor[n]);

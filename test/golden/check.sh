@@ -31,6 +31,14 @@ golden stateless ktrace check --rules awake.rules stateless.ktrx
 golden stateless-json ktrace check --json --rules awake.rules stateless.ktrx
 golden v1 ktrace check --json --rules some.rules v1.bin
 
+# What is missing could violate any rule: the rest of a dump, and of a stream.
+head -c 3000 "$tmp/v2.ktrx" >"$tmp/short.ktrx"
+cp test/golden/bad/stream-cut.kts "$tmp"
+golden short ktrace check --rules some.rules short.ktrx
+golden short-json ktrace check --json --rules some.rules short.ktrx
+echo 'far: never sched.switch (next == 99)' >"$tmp/far.rules"
+golden short-stream ktrace check --json --rules far.rules stream-cut.kts
+
 echo 'a: never sched.swtich' >"$tmp/event.rules"
 golden bad-event ktrace check --rules event.rules v2.ktrx
 printf 'ok: never sched.wake\na: always syscall.exit has\n\t(resullt < 0)\n' >"$tmp/field.rules"
@@ -51,12 +59,12 @@ status() {
 }
 echo 'none: never user.*' >"$tmp/none.rules"
 echo 'some: always syscall.exit has (nr < 4096)' >"$tmp/kept.rules"
-head -c 3000 "$tmp/v2.ktrx" >"$tmp/short.ktrx"
 : >"$tmp/empty.ktrx"
 status 0 "rules that hold: 0" ktrace check --rules kept.rules v2.ktrx
 status 1 "a rule that is violated: 1" ktrace check --rules none.rules v2.ktrx
 status 2 "a rule that is wrong: 2" ktrace check --rules event.rules v2.ktrx
 status 2 "an option that does not exist: 2" ktrace check --frobnicate v2.ktrx
+status 0 "rules that hold in what there is of a dump: 0" ktrace check --rules kept.rules short.ktrx
 status 3 "a trace that is not there: 3" ktrace check --rules kept.rules absent.ktrx
 status 3 "a file that is none: 3" ktrace check --rules kept.rules empty.ktrx
 status 3 "a report that cannot be written: 3" sh -c 'ktrace check --rules kept.rules v2.ktrx >/dev/full'

@@ -92,8 +92,22 @@ static void a_rule_that_holds_is_ok_unless_the_trace_could_not_be_read(void **st
 	(void)state;
 	check("a: always user.tock has (value == 7)", false);
 	has("{\"mark\":\"ok\",\"kind\":\"a\",\"certain\":\"certain\",\"what\":\"holds, 1 time\"");
+	has("\"evidence\":[],\"advice\":null,\"where\":null,\"partial\":false}");
 	check("a: always user.tock has (value == 7)", true);
-	has("{\"mark\":\"note\",\"kind\":\"a\",\"certain\":\"possible\",\"what\":\"holds, 1 time\"");
+	has("{\"mark\":\"note\",\"kind\":\"a\",\"certain\":\"possible\","
+	    "\"what\":\"holds in the part that was read, 1 time\",\"evidence\":["
+	    "\"incomplete: the end of the trace is missing or cannot be read, and was not checked\"],"
+	    "\"advice\":null,\"where\":null,\"partial\":true}");
+}
+
+static void each_rule_of_an_unread_trace_says_so(void **state)
+{
+	(void)state;
+	check("a: never user.tock\noptional\nb: never user.tick (missing == 1)", true);
+	has("\"certain\":\"certain\",\"what\":\"VIOLATED 1 time, ");
+	has("\"evidence\":[\"incomplete: the end of the trace is missing or cannot be read, and was not "
+	    "checked\"],\"advice\":null,\"where\":\"");
+	has("\"what\":\"not checked: user.tick has no field 'missing'\",\"evidence\":[\"incomplete: ");
 }
 
 int main(void)
@@ -103,6 +117,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_violation_by_one_event_is_certain, begin, end),
 		cmocka_unit_test_setup_teardown(a_rule_that_holds_is_ok_unless_the_trace_could_not_be_read,
 						begin, end),
+		cmocka_unit_test_setup_teardown(each_rule_of_an_unread_trace_says_so, begin, end),
 	};
 
 	return cmocka_run_group_tests_name("violations", tests, NULL, NULL);

@@ -95,6 +95,7 @@ static void json_has_all_members_and_earlier_names(void **state)
 	struct finding empty = { .kind = "k\"", .what = "w" };
 
 	(void)state;
+	finding.partial = true;
 	begin();
 	base_output_text(&out, "{");
 	finding_put_json(&out, &finding, &earlier);
@@ -103,9 +104,9 @@ static void json_has_all_members_and_earlier_names(void **state)
 	base_output_text(&out, "}\n");
 	wrote("{\"mark\":\"wrong\",\"about\":\"kind\",\"lines\":[\"three\",\"  four\"],\"kind\":\"kind\","
 	      "\"certain\":\"likely\",\"what\":\"one two\",\"evidence\":[\"three\",\"  four\"],"
-	      "\"advice\":\"five\",\"where\":\"here\"}\n"
+	      "\"advice\":\"five\",\"where\":\"here\",\"partial\":true}\n"
 	      "{\"mark\":\"ok\",\"kind\":\"k\\\"\",\"certain\":\"possible\",\"what\":\"w\",\"evidence\":[],"
-	      "\"advice\":null,\"where\":null}\n");
+	      "\"advice\":null,\"where\":null,\"partial\":false}\n");
 }
 
 static void texts_are_cut_and_lines_dropped(void **state)
