@@ -677,3 +677,13 @@ int check_read(const struct rules *rules, struct ktread *trace, struct check_res
 	free(check);
 	return status;
 }
+
+bool check_lacks_end(const struct ktread *trace)
+{
+	const struct ktread_info *info = ktread_info(trace);
+	bool cut = ktread_is_cut(info) != 0;
+
+	for (uint32_t n = 0; n < info->rings && !cut; n++)
+		cut = ktread_ring(trace, n)->cut > 0;
+	return cut;
+}

@@ -49,4 +49,7 @@ typedef void check_told(void *context, const struct check_violation *violation);
 int check_read(const struct rules *rules, struct ktread *trace, struct check_result *result, check_told *told,
 	       void *context);
 
+/* Is the end of a ring missing, as in a file that is cut short? Known once the trace was read. */
+bool check_lacks_end(const struct ktread *trace);
+
 #endif

@@ -99,17 +99,6 @@ static void list(void *context, const struct check_violation *violation)
 	command->listed = true;
 }
 
-/* Known once the trace was read. */
-static bool is_cut(const struct ktread *trace)
-{
-	const struct ktread_info *info = ktread_info(trace);
-	bool cut = ktread_is_cut(info) != 0;
-
-	for (uint32_t n = 0; n < info->rings && !cut; n++)
-		cut = ktread_ring(trace, n)->cut > 0;
-	return cut;
-}
-
 /* What reading returned. */
 static int check_trace(struct check_command *command, struct ktread *trace)
 {
@@ -121,7 +110,7 @@ static int check_trace(struct check_command *command, struct ktread *trace)
 	if (command->json)
 		base_output_text(out, command->all ? "{\"violations\":[" : "{");
 	status = check_read(command->rules, trace, command->result, list, command);
-	command->found.unread = status < 0 || is_cut(trace);
+	command->found.unread = status < 0 || check_lacks_end(trace);
 	if (command->json) {
 		base_output_text(out, command->all ? "],\n" : "");
 		again = violations_write_json(out, &command->found);

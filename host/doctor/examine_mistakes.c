@@ -11,7 +11,7 @@
 
 struct advice {
 	const char *about;
-	const char *text;  /* what is wrong, behind the number of times; %s is what the first one is about */
+	const char *text;  /* what is wrong, after the number of times; %s is what the first one is about */
 	const char *where; /* to change this line */
 	const char *line;
 	bool decimal; /* it is about a number, else about an address */
@@ -48,13 +48,17 @@ static const struct advice advice[MISTAKES] = {
 	[MISTAKE_SAME] = { "sched.switch",
 			   "go from a thread to itself, the first is %s: that is no switch, and fills the "
 			   "ring",
-			   "the context switch", "ktrace_switch(prev, next, state);", true },
+			   "the context switch",
+			   "ktrace_switch(prev, next, state); in place of KTRACE(sched, switch, …): it "
+			   "records "
+			   "a switch only if prev and next differ",
+			   true },
 	[MISTAKE_STATE_ZERO] = { "sched.switch",
 				 "say state 0, all of them: threads that sleep look runnable, and 'ktrace "
 				 "why' would see them starve",
 				 "the context switch",
-				 "state: what prev goes into: 0 runnable, 1 or 2 asleep, 3 stopped, 4 dead; "
-				 "or leave the field out",
+				 "ktrace_switch(prev, next, state); with the state that prev goes into: 0 "
+				 "runnable, 1 or 2 asleep, 3 stopped, 4 dead",
 				 true },
 	[MISTAKE_TWO_CPUS] = { "sched.switch",
 			       "of a thread that ran on two CPUs at once, the first is %s: one id for "
@@ -63,13 +67,16 @@ static const struct advice advice[MISTAKES] = {
 			       "the context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_BLOCK_ELSEWHERE] = { "sched.block",
 				      "for a thread that does not run on that CPU, the first is %s: it is "
-				      "recorded behind the switch, or for another thread",
-				      "by the thread that is about to wait, before its switch",
-				      "ktrace_block(object, name, kind, deadline);", true },
+				      "recorded after the switch, or for another thread",
+				      "where a thread is about to wait: called by that thread, before it "
+				      "switches away",
+				      "ktrace_block(object, name, kind, deadline); once for each wait, and "
+				      "neither after the switch nor by another thread",
+				      true },
 	[MISTAKE_WAKE_RUNNING] = { "sched.wake",
 				   "of the thread that runs, the first is %s: record it only where a thread "
 				   "is made runnable",
-				   "behind the test that the thread sleeps", "ktrace_wake(thread);", true },
+				   "after the test that the thread sleeps", "ktrace_wake(thread);", true },
 	[MISTAKE_IRQ_EXIT] = { "irq.exit",
 			       "missing: interrupt %s came again on a CPU before it had ended there",
 			       "last thing in an interrupt, on every path, before a switch at its end",
@@ -255,9 +262,9 @@ int examine_rules(struct findings *report, const struct patient *patient, struct
 			say_violation(report, patient, trace, rule, &results[n]);
 	}
 	if (status == 0 && !violated && checked)
-		findings_add(report, FINDING_OK, "rules",
-			     "none of %" PRIu32 " that every kernel keeps is violated (ktrace check)",
-			     checked);
+		findings_add(report, check_lacks_end(trace) ? FINDING_NOTE : FINDING_OK, "rules",
+			     "none of %" PRIu32 " that every kernel keeps is violated%s (ktrace check)",
+			     checked, check_lacks_end(trace) ? " before the trace is cut short" : "");
 	free(results);
 	return status < 0 ? status : ktread_rewind(trace);
 }

@@ -191,8 +191,9 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 			     " records were refused by rings that are full and keep what is oldest",
 			     refused);
 	if (invalid)
-		findings_add(report, FINDING_NOTE, "loss",
-			     "%" PRIu64 " slots are unreadable: their writers were cut off", invalid);
+		findings_add(report, FINDING_NOTE, "loss", "%" PRIu64 " slots are unreadable: %s", invalid,
+			     check_lacks_end(facts->trace) ? "the trace is cut short"
+							   : "their writers were cut off");
 	if (reach == UINT64_MAX || !info->frequency) {
 		findings_add(report, FINDING_OK, "reach",
 			     overwritten ? "%" PRIu64 " slots were overwritten" : "nothing was overwritten",

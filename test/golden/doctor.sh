@@ -32,10 +32,18 @@ same "so may one with a value" "$tmp/before" "$tmp/after"
 build/bin/ktrace doctor "$tmp/stateless.ktrx" >"$tmp/report" 2>&1
 check "a CPU that QEMU does not have is wrong" grep -qE '^wrong +CPU numbers +there is CPU 1, and QEMU has 1:' "$tmp/report"
 check "so is a state that is always 0" grep -qE '^wrong +sched.switch +36 switches say state 0' "$tmp/report"
+check "it has to be given" grep -qF 'ktrace_switch(prev, next, state); with the state that prev goes into: 0 runnable' "$tmp/report"
+head -c 3000 "$tmp/v2.ktrx" >"$tmp/short.ktrx"
+build/bin/ktrace doctor "$tmp/short.ktrx" >"$tmp/report" 2>&1
+check "a trace that is cut short: rules hold only before that" \
+	grep -qE '^note +rules +none of [0-9]+ .* before the trace is cut short' "$tmp/report"
+check "its slots are missing for that reason" grep -qE '^note +loss +[0-9]+ slots are unreadable: the trace is cut short' \
+	"$tmp/report"
 
 build/bin/ktrace doctor --list >"$tmp/views"
 grep -A 1000 '^| view | where | line | lights |$' doc/porting.md | sed '/^$/,$d' >"$tmp/documented"
 same "doc/porting.md has the doctor's table" "$tmp/views" "$tmp/documented"
+check "each row names its place without another row" sh -c '! grep -E "the same (three )?place" "$0"' "$tmp/views"
 cat include/ktrace/*.h >"$tmp/headers"
 for name in $(grep -o '\(ktrace_\|KTRACE_\|KTRX_\)[A-Za-z_0-9]*' "$tmp/views" | sort -u); do
 	check "$name is there" grep -qw "$name" "$tmp/headers" include/ktrx/v2.h

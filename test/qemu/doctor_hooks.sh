@@ -66,10 +66,10 @@ wrong minus-one 'KTRACE(sched, switch, a, (uint32_t)-1, 1); KTRACE(sched, switch
 	thread-ids 'beyond 22 bits, the first is -1' 'ids from 1 to 4194303'
 wrong elsewhere 'KTRACE(sched, switch, a, b, 1); KTRACE(sched, block, a, 7); KTRACE(sched, wake, a);
 	KTRACE(sched, switch, b, a, 1); KTRACE(sched, block, b, 7); KTRACE(sched, wake, b);' \
-	sched.block 'does not run on that CPU' 'ktrace_block(object, name, kind, deadline);'
+	sched.block 'does not run on that CPU' 'where a thread is about to wait: called by that thread, before it switches away'
 wrong zero-state 'KTRACE(sched, block, a, 7); KTRACE(sched, switch, a, b, 0); KTRACE(sched, wake, a);
 	KTRACE(sched, block, b, 7); KTRACE(sched, switch, b, a, 0); KTRACE(sched, wake, b);' \
-	sched.switch 'state 0, all of them' 'state: what prev goes into'
+	sched.switch 'state 0, all of them' 'with the state that prev goes into'
 wrong no-irq-exit "$sleep_and_wake"' KTRACE(irq, enter, 5);' irq.exit 'came again' 'ktrace_interrupt_exit(irq);'
 wrong no-irq-enter "$sleep_and_wake"' KTRACE(irq, exit, 5);' irq.enter 'where it had not come' 'ktrace_interrupt_enter(irq);'
 wrong no-syscall-exit "$sleep_and_wake"' KTRACE(syscall, enter, n);' syscall.exit 'hardly any return' \
