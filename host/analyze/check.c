@@ -577,10 +577,11 @@ static void see_end(struct check *check, uint32_t index)
 	}
 }
 
-/* A row keeps what was broken first: what came behind it there is not known. */
+/* A row keeps what was broken first, and nothing while state is off: what came later there is not known. */
 static void see_broken(struct check *check, uint32_t index, const struct ktread *trace)
 {
 	const uint32_t wanted = check->rules->rule[index].broken;
+	const bool off = rules_state_is_off(trace);
 	struct ktrx_cpu row;
 
 	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &row, 1) > 0; cpu++) {
@@ -592,7 +593,7 @@ static void see_broken(struct check *check, uint32_t index, const struct ktread 
 							       .in_state = true,
 							       .pc = row.broken_pc,
 							       .object = row.broken_object });
-		else if (row.broken == KTRX_BROKEN_NOTHING)
+		else if (row.broken == KTRX_BROKEN_NOTHING && !off)
 			check->result[index].held += row.online != 0;
 		else
 			check->result[index].undecided++;

@@ -101,6 +101,9 @@ int rules_parse(struct rules **rules, const char *text, size_t length, struct ru
  */
 int rules_bind(struct rules *rules, struct ktread *trace, struct rules_error *error);
 
+/* Does the trace say that debug.ktr.state is 0, so that hooks keep no state? */
+bool rules_state_is_off(const struct ktread *trace);
+
 /* The value of a name in `by`: the field; of an event without it, `thread` and `cpu` are who fires it. */
 bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_event *fired, uint64_t *key);
 /* Does the event fit: its id, its context, its conditions? */

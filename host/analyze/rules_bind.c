@@ -157,6 +157,22 @@ static int bind_event(struct rule *rule, uint32_t index, struct ktread *trace, s
 	return 0;
 }
 
+/* debug.ktr.state, or -1: the trace does not have it, as of a kernel that was built without the state. */
+static int state_setting(const struct ktread *trace)
+{
+	struct ktread_setting setting;
+
+	for (uint32_t n = 0; ktread_setting(trace, n, &setting); n++)
+		if (strcmp(setting.name, "debug.ktr.state") == 0)
+			return setting.value != 0;
+	return -1;
+}
+
+bool rules_state_is_off(const struct ktread *trace)
+{
+	return state_setting(trace) == 0;
+}
+
 static bool broken_told(const struct rule *rule, const struct ktread *trace, const char **hook)
 {
 	static const struct {
@@ -190,9 +206,20 @@ static int bind_broken(struct rule *rule, const struct ktread *trace, struct rul
 	const struct rule_event here = { .line = rule->line, .column = 1 };
 	const char *hook;
 
-	return broken_told(rule, trace, &hook)
-		       ? 0
-		       : lack(rule, &here, error, "the kernel does not call %s()", hook);
+	if (broken_told(rule, trace, &hook))
+		return 0;
+	switch (state_setting(trace)) {
+	case 0:
+		return lack(rule, &here, error, "debug.ktr.state is 0: %s() keeps no state", hook);
+	case 1:
+		return lack(rule, &here, error, "%s() was not called", hook);
+	default:
+		return lack(
+			rule, &here, error,
+			"no call of %s() is seen: the kernel does not call it, or debug.ktr.state is 0, or "
+			"the kernel is built with KTRACE_STATE=0",
+			hook);
+	}
 }
 
 static void bind_time(struct rule *rule, const struct ktread_info *info)

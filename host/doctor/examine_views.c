@@ -264,6 +264,11 @@ void examine_views(struct findings *report, const struct patient *patient)
 	char lit[FINDING_LINE] = "";
 	size_t at = 0;
 
+	if (rules_state_is_off(patient->facts->trace))
+		findings_add(
+			report, FINDING_NOTE, "state",
+			"debug.ktr.state is 0: what CPUs and threads do is not kept, so that views of it "
+			"are dark even if their hooks are called");
 	for (uint32_t n = 0; n < VIEWS; n++)
 		if (examine_view(report, patient, &views[n]) && at < sizeof(lit))
 			at += (size_t)snprintf(lit + at, sizeof(lit) - at, "%s%s", at ? ", " : "",

@@ -172,10 +172,11 @@ static void say_doubts(const struct rule *rule, const struct check_result *resul
 				 result->uncertain == 1 ? "s" : "");
 	say_undecided(finding, result->unordered,
 		      "events of different CPUs were closer than their clocks are known");
-	say_undecided(finding, result->undecided,
-		      rule->form == RULE_BROKEN
-			      ? "the CPU keeps only what was broken first, which was something else"
-			      : "of lost slots");
+	say_undecided(
+		finding, result->undecided,
+		rule->form == RULE_BROKEN
+			? "the CPU keeps only what was broken first, and nothing while debug.ktr.state is 0"
+			: "of lost slots");
 	say_undecided(finding, result->unknown,
 		      "sched.switch gives state 0 every time, and so does not say whether threads sleep");
 	if (result->left_out)

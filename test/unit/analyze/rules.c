@@ -511,7 +511,10 @@ static void rows_of_state(void **unused)
 	assert_int_equal(result[0].first.pc, 0xabc);
 	check("optional\na: never broken switch-locked");
 	assert_false(rules->rule[0].checked);
-	assert_string_equal(rules->rule[0].why, "the kernel does not call ktrace_acquire()");
+	assert_string_equal(
+		rules->rule[0].why,
+		"no call of ktrace_acquire() is seen: the kernel does not call it, or debug.ktr.state is "
+		"0, or the kernel is built with KTRACE_STATE=0");
 	assert_int_equal(parse("ok: never sched.wake\na: never broken release"), 0);
 	assert_int_equal(rules_bind(rules, script_trace(), &error), KTREAD_E_FORMAT);
 	assert_int_equal(error.line, 2);
@@ -524,6 +527,34 @@ static void rows_of_state(void **unused)
 	cpu->broken = 4711; /* a row may hold anything */
 	check("a: never broken acquire");
 	expect(2, 0, 1);
+}
+
+static void state_that_is_off_decides_nothing(void **unused)
+{
+	(void)unused;
+	script_event(WAKE, 10, 0, 1, V(1));
+	*script_cpu(0) = (struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_THREAD };
+	script_setting("debug.verbose", 1);
+	script_setting("debug.ktr.state", 0);
+	check("optional\na: never broken switch-locked");
+	assert_false(rules->rule[0].checked);
+	assert_string_equal(rules->rule[0].why, "debug.ktr.state is 0: ktrace_acquire() keeps no state");
+	/* Called before that: what was broken then counts, and that nothing was does not. */
+	*script_cpu(0) = (struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_LOCK };
+	*script_cpu(1) =
+		(struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_LOCK, .broken = KTRX_BROKEN_RELEASE };
+	check("a: never broken release");
+	expect(0, 1, 1);
+}
+
+static void hooks_that_were_not_called_are_named(void **unused)
+{
+	(void)unused;
+	script_event(WAKE, 10, 0, 1, V(1));
+	*script_cpu(0) = (struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_LOCK };
+	script_setting("debug.ktr.state", 1);
+	check("optional\na: never broken switch-locked");
+	assert_string_equal(rules->rule[0].why, "ktrace_switch() was not called");
 }
 
 /* The file that ships. */
@@ -632,6 +663,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events_without_the_key, begin, end),
 		cmocka_unit_test_setup_teardown(missing_end, begin, end),
 		cmocka_unit_test_setup_teardown(rows_of_state, begin, end),
+		cmocka_unit_test_setup_teardown(state_that_is_off_decides_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(hooks_that_were_not_called_are_named, begin, end),
 		cmocka_unit_test_setup_teardown(each_default_rule, begin, end),
 	};
 

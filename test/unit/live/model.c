@@ -35,14 +35,6 @@ static struct {
 
 static volatile sig_atomic_t stopped;
 
-/* What recording costs: 1000 ticks, each a nanosecond. */
-int ktread_setting(const struct ktread *trace, uint32_t n, struct ktread_setting *setting)
-{
-	(void)trace;
-	*setting = (struct ktread_setting){ .name = "debug.ktr.cost", .value = 1000 * 1000 };
-	return n == 0;
-}
-
 static int fake_next(void *context, struct ktread_followed *now, int wait_ms)
 {
 	(void)context;
@@ -122,6 +114,7 @@ static void begin(void)
 	script_begin(2);
 	script_info()->rings = SCRIPT_RINGS;
 	script_info()->cpus = 3;
+	script_setting("debug.ktr.cost", 1000 * 1000); /* 1000 ticks, each a nanosecond */
 	script_thread(7, "in\x1bit");
 	script_thread(9, "hog");
 	script_type(SWITCH, "sched", "switch", "u32 prev, u32 next");

@@ -13,6 +13,8 @@
 #define THREADS_MAX 64u
 
 struct ktread {
+	struct ktread_setting setting[4];
+	uint32_t settings;
 	struct ktread_info info;
 	struct ktread_ring ring[SCRIPT_RINGS];
 	struct ktread_type type[TYPES_MAX];
@@ -51,6 +53,19 @@ void script_end(void)
 struct ktread_info *script_info(void)
 {
 	return &script->info;
+}
+
+void script_setting(const char *name, uint64_t value)
+{
+	script->setting[script->settings++] = (struct ktread_setting){ .name = name, .value = value };
+}
+
+int ktread_setting(const struct ktread *trace, uint32_t n, struct ktread_setting *setting)
+{
+	if (n >= trace->settings)
+		return 0;
+	*setting = trace->setting[n];
+	return 1;
 }
 
 void script_narrow(void)

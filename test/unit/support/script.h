@@ -34,6 +34,9 @@ void script_type(uint16_t id, const char *group, const char *name, const char *f
 /* Sets thread_bits of a type. */
 void script_thread_bits(uint16_t id, uint32_t bits);
 
+/* A setting as it was when the trace was taken: `name` is borrowed. */
+void script_setting(const char *name, uint64_t value);
+
 /* All recording was stopped before the trace was taken: events are as they were wanted. */
 void script_stop(void);
 
