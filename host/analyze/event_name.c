@@ -19,10 +19,11 @@ char *analyze_event_name_put(char *at, const struct ktread_type *type)
 
 char *analyze_event_name_lower(char *at, const struct ktread_type *type)
 {
-	char *const end = analyze_event_name_put(at, type);
+	char *end;
 
 	if (type->name_alone || !*type->group)
 		return base_escape_text(at, type->name, strlen(type->name), ANALYZE_EVENT_NAME_MOST);
+	end = analyze_event_name_put(at, type);
 	for (char *letter = at; letter < end; letter++)
 		*letter = (char)tolower((unsigned char)*letter);
 	return end;

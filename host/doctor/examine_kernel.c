@@ -26,7 +26,7 @@ static void examine_linked(struct findings *report, const struct capture_kernel 
 	} else if (kernel->has_symbols) {
 		findings_add(report, FINDING_WRONG, "linked in",
 			     "the file has no ktrace_root: kernel/ktrace.mk lists what to compile and link");
-		findings_sure(report, FINDING_CERTAIN);
+		findings_set_certain(report, FINDING_CERTAIN);
 	} else {
 		findings_add(report, FINDING_NOTE, "linked in",
 			     "the file has no symbols, so it does not tell whether ktrace is in it");
@@ -53,7 +53,7 @@ static void examine_build_id(struct findings *report, const struct patient *pati
 			     "the trace is of another build: %s in the file, %s in the trace",
 			     hex(kernel->build_id, kernel->build_id_size, file),
 			     hex(info->build_id, info->build_id_size, trace));
-		findings_sure(report, FINDING_CERTAIN);
+		findings_set_certain(report, FINDING_CERTAIN);
 	}
 }
 

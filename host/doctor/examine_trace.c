@@ -294,7 +294,7 @@ int examine_order(struct findings *report, const struct patient *patient, struct
 			     "clocks are in step as far as the trace tells: %" PRIu64 " of %" PRIu64
 			     " effects seem to come before their cause, by less than can be measured",
 			     found.before, found.pairs);
-		findings_sure(report, FINDING_LIKELY);
+		findings_set_certain(report, FINDING_LIKELY);
 	} else {
 		findings_add(
 			report, info->clock_samples ? FINDING_NOTE : FINDING_WRONG, "order",

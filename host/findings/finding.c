@@ -70,7 +70,7 @@ void findings_advise(struct findings *findings, const char *where, const char *f
 	va_end(values);
 }
 
-void findings_sure(struct findings *findings, enum finding_certainty certain)
+void findings_set_certain(struct findings *findings, enum finding_certainty certain)
 {
 	struct finding *finding = last_of(findings);
 

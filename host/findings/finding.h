@@ -52,14 +52,14 @@ struct findings {
 	bool failed;		       /* memory was short: some are missing */
 };
 
-/* Adds a finding. An ok is certain, a note possible, others are likely, unless findings_sure() follows. */
+/* Adds a finding. An ok is certain, a note possible, others likely: findings_set_certain() changes that. */
 __attribute__((format(printf, 4, 5))) void findings_add(struct findings *findings, enum finding_mark mark,
 							const char *kind, const char *format, ...);
 /* Sets advice and its place in the finding that was added last. */
 __attribute__((format(printf, 3, 4))) void findings_advise(struct findings *findings, const char *where,
 							   const char *format, ...);
 /* Sets the certainty of the finding that was added last. */
-void findings_sure(struct findings *findings, enum finding_certainty certain);
+void findings_set_certain(struct findings *findings, enum finding_certainty certain);
 void findings_free(struct findings *findings);
 
 /* A row of a table: mark, kind, what; below it where and advice. `colour`: for a terminal. */

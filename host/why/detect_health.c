@@ -296,9 +296,9 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	const uint32_t open = count_open(evidence, rests);
 	const bool is_long = evidence->window >= evidence->info->frequency;
 	const bool all = health->idle == health->cpus;
-	const bool sure = all && health->told && whole && is_long && open == 0;
+	const bool certain = all && health->told && whole && is_long && open == 0;
 	struct why_finding *finding =
-		why_finding_new(findings, WHY_IDLE, sure ? FINDING_CERTAIN : FINDING_LIKELY);
+		why_finding_new(findings, WHY_IDLE, certain ? FINDING_CERTAIN : FINDING_LIKELY);
 	char window[WHY_WORDS], missing[FINDING_LINE];
 
 	if (!finding)

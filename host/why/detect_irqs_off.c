@@ -126,19 +126,20 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
 	const struct why_quiet *quiet = &interrupts->quiet;
-	const enum finding_certainty sure = judge(evidence, cpu);
-	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, sure);
+	const enum finding_certainty certain = judge(evidence, cpu);
+	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, certain);
 	char thread[WHY_WORDS], length[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding->base.partial = cpu->lost > 0;
-	finding->host = sure == FINDING_POSSIBLE;
+	finding->host = certain == FINDING_POSSIBLE;
 	why_say_actor(evidence, quiet->thread + 1, thread, sizeof(thread));
 	why_say_ticks(evidence, quiet->to - quiet->from, length, sizeof(length));
 	finding_say(finding->base.what,
-		    sure == FINDING_POSSIBLE ? "%s ran on CPU %" PRIu32 " without an interrupt for up to %s"
-					     : "%s had interrupts off on CPU %" PRIu32 " for up to %s",
+		    certain == FINDING_POSSIBLE ? "%s ran on CPU %" PRIu32
+						  " without an interrupt for up to %s"
+						: "%s had interrupts off on CPU %" PRIu32 " for up to %s",
 		    thread, cpu->number, length);
 	finding_evidence(&finding->base,
 			 "CPU %" PRIu32
@@ -156,7 +157,7 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 	if (interrupts->quiets > 1)
 		finding_evidence(&finding->base, "that happened %" PRIu64 " times up to that place",
 				 interrupts->quiets);
-	if (sure == FINDING_POSSIBLE)
+	if (certain == FINDING_POSSIBLE)
 		finding_say(finding->base.advice, "ktrace_interrupts() where interrupts go off and on: a CPU "
 						  "whose ticks rest takes none either");
 	why_finding_actor(finding, (struct why_actor){ .id = quiet->thread + 1,

@@ -114,25 +114,25 @@ static bool has_run_long(const struct why_evidence *evidence, const struct why_t
 }
 
 /* False: they may be anything. */
-static bool how_sure(const struct why_evidence *evidence, const struct why_thread *thread,
-		     enum finding_certainty *sure)
+static bool how_certain(const struct why_evidence *evidence, const struct why_thread *thread,
+			enum finding_certainty *certain)
 {
 	const bool is_long =
 		elapsed(thread->repeat_first, thread->syscalls.last) >= why_ms(evidence, LONG_MS);
 
 	if (thread->repeats >= CALLS_SOME && (is_long || has_run_long(evidence, thread)))
-		*sure = FINDING_CERTAIN;
+		*certain = FINDING_CERTAIN;
 	else if (is_long || has_run_long(evidence, thread) || thread->repeats >= CALLS_MANY)
-		*sure = FINDING_LIKELY;
+		*certain = FINDING_LIKELY;
 	else
-		*sure = FINDING_POSSIBLE;
-	return *sure > FINDING_POSSIBLE || thread->repeats >= CALLS_SOME;
+		*certain = FINDING_POSSIBLE;
+	return *certain > FINDING_POSSIBLE || thread->repeats >= CALLS_SOME;
 }
 
 static int tell_calls(const struct why_evidence *evidence, struct why_findings *findings,
-		      const struct why_thread *thread, enum finding_certainty sure)
+		      const struct why_thread *thread, enum finding_certainty certain)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_SYSCALL_LOOP, sure);
+	struct why_finding *finding = why_finding_new(findings, WHY_SYSCALL_LOOP, certain);
 	const char *name = ktread_syscall_name(evidence->trace, (uint32_t)thread->syscall);
 	const char *error = ktread_error_name(evidence->trace, (uint32_t)(0 - thread->syscall_result));
 	char who[WHY_WORDS], since[WHY_WORDS], call[WHY_WORDS], result[WHY_WORDS];
@@ -156,8 +156,8 @@ static int tell_calls(const struct why_evidence *evidence, struct why_findings *
 				 "it has run for %s without a sleep; of that no more calls are left",
 				 why_say_ticks(evidence, why_age(evidence, thread->holder.state_stamp), since,
 					       sizeof(since)));
-	finding->base.partial = sure < FINDING_CERTAIN && thread->repeats_cut;
-	if (sure < FINDING_CERTAIN)
+	finding->base.partial = certain < FINDING_CERTAIN && thread->repeats_cut;
+	if (certain < FINDING_CERTAIN)
 		finding_say(finding->base.advice,
 			    "more slots: it may poll for a moment only, and sleep then");
 	return 0;
@@ -165,7 +165,7 @@ static int tell_calls(const struct why_evidence *evidence, struct why_findings *
 
 int why_detect_loop(const struct why_evidence *evidence, struct why_findings *findings)
 {
-	enum finding_certainty sure;
+	enum finding_certainty certain;
 	int error = 0;
 
 	if (why_ended_well(evidence))
@@ -175,8 +175,8 @@ int why_detect_loop(const struct why_evidence *evidence, struct why_findings *fi
 
 		if (fault_loops(evidence, thread))
 			error = tell_faults(evidence, findings, thread);
-		else if (calls_loop(evidence, thread) && how_sure(evidence, thread, &sure))
-			error = tell_calls(evidence, findings, thread, sure);
+		else if (calls_loop(evidence, thread) && how_certain(evidence, thread, &certain))
+			error = tell_calls(evidence, findings, thread, certain);
 	}
 	return error;
 }

@@ -57,7 +57,7 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 		   const struct why_cpu *cpu)
 {
 	struct why_irq_kind earlier = before(&cpu->interrupts);
-	enum finding_certainty sure =
+	enum finding_certainty certain =
 		cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN : FINDING_LIKELY;
 	struct why_finding *finding;
 
@@ -70,7 +70,7 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 	 */
 	if (earlier.entered > earlier.ended + 1)
 		return 0;
-	finding = why_finding_new(findings, WHY_MISSING_EOI, sure);
+	finding = why_finding_new(findings, WHY_MISSING_EOI, certain);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding->base.partial = cpu->lost > 0;

@@ -37,7 +37,7 @@ enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 struct case_of {
 	const struct why_rest *rest;
 	enum reason reason;
-	enum finding_certainty sure;
+	enum finding_certainty certain;
 	uint64_t ticks;		/* waited */
 	uint64_t usual;		/* of RHYTHM: between two wakeups */
 	struct why_habit habit; /* of HABIT */
@@ -108,9 +108,9 @@ static void judge_blocks(const struct why_evidence *evidence, struct case_of *on
 	if (!one->rest->behind || one->rest->behind_ticks < why_ms(evidence, BEHIND_MS))
 		return;
 	if (waits >= KNOWN_WAITS && one->ticks >= at_least(evidence, LONG_MS, longest, TIMES_LONGER))
-		one->sure = FINDING_LIKELY;
+		one->certain = FINDING_LIKELY;
 	else if (waits == 0 && used_to_come_on(evidence, one)) {
-		one->sure = FINDING_LIKELY;
+		one->certain = FINDING_LIKELY;
 		one->counted = true;
 	} else if (waits >= KNOWN_WAITS ||
 		   one->ticks < at_least(evidence, VERY_LONG_MS, longest, TIMES_LONGER))
@@ -189,7 +189,7 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_r
 		return;
 	one->reason = RHYTHM;
 	if (one->irq_comes && one->rest->told)
-		one->sure = FINDING_LIKELY;
+		one->certain = FINDING_LIKELY;
 }
 
 /*
@@ -240,7 +240,7 @@ static bool tells_times(const struct why_evidence *evidence, const struct why_re
 static struct case_of judge(const struct why_evidence *evidence, const struct why_rests *rests,
 			    const struct why_rest *rest)
 {
-	struct case_of one = { .rest = rest, .sure = FINDING_POSSIBLE };
+	struct case_of one = { .rest = rest, .certain = FINDING_POSSIBLE };
 	bool doubtful;
 
 	if (rest->kind != KTRX_WAIT_EVENT && rest->kind != KTRX_WAIT_DEVICE && rest->kind != KTRX_WAIT_LOCK)
@@ -260,7 +260,7 @@ static struct case_of judge(const struct why_evidence *evidence, const struct wh
 	if (rest->queue)
 		one.irq_comes = irq_comes(evidence, rest->queue, one.ticks);
 	if (doubtful || !rest->told || !tells_times(evidence, rest))
-		one.sure = FINDING_POSSIBLE;
+		one.certain = FINDING_POSSIBLE;
 	return one;
 }
 
@@ -412,7 +412,7 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct case_of *one)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, one->sure);
+	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, one->certain);
 	const struct why_rest *rest = one->rest;
 	char words[FINDING_LINE];
 

@@ -150,7 +150,7 @@ static bool went_on(const struct why_evidence *evidence, const struct why_cpu *c
 }
 
 /* Certain is only what others suffer from now: that they wait for the lock which the sleeper has. */
-static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct why_cpu *cpu)
+static enum finding_certainty how_certain(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t lock = cpu->row.broken_object;
 
@@ -180,8 +180,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		 const struct why_cpu *cpu)
 {
 	const struct ktrx_cpu *row = &cpu->row;
-	const enum finding_certainty sure = how_sure(evidence, cpu);
-	struct why_finding *finding = why_finding_new(findings, WHY_SLEEP_IN_ATOMIC, sure);
+	const enum finding_certainty certain = how_certain(evidence, cpu);
+	struct why_finding *finding = why_finding_new(findings, WHY_SLEEP_IN_ATOMIC, certain);
 	const uint64_t since = held_since(cpu, row->broken_object);
 	char actor[WHY_WORDS], place[WHY_WORDS], ticks[WHY_WORDS], state[WHY_WORDS * 2];
 
@@ -206,7 +206,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 				 cpu->number);
 	else if (since)
 		say_holder(evidence, cpu, finding);
-	if (sure != FINDING_CERTAIN && went_on(evidence, cpu))
+	if (certain != FINDING_CERTAIN && went_on(evidence, cpu))
 		finding_evidence(&finding->base,
 				 "CPU %" PRIu32
 				 " has gone on in that state since: the hook where it ends may be missing",

@@ -24,8 +24,8 @@ static const struct why_thread *owner_of(const struct why_evidence *evidence, ui
 	return NULL;
 }
 
-static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct why_cpu *cpu,
-				       const struct why_thread *thread)
+static enum finding_certainty how_certain(const struct why_evidence *evidence, const struct why_cpu *cpu,
+					  const struct why_thread *thread)
 {
 	if (why_nests_faults(evidence, thread))
 		return FINDING_LIKELY;
@@ -52,8 +52,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		 const struct why_cpu *cpu, const struct why_thread *thread)
 {
 	const struct why_thread *owner = owner_of(evidence, cpu->sp);
-	const enum finding_certainty sure = how_sure(evidence, cpu, thread);
-	struct why_finding *finding = why_finding_new(findings, WHY_STACK_OVERFLOW, sure);
+	const enum finding_certainty certain = how_certain(evidence, cpu, thread);
+	struct why_finding *finding = why_finding_new(findings, WHY_STACK_OVERFLOW, certain);
 	char who[WHY_WORDS];
 
 	if (!finding)
@@ -71,7 +71,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 				 "the panic on CPU %" PRIu32 " may be about what it has overwritten",
 				 evidence->panic.cpu);
 	why_finding_stack(finding, evidence, cpu, FRAMES);
-	if (sure == FINDING_POSSIBLE)
+	if (certain == FINDING_POSSIBLE)
 		finding_say(finding->base.advice,
 			    "a moment without an interrupt: its handler may have a stack of its own");
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = cpu->pc, .exact = true });

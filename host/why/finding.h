@@ -87,7 +87,7 @@ typedef int why_detector(const struct why_evidence *evidence, struct why_finding
  */
 #define WHY_FINDINGS 256u
 struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
-				    enum finding_certainty sure);
+				    enum finding_certainty certain);
 /* That these hooks would make it surer, KTRX_HOOK_*; nothing if there are none that have a name. */
 void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
 /*

@@ -397,6 +397,21 @@ static void version_1_wakes_who_sleeps(void **state)
 	       "60 cpu0 7 runnable by 9\n");
 }
 
+/* Version 1 has 11 bits of a thread id; a version 2 kernel may use its names, and has all bits. */
+static void old_names_in_version_2_have_whole_thread_ids(void **state)
+{
+	(void)state;
+	script_thread_bits(V1_SWITCH, 0);
+	script_event(V1_SLEEP, 10, 0, 8, V(0x100));
+	script_event(V1_SWITCH, 20, 0, 8, V(8), V(0x12345));
+	script_event(V1_WAKE, 30, 0, 0x12345, V(0x100), V(8));
+	script_event(V1_SWITCH, 40, 0, 0x12345, V(0x12345), V(8));
+	expect("10 cpu0 8 runs\n"
+	       "20 cpu0 8 sleeps\n20 cpu0 74565 runs\n"
+	       "30 cpu0 8 runnable by 74565\n"
+	       "40 cpu0 74565 runnable\n40 cpu0 8 runs\n");
+}
+
 /* Of a queue at address 0 a hostile trace claims to have woken all there can be. */
 static void version_1_wakes_come_to_an_end(void **state)
 {
@@ -457,6 +472,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(gap_hides_what_ran, begin, end),
 		cmocka_unit_test_setup_teardown(waking_a_queue_names_a_thread_or_counts, begin, end),
 		cmocka_unit_test_setup_teardown(version_1_wakes_who_sleeps, begin, end),
+		cmocka_unit_test_setup_teardown(old_names_in_version_2_have_whole_thread_ids, begin, end),
 		cmocka_unit_test_setup_teardown(version_1_wakes_come_to_an_end, begin, end),
 		cmocka_unit_test_setup_teardown(limits, begin, end),
 	};

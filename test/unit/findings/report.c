@@ -109,6 +109,82 @@ static void json_has_all_members_and_earlier_names(void **state)
 	      "\"advice\":null,\"where\":null,\"partial\":false}\n");
 }
 
+static void each_mark_and_certainty_has_its_word_and_colour(void **state)
+{
+	struct finding finding = { .kind = "k", .what = "w" };
+
+	(void)state;
+	begin();
+	for (int mark = FINDING_OK; mark < FINDING_MARKS; mark++) {
+		finding.mark = (enum finding_mark)mark;
+		finding_put_row(&out, &finding, false);
+		finding_put_row(&out, &finding, true);
+	}
+	for (int certain = FINDING_POSSIBLE; certain <= FINDING_CERTAIN; certain++) {
+		finding.mark = (enum finding_mark)(certain + 1);
+		finding.certain = (enum finding_certainty)certain;
+		finding_put_text(&out, &finding, &(struct finding_style){ .certain = true });
+		finding_put_json(&out, &finding, NULL);
+		base_output_text(&out, "\n");
+	}
+	wrote("ok     k               w\n\033[32mok   \033[0m  k               w\n"
+	      "note   k               w\n\033[36mnote \033[0m  k               w\n"
+	      "dark   k               w\n\033[33mdark \033[0m  k               w\n"
+	      "wrong  k               w\n\033[31;1mwrong\033[0m  k               w\n"
+	      "k (possible): w\n"
+	      "\"mark\":\"note\",\"kind\":\"k\",\"certain\":\"possible\",\"what\":\"w\",\"evidence\":[],"
+	      "\"advice\":null,\"where\":null,\"partial\":false\n"
+	      "k (likely): w\n"
+	      "\"mark\":\"dark\",\"kind\":\"k\",\"certain\":\"likely\",\"what\":\"w\",\"evidence\":[],"
+	      "\"advice\":null,\"where\":null,\"partial\":false\n"
+	      "k (certain): w\n"
+	      "\"mark\":\"wrong\",\"kind\":\"k\",\"certain\":\"certain\",\"what\":\"w\",\"evidence\":[],"
+	      "\"advice\":null,\"where\":null,\"partial\":false\n");
+}
+
+static void json_has_each_earlier_name(void **state)
+{
+	const struct finding_keys earlier = { "verdict", "sure", "text", "lines", "missing" };
+	struct finding finding = sample();
+
+	(void)state;
+	begin();
+	finding_put_json(&out, &finding, &earlier);
+	wrote("\"mark\":\"wrong\",\"verdict\":\"kind\",\"sure\":\"likely\",\"text\":\"one two\","
+	      "\"lines\":[\"three\",\"  "
+	      "four\"],\"missing\":\"five\",\"kind\":\"kind\",\"certain\":\"likely\","
+	      "\"what\":\"one two\",\"evidence\":[\"three\",\"  "
+	      "four\"],\"advice\":\"five\",\"where\":\"here\","
+	      "\"partial\":false");
+}
+
+static void evidence_and_advice_are_wrapped_and_left_out(void **state)
+{
+	struct finding finding = sample();
+
+	(void)state;
+	begin();
+	finding_put_text(&out, &finding, &(struct finding_style){ .width = 14 });
+	finding_put_text(&out, &finding, &(struct finding_style){ .width = 14, .brief = true });
+	wrote("kind: one two\n  three\n    four\n  to be surer:\n      five\nkind: one two\n");
+}
+
+static void nothing_is_changed_after_memory_was_short(void **state)
+{
+	struct findings list = { .failed = false };
+
+	(void)state;
+	findings_add(&list, FINDING_WRONG, "kind", "first");
+	assert_int_equal(list.finding[0].certain, FINDING_LIKELY);
+	list.failed = true;
+	findings_advise(&list, "there", "of one that is missing");
+	findings_set_certain(&list, FINDING_CERTAIN);
+	assert_string_equal(list.finding[0].where, "");
+	assert_string_equal(list.finding[0].advice, "");
+	assert_int_equal(list.finding[0].certain, FINDING_LIKELY);
+	findings_free(&list);
+}
+
 static void texts_are_cut_and_lines_dropped(void **state)
 {
 	struct finding finding = sample();
@@ -135,7 +211,7 @@ static void a_list_counts_marks_and_sets_certainty(void **state)
 	for (unsigned n = 0; n < 100; n++)
 		findings_add(&list, n % 2 ? FINDING_DARK : FINDING_OK, "kind", "%u", n);
 	findings_advise(&list, "there", "line %d", 1);
-	findings_sure(&list, FINDING_CERTAIN);
+	findings_set_certain(&list, FINDING_CERTAIN);
 	findings_add(&list, FINDING_NOTE, "note", "last");
 	assert_int_equal(list.count, 101);
 	assert_int_equal(list.marks[FINDING_OK], 50);
@@ -159,6 +235,10 @@ int main(void)
 		cmocka_unit_test(text_has_what_its_style_asks_for),
 		cmocka_unit_test(a_row_has_advice_below_it),
 		cmocka_unit_test(json_has_all_members_and_earlier_names),
+		cmocka_unit_test(each_mark_and_certainty_has_its_word_and_colour),
+		cmocka_unit_test(json_has_each_earlier_name),
+		cmocka_unit_test(evidence_and_advice_are_wrapped_and_left_out),
+		cmocka_unit_test(nothing_is_changed_after_memory_was_short),
 		cmocka_unit_test(texts_are_cut_and_lines_dropped),
 		cmocka_unit_test(a_list_counts_marks_and_sets_certainty),
 	};

@@ -60,15 +60,15 @@ static void somebody_waits(void)
 	why_waits(cpu0, KTRX_WAIT_SPIN, LOCK, "aye", 1000 * MS);
 }
 
-static void expect(enum finding_certainty sure)
+static void expect(enum finding_certainty certain)
 {
 	assert_int_equal(why_count(WHY_SLEEP_IN_ATOMIC), 1);
-	if (sure == FINDING_POSSIBLE) {
+	if (certain == FINDING_POSSIBLE) {
 		why_says("sleep-in-atomic (possible)");
 		return;
 	}
 	assert_int_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
-	assert_int_equal(why_judge()->base.certain, sure);
+	assert_int_equal(why_judge()->base.certain, certain);
 }
 
 static void who_waits_for_the_lock_makes_it_certain(void **state)

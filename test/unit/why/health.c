@@ -63,10 +63,10 @@ static void lose_before(uint64_t stamp, uint32_t cpu)
 	script_event(OTHER, stamp, cpu, IDLE)->lost = 1000;
 }
 
-static void is_idle(enum finding_certainty sure, bool partial)
+static void is_idle(enum finding_certainty certain, bool partial)
 {
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_judge()->base.certain, sure);
+	assert_int_equal(why_judge()->base.certain, certain);
 	assert_int_equal(why_judge()->base.partial, partial);
 }
 

@@ -98,24 +98,24 @@ static struct ktrx_holder *waker_lives(void)
 	return row;
 }
 
-static void is_overdue(enum finding_certainty sure)
+static void is_overdue(enum finding_certainty certain)
 {
 	assert_int_equal(why_count(WHY_OVERDUE), 1);
-	if (sure == FINDING_POSSIBLE) {
+	if (certain == FINDING_POSSIBLE) {
 		assert_int_equal(why_judge()->verdict, WHY_IDLE);
 		assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
 		why_says("open: overdue (possible), see below");
 	} else {
 		assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
-		assert_int_equal(why_judge()->base.certain, sure);
+		assert_int_equal(why_judge()->base.certain, certain);
 	}
 }
 
-static void is_idle(enum finding_certainty sure)
+static void is_idle(enum finding_certainty certain)
 {
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_judge()->base.certain, sure);
+	assert_int_equal(why_judge()->base.certain, certain);
 }
 
 /* ---- Like clockwork ------------------------------------------------------------------------------ */

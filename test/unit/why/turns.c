@@ -92,21 +92,21 @@ static void somebody_sleeps(void)
 	row->deadline = 2 * LAST;
 }
 
-static void starves(enum finding_certainty sure)
+static void starves(enum finding_certainty certain)
 {
 	assert_int_equal(why_judge()->verdict, WHY_STARVATION);
-	assert_int_equal(why_judge()->base.certain, sure);
+	assert_int_equal(why_judge()->base.certain, certain);
 	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
 	assert_int_equal(why_count(WHY_BOOKKEEPING), 0);
 }
 
-static void is_doubted(enum finding_certainty sure, const char *words)
+static void is_doubted(enum finding_certainty certain, const char *words)
 {
 	const struct why_finding *verdict = why_judge();
 
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 	assert_int_equal(why_count(WHY_BOOKKEEPING), 1);
-	if (sure == FINDING_LIKELY)
+	if (certain == FINDING_LIKELY)
 		assert_int_equal(verdict->verdict, WHY_BOOKKEEPING);
 	else
 		assert_int_not_equal(verdict->verdict, WHY_BOOKKEEPING);
