@@ -4,7 +4,6 @@
  * takes memory. Its control lock is held from the start; nobody finds it by its ident before all is there.
  */
 #include "../base/span.h"
-#include "../proc/permission.h"
 #include "hwt.h"
 
 #define KTRACE_QUEUE_DEFAULT 65536u

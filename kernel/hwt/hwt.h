@@ -20,7 +20,7 @@
 #ifndef KTRACE_HWT_INTERNAL_H
 #define KTRACE_HWT_INTERNAL_H
 
-#include "../proc/layout.h"
+#include "../base/proc_trace.h"
 #include "ktrace/hwt.h"
 #include "ktrace/port.h"
 

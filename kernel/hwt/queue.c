@@ -4,10 +4,7 @@
  * under the short lock and copied out without it, by one reader at a time: what has not been consumed is not
  * written over.
  */
-#include "../proc/head.h"
 #include "hwt.h"
-
-#define KTRACE_HEAD_WORDS (sizeof(struct ktrx_proc_record) / 8)
 
 /*
  * What an owner waits at most where nobody wakes it: a unit without interrupts may have become full in the
@@ -51,20 +48,16 @@ static uint64_t room_of(const struct ktrace_hwt_queue *queue)
 int ktrace_hwt_append(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft)
 {
 	struct ktrace_hwt_queue *queue = &context->queue;
-	uint32_t payload = draft->fixed_size + draft->text_size;
-	uint64_t size = sizeof(struct ktrx_proc_record) + ((payload + 7) & ~UINT32_C(7));
-	uint32_t cpu = ktrace_arch_cpu();
+	uint64_t size = ktrace_proc_size(ktrace_proc_payload(draft)), head[KTRACE_PROC_HEAD_WORDS];
 	struct place place;
 
 	if (room_of(queue) < size)
 		return 0;
 	place.queue = queue;
 	place.at = queue->produced % queue->size;
-	put_word(&place, payload | (uint64_t)draft->type << 32 | (uint64_t)draft->flags << 48);
-	put_word(&place, ktrace_arch_clock());
-	put_word(&place, context->target | (uint64_t)draft->thread << 32);
-	put_word(&place, (cpu < KTRX_PROC_NO_CPU ? cpu : KTRX_PROC_NO_CPU) | (uint64_t)KTRX_PROC_MARK << 16 |
-				 (uint64_t)queue->lost << 32);
+	ktrace_proc_head(head, draft, context->target, queue->lost);
+	for (uint32_t i = 0; i < KTRACE_PROC_HEAD_WORDS; i++)
+		put_word(&place, head[i]);
 	for (uint32_t i = 0; i < draft->fixed_size / 8; i++)
 		put_word(&place, draft->fixed[i]);
 	put_text(&place, draft->text, draft->text_size);
@@ -98,7 +91,7 @@ static uint64_t size_at(const struct ktrace_hwt_queue *queue, uint64_t position)
 
 	if (position == 0)
 		return sizeof(struct ktrx_proc_head);
-	return sizeof(struct ktrx_proc_record) + (((uint32_t)word + UINT64_C(7)) & ~UINT64_C(7));
+	return ktrace_proc_size((uint32_t)word);
 }
 
 static int copy_piece(void *to, const void *from, size_t size)

@@ -6,11 +6,6 @@
 #include "proc.h"
 #include "ring.h"
 
-KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_draft *draft)
-{
-	return draft->fixed_size + draft->text_size + draft->data_size;
-}
-
 KTRACE_FIELD_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc_draft *draft)
 {
 	to = ktrace_copy(to, draft->fixed, draft->fixed_size);

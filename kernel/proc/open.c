@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Sinks are begun: nobody finds one before its file has what a session starts with. */
-#include "head.h"
 #include "proc.h"
 #include "ring.h"
 

@@ -14,9 +14,7 @@
 #ifndef KTRACE_PROC_PROC_H
 #define KTRACE_PROC_PROC_H
 
-#include "../base/bytes.h"
-#include "ktrace/port.h"
-#include "ktrace/proc.h"
+#include "../base/proc_trace.h"
 
 struct ktrace_proc_state {
 	const struct ktrace_proc_kernel *kernel; /* NULL before ktrace_proc_init() */
@@ -24,19 +22,6 @@ struct ktrace_proc_state {
 	struct ktrace_proc_sink *idle;
 };
 extern KTRACE_HIDDEN struct ktrace_proc_state ktrace_proc_state;
-
-/* A record to be. What is fixed is as in ktrx/proc.h, 64 bits at a time. */
-struct ktrace_proc_draft {
-	uint16_t type;
-	uint16_t flags; /* KTRX_PROC_QUEUED: the caller may not sleep */
-	uint32_t thread;
-	uint32_t fixed_size;
-	uint32_t text_size;
-	uint32_t data_size;
-	const uint64_t *fixed; /* what stands first, … */
-	const char *text;      /* … then this … */
-	const void *data;      /* … and this */
-};
 
 enum ktrace_proc_outcome {
 	KTRACE_PROC_RECORDED,
@@ -54,12 +39,6 @@ KTRACE_INLINE void ktrace_proc_unlock(unsigned long saved)
 	ktrace_proc_state.kernel->unlock(saved);
 }
 
-/* The running thread's number, as records have it. */
-KTRACE_INLINE uint32_t ktrace_proc_this_thread(void)
-{
-	return KTRX_W1_THREAD(ktrace_arch_thread());
-}
-
 /* While a thread is at work for a trace its hooks record nothing. NULL: no thread that has hooks. */
 KTRACE_INLINE void ktrace_proc_enter(struct ktrace_proc_thread *thread)
 {
@@ -71,21 +50,6 @@ KTRACE_INLINE void ktrace_proc_leave(struct ktrace_proc_thread *thread)
 {
 	if (thread)
 		thread->busy--;
-}
-
-/* Members one by one: compilers turn initialisers of whole structures into library calls. */
-KTRACE_INLINE void ktrace_proc_draft(struct ktrace_proc_draft *draft, uint16_t type, uint16_t flags,
-				     const uint64_t *fixed, uint32_t fixed_size)
-{
-	draft->type = type;
-	draft->flags = flags;
-	draft->thread = ktrace_proc_this_thread();
-	draft->fixed_size = fixed_size;
-	draft->text_size = 0;
-	draft->data_size = 0;
-	draft->fixed = fixed;
-	draft->text = KTRACE_NULL;
-	draft->data = KTRACE_NULL;
 }
 
 /* ---- dragonfly.c ------------------------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Who is traced, by whose word. */
-#include "permission.h"
 #include "proc.h"
 
 /* A call of ktrace_proc_control(). */

@@ -10,24 +10,19 @@ KTRACE_FIELD_INLINE enum ktrace_proc_outcome compose_ktrx(struct ktrace_proc_sin
 							  const struct ktrace_proc *process,
 							  const struct ktrace_proc_draft *draft)
 {
-	uint32_t payload = ktrace_proc_payload(draft), whole = (payload + 7) & ~UINT32_C(7);
-	uint32_t cpu = ktrace_arch_cpu();
+	uint32_t payload = ktrace_proc_payload(draft), size = ktrace_proc_size(payload);
 	enum ktrace_proc_outcome outcome;
-	volatile uint64_t *head;
+	volatile uint64_t *words;
 	uint8_t *record;
 
-	outcome = ktrace_proc_make_room(sink, sizeof(struct ktrx_proc_record) + whole, &record);
+	outcome = ktrace_proc_make_room(sink, size, &record);
 	if (outcome != KTRACE_PROC_RECORDED)
 		return outcome;
-	head = (volatile uint64_t *)record;
-	head[0] = payload | (uint64_t)draft->type << 32 | (uint64_t)draft->flags << 48;
-	head[1] = ktrace_arch_clock();
-	head[2] = process->pid | (uint64_t)draft->thread << 32;
-	head[3] = (cpu < KTRX_PROC_NO_CPU ? cpu : KTRX_PROC_NO_CPU) | (uint64_t)KTRX_PROC_MARK << 16 |
-		  (uint64_t)sink->lost_now << 32;
+	words = (volatile uint64_t *)record;
+	ktrace_proc_head(words, draft, process->pid, sink->lost_now);
 	sink->lost_now = 0;
-	if (payload != whole)
-		head[3 + whole / 8] = 0;
+	if (payload % 8 != 0)
+		words[size / 8 - 1] = 0;
 	ktrace_proc_put_payload(record + sizeof(struct ktrx_proc_record), draft);
 	return KTRACE_PROC_RECORDED;
 }
@@ -54,7 +49,7 @@ uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t a
 		size[0] | (uint32_t)size[1] << 8 | (uint32_t)size[2] << 16 | (uint32_t)size[3] << 24;
 
 	if (sink->format == KTRACE_PROC_FORMAT_KTRX)
-		return sizeof(struct ktrx_proc_record) + ((payload + 7) & ~UINT32_C(7));
+		return ktrace_proc_size(payload);
 	return KTRACE_PROC_DRAGONFLY_HEAD + payload;
 }
 

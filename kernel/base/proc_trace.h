@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What process traces and hardware traces have in common: pending records, the heads of records and files
+ * (ktrx/proc.h), and who may trace whom.
+ */
+#ifndef KTRACE_BASE_PROC_TRACE_H
+#define KTRACE_BASE_PROC_TRACE_H
+
+#include "bytes.h"
+#include "ktrace/control.h"
+#include "ktrace/proc.h"
+#include "ktrx/proc.h"
+
+#define KTRACE_PROC_HEAD_WORDS (sizeof(struct ktrx_proc_record) / 8)
+
+/* A pending record. What is fixed is as in ktrx/proc.h, 64 bits at a time. */
+struct ktrace_proc_draft {
+	uint16_t type;
+	uint16_t flags; /* KTRX_PROC_QUEUED: the caller may not sleep */
+	uint32_t thread;
+	uint32_t fixed_size;
+	uint32_t text_size;
+	uint32_t data_size;
+	const uint64_t *fixed; /* what stands first, … */
+	const char *text;      /* … then this … */
+	const void *data;      /* … and this */
+};
+
+/*
+ * Of the running thread, without text and data. Members one by one: compilers turn initialisers of whole
+ * structures into library calls.
+ */
+KTRACE_INLINE void ktrace_proc_draft(struct ktrace_proc_draft *draft, uint16_t type, uint16_t flags,
+				     const uint64_t *fixed, uint32_t fixed_size)
+{
+	draft->type = type;
+	draft->flags = flags;
+	draft->thread = KTRX_W1_THREAD(ktrace_arch_thread());
+	draft->fixed_size = fixed_size;
+	draft->text_size = 0;
+	draft->data_size = 0;
+	draft->fixed = fixed;
+	draft->text = KTRACE_NULL;
+	draft->data = KTRACE_NULL;
+}
+
+/* Bytes of the payload. */
+KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_draft *draft)
+{
+	return draft->fixed_size + draft->text_size + draft->data_size;
+}
+
+/* Bytes of a record with such a payload: its head, the payload, zeroes up to a multiple of 8. */
+KTRACE_FIELD_INLINE uint32_t ktrace_proc_size(uint32_t payload)
+{
+	return (uint32_t)sizeof(struct ktrx_proc_record) + ((payload + 7) & ~UINT32_C(7));
+}
+
+/* Writes the head of a record, made now on this CPU. */
+KTRACE_FIELD_INLINE void ktrace_proc_head(volatile uint64_t *head, const struct ktrace_proc_draft *draft,
+					  uint32_t pid, uint32_t lost)
+{
+	uint32_t cpu = ktrace_arch_cpu();
+
+	head[0] = ktrace_proc_payload(draft) | (uint64_t)draft->type << 32 | (uint64_t)draft->flags << 48;
+	head[1] = ktrace_arch_clock();
+	head[2] = pid | (uint64_t)draft->thread << 32;
+	head[3] = (cpu < KTRX_PROC_NO_CPU ? cpu : KTRX_PROC_NO_CPU) | (uint64_t)KTRX_PROC_MARK << 16 |
+		  (uint64_t)lost << 32;
+}
+
+/* What a file begins with. */
+KTRACE_UNUSED_INLINE void ktrace_proc_fill_head(struct ktrx_proc_head *head)
+{
+	ktrace_copy(head->magic, KTRX_PROC_MAGIC, sizeof(head->magic));
+	head->version = KTRX_PROC_VERSION;
+	head->frequency = ktrace_root.frequency ? ktrace_root.frequency : ktrace_arch_frequency();
+	head->nonce = ktrace_root.nonce;
+	head->wall_stamp = ktrace_root.wall_stamp;
+	head->wall_ns = ktrace_root.wall_ns;
+	head->machine = KTRACE_ARCH_MACHINE;
+	head->head_size = sizeof(struct ktrx_proc_head);
+	head->record_head = sizeof(struct ktrx_proc_record);
+	head->reserved0 = 0;
+	ktrace_zero(head->reserved, sizeof(head->reserved));
+	head->check = ktrx_proc_check(head);
+}
+
+/*
+ * Whether the caller may trace the target. A process that gained rights, by a set-id program or by changing
+ * its ids, is out of reach of those that have less; so is a trace that the superuser has set.
+ */
+KTRACE_UNUSED_INLINE int ktrace_proc_may_trace(const struct ktrace_proc_identity *caller,
+					       const struct ktrace_proc_identity *target,
+					       int set_by_superuser)
+{
+	if (caller->jail != 0 && caller->jail != target->jail)
+		return 0;
+	if (caller->euid == 0)
+		return 1;
+	return caller->euid == target->ruid && target->ruid == target->svuid &&
+	       caller->rgid == target->rgid && target->rgid == target->svgid && !target->set_id &&
+	       !set_by_superuser;
+}
+
+#endif
