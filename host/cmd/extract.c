@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace extract: a trace out of a RAM file, a core or a machine that runs. */
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -13,7 +11,7 @@
 #include "capture/extract.h"
 #include "capture/qemu_line.h"
 #include "cmd/command.h"
-#include "cmd/options.h"
+#include "cmd/trace_args.h"
 
 #define DEFAULT_OUT	"ktrace.ktrx"
 #define EXIT_NO_KTRACE	15
@@ -45,17 +43,15 @@ static const char *set_range(void *to, const char *value, const struct option_ro
 {
 	struct capture_ranges *ranges = to;
 	struct ktread_range range = { 0 };
-	char *end = NULL;
+	const char *end;
 
 	(void)row;
 	if (ranges->count == sizeof(ranges->range) / sizeof(ranges->range[0]))
 		return "is one too many";
-	errno = 0;
-	if (isdigit((unsigned char)value[0]))
-		range.physical = strtoull(value, &end, 0);
-	if (end && *end == ':' && isdigit((unsigned char)end[1]))
-		range.length = strtoull(end + 1, &end, 0);
-	if (!range.length || *end || errno || range.length > UINT64_MAX - range.physical)
+	end = trace_read_number(value, &range.physical);
+	if (end && *end == ':')
+		end = trace_read_number(end + 1, &range.length);
+	if (!end || *end || !range.length || range.length > UINT64_MAX - range.physical)
 		return "is not START:SIZE in bytes, as in 0x80000000:0x8000000";
 	ranges->range[ranges->count++] = range;
 	return NULL;

@@ -11,15 +11,23 @@
 #include "base/machine.h"
 #include "cmd/command.h"
 
-int trace_parse_number(const char *text, uint64_t limit, uint64_t *number)
+const char *trace_read_number(const char *text, uint64_t *number)
 {
+	const bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 	char *end;
 
 	if (*text < '0' || *text > '9')
-		return -1;
+		return NULL;
 	errno = 0;
-	*number = strtoull(text, &end, 0);
-	return errno || *end || *number > limit ? -1 : 0;
+	*number = strtoull(text, &end, is_hex ? 16 : 10);
+	return errno ? NULL : end;
+}
+
+int trace_parse_number(const char *text, uint64_t limit, uint64_t *number)
+{
+	const char *end = trace_read_number(text, number);
+
+	return end && *end == '\0' && *number <= limit ? 0 : -1;
 }
 
 int trace_parse_time(const char *text, uint64_t *nanoseconds)

@@ -9,7 +9,12 @@
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 
-/* A whole number up to `limit`, decimal or 0x…. */
+/*
+ * Reads a whole number, decimal also with zeros in front, or hexadecimal after 0x. Returns what follows it, or
+ * NULL if no number that fits is there.
+ */
+const char *trace_read_number(const char *text, uint64_t *number);
+/* A whole number up to `limit`, and nothing after it. */
 int trace_parse_number(const char *text, uint64_t limit, uint64_t *number);
 /* "1.5", "250ms": nanoseconds. */
 int trace_parse_time(const char *text, uint64_t *nanoseconds);

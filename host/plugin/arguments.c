@@ -11,17 +11,18 @@
 
 #define LEVELS "all, or user or kernel with user=START-END to tell them apart"
 
-/* A number, decimal or 0x…, with K, M or G behind it; *end is behind that. */
+/* A number, decimal (also with zeros in front) or after 0x hexadecimal, and K, M or G; *end is what follows. */
 static int read_number(const char *text, uint64_t *number, const char **end)
 {
 	static const char units[] = "KMG";
+	const int is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 	const char *unit;
 	char *stop;
 
 	if (*text < '0' || *text > '9')
 		return -1;
 	errno = 0;
-	*number = strtoull(text, &stop, 0);
+	*number = strtoull(text, &stop, is_hex ? 16 : 10);
 	if (errno != 0)
 		return -1;
 	unit = *stop != '\0' ? strchr(units, *stop) : NULL;

@@ -58,6 +58,16 @@ refused() {
 	fi
 }
 
+# decimal COMMAND OPTION NUMBER WORD…: with a zero in front of the number, the outcome is the same.
+decimal() {
+	command=$1 named=$2 number=$3
+	shift 3
+	run "$command" "$named" "$number" "$@"
+	cp told before
+	run "$command" "$named" "0$number" "$@"
+	check "$command $named 0$number is $number" cmp before told
+}
+
 # opens COMMAND OPTION WORD…: a file that is not there is an error which names it.
 opens() {
 	command=$1 named=$2

@@ -232,6 +232,34 @@ done
 refused hwt -b -b 1M kernel.steps
 refused hwt -i -i kernel kernel.steps
 
+# ---- numbers: zeros in front do not make them octal
+decimal show --limit 8 v2.ktrx
+decimal show --pid 9 v2.ktrx
+decimal show --cpu 1 v2.ktrx
+decimal show --frequency 1008 v2.ktrx
+decimal show --event 8 v2.ktrx
+decimal show --since 08us v2.ktrx
+decimal stats --interval 9ms --rate v2.ktrx
+for option in --last -t -P -s; do
+	decimal hwt $option 1 thread.steps
+	decimal hwt $option 8 thread.steps
+done
+decimal kdump -m 8 freebsd1.ktrace
+decimal kdump -p 48 freebsd1.ktrace
+decimal ktrdump -A 8 -r -M ktr.ktrx
+# shellcheck disable=SC2086
+{
+	decimal extract --boot 9 $machine ktr.ram
+	decimal extract --boot 15 $machine ktr.ram
+	refused extract 'timeout is for' --timeout 08 $machine ktr.ram
+	refused extract 'range is for' --range 08:09 $machine ktr.ram
+	refused extract 'range is for' --range 0x1f:0x8 $machine ktr.ram
+}
+refused hwt 'size of a buffer' -b 0128K kernel.steps
+decimal doctor --seconds 8 v2.ktrx
+refused live 'JSON objects' --json --tail 08 ktr.ram
+refused run 'for --expect' --timeout 08 --expect-continue -- true
+
 for c in run hwt kdump ktrdump record qemu-args extract take control live; do
 	listed $c
 done

@@ -22,6 +22,7 @@ static void times(void **state)
 		{ "250ms", 250000000 },
 		{ "1.25us", 1250 },
 		{ "7ns", 7 },
+		{ "010.010ms", 10010000 },
 		{ "18446744073s", UINT64_C(18446744073000000000) },
 	};
 	static const char *const bad[] = { "",	 "x",	"1x",	       "-1",
@@ -48,6 +49,9 @@ static void cpu_lists(void **state)
 	assert_int_equal(trace_parse_cpus("0,2-4,15", map, 16), 0);
 	assert_int_equal(map[0], 0x1d);
 	assert_int_equal(map[1], 0x80);
+	assert_int_equal(trace_parse_cpus("008-010", map, 16), 0);
+	assert_int_equal(map[0], 0);
+	assert_int_equal(map[1], 0x07);
 	assert_int_equal(trace_parse_cpus("5", map, 16), 0);
 	assert_int_equal(map[0], 0x20);
 	assert_int_equal(map[1], 0);
@@ -64,6 +68,16 @@ static void numbers(void **state)
 	assert_int_equal(number, 42);
 	assert_int_equal(trace_parse_number("0x2a", 100, &number), 0);
 	assert_int_equal(number, 42);
+	assert_int_equal(trace_parse_number("0X2A", 100, &number), 0);
+	assert_int_equal(number, 42);
+	assert_int_equal(trace_parse_number("010", 100, &number), 0);
+	assert_int_equal(number, 10);
+	assert_int_equal(trace_parse_number("0009", 100, &number), 0);
+	assert_int_equal(number, 9);
+	assert_int_equal(trace_parse_number("0", 100, &number), 0);
+	assert_int_equal(number, 0);
+	assert_int_equal(trace_parse_number("0x", 100, &number), -1);
+	assert_int_equal(trace_parse_number("0a", 100, &number), -1);
 	assert_int_equal(trace_parse_number("101", 100, &number), -1);
 	assert_int_equal(trace_parse_number("", 100, &number), -1);
 	assert_int_equal(trace_parse_number("-1", 100, &number), -1);

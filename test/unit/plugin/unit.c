@@ -294,9 +294,9 @@ static void test_nonsense(void **state)
 
 static void test_arguments(void **state)
 {
-	char *good[] = { "ram=/m",     "base=0x40000000", "out=/o",    "size=1M",
-			 "code=2G",    "exact=on",	  "time=off",  "returns=0",
-			 "level=user", "user=0x1000-2M",  "range=1-2", "range=0x10-0x20" };
+	char *good[] = { "ram=/m",     "base=0x40000000", "out=/o",	  "size=1M",
+			 "code=2G",    "exact=on",	  "time=off",	  "returns=0",
+			 "level=user", "user=0x1000-2M",  "range=08-010", "range=0x10-0x20" };
 	char *bad[] = { "x=1",	       "ram",
 			"ram=",	       "base=1",
 			"size=65535",  "size=32K",
@@ -313,6 +313,8 @@ static void test_arguments(void **state)
 	assert_int_equal(arguments.ring_size, 1 << 20);
 	assert_int_equal(arguments.user_end, 2 << 20);
 	assert_int_equal(arguments.ranges, 2);
+	assert_int_equal(arguments.range[0].start, 8);
+	assert_int_equal(arguments.range[0].end, 10);
 	assert_true(arguments.exact && !arguments.time && !arguments.returns && arguments.user &&
 		    !arguments.kernel);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
