@@ -71,9 +71,12 @@ static const char *set_view(void *to, const char *value, const struct option_row
 	for (unsigned n = HWT_VIEW_CALLS; row->name && n <= HWT_VIEW_FUNCTIONS; n++)
 		if (strcmp(names[n], row->name) == 0)
 			args->view = n;
-	if (args->view == HWT_VIEW_FOLDED)
-		args->weight = value ? FLOW_BY_TIME : FLOW_BY_INSTRUCTIONS;
-	return value && strcmp(value, "time") != 0 && strcmp(value, "instructions") != 0 ? "" : NULL;
+	if (args->view != HWT_VIEW_FOLDED)
+		return NULL;
+	args->weight = value && strcmp(value, "time") == 0 ? FLOW_BY_TIME : FLOW_BY_INSTRUCTIONS;
+	return args->weight == FLOW_BY_TIME || !value || strcmp(value, "instructions") == 0
+		       ? NULL
+		       : "is neither time nor instructions";
 }
 
 #define AT(member) .to = offsetof(struct hwt_args, member)
@@ -85,7 +88,8 @@ static const struct option_row rows[] = {
 	{ "calls", 0, NULL, "calls as an indented tree, with how long they took", set_view, .to = 0,
 	  .instead = true },
 	{ "folded", 0, "[=UNIT]",
-	  "stacks and how many instructions were spent on each, or with =time nanoseconds, for flame graphs",
+	  "stacks and how many instructions (the default) or, with =time, nanoseconds were spent on each, "
+	  "for flame graphs",
 	  set_view, .to = 0, .instead = true },
 	{ "durations", 0, NULL, "how often each function was called and how long that took", set_view,
 	  .to = 0, .instead = true },

@@ -16,6 +16,7 @@ for trace in kernel thread; do
 	golden $trace-calls hwt --calls $trace.steps
 	golden $trace-calls-json hwt --calls --json $trace.steps
 	golden $trace-folded hwt --folded $trace.steps
+	golden $trace-folded hwt --folded=instructions $trace.steps
 	golden $trace-folded-time hwt --folded=time $trace.steps
 	golden $trace-durations hwt --durations $trace.steps
 	golden $trace-durations-json hwt --durations --json $trace.steps
@@ -78,6 +79,7 @@ golden bad-cpu hwt -s 7 kernel.steps
 golden bad-list hwt -s one kernel.steps
 golden bad-thread hwt -t 0 kernel.steps
 golden bad-column hwt -o offset,colour kernel.steps
+golden bad-folded hwt --folded=cycles kernel.steps
 golden bad-views hwt --calls --functions kernel.steps
 golden bad-function hwt -i kernel -f nothing kernel.steps
 golden bad-half hwt -f copy kernel.steps
