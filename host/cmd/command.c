@@ -51,6 +51,13 @@ int command_usage(const char *name)
 	return EXIT_USAGE;
 }
 
+int command_bad_value(const char *name, const char *option, const char *value, const char *allowed)
+{
+	command_message(name, "unusable value for %s: '%s'%s%s%s", option, value, *allowed ? " (" : "",
+			allowed, *allowed ? ")" : "");
+	return command_usage(name);
+}
+
 int command_help(const char *usage)
 {
 	return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;

@@ -24,6 +24,8 @@ struct command {
 __attribute__((format(printf, 2, 3))) void command_message(const char *name, const char *format, ...);
 /* "…: try 'ktrace show --help'"; returns EXIT_USAGE. */
 int command_usage(const char *name);
+/* "unusable value for OPTION: 'VALUE' (ALLOWED)", where `allowed` may be ""; returns EXIT_USAGE. */
+int command_bad_value(const char *name, const char *option, const char *value, const char *allowed);
 /* The answer to --help; returns the exit status. */
 int command_help(const char *usage);
 /* Where this program lies; "" where that cannot be told. */

@@ -32,7 +32,7 @@ struct control {
 static const struct option_row rows[] = {
 	{ "json", 0, NULL, "what changed as a JSON object", options_set_flag, AT(json) },
 	{ "timeout", 0, "TIME", "how long to wait for the guest's answer (2 s)", options_set_time,
-	  AT(timeout_ns) },
+	  AT(timeout_ns), .least = 1 },
 	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the file does not tell", trace_set_machine,
 	  AT(options.machine) },
 	{ NULL },

@@ -47,7 +47,7 @@ static const char *set_range(void *to, const char *value, const struct option_ro
 
 	(void)row;
 	if (ranges->count == sizeof(ranges->range) / sizeof(ranges->range[0]))
-		return "is one too many";
+		return "is one too many: up to 16 can be given";
 	end = trace_read_number(value, &range.physical);
 	if (end && *end == ':')
 		end = trace_read_number(end + 1, &range.length);

@@ -5,10 +5,8 @@
 
 #include <stdint.h>
 
-#include "cmd/options.h"
+#include "cmd/trace_args.h"
 #include "flow/views.h"
-
-#define HWT_CPUS_MOST 4096u
 
 enum hwt_view {
 	HWT_VIEW_COLUMNS,
@@ -29,7 +27,7 @@ struct hwt_args {
 	bool json;
 	const char *columns, *backend, *image, *function, *root, *output, *snapshot, *cpu_list;
 	const char *from, *to;
-	uint8_t cpus[HWT_CPUS_MOST / 8];
+	uint8_t cpus[TRACE_CPUS_MAX / 8];
 	int64_t thread, pid; /* -1: all */
 	uint64_t bytes;	     /* -b; 0: not given */
 	enum flow_weight weight;
@@ -40,8 +38,6 @@ struct hwt_args {
 
 /* -1: go on; otherwise the exit status, --help included. */
 int hwt_args_parse(struct hwt_args *args, int argc, char **argv);
-/* "unusable value for OPTION"; returns EXIT_USAGE. */
-int hwt_bad_value(const struct hwt_args *args, const char *option, const char *value);
 
 /* The recording that `ktrace hwt` looks at: opened, narrowed down, and what is missing of it told. */
 

@@ -7,37 +7,26 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 
-#define RING_LEAST 65536u /* of the unit in software */
+#define BACKENDS "coresight, spe, pt, qemu"
 
-int hwt_bad_value(const struct hwt_args *args, const char *option, const char *value)
-{
-	command_message(args->name, "unusable value for %s: '%s'", option, value);
-	return command_usage(args->name);
-}
+/* Bytes of a ring of the unit in software. */
+#define RING_LEAST UINT64_C(65536)
+#define RING_MOST  (UINT64_C(1) << 40)
 
 /* A number of bytes: 65536, 64K, 16M, 1G. */
-static int parse_bytes(const char *text, uint64_t *bytes)
-{
-	const size_t length = strlen(text);
-	const char *const units = "KMG", *unit = length ? strchr(units, text[length - 1]) : NULL;
-	char digits[24];
-
-	if (length == 0 || length >= sizeof(digits))
-		return -1;
-	memcpy(digits, text, length + 1);
-	if (unit)
-		digits[length - 1] = '\0';
-	if (trace_parse_number(digits, UINT64_C(1) << 33, bytes) != 0 || *bytes == 0)
-		return -1;
-	if (unit)
-		*bytes <<= 10 * (unit - units + 1);
-	return 0;
-}
-
 static const char *set_bytes(void *to, const char *value, const struct option_row *row)
 {
+	static const char units[] = "KMG";
+	uint64_t bytes;
+	const char *end = trace_read_number(value, &bytes), *unit = end && *end ? strchr(units, *end) : NULL;
+	const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
 	(void)row;
-	return parse_bytes(value, to) ? "" : NULL;
+	if (!end || end[unit != NULL] || bytes > RING_MOST >> shift || bytes << shift < RING_LEAST ||
+	    (bytes << shift & ((bytes << shift) - 1)))
+		return "is not a power of two from 64K to 1024G";
+	*(uint64_t *)to = bytes << shift;
+	return NULL;
 }
 
 /* One range is looked at, and recorded: a second one must not go by without a word. */
@@ -54,7 +43,7 @@ static const char *set_cpus(void *to, const char *value, const struct option_row
 
 	(void)row;
 	args->cpu_list = value;
-	return trace_parse_cpus(value, args->cpus, HWT_CPUS_MOST) ? "" : NULL;
+	return trace_parse_cpus(value, args->cpus, TRACE_CPUS_MAX) ? TRACE_CPUS_WANTED : NULL;
 }
 
 static const char *set_view(void *to, const char *value, const struct option_row *row)
@@ -111,11 +100,13 @@ static const struct option_row rows[] = {
 	{ NULL, 'P', "PID", "only this process", options_set_number, AT(pid), .most = UINT32_MAX },
 	{ NULL, 'i', "IMAGE", "with -f: a file name as shown, or 'kernel'", set_once, AT(image) },
 	{ NULL, 'f', "FUNCTION", "only that function of IMAGE", set_once, AT(function) },
-	{ NULL, 'c', "BACKEND", "only of this: coresight, spe, pt, qemu", options_set_text, AT(backend) },
+	{ NULL, 'c', "BACKEND", "only of this: " BACKENDS, options_set_text, AT(backend) },
 	{ "from", 0, "TIME",
-	  "seconds since the first step, or with a unit: 250ms, 20us; ticks if the frequency is unknown",
+	  "only steps from TIME on: seconds since the first step, or with a unit: 250ms, 20us; ticks if the "
+	  "frequency is unknown",
 	  options_set_text, AT(from) },
-	{ "to", 0, "TIME", "the same", options_set_text, AT(to) },
+	{ "to", 0, "TIME", "only steps up to TIME, which is written as for --from", options_set_text,
+	  AT(to) },
 	{ .help = "Where code is found, beside what the recording tells:" },
 	{ NULL, 'R', "ROOT", "images are below this folder", options_set_text, AT(root) },
 	{ "elf", 0, "FILE[@BASE]", "an ELF file, moved by BASE: the kernel, a program; several times",
@@ -124,8 +115,9 @@ static const struct option_row rows[] = {
 	{ .help = "Where to:" },
 	{ NULL, 'w', "OUTPUT", "writes to this file instead of standard output; the recording, with -c",
 	  options_set_text, AT(output) },
-	{ NULL, 'b', "BYTES", "of a CPU's buffer when recording (16M); K, M and G may follow", set_bytes,
-	  AT(bytes) },
+	{ NULL, 'b', "BYTES",
+	  "of a CPU's buffer when recording: a power of two from 64K to 1024G (16M); K, M and G may follow",
+	  set_bytes, AT(bytes) },
 	{ NULL },
 };
 
@@ -163,9 +155,9 @@ static int check(const struct hwt_args *args, const struct options *line)
 	const char *why = NULL;
 
 	if (flow_columns_parse(&columns, args->columns ? args->columns : FLOW_COLUMNS_USUAL) != 0)
-		return hwt_bad_value(args, "-o", args->columns);
+		return command_bad_value(args->name, "-o", args->columns, FLOW_COLUMNS_ALL);
 	if (args->backend && !is_backend(args->backend))
-		return hwt_bad_value(args, "-c", args->backend);
+		return command_bad_value(args->name, "-c", args->backend, BACKENDS);
 	if (args->views > 1)
 		why = "one view at a time";
 	else if (!args->image != !args->function)
@@ -195,9 +187,6 @@ static int check(const struct hwt_args *args, const struct options *line)
 	else if (args->command &&
 		 (args->cpu_list || args->thread >= 0 || args->pid >= 0 || args->from || args->to))
 		why = "all CPUs are recorded: choose when it is shown";
-	else if (args->command && args->bytes &&
-		 (args->bytes < RING_LEAST || args->bytes & (args->bytes - 1)))
-		why = "-b: a power of two from 64K on";
 	else if (!args->command && args->bytes)
 		why = "-b is the size of a buffer: for recording";
 	return why ? options_refuse(line, why) : 0;

@@ -77,7 +77,7 @@ static int take_time(const struct hwt_args *args, const struct flow *flow, const
 	if (!text)
 		return 0;
 	if (trace_parse_ticks(text, flow->frequency, 0, &ticks) != 0)
-		return hwt_bad_value(args, option, text);
+		return trace_bad_time(args->name, option, text, flow->frequency);
 	if (__builtin_add_overflow(flow->base, ticks, stamp))
 		*stamp = UINT64_MAX;
 	return 0;
@@ -115,7 +115,7 @@ static int narrow(const struct hwt_args *args, struct flow *flow)
 
 	if (args->cpu_list) {
 		select->cpus = args->cpus;
-		select->cpu_count = HWT_CPUS_MOST;
+		select->cpu_count = TRACE_CPUS_MAX;
 	}
 	select->one_thread = args->thread >= 0;
 	select->thread = (uint32_t)args->thread;

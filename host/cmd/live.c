@@ -15,7 +15,8 @@
 
 #define SAMPLE	       2048u /* slots a look takes */
 #define LOOK_MS	       50u
-#define LEAST_INTERVAL UINT64_C(100000000) /* ns: the shortest interval */
+#define LEAST_INTERVAL UINT64_C(100000000) /* ns */
+#define MOST_INTERVAL  UINT64_C(86400000000000)
 
 struct live {
 	const char *name; /* signs messages */
@@ -72,16 +73,18 @@ static int take_filter(struct live_filter *filter, char what, const char *text)
 /* --event, --cpu, --pid: what the keys e, c and p of the screen ask for. */
 static const char *set_filter(void *to, const char *value, const struct option_row *row)
 {
-	return take_filter(to, row->name[0], value) ? "" : NULL;
+	if (take_filter(to, row->name[0], value) == 0)
+		return NULL;
+	return row->name[0] == 'c' ? TRACE_CPUS_WANTED : "";
 }
 
 #define AT(member) .to = offsetof(struct live, member)
 static const struct option_row rows[] = {
 	{ "lines", 0, NULL, "a line an interval, as where standard output is no terminal", options_set_flag,
 	  AT(lines) },
-	{ "json", 0, NULL, "the same as JSON objects", options_set_flag, AT(json), .instead = true },
+	{ "json", 0, NULL, "a JSON object an interval", options_set_flag, AT(json), .instead = true },
 	{ "interval", 0, "TIME", "between two lines or pictures: 1 (the default), 0.5, 250ms",
-	  options_set_time, AT(interval), .least = LEAST_INTERVAL },
+	  options_set_time, AT(interval), .least = LEAST_INTERVAL, .most = MOST_INTERVAL },
 	{ "count", 0, "N", "end after N intervals", options_set_number, AT(count), .least = 1 },
 	{ "tail", 0, "N", "lines: the N newest events before each line", options_set_number, AT(tail),
 	  .most = LIVE_TAIL_LINES },
@@ -91,7 +94,7 @@ static const struct option_row rows[] = {
 	{ "cpu", 0, "LIST", "only of these CPUs: 0,2-5", set_filter, AT(filter) },
 	{ "pid", 0, "N", "only of this thread", set_filter, AT(filter) },
 	{ "frequency", 0, "HZ", "counter frequency, where the guest does not know it", options_set_number,
-	  AT(guest.options.frequency) },
+	  AT(guest.options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
 	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the file does not tell", trace_set_machine,
 	  AT(guest.options.machine) },
 	{ NULL },

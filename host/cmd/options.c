@@ -10,6 +10,8 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 
+#define ALLOWED_MOST 96 /* bytes of what a message says about the values of an option */
+
 #define LONG 256 /* what getopt_long() returns for row 0 by its long name */
 #define HELP (LONG + (int)OPTIONS_MOST)
 
@@ -30,11 +32,16 @@ const char *options_set_text(void *to, const char *value, const struct option_ro
 	return NULL;
 }
 
+static uint64_t most_of(const struct option_row *row)
+{
+	return row->most ? row->most : UINT64_MAX;
+}
+
 const char *options_set_number(void *to, const char *value, const struct option_row *row)
 {
 	uint64_t number;
 
-	if (trace_parse_number(value, row->most ? row->most : UINT64_MAX, &number) || number < row->least)
+	if (trace_parse_number(value, most_of(row), &number) || number < row->least)
 		return "";
 	*(uint64_t *)to = number;
 	return NULL;
@@ -42,7 +49,12 @@ const char *options_set_number(void *to, const char *value, const struct option_
 
 const char *options_set_time(void *to, const char *value, const struct option_row *row)
 {
-	return trace_parse_time(value, to) || *(uint64_t *)to < row->least ? "" : NULL;
+	uint64_t time;
+
+	if (trace_parse_time(value, &time) || time < row->least || time > most_of(row))
+		return "";
+	*(uint64_t *)to = time;
+	return NULL;
 }
 
 const char *options_set_seconds(void *to, const char *value, const struct option_row *row)
@@ -50,9 +62,10 @@ const char *options_set_seconds(void *to, const char *value, const struct option
 	char *end;
 	const double seconds = strtod(value, &end);
 
+	if (!strchr(".0123456789", *value) || end == value || *end || !isfinite(seconds) ||
+	    (row->least && seconds <= 0))
+		return row->least ? "is not a number of seconds above 0" : "is not a number of seconds";
 	*(double *)to = seconds;
-	if (end == value || *end || !isfinite(seconds) || seconds < 0 || (row->least && seconds <= 0))
-		return "is not a number of seconds";
 	return NULL;
 }
 
@@ -76,9 +89,13 @@ const char *options_set_choice(void *to, const char *value, const struct option_
 const char *options_set_list(void *to, const char *value, const struct option_row *row)
 {
 	struct options_list *list = to;
+	const unsigned most = row->most < OPTIONS_WORDS ? (unsigned)row->most : OPTIONS_WORDS;
+	static char wrong[64];
 
-	if (list->count == row->most)
-		return "is one too many";
+	if (list->count == most) {
+		snprintf(wrong, sizeof(wrong), "is one too many: up to %u can be given", most);
+		return wrong;
+	}
 	list->word[list->count++] = value;
 	return NULL;
 }
@@ -112,20 +129,46 @@ static const char *name_of(const struct option_row *row)
 	return text;
 }
 
+/* "8", or of a time "100ms": in the largest unit of which it is a multiple. */
+static void put_bound(char text[32], const struct option_row *row, uint64_t bound)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	const bool is_time = row->set == options_set_time;
+	unsigned unit = 0;
+
+	for (; is_time && unit < 3 && bound && bound % 1000 == 0; unit++)
+		bound /= 1000;
+	snprintf(text, 32, "%" PRIu64 "%s", bound, is_time ? units[unit] : "");
+}
+
+/* "a number from 1 to 8"; "" if the row does not tell, or if all numbers of 64 bits are allowed. */
+static const char *allowed_by(const struct option_row *row, char text[ALLOWED_MOST])
+{
+	const char *what = row->set == options_set_time ? "time" : "number";
+	char least[32], most[32];
+
+	*text = '\0';
+	if (row->set == options_set_choice)
+		return row->argument;
+	if (row->set != options_set_number && row->set != options_set_time)
+		return text;
+	put_bound(least, row, row->least);
+	put_bound(most, row, row->most);
+	if (row->most && row->most < UINT64_MAX / 2)
+		snprintf(text, ALLOWED_MOST, "a %s from %s to %s", what, least, most);
+	else if (row->least)
+		snprintf(text, ALLOWED_MOST, "a %s from %s on", what, least);
+	return text;
+}
+
 static int complain(const struct options *options, const struct option_row *row, const char *value,
 		    const char *wrong)
 {
-	char hint[80] = "";
+	char allowed[ALLOWED_MOST];
 
-	if (row->set == options_set_choice)
-		snprintf(hint, sizeof(hint), " (%s)", row->argument);
-	else if (row->set == options_set_number && row->most && row->most <= UINT32_MAX)
-		snprintf(hint, sizeof(hint), " (a number from %" PRIu64 " to %" PRIu64 ")", row->least,
-			 row->most);
-	if (*wrong)
-		command_message(options->by, "%s: '%s' %s", name_of(row), value, wrong);
-	else
-		command_message(options->by, "unusable value for %s: '%s'%s", name_of(row), value, hint);
+	if (!*wrong)
+		return command_bad_value(options->by, name_of(row), value, allowed_by(row, allowed));
+	command_message(options->by, "%s: '%s' %s", name_of(row), value, wrong);
 	return command_usage(options->by);
 }
 

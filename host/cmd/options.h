@@ -39,7 +39,7 @@ struct option_row {
 	const char *help; /* NULL: not listed. A row with nothing else is a heading. */
 	option_set *set;
 	size_t to;	      /* offset of what is set, in the command's structure */
-	uint64_t least, most; /* of a number; `most` of words in a list; 0: any */
+	uint64_t least, most; /* of a number or a time; `most` of words in a list; 0: any */
 	bool instead;	      /* of the row before: "[--raw-clock | --align]" in the SYNOPSIS */
 };
 
@@ -52,7 +52,7 @@ struct options_list {
 option_set options_set_flag;	/* bool */
 option_set options_set_text;	/* const char *; an optional argument that is left out is "" */
 option_set options_set_number;	/* uint64_t, from `least` to `most` */
-option_set options_set_time;	/* uint64_t: nanoseconds, at least `least` */
+option_set options_set_time;	/* uint64_t: nanoseconds, from `least` to `most` */
 option_set options_set_seconds; /* double: seconds; above 0 if `least` is 1 */
 option_set options_set_choice;	/* an enum: which of the words of `argument` */
 option_set options_set_list;	/* struct options_list, of `most` words */

@@ -88,6 +88,9 @@ static int print_args(const char *name, const struct wanted *wanted)
 	uint64_t bytes = 0;
 	int error = capture_qemu_size(wanted->memory, UINT64_C(1) << 20, &bytes);
 
+	if (!error && bytes == 0)
+		error = capture_fail(CAPTURE_E_USAGE, "--memory: '%s' is not a memory size above 0",
+				     wanted->memory);
 	if (!error && ram) {
 		capture_words_add(&words, "-m");
 		capture_words_add(&words, wanted->memory);

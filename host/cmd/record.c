@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
-#include "cmd/options.h"
+#include "cmd/trace_args.h"
 #include "record/content.h"
 #include "record/control.h"
 #include "record/tracer.h"
@@ -23,40 +23,39 @@ struct record_command {
 	bool clear, clear_all;
 };
 
-static const struct {
-	char letter;
-	uint32_t facilities;
-} letters[] = {
 #define F(type) RECORD_FACILITY(KTRX_PROC_##type)
-	{ 'c', F(SYSCALL) | F(SYSRET) },
-	{ 'n', F(NAMEI) },
-	{ 'i', F(GENIO) },
-	{ 's', F(PSIG) },
-	{ 'u', F(USER) },
-	{ 't', F(STRUCT) | F(STRUCT_ARRAY) },
-	{ 'f', F(FAULT) | F(FAULTEND) },
-	{ 'w', F(CSW) },
-	{ 'p', F(CAPFAIL) },
-	{ 'y', F(SYSCTL) },
-	{ '+', RECORD_ALL & ~F(CSW) },
+
+/* What each letter of -t stands for. */
+static const char letters[] = "cnisutfwpy+";
+static const uint32_t facilities_of[] = {
+	F(SYSCALL) | F(SYSRET),	     /* c */
+	F(NAMEI),		     /* n */
+	F(GENIO),		     /* i */
+	F(PSIG),		     /* s */
+	F(USER),		     /* u */
+	F(STRUCT) | F(STRUCT_ARRAY), /* t */
+	F(FAULT) | F(FAULTEND),	     /* f */
+	F(CSW),			     /* w */
+	F(CAPFAIL),		     /* p */
+	F(SYSCTL),		     /* y */
+	RECORD_ALL & ~F(CSW),	     /* + */
 };
 
 static const char *set_letters(void *to, const char *value, const struct option_row *row)
 {
-	static char wrong[48];
+	static char wrong[64];
 	uint32_t facilities = RECORD_LIVES;
 
 	(void)row;
 	for (; *value; value++) {
-		size_t n = 0;
+		const char *letter = strchr(letters, *value);
 
-		while (n < sizeof(letters) / sizeof(letters[0]) && letters[n].letter != *value)
-			n++;
-		if (n == sizeof(letters) / sizeof(letters[0])) {
-			snprintf(wrong, sizeof(wrong), "is unusable: there is no letter '%c'", *value);
+		if (!letter) {
+			snprintf(wrong, sizeof(wrong), "has a letter '%c', which is none of %s", *value,
+				 letters);
 			return wrong;
 		}
-		facilities |= letters[n].facilities;
+		facilities |= facilities_of[letter - letters];
 	}
 	*(uint32_t *)to = facilities;
 	return NULL;
@@ -64,14 +63,11 @@ static const char *set_letters(void *to, const char *value, const struct option_
 
 static const char *set_process(void *to, const char *value, const struct option_row *row)
 {
-	char *end;
-	long number;
+	uint64_t number;
 
 	(void)row;
-	errno = 0;
-	number = strtol(value, &end, 10);
-	if (end == value || *end || errno || number <= 0 || number > INT32_MAX)
-		return "is no number of a process";
+	if (trace_parse_number(value, INT32_MAX, &number) || number == 0)
+		return "is not a number from 1 to 2147483647";
 	*(pid_t *)to = (pid_t)number;
 	return NULL;
 }

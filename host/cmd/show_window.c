@@ -26,10 +26,12 @@ static int draw(struct window *window, int fd, int *error)
 /* The window's ends, once the trace is open. 0 or EXIT_USAGE. */
 static int find_ends(const struct trace_args *args, struct window *window, const char *from, const char *to)
 {
+	const uint64_t frequency = ktread_info(window->trace)->frequency;
+
 	if (from && trace_stamp(window->trace, from, 0, &window->from))
-		return trace_bad_value(args, "--from", from);
+		return trace_bad_time(args->name, "--from", from, frequency);
 	if (to && trace_stamp(window->trace, to, 0, &window->to))
-		return trace_bad_value(args, "--to", to);
+		return trace_bad_time(args->name, "--to", to, frequency);
 	if (window->from <= window->to)
 		return 0;
 	command_message(args->name, "the window ends before it begins");

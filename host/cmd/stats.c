@@ -132,7 +132,8 @@ static int parse_key(struct stats_command *stats, const struct ktread *trace, st
 	int status;
 
 	if (*word == '\0' || rule->keys == PAIRS_KEYS)
-		return trace_bad_value(&stats->args, "--by", stats->by);
+		return command_bad_value(stats->args.name, "--by", stats->by,
+					 "up to 4 keys, none of them empty");
 	rule->keys++;
 	key->by = strcmp(word, "thread") == 0 ? PAIRS_BY_THREAD
 		  : strcmp(word, "cpu") == 0  ? PAIRS_BY_CPU
@@ -263,7 +264,7 @@ static int show_values(struct stats_command *stats, struct ktread *trace, struct
 	int status = event ? 0 : KTREAD_E_MEMORY;
 
 	if (!dot || dot == event || dot[1] == '\0') {
-		*exit_status = trace_bad_value(&stats->args, "--value", stats->value);
+		*exit_status = command_bad_value(stats->args.name, "--value", stats->value, "EVENT.FIELD");
 		free(event);
 		return status;
 	}
@@ -314,7 +315,7 @@ static int show_rates(struct stats_command *stats, struct ktread *trace, struct 
 		interval = frequency ? DEFAULT_INTERVAL : DEFAULT_TICKS;
 	*exit_status = 0;
 	if (trace_parse_ticks(interval, frequency, 0, &options.interval) || options.interval == 0) {
-		*exit_status = trace_bad_value(&stats->args, "--interval", interval);
+		*exit_status = trace_bad_time(stats->args.name, "--interval", interval, frequency);
 		return 0;
 	}
 	return rates_write(out, trace, &options);

@@ -147,7 +147,7 @@ static const char *set_cpus(void *to, const char *value, const struct option_row
 
 	(void)row;
 	args->cpu_list = value;
-	return trace_parse_cpus(value, args->cpus, TRACE_CPUS_MAX) ? "" : NULL;
+	return trace_parse_cpus(value, args->cpus, TRACE_CPUS_MAX) ? TRACE_CPUS_WANTED : NULL;
 }
 
 #define AT(member) .to = offsetof(struct trace_args, member)
@@ -157,9 +157,8 @@ const struct option_row trace_file_options[] = {
 	  "what the file is: auto (default), v1, v2, bare, ram, core, stream, proc (what kdump reads)",
 	  set_form, AT(options.form) },
 	{ "with", 0, "FILE",
-	  "a process trace of the same boot, in the same timeline; for 'ktrace show' and 'ktrace export' "
-	  "also "
-	  "hardware trace (ktrace hwt): functions that are entered",
+	  "a process trace of the same boot, shown in the same timeline; 'ktrace show' and 'ktrace export' "
+	  "also take hardware trace (ktrace hwt): functions that are entered",
 	  options_set_text, AT(with) },
 	{ "raw-clock", 0, NULL, "stamps as recorded, without what the guest measured of its CPUs' clocks",
 	  set_raw_clock, AT(options.raw_clock) },
@@ -181,7 +180,7 @@ const struct option_row trace_hardware_options[] = {
 
 const struct option_row trace_machine_options[] = {
 	{ "frequency", 0, "HZ", "counter frequency, where the trace does not know it", options_set_number,
-	  AT(options.frequency), .least = 1 },
+	  AT(options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
 	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the trace does not say", trace_set_machine,
 	  AT(options.machine) },
 	{ NULL },
@@ -211,16 +210,19 @@ const struct option_row trace_event_options[] = {
 	{ "event", 0, "PATTERNS", "only these events: syscall, sched.switch, 'net.*'; several with commas",
 	  options_set_text, AT(events) },
 	{ "since", 0, "TIME",
-	  "seconds since the first event, or with a unit: 250ms, 20us; ticks if the frequency is unknown",
+	  "only events from TIME on: seconds since the first event, or with a unit: 250ms, 20us; ticks if "
+	  "the frequency is unknown",
 	  options_set_text, AT(since) },
-	{ "until", 0, "TIME", "the same", options_set_text, AT(until) },
+	{ "until", 0, "TIME", "only events up to TIME, which is written as for --since", options_set_text,
+	  AT(until) },
 	{ NULL },
 };
 
-int trace_bad_value(const struct trace_args *args, const char *option, const char *value)
+int trace_bad_time(const char *name, const char *option, const char *value, uint64_t frequency)
 {
-	command_message(args->name, "unusable value for %s: '%s'", option, value);
-	return command_usage(args->name);
+	return command_bad_value(name, option, value,
+				 frequency ? "a time, as 1.5, 250ms or 20us"
+					   : "a number of ticks, as the frequency is unknown");
 }
 
 /* The one file that may be left. -1: go on. */

@@ -23,7 +23,9 @@ int trace_parse_time(const char *text, uint64_t *nanoseconds);
  * more.
  */
 int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks);
-/* "0,2-5" into a bit map of `limit` CPUs. */
+/* "0,2-5" into a bit map of `limit` CPUs, and what is wrong with other words if the limit is TRACE_CPUS_MAX. */
+#define TRACE_CPUS_MAX	  4096u
+#define TRACE_CPUS_WANTED "is not a list of CPUs up to 4095, as in 0,2-5"
 int trace_parse_cpus(const char *list, uint8_t *map, uint32_t limit);
 /* The machine's usual name, whichever of its names is given. */
 int trace_parse_machine(const char *name, const char **machine);
@@ -40,7 +42,7 @@ int trace_parse_machine(const char *name, const char **machine);
  *	return trace_args_close(&summary.args, trace, result);
  */
 
-#define TRACE_CPUS_MAX 4096u
+#define TRACE_FREQUENCY_MOST UINT64_C(1000000000000) /* Hz that --frequency takes */
 
 /* What of hardware trace stands beside what a command reads. */
 enum trace_beside {
@@ -119,8 +121,8 @@ void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trac
 /* Does it ask for less than all events? */
 int trace_args_filtered(const struct trace_args *args);
 
-/* "unusable value for OPTION"; returns EXIT_USAGE. */
-int trace_bad_value(const struct trace_args *args, const char *option, const char *value);
+/* Says that trace_parse_ticks() refused the value; returns EXIT_USAGE. */
+int trace_bad_time(const char *name, const char *option, const char *value, uint64_t frequency);
 /* Message for a failed write (quiet for a pipe nobody reads any more); returns EXIT_BAD_INPUT, 0 if error is
  * 0. */
 int trace_output_status(const char *name, const char *to, int error);

@@ -151,9 +151,9 @@ static int set_filter(struct trace_args *args, struct ktread *trace)
 		filter.events = args->event_map;
 	}
 	if (args->since && trace_stamp(trace, args->since, -500, &filter.since))
-		return trace_bad_value(args, "--since", args->since);
+		return trace_bad_time(args->name, "--since", args->since, ktread_info(trace)->frequency);
 	if (args->until && trace_stamp(trace, args->until, 500, &filter.until))
-		return trace_bad_value(args, "--until", args->until);
+		return trace_bad_time(args->name, "--until", args->until, ktread_info(trace)->frequency);
 	if (args->since && args->until && filter.since > filter.until) {
 		command_message(args->name, "the window ends before it begins: %s to %s", args->since,
 				args->until);

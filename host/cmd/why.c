@@ -25,7 +25,7 @@ struct why {
 static const char *set_peer(struct why *why, enum capture_source source, const char *value)
 {
 	if (why->peer)
-		return "is a second machine: --qmp or --gdb, and once";
+		return "is a second machine: --qmp or --gdb can be given, and only once";
 	why->args.elsewhere = true;
 	why->source = source;
 	why->peer = value;
@@ -59,8 +59,8 @@ static const struct option_row rows[] = {
 	  "a machine that runs: QEMU with -qmp unix:PATH,server=on,wait=off; it is halted for a moment and "
 	  "goes on",
 	  set_qmp, .to = 0 },
-	{ "gdb", 0, "ADDRESS", "the same by gdb's remote protocol: QEMU's -s, a debug probe", set_gdb,
-	  .to = 0 },
+	{ "gdb", 0, "ADDRESS", "a machine that runs, by gdb's remote protocol: QEMU's -s, a debug probe",
+	  set_gdb, .to = 0 },
 	{ NULL },
 };
 

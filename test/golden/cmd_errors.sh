@@ -45,6 +45,29 @@ says 2 '--form' ktrace show --form v3 v1.bin
 says 2 '--v1-layout' ktrace show --v1-layout other v1.bin
 says 2 '--machine' ktrace show --machine vax v1.bin
 says 2 '--frequency' ktrace show --frequency 0 v1.bin
+says 2 "--frequency: '1000000000001' (a number from 1 to 1000000000000)" ktrace show --frequency 1000000000001 v1.bin
+says 2 "--frequency: '0' (a number from 1 to" timeout $limit ktrace live --frequency 0 --count 1 absent
+says 2 "--count: '0' (a number from 1 on)" timeout $limit ktrace live --count 0 absent
+for value in 0 99ms 86401 18446744073s; do
+	says 2 "--interval: '$value' (a time from 100ms to 86400s)" timeout $limit ktrace live --interval "$value" --count 1 absent
+done
+says 2 "--timeout: '0' (a time from 1ns on)" timeout $limit ktrace control --timeout 0 v2.ktrx -sched
+says 2 "'0' is not a memory size" ktrace qemu-args --memory 0 x86_64
+for value in ' 1' +1 -1 -0 inf x ''; do
+	says 2 "--timeout: '$value' is not a number of seconds" ktrace run --timeout "$value" -- true
+done
+says 2 "--seconds: '0' is not a number of seconds above 0" ktrace doctor --seconds 0 -- true
+for value in 0 1023 32K 65537 2048G 8589934592G; do
+	says 2 "-b: '$value' is not a power of two from 64K to 1024G" ktrace hwt -c qemu -b "$value" -w out -- qemu-system-x86_64
+done
+says 2 "-s: '1-' is not a list of CPUs up to 4095, as in 0,2-5" ktrace hwt -s 1- v2.ktrx
+says 2 "--cpu: '4096' is not a list of CPUs up to 4095" ktrace show --cpu 4096 v2.ktrx
+says 2 "-p: '0' is not a number from 1 to 2147483647" ktrace record -p 0
+says 2 "-g: '2147483648' is not a number from 1 to 2147483647" ktrace record -g 2147483648
+says 2 "-t: 'cx' has a letter 'x', which is none of cnisutfwpy+" ktrace record -t cx true
+says 2 "--gdb: 'b' is a second machine: --qmp or --gdb can be given, and only once" ktrace why --qmp a --gdb b
+says 2 "--since: 'soon' (a time, as 1.5, 250ms or 20us)" ktrace show --since soon v2.ktrx
+says 2 "--earlier: 'x' is one too many: up to 16 can be given" ktrace why $(printf -- '--earlier a %.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16) --earlier x v2.ktrx
 says 2 "no event 'nope'" ktrace show --event nope v1.bin
 says 2 'v2.ktrx has 2 CPUs and none of --cpu 9' ktrace show --cpu 9 v2.ktrx
 says 2 'none of --cpu 9' ktrace summary --cpu 9 v1.bin

@@ -102,6 +102,8 @@ golden bad-raw hwt -r -w out kernel.steps
 golden bad-raw-where hwt -r kernel.steps
 golden bad-window hwt --from 5us --to 2us kernel.steps
 golden bad-time hwt --from soon kernel.steps
+sed /^frequency/d "$tmp/kernel.steps" >"$tmp/unclocked.steps"
+golden bad-ticks hwt --from 20us unclocked.steps
 golden bad-backend hwt -c etm kernel.steps
 golden bad-elf hwt --elf nowhere kernel.steps
 golden bad-json hwt --json --folded kernel.steps

@@ -237,7 +237,6 @@ decimal show --limit 8 v2.ktrx
 decimal show --pid 9 v2.ktrx
 decimal show --cpu 1 v2.ktrx
 decimal show --frequency 1008 v2.ktrx
-decimal show --event 8 v2.ktrx
 decimal show --since 08us v2.ktrx
 decimal stats --interval 9ms --rate v2.ktrx
 for option in --last -t -P -s; do

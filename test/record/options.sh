@@ -29,7 +29,7 @@ record -t w -f "$tmp/w" sleep 0.2
 check "-t w: a sleep is a wait" test "$(lines "$tmp/w" CSW)" -ge 1
 record -t x true
 equal "-t x: usage" 2 "$status"
-said "there is no letter 'x'"
+said "has a letter 'x', which is none of cnisutfwpy+"
 
 # Children.
 record -f "$tmp/alone" sh -c 'cat /dev/null; cat /dev/null'
