@@ -14,6 +14,7 @@
 
 #define LONG 256 /* what getopt_long() returns for row 0 by its long name */
 #define HELP (LONG + (int)OPTIONS_MOST)
+_Static_assert(OPTIONS_MOST <= 64, "struct options has a bit for each row");
 
 static const char wants_help[] = "help";
 
@@ -108,12 +109,24 @@ const char *options_set_help(void *to, const char *value, const struct option_ro
 	return wants_help;
 }
 
+/* A command with more rows cannot be started at all, so that none is ever left out. */
+_Noreturn static void too_many(const struct options_syntax *syntax)
+{
+	fprintf(stderr, "more than %u rows of options: %s\n", OPTIONS_MOST, syntax->forms);
+	abort();
+}
+
 const struct option_row *options_row(const struct options_syntax *syntax, unsigned n)
 {
+	unsigned before = n;
+
 	for (unsigned list = 0; list < OPTIONS_LISTS && syntax->lists[list]; list++)
 		for (const struct option_row *row = syntax->lists[list]; row->help || row->set; row++)
-			if (n-- == 0)
+			if (before-- == 0) {
+				if (n >= OPTIONS_MOST)
+					too_many(syntax);
 				return row;
+			}
 	return NULL;
 }
 
@@ -202,7 +215,7 @@ static void make_tables(const struct options_syntax *syntax, struct option *name
 
 	if (syntax->in_order)
 		*letters++ = '+';
-	for (unsigned n = 0; n < OPTIONS_MOST && (row = options_row(syntax, n)); n++) {
+	for (unsigned n = 0; (row = options_row(syntax, n)); n++) {
 		const int has = !row->argument		? no_argument
 				: *row->argument == '[' ? optional_argument
 							: required_argument;

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define OPTIONS_MOST  64u /* rows of a command */
+#define OPTIONS_MOST  64u /* rows of a command: a bit of `given` for each */
 #define OPTIONS_LISTS 8u  /* arrays of rows of a command */
 #define OPTIONS_WORDS 32u /* that one option collects */
 
@@ -98,7 +98,7 @@ const char *options_given(const struct options *options, const char *names);
 /* Prints `why` and where help is. Returns EXIT_USAGE. */
 int options_refuse(const struct options *options, const char *why);
 
-/* Row `n` of all lists together; NULL after the last. */
+/* Row `n` of all lists together; NULL after the last. Aborts if a command has more than OPTIONS_MOST. */
 const struct option_row *options_row(const struct options_syntax *syntax, unsigned n);
 /* Text of --help, and the SYNOPSIS in mdoc(7). */
 void options_print_help(const struct options_syntax *syntax, FILE *to);

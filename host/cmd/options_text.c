@@ -209,7 +209,7 @@ static void put_options(FILE *to, const struct options_syntax *syntax)
 	bool joined[OPTIONS_MOST] = { false };
 	size_t count = 0;
 
-	for (unsigned n = 0; n < OPTIONS_MOST && (row = options_row(syntax, n)); n++) {
+	for (unsigned n = 0; (row = options_row(syntax, n)); n++) {
 		next = options_row(syntax, n + 1);
 		if (!row->letter || !row->help || row->argument || row->instead || (next && next->instead) ||
 		    is_named(syntax->forms, row))
@@ -219,7 +219,7 @@ static void put_options(FILE *to, const struct options_syntax *syntax)
 	}
 	if (count)
 		fprintf(to, "\n.Op Fl %.*s", (int)count, flags);
-	for (unsigned n = 0; n < OPTIONS_MOST && (row = options_row(syntax, n)); n++) {
+	for (unsigned n = 0; (row = options_row(syntax, n)); n++) {
 		if (joined[n] || !row->set || !row->help || row->instead || is_named(syntax->forms, row))
 			continue;
 		strcpy(text, "[");

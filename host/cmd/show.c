@@ -42,8 +42,8 @@ static const struct option_row rows[] = {
 	{ "follow", 0, NULL,
 	  "go on with what a running guest records, until it ends or Ctrl-C; FILE is the one behind its RAM",
 	  options_set_flag, AT(follow) },
-	{ "from", 0, "TIME", "the same as --since", options_set_text, AT(args.since) },
-	{ "to", 0, "TIME", "the same as --until", options_set_text, AT(args.until) },
+	{ "from", 0, "TIME", "only events from TIME on, as --since", options_set_text, AT(args.since) },
+	{ "to", 0, "TIME", "only events up to TIME, as --until", options_set_text, AT(args.until) },
 	{ NULL },
 };
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Rows of options: what they set, what they refuse, and the texts that come from them. */
 #include <stdarg.h>
+#include <signal.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <getopt.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "cmd/command.h"
@@ -38,11 +41,14 @@ static const struct option_row own[] = {
 static const struct option_row shared[] = {
 	{ .help = "Numbers:" },
 	{ "number", 'n', "N", "a number", options_set_number, AT(number), .least = 2, .most = 9 },
-	{ "time", 0, "TIME", "a time", options_set_time, AT(time), .least = 10 },
+	{ "time", 0, "TIME", "a time", options_set_time, AT(time), .least = 10, .most = 2000 },
 	{ "seconds", 0, "S", "seconds", options_set_seconds, AT(seconds), .least = 1 },
 	{ "animal", 0, "cat|dog|cow", "one of these", options_set_choice, AT(animal) },
 	{ "item", 'i', "FILE[@BASE]", "several", options_set_list, AT(list), .most = 2 },
 	{ "until", 0, "TIME", "named in a form", options_set_text, AT(text) },
+	{ "limit", 0, "N", NULL, options_set_number, AT(number), .least = 1 },
+	{ "any", 0, "N", NULL, options_set_number, AT(number), .most = UINT64_MAX - 1 },
+	{ "wait", 0, "TIME", NULL, options_set_time, AT(time), .least = 1 },
 	{ NULL },
 };
 
@@ -59,13 +65,13 @@ static const struct options_syntax in_order = {
 
 static struct target target;
 static struct options line;
-static char *words[32];
+static char *words[64];
 static int count;
 
 /* Reads the words of `text`, which blanks separate. */
 static int parse(const struct options_syntax *syntax, const char *text)
 {
-	static char buffer[256];
+	static char buffer[512];
 
 	memset(&target, 0, sizeof(target));
 	line = (struct options){ .syntax = syntax, .by = "try", .to = &target };
@@ -103,10 +109,10 @@ static void rows_set_what_they_name(void **state)
 static void unusable_values_and_options_are_refused(void **state)
 {
 	static const char *const bad[] = {
-		"-n 1",		  "-n 10",	"--number x",  "--number=",
-		"--time 9ns",	  "--time x",	"--seconds 0", "--seconds nan",
-		"--seconds 1x",	  "--animal",	"--animal do", "--animal dogs",
-		"-i a -i b -i c", "--nonsense", "-z",	       "--flag=1",
+		"-n 1",		  "-n 10",	   "--number x",   "--number=",	      "--time 9ns",
+		"--time x",	  "--time 2001ns", "--seconds +1", "--seconds 1e999", "--seconds 0",
+		"--seconds nan",  "--seconds 1x",  "--animal",	   "--animal do",     "--animal dogs",
+		"-i a -i b -i c", "--nonsense",	   "-z",	   "--flag=1",
 	};
 
 	(void)state;
@@ -209,6 +215,155 @@ static void synopsis_has_all_options_once(void **state)
 	free(text);
 }
 
+/* What `run` writes to the descriptor, up to the next call. */
+static const char *written(int fd, int (*run)(const void *argument), const void *argument, int *status)
+{
+	static char text[4096];
+	FILE *const stream = fd == STDOUT_FILENO ? stdout : stderr, *file = tmpfile();
+	const int saved = dup(fd);
+	size_t length;
+
+	assert_non_null(file);
+	fflush(stream);
+	assert_int_equal(dup2(fileno(file), fd), fd);
+	*status = run(argument);
+	fflush(stream);
+	assert_int_equal(dup2(saved, fd), fd);
+	close(saved);
+	rewind(file);
+	length = fread(text, 1, sizeof(text) - 1, file);
+	text[length] = '\0';
+	fclose(file);
+	return text;
+}
+
+static int parse_permuted(const void *text)
+{
+	return parse(&permuted, text);
+}
+
+static void messages_name_the_option_the_value_and_what_is_allowed(void **state)
+{
+	static const struct {
+		const char *words, *message;
+	} cases[] = {
+		{ "-n 1", "unusable value for --number: '1' (a number from 2 to 9)" },
+		{ "--limit 0", "unusable value for --limit: '0' (a number from 1 on)" },
+		{ "--any x", "unusable value for --any: 'x'" },
+		{ "--time 9ns", "unusable value for --time: '9ns' (a time from 10ns to 2us)" },
+		{ "--wait 0", "unusable value for --wait: '0' (a time from 1ns on)" },
+		{ "--seconds 0", "--seconds: '0' is not a number of seconds above 0" },
+		{ "--animal do", "unusable value for --animal: 'do' (cat|dog|cow)" },
+		{ "-i a --item b -i c", "--item: 'c' is one too many: up to 2 can be given" },
+		{ "--nonsense", "unrecognized option '--nonsense'" },
+		{ "--text", "option '--text' requires an argument" },
+		{ "-z", "invalid option -- 'z'" },
+	};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		char expected[160];
+		int status;
+
+		snprintf(expected, sizeof(expected), "try: %s\ntry: try 'try --help'\n", cases[n].message);
+		assert_string_equal(written(STDERR_FILENO, parse_permuted, cases[n].words, &status),
+				    expected);
+		assert_int_equal(status, EXIT_USAGE);
+	}
+}
+
+static int refuse(const void *why)
+{
+	return options_refuse(&line, why);
+}
+
+static void refusals_say_why_and_where_help_is(void **state)
+{
+	int status;
+
+	(void)state;
+	assert_true(parse(&permuted, "-f") < 0);
+	assert_string_equal(written(STDERR_FILENO, refuse, "-f is not for this", &status),
+			    "try: -f is not for this\ntry: try 'try --help'\n");
+	assert_int_equal(status, EXIT_USAGE);
+}
+
+static void help_is_printed_and_ends_the_command(void **state)
+{
+	char *help = printed(options_print_help), *synopsis = printed(options_print_synopsis);
+	int status;
+
+	(void)state;
+	assert_string_equal(written(STDOUT_FILENO, parse_permuted, "-f --help -z", &status), help);
+	assert_int_equal(status, EXIT_SUCCESS);
+	assert_string_equal(written(STDOUT_FILENO, parse_permuted, "-h", &status), help);
+	assert_int_equal(status, EXIT_SUCCESS);
+	assert_string_equal(written(STDOUT_FILENO, parse_permuted, "--help=mdoc", &status), synopsis);
+	assert_int_equal(status, EXIT_SUCCESS);
+	free(help);
+	free(synopsis);
+}
+
+static void one_option_is_read_at_a_time(void **state)
+{
+	(void)state;
+	assert_int_equal(parse(&in_order, "word -f --number 3 -- -x"), OPTIONS_WORD);
+	optind++;
+	assert_int_equal(options_next(&line, count, words), OPTIONS_MORE);
+	assert_true(target.flag);
+	assert_int_equal(target.number, 0);
+	assert_int_equal(options_next(&line, count, words), OPTIONS_MORE);
+	assert_int_equal(target.number, 3);
+	assert_int_equal(options_next(&line, count, words), OPTIONS_DASHES);
+	assert_string_equal(words[optind], "-x");
+	assert_string_equal(options_given(&line, "x f number"), "--flag");
+	assert_int_equal(parse(&in_order, "word -n 1"), OPTIONS_WORD);
+	optind++;
+	assert_int_equal(options_next(&line, count, words), EXIT_USAGE);
+}
+
+/* The last of 64 rows is an option like any other; with one more, the command does not start. */
+static void rows_that_are_too_many_abort(void **state)
+{
+	static struct option_row many[OPTIONS_MOST + 2];
+	static const struct options_syntax syntax = { .forms = "try", .about = "", .lists = { many } };
+	int status;
+	pid_t child;
+
+	(void)state;
+	for (unsigned n = 0; n < OPTIONS_MOST; n++)
+		many[n] = (struct option_row){ .help = "a heading" };
+	many[OPTIONS_MOST - 1] = own[0];
+	assert_int_equal(parse(&syntax, "--flag word"), OPTIONS_WORD);
+	assert_true(target.flag);
+	assert_string_equal(options_given(&line, "flag"), "--flag");
+	many[OPTIONS_MOST] = own[1];
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		parse(&syntax, "word");
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+static void lists_take_no_more_words_than_have_room(void **state)
+{
+	static const struct option_row endless[] = {
+		{ NULL, 'i', "WORD", "many", options_set_list, AT(list), .most = UINT64_MAX }, { NULL }
+	};
+	static const struct options_syntax syntax = { .forms = "try", .about = "", .lists = { endless } };
+	char text[4 * (OPTIONS_WORDS + 1) + 1] = "";
+
+	(void)state;
+	for (unsigned n = 0; n < OPTIONS_WORDS; n++)
+		strcat(text, "-ia ");
+	assert_int_equal(parse(&syntax, text), OPTIONS_WORD);
+	assert_int_equal(target.list.count, OPTIONS_WORDS);
+	assert_int_equal(parse(&syntax, strcat(text, "-ia")), EXIT_USAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +373,12 @@ int main(void)
 		cmocka_unit_test(given_options_are_known_by_name_and_letter),
 		cmocka_unit_test(help_lists_rows_in_columns),
 		cmocka_unit_test(synopsis_has_all_options_once),
+		cmocka_unit_test(messages_name_the_option_the_value_and_what_is_allowed),
+		cmocka_unit_test(refusals_say_why_and_where_help_is),
+		cmocka_unit_test(help_is_printed_and_ends_the_command),
+		cmocka_unit_test(one_option_is_read_at_a_time),
+		cmocka_unit_test(rows_that_are_too_many_abort),
+		cmocka_unit_test(lists_take_no_more_words_than_have_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
