@@ -15,7 +15,7 @@ HOST_CC ?= gcc
 HOST_CFLAGS ?= -O2 -g
 HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 
-.PHONY: help demo demo-hwt check scenarios soak bench docs build single figures install run-ktrace decode-ktrace clean
+.PHONY: help demo demo-hwt check scenarios soak bench docs map build single figures install run-ktrace decode-ktrace clean
 help:
 	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install what is missing, build, boot, show a trace'
 	@echo 'make check                                the same for all tests'
@@ -34,7 +34,8 @@ help:
 	@echo 'make scenarios [SCENARIOS=NAME[/ARCH]…]   real bugs in the demo kernel, and what ktrace why says of each'
 	@echo 'make soak                                 the long tests'
 	@echo 'make figures                              how large the sources are, beside the aims'
-	@echo 'make docs                                 real output into README.md and spec/, anew; the table in test/README.md'
+	@echo 'make docs                                 real output into README.md and spec/, anew'
+	@echo 'make map                                  the table of sources and tests in test/README.md, anew'
 	@echo 'make clean'
 
 # The accelerator of QEMU for guests that are started by hand: kvm, tcg, or auto, which is KVM where that is usable. Tests and
@@ -106,6 +107,8 @@ docs: build build/bench/record/record
 	build/bin/ktrace run -q --out build/minimal.ktrx -- qemu-system-riscv64 -M virt -bios none -smp 4 -nographic \
 		-kernel build/minimal/kernel.elf
 	sh scripts/embed.sh README.md spec/ktrx.md
+
+map:
 	sh test/map.sh >build/test-readme.md && cp build/test-readme.md test/README.md
 
 figures:

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# test/map.sh: prints test/README.md with its table of sources and tests made anew. `make docs` writes it, test/lint/docs.sh compares.
+# test/map.sh: prints test/README.md with its table of sources and tests made anew. `make map` writes it, test/lint/docs.sh compares.
 set -eu
 cd "$(dirname "$0")/.."
 sed '/^| source | tests |$/,$d' test/README.md

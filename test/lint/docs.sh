@@ -18,5 +18,5 @@ for page in README.md doc/*.md spec/*.md test/README.md kernel/transport/README.
 done
 
 sh test/map.sh >"$tmp/map"
-same "the table of sources and tests is up to date: sh test/map.sh prints it" test/README.md "$tmp/map"
+same "the table of sources and tests is up to date: make map writes it" test/README.md "$tmp/map"
 done_testing
