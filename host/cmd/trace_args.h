@@ -10,8 +10,8 @@
 #include "ktrx/slot.h"
 
 /*
- * Reads a whole number, decimal also with zeros in front, or hexadecimal after 0x. Returns what follows it, or
- * NULL if no number that fits is there.
+ * Reads a whole number, decimal also with zeros in front, or hexadecimal after 0x. Returns what follows it,
+ * or NULL if no number that fits is there.
  */
 const char *trace_read_number(const char *text, uint64_t *number);
 /* A whole number up to `limit`, and nothing after it. */
@@ -23,7 +23,7 @@ int trace_parse_time(const char *text, uint64_t *nanoseconds);
  * more.
  */
 int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks);
-/* "0,2-5" into a bit map of `limit` CPUs, and what is wrong with other words if the limit is TRACE_CPUS_MAX. */
+/* "0,2-5" into a bit map of `limit` CPUs, and the message for other words if the limit is TRACE_CPUS_MAX. */
 #define TRACE_CPUS_MAX	  4096u
 #define TRACE_CPUS_WANTED "is not a list of CPUs up to 4095, as in 0,2-5"
 int trace_parse_cpus(const char *list, uint8_t *map, uint32_t limit);

@@ -11,7 +11,7 @@
 
 #define LEVELS "all, or user or kernel with user=START-END to tell them apart"
 
-/* A number, decimal (also with zeros in front) or after 0x hexadecimal, and K, M or G; *end is what follows. */
+/* A number, decimal also with zeros in front or after 0x hexadecimal, and K, M or G; *end is what follows. */
 static int read_number(const char *text, uint64_t *number, const char **end)
 {
 	static const char units[] = "KMG";

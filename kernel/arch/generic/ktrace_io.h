@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Device access where devices lie in memory only, so `ports` is not looked at. It serves a CPU that ktrace does
- * not know. The header of an architecture without I/O ports defines its barriers and then includes this one; an
- * architecture with ports, x86_64, has all of these functions in its own header.
+ * Device access where devices lie in memory only, so `ports` is not looked at. It serves a CPU that ktrace
+ * does not know. The header of an architecture without I/O ports defines its barriers and then includes
+ * this one; an architecture with ports, x86_64, has all of these functions in its own header.
  */
 #ifndef KTRACE_GENERIC_IO_H
 #define KTRACE_GENERIC_IO_H
