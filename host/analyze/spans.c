@@ -9,15 +9,30 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
+/*
+ * Which events that begin and end spans are recorded, while a trace is read once: by the library's own
+ * records of events that were switched on or off (`ktrace.switched`, spec/ktrx.md section 7). A family is all
+ * events that belong to one sort of span.
+ */
+
+enum recorded_family {
+	RECORDED_CALLS,
+	RECORDED_INTERRUPTS,
+	RECORDED_FAULTS,
+	RECORDED_LOCKS,
+	RECORDED_FAMILIES, /* also: of none */
+};
+
 struct recorded {
-	struct recorded_view view;
+	uint32_t change;		    /* id of ktrace.switched */
+	uint32_t of_spans_off;		    /* events of any family that are off */
 	uint8_t family[KTRX_EVENT_MAX + 1]; /* of each event */
 	bool off[KTRX_EVENT_MAX + 1];
 	uint32_t events_off[RECORDED_FAMILIES]; /* that are off, by family */
 	uint32_t gaps;				/* that were before the newest change */
 };
 
-enum recorded_family recorded_family_of(enum wellknown_kind kind)
+static enum recorded_family family_of(enum wellknown_kind kind)
 {
 	switch (kind) {
 	case WELLKNOWN_SYSCALL_ENTER:
@@ -38,7 +53,11 @@ enum recorded_family recorded_family_of(enum wellknown_kind kind)
 	}
 }
 
-int recorded_create(struct recorded **recorded, const struct ktread *trace)
+/*
+ * Returns 0 or KTREAD_E_MEMORY. The caller frees `*recorded`. It is NULL if the trace does not declare
+ * ktrace.switched: all events are recorded then, as far as the trace tells.
+ */
+static int recorded_create(struct recorded **recorded, const struct ktread *trace)
 {
 	const struct ktread_type *change = ktread_type_find(trace, "ktrace", "switched");
 	struct wellknown_table *table;
@@ -54,21 +73,16 @@ int recorded_create(struct recorded **recorded, const struct ktread *trace)
 		free(r);
 		return KTREAD_E_MEMORY;
 	}
-	r->view.change = change->id;
+	r->change = change->id;
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = id ? ktread_type(trace, id) : NULL;
 
-		r->family[id] = (uint8_t)(type ? recorded_family_of(wellknown_bind(table, type)->kind)
-					       : RECORDED_FAMILIES);
+		r->family[id] =
+			(uint8_t)(type ? family_of(wellknown_bind(table, type)->kind) : RECORDED_FAMILIES);
 	}
 	free(table);
 	*recorded = r;
 	return 0;
-}
-
-void recorded_destroy(struct recorded *recorded)
-{
-	free(recorded);
 }
 
 static void set_off(struct recorded *r, uint32_t id, bool off)
@@ -77,21 +91,34 @@ static void set_off(struct recorded *r, uint32_t id, bool off)
 		return;
 	r->off[id] = off;
 	r->events_off[r->family[id]] += off ? 1 : UINT32_MAX;
-	r->view.of_spans_off += off ? 1 : UINT32_MAX;
+	r->of_spans_off += off ? 1 : UINT32_MAX;
 }
 
-unsigned recorded_take(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
+/* Whether recorded_event() may have to do anything for an event. */
+static inline bool recorded_is_due(const struct recorded *r, const struct ktread_event *event)
+{
+	return r && (event->id == r->change || r->of_spans_off != 0);
+}
+
+/*
+ * Takes each event of the trace in order. `gaps`: how many gaps there were before it, in which a record of a
+ * change may be lost. Returns a bit for each family of which an event was switched on or off here. `*on`:
+ * they were switched on.
+ */
+static unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
 {
 	struct switched_change change;
 	unsigned families = 0;
 
+	if (!recorded_is_due(r, event))
+		return 0;
 	/*
 	 * What is recorded again was switched on in a gap. Without a gap it only came late: its CPU had begun
 	 * it before.
 	 */
-	if (r->view.of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
+	if (r->of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
 		set_off(r, event->id, false);
-	if (event->id != r->view.change || !switched_change_of(event, &change))
+	if (event->id != r->change || !switched_change_of(event, &change))
 		return 0;
 	r->gaps = gaps;
 	*on = change.records;
@@ -103,10 +130,14 @@ unsigned recorded_take(struct recorded *r, const struct ktread_event *event, uin
 	return families;
 }
 
-bool recorded_family_now(const struct recorded *r, enum wellknown_kind kind)
+/* Whether all events of the family that a kind belongs to are recorded, as far as the trace tells by now. */
+static inline bool recorded_now(const struct recorded *r, enum wellknown_kind kind)
 {
-	const enum recorded_family family = recorded_family_of(kind);
+	enum recorded_family family;
 
+	if (!r || r->of_spans_off == 0)
+		return true;
+	family = family_of(kind);
 	return family == RECORDED_FAMILIES || r->events_off[family] == 0;
 }
 
@@ -166,7 +197,7 @@ void spans_destroy(struct spans *s)
 {
 	if (!s)
 		return;
-	recorded_destroy(s->recorded);
+	free(s->recorded);
 	free(s->cpus.owner);
 	free(s->of_threads.owner);
 	free(s);
@@ -360,7 +391,7 @@ static void end_families(struct spans *s, struct spans_owner who, unsigned famil
 	struct owner *owner = lookup(s, who);
 
 	for (uint32_t i = 0; i < owner->depth; i++)
-		if (families >> recorded_family_of(owner->nest[i].kind) & 1u)
+		if (families >> family_of(owner->nest[i].kind) & 1u)
 			unwind(s, who, i, time);
 	for (unsigned i = 0; i < SPANS_LOCKS && families >> RECORDED_LOCKS & 1u; i++) {
 		if (owner->lock[i].kind == 0)

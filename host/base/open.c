@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,54 +63,6 @@ bool base_is_readable(const char *path)
 	if (descriptor >= 0)
 		close(descriptor);
 	return descriptor >= 0;
-}
-
-/* Files below /proc and /sys have size 0, so the end is where read() says that it is. */
-static char *read_all(int descriptor, size_t most, size_t *size)
-{
-	size_t room = 4096, used = 0;
-	char *bytes = NULL, *larger;
-	ssize_t got;
-
-	for (;;) {
-		larger = realloc(bytes, room + 1);
-		if (!larger)
-			break;
-		bytes = larger;
-		got = read(descriptor, bytes + used, room - used);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			break;
-		if (got == 0) {
-			bytes[used] = '\0';
-			*size = used;
-			return bytes;
-		}
-		used += (size_t)got;
-		if (used > most) {
-			errno = EFBIG;
-			break;
-		}
-		if (used == room)
-			room *= 2;
-	}
-	free(bytes);
-	return NULL;
-}
-
-char *base_read_file(const char *path, size_t most, size_t *size)
-{
-	int descriptor = base_open_regular(path, O_RDONLY), error;
-	char *bytes;
-
-	if (descriptor < 0)
-		return NULL;
-	bytes = read_all(descriptor, most, size);
-	error = errno;
-	close(descriptor);
-	errno = error;
-	return bytes;
 }
 
 const char *base_open_message(int error)

@@ -11,7 +11,6 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stddef.h>
 
 /*
  * Opens a regular file. Never waits. Never opens a FIFO, a socket or a device. Follows symbolic links unless
@@ -26,13 +25,6 @@ int base_open_regular(const char *path, int flags);
 
 /* Returns whether the path names a regular file that base_open_regular() can open for reading. */
 bool base_is_readable(const char *path);
-
-/*
- * Reads a whole regular file of at most `most` bytes. Returns the bytes, followed by a NUL that is not
- * counted, which the caller frees, and sets *size. Returns NULL with errno: EFBIG if the file is larger than
- * `most`, ENOMEM, or what base_open_regular() or read(2) reports.
- */
-char *base_read_file(const char *path, size_t most, size_t *size);
 
 /*
  * A message for errno after one of these functions has failed: "not a regular file" for ENOTSUP, otherwise

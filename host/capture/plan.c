@@ -15,6 +15,22 @@
 
 #define PLUGIN "/../lib/ktrace-pt.so" /* from the folder of the program, installed or not */
 
+/* A path as a value in a property list, where commas are doubled. 0 or CAPTURE_E_USAGE: no room. */
+static int double_commas(const char *path, char *quoted, size_t size)
+{
+	size_t used = 0;
+
+	for (; *path; path++) {
+		if (used + 3 > size)
+			return capture_fail(CAPTURE_E_USAGE, "path too long");
+		if (*path == ',')
+			quoted[used++] = ',';
+		quoted[used++] = *path;
+	}
+	quoted[used] = '\0';
+	return 0;
+}
+
 int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, const char *out)
 {
 	const char *slash = strrchr(self, '/');
@@ -45,9 +61,9 @@ int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture
 		return capture_fail(CAPTURE_E_USAGE,
 				    "%s: there is no trace unit for it; x86_64 and aarch64 have one",
 				    architecture);
-	if (capture_double_commas(unit->plugin, plugin, sizeof(plugin)) != 0 ||
-	    capture_double_commas(ram, argument[0], sizeof(argument[0])) != 0 ||
-	    capture_double_commas(unit->out, argument[1], sizeof(argument[1])) != 0)
+	if (double_commas(unit->plugin, plugin, sizeof(plugin)) != 0 ||
+	    double_commas(ram, argument[0], sizeof(argument[0])) != 0 ||
+	    double_commas(unit->out, argument[1], sizeof(argument[1])) != 0)
 		return CAPTURE_E_USAGE;
 	if (unit->ring_bytes)
 		snprintf(size, sizeof(size), ",size=%" PRIu64, unit->ring_bytes);
@@ -76,7 +92,8 @@ static const char *const names[] = {
 	[CAPTURE_IVSHMEM] = "ivshmem", [CAPTURE_VIRTIO] = "virtio",
 };
 
-int capture_transport_named(enum capture_transport *transport, const char *name)
+/* 0 or CAPTURE_E_USAGE with the list of names. */
+static int transport_named(enum capture_transport *transport, const char *name)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strcmp(names[i], name) == 0) {
@@ -92,21 +109,6 @@ int capture_transport_named(enum capture_transport *transport, const char *name)
 const char *capture_transport_name(enum capture_transport transport)
 {
 	return names[transport];
-}
-
-int capture_double_commas(const char *path, char *quoted, size_t size)
-{
-	size_t used = 0;
-
-	for (; *path; path++) {
-		if (used + 3 > size)
-			return capture_fail(CAPTURE_E_USAGE, "path too long");
-		if (*path == ',')
-			quoted[used++] = ',';
-		quoted[used++] = *path;
-	}
-	quoted[used] = '\0';
-	return 0;
 }
 
 static void add_memory(struct capture_words *words, const char *id, const char *path, const char *size)
@@ -137,7 +139,7 @@ int capture_transport_add(enum capture_transport transport, struct capture_words
 	char quoted[PATH_MAX * 2];
 	char size[32];
 
-	if (capture_double_commas(path, quoted, sizeof(quoted)) != 0)
+	if (double_commas(path, quoted, sizeof(quoted)) != 0)
 		return CAPTURE_E_USAGE;
 	if ((transport == CAPTURE_DEBUGCON && !capture_qemu_is_x86(architecture)) ||
 	    (transport == CAPTURE_SEMIHOSTING && capture_qemu_is_x86(architecture)))
@@ -210,7 +212,7 @@ int capture_plan_load(struct capture_plan *plan, const char *file)
 	snprintf(plan->events, sizeof(plan->events), "%s", capture_record_get(&record, "events"));
 	snprintf(plan->unit.plugin, sizeof(plan->unit.plugin), "%s", capture_record_get(&record, "plugin"));
 	snprintf(plan->unit.out, sizeof(plan->unit.out), "%s", capture_record_get(&record, "branches"));
-	error = capture_transport_named(&plan->transport, capture_record_get(&record, "transport"));
+	error = transport_named(&plan->transport, capture_record_get(&record, "transport"));
 	capture_record_free(&record);
 	return error;
 }

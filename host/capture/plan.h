@@ -54,12 +54,7 @@ enum capture_transport {
 
 #define CAPTURE_TRANSPORTS "ram|debugcon|semihosting|ivshmem|virtio" /* their names, in that order */
 
-/* 0 or CAPTURE_E_USAGE with the list of names. */
-int capture_transport_named(enum capture_transport *transport, const char *name);
 const char *capture_transport_name(enum capture_transport transport);
-
-/* A path as a value in a property list, where commas are doubled. 0 or CAPTURE_E_USAGE: no room. */
-int capture_double_commas(const char *path, char *quoted, size_t size);
 
 /*
  * Adds the options that let `path` carry the trace: the file of the guest's RAM (`ram_bytes` of it), or the

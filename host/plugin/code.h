@@ -98,8 +98,7 @@ void block_is_handler(struct block *block);
 void blocks_forget(void);
 
 /*
- * What a trace unit must know of the code that it traces: instructions of two CPUs, address spaces, and
- * blocks.
+ * What a trace unit must know of the code that it traces: instructions of two CPUs, and blocks.
  */
 
 /* Code of AArch64: as much of its instructions as a trace unit must know. */
@@ -138,25 +137,6 @@ void x86_classify(struct block *block, const unsigned char *bytes, size_t size);
 uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size_t size);
 uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address);
 uint8_t x86_mode(uint8_t mode, uint8_t modes);
-
-/*
- * Address spaces that virtual CPUs run in, told apart by a number below 64, so that a set of them is a word.
- * Number 0 is the space 0: not told. Not locked: the caller has seen to it.
- */
-
-/* Virtual CPUs 0 to count - 1, in space 0. Nonzero: no memory. */
-int spaces_open(unsigned count);
-
-/*
- * The virtual CPU runs in this space from now on. A bit for each number that means another space than before,
- * or none: where there were no more, those went that no virtual CPU had been in for long. Where all are in
- * use, the virtual CPU is in space 0.
- */
-uint64_t spaces_enter(unsigned cpu, uint64_t space);
-
-/* Where it is. */
-unsigned spaces_number(unsigned cpu);
-uint64_t spaces_space(unsigned cpu);
 
 /*
  * The code that the rings' file is told: each block before it is first told to have run in an address space,

@@ -114,47 +114,6 @@ static void links_are_followed_unless_refused(void **state)
 	refused("loop", O_RDONLY, ELOOP);
 }
 
-static void whole_file_is_read_up_to_its_bound(void **state)
-{
-	size_t size = 0;
-	char *bytes;
-
-	(void)state;
-	put("file", "text");
-	bytes = base_read_file("file", 4, &size);
-	assert_non_null(bytes);
-	assert_int_equal(size, 4);
-	assert_string_equal(bytes, "text");
-	free(bytes);
-	errno = 0;
-	assert_null(base_read_file("file", 3, &size));
-	assert_int_equal(errno, EFBIG);
-	put("empty", "");
-	bytes = base_read_file("empty", 0, &size);
-	assert_non_null(bytes);
-	assert_int_equal(size, 0);
-	free(bytes);
-	assert_int_equal(truncate("empty", INT64_C(1) << 40), 0);
-	assert_null(base_read_file("empty", 100000, &size));
-	assert_int_equal(errno, EFBIG);
-	assert_int_equal(mkfifo("fifo", 0600), 0);
-	assert_null(base_read_file("fifo", 4, &size));
-	assert_int_equal(errno, ENOTSUP);
-}
-
-/* A file below /proc has size 0 and yet bytes. */
-static void file_without_a_size_is_read(void **state)
-{
-	size_t size = 0;
-	char *bytes = base_read_file("/proc/self/status", 65536, &size);
-
-	(void)state;
-	assert_non_null(bytes);
-	assert_true(size > 0);
-	assert_int_equal(strncmp(bytes, "Name:", 5), 0);
-	free(bytes);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,9 +123,6 @@ int main(void)
 						remove_folder),
 		cmocka_unit_test_setup_teardown(links_are_followed_unless_refused, make_folder,
 						remove_folder),
-		cmocka_unit_test_setup_teardown(whole_file_is_read_up_to_its_bound, make_folder,
-						remove_folder),
-		cmocka_unit_test(file_without_a_size_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
