@@ -1,12 +1,224 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* hwt: hardware trace, recorded and shown, with the options of FreeBSD's hwt(8). */
-#include "cmd/command.h"
+/* hwt: hardware trace, recorded and shown, with the options of FreeBSD's hwt(8). The command line. */
 #include "cmd/hwt.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/trace_args.h"
+
+#define BACKENDS "coresight, spe, pt, qemu"
+
+/* Bytes of a ring of the unit in software. */
+#define RING_LEAST UINT64_C(65536)
+#define RING_MOST  (UINT64_C(1) << 40)
+
+/* A number of bytes: 65536, 64K, 16M, 1G. */
+static const char *set_bytes(void *to, const char *value, const struct option_row *row)
+{
+	static const char units[] = "KMG";
+	uint64_t bytes;
+	const char *end = trace_read_number(value, &bytes), *unit = end && *end ? strchr(units, *end) : NULL;
+	const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+	(void)row;
+	if (!end || end[unit != NULL] || bytes > RING_MOST >> shift || bytes << shift < RING_LEAST ||
+	    (bytes << shift & ((bytes << shift) - 1)))
+		return "is not a power of two from 64K to 1024G";
+	*(uint64_t *)to = bytes << shift;
+	return NULL;
+}
+
+/* One range is looked at, and recorded: a second one must not go by without a word. */
+static const char *set_once(void *to, const char *value, const struct option_row *row)
+{
+	if (*(const char **)to)
+		return "is a second one: it can be given once here";
+	return options_set_text(to, value, row);
+}
+
+static const char *set_cpus(void *to, const char *value, const struct option_row *row)
+{
+	struct hwt_args *args = to;
+
+	(void)row;
+	args->cpu_list = value;
+	return trace_parse_cpus(value, args->cpus, TRACE_CPUS_MAX) ? TRACE_CPUS_WANTED : NULL;
+}
+
+static const char *set_view(void *to, const char *value, const struct option_row *row)
+{
+	static const char *const names[] = {
+		[HWT_VIEW_CALLS] = "calls",	    [HWT_VIEW_FOLDED] = "folded",
+		[HWT_VIEW_DURATIONS] = "durations", [HWT_VIEW_COVERAGE] = "coverage",
+		[HWT_VIEW_FUNCTIONS] = "functions",
+	};
+	struct hwt_args *args = to;
+
+	args->views++;
+	args->view = row->letter == 'g' ? HWT_VIEW_PACKETS : HWT_VIEW_RAW;
+	for (unsigned n = HWT_VIEW_CALLS; row->name && n <= HWT_VIEW_FUNCTIONS; n++)
+		if (strcmp(names[n], row->name) == 0)
+			args->view = n;
+	if (args->view != HWT_VIEW_FOLDED)
+		return NULL;
+	args->weight = value && strcmp(value, "time") == 0 ? FLOW_BY_TIME : FLOW_BY_INSTRUCTIONS;
+	return args->weight == FLOW_BY_TIME || !value || strcmp(value, "instructions") == 0
+		       ? NULL
+		       : "is neither time nor instructions";
+}
+
+#define AT(member) .to = offsetof(struct hwt_args, member)
+static const struct option_row rows[] = {
+	{ .help = "What is shown, by default a line for each run of instructions up to a branch:" },
+	{ NULL, 'g', NULL, "packets as the unit wrote them", set_view, .to = 0 },
+	{ NULL, 'r', NULL, "the unit's bytes, into the file that -w names", set_view, .to = 0,
+	  .instead = true },
+	{ "calls", 0, NULL, "calls as an indented tree, with how long they took", set_view, .to = 0,
+	  .instead = true },
+	{ "folded", 0, "[=UNIT]",
+	  "stacks and how many instructions (the default) or, with =time, nanoseconds were spent on each, "
+	  "for flame graphs",
+	  set_view, .to = 0, .instead = true },
+	{ "durations", 0, NULL, "how often each function was called and how long that took", set_view,
+	  .to = 0, .instead = true },
+	{ "coverage", 0, NULL, "how often each source line was run, as lcov's .info", set_view, .to = 0,
+	  .instead = true },
+	{ "functions", 0, NULL, "which functions were run, sorted", set_view, .to = 0, .instead = true },
+	{ NULL, 'o', "COLUMNS", "of: " FLOW_COLUMNS_ALL " (" FLOW_COLUMNS_USUAL ")", options_set_text,
+	  AT(columns) },
+	{ "json", 0, NULL, "a JSON object a line", options_set_flag, AT(json) },
+	{ .help = "Of what:" },
+	{ "last", 0, "N", "the last N branches of each CPU or thread", options_set_number, AT(last.count),
+	  .least = 1, .most = FLOW_LAST_MOST },
+	{ "before", 0, "FUNCTION",
+	  "and those before that function was entered: --calls --last 10000 --before panic", options_set_text,
+	  AT(last.before) },
+	{ NULL, 's', "CPUS", "only these: 0,2-5", set_cpus, .to = 0 },
+	{ NULL, 't', "THREAD", "only the thread with that index, where threads were traced",
+	  options_set_number, AT(thread), .most = UINT32_MAX },
+	{ NULL, 'P', "PID", "only this process", options_set_number, AT(pid), .most = UINT32_MAX },
+	{ NULL, 'i', "IMAGE", "with -f: a file name as shown, or 'kernel'", set_once, AT(image) },
+	{ NULL, 'f', "FUNCTION", "only that function of IMAGE", set_once, AT(function) },
+	{ NULL, 'c', "BACKEND", "only of this: " BACKENDS, options_set_text, AT(backend) },
+	{ "from", 0, "TIME",
+	  "only steps from TIME on: seconds since the first step, or with a unit: 250ms, 20us; ticks if the "
+	  "frequency is unknown",
+	  options_set_text, AT(from) },
+	{ "to", 0, "TIME", "only steps up to TIME, which is written as for --from", options_set_text,
+	  AT(to) },
+	{ .help = "Where code is found, beside what the recording tells:" },
+	{ NULL, 'R', "ROOT", "images are below this folder", options_set_text, AT(root) },
+	{ "elf", 0, "FILE[@BASE]", "an ELF file, moved by BASE: the kernel, a program; several times",
+	  options_set_list, AT(elf), .most = OPTIONS_WORDS },
+	{ "memory", 0, "FILE", "the machine's memory: a RAM file or a core", options_set_text, AT(snapshot) },
+	{ .help = "Where to:" },
+	{ NULL, 'w', "OUTPUT", "writes to this file instead of standard output; the recording, with -c",
+	  options_set_text, AT(output) },
+	{ NULL, 'b', "BYTES",
+	  "of a CPU's buffer when recording: a power of two from 64K to 1024G (16M); K, M and G may follow",
+	  set_bytes, AT(bytes) },
+	{ NULL },
+};
+
+static const struct options_syntax syntax = {
+	.forms = "ktrace hwt [OPTION]... [--last N [--before FUNCTION]] [-c BACKEND] [-i IMAGE -f FUNCTION] "
+		 "[-w OUTPUT] FILE\n"
+		 "ktrace hwt -c qemu -w OUTPUT [-b BYTES] [-i IMAGE -f FUNCTION] -- qemu-system-ARCH...",
+	.about = "Shows which instructions CPUs ran, as a trace unit (Intel PT, CoreSight, SPE, or the one "
+		 "in software for QEMU) has recorded it. FILE is a file of records, or of the rings of the "
+		 "unit in software. With -c qemu, runs QEMU with that unit and records all its CPUs.",
+	.lists = { rows },
+	.in_order = true,
+	.end = "Examples:\n"
+	       "  ktrace hwt --elf kernel.elf --calls --last 10000 --before panic branches.rings\n"
+	       "  ktrace hwt --calls -t 0 recording.ktrp\n"
+	       "  ktrace hwt -c qemu -w branches.rings -- qemu-system-x86_64 -kernel kernel.elf\n",
+};
+
+static int is_backend(const char *name)
+{
+	return strcmp(name, "coresight") == 0 || strcmp(name, "spe") == 0 || strcmp(name, "pt") == 0 ||
+	       strcmp(name, "qemu") == 0;
+}
+
+/* Bytes and packets are shown as they are. */
+static int reads_no_code(const struct hwt_args *args)
+{
+	return args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW;
+}
+
+/* What goes together. 0 or EXIT_USAGE. */
+static int check(const struct hwt_args *args, const struct options *line)
+{
+	struct flow_columns columns;
+	const char *why = NULL;
+
+	if (flow_columns_parse(&columns, args->columns ? args->columns : FLOW_COLUMNS_USUAL) != 0)
+		return command_bad_value(args->name, "-o", args->columns, FLOW_COLUMNS_ALL);
+	if (args->backend && !is_backend(args->backend))
+		return command_bad_value(args->name, "-c", args->backend, BACKENDS);
+	if (args->views > 1)
+		why = "one view at a time";
+	else if (!args->image != !args->function)
+		why = "-i and -f go together";
+	else if (args->last.count && (args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW))
+		why = "--last counts branches, which -g and -r do not look for";
+	else if (args->last.before && !args->last.count)
+		why = "--before says where --last N ends";
+	else if (args->columns && args->view != HWT_VIEW_COLUMNS)
+		why = "-o chooses columns of steps: not with another view";
+	else if (args->view == HWT_VIEW_RAW && !args->output)
+		why = "-r writes bytes: name a file with -w";
+	else if (args->json && (args->view == HWT_VIEW_RAW || args->view == HWT_VIEW_COVERAGE ||
+				args->view == HWT_VIEW_FOLDED || args->view == HWT_VIEW_PACKETS))
+		why = "--json is not for what has a format of its own";
+	else if (reads_no_code(args) && (args->elf.count || args->snapshot || args->root))
+		why = "-g and -r show what the unit wrote, without code: not with --elf, --memory or -R";
+	else if (reads_no_code(args) && (args->function || args->pid >= 0 || args->from || args->to))
+		why = "-g and -r show whole streams: -s, -t and -c choose among them, not -i, -f, -P, --from "
+		      "or --to";
+	else if (args->command && (args->elf.count || args->snapshot || args->root))
+		why = "--elf, --memory and -R say where code is found when a recording is shown";
+	else if (args->command && (!args->backend || !args->output))
+		why = "which backend, and where to? (-c qemu -w FILE)";
+	else if (args->command && (args->views || args->last.count || args->json || args->columns))
+		why = "first record, then show";
+	else if (args->command &&
+		 (args->cpu_list || args->thread >= 0 || args->pid >= 0 || args->from || args->to))
+		why = "all CPUs are recorded: choose when it is shown";
+	else if (!args->command && args->bytes)
+		why = "-b is the size of a buffer: for recording";
+	return why ? options_refuse(line, why) : 0;
+}
+
+/* -1: go on; otherwise the exit status, --help included. */
+static int parse(struct hwt_args *args, int argc, char **argv)
+{
+	struct options line = { .syntax = &syntax, .by = args->name, .to = args };
+	int status;
+
+	while ((status = options_parse(&line, argc, argv)) == OPTIONS_WORD && optind < argc && !args->path)
+		args->path = argv[optind++]; /* options may follow it */
+	if (status >= 0)
+		return status;
+	if (args->path && optind < argc)
+		return options_refuse(&line, "one file at a time");
+	if (!args->path && optind == argc)
+		return options_refuse(&line, status == OPTIONS_DASHES ? "which command?" : "which file?");
+	if (!args->path)
+		args->command = argv + optind;
+	status = check(args, &line);
+	if (!args->columns)
+		args->columns = FLOW_COLUMNS_USUAL;
+	return status ? status : -1;
+}
 
 static int run_hwt(int argc, char **argv)
 {
 	struct hwt_args args = { .name = argv[0], .thread = -1, .pid = -1 };
-	int status = hwt_args_parse(&args, argc, argv);
+	int status = parse(&args, argc, argv);
 
 	if (status >= 0)
 		return status;

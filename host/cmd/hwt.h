@@ -36,9 +36,6 @@ struct hwt_args {
 	char **command;		 /* to be run and recorded; NULL: none */
 };
 
-/* -1: go on; otherwise the exit status, --help included. */
-int hwt_args_parse(struct hwt_args *args, int argc, char **argv);
-
 /* The recording that `ktrace hwt` looks at: opened, narrowed down, and what is missing of it told. */
 
 /* 0, or an exit status after a message. */

@@ -6,7 +6,6 @@
 
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "cmd/trace_with.h"
 #include "base/escape.h"
 
 /* Paths in it are the recording's. */

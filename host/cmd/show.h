@@ -29,9 +29,4 @@ int show_symbols_open(struct symbols **symbols, const char *elf, const struct kt
 /* `symbols` may be NULL. 0, or KTREAD_E_ABSENT with nothing written: the trace has none. */
 int show_registers(const struct ktread *trace, struct symbols *symbols, struct base_output *out);
 
-/* ktrace show --svg: a window of the trace as a picture. */
-
-/* From args->since to args->until, into the file `to`. Returns the exit status. */
-int show_window(struct trace_args *args, const char *to);
-
 #endif

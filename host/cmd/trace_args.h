@@ -121,6 +121,16 @@ void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trac
 /* Does it ask for less than all events? */
 int trace_args_filtered(const struct trace_args *args);
 
+/* --with FILE: what processes asked of the kernel, or which code ran, beside the kernel's own trace. */
+
+struct flow;
+
+/* 0, or an exit status after a message. */
+int trace_with(const struct trace_args *args, struct ktread *trace);
+
+/* Adds "FILE" or "FILE@BASE" to the images. 0, or an exit status after a message signed `name`. */
+int trace_add_elf(const char *name, struct flow *flow, const char *word);
+
 /* Says that trace_parse_ticks() refused the value; returns EXIT_USAGE. */
 int trace_bad_time(const char *name, const char *option, const char *value, uint64_t frequency);
 /* Message for a failed write (quiet for a pipe nobody reads any more); returns EXIT_BAD_INPUT, 0 if error is

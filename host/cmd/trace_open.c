@@ -18,7 +18,6 @@
 #include "cmd/command.h"
 #include "cmd/foreign_calls.h"
 #include "cmd/trace_args.h"
-#include "cmd/trace_with.h"
 #include "base/machine.h"
 
 static int mark_events(const struct ktread *trace, const char *pattern, uint8_t *map)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "cmd/trace_with.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +12,7 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 #include "flow/beside.h"
+#include "flow/flow.h"
 #include "ktrx/hwt_unit.h"
 
 #define APART 50u /* clocks that differ by more than one part in so many are not the same */

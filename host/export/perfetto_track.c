@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/perfetto_track.h"
+#include "export/perfetto.h"
 
 #include <stdio.h>
 #include <stdlib.h>

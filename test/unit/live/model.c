@@ -15,7 +15,6 @@
 
 #include "ktrx/slot.h"
 #include "live/live.h"
-#include "live/model.h"
 #include "unit/support/script.h"
 
 #define MS	    UINT64_C(1000000)
