@@ -183,10 +183,13 @@ static int say_outcome(const struct record_command *command, const struct record
 		command_message(command->name,
 				"%u processes gained privileges, and are not recorded from there on",
 				record_became_privileged());
+	if (record_without_memory() > 0)
+		command_message(command->name, "out of memory: %u threads were not recorded, and ran on",
+				record_without_memory());
 	if (error)
 		command_message(command->name, "%s: %s", outcome->what,
 				reason(error, outcome->what == command->plan.path));
-	return error || *record_sink_troubles() ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+	return error || *record_sink_troubles() || record_without_memory() ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
 static int record(const struct record_command *command, char **argv)

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/grow.h"
 #include "record/content.h"
 #include "record/registers.h"
 
@@ -20,11 +19,16 @@
 	 PTRACE_O_TRACEVFORK)
 #define CALL_STOP (SIGTRAP | 0x80)
 
-static unsigned became_privileged;
+static unsigned became_privileged, without_memory;
 
 unsigned record_became_privileged(void)
 {
 	return became_privileged;
+}
+
+unsigned record_without_memory(void)
+{
+	return without_memory;
 }
 
 /* ---- Coming and going -------------------------------------------------------------------------- */
@@ -289,6 +293,7 @@ static void see(pid_t tid, int status)
 	if (!thread)
 		thread = adopt(tid, NULL);
 	if (!thread) {
+		without_memory += record_proc_process(tid) != 0;
 		ptrace(PTRACE_DETACH, tid, NULL, NULL);
 		return;
 	}
@@ -307,15 +312,17 @@ static void see(pid_t tid, int status)
 /*
  * wait() reports the first thread in the kernel's list that has stopped. A busy thread stops again soon. If
  * each thread went on as soon as it is reported, those later in the list would hardly ever be reported. So
- * the reports of all threads that have stopped are collected before any of them goes on.
+ * the reports of all threads that have stopped are collected before any of them goes on. Room for them is not
+ * allocated: recording must not end for lack of memory. A thread without room is reported in the next turn.
  */
+#define TURN_MOST 65536u
+
 struct report {
 	pid_t tid; /* 0: out of date */
 	int status;
 };
 
-static struct report *turn;
-static uint32_t turn_room;
+static struct report turn[TURN_MOST];
 static size_t turn_reports;
 
 /* Another thread has called exec and has taken this one's number: its own stop is out of date. */
@@ -329,12 +336,8 @@ static void discard_stop(pid_t tid)
 /* Returns 0 or a positive errno: ECHILD if there is nothing to report. `options` are those of waitpid(). */
 static int collect_report(int options)
 {
-	struct report *grown = base_grow(turn, &turn_room, turn_reports + 1, sizeof(*turn));
 	struct report report;
 
-	if (!grown)
-		return ENOMEM;
-	turn = grown;
 	report.tid = waitpid(-1, &report.status, __WALL | options);
 	if (report.tid <= 0)
 		return report.tid < 0 ? errno : ECHILD;
@@ -351,7 +354,7 @@ static int collect_turn(void)
 
 	turn_reports = 0;
 	error = collect_report(0);
-	while (!error && record_threads() > 1 && collect_report(WNOHANG) == 0)
+	while (!error && record_threads() > 1 && turn_reports < TURN_MOST && collect_report(WNOHANG) == 0)
 		continue;
 	return error;
 }
@@ -385,9 +388,6 @@ void record_tracer_run(void (*attend)(void), pid_t command, int *status)
 			attend();
 		}
 	}
-	free(turn);
-	turn = NULL;
-	turn_room = 0;
 	/* Whoever is left is unknown to the kernel: sinks are closed with the last of them. */
 	while (record_threads() > 0)
 		record_thread_remove(record_thread_next(NULL));

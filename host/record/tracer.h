@@ -34,6 +34,9 @@ void record_tracer_run(void (*attend)(void), pid_t command, int *status);
 /* How many became privileged, and were let go for that. */
 unsigned record_became_privileged(void);
 
+/* How many threads, of new processes too, were let go because there was no memory for them. */
+unsigned record_without_memory(void);
+
 /* A thread that is stopped where a system call begins or returns. */
 
 /* Records it. True where the call is an exec that begins. */
