@@ -334,7 +334,7 @@ static int carry_out(const struct control *control, struct ktread *trace, struct
 		return status == REQUESTS_E_TEXT ? EXIT_USAGE : EXIT_BAD_INPUT;
 	}
 	if (info->form != KTREAD_FORM_RAM) {
-		command_message(control->name, "%s: is not the RAM file of a guest: nobody would answer",
+		command_message(control->name, "%s: is not the RAM file of a guest: no guest would answer",
 				control->path);
 		return EXIT_BAD_INPUT;
 	}

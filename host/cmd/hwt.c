@@ -108,7 +108,7 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(from) },
 	{ "to", 0, "TIME", "only steps up to TIME, which is written as for --from", options_set_text,
 	  AT(to) },
-	{ .help = "Where code is found, beside what the recording tells:" },
+	{ .help = "Where code is found, beside what the recording contains:" },
 	{ NULL, 'R', "ROOT", "images are below this folder", options_set_text, AT(root) },
 	{ "elf", 0, "FILE[@BASE]", "an ELF file, moved by BASE: the kernel, a program; several times",
 	  options_set_list, AT(elf), .most = OPTIONS_WORDS },

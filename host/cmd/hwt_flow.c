@@ -214,7 +214,7 @@ int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow)
 	if (!is_narrowed(args))
 		return 0;
 	if (args->pid >= 0 && !flow->tells_processes)
-		command_message(args->name, "%s: nothing in it tells which process ran", args->path);
+		command_message(args->name, "%s: nothing in it records which process ran", args->path);
 	else
 		command_message(args->name, "%s: nothing in it is as asked for", args->path);
 	return EXIT_BAD_INPUT;

@@ -88,7 +88,7 @@ static const struct option_row rows[] = {
 	{ NULL, 'R', NULL, "time since the record before", options_set_flag, AT(options.relative) },
 	{ NULL, 'r', NULL, "modes, users, groups and dates in structs in words", options_set_flag,
 	  AT(options.resolve) },
-	{ NULL, 'S', NULL, "numbers of system calls behind their names", options_set_flag,
+	{ NULL, 'S', NULL, "numbers of system calls after their names", options_set_flag,
 	  AT(options.numbers) },
 	{ NULL, 's', NULL, "no data", options_set_flag, AT(options.no_data) },
 	{ NULL, 'T', NULL, "time since 1970", options_set_flag, AT(options.absolute) },

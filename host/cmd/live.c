@@ -103,7 +103,8 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrace live [OPTION]... [FILE]",
 	.about = "Shows what a running guest does: its CPUs, events a second, threads that wait, the newest "
-		 "events. FILE is the file behind its RAM; without it, the newest one that 'ktrace run' has "
+		 "events. FILE is the file that holds its RAM; without it, the newest one that 'ktrace run' "
+		 "has "
 		 "made here. Waits for a guest that is not there yet, or has ended, to come back.",
 	.lists = { rows },
 	.end = "Keys of the screen: q or Ctrl-C ends, e, c and p ask for a filter of events, CPUs or a "

@@ -29,7 +29,7 @@ struct wanted {
 static const struct option_row rows[] = {
 	{ "transport", 0, CAPTURE_TRANSPORTS, "how the trace leaves the guest (ram)", options_set_choice,
 	  AT(transport) },
-	{ "ram", 0, "FILE", "file behind the guest's RAM (ktrace.ram); read it with ktrace extract",
+	{ "ram", 0, "FILE", "file that holds the guest's RAM (ktrace.ram); read it with ktrace extract",
 	  options_set_text, AT(ram) },
 	{ "memory", 0, "SIZE", "size of the guest's RAM, printed as -m (128M)", options_set_text,
 	  AT(memory) },

@@ -76,7 +76,7 @@ static const char *set_process(void *to, const char *value, const struct option_
 static const struct option_row rows[] = {
 	{ NULL, 'f', "FILE", "where to; " USUAL_FILE " if not given. It is made anew, mode 0600",
 	  options_set_text, AT(plan.path) },
-	{ NULL, 'a', NULL, "goes behind what FILE holds, which must be a trace of your own", options_set_flag,
+	{ NULL, 'a', NULL, "append to what FILE holds, which must be a trace of your own", options_set_flag,
 	  AT(plan.append) },
 	{ NULL, 'i', NULL, "processes that are made by it are recorded, too", options_set_flag,
 	  AT(plan.inherit) },
@@ -164,8 +164,7 @@ static const char *reason(int error, bool of_file)
 	case EINVAL:
 		return of_file ? "holds something else than a trace" : strerror(error);
 	case EPERM:
-		return of_file ? "belongs to somebody else"
-			       : "belongs to somebody else, or is traced already";
+		return of_file ? "belongs to another user" : "belongs to another user, or is traced already";
 	case ESRCH:
 		return "there is none";
 	default:

@@ -43,7 +43,8 @@ static const struct option_row rows[] = {
 	{ "subtract-cost", 0, NULL, "times without what the events shown before have cost their CPU",
 	  options_set_flag, AT(subtract) },
 	{ "follow", 0, NULL,
-	  "go on with what a running guest records, until it ends or Ctrl-C; FILE is the one behind its RAM",
+	  "go on with what a running guest records, until it ends or Ctrl-C; FILE is the one that holds its "
+	  "RAM",
 	  options_set_flag, AT(follow) },
 	{ "from", 0, "TIME", "only events from TIME on, as --since", options_set_text, AT(args.since) },
 	{ "to", 0, "TIME", "only events up to TIME, as --until", options_set_text, AT(args.until) },

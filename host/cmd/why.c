@@ -71,7 +71,7 @@ static const struct options_syntax syntax = {
 	.about = "Says what is wrong with a machine: who waits for whom, what spins, what never came. First "
 		 "the verdict, then what it rests on. FILE as for 'ktrace show'; without it, ktrace.ktrx, "
 		 "which is what 'ktrace run' leaves. Exit status: 0 nothing is wrong, 10 something is, 11 "
-		 "that cannot be told.",
+		 "that is not known.",
 	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
 		   trace_calls_options },
 	.end = "Examples:\n"

@@ -29,7 +29,7 @@ static void examine_linked(struct findings *report, const struct capture_kernel 
 		findings_set_certain(report, FINDING_CERTAIN);
 	} else {
 		findings_add(report, FINDING_NOTE, "linked in",
-			     "the file has no symbols, so it does not tell whether ktrace is in it");
+			     "the file has no symbols, so it does not show whether ktrace is in it");
 	}
 }
 
@@ -41,7 +41,7 @@ static void examine_build_id(struct findings *report, const struct patient *pati
 
 	if (!kernel->build_id_size)
 		findings_add(report, FINDING_DARK, "build id",
-			     "the file has none to tell builds apart by: ld --build-id");
+			     "the file has none, so that builds cannot be distinguished: ld --build-id");
 	else if (!info || !info->build_id_size)
 		return; /* told with the views */
 	else if (info->build_id_size == kernel->build_id_size &&

@@ -90,7 +90,7 @@ static const struct advice advice[MISTAKES] = {
 				   "KTRACE(syscall, exit, nr, result);", true },
 	[MISTAKE_RELEASE] = { "lock.release",
 			      "by a thread that does not hold the lock, the first is of %s: a lock that is "
-			      "handed on, as a scheduler's or a semaphore, is not to be told",
+			      "handed on, as a scheduler's or a semaphore, must not be recorded",
 			      "around a lock that is taken", "leave out the hooks of this lock", false },
 	[MISTAKE_CONTEND] = { "lock.contend",
 			      "followed by neither lock.acquire nor lock.fail of that lock before the thread "
@@ -110,7 +110,7 @@ static const struct advice advice[MISTAKES] = {
 				 true },
 	[MISTAKE_WAIT_LEFT] = { "locks",
 				"that a thread waits for a lock by the kernel's table and has been in user "
-				"mode since, the first for %s: the wait has ended, and no hook told that",
+				"mode since, the first for %s: the wait has ended, and no hook recorded that",
 				"after the wait: where the thread got the lock; where it gave up",
 				"ktrace_acquire(lock, by); … ktrace_lock_give_up(by);", false },
 	[MISTAKE_OWNER] = { "locks",

@@ -195,7 +195,7 @@ static int sections_compare(struct sections_report *report, const char *elf,
 
 /*
  * Events and settings are rows that a linker gathers. A linker script may throw them away, or put them where
- * they do not survive: behind the image's end, or among what start code clears. What the guest's memory has
+ * they do not survive: after the image's end, or among what start code clears. What the guest's memory has
  * of them decides; without a trace, where they lie.
  */
 
@@ -288,7 +288,7 @@ static bool say_place(struct findings *report, const struct capture_kernel *kern
 			     "the section lies in no segment that is loaded: put it between those that are");
 	else if (kernel->image_end && section->address >= kernel->image_end)
 		findings_add(report, FINDING_WRONG, part->name,
-			     "0x%" PRIx64 " is behind the image's end, 0x%" PRIx64
+			     "0x%" PRIx64 " is after the image's end, 0x%" PRIx64
 			     ", where the kernel hands out memory: name the section before that symbol",
 			     section->address, kernel->image_end);
 	else
@@ -342,7 +342,7 @@ static bool examine_object(struct findings *report, const struct capture_kernel 
 			     object->address);
 	else if (kernel->image_end && object->address >= kernel->image_end)
 		findings_add(report, FINDING_WRONG, name,
-			     "0x%" PRIx64 " is behind the image's end, 0x%" PRIx64
+			     "0x%" PRIx64 " is after the image's end, 0x%" PRIx64
 			     ", where the kernel hands out memory",
 			     object->address, kernel->image_end);
 	else if (*cleared_by(kernel, object, cleared))

@@ -143,7 +143,7 @@ static void examine_heartbeats(struct findings *report, const struct facts *fact
 	if (never)
 		findings_add(report, FINDING_DARK, "heartbeats",
 			     "%" PRIu32 " of %" PRIu32
-			     " CPUs at work never had one: ktrace_heartbeat(pc) goes into the tick of each",
+			     " busy CPUs never had one: ktrace_heartbeat(pc) goes into the tick of each",
 			     never, online);
 	else
 		findings_add(report, FINDING_OK, "heartbeats", "a second, by CPU: %s%s",
@@ -291,7 +291,7 @@ int examine_order(struct findings *report, const struct patient *patient, struct
 			     found.before, found.pairs);
 	} else if (found.kept || (us > 0 && differ < IN_STEP_US)) {
 		findings_add(report, FINDING_OK, "order",
-			     "clocks are in step as far as the trace tells: %" PRIu64 " of %" PRIu64
+			     "clocks are in step as far as the trace shows: %" PRIu64 " of %" PRIu64
 			     " effects seem to come before their cause, by less than can be measured",
 			     found.before, found.pairs);
 		findings_set_certain(report, FINDING_LIKELY);

@@ -84,7 +84,7 @@ static const struct view views[] = {
 	  "deadlocks: who holds what and waits for whom", HOOK(KTRX_HOOK_LOCK) },
 	{ "lock-owner", "before waiting for a lock whose holder is not known",
 	  "ktrace_contend(lock, name, KTRACE_BY_CPU, KTRACE_NOBODY);",
-	  "0 would be CPU 0 or thread 0, and a deadlock be told of those", UNTOLD },
+	  "0 means CPU 0 or thread 0, and a deadlock would name those", UNTOLD },
 	{ "lock-give-up", "where a wait for a lock ends without it", "ktrace_lock_give_up(KTRACE_BY_CPU);",
 	  "without it a try that was given up looks like a wait that never ends", UNTOLD },
 	{ "ipi", "before another CPU is interrupted, and there",
@@ -100,7 +100,8 @@ static const struct view views[] = {
 	{ "space", "the switch of address spaces", "ktrace_space(id);", "whose memory a CPU looks at",
 	  HOOK(KTRX_HOOK_SPACE) },
 	{ "priority", "thread creation, a change of priority", "ktrace_thread_priority(id, priority);",
-	  "priority inversions; without it a thread that waits for one of lower priority is told to starve",
+	  "priority inversions; without it a thread that waits for one of lower priority is reported to "
+	  "starve",
 	  FACT(VIEW_PRIORITY) },
 	{ "stacks", "thread creation", "ktrace_thread_stack(id, low, high);", "stack overflows",
 	  FACT(VIEW_STACKS) },

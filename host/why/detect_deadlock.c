@@ -109,7 +109,8 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 		finding_evidence(&finding->base, "  %s does not take it: interrupts are off there", to);
 		return;
 	case WHY_EDGE_TURN:
-		finding_evidence(&finding->base, "%s could run%s, but CPU %" PRIu32 " is kept by who has it",
+		finding_evidence(&finding->base,
+				 "%s could run%s, but the thread on CPU %" PRIu32 " does not give it up",
 				 from, since, edge->to);
 		return;
 	case WHY_EDGE_RUNS:
@@ -321,13 +322,14 @@ static void list_behind(const struct context *context, struct why_finding *findi
 		if (stuck[n] != BEHIND)
 			continue;
 		say_party(context, n, party, sizeof(party));
-		if (shown == BEHIND_MOST || length + strlen(party) + sizeof("behind them: , ") > sizeof(line))
+		if (shown == BEHIND_MOST ||
+		    length + strlen(party) + sizeof("waiting for them: , ") > sizeof(line))
 			more++;
 		else
 			why_say(line + length, sizeof(line) - length, "%s%s", shown++ ? ", " : "", party);
 	}
 	if (shown)
-		finding_evidence(&finding->base, "behind them: %s", line);
+		finding_evidence(&finding->base, "waiting for them: %s", line);
 	if (more)
 		finding_evidence(&finding->base, "  and %" PRIu32 " more", more);
 }

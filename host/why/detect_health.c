@@ -307,7 +307,7 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	finding_say(finding->base.what,
 		    "nothing to do: %" PRIu32 " of %" PRIu32 " CPUs idle, no thread waits long for one",
 		    health->idle, health->cpus);
-	finding_evidence(&finding->base, "of %s the CPUs were at work for %u %%, with %" PRIu64 " switches",
+	finding_evidence(&finding->base, "of %s the CPUs were busy for %u %%, with %" PRIu64 " switches",
 			 say_window(evidence, health, window, sizeof(window)), busy, health->switches);
 	if (health->waiting == 1)
 		finding_evidence(&finding->base, "1 thread sleeps%s",
@@ -319,14 +319,14 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	why_slow_explain(evidence, finding);
 	if (rests->count)
 		finding_evidence(&finding->base, "threads that wait%s without a timeout:",
-				 evidence->times_told ? "" : ", as far as is told,");
+				 evidence->times_told ? "" : ", as far as is known,");
 	list_rests(evidence, rests, finding);
 	say_missing(evidence, health, finding);
 	if (!finding->base.advice[0] && !is_long)
 		finding_say(finding->base.advice, "a longer trace: this one covers %s",
 			    why_say_ticks(evidence, evidence->window, window, sizeof(window)));
 	if (!finding->base.advice[0] && !all)
-		finding_say(finding->base.advice, "a later look: a CPU is at work, and may go on with that");
+		finding_say(finding->base.advice, "a later look: a CPU is busy, and may stay so");
 	if (!finding->base.advice[0] && *say_open(evidence, health, open, missing, sizeof(missing)))
 		finding_say(finding->base.advice, "%s", missing);
 	return 0;
@@ -384,8 +384,8 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding->base.partial = evidence->most_beats == 0 || !is_whole(evidence, health);
-	finding_say(finding->base.what, "all get on: %" PRIu32 " CPUs at work for %u %% of %s", health->cpus,
-		    busy, say_window(evidence, health, window, sizeof(window)));
+	finding_say(finding->base.what, "all CPUs make progress: %" PRIu32 " CPUs busy for %u %% of %s",
+		    health->cpus, busy, say_window(evidence, health, window, sizeof(window)));
 	finding_evidence(&finding->base,
 			 "%" PRIu64 " switches; %" PRIu32 " thread%s for a CPU, none for more than %s",
 			 health->switches, health->runnable, health->runnable == 1 ? " waits" : "s wait",
@@ -394,7 +394,7 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
 	why_slow_explain(evidence, finding);
 	if (evidence->most_beats == 0)
 		finding_say(finding->base.advice,
-			    "ktrace_heartbeat(), which tells that it went on until this trace was taken");
+			    "ktrace_heartbeat(), which records that it ran on until this trace was taken");
 	else
 		say_missing(evidence, health, finding);
 	return 0;

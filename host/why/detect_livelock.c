@@ -87,7 +87,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	}
 	if (!told)
 		finding_say(finding->base.advice,
-			    "lock.acquire and lock.try, which would tell if a try succeeded: they are off");
+			    "lock.acquire and lock.try, which show whether a try succeeded: they are off");
 	return 0;
 }
 

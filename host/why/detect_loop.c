@@ -65,7 +65,7 @@ static int tell_faults(const struct why_evidence *evidence, struct why_findings 
 				 why_say_place(evidence, thread->fault_ip, where, sizeof(where)));
 	else
 		finding_say(finding->base.advice,
-			    "the field ip of mm.fault_enter, which tells one instruction from another");
+			    "the field ip of mm.fault_enter, which distinguishes the instructions");
 	if (thread->fault_how[0])
 		finding_evidence(&finding->base, "the kernel says of them: %s%s",
 				 why_say_name(thread->fault_how, "", 0, where, sizeof(where)),

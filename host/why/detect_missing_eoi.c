@@ -32,10 +32,9 @@ static void say(const struct why_evidence *evidence, const struct why_cpu *cpu, 
 	finding_say(finding->base.what,
 		    "CPU %" PRIu32 " gets no interrupts any more: %s was not ended at the controller",
 		    cpu->number, irq);
-	finding_evidence(
-		&finding->base,
-		"%s came %s before the end; its handler returned, and no irq.eoi tells that it is over", irq,
-		why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
+	finding_evidence(&finding->base,
+			 "%s came %s before the end; its handler returned, and no irq.eoi records its end",
+			 irq, why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 	if (interrupts->pc)
 		finding_evidence(&finding->base, "it interrupted %s at %s",
 				 why_say_running(evidence, cpu, thread, sizeof(thread)),

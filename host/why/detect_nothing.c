@@ -41,8 +41,9 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 			    " ring%s, and what happened last may stand there",
 			    evidence->cut, evidence->cut == 1 ? " lacks its end" : "s lack their ends");
 	else if (!why_tells(evidence))
-		finding_say(finding->base.what, "this trace does not tell what CPUs and threads do: no hook "
-						"is called, and no event has a name that is known");
+		finding_say(finding->base.what,
+			    "this trace does not record what CPUs and threads do: no hook "
+			    "is called, and no event has a name that is known");
 	else if (evidence->end - evidence->alive >= why_ms(evidence, WHY_STANDS_MS) &&
 		 evidence->end > evidence->alive)
 		finding_say(

@@ -279,7 +279,7 @@ static void say_head(const struct why_evidence *evidence, struct why_finding *fi
 			    one->rest->behind == 1 ? " waits" : "s wait");
 		return;
 	case FREE:
-		finding_say(finding->base.what, "%s, which nobody holds any more", rest);
+		finding_say(finding->base.what, "%s, which is not held any more", rest);
 		return;
 	case HOLDS:
 		finding_say(finding->base.what, "%s, and holds lock %s", rest,
@@ -397,13 +397,14 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 	if (!one->rest->told) {
 		finding->base.partial = true;
 		finding_say(finding->base.advice,
-			    "the hook ktrace_block(), which tells whether a sleep ends by itself");
+			    "the hook ktrace_block(), which records whether a sleep ends by itself");
 	} else if (!tells_times(evidence, one->rest)) {
-		finding_say(finding->base.advice, "sleeps that end at a time: ktrace_block() has told "
-						  "of none (KTRX_WAIT_TIME, or a deadline)");
+		finding_say(finding->base.advice, "sleeps that end at a time: ktrace_block() has recorded "
+						  "none (KTRX_WAIT_TIME, or a deadline)");
 	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_tells_nobody(evidence)) {
-		finding_say(finding->base.advice, "the event sched.wake_nobody, which tells a wakeup that "
-						  "came too early from one that did not come");
+		finding_say(finding->base.advice,
+			    "the event sched.wake_nobody, which distinguishes a wakeup that "
+			    "came too early from one that did not come");
 	} else if (finding->base.certain == FINDING_POSSIBLE) {
 		finding_say(finding->base.advice, "what should wake it: that may rightly have gone quiet");
 	}

@@ -108,7 +108,8 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 			 "the last %" PRIu32 " times that it was interrupted it was at 0x%" PRIx64
 			 " to 0x%" PRIx64,
 			 places->count, places->lowest, places->highest);
-	finding_evidence(&finding->base, "it did nothing else that is told, and ran for %s of the last %s",
+	finding_evidence(&finding->base,
+			 "it did nothing else that is recorded, and ran for %s of the last %s",
 			 why_say_ticks(evidence, thread->ran, ticks, sizeof(ticks)),
 			 why_say_ticks(evidence, evidence->window, place, sizeof(place)));
 	if (user)

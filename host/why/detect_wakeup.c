@@ -2,7 +2,7 @@
 /*
  * Wakeups that are missing: threads that wait for each other to be woken. Of each group the one that has
  * slept longest is the one that was left asleep, as the others ran after it and should have woken it; unless
- * the newest wakeup of one came when it was on its way to sleep, and met nobody.
+ * the newest wakeup of one came when it was on its way to sleep, and found no thread asleep.
  */
 #include <inttypes.h>
 
@@ -99,7 +99,7 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 		if (!group[n].told) {
 			finding->base.partial = true;
 			finding_say(finding->base.advice,
-				    "the hook ktrace_block(), which tells whether a sleep ends by itself");
+				    "the hook ktrace_block(), which records whether a sleep ends by itself");
 			return FINDING_POSSIBLE;
 		}
 		if (!why_is_whole_since(evidence, group[n].queue->first)) {
@@ -140,10 +140,10 @@ static void tell_race(const struct why_evidence *evidence, struct why_finding *f
 	finding_say(finding->base.what, "%s missed its wakeup: it went to sleep on %s %s after that", who,
 		    what, before);
 	if (queue->nobody_ip)
-		finding_evidence(&finding->base, "%s woke %s and met nobody, in %s", by, what,
+		finding_evidence(&finding->base, "%s woke %s and found no thread asleep, in %s", by, what,
 				 why_say_call(evidence, queue->nobody_ip, where, sizeof(where)));
 	else
-		finding_evidence(&finding->base, "%s woke %s and met nobody", by, what);
+		finding_evidence(&finding->base, "%s woke %s and found no thread asleep", by, what);
 	finding_evidence(&finding->base,
 			 "%s did nothing since but go to sleep: it had looked before that, and did not again",
 			 who);
@@ -159,8 +159,9 @@ static void tell_lost(const struct why_evidence *evidence, struct why_finding *f
 		    why_say_object(evidence, sleeper->queue->address, what, sizeof(what)),
 		    say_ago(evidence, sleeper->since, ago, sizeof(ago)));
 	if (!finding->base.partial && !why_tells_nobody(evidence))
-		finding_say(finding->base.advice, "the event sched.wake_nobody, which tells a wakeup that "
-						  "came too early from one that did not come");
+		finding_say(finding->base.advice,
+			    "the event sched.wake_nobody, which distinguishes a wakeup that "
+			    "came too early from one that did not come");
 }
 
 /* Of those that others wait for, the one that has slept longest. */

@@ -292,8 +292,8 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 	put_threads(out, evidence, all);
 	if (evidence->left_out)
 		base_output_format(out,
-				   "%" PRIu64 " events, rows and orders of locks are left out: no more than "
-				   "%u threads, %u CPUs and %u orders are told apart\n",
+				   "%" PRIu64 " events, rows and orders of locks are left out: at most "
+				   "%u threads, %u CPUs and %u orders of locks are kept\n",
 				   evidence->left_out, WHY_THREADS, WHY_CPUS, KEYED_MAX);
 }
 

@@ -96,7 +96,7 @@ const char *why_say_call(const struct why_evidence *evidence, uint64_t address, 
 	int found = -1;
 
 	if (address == 0)
-		return why_say(buffer, size, "a place that is not told");
+		return why_say(buffer, size, "a place that is not known");
 	if (why_side_has_name(evidence, address))
 		found = symbols_find_call(evidence->symbols, address, &symbol);
 	return say_symbol(address, found, &symbol, buffer, size);

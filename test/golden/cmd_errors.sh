@@ -121,9 +121,9 @@ for value in -1 -0.5 nan x; do
 	says 2 '-A' ktrdump -r -A $value -M v2.ktrx
 done
 
-says 1 'nobody would answer' ktrace control v2.ktrx -sched --timeout 1s
-says 1 'nobody would answer' ktrace control --timeout 1s v2.ktrx -- -sched
-says 1 'nobody would answer' ktrace control -- v2.ktrx -sched.switch
+says 1 'no guest would answer' ktrace control v2.ktrx -sched --timeout 1s
+says 1 'no guest would answer' ktrace control --timeout 1s v2.ktrx -- -sched
+says 1 'no guest would answer' ktrace control -- v2.ktrx -sched.switch
 says 2 '--timeout' ktrace control v2.ktrx -sched --timeout x
 says 2 'unrecognized option' ktrace control v2.ktrx --frobnicate
 says 1 'No such file' timeout 20 ktrace control -

@@ -84,7 +84,7 @@ sed -i 's/\(\.bss *:\)/end = .; \1/' "$tmp/behind/kernel.ld"
 check "a linker script builds that ends too early" build behind
 doctor -- $virt "$tmp/behind/build/kernel.elf"
 equal "which is wrong" 10 "$status"
-reported wrong ktrace_events "behind the image's end"
+reported wrong ktrace_events "after the image's end"
 
 # shellcheck disable=SC2086
 doctor --seconds 5 -- $no_ktrace

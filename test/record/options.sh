@@ -102,7 +102,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
 	equal "set-id: nothing of it is recorded" 1 "$(lines "$tmp/nobody/t" CALL)"
 	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" -p $$ >"$tmp/out" 2>"$tmp/err"
 	equal "somebody else's process: status" 1 "$?"
-	said "belongs to somebody else"
+	said "belongs to another user"
 else
 	skip "set-id programs" "only root can make one"
 fi

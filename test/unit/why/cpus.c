@@ -603,7 +603,7 @@ static void a_sleep_with_a_spinlock(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("thread 5 (worker) went to sleep on CPU 1 holding the spinlock aye (0x1000)");
 	why_says("in 0x100050");
-	why_says("on CPU 0, spins for that lock for 400.0 ms, in a place that is not told");
+	why_says("on CPU 0, spins for that lock for 400.0 ms, in a place that is not known");
 }
 
 /* It is not the thread that wants the lock which has it. */

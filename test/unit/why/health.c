@@ -84,7 +84,7 @@ static void a_sleeper_without_a_past_leaves_it_open(void **state)
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	sleeps_since(10 * MS);
 	is_idle(FINDING_LIKELY, false);
-	why_says("threads that wait, as far as is told, without a timeout:");
+	why_says("threads that wait, as far as is known, without a timeout:");
 	why_says("thread 5 (worker) has waited 4.99 s on jobs (0x1000)");
 }
 

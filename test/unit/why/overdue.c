@@ -143,8 +143,8 @@ static void without_times_an_event_may_be_a_time(void **state)
 	irq_goes_on(last + 50);
 	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
 	is_overdue(FINDING_POSSIBLE);
-	why_says("ktrace_block() has told of none");
-	why_says("threads that wait, as far as is told, without a timeout:");
+	why_says("ktrace_block() has recorded none");
+	why_says("threads that wait, as far as is known, without a timeout:");
 }
 
 static void a_clockwork_whose_interrupt_stays_away_is_possibly_overdue(void **state)
@@ -448,7 +448,7 @@ static void a_lock_that_nobody_holds_is_possibly_overdue(void **state)
 	waiter->owner = WAKER + 1;
 	why_holds(waker_lives(), 0x3000, MS);
 	is_overdue(FINDING_POSSIBLE);
-	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000), which nobody holds any more");
+	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000), which is not held any more");
 }
 
 /* A kernel that tells who had a lock when a wait began, but never when one is taken. */

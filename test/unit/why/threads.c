@@ -279,7 +279,7 @@ static void a_wakeup_that_met_nobody(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
 	why_says("thread 5 (worker) missed its wakeup");
-	why_says("thread 6 (client) woke jobs (0x1000) and met nobody, in 0x77");
+	why_says("thread 6 (client) woke jobs (0x1000) and found no thread asleep, in 0x77");
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
 }
 
@@ -731,7 +731,7 @@ static void events_that_mean_nothing_here(void **state)
 	script_event(OTHER, 1 * MS, 0, WORKER);
 	script_event(OTHER, 1000 * MS, 0, WORKER);
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
-	why_says("this trace does not tell what CPUs and threads do");
+	why_says("this trace does not record what CPUs and threads do");
 	why_says("ktrace doctor");
 }
 
