@@ -22,7 +22,6 @@
 #include "ktrx/slot.h"
 
 #define PAIRS_KEYS KEYED_WORDS
-#define PAIRS_OPEN KEYED_MAX /* under way at once; beginnings beyond are left out and counted */
 
 enum pairs_by {
 	PAIRS_BY_OWNER, /* the thread that fires it; in interrupts, and where no thread runs, the CPU */

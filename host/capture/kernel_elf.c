@@ -218,10 +218,8 @@ static void take_section(struct capture_kernel *kernel, Elf *elf, const GElf_Shd
 					       : strcmp(name, "ktrace_settings") == 0 ? &kernel->settings
 										      : NULL;
 
-	if (strcmp(name, ".bss") == 0) {
+	if (strcmp(name, ".bss") == 0)
 		kernel->bss.section = section->sh_addr;
-		kernel->bss.section_size = section->sh_size;
-	}
 	if (taken && section->sh_type == SHT_PROGBITS)
 		*taken = (struct capture_kernel_section){
 			.size = section->sh_size,

@@ -27,7 +27,7 @@ struct capture_kernel_section {
 struct capture_kernel_bss {
 	uint64_t start, stop;		    /* symbols; 0: there is none */
 	const char *start_name, *stop_name; /* which of their usual names; NULL: none */
-	uint64_t section, section_size;	    /* address and size of .bss; 0: there is none */
+	uint64_t section;		    /* address of .bss; 0: there is none */
 };
 
 /* Objects of the library that are complete as linked: kernel/core/state.c. */

@@ -11,7 +11,7 @@
 
 #include "base/output.h"
 
-#define SVG_COLOURS 8u /* classes c0 to c7 */
+/* Colours are the classes c0 to c7. */
 
 /* `title` may hold any bytes. */
 void svg_begin(struct base_output *out, unsigned width, unsigned height, const char *title);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "ktrx/v2.h"
-#include "beside.h"
 #include "message.h"
+#include "trace.h"
 
 #define BATCH 64u
 

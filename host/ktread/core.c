@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guest.h"
+#include "source.h"
 #include "message.h"
 
 #define MAX_SEGMENTS 65536u

@@ -15,7 +15,7 @@
 
 #include "dumps.h"
 #include "follow_state.h"
-#include "guest.h"
+#include "source.h"
 #include "message.h"
 #include "versions.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guest.h"
+#include "source.h"
 #include "image.h"
 #include "message.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "dumps.h"
-#include "guest.h"
+#include "source.h"
 #include "image.h"
 #include "message.h"
 #include "trace.h"

@@ -7,8 +7,8 @@
 
 #include "ktread/proc.h"
 #include "ktrx/v2.h"
-#include "beside.h"
 #include "message.h"
+#include "trace.h"
 
 #define BATCH		   128u /* records that are put into order at a time: queued ones may come late */
 #define NAMES		   (1u << 14)

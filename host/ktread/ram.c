@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/machine.h"
-#include "guest.h"
+#include "source.h"
 #include "message.h"
 
 #define MIB	     (UINT64_C(1) << 20)

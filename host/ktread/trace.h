@@ -165,4 +165,11 @@ int ktread_cursors_create(struct ktread *trace, uint32_t count);
 /* Slots a ring's window may have, so that all windows together stay small. */
 uint32_t ktread_window_slots(uint32_t rings);
 
+/* beside.c: what it takes to put further rings beside those of a trace. */
+
+/* One cursor more, at the end, all zero: the merge is made anew for it. 0 or KTREAD_E_MEMORY. */
+int ktread_beside_cursor(struct ktread *trace);
+/* Rows behind those that are taken: the first one's id. */
+int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, uint32_t count, uint32_t *id);
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <time.h>
 
-#include "clock.h"
 #include "trace.h"
 
 #define SECOND	       UINT64_C(1000000000)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <stdlib.h>
 
-#include "clock.h"
+#include "trace.h"
 #include "code.h"
 #include "flow.h"
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "arguments.h"
-#include "clock.h"
 #include "flow.h"
 #include "ktrx/hwt_unit.h"
 #include "memory.h"

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "clock.h"
 #include "ktrx/hwt_unit.h"
 #include "trace.h"
 

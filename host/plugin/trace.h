@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What parts of the trace unit share: the encoders, the trace of one CPU, and the unit as a device. */
+/* What parts of the trace unit share: encoders, the trace of one CPU, the unit as a device, its clock. */
 #ifndef PLUGIN_TRACE_H
 #define PLUGIN_TRACE_H
 
@@ -196,5 +196,21 @@ extern const struct encoder encoder_etm4;
  * next.
  */
 void unit_ring(unsigned cpu, uint64_t physical, uint64_t next);
+
+/* Time in packets: the host's clock, and on from what the guest has said of its own. */
+
+/* Nanoseconds since the plugin was loaded. */
+uint64_t clock_nanoseconds(void);
+
+/* Now, in the clock of the trace; never less than it has told. */
+uint64_t clock_of(const struct trace *trace);
+
+/*
+ * The clock of the trace says `stamp` now and makes `frequency` ticks a second; 0: nanoseconds since loading.
+ */
+void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency);
+
+/* The clock of the trace says `stamp` now, or more if it does so already. */
+void clock_catch_up(struct trace *trace, uint64_t stamp);
 
 #endif

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "flow.h"
 #include "ktrx/hwt_unit.h"
 #include "memory.h"

@@ -11,7 +11,6 @@
 #include "ktrx/hwt.h"
 #include "ktrx/hwt_unit.h"
 #include "plugin/arguments.h"
-#include "plugin/clock.h"
 #include "plugin/memory.h"
 #include "plugin/trace.h"
 #include "unit/support/plugin_support.h"

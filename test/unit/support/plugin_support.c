@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "ktrx/hwt_unit.h"
-#include "plugin/clock.h"
+#include "plugin/trace.h"
 #include "unit/support/plugin_support.h"
 
 #define CODE_MOST 256
