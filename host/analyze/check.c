@@ -553,13 +553,13 @@ static void see_end(struct check *check, uint32_t index)
 	const struct rule *rule = &check->rules->rule[index];
 	const struct keyed *table = &check->table[index];
 
-	for (uint32_t n = 0; n < table->places; n++) {
+	for (uint32_t n = 0; n < table->count; n++) {
 		const struct keyed_entry *entry = &table->entry[n];
 		struct check_violation violation = { .rule = index,
 						     .cpu = entry->cpu,
 						     .thread = entry->thread };
 
-		if (!entry->used || elapsed(entry->stamp, check->stamp) <= rule->ticks)
+		if (elapsed(entry->stamp, check->stamp) <= rule->ticks)
 			continue;
 		if (gaps_between(check->gaps, GAPS_ANYWHERE, entry->stamp, check->stamp) ||
 		    gaps_switched(check->gaps, check->needed[index], entry->stamp, check->stamp)) {

@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Both of one name; linear probing over a power of two of places, at most half of them taken. */
+#include "base/index.h"
+
+/* Both of one name. */
 struct pair {
 	const char *mangled, *readable;
 };
 
-static struct pair table[2 * DEMANGLE_NAMES];
+static struct pair table[DEMANGLE_NAMES];
 static uint32_t count;
+static struct base_index by_name;
 
 struct text {
 	char bytes[DEMANGLE_RESULT + 1];
@@ -136,19 +139,6 @@ static char *readable_of(const char *name)
 	return strdup(text.bytes);
 }
 
-static uint32_t place_of(const char *name)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-	uint32_t at;
-
-	for (const char *c = name; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-	at = (uint32_t)(hash ^ hash >> 32) & (2 * DEMANGLE_NAMES - 1);
-	while (table[at].mangled && strcmp(table[at].mangled, name) != 0)
-		at = (at + 1) & (2 * DEMANGLE_NAMES - 1);
-	return at;
-}
-
 static bool may_be_mangled(const char *name)
 {
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') &&
@@ -158,22 +148,23 @@ static bool may_be_mangled(const char *name)
 const char *demangled(const char *name)
 {
 	char *key, *readable;
-	uint32_t at;
+	uint64_t hash;
 
 	if (!may_be_mangled(name))
 		return name;
-	at = place_of(name);
-	if (table[at].mangled)
-		return table[at].readable ? table[at].readable : name;
+	hash = base_hash_text(0, name);
+	for (uint32_t probe = 0, n; base_index_next(&by_name, hash, &probe, &n);)
+		if (strcmp(table[n].mangled, name) == 0)
+			return table[n].readable ? table[n].readable : name;
 	if (count == DEMANGLE_NAMES)
 		return name;
 	readable = readable_of(name);
 	key = strdup(name);
-	if (!key) {
+	if (!key || base_index_add(&by_name, hash, count) < 0) {
+		free(key);
 		free(readable);
 		return name;
 	}
-	table[at] = (struct pair){ key, readable };
-	count++;
+	table[count++] = (struct pair){ key, readable };
 	return readable ? readable : name;
 }

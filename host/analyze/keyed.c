@@ -4,24 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "ktrx/v2.h"
-
-#define FIRST 64u /* places at first */
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
 
 uint64_t keyed_hash(const void *bytes, size_t length)
 {
-	const unsigned char *byte = bytes;
-	uint64_t hash = length;
-
-	for (size_t n = 0; n < length; n++)
-		hash = mix(hash, byte[n]);
-	return hash;
+	return base_hash_bytes(0, bytes, length);
 }
 
 bool keyed_field(const struct ktread_event *event, const char *field, uint64_t *word)
@@ -34,79 +22,64 @@ bool keyed_field(const struct ktread_event *event, const char *field, uint64_t *
 	return true;
 }
 
-/* The place of a key, or the free one where it belongs. */
-static uint32_t find(const struct keyed *table, const uint64_t *key)
+/* Leaves out zeros: most keys have one word. */
+static uint64_t hash_of(const uint64_t *key)
 {
 	uint64_t hash = 0;
-	uint32_t at;
 
 	for (uint32_t n = 0; n < KEYED_WORDS; n++)
-		hash = mix(hash, key[n]);
-	at = (uint32_t)(hash >> 32) & (table->places - 1);
-	while (table->entry[at].used && memcmp(table->entry[at].key, key, sizeof(table->entry[at].key)) != 0)
-		at = (at + 1) & (table->places - 1);
-	return at;
-}
-
-static int grow(struct keyed *table)
-{
-	struct keyed_entry *old = table->entry;
-	uint32_t places = table->places, larger = places ? places * 2 : FIRST;
-	struct keyed_entry *entry = calloc(larger, sizeof(*entry));
-
-	if (!entry)
-		return KTREAD_E_MEMORY;
-	table->entry = entry;
-	table->places = larger;
-	for (uint32_t n = 0; n < places; n++)
-		if (old[n].used)
-			entry[find(table, old[n].key)] = old[n];
-	free(old);
-	return 0;
+		hash = key[n] ? base_hash(hash, key[n]) : hash;
+	return hash;
 }
 
 void keyed_free(struct keyed *table)
 {
 	free(table->entry);
+	base_index_free(&table->index);
+	*table = (struct keyed){ .entry = NULL };
+}
+
+static struct keyed_entry *find(const struct keyed *table, uint64_t hash, const uint64_t *key)
+{
+	for (uint32_t probe = 0, n; base_index_next(&table->index, hash, &probe, &n);)
+		if (memcmp(table->entry[n].key, key, sizeof(table->entry[n].key)) == 0)
+			return &table->entry[n];
+	return NULL;
 }
 
 struct keyed_entry *keyed_find(const struct keyed *table, const uint64_t *key)
 {
-	struct keyed_entry *entry = table->places ? &table->entry[find(table, key)] : NULL;
-
-	return entry && entry->used ? entry : NULL;
+	return table->count ? find(table, hash_of(key), key) : NULL;
 }
 
 int keyed_put(struct keyed *table, const uint64_t *key, struct keyed_entry **entry)
 {
-	int error;
+	const uint64_t hash = hash_of(key);
+	struct keyed_entry *grown;
 
-	*entry = keyed_find(table, key);
+	*entry = find(table, hash, key);
 	if (*entry || table->count == KEYED_MAX)
 		return 0;
-	if (table->count >= table->places / 2) {
-		error = grow(table);
-		if (error)
-			return error;
-	}
-	*entry = &table->entry[find(table, key)];
-	**entry = (struct keyed_entry){ .used = true };
+	grown = base_grow(table->entry, &table->room, table->count + 1u, sizeof(*grown));
+	if (!grown)
+		return KTREAD_E_MEMORY;
+	table->entry = grown;
+	if (base_index_add(&table->index, hash, table->count) < 0)
+		return KTREAD_E_MEMORY;
+	*entry = &grown[table->count++];
+	**entry = (struct keyed_entry){ .stamp = 0 };
 	memcpy((*entry)->key, key, sizeof((*entry)->key));
-	table->count++;
 	return 0;
 }
 
-/* Those behind it that were pushed on by it move up. */
 void keyed_remove(struct keyed *table, struct keyed_entry *entry)
 {
-	uint32_t mask = table->places - 1, at = (uint32_t)(entry - table->entry);
+	const uint32_t at = (uint32_t)(entry - table->entry), last = --table->count;
 
-	entry->used = false;
-	table->count--;
-	for (uint32_t next = (at + 1) & mask; table->entry[next].used; next = (next + 1) & mask) {
-		struct keyed_entry moved = table->entry[next];
-
-		table->entry[next].used = false;
-		table->entry[find(table, moved.key)] = moved;
-	}
+	base_index_remove(&table->index, hash_of(entry->key), at);
+	if (at == last)
+		return;
+	*entry = table->entry[last];
+	base_index_remove(&table->index, hash_of(entry->key), last);
+	base_index_add(&table->index, hash_of(entry->key), at);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/index.h"
 #include "ktread/ktread.h"
 
 #define KEYED_WORDS 4u
@@ -21,16 +22,17 @@ struct keyed_entry {
 	uint64_t time;	/* the same as threads.h has it */
 	uint64_t count; /* the owner's */
 	uint32_t cpu, thread;
-	bool used;
 	bool known; /* the owner's */
 };
 
 /* Zero-initialised is ready for use. */
 struct keyed {
-	struct keyed_entry *entry; /* open addressing */
-	uint32_t places, count;
+	struct keyed_entry *entry; /* the last one takes the place of one that is removed */
+	uint32_t count, room;
+	struct base_index index; /* entries by key */
 };
 
+/* Frees the memory of the table, and makes it empty. */
 void keyed_free(struct keyed *table);
 /* NULL: there is none. Valid until the next keyed_put() or keyed_remove(). */
 struct keyed_entry *keyed_find(const struct keyed *table, const uint64_t *key);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Two tables by id, each hashed with linear probing: of threads and of processes. Id 0 is an empty row. */
 #include "analyze/processes.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
+#include "base/index.h"
 
 struct membership {
 	uint32_t thread, process;
@@ -12,7 +14,8 @@ struct membership {
 struct table {
 	void *row; /* each begins with its id */
 	size_t row_size;
-	uint32_t size, used; /* size: a power of two, or 0 */
+	uint32_t rows, room;
+	struct base_index index; /* rows by id */
 };
 
 struct processes {
@@ -24,50 +27,29 @@ static uint32_t *id_at(const struct table *table, uint32_t n)
 	return (uint32_t *)((char *)table->row + n * table->row_size);
 }
 
-/* The row of that id, or the empty one where it belongs. The table is never full. */
-static uint32_t *probe(const struct table *table, uint32_t id)
-{
-	uint32_t n = id * UINT32_C(0x9e3779b9) & (table->size - 1);
-
-	while (*id_at(table, n) != 0 && *id_at(table, n) != id)
-		n = (n + 1) & (table->size - 1);
-	return id_at(table, n);
-}
-
-static int grow(struct table *table)
-{
-	struct table larger = *table;
-
-	larger.size = table->size ? 2 * table->size : 64;
-	larger.row = calloc(larger.size, larger.row_size);
-	if (!larger.row)
-		return KTREAD_E_MEMORY;
-	for (uint32_t n = 0; n < table->size; n++)
-		if (*id_at(table, n) != 0)
-			memcpy(probe(&larger, *id_at(table, n)), id_at(table, n), table->row_size);
-	free(table->row);
-	*table = larger;
-	return 0;
-}
-
 static void *find(const struct table *table, uint32_t id)
 {
-	uint32_t *row = table->size && id ? probe(table, id) : NULL;
-
-	return row && *row == id ? row : NULL;
+	for (uint32_t probe = 0, n; base_index_next(&table->index, base_hash(0, id), &probe, &n);)
+		if (*id_at(table, n) == id)
+			return id_at(table, n);
+	return NULL;
 }
 
-/* The row of an id other than 0, made if need be; NULL when out of memory. */
+/* The row of an id, made if need be; NULL when out of memory. */
 static void *obtain(struct table *table, uint32_t id)
 {
-	uint32_t *row;
+	void *row = find(table, id);
 
-	if (2 * table->used >= table->size && grow(table) != 0)
+	if (row)
+		return row;
+	row = base_grow(table->row, &table->room, table->rows + 1u, table->row_size);
+	if (!row)
 		return NULL;
-	row = probe(table, id);
-	table->used += *row == 0;
-	*row = id;
-	return row;
+	table->row = row;
+	if (base_index_add(&table->index, base_hash(0, id), table->rows) < 0)
+		return NULL;
+	*id_at(table, table->rows) = id;
+	return id_at(table, table->rows++);
 }
 
 /* That there is a process, and that the thread is of it, unless it is known to be of another. */
@@ -194,6 +176,8 @@ void processes_free(struct processes *processes)
 		return;
 	free(processes->threads.row);
 	free(processes->all.row);
+	base_index_free(&processes->threads.index);
+	base_index_free(&processes->all.index);
 	free(processes);
 }
 

@@ -86,12 +86,6 @@ static void drop(struct keyed *table, uint64_t value)
 		keyed_remove(table, entry);
 }
 
-static void forget(struct keyed *table)
-{
-	keyed_free(table);
-	memset(table, 0, sizeof(*table));
-}
-
 static void forget_cpu(struct cpu *cpu)
 {
 	cpu->running = cpu->left = cpu->turn[0] = cpu->turn[1] = NOBODY;
@@ -103,10 +97,10 @@ static void forget_all(struct reading *r)
 {
 	for (uint32_t n = 0; n < CPUS; n++)
 		forget_cpu(&r->cpu[n]);
-	forget(&r->running);
-	forget(&r->made);
-	forget(&r->locks);
-	forget(&r->waits);
+	keyed_free(&r->running);
+	keyed_free(&r->made);
+	keyed_free(&r->locks);
+	keyed_free(&r->waits);
 	r->whole = false;
 }
 
@@ -486,11 +480,11 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 		r->trace = trace;
 		r->cpu = calloc(CPUS, sizeof(*r->cpu));
 		status = r->cpu ? read_all(r) : KTREAD_E_MEMORY;
-		forget(&r->running);
-		forget(&r->made);
-		forget(&r->locks);
-		forget(&r->waits);
-		forget(&r->deeds);
+		keyed_free(&r->running);
+		keyed_free(&r->made);
+		keyed_free(&r->locks);
+		keyed_free(&r->waits);
+		keyed_free(&r->deeds);
 		free(r->cpu);
 		free(r);
 	}

@@ -15,6 +15,7 @@
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
+#include "base/index.h"
 #include "base/json.h"
 #include "base/load.h"
 #include "base/output.h"
@@ -180,9 +181,9 @@ struct chrome_rows_row {
 
 /* Zero-initialised is ready for use. */
 struct chrome_rows {
-	struct chrome_rows_row
-		*row; /* open addressing with linear probing; `open.span` NULL: an empty place */
-	size_t rows, places;
+	struct chrome_rows_row *row;
+	uint32_t rows, room;
+	struct base_index index; /* rows by both numbers */
 };
 
 /*

@@ -216,55 +216,23 @@ char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_
 	return at;
 }
 
-#define FEWEST 64u
-
-/*
- * The row's place, or the empty one where it would go. `places` is a power of two, and one is always empty.
- */
-static struct chrome_rows_row *find(const struct chrome_rows *rows, uint32_t pid, uint64_t tid)
-{
-	size_t at = (size_t)((tid * UINT64_C(0x9e3779b97f4a7c15) ^ pid * UINT64_C(0xbf58476d1ce4e5b9)) >> 17);
-
-	for (;; at++) {
-		struct chrome_rows_row *row = &rows->row[at & (rows->places - 1)];
-
-		if (!row->open.span || (row->pid == pid && row->tid == tid))
-			return row;
-	}
-}
-
-static int make_room(struct chrome_rows *rows)
-{
-	struct chrome_rows larger = { .places = rows->places ? 2 * rows->places : FEWEST,
-				      .rows = rows->rows };
-
-	if (rows->places && rows->rows < rows->places / 2)
-		return 0;
-	larger.row = calloc(larger.places, sizeof(*larger.row));
-	if (!larger.row)
-		return KTREAD_E_MEMORY;
-	for (size_t n = 0; n < rows->places; n++)
-		if (rows->row[n].open.span)
-			*find(&larger, rows->row[n].pid, rows->row[n].tid) = rows->row[n];
-	free(rows->row);
-	*rows = larger;
-	return 0;
-}
-
 struct chrome_rows_open *chrome_rows_find(struct chrome_rows *rows, uint32_t pid, uint64_t tid, int make)
 {
+	const uint64_t hash = base_hash(base_hash(0, pid), tid);
 	struct chrome_rows_row *row;
 
-	if (make && make_room(rows) < 0)
+	for (uint32_t probe = 0, n; base_index_next(&rows->index, hash, &probe, &n);)
+		if (rows->row[n].pid == pid && rows->row[n].tid == tid)
+			return &rows->row[n].open;
+	row = make ? base_grow(rows->row, &rows->room, rows->rows + 1u, sizeof(*row)) : NULL;
+	if (!row)
 		return NULL;
-	row = rows->places ? find(rows, pid, tid) : NULL;
-	if (!row || row->open.span)
-		return row ? &row->open : NULL;
-	if (!make || chrome_rows_grow(&row->open) < 0)
+	rows->row = row;
+	if (base_index_add(&rows->index, hash, rows->rows) < 0)
 		return NULL;
+	row += rows->rows++;
 	row->pid = pid;
 	row->tid = tid;
-	rows->rows++;
 	return &row->open;
 }
 
@@ -294,9 +262,10 @@ int chrome_rows_begin(struct chrome_rows_open *open, const char *name)
 
 void chrome_rows_free(struct chrome_rows *rows)
 {
-	for (size_t n = 0; n < rows->places; n++)
+	for (uint32_t n = 0; n < rows->rows; n++)
 		free(rows->row[n].open.span);
 	free(rows->row);
+	base_index_free(&rows->index);
 	*rows = (struct chrome_rows){ .row = NULL };
 }
 

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/grow.h"
+#include "base/index.h"
 #include "flow/functions.h"
 #include "ktread/ktread.h"
 
@@ -19,7 +21,7 @@
 #define NEAR	    64u /* paths of which the image is kept */
 
 struct block {
-	uint64_t begin, end; /* in the file's own addresses; both 0: none */
+	uint64_t begin, end; /* in the file's own addresses */
 	uint64_t count;
 	uint32_t image;
 };
@@ -35,9 +37,10 @@ struct flow_coverage {
 	char *image[IMAGES_MOST]; /* paths */
 	uint32_t images;
 	struct near near[NEAR]; /* by where the path is */
-	struct block *block;	/* by hash */
-	size_t blocks, slots;
-	uint64_t unplaced; /* runs of code that no file is known of */
+	struct block *block;
+	uint32_t blocks, room;
+	struct base_index index; /* blocks by place */
+	uint64_t unplaced;	 /* runs of code that no file is known of */
 };
 
 /* ---- Counting ---------------------------------------------------------------------------------- */
@@ -66,34 +69,26 @@ static uint32_t image_of(struct flow_coverage *coverage, const char *path)
 	return near->image;
 }
 
-static struct block *slot_of(struct block *block, size_t slots, uint32_t image, uint64_t begin, uint64_t end)
+/* The block of that place, a new one if need be; NULL when out of memory. */
+static struct block *obtain(struct flow_coverage *coverage, uint32_t image, uint64_t begin, uint64_t end)
 {
-	uint64_t hash = (begin * 31 + end + image) * UINT64_C(0x9e3779b97f4a7c15);
-	size_t at = (size_t)(hash >> 20) & (slots - 1);
+	const uint64_t hash = base_hash(base_hash(base_hash(0, image), begin), end);
+	struct block *block;
 
-	while (block[at].end &&
-	       (block[at].begin != begin || block[at].end != end || block[at].image != image))
-		at = (at + 1) & (slots - 1);
-	return &block[at];
-}
-
-static int grow(struct flow_coverage *coverage)
-{
-	size_t slots = coverage->slots ? 2 * coverage->slots : 4096;
-	struct block *block = calloc(slots, sizeof(*block));
-
-	if (!block)
-		return KTREAD_E_MEMORY;
-	for (size_t n = 0; n < coverage->slots; n++) {
-		const struct block *old = &coverage->block[n];
-
-		if (old->end)
-			*slot_of(block, slots, old->image, old->begin, old->end) = *old;
+	for (uint32_t probe = 0, n; base_index_next(&coverage->index, hash, &probe, &n);) {
+		block = &coverage->block[n];
+		if (block->begin == begin && block->end == end && block->image == image)
+			return block;
 	}
-	free(coverage->block);
+	block = base_grow(coverage->block, &coverage->room, coverage->blocks + 1u, sizeof(*block));
+	if (!block)
+		return NULL;
 	coverage->block = block;
-	coverage->slots = slots;
-	return 0;
+	if (base_index_add(&coverage->index, hash, coverage->blocks) < 0)
+		return NULL;
+	block += coverage->blocks++;
+	*block = (struct block){ .begin = begin, .end = end, .image = image };
+	return block;
 }
 
 static int count(struct flow_coverage *coverage, const struct hwt_step *step, uint64_t address, uint64_t size)
@@ -108,13 +103,9 @@ static int count(struct flow_coverage *coverage, const struct hwt_step *step, ui
 		coverage->unplaced++;
 		return 0;
 	}
-	if (2 * coverage->blocks >= coverage->slots && grow(coverage) < 0)
+	block = obtain(coverage, image, place.offset, place.offset + size);
+	if (!block)
 		return KTREAD_E_MEMORY;
-	block = slot_of(coverage->block, coverage->slots, image, place.offset, place.offset + size);
-	if (!block->end) {
-		*block = (struct block){ .begin = place.offset, .end = place.offset + size, .image = image };
-		coverage->blocks++;
-	}
 	block->count++;
 	return 0;
 }
@@ -160,13 +151,13 @@ static int by_source(const void *a, const void *b)
 /* Of one image, by address; NULL: out of memory. */
 static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t image, size_t *edges)
 {
-	struct edge *edge = malloc((2 * coverage->blocks + 1) * sizeof(*edge));
+	struct edge *edge = malloc((2 * (size_t)coverage->blocks + 1) * sizeof(*edge));
 
 	*edges = 0;
-	for (size_t n = 0; edge && n < coverage->slots; n++) {
+	for (uint32_t n = 0; edge && n < coverage->blocks; n++) {
 		const struct block *block = &coverage->block[n];
 
-		if (!block->end || block->image != image)
+		if (block->image != image)
 			continue;
 		edge[(*edges)++] = (struct edge){ block->begin, (int64_t)block->count };
 		edge[(*edges)++] = (struct edge){ block->end, -(int64_t)block->count };
@@ -299,5 +290,6 @@ void flow_coverage_free(struct flow_coverage *coverage)
 	for (uint32_t n = 0; n < coverage->images; n++)
 		free(coverage->image[n]);
 	free(coverage->block);
+	base_index_free(&coverage->index);
 	free(coverage);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stacks are paths in a tree of nodes; children of a node are found by a hash table of all nodes. Node 0 is
- * the root.
+ * Stacks are paths in a tree of nodes. A hash table of all nodes finds the children of a node. Node 0 is the
+ * root.
  */
 #include "flow/views.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+#include "base/index.h"
 #include "base/put.h"
 #include "base/ticks.h"
 #include "ktread/ktread.h"
@@ -23,8 +25,7 @@ struct flow_folded {
 	enum flow_weight weight;
 	struct node *node;
 	uint32_t nodes, room;
-	uint32_t *slot; /* node by hash of parent and function, 0: empty */
-	uint32_t slots;
+	struct base_index index; /* nodes by parent and function */
 	uint64_t left_out;
 	/* Of the stream at hand. */
 	uint32_t current; /* node that time goes to */
@@ -32,63 +33,34 @@ struct flow_folded {
 	int has_stamp;
 };
 
-static uint32_t slot_of(const struct flow_folded *folded, uint32_t parent, uint32_t function)
-{
-	uint64_t hash = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t at = (uint32_t)(hash >> 32) & (folded->slots - 1);
-
-	for (; folded->slot[at]; at = (at + 1) & (folded->slots - 1)) {
-		const struct node *node = &folded->node[folded->slot[at]];
-
-		if (node->parent == parent && node->function == function)
-			break;
-	}
-	return at;
-}
-
+/* Makes room for one more node. */
 static int grow(struct flow_folded *folded)
 {
-	uint32_t room = folded->room ? 2 * folded->room : 1024;
-	struct node *node = realloc(folded->node, room * sizeof(*node));
-	uint32_t *slot;
+	struct node *node = base_grow(folded->node, &folded->room, folded->nodes + 1u, sizeof(*node));
 
 	if (!node)
 		return KTREAD_E_MEMORY;
 	folded->node = node;
-	slot = calloc(2 * (size_t)room, sizeof(*slot));
-	if (!slot)
-		return KTREAD_E_MEMORY;
-	free(folded->slot);
-	folded->slot = slot;
-	folded->slots = 2 * room;
-	folded->room = room;
-	for (uint32_t n = 1; n < folded->nodes; n++)
-		slot[slot_of(folded, node[n].parent, node[n].function)] = n;
 	return 0;
 }
 
 /* 0, or KTREAD_E_MEMORY. Beyond the limit it is the parent itself. */
 static int child_of(struct flow_folded *folded, uint32_t parent, uint32_t function, uint32_t *child)
 {
-	uint32_t slot = slot_of(folded, parent, function);
+	const uint64_t hash = base_hash(0, (uint64_t)parent << 32 | function);
 	struct node *node;
 
-	*child = folded->slot[slot];
-	if (*child)
-		return 0;
+	for (uint32_t probe = 0; base_index_next(&folded->index, hash, &probe, child);)
+		if (folded->node[*child].parent == parent && folded->node[*child].function == function)
+			return 0;
 	if (folded->nodes == FLOW_FOLDED_MOST) {
 		folded->left_out++;
 		*child = parent;
 		return 0;
 	}
-	if (folded->nodes == folded->room) {
-		int status = grow(folded);
-
-		if (status < 0)
-			return status;
-		slot = slot_of(folded, parent, function);
-	}
-	*child = folded->slot[slot] = folded->nodes;
+	*child = folded->nodes;
+	if (grow(folded) < 0 || base_index_add(&folded->index, hash, *child) < 0)
+		return KTREAD_E_MEMORY;
 	node = &folded->node[folded->nodes++];
 	*node = (struct node){ .parent = parent,
 			       .function = function,
@@ -283,7 +255,7 @@ void flow_folded_free(struct flow_folded *folded)
 	if (!folded)
 		return;
 	free(folded->node);
-	free(folded->slot);
+	base_index_free(&folded->index);
 	free(folded);
 }
 

@@ -8,6 +8,7 @@
 
 #include "analyze/symbols_file.h"
 #include "base/grow.h"
+#include "base/index.h"
 #include "base/open.h"
 #include "ktread/ktread.h"
 
@@ -25,72 +26,13 @@ struct flow_functions {
 	struct hwt_images *images;
 	struct flow_function **row; /* by id: they stay where they are */
 	uint32_t count, room;
-	uint32_t *slot; /* id + 1 by hash; 0: empty */
-	uint32_t slots; /* a power of two, more than count */
+	struct base_index index; /* by image, name and offset */
 	struct known known[KNOWN];
 };
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	while (text && *text)
-		hash = (hash ^ (unsigned char)*text++) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
-static uint64_t hash_of(const char *image, const char *name, uint64_t offset)
-{
-	uint64_t hash = hash_text(hash_text(UINT64_C(0xcbf29ce484222325), image), name) + offset;
-
-	return (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 16;
-}
 
 static int same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-/* Where it is, or would be. */
-static uint32_t slot_of(const struct flow_functions *functions, const char *image, const char *name,
-			uint64_t offset)
-{
-	uint32_t at = (uint32_t)hash_of(image, name, offset) & (functions->slots - 1);
-
-	for (; functions->slot[at]; at = (at + 1) & (functions->slots - 1)) {
-		const struct flow_function *row = functions->row[functions->slot[at] - 1];
-
-		if (row->offset == offset && same_text(row->name, name) && same_text(row->image, image))
-			break;
-	}
-	return at;
-}
-
-static int grow_slots(struct flow_functions *functions)
-{
-	uint32_t slots = functions->slots ? 2 * functions->slots : 1024;
-	uint32_t *slot = calloc(slots, sizeof(*slot));
-
-	if (!slot)
-		return KTREAD_E_MEMORY;
-	free(functions->slot);
-	functions->slot = slot;
-	functions->slots = slots;
-	for (uint32_t id = 0; id < functions->count; id++) {
-		const struct flow_function *row = functions->row[id];
-
-		slot[slot_of(functions, row->image, row->name, row->offset)] = id + 1;
-	}
-	return 0;
-}
-
-static int grow_rows(struct flow_functions *functions)
-{
-	struct flow_function **row = base_grow(functions->row, &functions->room, functions->count + 1u,
-					       sizeof(struct flow_function *));
-
-	if (!row)
-		return KTREAD_E_MEMORY;
-	functions->row = row;
-	return 0;
 }
 
 int flow_functions_new(struct flow_functions **functions, struct hwt_images *images)
@@ -101,7 +43,7 @@ int flow_functions_new(struct flow_functions **functions, struct hwt_images *ima
 	if (!f)
 		return KTREAD_E_MEMORY;
 	f->images = images;
-	return grow_slots(f);
+	return 0;
 }
 
 static void free_row(struct flow_function *row)
@@ -121,7 +63,7 @@ void flow_functions_free(struct flow_functions *functions)
 	for (uint32_t id = 0; id < functions->count; id++)
 		free_row(functions->row[id]);
 	free(functions->row);
-	free(functions->slot);
+	base_index_free(&functions->index);
 	free(functions);
 }
 
@@ -132,42 +74,42 @@ static int copy(const char **to, const char *text)
 	return text && !*to ? KTREAD_E_MEMORY : 0;
 }
 
-static int add(struct flow_functions *functions, uint32_t slot, const struct hwt_place *place,
+static int add(struct flow_functions *functions, uint64_t hash, const struct hwt_place *place,
 	       uint64_t offset)
 {
+	struct flow_function **rows = base_grow(functions->row, &functions->room, functions->count + 1u,
+						sizeof(struct flow_function *));
 	struct flow_function *row = calloc(1, sizeof(*row));
 
-	if (!row || copy(&row->image, place->image) || copy(&row->path, place->path) ||
-	    copy(&row->name, place->symbol)) {
+	if (rows)
+		functions->row = rows;
+	if (!rows || !row || copy(&row->image, place->image) || copy(&row->path, place->path) ||
+	    copy(&row->name, place->symbol) || base_index_add(&functions->index, hash, functions->count)) {
 		free_row(row);
 		return KTREAD_E_MEMORY;
 	}
 	row->offset = offset;
 	row->id = row->parent_id = functions->count;
 	functions->row[functions->count++] = row;
-	functions->slot[slot] = functions->count;
 	return 0;
 }
 
 /* 0 and its id, or KTREAD_E_MEMORY. */
 static int look_up(struct flow_functions *functions, const struct hwt_place *place, uint32_t *id)
 {
-	uint64_t offset = place->symbol ? place->offset - place->into : 0;
-	uint32_t slot = slot_of(functions, place->image, place->symbol, offset);
-	int status = 0;
+	const uint64_t offset = place->symbol ? place->offset - place->into : 0;
+	const uint64_t hash =
+		base_hash(base_hash_text(base_hash_text(0, place->image), place->symbol), offset);
 
-	if (!functions->slot[slot]) {
-		if (functions->count == functions->room)
-			status = grow_rows(functions);
-		if (status == 0)
-			status = add(functions, slot, place, offset);
-		if (status < 0)
-			return status;
-		*id = functions->count - 1;
-		return 2 * functions->count > functions->slots ? grow_slots(functions) : 0;
+	for (uint32_t probe = 0; base_index_next(&functions->index, hash, &probe, id);) {
+		const struct flow_function *row = functions->row[*id];
+
+		if (row->offset == offset && same_text(row->name, place->symbol) &&
+		    same_text(row->image, place->image))
+			return 0;
 	}
-	*id = functions->slot[slot] - 1;
-	return 0;
+	*id = functions->count;
+	return add(functions, hash, place, offset);
 }
 
 /* Compilers put the code that rarely runs elsewhere, as "f.cold" or "f.cold.3". */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "base/grow.h"
+#include "base/index.h"
 #include "images.h"
 
 #include <elf.h>
@@ -23,53 +24,22 @@ struct line {
 
 struct hwt_codes {
 	struct line *line;
-	size_t lines;
-	uint32_t line_room;
-	uint32_t *bucket; /* the line that was made last of those of a number */
-	size_t buckets;	  /* a power of two */
-	size_t numbers;	  /* that are in it */
+	uint32_t lines, line_room;
+	struct base_index index; /* by number: the newest of its lines */
 	struct hwt_code_run *run;
 	size_t runs;
 	uint32_t run_room;
 };
 
-/* ---- Table ---- */
-
-static size_t hash(const struct hwt_codes *codes, uint64_t number)
+/* The newest line of a number, or NONE. */
+static uint32_t newest(const struct hwt_codes *codes, uint64_t number)
 {
-	return (size_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (codes->buckets - 1);
-}
+	const uint64_t hash = base_hash(0, number);
 
-/* Where the number is, or would be. */
-static uint32_t *place(const struct hwt_codes *codes, uint64_t number)
-{
-	size_t at = hash(codes, number);
-
-	while (codes->bucket[at] != NONE && codes->line[codes->bucket[at]].number != number)
-		at = (at + 1) & (codes->buckets - 1);
-	return &codes->bucket[at];
-}
-
-static int widen(struct hwt_codes *codes)
-{
-	const size_t before = codes->buckets;
-	uint32_t *old = codes->bucket;
-
-	if (codes->numbers * 2 < before)
-		return 0;
-	codes->buckets = before ? before * 2 : 1024;
-	codes->bucket = malloc(codes->buckets * sizeof(*codes->bucket));
-	if (!codes->bucket) {
-		codes->bucket = old;
-		codes->buckets = before;
-		return KTREAD_E_MEMORY;
-	}
-	memset(codes->bucket, 0xff, codes->buckets * sizeof(*codes->bucket));
-	for (size_t i = 0; i < before; i++)
-		if (old[i] != NONE)
-			*place(codes, codes->line[old[i]].number) = old[i];
-	free(old);
-	return 0;
+	for (uint32_t probe = 0, at; base_index_next(&codes->index, hash, &probe, &at);)
+		if (codes->line[at].number == number)
+			return at;
+	return NONE;
 }
 
 /* ---- Taking code in ---- */
@@ -115,35 +85,34 @@ static uint32_t present(const struct hwt_codes *codes, uint32_t head, uint64_t s
 	return own;
 }
 
-static int add_line(struct hwt_codes *codes, const struct line *line, uint32_t *head)
+static int add_line(struct hwt_codes *codes, const struct line *line)
 {
+	const uint64_t hash = base_hash(0, line->number);
 	struct line *grown;
-	const ptrdiff_t where = head - codes->bucket;
 
 	if (codes->lines == NONE)
 		return KTREAD_E_MEMORY;
-	grown = base_grow(codes->line, &codes->line_room, codes->lines + 1, sizeof(*grown));
+	grown = base_grow(codes->line, &codes->line_room, (size_t)codes->lines + 1, sizeof(*grown));
 	if (!grown)
 		return KTREAD_E_MEMORY;
 	codes->line = grown;
-	codes->line[codes->lines] = *line;
-	codes->line[codes->lines].next = codes->bucket[where];
-	codes->numbers += codes->bucket[where] == NONE;
-	codes->bucket[where] = (uint32_t)codes->lines++;
+	if (line->next != NONE)
+		base_index_remove(&codes->index, hash, line->next);
+	if (base_index_add(&codes->index, hash, codes->lines) < 0)
+		return KTREAD_E_MEMORY;
+	codes->line[codes->lines++] = *line;
 	return 0;
 }
 
 static int take_part(struct hwt_codes *codes, const struct part *part)
 {
-	struct line made = { .number = part->number, .space = part->space, .from = part->from };
-	uint32_t *head, at, count;
-	struct line *line;
+	struct line made = { .number = part->number,
+			     .space = part->space,
+			     .from = part->from,
+			     .next = newest(codes, part->number) };
+	uint32_t count, at = present(codes, made.next, part->space, &count);
+	struct line *line = at == NONE ? NULL : &codes->line[at];
 
-	if (widen(codes) != 0)
-		return KTREAD_E_MEMORY;
-	head = place(codes, part->number);
-	at = present(codes, *head, part->space, &count);
-	line = at == NONE ? NULL : &codes->line[at];
 	if (line && (!differs(line, part) || count >= LINES_MOST)) {
 		overlay(line, part);
 		return 0;
@@ -154,7 +123,7 @@ static int take_part(struct hwt_codes *codes, const struct part *part)
 		made.known = line->known;
 	}
 	overlay(&made, part);
-	return add_line(codes, &made, head);
+	return add_line(codes, &made);
 }
 
 static int take_bytes(struct hwt_codes *codes, const struct hwt_code *code, uint64_t address,
@@ -274,7 +243,7 @@ static int add_fixed(struct hwt_codes *codes, struct line *const *line)
 
 static int find_runs(struct hwt_codes *codes)
 {
-	struct line **sorted = calloc(codes->lines + 1, sizeof(struct line *));
+	struct line **sorted = calloc((size_t)codes->lines + 1, sizeof(struct line *));
 	int status;
 
 	if (!sorted)
@@ -357,7 +326,7 @@ void hwt_codes_close(struct hwt_codes *codes)
 	if (!codes)
 		return;
 	free(codes->line);
-	free(codes->bucket);
+	base_index_free(&codes->index);
 	free(codes->run);
 	free(codes);
 }
@@ -381,7 +350,7 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct line *line)
 {
 	uint64_t same = line->known;
 
-	for (uint32_t at = *place(codes, line->number); at != NONE; at = codes->line[at].next) {
+	for (uint32_t at = newest(codes, line->number); at != NONE; at = codes->line[at].next) {
 		const struct line *other = &codes->line[at];
 
 		for (uint64_t both = same & other->known; both; both &= both - 1) {
@@ -404,7 +373,7 @@ static const struct line *choose(const struct hwt_codes *codes, uint64_t number,
 	const struct line *best = NULL;
 	unsigned nearest = UINT32_MAX;
 
-	for (uint32_t at = *place(codes, number); at != NONE; at = codes->line[at].next) {
+	for (uint32_t at = newest(codes, number); at != NONE; at = codes->line[at].next) {
 		const struct line *line = &codes->line[at];
 		const unsigned far = distance(line, space, stamp, any);
 
@@ -457,7 +426,7 @@ size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t
 		const unsigned into = (unsigned)((address + done) % HWT_CODE_LINE);
 		uint64_t known = 0;
 
-		for (uint32_t at = *place(codes, (address + done) / HWT_CODE_LINE); at != NONE;
+		for (uint32_t at = newest(codes, (address + done) / HWT_CODE_LINE); at != NONE;
 		     at = codes->line[at].next)
 			if (any || codes->line[at].space == space || codes->line[at].space == 0)
 				known |= codes->line[at].known;

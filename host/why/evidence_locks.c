@@ -217,7 +217,6 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 void why_lock_gap(struct why_reader *reader)
 {
 	keyed_free(&reader->holds);
-	reader->holds = (struct keyed){ NULL, 0, 0 };
 	reader->gaps++;
 }
 
@@ -236,11 +235,11 @@ int why_lock_settle(struct why_reader *reader)
 	evidence->hold = calloc(reader->holds.count + 1, sizeof(*evidence->hold));
 	if (!evidence->hold)
 		return KTREAD_E_MEMORY;
-	for (uint32_t n = 0; n < reader->holds.places; n++) {
+	for (uint32_t n = 0; n < reader->holds.count; n++) {
 		const struct keyed_entry *entry = &reader->holds.entry[n];
 
-		if (entry->used && scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE,
-						     entry->stamp, evidence->end))
+		if (scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE, entry->stamp,
+				      evidence->end))
 			evidence->hold[evidence->holds++] = (struct why_hold){ .lock = entry->key[0],
 									       .stamp = entry->stamp,
 									       .pc = entry->count,

@@ -41,6 +41,7 @@ UNIT_WITH_why_many := ktread_support ktread_writer ktread_sample
 # The test looks up its own functions, in its own file: a position-independent one, loaded anywhere.
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
 UNIT_LDLIBS_analyze_symbols := -Wl,--build-id=sha1
+UNIT_LDLIBS_base_index := -Wl,--wrap=calloc
 UNIT_LDLIBS_record_tracer := -Wl,--wrap=calloc -Wl,--wrap=realloc
 UNIT_LDLIBS_why_many := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free -Wl,--wrap=keyed_find
 

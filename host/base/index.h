@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A hash table of row numbers. The rows and their keys stay in an array of the caller; the index finds those
+ * rows that may have a key:
+ *
+ *	uint64_t hash = base_hash(0, number);
+ *
+ *	for (uint32_t probe = 0, row; base_index_next(&index, hash, &probe, &row);)
+ *		if (array[row].number == number)
+ *			return &array[row];
+ *
+ * Open addressing with linear probing; at most half of the slots are in use. Nothing may depend on the order
+ * of slots: hashes are different in each run of the program.
+ */
+#ifndef BASE_INDEX_H
+#define BASE_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Hashes ---- */
+
+/*
+ * Random numbers, the same during one run of the program. The author of a hostile trace does not know them,
+ * and cannot choose keys with the same hash, which would make each lookup as slow as a search of all rows.
+ * If the system has no random numbers, these are constants, and lookups of chosen keys are slow.
+ */
+extern uint64_t base_hash_secret[2];
+
+/*
+ * The hash of a key of several words: base_hash(base_hash(0, first), second). Keys of one word always have
+ * different hashes. The last multiplication, by a random odd number, ensures this: whatever two of them are,
+ * the probability that their hashes have the same first n bits is at most 2 / 2^n. The steps before it spread
+ * keys at equal distances.
+ */
+static inline uint64_t base_hash(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * base_hash_secret[0];
+	hash = (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	return (hash ^ hash >> 32) * base_hash_secret[1];
+}
+
+/* The hash of a key that goes on with these bytes. Their number is part of the key. */
+uint64_t base_hash_bytes(uint64_t hash, const void *bytes, size_t length);
+/* The same for a string. NULL and "" are different keys. */
+uint64_t base_hash_text(uint64_t hash, const char *text);
+
+/* ---- Index ---- */
+
+struct base_index_slot {
+	uint32_t hash;
+	uint32_t row; /* + 1; 0: empty */
+};
+
+/* Zero-initialised is an empty index. The caller owns it and frees it with base_index_free(). */
+struct base_index {
+	struct base_index_slot *slot;
+	uint32_t count; /* rows */
+	uint32_t shift; /* there are 2^(32 - shift) slots */
+};
+
+/*
+ * Steps through the rows whose hash is the same in its upper half. `*probe` is 0 at first. Returns false if
+ * there are no more. Rows may neither be added nor removed between steps.
+ */
+static inline bool base_index_next(const struct base_index *index, uint64_t hash, uint32_t *probe,
+				   uint32_t *row)
+{
+	const uint32_t kept = (uint32_t)(hash >> 32);
+
+	while (index->slot) {
+		const uint32_t at = ((kept >> index->shift) + (*probe)++) & UINT32_MAX >> index->shift;
+		const struct base_index_slot *slot = &index->slot[at];
+
+		if (slot->row == 0)
+			break;
+		*row = slot->row - 1;
+		if (slot->hash == kept)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Adds a row, which is at most UINT32_MAX - 1.
+ * Requires: the row is not in the index.
+ * Returns 0; -1 if memory is short or the index holds 2^31 rows. The index is unchanged then.
+ * Does not fail directly after base_index_remove().
+ */
+int base_index_add(struct base_index *index, uint64_t hash, uint32_t row);
+/* Removes a row. Requires: it was added with this hash, and is in the index. */
+void base_index_remove(struct base_index *index, uint64_t hash, uint32_t row);
+/* Frees the memory of the index, and makes it empty. */
+void base_index_free(struct base_index *index);
+
+#endif
