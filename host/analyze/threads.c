@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/index.h"
 #include "analyze/scheduling.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
@@ -25,8 +26,7 @@ struct threads {
 	threads_changed *changed;
 	void *context;
 	uint32_t count, capacity;
-	uint32_t *bucket; /* index + 1 by hash of the id, open addressing; twice `capacity` entries */
-	uint32_t shift;	  /* of the hash */
+	struct base_index index; /* threads by id */
 	uint64_t left_out;
 	bool switches;			     /* a switch was seen: who runs is told by switches alone */
 	bool blocks;			     /* announcements are made: a switch without one means runnable */
@@ -54,7 +54,7 @@ void threads_destroy(struct threads *t)
 	if (!t)
 		return;
 	free(t->thread);
-	free(t->bucket);
+	base_index_free(&t->index);
 	free(t->on);
 	free(t);
 }
@@ -71,68 +71,39 @@ void threads_learn_on(struct threads *t)
 	t->stateless = t->learns = true;
 }
 
-static inline uint32_t *find_bucket(const struct threads *t, uint32_t id)
+/* Index of the thread, or NOBODY. */
+static inline uint32_t find(const struct threads *t, uint32_t id)
 {
-	uint32_t mask = t->capacity * 2 - 1;
-	uint32_t at = id * 2654435761u >> t->shift;
+	uint32_t probe = 0, i;
 
-	while (t->bucket[at] != 0 && t->thread[t->bucket[at] - 1].id != id)
-		at = (at + 1) & mask;
-	return &t->bucket[at];
+	return base_index_next(&t->index, base_hash_id(id), &probe, &i) ? i : NOBODY;
 }
 
-static int grow_threads(struct threads *t)
+/* touch() of a thread that is not known. */
+static __attribute__((noinline)) int add(struct threads *t, uint32_t id, uint32_t *index)
 {
-	uint32_t capacity = t->capacity ? t->capacity * 2 : 64;
-	struct threads_thread *thread = realloc(t->thread, capacity * sizeof(*thread));
-	uint32_t *bucket = calloc(capacity * 2, sizeof(*bucket));
+	struct threads_thread *thread;
 
-	if (thread)
-		t->thread = thread;
-	if (!thread || !bucket) {
-		free(bucket);
-		return KTREAD_E_MEMORY;
-	}
-	free(t->bucket);
-	t->bucket = bucket;
-	t->capacity = capacity;
-	t->shift = 31u - (uint32_t)__builtin_ctz(capacity);
-	for (uint32_t i = 0; i < t->count; i++)
-		*find_bucket(t, t->thread[i].id) = i + 1;
-	return 0;
-}
-
-/* touch() of a thread that is not known. `bucket`: where it belongs, or NULL. */
-static __attribute__((noinline)) int add(struct threads *t, uint32_t id, uint32_t *bucket, uint32_t *index)
-{
-	int error;
-
-	*index = NOBODY;
 	if (t->count == THREADS_MAX) {
 		t->left_out++;
 		return 0;
 	}
-	if (t->count == t->capacity) {
-		error = grow_threads(t);
-		if (error)
-			return error;
-		bucket = find_bucket(t, id);
-	}
-	*index = t->count;
-	t->thread[t->count] = (struct threads_thread){ .id = id, .index = t->count, .cpu = KTRX_NO_CPU };
-	*bucket = ++t->count;
+	thread = base_grow(t->thread, &t->capacity, t->count + 1u, sizeof(*thread));
+	if (!thread)
+		return KTREAD_E_MEMORY;
+	t->thread = thread;
+	if (base_index_add(&t->index, base_hash_id(id), t->count) < 0)
+		return KTREAD_E_MEMORY;
+	*index = t->count++;
+	thread[*index] = (struct threads_thread){ .id = id, .index = *index, .cpu = KTRX_NO_CPU };
 	return 0;
 }
 
 /* Index of the thread, new if need be, or NOBODY past the limit. Pointers to threads are void after it. */
 static inline int touch(struct threads *t, uint32_t id, uint32_t *index)
 {
-	uint32_t *bucket = t->capacity ? find_bucket(t, id) : NULL;
-
-	if (!bucket || !*bucket)
-		return add(t, id, bucket, index);
-	*index = *bucket - 1;
-	return 0;
+	*index = find(t, id);
+	return *index == NOBODY ? add(t, id, index) : 0;
 }
 
 static int touch_cpu(struct threads *t, uint32_t cpu)
@@ -467,16 +438,14 @@ void threads_gap(struct threads *t, uint32_t cpu, uint64_t from)
 		lose_track(t, t->on[cpu], cpu, from + 1, false);
 }
 
-const struct threads_thread *threads_find(const struct threads *t, uint32_t id)
-{
-	const uint32_t *bucket = t->capacity ? find_bucket(t, id) : NULL;
-
-	return bucket && *bucket ? &t->thread[*bucket - 1] : NULL;
-}
-
 const struct threads_thread *threads_at(const struct threads *t, uint32_t index)
 {
 	return index < t->count ? &t->thread[index] : NULL;
+}
+
+const struct threads_thread *threads_find(const struct threads *t, uint32_t id)
+{
+	return threads_at(t, find(t, id));
 }
 
 uint32_t threads_count(const struct threads *t)

@@ -41,6 +41,17 @@ static inline uint64_t base_hash(uint64_t hash, uint64_t word)
 	return (hash ^ hash >> 32) * base_hash_secret[1];
 }
 
+/*
+ * A hash of a number of 32 bits in fewer steps, for tables that are searched at each event. The probability
+ * is the same as above. The hashes of different numbers differ in their upper halves, so the row that
+ * base_index_next() finds is the one of that number.
+ */
+static inline uint64_t base_hash_id(uint32_t id)
+{
+	id *= (uint32_t)base_hash_secret[0];
+	return (uint64_t)((id ^ id >> 16) * (uint32_t)base_hash_secret[1]) << 32;
+}
+
 /* The hash of a key that goes on with these bytes. Their number is part of the key. */
 uint64_t base_hash_bytes(uint64_t hash, const void *bytes, size_t length);
 /* The same for a string. NULL and "" are different keys. */

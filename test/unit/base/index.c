@@ -176,19 +176,28 @@ static void full_index_refuses_rows(void **state)
 
 /* ---- Chosen keys ---- */
 
+static uint64_t hash_word(uint64_t key)
+{
+	return base_hash(0, key);
+}
+
+static uint64_t hash_id(uint64_t key)
+{
+	return base_hash_id((uint32_t)key);
+}
+
 /* With how many probes a row of those keys is found on average. */
-static uint64_t average_probes(uint64_t (*key)(uint32_t n))
+static uint64_t average_probes(uint64_t (*hash)(uint64_t key), uint64_t (*key)(uint32_t n))
 {
 	struct base_index index = { .slot = NULL };
 	uint64_t sum = 0;
 
 	for (uint32_t n = 0; n < ROWS; n++)
-		assert_int_equal(base_index_add(&index, base_hash(0, key(n)), n), 0);
+		assert_int_equal(base_index_add(&index, hash(key(n)), n), 0);
 	for (uint32_t n = 0; n < ROWS; n++) {
-		const uint64_t hash = base_hash(0, key(n));
 		uint32_t probe = 0, row = ROWS;
 
-		while (row != n && base_index_next(&index, hash, &probe, &row))
+		while (row != n && base_index_next(&index, hash(key(n)), &probe, &row))
 			;
 		assert_int_equal(row, n);
 		sum += probe;
@@ -220,6 +229,19 @@ static uint64_t key_for_guess(uint32_t n)
 	return (mixed ^ mixed >> 32) * inverse(guessed[0]);
 }
 
+/* The same of base_hash_id(): the upper 16 bits of the hash are 0. */
+static uint64_t id_for_guess(uint32_t n)
+{
+	const uint32_t mixed = n * (uint32_t)inverse(guessed[1]);
+
+	return (mixed ^ mixed >> 16) * (uint32_t)inverse(guessed[0]);
+}
+
+static uint64_t id_in_order(uint32_t n)
+{
+	return n;
+}
+
 /* Multiplied by the golden ratio it gives n: all upper bits are 0. */
 static uint64_t key_for_golden_ratio(uint32_t n)
 {
@@ -239,22 +261,40 @@ static uint64_t key_of_upper_bits(uint32_t n)
 static void chosen_keys_collide_only_if_the_secret_is_known(void **state)
 {
 	const uint64_t drawn[2] = { base_hash_secret[0], base_hash_secret[1] };
-	uint64_t known;
+	uint64_t known, known_id;
 
 	(void)state;
 	memcpy(base_hash_secret, guessed, sizeof(guessed));
-	known = average_probes(key_for_guess);
+	known = average_probes(hash_word, key_for_guess);
+	known_id = average_probes(hash_id, id_for_guess);
 	memcpy(base_hash_secret, drawn, sizeof(drawn));
-	assert_true(known >= ROWS / 2);
-	assert_true(average_probes(key_for_guess) < 8);
+	assert_true(known >= ROWS / 4);
+	assert_true(known_id >= ROWS / 4);
+	assert_true(average_probes(hash_word, key_for_guess) < 64);
+	assert_true(average_probes(hash_id, id_for_guess) < 64);
 }
 
 static void regular_keys_are_found_soon(void **state)
 {
 	(void)state;
-	assert_true(average_probes(key_for_golden_ratio) < 8);
-	assert_true(average_probes(key_of_page) < 8);
-	assert_true(average_probes(key_of_upper_bits) < 8);
+	assert_true(average_probes(hash_word, key_for_golden_ratio) < 64);
+	assert_true(average_probes(hash_word, key_of_page) < 64);
+	assert_true(average_probes(hash_word, key_of_upper_bits) < 64);
+	assert_true(average_probes(hash_id, id_in_order) < 64);
+}
+
+static void different_ids_have_different_hashes(void **state)
+{
+	struct base_index index = { .slot = NULL };
+
+	(void)state;
+	for (uint32_t n = 0; n < 8 * ROWS; n++) {
+		uint32_t probe = 0, row;
+
+		assert_false(base_index_next(&index, base_hash_id(n * 99991), &probe, &row));
+		assert_int_equal(base_index_add(&index, base_hash_id(n * 99991), n), 0);
+	}
+	base_index_free(&index);
 }
 
 static void secret_is_drawn_and_odd(void **state)
@@ -299,6 +339,7 @@ int main(void)
 		cmocka_unit_test(full_index_refuses_rows),
 		cmocka_unit_test(chosen_keys_collide_only_if_the_secret_is_known),
 		cmocka_unit_test(regular_keys_are_found_soon),
+		cmocka_unit_test(different_ids_have_different_hashes),
 		cmocka_unit_test(secret_is_drawn_and_odd),
 		cmocka_unit_test(bytes_and_texts_have_hashes_of_their_own),
 	};
