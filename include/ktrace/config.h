@@ -55,6 +55,14 @@
 #endif
 #endif
 
+/*
+ * 0: the settings debug.ktr.<group>_enable and debug.ktr.<group>.<event>_mask of DragonFly's KTR are left out.
+ * Events are switched by debug.ktr and by their names all the same.
+ */
+#ifndef KTRACE_MASKS
+#define KTRACE_MASKS 1
+#endif
+
 #if KTRACE_MAX_CPUS < 1 || KTRACE_MAX_CPUS > 4096
 #error "KTRACE_MAX_CPUS must be 1 to 4096"
 #endif

@@ -9,23 +9,11 @@
 #include "name.h"
 #include "state.h"
 
+#if KTRACE_MASKS
+
 #define KTRACE_PREFIX "debug.ktr."
 #define KTRACE_ENABLE "_enable"
 #define KTRACE_MASK   "_mask"
-
-/* The next row of a group after `event`, its first after NULL. */
-static struct ktrx_event *member_next(struct ktrace_span group, struct ktrx_event *event)
-{
-	event = event ? ktrace_event_next(event) : ktrace_event_first();
-	while (event && !ktrace_span_is(group, ktrace_event_group(event)))
-		event = ktrace_event_next(event);
-	return event;
-}
-
-int ktrace_event_leads_group(const struct ktrx_event *event)
-{
-	return member_next(ktrace_span_of(ktrace_event_group(event)), KTRACE_NULL) == event;
-}
 
 static int is_wanted(const struct ktrx_event *event)
 {
@@ -53,10 +41,10 @@ static int is_numbered(const struct ktrx_event *event)
 
 static int bit_is_numbered(struct ktrace_span group, uint32_t bit)
 {
-	struct ktrx_event *event = member_next(group, KTRACE_NULL);
+	struct ktrx_event *event = ktrace_group_next(group, KTRACE_NULL);
 
 	while (event && !(is_numbered(event) && event->mask_bit == bit + 1))
-		event = member_next(group, event);
+		event = ktrace_group_next(group, event);
 	return event != KTRACE_NULL;
 }
 
@@ -69,8 +57,8 @@ static uint32_t bit_of(const struct ktrx_event *event)
 
 	if (is_numbered(event))
 		return event->mask_bit - 1;
-	for (struct ktrx_event *other = member_next(group, KTRACE_NULL); other;
-	     other = member_next(group, other)) {
+	for (struct ktrx_event *other = ktrace_group_next(group, KTRACE_NULL); other;
+	     other = ktrace_group_next(group, other)) {
 		if (is_numbered(other))
 			numbered = 1;
 		else
@@ -92,8 +80,8 @@ static uint32_t members_count(struct ktrace_span group, uint32_t *digits)
 	uint32_t count = 0;
 
 	*digits = 1;
-	for (struct ktrx_event *event = member_next(group, KTRACE_NULL); event;
-	     event = member_next(group, event)) {
+	for (struct ktrx_event *event = ktrace_group_next(group, KTRACE_NULL); event;
+	     event = ktrace_group_next(group, event)) {
 		uint32_t needed = is_wanted(event) ? bit_of(event) / 4 + 1 : 1;
 
 		if (*digits < needed)
@@ -133,8 +121,8 @@ static int enable_get(struct ktrace_span group, char *buffer, size_t size)
 	length = zeros_write(buffer, size, digits);
 	if (length < 0)
 		return length;
-	for (struct ktrx_event *event = member_next(group, KTRACE_NULL); event;
-	     event = member_next(group, event)) {
+	for (struct ktrx_event *event = ktrace_group_next(group, KTRACE_NULL); event;
+	     event = ktrace_group_next(group, event)) {
 		uint32_t bit = bit_of(event);
 
 		if (is_wanted(event) && bit / 4 < digits)
@@ -151,9 +139,9 @@ static struct ktrx_event *event_named(struct ktrace_span full)
 
 	if (!ktrace_span_split(full, '.', &group, &name))
 		return KTRACE_NULL;
-	event = member_next(group, KTRACE_NULL);
+	event = ktrace_group_next(group, KTRACE_NULL);
 	while (event && !ktrace_span_is(name, ktrace_event_name(event)))
-		event = member_next(group, event);
+		event = ktrace_group_next(group, event);
 	return event;
 }
 
@@ -216,19 +204,19 @@ static int mask_bit(const struct mask *mask, uint32_t bit)
 
 static int has_numbers(struct ktrace_span group)
 {
-	struct ktrx_event *event = member_next(group, KTRACE_NULL);
+	struct ktrx_event *event = ktrace_group_next(group, KTRACE_NULL);
 
 	while (event && !is_numbered(event))
-		event = member_next(group, event);
+		event = ktrace_group_next(group, event);
 	return event != KTRACE_NULL;
 }
 
 static int bit_is_used(struct ktrace_span group, uint32_t bit)
 {
-	struct ktrx_event *event = member_next(group, KTRACE_NULL);
+	struct ktrx_event *event = ktrace_group_next(group, KTRACE_NULL);
 
 	while (event && bit_of(event) != bit)
-		event = member_next(group, event);
+		event = ktrace_group_next(group, event);
 	return event != KTRACE_NULL;
 }
 
@@ -255,8 +243,8 @@ static int enable_set(struct ktrace_span group, struct ktrace_span value)
 		return KTRACE_ERROR_SYNTAX;
 	if (!mask_fits(&mask, group, events))
 		return KTRACE_ERROR_ARGUMENT;
-	for (struct ktrx_event *event = member_next(group, KTRACE_NULL); event;
-	     event = member_next(group, event)) {
+	for (struct ktrx_event *event = ktrace_group_next(group, KTRACE_NULL); event;
+	     event = ktrace_group_next(group, event)) {
 		if (!mask_bit(&mask, bit_of(event)))
 			*(volatile uint8_t *)&event->wanted = KTRX_STATE_OFF;
 		else if (!is_wanted(event))
@@ -291,7 +279,7 @@ static int visit_group(struct ktrx_event *first, ktrace_setting_visit *visit, vo
 	ktrace_name_add(&name, group.text);
 	ktrace_name_add(&name, KTRACE_ENABLE);
 	answer = visit_name(&name, visit, cookie);
-	for (struct ktrx_event *event = first; event && !answer; event = member_next(group, event)) {
+	for (struct ktrx_event *event = first; event && !answer; event = ktrace_group_next(group, event)) {
 		name.length = 0;
 		ktrace_name_add(&name, KTRACE_PREFIX);
 		ktrace_name_add(&name, group.text);
@@ -313,3 +301,5 @@ int ktrace_mask_each(ktrace_setting_visit *visit, void *cookie)
 			answer = visit_group(event, visit, cookie);
 	return answer;
 }
+
+#endif

@@ -7,6 +7,7 @@
 #ifndef KTRACE_CORE_MASKS_H
 #define KTRACE_CORE_MASKS_H
 
+#include "ktrace/port.h"
 #include "ktrace/settings.h"
 #include "../base/span.h"
 
@@ -14,11 +15,14 @@
  * As ktrace_setting_get(), _set() and _each(), for these settings alone. Rows change in what is wanted of
  * them.
  */
+#if KTRACE_MASKS
 KTRACE_HIDDEN int ktrace_mask_get(struct ktrace_span name, char *buffer, size_t size);
 KTRACE_HIDDEN int ktrace_mask_set(struct ktrace_span name, struct ktrace_span value);
 KTRACE_HIDDEN int ktrace_mask_each(ktrace_setting_visit *visit, void *cookie);
-
-/* Is the row the first one of its group? */
-KTRACE_HIDDEN int ktrace_event_leads_group(const struct ktrx_event *event);
+#else
+#define ktrace_mask_get(name, buffer, size) KTRACE_ERROR_NO_SETTING
+#define ktrace_mask_set(name, value)	    KTRACE_ERROR_NO_SETTING
+#define ktrace_mask_each(visit, cookie)	    0
+#endif
 
 #endif

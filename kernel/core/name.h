@@ -7,6 +7,7 @@
 #define KTRACE_CORE_NAME_H
 
 #include "ktrace/settings.h"
+#include "../base/span.h"
 #include "state.h"
 
 /* The row's n-th string, from 0. */
@@ -27,6 +28,21 @@ static inline const char *ktrace_event_group(const struct ktrx_event *event)
 static inline const char *ktrace_event_name(const struct ktrx_event *event)
 {
 	return ktrace_event_string(event, 1);
+}
+
+/* The next row of a group after `event`, its first after NULL. */
+static inline struct ktrx_event *ktrace_group_next(struct ktrace_span group, struct ktrx_event *event)
+{
+	event = event ? ktrace_event_next(event) : ktrace_event_first();
+	while (event && !ktrace_span_is(group, ktrace_event_group(event)))
+		event = ktrace_event_next(event);
+	return event;
+}
+
+/* Is the row the first one of its group? */
+static inline int ktrace_event_leads_group(const struct ktrx_event *event)
+{
+	return ktrace_group_next(ktrace_span_of(ktrace_event_group(event)), KTRACE_NULL) == event;
 }
 
 struct ktrace_name {

@@ -5,7 +5,6 @@
  */
 #include "near.h"
 
-#include "masks.h"
 #include "name.h"
 #include "state.h"
 

@@ -67,7 +67,7 @@ wanted() {
 	esac
 	case $1-$2 in
 	x86_64-gcc)
-		echo "-Os -DKTRACE_STATE=0 $sections -mcmodel=kernel $plain"
+		echo "-Os -DKTRACE_STATE=0 -DKTRACE_MASKS=0 $sections -mcmodel=kernel $plain"
 		echo "-O3 -std=gnu11 $pie" # with names that are no words of C11, but macros
 		;;
 	aarch64-gcc)
@@ -88,7 +88,7 @@ wanted_by_soak() {
 	for way in "-flto $plain" "-flto $pie" "$pie" "$sections $plain"; do
 		echo "-O2 $way"
 	done
-	for setting in DISABLE=1 STATE=0 MAX_CPUS=1 MAX_CPUS=4096 BOOT_SLOTS=512 STRING_MAX=200; do
+	for setting in DISABLE=1 STATE=0 MASKS=0 MAX_CPUS=1 MAX_CPUS=4096 BOOT_SLOTS=512 STRING_MAX=200; do
 		echo "-O2 -DKTRACE_$setting $plain"
 	done
 }
