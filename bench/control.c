@@ -30,7 +30,7 @@ KTRACE_EVENT(bench, round, "%u", (uint32_t, n));
 static struct {
 	struct ktrx_event event;
 	char strings[16];
-} many[MANY] __attribute__((section("ktrace_events"), aligned(8))) KTRACE_KEEP = {
+} many[MANY] __attribute__((section("ktrace_events"), aligned(8), KTRACE_KEEP)) = {
 	[0 ... MANY - 1] = { { .magic = KTRX_EVENT_MAGIC,
 			       .size = sizeof(many[0]),
 			       .header = KTRACE_HEADER_SLOW,

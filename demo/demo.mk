@@ -33,7 +33,7 @@ DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))
 DEMO_FEATURES := $(or $(filter-out ktrace,$(DEMO_FEATURES)),ktrace-all)
 # Groups are where events are declared, so that is where a name is looked for: in the demo, and among the library's facts.
 ifneq ($(DEMO_FEATURES),ktrace-all)
-DEMO_FACT_GROUPS := $(shell grep '^KTRACE_FACT_ROW' include/ktrace/facts.h | cut -d '"' -f 2)
+DEMO_FACT_GROUPS := $(shell sed -n 's/^KTRACE_FACT_ROW[^"]*"\([a-z]*\).*/\1/p' include/ktrace/facts.h)
 DEMO_GROUPS := $(sort $(shell grep -rhoE 'KTRACE_EVENT[A-Z0-9_]*.[A-Z0-9_, ]*[a-z0-9_]+' demo/kern demo/arch | \
 	sed 's/.*[^a-z0-9_]//') $(DEMO_FACT_GROUPS) text)
 DEMO_UNKNOWN := $(filter-out ktrace-all $(DEMO_GROUPS:%=ktrace-%),$(DEMO_FEATURES))

@@ -39,8 +39,8 @@ event_bytes() {
 		echo 'KTRACE_EVENT(sched, switch, "%u -> %u", (uint32_t, prev), (uint32_t, next));'
 		echo 'void f(void); void f(void) { KTRACE(sched, switch, 1, 2); }'
 	} >"$tmp/with.c"
-	for file in with without; do
-		gcc -std=c11 -E -P -ffreestanding -Iinclude -Ikernel/arch/x86_64 "$tmp/$file.c" | wc -c
+	for file in with without; do # from standard input: the name of the file is text of the event, too
+		gcc -std=c11 -E -P -ffreestanding -Iinclude -Ikernel/arch/x86_64 -x c - <"$tmp/$file.c" | wc -c
 	done | xargs | awk '{ print $1 - $2 }'
 }
 

@@ -15,7 +15,7 @@
 #define KTRACE_UNUSED_INLINE static inline __attribute__((__unused__))
 #define KTRACE_HIDDEN	     __attribute__((__visibility__("hidden")))
 #define KTRACE_OUT_OF_LINE   static __attribute__((__noinline__, __unused__))
-#define KTRACE_RARE	     static __attribute__((__noinline__, __cold__, __unused__))
+#define KTRACE_COLD	     __attribute__((__cold__))
 #define KTRACE_LIKELY(x)     __builtin_expect(!!(x), 1)
 #define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
 
@@ -53,16 +53,16 @@ KTRX_CASTS_END
  * Behind a call: keeps it from becoming a jump, after which the function called would go back to somebody
  * else.
  */
-#define KTRACE_COME_BACK() __asm__ volatile("")
+#define KTRACE_COME_BACK() __asm__("")
 
-/* A row must survive --gc-sections although nothing refers to it but its own site. */
+/* Attributes. A row must survive --gc-sections although nothing refers to it but its own site. */
 #if defined(__has_attribute)
 #if __has_attribute(__retain__)
-#define KTRACE_KEEP __attribute__((__used__, __retain__))
+#define KTRACE_KEEP __used__, __retain__
 #endif
 #endif
 #ifndef KTRACE_KEEP
-#define KTRACE_KEEP __attribute__((__used__))
+#define KTRACE_KEEP __used__
 #endif
 
 /*
@@ -71,11 +71,11 @@ KTRX_CASTS_END
  */
 #if defined(__has_attribute) && !defined(__clang__)
 #if __has_attribute(__retain__)
-#define KTRACE_KEEP_WITH_CODE __attribute__((__retain__, __unused__))
+#define KTRACE_KEEP_WITH_CODE __retain__, __unused__
 #endif
 #endif
 #ifndef KTRACE_KEEP_WITH_CODE
-#define KTRACE_KEEP_WITH_CODE __attribute__((__unused__))
+#define KTRACE_KEEP_WITH_CODE __unused__
 #endif
 
 /*
@@ -106,10 +106,12 @@ KTRX_CASTS_END
 #else
 struct ktrace_scope;
 typedef struct ktrace_scope *ktrace_file_scope;
-#define KTRACE_SCOPE_CHECK                                                                         \
-	struct ktrace_scope;                                                                       \
-	KTRX_STATIC_ASSERT(_Generic((struct ktrace_scope *)0, ktrace_file_scope : 1, default : 0), \
+/* clang-format off */
+#define KTRACE_SCOPE_CHECK \
+	struct ktrace_scope; \
+	KTRX_STATIC_ASSERT(_Generic((struct ktrace_scope*)0,ktrace_file_scope:1,default:0), \
 			   KTRACE_SCOPE_MESSAGE);
+/* clang-format on */
 #endif
 #define KTRACE_SCOPE_MESSAGE "ktrace: declare events at file scope, not in functions"
 
@@ -149,12 +151,12 @@ __attribute__((__always_inline__)) constexpr inline bool ktrace_runs()
 #endif
 }
 }
-#define KTRACE_RUNS()		ktrace_runs()
+#define KTRACE_IF_RUNS_AND	ktrace_runs() &&
 #define KTRACE_ADDRESS(pointer) reinterpret_cast<uintptr_t>(pointer)
 #else
 #define KTRACE_BEGIN_C
 #define KTRACE_END_C
-#define KTRACE_RUNS()		 1
+#define KTRACE_IF_RUNS_AND
 #define KTRACE_NULL		 ((void *)0)
 #define KTRACE_CAST(type, value) ((type)(value))
 #define KTRACE_ADDRESS(pointer)	 ((uintptr_t)(pointer))

@@ -56,8 +56,8 @@
 #endif
 
 /*
- * 0: the settings debug.ktr.<group>_enable and debug.ktr.<group>.<event>_mask of DragonFly's KTR are left out.
- * Events are switched by debug.ktr and by their names all the same.
+ * 0: the settings debug.ktr.<group>_enable and debug.ktr.<group>.<event>_mask of DragonFly's KTR are left
+ * out. Events are switched by debug.ktr and by their names all the same.
  */
 #ifndef KTRACE_MASKS
 #define KTRACE_MASKS 1

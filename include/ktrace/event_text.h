@@ -7,44 +7,52 @@
 #ifndef KTRACE_EVENT_TEXT_H
 #define KTRACE_EVENT_TEXT_H
 
-#include "ktrace/event_check.h"
 #include "ktrace/macros.h"
 #include "ktrace/record.h"
+#include "ktrace/types.h"
 
 #ifdef __cplusplus
 #include "ktrace/event_text_cxx.h"
 #endif
 
 /* What KTRACE_EACH does to an argument. */
-#define KTRACE_VALUE_STRINGS(c, n, value)   #value "\0\0"
-#define KTRACE_VALUE_CODE(c, n, value)	    KTRACE_TYPE_OF(value),
-#define KTRACE_VALUE_TYPE(c, n, value)	    , decltype(value)
-#define KTRACE_VALUE_SIZE(c, n, value)	    +KTRACE_TYPE_BYTES(KTRACE_TYPE_OF(value))
-#define KTRACE_VALUE_IS_STRING(c, n, value) +(KTRACE_TYPE_OF(value) == KTRX_TYPE_STRING)
-#define KTRACE_VALUE_PACK(packer, n, value)                                                  \
-	ktrace_pack(packer, KTRACE_TYPE_OF(value), KTRACE_TYPE_BYTES(KTRACE_TYPE_OF(value)), \
-		    (uint64_t)(uintptr_t)(value));
+#define KTRACE_VALUE_STRINGS(c, n, value) "\0" #value "\0"
+#define KTRACE_VALUE_CODE(c, n, value)	  KTRACE_TYPE_OF(value),
+#define KTRACE_VALUE_TYPE(c, n, value)	  , decltype(value)
+#define KTRACE_VALUE_PACK(c, n, value)	  ktrace_pack(&ktrace_to, 8, (uint64_t)(uintptr_t)(value));
 #define KTRACE_VALUE_CHECK(c, n, value)                                                      \
 	KTRX_STATIC_ASSERT(KTRACE_TYPE_OF(value) != 0 && sizeof(1 ? (value) : (value)) <= 8, \
 			   "ktrace: no field can hold this type");
 
 #define KTRACE_VALUE_FORMAT(c, n, value) , KTRACE_FORMATTED(value)
-#ifdef __cplusplus
+/*
+ * Between these, an argument with a side effect, or one cast to and fro, is nothing to warn of where the
+ * compiler only looks at its type.
+ */
+#if defined(__cplusplus)
 #define KTRACE_UNEVALUATED_BEGIN
 #define KTRACE_UNEVALUATED_END
+#else
+#if defined(__clang__)
+#define KTRACE_UNEVALUATED_BEGIN                                                                      \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunevaluated-expression\"") \
+		_Pragma("GCC diagnostic ignored \"-Wbad-function-cast\"")
+#else
+#define KTRACE_UNEVALUATED_BEGIN \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wbad-function-cast\"")
 #endif
-#define KTRACE_TEXT_FORMAT(...)                                                               \
-	KTRACE_UNEVALUATED_BEGIN                                                              \
-	KTRACE_FORMAT_BEGIN                                                                   \
-	if (0)                                                                                \
-		ktrace_format_check(KTRACE_FIRST(__VA_ARGS__)                                 \
-					    KTRACE_EACH(KTRACE_VALUE_FORMAT, , __VA_ARGS__)); \
-	KTRACE_FORMAT_END                                                                     \
+#define KTRACE_UNEVALUATED_END _Pragma("GCC diagnostic pop")
+#endif
+
+#define KTRACE_TEXT_FORMAT(...)                                                                         \
+	KTRACE_UNEVALUATED_BEGIN                                                                        \
+	KTRACE_FORMAT_BEGIN                                                                             \
+	KTRACE_FORMAT_CHECK(KTRACE_FIRST(__VA_ARGS__) KTRACE_EACH(KTRACE_VALUE_FORMAT, , __VA_ARGS__)); \
+	KTRACE_FORMAT_END                                                                               \
 	KTRACE_UNEVALUATED_END
 
-#define KTRACE_TEXT_ROW_STRINGS(...)                               \
-	KTRACE_ROW_STRINGS("text", "line" KTRACE_STRING(__LINE__), \
-			   KTRACE_EACH(KTRACE_VALUE_STRINGS, , __VA_ARGS__), KTRACE_FIRST(__VA_ARGS__))
+#define KTRACE_TEXT_ROW_STRINGS(...) \
+	KTRACE_STRINGS("text\0line" KTRACE_STRING(__LINE__), KTRACE_VALUE_STRINGS, __VA_ARGS__)
 
 #ifdef __cplusplus
 
@@ -71,7 +79,7 @@
 				return KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__);                              \
 			}                                                                                 \
 		};                                                                                        \
-		if (KTRACE_RUNS() && ktrace_event_is_on(KTRACE_TEXT_TYPE(__VA_ARGS__)::event()))          \
+		if (KTRACE_IF_RUNS_AND ktrace_event_is_on(KTRACE_TEXT_TYPE(__VA_ARGS__)::event()))        \
 			KTRACE_TEXT_TYPE(__VA_ARGS__)::record(0 KTRACE_EACH(KTRACE_GIVE, , __VA_ARGS__)); \
 		KTRACE_TEXT_FORMAT(__VA_ARGS__)                                                           \
 	} while (0)
@@ -87,28 +95,28 @@
 		KTRACE_TEXT_FORMAT(__VA_ARGS__)                \
 	} while (0)
 
-#define KTRACE_TEXT_1(...)                                                                           \
-	do {                                                                                         \
-		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                      \
-		KTRACE_UNEVALUATED_BEGIN                                                             \
-		KTRACE_EACH(KTRACE_VALUE_CHECK, , __VA_ARGS__)                                       \
-		enum {                                                                               \
-			ktrace_fixed = 0u KTRACE_EACH(KTRACE_VALUE_SIZE, , __VA_ARGS__),             \
-			ktrace_strings = 0u KTRACE_EACH(KTRACE_VALUE_IS_STRING, , __VA_ARGS__),      \
-			ktrace_longest = KTRACE_LONGEST(ktrace_fixed + 0u, ktrace_strings + 0u),     \
-		};                                                                                   \
-		KTRACE_ROW(KTRACE_KEEP, ktrace_here, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, 0,          \
-			   KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__), \
-			   KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__));                                    \
-		KTRACE_UNEVALUATED_END                                                               \
-		if (ktrace_event_is_on(&ktrace_here.event)) {                                        \
-			KTRACE_PACKER(ktrace_packer, ktrace_buffer, ktrace_fixed, ktrace_longest);   \
-			KTRACE_UNEVALUATED_BEGIN                                                     \
-			KTRACE_EACH(KTRACE_VALUE_PACK, &ktrace_packer, __VA_ARGS__)                  \
-			KTRACE_UNEVALUATED_END                                                       \
-			ktrace_emit_here(&ktrace_here.event, ktrace_buffer, ktrace_packer.at);       \
-		}                                                                                    \
-		KTRACE_TEXT_FORMAT(__VA_ARGS__)                                                      \
+#define KTRACE_TEXT_1(...)                                                                             \
+	do {                                                                                           \
+		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                        \
+		KTRACE_UNEVALUATED_BEGIN                                                               \
+		KTRACE_EACH(KTRACE_VALUE_CHECK, , __VA_ARGS__)                                         \
+		KTRACE_ROW_1(KTRACE_KEEP, ktrace_here, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, 0,          \
+			     KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__), \
+			     KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__));                                    \
+		KTRACE_UNEVALUATED_END                                                                 \
+		if (ktrace_event_is_on(&ktrace_here.event)) {                                          \
+			struct ktrace_packer ktrace_to;                                                \
+			uint64_t ktrace_word[KTRACE_PACKER_WORDS(__VA_ARGS__)];                        \
+                                                                                                       \
+			ktrace_packer_set(&ktrace_to, ktrace_word, &ktrace_here.event,                 \
+					  1 + KTRACE_STRING_SIZE, 0, KTRACE_NULL);                     \
+			KTRACE_UNEVALUATED_BEGIN                                                       \
+			KTRACE_EACH(KTRACE_VALUE_PACK, , __VA_ARGS__)                                  \
+			KTRACE_UNEVALUATED_END                                                         \
+			ktrace_emit_here(&ktrace_to);                                                  \
+			KTRACE_COME_BACK();                                                            \
+		}                                                                                      \
+		KTRACE_TEXT_FORMAT(__VA_ARGS__)                                                        \
 	} while (0)
 
 #endif

@@ -35,10 +35,6 @@ template <unsigned long Size> struct ktrace_text_row {
 template <class Site, uint32_t Line, class... Values> struct ktrace_text_facts {
 	static_assert(ktrace_text_holds<void, Values...>::all, "ktrace: no field can hold this type");
 
-	static constexpr unsigned fixed = (0u + ... + KTRACE_TYPE_BYTES(ktrace_type<Values>::code));
-	static constexpr unsigned strings =
-		(0u + ... + unsigned(ktrace_type<Values>::code == KTRX_TYPE_STRING));
-	static constexpr unsigned longest = KTRACE_LONGEST(fixed, strings);
 	static constexpr unsigned long size = sizeof(Site::strings());
 
 	static constexpr ktrace_text_row<size> row()
@@ -47,7 +43,7 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_facts {
 		const unsigned codes[] = { ktrace_type<Values>::code..., 0 };
 
 		made.event.magic = KTRX_EVENT_MAGIC;
-		made.event.size = KTRACE_ROW_SIZE(size);
+		made.event.size = (uint16_t)sizeof(made);
 		made.event.state = KTRACE_STATE_LINKED(KTRX_STATE_RECORD);
 		made.event.wanted = KTRX_STATE_RECORD;
 		made.event.header = KTRACE_HEADER_SLOW;
@@ -74,8 +70,8 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 	}
 };
 template <class Site, uint32_t Line, class... Values>
-__attribute__((__section__("ktrace_events"), __aligned__(8), __require_constant_initialization__))
-KTRACE_KEEP ktrace_text_row<ktrace_text_facts<Site, Line, Values...>::size>
+__attribute__((__section__("ktrace_events"), __aligned__(8), __require_constant_initialization__,
+	       KTRACE_KEEP)) ktrace_text_row<ktrace_text_facts<Site, Line, Values...>::size>
 	ktrace_text_place<Site, Line, Values...>::row = ktrace_text_facts<Site, Line, Values...>::row();
 
 #elif !defined(KTRACE_ARCH_ADDRESS)
@@ -210,12 +206,13 @@ struct ktrace_text : ktrace_text_place<Site, Line, Values...> {
 	template <class... Given>
 	__attribute__((__always_inline__)) static inline void record(int, Given... values)
 	{
-		KTRACE_PACKER(packer, buffer, facts::fixed, facts::longest);
+		struct ktrace_packer packer;
+		uint64_t word[sizeof...(Given) + 4];
 
-		(ktrace_pack(&packer, ktrace_type<Given>::code, KTRACE_TYPE_BYTES(ktrace_type<Given>::code),
-			     (uint64_t)values),
-		 ...);
-		ktrace_emit_here(ktrace_text::event(), buffer, packer.at);
+		ktrace_packer_set(&packer, word, ktrace_text::event(), 1 + KTRACE_STRING_SIZE, 0, nullptr);
+		(ktrace_pack(&packer, 8, (uint64_t)values), ...);
+		ktrace_emit_here(&packer);
+		KTRACE_COME_BACK();
 	}
 };
 }

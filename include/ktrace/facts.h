@@ -90,6 +90,7 @@
 /* clang-format on */
 
 /* Parameters and arguments for the fields that a kernel adds. */
+#define KTRACE_ARGUMENT(c, n, field) , KTRACE_PASTE(a, n)
 #define KTRACE_EXTRA(fact)	     KTRACE_EACH(KTRACE_PARAMETER, , "" KTRACE_##fact##_FIELDS)
 #define KTRACE_EXTRA_ARGUMENTS(fact) KTRACE_EACH(KTRACE_ARGUMENT, , "" KTRACE_##fact##_FIELDS)
 
@@ -97,15 +98,14 @@
  * Declares a function that returns the event. Its row goes into the files that call it, so a kernel has only
  * the events that it uses.
  */
-#define KTRACE_FACT_CODE(c, n, field) KTRACE_TYPE(KTRACE_FIELD_TYPE field),
-#define KTRACE_FACT_ROW(row_of, group, name, v1_id, ...)                                                     \
-	KTRACE_INLINE struct ktrx_event *row_of(void)                                                        \
-	{                                                                                                    \
-		KTRACE_ROW(KTRACE_KEEP_WITH_CODE, row, KTRX_STATE_RECORD, 0, v1_id, 0,                       \
-			   KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_FACT_CODE, , __VA_ARGS__),          \
-			   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__), \
-					      KTRACE_FIRST(__VA_ARGS__)));                                   \
-		return &row.event;                                                                           \
+#define KTRACE_FACT_CODE(c, n, field) KTRACE_RULE(KTRACE_FIELD_TYPE field) & 15,
+#define KTRACE_FACT_ROW(row_of, names, v1_id, ...)                                                    \
+	KTRACE_INLINE struct ktrx_event *row_of(void)                                                 \
+	{                                                                                             \
+		KTRACE_ROW_1(KTRACE_KEEP_WITH_CODE, row, KTRX_STATE_RECORD, 0, v1_id, 0,              \
+			     KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_FACT_CODE, , __VA_ARGS__), \
+			     KTRACE_STRINGS(names, KTRACE_FIELD_STRINGS, __VA_ARGS__));               \
+		return &row.event;                                                                    \
 	}
 
 /*
@@ -131,21 +131,21 @@
 
 KTRACE_BEGIN_C
 
-KTRACE_FACT_ROW(ktrace_row_switch, "sched", "switch", KTRX1_CTX_SWITCH, KTRACE_FACT_SWITCH)
-KTRACE_FACT_ROW(ktrace_row_wake, "sched", "wake", KTRX_V1_NONE, KTRACE_FACT_WAKE)
-KTRACE_FACT_ROW(ktrace_row_block, "sched", "block", KTRX1_WAITQ_SLEEP, KTRACE_FACT_BLOCK)
-KTRACE_FACT_ROW(ktrace_row_exit, "sched", "exit", KTRX_V1_NONE, KTRACE_FACT_EXIT)
-KTRACE_FACT_ROW(ktrace_row_contend, "lock", "contend", KTRX_V1_NONE, KTRACE_FACT_CONTEND)
-KTRACE_FACT_ROW(ktrace_row_acquire, "lock", "acquire", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
-KTRACE_FACT_ROW(ktrace_row_try, "lock", "try", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
-KTRACE_FACT_ROW(ktrace_row_release, "lock", "release", KTRX_V1_NONE, KTRACE_FACT_RELEASE)
-KTRACE_FACT_ROW(ktrace_row_irq_enter, "irq", "enter", KTRX_V1_NONE, KTRACE_FACT_INTERRUPT)
-KTRACE_FACT_ROW(ktrace_row_irq_exit, "irq", "exit", KTRX_V1_NONE, KTRACE_FACT_IRQ)
-KTRACE_FACT_ROW(ktrace_row_irq_eoi, "irq", "eoi", KTRX_V1_NONE, KTRACE_FACT_IRQ)
-KTRACE_FACT_ROW(ktrace_row_ipi_send, "ipi", "send", KTRX_V1_NONE, KTRACE_FACT_SEND)
-KTRACE_FACT_ROW(ktrace_row_ipi_receive, "ipi", "receive", KTRX_V1_NONE, KTRACE_FACT_RECEIVE)
-KTRACE_FACT_ROW(ktrace_row_fault_enter, "mm", "fault_enter", KTRX1_PAGE_FAULT, KTRACE_FACT_FAULT)
-KTRACE_FACT_ROW(ktrace_row_fault_exit, "mm", "fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_EXIT)
+KTRACE_FACT_ROW(ktrace_row_switch, "sched\0switch", KTRX1_CTX_SWITCH, KTRACE_FACT_SWITCH)
+KTRACE_FACT_ROW(ktrace_row_wake, "sched\0wake", KTRX_V1_NONE, KTRACE_FACT_WAKE)
+KTRACE_FACT_ROW(ktrace_row_block, "sched\0block", KTRX1_WAITQ_SLEEP, KTRACE_FACT_BLOCK)
+KTRACE_FACT_ROW(ktrace_row_exit, "sched\0exit", KTRX_V1_NONE, KTRACE_FACT_EXIT)
+KTRACE_FACT_ROW(ktrace_row_contend, "lock\0contend", KTRX_V1_NONE, KTRACE_FACT_CONTEND)
+KTRACE_FACT_ROW(ktrace_row_acquire, "lock\0acquire", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
+KTRACE_FACT_ROW(ktrace_row_try, "lock\0try", KTRX_V1_NONE, KTRACE_FACT_ACQUIRE)
+KTRACE_FACT_ROW(ktrace_row_release, "lock\0release", KTRX_V1_NONE, KTRACE_FACT_RELEASE)
+KTRACE_FACT_ROW(ktrace_row_irq_enter, "irq\0enter", KTRX_V1_NONE, KTRACE_FACT_INTERRUPT)
+KTRACE_FACT_ROW(ktrace_row_irq_exit, "irq\0exit", KTRX_V1_NONE, KTRACE_FACT_IRQ)
+KTRACE_FACT_ROW(ktrace_row_irq_eoi, "irq\0eoi", KTRX_V1_NONE, KTRACE_FACT_IRQ)
+KTRACE_FACT_ROW(ktrace_row_ipi_send, "ipi\0send", KTRX_V1_NONE, KTRACE_FACT_SEND)
+KTRACE_FACT_ROW(ktrace_row_ipi_receive, "ipi\0receive", KTRX_V1_NONE, KTRACE_FACT_RECEIVE)
+KTRACE_FACT_ROW(ktrace_row_fault_enter, "mm\0fault_enter", KTRX1_PAGE_FAULT, KTRACE_FACT_FAULT)
+KTRACE_FACT_ROW(ktrace_row_fault_exit, "mm\0fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_EXIT)
 
 /*
  * In kernel/core: record the event and keep the state. The site of the event is where these return to;

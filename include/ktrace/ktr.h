@@ -54,7 +54,7 @@
 
 #define KTR_INFO(compile, master, name, bit, ...)                                                         \
 	KTR_DECLARE(KTR_BUILT(KTRACE_BUILT(KTRACE_NO_##master, KTRACE_WITH_##master), KTR_HERE(compile)), \
-		    ktrace_event_##master##_##name, bit, #master, #name, __VA_ARGS__)
+		    ktrace_event_##master##_##name, bit, #master "\0" #name, __VA_ARGS__)
 
 /* KTR_LOG(name, argument, ...) */
 #define KTR_LOG(...) KTR_SITE(1, ktrace_event_##__VA_ARGS__)
@@ -69,8 +69,6 @@
 #define KTR_BUILT_01		  0
 #define KTR_BUILT_10		  0
 #define KTR_BUILT_11		  1
-
-#define KTR_DECLARE(built, ...) KTRACE_PASTE(KTR_DECLARE_, built)(__VA_ARGS__)
 
 /* Names that belong to the n-th parameter of an event. */
 #define KTR_VALUE(id, n) KTRACE_PASTE(id, KTRACE_PASTE(_value_, n))
@@ -117,13 +115,13 @@
 		default: KTRX_TYPE_POINTER)
 /* clang-format on */
 
-#define KTR_FIELD_SIZE(id, n, declaration)	+KTRACE_TYPE_BYTES(KTR_CODE(id, n) + 0u)
-#define KTR_FIELD_IS_STRING(id, n, declaration) +(KTR_CODE(id, n) == KTRX_TYPE_STRING)
+#define KTR_FIELD_SIZE(id, n, declaration) \
+	+(KTR_CODE(id, n) == KTRX_TYPE_STRING ? KTRACE_STRING_SIZE : KTRACE_TYPE_BYTES(KTR_CODE(id, n) + 0u))
 #define KTR_FIELD_CODE(id, n, declaration)	KTR_CODE(id, n),
-#define KTR_FIELD_STRINGS(id, n, declaration)	#declaration "\0\0"
+#define KTR_FIELD_STRINGS(id, n, declaration)	"\0" #declaration "\0"
 #define KTR_FIELD_PARAMETER(id, n, declaration) , uint64_t KTRACE_PASTE(a, n)
 #define KTR_FIELD_PACK(id, n, declaration) \
-	ktrace_pack(packer, KTR_CODE(id, n), KTRACE_TYPE_BYTES(KTR_CODE(id, n) + 0u), KTRACE_PASTE(a, n));
+	ktrace_pack(&to, KTRACE_TYPE_BYTES(KTR_CODE(id, n) + 0u), KTRACE_PASTE(a, n));
 
 /* An argument at a site, converted to what the parameter was declared as. */
 #define KTR_ARGUMENT(id, n, value) , ((union KTR_VALUE(id, n)){ .declared = { value } }).word
@@ -137,45 +135,34 @@
 
 #define KTR_TEXT(id, text) static const char id##_text[] __attribute__((__unused__)) = text
 
-#define KTR_DECLARE_1(id, bit, group, name, ...)                                                           \
-	KTR_CHECKS(id, bit, __VA_ARGS__)                                                                   \
-	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                                                           \
-	enum {                                                                                             \
-		id##_built = 1,                                                                            \
-		id##_fixed = 0u KTRACE_EACH(KTR_FIELD_SIZE, id, __VA_ARGS__),                              \
-		id##_strings = 0u KTRACE_EACH(KTR_FIELD_IS_STRING, id, __VA_ARGS__),                       \
-		id##_longest = KTRACE_LONGEST(id##_fixed + 0u, id##_strings + 0u),                         \
-	};                                                                                                 \
-	KTRACE_ROW(KTRACE_KEEP, id, KTR_BOOT_STATE, 0, KTRX_V1_NONE, (bit) + 1, KTRACE_COUNT(__VA_ARGS__), \
-		   KTRACE_EACH(KTR_FIELD_CODE, id, __VA_ARGS__),                                           \
-		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTR_FIELD_STRINGS, id, __VA_ARGS__),        \
-				      KTRACE_FIRST(__VA_ARGS__)));                                         \
-	KTRACE_FUNCTIONS(id, place, KTR_FIELD_PARAMETER, KTR_FIELD_PACK, __VA_ARGS__)
-
-#define KTR_DECLARE_0(id, bit, group, name, ...)                           \
-	KTR_CHECKS(id, bit, __VA_ARGS__)                                   \
-	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                           \
-	enum { id##_built = 0 };                                           \
-	extern struct ktrace_row id;                                       \
-	KTRACE_UNUSED_INLINE void id##_record(struct ktrx_place *row, ...) \
-	{                                                                  \
-		(void)row;                                                 \
-	}                                                                  \
-	KTR_NOTHING
+#define KTR_DECLARE(built, id, bit, names, ...)                                                  \
+	KTR_CHECKS(id, bit, __VA_ARGS__)                                                         \
+	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                                                 \
+	KTRACE_PASTE(KTRACE_ROW_, built)                                                         \
+	(KTRACE_KEEP, id, KTR_BOOT_STATE, 0, KTRX_V1_NONE, (bit) + 1, KTRACE_COUNT(__VA_ARGS__), \
+	 KTRACE_EACH(KTR_FIELD_CODE, id, __VA_ARGS__),                                           \
+	 KTRACE_STRINGS(names, KTR_FIELD_STRINGS, __VA_ARGS__));                                 \
+	enum { id##_built = built * (1 KTRACE_EACH(KTR_FIELD_SIZE, id, __VA_ARGS__)) };          \
+	KTRACE_FUNCTION(built, id, KTR_FIELD_PARAMETER, KTR_FIELD_PACK, (void)0, __VA_ARGS__)    \
+	struct ktrace_semicolon
 
 /*
  * What a site's arguments must fit. The number of a pointer is of no type that could be named here: which
  * structure it points to is left to the compiler's own warnings.
  */
-#define KTR_FITS(code, value)                                                                           \
-	((code) == KTRX_TYPE_BOOL ? 1                                                                   \
-	 : KTRACE_IS_NUMBER(value)                                                                      \
-		 ? ((code) != KTRX_TYPE_POINTER && (code) != KTRX_TYPE_STRING) || KTRACE_IS_NULL(value) \
-	 : (code) == KTRX_TYPE_STRING ? KTR_IS_STRING(value)                                            \
+#define KTR_IS_NULL(value) _Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
+#define KTR_IS_VOID_POINTER(pointer)                                                                      \
+	_Generic((pointer), void * : 1, const void * : 1, volatile void * : 1, const volatile void * : 1, \
+		 default : 0)
+#define KTR_FITS(code, value)                                                                        \
+	((code) == KTRX_TYPE_BOOL ? 1                                                                \
+	 : KTRACE_IS_NUMBER(value)                                                                   \
+		 ? ((code) != KTRX_TYPE_POINTER && (code) != KTRX_TYPE_STRING) || KTR_IS_NULL(value) \
+	 : (code) == KTRX_TYPE_STRING ? KTR_IS_STRING(value)                                         \
 				      : (code) == KTRX_TYPE_POINTER)
 /* clang-format off */
 #define KTR_IS_STRING(value) \
-	(KTRACE_IS_VOID_POINTER(value) || _Generic((value), char *: 1, const char *: 1, volatile char *: 1, \
+	(KTR_IS_VOID_POINTER(value) || _Generic((value), char *: 1, const char *: 1, volatile char *: 1, \
 						   const volatile char *: 1, default: 0))
 
 /* A value as the text takes it: of the type that its parameter was declared with. */
@@ -202,9 +189,23 @@
 	KTRX_STATIC_ASSERT(KTR_FITS(KTR_CODE(id, n) + 0u, (value)), \
 			   "ktrace: an argument does not fit its parameter");
 
-/* Each place that records has a row, by which readers find its file and line. */
+/*
+ * Each place that records has a row, by which readers find its file and line: a variable of the enclosing
+ * block. An event that is not built has no address; without optimisation the row stays all the same.
+ */
 #if defined(KTR) && !(defined(KTRACE_DISABLE) && KTRACE_DISABLE)
-#define KTR_PLACE_ROW(id)     KTRACE_PLACE_ROW(id)
+#define KTR_PLACE_ROW(id)                                                                                \
+	KTRACE_LOCAL_BEGIN                                                                               \
+	static struct {                                                                                  \
+		struct ktrx_place row;                                                                   \
+		char file[sizeof(__FILE__)];                                                             \
+	} id##_place                                                                                     \
+		__attribute__((__section__("ktrace_events"), __aligned__(8), KTRACE_KEEP_WITH_CODE)) = { \
+			{ KTRX_PLACE_MAGIC, sizeof(id##_place), 0, 0, KTRACE_HEADER_SLOW, 0,             \
+			  id##_built != 0 ? KTRACE_ADDRESS(&id.event) : 0, __LINE__, 0 },                \
+			__FILE__                                                                         \
+		};                                                                                       \
+	KTRACE_LOCAL_END
 #define KTR_PLACE_ADDRESS(id) &id##_place.row
 #else
 #define KTR_PLACE_ROW(id)
@@ -213,20 +214,20 @@
 
 #define KTR_SITE(condition, ...)	KTR_SITE_OF(condition, KTRACE_FIRST(__VA_ARGS__), __VA_ARGS__)
 #define KTR_SITE_OF(condition, id, ...) KTR_SITE_(condition, id, __VA_ARGS__)
-#define KTR_SITE_(condition, id, ...)                                                                  \
-	do {                                                                                           \
-		KTR_PLACE_ROW(id)                                                                      \
-		KTRACE_UNEVALUATED_BEGIN                                                               \
-		KTRX_STATIC_ASSERT(KTRACE_COUNT(__VA_ARGS__) == (int)id##_count,                       \
-				   "ktrace: too few or too many arguments");                           \
-		KTRACE_EACH(KTR_ARGUMENT_CHECK, id, __VA_ARGS__)                                       \
-		KTRACE_FORMAT_BEGIN                                                                    \
-		if (0)                                                                                 \
-			ktrace_format_check(id##_text KTRACE_EACH(KTR_FORMATTED, id, __VA_ARGS__));    \
-		KTRACE_FORMAT_END                                                                      \
-		KTRACE_UNEVALUATED_END                                                                 \
-		if (id##_built && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition))       \
-			id##_record(KTR_PLACE_ADDRESS(id) KTRACE_EACH(KTR_ARGUMENT, id, __VA_ARGS__)); \
+#define KTR_SITE_(condition, id, ...)                                                                     \
+	do {                                                                                              \
+		KTR_PLACE_ROW(id)                                                                         \
+		KTRACE_UNEVALUATED_BEGIN                                                                  \
+		KTRX_STATIC_ASSERT(KTRACE_COUNT(__VA_ARGS__) == (int)id##_count,                          \
+				   "ktrace: too few or too many arguments");                              \
+		KTRACE_EACH(KTR_ARGUMENT_CHECK, id, __VA_ARGS__)                                          \
+		KTRACE_FORMAT_BEGIN                                                                       \
+		if (0)                                                                                    \
+			ktrace_format_check(id##_text KTRACE_EACH(KTR_FORMATTED, id, __VA_ARGS__));       \
+		KTRACE_FORMAT_END                                                                         \
+		KTRACE_UNEVALUATED_END                                                                    \
+		if (id##_built > 0 && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition))      \
+			id##_record(0, KTR_PLACE_ADDRESS(id) KTRACE_EACH(KTR_ARGUMENT, id, __VA_ARGS__)); \
 	} while (0)
 
 #endif

@@ -28,9 +28,11 @@
 		      a19, a20, a21, a22, a23, a24, n, ...)                                                  \
 	n
 
-/* 17, which stands for 17 to 24, does nothing: KTRACE_COUNT_CHECK() says what is wrong. */
+/* 17 stands for 17 to 24 and does nothing: this reports the mistake. */
 #define KTRACE_COUNT_CHECK(...) \
-	KTRX_STATIC_ASSERT(KTRACE_COUNT(__VA_ARGS__) <= 16, "ktrace: an event has at most 16 fields");
+	KTRACE_COUNT_MESSAGE(KTRACE_PASTE(KTRACE_COUNT_IS_, KTRACE_COUNT(__VA_ARGS__)))
+#define KTRACE_COUNT_MESSAGE(...) KTRACE_SECOND(__VA_ARGS__, , )
+#define KTRACE_COUNT_IS_17	  0, KTRX_STATIC_ASSERT(0, "ktrace: an event has at most 16 fields");
 #define KTRACE_EACH_17(...)
 
 #define KTRACE_EACH(do, context, ...) \

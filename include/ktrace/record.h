@@ -14,6 +14,7 @@
 #ifndef KTRACE_RECORD_H
 #define KTRACE_RECORD_H
 
+#include "ktrace/macros.h"
 #include "ktrace/port.h"
 
 KTRACE_BEGIN_C
@@ -23,6 +24,12 @@ KTRACE_BEGIN_C
 
 /* Sign of a row's `header`: the event goes out of line, see KTRX_STATE_SLOW. */
 #define KTRACE_HEADER_SLOW 0x80000000u
+
+/* The size of a string field: more than all fields of an event without one. */
+#define KTRACE_STRING_SIZE 256u
+
+/* 1 + the most bytes of fields that one slot holds. */
+#define KTRACE_BUILT_SHORT 21
 
 /* The smallest ring. */
 #define KTRACE_LEAST_SLOTS 512u
@@ -40,35 +47,37 @@ KTRACE_BEGIN_C
 		 : KTRX_FIRST_PAYLOAD + ((bytes)-KTRX_FIRST_PAYLOAD + KTRX_MORE_PAYLOAD - 1u) / \
 						KTRX_MORE_PAYLOAD * KTRX_MORE_PAYLOAD)
 
-/*
- * Records out of line. The payload is aligned to 8 bytes, in a buffer of KTRACE_CAPACITY(bytes), rounded up
- * to 8, whose end is cleared. `word` and `stamp` are what a site reserved and read already, or
- * KTRACE_WORD_NONE; `site` an address behind the recording code, in its function. Any context, see port.h.
- */
-KTRACE_HIDDEN void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word,
-			       uint64_t stamp, uintptr_t site);
+struct ktrace_packer;
 
 /*
- * The same for one of several places of an event. `here` is the place's row; `address` is what `site` is of
- * ktrace_emit().
+ * Records out of line. `site`: the address in the kernel that records; ktrace_emit_here() takes where the
+ * call returns to. Any context, see port.h.
  */
-KTRACE_HIDDEN void ktrace_emit_place(struct ktrx_place *here, struct ktrx_event *event, void *payload,
-				     uint32_t bytes, uint64_t word, uint64_t stamp, uintptr_t address);
-
-/* The same with nothing reserved; the site is what it returns to. */
-KTRACE_HIDDEN void ktrace_emit_here(struct ktrx_event *event, void *payload, uint32_t bytes);
+KTRACE_HIDDEN void ktrace_emit_long(struct ktrace_packer *fields, uintptr_t site);
+KTRACE_HIDDEN void ktrace_emit_here(struct ktrace_packer *fields);
 
 /*
- * The same in a context where no hook that needs a per-CPU area may be called: always the boot ring, without
- * callers.
+ * The same for bindings of other languages, which pack by themselves: the payload is aligned to 8 bytes, in a
+ * buffer of KTRACE_CAPACITY(bytes), rounded up to 8, whose end is cleared.
  */
-KTRACE_HIDDEN void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes);
+KTRACE_HIDDEN void ktrace_emit_packed(struct ktrx_event *event, void *payload, uint32_t bytes);
+
+/*
+ * The same for a record of one slot: the payload's bytes 0 to 7, 8 to 15, and 16 to 19 | its length << 32.
+ * `word` and `stamp` are what a site reserved and read already; `word` is KTRACE_WORD_NONE if nothing. The
+ * site is where the call returns to; ktrace_emit_words() is given it.
+ */
+KTRACE_HIDDEN KTRACE_COLD void ktrace_emit_short(struct ktrx_event *event, uint64_t first, uint64_t second,
+						 uint64_t third, uint64_t word, uint64_t stamp);
+KTRACE_HIDDEN KTRACE_COLD void ktrace_emit_place(struct ktrx_event *event, uint64_t first, uint64_t second,
+						 uint64_t third, uint64_t word, uint64_t stamp,
+						 struct ktrx_place *place);
+KTRACE_HIDDEN KTRACE_COLD void ktrace_emit_words(struct ktrx_event *event, struct ktrx_place *place,
+						 uint64_t first, uint64_t second, uint64_t third,
+						 uint64_t word, uint64_t stamp, uintptr_t site);
 
 /* Counts the one slot at `word` in ring->lapped if a whole lap was reserved since. Any context. */
 KTRACE_HIDDEN void ktrace_count_if_lapped(struct ktrx_ring *ring, uint64_t word);
-
-/* Copies a string field to to[at], at most `room` bytes of it; returns the end of it in `to`. */
-KTRACE_HIDDEN uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room, const char *string);
 
 KTRACE_END_C
 
@@ -119,65 +128,60 @@ KTRACE_FIELD_INLINE void ktrace_put64(uint8_t *to, uint32_t at, uint64_t value)
 	}
 }
 
-/* Stores one field of `size` bytes, 1, 2, 4 or 8; returns where the next one goes. */
-KTRACE_FIELD_INLINE uint32_t ktrace_put(uint8_t *to, uint32_t at, uint32_t size, uint64_t value)
-{
-	if (size == 8)
-		ktrace_put64(to, at, value);
-	else if (size == 4)
-		ktrace_put32(to, at, (uint32_t)value);
-	else if (size == 2)
-		ktrace_put16(to, at, (uint32_t)value);
-	else
-		ktrace_put8(to, at, (uint32_t)value);
-	return at + size;
-}
-
-/* Where the fields of a record go. */
+/*
+ * The fields of a record: packed, as the payload has them, or with strings among them a word for each, so
+ * that the library packs them.
+ */
 struct ktrace_packer {
-	uint8_t *to;	  /* aligned to 4 bytes; NULL: into word[] */
-	uint32_t at;	  /* next field */
-	uint32_t room;	  /* bytes that strings may still take */
-	uint64_t word[3]; /* payload of one slot: bytes 0 to 7, 8 to 15 and 16 to 19; the rest is 0 */
+	uint32_t size; /* bytes of all fields; KTRACE_STRING_SIZE or more: there is a string */
+	uint32_t at;   /* next byte of what is packed, or next word */
+	/* Record only into the boot ring, without callers and without a hook that needs a per-CPU area. */
+	int early;
+	struct ktrx_event *event;
+	struct ktrx_place *place; /* the one of the event's places that records; NULL: none */
+	uint64_t *word;		  /* KTRACE_PACKER_WORDS() */
 };
 
-/* Sets up by members: compilers make a library call of a whole structure. */
-KTRACE_INLINE void ktrace_packer_set(struct ktrace_packer *packer, uint8_t *to, uint32_t room)
+/*
+ * Words of a packer, for a text and so many fields. Apart, because a site has them on its stack: 8 bytes a
+ * field, and the end of the last slot.
+ */
+#define KTRACE_PACKER_WORDS(...) KTRACE_COUNT(__VA_ARGS__) + 4
+
+/*
+ * `built`: 1 + the size of all fields. Sets up by members: compilers make a library call of a whole
+ * structure.
+ */
+KTRACE_INLINE void ktrace_packer_set(struct ktrace_packer *packer, uint64_t *word, struct ktrx_event *event,
+				     uint32_t built, int early, struct ktrx_place *place)
 {
-	packer->to = to;
+	packer->event = event;
+	packer->word = word;
+	packer->size = built - 1;
 	packer->at = 0;
-	packer->room = room;
+	packer->early = early;
+	packer->place = place;
 	packer->word[0] = 0;
 	packer->word[1] = 0;
 	packer->word[2] = 0;
 }
 
-/* Adds a field of `size` bytes to word[]; the field ends within the payload of one slot. */
-KTRACE_FIELD_INLINE void ktrace_pack_word(struct ktrace_packer *packer, uint32_t size, uint64_t value)
+/* Adds a field of `size` bytes, 1, 2, 4 or 8. All but `value` are constants. */
+KTRACE_FIELD_INLINE void ktrace_pack(struct ktrace_packer *packer, uint32_t size, uint64_t value)
 {
-	uint32_t word = packer->at / 8 % 3, bit = packer->at % 8 * 8;
+	uint32_t word = packer->at / 8, bit = packer->at % 8 * 8;
 
-	value = size == 8 ? value : value & ((UINT64_C(1) << size % 8 * 8) - 1);
-	packer->word[word] |= value << bit;
-	if (bit + size * 8 > 64)
-		packer->word[(word + 1) % 3] |= value >> (64 - bit) % 64;
-	packer->at += size;
-}
-
-/* Packs one field. `type` and `size` are constants; a pointer comes as its value. */
-KTRACE_FIELD_INLINE void ktrace_pack(struct ktrace_packer *packer, unsigned type, uint32_t size,
-				     uint64_t value)
-{
-	uint32_t from = packer->at;
-
-	if (!packer->to) {
-		ktrace_pack_word(packer, size, value);
-	} else if (type != KTRX_TYPE_STRING) {
-		packer->at = ktrace_put(packer->to, from, size, value);
+	if (packer->size >= KTRACE_STRING_SIZE) {
+		packer->word[packer->at++] = value;
+	} else if (KTRACE_ARCH_UNALIGNED && packer->size > KTRX_FIRST_PAYLOAD) {
+		*(volatile ktrace_u64_any *)((uint8_t *)packer->word + packer->at) = value;
+		packer->at += size;
 	} else {
-		packer->at =
-			ktrace_put_string(packer->to, from, packer->room, (const char *)(uintptr_t)value);
-		packer->room -= packer->at - from - 2;
+		value = size == 8 ? value : value & ((UINT64_C(1) << size % 8 * 8) - 1);
+		packer->word[word] = bit == 0 ? value : packer->word[word] | value << bit;
+		if (bit + size * 8 > 64)
+			packer->word[word + 1] = value >> (64 - bit) % 64;
+		packer->at += size;
 	}
 }
 
@@ -186,8 +190,10 @@ struct ktrace_claim {
 	uint64_t word;
 	uint64_t stamp;
 	struct ktrx_ring *ring;
-	uint32_t header; /* of the event's or place's row */
+	uint64_t header; /* of the event's or place's row */
 };
+
+KTRX_STATIC_ASSERT(KTRACE_BUILT_SHORT == KTRX_FIRST_PAYLOAD + 1, "ktrace: the fields of one slot");
 
 KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
 {
@@ -259,6 +265,31 @@ KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct 
 	ktrace_arch_publish((uint64_t *)(uintptr_t)slot,
 			    leading + (check & KTRX_TAG_CHECK_MASK) + (uint64_t)(uint8_t)lap * 8);
 	ktrace_claim_check(claim);
+}
+
+/*
+ * Records a record of one slot. Part of the site: what it calls returns into the function that is recorded as
+ * the site's.
+ */
+KTRACE_INLINE void ktrace_record(const struct ktrace_packer *packer)
+{
+	struct ktrx_event *event = packer->event;
+	struct ktrx_place *place = packer->place;
+	const uint64_t third = packer->word[2] | (uint64_t)packer->at << 32;
+	unsigned long pinned = ktrace_arch_pin();
+	struct ktrace_claim claim;
+
+	claim.word = KTRACE_WORD_NONE;
+	claim.stamp = 0;
+	if (ktrace_claim_header(&claim, place ? &place->header : &event->header) && ktrace_claim_slot(&claim))
+		ktrace_commit(&claim, packer);
+	else if (place)
+		ktrace_emit_place(event, packer->word[0], packer->word[1], third, claim.word, claim.stamp,
+				  place);
+	else
+		ktrace_emit_short(event, packer->word[0], packer->word[1], third, claim.word, claim.stamp);
+	KTRACE_COME_BACK();
+	ktrace_arch_unpin(pinned);
 }
 
 KTRX_CASTS_END

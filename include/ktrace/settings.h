@@ -81,16 +81,16 @@ KTRACE_END_C
 	KTRX_STATIC_ASSERT(sizeof(word) == (bytes) && sizeof(name) <= 48 && (bit) < (bytes)*8, \
 			   "ktrace: the word, the bit or the name does not fit the setting");  \
 	static struct ktrx_setting KTRACE_PASTE(ktrace_setting_, __LINE__)                     \
-		__attribute__((__section__("ktrace_settings"), __aligned__(8)))                \
-		KTRACE_KEEP = { KTRX_SETTING_MAGIC,                                            \
-				sizeof(struct ktrx_setting),                                   \
-				kind,                                                          \
-				bit,                                                           \
-				flags,                                                         \
-				0,                                                             \
-				KTRACE_ADDRESS(&(word)),                                       \
-				0,                                                             \
-				most,                                                          \
-				name }
+		__attribute__((__section__("ktrace_settings"), __aligned__(8),                 \
+			       KTRACE_KEEP)) = { KTRX_SETTING_MAGIC,                           \
+						 sizeof(struct ktrx_setting),                  \
+						 kind,                                         \
+						 bit,                                          \
+						 flags,                                        \
+						 0,                                            \
+						 KTRACE_ADDRESS(&(word)),                      \
+						 0,                                            \
+						 most,                                         \
+						 name }
 
 #endif

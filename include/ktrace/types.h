@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * From the type of a field to its KTRX_TYPE_*: KTRACE_TYPE(type), KTRACE_TYPE_OF(value), constant
- * expressions. 0 stands for what no field can hold.
+ * Types of fields, and what the compiler checks of events.
+ *
+ * KTRACE_RULE(type) and KTRACE_TYPE_OF(value) are constant expressions: the KTRX_TYPE_* of a field, 0 for
+ * what no field can hold. A rule also holds which arguments the field takes.
  */
 #ifndef KTRACE_TYPES_H
 #define KTRACE_TYPES_H
 
+#include "ktrace/compiler.h"
+#include "ktrace/macros.h"
 #include "ktrx/v2.h"
 
 #define KTRACE_UNSIGNED_TYPE(size)     \
@@ -76,48 +80,134 @@ template <> struct ktrace_type<decltype(nullptr)> : ktrace_type_code<KTRX_TYPE_P
 };
 }
 KTRX_CASTS_END
-#define KTRACE_TYPE(type)     (ktrace_type<type>::code)
+#define KTRACE_RULE(type)     (ktrace_type<type>::code)
+#define KTRACE_RULE_STRING    KTRX_TYPE_STRING
+#define KTRACE_FIELD_WORD(a)  (ktrace_cast<uint64_t>(a))
 #define KTRACE_TYPE_OF(value) (ktrace_type<decltype(value)>::code)
+
+/* C++ refuses an argument of another type by itself. */
+#define KTRACE_POINTEE(name, rule, type)
+#define KTRACE_ARGUMENT_CHECKS(id, ...)
+#define KTRACE_RULES : unsigned
+
+/* A value as its text takes it: %p wants a pointer to void if the compiler is pedantic. */
+extern "C++" {
+template <typename T> __attribute__((__always_inline__)) inline T ktrace_formatted(T value)
+{
+	return value;
+}
+template <typename T>
+__attribute__((__always_inline__)) inline const volatile void *ktrace_formatted(T *pointer)
+{
+	return pointer;
+}
+__attribute__((__always_inline__)) inline const char *ktrace_formatted(const char *string)
+{
+	return string;
+}
+__attribute__((__always_inline__)) inline const char *ktrace_formatted(char *string)
+{
+	return string;
+}
+}
+#define KTRACE_FORMATTED(value) ktrace_formatted(value)
 
 #else
 
-/* Is it a number rather than a pointer? Works for bit-fields, too, of which gcc makes types of their own. */
-#define KTRACE_IS_NUMBER(value) (__builtin_classify_type(value) < 5 || __builtin_classify_type(value) == 8)
+#if __SIZEOF_LONG__ == 8
+#define KTRACE_LONG  8
+#define KTRACE_ULONG 4
+#else
+#define KTRACE_LONG  7
+#define KTRACE_ULONG 3
+#endif
+
+/*
+ * The rule of a value's type: its KTRX_TYPE_* plus 16 times what arguments the field takes, as in C++:
+ *
+ *	0   numbers
+ *	1   pointers to its own type or to void, and null pointers
+ *	2   all of these: the field is a bool
+ *	3   all pointers: the field is a void pointer
+ *
+ * Written as numbers, because each field of an event has this text once. `other` is the rule of types that
+ * are not in the list. An enumeration is in it, as the integer that stands for it.
+ */
+/* clang-format off */
+#define KTRACE_RULE_OF(value, other) \
+	_Generic(value,_Bool:43,char:12,signed char:5,unsigned char:1,short:6,unsigned short:2,int:7, \
+		unsigned:3,long:KTRACE_LONG,unsigned long:KTRACE_ULONG,long long:8,unsigned long long:4, \
+		char*:26,const char*:26, \
+		void*:57,const void*:57,volatile void*:57,const volatile void*:57,default:other)
+/* clang-format on */
+
+/* Is it a number rather than a pointer, a function or a structure? Numbers have the classes 1 to 4 and 8. */
+#define KTRACE_IS_NUMBER(value)	 (0x11e >> __builtin_classify_type(value) & 1)
+#define KTRACE_IS_POINTER(value) (__builtin_classify_type(value) == 5)
+
+/* The KTRX_TYPE_* of a value. Of a bit-field gcc makes types of their own. */
+#define KTRACE_TYPE_OF(value)                                                            \
+	(KTRACE_RULE_OF(value, KTRACE_IS_NUMBER(value)	    ? KTRACE_TYPE_OF_BITS(value) \
+			       : KTRACE_IS_STRUCTURE(value) ? 0                          \
+							    : KTRX_TYPE_POINTER) &       \
+	 15)
+#define KTRACE_TYPE_OF_BITS(value)                                                \
+	_Generic(1 ? (value) : (value), int                                       \
+		 : KTRX_TYPE_I32, unsigned                                        \
+		 : KTRX_TYPE_U32, float : 0, double : 0, long double : 0, default \
+		 : sizeof(1 ? (value) : (value)) == 8 ? KTRX_TYPE_U64 : 0)
 #define KTRACE_IS_STRUCTURE(value) \
 	(__builtin_classify_type(value) == 12 || __builtin_classify_type(value) == 13)
 
-#define KTRACE_TYPE_OF(value) \
-	_Generic((value),                                          \
-		_Bool: KTRX_TYPE_BOOL,                             \
-		char: KTRX_TYPE_CHAR,                              \
-		signed char: KTRX_TYPE_I8,                         \
-		unsigned char: KTRX_TYPE_U8,                       \
-		short: KTRX_TYPE_I16,                              \
-		unsigned short: KTRX_TYPE_U16,                     \
-		int: KTRX_TYPE_I32,                                \
-		unsigned int: KTRX_TYPE_U32,                       \
-		long: KTRACE_SIGNED_TYPE(sizeof(long)),            \
-		unsigned long: KTRACE_UNSIGNED_TYPE(sizeof(long)), \
-		long long: KTRX_TYPE_I64,                          \
-		unsigned long long: KTRX_TYPE_U64,                 \
-		float: 0u,                                         \
-		double: 0u,                                        \
-		long double: 0u,                                   \
-		char *: KTRX_TYPE_STRING,                          \
-		const char *: KTRX_TYPE_STRING,                    \
-		default: KTRACE_TYPE_OF_OTHER(value))
-#define KTRACE_TYPE_OF_OTHER(value)                              \
-	(KTRACE_IS_STRUCTURE(value) ? 0u                         \
-	 : KTRACE_IS_NUMBER(value)  ? KTRACE_TYPE_OF_BITS(value) \
-				    : KTRX_TYPE_POINTER)
-#define KTRACE_TYPE_OF_BITS(value)          \
-	_Generic(1 ? (value) : (value), int \
-		 : KTRX_TYPE_I32, unsigned  \
-		 : KTRX_TYPE_U32, default   \
-		 : KTRX_TYPE_U64)
+/*
+ * C converts pointers and numbers into each other and only warns, if at all. So each site asserts that its
+ * arguments fit. Of an argument matters whether it is a pointer to the field's type or to void, of whatever
+ * qualifiers (14), another pointer (12), a null pointer constant such as 0 (15), or another number (5): these
+ * are masks with a bit for each kind of field. The other operand of ?: gives a null pointer its type.
+ *
+ * KTRACE_RULE: the rule of a declared type, 0 if no field can hold it. `*(type *)0` is never evaluated.
+ * KTRACE_POINTEE declares a type: what pointers to this type point to, or pointers as a field of this rule.
+ * The class 5 is that of pointers. Without spaces, because each field and each argument has this text once.
+ */
+/* clang-format off */
+#define KTRACE_RULE(type) \
+	KTRACE_RULE_OF(*(type*)0,__builtin_classify_type(*(type*)0)==5?25:0)
+#define KTRACE_RULE_STRING 26
+#define KTRACE_FIELD_WORD(a) (uint64_t)a
+#define KTRACE_POINTEE(name, rule, type) \
+	typedef __typeof__(*__builtin_choose_expr(rule&16,*(type*)0,(char*)0)) name;
+#define KTRACE_ARGUMENT_TYPE(id, n, value) \
+	typedef __typeof__(*__builtin_choose_expr(__builtin_classify_type(value)==5,value,(char**)0)) \
+		KTRACE_PASTE(ktrace_t,n);
+#define KTRACE_ARGUMENT_FITS(id, n, value) \
+	&(__builtin_classify_type(value)==5?__builtin_types_compatible_p(void,KTRACE_PASTE(ktrace_t,n))| \
+		__builtin_types_compatible_p(KTRACE_PASTE(id##_p,n),KTRACE_PASTE(ktrace_t,n))?14:12: \
+		_Generic(1?(int*)0:(void*)(uintptr_t)(1?(value):0),int*:15,void*:5))>> \
+		(KTRACE_PASTE(id##_f,n)>>4)
+#define KTRACE_ARGUMENT_CHECKS(id, ...) \
+	{ \
+		KTRACE_EACH(KTRACE_ARGUMENT_TYPE, id, __VA_ARGS__) \
+		_Static_assert(1 KTRACE_EACH(KTRACE_ARGUMENT_FITS, id, __VA_ARGS__), \
+			       "ktrace: an argument does not fit its field"); \
+	}
+/* clang-format on */
 
-#define KTRACE_TYPE(type) KTRACE_TYPE_OF((type)0)
+#define KTRACE_RULES
+#define KTRACE_FORMATTED(value) value
 
 #endif
+
+/*
+ * Holds a text against its arguments. Never runs. __extension__: %p takes pointers to other types than void
+ * even if the compiler is pedantic.
+ */
+static inline __attribute__((__format__(__printf__, 1, 2), __unused__)) void
+ktrace_format_check(const char *text, ...)
+{
+	(void)text;
+}
+#define KTRACE_FORMAT_CHECK(...) \
+	if (0)                   \
+	__extension__ ktrace_format_check(__VA_ARGS__)
 
 #endif

@@ -7,47 +7,48 @@
 
 #include "ktrace/facts.h"
 
+/* Records at `site`, the place in the kernel that the fact is reported from. */
+KTRACE_UNUSED_INLINE uint64_t fact_record(struct ktrace_packer *fields, uintptr_t site)
+{
+	struct ktrace_claim claim = { .word = KTRACE_WORD_NONE };
+	unsigned long pinned;
+
+	if (fields->size > KTRX_FIRST_PAYLOAD) {
+		ktrace_emit_long(fields, site);
+		return 0;
+	}
+	pinned = ktrace_arch_pin();
+	if (ktrace_claim_header(&claim, &fields->event->header) && ktrace_claim_slot(&claim))
+		ktrace_commit(&claim, fields);
+	else
+		ktrace_emit_words(fields->event, KTRACE_NULL, fields->word[0], fields->word[1],
+				  fields->word[2] | (uint64_t)fields->at << 32, claim.word, claim.stamp,
+				  site);
+	ktrace_arch_unpin(pinned);
+	return claim.stamp;
+}
+
 /*
- * How a fact's event is recorded, like the functions that KTRACE_EVENT() makes (event.h). `site` is the place
- * in the kernel that the fact is reported from. id##_record() returns the timestamp, 0 if it read no clock.
+ * Declares id##_record(), which is given the event and the site, and returns the timestamp, 0 if it read no
+ * clock.
  */
 #define KTRACE_FACT(id, ...)                                                                              \
-	KTRACE_CHECKS(id, __VA_ARGS__)                                                                    \
-	enum {                                                                                            \
-		id##_fixed = 0u KTRACE_EACH(KTRACE_FIELD_SIZE, id, __VA_ARGS__),                          \
-		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, id, __VA_ARGS__),                   \
-		id##_longest = KTRACE_LONGEST(id##_fixed + 0u, id##_strings + 0u),                        \
-	};                                                                                                \
-	KTRACE_INLINE void id##_pack(                                                                     \
-		struct ktrace_packer *packer KTRACE_EACH(KTRACE_PARAMETER, id, __VA_ARGS__)){             \
-		KTRACE_EACH(KTRACE_FIELD_PACK, id, __VA_ARGS__)                                           \
-	} KTRACE_RARE void id##_slow(struct ktrx_event *event, uintptr_t site, uint64_t word,             \
-				     uint64_t stamp KTRACE_EACH(KTRACE_PARAMETER, id, __VA_ARGS__))       \
-	{                                                                                                 \
-		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                  \
-                                                                                                          \
-		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                           \
-		ktrace_emit(event, buffer, packer.at, word, stamp, site);                                 \
-	}                                                                                                 \
+	KTRACE_FIELDS(id, __VA_ARGS__)                                                                    \
+	enum { id##_built = 1 KTRACE_EACH(KTRACE_FIELD_SIZE, id, __VA_ARGS__) };                          \
+	KTRACE_FORMAT_BEGIN                                                                               \
 	KTRACE_INLINE uint64_t id##_record(struct ktrx_event *event,                                      \
 					   uintptr_t site KTRACE_EACH(KTRACE_PARAMETER, id, __VA_ARGS__)) \
 	{                                                                                                 \
-		struct ktrace_claim claim = { .word = KTRACE_WORD_NONE };                                 \
-		struct ktrace_packer packer;                                                              \
-		unsigned long pinned = ktrace_arch_pin();                                                 \
+		struct ktrace_packer to;                                                                  \
+		uint64_t word[KTRACE_PACKER_WORDS(__VA_ARGS__)];                                          \
                                                                                                           \
-		if (id##_strings == 0 && id##_fixed <= KTRX_FIRST_PAYLOAD &&                              \
-		    ktrace_claim_header(&claim, &event->header) && ktrace_claim_slot(&claim)) {           \
-			ktrace_packer_set(&packer, KTRACE_NULL, 0);                                       \
-			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                   \
-			ktrace_commit(&claim, &packer);                                                   \
-		} else {                                                                                  \
-			id##_slow(event, site, claim.word,                                                \
-				  claim.stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));               \
-		}                                                                                         \
-		ktrace_arch_unpin(pinned);                                                                \
-		return claim.stamp;                                                                       \
+		KTRACE_FORMAT_CHECK(KTRACE_FIRST(__VA_ARGS__)                                             \
+					    KTRACE_EACH(KTRACE_FORMAT_ARGUMENT, , __VA_ARGS__));          \
+		ktrace_packer_set(&to, word, event, id##_built, 0, KTRACE_NULL);                          \
+		KTRACE_EACH(KTRACE_FIELD_PACK, id, __VA_ARGS__)                                           \
+		return fact_record(&to, site);                                                            \
 	}                                                                                                 \
+	KTRACE_FORMAT_END                                                                                 \
 	struct ktrace_semicolon
 
 KTRACE_UNUSED_INLINE uintptr_t fact_place(uintptr_t pc, uintptr_t site)

@@ -6,8 +6,8 @@
  * Declared whatever is left out of the build: the section of rows must exist in a kernel without events,
  * too.
  */
-KTRACE_DECLARE_1(ktrace_event_ktrace_panic, "ktrace", "panic", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
-		 KTRX_V1_NONE, "%s", (const char *, message));
+KTRACE_DECLARE(1, ktrace_event_ktrace_panic, "ktrace\0panic", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
+	       KTRX_V1_NONE, "%s", (const char *, message));
 
 void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie)
 {
@@ -29,7 +29,7 @@ static void end(uint32_t outcome, int status)
 
 void ktrace_panic(const char *message)
 {
-	KTRACE_SITE(1, record, ktrace_event_ktrace_panic, message);
+	KTRACE_SITE(1, 0, ktrace_event_ktrace_panic, message);
 	if (!ktrace_state.panic_goes_on)
 		ktrace_stop();
 	end(KTRX_OUTCOME_PANIC, 0);

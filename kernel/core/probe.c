@@ -3,8 +3,8 @@
 #include "ktrace/settings.h"
 #include "state.h"
 
-KTRACE_DECLARE_1(ktrace_event_ktrace_probe, "ktrace", "probe", KTRX_STATE_RECORD, 0, KTRX_V1_NONE, "%u",
-		 (uint32_t, round));
+KTRACE_DECLARE(1, ktrace_event_ktrace_probe, "ktrace\0probe", KTRX_STATE_RECORD, 0, KTRX_V1_NONE, "%u",
+	       (uint32_t, round));
 
 #define KTRACE_PROBE_ROUNDS 3u
 #define KTRACE_EVENTS	    32u
@@ -18,7 +18,7 @@ static uint64_t round_ticks(void)
 	uint64_t begun = ktrace_arch_clock();
 
 	for (uint32_t i = 0; i < KTRACE_EVENTS; i++)
-		KTRACE_SITE(1, record, ktrace_event_ktrace_probe, i);
+		KTRACE_SITE(1, 0, ktrace_event_ktrace_probe, i);
 	return ktrace_arch_clock() - begun;
 }
 

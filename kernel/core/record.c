@@ -7,9 +7,9 @@
 #include "place.h"
 #include "write.h"
 
-KTRACE_DECLARE_1(ktrace_event_ktrace_repeat, "ktrace", "repeat", KTRX_STATE_RECORD, 0, KTRX_V1_NONE,
-		 "event %u: %llu more, from %llu to %llu", (uint16_t, event), (unsigned long long, more),
-		 (unsigned long long, first), (unsigned long long, last));
+KTRACE_DECLARE(1, ktrace_event_ktrace_repeat, "ktrace\0repeat", KTRX_STATE_RECORD, 0, KTRX_V1_NONE,
+	       "event %u: %llu more, from %llu to %llu", (uint16_t, event), (unsigned long long, more),
+	       (unsigned long long, first), (unsigned long long, last));
 #define KTRACE_REPEAT_BYTES 26u
 
 /* 0: the event's row is one of those beyond the last id; it is counted as lost. */
@@ -67,19 +67,64 @@ static uint32_t extension_head(uint32_t ring, uint64_t word)
 	return KTRX_EXT_CPU << 8 | (own ? ktrace_ring[own].cpu : ktrace_arch_early_cpu()) << 16;
 }
 
+/* Copies a string field to to[at], at most `room` bytes of it; returns the end of it in `to`. */
+static uint32_t pack_string(uint8_t *to, uint32_t at, uint32_t room, const char *string)
+{
+	static const char null[] = "(null)";
+	const char *from = string ? string : null;
+	uint32_t most = room < KTRACE_STRING_MAX ? room : KTRACE_STRING_MAX;
+	uint32_t length = 0;
+
+	while (length < most && from[length]) {
+		ktrace_put8(to, at + 2 + length, (uint8_t)from[length]);
+		length++;
+	}
+	ktrace_put8(to, at, length);
+	ktrace_put8(to, at + 1, (length | (length == most && from[length] ? KTRX_STRING_CUT : 0)) >> 8);
+	return at + 2 + length;
+}
+
+/* Bytes of a field of this KTRX_TYPE_*; of a string, without its characters. */
+static const uint8_t type_bytes[] = { 0, 1, 2, 4, 8, 1, 2, 4, 8, 8, 2, 1, 1 };
+
+/*
+ * Packs the fields of an event to `to`, which is aligned to 4 bytes and has room for KTRACE_CAPACITY(payload)
+ * bytes and 8 more: a field is stored as eight bytes, of which the next one overwrites those that are too
+ * many.
+ * Returns the payload's length.
+ */
+static uint32_t pack_values(uint8_t *to, const struct ktrx_event *event, const uint64_t *values)
+{
+	uint32_t fields = event->fields, room = KTRACE_PAYLOAD_MAX, at = 0;
+
+	for (uint32_t n = 0; n < fields; n++)
+		room -= type_bytes[event->type[n]];
+	for (uint32_t n = 0; n < fields; n++) {
+		uint32_t type = event->type[n], end = at + type_bytes[type];
+
+		if (type == KTRX_TYPE_STRING) {
+			end = pack_string(to, at, room, (const char *)(uintptr_t)values[n]);
+			room -= end - at - 2;
+		} else {
+			ktrace_put64(to, at, values[n]);
+		}
+		at = end;
+	}
+	ktrace_put64(to, at, 0);
+	return at;
+}
+
 /* Tells what a row has counted, where its record is. 0: that ring is full. */
 __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *row, uint64_t word)
 {
 	uint32_t buffer[(KTRACE_CAPACITY(sizeof(struct ktrx_extension) + KTRACE_REPEAT_BYTES) + 7) / 4];
 	uint32_t head = is_shared(row->ring) ? sizeof(struct ktrx_extension) : 0;
-	struct ktrace_packer packer;
+	const uint64_t values[] = { row->event, row->count, row->first, row->last };
 	struct ktrace_draft draft;
 
 	buffer[0] = extension_head(row->ring, word) | head;
-	ktrace_packer_set(&packer, (uint8_t *)buffer + head, 0);
-	ktrace_event_ktrace_repeat_pack(&packer, row->event, row->count, row->first, row->last);
+	draft.bytes = head + pack_values((uint8_t *)buffer + head, &ktrace_event_ktrace_repeat.event, values);
 	draft.payload = buffer;
-	draft.bytes = head + packer.at;
 	draft.second = (row->second & ~KTRX_W1_EXTENDED_BIT) | (head ? KTRX_W1_EXTENDED_BIT : 0);
 	draft.ring = is_shared(row->ring) ? row->ring : KTRX_WORD_RING(word);
 	draft.event = ktrace_event_ktrace_repeat.event.id;
@@ -285,29 +330,18 @@ static void emit_plainly(const struct ktrx_event *event, struct ktrx_place *plac
 	ktrace_write_own(&draft);
 }
 
-void ktrace_emit_place(struct ktrx_place *here, struct ktrx_event *event, void *payload, uint32_t bytes,
-		       uint64_t word, uint64_t stamp, uintptr_t address)
+static void emit_at(struct ktrx_event *event, struct ktrx_place *place, void *payload, uint32_t bytes,
+		    uint64_t word, uint64_t stamp, uintptr_t site)
 {
 	uint8_t state = *(volatile uint8_t *)&event->state;
 
 	if (state == KTRX_STATE_RECORD && word == KTRACE_WORD_NONE)
-		emit_plainly(event, here, payload, bytes);
+		emit_plainly(event, place, payload, bytes);
 	else
-		emit_slowly(event, here, payload, bytes, word, stamp, address);
+		emit_slowly(event, place, payload, bytes, word, stamp, site);
 }
 
-void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word, uint64_t stamp,
-		 uintptr_t site)
-{
-	ktrace_emit_place(KTRACE_NULL, event, payload, bytes, word, stamp, site);
-}
-
-__attribute__((__noinline__)) void ktrace_emit_here(struct ktrx_event *event, void *payload, uint32_t bytes)
-{
-	ktrace_emit(event, payload, bytes, KTRACE_WORD_NONE, 0, KTRACE_RETURN_ADDRESS);
-}
-
-__attribute__((__noinline__)) void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes)
+static void emit_early(struct ktrx_event *event, void *payload, uint32_t bytes, uintptr_t site)
 {
 	struct ktrace_origin origin;
 
@@ -315,22 +349,66 @@ __attribute__((__noinline__)) void ktrace_emit_early(struct ktrx_event *event, v
 		return;
 	origin.wanted = flags_wanted(event) & KTRX_EVENT_SITE;
 	origin.id = 0;
-	origin.site = KTRACE_RETURN_ADDRESS;
+	origin.site = site;
 	emit(event, payload, bytes, 0, 0, 0, &origin);
 }
 
-uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room, const char *string)
+void ktrace_emit_long(struct ktrace_packer *fields, uintptr_t site)
 {
-	static const char null[] = "(null)";
-	const char *from = string ? string : null;
-	uint32_t most = room < KTRACE_STRING_MAX ? room : KTRACE_STRING_MAX;
-	uint32_t length = 0;
+	struct ktrx_event *event = fields->event;
+	uint32_t payload[(KTRACE_CAPACITY(KTRACE_PAYLOAD_MAX) + 8 + 7) / 8 * 2]
+		__attribute__((__aligned__(8)));
+	void *whole = fields->word;
+	uint32_t bytes = fields->at;
+	unsigned long pinned;
 
-	while (length < most && from[length]) {
-		ktrace_put8(to, at + 2 + length, (uint8_t)from[length]);
-		length++;
+	if (fields->size >= KTRACE_STRING_SIZE) {
+		bytes = pack_values((uint8_t *)payload, event, fields->word);
+		whole = payload;
 	}
-	ktrace_put8(to, at, length);
-	ktrace_put8(to, at + 1, (length | (length == most && from[length] ? KTRX_STRING_CUT : 0)) >> 8);
-	return at + 2 + length;
+	if (fields->early) {
+		emit_early(event, whole, bytes, site);
+		return;
+	}
+	pinned = ktrace_arch_pin();
+	emit_at(event, fields->place, whole, bytes, KTRACE_WORD_NONE, 0, site);
+	ktrace_arch_unpin(pinned);
+}
+
+__attribute__((__noinline__)) void ktrace_emit_here(struct ktrace_packer *fields)
+{
+	ktrace_emit_long(fields, KTRACE_RETURN_ADDRESS);
+}
+
+__attribute__((__noinline__)) void ktrace_emit_packed(struct ktrx_event *event, void *payload, uint32_t bytes)
+{
+	emit_at(event, KTRACE_NULL, payload, bytes, KTRACE_WORD_NONE, 0, KTRACE_RETURN_ADDRESS);
+}
+
+void ktrace_emit_words(struct ktrx_event *event, struct ktrx_place *place, uint64_t first, uint64_t second,
+		       uint64_t third, uint64_t word, uint64_t stamp, uintptr_t site)
+{
+	uint32_t payload[KTRX_FIRST_PAYLOAD / 4 + 1] __attribute__((__aligned__(8)));
+
+	payload[0] = (uint32_t)first;
+	payload[1] = (uint32_t)(first >> 32);
+	payload[2] = (uint32_t)second;
+	payload[3] = (uint32_t)(second >> 32);
+	payload[4] = (uint32_t)third;
+	payload[5] = 0;
+	emit_at(event, place, payload, (uint32_t)(third >> 32), word, stamp, site);
+}
+
+__attribute__((__noinline__)) void ktrace_emit_short(struct ktrx_event *event, uint64_t first,
+						     uint64_t second, uint64_t third, uint64_t word,
+						     uint64_t stamp)
+{
+	ktrace_emit_words(event, KTRACE_NULL, first, second, third, word, stamp, KTRACE_RETURN_ADDRESS);
+}
+
+__attribute__((__noinline__)) void ktrace_emit_place(struct ktrx_event *event, uint64_t first,
+						     uint64_t second, uint64_t third, uint64_t word,
+						     uint64_t stamp, struct ktrx_place *place)
+{
+	ktrace_emit_words(event, place, first, second, third, word, stamp, KTRACE_RETURN_ADDRESS);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "state.h"
 
-KTRACE_DECLARE_1(ktrace_event_ktrace_switched, "ktrace", "switched", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
-		 KTRX_V1_NONE, "events %hu to %hu: state %hhu", (uint16_t, first), (uint16_t, last),
-		 (uint8_t, state));
+KTRACE_DECLARE(1, ktrace_event_ktrace_switched, "ktrace\0switched", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
+	       KTRX_V1_NONE, "events %hu to %hu: state %hhu", (uint16_t, first), (uint16_t, last),
+	       (uint8_t, state));
 
 struct ktrx_event *ktrace_switched_event(void)
 {
@@ -25,13 +25,10 @@ static int has_recorded(void)
  */
 void ktrace_switched_end(struct ktrace_switched *noted)
 {
-	if (noted->first == 0 || !has_recorded())
-		; /* nothing to tell */
-	else if (ktrace_state.rare || ktrace_ring[0].policy == KTRX_POLICY_STOP)
-		KTRACE_SITE(1, record, ktrace_event_ktrace_switched, (uint16_t)noted->first,
-			    (uint16_t)noted->last, noted->state);
-	else
-		KTRACE_SITE(1, record_early, ktrace_event_ktrace_switched, (uint16_t)noted->first,
+	const int early = !ktrace_state.rare && ktrace_ring[0].policy != KTRX_POLICY_STOP;
+
+	if (noted->first != 0 && has_recorded())
+		KTRACE_SITE(1, early, ktrace_event_ktrace_switched, (uint16_t)noted->first,
 			    (uint16_t)noted->last, noted->state);
 	noted->first = 0;
 }

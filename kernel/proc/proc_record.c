@@ -54,7 +54,7 @@ uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t a
 }
 
 /* Tells the sink, ahead of what follows, how the process is called. */
-KTRACE_RARE enum ktrace_proc_outcome put_name(struct ktrace_proc *process, uint32_t thread)
+KTRACE_OUT_OF_LINE KTRACE_COLD enum ktrace_proc_outcome put_name(struct ktrace_proc *process, uint32_t thread)
 {
 	uint64_t name[KTRACE_PROC_NAME_MAX / 8];
 	struct ktrace_proc_draft draft;

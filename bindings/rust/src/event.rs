@@ -18,7 +18,7 @@ const HEADER_SLOW: u32 = 0x8000_0000;
 const STRING_MAX: usize = 64;
 
 extern "C" {
-    fn ktrace_emit_here(event: *mut v2::EventRow, payload: *mut c_void, bytes: u32);
+    fn ktrace_emit_packed(event: *mut v2::EventRow, payload: *mut c_void, bytes: u32);
 }
 
 /// A declared event; made by [`event!`](crate::event!).
@@ -41,7 +41,7 @@ impl Event {
     pub fn emit(&self, packer: &mut Packer) {
         let payload = packer.bytes.as_mut_ptr().cast();
         // SAFETY: the row is one of the table's; the payload is aligned, `at` bytes of it were written, and it has room.
-        unsafe { ktrace_emit_here(self.0.get(), payload, packer.at as u32) }
+        unsafe { ktrace_emit_packed(self.0.get(), payload, packer.at as u32) }
     }
 }
 

@@ -33,9 +33,11 @@ static uint32_t record_all(void)
 	uint32_t without = 0;
 
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
-		uint64_t payload[KTRACE_CAPACITY(0) / 8 + 1] = { 0 };
+		struct ktrace_packer none;
+		uint64_t word[KTRACE_PACKER_WORDS("")];
 
-		ktrace_emit(event, payload, 0, KTRACE_WORD_NONE, 0, 0);
+		ktrace_packer_set(&none, word, event, 1, 0, KTRACE_NULL);
+		ktrace_emit_here(&none);
 		without += event->id == 0;
 	}
 	return without;

@@ -308,7 +308,7 @@ static void repetitions_are_those_of_one_place(void **state)
 static struct {
 	struct ktrx_place place;
 	char file[16];
-} many[KTRX_EVENT_MAX] __attribute__((section("ktrace_events"), aligned(8))) KTRACE_KEEP = {
+} many[KTRX_EVENT_MAX] __attribute__((section("ktrace_events"), aligned(8), KTRACE_KEEP)) = {
 	[0 ... KTRX_EVENT_MAX -
 	 1] = { { .magic = KTRX_PLACE_MAGIC, .size = sizeof(many[0]), .header = KTRACE_HEADER_SLOW },
 		"EVEVEVEVEVEVEVE" },
@@ -316,11 +316,8 @@ static struct {
 
 static void record_many(void)
 {
-	uint64_t payload[KTRACE_CAPACITY(0) / 8 + 1] = { 0 };
-
 	for (uint32_t n = 0; n < KTRX_EVENT_MAX; n++)
-		ktrace_emit_place(&many[n].place, fake_row("place.filled"), payload, 0, KTRACE_WORD_NONE, 0,
-				  0);
+		ktrace_emit_place(fake_row("place.filled"), 0, 0, 0, KTRACE_WORD_NONE, 0, &many[n].place);
 }
 
 static void places_beyond_the_last_id_bear_that_of_their_event(void **state)

@@ -18,7 +18,7 @@
 static struct {
 	struct ktrx_event event;
 	char strings[16];
-} many[MANY] __attribute__((section("ktrace_events"), aligned(8))) KTRACE_KEEP = {
+} many[MANY] __attribute__((section("ktrace_events"), aligned(8), KTRACE_KEEP)) = {
 	[0 ... MANY - 1] = { { .magic = KTRX_EVENT_MAGIC,
 			       .size = sizeof(many[0]),
 			       .state = KTRX_STATE_RECORD | KTRX_STATE_SLOW,
