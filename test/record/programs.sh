@@ -7,12 +7,20 @@
 # "NAME COUNT" of the calls in what strace, or kdump, has written. Two things differ from run to run and are left out: how often
 # threads wait for each other, and calls that a signal interrupts before they have done anything, which Linux makes again.
 strace_calls() {
-	sed -nE 's/^[0-9]+ +([a-z_0-9]+)\(.*/\1 1/p; s/^[0-9]+ +(<\.\.\. )?([a-z_0-9]+)[ (].*\? ERESTART.*/\2 -1/p' | count_calls
+	sed -nE 'h; s/^[0-9]+ +([a-z_0-9]+)\(.*/\1 1/p; g; s/^[0-9]+ +(<\.\.\. )?([a-z_0-9]+)[ (].*\? ERESTART.*/\2 -1/p' | count_calls
 }
 kdump_calls() {
 	sed -nE 's/.* CALL +([a-z_0-9]+).*/\1 1/p; s/.* RET +([a-z_0-9]+) -1 errno [0-9]+ ERESTART.*/\1 -1/p' | count_calls
 }
 count_calls() { awk '$1 != "futex" { n[$1] += $2 } END { for (name in n) if (n[name]) print name, n[name] }' | sort; }
+
+equal "a call that is interrupted and made again is counted once" "clone 1" "$(strace_calls <<'END'
+12 clone(child_stack=NULL) = ? ERESTARTNOINTR (To be restarted)
+12 clone(child_stack=NULL <unfinished ...>
+12 <... clone resumed>) = ? ERESTARTNOINTR (To be restarted)
+12 clone(child_stack=NULL) = 33
+END
+)"
 
 # compare NAME COMMAND…
 compare() {
