@@ -11,7 +11,7 @@
 #   KTRACE_HWT_SOURCES_<arch>   on top, drivers of trace units that such a CPU may have. Never run on hardware!
 #   KTRACE_SOURCES_<arch>   on top, for x86_64, aarch64 or riscv64: C
 #   KTRACE_ASM_<arch>       on top, for the same: assembler, .S; empty for x86_64
-#   KTRACE_INCLUDES_<arch>  its -I flags
+#   KTRACE_INCLUDES_<arch>  its -I flags; KTRACE_INCLUDES_generic for a CPU that is none of these
 #   KTRACE_INCLUDES_COMPAT  on top, for code that includes <sys/ktr.h>
 #
 # No flag is needed beyond those of a freestanding kernel; doc/porting.md says which ones those are.
@@ -60,4 +60,5 @@ KTRACE_ASM_riscv64 := $(KTRACE_TRANSPORT_ASM_riscv64)
 KTRACE_INCLUDES_x86_64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/x86_64
 KTRACE_INCLUDES_aarch64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/aarch64
 KTRACE_INCLUDES_riscv64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/riscv64
+KTRACE_INCLUDES_generic := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/generic
 KTRACE_INCLUDES_COMPAT := -I$(KTRACE_ROOT)/include/compat

@@ -52,11 +52,15 @@
  *   void ktrace_arch_publish(uint64_t *, uint64_t)   a store that is seen after all stores before it
  *   uint64_t ktrace_arch_fetch_add(uint64_t *, uint64_t)   atomic against all CPUs; works with the MMU off
  *   int ktrace_arch_compare_swap(uint64_t *, uint64_t expected, uint64_t desired)   nonzero if it swapped
+ *                                            These two and reserve need no order of their own (relaxed): the
+ *                                            barrier and publish stand where order matters
  *   void ktrace_arch_frame(uintptr_t frame, uintptr_t *next, uintptr_t *address)   what a function with this
  *                                            frame pointer keeps: its caller's, and where it returns to (0:
  *                                            it does not). Reads two words, KTRACE_ARCH_FRAME_OFFSET bytes
  *                                            from there
- *   KTRACE_ARCH_MACHINE                      ELF e_machine
+ *   KTRACE_ARCH_MACHINE                      e_machine, as the linker writes it into ELF files: the host
+ *                                            refuses names from a file of another machine. 0: not compared
+ *   KTRACE_ARCH_ADDRESS, KTRACE_ARCH_NUMBER  for KTRACE_TEXT in g++: doc/cplusplus.md
  *   KTRACE_ARCH_UNALIGNED                    1 if unaligned stores are safe always and cost nothing
  */
 #ifndef KTRACE_PORT_H
@@ -95,7 +99,7 @@ KTRX_CASTS_BEGIN
 #if defined(KTRACE_SINGLE) || __has_include("ktrace_arch.h")
 #include "ktrace_arch.h"
 #else
-#error "ktrace: put kernel/arch/x86_64, kernel/arch/aarch64 or kernel/arch/riscv64 on the include path"
+#error "ktrace: put kernel/arch/x86_64, aarch64 or riscv64 on the include path; generic for another CPU"
 #endif
 
 KTRX_CASTS_END
