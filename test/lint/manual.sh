@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The manual has the options that the rows of a command have: its SYNOPSIS is what `--help=mdoc` prints, and each option of --help is
-# described in the page, or in ktrace(1) or ktrace-show(1) if it refers to those. UPDATE=1 writes the SYNOPSIS anew.
+# described in the page, or in ktrace(1) or ktrace-show(1) if it refers to those. UPDATE=1 writes the SYNOPSIS anew. Each format of export is
+# described and tried where formats are listed by hand.
 . test/tap.sh
 
 # described OPTION PAGE: with its dashes as mdoc(7) has them, "Fl -json" or "Fl Fl json".
@@ -37,5 +38,15 @@ while read -r command; do
 	check "$page describes all options$(sed 's/^/ /' "$tmp/silent" | tr -d '\n')" test ! -s "$tmp/silent"
 	check "$page: there are options" test -s "$tmp/options"
 done <"$tmp/commands"
+# Formats of export are found by hand in these places.
+for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
+	check "$format: ktrace-export(1) describes it" grep -qx "\.It Cm $format" man/ktrace-export.1
+	check "$format: ktrace(1), MEMORY has it" sh -c "sed -n '/^\.Sh MEMORY/,/^\.Sh ENV/p' man/ktrace.1 | grep -q 'Fl -format Cm $format'"
+	check "$format: README.md has it" grep -qE "^\| .ktrace export --format [a-z\\|]*$format" README.md
+	for tests in "test/golden/cmd.sh test/perfetto/golden.sh" test/golden/cmd_stream.sh test/golden/memory.sh; do
+		# shellcheck disable=SC2086
+		check "$format: $tests" sh -c "cat $tests | grep -qE -e '--format $format|format in .*$format'"
+	done
+done
 equal "all commands" 18 "$(wc -l <"$tmp/commands")"
 done_testing
