@@ -8,51 +8,52 @@
 struct translation {
 	struct why_evidence *to;
 	const struct why_evidence *from;
-	struct keyed names; /* of this trace's locks, by a hash: `count` is the address */
+	struct keyed names; /* of this trace's locks and of those that were added: `count` is the address */
 	bool same_build;
 };
 
-/* What stands for a name's lock; never 0, which is none. */
-static uint64_t hash_name(const char *name)
+static int index_name(struct translation *translation, const char *name, uint64_t address)
 {
-	return keyed_hash(name, strlen(name)) | 1;
+	const uint64_t key[KEYED_WORDS] = { keyed_hash(name, strlen(name)) };
+	struct keyed_entry *entry;
+	int error = keyed_put(&translation->names, key, &entry);
+
+	if (!error && entry)
+		entry->count = address;
+	return error;
 }
 
 static int index_names(struct translation *translation)
 {
-	for (uint32_t n = 0; n < translation->to->objects; n++) {
-		const struct why_object *object = &translation->to->object[n];
-		const uint64_t key[KEYED_WORDS] = { hash_name(object->name) };
-		struct keyed_entry *entry;
-		int error = keyed_put(&translation->names, key, &entry);
+	const struct why_evidence *to = translation->to;
+	int error = 0;
 
-		if (error)
-			return error;
-		if (entry)
-			entry->count = object->address;
-	}
-	return 0;
-}
-
-/* A lock that this trace does not have. */
-static int add_elsewhere(struct why_evidence *evidence, uint64_t address, const char *name)
-{
-	const uint32_t before = evidence->objects;
-	int error = why_object_touch(evidence, address, name, strlen(name));
-
-	if (evidence->objects > before)
-		evidence->object[before].elsewhere = true;
+	for (uint32_t n = 0; n < to->objects && !error; n++)
+		error = index_name(translation, to->object[n].name, to->object[n].address);
 	return error;
 }
 
+/* A lock that this trace does not have. An odd number that no other has stands for its address. */
+static int add_elsewhere(struct translation *translation, const char *name, uint64_t *address)
+{
+	struct why_evidence *to = translation->to;
+	const uint32_t before = to->objects;
+	int error;
+
+	*address = 2 * (uint64_t)before + 1;
+	error = why_object_touch(to, *address, name, strlen(name));
+	if (to->objects > before)
+		to->object[before].elsewhere = true;
+	return error ? error : index_name(translation, name, *address);
+}
+
 /*
- * The address of that lock in this trace; 0: it cannot be told. One that it does not know gets its name's
- * hash.
+ * The address of that lock in this trace; 0: it cannot be told. One that it does not have is added.
  */
 static int translate(struct translation *translation, uint64_t lock, uint64_t *address)
 {
 	const char *name = why_object_name(translation->from, lock);
-	const uint64_t key[KEYED_WORDS] = { hash_name(name) };
+	const uint64_t key[KEYED_WORDS] = { keyed_hash(name, strlen(name)) };
 	const struct keyed_entry *entry;
 
 	*address = 0;
@@ -66,8 +67,10 @@ static int translate(struct translation *translation, uint64_t lock, uint64_t *a
 		return 0;
 	}
 	entry = keyed_find(&translation->names, key);
-	*address = entry ? entry->count : key[0];
-	return entry ? 0 : add_elsewhere(translation->to, key[0], name);
+	if (!entry)
+		return add_elsewhere(translation, name, address);
+	*address = entry->count;
+	return 0;
 }
 
 static bool is_same_build(const struct ktread_info *one, const struct ktread_info *other)
