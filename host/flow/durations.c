@@ -32,8 +32,8 @@ static bool is_recorder(const char *function)
 }
 
 /*
- * Does this function record events of that type? A compiler may add to a function's name, behind a dot. One
- * function of facts.h records both ways to take a lock.
+ * Does this function record events of that type? A compiler may add a dot and more to a function's name. One
+ * function of facts.h records both lock.acquire and lock.try.
  */
 static bool records(const char *function, const struct ktread_type *type)
 {

@@ -169,7 +169,7 @@ uint32_t ktread_window_slots(uint32_t rings);
 
 /* One cursor more, at the end, all zero: the merge is made anew for it. 0 or KTREAD_E_MEMORY. */
 int ktread_beside_cursor(struct ktread *trace);
-/* Rows behind those that are taken: the first one's id. */
+/* Adds rows after the existing ones. `*id` is the id of the first. */
 int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, uint32_t count, uint32_t *id);
 
 #endif

@@ -48,7 +48,8 @@ static int add_elsewhere(struct translation *translation, const char *name, uint
 }
 
 /*
- * The address of that lock in this trace; 0: it cannot be told. One that it does not have is added.
+ * Finds the address that a lock of the earlier trace has in this one, or 0 if that is unknown. Adds a lock
+ * that this trace does not have.
  */
 static int translate(struct translation *translation, uint64_t lock, uint64_t *address)
 {

@@ -28,7 +28,7 @@
 		      a19, a20, a21, a22, a23, a24, n, ...)                                                  \
 	n
 
-/* 17 stands for 17 to 24 and does nothing: this reports the mistake. */
+/* KTRACE_COUNT() is 17 for 17 to 24 arguments, which is too many: this reports it. */
 #define KTRACE_COUNT_CHECK(...) \
 	KTRACE_COUNT_MESSAGE(KTRACE_PASTE(KTRACE_COUNT_IS_, KTRACE_COUNT(__VA_ARGS__)))
 #define KTRACE_COUNT_MESSAGE(...) KTRACE_SECOND(__VA_ARGS__, , )

@@ -146,7 +146,7 @@ struct ktrace_packer {
  * Words of a packer, for a text and so many fields. Apart, because a site has them on its stack: 8 bytes a
  * field, and the end of the last slot.
  */
-#define KTRACE_PACKER_WORDS(...) KTRACE_COUNT(__VA_ARGS__) + 4
+#define KTRACE_PACKER_WORDS(...) (KTRACE_COUNT(__VA_ARGS__) + 4)
 
 /*
  * `built`: 1 + the size of all fields. Sets up by members: compilers make a library call of a whole

@@ -130,8 +130,8 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
  *	2   all of these: the field is a bool
  *	3   all pointers: the field is a void pointer
  *
- * Written as numbers, because each field of an event has this text once. `other` is the rule of types that
- * are not in the list. An enumeration is in it, as the integer that stands for it.
+ * Rules are numbers here because the preprocessor copies this text for each field. `other` is the rule of a
+ * type that is not in the list. An enumeration has the rule of the integer type that the compiler gives it.
  */
 /* clang-format off */
 #define KTRACE_RULE_OF(value, other) \
@@ -145,7 +145,7 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 #define KTRACE_IS_NUMBER(value)	 (0x11e >> __builtin_classify_type(value) & 1)
 #define KTRACE_IS_POINTER(value) (__builtin_classify_type(value) == 5)
 
-/* The KTRX_TYPE_* of a value. Of a bit-field gcc makes types of their own. */
+/* The KTRX_TYPE_* of a value. gcc gives a bit-field a type of its own, which _Generic does not list. */
 #define KTRACE_TYPE_OF(value)                                                            \
 	(KTRACE_RULE_OF(value, KTRACE_IS_NUMBER(value)	    ? KTRACE_TYPE_OF_BITS(value) \
 			       : KTRACE_IS_STRUCTURE(value) ? 0                          \
@@ -161,9 +161,10 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 
 /*
  * C converts pointers and numbers into each other and only warns, if at all. So each site asserts that its
- * arguments fit. Of an argument matters whether it is a pointer to the field's type or to void, of whatever
- * qualifiers (14), another pointer (12), a null pointer constant such as 0 (15), or another number (5): these
- * are masks with a bit for each kind of field. The other operand of ?: gives a null pointer its type.
+ * arguments fit. An argument is a pointer to the field's type or to void, with any qualifiers (14), another
+ * pointer (12), a null pointer constant such as 0 (15), or another number (5). Each of these numbers is a
+ * mask with a bit for each kind of field that takes such an argument. The other operand of ?: gives a null
+ * pointer its type.
  *
  * KTRACE_RULE: the rule of a declared type, 0 if no field can hold it. `*(type *)0` is never evaluated.
  * KTRACE_POINTEE declares a type: what pointers to this type point to, or pointers as a field of this rule.

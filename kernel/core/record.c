@@ -89,7 +89,7 @@ static const uint8_t type_bytes[] = { 0, 1, 2, 4, 8, 1, 2, 4, 8, 8, 2, 1, 1 };
 
 /*
  * Packs the fields of an event to `to`, which is aligned to 4 bytes and has room for KTRACE_CAPACITY(payload)
- * bytes and 8 more: a field is stored as eight bytes, of which the next one overwrites those that are too
+ * bytes and 8 more: each field is stored as eight bytes, and the next field overwrites those that are too
  * many.
  * Returns the payload's length.
  */

@@ -134,7 +134,7 @@ static void call_interrupt_enter(void)
 	ktrace_interrupt_enter(4);
 }
 
-/* An interrupt at every point of a call: the state behind the call is not older than the interrupt. */
+/* Interrupts a call at every point. After the call, the CPU's clock reading is not older than the interrupt's. */
 static void an_interrupt_inside_a_call_never_sets_the_clock_back(void **state)
 {
 	void (*const call[])(void) = { call_switch, call_block, call_interrupt_enter };
@@ -159,7 +159,7 @@ static void move(void)
 	fake.cpu = 1;
 }
 
-/* Moved while it calls, a thread must not leave one CPU's clock with another, whose is 5000 behind. */
+/* A thread is moved while it calls, to a CPU whose clock is 5000 behind. That CPU must not get the other's reading. */
 static void a_thread_that_is_moved_while_it_blocks_takes_no_clock_along(void **state)
 {
 	int64_t at = 0;
