@@ -7,8 +7,8 @@
  *
  *	cpu 0: blocks 1234 equal 1230 unfinished 4 stray 0 gaps 0 left 0 bytes 567 branches 890 instructions 4567
  *
- * unfinished: in the log alone: QEMU did not run it after all ("Stopped execution"), or not one of its instructions was run, as
- * far as the unit can tell, before an interrupt or exception came; stray: runs that do not begin or go on where the log says;
+ * unfinished: in the log alone: not one of its instructions was run, as far as the unit can tell, before an interrupt or exception
+ * came, or QEMU stopped before it and the log does not say on which CPU; stray: runs that do not begin or go on where the log says;
  * left: of the log, behind all that was decoded. Ends with 1 if there are strays or gaps, nothing or too little was decoded, or if
  * more than one block in a hundred is unfinished.
  */
@@ -22,7 +22,7 @@
 #include "ktrx/hwt_unit.h"
 
 #define SLOTS		(1u << 22)
-#define UNFINISHED_MOST 64u /* of a loop: all that QEMU has stopped before are only seen at its end */
+#define UNFINISHED_MOST 64u /* of a loop: they are only seen at its end */
 #define LEFT_MOST	3u  /* the last, of which the end was not reached, and the log may be ahead */
 
 /* ---- Which sizes blocks have ------------------------------------------------------------------- */
@@ -109,6 +109,7 @@ struct log {
 	uint64_t *start;
 	size_t count, room;
 	size_t at;
+	uint64_t last; /* QEMU's own name of the last block: where its translation lies; 0: none */
 };
 
 static void add_block(struct log *log, uint64_t start)
@@ -122,7 +123,32 @@ static void add_block(struct log *log, uint64_t start)
 	log->start[log->count++] = start;
 }
 
-/* Lines of blocks as "Trace 0: 0x7f… [cs_base/pc/flags/…] name", of all CPUs. */
+/*
+ * QEMU logs a block before it runs it; where something else asks for the CPU it stops before the block, says so without the CPU's
+ * number, and logs the block again later. Of a busy host there are hundreds in one loop. Only one CPU is about to run the block?
+ * Then it is that one's.
+ */
+static void take_back(struct log *logs, size_t cpus, uint64_t block)
+{
+	struct log *found = NULL;
+
+	for (size_t i = 0; i < cpus; i++) {
+		if (logs[i].last != block)
+			continue;
+		if (found)
+			return;
+		found = &logs[i];
+	}
+	if (!found)
+		return;
+	found->count--;
+	found->last = 0;
+}
+
+/*
+ * Lines of all CPUs' blocks, "Trace 0: 0x7f… [cs_base/pc/flags/…] name", and "Stopped execution of TB chain before 0x7f… [pc]
+ * name" (accel/tcg/cpu-exec.c).
+ */
 static void read_log(const char *path, struct log *logs, size_t cpus)
 {
 	FILE *file = fopen(path, "r");
@@ -134,14 +160,19 @@ static void read_log(const char *path, struct log *logs, size_t cpus)
 	}
 	while (fgets(line, sizeof(line), file)) {
 		const char *pc = strchr(line, '/');
+		const char *stopped = strstr(line, "TB chain before ");
 		char *end;
 		unsigned long cpu;
 
+		if (stopped)
+			take_back(logs, cpus, strtoull(stopped + strlen("TB chain before "), NULL, 16));
 		if (strncmp(line, "Trace ", 6) != 0 || !pc)
 			continue;
 		cpu = strtoul(line + 6, &end, 10);
-		if (*end == ':' && cpu < cpus)
-			add_block(&logs[cpu], strtoull(pc + 1, NULL, 16));
+		if (*end != ':' || cpu >= cpus)
+			continue;
+		add_block(&logs[cpu], strtoull(pc + 1, NULL, 16));
+		logs[cpu].last = strtoull(end + 1, NULL, 16);
 	}
 	fclose(file);
 }

@@ -4,15 +4,16 @@
 . test/tap.sh
 . test/record/record_support.sh
 
-# "NAME COUNT" of the calls in what strace, or kdump, has written. Two things differ from run to run and are left out: how often
-# threads wait for each other, and calls that a signal interrupts before they have done anything, which Linux makes again.
+# "NAME COUNT" of the calls in what strace, or kdump, has written. What differs from run to run is left out: how often threads wait
+# for each other (futex), how many of several children's ends one SIGCHLD tells (rt_sigreturn), and calls that a signal interrupts
+# before they have done anything, which Linux makes again.
 strace_calls() {
 	sed -nE 'h; s/^[0-9]+ +([a-z_0-9]+)\(.*/\1 1/p; g; s/^[0-9]+ +(<\.\.\. )?([a-z_0-9]+)[ (].*\? ERESTART.*/\2 -1/p' | count_calls
 }
 kdump_calls() {
 	sed -nE 's/.* CALL +([a-z_0-9]+).*/\1 1/p; s/.* RET +([a-z_0-9]+) -1 errno [0-9]+ ERESTART.*/\1 -1/p' | count_calls
 }
-count_calls() { awk '$1 != "futex" { n[$1] += $2 } END { for (name in n) if (n[name]) print name, n[name] }' | sort; }
+count_calls() { awk '$1 != "futex" && $1 != "rt_sigreturn" { n[$1] += $2 } END { for (name in n) if (n[name]) print name, n[name] }' | sort; }
 
 equal "a call that is interrupted and made again is counted once" "clone 1" "$(strace_calls <<'END'
 12 clone(child_stack=NULL) = ? ERESTARTNOINTR (To be restarted)
@@ -21,6 +22,12 @@ equal "a call that is interrupted and made again is counted once" "clone 1" "$(s
 12 clone(child_stack=NULL) = 33
 END
 )"
+
+# "THREAD CAUGHT RETURNED" of each thread that caught a signal: how many it caught, and how many handlers returned.
+handlers() {
+	awk '/ PSIG .* caught / { caught[$1]++ } / CALL +rt_sigreturn/ { returned[$1]++ }
+		END { for (thread in caught) print thread, caught[thread], returned[thread] + 0 }'
+}
 
 # compare NAME COMMAND…
 compare() {
@@ -38,6 +45,8 @@ compare() {
 	same "$name: the same calls, each as often" "$tmp/expected" "$tmp/calls"
 	same "$name: it prints the same" "$tmp/out.strace" "$tmp/out"
 	equal "$name: its status is ours" "$strace_status" "$status"
+	build/bin/kdump -f "$tmp/trace" -t cs | handlers >"$tmp/handlers"
+	check "$name: each handler of a signal returns" awk '$2 != $3 { print; wrong = 1 } END { exit wrong }' "$tmp/handlers"
 	check "$name: every call returns but those that end a program" sh -c '
 		build/bin/kdump -f "$1" -t c | awk "/ CALL /{ c++ } / CALL +(exit|exit_group|rt_sigreturn)[( ]/ { e++ } / RET /{ r++ } END { print c, e, r; exit !(c > 10 && r >= c - e - 8 && r <= c) }"' - "$tmp/trace"
 }
@@ -48,6 +57,7 @@ if ! command -v strace >"$tmp/which" || ! strace -qq true 2>"$tmp/err"; then
 fi
 compare "a shell, pipes, children" sh -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
 compare "bash" bash -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
+check "bash: signals are caught" test -s "$tmp/handlers"
 # Debian's own: one that a wrapper in the way looks for reads pipes in pieces.
 compare "python3" /usr/bin/python3 -S -c 'import os, json; print(json.dumps({"a": 1})); os.system("exit 2")'
 git -C "$tmp" init -q repository && git -C "$tmp/repository" -c user.name=t -c user.email=t commit -q --allow-empty -m one
