@@ -29,7 +29,8 @@ struct talk {
 	bool quiet;
 	bool why;
 	bool painted;
-	bool announced;
+	bool announced;	     /* that it records, */
+	bool announced_cpus; /* and from which CPUs */
 };
 
 static void clear_progress(struct talk *talk)
@@ -85,9 +86,11 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 
 	if (talk->quiet || !isatty(STDERR_FILENO))
 		return;
-	if (shared && pulse && !talk->announced) {
+	/* Seen early, no CPU has a ring of its own yet: how many there are is told later. */
+	if (shared && pulse && (!talk->announced || (!talk->announced_cpus && pulse->online))) {
 		command_message(talk->name, "recording%s", put_cpus(pulse, " from ", cpus, sizeof(cpus)));
 		talk->announced = true;
+		talk->announced_cpus = pulse->online != 0;
 	}
 	if (shared)
 		return;
