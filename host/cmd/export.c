@@ -56,14 +56,8 @@ static const struct export_format *choose_format(const struct export_command *ex
 	} else if (!format) {
 		command_message(export->args.name, "there is no format '%s', only:", export->format);
 		print_formats(stderr);
-	} else if (format->whole && trace_args_filtered(&export->args)) {
-		command_message(export->args.name, "a %s holds all of a trace: choose when it is read",
-				format->name);
-	} else if (format->whole &&
-		   (option = options_given(&export->args.line, "with machine raw-clock align calls"))) {
-		command_message(export->args.name,
-				"%s: a %s holds a trace as it was recorded: give it when the %s is read",
-				option, format->name, format->name);
+	} else if (format->refuses && (option = options_given(&export->args.line, format->refuses))) {
+		command_message(export->args.name, "%s: %s", option, format->why_refused);
 	} else {
 		return format;
 	}

@@ -27,7 +27,11 @@ struct export_report {
 struct export_format {
 	const char *name;    /* as given to --format */
 	const char *purpose; /* half a line for --help */
-	int whole;	     /* holds all of a trace, so that no filter may be set */
+	/*
+	 * Names of options of `ktrace export` that would have no effect on the output, with blanks between,
+	 * and why, in words that follow the option's name. Such an option is refused. NULL: it honours all.
+	 */
+	const char *refuses, *why_refused;
 	/*
 	 * Writes all events of `trace` that pass its filter to `fd`, from the present position of both. `fd`
 	 * stays open and may be a pipe. 0, or a negative KTREAD_E_*: either ktread_message() tells the

@@ -25,6 +25,7 @@ static int write_stream(struct ktread *trace, int fd, struct export_report *repo
 const struct export_format export_stream = {
 	.name = "stream",
 	.purpose = "the whole trace, compact; every ktrace command reads it",
-	.whole = 1,
+	.refuses = "pid cpu event since until with machine raw-clock align calls",
+	.why_refused = "a stream holds all of a trace as it was recorded: give it when the stream is read",
 	.write = write_stream,
 };
