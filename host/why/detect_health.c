@@ -205,6 +205,8 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 	const uint32_t missing = evidence->missing_hooks & NEEDED_HOOKS;
 	char hooks[WHY_WORDS];
 
+	if (why_finding_state(finding, evidence))
+		return;
 	why_say_hooks(missing, hooks, sizeof(hooks));
 	if (!health->told && missing)
 		finding_say(finding->base.advice,

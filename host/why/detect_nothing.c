@@ -75,6 +75,8 @@ int why_find_nothing(const struct why_evidence *evidence, struct why_findings *f
 	say_what(evidence, finding);
 	if (evidence->cut)
 		finding_say(finding->base.advice, "the whole file");
+	else if (why_finding_state(finding, evidence))
+		return 0;
 	else if (evidence->missing_hooks == WHY_ALL_HOOKS)
 		finding_say(finding->base.advice, "hooks, or events by the names that doc/events.md has "
 						  "(ktrace doctor has the lines for both)");

@@ -336,6 +336,7 @@ struct why_evidence {
 	bool reset;   /* the machine reset itself */
 	struct why_panic panic;
 	uint32_t missing_hooks;	       /* KTRX_HOOK_* that the kernel did not call */
+	bool state_off;		       /* hooks kept no state: debug.ktr.state is 0 */
 	bool blocks_told;	       /* some thread has said that it sleeps */
 	bool exits_told;	       /* threads tell of their end before their last switch */
 	bool idling_told;	       /* some CPU says that it idles */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/note.h"
+#include "analyze/rules.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
@@ -78,6 +79,7 @@ static int read_cpus(struct why_evidence *evidence)
 			evidence->most_beats = row->heartbeats;
 	}
 	evidence->missing_hooks = WHY_ALL_HOOKS & ~called;
+	evidence->state_off = rules_state_is_off(evidence->trace);
 	evidence->exits_told = called & KTRX_HOOK_EXIT;
 	return got < 0 ? got : 0;
 }

@@ -86,6 +86,14 @@ void why_finding_hooks(struct why_finding *finding, uint32_t hooks)
 			    words);
 }
 
+bool why_finding_state(struct why_finding *finding, const struct why_evidence *evidence)
+{
+	if (evidence->state_off)
+		finding_say(finding->base.advice,
+			    "a boot without debug.ktr.state=0, with which hooks keep no state");
+	return evidence->state_off;
+}
+
 /* How often the same caller comes in a row, from `n` on. */
 static uint32_t repeats(const struct why_cpu *cpu, uint32_t n)
 {

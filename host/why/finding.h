@@ -90,6 +90,8 @@ struct why_finding *why_finding_new(struct why_findings *findings, enum why_verd
 				    enum finding_certainty certain);
 /* That these hooks would make it surer, KTRX_HOOK_*; nothing if there are none that have a name. */
 void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
+/* That a boot in which hooks keep state would make it surer. False: they kept it; nothing is said. */
+bool why_finding_state(struct why_finding *finding, const struct why_evidence *evidence);
 /*
  * "called from …" for each of the CPU's frames, `most` lines at most; the same caller in a row is said once.
  */

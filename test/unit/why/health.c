@@ -117,6 +117,16 @@ static void hooks_that_are_not_called(void **state)
 	why_says("hooks for locks, threads");
 }
 
+static void hooks_that_keep_no_state(void **state)
+{
+	(void)state;
+	cpu_in(0, KTRX_MODE_IDLE, THE_END);
+	script_cpu(0)->hooks &= ~(KTRX_HOOK_LOCK | KTRX_HOOK_THREAD);
+	script_setting("debug.ktr.state", 0);
+	is_idle(FINDING_LIKELY, true);
+	why_says("a boot without debug.ktr.state=0");
+}
+
 /* One says that it idles, does not beat, and has filled its ring within a moment. */
 static void restless(uint64_t beat)
 {
@@ -262,6 +272,7 @@ int main(void)
 		TEST(a_sleeper_is_older_than_what_is_left),
 		TEST(rings_that_hold_a_part_of_the_window),
 		TEST(hooks_that_are_not_called),
+		TEST(hooks_that_keep_no_state),
 		TEST(an_idle_cpu_that_overflows),
 		TEST(an_idle_cpu_that_overflows_and_never_beat),
 		TEST(little_is_known_of_who_works),
