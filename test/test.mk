@@ -92,8 +92,8 @@ $(call unit_variant,asan,$(SANITIZE))
 # Those that take 20 s and more begin first, the longest before all, and many short ones are left for the end: so every job
 # has something to do until it.
 LONG_TESTS := test/qemu/clock.sh test/unit/kernel_build/matrix.sh \
-	$(addprefix test/qemu/,run_expect.sh unix_programs.sh features.sh live.sh hwt_blocks.sh run_outcomes.sh) test/fuzz/kdump.sh \
-	test/qemu/hwt_functions.sh test/fuzz/cmd.sh test/golden/memory.sh test/qemu/run_commands.sh build/test/asan/why_many \
+	$(addprefix test/qemu/,run_expect.sh unix_programs.sh features.sh live.sh hwt_blocks.sh run_outcomes.sh) \
+	test/qemu/hwt_functions.sh test/golden/memory.sh test/qemu/run_commands.sh build/test/asan/why_many \
 	$(addprefix test/unit/kernel_build/,ktr.sh callers.sh) test/qemu/run_transports.sh test/golden/danger.sh \
 	test/fuzz/ktread_replay.sh test/qemu/transport_kvm.sh test/unit/kernel_build/macros.sh bench/short.sh \
 	test/unit/kernel_build/cplusplus_rows.sh test/qemu/single.sh test/perfetto/demo.sh test/qemu/console_prompt.sh

@@ -3,15 +3,17 @@
 # Fuzzers, and their corpora, which are replayed. A fuzz target NAME is test/fuzz/NAME_fuzz.c. `make check` replays inputs with
 # build/test/asan/NAME_replay; `make fuzz-NAME` fuzzes until it is stopped.
 
-SCRIPT_TESTS += test/fuzz/cmd.sh
-CHECK_NEEDS += build/asan/bin/ktrace build/asan/bin/ktrace-decode build/test/cmd-traces build/test/cmd-mutate
+SCRIPT_TESTS += test/fuzz/cmd.sh test/fuzz/kdump.sh
+CHECK_NEEDS += build/test/asan/commands build/test/cmd-mutate build/test/cmd-traces build/test/kdump-traces build/bin/ktrace
 
 build/test/cmd-mutate: test/fuzz/cmd_mutate.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) -o $@ $<
 
-SCRIPT_TESTS += test/fuzz/kdump.sh
-CHECK_NEEDS += build/asan/bin/kdump build/test/cmd-mutate build/test/kdump-traces
+# All subcommands in one sanitized program, which runs one after another.
+build/test/asan/commands: test/fuzz/commands.c build/asan/lib/libhost.a build/gen/commands.list host/cmd/command.h
+	@mkdir -p $(@D)
+	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -Ihost -Ibuild/gen -o $@ $(filter %.c %.a,$^) $(HOST_LDLIBS)
 
 # Inputs to begin with, of hardware trace made by libipt's encoder, and of machines that do not get on.
 build/test/hwt-traces: test/fuzz/hwt_traces.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h

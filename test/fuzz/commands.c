@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * commands COUNT FOLDER[:WORDS]... <LINES: runs commands over damaged traces, which are the files 0 to COUNT - 1 of each
+ * folder. Speaks TAP, one result per folder. File n goes through line n modulo the number of lines. A line is
+ *
+ *	0,1,3 text ktrace check --all @ %
+ *
+ * the exit statuses that the manual allows, the rule for the bytes of the output (see rules), and the command. In it % stands
+ * for the file, @ for the WORDS of the folder; && works as in a shell. Output and messages consist of whole lines. A command
+ * leaves no memory allocated and no file open.
+ *
+ * Commands run within this process through their entry functions, none of which calls exit(). Starting a sanitized program
+ * takes far longer than what a command does with such a file. A child process works through a folder. If a file ends the
+ * child, the parent reports that file, and a new child continues after it.
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <sanitizer/lsan_interface.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+
+#define COMMAND(name) extern const struct command command_##name;
+#include "commands.list"
+#undef COMMAND
+
+static const struct command *const commands[] = {
+#define COMMAND(name) &command_##name,
+#include "commands.list"
+#undef COMMAND
+};
+
+#define COMMANDS   (sizeof(commands) / sizeof(commands[0]))
+#define LINES_MOST 64
+#define WORDS_MOST 64
+#define WORD_BYTES 4096
+
+/* Seconds after which a command hangs. */
+#define PATIENCE 300
+
+/* How a child ends that has reported a leak, which it would find again after the next file. */
+#define ENDED_BY_LEAK 99
+
+struct rule {
+	const char *name;
+	bool tab, high; /* allowed besides printable ASCII and line feeds; high: bytes from 0x80 */
+};
+
+static const struct rule rules[] = {
+	{ "text", false, false },
+	{ "tabs", true, false },
+	{ "utf8", false, true },
+};
+
+static const struct rule *const message_rule = &rules[2];
+
+struct line {
+	char *statuses, *command;
+	const struct rule *rule;
+};
+
+/* What a child and its parent share. */
+struct progress {
+	unsigned file, findings;
+};
+
+static struct line lines[LINES_MOST];
+static unsigned line_count;
+static struct progress *progress;
+static int said[2]; /* what goes to standard output and standard error */
+static FILE *tap;
+
+/* Large allocations fail, as for a user with little memory, instead of ending the program. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "max_allocation_size_mb=256:allocator_may_return_null=1:detect_leaks=1";
+}
+
+static void give_up(const char *what)
+{
+	perror(what);
+	_exit(EXIT_FAILURE);
+}
+
+/* ---- what is run ---- */
+
+static bool parse_line(char *text)
+{
+	struct line *line = &lines[line_count];
+	char *rest = text, *rule;
+
+	text[strcspn(text, "\n")] = '\0';
+	line->statuses = strsep(&rest, " ");
+	rule = strsep(&rest, " ");
+	line->command = rest;
+	for (size_t n = 0; rule && n < sizeof(rules) / sizeof(rules[0]); n++)
+		if (strcmp(rules[n].name, rule) == 0)
+			line->rule = &rules[n];
+	return line->rule && line->command;
+}
+
+static bool read_lines(void)
+{
+	char *text = NULL;
+	size_t size = 0;
+
+	for (; getline(&text, &size, stdin) > 0; text = NULL, size = 0)
+		if (line_count == LINES_MOST || !parse_line(text) || !++line_count)
+			return false;
+	free(text);
+	return line_count > 0;
+}
+
+/* As main() of host/cmd/main.c finds it; `name` signs messages. Takes the words that name the command. */
+static const struct command *find(char ***words, int *count, char name[64])
+{
+	const bool is_tool = *count < 2 || strcmp(**words, "ktrace") != 0;
+
+	for (size_t n = 0; n < COMMANDS; n++) {
+		const char *called = is_tool ? commands[n]->tool : commands[n]->name;
+
+		if (!called || strcmp(called, (*words)[!is_tool]) != 0)
+			continue;
+		*words += !is_tool;
+		*count -= !is_tool;
+		snprintf(name, 64, is_tool ? "%s" : "ktrace %s", called);
+		(*words)[0] = name;
+		return commands[n];
+	}
+	fprintf(stderr, "no command: %s\n", **words);
+	return NULL;
+}
+
+/* Runs words up to "&&"; returns the exit status, which is no documented one if there is no such command. */
+static int run_words(char **words, int count)
+{
+	char name[64];
+	const struct command *command = find(&words, &count, name);
+
+	optind = 0; /* getopt(3) starts anew */
+	words[count] = NULL;
+	return command ? command->run(count, words) : -1;
+}
+
+static int run_line(const struct line *line, const char *file, const char *extra)
+{
+	char text[WORD_BYTES], *words[WORDS_MOST + 1], *rest = text, *word;
+	int count = 0, status = 0;
+	size_t length = 0;
+
+	for (const char *at = line->command; *at && length < sizeof(text); at++)
+		if (*at == '%' || *at == '@')
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s",
+						   *at == '%' ? file : extra);
+		else
+			text[length++] = *at;
+	if (length >= sizeof(text))
+		return -1;
+	text[length] = '\0';
+	while (status == 0 && (word = strsep(&rest, " "))) {
+		if (strcmp(word, "&&") == 0) {
+			status = run_words(words, count);
+			count = 0;
+		} else if (*word && count < WORDS_MOST) {
+			words[count++] = word;
+		}
+	}
+	return status ? status : run_words(words, count);
+}
+
+/* ---- what is found ---- */
+
+__attribute__((format(printf, 2, 3))) static void find_fault(unsigned file, const char *format, ...)
+{
+	const struct line *line = &lines[file % line_count];
+	va_list arguments;
+
+	progress->findings++;
+	fprintf(tap, "# copy %u, %s: ", file, line->command);
+	va_start(arguments, format);
+	vfprintf(tap, format, arguments);
+	va_end(arguments);
+	fputc('\n', tap);
+	fflush(tap);
+}
+
+/* All that was written to one of `said`; NULL if that is nothing. */
+static const char *map_said(int which, size_t *size)
+{
+	const off_t end = lseek(said[which], 0, SEEK_END);
+	void *bytes;
+
+	*size = end > 0 ? (size_t)end : 0;
+	if (*size == 0)
+		return NULL;
+	bytes = mmap(NULL, *size, PROT_READ, MAP_SHARED, said[which], 0);
+	if (bytes == MAP_FAILED)
+		give_up("mmap");
+	return bytes;
+}
+
+static bool is_allowed(const struct rule *rule, unsigned char byte)
+{
+	return byte == '\n' || (byte >= ' ' && byte <= '~') || (byte == '\t' && rule->tab) ||
+	       (byte >= 0x80 && rule->high);
+}
+
+static void check_bytes(unsigned file, int which, const struct rule *rule)
+{
+	size_t size;
+	const char *bytes = map_said(which, &size);
+
+	for (size_t n = 0; n < size; n++)
+		if (!is_allowed(rule, (unsigned char)bytes[n])) {
+			find_fault(file, "%s: byte 0x%02x at offset %zu",
+				   which ? "standard error" : "standard output", (unsigned char)bytes[n], n);
+			break;
+		}
+	if (size > 0 && bytes[size - 1] != '\n')
+		find_fault(file, "%s ends in the middle of a line",
+			   which ? "standard error" : "standard output");
+	if (size > 0)
+		munmap((void *)bytes, size);
+}
+
+static bool is_documented(const char *statuses, int status)
+{
+	char number[16], list[64];
+
+	snprintf(number, sizeof(number), ",%d,", status);
+	snprintf(list, sizeof(list), ",%s,", statuses);
+	return strstr(list, number) != NULL;
+}
+
+/* Prints the lines of the sanitizers' reports that name the error and the first places. */
+static void print_report(void)
+{
+	size_t size;
+	const char *bytes = map_said(1, &size), *at = bytes, *end;
+	unsigned printed = 0;
+
+	for (; size > 0 && at < bytes + size && printed < 8; at = end + 1) {
+		end = memchr(at, '\n', (size_t)(bytes + size - at));
+		end = end ? end : bytes + size;
+		if (memmem(at, (size_t)(end - at), "ERROR", 5) ||
+		    memmem(at, (size_t)(end - at), "runtime error", 13) ||
+		    (end - at > 5 && memcmp(at, "    #", 5) == 0)) {
+			fprintf(tap, "#   %.*s\n", (int)(end - at), at);
+			printed++;
+		}
+	}
+	fflush(tap);
+	if (size > 0)
+		munmap((void *)bytes, size);
+}
+
+/* The lowest descriptor that is free. */
+static int next_descriptor(void)
+{
+	const int fd = dup(said[0]);
+
+	close(fd);
+	return fd;
+}
+
+/* ---- running ---- */
+
+static void empty_said(void)
+{
+	for (int n = 0; n < 2; n++)
+		if (ftruncate(said[n], 0) < 0 || lseek(said[n], 0, SEEK_SET) < 0)
+			give_up("ftruncate");
+}
+
+static void run_file(const char *folder, const char *extra)
+{
+	const unsigned file = progress->file;
+	const struct line *line = &lines[file % line_count];
+	const int before = next_descriptor();
+	char path[WORD_BYTES];
+	int status;
+
+	snprintf(path, sizeof(path), "%s/%u", folder, file);
+	empty_said();
+	alarm(PATIENCE);
+	status = run_line(line, path, extra);
+	alarm(0);
+	fflush(stdout);
+	if (!is_documented(line->statuses, status))
+		find_fault(file, "exit status %d", status);
+	check_bytes(file, 0, line->rule);
+	check_bytes(file, 1, message_rule);
+	if (next_descriptor() != before)
+		find_fault(file, "a file is left open");
+	empty_said();
+	if (__lsan_do_recoverable_leak_check()) {
+		find_fault(file, "memory is left behind");
+		print_report();
+		progress->file++;
+		_exit(ENDED_BY_LEAK);
+	}
+}
+
+/* In a child. */
+_Noreturn static void run_files(const char *folder, const char *extra, unsigned count)
+{
+	if (dup2(said[0], STDOUT_FILENO) < 0 || dup2(said[1], STDERR_FILENO) < 0)
+		give_up("dup2");
+	for (; progress->file < count; progress->file++)
+		run_file(folder, extra);
+	_exit(EXIT_SUCCESS);
+}
+
+static void run_folder(const char *folder, const char *extra, unsigned count)
+{
+	progress->file = 0;
+	while (progress->file < count) {
+		const pid_t child = fork();
+		int status;
+
+		if (child == 0)
+			run_files(folder, extra, count);
+		if (child < 0 || waitpid(child, &status, 0) != child)
+			give_up("fork");
+		if (progress->file >= count || (WIFEXITED(status) && WEXITSTATUS(status) == ENDED_BY_LEAK))
+			continue;
+		find_fault(progress->file++,
+			   WIFSIGNALED(status) ? "signal %d" : "the program ended with status %d",
+			   WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+		print_report();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const unsigned count = argc > 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
+	bool failed = false;
+
+	if (count == 0 || !read_lines()) {
+		fprintf(stderr, "usage: commands COUNT FOLDER[:WORDS]... <LINES\n");
+		return EXIT_USAGE;
+	}
+	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	said[0] = memfd_create("out", MFD_CLOEXEC);
+	said[1] = memfd_create("err", MFD_CLOEXEC);
+	tap = fdopen(dup(STDOUT_FILENO), "w");
+	if (progress == MAP_FAILED || said[0] < 0 || said[1] < 0 || !tap)
+		give_up("commands");
+	signal(SIGPIPE, SIG_IGN);
+	for (int n = 2; n < argc; n++) {
+		char *extra = argv[n];
+		const char *folder = strsep(&extra, ":");
+
+		progress->findings = 0;
+		run_folder(folder, extra ? extra : "", count);
+		fprintf(tap, "%s %d - %s, %u copies\n", progress->findings ? "not ok" : "ok", n - 1, folder,
+			count);
+		fflush(tap);
+		failed = failed || progress->findings;
+	}
+	fprintf(tap, "1..%d\n", argc - 2);
+	fclose(tap);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

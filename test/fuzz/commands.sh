@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Sourced by tests of commands over damaged traces, after test/tap.sh, which gives them $tmp.
+
+commands=$PWD/build/test/asan/commands
+mutate=$PWD/build/test/cmd-mutate
+
+# damage COUNT TRACE…: COUNT damaged copies of each trace in a folder damaged-TRACE.
+damage() {
+	copies=$1
+	shift
+	for trace; do
+		mkdir "damaged-$trace" && "$mutate" "$trace" "$copies" "damaged-$trace" || exit 1
+	done
+}
