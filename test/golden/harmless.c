@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Succeeds if standard input holds nothing that could change the terminal it is shown on:
+ * harmless {RULE FILE...}...: succeeds if no file holds anything that could change the terminal it is shown on, prints what does,
+ * and last how many bytes the files before the second RULE have:
  *
- *	harmless text   printable ASCII and line feeds
- *	harmless json   JSON values, one after another, in which nothing harmful stands raw (json_tree.h)
- *	harmless utf8   printable ASCII, line feeds, and harmless characters in UTF-8: messages
- *	harmless strings   any bytes, but no string of three or more of them that holds an escape sequence, C1 or bidirectional
- *	                control between two letters, as the traces of danger_traces.c have them: formats that are not text
+ *	text      printable ASCII and line feeds
+ *	json      JSON values, one after another, in which nothing harmful stands raw (json_tree.h)
+ *	utf8      printable ASCII, line feeds, and harmless characters in UTF-8: messages
+ *	strings   any bytes, but no string of three or more of them that holds an escape sequence, C1 or bidirectional
+ *	          control between two letters, as the traces of danger_traces.c have them: formats that are not text
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -16,11 +17,14 @@
 #include "golden/danger.h"
 #include "golden/json_tree.h"
 
+/* The file that is looked at. */
+static const char *path;
+
 static int complain(const char *text, size_t at, const char *what)
 {
 	size_t from = at > 40 ? at - 40 : 0;
 
-	printf("offset %zu: %s after:", at, what);
+	printf("%s: offset %zu: %s after:", path, at, what);
 	for (; from <= at; from++)
 		printf(text[from] >= ' ' && text[from] <= '~' ? "%c" : "<%02x>", (unsigned char)text[from]);
 	printf("\n");
@@ -80,24 +84,50 @@ static int check_utf8(const char *text, size_t size)
 	return status;
 }
 
+static const struct rule {
+	const char *name;
+	int (*check)(const char *text, size_t size);
+} rules[] = {
+	{ "text", check_text },
+	{ "json", check_json },
+	{ "utf8", check_utf8 },
+	{ "strings", check_strings },
+};
+
+static const struct rule *find_rule(const char *name)
+{
+	for (size_t n = 0; n < sizeof(rules) / sizeof(rules[0]); n++)
+		if (strcmp(rules[n].name, name) == 0)
+			return &rules[n];
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
-	size_t size;
-	const char *how = argc == 2 ? argv[1] : "";
-	char *text;
-	int status;
+	const struct rule *rule = argc > 2 ? find_rule(argv[1]) : NULL;
+	int status = EXIT_SUCCESS, rules_before = 0;
+	size_t bytes = 0;
 
-	text = json_slurp(NULL, &size);
-	if (strcmp(how, "text") == 0)
-		status = check_text(text, size);
-	else if (strcmp(how, "json") == 0)
-		status = check_json(text, size);
-	else if (strcmp(how, "utf8") == 0)
-		status = check_utf8(text, size);
-	else if (strcmp(how, "strings") == 0)
-		status = check_strings(text, size);
-	else
-		status = 2;
-	free(text);
+	if (!rule) {
+		fprintf(stderr, "usage: harmless {RULE FILE...}...\n");
+		return 2;
+	}
+	for (int n = 2; n < argc; n++) {
+		size_t size;
+		char *text;
+
+		if (find_rule(argv[n])) {
+			rule = find_rule(argv[n]);
+			rules_before++;
+			continue;
+		}
+		path = argv[n];
+		text = json_slurp(path, &size);
+		if (rule->check(text, size) != EXIT_SUCCESS)
+			status = EXIT_FAILURE;
+		bytes += rules_before == 0 ? size : 0;
+		free(text);
+	}
+	printf("%zu\n", bytes);
 	return status;
 }
