@@ -20,7 +20,8 @@ help:
 	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install what is missing, build, boot, show a trace'
 	@echo 'make check                                the same for all tests'
 	@echo
-	@echo 'make host                                 the host tools alone: build/bin/ktrace'
+	@echo 'make host [STATIC=0]                      the host tools alone: build/bin/ktrace; STATIC=0, of every target:'
+	@echo '                                          with shared libraries instead of archives'
 	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]   tools, manual, and sources for kernels: PREFIX/share/ktrace'
 	@echo 'make single                               the kernel side as two files to drop in: build/single/ktrace.c, ktrace.h'
 	@echo 'make build [ARCH=…] [FEATURES=…]          host tools and demo kernel; FEATURES=ktrace-all or a list'

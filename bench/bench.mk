@@ -43,9 +43,9 @@ BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 BENCH_HWT_DIR := build/bench/hwt
 BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(wildcard host/hwt/*.c) $(wildcard host/analyze/demangle.c host/analyze/symbols*.c))
 
-$(BENCH_HWT_DIR)/decode: bench/hwt/decode.c bench/cost.c $(BENCH_HWT_OBJS) build/lib/libktread.a
+$(BENCH_HWT_DIR)/decode: bench/hwt/decode.c bench/cost.c $(BENCH_HWT_OBJS) build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $^ $(HOST_LDLIBS)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
 BENCH_HWT_NEEDS := $(BENCH_HWT_DIR)/decode build/lib/ktrace-pt.so build/demo/x86_64/kernel.elf
 BENCH_NEEDS += $(BENCH_HWT_NEEDS)
@@ -85,9 +85,9 @@ BENCH_MERGE_DIR := build/bench/merge
 
 # Traces are written by the writer of the reader's tests, which is independent of the kernel library.
 $(BENCH_MERGE_DIR)/gen_v2: bench/merge/gen_v2.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \
-		build/lib/libktread.a
+		build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(HOST_INPUTS) -lcmocka $(HOST_LDLIBS)
 $(BENCH_MERGE_DIR)/measure: bench/merge/measure.c bench/cost.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $^
@@ -164,9 +164,9 @@ bench-record-linux: $(BENCH_RECORD_LINUX_NEEDS)
 # Portable streams of a version 1 dump of 8 M records, beside zstd -3 on its bytes.
 BENCH_STREAM_DIR := build/bench/stream
 
-$(BENCH_STREAM_DIR)/zstd_raw: bench/stream/zstd_raw.c build/lib/libktread.a
+$(BENCH_STREAM_DIR)/zstd_raw: bench/stream/zstd_raw.c build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $^ $(HOST_LDLIBS)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 $(BENCH_STREAM_DIR)/measure: bench/stream/measure.c bench/cost.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $^

@@ -9,23 +9,22 @@ COMMANDS := check control decode doctor export extract hwt kdump ktrdump live qe
 TOOLS := hwt kdump ktrace-decode ktrdump
 EXPORT_FORMATS := json perfetto stream
 
-# The libraries of the host side; scripts/setup.sh installs them. The last three have no file for pkg-config. A program that is
-# linked with them depends on those that it calls.
-HOST_PACKAGES := libzstd libdw libelf libseccomp ncursesw jansson
-HOST_CPPFLAGS += $(shell pkg-config --cflags $(HOST_PACKAGES) 2>/dev/null)
-HOST_LDLIBS := -Wl,--as-needed $(shell pkg-config --libs $(HOST_PACKAGES) 2>/dev/null) -lipt -lopencsd_c_api -liberty -lm -pthread
+# The libraries of the host side: scripts/libraries.sh lists them, scripts/setup.sh installs them. STATIC=0 links them shared.
+# The compiler reads its words from a file, which is a prerequisite of every program that is linked with them; HOST_INPUTS are
+# the prerequisites without it. A program depends on those that it calls.
+STATIC ?= 1
+HOST_LIBRARIES := build/gen/libraries
+HOST_LDLIBS := @$(HOST_LIBRARIES)
+HOST_INPUTS = $(filter %.c %.o %.a,$^)
+HOST_CPPFLAGS += $(shell sh scripts/libraries.sh cflags 2>/dev/null)
 
 .PHONY: host-libraries
-host-libraries:
+host-libraries: $(HOST_LIBRARIES)
 	@echo '$(HOST_LDLIBS)'
 
 # Says at once what is missing, instead of a compiler's message for each file.
-build/gen/libraries: scripts/setup.sh
-	@mkdir -p $(@D)
-	@pkg-config --exists --print-errors $(HOST_PACKAGES) && \
-	printf '#include <%s>\n' intel-pt.h opencsd/c_api/opencsd_c_api.h libiberty/demangle.h | $(HOST_CC) -E -x c - >/dev/null || \
-	{ echo 'ktrace: libraries are missing. On Debian, as root: sh scripts/setup.sh host' >&2; exit 1; }
-	@touch $@
+$(HOST_LIBRARIES): scripts/libraries.sh scripts/setup.sh build/gen/libraries.asked
+	@sh scripts/libraries.sh link '$(HOST_CC)' '$(STATIC)' >$@.new && mv $@.new $@
 
 HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ihost -Ibuild/gen
 KTREAD_OBJS := $(patsubst %.c,build/%.o,$(sort $(KTREAD_SRCS)))
@@ -39,7 +38,7 @@ build/share/ktrace/default.rules: share/default.rules
 	@mkdir -p $(@D)
 	@cp $< $@
 
-build/host/%.o: host/%.c | build/gen/libraries
+build/host/%.o: host/%.c | $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	@echo "  CC    $@"
 	@$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
@@ -48,10 +47,10 @@ build/lib/libktread.a: $(KTREAD_OBJS)
 	@mkdir -p $(@D)
 	@rm -f $@.new && ar rcs $@.new $^ && mv $@.new $@
 
-build/bin/ktrace: $(KTRACE_OBJS) build/lib/libktread.a
+build/bin/ktrace: $(KTRACE_OBJS) build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	@$(HOST_CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@.new $^ $(HOST_LDLIBS) && mv $@.new $@
+	@$(HOST_CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@.new $(HOST_INPUTS) $(HOST_LDLIBS) && mv $@.new $@
 
 $(TOOLS:%=build/bin/%): build/bin/ktrace
 	@ln -sf ktrace $@
@@ -67,24 +66,25 @@ build/asan/host/%.o: host/%.c build/gen/commands.list build/gen/formats.list
 	@mkdir -p $(@D)
 	@$(HOST_CC) $(HOST_FLAGS) $(HOST_SANITIZE) -MMD -MP -c -o $@ $<
 
-build/asan/bin/ktrace: $(HOST_ASAN_OBJS)
+build/asan/bin/ktrace: $(HOST_ASAN_OBJS) $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	@$(HOST_CC) $(HOST_SANITIZE) -o $@ $^ $(HOST_LDLIBS)
+	@$(HOST_CC) $(HOST_SANITIZE) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
 $(TOOLS:%=build/asan/bin/%): build/asan/bin/ktrace
 	@ln -sf ktrace $@
 
-# Registers as C reads them; rewritten only when they change.
-# $(call register,<file>,<macro>,<names>)
+# Words a line; rewritten only when they change. Another make may do the same at the same time.
+# $(call register,<file>,<format of a line>,<words>)
 define register
 build/gen/$(1): FORCE
 	@mkdir -p $$(@D)
-	@printf '$(2)(%s)\n' $(sort $(3)) >$$@.new
-	@if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
+	@new=$$@.$$$$$$$$; printf '$(2)\n' $(sort $(3)) >$$$$new; \
+		if cmp -s $$$$new $$@; then rm $$$$new; else mv $$$$new $$@; fi
 endef
-$(eval $(call register,commands.list,COMMAND,$(COMMANDS)))
-$(eval $(call register,formats.list,FORMAT,$(EXPORT_FORMATS)))
+$(eval $(call register,commands.list,COMMAND(%s),$(COMMANDS)))
+$(eval $(call register,formats.list,FORMAT(%s),$(EXPORT_FORMATS)))
+$(eval $(call register,libraries.asked,%s,$(HOST_CC) STATIC=$(STATIC)))
 build/host/cmd/main.o: build/gen/commands.list
 build/host/cmd/main.o build/asan/host/cmd/main.o: VERSION
 build/host/cmd/main.o build/asan/host/cmd/main.o: HOST_CPPFLAGS += -DKTRACE_VERSION='"$(shell cat VERSION)"'

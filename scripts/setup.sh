@@ -8,11 +8,11 @@
 # As another user than root it says what to install and fails. Silent when nothing is missing.
 set -eu
 
-host="gcc make libc6-dev pkg-config libseccomp-dev libzstd-dev libelf-dev libdw-dev libiberty-dev libjansson-dev libncurses-dev libipt-dev libopencsd-dev"
+host="gcc g++ make libc6-dev pkg-config libseccomp-dev libzstd-dev libelf-dev libdw-dev libbz2-dev libiberty-dev libjansson-dev libncurses-dev libipt-dev libopencsd-dev"
 x86_64="qemu-system-x86"
 aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
 riscv64="qemu-system-misc gcc-riscv64-linux-gnu"
-check="clang lld llvm clang-format g++ g++-aarch64-linux-gnu g++-riscv64-linux-gnu git libcmocka-dev mandoc file binutils zstd tmux strace libc6-dev-arm64-cross libc6-dev-riscv64-cross procps python3"
+check="clang lld llvm clang-format g++-aarch64-linux-gnu g++-riscv64-linux-gnu git libcmocka-dev mandoc file binutils zstd tmux strace libc6-dev-arm64-cross libc6-dev-riscv64-cross procps python3"
 # Commands that may come from elsewhere than Debian, each with its package.
 check_commands="node:nodejs npm:npm"
 

@@ -67,9 +67,9 @@ endef
 # $(call unit_link,<variant>,<its flags>,<name>)
 define unit_link
 build/test/$(1)/$(3): $$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))) $$(UNIT_LIBS_$(3)) \
-		$$(UNIT_HOST_$(1))/lib/libhost.a
+		$$(UNIT_HOST_$(1))/lib/libhost.a $$(HOST_LIBRARIES)
 	@mkdir -p $$(@D)
-	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $$(UNIT_CFLAGS_$(3)) -o $$@ $$^ -lcmocka $$(UNIT_LDLIBS_$(3)) $$(HOST_LDLIBS)
+	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $$(UNIT_CFLAGS_$(3)) -o $$@ $$(HOST_INPUTS) -lcmocka $$(UNIT_LDLIBS_$(3)) $$(HOST_LDLIBS)
 UNIT_OBJECTS += $$(filter %.o,$$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))))
 endef
 

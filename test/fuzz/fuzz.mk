@@ -16,22 +16,23 @@ build/test/asan/commands: test/fuzz/commands.c build/asan/lib/libhost.a build/ge
 	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -Ihost -Ibuild/gen -o $@ $(filter %.c %.a,$^) $(HOST_LDLIBS)
 
 # Inputs to begin with, of hardware trace made by libipt's encoder, and of machines that do not get on.
-build/test/hwt-traces: test/fuzz/hwt_traces.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h
+build/test/hwt-traces: test/fuzz/hwt_traces.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(filter %.c,$^) $(HOST_LDLIBS)
+	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 CHECK_NEEDS += build/test/hwt-traces build/test/why-traces
 
 # $(call fuzzer,<name>,<sources beside its own>,<options of libFuzzer>,<folders to begin with, or a program that fills one>)
 define fuzzer
 CHECK_NEEDS += build/test/asan/$(1)_replay
-build/test/asan/$(1)_replay: $$$$(call unit_objects,asan,test/fuzz/replay.c test/fuzz/$(1)_fuzz.c $(2),-Ihost) build/asan/lib/libhost.a
-	$$(HOST_CC) $$(UNIT_CFLAGS) $$(SANITIZE) -o $$@ $$^ $$(HOST_LDLIBS)
+build/test/asan/$(1)_replay: $$$$(call unit_objects,asan,test/fuzz/replay.c test/fuzz/$(1)_fuzz.c $(2),-Ihost) build/asan/lib/libhost.a \
+		$$(HOST_LIBRARIES)
+	$$(HOST_CC) $$(UNIT_CFLAGS) $$(SANITIZE) -o $$@ $$(HOST_INPUTS) $$(HOST_LDLIBS)
 
 build/test/fuzz/$(1): test/fuzz/$(1)_fuzz.c $(2) $$(filter-out host/cmd/main.c,$$(KTRACE_SRCS) $$(KTREAD_SRCS)) \
-		$$(wildcard host/*/*.h include/*/*.h) build/gen/commands.list build/gen/formats.list build/gen/tables.h
+		$$(wildcard host/*/*.h include/*/*.h) build/gen/commands.list build/gen/formats.list build/gen/tables.h $$(HOST_LIBRARIES)
 	@mkdir -p $$(@D)
 	clang -g -O1 $$(HOST_CPPFLAGS) -I. -Itest -Ihost -Ibuild/gen -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		-o $$@ $$(filter %.c,$$^) $$(HOST_LDLIBS)
+		-o $$@ $$(HOST_INPUTS) $$(HOST_LDLIBS)
 
 .PHONY: fuzz-$(1)
 fuzz-$(1): build/test/fuzz/$(1) $(filter build/%,$(4))

@@ -14,22 +14,22 @@ build/test/v1-mix: test/golden/v1_mix.c include/ktrx/v1.h
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $<
 
-SCRIPT_TESTS += test/golden/check.sh test/golden/doctor.sh test/golden/cmd.sh test/golden/cmd_stream.sh test/golden/cmd_errors.sh test/golden/options.sh test/golden/options_tools.sh test/golden/cmd_take.sh test/golden/stats.sh test/golden/install.sh
+SCRIPT_TESTS += test/golden/check.sh test/golden/doctor.sh test/golden/cmd.sh test/golden/cmd_stream.sh test/golden/cmd_errors.sh test/golden/options.sh test/golden/options_tools.sh test/golden/cmd_take.sh test/golden/stats.sh test/golden/install.sh test/golden/libraries.sh
 CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode build/test/cmd-traces build/test/why-traces build/test/ktrace-script
 
 build/test/cmd-traces: test/golden/cmd_traces.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \
-		build/lib/libktread.a
+		build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(HOST_INPUTS) -lcmocka $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/danger.sh
 CHECK_NEEDS += build/bin/ktrace build/test/danger-traces build/test/harmless build/test/ktrace-script
 
 DANGER_SRCS := test/golden/danger_traces.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c
 build/test/danger-traces: $(DANGER_SRCS) $$(filter-out $(DANGER_SRCS),$$(PROC_PUT_SRCS)) build/lib/libktread.a \
-		test/golden/danger.h test/golden/proc/put.h test/unit/support/ktread_writer.h
+		test/golden/danger.h test/golden/proc/put.h test/unit/support/ktread_writer.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(filter %.c %.a,$^) -lcmocka $(HOST_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(HOST_INPUTS) -lcmocka $(HOST_LDLIBS)
 
 build/test/harmless: test/golden/harmless.c test/golden/json_tree.c test/golden/json_tree.h test/golden/danger.h
 	@mkdir -p $(@D)
@@ -44,31 +44,34 @@ CHECK_NEEDS += build/test/ktrace-script build/test/cmd-traces build/test/perfett
 HWT_SCRIPT_KEEPS := $(patsubst %,build/host/hwt/%.o,binary names grow spe_packet spe_text)
 HWT_SCRIPT_OBJS := $(filter $(HWT_SCRIPT_KEEPS),$(KTRACE_OBJS)) $(filter-out build/host/hwt/%,$(KTRACE_OBJS))
 
-build/test/ktrace-script: test/fake/hwt_script.c test/fake/hwt_script.h $(HWT_SCRIPT_OBJS) build/lib/libktread.a
+build/test/ktrace-script: test/fake/hwt_script.c test/fake/hwt_script.h $(HWT_SCRIPT_OBJS) build/lib/libktread.a \
+		$(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -Itest -o $@ $(filter %.c %.o %.a,$^) $(HOST_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -Itest -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/kdump.sh
 CHECK_NEEDS += build/bin/kdump build/test/kdump-traces
 
-build/test/kdump-traces: test/golden/kdump_traces.c $$(PROC_PUT_SRCS) build/lib/libktread.a test/golden/proc/put.h
+build/test/kdump-traces: test/golden/kdump_traces.c $$(PROC_PUT_SRCS) build/lib/libktread.a test/golden/proc/put.h \
+		$(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(filter %.c %.a,$^) -lcmocka $(HOST_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(HOST_INPUTS) -lcmocka $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/ktrdump.sh
 CHECK_NEEDS += build/bin/ktrdump build/test/ktrdump-traces
 
 build/test/ktrdump-traces: test/golden/ktrdump_traces.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c \
-		build/lib/libktread.a
+		build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(HOST_INPUTS) -lcmocka $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/memory.sh
 CHECK_NEEDS += build/bin/ktrace build/test/memory-trace build/test/memory-used
 
-build/test/memory-trace: test/golden/memory_trace.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c build/lib/libktread.a
+build/test/memory-trace: test/golden/memory_trace.c test/unit/support/ktread_writer.c test/unit/support/ktread_support.c build/lib/libktread.a \
+		$(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(HOST_INPUTS) -lcmocka $(HOST_LDLIBS)
 
 build/test/memory-used: test/golden/memory_used.c
 	@mkdir -p $(@D)
@@ -80,9 +83,9 @@ CHECK_NEEDS += build/test/proc-traces
 PROC_PUT_SRCS := test/golden/proc/put.c test/unit/support/ktread_support.c
 
 build/test/proc-traces: test/golden/proc/make.c test/golden/proc/make_bad.c $(PROC_PUT_SRCS) build/lib/libktread.a \
-		test/golden/proc/put.h test/golden/proc/make_bad.h
+		test/golden/proc/put.h test/golden/proc/make_bad.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c %.a,$^) -lcmocka $(HOST_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(HOST_INPUTS) -lcmocka $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/why.sh
 CHECK_NEEDS += build/bin/ktrace build/test/why-traces build/test/cmd-traces

@@ -6,7 +6,8 @@
 used=build/test/memory-used
 
 # Of ktrace(1): KB for any trace, libraries included, KB a CPU, bytes a thread by command, and how many threads are kept apart.
-base=10240
+base=8192
+! grep -q '^STATIC=0$' build/gen/libraries.asked || base=10240
 per_cpu=5
 per_thread() {
 	case $1 in

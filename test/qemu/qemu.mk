@@ -4,9 +4,9 @@
 SCRIPT_TESTS += test/qemu/clock.sh test/qemu/clock_stutter.sh
 CHECK_NEEDS += host build/test/clock_samples $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-build/test/clock_samples: test/qemu/clock_samples.c build/lib/libktread.a
+build/test/clock_samples: test/qemu/clock_samples.c build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) -Ihost -o $@ $^ $(HOST_LDLIBS)
+	$(HOST_CC) $(UNIT_CFLAGS) -Ihost -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
 # The console of the demo kernel: show ktr at the debugger's prompt.
 SCRIPT_TESTS += test/qemu/console_prompt.sh test/qemu/console_echo.sh
@@ -22,9 +22,9 @@ CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 SCRIPT_TESTS += test/qemu/hwt_blocks.sh
 CHECK_NEEDS += host build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf build/demo/aarch64/kernel.elf
 
-build/test/hwt_blocks: $$(call unit_objects,unit,test/qemu/hwt_blocks.c,-Ihost) build/lib/libhost.a
+build/test/hwt_blocks: $$(call unit_objects,unit,test/qemu/hwt_blocks.c,-Ihost) build/lib/libhost.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $^ $(HOST_LDLIBS)
+	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/qemu/hwt_memory.sh
 
@@ -48,9 +48,9 @@ SCRIPT_TESTS += test/qemu/stress.sh test/qemu/example.sh test/qemu/example_cplus
 SOAK_TESTS += test/qemu/soak.sh
 CHECK_NEEDS += host build/single/ktrace.c build/test/stress_check build/test/state_check $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-build/test/stress_check build/test/state_check: build/test/%: test/qemu/%.c build/lib/libktread.a
+build/test/stress_check build/test/state_check: build/test/%: test/qemu/%.c build/lib/libktread.a $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $^ $(HOST_LDLIBS)
+	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
 # `ktrace run` and `ktrace extract`, end to end.
 SCRIPT_TESTS += test/qemu/check.sh test/qemu/doctor.sh test/qemu/why.sh test/qemu/show_follow.sh test/qemu/control.sh test/qemu/extract_peer.sh test/qemu/panic_policy.sh

@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The libraries of the host tools. The only list of them.
+#
+#	scripts/libraries.sh cflags            prints the flags that their headers need
+#	scripts/libraries.sh link COMPILER STATIC
+#
+# link prints the words that link a program with them, for a response file of the compiler. Unless STATIC is 0, they name
+# static archives. A library without an archive is linked shared, and a line on stderr names it.
+set -eu
+
+# Of pkg-config. Packages joined by a comma hand each other their data, so they are linked in the same way.
+packages="libzstd libdw,libelf libseccomp ncursesw jansson"
+# Those that pkg-config does not know, their headers, and the libraries that an archive needs besides.
+others="ipt opencsd_c_api iberty"
+headers="intel-pt.h opencsd/c_api/opencsd_c_api.h libiberty/demangle.h"
+needs() {
+	case $1 in
+	opencsd_c_api) echo -lopencsd -lstdc++ ;; # is C++
+	esac
+}
+
+# require: ends the script if a header or a package is missing.
+require() {
+	# shellcheck disable=SC2046,SC2086
+	if ! pkg-config --exists --print-errors $(echo $packages | tr , ' ') ||
+		! printf '#include <%s>\n' $headers | $compiler -E -x c - >/dev/null; then
+		echo 'ktrace: libraries are missing. On Debian, as root: sh scripts/setup.sh host' >&2
+		exit 1
+	fi
+}
+
+# has_archive NAME FOLDER…: the compiler finds libNAME.a, or it is in one of the folders.
+has_archive() {
+	archive=lib$1.a
+	shift
+	case $($compiler -print-file-name="$archive") in
+	*/*) return 0 ;;
+	esac
+	for folder; do
+		[ ! -f "$folder/$archive" ] || return 0
+	done
+	return 1
+}
+
+# archives WORD…: the words, with archives in place of -lNAME. Fails if one is missing. The C library stays shared.
+archives() {
+	folders=
+	for word; do
+		case $word in
+		-L*) folders="$folders ${word#-L}" ;;
+		esac
+	done
+	for word; do
+		case $word in
+		-lc | -lm | -ldl | -lpthread | -lrt) echo "$word" ;;
+		-l*)
+			# shellcheck disable=SC2086
+			has_archive "${word#-l}" $folders || return 1
+			echo "-l:lib${word#-l}.a"
+			;;
+		*) echo "$word" ;;
+		esac
+	done
+}
+
+# add NAME "SHARED WORDS" "WORDS OF ARCHIVES"
+add() {
+	# shellcheck disable=SC2086
+	if [ "$static" = 0 ]; then
+		echo $2
+	elif found=$(archives $3); then
+		echo $found
+	else
+		echo $2
+		echo "  LIBS  no archive of $1: linked shared" >&2
+	fi
+}
+
+case "${1-} $#" in
+"cflags 1")
+	# shellcheck disable=SC2046
+	pkg-config --cflags $(echo "$packages" | tr , ' ')
+	;;
+"link 3")
+	compiler=$2 static=$3
+	require
+	echo -Wl,--as-needed
+	# The C++ library's archive unwinds by libgcc, which would be shared otherwise.
+	[ "$static" = 0 ] || echo -static-libgcc
+	for package in $packages; do
+		joined=$(echo "$package" | tr , ' ')
+		# shellcheck disable=SC2086
+		add "$joined" "$(pkg-config --libs $joined)" "$(pkg-config --static --libs $joined)"
+	done
+	for name in $others; do
+		add "lib$name" "-l$name" "-l$name $(needs "$name")"
+	done
+	echo -lm -pthread
+	;;
+*)
+	echo "usage: libraries.sh cflags|link COMPILER STATIC" >&2
+	exit 2
+	;;
+esac

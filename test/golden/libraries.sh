@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# How programs are linked with their libraries: archives where they exist, shared libraries otherwise, and all shared with STATIC=0.
+. test/tap.sh
+
+# words STATIC: what scripts/libraries.sh prints for a compiler that does not find the archives that $tmp/hidden lists.
+cat >"$tmp/compiler" <<EOF
+#!/bin/sh
+case \$1 in
+-print-file-name=*) ! grep -qxF "\${1#*=}" "$tmp/hidden" || exec echo "\${1#*=}" ;;
+esac
+exec gcc "\$@"
+EOF
+chmod +x "$tmp/compiler"
+words() {
+	sh scripts/libraries.sh link "$tmp/compiler" "$1" 2>"$tmp/messages" | tr '\n' ' '
+}
+
+# has NAME WORD TEXT
+has() {
+	case " $3" in *" $2 "*) pass "$1" ;; *) fail "$1" "no $2 in: $3" ;; esac
+}
+has_not() {
+	case " $3" in *" $2 "*) fail "$1" "$2 is in: $3" ;; *) pass "$1" ;; esac
+}
+
+# needed FILE: the shared libraries that it names.
+needed() {
+	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
+
+if grep -q '^STATIC=0$' build/gen/libraries.asked; then
+	skip "ktrace needs no library that has an archive" "built with STATIC=0"
+else
+	with_archive=
+	for library in $(needed build/bin/ktrace); do
+		case $library in libc.so.* | libm.so.* | ld-linux* | ld64.so.*) continue ;; esac
+		case $(gcc -print-file-name="${library%%.so*}.a") in */*) with_archive="$with_archive $library" ;; esac
+	done
+	equal "ktrace needs no library that has an archive" "" "$with_archive"
+fi
+
+: >"$tmp/hidden"
+all=$(words 1)
+has "archives by default" -l:libdw.a "$all"
+has "an archive brings what it needs" -l:libstdc++.a "$all"
+has_not "the C library stays shared" -l:libm.a "$all"
+
+echo libbz2.a >"$tmp/hidden"
+some=$(words 1)
+has "without an archive that libdw.a needs, libdw is shared" -ldw "$some"
+has "and so is libelf, whose data it takes" -lelf "$some"
+has_not "never of both kinds" -l:libelf.a "$some"
+has "other libraries stay archives" -l:libzstd.a "$some"
+equal "one line says so" "  LIBS  no archive of libdw libelf: linked shared" "$(grep libdw "$tmp/messages")"
+
+shared=$(words 0)
+has "STATIC=0: libdw is shared" -ldw "$shared"
+case $shared in *-l:*) fail "STATIC=0: no archive" "$shared" ;; *) pass "STATIC=0: no archive" ;; esac
+check "STATIC=0: no line about archives" test ! -s "$tmp/messages"
+
+printf '#include <libelf.h>\nint main(void)\n{\n\treturn elf_version(EV_CURRENT) == EV_NONE;\n}\n' >"$tmp/program.c"
+for static in 0 1; do
+	: >"$tmp/hidden"
+	words $static >"$tmp/words"
+	check "STATIC=$static: a program links" gcc -o "$tmp/program" "$tmp/program.c" "@$tmp/words"
+	check "STATIC=$static: it runs" "$tmp/program"
+	equal "STATIC=$static: libelf" "$([ $static = 1 ] || echo libelf.so.1)" "$(needed "$tmp/program" | grep libelf)"
+done
+done_testing
