@@ -35,7 +35,7 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(path) },
 	{ "all", 0, NULL, "list every violation", options_set_flag, AT(all) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
-	{ NULL },
+	{ 0 },
 };
 
 /* No filters: a missing event would mislead. */

@@ -38,7 +38,7 @@ static const struct option_row rows[] = {
 	  AT(timeout_ns), .least = 1 },
 	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the file does not tell", trace_set_machine,
 	  AT(options.machine) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
 	{ "summary", 0, NULL, "counts by event, PID and CPU, always of the whole trace", options_set_flag,
 	  AT(summary), .instead = true },
 	{ "perfetto", 0, "OUT", "JSON for ui.perfetto.dev", options_set_text, AT(perfetto), .instead = true },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

@@ -307,7 +307,7 @@ static const struct option_row rows[] = {
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
 	{ "list", 0, NULL, "the table of all views and the lines that light them", options_set_flag,
 	  AT(list) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

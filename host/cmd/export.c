@@ -28,7 +28,7 @@ static void list_formats(void)
 static const struct option_row rows[] = {
 	{ "format", 'f', "FORMAT", "one of these", options_set_text, AT(format) },
 	{ "output", 'o', "OUT", "where to", options_set_text, AT(to) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

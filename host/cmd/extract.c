@@ -89,7 +89,7 @@ static const struct option_row rows[] = {
 	{ "form", 0, "FORM", "ram or core (by content)", set_form, AT(options.form) },
 	{ "json", 0, NULL, "what was done as one JSON object on standard output", options_set_flag,
 	  AT(json) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

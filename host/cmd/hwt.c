@@ -119,7 +119,7 @@ static const struct option_row rows[] = {
 	{ NULL, 'b', "BYTES",
 	  "of a CPU's buffer when recording: a power of two from 64K to 1024G (16M); K, M and G may follow",
 	  set_bytes, AT(bytes) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

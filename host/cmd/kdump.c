@@ -105,7 +105,7 @@ static const struct option_row rows[] = {
 	{ "count", 0, NULL, "how often each call was made, how long it took, how often it failed",
 	  options_set_flag, AT(count), .instead = true },
 	{ "json", 0, NULL, "an object a record", options_set_flag, AT(json), .instead = true },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

@@ -99,7 +99,7 @@ static const struct option_row rows[] = {
 	{ NULL, 'M', "COREFILE", "RAM file of a guest, ELF core or trace (" TRACE_USUAL_FILE ")",
 	  options_set_text, AT(args.path) },
 	{ NULL, 'o', "OUTFILE", "where to (standard output)", options_set_text, AT(to) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

@@ -97,7 +97,7 @@ static const struct option_row rows[] = {
 	  AT(guest.options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
 	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the file does not tell", trace_set_machine,
 	  AT(guest.options.machine) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

@@ -8,7 +8,7 @@
  *	static const struct option_row rows[] = {
  *		{ "limit", 'n', "N", "stop after N events", options_set_number, AT(limit), .least = 1 },
  *		{ "json", 0, NULL, "a JSON object a line", options_set_flag, AT(json) },
- *		{ NULL },
+ *		{ 0 },
  *	};
  */
 #ifndef CMD_OPTIONS_H

@@ -41,7 +41,7 @@ static const struct option_row rows[] = {
 	  options_set_text, AT(out) },
 	{ "allow-reboot", 0, NULL, "let the guest reset, which wipes rings that it does not keep",
 	  options_set_flag, AT(allow_reboot) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

@@ -92,7 +92,7 @@ static const struct option_row rows[] = {
 	{ NULL, 'c', NULL, "ends the recording of that process, group, or into that file", options_set_flag,
 	  AT(clear) },
 	{ NULL, 'C', NULL, "ends all recordings of yours", options_set_flag, AT(clear_all) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

@@ -256,7 +256,7 @@ static const struct option_row rows[] = {
 	{ "force", 0, NULL, "go on where free disk space is short, or --events names no event of the kernel",
 	  options_set_flag, AT(options.force) },
 	{ "quiet", 'q', NULL, "errors only", options_set_flag, AT(talk.quiet) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

@@ -48,7 +48,7 @@ static const struct option_row rows[] = {
 	  options_set_flag, AT(follow) },
 	{ "from", 0, "TIME", "only events from TIME on, as --since", options_set_text, AT(args.since) },
 	{ "to", 0, "TIME", "only events up to TIME, as --until", options_set_text, AT(args.until) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

@@ -46,7 +46,7 @@ static const struct option_row rows[] = {
 	{ "subtract-cost", 0, NULL, "take off each time what the events in between cost to record",
 	  options_set_flag, AT(subtract) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

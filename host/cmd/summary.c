@@ -16,7 +16,7 @@ struct summary_command {
 static const struct option_row rows[] = {
 	{ "json", 0, NULL, "one JSON object", options_set_flag,
 	  .to = offsetof(struct summary_command, json) },
-	{ NULL },
+	{ 0 },
 };
 
 /* Counts do not look into payloads: no --v1-layout, no --calls. */

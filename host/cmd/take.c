@@ -336,7 +336,7 @@ static const struct option_row rows[] = {
 	{ "partial", 'p', NULL, "keep what is readable of a damaged file, as NAME.partial", options_set_flag,
 	  AT(taking.partial) },
 	{ NULL, 'h', NULL, NULL, options_set_help, .to = 0 },
-	{ NULL },
+	{ 0 },
 };
 
 static const struct options_syntax syntax = {

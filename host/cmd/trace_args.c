@@ -165,7 +165,7 @@ const struct option_row trace_file_options[] = {
 	{ "align", 0, NULL,
 	  "clocks put right until no effect comes before its cause; reads the file several times",
 	  options_set_flag, AT(align), .instead = true },
-	{ NULL },
+	{ 0 },
 };
 
 const struct option_row trace_hardware_options[] = {
@@ -175,7 +175,7 @@ const struct option_row trace_hardware_options[] = {
 	  options_set_text, AT(with_root) },
 	{ "branches", 0, NULL, "all branches of hardware trace instead of functions", options_set_flag,
 	  AT(branches) },
-	{ NULL },
+	{ 0 },
 };
 
 const struct option_row trace_machine_options[] = {
@@ -183,27 +183,27 @@ const struct option_row trace_machine_options[] = {
 	  AT(options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
 	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the trace does not say", trace_set_machine,
 	  AT(options.machine) },
-	{ NULL },
+	{ 0 },
 };
 
 const struct option_row trace_layout_options[] = {
 	{ "v1-layout", 0, "kevlar|spec",
 	  "payloads of version 1, and of no other; kevlar, as traces carry them", options_set_choice,
 	  AT(options.v1_layout) },
-	{ NULL },
+	{ 0 },
 };
 
 const struct option_row trace_calls_options[] = {
 	{ "calls", 0, "TABLE",
 	  "names of system calls, where the trace has none or others: a file, or linux, freebsd, dragonfly",
 	  options_set_text, AT(calls) },
-	{ NULL },
+	{ 0 },
 };
 
 const struct option_row trace_thread_options[] = {
 	{ "pid", 0, "N", "only this thread", options_set_number, AT(pid), .most = UINT32_MAX },
 	{ "cpu", 0, "LIST", "only these CPUs: 0,2-5", set_cpus, .to = 0 },
-	{ NULL },
+	{ 0 },
 };
 
 const struct option_row trace_event_options[] = {
@@ -215,7 +215,7 @@ const struct option_row trace_event_options[] = {
 	  options_set_text, AT(since) },
 	{ "until", 0, "TIME", "only events up to TIME, which is written as for --since", options_set_text,
 	  AT(until) },
-	{ NULL },
+	{ 0 },
 };
 
 int trace_bad_time(const char *name, const char *option, const char *value, uint64_t frequency)

@@ -61,7 +61,7 @@ static const struct option_row rows[] = {
 	  set_qmp, .to = 0 },
 	{ "gdb", 0, "ADDRESS", "a machine that runs, by gdb's remote protocol: QEMU's -s, a debug probe",
 	  set_gdb, .to = 0 },
-	{ NULL },
+	{ 0 },
 };
 
 /* No filters: a missing event would mislead. */
