@@ -53,9 +53,19 @@ endef
 unit_nothing :=
 unit_folder = $(or $(subst $(unit_nothing) ,,$(subst =,_,$(subst /,_,$(1)))),plain)
 
+# $(call unit_kernel_flags,<flags>): those that matter to the sources of the kernel library, so that tests with other flags of
+# their own share its objects. It includes no header of the host, none of the tests but a port's, and not <sys/ktr.h>.
+# $(call unit_core_flags,<flags>): the same where ktrace/hwt.h is not included either.
+unit_kernel_flags = $(filter-out -Ihost -Itest/unit/kernel -Itest/unit/kernel/ktr -Iinclude/compat -DKTR=% -DKTR_%,$(1))
+unit_core_flags = $(filter-out -DKTRACE_HWT_HOOKS=%,$(call unit_kernel_flags,$(1)))
+UNIT_CORE := kernel/base/% kernel/core/% kernel/console/%
+
 # $(call unit_objects,<variant>,<sources>,<flags>)
 unit_objects = $(patsubst %.c,$(UNIT_HOST_$(1))/%.o,$(filter host/%.c,$(2))) \
-	$(patsubst %,build/test/$(1)/object/$(call unit_folder,$(3))/%.o,$(filter-out host/%,$(filter %.c %.S,$(2))))
+	$(call unit_built,$(1),$(filter-out host/% kernel/%,$(filter %.c %.S,$(2))),$(3)) \
+	$(call unit_built,$(1),$(filter-out $(UNIT_CORE),$(filter kernel/%.c kernel/%.S,$(2))),$(call unit_kernel_flags,$(3))) \
+	$(call unit_built,$(1),$(filter $(UNIT_CORE),$(filter %.c %.S,$(2))),$(call unit_core_flags,$(3)))
+unit_built = $(patsubst %,build/test/$(1)/object/$(call unit_folder,$(3))/%.o,$(2))
 
 # $(call unit_compile,<variant>,<its flags>,<flags>)
 define unit_compile
@@ -76,11 +86,17 @@ endef
 # $(call unit_variant,<variant>,<its flags>)
 define unit_variant
 $(eval $(call unit_archive,$(1)))
-$(foreach t,$(UNIT_TESTS),$(eval UNIT_FLAGS_$(call unit_folder,$(UNIT_CFLAGS_$(t))) := $(UNIT_CFLAGS_$(t))))
-$(foreach folder,$(sort $(foreach t,$(UNIT_TESTS),$(call unit_folder,$(UNIT_CFLAGS_$(t))))), \
-	$(eval $(call unit_compile,$(1),$(2),$(UNIT_FLAGS_$(folder)))))
+$(foreach folder,$(UNIT_FOLDERS),$(eval $(call unit_compile,$(1),$(2),$(UNIT_FLAGS_$(folder)))))
 $(foreach t,$(UNIT_TESTS),$(eval $(call unit_link,$(1),$(2),$(t))))
 endef
+
+# $(call unit_flags,<flags>): notes the flags by their folder.
+unit_flags = $(eval UNIT_FLAGS_$(call unit_folder,$(1)) := $(1))$(eval UNIT_FOLDERS += $(call unit_folder,$(1)))
+unit_same_flags = $(1)
+UNIT_FOLDERS :=
+$(foreach t,$(UNIT_TESTS),$(foreach which,unit_same_flags unit_kernel_flags unit_core_flags, \
+	$(call unit_flags,$(call $(which),$(UNIT_CFLAGS_$(t))))))
+UNIT_FOLDERS := $(sort $(UNIT_FOLDERS))
 
 UNIT_OBJECTS :=
 $(call unit_variant,unit,)
