@@ -34,9 +34,16 @@ c_warnings="$warnings -Wstrict-prototypes -Wmissing-prototypes"
 
 # compile COMPILER ARCH SOURCE OBJECT FLAGS…
 compile() {
-	compile_command=$(compiler_of "$1" "$2") compile_arch=$2 compile_source=$3 compile_object=$4
+	compile_compiler=$1 compile_arch=$2 compile_source=$3 compile_object=$4
 	shift 4
+	read_sources "$compile_compiler" "$compile_arch" "$@" -c "$compile_source" -o "$compile_object"
+}
+
+# read_sources COMPILER ARCH WORD…: the words are flags and sources.
+read_sources() {
+	read_command=$(compiler_of "$1" "$2") read_arch=$2
+	shift 2
 	# shellcheck disable=SC2046,SC2086
-	$compile_command -std=c11 -ffreestanding $c_warnings $(flags_of "$compile_arch") -Iinclude \
-		"-Ikernel/arch/$compile_arch" "$@" -c "$compile_source" -o "$compile_object"
+	$read_command -std=c11 -ffreestanding $c_warnings $(flags_of "$read_arch") -Iinclude \
+		"-Ikernel/arch/$read_arch" "$@"
 }
