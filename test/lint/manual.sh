@@ -5,14 +5,10 @@
 # described and tried where formats are listed by hand.
 . test/tap.sh
 
-# described OPTION PAGE: with its dashes as mdoc(7) has them, "Fl -json" or "Fl Fl json".
-described() {
-	sed -n '/^\.Sh DESCRIPTION/,$p' "$2" | sed 's/Fl Fl /Fl -/g; s/Fl \\-\\-/Fl -/g' | grep -qE -e "Fl ${1#-}( |\$)"
-}
-
-described_by() {
-	grep -q "Xr $1 1" "$page" && described "$option" "man/$1.1"
-}
+printf '.Sh DESCRIPTION\n.It Fl a , Fl -all\n.Xr ktrace 1\n' >"$tmp/sample.1"
+printf '  -a, --all[=N]  all\n      --none\n  --json TEXT\n  -b             -x\n' >"$tmp/sample"
+equal "an option that is not described would be found" "sample.1 --json, sample.1 -b, options sample.1 4" \
+	"$(awk -f test/lint/manual.awk "$tmp/sample.1" "page=$tmp/sample.1" "$tmp/sample" | sed "s|$tmp/||" | paste -sd , | sed 's/,/, /g')"
 
 build/bin/ktrace --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' >"$tmp/commands"
 while read -r command; do
@@ -21,7 +17,7 @@ while read -r command; do
 	ktrdump) page=man/ktrdump.8 ;;
 	*) page=man/ktrace-$command.1 ;;
 	esac
-	check "ktrace $command --help" sh -c "build/bin/ktrace $command --help >$tmp/help"
+	check "ktrace $command --help" sh -c "build/bin/ktrace $command --help >$tmp/help-$command"
 	build/bin/ktrace "$command" --help=mdoc >"$tmp/synopsis"
 	sed -n '/^\.Sh SYNOPSIS/,/^\.Sh DESCRIPTION/{/^\.Sh/!p;}' "$page" >"$tmp/page"
 	if [ -n "${UPDATE-}" ]; then
@@ -30,14 +26,14 @@ while read -r command; do
 		cp "$tmp/synopsis" "$tmp/page"
 	fi
 	same "SYNOPSIS of $page: UPDATE=1 sh test/lint/manual.sh writes it" "$tmp/synopsis" "$tmp/page"
-	sed -n 'h; s/^  -., \(--[^ ]*\).*/\1/p; g; s/^  \(-[^ ,]*\).*/\1/p' "$tmp/help" | sed 's/\[.*//' >"$tmp/options"
-	: >"$tmp/silent"
-	while read -r option; do
-		described "$option" "$page" || described_by ktrace || described_by ktrace-show || echo "$option" >>"$tmp/silent"
-	done <"$tmp/options"
-	check "$page describes all options$(sed 's/^/ /' "$tmp/silent" | tr -d '\n')" test ! -s "$tmp/silent"
-	check "$page: there are options" test -s "$tmp/options"
+	echo "page=$page $tmp/help-$command" >>"$tmp/help"
 done <"$tmp/commands"
+# shellcheck disable=SC2046
+awk -f test/lint/manual.awk man/*.[1-8] $(cat "$tmp/help") >"$tmp/found"
+for page in $(sed 's/page=\([^ ]*\) .*/\1/' "$tmp/help"); do
+	equal "$page describes all options" '' "$(sed -n "s|^$page ||p" "$tmp/found" | paste -sd ' ')"
+	check "$page: there are options" grep -q "^options $page " "$tmp/found"
+done
 # Formats of export are found by hand in these places.
 for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
 	check "$format: ktrace-export(1) describes it" grep -qx "\.It Cm $format" man/ktrace-export.1
