@@ -4,7 +4,8 @@
 # Runs tests that speak TAP, one more at a time than there are CPUs, for many of them wait for guests, and ends with one line:
 # N passed, N failed, N skipped. (TEST_JOBS: another number.)
 # A test that dies, times out, or says less than it planned counts as one failure more. Reasons for skips and
-# all output of what failed are shown; everything is kept in build/check/.
+# all output of what failed are shown; everything is kept in build/check/, in NAME.times the seconds of CPU
+# that the test and the processes that it waited for took.
 set -u
 unset ACCEL # the same guest on every machine; a test that wants KVM asks for it
 cd "$(dirname "$0")/.." || exit 1
@@ -23,6 +24,10 @@ if [ "${1-}" = --one ]; then
 	start=$(date +%s)
 	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$limit" "$@" >"$log/$name.tap" 2>"$log/$name.err" </dev/null
 	status=$?
+	times >"$log/$name.times" # a line of this shell, and one of what it waited for
+	seconds=$(awk 'NR == 2 { split($1, user, /[ms]/); split($2, kernel, /[ms]/)
+		printf "%.2f", 60 * (user[1] + kernel[1]) + user[2] + kernel[2] }' "$log/$name.times")
+	echo "$seconds" >"$log/$name.times"
 	echo "$status" >"$log/$name.status"
 	bad=$(grep -c '^not ok' "$log/$name.tap")
 	good=$(grep -c '^ok' "$log/$name.tap")
@@ -34,7 +39,7 @@ fi
 # What an earlier run said of a test is no result of this one.
 for test; do
 	name=$(printf '%s' "$test" | tr '/' '_')
-	rm -f "$log/$name.status" "$log/$name.tap" "$log/$name.err"
+	rm -f "$log/$name.status" "$log/$name.times" "$log/$name.tap" "$log/$name.err"
 done
 
 for test; do printf '%s\n' "$test"; done | xargs -n 1 -P "${TEST_JOBS:-$(($(nproc) + 1))}" sh "$0" --one
