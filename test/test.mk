@@ -54,9 +54,9 @@ unit_nothing :=
 unit_folder = $(or $(subst $(unit_nothing) ,,$(subst =,_,$(subst /,_,$(1)))),plain)
 
 # $(call unit_kernel_flags,<flags>): those that matter to the sources of the kernel library, so that tests with other flags of
-# their own share its objects. It includes no header of the host, none of the tests but a port's, and not <sys/ktr.h>.
+# their own share its objects. It includes no header of the host, and not <sys/ktr.h>.
 # $(call unit_core_flags,<flags>): the same where ktrace/hwt.h is not included either.
-unit_kernel_flags = $(filter-out -Ihost -Itest/unit/kernel -Itest/unit/kernel/ktr -Iinclude/compat -DKTR=% -DKTR_%,$(1))
+unit_kernel_flags = $(filter-out -Ihost -Itest/unit/kernel/ktr -Iinclude/compat -DKTR=% -DKTR_%,$(1))
 unit_core_flags = $(filter-out -DKTRACE_HWT_HOOKS=%,$(call unit_kernel_flags,$(1)))
 UNIT_CORE := kernel/base/% kernel/core/% kernel/console/%
 
