@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/align_parts.h"
+#include "analyze/order.h"
 #include "ktrx/v2.h"
 
 #define WINDOWS		512u
@@ -22,7 +23,8 @@
 #define STRAIGHT_PASSES 2u    /* of them the first ones */
 #define PASSES		8u
 #define UNKNOWN		INT64_MAX
-#define USUAL_HZ	1000000000u /* where the frequency is not known */
+#define LIMIT_MOST	(UINT64_C(1) << 60) /* so that sums do not overflow */
+#define USUAL_HZ	1000000000u	    /* where the frequency is not known */
 
 /* Offsets of the CPUs at a moment. */
 struct look {
@@ -45,8 +47,9 @@ struct align {
 	struct look look[LOOKS_MOST];
 	uint32_t looks;
 	uint64_t looks_apart;
-	uint64_t given_up; /* in this reading */
-	uint64_t early;	   /* ticks, of all effects that come before their cause */
+	uint64_t given_up;	    /* in this reading */
+	struct causes_count count;  /* of the last reading */
+	struct causes_count before; /* of the first one */
 };
 
 /* Looks at how far apart clocks are: the farther, the longer it takes to be sure. */
@@ -101,18 +104,11 @@ static int look_through(struct align *align, struct coarse *coarse, uint64_t rea
 
 	align->last = begun;
 	align->looks = 0;
-	align->report->pairs = align->report->after = align->early = 0;
+	align->count = (struct causes_count){ 0 };
 	while (status > 0 && (status = ktread_next(align->trace, &event)) > 0) {
 		const struct wellknown *known = wellknown_of(&align->known, event);
-		uint32_t pairs = causes_event(causes, event, known, pair);
 
-		align->report->pairs += pairs;
-		for (uint32_t i = 0; i < pairs; i++) {
-			bool early = pair[i].effect < pair[i].cause;
-
-			align->report->after += early;
-			align->early += early ? pair[i].cause - pair[i].effect : 0;
-		}
+		causes_count(&align->count, align->trace, pair, causes_event(causes, event, known, pair));
 		if (coarse && event->stamp - begun > align->looks_apart) {
 			if (looking)
 				take_look(align, coarse, begun + (align->last - begun) / 2);
@@ -205,6 +201,39 @@ static uint32_t nearest_node(const struct align *align, uint64_t stamp)
 	return node < align->nodes ? (uint32_t)node : align->nodes - 1;
 }
 
+/*
+ * Returns how far a node may move a clock, in either direction: by the clock's stated error, or BOUNDS_NONE
+ * if there is none. Offsets run straight between nodes, so this is the smallest error between the previous
+ * node and the next. The error grows with the distance from the middle of the measurements.
+ */
+static int64_t limit_at(const struct align *align, uint32_t node, uint32_t cpu)
+{
+	const struct ktread_info *info = ktread_info(align->trace);
+	const uint64_t from = node_stamp(align, node ? node - 1 : 0), to = node_stamp(align, node + 1);
+	uint64_t nearest = info->clock_from / 2 + info->clock_to / 2, error;
+
+	if (nearest < from)
+		nearest = from;
+	else if (nearest > to)
+		nearest = to;
+	error = order_error_at(align->trace, cpu, nearest);
+	return error < LIMIT_MOST ? (int64_t)error : BOUNDS_NONE;
+}
+
+static void keep_within_errors(struct align *align)
+{
+	for (uint32_t node = 0; node < align->nodes; node++)
+		for (uint32_t cpu = 0; cpu < align->cpus; cpu++) {
+			int64_t *offset = &align->offset[(size_t)node * align->cpus + cpu];
+			int64_t limit = limit_at(align, node, cpu);
+
+			if (*offset > limit)
+				*offset = limit;
+			else if (*offset < -limit)
+				*offset = -limit;
+		}
+}
+
 /* Each look counts at the node that is nearest, on top of what that had already. */
 static void use_looks(struct align *align, uint32_t cpu, uint64_t grain)
 {
@@ -248,6 +277,7 @@ static int apply(struct align *align)
 	struct ktread_clock_point *point = malloc(align->nodes * sizeof(*point));
 	int status = point ? 0 : KTREAD_E_MEMORY;
 
+	keep_within_errors(align);
 	for (uint32_t cpu = 0; cpu < align->cpus && status == 0; cpu++)
 		status = apply_to(align, cpu, point);
 	free(point);
@@ -275,6 +305,13 @@ static int solve_node(struct align *align, uint32_t node)
 
 	if (!forward)
 		return KTREAD_E_MEMORY;
+	for (uint32_t cpu = 0; cpu < align->cpus; cpu++) {
+		int64_t limit = limit_at(align, node, cpu);
+		int64_t offset = align->offset[(size_t)node * align->cpus + cpu];
+
+		if (limit != BOUNDS_NONE)
+			bounds_limit(&align->both, cpu, limit + offset, limit - offset);
+	}
 	align->given_up += bounds_solve(&align->both, room, forward);
 	for (uint32_t cpu = 0; cpu < align->cpus; cpu++) {
 		size_t at = (size_t)node * align->cpus + cpu;
@@ -311,12 +348,10 @@ static int take_pairs(struct align *align, const struct causes_pair *pair, uint3
 
 	while (align->at < window && align->at + 2 < align->nodes && status == 0)
 		status = close_window(align);
-	for (uint32_t i = 0; i < pairs; i++) {
+	for (uint32_t i = 0; i < pairs; i++)
 		bounds_add(&align->window, pair[i].from, pair[i].to,
 			   (int64_t)(pair[i].effect - pair[i].cause));
-		align->report->pairs++;
-		align->report->after += pair[i].effect < pair[i].cause;
-	}
+	causes_count(&align->count, align->trace, pair, pairs);
 	return status;
 }
 
@@ -331,7 +366,8 @@ static int read_once(struct align *align, uint64_t slack)
 	bounds_clear(&align->window);
 	bounds_clear(&align->both);
 	align->at = 0;
-	align->report->pairs = align->report->after = align->given_up = 0;
+	align->count = (struct causes_count){ 0 };
+	align->given_up = 0;
 	while (status > 0 && (status = ktread_next(align->trace, &event)) > 0) {
 		uint32_t pairs = causes_event(causes, event, wellknown_of(&align->known, event), pair);
 
@@ -366,14 +402,14 @@ static void straighten(struct align *align, uint32_t cpu)
 static int refine(struct align *align)
 {
 	int64_t *applied = malloc(offsets_size(align)), *best = malloc(offsets_size(align));
-	uint64_t least = UINT64_MAX;
+	struct causes_count fewest = { .early = UINT64_MAX, .beyond = UINT64_MAX };
 	int status = applied && best ? 0 : KTREAD_E_MEMORY;
 
-	for (uint32_t pass = 0; pass < PASSES && least > 0 && status == 0; pass++) {
+	for (uint32_t pass = 0; pass < PASSES && fewest.early > 0 && status == 0; pass++) {
 		memcpy(applied, align->offset, offsets_size(align));
 		status = read_once(align, microseconds(align, SLACK_US));
-		if (align->report->after < least) {
-			least = align->report->after;
+		if (causes_fewer(&align->count, &fewest)) {
+			fewest = align->count;
 			align->report->given_up = align->given_up;
 			memcpy(best, applied, offsets_size(align));
 		}
@@ -395,7 +431,7 @@ static int refine(struct align *align)
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {
-	uint64_t before = align->early;
+	uint64_t before = align->count.ticks;
 	int64_t *offset = malloc(offsets_size(align));
 	int status;
 
@@ -408,7 +444,8 @@ static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 	if (status == 0)
 		status = look_through(align, NULL, reach);
 	if (status == 0)
-		status = align->early >= before ? take_back(align, offset) : ktread_rewind(align->trace);
+		status =
+			align->count.ticks >= before ? take_back(align, offset) : ktread_rewind(align->trace);
 	free(offset);
 	return status;
 }
@@ -430,10 +467,10 @@ static int look(struct align *align, const struct stage *stage)
 	if (status == 0)
 		status = ktread_rewind(align->trace);
 	if (status == 0 && stage == stages) {
-		align->report->before = align->report->after;
+		align->before = align->count;
 		status = make_nodes(align);
 	}
-	if (status < 0 || align->report->after == 0 || !is_far_apart(align, 2 * (int64_t)grain))
+	if (status < 0 || align->count.early == 0 || !is_far_apart(align, 2 * (int64_t)grain))
 		return status;
 	return try_looks(align, reach, grain);
 }
@@ -445,7 +482,7 @@ static int keep_the_better(struct align *align)
 {
 	int status = look_through(align, NULL, microseconds(align, stages[0].reach_us));
 
-	if (status == 0 && align->report->after >= align->report->before) {
+	if (status == 0 && !causes_fewer(&align->count, &align->before)) {
 		align->report->kept = 1;
 		for (uint32_t cpu = 0; cpu < align->cpus && status == 0; cpu++)
 			status = ktread_align(align->trace, cpu, NULL, 0);
@@ -457,7 +494,7 @@ static int solve(struct align *align)
 {
 	int status = look(align, &stages[0]);
 
-	if (status < 0 || align->report->before == 0)
+	if (status < 0 || align->before.early == 0)
 		return status;
 	for (size_t i = 1; i < STAGES && status == 0; i++)
 		status = look(align, &stages[i]);
@@ -488,6 +525,9 @@ int align_clocks(struct ktread *trace, struct align_report *report)
 	align->first = ktread_first_stamp(trace);
 	if (status == 0)
 		status = solve(align);
+	report->pairs = align->count.pairs;
+	report->before = align->before.early;
+	report->after = align->count.early;
 	bounds_free(&align->window);
 	bounds_free(&align->both);
 	free(align->offset);

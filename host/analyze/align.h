@@ -6,7 +6,8 @@
  *
  * The trace is read several times: once to find how far apart the clocks are at all, then to bring every
  * effect behind its cause, in windows of time so that drift is followed. Memory does not grow with the trace.
- * What is in order stays as it is, and so does what cannot be brought into a better one.
+ * What is in order stays as it is, and so does what cannot be brought into a better one. A clock that the
+ * guest measured is moved by its stated error at most (order_error_at() in analyze/order.h).
  */
 #ifndef ANALYZE_ALIGN_H
 #define ANALYZE_ALIGN_H

@@ -20,6 +20,7 @@
 struct bounds {
 	uint32_t cpus;
 	int64_t (*least)[BOUNDS_KEPT]; /* [from * cpus + to], ascending; BOUNDS_NONE behind the last */
+	int64_t *behind, *ahead;       /* by CPU: limits of forward[cpu]; BOUNDS_NONE: none */
 	uint32_t *through;	       /* to work with */
 	uint64_t pairs;
 };
@@ -30,13 +31,18 @@ int bounds_init(struct bounds *bounds, uint32_t cpus);
 void bounds_free(struct bounds *bounds);
 void bounds_clear(struct bounds *bounds);
 void bounds_add(struct bounds *bounds, uint32_t from, uint32_t to, int64_t ticks);
-/* Takes in what another one holds. */
+/*
+ * Limits a CPU's solution: -behind <= forward[cpu] - forward[0] <= ahead. Requires both to be 0 or more.
+ * Limits are never given up. bounds_clear() removes them.
+ */
+void bounds_limit(struct bounds *bounds, uint32_t cpu, int64_t behind, int64_t ahead);
+/* Adds the pairs of another one, but not its limits. */
 void bounds_merge(struct bounds *bounds, const struct bounds *other);
 
 /*
  * forward[cpu]: ticks, CPU 0's are 0; BOUNDS_NONE where nothing ties a CPU to the others. Contradictory
- * bounds, a circle of causes that takes less than no time, are given up until there are none: returns how
- * many. `room` is the most ticks that are left between a cause and its effect on purpose.
+ * bounds, a circle of causes that takes less than no time or exceeds limits, are given up until there are
+ * none: returns how many. `room` is the most ticks that are left between a cause and its effect on purpose.
  */
 uint64_t bounds_solve(struct bounds *bounds, int64_t room, int64_t *forward);
 
@@ -63,6 +69,22 @@ void causes_destroy(struct causes *causes);
 /* Takes the next event, in order of stamps. Returns how many pairs it completes. */
 uint32_t causes_event(struct causes *causes, const struct ktread_event *event, const struct wellknown *known,
 		      struct causes_pair pair[CAUSES_PAIRS]);
+
+/*
+ * Counts of pairs. Zero-initialised is ready for use. `beyond`: effects that come early by more than the
+ * stated errors of the two clocks (order_error_at()).
+ */
+struct causes_count {
+	uint64_t pairs;
+	uint64_t early; /* effects that come before their cause */
+	uint64_t beyond;
+	uint64_t ticks; /* sum over all early effects: by how much they come early */
+};
+
+void causes_count(struct causes_count *count, const struct ktread *trace, const struct causes_pair *pair,
+		  uint32_t pairs);
+/* Whether fewer effects are `beyond`; if as many are, whether fewer are early. */
+bool causes_fewer(const struct causes_count *count, const struct causes_count *other);
 
 /*
  * Estimates how far apart clocks are, to a fraction of a millisecond, if they are too far apart to pair

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A system of difference constraints: forward[from] - forward[to] <= least[from][to] - room. It has a
- * solution if and only if no circle of its edges adds up to less than 0, and shortest paths from a point
- * before all CPUs are one (Bellman and Ford). The room is as large as circles allow, found by bisection.
+ * A system of difference constraints: forward[from] - forward[to] <= least[from][to] - room, and limits,
+ * which are constraints between a CPU and CPU 0 without room. It has a solution if and only if no circle of
+ * its edges adds up to less than 0, and shortest paths from a point before all CPUs are one (Bellman and
+ * Ford). The room is as large as circles allow, found by bisection.
  */
 #include "analyze/align_parts.h"
 
@@ -16,8 +17,10 @@ int bounds_init(struct bounds *bounds, uint32_t cpus)
 {
 	bounds->cpus = cpus;
 	bounds->least = malloc((size_t)cpus * cpus * sizeof(*bounds->least));
+	bounds->behind = malloc(cpus * sizeof(*bounds->behind));
+	bounds->ahead = malloc(cpus * sizeof(*bounds->ahead));
 	bounds->through = malloc(cpus * sizeof(*bounds->through));
-	if (!bounds->least || !bounds->through)
+	if (!bounds->least || !bounds->behind || !bounds->ahead || !bounds->through)
 		return KTREAD_E_MEMORY;
 	bounds_clear(bounds);
 	return 0;
@@ -26,8 +29,11 @@ int bounds_init(struct bounds *bounds, uint32_t cpus)
 void bounds_free(struct bounds *bounds)
 {
 	free(bounds->least);
+	free(bounds->behind);
+	free(bounds->ahead);
 	free(bounds->through);
 	bounds->least = NULL;
+	bounds->behind = bounds->ahead = NULL;
 	bounds->through = NULL;
 }
 
@@ -36,7 +42,15 @@ void bounds_clear(struct bounds *bounds)
 	for (size_t i = 0; i < (size_t)bounds->cpus * bounds->cpus; i++)
 		for (uint32_t n = 0; n < BOUNDS_KEPT; n++)
 			bounds->least[i][n] = BOUNDS_NONE;
+	for (uint32_t cpu = 0; cpu < bounds->cpus; cpu++)
+		bounds->behind[cpu] = bounds->ahead[cpu] = BOUNDS_NONE;
 	bounds->pairs = 0;
+}
+
+void bounds_limit(struct bounds *bounds, uint32_t cpu, int64_t behind, int64_t ahead)
+{
+	bounds->behind[cpu] = behind;
+	bounds->ahead[cpu] = ahead;
 }
 
 void bounds_add(struct bounds *bounds, uint32_t from, uint32_t to, int64_t ticks)
@@ -75,6 +89,20 @@ static int64_t *edge(const struct bounds *bounds, uint32_t from, uint32_t to)
 	return bounds->least[(size_t)from * bounds->cpus + to];
 }
 
+/* How far `from` may be ahead of `to` by their pairs alone. */
+static int64_t by_pairs(const struct bounds *bounds, uint32_t from, uint32_t to, int64_t room)
+{
+	int64_t least = *edge(bounds, from, to);
+
+	return least == BOUNDS_NONE ? BOUNDS_NONE : least - room;
+}
+
+/* The same by their limits alone. */
+static int64_t by_limits(const struct bounds *bounds, uint32_t from, uint32_t to)
+{
+	return to == 0 ? bounds->ahead[from] : from == 0 ? bounds->behind[to] : BOUNDS_NONE;
+}
+
 /* One round: forward[from] comes down to what its bounds allow. Notes through whom, and says who was last. */
 static int64_t relax(const struct bounds *bounds, int64_t room, int64_t *forward)
 {
@@ -82,11 +110,12 @@ static int64_t relax(const struct bounds *bounds, int64_t room, int64_t *forward
 
 	for (uint32_t from = 0; from < bounds->cpus; from++)
 		for (uint32_t to = 0; to < bounds->cpus; to++) {
-			int64_t least = *edge(bounds, from, to);
+			int64_t pairs = by_pairs(bounds, from, to, room), limit = by_limits(bounds, from, to);
+			int64_t most = limit < pairs ? limit : pairs;
 
-			if (least == BOUNDS_NONE || forward[from] <= forward[to] + least - room)
+			if (most == BOUNDS_NONE || forward[from] <= forward[to] + most)
 				continue;
-			forward[from] = forward[to] + least - room;
+			forward[from] = forward[to] + most;
 			bounds->through[from] = to;
 			last = from;
 		}
@@ -106,7 +135,10 @@ static int64_t solve(const struct bounds *bounds, int64_t room, int64_t *forward
 	return last;
 }
 
-/* Gives up the smallest bound of the circle that `through` leads into from `cpu`. */
+/*
+ * Gives up the smallest bound of the circle that `through` leads into from `cpu`. The bound comes from a
+ * pair: limits are 0 or more, and the circle adds up to less.
+ */
 static void give_up(struct bounds *bounds, uint32_t cpu)
 {
 	const uint32_t *through = bounds->through;

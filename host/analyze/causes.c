@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/order.h"
 #include "ktrx/v2.h"
 
 #define THREADS 1024u
@@ -333,4 +334,37 @@ uint32_t causes_event(struct causes *causes, const struct ktread_event *event, c
 		break;
 	}
 	return causes->pairs;
+}
+
+/* ---- Counts -------------------------------------------------------------------------------------- */
+
+/* A clock without a stated error may be moved until no effect is early, so it excuses none. */
+static uint64_t doubt(const struct ktread *trace, const struct causes_pair *pair)
+{
+	const uint64_t from = order_error_at(trace, pair->from, pair->cause);
+	const uint64_t to = order_error_at(trace, pair->to, pair->effect);
+
+	if (from == ORDER_NO_ERROR || to == ORDER_NO_ERROR)
+		return 0;
+	return from < ORDER_NO_ERROR - to ? from + to : ORDER_NO_ERROR;
+}
+
+void causes_count(struct causes_count *count, const struct ktread *trace, const struct causes_pair *pair,
+		  uint32_t pairs)
+{
+	count->pairs += pairs;
+	for (uint32_t i = 0; i < pairs; i++) {
+		if (pair[i].effect >= pair[i].cause)
+			continue;
+		count->early++;
+		count->beyond += pair[i].cause - pair[i].effect > doubt(trace, &pair[i]);
+		count->ticks += pair[i].cause - pair[i].effect;
+	}
+}
+
+bool causes_fewer(const struct causes_count *count, const struct causes_count *other)
+{
+	if (count->beyond != other->beyond)
+		return count->beyond < other->beyond;
+	return count->early < other->early;
 }

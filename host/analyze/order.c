@@ -35,15 +35,35 @@ static uint64_t newest_stamp(const struct ktread *trace)
 }
 
 /* Outside the time in which clocks were measured they may drift. */
+static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
+{
+	const uint64_t before = stamp < info->clock_from ? info->clock_from - stamp : 0;
+	const uint64_t after = stamp > info->clock_to ? stamp - info->clock_to : 0;
+	const uint64_t most = before > after ? before : after;
+
+	return info->clock_error + (uint64_t)((unsigned __int128)most * info->clock_drift / PPB);
+}
+
+/* The error of all clocks, at the end of the trace where it is larger. */
 static uint64_t error_at_ends(const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
 	const uint64_t first = ktread_first_stamp(trace), last = newest_stamp(trace);
-	const uint64_t before = first && first < info->clock_from ? info->clock_from - first : 0;
-	const uint64_t after = last > info->clock_to ? last - info->clock_to : 0;
-	const uint64_t most = before > after ? before : after;
+	const uint64_t early = first ? error_at(info, first) : info->clock_error;
+	const uint64_t late = last ? error_at(info, last) : info->clock_error;
 
-	return info->clock_error + (uint64_t)((unsigned __int128)most * info->clock_drift / PPB);
+	return early > late ? early : late;
+}
+
+uint64_t order_error_at(const struct ktread *trace, uint32_t cpu, uint64_t stamp)
+{
+	const struct ktread_info *info = ktread_info(trace);
+
+	if (cpu == 0)
+		return 0;
+	if (!info->clock_error || !ktread_clock_is_measured(trace, cpu))
+		return ORDER_NO_ERROR;
+	return error_at(info, stamp);
 }
 
 struct order order_between_cpus(const struct ktread *trace)

@@ -105,6 +105,11 @@ static void tell_alignment(struct ktread *trace)
 	}
 }
 
+int ktread_clock_is_measured(const struct ktread *trace, uint32_t cpu)
+{
+	return cpu < trace->measured.cpus && trace->measured.clock[cpu].pieces > 0;
+}
+
 int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_point *point, uint32_t count)
 {
 	static const int64_t level[2] = { 0, 0 };

@@ -243,6 +243,8 @@ struct ktread_clock_point {
  * ktread_rewind(). Version 2 only.
  */
 int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_point *point, uint32_t count);
+/* Nonzero if the guest measured this CPU's clock against CPU 0's and the reader applies that. */
+int ktread_clock_is_measured(const struct ktread *trace, uint32_t cpu);
 
 /*
  * Adds the process trace at `path`, which must be of the same boot, as one ring more: from here on both are

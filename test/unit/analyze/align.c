@@ -8,6 +8,7 @@
 
 #include "analyze/align.h"
 #include "analyze/align_parts.h"
+#include "analyze/order.h"
 #include "unit/support/ktread_writer.h"
 
 #define CPUS   3u
@@ -77,27 +78,65 @@ static struct ktread *close_writer(struct writer *writer)
 
 /*
  * Thread cpu + 1 is woken by another CPU, runs there for a little and sleeps again. If CPU 1 is `busy`, so many ns each
- * time, it wakes nobody.
+ * time, it wakes nobody. CPUs before `first` do nothing.
  */
+static void put_steps(struct writer *writer, const struct skew *skew, uint32_t first, uint64_t busy)
+{
+	uint64_t real = 100000000;
+
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t waker = busy ? 2 * random_below(2) : random_below(CPUS - first);
+		uint32_t woken = first + (waker + 1 + random_below(CPUS - first - 1)) % (CPUS - first);
+		uint32_t thread = woken + 1;
+
+		put(writer, skew, first + waker, real, WAKE, &thread, sizeof(thread));
+		real += 2000 + random_below(20000) + (woken == 1 ? busy : 0);
+		put_switch(writer, skew, woken, real, 0, thread, 0);
+		real += 1000 + random_below(50000);
+		put_switch(writer, skew, woken, real, thread, 0, 1);
+		real += 10000 + random_below(random_below(20) ? 300000 : 3000000);
+	}
+}
+
 static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
 {
 	struct writer writer;
-	uint64_t real = 100000000;
 
 	open_writer(&writer);
-	for (uint32_t step = 0; step < STEPS; step++) {
-		uint32_t waker = busy ? 2 * random_below(2) : random_below(CPUS);
-		uint32_t woken = (waker + 1 + random_below(CPUS - 1)) % CPUS;
-		uint32_t thread = woken + 1;
-
-		put(&writer, skew, waker, real, WAKE, &thread, sizeof(thread));
-		real += 2000 + random_below(20000) + (woken == 1 ? busy : 0);
-		put_switch(&writer, skew, woken, real, 0, thread, 0);
-		real += 1000 + random_below(50000);
-		put_switch(&writer, skew, woken, real, thread, 0, 1);
-		real += 10000 + random_below(random_below(20) ? 300000 : 3000000);
-	}
+	put_steps(&writer, skew, 0, busy);
 	return close_writer(&writer);
+}
+
+/*
+ * The kernel measured the clocks of the CPUs from 1 to `measured`, all through the trace or `once` after about 1 s, and states that
+ * they need no correction, give or take `error`. Threads run on the CPUs from `first` on.
+ */
+static struct ktread *open_measured_from(uint32_t first, const struct skew *skew, uint32_t measured,
+					 uint64_t error, bool once)
+{
+	struct ktrx_clock rows[CPUS];
+	struct writer writer;
+
+	memset(rows, 0, sizeof(rows));
+	for (uint32_t cpu = 1; cpu <= measured; cpu++) {
+		rows[cpu].measured = rows[cpu].samples = once ? 1 : KTRX_CLOCK_SAMPLES;
+		for (uint32_t i = 0; i < rows[cpu].samples; i++) {
+			struct ktrx_clock_sample *sample = &rows[cpu].sample[i];
+
+			sample->stamp = once ? HZ + HZ / 40 : (i + 1) * HZ / 10 - HZ / 50;
+			sample->error = error;
+			sample->check = ktrx_clock_check(sample);
+		}
+	}
+	open_writer(&writer);
+	put_steps(&writer, skew, first, 0);
+	bytes_append(&writer.clocks, rows, sizeof(rows));
+	return close_writer(&writer);
+}
+
+static struct ktread *open_measured(const struct skew *skew, uint32_t measured, uint64_t error, bool once)
+{
+	return open_measured_from(0, skew, measured, error, once);
 }
 
 /* CPUs 0 and 1 wake each other's thread in turn, thousands of times a second, from a moment on. */
@@ -146,6 +185,39 @@ static uint32_t count_wrong(struct ktread *trace)
 	assert_int_equal(switches, STEPS);
 	assert_int_equal(ktread_rewind(trace), 0);
 	return wrong;
+}
+
+/*
+ * Aligns, and writes to `moved` by how much an event of each CPU was moved at most. None may be moved by more than its
+ * clock's stated error at that time.
+ */
+static void align_and_compare(struct ktread *trace, struct align_report *report, uint64_t *moved)
+{
+	uint64_t *stamp[CPUS];
+	const struct ktread_event *event;
+	uint32_t count[CPUS] = { 0 };
+
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		stamp[cpu] = calloc(3 * STEPS, sizeof(*stamp[cpu]));
+		assert_non_null(stamp[cpu]);
+		moved[cpu] = 0;
+	}
+	while (ktread_next(trace, &event) > 0)
+		stamp[event->cpu][count[event->cpu]++] = event->stamp;
+	assert_int_equal(ktread_rewind(trace), 0);
+	assert_int_equal(align_clocks(trace, report), 0);
+	memset(count, 0, sizeof(count));
+	while (ktread_next(trace, &event) > 0) {
+		uint64_t before = stamp[event->cpu][count[event->cpu]++];
+		uint64_t by = event->stamp > before ? event->stamp - before : before - event->stamp;
+
+		assert_true(by <= order_error_at(trace, event->cpu, before));
+		if (by > moved[event->cpu])
+			moved[event->cpu] = by;
+	}
+	assert_int_equal(ktread_rewind(trace), 0);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		free(stamp[cpu]);
 }
 
 static void align(int64_t ahead, int64_t ppm, uint32_t wrong_least)
@@ -282,6 +354,141 @@ static void ten_milliseconds_and_drift(void **state)
 	align(-10000000, 100, STEPS / 10);
 }
 
+/* Effects seem to come a millisecond early, which clocks that are right to 20 or 300 us cannot explain. */
+static void measured_clocks_are_moved_by_their_error_at_most(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { 1000000, 0 }, { -1000000, 0 } };
+
+	(void)state;
+	for (uint64_t error = 20000; error <= 300000; error += 280000) {
+		struct ktread *trace = open_measured(skew, 2, error, false);
+		struct align_report report;
+		uint64_t moved[CPUS];
+
+		assert_int_equal(ktread_info(trace)->clock, KTREAD_CLOCK_MEASURED);
+		align_and_compare(trace, &report, moved);
+		assert_true(report.before > 100);
+		assert_int_equal(moved[0], 0);
+		assert_in_range(moved[1], 0, error);
+		assert_in_range(moved[2], 0, error);
+		assert_in_range(ktread_info(trace)->clock_aligned, 0, error);
+		ktread_close(trace);
+	}
+}
+
+/* Clocks that were measured once and drift. */
+static void drift_around_the_only_measurement_is_followed(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { -200000, 200 }, { 200000, -200 } };
+	struct ktread *trace = open_measured(skew, 2, 20000, true);
+	struct align_report report;
+	uint64_t moved[CPUS];
+
+	(void)state;
+	assert_true(count_wrong(trace) > STEPS / 20);
+	align_and_compare(trace, &report, moved);
+	assert_int_equal(report.after, 0);
+	assert_int_equal(count_wrong(trace), 0);
+	assert_true(moved[1] > 100000 && moved[2] > 100000);
+	ktread_close(trace);
+}
+
+/*
+ * The only measurement, between two nodes, states that a clock was right to 100 ns then. It is 3 us off all the time. What
+ * is stated holds, though at both nodes the clock could be moved farther.
+ */
+static void at_the_only_measurement_a_clock_stays(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { 3000, 0 }, { 10000000, 0 } };
+	struct ktread *trace = open_measured(skew, 1, 100, true);
+	struct align_report report;
+	uint64_t moved[CPUS];
+
+	(void)state;
+	align_and_compare(trace, &report, moved);
+	assert_in_range(report.after, 0, report.before / 100);
+	assert_in_range(moved[1], 1000, 5000);
+	ktread_close(trace);
+}
+
+/* Each of two clocks is almost as wrong as stated. CPU 0 takes no part, so nothing else ties them to its clock. */
+static void errors_are_shared_between_clocks(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { 19000, 0 }, { -19000, 0 } };
+	struct ktread *trace = open_measured_from(1, skew, 2, 20000, false);
+	struct align_report report;
+	uint64_t moved[CPUS];
+
+	(void)state;
+	align_and_compare(trace, &report, moved);
+	assert_true(report.before > 100);
+	assert_int_equal(report.after, 0);
+	assert_int_equal(count_wrong(trace), 0);
+	ktread_close(trace);
+}
+
+static void measured_clocks_are_aligned_within_their_error(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { 18000, 0 }, { -18000, 0 } };
+	struct ktread *trace = open_measured(skew, 2, 20000, false);
+	struct align_report report;
+	uint64_t moved[CPUS];
+
+	(void)state;
+	assert_true(count_wrong(trace) > 100);
+	align_and_compare(trace, &report, moved);
+	assert_int_equal(report.after, 0);
+	assert_int_equal(count_wrong(trace), 0);
+	assert_in_range(moved[1], 10000, 20000);
+	assert_in_range(moved[2], 10000, 20000);
+	ktread_close(trace);
+}
+
+static void clocks_beside_measured_ones_are_aligned_however_far(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { 10000000, 100 } };
+	struct ktread *trace = open_measured(skew, 1, 2000, false);
+	struct align_report report;
+	uint64_t moved[CPUS];
+
+	(void)state;
+	assert_true(count_wrong(trace) > STEPS / 10);
+	align_and_compare(trace, &report, moved);
+	assert_int_equal(report.after, 0);
+	assert_int_equal(count_wrong(trace), 0);
+	assert_in_range(moved[1], 0, 2000);
+	assert_in_range(moved[2], 9900000, 10500000);
+	ktread_close(trace);
+}
+
+static void effects_early_beyond_the_stated_error_count_first(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 } };
+	const struct causes_pair within[] = { { 0, 1, 200000000, 199980000 },
+					      { 2, 1, 200000000, 199960000 } };
+	const struct causes_pair beyond[] = { { 1, 2, 200000000, 199959999 } }, late = { 0, 1, 1, 2 };
+	struct ktread *trace = open_measured(skew, 2, 20000, false), *unmeasured = open_trace(skew, 0);
+	struct causes_count two = { 0 }, one = { 0 }, none = { 0 };
+
+	(void)state;
+	causes_count(&none, trace, &late, 1);
+	causes_count(&two, trace, within, 2);
+	causes_count(&one, trace, beyond, 1);
+	assert_int_equal(none.pairs, 1);
+	assert_int_equal(none.early, 0);
+	assert_int_equal(two.early, 2);
+	assert_int_equal(two.beyond, 0);
+	assert_int_equal(two.ticks, 60000);
+	assert_int_equal(one.beyond, 1);
+	assert_true(causes_fewer(&two, &one) && !causes_fewer(&one, &two));
+	assert_true(causes_fewer(&none, &two) && !causes_fewer(&two, &two));
+	/* Without a stated error each early effect counts. */
+	causes_count(&none, unmeasured, within, 2);
+	assert_int_equal(none.beyond, 2);
+	ktread_close(trace);
+	ktread_close(unmeasured);
+}
+
 /* What no clocks can explain is given up, and the rest still holds. */
 static void contradictions_are_told(void **state)
 {
@@ -319,6 +526,34 @@ static void circles_of_several_are_found(void **state)
 	bounds_free(&bounds);
 }
 
+/* Limits stay; what contradicts them is given up. */
+static void limits_are_kept(void **state)
+{
+	struct bounds bounds;
+	int64_t forward[3];
+
+	(void)state;
+	assert_int_equal(bounds_init(&bounds, 3), 0);
+	bounds_limit(&bounds, 1, 20, 10);
+	bounds_limit(&bounds, 2, 20, 10);
+	bounds_add(&bounds, 0, 1, -8);
+	bounds_add(&bounds, 1, 2, 14);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
+	assert_in_range(forward[1], 9, 10);
+	assert_true(forward[2] >= -4 && forward[2] <= 10);
+	bounds_add(&bounds, 0, 2, -30);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
+	assert_in_range(forward[1], 9, 10);
+	bounds_add(&bounds, 1, 0, -30);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
+	assert_in_range(forward[1], 9, 10);
+	bounds_clear(&bounds);
+	bounds_add(&bounds, 0, 1, -30);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
+	assert_in_range(forward[1], 31, 35);
+	bounds_free(&bounds);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -333,8 +568,16 @@ int main(void)
 		cmocka_unit_test(estimates_are_finer_than_their_grain),
 		cmocka_unit_test(drift_alone),
 		cmocka_unit_test(ten_milliseconds_and_drift),
+		cmocka_unit_test(measured_clocks_are_moved_by_their_error_at_most),
+		cmocka_unit_test(drift_around_the_only_measurement_is_followed),
+		cmocka_unit_test(at_the_only_measurement_a_clock_stays),
+		cmocka_unit_test(errors_are_shared_between_clocks),
+		cmocka_unit_test(measured_clocks_are_aligned_within_their_error),
+		cmocka_unit_test(clocks_beside_measured_ones_are_aligned_however_far),
+		cmocka_unit_test(effects_early_beyond_the_stated_error_count_first),
 		cmocka_unit_test(contradictions_are_told),
 		cmocka_unit_test(circles_of_several_are_found),
+		cmocka_unit_test(limits_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);

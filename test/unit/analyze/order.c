@@ -147,6 +147,32 @@ static void long_after_the_last_measurement_less_is_known(void **state)
 	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":1160}");
 }
 
+static void a_clock_has_its_error_at_a_time(void **state)
+{
+	struct writer writer;
+	struct ktread *trace;
+
+	(void)state;
+	begin(&writer, 4);
+	put_samples(&writer, 2, 8, 20);
+	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
+	assert_int_equal(order_error_at(trace, 0, 0), 0);
+	assert_int_equal(order_error_at(trace, 1, EVERY), 20);
+	assert_int_equal(order_error_at(trace, 1, 5 * EVERY), 20);
+	assert_int_equal(order_error_at(trace, 1, 8 * EVERY), 20);
+	assert_int_equal(order_error_at(trace, 1, 108 * EVERY), 20 + 1140);
+	assert_int_equal(order_error_at(trace, 1, 0), 20 + 11);
+	assert_true(order_error_at(trace, 2, EVERY) == ORDER_NO_ERROR);
+	assert_true(order_error_at(trace, 9, EVERY) == ORDER_NO_ERROR);
+	ktread_close(trace);
+	/* Measured, but no error is stated. */
+	begin(&writer, 3);
+	put_samples(&writer, 2, 8, 0);
+	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
+	assert_true(order_error_at(trace, 1, EVERY) == ORDER_NO_ERROR);
+	ktread_close(trace);
+}
+
 static void aligned_clocks_are_right_for_causes_and_effects(void **state)
 {
 	const struct ktread_clock_point point = { 1000, 50 };
@@ -171,6 +197,7 @@ int main(void)
 		cmocka_unit_test(a_cpu_that_was_not_measured_is_uncertain),
 		cmocka_unit_test(measured_clocks_have_their_error),
 		cmocka_unit_test(long_after_the_last_measurement_less_is_known),
+		cmocka_unit_test(a_clock_has_its_error_at_a_time),
 		cmocka_unit_test(aligned_clocks_are_right_for_causes_and_effects),
 	};
 
