@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What check.c and check_forms.c share: the state of a check, and the verdicts. check.c reads the trace, and
+ * judges what only its end decides; check_forms.c judges each event by the form of a rule.
+ */
+#ifndef ANALYZE_CHECK_PARTS_H
+#define ANALYZE_CHECK_PARTS_H
+
+#include "analyze/check.h"
+#include "analyze/check_order.h"
+#include "analyze/gaps.h"
+#include "analyze/keyed.h"
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
+#include "ktrx/slot.h"
+
+struct check {
+	const struct rules *rules;
+	struct check_result *result;
+	check_told *told;
+	void *context;
+	struct gaps *gaps;
+	struct threads *threads;
+	struct wellknown_table known;
+	struct keyed table[RULES_MAX];			     /* of each rule */
+	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8]; /* events that decide it, a bit each */
+	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];	     /* and the states of threads */
+	uint64_t *changed; /* stamp of a thread's last change, by its index */
+	uint32_t changed_room;
+	bool changed_failed, order_failed;
+	struct check_order order;
+	const struct ktread_event *event; /* at hand */
+	uint32_t order_table;		  /* for the verdict at hand: its key, … */
+	uint64_t order_key[KEYED_WORDS];
+	bool unsure;		      /* … and whether the order of that key's events is uncertain */
+	uint64_t stamp, time, number; /* of the event at hand; time as threads.h has it */
+};
+
+/*
+ * Judges an event by one rule, and keeps what later events of that rule need. 0 or KTREAD_E_MEMORY; without
+ * memory for the order of events, order_failed is set.
+ */
+int check_apply(struct check *check, uint32_t index, const struct ktread_event *event);
+
+/* Counts a violation, and calls back for it. */
+void check_tell(struct check *check, const struct check_violation *violation);
+
+/* The violation goes back to the event that made this entry. */
+void check_blame(struct check_violation *violation, const struct keyed_entry *cause);
+
+#endif
