@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The virtual CPUs: what led from one block to the next, and which traces are enabled. */
 #include <stdlib.h>
 
 #include "trace.h"
 #include "code.h"
 #include "flow.h"
 
-#define LIKELY(x)   __builtin_expect(!!(x), 1)
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
-#define LOOK_LEAST  8u	  /* bytes of packets between two looks at the clock: so many at least … */
-#define LOOK_MOST   64u	  /* … and at most … */
-#define SLOW_STEPS  8u	  /* … and if more than so much time has passed meanwhile, they were too many */
-#define SYNC_BYTES  4096u /* between two synchronisations */
-#define MARGIN	    (4 * ENCODER_MOST)
 #define IDLE_BLOCKS (1u << 20) /* so many, and nobody traces: points are not worth it */
 
 struct vcpu {
@@ -72,219 +65,13 @@ struct trace *flow_ring_trace(unsigned cpu)
 	return cpu < vcpu_count ? &vcpus[cpu].ring : NULL;
 }
 
-/* ---- One trace --------------------------------------------------------------------------------- */
-
-void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end)
-{
-	trace->low = start;
-	trace->span = user == kernel || end < start ? 0 : end - start;
-	trace->others = kernel != 0;
-}
-
-static int in_ranges(const struct trace *trace, uint64_t address)
-{
-	for (unsigned i = 0; i < trace->ranges; i++) {
-		if (address >= trace->range[i].start && address < trace->range[i].end)
-			return 1;
-	}
-	return trace->ranges == 0;
-}
-
-static inline int wanted(const struct trace *trace, uint64_t address)
-{
-	return ((address - trace->low < trace->span) ^ trace->others) &&
-	       (LIKELY(trace->ranges == 0) || in_ranges(trace, address));
-}
-
-/* After `on`, the mode or what is wanted have changed. */
-static void settle(struct trace *trace)
-{
-	int all = trace->span == 0 && trace->others && trace->ranges == 0;
-
-	trace->simple = trace->on && all ? trace->mode : 0;
-}
-
-/* If it is worth a packet by now. How much has passed since it was told before. */
-static uint64_t tell_time(struct trace *trace)
-{
-	uint64_t before = trace->time, passed;
-
-	if (!trace->timed)
-		return 0;
-	passed = clock_of(trace) - before;
-	if (passed == 0 || (passed < trace->clock_step && !trace->renew))
-		return passed;
-	trace->time = before + passed;
-	trace->encoder->time(trace, atomic_exchange(&trace->renew, 0) ? 0 : before);
-	return passed;
-}
-
-/* The slower packets come, the fewer are worth a look at the clock. */
-static void look_at_clock(struct trace *trace)
-{
-	uint64_t passed = tell_time(trace);
-
-	if (passed < trace->clock_step || !trace->timed)
-		trace->look = trace->look < LOOK_MOST ? 2 * trace->look : LOOK_MOST;
-	else if (passed > SLOW_STEPS * trace->clock_step)
-		trace->look = LOOK_LEAST;
-}
-
-/* What comes next is not known, or has no room. */
-static void break_off(struct trace *trace)
-{
-	trace->encoder->overflow(trace);
-	trace->on = 0;
-	settle(trace);
-	*trace->output.reached = 0;
-	trace->output.lost++;
-	output_publish(&trace->output);
-}
-
-/* Whatever is due after some bytes. `address` is about to run. */
-static void attend(struct trace *trace, uint64_t address)
-{
-	if (!output_fits(&trace->output, MARGIN)) {
-		break_off(trace);
-		trace->full = 1;
-		return;
-	}
-	look_at_clock(trace);
-	if (output_position(&trace->output) >= trace->sync_at) {
-		trace->encoder->sync(trace, address);
-		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
-	}
-	trace->attention = output_position(&trace->output) + trace->look;
-	/* flow_renew_time() has come between the two. */
-	if (trace->timed && trace->renew)
-		trace->attention = 0;
-	output_publish(&trace->output);
-}
-
-static inline uint64_t attention_of(const struct trace *trace)
-{
-	return atomic_load_explicit(&trace->attention, memory_order_relaxed);
-}
-
-/* Published at once: whoever kills QEMU while the clock is read is to find the packet. */
-static inline void written(struct trace *trace, uint64_t address)
-{
-	output_publish(&trace->output);
-	if (UNLIKELY(output_position(&trace->output) >= attention_of(trace)))
-		attend(trace, address);
-}
-
-/* The mode in which a block is run that can be run in these; 0: in none that can be traced. */
-static uint8_t mode_of(const struct trace *trace, uint8_t modes)
-{
-	return modes & trace->mode ? trace->mode : trace->encoder->mode(trace->mode, modes);
-}
-
-static void turn_on(struct trace *trace, uint64_t address, uint8_t modes)
-{
-	if (trace->full) {
-		trace->output.lost++;
-		return;
-	}
-	trace->mode = mode_of(trace, modes);
-	if (trace->mode == 0)
-		return;
-	tell_time(trace);
-	trace->encoder->on(trace, address);
-	trace->on = 1;
-	settle(trace);
-	written(trace, address);
-}
-
-static void turn_off(struct trace *trace, uint64_t address)
-{
-	trace->encoder->off(trace, address);
-	trace->on = 0;
-	settle(trace);
-	*trace->output.reached = 0;
-	written(trace, address);
-}
-
-/*
- * From the end of one block to the next, where not all is as usual: tracing goes on or off, or the mode
- * changes.
- */
-static void cross(struct trace *trace, const struct block *from, const struct block *to, int taken)
-{
-	int known = from->end < END_INDIRECT;
-	uint8_t mode = mode_of(trace, to->modes);
-
-	if (!trace->on) {
-		if (wanted(trace, to->start))
-			turn_on(trace, to->start, to->modes);
-		return;
-	}
-	if (!known && (mode == 0 || !wanted(trace, to->start))) {
-		trace->encoder->off_branch(trace, from, to->start);
-		trace->on = 0;
-		settle(trace);
-		*trace->output.reached = 0;
-		written(trace, to->start);
-		return;
-	}
-	if (!known) {
-		trace->mode = mode;
-		settle(trace);
-	}
-	if (from->told)
-		trace->encoder->branch(trace, from, to->start, taken);
-	if (known) {
-		turn_off(trace, to->start);
-		if (wanted(trace, to->start))
-			turn_on(trace, to->start, to->modes);
-		return;
-	}
-	written(trace, to->start);
-}
-
-static inline void follow(struct trace *trace, const struct block *from, const struct block *to, int taken)
-{
-	if (UNLIKELY(!trace->on || !wanted(trace, to->start) || !(to->modes & trace->mode))) {
-		cross(trace, from, to, taken);
-		return;
-	}
-	if (!from->told)
-		return;
-	trace->encoder->branch(trace, from, to->start, taken);
-	written(trace, to->start);
-}
-
-static void interrupt(struct trace *trace, uint64_t from, const struct block *to)
-{
-	uint8_t mode = mode_of(trace, to->modes);
-
-	if (!trace->on) {
-		if (wanted(trace, to->start))
-			turn_on(trace, to->start, to->modes);
-		return;
-	}
-	if (mode == 0 || !wanted(trace, to->start)) {
-		turn_off(trace, from);
-		return;
-	}
-	trace->mode = mode;
-	settle(trace);
-	/*
-	 * Where a virtual CPU has waited for it, it is to be seen that it did so before, and not in the
-	 * handler.
-	 */
-	tell_time(trace);
-	trace->encoder->async(trace, from, to->start);
-	written(trace, to->start);
-}
-
 /* ---- One virtual CPU --------------------------------------------------------------------------- */
 
 static void enter_unknown(struct vcpu *vcpu, const struct block *block)
 {
 	for (unsigned i = 0; i < vcpu->traces; i++) {
-		if (!vcpu->trace[i]->on && wanted(vcpu->trace[i], block->start))
-			turn_on(vcpu->trace[i], block->start, block->modes);
+		if (!vcpu->trace[i]->on && trace_wants(vcpu->trace[i], block->start))
+			trace_turn_on(vcpu->trace[i], block->start, block->modes);
 	}
 }
 
@@ -334,7 +121,7 @@ static int begun_anew(struct vcpu *vcpu, const struct point *at, const struct bl
 			continue;
 		see(vcpu, stopped);
 		for (unsigned i = 0; i < vcpu->traces; i++)
-			follow(vcpu->trace[i], from, &middle, taken);
+			trace_follow(vcpu->trace[i], from, &middle, taken);
 		return 1;
 	}
 	return 0;
@@ -356,7 +143,7 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 		/* The block's last instruction has been run, and is to be told like any other. */
 		if (trace->on && at->block->told && from != at->address)
 			trace->encoder->branch(trace, at->block, from, 1);
-		interrupt(trace, from, to);
+		trace_interrupt(trace, from, to);
 	}
 }
 
@@ -401,7 +188,7 @@ static __attribute__((noinline)) void write_outcomes(struct trace *trace, int fu
 {
 	if (full)
 		trace->encoder->flush(trace);
-	written(trace, address);
+	trace_written(trace, address);
 }
 
 static void enter(struct vcpu *vcpu, const struct point *at, struct block *to)
@@ -419,7 +206,7 @@ static void enter(struct vcpu *vcpu, const struct point *at, struct block *to)
 		return;
 	}
 	for (unsigned i = 0; i < vcpu->traces; i++)
-		follow(vcpu->trace[i], at->block, to, taken);
+		trace_follow(vcpu->trace[i], at->block, to, taken);
 }
 
 static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const struct point *at,
@@ -460,14 +247,14 @@ void flow_enter(unsigned cpu, void *data)
 				/*
 				 * Nothing has been written: the only position that may have been passed is 0.
 				 */
-				if (UNLIKELY((full | (attention_of(trace) == 0)) && from->outcomes != 0))
+				if (UNLIKELY((full | (trace_attention(trace) == 0)) && from->outcomes != 0))
 					write_outcomes(trace, full, to->start);
 				return;
 			}
 		} else if (LIKELY((taken = leads(from, to)) >= 0)) {
 			*trace->output.reached = point->address;
 			trace->encoder->branch(trace, from, to->start, taken);
-			written(trace, to->start);
+			trace_written(trace, to->start);
 			return;
 		}
 	}
@@ -506,21 +293,12 @@ void flow_begin(struct trace *trace, uint64_t address)
 	struct vcpu *vcpu = vcpu_of(trace);
 
 	enabled += !trace->enabled;
-	trace->enabled = 1;
-	trace->on = 0;
-	settle(trace);
-	trace->full = !output_fits(&trace->output, MARGIN);
-	trace->time = clock_of(trace);
-	trace->look = LOOK_LEAST;
-	trace->encoder->start(trace);
+	trace_begin(trace, address);
 	list_traces(vcpu);
 	if (trace->full)
 		return;
-	trace->encoder->sync(trace, address);
-	trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
-	trace->attention = output_position(&trace->output) + trace->look;
-	if (vcpu->at != &unknown && address != 0 && wanted(trace, address))
-		turn_on(trace, address, vcpu->at->block->modes);
+	if (vcpu->at != &unknown && address != 0 && trace_wants(trace, address))
+		trace_turn_on(trace, address, vcpu->at->block->modes);
 	output_publish(&trace->output);
 }
 
@@ -529,7 +307,7 @@ void flow_end(struct trace *trace, uint64_t address)
 	if (!trace->enabled)
 		return;
 	if (trace->on)
-		turn_off(trace, address);
+		trace_turn_off(trace, address);
 	trace->enabled = 0;
 	enabled--;
 	list_traces(vcpu_of(trace));
@@ -545,7 +323,7 @@ void flow_sync(struct trace *trace, uint64_t address)
 	if (!trace->enabled || trace->full)
 		return;
 	trace->sync_at = 0;
-	attend(trace, address);
+	trace_attend(trace, address);
 }
 
 void flow_renew_time(struct trace *trace)
@@ -603,7 +381,7 @@ void flow_pause(void)
 
 			if (!trace->on)
 				continue;
-			break_off(trace);
+			trace_break_off(trace);
 			trace->encoder->sync(trace, 0);
 			output_publish(&trace->output);
 		}

@@ -3,6 +3,7 @@
 #ifndef PLUGIN_TRACE_H
 #define PLUGIN_TRACE_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "code.h"
@@ -47,9 +48,9 @@ struct pt {
 };
 
 /*
- * A trace: what one virtual CPU writes to one output (the guest's buffer, or a ring of out=FILE). The frame
- * (flow.c) knows which block followed which, decides what is traced, and says so to the encoder in terms of
- * branches; the encoder knows packets. It belongs to the virtual CPU's thread.
+ * A trace: what one virtual CPU writes to one output (the guest's buffer, or a ring of out=FILE). flow.c
+ * knows which block followed which; trace.c decides what is traced, and says so to the encoder in terms of
+ * branches; the encoder knows packets. A trace belongs to the virtual CPU's thread.
  */
 
 #define TRACE_RANGES 4
@@ -181,6 +182,72 @@ static inline int trace_gather(struct trace *trace, unsigned count, unsigned tak
 	trace->outcomes = trace->outcomes << count | (taken & count);
 	*trace->output.pending = trace->outcomes;
 	return __builtin_expect(trace->outcomes >= trace->encoder->outcomes_full, 0);
+}
+
+/*
+ * One trace, from block to block (trace.c). `address` is that of the next instruction to run.
+ */
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Enables the trace, and synchronises if there is room: trace->full says if not. Nothing is traced yet. */
+void trace_begin(struct trace *trace, uint64_t address);
+/* Tracing begins before `address`, unless the trace is full or none of the modes can be traced. */
+void trace_turn_on(struct trace *trace, uint64_t address, uint8_t modes);
+/* Tracing ends: all before `address` has run. */
+void trace_turn_off(struct trace *trace, uint64_t address);
+/* Tracing ends with a mark in the packets: what runs next is not known, or has no room. */
+void trace_break_off(struct trace *trace);
+/* An interrupt or exception led from `from`, which has not run, to a block. */
+void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to);
+/* Does what is due after some bytes of packets: looks at the clock, synchronises, publishes. */
+void trace_attend(struct trace *trace, uint64_t address);
+/* The rest of trace_follow(), where tracing goes on or off, or the mode changes. */
+void trace_cross(struct trace *trace, const struct block *from, const struct block *to, int taken);
+
+static inline int trace_in_ranges(const struct trace *trace, uint64_t address)
+{
+	for (unsigned i = 0; i < trace->ranges; i++) {
+		if (address >= trace->range[i].start && address < trace->range[i].end)
+			return 1;
+	}
+	return trace->ranges == 0;
+}
+
+/* Is the code at this address traced? */
+static inline int trace_wants(const struct trace *trace, uint64_t address)
+{
+	return ((address - trace->low < trace->span) ^ trace->others) &&
+	       (LIKELY(trace->ranges == 0) || trace_in_ranges(trace, address));
+}
+
+/* Any thread may set it to 0. */
+static inline uint64_t trace_attention(const struct trace *trace)
+{
+	return atomic_load_explicit(&trace->attention, memory_order_relaxed);
+}
+
+/* Publishes at once: a packet must be found even if QEMU is killed while the clock is read. */
+static inline void trace_written(struct trace *trace, uint64_t address)
+{
+	output_publish(&trace->output);
+	if (UNLIKELY(output_position(&trace->output) >= trace_attention(trace)))
+		trace_attend(trace, address);
+}
+
+/* A block was run to its end, and the next one begins; `taken` as branch() of the encoder has it. */
+static inline void trace_follow(struct trace *trace, const struct block *from, const struct block *to,
+				int taken)
+{
+	if (UNLIKELY(!trace->on || !trace_wants(trace, to->start) || !(to->modes & trace->mode))) {
+		trace_cross(trace, from, to, taken);
+		return;
+	}
+	if (!from->told)
+		return;
+	trace->encoder->branch(trace, from, to->start, taken);
+	trace_written(trace, to->start);
 }
 
 extern const struct encoder encoder_pt;

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * One trace, from block to block: whether it wants what runs, when it goes on and off, when it looks at the
+ * clock and when it synchronises. flow.c says which block followed which.
+ */
+#include "trace.h"
+
+#define LOOK_LEAST 8u	 /* bytes of packets between two looks at the clock: so many at least … */
+#define LOOK_MOST  64u	 /* … and at most … */
+#define SLOW_STEPS 8u	 /* … and if more than so much time has passed meanwhile, they were too many */
+#define SYNC_BYTES 4096u /* between two synchronisations */
+#define MARGIN	   (4 * ENCODER_MOST)
+
+void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end)
+{
+	trace->low = start;
+	trace->span = user == kernel || end < start ? 0 : end - start;
+	trace->others = kernel != 0;
+}
+
+/* After `on`, the mode or what is wanted have changed. */
+static void settle(struct trace *trace)
+{
+	int all = trace->span == 0 && trace->others && trace->ranges == 0;
+
+	trace->simple = trace->on && all ? trace->mode : 0;
+}
+
+/* If it is worth a packet by now. How much has passed since it was told before. */
+static uint64_t tell_time(struct trace *trace)
+{
+	uint64_t before = trace->time, passed;
+
+	if (!trace->timed)
+		return 0;
+	passed = clock_of(trace) - before;
+	if (passed == 0 || (passed < trace->clock_step && !trace->renew))
+		return passed;
+	trace->time = before + passed;
+	trace->encoder->time(trace, atomic_exchange(&trace->renew, 0) ? 0 : before);
+	return passed;
+}
+
+/* The slower packets come, the fewer are worth a look at the clock. */
+static void look_at_clock(struct trace *trace)
+{
+	uint64_t passed = tell_time(trace);
+
+	if (passed < trace->clock_step || !trace->timed)
+		trace->look = trace->look < LOOK_MOST ? 2 * trace->look : LOOK_MOST;
+	else if (passed > SLOW_STEPS * trace->clock_step)
+		trace->look = LOOK_LEAST;
+}
+
+void trace_break_off(struct trace *trace)
+{
+	trace->encoder->overflow(trace);
+	trace->on = 0;
+	settle(trace);
+	*trace->output.reached = 0;
+	trace->output.lost++;
+	output_publish(&trace->output);
+}
+
+void trace_attend(struct trace *trace, uint64_t address)
+{
+	if (!output_fits(&trace->output, MARGIN)) {
+		trace_break_off(trace);
+		trace->full = 1;
+		return;
+	}
+	look_at_clock(trace);
+	if (output_position(&trace->output) >= trace->sync_at) {
+		trace->encoder->sync(trace, address);
+		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
+	}
+	trace->attention = output_position(&trace->output) + trace->look;
+	/* flow_renew_time() has come between the two. */
+	if (trace->timed && trace->renew)
+		trace->attention = 0;
+	output_publish(&trace->output);
+}
+
+/* The mode in which a block is run that can be run in these; 0: in none that can be traced. */
+static uint8_t mode_of(const struct trace *trace, uint8_t modes)
+{
+	return modes & trace->mode ? trace->mode : trace->encoder->mode(trace->mode, modes);
+}
+
+void trace_turn_on(struct trace *trace, uint64_t address, uint8_t modes)
+{
+	if (trace->full) {
+		trace->output.lost++;
+		return;
+	}
+	trace->mode = mode_of(trace, modes);
+	if (trace->mode == 0)
+		return;
+	tell_time(trace);
+	trace->encoder->on(trace, address);
+	trace->on = 1;
+	settle(trace);
+	trace_written(trace, address);
+}
+
+void trace_turn_off(struct trace *trace, uint64_t address)
+{
+	trace->encoder->off(trace, address);
+	trace->on = 0;
+	settle(trace);
+	*trace->output.reached = 0;
+	trace_written(trace, address);
+}
+
+void trace_cross(struct trace *trace, const struct block *from, const struct block *to, int taken)
+{
+	int known = from->end < END_INDIRECT;
+	uint8_t mode = mode_of(trace, to->modes);
+
+	if (!trace->on) {
+		if (trace_wants(trace, to->start))
+			trace_turn_on(trace, to->start, to->modes);
+		return;
+	}
+	if (!known && (mode == 0 || !trace_wants(trace, to->start))) {
+		trace->encoder->off_branch(trace, from, to->start);
+		trace->on = 0;
+		settle(trace);
+		*trace->output.reached = 0;
+		trace_written(trace, to->start);
+		return;
+	}
+	if (!known) {
+		trace->mode = mode;
+		settle(trace);
+	}
+	if (from->told)
+		trace->encoder->branch(trace, from, to->start, taken);
+	if (known) {
+		trace_turn_off(trace, to->start);
+		if (trace_wants(trace, to->start))
+			trace_turn_on(trace, to->start, to->modes);
+		return;
+	}
+	trace_written(trace, to->start);
+}
+
+void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to)
+{
+	uint8_t mode = mode_of(trace, to->modes);
+
+	if (!trace->on) {
+		if (trace_wants(trace, to->start))
+			trace_turn_on(trace, to->start, to->modes);
+		return;
+	}
+	if (mode == 0 || !trace_wants(trace, to->start)) {
+		trace_turn_off(trace, from);
+		return;
+	}
+	trace->mode = mode;
+	settle(trace);
+	/*
+	 * Where a virtual CPU has waited for it, it is to be seen that it did so before, and not in the
+	 * handler.
+	 */
+	tell_time(trace);
+	trace->encoder->async(trace, from, to->start);
+	trace_written(trace, to->start);
+}
+
+void trace_begin(struct trace *trace, uint64_t address)
+{
+	trace->enabled = 1;
+	trace->on = 0;
+	settle(trace);
+	trace->full = !output_fits(&trace->output, MARGIN);
+	trace->time = clock_of(trace);
+	trace->look = LOOK_LEAST;
+	trace->encoder->start(trace);
+	if (trace->full)
+		return;
+	trace->encoder->sync(trace, address);
+	trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
+	trace->attention = output_position(&trace->output) + trace->look;
+}
