@@ -315,7 +315,7 @@ int ktread_set_calls(struct ktread *trace, const char *text);
 struct ktrx_cpu;
 struct ktrx_holder;
 /*
- * The kernel's tables of what CPUs do and of what threads hold and wait for (ktrx/v2.h): rows from number
+ * The kernel's tables of what CPUs do and of what threads hold and wait for (ktrx/state.h): rows from number
  * `first` on. How many of `room` there are, or an error. Stamps are corrected as those of events are, a
  * thread's by the clock of the CPU that its row names. Names in them end in NUL, and are not yet escaped:
  * hostile bytes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! KTRX version 2: `include/ktrx/v2.h` and `slot.h`, normative text in `spec/ktrx.md`, which explains the fields.
+//! KTRX version 2: `include/ktrx/v2.h`, `state.h` and `slot.h`, normative text in `spec/ktrx.md`, which explains the fields.
 #![allow(missing_docs)]
 
 use core::mem::{offset_of, size_of};
