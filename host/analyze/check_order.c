@@ -11,7 +11,7 @@ void check_order_init(struct check_order *order, const struct ktread *trace)
 	const struct order between = order_between_cpus(trace);
 
 	order->certain = between.state == ORDER_CERTAIN;
-	order->measured = between.state == ORDER_MEASURED;
+	order->measured = between.doubt != 0;
 	order->doubt = order->measured ? between.doubt : UINT64_MAX;
 }
 

@@ -74,11 +74,14 @@ struct order order_between_cpus(const struct ktread *trace)
 
 	if (has_one_clock(info))
 		return order;
-	if (info->clock == KTREAD_CLOCK_ALIGNED) {
-		order.state = ORDER_ALIGNED;
-	} else if (info->clock == KTREAD_CLOCK_MEASURED && info->clock_cpus >= others && info->clock_error) {
-		/* Each clock is known against CPU 0's, so the errors of two add up. */
+	/* Each clock is known against CPU 0's, so the errors of two add up. */
+	if (info->clock != KTREAD_CLOCK_RAW && info->clock_cpus >= others && info->clock_error)
 		order.doubt = error_at_ends(trace) * (others > 1 ? 2 : 1);
+	if (info->clock == KTREAD_CLOCK_ALIGNED) {
+		/* Each of them was moved by its error at most. */
+		order.doubt *= 2;
+		order.state = ORDER_ALIGNED;
+	} else if (info->clock == KTREAD_CLOCK_MEASURED && order.doubt) {
 		order.state = ORDER_MEASURED;
 	} else {
 		order.state = ORDER_UNMEASURED;
@@ -91,16 +94,17 @@ struct order order_between_cpus(const struct ktread *trace)
 static int say_measured(const struct ktread_info *info, const struct order *order, char text[ORDER_TEXT])
 {
 	const double us = info->frequency ? (double)order->doubt * 1e6 / (double)info->frequency : 0;
+	const char *why = order->state == ORDER_ALIGNED
+				  ? " but for causes and effects, as clocks were measured and aligned"
+				  : ", as clocks were measured";
 
 	if (info->frequency)
 		return snprintf(text, ORDER_TEXT,
-				"order between CPUs: uncertain for events less than %.*f us apart, as clocks "
-				"were measured",
-				us < 10 ? 3 : 1, us);
+				"order between CPUs: uncertain for events less than %.*f us apart%s",
+				us < 10 ? 3 : 1, us, why);
 	return snprintf(text, ORDER_TEXT,
-			"order between CPUs: uncertain for events less than %" PRIu64
-			" ticks apart, as clocks were measured",
-			order->doubt);
+			"order between CPUs: uncertain for events less than %" PRIu64 " ticks apart%s",
+			order->doubt, why);
 }
 
 int order_say(const struct ktread *trace, char text[ORDER_TEXT])
@@ -114,6 +118,8 @@ int order_say(const struct ktread *trace, char text[ORDER_TEXT])
 	case ORDER_MEASURED:
 		return say_measured(ktread_info(trace), &order, text);
 	case ORDER_ALIGNED:
+		if (order.doubt)
+			return say_measured(ktread_info(trace), &order, text);
 		return snprintf(
 			text, ORDER_TEXT,
 			"order between CPUs: uncertain but for causes and effects, by which clocks were "
@@ -142,6 +148,10 @@ int order_say_json(const struct ktread *trace, char text[ORDER_TEXT])
 				"\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":%" PRIu64 "}",
 				order.doubt);
 	case ORDER_ALIGNED:
+		if (order.doubt)
+			return snprintf(text, ORDER_TEXT,
+					"\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":%" PRIu64 "}",
+					order.doubt);
 		return snprintf(text, ORDER_TEXT, "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 	case ORDER_UNMEASURED:
 		return snprintf(text, ORDER_TEXT,

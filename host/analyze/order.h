@@ -13,13 +13,13 @@
 enum order_state {
 	ORDER_CERTAIN,	  /* one CPU, or one clock for all */
 	ORDER_MEASURED,	  /* certain for events of different CPUs that are `doubt` apart or more */
-	ORDER_ALIGNED,	  /* causes and effects are in order; other events need not be */
+	ORDER_ALIGNED,	  /* causes and effects are in order; other events if they are `doubt` apart */
 	ORDER_UNMEASURED, /* nothing is known of the clocks, or not of all */
 };
 
 struct order {
 	enum order_state state;
-	uint64_t doubt;	     /* ticks; 0 if unknown */
+	uint64_t doubt;	     /* ticks; 0 if unknown, also if aligned clocks were not all measured */
 	uint32_t unmeasured; /* CPUs, if clocks of others were measured */
 };
 

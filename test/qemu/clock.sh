@@ -92,6 +92,8 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 		awk -v moved="$moved" -v us="$(doubt_us)" 'BEGIN { exit !(moved ~ /^[0-9]/ && moved <= us / 2 + 0.1) }'
 	check "$arch: as recorded many do" test "$(wrong --raw-clock)" -ge 20
 	check "$arch: what is closer than the clocks are known violates no rule" "$ktrace" check "$out"
+	check "$arch: nor does it where clocks are aligned" "$ktrace" check --align "$out"
+	check "$arch: nor does doctor say so" sh -c "$ktrace doctor '$out' | grep '^ok *rules'"
 	for view in show summary stats check why doctor "export --format json -o $tmp/export"; do
 		# shellcheck disable=SC2086
 		check "$arch: $view says how certain the order between CPUs is" sh -c \

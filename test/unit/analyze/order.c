@@ -188,6 +188,33 @@ static void aligned_clocks_are_right_for_causes_and_effects(void **state)
 	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 }
 
+/* Each of two clocks is moved by its error at most, and may have been wrong by that. */
+static void aligned_clocks_that_were_measured_have_twice_the_doubt(void **state)
+{
+	const struct ktread_clock_point point = { EVERY, 20 };
+	struct ktread *trace;
+	struct writer writer;
+
+	(void)state;
+	begin(&writer, 4);
+	put_samples(&writer, 3, 8, 20);
+	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
+	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
+	says(trace, ORDER_ALIGNED, 80,
+	     "order between CPUs: uncertain for events less than 0.080 us apart but for causes and effects, "
+	     "as "
+	     "clocks were measured and aligned",
+	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":80}");
+	/* One of them was not measured. */
+	begin(&writer, 4);
+	put_samples(&writer, 2, 8, 20);
+	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
+	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
+	says(trace, ORDER_ALIGNED, 0,
+	     "order between CPUs: uncertain but for causes and effects, by which clocks were aligned",
+	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -199,6 +226,7 @@ int main(void)
 		cmocka_unit_test(long_after_the_last_measurement_less_is_known),
 		cmocka_unit_test(a_clock_has_its_error_at_a_time),
 		cmocka_unit_test(aligned_clocks_are_right_for_causes_and_effects),
+		cmocka_unit_test(aligned_clocks_that_were_measured_have_twice_the_doubt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);

@@ -231,6 +231,21 @@ static void many_at_once_are_left_open(void **state)
 }
 
 /* Nothing is known of the clocks: violations count, and those that depend on the clocks are counted separately. */
+/* Each clock was moved by its error at most, so less is open than between clocks that were not measured. */
+static void aligned_on_top_of_a_measurement_twice_as_much_is_open(void **state)
+{
+	(void)state;
+	sleep_and_run();
+	script_event(WAKE, 5000 + 2 * CLOSE, 2, 9, V(5));
+	script_info()->clock = KTREAD_CLOCK_ALIGNED;
+	check(RUN, 0, 1, 0);
+	forget();
+	sleep_and_run();
+	script_event(WAKE, 5000 + 2 * CLOSE + 1, 2, 9, V(5));
+	script_info()->clock = KTREAD_CLOCK_ALIGNED;
+	check(RUN, 1, 0, 0);
+}
+
 static void without_measurement_violations_are_uncertain(void **state)
 {
 	(void)state;
@@ -261,6 +276,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_depth_goes_by_events_in_order, begin, end),
 		cmocka_unit_test_setup_teardown(what_needs_no_order_is_decided, begin, end),
 		cmocka_unit_test_setup_teardown(many_at_once_are_left_open, begin, end),
+		cmocka_unit_test_setup_teardown(aligned_on_top_of_a_measurement_twice_as_much_is_open, begin,
+						end),
 		cmocka_unit_test_setup_teardown(without_measurement_violations_are_uncertain, begin, end),
 	};
 
