@@ -187,7 +187,10 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 {
 	const struct ktread_types *types = &trace->types;
 	uint32_t first = KTREAD_TYPE_ROWS - count;
+	const int status = ktread_types_init(&trace->types);
 
+	if (status < 0)
+		return status;
 	/* 0 is no event. An id that a place has is not free. */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))
 		first--;
@@ -195,7 +198,7 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 		return ktread_fail(KTREAD_E_UNSUPPORTED, "the trace has too many types of events for %u more",
 				   count);
 	for (uint32_t n = 0; n < count; n++) {
-		trace->types.row[first + n] = type[n];
+		ktread_types_set(&trace->types, first + n, &type[n]);
 		trace->types.row[first + n].id = (uint16_t)(first + n);
 	}
 	trace->info.types += count;

@@ -44,9 +44,7 @@ static int open_trace(struct ktread_follow *follow, struct ktread **trace)
 	opened->memory = follow->memory;
 	opened->first_stamp = follow->first_stamp;
 	opened->options.frequency = follow->options.frequency;
-	status = ktread_types_init(&opened->types);
-	if (status == 0)
-		status = ktread_v2_open(opened, follow->image->layout);
+	status = ktread_v2_open(opened, follow->image->layout);
 	if (status < 0) {
 		opened->memory = NULL;
 		opened->layout = NULL;

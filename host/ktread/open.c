@@ -287,8 +287,6 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 	opened->info.kernel = opened->info.note = opened->info.registers = "";
 	status = take_options(opened, options);
 	if (status == 0)
-		status = ktread_types_init(&opened->types);
-	if (status == 0)
 		status = ktread_source_open_file(&opened->memory, path);
 	if (status == 0)
 		status = open_as(opened, path);

@@ -22,14 +22,19 @@ struct ktread_place {
 
 struct ktread_types {
 	struct ktread_type *row;    /* KTREAD_TYPE_ROWS */
+	uint32_t end;		    /* no row from this id on is in the table */
 	struct ktread_place *place; /* KTREAD_TYPE_ROWS; NULL: there are none */
-	char (*unknown)[16];	    /* names made up for unknown ids */
+	char (*unknown)[16];	    /* KTREAD_TYPE_ROWS names of unknown ids; NULL: there are none */
 	char *text;		    /* what names of rows from a trace point to */
 	struct ktread_field *field;
 };
 
+/* Makes an empty table, unless there is one. */
 int ktread_types_init(struct ktread_types *types);
 void ktread_types_free(struct ktread_types *types);
+/* Puts a copy of a type into the table. */
+void ktread_types_set(struct ktread_types *types, uint32_t id, const struct ktread_type *type);
+/* If memory is short, the name is without the number. */
 void ktread_types_make_unknown(struct ktread_types *types, uint32_t id);
 /* Whether a row was made up. */
 bool ktread_types_is_unknown(const struct ktread_type *type);

@@ -167,7 +167,7 @@ static uint32_t walk_table(const struct table *table, struct ktread_types *types
 		type.id = (uint16_t)id;
 		if (types &&
 		    fill_type(&type, types->field + *fields, &row, start + sizeof(row), start + row.size))
-			types->row[id] = type;
+			ktread_types_set(types, id, &type);
 		else
 			*damaged += types != NULL;
 		*fields += row.fields;
@@ -200,9 +200,6 @@ static int load_places(struct ktread_types *types, const struct table *table, ui
 	struct ktrx_place place;
 	struct ktrx_event row;
 
-	types->place = calloc(KTREAD_TYPE_ROWS, sizeof(*types->place));
-	if (!types->place)
-		return ktread_fail_memory();
 	for (uint64_t at = 0; at + sizeof(place) <= table->size;) {
 		const uint16_t magic = magic_at(table, at);
 		uint64_t step = ROW_ALIGN;
@@ -211,6 +208,10 @@ static int load_places(struct ktread_types *types, const struct table *table, ui
 			memcpy(&row, table->bytes + at, sizeof(row));
 			step = row_sound(&row, table->size - at) ? row.size : ROW_ALIGN;
 		} else if (place_at(table, at, &place)) {
+			if (!types->place)
+				types->place = calloc(KTREAD_TYPE_ROWS, sizeof(*types->place));
+			if (!types->place)
+				return ktread_fail_memory();
 			*damaged += !enter_place(types, table, at, &place, events);
 			step = place.size;
 		} else {
@@ -238,7 +239,7 @@ static int add_counters(struct ktread_types *types, const struct ktread_layout *
 	count = (uint64_t *)(void *)bytes;
 	row = section->row.length / sizeof(*count) / layout->rings;
 	for (uint64_t i = 0; i < size / sizeof(*count); i++)
-		if (row && i % row < KTREAD_TYPE_ROWS && types->row[i % row].name)
+		if (row && i % row < types->end && types->row[i % row].name)
 			types->row[i % row].count += count[i];
 	free(bytes);
 	return 0;

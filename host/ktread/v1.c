@@ -91,13 +91,14 @@ static uint32_t load_types(struct ktread_types *types, enum ktread_v1_layout lay
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		const struct well_known *known = &table[i];
+		struct ktread_type type;
 		uint8_t fields = 0;
 
 		if (known->layout != BOTH && known->layout != (int)layout)
 			continue;
 		while (known->field[fields].name)
 			fields++;
-		types->row[known->id] = (struct ktread_type){
+		type = (struct ktread_type){
 			.id = known->id,
 			.fields = fields,
 			.state = KTRX_STATE_RECORD,
@@ -110,6 +111,7 @@ static uint32_t load_types(struct ktread_types *types, enum ktread_v1_layout lay
 			.file = "",
 			.field = known->field,
 		};
+		ktread_types_set(types, known->id, &type);
 		loaded++;
 	}
 	return loaded;
@@ -258,13 +260,21 @@ static int open_ring(struct ktread *trace, uint32_t n, uint64_t position, uint64
 	return ktread_v1_ring_survey(ring, thorough);
 }
 
-static void describe(struct ktread *trace, uint32_t cpus)
+/* Makes `rings` cursors and the table of types. */
+static int describe(struct ktread *trace, uint32_t cpus, uint32_t rings)
 {
+	int status = ktread_cursors_create(trace, rings);
+
+	if (status == 0)
+		status = ktread_types_init(&trace->types);
+	if (status < 0)
+		return status;
 	trace->version = &version1;
 	trace->info.version = KTRX1_VERSION;
 	trace->info.records_only = 1;
 	trace->info.cpus = cpus;
 	trace->info.types = load_types(&trace->types, trace->options.v1_layout);
+	return 0;
 }
 
 /* Oddities of a header that do not keep the records from being read. */
@@ -290,10 +300,9 @@ int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump)
 	int status = ktread_memory_read(trace->memory, dump->offset, &header, sizeof(header));
 
 	if (status == 0)
-		status = ktread_cursors_create(trace, header.cpus);
+		status = describe(trace, header.cpus, header.cpus);
 	if (status < 0)
 		return status;
-	describe(trace, header.cpus);
 	trace->info.frequency = header.frequency;
 	check_header(trace, &header, dump->offset);
 	left = ktread_memory_run(trace->memory, at) / KTRX1_RECORD_SIZE;
@@ -328,10 +337,9 @@ int ktread_bare_open(struct ktread *trace)
 	if (slots == 0)
 		return ktread_fail(KTREAD_E_FORMAT, "%s: %" PRIu64 " bytes are not one record",
 				   trace->memory->name, size);
-	status = ktread_cursors_create(trace, 1);
+	status = describe(trace, 0, 1);
 	if (status < 0)
 		return status;
-	describe(trace, 0);
 	trace->cursor[0].ring.cpu = KTRX_NO_CPU;
 	trace->cursor[0].ring.slots = slots;
 	if (size % KTRX1_RECORD_SIZE) {

@@ -316,8 +316,10 @@ static void check_texts(struct ktread *trace)
 static int load_types(struct ktread *trace)
 {
 	uint32_t damaged;
-	int rows = ktread_types_load_v2(&trace->types, trace->layout, &damaged);
+	int rows = ktread_types_init(&trace->types);
 
+	if (rows == 0)
+		rows = ktread_types_load_v2(&trace->types, trace->layout, &damaged);
 	if (rows < 0)
 		return rows;
 	trace->info.types = (uint32_t)rows;
