@@ -36,6 +36,8 @@ UNIT_WITH_ktread_proc_sessions := ktread_support ktread_proc_support test/golden
 UNIT_WITH_live := script
 UNIT_WITH_plugin := plugin_support $(filter-out host/plugin/plugin.c,$(wildcard host/plugin/*.c))
 UNIT_WITH_why := why_support why_property script elf_file
+UNIT_WITH_why_cpus := $(UNIT_WITH_why) why_cpus
+UNIT_WITH_why_interrupts := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_many := ktread_support ktread_writer ktread_sample
 
 # The test looks up its own functions, in its own file: a position-independent one, loaded anywhere.

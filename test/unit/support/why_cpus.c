@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "unit/support/why_cpus.h"
+
+#include "ktrx/slot.h"
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+int why_cpus_begin(void **state)
+{
+	int error = why_setup(state);
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
+	script_type(ENTER, "irq", "enter", "u32 irq,string name,u64 ip");
+	script_type(EXIT, "irq", "exit", "u32 irq");
+	script_type(EOI, "irq", "eoi", "u32 irq");
+	script_type(CALL, "syscall", "enter", "u32 nr");
+	script_type(RETURN, "syscall", "exit", "u32 nr,i64 result");
+	script_type(FAIL, "lock", "fail", "u64 lock,string name,string kind,u32 holder,u64 place");
+	script_type(ACQUIRE, "lock", "acquire", "u64 lock");
+	script_type(PANIC, "ktrace", "panic", "string message");
+	script_type(FAULT, "mm", "fault_enter", "u64 address,u64 ip");
+	script_thread(IDLE0, "idle/0");
+	script_thread(IDLE1, "idle/1");
+	script_thread(WORKER, "worker");
+	script_thread(CLIENT, "client");
+	script_info()->cpus = 2;
+	script_info()->self = KERNEL;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_cpu_row(1, KTRX_MODE_IDLE);
+	script_cpu(0)->interrupts = script_cpu(1)->interrupts = KTRX_INTERRUPTS_ON;
+	return error;
+}
+
+static void by_interrupt(uint16_t id, uint64_t stamp, uint32_t cpu, uint32_t thread, uint64_t value)
+{
+	script_event(id, stamp, cpu, thread, value)->context = KTRX_CONTEXT_INTERRUPT;
+}
+
+void why_interrupt(uint64_t stamp, uint32_t cpu, uint32_t thread, uint32_t irq, uint64_t ip, enum told told)
+{
+	if (told == EARLY)
+		by_interrupt(EOI, stamp, cpu, thread, V(irq));
+	script_event(ENTER, stamp + 100, cpu, thread, V(irq), irq == TIMER ? "timer" : "disk", V(ip))
+		->context = KTRX_CONTEXT_INTERRUPT;
+	if (told == LATE)
+		by_interrupt(EOI, stamp + 200, cpu, thread, V(irq));
+	by_interrupt(EXIT, stamp + 300, cpu, thread, V(irq));
+	script_cpu(cpu)->now = script_cpu(cpu)->irq_stamp = stamp + 100;
+	script_cpu(cpu)->irqs++;
+	script_cpu(cpu)->irq = irq;
+	script_cpu(cpu)->eois += told != NEVER;
+	if (told != NEVER)
+		script_cpu(cpu)->eoi = irq;
+}
+
+void why_tick(uint64_t stamp, uint32_t cpu, uint32_t thread, uint64_t ip)
+{
+	struct ktrx_cpu *row = script_cpu(cpu);
+
+	why_interrupt(stamp, cpu, thread, TIMER, ip, EARLY);
+	row->sample[row->heartbeats++ % KTRX_SAMPLES] = ip;
+	row->heartbeat_stamp = stamp + 100;
+	row->pc = ip;
+	row->thread = thread;
+}
+
+void why_ticks(uint64_t from, uint64_t to, uint32_t cpu, uint32_t thread, uint64_t ip)
+{
+	for (uint64_t stamp = from; stamp <= to; stamp += 10 * MS)
+		why_tick(stamp, cpu, thread, ip);
+}
+
+void why_runs_on(uint32_t cpu, uint64_t stamp, uint32_t from, uint32_t to)
+{
+	script_event(SWITCH, stamp, cpu, from, V(from), V(to), V(from == WORKER ? 2 : 0));
+}

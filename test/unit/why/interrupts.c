@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What is wrong with a CPU's interrupts: they are not ended, come too often, stay away, or are off for long. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/support/script.h"
+#include "unit/support/why_cpus.h"
+#include "unit/support/why_support.h"
+
+/* ---- Interrupts that are not ended --------------------------------------------------------------- */
+
+static void disk_never_ends(enum told usually)
+{
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	for (uint64_t n = 1; n <= 5; n++) {
+		why_tick(n * 10 * MS, 1, IDLE1, KERNEL);
+		why_interrupt(n * 10 * MS + MS, 1, IDLE1, DEVICE, KERNEL + 8, usually);
+	}
+	why_interrupt(60 * MS, 1, IDLE1, DEVICE, KERNEL + 8, NEVER);
+}
+
+static void an_interrupt_that_is_not_ended(void **state)
+{
+	(void)state;
+	disk_never_ends(EARLY);
+	assert_int_equal(why_judge()->verdict, WHY_MISSING_EOI);
+	assert_true(why_judge()->actor[0].exact);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	why_says("CPU 1 gets no interrupts any more: interrupt 4 (disk)");
+	why_says("it interrupted thread 2 (idle/1) at 0x100008");
+	why_says("came 5 times there and was ended 5 times");
+}
+
+static void an_interrupt_that_is_ended_late(void **state)
+{
+	(void)state;
+	disk_never_ends(LATE);
+	assert_int_equal(why_count(WHY_MISSING_EOI), 1);
+}
+
+static void one_that_needs_no_end(void **state)
+{
+	(void)state;
+	disk_never_ends(NEVER);
+	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
+}
+
+static void nothing_is_missing_while_more_come(void **state)
+{
+	(void)state;
+	disk_never_ends(EARLY);
+	why_ticks(70 * MS, 1000 * MS, 1, IDLE1, KERNEL);
+	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
+}
+
+static void nothing_is_missing_with_interrupts_off(void **state)
+{
+	(void)state;
+	disk_never_ends(EARLY);
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
+}
+
+/* What was lost right before the last interrupt may have been its end. */
+static void no_end_is_missed_across_a_gap(void **state)
+{
+	(void)state;
+	disk_never_ends(EARLY);
+	script_event(OTHER, 70 * MS, 1, IDLE1)->lost = 10;
+	assert_int_equal(why_count(WHY_MISSING_EOI), 0);
+}
+
+/* ---- Storms -------------------------------------------------------------------------------------- */
+
+static void storm(uint64_t every, uint32_t count)
+{
+	uint64_t begin = 1000 * MS - count * every;
+
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_tick(10 * MS, 1, WORKER, KERNEL);
+	for (uint32_t n = 0; n < count; n++)
+		why_interrupt(begin + n * every, 1, WORKER, DEVICE, KERNEL + 8, EARLY);
+}
+
+static void an_interrupt_that_comes_all_the_time(void **state)
+{
+	(void)state;
+	storm(5000, 200);
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+	assert_true(why_judge()->actor[0].exact); /* the instruction that was interrupted */
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	why_says("interrupt 4 (disk) comes again and again on CPU 1");
+	why_says("5.0 us apart");
+	why_says("thread 5 (worker) stands at 0x100008");
+}
+
+/* The ring holds a hundred of them, and the CPU has counted the others. */
+static void a_storm_in_a_small_ring(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_tick(10 * MS, 1, IDLE1, KERNEL);
+	script_event(OTHER, 999 * MS, 1, IDLE1)->lost = 100000;
+	for (uint64_t n = 0; n < 100; n++)
+		why_interrupt(999 * MS + n * 5000, 1, IDLE1, DEVICE, KERNEL + 8, EARLY);
+	script_cpu(1)->irqs = 50000;
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+}
+
+/* What went before lost slots does not show that there is time for other things now. */
+static void a_flood_behind_a_gap(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	for (uint64_t n = 0; n < 4000; n++)
+		script_event(OTHER, 10 * MS + n, 1, WORKER);
+	script_event(OTHER, 20 * MS, 1, WORKER)->lost = 1000;
+	why_ticks(850 * MS, 990 * MS, 1, WORKER, KERNEL);
+	for (uint64_t n = 1; n < 2500; n++)
+		why_interrupt(850 * MS + n * 45000, 1, WORKER, DEVICE, KERNEL + n, EARLY);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 1);
+}
+
+static void a_few_are_no_storm(void **state)
+{
+	(void)state;
+	storm(5000, 20);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+static void slow_ones_are_no_storm(void **state)
+{
+	(void)state;
+	storm(4 * MS, 200);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+}
+
+/* A busy device: each interrupt is ended, and until the next one the CPU could do anything. */
+static void many_interrupts_of_an_idle_cpu(bool ticks_rest)
+{
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_tick(10 * MS, 1, IDLE1, KERNEL);
+	for (uint64_t stamp = 800 * MS; stamp < 1000 * MS; stamp += MS / 4) {
+		why_interrupt(stamp, 1, IDLE1, DEVICE, KERNEL + 8, EARLY);
+		if (!ticks_rest && stamp % (10 * MS) == 0)
+			why_tick(stamp + 1000, 1, IDLE1, KERNEL + 8);
+	}
+}
+
+static void many_that_are_ended_are_no_storm(void **state)
+{
+	(void)state;
+	many_interrupts_of_an_idle_cpu(false);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+}
+
+static void many_without_ticks_are_no_storm(void **state)
+{
+	(void)state;
+	many_interrupts_of_an_idle_cpu(true);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+}
+
+/* ---- Timers -------------------------------------------------------------------------------------- */
+
+/* CPU 1 gets no ticks since 100 ms, and other interrupts up to the end. */
+static struct ktrx_holder *no_ticks(uint64_t deadline)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+	sleeper->deadline = deadline;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+	for (uint64_t stamp = 150 * MS; stamp < 1000 * MS; stamp += 50 * MS)
+		why_interrupt(stamp, 1, IDLE1, DEVICE, KERNEL, EARLY);
+	return sleeper;
+}
+
+static void a_sleeper_that_no_tick_wakes(void **state)
+{
+	(void)state;
+	no_ticks(200 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEAD_TIMER);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	why_says("the timer of CPU 1 has stopped");
+	why_says("thread 5 (worker)");
+	why_says("800.0 ms ago");
+}
+
+/* Interrupts are off where the CPU was looked at: for long, or as whoever takes a lock has them off. */
+static void a_dead_timer_and_interrupts_off_since(uint64_t since, uint32_t expected)
+{
+	no_ticks(200 * MS);
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(1)->interrupts_stamp = since;
+	assert_int_equal(why_count(WHY_DEAD_TIMER), expected);
+}
+
+static void a_dead_timer_is_seen_from_within_a_lock(void **state)
+{
+	(void)state;
+	a_dead_timer_and_interrupts_off_since(950 * MS, 1);
+}
+
+static void interrupts_off_for_long_are_no_dead_timer(void **state)
+{
+	(void)state;
+	a_dead_timer_and_interrupts_off_since(150 * MS, 0);
+}
+
+static void ticks_may_rest(void **state)
+{
+	(void)state;
+	no_ticks(0);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+static void a_sleeper_may_have_time_left(void **state)
+{
+	(void)state;
+	no_ticks(990 * MS);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+/* The host ran neither CPU for 600 ms: the one did nothing else meanwhile, either. */
+static void a_host_without_time_stops_no_timer(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+	sleeper->deadline = 120 * MS;
+	why_ticks(10 * MS, 400 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+	script_event(OTHER, 750 * MS, 0, IDLE0);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+/* ---- Interrupts off ------------------------------------------------------------------------------ */
+
+/* The worker has CPU 1 for 50 ms without a tick there; with or without events, and ticks elsewhere. */
+static void off_for_50_ms(bool events, bool others)
+{
+	why_ticks(10 * MS, others ? 1000 * MS : 100 * MS, 0, IDLE0, KERNEL);
+	why_tick(90 * MS, 1, IDLE1, KERNEL);
+	why_runs_on(1, 100 * MS, IDLE1, WORKER);
+	for (uint64_t stamp = 101 * MS; stamp < 150 * MS && events; stamp += MS)
+		script_event(OTHER, stamp, 1, WORKER);
+	why_tick(150 * MS, 1, WORKER, KERNEL + 16);
+	why_runs_on(1, 151 * MS, WORKER, IDLE1);
+	why_ticks(160 * MS, 1000 * MS, 1, IDLE1, KERNEL);
+}
+
+static void interrupts_that_were_off(void **state)
+{
+	(void)state;
+	off_for_50_ms(true, true);
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("thread 5 (worker) had interrupts off on CPU 1 for up to 50.0 ms");
+	why_says("came at 0x100010");
+}
+
+/* The host may not have run the CPU, or no timer at all. */
+static void silence_is_no_proof(void **state)
+{
+	(void)state;
+	off_for_50_ms(false, true);
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
+}
+
+static void nobody_else_took_any(void **state)
+{
+	(void)state;
+	off_for_50_ms(true, false);
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
+}
+
+/* A counter that is set back, beyond what the reader puts in order, makes no time. */
+static void a_clock_that_goes_back(void **state)
+{
+	const struct why_quiet *quiet;
+	struct why_evidence *evidence;
+
+	(void)state;
+	why_interrupt(100 * MS, 1, WORKER, TIMER, KERNEL, EARLY);
+	script_event(OTHER, 50 * MS, 1, WORKER);
+	why_interrupt(60 * MS, 1, WORKER, TIMER, KERNEL, EARLY);
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), NULL), 0);
+	quiet = &evidence->cpu[1].interrupts.quiet;
+	assert_true(quiet->from <= quiet->to);
+	why_evidence_free(evidence);
+}
+
+static void interrupts_that_stay_off(void **state)
+{
+	(void)state;
+	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 50 * MS, 1, WORKER, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(1)->interrupts_pc = KERNEL + 32;
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	why_says("turned off in 0x100020");
+	why_says("to be surer: the registers of CPU 1");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_interrupt_that_is_not_ended),
+		TEST(an_interrupt_that_is_ended_late),
+		TEST(one_that_needs_no_end),
+		TEST(nothing_is_missing_while_more_come),
+		TEST(nothing_is_missing_with_interrupts_off),
+		TEST(no_end_is_missed_across_a_gap),
+		TEST(an_interrupt_that_comes_all_the_time),
+		TEST(a_storm_in_a_small_ring),
+		TEST(a_flood_behind_a_gap),
+		TEST(a_few_are_no_storm),
+		TEST(slow_ones_are_no_storm),
+		TEST(many_that_are_ended_are_no_storm),
+		TEST(many_without_ticks_are_no_storm),
+		TEST(a_sleeper_that_no_tick_wakes),
+		TEST(a_dead_timer_is_seen_from_within_a_lock),
+		TEST(interrupts_off_for_long_are_no_dead_timer),
+		TEST(ticks_may_rest),
+		TEST(a_sleeper_may_have_time_left),
+		TEST(a_host_without_time_stops_no_timer),
+		TEST(interrupts_that_were_off),
+		TEST(silence_is_no_proof),
+		TEST(nobody_else_took_any),
+		TEST(a_clock_that_goes_back),
+		TEST(interrupts_that_stay_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
