@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* One CPU and its threads, for tests of what is wrong with threads. */
+#ifndef TEST_WHY_THREADS_H
+#define TEST_WHY_THREADS_H
+
+#include <stdint.h>
+
+#define V(value) ((uint64_t)(value))
+
+#define JOBS   0x1000u
+#define DONE   0x2000u
+#define DISK   0x3000u
+#define THERE  0x5000u
+#define IDLE   1u
+#define WORKER 5u
+#define CLIENT 6u
+
+enum {
+	OTHER = 1,
+	SWITCH,
+	BLOCK,
+	WAKE,
+	NOBODY,
+	ENTER,
+	EXIT,
+	FAULT,
+	FAULT_END,
+	DELIVER,
+	FORK,
+	ACQUIRE,
+	IRQ,
+	MADE,
+};
+
+/* Around each test, with why_teardown(): the types of events and the threads above. */
+int why_threads_begin(void **state);
+
+/* An event on CPU 0 whose context is an interrupt's. */
+void why_by_interrupt(uint16_t id, uint64_t stamp, uint32_t thread, uint64_t value);
+/* CPU 0 idles, and its timer beats to the end. */
+void why_idle_until(uint64_t stamp);
+/* A thread works on CPU 0 until the end. */
+void why_work_until(uint64_t stamp, uint32_t thread);
+/* A thread blocks on a queue, KTRX_WAIT_* says for what, and CPU 0 switches to the next one. */
+void why_sleep_on(uint64_t queue, uint64_t stamp, uint32_t thread, uint8_t kind, uint32_t next);
+void why_wake(uint64_t stamp, uint32_t waker, uint32_t thread);
+
+#endif

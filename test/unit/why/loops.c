@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Threads that make the same system call or page fault again and again, and those that make progress. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+#include "unit/support/why_threads.h"
+
+#define EAGAIN_RESULT V(-11)
+
+static uint64_t call_many(unsigned times, uint64_t from, uint64_t step, uint64_t argument, uint64_t result)
+{
+	for (unsigned n = 0; n < times; n++, from += step) {
+		script_event(ENTER, from, 0, WORKER, V(7), V(argument));
+		script_event(EXIT, from + 1, 0, WORKER, V(7), V(result));
+	}
+	return from;
+}
+
+static void one_call_that_fails_for_ever(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	why_work_until(call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT), WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	why_says("thread 5 (worker) calls system call 7 again and again, and gets EAGAIN every time");
+	why_says("1000 times in a row");
+}
+
+static void calls_that_succeed_are_progress(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	why_work_until(call_many(1000, MS, 1000, 3, 4096) + 1, WORKER);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+static void rare_calls_are_no_loop(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	why_work_until(call_many(500, MS, 10 * MS, 3, EAGAIN_RESULT) + 1, WORKER);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+/* Its last call returned, and then nothing: what it does since is in user mode. */
+static void a_loop_that_has_ended_is_none(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	why_work_until(call_many(1000, MS, 1000, 3, EAGAIN_RESULT) + 900 * MS, WORKER);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+/* The host has not let the CPU run for a while: that is no end of the loop. */
+static void a_cpu_without_time_loops_still(void **state)
+{
+	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
+
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	script_event(OTHER, last + 600 * MS, 1, IDLE);
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	why_cpu_row(1, KTRX_MODE_IDLE);
+	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
+}
+
+/* A thousand tries are soon over. */
+static void a_few_ms_of_polls_are_no_proof(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	why_work_until(call_many(1000, MS, 1000, 3, EAGAIN_RESULT), WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 1);
+	why_says("more slots");
+}
+
+/* The row is of the call that is over; the newest is another one, and it sleeps. */
+static void who_polls_and_then_sleeps_does_not_loop(void **state)
+{
+	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
+
+	(void)state;
+	script_event(ENTER, last, 0, WORKER, V(35), V(5));
+	why_work_until(last + 1, WORKER);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+/* Each of the calls waits for a moment, and then says that there is nothing. */
+static void calls_that_sleep_are_no_loop(void **state)
+{
+	uint64_t stamp = MS;
+
+	(void)state;
+	for (unsigned n = 0; n < 300; n++, stamp += MS / 2) {
+		script_event(ENTER, stamp, 0, WORKER, V(7), V(3));
+		why_sleep_on(JOBS, stamp + 1, WORKER, KTRX_WAIT_TIME, IDLE);
+		why_by_interrupt(WAKE, stamp + 100000, IDLE, WORKER);
+		script_event(SWITCH, stamp + 100001, 0, IDLE, V(IDLE), V(WORKER), V(0));
+		script_event(EXIT, stamp + 100002, 0, WORKER, V(7), EAGAIN_RESULT);
+	}
+	why_work_until(stamp, WORKER);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+/* The ring holds the newest calls only; the row tells that the thread has not slept for long before them. */
+static void calls_that_fill_a_small_ring(void **state)
+{
+	const uint64_t begin = 2000 * MS;
+
+	(void)state;
+	script_event(OTHER, begin, 0, WORKER)->lost = 9999;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0)->state_stamp = 100 * MS;
+	why_work_until(call_many(100, begin + 1, 3000, 3, EAGAIN_RESULT), WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	assert_true(why_judge()->base.partial);
+	why_says("it has run for 1.90 s without a sleep");
+}
+
+/* The missing slots are another CPU's, to which the thread may have been. */
+static void what_is_in_a_row_is_so_behind_a_gap(void **state)
+{
+	uint64_t gap = call_many(200, MS, 1000, 3, EAGAIN_RESULT);
+
+	(void)state;
+	script_event(OTHER, gap, 1, IDLE)->lost = 5;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	why_work_until(call_many(200, gap + 1000, 1000, 3, EAGAIN_RESULT) + 1, WORKER);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+static uint64_t fault_many(unsigned times, uint64_t from, uint16_t between)
+{
+	for (unsigned n = 0; n < times; n++, from += 1000) {
+		script_event(FAULT, from, 0, WORKER, V(THERE), V(0x40));
+		script_event(FAULT_END, from + 1, 0, WORKER, V(THERE), "spurious\033[31m");
+		if (between == DELIVER)
+			script_event(DELIVER, from + 2, 0, WORKER, V(11));
+		if (between == ENTER || between == DELIVER)
+			script_event(ENTER, from + 3, 0, WORKER, V(15), V(0));
+		if (between == FORK)
+			script_event(FORK, from + 3, 0, WORKER, V(9));
+	}
+	return from;
+}
+
+static void one_fault_for_ever(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	why_work_until(fault_many(100, MS, 0), WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_FAULT_LOOP);
+	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
+	why_says("thread 5 (worker) faults on address 0x5000 again and again");
+	why_says("100 page faults in a row");
+	why_says("instruction at 0x40");
+	why_says("spurious\\x1b[31m");
+}
+
+/* The handler calls the kernel, and that is no progress; nor is it a loop of calls. */
+static void a_handler_that_repairs_nothing(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	why_work_until(fault_many(1000, MS, DELIVER), WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_FAULT_LOOP);
+	why_says("a signal is sent for it, and its handler returns");
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+/* Memory that is mapped anew each time, or shared with a new child, faults at the same place rightly. */
+static void calls_between_faults_are_progress(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	why_work_until(fault_many(100, fault_many(100, MS, ENTER), FORK), WORKER);
+	assert_int_equal(why_count(WHY_FAULT_LOOP), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, why_threads_begin, why_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_call_that_fails_for_ever),
+		TEST(calls_that_succeed_are_progress),
+		TEST(rare_calls_are_no_loop),
+		TEST(a_loop_that_has_ended_is_none),
+		TEST(a_cpu_without_time_loops_still),
+		TEST(a_few_ms_of_polls_are_no_proof),
+		TEST(who_polls_and_then_sleeps_does_not_loop),
+		TEST(calls_that_sleep_are_no_loop),
+		TEST(calls_that_fill_a_small_ring),
+		TEST(one_fault_for_ever),
+		TEST(a_handler_that_repairs_nothing),
+		TEST(calls_between_faults_are_progress),
+		TEST(what_is_in_a_row_is_so_behind_a_gap),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Threads that sleep because a wakeup was forgotten or came too early, and those that others may still wake. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+#include "unit/support/why_threads.h"
+
+/* Client and worker wake each other so many times. */
+static void be_used_to_each_other(unsigned times)
+{
+	for (uint64_t stamp = MS / 2; times > 0; times--, stamp += 100) {
+		why_sleep_on(JOBS, stamp, WORKER, KTRX_WAIT_EVENT, CLIENT);
+		why_wake(stamp + 20, CLIENT, WORKER);
+		why_sleep_on(DONE, stamp + 40, CLIENT, KTRX_WAIT_EVENT, WORKER);
+		why_wake(stamp + 60, WORKER, CLIENT);
+	}
+}
+
+/* Client and worker wake each other, and both sleep since: the worker first, the client `then`. */
+static void ask_and_answer(uint64_t then)
+{
+	why_sleep_on(JOBS, 1 * MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
+	why_wake(2 * MS, CLIENT, WORKER);
+	why_sleep_on(DONE, 3 * MS, CLIENT, KTRX_WAIT_EVENT, WORKER);
+	why_wake(4 * MS, WORKER, CLIENT);
+	why_sleep_on(JOBS, 5 * MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
+	why_sleep_on(DONE, then, CLIENT, KTRX_WAIT_EVENT, IDLE);
+}
+
+static struct ktrx_holder *both_wait(void)
+{
+	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *client = why_thread_row(CLIENT, "client", KTRX_THREAD_WAITING, 0);
+
+	why_waits(worker, KTRX_WAIT_EVENT, JOBS, "jobs", 5 * MS);
+	why_waits(client, KTRX_WAIT_EVENT, DONE, "answers", 6 * MS);
+	return client;
+}
+
+static void who_forgot_to_wake(void **state)
+{
+	(void)state;
+	both_wait();
+	be_used_to_each_other(15);
+	ask_and_answer(6 * MS);
+	why_idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_LOST_WAKEUP);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
+	assert_int_equal(why_judge()->actor[0].waits, JOBS);
+	why_says("thread 5 (worker) sleeps on jobs (0x1000) for 2.00 s");
+	why_says("thread 6 (client) woke who slept on jobs (0x1000) 16 times");
+	assert_int_equal(why_count(WHY_IDLE), 0);
+}
+
+/* Servers, perhaps, whose clients have not come yet. */
+static void who_have_only_greeted_may_wait_for_others(void **state)
+{
+	(void)state;
+	both_wait();
+	be_used_to_each_other(9);
+	ask_and_answer(6 * MS);
+	why_idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
+	why_says("10 wakeups are few");
+}
+
+/* Whoever sleeps for a time only will come back, and wake the others perhaps. */
+static void a_waker_that_will_run_gives_hope(void **state)
+{
+	(void)state;
+	both_wait()->deadline = 3000 * MS;
+	ask_and_answer(6 * MS);
+	why_idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+}
+
+static void an_interrupt_gives_hope(void **state)
+{
+	(void)state;
+	both_wait();
+	why_sleep_on(DONE, MS / 4, CLIENT, KTRX_WAIT_EVENT, WORKER);
+	why_by_interrupt(WAKE, MS / 2, WORKER, CLIENT);
+	ask_and_answer(6 * MS);
+	why_idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+}
+
+/* A server that was never woken by anybody may be by somebody that is not known. */
+static void nobody_knows_who_wakes_a_server(void **state)
+{
+	(void)state;
+	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_EVENT, JOBS, "jobs",
+		  MS);
+	why_sleep_on(JOBS, MS, WORKER, KTRX_WAIT_EVENT, IDLE);
+	why_idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+}
+
+/* Those who woke it have ended; others have taken their place. */
+static void wakers_that_are_gone_mean_nothing(void **state)
+{
+	(void)state;
+	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_EVENT, JOBS, "jobs",
+		  3 * MS);
+	why_sleep_on(JOBS, MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
+	why_wake(2 * MS, CLIENT, WORKER);
+	script_event(SWITCH, 2 * MS + 1, 0, CLIENT, V(CLIENT), V(WORKER), V(4));
+	why_sleep_on(JOBS, 3 * MS, WORKER, KTRX_WAIT_EVENT, IDLE);
+	why_idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+}
+
+/* Without the table it is not known that the sleeps do not end by themselves. */
+static void without_hooks_it_is_possible_at_most(void **state)
+{
+	(void)state;
+	ask_and_answer(6 * MS);
+	why_idle_until(2005 * MS);
+	script_cpu(0)->hooks = 0;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
+	why_says("ktrace_block()");
+}
+
+static void no_verdict_across_a_gap(void **state)
+{
+	(void)state;
+	both_wait();
+	ask_and_answer(6 * MS);
+	script_event(OTHER, 7 * MS, 0, IDLE)->lost = 3;
+	why_idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
+	why_says("partial");
+}
+
+/* The rest of a ring is not in the file: what any thread did last is not known. */
+static void no_health_where_the_end_is_cut_off(void **state)
+{
+	(void)state;
+	why_idle_until(2005 * MS);
+	script_ring(1)->cut = 3;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("1 ring lacks its end");
+	why_says("to be surer: the whole file");
+	why_says("partial");
+}
+
+/* The client's wakeup comes when the worker has answered, and before it has gone to sleep. */
+static void race(uint64_t nobody_at, bool looks_again, bool is_woken)
+{
+	both_wait();
+	why_sleep_on(JOBS, 1 * MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
+	why_wake(2 * MS, CLIENT, WORKER);
+	why_sleep_on(DONE, 3 * MS, CLIENT, KTRX_WAIT_EVENT, WORKER);
+	why_wake(4 * MS, WORKER, CLIENT);
+	if (is_woken)
+		why_wake(4 * MS + 1, CLIENT, WORKER);
+	script_event(NOBODY, nobody_at, 1, CLIENT, V(JOBS), V(0x77));
+	script_event(ACQUIRE, nobody_at + 1, 0, WORKER, V(JOBS));
+	if (looks_again)
+		script_event(OTHER, nobody_at + 2, 0, WORKER);
+	why_sleep_on(JOBS, 5 * MS, WORKER, KTRX_WAIT_EVENT, IDLE);
+	script_event(BLOCK, 6 * MS, 1, CLIENT, V(DONE), V(CLIENT), V(KTRX_WAIT_EVENT));
+	why_idle_until(2005 * MS);
+	why_cpu_row(1, KTRX_MODE_IDLE);
+}
+
+static void a_wakeup_that_met_nobody(void **state)
+{
+	(void)state;
+	race(5 * MS - 1000, false, false);
+	assert_int_equal(why_judge()->verdict, WHY_WAKEUP_RACE);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
+	why_says("thread 5 (worker) missed its wakeup");
+	why_says("thread 6 (client) woke jobs (0x1000) and found no thread asleep, in 0x77");
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+}
+
+/* It did something else in between, so it was not on its way to sleep: the wakeup that it needs is another. */
+static void who_did_something_was_not_raced(void **state)
+{
+	(void)state;
+	race(5 * MS - 1000, true, false);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
+	assert_int_equal(why_count(WHY_WAKEUP_RACE), 0);
+	for (uint64_t apart = 100; apart < 102; apart++) { /* of CPUs whose clocks leave 100 ns open */
+		why_teardown(state);
+		why_threads_begin(state);
+		why_clocks_leave(100);
+		race(5 * MS - 1000, false, false);
+		script_event(OTHER, 5 * MS - 1000 - apart, 0, WORKER);
+		script_sort();
+		assert_int_equal(why_count(WHY_WAKEUP_RACE), apart - 100);
+	}
+}
+
+/* It had just been woken, and had all before it: it will have seen what the second wakeup was for. */
+static void who_was_woken_already_was_not_raced(void **state)
+{
+	(void)state;
+	race(5 * MS - 1000, false, true);
+	assert_int_equal(why_count(WHY_WAKEUP_RACE), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, why_threads_begin, why_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_forgot_to_wake),
+		TEST(who_have_only_greeted_may_wait_for_others),
+		TEST(a_waker_that_will_run_gives_hope),
+		TEST(an_interrupt_gives_hope),
+		TEST(nobody_knows_who_wakes_a_server),
+		TEST(wakers_that_are_gone_mean_nothing),
+		TEST(without_hooks_it_is_possible_at_most),
+		TEST(no_verdict_across_a_gap),
+		TEST(no_health_where_the_end_is_cut_off),
+		TEST(a_wakeup_that_met_nobody),
+		TEST(who_did_something_was_not_raced),
+		TEST(who_was_woken_already_was_not_raced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
