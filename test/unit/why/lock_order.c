@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Locks that threads take in different orders, which can deadlock, and orders that cannot. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define A 0x1000u
+#define B 0x2000u
+
+enum { OTHER = 1, CONTEND, ACQUIRE, RELEASE, TRY };
+
+static void declare_locks(void)
+{
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+}
+
+static void end_at(uint64_t stamp)
+{
+	script_type(OTHER, "mine", "other", "");
+	script_event(OTHER, 1, 0, 0);
+	script_event(OTHER, stamp, 0, 0);
+}
+
+/* One after the other, and both given up. */
+static void takes(uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
+{
+	script_event(ACQUIRE, stamp, 0, thread, first);
+	script_event(ACQUIRE, stamp + 1, 0, thread, then);
+	script_event(RELEASE, stamp + 2, 0, thread, then);
+	script_event(RELEASE, stamp + 3, 0, thread, first);
+}
+
+static void orders(uint32_t other)
+{
+	declare_locks();
+	takes(10 * MS, 5, A, B);
+	takes(11 * MS, other, B, A);
+	end_at(1020 * MS);
+}
+
+static void two_orders_can_deadlock(void **state)
+{
+	(void)state;
+	orders(6);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+/* Thread 5 takes B while it has A, 6 takes A while it has B: that one by a try, or not. */
+static void orders_with(uint16_t last)
+{
+	declare_locks();
+	script_type(TRY, "lock", "try", "pointer lock");
+	takes(10 * MS, 5, A, B);
+	script_event(ACQUIRE, 20 * MS, 0, 6, (uint64_t)B);
+	script_event(last, 21 * MS, 0, 6, (uint64_t)A);
+	end_at(1020 * MS);
+}
+
+static void who_only_tries_waits_for_nobody(void **state)
+{
+	(void)state;
+	orders_with(TRY);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
+static void who_may_wait_does(void **state)
+{
+	(void)state;
+	orders_with(ACQUIRE);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+/* What was had by a try is had as well as any other: C may be waited for with B. */
+static void what_was_tried_is_held(void **state)
+{
+	(void)state;
+	declare_locks();
+	script_type(TRY, "lock", "try", "pointer lock");
+	script_event(TRY, 10 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B);
+	script_event(RELEASE, 12 * MS, 0, 5, (uint64_t)B);
+	script_event(RELEASE, 13 * MS, 0, 5, (uint64_t)A);
+	script_event(TRY, 20 * MS, 0, 6, (uint64_t)B);
+	script_event(ACQUIRE, 21 * MS, 0, 6, (uint64_t)A);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+/* Thread 0 is whatever has no thread, on each CPU: what it has on one is not what it has on another. */
+static void what_is_no_thread_has_no_order(void **state)
+{
+	(void)state;
+	declare_locks();
+	script_type(CONTEND, "lock", "contend", "pointer lock");
+	script_event(ACQUIRE, 10 * MS, 0, 0, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 1, 0, (uint64_t)B);
+	script_event(RELEASE, 12 * MS, 1, 0, (uint64_t)B);
+	script_event(CONTEND, 13 * MS, 1, 0, (uint64_t)A);
+	script_event(ACQUIRE, 20 * MS, 2, 6, (uint64_t)B);
+	script_event(CONTEND, 21 * MS, 2, 6, (uint64_t)A);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* Thread 5 takes both twice, and 6 the other way round; none is ever seen to give one up. */
+static void takes_alone_are_no_orders(void **state)
+{
+	(void)state;
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B);
+	script_event(ACQUIRE, 20 * MS, 1, 6, (uint64_t)B);
+	script_event(ACQUIRE, 21 * MS, 1, 6, (uint64_t)A);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
+static void one_thread_does_not_meet_itself(void **state)
+{
+	(void)state;
+	orders(5);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
+/*
+ * Thread 5 takes A and B in both orders. 6 and 7 lead from A to B as well, by way of a third lock: with the one order of 5 that
+ * is a ring of three, wherever that lock lies.
+ */
+static void three_can_meet(uint64_t third)
+{
+	declare_locks();
+	takes(10 * MS, 5, A, B);
+	takes(11 * MS, 5, B, A);
+	takes(12 * MS, 6, A, third);
+	takes(13 * MS, 7, third, B);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+	assert_int_equal(why_judge()->actors, 3);
+	why_says("3 locks, 0x");
+}
+
+static void a_ring_that_shares_orders_is_found(void **state)
+{
+	(void)state;
+	three_can_meet(A + 1);
+}
+
+static void a_ring_is_found_wherever_it_begins(void **state)
+{
+	(void)state;
+	three_can_meet(B + 1);
+}
+
+/* Names are as long as they like to be; none takes the words behind it away. */
+static void long_names_leave_room(void **state)
+{
+	static const char one[] = "a_lock_whose_name_says_all_that_there_is_to_say_of_it_and_more";
+	static const char other[] = "another_lock_whose_name_says_all_that_there_is_to_say_of_it___";
+
+	(void)state;
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock,string name");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	for (uint64_t n = 0; n < 4; n++) {
+		const uint64_t first = n % 2 ? B : A, then = n % 2 ? A : B, stamp = (10 + n) * MS;
+		const uint32_t thread = n % 2 ? 6 : 5;
+
+		script_event(ACQUIRE, stamp, 0, thread, first, n % 2 ? other : one);
+		script_event(ACQUIRE, stamp + 1, 0, thread, then, n % 2 ? one : other);
+		script_event(RELEASE, stamp + 2, 0, thread, then);
+		script_event(RELEASE, stamp + 3, 0, thread, first);
+	}
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_LOCK_ORDER);
+	assert_non_null(strstr(why_judge()->base.evidence[0], ", more than once"));
+	assert_non_null(strstr(why_judge()->base.what, "and has not yet"));
+}
+
+/* Thread 6 has taken B while it had A before 5 did: 5 in the other order can meet it. */
+static void one_of_several_may_meet_another(void **state)
+{
+	(void)state;
+	orders(5);
+	takes(2 * MS, 6, A, B);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(two_orders_can_deadlock),
+		TEST(who_only_tries_waits_for_nobody),
+		TEST(who_may_wait_does),
+		TEST(what_was_tried_is_held),
+		TEST(what_is_no_thread_has_no_order),
+		TEST(takes_alone_are_no_orders),
+		TEST(one_thread_does_not_meet_itself),
+		TEST(one_of_several_may_meet_another),
+		TEST(long_names_leave_room),
+		TEST(a_ring_that_shares_orders_is_found),
+		TEST(a_ring_is_found_wherever_it_begins),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
