@@ -38,8 +38,10 @@ UNIT_WITH_plugin := plugin_support $(filter-out host/plugin/plugin.c,$(wildcard 
 UNIT_WITH_why := why_support why_property script elf_file
 UNIT_WITH_why_cpus := $(UNIT_WITH_why) why_cpus
 UNIT_WITH_why_interrupts := $(UNIT_WITH_why) why_cpus
+UNIT_WITH_why_late := $(UNIT_WITH_why) why_overdue
 UNIT_WITH_why_loops := $(UNIT_WITH_why) why_threads
 UNIT_WITH_why_many := ktread_support ktread_writer ktread_sample
+UNIT_WITH_why_overdue := $(UNIT_WITH_why) why_overdue
 UNIT_WITH_why_threads := $(UNIT_WITH_why) why_threads
 UNIT_WITH_why_wakeups := $(UNIT_WITH_why) why_threads
 
