@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Rules where events are missing: lost, cut off, or switched off. What could have decided is not judged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "unit/support/checking.h"
+#include "unit/support/script.h"
+
+static void lost_before(struct ktread_event *event)
+{
+	event->lost = 3;
+}
+
+static void orders_across_gaps(void **state)
+{
+	(void)state;
+	script_event(END, 10, 0, 1, V(7), V(0));
+	lost_before(script_event(WAKE, 15, 0, 1, V(1)));
+	script_event(EXEC, 30, 1, 2, V(7), "x");
+	checking_run("a: never process.exec after process.exit by process");
+	checking_expect(0, 0, 1);
+}
+
+/* What a CPU does itself is not hidden by what others have lost, whatever else the rule needs. */
+static void orders_on_one_cpu(void **state)
+{
+	(void)state;
+	script_event(IRQ, 10, 0, 1, V(9));
+	lost_before(script_event(WAKE, 15, 1, 3, V(1)));
+	script_event(SWITCH, 20, 0, 1, V(1), V(2), V(0));
+	checking_run("a: never sched.switch after irq.enter by @cpu");
+	checking_expect(0, 1, 0);
+	checking_run("a: never sched.switch after irq.enter by @cpu needs sched.wake");
+	checking_expect(0, 1, 0);
+}
+
+/* Where a file lacks the rest of a ring, anything may have come in it. */
+static void orders_across_what_is_cut_off(void **state)
+{
+	(void)state;
+	script_event(END, 10, 0, 1, V(7), V(0));
+	script_event(WAKE, 15, 1, 1, V(1));
+	script_event(EXEC, 30, 1, 2, V(7), "x");
+	script_ring(0)->cut = 1;
+	checking_run("a: never process.exec after process.exit by process");
+	checking_expect(0, 0, 1);
+	script_ring(0)->cut = 0;
+	checking_run("a: never process.exec after process.exit by process");
+	checking_expect(0, 1, 0);
+}
+
+static void switched(uint64_t stamp, uint16_t first, uint16_t last, unsigned is)
+{
+	script_event(SWITCHED, stamp, 0, 0, V(first), V(last), V(is));
+}
+
+/* What decides may have happened while its event was off. */
+static void nothing_is_judged_across_a_time_without_its_events(void **state)
+{
+	(void)state;
+	script_event(ENTER, 10, 0, 7, V(1));
+	switched(20, LEAVE, LEAVE, 0);
+	switched(30, LEAVE, LEAVE, 1);
+	script_event(ENTER, 40, 0, 7, V(1));
+	switched(50, IRQ, IRQ_END, 0); /* has nothing to do with it */
+	switched(60, IRQ, IRQ_END, 1);
+	script_event(ENTER, 70, 0, 7, V(1));
+	checking_run("a: never syscall.enter after syscall.enter unless syscall.exit by @thread");
+	checking_expect(1, 1, 1);
+	script_event(WAKE, 100, 0, 7, V(3));
+	switched(110, SWITCH, SWITCH, 0);
+	script_event(IRQ, 100000, 0, 7, V(3));
+	checking_run("a: every sched.wake then sched.switch within 10us by thread/next");
+	checking_expect(0, 0, 1);
+	checking_run(
+		"depth d: up lock.acquire, down lock.release by @thread\na: never sched.exit while d > 0 by "
+		"@thread");
+	checking_expect(0, 0, 0);
+}
+
+static void a_depth_is_unknown_after_a_time_without_its_events(void **state)
+{
+	(void)state;
+	script_event(LOCK, 10, 0, 7, V(1));
+	switched(20, UNLOCK, UNLOCK, 0);
+	switched(30, UNLOCK, UNLOCK, 1);
+	script_event(EXIT, 40, 0, 7, V(7));
+	checking_run(
+		"depth d: up lock.acquire, down lock.release by @thread\na: never sched.exit while d > 0 by "
+		"@thread");
+	checking_expect(0, 0, 1);
+}
+
+static void states_of_threads_are_unknown_after_a_time_without_scheduling(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 10, 0, 5, V(5), V(6), V(1)); /* 5 sleeps */
+	switched(20, WAKE, WAKE, 0);
+	switched(30, WAKE, WAKE, 1);
+	script_event(SWITCH, 40, 0, 6, V(6), V(5), V(0));
+	checking_run("a: never sched.switch while next is sleeping");
+	checking_expect(1, 0, 1);
+}
+
+/* It was recorded before it was switched off, and no record says when that was. */
+static void an_event_that_is_off_at_the_end_was_recorded_before(void **state)
+{
+	(void)state;
+	script_switch_off(LOCK);
+	script_switch_off(EOI);
+	script_event(LOCK, 10, 0, 7, V(1));
+	script_event(LOCK, 20, 0, 7, V(2));
+	checking_run("a: at most 1 lock.acquire");
+	assert_true(checking_rules->rule[0].checked);
+	checking_expect(1, 1, 0);
+	checking_run("optional\na: never irq.eoi");
+	assert_false(checking_rules->rule[0].checked);
+	assert_string_equal(checking_rules->rule[0].why, "irq.eoi was not recorded");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, checking_begin, checking_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(orders_across_gaps),
+		TEST(orders_on_one_cpu),
+		TEST(orders_across_what_is_cut_off),
+		TEST(nothing_is_judged_across_a_time_without_its_events),
+		TEST(a_depth_is_unknown_after_a_time_without_its_events),
+		TEST(states_of_threads_are_unknown_after_a_time_without_scheduling),
+		TEST(an_event_that_is_off_at_the_end_was_recorded_before),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

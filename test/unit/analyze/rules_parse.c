@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The language of rules: what is refused of it and where, its numbers, and names that are in no trace. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/support/checking.h"
+#include "unit/support/script.h"
+
+static void refused(void **state)
+{
+	static const struct {
+		const char *text, *why;
+		uint32_t line, column;
+	} bad[] = {
+		{ "a: nevr sched.switch",
+		  "'nevr' where never, every, always or at most should be; near it: never", 1, 4 },
+		{ "# x\n\n  a: never b", "'a' continues no rule: a rule begins in the first column", 3, 3 },
+		{ "a: never", "the rule ends where an event should be", 1, 9 },
+		{ "a never b", "'never' where ':' should be", 1, 3 },
+		{ "a: never b\na: never c", "there is a 'a' already, in line 1", 2, 1 },
+		{ "a: never b while",
+		  "the rule ends where a field that holds a thread, or a depth, should be", 1, 17 },
+		{ "a: never broken switch-lockd",
+		  "'switch-lockd' where what can be broken should be; near it: switch-locked", 1, 17 },
+		{ "depth irqs: up b, down c\na: never b while irq > 0",
+		  "there is no depth 'irq' above; near it: irqs", 2, 18 },
+		{ "a: never b while next is sleping",
+		  "'sleping' where a state of a thread should be; near it: sleeping", 1, 26 },
+		{ "a: every b then c", "the rule ends where 'within' should be", 1, 18 },
+		{ "a: every b then c within 50", "'50' where a time with its unit, such as 50ms, should be",
+		  1, 26 },
+		{ "a: every b then c within nan", "'nan' where a time with its unit, such as 50ms, should be",
+		  1, 26 },
+		{ "a: at most -1 b", "'-1' where a number should be", 1, 12 },
+		{ "a: always b has (c = 1)", "a character that means nothing here", 1, 20 },
+		{ "a: always b has (c < \"x\")", "strings are compared by == and != only", 1, 22 },
+		{ "a: always b has (c == \"x)", "a string without an end", 1, 23 },
+		{ "a: never b after c by d/e/f", "more names than the rule has events", 1, 27 },
+		{ "a: never b after c or d by e/f", "2 names for 3 events: one for all, or one for each", 1,
+		  31 },
+		{ "a: never b in user", "'user' where a context (thread, irq, nmi, early) should be", 1, 15 },
+		{ "a: never b after c by d, e, f, g, h", "more than 4 fields to tell things apart by", 1,
+		  35 },
+		{ "a: never b extra", "'extra' where the end of the rule should be", 1, 12 },
+		{ "a: never b after c or c or c or c or c or c or c or c", "more than 8 events in one rule",
+		  1, 53 },
+		{ "a: never \001", "a character that means nothing here", 1, 10 },
+		{ ":", "':' where a rule's name should be", 1, 1 },
+	};
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(bad) / sizeof(bad[0]); n++) {
+		assert_int_equal(checking_parse(bad[n].text), KTREAD_E_FORMAT);
+		assert_string_equal(checking_error.text, bad[n].why);
+		assert_int_equal(checking_error.line, bad[n].line);
+		if (checking_error.column != bad[n].column)
+			print_message("%s: column %u\n", bad[n].text, checking_error.column);
+		assert_int_equal(checking_error.column, bad[n].column);
+	}
+}
+
+/* Whatever the bytes: rules or an error, and no byte beyond the end is read (the sanitizer looks). */
+static void hostile_bytes(void **state)
+{
+	static const char good[] =
+		"depth d: up a or b, down c, none e by @cpu\nr: never x (y & 0x10, z != \"s\") in irq"
+		" while d > 1 by @cpu needs q\nw: every a then b within 1.5ms unless c by e/f/g\n";
+	uint32_t random = 1;
+
+	(void)state;
+	for (unsigned round = 0; round < 20000; round++) {
+		size_t length = sizeof(good) - 1;
+		char *text = malloc(length);
+
+		memcpy(text, good, length);
+		for (unsigned n = 0; n < 1 + round % 4; n++) {
+			random = random * 1664525u + 1013904223u;
+			text[(random >> 8) % length] =
+				good[(random >> 3) % length] ^ (char)(round % 7 ? 0 : random >> 24);
+		}
+		length -= (random >> 12) % 40;
+		text = realloc(text, length);
+		free(checking_rules);
+		rules_parse(&checking_rules, text, length, &checking_error);
+		assert_true(checking_rules->count <= RULES_MAX);
+		free(text);
+	}
+	char many[RULES_MAX * 16 + 64], *at = many;
+	for (unsigned n = 0; n <= RULES_MAX; n++)
+		at += sprintf(at, "r%u: never x\n", n);
+	assert_int_equal(checking_parse(many), KTREAD_E_FORMAT);
+	assert_string_equal(checking_error.text, "more than 128 rules");
+}
+
+static void unknown_names(void **state)
+{
+	(void)state;
+	assert_int_equal(checking_parse("a: never sched.swtich"), 0);
+	assert_int_equal(rules_bind(checking_rules, script_trace(), &checking_error), KTREAD_E_FORMAT);
+	assert_int_equal(checking_error.column, 10);
+	assert_non_null(
+		strstr(checking_error.text, "there is no event 'sched.swtich'; near it: sched.switch"));
+	assert_int_equal(checking_parse("a: never sched.switch (nxt == 1)"), 0);
+	assert_int_equal(rules_bind(checking_rules, script_trace(), &checking_error), KTREAD_E_FORMAT);
+	assert_non_null(strstr(checking_error.text, "sched.switch has no field 'nxt'; near it: next"));
+	checking_run("optional\na: never sched.swtich\nb: never sched.switch");
+	assert_false(checking_rules->rule[0].checked);
+	assert_true(checking_rules->rule[1].checked);
+}
+
+/* A zero in front changes nothing. */
+static void numbers(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t number;
+	} good[] = { { "a: at most 10 b", 10 },
+		     { "a: at most 010 b", 10 },
+		     { "a: at most 08 b", 8 },
+		     { "a: at most 0x10 b", 16 },
+		     { "a: at most 0 b", 0 } };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(good) / sizeof(good[0]); n++) {
+		assert_int_equal(checking_parse(good[n].text), 0);
+		assert_int_equal(checking_rules->rule[0].limit, good[n].number);
+	}
+	assert_int_equal(checking_parse("a: at most 0x b"), KTREAD_E_FORMAT);
+	assert_int_equal(checking_parse("a: at most 18446744073709551616 b"), KTREAD_E_FORMAT);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, checking_begin, checking_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(refused),
+		TEST(hostile_bytes),
+		TEST(unknown_names),
+		TEST(numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
