@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A guest that is followed step by step: what it recorded lies in a memory of the test, which changes it between two
+ * looks or whenever the reader reads.
+ */
+#ifndef TEST_KTREAD_GUEST_H
+#define TEST_KTREAD_GUEST_H
+
+#include "ktread/follow.h"
+#include "unit/support/ktread_sample.h"
+
+#define FOREVER_MS 3600000u
+
+struct guest {
+	struct writer writer;
+	unsigned char *memory;
+	uint32_t pace; /* records each CPU makes with every read … */
+	uint32_t most; /* … until it made so many */
+	uint32_t made;
+	uint64_t stamp;
+	int ended;
+	int end_when_made;
+	struct ktread_memory *source;
+	struct ktread_follow *follow;
+};
+
+struct guest *guest_start(uint32_t rings);
+/* What the writer has made since is in the guest's memory. */
+void guest_show(struct guest *guest);
+void guest_follow_with(struct guest *guest, const struct ktread_follow_options *options);
+void guest_follow(struct guest *guest, uint32_t patience, int by_ring);
+/* Closes and frees all. Fails unless each slot was counted as one thing. */
+void guest_finish(struct guest *guest);
+
+struct ktread_followed guest_next(struct guest *guest);
+void guest_expect_boot(struct guest *guest, uint64_t boot);
+void guest_expect_end(struct guest *guest);
+void guest_expect_event(struct guest *guest, uint32_t prev, int late);
+/* Nothing comes, however often the guest is looked at. */
+void guest_expect_nothing(struct guest *guest);
+/* The field `prev` of an event "switch". */
+uint32_t guest_prev_of(const struct ktread_event *event);
+
+#endif
