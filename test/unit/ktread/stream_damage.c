@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What is left of a stream that was damaged or cut short, and what is refused of it. */
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ktrx/stream.h"
+#include "unit/support/ktread_stream.h"
+
+static struct bytes sample_stream(void)
+{
+	struct bytes dump = { 0 }, bytes;
+	struct scratch stream;
+	struct writer writer;
+
+	stream_fill_v2(&writer);
+	writer_dump(&writer, &dump);
+	stream = stream_of(temporary_bytes(&dump), NULL);
+	bytes = scratch_bytes(&stream);
+	close(stream.descriptor);
+	writer_close(&writer);
+	bytes_free(&dump);
+	return bytes;
+}
+
+static struct ktrx_stream *head_of(struct bytes *stream)
+{
+	return (struct ktrx_stream *)(void *)stream->data;
+}
+
+/* Blocks lie wherever the one before ended. */
+typedef struct ktrx_stream_block loose_block __attribute__((aligned(1)));
+
+/* The n-th block's head. */
+static loose_block *block_of(struct bytes *stream, unsigned n)
+{
+	loose_block *block = (loose_block *)(stream->data + sizeof(struct ktrx_stream));
+
+	while (n--)
+		block = (loose_block *)((unsigned char *)(block + 1) + block->size);
+	return block;
+}
+
+static void seal_head(struct bytes *stream)
+{
+	head_of(stream)->check = ktrx_stream_check(stream->data, offsetof(struct ktrx_stream, check));
+}
+
+static void seal_block(loose_block *block)
+{
+	block->check = ktrx_stream_check(&block->coding, sizeof(*block) - sizeof(block->check));
+}
+
+/* Whether some warning has the text in it. */
+static bool is_warned(struct ktread *trace, const char *text)
+{
+	const char *warning;
+	bool found = false;
+
+	while ((warning = ktread_warning(trace)))
+		found |= strstr(warning, text) != NULL;
+	return found;
+}
+
+static uint64_t count_events(struct ktread *trace)
+{
+	const struct ktread_event *event;
+	uint64_t count = 0;
+
+	while (ktread_next(trace, &event) > 0)
+		count++;
+	return count;
+}
+
+/* Reads what is left of a damaged stream: it must be warned of, and all slots accounted for. */
+static uint64_t read_damaged(const struct bytes *stream, const char *warning)
+{
+	struct scratch scratch = scratch_of(stream->data, stream->size);
+	struct ktread *trace = open_ok(scratch.path, NULL);
+	uint64_t count = count_events(trace);
+
+	assert_true(is_warned(trace, warning));
+	/* That a block is damaged is seen when it is read: its slots are unreadable. */
+	assert_int_equal(ktread_is_cut(ktread_info(trace)), strcmp(warning, "is damaged") != 0);
+	for (uint32_t n = 0; n < ktread_info(trace)->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(trace, n);
+
+		assert_int_equal(ring->head, ring->overwritten + ring->decoded + ring->invalid);
+	}
+	ktread_close(trace);
+	close(scratch.descriptor);
+	return count;
+}
+
+static void refuse(const struct bytes *stream, int error, const char *message)
+{
+	struct scratch scratch = scratch_of(stream->data, stream->size);
+	struct ktread *trace;
+
+	assert_int_equal(ktread_open(&trace, scratch.path, NULL), error);
+	if (!strstr(ktread_message(NULL), message))
+		fail_msg("%s", ktread_message(NULL));
+	close(scratch.descriptor);
+}
+
+static void what_is_left_of_a_cut_stream_is_shown(void **state)
+{
+	struct bytes stream = sample_stream();
+	size_t whole = stream.size;
+	uint64_t all;
+
+	(void)state;
+	stream.size = whole - sizeof(struct ktrx_stream_block);
+	all = read_damaged(&stream, "cut short");
+	assert_true(all > 600);
+	stream.size = whole - sizeof(struct ktrx_stream_block) - 10;
+	assert_in_range(read_damaged(&stream, "cut short"), 40, all - 1);
+	bytes_free(&stream);
+}
+
+static void damaged_blocks_are_left_out(void **state)
+{
+	struct bytes stream = sample_stream();
+	unsigned char *frame = (unsigned char *)(block_of(&stream, 2) + 1);
+
+	(void)state;
+	frame[block_of(&stream, 2)->size / 2] ^= 1;
+	assert_true(read_damaged(&stream, "is damaged") > 40);
+	frame[block_of(&stream, 2)->size / 2] ^= 1;
+	/* A head that cannot be believed: the next block is found all the same. */
+	block_of(&stream, 2)->check ^= 1;
+	assert_true(read_damaged(&stream, "usable") > 40);
+	bytes_free(&stream);
+}
+
+static void absurd_heads_are_refused(void **state)
+{
+	struct bytes stream = sample_stream();
+
+	(void)state;
+	head_of(&stream)->version = 9;
+	refuse(&stream, KTREAD_E_FORMAT, "head is damaged");
+	seal_head(&stream);
+	refuse(&stream, KTREAD_E_UNSUPPORTED, "version 9");
+	head_of(&stream)->version = KTRX_STREAM_VERSION;
+	head_of(&stream)->length = UINT64_MAX;
+	seal_head(&stream);
+	refuse(&stream, KTREAD_E_FORMAT, "makes no sense");
+	head_of(&stream)->length = 100;
+	seal_head(&stream);
+	refuse(&stream, KTREAD_E_FORMAT, "too little");
+	stream.size = 20;
+	refuse(&stream, KTREAD_E_FORMAT, "within its head");
+	bytes_free(&stream);
+}
+
+static void absurd_blocks_are_left_out(void **state)
+{
+	struct bytes stream = sample_stream();
+	loose_block *block = block_of(&stream, 2), sound = *block;
+
+	(void)state;
+	block->length = UINT32_MAX;
+	seal_block(block);
+	read_damaged(&stream, "damaged");
+	*block = sound;
+	block->position = UINT64_MAX - 31;
+	seal_block(block);
+	read_damaged(&stream, "damaged");
+	*block = sound;
+	block->size = UINT32_MAX;
+	seal_block(block);
+	read_damaged(&stream, "damaged");
+	/* Less than its frame holds, and more. */
+	*block = sound;
+	block->length = sound.length - KTRX_SLOT_SIZE;
+	seal_block(block);
+	read_damaged(&stream, "is damaged");
+	/* The place of another one. */
+	*block = sound;
+	block->position = 0;
+	seal_block(block);
+	read_damaged(&stream, "that others hold");
+	bytes_free(&stream);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_left_of_a_cut_stream_is_shown),
+		cmocka_unit_test(damaged_blocks_are_left_out),
+		cmocka_unit_test(absurd_heads_are_refused),
+		cmocka_unit_test(absurd_blocks_are_left_out),
+	};
+
+	return cmocka_run_group_tests_name("ktread stream damage", tests, NULL, temporary_teardown);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Streams in memory, and the trace of version 2 that tests make one of. */
+#ifndef TEST_KTREAD_STREAM_H
+#define TEST_KTREAD_STREAM_H
+
+#include "unit/support/ktread_sample.h"
+
+/* A file in memory, with a path to open it by. */
+struct scratch {
+	int descriptor;
+	char path[32];
+};
+
+struct scratch scratch_open(void);
+struct scratch scratch_of(const void *bytes, size_t size);
+struct bytes scratch_bytes(const struct scratch *scratch);
+
+/* The stream made of a file. */
+struct scratch stream_of(const char *path, const struct ktread_options *options);
+
+/* The next number of a fixed sequence. */
+uint64_t stream_draw(uint64_t *state);
+/* All kinds of slots, in rings that wrapped; CPU offsets. */
+void stream_fill_v2(struct writer *writer);
+
+#endif
