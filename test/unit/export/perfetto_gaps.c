@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Perfetto output of what a trace lacks: lost and overwritten slots, ends of rings, CPUs that are unknown. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "unit/support/perfetto_script.h"
+
+/* A call open before lost slots is not paired with a return after them. */
+static void gaps(void **state)
+{
+	(void)state;
+	script_event(ENTER, 1000, 0, 7, V(1), V(0));
+	script_event(NOTE, 1100, 0, 7, V(0), V(0), V(0), "", V(0), V('x'), V(0));
+	script_event(RETURN, 1900, 0, 7, V(1), V(0))->lost = 12;
+	assert_int_equal(perfetto_export().unpaired, 2);
+
+	/* The thread is taken off its CPU and put on again: what it did meanwhile is not known. */
+	perfetto_expect(STATE("1101", "0", "0", "3"));
+	perfetto_expect(STATE("1900", "0", "7", "3"));
+	perfetto_expect(
+		"timestamp=1900 trusted_packet_sequence_id=1 sequence_flags=3 previous_packet_dropped=1 "
+		"ftrace_events{cpu=0 lost_events=1}");
+	perfetto_expect("timestamp=1100 track_event{type=1 track_uuid=24 categories=\"ktrace\" name=\"lost\" "
+			"debug_annotations{name=\"slots\" uint_value=12}}");
+	perfetto_expect("timestamp=1899 track_event{type=2 track_uuid=24}");
+	perfetto_expect("timestamp=1100 track_event{type=2 track_uuid=16}");
+	/* What was interned is void; the return stands for itself. */
+	perfetto_expect_end(
+		"1900",
+		"interned_data{event_categories{iid=7 name=\"syscall\"} event_names{iid=7 name=\"exit\"} "
+		"debug_annotation_names{iid=97 name=\"nr\"} debug_annotation_names{iid=98 name=\"result\"}} "
+		"track_event{type=3 track_uuid=16 category_iids=7 name_iid=7 "
+		"debug_annotations{name_iid=97 uint_value=1} debug_annotations{name_iid=98 int_value=0}}");
+}
+
+static void overwritten_heads_are_no_fault(void **state)
+{
+	(void)state;
+	script_ring(1)->overwritten = 77;
+	script_event(ENTER, 1000, 0, 7, V(1), V(0));
+	script_event(ENTER, 1100, 1, 8, V(1), V(0));
+	perfetto_export();
+	perfetto_expect_none("lost_events");
+	perfetto_expect(
+		"timestamp=1099 track_event{type=3 track_uuid=24 categories=\"ktrace\" name=\"overwritten\" "
+		"debug_annotations{name=\"slots\" uint_value=77}}");
+}
+
+/* What the boot ring kept of a CPU, then nothing until where its own ring begins. */
+static void boot_ring_is_cut_off(void **state)
+{
+	(void)state;
+	script_ring(1)->overwritten = 77;
+	script_ring(0)->cpu = KTRX_NO_CPU;
+	script_event(ENTER, 1000, 1, 7, V(1), V(0))->ring = 0;
+	script_event(RETURN, 1900, 1, 7, V(1), V(0));
+	assert_int_equal(perfetto_export().unpaired, 2);
+	perfetto_expect_none("lost_events");
+	perfetto_expect(
+		"timestamp=1000 track_event{type=1 track_uuid=24 categories=\"ktrace\" name=\"overwritten\" "
+		"debug_annotations{name=\"slots\" uint_value=77}}");
+	perfetto_expect("timestamp=1899 track_event{type=2 track_uuid=24}");
+	perfetto_expect(STATE("1001", "1", "0", "3"));
+	perfetto_expect(STATE("1900", "1", "7", "3"));
+}
+
+static void ends_of_rings_are_lost(void **state)
+{
+	(void)state;
+	script_ring(1)->dropped = 5;
+	script_ring(2)->overwritten = 3;
+	script_ring(2)->invalid = 4;
+	script_event(ENTER, 1000, 1, 7, V(1), V(0));
+	script_event(ENTER, 1100, 2, 8, V(1), V(0))->lost = 3;
+	script_event(ENTER, 1200, 0, 9, V(1), V(0));
+	perfetto_export();
+	perfetto_expect(
+		"timestamp=1202 trusted_packet_sequence_id=1 sequence_flags=3 previous_packet_dropped=1 "
+		"ftrace_events{cpu=1 lost_events=1}");
+	perfetto_expect(
+		"timestamp=1202 trusted_packet_sequence_id=1 sequence_flags=3 previous_packet_dropped=1 "
+		"ftrace_events{cpu=2 lost_events=1}");
+	perfetto_expect(STATE("1001", "1", "0", "3"));
+	perfetto_expect(STATE("1101", "2", "0", "3"));
+	assert_non_null(
+		strstr(perfetto_output, "name=\"lost\" debug_annotations{name=\"records\" uint_value=5}"));
+	assert_non_null(
+		strstr(perfetto_output, "name=\"lost\" debug_annotations{name=\"slots\" uint_value=4}"));
+	perfetto_expect_none("cpu=0 lost_events");
+}
+
+static void unknown_cpus_have_a_track(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 1000, 0, 7, V(7), V(8), V(0))->cpu = KTRX_NO_CPU;
+	script_event(FREE, 1050, 0, 7, V(0), V(0))->cpu = KTRX_NO_CPU;
+	script_event(ENTER, 1100, 0, 7, V(1), V(0))->cpu = KTRX_NO_CPU;
+	assert_int_equal(perfetto_export().events, 3);
+	perfetto_expect_none("generic_kernel_task_state_event");
+	assert_non_null(strstr(perfetto_output, "parent_uuid=1 name=\"CPU unknown\""));
+	assert_non_null(strstr(perfetto_output,
+			       "name=\"left out of scheduling\" debug_annotations{name=\"events\" "
+			       "uint_value=3}"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, perfetto_begin, perfetto_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(gaps),
+		TEST(overwritten_heads_are_no_fault),
+		TEST(boot_ring_is_cut_off),
+		TEST(ends_of_rings_are_lost),
+		TEST(unknown_cpus_have_a_track),
+	};
+
+	return cmocka_run_group_tests_name("perfetto_gaps", tests, NULL, NULL);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A script exported for Perfetto, and its packets decoded field by field with a reader of the test's own. */
+#ifndef TEST_PERFETTO_SCRIPT_H
+#define TEST_PERFETTO_SCRIPT_H
+
+#include <stdint.h>
+
+#include "export/export.h"
+#include "unit/support/script.h"
+
+#define V(value) ((uint64_t)(value)) /* a field's value */
+
+#define KERNEL "4194304" /* the process of all threads */
+
+#define STATE(time, cpu, tid, state) \
+	"timestamp=" time " generic_kernel_task_state_event{cpu=" cpu " tid=" tid " state=" state "}"
+
+extern const struct export_format export_perfetto;
+
+enum {
+	SWITCH = 1,
+	BLOCK,
+	WAKE,
+	EXIT,
+	ENTER,
+	RETURN,
+	IRQ_ENTER,
+	IRQ_EXIT,
+	ACQUIRE,
+	RELEASE,
+	NOTE,
+	FREE,
+	CREATE,
+	CONTEND,
+	ACQUIRE_BARE,
+	TX,
+	RX,
+	SEND,
+	DELIVER,
+	FORK,
+	EXEC,
+	OPEN,
+	READ,
+	END
+};
+
+/* Around each test: a script with types of events. */
+int perfetto_begin(void **state);
+int perfetto_end(void **state);
+
+/* The exported script as text, less what every packet has: a line a packet. */
+extern char *perfetto_output;
+/* Exports the script. */
+struct export_report perfetto_export(void);
+
+/* The packet's line must be there once. */
+void perfetto_expect(const char *packet);
+void perfetto_expect_none(const char *text);
+/* Names of tracks and interned strings come first, so what is looked for here is the end of the line. */
+void perfetto_expect_end(const char *time, const char *tail);
+
+#endif
