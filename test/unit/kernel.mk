@@ -223,6 +223,7 @@ UNIT_SRCS_proc_$(1) := test/unit/kernel/proc_$(1).c $(PROC_TEST_SRCS)
 UNIT_CFLAGS_proc_$(1) := $(KERNEL_TEST_CFLAGS)
 endef
 $(eval $(call proc_test,records))
+$(eval $(call proc_test,dragonfly))
 $(eval $(call proc_test,control))
 $(eval $(call proc_test,life))
 $(eval $(call proc_test,full))
