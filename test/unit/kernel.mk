@@ -63,7 +63,7 @@ UNIT_SRCS_hwt_mock += test/unit/support/hwt_conform.c
 
 # Threads as CPUs: the host must be an x86_64.
 UNIT_TESTS_X86_64 += hwt_stress
-UNIT_SRCS_hwt_stress = test/unit/kernel/hwt_stress.c test/unit/support/proc_walk.c $(KTRACE_HWT_SOURCES) $(KTRACE_CORE_SOURCES)
+UNIT_SRCS_hwt_stress = test/unit/kernel/hwt_stress.c test/fake/hwt_threads.c test/unit/support/proc_walk.c $(KTRACE_HWT_SOURCES) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_hwt_stress = -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 
 # The backend of CoreSight on a model of its components.

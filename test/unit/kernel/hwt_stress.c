@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Hardware trace at full speed: threads of this program are threads of traced processes, which share a few CPUs, switch, map,
- * make threads and end, while owners begin, start, stop, read and drop contexts on them. A CPU is a mutex for who runs on it
- * and one for its interrupts. The backend sees to it that nobody is at work on a unit twice at once, that each CPU
- * traces one unit, and that what was switched on is switched off there.
+ * make threads and end, while owners begin, start, stop, read and drop contexts on them.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -12,395 +10,45 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cmocka.h>
 
-#include <ktrace/hwt.h>
-#include <ktrace/ktrace.h>
-
+#include "test/fake/hwt_threads.h"
 #include "unit/support/proc_walk.h"
 
-#define CPUS	   3u
-#define PROCESSES  4u
 #define OWNERS	   3u
 #define ROUNDS	   3000u /* of each process: hooks that make a record */
 #define LIFE_EVERY 50u	 /* of them the second thread comes and goes */
 #define CHAOS	   400u	 /* contexts of each owner */
 
-__thread uint64_t threads_reserve;
-__thread uint32_t threads_cpu;
-
-struct process {
-	struct ktrace_hwt_process trace;
-	struct ktrace_hwt_thread thread[2]; /* the second comes and goes */
-	bool second;
-	bool alive;
-	uint32_t pid;
-};
-
-static struct process processes[PROCESSES];
-static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t sleepers = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t woken = PTHREAD_COND_INITIALIZER;
-static atomic_flag short_lock = ATOMIC_FLAG_INIT;
-static atomic_int memory;
 static atomic_bool working;
-
-static struct {
-	pthread_mutex_t runs, interrupts;
-	struct ktrace_hwt_unit *traced;
-} cpus[CPUS];
-
-/* ---- CPUs -------------------------------------------------------------------------------------- */
-
-static __thread struct ktrace_hwt_thread
-	*running; /* on threads_cpu; NULL: an owner, whose CPU does not matter */
-static __thread bool interrupts_off;
-
-static bool disable_interrupts(void)
-{
-	bool before = interrupts_off;
-
-	if (!before && running)
-		pthread_mutex_lock(&cpus[threads_cpu].interrupts);
-	interrupts_off = true;
-	return before;
-}
-
-static void restore_interrupts(bool before)
-{
-	interrupts_off = before;
-	if (!before && running)
-		pthread_mutex_unlock(&cpus[threads_cpu].interrupts);
-}
-
-static void get_cpu(struct ktrace_hwt_thread *thread)
-{
-	static atomic_uint next;
-
-	threads_cpu = next++ % CPUS;
-	pthread_mutex_lock(&cpus[threads_cpu].runs);
-	running = thread;
-	disable_interrupts();
-	ktrace_hwt_switch_in(thread);
-	restore_interrupts(false);
-}
-
-static struct ktrace_hwt_thread *leave_cpu(void)
-{
-	struct ktrace_hwt_thread *thread = running;
-
-	disable_interrupts();
-	ktrace_hwt_switch_out(thread);
-	restore_interrupts(false);
-	running = NULL;
-	pthread_mutex_unlock(&cpus[threads_cpu].runs);
-	return thread;
-}
-
-static int on_cpu(uint32_t cpu, void (*function)(void *argument), void *argument)
-{
-	struct ktrace_hwt_thread *self = running;
-	uint32_t before = threads_cpu;
-
-	assert_false(interrupts_off);
-	running = NULL;
-	pthread_mutex_lock(&cpus[cpu].interrupts);
-	threads_cpu = cpu;
-	interrupts_off = true;
-	function(argument);
-	interrupts_off = false;
-	threads_cpu = before;
-	pthread_mutex_unlock(&cpus[cpu].interrupts);
-	running = self;
-	return KTRACE_OK;
-}
-
-static uint32_t this_cpu(void)
-{
-	assert_true(interrupts_off);
-	return threads_cpu;
-}
-
-/* ---- The rest of the kernel -------------------------------------------------------------------- */
-
-static unsigned long lock(void)
-{
-	bool before = disable_interrupts();
-
-	while (atomic_flag_test_and_set_explicit(&short_lock, memory_order_acquire))
-		sched_yield();
-	return before;
-}
-
-static void unlock(unsigned long saved)
-{
-	atomic_flag_clear_explicit(&short_lock, memory_order_release);
-	restore_interrupts(saved);
-}
-
-static unsigned long table_lock(void)
-{
-	pthread_mutex_lock(&table);
-	return 0;
-}
-
-static void table_unlock(unsigned long saved)
-{
-	(void)saved;
-	pthread_mutex_unlock(&table);
-}
-
-static struct ktrace_hwt_process *find_process(uint32_t pid)
-{
-	struct process *process = &processes[pid - 1];
-
-	return process->alive ? &process->trace : NULL;
-}
-
-static struct ktrace_hwt_thread *next_thread(struct ktrace_hwt_process *trace, struct ktrace_hwt_thread *last)
-{
-	struct process *process = (struct process *)trace;
-
-	if (!last)
-		return &process->thread[0];
-	return last == &process->thread[0] && process->second ? &process->thread[1] : NULL;
-}
-
-static void identity(const struct ktrace_hwt_process *process, struct ktrace_proc_identity *identity)
-{
-	memset(identity, 0, sizeof(*identity));
-	identity->pid = ((const struct process *)process)->pid;
-}
-
-static uint64_t space(const struct ktrace_hwt_process *process)
-{
-	return ((const struct process *)process)->pid;
-}
-
-static void *alloc(size_t size)
-{
-	memory++;
-	return calloc(1, size);
-}
-
-static void give_back(void *what, size_t size)
-{
-	memset(what, 0xdb, size);
-	free(what);
-	memory--;
-}
-
-static int buffer_alloc(struct ktrace_hwt_buffer *buffer, uint64_t size)
-{
-	buffer->base = alloc(size);
-	buffer->size = size;
-	return KTRACE_OK;
-}
-
-static void buffer_free(struct ktrace_hwt_buffer *buffer)
-{
-	give_back(buffer->base, buffer->size);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
-/* Without end is bounded, too, by far more than any of it takes: a lost wake-up is to be seen. */
-static int sleep_on(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns)
-{
-	uint64_t end = now_ns() + (timeout_ns == UINT64_MAX ? UINT64_C(60000000000) : timeout_ns);
-	const struct timespec deadline = { (time_t)(end / 1000000000), (long)(end % 1000000000) };
-	struct ktrace_hwt_thread *self = running ? leave_cpu() : NULL;
-	int error = 0;
-
-	pthread_mutex_lock(&sleepers);
-	while (*word == seen && !error)
-		error = pthread_cond_timedwait(&woken, &sleepers, &deadline);
-	pthread_mutex_unlock(&sleepers);
-	assert_true(!error || timeout_ns != UINT64_MAX);
-	if (self)
-		get_cpu(self);
-	return 0;
-}
-
-static void wake(const volatile uint32_t *word)
-{
-	(void)word;
-	pthread_mutex_lock(&sleepers);
-	pthread_cond_broadcast(&woken);
-	pthread_mutex_unlock(&sleepers);
-}
-
-/* ---- The hardware ------------------------------------------------------------------------------ */
-
-static void enter(struct ktrace_hwt_unit *unit)
-{
-	assert_int_equal(__atomic_exchange_n(&unit->state[0], 1, __ATOMIC_ACQ_REL), 0);
-}
-
-static int leave(struct ktrace_hwt_unit *unit)
-{
-	__atomic_store_n(&unit->state[0], 0, __ATOMIC_RELEASE);
-	return KTRACE_OK;
-}
-
-static int init(struct ktrace_hwt_backend *backend)
-{
-	(void)backend;
-	return KTRACE_OK;
-}
-
-static int unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
-{
-	(void)backend;
-	enter(unit);
-	return leave(unit);
-}
-
-static void unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
-{
-	(void)backend;
-	enter(unit);
-	assert_int_equal(unit->state[1], 0);
-}
-
-static int configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
-		     const struct ktrace_hwt_config *config)
-{
-	(void)backend;
-	(void)config;
-	enter(unit);
-	assert_int_equal(unit->state[1], 0);
-	return leave(unit);
-}
-
-static int enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
-{
-	(void)backend;
-	enter(unit);
-	assert_true(interrupts_off);
-	assert_int_equal(threads_cpu, cpu);
-	assert_null(cpus[cpu].traced);
-	assert_int_equal(unit->state[1], 0);
-	cpus[cpu].traced = unit;
-	unit->state[1] = cpu + 1;
-	return leave(unit);
-}
-
-static int read_unit(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
-{
-	(void)backend;
-	enter(unit);
-	unit->position += 8;
-	return leave(unit);
-}
-
-static int disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
-{
-	(void)backend;
-	enter(unit);
-	assert_true(interrupts_off);
-	assert_int_equal(threads_cpu, cpu);
-	assert_ptr_equal(cpus[cpu].traced, unit);
-	assert_int_equal(unit->state[1], cpu + 1);
-	cpus[cpu].traced = NULL;
-	unit->state[1] = 0;
-	unit->position += 8;
-	return leave(unit);
-}
-
-static int service(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
-{
-	(void)backend;
-	enter(unit);
-	assert_int_equal(unit->state[1], 0);
-	return leave(unit);
-}
-
-static const struct ktrace_hwt_backend_operations operations = {
-	.init = init,
-	.unit_init = unit_init,
-	.unit_free = unit_free,
-	.configure = configure,
-	.enable = enable,
-	.disable = disable,
-	.read = read_unit,
-	.service = service,
-};
-
-static struct ktrace_hwt_backend backend = {
-	.name = "stress",
-	.modes = 1 << KTRX_HWT_MODE_THREAD | 1 << KTRX_HWT_MODE_CPU,
-	.levels = KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL,
-	.operations = &operations,
-};
-
-static const struct ktrace_hwt_kernel kernel = {
-	.size = sizeof(kernel),
-	.cpus = CPUS,
-	.lock = lock,
-	.unlock = unlock,
-	.table_lock = table_lock,
-	.table_unlock = table_unlock,
-	.process = find_process,
-	.next_thread = next_thread,
-	.identity = identity,
-	.space = space,
-	.buffer_alloc = buffer_alloc,
-	.buffer_free = buffer_free,
-	.alloc = alloc,
-	.free = give_back,
-	.on_cpu = on_cpu,
-	.sleep = sleep_on,
-	.wake = wake,
-	.now_ns = now_ns,
-	.cpu = this_cpu,
-};
 
 /* ---- The targets ------------------------------------------------------------------------------- */
 
 static void preempt(void)
 {
-	get_cpu(leave_cpu());
-}
-
-static void set_second(struct process *self, bool there)
-{
-	pthread_mutex_lock(&table);
-	if (there) {
-		memset(&self->thread[1], 0, sizeof(self->thread[1]));
-		self->thread[1].tid = self->pid * 100 + 1;
-	}
-	self->second = there;
-	pthread_mutex_unlock(&table);
+	hwt_threads_get_cpu(hwt_threads_leave_cpu());
 }
 
 /* The second thread runs on this program's thread of the first one, which is switched out meanwhile. */
-static void live_a_short_life(struct process *self)
+static void live_a_short_life(struct hwt_threads_process *self)
 {
 	struct ktrace_hwt_thread *first;
 
-	set_second(self, true);
+	hwt_threads_set_second(self, true);
 	ktrace_hwt_thread_create(&self->trace, &self->thread[1]);
-	first = leave_cpu();
-	get_cpu(&self->thread[1]);
+	first = hwt_threads_leave_cpu();
+	hwt_threads_get_cpu(&self->thread[1]);
 	ktrace_hwt_thread_name(&self->trace, &self->thread[1], "second");
 	preempt();
 	ktrace_hwt_thread_exit(&self->trace, &self->thread[1]);
 	assert_null(self->thread[1].unit);
-	leave_cpu();
-	set_second(self, false);
-	get_cpu(first);
+	hwt_threads_leave_cpu();
+	hwt_threads_set_second(self, false);
+	hwt_threads_get_cpu(first);
 }
 
-static void work(struct process *self, uint32_t n)
+static void work(struct hwt_threads_process *self, uint32_t n)
 {
 	struct ktrx_hwt_image image = { n, 1, 0, 5, 0 };
 
@@ -422,30 +70,28 @@ static void work(struct process *self, uint32_t n)
 
 static void *be_traced(void *argument)
 {
-	struct process *self = argument;
+	struct hwt_threads_process *self = argument;
 
-	get_cpu(&self->thread[0]);
+	hwt_threads_get_cpu(&self->thread[0]);
 	for (uint32_t n = 0; n < ROUNDS; n++)
 		work(self, n);
 	ktrace_hwt_thread_exit(&self->trace, &self->thread[0]);
 	ktrace_hwt_exit(&self->trace);
 	assert_null(self->trace.context);
-	pthread_mutex_lock(&table);
-	self->alive = false;
-	pthread_mutex_unlock(&table);
-	leave_cpu();
+	hwt_threads_die(self);
+	hwt_threads_leave_cpu();
 	return NULL;
 }
 
 /* Lives on until nobody traces any more, with pauses in which others get on. */
 static void *be_traced_on(void *argument)
 {
-	struct process *self = argument;
+	struct hwt_threads_process *self = argument;
 
-	get_cpu(&self->thread[0]);
+	hwt_threads_get_cpu(&self->thread[0]);
 	for (uint32_t n = 0; working; n++)
 		work(self, n);
-	leave_cpu();
+	hwt_threads_leave_cpu();
 	return be_traced(argument);
 }
 
@@ -461,7 +107,7 @@ static int open_context(struct ktrace_hwt_owner *owner, uint32_t pid, uint64_t c
 						    .buffer_size = 4096,
 						    .queue_size = queue_size };
 	uint32_t ident;
-	int error = ktrace_hwt_alloc(owner, &processes[0].trace, &request, &ident);
+	int error = ktrace_hwt_alloc(owner, &hwt_threads_processes[0].trace, &request, &ident);
 
 	if (error)
 		return error;
@@ -544,9 +190,9 @@ static void *make_trouble(void *argument)
 		struct ktrace_hwt_place place;
 		struct counted counted = { 0 };
 		uint32_t what = (seed = seed * 1103515245 + 12345) >> 16;
-		int error =
-			open_context(&owner, what % 8 == 7 ? 0 : what % PROCESSES + 1,
-				     what % 8 == 7 ? 1 << what % CPUS : 0, KTRACE_HWT_QUEUE_MIN, &context);
+		int error = open_context(&owner, what % 8 == 7 ? 0 : what % HWT_THREADS_PROCESSES + 1,
+					 what % 8 == 7 ? 1 << what % HWT_THREADS_CPUS : 0,
+					 KTRACE_HWT_QUEUE_MIN, &context);
 
 		if (error) {
 			assert_int_equal(error, KTRACE_ERROR_EXIST);
@@ -575,34 +221,13 @@ static void *make_trouble(void *argument)
 
 /* ---- Tests ------------------------------------------------------------------------------------- */
 
-static int setup(void **state)
-{
-	(void)state;
-	memset(processes, 0, sizeof(processes));
-	for (uint32_t i = 0; i < PROCESSES; i++) {
-		processes[i].pid = i + 1;
-		processes[i].thread[0].tid = (i + 1) * 100;
-		processes[i].alive = true;
-	}
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	for (uint32_t i = 0; i < CPUS; i++)
-		if (cpus[i].traced)
-			return 1;
-	return memory != 1; /* what ktrace_hwt_init() has */
-}
-
 static void whoever_follows_learns_all(void **state)
 {
-	static struct follower followers[PROCESSES];
-	pthread_t target[PROCESSES], owner[PROCESSES];
+	static struct follower followers[HWT_THREADS_PROCESSES];
+	pthread_t target[HWT_THREADS_PROCESSES], owner[HWT_THREADS_PROCESSES];
 
 	(void)state;
-	for (uint32_t i = 0; i < PROCESSES; i++) {
+	for (uint32_t i = 0; i < HWT_THREADS_PROCESSES; i++) {
 		struct follower *follower = &followers[i];
 
 		assert_int_equal(
@@ -611,10 +236,10 @@ static void whoever_follows_learns_all(void **state)
 		set_pauses(follower->context, i % 2 ? KTRACE_HWT_PAUSE_EXEC | KTRACE_HWT_PAUSE_MMAP : 0,
 			   60000);
 		assert_int_equal(ktrace_hwt_start(follower->context), KTRACE_OK);
-		pthread_create(&target[i], NULL, be_traced, &processes[i]);
+		pthread_create(&target[i], NULL, be_traced, &hwt_threads_processes[i]);
 		pthread_create(&owner[i], NULL, follow, follower);
 	}
-	for (uint32_t i = 0; i < PROCESSES; i++) {
+	for (uint32_t i = 0; i < HWT_THREADS_PROCESSES; i++) {
 		pthread_join(target[i], NULL);
 		pthread_join(owner[i], NULL);
 		assert_int_equal(followers[i].counted.made, ROUNDS);
@@ -634,7 +259,7 @@ static void what_finds_no_room_is_counted(void **state)
 	assert_int_equal(open_context(&follower.owner, 1, 0, KTRACE_HWT_QUEUE_MIN, &follower.context),
 			 KTRACE_OK);
 	set_pauses(follower.context, 0, 1);
-	pthread_create(&target, NULL, be_traced, &processes[0]);
+	pthread_create(&target, NULL, be_traced, &hwt_threads_processes[0]);
 	pthread_join(target, NULL);
 	follow(&follower);
 	/* Of each thread one when it is made and one when it ends; the second is given a name. */
@@ -647,34 +272,32 @@ static void what_finds_no_room_is_counted(void **state)
 
 static void owners_come_and_go(void **state)
 {
-	pthread_t target[PROCESSES], owner[OWNERS];
+	pthread_t target[HWT_THREADS_PROCESSES], owner[OWNERS];
 
 	(void)state;
 	working = true;
-	for (uint32_t i = 0; i < PROCESSES; i++)
-		pthread_create(&target[i], NULL, be_traced_on, &processes[i]);
+	for (uint32_t i = 0; i < HWT_THREADS_PROCESSES; i++)
+		pthread_create(&target[i], NULL, be_traced_on, &hwt_threads_processes[i]);
 	for (uint32_t i = 0; i < OWNERS; i++)
 		pthread_create(&owner[i], NULL, make_trouble, (void *)(uintptr_t)(i + 1));
 	for (uint32_t i = 0; i < OWNERS; i++)
 		pthread_join(owner[i], NULL);
 	working = false;
-	for (uint32_t i = 0; i < PROCESSES; i++)
+	for (uint32_t i = 0; i < HWT_THREADS_PROCESSES; i++)
 		pthread_join(target[i], NULL);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(whoever_follows_learns_all, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(owners_come_and_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(whoever_follows_learns_all, hwt_threads_begin,
+						hwt_threads_end),
+		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, hwt_threads_begin,
+						hwt_threads_end),
+		cmocka_unit_test_setup_teardown(owners_come_and_go, hwt_threads_begin, hwt_threads_end),
 	};
 
-	for (uint32_t i = 0; i < CPUS; i++) {
-		pthread_mutex_init(&cpus[i].runs, NULL);
-		pthread_mutex_init(&cpus[i].interrupts, NULL);
-	}
-	if (ktrace_hwt_init(&kernel) != KTRACE_OK || ktrace_hwt_add(&backend) != KTRACE_OK)
+	if (hwt_threads_start())
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
