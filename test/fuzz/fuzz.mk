@@ -11,9 +11,10 @@ build/test/cmd-mutate: test/fuzz/cmd_mutate.c
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) -o $@ $<
 
 # All subcommands in one sanitized program, which runs one after another.
-build/test/asan/commands: test/fuzz/commands.c build/asan/lib/libhost.a build/gen/commands.list host/cmd/command.h
+build/test/asan/commands: test/fuzz/commands.c build/asan/lib/libhost.a build/gen/commands.list host/cmd/command.h \
+		$(HOST_LIBRARIES)
 	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -Ihost -Ibuild/gen -o $@ $(filter %.c %.a,$^) $(HOST_LDLIBS)
+	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -Ihost -Ibuild/gen -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
 # Inputs to begin with, of hardware trace made by libipt's encoder, and of machines that do not get on.
 build/test/hwt-traces: test/fuzz/hwt_traces.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)

@@ -67,4 +67,12 @@ for static in 0 1; do
 	check "STATIC=$static: it runs" "$tmp/program"
 	equal "STATIC=$static: libelf" "$([ $static = 1 ] || echo libelf.so.1)" "$(needed "$tmp/program" | grep libelf)"
 done
+
+# A rule that lacks the prerequisite fails in an empty build folder only, or keeps a program that was linked in another way.
+git ls-files Makefile '*.mk' | xargs awk '
+	/^[^\t#]/ { rule = FNR; depends = 0 }
+	/\$\(HOST_LIBRARIES\)/ { depends = rule }
+	/^\t.*-o .*\$\(HOST_LDLIBS\)|^\t.*-o .*\$\(HOST_INPUTS\)/ && (depends != rule || !/HOST_INPUTS.*HOST_LDLIBS/) { print FILENAME ":" FNR }
+' >"$tmp/rules"
+check "rules that link depend on HOST_LIBRARIES and pass HOST_INPUTS: $(head -n 3 "$tmp/rules")" test ! -s "$tmp/rules"
 done_testing
