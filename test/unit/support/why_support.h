@@ -21,7 +21,7 @@ struct elf_file;
 void why_kernel_file(const struct elf_file *file);
 /* The same as text, as people see it; all findings at length. */
 const char *why_text(void);
-/* Fails unless the text has these words. */
+/* Fails unless the text has these words; a line may end between two of them. */
 void why_says(const char *words);
 /* How many findings there are of a verdict. */
 unsigned why_count(enum why_verdict verdict);
