@@ -213,6 +213,16 @@ static void judge_habit(const struct why_evidence *evidence, const struct why_re
 	one->reason = HABIT;
 }
 
+static bool has_row(const struct why_evidence *evidence, uint32_t owner)
+{
+	const struct why_thread *thread = why_thread_find(evidence, owner - 1);
+	const uint32_t cpu = owner & ~KTRX_HOLDER_CPU;
+
+	if (owner & KTRX_HOLDER_CPU)
+		return cpu < evidence->cpus && evidence->cpu[cpu].has_holder;
+	return thread && thread->has_holder;
+}
+
 /*
  * It sleeps for a lock that nobody holds: who gave it up did not wake it. The owner that was named when the
  * wait began has a row, by which it has other locks or none.
@@ -220,8 +230,8 @@ static void judge_habit(const struct why_evidence *evidence, const struct why_re
 static void judge_free(const struct why_evidence *evidence, struct case_of *one)
 {
 	const struct ktrx_holder *row = &one->rest->thread->holder;
-	const bool told = one->rest->told && row->owner && !(evidence->missing_hooks & KTRX_HOOK_LOCK) &&
-			  evidence->left_out == 0;
+	const bool told = one->rest->told && row->owner && has_row(evidence, row->owner) &&
+			  !(evidence->missing_hooks & KTRX_HOOK_LOCK) && evidence->left_out == 0;
 
 	if (told && one->rest->owner == 0 && row->state == KTRX_THREAD_WAITING &&
 	    one->ticks >= why_ms(evidence, LONG_MS))

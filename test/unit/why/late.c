@@ -110,6 +110,17 @@ static void a_busy_machine_with_an_open_wait_is_possibly_well(void **state)
 	why_says("open: overdue (possible), see below");
 }
 
+/* Nothing is known of it but its number: it may have ended with the lock. */
+static void an_owner_without_a_row_may_hold_the_lock(void **state)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
+	waiter->owner = WAKER + 1;
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
 /* Its holder gave the lock up and holds another one now. */
 static void a_lock_that_nobody_holds_is_possibly_overdue(void **state)
 {
@@ -241,6 +252,7 @@ int main(void)
 		TEST(a_busy_machine_with_an_open_wait_is_possibly_well),
 		TEST(a_device_that_always_answered_at_once_is_possibly_late),
 		TEST(a_lock_that_nobody_holds_is_possibly_overdue),
+		TEST(an_owner_without_a_row_may_hold_the_lock),
 		TEST(an_owner_of_then_is_not_called_the_holder),
 		TEST(a_time_that_is_long_over_is_overdue),
 		TEST(a_time_that_is_just_over_is_none),
