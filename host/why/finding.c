@@ -14,34 +14,12 @@ struct why_findings {
 	struct why_finding unseen; /* past the limit */
 };
 
-static const char *const verdict_words[WHY_VERDICTS] = {
-	[WHY_TRIPLE_FAULT] = "triple-fault",
-	[WHY_STACK_OVERFLOW] = "stack-overflow",
-	[WHY_PANIC] = "panic",
-	[WHY_SELF_DEADLOCK] = "self-deadlock",
-	[WHY_DEADLOCK] = "deadlock",
-	[WHY_SLEEP_IN_ATOMIC] = "sleep-in-atomic",
-	[WHY_MISSING_EOI] = "missing-eoi",
-	[WHY_IRQ_STORM] = "irq-storm",
-	[WHY_DEAD_TIMER] = "dead-timer",
-	[WHY_PRIORITY_INVERSION] = "priority-inversion",
-	[WHY_STARVATION] = "starvation",
-	[WHY_LIVELOCK] = "livelock",
-	[WHY_FAULT_LOOP] = "fault-loop",
-	[WHY_SYSCALL_LOOP] = "syscall-loop",
-	[WHY_USER_SPIN] = "user-spin",
-	[WHY_KERNEL_SPIN] = "kernel-spin",
-	[WHY_WAKEUP_RACE] = "wakeup-race",
-	[WHY_LOST_WAKEUP] = "lost-wakeup",
-	[WHY_IRQS_OFF] = "irqs-off",
-	[WHY_OVERDUE] = "overdue",
-	[WHY_LOCK_ORDER] = "lock-order",
-	[WHY_SLOW] = "slow",
-	[WHY_BOOKKEEPING] = "bookkeeping",
-	[WHY_BUSY] = "busy",
-	[WHY_IDLE] = "idle",
-	[WHY_UNKNOWN] = "unknown",
-};
+#define WORD(name, word, looks) [WHY_##name] = word,
+static const char *const verdict_words[WHY_VERDICTS] = { WHY_VERDICT_LIST(WORD) };
+#undef WORD
+#define LOOKS(name, word, looks) [WHY_##name] = looks,
+static const uint8_t verdict_looks[WHY_VERDICTS] = { WHY_VERDICT_LIST(LOOKS) };
+#undef LOOKS
 
 const char *why_verdict_word(enum why_verdict verdict)
 {
@@ -246,17 +224,11 @@ static void drop_explained(struct why_findings *findings)
 	findings->count = kept;
 }
 
-static bool hides_in_idleness(enum why_verdict verdict)
-{
-	return verdict == WHY_OVERDUE || verdict == WHY_LOST_WAKEUP || verdict == WHY_WAKEUP_RACE ||
-	       verdict == WHY_DEADLOCK || verdict == WHY_SELF_DEADLOCK || verdict == WHY_DEAD_TIMER;
-}
-
 /* However busy all others are: that does not show that a thread rests rightly. */
 bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 {
-	return (healthy == WHY_IDLE && hides_in_idleness(problem)) ||
-	       (healthy == WHY_BUSY && problem == WHY_OVERDUE);
+	return (healthy == WHY_IDLE && verdict_looks[problem] & WHY_LOOKS_IDLE) ||
+	       (healthy == WHY_BUSY && verdict_looks[problem] & WHY_LOOKS_BUSY);
 }
 
 /* That all is well is only possible where a thread that does nothing may be stuck. */

@@ -10,38 +10,52 @@
 #include "findings/finding.h"
 #include "why/evidence.h"
 
-/* In order of what explains most: of two problems that are found the former is the verdict. */
-enum why_verdict {
-	WHY_TRIPLE_FAULT,
-	WHY_STACK_OVERFLOW,
-	WHY_PANIC,
-	WHY_SLEEP_IN_ATOMIC, /* before what it leads to */
-	WHY_SELF_DEADLOCK,
-	WHY_DEADLOCK,
-	WHY_MISSING_EOI,
-	WHY_IRQ_STORM,
-	WHY_DEAD_TIMER,
-	WHY_PRIORITY_INVERSION,
-	WHY_STARVATION,
-	WHY_LIVELOCK,
-	WHY_FAULT_LOOP,
-	WHY_SYSCALL_LOOP,
-	WHY_USER_SPIN,
-	WHY_KERNEL_SPIN,
-	WHY_WAKEUP_RACE,
-	WHY_LOST_WAKEUP,
-	WHY_IRQS_OFF,
-	WHY_OVERDUE, /* after what may be its cause */
-	WHY_LOCK_ORDER,
-	WHY_SLOW,
-	WHY_BOOKKEEPING, /* what the kernel says of itself cannot be, or may mean several things */
-	WHY_BUSY,
-	WHY_IDLE,
-	WHY_UNKNOWN,
-	WHY_VERDICTS,
-};
+/*
+ * What a machine with this problem may look like. Where the problem is only possible, that verdict is no more
+ * than possible either.
+ */
+#define WHY_LOOKS_IDLE 1u
+#define WHY_LOOKS_BUSY 2u
 
-/* "deadlock", "self-deadlock" …: the words that scripts see. */
+/*
+ * All verdicts, in order of what explains most: of two problems that are found the former is the verdict.
+ * Each with the word that scripts see, and what it may look like.
+ */
+/* clang-format off */
+#define WHY_VERDICT_LIST(ROW) \
+	ROW(TRIPLE_FAULT, "triple-fault", 0) \
+	ROW(STACK_OVERFLOW, "stack-overflow", 0) \
+	ROW(PANIC, "panic", 0) \
+	ROW(SLEEP_IN_ATOMIC, "sleep-in-atomic", 0) /* before what it leads to */ \
+	ROW(SELF_DEADLOCK, "self-deadlock", WHY_LOOKS_IDLE) \
+	ROW(DEADLOCK, "deadlock", WHY_LOOKS_IDLE) \
+	ROW(MISSING_EOI, "missing-eoi", 0) \
+	ROW(IRQ_STORM, "irq-storm", 0) \
+	ROW(DEAD_TIMER, "dead-timer", WHY_LOOKS_IDLE) \
+	ROW(PRIORITY_INVERSION, "priority-inversion", 0) \
+	ROW(STARVATION, "starvation", 0) \
+	ROW(LIVELOCK, "livelock", 0) \
+	ROW(FAULT_LOOP, "fault-loop", 0) \
+	ROW(SYSCALL_LOOP, "syscall-loop", 0) \
+	ROW(USER_SPIN, "user-spin", 0) \
+	ROW(KERNEL_SPIN, "kernel-spin", 0) \
+	ROW(WAKEUP_RACE, "wakeup-race", WHY_LOOKS_IDLE) \
+	ROW(LOST_WAKEUP, "lost-wakeup", WHY_LOOKS_IDLE) \
+	ROW(IRQS_OFF, "irqs-off", 0) \
+	ROW(OVERDUE, "overdue", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) /* after what may be its cause */ \
+	ROW(LOCK_ORDER, "lock-order", 0) \
+	ROW(SLOW, "slow", 0) \
+	ROW(BOOKKEEPING, "bookkeeping", 0) /* what the kernel says of itself may mean several things */ \
+	ROW(BUSY, "busy", 0) \
+	ROW(IDLE, "idle", 0) \
+	ROW(UNKNOWN, "unknown", 0)
+/* clang-format on */
+
+#define WHY_VERDICT(name, word, looks) WHY_##name,
+enum why_verdict { WHY_VERDICT_LIST(WHY_VERDICT) WHY_VERDICTS };
+#undef WHY_VERDICT
+
+/* Its word. */
 const char *why_verdict_word(enum why_verdict verdict);
 /* Idle or busy: there is nothing to repair. */
 bool why_verdict_is_healthy(enum why_verdict verdict);

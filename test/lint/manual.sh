@@ -44,5 +44,15 @@ for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
 		check "$format: $tests" sh -c "cat $tests | grep -qE -e '--format $format|format in .*$format'"
 	done
 done
+# Verdicts of why: the manual has them in the order of the list, which is the order in which problems come first.
+sed -n 's/^	ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' host/why/finding.h >"$tmp/verdicts"
+sed -n '/^\.Sh VERDICTS/,/^\.Sh JSON/s/^\.It Li //p' man/ktrace-why.1 | sed 's/ , Li /\n/g' >"$tmp/page"
+same "ktrace-why(1), VERDICTS has those of host/why/finding.h, in their order" "$tmp/verdicts" "$tmp/page"
+check "there are verdicts" test -s "$tmp/verdicts"
+for verdict in $(grep -vx unknown "$tmp/verdicts"); do
+	check "$verdict: doc/why.md says what it needs" sh -c "sed -n 's/^| \([a-z, -]*\) |.*/\1/p' doc/why.md | tr -d ' ' | tr , '\n' | grep -qx -e '$verdict'"
+	[ "$verdict" = bookkeeping ] || # a mistake in the demo's scheduler
+		check "$verdict: a scenario ends so" grep -qE "^[^#	]+	[^	]+	$verdict(:[0-9]+)?	" test/scenarios/list
+done
 equal "all commands" 18 "$(wc -l <"$tmp/commands")"
 done_testing
