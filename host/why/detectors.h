@@ -12,6 +12,7 @@
 #define WHY_DETECTORS(USE) \
 	USE(bookkeeping) \
 	USE(answer) \
+	USE(dead_owner) \
 	USE(dead_timer) \
 	USE(deadlock) \
 	USE(health) \

@@ -29,6 +29,7 @@
 	ROW(SLEEP_IN_ATOMIC, "sleep-in-atomic", 0) /* before what it leads to */ \
 	ROW(SELF_DEADLOCK, "self-deadlock", WHY_LOOKS_IDLE) \
 	ROW(DEADLOCK, "deadlock", WHY_LOOKS_IDLE) \
+	ROW(DEAD_OWNER, "dead-owner", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) \
 	ROW(MISSING_EOI, "missing-eoi", 0) \
 	ROW(IRQ_STORM, "irq-storm", 0) \
 	ROW(DEAD_TIMER, "dead-timer", WHY_LOOKS_IDLE) \

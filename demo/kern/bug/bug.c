@@ -13,6 +13,8 @@ const struct work bugs[] = {
 	{ "ipi-lock", bug_ipi_lock },
 	{ "ipi-off", bug_ipi_off },
 	{ "inversion", bug_inversion },
+	{ "dead-owner", bug_dead_owner },
+	{ "no-dead-owner", bug_no_dead_owner },
 	{ "lock-order", bug_lock_order },
 	{ "lost-wakeup", bug_lost_wakeup },
 	{ "wakeup-race", bug_wakeup_race },

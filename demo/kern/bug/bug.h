@@ -33,6 +33,9 @@ void bug_ipi_lock(uint64_t until_ns);
 void bug_ipi_off(uint64_t until_ns);
 /* An urgent thread waits for one that does not get to run. */
 void bug_inversion(uint64_t until_ns);
+/* A thread ends with a mutex locked; and the same without the mistake. */
+void bug_dead_owner(uint64_t until_ns);
+void bug_no_dead_owner(uint64_t until_ns);
 /* Two locks are taken in both orders, at different times. */
 void bug_lock_order(uint64_t until_ns);
 /* What is waited for happens, and the waker forgets to wake. */

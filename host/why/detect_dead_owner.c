@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A lock whose owner has ended. A waiter's row names the owner that the lock had when the wait began, and no
+ * later one. So the newest wait for a lock counts, unless lock.acquire and lock.release show who has it.
+ * Where they do not, the thread may have given the lock up without waking a waiter; but not if the kernel
+ * named it as the owner after its end.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "why/detectors.h"
+#include "why/pulse.h"
+
+#define MOST	 8u    /* findings */
+#define SHOWN	 4u    /* waiters of a lock */
+#define LASTS_MS 1000u /* another thread may give up what an ended one held: later it does not */
+#define APART_MS 10u   /* stamps of two CPUs that are closer do not show which was first */
+#define SEVERAL	 UINT32_MAX
+
+struct waiter {
+	const struct why_thread *thread;
+	uint64_t lock, since, pc; /* stamp, where; 0 unknown */
+	uint32_t owner;		  /* when the wait began, as struct ktrx_holder names it; 0 unknown */
+	bool told;		  /* by its row, rather than by events */
+	bool polls;		  /* it runs or could: the owner may have been named at any of its tries */
+};
+
+/* A lock that is waited for. */
+struct orphan {
+	const struct waiter *waiter; /* the longest first */
+	uint32_t waiters;
+	uint32_t holder; /* whose row holds it, as struct ktrx_holder names it; 0 nobody */
+	const struct why_hold
+		*hold;	/* by the events it was taken and not given up; NULL: they do not say so */
+	uint32_t owner; /* thread + 1 that had it last, as far as is known; 0 unknown */
+	uint64_t ended; /* stamp of the owner's end; 0: its row is gone, and when is not known */
+	bool is_orphan; /* its owner has ended, … */
+	enum finding_certainty certain; /* … so sure is that */
+};
+
+struct orphans {
+	struct waiter *waiter; /* by lock, then the longest first */
+	uint32_t waiters;
+	struct orphan *lock; /* by address */
+	uint32_t locks;
+	bool full; /* some thread holds more locks than its row can name */
+};
+
+/* ---- Who waits ----------------------------------------------------------------------------------- */
+
+static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
+{
+	const struct ktrx_holder *row = &thread->holder;
+
+	if (!thread->has_holder || row->wait != KTRX_WAIT_LOCK || row->deadline || !row->wait_stamp ||
+	    !row->object)
+		return false;
+	*waiter = (struct waiter){ .thread = thread,
+				   .lock = row->object,
+				   .since = row->wait_stamp,
+				   .pc = row->wait_pc,
+				   .owner = row->owner,
+				   .told = true,
+				   .polls = row->state != KTRX_THREAD_WAITING };
+	return true;
+}
+
+/* A kernel whose locks have hooks says by them who waits. */
+static bool waits_by_events(const struct why_evidence *evidence, const struct why_thread *thread,
+			    struct waiter *waiter)
+{
+	if (!(evidence->missing_hooks & KTRX_HOOK_LOCK) || !thread->contends ||
+	    (thread->state != THREADS_SLEEPING && thread->state != THREADS_WAITING))
+		return false;
+	*waiter = (struct waiter){ .thread = thread,
+				   .lock = thread->contends,
+				   .since = thread->contends_since };
+	return true;
+}
+
+static int by_lock(const void *a, const void *b)
+{
+	const struct waiter *left = a, *right = b;
+
+	if (left->lock != right->lock)
+		return left->lock < right->lock ? -1 : 1;
+	return left->since < right->since ? -1 : left->since > right->since;
+}
+
+static void find_waiters(const struct why_evidence *evidence, struct orphans *all)
+{
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const struct why_thread *thread = &evidence->thread[n];
+		struct waiter *waiter = &all->waiter[all->waiters];
+
+		if (!thread->idle && !why_is_gone(evidence, thread) &&
+		    (waits_by_row(thread, waiter) || waits_by_events(evidence, thread, waiter)))
+			all->waiters++;
+	}
+	qsort(all->waiter, all->waiters, sizeof(*all->waiter), by_lock);
+	for (uint32_t n = 0; n < all->waiters; n++) {
+		if (n == 0 || all->waiter[n].lock != all->waiter[n - 1].lock)
+			all->lock[all->locks++] = (struct orphan){ .waiter = &all->waiter[n] };
+		all->lock[all->locks - 1].waiters++;
+	}
+}
+
+/* ---- Who has it ---------------------------------------------------------------------------------- */
+
+static struct orphan *lock_find(const struct orphans *all, uint64_t lock)
+{
+	uint32_t low = 0, high = all->locks;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (all->lock[middle].waiter->lock < lock)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < all->locks && all->lock[low].waiter->lock == lock ? &all->lock[low] : NULL;
+}
+
+static void note_holder(const struct orphans *all, const struct ktrx_holder *row)
+{
+	for (uint32_t n = 0; n < KTRX_HELD; n++) {
+		struct orphan *lock = row->held[n].object ? lock_find(all, row->held[n].object) : NULL;
+
+		if (lock)
+			lock->holder = lock->holder && lock->holder != row->id ? SEVERAL : row->id;
+	}
+}
+
+static void find_holders(const struct why_evidence *evidence, struct orphans *all)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].has_holder)
+			note_holder(all, &evidence->cpu[n].holder);
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (evidence->thread[n].has_holder) {
+			all->full |= evidence->thread[n].holder.held_count > KTRX_HELD;
+			note_holder(all, &evidence->thread[n].holder);
+		}
+	for (uint32_t n = 0; n < evidence->holds; n++) {
+		struct orphan *lock = lock_find(all, evidence->hold[n].lock);
+
+		if (lock)
+			lock->hold = &evidence->hold[n];
+	}
+}
+
+static const struct waiter *newest(const struct orphan *lock)
+{
+	return &lock->waiter[lock->waiters - 1];
+}
+
+/* By the events, else by the newest wait; a thread that polls may know of a later owner. */
+static uint32_t last_owner(const struct orphan *lock)
+{
+	const uint32_t owner = newest(lock)->owner;
+
+	if (lock->hold)
+		return lock->hold->thread + 1;
+	for (uint32_t n = 0; n < lock->waiters; n++)
+		if (lock->waiter[n].polls && lock->waiter[n].owner != owner)
+			return 0;
+	return owner & KTRX_HOLDER_CPU ? 0 : owner;
+}
+
+/* ---- Whether the owner has ended ----------------------------------------------------------------- */
+
+/* Does the owner's row still hold the lock? */
+static bool is_kept(const struct orphan *lock)
+{
+	return lock->holder && lock->holder == lock->owner;
+}
+
+static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
+{
+	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
+
+	if (lock->owner == 1) /* thread 0 is no thread in particular */
+		return false;
+	if (!owner || owner->state != THREADS_DEAD)
+		return evidence->exits_told &&
+		       (!owner || (!owner->has_holder && owner->state == THREADS_UNKNOWN));
+	lock->ended = owner->since;
+	/* A row that is there after the thread's end may be that of a new thread of its number. */
+	return !owner->has_holder || (is_kept(lock) && why_is_whole_since(evidence, lock->ended));
+}
+
+/* Were all locks recorded that it took and gave up? Then it has none that the events do not name. */
+static bool is_all_told(const struct why_evidence *evidence, const struct orphan *lock)
+{
+	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
+
+	return owner && owner->created && why_is_whole_since(evidence, owner->created) &&
+	       scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_ACQUIRE, owner->created,
+				 evidence->end) &&
+	       scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE, owner->created, evidence->end);
+}
+
+/* Did the kernel name the owner at a time when that had ended? */
+static bool named_after_end(const struct why_evidence *evidence, const struct orphan *lock)
+{
+	const uint64_t since = newest(lock)->since;
+
+	return lock->ended && since > lock->ended &&
+	       since - lock->ended >= why_ms(evidence, APART_MS) + evidence->doubt;
+}
+
+static bool judge(const struct why_evidence *evidence, struct orphan *lock, bool full)
+{
+	const uint64_t least = why_ms(evidence, LASTS_MS);
+
+	lock->owner = last_owner(lock);
+	if (!lock->owner || (lock->holder && !is_kept(lock)) || !has_ended(evidence, lock) ||
+	    why_age(evidence, lock->waiter->since) < least || why_age(evidence, lock->ended) < least)
+		return false;
+	if (lock->ended && (lock->hold || is_kept(lock)))
+		lock->certain = lock->waiter->told ? FINDING_CERTAIN : FINDING_LIKELY;
+	else if (full || is_all_told(evidence, lock))
+		return false;
+	else
+		lock->certain = named_after_end(evidence, lock) ? FINDING_LIKELY : FINDING_POSSIBLE;
+	return true;
+}
+
+/* ---- In words ------------------------------------------------------------------------------------ */
+
+static void say_waiters(const struct why_evidence *evidence, struct why_finding *finding,
+			const struct orphan *lock)
+{
+	char who[WHY_WORDS], since[WHY_WORDS], place[WHY_WORDS];
+
+	for (uint32_t n = 0; n < lock->waiters && n < SHOWN; n++)
+		finding_evidence(&finding->base, "%s has waited %s for it%s",
+				 why_say_actor(evidence, lock->waiter[n].thread->id + 1, who, sizeof(who)),
+				 why_say_since(evidence, "", lock->waiter[n].since, since, sizeof(since)),
+				 why_say_called(evidence, " in ", lock->waiter[n].pc, place, sizeof(place)));
+	if (lock->waiters > SHOWN)
+		finding_evidence(&finding->base, "  and %" PRIu32 " more", lock->waiters - SHOWN);
+}
+
+static void say_owner(const struct why_evidence *evidence, struct why_finding *finding,
+		      const struct orphan *lock)
+{
+	char who[WHY_WORDS], since[WHY_WORDS], place[WHY_WORDS];
+
+	why_say_actor(evidence, lock->owner, who, sizeof(who));
+	if (lock->hold)
+		finding_evidence(&finding->base, "%s took it %s ago%s, and did not give it up", who,
+				 why_say_since(evidence, "", lock->hold->stamp, since, sizeof(since)),
+				 why_say_called(evidence, " in ", lock->hold->pc, place, sizeof(place)));
+	if (lock->ended)
+		finding_evidence(&finding->base, "%s ended %s ago", who,
+				 why_say_since(evidence, "", lock->ended, since, sizeof(since)));
+	else
+		finding_evidence(&finding->base,
+				 "the kernel's tables have no row of %s, as of a thread that has ended", who);
+	if (lock->hold || is_kept(lock))
+		return;
+	if (named_after_end(evidence, lock))
+		finding_evidence(&finding->base,
+				 "the kernel named it as the owner after that, and no row holds the lock");
+	else
+		finding_evidence(&finding->base,
+				 "no row holds the lock: it was not given up, or no waiter was woken");
+}
+
+static void add_actors(const struct why_evidence *evidence, struct why_finding *finding,
+		       const struct orphan *lock)
+{
+	for (uint32_t n = 0; n < lock->waiters && n + 1 < WHY_ACTORS; n++)
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = lock->waiter[n].thread->id + 1,
+						      .waits = lock->waiter[n].lock,
+						      .ticks = why_age(evidence, lock->waiter[n].since),
+						      .pc = lock->waiter[n].pc });
+	why_finding_actor(finding, (struct why_actor){ .id = lock->owner,
+						       .holds = lock->waiter->lock,
+						       .pc = lock->hold ? lock->hold->pc : 0 });
+}
+
+static int found(const struct why_evidence *evidence, struct why_findings *findings,
+		 const struct orphan *lock)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_DEAD_OWNER, lock->certain);
+	char who[WHY_WORDS], what[WHY_WORDS], owner[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what, "%s waits for lock %s, whose %sowner, %s, has ended",
+		    why_say_actor(evidence, lock->waiter->thread->id + 1, who, sizeof(who)),
+		    why_say_object(evidence, lock->waiter->lock, what, sizeof(what)),
+		    finding->base.certain == FINDING_POSSIBLE ? "last known " : "",
+		    why_say_actor(evidence, lock->owner, owner, sizeof(owner)));
+	say_waiters(evidence, finding, lock);
+	say_owner(evidence, finding, lock);
+	add_actors(evidence, finding, lock);
+	if (!lock->waiter->told)
+		finding_say(finding->base.advice, "the hooks for locks (ktrace_contend and the others): "
+						  "this is concluded from events");
+	else if (finding->base.certain != FINDING_CERTAIN)
+		finding_say(finding->base.advice,
+			    "lock.acquire and lock.release, which show whether the owner gave it up");
+	return 0;
+}
+
+/* The surest first, as more than MOST are left out. */
+static int found_all(const struct why_evidence *evidence, struct why_findings *findings,
+		     const struct orphans *all)
+{
+	uint32_t made = 0;
+	int error = 0;
+
+	for (int certain = FINDING_CERTAIN; certain >= FINDING_POSSIBLE; certain--)
+		for (uint32_t n = 0; n < all->locks && made < MOST && !error; n++)
+			if (all->lock[n].is_orphan && (int)all->lock[n].certain == certain) {
+				error = found(evidence, findings, &all->lock[n]);
+				made++;
+			}
+	return error;
+}
+
+int why_detect_dead_owner(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	struct orphans all = { .waiter = calloc((size_t)evidence->threads + 1, sizeof(*all.waiter)),
+			       .lock = calloc((size_t)evidence->threads + 1, sizeof(*all.lock)) };
+	int error = all.waiter && all.lock ? 0 : KTREAD_E_MEMORY;
+
+	if (!error && !why_ended_well(evidence) && !evidence->panic.stamp && !evidence->cut &&
+	    !evidence->reset && !evidence->left_out && evidence->info->frequency) {
+		find_waiters(evidence, &all);
+		find_holders(evidence, &all);
+		for (uint32_t n = 0; n < all.locks; n++)
+			all.lock[n].is_orphan = judge(evidence, &all.lock[n], all.full);
+		error = found_all(evidence, findings, &all);
+	}
+	free(all.waiter);
+	free(all.lock);
+	return error;
+}

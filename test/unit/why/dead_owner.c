@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Threads that wait for a lock whose owner has ended, and for locks of which that only seems so. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "unit/support/script.h"
+#include "unit/support/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define IDLE   1u
+#define WAITER 5u
+#define OWNER  6u
+#define LATER  7u
+#define LOCK   0x2000u
+#define PLACE  0x77010u
+#define TAKEN  (100 * MS)
+#define WAITS  (110 * MS)
+#define ENDED  (200 * MS)
+#define END    (4000 * MS)
+
+enum { OTHER = 1, SWITCH, EXIT, CREATE, CONTEND, ACQUIRE, RELEASE, PANIC };
+
+static int begin(void **state)
+{
+	int error = why_setup(state);
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u32 state");
+	script_type(EXIT, "sched", "exit", "u32 thread");
+	script_type(CREATE, "sched", "create", "u32 thread");
+	script_thread(IDLE, "idle");
+	script_thread(OWNER, "owner");
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		why_cpu_row(cpu, KTRX_MODE_IDLE);
+		script_cpu(cpu)->hooks |= KTRX_HOOK_EXIT;
+		script_cpu(cpu)->heartbeats = 400;
+		script_cpu(cpu)->heartbeat_stamp = END;
+		script_cpu(cpu)->now = END;
+		script_cpu(cpu)->thread = IDLE;
+		script_event(OTHER, MS, cpu, IDLE);
+		script_event(OTHER, END, cpu, IDLE);
+	}
+	return error;
+}
+
+static struct ktrx_holder *waits(uint32_t thread, uint64_t since, uint32_t owner)
+{
+	struct ktrx_holder *row = why_thread_row(thread, "waiter", KTRX_THREAD_WAITING, 0);
+
+	why_waits(row, KTRX_WAIT_LOCK, LOCK, "cache", since);
+	row->owner = owner + 1;
+	return row;
+}
+
+/* The owner runs on CPU 1 from 50 ms on, and ends. */
+static void owner_ends_at(uint64_t stamp)
+{
+	script_event(CREATE, 40 * MS, 1, IDLE, V(OWNER));
+	script_event(SWITCH, 50 * MS, 1, IDLE, V(IDLE), V(OWNER), V(0));
+	script_event(EXIT, stamp - 1000, 1, OWNER, V(OWNER));
+	script_event(SWITCH, stamp, 1, OWNER, V(OWNER), V(IDLE), V(4));
+}
+
+static void declare_locks(void)
+{
+	script_type(CONTEND, "lock", "contend", "pointer lock");
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock,pointer place");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+}
+
+static void owner_takes(uint64_t stamp)
+{
+	declare_locks();
+	script_event(ACQUIRE, stamp, 1, OWNER, V(LOCK), V(PLACE));
+}
+
+static void is_found(enum finding_certainty certain)
+{
+	assert_int_equal(why_count(WHY_DEAD_OWNER), 1);
+	if (certain == FINDING_POSSIBLE) {
+		assert_int_equal(why_judge()->verdict, WHY_IDLE);
+		why_says("open: dead-owner (possible), see below");
+		return;
+	}
+	assert_int_equal(why_judge()->verdict, WHY_DEAD_OWNER);
+	assert_int_equal(why_judge()->base.certain, certain);
+}
+
+static void is_silent(void)
+{
+	assert_int_equal(why_count(WHY_DEAD_OWNER), 0);
+}
+
+/* ---- It has ended -------------------------------------------------------------------------------------- */
+
+static void what_it_took_and_kept_is_certain(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	owner_ends_at(ENDED);
+	is_found(FINDING_CERTAIN);
+	assert_int_equal(why_judge()->actors, 2);
+	assert_int_equal(why_judge()->actor[0].id, WAITER + 1);
+	assert_int_equal(why_judge()->actor[1].id, OWNER + 1);
+	assert_int_equal(why_judge()->actor[1].holds, LOCK);
+	why_says("thread 5 (waiter) waits for lock cache (0x2000), whose owner, thread 6 (owner), has ended");
+	why_says("thread 5 (waiter) has waited 3.89 s for it");
+	why_says("thread 6 (owner) took it 3.90 s ago in 0x77010, and did not give it up");
+	why_says("thread 6 (owner) ended 3.80 s ago");
+}
+
+/* The wait began when another thread had the lock: the events know better. */
+static void events_name_a_later_owner_than_the_row(void **state)
+{
+	(void)state;
+	waits(WAITER, TAKEN - MS, LATER);
+	why_thread_row(LATER, "later", KTRX_THREAD_WAITING, 0)->deadline = END + MS;
+	owner_takes(TAKEN);
+	owner_ends_at(ENDED);
+	is_found(FINDING_CERTAIN);
+	why_says("whose owner, thread 6 (owner), has ended");
+}
+
+/* A kernel that does not call ktrace_thread_end(), but names the state that a thread goes into. */
+static void a_row_that_still_holds_it_is_certain(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	why_holds(why_thread_row(OWNER, "owner", KTRX_THREAD_RUNNABLE, 1), LOCK, TAKEN);
+	owner_ends_at(ENDED);
+	is_found(FINDING_CERTAIN);
+	why_says("ended 3.80 s ago");
+}
+
+static void one_that_is_named_after_its_end_is_likely(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	waits(LATER, ENDED + 100 * MS, OWNER);
+	owner_ends_at(ENDED);
+	is_found(FINDING_LIKELY);
+	why_says("thread 7 (waiter) has waited 3.70 s for it");
+	why_says("the kernel named it as the owner after that, and no row holds the lock");
+}
+
+static void one_that_was_named_before_its_end_is_possible(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_ends_at(ENDED);
+	is_found(FINDING_POSSIBLE);
+	why_says("whose last known owner, thread 6 (owner), has ended");
+	why_says("lock.acquire and lock.release, which show whether the owner gave it up");
+}
+
+/* Stamps of different CPUs do not show which was first. */
+static void one_that_is_named_at_its_end_is_possible(void **state)
+{
+	(void)state;
+	waits(WAITER, ENDED + 5 * MS, OWNER);
+	owner_ends_at(ENDED);
+	is_found(FINDING_POSSIBLE);
+}
+
+static void one_without_a_row_is_possible(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	is_found(FINDING_POSSIBLE);
+	why_says("the kernel's tables have no row of thread 6, as of a thread that has ended");
+}
+
+static void a_busy_machine_leaves_it_open(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_ends_at(ENDED);
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_cpu(1)->thread = LATER;
+	why_thread_row(LATER, "worker", KTRX_THREAD_RUNNING, 1)->state_stamp = END - 1500 * MS;
+	script_event(SWITCH, END - 1500 * MS, 1, IDLE, V(IDLE), V(LATER), V(0));
+	for (uint64_t stamp = END - 1400 * MS; stamp < END; stamp += 100 * MS)
+		script_event(OTHER, stamp, 1, LATER);
+	assert_int_equal(why_count(WHY_DEAD_OWNER), 1);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
+}
+
+static void forget_hooks(void)
+{
+	script_cpu(0)->hooks = script_cpu(1)->hooks = 0;
+}
+
+/* Without hooks for locks: the waiter says that it contends, and sleeps. */
+static void events_alone_are_likely(void **state)
+{
+	(void)state;
+	forget_hooks();
+	owner_takes(TAKEN);
+	script_event(SWITCH, 60 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
+	script_event(CONTEND, WAITS, 0, WAITER, V(LOCK));
+	script_event(SWITCH, WAITS + 1000, 0, WAITER, V(WAITER), V(IDLE), V(2));
+	owner_ends_at(ENDED);
+	is_found(FINDING_LIKELY);
+	why_says("this is concluded from events");
+}
+
+static void many_waiters_are_one_finding(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; n < 8; n++)
+		waits(10 + n, WAITS + n * MS, OWNER);
+	owner_takes(TAKEN);
+	owner_ends_at(ENDED);
+	is_found(FINDING_CERTAIN);
+	assert_int_equal(why_judge()->actors, 9);
+	why_says("  and 4 more");
+}
+
+/* ---- It has not, or has not the lock ------------------------------------------------------------------- */
+
+static void one_that_lives_has_not_ended(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	why_holds(why_thread_row(OWNER, "owner", KTRX_THREAD_WAITING, 1), LOCK, TAKEN);
+	is_silent();
+}
+
+static void one_that_gave_it_up_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	script_event(RELEASE, TAKEN + 20 * MS, 1, OWNER, V(LOCK));
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+static void one_that_has_handed_it_on_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	why_holds(why_thread_row(LATER, "later", KTRX_THREAD_WAITING, 0), LOCK, ENDED + MS);
+	owner_takes(TAKEN);
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+static void a_later_wait_that_names_another_one_refutes_it(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	waits(LATER, ENDED + 100 * MS, 8);
+	why_thread_row(8, "third", KTRX_THREAD_WAITING, 0)->deadline = END + MS;
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+/* It tries again and again, since before the owner's end: the name is of its last try. */
+static void a_thread_that_polls_and_names_another_one_refutes_it(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, 8)->state = KTRX_THREAD_RUNNABLE;
+	waits(LATER, WAITS + MS, OWNER);
+	why_thread_row(8, "third", KTRX_THREAD_WAITING, 0)->deadline = END + MS;
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+static void a_wait_that_ends_by_itself_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER)->deadline = END + 100 * MS;
+	owner_takes(TAKEN);
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+static void what_has_just_happened_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	owner_ends_at(END - 500 * MS);
+	is_silent();
+}
+
+static void a_wait_that_has_just_begun_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, END - 500 * MS, OWNER);
+	owner_takes(TAKEN);
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+/* It found the lock taken and did something else: no hook says that it still waits. */
+static void a_thread_that_goes_on_does_not_wait(void **state)
+{
+	(void)state;
+	forget_hooks();
+	owner_takes(TAKEN);
+	script_event(SWITCH, 60 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
+	script_event(CONTEND, WAITS, 0, WAITER, V(LOCK));
+	script_event(SWITCH, WAITS + 1000, 0, WAITER, V(WAITER), V(IDLE), V(0));
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+/* A kernel whose locks have hooks says by them who waits. */
+static void events_do_not_refute_a_row_that_waits_for_nothing(void **state)
+{
+	(void)state;
+	why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0)->deadline = END + MS;
+	owner_takes(TAKEN);
+	script_event(SWITCH, 60 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
+	script_event(CONTEND, WAITS, 0, WAITER, V(LOCK));
+	script_event(SWITCH, WAITS + 1000, 0, WAITER, V(WAITER), V(IDLE), V(2));
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+/* Its row is left over. */
+static void a_waiter_that_has_ended_itself_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	script_event(SWITCH, 120 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
+	script_event(SWITCH, 130 * MS, 0, WAITER, V(WAITER), V(IDLE), V(4));
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+/* Thread 0 is no thread in particular. */
+static void thread_0_does_not_end(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, 0);
+	is_silent();
+}
+
+/* All locks that it took and gave up are in the trace, and this one is not among those that it kept. */
+static void one_that_never_had_it_is_none(void **state)
+{
+	(void)state;
+	declare_locks();
+	waits(WAITER, ENDED + 100 * MS, OWNER);
+	script_event(ACQUIRE, TAKEN, 1, OWNER, V(LOCK + 8), V(PLACE));
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+static void a_machine_that_stands_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	owner_ends_at(ENDED);
+	script_type(PANIC, "ktrace", "panic", "string message");
+	script_event(PANIC, ENDED + 10 * MS, 0, IDLE, "out of pages");
+	is_silent();
+}
+
+static void a_machine_that_was_reset_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	owner_ends_at(ENDED);
+	script_info()->note = "ended: the guest reset (or triple-faulted)\nreset: yes\n";
+	is_silent();
+}
+
+/* Its newest events are not in the file. */
+static void a_trace_that_is_cut_is_not_relied_on(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	owner_ends_at(ENDED);
+	script_ring(1)->cut = 3;
+	is_silent();
+}
+
+static void a_wait_of_which_little_is_known_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, 0, OWNER);
+	waits(LATER, WAITS, OWNER)->object = 0;
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+/* Its number is another thread's by now. */
+static void a_number_that_is_used_again_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_ends_at(ENDED);
+	why_thread_row(OWNER, "another", KTRX_THREAD_WAITING, 1)->deadline = END + MS;
+	script_event(CREATE, ENDED + MS, 0, IDLE, V(OWNER));
+	is_silent();
+}
+
+/* A row of the same number that holds it may be a later thread's, created in the time that is lost. */
+static void a_row_that_holds_it_after_a_gap_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	why_holds(why_thread_row(OWNER, "owner", KTRX_THREAD_WAITING, 1), LOCK, ENDED + 5 * MS);
+	owner_ends_at(ENDED);
+	script_event(OTHER, ENDED + 10 * MS, 1, IDLE)->lost = 3;
+	is_silent();
+}
+
+/* What was taken before slots were lost may have been given up in one of them. */
+static void what_was_taken_before_a_gap_is_not_certain(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	script_event(OTHER, ENDED - 20 * MS, 1, OWNER)->lost = 3;
+	owner_ends_at(ENDED);
+	is_found(FINDING_POSSIBLE);
+}
+
+static void a_kernel_that_tells_of_no_ends_is_not_accused(void **state)
+{
+	(void)state;
+	for (uint32_t cpu = 0; cpu < 2; cpu++)
+		script_cpu(cpu)->hooks &= ~KTRX_HOOK_EXIT;
+	waits(WAITER, WAITS, OWNER);
+	is_silent();
+}
+
+static void an_owner_that_is_not_known_is_none(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER)->owner = 0;
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+static void a_cpu_does_not_end(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER)->owner = KTRX_HOLDER_CPU | 1;
+	is_silent();
+}
+
+/* One of its locks has no place in its row. */
+static void a_row_that_is_full_may_hold_it(void **state)
+{
+	struct ktrx_holder *row = why_thread_row(LATER, "later", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	for (uint64_t n = 0; n < KTRX_HELD; n++)
+		why_holds(row, 0x3000 + n, MS);
+	row->held_count++;
+	waits(WAITER, ENDED + 100 * MS, OWNER);
+	owner_ends_at(ENDED);
+	is_silent();
+}
+
+static void a_machine_that_is_done_waits_for_nobody(void **state)
+{
+	(void)state;
+	waits(WAITER, WAITS, OWNER);
+	owner_takes(TAKEN);
+	owner_ends_at(ENDED);
+	script_info()->outcome = KTRX_OUTCOME_EXITED;
+	is_silent();
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(what_it_took_and_kept_is_certain),
+		TEST(events_name_a_later_owner_than_the_row),
+		TEST(a_row_that_still_holds_it_is_certain),
+		TEST(one_that_is_named_after_its_end_is_likely),
+		TEST(one_that_was_named_before_its_end_is_possible),
+		TEST(one_that_is_named_at_its_end_is_possible),
+		TEST(one_without_a_row_is_possible),
+		TEST(a_busy_machine_leaves_it_open),
+		TEST(events_alone_are_likely),
+		TEST(many_waiters_are_one_finding),
+		TEST(one_that_lives_has_not_ended),
+		TEST(one_that_gave_it_up_is_none),
+		TEST(one_that_has_handed_it_on_is_none),
+		TEST(a_later_wait_that_names_another_one_refutes_it),
+		TEST(a_thread_that_polls_and_names_another_one_refutes_it),
+		TEST(a_wait_that_ends_by_itself_is_none),
+		TEST(what_has_just_happened_is_none),
+		TEST(a_wait_that_has_just_begun_is_none),
+		TEST(a_thread_that_goes_on_does_not_wait),
+		TEST(events_do_not_refute_a_row_that_waits_for_nothing),
+		TEST(a_waiter_that_has_ended_itself_is_none),
+		TEST(thread_0_does_not_end),
+		TEST(one_that_never_had_it_is_none),
+		TEST(a_machine_that_stands_is_none),
+		TEST(a_machine_that_was_reset_is_none),
+		TEST(a_trace_that_is_cut_is_not_relied_on),
+		TEST(a_wait_of_which_little_is_known_is_none),
+		TEST(a_number_that_is_used_again_is_none),
+		TEST(a_row_that_holds_it_after_a_gap_is_none),
+		TEST(what_was_taken_before_a_gap_is_not_certain),
+		TEST(a_kernel_that_tells_of_no_ends_is_not_accused),
+		TEST(an_owner_that_is_not_known_is_none),
+		TEST(a_cpu_does_not_end),
+		TEST(a_row_that_is_full_may_hold_it),
+		TEST(a_machine_that_is_done_waits_for_nobody),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
