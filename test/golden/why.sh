@@ -8,7 +8,7 @@ golden=test/golden/why
 build/test/why-traces "$tmp" >/dev/null 2>&1 || exit 1
 build/test/cmd-traces "$tmp" || exit 1
 
-stories="deadlock self-deadlock left-behind ipi-deadlock order inversion lies
+stories="deadlock self-deadlock left-behind ipi-deadlock dead-owner order inversion lies
 	yield-deadlock yield-ring yield-self yield-sleeper yield-turns
 	answer-off answers-off answer-starves answer-lost answer-soon
 	unwoken unwoken-busy stuck-device stuck-device-busy late rest
@@ -20,6 +20,7 @@ ktrace why "$tmp/ipi-deadlock.ktrx" >"$tmp/in-step"
 ktrace why "$tmp/clocks-apart.ktrx" >"$tmp/apart"
 check "clocks that are apart change nothing" diff "$tmp/in-step" "$tmp/apart"
 golden deadlock-json ktrace why --json deadlock.ktrx
+golden dead-owner-json ktrace why --json dead-owner.ktrx
 golden yield-deadlock-json ktrace why --json yield-deadlock.ktrx
 golden answer-off-json ktrace why --json answer-off.ktrx
 golden answers-off-json ktrace why --json answers-off.ktrx

@@ -21,6 +21,7 @@
 KTRACE_EVENT(sched, switch, "%u -> %u", (uint32_t, prev), (uint32_t, next));
 KTRACE_EVENT(sched, block, "for %p", (const void *, queue));
 KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
+KTRACE_EVENT(sched, exit, "%u", (uint32_t, thread));
 KTRACE_EVENT(lock, acquire, "%p %s by %p", (const void *, lock), (const char *, name), (const void *, place));
 KTRACE_EVENT(lock, contend, "%p %s", (const void *, lock), (const char *, name));
 KTRACE_EVENT(lock, release, "%p", (const void *, lock));
@@ -150,6 +151,14 @@ void sleep_on(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_m
 void rest(void)
 {
 	sleep_on(PLACE, "work", KTRX_WAIT_EVENT, 0);
+}
+
+void end(void)
+{
+	KTRACE(sched, exit, fake.thread);
+	ktrace_thread_exit(fake.thread);
+	switch_to(fake.cpu, IDLE + fake.cpu);
+	ktrace_mode(KTRX_MODE_IDLE);
 }
 
 void wake(uint32_t thread)

@@ -41,6 +41,8 @@ void sleep_for(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place
 void rest(void);
 /* It sleeps on a queue, for a KTRX_WAIT_*, until that time at the latest, 0: for ever. */
 void sleep_on(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms);
+/* It ends. */
+void end(void);
 /* It wakes a thread. */
 void wake(uint32_t thread);
 

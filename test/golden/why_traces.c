@@ -120,6 +120,24 @@ static void tell_ipi_deadlock(const char *name, void (*prepare)(void))
 	save(name);
 }
 
+/* A thread ends with a mutex, and two wait for it: one since before that. */
+static void tell_dead_owner(void)
+{
+	boot();
+	run(0, 5, 20);
+	take(A, KTRACE_BY_THREAD, PLACE);
+	run(1, 6, 25);
+	sleep_for(A, "alpha", 5, PLACE + 0x10);
+	fake.cpu = 0;
+	fake.thread = 5;
+	at(30);
+	end();
+	run(1, 7, 100);
+	sleep_for(A, "alpha", 5, PLACE + 0x10);
+	go_on_to(2040);
+	save("dead-owner.ktrx");
+}
+
 static void take_both(uintptr_t first, uintptr_t then, uintptr_t place)
 {
 	take(first, KTRACE_BY_THREAD, place);
@@ -221,6 +239,7 @@ static void tell_all(void **state)
 	tell_left_behind();
 	tell_ipi_deadlock("ipi-deadlock.ktrx", NULL);
 	tell_ipi_deadlock("clocks-apart.ktrx", set_clocks_apart);
+	tell_dead_owner();
 	tell_lock_order();
 	tell_inversion();
 	tell_lies();

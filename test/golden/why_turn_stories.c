@@ -1,24 +1,31 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Threads that are runnable and do not run: one starves, one is lost, of others it is not known. */
+#include <stddef.h>
 #include <stdint.h>
 
+#include "ktrace/control.h"
 #include "ktrace/hooks.h"
 #include "test/fake/machine.h"
 #include "test/golden/why_stories.h"
 #include "test/golden/why_story.h"
 
 /* Blue sleeps, and so says that threads here tell of their sleep. */
-static void boot_with_a_sleeper(void)
+static void boot_with_a_sleeper(void (*prepare)(void))
 {
-	boot();
+	boot_with(prepare);
 	run(2, 7, 10);
 	rest();
+}
+
+static void tell_no_ends(void)
+{
+	ktrace_control("-sched.exit");
 }
 
 /* The program of thread 8 has ended, and nothing has told of that; thread 6 has had the CPU since. */
 static void tell_ended(const char *name, int told)
 {
-	boot_with_a_sleeper();
+	boot_with_a_sleeper(told ? NULL : tell_no_ends);
 	run(0, 8, 20);
 	at(30);
 	if (told)
@@ -34,7 +41,7 @@ static void tell_ended(const char *name, int told)
 /* Thread 8 was woken, and CPU 0 idles all the same. */
 static void tell_lost(void)
 {
-	boot_with_a_sleeper();
+	boot_with_a_sleeper(NULL);
 	run(0, 8, 20);
 	at(30);
 	rest();
@@ -49,7 +56,7 @@ static void tell_lost(void)
 /* Thread 8 was woken, and thread 6, which is more urgent, keeps the CPU. */
 static void tell_starved(void)
 {
-	boot_with_a_sleeper();
+	boot_with_a_sleeper(NULL);
 	run(0, 8, 20);
 	ktrace_thread_priority(8, 10);
 	at(30);
@@ -64,7 +71,7 @@ static void tell_starved(void)
 /* CPU 0 left its idle loop and did not say so. */
 static void tell_stale_idle(void)
 {
-	boot_with_a_sleeper();
+	boot_with_a_sleeper(NULL);
 	at(20);
 	switch_to(0, 6);
 	go_on_to(4040);
