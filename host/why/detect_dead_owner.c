@@ -330,8 +330,7 @@ int why_detect_dead_owner(const struct why_evidence *evidence, struct why_findin
 			       .lock = calloc((size_t)evidence->threads + 1, sizeof(*all.lock)) };
 	int error = all.waiter && all.lock ? 0 : KTREAD_E_MEMORY;
 
-	if (!error && !why_ended_well(evidence) && !evidence->panic.stamp && !evidence->cut &&
-	    !evidence->reset && !evidence->left_out && evidence->info->frequency) {
+	if (!error && !why_waits_mean_nothing(evidence) && !evidence->left_out) {
 		find_waiters(evidence, &all);
 		find_holders(evidence, &all);
 		for (uint32_t n = 0; n < all.locks; n++)

@@ -60,8 +60,7 @@ int why_detect_late_sleep(const struct why_evidence *evidence, struct why_findin
 	uint32_t count = 0;
 	int error = 0;
 
-	if (why_ended_well(evidence) || evidence->panic.stamp || evidence->cut || evidence->reset ||
-	    evidence->info->frequency == 0)
+	if (why_waits_mean_nothing(evidence))
 		return 0;
 	for (uint32_t n = 0; n < evidence->threads && count < MOST && !error; n++) {
 		const uint64_t since = past_since(evidence, &evidence->thread[n]);

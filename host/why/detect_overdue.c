@@ -502,8 +502,7 @@ int why_detect_overdue(const struct why_evidence *evidence, struct why_findings 
 	struct why_rests rests;
 	int error;
 
-	if (why_ended_well(evidence) || evidence->panic.stamp || evidence->cut || evidence->reset ||
-	    evidence->info->frequency == 0)
+	if (why_waits_mean_nothing(evidence))
 		return 0;
 	error = why_rests_find(&rests, evidence);
 	if (!error)

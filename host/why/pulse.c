@@ -127,6 +127,12 @@ bool why_ended_well(const struct why_evidence *evidence)
 	return evidence->info->outcome == KTRX_OUTCOME_EXITED && evidence->info->status == 0;
 }
 
+bool why_waits_mean_nothing(const struct why_evidence *evidence)
+{
+	return why_ended_well(evidence) || evidence->panic.stamp || evidence->reset || evidence->cut ||
+	       evidence->info->frequency == 0;
+}
+
 bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_thread *thread = why_runs(evidence, cpu);

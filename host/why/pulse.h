@@ -5,7 +5,7 @@
 
 #include "why/finding.h"
 
-/* Ticks that a number of milliseconds are; 0 if the trace has no frequency. */
+/* Ticks that a number of milliseconds are; 0 if the trace has no frequency: then every wait is that long. */
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 
 /* Does the trace tell at all what CPUs and threads do, by hooks or by events that have a meaning? */
@@ -64,6 +64,12 @@ bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *t
 
 /* Did the kernel say itself that all was done? Then nobody hangs who is not at work any more. */
 bool why_ended_well(const struct why_evidence *evidence);
+
+/*
+ * Does it mean nothing how long something waits? The kernel said that all was done, panicked or was reset,
+ * the newest events are not in the file, or the clock's frequency is not known.
+ */
+bool why_waits_mean_nothing(const struct why_evidence *evidence);
 
 /*
  * Has it nothing to do? A CPU whose idle thread runs and that does not say that it idles, though others do,

@@ -26,9 +26,9 @@ void why_says(const char *words);
 /* How many findings there are of a verdict. */
 unsigned why_count(enum why_verdict verdict);
 
-/* A thread's row: its state, and where it runs. */
+/* A thread's row: its state, and where it runs. Without a row or an event about it, a thread is not in the evidence. */
 struct ktrx_holder *why_thread_row(uint32_t thread, const char *name, uint8_t state, uint32_t cpu);
-/* A CPU's row in the table of holders; that in the table of CPUs is told to call all hooks. */
+/* A CPU's row in the table of holders. In that of CPUs it is online and has called all hooks but KTRX_HOOK_EXIT. */
 struct ktrx_holder *why_cpu_row(uint32_t cpu, uint8_t mode);
 void why_holds(struct ktrx_holder *holder, uint64_t object, uint64_t since);
 void why_waits(struct ktrx_holder *holder, uint8_t kind, uint64_t object, const char *name, uint64_t since);
