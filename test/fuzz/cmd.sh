@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The sanitized command line over damaged traces: it ends with a status that the manual has, in time, with no finding, and what it
-# wrote is whole lines without a control character. COUNT damaged copies a trace, each through one command in turn.
+# wrote is whole lines of text, or JSON, without a control character. COUNT damaged copies a trace, each through one command in turn.
 . test/tap.sh
 . test/fuzz/commands.sh
 
@@ -16,17 +16,17 @@ damage "$count" *.bin *.ktrx *.kts
 # Exit statuses, what the output may hold, and the command (commands.c).
 "$commands" "$count" damaged-* <<'LINES'
 0,1 text ktrace show %
-0,1 utf8 ktrace show --json %
+0,1 json ktrace show --json %
 0,1 text ktrace summary %
-0,1 utf8 ktrace summary --json %
-0,1 utf8 ktrace export --format json % -o -
+0,1 json ktrace summary --json %
+0,1 json ktrace export --format json % -o -
 0,1 text ktrace-decode %
 0,1 text ktrace-decode --summary %
 0,1,2 text ktrace show --event *s* --cpu 0-3 --limit 20 %
 0,1 text ktrace show --form bare --frequency 1000 %
 0,1 text ktrace export --format stream % -o made.stream && ktrace show made.stream
 0,1 text ktrace stats %
-0,1 utf8 ktrace stats --json %
+0,1 json ktrace stats --json %
 0,1,2 text ktrace stats --begin *s* --end *s* %
 0,1,2 text ktrace stats --rate --interval 100us %
 0,1 text ktrace show --svg - %
@@ -34,8 +34,8 @@ damage "$count" *.bin *.ktrx *.kts
 0,1 text ktrace ktrdump -f -n -r -M %
 0,1 text ktrace show --align --subtract-cost %
 0,1 text ktrace control %
-0,1 utf8 ktrace show --settings --json %
+0,1 json ktrace show --settings --json %
 0,1,10 utf8 ktrace doctor %
-0,1,10 utf8 ktrace doctor --json %
+0,1,10 json ktrace doctor --json %
 0,1,2,3 text ktrace check --all --rules default.rules %
 LINES

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * commands COUNT FOLDER[:WORDS]... <LINES: runs commands over damaged traces, which are the files 0 to COUNT - 1 of each
- * folder. Speaks TAP, one result per folder. File n goes through line n modulo the number of lines. A line is
+ * folder. Speaks TAP, one result per folder. File n of folder k goes through line n + k modulo the number of lines: cmd_mutate
+ * does the same to file n of each folder, and another line gets it. A line is
  *
  *	0,1,3 text ktrace check --all @ %
  *
@@ -27,6 +28,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "golden/json_tree.h"
 
 #define COMMAND(name) extern const struct command command_##name;
 #include "commands.list"
@@ -42,6 +44,7 @@ static const struct command *const commands[] = {
 #define LINES_MOST 64
 #define WORDS_MOST 64
 #define WORD_BYTES 4096
+#define JSON_BYTES (1 << 16)
 
 /* Seconds after which a command hangs. */
 #define PATIENCE 300
@@ -52,12 +55,14 @@ static const struct command *const commands[] = {
 struct rule {
 	const char *name;
 	bool tab, high; /* allowed besides printable ASCII and line feeds; high: bytes from 0x80 */
+	bool json;	/* JSON values, one after another, as golden/json_tree.h reads them */
 };
 
 static const struct rule rules[] = {
-	{ "text", false, false },
-	{ "tabs", true, false },
-	{ "utf8", false, true },
+	{ .name = "text" },
+	{ .name = "tabs", .tab = true },
+	{ .name = "utf8", .high = true },
+	{ .name = "json", .high = true, .json = true },
 };
 
 static const struct rule *const message_rule = &rules[2];
@@ -69,7 +74,7 @@ struct line {
 
 /* What a child and its parent share. */
 struct progress {
-	unsigned file, findings;
+	unsigned folder, file, findings;
 };
 
 static struct line lines[LINES_MOST];
@@ -83,6 +88,11 @@ const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "max_allocation_size_mb=256:allocator_may_return_null=1:detect_leaks=1";
+}
+
+static const struct line *line_of(unsigned file)
+{
+	return &lines[(file + progress->folder) % line_count];
 }
 
 static void give_up(const char *what)
@@ -181,7 +191,7 @@ static int run_line(const struct line *line, const char *file, const char *extra
 
 __attribute__((format(printf, 2, 3))) static void find_fault(unsigned file, const char *format, ...)
 {
-	const struct line *line = &lines[file % line_count];
+	const struct line *line = line_of(file);
 	va_list arguments;
 
 	progress->findings++;
@@ -214,6 +224,25 @@ static bool is_allowed(const struct rule *rule, unsigned char byte)
 	       (byte >= 0x80 && rule->high);
 }
 
+/*
+ * The values that begin in the first JSON_BYTES. After an object that has a name twice the rest is not read: a damaged trace may
+ * name two fields alike.
+ */
+static void check_json(unsigned file, const char *bytes, size_t size)
+{
+	char *text = strndup(bytes, size);
+	const char *at = text, *error = text ? NULL : "out of memory";
+	struct json json;
+
+	while (text && (size_t)(at - text) < size && at - text < JSON_BYTES && !error) {
+		error = json_read(&at, &json);
+		json_free(&json);
+	}
+	if (error && strcmp(error, "a member twice") != 0)
+		find_fault(file, "no JSON at offset %zu: %s", (size_t)(at - text), error);
+	free(text);
+}
+
 static void check_bytes(unsigned file, int which, const struct rule *rule)
 {
 	size_t size;
@@ -225,6 +254,8 @@ static void check_bytes(unsigned file, int which, const struct rule *rule)
 				   which ? "standard error" : "standard output", (unsigned char)bytes[n], n);
 			break;
 		}
+	if (rule->json && size > 0)
+		check_json(file, bytes, size);
 	if (size > 0 && bytes[size - 1] != '\n')
 		find_fault(file, "%s ends in the middle of a line",
 			   which ? "standard error" : "standard output");
@@ -284,7 +315,7 @@ static void empty_said(void)
 static void run_file(const char *folder, const char *extra)
 {
 	const unsigned file = progress->file;
-	const struct line *line = &lines[file % line_count];
+	const struct line *line = line_of(file);
 	const int before = next_descriptor();
 	char path[WORD_BYTES];
 	int status;
@@ -361,6 +392,7 @@ int main(int argc, char **argv)
 		const char *folder = strsep(&extra, ":");
 
 		progress->findings = 0;
+		progress->folder = (unsigned)n - 2;
 		run_folder(folder, extra ? extra : "", count);
 		fprintf(tap, "%s %d - %s, %u copies\n", progress->findings ? "not ok" : "ok", n - 1, folder,
 			count);

@@ -11,8 +11,8 @@ build/test/cmd-mutate: test/fuzz/cmd_mutate.c
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) -o $@ $<
 
 # All subcommands in one sanitized program, which runs one after another.
-build/test/asan/commands: test/fuzz/commands.c build/asan/lib/libhost.a build/gen/commands.list host/cmd/command.h \
-		$(HOST_LIBRARIES)
+build/test/asan/commands: test/fuzz/commands.c test/golden/json_tree.c test/golden/json_tree.h build/asan/lib/libhost.a \
+		build/gen/commands.list host/cmd/command.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -Ihost -Ibuild/gen -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
