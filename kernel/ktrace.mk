@@ -21,15 +21,14 @@ endif
 
 include $(KTRACE_ROOT)/kernel/transport/transport.mk
 
-KTRACE_CORE_SOURCES := kernel/base/span.c $(addprefix kernel/core/,activity.c argument.c attach.c backtrace.c clock.c clock_bounds.c control.c \
-	cpu.c facts.c fold.c held.c holder.c holder_thread.c hook.c init.c keep.c mailbox.c masks.c memory.c near.c outcome.c \
-	pattern.c place.c probe.c record.c settings.c state.c switched.c thread.c write.c)
+KTRACE_CORE_SOURCES := kernel/base/span.c $(addprefix kernel/core/,activity.c argument.c attach.c backtrace.c clock.c control.c cpu.c \
+	events.c facts.c fold.c held.c holder.c init.c keep.c mailbox.c masks.c place.c record.c settings.c write.c)
 
 # Rings read inside the kernel, for dumps and for the console.
-KTRACE_READER_SOURCES := $(addprefix kernel/core/,rings.c row.c walk.c)
+KTRACE_READER_SOURCES := kernel/core/reader.c
 KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,console_backtrace.c echo.c format.c line.c \
 	merge.c pager.c refusal.c show.c show_settings.c)
-KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(KTRACE_TRANSPORT_SOURCES) kernel/core/snapshot.c $(KTRACE_CONSOLE_SOURCES)
+KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(KTRACE_TRANSPORT_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 
 KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,copy.c dragonfly.c drain.c life.c open.c proc_control.c \
 	proc_hooks.c proc_record.c sink.c)

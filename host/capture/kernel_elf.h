@@ -30,7 +30,7 @@ struct capture_kernel_bss {
 	uint64_t section;		    /* address of .bss; 0: there is none */
 };
 
-/* Objects of the library that are complete as linked: kernel/core/state.c. */
+/* Objects of the library that are complete as linked: kernel/core/attach.c. */
 #define CAPTURE_KERNEL_OBJECTS 4u
 extern const char *const capture_kernel_object_names[CAPTURE_KERNEL_OBJECTS];
 

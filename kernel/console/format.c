@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "../base/span.h"
-#include "../core/row.h"
+#include "../core/reader.h"
 
 #define KTRACE_SIZE_MAX_SHOWN 256u /* widths and precisions beyond are taken for this */
 

@@ -4,7 +4,7 @@
 #define KTRACE_CONSOLE_LINE_H
 
 #include "../core/state.h"
-#include "../core/walk.h"
+#include "../core/reader.h"
 #include "ktrace/console.h"
 #include "ktrace/port.h"
 #include "ktrx/v2.h"

@@ -7,7 +7,7 @@
 
 #include "ktrace/clock.h"
 
-#include "../core/rings.h"
+#include "../core/reader.h"
 #include "../core/state.h"
 
 /* In the time of CPU 0, as far as it is known how far the CPU's clock is off. */

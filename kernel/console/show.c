@@ -2,10 +2,8 @@
 /* show ktr: what the user asked for, a line a record, with the pager. */
 #include "ktrace/console.h"
 
-#include "../core/near.h"
-#include "../core/pattern.h"
-#include "../core/row.h"
-#include "../core/state.h"
+#include "../core/core.h"
+#include "../core/reader.h"
 #include "line.h"
 #include "pager.h"
 

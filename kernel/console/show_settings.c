@@ -3,7 +3,7 @@
 #include "ktrx/slot.h"
 #include "ktrace/settings.h"
 
-#include "../core/near.h"
+#include "../core/core.h"
 #include "line.h"
 #include "pager.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Attaching: when the first event fires, the rows get their ids and the root gets what only run time knows.
+ * The data of the core, and attaching: when the first event fires, the rows get their ids and the root gets
+ * what only run time knows.
  *
  * Any context may be the first, several CPUs at once, and an interrupt in the middle of it; a CPU may be held
  * up there until all others have long gone on. So nobody waits: each context that finds the work undone does
@@ -10,11 +11,47 @@
  * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs
  * once more after it did.
  */
+#include "core.h"
 #include "hook.h"
-#include "mailbox.h"
-#include "settings.h"
-#include "place.h"
-#include "state.h"
+
+/*
+ * The data of the core. What a writer of the boot ring needs is complete as linked: it holds numbers only,
+ * addresses are filled in at run time, so a copy that was moved or never ran misleads nobody.
+ */
+
+KTRACE_IN_DATA struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS] = { { { 0 } } };
+
+/* Those of CPUs beyond ktrace_init()'s stay zero: their reserve words name ring 0. */
+KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_RING_ROWS] __attribute__((__aligned__(64))) = {
+	{
+		.mask = KTRACE_BOOT_SLOTS - 1,
+		.shift = KTRACE_BOOT_SHIFT,
+		.length = sizeof(ktrace_boot_slot),
+		.extents = 1,
+		.kind = KTRX_RING_SHARED,
+		.cpu = KTRX_NO_CPU,
+		.policy = KTRX_POLICY_OVERWRITE,
+	},
+};
+
+KTRACE_IN_DATA struct ktrace_state ktrace_state = { .state = KTRACE_STATE };
+
+KTRACE_IN_DATA struct ktrx_root ktrace_root __attribute__((__aligned__(64))) = {
+	.magic = { 'K', 'T', 'R', 'X' },
+	.version = KTRX2_VERSION,
+	.cpus = 1,
+	.slots = KTRACE_BOOT_SLOTS,
+	.slot_size = KTRX_SLOT_SIZE,
+	.slot_format = KTRX_SLOTS_CHECKED,
+	.tag = { 'k', 't', 'r', 'a', 'c', 'e', '2', '\n' },
+	.root_size = sizeof(struct ktrx_root),
+	.sections = KTRX_SECTIONS,
+	.machine = KTRACE_ARCH_MACHINE,
+	.table = offsetof(struct ktrx_root, section),
+	.section[KTRX_SECTION_RINGS - 1] = { .length = sizeof(struct ktrx_ring) },
+};
+
+/* ---- attaching -------------------------------------------------------------------------------- */
 
 extern KTRACE_HIDDEN uint64_t __start_ktrace_events[];
 extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];

@@ -5,15 +5,14 @@
  * late by a whole measurement is not taken for another one's.
  *
  * Round trips need both CPUs at the same time, which a busy host seldom gives to a guest. So both sides leave
- * their stamps for each other, in exchanges and ticks, and each bounds the offset from one side (clock.h).
+ * their stamps for each other, in exchanges and ticks, and each bounds the offset from one side.
  *
  * Nothing here waits without bound. The CPU that asks gives the cell back in every case; only a CPU that is
  * stopped for good in between keeps it. Then there are no more round trips.
  */
-#include "clock.h"
+#include "core.h"
 
 #include "ktrace/clock.h"
-#include "ktrace/settings.h"
 
 #define KTRACE_CLOCK_ROUNDS 16u
 #define KTRACE_ROUND_BITS   8
@@ -24,12 +23,185 @@
 #define KTRACE_PATIENCE_NEXT  16000u
 #define KTRACE_SHOW_POLLS     256u /* from one stamp that is left for the other CPU to the next */
 
-#define KTRACE_BEATS_APART 10u /* where the frequency is unknown */
-#define KTRACE_A_SECOND	   10u /* measurements */
-#define KTRACE_RETRY	   10u /* a failed one is repeated after this part of the interval */
-#define KTRACE_ONCE_MOST   64u /* tries, if none has a round trip */
-#define KTRACE_ROUNDING	   2u  /* ticks */
-#define KTRACE_LOOKS	   16u /* CPUs at which CPU 0 looks in a tick */
+#define KTRACE_BEATS_APART 10u	 /* where the frequency is unknown */
+#define KTRACE_A_SECOND	   10u	 /* measurements */
+#define KTRACE_RETRY	   10u	 /* a failed one is repeated after this part of the interval */
+#define KTRACE_ONCE_MOST   64u	 /* tries, if none has a round trip */
+#define KTRACE_ROUNDING	   2u	 /* ticks */
+#define KTRACE_LOOKS	   16u	 /* CPUs at which CPU 0 looks in a tick */
+#define KTRACE_DRIFT	   2000u /* ticks in which clocks drift apart by one, at most: 500 ppm */
+
+/* ---- bounds of an offset ---------------------------------------------------------------------- */
+
+/*
+ * Bounds of a CPU's offset to CPU 0's clock, from stamps that one CPU left in memory and the other one read
+ * later.
+ *
+ * CPU 0 read its clock before its stamp was seen here, so CPU 0's clock shows at least that stamp: a lower
+ * bound. This CPU's stamp that CPU 0 has seen gives an upper bound in the same way. Neither needs both CPUs
+ * to run at the same time. The later a stamp is seen, the looser the bound, but never wrong. Of each side the
+ * tightest one is kept; with age it loosens by as much as clocks may drift.
+ */
+
+/* The clock, not read before what precedes it nor after what follows it. */
+KTRACE_INLINE uint64_t clock_between(void)
+{
+	uint64_t stamp;
+
+	ktrace_arch_clock_fence();
+	stamp = ktrace_arch_clock();
+	ktrace_arch_clock_fence();
+	return stamp;
+}
+
+/* Leaves this CPU's clock in its line. */
+KTRACE_INLINE void clock_show(struct ktrace_clock_line *line)
+{
+	ktrace_arch_publish(&line->stamp, clock_between());
+}
+
+/* How far two clocks may drift apart in so many ticks. */
+static int64_t clock_drift(uint64_t from, uint64_t to)
+{
+	return to > from ? (int64_t)((to - from) / KTRACE_DRIFT + 1) : 0;
+}
+
+/* Writes a sample so that readers can tell by its check that it is whole. */
+static void clock_write(struct ktrx_clock_sample *at, const struct ktrx_clock_sample *sample)
+{
+	volatile struct ktrx_clock_sample *to = at;
+
+	to->check = 0;
+	ktrace_arch_store_barrier();
+	to->stamp = sample->stamp;
+	to->offset = sample->offset;
+	to->error = sample->error;
+	ktrace_arch_store_barrier();
+	to->check = ktrx_clock_check(sample);
+}
+
+/* Takes a bound in if it is the tightest by then. Stamps never decrease from call to call. */
+static void clock_at_least(struct ktrace_clock_line *line, uint64_t stamp, int64_t offset)
+{
+	struct ktrace_clock_bound *lower = &line->lower;
+
+	if (line->has_lower && offset < lower->offset - clock_drift(lower->stamp, stamp))
+		return;
+	lower->stamp = stamp;
+	lower->offset = offset;
+	line->has_lower = 1;
+}
+
+static void clock_at_most(struct ktrace_clock_line *line, uint64_t stamp, int64_t offset)
+{
+	struct ktrace_clock_bound *upper = &line->upper;
+
+	if (line->has_upper && offset > upper->offset + clock_drift(upper->stamp, stamp))
+		return;
+	upper->stamp = stamp;
+	upper->offset = offset;
+	line->has_upper = 1;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * The newest stamp that a CPU left, 0 if none. Its row has stamps of hooks, too: of those that are called
+ * where the thread cannot be moved, so that the clock is this CPU's.
+ */
+static uint64_t newest(const struct ktrace_clock_line *line, const volatile struct ktrx_cpu *row)
+{
+	uint64_t stamp = __atomic_load_n(&line->stamp, __ATOMIC_ACQUIRE);
+
+	stamp = later(stamp, row->heartbeat_stamp);
+	stamp = later(stamp, row->irq_stamp);
+	return later(stamp, row->switch_stamp);
+}
+
+/*
+ * Takes in the newest stamp of CPU 0, whose line and row are the other two. Only the CPU that owns `line`
+ * calls this.
+ */
+static void clock_look(struct ktrace_clock_line *line, const struct ktrace_clock_line *first,
+		       const volatile struct ktrx_cpu *row)
+{
+	uint64_t there = newest(first, row), here;
+
+	if (there == 0)
+		return;
+	here = clock_between();
+	clock_at_least(line, here, (int64_t)(there - here));
+}
+
+/* Of CPU 0: looks at the newest stamp of the CPU with this line and this row. */
+static void clock_look_from_first(struct ktrace_clock_line *line, const volatile struct ktrx_cpu *row)
+{
+	uint32_t forgotten = *(const volatile uint32_t *)&line->forgotten;
+	const struct ktrx_clock_sample *seen = &line->seen;
+	struct ktrx_clock_sample sample;
+	uint64_t there = newest(line, row);
+
+	if (there == 0)
+		return;
+	sample.offset = (int64_t)(clock_between() - there);
+	sample.stamp = there;
+	sample.error = forgotten;
+	if (seen->check != 0 && seen->error == forgotten &&
+	    sample.offset > seen->offset + clock_drift(seen->stamp, there))
+		return;
+	clock_write(&line->seen, &sample);
+}
+
+/* CPU 0 may be writing it just now; then it is taken the next time. */
+static void take_seen(struct ktrace_clock_line *line)
+{
+	const volatile struct ktrx_clock_sample *seen = &line->seen;
+	struct ktrx_clock_sample sample;
+
+	sample.check = seen->check;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	sample.stamp = seen->stamp;
+	sample.offset = seen->offset;
+	sample.error = seen->error;
+	if (sample.check != ktrx_clock_check(&sample) || sample.error != line->forgotten)
+		return;
+	if (!line->has_upper || sample.stamp > line->upper.stamp)
+		clock_at_most(line, sample.stamp, sample.offset);
+	else if (sample.offset + clock_drift(sample.stamp, line->upper.stamp) < line->upper.offset) {
+		line->upper.stamp = sample.stamp;
+		line->upper.offset = sample.offset;
+	}
+}
+
+/*
+ * Gives the offset now, with its error. Only the CPU that owns `line` calls this. Returns 0 while one side
+ * has no bound, or if bounds contradict each other: then a clock was set, and all bounds are forgotten.
+ */
+static int clock_estimate(struct ktrace_clock_line *line, struct ktrx_clock_sample *sample)
+{
+	uint64_t now = clock_between();
+	int64_t least, most;
+
+	take_seen(line);
+	if (!line->has_lower || !line->has_upper)
+		return 0;
+	least = line->lower.offset - clock_drift(line->lower.stamp, now);
+	most = line->upper.offset + clock_drift(line->upper.stamp, now);
+	if (least > most) {
+		line->has_lower = line->has_upper = 0;
+		*(volatile uint32_t *)&line->forgotten += 1;
+		return 0;
+	}
+	sample->stamp = now;
+	sample->error = ((uint64_t)most - (uint64_t)least + 1) / 2;
+	sample->offset = least + (int64_t)(sample->error);
+	return 1;
+}
+
+/* ---- the cell --------------------------------------------------------------------------------- */
 
 /* Who asks and who answers write lines of their own. */
 static KTRACE_IN_DATA struct {
@@ -60,7 +232,7 @@ void ktrace_clock_open(const struct ktrace_clock_rows *given, void (*request)(ui
 static void look_at(uint32_t cpu)
 {
 	if (cpu < ktrace_state.cpus)
-		ktrace_clock_look_from_first(&clock_rows.line[cpu], &ktrace_state.cpu[cpu]);
+		clock_look_from_first(&clock_rows.line[cpu], &ktrace_state.cpu[cpu]);
 }
 
 static void answer(uint32_t asker)
@@ -73,13 +245,13 @@ static void answer(uint32_t asker)
 
 		if (polls % KTRACE_SHOW_POLLS == 1) {
 			look_at(asker);
-			ktrace_clock_show(&clock_rows.line[0]);
+			clock_show(&clock_rows.line[0]);
 		}
 		if (ping == answered)
 			continue;
 		if ((ping & ((1u << KTRACE_ROUND_BITS) - 1)) == KTRACE_ROUND_END)
 			return;
-		*(volatile uint64_t *)&cell.pong_stamp = ktrace_clock_between();
+		*(volatile uint64_t *)&cell.pong_stamp = clock_between();
 		ktrace_arch_publish(&cell.pong, ping);
 		answered = ping;
 		answers++;
@@ -116,7 +288,7 @@ static void look_around(void)
 
 static void look_at_first(uint32_t cpu)
 {
-	ktrace_clock_look(&clock_rows.line[cpu], &clock_rows.line[0], &ktrace_state.cpu[0]);
+	clock_look(&clock_rows.line[cpu], &clock_rows.line[0], &ktrace_state.cpu[0]);
 }
 
 static int await(uint32_t cpu, uint64_t number, uint32_t patience)
@@ -127,7 +299,7 @@ static int await(uint32_t cpu, uint64_t number, uint32_t patience)
 		if (patience % KTRACE_SHOW_POLLS != 0)
 			continue;
 		look_at_first(cpu);
-		ktrace_clock_show(&clock_rows.line[cpu]);
+		clock_show(&clock_rows.line[cpu]);
 	}
 	return 0;
 }
@@ -135,7 +307,7 @@ static int await(uint32_t cpu, uint64_t number, uint32_t patience)
 /* One round trip, which bounds the offset from both sides: 0 if there was no answer. */
 static int round_trip(uint32_t cpu, uint64_t number, uint32_t patience)
 {
-	uint64_t left = ktrace_clock_between(), there, back;
+	uint64_t left = clock_between(), there, back;
 
 	ktrace_arch_publish(&clock_rows.line[cpu].stamp, left);
 	ktrace_arch_publish(&cell.ping, number);
@@ -143,10 +315,10 @@ static int round_trip(uint32_t cpu, uint64_t number, uint32_t patience)
 		ask(0);
 	if (!await(cpu, number, patience))
 		return 0;
-	back = ktrace_clock_between();
+	back = clock_between();
 	there = *(volatile uint64_t *)&cell.pong_stamp;
-	ktrace_clock_at_most(&clock_rows.line[cpu], left, (int64_t)(there - left));
-	ktrace_clock_at_least(&clock_rows.line[cpu], back, (int64_t)(there - back));
+	clock_at_most(&clock_rows.line[cpu], left, (int64_t)(there - left));
+	clock_at_least(&clock_rows.line[cpu], back, (int64_t)(there - back));
 	return 1;
 }
 
@@ -176,7 +348,7 @@ static int is_better(const struct ktrx_clock *row, const struct ktrx_clock_sampl
 		return 1;
 	newest = &row->sample[row->samples - 1];
 	return sample->error + KTRACE_ROUNDING <
-	       newest->error + (uint64_t)ktrace_clock_drift(newest->stamp, sample->stamp);
+	       newest->error + (uint64_t)clock_drift(newest->stamp, sample->stamp);
 }
 
 /* ---- What is kept -------------------------------------------------------------------------------- */
@@ -184,7 +356,7 @@ static int is_better(const struct ktrx_clock *row, const struct ktrx_clock_sampl
 static void thin(struct ktrx_clock *row)
 {
 	for (uint32_t i = 1; i < KTRX_CLOCK_SAMPLES / 2; i++)
-		ktrace_clock_write(&row->sample[i], &row->sample[2 * i]);
+		clock_write(&row->sample[i], &row->sample[2 * i]);
 	*(volatile uint32_t *)&row->samples = KTRX_CLOCK_SAMPLES / 2;
 	row->spacing *= 2;
 }
@@ -199,7 +371,7 @@ static void keep(struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 	if (row->spacing == 0)
 		row->spacing = 1;
 	if (at > 1 && row->since < row->spacing) {
-		ktrace_clock_write(&row->sample[at - 1], sample);
+		clock_write(&row->sample[at - 1], sample);
 		row->since++;
 		return;
 	}
@@ -207,7 +379,7 @@ static void keep(struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 		thin(row);
 		at = row->samples;
 	}
-	ktrace_clock_write(&row->sample[at], sample);
+	clock_write(&row->sample[at], sample);
 	*(volatile uint32_t *)&row->samples = at + 1;
 	row->since = 1;
 }
@@ -235,8 +407,7 @@ static int measure(uint32_t cpu)
 
 	look_at_first(cpu);
 	answered = exchange(cpu, &asked);
-	if (!ktrace_clock_estimate(&clock_rows.line[cpu], &sample) ||
-	    (answered == 0 && !is_better(row, &sample))) {
+	if (!clock_estimate(&clock_rows.line[cpu], &sample) || (answered == 0 && !is_better(row, &sample))) {
 		*(volatile uint64_t *)&row->failed += asked ? 1 : 0;
 		return KTRACE_ERROR_BUSY;
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Recording as a whole: on, off, forgotten. */
-#include "fold.h"
-#include "keep.h"
+/* Recording as a whole: on, off, forgotten; how the kernel ended; what an event costs. */
+#include "core.h"
 
 void ktrace_start(void)
 {
@@ -46,4 +45,85 @@ void ktrace_clear(void)
 			    ktrace_rings() * (ktrace_state.events + 1) * sizeof(uint64_t));
 	*(volatile uint64_t *)&ktrace_root.lost_events = 0;
 	ktrace_keep_all();
+}
+
+/* ---- the end ---------------------------------------------------------------------------------- */
+
+/* How the kernel ended: kept in the root, where a reader finds it without any event. */
+
+/*
+ * Declared whatever is left out of the build: the section of rows must exist in a kernel without events,
+ * too.
+ */
+KTRACE_DECLARE(1, ktrace_event_ktrace_panic, "ktrace\0panic", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
+	       KTRX_V1_NONE, "%s", (const char *, message));
+
+void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie)
+{
+	ktrace_state.end_cookie = cookie;
+	ktrace_state.end_hook = hook;
+}
+
+static void end(uint32_t outcome, int status)
+{
+	if (ktrace_root.outcome == KTRX_OUTCOME_RUNNING) {
+		ktrace_root.status = status;
+		*(volatile uint32_t *)&ktrace_root.outcome = outcome;
+	}
+	ktrace_keep_all();
+	if (!ktrace_state.end_hook || ktrace_arch_fetch_add(&ktrace_state.ended, 1) != 0)
+		return;
+	ktrace_state.end_hook(ktrace_state.end_cookie);
+}
+
+void ktrace_panic(const char *message)
+{
+	KTRACE_SITE(1, 0, ktrace_event_ktrace_panic, message);
+	if (!ktrace_state.panic_goes_on)
+		ktrace_stop();
+	end(KTRX_OUTCOME_PANIC, 0);
+}
+
+void ktrace_exit(int status)
+{
+	end(KTRX_OUTCOME_EXITED, status);
+}
+
+/* ---- costs ------------------------------------------------------------------------------------ */
+
+/* What an event costs here, by the clock that stamps it; what was found last stands in the settings. */
+
+KTRACE_DECLARE(1, ktrace_event_ktrace_probe, "ktrace\0probe", KTRX_STATE_RECORD, 0, KTRX_V1_NONE, "%u",
+	       (uint32_t, round));
+
+#define KTRACE_PROBE_ROUNDS 3u
+#define KTRACE_EVENTS	    32u
+
+/* Ticks that a thousand events cost, as ktrace_probe_cost() has it; 0: nobody has asked. */
+static KTRACE_IN_DATA uint64_t cost = 0;
+KTRACE_SETTING_U64("debug.ktr.cost", cost, KTRX_SETTING_READ_ONLY);
+
+static uint64_t round_ticks(void)
+{
+	uint64_t begun = ktrace_arch_clock();
+
+	for (uint32_t i = 0; i < KTRACE_EVENTS; i++)
+		KTRACE_SITE(1, 0, ktrace_event_ktrace_probe, i);
+	return ktrace_arch_clock() - begun;
+}
+
+uint64_t ktrace_probe_cost(void)
+{
+	uint64_t best = UINT64_MAX;
+
+	if (!(*(volatile uint8_t *)&ktrace_event_ktrace_probe.event.state & KTRX_STATE_RECORD))
+		return 0;
+	for (uint32_t i = 0; i < KTRACE_PROBE_ROUNDS; i++) {
+		uint64_t ticks = round_ticks();
+
+		if (ticks < best)
+			best = ticks;
+	}
+	cost = best * 1000 / KTRACE_EVENTS;
+	return cost;
 }

@@ -8,14 +8,99 @@
  *
  * Writers go on meanwhile. A slot that was reserved again after its ring's head was frozen is sent empty: it
  * would fail a reader's generation test anyway, but for one that was overwritten 256 times.
+ *
+ * The stream comes first, version 1 uses it, too; dumps into memory come last.
  */
-#include "dump_stream.h"
-#include "settings.h"
+#include "core.h"
+#include "reader.h"
 
 #define KTRACE_ALIGN_OF_PIECES 32u
 #define KTRACE_DUMP_ALIGN      64u /* where one dump follows another, its root is aligned as in memory */
 #define KTRACE_SLOT_WORDS      (KTRX_SLOT_SIZE / sizeof(uint64_t))
 #define KTRACE_ROOM_SLOTS      (KTRACE_STREAM_ROOM / KTRX_SLOT_SIZE)
+
+/* ---- the stream ------------------------------------------------------------------------------- */
+
+int ktrace_stream_open(struct ktrace_stream *stream, struct ktrace_sink *sink, const struct ktrx_root *root,
+		       uint32_t limit)
+{
+	uint32_t rings = 0;
+	const struct ktrx_ring *ring = ktrace_root_rings(root, &rings);
+	size_t heads;
+
+	if (rings > limit)
+		rings = limit;
+	heads = sizeof(uint64_t) * rings;
+	if (!ring || sink->buffer_size < heads + KTRACE_STREAM_ROOM)
+		return KTRACE_OUTPUT_ARGUMENT;
+	stream->sink = sink;
+	stream->heads = (uint64_t *)sink->buffer;
+	stream->rings = rings;
+	stream->buffer = (unsigned char *)sink->buffer + heads;
+	stream->size = (sink->buffer_size - heads) & ~(size_t)(KTRX_SLOT_SIZE - 1);
+	stream->fill = 0;
+	stream->at = 0;
+	stream->error = 0;
+	for (uint32_t i = 0; i < rings; i++)
+		stream->heads[i] = ktrace_ring_head(&ring[i]);
+	return 0;
+}
+
+void ktrace_stream_begin(struct ktrace_stream *stream, uint64_t bytes)
+{
+	if (stream->sink->begin)
+		stream->error = stream->sink->begin(stream->sink, bytes);
+}
+
+static void flush(struct ktrace_stream *stream)
+{
+	if (!stream->error && stream->fill > 0)
+		stream->error = stream->sink->write(stream->sink, stream->buffer, stream->fill);
+	stream->fill = 0;
+}
+
+void *ktrace_stream_room(struct ktrace_stream *stream, size_t bytes)
+{
+	void *room;
+
+	if (bytes > stream->size - stream->fill)
+		flush(stream);
+	room = stream->buffer + stream->fill;
+	stream->fill += bytes;
+	stream->at += bytes;
+	return room;
+}
+
+void ktrace_stream_put(struct ktrace_stream *stream, const void *data, uint64_t bytes)
+{
+	const uint8_t *from = data;
+
+	while (bytes > 0) {
+		size_t piece = bytes < KTRACE_STREAM_ROOM ? (size_t)bytes : KTRACE_STREAM_ROOM;
+
+		ktrace_copy(ktrace_stream_room(stream, piece), from, piece);
+		from += piece;
+		bytes -= piece;
+	}
+}
+
+void ktrace_stream_zero(struct ktrace_stream *stream, uint64_t bytes)
+{
+	while (bytes > 0) {
+		size_t piece = bytes < KTRACE_STREAM_ROOM ? (size_t)bytes : KTRACE_STREAM_ROOM;
+
+		ktrace_zero(ktrace_stream_room(stream, piece), piece);
+		bytes -= piece;
+	}
+}
+
+int ktrace_stream_close(struct ktrace_stream *stream)
+{
+	flush(stream);
+	return stream->error;
+}
+
+/* ---- version 2 -------------------------------------------------------------------------------- */
 
 static uint64_t align_up(uint64_t offset, uint64_t alignment)
 {
@@ -240,4 +325,66 @@ int ktrace_dump_v2(const struct ktrx_root *root, struct ktrace_sink *sink)
 	if (!error && (stream.at != length || (sequence & 1) != 0 || root->sequence != sequence))
 		error = KTRACE_OUTPUT_CHANGED;
 	return error;
+}
+
+/* ---- into memory ------------------------------------------------------------------------------ */
+
+/*
+ * A dump into memory. The stream's scratch buffer is the end of that memory, so that the caller's stack need
+ * not hold it.
+ */
+
+struct memory_sink {
+	struct ktrace_sink sink; /* first: the stream knows only this */
+	uint8_t *memory;
+	uint64_t room; /* bytes for the dump */
+	uint64_t taken;
+	uint64_t needed; /* bytes of the dump */
+};
+
+static int memory_begin(struct ktrace_sink *sink, uint64_t bytes)
+{
+	struct memory_sink *memory = (struct memory_sink *)sink;
+
+	memory->needed = bytes;
+	return bytes <= memory->room ? 0 : KTRACE_OUTPUT_FULL;
+}
+
+static int memory_write(struct ktrace_sink *sink, const void *data, size_t bytes)
+{
+	struct memory_sink *memory = (struct memory_sink *)sink;
+
+	if (bytes > memory->room - memory->taken)
+		return KTRACE_OUTPUT_FULL;
+	ktrace_copy(memory->memory + memory->taken, data, bytes);
+	memory->taken += bytes;
+	return 0;
+}
+
+int ktrace_snapshot(void *memory, size_t size, size_t *bytes)
+{
+	size_t scratch = KTRACE_SINK_BUFFER_MIN + ktrace_rings() * sizeof(uint64_t);
+	struct memory_sink sink;
+	int error;
+
+	ktrace_attach();
+	if (!memory || !bytes || (uintptr_t)memory % 8 != 0)
+		return KTRACE_ERROR_ARGUMENT;
+	if (size < scratch) {
+		*bytes = 2 * scratch;
+		return KTRACE_ERROR_MEMORY;
+	}
+	sink.memory = memory;
+	sink.room = (size - scratch) & ~(size_t)7;
+	sink.taken = 0;
+	sink.needed = 0;
+	sink.sink.write = memory_write;
+	sink.sink.begin = memory_begin;
+	sink.sink.buffer = sink.memory + sink.room;
+	sink.sink.buffer_size = scratch;
+	error = ktrace_dump_v2(&ktrace_root, &sink.sink);
+	*bytes = error ? sink.needed + scratch + 8 : sink.taken;
+	if (error == KTRACE_OUTPUT_FULL)
+		return KTRACE_ERROR_MEMORY;
+	return error ? KTRACE_ERROR_STATE : KTRACE_OK;
 }

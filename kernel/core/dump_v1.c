@@ -5,10 +5,8 @@
  * first. A CPU's ring gets its records of all rings, by their stamps.
  */
 #include "../base/bytes.h"
-#include "dump_stream.h"
+#include "reader.h"
 #include "ktrx/v1.h"
-#include "row.h"
-#include "walk.h"
 
 #define KTRACE_WORDS 5u
 

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
+ * Rows in which repetitions of an event are counted instead of recorded. A row belongs to a CPU and to
+ * whoever holds it: a nested context, or a thread that was moved meanwhile, finds it held, does not wait and
+ * records as ever. So what was produced is what was recorded plus what was counted, always.
+ *
+ * Records are compared byte by byte, not by a hash: equal means equal, and a row tells by itself what is
+ * being repeated, long after the record has been overwritten.
+ *
  * A row's `sequence` says who may touch it: bit 0 is set while it is held, bit 1 if it is to be empty when it
  * is released. Readers take the rest for a count of changes.
  */
-#include "fold.h"
+#include "core.h"
 
 #define KTRACE_HELD	 1u
 #define KTRACE_FORGOTTEN 2u

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What threads do: run, wait to run, wait for something; and the rows of holders that say so. */
+#include "hook.h"
+
+#if KTRACE_STATE
+
+/* ---- rows of holders -------------------------------------------------------------------------- */
+
 /*
  * Rows of holders. A thread's lies at one of a few places that follow from its number, claimed by a single
  * swap from 0. Two CPUs may claim for one thread at a time, at different places if one was freed meanwhile:
@@ -6,10 +13,6 @@
  *
  * Of a number counts what a record has bits for: whatever a kernel says, it is no other row's id.
  */
-#include "hook.h"
-
-#if KTRACE_STATE
-
 #define KTRACE_PROBES 8u
 #define KTRACE_SPREAD UINT32_C(0x9e3779b1) /* 2^32 by the golden ratio */
 
@@ -144,6 +147,241 @@ void ktrace_holder_wait(volatile struct ktrx_holder *row, uint64_t object, uint3
 	row->object_name[length] = '\0';
 	ktrace_arch_store_barrier();
 	row->wait = (uint8_t)kind;
+}
+
+/* ---- hooks of threads ------------------------------------------------------------------------- */
+
+static void thread_state_set(volatile struct ktrx_holder *row, uint8_t state, uint64_t stamp)
+{
+	row->cause = KTRX_CAUSE_UNKNOWN;
+	row->state_stamp = stamp;
+	row->state = state;
+}
+
+static void runnable_set(volatile struct ktrx_holder *row, uint8_t cause, uint64_t stamp)
+{
+	thread_state_set(row, KTRX_THREAD_RUNNABLE, stamp);
+	row->cause = cause;
+}
+
+static uint8_t wake_cause(const volatile struct ktrx_holder *row)
+{
+	return row->state == KTRX_THREAD_UNKNOWN || row->cause == KTRX_CAUSE_START ? KTRX_CAUSE_START
+										   : KTRX_CAUSE_WAKE;
+}
+
+/* It is awake. What it waits for if it is a lock, it waits for until it has that. */
+static void thread_wait_end(volatile struct ktrx_holder *row)
+{
+	row->deadline = 0;
+	if (row->wait != KTRX_WAIT_LOCK)
+		row->wait = KTRX_WAIT_NONE;
+}
+
+void ktrace_thread_block_at(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline,
+			    uintptr_t pc)
+{
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+	uint64_t now;
+
+	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
+		return;
+	row = ktrace_holder_claim(ktrace_hook_thread());
+	now = ktrace_hook_now(&hook);
+	if (!row)
+		return;
+	if (row->wait != KTRX_WAIT_LOCK)
+		ktrace_holder_wait(row, (uintptr_t)object, kind, now, pc, 0, name);
+	row->deadline = deadline;
+	thread_state_set(row, KTRX_THREAD_WAITING, now);
+}
+
+void ktrace_thread_block(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline)
+{
+	ktrace_thread_block_at(object, name, kind, deadline, KTRACE_RETURN_ADDRESS);
+}
+
+static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)
+{
+	row->habit_wakes = 0; /* while the rest changes */
+	ktrace_arch_store_barrier();
+	row->habit_object = row->object;
+	row->habit_first = stamp;
+	row->habit_last = stamp;
+	row->habit_longest = 0;
+	row->habit_usual = 0;
+	row->habit_alike = 0;
+	ktrace_arch_store_barrier();
+	row->habit_wakes = 1;
+}
+
+/*
+ * Moves the mean by an eighth of the difference. A stamp older than the last one, of another CPU's clock,
+ * counts as 0 ticks.
+ */
+static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
+{
+	uint64_t ticks = stamp > row->habit_last ? stamp - row->habit_last : 0;
+	uint64_t usual = row->habit_wakes == 1 ? ticks : row->habit_usual;
+
+	if (ticks >= usual / 2 && ticks / 2 <= usual)
+		row->habit_alike = row->habit_alike + 1;
+	row->habit_usual = ticks > usual ? usual + (ticks - usual) / 8 : usual - (usual - ticks) / 8;
+	if (ticks > row->habit_longest)
+		row->habit_longest = ticks;
+	row->habit_last = stamp;
+	row->habit_wakes = row->habit_wakes + 1;
+}
+
+/* Its time was over, or nearly: the stamp may be a tick old. */
+static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp)
+{
+	uint64_t most = row->deadline > row->wait_stamp ? row->deadline - row->wait_stamp : 0;
+
+	return row->deadline && (stamp >= row->deadline || row->deadline - stamp <= most / 4);
+}
+
+/*
+ * It is woken, maybe from a wait of the kind that rings forget and that may last for ever: how often such
+ * waits ended.
+ */
+static void habit_note(volatile struct ktrx_holder *row, uint32_t waker, uint64_t stamp)
+{
+	if (row->state != KTRX_THREAD_WAITING || ends_by_itself(row, stamp) ||
+	    (row->wait != KTRX_WAIT_EVENT && row->wait != KTRX_WAIT_DEVICE))
+		return;
+	if (row->habit_wakes == 0 || row->habit_object != row->object)
+		habit_begin(row, stamp);
+	else
+		habit_go_on(row, stamp);
+	row->habit_waker = waker;
+}
+
+void ktrace_thread_wake(uint32_t thread)
+{
+	uint32_t context = ktrace_arch_thread(), waker;
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+
+	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
+		return;
+	row = ktrace_holder_claim(thread);
+	if (!row)
+		return;
+	waker = KTRX_W1_CONTEXT(context) == KTRX_CONTEXT_THREAD ? KTRX_W1_THREAD(context) + 1 : 0;
+	habit_note(row, waker, hook.cpu->now);
+	thread_wait_end(row);
+	row->waker = waker;
+	row->wakes = row->wakes + 1;
+	runnable_set(row, wake_cause(row), hook.cpu->now);
+}
+
+/* Rules that a switch must not break. Who went to sleep did it there; else the switch is where. */
+static void switch_check(const struct ktrace_hook *hook, const volatile struct ktrx_holder *previous,
+			 uintptr_t pc)
+{
+	const volatile struct ktrx_holder *here = ktrace_holder_cpu(hook);
+	uint64_t place = previous && previous->state == KTRX_THREAD_WAITING ? previous->wait_pc : pc;
+
+	if (here && here->held_count != 0)
+		ktrace_hook_broken(hook->cpu, KTRX_BROKEN_SWITCH_LOCKED, here->held[0].object, place);
+	if (hook->cpu->preempt != 0)
+		ktrace_hook_broken(hook->cpu, KTRX_BROKEN_SWITCH_PREEMPT, 0, place);
+	if (hook->cpu->nesting != 0)
+		ktrace_hook_broken(hook->cpu, KTRX_BROKEN_SWITCH_INTERRUPT, 0, place);
+}
+
+static void thread_ran(volatile struct ktrx_holder *row, uint64_t now)
+{
+	if (row->state == KTRX_THREAD_RUNNING)
+		runnable_set(row, KTRX_CAUSE_SWITCH, now);
+}
+
+static void thread_runs(volatile struct ktrx_holder *row, const struct ktrace_hook *hook, uint64_t now)
+{
+	thread_wait_end(row);
+	row->cpu = (uint16_t)hook->number;
+	thread_state_set(row, KTRX_THREAD_RUNNING, now);
+}
+
+/*
+ * Idling ends where another thread runs: a kernel may leave its idle thread from an interrupt, which calls no
+ * ktrace_mode().
+ */
+static void idle_end(volatile struct ktrx_cpu *cpu, uint64_t now)
+{
+	if (cpu->mode != KTRX_MODE_IDLE)
+		return;
+	cpu->mode_stamp = now;
+	cpu->mode = KTRX_MODE_KERNEL;
+}
+
+void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_t now)
+{
+	volatile struct ktrx_holder *from, *to;
+	struct ktrace_hook hook;
+
+	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
+		return;
+	now = ktrace_hook_at(&hook, now);
+	from = ktrace_holder_find(previous);
+	to = ktrace_holder_claim(next);
+	if (previous != next) {
+		switch_check(&hook, from, pc);
+		hook.cpu->switch_stamp = now;
+		hook.cpu->switches = hook.cpu->switches + 1;
+		hook.cpu->thread = KTRX_W1_THREAD(next);
+		idle_end(hook.cpu, now);
+		if (from)
+			thread_ran(from, now);
+	}
+	if (to)
+		thread_runs(to, &hook, now);
+}
+
+void ktrace_thread_switch(uint32_t previous, uint32_t next)
+{
+	ktrace_state_switch(previous, next, KTRACE_RETURN_ADDRESS, 0);
+}
+
+void ktrace_thread_exit(uint32_t thread)
+{
+	const int by_itself = KTRX_W1_THREAD(thread) == ktrace_hook_thread();
+	struct ktrace_hook hook;
+
+	if (ktrace_hook_enter(&hook, by_itself ? KTRX_HOOK_THREAD | KTRX_HOOK_EXIT : KTRX_HOOK_THREAD))
+		ktrace_holder_free(thread);
+}
+
+void ktrace_thread_stack(uint32_t thread, const volatile void *low, const volatile void *high)
+{
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+	int is_new;
+
+	if (!ktrace_hook_enter(&hook, 0))
+		return;
+	is_new = !ktrace_holder_find(thread) && KTRX_W1_THREAD(thread) != ktrace_hook_thread();
+	row = ktrace_holder_claim(thread);
+	if (!row)
+		return;
+	row->stack_low = (uintptr_t)low;
+	row->stack_high = (uintptr_t)high;
+	if (is_new)
+		row->whole = 1;
+}
+
+void ktrace_thread_priority(uint32_t thread, uint8_t priority)
+{
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+
+	if (!ktrace_hook_enter(&hook, 0))
+		return;
+	row = ktrace_holder_claim(thread);
+	if (row)
+		row->priority = priority;
 }
 
 #endif

@@ -3,14 +3,166 @@
  * ktrace_init(): tables and rings in lent memory. A trial run over the arena finds what fits, a second one
  * takes it for good; the sites are let loose on it last.
  */
-#include "clock.h"
-#include "fold.h"
-#include "keep.h"
-#include "memory.h"
-#include "place.h"
+#include "core.h"
 
 #define KTRACE_SHIFT_LEAST 9u
 #define KTRACE_SHIFT_MOST  30u
+#define KTRACE_PIECE_ALIGN 64u
+#define KTRACE_PAGE	   UINT64_C(4096)
+
+/* ---- the arena -------------------------------------------------------------------------------- */
+
+/*
+ * The memory lent to ktrace_init(): physically contiguous pieces, each opened by a struct ktrx_block, from
+ * which tables and rings are cut and never given back.
+ */
+struct arena {
+	uint64_t boot; /* ordinal, where the memory is kept over resets; 0: it is not */
+	uint32_t pieces;
+	struct {
+		uintptr_t start; /* aligned to KTRACE_PIECE_ALIGN */
+		uint64_t size;	 /* bytes, a multiple of it */
+		uint64_t taken;	 /* bytes, the head included */
+	} piece[KTRACE_MAX_BLOCKS];
+};
+
+static void piece_add(struct arena *arena, uintptr_t start, uintptr_t end)
+{
+	uintptr_t aligned = (start + KTRACE_PIECE_ALIGN - 1) & ~(uintptr_t)(KTRACE_PIECE_ALIGN - 1);
+	uint64_t size = end > aligned ? (end - aligned) & ~(uint64_t)(KTRACE_PIECE_ALIGN - 1) : 0;
+
+	if (size < sizeof(struct ktrx_block) || arena->pieces == KTRACE_MAX_BLOCKS)
+		return;
+	arena->piece[arena->pieces].start = aligned;
+	arena->piece[arena->pieces].size = size;
+	arena->pieces++;
+}
+
+/* Splits a block wherever the page behind a page is not the next one in physical memory. */
+static void block_add(struct arena *arena, const struct ktrace_config *config, uintptr_t start, uintptr_t end)
+{
+	uintptr_t piece = start;
+	uintptr_t page;
+
+	for (page = (start | (KTRACE_PAGE - 1)) + 1; config->physical && page < end; page += KTRACE_PAGE) {
+		uint64_t before = config->physical((void *)(page - 1));
+
+		if (config->physical((void *)page) != before + 1) {
+			piece_add(arena, piece, page);
+			piece = page;
+		}
+	}
+	piece_add(arena, piece, end);
+}
+
+/* Gives everything back: the same calls of take will return the same places. */
+static void arena_rewind(struct arena *arena)
+{
+	for (uint32_t i = 0; i < arena->pieces; i++)
+		arena->piece[i].taken = sizeof(struct ktrx_block);
+}
+
+/* Finds the pieces. Pieces beyond KTRACE_MAX_BLOCKS and those too small for a head are left alone. */
+static void arena_open(struct arena *arena, const struct ktrace_config *config)
+{
+	arena->boot = 0;
+	arena->pieces = 0;
+	for (uint32_t i = 0; i < config->blocks; i++) {
+		uintptr_t start = (uintptr_t)config->memory[i].base;
+
+		if (start != 0)
+			block_add(arena, config, start, start + config->memory[i].size);
+	}
+	arena_rewind(arena);
+}
+
+/* The boot whose block lies there, 0: none that is of this size. */
+static uint64_t boot_at(uintptr_t start, uint64_t size)
+{
+	const volatile struct ktrx_block *head = (const volatile struct ktrx_block *)start;
+
+	for (uint32_t i = 0; i < sizeof(head->magic); i++)
+		if (head->magic[i] != (uint8_t)KTRX_BLOCK_MAGIC[i])
+			return 0;
+	return head->self == start && head->length == size ? head->boot : 0;
+}
+
+/* Makes each piece its first of so many parts. Those of which a part has no room for a head are given up. */
+static void pieces_divide(struct arena *arena, uint32_t parts)
+{
+	uint32_t pieces = arena->pieces;
+
+	arena->pieces = 0;
+	for (uint32_t i = 0; i < pieces; i++)
+		piece_add(arena, arena->piece[i].start, arena->piece[i].start + arena->piece[i].size / parts);
+}
+
+/* The first piece speaks for all: they are marked together. */
+/*
+ * For memory that is kept over resets: leaves of each piece one of `parts`, the one that was used the longest
+ * ago, and counts the boot. Pieces too small to be divided are left alone. True if an earlier boot had this
+ * nonce.
+ */
+static int arena_divide(struct arena *arena, uint32_t parts, uint64_t nonce)
+{
+	uint64_t newest = 0, oldest = UINT64_MAX;
+	uint32_t chosen = 0, known = 0;
+
+	pieces_divide(arena, parts);
+	for (uint32_t part = 0; part < parts && arena->pieces != 0; part++) {
+		uintptr_t start = arena->piece[0].start + part * arena->piece[0].size;
+		uint64_t boot = boot_at(start, arena->piece[0].size);
+
+		if (boot != 0 && ((const volatile struct ktrx_block *)start)->nonce == nonce)
+			known = 1;
+		if (boot > newest)
+			newest = boot;
+		if (boot < oldest) {
+			oldest = boot;
+			chosen = part;
+		}
+	}
+	for (uint32_t i = 0; i < arena->pieces; i++)
+		arena->piece[i].start += chosen * arena->piece[i].size;
+	arena->boot = newest + 1;
+	return (int)known;
+}
+
+/*
+ * `size` bytes, touched by nobody so far; NULL if no piece has them. For 0 bytes a place that must not be
+ * used.
+ */
+static void *arena_take(struct arena *arena, uint64_t size)
+{
+	uint64_t rounded = (size + KTRACE_PIECE_ALIGN - 1) & ~(uint64_t)(KTRACE_PIECE_ALIGN - 1);
+
+	for (uint32_t i = 0; i < arena->pieces; i++) {
+		if (arena->piece[i].size - arena->piece[i].taken >= rounded) {
+			uintptr_t place = arena->piece[i].start + arena->piece[i].taken;
+
+			arena->piece[i].taken += rounded;
+			return (void *)place;
+		}
+	}
+	return KTRACE_NULL;
+}
+
+/* Writes the heads of all pieces. */
+static void arena_mark(const struct arena *arena, uint64_t nonce)
+{
+	for (uint32_t i = 0; i < arena->pieces; i++) {
+		struct ktrx_block *head = (struct ktrx_block *)arena->piece[i].start;
+
+		ktrace_zero(head, sizeof(*head));
+		ktrace_copy(head->magic, KTRX_BLOCK_MAGIC, sizeof(head->magic));
+		head->nonce = nonce;
+		head->self = arena->piece[i].start;
+		head->length = arena->piece[i].size;
+		head->boot = arena->boot;
+	}
+}
+
+/* ---- tables and rings ------------------------------------------------------------------------- */
 
 struct layout {
 	uint32_t cpus;
@@ -41,35 +193,35 @@ static uint64_t ring_size(uint32_t shift)
 	return shift ? UINT64_C(1) << (shift + KTRX_SLOT_SHIFT) : 0;
 }
 
-static int tables_take(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
+static int tables_take(struct layout *layout, struct arena *arena, const struct ktrace_config *config)
 {
-	layout->kept = ktrace_arena_take(arena, layout->kept_size);
-	layout->cpu = ktrace_arena_take(arena, (uint64_t)layout->cpus * sizeof(struct ktrx_cpu));
-	layout->thread = ktrace_arena_take(arena, (uint64_t)config->threads * sizeof(struct ktrx_thread));
-	layout->holder = ktrace_arena_take(arena, layout->holders_size);
-	layout->counters = ktrace_arena_take(arena, layout->counters_size);
-	layout->clocks.clock = ktrace_arena_take(arena, layout->clocks_size);
-	layout->clocks.offset = ktrace_arena_take(arena, layout->offsets_size);
-	layout->clocks.line = ktrace_arena_take(arena, layout->lines_size);
-	layout->fold = ktrace_arena_take(arena, layout->folds_size);
-	layout->rare = ktrace_arena_take(arena, ring_size(layout->rare_shift));
+	layout->kept = arena_take(arena, layout->kept_size);
+	layout->cpu = arena_take(arena, (uint64_t)layout->cpus * sizeof(struct ktrx_cpu));
+	layout->thread = arena_take(arena, (uint64_t)config->threads * sizeof(struct ktrx_thread));
+	layout->holder = arena_take(arena, layout->holders_size);
+	layout->counters = arena_take(arena, layout->counters_size);
+	layout->clocks.clock = arena_take(arena, layout->clocks_size);
+	layout->clocks.offset = arena_take(arena, layout->offsets_size);
+	layout->clocks.line = arena_take(arena, layout->lines_size);
+	layout->fold = arena_take(arena, layout->folds_size);
+	layout->rare = arena_take(arena, ring_size(layout->rare_shift));
 	return layout->kept && layout->cpu && layout->thread && layout->holder && layout->counters &&
 	       layout->clocks.clock && layout->clocks.offset && layout->clocks.line && layout->fold &&
 	       layout->rare;
 }
 
-static int layout_fits(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
+static int layout_fits(struct layout *layout, struct arena *arena, const struct ktrace_config *config)
 {
-	ktrace_arena_rewind(arena);
+	arena_rewind(arena);
 	if (!tables_take(layout, arena, config))
 		return 0;
 	for (uint32_t cpu = 0; cpu < layout->cpus; cpu++)
-		if (!ktrace_arena_take(arena, ring_size(layout->shift)))
+		if (!arena_take(arena, ring_size(layout->shift)))
 			return 0;
 	return 1;
 }
 
-static int layout_find(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
+static int layout_find(struct layout *layout, struct arena *arena, const struct ktrace_config *config)
 {
 	for (layout->shift = KTRACE_SHIFT_MOST; layout->shift >= KTRACE_SHIFT_LEAST; layout->shift--) {
 		if (config->slots && config->slots >> layout->shift != 1)
@@ -127,13 +279,13 @@ static void rare_ring_make(const struct layout *layout)
 	ktrace_state.rare_word = (uint64_t)number << KTRX_WORD_INDEX_BITS | ring->first;
 }
 
-static void layout_make(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
+static void layout_make(struct layout *layout, struct arena *arena, const struct ktrace_config *config)
 {
-	ktrace_arena_rewind(arena);
+	arena_rewind(arena);
 	tables_take(layout, arena, config);
 	if (layout->kept_size != 0)
 		ktrace_keep_forget(layout->kept);
-	ktrace_arena_mark(arena, ktrace_root.nonce);
+	arena_mark(arena, ktrace_root.nonce);
 	ktrace_zero(layout->cpu, layout->cpus * sizeof(struct ktrx_cpu));
 	ktrace_zero(layout->thread, config->threads * sizeof(struct ktrx_thread));
 	holders_make(layout);
@@ -143,8 +295,7 @@ static void layout_make(struct layout *layout, struct ktrace_arena *arena, const
 	ktrace_zero(layout->clocks.line, layout->lines_size);
 	ktrace_zero(layout->fold, layout->folds_size);
 	for (uint32_t cpu = 0; cpu < layout->cpus; cpu++)
-		cpu_ring_make(cpu, layout, ktrace_arena_take(arena, ring_size(layout->shift)),
-			      config->policy);
+		cpu_ring_make(cpu, layout, arena_take(arena, ring_size(layout->shift)), config->policy);
 	if (layout->rare_shift)
 		rare_ring_make(layout);
 }
@@ -257,12 +408,12 @@ static uint32_t shift_of(uint32_t slots)
 }
 
 /* Memory that is kept over resets still holds earlier boots: this one must differ from them. */
-static void memory_open(struct ktrace_arena *arena, const struct ktrace_config *config)
+static void memory_open(struct arena *arena, const struct ktrace_config *config)
 {
-	ktrace_arena_open(arena, config);
-	while (config->keep != 0 && ktrace_arena_divide(arena, config->keep + 1, ktrace_root.nonce)) {
+	arena_open(arena, config);
+	while (config->keep != 0 && arena_divide(arena, config->keep + 1, ktrace_root.nonce)) {
 		ktrace_nonce_change();
-		ktrace_arena_open(arena, config);
+		arena_open(arena, config);
 	}
 }
 
@@ -275,7 +426,7 @@ static void clocks_open(struct layout *layout, const struct ktrace_config *confi
 
 int ktrace_init(const struct ktrace_config *config)
 {
-	static KTRACE_IN_DATA struct ktrace_arena arena; /* too large for a kernel's stack */
+	static KTRACE_IN_DATA struct arena arena; /* too large for a kernel's stack */
 	struct layout layout;
 	int error;
 

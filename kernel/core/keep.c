@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
+ * The trace of a boot that a reset ends. What lies in the kernel's image is loaded anew then; so what a
+ * reader needs of it is copied into the lent memory: a root, the table of rings, the boot ring, the event
+ * table and texts. Rings and the other tables are there anyway. What changes is brought up to date by
+ * heartbeats; the rest of the way to where each ring really ended a reader finds by the slots' generations,
+ * so that nothing of this touches the record path.
+ *
  * The copies lie one behind the other, each aligned: root, rings, boot ring, event table, settings, build id,
  * system calls.
  *
  * Several CPUs may bring the same word up to date at a time: each writes what it has just read, so the worst
  * is that one is a moment behind.
  */
-#include "keep.h"
-#include "rings.h"
-#include "settings.h"
+#include "core.h"
+#include "reader.h"
 
 #define KTRACE_SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The host may write anything here at any time: each request is copied, then checked, then carried out, and
- * what it can do at worst is what a well-formed one could.
+ * Requests of a host, spec/ktrx.md section 9. The host may write anything here at any time: each request is
+ * copied, then checked, then carried out, and what it can do at worst is what a well-formed one could.
  */
-#include "mailbox.h"
-
-#include "pattern.h"
-#include "settings.h"
-#include "state.h"
+#include "core.h"
 
 #define KTRACE_STATES (KTRX_STATE_RECORD | KTRX_STATE_COUNT | KTRX_STATE_STOP)
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
+ * The settings that follow from the event table: "debug.ktr.<group>_enable", a bit for each event of the
+ * group, the one it was declared with or in the order of declaration, and "debug.ktr.<group>.<event>_mask",
+ * which of them is the event's.
+ *
  * A group's mask has as many bits as it has events, so it is never held as a number: it is written and read
  * digit by digit. Compilers and linkers change the order of rows as they like; bits follow the order of
  * declaration, by file and line, but for those that ktr.h declares with a number.
  */
-#include "masks.h"
-
-#include "name.h"
-#include "state.h"
+#include "core.h"
 
 #if KTRACE_MASKS
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
+ * Rows of places that record an event, see struct ktrx_place. A row is joined when it is known where its
+ * event's row is: for all rows together when they are numbered, or else when the place records for the first
+ * time.
+ *
  * A place's row holds the address of its event's row. That is another one than at run time if the kernel runs
  * elsewhere than it was linked for, or has not relocated itself yet. The table's start is stored in the same
  * way. The difference of the two is right in all of these cases, unless both are still 0.
@@ -7,7 +11,7 @@
  * Several contexts may run this at the same time, and one of them may be delayed. All of them store the same
  * values, and a word that other functions change, too, is changed by a swap.
  */
-#include "place.h"
+#include "core.h"
 
 extern KTRACE_HIDDEN uint64_t __start_ktrace_events[];
 extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];

@@ -3,9 +3,7 @@
  * Recording out of line: what an event's state and flags ask for beyond "on", records of several slots or
  * with strings, and what fires before there is anything but the boot ring.
  */
-#include "fold.h"
-#include "place.h"
-#include "write.h"
+#include "core.h"
 
 KTRACE_DECLARE(1, ktrace_event_ktrace_repeat, "ktrace\0repeat", KTRX_STATE_RECORD, 0, KTRX_V1_NONE,
 	       "event %u: %llu more, from %llu to %llu", (uint16_t, event), (unsigned long long, more),

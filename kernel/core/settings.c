@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Settings by name: those with a row here, those that follow from the event table in masks.c. */
-#include "settings.h"
-
-#include "masks.h"
-#include "near.h"
-#include "state.h"
+#include "core.h"
 
 KTRACE_SETTING_U32("debug.ktr.entries", ktrace_root.slots, KTRX_SETTING_READ_ONLY);
 KTRACE_SETTING_U32("debug.ktr.version", ktrace_root.version, KTRX_SETTING_READ_ONLY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Slots. A reservation is never given back: every slot before a ring's head is written, or found invalid. */
-#include "write.h"
+#include "core.h"
 
 /* Filled in member by member: compilers turn initialisers of whole structures into library calls. */
 struct ktrace_writer {

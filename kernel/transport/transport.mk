@@ -6,7 +6,7 @@
 KTRACE_TRANSPORTS ?= debugcon uart16550 pl011 semihosting virtio-mmio virtio-pci ivshmem
 
 KTRACE_TRANSPORT_SOURCES := $(addprefix kernel/transport/,transport.c transport_dump.c) \
-	$(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c)
+	$(addprefix kernel/core/,dump.c dump_v1.c)
 
 KTRACE_TRANSPORT_DRIVERS_x86_64 := debugcon uart16550 virtio-mmio virtio-pci ivshmem
 KTRACE_TRANSPORT_DRIVERS_aarch64 := uart16550 pl011 semihosting virtio-mmio ivshmem

@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/core/mailbox.h"
-#include "kernel/core/place.h"
+#include "kernel/core/core.h"
 #include "test/fake/machine.h"
 
 extern uint8_t __start_ktrace_events[];

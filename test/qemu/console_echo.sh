@@ -28,7 +28,7 @@ for arch in x86_64 aarch64 riscv64; do
 	same "$arch, 2: the panicking CPU's events" "$tmp/host.0" "$tmp/put.0"
 	equal "$arch, 2: nothing that the host does not know" 0 "$(comm -13 "$tmp/host" "$tmp/put" | wc -l)"
 	check "$arch, 2: the other CPU's, too" grep -qv "^$cpu " "$tmp/put"
-	check "$arch, 2: with the place" grep -qE '^cpu[0-9]+ [0-9]+ kernel/core/outcome.c:[0-9]+ ktrace_panic  asked for by' \
+	check "$arch, 2: with the place" grep -qE '^cpu[0-9]+ [0-9]+ kernel/core/control.c:[0-9]+ ktrace_panic  asked for by' \
 		"$tmp/lines"
 
 	boot "$arch" "debug=sched run=panic"

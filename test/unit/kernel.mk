@@ -7,7 +7,7 @@ CONSOLE_TEST_CFLAGS := -I. -Itest/fake -Ikernel/arch/generic
 
 UNIT_TESTS += console_format
 UNIT_CFLAGS_console_format := $(CONSOLE_TEST_CFLAGS)
-UNIT_SRCS_console_format := test/unit/kernel/console_format.c kernel/core/row.c kernel/console/format.c kernel/console/line.c \
+UNIT_SRCS_console_format := test/unit/kernel/console_format.c kernel/core/reader.c kernel/console/format.c kernel/console/line.c \
 	kernel/base/span.c
 
 CONSOLE_TEST_SRCS := test/fake/machine.c test/fake/checker.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
@@ -147,20 +147,20 @@ $(eval $(call kernel_test,settings))
 $(eval $(call kernel_test,mailbox))
 $(eval $(call kernel_test,init))
 $(eval $(call kernel_test,snapshot))
-UNIT_SRCS_kernel_snapshot += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
+UNIT_SRCS_kernel_snapshot += kernel/core/dump.c kernel/core/reader.c
 $(eval $(call kernel_test,fold))
 $(eval $(call kernel_test,rare))
 $(eval $(call kernel_test,many))
 $(eval $(call kernel_test,callers))
 UNIT_CFLAGS_kernel_callers += -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -Ihost
 $(eval $(call kernel_test,online))
-UNIT_SRCS_kernel_online += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
+UNIT_SRCS_kernel_online += kernel/core/dump.c kernel/core/reader.c
 UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD
 
 # Clocks that differ: measured by the kernel library between threads, and put right by the reader.
 UNIT_TESTS += kernel_clock
-UNIT_SRCS_kernel_clock := test/unit/kernel/clock.c $(KTRACE_CORE_SOURCES) kernel/core/snapshot.c kernel/core/dump.c \
-	kernel/core/dump_stream.c kernel/core/rings.c
+UNIT_SRCS_kernel_clock := test/unit/kernel/clock.c $(KTRACE_CORE_SOURCES) kernel/core/dump.c \
+	kernel/core/reader.c
 UNIT_CFLAGS_kernel_clock := -I. -Itest/fake/skew -Ikernel/arch/generic -pthread
 
 UNIT_TESTS += kernel_clock_turns
@@ -199,8 +199,8 @@ $(eval $(call kernel_test,place))
 
 # The same, read by the host.
 UNIT_TESTS += noise_read
-UNIT_SRCS_noise_read := test/unit/kernel/noise_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
-	kernel/core/dump_stream.c kernel/core/rings.c test/unit/support/ktread_support.c
+UNIT_SRCS_noise_read := test/unit/kernel/noise_read.c $(KERNEL_TEST_SRCS) kernel/core/dump.c \
+	kernel/core/reader.c test/unit/support/ktread_support.c
 UNIT_CFLAGS_noise_read := $(KERNEL_TEST_CFLAGS) -Ihost
 
 UNIT_TESTS += place_read
@@ -208,8 +208,8 @@ UNIT_SRCS_place_read := $(UNIT_SRCS_noise_read:%/noise_read.c=%/place_read.c)
 UNIT_CFLAGS_place_read := $(UNIT_CFLAGS_noise_read)
 
 UNIT_TESTS += keep_read
-UNIT_SRCS_keep_read := test/unit/kernel/keep_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
-	kernel/core/dump_stream.c kernel/core/rings.c test/unit/support/ktread_support.c test/fuzz/ktread_exercise.c
+UNIT_SRCS_keep_read := test/unit/kernel/keep_read.c $(KERNEL_TEST_SRCS) kernel/core/dump.c \
+	kernel/core/reader.c test/unit/support/ktread_support.c test/fuzz/ktread_exercise.c
 UNIT_CFLAGS_keep_read := $(KERNEL_TEST_CFLAGS) -Ihost
 SOAK_TESTS += test/unit/kernel_build/matrix_all.sh
 
@@ -258,7 +258,7 @@ $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kerne
 
 # Dumps are made of a trace that the core itself recorded.
 DUMP_TEST_SRCS := test/unit/support/dump_support.c $(KTRACE_CORE_SOURCES) \
-	$(KTRACE_READER_SOURCES) $(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c)
+	$(KTRACE_READER_SOURCES) $(addprefix kernel/core/,dump.c dump_v1.c)
 # $(call dump_test,<name>,<sources>)
 define dump_test
 UNIT_TESTS += $(1)
@@ -270,7 +270,7 @@ $(eval $(call dump_test,dump_v1,$(DUMP_TEST_SRCS)))
 $(eval $(call dump_test,dump_v2,$(DUMP_TEST_SRCS)))
 $(eval $(call dump_test,dump_transport,$(DUMP_TEST_SRCS) $(TRANSPORT_FAKE) \
 	$(addprefix kernel/transport/,transport.c transport_dump.c)))
-$(eval $(call dump_test,dump_walk,$(addprefix kernel/core/,walk.c rings.c)))
+$(eval $(call dump_test,dump_walk,kernel/core/reader.c))
 
 # The drivers build wherever the core does.
 SCRIPT_TESTS += test/unit/transport_build.sh

@@ -12,7 +12,7 @@
 #define KTR_PLACES 1
 #include "ktrace/ktr.h"
 
-#include "kernel/core/place.h"
+#include "kernel/core/core.h"
 #include "ktrace/clock.h"
 #include "ktrace/console.h"
 #include "test/fake/machine.h"

@@ -2,7 +2,7 @@
 /* walk.c on rings written by hand: what a walk passes over, and what it makes of stamps. */
 #include <stdbool.h>
 
-#include "kernel/core/walk.h"
+#include "kernel/core/reader.h"
 #include "transport_fake/test.h"
 
 #define SHIFT 9u

@@ -18,8 +18,7 @@
 #include "ktrace/ktr.h"
 
 #include "fuzz/ktread_exercise.h"
-#include "kernel/core/mailbox.h"
-#include "kernel/core/state.h"
+#include "kernel/core/core.h"
 #include "ktread/memory.h"
 #include "test/fake/machine.h"
 #include "unit/support/ktread_support.h"

@@ -8,9 +8,7 @@
 
 #include <cmocka.h>
 
-#include "kernel/core/mailbox.h"
-#include "kernel/core/settings.h"
-#include "kernel/core/state.h"
+#include "kernel/core/core.h"
 #include "test/fake/checker.h"
 #include "test/fake/machine.h"
 

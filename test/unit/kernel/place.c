@@ -11,8 +11,7 @@
 #define KTR_PLACES 1
 #include "ktrace/ktr.h"
 
-#include "kernel/core/mailbox.h"
-#include "kernel/core/place.h"
+#include "kernel/core/core.h"
 #include "test/fake/checker.h"
 #include "test/fake/machine.h"
 

@@ -11,7 +11,7 @@
 #define KTR_PLACES 1
 #include "ktrace/ktr.h"
 
-#include "kernel/core/place.h"
+#include "kernel/core/core.h"
 #include "test/fake/machine.h"
 #include "unit/support/ktread_support.h"
 

@@ -6,7 +6,7 @@
 
 [ "$(uname -m)" = x86_64 ] || { skip "rows of C++" "the host is no x86_64"; done_testing; exit; }
 folder=test/unit/cxx
-core="$(make -s ktrace-sources) kernel/core/dump.c kernel/core/dump_stream.c"
+core="$(make -s ktrace-sources) kernel/core/dump.c"
 includes='-Iinclude -Ikernel/arch/x86_64'
 
 # rows TRACE: the events of the trace, in the order of their file and line, and what each recorded
