@@ -26,8 +26,7 @@ KTRACE_CORE_SOURCES := kernel/base/span.c $(addprefix kernel/core/,activity.c ar
 
 # Rings read inside the kernel, for dumps and for the console.
 KTRACE_READER_SOURCES := kernel/core/reader.c
-KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,console_backtrace.c echo.c format.c line.c \
-	merge.c pager.c refusal.c show.c show_settings.c)
+KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,echo.c format.c line.c merge.c show.c)
 KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(KTRACE_TRANSPORT_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 
 KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,copy.c dragonfly.c drain.c life.c open.c proc_control.c \

@@ -3,11 +3,15 @@
 #ifndef KTRACE_CONSOLE_LINE_H
 #define KTRACE_CONSOLE_LINE_H
 
-#include "../core/state.h"
+#include <stdbool.h>
+
 #include "../core/reader.h"
+#include "../core/state.h"
 #include "ktrace/console.h"
 #include "ktrace/port.h"
 #include "ktrx/v2.h"
+
+/* ---- line.c ----------------------------------------------------------------------------------- */
 
 /*
  * A line of text on its way to the console: gathered, so that it arrives in one piece unless it is very long.
@@ -38,6 +42,20 @@ void ktrace_line_hex(struct ktrace_line *line, uint64_t number); /* with 0x */
 /* Everything goes out. */
 void ktrace_line_flush(struct ktrace_line *line);
 
+/* Waits for a key at the end of each page, on a console that has keys. */
+struct ktrace_pager {
+	const struct ktrace_console *console;
+	bool at_once;  /* it never waits */
+	uint32_t room; /* lines until it does */
+};
+
+void ktrace_pager_start(struct ktrace_pager *pager, const struct ktrace_console *console, bool at_once);
+
+/* Called before each line; false: the user has seen enough. */
+bool ktrace_pager_may_go_on(struct ktrace_pager *pager);
+
+/* ---- format.c --------------------------------------------------------------------------------- */
+
 /* A row that is NULL stands for an event that no row can be found of. */
 
 /* An event's full name as the original writes it: group_name. */
@@ -57,6 +75,8 @@ void ktrace_format_origin(struct ktrace_line *line, const struct ktrx_event *row
  */
 void ktrace_format_payload(struct ktrace_line *line, const struct ktrx_event *row, const uint8_t *payload,
 			   uint32_t bytes);
+
+/* ---- merge.c ---------------------------------------------------------------------------------- */
 
 /* The records of all rings, newest first, while writers may go on. */
 

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* show ktr: what the user asked for, a line a record, with the pager. */
+/*
+ * What is shown when the user asks: records (show ktr) and settings (show settings), a line each, with the
+ * pager; callers; and why something was refused.
+ */
+/*
+ * What is shown when the user asks: records (show ktr) and settings (show settings), a line each, with the pager;
+ * callers; and why something was refused.
+ */
+#include "ktrace/backtrace.h"
 #include "ktrace/console.h"
 
 #include "../core/core.h"
 #include "../core/reader.h"
 #include "line.h"
-#include "pager.h"
 
 #define KTRACE_CPU_LIMIT 100000u /* numbers from here on are no CPU */
 #define KTRACE_BLANKS	 " \t,"
@@ -196,4 +203,147 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how)
 	put_count(line, viewer.merge.overwritten, " overwritten while shown");
 	put_count(line, viewer.merge.unreadable, " unreadable");
 	return KTRACE_OK;
+}
+
+/* ---- Settings --------------------------------------------------------------------------------- */
+
+/* show settings: those whose names begin as was asked, a line each, with the pager. */
+
+/*
+ * One listing at a time, as above: a mask of all events that a kernel can have is too much for its stack.
+ */
+static struct {
+	struct ktrace_span prefix;
+	struct ktrace_line line;
+	struct ktrace_pager pager;
+	uint32_t shown;
+	char value[3 + (KTRX_EVENT_MAX + 3) / 4];
+} listing;
+
+static int show_setting(void *context, const char *name)
+{
+	uint32_t same = 0;
+
+	(void)context;
+	while (same < listing.prefix.length && name[same] == listing.prefix.text[same])
+		same++;
+	if (same < listing.prefix.length)
+		return 0;
+	if (ktrace_setting_get(name, listing.value, sizeof(listing.value)) < 0)
+		return 0;
+	listing.shown++;
+	if (!ktrace_pager_may_go_on(&listing.pager))
+		return 1;
+	ktrace_line_text(&listing.line, name);
+	ktrace_line_put(&listing.line, '=');
+	ktrace_line_text(&listing.line, listing.value);
+	ktrace_line_put(&listing.line, '\n');
+	ktrace_line_flush(&listing.line);
+	return 0;
+}
+
+int ktrace_console_settings(const struct ktrace_console *console, const char *how)
+{
+	struct ktrace_span rest = ktrace_span_of(how);
+	struct ktrace_span word;
+	bool at_once = false;
+
+	ktrace_span_next(&rest, " \t", &word);
+	if (word.length > 0 && word.text[0] == '/') {
+		at_once = ktrace_span_is(word, "/a");
+		if (!at_once)
+			return ktrace_refuse(word, KTRACE_ERROR_SYNTAX);
+		ktrace_span_next(&rest, " \t", &word);
+	}
+	listing.prefix = word;
+	listing.shown = 0;
+	ktrace_line_start(&listing.line, console);
+	ktrace_pager_start(&listing.pager, console, at_once);
+	ktrace_setting_each(show_setting, NULL);
+	return listing.shown > 0 ? KTRACE_OK : ktrace_refuse(word, KTRACE_ERROR_NO_SETTING);
+}
+
+/* ---- Callers ---------------------------------------------------------------------------------- */
+
+/* The callers of the function that asks, a line each. */
+
+#define KTRACE_MOST 20u /* what a small stack has room for */
+#define KTRACE_OWN  2u	/* addresses passed over: in this function, and in the one that calls it */
+
+/* Not inlined, so that it has a frame to be passed over. */
+__attribute__((__noinline__)) void ktrace_console_backtrace(const struct ktrace_console *console, int count)
+{
+	uintptr_t address[KTRACE_OWN + KTRACE_MOST];
+	uint32_t most = count >= 0 && count < (int)KTRACE_MOST ? (uint32_t)count : KTRACE_MOST;
+	struct ktrace_line line;
+	uint32_t found;
+
+	ktrace_line_start(&line, console);
+	if (!ktrace_has_backtrace()) {
+		ktrace_line_text(&line, "no backtrace: the kernel was built without KTRACE_FRAME_POINTERS");
+		ktrace_line_put(&line, '\n');
+		ktrace_line_flush(&line);
+		return;
+	}
+	found = ktrace_backtrace(address, KTRACE_OWN + most);
+	for (uint32_t n = KTRACE_OWN; n < found; n++) {
+		ktrace_line_put(&line, '#');
+		ktrace_line_decimal(&line, n - KTRACE_OWN);
+		ktrace_line_put(&line, ' ');
+		ktrace_line_hex(&line, address[n]);
+		ktrace_line_put(&line, '\n');
+	}
+	ktrace_line_flush(&line);
+}
+
+/* ---- Refusals --------------------------------------------------------------------------------- */
+
+/* What was refused, why, and what was perhaps meant. */
+
+struct refusal {
+	struct ktrace_line line;
+	uint32_t names;
+};
+
+static const char *reason_of(int error)
+{
+	switch (error) {
+	case KTRACE_ERROR_NO_EVENT:
+		return "no event has such a name";
+	case KTRACE_ERROR_NO_SETTING:
+		return "there is no such setting";
+	case KTRACE_ERROR_READ_ONLY:
+		return "it can only be read";
+	case KTRACE_ERROR_ARGUMENT:
+		return "out of range";
+	default:
+		return "not understood";
+	}
+}
+
+static void put_near(void *cookie, const char *name)
+{
+	struct refusal *refusal = cookie;
+
+	ktrace_line_text(&refusal->line, refusal->names++ ? ", " : "; near it: ");
+	ktrace_line_text(&refusal->line, name);
+}
+
+void ktrace_console_refusal(const struct ktrace_console *console, int error)
+{
+	struct refusal refusal;
+	size_t length;
+	const char *word = ktrace_refused(&length);
+
+	if (error >= 0)
+		return;
+	refusal.names = 0;
+	ktrace_line_start(&refusal.line, console);
+	ktrace_line_bytes(&refusal.line, word, (uint32_t)length);
+	ktrace_line_text(&refusal.line, ": ");
+	ktrace_line_text(&refusal.line, reason_of(error));
+	if (error == KTRACE_ERROR_NO_EVENT || error == KTRACE_ERROR_NO_SETTING)
+		ktrace_control_near(word, length, put_near, &refusal);
+	ktrace_line_put(&refusal.line, '\n');
+	ktrace_line_flush(&refusal.line);
 }
