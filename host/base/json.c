@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/utf8.h"
 
 char *base_json_string(char *at, const char *bytes, size_t length)
 {

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/escape.h"
-#include "base/utf8.h"
 
 /* File names and what libraries quote may hold any bytes; line feeds are the message's own. */
 static void print_harmless(const char *text)

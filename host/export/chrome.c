@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analyze/order.h"
+#include "base/escape.h"
 #include "base/json.h"
-#include "base/utf8.h"
 #include "export/json.h"
 #include "ktrx/v2.h"
 

@@ -9,7 +9,6 @@
 #include "base/grow.h"
 #include "base/json.h"
 #include "base/put.h"
-#include "base/utf8.h"
 #include "export/json.h"
 #include "export/payload.h"
 #include "ktread/ktread.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/utf8.h"
 #include "export/perfetto.h"
 
 void protobuf_end_long(struct protobuf *pb, unsigned char *start)

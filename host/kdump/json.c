@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/put.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Every code and every kind of damage through base/utf8.h. */
+/* Every code and every kind of damage through base/escape.h. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/escape.h"
 
 #define REPLACEMENT 0xfffdu /* decoded from bytes that are no character */
 #define MOST	    4	    /* bytes of a character */

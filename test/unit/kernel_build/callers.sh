@@ -6,7 +6,7 @@
 . test/tap.sh
 
 sites=test/unit/kernel/callers.c
-called="test/fake/machine.c test/fake/checker.c host/base/open.c host/base/utf8.c $(make -s ktrace-sources)
+called="test/fake/machine.c test/fake/checker.c host/base/open.c host/base/escape.c $(make -s ktrace-sources)
 	host/analyze/symbols.c host/analyze/symbols_file.c host/analyze/demangle.c host/base/index.c"
 libraries=$(make -s host-libraries)
 flags='-std=c11 -g -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE -Iinclude -Itest -I. -Ihost -Itest/fake
