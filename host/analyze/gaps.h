@@ -47,7 +47,7 @@ bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 const struct scheduling *gaps_scheduling(const struct gaps *gaps);
 
 /*
- * Whether one of these events, a bit each, was switched off at some time between the two stamps (switched.h).
+ * Whether one of these events, a bit each, was switched off at some time between the two stamps.
  */
 bool gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to);
 

@@ -15,6 +15,49 @@
 
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
+#include "ktrx/slot.h"
+
+/* ---- When events were switched off ---- */
+
+/*
+ * When events were not recorded because they were switched off: by the library's own records of that
+ * (`ktrace.switched`), and by what the event table says at the end. Where a trace does not have the moment at
+ * which an event ceased to be recorded, that is taken to be right after its last record, so that nothing is
+ * concluded from a record that may only not have been made.
+ */
+
+#define SWITCHED_MAP ((KTRX_EVENT_MAX + 1) / 8) /* bytes of a bit map of events */
+#define SWITCHED_MAX 65536u /* times that are told apart; events with more count as off throughout */
+
+struct switched;
+
+/* 0 or KTREAD_E_MEMORY. */
+int switched_open(struct switched **switched, const struct ktread *trace);
+void switched_close(struct switched *switched);
+/* Takes each event of the trace in order. 0 or KTREAD_E_MEMORY. */
+int switched_event(struct switched *switched, const struct ktread_event *event);
+/* All have been taken. 0 or KTREAD_E_MEMORY. */
+int switched_end(struct switched *switched);
+/* Was one of these events, a bit each, off at some time between the two stamps? */
+bool switched_between(const struct switched *switched, const uint8_t *events, uint64_t from, uint64_t to);
+
+/* The same for one event. */
+bool switched_event_off(const struct switched *switched, uint32_t id, uint64_t from, uint64_t to);
+/*
+ * Was this event recorded at some time that the trace covers, whether it fired or not? Its state in the event
+ * table alone does not say: recording may have been stopped as a whole, or the event was switched off in the
+ * end.
+ */
+bool switched_was_on(const struct switched *switched, uint32_t id);
+
+/* The library's own event, and what it tells. */
+struct switched_change {
+	uint32_t first, last; /* ids */
+	bool records;	      /* they begin to be recorded, else they cease to be */
+};
+bool switched_change_of(const struct ktread_event *event, struct switched_change *change);
+
+/* ---- What the trace tells about its threads ---- */
 
 struct scheduling;
 
@@ -58,7 +101,7 @@ bool scheduling_covers(const struct scheduling *scheduling, enum wellknown_kind 
 bool scheduling_off(const struct scheduling *scheduling, enum wellknown_kind kind, uint64_t from,
 		    uint64_t to);
 
-/* Whether one of these events, a bit each, was off at some time between the two stamps (switched.h). */
+/* Whether one of these events, a bit each, was off at some time between the two stamps. */
 bool scheduling_switched(const struct scheduling *scheduling, const uint8_t *events, uint64_t from,
 			 uint64_t to);
 

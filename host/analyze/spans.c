@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/scheduling.h"
 #include "base/grow.h"
-#include "analyze/switched.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/switched.h"
 #include "analyze/event_name.h"
+#include "analyze/scheduling.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 #include "why/pulse.h"
