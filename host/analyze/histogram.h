@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ktread/ktread.h"
+
 #define HISTOGRAM_EXACT	    2048u
 #define HISTOGRAM_STEP_BITS 7u
 #define HISTOGRAM_STEPS	    (1u << HISTOGRAM_STEP_BITS)
@@ -48,5 +50,18 @@ uint64_t histogram_nth(struct histogram *histogram, uint64_t rank);
 
 /* How many values are below `limit`; of a bucket that lies on both sides, all or none. */
 uint64_t histogram_below(struct histogram *histogram, uint64_t limit);
+
+/* ---- The distribution of what a field of some events holds ---- */
+
+/* Zero-initialised is ready for use. */
+struct values {
+	struct histogram positive; /* zero, too */
+	struct histogram negative; /* magnitudes */
+	uint64_t missing;	   /* events that lack the field, or hold a string there */
+};
+
+/* Reads the trace to its end; `events`: bit map of ids. 0, or KTREAD_E_MEMORY, or what ktread_next() said. */
+int values_read(struct values *values, struct ktread *trace, const uint8_t *events, const char *field);
+void values_free(struct values *values);
 
 #endif

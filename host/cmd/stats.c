@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "analyze/cost.h"
-#include "analyze/values.h"
+#include "analyze/event_name.h"
+#include "analyze/histogram.h"
+#include "base/escape.h"
 #include "cmd/command.h"
 #include "cmd/output_file.h"
 #include "cmd/trace_args.h"
-#include "base/escape.h"
-#include "analyze/event_name.h"
 #include "ktrx/v2.h"
 
 #define TITLE_MAX	 512u
