@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/masks.h"
-#include "base/escape.h"
 #include "analyze/event_name.h"
+#include "analyze/requests.h"
+#include "base/escape.h"
 #include "base/json.h"
-#include "export/json.h"
 #include "base/put.h"
+#include "export/json.h"
 #include "ktrx/v2.h"
 
 #define NAME_MOST 200u
