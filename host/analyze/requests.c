@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/near.h"
+#include "analyze/event_name.h"
 #include "base/grow.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"

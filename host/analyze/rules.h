@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/event_name.h"
 #include "analyze/keyed.h"
-#include "analyze/near.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/near.h"
+#include "analyze/event_name.h"
 #include "analyze/rules.h"
 #include "ktrx/v2.h"
 

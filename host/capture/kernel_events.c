@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/near.h"
+#include "analyze/event_name.h"
 #include "base/open.h"
 #include "error.h"
 #include "ktrx/v2.h"

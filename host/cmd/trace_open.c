@@ -11,14 +11,14 @@
 
 #include "analyze/align.h"
 #include "analyze/cost.h"
-#include "analyze/near.h"
+#include "analyze/event_name.h"
 #include "analyze/order.h"
 #include "analyze/wellknown.h"
+#include "base/machine.h"
 #include "capture/frequency.h"
 #include "cmd/command.h"
 #include "cmd/foreign_calls.h"
 #include "cmd/trace_args.h"
-#include "base/machine.h"
 
 static int mark_events(const struct ktread *trace, const char *pattern, uint8_t *map)
 {

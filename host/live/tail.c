@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/near.h"
+#include "analyze/event_name.h"
 #include "base/escape.h"
 #include "base/ticks.h"
 #include "ktrx/slot.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/near.h"
+#include "analyze/event_name.h"
 #include "analyze/requests.h"
 
 #define EVENTS 6u
