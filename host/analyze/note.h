@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a host said of a capture: lines "key: value" (spec/ktrx.md, section 3). */
+/*
+ * Text in a trace (spec/ktrx.md, section 3): what a host said of a capture, in lines "key: value", and the
+ * registers of CPUs.
+ */
 #ifndef ANALYZE_NOTE_H
 #define ANALYZE_NOTE_H
 
@@ -29,5 +32,19 @@ bool note_kernel(const char *note, char *path, size_t size);
  * everything that is "ago", "late" or "since" counts back from.
  */
 double note_silence(const char *note, bool *more);
+
+/* ---- Whether a CPU ran the kernel or a program, by its registers ---- */
+
+enum privilege {
+	PRIVILEGE_UNKNOWN, /* the registers do not say so, as on RISC-V, where no register holds it */
+	PRIVILEGE_KERNEL,
+	PRIVILEGE_USER,
+};
+
+/*
+ * `line` is one CPU's line of registers, up to its end or a newline: " pc=… sp=… cs=33". x86 has it in cs,
+ * AArch64 in pstate (gdb: cpsr).
+ */
+enum privilege privilege_of(const char *line);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/privilege.h"
+#include "analyze/note.h"
 #include "base/escape.h"
 #include "cmd/command.h"
 

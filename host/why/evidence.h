@@ -15,7 +15,7 @@
 
 #include "analyze/histogram.h"
 #include "analyze/keyed.h"
-#include "analyze/privilege.h"
+#include "analyze/note.h"
 #include "analyze/scheduling.h"
 #include "analyze/symbols.h"
 #include "analyze/threads.h"

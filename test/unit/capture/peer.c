@@ -17,12 +17,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "analyze/privilege.h"
+#include "analyze/note.h"
+#include "capture/cpu_state.h"
+#include "capture/dial.h"
 #include "capture/error.h"
 #include "capture/peer.h"
-#include "capture/dial.h"
 #include "capture/qmp.h"
-#include "capture/cpu_state.h"
 
 #define QUICK_MS 200
 #define GREETING "{\"QMP\": {\"version\": {}}}\r\n"
