@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "symbols.h"
+#include "analyze/symbols.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -10,9 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/demangle.h"
+#include "analyze/symbols_file.h"
 #include "base/open.h"
-#include "symbols_file.h"
 
 static _Thread_local char message[1024];
 

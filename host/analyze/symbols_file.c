@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "symbols_file.h"
+#include "analyze/symbols_file.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/symbols.h"
 #include "base/grow.h"
-#include "analyze/demangle.h"
-#include "flow/views.h"
 #include "flow/payload.h"
+#include "flow/views.h"
 #include "ktread/beside.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"

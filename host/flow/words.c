@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/demangle.h"
+#include "analyze/symbols.h"
 #include "base/escape.h"
 #include "base/ticks.h"
 #include "flow/calls.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/demangle.h"
+#include "analyze/symbols.h"
 
 static void becomes(const char *mangled, const char *readable)
 {
