@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/order.h"
 #include "base/escape.h"
+#include "base/json.h"
 #include "base/ticks.h"
+#include "export/svg.h"
 #include "ktrx/v2.h"
 
 #define BAR 50u
@@ -232,4 +235,185 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 	if (latencies->left_out)
 		base_output_format(out, "%llu more, of too many different numbers\n",
 				   (unsigned long long)latencies->left_out);
+}
+
+/* ---- Drawing ---- */
+
+#define WIDTH  760u
+#define LEFT   130.0
+#define RIGHT  90.0
+#define TOP    62.0
+#define ROW    18.0
+#define BOTTOM 16.0
+
+static void write_caption(struct base_output *out, const struct stats *stats)
+{
+	const struct distribution *distribution = &stats->distribution;
+	char text[6 * DISTRIBUTION_TEXT], p50[DISTRIBUTION_TEXT], p99[DISTRIBUTION_TEXT],
+		most[DISTRIBUTION_TEXT];
+
+	svg_text(out, "head", 12, 22, "start", WIDTH - 24.0, stats->title);
+	if (distribution_count(distribution) == 0) {
+		svg_text(out, "dim", 12, 42, "start", WIDTH - 24.0, "nothing to count");
+		return;
+	}
+	snprintf(text, sizeof(text), "%llu, p50 %s, p99 %s, max %s",
+		 (unsigned long long)distribution_count(distribution),
+		 distribution_text(distribution, distribution_rank(distribution, 50, 100), p50),
+		 distribution_text(distribution, distribution_rank(distribution, 99, 100), p99),
+		 distribution_text(distribution, distribution_greatest(distribution), most));
+	svg_text(out, "dim", 12, 42, "start", WIDTH - 24.0, text);
+}
+
+static void write_bin(struct base_output *out, const struct distribution *distribution,
+		      const struct distribution_bins *bins, uint32_t n)
+{
+	const struct distribution_bin *bin = &bins->bin[n];
+	double y = TOP + n * ROW, width = (double)bin->count / (double)bins->most * (WIDTH - LEFT - RIGHT);
+	char from[DISTRIBUTION_TEXT], to[DISTRIBUTION_TEXT], text[3 * DISTRIBUTION_TEXT];
+
+	distribution_text(distribution, bin->from, from);
+	svg_text(out, "dim", LEFT - 8, y + 12, "end", LEFT - 12, from);
+	if (bin->count == 0)
+		return;
+	snprintf(text, sizeof(text), "%s to %s: %llu", from, distribution_text(distribution, bin->to, to),
+		 (unsigned long long)bin->count);
+	svg_box(out, "c0", LEFT, y + 1, width, ROW - 2, text);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)bin->count);
+	svg_text(out, "count", LEFT + width + 6, y + 12, "start", RIGHT, text);
+}
+
+void stats_write_svg(struct base_output *out, const struct stats *stats)
+{
+	struct distribution_bins bins = { .count = 0 };
+
+	if (distribution_count(&stats->distribution) > 0)
+		distribution_bins(&stats->distribution, &bins);
+	svg_begin(out, WIDTH, (unsigned)(TOP + bins.count * ROW + BOTTOM), stats->title);
+	write_caption(out, stats);
+	svg_line(out, "grid", LEFT, TOP, LEFT, TOP + bins.count * ROW);
+	for (uint32_t n = 0; n < bins.count; n++)
+		write_bin(out, &stats->distribution, &bins, n);
+	svg_end(out);
+}
+
+/* ---- JSON ---- */
+
+static void write_order(struct base_output *out, const struct ktread *trace)
+{
+	char order[ORDER_TEXT];
+
+	if (order_say_json(trace, order) > 0)
+		base_output_format(out, ",\n%s", order);
+}
+
+static void write_number_json(struct base_output *out, const char *name, distribution_number value)
+{
+	base_json_key(out, name);
+	distribution_write_number(out, value);
+}
+
+static void write_worst_json(struct base_output *out, struct ktread *trace, const struct pairs_worst *worst)
+{
+	char begin[STATS_TIME], end[STATS_TIME];
+
+	base_json_begin(out, "longest", '{');
+	base_json_put_format(out, "begin", "%s", stats_time(trace, worst->begin, begin));
+	base_json_put_format(out, "end", "%s", stats_time(trace, worst->end, end));
+	base_json_put_known(out, "cpu", worst->cpu != KTRX_NO_CPU, worst->cpu);
+	base_json_put_number(out, "thread", worst->thread);
+	base_output_text(out, "}");
+}
+
+static void write_figures_json(struct base_output *out, const struct distribution *distribution)
+{
+	base_json_put_text(out, "unit", distribution->unit);
+	write_number_json(out, "count", distribution_count(distribution));
+	if (distribution_count(distribution) == 0)
+		return;
+	write_number_json(out, "min", distribution_least(distribution));
+	write_number_json(out, "p50", distribution_rank(distribution, 50, 100));
+	write_number_json(out, "p90", distribution_rank(distribution, 90, 100));
+	write_number_json(out, "p99", distribution_rank(distribution, 99, 100));
+	write_number_json(out, "max", distribution_greatest(distribution));
+	base_json_put_format(out, "mean", "%.3f", distribution_mean(distribution));
+	base_json_put_bool(out, "exact", distribution_is_exact(distribution));
+}
+
+static void write_histogram_json(struct base_output *out, const struct distribution *distribution)
+{
+	struct distribution_bins bins;
+
+	distribution_bins(distribution, &bins);
+	base_json_begin(out, "histogram", '[');
+	for (uint32_t n = 0; n < bins.count; n++) {
+		base_json_begin(out, NULL, '{');
+		write_number_json(out, "from", bins.bin[n].from);
+		write_number_json(out, "to", bins.bin[n].to);
+		write_number_json(out, "count", bins.bin[n].count);
+		base_output_text(out, "}");
+	}
+	base_output_text(out, "]");
+}
+
+void stats_write_json(struct base_output *out, const struct stats *stats)
+{
+	const struct pairs_result *pairs = stats->pairs;
+
+	base_output_text(out, "{");
+	base_json_put_text(out, "of", stats->title);
+	write_figures_json(out, &stats->distribution);
+	if (pairs) {
+		write_number_json(out, "unmatched_begins", pairs->begins);
+		write_number_json(out, "unmatched_ends", pairs->ends);
+		write_number_json(out, "dropped", pairs->dropped);
+		write_number_json(out, "switched", pairs->switched);
+		write_number_json(out, "without_key", pairs->keyless);
+		write_number_json(out, "left_out", pairs->left_out);
+	} else {
+		write_number_json(out, "without_value", stats->missing);
+	}
+	if (distribution_count(&stats->distribution) > 0) {
+		if (pairs)
+			write_worst_json(out, stats->trace, &pairs->worst);
+		write_histogram_json(out, &stats->distribution);
+	}
+	write_order(out, stats->trace);
+	base_output_text(out, "}\n");
+}
+
+static void write_row_json(struct base_output *out, const struct stats_table *table,
+			   struct latencies_row *row)
+{
+	struct distribution distribution =
+		distribution_of_ticks(&row->ticks, ktread_info(table->trace)->frequency);
+	char name[STATS_NAME];
+
+	base_output_text(out, "{");
+	base_json_put_text(out, "kind", stats_kind_name(row->kind));
+	if (row->has_number) {
+		write_number_json(out, "number", row->number);
+		base_json_put_text(out, "name", stats_row_name(table, row, name));
+	}
+	write_figures_json(out, &distribution);
+	write_number_json(out, "no_end", row->dropped);
+	if (row->ticks.count)
+		write_worst_json(out, table->trace, &row->worst);
+	base_output_text(out, "}");
+}
+
+void stats_table_write_json(struct base_output *out, const struct stats_table *table)
+{
+	base_output_text(out, "{\"rows\":[");
+	for (uint32_t n = 0; n < table->latencies->rows; n++) {
+		base_output_text(out, n ? ",\n" : "\n");
+		write_row_json(out, table, &table->latencies->row[n]);
+	}
+	base_output_text(out, "]");
+	write_number_json(out, "unpaired", table->latencies->unpaired);
+	write_number_json(out, "left_out", table->latencies->left_out);
+	if (table->latencies->states_unknown)
+		base_json_put_text(out, "states", table->latencies->announced ? "announced" : "unknown");
+	write_order(out, table->trace);
+	base_output_text(out, "}\n");
 }
