@@ -3,13 +3,38 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "analyze/repeats.h"
 #include "analyze/event_name.h"
 #include "base/ticks.h"
 #include "ktrx/slot.h"
+#include "ktrx/v2.h"
 
 #define SPAN_BYTES 32u
+
+static const char group[] = "ktrace", name[] = "repeat";
+
+const struct ktread_type *repeat_type(const struct ktread *trace)
+{
+	return ktread_type_find(trace, group, name);
+}
+
+static bool take(const struct ktread_event *event, const char *field, uint64_t *number)
+{
+	struct ktread_value value;
+
+	if (ktread_value_named(event, field, &value) < 0 || value.type == KTRX_TYPE_STRING)
+		return false;
+	*number = value.number;
+	return true;
+}
+
+bool repeat_of(const struct ktread_event *event, struct repeat *repeat)
+{
+	return strcmp(event->type->name, name) == 0 && strcmp(event->type->group, group) == 0 &&
+	       take(event, "event", &repeat->id) && take(event, "more", &repeat->more) &&
+	       take(event, "first", &repeat->first) && take(event, "last", &repeat->last);
+}
 
 static const char *span_text(char text[SPAN_BYTES], const struct ktread *trace, uint64_t ticks)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "analyze/repeats.h"
+#include "export/timeline.h"
 
 #define BRIEFS 256
 

@@ -4,12 +4,11 @@
 
 #include "analyze/event_name.h"
 #include "analyze/files.h"
-#include "analyze/repeats.h"
 #include "analyze/wellknown.h"
 #include "base/escape.h"
 #include "export/calls.h"
-#include "export/timeline.h"
 #include "export/places.h"
+#include "export/timeline.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 

@@ -6,6 +6,7 @@
 #ifndef EXPORT_TIMELINE_H
 #define EXPORT_TIMELINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analyze/cost.h"
@@ -111,7 +112,21 @@ void phrase_free(struct phrase *phrase);
 /* The end of the text at `at`, or NULL if the payload is too short for it. */
 char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_event *event);
 
-/* Repetitions in words: those that a record tells, and those that nothing has ended. */
+/* ---- Repetitions ---- */
+
+/* The library's event ktrace.repeat: how often an event came again, unchanged, without a record. */
+struct repeat {
+	uint64_t id;	      /* of the event */
+	uint64_t more;	      /* how often */
+	uint64_t first, last; /* stamps of the CPU's counter, as recorded */
+};
+
+/* Its row; NULL: the trace's kernel has none. */
+const struct ktread_type *repeat_type(const struct ktread *trace);
+/* False: it is another event, or damaged. */
+bool repeat_of(const struct ktread_event *event, struct repeat *repeat);
+
+/* In words: repetitions that a record tells, and those that nothing has ended. */
 
 /* "lock.acquire: 199 more in 0.000175 s"; NULL: the event does not tell repetitions. */
 char *repeats_put(char *at, const struct ktread *trace, const struct ktread_event *event);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/repeats.h"
+#include "export/timeline.h"
 #include "kernel/core/state.h"
 #include "test/fake/machine.h"
 #include "unit/support/ktread_support.h"
