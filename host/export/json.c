@@ -10,7 +10,7 @@
 #include "analyze/wellknown.h"
 #include "base/json.h"
 #include "base/put.h"
-#include "export/places.h"
+#include "export/timeline.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 

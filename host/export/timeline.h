@@ -97,6 +97,8 @@ static inline int timeline_wants_ring(const struct timeline *timeline, const str
 	return !timeline->cpus || (cpu < TIMELINE_CPUS && timeline->cpus[cpu / 8] >> cpu % 8 & 1);
 }
 
+/* ---- Phrases ---- */
+
 /*
  * An event's text taken apart once, so that filling in values costs little. Says exactly what ktread_format()
  * says; texts with flags, widths or precisions, and payloads cut short, are left to that.
@@ -134,9 +136,27 @@ char *repeats_put(char *at, const struct ktread *trace, const struct ktread_even
 /* A line for each event that was still repeating. 0, or an error of the reader. */
 int repeats_write(struct base_output *out, struct ktread *trace);
 
-/* A trace as bytes: each event's text, then its slots in hexadecimal, field by field. */
+/* ---- A trace as bytes: each event's text, then its slots in hexadecimal, field by field ---- */
 
 /* As timeline_write(). Events whose slots cannot be read are their text alone. */
 int slots_write(struct timeline *timeline);
+
+/* ---- Places ---- */
+
+/*
+ * The addresses that an event carries, as people read them:
+ *
+ *	 <- mutex_lock+0x1c (lock.c:40) <- do_write+0x88 (file.c:113) @ sched_block+0x5a (sched.c:210)
+ *
+ * first who called the function with the event, then who called that, then where the event stands. Without
+ * the kernel's file: addresses, and the line that declares the event. A file of another build: each name with
+ * a question mark.
+ */
+
+/* Appends them to a line; nothing if it carries none. At most 2 KiB. */
+char *places_put(char *at, const struct ktread_event *event, struct symbols *symbols);
+
+/* The same as members of a JSON object, each with a comma before it. At most 8 KiB. */
+char *places_put_json(char *at, const struct ktread_event *event, struct symbols *symbols);
 
 #endif
