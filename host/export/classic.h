@@ -10,7 +10,7 @@
 #define EXPORT_CLASSIC_H
 
 #include "base/output.h"
-#include "export/tally.h"
+#include "export/summary.h"
 #include "export/timeline.h"
 
 /* As timeline_write(), which shows the traces of other versions. */
