@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/json.h"
 
 void finding_say(char text[FINDING_LINE], const char *format, ...)
 {
@@ -82,4 +83,114 @@ void findings_free(struct findings *findings)
 {
 	free(findings->finding);
 	memset(findings, 0, sizeof(*findings));
+}
+
+/* ---- Reports ---- */
+
+/* Findings as text and as JSON. */
+
+#define KIND_WIDTH 15 /* "ktrace_settings" */
+
+static const char *const marks[FINDING_MARKS] = { "ok", "note", "dark", "wrong" };
+static const char *const colours[FINDING_MARKS] = { "32", "36", "33", "31;1" };
+
+const char *finding_certainty_word(enum finding_certainty certain)
+{
+	return certain == FINDING_CERTAIN ? "certain" : certain == FINDING_LIKELY ? "likely" : "possible";
+}
+
+void finding_put_row(struct base_output *out, const struct finding *finding, bool colour)
+{
+	if (colour)
+		base_output_format(out, "\033[%sm%-5s\033[0m", colours[finding->mark], marks[finding->mark]);
+	else
+		base_output_format(out, "%-5s", marks[finding->mark]);
+	base_output_format(out, "  %-*s %s\n", KIND_WIDTH, finding->kind, finding->what);
+	if (finding->advice[0])
+		base_output_format(out, "%*s %s: %s\n", 7 + KIND_WIDTH, "", finding->where, finding->advice);
+}
+
+void finding_put_wrapped(struct base_output *out, unsigned width, unsigned indent, const char *text)
+{
+	unsigned further = 0;
+	size_t left, room, take;
+
+	while (*text == ' ') {
+		text++;
+		indent++;
+	}
+	left = strlen(text);
+	do {
+		room = width ? width - indent - further : left;
+		take = left;
+		if (left > room) {
+			take = room;
+			while (take > room / 2 && text[take] != ' ')
+				take--;
+			if (text[take] != ' ') /* a word that is too long for a line */
+				take = room;
+		}
+		base_output_format(out, "%*s%.*s\n", (int)(indent + further), "", (int)take, text);
+		text += take;
+		left -= take;
+		if (*text == ' ') {
+			text++;
+			left--;
+		}
+		further = 4;
+	} while (left);
+}
+
+void finding_put_text(struct base_output *out, const struct finding *finding,
+		      const struct finding_style *style)
+{
+	char text[FINDING_LINE + 64];
+
+	if (style->certain)
+		snprintf(text, sizeof(text), "%s (%s%s): %s", finding->kind,
+			 finding_certainty_word(finding->certain), finding->partial ? ", partial" : "",
+			 finding->what);
+	else
+		snprintf(text, sizeof(text), "%s: %s", finding->kind, finding->what);
+	finding_put_wrapped(out, style->width, 0, text);
+	if (style->brief)
+		return;
+	for (uint32_t n = 0; n < finding->lines; n++)
+		finding_put_wrapped(out, style->width, 2, finding->evidence[n]);
+	if (!finding->advice[0])
+		return;
+	snprintf(text, sizeof(text), "to be surer: %s", finding->advice);
+	finding_put_wrapped(out, style->width, 2, text);
+}
+
+static void put_members(struct base_output *out, const struct finding *finding,
+			const struct finding_keys *keys)
+{
+	if (keys->kind)
+		base_json_put(out, keys->kind, finding->kind);
+	if (keys->certain)
+		base_json_put(out, keys->certain, finding_certainty_word(finding->certain));
+	if (keys->what)
+		base_json_put(out, keys->what, finding->what);
+	if (keys->evidence) {
+		base_json_begin(out, keys->evidence, '[');
+		for (uint32_t n = 0; n < finding->lines; n++)
+			base_json_put(out, NULL, finding->evidence[n]);
+		base_output_text(out, "]");
+	}
+	if (keys->advice)
+		base_json_put(out, keys->advice, finding->advice);
+}
+
+void finding_put_json(struct base_output *out, const struct finding *finding,
+		      const struct finding_keys *earlier)
+{
+	static const struct finding_keys common = { "kind", "certain", "what", "evidence", "advice" };
+
+	base_json_put(out, "mark", marks[finding->mark]);
+	if (earlier)
+		put_members(out, finding, earlier);
+	put_members(out, finding, &common);
+	base_json_put(out, "where", finding->where);
+	base_json_put_bool(out, "partial", finding->partial);
 }
