@@ -11,7 +11,6 @@
 
 #include "analyze/symbols.h"
 #include "base/grow.h"
-#include "flow/payload.h"
 #include "flow/views.h"
 #include "ktread/beside.h"
 #include "ktrx/slot.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "flow/payload.h"
 
 enum column {
 	OFFSET,

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "flow/payload.h"
 #include "ktread/ktread.h"
 
 #define LOOK_FOR_STAMP 65536u /* steps: units tell the time at each place where decoding can begin */
@@ -69,6 +68,14 @@ void flow_close(struct flow *flow)
 uint32_t flow_stream_id(const struct hwt_stream *stream)
 {
 	return stream->context.mode == KTRX_HWT_MODE_THREAD ? stream->unit : stream->cpu;
+}
+
+int flow_address(const struct hwt_step *step, uint64_t *address)
+{
+	*address = step->kind == HWT_SAMPLE ? step->sample->pc : step->address;
+	return step->kind == HWT_RUN || step->kind == HWT_ON || step->kind == HWT_ASYNC ||
+	       (step->kind == HWT_OFF && step->has_address) ||
+	       (step->kind == HWT_SAMPLE && step->sample->has >> HWT_SAMPLE_PC & 1);
 }
 
 void flow_count_stream(struct flow *flow, const struct hwt_stream *stream)

@@ -67,6 +67,8 @@ int flow_wants_stream(const struct flow *flow, const struct hwt_stream *stream);
 void flow_count_stream(struct flow *flow, const struct hwt_stream *stream);
 /* CPU, or index of the thread. */
 uint32_t flow_stream_id(const struct hwt_stream *stream);
+/* Where the step is. 0: it is nowhere in particular. */
+int flow_address(const struct hwt_step *step, uint64_t *address);
 
 /* ---- One stream -------------------------------------------------------------------------------- */
 

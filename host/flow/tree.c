@@ -8,7 +8,6 @@
 
 #include "base/json.h"
 #include "base/put.h"
-#include "flow/payload.h"
 #include "ktread/ktread.h"
 
 #define TIME_COLUMNS 15u

@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 #include "base/output.h"
+#include "flow/beside.h"
 #include "flow/calls.h"
 #include "flow/flow.h"
-#include "flow/beside.h"
 
 /*
  * How often each source line was run, as an .info file of lcov: for every file of which anything ran, all of
@@ -205,6 +205,16 @@ const char *flow_how_word(uint8_t how);	      /* enum flow_how */
 
 /* "CPU 1", "thread 0 of process 7: sh", escaped. FLOW_NAME_ROOM + 64. */
 size_t flow_put_stream(char *to, const struct hwt_stream *stream);
+
+/* What a step says beyond its address, in words. */
+
+#define FLOW_PAYLOAD_ROOM 1024u
+
+/*
+ * Ends in NUL; returns the length. Texts are escaped. Where it goes is told with the name that `flow` has for
+ * it.
+ */
+size_t flow_put_payload(char *to, const struct flow *flow, const struct hwt_step *step);
 
 /* Steps one a line, in columns that can be chosen, or as JSON objects. */
 
