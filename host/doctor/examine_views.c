@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "doctor/examine_views.h"
+#include "doctor/examine.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "analyze/wellknown.h"
-#include "doctor/examine.h"
 #include "ktrx/v2.h"
+
+enum view_sign {
+	VIEW_BY_EVENT, /* it is lit if `event` fires */
+	VIEW_BY_FACT,  /* by bits of enum view_fact */
+	VIEW_BY_HOOK,  /* by KTRX_HOOK_* bits of a CPU's row */
+	VIEW_UNTOLD,   /* no trace tells */
+};
+
+struct view {
+	const char *name;
+	const char *where;
+	const char *line; /* several places: a line each, with " … " between them */
+	const char *lights;
+	enum view_sign sign;
+	uint32_t bits;
+	const char *event;
+};
 
 #define EVENT(name) VIEW_BY_EVENT, 0, name
 #define FACT(bits)  VIEW_BY_FACT, bits, NULL
