@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The kernel's file: is ktrace in it, and what did its sections become in the memory of the guest? */
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "capture/error.h"
-#include "doctor/examine.h"
 #include "base/escape.h"
+#include "base/open.h"
+#include "capture/error.h"
+#include "capture/kernel_elf.h"
+#include "doctor/examine.h"
+#include "ktread/ktread.h"
+#include "ktrx/v2.h"
+
+/* ---- The file ---- */
 
 #define HEX_TEXT (2 * CAPTURE_BUILD_ID_MAX + 1)
 
@@ -113,4 +126,361 @@ void examine_symbols(struct findings *report, const struct patient *patient)
 	else
 		findings_add(report, FINDING_DARK, "symbols", "no function is found at any place known");
 	symbols_close(symbols);
+}
+
+/* ---- Its sections in the memory of the guest ---- */
+
+/*
+ * The rows of one of ktrace's sections, events or settings, as the kernel's file has them and as the guest
+ * had them in its memory when the trace was taken: which are lost, and what became of them.
+ */
+
+#define SECTIONS_NAME 96u
+
+struct sections_report {
+	bool compared;		   /* both could be read */
+	uint32_t rows;		   /* in the file … */
+	uint32_t places;	   /* … of which so many are places that record an event, not events */
+	uint32_t zero;		   /* of these, that are all zeros in memory, … */
+	uint32_t other;		   /* … that are something else there, … */
+	uint32_t missing;	   /* … or lie after what the guest takes for the section's end */
+	char first[SECTIONS_NAME]; /* name of the first row that is lost; not escaped */
+};
+
+static inline uint32_t sections_lost(const struct sections_report *report)
+{
+	return report->zero + report->other + report->missing;
+}
+
+#define SECTION_MOST (UINT64_C(16) << 20)
+#define ROW_ALIGN    8u
+
+struct bytes {
+	unsigned char *at;
+	uint64_t size;
+};
+
+/* What a kind of rows looks like, and what the kernel changes in them. */
+struct kind {
+	uint16_t magic;
+	uint16_t least; /* bytes of a row */
+	struct {
+		uint16_t from, to;
+	} own[3]; /* bytes of a row that are the kernel's at run time */
+};
+
+static const struct kind events = {
+	.magic = KTRX_EVENT_MAGIC,
+	.least = sizeof(struct ktrx_event),
+	.own = { { offsetof(struct ktrx_event, state), offsetof(struct ktrx_event, v1_id) },
+		 { offsetof(struct ktrx_event, flags), offsetof(struct ktrx_event, flags) + 1 },
+		 { offsetof(struct ktrx_event, count), offsetof(struct ktrx_event, count) + 8 } },
+};
+
+/* Places that record stand among the events. Their addresses are others where the kernel has moved. */
+static const struct kind places = {
+	.magic = KTRX_PLACE_MAGIC,
+	.least = sizeof(struct ktrx_place),
+	.own = { { offsetof(struct ktrx_place, id), offsetof(struct ktrx_place, line) } },
+};
+
+/* Addresses are another where the kernel has moved; values are put in when the trace is taken. */
+static const struct kind settings = {
+	.magic = KTRX_SETTING_MAGIC,
+	.least = sizeof(struct ktrx_setting),
+	.own = { { offsetof(struct ktrx_setting, address), offsetof(struct ktrx_setting, most) } },
+};
+
+/* 0 and no bytes where the file cannot be read; or KTREAD_E_MEMORY. */
+static int read_file(struct bytes *bytes, const char *elf, const struct capture_kernel_section *section)
+{
+	int fd;
+
+	*bytes = (struct bytes){ NULL, section->size < SECTION_MOST ? section->size : SECTION_MOST };
+	fd = section->offset ? base_open_regular(elf, O_RDONLY) : -1;
+	if (fd < 0)
+		return 0;
+	bytes->at = malloc(bytes->size + 1);
+	if (bytes->at && pread(fd, bytes->at, bytes->size, (off_t)section->offset) != (ssize_t)bytes->size) {
+		free(bytes->at);
+		bytes->at = NULL;
+		bytes->size = 0;
+	}
+	close(fd);
+	return bytes->at || !bytes->size ? 0 : KTREAD_E_MEMORY;
+}
+
+/* Bytes of the row at `at`, 0: there is none. */
+static uint32_t row_at(const struct bytes *file, uint64_t at, const struct kind *kind)
+{
+	uint16_t magic, size;
+
+	if (at + kind->least > file->size)
+		return 0;
+	memcpy(&magic, file->at + at, sizeof(magic));
+	memcpy(&size, file->at + at + 2, sizeof(size));
+	return magic == kind->magic && size >= kind->least && size % ROW_ALIGN == 0 && size <= file->size - at
+		       ? size
+		       : 0;
+}
+
+static bool is_own(const struct kind *kind, uint32_t byte)
+{
+	for (size_t n = 0; n < sizeof(kind->own) / sizeof(kind->own[0]); n++)
+		if (byte >= kind->own[n].from && byte < kind->own[n].to)
+			return true;
+	return false;
+}
+
+/* "group.event", "file:line" of a place, or a setting's name. */
+static void name_row(char name[SECTIONS_NAME], const unsigned char *row, uint32_t size,
+		     const struct kind *kind)
+{
+	const char *strings = (const char *)row + kind->least;
+	const uint32_t room = kind != &settings ? size - kind->least : 0;
+	const uint32_t group = (uint32_t)strnlen(strings, room);
+	uint32_t line;
+
+	memcpy(&line, row + offsetof(struct ktrx_place, line), sizeof(line));
+	if (kind == &places)
+		snprintf(name, SECTIONS_NAME, "%.*s:%" PRIu32, (int)group, strings, line);
+	else if (kind == &settings)
+		snprintf(name, SECTIONS_NAME, "%.*s", (int)sizeof(((struct ktrx_setting *)0)->name),
+			 (const char *)row + offsetof(struct ktrx_setting, name));
+	else if (group < room)
+		snprintf(name, SECTIONS_NAME, "%.*s.%.*s", (int)group, strings, (int)(room - group - 1),
+			 strings + group + 1);
+}
+
+static void compare_row(struct sections_report *report, const unsigned char *row, const unsigned char *memory,
+			uint32_t size, const struct kind *kind)
+{
+	bool same = true, zero = true;
+
+	for (uint32_t n = 0; memory && n < size; n++) {
+		same &= is_own(kind, n) || row[n] == memory[n];
+		zero &= memory[n] == 0;
+	}
+	report->rows++;
+	report->places += kind == &places;
+	if (memory && same)
+		return;
+	if (sections_lost(report) == 0)
+		name_row(report->first, row, size, kind);
+	if (!memory)
+		report->missing++;
+	else if (zero)
+		report->zero++;
+	else
+		report->other++;
+}
+
+/* `type`: KTRX_SECTION_EVENTS or KTRX_SECTION_SETTINGS. 0 or KTREAD_E_MEMORY. */
+static int sections_compare(struct sections_report *report, const char *elf,
+			    const struct capture_kernel_section *section, const struct ktread *trace,
+			    uint32_t type)
+{
+	const struct kind *kind = type == KTRX_SECTION_EVENTS ? &events : &settings;
+	struct bytes file, memory = { NULL, 0 };
+	uint32_t size;
+	char *copy = NULL;
+	int status = read_file(&file, elf, section);
+
+	*report = (struct sections_report){ .compared = false };
+	if (!status && file.at)
+		status = ktread_section_copy(trace, type, &copy, &memory.size);
+	memory.at = (unsigned char *)copy;
+	report->compared = !status && file.at && copy;
+	for (uint64_t at = 0; report->compared && at < file.size; at += size) {
+		const struct kind *found = kind;
+
+		size = row_at(&file, at, found);
+		if (!size && kind == &events)
+			size = row_at(&file, at, found = &places);
+		if (size)
+			compare_row(report, file.at + at, at + size <= memory.size ? memory.at + at : NULL,
+				    size, found);
+		else
+			size = ROW_ALIGN;
+	}
+	free(file.at);
+	free(copy);
+	return status == KTREAD_E_MEMORY ? status : 0;
+}
+
+/*
+ * Events and settings are rows that a linker gathers. A linker script may throw them away, or put them where
+ * they do not survive: after the image's end, or among what start code clears. What the guest's memory has
+ * of them decides; without a trace, where they lie.
+ */
+
+struct part {
+	const char *name, *what;
+	const struct capture_kernel_section *section;
+	uint32_t type;
+};
+
+/* Is it the kernel that ran? Build ids that differ say so elsewhere. */
+static bool is_other_build(const struct patient *patient)
+{
+	const struct ktread_info *info = patient->facts->info;
+	const struct capture_kernel *kernel = &patient->kernel;
+
+	return info->build_id_size && kernel->build_id_size &&
+	       (info->build_id_size != kernel->build_id_size ||
+		memcmp(info->build_id, kernel->build_id, kernel->build_id_size) != 0);
+}
+
+/* "from __bss_start (0x…) to …" that start code clears, if the section lies there; else "". */
+static const char *cleared_by(const struct capture_kernel *kernel,
+			      const struct capture_kernel_section *section, char text[160])
+{
+	const struct capture_kernel_bss *bss = &kernel->bss;
+	const uint64_t end = section->address + section->size;
+
+	text[0] = '\0';
+	if (bss->start_name && end > bss->start && (!bss->stop_name || section->address < bss->stop))
+		snprintf(text, 160, "from %s (0x%" PRIx64 ") to %s", bss->start_name, bss->start,
+			 bss->stop_name ? bss->stop_name : "the image's end");
+	else if (!bss->start_name && bss->section && section->address >= bss->section)
+		snprintf(text, 160, "from the start of .bss (0x%" PRIx64 ")", bss->section);
+	return text;
+}
+
+static void say_fix(struct findings *report, const struct capture_kernel *kernel, const struct part *part)
+{
+	const char *before = kernel->bss.start_name ? kernel->bss.start_name : ".bss";
+
+	findings_advise(report, "the linker script", "%s : { KEEP(*(%s)) } before %s", part->name, part->name,
+			before);
+}
+
+/* Rows are lost: how many, which, and why. */
+static void say_lost(struct findings *report, const struct patient *patient, const struct part *part,
+		     const struct sections_report *found)
+{
+	char name[4 * SECTIONS_NAME + 1], cleared[160];
+	const char *const what = found->places ? "events and places of KTR_LOG" : part->what;
+	const uint32_t lost = sections_lost(found);
+
+	*base_escape_text(name, found->first, strlen(found->first), sizeof(name) - 1) = '\0';
+	cleared_by(&patient->kernel, part->section, cleared);
+	if (found->other && !found->zero && !found->missing)
+		findings_add(
+			report, FINDING_WRONG, part->name,
+			"%" PRIu32 " of %" PRIu32
+			" %s that the file has are others in the guest's memory, the first is %s: the file "
+			"is of another build (--elf names the right one), or something has overwritten them",
+			lost, found->rows, what, name);
+	else if (*cleared)
+		findings_add(report, FINDING_WRONG, part->name,
+			     "%" PRIu32 " of %" PRIu32
+			     " %s that the file has are lost in the guest's memory, the first is %s: the "
+			     "section lies at 0x%" PRIx64 ", among what start code clears, %s",
+			     lost, found->rows, what, name, part->section->address, cleared);
+	else
+		findings_add(report, FINDING_WRONG, part->name,
+			     "%" PRIu32 " of %" PRIu32 " %s that the file has are lost in the guest's "
+			     "memory, the first is %s, of a section at 0x%" PRIx64
+			     ": it was not loaded (is what was booted made of the file without this section, "
+			     "or cut off?), or something has cleared it",
+			     lost, found->rows, what, name, part->section->address);
+	say_fix(report, &patient->kernel, part);
+}
+
+/* By where the section lies alone. True if that is wrong. */
+static bool say_place(struct findings *report, const struct capture_kernel *kernel, const struct part *part)
+{
+	const struct capture_kernel_section *section = part->section;
+
+	if (!section->size)
+		findings_add(report, FINDING_WRONG, part->name,
+			     "the file has no section of this name: the linker script must keep it, %s : { "
+			     "KEEP(*(%s)) }",
+			     part->name, part->name);
+	else if (!section->loaded)
+		findings_add(report, FINDING_WRONG, part->name,
+			     "the section lies in no segment that is loaded: put it between those that are");
+	else if (kernel->image_end && section->address >= kernel->image_end)
+		findings_add(report, FINDING_WRONG, part->name,
+			     "0x%" PRIx64 " is after the image's end, 0x%" PRIx64
+			     ", where the kernel hands out memory: name the section before that symbol",
+			     section->address, kernel->image_end);
+	else
+		return false;
+	return true;
+}
+
+static void examine_section(struct findings *report, const struct patient *patient, const struct part *part)
+{
+	struct sections_report found = { .compared = false };
+	char cleared[160];
+
+	if (patient->facts && !is_other_build(patient) &&
+	    sections_compare(&found, patient->elf, part->section, patient->facts->trace, part->type) < 0)
+		report->failed = true;
+	if (found.compared && sections_lost(&found)) {
+		say_lost(report, patient, part, &found);
+	} else if (say_place(report, &patient->kernel, part)) {
+		return;
+	} else if (found.compared) {
+		findings_add(report, FINDING_OK, part->name,
+			     "%" PRIu64
+			     " bytes of %s inside the image, and in the guest's memory as in the file",
+			     part->section->size, part->what);
+	} else if (*cleared_by(&patient->kernel, part->section, cleared)) {
+		findings_add(report, patient->facts ? FINDING_NOTE : FINDING_WRONG, part->name,
+			     "the section lies at 0x%" PRIx64 ", %s, which start code clears",
+			     part->section->address, cleared);
+		say_fix(report, &patient->kernel, part);
+	} else {
+		findings_add(report, FINDING_OK, part->name, "%" PRIu64 " bytes of %s inside the image",
+			     part->section->size, part->what);
+	}
+}
+
+/*
+ * Reports an object of the library whose initial values would be lost before the kernel runs. Only used
+ * without a trace: if there is one, they were not lost. Returns whether it reported anything.
+ */
+static bool examine_object(struct findings *report, const struct capture_kernel *kernel, const char *name,
+			   const struct capture_kernel_section *object)
+{
+	char cleared[160];
+
+	if (!object->address || !object->size)
+		return false;
+	if (!object->loaded)
+		findings_add(report, FINDING_WRONG, name,
+			     "0x%" PRIx64
+			     " has no bytes in the file: its values are lost when the kernel is loaded",
+			     object->address);
+	else if (kernel->image_end && object->address >= kernel->image_end)
+		findings_add(report, FINDING_WRONG, name,
+			     "0x%" PRIx64 " is after the image's end, 0x%" PRIx64
+			     ", where the kernel hands out memory",
+			     object->address, kernel->image_end);
+	else if (*cleared_by(kernel, object, cleared))
+		findings_add(report, FINDING_WRONG, name, "0x%" PRIx64 " lies %s, which start code clears",
+			     object->address, cleared);
+	else
+		return false;
+	findings_advise(report, "the linker script", ".data : { *(.data .data.*) } before %s",
+			kernel->bss.start_name ? kernel->bss.start_name : ".bss");
+	return true;
+}
+
+void examine_sections(struct findings *report, const struct patient *patient)
+{
+	const struct part parts[] = {
+		{ "ktrace_events", "events", &patient->kernel.events, KTRX_SECTION_EVENTS },
+		{ "ktrace_settings", "settings", &patient->kernel.settings, KTRX_SECTION_SETTINGS },
+	};
+
+	for (size_t n = 0; n < sizeof(parts) / sizeof(parts[0]); n++)
+		examine_section(report, patient, &parts[n]);
+	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS && !patient->facts; n++)
+		if (examine_object(report, &patient->kernel, capture_kernel_object_names[n],
+				   &patient->kernel.object[n]))
+			break; /* they lie side by side: one line is enough */
 }
