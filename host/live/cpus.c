@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "live/cpus.h"
+#include "live/live.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 
 #include "analyze/threads.h"
 #include "base/escape.h"
-#include "live/tail.h"
 
 static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 {

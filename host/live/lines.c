@@ -7,7 +7,6 @@
 
 #include "analyze/order.h"
 #include "base/json.h"
-#include "live/cpus.h"
 
 #define TEXT	   192u
 #define CPUS_SHOWN 16u /* in a line for people */

@@ -7,7 +7,6 @@
 
 #include "analyze/cost.h"
 #include "analyze/threads.h"
-#include "live/cpus.h"
 
 #define WARM_NS UINT64_C(300000000)
 

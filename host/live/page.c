@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/order.h"
-#include "live/cpus.h"
 
 #define ORDER_LEAST 4u /* rows for events, below which a line on their order does not pay */
 #define BAR_MOST    40u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "live/tail.h"
+#include "live/live.h"
 
 #include <stdbool.h>
 #include <stdio.h>
