@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Functions from stamps to corrected stamps. */
-#include "clock.h"
+#include "trace.h"
 
 #include <stdlib.h>
 
 #include "message.h"
-#include "trace.h"
 
 #define SLOPE_BITS 32
 

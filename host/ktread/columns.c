@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Columns of a stream. */
-#include "columns.h"
+#include "stream.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "columns.h"
+#include "stream.h"
 
 static inline uint64_t zigzag_wide(uint64_t difference)
 {

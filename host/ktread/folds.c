@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Walking the anchors of a ring. */
-#include "folds.h"
+#include "versions.h"
 
 #include <string.h>
 
 #include "message.h"
-#include "versions.h"
-#include "v2_ring.h"
 
 #define SEARCH_SLOTS 256u
 

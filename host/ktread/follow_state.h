@@ -13,7 +13,7 @@
 #include "image.h"
 #include "ktread/follow.h"
 #include "trace.h"
-#include "v2_ring.h"
+#include "versions.h"
 
 #define KTREAD_FOLLOW_SCRATCH 2048u /* slots read in one go */
 #define KTREAD_FOLLOW_PASSED  1024u /* slots of a ring kept in mind */

@@ -7,7 +7,6 @@
 #define KTREAD_IMAGE_H
 
 #include "layout.h"
-#include "region.h"
 
 #define KTREAD_SCAN_ROOTS 16u /* most that are looked at */
 

@@ -1,14 +1,111 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A v2 trace in memory or in a file: its root, the regions that the root points to, its slots and its layout. */
+#ifndef KTREAD_LAYOUT_H
+#define KTREAD_LAYOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+#include "source.h"
+
+/* The root of a v2 trace: reading it and telling whether it is one. */
+
+#define KTREAD_ROOT_MAX	   65536u /* bytes a root may have */
+#define KTREAD_SECTION_MAX 256u	  /* sections looked at; any more count as unknown */
+
+/*
+ * What a boot left in memory that outlived its end, not linearised yet: its rings' heads are those of the
+ * last heartbeat.
+ */
+static inline bool ktread_root_is_kept_memory(const struct ktrx_root *root)
+{
+	return (root->flags & (KTRX_FLAG_KEPT | KTRX_FLAG_DUMP)) == KTRX_FLAG_KEPT;
+}
+
+/* Reads and checks the root at `physical`: 0, or KTREAD_E_FORMAT with the reason. */
+int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root);
+/* Reads its section table into `section` (KTREAD_SECTION_MAX). Returns how many were read, or an error. */
+int ktread_root_sections(struct ktread_memory *memory, uint64_t physical, const struct ktrx_root *root,
+			 struct ktrx_section *section);
+
+/*
+ * The bytes that a section or a ring claims: pieces of a memory that add up. Pieces whose place could not be
+ * found out, or that reach past the memory, keep their length and read as zeros, so that offsets stay right.
+ */
+
+#define KTREAD_MAX_EXTENTS 65536u
+
+struct ktread_piece {
+	uint64_t offset; /* in the region */
+	uint64_t length;
+	uint64_t physical;
+	uint64_t readable; /* bytes of `length` that can be read; 0 if its place is unknown */
+};
+
+struct ktread_region {
+	struct ktread_memory *memory;
+	struct ktread_piece *piece;
+	uint32_t pieces;
+	uint64_t length;
+};
+
+/* Where addresses of a root lead. */
+struct ktread_resolver {
+	/*
+	 * Physical address of `length` bytes at `address`, the likeliest with attempt 0; KTREAD_E_FORMAT if
+	 * there are no more guesses.
+	 */
+	int (*resolve)(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
+		       uint64_t *physical);
+	void *context;
+};
+
+/* An extent list that cannot be read makes a region without bytes; only lack of memory is an error. */
+int ktread_region_open(struct ktread_region *region, struct ktread_memory *memory,
+		       const struct ktread_resolver *resolver, uint16_t where, uint32_t extents,
+		       uint64_t address, uint64_t length);
+void ktread_region_close(struct ktread_region *region);
+/* Reads exactly `bytes`; what is not there is zero. */
+int ktread_region_read(const struct ktread_region *region, uint64_t offset, void *buffer, uint64_t bytes);
+/* Next offset >= `offset` where there may be other bytes than zero; region->length if none. */
+uint64_t ktread_region_next(const struct ktread_region *region, uint64_t offset);
+/* How many of the region's bytes can be read at all. */
+uint64_t ktread_region_readable(const struct ktread_region *region);
+/* A copy (malloc'd) of up to `limit` of its bytes, NUL added; `size` is set to how many that are. */
+int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size);
+
+/*
+ * Is a slot what the reader expects at an index? What was written before slots had checks (KTRX_SLOTS_COPIED)
+ * is read by slot.c, and by columns_*.c, and nowhere else.
+ */
+
+/* How the slots of a ring are written. */
+struct ktread_slot_form {
+	uint32_t format; /* KTRX_SLOTS_* */
+	uint32_t ring;	 /* number */
+	uint32_t shift;	 /* log2 of its slots */
+};
+
+/*
+ * Is it a first slot, SINGLE or FIRST, of the generation of `index`? The check of a SINGLE is right as well;
+ * that of a FIRST covers its whole record: see ktread_slot_record().
+ */
+bool ktread_slot_is_first(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index);
+/* Is it a MORE or LAST slot of the generation of `index`, with the right check? */
+bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index);
+/*
+ * Slots of the record whose first slot lies at slot[0], of at most `most`; 0 if it is not whole, or a slot of
+ * it is not its own. Requires: ktread_slot_is_first() of slot[0].
+ */
+uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
+			    uint64_t most);
+
 /*
  * What a v2 root leads to, copied and bounded: its sections and its rings, in a dump or in memory. Whoever
  * reads or rewrites a v2 trace goes by this and by nothing in the root itself.
  */
-#ifndef KTREAD_LAYOUT_H
-#define KTREAD_LAYOUT_H
-
-#include "ktrx/slot.h"
-#include "region.h"
-#include "slot.h"
 
 struct ktread_section {
 	struct ktrx_section row; /* as found */

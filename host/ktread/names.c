@@ -5,7 +5,7 @@
 
 #include "ktrx/v2.h"
 #include "message.h"
-#include "names.h"
+#include "trace.h"
 
 static int compare_names(const void *left, const void *right)
 {

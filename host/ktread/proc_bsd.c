@@ -7,7 +7,7 @@
 #include <elf.h>
 #include <inttypes.h>
 
-#include "proc_bsd.h"
+#include "proc_state.h"
 
 #define TYPES_OF_DRAGONFLY 0x02feu /* 1 to 7 and 9 */
 #define TYPES_OF_FREEBSD   0xfffeu /* 1 to 15 */

@@ -3,7 +3,7 @@
  * What is in the payload of the BSDs' records. Structures are those of the kernel's compiler: a word is
  * aligned to its size, and a structure's size is a multiple of its largest member's.
  */
-#include "proc_bsd.h"
+#include "proc_state.h"
 
 #define RIGHTS_WORDS 2u
 

@@ -8,8 +8,7 @@
 #include <stdio.h>
 
 #include "ktrx/v2.h"
-#include "proc_bsd.h"
-#include "proc_ktrx.h"
+#include "proc_state.h"
 
 #define HEAD_LONGEST	64
 #define LEAST_BYTES	(sizeof(struct ktrx_proc_head) + KTREAD_PROC_MARKED_LEAST)

@@ -11,7 +11,7 @@
 
 #include "message.h"
 #include "proc_state.h"
-#include "unpack.h"
+#include "source.h"
 
 #define MAGIC_SIZE (sizeof(KTREAD_ZSTD_MAGIC) - 1)
 

@@ -7,7 +7,7 @@
  */
 #include <inttypes.h>
 
-#include "proc_ktrx.h"
+#include "proc_state.h"
 
 #define ALIGNMENT 8u
 #define HEAD_MOST 4096u /* of either kind, should a later version make them longer */

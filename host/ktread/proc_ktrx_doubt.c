@@ -5,7 +5,7 @@
  * written is never held against a record that is as it should be: programs could have records made up that
  * way.
  */
-#include "proc_ktrx.h"
+#include "proc_state.h"
 
 static bool is_padded(const uint8_t *payload, uint32_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* What is in the payload of our own records. */
 #include "ktrx/hwt.h"
-#include "proc_ktrx.h"
+#include "proc_state.h"
 
 /* Copies what a payload begins with, and has what follows be the data. False: it is shorter than that. */
 static bool take(struct ktread_proc_record *record, void *to, uint32_t size)

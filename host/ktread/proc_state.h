@@ -231,4 +231,139 @@ static inline void ktread_proc_set_name(char *name, const uint8_t *from, size_t 
 	name[length] = '\0';
 }
 
+/* What the parts of our own format's reader need of one another. */
+
+/*
+ * Whether the record at the input's begin, as much of it as is there, has a size that no kernel gives one of
+ * its type: what follows may have become a part of it.
+ */
+bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace);
+
+/* Fills in what the type of trace->record says of its payload. False: it cannot be of that type. */
+bool ktread_proc_ktrx_payload(struct ktread_proc *trace);
+
+/* The text of a session's TABLE records. */
+void ktread_proc_table_clear(struct ktread_proc *trace);
+/* Those that stand at the input's begin, as far as they are there. */
+void ktread_proc_table_gather(struct ktread_proc *trace);
+/* One that was come to, if it was not gathered. */
+void ktread_proc_table_add(struct ktread_proc *trace, uint64_t offset, const uint8_t *text, uint32_t size);
+
+/*
+ * A record's head where it lies in the input, at any address: its fields are loaded singly, which costs less
+ * than a copy.
+ */
+struct __attribute__((packed, may_alias)) ktread_proc_ktrx_record {
+	struct ktrx_proc_record is;
+};
+
+/* Whether a record's head, so many bytes of one at least, may be one. */
+#define KTREAD_PROC_MARKED_LEAST 28u
+static inline bool ktread_proc_ktrx_is_record(const uint8_t *bytes)
+{
+	uint32_t size;
+	uint16_t mark;
+
+	memcpy(&size, bytes + offsetof(struct ktrx_proc_record, size), sizeof(size));
+	memcpy(&mark, bytes + offsetof(struct ktrx_proc_record, mark), sizeof(mark));
+	return mark == KTRX_PROC_MARK && size <= KTRX_PROC_PAYLOAD_MAX;
+}
+
+static inline bool ktread_proc_ktrx_is_magic(const uint8_t *bytes)
+{
+	uint32_t magic, word;
+
+	memcpy(&magic, KTRX_PROC_MAGIC, sizeof(magic));
+	memcpy(&word, bytes, sizeof(word));
+	return word == magic;
+}
+
+/* Of a record in the file: head, payload and zeroes. */
+static inline size_t ktread_proc_ktrx_size(const struct ktread_proc *trace, uint32_t payload)
+{
+	return trace->record_head + (((size_t)payload + 7) & ~(size_t)7);
+}
+
+/*
+ * The ktrace files of DragonFly and FreeBSD: heads without a mark, each with the payload behind it, laid out
+ * as a machine's compiler laid out the kernel's structures.
+ */
+
+/* Bits of a type. */
+#define KTREAD_BSD_LOST	     0x8000u /* FreeBSD: at least one record was, before this one */
+#define KTREAD_BSD_VERSIONED 0x4000u /* FreeBSD: the head has a version */
+
+/* Where a head has what. All have the payload's size at 0 and the type at 4. */
+struct ktread_proc_layout {
+	uint8_t head;	  /* its bytes */
+	uint8_t word;	  /* bytes of a pointer, a register, or a part of the time */
+	uint8_t pid, tid; /* offsets … */
+	uint8_t tid_size;
+	uint8_t comm, comm_size;
+	uint8_t time;	     /* a word of seconds, a word of … */
+	bool nanoseconds;    /* … these, or microseconds */
+	uint8_t cpu;	     /* 32 bits; 0: none */
+	uint8_t flags;	     /* DragonFly's 16 bits, of which the upper eight are the CPU; 0: none */
+	uint16_t type_flags; /* bits beside the type's number */
+	uint32_t types;	     /* bits of the types that the kernel writes */
+};
+
+/* A head, taken apart. */
+struct ktread_proc_bsd_head {
+	int32_t size; /* of the payload, as the file says */
+	uint16_t type;
+	bool lost;
+	uint32_t pid, tid, cpu;
+	int64_t seconds;
+	uint64_t part; /* of a second, in the layout's unit */
+};
+
+/* Where the head that begins with these eight bytes has what. */
+const struct ktread_proc_layout *ktread_proc_bsd_layout(const struct ktread_proc_reader *reader,
+							const uint8_t *bytes);
+void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const uint8_t *bytes,
+			       struct ktread_proc_bsd_head *head);
+/* Fills in what the type of trace->record says of its payload. False: it cannot be of that type. */
+bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc_layout *layout);
+/* Whether a kernel writes such a payload, of which `left` bytes are there. */
+bool ktread_proc_bsd_fits(const struct ktread_proc_layout *layout, const struct ktread_proc_bsd_head *head,
+			  const uint8_t *payload, size_t left);
+
+/* Words of a file. */
+static inline uint16_t ktread_bsd_16(const uint8_t *bytes)
+{
+	uint16_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static inline uint32_t ktread_bsd_32(const uint8_t *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+static inline uint64_t ktread_bsd_64(const uint8_t *bytes)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return value;
+}
+
+/* A pointer or an unsigned register. */
+static inline uint64_t ktread_bsd_word(const struct ktread_proc_layout *layout, const uint8_t *bytes)
+{
+	return layout->word == 8 ? ktread_bsd_64(bytes) : ktread_bsd_32(bytes);
+}
+
+/* A signed register or a time. */
+static inline int64_t ktread_bsd_signed_word(const struct ktread_proc_layout *layout, const uint8_t *bytes)
+{
+	return layout->word == 8 ? (int64_t)ktread_bsd_64(bytes) : (int32_t)ktread_bsd_32(bytes);
+}
+
 #endif

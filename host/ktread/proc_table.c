@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "proc_ktrx.h"
+#include "proc_state.h"
 
 #define TABLE_MOST (UINT32_C(4) << 20)
 

@@ -7,7 +7,7 @@
 #include <zstd.h>
 
 #include "message.h"
-#include "unpack.h"
+#include "source.h"
 
 #define PACKED_CHUNK 65536u
 

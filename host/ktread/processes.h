@@ -13,7 +13,6 @@
 #include "ktread/ktread.h"
 #include "ktread/proc.h"
 #include "ktrx/slot.h"
-#include "names.h"
 #include "trace.h"
 
 /* Does it begin as one that can be told by its first bytes? */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The root of a v2 trace. Everything in it is a claim; what is let through has sizes that can be relied on.
  */
-#include "region.h"
+#include "layout.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Single slots as they lie in a ring, for those that want to see the bytes. */
-#include "slot.h"
+#include "layout.h"
 
 #include "ktrx/slot.h"
-#include "layout.h"
 #include "trace.h"
 
 int ktread_slot(const struct ktread *trace, uint32_t ring, uint64_t index, unsigned char *slot)

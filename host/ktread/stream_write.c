@@ -10,11 +10,10 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "columns.h"
+#include "stream.h"
 #include "image.h"
 #include "message.h"
-#include "stream.h"
-#include "v1_ring.h"
+#include "versions.h"
 
 #define LEVEL	    1
 #define BLOCK_LEAST (UINT32_C(8) << 10)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dumps.h"
+#include "versions.h"
 #include "message.h"
 #include "trace.h"
 

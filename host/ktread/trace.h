@@ -1,17 +1,88 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A trace that is being read. */
+/* A trace that is being read: its clocks, its names, the merging of its rings, and its cursors. */
 #ifndef KTREAD_TRACE_H
 #define KTREAD_TRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "clock.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
-#include "names.h"
 #include "source.h"
 #include "types.h"
+
+/*
+ * Clocks put right: for each CPU a function from its stamps to corrected ones, in straight pieces through
+ * points that somebody measured or worked out. It never falls, whatever the points are.
+ */
+
+struct ktread_clock_piece {
+	uint64_t from;	/* stamp at which it begins; the first one holds before that too */
+	int64_t offset; /* ticks to be added there … */
+	int64_t slope;	/* … and, in 2^-32, for each tick from there on */
+};
+
+struct ktread_clock {
+	struct ktread_clock_piece *piece;
+	uint32_t pieces; /* 0: stamps are right as they are */
+	uint32_t at;	 /* piece that was used last: most often the next one too */
+};
+
+/* Of a trace. `clock` has `cpus` entries; those of other CPUs are right as they are. */
+struct ktread_clocks {
+	struct ktread_clock *clock;
+	uint32_t cpus;
+};
+
+/*
+ * Makes the pieces through `count` points in order of their stamps; points that contradict those before them
+ * (no later, or drifting off by more than half) are left out. Before the first and behind the last one the
+ * drift goes on that `slopes` says, in 2^-32. Replaces what was there.
+ */
+int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point *point, uint32_t count,
+		     const int64_t slopes[2]);
+int ktread_clocks_init(struct ktread_clocks *clocks, uint32_t cpus);
+void ktread_clocks_free(struct ktread_clocks *clocks);
+
+/* Takes what the guest measured, from the sections of a version 2 trace, and says so in the trace's info. */
+int ktread_clock_load(struct ktread *trace);
+
+uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp);
+
+static inline uint64_t ktread_clocks_apply(const struct ktread_clocks *clocks, uint32_t cpu, uint64_t stamp)
+{
+	if (cpu >= clocks->cpus || clocks->clock[cpu].pieces == 0)
+		return stamp;
+	return ktread_clock_apply(&clocks->clock[cpu], stamp);
+}
+
+/* Names by number: threads and system calls, as a trace brings them. */
+
+struct ktread_name {
+	uint32_t number;
+	const char *name;
+	const char *rest; /* of its line, after the name; NULL: nothing */
+};
+
+/* Sorted by number. */
+struct ktread_names {
+	struct ktread_name *row;
+	uint32_t rows;
+	char *text; /* what the names lie in */
+};
+
+/* From KTRX_SECTION_THREADS; takes over `bytes` (malloc'd), which has `size` bytes. */
+int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t size, uint32_t row_size);
+/*
+ * From KTRX_SECTION_SYSCALLS: calls, and errors by what their results are below zero. Takes over `bytes`,
+ * which has size + 1 bytes; all names lie in the text of `calls`.
+ */
+int ktread_names_load_calls(struct ktread_names *calls, struct ktread_names *errors, char *bytes,
+			    uint64_t size);
+const char *ktread_names_get(const struct ktread_names *names, uint32_t number);
+/* What follows the name in its line; NULL: nothing, or no such line. */
+const char *ktread_names_rest(const struct ktread_names *names, uint32_t number);
+void ktread_names_free(struct ktread_names *names);
 
 /*
  * Merging rings by stamp: a tournament tree over the next stamp of each ring. Nodes are single words, the
@@ -60,7 +131,7 @@ void ktread_open_release(struct ktread *trace);
 
 /*
  * A trace from inside. Each ring has a cursor that hands out items of 32 bytes, in order, each led by its
- * stamp: a v1 item is the record itself, a v2 item (ring.h) points at a checked record in the window. The
+ * stamp: a v1 item is the record itself, a v2 item (versions.h) points at a checked record in the window. The
  * merge picks the cursor with the least stamp; only the picked item is turned into an event.
  */
 

@@ -7,7 +7,8 @@
 #include <zstd.h>
 
 #include "message.h"
-#include "unpack.h"
+#include "source.h"
+#include "trace.h"
 
 #define CHUNK 65536u
 

@@ -6,7 +6,6 @@
 #include "ktrx/v2.h"
 #include "message.h"
 #include "versions.h"
-#include "v1_ring.h"
 
 #define THOROUGH_LIMIT (UINT64_C(64) << 20) /* bytes of a dump up to which all of it is looked at first */
 

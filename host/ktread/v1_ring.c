@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "message.h"
-#include "v1_ring.h"
+#include "versions.h"
 
 #define PROBES 64u
 

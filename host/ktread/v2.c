@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "message.h"
-#include "folds.h"
-#include "types.h"
 #include "versions.h"
-#include "v2_ring.h"
+#include "types.h"
 
 #define NAMES_LIMIT    (UINT64_C(128) << 20) /* bytes of a table of names */
 #define BUILD_ID_MOST  64u

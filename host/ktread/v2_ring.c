@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "message.h"
-#include "folds.h"
-#include "v2_ring.h"
+#include "versions.h"
 
 #define RUNNING_SLOTS 256u /* of a running guest that are read together */
 #define SLOT_WORDS    (KTRX_SLOT_SIZE / sizeof(uint64_t))

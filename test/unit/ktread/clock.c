@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ktread/clock.h"
+#include "ktread/trace.h"
 #include "unit/support/ktread_sample.h"
 
 #define MHZ UINT64_C(1000000)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ktread/columns.h"
+#include "ktread/stream.h"
 #include "unit/support/ktread_support.h"
 
 #define SLOTS 700u

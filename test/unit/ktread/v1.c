@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "unit/support/ktread_support.h"
-#include "ktread/v1_ring.h"
+#include "ktread/versions.h"
 
 #define SLOTS 16u
 
