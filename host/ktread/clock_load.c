@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace.h"
 #include "layout.h"
 #include "message.h"
+#include "trace.h"
 
 #define SLOW_TIMES  4u /* the usual error */
 #define END_SAMPLES 8u /* whose drift goes on beyond the ends */

@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "versions.h"
 #include "ktrx/v1.h"
 #include "ktrx/v2.h"
-#include "message.h"
 #include "layout.h"
+#include "message.h"
+#include "versions.h"
 
 #define SEARCH_CHUNK 65536u
 #define MAX_SLOTS    (UINT32_C(1) << 30)

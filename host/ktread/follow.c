@@ -13,10 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "versions.h"
 #include "follow_state.h"
-#include "source.h"
 #include "message.h"
+#include "source.h"
+#include "versions.h"
 
 #define PATIENCE_MS   100u
 #define APPEAR_MS     10000u

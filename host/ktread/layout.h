@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A v2 trace in memory or in a file: its root, the regions that the root points to, its slots and its layout. */
+/* A v2 trace in memory or a file: its root, the regions that this points to, its slots and its layout. */
 #ifndef KTREAD_LAYOUT_H
 #define KTREAD_LAYOUT_H
 
@@ -78,7 +78,7 @@ int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char 
 
 /*
  * Is a slot what the reader expects at an index? What was written before slots had checks (KTRX_SLOTS_COPIED)
- * is read by slot.c, and by columns_*.c, and nowhere else.
+ * is read by layout.c, and by columns_*.c, and nowhere else.
  */
 
 /* How the slots of a ring are written. */

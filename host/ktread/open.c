@@ -5,13 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "versions.h"
-#include "source.h"
 #include "image.h"
 #include "message.h"
-#include "trace.h"
 #include "processes.h"
+#include "source.h"
 #include "stream.h"
+#include "trace.h"
+#include "versions.h"
 
 #define FREEZE_LIMIT (UINT64_C(64) << 20) /* bytes of rings that are copied before they are read */
 #define RAM_LEAST    (UINT64_C(1) << 20)

@@ -11,9 +11,9 @@
 #include <zstd.h>
 
 #include "base/grow.h"
-#include "stream.h"
 #include "message.h"
 #include "source.h"
+#include "stream.h"
 
 #define PLACES_MAX   (UINT32_C(1) << 20)
 #define SIZE_MAX_OF  (KTREAD_COLUMNS_MAX + 1024u) /* of a frame: what does not shrink grows by little */

@@ -10,9 +10,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "stream.h"
 #include "image.h"
 #include "message.h"
+#include "stream.h"
 #include "versions.h"
 
 #define LEVEL	    1

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Event types by id: memory, and names for unknown ones. */
+/* Event types by id: memory, names for unknown ones, and the values of fields. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/load.h"
 #include "ktrx/v2.h"
 #include "message.h"
 #include "types.h"
@@ -67,4 +69,102 @@ const struct ktread_type *ktread_types_known(const struct ktread_types *types, u
 	const struct ktread_type *row = id < types->end ? &types->row[id] : NULL;
 
 	return row && row->name && !ktread_types_is_unknown(row) ? row : NULL;
+}
+
+/* Values of an event's fields: packed in order, little-endian, strings led by their length. */
+
+/* Bytes of an integer type; 0 for strings and unknown types. */
+static uint32_t width_of(uint8_t type)
+{
+	static const uint8_t width[] = {
+		[KTRX_TYPE_U8] = 1,   [KTRX_TYPE_U16] = 2,  [KTRX_TYPE_U32] = 4,     [KTRX_TYPE_U64] = 8,
+		[KTRX_TYPE_I8] = 1,   [KTRX_TYPE_I16] = 2,  [KTRX_TYPE_I32] = 4,     [KTRX_TYPE_I64] = 8,
+		[KTRX_TYPE_BOOL] = 1, [KTRX_TYPE_CHAR] = 1, [KTRX_TYPE_POINTER] = 8,
+	};
+
+	return type < sizeof(width) ? width[type] : 0;
+}
+
+static uint64_t sign_extend(uint8_t type, uint64_t number)
+{
+	switch (type) {
+	case KTRX_TYPE_I8:
+		return (uint64_t)(int8_t)number;
+	case KTRX_TYPE_I16:
+		return (uint64_t)(int16_t)number;
+	case KTRX_TYPE_I32:
+		return (uint64_t)(int32_t)number;
+	default:
+		return number;
+	}
+}
+
+static int past_payload(void)
+{
+	return ktread_fail(KTREAD_E_FORMAT, "field lies past the payload");
+}
+
+int ktread_value_take(const struct ktread_event *event, uint32_t n, uint32_t *offset,
+		      struct ktread_value *value)
+{
+	uint32_t left = event->payload_size - *offset;
+	uint8_t type = event->type->field[n].type;
+	uint32_t width = width_of(type);
+
+	*value = (struct ktread_value){ .type = type };
+	if (type == KTRX_TYPE_STRING) {
+		uint16_t length;
+
+		if (left < sizeof(length))
+			return past_payload();
+		memcpy(&length, event->payload + *offset, sizeof(length));
+		value->cut = (length & KTRX_STRING_CUT) != 0;
+		value->length = length & (uint16_t)~KTRX_STRING_CUT;
+		value->string = (const char *)event->payload + *offset + sizeof(length);
+		if (value->length > left - sizeof(length))
+			return past_payload();
+		*offset += (uint32_t)sizeof(length) + value->length;
+		return 0;
+	}
+	if (width == 0)
+		return ktread_fail(KTREAD_E_FORMAT, "field of unknown type %u", type);
+	if (left < width)
+		return past_payload();
+	value->number = base_load(event->payload + *offset, width);
+	value->number = sign_extend(type, value->number);
+	value->length = (uint16_t)width;
+	*offset += width;
+	return 0;
+}
+
+int ktread_value(const struct ktread_event *event, uint32_t n, struct ktread_value *value)
+{
+	uint32_t offset = 0;
+
+	if (n >= event->type->fields)
+		return ktread_fail(KTREAD_E_ARGUMENT, "%s has no field %u", event->type->name, n);
+	/* Fields before it that have a width of their own are only stepped over. */
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t width = width_of(event->type->field[i].type);
+		int status = 0;
+
+		if (offset > event->payload_size)
+			return past_payload();
+		if (width == 0)
+			status = ktread_value_take(event, i, &offset, value);
+		if (status < 0)
+			return status;
+		offset += width;
+	}
+	if (offset > event->payload_size)
+		return past_payload();
+	return ktread_value_take(event, n, &offset, value);
+}
+
+int ktread_value_named(const struct ktread_event *event, const char *name, struct ktread_value *value)
+{
+	for (uint32_t n = 0; n < event->type->fields; n++)
+		if (strcmp(event->type->field[n].name, name) == 0)
+			return ktread_value(event, n, value);
+	return ktread_fail(KTREAD_E_ARGUMENT, "%s has no field %s", event->type->name, name);
 }

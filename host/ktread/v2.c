@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "message.h"
-#include "versions.h"
 #include "types.h"
+#include "versions.h"
 
 #define NAMES_LIMIT    (UINT64_C(128) << 20) /* bytes of a table of names */
 #define BUILD_ID_MOST  64u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The readers of both versions of traces, and what they share: dumps, stamps and the rings of each version. */
+/* The readers of both versions of traces, and what these share: dumps, stamps, and rings of each version. */
 #ifndef KTREAD_VERSIONS_H
 #define KTREAD_VERSIONS_H
 
