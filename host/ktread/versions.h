@@ -107,8 +107,8 @@ int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held);
 
 /*
  * One ring of version 2, read through a window. Each slot must carry the generation of its index and the
- * right check (layout.h); records must be whole. What fails is counted, slot by slot: produced = overwritten +
- * decoded + invalid.
+ * right check (layout.h); records must be whole. What fails is counted, slot by slot: produced =
+ * overwritten + decoded + invalid.
  *
  * Items come sorted by stamp within a window of KTREAD_REORDER records, because nested interrupts stamp later
  * slots earlier. Records held back for that are carried, with their slots, from one filling to the next; long
