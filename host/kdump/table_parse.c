@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "kdump/table_parse.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +153,17 @@ static void take_field(struct parser *parser, char *at)
 		parser->table->type[find_type(parser, type)]->mask = mask;
 }
 
+/* Has the last argument the name of one before it? In JSON arguments are members of one object. */
+static bool is_named_before(const struct kdump_call *call)
+{
+	const char *name = call->argument[call->arguments - 1].name;
+	unsigned n = 0;
+
+	while (strcmp(call->argument[n].name, name) != 0)
+		n++;
+	return n + 1 < call->arguments;
+}
+
 /* ---- calls ---- */
 
 /* "NUMBER NAME RESULT, TYPE NAME, …"; "*" for a number that goes by the name. */
@@ -182,6 +194,8 @@ static void take_call(struct parser *parser, const char *number, char *at)
 
 		argument->type = type_of(parser, &item);
 		argument->name = next_name(&item);
+		if (isdigit((unsigned char)*argument->name) || is_named_before(&call->public))
+			argument->name = "";
 	}
 	table->call[table->calls++] = call;
 	table->has_names = table->has_names || named;
@@ -218,6 +232,9 @@ static void take_struct_field(struct parser *parser, struct kdump_layout *layout
 		return;
 	field.offset = (uint32_t)number;
 	field.width = (uint32_t)width;
+	for (unsigned n = 0; n < layout->fields; n++)
+		if (strcmp(layout->field[n].name, field.name) == 0)
+			return;
 	layout->field[layout->fields++] = field;
 }
 

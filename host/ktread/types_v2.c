@@ -111,6 +111,26 @@ static const char *declared_name(const char *declaration)
 	return at < end ? at : declaration;
 }
 
+/*
+ * Fields of one name, as of arguments that are declared without one: the later ones are called by their
+ * place, "#2". So is a name that looks like that.
+ */
+static void tell_apart(struct ktread_field *field, uint32_t fields)
+{
+	static const char *const places[KTRX_EVENT_FIELDS] = { "#1",  "#2",  "#3",  "#4",  "#5",  "#6",
+							       "#7",  "#8",  "#9",  "#10", "#11", "#12",
+							       "#13", "#14", "#15", "#16" };
+
+	for (uint32_t n = 0; n < fields; n++) {
+		uint32_t before = 0;
+
+		while (before < n && strcmp(field[before].name, field[n].name) != 0)
+			before++;
+		if (before < n || field[n].name[0] == '#')
+			field[n].name = places[n];
+	}
+}
+
 /* Fills a type from a sound row. False: its strings do not end within it. */
 static bool fill_type(struct ktread_type *type, struct ktread_field *field, const struct ktrx_event *row,
 		      const char *strings, const char *end)
@@ -128,6 +148,7 @@ static bool fill_type(struct ktread_type *type, struct ktread_field *field, cons
 			return false;
 		field[i].name = declared_name(field[i].name);
 	}
+	tell_apart(field, row->fields);
 	type->fields = row->fields;
 	type->state = row->state;
 	type->line = row->line;

@@ -96,6 +96,25 @@ static void structs(void **state)
 	kdump_table_destroy(table);
 }
 
+/* JSON has them as members of one object. */
+static void names_that_come_twice(void **state)
+{
+	struct kdump_table *table = make("1 move int, int from, int to, int from, int 0\n"
+					 "struct pair 8, int a 0, int a 4, int b 4\n",
+					 EM_NONE);
+	const struct kdump_call *call = kdump_table_call(table, 1);
+	const struct kdump_layout *layout = kdump_table_layout(table, "pair", 8);
+
+	(void)state;
+	assert_int_equal(call->arguments, 4);
+	assert_string_equal(call->argument[1].name, "to");
+	assert_string_equal(call->argument[2].name, "");
+	assert_string_equal(call->argument[3].name, "");
+	assert_int_equal(layout->fields, 2);
+	assert_string_equal(layout->field[1].name, "b");
+	kdump_table_destroy(table);
+}
+
 static const char *put(struct kdump_table *table, enum kdump_style style, const char *type, uint64_t value)
 {
 	static char text[KDUMP_WORDS_MOST];
@@ -225,9 +244,10 @@ const char *ktread_proc_table(const struct ktread_proc *trace)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls),    cmocka_unit_test(names_and_numbers), cmocka_unit_test(structs),
-		cmocka_unit_test(values),   cmocka_unit_test(machines),		 cmocka_unit_test(too_much),
-		cmocka_unit_test(built_in),
+		cmocka_unit_test(calls),    cmocka_unit_test(names_and_numbers),
+		cmocka_unit_test(structs),  cmocka_unit_test(values),
+		cmocka_unit_test(machines), cmocka_unit_test(too_much),
+		cmocka_unit_test(built_in), cmocka_unit_test(names_that_come_twice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

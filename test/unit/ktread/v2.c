@@ -378,6 +378,29 @@ static void many_rings_are_read(void **state)
 	}
 }
 
+/* Arguments that are declared without a name, and one that looks like what they are called. */
+static void fields_of_one_name_are_called_by_their_place(void **state)
+{
+	static const uint8_t types[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U32, 0 };
+	static const char strings[] = "old\0forms\0\0old.c\0int\0\0int *\0\0int\0\0#-\0";
+	struct writer writer;
+	const struct ktread_type *type;
+	struct ktread *trace;
+
+	(void)state;
+	begin(&writer, 2);
+	writer_event(&writer, types, strings, sizeof(strings));
+	trace = open_writer(&writer);
+	type = ktread_type(trace, 3);
+	assert_int_equal(type->fields, 4);
+	assert_string_equal(type->field[0].name, "int");
+	assert_string_equal(type->field[1].name, "int *");
+	assert_string_equal(type->field[2].name, "#3");
+	assert_string_equal(type->field[3].name, "#4");
+	ktread_close(trace);
+	writer_close(&writer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +417,7 @@ int main(void)
 		cmocka_unit_test(truncated_dumps_are_read),
 		cmocka_unit_test(last_of_several_dumps),
 		cmocka_unit_test(many_rings_are_read),
+		cmocka_unit_test(fields_of_one_name_are_called_by_their_place),
 	};
 
 	return cmocka_run_group_tests_name("ktread v2", tests, NULL, temporary_teardown);
