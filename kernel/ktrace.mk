@@ -29,8 +29,7 @@ KTRACE_READER_SOURCES := kernel/core/reader.c
 KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,echo.c format.c line.c merge.c show.c)
 KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(KTRACE_TRANSPORT_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 
-KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,copy.c dragonfly.c drain.c life.c open.c proc_control.c \
-	proc_hooks.c proc_record.c sink.c)
+KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,dragonfly.c drain.c proc_control.c proc_hooks.c proc_record.c sink.c)
 
 KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,alloc.c backend.c buffer.c context.c hwt_control.c hwt_hooks.c \
 	hwt_record.c pause.c qemu.c queue.c threads.c unit.c)

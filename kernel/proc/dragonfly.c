@@ -6,7 +6,7 @@
  *	head:  i32 bytes of payload, i16 type, u16 flags, i32 pid, i32 thread, char name[17], 7 unused,
  *	       i64 seconds, i64 microseconds, 8 bytes that mean nothing in a file
  */
-#include "layout.h"
+#include "proc.h"
 
 #define KTRACE_HEAD_WORDS     8u
 #define KTRACE_FIXED_WORDS    5u /* at most */

@@ -5,7 +5,6 @@
  * by the next write.
  */
 #include "proc.h"
-#include "ring.h"
 
 #include "ktrace/event.h"
 

@@ -3,8 +3,8 @@
  * What the files of kernel/proc share.
  *
  * From a hook to the file: proc_hooks.c makes a draft of a record, proc_record.c finds out where it goes and
- * lays it out in the sink's ring (ring.h), drain.c writes what waits there. open.c begins sinks, sink.c
- * closes them, proc_control.c says who is traced, life.c follows processes.
+ * lays it out in the sink's ring, drain.c writes what waits there. sink.c begins sinks and closes them,
+ * proc_control.c says who is traced, and follows processes.
  *
  * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by
  * whoever writes its file or uses sink->copy, and is taken first. A sink that is being opened has no
@@ -141,5 +141,91 @@ KTRACE_HIDDEN uint32_t ktrace_proc_parent_pid(struct ktrace_proc *process);
 /* The record that says where a process comes from. Short lock held, by KTRX_PROC_CTOR_SET and _FORK. */
 KTRACE_HIDDEN void ktrace_proc_born(struct ktrace_proc *process, uint32_t parent, uint32_t how,
 				    uint32_t thread);
+
+/* ---- The ring of a sink ----------------------------------------------------------------------- */
+
+/*
+ * The ring of a sink: whole records one behind the other from tail to head. None lies across the end: where
+ * one does not fit there, it begins at 0, and `wrap` says where those before it stop. While tail <= head
+ * nothing has wrapped. Short lock held in all of them.
+ */
+
+#define KTRACE_PROC_NOWHERE UINT32_MAX
+
+/* Bytes that wait. */
+KTRACE_INLINE uint32_t ktrace_proc_waiting(const struct ktrace_proc_sink *sink)
+{
+	return sink->tail <= sink->head ? sink->head - sink->tail : sink->wrap - sink->tail + sink->head;
+}
+
+/*
+ * Where a record of so many bytes may go. head never comes to stand where tail is: that would look like an
+ * empty ring.
+ */
+KTRACE_INLINE uint32_t ktrace_proc_place(struct ktrace_proc_sink *sink, uint32_t bytes)
+{
+	uint32_t at = sink->head;
+
+	if (KTRACE_LIKELY(sink->tail <= at)) {
+		if (KTRACE_LIKELY(sink->size - at >= bytes))
+			return at;
+		if (sink->tail <= bytes)
+			return KTRACE_PROC_NOWHERE;
+		sink->wrap = at;
+		return 0;
+	}
+	return sink->tail - at > bytes ? at : KTRACE_PROC_NOWHERE;
+}
+
+/* The first bytes that wait and lie in one piece: from tail, as many as returned. */
+KTRACE_UNUSED_INLINE uint32_t ktrace_proc_piece(struct ktrace_proc_sink *sink)
+{
+	if (sink->tail > sink->head && sink->tail == sink->wrap)
+		sink->tail = 0;
+	return (sink->tail <= sink->head ? sink->head : sink->wrap) - sink->tail;
+}
+
+/* The first bytes of that piece, whole records, wait no more. An empty ring begins anew. */
+KTRACE_UNUSED_INLINE void ktrace_proc_consume(struct ktrace_proc_sink *sink, uint32_t bytes)
+{
+	sink->tail += bytes;
+	if (sink->tail == sink->head) {
+		sink->tail = 0;
+		sink->head = 0;
+	}
+}
+
+/* ---- Layout of a record ----------------------------------------------------------------------- */
+
+/* Laying a record out in a sink's ring, in whatever format. Short lock held in all of them. */
+
+KTRACE_FIELD_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc_draft *draft)
+{
+	to = ktrace_copy(to, draft->fixed, draft->fixed_size);
+	if (draft->text_size)
+		to = ktrace_copy(to, draft->text, draft->text_size);
+	if (draft->data_size)
+		ktrace_copy(to, draft->data, draft->data_size);
+}
+
+/* Room for a record, within the limit too. */
+KTRACE_FIELD_INLINE enum ktrace_proc_outcome ktrace_proc_make_room(struct ktrace_proc_sink *sink,
+								   uint32_t size, uint8_t **record)
+{
+	uint32_t at;
+
+	if (KTRACE_UNLIKELY(size > sink->room)) {
+		ktrace_proc_end(sink, KTRX_PROC_ENDED_LIMIT);
+		return KTRACE_PROC_NOT_TRACED;
+	}
+	at = ktrace_proc_place(sink, size);
+	if (KTRACE_UNLIKELY(at == KTRACE_PROC_NOWHERE))
+		return KTRACE_PROC_FULL;
+	sink->room -= size;
+	sink->head = at + size;
+	sink->records++;
+	*record = sink->ring + at;
+	return KTRACE_PROC_RECORDED;
+}
 
 #endif
