@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Contexts are found, held, locked, and end. */
+/*
+ * Contexts begin, are found, held, locked, and end.
+ *
+ * At the beginning the target is taken first, in one step with the look at who may have it, then all that
+ * takes memory. Its control lock is held from the start; nobody finds it by its ident before all is there.
+ */
+#include "../base/span.h"
 #include "hwt.h"
+
+#define KTRACE_QUEUE_DEFAULT 65536u
+#define KTRACE_QUEUE_MAX     (UINT32_C(1) << 30)
+#define KTRACE_PAGE	     4096u
 
 /* ---- References -------------------------------------------------------------------------------- */
 
@@ -84,6 +94,296 @@ void ktrace_hwt_control_unlock(struct ktrace_hwt_context *context)
 	ktrace_hwt_changed(context);
 	ktrace_hwt_unlock(saved);
 	ktrace_hwt_wake(context);
+}
+
+/* ---- What is asked for ------------------------------------------------------------------------- */
+
+static int any_cpu(const struct ktrace_hwt_request *request)
+{
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < KTRACE_HWT_CPUS_MAX / 64; i++)
+		any |= request->cpus[i];
+	return any != 0;
+}
+
+static int is_valid(const struct ktrace_hwt_request *request)
+{
+	if (!request || request->size != sizeof(*request) || request->reserved != 0)
+		return 0;
+	if (request->buffer_size == 0 || request->buffer_size % KTRACE_PAGE != 0 ||
+	    request->buffer_size > KTRACE_HWT_BUFFER_MAX)
+		return 0;
+	if (request->queue_size != 0 &&
+	    (request->queue_size < KTRACE_HWT_QUEUE_MIN || request->queue_size > KTRACE_QUEUE_MAX ||
+	     request->queue_size % 8 != 0))
+		return 0;
+	switch (request->mode) {
+	case KTRX_HWT_MODE_THREAD:
+		return !any_cpu(request);
+	case KTRX_HWT_MODE_CPU:
+		return any_cpu(request) && request->pid == 0;
+	default:
+		return 0;
+	}
+}
+
+static int has_cpu(const uint64_t *set, uint32_t cpu)
+{
+	return set[cpu / 64] >> cpu % 64 & 1;
+}
+
+static void look(void *nothing)
+{
+	(void)nothing;
+}
+
+/* All CPUs that are asked for are there. */
+static int check_cpus(const struct ktrace_hwt_request *request)
+{
+	for (uint32_t cpu = 0; cpu < KTRACE_HWT_CPUS_MAX; cpu++)
+		if (has_cpu(request->cpus, cpu) &&
+		    (cpu >= ktrace_hwt_kernel()->cpus || ktrace_hwt_kernel()->on_cpu(cpu, look, KTRACE_NULL)))
+			return KTRACE_ERROR_DEVICE;
+	return KTRACE_OK;
+}
+
+/* ---- Taking the target ------------------------------------------------------------------------- */
+
+static int is_named(const struct ktrace_hwt_backend *backend, const struct ktrace_hwt_request *request)
+{
+	struct ktrace_span name;
+
+	if (!(backend->modes >> request->mode & 1))
+		return 0;
+	name.text = request->backend;
+	name.length = ktrace_length(name.text, KTRACE_HWT_BACKEND_MAX);
+	return name.length == 0 || ktrace_span_is(name, backend->name);
+}
+
+/* Hardware of one CPU serves one context at a time; threads may come to any CPU. */
+static int collide(const struct ktrace_hwt_context *context, const struct ktrace_hwt_context *other)
+{
+	if (context->backend != other->backend)
+		return 0;
+	if (context->mode != other->mode)
+		return 1;
+	for (uint32_t i = 0; i < KTRACE_HWT_CPUS_MAX / 64; i++)
+		if (context->cpus[i] & other->cpus[i])
+			return 1;
+	return 0;
+}
+
+/* Table and short lock held. */
+static int take_process(struct ktrace_hwt_context *context, struct ktrace_hwt_process *process)
+{
+	if (process->ended)
+		return KTRACE_ERROR_NO_PROCESS;
+	if (process->context)
+		return KTRACE_ERROR_EXIST;
+	process->context = context;
+	context->process = process;
+	return KTRACE_OK;
+}
+
+static void enter(struct ktrace_hwt_context *context)
+{
+	const struct ktrace_hwt_context *other;
+
+	do {
+		if (++ktrace_hwt_state.last_ident == 0)
+			++ktrace_hwt_state.last_ident;
+		other = ktrace_hwt_state.contexts;
+		while (other && other->ident != ktrace_hwt_state.last_ident)
+			other = other->next;
+	} while (other);
+	context->ident = ktrace_hwt_state.last_ident;
+	context->next = ktrace_hwt_state.contexts;
+	ktrace_hwt_state.contexts = context;
+}
+
+/* Table and short lock held; the caller may have the target. */
+static int take(struct ktrace_hwt_context *context, const struct ktrace_hwt_request *request,
+		struct ktrace_hwt_process *process)
+{
+	int error = KTRACE_OK;
+
+	context->backend = ktrace_hwt_state.backends;
+	while (context->backend && !is_named(context->backend, request))
+		context->backend = context->backend->next;
+	if (!context->backend)
+		return KTRACE_ERROR_DEVICE;
+	for (const struct ktrace_hwt_context *other = ktrace_hwt_state.contexts; other; other = other->next)
+		if (collide(context, other))
+			return KTRACE_ERROR_EXIST;
+	if (process)
+		error = take_process(context, process);
+	if (!error)
+		enter(context);
+	return error;
+}
+
+static int take_target(struct ktrace_hwt_context *context, struct ktrace_hwt_process *caller,
+		       const struct ktrace_hwt_request *request)
+{
+	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
+	unsigned long table = kernel->table_lock(), saved;
+	struct ktrace_proc_identity who, target;
+	struct ktrace_hwt_process *process = KTRACE_NULL;
+	int error = KTRACE_OK;
+
+	kernel->identity(caller, &who);
+	context->superuser = who.euid == 0;
+	if (context->mode == KTRX_HWT_MODE_THREAD) {
+		process = kernel->process(request->pid);
+		if (process) {
+			kernel->identity(process, &target);
+			context->target = target.pid;
+			if (!ktrace_proc_may_trace(&who, &target, 0))
+				error = KTRACE_ERROR_PERMISSION;
+		} else {
+			error = KTRACE_ERROR_NO_PROCESS;
+		}
+	} else if (who.euid != 0 || who.jail != 0) {
+		error = KTRACE_ERROR_PERMISSION;
+	}
+	if (!error) {
+		saved = ktrace_hwt_lock();
+		error = take(context, request, process);
+		ktrace_hwt_unlock(saved);
+	}
+	kernel->table_unlock(table);
+	return error;
+}
+
+/* ---- What it needs ----------------------------------------------------------------------------- */
+
+/* Table locked, and control lock held, under which the path is. */
+static void say_image(struct ktrace_hwt_context *context, uint32_t type, const struct ktrx_hwt_image *image)
+{
+	struct ktrace_proc_draft draft;
+	unsigned long saved;
+	uint64_t fixed[4];
+
+	ktrace_hwt_draft_image(&draft, (uint16_t)type, fixed, context, image, context->path);
+	draft.thread = 0;
+	saved = ktrace_hwt_lock();
+	ktrace_hwt_append_or_lose(context, &draft);
+	ktrace_hwt_unlock(saved);
+}
+
+/*
+ * What was mapped before anybody looked, in one go: were the table unlocked in between, what goes away
+ * meanwhile would move another one to a number that has been passed. What the process maps from here on its
+ * hooks tell behind these records.
+ */
+static void say_images(struct ktrace_hwt_context *context)
+{
+	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
+	unsigned long table = kernel->table_lock();
+	int is_there = context->mode == KTRX_HWT_MODE_CPU || context->process;
+
+	for (uint32_t n = 0; is_there && kernel->image; n++) {
+		struct ktrx_hwt_image image;
+		uint32_t type =
+			kernel->image(context->process, n, &image, context->path, sizeof(context->path));
+
+		if (!type)
+			break;
+		say_image(context, type, &image);
+	}
+	kernel->table_unlock(table);
+}
+
+static int make_cpus(struct ktrace_hwt_context *context)
+{
+	for (uint32_t cpu = 0; cpu < ktrace_hwt_kernel()->cpus; cpu++) {
+		struct ktrace_hwt_unit *unit;
+		unsigned long saved;
+		int error;
+
+		if (!has_cpu(context->cpus, cpu))
+			continue;
+		error = ktrace_hwt_unit_make(context, cpu, &unit);
+		if (error)
+			return error;
+		saved = ktrace_hwt_lock();
+		ktrace_hwt_unit_attach(unit, KTRACE_NULL);
+		ktrace_hwt_unlock(saved);
+	}
+	return KTRACE_OK;
+}
+
+static int make(struct ktrace_hwt_context *context)
+{
+	int error = ktrace_hwt_default(context);
+
+	if (error)
+		return error;
+	say_images(context);
+	return context->mode == KTRX_HWT_MODE_CPU ? make_cpus(context) : ktrace_hwt_adopt(context);
+}
+
+static struct ktrace_hwt_context *new_context(const struct ktrace_hwt_request *request)
+{
+	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
+	struct ktrace_hwt_context *context = kernel->alloc(sizeof(*context));
+
+	if (!context)
+		return KTRACE_NULL;
+	context->queue.size = request->queue_size ? request->queue_size : KTRACE_QUEUE_DEFAULT;
+	context->queue.bytes = kernel->alloc(context->queue.size);
+	if (!context->queue.bytes) {
+		kernel->free(context, sizeof(*context));
+		return KTRACE_NULL;
+	}
+	context->mode = request->mode;
+	context->references = 1;
+	context->locked = 1;
+	context->last = &context->first;
+	context->buffer_size = request->buffer_size;
+	ktrace_copy(context->cpus, request->cpus, sizeof(context->cpus));
+	ktrace_hwt_append_head(context); /* before the target can be taken, whose hooks append at once */
+	return context;
+}
+
+int ktrace_hwt_alloc(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *caller,
+		     const struct ktrace_hwt_request *request, uint32_t *ident)
+{
+	struct ktrace_hwt_context *context;
+	unsigned long saved;
+	int error;
+
+	if (!KTRACE_HWT_HOOKS)
+		return KTRACE_ERROR_LEFT_OUT;
+	if (!ktrace_hwt_kernel())
+		return KTRACE_ERROR_STATE;
+	if (!is_valid(request))
+		return KTRACE_ERROR_ARGUMENT;
+	error = check_cpus(request);
+	if (error)
+		return error;
+	context = new_context(request);
+	if (!context)
+		return KTRACE_ERROR_MEMORY;
+	error = take_target(context, caller, request);
+	if (error) {
+		ktrace_hwt_put(context);
+		return error;
+	}
+	error = make(context);
+	if (error) {
+		ktrace_hwt_end(context);
+		return error;
+	}
+	saved = ktrace_hwt_lock();
+	context->owner = owner;
+	context->next_owned = owner->first;
+	owner->first = context;
+	*ident = context->ident;
+	ktrace_hwt_unlock(saved);
+	ktrace_hwt_control_unlock(context);
+	return KTRACE_OK;
 }
 
 /* ---- The end ----------------------------------------------------------------------------------- */

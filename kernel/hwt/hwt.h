@@ -4,8 +4,8 @@
  *
  * A context (context.c) is found by its ident, belongs to an owner and has units (unit.c), which are switched
  * on and off on the CPU that they trace. hwt_control.c holds what the owner asks for, hwt_hooks.c what the
- * kernel calls, hwt_record.c makes records of that, queue.c keeps them until they are taken, pause.c is where
- * threads and readers wait.
+ * kernel calls, hwt_record.c makes records of that, queue.c keeps them until they are taken: there threads and
+ * readers wait.
  *
  * Locks, from the outside in: a context's control lock, which sleeps; the process table's; the short lock.
  * Under the short lock are all lists, who is traced by whom, what runs, the queues. Under the control lock a
@@ -163,7 +163,7 @@ KTRACE_HIDDEN int ktrace_hwt_find_space(const struct ktrace_hwt_context *context
 /* That process may have got another one. Control lock held; sleeps. */
 KTRACE_HIDDEN void ktrace_hwt_follow_space(struct ktrace_hwt_context *context);
 
-/* ---- threads.c --------------------------------------------------------------------------------- */
+/* ---- hwt_hooks.c ----------------------------------------------------------------------------- */
 
 /* Gives units to threads of the process that have none. Control lock held; sleeps. */
 KTRACE_HIDDEN int ktrace_hwt_adopt(struct ktrace_hwt_context *context);
@@ -178,6 +178,24 @@ KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
 					     const struct ktrace_proc_draft *draft);
 /* What a file begins with. The queue is empty, and nobody else knows it. */
 KTRACE_HIDDEN void ktrace_hwt_append_head(struct ktrace_hwt_context *context);
+
+/*
+ * Records from a hook that may sleep: waits for room, and, where the context pauses for `pause`
+ * (KTRACE_HWT_PAUSE_*; 0: it does not), until the owner has released the thread. The caller has a reference,
+ * and no lock.
+ */
+KTRACE_HIDDEN void ktrace_hwt_record(struct ktrace_hwt_context *context,
+				     const struct ktrace_proc_draft *draft, uint32_t pause);
+/* Short lock held; `ktrace_hwt_wake` is due once it is not. */
+KTRACE_INLINE void ktrace_hwt_changed(struct ktrace_hwt_context *context)
+{
+	context->changes++;
+}
+
+KTRACE_INLINE void ktrace_hwt_wake(struct ktrace_hwt_context *context)
+{
+	ktrace_hwt_state.kernel->wake(&context->changes);
+}
 
 /* ---- hwt_record.c ------------------------------------------------------------------------------ */
 
@@ -199,25 +217,5 @@ KTRACE_HIDDEN void ktrace_hwt_draft_image(struct ktrace_proc_draft *draft, uint1
 KTRACE_HIDDEN void ktrace_hwt_draft_thread(struct ktrace_proc_draft *draft, uint16_t type, uint64_t *fixed,
 					   const struct ktrace_hwt_context *context,
 					   const struct ktrace_hwt_thread *thread, const char *name);
-
-/* ---- pause.c ----------------------------------------------------------------------------------- */
-
-/*
- * Records from a hook that may sleep: waits for room, and, where the context pauses for `pause`
- * (KTRACE_HWT_PAUSE_*; 0: it does not), until the owner has released the thread. The caller has a reference,
- * and no lock.
- */
-KTRACE_HIDDEN void ktrace_hwt_record(struct ktrace_hwt_context *context,
-				     const struct ktrace_proc_draft *draft, uint32_t pause);
-/* Short lock held; `ktrace_hwt_wake` is due once it is not. */
-KTRACE_INLINE void ktrace_hwt_changed(struct ktrace_hwt_context *context)
-{
-	context->changes++;
-}
-
-KTRACE_INLINE void ktrace_hwt_wake(struct ktrace_hwt_context *context)
-{
-	ktrace_hwt_state.kernel->wake(&context->changes);
-}
 
 #endif

@@ -99,3 +99,162 @@ void ktrace_hwt_do_munmap(struct ktrace_hwt_process *process, struct ktrace_hwt_
 	ktrace_hwt_record(context, &draft, 0);
 	ktrace_hwt_put(context);
 }
+
+/* ---- Threads ---------------------------------------------------------------------------------- */
+
+/* Thread mode: each thread of the process has a unit, from when it is made or found until it ends. */
+
+/* ---- Units for those that are there ------------------------------------------------------------ */
+
+/* One that has no unit; NULL: there is none. Table locked. */
+static struct ktrace_hwt_thread *find_bare(const struct ktrace_hwt_context *context)
+{
+	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
+	struct ktrace_hwt_thread *thread = KTRACE_NULL;
+
+	if (!context->process)
+		return KTRACE_NULL;
+	do
+		thread = kernel->next_thread(context->process, thread);
+	while (thread && (thread->unit || thread->ended));
+	return thread;
+}
+
+/* Short lock held. */
+static void say_created(struct ktrace_hwt_context *context, const struct ktrace_hwt_thread *thread)
+{
+	struct ktrace_proc_draft draft;
+	uint64_t fixed;
+
+	ktrace_hwt_draft_thread(&draft, KTRX_HWT_THREAD_CREATE, &fixed, context, thread, KTRACE_NULL);
+	ktrace_hwt_append_or_lose(context, &draft);
+}
+
+/* Gives the unit to a thread that has none; 0: all have one. */
+static int give(struct ktrace_hwt_context *context, struct ktrace_hwt_unit *unit)
+{
+	unsigned long table = ktrace_hwt_kernel()->table_lock(), saved = ktrace_hwt_lock();
+	struct ktrace_hwt_thread *thread = find_bare(context);
+
+	if (thread) {
+		ktrace_hwt_unit_attach(unit, thread);
+		say_created(context, thread);
+	}
+	ktrace_hwt_unlock(saved);
+	ktrace_hwt_kernel()->table_unlock(table);
+	return thread != KTRACE_NULL;
+}
+
+int ktrace_hwt_adopt(struct ktrace_hwt_context *context)
+{
+	for (;;) {
+		unsigned long table = ktrace_hwt_kernel()->table_lock();
+		int more = find_bare(context) != KTRACE_NULL;
+		struct ktrace_hwt_unit *unit;
+		int error;
+
+		ktrace_hwt_kernel()->table_unlock(table);
+		if (!more)
+			return KTRACE_OK;
+		error = ktrace_hwt_unit_make(context, context->units, &unit);
+		if (error)
+			return error;
+		if (!give(context, unit)) {
+			ktrace_hwt_unit_free(unit);
+			return KTRACE_OK;
+		}
+	}
+}
+
+/* ---- Hooks ------------------------------------------------------------------------------------- */
+
+/* A thread for which there is no memory is said to be there, without a unit. */
+void ktrace_hwt_do_thread_create(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread)
+{
+	struct ktrace_hwt_context *context = ktrace_hwt_hold_process(process);
+	struct ktrace_hwt_unit *unit = KTRACE_NULL;
+	struct ktrace_proc_draft draft;
+	unsigned long saved;
+	uint64_t fixed;
+
+	if (!context)
+		return;
+	if (ktrace_hwt_control_lock(context)) {
+		ktrace_hwt_put(context);
+		return;
+	}
+	if (!thread->unit && ktrace_hwt_unit_make(context, context->units, &unit) == KTRACE_OK) {
+		saved = ktrace_hwt_lock();
+		ktrace_hwt_unit_attach(unit, thread);
+		ktrace_hwt_unlock(saved);
+	}
+	ktrace_hwt_draft_thread(&draft, KTRX_HWT_THREAD_CREATE, &fixed, context, thread, KTRACE_NULL);
+	ktrace_hwt_control_unlock(context);
+	ktrace_hwt_record(context, &draft, 0);
+	ktrace_hwt_put(context);
+}
+
+void ktrace_hwt_do_thread_name(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread,
+			       const char *name)
+{
+	struct ktrace_hwt_context *context = ktrace_hwt_hold_process(process);
+	struct ktrace_proc_draft draft;
+	unsigned long saved;
+	uint64_t fixed;
+
+	if (!context)
+		return;
+	saved = ktrace_hwt_lock(); /* the context may be about to end, and take the thread's unit away */
+	ktrace_hwt_draft_thread(&draft, KTRX_HWT_THREAD_NAME, &fixed, context, thread, name);
+	ktrace_hwt_unlock(saved);
+	ktrace_hwt_record(context, &draft, 0);
+	ktrace_hwt_put(context);
+}
+
+void ktrace_hwt_do_thread_exit(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread)
+{
+	struct ktrace_hwt_context *context;
+	struct ktrace_proc_draft draft;
+	struct ktrace_hwt_unit *unit;
+	unsigned long saved;
+	uint64_t fixed[3];
+
+	if (!ktrace_hwt_kernel())
+		return;
+	saved = ktrace_hwt_lock();
+	thread->ended = 1;
+	unit = thread->unit;
+	context = process->context;
+	if (context)
+		ktrace_hwt_hold(context);
+	ktrace_hwt_unlock(saved);
+	if (!context)
+		return;
+	if (unit) {
+		ktrace_hwt_unit_detach(unit);
+		ktrace_hwt_draft_fill(&draft, fixed, unit);
+		ktrace_hwt_record(context, &draft, 0);
+	}
+	ktrace_hwt_put(context);
+}
+
+void ktrace_hwt_do_exit(struct ktrace_hwt_process *process)
+{
+	struct ktrace_hwt_context *context;
+	unsigned long saved;
+	int locked;
+
+	if (!ktrace_hwt_kernel())
+		return;
+	saved = ktrace_hwt_lock();
+	process->ended = 1;
+	ktrace_hwt_unlock(saved);
+	context = ktrace_hwt_hold_process(process);
+	if (!context)
+		return;
+	locked = ktrace_hwt_control_lock(context) == KTRACE_OK;
+	ktrace_hwt_detach(context);
+	if (locked)
+		ktrace_hwt_control_unlock(context);
+	ktrace_hwt_put(context);
+}
