@@ -34,14 +34,14 @@ KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,dragonfly.c drain.c proc_control
 KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,backend.c context.c hwt_control.c hwt_hooks.c hwt_record.c qemu.c queue.c unit.c)
 
 # Drivers, each for any CPU: they reach registers through accessors alone.
-KTRACE_HWT_PT_SOURCES := $(addprefix kernel/hwt_drivers/,pt.c pt_config.c pt_table.c)
-KTRACE_HWT_CORESIGHT_SOURCES := $(addprefix kernel/hwt_drivers/,coresight.c coresight_collect.c coresight_etm.c coresight_etr.c \
-	coresight_graph.c coresight_link.c coresight_tmc.c)
-KTRACE_HWT_SPE_SOURCES := $(addprefix kernel/hwt_drivers/,spe.c spe_config.c spe_record.c)
+KTRACE_HWT_PT_SOURCES := $(addprefix kernel/hwt_drivers/,pt.c pt_config.c)
+KTRACE_HWT_CORESIGHT_SOURCES := $(addprefix kernel/hwt_drivers/,coresight.c coresight_etm.c \
+	coresight_graph.c coresight_memory.c coresight_path.c)
+KTRACE_HWT_SPE_SOURCES := $(addprefix kernel/hwt_drivers/,spe.c spe_config.c)
 
 # With the accessors of a CPU. RISC-V has no unit that ktrace knows.
 KTRACE_HWT_SOURCES_x86_64 := kernel/hwt_drivers/x86_64/msr.c $(KTRACE_HWT_PT_SOURCES)
-KTRACE_HWT_SOURCES_aarch64 := $(addprefix kernel/hwt_drivers/aarch64/,mmio.c sysreg.c) $(KTRACE_HWT_SPE_SOURCES) \
+KTRACE_HWT_SOURCES_aarch64 := kernel/hwt_drivers/aarch64/registers.c $(KTRACE_HWT_SPE_SOURCES) \
 	$(KTRACE_HWT_CORESIGHT_SOURCES)
 KTRACE_HWT_SOURCES_riscv64 :=
 

@@ -4,8 +4,8 @@
  *
  * A context (context.c) is found by its ident, belongs to an owner and has units (unit.c), which are switched
  * on and off on the CPU that they trace. hwt_control.c holds what the owner asks for, hwt_hooks.c what the
- * kernel calls, hwt_record.c makes records of that, queue.c keeps them until they are taken: there threads and
- * readers wait.
+ * kernel calls, hwt_record.c makes records of that, queue.c keeps them until they are taken, and is where
+ * threads and readers wait.
  *
  * Locks, from the outside in: a context's control lock, which sleeps; the process table's; the short lock.
  * Under the short lock are all lists, who is traced by whom, what runs, the queues. Under the control lock a

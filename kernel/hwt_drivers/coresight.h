@@ -143,9 +143,8 @@
 
 /*
  * What the files of the backend `coresight` share. coresight.c is the backend; coresight_graph.c finds the
- * way from each CPU to memory, coresight_etm.c drives trace units, coresight_link.c what is between,
- * coresight_tmc.c trace memory controllers, coresight_etr.c those that write into a unit's buffer,
- * coresight_collect.c those whose memory is emptied by the CPU.
+ * way from each CPU to memory, coresight_etm.c drives trace units, coresight_path.c what is behind them,
+ * coresight_memory.c reads where the trace has ended up.
  *
  * Components are shared by CPUs: whoever touches anything but his own trace unit's registers holds the lock.
  * Each wait for a component is bounded, and is DEVICE when it was in vain.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Intel PT. The registers of a CPU belong to the unit that is enabled there; the hardware writes packets into
- * the buffer through a table of regions (pt_table.c). A unit's life:
+ * the buffer through a table of regions (pt_config.c). A unit's life:
  *
  *	1. init       CPUID says what there is (leaf 0x14); why not, if it is not
  *	2. cpu_init   each CPU: nobody else traces; registers at rest

@@ -90,7 +90,7 @@ enum pt_cpuid_word { PT_EAX, PT_EBX, PT_ECX, PT_EDX };
 
 /*
  * What the files of Intel PT share: what is kept with the backend and with each unit, in their `state`. pt.c
- * drives the registers, pt_config.c turns a configuration into their values, pt_table.c lays the buffer out.
+ * drives the registers, pt_config.c turns a configuration into their values, and lays the buffer out.
  */
 
 /* What the CPUs can do, all of it from CPUID. */
@@ -166,8 +166,6 @@ KTRACE_HIDDEN int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend,
 /* MTCFreq for that configuration. */
 KTRACE_HIDDEN uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt,
 						  const struct ktrace_hwt_config *config);
-
-/* ---- pt_table.c -------------------------------------------------------------------------------- */
 
 /*
  * Lays the buffer out in regions, none across a multiple of `every`, and finds the unit's place in it.

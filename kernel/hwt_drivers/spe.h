@@ -65,8 +65,7 @@
 
 /*
  * What the files of SPE share: what is kept with the backend and with each unit, in their `state`. spe.c
- * drives the registers, spe_config.c turns a configuration into their values, spe_record.c finds the ends of
- * records.
+ * drives the registers, spe_config.c turns a configuration into their values.
  */
 
 #define KTRACE_SPE_PAGE UINT64_C(4096)

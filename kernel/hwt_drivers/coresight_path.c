@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The path of a trace behind its unit: funnels, replicators, and the trace memory controller at its end. */
+#include "coresight.h"
+
+#define KTRACE_POLLS 100000u
+
+/* ---- Links ------------------------------------------------------------------------------------ */
+
+/*
+ * What is between a trace unit and the end of its trace. Several traces may share it: each component counts
+ * who goes through it and by which port, and its registers follow these counts. The lock is held.
+ */
+
+static void set_funnel(const struct ktrace_coresight *all, const struct ktrace_coresight_component *funnel)
+{
+	if (funnel->base == 0)
+		return;
+	ktrace_coresight_unlock(all, funnel);
+	ktrace_coresight_write(all, funnel, KTRACE_FUNNEL_FUNCTL,
+			       KTRACE_FUNCTL_HOLD_TIME(KTRACE_FUNCTL_HOLD) |
+				       KTRACE_FUNCTL_PORTS(funnel->own.ports));
+}
+
+static void set_replicator(const struct ktrace_coresight *all,
+			   const struct ktrace_coresight_component *replicator)
+{
+	if (replicator->base == 0)
+		return;
+	ktrace_coresight_unlock(all, replicator);
+	ktrace_coresight_write(all, replicator, KTRACE_REPLICATOR_IDFILTER0,
+			       replicator->own.ports & 1 ? KTRACE_IDFILTER_OPEN : KTRACE_IDFILTER_SHUT);
+	ktrace_coresight_write(all, replicator, KTRACE_REPLICATOR_IDFILTER1,
+			       replicator->own.ports & 2 ? KTRACE_IDFILTER_OPEN : KTRACE_IDFILTER_SHUT);
+}
+
+/* Nothing waits in it any more: where the trace ends a flush has been through it. */
+static int stop_passing(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etf)
+{
+	int error = ktrace_coresight_tmc_stop(all, etf);
+	int off = ktrace_coresight_tmc_off(all, etf);
+
+	return error ? error : off;
+}
+
+/* One more goes through that port, or one less: nonzero if its first has come, or its last gone. */
+static int join_port(struct ktrace_coresight_own *own, uint32_t port)
+{
+	own->ports |= (uint8_t)(1u << port);
+	return own->port_users[port]++ == 0;
+}
+
+static int leave_port(struct ktrace_coresight_own *own, uint32_t port)
+{
+	if (--own->port_users[port] > 0)
+		return 0;
+	own->ports &= (uint8_t) ~(1u << port);
+	return 1;
+}
+
+static int open_one(const struct ktrace_coresight *all, struct ktrace_coresight_component *one,
+		    const struct ktrace_coresight_hop *hop)
+{
+	int error = KTRACE_OK;
+
+	if (one->type == KTRACE_CORESIGHT_FUNNEL) {
+		if (join_port(&one->own, hop->in))
+			set_funnel(all, one);
+	} else if (one->type == KTRACE_CORESIGHT_REPLICATOR) {
+		if (join_port(&one->own, hop->out))
+			set_replicator(all, one);
+	} else {
+		if (one->own.users == 0)
+			error = ktrace_coresight_etf_pass(all, one);
+		if (!error)
+			one->own.users++;
+	}
+	return error;
+}
+
+static int shut_one(const struct ktrace_coresight *all, struct ktrace_coresight_component *one,
+		    const struct ktrace_coresight_hop *hop)
+{
+	if (one->type == KTRACE_CORESIGHT_FUNNEL) {
+		if (leave_port(&one->own, hop->in))
+			set_funnel(all, one);
+		return KTRACE_OK;
+	}
+	if (one->type == KTRACE_CORESIGHT_REPLICATOR) {
+		if (leave_port(&one->own, hop->out))
+			set_replicator(all, one);
+		return KTRACE_OK;
+	}
+	return --one->own.users == 0 ? stop_passing(all, one) : KTRACE_OK;
+}
+
+/* Shuts the hops [from, end) of the way; the first error, but all of them. */
+static int shut_from(struct ktrace_coresight *all, const struct ktrace_coresight_component *etm,
+		     uint32_t from)
+{
+	int first = KTRACE_OK;
+
+	for (uint32_t i = from; i + 1 < etm->own.hops; i++) {
+		const struct ktrace_coresight_hop *hop = &etm->own.path[i];
+		int error = shut_one(all, &all->component[hop->component], hop);
+
+		if (!first)
+			first = error;
+	}
+	return first;
+}
+
+int ktrace_coresight_links_open(struct ktrace_coresight *all, const struct ktrace_coresight_component *etm)
+{
+	for (uint32_t i = etm->own.hops - 1u; i-- > 0;) {
+		const struct ktrace_coresight_hop *hop = &etm->own.path[i];
+		int error = open_one(all, &all->component[hop->component], hop);
+
+		if (error) {
+			shut_from(all, etm, i + 1);
+			return error;
+		}
+	}
+	return KTRACE_OK;
+}
+
+int ktrace_coresight_links_shut(struct ktrace_coresight *all, const struct ktrace_coresight_component *etm)
+{
+	return shut_from(all, etm, 0);
+}
+
+/* ---- Trace memory controllers ----------------------------------------------------------------- */
+
+/*
+ * Trace memory controllers, as far as all of them are alike: disabled and at rest they are programmed;
+ * CTL.TraceCaptEn makes them capture; a flush that stops (armed by one write, begun by a second) brings them
+ * to rest with nothing lost; then what they hold is read; clearing TraceCaptEn disables them.
+ */
+
+int ktrace_coresight_poll(const struct ktrace_coresight *all,
+			  const struct ktrace_coresight_component *component, uint32_t offset, uint32_t mask,
+			  uint32_t value)
+{
+	for (uint32_t left = all->polls ? all->polls : KTRACE_POLLS; left > 0; left--)
+		if ((ktrace_coresight_read(all, component, offset) & mask) == value)
+			return KTRACE_OK;
+	return KTRACE_ERROR_DEVICE;
+}
+
+const char *ktrace_coresight_tmc_find(const struct ktrace_coresight *all,
+				      struct ktrace_coresight_component *tmc)
+{
+	uint32_t devid, type;
+
+	ktrace_coresight_unlock(all, tmc);
+	devid = ktrace_coresight_read(all, tmc, KTRACE_CORESIGHT_DEVID);
+	type = KTRACE_TMC_DEVID_TYPE(devid);
+	if (tmc->type == KTRACE_CORESIGHT_ETR ? type != KTRACE_TMC_TYPE_ETR
+					      : type != KTRACE_TMC_TYPE_ETF && type != KTRACE_TMC_TYPE_ETB)
+		return "trace memory is of another kind than described";
+	tmc->own.scatters = (tmc->flags & KTRACE_CORESIGHT_SCATTER) && !(devid & KTRACE_TMC_DEVID_NOSCAT);
+	return KTRACE_NULL;
+}
+
+int ktrace_coresight_tmc_rest(const struct ktrace_coresight *all,
+			      const struct ktrace_coresight_component *tmc)
+{
+	ktrace_coresight_unlock(all, tmc);
+	if (ktrace_coresight_read(all, tmc, KTRACE_TMC_CTL) &
+	    KTRACE_CTL_CAPTURE) /* somebody else's, or left over */
+		return KTRACE_ERROR_DEVICE;
+	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_STS, KTRACE_STS_READY, KTRACE_STS_READY);
+}
+
+void ktrace_coresight_tmc_run(const struct ktrace_coresight *all,
+			      const struct ktrace_coresight_component *tmc)
+{
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_FFCR, KTRACE_FFCR_FORMAT | KTRACE_FFCR_TRIGGERS);
+	(all->access->barrier)();
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_CTL, KTRACE_CTL_CAPTURE);
+}
+
+int ktrace_coresight_tmc_flush(const struct ktrace_coresight *all,
+			       const struct ktrace_coresight_component *tmc)
+{
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_FFCR,
+			       KTRACE_FFCR_FORMAT | KTRACE_FFCR_TRIGGERS | KTRACE_FFCR_FLUSH);
+	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_FFCR, KTRACE_FFCR_FLUSH, 0);
+}
+
+int ktrace_coresight_tmc_stop(const struct ktrace_coresight *all,
+			      const struct ktrace_coresight_component *tmc)
+{
+	uint32_t armed = KTRACE_FFCR_FORMAT | KTRACE_FFCR_TRIGGERS | KTRACE_FFCR_STOP_ON_FLUSH;
+	int error;
+
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_FFCR, armed);
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_FFCR, armed | KTRACE_FFCR_FLUSH);
+	error = ktrace_coresight_poll(all, tmc, KTRACE_TMC_FFCR, KTRACE_FFCR_FLUSH, 0);
+	if (error)
+		return error;
+	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_STS, KTRACE_STS_READY, KTRACE_STS_READY);
+}
+
+int ktrace_coresight_tmc_off(const struct ktrace_coresight *all, const struct ktrace_coresight_component *tmc)
+{
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_CTL, 0);
+	(all->access->barrier)();
+	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_STS, KTRACE_STS_READY, KTRACE_STS_READY);
+}
+
+int ktrace_coresight_etf_start(const struct ktrace_coresight *all,
+			       const struct ktrace_coresight_component *etf)
+{
+	int error = ktrace_coresight_tmc_rest(all, etf);
+
+	if (error)
+		return error;
+	ktrace_coresight_write(all, etf, KTRACE_TMC_MODE, KTRACE_MODE_CIRCULAR);
+	ktrace_coresight_write(all, etf, KTRACE_TMC_TRG, 0);
+	ktrace_coresight_tmc_run(all, etf);
+	return KTRACE_OK;
+}
+
+int ktrace_coresight_etf_pass(const struct ktrace_coresight *all,
+			      const struct ktrace_coresight_component *etf)
+{
+	int error = ktrace_coresight_tmc_rest(all, etf);
+
+	if (error)
+		return error;
+	ktrace_coresight_write(all, etf, KTRACE_TMC_MODE, KTRACE_MODE_FIFO);
+	ktrace_coresight_write(all, etf, KTRACE_TMC_BUFWM, 0);
+	ktrace_coresight_tmc_run(all, etf);
+	return KTRACE_OK;
+}
