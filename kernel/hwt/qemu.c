@@ -10,7 +10,7 @@
 #include "../base/bytes.h"
 #include "ktrace/hwt_qemu.h"
 
-#include "ktrace_unit.h"
+#include "ktrace_io.h"
 
 #define KTRACE_EXTENTS_MAX	 4095u
 #define KTRACE_COMMANDS_A_SECOND 10000u /* at least, of a virtual CPU that runs */

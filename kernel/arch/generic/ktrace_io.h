@@ -60,4 +60,16 @@ static inline void ktrace_io_write32(struct ktrace_io io, size_t offset, uint32_
 	*(volatile uint32_t *)(io.base + offset) = value;
 }
 
+/*
+ * The trace unit in software (ktrx/hwt_unit.h) where no marker is agreed upon for the CPU: it does not exist.
+ */
+#ifndef KTRACE_ARCH_UNIT_EXISTS
+#define KTRACE_ARCH_UNIT_EXISTS 0
+
+static inline void ktrace_arch_unit_ring(uint8_t *doorbell)
+{
+	(void)doorbell;
+}
+#endif
+
 #endif

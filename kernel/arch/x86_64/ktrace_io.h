@@ -106,4 +106,21 @@ static inline void ktrace_io_relax(void)
 	__asm__ volatile("pause" : : : "memory");
 }
 
+/* How the trace unit in software (ktrx/hwt_unit.h) is rung. */
+#define KTRACE_ARCH_UNIT_EXISTS 1
+
+/*
+ * The marker and, right behind it, the store: one piece of assembler, so that nothing comes between them, in
+ * 16 bytes, so that both lie on one page.
+ */
+static inline void ktrace_arch_unit_ring(uint8_t *doorbell)
+{
+	__asm__ volatile(".p2align 4\n"
+			 "	nopl	0x4b545255(%%rax)\n"
+			 "	movb	$0, (%0)"
+			 :
+			 : "r"(doorbell)
+			 : "memory");
+}
+
 #endif
