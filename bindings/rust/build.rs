@@ -13,7 +13,6 @@ const TRANSPORTS: &[&str] = &[
     "virtio_queue.c",
     "virtio_mmio.c",
     "pci.c",
-    "pci_ecam.c",
     "ivshmem.c",
 ];
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* PCI by way of a bridge's two access functions: the part that is the same for ports and memory. */
+/*
+ * PCI by way of a bridge's two access functions: the part that is the same for ports and memory, and access
+ * through memory.
+ */
 #include "drivers.h"
 
 #include "ktrace_io.h"
@@ -122,4 +125,31 @@ int ktrace_pci_memory_bar(const struct ktrace_pci *pci, uint32_t address, uint32
 	}
 	pci->write(pci, address + KTRACE_PCI_COMMAND, command | KTRACE_PCI_COMMAND_MEMORY);
 	return 0;
+}
+
+/* ---- Access through memory -------------------------------------------------------------------- */
+
+/* PCI configuration space in memory, as on AArch64 and RISC-V boards and newer PCs. */
+
+static uint32_t ecam_read(const struct ktrace_pci *pci, uint32_t address)
+{
+	const struct ktrace_io io = { pci->ecam, false };
+
+	return ktrace_io_read32(io, address);
+}
+
+static void ecam_write(const struct ktrace_pci *pci, uint32_t address, uint32_t value)
+{
+	const struct ktrace_io io = { pci->ecam, false };
+
+	ktrace_io_write32(io, address, value);
+}
+
+void ktrace_pci_ecam(struct ktrace_pci *pci, uintptr_t ecam, uint64_t window, uint64_t window_size)
+{
+	pci->read = ecam_read;
+	pci->write = ecam_write;
+	pci->ecam = ecam;
+	pci->window = window;
+	pci->window_size = window_size;
 }

@@ -252,7 +252,7 @@ $(eval $(call transport_test,transport_uart16550,kernel/transport/transport.c ke
 $(eval $(call transport_test,transport_pl011,kernel/transport/transport.c kernel/transport/pl011.c))
 $(eval $(call transport_test,transport_semihosting,kernel/transport/transport.c kernel/transport/semihosting.c))
 $(eval $(call transport_test,transport_pci,kernel/transport/transport.c kernel/transport/pci.c \
-	kernel/transport/pci_ecam.c kernel/transport/pci_ports.c kernel/transport/ivshmem.c))
+	kernel/transport/pci_ports.c kernel/transport/ivshmem.c))
 $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kernel/transport/pci.c \
 	kernel/transport/virtio_queue.c kernel/transport/virtio_mmio.c kernel/transport/virtio_pci.c))
 
