@@ -3,7 +3,6 @@
 #ifndef KTRACE_H
 #define KTRACE_H
 
-#include "ktrace/backtrace.h"
 #include "ktrace/clock.h"
 #include "ktrace/control.h"
 #include "ktrace/event.h"

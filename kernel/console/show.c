@@ -3,7 +3,6 @@
  * What is shown when the user asks: records (show ktr) and settings (show settings), a line each, with the
  * pager; callers; and why something was refused.
  */
-#include "ktrace/backtrace.h"
 #include "ktrace/console.h"
 
 #include "../core/core.h"

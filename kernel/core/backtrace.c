@@ -8,7 +8,6 @@
  */
 #include "state.h"
 
-#include "ktrace/backtrace.h"
 #include "ktrace/settings.h"
 
 KTRACE_SETTING_RANGE("debug.ktr.stacktrace", ktrace_state.callers, 0, 2);

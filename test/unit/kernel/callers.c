@@ -13,7 +13,7 @@
 
 #include "analyze/symbols.h"
 #include "kernel/core/state.h"
-#include "ktrace/backtrace.h"
+#include "ktrace/ktrace.h"
 #include "test/fake/checker.h"
 #include "test/fake/machine.h"
 
