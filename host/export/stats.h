@@ -8,7 +8,6 @@
 
 #include "analyze/histogram.h"
 #include "analyze/latencies.h"
-#include "analyze/pairs.h"
 #include "base/output.h"
 #include "ktread/ktread.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/pairs.h"
+#include "analyze/latencies.h"
 #include "ktrx/slot.h"
 #include "unit/support/script.h"
 
