@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Reads a trace, passes each event to the rules, and judges what only the end of the trace decides. */
-#include "analyze/check.h"
+#include "analyze/rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #ifndef ANALYZE_CHECK_PARTS_H
 #define ANALYZE_CHECK_PARTS_H
 
-#include "analyze/check.h"
 #include "analyze/gaps.h"
 #include "analyze/keyed.h"
+#include "analyze/rules.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "ktrx/slot.h"

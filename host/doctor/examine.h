@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/check.h"
+#include "analyze/rules.h"
 #include "analyze/symbols.h"
 #include "analyze/wellknown.h"
 #include "base/output.h"

@@ -3,7 +3,7 @@
 #ifndef EXPORT_VIOLATIONS_H
 #define EXPORT_VIOLATIONS_H
 
-#include "analyze/check.h"
+#include "analyze/rules.h"
 #include "base/output.h"
 
 struct violations {

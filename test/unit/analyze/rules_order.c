@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/check.h"
+#include "analyze/rules.h"
 #include "unit/support/script.h"
 
 #define V(value) ((uint64_t)(value))

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "analyze/check.h"
+#include "analyze/rules.h"
 #include "unit/support/script.h"
 
 #define V(value) ((uint64_t)(value))
