@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/check_parts.h"
+#include "analyze/check.h"
 #include "analyze/elapsed.h"
 #include "analyze/order.h"
 #include "base/grow.h"

@@ -3,7 +3,7 @@
  * The forms of rules: what an event means for a rule as its subject, its cause or its release. One function a
  * form says whether the rule was kept or violated, or cannot be decided.
  */
-#include "analyze/check_parts.h"
+#include "analyze/check.h"
 
 #include <string.h>
 

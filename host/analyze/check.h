@@ -3,8 +3,8 @@
  * What check.c and check_forms.c share: the state of a check, and the verdicts. check.c reads the trace, and
  * judges what only its end decides; check_forms.c judges each event by the form of a rule.
  */
-#ifndef ANALYZE_CHECK_PARTS_H
-#define ANALYZE_CHECK_PARTS_H
+#ifndef ANALYZE_CHECK_H
+#define ANALYZE_CHECK_H
 
 #include "analyze/gaps.h"
 #include "analyze/keyed.h"
