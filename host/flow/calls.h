@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "flow/functions.h"
+#include "flow/flow.h"
 #include "hwt/hwt.h"
 
 #define FLOW_DEPTH_MOST	 512u /* frames of a stack; deeper calls are counted */

@@ -13,7 +13,7 @@
 #include "base/escape.h"
 #include "base/grow.h"
 #include "base/index.h"
-#include "flow/functions.h"
+#include "flow/flow.h"
 #include "ktread/ktread.h"
 
 #define IMAGES_MOST 4096u
