@@ -11,7 +11,7 @@
 #include "base/open.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "flow/beside.h"
+#include "flow/views.h"
 #include "flow/flow.h"
 #include "ktrx/hwt_unit.h"
 

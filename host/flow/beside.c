@@ -3,7 +3,7 @@
  * A step may be several events, which wait in a queue of their ring until it is known when they were:
  * flow/durations.h.
  */
-#include "flow/beside.h"
+#include "flow/views.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 
 #include "analyze/symbols.h"
 #include "base/grow.h"
-#include "flow/views.h"
 #include "ktread/beside.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"

@@ -6,9 +6,57 @@
 #include <stddef.h>
 
 #include "base/output.h"
-#include "flow/beside.h"
 #include "flow/calls.h"
 #include "flow/flow.h"
+#include "ktread/ktread.h"
+
+/* ---- Beside a kernel's trace ---- */
+
+/*
+ * Hardware trace as events beside those of a kernel's trace (ktread/beside.h), a ring for each stream:
+ * functions that are entered, and as it is wanted when they are left, or every branch. Where something is
+ * missing is an event, too.
+ */
+
+enum flow_grain {
+	FLOW_ENTRIES,  /* hwt.call */
+	FLOW_CALLS,    /* and hwt.return */
+	FLOW_BRANCHES, /* hwt.branch instead */
+};
+
+/* Makes `flow` the trace's, which closes it, also after an error. As ktread_beside_source(). */
+int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum flow_grain grain);
+
+/*
+ * What a kernel's own trace says of its CPUs, for hardware trace beside it: which event came when, and which
+ * thread ran then. Read once, before anything stands beside the trace, and kept: 16 bytes an event.
+ */
+
+#define FLOW_KERNEL_EVENTS_MOST (UINT64_C(1) << 25) /* that are kept; nothing is known of what comes later */
+
+struct flow_kernel_event {
+	uint64_t stamp;
+	uint32_t thread; /* that runs behind it; KTREAD_NO_THREAD: unknown */
+	uint16_t type;	 /* id */
+};
+
+struct flow_kernel;
+
+/* Leaves the trace rewound. 0 or an error. */
+int flow_kernel_read(struct flow_kernel **kernel, struct ktread *trace);
+void flow_kernel_free(struct flow_kernel *kernel);
+/*
+ * The first event of a CPU behind a stamp; NULL: none is known. Those that follow it stand behind it, up to
+ * `end`.
+ */
+const struct flow_kernel_event *flow_kernel_behind(const struct flow_kernel *kernel, uint32_t cpu,
+						   uint64_t stamp, const struct flow_kernel_event **end);
+/* KTREAD_NO_THREAD: not known. */
+uint32_t flow_kernel_thread(const struct flow_kernel *kernel, uint32_t cpu, uint64_t stamp);
+/* Where a thread ran; KTRX_NO_CPU: not known. */
+uint32_t flow_kernel_cpu(const struct flow_kernel *kernel, uint32_t thread, uint64_t stamp);
+
+/* ---- Coverage ---- */
 
 /*
  * How often each source line was run, as an .info file of lcov: for every file of which anything ran, all of
@@ -36,6 +84,8 @@ extern const struct flow_view flow_executed; /* fed to a struct flow_executed */
 /* "image symbol" a line, or objects. 0 or KTREAD_E_MEMORY. */
 int flow_executed_write(struct flow_executed *executed, struct base_output *out, int json);
 
+/* ---- The tree of calls ---- */
+
 /*
  * Calls as an indented tree, as they happen, with how long each took:
  *
@@ -58,6 +108,8 @@ void flow_tree_free(struct flow_tree *tree);
 extern const struct flow_view flow_tree; /* fed to a struct flow_tree */
 const struct flow_doubts *flow_tree_doubts(const struct flow_tree *tree);
 
+/* ---- The last branches ---- */
+
 /*
  * The last branches of each stream, or the last ones before a function was entered. Recordings are read from
  * their ends, as far back as need be.
@@ -78,6 +130,8 @@ struct flow_last {
  */
 int flow_last_walk(struct flow_last *last, struct flow *flow, const struct flow_view *view, void *to);
 
+/* ---- Folded stacks ---- */
+
 /*
  * Folded stacks, as flame graphs are drawn from: "main;parse;strlen 123", a line for each stack that was met,
  * with the instructions that ran on it, or the nanoseconds that it took.
@@ -97,6 +151,8 @@ extern const struct flow_view flow_folded; /* fed to a struct flow_folded */
 int flow_folded_write(struct flow_folded *folded, struct base_output *out);
 uint64_t flow_folded_left_out(const struct flow_folded *folded); /* calls beyond FLOW_FOLDED_MOST */
 const struct flow_doubts *flow_folded_doubts(const struct flow_folded *folded);
+
+/* ---- When it happened ---- */
 
 /*
  * When what a unit told happened. The unit tells the time now and then; what comes between two times lies
@@ -148,6 +204,8 @@ uint64_t flow_spread_at(const struct flow_spread *spread, uint64_t run);
 /* May events of that CPU in the piece have come before or after? */
 int flow_spread_is_about(const struct flow_spread *spread);
 
+/* ---- Durations ---- */
+
 /*
  * How often each function was called, and how long that took: in total, in itself (without what it called),
  * and how the times of single calls are spread. Calls whose beginning or end was not seen are counted, but
@@ -164,7 +222,9 @@ extern const struct flow_view flow_durations; /* fed to a struct flow_durations 
 int flow_durations_write(struct flow_durations *durations, struct base_output *out, int json);
 const struct flow_doubts *flow_durations_doubts(const struct flow_durations *durations);
 
-/* What views of calls have in common: the steps of each stream go through stacks of their own. */
+/* ---- What views of calls have in common ---- */
+
+/* The steps of each stream go through stacks of their own. */
 
 struct flow_call_view {
 	struct flow *flow;
@@ -180,7 +240,7 @@ void flow_call_view_end(struct flow_call_view *view);
 /* Do the stream's threads run nowhere else? Those of one that is a thread, or of the only CPU. */
 int flow_is_alone(const struct flow *flow, const struct hwt_stream *stream);
 
-/* Pieces of lines that several views have: times, names made harmless, what became of a branch. */
+/* ---- Pieces of lines that several views have ---- */
 
 #define FLOW_NAME_MOST	128u			  /* bytes of a name that are shown; longer ones are cut */
 #define FLOW_NAME_ROOM	(4u * FLOW_NAME_MOST + 1) /* that an escaped one takes */
@@ -215,6 +275,8 @@ size_t flow_put_stream(char *to, const struct hwt_stream *stream);
  * it.
  */
 size_t flow_put_payload(char *to, const struct flow *flow, const struct hwt_step *step);
+
+/* ---- Columns ---- */
 
 /* Steps one a line, in columns that can be chosen, or as JSON objects. */
 
