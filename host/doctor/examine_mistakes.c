@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "doctor/examine.h"
-#include "doctor/mistakes.h"
 #include "base/escape.h"
+#include "doctor/examine.h"
 
 struct advice {
 	const char *about;

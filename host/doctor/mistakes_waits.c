@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "doctor/mistakes.h"
+#include "doctor/examine.h"
 
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"

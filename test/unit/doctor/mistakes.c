@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "doctor/mistakes.h"
+#include "doctor/examine.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 #include "unit/support/script.h"
