@@ -13,7 +13,7 @@
 #include "cmd/default_rules.h"
 #include "cmd/trace_args.h"
 #include "base/escape.h"
-#include "export/violations.h"
+#include "export/views.h"
 
 #define EXIT_VIOLATED	1
 #define EXIT_UNREADABLE 3 /* the trace, or output that could not be written */

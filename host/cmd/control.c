@@ -19,7 +19,7 @@
 #include "base/json.h"
 #include "base/output.h"
 #include "export/json.h"
-#include "export/settings.h"
+#include "export/views.h"
 
 struct control {
 	const char *name; /* signs messages */

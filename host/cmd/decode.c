@@ -11,7 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 #include "cmd/output_file.h"
-#include "export/classic.h"
+#include "export/views.h"
 #include "base/output.h"
 
 struct decode {

@@ -12,7 +12,7 @@
 #include "cmd/followed.h"
 #include "cmd/output_file.h"
 #include "cmd/trace_args.h"
-#include "export/ktr.h"
+#include "export/views.h"
 
 #define COST_SETTING "debug.ktr.cost"
 

@@ -10,12 +10,10 @@
 #include "cmd/output_file.h"
 #include "cmd/show.h"
 #include "cmd/trace_args.h"
-#include "export/classic.h"
+#include "export/views.h"
 #include "export/json.h"
 #include "base/output.h"
-#include "export/settings.h"
 #include "export/timeline.h"
-#include "export/window.h"
 
 struct show {
 	struct trace_args args;

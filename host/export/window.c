@@ -3,7 +3,7 @@
  * A thread's spans are drawn where it runs: a piece from each time it gets a CPU, or a span begins, to the
  * time it leaves, or the span ends.
  */
-#include "export/window.h"
+#include "export/views.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "base/grow.h"
+#include "export/svg.h"
 #include "ktrx/v2.h"
 
 #define NAME_MAX 48u

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/violations.h"
+#include "export/views.h"
 #include "unit/support/script.h"
 
 static char text[8192];
