@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The data of the core, and attaching: when the first event fires, the rows get their ids and the root gets
- * what only run time knows.
+ * what only run time knows; places are joined to their events.
  *
  * Any context may be the first, several CPUs at once, and an interrupt in the middle of it; a CPU may be held
  * up there until all others have long gone on. So nobody waits: each context that finds the work undone does
@@ -12,7 +12,6 @@
  * once more after it did.
  */
 #include "core.h"
-#include "hook.h"
 
 /*
  * The data of the core. What a writer of the boot ring needs is complete as linked: it holds numbers only,
@@ -223,113 +222,98 @@ void ktrace_attach(void)
 	*(volatile uint32_t *)&ktrace_state.attached = 1;
 }
 
-static void event_state_set(struct ktrx_event *event, uint8_t state)
-{
-	uint32_t slow = state & KTRX_STATE_SLOW ? KTRACE_HEADER_SLOW : 0;
-
-	*(volatile uint32_t *)&event->header = (event->header & ~KTRACE_HEADER_SLOW) | slow;
-	*(volatile uint8_t *)&event->state = state;
-}
-
-/* Does the fast path do for it? */
-static int is_plain(const struct ktrx_event *event, uint8_t state)
-{
-	return state == KTRX_STATE_RECORD && event->flags == 0 && event->id != 0 &&
-	       ktrace_state.initialised && ktrace_state.callers == 0 && ktrace_state.sites == 0 &&
-	       (ktrace_state.verbose == 0 || !ktrace_state.echo) && ktrace_ring[1].policy != KTRX_POLICY_STOP;
-}
-
-static uint8_t state_wanted(const struct ktrx_event *event)
-{
-	uint8_t state = *(const volatile uint32_t *)&ktrace_state.stopped ? KTRX_STATE_OFF : event->wanted;
-
-	return state == KTRX_STATE_OFF || is_plain(event, state) ? state : state | KTRX_STATE_SLOW;
-}
+/* ---- places ----------------------------------------------------------------------------------- */
 
 /*
- * Events that cease to be recorded are told of before they do, so that none is missing before that record. A
- * stop is not told: nothing comes after it, and a start is.
+ * Rows of places that record an event, see struct ktrx_place. A row is joined when it is known where its
+ * event's row is: for all rows together when they are numbered, or else when the place records for the first
+ * time.
+ *
+ * A place's row holds the address of its event's row. That is another one than at run time if the kernel runs
+ * elsewhere than it was linked for, or has not relocated itself yet. The table's start is stored in the same
+ * way. The difference of the two is right in all of these cases, unless both are still 0.
+ *
+ * Several contexts may run this at the same time, and one of them may be delayed. All of them store the same
+ * values, and a word that other functions change, too, is changed by a swap.
  */
-static void tell_off(void)
-{
-	struct ktrace_switched noted = { 0, 0, 0 };
 
-	if (*(const volatile uint32_t *)&ktrace_state.stopped)
+/* Volatile: compilers would form the address relative to the code. */
+static volatile KTRACE_IN_DATA uintptr_t linked_start = (uintptr_t)__start_ktrace_events;
+
+struct ktrx_place *ktrace_place_first(void)
+{
+	return ktrace_row_from(__start_ktrace_events, KTRX_PLACE_MAGIC);
+}
+
+struct ktrx_place *ktrace_place_next(struct ktrx_place *place)
+{
+	return ktrace_row_from((uint64_t *)(void *)place + place->size / 8, KTRX_PLACE_MAGIC);
+}
+
+/* NULL: not known yet. */
+static struct ktrx_event *linked_event(const struct ktrx_place *place)
+{
+	const uintptr_t start = (uintptr_t)__start_ktrace_events, stop = (uintptr_t)__stop_ktrace_events;
+	const uintptr_t linked = linked_start;
+	uintptr_t found = start + ((uintptr_t)place->address - linked);
+	struct ktrx_event *event = (struct ktrx_event *)found;
+
+	if (linked == 0 || place->address == 0 || found < start || found % 8 != 0 ||
+	    found > stop - sizeof(*event))
+		return KTRACE_NULL;
+	return event->magic == KTRX_EVENT_MAGIC ? event : KTRACE_NULL;
+}
+
+/* Changes header and offset together. */
+static void place_set(struct ktrx_place *place, const struct ktrx_event *event, uint32_t number)
+{
+	const uint32_t offset = (uint32_t)((uintptr_t)event - (uintptr_t)place);
+	uint64_t *word = (uint64_t *)(void *)&place->header, old, joined;
+
+	do {
+		old = *(volatile ktrace_u64_any *)word;
+		joined =
+			(old & KTRACE_HEADER_SLOW) | KTRX_KIND_SINGLE | number << 16 | (uint64_t)offset << 32;
+	} while (!ktrace_arch_compare_swap(word, old, joined));
+}
+
+void ktrace_place_join(struct ktrx_place *place, const struct ktrx_event *event)
+{
+	place_set(place, event, event->id);
+}
+
+/* Readers that find an id find the event, too. */
+static void join(struct ktrx_place *place, const struct ktrx_event *event, uint32_t id)
+{
+	if (id > KTRX_EVENT_MAX) {
+		place_set(place, event, event->id);
 		return;
-	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
-		const uint8_t wanted = state_wanted(event);
-
-		if (!(wanted & KTRX_STATE_RECORD))
-			ktrace_switched_add(&noted, event, *(volatile uint8_t *)&event->state, wanted);
 	}
-	ktrace_switched_end(&noted);
+	*(volatile uint16_t *)&place->id = (uint16_t)id;
+	*(volatile uint16_t *)&place->event = event->id;
+	ktrace_root_flags(KTRX_FLAG_PLACES, 0);
+	ktrace_arch_store_barrier();
+	place_set(place, event, id);
 }
 
-/* Records of a place go the way that those of its event go. */
-static void set_places(void)
+void ktrace_places_join(void)
 {
+	uint32_t id = ktrace_state.events;
+
 	for (struct ktrx_place *place = ktrace_place_first(); place; place = ktrace_place_next(place)) {
-		const struct ktrx_event *event = ktrace_place_event(place);
+		const struct ktrx_event *event = linked_event(place);
 
-		if (event)
-			ktrace_place_set_slow(place, (*(const volatile uint32_t *)&event->header &
-						      KTRACE_HEADER_SLOW) != 0);
+		if (event && event->id != 0)
+			join(place, event, ++id);
 	}
 }
 
-/* Events that begin to be recorded are told of when they are. */
-static void set_all(void)
+void ktrace_place_set_slow(struct ktrx_place *place, int is_slow)
 {
-	struct ktrace_switched noted = { 0, 0, 0 };
-	struct ktrx_event *telling = ktrace_switched_event();
-
-	event_state_set(telling, state_wanted(telling));
-	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
-		const uint8_t before = *(volatile uint8_t *)&event->state, wanted = state_wanted(event);
-
-		event_state_set(event, wanted);
-		if (wanted & KTRX_STATE_RECORD)
-			ktrace_switched_add(&noted, event, before, wanted);
-	}
-	ktrace_switched_end(&noted);
-}
-
-/*
- * Whoever sees that another change came in between goes over the rows again: the last change wins everywhere.
- * For that a change must be seen by whoever sees it counted, and nothing be read before it is counted.
- */
-void ktrace_states_update(void)
-{
-	uint64_t changes, seen;
-
-	ktrace_attach(); /* rows without ids would stay without */
-	if (KTRACE_STATE)
-		ktrace_hooks_update();
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	changes = ktrace_arch_fetch_add(&ktrace_state.changes, 1) + 1;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	do {
-		seen = changes;
-		tell_off();
-		set_all();
-		set_places();
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);
-	} while (changes != seen);
-}
-
-/*
- * Goes by what is wanted of the event, not by the event's row: a change that another context is making may
- * not have reached that row yet, and may have passed the place's row already.
- */
-void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event)
-{
-	uint64_t changes;
+	uint64_t *word = (uint64_t *)(void *)&place->header, old, set;
 
 	do {
-		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		ktrace_place_set_slow(place, (state_wanted(event) & KTRX_STATE_SLOW) != 0);
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	} while (__atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE) != changes);
+		old = *(volatile ktrace_u64_any *)word;
+		set = (old & ~(uint64_t)KTRACE_HEADER_SLOW) | (is_slow ? KTRACE_HEADER_SLOW : 0);
+	} while (set != old && !ktrace_arch_compare_swap(word, old, set));
 }

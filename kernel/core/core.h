@@ -62,7 +62,7 @@ KTRACE_HIDDEN void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_d
 /* Empties all rows; those that are held, when they are released. */
 KTRACE_HIDDEN void ktrace_fold_clear(void);
 
-/* ---- place.c: rows of places that record an event, see struct ktrx_place ---------------------- */
+/* ---- attach.c: rows of places that record an event, see struct ktrx_place --------------------- */
 
 /* The places' rows of this image: NULL ends. */
 KTRACE_HIDDEN struct ktrx_place *ktrace_place_first(void);

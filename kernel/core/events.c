@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Events chosen by name, "group.name" with * and ?; their change, and its record in the trace. */
+/*
+ * Events chosen by name, "group.name" with * and ?, and their change: what is wanted of them is brought into
+ * effect, and recorded in the trace.
+ */
 #include "core.h"
+#include "hook.h"
 
 #define KTRACE_OWN_GROUP   "ktrace"
 #define KTRACE_FLAGS_SHIFT ((offsetof(struct ktrx_event, flags) - offsetof(struct ktrx_event, header)) * 8)
@@ -107,14 +111,20 @@ uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_ch
 
 /* ---- ktrace.switched -------------------------------------------------------------------------- */
 
+/*
+ * Changes of what is recorded, told in the trace itself (spec/ktrx.md, section 7): a record of the library's
+ * event `ktrace.switched` for each run of events, by id, that begin or cease to be recorded.
+ */
+
+/* Events that change alike and have not been told yet. All zero: none. */
+struct switched {
+	uint32_t first, last; /* ids */
+	uint8_t state;
+};
+
 KTRACE_DECLARE(1, ktrace_event_ktrace_switched, "ktrace\0switched", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
 	       KTRX_V1_NONE, "events %hu to %hu: state %hhu", (uint16_t, first), (uint16_t, last),
 	       (uint8_t, state));
-
-struct ktrx_event *ktrace_switched_event(void)
-{
-	return &ktrace_event_ktrace_switched.event;
-}
 
 /* Before the first record there is nothing that a reader could take for the whole. */
 static int has_recorded(void)
@@ -129,7 +139,7 @@ static int has_recorded(void)
  * Where there is no ring of rare events, the boot ring keeps these longer than that of a CPU; but not one
  * that keeps what is oldest.
  */
-void ktrace_switched_end(struct ktrace_switched *noted)
+static void switched_end(struct switched *noted)
 {
 	const int early = !ktrace_state.rare && ktrace_ring[0].policy != KTRX_POLICY_STOP;
 
@@ -139,16 +149,132 @@ void ktrace_switched_end(struct ktrace_switched *noted)
 	noted->first = 0;
 }
 
-void ktrace_switched_add(struct ktrace_switched *noted, const struct ktrx_event *event, uint8_t from,
-			 uint8_t to)
+/*
+ * Notes that `event` goes from one state into another, and records those noted before it that are not next to
+ * it. Rows come in the order of their ids; switched_end() records what is left.
+ */
+static void switched_add(struct switched *noted, const struct ktrx_event *event, uint8_t from, uint8_t to)
 {
 	if (event->id == 0 || ((from ^ to) & KTRX_STATE_RECORD) == 0)
 		return;
 	to &= (uint8_t)~KTRX_STATE_SLOW;
 	if (noted->first && (noted->state != to || noted->last + 1 != event->id))
-		ktrace_switched_end(noted);
+		switched_end(noted);
 	if (noted->first == 0)
 		noted->first = event->id;
 	noted->last = event->id;
 	noted->state = to;
+}
+
+/* ---- states ----------------------------------------------------------------------------------- */
+
+static void event_state_set(struct ktrx_event *event, uint8_t state)
+{
+	uint32_t slow = state & KTRX_STATE_SLOW ? KTRACE_HEADER_SLOW : 0;
+
+	*(volatile uint32_t *)&event->header = (event->header & ~KTRACE_HEADER_SLOW) | slow;
+	*(volatile uint8_t *)&event->state = state;
+}
+
+/* Does the fast path do for it? */
+static int is_plain(const struct ktrx_event *event, uint8_t state)
+{
+	return state == KTRX_STATE_RECORD && event->flags == 0 && event->id != 0 &&
+	       ktrace_state.initialised && ktrace_state.callers == 0 && ktrace_state.sites == 0 &&
+	       (ktrace_state.verbose == 0 || !ktrace_state.echo) && ktrace_ring[1].policy != KTRX_POLICY_STOP;
+}
+
+static uint8_t state_wanted(const struct ktrx_event *event)
+{
+	uint8_t state = *(const volatile uint32_t *)&ktrace_state.stopped ? KTRX_STATE_OFF : event->wanted;
+
+	return state == KTRX_STATE_OFF || is_plain(event, state) ? state : state | KTRX_STATE_SLOW;
+}
+
+/*
+ * Events that cease to be recorded are told of before they do, so that none is missing before that record. A
+ * stop is not told: nothing comes after it, and a start is.
+ */
+static void tell_off(void)
+{
+	struct switched noted = { 0, 0, 0 };
+
+	if (*(const volatile uint32_t *)&ktrace_state.stopped)
+		return;
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
+		const uint8_t wanted = state_wanted(event);
+
+		if (!(wanted & KTRX_STATE_RECORD))
+			switched_add(&noted, event, *(volatile uint8_t *)&event->state, wanted);
+	}
+	switched_end(&noted);
+}
+
+/* Records of a place go the way that those of its event go. */
+static void set_places(void)
+{
+	for (struct ktrx_place *place = ktrace_place_first(); place; place = ktrace_place_next(place)) {
+		const struct ktrx_event *event = ktrace_place_event(place);
+
+		if (event)
+			ktrace_place_set_slow(place, (*(const volatile uint32_t *)&event->header &
+						      KTRACE_HEADER_SLOW) != 0);
+	}
+}
+
+/* Events that begin to be recorded are told of when they are. */
+static void set_all(void)
+{
+	struct switched noted = { 0, 0, 0 };
+	struct ktrx_event *telling = &ktrace_event_ktrace_switched.event;
+
+	event_state_set(telling, state_wanted(telling));
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
+		const uint8_t before = *(volatile uint8_t *)&event->state, wanted = state_wanted(event);
+
+		event_state_set(event, wanted);
+		if (wanted & KTRX_STATE_RECORD)
+			switched_add(&noted, event, before, wanted);
+	}
+	switched_end(&noted);
+}
+
+/*
+ * Whoever sees that another change came in between goes over the rows again: the last change wins everywhere.
+ * For that a change must be seen by whoever sees it counted, and nothing be read before it is counted.
+ */
+void ktrace_states_update(void)
+{
+	uint64_t changes, seen;
+
+	ktrace_attach(); /* rows without ids would stay without */
+	if (KTRACE_STATE)
+		ktrace_hooks_update();
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	changes = ktrace_arch_fetch_add(&ktrace_state.changes, 1) + 1;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	do {
+		seen = changes;
+		tell_off();
+		set_all();
+		set_places();
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);
+	} while (changes != seen);
+}
+
+/*
+ * Goes by what is wanted of the event, not by the event's row: a change that another context is making may
+ * not have reached that row yet, and may have passed the place's row already.
+ */
+void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event)
+{
+	uint64_t changes;
+
+	do {
+		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		ktrace_place_set_slow(place, (state_wanted(event) & KTRX_STATE_SLOW) != 0);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	} while (__atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE) != changes);
 }
