@@ -66,7 +66,7 @@ KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(KTRACE_TRANSPORT_SOURCES) $(KTRACE_CO
 
 KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,dragonfly.c drain.c proc_control.c proc_hooks.c proc_record.c sink.c)
 
-KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,backend.c context.c hwt_control.c hwt_hooks.c hwt_record.c qemu.c queue.c unit.c)
+KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,context.c hwt_control.c hwt_hooks.c hwt_record.c qemu.c unit.c)
 
 # Drivers, each for any CPU: they reach registers through accessors alone.
 KTRACE_HWT_PT_SOURCES := $(addprefix kernel/hwt_drivers/,pt.c pt_config.c)

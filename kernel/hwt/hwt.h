@@ -4,8 +4,8 @@
  *
  * A context (context.c) is found by its ident, belongs to an owner and has units (unit.c), which are switched
  * on and off on the CPU that they trace. hwt_control.c holds what the owner asks for, hwt_hooks.c what the
- * kernel calls, hwt_record.c makes records of that, queue.c keeps them until they are taken, and is where
- * threads and readers wait.
+ * kernel calls, hwt_record.c makes records of that, keeps them until they are taken, and is where threads and
+ * readers wait.
  *
  * Locks, from the outside in: a context's control lock, which sleeps; the process table's; the short lock.
  * Under the short lock are all lists, who is traced by whom, what runs, the queues. Under the control lock a
@@ -168,7 +168,7 @@ KTRACE_HIDDEN void ktrace_hwt_follow_space(struct ktrace_hwt_context *context);
 /* Gives units to threads of the process that have none. Control lock held; sleeps. */
 KTRACE_HIDDEN int ktrace_hwt_adopt(struct ktrace_hwt_context *context);
 
-/* ---- queue.c ----------------------------------------------------------------------------------- */
+/* ---- hwt_record.c ---------------------------------------------------------------------------- */
 
 /* Appends a record, or returns 0 if there is no room. Short lock held; who sleeps is to be woken. */
 KTRACE_HIDDEN int ktrace_hwt_append(struct ktrace_hwt_context *context,
@@ -197,9 +197,7 @@ KTRACE_INLINE void ktrace_hwt_wake(struct ktrace_hwt_context *context)
 	ktrace_hwt_state.kernel->wake(&context->changes);
 }
 
-/* ---- hwt_record.c ------------------------------------------------------------------------------ */
-
-/* All of them: short lock held; what finds no room is lost. */
+/* These three record something. Short lock held; what finds no room is lost. */
 KTRACE_HIDDEN void ktrace_hwt_say_context(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_say_clock(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_say_fill(struct ktrace_hwt_unit *unit);

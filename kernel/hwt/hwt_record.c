@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What records say, 64 bits at a time, as ktrx/hwt.h has it. */
+/*
+ * Records: what they say, 64 bits at a time, as ktrx/hwt.h has it; the queue in which they wait for the
+ * owner; and the threads and readers that wait for it.
+ */
 #include "hwt.h"
 
 static uint32_t text_of(struct ktrace_proc_draft *draft, const char *text)
@@ -93,4 +96,335 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
 		draft.text_size =
 			(uint32_t)backend->operations->describe(backend, config, extra, sizeof(extra));
 	ktrace_hwt_append_or_lose(context, &draft);
+}
+
+/* ---- The queue -------------------------------------------------------------------------------- */
+
+/*
+ * Records on their way to the owner: a ring of whole ones, which may lie across its end. They are put in
+ * under the short lock and copied out without it, by one reader at a time: what has not been consumed is not
+ * written over.
+ */
+
+/*
+ * What an owner waits at most where nobody wakes it: a unit without interrupts may have become full in the
+ * switch.
+ */
+#define KTRACE_UNTOLD_NS UINT64_C(100000000)
+
+/* ---- In ---------------------------------------------------------------------------------------- */
+
+/* Where the next words go. */
+struct place {
+	struct ktrace_hwt_queue *queue;
+	uint64_t at;
+};
+
+static void put_word(struct place *place, uint64_t word)
+{
+	*(volatile ktrace_u64_any *)(place->queue->bytes + place->at) = word;
+	place->at += 8;
+	if (place->at == place->queue->size)
+		place->at = 0;
+}
+
+/* Zeroes follow up to a multiple of 8. */
+static void put_text(struct place *place, const volatile char *text, uint32_t size)
+{
+	for (uint32_t at = 0; at < size; at += 8) {
+		uint64_t word = 0;
+
+		for (uint32_t i = 0; i < 8 && at + i < size; i++)
+			word |= (uint64_t)(uint8_t)text[at + i] << 8 * i;
+		put_word(place, word);
+	}
+}
+
+static uint64_t room_of(const struct ktrace_hwt_queue *queue)
+{
+	return queue->size - (queue->produced - queue->consumed);
+}
+
+int ktrace_hwt_append(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft)
+{
+	struct ktrace_hwt_queue *queue = &context->queue;
+	uint64_t size = ktrace_proc_size(ktrace_proc_payload(draft)), head[KTRACE_PROC_HEAD_WORDS];
+	struct place place;
+
+	if (room_of(queue) < size)
+		return 0;
+	place.queue = queue;
+	place.at = queue->produced % queue->size;
+	ktrace_proc_head(head, draft, context->target, queue->lost);
+	for (uint32_t i = 0; i < KTRACE_PROC_HEAD_WORDS; i++)
+		put_word(&place, head[i]);
+	for (uint32_t i = 0; i < draft->fixed_size / 8; i++)
+		put_word(&place, draft->fixed[i]);
+	put_text(&place, draft->text, draft->text_size);
+	queue->lost = 0;
+	queue->produced += size;
+	ktrace_hwt_changed(context);
+	return 1;
+}
+
+void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft)
+{
+	if (!ktrace_hwt_append(context, draft) && context->queue.lost != UINT32_MAX)
+		context->queue.lost++;
+}
+
+void ktrace_hwt_append_head(struct ktrace_hwt_context *context)
+{
+	struct ktrx_proc_head head;
+
+	ktrace_proc_fill_head(&head);
+	ktrace_copy(context->queue.bytes, &head, sizeof(head));
+	context->queue.produced = sizeof(head);
+}
+
+/* ---- Out --------------------------------------------------------------------------------------- */
+
+/* Bytes of what begins there: a record, or, at the very start, the file's head. Control lock held. */
+static uint64_t size_at(const struct ktrace_hwt_queue *queue, uint64_t position)
+{
+	uint64_t word = *(const volatile ktrace_u64_any *)(queue->bytes + position % queue->size);
+
+	if (position == 0)
+		return sizeof(struct ktrx_proc_head);
+	return ktrace_proc_size((uint32_t)word);
+}
+
+static int copy_piece(void *to, const void *from, size_t size)
+{
+	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
+
+	if (size == 0)
+		return KTRACE_OK;
+	if (kernel->copy_out)
+		return kernel->copy_out(to, from, size) ? KTRACE_ERROR_FAULT : KTRACE_OK;
+	ktrace_copy(to, from, size);
+	return KTRACE_OK;
+}
+
+static int copy_out(const struct ktrace_hwt_queue *queue, uint64_t position, uint8_t *to, uint64_t size)
+{
+	uint64_t at = position % queue->size, first = queue->size - at;
+	int error;
+
+	if (first > size)
+		first = size;
+	error = copy_piece(to, queue->bytes + at, (size_t)first);
+	return error ? error : copy_piece(to + first, queue->bytes, (size_t)(size - first));
+}
+
+/* What was not said where it happened: that units are full, and that records are lost. Short lock held. */
+static void say_rest(struct ktrace_hwt_context *context)
+{
+	for (struct ktrace_hwt_unit *unit = context->first; unit; unit = unit->next)
+		if (unit->full && !unit->enabled && unit->said != unit->position)
+			ktrace_hwt_say_fill(unit);
+	if (context->queue.lost && room_of(&context->queue) >= KTRACE_HWT_QUEUE_MIN / 2)
+		ktrace_hwt_say_context(context);
+}
+
+/* Waits for a record: KTRACE_OK, and there is one or the time is over; or why there will not be any. */
+static int wait_for_one(struct ktrace_hwt_context *context, uint64_t timeout_ns)
+{
+	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
+	uint64_t start = timeout_ns ? kernel->now_ns() : 0, passed = 0;
+
+	for (;;) {
+		unsigned long saved = ktrace_hwt_lock();
+		uint32_t seen = context->changes;
+		uint64_t slice = timeout_ns - passed;
+		int error = KTRACE_OK, waits;
+
+		say_rest(context);
+		waits = context->queue.produced == context->queue.consumed;
+		if (context->ended)
+			error = KTRACE_ERROR_STATE;
+		else if (waits && context->mode == KTRX_HWT_MODE_THREAD && !context->process)
+			error = KTRACE_ERROR_NO_PROCESS;
+		if (context->running && !context->backend->operations->interrupt && slice > KTRACE_UNTOLD_NS)
+			slice = KTRACE_UNTOLD_NS;
+		ktrace_hwt_unlock(saved);
+		if (error || !waits || passed >= timeout_ns)
+			return error;
+		if (kernel->sleep(&context->changes, seen, slice))
+			return KTRACE_OK;
+		passed = kernel->now_ns() - start;
+	}
+}
+
+/* What does not arrive stays where it is, and so does all before it: nothing has been taken then. */
+static int64_t take(struct ktrace_hwt_context *context, uint8_t *to, size_t room, uint32_t most,
+		    uint32_t *count)
+{
+	struct ktrace_hwt_queue *queue = &context->queue;
+	unsigned long saved = ktrace_hwt_lock();
+	uint64_t produced = queue->produced, at = queue->consumed, bytes = 0;
+	uint32_t taken = 0;
+
+	ktrace_hwt_unlock(saved);
+	while (at + bytes < produced && taken < most) {
+		uint64_t size = size_at(queue, at + bytes);
+		int error;
+
+		if (size > room - bytes)
+			break;
+		error = copy_out(queue, at + bytes, to + bytes, size);
+		if (error)
+			return error;
+		bytes += size;
+		taken++;
+	}
+	if (bytes == 0)
+		return at < produced ? KTRACE_ERROR_ARGUMENT : 0;
+	*count = taken;
+	saved = ktrace_hwt_lock();
+	queue->consumed += bytes;
+	queue->unheard = 0;
+	ktrace_hwt_changed(context);
+	ktrace_hwt_unlock(saved);
+	return (int64_t)bytes;
+}
+
+int64_t ktrace_hwt_records(struct ktrace_hwt_context *context, void *to, size_t room, uint32_t most,
+			   uint64_t timeout_ns, uint32_t *count)
+{
+	int64_t result;
+
+	*count = 0;
+	if (most == 0 || most > KTRACE_HWT_RECORD_MAX)
+		return KTRACE_ERROR_ARGUMENT;
+	result = wait_for_one(context, timeout_ns);
+	if (result == KTRACE_OK)
+		result = ktrace_hwt_control_lock(context);
+	if (result != KTRACE_OK)
+		return result;
+	result = take(context, to, room, most, count);
+	ktrace_hwt_control_unlock(context);
+	return result;
+}
+
+/* ---- Threads and readers that wait ------------------------------------------------------------ */
+
+/*
+ * Where threads of the target wait for the owner: for room in the queue, and for their release after exec and
+ * mmap. Both end with the pause's timeout, for an owner may not listen, and with the context.
+ */
+
+#define KTRACE_TIMEOUT_MS 1000u
+
+/* Waits for any change; 0: the time is over, or the thread must not wait. */
+static int wait_until(struct ktrace_hwt_context *context, uint32_t seen, uint64_t deadline)
+{
+	uint64_t now = ktrace_hwt_kernel()->now_ns();
+
+	return now < deadline && ktrace_hwt_kernel()->sleep(&context->changes, seen, deadline - now) == 0;
+}
+
+static uint64_t deadline_of(const struct ktrace_hwt_context *context)
+{
+	uint32_t ms = context->pausing.timeout_ms ? context->pausing.timeout_ms : KTRACE_TIMEOUT_MS;
+
+	return ktrace_hwt_kernel()->now_ns() + ms * UINT64_C(1000000);
+}
+
+/* ---- For room ---------------------------------------------------------------------------------- */
+
+/* The thread pauses from the moment on in which its record can be read. Short lock held. */
+static void start_waiting(struct ktrace_hwt_context *context, struct ktrace_hwt_waiter *waiter)
+{
+	waiter->record = context->queue.produced;
+	waiter->released = 0;
+	waiter->next = context->waiters;
+	context->waiters = waiter;
+}
+
+enum attempt { PUT, PAUSED, LOST, OVER, NO_ROOM };
+
+/* Once; `last`: what does not fit is lost. Of *seen it is NO_ROOM. */
+static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft,
+			    uint32_t pause, struct ktrace_hwt_waiter *waiter, int last, uint32_t *seen)
+{
+	unsigned long saved = ktrace_hwt_lock();
+	enum attempt result = PUT;
+
+	*seen = context->changes;
+	if (context->ended) {
+		result = OVER;
+	} else if (!ktrace_hwt_append(context, draft)) {
+		result = last || context->queue.unheard ? LOST : NO_ROOM;
+	} else if (context->pausing.pauses & pause) {
+		start_waiting(context, waiter);
+		result = PAUSED;
+	}
+	if (result == LOST) {
+		context->queue.lost += context->queue.lost != UINT32_MAX;
+		context->queue.unheard = 1;
+	}
+	ktrace_hwt_unlock(saved);
+	return result;
+}
+
+/* ---- For release ------------------------------------------------------------------------------- */
+
+/* Nonzero: there is nothing more to wait for. */
+static int is_over(struct ktrace_hwt_context *context, const struct ktrace_hwt_waiter *waiter, uint32_t *seen)
+{
+	unsigned long saved = ktrace_hwt_lock();
+	int over = waiter->released || context->ended;
+
+	*seen = context->changes;
+	ktrace_hwt_unlock(saved);
+	return over;
+}
+
+static void stop_waiting(struct ktrace_hwt_context *context, const struct ktrace_hwt_waiter *waiter)
+{
+	unsigned long saved = ktrace_hwt_lock();
+	struct ktrace_hwt_waiter **link = &context->waiters;
+
+	while (*link != waiter)
+		link = &(*link)->next;
+	*link = waiter->next;
+	ktrace_hwt_unlock(saved);
+}
+
+void ktrace_hwt_record(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft,
+		       uint32_t pause)
+{
+	uint64_t deadline = deadline_of(context);
+	struct ktrace_hwt_waiter waiter;
+	enum attempt result;
+	uint32_t seen;
+	int last = 0;
+
+	while ((result = attempt(context, draft, pause, &waiter, last, &seen)) == NO_ROOM)
+		last = !wait_until(context, seen, deadline);
+	ktrace_hwt_wake(context);
+	if (result != PAUSED)
+		return;
+	deadline = deadline_of(context);
+	while (!is_over(context, &waiter, &seen) && wait_until(context, seen, deadline))
+		continue;
+	stop_waiting(context, &waiter);
+}
+
+int ktrace_hwt_wakeup(struct ktrace_hwt_context *context)
+{
+	unsigned long saved = ktrace_hwt_lock();
+	int error = KTRACE_ERROR_STATE;
+
+	for (struct ktrace_hwt_waiter *waiter = context->waiters; waiter; waiter = waiter->next) {
+		if (waiter->released || waiter->record > context->queue.consumed)
+			continue;
+		waiter->released = 1;
+		error = KTRACE_OK;
+	}
+	ktrace_hwt_changed(context);
+	ktrace_hwt_unlock(saved);
+	ktrace_hwt_wake(context);
+	return error;
 }
