@@ -56,7 +56,7 @@ KTRACE_TRANSPORT_ASM_x86_64 := $(call ktrace_transport_drivers,x86_64,.S)
 KTRACE_TRANSPORT_ASM_aarch64 := $(call ktrace_transport_drivers,aarch64,.S)
 KTRACE_TRANSPORT_ASM_riscv64 := $(call ktrace_transport_drivers,riscv64,.S)
 
-KTRACE_CORE_SOURCES := kernel/base/span.c $(addprefix kernel/core/,argument.c attach.c backtrace.c clock.c control.c cpu.c events.c \
+KTRACE_CORE_SOURCES := kernel/base/bytes.c $(addprefix kernel/core/,argument.c attach.c backtrace.c clock.c control.c cpu.c events.c \
 	facts.c fold.c held.c holder.c init.c keep.c mailbox.c masks.c record.c settings.c write.c)
 
 # Rings read inside the kernel, for dumps and for the console.

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../base/span.h"
+#include "../base/bytes.h"
 #include "../core/reader.h"
 
 #define KTRACE_SIZE_MAX_SHOWN 256u /* widths and precisions beyond are taken for this */

@@ -2,7 +2,7 @@
 /* Lines on their way to the console, and the pages that they fill. */
 #include "line.h"
 
-#include "../base/span.h"
+#include "../base/bytes.h"
 
 void ktrace_line_start(struct ktrace_line *line, const struct ktrace_console *console)
 {

@@ -6,7 +6,7 @@
 #ifndef KTRACE_CORE_CORE_H
 #define KTRACE_CORE_CORE_H
 
-#include "../base/span.h"
+#include "../base/bytes.h"
 #include "ktrace/port.h"
 #include "ktrace/settings.h"
 #include "state.h"

@@ -5,7 +5,7 @@
  * At the beginning the target is taken first, in one step with the look at who may have it, then all that
  * takes memory. Its control lock is held from the start; nobody finds it by its ident before all is there.
  */
-#include "../base/span.h"
+#include "../base/bytes.h"
 #include "hwt.h"
 
 #define KTRACE_QUEUE_DEFAULT 65536u

@@ -8,7 +8,7 @@ CONSOLE_TEST_CFLAGS := -I. -Itest/fake -Ikernel/arch/generic
 UNIT_TESTS += console_format
 UNIT_CFLAGS_console_format := $(CONSOLE_TEST_CFLAGS)
 UNIT_SRCS_console_format := test/unit/kernel/console_format.c kernel/core/reader.c kernel/console/format.c kernel/console/line.c \
-	kernel/base/span.c
+	kernel/base/bytes.c
 
 CONSOLE_TEST_SRCS := test/fake/machine.c test/fake/checker.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "span.h"
-
 #include "bytes.h"
 
 const char ktrace_hex[17] = "0123456789abcdef";
