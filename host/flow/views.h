@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What can be shown of a flow, one view a source. */
+/* What can be shown of a flow. */
 #ifndef FLOW_VIEWS_H
 #define FLOW_VIEWS_H
 
