@@ -5,7 +5,7 @@
  * its edges adds up to less than 0, and shortest paths from a point before all CPUs are one (Bellman and
  * Ford). The room is as large as circles allow, found by bisection.
  */
-#include "analyze/align_parts.h"
+#include "analyze/align.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * in another's place replaces it, and what is not known of it is not told. Lost slots make everything
  * unknown.
  */
-#include "analyze/align_parts.h"
+#include "analyze/align.h"
 
 #include <stdlib.h>
 #include <string.h>

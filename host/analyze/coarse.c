@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "analyze/align_parts.h"
+#include "analyze/align.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/align.h"
+#include "analyze/order.h"
 #include "analyze/cost.h"
 #include "analyze/event_name.h"
-#include "analyze/order.h"
 #include "analyze/wellknown.h"
 #include "base/machine.h"
 #include "capture/frequency.h"

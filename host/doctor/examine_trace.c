@@ -3,12 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/align.h"
 #include "analyze/cost.h"
-#include "analyze/order.h"
 #include "analyze/note.h"
-#include "doctor/examine.h"
+#include "analyze/order.h"
 #include "base/ticks.h"
+#include "doctor/examine.h"
 
 #define BACK_SECONDS  1e-3 /* a record may be stamped after an interrupt's that came while it was written */
 #define IN_STEP_US    1.0  /* and less is not worth a word */

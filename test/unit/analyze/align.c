@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/align.h"
-#include "analyze/align_parts.h"
 #include "analyze/order.h"
+#include "analyze/align.h"
 #include "unit/support/ktread_writer.h"
 
 #define CPUS   3u
