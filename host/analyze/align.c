@@ -4,13 +4,13 @@
  * kept by both nodes at its ends: solutions of such bounds are convex, so what lies between two of them is
  * one, too.
  */
-#include "analyze/order.h"
+#include "analyze/align.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/align.h"
+#include "analyze/order.h"
 #include "ktrx/v2.h"
 
 #define WINDOWS		512u

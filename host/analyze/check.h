@@ -6,9 +6,9 @@
 #ifndef ANALYZE_CHECK_H
 #define ANALYZE_CHECK_H
 
-#include "analyze/gaps.h"
 #include "analyze/keyed.h"
 #include "analyze/rules.h"
+#include "analyze/scheduling.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "ktrx/slot.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "analyze/gaps.h"
+#include "analyze/scheduling.h"
 
 #include <stdlib.h>
 
-#include "analyze/scheduling.h"
 #include "base/grow.h"
 #include "ktrx/v2.h"
 

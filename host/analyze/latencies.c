@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/gaps.h"
 #include "analyze/scheduling.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analyze/elapsed.h"
-#include "analyze/gaps.h"
 #include "analyze/keyed.h"
 #include "analyze/scheduling.h"
 #include "analyze/threads.h"
