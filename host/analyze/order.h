@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The order of events of different CPUs: how certain it is, and clocks that are put right. Within a CPU events
- * are always in order; between CPUs that depends on what is known of their clocks.
+ * The order of events of different CPUs: how certain it is, and clocks that are put right. Within a CPU
+ * events are always in order; between CPUs that depends on what is known of their clocks.
  */
 #ifndef ANALYZE_ORDER_H
 #define ANALYZE_ORDER_H
