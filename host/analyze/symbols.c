@@ -133,7 +133,8 @@ static int identify(struct symbols *symbols, const char *path, const struct ktre
 			   header.e_machine, info->machine);
 	if (dwfl_module_getsymtab(symbols->file.module) <= 0)
 		return say(SYMBOLS_E_FORMAT, "%s: has no symbols", path);
-	symbols_image_read(&symbols->image, elf, bias);
+	if (symbols_image_read(&symbols->image, elf, bias) != 0)
+		return say(SYMBOLS_E_SYSTEM, "%s: out of memory", path);
 	if (find_displacement(symbols, bias, info->self) != 0)
 		return say(
 			SYMBOLS_E_FORMAT,
@@ -167,6 +168,7 @@ void symbols_close(struct symbols *symbols)
 	if (!symbols)
 		return;
 	symbols_file_close(&symbols->file);
+	symbols_image_free(&symbols->image);
 	free(symbols);
 }
 

@@ -31,14 +31,28 @@ static void read_segments(struct symbols_image *image, Elf *elf, uint64_t bias)
 	}
 }
 
-static void read_sections(struct symbols_image *image, Elf *elf, uint64_t bias)
+static int by_address(const void *a, const void *b)
+{
+	const struct symbols_section *x = a, *y = b;
+
+	return x->begin != y->begin ? (x->begin > y->begin) - (x->begin < y->begin)
+				    : (x->number > y->number) - (x->number < y->number);
+}
+
+static int read_sections(struct symbols_image *image, Elf *elf, uint64_t bias)
 {
 	uint32_t number = 1;
 	GElf_Shdr header;
+	size_t count;
 
+	if (elf_getshdrnum(elf, &count) != 0 || count == 0)
+		return 0;
+	image->section = calloc(count, sizeof(*image->section));
+	if (!image->section)
+		return -1;
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)); number++) {
 		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
-		    header.sh_flags & SHF_TLS || header.sh_size == 0 || image->sections == SYMBOLS_SECTIONS)
+		    header.sh_flags & SHF_TLS || header.sh_size == 0 || image->sections == count)
 			continue;
 		image->section[image->sections++] =
 			(struct symbols_section){ .begin = header.sh_addr + bias,
@@ -46,13 +60,20 @@ static void read_sections(struct symbols_image *image, Elf *elf, uint64_t bias)
 						  .number = number,
 						  .is_code = (header.sh_flags & SHF_EXECINSTR) != 0 };
 	}
+	qsort(image->section, image->sections, sizeof(*image->section), by_address);
+	return 0;
 }
 
-void symbols_image_read(struct symbols_image *image, Elf *elf, uint64_t bias)
+int symbols_image_read(struct symbols_image *image, Elf *elf, uint64_t bias)
 {
-	image->segments = image->sections = 0;
 	read_segments(image, elf, bias);
-	read_sections(image, elf, bias);
+	return read_sections(image, elf, bias);
+}
+
+void symbols_image_free(struct symbols_image *image)
+{
+	free(image->section);
+	*image = (struct symbols_image){ 0 };
 }
 
 static const struct symbols_segment *find_segment(const struct symbols_image *image, uint64_t address)
@@ -63,12 +84,20 @@ static const struct symbols_segment *find_segment(const struct symbols_image *im
 	return NULL;
 }
 
+/* Of sections that overlap, the one that begins last. */
 static const struct symbols_section *find_section(const struct symbols_image *image, uint64_t address)
 {
-	for (uint32_t i = 0; i < image->sections; i++)
-		if (address >= image->section[i].begin && address < image->section[i].end)
-			return &image->section[i];
-	return NULL;
+	uint32_t low = 0, high = image->sections;
+
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (image->section[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < image->section[low - 1].end ? &image->section[low - 1] : NULL;
 }
 
 int symbols_image_has(const struct symbols_image *image, uint64_t address)

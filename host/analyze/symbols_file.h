@@ -9,8 +9,7 @@
 
 /* Which addresses a kernel's ELF file has, and which of them are code. All addresses are as linked. */
 
-#define SYMBOLS_SEGMENTS 32u  /* of a file; more are not looked at */
-#define SYMBOLS_SECTIONS 256u /* that can be loaded; likewise */
+#define SYMBOLS_SEGMENTS 32u /* of a file; more are not looked at */
 
 struct symbols_segment {
 	uint64_t begin, end;
@@ -26,11 +25,15 @@ struct symbols_section {
 struct symbols_image {
 	uint32_t segments, sections;
 	struct symbols_segment segment[SYMBOLS_SEGMENTS];
-	struct symbols_section section[SYMBOLS_SECTIONS];
+	struct symbols_section *section; /* that can be loaded, by address */
 };
 
-/* `bias` is what libdw adds to the addresses of the file. */
-void symbols_image_read(struct symbols_image *image, Elf *elf, uint64_t bias);
+/*
+ * `bias` is what libdw adds to the addresses of the file. `image` is zero before; symbols_image_free() is
+ * needed in any case. 0, or -1: out of memory.
+ */
+int symbols_image_read(struct symbols_image *image, Elf *elf, uint64_t bias);
+void symbols_image_free(struct symbols_image *image);
 
 /* Does it lie in a segment that is loaded? */
 int symbols_image_has(const struct symbols_image *image, uint64_t address);

@@ -18,6 +18,25 @@ extern const char __ehdr_start[]; /* the linker's: where this program lies */
 
 uint64_t ktrace_root[4]; /* by which the slide is told */
 
+/* A kernel whose linker script names .text alone has a section for each function: -ffunction-sections. */
+__asm__(".altmacro\n"
+	".macro section_of number\n"
+	".section section_\\number, \"ax\"\n"
+	".byte 0\n"
+	".endm\n"
+	".set number, 0\n"
+	".rept 1500\n"
+	"section_of %number\n"
+	".set number, number + 1\n"
+	".endr\n"
+	".noaltmacro\n"
+	".text\n");
+
+__attribute__((noinline, section("section_last"))) static uint64_t in_last_section(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_return_address(0);
+}
+
 static uint64_t address_of(void (*function)(void **))
 {
 	return (uint64_t)(uintptr_t)function;
@@ -65,6 +84,19 @@ static void addresses_become_functions_and_lines(void **state)
 	assert_string_equal(symbol.function, "here");
 	assert_int_equal(symbol.offset, 0);
 	assert_false(symbols_doubtful(symbols));
+	symbols_close(symbols);
+}
+
+static void any_number_of_sections_has_symbols(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+	struct symbol symbol;
+
+	(void)state;
+	assert_int_not_equal(in_last_section(), 0);
+	assert_int_equal(symbols_find(symbols, (uintptr_t)in_last_section, &symbol), 0);
+	assert_string_equal(symbol.function, "in_last_section");
 	symbols_close(symbols);
 }
 
@@ -236,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_become_functions_and_lines),
+		cmocka_unit_test(any_number_of_sections_has_symbols),
 		cmocka_unit_test(mangled_names_are_shown_as_people_write_them),
 		cmocka_unit_test(addresses_elsewhere_have_no_symbol),
 		cmocka_unit_test(another_build_is_said_loudly),
