@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/grow.h"
 #include "base/index.h"
@@ -458,8 +459,26 @@ uint64_t threads_left_out(const struct threads *t)
 	return t->left_out;
 }
 
+/* "CPU0 ", "core-1/": what some kernels put before the word. */
+static size_t skip_cpu(const char *name, size_t length)
+{
+	static const char *const words[] = { "cpu", "core", "hart" };
+	size_t at = 0;
+
+	for (size_t n = 0; n < sizeof(words) / sizeof(words[0]) && at == 0; n++)
+		if (length > strlen(words[n]) && strncasecmp(name, words[n], strlen(words[n])) == 0)
+			at = strlen(words[n]);
+	while (at && at < length && !isalpha((unsigned char)name[at]))
+		at++;
+	return at;
+}
+
 bool threads_name_is_idle(const char *name, size_t length)
 {
-	return length >= 4 && memcmp(name, "idle", 4) == 0 &&
-	       (length == 4 || !isalpha((unsigned char)name[4]));
+	size_t at = skip_cpu(name, length);
+
+	if (at == 0 && length && (name[0] == 't' || name[0] == 'T'))
+		at = 1; /* RT-Thread's "tidle0" */
+	return length - at >= 4 && strncasecmp(name + at, "idle", 4) == 0 &&
+	       (length - at == 4 || !isalpha((unsigned char)name[at + 4]));
 }

@@ -160,7 +160,10 @@ static inline int threads_event(struct threads *threads, const struct ktread_eve
 	return threads_event_of(threads, event, known, time, &current);
 }
 
-/* Whether a thread of that name is one that idles: `idle`, or `idle` and a non-letter. */
+/*
+ * Whether a thread of that name is one that idles: `idle`, or `idle` and a non-letter, in capitals or not;
+ * behind `cpu`, `core` or `hart` and a number, or `t`.
+ */
 bool threads_name_is_idle(const char *name, size_t length);
 
 #endif

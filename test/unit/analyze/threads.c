@@ -337,6 +337,22 @@ static void interrupts_wake(void **state)
 	       "10 cpu0 5 runnable by 1 irq\n");
 }
 
+/* As kernels call them. */
+static void idle_threads_are_known_by_name(void **state)
+{
+	static const char *const idle[] = { "idle",	 "idle/3",    "idle 00",   "IDLE",   "IDLE1",
+					    "Idle_Task", "CPU0 IDLE", "cpu1/idle", "tidle0", "idle: cpu0" };
+	static const char *const busy[] = { "",	     "i",    "idler", "CPU0 IDLES", "cpu", "cpuidled",
+					    "tide0", "core", "t",     "watch idle", "CPU", "swayidle" };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(idle) / sizeof(idle[0]); n++)
+		assert_true(threads_name_is_idle(idle[n], strlen(idle[n])));
+	for (size_t n = 0; n < sizeof(busy) / sizeof(busy[0]); n++)
+		assert_false(threads_name_is_idle(busy[n], strlen(busy[n])));
+	assert_false(threads_name_is_idle("idle", 3));
+}
+
 /* Thread 0 idles on many CPUs at once. */
 static void thread_zero_is_everywhere(void **state)
 {
@@ -452,6 +468,7 @@ static void limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(idle_threads_are_known_by_name),
 		cmocka_unit_test_setup_teardown(sleep_wake_run, begin, end),
 		cmocka_unit_test_setup_teardown(early_wake_cancels_block, begin, end),
 		cmocka_unit_test_setup_teardown(state_field_is_believed, begin, end),
