@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "frequency.h"
+#include "watch.h"
 
 static void fill(sigset_t *set)
 {

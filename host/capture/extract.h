@@ -9,7 +9,7 @@
 #include "ktread/ktread.h"
 #include "ktread/memory.h"
 #include "peer.h"
-#include "summary.h"
+#include "output.h"
 
 enum capture_source {
 	CAPTURE_FROM_FILE, /* RAM or a core */
@@ -49,16 +49,6 @@ int capture_extract(const struct capture_extract_options *options, struct captur
  */
 int capture_extract_temporary(const struct capture_extract_options *options, char path[PATH_MAX],
 			      struct capture_extract_report *report);
-
-/*
- * A trace from a machine that runs: found while it does, halted for as long as it takes to copy, let go on.
- */
-
-int capture_extract_peer(const struct capture_extract_options *options,
-			 struct capture_extract_report *report);
-/* Writes the image to options->out, whole or not at all; with an ELF file given, if that is the kernel's. */
-int capture_extract_write(struct ktread_image *image, const struct capture_extract_options *options,
-			  struct ktread_memory *memory, struct capture_extract_report *report);
 
 /*
  * A memory that remembers what was read of it, so that all of it can be read again in few large pieces, in

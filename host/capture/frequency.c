@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "frequency.h"
+#include "watch.h"
 
 #include <elf.h>
 #include <stdbool.h>

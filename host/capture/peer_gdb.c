@@ -11,7 +11,7 @@
 
 #include "dial.h"
 #include "error.h"
-#include "frequency.h"
+#include "watch.h"
 #include "cpu_state.h"
 
 #define TRIES	     3u /* at a packet that arrives damaged */

@@ -16,7 +16,7 @@
 
 #include "base/open.h"
 #include "error.h"
-#include "frequency.h"
+#include "watch.h"
 #include "dial.h"
 #include "qmp.h"
 #include "peer.h"

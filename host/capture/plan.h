@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * How QEMU is to be started for `ktrace run`: the trace unit, the transport, and the plan that carries both
- * to the shim.
+ * How QEMU is to be started for `ktrace run`: the trace unit, the transport, the plan that carries both
+ * to the shim, and the folder that the plan lies in.
  */
 #ifndef CAPTURE_PLAN_H
 #define CAPTURE_PLAN_H
@@ -89,5 +89,37 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 
 /* Whether ktrace lets the guest start once it is connected; else whoever gave -S or -incoming does. */
 bool capture_plan_starts_guest(const struct capture_qemu_line *line);
+
+/*
+ * What a run needs on disk and takes away again: a private directory (plan, shim, QMP socket) and beside the
+ * output the file for the guest's RAM or dump. Should ktrace be killed, that file stays, under a name that
+ * says whose it is.
+ */
+
+struct capture_workplace {
+	char directory[64];
+	char qmp[PATH_MAX];
+	char file[PATH_MAX]; /* absolute; of the guest's RAM, or of what the guest sends */
+	bool keep;	     /* the file stays behind */
+};
+
+/*
+ * `out` is where the trace will go, `folder` where the file goes (NULL: beside `out`). Fills in the plan's
+ * paths and saves it; plants the shim, which may replace words of `command`.
+ */
+int capture_workplace_open(struct capture_workplace *place, struct capture_plan *plan, const char *out,
+			   const char *folder, const char *self, char **command);
+void capture_workplace_close(struct capture_workplace *place);
+
+/* Paths in buffers of PATH_MAX. Functions return 0 or CAPTURE_E_SYSTEM. */
+
+/* Where files go that nobody asked for: TMPDIR, or /tmp. */
+const char *capture_path_temporary(void);
+/* folder/name */
+int capture_path_join(char path[PATH_MAX], const char *folder, const char *name);
+/* `name` as seen from the root; nothing has to exist. */
+int capture_path_absolute(char path[PATH_MAX], const char *name);
+/* The folder that `name` lies in: "." if none is given. */
+int capture_path_folder(char path[PATH_MAX], const char *name);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "dial.h"
 #include "error.h"
-#include "frequency.h"
+#include "watch.h"
 
 #define LINE_MAX_BYTES ((size_t)16 << 20) /* a line that never ends is not QMP */
 #define TURNS	       256u		  /* pieces at once: who never stops talking must not keep us */

@@ -9,11 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "summary.h"
+#include "output.h"
 #include "error.h"
 #include "kernel_elf.h"
 #include "ktrx/v2.h"
-#include "output.h"
 #include "run_state.h"
 
 /* Less than this is no room: QEMU could not fill another page of its guest's RAM. */

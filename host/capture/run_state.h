@@ -13,16 +13,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "frequency.h"
+#include "watch.h"
 #include "ktread/memory.h"
 #include "machine.h"
 #include "memory.h"
 #include "run.h"
 #include "shim.h"
 #include "cpu_state.h"
-#include "verdict.h"
-#include "watch.h"
-#include "workplace.h"
+#include "plan.h"
 
 /*
  * The command that is run, and the signals that concern it. It stays in our process group, so the terminal is

@@ -59,11 +59,4 @@ int capture_shim_guest(const char *directory, struct capture_guest *guest);
 /* QEMUs with a guest that ran untraced. */
 unsigned capture_shim_untraced(const char *directory);
 
-/* Paths of the shim's private directory; only shim.c and shim_path.c use them. */
-
-/* Path of the real QEMU for what was typed. 0 or CAPTURE_E_ABSENT. */
-int capture_shim_real(char path[PATH_MAX], const char *directory, const char *typed);
-/* Takes the shim out of this process's PATH: what QEMU starts is not our business. */
-int capture_shim_leave_path(const char *directory);
-
 #endif

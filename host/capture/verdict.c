@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "ktrx/v2.h"
-#include "verdict.h"
+#include "run.h"
 
 struct sentence {
 	char *text;

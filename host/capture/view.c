@@ -10,10 +10,10 @@
 #include "base/open.h"
 #include "cpu_state.h"
 #include "error.h"
-#include "frequency.h"
+#include "watch.h"
 #include "memory.h"
 #include "run_state.h"
-#include "workplace.h"
+#include "plan.h"
 
 #define SEARCH_SHARE 10.0 /* at most a tenth of the time goes into searching */
 #define MOVE_STEP_MS 1

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "error.h"
-#include "frequency.h"
 
 void capture_watch_pause(struct capture_watch *watch, double now)
 {

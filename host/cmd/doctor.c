@@ -11,9 +11,8 @@
 
 #include "analyze/note.h"
 #include "capture/error.h"
-#include "capture/workplace.h"
+#include "capture/plan.h"
 #include "capture/run.h"
-#include "capture/verdict.h"
 #include "cmd/command.h"
 #include "cmd/default_rules.h"
 #include "cmd/options.h"

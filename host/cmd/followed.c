@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "capture/frequency.h"
+#include "capture/watch.h"
 #include "cmd/command.h"
 
 #define WAIT_MS 1000

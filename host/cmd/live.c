@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/frequency.h"
+#include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 #include "live/live.h"

@@ -8,9 +8,8 @@
 
 #include "capture/error.h"
 #include "base/machine.h"
-#include "capture/workplace.h"
-#include "capture/qemu_line.h"
 #include "capture/plan.h"
+#include "capture/qemu_line.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 

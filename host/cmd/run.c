@@ -16,7 +16,6 @@
 #include "capture/kernel_elf.h"
 #include "capture/run.h"
 #include "capture/shim.h"
-#include "capture/verdict.h"
 #include "cmd/command.h"
 #include "cmd/explain.h"
 #include "cmd/options.h"

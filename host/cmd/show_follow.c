@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "analyze/order.h"
-#include "capture/frequency.h"
+#include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/followed.h"
 #include "export/timeline.h"

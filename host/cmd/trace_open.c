@@ -14,7 +14,7 @@
 #include "analyze/event_name.h"
 #include "analyze/wellknown.h"
 #include "base/machine.h"
-#include "capture/frequency.h"
+#include "capture/watch.h"
 #include "cmd/command.h"
 #include "cmd/foreign_calls.h"
 #include "cmd/trace_args.h"

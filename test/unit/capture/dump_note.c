@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The host's words in a dump that the guest has sent. */
-#include "capture/summary.h"
+#include "capture/output.h"
 
 #include <sys/stat.h>
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "capture/frequency.h"
 #include "capture/watch.h"
 
 static struct ktread_pulse now;

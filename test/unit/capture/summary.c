@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* What `ktrace run` counts in the trace that it leaves. */
-#include "capture/summary.h"
+#include "capture/output.h"
 
 #include "unit/support/ktread_sample.h"
 

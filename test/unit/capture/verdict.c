@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "capture/verdict.h"
+#include "capture/run.h"
 #include "capture/watch.h"
 #include "ktrx/v2.h"
 
