@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "cmd/output_file.h"
 #include "export/views.h"
-#include "base/output.h"
 
 struct decode {
 	struct trace_args args;

@@ -14,9 +14,8 @@
 #include "capture/plan.h"
 #include "capture/run.h"
 #include "cmd/command.h"
-#include "cmd/default_rules.h"
-#include "cmd/options.h"
 #include "cmd/trace_args.h"
+#include "cmd/options.h"
 #include "doctor/examine.h"
 #include "base/escape.h"
 

@@ -4,7 +4,6 @@
 
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "cmd/output_file.h"
 
 struct export_command {
 	struct trace_args args;

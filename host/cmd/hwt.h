@@ -45,11 +45,6 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow);
 /* Says that code has no names, and that nothing was as asked for. EXIT_BAD_INPUT if so, else 0. */
 int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow);
 
-/* ktrace hwt -c BACKEND -w FILE -- COMMAND: a recording is made. */
-
-/* Becomes the command, or returns the exit status after a message. */
-int hwt_record(const struct hwt_args *args);
-
 /* ktrace hwt: one recording, one view of it. */
 
 /* Shows the recording as the command line has it. Messages are printed. Returns the exit status. */

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
-#include "cmd/output_file.h"
 #include "cmd/trace_args.h"
 #include "base/escape.h"
 #include "flow/calls.h"

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
-#include "cmd/foreign_calls.h"
 #include "cmd/trace_args.h"
 #include "kdump/views.h"
 #include "ktread/ktread.h"

@@ -9,8 +9,6 @@
 
 #include "analyze/order.h"
 #include "cmd/command.h"
-#include "cmd/followed.h"
-#include "cmd/output_file.h"
 #include "cmd/trace_args.h"
 #include "export/views.h"
 

@@ -17,8 +17,8 @@
 #include "capture/run.h"
 #include "capture/shim.h"
 #include "cmd/command.h"
-#include "cmd/explain.h"
 #include "cmd/options.h"
+#include "cmd/trace_args.h"
 
 #define DEFAULT_OUT "ktrace.ktrx"
 

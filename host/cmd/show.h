@@ -24,9 +24,4 @@ int show_follow(struct trace_args *args, const char *elf, uint64_t limit, struct
 int show_symbols_open(struct symbols **symbols, const char *elf, const struct ktread *trace,
 		      const char *name);
 
-/* ktrace show --registers: what stood in the CPUs' registers when the trace was taken. */
-
-/* `symbols` may be NULL. 0, or KTREAD_E_ABSENT with nothing written: the trace has none. */
-int show_registers(const struct ktread *trace, struct symbols *symbols, struct base_output *out);
-
 #endif

@@ -13,7 +13,6 @@
 #include "analyze/histogram.h"
 #include "base/escape.h"
 #include "cmd/command.h"
-#include "cmd/output_file.h"
 #include "cmd/trace_args.h"
 #include "ktrx/v2.h"
 

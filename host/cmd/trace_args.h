@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Words of the command line as values. Each returns 0, or -1 if the word means nothing. */
+/* What commands that read traces share. */
 #ifndef CMD_TRACE_ARGS_H
 #define CMD_TRACE_ARGS_H
 
 #include <stdint.h>
 
+#include "base/output.h"
 #include "cmd/options.h"
+#include "export/export.h"
+#include "ktread/follow.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
+
+/* Words of the command line as values. Each returns 0, or -1 if the word means nothing. */
 
 /*
  * Reads a whole number, decimal also with zeros in front, or hexadecimal after 0x. Returns what follows it,
@@ -136,5 +141,72 @@ int trace_bad_time(const char *name, const char *option, const char *value, uint
 /* Message for a failed write (quiet for a pipe nobody reads any more); returns EXIT_BAD_INPUT, 0 if error is
  * 0. */
 int trace_output_status(const char *name, const char *to, int error);
+
+/* Commands that go on with what a running guest records, until it ends or a signal comes. */
+
+struct followed {
+	const struct trace_args *args;
+	struct base_output *out; /* flushed whenever nothing is at hand */
+	int by_ring;
+	/*
+	 * What came next, its end included. 0: go on; 1: enough; 2: it has said why not; or a negative
+	 * KTREAD_E_*.
+	 */
+	int (*take)(void *context, struct ktread_follow *follow, const struct ktread_followed *now);
+	void *context;
+};
+
+/* -1 after a message: there is nothing to follow in such a file; otherwise the exit status. */
+int followed_run(const struct followed *followed);
+
+/* The file that a command writes beside the trace it reads. Messages are printed. */
+
+/* Writing to `to` would destroy what is read from `from`. */
+int output_file_is(const char *to, const char *from);
+/* A descriptor, standard output for "-"; -1 after a message. What is read has to be asked about before. */
+int output_file_create(const char *name, const char *to);
+/* The same, refused for the trace itself. */
+int output_file_open(const struct trace_args *args, const char *to);
+/*
+ * Closes what output_file_open() gave. `error`: errno of the first failed write, 0 if none; nothing remains
+ * of a file that could not be written. Returns the exit status.
+ */
+int output_file_close(const struct trace_args *args, const char *to, int fd, int error);
+
+/*
+ * Writes `trace` to the file `to` ("-": standard output), says so on stderr, closes the trace. A file that
+ * could not be written to its end is removed. Returns the exit status.
+ */
+int write_export(struct trace_args *args, struct ktread *trace, const struct export_format *format,
+		 const char *to);
+
+/* Names of system calls. */
+
+/*
+ * A process trace that does not bring a table of its kernel's calls gets the one that was built in for that
+ * kernel, as kdump does it. 0, or a negative KTREAD_E_*.
+ */
+int foreign_calls_set(struct ktread *trace);
+
+/*
+ * Names the trace's system calls by `table` and by nothing else (share/tables, spec/ktrx-proc.md). A table of
+ * calls without numbers, as Linux's, is of the trace's machine, else of `machine`, and of x86_64 if that is
+ * 0. Returns that machine, 0 for a table that brings its numbers, or a negative KTREAD_E_*.
+ */
+int foreign_calls_set_table(struct ktread *trace, const char *table, uint16_t machine);
+
+/*
+ * A table of calls named on a command line: one that was built in, or a file. 0, or EXIT_BAD_INPUT after a
+ * message. `*text` lives as long as `*owned`, which is to be freed and may be NULL.
+ */
+int kdump_table_read(const char *by, const char *name, char **owned, const char **text);
+
+struct rules;
+
+/* Rules that every kernel keeps, parsed: to be freed with free(); NULL after a message signed by `name`. */
+struct rules *default_rules(const char *name);
+
+/* The verdict of `ktrace why` on a trace file alone, on stderr. `elf` may be NULL. */
+void explain_file(const char *name, const char *path, const char *elf);
 
 #endif
