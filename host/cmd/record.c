@@ -11,8 +11,6 @@
 
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
-#include "record/content.h"
-#include "record/control.h"
 #include "record/tracer.h"
 
 #define USUAL_FILE "ktrace.out"

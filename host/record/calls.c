@@ -3,14 +3,20 @@
  * Calls are told by their names, for their numbers differ from machine to machine; libseccomp knows which has
  * which. Each number is asked for once.
  */
-#include "record/calls.h"
+#include "record/registers.h"
 
+#include <elf.h>
+#include <errno.h>
+#include <linux/audit.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
 
 #include "base/linux_calls.h"
-#include "record/registers.h"
+#include "record/tracer.h"
+#include "user/sys/ktrace.h"
 
 #define NUMBERS 1024u
 
@@ -141,4 +147,126 @@ const struct record_call *record_call(uint64_t number)
 	if (!known[number])
 		known[number] = look_up((uint32_t)number);
 	return known[number];
+}
+
+/* A thread that is stopped where a call begins or returns. */
+
+#define ERRORS 4095 /* results below zero that are errors */
+
+/* What a stop is about, however the kernel says it. */
+struct stop {
+	bool enters;
+	uint32_t abi; /* 0: the machine's own; else that of an ELF machine */
+	uint64_t number, argument[6];
+	int64_t result;
+};
+
+static bool get_registers(pid_t tid, struct record_registers *registers)
+{
+	struct iovec image = { registers->word, sizeof(registers->word) };
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &image) != 0)
+		return false;
+	registers->size = image.iov_len;
+	return true;
+}
+
+/* Of a kernel before 5.3: a call that is not in progress begins. */
+static bool look_at_registers(const struct record_thread *thread, struct stop *stop)
+{
+	const struct record_machine *machine = record_machine_find(record_machine_own());
+	struct record_registers registers;
+
+	stop->enters = !thread->in_call;
+	return machine && get_registers(thread->tid, &registers) &&
+	       (stop->enters ? record_registers_call(machine, &registers, &stop->number, stop->argument)
+			     : record_registers_result(machine, &registers, &stop->result)) == 0;
+}
+
+static bool look(const struct record_thread *thread, struct stop *stop)
+{
+	struct __ptrace_syscall_info info;
+	long size = ptrace(PTRACE_GET_SYSCALL_INFO, thread->tid, (void *)sizeof(info), &info);
+
+	if (size < 0)
+		return errno == EIO && look_at_registers(thread, stop);
+	stop->abi = (info.arch & 0xffff) == record_machine_own() ? 0 : info.arch & 0xffff;
+	stop->enters = info.op == PTRACE_SYSCALL_INFO_ENTRY;
+	if (stop->enters) {
+		stop->number = info.entry.nr;
+		memcpy(stop->argument, info.entry.args, sizeof(stop->argument));
+	} else {
+		stop->result = info.exit.rval;
+	}
+	return stop->enters || info.op == PTRACE_SYSCALL_INFO_EXIT;
+}
+
+/* ktrace() and utrace(): the kernel will say that there is no such call. */
+static void act(struct record_thread *thread)
+{
+	const uint64_t *argument = thread->argument;
+
+	thread->own_call = true;
+	if (argument[0] == KTRACE_LINUX_UTRACE)
+		thread->own_result = -record_put_user(thread, argument[1], argument[2]);
+	else if (argument[0] == KTRACE_LINUX_KTRACE)
+		thread->own_result = -record_control_ktrace(thread, argument[1], (uint32_t)argument[2],
+							    (uint32_t)argument[3], (int32_t)argument[4]);
+	else
+		thread->own_result = -EINVAL;
+}
+
+static int64_t answer(struct record_thread *thread, int64_t result)
+{
+	const struct record_machine *machine = record_machine_find(record_machine_own());
+	struct record_registers registers;
+	struct iovec image;
+
+	thread->own_call = false;
+	if (!machine || !get_registers(thread->tid, &registers) ||
+	    record_registers_set_result(machine, &registers, thread->own_result) != 0)
+		return result;
+	image = (struct iovec){ registers.word, registers.size };
+	return ptrace(PTRACE_SETREGSET, thread->tid, (void *)NT_PRSTATUS, &image) == 0 ? thread->own_result
+										       : result;
+}
+
+static bool enter(struct record_thread *thread, const struct stop *stop)
+{
+	bool exec = stop->abi == 0 && record_call(stop->number)->special == RECORD_CALL_EXEC;
+
+	thread->in_call = true;
+	thread->number = stop->number;
+	memcpy(thread->argument, stop->argument, sizeof(thread->argument));
+	if (exec)
+		thread->quiet = false;
+	if (thread->quiet)
+		return false;
+	record_put_enter(thread, stop->abi);
+	if (stop->abi == 0 && stop->number == KTRACE_LINUX_CALL)
+		act(thread);
+	return exec;
+}
+
+static void leave(struct record_thread *thread, const struct stop *stop)
+{
+	int64_t result = thread->own_call ? answer(thread, stop->result) : stop->result;
+	int32_t error = result < 0 && result >= -ERRORS ? (int32_t)-result : 0;
+
+	/* One that it was in when it was attached to has neither number nor arguments. */
+	if (thread->in_call && !thread->quiet)
+		record_put_leave(thread, stop->abi, error, result);
+	thread->in_call = false;
+}
+
+bool record_see_call(struct record_thread *thread)
+{
+	struct stop stop = { .abi = 0 };
+
+	if (!look(thread, &stop))
+		return false;
+	if (stop.enters)
+		return enter(thread, &stop);
+	leave(thread, &stop);
+	return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "record/content.h"
+#include "record/tracer.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "record/calls.h"
 #include "record/registers.h"
 
 #define DATA_MAX 4096u /* of a transfer; what is longer is cut, and flagged so */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "record/control.h"
+#include "record/tracer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,9 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "record/content.h"
 #include "record/registers.h"
-#include "record/tracer.h"
 #include "user/sys/ktrace.h"
 
 #define GENERATIONS \

@@ -14,8 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/control.h"
-
 #define TICK_US	       100000 /* between two looks at who wants something of us */
 #define TICKS_TO_FLUSH 10
 #define GENERATIONS    1000u /* that are looked back through: they change meanwhile */

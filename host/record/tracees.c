@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* What the files of /proc say of processes. All of them may go away at any moment. */
-#include "record/tracees.h"
+#include "record/tracer.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/content.h"
 #include "record/registers.h"
 
 #define OPTIONS                                                                                  \

@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "record/content.h"
 #include "record/tracer.h"
 
 static bool memory_is_short;
