@@ -5,7 +5,6 @@
 
 #include "base/put.h"
 #include "kdump/context.h"
-#include "kdump/vis.h"
 
 #define PATH_MOST 4000u
 #define RIGHTS_BITS \

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/vis.h"
 #include "ktrx/hwt.h"
 
 #define PATH_MOST 1024u

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/vis.h"
 
 #define NAME_WIDTH 8 /* blanks follow shorter ones */
 #define NAME_MOST  124u

@@ -7,7 +7,6 @@
 #include "base/put.h"
 #include "kdump/context.h"
 #include "kdump/parts.h"
-#include "kdump/vis.h"
 #include "ktread/ktread.h"
 
 #define USUAL_DATA 32u /* bytes */

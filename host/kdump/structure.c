@@ -9,7 +9,6 @@
 
 #include "base/json.h"
 #include "base/put.h"
-#include "kdump/vis.h"
 
 #define BYTES_SHOWN  32u   /* of a struct that is not known */
 #define TEXT_MOST    400u  /* bytes of a string in one */

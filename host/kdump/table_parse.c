@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/table_parse.h"
+#include "kdump/tables.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 
 #include "base/linux_calls.h"
 #include "build/gen/tables.h"
-#include "kdump/table_parse.h"
 #include "ktread/ktread.h"
 
 /* build/gen/tables.h has one array of text for each file of share/tables; host/host.mk makes it. */

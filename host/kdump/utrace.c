@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/vis.h"
 
 #define NAME_MOST 8000 /* bytes of text for a name */
 #define PIECE	  1024u

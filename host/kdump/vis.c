@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/vis.h"
+#include "kdump/parts.h"
 
 #include <string.h>
 

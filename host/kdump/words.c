@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/table_parse.h"
+#include "kdump/tables.h"
 
 #define LOCAL_ERRORS 256
 

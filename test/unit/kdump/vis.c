@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kdump/vis.h"
+#include "kdump/parts.h"
 
 static const char *vis_of(uint8_t byte, uint8_t next)
 {
