@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arguments.h"
+#include "flow.h"
 
 #define RING_LEAST UINT64_C(65536)
 #define RING_MOST  (UINT64_C(1) << 40)

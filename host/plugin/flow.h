@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Virtual CPUs and what they do, the guest's memory, and the plugin's arguments. */
+#ifndef PLUGIN_FLOW_H
+#define PLUGIN_FLOW_H
+
+#include <stdint.h>
+
+#include "trace.h"
+
 /*
  * What virtual CPUs do: which block followed which, and what that was: a branch, an interrupt or exception,
  * or nothing (a block that QEMU has begun anew in its middle). Told to the traces of that virtual CPU, as far
@@ -10,12 +18,6 @@
  * instruction whose outcome is not known yet (a conditional or indirect branch, or one that could as well
  * have faulted), that instruction is told as not yet run.
  */
-#ifndef PLUGIN_FLOW_H
-#define PLUGIN_FLOW_H
-
-#include <stdint.h>
-
-#include "trace.h"
 
 /*
  * Virtual CPUs 0 to count - 1. Nonzero: no memory. `idle` is called, by a virtual CPU, when for many blocks
@@ -66,5 +68,45 @@ void flow_forget_blocks(void);
 void flow_pause(void);
 /* All that is known is in the output. */
 void flow_flush(struct trace *trace);
+
+/*
+ * The guest's memory, as the file that it is (ram=FILE). Every address comes from the guest and is not
+ * trusted.
+ */
+
+/*
+ * Its name, which stays, the physical address of its first byte, and how many of its bytes follow each other
+ * in memory, too: what lies behind them has addresses that are not known. QEMU makes the file later than it
+ * loads plugins.
+ */
+void memory_use(const char *path, uint64_t base, uint64_t span);
+
+/*
+ * Where `size` bytes from this physical address on are mapped. NULL: not all of them are in the file, or
+ * there is no file.
+ */
+void *memory_at(uint64_t physical, uint64_t size);
+
+/* What stands behind -plugin ktrace-pt.so: NAME=VALUE, one string each. */
+
+struct arguments {
+	const char *ram, *out; /* NULL: not given */
+	uint64_t base;
+	uint8_t has_base;
+	uint64_t ring_size, code_size;
+	uint8_t exact, time, returns;
+	uint8_t user, kernel; /* levels */
+	uint64_t user_start, user_end;
+	unsigned ranges;
+	struct {
+		uint64_t start, end;
+	} range[TRACE_RANGES];
+};
+
+/*
+ * 0; or -1 and *message, kept until the next call, says what is wrong. `ram` and `out` lie in argv, which
+ * QEMU frees.
+ */
+int arguments_read(struct arguments *arguments, int argc, char **argv, const char **message);
 
 #endif

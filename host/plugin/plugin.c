@@ -9,10 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arguments.h"
 #include "flow.h"
 #include "ktrx/hwt_unit.h"
-#include "memory.h"
 #include "qemu_plugin.h"
 #include "rings.h"
 #include "trace.h"

@@ -10,8 +10,7 @@
 
 #include "ktrx/hwt.h"
 #include "ktrx/hwt_unit.h"
-#include "plugin/arguments.h"
-#include "plugin/memory.h"
+#include "plugin/flow.h"
 #include "plugin/trace.h"
 #include "unit/support/plugin_support.h"
 
