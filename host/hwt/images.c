@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "walk.h"
-
 /* Of the code that was run so many blocks are looked for in memory, and of each so many bytes. */
 #define MEMORY_BLOCKS	   1024u
 #define MEMORY_BLOCK	   64u

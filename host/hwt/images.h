@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ktread/memory.h"
 #include "binary.h"
 #include "file.h"
 
@@ -167,5 +168,19 @@ size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t spac
 const struct hwt_span *hwt_view_next(const struct hwt_view *view, uint64_t address);
 /* The span that an address lies in; NULL: none. */
 const struct hwt_span *hwt_view_find(const struct hwt_view *view, uint64_t address);
+
+/* Page tables: from an address of a machine's program to where that lies in its memory. */
+
+#define HWT_WALK_X86_64	 62u /* ELF's numbers of machines */
+#define HWT_WALK_AARCH64 183u
+#define HWT_WALK_PAGE	 4096u
+
+/*
+ * `space`: CR3, or TTBR0_EL1. Of x86_64 four levels, of AArch64 pages of 4 KiB and addresses of 48 or 39
+ * bits, whose upper half
+ * TTBR0 does not map. False: nothing is mapped there.
+ */
+bool hwt_walk(struct ktread_memory *memory, uint16_t machine, uint64_t space, uint64_t address,
+	      uint64_t *physical);
 
 #endif

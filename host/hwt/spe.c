@@ -5,6 +5,7 @@
  * will do to begin with.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,3 +160,217 @@ const struct hwt_encoding hwt_encoding_spe = {
 	.close = spe_close,
 	.packets = spe_packets,
 };
+
+#define TIMESTAMP_HEADER 0x71
+#define TIMESTAMP_SIZE	 9u
+#define END_HEADER	 0x01
+
+/*
+ * What finding the next record may cost: so many packets at first, more for each byte that was gone over; so
+ * many bytes of padding are as one packet.
+ */
+#define FIND_FIRST 4096u
+#define FIND_MORE  4u
+#define FIND_PADS  64u
+
+/* Bits of sample.has by index of the packet; those beyond are known by no name, and left out. */
+static const uint8_t address_parts[] = {
+	[SPE_ADDRESS_PC] = HWT_SAMPLE_PC,
+	[SPE_ADDRESS_TARGET] = HWT_SAMPLE_TARGET,
+	[SPE_ADDRESS_DATA_VIRTUAL] = HWT_SAMPLE_DATA_VIRTUAL,
+	[SPE_ADDRESS_DATA_PHYSICAL] = HWT_SAMPLE_DATA_PHYSICAL,
+	[SPE_ADDRESS_PREVIOUS_TARGET] = HWT_SAMPLE_PREVIOUS_TARGET,
+};
+static const uint8_t counter_parts[] = {
+	[SPE_COUNTER_TOTAL] = HWT_SAMPLE_LATENCY_TOTAL,
+	[SPE_COUNTER_ISSUE] = HWT_SAMPLE_LATENCY_ISSUE,
+	[SPE_COUNTER_TRANSLATION] = HWT_SAMPLE_LATENCY_TRANSLATION,
+};
+static const uint8_t context_parts[] = { HWT_SAMPLE_CONTEXT_EL1, HWT_SAMPLE_CONTEXT_EL2 };
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define NO_PART	     -1
+
+/* Which part of a sample the packet is. */
+static int part_of(const struct spe_packet *packet)
+{
+	switch (packet->kind) {
+	case SPE_ADDRESS:
+		return packet->index < COUNT(address_parts) ? address_parts[packet->index] : NO_PART;
+	case SPE_COUNTER:
+		return packet->index < COUNT(counter_parts) ? counter_parts[packet->index] : NO_PART;
+	case SPE_CONTEXT:
+		return packet->index < COUNT(context_parts) ? context_parts[packet->index] : NO_PART;
+	case SPE_EVENTS:
+		return HWT_SAMPLE_EVENTS;
+	case SPE_SOURCE:
+		return HWT_SAMPLE_SOURCE;
+	case SPE_OPERATION:
+		return HWT_SAMPLE_OPERATION;
+	default:
+		return NO_PART;
+	}
+}
+
+static void put_address(struct hwt_sample *sample, const struct spe_packet *packet)
+{
+	uint64_t *const to[] = {
+		[SPE_ADDRESS_PC] = &sample->pc,
+		[SPE_ADDRESS_TARGET] = &sample->target,
+		[SPE_ADDRESS_DATA_VIRTUAL] = &sample->data_virtual,
+		[SPE_ADDRESS_DATA_PHYSICAL] = &sample->data_physical,
+		[SPE_ADDRESS_PREVIOUS_TARGET] = &sample->previous_target,
+	};
+
+	*to[packet->index] = spe_packet_address(packet);
+	if (packet->index == SPE_ADDRESS_PC) {
+		sample->level = spe_packet_level(packet);
+		sample->not_secure = spe_packet_not_secure(packet);
+	}
+}
+
+static void put_counter(struct hwt_sample *sample, const struct spe_packet *packet)
+{
+	uint16_t *const to[] = {
+		[SPE_COUNTER_TOTAL] = &sample->latency_total,
+		[SPE_COUNTER_ISSUE] = &sample->latency_issue,
+		[SPE_COUNTER_TRANSLATION] = &sample->latency_translation,
+	};
+
+	*to[packet->index] = packet->payload > UINT16_MAX ? UINT16_MAX : (uint16_t)packet->payload;
+}
+
+static void put(struct hwt_sample *sample, const struct spe_packet *packet)
+{
+	switch (packet->kind) {
+	case SPE_ADDRESS:
+		put_address(sample, packet);
+		break;
+	case SPE_COUNTER:
+		put_counter(sample, packet);
+		break;
+	case SPE_CONTEXT:
+		*(packet->index ? &sample->context_el2 : &sample->context_el1) = (uint32_t)packet->payload;
+		break;
+	case SPE_EVENTS:
+		sample->events = packet->payload;
+		break;
+	case SPE_SOURCE:
+		sample->source = (uint32_t)packet->payload;
+		break;
+	default:
+		sample->operation_class = packet->index;
+		sample->operation = (uint8_t)packet->payload;
+	}
+}
+
+static enum spe_verdict add(struct spe_record *record, const struct spe_packet *packet)
+{
+	int part = part_of(packet);
+
+	if (packet->kind == SPE_RESERVED) {
+		record->reserved++;
+		record->reserved_header = packet->header;
+	}
+	if (part == NO_PART)
+		return SPE_RECORD_WHOLE;
+	if (record->sample.has >> part & 1)
+		return SPE_RECORD_TWICE;
+	record->sample.has |= 1u << part;
+	put(&record->sample, packet);
+	return SPE_RECORD_WHOLE;
+}
+
+size_t spe_record_pads(const struct hwt_piece *piece, size_t at)
+{
+	size_t end = at;
+
+	while (end < piece->size && piece->bytes[end] == 0)
+		end++;
+	return end - at;
+}
+
+/* Takes what was looked at off what may be. False: that was more. */
+static bool pay(uint64_t *left, uint64_t packets)
+{
+	if (*left < packets)
+		return false;
+	*left -= packets;
+	return true;
+}
+
+/* Behind padding and alignment, at the first packet of a record; or as far as may be looked at. */
+static size_t skip_padding(const struct hwt_piece *piece, size_t at, uint64_t *left)
+{
+	struct spe_packet packet;
+
+	for (;;) {
+		const size_t pads = spe_record_pads(piece, at);
+
+		at += pads;
+		if (!pay(left, 1 + pads / FIND_PADS) ||
+		    spe_packet_read(piece->bytes + at, piece->size - at, piece->position + at, &packet) <=
+			    0 ||
+		    packet.kind != SPE_ALIGN)
+			return at;
+		at += packet.size;
+	}
+}
+
+/* Of at most `left` packets. */
+static enum spe_verdict read_record(const struct hwt_piece *piece, size_t at, uint64_t *left,
+				    struct spe_record *record)
+{
+	struct spe_packet packet;
+	enum spe_verdict verdict = SPE_RECORD_WHOLE;
+
+	memset(record, 0, sizeof(*record));
+	record->start = record->end = skip_padding(piece, at, left);
+	if (record->start == piece->size)
+		return SPE_RECORD_NONE;
+	while (verdict == SPE_RECORD_WHOLE) {
+		int size = spe_packet_read(piece->bytes + record->end, piece->size - record->end,
+					   piece->position + record->end, &packet);
+
+		if (size < 0)
+			return size == SPE_CUT ? SPE_RECORD_CUT : SPE_RECORD_WRONG;
+		verdict = add(record, &packet);
+		if (verdict == SPE_RECORD_WHOLE)
+			record->end += packet.size;
+		if (packet.kind == SPE_TIMESTAMP) {
+			record->stamp = packet.payload;
+			record->has_stamp = 1;
+		}
+		if (packet.kind == SPE_TIMESTAMP || packet.kind == SPE_END)
+			break;
+		if (record->end - record->start > SPE_RECORD_MAX || !pay(left, 1))
+			verdict = SPE_RECORD_LONG;
+	}
+	return verdict;
+}
+
+enum spe_verdict spe_record_read(const struct hwt_piece *piece, size_t at, struct spe_record *record)
+{
+	uint64_t all = UINT64_MAX;
+
+	return read_record(piece, at, &all, record);
+}
+
+size_t spe_record_find(const struct hwt_piece *piece, size_t at)
+{
+	struct spe_record record;
+	uint64_t left = FIND_FIRST;
+
+	for (; at < piece->size; at++, left += FIND_MORE) {
+		size_t next = at + 1;
+
+		if (piece->bytes[at] == TIMESTAMP_HEADER)
+			next = at + TIMESTAMP_SIZE;
+		else if (piece->bytes[at] != END_HEADER)
+			continue;
+		if (next < piece->size && read_record(piece, next, &left, &record) == SPE_RECORD_WHOLE &&
+		    record.sample.has & 1u << HWT_SAMPLE_PC)
+			return next;
+	}
+	return piece->size;
+}

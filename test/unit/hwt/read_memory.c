@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* A machine's memory as an image: page tables lead to code that is in no file. Memories here are a few pages, laid by hand. */
-#include "hwt/walk.h"
+#include "hwt/images.h"
 #include "unit/support/hwt_reading.h"
 
 static struct hwt_packets_writer packets;
