@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/pulse.h"
-#include "why/turns.h"
+#include "why/rests.h"
 
 #define SHOWN 12u /* threads */
 

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/pulse.h"
 
 #define MOST	 8u    /* findings */

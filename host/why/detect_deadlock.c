@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/graph.h"
 #include "why/pulse.h"
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/pulse.h"
 #include "why/rests.h"
 

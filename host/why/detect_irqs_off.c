@@ -5,10 +5,8 @@
  */
 #include <inttypes.h>
 
-#include "why/answers.h"
-#include "why/detectors.h"
 #include "why/pulse.h"
-#include "why/side.h"
+#include "why/finding.h"
 
 #define SEEN_MS 30u   /* that the CPU is seen to have run */
 #define LONG_MS 1500u /* without any sign of the CPU while others tick */

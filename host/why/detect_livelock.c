@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "analyze/elapsed.h"
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/pulse.h"
 
 #define TRIES	  16u

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/graph.h"
 
 #define MOST 8u /* findings: each is one to repair */

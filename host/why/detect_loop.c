@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "analyze/elapsed.h"
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/pulse.h"
 
 #define FAULTS_LEAST 64u

@@ -8,11 +8,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "why/detectors.h"
-#include "why/turns.h"
-#include "why/pulse.h"
+#include "why/finding.h"
 #include "why/rests.h"
-#include "why/sleepers.h"
+#include "why/pulse.h"
 
 #define MOST	     8u	   /* findings */
 #define KNOWN_WAITS  8u	   /* that ended: so many tell how long such a wait takes */

@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/graph.h"
 #include "why/pulse.h"
 

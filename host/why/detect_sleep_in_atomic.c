@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/pulse.h"
 
 #define STALE_MS 100u  /* a stamp of the table may be older than what it stamps by that much */

@@ -7,10 +7,8 @@
  */
 #include <inttypes.h>
 
-#include "why/answers.h"
-#include "why/detectors.h"
 #include "why/pulse.h"
-#include "why/side.h"
+#include "why/finding.h"
 
 #define CALM_MS	    500u  /* without a deed of its own */
 #define LONG_MS	    2000u /* who computes has done with it by then, or been elsewhere */

@@ -9,10 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "why/answers.h"
-#include "why/detectors.h"
 #include "why/pulse.h"
-#include "why/turns.h"
+#include "why/finding.h"
+#include "why/rests.h"
 
 /*
  * So many ticks of the CPU's timer without a turn, and at least so long: others' turns are over many times by

@@ -6,9 +6,9 @@
  */
 #include <inttypes.h>
 
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/pulse.h"
-#include "why/sleepers.h"
+#include "why/rests.h"
 
 #define HABIT 16u /* wakeups after which sleepers are said to be used to each other */
 

@@ -11,8 +11,7 @@
 #include "analyze/order.h"
 #include "why/evidence_state.h"
 #include "why/pulse.h"
-#include "why/side.h"
-#include "why/turns.h"
+#include "why/rests.h"
 
 #define BEHIND_MOST 1000000u /* seconds from the newest event to the end */
 

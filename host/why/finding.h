@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a detector found, and how the findings of all of them are put in order: the first is the verdict. */
+/* Detectors, what they found, and how all findings are put in order: the first is the verdict. */
 #ifndef WHY_FINDING_H
 #define WHY_FINDING_H
 
@@ -149,5 +149,44 @@ const char *why_say_called(const struct why_evidence *evidence, const char *befo
 const char *why_say_name(const char *name, const char *what, uint64_t number, char *buffer, size_t size);
 const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size); /* "locks, threads", "" of none */
 const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size);
+
+/*
+ * All detectors: USE(name) for each why_detect_NAME(), which is in a source detect_*.c. Their order means
+ * nothing: findings are put in order by what they are.
+ */
+
+/* clang-format off */
+#define WHY_DETECTORS(USE) \
+	USE(bookkeeping) \
+	USE(answer) \
+	USE(dead_owner) \
+	USE(dead_timer) \
+	USE(deadlock) \
+	USE(health) \
+	USE(irq_storm) \
+	USE(irqs_off) \
+	USE(livelock) \
+	USE(lock_order) \
+	USE(loop) \
+	USE(missing_eoi) \
+	USE(overdue) \
+	USE(late_sleep) \
+	USE(panic) \
+	USE(priority_inversion) \
+	USE(sleep_in_atomic) \
+	USE(slow) \
+	USE(spin) \
+	USE(stack) \
+	USE(starvation) \
+	USE(triple_fault) \
+	USE(wakeup)
+/* clang-format on */
+
+#define WHY_DECLARE(name) why_detector why_detect_##name;
+WHY_DETECTORS(WHY_DECLARE)
+#undef WHY_DECLARE
+
+/* Adds to a healthy verdict that a device answered late while all of the machine was slow, if that was so. */
+void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "why/answers.h"
 #include "why/pulse.h"
 
 /* A lock that is held, by a node. */

@@ -7,7 +7,6 @@
 #include "analyze/wellknown.h"
 #include "base/escape.h"
 #include "ktrx/slot.h"
-#include "why/side.h"
 
 #define LOOP_REACH 256u /* bytes of a small loop */
 #define NAME_MOST  32u
@@ -290,4 +289,210 @@ const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t 
 	if (*name)
 		return why_say(buffer, size, "interrupt %" PRIu32 " (%s)", number, escaped);
 	return why_say(buffer, size, "interrupt %" PRIu32, number);
+}
+
+/* Whose code it is. */
+
+#define IMAGE_REACH (UINT64_C(256) << 20) /* around the kernel's own root, where its file is not known */
+#define NEAR_REACH  256u		  /* bytes: a CPU that stands so close to places is still there */
+
+static bool is_high(uint64_t address)
+{
+	return address >> 63;
+}
+
+/*
+ * Hooks note where in the kernel they were called: that is in the upper half, even if the root was last seen
+ * in the lower.
+ */
+static bool runs_high(const struct why_evidence *evidence)
+{
+	if (is_high(evidence->info->self))
+		return true;
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct ktrx_cpu *row = &evidence->cpu[n].row;
+
+		if (is_high(row->interrupts_pc) || is_high(row->broken_pc) || is_high(row->ipi_pc) ||
+		    is_high(evidence->cpu[n].holder.wait_pc))
+			return true;
+	}
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (is_high(evidence->thread[n].holder.wait_pc))
+			return true;
+	return false;
+}
+
+/* Has any CPU been in user mode, as far as is recorded? */
+static bool has_users(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].row.user_exits || evidence->cpu[n].row.mode == KTRX_MODE_USER ||
+		    evidence->cpu[n].side == PRIVILEGE_USER)
+			return true;
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (evidence->thread[n].syscalls.count)
+			return true;
+	return false;
+}
+
+void why_side_settle(struct why_evidence *evidence)
+{
+	evidence->high = runs_high(evidence);
+	evidence->users = has_users(evidence);
+}
+
+/* Of an address in the lower half, of a kernel that runs there, whose file is not known. */
+static enum why_side side_by_distance(const struct why_evidence *evidence, uint64_t pc)
+{
+	const uint64_t self = evidence->info->self;
+
+	if (self == 0)
+		return WHY_SIDE_UNKNOWN;
+	if ((pc > self ? pc - self : self - pc) < IMAGE_REACH)
+		return evidence->users ? WHY_SIDE_UNKNOWN : WHY_SIDE_KERNEL;
+	return evidence->users ? WHY_SIDE_USER : WHY_SIDE_UNKNOWN;
+}
+
+enum why_side why_side_of(const struct why_evidence *evidence, uint64_t pc)
+{
+	if (is_high(pc))
+		return WHY_SIDE_KERNEL;
+	if (evidence->high)
+		return symbols_has(evidence->symbols, pc) ? WHY_SIDE_UNKNOWN : WHY_SIDE_USER;
+	if (!evidence->symbols)
+		return side_by_distance(evidence, pc);
+	if (symbols_has(evidence->symbols, pc))
+		return symbols_has_code(evidence->symbols, pc) ? WHY_SIDE_KERNEL : WHY_SIDE_UNKNOWN;
+	return evidence->users ? WHY_SIDE_USER : WHY_SIDE_UNKNOWN;
+}
+
+static enum why_side side_of_privilege(const struct why_cpu *cpu)
+{
+	return cpu->side == PRIVILEGE_USER     ? WHY_SIDE_USER
+	       : cpu->side == PRIVILEGE_KERNEL ? WHY_SIDE_KERNEL
+					       : WHY_SIDE_UNKNOWN;
+}
+
+enum why_side why_side_of_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const enum why_side told = side_of_privilege(cpu);
+
+	return told == WHY_SIDE_UNKNOWN ? why_side_of(evidence, cpu->pc) : told;
+}
+
+/* The mode that the kernel has set there, if it was set before and has not been changed since. */
+static enum why_side side_of_mode(const struct why_cpu *cpu, uint64_t since)
+{
+	if (!cpu->has_row)
+		return WHY_SIDE_UNKNOWN;
+	if (cpu->row.mode == KTRX_MODE_USER)
+		return WHY_SIDE_USER;
+	return cpu->row.mode == KTRX_MODE_KERNEL && cpu->row.user_exits && cpu->row.mode_stamp <= since
+		       ? WHY_SIDE_KERNEL
+		       : WHY_SIDE_UNKNOWN;
+}
+
+enum why_side why_side_of_places(const struct why_evidence *evidence, const struct why_cpu *cpu,
+				 const struct why_places *places, uint64_t since)
+{
+	const enum why_side by_address = why_side_of(evidence, places->newest);
+	const enum why_side by_mode = side_of_mode(cpu, since), by_register = side_of_privilege(cpu);
+
+	if (cpu->has_registers && by_register != WHY_SIDE_UNKNOWN && cpu->pc + NEAR_REACH >= places->lowest &&
+	    cpu->pc <= places->highest + NEAR_REACH)
+		return by_register;
+	if (by_address != why_side_of(evidence, places->lowest) ||
+	    by_address != why_side_of(evidence, places->highest))
+		return WHY_SIDE_UNKNOWN;
+	if (by_mode == WHY_SIDE_UNKNOWN || by_address == WHY_SIDE_UNKNOWN)
+		return by_mode == WHY_SIDE_UNKNOWN ? by_address : by_mode;
+	return by_mode == by_address ? by_mode : WHY_SIDE_UNKNOWN;
+}
+
+bool why_side_has_name(const struct why_evidence *evidence, uint64_t address)
+{
+	return is_high(address) || !evidence->high || !evidence->users;
+}
+
+/* Answers to interrupts. */
+
+#define USUAL_MS 10u /* that an answer takes now and then */
+
+bool why_asks(const struct why_cpu *cpu)
+{
+	return cpu->has_row && cpu->row.ipi_cpu != 0;
+}
+
+/* One that is not there is not among all others. */
+static bool is_one_of_all(const struct why_cpu *cpu)
+{
+	return why_is_there(cpu) || cpu->row.interrupts != KTRX_INTERRUPTS_UNKNOWN;
+}
+
+bool why_asks_for(const struct why_cpu *asker, const struct why_cpu *asked)
+{
+	if (!why_asks(asker) || asker == asked || !asked->has_row ||
+	    asked->row.ipi_answered >= asker->row.ipi_stamp)
+		return false;
+	return asker->row.ipi_cpu == KTRX_ALL_CPUS ? is_one_of_all(asked)
+						   : asker->row.ipi_cpu - 1 == asked->number;
+}
+
+const char *why_say_asks(const struct why_evidence *evidence, const struct why_cpu *asker, char *buffer,
+			 size_t size)
+{
+	char whose[32] = "all other CPUs", since[WHY_WORDS], place[WHY_WORDS];
+
+	if (asker->row.ipi_cpu != KTRX_ALL_CPUS)
+		why_say(whose, sizeof(whose), "CPU %" PRIu32, asker->row.ipi_cpu - 1);
+	return why_say(
+		buffer, size, "CPU %" PRIu32 " has waited%s for an answer of %s to its request %" PRIu32 "%s",
+		asker->number, why_say_since(evidence, " ", asker->row.ipi_stamp, since, sizeof(since)),
+		whose, asker->row.ipi_what,
+		why_say_called(evidence, ", in ", asker->row.ipi_pc, place, sizeof(place)));
+}
+
+const char *why_say_owes(const struct why_evidence *evidence, const struct why_cpu *asked, char *buffer,
+			 size_t size)
+{
+	const struct ktrx_cpu *row = &asked->row;
+	char since[WHY_WORDS], place[WHY_WORDS];
+
+	if (row->interrupts == KTRX_INTERRUPTS_OFF)
+		return why_say(
+			buffer, size, "CPU %" PRIu32 " has not answered: interrupts are off there%s%s",
+			asked->number,
+			why_say_since(evidence, " for about ", row->interrupts_stamp, since, sizeof(since)),
+			why_say_called(evidence, ", turned off in ", row->interrupts_pc, place,
+				       sizeof(place)));
+	if (row->nesting)
+		return why_say(buffer, size,
+			       "CPU %" PRIu32 " has not answered: it is in the handler of interrupt %" PRIu32
+			       "%s",
+			       asked->number, row->irq,
+			       why_say_since(evidence, " for ", row->irq_stamp, since, sizeof(since)));
+	return why_say(buffer, size, "CPU %" PRIu32 " has not answered, %s; %s", asked->number,
+		       row->interrupts == KTRX_INTERRUPTS_ON
+			       ? "although interrupts are on there"
+			       : "and whether interrupts are on there is not known",
+		       why_say_beat(evidence, asked, since, sizeof(since)));
+}
+
+void why_finding_askers(struct why_finding *finding, const struct why_evidence *evidence,
+			const struct why_cpu *asked)
+{
+	char line[FINDING_LINE];
+
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *asker = &evidence->cpu[n];
+
+		if (!why_asks_for(asker, asked) ||
+		    why_age(evidence, asker->row.ipi_stamp) < why_ms(evidence, USUAL_MS))
+			continue;
+		finding_evidence(&finding->base, "%s", why_say_asks(evidence, asker, line, sizeof(line)));
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = KTRX_HOLDER_CPU | asker->number,
+						      .ticks = why_age(evidence, asker->row.ipi_stamp),
+						      .pc = asker->row.ipi_pc });
+	}
 }

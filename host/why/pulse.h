@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What several detectors ask about a CPU: does its heart beat, and where is it time and again. */
+/* What several detectors ask about a CPU: does its heart beat, where is it, and whose code is that? */
 #ifndef WHY_PULSE_H
 #define WHY_PULSE_H
 
+#include "why/evidence.h"
 #include "why/finding.h"
 
 /* Ticks that a number of milliseconds are; 0 if the trace has no frequency: then every wait is that long. */
@@ -116,5 +117,65 @@ const char *why_say_running(const struct why_evidence *evidence, const struct wh
 			    size_t size);
 /* "interrupt 4 (doorbell)"; the name is the guest's. */
 const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t size);
+
+/*
+ * Whose code is it: the kernel's or a program's? What the CPU and the kernel say of it comes before the
+ * address.
+ */
+
+struct why_places;
+
+enum why_side { WHY_SIDE_UNKNOWN, WHY_SIDE_KERNEL, WHY_SIDE_USER };
+
+/*
+ * Once the evidence is complete: in which half of the address space the kernel runs, and whether there are
+ * programs.
+ */
+void why_side_settle(struct why_evidence *evidence);
+
+/*
+ * By the address alone. The upper half of the address space is the kernel's. In a kernel that runs there, the
+ * lower half is the programs', but for code that started the kernel, of which it is not known. In a kernel
+ * that runs in the lower half its file decides, and an address outside the kernel is a program's only if user
+ * mode was seen.
+ */
+enum why_side why_side_of(const struct why_evidence *evidence, uint64_t pc);
+
+/* Where a CPU stands by its registers: by its privilege level where they have it, else by the address. */
+enum why_side why_side_of_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu);
+
+/*
+ * Of places where a thread that runs on that CPU was interrupted, all of them later than `since`: by the
+ * CPU's registers if it still stands there, else by the mode that the kernel has set, else by the addresses.
+ * Unknown where they contradict each other.
+ */
+enum why_side why_side_of_places(const struct why_evidence *evidence, const struct why_cpu *cpu,
+				 const struct why_places *places, uint64_t since);
+
+/* May the address be given a name of the kernel's file? Not if it is a program's. */
+bool why_side_has_name(const struct why_evidence *evidence, uint64_t address);
+
+/*
+ * CPUs that wait until another CPU, or all others, have answered an interrupt (ktrace_ipi_wait): for how
+ * long, whose answers are missing, and what keeps them.
+ */
+
+/* Does the CPU wait for an answer? */
+bool why_asks(const struct why_cpu *cpu);
+
+/* Does it wait for the answer of that CPU, which has not answered since? */
+bool why_asks_for(const struct why_cpu *asker, const struct why_cpu *asked);
+
+/* "CPU 0 has waited 2.31 s for an answer of CPU 1 to its request 2, in flush+0x31 (tlb.c:88)" */
+const char *why_say_asks(const struct why_evidence *evidence, const struct why_cpu *asker, char *buffer,
+			 size_t size);
+
+/* "CPU 1 has not answered: interrupts are off there for 2.40 s, turned off in spin+0x10 (disk.c:20)" */
+const char *why_say_owes(const struct why_evidence *evidence, const struct why_cpu *asked, char *buffer,
+			 size_t size);
+
+/* A line for each CPU that has waited for an answer of `asked` for 10 ms and more. */
+void why_finding_askers(struct why_finding *finding, const struct why_evidence *evidence,
+			const struct why_cpu *asked);
 
 #endif

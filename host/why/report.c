@@ -10,7 +10,6 @@
 
 #include "analyze/order.h"
 #include "base/escape.h"
-#include "why/answers.h"
 #include "why/pulse.h"
 
 #define WIDTH 116u /* columns */

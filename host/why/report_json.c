@@ -8,7 +8,6 @@
 
 #include "analyze/order.h"
 #include "base/json.h"
-#include "why/answers.h"
 #include "why/pulse.h"
 #include "why/report.h"
 

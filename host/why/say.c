@@ -7,7 +7,7 @@
 
 #include "base/escape.h"
 #include "why/finding.h"
-#include "why/side.h"
+#include "why/pulse.h"
 
 #define NAME_MOST 64u /* bytes of a name that are shown, escaped */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "why/turns.h"
+#include "why/rests.h"
 
 #include "why/evidence_state.h"
 #include "why/pulse.h"

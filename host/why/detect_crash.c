@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Panic: the kernel gave up and said why. Addresses in what it said are given names. A stack that overflowed
- * and a call of a function that is not there are told by what is known of the thread: its stack's bounds, its
- * last fault.
- */
+/* Machines that have come to their end: panics, stacks that have overflowed, triple faults. */
 #include <ctype.h>
+#include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
-#include "why/detectors.h"
+#include "why/finding.h"
 #include "why/pulse.h"
-#include "why/side.h"
+
+/*
+ * Panic: the kernel gave up and said why. Addresses in what it said are given names. A stack that overflowed
+ * and a call of a function that is not there are told by what is known of the thread: its stack's bounds, its
+ * last fault.
+ */
 
 #define FRAMES	  8u	/* shown */
 #define FAULT_MS  1000u /* a fault is no older than that when the kernel panics over it */
@@ -240,5 +242,161 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	if (panic->stamp)
 		why_finding_actor(finding,
 				  (struct why_actor){ .id = panic->thread + 1, .pc = pc, .exact = true });
+	return 0;
+}
+
+/*
+ * A stack that has overflowed and hit no guard page: the kernel goes on, over whatever lies below. Only the
+ * stack pointer shows it, while the CPU is still that deep. Handlers of interrupts may have stacks of their
+ * own, and so may what stops the other CPUs when one has panicked, which is often about what was overwritten.
+ */
+
+#define STACK_FRAMES 8u /* shown */
+
+/* The thread in whose stack the address lies. */
+static const struct why_thread *owner_of(const struct why_evidence *evidence, uint64_t address)
+{
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const struct why_thread *thread = &evidence->thread[n];
+
+		if (thread->has_holder && thread->holder.stack_low && address >= thread->holder.stack_low &&
+		    address < thread->holder.stack_high)
+			return thread;
+	}
+	return NULL;
+}
+
+static enum finding_certainty how_certain(const struct why_evidence *evidence, const struct why_cpu *cpu,
+					  const struct why_thread *thread)
+{
+	if (why_nests_faults(evidence, thread))
+		return FINDING_LIKELY;
+	return cpu->row.nesting || evidence->panic.stamp ? FINDING_POSSIBLE : FINDING_LIKELY;
+}
+
+static void say_faults(const struct why_evidence *evidence, const struct why_thread *thread,
+		       struct why_finding *finding)
+{
+	char place[WHY_WORDS];
+
+	if (!why_nests_faults(evidence, thread))
+		return;
+	finding_evidence(
+		&finding->base,
+		"it has faulted %" PRIu64
+		" times at least, each in the handler of the fault before: the last on address 0x%" PRIx64
+		", by the instruction at %s",
+		thread->fault_nest.count, thread->fault_nest.address,
+		why_say_place(evidence, thread->fault_nest.ip, place, sizeof(place)));
+}
+
+static int found(const struct why_evidence *evidence, struct why_findings *findings,
+		 const struct why_cpu *cpu, const struct why_thread *thread)
+{
+	const struct why_thread *owner = owner_of(evidence, cpu->sp);
+	const enum finding_certainty certain = how_certain(evidence, cpu, thread);
+	struct why_finding *finding = why_finding_new(findings, WHY_STACK_OVERFLOW, certain);
+	char who[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what, "the kernel stack of %s has overflowed on CPU %" PRIu32,
+		    why_say_actor(evidence, thread->id + 1, who, sizeof(who)), cpu->number);
+	finding_evidence(&finding->base, "it begins at 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64,
+			 thread->holder.stack_low, cpu->sp);
+	if (owner)
+		finding_evidence(&finding->base, "that is in the stack of %s",
+				 why_say_actor(evidence, owner->id + 1, who, sizeof(who)));
+	say_faults(evidence, thread, finding);
+	if (evidence->panic.stamp)
+		finding_evidence(&finding->base,
+				 "the panic on CPU %" PRIu32 " may be about what it has overwritten",
+				 evidence->panic.cpu);
+	why_finding_stack(finding, evidence, cpu, STACK_FRAMES);
+	if (certain == FINDING_POSSIBLE)
+		finding_say(finding->base.advice,
+			    "a moment without an interrupt: its handler may have a stack of its own");
+	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = cpu->pc, .exact = true });
+	return 0;
+}
+
+int why_detect_stack(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus && !error; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+		const struct why_thread *thread = why_runs(evidence, cpu);
+
+		if (evidence->panic.stamp && evidence->panic.cpu == n) /* why_detect_panic() */
+			continue;
+		if (thread && thread->holder.state == KTRX_THREAD_RUNNING && thread->holder.cpu == n &&
+		    why_left_stack(evidence, cpu, thread))
+			error = found(evidence, findings, cpu, thread);
+	}
+	return error;
+}
+
+/*
+ * Triple fault: the machine has reset itself and the kernel had not said that it would. On x86 that is what
+ * becomes of a fault that cannot be delivered. Which CPU it was is not told by anybody: those that did not
+ * idle are named.
+ */
+
+static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		    struct why_finding *finding)
+{
+	char thread[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+	const struct why_event *last = cpu->last.count ? &cpu->last.event[cpu->last.count - 1] : NULL;
+
+	why_say_running(evidence, cpu, thread, sizeof(thread));
+	if (last)
+		finding_evidence(
+			&finding->base, "CPU %" PRIu32 " ran %s; its last event, %s before the end: %.80s",
+			cpu->number, thread,
+			why_say_ticks(evidence, why_age(evidence, last->stamp), ticks, sizeof(ticks)),
+			last->text);
+	else
+		finding_evidence(&finding->base, "CPU %" PRIu32 " ran %s", cpu->number, thread);
+	if (cpu->has_registers && why_side_of_cpu(evidence, cpu) == WHY_SIDE_KERNEL)
+		finding_evidence(&finding->base, "  it stood at %s",
+				 why_say_place(evidence, cpu->pc, place, sizeof(place)));
+	else if (cpu->has_row && cpu->row.heartbeats)
+		finding_evidence(&finding->base, "  its last tick interrupted it at %s",
+				 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
+	why_finding_actor(finding,
+			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
+									       : cpu->running + 1,
+					      .pc = cpu->has_registers ? cpu->pc : cpu->row.pc,
+					      .exact = true });
+}
+
+static bool is_suspect(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return why_is_there(cpu) && !why_idles(evidence, cpu);
+}
+
+int why_detect_triple_fault(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	const bool x86 = evidence->info->machine == EM_X86_64;
+	struct why_finding *finding;
+	uint32_t suspects = 0;
+
+	if (!evidence->reset || !x86 || evidence->panic.stamp ||
+	    evidence->info->outcome != KTRX_OUTCOME_RUNNING)
+		return 0;
+	finding = why_finding_new(findings, WHY_TRIPLE_FAULT, FINDING_LIKELY);
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what,
+		    "the machine reset itself without a word from the kernel: a triple fault");
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		suspects += is_suspect(evidence, &evidence->cpu[n]);
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (suspects ? is_suspect(evidence, &evidence->cpu[n]) : why_is_there(&evidence->cpu[n]))
+			say_cpu(evidence, &evidence->cpu[n], finding);
+	if (suspects != 1)
+		finding_say(finding->base.advice,
+			    "which CPU it was: qemu -d int,cpu_reset logs its last exceptions");
 	return 0;
 }

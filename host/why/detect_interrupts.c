@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Interrupts that come too often, or no more: storms, a missing EOI, a dead timer. */
+#include <inttypes.h>
+
+#include "analyze/elapsed.h"
+#include "why/finding.h"
+#include "why/pulse.h"
+
+/*
+ * Interrupt storm: one interrupt comes again as soon as its handler has returned, so that its CPU does
+ * nothing else: what it interrupts stays where it is, or the heart does not beat any more.
+ */
+
+#define RUN	      64u  /* interrupts in a row … */
+#define RUN_IDLE      512u /* … of a CPU that idles, where others may well ask for something often */
+#define LEAST_A_MS    2u   /* fewer are no storm */
+#define RECENT_MS     100u
+#define FLOOD_MS      100u
+#define EVENTS_OF_ONE 3u /* that tell of one interrupt: entered, ended, left */
+
+struct storm {
+	uint32_t number; /* of the interrupt */
+	const char *name;
+	uint64_t count, span; /* so many in so many ticks */
+	bool dense;	      /* hardly ever there was time for anything between two of them */
+};
+
+static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
+{
+	return span / (why_ms(evidence, 1) + 1) * LEAST_A_MS;
+}
+
+static bool is_dense(const struct why_irq_kind *kind)
+{
+	return kind->close >= kind->entered - kind->entered / 4;
+}
+
+/* A small ring holds the last of them only; the CPU has counted all. */
+static bool came_often(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		       const struct storm *storm, bool idle)
+{
+	if (storm->count >= (idle ? RUN_IDLE : RUN))
+		return true;
+	return cpu->lost > 0 && storm->dense && storm->count >= RUN && cpu->row.irqs >= RUN_IDLE &&
+	       cpu->row.irqs >= at_least(evidence, why_silence(evidence, cpu));
+}
+
+/*
+ * The last interrupts are all of one kind, with nothing between them. A CPU that idles stays where it is
+ * anyway, and its heart may rest: there it is a storm only if it could not do anything else.
+ */
+static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
+{
+	const struct why_interrupts *interrupts = &cpu->interrupts;
+	const struct why_thread *thread = why_runs(evidence, cpu);
+	const bool idle = !thread || (thread->idle && why_idles(evidence, cpu));
+	const struct why_irq_kind *kind = why_newest_kind(interrupts);
+
+	*storm = (struct storm){ interrupts->number, interrupts->name, interrupts->run,
+				 elapsed(interrupts->run_first, interrupts->stamp), kind && is_dense(kind) };
+	if (!came_often(evidence, cpu, storm, idle) || storm->count < at_least(evidence, storm->span))
+		return false;
+	if (!evidence->stalled && why_age(evidence, interrupts->stamp) > why_ms(evidence, RECENT_MS))
+		return false;
+	return idle ? storm->dense && why_has_stopped(evidence, cpu)
+		    : why_has_stopped(evidence, cpu) || interrupts->run_stands;
+}
+
+/* Ticks come between, but hardly anything other than this interrupt is told of the CPU. */
+static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
+{
+	const struct why_interrupts *interrupts = &cpu->interrupts;
+
+	for (uint32_t n = 0; n < interrupts->kinds; n++) {
+		const struct why_irq_kind *kind = &interrupts->kind[n];
+
+		*storm = (struct storm){ kind->number,
+					 kind->number == interrupts->number ? interrupts->name : "",
+					 kind->entered, elapsed(kind->first, kind->last), is_dense(kind) };
+		if (storm->dense && storm->span >= why_ms(evidence, FLOOD_MS) &&
+		    storm->count >= at_least(evidence, storm->span) && storm->count >= RUN &&
+		    storm->count * EVENTS_OF_ONE >= interrupts->events / 10 * 9)
+			return true;
+	}
+	return false;
+}
+
+static void say_storm(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		      const struct storm *storm, struct why_finding *finding)
+{
+	const struct why_interrupts *interrupts = &cpu->interrupts;
+	char irq[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS], ticks[WHY_WORDS];
+
+	why_say_irq(storm->number, storm->name, irq, sizeof(irq));
+	finding_say(finding->base.what,
+		    "%s comes again and again on CPU %" PRIu32 ", which does nothing else", irq, cpu->number);
+	finding_evidence(&finding->base, "the last %" PRIu64 " of them came %s apart on average",
+			 storm->count,
+			 why_say_ticks(evidence, storm->span / storm->count, ticks, sizeof(ticks)));
+	if (cpu->has_row && cpu->row.irqs)
+		finding_evidence(&finding->base,
+				 "CPU %" PRIu32 " has taken %" PRIu64
+				 " interrupts in all, and beaten %" PRIu64 " times",
+				 cpu->number, cpu->row.irqs, cpu->row.heartbeats);
+	if (why_has_stopped(evidence, cpu))
+		finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	if (interrupts->pc)
+		finding_evidence(&finding->base, "%s %s at %s",
+				 why_say_running(evidence, cpu, thread, sizeof(thread)),
+				 interrupts->run_stands ? "stands" : "was interrupted last",
+				 why_say_place(evidence, interrupts->pc, place, sizeof(place)));
+	if (cpu->has_registers)
+		finding_evidence(
+			&finding->base, "the CPU is at %s, called from %s",
+			why_say_standing(evidence, cpu, place, sizeof(place)),
+			why_say_call(evidence, cpu->frames ? cpu->frame[0] : 0, thread, sizeof(thread)));
+	finding_evidence(&finding->base, "its handler leaves the cause as it is, or raises it again");
+}
+
+int why_detect_irq_storm(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+		struct why_finding *finding;
+		struct storm storm;
+
+		if (evidence->info->frequency == 0 ||
+		    (!is_storm(evidence, cpu, &storm) && !is_flood(evidence, cpu, &storm)))
+			continue;
+		finding = why_finding_new(findings, WHY_IRQ_STORM,
+					  why_has_stopped(evidence, cpu) ? FINDING_CERTAIN : FINDING_LIKELY);
+		if (!finding)
+			return KTREAD_E_MEMORY;
+		say_storm(evidence, cpu, &storm, finding);
+		why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | n,
+							       .ticks = why_silence(evidence, cpu),
+							       .pc = cpu->interrupts.pc,
+							       .exact = true });
+	}
+	return 0;
+}
+
+/*
+ * Missing EOI: the last interrupt that a CPU took was handled but never ended at the controller, while others
+ * are; so none of its rank or a lower one comes there any more. That the heart has stopped although
+ * interrupts are on shows it.
+ */
+
+/* How often that interrupt came before, and of these, how often the controller was told. */
+static struct why_irq_kind before(const struct why_interrupts *interrupts)
+{
+	const struct why_irq_kind *newest = why_newest_kind(interrupts);
+	struct why_irq_kind kind = newest ? *newest : (struct why_irq_kind){ 0 };
+
+	kind.entered -= kind.entered > 0;
+	return kind;
+}
+
+static void say_unended(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			struct why_finding *finding)
+{
+	const struct why_interrupts *interrupts = &cpu->interrupts;
+	const bool by_events = interrupts->entered > 0;
+	const uint64_t stamp = by_events ? interrupts->stamp : cpu->row.irq_stamp;
+	char irq[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS], ticks[WHY_WORDS];
+	struct why_irq_kind earlier = before(interrupts);
+
+	why_say_irq(by_events ? interrupts->number : cpu->row.irq, by_events ? interrupts->name : "", irq,
+		    sizeof(irq));
+	finding_say(finding->base.what,
+		    "CPU %" PRIu32 " gets no interrupts any more: %s was not ended at the controller",
+		    cpu->number, irq);
+	finding_evidence(&finding->base,
+			 "%s came %s before the end; its handler returned, and no irq.eoi records its end",
+			 irq, why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
+	if (interrupts->pc)
+		finding_evidence(&finding->base, "it interrupted %s at %s",
+				 why_say_running(evidence, cpu, thread, sizeof(thread)),
+				 why_say_place(evidence, interrupts->pc, place, sizeof(place)));
+	if (earlier.ended)
+		finding_evidence(&finding->base,
+				 "before that it came %" PRIu64 " times there and was ended %" PRIu64
+				 " times",
+				 earlier.entered, earlier.ended);
+	finding_evidence(&finding->base, "since then no interrupt came on CPU %" PRIu32 "; %s", cpu->number,
+			 why_say_beat(evidence, cpu, thread, sizeof(thread)));
+	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
+		finding_evidence(&finding->base, "interrupts are on there");
+	else
+		finding_say(finding->base.advice, "whether interrupts are on there: ktrace_interrupts()");
+}
+
+static int look_at(const struct why_evidence *evidence, struct why_findings *findings,
+		   const struct why_cpu *cpu)
+{
+	struct why_irq_kind earlier = before(&cpu->interrupts);
+	enum finding_certainty certain =
+		cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN : FINDING_LIKELY;
+	struct why_finding *finding;
+
+	if (!why_has_stopped(evidence, cpu) || !why_owes_end(cpu) ||
+	    cpu->row.interrupts == KTRX_INTERRUPTS_OFF)
+		return 0;
+	/*
+	 * One that need not be ended, as a spurious one; or the beginning of the trace has cut off an
+	 * irq.eoi.
+	 */
+	if (earlier.entered > earlier.ended + 1)
+		return 0;
+	finding = why_finding_new(findings, WHY_MISSING_EOI, certain);
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding->base.partial = cpu->lost > 0;
+	say_unended(evidence, cpu, finding);
+	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
+						       .ticks = why_silence(evidence, cpu),
+						       .pc = cpu->interrupts.pc,
+						       .exact = true });
+	return 0;
+}
+
+int why_detect_missing_eoi(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus && !error; n++)
+		error = look_at(evidence, findings, &evidence->cpu[n]);
+	return error;
+}
+
+/*
+ * Dead timer: a CPU gets no ticks although interrupts are on there, and somebody misses them: a thread that
+ * sleeps there is past its time. Without such a thread the ticks may rest, because the CPU idles.
+ */
+
+#define LATE_MS 100u
+#define HOST_MS \
+	1500u /* that a host may let a virtual CPU wait: so long it proves nothing that there are no ticks */
+#define SHOWN 4u /* sleepers */
+
+static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		    const struct why_thread *thread)
+{
+	const struct ktrx_holder *holder = &thread->holder;
+
+	return thread->has_holder && holder->cpu == cpu->number && holder->state == KTRX_THREAD_WAITING &&
+	       holder->deadline && why_age(evidence, holder->deadline) > why_ms(evidence, LATE_MS);
+}
+
+static uint32_t late_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	uint32_t late = 0;
+
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		late += is_late(evidence, cpu, &evidence->thread[n]);
+	return late;
+}
+
+/* What it has done since its heart last beat, up to the newest stamp. */
+static uint64_t lived_on(const struct why_cpu *cpu)
+{
+	uint64_t last = cpu->last_stamp;
+
+	if (cpu->row.irq_stamp > last)
+		last = cpu->row.irq_stamp;
+	if (cpu->row.switch_stamp > last)
+		last = cpu->row.switch_stamp;
+	return last > cpu->row.heartbeat_stamp ? last - cpu->row.heartbeat_stamp : 0;
+}
+
+/* The CPU has run without ticks, as far as is told, or it has had time enough. */
+static bool had_time(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return lived_on(cpu) > why_ms(evidence, LATE_MS) ||
+	       why_silence(evidence, cpu) >= why_ms(evidence, HOST_MS);
+}
+
+static void say_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			 struct why_finding *finding)
+{
+	char actor[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+	uint32_t shown = 0;
+
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const struct why_thread *thread = &evidence->thread[n];
+
+		if (!is_late(evidence, cpu, thread))
+			continue;
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = thread->id + 1,
+						      .waits = thread->holder.object,
+						      .ticks = why_age(evidence, thread->holder.deadline),
+						      .pc = thread->holder.wait_pc });
+		if (shown++ == SHOWN)
+			break;
+		finding_evidence(&finding->base, "%s, asleep there in %s, should have been woken %s ago",
+				 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
+				 why_say_call(evidence, thread->holder.wait_pc, place, sizeof(place)),
+				 why_say_ticks(evidence, why_age(evidence, thread->holder.deadline), ticks,
+					       sizeof(ticks)));
+	}
+}
+
+static int found(const struct why_evidence *evidence, struct why_findings *findings,
+		 const struct why_cpu *cpu)
+{
+	const bool alive = lived_on(cpu) > why_ms(evidence, LATE_MS);
+	struct why_finding *finding = why_finding_new(
+		findings, WHY_DEAD_TIMER,
+		alive && cpu->row.interrupts == KTRX_INTERRUPTS_ON ? FINDING_CERTAIN : FINDING_LIKELY);
+	char ticks[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what, "the timer of CPU %" PRIu32 " has stopped", cpu->number);
+	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
+						       .ticks = why_silence(evidence, cpu) });
+	finding_evidence(&finding->base, "its last tick came %s before the end, when %s was at %s",
+			 why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)),
+			 why_say_actor(evidence, cpu->row.thread + 1, thread, sizeof(thread)),
+			 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
+	if (alive)
+		finding_evidence(&finding->base,
+				 "it lived on for %s at least: other interrupts came, or threads ran",
+				 why_say_ticks(evidence, lived_on(cpu), ticks, sizeof(ticks)));
+	say_sleepers(evidence, cpu, finding);
+	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
+		finding_evidence(&finding->base, "interrupts are on there");
+	return 0;
+}
+
+static bool is_old(const struct why_evidence *evidence, uint64_t since)
+{
+	return since == 0 || why_age(evidence, since) > why_ms(evidence, LATE_MS);
+}
+
+/*
+ * Is it for something else that no ticks come: interrupts that are off, a lock, an answer? Not where that has
+ * only just begun: whoever takes a lock has interrupts off for a moment.
+ */
+static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && is_old(evidence, cpu->row.interrupts_stamp)) ||
+	       (cpu->has_holder && cpu->holder.wait != KTRX_WAIT_NONE &&
+		is_old(evidence, cpu->holder.wait_stamp)) ||
+	       (cpu->row.ipi_cpu != 0 && is_old(evidence, cpu->row.ipi_stamp));
+}
+
+int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus && !error; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+
+		if (why_has_stopped(evidence, cpu) && !why_owes_end(cpu) &&
+		    !has_another_reason(evidence, cpu) && had_time(evidence, cpu) &&
+		    late_sleepers(evidence, cpu) > 0)
+			error = found(evidence, findings, cpu);
+	}
+	return error;
+}

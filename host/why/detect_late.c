@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What comes late or not at all: answers of CPUs, ends of sleeps, answers of devices. */
+#include <inttypes.h>
+
+#include "why/finding.h"
+#include "why/pulse.h"
+
+/*
+ * A CPU waits for another CPU's answer to an interrupt, and none comes. Why the other one does not answer is
+ * often what another detector finds: then this is what follows from it.
+ */
+
+#define LATE_MS	   1500u /* a host may make a virtual CPU wait for less */
+#define STALLED_MS 250u	 /* the same where the host says that the machine stands */
+#define SHOWN	   8u	 /* CPUs that have not answered */
+#define MOST	   8u	 /* CPUs that wait, each a finding; all are listed with what else is known of them */
+
+static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint64_t late = why_ms(evidence, evidence->stalled ? STALLED_MS : LATE_MS);
+
+	return why_asks(cpu) && late && why_age(evidence, cpu->row.ipi_stamp) >= late;
+}
+
+static int found(const struct why_evidence *evidence, struct why_findings *findings,
+		 const struct why_cpu *asker)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, FINDING_LIKELY);
+	char line[FINDING_LINE];
+	uint32_t owing = 0;
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what, "%s", why_say_asks(evidence, asker, line, sizeof(line)));
+	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | asker->number,
+						       .ticks = why_age(evidence, asker->row.ipi_stamp),
+						       .pc = asker->row.ipi_pc });
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *asked = &evidence->cpu[n];
+
+		if (!why_asks_for(asker, asked) || owing++ >= SHOWN)
+			continue;
+		finding_evidence(&finding->base, "%s", why_say_owes(evidence, asked, line, sizeof(line)));
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = KTRX_HOLDER_CPU | n,
+						      .pc = asked->has_registers ? asked->pc : asked->row.pc,
+						      .exact = true });
+	}
+	if (owing > SHOWN)
+		finding_evidence(&finding->base, "%" PRIu32 " more CPUs have not answered", owing - SHOWN);
+	if (owing == 0) {
+		finding->base.certain = FINDING_POSSIBLE;
+		finding_evidence(&finding->base, "all that were asked have answered: ktrace_ipi_wait_end() "
+						 "was not called, or the answers were lost");
+	}
+	return 0;
+}
+
+int why_detect_answer(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	uint32_t late = 0;
+	int error = 0;
+
+	if (why_ended_well(evidence) || evidence->panic.stamp)
+		return 0;
+	for (uint32_t n = 0; n < evidence->cpus && late < MOST && !error; n++) {
+		if (!is_late(evidence, &evidence->cpu[n]))
+			continue;
+		late++;
+		error = found(evidence, findings, &evidence->cpu[n]);
+	}
+	return error;
+}
+
+/*
+ * Threads that sleep until a time that has long been over. A kernel that counts ticks has a clock that runs
+ * slow where ticks are lost, as they are on a virtual CPU that has to wait for its host: all its sleeps are
+ * then longer, by a part of what they should take. So a sleep is late only if it is so by many times that.
+ */
+
+#define SLEEPS_MOST 8u /* findings */
+#define LONG_MS	    2000u
+#define TIMES_SLOW  8u /* the time that the sleep should take */
+
+/*
+ * Since when the time is over until which it sleeps at the latest, as its kernel told, where its CPU has
+ * taken ticks after that; 0: it is not, or not far enough. A time that lies before the sleep is none: the
+ * kernel counts it in other units.
+ */
+static uint64_t past_since(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	const struct ktrx_holder *row = &thread->holder;
+	const uint64_t late = why_ms(evidence, LONG_MS);
+	const uint64_t begin = row->state_stamp > row->wait_stamp ? row->state_stamp : row->wait_stamp;
+
+	if (!thread->has_holder || row->state != KTRX_THREAD_WAITING || thread->idle ||
+	    row->cpu >= evidence->cpus || row->deadline <= begin || evidence->alive < row->deadline ||
+	    evidence->alive - row->deadline < late)
+		return 0;
+	if ((evidence->alive - row->deadline) / TIMES_SLOW < row->deadline - begin)
+		return 0;
+	return evidence->cpu[row->cpu].row.heartbeat_stamp >= row->deadline + late / 2 ? row->deadline : 0;
+}
+
+static int found_past(const struct why_evidence *evidence, struct why_findings *findings,
+		      const struct why_thread *thread, uint64_t since)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, FINDING_LIKELY);
+	const struct why_cpu *cpu = &evidence->cpu[thread->holder.cpu];
+	char who[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what, "%s sleeps until a time that was over %s ago%s",
+		    why_say_actor(evidence, thread->id + 1, who, sizeof(who)),
+		    why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)),
+		    why_say_called(evidence, ", in ", thread->holder.wait_pc, place, sizeof(place)));
+	finding_evidence(&finding->base, "CPU %" PRIu32 ", where it ran last, has ticks: %s", cpu->number,
+			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
+						       .waits = thread->holder.object,
+						       .ticks = why_age(evidence, since),
+						       .pc = thread->holder.wait_pc });
+	return 0;
+}
+
+int why_detect_late_sleep(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	uint32_t count = 0;
+	int error = 0;
+
+	if (why_waits_mean_nothing(evidence))
+		return 0;
+	for (uint32_t n = 0; n < evidence->threads && count < SLEEPS_MOST && !error; n++) {
+		const uint64_t since = past_since(evidence, &evidence->thread[n]);
+
+		if (since == 0)
+			continue;
+		count++;
+		error = found_past(evidence, findings, &evidence->thread[n], since);
+	}
+	return error;
+}
+
+/* Slow but alive: devices answer, and most answers come soon, but some very late. */
+
+#define WAITS_LEAST  8u
+#define LATES_LEAST  3u /* late answers that make it likely */
+#define SLEEPS_LEAST 2u
+#define UNSEEN_PART  4u
+
+/*
+ * Threads that only slept for a time meanwhile woke as late: the machine, or the host under it, was slow,
+ * whatever the device did.
+ */
+static bool all_was_slow(const struct why_waits *waits)
+{
+	return waits->worst_late >= SLEEPS_LEAST && waits->worst_late >= waits->worst_punctual;
+}
+
+/*
+ * The host did not run a virtual CPU for a good part of the wait, and the answer may have been due on that
+ * CPU.
+ */
+static bool was_not_run(const struct why_waits *waits)
+{
+	return waits->worst_unseen >= waits->ticks.greatest / UNSEEN_PART;
+}
+
+static bool is_slow(const struct why_waits *waits)
+{
+	return waits->ticks.count >= WAITS_LEAST && waits->late && waits->ticks.greatest >= waits->late;
+}
+
+void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	const struct why_waits *waits = &evidence->device;
+	char worst[WHY_WORDS], what[WHY_WORDS], who[WHY_WORDS], unseen[WHY_WORDS];
+
+	if (!is_slow(waits) || (!all_was_slow(waits) && !was_not_run(waits)))
+		return;
+	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
+	why_say_object(evidence, waits->worst_object, what, sizeof(what));
+	why_say_actor(evidence, waits->worst_thread + 1, who, sizeof(who));
+	finding_evidence(&finding->base, "%s waited %s for %s, and the device need not be the cause:", who,
+			 worst, what);
+	if (all_was_slow(waits))
+		finding_evidence(
+			&finding->base,
+			"  %" PRIu32 " of %" PRIu32
+			" waits for a time that overlap it ended late as well: all of the machine was slow",
+			waits->worst_late, waits->worst_late + waits->worst_punctual);
+	if (was_not_run(waits))
+		finding_evidence(&finding->base,
+				 "  CPU %" PRIu32
+				 " recorded nothing for %s of that: its host may not have run it",
+				 waits->worst_cpu,
+				 why_say_ticks(evidence, waits->worst_unseen, unseen, sizeof(unseen)));
+}
+
+int why_detect_slow(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	const struct why_waits *waits = &evidence->device;
+	char half[WHY_WORDS], worst[WHY_WORDS], what[WHY_WORDS], who[WHY_WORDS], ago[WHY_WORDS];
+	struct why_finding *finding;
+
+	if (!is_slow(waits) || all_was_slow(waits) || was_not_run(waits))
+		return 0;
+	finding = why_finding_new(findings, WHY_SLOW,
+				  waits->lates >= LATES_LEAST ? FINDING_LIKELY : FINDING_POSSIBLE);
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_say_ticks(evidence, waits->half, half, sizeof(half));
+	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
+	why_say_object(evidence, waits->worst_object, what, sizeof(what));
+	why_say_actor(evidence, waits->worst_thread + 1, who, sizeof(who));
+	why_say_ticks(evidence, why_age(evidence, waits->worst_begin), ago, sizeof(ago));
+	finding_say(finding->base.what, "the machine is alive, but %s waited %s for %s", who, worst, what);
+	finding_evidence(&finding->base,
+			 "%" PRIu64 " waits for devices ended: half of them within %s, the worst took %s",
+			 waits->ticks.count, half, worst);
+	finding_evidence(&finding->base,
+			 "the worst began %s ago, by %s, for %s; while it lasted %" PRIu64 " others ended",
+			 ago, who, what, waits->worst_overtaken);
+	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,
+						       .waits = waits->worst_object,
+						       .ticks = waits->ticks.greatest });
+	return 0;
+}
