@@ -281,6 +281,7 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 	summary->status = info->status;
 	summary->frequency = info->frequency;
 	summary->refused = info->lost_events;
+	summary->unusable = info->unusable;
 	for (uint32_t i = 0; i < info->rings; i++) {
 		const struct ktread_ring *ring = ktread_ring(trace, i);
 
@@ -301,6 +302,7 @@ void capture_summary_loss(const struct capture_summary *summary, char *text, siz
 		uint64_t count;
 		const char *one, *more;
 	} losses[] = {
+		{ summary->unusable, "ring unusable", "rings unusable" },
 		{ summary->overwritten, "slot overwritten", "slots overwritten" },
 		{ summary->unreadable, "slot unreadable", "slots unreadable" },
 		{ summary->refused, "record refused", "records refused" },

@@ -69,6 +69,7 @@ struct capture_summary {
 	uint64_t events;
 	uint64_t overwritten; /* slots */
 	uint64_t unreadable;  /* slots */
+	uint64_t unusable;    /* rings, with all that they held */
 	uint64_t refused;     /* records, by full rings and before there was one */
 	uint32_t cpus;	      /* that are online or have recorded */
 	uint32_t outcome;     /* KTRX_OUTCOME_* */
@@ -82,7 +83,10 @@ struct capture_summary {
 
 /* Reads the whole trace. 0 or CAPTURE_E_FORMAT. */
 int capture_summary_read(struct capture_summary *summary, const char *path);
-/* "7 slots overwritten, 2 slots unreadable, 1 record refused", without what is none; or "nothing lost". */
+/*
+ * "1 ring unusable, 7 slots overwritten, 2 slots unreadable, 1 record refused", without what is none; or
+ * "nothing lost".
+ */
 void capture_summary_loss(const struct capture_summary *summary, char *text, size_t size);
 
 #endif

@@ -224,9 +224,17 @@ static bool declares_events(const struct ktread *trace)
 
 static void examine_events(struct findings *report, const struct facts *facts)
 {
-	if (facts->events)
+	const struct ktread_info *info = ktread_info(facts->trace);
+
+	if (info->unusable)
+		findings_add(report, FINDING_WRONG, "memory",
+			     "%" PRIu32 " of %" PRIu32
+			     " rings cannot be as they are described: something has "
+			     "written over the trace's memory, and what else is said here may be wrong",
+			     info->unusable, info->rings);
+	else if (facts->events)
 		return;
-	if (declares_events(facts->trace))
+	else if (declares_events(facts->trace))
 		findings_add(
 			report, FINDING_NOTE, "events",
 			"none has fired so far: the kernel did not get there, or needs longer (--timeout)");

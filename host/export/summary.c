@@ -292,8 +292,12 @@ static void write_loss(struct base_output *out, const struct summary *summary)
 	}
 	if (ktread_is_cut(info))
 		base_output_text(out, "loss      unknown: the dump is cut short\n");
+	if (info->unusable)
+		base_output_format(
+			out, "loss      all of %u rings: something has written over what describes them\n",
+			info->unusable);
 	if (summary->overwritten + summary->invalid + summary->dropped + info->lost_events == 0) {
-		if (ktread_is_cut(info))
+		if (ktread_is_cut(info) || info->unusable)
 			return;
 		base_output_text(out, summary_is_dump(summary->trace)
 					      ? "loss      none in what the dump covers\n"

@@ -147,6 +147,8 @@ static void describe_ring(struct ktread_ring *ring, const struct ktread_ring_pla
 	ring->lapped = place->row.lapped;
 }
 
+#define UNUSABLE_TOLD 4u /* rings, and then no more: what wrote over one wrote over others */
+
 static int open_ring(struct ktread *trace, uint32_t n)
 {
 	const struct ktread_ring_place *place = &trace->layout->ring[n];
@@ -156,8 +158,10 @@ static int open_ring(struct ktread *trace, uint32_t n)
 
 	cursor->ring.cpu = KTRX_NO_CPU;
 	if (!place->usable) {
-		ktread_warn(trace, "%s: ring %u is unusable: mask 0x%x, shift %u, or it overlaps another",
-			    trace->memory->name, n, place->row.mask, place->row.shift);
+		if (trace->info.unusable++ < UNUSABLE_TOLD)
+			ktread_warn(trace,
+				    "%s: ring %u is unusable: mask 0x%x, shift %u, or it overlaps another",
+				    trace->memory->name, n, place->row.mask, place->row.shift);
 		return 0;
 	}
 	describe_ring(&cursor->ring, place, trace->info.nonce);

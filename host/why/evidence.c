@@ -214,7 +214,7 @@ static int read_all(struct why_reader *reader)
 	why_note(evidence);
 	error = why_registers(evidence);
 	if (!error)
-		error = why_tables(reader);
+		error = evidence->info->unusable ? 0 : why_tables(reader);
 	if (!error)
 		error = why_survey(reader);
 	evidence->halted = was_halted(evidence);

@@ -298,7 +298,12 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 	const struct why_cpu *starts = one_that_starts(evidence);
 	char silence[WHY_WORDS];
 
-	if (is_empty(evidence))
+	if (evidence->info->unusable)
+		finding_say(finding->base.what,
+			    "something has written over the trace's memory: %" PRIu32 " of %" PRIu32
+			    " rings cannot be as they are described, so nothing is concluded",
+			    evidence->info->unusable, evidence->info->rings);
+	else if (is_empty(evidence))
 		finding_say(
 			finding->base.what,
 			"there is nothing in this trace: no event, and no table of what CPUs and threads do");
@@ -340,7 +345,11 @@ static int find_nothing(const struct why_evidence *evidence, struct why_findings
 	finding->base.partial =
 		*why_say_hooks(evidence->missing_hooks, hooks, sizeof(hooks)) || evidence->cut;
 	say_what(evidence, finding);
-	if (evidence->cut)
+	if (evidence->info->unusable)
+		finding_say(finding->base.advice,
+			    "room around it: a guard page below each stack, or memory that "
+			    "is mapped nowhere else");
+	else if (evidence->cut)
 		finding_say(finding->base.advice, "the whole file");
 	else if (why_finding_state(finding, evidence))
 		return 0;

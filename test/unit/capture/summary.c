@@ -35,6 +35,24 @@ static void counts_events_and_loss(void **state)
 	writer_close(&writer);
 }
 
+/* Where something wrote over the rings' descriptions, what they held is lost. */
+static void rings_that_were_written_over_are_a_loss(void **state)
+{
+	struct capture_summary summary;
+	struct writer writer;
+	char text[128];
+
+	(void)state;
+	begin(&writer, 3);
+	put_switch(&writer, 1, 1000, 1);
+	writer.ring[1].row.mask = 0x403be740;
+	summary = summary_of(&writer);
+	assert_int_equal(summary.events, 0);
+	capture_summary_loss(&summary, text, sizeof(text));
+	assert_string_equal(text, "1 ring unusable");
+	writer_close(&writer);
+}
+
 /* The kernel has made room for eight CPUs, of which two were started. */
 static void does_not_count_cpus_that_never_ran(void **state)
 {
@@ -67,6 +85,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_events_and_loss),
+		cmocka_unit_test(rings_that_were_written_over_are_a_loss),
 		cmocka_unit_test(does_not_count_cpus_that_never_ran),
 		cmocka_unit_test(counts_cpus_of_the_boot_ring),
 	};

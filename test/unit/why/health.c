@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
 #include <cmocka.h>
 
 #include "unit/support/script.h"
@@ -78,6 +80,19 @@ static void all_is_told(void **state)
 }
 
 /* That it will be woken is nowhere to be seen: it may wait for something that has come and gone. */
+/* What something wrote over says nothing, tables included: a CPU may wait there for an answer of CPU 12345. */
+static void a_trace_that_was_written_over_is_no_witness(void **state)
+{
+	(void)state;
+	cpu_in(0, KTRX_MODE_KERNEL, THE_END);
+	script_cpu(0)->ipi_cpu = 12346;
+	script_info()->rings = 3;
+	script_info()->unusable = 2;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	assert_non_null(
+		strstr(why_judge()->base.what, "something has written over the trace's memory: 2 of 3"));
+}
+
 static void a_sleeper_without_a_past_leaves_it_open(void **state)
 {
 	(void)state;
@@ -268,6 +283,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(all_is_told),
+		TEST(a_trace_that_was_written_over_is_no_witness),
 		TEST(a_sleeper_without_a_past_leaves_it_open),
 		TEST(a_sleeper_is_older_than_what_is_left),
 		TEST(rings_that_hold_a_part_of_the_window),
