@@ -198,6 +198,10 @@ bool wellknown_number_any(const struct wellknown *known, const struct ktread_eve
 bool wellknown_string(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, struct ktread_value *value)
 {
-	return known->field[role] >= 0 && ktread_value(event, (uint32_t)known->field[role], value) == 0 &&
-	       value->type == KTRX_TYPE_STRING;
+	static const char null[] = "(null)"; /* what kernels record of a string that is not there */
+
+	if (known->field[role] < 0 || ktread_value(event, (uint32_t)known->field[role], value) != 0 ||
+	    value->type != KTRX_TYPE_STRING)
+		return false;
+	return value->length != sizeof(null) - 1 || memcmp(value->string, null, sizeof(null) - 1) != 0;
 }

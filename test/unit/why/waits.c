@@ -263,6 +263,22 @@ static void a_thread_that_wants_its_own_lock_is_stuck(void **state)
 	why_says("thread 5 (five) wants lock aye (0x1000) and has it already");
 }
 
+/* Where a kernel has no name for a lock, an event has "(null)" for it, which is none. */
+static void a_lock_without_a_name_has_its_address(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	script_type(CONTEND, "lock", "contend", "pointer lock,string name");
+	script_event(CONTEND, 20 * MS, 0, 5, (uint64_t)A, "(null)");
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_holds(one, A, 10 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, A, "", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
+	why_says("thread 5 (five) wants lock 0x1000 and has it already");
+}
+
 /* A spinlock that a thread holds, wanted by a handler on the CPU that runs the thread. */
 static void a_handler_that_wants_its_threads_lock_is_stuck(void **state)
 {
@@ -446,6 +462,7 @@ int main(void)
 		TEST(a_switch_does_not_keep_the_cpu),
 		TEST(a_waiter_that_keeps_the_cpu_is_stuck),
 		TEST(a_thread_that_wants_its_own_lock_is_stuck),
+		TEST(a_lock_without_a_name_has_its_address),
 		TEST(a_handler_that_wants_its_threads_lock_is_stuck),
 		TEST(an_answer_may_take_a_while),
 		TEST(answers_are_awaited_where_there_is_work),
