@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "analyze/symbols.h"
 
+#include <inttypes.h>
 #include <dwarf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -81,13 +82,38 @@ static int find_root(const struct symbols *symbols, uint64_t *address)
 	return -1;
 }
 
+#define STEP (UINT64_C(2) << 20) /* by multiples of which kernels of fixed addresses move themselves */
+
+/*
+ * Is the root somewhere else than the file puts it, though nobody moves a kernel by that little? One that is
+ * linked to fixed addresses runs there, or by other addresses that are further away than it is long.
+ */
+static int is_root_elsewhere(const struct symbols *symbols, const GElf_Ehdr *header, uint64_t self)
+{
+	uint64_t length = 0;
+
+	if (header->e_type != ET_EXEC || self == 0 || symbols->slide % STEP == 0)
+		return 0;
+	for (uint32_t n = 0; n < symbols->image.segments; n++)
+		length += symbols->image.segment[n].end - symbols->image.segment[n].begin;
+	return symbols->slide < length || -symbols->slide < length;
+}
+
 /* Is it the file of the kernel that was traced? */
-static int check_build(struct symbols *symbols, const char *path, const struct ktread_info *info)
+static int check_build(struct symbols *symbols, const char *path, const GElf_Ehdr *header,
+		       const struct ktread_info *info)
 {
 	const unsigned char *id;
 	GElf_Addr address;
 	int size = dwfl_module_build_id(symbols->file.module, &id, &address);
 
+	symbols->doubtful = (size < BUILD_ID_LEAST || info->build_id_size < BUILD_ID_LEAST) &&
+			    is_root_elsewhere(symbols, header, info->self);
+	if (symbols->doubtful)
+		return say(SYMBOLS_OTHER_BUILD,
+			   "%s is NOT the kernel that was traced (ktrace_root is at 0x%" PRIx64
+			   " there, and was at 0x%" PRIx64 "): names and lines marked '?' are probably wrong",
+			   path, info->self - symbols->slide, info->self);
 	if (size < BUILD_ID_LEAST || info->build_id_size < BUILD_ID_LEAST)
 		return say(SYMBOLS_UNCHECKED, "%s: %s has no build id: is it the kernel that was traced?",
 			   path, size < BUILD_ID_LEAST ? "the file" : "the trace");
@@ -140,7 +166,7 @@ static int identify(struct symbols *symbols, const char *path, const struct ktre
 			SYMBOLS_E_FORMAT,
 			"%s: has no symbol ktrace_root, so it is not known by how much the kernel was moved",
 			path);
-	return check_build(symbols, path, info);
+	return check_build(symbols, path, &header, info);
 }
 
 int symbols_open(struct symbols **result, const char *elf, const struct ktread_info *info)

@@ -253,6 +253,40 @@ static void all_names_are_of_code_where_it_runs(void **state)
 	assert_int_equal(main_at, HIGH + 0x100100);
 }
 
+/* A kernel of fixed addresses that was compiled again after the trace, without a build id. */
+static void a_root_that_lies_elsewhere_in_the_file_is_of_another_build(void **state)
+{
+	static const struct elf_file_section sections[] = { { ".text", 0x40280000, 0x10000, ELF_FILE_CODE },
+							    { ".data", 0x40290000, 0x1000, ELF_FILE_DATA },
+							    { 0 } };
+	static const struct elf_file_symbol all[] = { { "ktrace_root", 0x40290040, 64, STT_OBJECT, 2 },
+						      { 0 } };
+	static const struct {
+		uint64_t self;
+		int status;
+	} cases[] = {
+		{ 0x40290040, SYMBOLS_UNCHECKED },
+		{ 0x40291040, SYMBOLS_OTHER_BUILD },
+		{ 0x4028f0c0, SYMBOLS_OTHER_BUILD },
+		{ 0xffffffff40290040, SYMBOLS_UNCHECKED }, /* by its other address */
+		{ 0x80290040, SYMBOLS_UNCHECKED },	   /* loaded elsewhere */
+		{ 0, SYMBOLS_UNCHECKED },
+	};
+
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		open_file(&(struct elf_file){ EM_AARCH64, ET_EXEC, sections, all }, cases[n].self,
+			  cases[n].status);
+		assert_int_equal(symbols_doubtful(symbols), cases[n].status == SYMBOLS_OTHER_BUILD);
+		teardown(state);
+	}
+	open_file(&(struct elf_file){ EM_AARCH64, ET_EXEC, sections, all }, 0x40291040, SYMBOLS_OTHER_BUILD);
+	assert_non_null(
+		strstr(symbols_message(), "ktrace_root is at 0x40290040 there, and was at 0x40291040"));
+	teardown(state);
+	/* What can be loaded anywhere may be. */
+	open_file(&(struct elf_file){ EM_AARCH64, ET_DYN, sections, all }, 0x40291040, SYMBOLS_UNCHECKED);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
@@ -264,6 +298,7 @@ int main(void)
 		TEST(a_position_independent_kernel_lies_where_its_root_does),
 		TEST(a_file_without_the_root),
 		TEST(all_names_are_of_code_where_it_runs),
+		TEST(a_root_that_lies_elsewhere_in_the_file_is_of_another_build),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
