@@ -181,7 +181,7 @@ int capture_transport_add(enum capture_transport transport, struct capture_words
 	return 0;
 }
 
-int capture_plan_save(const struct capture_plan *plan, const char *file)
+static int plan_save(const struct capture_plan *plan, const char *file)
 {
 	struct capture_record record = { 0 };
 	int error;
@@ -367,7 +367,7 @@ int capture_workplace_open(struct capture_workplace *place, struct capture_plan 
 		error = capture_path_join(file, place->directory, "plan");
 	if (!error) {
 		snprintf(plan->path, sizeof(plan->path), "%s", place->file);
-		error = capture_plan_save(plan, file);
+		error = plan_save(plan, file);
 	}
 	if (!error)
 		error = capture_shim_plant(place->directory, self, command);

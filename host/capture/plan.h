@@ -80,7 +80,6 @@ struct capture_plan {
 	struct capture_trace_unit unit;
 };
 
-int capture_plan_save(const struct capture_plan *plan, const char *file);
 int capture_plan_load(struct capture_plan *plan, const char *file);
 
 /* The line as QEMU is to be started: `words` (program, options) and what has to be added, into `extended`. */

@@ -41,13 +41,6 @@ struct capture_child {
 	int guest_status;
 };
 
-/* From here on SIGINT, SIGTERM, SIGHUP and SIGCHLD come through `signals` until capture_child_close(). */
-int capture_child_open(struct capture_child *child);
-/*
- * Starts `command` with the shim of `directory` in its way. 0 once the program runs; CAPTURE_E_USAGE if the
- * shim refused the QEMU line, CAPTURE_E_SYSTEM if there is no such program.
- */
-int capture_child_start(struct capture_child *child, const char *directory, char *const *command);
 /* Takes signals and reaps. Returns the last of SIGINT, SIGTERM, SIGHUP that came, or 0; adds to *count. */
 int capture_child_signals(struct capture_child *child, unsigned *count);
 void capture_child_close(struct capture_child *child);
@@ -80,12 +73,8 @@ struct capture_expect {
 int capture_expect_open(struct capture_expect *expect, const char *text);
 /* The command has its end of the pipe. */
 void capture_expect_started(struct capture_expect *expect);
-/* What has to come before capture_expect_read() can do more. */
-struct pollfd capture_expect_wait(const struct capture_expect *expect);
 /* Takes what there is and passes it on, without waiting. */
 void capture_expect_read(struct capture_expect *expect);
-/* Whether there is something that our standard output has not taken. */
-bool capture_expect_is_behind(const struct capture_expect *expect);
 void capture_expect_close(struct capture_expect *expect);
 
 /* The search alone: bytes in pieces of any length. */

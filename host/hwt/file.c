@@ -16,6 +16,107 @@
 #include "ktread/ktread.h"
 #include "file.h"
 
+/* The file's bytes: where they stand in it, or in a copy without a name. */
+
+static const unsigned char zstd[4] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+/* Can it be read anywhere at any time, as it is? */
+static bool is_plain(int descriptor)
+{
+	struct stat status;
+	unsigned char first[sizeof(zstd)];
+
+	return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+	       (pread(descriptor, first, sizeof(first), 0) != (ssize_t)sizeof(first) ||
+		memcmp(first, zstd, sizeof(zstd)) != 0);
+}
+
+/* A file without a name; -1: errno. */
+static int open_temporary(void)
+{
+	FILE *file = tmpfile();
+	int descriptor = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
+
+	if (file)
+		fclose(file);
+	return descriptor;
+}
+
+/* 0, or KTREAD_E_SYSTEM with errno. `path` "-" is standard input. */
+static int store_open(struct hwt_store *store, const char *path)
+{
+	struct stat status;
+
+	*store = (struct hwt_store){ .descriptor = -1 };
+	/* Opening a pipe would take its only reader's place. */
+	if (strcmp(path, "-") == 0)
+		store->copies = true;
+	else if (stat(path, &status) != 0)
+		return KTREAD_E_SYSTEM;
+	else if (!S_ISREG(status.st_mode))
+		store->copies = true;
+	if (!store->copies) {
+		store->descriptor = base_open_regular(path, O_RDONLY);
+		if (store->descriptor < 0)
+			return KTREAD_E_SYSTEM;
+		if (is_plain(store->descriptor)) {
+			store->size = (uint64_t)status.st_size;
+			return 0;
+		}
+		close(store->descriptor);
+		store->copies = true;
+	}
+	store->descriptor = open_temporary();
+	return store->descriptor < 0 ? KTREAD_E_SYSTEM : 0;
+}
+
+static void store_close(struct hwt_store *store)
+{
+	if (store->descriptor >= 0)
+		close(store->descriptor);
+	store->descriptor = -1;
+}
+
+int hwt_store_put(struct hwt_store *store, uint64_t *offset, const void *bytes, size_t size)
+{
+	const char *from = bytes;
+
+	if (!store->copies)
+		return 0;
+	*offset = store->size;
+	while (size) {
+		ssize_t wrote = pwrite(store->descriptor, from, size, (off_t)store->size);
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0)
+			return KTREAD_E_SYSTEM;
+		from += wrote;
+		size -= (size_t)wrote;
+		store->size += (uint64_t)wrote;
+	}
+	return 0;
+}
+
+size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size && offset + done <= INT64_MAX) {
+		ssize_t got =
+			pread(store->descriptor, (char *)to + done, size - done, (off_t)(offset + done));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
+/* The file. */
+
 #define TSC_BITS 56u /* of a TSC packet */
 
 static _Thread_local char open_message[512];
@@ -201,7 +302,7 @@ int hwt_file_open(struct hwt_file **opened, const char *path)
 	file->path = strdup(path);
 	if (!file->path)
 		status = hwt_file_no_memory(file);
-	else if (hwt_store_open(&file->store, path) != 0)
+	else if (store_open(&file->store, path) != 0)
 		status = hwt_file_fail(file, KTREAD_E_SYSTEM, "%s: %m", path);
 	else
 		status = read_file(file);
@@ -235,7 +336,7 @@ void hwt_file_close(struct hwt_file *file)
 		free(file->mapping[i].path);
 	for (size_t i = 0; i < file->warnings; i++)
 		free(file->warning[i]);
-	hwt_store_close(&file->store);
+	store_close(&file->store);
 	free(file->stream);
 	free(file->mapping);
 	free(file->code);
@@ -330,100 +431,4 @@ uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 	const struct hwt_unit_stream *whole = (const struct hwt_unit_stream *)stream;
 
 	return hwt_clock_stamp(&whole->clock, unit_time);
-}
-
-static const unsigned char zstd[4] = { 0x28, 0xb5, 0x2f, 0xfd };
-
-/* Can it be read anywhere at any time, as it is? */
-static bool is_plain(int descriptor)
-{
-	struct stat status;
-	unsigned char first[sizeof(zstd)];
-
-	return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
-	       (pread(descriptor, first, sizeof(first), 0) != (ssize_t)sizeof(first) ||
-		memcmp(first, zstd, sizeof(zstd)) != 0);
-}
-
-/* A file without a name; -1: errno. */
-static int open_temporary(void)
-{
-	FILE *file = tmpfile();
-	int descriptor = file ? fcntl(fileno(file), F_DUPFD_CLOEXEC, 0) : -1;
-
-	if (file)
-		fclose(file);
-	return descriptor;
-}
-
-int hwt_store_open(struct hwt_store *store, const char *path)
-{
-	struct stat status;
-
-	*store = (struct hwt_store){ .descriptor = -1 };
-	/* Opening a pipe would take its only reader's place. */
-	if (strcmp(path, "-") == 0)
-		store->copies = true;
-	else if (stat(path, &status) != 0)
-		return KTREAD_E_SYSTEM;
-	else if (!S_ISREG(status.st_mode))
-		store->copies = true;
-	if (!store->copies) {
-		store->descriptor = base_open_regular(path, O_RDONLY);
-		if (store->descriptor < 0)
-			return KTREAD_E_SYSTEM;
-		if (is_plain(store->descriptor)) {
-			store->size = (uint64_t)status.st_size;
-			return 0;
-		}
-		close(store->descriptor);
-		store->copies = true;
-	}
-	store->descriptor = open_temporary();
-	return store->descriptor < 0 ? KTREAD_E_SYSTEM : 0;
-}
-
-void hwt_store_close(struct hwt_store *store)
-{
-	if (store->descriptor >= 0)
-		close(store->descriptor);
-	store->descriptor = -1;
-}
-
-int hwt_store_put(struct hwt_store *store, uint64_t *offset, const void *bytes, size_t size)
-{
-	const char *from = bytes;
-
-	if (!store->copies)
-		return 0;
-	*offset = store->size;
-	while (size) {
-		ssize_t wrote = pwrite(store->descriptor, from, size, (off_t)store->size);
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0)
-			return KTREAD_E_SYSTEM;
-		from += wrote;
-		size -= (size_t)wrote;
-		store->size += (uint64_t)wrote;
-	}
-	return 0;
-}
-
-size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size && offset + done <= INT64_MAX) {
-		ssize_t got =
-			pread(store->descriptor, (char *)to + done, size - done, (off_t)(offset + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			break;
-		done += (size_t)got;
-	}
-	return done;
 }

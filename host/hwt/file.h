@@ -58,9 +58,6 @@ struct hwt_store {
 	uint64_t size;
 };
 
-/* 0, or KTREAD_E_SYSTEM with errno. `path` "-" is standard input. */
-int hwt_store_open(struct hwt_store *store, const char *path);
-void hwt_store_close(struct hwt_store *store);
 /*
  * Bytes that stand at *offset in the file: sets where the store has them. 0, or KTREAD_E_SYSTEM with errno.
  */

@@ -93,11 +93,6 @@ struct spe_record {
 	uint32_t reserved;	 /* … of so many */
 };
 
-/* How many bytes of padding lie here, one after another. */
-size_t spe_record_pads(const struct hwt_piece *piece, size_t at);
-
-enum spe_verdict spe_record_read(const struct hwt_piece *piece, size_t at, struct spe_record *record);
-
 /*
  * Behind damage: the next place, behind what may be a record's end, from which a whole record with a PC can
  * be read; the piece's size if there is none. Of hostile bytes, many of which might be such a place, no more

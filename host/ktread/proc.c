@@ -7,6 +7,63 @@
 
 #include "proc_state.h"
 
+/* Processes by number: sets of a few rows each. */
+
+#define SETS   4096u /* a power of two; process numbers follow one another, so that they need no hash */
+#define PLACES 4u
+
+static void processes_free(struct ktread_proc_processes *processes)
+{
+	free(processes->row);
+}
+
+void ktread_proc_processes_forget(struct ktread_proc_processes *processes)
+{
+	processes->session++;
+}
+
+static struct ktread_proc_process *set_of(const struct ktread_proc_processes *processes, uint32_t pid)
+{
+	return &processes->row[(pid & (SETS - 1)) * PLACES];
+}
+
+const struct ktread_proc_process *ktread_proc_process_look(struct ktread_proc_processes *processes,
+							   uint32_t pid)
+{
+	const struct ktread_proc_process *set;
+
+	if (!processes->row)
+		return NULL;
+	set = set_of(processes, pid);
+	for (uint32_t i = 0; i < PLACES; i++)
+		if (set[i].pid == pid && set[i].session == processes->session)
+			return processes->last = &set[i];
+	return NULL;
+}
+
+struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid)
+{
+	struct ktread_proc_process *set, *chosen = NULL;
+
+	if (!processes->row)
+		processes->row = calloc((size_t)SETS * PLACES, sizeof(*processes->row));
+	if (!processes->row)
+		return NULL;
+	set = set_of(processes, pid);
+	for (uint32_t i = 0; i < PLACES; i++) {
+		if (set[i].session != processes->session)
+			chosen = &set[i];
+		else if (set[i].pid == pid)
+			return &set[i];
+	}
+	if (!chosen)
+		chosen = &set[processes->victim++ % PLACES];
+	*chosen = (struct ktread_proc_process){ .pid = pid, .session = processes->session };
+	return chosen;
+}
+
+/* The trace. */
+
 static int keep_message(struct ktread_proc *trace, int status)
 {
 	snprintf(trace->message, sizeof(trace->message), "%s", ktread_fail_text());
@@ -152,7 +209,7 @@ void ktread_proc_close(struct ktread_proc *trace)
 	if (!trace)
 		return;
 	ktread_proc_input_close(&trace->input);
-	ktread_proc_processes_free(&trace->processes);
+	processes_free(&trace->processes);
 	free(trace->table);
 	free(trace);
 }
@@ -220,59 +277,4 @@ const char *ktread_proc_table(const struct ktread_proc *trace)
 const char *ktread_proc_message(const struct ktread_proc *trace)
 {
 	return trace && trace->message[0] ? trace->message : ktread_fail_text();
-}
-
-/* Processes by number: sets of a few rows each. */
-
-#define SETS   4096u /* a power of two; process numbers follow one another, so that they need no hash */
-#define PLACES 4u
-
-void ktread_proc_processes_free(struct ktread_proc_processes *processes)
-{
-	free(processes->row);
-}
-
-void ktread_proc_processes_forget(struct ktread_proc_processes *processes)
-{
-	processes->session++;
-}
-
-static struct ktread_proc_process *set_of(const struct ktread_proc_processes *processes, uint32_t pid)
-{
-	return &processes->row[(pid & (SETS - 1)) * PLACES];
-}
-
-const struct ktread_proc_process *ktread_proc_process_look(struct ktread_proc_processes *processes,
-							   uint32_t pid)
-{
-	const struct ktread_proc_process *set;
-
-	if (!processes->row)
-		return NULL;
-	set = set_of(processes, pid);
-	for (uint32_t i = 0; i < PLACES; i++)
-		if (set[i].pid == pid && set[i].session == processes->session)
-			return processes->last = &set[i];
-	return NULL;
-}
-
-struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid)
-{
-	struct ktread_proc_process *set, *chosen = NULL;
-
-	if (!processes->row)
-		processes->row = calloc((size_t)SETS * PLACES, sizeof(*processes->row));
-	if (!processes->row)
-		return NULL;
-	set = set_of(processes, pid);
-	for (uint32_t i = 0; i < PLACES; i++) {
-		if (set[i].session != processes->session)
-			chosen = &set[i];
-		else if (set[i].pid == pid)
-			return &set[i];
-	}
-	if (!chosen)
-		chosen = &set[processes->victim++ % PLACES];
-	*chosen = (struct ktread_proc_process){ .pid = pid, .session = processes->session };
-	return chosen;
 }

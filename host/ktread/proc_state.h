@@ -36,7 +36,6 @@ struct ktread_proc_processes {
 		*last; /* that was found: as a rule it is looked for again; NULL: none */
 };
 
-void ktread_proc_processes_free(struct ktread_proc_processes *processes);
 void ktread_proc_processes_forget(struct ktread_proc_processes *processes);
 /* In the table, whoever was found last. NULL: nothing is known of it. */
 const struct ktread_proc_process *ktread_proc_process_look(struct ktread_proc_processes *processes,

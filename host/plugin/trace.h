@@ -269,9 +269,6 @@ void unit_ring(unsigned cpu, uint64_t physical, uint64_t next);
 /* Nanoseconds since the plugin was loaded. */
 uint64_t clock_nanoseconds(void);
 
-/* Now, in the clock of the trace; never less than it has told. */
-uint64_t clock_of(const struct trace *trace);
-
 /*
  * The clock of the trace says `stamp` now and makes `frequency` ticks a second; 0: nanoseconds since loading.
  */
