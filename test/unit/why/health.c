@@ -79,7 +79,6 @@ static void all_is_told(void **state)
 	is_idle(FINDING_CERTAIN, false);
 }
 
-/* That it will be woken is nowhere to be seen: it may wait for something that has come and gone. */
 /* What something wrote over says nothing, tables included: a CPU may wait there for an answer of CPU 12345. */
 static void a_trace_that_was_written_over_is_no_witness(void **state)
 {
@@ -93,6 +92,7 @@ static void a_trace_that_was_written_over_is_no_witness(void **state)
 		strstr(why_judge()->base.what, "something has written over the trace's memory: 2 of 3"));
 }
 
+/* That it will be woken is nowhere to be seen: it may wait for something that has come and gone. */
 static void a_sleeper_without_a_past_leaves_it_open(void **state)
 {
 	(void)state;
