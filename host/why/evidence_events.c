@@ -159,8 +159,10 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 {
 	uint64_t ticks = within_window(evidence, thread->since, to);
 
+	if (why_rests_on(evidence, thread, thread->cpu))
+		return;
 	thread->ran += ticks;
-	if (!thread->idle && thread->cpu < evidence->cpus)
+	if (thread->cpu < evidence->cpus)
 		evidence->cpu[thread->cpu].worked += ticks;
 }
 

@@ -148,6 +148,21 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 	       thread->since > cpu->row.mode_stamp;
 }
 
+bool why_rests_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu)
+{
+	const struct ktrx_cpu *row;
+
+	if (thread->idle)
+		return true;
+	if (cpu >= evidence->cpus || evidence->cpu[cpu].row.mode != KTRX_MODE_IDLE)
+		return false;
+	row = &evidence->cpu[cpu].row;
+	if (!thread->has_holder)
+		return evidence->switched && row->switches == 0 && evidence->cpu[cpu].switches.count == 0;
+	return thread->holder.state == KTRX_THREAD_RUNNING && thread->holder.cpu == cpu &&
+	       thread->holder.state_stamp <= row->mode_stamp;
+}
+
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_thread *thread = why_runs(evidence, cpu);

@@ -73,6 +73,12 @@ bool why_ended_well(const struct why_evidence *evidence);
 bool why_waits_mean_nothing(const struct why_evidence *evidence);
 
 /*
+ * Does the thread idle on that CPU, by its name, or as the CPU says that it idles while the thread runs
+ * there, to which it switched before that, or which switched to nobody?
+ */
+bool why_rests_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
+
+/*
  * Has it nothing to do? A CPU whose idle thread runs and that does not say that it idles, though others do,
  * is still starting, as many kernels start on what becomes the idle thread; and so are all as long as none
  * has switched threads.

@@ -15,6 +15,7 @@
 
 #define IDLE	1u
 #define WORKER	5u
+#define RESTS	6u
 #define QUEUE	0x1000u
 #define LOCK	0x2000u
 #define THE_END (5000 * MS)
@@ -262,6 +263,34 @@ static void little_to_do_is_no_riddle(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
+/* Its idle thread has a name of its own: it runs where a CPU says that it idles. */
+static void who_runs_while_its_cpu_idles_is_the_idle_thread(void **state)
+{
+	(void)state;
+	cpu_in(0, KTRX_MODE_IDLE, THE_END);
+	script_cpu(0)->thread = RESTS;
+	script_cpu(0)->mode_stamp = THE_END;
+	script_cpu(0)->switches = 1;
+	why_thread_row(RESTS, "pause", KTRX_THREAD_RUNNING, 0)->state_stamp = 2 * MS;
+	script_event(SWITCH, 2 * MS, 0, WORKER, V(WORKER), V(RESTS), V(1));
+	is_idle(FINDING_CERTAIN, false);
+	assert_non_null(strstr(why_judge()->base.evidence[0], "busy for 0 %"));
+}
+
+/* The same on a CPU that has switched to nobody yet. */
+static void who_runs_alone_while_its_cpu_idles_is_at_no_work(void **state)
+{
+	(void)state;
+	cpu_in(0, KTRX_MODE_IDLE, THE_END);
+	script_cpu(0)->switches = 1;
+	script_event(OTHER, 3 * MS, 1, RESTS);
+	script_event(OTHER, 9 * MS, 1, RESTS);
+	why_cpu_row(1, KTRX_MODE_IDLE);
+	script_thread(RESTS, "pause");
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_non_null(strstr(why_judge()->base.evidence[0], "busy for 0 %"));
+}
+
 /* A kernel that does not tell of threads: none is not the idle one. */
 static void no_thread_is_no_idle_thread(void **state)
 {
@@ -301,6 +330,8 @@ int main(void)
 		TEST(who_spins_for_a_free_lock_gets_on),
 		TEST(who_spins_for_a_lock_that_changes_hands_gets_on),
 		TEST(little_to_do_is_no_riddle),
+		TEST(who_runs_while_its_cpu_idles_is_the_idle_thread),
+		TEST(who_runs_alone_while_its_cpu_idles_is_at_no_work),
 		TEST(no_thread_is_no_idle_thread),
 	};
 
