@@ -301,7 +301,7 @@ static const struct option_row rows[] = {
 	  AT(run.expect) },
 	{ "elf", 0, "KERNEL", "the kernel's ELF file, where it is not the one that QEMU is given by -kernel",
 	  options_set_text, AT(patient.elf) },
-	{ "out", 0, "FILE", "keep the trace", options_set_text, AT(run.out) },
+	{ "out", 'o', "FILE", "keep the trace", options_set_text, AT(run.out) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
 	{ "list", 0, NULL, "the table of all views and the lines that light them", options_set_flag,
 	  AT(list) },

@@ -36,7 +36,7 @@ static const struct option_row rows[] = {
 	  options_set_flag, AT(trace_unit) },
 	{ "branches", 0, "[=FILE]", "and a record of the code that every CPU runs (ktrace.branches)",
 	  options_set_text, AT(branches) },
-	{ "out", 0, "FILE", "file that the guest's dump ends up in, other transports (ktrace.ktrx)",
+	{ "out", 'o', "FILE", "file that the guest's dump ends up in, other transports (ktrace.ktrx)",
 	  options_set_text, AT(out) },
 	{ "allow-reboot", 0, NULL, "let the guest reset, which wipes rings that it does not keep",
 	  options_set_flag, AT(allow_reboot) },

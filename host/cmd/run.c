@@ -224,7 +224,7 @@ struct run_command {
 
 #define AT(member) .to = offsetof(struct run_command, member)
 static const struct option_row rows[] = {
-	{ "out", 0, "FILE", "where the trace goes (" DEFAULT_OUT ")", options_set_text, AT(options.out) },
+	{ "out", 'o', "FILE", "where the trace goes (" DEFAULT_OUT ")", options_set_text, AT(options.out) },
 	{ "timeout", 0, "SECONDS", "end the run so long after QEMU started (0, the default: never)",
 	  options_set_seconds, AT(options.timeout) },
 	{ "stall", 0, "SECONDS", "end it after so long without event or heartbeat (30; 0: never)",

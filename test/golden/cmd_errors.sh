@@ -132,6 +132,10 @@ says 2 'invalid option' ktrace control -sched v2.ktrx
 says 2 'which file?' ktrace control --
 ktrace control --json v2.ktrx >before && ktrace control v2.ktrx --json >behind
 check "options behind the file are those before it" cmp before behind
+for c in run doctor extract qemu-args take; do
+	ktrace $c --help | grep -qe '-o, --out' || echo $c
+done >without
+check "where --out is an option, so is -o" test ! -s without
 
 says 1 'empty' ktrace show empty
 says 1 'three' ktrace show three
