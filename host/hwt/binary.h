@@ -29,7 +29,7 @@ struct hwt_binary {
 	uint32_t segments;
 	struct hwt_segment segment[HWT_SEGMENTS_MOST];
 	bool was_run;		 /* some code that was run lies in it */
-	struct hwt_names *names; /* hwt/names.h; NULL: nobody has asked yet */
+	struct hwt_names *names; /* below; NULL: nobody has asked yet */
 };
 
 /*
