@@ -168,10 +168,10 @@ refused decode --timeline --timeline --summary v1.bin
 works doctor --json v2.ktrx -- --json v2.ktrx
 works doctor --list v2.ktrx -- --list
 opens doctor --elf --elf absent v2.ktrx
-for option in --seconds=1 --expect=text --out=other; do
-	echo "doctor ${option%%=*}" >>covered # with a guest: test/qemu/doctor.sh
-	# shellcheck disable=SC2086
-	refused doctor "${option%%=*}" $option v2.ktrx
+for option in --seconds=1 --expect=text --out=other -oother; do
+	name=${option%%=*} name=${name%other}
+	echo "doctor $name" >>covered # with a guest: test/qemu/doctor.sh
+	refused doctor "$name" "$option" v2.ktrx
 	# shellcheck disable=SC2086
 	refused doctor --list --list $option
 done

@@ -21,6 +21,7 @@ works qemu-args --memory x86_64 -- x86_64 --memory 1G
 works qemu-args --trace-unit x86_64 -- x86_64 --trace-unit
 works qemu-args --branches x86_64 --trace-unit -- x86_64 --branches
 works qemu-args --out x86_64 --transport virtio -- x86_64 --transport virtio --out other
+works qemu-args -o x86_64 --transport virtio -- x86_64 --transport virtio -o other
 works qemu-args --allow-reboot x86_64 -- x86_64 --allow-reboot
 refused qemu-args --out x86_64 --out other
 for transport in debugcon ivshmem virtio; do
@@ -102,7 +103,7 @@ for option in '--event sched' '--cpu 0' '--pid 1'; do
 done
 
 # ---- run
-for option in --out --timeout --stall --on-stall --expect --expect-continue --events --branches --trace-unit --elf --transport --ram-dir \
+for option in --out -o --timeout --stall --on-stall --expect --expect-continue --events --branches --trace-unit --elf --transport --ram-dir \
 	--keep-ram --why --allow-reboot --force -q; do
 	at=$(cd "$root" && grep -l -e " run .*$option\|run_.*$option\|$option" test/qemu/*.sh | head -n 1)
 	beyond run $option "${at:-test/qemu/run_bad_input.sh}"

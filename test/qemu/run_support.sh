@@ -15,7 +15,7 @@ no_ktrace="qemu-system-x86_64 -display none -drive format=raw,file=$tmp/off.img"
 # run [OPTION…] -- COMMAND…: status in $status, what was said in $tmp/err, the guest's console in $tmp/console.
 run() {
 	status=0
-	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit --out "$out" "$@" </dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
+	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit -o "$out" "$@" </dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
 }
 
 # demo ARCH [CPUS]: the line that boots the demo kernel, without its arguments.
