@@ -180,7 +180,7 @@ static int rises(const struct vcpu *vcpu, const struct block *from, const struct
 static void tell_reached(struct vcpu *vcpu, uint64_t address)
 {
 	for (unsigned i = 0; i < vcpu->traces; i++)
-		*vcpu->trace[i]->output.reached = vcpu->trace[i]->on ? address : 0;
+		output_tell_reached(&vcpu->trace[i]->output, vcpu->trace[i]->on ? address : 0);
 }
 
 /* Behind an outcome that was gathered: a packet of them is due, or the clock is to be looked at. */
@@ -214,6 +214,7 @@ static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const stru
 {
 	if (vcpu->traces == 0 && ++vcpu->idle > IDLE_BLOCKS && enabled == 0)
 		when_idle();
+	tell_reached(vcpu, 0);
 	see(vcpu, point->block);
 	enter(vcpu, at, point->block);
 	tell_reached(vcpu, point->address);
@@ -241,20 +242,23 @@ void flow_enter(unsigned cpu, void *data)
 			unsigned branches = to->start == from->target;
 
 			if (LIKELY(to->start == from->way[branches])) {
-				int full = trace_gather(trace, from->outcomes, branches);
+				int full;
 
-				*trace->output.reached = point->address;
+				output_tell_reached(&trace->output, 0);
+				full = trace_gather(trace, from->outcomes, branches);
 				/*
 				 * Nothing has been written: the only position that may have been passed is 0.
 				 */
 				if (UNLIKELY((full | (trace_attention(trace) == 0)) && from->outcomes != 0))
 					write_outcomes(trace, full, to->start);
+				output_tell_reached(&trace->output, trace->on ? point->address : 0);
 				return;
 			}
 		} else if (LIKELY((taken = leads(from, to)) >= 0)) {
-			*trace->output.reached = point->address;
+			output_tell_reached(&trace->output, 0);
 			trace->encoder->branch(trace, from, to->start, taken);
 			trace_written(trace, to->start);
+			output_tell_reached(&trace->output, trace->on ? point->address : 0);
 			return;
 		}
 	}

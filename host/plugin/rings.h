@@ -66,6 +66,20 @@ static inline void output_publish(struct output *output)
 	__atomic_store_n(output->published, output_position(output), __ATOMIC_RELEASE);
 }
 
+/*
+ * The address is 0 while packets and branches are added, and is told when all of them are published. QEMU may be
+ * killed in between: what is left then ends earlier, but holds together.
+ */
+static inline void output_tell_reached(struct output *output, uint64_t address)
+{
+	__atomic_store_n(output->reached, address, __ATOMIC_RELEASE);
+}
+
+static inline void output_tell_pending(struct output *output, uint64_t branches)
+{
+	__atomic_store_n(output->pending, branches, __ATOMIC_RELEASE);
+}
+
 /* out=FILE: struct ktrx_hwt_rings, a ring for each virtual CPU, and the code that they have run. */
 
 struct encoder;

@@ -117,7 +117,7 @@ void trace_break_off(struct trace *trace)
 	trace->encoder->overflow(trace);
 	trace->on = 0;
 	settle(trace);
-	*trace->output.reached = 0;
+	output_tell_reached(&trace->output, 0);
 	trace->output.lost++;
 	output_publish(&trace->output);
 }
@@ -168,7 +168,7 @@ void trace_turn_off(struct trace *trace, uint64_t address)
 	trace->encoder->off(trace, address);
 	trace->on = 0;
 	settle(trace);
-	*trace->output.reached = 0;
+	output_tell_reached(&trace->output, 0);
 	trace_written(trace, address);
 }
 
@@ -186,7 +186,7 @@ void trace_cross(struct trace *trace, const struct block *from, const struct blo
 		trace->encoder->off_branch(trace, from, to->start);
 		trace->on = 0;
 		settle(trace);
-		*trace->output.reached = 0;
+		output_tell_reached(&trace->output, 0);
 		trace_written(trace, to->start);
 		return;
 	}

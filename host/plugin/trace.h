@@ -173,14 +173,14 @@ struct encoder {
 static inline void trace_begin_outcomes(struct trace *trace)
 {
 	trace->outcomes = 1;
-	*trace->output.pending = 1;
+	output_tell_pending(&trace->output, 1);
 }
 
 /* `count` is 0 or 1. Nonzero: no more can be gathered, the encoder's flush() is due. */
 static inline int trace_gather(struct trace *trace, unsigned count, unsigned taken)
 {
 	trace->outcomes = trace->outcomes << count | (taken & count);
-	*trace->output.pending = trace->outcomes;
+	output_tell_pending(&trace->output, trace->outcomes);
 	return __builtin_expect(trace->outcomes >= trace->encoder->outcomes_full, 0);
 }
 

@@ -360,6 +360,47 @@ static void test_space(void **state)
 	assert_string_equal(machine_decoded(), "on:1000 1000 space:123000 2000");
 }
 
+static uint64_t reached, packets;
+
+static void branch_is_told(struct trace *trace, const struct block *block, uint64_t to, int taken)
+{
+	assert_int_equal(reached, 0);
+	packets++;
+	encoder_pt.branch(trace, block, to, taken);
+}
+
+static void branches_are_flushed(struct trace *trace)
+{
+	assert_int_equal(reached, 0);
+	packets++;
+	encoder_pt.flush(trace);
+}
+
+/* QEMU may be killed while packets are written: then no address may claim that they are all there. */
+static void test_nothing_is_reached_while_packets_are_written(void **state)
+{
+	struct block *a = machine_block(0x1000, NOP JNE("\xfd")), *b = machine_block(0x1003, JMP_RAX);
+	struct trace *trace = machine_trace();
+	const struct output output = trace->output;
+	struct encoder watched = encoder_pt;
+
+	(void)state;
+	watched.branch = branch_is_told;
+	watched.flush = branches_are_flushed;
+	packets = 0;
+	trace->encoder = &watched;
+	trace->output.reached = &reached;
+	for (unsigned n = 0; n < 100; n++) {
+		machine_run(a);
+		assert_int_equal(reached, a->end_point.address);
+	}
+	RUN(b, a);
+	assert_int_equal(reached, a->end_point.address);
+	assert_true(packets >= 3);
+	trace->encoder = &encoder_pt;
+	trace->output.reached = output.reached;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +422,7 @@ int main(void)
 		cmocka_unit_test_setup(test_many, setup),
 		cmocka_unit_test_setup(test_full, setup),
 		cmocka_unit_test_setup(test_space, setup),
+		cmocka_unit_test_setup(test_nothing_is_reached_while_packets_are_written, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
