@@ -46,9 +46,10 @@ struct align {
 	struct look look[LOOKS_MOST];
 	uint32_t looks;
 	uint64_t looks_apart;
-	uint64_t given_up;	    /* in this reading */
-	struct causes_count count;  /* of the last reading */
-	struct causes_count before; /* of the first one */
+	uint64_t given_up;	   /* in this reading */
+	enum causes_way way;	   /* that pairs are told by, in turn at first */
+	struct causes_count count; /* of the last reading */
+	struct causes_count look_by[CAUSES_WAYS], before[CAUSES_WAYS]; /* of the last look and the first */
 };
 
 /* Looks at how far apart clocks are: the farther, the longer it takes to be sure. */
@@ -91,23 +92,30 @@ static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp
 	coarse_solve(coarse, align->look[align->looks++].forward);
 }
 
-/* Reads the trace, looking now and then. Counts what comes before its cause. */
+/* Reads the trace, looking now and then. Counts what comes before its cause, in each way. */
 static int look_through(struct align *align, struct coarse *coarse, uint64_t reach)
 {
-	struct causes *causes = causes_create(reach);
+	struct causes *causes[CAUSES_WAYS];
 	struct causes_pair pair[CAUSES_PAIRS];
 	const struct ktread_event *event;
 	uint64_t begun = ktread_first_stamp(align->trace);
 	bool looking = coarse;
-	int status = causes ? 1 : KTREAD_E_MEMORY;
+	int status = 1;
 
 	align->last = begun;
 	align->looks = 0;
-	align->count = (struct causes_count){ 0 };
+	for (int way = 0; way < CAUSES_WAYS; way++) {
+		causes[way] = causes_create((enum causes_way)way, reach);
+		align->look_by[way] = (struct causes_count){ 0 };
+		if (!causes[way])
+			status = KTREAD_E_MEMORY;
+	}
 	while (status > 0 && (status = ktread_next(align->trace, &event)) > 0) {
 		const struct wellknown *known = wellknown_of(&align->known, event);
 
-		causes_count(&align->count, align->trace, pair, causes_event(causes, event, known, pair));
+		for (int way = 0; way < CAUSES_WAYS; way++)
+			causes_count(&align->look_by[way], align->trace, pair,
+				     causes_event(causes[way], event, known, pair));
 		if (coarse && event->stamp - begun > align->looks_apart) {
 			if (looking)
 				take_look(align, coarse, begun + (align->last - begun) / 2);
@@ -123,7 +131,9 @@ static int look_through(struct align *align, struct coarse *coarse, uint64_t rea
 	}
 	if (looking)
 		take_look(align, coarse, begun + (align->last - begun) / 2);
-	causes_destroy(causes);
+	for (int way = 0; way < CAUSES_WAYS; way++)
+		causes_destroy(causes[way]);
+	align->count = align->look_by[align->way];
 	return status;
 }
 
@@ -357,7 +367,7 @@ static int take_pairs(struct align *align, const struct causes_pair *pair, uint3
 /* Reads the trace as it is aligned by now, and works out what is still to be done. */
 static int read_once(struct align *align, uint64_t slack)
 {
-	struct causes *causes = causes_create(slack);
+	struct causes *causes = causes_create(align->way, slack);
 	struct causes_pair pair[CAUSES_PAIRS];
 	const struct ktread_event *event;
 	int status = causes ? 1 : KTREAD_E_MEMORY;
@@ -466,11 +476,16 @@ static int look(struct align *align, const struct stage *stage)
 	if (status == 0)
 		status = ktread_rewind(align->trace);
 	if (status == 0 && stage == stages) {
-		align->before = align->count;
+		memcpy(align->before, align->look_by, sizeof(align->before));
 		status = make_nodes(align);
 	}
-	if (status < 0 || align->count.early == 0 || !is_far_apart(align, 2 * (int64_t)grain))
+	if (status < 0 || align->count.early == 0)
 		return status;
+	if (!is_far_apart(align, 2 * (int64_t)grain)) {
+		if (causes_nearer(&align->look_by[CAUSES_NEAREST], &align->look_by[CAUSES_IN_TURN]))
+			align->way = CAUSES_NEAREST;
+		return 0;
+	}
 	return try_looks(align, reach, grain);
 }
 
@@ -481,7 +496,7 @@ static int keep_the_better(struct align *align)
 {
 	int status = look_through(align, NULL, microseconds(align, stages[0].reach_us));
 
-	if (status == 0 && !causes_fewer(&align->count, &align->before)) {
+	if (status == 0 && !causes_fewer(&align->count, &align->before[align->way])) {
 		align->report->kept = 1;
 		for (uint32_t cpu = 0; cpu < align->cpus && status == 0; cpu++)
 			status = ktread_align(align->trace, cpu, NULL, 0);
@@ -493,7 +508,7 @@ static int solve(struct align *align)
 {
 	int status = look(align, &stages[0]);
 
-	if (status < 0 || align->before.early == 0)
+	if (status < 0 || align->before[CAUSES_IN_TURN].early == 0)
 		return status;
 	for (size_t i = 1; i < STAGES && status == 0; i++)
 		status = look(align, &stages[i]);
@@ -525,7 +540,7 @@ int align_clocks(struct ktread *trace, struct align_report *report)
 	if (status == 0)
 		status = solve(align);
 	report->pairs = align->count.pairs;
-	report->before = align->before.early;
+	report->before = align->before[align->way].early;
 	report->after = align->count.early;
 	bounds_free(&align->window);
 	bounds_free(&align->both);

@@ -62,8 +62,16 @@ struct causes_pair {
 
 struct causes;
 
+/*
+ * What an effect without a cause does to those behind it. In turn: the next cause is taken for its own, and
+ * so on, so that clocks that differ by more than the time between effects are found; but one cause that has
+ * no hook makes all later ones seem late. Nearest: a cause between two effects is told as that of the much
+ * nearer one, or not at all.
+ */
+enum causes_way { CAUSES_IN_TURN, CAUSES_NEAREST, CAUSES_WAYS };
+
 /* NULL without memory. */
-struct causes *causes_create(uint64_t slack);
+struct causes *causes_create(enum causes_way way, uint64_t slack);
 void causes_destroy(struct causes *causes);
 
 /* Takes the next event, in order of stamps. Returns how many pairs it completes. */
@@ -79,12 +87,15 @@ struct causes_count {
 	uint64_t early; /* effects that come before their cause */
 	uint64_t beyond;
 	uint64_t ticks; /* sum over all early effects: by how much they come early */
+	uint64_t bits;	/* sum over all effects: bits of the ticks between cause and effect, log2 */
 };
 
 void causes_count(struct causes_count *count, const struct ktread *trace, const struct causes_pair *pair,
 		  uint32_t pairs);
 /* Whether fewer effects are `beyond`; if as many are, whether fewer are early. */
 bool causes_fewer(const struct causes_count *count, const struct causes_count *other);
+/* Whether effects are nearer to their causes, to half the distance or less on average (geometric mean). */
+bool causes_nearer(const struct causes_count *count, const struct causes_count *other);
 
 /*
  * Estimates how far apart clocks are, to a fraction of a millisecond, if they are too far apart to pair

@@ -18,6 +18,7 @@
 #define BITS	8u /* of what an interrupt asks for */
 #define QUEUE	16u
 #define DOUBT	8u /* part of the slack */
+#define NEARER	2u /* times as near */
 
 struct place {
 	uint32_t cpu;
@@ -27,6 +28,14 @@ struct place {
 struct queue {
 	struct place place[QUEUE];
 	uint32_t count;
+};
+
+/*
+ * A cause behind an effect that nothing came before: it may be the cause of that one, if clocks differ, or of
+ * the next one, if the first had a cause that has no hook. What is much nearer is taken for its effect.
+ */
+struct open {
+	struct place cause, effect; /* cause.stamp 0: there is none */
 };
 
 struct thread {
@@ -40,6 +49,7 @@ struct thread {
 	uint64_t blocked;     /* stamp of its last announcement */
 	struct queue wakes;   /* not yet followed by a switch */
 	struct queue arrived; /* switches to it that no wake came before */
+	struct open open;
 };
 
 /*
@@ -50,6 +60,7 @@ struct request {
 	struct queue sent;    /* not arrived yet */
 	struct queue arrived; /* without having been sent */
 	uint64_t last;	      /* stamp of the last arrival */
+	struct open open;
 };
 
 struct packet {
@@ -58,6 +69,7 @@ struct packet {
 };
 
 struct causes {
+	enum causes_way way;
 	uint64_t slack;
 	struct causes_pair *pair; /* of the event at hand */
 	uint32_t pairs;
@@ -66,12 +78,14 @@ struct causes {
 	struct request request[CPUS][BITS];
 };
 
-struct causes *causes_create(uint64_t slack)
+struct causes *causes_create(enum causes_way way, uint64_t slack)
 {
 	struct causes *causes = calloc(1, sizeof(*causes));
 
-	if (causes)
-		causes->slack = slack;
+	if (!causes)
+		return NULL;
+	causes->way = way;
+	causes->slack = slack;
 	return causes;
 }
 
@@ -127,6 +141,22 @@ static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
 	return stamp > causes->slack / DOUBT ? stamp - causes->slack / DOUBT : 0;
 }
 
+/* With the next effect at hand. Returns whether this one has a cause, or may have it. */
+static int close_open(struct causes *causes, struct open *open, struct place here)
+{
+	const struct place cause = open->cause;
+	const uint64_t back = cause.stamp - open->effect.stamp, forth = here.stamp - cause.stamp;
+
+	open->cause.stamp = 0;
+	if (back <= forth / NEARER) {
+		tell(causes, cause, open->effect);
+		return 0;
+	}
+	if (forth <= back / NEARER)
+		tell(causes, cause, here);
+	return 1;
+}
+
 static struct thread *thread_of(struct causes *causes, uint32_t id)
 {
 	struct thread *thread = &causes->thread[id * UINT32_C(0x9e3779b1) >> 22];
@@ -147,10 +177,13 @@ static void wake(struct causes *causes, uint32_t id, struct place here)
 	if (here.stamp < thread->settled)
 		return;
 	drop_before(&thread->arrived, slack_before(causes, here.stamp));
-	if (thread->arrived.count > 0)
-		tell(causes, here, take(&thread->arrived));
-	else
+	if (thread->arrived.count == 0) {
 		put(&thread->wakes, here);
+	} else if (causes->way == CAUSES_IN_TURN || (thread->running && thread->blocked == 0)) {
+		tell(causes, here, take(&thread->arrived));
+	} else {
+		thread->open = (struct open){ here, take(&thread->arrived) };
+	}
 }
 
 static void switch_from(struct causes *causes, uint32_t id, struct place here, int waits)
@@ -189,7 +222,9 @@ static void switch_to(struct causes *causes, uint32_t id, struct place here)
 	if (thread->known && !thread->running) {
 		tell(causes, thread->left, here);
 		drop_before(&thread->wakes, doubt_before(causes, thread->blocked));
-		if (thread->waits && thread->wakes.count > 0)
+		if (thread->open.cause.stamp != 0 && close_open(causes, &thread->open, here))
+			thread->wakes.count = 0;
+		else if (thread->waits && thread->wakes.count > 0)
 			tell(causes, take(&thread->wakes), here);
 		else if (thread->waits && here.stamp >= thread->settled)
 			put(&thread->arrived, here);
@@ -208,10 +243,12 @@ static void switch_to(struct causes *causes, uint32_t id, struct place here)
 static void send(struct causes *causes, struct request *request, struct place here)
 {
 	drop_before(&request->arrived, slack_before(causes, here.stamp));
-	if (request->arrived.count > 0)
+	if (request->arrived.count == 0)
+		put(&request->sent, here);
+	else if (causes->way == CAUSES_IN_TURN)
 		tell(causes, here, take(&request->arrived));
 	else
-		put(&request->sent, here);
+		request->open = (struct open){ here, take(&request->arrived) };
 }
 
 /* Of senders on several CPUs any may be the one, while their clocks differ. */
@@ -226,7 +263,9 @@ static int is_by_one(const struct queue *queue)
 static void arrive(struct causes *causes, struct request *request, struct place here)
 {
 	drop_before(&request->sent, doubt_before(causes, request->last));
-	if (request->sent.count == 0)
+	if (request->open.cause.stamp != 0 && close_open(causes, &request->open, here))
+		request->sent.count = 0;
+	else if (request->sent.count == 0)
 		put(&request->arrived, here);
 	else if (is_by_one(&request->sent))
 		tell(causes, take(&request->sent), here);
@@ -354,11 +393,16 @@ void causes_count(struct causes_count *count, const struct ktread *trace, const 
 {
 	count->pairs += pairs;
 	for (uint32_t i = 0; i < pairs; i++) {
-		if (pair[i].effect >= pair[i].cause)
+		const bool early = pair[i].effect < pair[i].cause;
+		const uint64_t apart =
+			early ? pair[i].cause - pair[i].effect : pair[i].effect - pair[i].cause;
+
+		count->bits += 64 - (uint32_t)__builtin_clzll(apart | 1);
+		if (!early)
 			continue;
 		count->early++;
-		count->beyond += pair[i].cause - pair[i].effect > doubt(trace, &pair[i]);
-		count->ticks += pair[i].cause - pair[i].effect;
+		count->beyond += apart > doubt(trace, &pair[i]);
+		count->ticks += apart;
 	}
 }
 
@@ -367,4 +411,10 @@ bool causes_fewer(const struct causes_count *count, const struct causes_count *o
 	if (count->beyond != other->beyond)
 		return count->beyond < other->beyond;
 	return count->early < other->early;
+}
+
+bool causes_nearer(const struct causes_count *count, const struct causes_count *other)
+{
+	return count->pairs != 0 && other->pairs != 0 &&
+	       (double)count->bits / (double)count->pairs + 1 <= (double)other->bits / (double)other->pairs;
 }

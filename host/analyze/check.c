@@ -13,13 +13,15 @@
 
 /* ---- Which verdicts depend on the order of events ---- */
 
-void check_order_init(struct check_order *order, const struct ktread *trace)
+void check_order_init(struct check_order *order, const struct ktread *trace, uint64_t doubt)
 {
 	const struct order between = order_between_cpus(trace);
 
 	order->certain = between.state == ORDER_CERTAIN;
-	order->measured = between.doubt != 0;
-	order->doubt = order->measured ? between.doubt : UINT64_MAX;
+	if (between.doubt)
+		doubt = between.doubt;
+	order->measured = doubt != 0;
+	order->doubt = order->measured ? doubt : UINT64_MAX;
 }
 
 void check_order_free(struct check_order *order)
@@ -280,7 +282,7 @@ static int read_all(struct check *check, struct ktread *trace)
 		status = threads_create(&check->threads, note_change, check);
 	if (status)
 		return status;
-	check_order_init(&check->order, trace);
+	check_order_init(&check->order, trace, check->doubt);
 	threads_learn(check->threads, gaps_scheduling(check->gaps));
 	mark_needed(check, trace);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
@@ -291,8 +293,8 @@ static int read_all(struct check *check, struct ktread *trace)
 	return error ? error : status;
 }
 
-int check_read(const struct rules *rules, struct ktread *trace, struct check_result *result, check_told *told,
-	       void *context)
+int check_read(const struct rules *rules, struct ktread *trace, uint64_t doubt, struct check_result *result,
+	       check_told *told, void *context)
 {
 	struct check *check = calloc(1, sizeof(*check));
 	int status;
@@ -300,6 +302,7 @@ int check_read(const struct rules *rules, struct ktread *trace, struct check_res
 	if (!check)
 		return KTREAD_E_MEMORY;
 	check->rules = rules;
+	check->doubt = doubt;
 	check->result = result;
 	check->told = told;
 	check->context = context;

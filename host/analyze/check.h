@@ -41,7 +41,8 @@ struct check_order {
 	uint32_t count;
 };
 
-void check_order_init(struct check_order *order, const struct ktread *trace);
+/* `doubt` as check_read() takes it. */
+void check_order_init(struct check_order *order, const struct ktread *trace, uint64_t doubt);
 void check_order_free(struct check_order *order);
 
 /*
@@ -76,6 +77,7 @@ struct check {
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];	     /* and the states of threads */
 	uint64_t *changed; /* stamp of a thread's last change, by its index */
 	uint32_t changed_room;
+	uint64_t doubt; /* as check_read() takes it */
 	bool changed_failed, order_failed;
 	struct check_order order;
 	const struct ktread_event *event; /* at hand */

@@ -172,7 +172,7 @@ static int check_trace(struct check_command *command, struct ktread *trace)
 	command->found = (struct violations){ trace, command->rules, command->result, command->path, false };
 	if (command->json)
 		base_output_text(out, command->all ? "{\"violations\":[" : "{");
-	status = check_read(command->rules, trace, command->result, list, command);
+	status = check_read(command->rules, trace, 0, command->result, list, command);
 	command->found.unread = status < 0 || check_lacks_end(trace);
 	if (command->json) {
 		base_output_text(out, command->all ? "],\n" : "");

@@ -171,6 +171,8 @@ struct patient {
 	const struct facts *facts; /* of its trace, NULL: there is none */
 	struct rules *rules;	   /* that every kernel keeps; NULL: they could not be read */
 	bool mistaken; /* hooks are in the wrong place, so that what they say is no ground to judge clocks */
+	/* Ticks by which clocks of CPUs may differ, as effects come before their causes; 0: none do. */
+	uint64_t clock_doubt;
 	uint32_t cpus; /* that QEMU has, 0: unknown */
 };
 
@@ -185,7 +187,7 @@ int examine_mistakes(struct findings *report, struct patient *patient, struct kt
 /* The rules that every kernel keeps. Reads the trace. 0 or an error. */
 int examine_rules(struct findings *report, const struct patient *patient, struct ktread *trace);
 /* Whether clocks are in step: reads the trace several times and may correct it. 0 or an error. */
-int examine_order(struct findings *report, const struct patient *patient, struct ktread *trace);
+int examine_order(struct findings *report, struct patient *patient, struct ktread *trace);
 /* Functions and lines of the kernel. */
 void examine_symbols(struct findings *report, const struct patient *patient);
 /* What the kernel does not light yet. */

@@ -238,11 +238,28 @@ static void say_violation(struct findings *report, const struct patient *patient
 		findings_advise(report, "if it is a hook", "%s", line);
 }
 
+/* Violations that depend on the order of CPUs whose clocks differ: whether there are any is not known. */
+static void say_unordered(struct findings *report, const struct patient *patient, const struct rule *rule,
+			  uint64_t count)
+{
+	const uint64_t frequency = patient->facts->info->frequency;
+	char within[48] = "";
+
+	if (frequency)
+		snprintf(within, sizeof(within), " less than %.1f us apart",
+			 (double)patient->clock_doubt * 1e6 / (double)frequency);
+	findings_add(report, FINDING_NOTE, "rules",
+		     "%s may be violated %" PRIu64
+		     " time%s: that depends on the order of events%s on CPUs whose clocks differ",
+		     rule->name, count, count == 1 ? "" : "s", within);
+	findings_advise(report, "the configuration of ktrace_init()", ".clocks = KTRACE_CLOCKS_ASKED,");
+}
+
 int examine_rules(struct findings *report, const struct patient *patient, struct ktread *trace)
 {
 	struct check_result *results = calloc(RULES_MAX, sizeof(*results));
 	struct rules_error error;
-	uint32_t checked = 0, violated = 0;
+	uint32_t checked = 0, open = 0;
 	int status = results ? 0 : KTREAD_E_MEMORY;
 
 	if (!patient->rules || status) {
@@ -251,16 +268,18 @@ int examine_rules(struct findings *report, const struct patient *patient, struct
 	}
 	status = rules_bind(patient->rules, trace, &error);
 	if (status == 0)
-		status = check_read(patient->rules, trace, results, ignore, NULL);
+		status = check_read(patient->rules, trace, patient->clock_doubt, results, ignore, NULL);
 	for (uint32_t n = 0; n < patient->rules->count && status == 0; n++) {
 		const struct rule *rule = &patient->rules->rule[n];
 
 		checked += rule->checked && rule->form != RULE_DEPTH;
-		violated += results[n].violated > 0;
 		if (results[n].violated)
 			say_violation(report, patient, trace, rule, &results[n]);
+		if (results[n].unordered && patient->clock_doubt)
+			say_unordered(report, patient, rule, results[n].unordered);
+		open += results[n].violated || (results[n].unordered && patient->clock_doubt);
 	}
-	if (status == 0 && !violated && checked)
+	if (status == 0 && !open && checked)
 		findings_add(report, check_lacks_end(trace) ? FINDING_NOTE : FINDING_OK, "rules",
 			     "none of %" PRIu32 " that every kernel keeps is violated%s (ktrace check)",
 			     checked, check_lacks_end(trace) ? " before the trace is cut short" : "");

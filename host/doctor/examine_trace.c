@@ -257,7 +257,15 @@ void examine_trace(struct findings *report, const struct patient *patient)
 	examine_loss(report, facts);
 }
 
-int examine_order(struct findings *report, const struct patient *patient, struct ktread *trace)
+/* Each of two clocks was moved by that at most, and may still differ by what is too little to be told. */
+static uint64_t clock_doubt(const struct ktread_info *info)
+{
+	const uint64_t moved = info->clock_aligned + (uint64_t)((double)info->frequency * IN_STEP_US * 1e-6);
+
+	return moved ? 2 * moved : 1;
+}
+
+int examine_order(struct findings *report, struct patient *patient, struct ktread *trace)
 {
 	const struct ktread_info *info = patient->facts->info;
 	const double us = info->frequency ? 1e6 / (double)info->frequency : 0;
@@ -287,6 +295,8 @@ int examine_order(struct findings *report, const struct patient *patient, struct
 	if (status < 0)
 		return status;
 	differ = (double)info->clock_aligned * us;
+	if (found.before && !patient->mistaken)
+		patient->clock_doubt = clock_doubt(info);
 	if (found.before == 0) {
 		findings_add(report, FINDING_OK, "order",
 			     "each of %" PRIu64 " effects comes after its cause on another CPU", found.pairs);

@@ -67,8 +67,8 @@ static inline void output_publish(struct output *output)
 }
 
 /*
- * The address is 0 while packets and branches are added, and is told when all of them are published. QEMU may be
- * killed in between: what is left then ends earlier, but holds together.
+ * The address is 0 while packets and branches are added, and is told when all of them are published. QEMU may
+ * be killed in between: what is left then ends earlier, but holds together.
  */
 static inline void output_tell_reached(struct output *output, uint64_t address)
 {

@@ -18,8 +18,9 @@ reported() {
 }
 
 for arch in x86_64 aarch64 riscv64; do
+	# The host's counters may differ from CPU to CPU, and a guest of x86_64 reads them: it measures its clocks.
 	# shellcheck disable=SC2046
-	doctor --seconds $limit --out "$out" -- $(demo "$arch" 2) -append "debug=ktrace seconds=1"
+	doctor --seconds $limit --out "$out" -- $(demo "$arch" 2) -append "debug=ktrace ktrace=debug.ktr.resynchronize=1 seconds=1"
 	equal "$arch: nothing is wrong with the demo" 0 "$status"
 	[ "$status" -eq 0 ] || cat "$tmp/report" >&2
 	reported ok root 'by a search of'
@@ -29,7 +30,7 @@ for arch in x86_64 aarch64 riscv64; do
 	reported ok rings 'each of 2 CPUs'
 	reported ok heartbeats 'by CPU: [1-9][0-9]*, [1-9]'
 	reported ok cost ' ns an event'
-	reported ok order "cause"
+	reported '(ok|note)' order 'cause'
 	reported note space 'linked in, and not called in this run'
 	reported ok lit 'rings, cpus, thread-ids, switch, wake, wake-nobody, block'
 	check "$arch: the console went elsewhere" grep -q . "$tmp/err"

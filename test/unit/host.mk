@@ -21,6 +21,7 @@ UNIT_WITH_capture_kernel_check := ktread_support ktread_writer ktread_sample
 UNIT_WITH_capture_summary := ktread_support ktread_writer ktread_sample
 UNIT_WITH_capture_view := ktread_support ktread_writer ktread_sample
 UNIT_WITH_doctor := script
+UNIT_WITH_doctor_order := ktread_support ktread_writer ktread_sample
 UNIT_WITH_export_perfetto := perfetto_script script test/perfetto/text.c
 UNIT_WITH_export_perfetto_gaps := $(UNIT_WITH_export_perfetto)
 UNIT_WITH_export_violations := script

@@ -15,11 +15,16 @@
 #define STEPS  6000u
 #define SWITCH 1u
 #define WAKE   2u
+#define SEND   3u /* the following are declared where they are used */
+#define COME   4u
+#define SELDOM 100u
 
 static const uint8_t switch_types[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U8, 0 };
 static const char switch_strings[] = "sched\0switch\0%u -> %u in %u\0sched.c\0prev\0\0next\0\0state\0";
 static const uint8_t wake_types[] = { KTRX_TYPE_U32, 0 };
 static const char wake_strings[] = "sched\0wake\0%u\0sched.c\0thread\0";
+static const char send_strings[] = "ipi\0send\0to %u\0ipi.c\0cpu\0";
+static const char come_strings[] = "ipi\0receive\0%u\0ipi.c\0what\0";
 
 struct skew {
 	int64_t ahead; /* ns */
@@ -279,6 +284,74 @@ static void they_leave_others_to_be_aligned(void **state)
 	assert_int_equal(count_wrong(trace), 0);
 	assert_true(ktread_info(trace)->clock_aligned < 1000000);
 	ktread_close(trace);
+}
+
+/* CPUs 0 and 1 wake each other's thread; one wakeup in SELDOM has no hook. */
+static struct ktread *open_wakes_without_hook(const struct skew *skew)
+{
+	struct writer writer;
+	uint64_t real = 100000000;
+
+	open_writer(&writer);
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t waker = random_below(2), thread = 2 - waker;
+
+		if (step % SELDOM != SELDOM / 2)
+			put(&writer, skew, waker, real, WAKE, &thread, sizeof(thread));
+		real += 2000 + random_below(20000);
+		put_switch(&writer, skew, 1 - waker, real, 0, thread, 0);
+		real += 1000 + random_below(50000);
+		put_switch(&writer, skew, 1 - waker, real, thread, 0, 1);
+		real += 10000 + random_below(300000);
+	}
+	return close_writer(&writer);
+}
+
+/* CPUs 0 and 1 interrupt each other; one interrupt in SELDOM is sent without a hook. */
+static struct ktread *open_sends_without_hook(const struct skew *skew)
+{
+	const uint32_t what = 1;
+	struct writer writer;
+	uint64_t real = 100000000;
+
+	open_writer(&writer);
+	writer_event(&writer, wake_types, send_strings, sizeof(send_strings));
+	writer_event(&writer, wake_types, come_strings, sizeof(come_strings));
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t sender = random_below(2), target = 1 - sender;
+
+		if (step % SELDOM != SELDOM / 2)
+			put(&writer, skew, sender, real, SEND, &target, sizeof(target));
+		real += 2000 + random_below(10000);
+		put(&writer, skew, target, real, COME, &what, sizeof(what));
+		real += 50000 + random_below(300000);
+	}
+	return close_writer(&writer);
+}
+
+/* CPU 1's clock is ahead by `ahead`, and is moved by about that. */
+static void align_without_hooks(struct ktread *trace, int64_t ahead)
+{
+	struct align_report report;
+	uint64_t moved[CPUS];
+
+	align_and_compare(trace, &report, moved);
+	assert_true(report.pairs > STEPS - STEPS / 20);
+	assert_true(ahead ? report.before > STEPS / 20 : report.before == 0);
+	assert_int_equal(report.after, 0);
+	assert_in_range(moved[1] + 2000, ahead, ahead + 4000);
+	ktread_close(trace);
+}
+
+static void causes_without_a_hook_set_no_clock_wrong(void **state)
+{
+	const struct skew none[CPUS] = { { 0, 0 } }, some[CPUS] = { { 0, 0 }, { 8000, 0 } };
+
+	(void)state;
+	align_without_hooks(open_wakes_without_hook(none), 0);
+	align_without_hooks(open_wakes_without_hook(some), 8000);
+	align_without_hooks(open_sends_without_hook(none), 0);
+	align_without_hooks(open_sends_without_hook(some), 8000);
 }
 
 static void a_microsecond(void **state)
@@ -559,6 +632,7 @@ int main(void)
 		cmocka_unit_test(clocks_in_step_stay_as_they_are),
 		cmocka_unit_test(effects_that_take_their_time_say_nothing),
 		cmocka_unit_test(they_leave_others_to_be_aligned),
+		cmocka_unit_test(causes_without_a_hook_set_no_clock_wrong),
 		cmocka_unit_test(a_microsecond),
 		cmocka_unit_test(ten_microseconds),
 		cmocka_unit_test(a_hundred_microseconds),

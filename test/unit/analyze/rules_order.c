@@ -80,7 +80,7 @@ static void check(const char *text, uint64_t violated, uint64_t unordered, uint6
 	assert_int_equal(rules_parse(&rules, text, strlen(text), &error), 0);
 	assert_int_equal(rules_bind(rules, script_trace(), &error), 0);
 	assert_int_equal(ktread_rewind(script_trace()), 0);
-	assert_int_equal(check_read(rules, script_trace(), results, count, &told), 0);
+	assert_int_equal(check_read(rules, script_trace(), 0, results, count, &told), 0);
 	result = results[rules->count - 1];
 	assert_int_equal(result.violated, violated);
 	assert_int_equal(result.unordered, unordered);

@@ -37,7 +37,7 @@ static void check(const char *words, bool unread)
 	assert_int_equal(rules_parse(&rules, words, strlen(words), &error), 0);
 	assert_int_equal(rules_bind(rules, script_trace(), &error), 0);
 	assert_int_equal(ktread_rewind(script_trace()), 0);
-	assert_int_equal(check_read(rules, script_trace(), results, ignore, NULL), 0);
+	assert_int_equal(check_read(rules, script_trace(), 0, results, ignore, NULL), 0);
 	found.rules = rules;
 	assert_int_equal(base_output_open(&out, fileno(file)), 0);
 	assert_int_equal(violations_write_json(&out, &found), 0);

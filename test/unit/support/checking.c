@@ -70,7 +70,7 @@ void checking_run(const char *text)
 	assert_int_equal(ktread_rewind(script_trace()), 0);
 	memset(checking_result, 0, sizeof(checking_result));
 	told = 0;
-	assert_int_equal(check_read(checking_rules, script_trace(), checking_result, count, NULL), 0);
+	assert_int_equal(check_read(checking_rules, script_trace(), 0, checking_result, count, NULL), 0);
 }
 
 void checking_expect(uint64_t held, uint64_t violated, uint64_t undecided)
