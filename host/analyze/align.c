@@ -16,7 +16,8 @@
 #define WINDOWS		512u
 #define WINDOW_MS	50u
 #define GRAIN_US	40u   /* to which clocks are known after the last look */
-#define SLACK_US	2000u /* that effects are looked for ahead of their cause then */
+#define SLACK_US	2000u /* that effects are looked for ahead of their cause then, … */
+#define NEAR_SLACK_US	160u  /* … or, if the nearest effect is taken for that of a cause */
 #define ROOM_US		5u    /* between cause and effect, where there is so much */
 #define LOOKS_MOST	64u   /* times that a first look is taken */
 #define STRAIGHT_PASSES 2u    /* of them the first ones */
@@ -407,17 +408,26 @@ static void straighten(struct align *align, uint32_t cpu)
 		align->offset[(size_t)node * align->cpus + cpu] = (int64_t)drift_at(&drift, node);
 }
 
+/* Clocks that are put right do not move effects away from their causes. With nearest causes, wrong ones do. */
+static bool is_as_near(const struct align *align, const struct causes_count *before)
+{
+	return align->way == CAUSES_IN_TURN || !causes_nearer(before, &align->count);
+}
+
 /* Bounds that contradict each other may make things worse again: the offsets that did best stay. */
 static int refine(struct align *align)
 {
 	int64_t *applied = malloc(offsets_size(align)), *best = malloc(offsets_size(align));
-	struct causes_count fewest = { .early = UINT64_MAX, .beyond = UINT64_MAX };
+	struct causes_count fewest = { .early = UINT64_MAX, .beyond = UINT64_MAX }, first = { 0 };
+	const uint32_t slack_us = align->way == CAUSES_NEAREST ? NEAR_SLACK_US : SLACK_US;
 	int status = applied && best ? 0 : KTREAD_E_MEMORY;
 
 	for (uint32_t pass = 0; pass < PASSES && fewest.early > 0 && status == 0; pass++) {
 		memcpy(applied, align->offset, offsets_size(align));
-		status = read_once(align, microseconds(align, SLACK_US));
-		if (causes_fewer(&align->count, &fewest)) {
+		status = read_once(align, microseconds(align, slack_us));
+		if (pass == 0)
+			first = align->count;
+		if (causes_fewer(&align->count, &fewest) && is_as_near(align, &first)) {
 			fewest = align->count;
 			align->report->given_up = align->given_up;
 			memcpy(best, applied, offsets_size(align));

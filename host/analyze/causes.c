@@ -18,7 +18,7 @@
 #define BITS	8u /* of what an interrupt asks for */
 #define QUEUE	16u
 #define DOUBT	8u /* part of the slack */
-#define NEARER	2u /* times as near */
+#define NEARER	4u /* times as near */
 
 struct place {
 	uint32_t cpu;
@@ -114,6 +114,14 @@ static void put(struct queue *queue, struct place place)
 	if (queue->count == QUEUE)
 		memmove(queue->place, queue->place + 1, --queue->count * sizeof(place));
 	queue->place[queue->count++] = place;
+}
+
+/* An effect that no cause came before. The nearest cause is that of the last one. */
+static void put_arrival(const struct causes *causes, struct queue *queue, struct place place)
+{
+	if (causes->way == CAUSES_NEAREST)
+		queue->count = 0;
+	put(queue, place);
 }
 
 static struct place take(struct queue *queue)
@@ -227,7 +235,7 @@ static void switch_to(struct causes *causes, uint32_t id, struct place here)
 		else if (thread->waits && thread->wakes.count > 0)
 			tell(causes, take(&thread->wakes), here);
 		else if (thread->waits && here.stamp >= thread->settled)
-			put(&thread->arrived, here);
+			put_arrival(causes, &thread->arrived, here);
 	} else if (!thread->known && thread->wakes.count > 0) {
 		tell(causes, take(&thread->wakes), here);
 	} else if (!thread->known) {
@@ -266,7 +274,7 @@ static void arrive(struct causes *causes, struct request *request, struct place 
 	if (request->open.cause.stamp != 0 && close_open(causes, &request->open, here))
 		request->sent.count = 0;
 	else if (request->sent.count == 0)
-		put(&request->arrived, here);
+		put_arrival(causes, &request->arrived, here);
 	else if (is_by_one(&request->sent))
 		tell(causes, take(&request->sent), here);
 	else
