@@ -246,9 +246,14 @@ static void see_always(struct check *check, uint32_t index, const struct ktread_
 		check_tell(check, &violation);
 }
 
-/* A subject that comes after its cause, without release: once for each cause. */
-static void see_after(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+/*
+ * A subject that comes after its cause, without release, which uses the cause up: it may not come at all, or
+ * not that late.
+ */
+static void see_caused(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
+	const struct rule *rule = &check->rules->rule[index];
+	const bool timed = rule->form == RULE_WITHIN;
 	struct check_violation violation = at_event(check, index, event);
 	uint64_t key[KEYED_WORDS];
 	struct keyed_entry *entry;
@@ -257,35 +262,15 @@ static void see_after(struct check *check, uint32_t index, uint32_t which, const
 		return;
 	entry = keyed_find(&check->table[index], key);
 	if (!entry) {
-		check->result[index].held++;
+		check->result[index].held += !timed;
 		return;
 	}
 	check_blame(&violation, entry);
-	if (gap_since(check, index, which, entry, event))
-		check->result[index].undecided++;
-	else
-		tell_ordered(check, &violation);
-	keyed_remove(&check->table[index], entry);
-}
-
-static void see_within(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
-{
-	const struct rule *rule = &check->rules->rule[index];
-	struct check_violation violation = at_event(check, index, event);
-	uint64_t key[KEYED_WORDS];
-	struct keyed_entry *entry;
-
-	if (!read_key(check, index, which, event, key))
-		return;
-	entry = keyed_find(&check->table[index], key);
-	if (!entry)
-		return;
-	check_blame(&violation, entry);
-	if (elapsed(entry->stamp, event->stamp) <= rule->ticks)
+	if (timed && elapsed(entry->stamp, event->stamp) <= rule->ticks)
 		check->result[index].held++;
 	else if (gap_since(check, index, which, entry, event))
 		check->result[index].undecided++;
-	else if (entry->cpu != event->cpu && check->order.measured &&
+	else if (timed && entry->cpu != event->cpu && check->order.measured &&
 		 elapsed(entry->stamp, event->stamp) - rule->ticks <= check->order.doubt)
 		check->result[index].unordered++;
 	else
@@ -337,10 +322,8 @@ static int see_subject(struct check *check, uint32_t index, uint32_t which, cons
 		see_always(check, index, event);
 		return 0;
 	case RULE_AFTER:
-		see_after(check, index, which, event);
-		return 0;
 	case RULE_WITHIN:
-		see_within(check, index, which, event);
+		see_caused(check, index, which, event);
 		return 0;
 	case RULE_MOST:
 		return see_most(check, index, which, event);
