@@ -29,13 +29,18 @@ static void end_at(uint64_t stamp)
 	script_event(OTHER, stamp, 0, 0);
 }
 
-/* One after the other, and both given up. */
-static void takes(uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
+/* One after the other, the first by that event, and both given up. */
+static void takes_by(uint16_t how, uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
 {
-	script_event(ACQUIRE, stamp, 0, thread, first);
+	script_event(how, stamp, 0, thread, first);
 	script_event(ACQUIRE, stamp + 1, 0, thread, then);
 	script_event(RELEASE, stamp + 2, 0, thread, then);
 	script_event(RELEASE, stamp + 3, 0, thread, first);
+}
+
+static void takes(uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
+{
+	takes_by(ACQUIRE, stamp, thread, first, then);
 }
 
 static void orders(uint32_t other)
@@ -53,13 +58,13 @@ static void two_orders_can_deadlock(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
-/* Thread 5 takes B while it has A, 6 takes A while it has B: that one by a try, or not. */
-static void orders_with(uint16_t last)
+/* Thread 5 takes B while it has A, 6 takes A while it has B: what each has first, and what 6 takes then, by a try or not. */
+static void orders_by(uint16_t first, uint16_t last)
 {
 	declare_locks();
 	script_type(TRY, "lock", "try", "pointer lock");
-	takes(10 * MS, 5, A, B);
-	script_event(ACQUIRE, 20 * MS, 0, 6, (uint64_t)B);
+	takes_by(first, 10 * MS, 5, A, B);
+	script_event(first, 20 * MS, 0, 6, (uint64_t)B);
 	script_event(last, 21 * MS, 0, 6, (uint64_t)A);
 	end_at(1020 * MS);
 }
@@ -67,14 +72,14 @@ static void orders_with(uint16_t last)
 static void who_only_tries_waits_for_nobody(void **state)
 {
 	(void)state;
-	orders_with(TRY);
+	orders_by(ACQUIRE, TRY);
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
 }
 
 static void who_may_wait_does(void **state)
 {
 	(void)state;
-	orders_with(ACQUIRE);
+	orders_by(ACQUIRE, ACQUIRE);
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
@@ -82,15 +87,7 @@ static void who_may_wait_does(void **state)
 static void what_was_tried_is_held(void **state)
 {
 	(void)state;
-	declare_locks();
-	script_type(TRY, "lock", "try", "pointer lock");
-	script_event(TRY, 10 * MS, 0, 5, (uint64_t)A);
-	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B);
-	script_event(RELEASE, 12 * MS, 0, 5, (uint64_t)B);
-	script_event(RELEASE, 13 * MS, 0, 5, (uint64_t)A);
-	script_event(TRY, 20 * MS, 0, 6, (uint64_t)B);
-	script_event(ACQUIRE, 21 * MS, 0, 6, (uint64_t)A);
-	end_at(1020 * MS);
+	orders_by(TRY, ACQUIRE);
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
