@@ -68,16 +68,21 @@ static void a_device_that_always_answered_at_once_is_possibly_late(void **state)
 }
 
 /* What rings held of the holder's waits is overwritten; its row counts how often it was woken before this one. */
-static void a_holder_that_used_to_come_on_is_overdue_without_events(void **state)
+static void a_holder_was_woken(uint32_t times)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
 	struct ktrx_holder *row = why_thread_row(SLEEPER, "reader", KTRX_THREAD_WAITING, 0);
 
-	(void)state;
 	why_waits(row, KTRX_WAIT_DEVICE, QUEUE, "queue", 1000 * MS);
 	why_holds(row, LOCK, 990 * MS);
 	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1010 * MS);
-	row->wakes = 100;
+	row->wakes = times;
+}
+
+static void a_holder_that_used_to_come_on_is_overdue_without_events(void **state)
+{
+	(void)state;
+	a_holder_was_woken(100);
 	why_others_are_busy();
 	why_is_overdue(FINDING_LIKELY);
 	why_says("it was woken 100 times in the 1.00 s before that");
@@ -87,14 +92,8 @@ static void a_holder_that_used_to_come_on_is_overdue_without_events(void **state
 /* It waits for as long as that between any two of them. */
 static void a_holder_that_seldom_comes_on_is_possibly_late(void **state)
 {
-	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
-	struct ktrx_holder *row = why_thread_row(SLEEPER, "reader", KTRX_THREAD_WAITING, 0);
-
 	(void)state;
-	why_waits(row, KTRX_WAIT_DEVICE, QUEUE, "queue", 1000 * MS);
-	why_holds(row, LOCK, 990 * MS);
-	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1010 * MS);
-	row->wakes = KNOWN_WAKES - 1;
+	a_holder_was_woken(KNOWN_WAKES - 1);
 	why_is_overdue(FINDING_POSSIBLE);
 }
 
