@@ -42,6 +42,13 @@ static struct ktrx_holder *both_wait(void)
 	return client;
 }
 
+/* The machine is idle, and that many wakeups are lost, as far as is known. */
+static void is_idle_with(unsigned lost)
+{
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), lost);
+}
+
 static void who_forgot_to_wake(void **state)
 {
 	(void)state;
@@ -66,8 +73,7 @@ static void who_have_only_greeted_may_wait_for_others(void **state)
 	be_used_to_each_other(9);
 	ask_and_answer(6 * MS);
 	why_idle_until(2005 * MS);
-	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
+	is_idle_with(1);
 	why_says("10 wakeups are few");
 }
 
@@ -78,8 +84,7 @@ static void a_waker_that_will_run_gives_hope(void **state)
 	both_wait()->deadline = 3000 * MS;
 	ask_and_answer(6 * MS);
 	why_idle_until(2005 * MS);
-	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+	is_idle_with(0);
 }
 
 static void an_interrupt_gives_hope(void **state)
@@ -90,8 +95,7 @@ static void an_interrupt_gives_hope(void **state)
 	why_by_interrupt(WAKE, MS / 2, WORKER, CLIENT);
 	ask_and_answer(6 * MS);
 	why_idle_until(2005 * MS);
-	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+	is_idle_with(0);
 }
 
 /* A server that was never woken by anybody may be by somebody that is not known. */
@@ -102,8 +106,7 @@ static void nobody_knows_who_wakes_a_server(void **state)
 		  MS);
 	why_sleep_on(JOBS, MS, WORKER, KTRX_WAIT_EVENT, IDLE);
 	why_idle_until(2005 * MS);
-	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+	is_idle_with(0);
 }
 
 /* Those who woke it have ended; others have taken their place. */
@@ -117,8 +120,7 @@ static void wakers_that_are_gone_mean_nothing(void **state)
 	script_event(SWITCH, 2 * MS + 1, 0, CLIENT, V(CLIENT), V(WORKER), V(4));
 	why_sleep_on(JOBS, 3 * MS, WORKER, KTRX_WAIT_EVENT, IDLE);
 	why_idle_until(2005 * MS);
-	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+	is_idle_with(0);
 }
 
 /* Without the table it is not known that the sleeps do not end by themselves. */
@@ -128,8 +130,7 @@ static void without_hooks_it_is_possible_at_most(void **state)
 	ask_and_answer(6 * MS);
 	why_idle_until(2005 * MS);
 	script_cpu(0)->hooks = 0;
-	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
+	is_idle_with(1);
 	why_says("ktrace_block()");
 }
 
@@ -140,8 +141,7 @@ static void no_verdict_across_a_gap(void **state)
 	ask_and_answer(6 * MS);
 	script_event(OTHER, 7 * MS, 0, IDLE)->lost = 3;
 	why_idle_until(2005 * MS);
-	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
+	is_idle_with(1);
 	why_says("partial");
 }
 
