@@ -147,9 +147,7 @@ static void silent_cpus_hold_up_nothing(void **state)
 		guest_show(guest);
 		guest_expect_event(guest, i, 0);
 	}
-	guest->ended = 1;
-	guest_expect_end(guest);
-	guest_finish(guest);
+	guest_end(guest);
 }
 
 static void interrupts_are_put_in_order(void **state)
@@ -165,9 +163,7 @@ static void interrupts_are_put_in_order(void **state)
 	guest_show(guest);
 	for (uint32_t i = 1; i <= 3; i++)
 		guest_expect_event(guest, i, 0);
-	guest->ended = 1;
-	guest_expect_end(guest);
-	guest_finish(guest);
+	guest_end(guest);
 }
 
 static void rings_are_not_merged_if_asked(void **state)
@@ -212,9 +208,7 @@ static void another_boot_is_told(void **state)
 	put_switch(&guest->writer, 1, 10, 8);
 	guest_show(guest);
 	guest_expect_event(guest, 8, 0);
-	guest->ended = 1;
-	guest_expect_end(guest);
-	guest_finish(guest);
+	guest_end(guest);
 }
 
 /* The kernel records before it has lent memory for more than one ring. */
@@ -235,9 +229,7 @@ static void rings_that_come_later_are_followed(void **state)
 	writer_memory(&guest->writer, guest->memory, 0);
 	guest_expect_event(guest, 2, 0);
 	guest_expect_event(guest, 3, 0);
-	guest->ended = 1;
-	guest_expect_end(guest);
-	guest_finish(guest);
+	guest_end(guest);
 }
 
 static void stopping_hands_out_the_rest(void **state)
@@ -264,9 +256,7 @@ static void memory_without_ktrace_ends(void **state)
 	(void)state;
 	guest_follow(guest, FOREVER_MS, 0);
 	memset(guest->memory, 0, WRITER_MEMORY_SIZE);
-	guest->ended = 1;
-	guest_expect_end(guest);
-	guest_finish(guest);
+	guest_end(guest);
 }
 
 static void files_are_told_apart(void **state)

@@ -36,9 +36,7 @@ static void unfinished_record_is_waited_for(void **state)
 	guest_expect_event(guest, 3, 0);
 	guest_expect_event(guest, 4, 0);
 	guest_expect_event(guest, 5, 0);
-	guest->ended = 1;
-	guest_expect_end(guest);
-	guest_finish(guest);
+	guest_end(guest);
 }
 
 static void unfinished_record_is_passed_over_and_comes_late(void **state)
@@ -104,9 +102,7 @@ static void long_record_comes_late_as_a_whole(void **state)
 	assert_true(now.late);
 	ktread_format(now.event, text, sizeof(text));
 	assert_non_null(strstr(text, path));
-	guest->ended = 1;
-	guest_expect_end(guest);
-	guest_finish(guest);
+	guest_end(guest);
 }
 
 /* Passed over, and overwritten before it was finished. */
@@ -129,9 +125,7 @@ static void record_that_is_never_finished_is_counted(void **state)
 	ktread_follow_account(guest->follow, &account);
 	assert_int_equal(account.pending, 0);
 	assert_int_equal(account.unreadable, 1);
-	guest->ended = 1;
-	guest_expect_end(guest);
-	guest_finish(guest);
+	guest_end(guest);
 }
 
 int main(void)

@@ -103,6 +103,13 @@ void guest_expect_end(struct guest *guest)
 		assert_int_equal(guest_next(guest).kind, KTREAD_FOLLOWED_END);
 }
 
+void guest_end(struct guest *guest)
+{
+	guest->ended = 1;
+	guest_expect_end(guest);
+	guest_finish(guest);
+}
+
 uint32_t guest_prev_of(const struct ktread_event *event)
 {
 	struct ktread_value value;

@@ -35,6 +35,8 @@ void guest_finish(struct guest *guest);
 struct ktread_followed guest_next(struct guest *guest);
 void guest_expect_boot(struct guest *guest, uint64_t boot);
 void guest_expect_end(struct guest *guest);
+/* The guest ends, and nothing else comes of it; closes and frees all. */
+void guest_end(struct guest *guest);
 void guest_expect_event(struct guest *guest, uint32_t prev, int late);
 /* Nothing comes, however often the guest is looked at. */
 void guest_expect_nothing(struct guest *guest);
