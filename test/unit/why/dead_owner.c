@@ -78,6 +78,14 @@ static void owner_takes(uint64_t stamp)
 	script_event(ACQUIRE, stamp, 1, OWNER, V(LOCK), V(PLACE));
 }
 
+/* The waiter runs on CPU 0, finds the lock taken and is switched away from, into that state. */
+static void waiter_contends(unsigned state)
+{
+	script_event(SWITCH, 60 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
+	script_event(CONTEND, WAITS, 0, WAITER, V(LOCK));
+	script_event(SWITCH, WAITS + 1000, 0, WAITER, V(WAITER), V(IDLE), V(state));
+}
+
 static void is_found(enum finding_certainty certain)
 {
 	assert_int_equal(why_count(WHY_DEAD_OWNER), 1);
@@ -202,9 +210,7 @@ static void events_alone_are_likely(void **state)
 	(void)state;
 	forget_hooks();
 	owner_takes(TAKEN);
-	script_event(SWITCH, 60 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
-	script_event(CONTEND, WAITS, 0, WAITER, V(LOCK));
-	script_event(SWITCH, WAITS + 1000, 0, WAITER, V(WAITER), V(IDLE), V(2));
+	waiter_contends(2);
 	owner_ends_at(ENDED);
 	is_found(FINDING_LIKELY);
 	why_says("this is concluded from events");
@@ -307,9 +313,7 @@ static void a_thread_that_goes_on_does_not_wait(void **state)
 	(void)state;
 	forget_hooks();
 	owner_takes(TAKEN);
-	script_event(SWITCH, 60 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
-	script_event(CONTEND, WAITS, 0, WAITER, V(LOCK));
-	script_event(SWITCH, WAITS + 1000, 0, WAITER, V(WAITER), V(IDLE), V(0));
+	waiter_contends(0);
 	owner_ends_at(ENDED);
 	is_silent();
 }
@@ -320,9 +324,7 @@ static void events_do_not_refute_a_row_that_waits_for_nothing(void **state)
 	(void)state;
 	why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0)->deadline = END + MS;
 	owner_takes(TAKEN);
-	script_event(SWITCH, 60 * MS, 0, IDLE, V(IDLE), V(WAITER), V(0));
-	script_event(CONTEND, WAITS, 0, WAITER, V(LOCK));
-	script_event(SWITCH, WAITS + 1000, 0, WAITER, V(WAITER), V(IDLE), V(2));
+	waiter_contends(2);
 	owner_ends_at(ENDED);
 	is_silent();
 }
