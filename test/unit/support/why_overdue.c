@@ -24,9 +24,7 @@ int why_overdue_begin(void **state)
 	script_thread(IDLE, "idle");
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		why_cpu_row(cpu, KTRX_MODE_IDLE);
-		script_cpu(cpu)->heartbeats = 1000;
-		script_cpu(cpu)->heartbeat_stamp = END_MS * MS;
-		script_cpu(cpu)->now = END_MS * MS;
+		why_cpu_beats(cpu, 1000, END_MS * MS);
 		script_cpu(cpu)->thread = IDLE;
 		script_event(OTHER, MS, cpu, IDLE);
 		script_event(OTHER, END_MS * MS, cpu, IDLE);

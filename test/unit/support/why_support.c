@@ -151,6 +151,14 @@ struct ktrx_holder *why_cpu_row(uint32_t cpu, uint8_t mode)
 	return script_holder(KTRX_HOLDER_CPU | cpu);
 }
 
+void why_cpu_beats(uint32_t cpu, uint64_t times, uint64_t until)
+{
+	struct ktrx_cpu *row = script_cpu(cpu);
+
+	row->heartbeats = times;
+	row->heartbeat_stamp = row->now = until;
+}
+
 void why_holds(struct ktrx_holder *holder, uint64_t object, uint64_t since)
 {
 	holder->held[holder->held_count++] = (struct ktrx_held){ .object = object, .stamp = since };

@@ -35,22 +35,16 @@ void why_by_interrupt(uint16_t id, uint64_t stamp, uint32_t thread, uint64_t val
 
 void why_idle_until(uint64_t stamp)
 {
-	struct ktrx_cpu *cpu = script_cpu(0);
-
 	why_cpu_row(0, KTRX_MODE_IDLE);
-	cpu->heartbeats = 100;
-	cpu->heartbeat_stamp = cpu->now = stamp;
+	why_cpu_beats(0, 100, stamp);
 	script_event(OTHER, stamp, 0, IDLE);
 }
 
 void why_work_until(uint64_t stamp, uint32_t thread)
 {
-	struct ktrx_cpu *cpu = script_cpu(0);
-
 	why_cpu_row(0, KTRX_MODE_KERNEL);
-	cpu->heartbeats = 100;
-	cpu->heartbeat_stamp = cpu->now = stamp;
-	cpu->thread = thread;
+	why_cpu_beats(0, 100, stamp);
+	script_cpu(0)->thread = thread;
 	script_event(OTHER, stamp, 0, thread);
 }
 

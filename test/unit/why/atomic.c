@@ -38,8 +38,7 @@ static int begin(void **state)
 	cpu0 = why_cpu_row(0, KTRX_MODE_IDLE);
 	cpu1 = why_cpu_row(1, KTRX_MODE_IDLE);
 	for (uint32_t n = 0; n < 2; n++) {
-		script_cpu(n)->heartbeats = 500;
-		script_cpu(n)->heartbeat_stamp = script_cpu(n)->now = LAST;
+		why_cpu_beats(n, 500, LAST);
 		script_event(OTHER, LAST, n, IDLE0 + n);
 	}
 	row = script_cpu(1);

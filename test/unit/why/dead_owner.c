@@ -37,9 +37,7 @@ static int begin(void **state)
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		why_cpu_row(cpu, KTRX_MODE_IDLE);
 		script_cpu(cpu)->hooks |= KTRX_HOOK_EXIT;
-		script_cpu(cpu)->heartbeats = 400;
-		script_cpu(cpu)->heartbeat_stamp = END;
-		script_cpu(cpu)->now = END;
+		why_cpu_beats(cpu, 400, END);
 		script_cpu(cpu)->thread = IDLE;
 		script_event(OTHER, MS, cpu, IDLE);
 		script_event(OTHER, END, cpu, IDLE);

@@ -51,8 +51,7 @@ static int begin_on(uint16_t machine)
 	script_info()->self = BASE + 0x20000;
 	why_kernel_file(&file);
 	why_cpu_row(0, KTRX_MODE_KERNEL);
-	script_cpu(0)->heartbeats = 200;
-	script_cpu(0)->heartbeat_stamp = script_cpu(0)->now = LAST;
+	why_cpu_beats(0, 200, LAST);
 	worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
 	script_event(OTHER, MS, 0, WORKER);
 	script_event(OTHER, LAST, 0, WORKER);

@@ -37,9 +37,7 @@ static int begin(void **state)
 	script_thread(READER, "reader");
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
 		why_cpu_row(cpu, KTRX_MODE_IDLE);
-		script_cpu(cpu)->heartbeats = 1000;
-		script_cpu(cpu)->heartbeat_stamp = END_MS * MS;
-		script_cpu(cpu)->now = END_MS * MS;
+		why_cpu_beats(cpu, 1000, END_MS * MS);
 		script_cpu(cpu)->thread = IDLE;
 		script_event(OTHER, END_MS * MS, cpu, IDLE);
 	}

@@ -38,8 +38,7 @@ static int begin(void **state)
 		why_cpu_row(cpu, KTRX_MODE_USER);
 		script_cpu(cpu)->user_enters = script_cpu(cpu)->user_exits = 1000;
 		script_cpu(cpu)->user_exits++;
-		script_cpu(cpu)->heartbeats = 400;
-		script_cpu(cpu)->heartbeat_stamp = script_cpu(cpu)->now = LAST;
+		why_cpu_beats(cpu, 400, LAST);
 	}
 	return error;
 }

@@ -41,8 +41,7 @@ static int begin(void **state)
 		struct ktrx_cpu *cpu = script_cpu(n);
 
 		why_cpu_row(n, n ? KTRX_MODE_IDLE : KTRX_MODE_KERNEL);
-		cpu->heartbeats = 800;
-		cpu->heartbeat_stamp = cpu->now = LAST;
+		why_cpu_beats(n, 800, LAST);
 		cpu->thread = n ? IDLE1 : CLIENT;
 		cpu->switch_stamp = SINCE;
 		for (uint64_t stamp = 10 * MS; stamp <= LAST; stamp += 10 * MS)
