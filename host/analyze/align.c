@@ -408,7 +408,7 @@ static void straighten(struct align *align, uint32_t cpu)
 		align->offset[(size_t)node * align->cpus + cpu] = (int64_t)drift_at(&drift, node);
 }
 
-/* Clocks that are put right do not move effects away from their causes. With nearest causes, wrong ones do. */
+/* Right clocks leave effects near their causes. Nearest causes that are wrong ones move them away. */
 static bool is_as_near(const struct align *align, const struct causes_count *before)
 {
 	return align->way == CAUSES_IN_TURN || !causes_nearer(before, &align->count);

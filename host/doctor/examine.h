@@ -171,7 +171,7 @@ struct patient {
 	const struct facts *facts; /* of its trace, NULL: there is none */
 	struct rules *rules;	   /* that every kernel keeps; NULL: they could not be read */
 	bool mistaken; /* hooks are in the wrong place, so that what they say is no ground to judge clocks */
-	/* Ticks by which clocks of CPUs may differ, as effects come before their causes; 0: none do. */
+	/* Ticks by which clocks that were not measured may differ, if effects come before causes; else 0. */
 	uint64_t clock_doubt;
 	uint32_t cpus; /* that QEMU has, 0: unknown */
 };

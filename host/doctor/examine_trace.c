@@ -295,7 +295,7 @@ int examine_order(struct findings *report, struct patient *patient, struct ktrea
 	if (status < 0)
 		return status;
 	differ = (double)info->clock_aligned * us;
-	if (found.before && !patient->mistaken)
+	if (found.before && !patient->mistaken && order_between_cpus(trace).doubt == 0)
 		patient->clock_doubt = clock_doubt(info);
 	if (found.before == 0) {
 		findings_add(report, FINDING_OK, "order",
