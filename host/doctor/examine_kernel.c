@@ -118,7 +118,9 @@ void examine_symbols(struct findings *report, const struct patient *patient)
 		}
 		address = n < facts->cpus ? facts->cpu[n].row.pc : 0;
 	}
-	if (lines)
+	if (status == SYMBOLS_OTHER_BUILD)
+		findings_add(report, FINDING_WRONG, "symbols", "%s", symbols_message());
+	else if (lines)
 		findings_add(report, FINDING_OK, "symbols", "functions, files and lines");
 	else if (names)
 		findings_add(report, FINDING_DARK, "symbols",

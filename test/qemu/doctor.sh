@@ -71,6 +71,16 @@ mkfifo "$tmp/sound/build/kernel.elf"
 doctor "$tmp/sound.ktrx"
 equal "a pipe in place of the kernel is not waited for" 0 "$status"
 
+# Neither build has a build id, but ktrace_root moves by the size of what is added.
+cp -r examples/minimal "$tmp/changed"
+echo 'char added[4096] = { 1 };' >>"$tmp/changed/kernel.c"
+check "a changed kernel builds" build changed
+doctor --elf "$tmp/changed/build/kernel.elf" "$tmp/sound.ktrx"
+equal "the file of another build is wrong" 10 "$status"
+reported wrong symbols 'is NOT the kernel that was traced'
+doctor --elf "$tmp/sound.elf" "$tmp/sound.ktrx"
+equal "the file of that build is not" 0 "$status"
+
 # Without the port's CPU number, all record as CPU 0.
 cp -r examples/minimal "$tmp/one"
 echo '/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */' >"$tmp/one/ktrace_port.h"
