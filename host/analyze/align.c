@@ -16,8 +16,8 @@
 #define WINDOWS		512u
 #define WINDOW_MS	50u
 #define GRAIN_US	40u   /* to which clocks are known after the last look */
-#define SLACK_US	2000u /* that effects are looked for ahead of their cause then, … */
-#define NEAR_SLACK_US	160u  /* … or, if the nearest effect is taken for that of a cause */
+#define SLACK_US	2000u /* by which an effect may precede its cause after the looks */
+#define NEAR_SLACK_US	160u  /* the same if pairs are made by CAUSES_NEAREST */
 #define ROOM_US		5u    /* between cause and effect, where there is so much */
 #define LOOKS_MOST	64u   /* times that a first look is taken */
 #define STRAIGHT_PASSES 2u    /* of them the first ones */
@@ -41,16 +41,17 @@ struct align {
 	uint64_t first, last; /* stamps */
 	uint32_t nodes;
 	int64_t *offset; /* [node * cpus + cpu] */
-	uint8_t *solved; /* the same: bounds say so, else it lies between its neighbours */
+	uint8_t *solved; /* the same; 0: unknown, to be interpolated between nodes */
 	struct bounds window, both;
 	uint32_t at; /* window that is being read */
 	struct look look[LOOKS_MOST];
 	uint32_t looks;
 	uint64_t looks_apart;
 	uint64_t given_up;	   /* in this reading */
-	enum causes_way way;	   /* that pairs are told by, in turn at first */
+	enum causes_way way;	   /* how effects are paired; CAUSES_IN_TURN at first */
 	struct causes_count count; /* of the last reading */
-	struct causes_count look_by[CAUSES_WAYS], before[CAUSES_WAYS]; /* of the last look and the first */
+	struct causes_count look_by[CAUSES_WAYS],
+		before[CAUSES_WAYS]; /* by way: of the last look, and of the first */
 };
 
 /* Looks at how far apart clocks are: the farther, the longer it takes to be sure. */
@@ -80,7 +81,7 @@ static uint64_t milliseconds(const struct align *align, uint64_t amount)
 
 /* ---- First looks --------------------------------------------------------------------------------- */
 
-/* One look is over. When there are too many every other one is forgotten. */
+/* Ends one look. If there are LOOKS_MOST already, every other one is dropped. */
 static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp)
 {
 	if (align->looks == LOOKS_MOST) {
@@ -93,7 +94,7 @@ static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp
 	coarse_solve(coarse, align->look[align->looks++].forward);
 }
 
-/* Reads the trace, looking now and then. Counts what comes before its cause, in each way. */
+/* Reads the trace and takes looks. Counts effects that come before their cause, for each way of pairing. */
 static int look_through(struct align *align, struct coarse *coarse, uint64_t reach)
 {
 	struct causes *causes[CAUSES_WAYS];
@@ -138,7 +139,7 @@ static int look_through(struct align *align, struct coarse *coarse, uint64_t rea
 	return status;
 }
 
-/* Whether clocks are so far apart that the first look tells more than they do. */
+/* Whether any look found a clock that is off by more than `most` ticks. */
 static bool is_far_apart(const struct align *align, int64_t most)
 {
 	for (uint32_t i = 0; i < align->looks; i++)
@@ -244,7 +245,7 @@ static void keep_within_errors(struct align *align)
 		}
 }
 
-/* Each look counts at the node that is nearest, on top of what that had already. */
+/* Adds each look's offset to that of the node nearest in time, unless that node is solved already. */
 static void use_looks(struct align *align, uint32_t cpu, uint64_t grain)
 {
 	struct drift drift = { .count = 0 };
@@ -408,7 +409,7 @@ static void straighten(struct align *align, uint32_t cpu)
 		align->offset[(size_t)node * align->cpus + cpu] = (int64_t)drift_at(&drift, node);
 }
 
-/* Right clocks leave effects near their causes. Nearest causes that are wrong ones move them away. */
+/* Whether effects are still near their causes. With CAUSES_NEAREST only wrong clocks move them away. */
 static bool is_as_near(const struct align *align, const struct causes_count *before)
 {
 	return align->way == CAUSES_IN_TURN || !causes_nearer(before, &align->count);
@@ -445,8 +446,9 @@ static int refine(struct align *align)
 }
 
 /*
- * Sets the clocks by the looks. Distances may repeat for other reasons, too: if effects are then no less
- * early, it is taken back. How many are early says little yet: within the grain as many may be as before.
+ * Sets the clocks by the looks. Takes that back unless it reduces the ticks by which effects are early,
+ * because a distance may also repeat for another reason. The number of early effects is no measure yet:
+ * within the grain as many may stay early.
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {
@@ -500,7 +502,8 @@ static int look(struct align *align, const struct stage *stage)
 }
 
 /*
- * Counts as it was counted before anything was done. The trace stays as it was unless that has become better.
+ * Counts early effects in the same way as before the alignment, and takes the alignment back unless there are
+ * fewer now.
  */
 static int keep_the_better(struct align *align)
 {

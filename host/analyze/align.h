@@ -36,13 +36,14 @@ void bounds_add(struct bounds *bounds, uint32_t from, uint32_t to, int64_t ticks
  * Limits are never given up. bounds_clear() removes them.
  */
 void bounds_limit(struct bounds *bounds, uint32_t cpu, int64_t behind, int64_t ahead);
-/* Adds the pairs of another one, but not its limits. */
+/* Adds the pairs of `other`, but not its limits. */
 void bounds_merge(struct bounds *bounds, const struct bounds *other);
 
 /*
- * forward[cpu]: ticks, CPU 0's are 0; BOUNDS_NONE where nothing ties a CPU to the others. Contradictory
- * bounds, a circle of causes that takes less than no time or exceeds limits, are given up until there are
- * none: returns how many. `room` is the most ticks that are left between a cause and its effect on purpose.
+ * Computes forward[cpu] in ticks: 0 for CPU 0, BOUNDS_NONE for a CPU that nothing ties to the others. Bounds
+ * contradict each other if a circle of causes adds up to less than 0 ticks or exceeds limits; such bounds are
+ * given up until none is left. Returns how many were. `room`: ticks to leave between a cause and its effect,
+ * at most.
  */
 uint64_t bounds_solve(struct bounds *bounds, int64_t room, int64_t *forward);
 
@@ -50,8 +51,8 @@ uint64_t bounds_solve(struct bounds *bounds, int64_t room, int64_t *forward);
  * Causes on one CPU and their effects on another: a wakeup and the switch to that thread, a switch away from
  * a thread and the next one to it, an interrupt sent to a CPU and its arrival, a packet sent and received.
  *
- * Clocks need not be in step: an effect that comes up to `slack` ticks before its cause is still taken for
- * its effect. What could be either of two causes is told as none.
+ * Clocks need not be in step: an effect is paired with a cause that comes up to `slack` ticks later. If an
+ * effect may have either of two causes, no pair is made.
  */
 
 struct causes_pair {
@@ -63,10 +64,10 @@ struct causes_pair {
 struct causes;
 
 /*
- * What an effect without a cause does to those behind it. In turn: the next cause is taken for its own, and
- * so on, so that clocks that differ by more than the time between effects are found; but one cause that has
- * no hook makes all later ones seem late. Nearest: a cause between two effects is told as that of the much
- * nearer one, or not at all.
+ * How to go on after an effect that no cause came before. In turn: it is paired with the next cause, the next
+ * effect with the cause after that, and so on. This finds clocks that differ by more than the time between
+ * effects; but if one cause has no hook, all later causes seem late. Nearest: a cause between two effects is
+ * paired with the much nearer one, or with none.
  */
 enum causes_way { CAUSES_IN_TURN, CAUSES_NEAREST, CAUSES_WAYS };
 

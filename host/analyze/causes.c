@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads are told apart by their id, packets by their number, in tables of fixed size: one that comes to lie
- * in another's place replaces it, and what is not known of it is not told. Lost slots make everything
- * unknown.
+ * Threads are found by id and packets by number, in hash tables of fixed size. An entry overwrites another
+ * one in the same place; the other one's pending causes make no pairs then. Lost slots clear all tables.
  */
 #include "analyze/align.h"
 
@@ -31,8 +30,9 @@ struct queue {
 };
 
 /*
- * A cause behind an effect that nothing came before: it may be the cause of that one, if clocks differ, or of
- * the next one, if the first had a cause that has no hook. What is much nearer is taken for its effect.
+ * A cause that came after an effect for which no cause was found. If clocks differ, it may be the cause of
+ * that effect. If that effect's own cause has no hook, it is the cause of the next effect. The much nearer
+ * one of the two is taken for its effect.
  */
 struct open {
 	struct place cause, effect; /* cause.stamp 0: there is none */
@@ -116,7 +116,9 @@ static void put(struct queue *queue, struct place place)
 	queue->place[queue->count++] = place;
 }
 
-/* An effect that no cause came before. The nearest cause is that of the last one. */
+/*
+ * Keeps an effect that no cause came before; with CAUSES_NEAREST only the last one, nearest to a later cause.
+ */
 static void put_arrival(const struct causes *causes, struct queue *queue, struct place place)
 {
 	if (causes->way == CAUSES_NEAREST)
@@ -143,13 +145,16 @@ static uint64_t slack_before(const struct causes *causes, uint64_t stamp)
 	return stamp > causes->slack ? stamp - causes->slack : 0;
 }
 
-/* A cause this long before it could be one at all is a left-over: its effect was not seen as such. */
+/* Returns the stamp before which a cause is a left-over, whose effect was not recognised. */
 static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
 {
 	return stamp > causes->slack / DOUBT ? stamp - causes->slack / DOUBT : 0;
 }
 
-/* With the next effect at hand. Returns whether this one has a cause, or may have it. */
+/*
+ * Finds out whether the open cause belongs to the open effect or to the next one, `here`. Returns 0 if it
+ * belongs to the open effect, else 1: `here` has that cause, or may have it.
+ */
 static int close_open(struct causes *causes, struct open *open, struct place here)
 {
 	const struct place cause = open->cause;
@@ -259,7 +264,7 @@ static void send(struct causes *causes, struct request *request, struct place he
 		request->open = (struct open){ here, take(&request->arrived) };
 }
 
-/* Of senders on several CPUs any may be the one, while their clocks differ. */
+/* Whether all senders are on one CPU. Else any may be the cause, as their clocks may differ. */
 static int is_by_one(const struct queue *queue)
 {
 	for (uint32_t i = 1; i < queue->count; i++)

@@ -305,7 +305,7 @@ static int see_most(struct check *check, uint32_t index, uint32_t which, const s
 		return 0;
 	}
 	violation.count = entry->count;
-	if (entry->count > rule->limit + 1) /* told when it went too far */
+	if (entry->count > rule->limit + 1) /* reported when the limit was first exceeded */
 		return 0;
 	check_blame(&violation, entry);
 	check_tell(check, &violation);
@@ -366,7 +366,7 @@ static void see_release(struct check *check, uint32_t index, uint32_t which, con
 		keyed_remove(&check->table[index], entry);
 }
 
-/* A depth counts; behind a gap it begins at none again, but is not known until it is told to be none. */
+/* Counts a depth. After a gap it restarts at 0, but is unknown until a subject event sets it to 0. */
 static int count_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	const struct rule *rule = &check->rules->rule[index];

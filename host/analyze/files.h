@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Which path is behind an open file or an inode that an event names by number: the one under which vfs.open
- * or vfs.lookup told of it last. An inference, and to be shown as one: a file may since have been given
- * another name.
+ * Finds the path of an open file or inode that an event names by number: the path in the last vfs.open or
+ * vfs.lookup with that number. Show it as an inference: the file may have been renamed since.
  *
- * Nothing is inferred across lost slots of any ring, which may have held a close and another open; where
- * rings have lost their beginnings, nothing before all of them have begun. A gap further on is known by the
- * event behind it; what was said meanwhile of other rings' events stands. What a filter holds back is as good
- * as lost, so nothing is told with one by CPU, thread or type. One by time does no harm.
+ * Nothing is inferred across lost slots of any ring: they may have held a close and another open. If rings
+ * have lost their beginnings, nothing is inferred before each of them has had an event. A gap is known only
+ * from the first event after it; paths inferred from other rings' events until then stand. Events that a
+ * filter leaves out are like lost ones, so with a filter by CPU, thread or type no path is inferred. A filter
+ * by time does no harm.
  */
 #ifndef ANALYZE_FILES_H
 #define ANALYZE_FILES_H
@@ -28,7 +28,7 @@ struct files_path {
 	uint32_t length;
 };
 
-/* *files is NULL where nothing can be told; the other functions take that. 0 or KTREAD_E_MEMORY. */
+/* *files is NULL if no path can be inferred; the other functions accept NULL. 0 or KTREAD_E_MEMORY. */
 int files_create(struct files **files, const struct ktread *trace);
 void files_destroy(struct files *files);
 

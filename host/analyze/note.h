@@ -20,16 +20,17 @@ const char *note_find(const char *note, const char *key, size_t *length);
 int note_word_after(const char *command, size_t length, const char *option, char *word, size_t size);
 
 /*
- * The kernel's file that the guest's QEMU was given, as the note or its command line has it. False: it names
- * none that can be read. A trace may name anything: what is no file could keep who opens it waiting.
+ * Copies the path of the kernel's file from the note, or from QEMU's command line in it. Returns false if
+ * there is none, or it is no regular file that can be read: a trace may name anything, and opening a FIFO,
+ * for example, could block.
  */
 bool note_kernel(const char *note, char *path, size_t size);
 
 /*
- * For how long, in seconds, nothing had come from the machine when it was captured ("silent: 1.0 s or more"):
- * negative if the note says nothing of that. `*more`: it may have been longer, as who captured it was not
- * there before. The newest stamp of a trace and this time together are its now: the one moment that
- * everything that is "ago", "late" or "since" counts back from.
+ * Returns for how many seconds nothing had come from the machine when it was captured ("silent: 1.0 s or
+ * more"), or a negative number if the note does not say. Sets `*more` if it may have been longer, because
+ * nothing watched the machine before. The newest stamp of a trace plus this time is its "now": all times
+ * "ago", "late" and "since" are counted back from there.
  */
 double note_silence(const char *note, bool *more);
 

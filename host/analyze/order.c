@@ -44,7 +44,7 @@ static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 	return info->clock_error + (uint64_t)((unsigned __int128)most * info->clock_drift / PPB);
 }
 
-/* The error of all clocks, at the end of the trace where it is larger. */
+/* The clocks' error at the first or the last stamp of the trace, whichever is larger. */
 static uint64_t error_at_ends(const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
@@ -78,7 +78,7 @@ struct order order_between_cpus(const struct ktread *trace)
 	if (info->clock != KTREAD_CLOCK_RAW && info->clock_cpus >= others && info->clock_error)
 		order.doubt = error_at_ends(trace) * (others > 1 ? 2 : 1);
 	if (info->clock == KTREAD_CLOCK_ALIGNED) {
-		/* Each of them was moved by its error at most. */
+		/* Each clock was moved by its error at most, so the doubt is at most twice that. */
 		order.doubt *= 2;
 		order.state = ORDER_ALIGNED;
 	} else if (info->clock == KTREAD_CLOCK_MEASURED && order.doubt) {

@@ -38,36 +38,34 @@ uint64_t order_error_at(const struct ktread *trace, uint32_t cpu, uint64_t stamp
 #define ORDER_TEXT 160u
 
 /*
- * One line without its end: what a reader of the trace has to know. Returns its length; 0 and "" if the order
- * is certain.
+ * Writes one line, without a newline, about how certain the order is. Returns its length, or 0 and "" if the
+ * order is certain.
  */
 int order_say(const struct ktread *trace, char text[ORDER_TEXT]);
 /* The same as a member of a JSON object, "order":{…}. */
 int order_say_json(const struct ktread *trace, char text[ORDER_TEXT]);
 
-/* ---- x ---- */
-
 /* ---- Alignment ---- */
 
 /*
- * Clocks that differ from CPU to CPU, put right by what the trace itself shows: an effect on one CPU cannot
- * come before its cause on another (analyze/align.h). Works on top of what the guest measured, or
- * alone.
+ * Corrects clocks that differ between CPUs by what the trace itself shows: an effect on one CPU cannot come
+ * before its cause on another (analyze/align.h). Works in addition to the guest's measurements, or without
+ * any.
  *
- * The trace is read several times: once to find how far apart the clocks are at all, then to bring every
- * effect behind its cause, in windows of time so that drift is followed. Memory does not grow with the trace.
- * What is in order stays as it is, and so does what cannot be brought into a better one. A clock that the
- * guest measured is moved by its stated error at most (order_error_at()).
+ * The trace is read several times: first to estimate how far apart the clocks are, then to move every effect
+ * after its cause, in windows of time so that drift is followed. Memory does not grow with the trace. Clocks
+ * stay as they were if effects are in order, or if moving the clocks does not improve the order. A clock that
+ * the guest measured is moved by its stated error at most (order_error_at()).
  */
 
 #define ALIGN_CPUS_MAX 256u
 
 struct align_report {
 	uint64_t pairs;	   /* of a cause and its effect on another CPU */
-	uint64_t before;   /* effects that came first before anything was done … */
-	uint64_t after;	   /* … and those that do by what was found */
-	int kept;	   /* these are no fewer: the clocks were left as they were */
-	uint64_t given_up; /* bounds that contradicted others: wrong pairs, or drift within a window */
+	uint64_t before;   /* effects that came before their cause, at first */
+	uint64_t after;	   /* the same with the clocks moved */
+	int kept;	   /* that was no better: the clocks were left as they were */
+	uint64_t given_up; /* contradictory bounds left out: wrong pairs, or drift within a window */
 	uint64_t window;   /* ticks */
 };
 

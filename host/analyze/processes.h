@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Which process each thread belongs to, whose child that is and what it runs, as process.fork, process.exec,
- * process.exit and sched.create tell. What is told late holds for what came before as well, so a trace is
- * gone through once for this. Of an id that is used again the first parent and program count.
+ * Which process each thread belongs to, the parent of that process and what it runs, by process.fork,
+ * process.exec, process.exit and sched.create. An event also applies to the time before it, so the whole
+ * trace is read once for this. If an id is reused, its first parent and program are kept.
  */
 #ifndef ANALYZE_PROCESSES_H
 #define ANALYZE_PROCESSES_H
@@ -33,10 +33,10 @@ void processes_free(struct processes *processes);
 
 /* The process a thread belongs to; 0: not known. */
 uint32_t processes_of(const struct processes *processes, uint32_t thread);
-/* NULL: nothing was told of it. */
+/* Returns NULL if nothing is known of the process. */
 const struct processes_process *processes_find(const struct processes *processes, uint32_t id);
 
-/* The process that an event of one is about: the field, or else that of the thread; 0: not known. */
+/* The process that an event is about: its field, or without one the process of its thread; 0: not known. */
 uint32_t processes_subject(const struct processes *processes, const struct ktread_event *event,
 			   const struct wellknown *known);
 

@@ -154,11 +154,10 @@ struct check_result {
 typedef void check_told(void *context, const struct check_violation *violation);
 
 /*
- * Reads the trace twice, to its end. `result` has a row for each rule. Where the guest did not measure its
- * clocks, `doubt` is by how many ticks they are taken to differ at most: a violation that depends on events
- * of different CPUs no further apart is counted as unordered. 0: nothing is known of that, it is counted as
- * violated and as uncertain. Returns 0, or KTREAD_E_MEMORY, or what ktread_next() returned; what was found
- * until then stands.
+ * Reads the trace twice, to its end. `result` has a row for each rule. `doubt`: ticks by which clocks that
+ * the guest did not measure are taken to differ at most, 0 if unknown. A violation that depends on events of
+ * different CPUs no further apart than `doubt` is counted as unordered; with 0, as violated and as uncertain.
+ * Returns 0, or KTREAD_E_MEMORY, or what ktread_next() returned; what was found until then stands.
  */
 int check_read(const struct rules *rules, struct ktread *trace, uint64_t doubt, struct check_result *result,
 	       check_told *told, void *context);

@@ -139,7 +139,10 @@ struct gaps;
 int gaps_read(struct gaps **gaps, struct ktread *trace);
 void gaps_free(struct gaps *gaps);
 
-/* An event on the second way: a guest that still runs may have overwritten more slots by then. */
+/*
+ * Takes an event of the second reading: a guest that still runs may have overwritten more slots since the
+ * first.
+ */
 void gaps_event(struct gaps *gaps, const struct ktread_event *event);
 
 /*
@@ -148,7 +151,7 @@ void gaps_event(struct gaps *gaps, const struct ktread_event *event);
  */
 bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
 
-/* What else the same pass has learned, as long as the gaps are there. */
+/* What else gaps_read() has learned. Valid until gaps_free(). */
 const struct scheduling *gaps_scheduling(const struct gaps *gaps);
 
 /*

@@ -82,11 +82,11 @@ static int find_root(const struct symbols *symbols, uint64_t *address)
 	return -1;
 }
 
-#define STEP (UINT64_C(2) << 20) /* by multiples of which kernels of fixed addresses move themselves */
+#define STEP (UINT64_C(2) << 20) /* kernels linked to fixed addresses move themselves by multiples of this */
 
 /*
- * Is the root somewhere else than the file puts it, though nobody moves a kernel by that little? One that is
- * linked to fixed addresses runs there, or by other addresses that are further away than it is long.
+ * Is the root so near to where the file puts it that no kernel moves by that distance? A kernel linked to
+ * fixed addresses runs there, or is moved by a multiple of STEP, or by its own length or more.
  */
 static int is_root_elsewhere(const struct symbols *symbols, const GElf_Ehdr *header, uint64_t self)
 {
@@ -366,8 +366,8 @@ static const char *find_below(const struct symbols *symbols, uint64_t address, i
 }
 
 /*
- * libdw's choice, unless that is a name of something else: of data where there is code, of another section,
- * or of a thing that ends before the address.
+ * Returns libdw's choice, unless that is the name of data although the address has code, lies in another
+ * section, or ends before the address. Then returns the nearest name below that fits.
  */
 static const char *find_name(const struct symbols *symbols, uint64_t address, int is_code, GElf_Off *offset)
 {

@@ -84,7 +84,7 @@ static const struct symbols_segment *find_segment(const struct symbols_image *im
 	return NULL;
 }
 
-/* Of sections that overlap, the one that begins last. */
+/* If sections overlap, looks only at the one that begins last. */
 static const struct symbols_section *find_section(const struct symbols_image *image, uint64_t address)
 {
 	uint32_t low = 0, high = image->sections;

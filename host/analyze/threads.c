@@ -185,7 +185,7 @@ static enum threads_state state_of_field(uint64_t state)
 	}
 }
 
-/* Had it gone to sleep, would it have announced that, since it began to run? */
+/* Were announcements of sleep recorded ever since the thread began to run, so that none means no sleep? */
 static bool would_announce(const struct threads *t, const struct threads_thread *thread, uint64_t stamp)
 {
 	return t->blocks &&
@@ -368,7 +368,10 @@ static int on_create(struct threads *t, const struct ktread_event *event, const 
 	return error;
 }
 
-/* The event's own word on who runs: the only one there is before the first switch, and after lost slots. */
+/*
+ * Takes the event's thread as running on its CPU. Nothing else shows that before the first switch and after
+ * lost slots.
+ */
 static int note_running(struct threads *t, const struct ktread_event *event, uint64_t time)
 {
 	uint32_t index = t->on[event->cpu];
@@ -401,8 +404,8 @@ int threads_take(struct threads *t, const struct ktread_event *event, const stru
 		return 0;
 	t->stamp = event->stamp;
 	/*
-	 * Whoever it was is known from now on, if not where it ran. Whom there is no room for is counted
-	 * there.
+	 * The thread is known from now on, but not where it ran. If there is no room for it, touch() counts
+	 * it.
 	 */
 	if (event->cpu >= THREADS_CPUS_MAX) {
 		error = touch(t, event->thread, &index);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * What every thread and CPU is doing, concluded from the events of a trace in their order. Exporters and
- * analyses feed each event and are told of each change; they add no scheduling knowledge of their own.
+ * analyses feed each event and get a call for each change; they add no scheduling knowledge of their own.
  *
  * Invariants:
  *   - a thread other than 0 runs on one CPU at most, and a CPU runs one thread;
- *   - a thread is told to be running only when it was not, so what is told is always a legal history;
- *   - what lost slots may have hidden is told as unknown, never guessed.
+ *   - a thread is reported as running only if it was not before, so the reported history is always legal;
+ *   - what lost slots may have hidden is reported as unknown, never guessed.
  *
- * Times are any count that grows by two or more from event to event: what happened unseen between two events
- * is told at a time of its own between theirs.
+ * Times are any count that grows by two or more from event to event: a change that was not seen, between two
+ * events, is reported at a time between theirs.
  */
 #ifndef ANALYZE_THREADS_H
 #define ANALYZE_THREADS_H

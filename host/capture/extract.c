@@ -72,7 +72,8 @@ static int write_image(struct ktread_image *image, const struct capture_extract_
 }
 
 /*
- * A trace from a machine that runs: found while it does, halted for as long as it takes to copy, let go on.
+ * Takes the trace of a running machine: finds it while the machine runs, halts the machine to copy, resumes
+ * it.
  */
 
 struct visit {
@@ -85,7 +86,7 @@ struct visit {
 	double begin;
 };
 
-/* What a reading error was about: the peer's own words where it has some. */
+/* Turns a reading error into one of capture. For KTREAD_E_SYSTEM the peer has set the message already. */
 static int fail_reading(const struct visit *visit, int status)
 {
 	if (status == KTREAD_E_SYSTEM)
@@ -94,7 +95,7 @@ static int fail_reading(const struct visit *visit, int status)
 			    visit->options->path, ktread_image_message());
 }
 
-/* Where the kernel's file says the root is. */
+/* Opens the trace at the address that the kernel's file has for the root. */
 static int open_peer_by_symbol(struct visit *visit)
 {
 	const char *elf = visit->options->elf;
@@ -170,7 +171,7 @@ static int take_registers(struct visit *visit)
 	int error = 0;
 
 	if (!visit->options->boot &&
-	    !ktread_image_is_kept(visit->image)) /* they are those of the last boot */
+	    !ktread_image_is_kept(visit->image)) /* the registers are those of the last boot */
 		error = visit->peer->ops->registers(visit->peer, machine, &text);
 	if (!error && text)
 		error = capture_stacks_add(&text, read_pages, visit->peer);
@@ -197,7 +198,8 @@ static int let_run(void *context, int ms)
 }
 
 /*
- * How long nothing has come from the machine, as far as that can be seen: not of one that was halted before.
+ * Measures for how long nothing has come from the machine. Does nothing if the machine was halted before,
+ * cannot run for that, or an earlier boot is wanted.
  */
 static int watch(struct visit *visit)
 {
@@ -284,10 +286,7 @@ static int extract_peer(const struct capture_extract_options *options, struct ca
 	snprintf(why, sizeof(why), "%s", error ? capture_message() : "");
 	ktread_image_close(visit.image);
 	capture_snapshot_close(visit.snapshot);
-	/*
-	 * Ctrl-C has ended the reading; that the machine goes on is worth waiting for, and then it takes
-	 * effect.
-	 */
+	/* Ctrl-C has ended the reading. The signal takes effect after the machine was resumed. */
 	signal = capture_take_signal();
 	capture_peer_close(visit.peer);
 	capture_release_signals(&before, signal);

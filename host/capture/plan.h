@@ -82,11 +82,11 @@ struct capture_plan {
 
 int capture_plan_load(struct capture_plan *plan, const char *file);
 
-/* The line as QEMU is to be started: `words` (program, options) and what has to be added, into `extended`. */
+/* Makes QEMU's command line in `extended`: `words` (program, options) and what has to be added. */
 int capture_plan_extend(const struct capture_plan *plan, const struct capture_qemu_line *line,
 			char *const *words, struct capture_words *extended);
 
-/* Whether ktrace lets the guest start once it is connected; else whoever gave -S or -incoming does. */
+/* Whether ktrace starts the guest once connected. If the line has -S or -incoming, the user starts it. */
 bool capture_plan_starts_guest(const struct capture_qemu_line *line);
 
 /*
@@ -112,7 +112,7 @@ void capture_workplace_close(struct capture_workplace *place);
 
 /* Paths in buffers of PATH_MAX. Functions return 0 or CAPTURE_E_SYSTEM. */
 
-/* Where files go that nobody asked for: TMPDIR, or /tmp. */
+/* Folder of files that the user gave no name for: TMPDIR, or /tmp. */
 const char *capture_path_temporary(void);
 /* folder/name */
 int capture_path_join(char path[PATH_MAX], const char *folder, const char *name);

@@ -75,7 +75,7 @@ static const char *put_cpus(const struct ktread_pulse *pulse, const char *before
 	return text;
 }
 
-/* The guest's own screen is never painted over: where it has the terminal, one line must do. */
+/* Never paints over the guest's screen: if the guest uses the terminal, prints lines instead of progress. */
 static void show_progress(void *context, double seconds, bool guest_uses_terminal,
 			  const struct ktread_pulse *pulse)
 {
@@ -85,7 +85,7 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 
 	if (talk->quiet || !isatty(STDERR_FILENO))
 		return;
-	/* Seen early, no CPU has a ring of its own yet: how many there are is told later. */
+	/* Early on no CPU has a ring of its own yet; then a second line gives their number later. */
 	if (shared && pulse && (!talk->announced || (!talk->announced_cpus && pulse->online))) {
 		command_message(talk->name, "recording%s", put_cpus(pulse, " from ", cpus, sizeof(cpus)));
 		talk->announced = true;

@@ -257,7 +257,10 @@ void examine_trace(struct findings *report, const struct patient *patient)
 	examine_loss(report, facts);
 }
 
-/* Each of two clocks was moved by that at most, and may still differ by what is too little to be told. */
+/*
+ * Ticks that two clocks may differ by: alignment moved each one by clock_aligned at most, and doctor does not
+ * report less than IN_STEP_US.
+ */
 static uint64_t clock_doubt(const struct ktread_info *info)
 {
 	const uint64_t moved = info->clock_aligned + (uint64_t)((double)info->frequency * IN_STEP_US * 1e-6);

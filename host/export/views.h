@@ -69,21 +69,22 @@ struct ktr_table {
 	struct symbols *symbols; /* NULL: addresses in hexadecimal */
 	/* The table's own: zero at first. */
 	uint64_t row;
-	uint64_t frequency;	     /* as said */
+	uint64_t frequency;	     /* as printed last */
 	uint64_t previous[KTR_CPUS]; /* stamp by CPU, 0: none yet; the last: CPUs beyond, or none */
-	uint32_t ring;		     /* that the row before was of */
+	uint32_t ring;		     /* of the previous row */
 };
 
 /*
- * "TSC frequency is …", which goes before the table; said again when a guest that runs comes to know better.
+ * Prints "TSC frequency is …" before the table. ktr_row() prints it again when a running guest has a new
+ * figure.
  */
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info);
 /* A row; `late` ones are marked. */
 void ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,
 	     bool late);
-/* A line that says what is missing here. */
+/* Prints a line: how many slots of a ring are missing at this place. */
 void ktr_lost(struct ktr_table *table, uint32_t ring, uint32_t cpu, uint64_t slots);
-/* The stamps of another boot have nothing to do with those before. */
+/* Forgets the previous stamps, so that no relative time reaches back into an earlier boot. */
 void ktr_restart(struct ktr_table *table);
 
 /* ---- What `ktrace check` found, as text and as JSON ---- */
@@ -102,7 +103,10 @@ void violations_put_text(struct base_output *out, const struct violations *found
 void violations_put_json(struct base_output *out, const struct violations *found,
 			 const struct check_violation *violation, bool first);
 
-/* The outcome of each rule, and the events before the first violation. What reading them again returned. */
+/*
+ * Writes the result of each rule and, by reading the trace again, the events before the first violation.
+ * Returns what that reading returned.
+ */
 int violations_write_text(struct base_output *out, const struct violations *found);
 /* The same as members of a JSON object, without braces. */
 int violations_write_json(struct base_output *out, const struct violations *found);

@@ -206,8 +206,8 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 }
 
 /*
- * The instruction that follows a run: of what is no branch, it is the end. Nobody could foretell which: no
- * jumps here.
+ * Sets where execution went after a run. If the run does not end with a branch, that is its end, too. No
+ * conditional jumps here: the host's CPU could not predict them.
  */
 static inline void end_run(struct hwt_step *step, uint64_t end, uint64_t next)
 {

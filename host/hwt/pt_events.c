@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What libipt tells beside the flow of instructions. */
+/* Events that libipt reports between instructions, and the lengths of branches. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,13 +8,13 @@
 #include "hwt.h"
 #include "pt.h"
 
-/* It goes on where it was: nothing has interrupted it, the unit alone has stopped. */
+/* Whether only the unit stopped: execution goes on at the same address, so there was no interrupt. */
 static bool stops(const struct pt_event *event)
 {
 	return !event->ip_suppressed && event->variant.async_disabled.at == event->variant.async_disabled.ip;
 }
 
-/* How many steps become of an event. */
+/* Number of steps that one event turns into. */
 static unsigned parts_of(const struct pt_event *event)
 {
 	switch (event->type) {
@@ -196,13 +196,13 @@ void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
 	}
 }
 
-/* An instruction that is being taken apart. */
+/* An instruction that is being decoded; the next byte is at bytes[at]. */
 struct taken {
 	const unsigned char *bytes;
 	size_t size, at;
 	unsigned bits;
-	bool narrow; /* the operand's size was changed */
-	bool other;  /* the address's was */
+	bool narrow; /* prefix 0x66: another operand size */
+	bool other;  /* prefix 0x67: another address size */
 };
 
 static int next(struct taken *taken)
@@ -210,7 +210,7 @@ static int next(struct taken *taken)
 	return taken->at < taken->size ? taken->bytes[taken->at++] : -1;
 }
 
-/* The opcode's first byte, behind all prefixes. */
+/* Steps over all prefixes. Returns the opcode's first byte, or -1 at the end of the bytes. */
 static int opcode(struct taken *taken)
 {
 	for (;;) {
@@ -241,7 +241,7 @@ static int opcode(struct taken *taken)
 	}
 }
 
-/* Bytes of a near branch's displacement; in 64-bit code there are no others. */
+/* Bytes of a near branch's displacement: always 4 in 64-bit code. */
 static unsigned displacement(const struct taken *taken)
 {
 	if (taken->bits == 64)
@@ -249,7 +249,10 @@ static unsigned displacement(const struct taken *taken)
 	return (taken->bits == 16) != taken->narrow ? 2 : 4;
 }
 
-/* Steps over what a ModR/M byte asks for; its middle field, or -1. */
+/*
+ * Steps over a ModR/M byte, a SIB byte and a displacement. Returns the field reg, or -1 at the end of the
+ * bytes.
+ */
 static int operand(struct taken *taken)
 {
 	const int modrm = next(taken);

@@ -137,8 +137,8 @@ static void remember(struct ktread_follow_ring *follow, uint64_t index)
 }
 
 /*
- * The slot at ring->index is a later one of a record. If that is one that was passed over, it goes with it;
- * else its beginning is lost.
+ * The slot at ring->index continues a record. If the slot before it was skipped or passed over, so is this
+ * one; else the beginning of the record is lost.
  */
 static void skip_continuation(struct ktread_follow_ring *follow)
 {
@@ -210,7 +210,10 @@ static int go_through(struct ktread_follow_ring *follow, const struct ktread_fol
 	return 1;
 }
 
-/* Once nobody writes any more, steps over slots that lie where nothing is, without looking at each. */
+/*
+ * Steps over slots where the memory holds nothing, without looking at each. Requires: the guest writes no
+ * more.
+ */
 static void skip_nothing(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;

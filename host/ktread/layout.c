@@ -223,7 +223,7 @@ static int open_ring(struct ktread_layout *layout, const struct ktread_resolver 
 				    row->address, ktread_ring_slots(place) * KTRX_SLOT_SIZE);
 	if (status < 0)
 		return status;
-	/* Rings do not overlap; who claims that they do could keep a reader busy for ever. */
+	/* Sound rings do not overlap. Rings that overlap could keep a reader busy for ever. */
 	if (ktread_region_readable(&place->slots) > *budget) {
 		place->usable = false;
 		return 0;

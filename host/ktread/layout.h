@@ -77,8 +77,8 @@ uint64_t ktread_region_readable(const struct ktread_region *region);
 int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size);
 
 /*
- * Is a slot what the reader expects at an index? What was written before slots had checks (KTRX_SLOTS_COPIED)
- * is read by layout.c, and by columns_*.c, and nowhere else.
+ * Whether a slot is the one that the reader expects at an index. Only layout.c and columns_*.c deal with
+ * slots of the old form, which have no check (KTRX_SLOTS_COPIED).
  */
 
 /* How the slots of a ring are written. */
@@ -103,8 +103,8 @@ uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot
 			    uint64_t most);
 
 /*
- * What a v2 root leads to, copied and bounded: its sections and its rings, in a dump or in memory. Whoever
- * reads or rewrites a v2 trace goes by this and by nothing in the root itself.
+ * What a v2 root leads to, copied and bounded: its sections and its rings, in a dump or in memory. Code that
+ * reads or rewrites a v2 trace uses this copy, and never the root itself.
  */
 
 struct ktread_section {

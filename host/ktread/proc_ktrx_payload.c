@@ -308,9 +308,9 @@ bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace)
 }
 
 /*
- * The text of a session's TABLE records. Those right behind its head are taken in ahead, so that what comes
- * first can be shown by them; any that come later, when they are come to. What is too long for a table is
- * left out.
+ * Collects the text of a session's TABLE records. Those directly after the session's head are read ahead,
+ * because the first other records need them to be shown. Later ones are added when they are read. Text beyond
+ * TABLE_MOST bytes is left out.
  */
 
 #define TABLE_MOST (UINT32_C(4) << 20)

@@ -17,27 +17,26 @@
 #include "message.h"
 
 /*
- * What earlier records said of processes: their names, and FreeBSD's flags. A table of constant size in which
- * a process may have one of a few places, so that of very many those told of the longest ago are forgotten.
+ * What earlier records said of processes: their names, and FreeBSD's flags. The table has constant size and a
+ * few possible places for each process; if there are very many processes, older rows are overwritten.
  */
 
 struct ktread_proc_process {
 	uint32_t pid;
-	uint32_t session; /* it was told in; rows of earlier ones are free */
+	uint32_t session; /* in which it was recorded; rows of earlier sessions are free */
 	uint32_t abi;
 	char name[sizeof(((struct ktread_proc_record *)0)->name)];
 };
 
 struct ktread_proc_processes {
-	struct ktread_proc_process *row; /* NULL: none was told of */
-	uint32_t session;		 /* from 1 on */
-	uint32_t victim;		 /* place of the next one to be forgotten */
-	const struct ktread_proc_process
-		*last; /* that was found: as a rule it is looked for again; NULL: none */
+	struct ktread_proc_process *row;	/* NULL: no process was recorded */
+	uint32_t session;			/* from 1 on */
+	uint32_t victim;			/* place of the next one to be forgotten */
+	const struct ktread_proc_process *last; /* found last, and usually looked for again; NULL: none */
 };
 
 void ktread_proc_processes_forget(struct ktread_proc_processes *processes);
-/* In the table, whoever was found last. NULL: nothing is known of it. */
+/* Looks a process up in the table, and sets `last` to it. Returns NULL if nothing is known of it. */
 const struct ktread_proc_process *ktread_proc_process_look(struct ktread_proc_processes *processes,
 							   uint32_t pid);
 
@@ -110,8 +109,8 @@ static inline const uint8_t *ktread_proc_bytes(const struct ktread_proc_input *i
 }
 
 /*
- * Whether so many bytes are at hand; if not, the end is before that, or reading failed, which is to be told
- * when what is at hand has been made use of. At most KTREAD_PROC_WANT_MOST.
+ * Reads until `bytes` bytes are at hand, KTREAD_PROC_WANT_MOST at most. Returns false if the input ends
+ * before that or reading failed; that error is to be reported after the bytes at hand are used.
  */
 static inline bool ktread_proc_want(struct ktread_proc_input *input, size_t bytes)
 {
@@ -188,12 +187,15 @@ extern const struct ktread_proc_reader ktread_proc_bsd[];
 /* Which format the bytes at hand have: 1, 0 if there are too few to say so, now or ever, or an error. */
 int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reader **reader);
 
-/* What cannot be read on behind: sets the text, with file and offset. KTREAD_E_FORMAT. */
+/*
+ * For damage after which nothing can be read: sets the message, with file and offset. Returns
+ * KTREAD_E_FORMAT.
+ */
 int ktread_proc_stop(struct ktread_proc *trace, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * The input has less than the `bytes` of the record at its begin: 0 if they may come yet, else an error,
- * behind which nothing more will be read.
+ * Requires: the input has fewer than the `bytes` bytes of the record where it stands. Returns 0 if the rest
+ * may still come, else an error, after which nothing more is read.
  */
 int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes);
 

@@ -33,7 +33,7 @@ struct ktread_memory {
 	bool ram;	  /* a RAM file, whose map follows from the root found in it */
 	uint16_t machine; /* ELF machine of a RAM file if given, else 0 */
 	uint64_t size;
-	uint64_t missing; /* bytes that an ELF core tells of and its file does not hold */
+	uint64_t missing; /* bytes that an ELF core describes but its file does not hold */
 	char *name;	  /* for messages */
 };
 
@@ -81,8 +81,8 @@ bool ktread_core_is(struct ktread_memory *memory);
 
 bool ktread_unpack_is_packed(struct ktread_memory *memory);
 /*
- * Puts a temporary file with what is in the trace's file in its place. What is zero takes no room there; all
- * of it takes as much as the disk has.
+ * Replaces the trace's file by a temporary file with the unpacked content. Zeros take no room there; the free
+ * space of the disk is the only limit.
  */
 int ktread_unpack(struct ktread *trace);
 
@@ -94,14 +94,14 @@ struct ktread_proc_unpacker;
 typedef ssize_t ktread_proc_read(void *context, uint8_t *to, size_t room);
 
 /*
- * Of what begins with KTREAD_ZSTD_MAGIC, which has been read already, and is cut short where it ends before
- * its time unless more may come. `name` is for messages, and stays the caller's.
+ * Unpacks input of which KTREAD_ZSTD_MAGIC has been read already. If the input ends too early it is cut
+ * short, unless `more_may_come`. `name` is for messages, and stays the caller's.
  */
 int ktread_proc_unpacker_open(struct ktread_proc_unpacker **unpacker, const char *name, bool more_may_come);
 void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker);
 /*
- * The same as what it reads by; KTREAD_E_FORMAT where the packed bytes are damaged or have no end, after what
- * is before.
+ * Returns what a ktread_proc_read returns, or KTREAD_E_FORMAT where the packed bytes are damaged or have no
+ * end, after all bytes before that place.
  */
 ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_read *read, void *context,
 			   uint8_t *to, size_t room);

@@ -112,8 +112,8 @@ static const char *declared_name(const char *declaration)
 }
 
 /*
- * Fields of one name, as of arguments that are declared without one: the later ones are called by their
- * place, "#2". So is a name that looks like that.
+ * Gives each field a name of its own. If fields share a name, as arguments declared without one do, the later
+ * ones are named by their place, "#2". So is a field whose declared name begins with '#'.
  */
 static void tell_apart(struct ktread_field *field, uint32_t fields)
 {

@@ -67,8 +67,8 @@ static inline void output_publish(struct output *output)
 }
 
 /*
- * The address is 0 while packets and branches are added, and is told when all of them are published. QEMU may
- * be killed in between: what is left then ends earlier, but holds together.
+ * Publishes the address that the trace has reached, once all packets and branches are published; 0 while they
+ * are added. If QEMU is killed in between, the trace ends earlier but is consistent.
  */
 static inline void output_tell_reached(struct output *output, uint64_t address)
 {

@@ -153,7 +153,7 @@ const struct record_call *record_call(uint64_t number)
 
 #define ERRORS 4095 /* results below zero that are errors */
 
-/* What a stop is about, however the kernel says it. */
+/* A stop where a call begins or returns, in one form for all ways in which kernels report it. */
 struct stop {
 	bool enters;
 	uint32_t abi; /* 0: the machine's own; else that of an ELF machine */
@@ -171,7 +171,7 @@ static bool get_registers(pid_t tid, struct record_registers *registers)
 	return true;
 }
 
-/* Of a kernel before 5.3: a call that is not in progress begins. */
+/* For kernels before 5.3, which do not report whether a call begins: it does if none is in progress. */
 static bool look_at_registers(const struct record_thread *thread, struct stop *stop)
 {
 	const struct record_machine *machine = record_machine_find(record_machine_own());
@@ -201,7 +201,7 @@ static bool look(const struct record_thread *thread, struct stop *stop)
 	return stop->enters || info.op == PTRACE_SYSCALL_INFO_EXIT;
 }
 
-/* ktrace() and utrace(): the kernel will say that there is no such call. */
+/* Carries out ktrace() and utrace(). The kernel fails them as unknown calls; answer() sets the result. */
 static void act(struct record_thread *thread)
 {
 	const uint64_t *argument = thread->argument;

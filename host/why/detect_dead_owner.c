@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A lock whose owner has ended. A waiter's row names the owner that the lock had when the wait began, and no
- * later one. So the newest wait for a lock counts, unless lock.acquire and lock.release show who has it.
- * Where they do not, the thread may have given the lock up without waking a waiter; but not if the kernel
- * named it as the owner after its end.
+ * later one. So the newest wait for a lock counts, unless lock.acquire and lock.release show which thread
+ * holds it. Without these events the owner may have released the lock without waking a waiter, except if the
+ * kernel named it as the owner after its end.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define MOST	 8u    /* findings */
 #define SHOWN	 4u    /* waiters of a lock */
-#define LASTS_MS 1000u /* another thread may give up what an ended one held: later it does not */
+#define LASTS_MS 1000u /* after the owner's end, for so long another thread may still release the lock */
 #define APART_MS 10u   /* stamps of two CPUs that are closer do not show which was first */
 #define SEVERAL	 UINT32_MAX
 
@@ -21,21 +21,20 @@ struct waiter {
 	const struct why_thread *thread;
 	uint64_t lock, since, pc; /* stamp, where; 0 unknown */
 	uint32_t owner;		  /* when the wait began, as struct ktrx_holder names it; 0 unknown */
-	bool told;		  /* by its row, rather than by events */
-	bool polls;		  /* it runs or could: the owner may have been named at any of its tries */
+	bool told;		  /* the row shows the wait, rather than events */
+	bool polls;		  /* it is running or runnable: `owner` may be of any of its tries */
 };
 
 /* A lock that is waited for. */
 struct orphan {
 	const struct waiter *waiter; /* the longest first */
 	uint32_t waiters;
-	uint32_t holder; /* whose row holds it, as struct ktrx_holder names it; 0 nobody */
-	const struct why_hold
-		*hold;	/* by the events it was taken and not given up; NULL: they do not say so */
-	uint32_t owner; /* thread + 1 that had it last, as far as is known; 0 unknown */
-	uint64_t ended; /* stamp of the owner's end; 0: its row is gone, and when is not known */
-	bool is_orphan; /* its owner has ended, … */
-	enum finding_certainty certain; /* … so sure is that */
+	uint32_t holder;	     /* whose row has it as held, as struct ktrx_holder names it; 0: none */
+	const struct why_hold *hold; /* events show that it was taken and not released; NULL: they do not */
+	uint32_t owner;		     /* thread + 1 that had it last, as far as is known; 0 unknown */
+	uint64_t ended;		     /* stamp of the owner's end; 0: its row is gone, and when is not known */
+	bool is_orphan;		     /* its owner has ended */
+	enum finding_certainty certain; /* how certain that is */
 };
 
 struct orphans {
@@ -155,7 +154,10 @@ static const struct waiter *newest(const struct orphan *lock)
 	return &lock->waiter[lock->waiters - 1];
 }
 
-/* By the events, else by the newest wait; a thread that polls may know of a later owner. */
+/*
+ * Takes the owner from events, else from the newest wait. Returns 0 if it is unknown: a CPU, or a polling
+ * thread names another owner, which may be a later one.
+ */
 static uint32_t last_owner(const struct orphan *lock)
 {
 	const uint32_t owner = newest(lock)->owner;
@@ -186,11 +188,11 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 		return evidence->exits_told &&
 		       (!owner || (!owner->has_holder && owner->state == THREADS_UNKNOWN));
 	lock->ended = owner->since;
-	/* A row that is there after the thread's end may be that of a new thread of its number. */
+	/* A row that exists after the thread's end may belong to a new thread with the same number. */
 	return !owner->has_holder || (is_kept(lock) && why_is_whole_since(evidence, lock->ended));
 }
 
-/* Were all locks recorded that it took and gave up? Then it has none that the events do not name. */
+/* Does the trace have every lock that the owner took and released? Then it holds no lock without events. */
 static bool is_all_told(const struct why_evidence *evidence, const struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
@@ -201,7 +203,7 @@ static bool is_all_told(const struct why_evidence *evidence, const struct orphan
 	       scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE, owner->created, evidence->end);
 }
 
-/* Did the kernel name the owner at a time when that had ended? */
+/* Did the kernel name the owner in a wait that began after the owner's end? */
 static bool named_after_end(const struct why_evidence *evidence, const struct orphan *lock)
 {
 	const uint64_t since = newest(lock)->since;
@@ -308,7 +310,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	return 0;
 }
 
-/* The surest first, as more than MOST are left out. */
+/* Reports the most certain ones first, because only MOST are reported. */
 static int found_all(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct orphans *all)
 {

@@ -141,12 +141,12 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
 }
 
 /*
- * Missing EOI: the last interrupt that a CPU took was handled but never ended at the controller, while others
- * are; so none of its rank or a lower one comes there any more. That the heart has stopped although
- * interrupts are on shows it.
+ * Missing EOI: a CPU handled its last interrupt but did not end it at the controller, although it ended
+ * others. The controller then sends that CPU no interrupt of the same or a lower priority. The sign is a
+ * heartbeat that has stopped although interrupts are on.
  */
 
-/* How often that interrupt came before, and of these, how often the controller was told. */
+/* How often that interrupt was taken before, and how often it was then ended at the controller. */
 static struct why_irq_kind before(const struct why_interrupts *interrupts)
 {
 	const struct why_irq_kind *newest = why_newest_kind(interrupts);
@@ -201,10 +201,7 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 	if (!why_has_stopped(evidence, cpu) || !why_owes_end(cpu) ||
 	    cpu->row.interrupts == KTRX_INTERRUPTS_OFF)
 		return 0;
-	/*
-	 * One that need not be ended, as a spurious one; or the beginning of the trace has cut off an
-	 * irq.eoi.
-	 */
+	/* Either this interrupt need not be ended, like a spurious one, or the trace lacks an irq.eoi. */
 	if (earlier.entered > earlier.ended + 1)
 		return 0;
 	finding = why_finding_new(findings, WHY_MISSING_EOI, certain);
@@ -229,13 +226,13 @@ int why_detect_missing_eoi(const struct why_evidence *evidence, struct why_findi
 }
 
 /*
- * Dead timer: a CPU gets no ticks although interrupts are on there, and somebody misses them: a thread that
- * sleeps there is past its time. Without such a thread the ticks may rest, because the CPU idles.
+ * Dead timer: a CPU gets no ticks although its interrupts are on, and a thread that sleeps there is past its
+ * deadline. Without such a thread missing ticks prove nothing: an idle CPU may stop its tick.
  */
 
 #define LATE_MS 100u
 #define HOST_MS \
-	1500u /* that a host may let a virtual CPU wait: so long it proves nothing that there are no ticks */
+	1500u /* a busy host may keep a virtual CPU waiting so long: ticks missing for less prove nothing */
 #define SHOWN 4u /* sleepers */
 
 static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
@@ -256,7 +253,7 @@ static uint32_t late_sleepers(const struct why_evidence *evidence, const struct 
 	return late;
 }
 
-/* What it has done since its heart last beat, up to the newest stamp. */
+/* Ticks from the CPU's last heartbeat to its newest event, interrupt or switch. */
 static uint64_t lived_on(const struct why_cpu *cpu)
 {
 	uint64_t last = cpu->last_stamp;
@@ -268,7 +265,7 @@ static uint64_t lived_on(const struct why_cpu *cpu)
 	return last > cpu->row.heartbeat_stamp ? last - cpu->row.heartbeat_stamp : 0;
 }
 
-/* The CPU has run without ticks, as far as is told, or it has had time enough. */
+/* Whether a tick is overdue: the CPU ran on without one, or was silent for HOST_MS. */
 static bool had_time(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return lived_on(cpu) > why_ms(evidence, LATE_MS) ||

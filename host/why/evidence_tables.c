@@ -228,7 +228,7 @@ static void read_stack(struct why_cpu *cpu, const char *at)
 		cpu->frames++;
 }
 
-/* The function's first address; 0: it is not known which. `call`: of a return address. */
+/* Returns the first address of the function at `address`, 0 if unknown. `call`: it is a return address. */
 static uint64_t function_at(const struct why_evidence *evidence, uint64_t address, bool call)
 {
 	struct symbol symbol;
@@ -240,9 +240,9 @@ static uint64_t function_at(const struct why_evidence *evidence, uint64_t addres
 }
 
 /*
- * A function of AArch64 that calls none leaves no frame: its caller stands in the link register alone. One
- * that has called leaves its own address there, and one that was only just called has told it by its frame,
- * too.
+ * Adds the caller that only the link register holds: an AArch64 function that calls no other pushes no frame.
+ * Adds nothing if the link register points into the function itself, which has called another one, or if the
+ * first frame holds the same address.
  */
 static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, uint64_t link)
 {

@@ -11,15 +11,15 @@
 #include "why/evidence.h"
 
 /*
- * What a machine with this problem may look like. Where the problem is only possible, that verdict is no more
- * than possible either.
+ * Healthy verdicts that fit a machine with this problem, too. If the problem is only possible, such a verdict
+ * is no more than possible either.
  */
 #define WHY_LOOKS_IDLE 1u
 #define WHY_LOOKS_BUSY 2u
 
 /*
- * All verdicts, in order of what explains most: of two problems that are found the former is the verdict.
- * Each with the word that scripts see, and what it may look like.
+ * All verdicts, those that explain most first: if two problems are found, the one listed first is the
+ * verdict. Each row has the word that scripts see, and which healthy verdicts fit the problem, too.
  */
 /* clang-format off */
 #define WHY_VERDICT_LIST(ROW) \
@@ -97,15 +97,18 @@ struct why_findings;
 typedef int why_detector(const struct why_evidence *evidence, struct why_findings *findings);
 
 /*
- * A new finding, NULL without memory; the pointer is good until the next one is made. Past WHY_FINDINGS it is
- * one that nobody sees.
+ * Makes a finding; NULL without memory. The pointer is valid until the next one is made. After WHY_FINDINGS
+ * of them, the result is not reported.
  */
 #define WHY_FINDINGS 256u
 struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
 				    enum finding_certainty certain);
-/* That these hooks would make it surer, KTRX_HOOK_*; nothing if there are none that have a name. */
+/* Adds that these hooks (KTRX_HOOK_*) would make it more certain; nothing if none of them has a name. */
 void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
-/* That a boot in which hooks keep state would make it surer. False: they kept it; nothing is said. */
+/*
+ * Adds that a boot in which hooks keep state would make it more certain. Returns false, and adds nothing, if
+ * they kept it.
+ */
 bool why_finding_state(struct why_finding *finding, const struct why_evidence *evidence);
 /*
  * "called from …" for each of the CPU's frames, `most` lines at most; the same caller in a row is said once.

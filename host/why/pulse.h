@@ -6,7 +6,9 @@
 #include "why/evidence.h"
 #include "why/finding.h"
 
-/* Ticks that a number of milliseconds are; 0 if the trace has no frequency: then every wait is that long. */
+/*
+ * Converts milliseconds to ticks. Returns 0 if the trace has no frequency; every wait is at least that long.
+ */
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 
 /* Does the trace tell at all what CPUs and threads do, by hooks or by events that have a meaning? */
@@ -15,7 +17,7 @@ bool why_tells(const struct why_evidence *evidence);
 /* Once the evidence is complete: what the functions below need to know of all CPUs. */
 void why_pulse_settle(struct why_evidence *evidence);
 
-/* For so long, watched by a host, nothing comes from a machine in which nothing goes on. */
+/* A machine is taken to stand still if a host that watches it sees nothing for this long. */
 #define WHY_STANDS_MS 900u
 
 /* Does the trace record wakeups that met no thread: is sched.wake_nobody declared, and switched on? */
@@ -30,9 +32,9 @@ bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp);
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Has its heart stopped, or never begun although others did, while the machine ran: for WHY_STOPPED_MS and
- * more, or, where the host says that nothing went on any more, as all others have. A CPU whose ticks rest
- * while it idles has stopped, too.
+ * Has its heartbeat stopped, WHY_STOPPED_MS ago or more, or never begun although others did? Also true for
+ * all CPUs if the host saw the whole machine stand still; never if the kernel ended, panicked or was reset. A
+ * CPU that stops its tick while it idles has stopped, too.
  */
 #define WHY_STOPPED_MS 250u
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);
@@ -41,9 +43,9 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread);
 
 /*
- * Is the CPU's stack pointer known, and below the stack of the thread that runs there, so that this has
- * overflowed? Far below may be another stack, unless there are faults in each other without an end, each of
- * which takes more of it.
+ * Has the stack of the thread that runs on the CPU overflowed: is the stack pointer known, and below it? A
+ * pointer far below may be in another stack; it counts only if faults nest without end, as each takes more
+ * stack.
  */
 bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread);
@@ -63,18 +65,18 @@ bool why_holds_lock(const struct ktrx_holder *holder, uint64_t lock);
 /* Has it ended, unseen: the kernel has rows for its threads, and none for this one? */
 bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread);
 
-/* Did the kernel say itself that all was done? Then nobody hangs who is not at work any more. */
+/* Did the kernel itself report that all work is done? Then a thread that no longer runs does not hang. */
 bool why_ended_well(const struct why_evidence *evidence);
 
 /*
- * Does it mean nothing how long something waits? The kernel said that all was done, panicked or was reset,
- * the newest events are not in the file, or the clock's frequency is not known.
+ * Do the lengths of waits prove nothing? True if the kernel reported that all was done, panicked or was
+ * reset, if the newest events are not in the file, or if the clock's frequency is unknown.
  */
 bool why_waits_mean_nothing(const struct why_evidence *evidence);
 
 /*
- * Does the thread idle on that CPU, by its name, or as the CPU says that it idles while the thread runs
- * there, to which it switched before that, or which switched to nobody?
+ * Does the thread idle on that CPU? True for an idle thread. Also true if the CPU's mode is idle and the
+ * thread has run there since before that mode was set, or has no row and the CPU has not switched yet.
  */
 bool why_rests_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
 

@@ -236,9 +236,9 @@ void ktrace_exit(int status);
 uint64_t ktrace_probe_cost(void);
 
 /*
- * Who called whom up to here. By frame pointers: a kernel that is compiled with them
- * (-fno-omit-frame-pointer) says so with KTRACE_FRAME_POINTERS, see config.h. The same walk finds the callers
- * that events record. Was it compiled in?
+ * Returns whether ktrace_backtrace() was compiled in. It follows frame pointers: a kernel that is compiled
+ * with them (-fno-omit-frame-pointer) defines KTRACE_FRAME_POINTERS, see config.h. Events that record callers
+ * find them in the same way.
  */
 int ktrace_has_backtrace(void);
 

@@ -184,7 +184,7 @@ struct ktread_info {
 	uint32_t stopped;	/* recording was stopped when captured */
 	uint64_t lost_events;	/* not recorded because their event has no id */
 	uint64_t skipped_bytes; /* damage stepped over */
-	uint32_t unusable;	/* rings that cannot be as they are described: something wrote over that */
+	uint32_t unusable;	/* rings whose description is impossible: something has overwritten it */
 	enum ktread_clock_state clock;
 	uint32_t clock_cpus;	 /* whose clocks were measured, CPU 0 not among them */
 	uint32_t clock_samples;	 /* measurements that were applied … */

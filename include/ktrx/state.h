@@ -73,7 +73,7 @@ struct ktrx_cpu {
 
 #define KTRX_ALL_CPUS 0xffffffffu
 
-/* Which hooks a kernel has: what is not lit is not known, rather than not so. */
+/* Hooks that were called at least once. Without its bit, what a hook reports is unknown. */
 #define KTRX_HOOK_LOCK	  1u
 #define KTRX_HOOK_THREAD  2u
 #define KTRX_HOOK_IRQ	  4u
@@ -84,20 +84,21 @@ struct ktrx_cpu {
 #define KTRX_HOOK_EXIT	  128u /* by the thread that ends, before its last switch */
 
 #define KTRX_BROKEN_NOTHING	     0u
-#define KTRX_BROKEN_SWITCH_LOCKED    1u /* a switch by who holds a lock that its CPU holds */
+#define KTRX_BROKEN_SWITCH_LOCKED    1u /* a switch while the CPU holds a spinlock */
 #define KTRX_BROKEN_SWITCH_PREEMPT   2u /* a switch while preemption is off */
 #define KTRX_BROKEN_SWITCH_INTERRUPT 3u /* a switch inside an interrupt */
 #define KTRX_BROKEN_RELEASE	     4u /* a lock given up that was not held */
-#define KTRX_BROKEN_ACQUIRE	     5u /* a lock taken by who has it already */
+#define KTRX_BROKEN_ACQUIRE	     5u /* a lock taken by the holder that holds it already */
 
 /*
- * Who can hold locks and wait: a CPU, for what it must not be taken away from, or a thread. Evidence that
- * outlives the rings. A CPU's row is written by that CPU; a thread's by the thread, and by who wakes it.
+ * A holder of locks, which may also wait: a thread, or a CPU for what it does while it must not switch. The
+ * rows last longer than records in the rings. A CPU's row is written by that CPU, a thread's row by the
+ * thread and by the CPU that wakes it.
  */
 #define KTRX_HELD 6u
 struct ktrx_held {
 	uint64_t object; /* 0: an empty place */
-	uint64_t stamp;	 /* it was had then or later: the CPU's `now` */
+	uint64_t stamp;	 /* the CPU's `now`: the lock was taken then or later */
 	uint64_t pc;	 /* where */
 };
 struct ktrx_holder {
@@ -110,7 +111,7 @@ struct ktrx_holder {
 	uint64_t object;      /* waited for, while `wait` is not 0 */
 	uint64_t wait_stamp;  /* since when */
 	uint64_t wait_pc;     /* where */
-	uint32_t owner;	      /* who had the object when the wait began, as `id`; 0: unknown */
+	uint32_t owner;	      /* the holder of the object when the wait began, as `id`; 0: unknown */
 	uint16_t cpu;	      /* of a thread: it runs there, or ran there last */
 	uint8_t whole;	      /* of a thread: 1 if all locks that it holds are known */
 	uint8_t cause;	      /* of a thread that is runnable: KTRX_CAUSE_* */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The data of the core, and attaching: when the first event fires, the rows get their ids and the root gets
- * what only run time knows; places are joined to their events.
+ * The data of the core, and attaching: when the first event fires, event rows get their ids, the root gets
+ * what is known only at run time, and places are joined to their events.
  *
- * Any context may be the first, several CPUs at once, and an interrupt in the middle of it; a CPU may be held
- * up there until all others have long gone on. So nobody waits: each context that finds the work undone does
- * all of it. What is written is the same whoever writes it, or is written by a swap that only the first one
- * wins, and nothing is touched that ktrace_init() or ktrace_states_update() may have changed since.
+ * Any context may be the first, several CPUs may attach at once, and interrupts may do so in the middle; one
+ * CPU may be delayed until long after all others are done. Therefore no context waits: each one that finds
+ * the work undone does all of it. Each value is either the same for all writers, or is written by a
+ * compare-and-swap that only the first one wins. Nothing is touched that ktrace_init() or
+ * ktrace_states_update() may have changed since.
  *
  * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs
  * once more after it did.

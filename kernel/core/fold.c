@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rows in which repetitions of an event are counted instead of recorded. A row belongs to a CPU and to
- * whoever holds it: a nested context, or a thread that was moved meanwhile, finds it held, does not wait and
- * records as ever. So what was produced is what was recorded plus what was counted, always.
+ * Rows in which repetitions of an event are counted instead of recorded. A row belongs to a CPU, and only the
+ * context that holds it may change it: a nested context, or a thread that was moved meanwhile, finds the row
+ * held, does not wait and records as usual. So every event is either recorded or counted.
  *
- * Records are compared byte by byte, not by a hash: equal means equal, and a row tells by itself what is
- * being repeated, long after the record has been overwritten.
+ * Records are compared byte by byte, not by a hash: equal means equal, and the row itself shows what is being
+ * repeated, long after the record has been overwritten.
  *
- * A row's `sequence` says who may touch it: bit 0 is set while it is held, bit 1 if it is to be empty when it
- * is released. Readers take the rest for a count of changes.
+ * A row's `sequence` controls access: bit 0 is set while the row is held, bit 1 if it is to be empty when it
+ * is released. Readers use the rest as a count of changes.
  */
 #include "core.h"
 
@@ -24,7 +24,7 @@ void ktrace_fold_open(struct ktrx_fold *fold, uint32_t all, uint32_t rows)
 	ktrace_state.folds = rows;
 }
 
-/* 0: somebody has it. */
+/* Returns 0 if another context holds the row. */
 static int hold(struct ktrx_fold *fold)
 {
 	uint64_t sequence = *(volatile uint64_t *)&fold->sequence;

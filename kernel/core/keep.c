@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace of a boot that a reset ends. What lies in the kernel's image is loaded anew then; so what a
- * reader needs of it is copied into the lent memory: a root, the table of rings, the boot ring, the event
- * table and texts. Rings and the other tables are there anyway. What changes is brought up to date by
- * heartbeats; the rest of the way to where each ring really ended a reader finds by the slots' generations,
- * so that nothing of this touches the record path.
+ * The trace of a boot that a reset ends. The next boot loads the kernel's image anew. So what a reader needs
+ * of the image is copied into the lent memory: a root, the table of rings, the boot ring, the event table and
+ * texts. Rings and the other tables are in the lent memory anyway. Heartbeats update what changes in the
+ * copies. Each ring may have gone on since the last heartbeat; a reader finds its real end by the slots'
+ * generations. So none of this touches the record path.
  *
- * The copies lie one behind the other, each aligned: root, rings, boot ring, event table, settings, build id,
+ * The copies lie one after another, each aligned: root, rings, boot ring, event table, settings, build id,
  * system calls.
  *
- * Several CPUs may bring the same word up to date at a time: each writes what it has just read, so the worst
- * is that one is a moment behind.
+ * Several CPUs may update the same word at the same time: each writes what it has just read, so at worst a
+ * word is a moment out of date.
  */
 #include "core.h"
 #include "reader.h"

@@ -12,10 +12,10 @@
  * context is configured, started, stopped and given units, and its queue is read; no hook holds it while it
  * waits for the owner.
  *
- * A unit is enabled only by its CPU, with interrupts off, and from then on belongs to that CPU: `enabled`
- * says so, set under the short lock before the backend is called and taken back behind it. So whoever finds 0
- * under the short lock knows that the backend is not at work on it and, while he keeps the lock, will not be;
- * and whoever wants it off asks its CPU.
+ * A unit is enabled only by its CPU, with interrupts off, and from then on belongs to that CPU. `enabled` is
+ * set under the short lock before the backend is called, and cleared after the backend is done. So if it is 0
+ * under the short lock, the backend does not use the unit, and will not while the lock is held. To switch a
+ * unit off, another CPU asks the unit's CPU.
  */
 #ifndef KTRACE_HWT_INTERNAL_H
 #define KTRACE_HWT_INTERNAL_H
@@ -33,7 +33,7 @@ struct ktrace_hwt_queue {
 	uint64_t size; /* a multiple of 8 */
 	uint64_t produced, consumed;
 	uint32_t lost;	  /* since the last record */
-	uint32_t unheard; /* somebody has waited for room in vain, and nobody has read since */
+	uint32_t unheard; /* a thread has waited for room in vain, and no record was read since */
 };
 
 /* A thread that waits for its release; on its stack. */
@@ -197,7 +197,7 @@ KTRACE_INLINE void ktrace_hwt_wake(struct ktrace_hwt_context *context)
 	ktrace_hwt_state.kernel->wake(&context->changes);
 }
 
-/* These three record something. Short lock held; what finds no room is lost. */
+/* These three make a record, which is lost if there is no room. Requires: the short lock is held. */
 KTRACE_HIDDEN void ktrace_hwt_say_context(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_say_clock(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_say_fill(struct ktrace_hwt_unit *unit);

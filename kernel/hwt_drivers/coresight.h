@@ -143,11 +143,11 @@
 
 /*
  * What the files of the backend `coresight` share. coresight.c is the backend; coresight_graph.c finds the
- * way from each CPU to memory, coresight_etm.c drives trace units, coresight_path.c what is behind them,
- * coresight_memory.c reads where the trace has ended up.
+ * way from each CPU to memory, coresight_etm.c drives trace units, coresight_path.c the components after
+ * them, coresight_memory.c reads the memory that the trace ends in.
  *
- * Components are shared by CPUs: whoever touches anything but his own trace unit's registers holds the lock.
- * Each wait for a component is bounded, and is DEVICE when it was in vain.
+ * CPUs share components: a CPU holds the lock while it touches any registers but those of its own trace unit.
+ * Each wait for a component is bounded, and returns DEVICE if it was in vain.
  */
 
 /* In ktrace_hwt_backend.state: what all trace units can do, so that a thread may run on any CPU. */

@@ -14,13 +14,12 @@
  *	7. disable    TraceEn cleared, which makes the CPU write what it holds; then place and status are read
  *	8. service    room again: STOP moves on. A unit that was full traces from its next enable on
  *
- * While TraceEn is 1 no other register of PT is written, and what they say of the place is not believed: it
- * may be old.
+ * While TraceEn is 1 no other register of PT is written, and the place in them is not used: it may be old.
  *
- * The hardware tells only where in the buffer it is. How often it has begun anew follows from interrupts:
- * each says that the end of a region with INT was passed; where the places seen do not show that, it was a
- * whole buffer more. Who keeps interrupts off for longer than it takes to fill the buffer twice is told of
- * whole buffers too few.
+ * The hardware reports only its place in the buffer. How often it has gone round follows from interrupts:
+ * each shows that the end of a region with INT was passed; if the places seen do not show that, one whole
+ * buffer is added. If interrupts are off for longer than it takes to fill the buffer twice, too few are
+ * added.
  */
 #include "pt.h"
 

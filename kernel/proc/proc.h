@@ -6,10 +6,10 @@
  * lays it out in the sink's ring, drain.c writes what waits there. sink.c begins sinks and closes them,
  * proc_control.c says who is traced, and follows processes.
  *
- * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by
- * whoever writes its file or uses sink->copy, and is taken first. A sink that is being opened has no
- * reference yet, so that nobody else takes one; one that has none left is in the list of idle ones until
- * somebody who may sleep closes it.
+ * The short lock protects everything in sinks, and which process is traced into which sink. The sink's own
+ * lock is held while its file is written or sink->copy is used, and is taken before the short lock. A sink
+ * that is being opened has no reference yet, so that no other context can take one. A sink without references
+ * left is in the list of idle ones until a thread that may sleep closes it.
  */
 #ifndef KTRACE_PROC_PROC_H
 #define KTRACE_PROC_PROC_H

@@ -120,7 +120,7 @@ static void what_it_took_and_kept_is_certain(void **state)
 	why_says("thread 6 (owner) ended 3.80 s ago");
 }
 
-/* The wait began when another thread had the lock: the events know better. */
+/* The wait began when another thread held the lock; events show the later owner. */
 static void events_name_a_later_owner_than_the_row(void **state)
 {
 	(void)state;
@@ -226,9 +226,9 @@ static void many_waiters_are_one_finding(void **state)
 	why_says("  and 4 more");
 }
 
-/* ---- It has not, or has not the lock ------------------------------------------------------------------- */
+/* ---- The owner has not ended, or does not hold the lock ------------------------------------------------ */
 
-static void one_that_lives_has_not_ended(void **state)
+static void an_owner_that_lives_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -237,7 +237,7 @@ static void one_that_lives_has_not_ended(void **state)
 	is_silent();
 }
 
-static void one_that_gave_it_up_is_none(void **state)
+static void an_owner_that_released_the_lock_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -247,7 +247,7 @@ static void one_that_gave_it_up_is_none(void **state)
 	is_silent();
 }
 
-static void one_that_has_handed_it_on_is_none(void **state)
+static void a_lock_with_a_later_holder_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -257,7 +257,7 @@ static void one_that_has_handed_it_on_is_none(void **state)
 	is_silent();
 }
 
-static void a_later_wait_that_names_another_one_refutes_it(void **state)
+static void a_later_wait_that_names_another_owner_refutes_it(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -267,8 +267,8 @@ static void a_later_wait_that_names_another_one_refutes_it(void **state)
 	is_silent();
 }
 
-/* It tries again and again, since before the owner's end: the name is of its last try. */
-static void a_thread_that_polls_and_names_another_one_refutes_it(void **state)
+/* The waiter has polled since before the owner's end: the owner that it names is from its last try. */
+static void a_polling_thread_that_names_another_owner_refutes_it(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, 8)->state = KTRX_THREAD_RUNNABLE;
@@ -287,7 +287,7 @@ static void a_wait_that_ends_by_itself_is_none(void **state)
 	is_silent();
 }
 
-static void what_has_just_happened_is_none(void **state)
+static void an_owner_that_has_just_ended_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -305,7 +305,7 @@ static void a_wait_that_has_just_begun_is_none(void **state)
 	is_silent();
 }
 
-/* It found the lock taken and did something else: no hook says that it still waits. */
+/* The thread found the lock taken and did something else: no hook shows that it still waits. */
 static void a_thread_that_goes_on_does_not_wait(void **state)
 {
 	(void)state;
@@ -316,7 +316,7 @@ static void a_thread_that_goes_on_does_not_wait(void **state)
 	is_silent();
 }
 
-/* A kernel whose locks have hooks says by them who waits. */
+/* If a kernel's locks have hooks, rows show which threads wait; an event alone does not. */
 static void events_do_not_refute_a_row_that_waits_for_nothing(void **state)
 {
 	(void)state;
@@ -327,7 +327,7 @@ static void events_do_not_refute_a_row_that_waits_for_nothing(void **state)
 	is_silent();
 }
 
-/* Its row is left over. */
+/* The waiter has ended; only its row is left. */
 static void a_waiter_that_has_ended_itself_is_none(void **state)
 {
 	(void)state;
@@ -347,8 +347,8 @@ static void thread_0_does_not_end(void **state)
 	is_silent();
 }
 
-/* All locks that it took and gave up are in the trace, and this one is not among those that it kept. */
-static void one_that_never_had_it_is_none(void **state)
+/* The trace has every lock that the owner took and released, and this one is not among them. */
+static void an_owner_that_never_took_the_lock_is_not_reported(void **state)
 {
 	(void)state;
 	declare_locks();
@@ -358,7 +358,7 @@ static void one_that_never_had_it_is_none(void **state)
 	is_silent();
 }
 
-static void a_machine_that_stands_is_none(void **state)
+static void a_machine_that_panicked_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -369,7 +369,7 @@ static void a_machine_that_stands_is_none(void **state)
 	is_silent();
 }
 
-static void a_machine_that_was_reset_is_none(void **state)
+static void a_machine_that_was_reset_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
@@ -390,7 +390,7 @@ static void a_trace_that_is_cut_is_not_relied_on(void **state)
 	is_silent();
 }
 
-static void a_wait_of_which_little_is_known_is_none(void **state)
+static void a_wait_without_start_or_lock_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, 0, OWNER);
@@ -399,7 +399,7 @@ static void a_wait_of_which_little_is_known_is_none(void **state)
 	is_silent();
 }
 
-/* Its number is another thread's by now. */
+/* A new thread has the owner's number. */
 static void a_number_that_is_used_again_is_none(void **state)
 {
 	(void)state;
@@ -410,7 +410,7 @@ static void a_number_that_is_used_again_is_none(void **state)
 	is_silent();
 }
 
-/* A row of the same number that holds it may be a later thread's, created in the time that is lost. */
+/* The row that holds the lock may belong to a later thread with the owner's number, created in the gap. */
 static void a_row_that_holds_it_after_a_gap_is_none(void **state)
 {
 	(void)state;
@@ -432,7 +432,7 @@ static void what_was_taken_before_a_gap_is_not_certain(void **state)
 	is_found(FINDING_POSSIBLE);
 }
 
-static void a_kernel_that_tells_of_no_ends_is_not_accused(void **state)
+static void a_kernel_that_records_no_ends_is_not_reported(void **state)
 {
 	(void)state;
 	for (uint32_t cpu = 0; cpu < 2; cpu++)
@@ -441,7 +441,7 @@ static void a_kernel_that_tells_of_no_ends_is_not_accused(void **state)
 	is_silent();
 }
 
-static void an_owner_that_is_not_known_is_none(void **state)
+static void an_unknown_owner_is_not_reported(void **state)
 {
 	(void)state;
 	waits(WAITER, WAITS, OWNER)->owner = 0;
@@ -456,7 +456,7 @@ static void a_cpu_does_not_end(void **state)
 	is_silent();
 }
 
-/* One of its locks has no place in its row. */
+/* A thread holds one more lock than its row can name: that may be this lock. */
 static void a_row_that_is_full_may_hold_it(void **state)
 {
 	struct ktrx_holder *row = why_thread_row(LATER, "later", KTRX_THREAD_WAITING, 0);
@@ -494,28 +494,28 @@ int main(void)
 		TEST(a_busy_machine_leaves_it_open),
 		TEST(events_alone_are_likely),
 		TEST(many_waiters_are_one_finding),
-		TEST(one_that_lives_has_not_ended),
-		TEST(one_that_gave_it_up_is_none),
-		TEST(one_that_has_handed_it_on_is_none),
-		TEST(a_later_wait_that_names_another_one_refutes_it),
-		TEST(a_thread_that_polls_and_names_another_one_refutes_it),
+		TEST(an_owner_that_lives_is_not_reported),
+		TEST(an_owner_that_released_the_lock_is_not_reported),
+		TEST(a_lock_with_a_later_holder_is_not_reported),
+		TEST(a_later_wait_that_names_another_owner_refutes_it),
+		TEST(a_polling_thread_that_names_another_owner_refutes_it),
 		TEST(a_wait_that_ends_by_itself_is_none),
-		TEST(what_has_just_happened_is_none),
+		TEST(an_owner_that_has_just_ended_is_not_reported),
 		TEST(a_wait_that_has_just_begun_is_none),
 		TEST(a_thread_that_goes_on_does_not_wait),
 		TEST(events_do_not_refute_a_row_that_waits_for_nothing),
 		TEST(a_waiter_that_has_ended_itself_is_none),
 		TEST(thread_0_does_not_end),
-		TEST(one_that_never_had_it_is_none),
-		TEST(a_machine_that_stands_is_none),
-		TEST(a_machine_that_was_reset_is_none),
+		TEST(an_owner_that_never_took_the_lock_is_not_reported),
+		TEST(a_machine_that_panicked_is_not_reported),
+		TEST(a_machine_that_was_reset_is_not_reported),
 		TEST(a_trace_that_is_cut_is_not_relied_on),
-		TEST(a_wait_of_which_little_is_known_is_none),
+		TEST(a_wait_without_start_or_lock_is_not_reported),
 		TEST(a_number_that_is_used_again_is_none),
 		TEST(a_row_that_holds_it_after_a_gap_is_none),
 		TEST(what_was_taken_before_a_gap_is_not_certain),
-		TEST(a_kernel_that_tells_of_no_ends_is_not_accused),
-		TEST(an_owner_that_is_not_known_is_none),
+		TEST(a_kernel_that_records_no_ends_is_not_reported),
+		TEST(an_unknown_owner_is_not_reported),
 		TEST(a_cpu_does_not_end),
 		TEST(a_row_that_is_full_may_hold_it),
 		TEST(a_machine_that_is_done_waits_for_nobody),

@@ -80,8 +80,8 @@ static void all_is_told(void **state)
 	is_idle(FINDING_CERTAIN, false);
 }
 
-/* What something wrote over says nothing, tables included: a CPU may wait there for an answer of CPU 12345. */
-static void a_trace_that_was_written_over_is_no_witness(void **state)
+/* Overwritten memory proves nothing, tables included: here a CPU waits for an answer of CPU 12345. */
+static void an_overwritten_trace_has_no_verdict(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_KERNEL, THE_END);
@@ -93,7 +93,7 @@ static void a_trace_that_was_written_over_is_no_witness(void **state)
 		strstr(why_judge()->base.what, "something has written over the trace's memory: 2 of 3"));
 }
 
-/* That it will be woken is nowhere to be seen: it may wait for something that has come and gone. */
+/* Nothing shows that the thread will be woken: it may wait for something that has already happened. */
 static void a_sleeper_without_a_past_leaves_it_open(void **state)
 {
 	(void)state;
@@ -312,7 +312,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(all_is_told),
-		TEST(a_trace_that_was_written_over_is_no_witness),
+		TEST(an_overwritten_trace_has_no_verdict),
 		TEST(a_sleeper_without_a_past_leaves_it_open),
 		TEST(a_sleeper_is_older_than_what_is_left),
 		TEST(rings_that_hold_a_part_of_the_window),

@@ -263,7 +263,7 @@ static void a_thread_that_wants_its_own_lock_is_stuck(void **state)
 	why_says("thread 5 (five) wants lock aye (0x1000) and has it already");
 }
 
-/* Where a kernel has no name for a lock, an event has "(null)" for it, which is none. */
+/* If a kernel has no name for a lock, the event's name field is "(null)", which counts as no name. */
 static void a_lock_without_a_name_has_its_address(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);

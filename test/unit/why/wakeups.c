@@ -11,7 +11,7 @@
 #include "unit/support/why_threads.h"
 
 /* Client and worker wake each other so many times. */
-static void be_used_to_each_other(unsigned times)
+static void wake_each_other(unsigned times)
 {
 	for (uint64_t stamp = MS / 2; times > 0; times--, stamp += 100) {
 		why_sleep_on(JOBS, stamp, WORKER, KTRX_WAIT_EVENT, CLIENT);
@@ -42,18 +42,18 @@ static struct ktrx_holder *both_wait(void)
 	return client;
 }
 
-/* The machine is idle, and that many wakeups are lost, as far as is known. */
+/* The verdict is an idle machine, and so many lost wakeups are found besides. */
 static void is_idle_with(unsigned lost)
 {
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), lost);
 }
 
-static void who_forgot_to_wake(void **state)
+static void two_that_sleep_after_many_wakeups_lost_one(void **state)
 {
 	(void)state;
 	both_wait();
-	be_used_to_each_other(15);
+	wake_each_other(15);
 	ask_and_answer(6 * MS);
 	why_idle_until(2005 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_LOST_WAKEUP);
@@ -65,20 +65,20 @@ static void who_forgot_to_wake(void **state)
 	assert_int_equal(why_count(WHY_IDLE), 0);
 }
 
-/* Servers, perhaps, whose clients have not come yet. */
-static void who_have_only_greeted_may_wait_for_others(void **state)
+/* The two may be servers that wait for new clients: ten wakeups are too few to tell. */
+static void after_few_wakeups_it_is_not_the_verdict(void **state)
 {
 	(void)state;
 	both_wait();
-	be_used_to_each_other(9);
+	wake_each_other(9);
 	ask_and_answer(6 * MS);
 	why_idle_until(2005 * MS);
 	is_idle_with(1);
 	why_says("10 wakeups are few");
 }
 
-/* Whoever sleeps for a time only will come back, and wake the others perhaps. */
-static void a_waker_that_will_run_gives_hope(void **state)
+/* The client's sleep ends at its deadline: then it may wake the worker. */
+static void a_waker_with_a_deadline_may_still_wake(void **state)
 {
 	(void)state;
 	both_wait()->deadline = 3000 * MS;
@@ -87,7 +87,7 @@ static void a_waker_that_will_run_gives_hope(void **state)
 	is_idle_with(0);
 }
 
-static void an_interrupt_gives_hope(void **state)
+static void an_interrupt_that_woke_before_may_wake_again(void **state)
 {
 	(void)state;
 	both_wait();
@@ -98,8 +98,8 @@ static void an_interrupt_gives_hope(void **state)
 	is_idle_with(0);
 }
 
-/* A server that was never woken by anybody may be by somebody that is not known. */
-static void nobody_knows_who_wakes_a_server(void **state)
+/* No thread ever woke this server, so the trace does not show which thread could wake it now. */
+static void a_server_that_was_never_woken_may_wait(void **state)
 {
 	(void)state;
 	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_EVENT, JOBS, "jobs",
@@ -109,8 +109,8 @@ static void nobody_knows_who_wakes_a_server(void **state)
 	is_idle_with(0);
 }
 
-/* Those who woke it have ended; others have taken their place. */
-static void wakers_that_are_gone_mean_nothing(void **state)
+/* The only thread that woke the worker has ended: another thread may do so now. */
+static void wakers_that_have_ended_do_not_count(void **state)
 {
 	(void)state;
 	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_EVENT, JOBS, "jobs",
@@ -157,7 +157,7 @@ static void no_health_where_the_end_is_cut_off(void **state)
 	why_says("partial");
 }
 
-/* The client's wakeup comes when the worker has answered, and before it has gone to sleep. */
+/* The client's wakeup comes after the worker has answered, and before the worker sleeps. */
 static void race(uint64_t nobody_at, bool looks_again, bool is_woken)
 {
 	both_wait();
@@ -189,8 +189,8 @@ static void a_wakeup_that_met_nobody(void **state)
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
 }
 
-/* It did something else in between, so it was not on its way to sleep: the wakeup that it needs is another. */
-static void who_did_something_was_not_raced(void **state)
+/* The worker did something else after the wakeup, so it was not about to sleep: another wakeup is missing. */
+static void a_thread_that_did_something_else_was_not_raced(void **state)
 {
 	(void)state;
 	race(5 * MS - 1000, true, false);
@@ -207,8 +207,8 @@ static void who_did_something_was_not_raced(void **state)
 	}
 }
 
-/* It had just been woken, and had all before it: it will have seen what the second wakeup was for. */
-static void who_was_woken_already_was_not_raced(void **state)
+/* The client woke the worker just before: the worker will have seen what the second wakeup was for. */
+static void a_thread_that_was_woken_just_before_was_not_raced(void **state)
 {
 	(void)state;
 	race(5 * MS - 1000, false, true);
@@ -220,18 +220,18 @@ static void who_was_woken_already_was_not_raced(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_forgot_to_wake),
-		TEST(who_have_only_greeted_may_wait_for_others),
-		TEST(a_waker_that_will_run_gives_hope),
-		TEST(an_interrupt_gives_hope),
-		TEST(nobody_knows_who_wakes_a_server),
-		TEST(wakers_that_are_gone_mean_nothing),
+		TEST(two_that_sleep_after_many_wakeups_lost_one),
+		TEST(after_few_wakeups_it_is_not_the_verdict),
+		TEST(a_waker_with_a_deadline_may_still_wake),
+		TEST(an_interrupt_that_woke_before_may_wake_again),
+		TEST(a_server_that_was_never_woken_may_wait),
+		TEST(wakers_that_have_ended_do_not_count),
 		TEST(without_hooks_it_is_possible_at_most),
 		TEST(no_verdict_across_a_gap),
 		TEST(no_health_where_the_end_is_cut_off),
 		TEST(a_wakeup_that_met_nobody),
-		TEST(who_did_something_was_not_raced),
-		TEST(who_was_woken_already_was_not_raced),
+		TEST(a_thread_that_did_something_else_was_not_raced),
+		TEST(a_thread_that_was_woken_just_before_was_not_raced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
