@@ -68,6 +68,7 @@ static void take_time(struct live_cpu *cpu, const struct ktread_event *event)
 {
 	if (event->lost) {
 		cpu->follows = cpu->waits = cpu->irq = false;
+		cpu->missed = true;
 	} else if (cpu->follows && event->stamp > cpu->stamp) {
 		cpu->covered += event->stamp - cpu->stamp;
 		if (cpu->irq)
@@ -103,14 +104,17 @@ void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, cons
 	cpu->follows = true;
 }
 
-void live_cpu_close(struct live_cpu *cpu)
+void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 {
+	/* A CPU that idles has no events; of one at work some may not have been read yet. */
+	const bool silent = cpu->now == LIVE_IDLE && !cpu->irq && !cpu->missed;
+	const uint64_t all = silent && ticks > cpu->covered ? ticks : cpu->covered;
 	double samples = 0, at_work = 0, irq = 0;
 
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		samples += cpu->sample[i];
 	if (cpu->in_irq)
-		irq = (double)cpu->in_irq / (double)cpu->covered;
+		irq = (double)cpu->in_irq / (double)all;
 	else if (samples > 0) /* the kernel has no events of interrupts */
 		irq = cpu->nested / samples;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
@@ -123,6 +127,7 @@ void live_cpu_close(struct live_cpu *cpu)
 	cpu->share[LIVE_IRQ] += at_work * irq;
 	memset(cpu->sample, 0, sizeof(cpu->sample));
 	cpu->covered = cpu->in_irq = cpu->nested = 0;
+	cpu->missed = false;
 }
 
 const char *live_share_name(enum live_share share)

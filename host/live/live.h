@@ -79,6 +79,7 @@ struct live_cpu {
 	uint32_t sample[LIVE_SHARES];
 	uint32_t nested;	  /* samples in an interrupt, as the row says */
 	uint64_t covered, in_irq; /* ticks that events tell of */
+	bool missed;		  /* events of this interval */
 	/* Of the last event. */
 	uint64_t stamp;
 	bool follows;	      /* nothing is lost since */
@@ -94,8 +95,8 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beat
 /* Each event of the CPU. `idle`: its thread is one that idles, or, of a switch, the one that runs next is. */
 void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known,
 		    bool idle);
-/* Ends the interval. */
-void live_cpu_close(struct live_cpu *cpu);
+/* Ends an interval of so many ticks of the guest's clock; 0: unknown. */
+void live_cpu_close(struct live_cpu *cpu, uint64_t ticks);
 
 const char *live_share_name(enum live_share share);
 

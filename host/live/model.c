@@ -161,17 +161,23 @@ static int live_model_sample(struct live_model *model)
 	return 0;
 }
 
+/* Ticks of the guest's clock, 0 if its frequency is not known. */
+static uint64_t ticks_of(const struct live_model *model, double seconds)
+{
+	const struct ktread *trace = live_model_trace(model);
+
+	return trace ? (uint64_t)(seconds * (double)ktread_info(trace)->frequency) : 0;
+}
+
 /* The part of the CPUs' time that recording took. */
 static double cost_now(const struct live_model *model, double seconds)
 {
 	const struct ktread *trace = live_model_trace(model);
-	const struct ktread_info *info = trace ? ktread_info(trace) : NULL;
-	const uint64_t cost = trace ? cost_of(trace) : 0;
+	const uint64_t cost = trace ? cost_of(trace) : 0, ticks = ticks_of(model, seconds);
 
-	if (cost == 0 || info->frequency == 0 || seconds <= 0)
+	if (cost == 0 || ticks == 0)
 		return -1;
-	return cost_share(cost, (uint64_t)(model->rate * seconds),
-			  (uint64_t)(seconds * (double)info->frequency), info->cpus);
+	return cost_share(cost, (uint64_t)(model->rate * seconds), ticks, ktread_info(trace)->cpus);
 }
 
 static double since(uint64_t then, uint64_t now)
@@ -207,7 +213,7 @@ static void live_model_end(struct live_model *model)
 	model->cost = cost_now(model, seconds);
 	list_waits(model);
 	for (uint32_t i = 0; i < model->cpus; i++)
-		live_cpu_close(&model->cpu[i]);
+		live_cpu_close(&model->cpu[i], ticks_of(model, seconds));
 	model->began = now;
 }
 

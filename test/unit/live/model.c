@@ -283,7 +283,25 @@ static void test_end(void **state)
 	free(text);
 }
 
-/* More threads than are kept apart come and go: those that came last are known. */
+/* A CPU that idles but for one short interrupt: no event follows its end. */
+static void test_an_interrupt_of_an_idle_cpu(void **state)
+{
+	const struct wellknown enter = { .kind = WELLKNOWN_IRQ_ENTER },
+			       leave = { .kind = WELLKNOWN_IRQ_EXIT };
+	struct ktrx_cpu row = { .mode = KTRX_MODE_IDLE, .online = 1 };
+	struct ktread_event event = { .stamp = SECOND / 2, .context = KTRX_CONTEXT_INTERRUPT };
+	struct live_cpu cpu = { 0 };
+
+	(void)state;
+	live_cpu_sample(&cpu, &row, false, SECOND);
+	live_cpu_event(&cpu, &event, &enter, true);
+	event.stamp += SECOND / 100;
+	live_cpu_event(&cpu, &event, &leave, true);
+	live_cpu_close(&cpu, SECOND);
+	assert_true(cpu.share[LIVE_IRQ] > 0.009 && cpu.share[LIVE_IRQ] < 0.011);
+	assert_true(cpu.share[LIVE_IDLE] > 0.98);
+}
+
 /* A CPU that hangs in an interrupt's handler, before any tick was over. */
 static void test_hang_before_the_first_beat(void **state)
 {
@@ -307,6 +325,7 @@ static void test_hang_before_the_first_beat(void **state)
 	assert_true(cpu.stuck < 0.1);
 }
 
+/* More threads than are kept apart come and go: those that came last are known. */
 static void test_many_threads(void **state)
 {
 	struct live_waits *waits = live_waits_open();
@@ -446,6 +465,7 @@ int main(void)
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_bar),
 		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_an_interrupt_of_an_idle_cpu),
 		cmocka_unit_test(test_hang_before_the_first_beat),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_holders),
