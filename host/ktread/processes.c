@@ -26,7 +26,7 @@ struct processes {
 	struct ktread_proc *records;
 	uint32_t first_id; /* of its types in the trace's table */
 	bool beside;
-	uint64_t read;
+	uint64_t lost; /* records since the last event */
 	struct item item[BATCH];
 	struct ktread_processes_event event[BATCH];
 };
@@ -56,7 +56,8 @@ static void sort(struct item *item, uint32_t count)
 }
 
 /*
- * Damage is told, and what lies behind it is read where it can be. 1 and a record, 0 at the end, or an error.
+ * Warns of damage, counts it as one lost record, and reads on behind it where that is possible. Returns 1 and
+ * a record, 0 at the end, or an error.
  */
 static int next_record(struct ktread *trace, struct processes *processes,
 		       const struct ktread_proc_record **record)
@@ -65,6 +66,7 @@ static int next_record(struct ktread *trace, struct processes *processes,
 
 	while (status == KTREAD_E_FORMAT) {
 		ktread_warn(trace, "%s", ktread_proc_message(processes->records));
+		processes->lost++;
 		status = ktread_proc_next(processes->records, record);
 	}
 	return status < 0 ? ktread_fail(status, "%s", ktread_proc_message(processes->records)) : status;
@@ -80,9 +82,12 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 	while (count < BATCH && (status = next_record(trace, processes, &record)) > 0) {
 		struct ktread_processes_event *event = &processes->event[count];
 
-		cursor->ring.invalid += record->lost;
+		processes->lost += record->lost;
 		if (!ktread_processes_make(event, record, processes->beside ? &trace->syscalls : NULL))
 			continue;
+		event->lost = processes->lost;
+		cursor->ring.invalid += processes->lost;
+		processes->lost = 0;
 		processes->item[count] = (struct item){
 			.stamp = ktread_corrected(trace, record->cpu, record->stamp),
 			.event = count,
@@ -90,6 +95,9 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 		count++;
 	}
 	if (count == 0) {
+		cursor->ring.cut = processes->lost;
+		cursor->ring.invalid += processes->lost;
+		processes->lost = 0;
 		cursor->ring.decoded = cursor->ring.records;
 		cursor->ring.head = cursor->ring.slots = cursor->ring.decoded + cursor->ring.invalid;
 		return status;
@@ -126,6 +134,7 @@ static void rewind_records(struct ktread *trace, struct ktread_cursor *cursor)
 	struct processes *processes = cursor->state;
 
 	(void)trace;
+	cursor->ring.cut = processes->lost = 0;
 	ktread_proc_rewind(processes->records);
 }
 

@@ -342,7 +342,6 @@ bool ktread_processes_make(struct ktread_processes_event *event, const struct kt
 	event->size = 0;
 	event->cpu = record->cpu < KTRX_MAX_RINGS ? record->cpu : KTRX_NO_CPU;
 	event->thread = ktread_processes_thread(record);
-	event->lost = record->lost;
 	event->type = make(event, record, calls);
 	return event->type < TYPES;
 }

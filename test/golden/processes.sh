@@ -49,7 +49,16 @@ for bad in negative damaged sessions; do
 	$ktrace show --form proc $golden/bad/$bad.ktrace >"$tmp/out" 2>"$tmp/err"
 	check "$bad: the damage is told, with its offset" grep -q 'offset [0-9]' "$tmp/err"
 	check "$bad: what is readable is shown" grep -q PID= "$tmp/out"
+	check "$bad: a gap is shown in its place" grep -q -- '--- process ring: .* lost' "$tmp/out"
+	$ktrace summary --form proc $golden/bad/$bad.ktrace >"$tmp/out" 2>"$tmp/err"
+	check "$bad: the summary counts it" grep -qE '^loss .* [1-9][0-9]* unreadable' "$tmp/out"
 done
+# The last records are damaged: nothing follows that could show a gap.
+cp "$tmp/linux" "$tmp/end"
+head -c 200 /dev/zero | tr '\000' '\377' | dd of="$tmp/end" bs=1 seek=$(($(stat -c %s "$tmp/linux") - 200)) conv=notrunc 2>"$tmp/err"
+$ktrace summary "$tmp/end" >"$tmp/out" 2>"$tmp/err"
+check "a damaged end: it is told" grep -q 'offset [0-9]*: damaged' "$tmp/err"
+check "a damaged end: the summary counts it" grep -qE '^loss .* 1 unreadable' "$tmp/out"
 for bad in text zeroes undecided; do
 	$ktrace show --form proc $golden/bad/$bad.ktrace >"$tmp/out" 2>"$tmp/err"
 	equal "$bad: status" 1 $?
