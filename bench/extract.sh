@@ -67,14 +67,14 @@ measure() {
 	for key in total_ms pause_ms; do
 		grep -o "\"$key\":[0-9.]*" "$tmp/json" | cut -d: -f2 | sort -n | awk '
 			{ v[NR] = $1 } END { printf "%s %s\n", v[int((NR + 1) / 2)], v[int(NR * 0.99 + 0.99)] }'
-	done | xargs echo | awk -v name="$name" -v aim="$aim" -v cpu="$cpu" -v count="$count" -v load="$(cut -d' ' -f1 /proc/loadavg)" '
+	done | xargs echo | awk -v name="$name" -v aim="$aim" -v cpu="$cpu" -v count="$count" -v host_load="$(cut -d' ' -f1 /proc/loadavg)" '
 		NF == 4 {
 			printf "{\"bench\": \"extract\", \"case\": \"%s\", \"total_ms\": %s, \"total_p99_ms\": %s, ", name, $1, $2
 			printf "\"cpu_ms\": %.1f, \"aim_ms\": %s, ", cpu / count, aim
-			printf "\"pause_ms\": %s, \"pause_p99_ms\": %s, \"load\": %s}\n", $3, $4, load
+			printf "\"pause_ms\": %s, \"pause_p99_ms\": %s, \"load\": %s}\n", $3, $4, host_load
 			printf "extract %-18s %7.1f ms, p99 %.1f, %.1f of them at work (aim %d); ", name, $1, $2, cpu / count, aim > "/dev/stderr"
-			printf "halted %.1f ms, p99 %.1f (aim 10); load %s\n", $3, $4, load > "/dev/stderr"
-		}'
+			printf "halted %.1f ms, p99 %.1f (aim 10); load %s\n", $3, $4, host_load > "/dev/stderr"
+		}' || status=1
 }
 
 boot -object "memory-backend-file,id=ram,size=$memory,mem-path=$tmp/ram,share=on,prealloc=on"

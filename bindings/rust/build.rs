@@ -67,7 +67,7 @@ fn main() {
     if env::var_os("CARGO_FEATURE_BUNDLED").is_none() {
         return;
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets the folder")).join("../..");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets the target");
     let library = out.join("libktrace.a");

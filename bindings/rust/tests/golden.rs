@@ -4,7 +4,7 @@
 use ktrace_core::{v1, v2};
 
 fn golden(name: &str) -> Vec<u8> {
-    let path = format!("{}/../../test/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../../test/golden/{name}", std::env::var("CARGO_MANIFEST_DIR").unwrap());
     std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
