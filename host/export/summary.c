@@ -294,8 +294,9 @@ static void write_loss(struct base_output *out, const struct summary *summary)
 		base_output_text(out, "loss      unknown: the dump is cut short\n");
 	if (info->unusable)
 		base_output_format(
-			out, "loss      all of %u rings: something has written over what describes them\n",
-			info->unusable);
+			out,
+			"loss      all of %u of the %u rings: something has written over their description\n",
+			info->unusable, info->rings);
 	if (summary->overwritten + summary->invalid + summary->dropped + info->lost_events == 0) {
 		if (ktread_is_cut(info) || info->unusable)
 			return;

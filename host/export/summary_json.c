@@ -66,6 +66,8 @@ static void write_head(struct base_output *out, const struct summary *summary)
 		base_json_put_bytes(out, "ended", ended, length < 256 ? length : 256);
 	if (ktread_is_cut(info))
 		base_json_put_bool(out, "cut_short", true);
+	if (info->unusable)
+		base_json_put_number(out, "unusable_rings", info->unusable);
 	if (summary_is_dump(summary->trace)) {
 		const char *taken = note_find(info->note, "taken", &length);
 		double seconds;

@@ -344,6 +344,23 @@ static void make_stateless(const char *directory)
 	writer_close(&writer);
 }
 
+/* Something has written over the description of CPU 0's ring. */
+static void make_written_over(const char *directory)
+{
+	struct writer writer;
+	struct bytes dump = { NULL, 0 };
+
+	writer_open(&writer, 3, 7);
+	describe(&writer, "note");
+	note(&writer, 0, 100, 12, "lost");
+	note(&writer, 1, 200, 12, "kept");
+	writer.ring[1].row.mask = 0x41414141;
+	writer_dump(&writer, &dump);
+	save(directory, "written-over.ktrx", &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 static void make_pairs(const char *directory)
 {
 	struct writer writer;
@@ -406,5 +423,6 @@ int main(int argc, char **argv)
 	make_pairs(argv[1]);
 	make_stateless(argv[1]);
 	make_beats(argv[1]);
+	make_written_over(argv[1]);
 	return EXIT_SUCCESS;
 }

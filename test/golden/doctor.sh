@@ -33,6 +33,14 @@ build/bin/ktrace doctor "$tmp/stateless.ktrx" >"$tmp/report" 2>&1
 check "a CPU that QEMU does not have is wrong" grep -qE '^wrong +CPU numbers +there is CPU 1, and QEMU has 1:' "$tmp/report"
 check "so is a state that is always 0" grep -qE '^wrong +sched.switch +36 switches say state 0' "$tmp/report"
 check "it has to be given" grep -qF 'ktrace_switch(prev, next, state); with the state that prev goes into: 0 runnable' "$tmp/report"
+build/bin/ktrace doctor "$tmp/written-over.ktrx" >"$tmp/report" 2>&1
+equal "a ring that is written over is wrong" 10 $?
+check "it is reported: memory" grep -qE "^wrong +memory +1 of 3 rings cannot be as they are described" "$tmp/report"
+build/bin/ktrace summary "$tmp/written-over.ktrx" >"$tmp/report" 2>&1
+check "the summary counts it" grep -qE "^loss +all of 1 of the 3 rings: " "$tmp/report"
+build/bin/ktrace summary --json "$tmp/written-over.ktrx" >"$tmp/json" 2>&1
+check "so does its JSON" grep -qF '"unusable_rings":1,' "$tmp/json"
+check "what is readable is counted" grep -qE "^events +1 " "$tmp/report"
 head -c 3000 "$tmp/v2.ktrx" >"$tmp/short.ktrx"
 build/bin/ktrace doctor "$tmp/short.ktrx" >"$tmp/report" 2>&1
 check "a trace that is cut short: rules hold only before that" \
