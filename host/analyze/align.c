@@ -49,6 +49,7 @@ struct align {
 	uint64_t looks_apart;
 	uint64_t given_up;	   /* in this reading */
 	enum causes_way way;	   /* how effects are paired; CAUSES_IN_TURN at first */
+	bool nearer;		   /* the nearest causes were much nearer than those in turn, in a look */
 	struct causes_count count; /* of the last reading */
 	struct causes_count look_by[CAUSES_WAYS],
 		before[CAUSES_WAYS]; /* by way: of the last look, and of the first */
@@ -415,8 +416,11 @@ static bool is_as_near(const struct align *align, const struct causes_count *bef
 	return align->way == CAUSES_IN_TURN || !causes_nearer(before, &align->count);
 }
 
-/* Bounds that contradict each other may make things worse again: the offsets that did best stay. */
-static int refine(struct align *align)
+/*
+ * Bounds that contradict each other may make things worse again: the offsets that did best stay. `result`: the
+ * counts with them.
+ */
+static int refine(struct align *align, struct causes_count *result)
 {
 	int64_t *applied = malloc(offsets_size(align)), *best = malloc(offsets_size(align));
 	struct causes_count fewest = { .early = UINT64_MAX, .beyond = UINT64_MAX }, first = { 0 };
@@ -440,8 +444,39 @@ static int refine(struct align *align)
 	}
 	if (status == 0)
 		status = take_back(align, best);
+	*result = fewest;
 	free(applied);
 	free(best);
+	return status;
+}
+
+/*
+ * Refines by causes in turn. If the nearest causes were much nearer, some causes may have no hook, and later
+ * pairs are wrong: then refines by the nearest ones, too, and keeps that if they still are much nearer.
+ */
+static int refine_both(struct align *align)
+{
+	int64_t *start = malloc(offsets_size(align)), *in_turn = malloc(offsets_size(align));
+	struct causes_count by[CAUSES_WAYS];
+	int status = start && in_turn ? 0 : KTREAD_E_MEMORY;
+
+	if (status == 0) {
+		memcpy(start, align->offset, offsets_size(align));
+		status = refine(align, &by[CAUSES_IN_TURN]);
+	}
+	if (status == 0 && align->nearer) {
+		memcpy(in_turn, align->offset, offsets_size(align));
+		align->way = CAUSES_NEAREST;
+		status = take_back(align, start);
+		if (status == 0)
+			status = refine(align, &by[CAUSES_NEAREST]);
+		if (status == 0 && !causes_nearer(&by[CAUSES_NEAREST], &by[CAUSES_IN_TURN])) {
+			align->way = CAUSES_IN_TURN;
+			status = take_back(align, in_turn);
+		}
+	}
+	free(start);
+	free(in_turn);
 	return status;
 }
 
@@ -494,8 +529,8 @@ static int look(struct align *align, const struct stage *stage)
 	if (status < 0 || align->count.early == 0)
 		return status;
 	if (!is_far_apart(align, 2 * (int64_t)grain)) {
-		if (causes_nearer(&align->look_by[CAUSES_NEAREST], &align->look_by[CAUSES_IN_TURN]))
-			align->way = CAUSES_NEAREST;
+		align->nearer |=
+			causes_nearer(&align->look_by[CAUSES_NEAREST], &align->look_by[CAUSES_IN_TURN]);
 		return 0;
 	}
 	return try_looks(align, reach, grain);
@@ -526,7 +561,7 @@ static int solve(struct align *align)
 	for (size_t i = 1; i < STAGES && status == 0; i++)
 		status = look(align, &stages[i]);
 	if (status == 0)
-		status = refine(align);
+		status = refine_both(align);
 	return status < 0 ? status : keep_the_better(align);
 }
 
