@@ -73,6 +73,31 @@ static inline uint32_t ktrace_arch_thread(void)
 }
 #endif
 
+/*
+ * Where these are macros of the port's they may name variables of the kernel's, `cpu` or `thread`. So they
+ * are expanded here, where no variable of ktrace's hides those.
+ */
+KTRACE_INLINE uint32_t ktrace_port_cpu(void)
+{
+	return ktrace_arch_cpu();
+}
+#undef ktrace_arch_cpu
+#define ktrace_arch_cpu ktrace_port_cpu
+
+KTRACE_INLINE uint32_t ktrace_port_early_cpu(void)
+{
+	return ktrace_arch_early_cpu();
+}
+#undef ktrace_arch_early_cpu
+#define ktrace_arch_early_cpu ktrace_port_early_cpu
+
+KTRACE_INLINE uint32_t ktrace_port_thread(void)
+{
+	return ktrace_arch_thread();
+}
+#undef ktrace_arch_thread
+#define ktrace_arch_thread ktrace_port_thread
+
 #ifndef ktrace_arch_store_barrier
 #define ktrace_arch_store_barrier ktrace_arch_store_barrier
 static inline void ktrace_arch_store_barrier(void)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # A kernel's port header brings the kernel's macros into every file of ktrace. Whatever names of attributes it
-# defines, and if printf is a macro, ktrace compiles without a warning, and the text of an event is still checked.
+# defines, and if printf is a macro, ktrace compiles without a warning, and the text of an event is still checked. Its
+# hooks may name any variable of the kernel's.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
@@ -10,6 +11,7 @@
 refused() { ! compile "$@" 2>"$tmp/said" && grep -q 'format' "$tmp/said"; }
 
 macros=test/unit/kernel_build/macros.h
+variables=test/unit/kernel_build/variables.h
 
 # reads_all COMPILER ARCH: all $sources compile. The clang command starts a process for each source; the compiler itself
 # ("-cc1"), with the flags that the command gives it, reads all of them, in a third of the time.
@@ -50,6 +52,8 @@ for arch in x86_64 aarch64 riscv64; do
 		reads_all $compiler $arch >>"$tmp/failed" 2>&1 || echo "$arch $compiler" >>"$tmp/failed"
 		check "$arch $compiler: a text that does not fit its fields is refused" \
 			refused $compiler $arch "$tmp/wrong.c" "$tmp/out.o" -include $macros -O2
+		check "$arch $compiler: no variable of ktrace's hides one that a hook of the port names" \
+			read_sources $compiler $arch -Wno-shadow -include $variables -fsyntax-only $sources
 	done
 done
 equal "no source is in the way of these macros" '' "$(head -n 20 "$tmp/failed" 2>/dev/null)"

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Hooks of a port that are macros and name variables of the kernel, which are called what ktrace calls its own. */
+struct kernels {
+	unsigned number;
+};
+extern struct kernels *context, *cpu, *draft, *event, *hook, *index, *lap, *made, *now, *ring, *row, *thread,
+	*waker, *word;
+#define ktrace_arch_cpu()	(cpu->number + ring->number + index->number + hook->number)
+#define ktrace_arch_early_cpu() (cpu->number + event->number + made->number + draft->number)
+#define ktrace_arch_thread()                                                                          \
+	(thread->number + context->number + row->number + waker->number + now->number + lap->number + \
+	 word->number)
