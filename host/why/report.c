@@ -51,7 +51,7 @@ const char *why_say_wait(uint8_t wait)
 	return wait < sizeof(wait_words) / sizeof(wait_words[0]) ? wait_words[wait] : "unknown";
 }
 
-const char *why_say_state(const struct why_thread *thread)
+const char *why_say_state(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	static const char *const told[] = { "unknown", "running", "runnable", "waiting" };
 	static const char *const concluded[] = {
@@ -62,6 +62,8 @@ const char *why_say_state(const struct why_thread *thread)
 
 	if (thread->has_holder && thread->holder.state && thread->holder.state < 4)
 		return told[thread->holder.state];
+	if (thread->state != THREADS_DEAD && why_is_gone(evidence, thread))
+		return "unknown";
 	return concluded[thread->state];
 }
 
@@ -159,7 +161,9 @@ static void put_holder(struct base_output *out, const struct why_evidence *evide
 		why_say_actor(evidence, (uint32_t)holder->object + 1, object, sizeof(object));
 	else if (holder->object)
 		why_say_object(evidence, holder->object, object, sizeof(object));
-	put_line(out, "        %s%s%s%s%s", wait_phrases[holder->wait], *object ? " " : "", object,
+	put_line(out, "        %s%s%s%s%s",
+		 holder->wait == KTRX_WAIT_EVENT && !*object ? "waits" : wait_phrases[holder->wait],
+		 *object ? " " : "", object,
 		 why_say_since(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
 		 why_say_called(evidence, " in ", holder->wait_pc, place, sizeof(place)));
 }
@@ -226,8 +230,8 @@ static void put_thread(struct base_output *out, const struct why_evidence *evide
 	if (on != KTRX_NO_CPU)
 		why_say(cpu, sizeof(cpu), "%" PRIu32, on);
 	put_line(out, "%-32s %-9s CPU %-3s last event %s",
-		 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), why_say_state(thread), cpu,
-		 ago(evidence, seen, when, sizeof(when)));
+		 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
+		 why_say_state(evidence, thread), cpu, ago(evidence, seen, when, sizeof(when)));
 	if (thread->has_holder)
 		put_holder(out, evidence, &thread->holder);
 }

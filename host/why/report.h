@@ -15,7 +15,9 @@ void why_report(struct base_output *out, const struct why_evidence *evidence,
 		const struct why_findings *findings, bool all);
 const char *why_say_mode(uint8_t mode);
 const char *why_say_wait(uint8_t wait);
-const char *why_say_state(const struct why_thread *thread);
+
+/* By the kernel's own row, else by events: "unknown" where the kernel has rows, and none of this thread. */
+const char *why_say_state(const struct why_evidence *evidence, const struct why_thread *thread);
 #define WHY_JSON_VERSION 1u
 /* One JSON object, as ktrace-why(1) describes it. */
 void why_report_json(struct base_output *out, const struct why_evidence *evidence,

@@ -243,7 +243,7 @@ static void put_thread(struct base_output *out, const struct why_evidence *evide
 	base_json_put_number(out, "thread", thread->id);
 	base_json_put(out, "name", thread->name);
 	base_json_put_bool(out, "idle", thread->idle);
-	base_json_put(out, "state", why_say_state(thread));
+	base_json_put(out, "state", why_say_state(evidence, thread));
 	put_known(out, "cpu", on != KTRX_NO_CPU, on);
 	put_age(out, evidence, "event",
 		thread->last.count ? thread->last.event[thread->last.count - 1].stamp : 0);

@@ -67,6 +67,7 @@ static void who_is_gone_does_not_starve(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 	why_says("0 threads wait for a CPU");
+	why_says("thread 5 (worker)                unknown");
 }
 
 static void nobody_starves_where_all_is_done(void **state)
