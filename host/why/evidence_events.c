@@ -335,12 +335,21 @@ static bool is_deed(const struct wellknown *known)
 	}
 }
 
+/* Ports that tell the thread alone give what interrupts record the context of whom they came into. */
+static bool is_by_interrupt(const struct why_reader *reader, const struct ktread_event *event,
+			    const struct wellknown *known)
+{
+	return event->context != KTRX_CONTEXT_THREAD || known->kind == WELLKNOWN_IRQ_ENTER ||
+	       known->kind == WELLKNOWN_IRQ_EXIT || known->kind == WELLKNOWN_IRQ_EOI ||
+	       (event->cpu < reader->evidence->cpus && reader->open[event->cpu].inside);
+}
+
 /* What a thread does itself, rather than who interrupts it. */
-static void tell_deeds(struct why_thread *thread, const struct ktread_event *event,
-		       const struct wellknown *known)
+static void tell_deeds(const struct why_reader *reader, struct why_thread *thread,
+		       const struct ktread_event *event, const struct wellknown *known)
 {
 	why_fault_nests(thread, event, known);
-	if (event->context != KTRX_CONTEXT_THREAD)
+	if (is_by_interrupt(reader, event, known))
 		return;
 	if (known->kind != WELLKNOWN_SWITCH)
 		thread->acted = event->stamp;
@@ -410,7 +419,7 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 		why_interrupt_event(reader, cpu, event, known);
 	/* What an event means may have made new threads as well. */
 	if (thread)
-		tell_deeds(why_thread_touch(reader, event->thread), event, known);
+		tell_deeds(reader, why_thread_touch(reader, event->thread), event, known);
 	why_wakes_event(reader, event, known);
 	return error ? error : reader->error;
 }

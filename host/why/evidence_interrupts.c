@@ -194,8 +194,10 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 		open->nest[open->depth].number = (uint32_t)number;
 		open->nest[open->depth].over = interrupts->over;
 	}
-	if (why_records(reader, WELLKNOWN_IRQ_EXIT))
+	if (why_records(reader, WELLKNOWN_IRQ_EXIT)) {
 		open->depth++;
+		open->inside = true;
+	}
 }
 
 /*
@@ -240,6 +242,7 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 	case WELLKNOWN_IRQ_EXIT:
 		if (open->depth > 0)
 			open->depth--;
+		open->inside = false;
 		open->left = event->stamp;
 		cpu->interrupts.left = open->depth == 0;
 		return;
@@ -247,6 +250,11 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 		if (wellknown_number(known, event, WELLKNOWN_NUMBER, &number))
 			end(&cpu->interrupts, open, number);
 		return;
+	case WELLKNOWN_SWITCH:
+	case WELLKNOWN_SYSCALL_ENTER:
+	case WELLKNOWN_SYSCALL_EXIT:
+		open->inside = false;
+		break;
 	default:
 		break;
 	}

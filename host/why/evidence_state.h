@@ -29,6 +29,7 @@ struct why_irqs_open {
 		bool over;
 	} nest[WHY_IRQ_NESTED];
 	uint32_t depth;
+	bool inside;	       /* a handler, until something shows that it has been left */
 	uint64_t left;	       /* the outermost handler was, then; 0: not known */
 	bool early;	       /* one was ended that has not been entered yet … */
 	uint32_t early_number; /* … this one */

@@ -20,7 +20,7 @@
 #define TURN	(10 * MS)
 #define TURNS	3u /* one of the worker on CPU 0, one on CPU 1, one without it */
 
-enum { CALL = 1, RETURN, SWITCH, ENTER, EXIT };
+enum { CALL = 1, RETURN, SWITCH, ENTER, EXIT, TICK };
 
 static int begin(void **state)
 {
@@ -31,6 +31,7 @@ static int begin(void **state)
 	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
 	script_type(ENTER, "irq", "enter", "u32 irq,u64 ip");
 	script_type(EXIT, "irq", "exit", "u32 irq");
+	script_type(TICK, "timer", "tick", "u32 number");
 	script_thread(WORKER, "worker");
 	script_info()->cpus = 2;
 	script_info()->self = KERNEL;
@@ -48,8 +49,11 @@ static uint32_t runner(uint64_t turn, uint32_t cpu)
 	return turn % TURNS == cpu ? WORKER : CLIENT + cpu;
 }
 
-/* The worker, interrupted at one place; the others call the kernel whenever they run. */
-static void take_turns(void)
+/*
+ * The worker, interrupted at one place; the others call the kernel whenever they run. What is recorded in an
+ * interrupt has that context.
+ */
+static void take_turns(uint32_t context)
 {
 	uint32_t before[2] = { CLIENT, CLIENT + 1 };
 
@@ -69,9 +73,9 @@ static void take_turns(void)
 			}
 			script_event(ENTER, stamp + MS, cpu, thread, V(0),
 				     thread == WORKER ? PROGRAM : PROGRAM + stamp / MS * 64)
-				->context = KTRX_CONTEXT_INTERRUPT;
-			script_event(EXIT, stamp + MS + MS / 8, cpu, thread, V(0))->context =
-				KTRX_CONTEXT_INTERRUPT;
+				->context = context;
+			script_event(TICK, stamp + MS + MS / 16, cpu, thread, V(0))->context = context;
+			script_event(EXIT, stamp + MS + MS / 8, cpu, thread, V(0))->context = context;
 			script_cpu(cpu)->thread = thread;
 		}
 }
@@ -79,15 +83,40 @@ static void take_turns(void)
 static void it_is_found_on_whichever_cpu(void **state)
 {
 	(void)state;
-	take_turns();
+	take_turns(KTRX_CONTEXT_INTERRUPT);
 	assert_int_equal(why_judge()->verdict, WHY_USER_SPIN);
 	why_says("thread 5 (worker) spins in user mode");
+}
+
+/* The port tells the thread and no context: still it is the interrupt that does it. */
+static void what_interrupts_do_is_no_deed_of_the_thread(void **state)
+{
+	(void)state;
+	take_turns(KTRX_CONTEXT_THREAD);
+	assert_int_equal(why_judge()->verdict, WHY_USER_SPIN);
+	why_says("thread 5 (worker) spins in user mode");
+}
+
+/* Behind an interrupt whose end is not recorded, a thread acts again with its next call at the latest. */
+static void an_interrupt_without_an_end_hides_no_call(void **state)
+{
+	(void)state;
+	take_turns(KTRX_CONTEXT_THREAD);
+	script_event(ENTER, LAST + MS, 0, WORKER, V(0), PROGRAM);
+	script_event(CALL, LAST + 2 * MS, 0, WORKER, V(1));
+	script_event(RETURN, LAST + 3 * MS, 0, WORKER, V(1), V(0));
+	why_judge();
+	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_is_found_on_whichever_cpu, begin, why_teardown),
+		cmocka_unit_test_setup_teardown(what_interrupts_do_is_no_deed_of_the_thread, begin,
+						why_teardown),
+		cmocka_unit_test_setup_teardown(an_interrupt_without_an_end_hides_no_call, begin,
+						why_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
