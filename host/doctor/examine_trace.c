@@ -237,7 +237,7 @@ static void examine_events(struct findings *report, const struct facts *facts)
 	else if (declares_events(facts->trace))
 		findings_add(
 			report, FINDING_NOTE, "events",
-			"none has fired so far: the kernel did not get there, or needs longer (--timeout)");
+			"none has fired so far: the kernel did not get there, or needs longer (--seconds)");
 	else
 		findings_add(report, FINDING_WRONG, "events",
 			     "none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() where "
