@@ -19,6 +19,7 @@
 #define SCANT	10u   /* rings that hold less than this part of the window tell little */
 #define RESTS	12u   /* threads that wait without a timeout, listed */
 #define USERS	3u    /* threads that used the CPUs most, named */
+#define CALM_MS 2000u /* who is at something else than a loop mostly records something by then */
 #define TURN_MS 100u  /* who has just been woken may not have had its turn yet */
 
 /* What healthy verdicts rest on: without these, who waits for what is not known. */
@@ -347,6 +348,26 @@ static int find_idle(const struct why_evidence *evidence, struct why_findings *f
 	return error;
 }
 
+/* That it runs does not show that it gets anywhere. */
+static void say_calm(const struct why_evidence *evidence, struct why_finding *finding,
+		     const struct why_thread *thread)
+{
+	const uint64_t known[] = { thread->acted, thread->first, evidence->gap, evidence->first };
+	char who[WHY_WORDS], ticks[WHY_WORDS];
+	uint64_t since = 0;
+
+	for (size_t n = 0; n < sizeof(known) / sizeof(known[0]); n++)
+		if (known[n] > since)
+			since = known[n]; /* UINT64_MAX: no event is about it */
+	if (thread->ran < evidence->window / 2 || why_ms(evidence, CALM_MS) == 0 ||
+	    why_age(evidence, since) < why_ms(evidence, CALM_MS))
+		return;
+	finding_evidence(&finding->base,
+			 "%s has done nothing else that is recorded for %s: it computes, or spins",
+			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)),
+			 why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)));
+}
+
 /* The threads that ran most within the window, the one that ran longest first. */
 static void say_users(const struct why_evidence *evidence, struct why_finding *finding)
 {
@@ -373,6 +394,8 @@ static void say_users(const struct why_evidence *evidence, struct why_finding *f
 					   (unsigned)(100 * most[n]->ran / evidence->window));
 	if (most[0])
 		finding_evidence(&finding->base, "most CPU time: %s", line);
+	for (uint32_t n = 0; n < USERS && most[n]; n++)
+		say_calm(evidence, finding, most[n]);
 }
 
 static int tell_busy(const struct why_evidence *evidence, struct why_findings *findings,

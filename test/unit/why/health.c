@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "ktrx/slot.h"
 #include "unit/support/script.h"
 #include "unit/support/why_support.h"
 
@@ -78,6 +79,39 @@ static void all_is_told(void **state)
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	is_idle(FINDING_CERTAIN, false);
+}
+
+/* That it runs does not show that it gets anywhere. */
+static void who_records_nothing_else_computes_or_spins(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	script_cpu(0)->heartbeats = 100;
+	script_cpu(0)->heartbeat_stamp = script_cpu(0)->now = THE_END;
+	script_cpu(0)->thread = WORKER;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	script_event(SWITCH, MS, 0, IDLE, V(IDLE), V(WORKER), V(0));
+	script_event(OTHER, 1000 * MS, 0, WORKER);
+	script_event(OTHER, THE_END, 0, WORKER)->context = KTRX_CONTEXT_INTERRUPT;
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	why_says(
+		"thread 5 (worker) has done nothing else that is recorded for 4.00 s: it computes, or spins");
+}
+
+static void who_records_something_else_does_neither(void **state)
+{
+	(void)state;
+	works(0);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_null(strstr(why_text(), "nothing else that is recorded"));
+}
+
+static void a_wait_for_something_unnamed(void **state)
+{
+	(void)state;
+	cpu_in(0, KTRX_MODE_IDLE, THE_END);
+	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_EVENT, 0, "", MS);
+	why_says("waits for 5.00 s");
 }
 
 /* Overwritten memory proves nothing, tables included: here a CPU waits for an answer of CPU 12345. */
@@ -333,6 +367,9 @@ int main(void)
 		TEST(who_runs_while_its_cpu_idles_is_the_idle_thread),
 		TEST(who_runs_alone_while_its_cpu_idles_is_at_no_work),
 		TEST(no_thread_is_no_idle_thread),
+		TEST(who_records_nothing_else_computes_or_spins),
+		TEST(who_records_something_else_does_neither),
+		TEST(a_wait_for_something_unnamed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
