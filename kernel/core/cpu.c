@@ -98,11 +98,30 @@ void ktrace_mode(uint8_t mode)
 
 /* Names of threads: rows in lent memory, found by id. */
 
+static int is_followed(uint32_t thread)
+{
+#if KTRACE_STATE
+	return ktrace_holder_find(thread) != KTRACE_NULL;
+#else
+	(void)thread;
+	return 0;
+#endif
+}
+
+/* A new name takes the oldest row, but spares those of threads that are there, if their state is followed. */
 static volatile struct ktrx_thread *row_of(uint32_t thread)
 {
+	volatile struct ktrx_thread *row;
+
 	for (uint32_t i = 0; i < ktrace_state.threads; i++)
 		if (ktrace_state.thread[i].id == thread + 1)
 			return &ktrace_state.thread[i];
+	for (uint32_t i = 0; i < ktrace_state.threads; i++) {
+		row = &ktrace_state.thread[ktrace_arch_fetch_add(&ktrace_state.threads_named, 1) %
+					   ktrace_state.threads];
+		if (row->id == 0 || !is_followed(row->id - 1))
+			return row;
+	}
 	return &ktrace_state
 			.thread[ktrace_arch_fetch_add(&ktrace_state.threads_named, 1) % ktrace_state.threads];
 }
