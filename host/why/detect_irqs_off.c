@@ -3,12 +3,14 @@
  * Interrupts off for too long: they are off still, on a CPU that waits for nothing; or they were, for a
  * stretch of time in which a thread did things, its CPU took no interrupt and others did.
  */
+#include <elf.h>
 #include <inttypes.h>
 
 #include "why/pulse.h"
 #include "why/finding.h"
 
 #define SEEN_MS 30u   /* that the CPU is seen to have run */
+#define HALT_MS 1000u /* without a heartbeat; a busy host may leave a virtual CPU without time for less */
 #define LONG_MS 1500u /* without any sign of the CPU while others tick */
 #define EVENTS	4u    /* that show that the CPU ran all the time */
 #define TICKS	8u    /* that are regular: so many, and in so many one that is late */
@@ -38,6 +40,55 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 						       .pc = cpu->row.interrupts_pc });
 	why_finding_askers(finding, evidence, cpu);
 	return 0;
+}
+
+/*
+ * On x86 a CPU that halts with interrupts off takes no interrupt any more; elsewhere it is how CPUs idle.
+ * Its timer may as well rest, and a hook be missing where they go on: others that idle and tick speak
+ * against that.
+ */
+static bool may_halt_for_ever(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	if (evidence->info->machine != EM_X86_64 || why_silence(evidence, cpu) < why_ms(evidence, HALT_MS))
+		return false;
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *other = &evidence->cpu[n];
+
+		if (other->row.heartbeats && why_idles(evidence, other) && !why_has_stopped(evidence, other))
+			return true;
+	}
+	return false;
+}
+
+static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
+		      const struct why_cpu *cpu)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, FINDING_POSSIBLE);
+	const uint64_t pc = cpu->has_registers ? cpu->pc : cpu->row.pc;
+	char place[WHY_WORDS], ticks[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding_say(finding->base.what,
+		    "CPU %" PRIu32 " idles with interrupts off, in %s: no interrupt ends a halt then",
+		    cpu->number, why_say_place(evidence, pc, place, sizeof(place)));
+	if (cpu->row.interrupts_pc)
+		finding_evidence(&finding->base, "they were turned off in %s",
+				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
+	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	finding_say(finding->base.advice, "is ktrace_interrupts(1) called before the CPU halts?");
+	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
+						       .ticks = why_silence(evidence, cpu),
+						       .pc = pc });
+	return 0;
+}
+
+static int found_off(const struct why_evidence *evidence, struct why_findings *findings,
+		     const struct why_cpu *cpu)
+{
+	if (!why_is_at_rest(evidence, cpu))
+		return cpu->has_registers ? 0 : still_off(evidence, findings, cpu);
+	return may_halt_for_ever(evidence, cpu) ? halted_off(evidence, findings, cpu) : 0;
 }
 
 /* CPUs that take interrupts. */
@@ -175,8 +226,8 @@ int why_detect_irqs_off(const struct why_evidence *evidence, struct why_findings
 		const struct why_quiet *quiet = &cpu->interrupts.quiet;
 
 		if (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && why_has_stopped(evidence, cpu) &&
-		    !why_spins_for_something(cpu) && !cpu->has_registers)
-			error = still_off(evidence, findings, cpu);
+		    !why_spins_for_something(cpu))
+			error = found_off(evidence, findings, cpu);
 		if (!error && quiet->to - quiet->from >= limit && !was_on(cpu, quiet) &&
 		    is_worth_a_look(evidence, cpu))
 			error = was_off(evidence, findings, cpu);

@@ -178,6 +178,11 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 	       why_age(evidence, cpu->row.mode_stamp) < why_ms(evidence, MOMENT_MS);
 }
 
+bool why_is_at_rest(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return why_idles(evidence, cpu) && !why_runs_work(evidence, cpu);
+}
+
 bool why_spins_for_something(const struct why_cpu *cpu)
 {
 	return (cpu->has_holder && cpu->holder.wait != KTRX_WAIT_NONE) ||

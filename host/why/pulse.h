@@ -87,6 +87,9 @@ bool why_rests_on(const struct why_evidence *evidence, const struct why_thread *
  */
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
+/* Does it idle, and run nobody that is there to work? */
+bool why_is_at_rest(const struct why_evidence *evidence, const struct why_cpu *cpu);
+
 /* Has it said that it idles, and switched to a thread that works since, without setting another mode? */
 bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu *cpu);
 

@@ -117,6 +117,38 @@ static void a_spin_with_interrupts_off(void **state)
 	why_says("called from 0x100050");
 }
 
+/* Its timer rests while there is nothing to do. */
+static void idles_with_interrupts_off(uint16_t machine)
+{
+	why_ticks(10 * MS, 1100 * MS, 0, IDLE0, KERNEL);
+	why_ticks(10 * MS, 50 * MS, 1, IDLE1, KERNEL);
+	script_info()->machine = machine;
+	script_cpu(1)->mode = KTRX_MODE_IDLE;
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_info()->registers = "cpu 1 pc=100040 sp=2000\nstack 1 100050\n";
+}
+
+/* An interrupt ends wfi, whether it is taken or not. */
+static void who_idles_with_interrupts_off_does_not_spin(void **state)
+{
+	(void)state;
+	idles_with_interrupts_off(EM_RISCV);
+	why_judge();
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+/* None ends hlt, if the kernel has told right. */
+static void a_halt_with_interrupts_off_may_have_no_end(void **state)
+{
+	(void)state;
+	idles_with_interrupts_off(EM_X86_64);
+	why_judge();
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
+	why_says("CPU 1 idles with interrupts off, in 0x100040: no interrupt ends a halt then");
+}
+
 /* A busy host may have left the virtual CPU without time. */
 static void half_a_second_with_interrupts_off_is_no_spin(void **state)
 {
@@ -363,6 +395,8 @@ int main(void)
 		TEST(one_that_acts_does_not_spin),
 		TEST(a_spin_with_interrupts_off),
 		TEST(half_a_second_with_interrupts_off_is_no_spin),
+		TEST(who_idles_with_interrupts_off_does_not_spin),
+		TEST(a_halt_with_interrupts_off_may_have_no_end),
 		TEST(one_that_records_with_interrupts_off_does_not_spin),
 		TEST(who_waits_for_a_lock_does_not_spin),
 		TEST(two_that_give_way_to_each_other),
