@@ -254,6 +254,7 @@ static uint64_t add_samples(struct why_places *places, const struct why_interrup
 void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t thread,
 		   uint64_t since, struct why_places *places)
 {
+	const uint64_t beat = cpu->row.heartbeat_stamp;
 	uint64_t newest = 0;
 
 	*places = (struct why_places){ 0 };
@@ -261,8 +262,8 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 		newest = add_samples(places, &evidence->cpu[n].interrupts, thread, since, newest);
 	/* Samples of heartbeats have no stamps: they all have to be later, at the pace that they came in. */
 	if (places->count || !cpu->has_row || cpu->row.thread != thread ||
-	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 ||
-	    why_age(evidence, since) < why_ms(evidence, WHY_STOPPED_MS))
+	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 || beat < since ||
+	    beat - since < why_ms(evidence, WHY_STOPPED_MS))
 		return;
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
 		if (cpu->row.sample[n] == 0) /* the kernel does not say where */

@@ -95,6 +95,26 @@ static void a_spin_begins_behind_a_gap(void **state)
 	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
 
+/* Its CPU's last ticks, in which the kernel does not tell where they came, were in who ran there before. */
+static void ticks_of_another_thread_are_no_spin(void **state)
+{
+	struct ktrx_cpu *row = script_cpu(1);
+
+	(void)state;
+	why_ticks(10 * MS, 2500 * MS, 0, IDLE0, KERNEL);
+	for (uint64_t stamp = 10 * MS; stamp <= 490 * MS; stamp += 10 * MS) {
+		row->sample[row->heartbeats++ % KTRX_SAMPLES] = KERNEL + 8;
+		row->heartbeat_stamp = row->now = stamp;
+	}
+	script_event(OTHER, 490 * MS, 1, IDLE1);
+	why_runs_on(1, 495 * MS, IDLE1, WORKER);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1)->state_stamp = 495 * MS;
+	row->mode = KTRX_MODE_KERNEL;
+	row->thread = WORKER;
+	why_judge();
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+}
+
 static void one_that_acts_does_not_spin(void **state)
 {
 	(void)state;
@@ -393,6 +413,7 @@ int main(void)
 		TEST(a_thread_of_the_kernel_that_spins),
 		TEST(a_spin_begins_behind_a_gap),
 		TEST(one_that_acts_does_not_spin),
+		TEST(ticks_of_another_thread_are_no_spin),
 		TEST(a_spin_with_interrupts_off),
 		TEST(half_a_second_with_interrupts_off_is_no_spin),
 		TEST(who_idles_with_interrupts_off_does_not_spin),
