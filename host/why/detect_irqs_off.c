@@ -60,10 +60,22 @@ static bool may_halt_for_ever(const struct why_evidence *evidence, const struct 
 	return false;
 }
 
+/* Does the timer tick there, whatever runs? Many kernels let ticks rest where they are not needed. */
+static bool ticks_regularly(const struct why_interrupts *interrupts)
+{
+	const uint64_t other =
+		interrupts->far > interrupts->quiets ? interrupts->far - interrupts->quiets : 0;
+
+	return interrupts->near >= TICKS && other <= interrupts->near / TICKS;
+}
+
+/* One whose ticks rested whenever it idled may just idle. */
 static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_cpu *cpu)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, FINDING_POSSIBLE);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_IRQS_OFF,
+				ticks_regularly(&cpu->interrupts) ? FINDING_LIKELY : FINDING_POSSIBLE);
 	const uint64_t pc = cpu->has_registers ? cpu->pc : cpu->row.pc;
 	char place[WHY_WORDS], ticks[WHY_WORDS];
 
@@ -99,15 +111,6 @@ static uint32_t takers(const struct why_evidence *evidence)
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		count += evidence->cpu[n].interrupts.entered > 0;
 	return count;
-}
-
-/* Does the timer tick there, whatever runs? Many kernels let ticks rest where they are not needed. */
-static bool ticks_regularly(const struct why_interrupts *interrupts)
-{
-	const uint64_t other =
-		interrupts->far > interrupts->quiets ? interrupts->far - interrupts->quiets : 0;
-
-	return interrupts->near >= TICKS && other <= interrupts->near / TICKS;
 }
 
 /*

@@ -166,7 +166,22 @@ static void a_halt_with_interrupts_off_may_have_no_end(void **state)
 	why_judge();
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 	why_says("CPU 1 idles with interrupts off, in 0x100040: no interrupt ends a halt then");
+}
+
+/* Its ticks came while it idled, too, until they did not. */
+static void a_halt_that_ends_regular_ticks(void **state)
+{
+	(void)state;
+	why_ticks(60 * MS, 300 * MS, 1, IDLE1, KERNEL);
+	idles_with_interrupts_off(EM_X86_64);
+	script_cpu(1)->heartbeat_stamp = 300 * MS;
+	script_info()->machine = EM_X86_64;
+	why_ticks(1110 * MS, 1500 * MS, 0, IDLE0, KERNEL);
+	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
+	why_says("CPU 1 idles with interrupts off");
 }
 
 /* A busy host may have left the virtual CPU without time. */
@@ -418,6 +433,7 @@ int main(void)
 		TEST(half_a_second_with_interrupts_off_is_no_spin),
 		TEST(who_idles_with_interrupts_off_does_not_spin),
 		TEST(a_halt_with_interrupts_off_may_have_no_end),
+		TEST(a_halt_that_ends_regular_ticks),
 		TEST(one_that_records_with_interrupts_off_does_not_spin),
 		TEST(who_waits_for_a_lock_does_not_spin),
 		TEST(two_that_give_way_to_each_other),
