@@ -416,11 +416,8 @@ static bool is_as_near(const struct align *align, const struct causes_count *bef
 	return align->way == CAUSES_IN_TURN || !causes_nearer(before, &align->count);
 }
 
-/*
- * Bounds that contradict each other may make things worse again: the offsets that did best stay. `result`: the
- * counts with them.
- */
-static int refine(struct align *align, struct causes_count *result)
+/* Bounds that contradict each other may make things worse again: the offsets that did best stay. */
+static int refine(struct align *align, struct causes_count *best_count)
 {
 	int64_t *applied = malloc(offsets_size(align)), *best = malloc(offsets_size(align));
 	struct causes_count fewest = { .early = UINT64_MAX, .beyond = UINT64_MAX }, first = { 0 };
@@ -444,7 +441,7 @@ static int refine(struct align *align, struct causes_count *result)
 	}
 	if (status == 0)
 		status = take_back(align, best);
-	*result = fewest;
+	*best_count = fewest;
 	free(applied);
 	free(best);
 	return status;
