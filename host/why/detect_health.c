@@ -34,7 +34,7 @@ struct health {
 	/* the part of the window that it did, as far as events tell; summed up over the CPUs */
 	double worked;
 	uint64_t reach; /* how far back the ring reaches that reaches least, the window at most */
-	uint32_t runnable, waiting, timed;
+	uint32_t runnable, running, waiting, timed;
 	uint64_t longest; /* that a thread has been waiting for its turn */
 	uint64_t oldest;  /* since when a thread sleeps that time alone does not wake */
 	bool told;	  /* all CPUs say themselves what they do */
@@ -156,6 +156,7 @@ static void look_at_thread(struct health *health, const struct why_thread *threa
 	if (thread->runnable > health->longest)
 		health->longest = thread->runnable;
 	health->runnable += thread->runnable > 0;
+	health->running += thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING;
 	if (!thread->has_holder || thread->holder.state != KTRX_THREAD_WAITING)
 		return;
 	health->waiting++;
@@ -299,7 +300,9 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	const uint32_t open = count_open(evidence, rests);
 	const bool is_long = evidence->window >= evidence->info->frequency;
 	const bool all = health->idle == health->cpus;
-	const bool certain = all && health->told && whole && is_long && open == 0;
+	/* Of more threads than CPUs some cannot run: the hooks of switches are wrong. */
+	const bool sound = health->running <= health->cpus;
+	const bool certain = all && health->told && whole && is_long && open == 0 && sound;
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_IDLE, certain ? FINDING_CERTAIN : FINDING_LIKELY);
 	char window[WHY_WORDS], missing[FINDING_LINE];
@@ -312,6 +315,11 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 		    health->idle, health->cpus);
 	finding_evidence(&finding->base, "of %s the CPUs were busy for %u %%, with %" PRIu64 " switches",
 			 say_window(evidence, health, window, sizeof(window)), busy, health->switches);
+	if (!sound)
+		finding_evidence(&finding->base,
+				 "hooks say that %" PRIu32 " threads run, on %" PRIu32
+				 " CPU%s: ktrace doctor shows which hook is wrong",
+				 health->running, health->cpus, health->cpus == 1 ? "" : "s");
 	if (health->waiting == 1)
 		finding_evidence(&finding->base, "1 thread sleeps%s",
 				 health->timed ? ", for a time only" : "");

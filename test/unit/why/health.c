@@ -114,6 +114,17 @@ static void a_wait_for_something_unnamed(void **state)
 	why_says("waits for 5.00 s");
 }
 
+/* As where prev and next of a switch are swapped. */
+static void more_running_threads_than_cpus_prove_nothing(void **state)
+{
+	(void)state;
+	cpu_in(0, KTRX_MODE_IDLE, THE_END);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	why_thread_row(RESTS, "rests", KTRX_THREAD_RUNNING, 0);
+	is_idle(FINDING_LIKELY, false);
+	why_says("hooks say that 2 threads run, on 1 CPU: ktrace doctor shows which hook is wrong");
+}
+
 /* Overwritten memory proves nothing, tables included: here a CPU waits for an answer of CPU 12345. */
 static void an_overwritten_trace_has_no_verdict(void **state)
 {
@@ -346,6 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(all_is_told),
+		TEST(more_running_threads_than_cpus_prove_nothing),
 		TEST(an_overwritten_trace_has_no_verdict),
 		TEST(a_sleeper_without_a_past_leaves_it_open),
 		TEST(a_sleeper_is_older_than_what_is_left),
