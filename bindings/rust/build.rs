@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! With the feature `bundled`: compiles the C library and links it. Needs a C compiler and ar, named by CC and AR
-//! if they are not cc and ar; nothing is downloaded. CFLAGS are added, for instance a kernel's own.
+//! With the feature `bundled`: compiles the C library and links it. Nothing is downloaded. CC and AR name the C
+//! compiler and ar; by default they are cc and ar, or those of Debian's cross compiler for another target. CFLAGS
+//! come last, so a kernel's own flags win.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -25,17 +26,27 @@ fn transports_of(arch: &str) -> &'static [&'static str] {
     }
 }
 
-/// All of kernel/base and kernel/core, this architecture's transports, and the check of what transport.rs mirrors.
+/// What doc/porting.md demands of kernel code, and the calling convention of the Rust target.
+fn flags_of(target: &str, arch: &str) -> &'static [&'static str] {
+    match arch {
+        "x86_64" => &["-mgeneral-regs-only", "-mno-red-zone"],
+        "aarch64" => &["-mgeneral-regs-only", "-mno-outline-atomics"],
+        _ if target.starts_with("riscv64gc") => &["-march=rv64gc", "-mabi=lp64d", "-mcmodel=medany"],
+        _ => &["-march=rv64imac_zicsr_zifencei", "-mabi=lp64", "-mcmodel=medany"],
+    }
+}
+
+/// All of kernel/base and kernel/core, this architecture's transports, and the check of what the crate mirrors.
 fn sources(root: &Path, arch: &str) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = ["kernel/base", "kernel/core"]
         .map(|room| root.join(room))
         .iter()
         .flat_map(|room| std::fs::read_dir(room).unwrap_or_else(|e| panic!("{}: {e}", room.display())))
         .map(|entry| entry.expect("a folder's entry").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "c"))
+        .filter(|path| path.extension().map_or(false, |e| e == "c"))
         .collect();
     all.sort();
-    all.push(root.join("bindings/rust/src/mirror.c"));
+    all.push(PathBuf::from(cargo("CARGO_MANIFEST_DIR")).join("src/mirror.c"));
     let transports = TRANSPORTS.iter().chain(transports_of(arch));
     all.extend(transports.map(|name| root.join("kernel/transport").join(name)));
     all
@@ -46,13 +57,27 @@ fn run(command: &mut Command) {
     assert!(status.success(), "{command:?}: {status}");
 }
 
+/// An environment variable of cargo's.
+fn cargo(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"))
+}
+
+/// A tool: what the variable says, or the target's own.
+fn tool(variable: &str, arch: &str, native: &str, cross: &str) -> Command {
+    println!("cargo:rerun-if-env-changed={variable}");
+    let is_native = cargo("HOST").starts_with(arch);
+    let name = if is_native { native.to_string() } else { format!("{arch}-linux-gnu-{cross}") };
+    Command::new(env::var_os(variable).unwrap_or_else(|| name.into()))
+}
+
 fn compile(root: &Path, arch: &str, source: &Path, object: &Path) {
-    let mut command = Command::new(env::var_os("CC").unwrap_or("cc".into()));
+    let mut command = tool("CC", arch, "cc", "gcc");
     command
         .args(["-std=c11", "-O2", "-g", "-ffreestanding", "-fPIC", "-I"])
         .arg(root.join("include"))
         .arg("-I")
         .arg(root.join("kernel/arch").join(arch))
+        .args(flags_of(&cargo("TARGET"), arch))
         .args(env::var("CFLAGS").unwrap_or_default().split_whitespace())
         .arg("-c")
         .arg(source)
@@ -62,16 +87,17 @@ fn compile(root: &Path, arch: &str, source: &Path, object: &Path) {
 }
 
 fn main() {
-    println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/mirror.c");
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=src/mirror.c");
+    println!("cargo:rerun-if-env-changed=CFLAGS");
     if env::var_os("CARGO_FEATURE_BUNDLED").is_none() {
         return;
     }
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets the folder")).join("../..");
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let arch = env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets the target");
+    let root = PathBuf::from(cargo("CARGO_MANIFEST_DIR")).join("../..");
+    let out = PathBuf::from(cargo("OUT_DIR"));
+    let arch = cargo("CARGO_CFG_TARGET_ARCH");
     let library = out.join("libktrace.a");
-    let mut archive = Command::new(env::var_os("AR").unwrap_or("ar".into()));
+    let mut archive = tool("AR", &arch, "ar", "ar");
     let _ = std::fs::remove_file(&library);
     archive.arg("rcs").arg(&library);
     for (n, source) in sources(&root, &arch).iter().enumerate() {
@@ -81,8 +107,8 @@ fn main() {
     }
     run(&mut archive);
     for folder in ["include", "kernel"] {
-        println!("cargo::rerun-if-changed={}", root.join(folder).display());
+        println!("cargo:rerun-if-changed={}", root.join(folder).display());
     }
-    println!("cargo::rustc-link-search=native={}", out.display());
-    println!("cargo::rustc-link-lib=static=ktrace");
+    println!("cargo:rustc-link-search=native={}", out.display());
+    println!("cargo:rustc-link-lib=static=ktrace");
 }

@@ -1,36 +1,95 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The Rust crate: built and tested with what is on this machine, nothing downloaded.
+# The Rust crate: built and tested with what is on this machine, nothing downloaded. Both toolchains are used, the one that is
+# on the path and Debian's, where they differ.
 . test/tap.sh
 
-if ! command -v cargo >/dev/null; then
+toolchains=$(for cargo in "$(command -v cargo)" /usr/bin/cargo; do
+	[ ! -x "$cargo" ] || dirname "$cargo"
+done | sort -u)
+if [ -z "$toolchains" ]; then
 	skip "the Rust crate" "cargo is not installed"
 	done_testing
 fi
-# Debian 12 has Rust 1.63, which is too old.
 least=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' bindings/rust/Cargo.toml)
-have=$(rustc --version | cut -d ' ' -f 2)
-if [ "$(printf '%s\n' "$least" "$have" | sort -V | head -n 1)" != "$least" ]; then
-	skip "the Rust crate" "it needs Rust $least, and $have is installed"
-	done_testing
-fi
+old() { [ "$(printf '%s\n' "$least" "$1" | sort -V | head -n 1)" != "$least" ]; }
 
-KTRACE_TEST_DUMP=$tmp/dump
-export KTRACE_TEST_DUMP
-cd bindings/rust || exit 1
-check "the crate builds without the C library" cargo build --offline --locked
-check "and without a warning" env RUSTFLAGS=-Dwarnings cargo check --offline --locked --all-features --all-targets
-check "events recorded in Rust are dumped, golden traces are read" cargo test --offline --locked --features bundled
-for target in x86_64-unknown-none aarch64-unknown-none riscv64imac-unknown-none-elf; do
-	if [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
-		check "the crate builds for $target" cargo build --offline --locked --target "$target"
-	else
-		skip "the crate builds for $target" "the toolchain has no core library for it"
-	fi
-done
-cd ../.. || exit 1
+# toolchain FOLDER: its cargo is used from here on. Each has a folder for what it builds.
+toolchain() {
+	RUSTC=$1/rustc PATH=$1:$path
+	version=$("$RUSTC" --version | cut -d ' ' -f 2)
+	CARGO_TARGET_DIR=$PWD/build/rust/$version
+	export RUSTC PATH CARGO_TARGET_DIR
+}
+path=$PATH
 
-build/bin/ktrace show --frequency 1000000000 "$KTRACE_TEST_DUMP" 2>&1 | sed 's/^\[[^]]*\] //' >"$tmp/shown"
+# in_crate COMMAND: runs it in the crate's folder.
+in_crate() { (cd bindings/rust && exec "$@"); }
+
+# ---- The C library that goes along ----
+
+# library TARGET: compiles it as cargo would, which runs the build script, into $tmp/TARGET.
+library() {
+	mkdir "$tmp/$1"
+	CARGO_MANIFEST_DIR=$PWD/bindings/rust CARGO_FEATURE_BUNDLED=1 CARGO_CFG_TARGET_ARCH=$arch TARGET=$1 HOST=$host OUT_DIR=$tmp/$1 "$tmp/build"
+}
+
+# disassembled TARGET: the library's instructions and its undefined symbols, without addresses, into $tmp/code.
+disassembled() {
+	{
+		llvm-objdump -d --no-show-raw-insn "$tmp/$1/libktrace.a" | sed 's/^ *[0-9a-f]*:[ 	]*//; s/ [0-9a-fx]* *<.*//'
+		llvm-nm -u "$tmp/$1/libktrace.a"
+	} >"$tmp/code"
+	count_is_at_least 1000 "$tmp/code" '	'
+}
+
+# without NAME PATTERN: nothing of it matches the pattern.
+without() { equal "$target: $1" 0 "$(grep -cE -e "$2" "$tmp/code")"; }
+
+# compiled_as_kernel_code: in the record path, such registers would be those of the program that was interrupted.
+compiled_as_kernel_code() {
+	host=$("$RUSTC" -vV | sed -n 's/^host: //p')
+	"$RUSTC" --edition 2021 bindings/rust/build.rs -o "$tmp/build"
+	for target in x86_64-unknown-none aarch64-unknown-none riscv64imac-unknown-none-elf riscv64gc-unknown-none-elf; do
+		case $target in
+		riscv64*) arch=riscv64 ;;
+		*) arch=${target%%-*} ;;
+		esac
+		case $host in
+		"$arch"-*) compiler=cc ;;
+		*) compiler=$arch-linux-gnu-gcc ;;
+		esac
+		if ! command -v "$compiler" >/dev/null || ! command -v llvm-objdump >/dev/null; then
+			skip "$target: the C library" "$compiler or llvm-objdump is not installed"
+			continue
+		fi
+		check "$target: the C library is compiled" library "$target"
+		check "$target: to code that can be looked at" disassembled "$target"
+		case $arch in
+		x86_64)
+			without "no SSE, AVX or x87 registers" '%[xyz]?mm[0-9]|%st'
+			without "nothing below the stack pointer" '(^|[^0-9a-fx])-(0x)?[0-9a-f]+\(%rsp\)'
+			;;
+		aarch64)
+			without "no vector registers" '(^|[^0-9a-zA-Z_.])[vqdshb][0-9]+([^0-9a-zA-Z_]|$)'
+			without "no atomics out of line" __aarch64_
+			;;
+		riscv64) without "no floating-point registers" '[ 	,]f[ats][0-9]' ;;
+		esac
+	done
+}
+
+# ---- The crate ----
+
+tested_on_this_machine() {
+	dump=$tmp/$version.dump
+	check "$version: the crate builds without the C library" in_crate cargo build --offline --locked
+	check "$version: and without a warning" in_crate env RUSTFLAGS=-Dwarnings cargo check --offline --locked --all-features --all-targets
+	check "$version: events recorded in Rust are dumped, golden traces are read" in_crate env "KTRACE_TEST_DUMP=$dump" \
+		cargo test --offline --locked --features bundled
+	build/bin/ktrace show --frequency 1000000000 "$dump" 2>&1 | sed 's/^\[[^]]*\] //' >"$tmp/shown"
+	same "$version: the reader shows them" "$tmp/expected" "$tmp/shown"
+}
 cat >"$tmp/expected" <<'END'
 CPU0 PID=0                        test.switch      1 -> 2 after 81985529216486895 ns
 CPU0 PID=0                        vfs.open         /etc/motd is -2, 0x0
@@ -38,6 +97,32 @@ CPU0 PID=0                        vfs.open         long/long/long/long/long/long
 CPU0 PID=0                        boot.done        done
 CPU0 PID=0                        test.switch      2 -> 1 after 0 ns
 END
-same "the reader shows them" "$tmp/expected" "$tmp/shown"
 
+# built_for TARGET: with the C library, by the first toolchain that has a core library for it, or can make one.
+built_for() {
+	for folder in $toolchains; do
+		toolchain "$folder"
+		flags=$(sh bindings/rust/core.sh "$RUSTC" "$1" build/rust/core) || continue
+		check "$version: the crate builds for $1" in_crate env "RUSTFLAGS=$flags" cargo build --offline --locked \
+			--features bundled --target "$1"
+		return
+	done
+	skip "the crate builds for $1" "$flags"
+}
+
+compiled=
+for folder in $toolchains; do
+	toolchain "$folder"
+	if old "$version"; then
+		skip "$version: the crate" "it needs Rust $least"
+		continue
+	fi
+	[ -n "$compiled" ] || compiled_as_kernel_code
+	compiled=1
+	tested_on_this_machine
+done
+for target in x86_64-unknown-none aarch64-unknown-none aarch64-unknown-none-softfloat riscv64imac-unknown-none-elf \
+	riscv64gc-unknown-none-elf; do
+	built_for "$target"
+done
 done_testing

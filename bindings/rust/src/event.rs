@@ -3,7 +3,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::mem::MaybeUninit;
+use core::mem::{size_of, MaybeUninit};
 use core::ptr;
 
 use crate::v2;
@@ -33,7 +33,7 @@ impl Event {
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         // SAFETY: inside the row; volatile, because C changes it at any time.
-        unsafe { ptr::read_volatile(&raw const (*self.0.get()).state) != v2::state::OFF }
+        unsafe { ptr::read_volatile(ptr::addr_of!((*self.0.get()).state)) != v2::state::OFF }
     }
 
     /// Hands a packed payload to the C library, which takes where it goes back to for the site. Any context.

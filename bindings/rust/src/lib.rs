@@ -18,6 +18,7 @@
 #![warn(missing_docs)]
 
 mod event;
+mod name;
 pub mod transport;
 pub mod v1;
 pub mod v2;
@@ -25,3 +26,10 @@ pub mod v2;
 #[doc(hidden)]
 pub use event::{conversions, Row};
 pub use event::{Event, Field, Packer};
+pub use name::Name;
+
+// As core::ffi has them since Rust 1.64.
+#[allow(non_camel_case_types)]
+type c_int = i32;
+#[allow(non_camel_case_types)]
+type c_uint = u32;

@@ -2,10 +2,11 @@
 //! Ways for bytes to leave the machine: the C library's drivers, and drivers written in Rust. The structures
 //! mirror `include/ktrace/transport.h`, which says in which contexts what may be called.
 
-use core::ffi::{c_char, c_int, c_uint, c_void, CStr};
+use core::ffi::c_void;
+use core::mem::size_of;
 use core::ptr;
 
-use crate::v1::Record;
+use crate::{c_int, c_uint, v1::Record, Name};
 
 /// What goes wrong; `enum ktrace_output_error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ fn result(code: c_int) -> Result<(), Error> {
 #[repr(C)]
 pub struct Transport {
     /// For messages.
-    pub name: *const c_char,
+    pub name: Name,
     /// Looks for the device: 0 or a negative error.
     pub probe: Option<unsafe extern "C" fn(*mut Transport) -> c_int>,
     /// Takes some of the bytes: how many, or a negative error.
@@ -60,22 +61,15 @@ pub struct Transport {
 impl Transport {
     /// With these operations, not probed yet.
     pub const fn new(
-        name: &'static CStr,
+        name: Name,
         probe: unsafe extern "C" fn(*mut Transport) -> c_int,
         send: unsafe extern "C" fn(*mut Transport, *const c_void, usize) -> i64,
     ) -> Self {
-        Transport {
-            name: name.as_ptr(),
-            probe: Some(probe),
-            send: Some(send),
-            begin: None,
-            patience: 1,
-            ready: false,
-        }
+        Transport { name, probe: Some(probe), send: Some(send), begin: None, patience: 1, ready: false }
     }
 
     const fn unset() -> Self {
-        Transport { name: ptr::null(), probe: None, send: None, begin: None, patience: 0, ready: false }
+        Transport { name: Name::NONE, probe: None, send: None, begin: None, patience: 0, ready: false }
     }
 }
 
@@ -100,7 +94,7 @@ pub struct Debugcon {
 #[repr(C)]
 pub struct Semihosting {
     transport: Transport,
-    path: *const c_char,
+    path: Name,
     handle: i64,
     line: [u8; 512],
 }
@@ -127,7 +121,7 @@ extern "C" {
     #[cfg(target_arch = "x86_64")]
     fn ktrace_debugcon_init(debugcon: *mut Debugcon, port: u16) -> *mut Transport;
     #[cfg(not(target_arch = "x86_64"))]
-    fn ktrace_semihosting_init(semihosting: *mut Semihosting, path: *const c_char) -> *mut Transport;
+    fn ktrace_semihosting_init(semihosting: *mut Semihosting, path: Name) -> *mut Transport;
     fn ktrace_uart16550_init(uart: *mut Uart16550, io: Io, shift: u8) -> *mut Transport;
     #[cfg(target_arch = "aarch64")]
     fn ktrace_pl011_init(uart: *mut Pl011, base: usize) -> *mut Transport;
@@ -163,12 +157,8 @@ impl Debugcon {
 }
 
 impl Semihosting {
-    /// Into that file of the host; `None`: the host's choice.
-    pub const fn new(path: Option<&'static CStr>) -> Self {
-        let path = match path {
-            Some(path) => path.as_ptr(),
-            None => ptr::null(),
-        };
+    /// Into that file of the host; [`Name::NONE`]: the host's choice.
+    pub const fn new(path: Name) -> Self {
         Semihosting { transport: Transport::unset(), path, handle: -1, line: [0; 512] }
     }
 }
@@ -240,7 +230,7 @@ pub fn write_byte(byte: u8) -> Result<(), Error> {
 /// Streams one version 1 record, without any ring.
 pub fn write_record(record: &Record) -> Result<(), Error> {
     // SAFETY: a record is 32 bytes without padding.
-    result(unsafe { ktrace_write_bytes(ptr::from_ref(record).cast(), size_of::<Record>()) })
+    result(unsafe { ktrace_write_bytes((record as *const Record).cast(), size_of::<Record>()) })
 }
 
 /// Which format a dump has.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 //! The wire types against the project's golden traces.
 
+use std::mem::{size_of, MaybeUninit};
+
 use ktrace_core::{v1, v2};
 
 fn golden(name: &str) -> Vec<u8> {
@@ -54,4 +56,24 @@ fn version_2() {
             assert!((ring.address + ring.length) as usize <= file.len());
         }
     }
+}
+
+/// Where fields lie, as C asserts it in `include/ktrx`.
+macro_rules! offsets {
+    ($type:ty: $($field:ident $offset:literal),*) => { $({
+        let place = MaybeUninit::<$type>::uninit();
+        let field = unsafe { std::ptr::addr_of!((*place.as_ptr()).$field) };
+        assert_eq!(field as usize - place.as_ptr() as usize, $offset, stringify!($field));
+    })* };
+}
+
+#[test]
+fn layouts() {
+    offsets!(v1::Header: frequency 8, cpus 16, slots 20, record_size 24, reserved 32);
+    offsets!(v1::Record: header 8, data 12);
+    offsets!(v2::Section: address 16);
+    offsets!(v2::Root: frequency 8, tag 32, machine 48, checksum 52, nonce 56, length 80, outcome 104);
+    offsets!(v2::Root: sequence 112, kernel 128, section 192);
+    offsets!(v2::Ring: mask 16, deadline 24, first 64, extents 88, cpu 96, head_address 104, head 120);
+    offsets!(v2::EventRow: header 8, line 16, count 24, field_type 32);
 }

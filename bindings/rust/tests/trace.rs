@@ -3,11 +3,12 @@
 //! KTRACE_TEST_DUMP in the environment the dump is left there for other readers.
 #![cfg(feature = "bundled")]
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_void;
+use core::mem::size_of;
 use std::sync::Mutex;
 
 use ktrace_core::transport::{self, Transport, Version};
-use ktrace_core::{event, record, v1, v2};
+use ktrace_core::{event, name, record, v1, v2};
 
 event!(SWITCH: test.switch = v1::id::CTX_SWITCH, "%u -> %u after %llu ns", prev: u32, next: u32, ran_ns: u64);
 event!(OPEN: vfs.open, "%s is %d, %p", path: &str, result: i32, inode: *const u8);
@@ -15,14 +16,14 @@ event!(BARE: boot.done, "done");
 
 static SENT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-unsafe extern "C" fn probe(_: *mut Transport) -> c_int {
+unsafe extern "C" fn probe(_: *mut Transport) -> i32 {
     0
 }
 
 /// Takes at most 1000 bytes, so that short writes are seen, too.
 unsafe extern "C" fn send(_: *mut Transport, data: *const c_void, bytes: usize) -> i64 {
     let taken = bytes.min(1000);
-    let data = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), taken) };
+    let data = std::slice::from_raw_parts(data.cast::<u8>(), taken);
     SENT.lock().unwrap().extend_from_slice(data);
     taken as i64
 }
@@ -76,7 +77,7 @@ fn check_v1(dump: &[u8]) {
 /// One test, because the trace and the transport are one a program.
 #[test]
 fn events_are_recorded_and_dumped() {
-    let driver = Box::leak(Box::new(Transport::new(c"vec", probe, send)));
+    let driver = Box::leak(Box::new(Transport::new(name!("vec"), probe, send)));
     let mut evaluated = 0;
 
     assert_eq!(transport::write_byte(1), Err(transport::Error::Absent));
