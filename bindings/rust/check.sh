@@ -87,6 +87,11 @@ tested_on_this_machine() {
 	check "$version: and without a warning" in_crate env RUSTFLAGS=-Dwarnings cargo check --offline --locked --all-features --all-targets
 	check "$version: events recorded in Rust are dumped, golden traces are read" in_crate env "KTRACE_TEST_DUMP=$dump" \
 		cargo test --offline --locked --features bundled
+	check "$version: its documentation builds" in_crate env RUSTDOCFLAGS=-Dwarnings cargo doc --offline --locked --all-features --no-deps
+	check "$version: groups of events are left out at compile time" in_crate env KTRACE_NO='left_out sched' \
+		cargo test --offline --locked --features bundled --test groups
+	check "$version: the transport that a feature names is set up at the first byte" in_crate \
+		cargo test --offline --locked --features transport-x86-64,transport-arm64 --test chosen
 	build/bin/ktrace show --frequency 1000000000 "$dump" 2>&1 | sed 's/^\[[^]]*\] //' >"$tmp/shown"
 	same "$version: the reader shows them" "$tmp/expected" "$tmp/shown"
 }
@@ -103,8 +108,8 @@ built_for() {
 	for folder in $toolchains; do
 		toolchain "$folder"
 		flags=$(sh bindings/rust/core.sh "$RUSTC" "$1" build/rust/core) || continue
-		check "$version: the crate builds for $1" in_crate env "RUSTFLAGS=$flags" cargo build --offline --locked \
-			--features bundled --target "$1"
+		check "$version: the crate builds for $1" in_crate env "RUSTFLAGS=$flags -Dwarnings" cargo build --offline --locked \
+			--all-features --target "$1"
 		return
 	done
 	skip "the crate builds for $1" "$flags"

@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use core::mem::{size_of, MaybeUninit};
 use core::ptr;
 
-use crate::v2;
+use crate::{v1::EventType, v2};
 
 /// Most payload bytes a record may have, as `KTRACE_PAYLOAD_MAX` in C.
 const PAYLOAD_MAX: usize = 226;
@@ -36,6 +36,11 @@ impl Event {
         unsafe { ptr::read_volatile(ptr::addr_of!((*self.0.get()).state)) != v2::state::OFF }
     }
 
+    /// The row, for C.
+    pub(crate) fn row(&self) -> *mut v2::EventRow {
+        self.0.get()
+    }
+
     /// Hands a packed payload to the C library, which takes where it goes back to for the site. Any context.
     #[inline(always)]
     pub fn emit(&self, packer: &mut Packer) {
@@ -55,7 +60,7 @@ pub struct Row<const N: usize> {
 
 impl<const N: usize> Row<N> {
     /// As declared: on, through the slow path, which numbers the rows when the first event fires.
-    pub const fn new(v1_id: u16, line: u32, types: &[u8], strings: &str) -> Self {
+    pub const fn new(v1_id: EventType, line: u32, types: &[u8], strings: &str) -> Self {
         let mut field_type = [0; v2::EVENT_FIELDS];
         let mut bytes = [0; N];
         let mut i = 0;
@@ -76,7 +81,7 @@ impl<const N: usize> Row<N> {
             wanted: v2::state::RECORD,
             id: 0,
             header: HEADER_SLOW,
-            v1_id,
+            v1_id: v1_id.0,
             fields: types.len() as u8,
             flags: 0,
             line,
@@ -196,16 +201,85 @@ impl Field for &str {
     }
 }
 
+/// Whether a list, names set apart by blanks or commas, has this name.
+const fn has(list: &[u8], name: &[u8]) -> bool {
+    let mut at = 0;
+
+    while at < list.len() {
+        let mut end = at;
+        while end < list.len() && list[end] != b' ' && list[end] != b',' {
+            end += 1;
+        }
+        let mut same = 0;
+        while same < name.len() && at + same < end && list[at + same] == name[same] {
+            same += 1;
+        }
+        if same == name.len() && at + same == end {
+            return true;
+        }
+        at = end + 1;
+    }
+    false
+}
+
+/// Whether the events of this group are built; what [`event!`] says of KTRACE_NO and KTRACE_WITH.
+#[doc(hidden)]
+pub const fn built(group: &str, no: Option<&str>, with: Option<&str>) -> bool {
+    let left_out = match no {
+        Some(no) => has(no.as_bytes(), group.as_bytes()),
+        None => false,
+    };
+    let wanted = match with {
+        Some(with) => has(with.as_bytes(), group.as_bytes()),
+        None => true,
+    };
+    wanted && !left_out
+}
+
+/// The row of an event, in the module or function that this stands in: `event()` is the row, `BUILT` whether there is
+/// one. What is left out of the build leaves no byte.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! row {
+    ($group:ident . $name:ident = $v1_id:expr, $text:literal $(, $field:ident: $type:ty)*) => {
+        pub const BUILT: bool =
+            $crate::built(stringify!($group), option_env!("KTRACE_NO"), option_env!("KTRACE_WITH"));
+        const STRINGS: &str = concat!(stringify!($group), "\0", stringify!($name), "\0", $text, "\0", file!(), "\0",
+                                      $(stringify!($field), "\0\0",)*);
+        const TYPES: &[u8] = &[$(<$type as $crate::Field>::TYPE),*];
+        const _: () = assert!($crate::conversions($text) == TYPES.len(), "text and fields differ in number");
+        const _: () = assert!(TYPES.len() <= $crate::v2::EVENT_FIELDS, "too many fields");
+        #[allow(clippy::declare_interior_mutable_const)]
+        const LINKED: $crate::Row<{ STRINGS.len() }> = $crate::Row::new($v1_id, line!(), TYPES, STRINGS);
+
+        #[used]
+        #[link_section = "ktrace_events"]
+        static ROWS: [$crate::Row<{ STRINGS.len() }>; BUILT as usize] = [LINKED; BUILT as usize];
+
+        #[inline(always)]
+        pub fn event() -> &'static $crate::Event {
+            // SAFETY: called only where there is a row.
+            unsafe { &(*ROWS.as_ptr()).event }
+        }
+    };
+}
+
 /// Declares an event: `event!(NAME: group.name, "printf text", field: type, …);`, optionally with an id for version 1
-/// dumps, `event!(NAME: group.name = 5, …)`. `NAME` is what [`record!`] takes; the reader shows `group.name`.
+/// dumps, `event!(NAME: group.name = EventType::CTX_SWITCH, …)`. `NAME` is what [`record!`](crate::record!) takes; the reader shows
+/// `group.name`.
 ///
 /// ```compile_fail
 /// ktrace_core::event!(ODD: test.odd, "%u and %u", only_one: u32);
 /// ```
+///
+/// Two variables of the environment in which the kernel is compiled leave groups out, as `-DKTRACE_NO_<group>=1` and
+/// `-DKTRACE_SELECT=1 -DKTRACE_WITH_<group>=1` do in C. `KTRACE_NO="vfs mm"`: these groups. `KTRACE_WITH="sched irq"`:
+/// all groups but these; empty, all groups. Cargo builds anew when they change, and `.cargo/config.toml` can set
+/// them. An event that is left out leaves no byte; its arguments are checked, and not evaluated.
 #[macro_export]
 macro_rules! event {
     ($id:ident: $group:ident . $name:ident, $text:literal $(, $field:ident: $type:ty)* $(,)?) => {
-        $crate::event!($id: $group.$name = $crate::v2::V1_NONE, $text $(, $field: $type)*);
+        $crate::event!($id: $group.$name = $crate::EventType::NONE, $text $(, $field: $type)*);
     };
     ($id:ident: $group:ident . $name:ident = $v1_id:expr, $text:literal $(, $field:ident: $type:ty)* $(,)?) => {
         #[allow(non_snake_case)]
@@ -213,20 +287,7 @@ macro_rules! event {
             #[allow(unused_imports)]
             use super::*;
 
-            const STRINGS: &str = concat!(stringify!($group), "\0", stringify!($name), "\0", $text, "\0", file!(), "\0",
-                                          $(stringify!($field), "\0\0",)*);
-            const TYPES: &[u8] = &[$(<$type as $crate::Field>::TYPE),*];
-            const _: () = assert!($crate::conversions($text) == TYPES.len(), "text and fields differ in number");
-            const _: () = assert!(TYPES.len() <= $crate::v2::EVENT_FIELDS, "too many fields");
-
-            #[used]
-            #[link_section = "ktrace_events"]
-            static ROW: $crate::Row<{ STRINGS.len() }> = $crate::Row::new($v1_id, line!(), TYPES, STRINGS);
-
-            #[inline(always)]
-            pub fn event() -> &'static $crate::Event {
-                &ROW.event
-            }
+            $crate::row!($group.$name = $v1_id, $text $(, $field: $type)*);
 
             #[allow(clippy::too_many_arguments, unused_mut, unused_variables, unused_assignments)]
             pub fn record($($field: $type),*) {
@@ -246,7 +307,7 @@ macro_rules! event {
 #[macro_export]
 macro_rules! record {
     ($id:ident $(, $argument:expr)* $(,)?) => {
-        if $id::event().is_on() {
+        if $id::BUILT && $id::event().is_on() {
             $id::record($($argument),*);
         }
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* event.rs mirrors these numbers and transport.rs these structures; a change here has to be made there. */
-#include <ktrace/record.h>
+/* event.rs, control.rs, state.rs and transport.rs mirror this: a change here has to be made there. */
+#include <ktrace/ktrace.h>
 #include <ktrace/transport.h>
 
 KTRX_STATIC_ASSERT(KTRACE_PAYLOAD_MAX == 226, "PAYLOAD_MAX");
@@ -17,3 +17,19 @@ KTRX_ASSERT_OFFSET(struct ktrace_semihosting, handle, 48);
 KTRX_ASSERT_SIZE(struct ktrace_uart16550, 64);
 KTRX_ASSERT_OFFSET(struct ktrace_uart16550, shift, 56);
 KTRX_ASSERT_SIZE(struct ktrace_pl011, 56);
+
+KTRX_ASSERT_SIZE(struct ktrace_config, 128);
+KTRX_ASSERT_OFFSET(struct ktrace_config, panic_goes_on, 36);
+KTRX_ASSERT_OFFSET(struct ktrace_config, kernel, 56);
+KTRX_ASSERT_OFFSET(struct ktrace_config, physical, 80);
+KTRX_ASSERT_OFFSET(struct ktrace_config, interrupt, 104);
+KTRX_ASSERT_OFFSET(struct ktrace_config, keep, 120);
+
+KTRX_STATIC_ASSERT(KTRACE_BY_CPU == 1 && KTRACE_BY_THREAD == 2, "By");
+KTRX_STATIC_ASSERT(KTRX_WAIT_LOCK == 2 && KTRX_WAIT_DEVICE == 6, "Wait");
+KTRX_STATIC_ASSERT(KTRX_MODE_IDLE == 1 && KTRX_MODE_USER == 3, "Mode");
+KTRX_STATIC_ASSERT(KTRACE_STATE, "the hooks are functions");
+KTRX_STATIC_ASSERT(
+	KTRACE_COUNT("" KTRACE_SWITCH_FIELDS KTRACE_WAKE_FIELDS KTRACE_BLOCK_FIELDS KTRACE_CONTEND_FIELDS
+			     KTRACE_ACQUIRE_FIELDS KTRACE_INTERRUPT_FIELDS KTRACE_FAULT_FIELDS) == 0,
+	"facts have no fields of the kernel's own");

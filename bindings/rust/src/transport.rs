@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use core::mem::size_of;
 use core::ptr;
 
-use crate::{c_int, c_uint, v1::Record, Name};
+use crate::{c_int, c_uint, Name, TraceRecord};
 
 /// What goes wrong; `enum ktrace_output_error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,10 +216,71 @@ pub fn set<D: Driver>(driver: &'static mut D) -> Result<(), Error> {
     result(unsafe { ktrace_transport_set(driver.transport()) })
 }
 
+/// The transport that a feature names, put to use when something is sent and no other was set.
+#[cfg(any(
+    all(feature = "transport-x86-64", target_arch = "x86_64"),
+    all(feature = "transport-arm64", target_arch = "aarch64")
+))]
+mod chosen {
+    use core::cell::UnsafeCell;
+    use core::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[cfg(target_arch = "x86_64")]
+    type Device = Debugcon;
+    #[cfg(target_arch = "x86_64")]
+    const DEVICE: Device = Debugcon::new(0xe9);
+    #[cfg(target_arch = "aarch64")]
+    type Device = Semihosting;
+    #[cfg(target_arch = "aarch64")]
+    const DEVICE: Device = Semihosting::new(Name::NONE);
+
+    struct Shared(UnsafeCell<Device>);
+    // SAFETY: only C uses it, which sends from one CPU at a time; BUSY is held while it is set up.
+    unsafe impl Sync for Shared {}
+    static SHARED: Shared = Shared(UnsafeCell::new(DEVICE));
+    static BUSY: AtomicBool = AtomicBool::new(false);
+
+    pub fn set() -> Result<(), Error> {
+        if BUSY.swap(true, Ordering::Acquire) {
+            return Err(Error::Busy);
+        }
+        // SAFETY: as above.
+        let done = result(unsafe {
+            #[cfg(target_arch = "x86_64")]
+            let transport = ktrace_debugcon_init(SHARED.0.get(), 0xe9);
+            #[cfg(target_arch = "aarch64")]
+            let transport = ktrace_semihosting_init(SHARED.0.get(), Name::NONE);
+            ktrace_transport_set(transport)
+        });
+        BUSY.store(false, Ordering::Release);
+        done
+    }
+}
+
+#[cfg(not(any(
+    all(feature = "transport-x86-64", target_arch = "x86_64"),
+    all(feature = "transport-arm64", target_arch = "aarch64")
+)))]
+mod chosen {
+    pub fn set() -> Result<(), super::Error> {
+        Err(super::Error::Absent)
+    }
+}
+
+/// Sends, and once more if it took the feature's transport.
+fn sent(send: impl Fn() -> c_int) -> Result<(), Error> {
+    match result(send()) {
+        Err(Error::Absent) => chosen::set().and_then(|()| result(send())),
+        other => other,
+    }
+}
+
 /// Sends all bytes in one piece.
 pub fn write_bytes(data: &[u8]) -> Result<(), Error> {
     // SAFETY: the slice's own bytes.
-    result(unsafe { ktrace_write_bytes(data.as_ptr().cast(), data.len()) })
+    sent(|| unsafe { ktrace_write_bytes(data.as_ptr().cast(), data.len()) })
 }
 
 /// Sends one byte.
@@ -228,9 +289,8 @@ pub fn write_byte(byte: u8) -> Result<(), Error> {
 }
 
 /// Streams one version 1 record, without any ring.
-pub fn write_record(record: &Record) -> Result<(), Error> {
-    // SAFETY: a record is 32 bytes without padding.
-    result(unsafe { ktrace_write_bytes((record as *const Record).cast(), size_of::<Record>()) })
+pub fn write_record(record: &TraceRecord) -> Result<(), Error> {
+    write_bytes(record.as_bytes())
 }
 
 /// Which format a dump has.
@@ -246,5 +306,5 @@ pub enum Version {
 pub fn dump(version: Version, seize: bool) -> Result<(), Error> {
     let how = (version == Version::V1) as c_uint | (seize as c_uint) << 1;
     // SAFETY: NULL is the transport that was set.
-    result(unsafe { ktrace_dump(ptr::null_mut(), how) })
+    sent(|| unsafe { ktrace_dump(ptr::null_mut(), how) })
 }

@@ -9,46 +9,55 @@ pub const MAGIC: [u8; 4] = *b"KTRX";
 /// Head of a dump; one ring a CPU follows.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct DumpHeader {
     /// [`MAGIC`]
     pub magic: [u8; 4],
     /// 1
     pub version: u32,
     /// Counter ticks a second.
-    pub frequency: u64,
+    pub tsc_freq_hz: u64,
     /// Rings that follow, in CPU order.
-    pub cpus: u32,
+    pub num_cpus: u32,
     /// Records a ring, a power of two.
-    pub slots: u32,
+    pub ring_size: u32,
     /// 32
-    pub record_size: u32,
+    pub entry_size: u32,
     /// 0
     pub flags: u32,
     /// 0
-    pub reserved: [u8; 32],
+    pub _reserved: [u8; 32],
 }
 
 /// One record.
-#[repr(C)]
+///
+/// ```
+/// use ktrace_core::{EventType, TraceRecord};
+///
+/// let (tsc, cpu, pid) = (1, 0, 42);
+/// let record =
+///     TraceRecord { tsc, header: TraceRecord::pack_header(EventType::SYSCALL_ENTER, cpu, pid, 0), data: [0; 5] };
+/// assert_eq!((record.event(), record.pid()), (EventType::SYSCALL_ENTER, 42));
+/// ```
+#[repr(C, align(32))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct TraceRecord {
     /// Raw counter; 0 marks an empty slot.
-    pub stamp: u64,
-    /// See [`Record::pack_header`].
+    pub tsc: u64,
+    /// See [`TraceRecord::pack_header`].
     pub header: u32,
     /// By event.
     pub data: [u32; 5],
 }
 
-impl Record {
+impl TraceRecord {
     /// Event below 1024, CPU modulo 8, process modulo 2048.
-    pub const fn pack_header(event: u32, cpu: u32, pid: u32, flags: u8) -> u32 {
-        (flags as u32) << 24 | (pid & 0x7ff) << 13 | (cpu & 7) << 10 | (event & 0x3ff)
+    pub const fn pack_header(event: EventType, cpu: u32, pid: u32, flags: u8) -> u32 {
+        (flags as u32) << 24 | (pid & 0x7ff) << 13 | (cpu & 7) << 10 | (event.0 as u32 & 0x3ff)
     }
 
     /// The event's id.
-    pub const fn event(&self) -> u32 {
-        self.header & 0x3ff
+    pub const fn event(&self) -> EventType {
+        EventType((self.header & 0x3ff) as u16)
     }
 
     /// The CPU, modulo 8.
@@ -60,34 +69,50 @@ impl Record {
     pub const fn pid(&self) -> u32 {
         self.header >> 13 & 0x7ff
     }
+
+    /// The flags.
+    pub const fn flags(&self) -> u8 {
+        (self.header >> 24) as u8
+    }
+
+    /// The record as it is sent.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        // SAFETY: 32 bytes without padding.
+        unsafe { &*(self as *const Self).cast() }
+    }
 }
 
-/// Well-known event ids.
+/// Id of an event in version 1, below 1024. The well-known ones have names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventType(pub u16);
+
 #[allow(missing_docs)]
-pub mod id {
-    pub const SYSCALL_ENTER: u16 = 0;
-    pub const SYSCALL_EXIT: u16 = 1;
-    pub const CTX_SWITCH: u16 = 5;
-    pub const PAGE_FAULT: u16 = 10;
-    pub const PTE_MAP: u16 = 11;
-    pub const PTE_MAP_EXISTING: u16 = 12;
-    pub const PAGE_CONTENT: u16 = 13;
-    pub const SIGNAL_SEND: u16 = 20;
-    pub const SIGNAL_CHECK: u16 = 21;
-    pub const SIGNAL_DELIVER: u16 = 22;
-    pub const WAITQ_SLEEP: u16 = 70;
-    pub const WAITQ_WAKE: u16 = 71;
-    pub const NET_CONNECT: u16 = 193;
-    pub const NET_SEND: u16 = 197;
-    pub const NET_RECV: u16 = 198;
-    pub const NET_POLL: u16 = 199;
-    pub const NET_RX_PACKET: u16 = 201;
-    pub const NET_TX_PACKET: u16 = 202;
-    pub const NET_TCP_STATE: u16 = 203;
-    pub const NET_DNS_QUERY: u16 = 204;
+impl EventType {
+    /// Of an event that version 1 has no id for.
+    pub const NONE: EventType = EventType(0xffff);
+    pub const SYSCALL_ENTER: EventType = EventType(0);
+    pub const SYSCALL_EXIT: EventType = EventType(1);
+    pub const CTX_SWITCH: EventType = EventType(5);
+    pub const PAGE_FAULT: EventType = EventType(10);
+    pub const PTE_MAP: EventType = EventType(11);
+    pub const PTE_MAP_EXISTING: EventType = EventType(12);
+    pub const PAGE_CONTENT: EventType = EventType(13);
+    pub const SIGNAL_SEND: EventType = EventType(20);
+    pub const SIGNAL_CHECK: EventType = EventType(21);
+    pub const SIGNAL_DELIVER: EventType = EventType(22);
+    pub const WAITQ_SLEEP: EventType = EventType(70);
+    pub const WAITQ_WAKE: EventType = EventType(71);
+    pub const NET_CONNECT: EventType = EventType(193);
+    pub const NET_SEND: EventType = EventType(197);
+    pub const NET_RECV: EventType = EventType(198);
+    pub const NET_POLL: EventType = EventType(199);
+    pub const NET_RX_PACKET: EventType = EventType(201);
+    pub const NET_TX_PACKET: EventType = EventType(202);
+    pub const NET_TCP_STATE: EventType = EventType(203);
+    pub const NET_DNS_QUERY: EventType = EventType(204);
 }
 
 const _: () = {
-    assert!(size_of::<Header>() == 64);
-    assert!(size_of::<Record>() == 32);
+    assert!(size_of::<DumpHeader>() == 64);
+    assert!(size_of::<TraceRecord>() == 32);
 };

@@ -8,8 +8,6 @@ pub const SLOT_SIZE: usize = 32;
 pub const SECTIONS: usize = 16;
 pub const EVENT_MAGIC: u16 = 0x5645;
 pub const EVENT_FIELDS: usize = 16;
-/// `v1_id` of an event that version 1 has no id for.
-pub const V1_NONE: u16 = 0xffff;
 pub const FLAG_DUMP: u32 = 1;
 
 /// How the addresses of a section or a ring are meant.

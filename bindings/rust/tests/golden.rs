@@ -3,7 +3,7 @@
 
 use std::mem::{size_of, MaybeUninit};
 
-use ktrace_core::{v1, v2};
+use ktrace_core::{v1, v2, DumpHeader, EventType, TraceRecord};
 
 fn golden(name: &str) -> Vec<u8> {
     let path = format!("{}/../../test/golden/{name}", std::env::var("CARGO_MANIFEST_DIR").unwrap());
@@ -19,21 +19,21 @@ fn at<T: Copy>(file: &[u8], offset: usize) -> T {
 #[test]
 fn version_1() {
     let file = golden("ktread/v1.ktrx");
-    let header: v1::Header = at(&file, 0);
-    let slots = (header.cpus * header.slots) as usize;
-    let records: Vec<v1::Record> =
-        (0..slots).map(|n| at(&file, 64 + 32 * n)).filter(|r: &v1::Record| r.stamp != 0).collect();
-    let count = |id: u16| records.iter().filter(|r| r.event() == id as u32).count();
+    let header: DumpHeader = at(&file, 0);
+    let slots = (header.num_cpus * header.ring_size) as usize;
+    let records: Vec<TraceRecord> =
+        (0..slots).map(|n| at(&file, 64 + 32 * n)).filter(|r: &TraceRecord| r.tsc != 0).collect();
+    let count = |id| records.iter().filter(|r| r.event() == id).count();
 
-    assert_eq!((header.magic, header.version, header.record_size), (v1::MAGIC, 1, 32));
-    assert_eq!(header.frequency, 1_000_000);
+    assert_eq!((header.magic, header.version, header.entry_size), (v1::MAGIC, 1, 32));
+    assert_eq!(header.tsc_freq_hz, 1_000_000);
     assert_eq!(records.len(), 10);
     assert_eq!(
-        (count(v1::id::SYSCALL_ENTER), count(v1::id::SYSCALL_EXIT), count(v1::id::PAGE_FAULT)),
+        (count(EventType::SYSCALL_ENTER), count(EventType::SYSCALL_EXIT), count(EventType::PAGE_FAULT)),
         (4, 4, 1)
     );
     assert_eq!(records.iter().filter(|r| r.pid() == 5).count(), 8);
-    assert!(records.iter().any(|r| r.event() == 777 && r.cpu() == 1));
+    assert!(records.iter().any(|r| r.event() == EventType(777) && r.cpu() == 1));
 }
 
 #[test]
@@ -69,8 +69,8 @@ macro_rules! offsets {
 
 #[test]
 fn layouts() {
-    offsets!(v1::Header: frequency 8, cpus 16, slots 20, record_size 24, reserved 32);
-    offsets!(v1::Record: header 8, data 12);
+    offsets!(DumpHeader: tsc_freq_hz 8, num_cpus 16, ring_size 20, entry_size 24, _reserved 32);
+    offsets!(TraceRecord: header 8, data 12);
     offsets!(v2::Section: address 16);
     offsets!(v2::Root: frequency 8, tag 32, machine 48, checksum 52, nonce 56, length 80, outcome 104);
     offsets!(v2::Root: sequence 112, kernel 128, section 192);

@@ -8,9 +8,9 @@ use core::mem::size_of;
 use std::sync::Mutex;
 
 use ktrace_core::transport::{self, Transport, Version};
-use ktrace_core::{event, name, record, v1, v2};
+use ktrace_core::{event, name, record, v1, v2, DumpHeader, EventType, TraceRecord};
 
-event!(SWITCH: test.switch = v1::id::CTX_SWITCH, "%u -> %u after %llu ns", prev: u32, next: u32, ran_ns: u64);
+event!(SWITCH: test.switch = EventType::CTX_SWITCH, "%u -> %u after %llu ns", prev: u32, next: u32, ran_ns: u64);
 event!(OPEN: vfs.open, "%s is %d, %p", path: &str, result: i32, inode: *const u8);
 event!(BARE: boot.done, "done");
 
@@ -65,12 +65,12 @@ fn check_v2(dump: &[u8]) {
 }
 
 fn check_v1(dump: &[u8]) {
-    let header: v1::Header = at(dump, 0);
-    let first: v1::Record = at(dump, size_of::<v1::Header>());
+    let header: DumpHeader = at(dump, 0);
+    let first: TraceRecord = at(dump, size_of::<DumpHeader>());
 
-    assert_eq!((header.magic, header.version, header.record_size), (v1::MAGIC, 1, 32));
-    assert_eq!(dump.len(), 64 + 32 * (header.cpus * header.slots) as usize);
-    assert_eq!(first.event(), v1::id::CTX_SWITCH as u32);
+    assert_eq!((header.magic, header.version, header.entry_size), (v1::MAGIC, 1, 32));
+    assert_eq!(dump.len(), 64 + 32 * (header.num_cpus * header.ring_size) as usize);
+    assert_eq!(first.event(), EventType::CTX_SWITCH);
     assert_eq!(first.data, [1, 2, 0x89abcdef, 0x01234567, 0]);
 }
 
@@ -106,10 +106,15 @@ fn events_are_recorded_and_dumped() {
     assert_eq!(transport::dump(Version::V1, true), Ok(()));
     check_v1(&sent());
 
-    let single =
-        v1::Record { stamp: 7, header: v1::Record::pack_header(5, 1, 2051, 0xab), data: [1, 2, 3, 4, 5] };
+    let single = TraceRecord {
+        tsc: 7,
+        header: TraceRecord::pack_header(EventType::CTX_SWITCH, 1, 2051, 0xab),
+        data: [1, 2, 3, 4, 5],
+    };
     assert_eq!(transport::write_record(&single), Ok(()));
     let bytes = sent();
-    assert_eq!(at::<v1::Record>(&bytes, 0), single);
-    assert_eq!((single.event(), single.cpu(), single.pid()), (5, 1, 3));
+    assert_eq!(at::<TraceRecord>(&bytes, 0), single);
+    assert_eq!(&bytes, single.as_bytes());
+    assert_eq!((single.event(), single.cpu(), single.pid()), (EventType::CTX_SWITCH, 1, 3));
+    assert_eq!(single.flags(), 0xab);
 }

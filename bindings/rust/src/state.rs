@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+//! State: what each CPU does, and what each thread holds and waits for, as `include/ktrace/hooks.h` says in full. All
+//! may be called from any context, before [`init`](crate::init) too, and then do nothing. What is an event as
+//! well is declared by [`facts!`](crate::facts!).
+
+use core::arch::asm;
+use core::ffi::c_void;
+
+use crate::{c_int, v2::EventRow, Event, Name};
+
+/// Not known, for `owner` of `contend`.
+pub const NOBODY: u32 = 0xffff_ffff;
+
+/// Who holds a lock, or waits for it.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The CPU, where the holder cannot be taken from it.
+    Cpu = 1,
+    /// The thread.
+    Thread = 2,
+}
+
+/// What a thread waits for.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// A lock.
+    Lock = 2,
+    /// Until woken, by whatever does what is waited for.
+    Event = 3,
+    /// For a time to pass.
+    Time = 4,
+    /// For the end of a thread.
+    Thread = 5,
+    /// Until a device has answered.
+    Device = 6,
+}
+
+/// Of a lock or of what is waited for: told apart by value, never read.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct Address(*const c_void);
+
+impl<T: ?Sized> From<&T> for Address {
+    fn from(object: &T) -> Self {
+        Address((object as *const T).cast())
+    }
+}
+
+impl<T: ?Sized> From<*const T> for Address {
+    fn from(object: *const T) -> Self {
+        Address(object.cast())
+    }
+}
+
+/// Keeps the call before from becoming a jump, which would hide the place that the event comes from.
+#[inline(always)]
+fn come_back() {
+    // SAFETY: no instruction.
+    unsafe { asm!("", options(nomem, nostack, preserves_flags)) }
+}
+
+macro_rules! hooks {
+    ($($(#[$doc:meta])* $name:ident = $symbol:ident($($argument:ident: $type:ty),*);)*) => {
+        extern "C" {
+            $(fn $symbol($($argument: $type),*);)*
+        }
+        $(
+            $(#[$doc])*
+            #[inline(always)]
+            pub fn $name($($argument: $type),*) {
+                // SAFETY: any context; addresses are not read, texts last for ever.
+                unsafe { $symbol($($argument),*) }
+                come_back();
+            }
+        )*
+    };
+}
+
+hooks! {
+    /// A wait for a lock ended without it.
+    lock_give_up = ktrace_lock_give_up(by: By);
+    /// Where a thread's stack lies, once, before it runs.
+    thread_stack = ktrace_thread_stack(thread: u32, low: Address, high: Address);
+    /// How urgent a thread is; 0: unknown.
+    thread_priority = ktrace_thread_priority(thread: u32, priority: u8);
+    /// This CPU waits until another has answered an interrupt that it sent.
+    ipi_wait = ktrace_ipi_wait(cpu: u32, what: u32);
+    /// It goes on.
+    ipi_wait_end = ktrace_ipi_wait_end();
+    /// This CPU has answered what it was asked.
+    ipi_answer = ktrace_ipi_answer();
+    /// Preemption is off so many times over.
+    preempt = ktrace_preempt(depth: u32);
+    /// This address space is in use.
+    space = ktrace_space(id: u64);
+}
+
+/// Call before interrupts go on, and after they have gone off.
+#[inline(always)]
+pub fn interrupts(on: bool) {
+    extern "C" {
+        fn ktrace_interrupts(on: c_int);
+    }
+    // SAFETY: any context.
+    unsafe { ktrace_interrupts(on as c_int) }
+    come_back();
+}
+
+/// What the functions of [`facts!`](crate::facts!) call: the event and the state, or the state alone.
+#[doc(hidden)]
+pub mod fact {
+    use super::*;
+
+    macro_rules! facts {
+        ($($name:ident($($argument:ident: $type:ty),*) if $condition:expr => $fact:ident($($given:expr),*)
+           $(else $state:ident($($kept:ident),*))?;)*) => { $(
+            #[inline(always)]
+            pub fn $name(event: Option<&'static Event>, $($argument: $type),*) {
+                // SAFETY: the row is one of the table's; the rest as for hooks.
+                match event {
+                    Some(event) if $condition && event.is_on() => unsafe { $fact(event.row(), $($given),*) },
+                    _ => {
+                        $(unsafe { $state($($kept),*) })?
+                    }
+                }
+                come_back();
+            }
+        )* };
+    }
+
+    facts! {
+        switch(previous: u32, next: u32, state: u32) if previous != next
+            => ktrace_fact_sched_switch(previous, next, state) else ktrace_thread_switch(previous, next);
+        wake(thread: u32) if true => ktrace_fact_sched_wake(thread) else ktrace_thread_wake(thread);
+        block(object: Address, name: Name, kind: Wait, deadline: u64) if true
+            => ktrace_fact_sched_block(object, name, kind, deadline, 0)
+            else ktrace_thread_block(object, name, kind, deadline);
+        thread_end(thread: u32) if true => ktrace_fact_sched_exit(thread) else ktrace_thread_exit(thread);
+        contend(lock: Address, name: Name, by: By, owner: u32) if true
+            => ktrace_fact_lock_contend(lock, name, by, owner, 0) else ktrace_lock_wait(lock, name, by, owner);
+        acquire(lock: Address, by: By) if true
+            => ktrace_fact_lock_acquire(lock, by, 0) else ktrace_lock_acquire(lock, by);
+        release(lock: Address, by: By) if true
+            => ktrace_fact_lock_release(lock, by, 0) else ktrace_lock_release(lock, by);
+        interrupt_enter(irq: u32) if true => ktrace_fact_irq_enter(irq, 1) else ktrace_irq_enter(irq);
+        interrupt_exit(irq: u32) if true => ktrace_fact_irq_exit(irq, 1) else ktrace_irq_exit(irq);
+        eoi(irq: u32) if true => ktrace_fact_irq_eoi(irq) else ktrace_irq_eoi(irq);
+        ipi_send(cpu: u32, what: u32) if true => ktrace_fact_ipi_send(cpu, what);
+        ipi_receive(what: u32) if true => ktrace_fact_ipi_receive(what);
+        fault_enter(address: u64, ip: u64) if true => ktrace_fact_mm_fault_enter(address, ip);
+        fault_exit(address: u64, how: Name) if true => ktrace_fact_mm_fault_exit(address, how);
+    }
+    pub use acquire as try_acquire;
+
+    type Row = *mut EventRow;
+    extern "C" {
+        fn ktrace_fact_sched_switch(row: Row, previous: u32, next: u32, state: u32);
+        fn ktrace_thread_switch(previous: u32, next: u32);
+        fn ktrace_fact_sched_wake(row: Row, thread: u32);
+        fn ktrace_thread_wake(thread: u32);
+        fn ktrace_fact_sched_block(
+            row: Row,
+            object: Address,
+            name: Name,
+            kind: Wait,
+            deadline: u64,
+            pc: usize,
+        );
+        fn ktrace_thread_block(object: Address, name: Name, kind: Wait, deadline: u64);
+        fn ktrace_fact_sched_exit(row: Row, thread: u32);
+        fn ktrace_thread_exit(thread: u32);
+        fn ktrace_fact_lock_contend(row: Row, lock: Address, name: Name, by: By, owner: u32, pc: usize);
+        fn ktrace_lock_wait(lock: Address, name: Name, by: By, owner: u32);
+        fn ktrace_fact_lock_acquire(row: Row, lock: Address, by: By, pc: usize);
+        fn ktrace_lock_acquire(lock: Address, by: By);
+        fn ktrace_fact_lock_release(row: Row, lock: Address, by: By, pc: usize);
+        fn ktrace_lock_release(lock: Address, by: By);
+        fn ktrace_fact_irq_enter(row: Row, irq: u32, state: c_int);
+        fn ktrace_irq_enter(irq: u32);
+        fn ktrace_fact_irq_exit(row: Row, irq: u32, state: c_int);
+        fn ktrace_irq_exit(irq: u32);
+        fn ktrace_fact_irq_eoi(row: Row, irq: u32);
+        fn ktrace_irq_eoi(irq: u32);
+        fn ktrace_fact_ipi_send(row: Row, cpu: u32, what: u32);
+        fn ktrace_fact_ipi_receive(row: Row, what: u32);
+        fn ktrace_fact_mm_fault_enter(row: Row, address: u64, ip: u64);
+        fn ktrace_fact_mm_fault_exit(row: Row, address: u64, how: Name);
+    }
+}
+
+/// Declares functions that report facts: each records the standard event and keeps the state, in one call. A kernel
+/// names those that it calls, once, so that it has only these events:
+///
+/// ```
+/// mod trace {
+///     ktrace_core::facts!(switch, wake, contend, acquire, release);
+/// }
+/// # #[cfg(feature = "bundled")]
+/// trace::switch(1, 2, 0);
+/// ```
+///
+/// | function | reports |
+/// |---|---|
+/// | `switch(previous, next, state)` | sched.switch, from the switch; `state` is what `previous` goes into |
+/// | `wake(thread)` | sched.wake: the thread was made runnable |
+/// | `block(object, name, `[`Wait`](crate::state::Wait)`, deadline)` | sched.block: the running thread is about to sleep; 0: for ever |
+/// | `thread_end(thread)` | sched.exit: the last thing before a thread's last switch |
+/// | `contend(lock, name, `[`By`](crate::state::By)`, owner)` | lock.contend: before a wait for a lock |
+/// | `acquire(lock, by)`, `try_acquire(lock, by)` | lock.acquire, lock.try: it is had |
+/// | `release(lock, by)` | lock.release: before it is given up |
+/// | `interrupt_enter(irq)`, `interrupt_exit(irq)` | irq.enter, irq.exit: first and last thing in a handler |
+/// | `eoi(irq)` | irq.eoi: the controller is told that the interrupt is over |
+/// | `ipi_send(cpu, what)`, `ipi_receive(what)` | ipi.send, ipi.receive |
+/// | `fault_enter(address, ip)`, `fault_exit(address, how)` | mm.fault_enter, mm.fault_exit |
+///
+/// Where an object or a lock is asked for, a reference to it will do. If the group of an event is left out of the
+/// build (see [`event!`](crate::event!)), the state is kept all the same.
+#[macro_export]
+macro_rules! facts {
+    ($($fact:ident),* $(,)?) => { $($crate::fact!($fact);)* };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! fact {
+    (switch) => { $crate::fact!(switch(previous: u32, next: u32, state: u32), sched.switch = $crate::EventType::CTX_SWITCH,
+        "%u -> %u, old one in state %u", prev: u32, next: u32, state: u32); };
+    (wake) => { $crate::fact!(wake(thread: u32), sched.wake = $crate::EventType::NONE, "%u", thread: u32); };
+    (block) => { $crate::fact!(
+        block(object: impl Into<$crate::state::Address>, name: $crate::Name, kind: $crate::state::Wait, deadline: u64),
+        sched.block = $crate::EventType::WAITQ_SLEEP,
+        "for %p by %u, kind %u", queue: *const u8, thread: u32, kind: u8); };
+    (thread_end) => { $crate::fact!(thread_end(thread: u32), sched.exit = $crate::EventType::NONE, "%u", thread: u32); };
+    (contend) => { $crate::fact!(
+        contend(lock: impl Into<$crate::state::Address>, name: $crate::Name, by: $crate::state::By, owner: u32),
+        lock.contend = $crate::EventType::NONE,
+        "%p %s held by %s %u", lock: *const u8, name: &str, kind: &str, holder: u32); };
+    (acquire) => { $crate::fact!(acquire(lock: impl Into<$crate::state::Address>, by: $crate::state::By),
+        lock.acquire = $crate::EventType::NONE, "%p by %p", lock: *const u8, place: *const u8); };
+    (try_acquire) => { $crate::fact!(try_acquire(lock: impl Into<$crate::state::Address>, by: $crate::state::By),
+        lock.try = $crate::EventType::NONE, "%p by %p", lock: *const u8, place: *const u8); };
+    (release) => { $crate::fact!(release(lock: impl Into<$crate::state::Address>, by: $crate::state::By),
+        lock.release = $crate::EventType::NONE, "%p", lock: *const u8); };
+    (interrupt_enter) => { $crate::fact!(interrupt_enter(irq: u32), irq.enter = $crate::EventType::NONE, "%u", irq: u32); };
+    (interrupt_exit) => { $crate::fact!(interrupt_exit(irq: u32), irq.exit = $crate::EventType::NONE, "%u", irq: u32); };
+    (eoi) => { $crate::fact!(eoi(irq: u32), irq.eoi = $crate::EventType::NONE, "%u", irq: u32); };
+    (ipi_send) => { $crate::fact!(ipi_send(cpu: u32, what: u32), ipi.send = $crate::EventType::NONE,
+        "to CPU %u: %#x", cpu: u32, what: u32); };
+    (ipi_receive) => { $crate::fact!(ipi_receive(what: u32), ipi.receive = $crate::EventType::NONE, "%#x", what: u32); };
+    (fault_enter) => { $crate::fact!(fault_enter(address: u64, ip: u64), mm.fault_enter = $crate::EventType::PAGE_FAULT,
+        "%#llx from %#llx", address: u64, ip: u64); };
+    (fault_exit) => { $crate::fact!(fault_exit(address: u64, how: $crate::Name), mm.fault_exit = $crate::EventType::NONE,
+        "%#llx %s", address: u64, how: &str); };
+    ($fact:ident($($argument:ident: $type:ty),*), $($row:tt)*) => {
+        /// Reports the fact: see `ktrace_core::facts!`.
+        #[inline(always)]
+        pub fn $fact($($argument: $type),*) {
+            $crate::row!($($row)*);
+            $crate::state::fact::$fact(if BUILT { Some(event()) } else { None }, $($argument.into()),*)
+        }
+    };
+}
