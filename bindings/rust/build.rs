@@ -62,6 +62,14 @@ fn cargo(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"))
 }
 
+/// The folder that holds include/ and kernel/: in the project, or where `make install` put them.
+fn root() -> PathBuf {
+    let crate_folder = PathBuf::from(cargo("CARGO_MANIFEST_DIR"));
+    let places = ["../..", ".."].map(|up| crate_folder.join(up));
+    let found = places.into_iter().find(|place| place.join("kernel/ktrace.mk").exists());
+    found.unwrap_or_else(|| panic!("no kernel/ktrace.mk above {}", crate_folder.display()))
+}
+
 /// A tool: what the variable says, or the target's own.
 fn tool(variable: &str, arch: &str, native: &str, cross: &str) -> Command {
     println!("cargo:rerun-if-env-changed={variable}");
@@ -93,7 +101,7 @@ fn main() {
     if env::var_os("CARGO_FEATURE_BUNDLED").is_none() {
         return;
     }
-    let root = PathBuf::from(cargo("CARGO_MANIFEST_DIR")).join("../..");
+    let root = root();
     let out = PathBuf::from(cargo("OUT_DIR"));
     let arch = cargo("CARGO_CFG_TARGET_ARCH");
     let library = out.join("libktrace.a");

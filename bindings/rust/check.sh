@@ -103,16 +103,48 @@ CPU0 PID=0                        boot.done        done
 CPU0 PID=0                        test.switch      2 -> 1 after 0 ns
 END
 
-# built_for TARGET: with the C library, by the first toolchain that has a core library for it, or can make one.
-built_for() {
+# has_core TARGET: the first toolchain that has a core library for it, or can make one; $flags is how, or why there is none.
+has_core() {
 	for folder in $toolchains; do
 		toolchain "$folder"
-		flags=$(sh bindings/rust/core.sh "$RUSTC" "$1" build/rust/core) || continue
+		flags=$(sh bindings/rust/core.sh "$RUSTC" "$1" build/rust/core) && return
+	done
+	return 1
+}
+
+# built_for TARGET: with the C library.
+built_for() {
+	if has_core "$1"; then
 		check "$version: the crate builds for $1" in_crate env "RUSTFLAGS=$flags -Dwarnings" cargo build --offline --locked \
 			--all-features --target "$1"
+	else
+		skip "the crate builds for $1" "$flags"
+	fi
+}
+
+# The kernel in Rust boots, and each CPU has a track with its threads' turns.
+example() {
+	if ! has_core riscv64imac-unknown-none-elf; then
+		skip "examples/rust boots" "$flags"
 		return
+	fi
+	check "$version: examples/rust builds" make -s -C examples/rust RUSTC="$RUSTC" CARGO=cargo OUT="$tmp/kernel" \
+		CORE="$PWD/build/rust/core"
+	build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 4 \
+		-nographic -kernel "$tmp/kernel/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null
+	equal "it ends well" 0 $?
+	build/bin/ktrace show "$tmp/trace" >"$tmp/shown" 2>>"$tmp/err"
+	equal "every hart said hello before it had a ring" 4 "$(grep -c 'example.hello.*from hart' "$tmp/shown")"
+	equal "every count is shown" 800 "$(grep -c 'example.count' "$tmp/shown")"
+	check "threads have names" grep -q 'sched.switch.*(ping -> pong)' "$tmp/shown"
+	equal "the lock was taken and released as often" "800 800" \
+		"$(grep -c 'lock.acquire' "$tmp/shown") $(grep -c 'lock.release' "$tmp/shown")"
+	build/bin/ktrace export --format json -o "$tmp/json" "$tmp/trace" 2>>"$tmp/err"
+	for cpu in 0 1 2 3; do
+		equal "CPU $cpu switched in each turn" 200 "$(grep -c "CPU$cpu .*sched.switch" "$tmp/shown")"
+		check "CPU $cpu has a track" grep -q "\"thread_name\",\"pid\":0,\"tid\":$cpu,\"args\":{\"name\":\"CPU$cpu\"}" "$tmp/json"
+		check "with spans" test "$(grep -c "\"ph\":\"X\".*\"pid\":0,\"tid\":$cpu," "$tmp/json")" -ge 199
 	done
-	skip "the crate builds for $1" "$flags"
 }
 
 compiled=
@@ -130,4 +162,5 @@ for target in x86_64-unknown-none aarch64-unknown-none aarch64-unknown-none-soft
 	riscv64gc-unknown-none-elf; do
 	built_for "$target"
 done
+example
 done_testing

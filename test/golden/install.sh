@@ -17,5 +17,14 @@ check "the trace unit is found there" "$place/bin/ktrace" qemu-args x86_64 --tra
 check "the default rules are found there" sh -c "build/test/cmd-traces '$tmp' && '$place/bin/ktrace' check '$tmp/pairs.ktrx'"
 check "a kernel builds with it" make -s -C examples/minimal KTRACE="$place/share/ktrace" OUT="$tmp/minimal"
 check "and as two files" test -s "$place/share/ktrace/single/ktrace.c" -a -s "$place/share/ktrace/single/ktrace.h"
+for file in Cargo.toml Cargo.lock build.rs core.sh src/lib.rs src/mirror.c; do
+	check "the Rust crate's $file is there" test -s "$place/share/ktrace/rust/$file"
+done
+if command -v cargo >/dev/null; then
+	check "and builds there, with the C library that lies beside it" cargo build --offline --locked --features bundled \
+		--manifest-path "$place/share/ktrace/rust/Cargo.toml" --target-dir "$tmp/rust"
+else
+	skip "and builds there" "cargo is not installed"
+fi
 check "again, over itself" make -s install DESTDIR="$tmp/root" PREFIX=/opt/ktrace
 done_testing

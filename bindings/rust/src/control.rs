@@ -11,32 +11,36 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use crate::{c_int, Name};
 
 /// What goes wrong; `enum ktrace_error`.
+#[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// A field or parameter is out of range.
-    Argument,
+    Argument = -1,
     /// The memory lent is too small, or there is no table for it.
-    Memory,
+    Memory = -2,
     /// Not before [`init`], or not twice.
-    State,
+    State = -3,
     /// The pattern matches no event.
-    NoEvent,
+    NoEvent = -4,
     /// The text cannot be understood.
-    Syntax,
-    /// Another error, by its number in C.
-    Other(i32),
+    Syntax = -5,
+    /// No setting has that name.
+    NoSetting = -7,
+    /// The setting can only be read.
+    ReadOnly = -8,
 }
 
 fn result(code: c_int) -> Result<(), Error> {
-    Err(match code {
-        0 => return Ok(()),
-        -1 => Error::Argument,
-        -2 => Error::Memory,
-        -3 => Error::State,
-        -4 => Error::NoEvent,
-        -5 => Error::Syntax,
-        other => Error::Other(other),
-    })
+    match code {
+        0 => Ok(()),
+        -2 => Err(Error::Memory),
+        -3 => Err(Error::State),
+        -4 => Err(Error::NoEvent),
+        -5 => Err(Error::Syntax),
+        -7 => Err(Error::NoSetting),
+        -8 => Err(Error::ReadOnly),
+        _ => Err(Error::Argument),
+    }
 }
 
 #[repr(C)]

@@ -36,6 +36,10 @@
 #![no_std]
 #![deny(missing_docs)]
 
+#[cfg(doctest)]
+#[doc = include_str!("../../../doc/rust.md")]
+struct Page;
+
 mod control;
 mod event;
 mod name;
