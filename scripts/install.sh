@@ -20,6 +20,7 @@ find include kernel -type f | while IFS= read -r file; do
 done
 install -d "$prefix/share/ktrace/single"
 install -m 644 build/single/ktrace.c build/single/ktrace.h "$prefix/share/ktrace/single"
-find bindings/rust -name '*.rs' -o -name '*.c' -o -name 'Cargo.*' -o -name core.sh | grep -v /tests/ | while IFS= read -r file; do
+find bindings/rust -name '*.rs' -o -name '*.c' -o -name 'Cargo.*' -o -name core.sh | grep -v '/tests/\|/examples/' | while IFS= read -r file; do
 	install -D -m 644 "$file" "$prefix/share/ktrace/rust/${file#bindings/rust/}"
 done
+chmod 755 "$prefix/share/ktrace/rust/core.sh"

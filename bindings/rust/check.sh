@@ -122,6 +122,24 @@ built_for() {
 	fi
 }
 
+# streams TARGET FEATURE LINKER ADDRESS STATUS QEMU…: a kernel without rings sends a record through the feature's transport.
+streams() {
+	if ! has_core "$1"; then
+		skip "$2: a record is streamed" "$flags"
+		return
+	fi
+	target=$1 feature=$2 expected=$5
+	check "$feature: a kernel without rings is linked" in_crate env "RUSTFLAGS=$flags -Dwarnings -C linker=$3 -C linker-flavor=ld \
+		-C link-arg=-Ttext=$4 -C link-arg=-n -C relocation-model=static" cargo build --offline --locked --release \
+		--features "bundled,$feature" --target "$target" --example stream
+	shift 5
+	timeout -k 5 $limit "$@" -display none -monitor none -serial none -no-reboot -chardev "file,id=out,path=$tmp/$feature" \
+		-kernel "$CARGO_TARGET_DIR/$target/release/examples/stream" >"$tmp/console" 2>&1 </dev/null
+	equal "$feature: it ends well" "$expected" $?
+	equal "$feature: a record is streamed" 88776655443322110044050040000000 "$(od -An -v -tx1 -N 16 "$tmp/$feature" | tr -d ' \n')"
+	equal "$feature: and nothing else" 32 "$(wc -c <"$tmp/$feature")"
+}
+
 # The kernel in Rust boots, and each CPU has a track with its threads' turns.
 example() {
 	if ! has_core riscv64imac-unknown-none-elf; then
@@ -162,5 +180,9 @@ for target in x86_64-unknown-none aarch64-unknown-none aarch64-unknown-none-soft
 	riscv64gc-unknown-none-elf; do
 	built_for "$target"
 done
+streams x86_64-unknown-none transport-x86-64 ld 0x100000 1 \
+	qemu-system-x86_64 -cpu max -device isa-debugcon,chardev=out,iobase=0xe9 -device isa-debug-exit,iobase=0xf4
+streams aarch64-unknown-none-softfloat transport-arm64 aarch64-linux-gnu-ld 0x40080000 0 \
+	qemu-system-aarch64 -M virt -cpu cortex-a57 -semihosting-config enable=on,target=native,chardev=out
 example
 done_testing
