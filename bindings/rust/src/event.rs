@@ -42,11 +42,13 @@ impl Event {
     }
 
     /// Hands a packed payload to the C library, which takes where it goes back to for the site. Any context.
+    ///
+    /// # Safety
+    /// The event is built, so that its row is in the table.
     #[inline(always)]
-    pub fn emit(&self, packer: &mut Packer) {
-        let payload = packer.bytes.as_mut_ptr().cast();
-        // SAFETY: the row is one of the table's; the payload is aligned, `at` bytes of it were written, and it has room.
-        unsafe { ktrace_emit_packed(self.0.get(), payload, packer.at as u32) }
+    pub unsafe fn emit(&self, packer: &mut Packer) {
+        // The payload is aligned, `at` bytes of it were written, and it has room.
+        ktrace_emit_packed(self.0.get(), packer.bytes.as_mut_ptr().cast(), packer.at as u32)
     }
 }
 
@@ -59,8 +61,8 @@ pub struct Row<const N: usize> {
 }
 
 impl<const N: usize> Row<N> {
-    /// As declared: on, through the slow path, which numbers the rows when the first event fires.
-    pub const fn new(v1_id: EventType, line: u32, types: &[u8], strings: &str) -> Self {
+    /// As declared: through the slow path, which numbers the rows when the first event fires.
+    pub const fn new(on: bool, v1_id: EventType, line: u32, types: &[u8], strings: &str) -> Self {
         let mut field_type = [0; v2::EVENT_FIELDS];
         let mut bytes = [0; N];
         let mut i = 0;
@@ -77,7 +79,7 @@ impl<const N: usize> Row<N> {
         let row = v2::EventRow {
             magic: v2::EVENT_MAGIC,
             size: ((size_of::<v2::EventRow>() + N + 7) & !7) as u16,
-            state: v2::state::RECORD | v2::state::SLOW,
+            state: if on { v2::state::RECORD | v2::state::SLOW } else { v2::state::OFF },
             wanted: v2::state::RECORD,
             id: 0,
             header: HEADER_SLOW,
@@ -236,6 +238,10 @@ pub const fn built(group: &str, no: Option<&str>, with: Option<&str>) -> bool {
     wanted && !left_out
 }
 
+/// Stands for events that are left out of the build: always off.
+#[doc(hidden)]
+pub static LEFT_OUT: Row<0> = Row::new(false, EventType::NONE, 0, &[], "");
+
 /// The row of an event, in the module or function that this stands in: `event()` is the row, `BUILT` whether there is
 /// one. What is left out of the build leaves no byte.
 #[doc(hidden)]
@@ -250,7 +256,7 @@ macro_rules! row {
         const _: () = assert!($crate::conversions($text) == TYPES.len(), "text and fields differ in number");
         const _: () = assert!(TYPES.len() <= $crate::v2::EVENT_FIELDS, "too many fields");
         #[allow(clippy::declare_interior_mutable_const)]
-        const LINKED: $crate::Row<{ STRINGS.len() }> = $crate::Row::new($v1_id, line!(), TYPES, STRINGS);
+        const LINKED: $crate::Row<{ STRINGS.len() }> = $crate::Row::new(true, $v1_id, line!(), TYPES, STRINGS);
 
         #[used]
         #[link_section = "ktrace_events"]
@@ -258,8 +264,10 @@ macro_rules! row {
 
         #[inline(always)]
         pub fn event() -> &'static $crate::Event {
-            // SAFETY: called only where there is a row.
-            unsafe { &(*ROWS.as_ptr()).event }
+            match ROWS.first() {
+                Some(row) => &row.event,
+                None => &$crate::LEFT_OUT.event,
+            }
         }
     };
 }
@@ -297,7 +305,10 @@ macro_rules! event {
                     reserve -= <$type as $crate::Field>::SIZE;
                     $crate::Field::pack($field, &mut packer, reserve);
                 )*
-                event().emit(&mut packer);
+                if BUILT {
+                    // SAFETY: it is built.
+                    unsafe { event().emit(&mut packer) }
+                }
             }
         }
     };

@@ -54,7 +54,7 @@ pub use control::{
 };
 pub use control::{Config, Error, Mode};
 #[doc(hidden)]
-pub use event::{built, conversions, Row};
+pub use event::{built, conversions, Row, LEFT_OUT};
 pub use event::{Event, Field, Packer};
 pub use name::Name;
 pub use v1::{DumpHeader, EventType, TraceRecord};
