@@ -107,7 +107,7 @@ $(call unit_variant,asan,$(SANITIZE))
 
 # Those that take 20 s and more begin first, the longest before all, and many short ones are left for the end: so every job
 # has something to do until it.
-LONG_TESTS := test/qemu/clock.sh test/unit/kernel_build/matrix.sh \
+LONG_TESTS := test/qemu/clock.sh bindings/rust/check.sh test/unit/kernel_build/matrix.sh \
 	$(addprefix test/qemu/,run_expect.sh unix_programs.sh features.sh live.sh hwt_blocks.sh run_outcomes.sh) \
 	test/qemu/hwt_functions.sh test/golden/memory.sh test/qemu/run_commands.sh build/test/asan/why_many \
 	$(addprefix test/unit/kernel_build/,ktr.sh callers.sh) test/qemu/run_transports.sh test/golden/danger.sh \
