@@ -44,6 +44,17 @@ static void write_clocks(struct base_output *out, const struct ktread_info *info
 	base_output_text(out, "}");
 }
 
+static void write_taken(struct base_output *out, const struct ktread_info *info)
+{
+	size_t length;
+	const char *taken = note_find(info->note, "taken", &length);
+	double seconds;
+
+	base_json_put_bool(out, "dumped", true);
+	if (taken && sscanf(taken, "%lf", &seconds) == 1 && seconds >= 0 && seconds < 1e9)
+		base_json_put_format(out, "taken_before_end", "%.3f", seconds);
+}
+
 static void write_head(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -68,14 +79,8 @@ static void write_head(struct base_output *out, const struct summary *summary)
 		base_json_put_bool(out, "cut_short", true);
 	if (info->unusable)
 		base_json_put_number(out, "unusable_rings", info->unusable);
-	if (summary_is_dump(summary->trace)) {
-		const char *taken = note_find(info->note, "taken", &length);
-		double seconds;
-
-		base_json_put_bool(out, "dumped", true);
-		if (taken && sscanf(taken, "%lf", &seconds) == 1 && seconds >= 0 && seconds < 1e9)
-			base_json_put_format(out, "taken_before_end", "%.3f", seconds);
-	}
+	if (summary_is_dump(summary->trace))
+		write_taken(out, info);
 	base_json_put_bool(out, "registers", *info->registers != '\0');
 	base_json_put_number(out, "frequency", info->frequency);
 	base_json_put_number(out, "cpus", info->cpus);

@@ -561,71 +561,6 @@ static void effects_early_beyond_the_stated_error_count_first(void **state)
 	ktread_close(unmeasured);
 }
 
-/* What no clocks can explain is given up, and the rest still holds. */
-static void contradictions_are_told(void **state)
-{
-	struct bounds bounds;
-	int64_t forward[3];
-
-	(void)state;
-	assert_int_equal(bounds_init(&bounds, 3), 0);
-	bounds_add(&bounds, 0, 1, -100);
-	bounds_add(&bounds, 1, 0, 130);
-	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
-	assert_in_range(forward[1], 105, 125);
-	assert_true(forward[2] == BOUNDS_NONE);
-	bounds_add(&bounds, 1, 0, 60); /* a circle of -40 */
-	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
-	bounds_free(&bounds);
-}
-
-/* A circle of three, of which no two contradict. */
-static void circles_of_several_are_found(void **state)
-{
-	struct bounds bounds;
-	int64_t forward[3];
-
-	(void)state;
-	assert_int_equal(bounds_init(&bounds, 3), 0);
-	bounds_add(&bounds, 0, 1, 40);
-	bounds_add(&bounds, 1, 2, 40);
-	bounds_add(&bounds, 2, 0, -70);
-	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
-	assert_int_equal(forward[0], 0);
-	assert_true(forward[2] - forward[0] <= -70 - 3 && forward[1] - forward[2] <= 40 - 3);
-	bounds_add(&bounds, 2, 0, -90);
-	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
-	bounds_free(&bounds);
-}
-
-/* Limits stay; what contradicts them is given up. */
-static void limits_are_kept(void **state)
-{
-	struct bounds bounds;
-	int64_t forward[3];
-
-	(void)state;
-	assert_int_equal(bounds_init(&bounds, 3), 0);
-	bounds_limit(&bounds, 1, 20, 10);
-	bounds_limit(&bounds, 2, 20, 10);
-	bounds_add(&bounds, 0, 1, -8);
-	bounds_add(&bounds, 1, 2, 14);
-	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
-	assert_in_range(forward[1], 9, 10);
-	assert_true(forward[2] >= -4 && forward[2] <= 10);
-	bounds_add(&bounds, 0, 2, -30);
-	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
-	assert_in_range(forward[1], 9, 10);
-	bounds_add(&bounds, 1, 0, -30);
-	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
-	assert_in_range(forward[1], 9, 10);
-	bounds_clear(&bounds);
-	bounds_add(&bounds, 0, 1, -30);
-	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
-	assert_in_range(forward[1], 31, 35);
-	bounds_free(&bounds);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -648,9 +583,6 @@ int main(void)
 		cmocka_unit_test(measured_clocks_are_aligned_within_their_error),
 		cmocka_unit_test(clocks_beside_measured_ones_are_aligned_however_far),
 		cmocka_unit_test(effects_early_beyond_the_stated_error_count_first),
-		cmocka_unit_test(contradictions_are_told),
-		cmocka_unit_test(circles_of_several_are_found),
-		cmocka_unit_test(limits_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);

@@ -418,40 +418,6 @@ static void threads_have_names(void **state)
 	assert_int_equal(ktrace_state.thread[0].id, 10);
 }
 
-/* The longer a thread lives, the more others have been named since. */
-static void threads_that_live_keep_their_names(void **state)
-{
-	(void)state;
-	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	for (uint32_t thread = 1; thread <= 4; thread++)
-		ktrace_thread_name(thread, "old");
-	ktrace_thread_wake(1);
-	ktrace_thread_wake(3);
-	for (uint32_t thread = 5; thread < 20; thread++)
-		ktrace_thread_name(thread, "short-lived");
-	assert_int_equal(ktrace_state.thread[0].id, 1 + 1);
-	assert_int_equal(ktrace_state.thread[1].id, 19 + 1);
-	assert_int_equal(ktrace_state.thread[2].id, 3 + 1);
-	assert_int_equal(ktrace_state.thread[3].id, 18 + 1);
-	ktrace_thread_exit(3);
-	ktrace_thread_name(20, "newest");
-	ktrace_thread_name(21, "newest");
-	ktrace_thread_name(22, "newest");
-	assert_int_not_equal(ktrace_state.thread[2].id, 3 + 1);
-}
-
-static void where_all_live_the_oldest_name_goes(void **state)
-{
-	(void)state;
-	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	for (uint32_t thread = 1; thread <= 4; thread++) {
-		ktrace_thread_name(thread, "old");
-		ktrace_thread_wake(thread);
-	}
-	assert_int_equal(ktrace_thread_name(5, "new"), KTRACE_OK);
-	assert_int_equal(ktrace_state.thread[0].id, 5 + 1);
-}
-
 static void cpus_say_what_they_do(void **state)
 {
 	(void)state;
@@ -599,8 +565,6 @@ int main(void)
 		TEST(an_event_turned_off_between_keeps_its_slot),
 		TEST(clear_forgets),
 		TEST(threads_have_names),
-		TEST(threads_that_live_keep_their_names),
-		TEST(where_all_live_the_oldest_name_goes),
 		TEST(cpus_say_what_they_do),
 		TEST(a_panic_freezes_the_trace),
 		TEST(a_panic_is_recorded_whatever_is_chosen),

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Bounds between clocks that contradict each other or exceed their limits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "analyze/align.h"
+
+/* What no clocks can explain is given up, and the rest still holds. */
+static void contradictions_are_told(void **state)
+{
+	struct bounds bounds;
+	int64_t forward[3];
+
+	(void)state;
+	assert_int_equal(bounds_init(&bounds, 3), 0);
+	bounds_add(&bounds, 0, 1, -100);
+	bounds_add(&bounds, 1, 0, 130);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
+	assert_in_range(forward[1], 105, 125);
+	assert_true(forward[2] == BOUNDS_NONE);
+	bounds_add(&bounds, 1, 0, 60); /* a circle of -40 */
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
+	bounds_free(&bounds);
+}
+
+/* A circle of three, of which no two contradict. */
+static void circles_of_several_are_found(void **state)
+{
+	struct bounds bounds;
+	int64_t forward[3];
+
+	(void)state;
+	assert_int_equal(bounds_init(&bounds, 3), 0);
+	bounds_add(&bounds, 0, 1, 40);
+	bounds_add(&bounds, 1, 2, 40);
+	bounds_add(&bounds, 2, 0, -70);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
+	assert_int_equal(forward[0], 0);
+	assert_true(forward[2] - forward[0] <= -70 - 3 && forward[1] - forward[2] <= 40 - 3);
+	bounds_add(&bounds, 2, 0, -90);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
+	bounds_free(&bounds);
+}
+
+/* Limits stay; what contradicts them is given up. */
+static void limits_are_kept(void **state)
+{
+	struct bounds bounds;
+	int64_t forward[3];
+
+	(void)state;
+	assert_int_equal(bounds_init(&bounds, 3), 0);
+	bounds_limit(&bounds, 1, 20, 10);
+	bounds_limit(&bounds, 2, 20, 10);
+	bounds_add(&bounds, 0, 1, -8);
+	bounds_add(&bounds, 1, 2, 14);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
+	assert_in_range(forward[1], 9, 10);
+	assert_true(forward[2] >= -4 && forward[2] <= 10);
+	bounds_add(&bounds, 0, 2, -30);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
+	assert_in_range(forward[1], 9, 10);
+	bounds_add(&bounds, 1, 0, -30);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
+	assert_in_range(forward[1], 9, 10);
+	bounds_clear(&bounds);
+	bounds_add(&bounds, 0, 1, -30);
+	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
+	assert_in_range(forward[1], 31, 35);
+	bounds_free(&bounds);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(contradictions_are_told),
+		cmocka_unit_test(circles_of_several_are_found),
+		cmocka_unit_test(limits_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
