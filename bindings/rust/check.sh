@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The Rust crate: built and tested with what is on this machine, nothing downloaded. Both toolchains are used, the one that is
-# on the path and Debian's, where they differ.
+# on the path and Debian's, where they differ. RUST_TARGETS: bare-metal targets beside one of each architecture.
 . test/tap.sh
 
 toolchains=$(for cargo in "$(command -v cargo)" /usr/bin/cargo; do
@@ -176,8 +176,7 @@ for folder in $toolchains; do
 	compiled=1
 	tested_on_this_machine
 done
-for target in x86_64-unknown-none aarch64-unknown-none aarch64-unknown-none-softfloat riscv64imac-unknown-none-elf \
-	riscv64gc-unknown-none-elf; do
+for target in x86_64-unknown-none aarch64-unknown-none-softfloat riscv64imac-unknown-none-elf ${RUST_TARGETS-}; do
 	built_for "$target"
 done
 streams x86_64-unknown-none transport-x86-64 ld 0x100000 1 \

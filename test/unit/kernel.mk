@@ -280,3 +280,4 @@ transport-sources-%:
 
 # The Rust crate.
 SCRIPT_TESTS += bindings/rust/check.sh
+SOAK_TESTS += bindings/rust/check_all.sh
