@@ -19,7 +19,7 @@
 #define SCANT	10u   /* rings that hold less than this part of the window tell little */
 #define RESTS	12u   /* threads that wait without a timeout, listed */
 #define USERS	3u    /* threads that used the CPUs most, named */
-#define CALM_MS 2000u /* who is at something else than a loop mostly records something by then */
+#define CALM_MS 2000u /* a thread that does more than compute mostly records an event in this time */
 #define TURN_MS 100u  /* who has just been woken may not have had its turn yet */
 
 /* What healthy verdicts rest on: without these, who waits for what is not known. */
@@ -356,7 +356,7 @@ static int find_idle(const struct why_evidence *evidence, struct why_findings *f
 	return error;
 }
 
-/* That it runs does not show that it gets anywhere. */
+/* Says so if a thread ran but recorded nothing for long: running alone is no progress. */
 static void say_calm(const struct why_evidence *evidence, struct why_finding *finding,
 		     const struct why_thread *thread)
 {

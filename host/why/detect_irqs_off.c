@@ -43,9 +43,9 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * On x86 a CPU that halts with interrupts off takes no interrupt any more; elsewhere it is how CPUs idle.
- * Its timer may as well rest, and a hook be missing where they go on: others that idle and tick speak
- * against that.
+ * On x86 a CPU that halts with interrupts off takes no interrupt any more; elsewhere CPUs idle that way. But
+ * the kernel may have turned interrupts on without a hook, and stopped the timer. Other CPUs that idle and
+ * still tick make that unlikely.
  */
 static bool may_halt_for_ever(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -69,7 +69,7 @@ static bool ticks_regularly(const struct why_interrupts *interrupts)
 	return interrupts->near >= TICKS && other <= interrupts->near / TICKS;
 }
 
-/* One whose ticks rested whenever it idled may just idle. */
+/* Likely if ticks came regularly before. Else the CPU may stop its tick whenever it idles. */
 static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_cpu *cpu)
 {

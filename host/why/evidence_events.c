@@ -335,7 +335,7 @@ static bool is_deed(const struct wellknown *known)
 	}
 }
 
-/* Ports that tell the thread alone give what interrupts record the context of whom they came into. */
+/* Whether an interrupt recorded it. A port may give such events the context of the interrupted thread. */
 static bool is_by_interrupt(const struct why_reader *reader, const struct ktread_event *event,
 			    const struct wellknown *known)
 {

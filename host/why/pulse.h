@@ -87,7 +87,7 @@ bool why_rests_on(const struct why_evidence *evidence, const struct why_thread *
  */
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Does it idle, and run nobody that is there to work? */
+/* Whether the CPU idles and runs no thread but an idle one. */
 bool why_is_at_rest(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /* Has it said that it idles, and switched to a thread that works since, without setting another mode? */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Rows in which repetitions of an event are counted instead of recorded. A row belongs to a CPU, and only the
- * context that holds it may change it: a nested context, or a thread that was moved meanwhile, finds the row
- * held, does not wait and records as usual. So every event is either recorded or counted.
+ * context that holds it may change it: a nested context, or a thread that has migrated, finds the row held,
+ * does not wait and records as usual. So every event is either recorded or counted.
  *
  * Records are compared byte by byte, not by a hash: equal means equal, and the row itself shows what is being
  * repeated, long after the record has been overwritten.

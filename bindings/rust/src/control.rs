@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! Setting ktrace up and steering it, as `include/ktrace/control.h` says in full. Unless a function says otherwise it
+//! Sets ktrace up and controls it, as `include/ktrace/control.h` says in full. Unless a function says otherwise it
 //! may be called from any context and never waits.
 
 use core::ffi::c_void;
@@ -18,7 +18,7 @@ pub enum Error {
     Argument = -1,
     /// The memory lent is too small, or there is no table for it.
     Memory = -2,
-    /// Not before [`init`], or not twice.
+    /// [`init`] has not been called, or has been called already.
     State = -3,
     /// The pattern matches no event.
     NoEvent = -4,
@@ -73,7 +73,7 @@ pub struct Config {
     build_id: *const u8,
     /// Name and version of the kernel.
     pub kernel: Name,
-    /// Of the clock, ticks a second.
+    /// The clock's frequency in ticks a second.
     pub frequency: u64,
     /// Unix time now in ns.
     pub wall_ns: u64,
@@ -168,8 +168,8 @@ extern "C" {
     fn ktrace_exit(status: c_int);
 }
 
-/// Gives each CPU a ring of its own in this memory, when CPU numbers work. Until then, and after an error, events go
-/// into the boot ring. [`Error::State`]: it was set up before, or another CPU is at it.
+/// Gives each CPU a ring of its own in this memory. Requires: CPU numbers work. Until then, and after an error, events
+/// go into the boot ring. Returns [`Error::State`] if a call has succeeded before or is under way on another CPU.
 pub fn init(memory: &'static mut [u8], config: Config) -> Result<(), Error> {
     static BEGUN: AtomicBool = AtomicBool::new(false);
 
@@ -193,7 +193,7 @@ pub unsafe fn cpu_online(cpu: u32) -> Result<(), Error> {
     result(ktrace_cpu_online(cpu))
 }
 
-/// A text with a zero byte behind it; what is longer is cut.
+/// A text that ends with a zero byte. Bytes beyond `N - 1` are dropped.
 struct Text<const N: usize> {
     bytes: [u8; N],
     at: usize,

@@ -242,8 +242,8 @@ pub const fn built(group: &str, no: Option<&str>, with: Option<&str>) -> bool {
 #[doc(hidden)]
 pub static LEFT_OUT: Row<0> = Row::new(false, EventType::NONE, 0, &[], "");
 
-/// The row of an event, in the module or function that this stands in: `event()` is the row, `BUILT` whether there is
-/// one. What is left out of the build leaves no byte.
+/// Declares an event's row in the enclosing module or function: `event()` returns the row, `BUILT` tells whether the
+/// event is part of the build. An event that is left out takes no byte.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! row {

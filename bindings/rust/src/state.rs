@@ -208,10 +208,10 @@ pub mod fact {
 /// | `block(object, name, `[`Wait`](crate::state::Wait)`, deadline)` | sched.block: the running thread is about to sleep; 0: for ever |
 /// | `thread_end(thread)` | sched.exit: the last thing before a thread's last switch |
 /// | `contend(lock, name, `[`By`](crate::state::By)`, owner)` | lock.contend: before a wait for a lock |
-/// | `acquire(lock, by)`, `try_acquire(lock, by)` | lock.acquire, lock.try: it is had |
+/// | `acquire(lock, by)`, `try_acquire(lock, by)` | lock.acquire, lock.try: the lock was acquired |
 /// | `release(lock, by)` | lock.release: before it is given up |
 /// | `interrupt_enter(irq)`, `interrupt_exit(irq)` | irq.enter, irq.exit: first and last thing in a handler |
-/// | `eoi(irq)` | irq.eoi: the controller is told that the interrupt is over |
+/// | `eoi(irq)` | irq.eoi: the end of the interrupt was signalled to the controller |
 /// | `ipi_send(cpu, what)`, `ipi_receive(what)` | ipi.send, ipi.receive |
 /// | `fault_enter(address, ip)`, `fault_exit(address, how)` | mm.fault_enter, mm.fault_exit |
 ///

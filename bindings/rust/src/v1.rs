@@ -88,7 +88,7 @@ pub struct EventType(pub u16);
 
 #[allow(missing_docs)]
 impl EventType {
-    /// Of an event that version 1 has no id for.
+    /// Stands for an event that has no id in version 1.
     pub const NONE: EventType = EventType(0xffff);
     pub const SYSCALL_ENTER: EventType = EventType(0);
     pub const SYSCALL_EXIT: EventType = EventType(1);

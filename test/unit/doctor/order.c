@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Clocks of CPUs that nobody measured and that differ: what doctor concludes of rules about two CPUs. */
+/* What doctor concludes of rules about two CPUs whose clocks differ and were not measured. */
 #include <stdlib.h>
 #include <string.h>
 

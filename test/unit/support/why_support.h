@@ -30,7 +30,7 @@ unsigned why_count(enum why_verdict verdict);
 struct ktrx_holder *why_thread_row(uint32_t thread, const char *name, uint8_t state, uint32_t cpu);
 /* A CPU's row in the table of holders. In that of CPUs it is online and has called all hooks but KTRX_HOOK_EXIT. */
 struct ktrx_holder *why_cpu_row(uint32_t cpu, uint8_t mode);
-/* Its timer has beaten that often, the last time at that stamp: the newest that was read there. */
+/* Gives a CPU so many heartbeats, the last one at `until`, which is also the newest stamp read on that CPU. */
 void why_cpu_beats(uint32_t cpu, uint64_t times, uint64_t until);
 void why_holds(struct ktrx_holder *holder, uint64_t object, uint64_t since);
 void why_waits(struct ktrx_holder *holder, uint8_t kind, uint64_t object, const char *name, uint64_t since);
