@@ -68,6 +68,7 @@ static void attend(void)
 	for (struct record_process *process = record_process_next(NULL); process && wanted;
 	     process = record_process_next(process))
 		record_let_go(process);
+	record_let_go_of_ended();
 }
 
 static int open_sink(const struct record_plan *plan, struct record_sink **sink,

@@ -77,6 +77,14 @@ void record_proc_name(pid_t pid, char *name, size_t room)
 		name[length - 1] = '\0';
 }
 
+char record_proc_state(pid_t tid)
+{
+	char text[STATUS_MAX];
+	const char *value = status_of(tid, "State", text);
+
+	return value ? value[strspn(value, " \t")] : '\0';
+}
+
 uint64_t record_proc_switches(pid_t tid)
 {
 	return status_number(tid, "voluntary_ctxt_switches", 10);

@@ -157,6 +157,24 @@ void record_let_go(struct record_process *process)
 		}
 }
 
+/*
+ * A main thread that has ended never stops again, and wait() reports it only when the other threads of its
+ * process have ended, too. By then they have been let go.
+ */
+void record_let_go_of_ended(void)
+{
+	struct record_thread *next = record_thread_next(NULL);
+
+	while (next) {
+		struct record_thread *thread = next;
+
+		next = record_thread_next(thread);
+		if (thread->leaving && thread->tid == thread->process->pid && thread->process->threads == 1 &&
+		    record_proc_state(thread->tid) == 'Z')
+			record_thread_remove(thread);
+	}
+}
+
 /* ---- Stops ------------------------------------------------------------------------------------- */
 
 /* A thread that we have not heard of: a child of somebody traced, of `parent` if that is known already. */

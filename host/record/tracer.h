@@ -124,6 +124,8 @@ pid_t record_proc_parent(pid_t pid);
 uid_t record_proc_user(pid_t tid);
 /* Its name as it is now; "" if it is gone. */
 void record_proc_name(pid_t pid, char *name, size_t room);
+/* The letter of its state, as ps(1) shows it; 0 if it is gone. */
+char record_proc_state(pid_t tid);
 /* How often it has waited for something. */
 uint64_t record_proc_switches(pid_t tid);
 /* Handlers of signals, of which only that there is one can be known. */
@@ -149,6 +151,8 @@ int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities
 
 /* Its threads go on untraced, each from its next stop on, to which it is brought. */
 void record_let_go(struct record_process *process);
+/* Drops the threads that will never come to that stop. To be called from time to time. */
+void record_let_go_of_ended(void);
 
 /*
  * Returns when nobody is traced any more. attend() is called behind each stop, and whenever a signal has

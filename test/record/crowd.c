@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that never let their tracer rest, and make more of them. With an argument, the first one of all ends. */
+/*
+ * Threads that never let their tracer rest, and make more of them. With the argument "headless" the main thread
+ * ends at once, with "beheaded" on SIGUSR1.
+ */
 #include <pthread.h>
+#include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,13 +39,20 @@ static void *ask(void *unused)
 int main(int argc, char **argv)
 {
 	pthread_t thread;
+	sigset_t wanted;
+	int signal;
 
-	(void)argv;
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &wanted, NULL);
 	for (int n = 0; n < MAKERS + ASKERS; n++)
 		if (pthread_create(&thread, NULL, n < MAKERS ? make : ask, NULL) != 0)
 			return 1;
-	if (argc > 1)
+	if (argc > 1) {
+		if (strcmp(argv[1], "beheaded") == 0)
+			sigwait(&wanted, &signal);
 		pthread_exit(NULL);
+	}
 	for (;;)
 		pause();
 }

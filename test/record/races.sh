@@ -36,7 +36,7 @@ all_have_turns() {
 		}'
 }
 
-# attended NAME: -p, -c of the process in $!, whose threads are many and busy.
+# attended NAME [COMMAND]: -p, COMMAND, -c of the process in $!, whose threads are many and busy.
 attended() {
 	target=$!
 	kills="$kills $target"
@@ -45,6 +45,7 @@ attended() {
 	equal "$1: -p: status" 0 "$status"
 	check "$1: it is recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/$1"' | grep -q getppid'
 	check "$1: each of its 40 busy threads has its turn" eventually all_have_turns "$tmp/$1"
+	test $# = 1 || "$2"
 	record -c -p "$target"
 	equal "$1: -c: status" 0 "$status"
 	check "$1: all of it is let go" eventually sh -c '! grep -h ^TracerPid: /proc/'"$target"'/task/*/status 2>/dev/null | grep -qv "	0$"'
@@ -56,6 +57,14 @@ attended() {
 attended crowd
 "$programs/crowd" headless &
 attended headless
+
+# The kernel tells the tracer of a main thread that has ended only when the other threads have ended, too.
+end_main_thread() {
+	kill -USR1 "$target"
+	await grep -q '^State:	Z' "/proc/$target/status"
+}
+"$programs/crowd" beheaded &
+attended beheaded end_main_thread
 
 # Killed while births are told of: what came before is not lost.
 sh -c 'while :; do (:); done' &
