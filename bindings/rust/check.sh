@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The Rust crate: built and tested with what is on this machine, nothing downloaded. Both toolchains are used, the one that is
-# on the path and Debian's, where they differ. RUST_TARGETS: bare-metal targets beside one of each architecture.
+# The Rust crate: built and tested with what is on this machine, nothing downloaded. Debian's toolchain is used, the one on the
+# path where there is none. RUST_TOOLCHAINS=all: both. RUST_TARGETS: bare-metal targets beside one of each architecture.
 . test/tap.sh
 
-toolchains=$(for cargo in "$(command -v cargo)" /usr/bin/cargo; do
+toolchains=$(for cargo in /usr/bin/cargo "$(command -v cargo)"; do
 	[ ! -x "$cargo" ] || dirname "$cargo"
-done | sort -u)
+done | uniq)
+[ "${RUST_TOOLCHAINS-}" = all ] || toolchains=$(echo "$toolchains" | head -n 1)
 if [ -z "$toolchains" ]; then
 	skip "the Rust crate" "cargo is not installed"
 	done_testing
