@@ -325,9 +325,9 @@ static int revisit(struct ktread_follow_ring *follow)
 }
 
 /*
- * Up to which stamp the ring is known although slots are left. One that is not finished was reserved after
- * those in front of it were: an interrupt's record is finished before that of what it interrupted. Finished
- * ones that are still unread may bear earlier stamps than those in front, as within a window of any reader.
+ * Returns the stamp up to which all events of the ring have been read; 0: none. A slot that is not finished
+ * was reserved after the slots before it, so its stamp is not earlier than theirs. Finished slots that are
+ * still unread may have earlier stamps than up to KTREAD_REORDER of the slots before them.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {

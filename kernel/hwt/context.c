@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Contexts begin, are found, held, locked, and end.
+ * Creates, finds, holds, locks and destroys contexts.
  *
- * At the beginning the target is taken first, in one step with the look at who may have it, then all that
- * takes memory. Its control lock is held from the start; nobody finds it by its ident before all is there.
+ * A new context reserves its target first. The check that the target is free and the reservation are one
+ * step. Then it allocates its memory. Its control lock is held from the start, and it can be found by its
+ * ident only when it is complete.
  */
 #include "../base/bytes.h"
 #include "hwt.h"

@@ -5,7 +5,7 @@
 # in it is a file of test/unit/support.
 UNIT_ROOMS := analyze base capture cmd doctor export findings flow hwt kdump ktread live plugin record why
 
-UNIT_WITH_analyze_align := ktread_support ktread_writer ktread_sample
+UNIT_WITH_analyze_align := ktread_support ktread_writer ktread_sample sched_writer
 UNIT_WITH_analyze_displacement := elf_file
 UNIT_WITH_analyze_files := script
 UNIT_WITH_analyze_order := ktread_support ktread_writer ktread_sample
@@ -21,7 +21,7 @@ UNIT_WITH_capture_kernel_check := ktread_support ktread_writer ktread_sample
 UNIT_WITH_capture_summary := ktread_support ktread_writer ktread_sample
 UNIT_WITH_capture_view := ktread_support ktread_writer ktread_sample
 UNIT_WITH_doctor := script
-UNIT_WITH_doctor_order := ktread_support ktread_writer ktread_sample
+UNIT_WITH_doctor_order := ktread_support ktread_writer ktread_sample sched_writer
 UNIT_WITH_export_perfetto := perfetto_script script test/perfetto/text.c
 UNIT_WITH_export_perfetto_gaps := $(UNIT_WITH_export_perfetto)
 UNIT_WITH_export_violations := script

@@ -8,21 +8,15 @@
 
 #include "analyze/order.h"
 #include "analyze/align.h"
-#include "unit/support/ktread_writer.h"
+#include "unit/support/sched_writer.h"
+#include "unit/support/random.h"
 
 #define CPUS   3u
-#define HZ     UINT64_C(1000000000)
 #define STEPS  6000u
-#define SWITCH 1u
-#define WAKE   2u
-#define SEND   3u /* the following are declared where they are used */
-#define COME   4u
+#define SEND   (SCHED_WAKE + 1u) /* declared where they are used */
+#define COME   (SCHED_WAKE + 2u)
 #define SELDOM 100u
 
-static const uint8_t switch_types[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U8, 0 };
-static const char switch_strings[] = "sched\0switch\0%u -> %u in %u\0sched.c\0prev\0\0next\0\0state\0";
-static const uint8_t wake_types[] = { KTRX_TYPE_U32, 0 };
-static const char wake_strings[] = "sched\0wake\0%u\0sched.c\0thread\0";
 static const char send_strings[] = "ipi\0send\0to %u\0ipi.c\0cpu\0";
 static const char come_strings[] = "ipi\0receive\0%u\0ipi.c\0what\0";
 
@@ -33,51 +27,28 @@ struct skew {
 
 static uint64_t seed;
 
-static uint32_t random_below(uint32_t limit)
+/* The stamp that a CPU's clock gives. */
+static uint64_t stamp_of(const struct skew *skew, uint32_t cpu, uint64_t real)
 {
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(seed >> 33) % limit;
+	return real + (uint64_t)(skew[cpu].ahead + (int64_t)(real / 1000) * skew[cpu].ppm / 1000);
 }
 
 static void put(struct writer *writer, const struct skew *skew, uint32_t cpu, uint64_t real, uint32_t event,
-		const void *payload, uint32_t size)
+		uint32_t value)
 {
-	uint64_t stamp = real + (uint64_t)(skew[cpu].ahead + (int64_t)(real / 1000) * skew[cpu].ppm / 1000);
-
-	writer_record(writer, cpu + 1, stamp, event, 0, payload, size);
+	sched_writer_put(writer, cpu, stamp_of(skew, cpu, real), event, value);
 }
 
 static void put_switch(struct writer *writer, const struct skew *skew, uint32_t cpu, uint64_t real,
 		       uint32_t prev, uint32_t next, uint8_t state)
 {
-	unsigned char payload[9];
-
-	memcpy(payload, &prev, 4);
-	memcpy(payload + 4, &next, 4);
-	payload[8] = state;
-	put(writer, skew, cpu, real, SWITCH, payload, sizeof(payload));
+	sched_writer_switch(writer, cpu, stamp_of(skew, cpu, real), prev, next, state);
 }
 
 static void open_writer(struct writer *writer)
 {
 	seed = 7;
-	writer_open(writer, CPUS + 1, 14);
-	writer->root.frequency = HZ;
-	writer->root.cpus = CPUS;
-	writer_event(writer, switch_types, switch_strings, sizeof(switch_strings));
-	writer_event(writer, wake_types, wake_strings, sizeof(wake_strings));
-}
-
-static struct ktread *close_writer(struct writer *writer)
-{
-	struct bytes dump = { NULL, 0 };
-	struct ktread *trace;
-
-	writer_dump(writer, &dump);
-	trace = open_ok(temporary_bytes(&dump), NULL);
-	bytes_free(&dump);
-	writer_close(writer);
-	return trace;
+	sched_writer_open(writer, CPUS);
 }
 
 /*
@@ -89,16 +60,16 @@ static void put_steps(struct writer *writer, const struct skew *skew, uint32_t f
 	uint64_t real = 100000000;
 
 	for (uint32_t step = 0; step < STEPS; step++) {
-		uint32_t waker = busy ? 2 * random_below(2) : random_below(CPUS - first);
-		uint32_t woken = first + (waker + 1 + random_below(CPUS - first - 1)) % (CPUS - first);
+		uint32_t waker = busy ? 2 * random_below(&seed, 2) : random_below(&seed, CPUS - first);
+		uint32_t woken = first + (waker + 1 + random_below(&seed, CPUS - first - 1)) % (CPUS - first);
 		uint32_t thread = woken + 1;
 
-		put(writer, skew, first + waker, real, WAKE, &thread, sizeof(thread));
-		real += 2000 + random_below(20000) + (woken == 1 ? busy : 0);
+		put(writer, skew, first + waker, real, SCHED_WAKE, thread);
+		real += 2000 + random_below(&seed, 20000) + (woken == 1 ? busy : 0);
 		put_switch(writer, skew, woken, real, 0, thread, 0);
-		real += 1000 + random_below(50000);
+		real += 1000 + random_below(&seed, 50000);
 		put_switch(writer, skew, woken, real, thread, 0, 1);
-		real += 10000 + random_below(random_below(20) ? 300000 : 3000000);
+		real += 10000 + random_below(&seed, random_below(&seed, 20) ? 300000 : 3000000);
 	}
 }
 
@@ -108,7 +79,7 @@ static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
 
 	open_writer(&writer);
 	put_steps(&writer, skew, 0, busy);
-	return close_writer(&writer);
+	return sched_writer_close(&writer);
 }
 
 /*
@@ -127,7 +98,8 @@ static struct ktread *open_measured_from(uint32_t first, const struct skew *skew
 		for (uint32_t i = 0; i < rows[cpu].samples; i++) {
 			struct ktrx_clock_sample *sample = &rows[cpu].sample[i];
 
-			sample->stamp = once ? HZ + HZ / 40 : (i + 1) * HZ / 10 - HZ / 50;
+			sample->stamp =
+				once ? SCHED_HZ + SCHED_HZ / 40 : (i + 1) * SCHED_HZ / 10 - SCHED_HZ / 50;
 			sample->error = error;
 			sample->check = ktrx_clock_check(sample);
 		}
@@ -135,7 +107,7 @@ static struct ktread *open_measured_from(uint32_t first, const struct skew *skew
 	open_writer(&writer);
 	put_steps(&writer, skew, first, 0);
 	bytes_append(&writer.clocks, rows, sizeof(rows));
-	return close_writer(&writer);
+	return sched_writer_close(&writer);
 }
 
 static struct ktread *open_measured(const struct skew *skew, uint32_t measured, uint64_t error, bool once)
@@ -151,19 +123,19 @@ static struct ktread *open_turns(const struct skew *skew)
 	uint32_t thread = 3;
 
 	open_writer(&writer);
-	put(&writer, skew, 2, real, WAKE, &thread, sizeof(thread));
+	put(&writer, skew, 2, real, SCHED_WAKE, thread);
 	real += 300000000;
 	for (uint32_t step = 0; step < STEPS; step++) {
 		uint32_t waker = step % 2;
 
 		thread = 2 - waker;
-		put(&writer, skew, waker, real, WAKE, &thread, sizeof(thread));
-		real += 50000 + random_below(50000);
+		put(&writer, skew, waker, real, SCHED_WAKE, thread);
+		real += 50000 + random_below(&seed, 50000);
 		put_switch(&writer, skew, 1 - waker, real, 0, thread, 0);
-		real += 10000 + random_below(2000);
+		real += 10000 + random_below(&seed, 2000);
 		put_switch(&writer, skew, 1 - waker, real, thread, 0, 1);
 	}
-	return close_writer(&writer);
+	return sched_writer_close(&writer);
 }
 
 /* Threads that run though they sleep and nobody woke them. */
@@ -176,11 +148,11 @@ static uint32_t count_wrong(struct ktread *trace)
 	while (ktread_next(trace, &event) > 0) {
 		struct ktread_value value;
 
-		assert_int_equal(ktread_value(event, event->id == WAKE ? 0 : 1, &value), 0);
+		assert_int_equal(ktread_value(event, event->id == SCHED_WAKE ? 0 : 1, &value), 0);
 		assert_true(value.number <= CPUS);
-		if (event->id == WAKE)
+		if (event->id == SCHED_WAKE)
 			awake[value.number] = 1;
-		if (event->id == WAKE || value.number == 0)
+		if (event->id == SCHED_WAKE || value.number == 0)
 			continue;
 		wrong += !awake[value.number];
 		awake[value.number] = 0;
@@ -294,17 +266,17 @@ static struct ktread *open_wakes_without_hook(const struct skew *skew)
 
 	open_writer(&writer);
 	for (uint32_t step = 0; step < STEPS; step++) {
-		uint32_t waker = random_below(2), thread = 2 - waker;
+		uint32_t waker = random_below(&seed, 2), thread = 2 - waker;
 
 		if (step % SELDOM != SELDOM / 2)
-			put(&writer, skew, waker, real, WAKE, &thread, sizeof(thread));
-		real += 2000 + random_below(20000);
+			put(&writer, skew, waker, real, SCHED_WAKE, thread);
+		real += 2000 + random_below(&seed, 20000);
 		put_switch(&writer, skew, 1 - waker, real, 0, thread, 0);
-		real += 1000 + random_below(50000);
+		real += 1000 + random_below(&seed, 50000);
 		put_switch(&writer, skew, 1 - waker, real, thread, 0, 1);
-		real += 10000 + random_below(300000);
+		real += 10000 + random_below(&seed, 300000);
 	}
-	return close_writer(&writer);
+	return sched_writer_close(&writer);
 }
 
 /* CPUs 0 and 1 interrupt each other; one interrupt in SELDOM is sent without a hook. */
@@ -315,18 +287,18 @@ static struct ktread *open_sends_without_hook(const struct skew *skew)
 	uint64_t real = 100000000;
 
 	open_writer(&writer);
-	writer_event(&writer, wake_types, send_strings, sizeof(send_strings));
-	writer_event(&writer, wake_types, come_strings, sizeof(come_strings));
+	sched_writer_event(&writer, send_strings, sizeof(send_strings));
+	sched_writer_event(&writer, come_strings, sizeof(come_strings));
 	for (uint32_t step = 0; step < STEPS; step++) {
-		uint32_t sender = random_below(2), target = 1 - sender;
+		uint32_t sender = random_below(&seed, 2), target = 1 - sender;
 
 		if (step % SELDOM != SELDOM / 2)
-			put(&writer, skew, sender, real, SEND, &target, sizeof(target));
-		real += 2000 + random_below(10000);
-		put(&writer, skew, target, real, COME, &what, sizeof(what));
-		real += 50000 + random_below(300000);
+			put(&writer, skew, sender, real, SEND, target);
+		real += 2000 + random_below(&seed, 10000);
+		put(&writer, skew, target, real, COME, what);
+		real += 50000 + random_below(&seed, 300000);
 	}
-	return close_writer(&writer);
+	return sched_writer_close(&writer);
 }
 
 /* CPU 1's clock is ahead by `ahead`, and is moved by about that. */

@@ -10,16 +10,16 @@
 #include <string.h>
 
 #include "analyze/histogram.h"
+#include "unit/support/random.h"
 
 #define MANY 50000u
 
-static uint64_t random_state = 1;
+static uint64_t seed = 1;
 
 /* Numbers of all magnitudes. */
 static uint64_t next_random(void)
 {
-	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-	return random_state >> (random_state >> 33) % 63;
+	return random_word(&seed) >> random_below(&seed, 63);
 }
 
 static int by_value(const void *a, const void *b)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "unit/support/checking.h"
+#include "unit/support/random.h"
 #include "unit/support/script.h"
 
 static void refused(void **state)
@@ -71,7 +72,8 @@ static void hostile_bytes(void **state)
 	static const char good[] =
 		"depth d: up a or b, down c, none e by @cpu\nr: never x (y & 0x10, z != \"s\") in irq"
 		" while d > 1 by @cpu needs q\nw: every a then b within 1.5ms unless c by e/f/g\n";
-	uint32_t random = 1;
+	uint64_t seed = 1;
+	uint32_t random = 0;
 
 	(void)state;
 	for (unsigned round = 0; round < 20000; round++) {
@@ -80,7 +82,7 @@ static void hostile_bytes(void **state)
 
 		memcpy(text, good, length);
 		for (unsigned n = 0; n < 1 + round % 4; n++) {
-			random = random * 1664525u + 1013904223u;
+			random = (uint32_t)(random_word(&seed) >> 32);
 			text[(random >> 8) % length] =
 				good[(random >> 3) % length] ^ (char)(round % 7 ? 0 : random >> 24);
 		}

@@ -10,11 +10,12 @@
 #include <stdio.h>
 
 #include "base/put.h"
+#include "unit/support/random.h"
 
 /* Around every power of two and of ten, and numbers of every length in between. */
 static void for_many(void (*check)(uint64_t))
 {
-	uint64_t power = 1, random = 1;
+	uint64_t power = 1, seed = 1;
 
 	for (unsigned n = 0; n < 20; n++, power *= 10)
 		for (uint64_t near = power > 3 ? power - 3 : 0; near < power + 3; near++)
@@ -22,10 +23,8 @@ static void for_many(void (*check)(uint64_t))
 	for (unsigned bit = 0; bit < 64; bit++) {
 		check((UINT64_C(1) << bit) - 1);
 		check(UINT64_C(1) << bit);
-		for (unsigned n = 0; n < 200; n++) {
-			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
-			check(random >> bit);
-		}
+		for (unsigned n = 0; n < 200; n++)
+			check(random_word(&seed) >> bit);
 	}
 	check(UINT64_MAX);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/ticks.h"
+#include "unit/support/random.h"
 
 static const uint64_t frequencies[] = {
 	1,	  3,	      999,	  32768,      1000000,	  1000001,	     10000000,
@@ -17,13 +18,7 @@ static const uint64_t frequencies[] = {
 
 #define FREQUENCIES (sizeof(frequencies) / sizeof(frequencies[0]))
 
-static uint64_t random_state = 7;
-
-static uint64_t draw(void)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return random_state ^ random_state >> 31;
-}
+static uint64_t seed = 7;
 
 static void check(const struct base_ticks_scale *scale, uint64_t ticks)
 {
@@ -53,7 +48,7 @@ static void quick_and_exact_agree(void **state)
 		base_ticks_scale_init(&scale, frequencies[n]);
 		for (unsigned bits = 0; bits < 64; bits++)
 			for (unsigned i = 0; i < 300; i++)
-				check(&scale, draw() >> bits);
+				check(&scale, random_word(&seed) >> bits);
 		check(&scale, 0);
 		check(&scale, UINT64_MAX);
 	}
@@ -67,10 +62,10 @@ static void ties(void **state)
 	(void)state;
 	base_ticks_scale_init(&scale, 2000000);
 	for (unsigned n = 0; n < 100000; n++)
-		check(&scale, 2 * (draw() >> 30) + 1);
+		check(&scale, 2 * (random_word(&seed) >> 30) + 1);
 	base_ticks_scale_init(&scale, 10000000);
 	for (unsigned n = 0; n < 100000; n++)
-		check(&scale, 10 * (draw() >> 30) + 5);
+		check(&scale, 10 * (random_word(&seed) >> 30) + 5);
 }
 
 /* 2^60 + 1 seconds: a double holds 2^60. */
@@ -90,7 +85,7 @@ static void common_clocks_take_the_quick_way(void **state)
 	(void)state;
 	base_ticks_scale_init(&scale, 2596122000);
 	for (unsigned n = 0; n < 100000; n++)
-		slow += base_ticks_microseconds(&scale, draw() >> 20) == UINT64_MAX;
+		slow += base_ticks_microseconds(&scale, random_word(&seed) >> 20) == UINT64_MAX;
 	assert_true(slow < 100);
 }
 

@@ -4,22 +4,16 @@
 #include <string.h>
 
 #include "doctor/examine.h"
-#include "unit/support/ktread_writer.h"
+#include "unit/support/sched_writer.h"
+#include "unit/support/random.h"
 
 #define CPUS   2u
-#define HZ     UINT64_C(1000000000) /* stamps are ns */
 #define STEPS  2000u
-#define SWITCH 1u
-#define WAKE   2u
 #define AHEAD  6000u
 #define SELDOM 100u /* one step in so many is special */
 
 static uint64_t seed, ahead; /* ns that the clock of CPU 1 is ahead of that of CPU 0 */
 
-static const uint8_t switch_types[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U8, 0 };
-static const char switch_strings[] = "sched\0switch\0%u -> %u in %u\0sched.c\0prev\0\0next\0\0state\0";
-static const uint8_t wake_types[] = { KTRX_TYPE_U32, 0 };
-static const char wake_strings[] = "sched\0wake\0%u\0sched.c\0thread\0";
 static const char rule[] =
 	"run-without-wake: never sched.switch (prev != next, next != 0) while next is sleeping or waiting";
 
@@ -29,27 +23,9 @@ enum seldom {
 	SELDOM_NO_WAKE, /* a wakeup has no hook */
 };
 
-static uint32_t random_below(uint32_t limit)
+static uint64_t stamp_of(uint32_t cpu, uint64_t now)
 {
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(seed >> 33) % limit;
-}
-
-static void put(struct writer *writer, uint32_t cpu, uint64_t stamp, uint32_t event, const void *payload,
-		uint32_t size)
-{
-	writer_record(writer, cpu + 1, stamp + (cpu == 1 ? ahead : 0), event, 0, payload, size);
-}
-
-static void put_switch(struct writer *writer, uint32_t cpu, uint64_t stamp, uint32_t prev, uint32_t next,
-		       uint8_t state)
-{
-	unsigned char payload[9];
-
-	memcpy(payload, &prev, 4);
-	memcpy(payload + 4, &next, 4);
-	payload[8] = state;
-	put(writer, cpu, stamp, SWITCH, payload, sizeof(payload));
+	return cpu == 1 ? now + ahead : now;
 }
 
 /* The CPUs take turns: one wakes the thread of the other, which runs there and sleeps again. */
@@ -59,17 +35,18 @@ static void put_steps(struct writer *writer, enum seldom seldom)
 
 	seed = 7;
 	for (uint32_t step = 0; step < STEPS; step++) {
-		const uint32_t waker = random_below(CPUS), woken = 1 - waker, thread = woken + 1;
+		const uint32_t waker = random_below(&seed, CPUS), woken = 1 - waker, thread = woken + 1;
 		const bool special = step % SELDOM == SELDOM - 1;
 		const uint64_t jump = special && seldom == SELDOM_JUMP ? AHEAD : 0;
 
 		if (!(special && seldom == SELDOM_NO_WAKE))
-			put(writer, waker, now + (waker == 1 ? jump : 0), WAKE, &thread, sizeof(thread));
-		now += 2000 + random_below(20000);
-		put_switch(writer, woken, now, 0, thread, 0);
-		now += 1000 + random_below(50000);
-		put_switch(writer, woken, now, thread, 0, 1);
-		now += 10000 + random_below(300000);
+			sched_writer_put(writer, waker, stamp_of(waker, now) + (waker == 1 ? jump : 0),
+					 SCHED_WAKE, thread);
+		now += 2000 + random_below(&seed, 20000);
+		sched_writer_switch(writer, woken, stamp_of(woken, now), 0, thread, 0);
+		now += 1000 + random_below(&seed, 50000);
+		sched_writer_switch(writer, woken, stamp_of(woken, now), thread, 0, 1);
+		now += 10000 + random_below(&seed, 300000);
 	}
 }
 
@@ -79,21 +56,13 @@ static void examine(struct findings *report, uint64_t by, enum seldom seldom)
 	struct facts facts;
 	struct patient patient;
 	struct rules_error error;
-	struct bytes dump = { NULL, 0 };
 	struct writer writer;
 	struct ktread *trace;
 
 	ahead = by;
-	writer_open(&writer, CPUS + 1, 14);
-	writer.root.frequency = HZ;
-	writer.root.cpus = CPUS;
-	writer_event(&writer, switch_types, switch_strings, sizeof(switch_strings));
-	writer_event(&writer, wake_types, wake_strings, sizeof(wake_strings));
+	sched_writer_open(&writer, CPUS);
 	put_steps(&writer, seldom);
-	writer_dump(&writer, &dump);
-	trace = open_ok(temporary_bytes(&dump), NULL);
-	bytes_free(&dump);
-	writer_close(&writer);
+	trace = sched_writer_close(&writer);
 
 	memset(&patient, 0, sizeof(patient));
 	memset(&facts, 0, sizeof(facts));

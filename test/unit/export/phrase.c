@@ -11,13 +11,13 @@
 
 #include "export/timeline.h"
 #include "ktrx/v2.h"
+#include "unit/support/random.h"
 
-static uint64_t random_state = 3;
+static uint64_t seed = 3;
 
 static unsigned char draw(void)
 {
-	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (unsigned char)(random_state >> 40);
+	return (unsigned char)random_below(&seed, 256);
 }
 
 static char said[PHRASE_BYTES + 64], expected[PHRASE_BYTES + 64];

@@ -2,6 +2,7 @@
 /* A machine's memory as an image: page tables lead to code that is in no file. Memories here are a few pages, laid by hand. */
 #include "hwt/images.h"
 #include "unit/support/hwt_reading.h"
+#include "unit/support/random.h"
 
 static struct hwt_packets_writer packets;
 
@@ -136,22 +137,21 @@ static void devices_lead_nowhere(void **state)
 /* A table that leads to itself, and entries of garbage: an answer or none, never without end. */
 static void tables_may_be_anything(void **state)
 {
-	uint64_t physical, random = 1;
+	uint64_t physical, seed = 1;
 
 	(void)state;
 	begin_memory(0);
 	set_entry(TABLE, 0, TABLE | X86_TABLE);
-	for (size_t at = 0x2000; at < sizeof(ram.bytes); at++) {
-		random = random * UINT64_C(6364136223846793005) + 1;
-		ram.bytes[at] = (uint8_t)(random >> 56);
-	}
+	for (size_t at = 0x2000; at < sizeof(ram.bytes); at++)
+		ram.bytes[at] = (uint8_t)random_below(&seed, 256);
 	open_memory("x86_64");
 	check_walk(HWT_WALK_X86_64, TABLE, 0x234, TABLE + 0x234);
 	for (uint64_t space = 0; space < sizeof(ram.bytes); space += HWT_WALK_PAGE)
 		for (unsigned i = 0; i < 4096; i++) {
-			random = random * UINT64_C(6364136223846793005) + 1;
-			hwt_walk(ram.memory, HWT_WALK_X86_64, space, random >> 17, &physical);
-			hwt_walk(ram.memory, HWT_WALK_AARCH64, space, random >> 17, &physical);
+			const uint64_t address = random_word(&seed) >> 17;
+
+			hwt_walk(ram.memory, HWT_WALK_X86_64, space, address, &physical);
+			hwt_walk(ram.memory, HWT_WALK_AARCH64, space, address, &physical);
 		}
 	end_memory();
 }

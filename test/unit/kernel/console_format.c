@@ -11,6 +11,7 @@
 #include "kernel/console/line.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
+#include "unit/support/random.h"
 
 #define FIELDS 6
 
@@ -249,35 +250,30 @@ static void a_row_is_not_read_beyond_its_end(void **state)
 	assert_string_equal(shown(&sample), "");
 }
 
-static uint32_t random_below(uint32_t limit)
-{
-	static uint64_t seed = 1;
-
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return (uint32_t)(seed >> 33) % limit;
-}
-
 /* Texts of conversions, blanks and rubbish over payloads of anything: kernel and host say the same. */
 static void the_host_says_the_same_of_anything(void **state)
 {
 	static const char pieces[] = "%%%%%%%%%%ddduuxXoscp# 0-+*.123456789hhllzjtqn\x01\xc3";
 	struct sample sample;
+	uint64_t seed = 1;
 	char text[24];
 	uint8_t bytes[64];
 
 	(void)state;
 	for (unsigned round = 0; round < 200000; round++) {
-		uint32_t length = 1 + random_below(sizeof(text) - 2), fields = random_below(FIELDS);
+		uint32_t length = 1 + random_below(&seed, sizeof(text) - 2),
+			 fields = random_below(&seed, FIELDS);
 
 		for (uint32_t i = 0; i < length; i++)
-			text[i] = pieces[random_below(sizeof(pieces) - 1)];
+			text[i] = pieces[random_below(&seed, sizeof(pieces) - 1)];
 		text[length] = '\0';
 		sample_start(&sample, text);
 		for (uint32_t i = 0; i < fields; i++)
-			sample_field(&sample, "f", (uint8_t)random_below(14));
+			sample_field(&sample, "f", (uint8_t)random_below(&seed, 14));
 		for (uint32_t i = 0; i < sizeof(bytes); i++)
-			bytes[i] = random_below(3) ? (uint8_t)random_below(8) : (uint8_t)random_below(256);
-		sample_bytes(&sample, bytes, random_below(sizeof(bytes)));
+			bytes[i] = random_below(&seed, 3) ? (uint8_t)random_below(&seed, 8)
+							  : (uint8_t)random_below(&seed, 256);
+		sample_bytes(&sample, bytes, random_below(&seed, sizeof(bytes)));
 		if (strcmp(shown(&sample), shown_by_host(&sample)) != 0)
 			fail_msg("text '%s': '%s', host: '%s'", text, shown(&sample), shown_by_host(&sample));
 	}

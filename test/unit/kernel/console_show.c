@@ -16,6 +16,7 @@
 #include "ktrace/clock.h"
 #include "ktrace/console.h"
 #include "test/fake/machine.h"
+#include "unit/support/random.h"
 
 #define SLOTS 512u
 
@@ -461,18 +462,11 @@ static void what_is_finished_meanwhile_does_not_come_behind_older_ones(void **st
 					"cpu0 1: test_number  1\n");
 }
 
-static uint64_t random_word(void)
-{
-	static uint64_t seed = 7;
-
-	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return seed ^ seed >> 31;
-}
-
 /* Slots of the right kind, lap and check, and rubbish otherwise: it ends, and says printable things only. */
 static void rubbish_in_the_rings_is_harmless(void **state)
 {
 	struct ktrx_ring *ring = &ktrace_ring[1];
+	uint64_t seed = 7;
 
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -481,12 +475,12 @@ static void rubbish_in_the_rings_is_harmless(void **state)
 		for (uint32_t i = 1; i <= SLOTS; i++) {
 			struct ktrace_slot *slot = slot_back(i);
 			uint64_t tag = slot->word[0] & 0x7f8;
-			uint64_t kind = 1 + random_word() % 4;
+			uint64_t kind = 1 + random_word(&seed) % 4;
 
 			for (uint32_t word = 0; word < 4; word++)
-				slot->word[word] = random_word();
+				slot->word[word] = random_word(&seed);
 			slot->word[0] = (slot->word[0] & ~UINT64_C(0xfffffff)) | tag | kind |
-					(random_word() % 8) << 16;
+					(random_word(&seed) % 8) << 16;
 		}
 		checks_put(ring);
 		show("/va");

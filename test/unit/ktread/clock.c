@@ -5,6 +5,7 @@
 
 #include "ktread/trace.h"
 #include "unit/support/ktread_sample.h"
+#include "unit/support/random.h"
 
 #define MHZ UINT64_C(1000000)
 
@@ -54,12 +55,6 @@ static void before_zero_there_is_nothing(void **state)
 	free(clock.piece);
 }
 
-static uint64_t random64(uint64_t *seed)
-{
-	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-	return *seed ^ *seed >> 33;
-}
-
 /* Points as no honest guest has them. */
 static void never_steps_back(void **state)
 {
@@ -72,16 +67,16 @@ static void never_steps_back(void **state)
 		uint64_t stamp = 0, last = 0;
 
 		for (unsigned i = 0; i < 20; i++)
-			point[i] = (struct ktread_clock_point){ random64(&seed) >> random64(&seed) % 64,
-								(int64_t)random64(&seed) >>
-									random64(&seed) % 64 };
+			point[i] = (struct ktread_clock_point){ random_word(&seed) >> random_word(&seed) % 64,
+								(int64_t)random_word(&seed) >>
+									random_word(&seed) % 64 };
 		assert_int_equal(ktread_clock_set(&clock, point, 20, level), 0);
 		for (unsigned i = 0; i < 500; i++) {
 			uint64_t corrected = ktread_clock_apply(&clock, stamp);
 
 			assert_true(corrected >= last);
 			last = corrected;
-			stamp += random64(&seed) >> (random64(&seed) % 56 + 8);
+			stamp += random_word(&seed) >> (random_word(&seed) % 56 + 8);
 		}
 	}
 	free(clock.piece);

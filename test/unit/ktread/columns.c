@@ -5,6 +5,7 @@
 
 #include "ktread/stream.h"
 #include "unit/support/ktread_support.h"
+#include "unit/support/random.h"
 
 #define SLOTS 700u
 
@@ -16,15 +17,14 @@
 
 struct fixture {
 	struct ktread_columns *columns;
-	uint64_t random;
+	uint64_t seed;
 	uint32_t slot[SLOTS][8], back[SLOTS][8];
 	unsigned char content[KTREAD_COLUMNS_MAX];
 };
 
 static uint32_t draw(struct fixture *fixture)
 {
-	fixture->random = fixture->random * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (uint32_t)(fixture->random >> 32);
+	return (uint32_t)random_word(&fixture->seed);
 }
 
 static int make_fixture(void **state)

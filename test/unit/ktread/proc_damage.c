@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "unit/support/ktread_proc_support.h"
+#include "unit/support/random.h"
 
 static void outline_of(const void *bytes, size_t size, unsigned format, struct proc_outline *outline)
 {
@@ -228,13 +229,12 @@ static void long_damage(void **state)
 	struct put put = put_trace(PUT_KTRX);
 	struct proc_outline outline;
 	unsigned char *noise = malloc(length);
-	uint32_t random = 1;
+	uint64_t seed = 1;
 
 	(void)state;
 	put_line(&put, 3, "/before");
 	for (size_t i = 0; i < length; i++) {
-		random = random * 1664525u + 1013904223u;
-		noise[i] = (unsigned char)(random >> 24);
+		noise[i] = (unsigned char)random_below(&seed, 256);
 		if (i % 32 == 26)
 			noise[i] = 0x4b;
 		if (i % 32 == 27)

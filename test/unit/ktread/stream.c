@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "unit/support/ktread_stream.h"
+#include "unit/support/random.h"
 
 static void same_text(const char *a, const char *b)
 {
@@ -136,7 +137,7 @@ static uint64_t same_trace(const char *path, const struct ktread_options *option
 /* Rings that wrapped, one not full, one out of order; more slots than a block has. */
 static void make_v1(struct bytes *dump)
 {
-	uint64_t state = 1;
+	uint64_t seed = 1;
 
 	v1_header(dump, 4, 8192);
 	for (uint32_t cpu = 0; cpu < 4; cpu++) {
@@ -148,9 +149,9 @@ static void make_v1(struct bytes *dump)
 				continue;
 			}
 			if (cpu == 3)
-				stamp = 1000 + stream_draw(&state) % 1000000;
-			v1_record(dump, stamp, (uint32_t)stream_draw(&state) % 210, cpu, n % 7,
-				  (uint32_t)stream_draw(&state));
+				stamp = 1000 + random_below(&seed, 1000000);
+			v1_record(dump, stamp, random_below(&seed, 210), cpu, n % 7,
+				  (uint32_t)random_word(&seed));
 		}
 	}
 }

@@ -15,6 +15,7 @@
 #include "hwt/decoder.h"
 #include "plugin/code.h"
 #include "plugin/trace.h"
+#include "unit/support/random.h"
 
 #define BASE   UINT64_C(0xffff000012340000)
 #define WORDS  4096u
@@ -56,22 +57,16 @@ const char *__lsan_default_suppressions(void)
 	return "leak:ocsd_dt_set_gen_elem_outfn\nleak:ocsd_dt_attach_packet_callback\n";
 }
 
-static uint32_t state_of_random = 1;
-
-static uint32_t random_below(uint32_t most)
-{
-	state_of_random = state_of_random * 1664525u + 1013904223u;
-	return (uint32_t)((uint64_t)(state_of_random >> 8) * most >> 24);
-}
+static uint64_t seed = 1;
 
 /* Branches of all kinds, one in three instructions; direct ones lead somewhere into the code. */
 static void make_code(void)
 {
 	for (uint32_t i = 0; i < WORDS; i++) {
-		uint32_t to = random_below(WORDS) - i;
+		uint32_t to = random_below(&seed, WORDS) - i;
 
 		code[i] = NOP;
-		switch (random_below(24)) {
+		switch (random_below(&seed, 24)) {
 		case 0:
 			code[i] = 0x14000000u | (to & 0x3ffffff);
 			break;
@@ -80,7 +75,7 @@ static void make_code(void)
 			break;
 		case 2:
 		case 3:
-			code[i] = 0x54000000u | (to & 0x7ffff) << 5 | random_below(14);
+			code[i] = 0x54000000u | (to & 0x7ffff) << 5 | random_below(&seed, 14);
 			break;
 		case 4:
 			code[i] = 0xb4000000u | (to & 0x7ffff) << 5;
@@ -89,10 +84,10 @@ static void make_code(void)
 			code[i] = 0xd65f03c0u; /* ret */
 			break;
 		case 6:
-			code[i] = random_below(2) ? 0xd61f0000u : 0xd63f0000u; /* br, blr */
+			code[i] = random_below(&seed, 2) ? 0xd61f0000u : 0xd63f0000u; /* br, blr */
 			break;
 		case 7:
-			code[i] = random_below(4) ? 0xd4000001u : 0xd5033fdfu; /* svc, isb */
+			code[i] = random_below(&seed, 4) ? 0xd4000001u : 0xd5033fdfu; /* svc, isb */
 			break;
 		default:
 			break;
@@ -132,7 +127,7 @@ static void note(int kind, uint64_t from, uint64_t last, uint64_t to)
 
 static uint64_t anywhere(void)
 {
-	return BASE + 4 * random_below(WORDS);
+	return BASE + 4 * random_below(&seed, WORDS);
 }
 
 static uint64_t run_block(uint64_t at, uint64_t *stack, unsigned *depth)
@@ -141,13 +136,13 @@ static uint64_t run_block(uint64_t at, uint64_t *stack, unsigned *depth)
 	uint64_t to = block.target;
 	int taken = 1;
 
-	if (block.end == END_CONDITIONAL && random_below(2)) {
+	if (block.end == END_CONDITIONAL && random_below(&seed, 2)) {
 		taken = 0;
 		to = block.next;
-	} else if (block.end == END_RETURN && *depth && random_below(8)) {
+	} else if (block.end == END_RETURN && *depth && random_below(&seed, 8)) {
 		to = stack[--*depth % 64];
 	} else if (block.end >= END_INDIRECT) {
-		to = block.end == END_ENTER ? BASE + 0x800 * random_below(8) : anywhere();
+		to = block.end == END_ENTER ? BASE + 0x800 * random_below(&seed, 8) : anywhere();
 	}
 	if ((block.end == END_CALL || block.end == END_INDIRECT_CALL))
 		stack[(*depth)++ % 64] = block.next;
@@ -162,7 +157,7 @@ static uint64_t run_block(uint64_t at, uint64_t *stack, unsigned *depth)
 static uint64_t run_part(uint64_t at, int stop)
 {
 	struct block block = block_at(at);
-	uint64_t from = at + 4 * random_below((uint32_t)(block.last - at) / 4 + 1), to = anywhere();
+	uint64_t from = at + 4 * random_below(&seed, (uint32_t)(block.last - at) / 4 + 1), to = anywhere();
 
 	if (from != at)
 		note(RAN, at, from - 4, from);
@@ -200,14 +195,14 @@ static void run(void)
 	for (unsigned i = 0; i < RUNS; i++) {
 		uint64_t before = trace.time;
 
-		switch (random_below(64)) {
+		switch (random_below(&seed, 64)) {
 		case 0:
-			trace.time += (uint64_t)random_below(1u << 24) << random_below(30);
+			trace.time += (uint64_t)random_below(&seed, 1u << 24) << random_below(&seed, 30);
 			encoder_etm4.time(&trace, before);
 			break;
 		case 1:
-			trace.space = (uint64_t)random_below(1u << 24) << 12;
-			trace.thread = random_below(100);
+			trace.space = (uint64_t)random_below(&seed, 1u << 24) << 12;
+			trace.thread = random_below(&seed, 100);
 			encoder_etm4.sync(&trace, at);
 			break;
 		case 2:

@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "unit/support/random.h"
+
 struct scratch scratch_open(void)
 {
 	struct scratch scratch;
@@ -51,32 +53,25 @@ struct scratch stream_of(const char *path, const struct ktread_options *options)
 	return stream;
 }
 
-uint64_t stream_draw(uint64_t *state)
-{
-	*state = *state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return *state >> 33;
-}
-
 void stream_fill_v2(struct writer *writer)
 {
 	unsigned char extended[40] = { 24,  KTRX_EXT_CPU | KTRX_EXT_CALLER1 | KTRX_EXT_CALLER2, 1, 0, 0x11,
 				       0x22 };
 	static const int64_t offsets[2] = { 0, -17 };
-	uint64_t state = 2;
+	uint64_t seed = 2;
 
 	begin(writer, 3);
 	bytes_append(&writer->offsets, offsets, sizeof(offsets));
 	for (uint32_t n = 0; n < 40; n++)
 		writer_record_extended(writer, 0, 500 + n, SWITCH, 3, extended, sizeof(extended));
 	for (uint32_t n = 0; n < 3000; n++) {
-		uint32_t ring = 1 + (uint32_t)stream_draw(&state) % 2,
-			 what = (uint32_t)stream_draw(&state) % 16;
-		uint64_t stamp = 1000 + 10 * (uint64_t)n - stream_draw(&state) % 40;
+		uint32_t ring = 1 + random_below(&seed, 2), what = random_below(&seed, 16);
+		uint64_t stamp = 1000 + 10 * (uint64_t)n - random_below(&seed, 40);
 
 		if (what == 0)
 			writer_reserve(writer, ring, 1 + n % 3);
 		else if (what == 1)
-			writer_record(writer, ring, stamp, 300 + n % 5, n % 99, &state, sizeof(state));
+			writer_record(writer, ring, stamp, 300 + n % 5, n % 99, &seed, sizeof(seed));
 		else if (what < 5)
 			put_open(writer, ring, stamp, &"/a/long/path/of/several/slots/to/some/file"[n % 40]);
 		else

@@ -18,8 +18,6 @@ struct bytes scratch_bytes(const struct scratch *scratch);
 /* The stream made of a file. */
 struct scratch stream_of(const char *path, const struct ktread_options *options);
 
-/* The next number of a fixed sequence. */
-uint64_t stream_draw(uint64_t *state);
 /* All kinds of slots, in rings that wrapped; CPU offsets. */
 void stream_fill_v2(struct writer *writer);
 
