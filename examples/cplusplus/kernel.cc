@@ -7,7 +7,6 @@ namespace
 {
 constexpr uint32_t harts = 2;
 
-alignas(4096) uint8_t trace_memory[512 << 10];
 volatile bool ready;
 uint32_t finished;
 
@@ -55,20 +54,6 @@ void trace_check(int error)
 	if (error)
 		KTRACE(kernel, error, error);
 }
-
-void trace_init()
-{
-	static const ktrace_memory memory = { .base = trace_memory, .size = sizeof(trace_memory) };
-	static const ktrace_config config = {
-		.size = sizeof(config),
-		.cpus = harts,
-		.blocks = 1,
-		.memory = &memory,
-		.kernel = "cplusplus",
-	};
-
-	trace_check(ktrace_init(&config));
-}
 } // namespace
 
 // Each hart comes here from the first instruction, with a stack of its own.
@@ -76,7 +61,7 @@ extern "C" [[noreturn]] void kernel_main(uint32_t hart)
 {
 	KTRACE(kernel, hello, hart); // works before anything is set up
 	if (hart == 0) {
-		trace_init();
+		trace_check(KTRACE_INIT(512 << 10, .cpus = harts, .kernel = "cplusplus"));
 		__atomic_store_n(&ready, true, __ATOMIC_RELEASE);
 	}
 	while (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE))

@@ -11,7 +11,6 @@ KTRACE_EVENT(example, hello, "from hart %u", (uint32_t, hart));
 KTRACE_EVENT(example, count, "%u", (uint32_t, n));
 KTRACE_EVENT(example, error, "ktrace error %d", (int, error));
 
-static uint8_t trace_memory[512 << 10] __attribute__((aligned(4096)));
 static volatile uint32_t ready;
 static uint32_t finished;
 
@@ -20,20 +19,6 @@ static void trace_check(int error)
 {
 	if (error)
 		KTRACE(example, error, error);
-}
-
-static void trace_init(void)
-{
-	static const struct ktrace_memory memory = { trace_memory, sizeof(trace_memory) };
-	static const struct ktrace_config config = {
-		.size = sizeof(config),
-		.cpus = HARTS,
-		.memory = &memory,
-		.blocks = 1,
-		.kernel = "minimal",
-	};
-
-	trace_check(ktrace_init(&config));
 }
 
 static void power_off(void)
@@ -47,7 +32,7 @@ void kernel_main(uint32_t hart)
 {
 	KTRACE(example, hello, hart); /* works before anything is set up */
 	if (hart == 0) {
-		trace_init();
+		trace_check(KTRACE_INIT(512 << 10, .cpus = HARTS, .kernel = "minimal"));
 		__atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
 	}
 	while (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE))

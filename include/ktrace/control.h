@@ -116,6 +116,23 @@ struct ktrace_config {
 int ktrace_init(const struct ktrace_config *config);
 
 /*
+ * Calls ktrace_init() with static memory of `bytes` and returns its result. The other arguments, at least
+ * one, initialise fields of the configuration; the macro sets size, blocks and memory. All are constants. For
+ * use in a function:
+ *     int error = KTRACE_INIT(1 << 20, .cpus = 4, .threads = 256, .kernel = "mykernel 0.1");
+ */
+#define KTRACE_INIT(bytes, ...)                                                                        \
+	__extension__({                                                                                \
+		static uint8_t ktrace_lent[bytes] __attribute__((__aligned__(4096)));                  \
+		static const struct ktrace_memory ktrace_piece = { ktrace_lent, sizeof(ktrace_lent) }; \
+		static struct ktrace_config ktrace_fields = { __VA_ARGS__ };                           \
+		ktrace_fields.size = sizeof(ktrace_fields);                                            \
+		ktrace_fields.blocks = 1;                                                              \
+		ktrace_fields.memory = &ktrace_piece;                                                  \
+		ktrace_init(&ktrace_fields);                                                           \
+	})
+
+/*
  * Which boot this is of those that the memory lent with `keep` has seen, from 1: greater than 1 after a
  * reset. 0: none is kept.
  */

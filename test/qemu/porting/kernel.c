@@ -15,7 +15,6 @@ KTRACE_EVENT(port, step, "%u", (uint32_t, n));
 static uint32_t level = 1;
 KTRACE_SETTING_U32("debug.level", level, 0);
 
-static uint8_t trace_memory[512 << 10] __attribute__((aligned(4096)));
 static uint32_t ready, finished;
 
 static void trace_write(const struct ktrace_console *console, const char *text, size_t bytes)
@@ -29,18 +28,8 @@ static const struct ktrace_console trace_console = { .write = trace_write };
 
 static void trace_init(void)
 {
-	static const struct ktrace_memory memory = { trace_memory, sizeof(trace_memory) };
-	static const struct ktrace_config config = {
-		.size = sizeof(config),
-		.cpus = HARTS,
-		.memory = &memory,
-		.blocks = 1,
-		.kernel = "port",
-		.clocks = KTRACE_CLOCKS_ONLINE,
-	};
-
 	ktrace_boot_argument("root=/dev/none debug.level=2 ktrace=port.*=callers2+site");
-	ktrace_init(&config);
+	KTRACE_INIT(512 << 10, .cpus = HARTS, .kernel = "port", .clocks = KTRACE_CLOCKS_ONLINE);
 }
 
 void port_step(uint32_t n);

@@ -81,6 +81,9 @@ void kernel_main(const char *path, int x)
 	ktrace_setting_set(path);
 	ktrace_setting_each(visit, &word32);
 	ktrace_init(KTRACE_NULL);
+#ifndef __cplusplus
+	KTRACE_INIT(1 << 20, .cpus = 4, .kernel = "sample");
+#endif
 	ktrace_clear();
 	ktrace_stop();
 	ktrace_start();
