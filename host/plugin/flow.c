@@ -399,3 +399,11 @@ void flow_flush(struct trace *trace)
 		trace->encoder->flush(trace);
 	output_publish(&trace->output);
 }
+
+void flow_halted(unsigned cpu)
+{
+	struct vcpu *vcpu = cpu < vcpu_count ? &vcpus[cpu] : NULL;
+
+	for (unsigned i = 0; vcpu && i < vcpu->traces; i++)
+		flow_flush(vcpu->trace[i]);
+}

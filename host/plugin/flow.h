@@ -68,6 +68,8 @@ void flow_forget_blocks(void);
 void flow_pause(void);
 /* All that is known is in the output. */
 void flow_flush(struct trace *trace);
+/* The virtual CPU waits for an interrupt, perhaps for ever: the same for its traces. */
+void flow_halted(unsigned cpu);
 
 /*
  * The guest's memory, as the file that it is (ram=FILE). Every address comes from the guest and is not

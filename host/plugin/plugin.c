@@ -169,10 +169,18 @@ static void flushed(qemu_plugin_id_t id)
 	flow_forget_blocks();
 }
 
+/* By the virtual CPU itself. */
+static void halted(qemu_plugin_id_t id, unsigned vcpu)
+{
+	(void)id;
+	flow_halted(vcpu);
+}
+
 static void watch(qemu_plugin_id_t id)
 {
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	qemu_plugin_register_flush_cb(id, flushed);
+	qemu_plugin_register_vcpu_idle_cb(id, halted);
 }
 
 static void watch_anew(qemu_plugin_id_t id)

@@ -58,6 +58,19 @@ static void test_conditions(void **state)
 			    "on:1000 1000 1001 1003 1004 1000 1001 1003 1004 1000 1001 1010");
 }
 
+/* It may never run again, so what it has run must not wait for more. */
+static void test_a_halted_cpu_keeps_nothing_back(void **state)
+{
+	struct block *loop = machine_block(0x1000, JNE("\xfe")), *end = machine_block(0x1002, HLT);
+	uint64_t position;
+
+	(void)state;
+	run((struct block *[]){ loop, loop, loop, end }, 4);
+	position = output_position(&machine_trace()->output);
+	flow_halted(0);
+	assert_true(output_position(&machine_trace()->output) > position);
+}
+
 /* Reports stop while tracing is on: what ran meanwhile is lost, not made up. */
 static void test_pause(void **state)
 {
@@ -405,6 +418,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_conditions, setup),
+		cmocka_unit_test_setup(test_a_halted_cpu_keeps_nothing_back, setup),
 		cmocka_unit_test_setup(test_pause, setup),
 		cmocka_unit_test_setup(test_what_looks_the_same, setup),
 		cmocka_unit_test_setup(test_returns, setup),
