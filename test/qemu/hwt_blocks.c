@@ -23,7 +23,16 @@
 
 #define SLOTS		(1u << 22)
 #define UNFINISHED_MOST 64u /* of a loop: they are only seen at its end */
-#define LEFT_MOST	3u  /* the last, of which the end was not reached, and the log may be ahead */
+
+/*
+ * Behind all that was decoded the log may have a few more blocks: the one whose end was not reached, those that the log is ahead,
+ * and those whose branches were to be told in the next packet when QEMU ended.
+ */
+#define LEFT_MOST      3u
+#define LEFT_MOST_PT   (LEFT_MOST + 47u) /* branches that a packet holds */
+#define LEFT_MOST_ETM4 (LEFT_MOST + 24u)
+
+static size_t left_most;
 
 /* ---- Which sizes blocks have ------------------------------------------------------------------- */
 
@@ -92,6 +101,7 @@ static void read_sizes(const char *path)
 	const struct ktrx_hwt_rings *head = (const void *)file;
 	struct ktrx_hwt_seen seen;
 
+	left_most = head->encoding == KTRX_HWT_ENCODING_PT ? LEFT_MOST_PT : LEFT_MOST_ETM4;
 	sizes = calloc(SLOTS, sizeof(*sizes));
 	if (!sizes)
 		exit(2);
@@ -334,7 +344,7 @@ static int check_cpu(const struct hwt_file *file, struct hwt_images *images, siz
 	       comparison->gaps, log->count - log->at, stream->bytes, comparison->branches,
 	       comparison->instructions);
 	return status < 0 || comparison->stray || comparison->gaps || comparison->instructions == 0 ||
-	       (log->count && comparison->equal == 0) || log->count - log->at > LEFT_MOST ||
+	       (log->count && comparison->equal == 0) || log->count - log->at > left_most ||
 	       comparison->unfinished > comparison->equal / 100 + 5;
 }
 
