@@ -19,7 +19,7 @@ check "the library builds" minimal_library "$tmp/port" "$library"
 kernel() {
 	cp -r "$tmp/port" "$tmp/$1"
 	sed -i 's/#define HARTS 4/#define HARTS 2/
-		s/^static uint8_t trace_memory/#include "hooks.h"\n&/
+		s/^static volatile uint32_t ready/#include "hooks.h"\n&/
 		s/for (uint32_t n = 0; n < 1000; n++)/for (uint32_t n = 0; n < 30; n++)/
 		s/KTRACE(example, count, n);/turn(hart, n);/' "$tmp/$1/kernel.c"
 	cat >"$tmp/$1/hooks.h" <<END
