@@ -226,8 +226,12 @@ void kdump_arguments_begin(struct kdump_arguments *arguments, struct kdump_table
 			   const uint64_t *word, unsigned words, bool all)
 {
 	const struct kdump_call *call = kdump_table_call(table, number);
+	const struct kdump_variant *variant = kdump_call_variant(call, word, words);
 
 	*arguments = (struct kdump_arguments){
+		.most = variant ? variant->arguments
+			: call	? call->arguments
+				: 0,
 		.table = table,
 		.call = call,
 		.typed = call && call->typed && !all,
@@ -253,16 +257,32 @@ static bool stands_alone(const struct kdump_type *type)
 	       (type->symbols == 0 && !type->keyed && type->base != KDUMP_MODE && type->base != KDUMP_OFF);
 }
 
+static void set_type(struct kdump_one *one, const struct kdump_type *type,
+		     const struct kdump_argument *pointer)
+{
+	static const struct kdump_type address = { .name = "ptr", .base = KDUMP_PTR };
+
+	one->pointer = pointer ? pointer : type ? type->pointer : NULL;
+	one->type = one->pointer ? &address : type;
+}
+
 /* The value of the argument that `one` has the type of by the table; false if it means nothing. */
 static bool take_argument(struct kdump_arguments *arguments, struct kdump_one *one)
 {
 	const struct kdump_type *type = one->type;
 
 	one->value = take_word(arguments, type);
-	one->type = type = resolve(arguments->table, type, arguments->key, one->value);
+	type = resolve(arguments->table, type, arguments->key, one->value);
+	set_type(one, type, NULL);
 	if (type && type->symbols && !type->flags && !type->mask)
 		arguments->key = kdump_type_symbol(type, one->value);
 	return !is_unused(arguments, type);
+}
+
+static void take_description(const struct kdump_argument *argument, struct kdump_one *one)
+{
+	set_type(one, argument->type, argument->access ? argument : NULL);
+	one->name = argument->name;
 }
 
 bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *one)
@@ -270,13 +290,11 @@ bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *o
 	const struct kdump_call *call = arguments->call;
 
 	while (arguments->next_word < arguments->words) {
-		*one = (struct kdump_one){ .name = "" };
-		if (arguments->typed && arguments->next == call->arguments)
+		*one = (struct kdump_one){ .name = "", .number = arguments->next_word };
+		if (arguments->typed && arguments->next == arguments->most)
 			return false;
-		if (arguments->typed) {
-			one->type = call->argument[arguments->next].type;
-			one->name = call->argument[arguments->next].name;
-		}
+		if (arguments->typed)
+			take_description(&call->argument[arguments->next], one);
 		arguments->next++;
 		if (stands_alone(one->type))
 			one->value = arguments->word[arguments->next_word++];

@@ -175,14 +175,17 @@ struct kdump_one {
 	const struct kdump_type *type;
 	const char *name;
 	uint64_t value;
+	unsigned number;		      /* of the argument, from 0 */
+	const struct kdump_argument *pointer; /* to values of its type; NULL: the table says of none */
 };
 
 struct kdump_arguments {
 	const struct kdump_call *call; /* NULL: the table does not have it */
 	const uint64_t *word;
 	unsigned words, next_word, next;
-	bool narrow; /* words of 32 bits, so that a place in a file takes two */
-	bool typed;  /* the table says which there are; else as recorded */
+	unsigned most; /* arguments that the call has, with these values */
+	bool narrow;   /* words of 32 bits, so that a place in a file takes two */
+	bool typed;    /* the table says which there are; else as recorded */
 	struct kdump_table *table;
 	const struct kdump_type *before; /* of the argument that kdump_arguments_next() gave last … */
 	uint64_t value_before;		 /* … and its value */

@@ -23,7 +23,7 @@ static uint64_t types_of(char letter)
 	case 'l':
 		return BIT(KTRX_PROC_PROCCTOR) | BIT(KTRX_PROC_PROCDTOR);
 	case 'n':
-		return BIT(KTRX_PROC_NAMEI);
+		return BIT(KTRX_PROC_NAMEI) | BIT(KTRX_PROC_FD);
 	case 'p':
 		return BIT(KTRX_PROC_CAPFAIL);
 	case 's':

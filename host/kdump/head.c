@@ -101,6 +101,7 @@ const char *kdump_record_word(uint16_t type, uint32_t ctor_flags)
 		[KTRX_PROC_USER] = "USER",     [KTRX_PROC_STRUCT] = "STRU",	  [KTRX_PROC_SYSCTL] = "SCTL",
 		[KTRX_PROC_PROCDTOR] = "EXIT", [KTRX_PROC_CAPFAIL] = "CAP ",	  [KTRX_PROC_FAULT] = "PFLT",
 		[KTRX_PROC_FAULTEND] = "PRET", [KTRX_PROC_STRUCT_ARRAY] = "STRU", [KTRX_PROC_END] = "END ",
+		[KTRX_PROC_FD] = "FD  ",
 	};
 	static const char *const lives[] = { "FORK", "EXEC", "SET " };
 

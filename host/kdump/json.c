@@ -188,6 +188,9 @@ static char *put_payload(char *at, struct kdump_context *context, const struct k
 		return put_result(at, context, record);
 	case KTRX_PROC_NAMEI:
 		return put_text(base_put_literal(at, ",\"path\":"), record);
+	case KTRX_PROC_FD:
+		at = base_put_signed(base_put_literal(at, ",\"fd\":"), record->fd.number);
+		return put_text(base_put_literal(at, ",\"path\":"), record);
 	case KTRX_PROC_SYSCTL:
 		return put_text(base_put_literal(at, ",\"setting\":"), record);
 	case KTRX_PROC_PSIG:

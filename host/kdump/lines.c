@@ -242,6 +242,12 @@ static void tell_loss(struct lines *lines, struct kdump_context *context,
 
 /* ---- records ---- */
 
+static char *put_fd(char *at, const struct ktread_proc_record *record)
+{
+	return record->fd.number == KTRX_PROC_FD_CWD ? base_put_literal(at, "AT_FDCWD")
+						     : base_put_signed(at, record->fd.number);
+}
+
 /* What fits a line; NULL if it was written. */
 static char *put_payload(char *at, struct lines *lines, struct kdump_context *context,
 			 const struct ktread_proc_record *record)
@@ -254,6 +260,8 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 	case KTRX_PROC_NAMEI:
 	case KTRX_PROC_SYSCTL:
 		return put_newline(put_quoted(at, record));
+	case KTRX_PROC_FD:
+		return put_newline(put_quoted(base_put_literal(put_fd(at, record), " "), record));
 	case KTRX_PROC_PSIG:
 		return put_signal(at, context, record);
 	case KTRX_PROC_CSW:

@@ -9,9 +9,6 @@
 #include "kdump/parts.h"
 #include "ktread/ktread.h"
 
-#define USUAL_DATA 32u /* bytes */
-#define TEXT_MOST  4000u
-
 /* ---- in front of a line ---- */
 
 /* What stands in front. Threads that are not their process's only one have a number of their own. */
@@ -38,169 +35,12 @@ static char *kdump_oneline_name(char *at, struct kdump_context *context, uint32_
 	return kdump_put_call_name(at, context, kdump_context_calls(context, pid), number);
 }
 
-/* ---- arguments ---- */
-
-/* What the call's records say of an argument of this type; each is for one argument. NULL: nothing. */
-static const struct kdump_filling *find_filling(const struct kdump_pending *pending,
-						const struct kdump_type *type, unsigned *taken)
-{
-	enum kdump_filling_kind kind;
-
-	if (!type)
-		return NULL;
-	if (type->base == KDUMP_PATH)
-		kind = KDUMP_FILLING_PATH;
-	else if (type->base == KDUMP_DATA || type->base == KDUMP_BUFFER)
-		kind = KDUMP_FILLING_DATA;
-	else if (type->base == KDUMP_STRUCTURE)
-		kind = KDUMP_FILLING_STRUCT;
-	else
-		return NULL;
-	for (unsigned n = 0; n < pending->fillings; n++) {
-		const struct kdump_filling *filling = &pending->filling[n];
-
-		if (*taken >> n & 1 || filling->kind != kind ||
-		    (kind == KDUMP_FILLING_STRUCT && strcmp(filling->name, type->name) != 0))
-			continue;
-		*taken |= 1u << n;
-		return filling;
-	}
-	return NULL;
-}
-
-/* Is it an address whose bytes may still come? */
-static bool may_be_filled(const struct kdump_one *one)
-{
-	return one->type && one->value &&
-	       (one->type->base == KDUMP_PATH || one->type->base == KDUMP_DATA ||
-		one->type->base == KDUMP_BUFFER || one->type->base == KDUMP_STRUCTURE);
-}
-
-/*
- * The arguments behind the first `pending->shown`; of an `unfinished` call up to the first of which more may
- * come to be known:
- * `pending->shown` is then where that is.
- */
-static char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
-				     bool unfinished)
-{
-	struct kdump_arguments arguments;
-	struct kdump_one one;
-	unsigned taken = 0, n = 0;
-	bool more = false;
-
-	kdump_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
-			      pending->word, pending->words, context->options->raw);
-	for (; kdump_arguments_next(&arguments, &one); n++) {
-		const struct kdump_filling *filling = find_filling(pending, one.type, &taken);
-
-		if (n < pending->shown)
-			continue;
-		more = unfinished && !filling && may_be_filled(&one);
-		if (more)
-			break;
-		if (n > 0 && (n > pending->shown || !pending->told))
-			at = base_put_literal(at, ", ");
-		if (context->options->arguments && *one.name)
-			at = base_put_literal(kdump_put_name(at, one.name), "=");
-		if (filling) {
-			memcpy(at, pending->text + filling->offset, filling->length);
-			at += filling->length;
-		} else {
-			at = kdump_put_value(at, &context->words, one.type, one.value);
-		}
-	}
-	if (!unfinished)
-		return at;
-	pending->shown = n;
-	return more && n > 0 ? base_put_literal(at, ",") : at;
-}
-
-/* ---- results ---- */
-
-/* "3", "0x7f0000001000", "-1 ENOENT (No such file or directory)", "?". */
-static char *kdump_oneline_result(char *at, struct kdump_context *context,
-				  const struct ktread_proc_record *record)
-{
-	static const struct kdump_type number = { .base = KDUMP_LONG };
-	const struct kdump_call *call =
-		kdump_table_call(kdump_context_calls(context, record->pid), record->sysret.number);
-	const struct kdump_type *type = call && call->typed ? call->result : &number;
-	int32_t error = record->sysret.error;
-	const char *name = kdump_table_error(context->words.table, error);
-	const char *text = name ? kdump_table_error_text(context->words.table, error) : NULL;
-
-	if (error && !context->ktrx && error < 0)
-		return error == -1 ? base_put_literal(at, "? ERESTART")
-				   : base_put_literal(at, "? EJUSTRETURN");
-	if (error) {
-		at = base_put_literal(at, "-1 ");
-		if (!name || context->options->raw)
-			return base_put_signed(base_put_literal(at, "errno "), error);
-		at = kdump_put_name(at, name);
-		if (text == name)
-			return at;
-		at = kdump_vis_text(base_put_literal(at, " ("), text, strlen(text), TEXT_MOST, false);
-		return base_put_literal(at, ")");
-	}
-	if (type->base == KDUMP_VOID)
-		return base_put_literal(at, "?");
-	/* A size may be below zero as a result. */
-	return kdump_put_value(at, &context->words, type->base == KDUMP_SIZE ? &number : type,
-			       (uint64_t)record->sysret.result);
-}
-
-/* ---- what a call is about ---- */
-
-/* Text in quotation marks, which says whether it is all of it; at most `limit` bytes. */
-static char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut)
-{
-	const char *end = at + limit - sizeof("\"...");
-
-	*at++ = '"';
-	at = kdump_vis_text(at, bytes, size, (size_t)(end - at), true);
-	*at++ = '"';
-	return cut || at >= end - KDUMP_VIS_GROWTH ? base_put_literal(at, "...") : at;
-}
-
-/* Keeps what a record of a call's own, NAMEI, GENIO or STRUCT, says of its arguments. */
-static void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,
-			       const struct ktread_proc_record *record)
-{
-	uint64_t most =
-		context->options->data_most == KDUMP_DATA_USUAL ? USUAL_DATA : context->options->data_most;
-	size_t limit, size = record->data_size;
-	char *at = kdump_pending_fill(pending, &limit);
-	char text[KDUMP_STRUCTURE_MOST + 64];
-
-	if (!at || limit < 64)
-		return;
-	if (record->type == KTRX_PROC_NAMEI) {
-		at = kdump_oneline_text(at, record->data, size, limit, record->flags & KTRX_PROC_CUT);
-		kdump_pending_filled(pending, KDUMP_FILLING_PATH, "", at);
-	} else if (record->type == KTRX_PROC_GENIO) {
-		if (context->options->no_data)
-			return;
-		if (most && size > most)
-			size = most;
-		at = kdump_oneline_text(at, record->data, size, limit, size < record->genio.size);
-		kdump_pending_filled(pending, KDUMP_FILLING_DATA, "", at);
-	} else {
-		size = (size_t)(kdump_put_structure(text, context, record->structure.name, record->data,
-						    record->data_size) -
-				text);
-		if (size > limit)
-			return;
-		memcpy(at, text, size);
-		kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, record->structure.name, at + size);
-	}
-}
-
 #define RESULT_COLUMN 40 /* where "= 0" stands behind a shorter call */
 #define TEXT_MOST     4000u
 
 struct oneline {
 	struct kdump_pending_table pending;
+	struct kdump_descriptors *descriptors;
 	struct kdump_pending *open; /* its call began last, and nothing has been shown since; NULL: none */
 };
 
@@ -217,7 +57,7 @@ static void tell_unfinished(struct oneline *oneline, struct kdump_context *conte
 	at = kdump_oneline_who(base_output_line(context->out), context, pending->pid, pending->tid,
 			       pending->stamp);
 	at = base_put_literal(kdump_oneline_name(at, context, pending->pid, pending->number), "(");
-	at = kdump_oneline_arguments(at, context, pending, true);
+	at = kdump_oneline_arguments(at, context, oneline->descriptors, pending, true);
 	base_output_done(context->out, base_put_literal(at, " <unfinished ...>\n"));
 	pending->told = true;
 }
@@ -247,9 +87,10 @@ static void tell_finished(struct oneline *oneline, struct kdump_context *context
 		at = base_put_literal(at, "<... ");
 	at = kdump_oneline_name(at, context, pending->pid, pending->number);
 	at = pending->told ? base_put_literal(at, " resumed>") : base_put_literal(at, "(");
-	at = kdump_oneline_arguments(at, context, pending, false);
+	at = kdump_oneline_arguments(at, context, oneline->descriptors, pending, false);
 	at = base_put_literal(pad(base_put_literal(at, ")"), from), "= ");
-	at = record ? kdump_oneline_result(at, context, record) : base_put_literal(at, "?");
+	at = record ? kdump_oneline_result(at, context, oneline->descriptors, pending, record)
+		    : base_put_literal(at, "?");
 	if (record && !pending->doubtful && record->stamp >= pending->stamp) {
 		at = kdump_put_duration(base_put_literal(at, " <"), context, record->stamp - pending->stamp);
 		at = base_put_literal(at, ">");
@@ -269,7 +110,10 @@ static void tell_return(struct oneline *oneline, struct kdump_context *context,
 	at = kdump_oneline_who(from, context, record->pid, record->tid, record->stamp);
 	at = kdump_oneline_name(base_put_literal(at, "<... "), context, record->pid, record->sysret.number);
 	at = base_put_literal(pad(base_put_literal(at, " resumed>)"), from), "= ");
-	base_output_done(context->out, base_put_literal(kdump_oneline_result(at, context, record), "\n"));
+	base_output_done(
+		context->out,
+		base_put_literal(kdump_oneline_result(at, context, oneline->descriptors, NULL, record),
+				 "\n"));
 }
 
 /* ---- what calls are about ---- */
@@ -396,9 +240,12 @@ static void tell_loss(struct oneline *oneline, struct kdump_context *context,
 
 static int oneline_open(void **state, struct kdump_context *context)
 {
+	struct oneline *oneline = *state = calloc(1, sizeof(*oneline));
+
 	(void)context;
-	*state = calloc(1, sizeof(struct oneline));
-	return *state ? 0 : KTREAD_E_MEMORY;
+	if (oneline)
+		oneline->descriptors = kdump_descriptors_create();
+	return oneline && oneline->descriptors ? 0 : KTREAD_E_MEMORY;
 }
 
 /* Calls in which the trace ends; of exit() that is all there is. */
@@ -415,6 +262,7 @@ static void oneline_close(void *state, struct kdump_context *context)
 			tell_finished(oneline, context, pending, NULL);
 	}
 	tell_unfinished(oneline, context);
+	kdump_descriptors_destroy(oneline->descriptors);
 	free(oneline);
 }
 
@@ -437,9 +285,13 @@ static int oneline_record(void *state, struct kdump_context *context, const stru
 	case KTRX_PROC_NAMEI:
 	case KTRX_PROC_GENIO:
 	case KTRX_PROC_STRUCT:
+	case KTRX_PROC_STRUCT_ARRAY:
 		pending = kdump_pending_find(&oneline->pending, record->pid, record->tid);
 		if (pending)
 			kdump_oneline_fill(context, pending, record);
+		break;
+	case KTRX_PROC_FD:
+		kdump_descriptors_note(oneline->descriptors, record);
 		break;
 	default:
 		if (wanted)

@@ -100,6 +100,33 @@ char *kdump_put_structure(char *at, const struct kdump_context *context, const c
  */
 void kdump_write_structure(const struct kdump_context *context, const struct ktread_proc_record *record);
 
+/* Bytes of a program's memory. */
+struct kdump_bytes {
+	const uint8_t *first;
+	size_t size;
+	size_t element; /* bytes of one value */
+	bool cut;	/* the trace does not have all of them */
+};
+
+/*
+ * What lies at an address of that type: "[3, 4]", "[\"ls\", \"-l\"]", "[INT, CHLD]". A list stops before
+ * `limit` bytes of text, one value may be longer. Requires: room for limit + KDUMP_MEMORY_MOST bytes.
+ */
+char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *context,
+		       const struct kdump_type *type, const struct kdump_bytes *bytes);
+#define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64) /* bytes of text that one value takes */
+
+/* What the descriptors of processes lead to, as FD records say. Crowded, some are forgotten. */
+
+struct kdump_descriptors;
+
+/* NULL: out of memory. kdump_descriptors_destroy() frees it. */
+struct kdump_descriptors *kdump_descriptors_create(void);
+void kdump_descriptors_destroy(struct kdump_descriptors *descriptors);
+void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct ktread_proc_record *record);
+/* "</etc/motd>", or nothing. At most 1,100 bytes. */
+char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd);
+
 /* Page faults with how long they took, and what a process was denied. */
 
 /* Faults under way, one a thread; when two threads meet in one place the later one is known. */

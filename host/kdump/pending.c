@@ -62,7 +62,7 @@ void kdump_pending_begin(struct kdump_pending *pending, const struct ktread_proc
 	kdump_pending_mark(pending, record);
 	pending->words = record->syscall.args < KDUMP_ARGUMENTS ? record->syscall.args : KDUMP_ARGUMENTS;
 	memcpy(pending->word, record->syscall.arg, pending->words * sizeof(pending->word[0]));
-	pending->shown = pending->fillings = pending->length = 0;
+	pending->shown = pending->fillings = pending->pieces = pending->length = 0;
 }
 
 void kdump_pending_doubt(struct kdump_pending_table *table)
@@ -77,12 +77,13 @@ char *kdump_pending_fill(struct kdump_pending *pending, size_t *limit)
 	return pending->fillings < KDUMP_FILLINGS ? pending->text + pending->length : NULL;
 }
 
-void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind kind, const char *name,
-			  char *end)
+void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind kind, unsigned argument,
+			  const char *name, char *end)
 {
 	struct kdump_filling *filling = &pending->filling[pending->fillings++];
 
 	filling->kind = kind;
+	filling->argument = (uint8_t)argument;
 	filling->name[0] = '\0';
 	if (*name)
 		strncat(filling->name, name, sizeof(filling->name) - 1);

@@ -10,7 +10,8 @@
 #include "base/json.h"
 #include "base/put.h"
 
-#define BYTES_SHOWN  32u   /* of a struct that is not known */
+#define BYTES_SHOWN  32u /* of a struct that is not known */
+#define VALUES_MOST  2000u
 #define TEXT_MOST    400u  /* bytes of a string in one */
 #define LEAST_FIELDS 2u	   /* of any socket's address: its length, its family */
 #define INNER_MOST   2000u /* bytes of text that a struct within one takes */
@@ -107,6 +108,22 @@ static char *put_permissions(char *at, uint32_t mode)
 			at[3 * n + 2] = special[n][at[3 * n + 2] == '-'];
 	at[9] = ' ';
 	return at + 10;
+}
+
+/* What is no struct, though it lies in memory. Other than numbers these are texts in JSON. */
+static char *put_plain_values(char *at, const struct kdump_context *context, const struct kdump_type *type,
+			      const uint8_t *bytes, uint32_t size)
+{
+	const struct kdump_bytes memory = { .first = bytes, .size = size, .element = size };
+	char text[VALUES_MOST + KDUMP_MEMORY_MOST];
+	const char *end;
+
+	if (type->base < KDUMP_TEXT && size <= 8)
+		return kdump_put_value(at, &context->words, type, kdump_read_number(bytes, size));
+	if (context->words.style != KDUMP_STYLE_JSON)
+		return kdump_put_memory(at, VALUES_MOST, context, type, &memory);
+	end = kdump_put_memory(text, VALUES_MOST, context, type, &memory);
+	return base_json_string(at, text, (size_t)(end - text));
 }
 
 /* ---- fields ---- */
@@ -207,6 +224,8 @@ static char *put_field(char *at, const struct writer *writer, const struct kdump
 		at = put_address(at + quoted, type, bytes, width);
 		*at = '"';
 		return at + quoted;
+	case KDUMP_SIGSET:
+		return put_plain_values(at, writer->context, type, bytes, width);
 	case KDUMP_STRUCTURE:
 		return put_nested(at, writer, type, bytes, width, depth);
 	default:
@@ -401,8 +420,11 @@ static char *put_braced(char *at, const struct kdump_context *context, const cha
 				 .size = size,
 				 .json = context->words.style == KDUMP_STYLE_JSON,
 				 .bsd = context->words.style == KDUMP_STYLE_BSD };
+	const struct kdump_type *type = kdump_table_type(context->words.table, name);
 	bool socket = strcmp(name, "sockaddr") == 0;
 
+	if (!layout && type && type->base != KDUMP_HEX)
+		return put_plain_values(at, context, type, bytes, size);
 	if (!layout && writer.json) {
 		at = put_bytes(base_put_literal(at, "\""), bytes, size);
 		return base_put_literal(at, "\"");

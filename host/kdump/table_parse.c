@@ -14,15 +14,18 @@ static const struct {
 	const char *word;
 	enum kdump_base base;
 } words[] = {
-	{ "int", KDUMP_INT },	   { "uint", KDUMP_UINT },     { "long", KDUMP_LONG },
-	{ "ulong", KDUMP_ULONG },  { "size", KDUMP_SIZE },     { "off", KDUMP_OFF },
-	{ "ptr", KDUMP_PTR },	   { "path", KDUMP_PATH },     { "str", KDUMP_STR },
-	{ "data", KDUMP_DATA },	   { "buffer", KDUMP_BUFFER }, { "sockaddr", KDUMP_STRUCTURE },
-	{ "fd", KDUMP_FD },	   { "pid", KDUMP_PID },       { "uid", KDUMP_UID },
-	{ "gid", KDUMP_GID },	   { "mode", KDUMP_MODE },     { "sig", KDUMP_SIG },
-	{ "ms", KDUMP_MS },	   { "time", KDUMP_TIME },     { "utime", KDUMP_UTIME },
-	{ "ipv4", KDUMP_IPV4 },	   { "ipv4_be", KDUMP_IPV4 },  { "ipv6", KDUMP_IPV6 },
-	{ "port_be", KDUMP_PORT }, { "void", KDUMP_VOID },
+	{ "int", KDUMP_INT },	      { "uint", KDUMP_UINT },	    { "long", KDUMP_LONG },
+	{ "ulong", KDUMP_ULONG },     { "size", KDUMP_SIZE },	    { "off", KDUMP_OFF },
+	{ "ptr", KDUMP_PTR },	      { "path", KDUMP_PATH },	    { "str", KDUMP_STR },
+	{ "data", KDUMP_DATA },	      { "buffer", KDUMP_BUFFER },   { "sockaddr", KDUMP_STRUCTURE },
+	{ "fd", KDUMP_FD },	      { "pid", KDUMP_PID },	    { "uid", KDUMP_UID },
+	{ "gid", KDUMP_GID },	      { "mode", KDUMP_MODE },	    { "sig", KDUMP_SIG },
+	{ "ms", KDUMP_MS },	      { "time", KDUMP_TIME },	    { "utime", KDUMP_UTIME },
+	{ "ipv4", KDUMP_IPV4 },	      { "ipv4_be", KDUMP_IPV4 },    { "ipv6", KDUMP_IPV6 },
+	{ "port_be", KDUMP_PORT },    { "void", KDUMP_VOID },	    { "atfd", KDUMP_FD },
+	{ "text", KDUMP_TEXT },	      { "strings", KDUMP_STRINGS }, { "sigset", KDUMP_SIGSET },
+	{ "fdset", KDUMP_FDSET },     { "cpuset", KDUMP_FDSET },    { "sockopt", KDUMP_SOCKOPT },
+	{ "wstatus", KDUMP_WSTATUS }, { "dirents", KDUMP_DIRENTS },
 };
 
 /* A line "flags" or "enum", until all of a type can be put side by side. */
@@ -166,6 +169,76 @@ static bool is_named_before(const struct kdump_call *call)
 
 /* ---- calls ---- */
 
+/* "[COUNT]" behind a type, which loses it; NULL: there is none. */
+static const char *take_count(char *type)
+{
+	char *count = strchr(type, '['), *end = count ? strchr(count, ']') : NULL;
+
+	if (!end)
+		return NULL;
+	*count = *end = '\0';
+	return count + 1;
+}
+
+static unsigned access_of(char mark)
+{
+	return mark == '<'   ? KDUMP_GIVEN
+	       : mark == '>' ? KDUMP_FILLED
+	       : mark == '=' ? KDUMP_GIVEN | KDUMP_FILLED
+			     : 0;
+}
+
+/* "TYPE NAME", "<TYPE NAME", ">TYPE[COUNT] NAME". Returns the count's word or NULL. */
+static const char *take_argument(struct parser *parser, struct kdump_argument *argument, char *at)
+{
+	char *type = next_name(&at);
+	const char *count;
+
+	argument->access = (uint8_t)access_of(*type);
+	if (argument->access)
+		type++;
+	count = take_count(type);
+	argument->type = parser->table->type[find_type(parser, *type ? type : "hex")];
+	argument->name = next_name(&at);
+	return count;
+}
+
+/* "2", "=", "len" or "*len", where `len` is the name of an argument. */
+static void set_count(const struct kdump_call *call, struct kdump_argument *argument, const char *word)
+{
+	uint64_t number;
+
+	if (strcmp(word, "=") == 0) {
+		argument->counted = KDUMP_COUNT_RESULT;
+	} else if (to_number(word, &number) && number <= UINT16_MAX) {
+		argument->counted = KDUMP_COUNT_NUMBER;
+		argument->count = (uint16_t)number;
+	} else {
+		for (unsigned n = 0; n < call->arguments; n++)
+			if (strcmp(call->argument[n].name, word + (*word == '*')) == 0) {
+				argument->counted = *word == '*' ? KDUMP_COUNT_AT : KDUMP_COUNT_ARGUMENT;
+				argument->count = (uint16_t)n;
+			}
+	}
+}
+
+static void take_arguments(struct parser *parser, struct kdump_call *call, char *at)
+{
+	const char *count[KDUMP_ARGUMENTS];
+	char *item;
+
+	while (call->arguments < KDUMP_ARGUMENTS && (item = next_item(&at)) != NULL) {
+		struct kdump_argument *argument = &call->argument[call->arguments];
+
+		count[call->arguments++] = take_argument(parser, argument, item);
+		if (isdigit((unsigned char)*argument->name) || is_named_before(call))
+			argument->name = "";
+	}
+	for (unsigned n = 0; n < call->arguments; n++)
+		if (count[n])
+			set_count(call, &call->argument[n], count[n]);
+}
+
 /* "NUMBER NAME RESULT, TYPE NAME, …"; "*" for a number that goes by the name. */
 static void take_call(struct parser *parser, const char *number, char *at)
 {
@@ -189,18 +262,72 @@ static void take_call(struct parser *parser, const char *number, char *at)
 	call->public.typed = item && item[strspn(item, " ")] != '\0';
 	if (call->public.typed)
 		call->public.result = type_of(parser, &item);
-	while (call->public.arguments < KDUMP_ARGUMENTS && (item = next_item(&at)) != NULL) {
-		struct kdump_argument *argument = &call->public.argument[call->public.arguments++];
-
-		argument->type = type_of(parser, &item);
-		argument->name = next_name(&item);
-		if (isdigit((unsigned char)*argument->name) || is_named_before(&call->public))
-			argument->name = "";
-	}
+	take_arguments(parser, &call->public, at);
 	table->call[table->calls++] = call;
 	table->has_names = table->has_names || named;
 	if (!named)
 		table->by_number[value] = &call->public;
+}
+
+static struct kdump_call *find_call(struct kdump_table *table, const char *name)
+{
+	for (unsigned n = table->calls; n-- > 0;)
+		if (strcmp(table->call[n]->public.name, name) == 0)
+			return &table->call[n]->public;
+	return NULL;
+}
+
+/* "when CALL ARGUMENT VALUE COUNT [RESULT]". */
+static void take_variant(struct parser *parser, char *at)
+{
+	struct kdump_call *call = find_call(parser->table, next_name(&at));
+	const char *argument = next_name(&at), *symbol = next_name(&at);
+	struct kdump_variant *variant;
+	uint64_t arguments;
+	char *result;
+	unsigned n = 0;
+
+	if (!call || !to_number(next_word(&at), &arguments) || arguments > call->arguments)
+		return;
+	while (n < call->arguments && strcmp(call->argument[n].name, argument) != 0)
+		n++;
+	if (n == call->arguments)
+		return;
+	variant = calloc(1, sizeof(*variant));
+	if (!variant) {
+		parser->memory = true;
+		return;
+	}
+	result = next_name(&at);
+	*variant = (struct kdump_variant){ .next = call->variant,
+					   .argument = n,
+					   .symbol = symbol,
+					   .arguments = (unsigned)arguments,
+					   .result = *result ? parser->table->type[find_type(parser, result)]
+							     : NULL };
+	call->variant = variant;
+}
+
+/* "pointer TYPE <TYPE", "pointer TYPE >TYPE[COUNT]": a value of the first type is such an address. */
+static void take_pointer(struct parser *parser, char *at)
+{
+	const struct kdump_call none = { .arguments = 0 };
+	char *name = next_name(&at);
+	unsigned type = find_type(parser, name);
+	struct kdump_argument *pointer;
+	const char *count;
+
+	if (!*name || parser->table->type[type]->pointer)
+		return;
+	pointer = calloc(1, sizeof(*pointer));
+	if (!pointer) {
+		parser->memory = true;
+		return;
+	}
+	count = take_argument(parser, pointer, at);
+	if (count)
+		set_count(&none, pointer, count);
+	parser->table->type[type]->pointer = pointer;
 }
 
 /* "error NUMBER NAME" and "signal NUMBER NAME". */
@@ -301,6 +428,10 @@ static void take_line(struct parser *parser, char *line)
 		take_field(parser, line);
 	else if (strcmp(word, "struct") == 0)
 		take_struct(parser, line);
+	else if (strcmp(word, "when") == 0)
+		take_variant(parser, line);
+	else if (strcmp(word, "pointer") == 0)
+		take_pointer(parser, line);
 }
 
 /* So that nothing that is taken over needs escaping, in whatever output. */

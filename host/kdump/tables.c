@@ -50,10 +50,18 @@ void kdump_table_destroy(struct kdump_table *table)
 {
 	if (!table)
 		return;
-	for (unsigned n = 0; n < table->calls; n++)
+	for (unsigned n = 0; n < table->calls; n++) {
+		for (struct kdump_variant *variant = table->call[n]->public.variant, *after; variant;
+		     variant = after) {
+			after = variant->next;
+			free(variant);
+		}
 		free(table->call[n]);
-	for (unsigned n = 0; n < table->types; n++)
+	}
+	for (unsigned n = 0; n < table->types; n++) {
+		free((void *)(uintptr_t)table->type[n]->pointer);
 		free(table->type[n]);
+	}
 	for (unsigned n = 0; n < table->layouts; n++)
 		free(table->layout[n]);
 	free(table->value);
@@ -167,6 +175,35 @@ unsigned kdump_table_address_size(const struct kdump_table *table)
 	return table->address_size;
 }
 
+uint32_t kdump_table_type_size(const struct kdump_table *table, const struct kdump_type *type)
+{
+	const struct kdump_layout *layout;
+
+	switch (type->base) {
+	case KDUMP_STRUCTURE:
+		layout = kdump_table_layout(table, type->name, UINT32_MAX);
+		return layout ? layout->size : 0;
+	case KDUMP_HEX:
+	case KDUMP_LONG:
+	case KDUMP_ULONG:
+	case KDUMP_SIZE:
+	case KDUMP_PTR:
+		return table->address_size;
+	case KDUMP_OFF:
+	case KDUMP_SIGSET:
+		return 8;
+	case KDUMP_TEXT:
+	case KDUMP_SOCKOPT:
+	case KDUMP_DIRENTS:
+		return 1;
+	case KDUMP_STRINGS:
+	case KDUMP_FDSET:
+		return 0;
+	default:
+		return 4;
+	}
+}
+
 /* Numbers in a table are written with sign or without; those of 32 bits stand for both. */
 static bool is_same(uint64_t wanted, uint64_t value)
 {
@@ -184,4 +221,23 @@ const char *kdump_type_symbol(const struct kdump_type *type, uint64_t value)
 		if (is_same(type->symbol[n].value, value))
 			return type->symbol[n].name;
 	return NULL;
+}
+
+const struct kdump_variant *kdump_call_variant(const struct kdump_call *call, const uint64_t *word,
+					       unsigned words)
+{
+	const struct kdump_variant *variant = call ? call->variant : NULL;
+
+	for (; variant; variant = variant->next) {
+		const struct kdump_type *type = call->argument[variant->argument].type;
+		const char *symbol;
+
+		if (variant->argument >= words)
+			continue;
+		symbol = kdump_type_symbol(type, type->mask ? word[variant->argument] & type->mask
+							    : word[variant->argument]);
+		if (symbol && strcmp(symbol, variant->symbol) == 0)
+			break;
+	}
+	return variant;
 }

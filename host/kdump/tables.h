@@ -65,12 +65,22 @@ enum kdump_base {
 	KDUMP_PORT,
 	KDUMP_SYMBOL,
 	KDUMP_VOID,
+	/* In memory only: */
+	KDUMP_TEXT,    /* bytes, shown as text */
+	KDUMP_STRINGS, /* addresses of strings, up to a null pointer */
+	KDUMP_SIGSET,
+	KDUMP_FDSET,   /* bits for the first so many descriptors (fdset), or so many bytes of bits (cpuset) */
+	KDUMP_SOCKOPT, /* an option: a number where it has 4 bytes */
+	KDUMP_WSTATUS, /* how a process has ended or stopped */
+	KDUMP_DIRENTS, /* entries of a directory, as getdents64() returns them */
 };
 
 struct kdump_value {
 	uint64_t value;
 	const char *name;
 };
+
+struct kdump_argument;
 
 struct kdump_type {
 	char name[KDUMP_NAME + 1];
@@ -80,12 +90,38 @@ struct kdump_type {
 	const struct kdump_value *flag;	  /* bits */
 	const struct kdump_value *symbol; /* values */
 	unsigned flags, symbols;
+	const struct kdump_argument *pointer; /* a value of this type is an address; NULL: it is none */
 	uint64_t creates[2]; /* of open()'s flags: those with which its mode means something; 0: none */
 };
+
+/* How many values lie at an address. */
+enum kdump_count {
+	KDUMP_COUNT_ONE,
+	KDUMP_COUNT_NUMBER,   /* `count` of them */
+	KDUMP_COUNT_ARGUMENT, /* as argument `count` says */
+	KDUMP_COUNT_AT,	      /* as the uint says that argument `count` is the address of */
+	KDUMP_COUNT_RESULT,   /* as the call returns */
+};
+
+#define KDUMP_GIVEN  1u /* the program gives what lies there */
+#define KDUMP_FILLED 2u /* the kernel fills it */
 
 struct kdump_argument {
 	const struct kdump_type *type;
 	const char *name; /* "" if it has none */
+	/* KDUMP_GIVEN, KDUMP_FILLED: it is the address of values of the type; 0: it is the value */
+	uint8_t access;
+	uint8_t counted; /* enum kdump_count */
+	uint16_t count;
+};
+
+/* Where an argument has a certain value, the call has fewer arguments, or a result of another type. */
+struct kdump_variant {
+	struct kdump_variant *next;
+	unsigned argument;
+	const char *symbol; /* the value's name */
+	unsigned arguments;
+	const struct kdump_type *result; /* NULL: as ever */
 };
 
 struct kdump_call {
@@ -94,6 +130,7 @@ struct kdump_call {
 	const struct kdump_type *result; /* if typed */
 	unsigned arguments;
 	struct kdump_argument argument[KDUMP_ARGUMENTS];
+	struct kdump_variant *variant;
 };
 
 struct kdump_field {
@@ -132,6 +169,12 @@ const struct kdump_layout *kdump_table_layout(const struct kdump_table *table, c
 					      uint32_t size);
 /* As given to kdump_table_create(). */
 unsigned kdump_table_address_size(const struct kdump_table *table);
+/* Bytes that one value of a type takes in memory; 0 for those whose size varies. */
+uint32_t kdump_table_type_size(const struct kdump_table *table, const struct kdump_type *type);
+
+/* The variant of a call that its arguments select, or NULL. */
+const struct kdump_variant *kdump_call_variant(const struct kdump_call *call, const uint64_t *word,
+					       unsigned words);
 
 /* The name of one value of a type, or NULL. */
 const char *kdump_type_symbol(const struct kdump_type *type, uint64_t value);

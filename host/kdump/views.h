@@ -47,8 +47,6 @@ extern const struct kdump_form kdump_form_json;
 
 extern const struct kdump_form kdump_form_lines;
 
-/* The parts of a call that is told in one line: who makes it, what it is about, what comes of it. */
-
 /*
  * A line a call as strace(1) has it: the call, its arguments with the paths and data that its records tell,
  * its result, the time it took. A call of one thread in which others have something to say is told in two
@@ -80,18 +78,21 @@ struct kdump_form {
  */
 
 #define KDUMP_PENDINGS	    4096u
-#define KDUMP_FILLINGS	    4u
-#define KDUMP_FILLING_TEXTS 960u
+#define KDUMP_FILLINGS	    12u
+#define KDUMP_FILLING_TEXTS 4000u
+#define KDUMP_PIECES	    16u
 
 enum kdump_filling_kind {
 	KDUMP_FILLING_PATH,
 	KDUMP_FILLING_DATA,
 	KDUMP_FILLING_STRUCT,
+	KDUMP_FILLING_NONE, /* another one says more */
 };
 
 struct kdump_filling {
 	enum kdump_filling_kind kind;
-	char name[24]; /* of the struct */
+	uint8_t argument; /* from 1; 0: any of that kind */
+	char name[24];	  /* of the struct */
 	uint16_t offset, length;
 };
 
@@ -105,6 +106,8 @@ struct kdump_pending {
 	unsigned shown; /* arguments that were, if told */
 	unsigned fillings;
 	struct kdump_filling filling[KDUMP_FILLINGS];
+	unsigned pieces; /* of an argument that is a list of struct iovec: their sizes */
+	uint64_t piece[KDUMP_PIECES];
 	unsigned length;
 	char text[KDUMP_FILLING_TEXTS];
 };
@@ -129,7 +132,28 @@ void kdump_pending_doubt(struct kdump_pending_table *table);
 
 /* Room for what an argument is, or NULL: `*limit` bytes of text, which kdump_pending_filled() takes over. */
 char *kdump_pending_fill(struct kdump_pending *pending, size_t *limit);
-void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind kind, const char *name,
-			  char *end);
+void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind kind, unsigned argument,
+			  const char *name, char *end);
+
+/* The parts of a call that is told in one line: what it is about, and what comes of it. */
+
+struct kdump_descriptors;
+
+/* Text in quotation marks, which says whether it is all of it; at most `limit` bytes. */
+char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut);
+/* Keeps what a record of a call's own, NAMEI, GENIO, STRUCT or STRUCT_ARRAY, says of its arguments. */
+void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,
+			const struct ktread_proc_record *record);
+/*
+ * The arguments behind the first `pending->shown`; of an `unfinished` call up to the first of which more may
+ * come to be known: `pending->shown` is then where that is. Of a call without arguments: what it restored.
+ */
+char *kdump_oneline_arguments(char *at, struct kdump_context *context,
+			      const struct kdump_descriptors *descriptors, struct kdump_pending *pending,
+			      bool unfinished);
+/* "3", "-1 ENOENT (No such file or directory)", "?". `pending` NULL: the call was not seen. */
+char *kdump_oneline_result(char *at, struct kdump_context *context,
+			   const struct kdump_descriptors *descriptors, const struct kdump_pending *pending,
+			   const struct ktread_proc_record *record);
 
 #endif

@@ -220,6 +220,7 @@ static bool is_text(const struct kdump_words *words, const struct kdump_type *ty
 	case KDUMP_UID:
 	case KDUMP_GID:
 	case KDUMP_MS:
+	case KDUMP_SOCKOPT:
 		return false;
 	case KDUMP_SYMBOL:
 		return type->flags != 0 || type->mask != 0 || !is_small(value);
@@ -247,6 +248,7 @@ static char *put_plain(char *at, const struct kdump_words *words, const struct k
 	case KDUMP_FD:
 	case KDUMP_PID:
 	case KDUMP_MS:
+	case KDUMP_SOCKOPT:
 		return base_put_signed(at, (int32_t)value);
 	case KDUMP_UINT:
 		return base_put_decimal(at, (uint32_t)value);

@@ -171,6 +171,16 @@ static bool take_struct_array(struct ktread_proc_record *record)
 	return true;
 }
 
+static bool take_fd(struct ktread_proc_record *record)
+{
+	struct ktrx_proc_fd fd;
+
+	if (!take(record, &fd, sizeof(fd)))
+		return false;
+	record->fd.number = fd.fd;
+	return true;
+}
+
 static bool take_end(struct ktread_proc_record *record)
 {
 	struct ktrx_proc_end end;
@@ -216,6 +226,8 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace)
 		return take_struct_array(record);
 	case KTRX_PROC_END:
 		return take_end(record);
+	case KTRX_PROC_FD:
+		return take_fd(record);
 	case KTRX_PROC_NAMEI:
 	case KTRX_PROC_USER:
 	case KTRX_PROC_SYSCTL:
@@ -296,6 +308,8 @@ bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace)
 		return !is_text(payload, head->is.size, 0);
 	case KTRX_PROC_CSW:
 		return !is_text(payload, head->is.size, sizeof(struct ktrx_proc_csw));
+	case KTRX_PROC_FD:
+		return !is_text(payload, head->is.size, sizeof(struct ktrx_proc_fd));
 	case KTRX_PROC_PROCCTOR:
 		return !is_text(payload, head->is.size, sizeof(struct ktrx_proc_ctor));
 	case KTRX_PROC_CAPFAIL:

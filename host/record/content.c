@@ -2,22 +2,16 @@
 #include "record/tracer.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 
+#include "kdump/tables.h"
 #include "record/registers.h"
 
 #define DATA_MAX 4096u /* of a transfer; what is longer is cut, and flagged so */
-#define POLL_MAX 128u
 
 static bool wants(const struct record_thread *thread, uint32_t type)
 {
@@ -89,77 +83,11 @@ static void put_name(struct record_thread *thread)
 
 /* ---- Calls ------------------------------------------------------------------------------------- */
 
-static void put_path(const struct record_thread *thread, uint64_t address)
+void record_put(const struct record_thread *thread, uint32_t type, uint32_t flags, const void *first,
+		size_t first_size, const void *second, size_t second_size)
 {
-	char path[PATH_MAX];
-	ssize_t length = address ? record_memory_string(thread->tid, address, path, sizeof(path)) : -1;
-
-	if (length >= 0)
-		put(thread, KTRX_PROC_NAMEI, length == sizeof(path) ? KTRX_PROC_CUT : 0, path, (size_t)length,
-		    NULL, 0);
-}
-
-static void put_structure(const struct record_thread *thread, const char *name, uint64_t address, size_t size)
-{
-	char bytes[sizeof(struct sockaddr_storage) > sizeof(struct stat) ? sizeof(struct sockaddr_storage)
-									 : sizeof(struct stat)];
-	size_t read;
-
-	if (address == 0 || size == 0)
-		return;
-	read = record_memory_read(thread->tid, address, bytes, size < sizeof(bytes) ? size : sizeof(bytes));
-	if (read > 0)
-		put(thread, KTRX_PROC_STRUCT, read < size ? KTRX_PROC_CUT : 0, name, strlen(name) + 1, bytes,
-		    read);
-}
-
-/* What goes in is looked at before the call, for the program may change it later. */
-static void put_structure_in(const struct record_thread *thread, const struct record_call *call)
-{
-	const uint64_t *argument = &thread->argument[call->structure_argument];
-
-	if (call->structure == RECORD_STRUCTURE_SOCKADDR)
-		put_structure(thread, "sockaddr", argument[0], (uint32_t)argument[1]);
-	else if (call->structure == RECORD_STRUCTURE_TIMESPEC)
-		put_structure(thread, "timespec", argument[0], sizeof(struct timespec));
-}
-
-static void put_sockaddr_out(const struct record_thread *thread, const uint64_t *argument)
-{
-	socklen_t size;
-
-	if (argument[0] && argument[1] &&
-	    record_memory_read(thread->tid, argument[1], &size, sizeof(size)) == sizeof(size))
-		put_structure(thread, "sockaddr", argument[0], size);
-}
-
-static void put_pollfds(const struct record_thread *thread, const uint64_t *argument)
-{
-	struct {
-		struct ktrx_proc_struct_array head;
-		char name[sizeof("pollfd")];
-	} __attribute__((packed))
-	array = { .head = { .element_size = sizeof(struct pollfd) }, .name = "pollfd" };
-	struct pollfd fds[POLL_MAX];
-	uint64_t count = argument[1] < POLL_MAX ? argument[1] : POLL_MAX;
-	size_t read = record_memory_read(thread->tid, argument[0], fds, (size_t)count * sizeof(fds[0]));
-
-	array.head.count = (uint32_t)(read / sizeof(fds[0]));
-	if (array.head.count > 0 && wants(thread, KTRX_PROC_STRUCT_ARRAY))
-		put(thread, KTRX_PROC_STRUCT_ARRAY, array.head.count < argument[1] ? KTRX_PROC_CUT : 0,
-		    &array, sizeof(array), fds, array.head.count * sizeof(fds[0]));
-}
-
-static void put_structure_out(const struct record_thread *thread, const struct record_call *call)
-{
-	const uint64_t *argument = &thread->argument[call->structure_argument];
-
-	if (call->structure == RECORD_STRUCTURE_STAT && wants(thread, KTRX_PROC_STRUCT))
-		put_structure(thread, "stat", argument[0], sizeof(struct stat));
-	else if (call->structure == RECORD_STRUCTURE_SOCKADDR_OUT && wants(thread, KTRX_PROC_STRUCT))
-		put_sockaddr_out(thread, argument);
-	else if (call->structure == RECORD_STRUCTURE_POLLFD)
-		put_pollfds(thread, argument);
+	if (wants(thread, type == KTRX_PROC_FD ? KTRX_PROC_NAMEI : type))
+		put(thread, type, flags, first, first_size, second, second_size);
 }
 
 /* `size` bytes went over, or came: those of them that can still be read. */
@@ -186,7 +114,7 @@ static size_t read_data(const struct record_thread *thread, uint32_t how, uint64
 	}
 }
 
-static void put_data(const struct record_thread *thread, const struct record_call *call, uint64_t size)
+static void put_data(struct record_thread *thread, const struct record_call *call, uint64_t size)
 {
 	struct ktrx_proc_genio genio = { .fd = (int32_t)thread->argument[0], .size = size };
 	char data[DATA_MAX];
@@ -194,7 +122,10 @@ static void put_data(const struct record_thread *thread, const struct record_cal
 
 	genio.write = call->data == RECORD_DATA_WRITE || call->data == RECORD_DATA_WRITE_VECTOR ||
 		      call->data == RECORD_DATA_WRITE_MESSAGE;
-	put(thread, KTRX_PROC_GENIO, read < size ? KTRX_PROC_CUT : 0, &genio, sizeof(genio), data, read);
+	if (call->data == RECORD_DATA_READ_MESSAGE || call->data == RECORD_DATA_WRITE_MESSAGE)
+		record_put_message(thread, 1);
+	put(thread, KTRX_PROC_GENIO, (read < size ? KTRX_PROC_CUT : 0) | 2 << KTRX_PROC_ARGUMENT_SHIFT,
+	    &genio, sizeof(genio), data, read);
 }
 
 void record_put_enter(struct record_thread *thread, uint32_t abi)
@@ -204,16 +135,15 @@ void record_put_enter(struct record_thread *thread, uint32_t abi)
 						.abi = (uint16_t)abi };
 	const struct record_call *call = record_call(thread->number);
 
+	if (abi == 0 && wants(thread, KTRX_PROC_NAMEI))
+		record_put_descriptors(thread, call->call);
 	if (wants(thread, KTRX_PROC_SYSCALL))
 		put(thread, KTRX_PROC_SYSCALL, 0, &head, sizeof(head), thread->argument,
 		    sizeof(thread->argument));
 	if (abi != 0)
 		return;
-	for (unsigned n = 0; n < 6 && call->paths && wants(thread, KTRX_PROC_NAMEI); n++)
-		if (call->paths >> n & 1)
-			put_path(thread, thread->argument[n]);
-	if (call->structure && wants(thread, KTRX_PROC_STRUCT))
-		put_structure_in(thread, call);
+	record_put_paths(thread, call->call);
+	record_put_arguments(thread, KDUMP_GIVEN, 0);
 }
 
 static void note_handler(struct record_thread *thread)
@@ -227,6 +157,42 @@ static void note_handler(struct record_thread *thread)
 		thread->process->handler[signal] = handler;
 }
 
+/* What the call has changed of what is known of the process. */
+static void note_changes(struct record_thread *thread, const struct record_call *call, int64_t result)
+{
+	const uint64_t *argument = thread->argument;
+	const struct kdump_variant *variant;
+	const struct kdump_type *type;
+
+	switch (call->special) {
+	case RECORD_CALL_SIGNAL:
+		note_handler(thread);
+		break;
+	case RECORD_CALL_NAME:
+		put_name(thread);
+		break;
+	case RECORD_CALL_CLOSE:
+		record_forget_descriptors(thread->process, argument[0], argument[0]);
+		break;
+	case RECORD_CALL_DUP:
+		record_forget_descriptors(thread->process, argument[1], argument[1]);
+		break;
+	case RECORD_CALL_CLOSE_RANGE:
+	case RECORD_CALL_EXEC:
+		record_forget_descriptors(thread->process, 0, UINT64_MAX);
+		break;
+	case RECORD_CALL_FOLDER:
+		thread->process->known_folder = false;
+		break;
+	default:
+		break;
+	}
+	variant = kdump_call_variant(call->call, argument, 6);
+	type = variant && variant->result ? variant->result : call->call->result;
+	if (type && type->base == KDUMP_FD && wants(thread, KTRX_PROC_NAMEI))
+		record_descriptor_is_new(thread, (int32_t)result);
+}
+
 void record_put_leave(struct record_thread *thread, uint32_t abi, int32_t error, int64_t result)
 {
 	const struct ktrx_proc_sysret sysret = { .number = (uint32_t)thread->number,
@@ -234,15 +200,13 @@ void record_put_leave(struct record_thread *thread, uint32_t abi, int32_t error,
 						 .result = result };
 	const struct record_call *call = record_call(thread->number);
 
+	if (abi == 0 && call->special == RECORD_CALL_SIGRETURN)
+		record_put_mask(thread);
 	if (abi == 0 && error == 0) {
-		if (call->special == RECORD_CALL_SIGNAL)
-			note_handler(thread);
-		else if (call->special == RECORD_CALL_NAME)
-			put_name(thread);
-		if (call->data && result > 0 && wants(thread, KTRX_PROC_GENIO))
+		note_changes(thread, call, result);
+		if (call->data && result >= 0 && wants(thread, KTRX_PROC_GENIO))
 			put_data(thread, call, (uint64_t)result);
-		if (call->structure && thread->process->sink)
-			put_structure_out(thread, call);
+		record_put_arguments(thread, KDUMP_FILLED, result);
 	}
 	if (wants(thread, KTRX_PROC_SYSRET))
 		put(thread, KTRX_PROC_SYSRET, 0, &sysret, sizeof(sysret), NULL, 0);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/machine.h"
+#include "kdump/tables.h"
 
 /* struct user_regs_struct of x86_64, struct user_pt_regs of AArch64, struct user_regs_struct of RISC-V. */
 static const struct record_machine machines[] = {
@@ -150,7 +151,7 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, uint64_t count, void *to,
 /* The path as we can open it: relative ones begin at the thread's folder, or at a descriptor of its. */
 static bool find_path(const struct record_thread *thread, char *path, size_t room)
 {
-	bool at = strcmp(record_call(thread->number)->name, "execveat") == 0;
+	bool at = strcmp(record_call(thread->number)->call->name, "execveat") == 0;
 	char name[PATH_MAX];
 	ssize_t length = record_memory_string(thread->tid, thread->argument[at], name, sizeof(name) - 1);
 	int written;

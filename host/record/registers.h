@@ -69,35 +69,29 @@ enum record_data {
 	RECORD_DATA_WRITE_MESSAGE,
 };
 
-enum record_structure {
-	RECORD_STRUCTURE_NONE = 0,
-	RECORD_STRUCTURE_STAT,	       /* out, at the argument */
-	RECORD_STRUCTURE_TIMESPEC,     /* in */
-	RECORD_STRUCTURE_SOCKADDR,     /* in; its size is the next argument */
-	RECORD_STRUCTURE_SOCKADDR_OUT, /* out; the next argument leads to its size */
-	RECORD_STRUCTURE_POLLFD,       /* out: an array, of as many as the next argument says */
-};
-
 enum record_special {
 	RECORD_CALL_PLAIN = 0,
 	RECORD_CALL_EXEC,
-	RECORD_CALL_EXIT,   /* does not return */
-	RECORD_CALL_SIGNAL, /* arg[0] gets a handler, at arg[1] */
-	RECORD_CALL_NAME,   /* may change the thread's name */
+	RECORD_CALL_SIGNAL,    /* arg[0] gets a handler, at arg[1] */
+	RECORD_CALL_NAME,      /* may change the thread's name */
+	RECORD_CALL_SIGRETURN, /* restores the mask of signals */
+	/* Descriptors lead to other things, or to nothing: */
+	RECORD_CALL_CLOSE,	 /* arg[0] */
+	RECORD_CALL_CLOSE_RANGE, /* arg[0] to arg[1], or any */
+	RECORD_CALL_DUP,	 /* arg[1] */
+	RECORD_CALL_FOLDER,	 /* the current folder */
 };
 
 struct record_call {
-	const char *name;
-	uint8_t paths; /* bit n: arg[n] is one */
-	uint8_t data;  /* enum record_data */
-	uint8_t structure, structure_argument;
-	uint8_t special;
+	const struct kdump_call *call; /* its arguments; those of an unknown call have no name and none */
+	uint8_t data;		       /* enum record_data */
+	uint8_t special;	       /* enum record_special */
 };
 
-/*
- * By number, of the machine that this program runs on. Never NULL: of unknown ones nothing is to be looked
- * at.
- */
+/* Returns the call that has this number on the machine that this program runs on. Never NULL. */
 const struct record_call *record_call(uint64_t number);
+
+/* Returns the table of Linux's calls for this machine, which lasts; NULL: out of memory. */
+struct kdump_table *record_table(void);
 
 #endif

@@ -11,6 +11,8 @@
 
 #include "ktrx/proc.h"
 
+struct kdump_call;
+
 /* What is traced: files that records go to, and the threads that are recorded into them. */
 
 /*
@@ -62,7 +64,8 @@ const char *record_sink_troubles(void);
 
 /* Who is traced: processes, and the threads by which ptrace(2) knows them. */
 
-#define RECORD_SIGNALS 65 /* of Linux, from 1 */
+#define RECORD_SIGNALS 65  /* of Linux, from 1 */
+#define RECORD_FDS     512 /* descriptors that are looked up once; others at each use */
 
 struct record_process {
 	struct record_process *next; /* in its chain */
@@ -70,9 +73,11 @@ struct record_process {
 	unsigned threads;
 	uint32_t facilities; /* 1 << KTRX_PROC_* */
 	bool inherit;
-	bool leaving;		  /* all of its threads are, also those that are yet to be made */
-	bool named;		  /* the sink knows its name */
-	struct record_sink *sink; /* a reference; NULL: nothing is recorded */
+	bool leaving;			    /* all of its threads are, also those that are yet to be made */
+	bool named;			    /* the sink knows its name */
+	bool known_folder;		    /* it also knows the current folder … */
+	uint64_t known_fd[RECORD_FDS / 64]; /* … and what these descriptors lead to */
+	struct record_sink *sink;	    /* a reference; NULL: nothing is recorded */
 	char name[32];
 	uint64_t handler[RECORD_SIGNALS];
 };
@@ -217,6 +222,27 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 /* A process is new here: KTRX_PROC_CTOR_*. */
 void record_put_born(struct record_thread *thread, uint32_t how);
 void record_put_died(struct record_thread *thread, int status);
+
+/* Any record of a thread, if its type is wanted. The payload may be in two parts. */
+void record_put(const struct record_thread *thread, uint32_t type, uint32_t flags, const void *first,
+		size_t first_size, const void *second, size_t second_size);
+
+/* NAMEI for each path among the arguments of the call that the thread is in. */
+void record_put_paths(struct record_thread *thread, const struct kdump_call *call);
+/* STRUCT, STRUCT_ARRAY for what the program has given (KDUMP_GIVEN) or the kernel filled (KDUMP_FILLED). */
+void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result);
+/* The same for the address and the pieces of the struct msghdr that an argument leads to. */
+void record_put_message(struct record_thread *thread, unsigned argument);
+
+/* STRUCT for the mask of signals that rt_sigreturn() has restored, as if it were an argument. */
+void record_put_mask(struct record_thread *thread);
+
+/* FD for each descriptor among the arguments whose meaning the trace does not have yet. */
+void record_put_descriptors(struct record_thread *thread, const struct kdump_call *call);
+/* FD for a descriptor that the kernel has just made. */
+void record_descriptor_is_new(struct record_thread *thread, int32_t fd);
+/* These may lead to something else from here on. */
+void record_forget_descriptors(struct record_process *process, uint64_t first, uint64_t last);
 
 /*
  * Number and arguments are in the thread. `abi`: 0, or the ELF machine of a program that is not the machine's

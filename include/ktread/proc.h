@@ -167,6 +167,9 @@ struct ktread_proc_record {
 			int32_t result;
 		} faultend;
 		struct {
+			int32_t number; /* KTRX_PROC_FD_CWD: the current folder */
+		} fd;			/* data: what it leads to */
+		struct {
 			uint32_t element_size, count; /* count: whole elements that are here */
 			const char *name; /* NUL-terminated, within the payload; not yet escaped */
 		} structure;		  /* STRUCT (count 1) and STRUCT_ARRAY; data: the bytes */

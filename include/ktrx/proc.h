@@ -50,6 +50,7 @@ struct ktrx_proc_head {
 /* text: the kernel's calls, errors, types; several add up until the next head */
 #define KTRX_PROC_TABLE 33u
 #define KTRX_PROC_END	34u /* nothing more comes from this sink */
+#define KTRX_PROC_FD	35u /* what a descriptor of the process leads to from here on */
 
 #define KTRX_PROC_USER_MAX    2048u
 #define KTRX_PROC_PAYLOAD_MAX (UINT32_C(1) << 20) /* a larger size is damage */
@@ -59,6 +60,10 @@ struct ktrx_proc_head {
 #define KTRX_PROC_CUT 1u /* the payload was longer */
 #define KTRX_PROC_QUEUED \
 	2u /* recorded where the kernel may not sleep; earlier stamps may follow later ones */
+
+/* NAMEI, GENIO, STRUCT and STRUCT_ARRAY: the argument, from 1, that led to the payload; 0: not said */
+#define KTRX_PROC_ARGUMENT_SHIFT  8
+#define KTRX_PROC_ARGUMENT(flags) ((flags) >> KTRX_PROC_ARGUMENT_SHIFT & 15u)
 
 #define KTRX_PROC_NO_CPU 0xffffu
 #define KTRX_PROC_MARK	 0x9e4bu /* to find records behind damage */
@@ -100,6 +105,13 @@ struct ktrx_proc_psig {
 	uint64_t mask[2]; /* blocked then: bit n - 1 for signal n */
 };
 #define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX /* it is caught, and not known by what */
+
+/* A path, or the kernel's word for what has none, follows, without NUL. */
+struct ktrx_proc_fd {
+	int32_t fd; /* KTRX_PROC_FD_CWD: the current folder */
+	uint32_t reserved;
+};
+#define KTRX_PROC_FD_CWD (-100)
 
 /* The name of what is waited for follows, without NUL, where it is known. */
 struct ktrx_proc_csw {
@@ -200,6 +212,7 @@ KTRX_ASSERT_OFFSET(struct ktrx_proc_record, lost, 28);
 KTRX_ASSERT_SIZE(struct ktrx_proc_syscall, 8);
 KTRX_ASSERT_SIZE(struct ktrx_proc_sysret, 16);
 KTRX_ASSERT_SIZE(struct ktrx_proc_genio, 16);
+KTRX_ASSERT_SIZE(struct ktrx_proc_fd, 8);
 KTRX_ASSERT_SIZE(struct ktrx_proc_psig, 32);
 KTRX_ASSERT_SIZE(struct ktrx_proc_csw, 16);
 KTRX_ASSERT_SIZE(struct ktrx_proc_ctor, 8);

@@ -101,7 +101,7 @@ static void fillings(void **state)
 		assert_non_null(at);
 		assert_int_equal(limit, before);
 		memset(at, 'a' + (int)n, 100);
-		kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, "a_name_that_is_much_too_long_for_it",
+		kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, 0, "a_name_that_is_much_too_long_for_it",
 				     at + 100);
 		before -= 100;
 	}

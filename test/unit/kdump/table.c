@@ -196,6 +196,86 @@ static void too_much(void **state)
 }
 
 /* Of the tables that are built in no line is passed over for being misspelt: each kind is counted in both. */
+static void addresses(void **state)
+{
+	struct kdump_table *table =
+		make("1 poll int, =pollfd[nfds] fds, uint nfds\n"
+		     "2 accept fd, >sockaddr[*len] addr, =uint len\n"
+		     "3 pipe int, >fd[2] fds\n4 wait int, >epoll_event[=] events\n"
+		     "5 getcwd size, >text[nothing] buf\n6 bad int, <\n7 bad int, <[2 x\n",
+		     EM_NONE);
+	const struct kdump_argument *argument = kdump_table_call(table, 1)->argument;
+
+	(void)state;
+	assert_int_equal(argument->access, KDUMP_GIVEN | KDUMP_FILLED);
+	assert_int_equal(argument->counted, KDUMP_COUNT_ARGUMENT);
+	assert_int_equal(argument->count, 1);
+	assert_string_equal(argument->type->name, "pollfd");
+	assert_int_equal(argument[1].access, 0);
+	argument = kdump_table_call(table, 2)->argument;
+	assert_int_equal(argument->access, KDUMP_FILLED);
+	assert_int_equal(argument->counted, KDUMP_COUNT_AT);
+	assert_int_equal(argument->count, 1);
+	argument = kdump_table_call(table, 3)->argument;
+	assert_int_equal(argument->counted, KDUMP_COUNT_NUMBER);
+	assert_int_equal(argument->count, 2);
+	assert_int_equal(argument->type->base, KDUMP_FD);
+	assert_int_equal(kdump_table_call(table, 4)->argument->counted, KDUMP_COUNT_RESULT);
+	assert_int_equal(kdump_table_call(table, 5)->argument->counted, KDUMP_COUNT_ONE);
+	assert_int_equal(kdump_table_call(table, 6)->argument->access, KDUMP_GIVEN);
+	assert_string_equal(kdump_table_call(table, 6)->argument->type->name, "hex");
+	assert_int_equal(kdump_table_call(table, 7)->arguments, 1);
+	kdump_table_destroy(table);
+}
+
+static void variants(void **state)
+{
+	struct kdump_table *table =
+		make("1 fcntl int, fd fd, cmd cmd, hex arg\nenum cmd 1 GETFD\nfield op 3\n"
+		     "enum op 2 WAKE\nflags op 4 PRIVATE\n2 futex int, op op, uint val, hex more\n"
+		     "when fcntl cmd GETFD 2 fdflags\nwhen futex op WAKE 2\nwhen none cmd GETFD 2\n"
+		     "when fcntl none GETFD 2\nwhen fcntl cmd GETFD 9\nwhen\n",
+		     EM_NONE);
+	const struct kdump_variant *variant;
+
+	(void)state;
+	variant = kdump_call_variant(kdump_table_call(table, 1), (uint64_t[]){ 3, 1, 0 }, 3);
+	assert_non_null(variant);
+	assert_int_equal(variant->arguments, 2);
+	assert_string_equal(variant->result->name, "fdflags");
+	assert_null(kdump_call_variant(kdump_table_call(table, 1), (uint64_t[]){ 3, 2, 0 }, 3));
+	assert_null(kdump_call_variant(kdump_table_call(table, 1), (uint64_t[]){ 3 }, 1));
+	variant = kdump_call_variant(kdump_table_call(table, 2), (uint64_t[]){ 6, 1, 0 }, 3);
+	assert_non_null(variant);
+	assert_null(variant->result);
+	kdump_table_destroy(table);
+}
+
+/* Where the argument before says which it is. */
+static void pointers(void **state)
+{
+	struct kdump_table *table = make("1 ioctl int, request request, arg^ arg\nenum request 7 GET\n"
+					 "pointer arg_GET >winsize\npointer arg_GET <other\npointer\n",
+					 EM_NONE);
+	struct kdump_arguments arguments;
+	struct kdump_one one;
+
+	(void)state;
+	kdump_arguments_begin(&arguments, table, 1, (uint64_t[]){ 7, 0x1000 }, 2, false);
+	assert_true(kdump_arguments_next(&arguments, &one));
+	assert_null(one.pointer);
+	assert_true(kdump_arguments_next(&arguments, &one));
+	assert_int_equal(one.number, 1);
+	assert_non_null(one.pointer);
+	assert_int_equal(one.pointer->access, KDUMP_FILLED);
+	assert_string_equal(one.pointer->type->name, "winsize");
+	kdump_arguments_begin(&arguments, table, 1, (uint64_t[]){ 8, 0x1000 }, 2, false);
+	kdump_arguments_next(&arguments, &one);
+	assert_true(kdump_arguments_next(&arguments, &one));
+	assert_null(one.pointer);
+	kdump_table_destroy(table);
+}
+
 static void built_in(void **state)
 {
 	static const char *const names[] = { "linux", "freebsd", "dragonfly" };
@@ -244,10 +324,12 @@ const char *ktread_proc_table(const struct ktread_proc *trace)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls),    cmocka_unit_test(names_and_numbers),
-		cmocka_unit_test(structs),  cmocka_unit_test(values),
-		cmocka_unit_test(machines), cmocka_unit_test(too_much),
-		cmocka_unit_test(built_in), cmocka_unit_test(names_that_come_twice),
+		cmocka_unit_test(calls),     cmocka_unit_test(names_and_numbers),
+		cmocka_unit_test(structs),   cmocka_unit_test(values),
+		cmocka_unit_test(machines),  cmocka_unit_test(too_much),
+		cmocka_unit_test(built_in),  cmocka_unit_test(names_that_come_twice),
+		cmocka_unit_test(addresses), cmocka_unit_test(variants),
+		cmocka_unit_test(pointers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kdump/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DESCRIPTORS 16384u
+#define PROBES	    8u
+#define PATH_MOST   255u /* bytes that are kept and shown */
+
+struct kdump_descriptors {
+	struct {
+		uint32_t pid;
+		int32_t fd;
+		uint16_t size;
+		char *path; /* NULL: the place is free */
+	} of[DESCRIPTORS];
+};
+
+struct kdump_descriptors *kdump_descriptors_create(void)
+{
+	return calloc(1, sizeof(struct kdump_descriptors));
+}
+
+void kdump_descriptors_destroy(struct kdump_descriptors *descriptors)
+{
+	for (unsigned n = 0; descriptors && n < DESCRIPTORS; n++)
+		free(descriptors->of[n].path);
+	free(descriptors);
+}
+
+/* Its place; else a free one; else that of another, which is given up: *own is false for both. */
+static unsigned place_of(const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd, bool *own)
+{
+	const unsigned first = (pid * 2654435761u + (uint32_t)fd * 40503u) % DESCRIPTORS;
+	unsigned free_place = first;
+
+	*own = true;
+	for (unsigned probe = PROBES; probe-- > 0;) {
+		const unsigned n = (first + probe) % DESCRIPTORS;
+
+		if (!descriptors->of[n].path)
+			free_place = n;
+		else if (descriptors->of[n].pid == pid && descriptors->of[n].fd == fd)
+			return n;
+	}
+	*own = false;
+	return free_place;
+}
+
+void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct ktread_proc_record *record)
+{
+	bool own;
+	unsigned n = place_of(descriptors, record->pid, record->fd.number, &own);
+	size_t size = record->data_size < PATH_MOST ? record->data_size : PATH_MOST;
+	char *path = malloc(size + 1);
+
+	if (path)
+		memcpy(path, record->data, size);
+	free(descriptors->of[n].path);
+	descriptors->of[n].pid = record->pid;
+	descriptors->of[n].fd = record->fd.number;
+	descriptors->of[n].size = (uint16_t)size;
+	descriptors->of[n].path = path;
+}
+
+char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd)
+{
+	bool own;
+	unsigned n = place_of(descriptors, pid, fd, &own);
+
+	if (!own)
+		return at;
+	*at = '<';
+	at = kdump_vis_text(at + 1, descriptors->of[n].path, descriptors->of[n].size,
+			    KDUMP_VIS_GROWTH * PATH_MOST, false);
+	*at = '>';
+	return at + 1;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What lies at an address that a call was given, as strace(1) shows it. */
+#include "kdump/parts.h"
+
+#include <string.h>
+
+#include "base/put.h"
+
+#define TEXT_USUAL  32u
+#define END_MOST    8	/* bytes behind the last value: ", ...]" */
+#define DIRENT_NAME 19u /* where the name begins in struct linux_dirent64 */
+
+/* A set with most signals is shown by those that are not in it. */
+#define MOST_SIGNALS(set) (__builtin_popcountll(set) > 32)
+
+/* Values on their way out. */
+struct list {
+	const struct kdump_context *context;
+	struct kdump_words words;
+	char *at, *limit;
+	char *last; /* where the last value begins, and the comma in front of it */
+	unsigned count;
+	bool cut;
+};
+
+/* Begins one more value; false if there is no room for it. */
+static bool next(struct list *list)
+{
+	list->cut = list->at >= list->limit;
+	if (list->cut)
+		return false;
+	list->last = list->at;
+	if (list->count++ > 0)
+		list->at = base_put_literal(list->at, ", ");
+	return true;
+}
+
+static char *put_text(const struct kdump_context *context, char *at, const void *bytes, size_t size, bool cut)
+{
+	uint64_t most =
+		context->options->data_most == KDUMP_DATA_USUAL ? TEXT_USUAL : context->options->data_most;
+	const size_t room = KDUMP_MEMORY_MOST - 64;
+
+	if (most && size > most) {
+		size = (size_t)most;
+		cut = true;
+	}
+	*at++ = '"';
+	at = kdump_vis_text(at, bytes, size, room, true);
+	*at++ = '"';
+	return cut ? base_put_literal(at, "...") : at;
+}
+
+static void put_strings(struct list *list, const uint8_t *bytes, size_t size)
+{
+	for (size_t n = 0, length; n < size && next(list); n += length + 1) {
+		length = strnlen((const char *)bytes + n, size - n);
+		list->at = put_text(list->context, list->at, bytes + n, length, false);
+	}
+}
+
+static void put_bits(struct list *list, const uint8_t *bytes, size_t size)
+{
+	for (size_t n = 0; n < 8 * size; n++)
+		if (bytes[n / 8] >> n % 8 & 1 && next(list))
+			list->at = base_put_decimal(list->at, n);
+}
+
+static char *put_signals(struct list *list, uint64_t set)
+{
+	const bool most = MOST_SIGNALS(set);
+
+	for (unsigned n = 1; n <= 64; n++) {
+		const char *name = kdump_table_signal(list->words.table, n);
+
+		if (((set >> (n - 1) & 1) != 0) == most || !next(list))
+			continue;
+		list->at = name ? kdump_put_name(list->at, strncmp(name, "SIG", 3) == 0 ? name + 3 : name)
+				: base_put_decimal(list->at, n);
+	}
+	return list->at;
+}
+
+static char *put_status(char *at, const struct kdump_words *words, uint32_t status)
+{
+	const uint32_t signal = status & 0x7f;
+
+	if (signal == 0) {
+		at = base_put_literal(at, "{WIFEXITED(s) && WEXITSTATUS(s) == ");
+		return base_put_literal(base_put_decimal(at, status >> 8 & 0xff), "}");
+	}
+	if (status == 0xffff)
+		return base_put_literal(at, "{WIFCONTINUED(s)}");
+	if (signal == 0x7f) {
+		at = base_put_literal(at, "{WIFSTOPPED(s) && WSTOPSIG(s) == ");
+		return base_put_literal(kdump_put_signal(at, words, status >> 8 & 0xff), "}");
+	}
+	at = kdump_put_signal(base_put_literal(at, "{WIFSIGNALED(s) && WTERMSIG(s) == "), words, signal);
+	return status & 0x80 ? base_put_literal(at, " && WCOREDUMP(s)}") : base_put_literal(at, "}");
+}
+
+/* The entries' own sizes lead from one to the next; a size that cannot be ends the list. */
+static void put_entries(struct list *list, const uint8_t *bytes, size_t size)
+{
+	for (size_t n = 0, length; n + DIRENT_NAME < size && next(list); n += length) {
+		const uint8_t *name = bytes + n + DIRENT_NAME;
+
+		length = (size_t)kdump_read_number(bytes + n + 16, 2);
+		if (length <= DIRENT_NAME || length > size - n)
+			length = size - n;
+		list->at = base_put_decimal(base_put_literal(list->at, "{ino="),
+					    kdump_read_number(bytes + n, 8));
+		list->at = base_put_decimal(base_put_literal(list->at, ", off="),
+					    kdump_read_number(bytes + n + 8, 8));
+		list->at = base_put_decimal(base_put_literal(list->at, ", reclen="), length);
+		list->at = base_put_decimal(base_put_literal(list->at, ", type="), bytes[n + 18]);
+		list->at = put_text(list->context, base_put_literal(list->at, ", name="), name,
+				    strnlen((const char *)name, length - DIRENT_NAME), false);
+		list->at = base_put_literal(list->at, "}");
+	}
+}
+
+static void put_values(struct list *list, const struct kdump_type *type, const uint8_t *bytes, size_t size,
+		       size_t element)
+{
+	for (size_t n = 0; element > 0 && n + element <= size && next(list); n += element) {
+		uint64_t value = kdump_read_number(bytes + n, element > 8 ? 8 : (unsigned)element);
+
+		if (type->base == KDUMP_STRUCTURE)
+			list->at = kdump_put_structure(list->at, list->context, type->name, bytes + n,
+						       (uint32_t)element);
+		else
+			list->at = kdump_put_value(list->at, &list->words, type, value);
+	}
+}
+
+static void put_list(struct list *list, const struct kdump_type *type, const uint8_t *bytes, size_t size,
+		     size_t element)
+{
+	switch (type->base) {
+	case KDUMP_STRINGS:
+		put_strings(list, bytes, size);
+		break;
+	case KDUMP_FDSET:
+		put_bits(list, bytes, size);
+		break;
+	case KDUMP_SIGSET:
+		list->at = put_signals(list, kdump_read_number(bytes, size < 8 ? (unsigned)size : 8));
+		break;
+	case KDUMP_DIRENTS:
+		put_entries(list, bytes, size);
+		break;
+	case KDUMP_WSTATUS:
+		if (size >= 4 && next(list))
+			list->at = put_status(list->at, &list->words, (uint32_t)kdump_read_number(bytes, 4));
+		break;
+	default:
+		put_values(list, type, bytes, size, element);
+		break;
+	}
+}
+
+static bool is_text(const struct kdump_type *type, size_t size)
+{
+	return type->base == KDUMP_TEXT || type->base == KDUMP_STR ||
+	       (type->base == KDUMP_SOCKOPT && size != 4);
+}
+
+char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *context,
+		       const struct kdump_type *type, const struct kdump_bytes *bytes)
+{
+	struct list list = { .context = context, .words = context->words, .limit = at + limit - END_MOST };
+
+	if (list.words.style == KDUMP_STYLE_JSON)
+		list.words.style = KDUMP_STYLE_PLAIN;
+	if (is_text(type, bytes->size))
+		return put_text(context, at, bytes->first, bytes->size, bytes->cut);
+	if (type->base == KDUMP_SIGSET && bytes->size >= 8 &&
+	    MOST_SIGNALS(kdump_read_number(bytes->first, 8)))
+		*at++ = '~';
+	list.at = list.last = base_put_literal(at, "[");
+	put_list(&list, type, bytes->first, bytes->size, bytes->element);
+	if (list.at > list.limit) {
+		list.at = list.last;
+		list.cut = true;
+		list.count--;
+	}
+	if (list.cut || (bytes->cut && type->base != KDUMP_STRUCTURE))
+		list.at = list.count ? base_put_literal(list.at, ", ...") : base_put_literal(list.at, "...");
+	*list.at = ']';
+	return list.at + 1;
+}

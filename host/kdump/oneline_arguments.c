@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The arguments and the result of a call in one line, with what the call's records say of them. */
+#include "kdump/views.h"
+
+#include <string.h>
+
+#include "base/put.h"
+#include "kdump/context.h"
+#include "kdump/parts.h"
+
+#define USUAL_DATA 32u /* bytes */
+#define TEXT_MOST  4000u
+#define TEXT_LEAST 100 /* bytes of room without which nothing more is begun */
+
+/* ---- what is known of an argument ---- */
+
+static bool is_of_kind(const struct kdump_filling *filling, const struct kdump_type *type)
+{
+	switch (type->base) {
+	case KDUMP_PATH:
+		return filling->kind == KDUMP_FILLING_PATH;
+	case KDUMP_DATA:
+	case KDUMP_BUFFER:
+		return filling->kind == KDUMP_FILLING_DATA;
+	case KDUMP_STRUCTURE:
+		return filling->kind == KDUMP_FILLING_STRUCT && strcmp(filling->name, type->name) == 0;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The next filling of an argument, from `from` on; NULL: none. Those that name no argument serve one of their
+ * kind.
+ */
+static const struct kdump_filling *find_filling(const struct kdump_pending *pending,
+						const struct kdump_one *one, unsigned from, unsigned *taken)
+{
+	for (unsigned n = from; n < pending->fillings; n++) {
+		const struct kdump_filling *filling = &pending->filling[n];
+		const struct kdump_type *type = one->pointer ? one->pointer->type : one->type;
+
+		if (*taken >> n & 1 || filling->kind == KDUMP_FILLING_NONE ||
+		    (filling->argument ? filling->argument != one->number + 1
+				       : !type || from > 0 || !is_of_kind(filling, type)))
+			continue;
+		*taken |= 1u << n;
+		return filling;
+	}
+	return NULL;
+}
+
+static char *put_filling(char *at, const struct kdump_pending *pending, const struct kdump_filling *filling)
+{
+	memcpy(at, pending->text + filling->offset, filling->length);
+	return at + filling->length;
+}
+
+/* A message has several: the address it goes to, its pieces, and a struct msghdr with the rest. */
+static char *put_message(char *at, const struct kdump_pending *pending, const struct kdump_filling *head,
+			 unsigned argument)
+{
+	const char *begin = at;
+
+	*at++ = '{';
+	for (unsigned n = 0; n < pending->fillings; n++) {
+		const struct kdump_filling *filling = &pending->filling[n];
+
+		if (filling == head || filling->argument != argument || filling->kind == KDUMP_FILLING_NONE)
+			continue;
+		at = strcmp(filling->name, "sockaddr") == 0 ? base_put_literal(at, "name=")
+							    : base_put_literal(at, "iov=");
+		at = base_put_literal(put_filling(at, pending, filling), ", ");
+	}
+	if (head->length > 1)
+		memcpy(at, pending->text + head->offset + 1, head->length - 1u);
+	else
+		at = at - (at > begin + 1 ? 2 : 0);
+	return at + head->length - 1;
+}
+
+/* Before and after the call: "[128] => [16]". NULL: nothing is known. */
+static char *put_known(char *at, const struct kdump_pending *pending, const struct kdump_one *one,
+		       unsigned *taken)
+{
+	const struct kdump_filling *first = find_filling(pending, one, 0, taken), *filling = first;
+
+	if (!first)
+		return NULL;
+	for (unsigned n = 0; n < pending->fillings; n++)
+		if (pending->filling[n].argument == one->number + 1 &&
+		    strcmp(pending->filling[n].name, "msghdr") == 0)
+			return put_message(at, pending, &pending->filling[n], one->number + 1);
+	at = put_filling(at, pending, first);
+	while (first->argument && (filling = find_filling(pending, one, 1, taken)) != NULL)
+		if (filling->length != first->length ||
+		    memcmp(pending->text + filling->offset, pending->text + first->offset, first->length) !=
+			    0)
+			at = put_filling(base_put_literal(at, " => "), pending, filling);
+	return at;
+}
+
+/* Is it an address whose bytes may still come? */
+static bool may_be_filled(const struct kdump_one *one)
+{
+	return one->type && one->value &&
+	       (one->pointer || one->type->base == KDUMP_PATH || one->type->base == KDUMP_DATA ||
+		one->type->base == KDUMP_BUFFER || one->type->base == KDUMP_STRUCTURE);
+}
+
+/* ---- arguments ---- */
+
+char *kdump_oneline_arguments(char *at, struct kdump_context *context,
+			      const struct kdump_descriptors *descriptors, struct kdump_pending *pending,
+			      bool unfinished)
+{
+	struct kdump_arguments arguments;
+	struct kdump_one one;
+	unsigned taken = 0, n = 0;
+	bool more = false;
+
+	kdump_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
+			      pending->word, pending->words, context->options->raw);
+	for (; kdump_arguments_next(&arguments, &one); n++) {
+		char known[KDUMP_FILLING_TEXTS + 64 * KDUMP_FILLINGS];
+		const char *end = put_known(known, pending, &one, &taken);
+
+		if (n < pending->shown)
+			continue;
+		more = unfinished && !end && may_be_filled(&one);
+		if (more)
+			break;
+		if (n > 0 && (n > pending->shown || !pending->told))
+			at = base_put_literal(at, ", ");
+		if (context->options->arguments && *one.name)
+			at = base_put_literal(kdump_put_name(at, one.name), "=");
+		if (end) {
+			memcpy(at, known, (size_t)(end - known));
+			at += end - known;
+			continue;
+		}
+		at = kdump_put_value(at, &context->words, one.type, one.value);
+		if (one.type && one.type->base == KDUMP_FD)
+			at = kdump_put_descriptor(at, descriptors, pending->pid, (int32_t)one.value);
+	}
+	if (!unfinished)
+		return n == 0 && pending->fillings > 0 ? put_filling(at, pending, &pending->filling[0]) : at;
+	pending->shown = n;
+	return more && n > 0 ? base_put_literal(at, ",") : at;
+}
+
+/* ---- results ---- */
+
+/* Linux keeps these to itself; a program never sees them. */
+static bool is_restart(const char *name)
+{
+	return name && strncmp(name, "ERESTART", sizeof("ERESTART") - 1) == 0 &&
+	       name[sizeof("ERESTART") - 1] != '\0';
+}
+
+/* "-1 ENOENT (No such file or directory)". */
+static char *put_error(char *at, struct kdump_context *context, int32_t error)
+{
+	const char *name = kdump_table_error(context->words.table, error);
+	const char *text = name ? kdump_table_error_text(context->words.table, error) : NULL;
+
+	if (is_restart(name) && !context->options->raw)
+		return base_put_literal(kdump_put_name(base_put_literal(at, "? "), name),
+					" (To be restarted)");
+	at = base_put_literal(at, "-1 ");
+	if (!name || context->options->raw)
+		return base_put_signed(base_put_literal(at, "errno "), error);
+	at = kdump_put_name(at, name);
+	if (text == name)
+		return at;
+	at = kdump_vis_text(base_put_literal(at, " ("), text, strlen(text), TEXT_MOST, false);
+	return base_put_literal(at, ")");
+}
+
+/* Does it wait for descriptors, and return 0 when its time is over? */
+static bool waits(const struct kdump_call *call)
+{
+	static const char *const names[] = { "poll", "ppoll", "select", "pselect6" };
+
+	for (size_t n = 0; call && n < sizeof(names) / sizeof(names[0]); n++)
+		if (strcmp(call->name, names[n]) == 0)
+			return true;
+	return false;
+}
+
+char *kdump_oneline_result(char *at, struct kdump_context *context,
+			   const struct kdump_descriptors *descriptors, const struct kdump_pending *pending,
+			   const struct ktread_proc_record *record)
+{
+	static const struct kdump_type number = { .base = KDUMP_LONG };
+	const struct kdump_call *call =
+		kdump_table_call(kdump_context_calls(context, record->pid), record->sysret.number);
+	const struct kdump_variant *variant =
+		pending ? kdump_call_variant(call, pending->word, pending->words) : NULL;
+	const struct kdump_type *type = variant && variant->result ? variant->result
+					: call && call->typed	   ? call->result
+								   : &number;
+	int32_t error = record->sysret.error;
+
+	if (error < 0 && !context->ktrx)
+		return error == -1 ? base_put_literal(at, "? ERESTART")
+				   : base_put_literal(at, "? EJUSTRETURN");
+	if (error)
+		return put_error(at, context, error);
+	if (type->base == KDUMP_VOID)
+		return base_put_literal(at, "?");
+	/* A size may be below zero as a result. */
+	at = kdump_put_value(at, &context->words, type->base == KDUMP_SIZE ? &number : type,
+			     (uint64_t)record->sysret.result);
+	if (record->sysret.result == 0 && waits(call))
+		return base_put_literal(at, " (Timeout)");
+	return type->base == KDUMP_FD
+		       ? kdump_put_descriptor(at, descriptors, record->pid, (int32_t)record->sysret.result)
+		       : at;
+}
+
+/* ---- what a call is about ---- */
+
+char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut)
+{
+	const char *end = at + limit - sizeof("\"...");
+
+	*at++ = '"';
+	at = kdump_vis_text(at, bytes, size, (size_t)(end - at), true);
+	*at++ = '"';
+	return cut || at >= end - KDUMP_VIS_GROWTH ? base_put_literal(at, "...") : at;
+}
+
+/* What a call moved, cut up as its struct iovec say: "[{base="one", len=3}, …]". */
+static char *put_pieces(char *at, char *limit, const struct kdump_pending *pending,
+			const struct ktread_proc_record *record, uint64_t most)
+{
+	size_t from = 0;
+
+	*at++ = '[';
+	for (unsigned n = 0; n < pending->pieces && limit - at > TEXT_LEAST; n++) {
+		const uint64_t rest = record->data_size - from,
+			       piece = pending->piece[n] < rest ? pending->piece[n] : rest;
+		const size_t shown = most && piece > most ? (size_t)most : (size_t)piece;
+
+		at = n > 0 ? base_put_literal(at, ", {base=") : base_put_literal(at, "{base=");
+		at = kdump_oneline_text(at, record->data + from, shown, (size_t)(limit - at) - 40,
+					shown < piece);
+		at = base_put_literal(base_put_decimal(base_put_literal(at, ", len="), pending->piece[n]),
+				      "}");
+		from += (size_t)piece;
+	}
+	*at = ']';
+	return at + 1;
+}
+
+static void fill_data(const struct kdump_context *context, struct kdump_pending *pending,
+		      const struct ktread_proc_record *record, unsigned argument, char *at, size_t limit)
+{
+	uint64_t most =
+		context->options->data_most == KDUMP_DATA_USUAL ? USUAL_DATA : context->options->data_most;
+	size_t size = record->data_size;
+
+	if (context->options->no_data)
+		return;
+	if (pending->pieces > 0 && argument > 0) {
+		for (unsigned n = 0; n < pending->fillings; n++)
+			if (pending->filling[n].argument == argument &&
+			    strcmp(pending->filling[n].name, "iovec") == 0)
+				pending->filling[n].kind = KDUMP_FILLING_NONE;
+		at = put_pieces(at, at + limit - TEXT_LEAST, pending, record, most);
+	} else {
+		if (most && size > most)
+			size = (size_t)most;
+		at = kdump_oneline_text(at, record->data, size, limit, size < record->genio.size);
+	}
+	kdump_pending_filled(pending, KDUMP_FILLING_DATA, argument, "", at);
+}
+
+static void note_pieces(struct kdump_pending *pending, const struct ktread_proc_record *record)
+{
+	const uint32_t size = record->structure.element_size;
+
+	pending->pieces = 0;
+	for (uint32_t n = 0; size == 16 && n < record->structure.count && n < KDUMP_PIECES; n++)
+		pending->piece[pending->pieces++] = kdump_read_number(record->data + (size_t)n * size + 8, 8);
+}
+
+/* A list, or the one struct that the argument leads to. */
+static char *put_argument(char *at, size_t limit, const struct kdump_context *context,
+			  const struct ktread_proc_record *record)
+{
+	const struct kdump_type *type = kdump_table_type(context->words.table, record->structure.name);
+	const bool array = record->type == KTRX_PROC_STRUCT_ARRAY;
+	const struct kdump_bytes bytes = { .first = record->data,
+					   .size = record->data_size,
+					   .element =
+						   array ? record->structure.element_size : record->data_size,
+					   .cut = record->flags & KTRX_PROC_CUT };
+
+	if (!type || (type->base == KDUMP_STRUCTURE && !array))
+		return kdump_put_structure(at, context, record->structure.name, record->data,
+					   record->data_size);
+	return kdump_put_memory(at, limit, context, type, &bytes);
+}
+
+static void fill_structure(const struct kdump_context *context, struct kdump_pending *pending,
+			   const struct ktread_proc_record *record, unsigned argument, char *at, size_t limit)
+{
+	char text[KDUMP_FILLING_TEXTS + KDUMP_MEMORY_MOST];
+	size_t size;
+	char *end;
+
+	if (strcmp(record->structure.name, "iovec") == 0)
+		note_pieces(pending, record);
+	end = argument ? put_argument(text, limit, context, record)
+		       : kdump_put_structure(text, context, record->structure.name, record->data,
+					     record->data_size);
+	size = (size_t)(end - text);
+	if (size > limit)
+		return;
+	memcpy(at, text, size);
+	kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, argument, record->structure.name, at + size);
+}
+
+void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,
+			const struct ktread_proc_record *record)
+{
+	const unsigned argument = context->ktrx ? KTRX_PROC_ARGUMENT(record->flags) : 0;
+	size_t limit;
+	char *at = kdump_pending_fill(pending, &limit);
+
+	if (!at || limit < 2 * TEXT_LEAST)
+		return;
+	if (record->type == KTRX_PROC_NAMEI) {
+		at = kdump_oneline_text(at, record->data, record->data_size, limit,
+					record->flags & KTRX_PROC_CUT);
+		kdump_pending_filled(pending, KDUMP_FILLING_PATH, argument, "", at);
+	} else if (record->type == KTRX_PROC_GENIO) {
+		fill_data(context, pending, record, argument, at, limit);
+	} else if (record->type == KTRX_PROC_STRUCT || argument) {
+		fill_structure(context, pending, record, argument, at, limit);
+	}
+}

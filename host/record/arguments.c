@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What the arguments of a system call lead to: paths, and what the table of Linux's calls (share/tables) says
+ * that the program gives or the kernel fills in. Each record names its argument.
+ */
+#include "record/tracer.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "kdump/context.h"
+#include "kdump/tables.h"
+#include "record/registers.h"
+
+#define BYTES_MOST   4096u /* of what lies at one address; what is longer is cut, and flagged so */
+#define STRINGS_MOST 512u
+#define STRING_MOST  1024u
+#define IOVECS_MOST  16u
+#define FDS_MOST     1024u /* that a set of descriptors has */
+
+static uint32_t flags_of(unsigned argument, bool cut)
+{
+	return (argument + 1) << KTRX_PROC_ARGUMENT_SHIFT | (cut ? KTRX_PROC_CUT : 0);
+}
+
+static void put_structure(struct record_thread *thread, unsigned argument, const char *name,
+			  const void *bytes, size_t size, bool cut)
+{
+	record_put(thread, KTRX_PROC_STRUCT, flags_of(argument, cut), name, strlen(name) + 1, bytes, size);
+}
+
+void record_put_paths(struct record_thread *thread, const struct kdump_call *call)
+{
+	char path[PATH_MAX];
+
+	for (unsigned n = 0; n < call->arguments; n++) {
+		const enum kdump_base base = call->argument[n].type->base;
+		const uint64_t address = thread->argument[n];
+		ssize_t length;
+
+		if ((base != KDUMP_PATH && base != KDUMP_STR) || address == 0)
+			continue;
+		length = record_memory_string(thread->tid, address, path, sizeof(path));
+		if (length >= 0 && base == KDUMP_STR)
+			put_structure(thread, n, "str", path, (size_t)length, length == sizeof(path));
+		else if (length >= 0)
+			record_put(thread, KTRX_PROC_NAMEI, flags_of(n, length == sizeof(path)), path,
+				   (size_t)length, NULL, 0);
+	}
+}
+
+/* Strings one after another, each with its NUL. */
+static void put_strings(struct record_thread *thread, unsigned argument, const char *name)
+{
+	uint64_t address[STRINGS_MOST];
+	char text[BYTES_MOST];
+	size_t used = 0, count, n;
+
+	count = record_memory_read(thread->tid, thread->argument[argument], address, sizeof(address)) /
+		sizeof(address[0]);
+	for (n = 0; n < count && address[n] != 0 && used + 1 < sizeof(text); n++) {
+		size_t room = sizeof(text) - used - 1;
+		ssize_t length = record_memory_string(thread->tid, address[n], text + used,
+						      room < STRING_MOST ? room : STRING_MOST);
+
+		if (length < 0)
+			break;
+		used += (size_t)length;
+		text[used++] = '\0';
+	}
+	put_structure(thread, argument, name, text, used, n == count || address[n] != 0);
+}
+
+/* How many values there are by the table; the kernel checks none of these numbers. */
+static uint64_t count_of(const struct record_thread *thread, const struct kdump_argument *argument,
+			 int64_t result)
+{
+	uint32_t size = 0;
+
+	switch (argument->counted) {
+	case KDUMP_COUNT_NUMBER:
+		return argument->count;
+	case KDUMP_COUNT_ARGUMENT:
+		return (uint32_t)thread->argument[argument->count];
+	case KDUMP_COUNT_AT:
+		record_memory_read(thread->tid, thread->argument[argument->count], &size, sizeof(size));
+		return size;
+	case KDUMP_COUNT_RESULT:
+		return result > 0 ? (uint64_t)result : 0;
+	default:
+		return 1;
+	}
+}
+
+static void put_array(struct record_thread *thread, unsigned argument, const char *name, uint32_t size,
+		      const void *bytes, size_t read, bool cut)
+{
+	struct {
+		struct ktrx_proc_struct_array head;
+		char name[KDUMP_NAME + 1];
+	} array = { .head = { .element_size = size, .count = (uint32_t)(read / size) } };
+
+	memcpy(array.name, name, strlen(name));
+	record_put(thread, KTRX_PROC_STRUCT_ARRAY, flags_of(argument, cut), &array,
+		   sizeof(array.head) + strlen(name) + 1, bytes, read / size * size);
+}
+
+/* Descriptors that the kernel has made. */
+static void put_descriptors(struct record_thread *thread, const int32_t *fd, size_t count)
+{
+	for (size_t n = 0; n < count; n++)
+		record_descriptor_is_new(thread, fd[n]);
+}
+
+static void put_values(struct record_thread *thread, unsigned number, const struct kdump_argument *argument,
+		       int64_t result, bool filled)
+{
+	const struct kdump_type *type = argument->type;
+	uint32_t size = kdump_table_type_size(record_table(), type);
+	uint64_t count = count_of(thread, argument, result), wanted;
+	_Alignas(8) char bytes[BYTES_MOST];
+	size_t read;
+
+	if (type->base == KDUMP_FDSET) {
+		size = sizeof(uint64_t);
+		if (strcmp(type->name, "cpuset") == 0)
+			count *= 8;
+		count = ((count < FDS_MOST ? count : FDS_MOST) + 63) / 64;
+	}
+	if (argument->counted == KDUMP_COUNT_RESULT && count == 0)
+		put_structure(thread, number, type->name, bytes, 0, false);
+	if (size == 0 || count == 0)
+		return;
+	/* A socket's address has the size that is said, whatever its layout. */
+	if (type->base == KDUMP_STRUCTURE && strcmp(type->name, "sockaddr") == 0)
+		size = 1;
+	wanted = count > UINT32_MAX / size ? UINT32_MAX : count * size;
+	read = record_memory_read(thread->tid, thread->argument[number], bytes,
+				  wanted < sizeof(bytes) ? (size_t)wanted : sizeof(bytes));
+	if (read == 0)
+		return;
+	if (filled && type->base == KDUMP_FD)
+		put_descriptors(thread, (const int32_t *)(const void *)bytes, read / sizeof(int32_t));
+	if (argument->counted == KDUMP_COUNT_ONE || size == 1 || type->base == KDUMP_FDSET)
+		put_structure(thread, number, type->name, bytes, read, read < wanted);
+	else
+		put_array(thread, number, type->name, size, bytes, read, read < wanted);
+}
+
+void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result)
+{
+	struct kdump_arguments arguments;
+	struct kdump_one one;
+
+	if (!record_table())
+		return;
+	kdump_arguments_begin(&arguments, record_table(), (uint32_t)thread->number, thread->argument, 6,
+			      false);
+	while (kdump_arguments_next(&arguments, &one)) {
+		if (!one.pointer || !(one.pointer->access & access) || one.value == 0)
+			continue;
+		if (one.pointer->type->base == KDUMP_STRINGS)
+			put_strings(thread, one.number, one.pointer->type->name);
+		else
+			put_values(thread, one.number, one.pointer, result, access == KDUMP_FILLED);
+	}
+}
+
+void record_put_message(struct record_thread *thread, unsigned argument)
+{
+	struct iovec piece[IOVECS_MOST];
+	struct sockaddr_storage address;
+	struct msghdr message;
+	size_t read;
+
+	if (record_memory_read(thread->tid, thread->argument[argument], &message, sizeof(message)) !=
+	    sizeof(message))
+		return;
+	if (message.msg_name && message.msg_namelen > 0 && message.msg_namelen <= sizeof(address)) {
+		read = record_memory_read(thread->tid, (uintptr_t)message.msg_name, &address,
+					  message.msg_namelen);
+		if (read > 0)
+			put_structure(thread, argument, "sockaddr", &address, read, false);
+	}
+	if (message.msg_iovlen > IOVECS_MOST)
+		message.msg_iovlen = IOVECS_MOST;
+	read = record_memory_read(thread->tid, (uintptr_t)message.msg_iov, piece,
+				  message.msg_iovlen * sizeof(piece[0]));
+	if (read > 0)
+		put_array(thread, argument, "iovec", sizeof(piece[0]), piece, read, false);
+}
+
+void record_put_mask(struct record_thread *thread)
+{
+	uint64_t mask;
+
+	if (ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) == 0)
+		put_structure(thread, 0, "sigmask", &mask, sizeof(mask), false);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What descriptors lead to. Each is looked up in /proc where a call uses it first, and again after a call
+ * that may have changed it.
+ */
+#include "record/tracer.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kdump/tables.h"
+#include "record/registers.h"
+
+/* Is what a descriptor leads to known? Those beyond the table are looked up each time. */
+static bool is_known(const struct record_process *process, int32_t fd)
+{
+	return fd >= 0 && fd < RECORD_FDS && process->known_fd[fd / 64] >> fd % 64 & 1;
+}
+
+static void note(struct record_process *process, int32_t fd, bool known)
+{
+	const uint64_t bit = UINT64_C(1) << fd % 64;
+
+	if (fd < 0 || fd >= RECORD_FDS)
+		return;
+	process->known_fd[fd / 64] =
+		known ? process->known_fd[fd / 64] | bit : process->known_fd[fd / 64] & ~bit;
+}
+
+static void put_descriptor(struct record_thread *thread, int32_t fd)
+{
+	const struct ktrx_proc_fd head = { .fd = fd };
+	char link[64], path[PATH_MAX];
+	ssize_t length;
+
+	if (fd == KTRX_PROC_FD_CWD)
+		snprintf(link, sizeof(link), "/proc/%d/cwd", (int)thread->tid);
+	else
+		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)thread->tid, (int)fd);
+	length = readlink(link, path, sizeof(path));
+	if (length > 0)
+		record_put(thread, KTRX_PROC_FD, length == sizeof(path) ? KTRX_PROC_CUT : 0, &head,
+			   sizeof(head), path, (size_t)length);
+	note(thread->process, fd, length > 0);
+}
+
+void record_put_descriptors(struct record_thread *thread, const struct kdump_call *call)
+{
+	struct record_process *process = thread->process;
+
+	for (unsigned n = 0; n < call->arguments; n++) {
+		const int32_t fd = (int32_t)thread->argument[n];
+
+		if (call->argument[n].access || call->argument[n].type->base != KDUMP_FD)
+			continue;
+		if (fd == KTRX_PROC_FD_CWD && !process->known_folder)
+			put_descriptor(thread, fd);
+		process->known_folder |= fd == KTRX_PROC_FD_CWD;
+		if (fd >= 0 && !is_known(process, fd))
+			put_descriptor(thread, fd);
+	}
+}
+
+void record_descriptor_is_new(struct record_thread *thread, int32_t fd)
+{
+	if (fd >= 0)
+		put_descriptor(thread, fd);
+}
+
+void record_forget_descriptors(struct record_process *process, uint64_t first, uint64_t last)
+{
+	for (uint64_t fd = first; fd <= last && fd < RECORD_FDS; fd++)
+		note(process, (int32_t)fd, false);
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# fields.awk STRACE KDUMP: what `strace -f -v -y` and `kdump --oneline` have written of the same program. Prints each argument of
+# which strace shows what it leads to in calls that succeed, and kdump shows an address in all of them.
+
+# form TEXT: what an argument is shown as.
+function form(text) {
+	if (text ~ /^-?[A-Za-z0-9_]+</) return "path"
+	if (text ~ /^~?[[{]/) return "content"
+	if (text ~ /^@?"/) return "content"
+	return text ~ /^0x[0-9a-f]+$/ ? "address" : "value"
+}
+
+# take TEXT: the arguments of a call, from behind its first parenthesis, into argument[1] to argument[n]; returns n. `result` is
+# what stands behind the call.
+function take(text,    at, c, depth, quoted, n) {
+	n = 1
+	argument[1] = result = ""
+	for (at = 1; at <= length(text); at++) {
+		c = substr(text, at, 1)
+		if (quoted && c == "\\") {
+			argument[n] = argument[n] c
+			c = substr(text, ++at, 1)
+		} else if (c == "\"") {
+			quoted = !quoted
+		} else if (!quoted && index("([{", c)) {
+			depth++
+		} else if (!quoted && depth == 0 && c == ")") {
+			result = substr(text, at + 1)
+			break
+		} else if (!quoted && index(")]}", c)) {
+			depth--
+		} else if (!quoted && depth == 0 && c == ",") {
+			argument[++n] = ""
+			at++
+			continue
+		}
+		argument[n] = argument[n] c
+	}
+	sub(/^ *= */, "", result)
+	return argument[1] == "" ? 0 : n
+}
+
+{
+	ours = FILENAME == ARGV[2]
+	thread = $1
+	line = $0
+	sub(/^[0-9:]+ +/, "", line)
+	if (line ~ /<unfinished \.\.\.>/) {
+		sub(/ *<unfinished \.\.\.>.*/, "", line)
+		begun[ours, thread] = line
+		next
+	}
+	if (line ~ /^<\.\.\. /) {
+		sub(/^<\.\.\. [^>]*resumed>/, "", line)
+		line = begun[ours, thread] line
+	}
+	if (line !~ /^[a-z0-9_]+\(/) next
+	call = line
+	sub(/\(.*/, "", call)
+	sub(/^[a-z0-9_]+\(/, "", line)
+	count = take(line)
+	if (result ~ /^(-1|\?)/) next
+	if (ours) called[call]++
+	else often[call]++
+	for (n = 1; n <= count; n++) {
+		seen[ours, call, n, form(argument[n])]++
+		if (!ours && form(argument[n]) != "value" && form(argument[n]) != "address") {
+			shown[call, n] = form(argument[n])
+			example[call, n] = substr(argument[n], 1, 60)
+		}
+	}
+	if (result ~ /^[0-9]+</ && result !~ /^[0-9]+ </) {
+		seen[ours, call, 0, "path"]++
+		if (!ours) {
+			shown[call, 0] = "path"
+			example[call, 0] = result
+		}
+	}
+}
+
+END {
+	for (key in shown) {
+		split(key, part, SUBSEP)
+		if (called[part[1]] && !seen[1, part[1], part[2], shown[key]])
+			print part[1], part[2] == 0 ? "result" : "argument " part[2], "strace: " example[key]
+	}
+}

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Real programs, traced by `strace -v -y` in one run and by us in the next: what strace shows behind an argument's address, we show.
+. test/tap.sh
+. test/record/record_support.sh
+
+if ! command -v strace >"$tmp/which" || ! strace -qq true 2>"$tmp/err"; then
+	skip "arguments are shown as strace shows them" "strace is absent, or may not trace here"
+	done_testing
+fi
+
+# missing OPTION…: prints what strace's output has and kdump's, with these options, has not.
+missing() {
+	build/bin/kdump --oneline "$@" -f "$tmp/trace" >"$tmp/kdump"
+	awk -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort
+}
+
+# compare NAME COMMAND…
+compare() {
+	name=$1
+	shift
+	command -v "$1" >/dev/null || {
+		skip "$name" "$1 is not installed"
+		return
+	}
+	strace -f -v -y -o "$tmp/strace" "$@" </dev/null >"$tmp/out.strace" 2>&1
+	record -i -f "$tmp/trace" "$@"
+	equal "$name: what only strace shows" '' "$(missing)"
+	calls=$((${calls:-0} + $(sed -n 's/^[0-9]* *\([a-z0-9_]*\)(.*/\1/p' "$tmp/strace" | sort -u | wc -l)))
+}
+
+mkdir "$tmp/work"
+echo 'int main(void) { return 0; }' >"$tmp/work/empty.c"
+compare shell bash -c 'ls /usr | head -n 2; echo hello >"$0/file"; cat "$0/file"; (exit 3); trap : USR1; kill -USR1 $$; sleep 0.01' "$tmp/work"
+compare git git -C . log -n 3 --stat
+compare compiler gcc -o "$tmp/work/empty" "$tmp/work/empty.c"
+compare python python3 -c '
+import os, select, signal, socket, resource
+a, b = socket.socketpair()
+a.sendmsg([b"one", b"two"])
+b.recvmsg(10)
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.getsockname(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.getsockopt(socket.SOL_SOCKET, socket.SO_TYPE)
+e = select.epoll(); e.register(a, select.EPOLLOUT); e.poll(0)
+select.select([b], [a], [], 0); p = select.poll(); p.register(a); p.poll(0)
+r, w = os.pipe(); os.writev(w, [b"x", b"y"]); os.readv(r, [bytearray(2)])
+os.uname(); os.statvfs("/"); os.times(); os.getresuid(); os.getgroups(); os.sched_getaffinity(0); os.getcwd(); os.listdir("/proc/self/fd")
+resource.getrlimit(resource.RLIMIT_NOFILE); resource.getrusage(resource.RUSAGE_SELF)
+signal.setitimer(signal.ITIMER_REAL, 100, 0); signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+os.symlink("to", "/tmp/ktrace-%d" % os.getpid()); os.readlink("/tmp/ktrace-%d" % os.getpid()); os.unlink("/tmp/ktrace-%d" % os.getpid())
+if os.fork() == 0: os._exit(3)
+os.wait()
+'
+compare threads build/test/record/threads
+compare client curl -s -m 1 http://127.0.0.1:1/
+check "many different calls were compared: $calls" test "$calls" -ge 100
+check "the comparison would see an address" test -n "$(missing -n)"
+done_testing
