@@ -17,7 +17,6 @@
 
 #define BYTES_MOST   4096u /* of what lies at one address; what is longer is cut, and flagged so */
 #define STRINGS_MOST 512u
-#define STRING_MOST  1024u
 #define IOVECS_MOST  16u
 #define FDS_MOST     1024u /* that a set of descriptors has */
 
@@ -52,23 +51,49 @@ void record_put_paths(struct record_thread *thread, const struct kdump_call *cal
 	}
 }
 
+/* Part of a program's memory. Strings of one list lie close together, as a rule. */
+struct window {
+	uint64_t address;
+	size_t size;
+	char bytes[BYTES_MOST];
+};
+
+/* A string that ends within the window, which is moved there if need be; NULL: it cannot be read. */
+static const char *find_string(const struct record_thread *thread, struct window *window, uint64_t address,
+			       size_t *length)
+{
+	for (unsigned attempt = 0; attempt < 2; attempt++) {
+		const uint64_t at = address - window->address;
+		const char *end = at < window->size ? memchr(window->bytes + at, 0, window->size - at) : NULL;
+
+		if (end || (attempt > 0 && window->size > 0)) {
+			*length = end ? (size_t)(end - window->bytes - at) : window->size;
+			return window->bytes + at;
+		}
+		window->address = address;
+		window->size = record_memory_read(thread->tid, address, window->bytes, sizeof(window->bytes));
+	}
+	return NULL;
+}
+
 /* Strings one after another, each with its NUL. */
 static void put_strings(struct record_thread *thread, unsigned argument, const char *name)
 {
+	struct window window = { .size = 0 };
 	uint64_t address[STRINGS_MOST];
 	char text[BYTES_MOST];
 	size_t used = 0, count, n;
 
 	count = record_memory_read(thread->tid, thread->argument[argument], address, sizeof(address)) /
 		sizeof(address[0]);
-	for (n = 0; n < count && address[n] != 0 && used + 1 < sizeof(text); n++) {
-		size_t room = sizeof(text) - used - 1;
-		ssize_t length = record_memory_string(thread->tid, address[n], text + used,
-						      room < STRING_MOST ? room : STRING_MOST);
+	for (n = 0; n < count && address[n] != 0; n++) {
+		size_t length;
+		const char *string = find_string(thread, &window, address[n], &length);
 
-		if (length < 0)
+		if (!string || used + length + 1 > sizeof(text))
 			break;
-		used += (size_t)length;
+		memcpy(text + used, string, length);
+		used += length;
 		text[used++] = '\0';
 	}
 	put_structure(thread, argument, name, text, used, n == count || address[n] != 0);

@@ -21,12 +21,10 @@ static bool is_known(const struct record_process *process, int32_t fd)
 
 static void note(struct record_process *process, int32_t fd, bool known)
 {
-	const uint64_t bit = UINT64_C(1) << fd % 64;
-
 	if (fd < 0 || fd >= RECORD_FDS)
 		return;
-	process->known_fd[fd / 64] =
-		known ? process->known_fd[fd / 64] | bit : process->known_fd[fd / 64] & ~bit;
+	process->known_fd[fd / 64] &= ~(UINT64_C(1) << fd % 64);
+	process->known_fd[fd / 64] |= (uint64_t)known << fd % 64;
 }
 
 static void put_descriptor(struct record_thread *thread, int32_t fd)
