@@ -227,12 +227,40 @@ static char *write_bytes(struct base_output *out, char *at, const uint8_t *bytes
 	return at + 1;
 }
 
-static char *write_data(const struct kdump_context *context, char *at,
-			const struct ktread_proc_record *record)
+/* How many of the record's bytes -m allows. */
+static size_t shown_size(const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	uint64_t most =
 		context->options->data_most == KDUMP_DATA_USUAL ? USUAL_DATA : context->options->data_most;
-	size_t size = most && record->data_size > most ? most : record->data_size;
+
+	return most && record->data_size > most ? most : record->data_size;
+}
+
+/* A record of a type that is not known: how long its payload is, then its bytes in hexadecimal. */
+static char *write_unknown(const struct kdump_context *context, char *at,
+			   const struct ktread_proc_record *record)
+{
+	size_t size = shown_size(context, record);
+
+	at = base_put_decimal(base_put_literal(at, ",\"size\":"), record->data_size);
+	if (context->options->no_data)
+		return at;
+	at = base_put_literal(at, ",\"bytes\":\"");
+	for (size_t n = 0; n < size; n++) {
+		at = kdump_put_byte(at, record->data[n]);
+		if (n % PIECE == 0) {
+			base_output_done(context->out, at);
+			at = base_output_line(context->out);
+		}
+	}
+	at = base_put_literal(at, "\"");
+	return size < record->data_size ? base_put_literal(at, ",\"cut\":true") : at;
+}
+
+static char *write_data(const struct kdump_context *context, char *at,
+			const struct ktread_proc_record *record)
+{
+	size_t size = shown_size(context, record);
 
 	if (record->type == KTRX_PROC_GENIO) {
 		at = base_put_signed(base_put_literal(at, ",\"fd\":"), record->genio.fd);
@@ -294,6 +322,8 @@ static int json_record(void *state, struct kdump_context *context, const struct 
 	at = put_type(base_json_name(base_put_literal(at, ",\"name\":"), record->name), record);
 	if (record->type == KTRX_PROC_GENIO || record->type == KTRX_PROC_USER)
 		at = write_data(context, at, record);
+	else if (record->type == KTREAD_PROC_UNKNOWN)
+		at = write_unknown(context, at, record);
 	else if (record->type == KTRX_PROC_STRUCT || record->type == KTRX_PROC_STRUCT_ARRAY)
 		at = write_structures(context, at, record);
 	else

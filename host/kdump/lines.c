@@ -92,32 +92,51 @@ static char *put_return(char *at, struct kdump_context *context, const struct kt
 
 /* ---- data ---- */
 
+/* How many of the record's bytes are shown: -m and -s say so. */
+static size_t shown_size(const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	uint64_t most = context->options->data_most;
+
+	if (context->options->no_data)
+		return 0;
+	if (most == KDUMP_DATA_USUAL)
+		most = context->dragonfly || context->ktrx ? USUAL_DATA : 0;
+	return most && record->data_size > most ? most : record->data_size;
+}
+
+static char *put_size(char *at, uint64_t size)
+{
+	at = base_put_decimal(at, size);
+	return size == 1 ? base_put_literal(at, " byte") : base_put_literal(at, " bytes");
+}
+
 static void write_data(const struct kdump_context *context, const struct ktread_proc_record *record, char *at)
 {
-	const struct kdump_options *options = context->options;
-	uint64_t most = options->data_most;
-	size_t size = record->data_size;
-	bool all = record->genio.size == size;
+	size_t size = shown_size(context, record);
+	unsigned columns = context->options->columns;
 
 	at = base_put_signed(base_put_literal(at, "fd "), record->genio.fd);
 	at = record->genio.write ? base_put_literal(at, " wrote ") : base_put_literal(at, " read ");
-	at = base_put_decimal(at, record->genio.size);
-	at = record->genio.size == 1 ? base_put_literal(at, " byte") : base_put_literal(at, " bytes");
-	if (!all) {
-		at = base_put_decimal(base_put_literal(at, " ("), size);
+	at = put_size(at, record->genio.size);
+	if (record->genio.size != record->data_size) {
+		at = base_put_decimal(base_put_literal(at, " ("), record->data_size);
 		at = base_put_literal(at, " recorded)");
 	}
 	base_output_done(context->out, put_newline(at));
-	if (options->no_data)
+	if (context->options->no_data)
 		return;
-	if (most == KDUMP_DATA_USUAL)
-		most = context->dragonfly || context->ktrx ? USUAL_DATA : 0;
-	if (most && size > most)
-		size = most;
 	if (!context->dragonfly && kdump_data_is_binary(record->data, size))
-		kdump_data_hex(context->out, record->data, size, options->columns);
+		kdump_data_hex(context->out, record->data, size, columns);
 	else
-		kdump_data_text(context->out, record->data, size, options->columns);
+		kdump_data_text(context->out, record->data, size, columns);
+}
+
+/* A record of a type that is not known: how long its payload is, then its bytes in hexadecimal. */
+static void write_unknown(const struct kdump_context *context, const struct ktread_proc_record *record,
+			  char *at)
+{
+	base_output_done(context->out, put_newline(put_size(at, record->data_size)));
+	kdump_data_hex(context->out, record->data, shown_size(context, record), context->options->columns);
 }
 
 /* ---- signals, switches, lives ---- */
@@ -291,6 +310,9 @@ static bool write_long(const struct kdump_context *context, const struct ktread_
 	switch (record->type) {
 	case KTRX_PROC_GENIO:
 		write_data(context, record, base_output_line(context->out));
+		return true;
+	case KTREAD_PROC_UNKNOWN:
+		write_unknown(context, record, base_output_line(context->out));
 		return true;
 	case KTRX_PROC_USER:
 		kdump_write_user(context, record);

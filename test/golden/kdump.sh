@@ -125,6 +125,13 @@ for trace in test/golden/proc/bad/*.ktrace; do
 	golden "damaged-$name" kdump -t cns "$name"
 done
 
+# Records of types that are not known: their bytes, as many as -m allows.
+golden unknown sh -c 'kdump "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
+golden unknown-m sh -c 'kdump -m 3 "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
+golden unknown-s sh -c 'kdump -s "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
+golden unknown-json sh -c 'kdump --json -m 3 "$@" | grep unknown' - ktrx.ktrace
+golden unknown-json-s sh -c 'kdump --json -s "$@" | grep unknown' - ktrx.ktrace
+
 golden from-input sh -c 'kdump -t s - <freebsd1.ktrace'
 golden subcommand ktrace kdump -t s freebsd1.ktrace
 golden help kdump --help
