@@ -10,7 +10,8 @@ USER_BUGS := $(patsubst demo/user/bugs/%.c,%,$(sort $(wildcard demo/user/bugs/*.
 USER_SUBJECTS := $(patsubst demo/user/subjects/%.c,%,$(sort $(wildcard demo/user/subjects/*.c)))
 USER_SUBJECT_START := 0x1800000000
 
-USER_HWT := $(sort $(wildcard demo/user/hwt/*.c)) # parts of the tool of that name
+USER_HWT := $(sort $(wildcard demo/user/hwt/*.c)) # parts of the tools of these names
+USER_KDUMP := $(sort $(wildcard demo/user/kdump/*.c))
 
 # The library, and the two files of the kernel that need nothing of it.
 USER_LIB := $(sort $(wildcard demo/user/lib/*.c)) demo/kern/string.c demo/kern/format.c
@@ -36,7 +37,7 @@ USER_OBJS_$(1) := $$(USER_LIB_OBJS_$(1)) \
 	$$(USER_PROGRAMS:%=$$(USER_OUT_$(1))/demo/user/programs/%.c.o) \
 	$$(USER_BUGS:%=$$(USER_OUT_$(1))/demo/user/bugs/%.c.o) \
 	$$(USER_SUBJECTS:%=$$(USER_OUT_$(1))/demo/user/subjects/%.c.o) \
-	$$(USER_HWT:%=$$(USER_OUT_$(1))/%.o)
+	$$(USER_HWT:%=$$(USER_OUT_$(1))/%.o) $$(USER_KDUMP:%=$$(USER_OUT_$(1))/%.o)
 USER_LINK_$(1) = $$(DEMO_CC_$(1)) -nostdlib -static $$(USER_LDFLAGS_$(1)) -Wl,-z,max-page-size=4096 \
 	-Wl,-z,noexecstack -Wl,--build-id=none -T demo/user/user.ld
 
@@ -60,6 +61,7 @@ $$(USER_TOOLS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT
 $$(USER_PROGRAMS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT_$(1))/demo/user/programs/%.c.o
 $$(USER_BUGS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT_$(1))/demo/user/bugs/%.c.o
 $$(USER_ROOT_$(1))/bin/hwt: $$(USER_HWT:%=$$(USER_OUT_$(1))/%.o)
+$$(USER_ROOT_$(1))/bin/kdump: $$(USER_KDUMP:%=$$(USER_OUT_$(1))/%.o)
 $$(USER_SUBJECTS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT_$(1))/demo/user/subjects/%.c.o
 $$(USER_SUBJECTS:%=$$(USER_ROOT_$(1))/bin/%): USER_NAMES_$(1) := -Wl,-S -Wl,--defsym=USER_START=$$(USER_SUBJECT_START)
 $$(USER_BIN_$(1)): $$(USER_LIB_OBJS_$(1)) demo/user/user.ld

@@ -51,6 +51,20 @@ calls_in_trace() {
 	"$kdump" -f "$tmp/given/calls" -t c | awk '$3 == "CALL" { n[$1]++ } END { for (p in n) print p, n[p] }'
 }
 
+# guest_says_the_same FILE…: of these files, in the order in which they were traced and shown in the guest.
+guest_says_the_same() {
+	shown=0
+	for file; do
+		shown=$((shown + 1))
+		awk -v n=$shown '/^init: kdump: status/ { shows = 0; next } shows { print } /^init: ktrace: status/ { shows = ++runs == n }' \
+			"$tmp/console" >"$tmp/there"
+		cat "$tmp/there" >>"$tmp/guest-$arch"
+		"$kdump" -f "$tmp/given/$file" >"$tmp/here"
+		check "$arch: $file has records" test -s "$tmp/here"
+		same "$arch: the guest's own kdump says the same of $file" "$tmp/here" "$tmp/there"
+	done
+}
+
 for arch in $arches; do
 	boot "$arch" 2 ktrace:-f:/tmp/motd:cat:/etc/motd ktrace:-f:/tmp/la:ls:-la:/etc \
 		ktrace:-f:/tmp/setting:-t:y:sysctl:debug.b32_0=1 ktrace:-i:-f:/tmp/signals:-t:s:signals \
@@ -97,14 +111,22 @@ for arch in $arches; do
 	boot_events=debug=syscall,process
 	boot "$arch" 2 ktrace:-i:-f:/tmp/calls:-t:cinsuwy:make kdump:-f:/tmp/calls give:/tmp/calls
 	boot_events=debug=process
-	sed -n '/^init: ktrace: status 0/,/^init: kdump: status 0/p' "$tmp/console" | sed '1d;$d' >"$tmp/there"
-	"$kdump" -f "$tmp/given/calls" >"$tmp/here"
-	same "$arch: the guest's own kdump says the same" "$tmp/here" "$tmp/there"
+	guest_says_the_same calls
 	# The first process made calls as ktrace before it was traced; all others are in both from their first call on.
 	first=$("$kdump" -f "$tmp/given/calls" | awk 'NR == 1 { print $1 }')
 	calls_in_trace | grep -v "^$first " | sort >"$tmp/traced"
 	calls_in_rings | awk 'NR == FNR { traced[$1]; next } $1 in traced' "$tmp/traced" - | sort >"$tmp/recorded"
 	check "$arch: $(wc -l <"$tmp/traced") processes were traced" test "$(wc -l <"$tmp/traced")" -gt 5
 	same "$arch: and the rings have the same calls of each" "$tmp/traced" "$tmp/recorded"
+
+	boot "$arch" 2 ktrace:-i:-f:/tmp/structs:-t:t:sockets kdump:-f:/tmp/structs ktrace:-f:/tmp/stats:-t:t:ls:-la:/etc kdump:-f:/tmp/stats \
+		ktrace:-f:/tmp/faults:-t:fs:identity kdump:-f:/tmp/faults ktrace:-i:-f:/tmp/denied:-t:p:files kdump:-f:/tmp/denied \
+		ktrace:-i:-f:/tmp/denied2:-t:p:identity kdump:-f:/tmp/denied2 ktrace:-i:-f:/tmp/bad:-t:+f:badness kdump:-f:/tmp/bad \
+		ktrace:-i:-f:/tmp/said:-t:u:tracing kdump:-f:/tmp/said ktrace:-f:/tmp/set:-t:y:settings kdump:-f:/tmp/set \
+		give:/tmp/structs:/tmp/stats:/tmp/faults:/tmp/denied:/tmp/denied2:/tmp/bad:/tmp/said:/tmp/set
+	guest_says_the_same structs stats faults denied denied2 bad said set
+	for word in CALL RET NAMI GIO PSIG CSW USER STRU SCTL FORK EXEC SET EXIT CAP PFLT PRET END; do
+		check "$arch: the guest's own kdump has shown $word" grep -qE "^ *[0-9]+ [^ ]* +$word  " "$tmp/guest-$arch"
+	done
 done
 done_testing

@@ -11,6 +11,7 @@ struct records {
 	uint64_t at;			/* where the next record is */
 	struct ktrx_proc_record record; /* the last one … */
 	uint64_t payload;		/* … and where what it says begins */
+	struct ktrx_proc_head head;	/* of its session */
 	uint64_t heads;			/* passed over */
 	/* Part of the file, so that not every record takes calls. */
 	uint64_t from;

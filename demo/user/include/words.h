@@ -10,6 +10,10 @@ void words_hex(struct line *line, uint64_t value);
 void words_signal(struct line *line, const struct table *table, uint32_t number);
 void words_value(struct line *line, const struct table *table, const char *type, uint64_t value);
 
+/* Bits of a type by their names with | between them; bits without a name in hexadecimal. */
+void words_flags(struct line *line, const struct table *table, const char *type, uint64_t value);
+bool words_has_flags(const struct table *table, const char *type);
+
 /* The name that the type has for a value; false: none. */
 bool words_find(const struct table *table, const char *type, uint64_t wanted, char *name);
 
@@ -21,5 +25,8 @@ void words_quoted(struct line *line, const char *text, size_t length);
 
 /* Data on lines of their own: text, folded at the edge of the screen, or bytes. */
 void words_data(struct line *line, const char *bytes, size_t size);
+
+/* Bytes on lines of their own, in hexadecimal and as text. */
+void words_bytes(struct line *line, const char *bytes, size_t size);
 
 #endif

@@ -66,6 +66,9 @@ int records_next(struct records *records)
 	while ((n = read_at(records, records->at, &records->record, sizeof(records->record))) ==
 		       sizeof(records->record) &&
 	       memcmp(&records->record, KTRX_PROC_MAGIC, 4) == 0) {
+		n = read_at(records, records->at, &records->head, sizeof(records->head));
+		if (n != sizeof(records->head))
+			return n < 0 ? (int)n : -EINVAL;
 		records->at += sizeof(struct ktrx_proc_head);
 		records->heads++;
 	}

@@ -68,7 +68,7 @@ static bool put_name(struct line *line, bool any, const char *name)
 	return true;
 }
 
-static void put_flags(struct line *line, const struct table *table, const char *type, uint64_t value)
+void words_flags(struct line *line, const struct table *table, const char *type, uint64_t value)
 {
 	uint64_t mask = field_mask(table, type), flag;
 	char name[TABLE_WORD];
@@ -92,7 +92,7 @@ static void put_flags(struct line *line, const struct table *table, const char *
 	words_hex(line, value);
 }
 
-static bool has_flags(const struct table *table, const char *type)
+bool words_has_flags(const struct table *table, const char *type)
 {
 	char name[TABLE_WORD];
 	uint64_t first;
@@ -107,12 +107,12 @@ void words_value(struct line *line, const struct table *table, const char *type,
 
 	if (strcmp(type, "sig") == 0) {
 		words_signal(line, table, (uint32_t)value);
-	} else if (has_flags(table, type)) {
+	} else if (words_has_flags(table, type)) {
 		words_hex(line, value);
 		if (value == 0 && !words_find(table, type, 0, name))
 			return;
 		line_byte(line, '<');
-		put_flags(line, table, type, value);
+		words_flags(line, table, type, value);
 		line_byte(line, '>');
 	} else if (words_find(table, type, value, name)) {
 		line_put(line, "%s", name);

@@ -115,7 +115,7 @@ static void put_row(struct line *line, const char *bytes, size_t size, size_t ro
 }
 
 /* As many bytes a row, two by two, as leave the line shorter than the screen. */
-static void put_bytes(struct line *line, const char *bytes, size_t size)
+void words_bytes(struct line *line, const char *bytes, size_t size)
 {
 	size_t width = 2;
 
@@ -133,7 +133,7 @@ static void put_bytes(struct line *line, const char *bytes, size_t size)
 void words_data(struct line *line, const char *bytes, size_t size)
 {
 	if (is_binary(bytes, size))
-		put_bytes(line, bytes, size);
+		words_bytes(line, bytes, size);
 	else
 		put_text(line, bytes, size);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * kdump [-f FILE] [-m MAX] [-p PID]: a process trace (ktrace.out) in words, line by line as the host's kdump has them. It
- * knows calls, names, data, signals, context switches, utrace, settings and lives; of the rest it says at the end that
- * there is some.
+ * kdump [-f FILE] [-m MAX] [-p PID]: a process trace (ktrace.out) in words, line by line as the host's kdump has them:
+ * every type of record of ktrx/proc.h. The bytes of a record of another type follow its line, and a message at the end
+ * counts such records.
  */
 #include <error.h>
+#include <kdump_parts.h>
 #include <option.h>
 #include <program.h>
 #include <records.h>
@@ -15,15 +16,14 @@
 #include <words.h>
 
 #define USUAL_MAX 64
-#define NAMES	  64 /* processes whose names are kept at a time */
-#define NAME_MOST 32
+#define INVALID	  "invalid record"
 
 static struct records records;
 static struct table table;
 static bool table_is_over; /* a record that is none of it came: the next belongs to another session */
 static struct line out;
 static unsigned data_max = USUAL_MAX;
-static unsigned left_out;
+static unsigned unknown; /* records of types that are not in ktrx/proc.h */
 
 static union {
 	char bytes[KTRX_PROC_USER_MAX * 2 + 64];
@@ -34,38 +34,13 @@ static union {
 	struct ktrx_proc_csw csw;
 	struct ktrx_proc_ctor ctor;
 	struct ktrx_proc_dtor dtor;
+	struct ktrx_proc_capfail capfail;
+	struct ktrx_proc_fault fault;
+	struct ktrx_proc_faultend faultend;
+	struct ktrx_proc_struct_array array;
 	struct ktrx_proc_end end;
 } payload;
 static size_t payload_size; /* of it that is here */
-
-/* ---- Names of processes ------------------------------------------------------------------------ */
-
-static struct {
-	uint32_t pid;
-	char name[NAME_MOST + 1];
-} names[NAMES];
-static unsigned next_name;
-
-static void keep_name(uint32_t pid)
-{
-	unsigned n = 0;
-
-	while (n < NAMES && names[n].pid != pid)
-		n++;
-	if (n == NAMES)
-		n = next_name++ % NAMES;
-	names[n].pid = pid;
-	memset(names[n].name, 0, sizeof(names[n].name));
-	memcpy(names[n].name, payload.bytes, payload_size < NAME_MOST ? payload_size : NAME_MOST);
-}
-
-static const char *name_of(uint32_t pid)
-{
-	for (unsigned n = 0; n < NAMES; n++)
-		if (names[n].pid == pid)
-			return names[n].name;
-	return "";
-}
 
 /* What follows the fixed part of the payload. */
 static void put_rest(size_t fixed)
@@ -130,10 +105,15 @@ static void put_return(void)
 
 /* ---- Data -------------------------------------------------------------------------------------- */
 
+/* How many of so many bytes are shown. */
+static size_t shown_size(size_t size)
+{
+	return data_max && size > data_max ? data_max : size;
+}
+
 static void put_data(void)
 {
-	size_t here = records.record.size - sizeof(payload.genio),
-	       size = payload_size - sizeof(payload.genio);
+	size_t here = records.record.size - sizeof(payload.genio);
 	const char *bytes = payload.bytes + sizeof(payload.genio);
 
 	line_put(&out, "fd %d %s %lu byte%s", payload.genio.fd, payload.genio.write ? "wrote" : "read",
@@ -141,12 +121,139 @@ static void put_data(void)
 	if (here != payload.genio.size)
 		line_put(&out, " (%lu recorded)", here);
 	line_byte(&out, '\n');
-	if (data_max && size > data_max)
-		size = data_max;
-	words_data(&out, bytes, size);
+	words_data(&out, bytes, shown_size(payload_size - sizeof(payload.genio)));
+}
+
+/* A record of a type that is not known: its bytes. */
+static void put_unknown(void)
+{
+	size_t size = shown_size(payload_size);
+
+	line_put(&out, "%u byte%s", records.record.size, records.record.size == 1 ? "" : "s");
+	if (size == 0)
+		return;
+	line_byte(&out, '\n');
+	words_bytes(&out, payload.bytes, size);
+}
+
+/* ---- Structs ----------------------------------------------------------------------------------- */
+
+/* Bytes that the name takes, with its NUL, from that place on; 0: it has no end. */
+static size_t name_size(size_t from)
+{
+	for (size_t n = from; n < payload_size; n++)
+		if (payload.bytes[n] == '\0')
+			return n + 1 - from;
+	return 0;
+}
+
+static void put_structure(void)
+{
+	size_t head = name_size(0);
+
+	if (head == 0) {
+		line_put(&out, INVALID);
+		return;
+	}
+	line_put(&out, "struct %s ", payload.bytes);
+	structure_put(&out, &table, payload.bytes, payload.bytes + head, payload_size - head, false);
+}
+
+static void put_structures(void)
+{
+	size_t from = sizeof(payload.array), head = name_size(from), size = payload.array.element_size;
+	const char *name = payload.bytes + from;
+
+	if (head == 0) {
+		line_put(&out, INVALID);
+		return;
+	}
+	line_put(&out, "struct %s[] = { ", name);
+	from += head;
+	for (uint32_t n = 0; size > 0 && n < payload.array.count && size <= payload_size - from; n++) {
+		if (n > 0)
+			line_put(&out, "\n             ");
+		structure_put(&out, &table, name, payload.bytes + from, size, true);
+		from += size;
+	}
+	line_put(&out, " }");
+}
+
+/* ---- What was denied --------------------------------------------------------------------------- */
+
+static void put_rights(const char *before, uint64_t rights)
+{
+	line_put(&out, "%s", before);
+	words_flags(&out, &table, "rights", rights);
+}
+
+static void put_denied(void)
+{
+	static const char *const reasons[] = {
+		[KTRX_PROC_DENIED_OTHER] = "denied",
+		[KTRX_PROC_DENIED_RIGHTS] = "permission denied",
+		[KTRX_PROC_DENIED_OWNER] = "not the owner",
+		[KTRX_PROC_DENIED_PRIVILEGE] = "not privileged",
+		[KTRX_PROC_DENIED_SYSCALL] = "disallowed system call",
+		[KTRX_PROC_DENIED_DESCRIPTOR] = "descriptor opened for something else",
+	};
+	const struct ktrx_proc_capfail *fail = &payload.capfail;
+	bool known = fail->reason < sizeof(reasons) / sizeof(reasons[0]);
+	struct table_line line;
+
+	line_put(&out, "%s", reasons[known ? fail->reason : KTRX_PROC_DENIED_OTHER]);
+	if (fail->number != UINT32_MAX) {
+		line_put(&out, " in ");
+		words_call(&out, &table, fail->number, &line);
+	}
+	if (fail->needed || fail->held) {
+		put_rights(": needs ", fail->needed);
+		put_rights(", has ", fail->held);
+	}
+	if (payload_size > sizeof(*fail)) {
+		line_byte(&out, ' ');
+		words_quoted(&out, payload.bytes + sizeof(*fail), payload_size - sizeof(*fail));
+	}
+}
+
+/* ---- Page faults ------------------------------------------------------------------------------- */
+
+static void put_fault(void)
+{
+	faults_put(&out, &payload.fault);
+}
+
+static void put_fault_end(void)
+{
+	faults_put_end(&out, &table, &records, &payload.faultend);
 }
 
 /* ---- All others -------------------------------------------------------------------------------- */
+
+/* Why a signal was sent: the table may have it by signal, "sicode_SIGSEGV". */
+static bool find_code(char *name)
+{
+	uint64_t code = (uint64_t)(int64_t)payload.psig.code;
+	char type[TABLE_WORD], text[TABLE_WORD];
+	struct table_line found;
+
+	format(text, sizeof(text), "%u", payload.psig.signal);
+	if (table_find(&table, "signal", text, &found) && table_word(&found, 2, text)) {
+		format(type, sizeof(type), "sicode_%s", text);
+		if (words_find(&table, type, code, name))
+			return true;
+	}
+	return words_find(&table, "sicode", code, name);
+}
+
+static void put_handler(void)
+{
+	if (payload.psig.handler == KTRX_PROC_HANDLER_UNKNOWN)
+		line_put(&out, " caught handler=unknown");
+	else
+		line_put(&out, " caught handler=0x%lx", payload.psig.handler);
+	line_put(&out, " mask=0x%lx code=", payload.psig.mask[0]);
+}
 
 static void put_delivery(void)
 {
@@ -158,9 +265,8 @@ static void put_delivery(void)
 	else if (payload.psig.handler == 1)
 		line_put(&out, " SIG_IGN code=");
 	else
-		line_put(&out, " caught handler=0x%lx mask=0x%lx code=", payload.psig.handler,
-			 payload.psig.mask[0]);
-	if (words_find(&table, "sicode", (uint64_t)payload.psig.code, name))
+		put_handler();
+	if (find_code(name))
 		line_put(&out, "%s", name);
 	else
 		words_hex(&out, (uint32_t)payload.psig.code);
@@ -175,6 +281,8 @@ static void put_switch(void)
 		line_byte(&out, ' ');
 		put_rest(sizeof(payload.csw));
 	}
+	if (payload.csw.count)
+		line_put(&out, ", %lu times", payload.csw.count);
 }
 
 static void put_said(void)
@@ -229,19 +337,41 @@ static const struct {
 	[KTRX_PROC_PSIG] = { "PSIG", sizeof(struct ktrx_proc_psig), put_delivery },
 	[KTRX_PROC_CSW] = { "CSW ", sizeof(struct ktrx_proc_csw), put_switch },
 	[KTRX_PROC_USER] = { "USER", 0, put_said },
+	[KTRX_PROC_STRUCT] = { "STRU", 1, put_structure },
 	[KTRX_PROC_SYSCTL] = { "SCTL", 0, put_path },
 	[KTRX_PROC_PROCCTOR] = { "FORK", sizeof(struct ktrx_proc_ctor), put_birth },
 	[KTRX_PROC_PROCDTOR] = { "EXIT", sizeof(struct ktrx_proc_dtor), put_death },
+	[KTRX_PROC_CAPFAIL] = { "CAP ", sizeof(struct ktrx_proc_capfail), put_denied },
+	[KTRX_PROC_FAULT] = { "PFLT", sizeof(struct ktrx_proc_fault), put_fault },
+	[KTRX_PROC_FAULTEND] = { "PRET", sizeof(struct ktrx_proc_faultend), put_fault_end },
+	[KTRX_PROC_STRUCT_ARRAY] = { "STRU", sizeof(struct ktrx_proc_struct_array), put_structures },
 	[KTRX_PROC_END] = { "END ", sizeof(struct ktrx_proc_end), put_end },
 };
 
-static const char *word_of(unsigned type)
+static bool is_known(unsigned type)
+{
+	return type < sizeof(kinds) / sizeof(kinds[0]) && kinds[type].word;
+}
+
+static void put_word(unsigned type)
 {
 	static const char *const lives[] = { "FORK", "EXEC", "SET " };
+	bool life = type == KTRX_PROC_PROCCTOR && payload.ctor.flags < sizeof(lives) / sizeof(lives[0]);
 
-	if (type == KTRX_PROC_PROCCTOR && payload.ctor.flags < sizeof(lives) / sizeof(lives[0]))
-		return lives[payload.ctor.flags];
-	return kinds[type].word;
+	if (is_known(type))
+		line_put(&out, "%s  ", life ? lives[payload.ctor.flags] : kinds[type].word);
+	else
+		line_put(&out, "UNKNOWN(%u)  ", type);
+}
+
+static void put_payload(unsigned type)
+{
+	if (!is_known(type))
+		put_unknown();
+	else if (payload_size < kinds[type].least)
+		line_put(&out, INVALID);
+	else
+		kinds[type].put();
 }
 
 /* A session's table may come in several records. */
@@ -261,19 +391,18 @@ static void show(uint32_t only)
 
 	table_is_over = true;
 	if (record->type == KTRX_PROC_NAME)
-		keep_name(record->pid);
+		names_keep(record->pid, payload.bytes, payload_size);
+	if (record->type == KTRX_PROC_FAULT)
+		faults_note(record);
 	if (record->type == KTRX_PROC_NAME || (only && record->pid != only))
 		return;
-	if (record->type >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[record->type].word ||
-	    payload_size < kinds[record->type].least) {
-		left_out++;
-		return;
-	}
+	unknown += !is_known(record->type);
 	if (record->lost)
-		line_put(&out, "%6u %-8s Events dropped: %u.\n", record->pid, name_of(record->pid),
+		line_put(&out, "%6u %-8s Events dropped: %u.\n", record->pid, names_of(record->pid),
 			 record->lost);
-	line_put(&out, "%6u %-8s %s  ", record->pid, name_of(record->pid), word_of(record->type));
-	kinds[record->type].put();
+	line_put(&out, "%6u %-8s ", record->pid, names_of(record->pid));
+	put_word(record->type);
+	put_payload(record->type);
 	line_byte(&out, '\n');
 	line_flush(&out);
 }
@@ -323,8 +452,7 @@ int main(int argc, char **argv)
 		error = take(only);
 	if (error)
 		dprintf(STDERR, "kdump: %s: %s\n", path, error_text(error));
-	else if (left_out)
-		dprintf(STDERR, "kdump: %u records are not shown; the host's kdump has words for them\n",
-			left_out);
+	else if (unknown)
+		dprintf(STDERR, "kdump: %s: records of types that are not known: %u\n", path, unknown);
 	return error ? 1 : 0;
 }
