@@ -13,6 +13,7 @@ check "tables of kernels are there" test -s "$place/share/ktrace/tables/linux.ta
 for page in man/*.[1-9]; do
 	check "$page" test -s "$place/share/man/man${page##*.}/${page#man/}"
 done
+check "programs compile with sys/ktrace.h" sh -c "echo '#include <sys/ktrace.h>' | cc -I'$place/share/ktrace/include/user' -fsyntax-only -x c -"
 check "the trace unit is found there" "$place/bin/ktrace" qemu-args x86_64 --trace-unit
 check "the default rules are found there" sh -c "build/test/cmd-traces '$tmp' && '$place/bin/ktrace' check '$tmp/pairs.ktrx'"
 check "a kernel builds with it" make -s -C examples/minimal KTRACE="$place/share/ktrace" OUT="$tmp/minimal"

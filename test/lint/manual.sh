@@ -54,5 +54,50 @@ for verdict in $(grep -vx unknown "$tmp/verdicts"); do
 	[ "$verdict" = bookkeeping ] || # a mistake in the demo's scheduler
 		check "$verdict: a scenario ends so" grep -qE "^[^#	]+	[^	]+	$verdict(:[0-9]+)?	" test/scenarios/list
 done
+
+# Every page is in the list of ktrace(1), and those that are no command's in README.md.
+for page in man/*.[1-9]; do
+	name=$(basename "$page")
+	[ "$name" != ktrace.1 ] || continue
+	entry=".It Xr ${name%.*} ${name##*.}"
+	check "$page: ktrace(1) lists it" grep -qxF -- "$entry" man/ktrace.1
+	link="](man/$name)"
+	[ "$name" = ktrace-kdump.1 ] || grep -q "^page=$page " "$tmp/help" ||
+		check "$page: README.md names it" grep -qF -- "$link" README.md
+done
+
+# in_kernel FOLDER: each setting that its sources declare, and what it takes where that is written as a number.
+in_kernel() {
+	find "$1" -name '*.[ch]' -exec cat {} + | sed -n 's/^KTRACE_SETTING_\([A-Z0-9]*\)("\([^"]*\)", \(.*\));$/\2 \1 \3/p' |
+		awk '/KTRX_SETTING_READ_ONLY$/ { print $1, "read only"; next }
+			$2 ~ /^BIT/ { print $1, "0 to 1"; next }
+			$2 == "RANGE" && /, 0, [0-9]+$/ { print $1, "0 to", $NF; next }
+			{ print $1 }' | sort
+}
+# in_page SECTION: the same from ktr(4), of all settings.
+in_page() {
+	awk -v section="$1" '
+		/^\.S[hs] / { inside = $0 ~ section }
+		/^\.It Va / && inside { n = 0; for (i = 3; i <= NF; i++) if ($i != ",") name[++n] = $i; next }
+		inside && n { takes = /^\.Pq / ? " " substr($0, 5) : ""; for (i = 1; i <= n; i++) print name[i] takes; n = 0 }' <man/ktr.4 | sort
+}
+for place in kernel:library demo/kern:demo; do
+	in_kernel "${place%:*}" >"$tmp/declared"
+	in_page "${place#*:}" >"$tmp/page"
+	# What a setting takes is compared where the sources have a number.
+	awk 'NR == FNR { known[$1] = NF > 1; next } { print ($1 in known) && !known[$1] ? $1 : $0 }' "$tmp/declared" "$tmp/page" >"$tmp/described"
+	same "ktr(4) has the settings that ${place%:*} declares, and what they take" "$tmp/declared" "$tmp/described"
+	check "${place%:*}: there are settings" test "$(wc -l <"$tmp/declared")" -gt 8
+done
+
+# Constants of sys/ktrace.h, but for the kernel's own: ktrace(2) and utrace(2) have each, and no other.
+sed -n 's/^#define \(KTR[A-Z_]*\)[ 	].*/\1/p' include/user/sys/ktrace.h | grep -vxE 'KTRFAC_(ROOT|ACTIVE)|KTRACE_LINUX_.*' | sort >"$tmp/declared"
+cat man/ktrace.2 man/utrace.2 | grep -oE 'Dv KTR[A-Z_]+' | sed 's/Dv //' | sort -u >"$tmp/page"
+same "ktrace(2) and utrace(2) have the constants of sys/ktrace.h" "$tmp/declared" "$tmp/page"
+
+# hwt(8) has the options that the program in the demo kernel takes.
+sed -n 's/.*\.letters = "\([^"]*\)".*/\1/p' demo/user/tools/hwt.c | tr -d ':' | fold -w 1 | sort >"$tmp/declared"
+sed -n 's/^\.It Fl \([a-zA-Z]\).*/\1/p' man/hwt.8 | sort >"$tmp/page"
+same "hwt(8) has the options of demo/user/tools/hwt.c" "$tmp/declared" "$tmp/page"
 equal "all commands" 18 "$(wc -l <"$tmp/commands")"
 done_testing

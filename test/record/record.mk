@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 SCRIPT_TESTS += test/record/programs.sh test/record/strace.sh test/record/options.sh test/record/targets.sh test/record/words.sh test/record/races.sh test/record/waits.sh \
-	test/record/compiles.sh
+	test/record/compiles.sh test/record/manual.sh
 RECORD_TEST_PROGRAMS := $(addprefix build/test/record/,threads speaker fault births crowd waits execs)
 CHECK_NEEDS += build/bin/ktrace build/bin/kdump $(RECORD_TEST_PROGRAMS)
 
