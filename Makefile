@@ -35,7 +35,7 @@ help:
 	@echo 'make scenarios [SCENARIOS=NAME[/ARCH]…]   real bugs in the demo kernel, and what ktrace why says of each'
 	@echo 'make soak                                 the long tests'
 	@echo 'make figures                              how large the sources are, beside the aims'
-	@echo 'make docs                                 real output into README.md and spec/, anew'
+	@echo 'make docs                                 real output into README.md, spec/ and doc/, anew'
 	@echo 'make map                                  the table of sources and tests in test/README.md, anew'
 	@echo 'make clean'
 
@@ -99,7 +99,7 @@ decode-ktrace:
 
 # Documents show what commands print; this prints it anew.
 docs: export ACCEL := tcg
-docs: build build/bench/record/record
+docs: build build/bench/record/record build/test/stress_check
 	sh scripts/demo.sh x86_64 >build/demo.log 2>&1
 	build/bin/ktrace run -q --out build/spec.ktrx -- $$(sh scripts/qemu.sh riscv64 1) -append run=cost >build/spec.log
 	build/bin/ktrace run -q --timeout 3 --out build/why.ktrx -- $$(sh scripts/qemu.sh x86_64 2) -append run=abba >build/why.log || test $$? -eq 12
@@ -107,7 +107,7 @@ docs: build build/bench/record/record
 	$(MAKE) -s -C examples/minimal OUT=$(CURDIR)/build/minimal
 	build/bin/ktrace run -q --out build/minimal.ktrx -- qemu-system-riscv64 -M virt -bios none -smp 4 -nographic \
 		-kernel build/minimal/kernel.elf
-	sh scripts/embed.sh README.md spec/ktrx.md
+	sh scripts/embed.sh README.md spec/ktrx.md doc/try.md
 
 map:
 	sh test/map.sh >build/test-readme.md && cp build/test-readme.md test/README.md
