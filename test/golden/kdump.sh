@@ -132,6 +132,11 @@ golden unknown-s sh -c 'kdump -s "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
 golden unknown-json sh -c 'kdump --json -m 3 "$@" | grep unknown' - ktrx.ktrace
 golden unknown-json-s sh -c 'kdump --json -s "$@" | grep unknown' - ktrx.ktrace
 
+golden unknown-lengths kdump -m 4 unknown.ktrace
+build/bin/kdump --json -m 0 "$tmp/unknown.ktrace" 2>/dev/null | sed -n 's/.*"unknown":77,"size":5000,"bytes":"\([0-9a-f]*\)"}$/\1/p' >"$tmp/hex"
+equal "JSON has all bytes of a long one" 10000 "$(tr -d '\n' <"$tmp/hex" | wc -c | tr -d ' ')"
+equal "and they are right at a piece's end" cecfd0d1 "$(cut -c 3997-4004 "$tmp/hex")"
+
 golden from-input sh -c 'kdump -t s - <freebsd1.ktrace'
 golden subcommand ktrace kdump -t s freebsd1.ktrace
 golden help kdump --help

@@ -7,6 +7,7 @@
  *	hostile.ktrace    names, paths, data and a table that want to be more than text
  *	values.ktrace     a table with every kind of type, a struct of every kind of field
  *	wide.ktrace       as many and as long words as a table can have
+ *	unknown.ktrace    records of a type that nobody knows: a long one, an empty one
  *	abi.ktrace        processes of different ABIs on FreeBSD
  */
 #include <stdio.h>
@@ -355,6 +356,23 @@ static void make_wide(const char *directory)
 	put_save(&put, directory, "wide");
 }
 
+/* ---- unknown types ---- */
+
+static void make_unknown(const char *directory)
+{
+	unsigned char bytes[5000];
+	struct put put = put_trace(PUT_KTRX);
+
+	for (size_t n = 0; n < sizeof(bytes); n++)
+		bytes[n] = (unsigned char)n;
+	put_begin(&put, 77);
+	put_bytes(&put, bytes, sizeof(bytes));
+	put_end(&put);
+	put_begin(&put, 78);
+	put_end(&put);
+	put_save(&put, directory, "unknown");
+}
+
 /* ---- ABIs ---- */
 
 /* FreeBSD runs programs of its own and of Linux, of either width. */
@@ -439,6 +457,7 @@ int main(int count, char **argument)
 	make_hostile(argument[1]);
 	make_values(argument[1]);
 	make_wide(argument[1]);
+	make_unknown(argument[1]);
 	make_abi(argument[1]);
 	make_linux32(argument[1]);
 	make_sessions(argument[1]);
