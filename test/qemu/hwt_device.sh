@@ -55,6 +55,13 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 	said "$arch: -P by name" "hwt: -P 4711: No such process"
 	said "$arch: -c by name" "hwt: -c none: No such device"
 
+	# Records of hardware trace are none that kdump in the guest knows: their types, sizes and bytes.
+	boot --trace-unit "$arch" 2 hwt:-w:/tmp/trace:mapped,kdump:-m:4:-f:/tmp/trace
+	check "$arch: kdump shows a record of an unknown type" grep -qE '^ *[0-9]+ .* UNKNOWN\([0-9]+\)  [0-9]+ bytes$' "$tmp/console"
+	equal "$arch: and a row of bytes below each" "$(grep -c UNKNOWN "$tmp/console")" \
+		"$(grep -A1 UNKNOWN "$tmp/console" | grep -cE '^       0x0000 [0-9a-f]{4} [0-9a-f]{4} ')"
+	said "$arch: and their number" "kdump: /tmp/trace: records of types that are not known: $(grep -c UNKNOWN "$tmp/console")"
+
 	boot --trace-unit "$arch" 2 hwt:-s:1:hwt:recursion,hwt:-s:0:hwt:-s:0:recursion,hwt:hwt:-s:0:recursion
 	said "$arch: CPUs are traced, no process then" "hwt: another context (/dev/hwt_*) traces CPUs by the same trace unit"
 	equal "$arch: a CPU is traced already, or a process" 2 "$(grep -cxF \
