@@ -108,11 +108,18 @@ static bool may_be_filled(const struct kdump_one *one)
 		one->type->base == KDUMP_BUFFER || one->type->base == KDUMP_STRUCTURE);
 }
 
+/* Was a buffer to be filled, and nothing came? */
+static bool is_empty(const struct kdump_one *one, const struct ktread_proc_record *record)
+{
+	return record && record->sysret.error == 0 && record->sysret.result == 0 && one->type &&
+	       one->type->base == KDUMP_BUFFER && one->value;
+}
+
 /* ---- arguments ---- */
 
 char *kdump_oneline_arguments(char *at, struct kdump_context *context,
 			      const struct kdump_descriptors *descriptors, struct kdump_pending *pending,
-			      bool unfinished)
+			      const struct ktread_proc_record *record, bool unfinished)
 {
 	struct kdump_arguments arguments;
 	struct kdump_one one;
@@ -137,6 +144,10 @@ char *kdump_oneline_arguments(char *at, struct kdump_context *context,
 		if (end) {
 			memcpy(at, known, (size_t)(end - known));
 			at += end - known;
+			continue;
+		}
+		if (is_empty(&one, record)) {
+			at = base_put_literal(at, "\"\"");
 			continue;
 		}
 		at = kdump_put_value(at, &context->words, one.type, one.value);

@@ -147,10 +147,11 @@ void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pendin
 /*
  * The arguments behind the first `pending->shown`; of an `unfinished` call up to the first of which more may
  * come to be known: `pending->shown` is then where that is. Of a call without arguments: what it restored.
+ * `record`: its return, NULL if there is none.
  */
 char *kdump_oneline_arguments(char *at, struct kdump_context *context,
 			      const struct kdump_descriptors *descriptors, struct kdump_pending *pending,
-			      bool unfinished);
+			      const struct ktread_proc_record *record, bool unfinished);
 /* "3", "-1 ENOENT (No such file or directory)", "?". `pending` NULL: the call was not seen. */
 char *kdump_oneline_result(char *at, struct kdump_context *context,
 			   const struct kdump_descriptors *descriptors, const struct kdump_pending *pending,

@@ -204,7 +204,7 @@ void record_put_leave(struct record_thread *thread, uint32_t abi, int32_t error,
 		record_put_mask(thread);
 	if (abi == 0 && error == 0) {
 		note_changes(thread, call, result);
-		if (call->data && result >= 0 && wants(thread, KTRX_PROC_GENIO))
+		if (call->data && result > 0 && wants(thread, KTRX_PROC_GENIO))
 			put_data(thread, call, (uint64_t)result);
 		record_put_arguments(thread, KDUMP_FILLED, result);
 	}

@@ -6,9 +6,10 @@
 . test/tap.sh
 . test/qemu/proc_support.sh
 
-# calls FILE: a line a call with its result, from the program's first own one on. Linux's C library opens by openat().
+# calls FILE: a line a call with its result, from the program's first own one on. Linux's C library opens by openat(). Only Linux's
+# recorder says what descriptors lead to.
 calls() {
-	"$kdump" --oneline -t cnit -f "$1" | sed -E 's/^ *[0-9]+ +//; s/openat\(AT_FDCWD, /open(/; s/ +<[0-9.]*>$//; s/ +=/ =/; s/0x[0-9a-f]+/ADDRESS/' |
+	"$kdump" --oneline -t cnit -f "$1" | sed -E 's/^ *[0-9]+ +//; s/([0-9D])<[^>]*>/\1/g; s/openat\(AT_FDCWD, /open(/; s/ +<[0-9.]*>$//; s/ +=/ =/; s/0x[0-9a-f]+/ADDRESS/' |
 		sed -n '/^open("\/tmp\/same", O_RDWR/,$p' | grep -vE '^(exit|exit_group|\+\+\+)'
 }
 
