@@ -120,23 +120,29 @@ static void put_entries(struct list *list, const uint8_t *bytes, size_t size)
 	}
 }
 
-static void put_values(struct list *list, const struct kdump_type *type, const uint8_t *bytes, size_t size,
-		       size_t element)
+static void put_values(struct list *list, const struct kdump_type *type, const struct kdump_bytes *bytes)
 {
-	for (size_t n = 0; element > 0 && n + element <= size && next(list); n += element) {
-		uint64_t value = kdump_read_number(bytes + n, element > 8 ? 8 : (unsigned)element);
+	const size_t element = bytes->element;
+
+	for (size_t n = 0; element > 0 && n + element <= bytes->size && next(list); n += element) {
+		uint64_t value = kdump_read_number(bytes->first + n, element > 8 ? 8 : (unsigned)element);
 
 		if (type->base == KDUMP_STRUCTURE)
-			list->at = kdump_put_structure(list->at, list->context, type->name, bytes + n,
+			list->at = kdump_put_structure(list->at, list->context, type->name, bytes->first + n,
 						       (uint32_t)element);
 		else
 			list->at = kdump_put_value(list->at, &list->words, type, value);
+		if (type->base == KDUMP_FD && bytes->descriptors)
+			list->at = kdump_put_descriptor(list->at, bytes->descriptors, bytes->pid,
+							(int32_t)value);
 	}
 }
 
-static void put_list(struct list *list, const struct kdump_type *type, const uint8_t *bytes, size_t size,
-		     size_t element)
+static void put_list(struct list *list, const struct kdump_type *type, const struct kdump_bytes *all)
 {
+	const uint8_t *bytes = all->first;
+	const size_t size = all->size;
+
 	switch (type->base) {
 	case KDUMP_STRINGS:
 		put_strings(list, bytes, size);
@@ -155,7 +161,7 @@ static void put_list(struct list *list, const struct kdump_type *type, const uin
 			list->at = put_status(list->at, &list->words, (uint32_t)kdump_read_number(bytes, 4));
 		break;
 	default:
-		put_values(list, type, bytes, size, element);
+		put_values(list, type, all);
 		break;
 	}
 }
@@ -179,7 +185,7 @@ char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *conte
 	    MOST_SIGNALS(kdump_read_number(bytes->first, 8)))
 		*at++ = '~';
 	list.at = list.last = base_put_literal(at, "[");
-	put_list(&list, type, bytes->first, bytes->size, bytes->element);
+	put_list(&list, type, bytes);
 	if (list.at > list.limit) {
 		list.at = list.last;
 		list.cut = true;

@@ -288,7 +288,7 @@ static int oneline_record(void *state, struct kdump_context *context, const stru
 	case KTRX_PROC_STRUCT_ARRAY:
 		pending = kdump_pending_find(&oneline->pending, record->pid, record->tid);
 		if (pending)
-			kdump_oneline_fill(context, pending, record);
+			kdump_oneline_fill(context, oneline->descriptors, pending, record);
 		break;
 	case KTRX_PROC_FD:
 		kdump_descriptors_note(oneline->descriptors, record);

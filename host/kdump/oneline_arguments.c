@@ -299,6 +299,7 @@ static void note_pieces(struct kdump_pending *pending, const struct ktread_proc_
 
 /* A list, or the one struct that the argument leads to. */
 static char *put_argument(char *at, size_t limit, const struct kdump_context *context,
+			  const struct kdump_descriptors *descriptors,
 			  const struct ktread_proc_record *record)
 {
 	const struct kdump_type *type = kdump_table_type(context->words.table, record->structure.name);
@@ -307,7 +308,9 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 					   .size = record->data_size,
 					   .element =
 						   array ? record->structure.element_size : record->data_size,
-					   .cut = record->flags & KTRX_PROC_CUT };
+					   .cut = record->flags & KTRX_PROC_CUT,
+					   .descriptors = descriptors,
+					   .pid = record->pid };
 
 	if (!type || (type->base == KDUMP_STRUCTURE && !array))
 		return kdump_put_structure(at, context, record->structure.name, record->data,
@@ -315,8 +318,9 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 	return kdump_put_memory(at, limit, context, type, &bytes);
 }
 
-static void fill_structure(const struct kdump_context *context, struct kdump_pending *pending,
-			   const struct ktread_proc_record *record, unsigned argument, char *at, size_t limit)
+static void fill_structure(const struct kdump_context *context, const struct kdump_descriptors *descriptors,
+			   struct kdump_pending *pending, const struct ktread_proc_record *record,
+			   unsigned argument, char *at, size_t limit)
 {
 	char text[KDUMP_FILLING_TEXTS + KDUMP_MEMORY_MOST];
 	size_t size;
@@ -324,7 +328,7 @@ static void fill_structure(const struct kdump_context *context, struct kdump_pen
 
 	if (strcmp(record->structure.name, "iovec") == 0)
 		note_pieces(pending, record);
-	end = argument ? put_argument(text, limit, context, record)
+	end = argument ? put_argument(text, limit, context, descriptors, record)
 		       : kdump_put_structure(text, context, record->structure.name, record->data,
 					     record->data_size);
 	size = (size_t)(end - text);
@@ -334,8 +338,8 @@ static void fill_structure(const struct kdump_context *context, struct kdump_pen
 	kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, argument, record->structure.name, at + size);
 }
 
-void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,
-			const struct ktread_proc_record *record)
+void kdump_oneline_fill(const struct kdump_context *context, const struct kdump_descriptors *descriptors,
+			struct kdump_pending *pending, const struct ktread_proc_record *record)
 {
 	const unsigned argument = context->ktrx ? KTRX_PROC_ARGUMENT(record->flags) : 0;
 	size_t limit;
@@ -350,6 +354,6 @@ void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pendin
 	} else if (record->type == KTRX_PROC_GENIO) {
 		fill_data(context, pending, record, argument, at, limit);
 	} else if (record->type == KTRX_PROC_STRUCT || argument) {
-		fill_structure(context, pending, record, argument, at, limit);
+		fill_structure(context, descriptors, pending, record, argument, at, limit);
 	}
 }

@@ -100,12 +100,17 @@ char *kdump_put_structure(char *at, const struct kdump_context *context, const c
  */
 void kdump_write_structure(const struct kdump_context *context, const struct ktread_proc_record *record);
 
+struct kdump_descriptors;
+
 /* Bytes of a program's memory. */
 struct kdump_bytes {
 	const uint8_t *first;
 	size_t size;
 	size_t element; /* bytes of one value */
 	bool cut;	/* the trace does not have all of them */
+	/* What descriptors of the process lead to; NULL: that is not shown. */
+	const struct kdump_descriptors *descriptors;
+	uint32_t pid;
 };
 
 /*
@@ -117,8 +122,6 @@ char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *conte
 #define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64) /* bytes of text that one value takes */
 
 /* What the descriptors of processes lead to, as FD records say. Crowded, some are forgotten. */
-
-struct kdump_descriptors;
 
 /* NULL: out of memory. kdump_descriptors_destroy() frees it. */
 struct kdump_descriptors *kdump_descriptors_create(void);

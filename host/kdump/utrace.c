@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/put.h"
+#include "kdump/views.h"
 
 #define NAME_MOST 8000 /* bytes of text for a name */
 #define PIECE	  1024u
+#define TEXT_MOST 9000u
 
 /* dlopen()'s mode. */
 #define MODE_LAZY   1u
@@ -179,13 +181,13 @@ static char *put_malloc(char *at, const struct kdump_context *context, const uin
 	return base_put_literal(base_put_decimal(at, size), ")");
 }
 
-/* No three numbers of malloc's look so. */
+/* Printable ASCII, tabs and newlines. No three numbers of malloc's look so. */
 static bool is_text(const uint8_t *bytes, size_t size)
 {
 	for (size_t n = 0; n < size; n++)
-		if (bytes[n] < ' ' || bytes[n] >= 0x7f)
+		if ((bytes[n] < ' ' || bytes[n] > '~') && bytes[n] != '\t' && bytes[n] != '\n')
 			return false;
-	return true;
+	return size > 0;
 }
 
 static bool is_linker(const struct ktread_proc_record *record)
@@ -220,6 +222,11 @@ void kdump_write_user(const struct kdump_context *context, const struct ktread_p
 		at = base_put_literal(at, "RTLD: ");
 		bytes += 4;
 		size -= 4;
+	}
+	if (context->ktrx && is_text(bytes, size)) {
+		at = kdump_oneline_text(at, bytes, size, TEXT_MOST, false);
+		base_output_done(context->out, base_put_literal(at, "\n"));
+		return;
 	}
 	at = base_put_literal(base_put_decimal(at, size), " ");
 	for (size_t n = 0; n < size; n++) {

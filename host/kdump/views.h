@@ -142,8 +142,8 @@ struct kdump_descriptors;
 /* Text in quotation marks, which says whether it is all of it; at most `limit` bytes. */
 char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut);
 /* Keeps what a record of a call's own, NAMEI, GENIO, STRUCT or STRUCT_ARRAY, says of its arguments. */
-void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,
-			const struct ktread_proc_record *record);
+void kdump_oneline_fill(const struct kdump_context *context, const struct kdump_descriptors *descriptors,
+			struct kdump_pending *pending, const struct ktread_proc_record *record);
 /*
  * The arguments behind the first `pending->shown`; of an `unfinished` call up to the first of which more may
  * come to be known: `pending->shown` is then where that is. Of a call without arguments: what it restored.

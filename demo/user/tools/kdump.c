@@ -285,8 +285,22 @@ static void put_switch(void)
 		line_put(&out, ", %lu times", payload.csw.count);
 }
 
+/* Printable ASCII, with tabs and newlines. */
+static bool is_text(void)
+{
+	for (size_t n = 0; n < payload_size; n++)
+		if ((payload.bytes[n] < ' ' || payload.bytes[n] > '~') && payload.bytes[n] != '\t' &&
+		    payload.bytes[n] != '\n')
+			return false;
+	return payload_size > 0;
+}
+
 static void put_said(void)
 {
+	if (is_text()) {
+		words_quoted(&out, payload.bytes, payload_size);
+		return;
+	}
 	line_put(&out, "%lu ", payload_size);
 	for (size_t n = 0; n < payload_size; n++)
 		line_put(&out, " %02x", (unsigned char)payload.bytes[n]);
