@@ -9,6 +9,7 @@
 #define PATH_MOST   255u /* bytes that are kept and shown */
 
 struct kdump_descriptors {
+	bool any;
 	struct {
 		uint32_t pid;
 		int32_t fd;
@@ -27,6 +28,11 @@ void kdump_descriptors_destroy(struct kdump_descriptors *descriptors)
 	for (unsigned n = 0; descriptors && n < DESCRIPTORS; n++)
 		free(descriptors->of[n].path);
 	free(descriptors);
+}
+
+bool kdump_descriptors_any(const struct kdump_descriptors *descriptors)
+{
+	return descriptors->any;
 }
 
 /* Its place; else a free one; else that of another, which is given up: *own is false for both. */
@@ -58,6 +64,7 @@ void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct 
 	if (path)
 		memcpy(path, record->data, size);
 	free(descriptors->of[n].path);
+	descriptors->any = true;
 	descriptors->of[n].pid = record->pid;
 	descriptors->of[n].fd = record->fd.number;
 	descriptors->of[n].size = (uint16_t)size;

@@ -57,7 +57,7 @@ static void tell_unfinished(struct oneline *oneline, struct kdump_context *conte
 	at = kdump_oneline_who(base_output_line(context->out), context, pending->pid, pending->tid,
 			       pending->stamp);
 	at = base_put_literal(kdump_oneline_name(at, context, pending->pid, pending->number), "(");
-	at = kdump_oneline_arguments(at, context, oneline->descriptors, pending, NULL, true);
+	at = kdump_oneline_arguments(at, context, pending, NULL, true);
 	base_output_done(context->out, base_put_literal(at, " <unfinished ...>\n"));
 	pending->told = true;
 }
@@ -87,7 +87,7 @@ static void tell_finished(struct oneline *oneline, struct kdump_context *context
 		at = base_put_literal(at, "<... ");
 	at = kdump_oneline_name(at, context, pending->pid, pending->number);
 	at = pending->told ? base_put_literal(at, " resumed>") : base_put_literal(at, "(");
-	at = kdump_oneline_arguments(at, context, oneline->descriptors, pending, record, false);
+	at = kdump_oneline_arguments(at, context, pending, record, false);
 	at = base_put_literal(pad(base_put_literal(at, ")"), from), "= ");
 	at = record ? kdump_oneline_result(at, context, oneline->descriptors, pending, record)
 		    : base_put_literal(at, "?");
@@ -127,6 +127,7 @@ static void begin_call(struct oneline *oneline, struct kdump_context *context,
 		tell_finished(oneline, context, pending, NULL);
 	tell_unfinished(oneline, context);
 	kdump_pending_begin(pending, record);
+	kdump_oneline_fill_descriptors(context, oneline->descriptors, pending);
 	oneline->open = pending;
 }
 

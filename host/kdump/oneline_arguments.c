@@ -8,9 +8,10 @@
 #include "kdump/context.h"
 #include "kdump/parts.h"
 
-#define USUAL_DATA 32u /* bytes */
-#define TEXT_MOST  4000u
-#define TEXT_LEAST 100 /* bytes of room without which nothing more is begun */
+#define USUAL_DATA	32u /* bytes */
+#define TEXT_MOST	4000u
+#define DESCRIPTOR_MOST 1200 /* bytes that a descriptor and what it leads to take */
+#define TEXT_LEAST	100  /* bytes of room without which nothing more is begun */
 
 /* ---- what is known of an argument ---- */
 
@@ -117,8 +118,7 @@ static bool is_empty(const struct kdump_one *one, const struct ktread_proc_recor
 
 /* ---- arguments ---- */
 
-char *kdump_oneline_arguments(char *at, struct kdump_context *context,
-			      const struct kdump_descriptors *descriptors, struct kdump_pending *pending,
+char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
 			      const struct ktread_proc_record *record, bool unfinished)
 {
 	struct kdump_arguments arguments;
@@ -151,8 +151,6 @@ char *kdump_oneline_arguments(char *at, struct kdump_context *context,
 			continue;
 		}
 		at = kdump_put_value(at, &context->words, one.type, one.value);
-		if (one.type && one.type->base == KDUMP_FD)
-			at = kdump_put_descriptor(at, descriptors, pending->pid, (int32_t)one.value);
 	}
 	if (!unfinished)
 		return n == 0 && pending->fillings > 0 ? put_filling(at, pending, &pending->filling[0]) : at;
@@ -336,6 +334,30 @@ static void fill_structure(const struct kdump_context *context, const struct kdu
 		return;
 	memcpy(at, text, size);
 	kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, argument, record->structure.name, at + size);
+}
+
+void kdump_oneline_fill_descriptors(struct kdump_context *context,
+				    const struct kdump_descriptors *descriptors,
+				    struct kdump_pending *pending)
+{
+	struct kdump_arguments arguments;
+	struct kdump_one one;
+	size_t limit;
+
+	if (!kdump_descriptors_any(descriptors))
+		return;
+	kdump_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
+			      pending->word, pending->words, context->options->raw);
+	while (kdump_arguments_next(&arguments, &one)) {
+		char *at = kdump_pending_fill(pending, &limit), *end;
+
+		if (!one.type || one.type->base != KDUMP_FD || !at || limit < DESCRIPTOR_MOST)
+			continue;
+		end = kdump_put_value(at, &context->words, one.type, one.value);
+		at = kdump_put_descriptor(end, descriptors, pending->pid, (int32_t)one.value);
+		if (at > end)
+			kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, one.number + 1, "fd", at);
+	}
 }
 
 void kdump_oneline_fill(const struct kdump_context *context, const struct kdump_descriptors *descriptors,

@@ -127,6 +127,8 @@ char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *conte
 struct kdump_descriptors *kdump_descriptors_create(void);
 void kdump_descriptors_destroy(struct kdump_descriptors *descriptors);
 void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct ktread_proc_record *record);
+/* Is what any descriptor leads to known? */
+bool kdump_descriptors_any(const struct kdump_descriptors *descriptors);
 /* "</etc/motd>", or nothing. At most 1,100 bytes. */
 char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd);
 

@@ -141,6 +141,10 @@ struct kdump_descriptors;
 
 /* Text in quotation marks, which says whether it is all of it; at most `limit` bytes. */
 char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut);
+/* Keeps what the descriptors among the arguments lead to now, when the call begins. */
+void kdump_oneline_fill_descriptors(struct kdump_context *context,
+				    const struct kdump_descriptors *descriptors,
+				    struct kdump_pending *pending);
 /* Keeps what a record of a call's own, NAMEI, GENIO, STRUCT or STRUCT_ARRAY, says of its arguments. */
 void kdump_oneline_fill(const struct kdump_context *context, const struct kdump_descriptors *descriptors,
 			struct kdump_pending *pending, const struct ktread_proc_record *record);
@@ -149,8 +153,7 @@ void kdump_oneline_fill(const struct kdump_context *context, const struct kdump_
  * come to be known: `pending->shown` is then where that is. Of a call without arguments: what it restored.
  * `record`: its return, NULL if there is none.
  */
-char *kdump_oneline_arguments(char *at, struct kdump_context *context,
-			      const struct kdump_descriptors *descriptors, struct kdump_pending *pending,
+char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
 			      const struct ktread_proc_record *record, bool unfinished);
 /* "3", "-1 ENOENT (No such file or directory)", "?". `pending` NULL: the call was not seen. */
 char *kdump_oneline_result(char *at, struct kdump_context *context,

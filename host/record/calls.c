@@ -29,8 +29,6 @@ static const struct special {
 	{ "chdir", .special = RECORD_CALL_FOLDER },
 	{ "close", .special = RECORD_CALL_CLOSE },
 	{ "close_range", .special = RECORD_CALL_CLOSE_RANGE },
-	{ "dup2", .special = RECORD_CALL_DUP },
-	{ "dup3", .special = RECORD_CALL_DUP },
 	{ "execve", .special = RECORD_CALL_EXEC },
 	{ "execveat", .special = RECORD_CALL_EXEC },
 	{ "fchdir", .special = RECORD_CALL_FOLDER },

@@ -172,10 +172,7 @@ static void note_changes(struct record_thread *thread, const struct record_call 
 		put_name(thread);
 		break;
 	case RECORD_CALL_CLOSE:
-		record_forget_descriptors(thread->process, argument[0], argument[0]);
-		break;
-	case RECORD_CALL_DUP:
-		record_forget_descriptors(thread->process, argument[1], argument[1]);
+		record_forget_descriptors(thread->process, (uint32_t)argument[0], (uint32_t)argument[0]);
 		break;
 	case RECORD_CALL_CLOSE_RANGE:
 	case RECORD_CALL_EXEC:

@@ -78,7 +78,6 @@ enum record_special {
 	/* Descriptors lead to other things, or to nothing: */
 	RECORD_CALL_CLOSE,	 /* arg[0] */
 	RECORD_CALL_CLOSE_RANGE, /* arg[0] to arg[1], or any */
-	RECORD_CALL_DUP,	 /* arg[1] */
 	RECORD_CALL_FOLDER,	 /* the current folder */
 };
 
