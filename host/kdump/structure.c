@@ -423,7 +423,7 @@ static char *put_braced(char *at, const struct kdump_context *context, const cha
 	const struct kdump_type *type = kdump_table_type(context->words.table, name);
 	bool socket = strcmp(name, "sockaddr") == 0;
 
-	if (!layout && type && type->base != KDUMP_HEX)
+	if (!layout && type && type->base != KDUMP_HEX && type->base != KDUMP_STRUCTURE)
 		return put_plain_values(at, context, type, bytes, size);
 	if (!layout && writer.json) {
 		at = put_bytes(base_put_literal(at, "\""), bytes, size);

@@ -27,7 +27,7 @@ static int setup(void **state)
 			       "signal 2 SIGINT\nsignal 17 SIGCHLD\nstruct pair 8, int a 0, int b 4\n"
 			       "1 all int, <strings a, <sigset b, <fdset c, <cpuset d, <wstatus e, <dirents "
 			       "f, <text g, <pair h\n"
-			       "2 more int, <sockopt a, <uint b, <fd c\n",
+			       "2 more int, <sockopt a, <uint b, <fd c, sockaddr d\n",
 			       EM_NONE, 8) != 0)
 		return -1;
 	context.words.table = table;
@@ -138,11 +138,25 @@ static void anything_fits(void **state)
 	}
 }
 
+/* The table calls it a struct, and says nothing of its fields. */
+static void a_struct_without_fields_is_bytes(void **state)
+{
+	(void)state;
+	*kdump_put_structure(shown, &context, "sockaddr", (const uint8_t *)"ab", 2) = '\0';
+	assert_string_equal(shown, "{6162}");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(lists), TEST(strings), TEST(sets), TEST(ends), TEST(entries), TEST(anything_fits),
+		TEST(lists),
+		TEST(strings),
+		TEST(sets),
+		TEST(ends),
+		TEST(entries),
+		TEST(anything_fits),
+		TEST(a_struct_without_fields_is_bytes),
 	};
 
 	return cmocka_run_group_tests_name("kdump memory", tests, NULL, NULL);
