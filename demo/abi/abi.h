@@ -8,7 +8,7 @@
 enum {
 #define CALL(number, name, ...) SYS_##name = number,
 #include "syscalls.def"
-	SYS_COUNT = 96,
+	SYS_COUNT = 104,
 };
 
 enum {
@@ -49,6 +49,30 @@ struct abi_sigaction {
 	uint32_t mask;	   /* blocked meanwhile, besides the signal itself: bit n - 1 for signal n */
 	uint32_t flags;
 };
+
+/*
+ * Threads of a process have memory, descriptors, working directory, ids and signal actions in common; each has its own
+ * registers, name, blocked signals and signals that were sent to it alone (thread_kill). A signal to the process is taken
+ * by any one thread that does not block it. exit ends all threads, and so does a signal whose default action that is;
+ * execve ends all but the calling one, fork copies that one alone. setname names the running thread.
+ *
+ * thread_create(entry, argument, stack, tls, name)
+ *	Starts a thread: it calls entry(argument) with the stack pointer `stack`, a multiple of 16, and nothing to return to.
+ *	tls goes into the register for that: FS base, TPIDR_EL0, tp. thread_tls(tls) sets it for the running thread. name
+ *	may be NULL. Returns the thread's id. EAGAIN: out of memory or ids, or the process is ending.
+ * thread_exit()
+ *	With the last thread the process ends, with status 0. The pid stays that of the first thread, even when it has
+ *	ended.
+ * thread_join(thread)
+ *	Waits until the process has no thread of that id. EDEADLK: it is the running one; EINTR.
+ * wait_on(word, value, timeout, flags, name)
+ *	Waits while the 32-bit word has that value, until wake(word, …); timeout in ms, below 0: without end. WAIT_OWNER:
+ *	the word is a lock, and its low 22 bits are the id of the thread that holds it. The name, which may be NULL, is for
+ *	traces. EAGAIN: the word has another value; ETIMEDOUT, EINTR, EFAULT, EINVAL (not a multiple of 4).
+ * wake(word, most)
+ *	Wakes at most so many threads that wait on it; returns how many.
+ */
+#define WAIT_OWNER_MASK 0x3fffffu
 
 #define O_ACCMODE 3
 

@@ -9,6 +9,7 @@
 #include "page.h"
 #include "process.h"
 #include "string.h"
+#include "syscall.h"
 #include "thread.h"
 #include "vfs.h"
 
@@ -161,8 +162,8 @@ static void set_program(struct process *self, const char *path)
 static void take_identity(struct process *self, const struct image *image, const char *path)
 {
 	process_mark_set_id(self);
-	ktrace_proc_exec(&self->trace, &self->thread->trace, image->gains);
-	ktrace_hwt_exec(&self->hardware_trace, &self->thread->hardware_trace, 0, path, image->gains);
+	ktrace_proc_exec(&self->trace, &thread_self()->trace, image->gains);
+	ktrace_hwt_exec(&self->hardware_trace, &thread_self()->hardware_trace, 0, path, image->gains);
 	process_set_identity(self, &image->cred);
 }
 
@@ -171,10 +172,14 @@ int process_exec(const char *path, char *const argv[], char *const envp[])
 	struct process *self = process_self();
 	struct image image;
 	struct vm old;
-	int error = exec_load(&image, path, argv, envp, self->cwd, &self->cred);
+	int error = exec_load(&image, path, argv, envp, call_cwd(), &self->cred);
 
 	if (error)
 		return error;
+	if (!process_end_others()) {
+		vm_free(&image.vm);
+		return -EINTR;
+	}
 	old = self->vm;
 	thread_set_space(NULL);
 	self->vm = image.vm;
@@ -183,7 +188,7 @@ int process_exec(const char *path, char *const argv[], char *const envp[])
 
 	files_exec(&self->files);
 	signal_exec(&self->signals);
-	thread_rename(self->thread, exec_name(path));
+	process_rename(self, exec_name(path));
 	set_program(self, path);
 	take_identity(self, &image, path);
 	user_frame_start(user_frame_of(self->thread), image.entry, image.stack);

@@ -50,7 +50,7 @@ static void out_of_memory(struct process *self)
 		timer_sleep(RETRY_NS);
 		return;
 	}
-	kprintf("out of memory: process %u (%s) is ended\n", self->pid, self->thread->name);
+	kprintf("out of memory: process %u (%s) is ended\n", self->pid, self->name);
 	signal_force(SIGKILL);
 }
 
@@ -60,10 +60,10 @@ void user_page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
 	enum vm_how how;
 
 	ktrace_fault_enter(address, ip, (uint8_t)flags);
-	ktrace_proc_fault(&self->trace, &self->thread->trace, address, access_wanted(flags), 1);
+	ktrace_proc_fault(&self->trace, &thread_self()->trace, address, access_wanted(flags), 1);
 	how = vm_fault(&self->vm, address, access_wanted(flags));
-	ktrace_proc_fault_end(&self->trace, &self->thread->trace, vm_error(how));
-	ktrace_proc_trap_end(&self->trace, &self->thread->trace);
+	ktrace_proc_fault_end(&self->trace, &thread_self()->trace, vm_error(how));
+	ktrace_proc_trap_end(&self->trace, &thread_self()->trace);
 	ktrace_fault_exit(address, vm_how_name(how));
 	if (how == VM_NO_MEMORY)
 		out_of_memory(self);

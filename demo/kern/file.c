@@ -110,49 +110,82 @@ int64_t file_write(struct file *file, uintptr_t from, size_t size)
 
 /* ---- Descriptors ------------------------------------------------------------------------------- */
 
-struct file *files_get(const struct files *files, int fd)
+struct file *files_get(struct files *files, int fd)
 {
-	return fd >= 0 && fd < FILES_MAX ? files->file[fd] : NULL;
+	bool irq_on = spin_lock(&files->lock);
+	struct file *file = fd >= 0 && fd < FILES_MAX ? files->file[fd] : NULL;
+
+	if (file)
+		file_hold(file);
+	spin_unlock(&files->lock, irq_on);
+	return file;
+}
+
+/* Files locked. -1: none is free. */
+static int find_free(const struct files *files)
+{
+	for (int fd = 0; fd < FILES_MAX; fd++)
+		if (!files->file[fd])
+			return fd;
+	return -1;
 }
 
 int files_install(struct files *files, struct file *file, unsigned flags)
 {
-	for (int fd = 0; fd < FILES_MAX; fd++) {
-		if (files->file[fd])
-			continue;
+	bool irq_on = spin_lock(&files->lock);
+	int fd = find_free(files);
+
+	if (fd >= 0) {
 		files->file[fd] = file;
 		if (flags & O_CLOEXEC)
 			files->close_on_exec |= UINT32_C(1) << fd;
-		return fd;
 	}
+	spin_unlock(&files->lock, irq_on);
+	if (fd >= 0)
+		return fd;
 	file_release(file);
 	return -EMFILE;
 }
 
+/* Puts the file, or none, where the descriptor leads to, and returns what was there. */
+static struct file *replace(struct files *files, struct file *file, int fd)
+{
+	bool irq_on = spin_lock(&files->lock);
+	struct file *old = files->file[fd];
+
+	files->file[fd] = file;
+	files->close_on_exec &= ~(UINT32_C(1) << fd);
+	spin_unlock(&files->lock, irq_on);
+	return old;
+}
+
 int files_close(struct files *files, int fd)
 {
-	struct file *file = files_get(files, fd);
+	struct file *file = fd >= 0 && fd < FILES_MAX ? replace(files, NULL, fd) : NULL;
 
 	if (!file)
 		return -EBADF;
-	files->file[fd] = NULL;
-	files->close_on_exec &= ~(UINT32_C(1) << fd);
 	file_release(file);
 	return 0;
 }
 
 void files_put(struct files *files, struct file *file, int fd)
 {
-	files_close(files, fd);
-	files->file[fd] = file;
+	struct file *old = replace(files, file, fd);
+
+	if (old)
+		file_release(old);
 }
 
-void files_fork(struct files *to, const struct files *from)
+void files_fork(struct files *to, struct files *from)
 {
-	*to = *from;
+	bool irq_on = spin_lock(&from->lock);
+
+	to->close_on_exec = from->close_on_exec;
 	for (int fd = 0; fd < FILES_MAX; fd++)
-		if (to->file[fd])
-			file_hold(to->file[fd]);
+		if (from->file[fd])
+			to->file[fd] = file_hold(from->file[fd]);
+	spin_unlock(&from->lock, irq_on);
 }
 
 void files_exec(struct files *files)

@@ -57,8 +57,9 @@ struct file {
 #define FILES_MAX 32
 
 struct files {
-	struct file *file[FILES_MAX]; /* the process itself only, but for fork and exit */
-	uint32_t close_on_exec;	      /* bit a descriptor */
+	struct spinlock lock; /* of the rest */
+	struct file *file[FILES_MAX];
+	uint32_t close_on_exec; /* bit a descriptor */
 };
 
 struct file *file_new(const struct file_operations *operations, unsigned flags); /* NULL: table full */
@@ -75,9 +76,9 @@ int64_t file_write(struct file *file, uintptr_t from, size_t size);
  */
 int files_install(struct files *files, struct file *file, unsigned flags);
 void files_put(struct files *files, struct file *file, int fd); /* in place of what was there */
-struct file *files_get(const struct files *files, int fd);	/* NULL: -EBADF; no reference is taken */
+struct file *files_get(struct files *files, int fd);		/* held; NULL: -EBADF */
 int files_close(struct files *files, int fd);
-void files_fork(struct files *to, const struct files *from);
+void files_fork(struct files *to, struct files *from);
 void files_exec(struct files *files);
 void files_close_all(struct files *files);
 

@@ -116,7 +116,7 @@ static int get_records(struct ktrace_hwt_context *context, uintptr_t argument)
 				   wanted.timeout_ms * UINT64_C(1000000), &wanted.count);
 	if (bytes < 0)
 		return process_trace_errno((int)bytes);
-	if (bytes == 0 && signal_pending(process_self()))
+	if (bytes == 0 && signal_pending(thread_self()))
 		return -EINTR;
 	wanted.bytes = (uint32_t)bytes;
 	return copy_out(argument, &wanted, sizeof(wanted));

@@ -108,7 +108,7 @@ static int64_t pipe_write(struct file *file, uintptr_t from, size_t size)
 		if (!error)
 			error = give(file->object, chunk, n, !(file->flags & O_NONBLOCK));
 		if (error == -EPIPE)
-			signal_send(process_self(), SIGPIPE, SI_KERNEL);
+			signal_send_thread(thread_self(), SIGPIPE, SI_KERNEL);
 		if (error)
 			return done ? (int64_t)done : error;
 		done += n;

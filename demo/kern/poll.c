@@ -27,18 +27,22 @@ void poll_changed(void)
 	spin_unlock(&pollers.lock, irq_on);
 }
 
-static unsigned look_at(const struct files *files, const struct abi_pollfd *fd)
+static unsigned look_at(struct files *files, const struct abi_pollfd *fd)
 {
 	struct file *file = files_get(files, fd->fd);
+	unsigned events;
 
 	if (!file)
 		return POLLNVAL;
-	if (!file->operations->poll)
-		return (POLLIN | POLLOUT) & (unsigned)fd->events;
-	return file->operations->poll(file) & ((unsigned)fd->events | POLLERR | POLLHUP);
+	if (file->operations->poll)
+		events = file->operations->poll(file) & ((unsigned)fd->events | POLLERR | POLLHUP);
+	else
+		events = (POLLIN | POLLOUT) & (unsigned)fd->events;
+	file_release(file);
+	return events;
 }
 
-static int look_at_all(const struct files *files, struct abi_pollfd *fds, size_t count)
+static int look_at_all(struct files *files, struct abi_pollfd *fds, size_t count)
 {
 	int ready = 0;
 
@@ -65,7 +69,7 @@ static enum wake_reason wait_for_change(unsigned seen, uint64_t deadline_ns)
 	return reason;
 }
 
-static int look_until(const struct files *files, struct abi_pollfd *fds, size_t count, uint64_t deadline_ns)
+static int look_until(struct files *files, struct abi_pollfd *fds, size_t count, uint64_t deadline_ns)
 {
 	for (;;) {
 		unsigned seen = __atomic_load_n(&changes, __ATOMIC_SEQ_CST);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The life of processes. A slot of the table goes FREE, NEW, ALIVE, ZOMBIE, FREE. Its own thread takes it as far as
+ * The life of processes. A slot of the table goes FREE, NEW, ALIVE, ZOMBIE, FREE. Its last thread takes it as far as
  * ZOMBIE and does not touch it any more from then on; the parent's wait4 frees it. What loses its parent is init's.
  */
 #include <ktrace/ktrace.h>
@@ -123,6 +123,8 @@ static struct process *claim_slot(void)
 	if (process) {
 		memset(process, 0, offsetof(struct process, children));
 		process->children.queue.lock.name = "children";
+		process->thread_ends.queue.lock.name = "threads";
+		process->files.lock = (struct spinlock)SPINLOCK("descriptors");
 		process->state = PROCESS_NEW;
 	}
 	process_unlock(irq_on);
@@ -137,26 +139,17 @@ static void free_slot(struct process *process)
 	process_unlock(irq_on);
 }
 
-/* A process's thread begins in the kernel and goes on by the frame that was made for it. */
-static void enter_user_mode(void *unused)
-{
-	(void)unused;
-	arch_irq_disable();
-	user_return(user_frame_of(thread_self()));
-	user_frame_enter();
-}
-
-/* A thread for a process that has its memory. False: out of memory. */
+/* The first thread of a process that has its memory. False: out of memory. */
 static bool make_thread(struct process *process, const char *name, uint32_t id)
 {
-	struct thread *thread = thread_for_process(name, enter_user_mode, process, id);
+	struct thread *thread = thread_for_process(name, process, id);
 
 	if (!thread)
 		return false;
 	thread->space = &process->vm.space;
-	thread->hardware_trace.tid = thread->id;
 	process->thread = thread;
 	process->pid = thread->id;
+	string_copy(process->name, name, sizeof(process->name));
 	return true;
 }
 
@@ -166,6 +159,7 @@ static void set_going(struct process *process, struct process *parent)
 
 	process->parent = parent;
 	process->group = parent == process ? process->pid : parent->group;
+	process_thread_add(process, process->thread);
 	if (parent != process)
 		ktrace_proc_fork(&parent->trace, &process->trace, process->pid, process->pid);
 	process->state = PROCESS_ALIVE;
@@ -217,18 +211,20 @@ int process_start_init(const char *path, char *const argv[])
 	return 0;
 }
 
+/* Of the threads of its parent, the child has the running one. */
 static void inherit(struct process *child, struct process *parent)
 {
 	struct user_frame *frame = user_frame_of(child->thread);
+	const struct thread *self = thread_self();
 
-	memcpy(frame, user_frame_of(parent->thread), user_frame_size);
+	memcpy(frame, user_frame_of(thread_self()), user_frame_size);
 	user_frame_set_result(frame, 0);
 	files_fork(&child->files, &parent->files);
-	child->cwd = inode_hold(parent->cwd);
+	child->cwd = process_cwd(parent);
 	child->cred = parent->cred;
 	memcpy(child->program, parent->program, sizeof(child->program));
-	child->signals = parent->signals;
-	child->signals.pending = 0;
+	memcpy(child->signals.action, parent->signals.action, sizeof(child->signals.action));
+	child->thread->signals.blocked = self->signals.blocked;
 }
 
 int64_t process_fork(void)
@@ -242,7 +238,7 @@ int64_t process_fork(void)
 		free_slot(child);
 		return -ENOMEM;
 	}
-	if (!mapped_code_fork(child, parent) || !make_thread(child, parent->thread->name, THREAD_ID_NEW)) {
+	if (!mapped_code_fork(child, parent) || !make_thread(child, thread_self()->name, THREAD_ID_NEW)) {
 		mapped_code_drop(child);
 		vm_free(&child->vm);
 		free_slot(child);
@@ -256,16 +252,6 @@ int64_t process_fork(void)
 }
 
 /* ---- Death ------------------------------------------------------------------------------------- */
-
-static void tell_parent(struct process *parent)
-{
-	struct process_children *children = &parent->children;
-	bool irq_on = spin_lock(&children->queue.lock);
-
-	children->ended++;
-	wait_wake_all(&children->queue);
-	spin_unlock(&children->queue.lock, irq_on);
-}
 
 /* Table locked. True if one of them is a zombie already, which init has to hear of. */
 static bool leave_children_to_init(const struct process *parent)
@@ -291,13 +277,13 @@ static void become_zombie(struct process *self, int status)
 
 	self->status = status;
 	self->thread->process = NULL;
-	self->thread = NULL;
+	self->thread = self->threads = NULL;
 	self->state = PROCESS_ZOMBIE;
 	signal_send(parent, SIGCHLD, SI_KERNEL);
 	process_unlock(irq_on);
-	tell_parent(parent);
+	process_ends_tell(&parent->children);
 	if (zombies && parent != init)
-		tell_parent(init);
+		process_ends_tell(&init->children);
 }
 
 /* Nobody finds the process to trace it any more, and who does trace it hears that it ends. */
@@ -315,6 +301,8 @@ void process_exit(int status)
 {
 	struct process *self = process_self();
 
+	if (!process_end_others())
+		process_thread_exit();
 	KTRACE(process, exit, self->pid, status);
 	ktrace_proc_exit(&self->trace, &self->thread->trace,
 			 WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : (uint32_t)WTERMSIG(status),
@@ -334,12 +322,16 @@ void process_exit(int status)
 	thread_exit();
 }
 
-/* One look for an ended child that pid asks for: its id, 0 if none has ended yet, -ECHILD if there is none at all. */
-static int64_t reap(const struct process *parent, int64_t pid, int *status)
+/*
+ * One look for an ended child that pid asks for: its id, 0 if none has ended yet, -ECHILD if there is none at all. *thread:
+ * of which thread the end is waited for, 0 if that of any.
+ */
+static int64_t reap(const struct process *parent, int64_t pid, int *status, uint32_t *thread)
 {
 	bool irq_on = process_lock();
 	int64_t found = -ECHILD;
 
+	*thread = 0;
 	for (unsigned i = 0; i < PROCESS_MAX && found <= 0; i++) {
 		struct process *child = &table[i];
 
@@ -347,8 +339,10 @@ static int64_t reap(const struct process *parent, int64_t pid, int *status)
 		    (pid > 0 && child->pid != pid))
 			continue;
 		found = 0;
-		if (child->state != PROCESS_ZOMBIE)
+		if (child->state != PROCESS_ZOMBIE) {
+			*thread = pid > 0 ? child->thread->id : 0;
 			continue;
+		}
 		found = child->pid;
 		*status = child->status;
 		child->state = PROCESS_FREE;
@@ -357,33 +351,17 @@ static int64_t reap(const struct process *parent, int64_t pid, int *status)
 	return found;
 }
 
-/*
- * Sleeps until more children have ended than that; it waits for the one with this id, if above 0. False: a signal came
- * first.
- */
-static bool wait_for_end(struct process_children *children, uint32_t ended, int64_t pid)
-{
-	bool irq_on = spin_lock(&children->queue.lock), woken = true;
-
-	children->queue.kind = pid > 0 ? KTRX_WAIT_THREAD : 0;
-	children->queue.thread = pid > 0 ? (uint32_t)pid : 0;
-	while (woken && children->ended == ended)
-		woken = signal_wait_sleep(&children->queue);
-	spin_unlock(&children->queue.lock, irq_on);
-	return woken;
-}
-
 int64_t process_wait(int64_t pid, int *status, unsigned flags)
 {
 	struct process *self = process_self();
 
 	for (;;) {
-		uint32_t ended = __atomic_load_n(&self->children.ended, __ATOMIC_ACQUIRE);
-		int64_t found = reap(self, pid, status);
+		uint32_t ended = process_ends_count(&self->children), thread;
+		int64_t found = reap(self, pid, status, &thread);
 
 		if (found != 0 || flags & WNOHANG)
 			return found;
-		if (!wait_for_end(&self->children, ended, pid))
+		if (!process_ends_wait(&self->children, ended, thread))
 			return -EINTR;
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Processes: one thread each; the thread's id is the pid. Process 1 is init. Fields without a remark belong to the
- * process itself; those under the table lock are marked.
+ * Processes, each of one thread or more; the pid is the id of the first one. Process 1 is init. Fields without a remark
+ * belong to the process itself, which must not have several threads where it changes them; those under the table lock are
+ * marked.
  */
 #ifndef DEMO_PROCESS_H
 #define DEMO_PROCESS_H
@@ -23,31 +24,38 @@
 /* A new one is being made and known to nobody but its maker. */
 enum process_state { PROCESS_FREE, PROCESS_NEW, PROCESS_ALIVE, PROCESS_ZOMBIE };
 
+/*
+ * Where threads wait for others that end. The count changes under the queue's lock, which is never held with the table's:
+ * who has seen the count, looks at the table, and then waits until the count has changed, misses nothing. It outlives the
+ * process, for who has just ended may be late.
+ */
+struct process_ends {
+	struct wait_queue queue;
+	uint32_t ended; /* how many, ever */
+};
+
 struct process {
 	enum process_state state; /* table lock */
 	uint32_t pid;
-	uint32_t group;		/* its process group, by the pid of who founded it; table lock */
-	struct process *parent; /* table lock; itself for init */
-	int status;		/* of wait4, once a zombie; table lock */
-	struct thread *thread;	/* its name is the process's */
+	uint32_t group;		    /* its process group, by the pid of who founded it; table lock */
+	struct process *parent;	    /* table lock; itself for init */
+	int status;		    /* of wait4, once a zombie; table lock */
+	char name[THREAD_NAME_MAX]; /* its main thread's, or that of its program */
+	struct thread *thread;	    /* the main one; table lock */
+	struct thread *threads;	    /* all that have not left, by next_in_process; table lock */
+	unsigned staying;	    /* of them those that do not leave just now; table lock */
+	struct thread *ender;	    /* ends all others, to be the only one; table lock */
 	struct vm vm;
 	struct files files;
-	struct inode *cwd;
+	struct inode *cwd; /* table lock */
 	struct credentials cred;
 	struct signals signals;
 	struct ktrace_proc trace;
 	struct ktrace_hwt_process hardware_trace;
-	bool is_ending;		  /* its tracers have been told; table lock */
-	char program[PATH_MAX];	  /* as execve was given it; table lock */
-	struct mapped_code *code; /* mapped_code.c's; NULL: none; table lock */
-	/*
-	 * Children that have ended say so here, under the queue's lock; it and the table's are never held at once. Last,
-	 * for it outlives the process: a child that has just ended may be late.
-	 */
-	struct process_children {
-		struct wait_queue queue;
-		uint32_t ended; /* how many, ever */
-	} children;
+	bool is_ending;				   /* its tracers have been told; table lock */
+	char program[PATH_MAX];			   /* as execve was given it; table lock */
+	struct mapped_code *code;		   /* mapped_code.c's; NULL: none; table lock */
+	struct process_ends children, thread_ends; /* last: see above */
 };
 
 /* The running thread's process; NULL in kernel threads. */
@@ -58,8 +66,45 @@ int process_start_init(const char *path, char *const argv[]);
 
 int64_t process_fork(void);
 int process_exec(const char *path, char *const argv[], char *const envp[]); /* kernel copies; 0 or -errno */
-_Noreturn void process_exit(int status);				    /* status as wait4 tells it */
+_Noreturn void process_exit(int status); /* of all threads; status as wait4 tells it */
 int64_t process_wait(int64_t pid, int *status, unsigned flags);
+
+/* ---- Threads (process_thread.c) ----------------------------------------------------------------- */
+
+/* What a new thread of the running process begins with. */
+struct thread_start {
+	uintptr_t entry, argument, stack, tls; /* of user mode */
+	const char *name;		       /* kernel copy; NULL: that of the running thread */
+};
+int64_t process_thread_create(const struct thread_start *start); /* its id or -errno */
+
+/* The running thread ends; with the last one the process does, with status 0. */
+_Noreturn void process_thread_exit(void);
+
+/* Waits until the running process has no thread of that id. 0, -EINTR; -EDEADLK: it is the running one. */
+int process_thread_join(uint32_t id);
+
+/* The running thread is the only one and the main one on return. False: another thread ends this one. */
+bool process_end_others(void);
+
+/* The thread of the running process with that id, NULL if there is none. Table locked. */
+struct thread *process_thread_find(const struct process *process, uint32_t id);
+
+/* A thread that is just made becomes the process's. Table locked. */
+void process_thread_add(struct process *process, struct thread *thread);
+
+/* The running thread is called so from now on, and so is the process if it is its main thread. */
+void process_rename(struct process *self, const char *name);
+
+/* Waits until more have ended than `ended`: for the thread of that id, 0: for anyone. False: a signal came first. */
+bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t thread);
+uint32_t process_ends_count(const struct process_ends *ends);
+void process_ends_tell(
+	struct process_ends *ends); /* one more has ended, or somebody else is to be waited for */
+
+/* The working directory, held; and another one, whose reference goes into the process. */
+struct inode *process_cwd(struct process *process);
+void process_set_cwd(struct process *process, struct inode *cwd);
 
 /*
  * A process, 0: the caller, joins a group, 0: its own. The caller and its children can be moved, into groups that exist.

@@ -146,7 +146,7 @@ static void identify(const struct ktrace_proc *trace, struct ktrace_proc_identit
 
 static void name_of(const struct ktrace_proc *trace, char *name, size_t room)
 {
-	string_copy(name, process_of(trace)->thread->name, room);
+	string_copy(name, process_of(trace)->name, room);
 }
 
 static int copy_in(void *to, uintptr_t from, size_t size)
@@ -312,7 +312,7 @@ static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, uint64_
 static int find_file(const char *path, struct inode **inode)
 {
 	struct process *self = process_self();
-	int error = vfs_lookup(path, self->cwd, &self->cred, inode);
+	int error = vfs_lookup(path, call_cwd(), &self->cred, inode);
 
 	if (error)
 		return error;
@@ -343,8 +343,8 @@ static int begin(struct inode *inode, uint32_t operation, uint32_t facilities, i
 	if (error)
 		return error;
 	error = process_trace_errno(
-		ktrace_proc_control(&self->trace, &self->thread->trace, operation, facilities, pid, sink));
-	ktrace_proc_sink_release(sink, &self->thread->trace);
+		ktrace_proc_control(&self->trace, &thread_self()->trace, operation, facilities, pid, sink));
+	ktrace_proc_sink_release(sink, &thread_self()->trace);
 	if (error)
 		set_back(inode, size);
 	return error;
@@ -355,10 +355,11 @@ static int end(struct inode *inode, uint32_t operation, uint32_t facilities, int
 {
 	struct process *self = process_self();
 	struct ktrace_proc_sink *sink = inode ? ktrace_proc_sink_find(inode) : NULL;
-	int error = ktrace_proc_control(&self->trace, &self->thread->trace, operation, facilities, pid, sink);
+	int error =
+		ktrace_proc_control(&self->trace, &thread_self()->trace, operation, facilities, pid, sink);
 
 	if (sink)
-		ktrace_proc_sink_release(sink, &self->thread->trace);
+		ktrace_proc_sink_release(sink, &thread_self()->trace);
 	return process_trace_errno(error);
 }
 
@@ -386,7 +387,7 @@ int process_trace_user(uintptr_t address, size_t size)
 {
 	struct process *self = process_self();
 
-	return process_trace_errno(ktrace_proc_user(&self->trace, &self->thread->trace, address, size));
+	return process_trace_errno(ktrace_proc_user(&self->trace, &thread_self()->trace, address, size));
 }
 
 void process_trace_init(void)

@@ -39,13 +39,13 @@ static inline int64_t trace_transfer(int fd, int write, uintptr_t address, int64
 	struct process *self = process_self();
 
 	if (result > 0)
-		ktrace_proc_genio(&self->trace, &self->thread->trace, fd, write, address, (uint64_t)result);
+		ktrace_proc_genio(&self->trace, &thread_self()->trace, fd, write, address, (uint64_t)result);
 	return result;
 }
 
 /* A struct of abi.h went in or out. May sleep. */
 #define trace_struct(name, data)                                                                  \
-	ktrace_proc_struct(&process_self()->trace, &process_self()->thread->trace, #name, (data), \
+	ktrace_proc_struct(&process_self()->trace, &thread_self()->trace, #name, (data), \
 			   sizeof(struct abi_##name))
 
 #endif

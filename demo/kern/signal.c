@@ -41,14 +41,20 @@ static bool is_ignored(const struct process *process, int signal)
 	return handler == SIG_IGN;
 }
 
-bool signal_pending(const struct process *process)
+static uint32_t pending_set(const struct signals_pending *pending)
 {
-	const struct signals *signals = &process->signals;
-
-	return __atomic_load_n(&signals->pending, __ATOMIC_SEQ_CST) & ~signals->blocked;
+	return __atomic_load_n(&pending->set, __ATOMIC_SEQ_CST);
 }
 
-/* A process that computes does not come by here for a while unless its CPU is interrupted. */
+bool signal_pending(const struct thread *thread)
+{
+	const struct thread_signals *own = &thread->signals;
+
+	return __atomic_load_n(&thread->is_ending, __ATOMIC_SEQ_CST) ||
+	       (pending_set(&own->pending) | pending_set(&thread->process->signals.pending)) & ~own->blocked;
+}
+
+/* A thread that computes does not come by here for a while unless its CPU is interrupted. */
 static void interrupt_user_mode(const struct thread *thread)
 {
 	bool irq_on = arch_irq_save();
@@ -59,23 +65,53 @@ static void interrupt_user_mode(const struct thread *thread)
 	arch_irq_restore(irq_on);
 }
 
-static void make_pending(struct process *process, int signal, int code)
+void signal_wake(struct thread *thread)
 {
-	struct thread *thread = process->thread;
-
-	KTRACE(signal, send, (uint8_t)signal, process->pid);
-	__atomic_store_n(&process->signals.code[signal], (uint8_t)code, __ATOMIC_RELAXED);
-	__atomic_fetch_or(&process->signals.pending, BIT(signal), __ATOMIC_SEQ_CST);
-	if (process->signals.blocked & BIT(signal))
-		return;
 	if (!sched_end_sleep(thread, WOKEN_BY_SIGNAL))
 		interrupt_user_mode(thread);
 }
 
+static void add_pending(struct signals_pending *pending, int signal, int code)
+{
+	__atomic_store_n(&pending->code[signal], (uint8_t)code, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&pending->set, BIT(signal), __ATOMIC_SEQ_CST);
+}
+
+static void make_pending(struct thread *thread, int signal, int code)
+{
+	KTRACE(signal, send, (uint8_t)signal, thread->id);
+	add_pending(&thread->signals.pending, signal, code);
+	if (!(thread->signals.blocked & BIT(signal)))
+		signal_wake(thread);
+}
+
+void signal_send_thread(struct thread *thread, int signal, int code)
+{
+	if (!is_ignored(thread->process, signal))
+		make_pending(thread, signal, code);
+}
+
+/* The main thread takes it if it can. Table locked. */
+static void wake_taker(const struct process *process, uint32_t set)
+{
+	struct thread *thread = process->thread;
+
+	if (!(set & ~thread->signals.blocked)) {
+		thread = process->threads;
+		while (thread && !(set & ~thread->signals.blocked))
+			thread = thread->next_in_process;
+	}
+	if (thread)
+		signal_wake(thread);
+}
+
 void signal_send(struct process *process, int signal, int code)
 {
-	if (!is_ignored(process, signal))
-		make_pending(process, signal, code);
+	if (is_ignored(process, signal))
+		return;
+	KTRACE(signal, send, (uint8_t)signal, process->pid);
+	add_pending(&process->signals.pending, signal, code);
+	wake_taker(process, BIT(signal));
 }
 
 void signal_send_all(int signal)
@@ -91,12 +127,12 @@ void signal_send_all(int signal)
 
 void signal_force(int signal)
 {
-	struct process *self = process_self();
-	struct signals *signals = &self->signals;
+	struct thread *self = thread_self();
+	struct abi_sigaction *action = &self->process->signals.action[signal];
 
-	if (signals->blocked & BIT(signal) || signals->action[signal].handler == SIG_IGN) {
-		signals->blocked &= ~BIT(signal);
-		signals->action[signal].handler = SIG_DFL;
+	if (self->signals.blocked & BIT(signal) || action->handler == SIG_IGN) {
+		self->signals.blocked &= ~BIT(signal);
+		action->handler = SIG_DFL;
 	}
 	make_pending(self, signal, SI_KERNEL);
 }
@@ -108,9 +144,21 @@ bool signal_wait_sleep(struct wait_queue *queue)
 
 /* ---- Actions ----------------------------------------------------------------------------------- */
 
+/* What waits for the process and was left to this thread may have to be taken by another one from now on. */
 void signal_set_blocked(uint32_t blocked)
 {
-	process_self()->signals.blocked = blocked & ~UNBLOCKABLE;
+	struct thread *self = thread_self();
+	struct process *process = self->process;
+	uint32_t before = self->signals.blocked, due;
+	bool irq_on;
+
+	self->signals.blocked = blocked & ~UNBLOCKABLE;
+	due = pending_set(&process->signals.pending) & self->signals.blocked & ~before;
+	if (!due)
+		return;
+	irq_on = process_lock();
+	wake_taker(process, due);
+	process_unlock(irq_on);
 }
 
 int signal_set_action(int signal, const struct abi_sigaction *change, struct abi_sigaction *old)
@@ -127,7 +175,7 @@ int signal_set_action(int signal, const struct abi_sigaction *change, struct abi
 		return -EINVAL;
 	self->signals.action[signal] = *change;
 	if (is_ignored(self, signal))
-		__atomic_fetch_and(&self->signals.pending, ~BIT(signal), __ATOMIC_SEQ_CST);
+		__atomic_fetch_and(&self->signals.pending.set, ~BIT(signal), __ATOMIC_SEQ_CST);
 	return 0;
 }
 
@@ -147,29 +195,29 @@ struct saved_head {
 
 _Static_assert(sizeof(struct saved_head) % STACK_ALIGNMENT == 0, "keeps the stack aligned");
 
-static void call_handler(struct process *self, struct user_frame *frame, int signal)
+static void call_handler(struct thread *self, struct user_frame *frame, int signal)
 {
-	struct signals *signals = &self->signals;
-	const struct abi_sigaction *action = &signals->action[signal];
-	const struct saved_head head = { .blocked = signals->blocked };
+	const struct abi_sigaction action = self->process->signals.action[signal];
+	const struct saved_head head = { .blocked = self->signals.blocked };
+	struct vm *vm = &self->process->vm;
 	uintptr_t sp = user_frame_sp(frame) - RED_ZONE - sizeof(head) - user_frame_size;
 
 	sp &= ~(uintptr_t)(STACK_ALIGNMENT - 1);
-	if (vm_copy_out(&self->vm, sp, &head, sizeof(head)) ||
-	    vm_copy_out(&self->vm, sp + sizeof(head), frame, user_frame_size))
+	if (vm_copy_out(vm, sp, &head, sizeof(head)) ||
+	    vm_copy_out(vm, sp + sizeof(head), frame, user_frame_size))
 		process_exit(SIGSEGV); /* no stack to tell it on */
-	signal_set_blocked(signals->blocked | action->mask | BIT(signal));
-	user_frame_call_handler(frame, action->handler, action->restorer, sp, signal);
+	signal_set_blocked(self->signals.blocked | action.mask | BIT(signal));
+	user_frame_call_handler(frame, action.handler, action.restorer, sp, signal);
 }
 
 void signal_return(struct user_frame *frame)
 {
-	struct process *self = process_self();
+	struct vm *vm = &process_self()->vm;
 	uintptr_t sp = user_frame_sp(frame);
 	struct saved_head head;
 
-	if (vm_copy_in(&self->vm, &head, sp, sizeof(head)) ||
-	    vm_copy_in(&self->vm, frame, sp + sizeof(head), user_frame_size))
+	if (vm_copy_in(vm, &head, sp, sizeof(head)) ||
+	    vm_copy_in(vm, frame, sp + sizeof(head), user_frame_size))
 		process_exit(SIGSEGV);
 	user_frame_sanitize(frame);
 	signal_set_blocked((uint32_t)head.blocked);
@@ -185,32 +233,54 @@ static int lowest(uint32_t set)
 	return signal;
 }
 
-/* The next one to be taken, SIGKILL before all others; 0: none. */
-static int take(struct signals *signals)
+/* The next one to be taken, SIGKILL before all others; 0: none, or another thread was first. */
+static int take_from(struct signals_pending *pending, uint32_t blocked)
 {
-	uint32_t due = __atomic_load_n(&signals->pending, __ATOMIC_SEQ_CST) & ~signals->blocked;
+	uint32_t due = pending_set(pending) & ~blocked;
 	int signal;
 
 	if (!due)
 		return 0;
 	signal = due & BIT(SIGKILL) ? SIGKILL : lowest(due);
-	__atomic_fetch_and(&signals->pending, ~BIT(signal), __ATOMIC_SEQ_CST);
+	return __atomic_fetch_and(&pending->set, ~BIT(signal), __ATOMIC_SEQ_CST) & BIT(signal) ? signal : 0;
+}
+
+/* The thread's own come first. */
+static int take(struct thread *self, uint8_t *code)
+{
+	struct signals_pending *from = &self->signals.pending;
+	int signal = take_from(from, self->signals.blocked);
+
+	if (!signal) {
+		from = &self->process->signals.pending;
+		signal = take_from(from, self->signals.blocked);
+	}
+	*code = __atomic_load_n(&from->code[signal], __ATOMIC_RELAXED);
 	return signal;
+}
+
+/* Since it was sent, another thread may have changed what is to be done. */
+static bool is_void(uint64_t handler, int signal)
+{
+	return handler == SIG_IGN || (handler == SIG_DFL && BIT(signal) & DEFAULT_IGNORED);
 }
 
 void signal_deliver(struct user_frame *frame)
 {
-	struct process *self = process_self();
+	struct thread *self = thread_self();
+	uint8_t code;
 	int signal;
 
-	while ((signal = take(&self->signals))) {
-		uint64_t handler = self->signals.action[signal].handler;
+	if (__atomic_load_n(&self->is_ending, __ATOMIC_RELAXED))
+		process_thread_exit();
+	while ((signal = take(self, &code))) {
+		uint64_t handler = self->process->signals.action[signal].handler;
 		const uint64_t mask[2] = { self->signals.blocked };
 
+		if (is_void(handler, signal))
+			continue;
 		KTRACE(signal, deliver, (uint8_t)signal, handler);
-		ktrace_proc_psig(&self->trace, &self->thread->trace, (uint32_t)signal,
-				 __atomic_load_n(&self->signals.code[signal], __ATOMIC_RELAXED), handler,
-				 mask);
+		ktrace_proc_psig(&self->process->trace, &self->trace, (uint32_t)signal, code, handler, mask);
 		if (handler == SIG_DFL)
 			process_exit(signal);
 		call_handler(self, frame, signal);

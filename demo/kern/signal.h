@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Signals: sent by anyone, delivered to a process on its way back to user mode, interrupting its sleeps. */
+/*
+ * Signals: sent by anyone to a process or to one thread, delivered to a thread on its way back to user mode, interrupting
+ * its sleeps. A signal to a process is taken by any one thread that does not block it.
+ */
 #ifndef DEMO_SIGNAL_H
 #define DEMO_SIGNAL_H
 
@@ -9,37 +12,61 @@
 #include "abi.h"
 
 struct process;
+struct thread;
 struct user_frame;
 struct wait_queue;
 
+/* Signals that were sent and not taken. */
+struct signals_pending {
+	uint32_t set;		 /* bit n - 1; any CPU, atomically */
+	uint8_t code[SIG_COUNT]; /* why each was sent the last time: SI_*; as set */
+};
+
+/* Of a process. */
 struct signals {
-	uint32_t pending; /* bit n - 1; any CPU, atomically */
-	uint32_t blocked;
-	uint8_t code[SIG_COUNT];		/* why each was sent the last time: SI_*; as pending */
+	struct signals_pending pending;
 	struct abi_sigaction action[SIG_COUNT]; /* [0] unused */
 };
 
+/* Of a thread. */
+struct thread_signals {
+	struct signals_pending pending;
+	uint32_t blocked; /* written by the thread itself */
+};
+
 /*
- * Any context with no wait queue's lock held; wakes the process if it sleeps interruptibly. It is the caller's own,
- * or the table of processes is locked. What the process ignores is dropped. `code` says why: SI_*.
+ * Wakes a thread of the process that sleeps interruptibly and does not block the signal. Requires: the table of processes
+ * is locked. What the process ignores is dropped. `code` says why: SI_*.
  */
 void signal_send(struct process *process, int signal, int code);
 
-/* To the running process, which has done something that it cannot go on after: blocking and ignoring do not help. */
+/*
+ * The same to one thread of a process. Any context with no wait queue's lock held. Requires: it is the running thread, or
+ * the table of processes is locked.
+ */
+void signal_send_thread(struct thread *thread, int signal, int code);
+
+/* Wakes a thread for what it has to look at on its way to user mode. As signal_send_thread(). */
+void signal_wake(struct thread *thread);
+
+/* To the running thread, which has done something that it cannot go on after: blocking and ignoring do not help. */
 void signal_force(int signal);
 
 /* The same to all processes but the first: Ctrl-C. */
 void signal_send_all(int signal);
 
-/* Is anything to be delivered? Sleeps that signals may end look at it before and after: then -EINTR. */
-bool signal_pending(const struct process *process);
+/*
+ * Is anything to be delivered to a thread of a process, or is the thread to end? Sleeps that signals may end look at it
+ * before and after: then -EINTR.
+ */
+bool signal_pending(const struct thread *thread);
 
 /*
  * Like wait_sleep, but a signal ends it, too: false then. Lock held as there.
  */
 bool signal_wait_sleep(struct wait_queue *queue);
 
-/* On the way to user mode: default actions, handlers. May not return (the process ends). Interrupts on. */
+/* On the way to user mode: default actions, handlers. May not return (the thread or process ends). Interrupts on. */
 void signal_deliver(struct user_frame *frame);
 
 /* SYS_sigreturn: all registers are as they were when the handler was called. */

@@ -10,6 +10,7 @@
 #include "process_trace.h"
 #include "string.h"
 #include "user.h"
+#include "vfs.h"
 
 KTRACE_EVENT_V1(KTRX1_SYSCALL_ENTER, syscall, enter, "%u(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx)",
 		(uint16_t, nr), (unsigned long long, a1), (unsigned long long, a2), (unsigned long long, a3),
@@ -63,8 +64,34 @@ int call_path(const struct call *call, unsigned n, char *path)
 
 	if (length < 0)
 		return (int)length;
-	ktrace_proc_namei(&self->trace, &self->thread->trace, path, (size_t)length);
+	ktrace_proc_namei(&self->trace, &thread_self()->trace, path, (size_t)length);
 	return 0;
+}
+
+struct file *call_file(const struct call *call, unsigned n)
+{
+	struct thread *self = thread_self();
+
+	self->file = files_get(&self->process->files, (int)call->a[n]);
+	return self->file;
+}
+
+struct inode *call_cwd(void)
+{
+	struct thread *self = thread_self();
+
+	if (!self->cwd)
+		self->cwd = process_cwd(self->process);
+	return self->cwd;
+}
+
+static void release_held(struct thread *self)
+{
+	if (self->file)
+		file_release(self->file);
+	inode_release(self->cwd);
+	self->file = NULL;
+	self->cwd = NULL;
 }
 
 int call_superuser(void)
@@ -89,7 +116,7 @@ static void trace_enter(struct process *self, unsigned number, const struct call
 
 	KTRACE(syscall, enter, (uint16_t)number, call->a[0], call->a[1], call->a[2], call->a[3], call->a[4],
 	       call->a[5]);
-	ktrace_proc_syscall(&self->trace, &self->thread->trace, number, known ? arguments[number] : 6,
+	ktrace_proc_syscall(&self->trace, &thread_self()->trace, number, known ? arguments[number] : 6,
 			    call->a);
 }
 
@@ -97,7 +124,7 @@ static void trace_exit(struct process *self, unsigned number, int64_t result)
 {
 	bool failed = result < 0 && result >= -ERRORS_MOST;
 
-	ktrace_proc_sysret(&self->trace, &self->thread->trace, number, failed ? (int32_t)-result : 0,
+	ktrace_proc_sysret(&self->trace, &thread_self()->trace, number, failed ? (int32_t)-result : 0,
 			   failed ? -1 : result);
 	KTRACE(syscall, exit, (uint16_t)number, result);
 }
@@ -113,6 +140,7 @@ void user_system_call(struct user_frame *frame)
 
 	trace_enter(self, number, &call);
 	result = dispatch(number, &call);
+	release_held(thread_self());
 	if (number != SYS_sigreturn) /* which brings all registers back, this one too */
 		user_frame_set_result(frame, result);
 	trace_exit(self, number, result);

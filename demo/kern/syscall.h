@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+struct file;
+struct inode;
+
 /* Arguments of a call in flight, as the frame has them. */
 struct call {
 	uint64_t a[6];
@@ -16,6 +19,12 @@ struct call {
 
 /* The path at argument n, copied to path[PATH_MAX], about to be looked up. 0 or -errno. */
 int call_path(const struct call *call, unsigned n, char *path);
+
+/* The file that argument n is a descriptor of, held until the call ends; NULL: -EBADF. One for each call. */
+struct file *call_file(const struct call *call, unsigned n);
+
+/* The working directory, held until the call ends. */
+struct inode *call_cwd(void);
 
 /* For what the superuser alone may: 0 or -EPERM. */
 int call_superuser(void);

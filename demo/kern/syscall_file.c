@@ -5,11 +5,6 @@
 #include "syscall.h"
 #include "vfs.h"
 
-static struct file *file_of(const struct call *call)
-{
-	return files_get(&process_self()->files, (int)call->a[0]);
-}
-
 /* ---- Open files -------------------------------------------------------------------------------- */
 
 int64_t sys_open(const struct call *call)
@@ -21,7 +16,7 @@ int64_t sys_open(const struct call *call)
 	int error = call_path(call, 0, path);
 
 	if (!error)
-		error = vfs_open(path, flags, (uint32_t)call->a[2], self->cwd, &self->cred, &file);
+		error = vfs_open(path, flags, (uint32_t)call->a[2], call_cwd(), &self->cred, &file);
 	return error ? error : files_install(&process_self()->files, file, flags);
 }
 
@@ -32,7 +27,7 @@ int64_t sys_close(const struct call *call)
 
 int64_t sys_read(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 
 	if (!file)
 		return -EBADF;
@@ -41,7 +36,7 @@ int64_t sys_read(const struct call *call)
 
 int64_t sys_write(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 
 	if (!file)
 		return -EBADF;
@@ -50,7 +45,7 @@ int64_t sys_write(const struct call *call)
 
 int64_t sys_lseek(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 
 	if (!file)
 		return -EBADF;
@@ -60,7 +55,7 @@ int64_t sys_lseek(const struct call *call)
 
 int64_t sys_ioctl(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 
 	if (!file)
 		return -EBADF;
@@ -70,7 +65,7 @@ int64_t sys_ioctl(const struct call *call)
 
 int64_t sys_ftruncate(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 	int64_t size = (int64_t)call->a[1];
 
 	if (!file)
@@ -82,7 +77,7 @@ int64_t sys_ftruncate(const struct call *call)
 
 int64_t sys_getdents(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 
 	if (!file)
 		return -EBADF;
@@ -91,14 +86,14 @@ int64_t sys_getdents(const struct call *call)
 
 int64_t sys_dup(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 
 	return file ? files_install(&process_self()->files, file_hold(file), 0) : -EBADF;
 }
 
 int64_t sys_dup2(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 	int fd = (int)call->a[1];
 
 	if (!file || fd < 0 || fd >= FILES_MAX)
@@ -129,7 +124,7 @@ int64_t sys_pipe(const struct call *call)
 
 static void trace_pollfds(struct process *self, const struct abi_pollfd *fds, size_t count)
 {
-	ktrace_proc_struct_array(&self->trace, &self->thread->trace, "pollfd", fds, sizeof(fds[0]),
+	ktrace_proc_struct_array(&self->trace, &thread_self()->trace, "pollfd", fds, sizeof(fds[0]),
 				 (uint32_t)count);
 }
 
@@ -163,7 +158,7 @@ int64_t sys_mkdir(const struct call *call)
 	char path[PATH_MAX];
 	int error = call_path(call, 0, path);
 
-	return error ? error : vfs_mkdir(path, (uint32_t)call->a[1], self->cwd, &self->cred);
+	return error ? error : vfs_mkdir(path, (uint32_t)call->a[1], call_cwd(), &self->cred);
 }
 
 static int64_t remove(const struct call *call, int directory)
@@ -172,7 +167,7 @@ static int64_t remove(const struct call *call, int directory)
 	char path[PATH_MAX];
 	int error = call_path(call, 0, path);
 
-	return error ? error : vfs_unlink(path, self->cwd, &self->cred, directory);
+	return error ? error : vfs_unlink(path, call_cwd(), &self->cred, directory);
 }
 
 int64_t sys_rmdir(const struct call *call)
@@ -193,7 +188,7 @@ int64_t sys_rename(const struct call *call)
 
 	if (!error)
 		error = call_path(call, 1, to);
-	return error ? error : vfs_rename(from, to, self->cwd, &self->cred);
+	return error ? error : vfs_rename(from, to, call_cwd(), &self->cred);
 }
 
 int64_t sys_chmod(const struct call *call)
@@ -202,7 +197,7 @@ int64_t sys_chmod(const struct call *call)
 	char path[PATH_MAX];
 	int error = call_path(call, 0, path);
 
-	return error ? error : vfs_chmod(path, (uint32_t)call->a[1], self->cwd, &self->cred);
+	return error ? error : vfs_chmod(path, (uint32_t)call->a[1], call_cwd(), &self->cred);
 }
 
 int64_t sys_chown(const struct call *call)
@@ -213,7 +208,7 @@ int64_t sys_chown(const struct call *call)
 
 	if (error)
 		return error;
-	return vfs_chown(path, (uint32_t)call->a[1], (uint32_t)call->a[2], self->cwd, &self->cred);
+	return vfs_chown(path, (uint32_t)call->a[1], (uint32_t)call->a[2], call_cwd(), &self->cred);
 }
 
 /* ---- Attributes and the working directory ------------------------------------------------------ */
@@ -227,7 +222,7 @@ int64_t sys_stat(const struct call *call)
 	int error = call_path(call, 0, path);
 
 	if (!error)
-		error = vfs_lookup(path, self->cwd, &self->cred, &inode);
+		error = vfs_lookup(path, call_cwd(), &self->cred, &inode);
 	if (error)
 		return error;
 	vfs_stat(inode, &stat);
@@ -238,7 +233,7 @@ int64_t sys_stat(const struct call *call)
 
 int64_t sys_fstat(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 	struct abi_stat stat = { 0 };
 
 	if (!file)
@@ -259,7 +254,7 @@ int64_t sys_chdir(const struct call *call)
 	int error = call_path(call, 0, path);
 
 	if (!error)
-		error = vfs_lookup(path, self->cwd, &self->cred, &inode);
+		error = vfs_lookup(path, call_cwd(), &self->cred, &inode);
 	if (error)
 		return error;
 	error = (inode->mode & S_IFMT) == S_IFDIR ? vfs_may(inode, &self->cred, MAY_EXECUTE, path) : -ENOTDIR;
@@ -267,8 +262,7 @@ int64_t sys_chdir(const struct call *call)
 		inode_release(inode);
 		return error;
 	}
-	inode_release(self->cwd);
-	self->cwd = inode;
+	process_set_cwd(self, inode);
 	return 0;
 }
 
@@ -278,7 +272,7 @@ int64_t sys_getcwd(const struct call *call)
 	struct process *self = process_self();
 	char path[PATH_MAX];
 	size_t size = call->a[1] < sizeof(path) ? call->a[1] : sizeof(path);
-	int64_t length = vfs_path(self->cwd ? self->cwd : vfs_root, path, size);
+	int64_t length = vfs_path(call_cwd(), path, size);
 	int error;
 
 	if (length < 0)

@@ -23,7 +23,7 @@ static unsigned access_of(uint64_t protection)
 /* What is shared is a device's, and there to be read. */
 static int64_t map_shared(struct process *self, const struct call *call)
 {
-	struct file *file = files_get(&self->files, (int)call->a[4]);
+	struct file *file = call_file(call, 4);
 
 	if (!file)
 		return -EBADF;
@@ -40,13 +40,13 @@ static void tell_mapped(struct process *self, const struct file *file, const str
 	if (vfs_file_path(file, path, sizeof(path)) < 0)
 		path[0] = '\0';
 	mapped_code_add(self, image, path);
-	ktrace_hwt_mmap(&self->hardware_trace, &self->thread->hardware_trace, image, path);
+	ktrace_hwt_mmap(&self->hardware_trace, &thread_self()->hardware_trace, image, path);
 }
 
 /* A copy of one's own, of a regular file that may be read. */
 static int64_t map_file(struct process *self, const struct call *call)
 {
-	struct file *file = files_get(&self->files, (int)call->a[4]);
+	struct file *file = call_file(call, 4);
 	unsigned access = access_of(call->a[2]);
 	int64_t at;
 
@@ -95,6 +95,6 @@ int64_t sys_munmap(const struct call *call)
 	if (error)
 		return error;
 	mapped_code_cut(self, start, start + size);
-	ktrace_hwt_munmap(&self->hardware_trace, &self->thread->hardware_trace, start, size);
+	ktrace_hwt_munmap(&self->hardware_trace, &thread_self()->hardware_trace, start, size);
 	return 0;
 }

@@ -130,8 +130,7 @@ int64_t sys_setname(const struct call *call)
 
 	if (length < 0)
 		return length;
-	thread_rename(self->thread, name);
-	ktrace_proc_renamed(&self->trace);
+	process_rename(self, name);
 	ktrace_hwt_thread_name(&self->hardware_trace, &self->thread->hardware_trace, name);
 	return 0;
 }
@@ -216,7 +215,7 @@ int64_t sys_sigaction(const struct call *call)
 
 static int change_blocked(int how, uint32_t set)
 {
-	uint32_t blocked = process_self()->signals.blocked;
+	uint32_t blocked = thread_self()->signals.blocked;
 
 	switch (how) {
 	case SIG_BLOCK:
@@ -237,7 +236,7 @@ static int change_blocked(int how, uint32_t set)
 int64_t sys_sigprocmask(const struct call *call)
 {
 	struct process *self = process_self();
-	uint32_t set, old = self->signals.blocked;
+	uint32_t set, old = thread_self()->signals.blocked;
 	int error = 0;
 
 	if (call->a[1]) {

@@ -89,7 +89,7 @@ static void trace_name(const char *name, size_t length)
 {
 	struct process *self = process_self();
 
-	ktrace_proc_sysctl(&self->trace, &self->thread->trace, name, length);
+	ktrace_proc_sysctl(&self->trace, &thread_self()->trace, name, length);
 }
 
 /* setting_get(name, buffer, size): its value as text with its NUL. */

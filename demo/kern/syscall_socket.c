@@ -7,11 +7,6 @@
 
 #define PORT_PRIVILEGED 1024 /* below: the superuser's */
 
-static struct file *file_of(const struct call *call)
-{
-	return files_get(&process_self()->files, (int)call->a[0]);
-}
-
 /* An address that a program gives. 0 or -errno. */
 static int fetch_address(struct abi_sockaddr *address, uintptr_t from, size_t size)
 {
@@ -57,7 +52,7 @@ int64_t sys_socket(const struct call *call)
 
 int64_t sys_bind(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 	struct abi_sockaddr address;
 	int error;
 
@@ -71,7 +66,7 @@ int64_t sys_bind(const struct call *call)
 
 int64_t sys_connect(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 	struct abi_sockaddr address;
 	int error;
 
@@ -83,14 +78,14 @@ int64_t sys_connect(const struct call *call)
 
 int64_t sys_listen(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 
 	return file ? socket_listen(file, (int)call->a[1]) : -EBADF;
 }
 
 int64_t sys_accept(const struct call *call)
 {
-	struct file *file = file_of(call), *connection;
+	struct file *file = call_file(call, 0), *connection;
 	struct abi_sockaddr peer;
 	int error, fd;
 
@@ -110,7 +105,7 @@ int64_t sys_accept(const struct call *call)
 
 int64_t sys_sendto(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 	struct abi_sockaddr to;
 	int error = 0;
 
@@ -128,7 +123,7 @@ int64_t sys_sendto(const struct call *call)
 
 int64_t sys_recvfrom(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 	struct abi_sockaddr from = { .family = AF_INET };
 	int64_t result;
 	int error;
@@ -147,14 +142,14 @@ int64_t sys_recvfrom(const struct call *call)
 
 int64_t sys_shutdown(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 
 	return file ? socket_shutdown(file, (int)call->a[1]) : -EBADF;
 }
 
 int64_t sys_getsockname(const struct call *call)
 {
-	struct file *file = file_of(call);
+	struct file *file = call_file(call, 0);
 	struct abi_sockaddr address;
 	int error;
 

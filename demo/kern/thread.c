@@ -7,6 +7,7 @@
 #include "hardware_trace.h"
 #include "page.h"
 #include "panic.h"
+#include "process.h"
 #include "sched.h"
 #include "string.h"
 #include "thread.h"
@@ -147,17 +148,26 @@ struct thread *thread_try_create(const char *name, void (*entry)(void *), void *
 	return thread;
 }
 
-struct thread *thread_for_process(const char *name, void (*entry)(void *), struct process *process,
-				  uint32_t id)
+/* A process's thread begins in the kernel and goes on by the frame that was made for it. */
+static void enter_user_mode(void *unused)
+{
+	(void)unused;
+	arch_irq_disable();
+	user_return(user_frame_of(thread_self()));
+	user_frame_enter();
+}
+
+struct thread *thread_for_process(const char *name, struct process *process, uint32_t id)
 {
 	struct thread *thread = allocate(next_cpu(), id);
 
 	if (!thread)
 		return NULL;
 	thread->process = process;
-	set_entry(thread, entry, process);
+	thread->hardware_trace.tid = thread->id;
+	set_entry(thread, enter_user_mode, NULL);
 	thread_rename(thread, name);
-	KTRACE(sched, create, thread->id, thread->id, thread->name);
+	KTRACE(sched, create, thread->id, process->pid ? process->pid : thread->id, thread->name);
 	return thread;
 }
 

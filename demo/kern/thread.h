@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads: of the kernel alone, or the one thread of a process. A thread is in exactly one place: running on a
+ * Threads: of the kernel alone, or of a process (process_thread.c). A thread is in exactly one place: running on a
  * CPU, in that CPU's run queue, asleep, or dead and about to be recycled by the CPU that ran it last.
  */
 #ifndef DEMO_THREAD_H
@@ -11,6 +11,8 @@
 
 #include <ktrace/hwt.h>
 #include <ktrace/proc.h>
+
+#include "signal.h"
 
 #define THREAD_STACK_SIZE 16384
 #define THREAD_NAME_MAX	  16
@@ -25,6 +27,8 @@ enum thread_state {
 };
 
 struct cpu;
+struct file;
+struct inode;
 struct process;
 struct arch_space;
 
@@ -43,10 +47,16 @@ struct thread {
 	struct thread *next_waiter; /* in a wait queue, under its lock */
 	const void *waits_for;	    /* what sched_block was told, NULL while runnable … */
 	const char *waits_by_name;  /* … and last */
+	char waits_for_word[THREAD_NAME_MAX]; /* what a program calls that (word_wait.c) */
 	uint32_t asleep; /* THREAD_SLEEPING, THREAD_BLOCKED or 0: whoever makes it 0 wakes the thread */
 	enum wake_reason woken_by; /* the last time */
 	uint64_t started_ns;	   /* when it last began to run */
-	struct process *process;   /* NULL: the kernel's own, or the process is a zombie */
+	struct process *process;   /* NULL: the kernel's own, or it has left its process */
+	struct thread *next_in_process; /* under the table's lock */
+	uint32_t is_ending; /* its process wants it to end on its way to user mode; set under the table's lock */
+	struct thread_signals signals;
+	struct file *file; /* held for the system call that the thread is in, as is the next; NULL: none */
+	struct inode *cwd;
 	struct ktrace_proc_thread trace;
 	struct ktrace_hwt_thread hardware_trace;
 	struct arch_space *space; /* to run in, NULL: the kernel's */
@@ -74,11 +84,10 @@ struct thread *thread_try_create(const char *name, void (*entry)(void *), void *
 #define THREAD_ID_INIT 1
 
 /*
- * Makes the thread of a process, which has a user frame and does not run before sched_wake. The id is a new one
+ * Makes a thread for a process, which has a user frame and does not run before sched_wake. The id is a new one
  * but for THREAD_ID_INIT. NULL when out of memory.
  */
-struct thread *thread_for_process(const char *name, void (*entry)(void *), struct process *process,
-				  uint32_t id);
+struct thread *thread_for_process(const char *name, struct process *process, uint32_t id);
 #define THREAD_ID_NEW 0
 
 void thread_rename(struct thread *thread, const char *name);

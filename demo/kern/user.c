@@ -25,7 +25,7 @@ void user_exception(int signal, uintptr_t ip)
 
 void user_return(struct user_frame *frame)
 {
-	const struct process *self = process_self();
+	const struct thread *self = thread_self();
 
 	for (;;) {
 		if (signal_pending(self)) {

@@ -33,6 +33,9 @@ uintptr_t user_frame_sp(const struct user_frame *frame);
 unsigned user_frame_call(const struct user_frame *frame);		  /* system call number */
 uint64_t user_frame_argument(const struct user_frame *frame, unsigned n); /* 0 to 5 */
 void user_frame_set_result(struct user_frame *frame, int64_t result);
+void user_frame_set_argument(struct user_frame *frame, uint64_t value); /* the first one of a function */
+/* The register by which a program finds what is a thread's own. The frame may be the running thread's. */
+void user_frame_set_tls(struct user_frame *frame, uintptr_t address);
 
 /* Registers of a fresh program: all zero but these. */
 void user_frame_start(struct user_frame *frame, uintptr_t ip, uintptr_t sp);
@@ -62,7 +65,7 @@ enum arch_access { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_EXECUTE = 4 };
 
 bool arch_space_init(struct arch_space *space); /* false: out of memory */
 void arch_space_free(struct arch_space *space); /* the tables; not current on any CPU */
-/* Maps or changes a page; flushes it on this CPU. Spaces are single-threaded: no other CPU has it. */
+/* Maps or changes a page; flushes it on this CPU: vm_forget() sees to the others. */
 bool arch_space_map(struct arch_space *space, uintptr_t address, uintptr_t page, unsigned access);
 /* The page at address and what user mode may do with it; 0: none. */
 uintptr_t arch_space_lookup(const struct arch_space *space, uintptr_t address, unsigned *access);

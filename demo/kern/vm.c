@@ -4,6 +4,7 @@
 
 #include "arch.h"
 #include "file.h"
+#include "ipi.h"
 #include "share.h"
 #include "string.h"
 #include "vfs.h"
@@ -55,7 +56,36 @@ bool vm_init(struct vm *vm)
 {
 	memset(vm, 0, sizeof(*vm));
 	vm->area[VM_HEAP].access = ACCESS_READ | ACCESS_WRITE;
+	vm->lock = (struct mutex)MUTEX("memory");
 	return arch_space_init(&vm->space);
+}
+
+void vm_share(struct vm *vm)
+{
+	vm->is_shared = true;
+}
+
+void vm_lock(struct vm *vm)
+{
+	if (vm->is_shared)
+		mutex_lock_at(&vm->lock, KTRACE_RETURN_ADDRESS);
+}
+
+void vm_unlock(struct vm *vm)
+{
+	if (vm->is_shared)
+		mutex_unlock(&vm->lock);
+}
+
+static void forget(void *address)
+{
+	arch_tlb_flush((uintptr_t)address);
+}
+
+void vm_forget(const struct vm *vm, uintptr_t address)
+{
+	if (vm->is_shared)
+		ipi_call_all(forget, (void *)address);
 }
 
 static void drop_pages(struct vm *vm, uintptr_t start, uintptr_t end)
@@ -63,8 +93,10 @@ static void drop_pages(struct vm *vm, uintptr_t start, uintptr_t end)
 	for (uintptr_t at = start; at < end; at += PAGE_SIZE) {
 		uintptr_t page = arch_space_unmap(&vm->space, at);
 
-		if (page)
-			share_release(page);
+		if (!page)
+			continue;
+		vm_forget(vm, at);
+		share_release(page);
 	}
 }
 
@@ -137,17 +169,27 @@ static int cut(struct vm *vm, struct vm_area *area, uintptr_t start, uintptr_t e
 	return 0;
 }
 
-int vm_unmap(struct vm *vm, uintptr_t start, uintptr_t end)
+static int unmap(struct vm *vm, uintptr_t start, uintptr_t end)
 {
 	struct vm_area *area;
 	int error = 0;
 
-	if (!is_user_range(start, end) || (start | end) & ~PAGE_MASK)
-		return -EINVAL;
 	if (area_overlaps(&vm->area[VM_HEAP], start, end))
 		return -EINVAL; /* that is brk's */
 	while (!error && (area = find_overlap(vm, start, end)))
 		error = cut(vm, area, start, end);
+	return error;
+}
+
+int vm_unmap(struct vm *vm, uintptr_t start, uintptr_t end)
+{
+	int error;
+
+	if (!is_user_range(start, end) || (start | end) & ~PAGE_MASK)
+		return -EINVAL;
+	vm_lock(vm);
+	error = unmap(vm, start, end);
+	vm_unlock(vm);
 	return error;
 }
 
@@ -156,7 +198,7 @@ static bool heap_can_grow(struct vm *vm, uintptr_t from, uintptr_t to)
 	return to <= USER_END && !find_overlap(vm, from, to) && to - from <= VM_BYTES_MAX - bytes_covered(vm);
 }
 
-int64_t vm_brk(struct vm *vm, uintptr_t brk)
+static int64_t set_brk(struct vm *vm, uintptr_t brk)
 {
 	struct vm_area *heap = &vm->area[VM_HEAP];
 	uintptr_t end = (brk + PAGE_SIZE - 1) & PAGE_MASK;
@@ -172,6 +214,16 @@ int64_t vm_brk(struct vm *vm, uintptr_t brk)
 	heap->end = end;
 	vm->brk = brk;
 	return (int64_t)brk;
+}
+
+int64_t vm_brk(struct vm *vm, uintptr_t brk)
+{
+	int64_t result;
+
+	vm_lock(vm);
+	result = set_brk(vm, brk);
+	vm_unlock(vm);
+	return result;
 }
 
 /* Highest room of that size below the stack; 0: none. */
@@ -209,14 +261,19 @@ int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access, str
 		uint64_t offset)
 {
 	struct vm_area area = { .access = access, .file = file, .offset = offset };
-	int error = offset & ~PAGE_MASK ? -EINVAL : place(vm, hint, size, &area);
+	int error;
 
-	if (!error && file && offset < file->size)
+	if (offset & ~PAGE_MASK)
+		return -EINVAL;
+	if (file && offset < file->size)
 		area.file_bytes = file->size - offset;
 	if (area.file_bytes > size)
 		area.file_bytes = size;
+	vm_lock(vm);
+	error = place(vm, hint, size, &area);
 	if (!error)
 		error = vm_map(vm, &area);
+	vm_unlock(vm);
 	return error ? error : (int64_t)area.start;
 }
 
@@ -242,13 +299,17 @@ int64_t vm_map_device(struct vm *vm, uintptr_t hint, size_t size, struct file *d
 
 	if (!device->operations->page)
 		return -ENODEV;
-	error = offset & ~PAGE_MASK ? -EINVAL : place(vm, hint, size, &area);
+	if (offset & ~PAGE_MASK)
+		return -EINVAL;
+	vm_lock(vm);
+	error = place(vm, hint, size, &area);
 	if (!error)
 		error = vm_map(vm, &area);
-	if (error)
-		return error;
-	error = map_pages(vm, &area, device, offset);
-	if (error)
-		vm_unmap(vm, area.start, area.end);
+	if (!error) {
+		error = map_pages(vm, &area, device, offset);
+		if (error)
+			unmap(vm, area.start, area.end);
+	}
+	vm_unlock(vm);
 	return error ? error : (int64_t)area.start;
 }

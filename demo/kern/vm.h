@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A process's memory: areas that say what may be where, pages that come on first touch, shared copy-on-write
- * after fork. Used by its own process only, but for fork and exit.
+ * after fork. Used by its own process only, but for fork and exit. From its second thread on, what is called here takes
+ * the memory's lock, and what is no longer mapped is forgotten by all CPUs; but vm_map is for memory that nobody uses yet.
  *
  * Kernel code reaches user memory by vm_copy_*: page by page through the tables, resolving faults as the program
  * would have; so no kernel access to a user address ever traps.
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mutex.h"
 #include "user.h"
 
 #define VM_AREAS_MAX 16
@@ -39,6 +41,8 @@ struct vm {
 	struct arch_space space;
 	struct vm_area area[VM_AREAS_MAX];
 	uintptr_t brk_start, brk; /* the heap */
+	bool is_shared;		  /* by several threads, now or before */
+	struct mutex lock;	  /* while it is shared: of all that is above */
 };
 
 /* How a fault was resolved: the trace's `how`. */
@@ -59,6 +63,7 @@ static inline int vm_error(enum vm_how how)
 
 bool vm_init(struct vm *vm);
 void vm_free(struct vm *vm);			       /* all pages, areas, tables */
+void vm_share(struct vm *vm);			       /* before the running process, its only user, has more threads */
 bool vm_fork(struct vm *child, struct vm *parent);     /* false: out of memory, child is empty again */
 int vm_map(struct vm *vm, const struct vm_area *area); /* 0 or -errno (overlap, full, out of range) */
 int vm_unmap(struct vm *vm, uintptr_t start, uintptr_t end);
@@ -69,6 +74,11 @@ int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access, str
 
 /* What a device has from that offset on, for reading. The pages stay with who maps them, whatever becomes of the device. */
 int64_t vm_map_device(struct vm *vm, uintptr_t hint, size_t size, struct file *device, uint64_t offset);
+
+/* What vm.c and vm_fault.c have in common: the lock; and all CPUs forget what they know of a page that was mapped there. */
+void vm_lock(struct vm *vm);
+void vm_unlock(struct vm *vm);
+void vm_forget(const struct vm *vm, uintptr_t address);
 
 /* Makes the access possible or says why not. Any thread of the kernel in that process's context. */
 enum vm_how vm_fault(struct vm *vm, uintptr_t address, unsigned access);

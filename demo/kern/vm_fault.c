@@ -4,6 +4,7 @@
  * its area but is mapped read-only is shared, or was until the others let go of it.
  */
 #include "arch.h"
+#include "ipi.h"
 #include "page.h"
 #include "process.h"
 #include "share.h"
@@ -66,11 +67,26 @@ static enum vm_how fault_write(struct vm *vm, const struct vm_area *area, uintpt
 		arch_code_written((uintptr_t)copy);
 	/* Its tables are there, so this does not fail. */
 	arch_space_map(&vm->space, at, (uintptr_t)copy, area->access);
+	vm_forget(vm, at);
 	share_release(page);
 	return VM_COPY;
 }
 
-static enum vm_how fill(const struct vm_area *area, uintptr_t at, void *page)
+static void tell_code(void *page)
+{
+	arch_code_written((uintptr_t)page);
+}
+
+/* A CPU on which another thread runs does not come to the space anew. */
+static void code_written(const struct vm *vm, void *page)
+{
+	if (vm->is_shared)
+		ipi_call_all(tell_code, page);
+	else
+		tell_code(page);
+}
+
+static enum vm_how fill(const struct vm *vm, const struct vm_area *area, uintptr_t at, void *page)
 {
 	uint64_t from = at - area->start, bytes;
 
@@ -79,7 +95,7 @@ static enum vm_how fill(const struct vm_area *area, uintptr_t at, void *page)
 	bytes = area->file_bytes - from;
 	inode_read(area->file, page, area->offset + from, bytes < PAGE_SIZE ? bytes : PAGE_SIZE);
 	if (area->access & ACCESS_EXECUTE)
-		arch_code_written((uintptr_t)page);
+		code_written(vm, page);
 	return VM_FILE;
 }
 
@@ -90,14 +106,15 @@ static enum vm_how fault_first(struct vm *vm, const struct vm_area *area, uintpt
 
 	if (!page)
 		return VM_NO_MEMORY;
-	how = fill(area, at, page);
+	how = fill(vm, area, at, page);
 	if (arch_space_map(&vm->space, at, (uintptr_t)page, area->access))
 		return how;
 	page_free(page, 1);
 	return VM_NO_MEMORY;
 }
 
-enum vm_how vm_fault(struct vm *vm, uintptr_t address, unsigned access)
+/* Locked, as are those that call it. */
+static enum vm_how resolve(struct vm *vm, uintptr_t address, unsigned access)
 {
 	const struct vm_area *area = find_area(vm, address);
 	uintptr_t at = address & PAGE_MASK, page;
@@ -115,6 +132,16 @@ enum vm_how vm_fault(struct vm *vm, uintptr_t address, unsigned access)
 	return VM_SPURIOUS;
 }
 
+enum vm_how vm_fault(struct vm *vm, uintptr_t address, unsigned access)
+{
+	enum vm_how how;
+
+	vm_lock(vm);
+	how = resolve(vm, address, access);
+	vm_unlock(vm);
+	return how;
+}
+
 static bool fork_page(struct vm *child, struct vm *parent, uintptr_t at)
 {
 	unsigned access;
@@ -125,15 +152,15 @@ static bool fork_page(struct vm *child, struct vm *parent, uintptr_t at)
 	if (!arch_space_map(&child->space, at, page, access & ~(unsigned)ACCESS_WRITE))
 		return false;
 	share_hold(page);
-	if (access & ACCESS_WRITE)
+	if (access & ACCESS_WRITE) {
 		arch_space_map(&parent->space, at, page, access & ~(unsigned)ACCESS_WRITE);
+		vm_forget(parent, at);
+	}
 	return true;
 }
 
-bool vm_fork(struct vm *child, struct vm *parent)
+static bool fork_all(struct vm *child, struct vm *parent)
 {
-	if (!vm_init(child))
-		return false;
 	child->brk_start = parent->brk_start;
 	child->brk = parent->brk;
 	for (unsigned i = 0; i < VM_AREAS_MAX; i++) {
@@ -152,6 +179,18 @@ bool vm_fork(struct vm *child, struct vm *parent)
 	return true;
 }
 
+bool vm_fork(struct vm *child, struct vm *parent)
+{
+	bool done;
+
+	if (!vm_init(child))
+		return false;
+	vm_lock(parent);
+	done = fork_all(child, parent);
+	vm_unlock(parent);
+	return done;
+}
+
 /* Makes an access by the kernel possible. The trace is of the running process: memory may belong to one that is being made. */
 static int fault_for(struct vm *vm, uintptr_t address, unsigned access)
 {
@@ -160,10 +199,10 @@ static int fault_for(struct vm *vm, uintptr_t address, unsigned access)
 	int error;
 
 	if (is_own)
-		ktrace_proc_fault(&self->trace, &self->thread->trace, address, access, 0);
-	error = vm_error(vm_fault(vm, address, access));
+		ktrace_proc_fault(&self->trace, &thread_self()->trace, address, access, 0);
+	error = vm_error(resolve(vm, address, access));
 	if (is_own)
-		ktrace_proc_fault_end(&self->trace, &self->thread->trace, error);
+		ktrace_proc_fault_end(&self->trace, &thread_self()->trace, error);
 	return error;
 }
 
@@ -189,7 +228,7 @@ static size_t until_page_end(uintptr_t address, size_t size)
 	return size < left ? size : left;
 }
 
-int vm_copy_in(struct vm *vm, void *to, uintptr_t from, size_t size)
+static int copy_in(struct vm *vm, void *to, uintptr_t from, size_t size)
 {
 	char *at = to;
 	int error;
@@ -208,7 +247,7 @@ int vm_copy_in(struct vm *vm, void *to, uintptr_t from, size_t size)
 	return 0;
 }
 
-int vm_copy_out(struct vm *vm, uintptr_t to, const void *from, size_t size)
+static int copy_out(struct vm *vm, uintptr_t to, const void *from, size_t size)
 {
 	const char *at = from;
 	int error;
@@ -227,7 +266,7 @@ int vm_copy_out(struct vm *vm, uintptr_t to, const void *from, size_t size)
 	return 0;
 }
 
-int64_t vm_copy_string(struct vm *vm, char *to, uintptr_t from, size_t size)
+static int64_t copy_string(struct vm *vm, char *to, uintptr_t from, size_t size)
 {
 	for (size_t n = 0; n < size;) {
 		int error;
@@ -243,4 +282,34 @@ int64_t vm_copy_string(struct vm *vm, char *to, uintptr_t from, size_t size)
 		}
 	}
 	return -ENAMETOOLONG;
+}
+
+int vm_copy_in(struct vm *vm, void *to, uintptr_t from, size_t size)
+{
+	int error;
+
+	vm_lock(vm);
+	error = copy_in(vm, to, from, size);
+	vm_unlock(vm);
+	return error;
+}
+
+int vm_copy_out(struct vm *vm, uintptr_t to, const void *from, size_t size)
+{
+	int error;
+
+	vm_lock(vm);
+	error = copy_out(vm, to, from, size);
+	vm_unlock(vm);
+	return error;
+}
+
+int64_t vm_copy_string(struct vm *vm, char *to, uintptr_t from, size_t size)
+{
+	int64_t length;
+
+	vm_lock(vm);
+	length = copy_string(vm, to, from, size);
+	vm_unlock(vm);
+	return length;
 }

@@ -51,10 +51,11 @@ static struct thread *queue_take(struct wait_queue *queue)
 	return thread;
 }
 
-static void block(const struct wait_queue *queue, enum thread_state how, uint64_t deadline_ns,
-		  uintptr_t place)
+/* A sleep for what the queue stands for. */
+static struct sleep sleep_for(const struct wait_queue *queue, enum thread_state how, uint64_t deadline_ns,
+			      uintptr_t place)
 {
-	const struct sleep sleep = {
+	return (struct sleep){
 		.object = queue,
 		.name = queue->lock.name,
 		.kind = queue->kind ? queue->kind : KTRX_WAIT_EVENT,
@@ -63,16 +64,15 @@ static void block(const struct wait_queue *queue, enum thread_state how, uint64_
 		.place = place,
 		.how = how,
 	};
-
-	sched_block(&sleep);
 }
 
 void wait_sleep(struct wait_queue *queue)
 {
 	uintptr_t place = KTRACE_RETURN_ADDRESS;
+	const struct sleep sleep = sleep_for(queue, THREAD_BLOCKED, WAIT_FOR_EVER, place);
 
 	queue_put(queue, thread_self());
-	block(queue, THREAD_BLOCKED, WAIT_FOR_EVER, place);
+	sched_block(&sleep);
 
 	/* Whoever takes the lock now may wake us before we have switched away; schedule copes. */
 	spin_unlock(&queue->lock, false);
@@ -82,12 +82,12 @@ void wait_sleep(struct wait_queue *queue)
 
 static bool signal_is_due(const struct thread *self)
 {
-	return self->process && signal_pending(self->process);
+	return self->process && signal_pending(self);
 }
 
-enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns)
+enum wake_reason wait_sleep_as(struct wait_queue *queue, const struct sleep *sleep)
 {
-	uintptr_t place = KTRACE_RETURN_ADDRESS;
+	uint64_t deadline_ns = sleep->deadline_ns;
 	struct thread *self = thread_self();
 	struct timer timer;
 
@@ -96,7 +96,7 @@ enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns
 	if (clock_ns() >= deadline_ns)
 		return WOKEN_BY_TIME;
 	queue_put(queue, self);
-	block(queue, THREAD_SLEEPING, deadline_ns, place);
+	sched_block(sleep);
 	if (deadline_ns != WAIT_FOR_EVER)
 		timer_start(&timer, deadline_ns);
 	/* A signal that came before sched_block did not find us asleep. */
@@ -106,10 +106,23 @@ enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns
 	schedule();
 	if (deadline_ns != WAIT_FOR_EVER)
 		timer_cancel(&timer);
-	spin_lock_at(&queue->lock, place);
+	spin_lock_at(&queue->lock, sleep->place);
 	if (self->woken_by != WOKEN_BY_EVENT)
 		queue_remove(queue, self);
 	return self->woken_by;
+}
+
+enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns)
+{
+	const struct sleep sleep = sleep_for(queue, THREAD_SLEEPING, deadline_ns, KTRACE_RETURN_ADDRESS);
+
+	return wait_sleep_as(queue, &sleep);
+}
+
+bool wait_wake_thread(struct wait_queue *queue, struct thread *thread)
+{
+	queue_remove(queue, thread);
+	return sched_end_sleep(thread, WOKEN_BY_EVENT);
 }
 
 /* False: nobody sleeps there. */

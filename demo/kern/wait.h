@@ -44,6 +44,12 @@ void wait_sleep(struct wait_queue *queue);
  */
 enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns);
 
+/* The same with another account of what is waited for, its deadline among that. A signal may end the sleep. */
+enum wake_reason wait_sleep_as(struct wait_queue *queue, const struct sleep *sleep);
+
+/* Lock held: wakes that one, which sleeps in the queue. False: a signal or the time was first. */
+bool wait_wake_thread(struct wait_queue *queue, struct thread *thread);
+
 /* Lock held: wakes the one that waits longest, or all. Any context. */
 void wait_wake_one(struct wait_queue *queue);
 void wait_wake_all(struct wait_queue *queue);

@@ -43,6 +43,16 @@ void user_frame_set_result(struct user_frame *frame, int64_t result)
 	frame->registers.x[0] = (uint64_t)result;
 }
 
+void user_frame_set_argument(struct user_frame *frame, uint64_t value)
+{
+	frame->registers.x[0] = value;
+}
+
+void user_frame_set_tls(struct user_frame *frame, uintptr_t address)
+{
+	frame->thread_pointer = address;
+}
+
 void user_frame_start(struct user_frame *frame, uintptr_t ip, uintptr_t sp)
 {
 	*frame = (struct user_frame){ .registers = { .elr = ip, .sp = sp, .spsr = SPSR_USER } };

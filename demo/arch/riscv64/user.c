@@ -7,7 +7,7 @@
 
 #include "arch_user.h"
 
-enum { REGISTER_RETURN = 1, REGISTER_SP = 2, REGISTER_ARGUMENTS = 10, REGISTER_CALL = 17 };
+enum { REGISTER_RETURN = 1, REGISTER_SP = 2, REGISTER_TLS = 4, REGISTER_ARGUMENTS = 10, REGISTER_CALL = 17 };
 
 /* sstatus of user mode: interrupts on, 64-bit registers, no floating point. */
 #define SSTATUS_USER (UINT64_C(1) << 5 | UINT64_C(2) << 32)
@@ -40,6 +40,16 @@ uint64_t user_frame_argument(const struct user_frame *frame, unsigned n)
 void user_frame_set_result(struct user_frame *frame, int64_t result)
 {
 	frame->registers.x[REGISTER_ARGUMENTS] = (uint64_t)result;
+}
+
+void user_frame_set_argument(struct user_frame *frame, uint64_t value)
+{
+	frame->registers.x[REGISTER_ARGUMENTS] = value;
+}
+
+void user_frame_set_tls(struct user_frame *frame, uintptr_t address)
+{
+	frame->registers.x[REGISTER_TLS] = address;
 }
 
 void user_frame_start(struct user_frame *frame, uintptr_t ip, uintptr_t sp)

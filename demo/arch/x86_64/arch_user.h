@@ -9,7 +9,9 @@
 #include "trap.h"
 
 struct user_frame {
-	struct trap_frame trap;
+	struct trap_frame trap; /* pushed from its end on */
+	uint64_t tls;		/* the base of FS */
+	uint64_t unused;	/* keeps the stack pointer a multiple of 16 */
 };
 
 #endif

@@ -43,11 +43,14 @@ void arch_user_switch(struct thread *next, struct arch_space *space)
 {
 	struct cpu *cpu = arch_this_cpu();
 	uintptr_t root = space ? space->root : (uintptr_t)page_root;
-	uintptr_t stack = (uintptr_t)(user_frame_of(next) + 1);
+	const struct user_frame *frame = user_frame_of(next);
+	uintptr_t stack = (uintptr_t)(&frame->trap + 1);
 	uintptr_t current;
 
 	cpu->entry[0] = stack;
 	descriptors_set_stack(cpu, stack);
+	if (space)
+		wrmsr(MSR_FS_BASE, frame->tls);
 
 	/* Loading the root flushes the TLB: it is spared between threads of the kernel. */
 	__asm__ volatile("mov %%cr3, %0" : "=r"(current));
@@ -102,9 +105,24 @@ static void set_ip(struct trap_frame *trap, uintptr_t ip)
 	trap->rip = ip < LOWER_HALF_END ? ip : USER_END;
 }
 
+void user_frame_set_argument(struct user_frame *frame, uint64_t value)
+{
+	frame->trap.rdi = value;
+}
+
+/* As with the program's address, the register takes none that no page table can map. */
+void user_frame_set_tls(struct user_frame *frame, uintptr_t address)
+{
+	frame->tls = address < LOWER_HALF_END ? address : 0;
+	if (frame == user_frame_of(thread_self()))
+		wrmsr(MSR_FS_BASE, frame->tls);
+}
+
 void user_frame_sanitize(struct user_frame *frame)
 {
 	struct trap_frame *trap = &frame->trap;
+
+	user_frame_set_tls(frame, frame->tls);
 
 	set_ip(trap, trap->rip);
 	trap->cs = SELECTOR_USER_CODE;

@@ -107,7 +107,7 @@ static bool is_unconnected(const struct socket *socket)
 static int broken_pipe(void)
 {
 	if (process_self())
-		signal_send(process_self(), SIGPIPE, SI_KERNEL);
+		signal_send_thread(thread_self(), SIGPIPE, SI_KERNEL);
 	return -EPIPE;
 }
 

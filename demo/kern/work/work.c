@@ -12,7 +12,7 @@
 
 #define DEFAULT_DURATION_NS (500 * NS_PER_MS)
 #define CREW_MAX	    (2 * CPU_MAX)
-#define NAME_MAX	    32
+#define WORK_NAME_MAX	    32
 
 static const struct work works[] = {
 	{ "pingpong", work_pingpong }, /* two threads wake each other across CPUs */
@@ -57,7 +57,7 @@ static const struct work *find(const char *name)
 bool work_is_asked_for(void)
 {
 	struct arg_walk walk = { 0 };
-	char name[NAME_MAX];
+	char name[WORK_NAME_MAX];
 
 	if (!arg_next(&walk, "run", name, sizeof(name)))
 		return arg_next(&(struct arg_walk){ 0 }, "seconds", name, sizeof(name));
@@ -67,7 +67,7 @@ bool work_is_asked_for(void)
 void work_run_all(void)
 {
 	struct arg_walk walk = { 0 };
-	char name[NAME_MAX];
+	char name[WORK_NAME_MAX];
 	uint64_t seconds = arg_number("seconds", 0);
 	uint64_t duration_ns = seconds ? seconds * NS_PER_S : DEFAULT_DURATION_NS;
 	const struct work *work = find("mix");

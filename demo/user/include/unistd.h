@@ -16,7 +16,7 @@ typedef int call_int, call_fd, call_pid, call_sig, call_whence, call_clock_id, c
 	call_shutdown_how, call_address_family, call_socket_type, call_ktrace_operation,
 	call_ktrace_facilities, call_ioctl_request;
 typedef unsigned call_flags, call_mode, call_uid, call_gid, call_open_flags, call_protection, call_map_flags,
-	call_wait_flags;
+	call_wait_flags, call_wait_on_flags;
 typedef void *call_ptr, *call_buffer, *call_stat, *call_sockaddr, *call_timespec, *call_pollfd,
 	*call_sigaction; /* also of what is only read */
 typedef const char *call_path, *call_str;

@@ -2,6 +2,7 @@
 /* The functions behind unistd.h, from the same list. Every call passes through call_kernel, which counts. */
 #include <account.h>
 #include <stdbool.h>
+#include <thread.h>
 #include <unistd.h>
 
 #include "arch_call.h"
@@ -47,9 +48,10 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 
 	add(&account.calls, 1);
 	result = arch_call(number, a);
-	if (number == SYS_fork && result == 0)
+	if (number == SYS_fork && result == 0) {
 		account = (struct account){ 0 };
-	else if (result >= 0)
+		thread_forked();
+	} else if (result >= 0)
 		count_result(number, a, (uint64_t)result);
 	return result;
 }
@@ -88,6 +90,7 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 #define NAME_OF_protection
 #define NAME_OF_map_flags
 #define NAME_OF_wait_flags
+#define NAME_OF_wait_on_flags
 #define NAME_OF_ptr
 #define NAME_OF_buffer
 #define NAME_OF_data

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <thread.h>
 #include <unistd.h>
 
 struct block {
@@ -59,11 +60,8 @@ static bool grow(size_t size)
 	return true;
 }
 
-void *malloc(size_t size)
+static void *take(size_t size)
 {
-	if (size > SIZE_MAX / 2)
-		return NULL;
-	size = (size + UNIT + UNIT - 1) & -UNIT;
 	do {
 		for (struct block *block = heap; block < heap_end; block = next_block(block)) {
 			if (block->used)
@@ -79,8 +77,28 @@ void *malloc(size_t size)
 	return NULL;
 }
 
+static struct mutex lock = MUTEX("heap");
+
+void *malloc(size_t size)
+{
+	void *memory;
+
+	if (size > SIZE_MAX / 2)
+		return NULL;
+	if (thread_several)
+		mutex_lock(&lock);
+	memory = take((size + UNIT + UNIT - 1) & -UNIT);
+	if (thread_several)
+		mutex_unlock(&lock);
+	return memory;
+}
+
 void free(void *memory)
 {
+	if (thread_several)
+		mutex_lock(&lock);
 	if (memory)
 		((struct block *)memory - 1)->used = false;
+	if (thread_several)
+		mutex_unlock(&lock);
 }

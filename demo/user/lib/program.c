@@ -2,6 +2,7 @@
 #include <account.h>
 #include <program.h>
 #include <stdio.h>
+#include <thread.h>
 #include <unistd.h>
 
 #define NS_PER_S  1000000000u
@@ -9,6 +10,8 @@
 
 const char *program_name = "";
 static unsigned failures;
+
+extern const char tls_image[], tls_end[]; /* user.ld */
 
 _Noreturn void start(int argc, char **argv); /* called by arch/…/start.S alone */
 
@@ -19,6 +22,8 @@ _Noreturn void start(int argc, char **argv)
 	for (const char *at = program_name; *at; at++)
 		if (*at == '/')
 			program_name = at + 1;
+	if ((uintptr_t)tls_end != (uintptr_t)tls_image)
+		thread_prepare();
 	exit(main(argc, argv));
 }
 
@@ -26,7 +31,7 @@ bool check(bool good, const char *text)
 {
 	if (!good) {
 		printf("%s: failed: %s\n", program_name, text);
-		failures++;
+		__atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED);
 	}
 	return good;
 }
@@ -35,7 +40,7 @@ bool check_equal(int64_t expected, int64_t value, const char *text)
 {
 	if (expected != value) {
 		printf("%s: failed: %s: %ld instead of %ld\n", program_name, text, value, expected);
-		failures++;
+		__atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED);
 	}
 	return expected == value;
 }

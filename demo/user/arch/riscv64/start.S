@@ -9,6 +9,11 @@ _start:
 	addi	a1, sp, 8
 	call	start
 
+/* Where a thread starts: its struct thread is the argument. */
+	.globl	thread_entry
+thread_entry:
+	call	thread_main
+
 /* Where a signal handler returns to, with the stack as the kernel left it to the handler. */
 	.globl	signal_restorer
 signal_restorer:

@@ -10,6 +10,12 @@ _start:
 	lea	8(%rsp), %rsi
 	call	start
 
+/* Where a thread starts: its struct thread is the argument. */
+	.globl	thread_entry
+thread_entry:
+	xor	%ebp, %ebp
+	call	thread_main
+
 /* Where a signal handler returns to, with the stack as the kernel left it to the handler, less its return address. */
 	.globl	signal_restorer
 signal_restorer:

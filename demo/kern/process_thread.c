@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Threads of a process: from the list of them, which the table's lock protects, to the end of each. A thread that ends
+ * first says that it does not stay any longer, then gives up what it has of the process, then leaves the list; from then on
+ * it does not touch the process. The last one that stays does not leave: with it the process ends, or becomes another
+ * program.
+ */
+#include <ktrace/ktrace.h>
+
+#include "process.h"
+
+#include "arch.h"
+#include "exec.h"
+#include "sched.h"
+#include "signal.h"
+#include "string.h"
+#include "user.h"
+#include "vfs.h"
+
+/* ---- Those that wait for an end ------------------------------------------------------------------ */
+
+uint32_t process_ends_count(const struct process_ends *ends)
+{
+	return __atomic_load_n(&ends->ended, __ATOMIC_ACQUIRE);
+}
+
+void process_ends_tell(struct process_ends *ends)
+{
+	bool irq_on = spin_lock(&ends->queue.lock);
+
+	ends->ended++;
+	wait_wake_all(&ends->queue);
+	spin_unlock(&ends->queue.lock, irq_on);
+}
+
+/* Queue locked: what the next that sleeps there is shown to wait for. */
+static void name_awaited(struct wait_queue *queue, uint32_t thread)
+{
+	queue->kind = thread ? KTRX_WAIT_THREAD : 0;
+	queue->thread = thread;
+}
+
+bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t thread)
+{
+	bool irq_on = spin_lock(&ends->queue.lock), woken = true;
+
+	while (woken && ends->ended == ended) {
+		name_awaited(&ends->queue, thread);
+		woken = signal_wait_sleep(&ends->queue);
+	}
+	spin_unlock(&ends->queue.lock, irq_on);
+	return woken;
+}
+
+/* The same, but no signal ends it. */
+static void wait_firmly(struct process_ends *ends, uint32_t ended, uint32_t thread)
+{
+	bool irq_on = spin_lock(&ends->queue.lock);
+
+	while (ends->ended == ended) {
+		name_awaited(&ends->queue, thread);
+		wait_sleep(&ends->queue);
+	}
+	spin_unlock(&ends->queue.lock, irq_on);
+}
+
+/* ---- The list ------------------------------------------------------------------------------------ */
+
+void process_thread_add(struct process *process, struct thread *thread)
+{
+	thread->next_in_process = process->threads;
+	process->threads = thread;
+	process->staying++;
+}
+
+struct thread *process_thread_find(const struct process *process, uint32_t id)
+{
+	struct thread *thread = process->threads;
+
+	while (thread && thread->id != id)
+		thread = thread->next_in_process;
+	return thread;
+}
+
+static void remove_from_list(struct process *process, const struct thread *thread)
+{
+	struct thread **at = &process->threads;
+
+	while (*at != thread)
+		at = &(*at)->next_in_process;
+	*at = thread->next_in_process;
+}
+
+/* ---- Birth --------------------------------------------------------------------------------------- */
+
+/* False: the process is about to end, or to become another program. */
+static bool join_process(struct process *process, struct thread *thread)
+{
+	bool irq_on = process_lock(), may = !process->ender;
+
+	if (may)
+		process_thread_add(process, thread);
+	process_unlock(irq_on);
+	return may;
+}
+
+int64_t process_thread_create(const struct thread_start *start)
+{
+	struct thread *self = thread_self(), *thread;
+	struct process *process = self->process;
+	struct user_frame *frame;
+	uint32_t id;
+
+	vm_share(&process->vm);
+	thread = thread_for_process(start->name ? start->name : self->name, process, THREAD_ID_NEW);
+	if (!thread)
+		return -EAGAIN;
+	thread->space = &process->vm.space;
+	thread->signals.blocked = self->signals.blocked;
+	frame = user_frame_of(thread);
+	user_frame_start(frame, start->entry, start->stack);
+	user_frame_set_argument(frame, start->argument);
+	user_frame_set_tls(frame, start->tls);
+	id = thread->id; /* it may be gone before we are back */
+	if (!join_process(process, thread)) {
+		thread_free(thread);
+		return -EAGAIN;
+	}
+	ktrace_hwt_thread_create(&process->hardware_trace, &thread->hardware_trace);
+	sched_wake(thread);
+	return id;
+}
+
+/* ---- Death --------------------------------------------------------------------------------------- */
+
+/* False: all others have left, or are about to. */
+static bool stay_no_longer(struct process *process)
+{
+	bool irq_on = process_lock(), others = process->staying > 1;
+
+	if (others)
+		process->staying--;
+	process_unlock(irq_on);
+	return others;
+}
+
+/* Who waits for the process's end waits for its main thread's; that is from now on another one. */
+static void leave_list(struct process *process, struct thread *self)
+{
+	struct process *parent = NULL;
+	bool irq_on = process_lock();
+
+	remove_from_list(process, self);
+	if (process->thread == self) {
+		process->thread = process->threads;
+		parent = process->parent;
+	}
+	self->process = NULL;
+	process_unlock(irq_on);
+	process_ends_tell(&process->thread_ends);
+	if (parent)
+		process_ends_tell(&parent->children);
+}
+
+void process_thread_exit(void)
+{
+	struct thread *self = thread_self();
+	struct process *process = self->process;
+
+	if (!stay_no_longer(process))
+		process_exit(0);
+	ktrace_hwt_thread_exit(&process->hardware_trace, &self->hardware_trace);
+	thread_set_space(NULL);
+	leave_list(process, self);
+	thread_exit();
+}
+
+static bool is_in(const struct process *process, uint32_t id)
+{
+	bool irq_on = process_lock(), found = process_thread_find(process, id);
+
+	process_unlock(irq_on);
+	return found;
+}
+
+int process_thread_join(uint32_t id)
+{
+	struct process *self = process_self();
+
+	if (id == thread_self()->id)
+		return -EDEADLK;
+	for (;;) {
+		uint32_t ended = process_ends_count(&self->thread_ends);
+
+		if (!is_in(self, id))
+			return 0;
+		if (!process_ends_wait(&self->thread_ends, ended, id))
+			return -EINTR;
+	}
+}
+
+/* All threads but the running one are to end. False: it is to end itself. */
+static bool begin_to_end_others(struct process *process, struct thread *self)
+{
+	bool irq_on = process_lock(), is_first = !process->ender;
+
+	if (is_first) {
+		process->ender = self;
+		for (struct thread *thread = process->threads; thread; thread = thread->next_in_process) {
+			if (thread == self)
+				continue;
+			__atomic_store_n(&thread->is_ending, 1, __ATOMIC_SEQ_CST);
+			signal_wake(thread);
+		}
+	}
+	process_unlock(irq_on);
+	return is_first;
+}
+
+/* The id of a thread that has not left yet, 0 if there is none. */
+static uint32_t find_other(const struct process *process, const struct thread *self)
+{
+	bool irq_on = process_lock();
+	const struct thread *thread = process->threads;
+	uint32_t id = 0;
+
+	while (thread && id == 0) {
+		id = thread == self ? 0 : thread->id;
+		thread = thread->next_in_process;
+	}
+	process_unlock(irq_on);
+	return id;
+}
+
+bool process_end_others(void)
+{
+	struct thread *self = thread_self();
+	struct process *process = self->process;
+	bool irq_on;
+
+	if (!begin_to_end_others(process, self))
+		return false;
+	for (;;) {
+		uint32_t ended = process_ends_count(&process->thread_ends);
+		uint32_t other = find_other(process, self);
+
+		if (!other)
+			break;
+		wait_firmly(&process->thread_ends, ended, other);
+	}
+	irq_on = process_lock();
+	process->ender = NULL;
+	process_unlock(irq_on);
+	return true;
+}
+
+/* ---- What threads share -------------------------------------------------------------------------- */
+
+void process_rename(struct process *self, const char *name)
+{
+	struct thread *thread = thread_self();
+
+	thread_rename(thread, name);
+	if (thread != self->thread)
+		return;
+	string_copy(self->name, name, sizeof(self->name));
+	ktrace_proc_renamed(&self->trace);
+}
+
+struct inode *process_cwd(struct process *process)
+{
+	bool irq_on = process_lock();
+	struct inode *cwd = inode_hold(process->cwd);
+
+	process_unlock(irq_on);
+	return cwd;
+}
+
+void process_set_cwd(struct process *process, struct inode *cwd)
+{
+	bool irq_on = process_lock();
+	struct inode *old = process->cwd;
+
+	process->cwd = cwd;
+	process_unlock(irq_on);
+	inode_release(old);
+}

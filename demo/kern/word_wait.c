@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Threads that wait for words lie in a few queues by process and address. A thread lies there before it looks at the word,
+ * and whoever wakes has changed the word before: one of the two sees the other.
+ */
+#include <ktrace/ktrace.h>
+
+#include "word_wait.h"
+
+#include "process.h"
+#include "string.h"
+#include "wait.h"
+
+#define QUEUES	  16
+#define PID_SHIFT 40 /* above all addresses of programs */
+
+_Static_assert(USER_END <= UINT64_C(1) << PID_SHIFT, "an address and a pid do not overlap");
+
+/* On the stack of the thread that waits; under the lock of its queue. */
+struct waiter {
+	const struct process *process;
+	uintptr_t address;
+	struct thread *thread;
+	bool sleeps;
+	bool woken; /* and in no list any more */
+	struct waiter *next;
+};
+
+static struct word_queue {
+	struct wait_queue sleepers;
+	struct waiter *first, *last;
+} queues[QUEUES];
+
+static struct word_queue *queue_of(const struct process *process, uintptr_t address)
+{
+	struct word_queue *queue = &queues[(address / sizeof(uint32_t) + process->pid) % QUEUES];
+
+	queue->sleepers.lock.name = "words";
+	return queue;
+}
+
+static void put(struct word_queue *queue, struct waiter *waiter)
+{
+	if (queue->last)
+		queue->last->next = waiter;
+	else
+		queue->first = waiter;
+	queue->last = waiter;
+}
+
+static void take_out(struct word_queue *queue, const struct waiter *waiter)
+{
+	struct waiter *before = NULL, *at = queue->first;
+
+	while (at != waiter) {
+		before = at;
+		at = at->next;
+	}
+	if (before)
+		before->next = at->next;
+	else
+		queue->first = at->next;
+	if (queue->last == at)
+		queue->last = before;
+}
+
+/* What a trace calls the word: the address alone may be another process's as well. */
+static const void *object_of(const struct waiter *waiter)
+{
+	return (const void *)(waiter->address | (uintptr_t)waiter->process->pid << PID_SHIFT);
+}
+
+/* Queue locked. Who holds a lock is known by what the program has put there. */
+static enum wake_reason sleep(struct word_queue *queue, struct waiter *waiter, const struct word_wait *wanted)
+{
+	struct sleep sleep = {
+		.object = object_of(waiter),
+		.name = waiter->thread->waits_for_word,
+		.kind = wanted->is_lock ? KTRX_WAIT_LOCK : KTRX_WAIT_EVENT,
+		.deadline_ns = wanted->deadline_ns,
+		.place = wanted->place,
+		.how = THREAD_SLEEPING,
+	};
+	uint32_t owner = wanted->value & WAIT_OWNER_MASK;
+	enum wake_reason reason;
+
+	if (wanted->is_lock)
+		ktrace_contend_at(sleep.object, sleep.name, KTRACE_BY_THREAD, owner ? owner : KTRACE_NOBODY,
+				  sleep.place);
+	waiter->sleeps = true;
+	reason = wait_sleep_as(&queue->sleepers, &sleep);
+	waiter->sleeps = false;
+	if (wanted->is_lock)
+		ktrace_lock_give_up(KTRACE_BY_THREAD);
+	return reason;
+}
+
+/* The waiter is in the list, and has looked at the word: `error` says what was found there. */
+static int wait_in(struct word_queue *queue, struct waiter *waiter, const struct word_wait *wanted, int error)
+{
+	enum wake_reason reason = WOKEN_BY_EVENT;
+	bool irq_on = spin_lock(&queue->sleepers.lock);
+
+	if (!waiter->woken && !error)
+		reason = sleep(queue, waiter, wanted);
+	if (!waiter->woken)
+		take_out(queue, waiter);
+	spin_unlock(&queue->sleepers.lock, irq_on);
+	if (waiter->woken)
+		return 0;
+	return error ? error : reason == WOKEN_BY_TIME ? -ETIMEDOUT : -EINTR;
+}
+
+int word_wait(const struct word_wait *wanted)
+{
+	struct thread *self = thread_self();
+	struct word_queue *queue = queue_of(self->process, wanted->address);
+	struct waiter waiter = { .process = self->process, .address = wanted->address, .thread = self };
+	const char *name = wanted->is_lock ? "user lock" : "user word";
+	bool irq_on = spin_lock(&queue->sleepers.lock);
+	uint32_t value;
+	int error;
+
+	put(queue, &waiter);
+	spin_unlock(&queue->sleepers.lock, irq_on);
+	string_copy(self->waits_for_word, *wanted->name ? wanted->name : name, sizeof(self->waits_for_word));
+	error = vm_copy_in(&self->process->vm, &value, wanted->address, sizeof(value));
+	if (!error && value != wanted->value)
+		error = -EAGAIN;
+	return wait_in(queue, &waiter, wanted, error);
+}
+
+/* One that a signal or the time has woken first hears that it was woken all the same. */
+static void wake(struct word_queue *queue, struct waiter *waiter)
+{
+	take_out(queue, waiter);
+	waiter->woken = true;
+	if (waiter->sleeps)
+		wait_wake_thread(&queue->sleepers, waiter->thread);
+}
+
+unsigned word_wake(uintptr_t address, unsigned most)
+{
+	const struct process *self = process_self();
+	struct word_queue *queue = queue_of(self, address);
+	bool irq_on = spin_lock(&queue->sleepers.lock);
+	struct waiter *waiter = queue->first, *next;
+	unsigned woken = 0;
+
+	for (; waiter && woken < most; waiter = next) {
+		next = waiter->next;
+		if (waiter->process != self || waiter->address != address)
+			continue;
+		wake(queue, waiter);
+		woken++;
+	}
+	spin_unlock(&queue->sleepers.lock, irq_on);
+	return woken;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* How a thread finds what is its own on AArch64: variables (__thread), and a head of the library's. */
+#ifndef USER_ARCH_TLS_H
+#define USER_ARCH_TLS_H
+
+#include <stdint.h>
+
+struct tls_head {
+	uintptr_t self; /* what the register holds */
+	uint64_t id;	/* the thread's, 0: not asked for yet */
+};
+
+/* The register leads to the head; variables lie above it. */
+#define ARCH_TLS_BELOW 0
+
+static inline uintptr_t arch_tls(void)
+{
+	uintptr_t address;
+
+	__asm__("mrs %0, tpidr_el0" : "=r"(address));
+	return address;
+}
+
+static inline struct tls_head *arch_tls_head(uintptr_t tls)
+{
+	return (struct tls_head *)tls;
+}
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * threads: threads of a process have memory in common and each its own variables, name and signals; they end one by one,
+ * or all with the process; execve ends all but one, fork copies one.
+ */
+#include <program.h>
+#include <string.h>
+#include <thread.h>
+#include <unistd.h>
+
+#define THREADS 4
+#define ROUNDS	200
+#define LONG_MS 60000
+
+static __thread unsigned own = 7; /* each thread's */
+static __thread unsigned own_zero;
+
+static struct mutex lock = MUTEX("sum");
+static unsigned sum;
+
+/* ---- Memory, own variables, locks ----------------------------------------------------------------- */
+
+static void add(void *argument)
+{
+	unsigned number = *(unsigned *)argument;
+
+	check_equal(7, own, "what a variable of each thread begins with");
+	check_equal(0, own_zero, "and one without a value");
+	own = own_zero = number;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		unsigned before;
+
+		mutex_lock(&lock);
+		before = sum;
+		if (i % 16 == 0)
+			sched_yield();
+		sum = before + 1;
+		mutex_unlock(&lock);
+	}
+	check(own == number && own_zero == number, "a thread's own variable is its own");
+	check_equal(thread_self(), thread_id(), "a thread knows its id");
+}
+
+static void add_together(void)
+{
+	struct thread threads[THREADS];
+	unsigned numbers[THREADS];
+
+	for (unsigned i = 0; i < THREADS; i++) {
+		numbers[i] = 100 + i;
+		check_equal(0, thread_start(&threads[i], "adder", add, &numbers[i]), "a thread starts");
+	}
+	for (unsigned i = 0; i < THREADS; i++)
+		check_equal(0, thread_await(&threads[i]), "a thread is waited for");
+	check_equal(THREADS * ROUNDS, sum, "every addition counted");
+	check_equal(7, own, "the first thread's variable is its own");
+	check_equal(getpid(), thread_self(), "the first thread's id");
+	check_equal(-EDEADLK, thread_join(thread_self()), "nobody waits for its own end");
+	check_equal(0, thread_join(threads[0].id), "who has ended is not waited for");
+}
+
+/* ---- Words ---------------------------------------------------------------------------------------- */
+
+static uint32_t word;
+static unsigned passed;
+
+static void wait_for_word(void *unused)
+{
+	(void)unused;
+	while (__atomic_load_n(&word, __ATOMIC_SEQ_CST) == 0)
+		wait_on(&word, 0, -1, 0, "word");
+	__atomic_add_fetch(&passed, 1, __ATOMIC_SEQ_CST);
+}
+
+static void wake_by_word(void)
+{
+	struct thread threads[THREADS];
+
+	check_equal(-EAGAIN, wait_on(&word, 1, -1, 0, NULL), "a word that has another value");
+	check_equal(-ETIMEDOUT, wait_on(&word, 0, 1, 0, NULL), "a word that nobody changes");
+	check_equal(-EINVAL, wait_on((char *)&word + 1, 0, 1, 0, NULL), "a word that is not aligned");
+	check_equal(-EFAULT, wait_on((void *)4096, 0, 1, 0, NULL), "a word that is not there");
+	check_equal(0, wake(&word, 1), "nobody to wake");
+	for (unsigned i = 0; i < THREADS; i++)
+		check_equal(0, thread_start(&threads[i], "waiter", wait_for_word, NULL), "a waiter starts");
+	sleep_ms(5);
+	check_equal(0, passed, "no waiter goes on by itself");
+	__atomic_store_n(&word, 1, __ATOMIC_SEQ_CST);
+	check(wake(&word, THREADS) <= THREADS, "waiters are woken");
+	for (unsigned i = 0; i < THREADS; i++)
+		check_equal(0, thread_await(&threads[i]), "a waiter ends");
+	check_equal(THREADS, passed, "all waiters went on");
+}
+
+/* ---- Signals -------------------------------------------------------------------------------------- */
+
+static unsigned taken_by[2]; /* by the first thread, by another one */
+static unsigned ready;
+
+static void note_taker(int signal)
+{
+	(void)signal;
+	__atomic_add_fetch(&taken_by[own == 1], 1, __ATOMIC_SEQ_CST);
+}
+
+/* Sleeps until the signal has come, which may be before. */
+static void take_signal(void *unused)
+{
+	unsigned before = __atomic_load_n(&taken_by[1], __ATOMIC_SEQ_CST);
+
+	(void)unused;
+	own = 1;
+	__atomic_store_n(&ready, 1, __ATOMIC_SEQ_CST);
+	wake(&ready, 1);
+	while (__atomic_load_n(&taken_by[1], __ATOMIC_SEQ_CST) == before)
+		sleep_ms(1);
+}
+
+static void start_taker(struct thread *thread)
+{
+	ready = 0;
+	check_equal(0, thread_start(thread, "taker", take_signal, NULL), "a taker starts");
+	while (!__atomic_load_n(&ready, __ATOMIC_SEQ_CST))
+		wait_on(&ready, 0, -1, 0, NULL);
+}
+
+static void send_signals(void)
+{
+	uint32_t usr1 = 1u << (SIGUSR1 - 1);
+	struct thread thread;
+
+	check_equal(0, handle_signal(SIGUSR1, note_taker), "the handler is set");
+	start_taker(&thread);
+	check_equal(0, thread_kill(thread.id, 0), "the taker is there");
+	check_equal(0, thread_kill(thread.id, SIGUSR1), "a signal to a thread");
+	check_equal(0, thread_await(&thread), "it has come");
+	check_equal(-ESRCH, thread_kill(thread.id, SIGUSR1), "no such thread");
+	start_taker(&thread);
+	check_equal(0, sigprocmask(SIG_BLOCK, &usr1, NULL), "the first thread blocks it");
+	check_equal(0, kill(getpid(), SIGUSR1), "a signal to the process");
+	check_equal(0, thread_await(&thread), "it has come to who does not block it");
+	check_equal(0, sigprocmask(SIG_UNBLOCK, &usr1, NULL), "the first thread blocks it no more");
+	check(taken_by[0] == 0 && taken_by[1] == 2, "signals came to whom they were meant for");
+	check_equal(0, thread_kill(thread_self(), SIGUSR1), "a signal to oneself");
+	check_equal(1, taken_by[0], "comes at once");
+}
+
+/* ---- Ends ----------------------------------------------------------------------------------------- */
+
+static struct thread others[THREADS];
+
+static void sleep_long(void *unused)
+{
+	(void)unused;
+	sleep_ms(LONG_MS);
+}
+
+static void spin(void *unused)
+{
+	(void)unused;
+	for (;;)
+		__asm__ volatile("");
+}
+
+static void wait_long(void *unused)
+{
+	uint32_t never = 0;
+
+	(void)unused;
+	wait_on(&never, 0, -1, 0, "never");
+}
+
+static void pause_long(void *unused)
+{
+	(void)unused;
+	pause();
+}
+
+static void start_others(void)
+{
+	static void (*const run[THREADS])(void *) = { sleep_long, spin, wait_long, pause_long };
+
+	for (unsigned i = 0; i < THREADS; i++)
+		check_equal(0, thread_start(&others[i], "other", run[i], NULL), "another thread starts");
+}
+
+static void exit_with_3(void *unused)
+{
+	(void)unused;
+	exit(3);
+}
+
+static void end_from_thread(void)
+{
+	struct thread thread;
+
+	start_others();
+	thread_start(&thread, "leaver", exit_with_3, NULL);
+	thread_await(&thread);
+}
+
+static void end_from_first(void)
+{
+	start_others();
+	exit(4);
+}
+
+static void die(void)
+{
+	volatile int *volatile nowhere = NULL;
+
+	start_others();
+	*nowhere = 0;
+}
+
+static void finish_late(void *unused)
+{
+	(void)unused;
+	sleep_ms(5);
+}
+
+static void leave_first(void)
+{
+	thread_start(&others[0], "late", finish_late, NULL);
+	thread_exit();
+}
+
+static void exit_late(void *unused)
+{
+	(void)unused;
+	sleep_ms(5);
+	exit(5);
+}
+
+static void leave_before_exit(void)
+{
+	thread_start(&others[0], "late", exit_late, NULL);
+	thread_exit();
+}
+
+/* The program that takes over has one thread, and the pid of the process. */
+static void exec_again(void *unused)
+{
+	char *words[] = { "threads", "again", NULL }, *none[] = { NULL };
+
+	(void)unused;
+	execve("/bin/threads", words, none);
+}
+
+static void exec_from_thread(void)
+{
+	struct thread thread;
+
+	start_others();
+	thread_start(&thread, "starter", exec_again, NULL);
+	thread_await(&thread);
+}
+
+static int status_of(void (*child)(void))
+{
+	return wait_for(start_child(child));
+}
+
+static void end_in_all_ways(void)
+{
+	check_equal(3 << 8, status_of(end_from_thread), "a thread ends the process");
+	check_equal(4 << 8, status_of(end_from_first), "the first thread ends the process");
+	check_equal(SIGSEGV, status_of(die), "a signal ends the process");
+	check_equal(0, status_of(leave_first), "the last thread ends the process");
+	check_equal(5 << 8, status_of(leave_before_exit), "the process goes on without its first thread");
+	check_equal(6 << 8, status_of(exec_from_thread), "a thread runs another program");
+}
+
+/* ---- fork ----------------------------------------------------------------------------------------- */
+
+static volatile unsigned counter;
+static unsigned stop;
+
+static void count(void *unused)
+{
+	(void)unused;
+	while (!__atomic_load_n(&stop, __ATOMIC_SEQ_CST))
+		counter = counter + 1;
+}
+
+/* Nobody counts here. */
+static void look_at_counter(void)
+{
+	unsigned before = counter;
+
+	sleep_ms(3);
+	check_equal(before, counter, "the child has one thread, and memory of its own");
+	check_equal(thread_self(), thread_id(), "a child's thread knows its id");
+	check_equal(-ESRCH, thread_kill(others[0].id, 0), "the parent's threads are not the child's");
+}
+
+static void fork_here(void *unused)
+{
+	(void)unused;
+	check_equal(0, status_of(look_at_counter), "status of a thread's child");
+}
+
+static void fork_with_threads(void)
+{
+	struct thread thread;
+
+	check_equal(0, thread_start(&others[0], "counter", count, NULL), "a counter starts");
+	for (unsigned i = 0; i < 3; i++) {
+		check_equal(0, thread_start(&thread, "parent", fork_here, NULL), "a parent starts");
+		check_equal(0, thread_await(&thread), "a parent ends");
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_SEQ_CST);
+	check_equal(0, thread_await(&others[0]), "the counter ends");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "again") == 0)
+		exit(own == 7 && thread_kill(thread_self(), 0) == 0 ? 6 : 1);
+	add_together();
+	wake_by_word();
+	send_signals();
+	end_in_all_ways();
+	fork_with_threads();
+	finish();
+}
