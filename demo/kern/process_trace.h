@@ -44,7 +44,7 @@ static inline int64_t trace_transfer(int fd, int write, uintptr_t address, int64
 }
 
 /* A struct of abi.h went in or out. May sleep. */
-#define trace_struct(name, data)                                                                  \
+#define trace_struct(name, data)                                                         \
 	ktrace_proc_struct(&process_self()->trace, &thread_self()->trace, #name, (data), \
 			   sizeof(struct abi_##name))
 

@@ -91,27 +91,35 @@ void signal_send_thread(struct thread *thread, int signal, int code)
 		make_pending(thread, signal, code);
 }
 
-/* The main thread takes it if it can. Table locked. */
-static void wake_taker(const struct process *process, uint32_t set)
+static bool takes(const struct thread *thread, uint32_t set)
+{
+	return set & ~thread->signals.blocked;
+}
+
+/* The thread that is to take one of the signals: the main one if it can. NULL: all block them. Table locked. */
+static struct thread *find_taker(const struct process *process, uint32_t set)
 {
 	struct thread *thread = process->thread;
 
-	if (!(set & ~thread->signals.blocked)) {
-		thread = process->threads;
-		while (thread && !(set & ~thread->signals.blocked))
-			thread = thread->next_in_process;
-	}
-	if (thread)
-		signal_wake(thread);
+	if (takes(thread, set))
+		return thread;
+	thread = process->threads;
+	while (thread && !takes(thread, set))
+		thread = thread->next_in_process;
+	return thread;
 }
 
 void signal_send(struct process *process, int signal, int code)
 {
+	struct thread *taker;
+
 	if (is_ignored(process, signal))
 		return;
-	KTRACE(signal, send, (uint8_t)signal, process->pid);
+	taker = find_taker(process, BIT(signal));
+	KTRACE(signal, send, (uint8_t)signal, taker ? taker->id : process->pid);
 	add_pending(&process->signals.pending, signal, code);
-	wake_taker(process, BIT(signal));
+	if (taker)
+		signal_wake(taker);
 }
 
 void signal_send_all(int signal)
@@ -150,6 +158,7 @@ void signal_set_blocked(uint32_t blocked)
 	struct thread *self = thread_self();
 	struct process *process = self->process;
 	uint32_t before = self->signals.blocked, due;
+	struct thread *taker;
 	bool irq_on;
 
 	self->signals.blocked = blocked & ~UNBLOCKABLE;
@@ -157,7 +166,9 @@ void signal_set_blocked(uint32_t blocked)
 	if (!due)
 		return;
 	irq_on = process_lock();
-	wake_taker(process, due);
+	taker = find_taker(process, due);
+	if (taker)
+		signal_wake(taker);
 	process_unlock(irq_on);
 }
 

@@ -40,7 +40,7 @@ SCRIPT_TESTS += test/qemu/plugin.sh
 CHECK_NEEDS += build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf
 
 # Process traces of the demo kernel, end to end.
-SCRIPT_TESTS += test/qemu/proc_words.sh test/qemu/proc_many.sh test/qemu/proc_beside.sh test/qemu/proc_same.sh
+SCRIPT_TESTS += test/qemu/proc_words.sh test/qemu/proc_many.sh test/qemu/proc_beside.sh test/qemu/proc_same.sh test/qemu/proc_threads.sh
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 # doc/try.md does what it says.

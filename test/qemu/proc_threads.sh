@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Process traces of a program with several threads: each record has the id of its thread, and the rings of the same boot have
+# the same calls of the same threads, and their names. PROC_ARCHES: which (default: all three).
+. test/tap.sh
+. test/qemu/proc_support.sh
+
+# Of each thread of the process that another one made: its id and its number of calls.
+calls_in_trace() {
+	awk '$1 == pid && $2 != pid && $4 == "CALL" { n[$2]++ } END { for (t in n) print t, n[t] }' "pid=$1" "$tmp/text" | sort -n
+}
+calls_in_rings() {
+	calls_in_trace "$1" | while read -r thread _; do
+		"$ktrace" show --json --event syscall.enter "$tmp/rings" 2>/dev/null | grep -c "\"thread\":$thread[,}]" | sed "s/^/$thread /"
+	done
+}
+
+boot_events=debug=syscall,process,sched
+for arch in $arches; do
+	boot "$arch" 2 ktrace:-i:-f:/tmp/threads:threads give:/tmp/threads
+	equal "$arch: the program finds nothing wrong" 1 "$(grep -c '^init: ktrace: status 0' "$tmp/console")"
+	"$kdump" -f "$tmp/given/threads" -H >"$tmp/text"
+	pid=$(awk '$4 == "SET" { print $1; exit }' "$tmp/text")
+	check "$arch: a call that asks for the thread's id gets that of its record" awk '
+		$4 == "RET" && $5 == "thread_self" { n++; bad += $6 + 0 != $2 }
+		END { exit n < 15 || bad }' "$tmp/text"
+	check "$arch: a thread's calls and returns alternate" awk '
+		$4 == "CALL" { bad += open[$2] != ""; open[$2] = $5; sub(/\(.*/, "", open[$2]) }
+		$4 == "RET" && open[$2] { bad += open[$2] != $5; open[$2] = "" }
+		END { exit bad }' "$tmp/text"
+	calls_in_trace "$pid" >"$tmp/one"
+	calls_in_rings "$pid" >"$tmp/other"
+	check "$arch: the trace has the threads' calls" [ "$(wc -l <"$tmp/one")" -ge 14 ]
+	same "$arch: as many of each as the rings" "$tmp/one" "$tmp/other"
+	equal "$arch: a process ends once, whatever its threads do" "1" "$(grep -c " EXIT " "$tmp/text" |
+		awk -v processes="$(awk '$1 + 0 { print $1 }' "$tmp/text" | sort -u | wc -l)" '{ print $1 == processes }')"
+	check "$arch: a thread that is not the first becomes another program" awk '
+		$1 != $2 && $4 == "EXEC" { pid = $1; thread = $2; next }
+		pid == $1 { n++; bad += $2 != thread }
+		END { exit !n || bad }' "$tmp/text"
+	"$ktrace" show --event syscall.enter,sched.create "$tmp/rings" >"$tmp/rings.text" 2>/dev/null
+	for name in adder waiter taker counter parent; do
+		check "$arch: the rings call a thread $name" grep -qE "sched\.create +[0-9]+ of process $pid, $name" "$tmp/rings.text"
+	done
+	check "$arch: and its events" grep -qE '=[0-9]+\(adder\) +syscall.enter +thread_exit' "$tmp/rings.text"
+done
+done_testing
