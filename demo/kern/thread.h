@@ -39,21 +39,22 @@ struct thread {
 	uintptr_t sp; /* while not running: what arch_switch saved */
 	uint32_t id;  /* unique for ever, from 1 */
 	enum thread_state state;
-	struct cpu *cpu;	    /* where it runs, or ran last: its run queue */
-	bool on_cpu;		    /* its stack is in use; cleared only after the switch away */
-	bool pinned;		    /* never moved to another CPU */
-	uint8_t priority;	    /* a greater one runs first */
-	struct thread *next;	    /* in the run queue */
-	struct thread *next_waiter; /* in a wait queue, under its lock */
-	const void *waits_for;	    /* what sched_block was told, NULL while runnable … */
-	const char *waits_by_name;  /* … and last */
+	struct cpu *cpu;		      /* where it runs, or ran last: its run queue */
+	bool on_cpu;			      /* its stack is in use; cleared only after the switch away */
+	bool pinned;			      /* never moved to another CPU */
+	uint8_t priority;		      /* a greater one runs first */
+	struct thread *next;		      /* in the run queue */
+	struct thread *next_waiter;	      /* in a wait queue, under its lock */
+	const void *waits_for;		      /* what sched_block was told, NULL while runnable … */
+	const char *waits_by_name;	      /* … and last */
 	char waits_for_word[THREAD_NAME_MAX]; /* what a program calls that (word_wait.c) */
 	uint32_t asleep; /* THREAD_SLEEPING, THREAD_BLOCKED or 0: whoever makes it 0 wakes the thread */
-	enum wake_reason woken_by; /* the last time */
-	uint64_t started_ns;	   /* when it last began to run */
-	struct process *process;   /* NULL: the kernel's own, or it has left its process */
+	enum wake_reason woken_by;	/* the last time */
+	uint64_t started_ns;		/* when it last began to run */
+	struct process *process;	/* NULL: the kernel's own, or it has left its process */
 	struct thread *next_in_process; /* under the table's lock */
-	uint32_t is_ending; /* its process wants it to end on its way to user mode; set under the table's lock */
+	uint32_t
+		is_ending; /* its process wants it to end on its way to user mode; set under the table's lock */
 	struct thread_signals signals;
 	struct file *file; /* held for the system call that the thread is in, as is the next; NULL: none */
 	struct inode *cwd;

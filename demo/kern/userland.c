@@ -10,7 +10,7 @@
 
 #define INIT	  "/bin/init"
 #define WORDS_MAX 32
-#define BYTES_MAX 1024
+#define BYTES_MAX 2048
 
 /* Cuts text at its blanks. words[] has a NULL behind the last. */
 static void cut(char *text, char *words[], size_t max)

@@ -62,8 +62,8 @@ static inline int vm_error(enum vm_how how)
 }
 
 bool vm_init(struct vm *vm);
-void vm_free(struct vm *vm);			       /* all pages, areas, tables */
-void vm_share(struct vm *vm);			       /* before the running process, its only user, has more threads */
+void vm_free(struct vm *vm);  /* all pages, areas, tables */
+void vm_share(struct vm *vm); /* before the running process, its only user, has more threads */
 bool vm_fork(struct vm *child, struct vm *parent);     /* false: out of memory, child is empty again */
 int vm_map(struct vm *vm, const struct vm_area *area); /* 0 or -errno (overlap, full, out of range) */
 int vm_unmap(struct vm *vm, uintptr_t start, uintptr_t end);

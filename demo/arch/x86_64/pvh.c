@@ -11,7 +11,7 @@
 #define MEMORY_RAM	 1
 #define LOW_MEMORY_END	 0x100000ul /* below: firmware and trampoline */
 #define MEMORY_MAP_MAX	 32
-#define COMMAND_LINE_MAX 1024
+#define COMMAND_LINE_MAX 2048
 
 struct pvh_memory {
 	uint64_t base, size;

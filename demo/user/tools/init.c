@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define ARGUMENTS_MAX 16
-#define WORD_MAX      1024
+#define WORD_MAX      2048
 
 #define DEMO	    "pipeline,faultwalk,lock,echo,resolver,signals,make"
 #define PATIENCE_MS 1500 /* for somebody to ask for the shell */

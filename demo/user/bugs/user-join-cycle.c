@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * user-join-cycle: two threads are told to end. The mistake: each waits for the end of the other one before it ends itself.
+ */
+#include <program.h>
+#include <thread.h>
+#include <unistd.h>
+
+static struct thread loader, saver;
+static int ends[2];
+
+static void wait_to_be_told(void)
+{
+	char byte;
+
+	read(ends[0], &byte, 1);
+}
+
+static void load(void *unused)
+{
+	(void)unused;
+	wait_to_be_told();
+	thread_await(&saver);
+}
+
+static void save(void *unused)
+{
+	(void)unused;
+	wait_to_be_told();
+	thread_await(&loader);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	if (!check_equal(0, pipe(ends), "a pipe"))
+		finish();
+	thread_start(&loader, "loader", load, NULL);
+	thread_start(&saver, "saver", save, NULL);
+	write(ends[1], "..", 2);
+	thread_await(&loader);
+	thread_await(&saver);
+	finish();
+}
