@@ -5,7 +5,8 @@
  *
  * A context has files /dev/hwt_<ident>_<d>: in CPU mode one for each CPU that is traced, d its number; in thread mode one
  * for the process, d its pid. They know all other requests, and mmap (PROT_READ, MAP_SHARED) maps what the trace unit of
- * that CPU or thread writes. Such a mapping stays readable when the context has ended. From within a jail the files of CPUs
+ * that CPU or thread writes. Each thread of a process has a trace unit, whose number comes with the record
+ * KTRX_HWT_THREAD_CREATE: an open file of a process stands for number 0, or for that which HWT_IOC_UNIT has given it. Such a mapping stays readable when the context has ended. From within a jail the files of CPUs
  * and of processes outside of it cannot be opened (EPERM).
  */
 #ifndef DEMO_ABI_HWT_H
@@ -65,6 +66,8 @@ struct abi_hwt_place {
 	uint64_t lost;
 	uint32_t enabled, full;
 };
+
+/* HWT_IOC_UNIT takes a uint32_t, the number of a thread's trace unit. EINVAL: there is none, or the file is of a CPU. */
 
 /* HWT_IOC_SVC_BUF takes a uint64_t: up to this position the bytes have been taken. START, STOP and WAKEUP take nothing. */
 

@@ -57,9 +57,16 @@ static struct ktrace_hwt_process *find_process(uint32_t pid)
 	return process && !process->is_ending ? &process->hardware_trace : NULL;
 }
 
+static struct thread *thread_of(const struct ktrace_hwt_thread *trace)
+{
+	return (struct thread *)((uintptr_t)trace - offsetof(struct thread, hardware_trace));
+}
+
 static struct ktrace_hwt_thread *next_thread(struct ktrace_hwt_process *trace, struct ktrace_hwt_thread *last)
 {
-	return last ? NULL : &process_of(trace)->thread->hardware_trace;
+	struct thread *next = last ? thread_of(last)->next_in_process : process_of(trace)->threads;
+
+	return next ? &next->hardware_trace : NULL;
 }
 
 static void identify(const struct ktrace_hwt_process *trace, struct ktrace_proc_identity *identity)

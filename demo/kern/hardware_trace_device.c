@@ -49,12 +49,12 @@ static int copy_out(uintptr_t to, const void *from, size_t size)
 
 /* ---- Files of a context ------------------------------------------------------------------------ */
 
-/* The unit that the file stands for: a process has one thread. */
+/* The unit that the file stands for: in thread mode it is what the open file has in place of a position. */
 static uint32_t unit_of(const struct file *file)
 {
 	uint64_t number = file->inode->device_number;
 
-	return number & NODE_CPU ? (uint32_t)(number & (NODE_CPU - 1)) : 0;
+	return number & NODE_CPU ? (uint32_t)(number & (NODE_CPU - 1)) : (uint32_t)file->offset;
 }
 
 /*
@@ -158,6 +158,19 @@ static int set_config(struct ktrace_hwt_context *context, uintptr_t argument)
 	return error ? error : copy_out(argument, &wanted, sizeof(wanted));
 }
 
+static int set_unit(struct file *file, uintptr_t argument)
+{
+	uint32_t unit;
+	int error = copy_in(&unit, argument, sizeof(unit));
+
+	if (error)
+		return error;
+	if (file->inode->device_number & NODE_CPU || !ktrace_hwt_unit_buffer(file->object, unit))
+		return -EINVAL;
+	file->offset = unit;
+	return 0;
+}
+
 static int serve(struct ktrace_hwt_context *context, uint32_t unit, uintptr_t argument)
 {
 	uint64_t position;
@@ -185,6 +198,8 @@ static int64_t context_ioctl(struct file *file, unsigned request, uintptr_t argu
 		return process_trace_errno(ktrace_hwt_wakeup(context));
 	case HWT_IOC_SVC_BUF:
 		return serve(context, unit_of(file), argument);
+	case HWT_IOC_UNIT:
+		return set_unit(file, argument);
 	default:
 		return -ENOTTY;
 	}

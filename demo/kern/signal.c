@@ -77,11 +77,16 @@ static void add_pending(struct signals_pending *pending, int signal, int code)
 	__atomic_fetch_or(&pending->set, BIT(signal), __ATOMIC_SEQ_CST);
 }
 
+static bool takes(const struct thread *thread, uint32_t set)
+{
+	return set & ~__atomic_load_n(&thread->signals.blocked, __ATOMIC_SEQ_CST);
+}
+
 static void make_pending(struct thread *thread, int signal, int code)
 {
 	KTRACE(signal, send, (uint8_t)signal, thread->id);
 	add_pending(&thread->signals.pending, signal, code);
-	if (!(thread->signals.blocked & BIT(signal)))
+	if (takes(thread, BIT(signal)))
 		signal_wake(thread);
 }
 
@@ -89,11 +94,6 @@ void signal_send_thread(struct thread *thread, int signal, int code)
 {
 	if (!is_ignored(thread->process, signal))
 		make_pending(thread, signal, code);
-}
-
-static bool takes(const struct thread *thread, uint32_t set)
-{
-	return set & ~thread->signals.blocked;
 }
 
 /* The thread that is to take one of the signals: the main one if it can. NULL: all block them. Table locked. */
@@ -109,17 +109,28 @@ static struct thread *find_taker(const struct process *process, uint32_t set)
 	return thread;
 }
 
+static void wake_taker(const struct process *process, uint32_t set)
+{
+	struct thread *taker = find_taker(process, set);
+
+	if (taker)
+		signal_wake(taker);
+}
+
+/*
+ * A thread that stops blocking the signal looks whether it is pending after that; here it is made pending before the look
+ * for a thread that does not block it. The event comes first: which thread will take the signal is most likely so by then.
+ */
 void signal_send(struct process *process, int signal, int code)
 {
-	struct thread *taker;
+	const struct thread *taker;
 
 	if (is_ignored(process, signal))
 		return;
 	taker = find_taker(process, BIT(signal));
 	KTRACE(signal, send, (uint8_t)signal, taker ? taker->id : process->pid);
 	add_pending(&process->signals.pending, signal, code);
-	if (taker)
-		signal_wake(taker);
+	wake_taker(process, BIT(signal));
 }
 
 void signal_send_all(int signal)
@@ -158,17 +169,14 @@ void signal_set_blocked(uint32_t blocked)
 	struct thread *self = thread_self();
 	struct process *process = self->process;
 	uint32_t before = self->signals.blocked, due;
-	struct thread *taker;
 	bool irq_on;
 
-	self->signals.blocked = blocked & ~UNBLOCKABLE;
+	__atomic_store_n(&self->signals.blocked, blocked & ~UNBLOCKABLE, __ATOMIC_SEQ_CST);
 	due = pending_set(&process->signals.pending) & self->signals.blocked & ~before;
 	if (!due)
 		return;
 	irq_on = process_lock();
-	taker = find_taker(process, due);
-	if (taker)
-		signal_wake(taker);
+	wake_taker(process, due);
 	process_unlock(irq_on);
 }
 

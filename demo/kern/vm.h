@@ -17,7 +17,7 @@
 #include "mutex.h"
 #include "user.h"
 
-#define VM_AREAS_MAX 16
+#define VM_AREAS_MAX 32
 
 struct file;
 struct inode;

@@ -12,7 +12,7 @@ build/test/clock_samples: test/qemu/clock_samples.c build/lib/libktread.a $(HOST
 SCRIPT_TESTS += test/qemu/console_prompt.sh test/qemu/console_echo.sh
 
 # Hardware trace in the demo kernel, with the trace unit in software.
-SCRIPT_TESTS += test/qemu/hwt_device.sh test/qemu/hwt_functions.sh test/qemu/hwt_contents.sh test/qemu/hwt_null_call.sh
+SCRIPT_TESTS += test/qemu/hwt_device.sh test/qemu/hwt_functions.sh test/qemu/hwt_contents.sh test/qemu/hwt_null_call.sh test/qemu/hwt_threads.sh
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 SCRIPT_TESTS += test/qemu/hwt_absent.sh

@@ -11,25 +11,50 @@
 
 /* ---- Making it --------------------------------------------------------------------------------- */
 
-static int open_unit(struct recording *recording, uint32_t d)
+/* Of a CPU, or of the thread with that index. */
+static int open_unit(struct recording *recording, uint32_t number, uint32_t tid)
 {
 	struct recording_unit *unit = &recording->unit[recording->units];
+	bool by_cpu = recording->mode == KTRX_HWT_MODE_CPU;
+	int64_t mapped = 0;
 	char path[32];
-	int64_t mapped;
 
-	format(path, sizeof(path), HWT_PATH "_%u_%u", recording->ident, d);
-	*unit = (struct recording_unit){ .fd = open(path, O_RDWR | O_CLOEXEC, 0) };
+	if (recording->units == RECORDING_UNITS_MAX)
+		return -EMFILE;
+	format(path, sizeof(path), HWT_PATH "_%u_%u", recording->ident, by_cpu ? number : recording->pid);
+	*unit = (struct recording_unit){ .fd = open(path, O_RDWR | O_CLOEXEC, 0),
+					 .number = number,
+					 .tid = tid };
 	if (unit->fd < 0)
 		return unit->fd;
-	mapped = mmap(NULL, recording->buffer_size, PROT_READ, MAP_SHARED, unit->fd, 0);
+	if (!by_cpu)
+		mapped = ioctl(unit->fd, HWT_IOC_UNIT, &number);
+	if (mapped == 0)
+		mapped = mmap(NULL, recording->buffer_size, PROT_READ, MAP_SHARED, unit->fd, 0);
 	if (mapped < 0) {
 		close(unit->fd);
 		return (int)mapped;
 	}
 	unit->bytes = (const unsigned char *)(uintptr_t)mapped;
-	unit->number = recording->mode == KTRX_HWT_MODE_CPU ? d : 0;
 	recording->units++;
 	return 0;
+}
+
+/* The first one's unit is open from the beginning. */
+static void add_thread(struct recording *recording, const struct ktrx_proc_record *record,
+		       const struct ktrx_hwt_thread *thread)
+{
+	int error = 0;
+
+	if (recording->mode == KTRX_HWT_MODE_CPU || record->size < sizeof(*thread))
+		return;
+	if (thread->index == 0)
+		recording->unit[0].tid = record->tid;
+	else
+		error = thread->index == KTRX_HWT_NO_UNIT ? -ENOMEM
+							  : open_unit(recording, thread->index, record->tid);
+	if (error)
+		recording->unit_error = error;
 }
 
 static int open_units(struct recording *recording, const struct abi_hwt_alloc *wanted)
@@ -37,10 +62,10 @@ static int open_units(struct recording *recording, const struct abi_hwt_alloc *w
 	int error = 0;
 
 	if (wanted->mode == KTRX_HWT_MODE_THREAD)
-		return open_unit(recording, wanted->pid);
+		return open_unit(recording, 0, wanted->pid);
 	for (uint32_t cpu = 0; cpu < RECORDING_UNITS_MAX && !error; cpu++)
 		if (wanted->cpus >> cpu & 1)
-			error = open_unit(recording, cpu);
+			error = open_unit(recording, cpu, 0);
 	return error;
 }
 
@@ -121,7 +146,7 @@ static void append_piece(struct recording *recording, const struct recording_uni
 		.flags = is_torn ? KTRX_HWT_FLAG_TORN : 0,
 		.stamp = recording->stamp,
 		.pid = recording->pid,
-		.tid = recording->pid,
+		.tid = unit->tid,
 		.cpu = KTRX_PROC_NO_CPU,
 		.mark = KTRX_PROC_MARK,
 	};
@@ -191,6 +216,8 @@ static void look_at(struct recording *recording, size_t size, recording_seen *se
 		recording->records++;
 		recording->lost += record->lost;
 		recording->stamp = record->stamp;
+		if (record->type == KTRX_HWT_THREAD_CREATE)
+			add_thread(recording, record, (const void *)(record + 1));
 		seen(context, record, record + 1);
 		at += sizeof(*record) + (record->size + ROUND - 1) / ROUND * ROUND;
 	}

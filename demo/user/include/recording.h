@@ -16,7 +16,8 @@
 struct recording_unit {
 	int fd;			    /* of its file in /dev */
 	const unsigned char *bytes; /* mapped */
-	uint32_t number;	    /* the CPU; thread mode: 0 */
+	uint32_t number;	    /* the CPU, or the thread's index in the context */
+	uint32_t tid;		    /* thread mode */
 	uint64_t taken;		    /* up to this position it is in the file, or lost */
 	uint64_t missed;	    /* bytes that had been written over */
 	struct abi_hwt_place place; /* as it was last */
@@ -33,6 +34,7 @@ struct recording {
 	struct recording_unit unit[RECORDING_UNITS_MAX];
 	uint64_t records, lost; /* seen so far */
 	uint64_t stamp;		/* of the last */
+	int unit_error;		/* of a thread's unit that could not be opened; 0: all were */
 	bool is_over;		/* the target has ended and all records are there */
 	int error;		/* of writing the file: it is not tried any more */
 	char bytes[65536];

@@ -398,6 +398,8 @@ static int record(struct request *request)
 	if (!error && request->child && request->alloc.mode == KTRX_HWT_MODE_THREAD && !request->has_changed)
 		return give_up(request, -ENOENT);
 	tell(request);
+	if (recording.unit_error)
+		complain("a thread is not traced", recording.unit_error);
 	return error;
 }
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * crew: a program to be traced with three threads. Each calls functions that no other thread calls, through pointers, while
+ * they hand a number on to each other; and threads come and go.
+ */
+#include <program.h>
+#include <stdlib.h>
+#include <thread.h>
+#include <unistd.h>
+
+#define ROUNDS 300
+
+typedef uint64_t change(uint64_t value);
+
+/* Whose turn it is: the number of a thread of the crew. */
+static uint32_t turn;
+static uint64_t value = 1;
+
+static void await_turn(uint32_t mine)
+{
+	uint32_t now;
+
+	while ((now = __atomic_load_n(&turn, __ATOMIC_ACQUIRE)) != mine)
+		wait_on(&turn, (int)now, -1, 0, "turn");
+}
+
+static void pass_turn(uint32_t next)
+{
+	__atomic_store_n(&turn, next, __ATOMIC_RELEASE);
+	wake(&turn, 2);
+}
+
+__attribute__((noinline)) static uint64_t saw_plank(uint64_t n)
+{
+	return n ^ n >> 3;
+}
+
+__attribute__((noinline)) static uint64_t saw_beam(uint64_t n)
+{
+	return n + (n >> 5);
+}
+
+__attribute__((noinline)) static uint64_t paint_wall(uint64_t n)
+{
+	return n * 5 + 1;
+}
+
+__attribute__((noinline)) static uint64_t paint_door(uint64_t n)
+{
+	return n - (n >> 2);
+}
+
+__attribute__((noinline)) static void saw(void *unused)
+{
+	static change *volatile const changes[] = { saw_plank, saw_beam };
+
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		await_turn(0);
+		value = changes[i % 2](value);
+		pass_turn(1);
+	}
+}
+
+__attribute__((noinline)) static void paint(void *unused)
+{
+	static change *volatile const changes[] = { paint_wall, paint_door };
+
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		await_turn(1);
+		value = changes[i % 2](value);
+		pass_turn(0);
+	}
+}
+
+__attribute__((noinline)) static void sweep(void *argument)
+{
+	*(unsigned *)argument += 1;
+}
+
+int main(int argc, char **argv)
+{
+	struct thread carpenter, painter, sweeper;
+	unsigned swept = 0;
+
+	(void)argc, (void)argv;
+	check_equal(0, thread_start(&carpenter, "carpenter", saw, NULL), "a carpenter");
+	check_equal(0, thread_start(&painter, "painter", paint, NULL), "a painter");
+	for (unsigned i = 0; i < 3; i++) {
+		check_equal(0, thread_start(&sweeper, "sweeper", sweep, &swept), "a sweeper");
+		check_equal(0, thread_await(&sweeper), "has swept");
+	}
+	check_equal(0, thread_await(&carpenter), "the carpenter is done");
+	check_equal(0, thread_await(&painter), "the painter is done");
+	check_equal(3, swept, "it is swept");
+	finish();
+}

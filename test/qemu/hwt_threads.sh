@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Hardware trace of a process with several threads: each has a unit of its own, with its id and name, and what was decoded of
+# a unit is what that thread ran. All of it together is what QEMU's own log has. And threads that were there before the
+# context (demo/user/programs/hwtthreads.c).
+# HWT_ARCHES: which (default: x86_64 aarch64).
+. test/tap.sh
+
+ktrace=build/bin/ktrace
+
+# boot ARCH CPUS PROGRAMS: the console in $tmp/console.
+boot() {
+	rm -f "$tmp/crew.trace"
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$1" "$2") \
+		-append "run=$3" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
+	"$ktrace" take -d "$tmp" "$tmp/console" 2>"$tmp/took"
+	grep 'failed' "$tmp/console" | sed 's/^/# /'
+}
+
+# functions INDEX: of that thread, in one line.
+functions() {
+	"$ktrace" hwt --functions -t "$1" -R "build/demo/$arch/root" "$tmp/crew.trace" 2>"$tmp/err" |
+		awk '/ (saw|paint|sweep|main)(_[a-z]*)?$/ { print $2 }' | paste -sd ' '
+}
+
+for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
+	for cpus in 1 4; do
+		boot "$arch" "$cpus" hwtthreads
+		check "$arch, $cpus CPUs: threads that are there, and one that comes" \
+			grep -qx 'init: hwtthreads: status 0' "$tmp/console"
+		check "$arch, $cpus CPUs: by a trace unit" sh -c '! grep -q "there is no trace unit" "$1"' sh "$tmp/console"
+	done
+
+	boot "$arch" 2 hwt:-w:/tmp/crew.trace:crew,give:/tmp/crew.trace
+	check "$arch: nothing is lost" grep -q 'lost: 0 bytes in 0 rounds of the buffer, 0 packets, 0 records' "$tmp/console"
+	check "$arch: no thread is left out" sh -c '! grep -q "a thread is not traced" "$1"' sh "$tmp/console"
+	build/bin/kdump -f "$tmp/crew.trace" -H >"$tmp/text"
+	equal "$arch: a unit for each thread" "0 1 2 3 4 5" "$(awk '$3 == "HTHR" { print $5 }' "$tmp/text" | sort -nu | paste -sd ' ')"
+	equal "$arch: each of another thread" 6 "$(awk '$3 == "HTHR" { print $2 }' "$tmp/text" | sort -u | wc -l)"
+	equal "$arch: their names" '1 "carpenter" 2 "painter" 3 "sweeper" 4 "sweeper" 5 "sweeper"' \
+		"$(awk '$3 == "HNAM" { print $5, $NF }' "$tmp/text" | sort -n | paste -sd ' ')"
+	check "$arch: what a unit wrote bears its thread's id" awk '
+		$3 == "HTHR" { thread[$5] = $2 }
+		$3 == "HDAT" { n++; bad += thread[$5] != $2 }
+		END { exit n < 6 || bad }' "$tmp/text"
+	equal "$arch: the first thread's functions" "main" "$(functions 0)"
+	equal "$arch: the carpenter's" "saw saw_beam saw_plank" "$(functions 1)"
+	equal "$arch: the painter's" "paint paint_door paint_wall" "$(functions 2)"
+	for index in 3 4 5; do
+		equal "$arch: a sweeper's" "sweep" "$(functions $index)"
+	done
+
+	HWT_PROGRAMS=crew HWT_KERNEL=no sh scripts/demo_hwt.sh "$arch" >"$tmp/out" 2>"$tmp/err"
+	equal "$arch: as QEMU's log: status" 0 "$?"
+	check "$arch: as QEMU's log" grep -qE "^$arch crew: functions equal: [0-9]{2,}\$" "$tmp/out"
+	sed 's/^/# /' "$tmp/err"
+done
+done_testing
