@@ -127,6 +127,7 @@ int64_t process_thread_create(const struct thread_start *start)
 		return -EAGAIN;
 	}
 	ktrace_hwt_thread_create(&process->hardware_trace, &thread->hardware_trace);
+	ktrace_hwt_thread_name(&process->hardware_trace, &thread->hardware_trace, thread->name);
 	sched_wake(thread);
 	return id;
 }

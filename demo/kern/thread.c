@@ -151,12 +151,9 @@ struct thread *thread_try_create(const char *name, void (*entry)(void *), void *
 /* A process's thread begins in the kernel and goes on by the frame that was made for it. */
 static void enter_user_mode(void *unused)
 {
-	struct thread *self = thread_self();
-
 	(void)unused;
-	ktrace_hwt_thread_name(&self->process->hardware_trace, &self->hardware_trace, self->name);
 	arch_irq_disable();
-	user_return(user_frame_of(self));
+	user_return(user_frame_of(thread_self()));
 	user_frame_enter();
 }
 

@@ -288,7 +288,7 @@ KTRACE_INLINE void ktrace_hwt_thread_create(struct ktrace_hwt_process *process,
 	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&process->context != NULL))
 		ktrace_hwt_do_thread_create(process, thread);
 }
-/* The running thread is called so from now on. May sleep. */
+/* The running thread, or one that does not run yet, is called so from now on. May sleep. */
 KTRACE_INLINE void ktrace_hwt_thread_name(struct ktrace_hwt_process *process,
 					  struct ktrace_hwt_thread *thread, const char *name)
 {
