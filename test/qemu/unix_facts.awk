@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # What each process did, from its account on the console (-v source=console) or from the trace (source=trace, the output of
-# `ktrace show --json`): lines "PID calls=… bytes=… packets=… children=… faults=…".
+# `ktrace show --json`): lines "PID calls=… bytes=… packets=… children=… faults=…". What threads did, their process did.
 # First file: the console, for both: it says who gave an account, and in which area faults count.
 
 function value(key, text) {
@@ -27,7 +27,13 @@ NR == FNR { next }
 
 source == "trace" {
 	pid = value("thread")
+	if (pid in process)
+		pid = process[pid]
 	event = value("event")
+}
+event == "sched.create" && match($0, /"args":.*/) {
+	split(substr($0, RSTART, RLENGTH), field, /[:,]/) # "args":{"thread":8,"process":6,…
+	process[field[3]] = field[5]
 }
 event == "syscall.enter" { calls[pid]++ }
 event == "syscall.exit" {

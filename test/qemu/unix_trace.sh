@@ -32,10 +32,10 @@ compare() {
 }
 
 for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
-	boot "$arch" "$tmp/trace" "debug=syscall,process,mm,net slots=131072 run=$programs"
+	boot "$arch" "$tmp/trace" "debug=syscall,process,mm,net ktrace=sched.create slots=131072 run=$programs"
 	build/bin/ktrace summary "$tmp/trace" >"$tmp/summary" 2>>"$tmp/err"
 	check "$arch: nothing is lost" nothing_lost "$tmp/summary" 4
-	compare "$arch" "$tmp/trace" syscall,net.tx,mm.fault_enter
+	compare "$arch" "$tmp/trace" syscall,net.tx,mm.fault_enter,sched.create
 	check "$arch: $(wc -l <"$tmp/account") processes gave an account" test "$(wc -l <"$tmp/account")" -ge 40
 
 	boot "$arch" "$tmp/$arch" "debug=ktrace slots=262144 run=$programs"
