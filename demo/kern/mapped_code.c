@@ -30,8 +30,13 @@ bool mapped_code_prepare(struct process *self)
 	if (!code)
 		return self->code != NULL;
 	irq_on = process_lock();
-	self->code = code;
+	if (!self->code) {
+		self->code = code;
+		code = NULL;
+	}
 	process_unlock(irq_on);
+	if (code) /* another thread was first */
+		page_free(code, PAGES);
 	return true;
 }
 
@@ -78,12 +83,17 @@ void mapped_code_cut(struct process *self, uint64_t start, uint64_t end)
 
 bool mapped_code_fork(struct process *child, const struct process *parent)
 {
+	bool irq_on;
+
 	if (!parent->code)
 		return true;
 	child->code = page_alloc(PAGES);
-	if (child->code)
-		memcpy(child->code, parent->code, VM_AREAS_MAX * sizeof(*child->code));
-	return child->code != NULL;
+	if (!child->code)
+		return false;
+	irq_on = process_lock();
+	memcpy(child->code, parent->code, VM_AREAS_MAX * sizeof(*child->code));
+	process_unlock(irq_on);
+	return true;
 }
 
 void mapped_code_drop(struct process *self)

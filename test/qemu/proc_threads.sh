@@ -39,10 +39,15 @@ for arch in $arches; do
 		$1 != $2 && $4 == "EXEC" { pid = $1; thread = $2; next }
 		pid == $1 { n++; bad += $2 != thread }
 		END { exit !n || bad }' "$tmp/text"
+	check "$arch: a thread's new name is not the process's" awk '
+		$4 == "CALL" && $5 ~ /^setname/ { n++; thread = $2 }
+		n && $1 == pid { bad += $3 != "threads"; names += $2 == thread }
+		END { exit n != 1 || !names || bad }' "pid=$pid" "$tmp/text"
 	"$ktrace" show --event syscall.enter,sched.create "$tmp/rings" >"$tmp/rings.text" 2>/dev/null
 	for name in adder waiter taker counter parent; do
 		check "$arch: the rings call a thread $name" grep -qE "sched\.create +[0-9]+ of process $pid, $name" "$tmp/rings.text"
 	done
+	check "$arch: a thread gets another name" grep -qE '=[0-9]+\(counting\) +syscall.enter +thread_exit' "$tmp/rings.text"
 	check "$arch: and its events" grep -qE '=[0-9]+\(adder\) +syscall.enter +thread_exit' "$tmp/rings.text"
 done
 done_testing

@@ -35,10 +35,10 @@ static void count_result(unsigned number, const uint64_t a[static 6], uint64_t r
 		break;
 	case SYS_socket:
 		if ((a[1] & 0xf) == SOCK_DGRAM)
-			datagram_sockets |= UINT64_C(1) << result;
+			__atomic_fetch_or(&datagram_sockets, UINT64_C(1) << result, __ATOMIC_RELAXED);
 		break;
 	case SYS_close:
-		datagram_sockets &= ~(UINT64_C(1) << a[0]);
+		__atomic_fetch_and(&datagram_sockets, ~(UINT64_C(1) << a[0]), __ATOMIC_RELAXED);
 	}
 }
 

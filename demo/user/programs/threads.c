@@ -279,6 +279,7 @@ static unsigned stop;
 static void count(void *unused)
 {
 	(void)unused;
+	check_equal(0, setname("counting"), "a thread gets another name");
 	while (!__atomic_load_n(&stop, __ATOMIC_SEQ_CST))
 		counter = counter + 1;
 }
