@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* No process runs here, so none is traced. */
+/* No process runs here, so none is traced, and no memory belongs to several threads. */
 #include <stddef.h>
 
+#include "arch.h"
+#include "ipi.h"
+#include "mutex.h"
 #include "process.h"
+#include "thread.h"
 
 struct process *process_self(void)
+{
+	return NULL;
+}
+
+struct thread *thread_self(void)
 {
 	return NULL;
 }
@@ -20,5 +29,29 @@ void ktrace_proc_record_fault_end(struct ktrace_proc *process, struct ktrace_pro
 				  int32_t result)
 {
 	(void)process, (void)thread, (void)result;
+	__builtin_trap();
+}
+
+void mutex_lock_at(struct mutex *mutex, uintptr_t place)
+{
+	(void)mutex, (void)place;
+	__builtin_trap();
+}
+
+void mutex_unlock(struct mutex *mutex)
+{
+	(void)mutex;
+	__builtin_trap();
+}
+
+void ipi_call_all(void (*function)(void *), void *argument)
+{
+	(void)function, (void)argument;
+	__builtin_trap();
+}
+
+void arch_tlb_flush(uintptr_t address)
+{
+	(void)address;
 	__builtin_trap();
 }
