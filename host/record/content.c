@@ -18,6 +18,11 @@ static bool wants(const struct record_thread *thread, uint32_t type)
 	return thread->process->sink && (thread->process->facilities & RECORD_FACILITY(type));
 }
 
+static bool wants_memory(const struct record_thread *thread)
+{
+	return wants(thread, KTRX_PROC_STRUCT) || wants(thread, KTRX_PROC_STRUCT_ARRAY);
+}
+
 static void put_record(const struct record_thread *thread, uint32_t type, uint32_t flags,
 		       const struct record_payload *payload)
 {
@@ -142,8 +147,10 @@ void record_put_enter(struct record_thread *thread, uint32_t abi)
 		    sizeof(thread->argument));
 	if (abi != 0)
 		return;
-	record_put_paths(thread, call->call);
-	record_put_arguments(thread, KDUMP_GIVEN, 0);
+	if (wants(thread, KTRX_PROC_NAMEI) || wants_memory(thread))
+		record_put_paths(thread, call->call);
+	if (wants_memory(thread))
+		record_put_arguments(thread, KDUMP_GIVEN, 0);
 }
 
 static void note_handler(struct record_thread *thread)
@@ -203,7 +210,8 @@ void record_put_leave(struct record_thread *thread, uint32_t abi, int32_t error,
 		note_changes(thread, call, result);
 		if (call->data && result > 0 && wants(thread, KTRX_PROC_GENIO))
 			put_data(thread, call, (uint64_t)result);
-		record_put_arguments(thread, KDUMP_FILLED, result);
+		if (wants_memory(thread))
+			record_put_arguments(thread, KDUMP_FILLED, result);
 	}
 	if (wants(thread, KTRX_PROC_SYSRET))
 		put(thread, KTRX_PROC_SYSRET, 0, &sysret, sizeof(sysret), NULL, 0);
