@@ -314,6 +314,36 @@ static void fork_with_threads(void)
 	check_equal(0, thread_await(&others[0]), "the counter ends");
 }
 
+/* A page that the parent has in common with a child becomes another one when it is written: all threads see that. */
+static volatile unsigned shown __attribute__((aligned(4096)));
+
+static void watch(void *unused)
+{
+	(void)unused;
+	while (shown != 2)
+		;
+}
+
+static void stay_a_while(void)
+{
+	sleep_ms(30);
+	check_equal(1, shown, "the child has its own page");
+}
+
+static void write_after_fork(void)
+{
+	struct thread watcher;
+	int child;
+
+	shown = 1;
+	check_equal(0, thread_start(&watcher, "watcher", watch, NULL), "a watcher starts");
+	child = start_child(stay_a_while);
+	sleep_ms(3);
+	shown = 2;
+	check_equal(0, thread_await(&watcher), "the watcher has seen it");
+	check_equal(0, wait_for(child), "status of the child");
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "again") == 0)
@@ -323,5 +353,6 @@ int main(int argc, char **argv)
 	send_signals();
 	end_in_all_ways();
 	fork_with_threads();
+	write_after_fork();
 	finish();
 }
