@@ -66,17 +66,21 @@ void spin_unlock(struct spinlock *lock, bool irq_on)
 
 /* ---- Sleeping locks ---------------------------------------------------------------------------- */
 
+void mutex_contend(const void *lock, const char *name, uint32_t owner, uintptr_t place)
+{
+	ktrace_contend_at(lock, name, KTRACE_BY_THREAD, owner ? owner : KTRACE_NOBODY, place);
+}
+
 /*
  * Nobody waits in vain: who comes counts itself as a waiter and then tries once more; who leaves frees the lock and
  * then looks for waiters. One of the two sees the other.
  */
 static void sleep_until_locked(struct mutex *mutex, uint32_t self, uintptr_t place)
 {
-	uint32_t owner = __atomic_load_n(&mutex->holder, __ATOMIC_RELAXED);
-	const char *name = mutex->queue.lock.name;
 	bool irq_on;
 
-	ktrace_contend_at(mutex, name, KTRACE_BY_THREAD, owner ? owner : KTRACE_NOBODY, place);
+	mutex_contend(mutex, mutex->queue.lock.name, __atomic_load_n(&mutex->holder, __ATOMIC_RELAXED),
+		      place);
 	irq_on = spin_lock(&mutex->queue.lock);
 	__atomic_add_fetch(&mutex->waiters, 1, __ATOMIC_SEQ_CST);
 	while (!try_lock(&mutex->holder, self))

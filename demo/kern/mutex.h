@@ -28,4 +28,7 @@ void mutex_lock_at(struct mutex *mutex, uintptr_t place);
 bool mutex_try_lock(struct mutex *mutex); /* false: it is taken */
 void mutex_unlock(struct mutex *mutex);
 
+/* The running thread is about to sleep for a lock, of whatever kind. `owner`: a thread, 0 if it is unknown. */
+void mutex_contend(const void *lock, const char *name, uint32_t owner, uintptr_t place);
+
 #endif

@@ -6,6 +6,7 @@
 #include <ktrace/ktrace.h>
 
 #include "word_wait.h"
+#include "mutex.h"
 
 #include "process.h"
 #include "string.h"
@@ -81,12 +82,10 @@ static enum wake_reason sleep(struct word_queue *queue, struct waiter *waiter, c
 		.place = wanted->place,
 		.how = THREAD_SLEEPING,
 	};
-	uint32_t owner = wanted->value & WAIT_OWNER_MASK;
 	enum wake_reason reason;
 
 	if (wanted->is_lock)
-		ktrace_contend_at(sleep.object, sleep.name, KTRACE_BY_THREAD, owner ? owner : KTRACE_NOBODY,
-				  sleep.place);
+		mutex_contend(sleep.object, sleep.name, wanted->value & WAIT_OWNER_MASK, sleep.place);
 	waiter->sleeps = true;
 	reason = wait_sleep_as(&queue->sleepers, &sleep);
 	waiter->sleeps = false;
