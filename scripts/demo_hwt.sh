@@ -106,11 +106,21 @@ between() { # ARCH FILE
 		END { for (name in run) if (name !~ loops) print name }' - "$3" | LC_ALL=C sort
 }
 
-# Names as between() has them, without those that are not in the log.
-canonical() { # ARCH FILE
-	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | awk -v loops="^($loops)\$" '
-		NR == FNR { if ($1 != last) { last = $1; first = $3 } of[$3] = first; next }
-		$1 !~ loops { print ($1 in of) ? of[$1] : $1 }' - "$3" | LC_ALL=C sort -u
+# Names, each as the first in the alphabet of those that cannot be told from it: they are at one address, or one name is at several.
+canonical() { # ARCH FILE NAMES
+	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" '
+		function first(name) { while (name in of && of[name] != name) name = of[name]; return name }
+		NR == FNR {
+			if ($1 == last) {
+				one = first(before)
+				other = first($3)
+				if (("x" one) < ("x" other)) of[other] = one; else of[one] = other
+			}
+			last = $1
+			before = $3
+			next
+		}
+		$1 !~ loops { print first($1) }' - "$3" | LC_ALL=C sort -u
 }
 
 kernel() { # ARCH
@@ -122,7 +132,8 @@ kernel() { # ARCH
 	wait
 	rm -f "$tmp/pipe"
 	[ "$status" -eq 0 ] && decode --elf "$file" || return
-	between "$1" "$file" "$tmp/blocks" >"$tmp/logged"
+	between "$1" "$file" "$tmp/blocks" >"$tmp/names"
+	canonical "$1" "$file" "$tmp/names" >"$tmp/logged"
 	sed -n 's/^kernel\.elf //p' "$tmp/decoded" >"$tmp/names"
 	canonical "$1" "$file" "$tmp/names" >"$tmp/traced"
 	if [ -s "$tmp/traced" ] && cmp -s "$tmp/logged" "$tmp/traced" && ! grep -qv '^kernel\.elf ' "$tmp/decoded"; then
