@@ -10,7 +10,8 @@
 #include "base/json.h"
 #include "base/put.h"
 
-#define BYTES_SHOWN  32u /* of a struct that is not known */
+#define BYTES_SHOWN  32u   /* of a struct that is not known */
+#define JSON_MOST    2500u /* bytes of text that become a string, where each may take six */
 #define VALUES_MOST  2000u
 #define TEXT_MOST    400u  /* bytes of a string in one */
 #define LEAST_FIELDS 2u	   /* of any socket's address: its length, its family */
@@ -116,14 +117,14 @@ static char *put_plain_values(char *at, const struct kdump_context *context, con
 {
 	const struct kdump_bytes memory = { .first = bytes, .size = size, .element = size };
 	char text[VALUES_MOST + KDUMP_MEMORY_MOST];
-	const char *end;
+	size_t length;
 
 	if (type->base < KDUMP_TEXT && size <= 8)
 		return kdump_put_value(at, &context->words, type, kdump_read_number(bytes, size));
 	if (context->words.style != KDUMP_STYLE_JSON)
 		return kdump_put_memory(at, VALUES_MOST, context, type, &memory);
-	end = kdump_put_memory(text, VALUES_MOST, context, type, &memory);
-	return base_json_string(at, text, (size_t)(end - text));
+	length = (size_t)(kdump_put_memory(text, VALUES_MOST, context, type, &memory) - text);
+	return base_json_string(at, text, length < JSON_MOST ? length : JSON_MOST);
 }
 
 /* ---- fields ---- */

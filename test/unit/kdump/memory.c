@@ -17,7 +17,7 @@
 static struct kdump_table *table;
 static struct kdump_options options = { .data_most = KDUMP_DATA_USUAL };
 static struct kdump_context context = { .options = &options };
-static char shown[LIMIT + KDUMP_MEMORY_MOST];
+static char shown[LIMIT + KDUMP_MEMORY_MOST], line[1 << 16];
 
 static int setup(void **state)
 {
@@ -146,6 +146,21 @@ static void a_struct_without_fields_is_bytes(void **state)
 	assert_string_equal(shown, "{6162}");
 }
 
+/* A line of output has room for 16 KiB. */
+static void a_string_of_json_fits_a_line(void **state)
+{
+	unsigned char bytes[4096];
+	const char *end;
+
+	(void)state;
+	memset(bytes, '\\', sizeof(bytes));
+	context.words.style = KDUMP_STYLE_JSON;
+	options.data_most = 0;
+	end = kdump_put_structure(line, &context, "text", bytes, sizeof(bytes));
+	assert_true(end - line > 1000 && end - line < 15500);
+	options.data_most = KDUMP_DATA_USUAL;
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -157,6 +172,7 @@ int main(void)
 		TEST(entries),
 		TEST(anything_fits),
 		TEST(a_struct_without_fields_is_bytes),
+		TEST(a_string_of_json_fits_a_line),
 	};
 
 	return cmocka_run_group_tests_name("kdump memory", tests, NULL, NULL);
