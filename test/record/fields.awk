@@ -32,7 +32,7 @@ function take(text,    at, c, depth, quoted, n) {
 			depth--
 		} else if (!quoted && depth == 0 && c == ",") {
 			argument[++n] = ""
-			at++
+			at += substr(text, at + 1, 1) == " "
 			continue
 		}
 		argument[n] = argument[n] c
