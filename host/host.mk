@@ -4,7 +4,7 @@
 # Each room is a folder, and all of its sources belong to the program. A subcommand is a file of host/cmd (qemu_args.c is
 # qemu-args), an output format an object of host/export that has export_NAME.
 KTREAD_SRCS := $(wildcard host/ktread/*.c host/base/*.c)
-KTRACE_SRCS := $(foreach room,analyze capture cmd doctor export findings flow hwt kdump live record why,$(wildcard host/$(room)/*.c))
+KTRACE_SRCS := $(foreach room,analyze calls capture cmd doctor export findings flow hwt kdump live record why,$(wildcard host/$(room)/*.c))
 COMMANDS := check control decode doctor export extract hwt kdump ktrdump live qemu_args record run show stats summary take why
 TOOLS := hwt kdump ktrace-decode ktrdump
 EXPORT_FORMATS := json perfetto stream
@@ -93,7 +93,7 @@ build/host/export/formats.o: build/gen/formats.list
 # Loops over columns of bytes want vectors: a third less time than at -O2.
 $(patsubst %,build/host/ktread/%.o,columns columns_encode): HOST_CFLAGS += -O3
 
-# Tables of kernels are built into kdump, a text each: share/tables/linux.table as the array table_linux.
+# Tables of kernels are built in, a text each: share/tables/linux.table as the array table_linux.
 KDUMP_TABLES := $(sort $(wildcard share/tables/*.table))
 build/gen/tables.h: $(KDUMP_TABLES) host/host.mk
 	@mkdir -p $(@D)
@@ -101,7 +101,7 @@ build/gen/tables.h: $(KDUMP_TABLES) host/host.mk
 		printf 'static const char table_%s[] =\n' "$$(basename $$table .table)"; \
 		sed -e '/^#/d' -e '/^$$/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $$table && printf ';\n'; \
 	done >$@.new && mv $@.new $@
-build/host/kdump/tables.o build/asan/host/kdump/tables.o: build/gen/tables.h
+build/host/calls/tables.o build/asan/host/calls/tables.o: build/gen/tables.h
 
 # build/lib/ktrace-pt.so: the trace unit in software, a plugin of QEMU.
 PLUGIN_SRCS := $(wildcard host/plugin/*.c)

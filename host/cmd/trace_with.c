@@ -18,7 +18,7 @@
 #include "cmd/command.h"
 #include "flow/flow.h"
 #include "flow/views.h"
-#include "kdump/tables.h"
+#include "calls/tables.h"
 #include "ktrx/hwt_unit.h"
 
 #define NUMBERS 1024u
@@ -103,7 +103,7 @@ int foreign_calls_set_table(struct ktread *trace, const char *table, uint16_t ma
 int foreign_calls_set(struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
-	const char *table = kdump_tables_text(info->kernel);
+	const char *table = calls_tables_text(info->kernel);
 	int status;
 
 	if (info->form != KTREAD_FORM_PROCESSES || !table)
@@ -135,7 +135,7 @@ int kdump_table_read(const char *by, const char *name, char **owned, const char 
 	FILE *file;
 
 	*owned = NULL;
-	*text = kdump_tables_text(name);
+	*text = calls_tables_text(name);
 	if (*text)
 		return 0;
 	file = fopen(name, "r");

@@ -6,28 +6,49 @@
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/tables.h"
+#include "calls/tables.h"
 
 #define NANO 1000000000u
 /* of a session's table: each has all of it made anew, and a hostile trace may have it grow by bytes */
 #define GROWTHS_MOST 64u
 
 /* One that many sessions share is made once. */
+static const char *name_of(enum ktread_proc_format format)
+{
+	switch (format) {
+	case KTREAD_PROC_DRAGONFLY:
+		return "dragonfly";
+	case KTREAD_PROC_FREEBSD0:
+	case KTREAD_PROC_FREEBSD0_I386:
+	case KTREAD_PROC_FREEBSD1:
+		return "freebsd";
+	default:
+		return "linux";
+	}
+}
+
+static const char *choose_table(const struct ktread_proc *trace, const char *given)
+{
+	const char *own = ktread_proc_table(trace);
+
+	return given ? given : *own ? own : calls_tables_text(name_of(ktread_proc_info(trace)->format));
+}
+
 static int take_table(struct kdump_context *context)
 {
 	const struct ktread_proc_info *info = context->info;
-	const char *text = kdump_tables_choose(context->trace, context->options->table);
+	const char *text = choose_table(context->trace, context->options->table);
 	const char *lasting = text == ktread_proc_table(context->trace) ? NULL : text;
-	struct kdump_table *table;
+	struct calls_table *table;
 	int result;
 
 	if (lasting && lasting == context->text && info->machine == context->machine &&
 	    info->address_size == context->address_size)
 		return 0;
-	result = kdump_table_create(&table, text, info->machine, info->address_size == 4 ? 4 : 8);
+	result = calls_table_create(&table, text, info->machine, info->address_size == 4 ? 4 : 8);
 	if (result < 0)
 		return result;
-	kdump_table_destroy(context->words.table);
+	calls_table_destroy(context->words.table);
 	context->words.table = table;
 	context->text = lasting;
 	context->machine = info->machine;
@@ -71,10 +92,10 @@ int kdump_context_open(struct kdump_context *context, const struct kdump_options
 
 void kdump_context_close(struct kdump_context *context)
 {
-	kdump_table_destroy(context->words.table);
+	calls_table_destroy(context->words.table);
 	context->words.table = NULL;
 	for (unsigned n = 0; n < KDUMP_FOREIGN; n++)
-		kdump_table_destroy(context->foreign[n]);
+		calls_table_destroy(context->foreign[n]);
 }
 
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid)
@@ -101,7 +122,7 @@ enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, ui
 	return KDUMP_FOREIGN;
 }
 
-struct kdump_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose)
+struct calls_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose)
 {
 	static const struct {
 		const char *table;
@@ -116,13 +137,13 @@ struct kdump_table *kdump_context_table(struct kdump_context *context, enum kdum
 	if (whose == KDUMP_FOREIGN)
 		return context->words.table;
 	if (!context->foreign[whose] &&
-	    kdump_table_create(&context->foreign[whose], kdump_tables_text(of[whose].table),
+	    calls_table_create(&context->foreign[whose], calls_tables_text(of[whose].table),
 			       of[whose].machine, of[whose].address_size) < 0)
 		return context->words.table;
 	return context->foreign[whose];
 }
 
-struct kdump_table *kdump_context_calls(struct kdump_context *context, uint32_t pid)
+struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t pid)
 {
 	return kdump_context_table(context, kdump_context_foreign(context, pid));
 }
@@ -191,126 +212,10 @@ char *kdump_put_times(char *at, struct kdump_context *context, uint64_t stamp)
 	return at;
 }
 
-#define SMALL 4096u /* no address */
-
-static bool has(uint64_t value, uint64_t flag)
-{
-	return flag && (value & flag) == flag;
-}
-
-/* The mode of open() means nothing unless the flags before it say so. */
-static bool is_unused(const struct kdump_arguments *arguments, const struct kdump_type *type)
-{
-	const struct kdump_type *flags = arguments->before;
-
-	return type && type->base == KDUMP_MODE && flags && flags->creates[0] &&
-	       !has(arguments->value_before, flags->creates[0]) &&
-	       !has(arguments->value_before, flags->creates[1]);
-}
-
-/* "so^" behind a level SOL_SOCKET is "so_SOL_SOCKET"; where there is none, a number or an address. */
-static const struct kdump_type *resolve(const struct kdump_table *table, const struct kdump_type *type,
-					const char *key, uint64_t value)
-{
-	static const struct kdump_type number = { .base = KDUMP_INT };
-	char name[2 * KDUMP_NAME + 2];
-
-	if (!type || !type->keyed)
-		return type;
-	snprintf(name, sizeof(name), "%.*s_%s", (int)strlen(type->name) - 1, type->name, key ? key : "");
-	type = kdump_table_type(table, name);
-	return type || value >= SMALL ? type : &number;
-}
-
-void kdump_arguments_begin(struct kdump_arguments *arguments, struct kdump_table *table, uint32_t number,
-			   const uint64_t *word, unsigned words, bool all)
-{
-	const struct kdump_call *call = kdump_table_call(table, number);
-	const struct kdump_variant *variant = kdump_call_variant(call, word, words);
-
-	*arguments = (struct kdump_arguments){
-		.most = variant ? variant->arguments
-			: call	? call->arguments
-				: 0,
-		.table = table,
-		.call = call,
-		.typed = call && call->typed && !all,
-		.word = word,
-		.words = words,
-		.narrow = kdump_table_address_size(table) == 4,
-	};
-}
-
-static uint64_t take_word(struct kdump_arguments *arguments, const struct kdump_type *type)
-{
-	uint64_t value = arguments->word[arguments->next_word++];
-
-	if (arguments->narrow && type && type->base == KDUMP_OFF && arguments->next_word < arguments->words)
-		value = (uint32_t)value | arguments->word[arguments->next_word++] << 32;
-	return value;
-}
-
-/* How it reads, and whether it is shown at all, depends on nothing before it, nor does what follows on it. */
-static bool stands_alone(const struct kdump_type *type)
-{
-	return !type ||
-	       (type->symbols == 0 && !type->keyed && type->base != KDUMP_MODE && type->base != KDUMP_OFF);
-}
-
-static void set_type(struct kdump_one *one, const struct kdump_type *type,
-		     const struct kdump_argument *pointer)
-{
-	static const struct kdump_type address = { .name = "ptr", .base = KDUMP_PTR };
-
-	one->pointer = pointer ? pointer : type ? type->pointer : NULL;
-	one->type = one->pointer ? &address : type;
-}
-
-/* The value of the argument that `one` has the type of by the table; false if it means nothing. */
-static bool take_argument(struct kdump_arguments *arguments, struct kdump_one *one)
-{
-	const struct kdump_type *type = one->type;
-
-	one->value = take_word(arguments, type);
-	type = resolve(arguments->table, type, arguments->key, one->value);
-	set_type(one, type, NULL);
-	if (type && type->symbols && !type->flags && !type->mask)
-		arguments->key = kdump_type_symbol(type, one->value);
-	return !is_unused(arguments, type);
-}
-
-static void take_description(const struct kdump_argument *argument, struct kdump_one *one)
-{
-	set_type(one, argument->type, argument->access ? argument : NULL);
-	one->name = argument->name;
-}
-
-bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *one)
-{
-	const struct kdump_call *call = arguments->call;
-
-	while (arguments->next_word < arguments->words) {
-		*one = (struct kdump_one){ .name = "", .number = arguments->next_word };
-		if (arguments->typed && arguments->next == arguments->most)
-			return false;
-		if (arguments->typed)
-			take_description(&call->argument[arguments->next], one);
-		arguments->next++;
-		if (stands_alone(one->type))
-			one->value = arguments->word[arguments->next_word++];
-		else if (!take_argument(arguments, one))
-			continue;
-		arguments->before = one->type;
-		arguments->value_before = one->value;
-		return true;
-	}
-	return false;
-}
-
-char *kdump_put_call_name(char *at, const struct kdump_context *context, struct kdump_table *calls,
+char *kdump_put_call_name(char *at, const struct kdump_context *context, struct calls_table *calls,
 			  uint32_t number)
 {
-	const struct kdump_call *call = kdump_table_call(calls, number);
+	const struct calls_call *call = calls_table_call(calls, number);
 
 	if (call)
 		at = kdump_put_name(at, call->name);

@@ -9,7 +9,7 @@
 
 #include "base/output.h"
 #include "base/ticks.h"
-#include "kdump/tables.h"
+#include "calls/tables.h"
 #include "ktread/proc.h"
 
 /* Values in the words of their types, in whichever way a line has them. */
@@ -21,7 +21,7 @@ enum kdump_style {
 };
 
 struct kdump_words {
-	struct kdump_table *table;
+	struct calls_table *table;
 	enum kdump_style style;
 	bool decimal; /* -d: no hexadecimal numbers */
 	bool raw;     /* -n: no names */
@@ -30,7 +30,7 @@ struct kdump_words {
 #define KDUMP_WORDS_MOST 1200 /* bytes that a value takes */
 
 /* `type` NULL: nothing is known of it. */
-char *kdump_put_value(char *at, const struct kdump_words *words, const struct kdump_type *type,
+char *kdump_put_value(char *at, const struct kdump_words *words, const struct calls_type *type,
 		      uint64_t value);
 
 /* "0x1f", "0", and with -d "31", "-1": how the BSDs print a word. */
@@ -41,12 +41,12 @@ char *kdump_put_octal(char *at, uint32_t value);
  * Bits by their names, A|B, what has none in hexadecimal; "0" for none at all. No brackets, no quotation
  * marks.
  */
-char *kdump_put_flags(char *at, const struct kdump_type *type, uint64_t value);
+char *kdump_put_flags(char *at, const struct calls_type *type, uint64_t value);
 /* "SIGINT", or "SIG 99". */
 char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t number);
 /* Why a signal was sent; NULL if the table does not say. */
-const char *kdump_code_name(const struct kdump_table *table, uint32_t signal, int32_t code);
-/* A name out of a table, which needs no escaping and is no longer than KDUMP_NAME. Writes a NUL behind it. */
+const char *kdump_code_name(const struct calls_table *table, uint32_t signal, int32_t code);
+/* A name out of a table, which needs no escaping and is no longer than CALLS_NAME. Writes a NUL behind it. */
 char *kdump_put_name(char *at, const char *name);
 
 /*
@@ -111,7 +111,7 @@ struct kdump_context {
 	bool ktrx;
 	bool own_table; /* the trace brought one */
 	/* Calls of FreeBSD's processes that are not as its kernel; NULL: not asked for. */
-	struct kdump_table *foreign[KDUMP_FOREIGN];
+	struct calls_table *foreign[KDUMP_FOREIGN];
 	struct base_ticks_scale scale;
 	struct kdump_abi abi[KDUMP_ABIS];
 
@@ -148,9 +148,9 @@ static inline int kdump_context_update(struct kdump_context *context, const stru
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid);
 /* Whose calls a process makes: KDUMP_FOREIGN stands for its kernel's own. */
 enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid);
-struct kdump_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose);
+struct calls_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose);
 /* Both in one: the table of a process's calls. Its errors and signals are the kernel's in any case. */
-struct kdump_table *kdump_context_calls(struct kdump_context *context, uint32_t pid);
+struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t pid);
 
 /* FreeBSD's sv_flags. */
 #define KDUMP_SV_ABI	 0xffu
@@ -168,37 +168,8 @@ uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks);
 /* Nanoseconds since 1970, or since the counter began, where its wall time is not known. */
 uint64_t kdump_absolute(const struct kdump_context *context, uint64_t stamp);
 
-/* A system call's arguments one after another, as the table has them. */
-
-/* One argument; `type` NULL and `name` "" if nothing is known of it. */
-struct kdump_one {
-	const struct kdump_type *type;
-	const char *name;
-	uint64_t value;
-	unsigned number;		      /* of the argument, from 0 */
-	const struct kdump_argument *pointer; /* to values of its type; NULL: the table says of none */
-};
-
-struct kdump_arguments {
-	const struct kdump_call *call; /* NULL: the table does not have it */
-	const uint64_t *word;
-	unsigned words, next_word, next;
-	unsigned most; /* arguments that the call has, with these values */
-	bool narrow;   /* words of 32 bits, so that a place in a file takes two */
-	bool typed;    /* the table says which there are; else as recorded */
-	struct kdump_table *table;
-	const struct kdump_type *before; /* of the argument that kdump_arguments_next() gave last … */
-	uint64_t value_before;		 /* … and its value */
-	const char *key; /* the last that was a word, by which types like "so^" are chosen; NULL: none */
-};
-
-/* `all` shows each word that was recorded; else those that the table lists and that mean something. */
-void kdump_arguments_begin(struct kdump_arguments *arguments, struct kdump_table *table, uint32_t number,
-			   const uint64_t *word, unsigned words, bool all);
-bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *one);
-
 /* "open", "[77]" if the table does not have it; with -S "open[5]". */
-char *kdump_put_call_name(char *at, const struct kdump_context *context, struct kdump_table *calls,
+char *kdump_put_call_name(char *at, const struct kdump_context *context, struct calls_table *calls,
 			  uint32_t number);
 
 #endif

@@ -66,8 +66,8 @@ bool kdump_select_wants(const struct kdump_select *select, const struct ktread_p
 	return !select->one || record->pid == select->pid || (freebsd && record->tid == select->pid);
 }
 
-#define OTHER	KDUMP_CALLS_MAX /* the row of all numbers that are too large for one of their own */
-#define NUMBERS (KDUMP_CALLS_MAX + 1)
+#define OTHER	CALLS_CALLS_MAX /* the row of all numbers that are too large for one of their own */
+#define NUMBERS (CALLS_CALLS_MAX + 1)
 #define ROWS	((KDUMP_FOREIGN + 1) * NUMBERS) /* of each kernel, whose programs FreeBSD runs, all numbers */
 #define RULER	"------ ----------- ----------- --------- --------- ----------------\n"
 #define HEADING "% time     seconds  usecs/call     calls    errors syscall\n" RULER
@@ -193,7 +193,7 @@ static void counts_close(void *state, struct kdump_context *context)
 	struct counts *counts = state;
 	struct row total = { .number = 0 };
 	uint32_t rows = gather(counts, &total);
-	char name[KDUMP_NAME + 32];
+	char name[CALLS_NAME + 32];
 
 	qsort(counts->row, rows, sizeof(counts->row[0]), by_time);
 	base_output_text(context->out, HEADING);

@@ -48,7 +48,7 @@ char *kdump_put_fault(char *at, const struct kdump_context *context, const struc
 {
 	at = base_put_literal(base_put_hex(base_put_literal(at, "0x"), record->fault.address), " ");
 	if (!context->ktrx)
-		return kdump_put_value(at, &context->words, kdump_table_type(context->words.table, "vmprot"),
+		return kdump_put_value(at, &context->words, calls_table_type(context->words.table, "vmprot"),
 				       record->fault.access);
 	at = put_words(at, record->fault.access);
 	if (record->fault.user == 0xff)
@@ -63,12 +63,12 @@ char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kd
 	bool begun =
 		faults->of[n].begun && faults->of[n].pid == record->pid && faults->of[n].tid == record->tid;
 	int32_t result = record->faultend.result;
-	const char *error = kdump_table_error(context->words.table, result);
+	const char *error = calls_table_error(context->words.table, result);
 
 	faults->of[n].begun = faults->of[n].begun && !begun;
 	if (!context->ktrx)
 		return kdump_put_value(at, &context->words,
-				       kdump_table_type(context->words.table, "vmresult"),
+				       calls_table_type(context->words.table, "vmresult"),
 				       (uint64_t)(int64_t)result);
 	if (result == 0)
 		at = base_put_literal(at, "resolved");
@@ -86,8 +86,8 @@ char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kd
 
 static char *put_rights(char *at, const struct kdump_context *context, const uint64_t rights[2])
 {
-	const struct kdump_type *first = kdump_table_type(context->words.table, "rights");
-	const struct kdump_type *second = kdump_table_type(context->words.table, "rights1");
+	const struct calls_type *first = calls_table_type(context->words.table, "rights");
+	const struct calls_type *second = calls_table_type(context->words.table, "rights1");
 	uint64_t low = context->ktrx ? rights[0] : rights[0] & RIGHTS_BITS;
 	uint64_t high = context->ktrx ? rights[1] : rights[1] & RIGHTS_BITS;
 

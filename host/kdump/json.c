@@ -36,9 +36,9 @@ static char *put_type(char *at, const struct ktread_proc_record *record)
 	return base_json_string(base_put_literal(at, ",\"type\":"), word, strcspn(word, " "));
 }
 
-static char *put_call_name(char *at, struct kdump_table *calls, uint32_t number)
+static char *put_call_name(char *at, struct calls_table *calls, uint32_t number)
 {
-	const struct kdump_call *call = kdump_table_call(calls, number);
+	const struct calls_call *call = calls_table_call(calls, number);
 
 	if (call)
 		at = base_json_name(base_put_literal(at, ",\"call\":"), call->name);
@@ -48,14 +48,14 @@ static char *put_call_name(char *at, struct kdump_table *calls, uint32_t number)
 /* By their names; those that have none by their place, from 0. */
 static char *put_call(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
-	struct kdump_table *calls = kdump_context_calls(context, record->pid);
-	struct kdump_arguments arguments;
-	struct kdump_one one;
+	struct calls_table *calls = kdump_context_calls(context, record->pid);
+	struct calls_arguments arguments;
+	struct calls_one one;
 
 	at = base_put_literal(put_call_name(at, calls, record->syscall.number), ",\"args\":{");
-	kdump_arguments_begin(&arguments, calls, record->syscall.number, record->syscall.arg,
+	calls_arguments_begin(&arguments, calls, record->syscall.number, record->syscall.arg,
 			      record->syscall.args, context->options->raw);
-	for (unsigned n = 0; kdump_arguments_next(&arguments, &one); n++) {
+	for (unsigned n = 0; calls_arguments_next(&arguments, &one); n++) {
 		if (n > 0)
 			*at++ = ',';
 		*at++ = '"';
@@ -68,7 +68,7 @@ static char *put_call(char *at, struct kdump_context *context, const struct ktre
 
 static char *put_result(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
-	const char *error = kdump_table_error(context->words.table, record->sysret.error);
+	const char *error = calls_table_error(context->words.table, record->sysret.error);
 
 	at = put_call_name(at, kdump_context_calls(context, record->pid), record->sysret.number);
 	if (record->sysret.error == 0)
@@ -89,7 +89,7 @@ static char *put_text(char *at, const struct ktread_proc_record *record)
 
 static char *put_signal_name(char *at, const struct kdump_context *context, uint32_t signal)
 {
-	const char *name = kdump_table_signal(context->words.table, signal);
+	const char *name = calls_table_signal(context->words.table, signal);
 
 	at = base_put_decimal(base_put_literal(at, ",\"signal\":"), signal);
 	return name ? base_json_name(base_put_literal(at, ",\"signal_name\":"), name) : at;

@@ -36,15 +36,15 @@ static char *put_quoted(char *at, const struct ktread_proc_record *record)
 
 static char *put_call(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
-	struct kdump_table *calls = kdump_context_calls(context, record->pid);
-	struct kdump_arguments arguments;
-	struct kdump_one one;
+	struct calls_table *calls = kdump_context_calls(context, record->pid);
+	struct calls_arguments arguments;
+	struct calls_one one;
 	char before = '(';
 
 	at = kdump_put_call_name(at, context, calls, record->syscall.number);
-	kdump_arguments_begin(&arguments, calls, record->syscall.number, record->syscall.arg,
+	calls_arguments_begin(&arguments, calls, record->syscall.number, record->syscall.arg,
 			      record->syscall.args, context->options->raw);
-	while (kdump_arguments_next(&arguments, &one)) {
+	while (calls_arguments_next(&arguments, &one)) {
 		*at++ = before;
 		before = ',';
 		if (context->options->arguments && *one.name) {
@@ -60,7 +60,7 @@ static char *put_call(char *at, struct kdump_context *context, const struct ktre
 
 static char *put_error(char *at, const struct kdump_context *context, int32_t error)
 {
-	const char *text = context->options->raw ? NULL : kdump_table_error_text(context->words.table, error);
+	const char *text = context->options->raw ? NULL : calls_table_error_text(context->words.table, error);
 
 	if (error == -1 && !context->ktrx)
 		return base_put_literal(at, "RESTART");
@@ -221,7 +221,7 @@ static char *put_death(char *at, const struct kdump_context *context, const stru
 
 static char *put_sink(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
-	const char *error = kdump_table_error_text(context->words.table, record->end.error);
+	const char *error = calls_table_error_text(context->words.table, record->end.error);
 
 	switch (record->end.reason) {
 	case KTRX_PROC_ENDED_CLOSED:

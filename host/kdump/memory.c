@@ -7,7 +7,7 @@
 #include "base/put.h"
 
 #define TEXT_USUAL  32u
-#define END_MOST    8	/* bytes behind the last value: ", ...]" */
+#define END_MOST    8	/* bytes that follow the last value: ", ...]" */
 #define DIRENT_NAME 19u /* where the name begins in struct linux_dirent64 */
 
 /* A set with most signals is shown by those that are not in it. */
@@ -71,7 +71,7 @@ static char *put_signals(struct list *list, uint64_t set)
 	const bool most = MOST_SIGNALS(set);
 
 	for (unsigned n = 1; n <= 64; n++) {
-		const char *name = kdump_table_signal(list->words.table, n);
+		const char *name = calls_table_signal(list->words.table, n);
 
 		if (((set >> (n - 1) & 1) != 0) == most || !next(list))
 			continue;
@@ -120,43 +120,43 @@ static void put_entries(struct list *list, const uint8_t *bytes, size_t size)
 	}
 }
 
-static void put_values(struct list *list, const struct kdump_type *type, const struct kdump_bytes *bytes)
+static void put_values(struct list *list, const struct calls_type *type, const struct kdump_bytes *bytes)
 {
 	const size_t element = bytes->element;
 
 	for (size_t n = 0; element > 0 && n + element <= bytes->size && next(list); n += element) {
 		uint64_t value = kdump_read_number(bytes->first + n, element > 8 ? 8 : (unsigned)element);
 
-		if (type->base == KDUMP_STRUCTURE)
+		if (type->base == CALLS_STRUCTURE)
 			list->at = kdump_put_structure(list->at, list->context, type->name, bytes->first + n,
 						       (uint32_t)element);
 		else
 			list->at = kdump_put_value(list->at, &list->words, type, value);
-		if (type->base == KDUMP_FD && bytes->descriptors)
+		if (type->base == CALLS_FD && bytes->descriptors)
 			list->at = kdump_put_descriptor(list->at, bytes->descriptors, bytes->pid,
 							(int32_t)value);
 	}
 }
 
-static void put_list(struct list *list, const struct kdump_type *type, const struct kdump_bytes *all)
+static void put_list(struct list *list, const struct calls_type *type, const struct kdump_bytes *all)
 {
 	const uint8_t *bytes = all->first;
 	const size_t size = all->size;
 
 	switch (type->base) {
-	case KDUMP_STRINGS:
+	case CALLS_STRINGS:
 		put_strings(list, bytes, size);
 		break;
-	case KDUMP_FDSET:
+	case CALLS_FDSET:
 		put_bits(list, bytes, size);
 		break;
-	case KDUMP_SIGSET:
+	case CALLS_SIGSET:
 		list->at = put_signals(list, kdump_read_number(bytes, size < 8 ? (unsigned)size : 8));
 		break;
-	case KDUMP_DIRENTS:
+	case CALLS_DIRENTS:
 		put_entries(list, bytes, size);
 		break;
-	case KDUMP_WSTATUS:
+	case CALLS_WSTATUS:
 		if (size >= 4 && next(list))
 			list->at = put_status(list->at, &list->words, (uint32_t)kdump_read_number(bytes, 4));
 		break;
@@ -166,14 +166,14 @@ static void put_list(struct list *list, const struct kdump_type *type, const str
 	}
 }
 
-static bool is_text(const struct kdump_type *type, size_t size)
+static bool is_text(const struct calls_type *type, size_t size)
 {
-	return type->base == KDUMP_TEXT || type->base == KDUMP_STR ||
-	       (type->base == KDUMP_SOCKOPT && size != 4);
+	return type->base == CALLS_TEXT || type->base == CALLS_STR ||
+	       (type->base == CALLS_SOCKOPT && size != 4);
 }
 
 char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *context,
-		       const struct kdump_type *type, const struct kdump_bytes *bytes)
+		       const struct calls_type *type, const struct kdump_bytes *bytes)
 {
 	struct list list = { .context = context, .words = context->words, .limit = at + limit - END_MOST };
 
@@ -181,7 +181,7 @@ char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *conte
 		list.words.style = KDUMP_STYLE_PLAIN;
 	if (is_text(type, bytes->size))
 		return put_text(context, at, bytes->first, bytes->size, bytes->cut);
-	if (type->base == KDUMP_SIGSET && bytes->size >= 8 &&
+	if (type->base == CALLS_SIGSET && bytes->size >= 8 &&
 	    MOST_SIGNALS(kdump_read_number(bytes->first, 8)))
 		*at++ = '~';
 	list.at = list.last = base_put_literal(at, "[");
@@ -191,7 +191,7 @@ char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *conte
 		list.cut = true;
 		list.count--;
 	}
-	if (list.cut || (bytes->cut && type->base != KDUMP_STRUCTURE))
+	if (list.cut || (bytes->cut && type->base != CALLS_STRUCTURE))
 		list.at = list.count ? base_put_literal(list.at, ", ...") : base_put_literal(list.at, "...");
 	*list.at = ']';
 	return list.at + 1;

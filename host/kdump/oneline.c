@@ -256,10 +256,10 @@ static void oneline_close(void *state, struct kdump_context *context)
 
 	for (unsigned n = 0; n < KDUMP_PENDINGS; n++) {
 		struct kdump_pending *pending = &oneline->pending.of[n];
-		const struct kdump_call *call =
-			kdump_table_call(kdump_context_calls(context, pending->pid), pending->number);
+		const struct calls_call *call =
+			calls_table_call(kdump_context_calls(context, pending->pid), pending->number);
 
-		if (pending->used && call && call->typed && call->result->base == KDUMP_VOID)
+		if (pending->used && call && call->typed && call->result->base == CALLS_VOID)
 			tell_finished(oneline, context, pending, NULL);
 	}
 	tell_unfinished(oneline, context);

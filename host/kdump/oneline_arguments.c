@@ -15,15 +15,15 @@
 
 /* ---- what is known of an argument ---- */
 
-static bool is_of_kind(const struct kdump_filling *filling, const struct kdump_type *type)
+static bool is_of_kind(const struct kdump_filling *filling, const struct calls_type *type)
 {
 	switch (type->base) {
-	case KDUMP_PATH:
+	case CALLS_PATH:
 		return filling->kind == KDUMP_FILLING_PATH;
-	case KDUMP_DATA:
-	case KDUMP_BUFFER:
+	case CALLS_DATA:
+	case CALLS_BUFFER:
 		return filling->kind == KDUMP_FILLING_DATA;
-	case KDUMP_STRUCTURE:
+	case CALLS_STRUCTURE:
 		return filling->kind == KDUMP_FILLING_STRUCT && strcmp(filling->name, type->name) == 0;
 	default:
 		return false;
@@ -35,11 +35,11 @@ static bool is_of_kind(const struct kdump_filling *filling, const struct kdump_t
  * kind.
  */
 static const struct kdump_filling *find_filling(const struct kdump_pending *pending,
-						const struct kdump_one *one, unsigned from, unsigned *taken)
+						const struct calls_one *one, unsigned from, unsigned *taken)
 {
 	for (unsigned n = from; n < pending->fillings; n++) {
 		const struct kdump_filling *filling = &pending->filling[n];
-		const struct kdump_type *type = one->pointer ? one->pointer->type : one->type;
+		const struct calls_type *type = one->pointer ? one->pointer->type : one->type;
 
 		if (*taken >> n & 1 || filling->kind == KDUMP_FILLING_NONE ||
 		    (filling->argument ? filling->argument != one->number + 1
@@ -61,8 +61,6 @@ static char *put_filling(char *at, const struct kdump_pending *pending, const st
 static char *put_message(char *at, const struct kdump_pending *pending, const struct kdump_filling *head,
 			 unsigned argument)
 {
-	const char *begin = at;
-
 	*at++ = '{';
 	for (unsigned n = 0; n < pending->fillings; n++) {
 		const struct kdump_filling *filling = &pending->filling[n];
@@ -73,15 +71,13 @@ static char *put_message(char *at, const struct kdump_pending *pending, const st
 							    : base_put_literal(at, "iov=");
 		at = base_put_literal(put_filling(at, pending, filling), ", ");
 	}
-	if (head->length > 1)
-		memcpy(at, pending->text + head->offset + 1, head->length - 1u);
-	else
-		at = at - (at > begin + 1 ? 2 : 0);
+	/* Without its brace. */
+	memcpy(at, pending->text + head->offset + 1, head->length - 1u);
 	return at + head->length - 1;
 }
 
 /* Before and after the call: "[128] => [16]". NULL: nothing is known. */
-static char *put_known(char *at, const struct kdump_pending *pending, const struct kdump_one *one,
+static char *put_known(char *at, const struct kdump_pending *pending, const struct calls_one *one,
 		       unsigned *taken)
 {
 	const struct kdump_filling *first = find_filling(pending, one, 0, taken), *filling = first;
@@ -102,18 +98,18 @@ static char *put_known(char *at, const struct kdump_pending *pending, const stru
 }
 
 /* Is it an address whose bytes may still come? */
-static bool may_be_filled(const struct kdump_one *one)
+static bool may_be_filled(const struct calls_one *one)
 {
 	return one->type && one->value &&
-	       (one->pointer || one->type->base == KDUMP_PATH || one->type->base == KDUMP_DATA ||
-		one->type->base == KDUMP_BUFFER || one->type->base == KDUMP_STRUCTURE);
+	       (one->pointer || one->type->base == CALLS_PATH || one->type->base == CALLS_DATA ||
+		one->type->base == CALLS_BUFFER || one->type->base == CALLS_STRUCTURE);
 }
 
 /* Was a buffer to be filled, and nothing came? */
-static bool is_empty(const struct kdump_one *one, const struct ktread_proc_record *record)
+static bool is_empty(const struct calls_one *one, const struct ktread_proc_record *record)
 {
 	return record && record->sysret.error == 0 && record->sysret.result == 0 && one->type &&
-	       one->type->base == KDUMP_BUFFER && one->value;
+	       one->type->base == CALLS_BUFFER && one->value;
 }
 
 /* ---- arguments ---- */
@@ -121,14 +117,14 @@ static bool is_empty(const struct kdump_one *one, const struct ktread_proc_recor
 char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
 			      const struct ktread_proc_record *record, bool unfinished)
 {
-	struct kdump_arguments arguments;
-	struct kdump_one one;
+	struct calls_arguments arguments;
+	struct calls_one one;
 	unsigned taken = 0, n = 0;
 	bool more = false;
 
-	kdump_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
+	calls_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
 			      pending->word, pending->words, context->options->raw);
-	for (; kdump_arguments_next(&arguments, &one); n++) {
+	for (; calls_arguments_next(&arguments, &one); n++) {
 		char known[KDUMP_FILLING_TEXTS + 64 * KDUMP_FILLINGS];
 		const char *end = put_known(known, pending, &one, &taken);
 
@@ -170,8 +166,8 @@ static bool is_restart(const char *name)
 /* "-1 ENOENT (No such file or directory)". */
 static char *put_error(char *at, struct kdump_context *context, int32_t error)
 {
-	const char *name = kdump_table_error(context->words.table, error);
-	const char *text = name ? kdump_table_error_text(context->words.table, error) : NULL;
+	const char *name = calls_table_error(context->words.table, error);
+	const char *text = name ? calls_table_error_text(context->words.table, error) : NULL;
 
 	if (is_restart(name) && !context->options->raw)
 		return base_put_literal(kdump_put_name(base_put_literal(at, "? "), name),
@@ -187,7 +183,7 @@ static char *put_error(char *at, struct kdump_context *context, int32_t error)
 }
 
 /* Does it wait for descriptors, and return 0 when its time is over? */
-static bool waits(const struct kdump_call *call)
+static bool waits(const struct calls_call *call)
 {
 	static const char *const names[] = { "poll", "ppoll", "select", "pselect6" };
 
@@ -201,12 +197,12 @@ char *kdump_oneline_result(char *at, struct kdump_context *context,
 			   const struct kdump_descriptors *descriptors, const struct kdump_pending *pending,
 			   const struct ktread_proc_record *record)
 {
-	static const struct kdump_type number = { .base = KDUMP_LONG };
-	const struct kdump_call *call =
-		kdump_table_call(kdump_context_calls(context, record->pid), record->sysret.number);
-	const struct kdump_variant *variant =
-		pending ? kdump_call_variant(call, pending->word, pending->words) : NULL;
-	const struct kdump_type *type = variant && variant->result ? variant->result
+	static const struct calls_type number = { .base = CALLS_LONG };
+	const struct calls_call *call =
+		calls_table_call(kdump_context_calls(context, record->pid), record->sysret.number);
+	const struct calls_variant *variant =
+		pending ? calls_call_variant(call, pending->word, pending->words) : NULL;
+	const struct calls_type *type = variant && variant->result ? variant->result
 					: call && call->typed	   ? call->result
 								   : &number;
 	int32_t error = record->sysret.error;
@@ -216,14 +212,14 @@ char *kdump_oneline_result(char *at, struct kdump_context *context,
 				   : base_put_literal(at, "? EJUSTRETURN");
 	if (error)
 		return put_error(at, context, error);
-	if (type->base == KDUMP_VOID)
+	if (type->base == CALLS_VOID)
 		return base_put_literal(at, "?");
 	/* A size may be below zero as a result. */
-	at = kdump_put_value(at, &context->words, type->base == KDUMP_SIZE ? &number : type,
+	at = kdump_put_value(at, &context->words, type->base == CALLS_SIZE ? &number : type,
 			     (uint64_t)record->sysret.result);
 	if (record->sysret.result == 0 && waits(call))
 		return base_put_literal(at, " (Timeout)");
-	return type->base == KDUMP_FD
+	return type->base == CALLS_FD
 		       ? kdump_put_descriptor(at, descriptors, record->pid, (int32_t)record->sysret.result)
 		       : at;
 }
@@ -300,7 +296,7 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 			  const struct kdump_descriptors *descriptors,
 			  const struct ktread_proc_record *record)
 {
-	const struct kdump_type *type = kdump_table_type(context->words.table, record->structure.name);
+	const struct calls_type *type = calls_table_type(context->words.table, record->structure.name);
 	const bool array = record->type == KTRX_PROC_STRUCT_ARRAY;
 	const struct kdump_bytes bytes = { .first = record->data,
 					   .size = record->data_size,
@@ -310,7 +306,7 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 					   .descriptors = descriptors,
 					   .pid = record->pid };
 
-	if (!type || (type->base == KDUMP_STRUCTURE && !array))
+	if (!type || (type->base == CALLS_STRUCTURE && !array))
 		return kdump_put_structure(at, context, record->structure.name, record->data,
 					   record->data_size);
 	return kdump_put_memory(at, limit, context, type, &bytes);
@@ -340,18 +336,18 @@ void kdump_oneline_fill_descriptors(struct kdump_context *context,
 				    const struct kdump_descriptors *descriptors,
 				    struct kdump_pending *pending)
 {
-	struct kdump_arguments arguments;
-	struct kdump_one one;
+	struct calls_arguments arguments;
+	struct calls_one one;
 	size_t limit;
 
 	if (!kdump_descriptors_any(descriptors))
 		return;
-	kdump_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
+	calls_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
 			      pending->word, pending->words, context->options->raw);
-	while (kdump_arguments_next(&arguments, &one)) {
+	while (calls_arguments_next(&arguments, &one)) {
 		char *at = kdump_pending_fill(pending, &limit), *end;
 
-		if (!one.type || one.type->base != KDUMP_FD || !at || limit < DESCRIPTOR_MOST)
+		if (!one.type || one.type->base != CALLS_FD || !at || limit < DESCRIPTOR_MOST)
 			continue;
 		end = kdump_put_value(at, &context->words, one.type, one.value);
 		at = kdump_put_descriptor(end, descriptors, pending->pid, (int32_t)one.value);

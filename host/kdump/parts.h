@@ -118,7 +118,7 @@ struct kdump_bytes {
  * `limit` bytes of text, one value may be longer. Requires: room for limit + KDUMP_MEMORY_MOST bytes.
  */
 char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *context,
-		       const struct kdump_type *type, const struct kdump_bytes *bytes);
+		       const struct calls_type *type, const struct kdump_bytes *bytes);
 #define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64) /* bytes of text that one value takes */
 
 /* What the descriptors of processes lead to, as FD records say. Crowded, some are forgotten. */

@@ -60,7 +60,7 @@ void kdump_pending_mark(struct kdump_pending *pending, const struct ktread_proc_
 void kdump_pending_begin(struct kdump_pending *pending, const struct ktread_proc_record *record)
 {
 	kdump_pending_mark(pending, record);
-	pending->words = record->syscall.args < KDUMP_ARGUMENTS ? record->syscall.args : KDUMP_ARGUMENTS;
+	pending->words = record->syscall.args < CALLS_ARGUMENTS ? record->syscall.args : CALLS_ARGUMENTS;
 	memcpy(pending->word, record->syscall.arg, pending->words * sizeof(pending->word[0]));
 	pending->shown = pending->fillings = pending->pieces = pending->length = 0;
 }

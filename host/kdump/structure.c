@@ -16,7 +16,7 @@
 #define TEXT_MOST    400u  /* bytes of a string in one */
 #define LEAST_FIELDS 2u	   /* of any socket's address: its length, its family */
 #define INNER_MOST   2000u /* bytes of text that a struct within one takes */
-#define FIELD_MOST   (KDUMP_WORDS_MOST + KDUMP_NAME)
+#define FIELD_MOST   (KDUMP_WORDS_MOST + CALLS_NAME)
 
 /* One struct on its way out. */
 struct writer {
@@ -33,11 +33,11 @@ static uint64_t read_number(const uint8_t *bytes, uint32_t width)
 }
 
 /* Narrow fields of types that have a sign, and values that are named by one. */
-static uint64_t with_sign(uint64_t value, uint32_t width, const struct kdump_type *type)
+static uint64_t with_sign(uint64_t value, uint32_t width, const struct calls_type *type)
 {
-	bool is_signed = type->base == KDUMP_INT || type->base == KDUMP_LONG || type->base == KDUMP_OFF ||
-			 type->base == KDUMP_FD || type->base == KDUMP_PID || type->base == KDUMP_MS ||
-			 (type->base == KDUMP_SYMBOL && type->flags == 0);
+	bool is_signed = type->base == CALLS_INT || type->base == CALLS_LONG || type->base == CALLS_OFF ||
+			 type->base == CALLS_FD || type->base == CALLS_PID || type->base == CALLS_MS ||
+			 (type->base == CALLS_SYMBOL && type->flags == 0);
 	unsigned bits = 8 * width;
 
 	if (!is_signed || width >= 8 || !(value >> (bits - 1)))
@@ -85,10 +85,10 @@ static char *put_time(char *at, const struct writer *writer, const uint8_t *byte
 }
 
 /* The name that the number has on this machine, as -r wants it; NULL if it has none. */
-static const char *local_name(const struct kdump_type *type, uint32_t number)
+static const char *local_name(const struct calls_type *type, uint32_t number)
 {
-	const struct passwd *user = type->base == KDUMP_UID ? getpwuid(number) : NULL;
-	const struct group *group = type->base == KDUMP_GID ? getgrgid(number) : NULL;
+	const struct passwd *user = type->base == CALLS_UID ? getpwuid(number) : NULL;
+	const struct group *group = type->base == CALLS_GID ? getgrgid(number) : NULL;
 
 	return user ? user->pw_name : group ? group->gr_name : NULL;
 }
@@ -112,14 +112,14 @@ static char *put_permissions(char *at, uint32_t mode)
 }
 
 /* What is no struct, though it lies in memory. Other than numbers these are texts in JSON. */
-static char *put_plain_values(char *at, const struct kdump_context *context, const struct kdump_type *type,
+static char *put_plain_values(char *at, const struct kdump_context *context, const struct calls_type *type,
 			      const uint8_t *bytes, uint32_t size)
 {
 	const struct kdump_bytes memory = { .first = bytes, .size = size, .element = size };
 	char text[VALUES_MOST + KDUMP_MEMORY_MOST];
 	size_t length;
 
-	if (type->base < KDUMP_TEXT && size <= 8)
+	if (type->base < CALLS_TEXT && size <= 8)
 		return kdump_put_value(at, &context->words, type, kdump_read_number(bytes, size));
 	if (context->words.style != KDUMP_STYLE_JSON)
 		return kdump_put_memory(at, VALUES_MOST, context, type, &memory);
@@ -143,11 +143,11 @@ static char *put_quoted(char *at, const struct writer *writer, const uint8_t *by
 }
 
 /* `type` tells in which order the bytes of an address lie. */
-static char *put_address(char *at, const struct kdump_type *type, const uint8_t *bytes, uint32_t width)
+static char *put_address(char *at, const struct calls_type *type, const uint8_t *bytes, uint32_t width)
 {
 	uint8_t network[16] = { 0 };
 	bool turned = strcmp(type->name, "ipv4") == 0;
-	bool six = type->base == KDUMP_IPV6;
+	bool six = type->base == CALLS_IPV6;
 	char text[INET6_ADDRSTRLEN] = "?";
 	size_t length;
 
@@ -161,7 +161,7 @@ static char *put_address(char *at, const struct kdump_type *type, const uint8_t 
 	return at + length;
 }
 
-static char *put_number(char *at, const struct writer *writer, const struct kdump_type *type, uint64_t value)
+static char *put_number(char *at, const struct writer *writer, const struct calls_type *type, uint64_t value)
 {
 	const char *name = writer->context->options->resolve ? local_name(type, (uint32_t)value) : NULL;
 	struct kdump_words words = *writer->words;
@@ -174,23 +174,23 @@ static char *put_number(char *at, const struct writer *writer, const struct kdum
 	}
 	if (!writer->bsd)
 		return kdump_put_value(at, &words, type, value);
-	if (type->base == KDUMP_MODE)
+	if (type->base == CALLS_MODE)
 		return writer->context->options->resolve ? put_permissions(at, (uint32_t)value)
 							 : kdump_put_octal(at, (uint32_t)value);
-	if (type->base == KDUMP_HEX || type->base == KDUMP_PTR)
+	if (type->base == CALLS_HEX || type->base == CALLS_PTR)
 		return base_put_hex(base_put_literal(at, "0x"), value);
 	if (type->flags == 0)
 		words.style = KDUMP_STYLE_PLAIN;
 	return kdump_put_value(at, &words, type, value);
 }
 
-static char *put_fields(char *at, const struct writer *writer, const struct kdump_layout *layout,
+static char *put_fields(char *at, const struct writer *writer, const struct calls_layout *layout,
 			unsigned depth);
 
-static char *put_nested(char *at, const struct writer *writer, const struct kdump_type *type,
+static char *put_nested(char *at, const struct writer *writer, const struct calls_type *type,
 			const uint8_t *bytes, uint32_t width, unsigned depth)
 {
-	const struct kdump_layout *layout = kdump_table_layout(writer->words->table, type->name, width);
+	const struct calls_layout *layout = calls_table_layout(writer->words->table, type->name, width);
 	struct writer inner = *writer;
 
 	inner.bytes = bytes;
@@ -203,31 +203,31 @@ static char *put_nested(char *at, const struct writer *writer, const struct kdum
 }
 
 /* A struct with a field for it: with quotation marks where JSON needs them. */
-static char *put_field(char *at, const struct writer *writer, const struct kdump_field *field, uint32_t width,
+static char *put_field(char *at, const struct writer *writer, const struct calls_field *field, uint32_t width,
 		       unsigned depth)
 {
 	const uint8_t *bytes = writer->bytes + field->offset;
-	const struct kdump_type *type = field->type;
-	bool quoted = writer->json && (type->base == KDUMP_IPV4 || type->base == KDUMP_IPV6);
+	const struct calls_type *type = field->type;
+	bool quoted = writer->json && (type->base == CALLS_IPV4 || type->base == CALLS_IPV6);
 
 	switch (type->base) {
-	case KDUMP_STR:
+	case CALLS_STR:
 		return put_quoted(at, writer, bytes, width);
-	case KDUMP_TIME:
+	case CALLS_TIME:
 		return put_time(at, writer, bytes, width, 9);
-	case KDUMP_UTIME:
+	case CALLS_UTIME:
 		return put_time(at, writer, bytes, width, 6);
-	case KDUMP_PORT:
+	case CALLS_PORT:
 		return base_put_decimal(at, width < 2 ? 0 : (uint64_t)bytes[0] << 8 | bytes[1]);
-	case KDUMP_IPV4:
-	case KDUMP_IPV6:
+	case CALLS_IPV4:
+	case CALLS_IPV6:
 		*at = '"';
 		at = put_address(at + quoted, type, bytes, width);
 		*at = '"';
 		return at + quoted;
-	case KDUMP_SIGSET:
+	case CALLS_SIGSET:
 		return put_plain_values(at, writer->context, type, bytes, width);
-	case KDUMP_STRUCTURE:
+	case CALLS_STRUCTURE:
 		return put_nested(at, writer, type, bytes, width, depth);
 	default:
 		return put_number(at, writer, type,
@@ -236,16 +236,16 @@ static char *put_field(char *at, const struct writer *writer, const struct kdump
 }
 
 /* How much of a field is here; 0: nothing that would mean something. */
-static uint32_t width_here(const struct writer *writer, const struct kdump_field *field)
+static uint32_t width_here(const struct writer *writer, const struct calls_field *field)
 {
 	uint32_t rest = field->offset < writer->size ? writer->size - field->offset : 0;
 
 	if (field->width <= rest)
 		return field->width;
-	return field->type->base == KDUMP_STR ? rest : 0;
+	return field->type->base == CALLS_STR ? rest : 0;
 }
 
-static char *put_fields(char *at, const struct writer *writer, const struct kdump_layout *layout,
+static char *put_fields(char *at, const struct writer *writer, const struct calls_layout *layout,
 			unsigned depth)
 {
 	/* Behind either limit there may be one more field, which outside may be a struct. */
@@ -254,7 +254,7 @@ static char *put_fields(char *at, const struct writer *writer, const struct kdum
 	bool any = false;
 
 	for (unsigned n = 0; n < layout->fields && at < limit; n++) {
-		const struct kdump_field *field = &layout->field[n];
+		const struct calls_field *field = &layout->field[n];
 		uint32_t width = width_here(writer, field);
 
 		if (width == 0)
@@ -278,7 +278,7 @@ static char *put_bytes(char *at, const uint8_t *bytes, uint32_t size)
 	return size > BYTES_SHOWN ? base_put_literal(at, "...") : at;
 }
 
-static const struct kdump_field *find_field(const struct kdump_layout *layout, enum kdump_base base,
+static const struct calls_field *find_field(const struct calls_layout *layout, enum calls_base base,
 					    const char *name)
 {
 	for (unsigned n = 0; layout && n < layout->fields; n++)
@@ -288,7 +288,7 @@ static const struct kdump_field *find_field(const struct kdump_layout *layout, e
 }
 
 /* Of Linux: a name that is no path. A zero stands before it, and it may hold more of them. */
-static bool is_abstract(const struct writer *writer, const struct kdump_field *path)
+static bool is_abstract(const struct writer *writer, const struct calls_field *path)
 {
 	uint32_t width = width_here(writer, path);
 	const uint8_t *bytes = writer->bytes + path->offset;
@@ -297,7 +297,7 @@ static bool is_abstract(const struct writer *writer, const struct kdump_field *p
 	       memcmp(bytes, bytes + 1, width - 1) != 0;
 }
 
-static char *put_abstract(char *at, const struct writer *writer, const struct kdump_field *path)
+static char *put_abstract(char *at, const struct writer *writer, const struct calls_field *path)
 {
 	uint32_t width = width_here(writer, path) - 1;
 
@@ -308,13 +308,13 @@ static char *put_abstract(char *at, const struct writer *writer, const struct kd
 }
 
 /* "127.0.0.1:80", "[::1]:80", or the path of one in the file system; NULL if the layout has none of these. */
-static char *put_place(char *at, const struct writer *writer, const struct kdump_layout *layout)
+static char *put_place(char *at, const struct writer *writer, const struct calls_layout *layout)
 {
-	const struct kdump_field *port = find_field(layout, KDUMP_HEX, "port");
-	const struct kdump_field *four = find_field(layout, KDUMP_IPV4, NULL);
-	const struct kdump_field *six = find_field(layout, KDUMP_IPV6, NULL);
-	const struct kdump_field *path = find_field(layout, KDUMP_STR, NULL);
-	const struct kdump_field *address = four ? four : six;
+	const struct calls_field *port = find_field(layout, CALLS_HEX, "port");
+	const struct calls_field *four = find_field(layout, CALLS_IPV4, NULL);
+	const struct calls_field *six = find_field(layout, CALLS_IPV6, NULL);
+	const struct calls_field *path = find_field(layout, CALLS_STR, NULL);
+	const struct calls_field *address = four ? four : six;
 	struct writer plain = *writer;
 
 	plain.json = false;
@@ -334,27 +334,27 @@ static char *put_place(char *at, const struct writer *writer, const struct kdump
 }
 
 /* NULL: the address has no family, or nothing is said of it. */
-static const struct kdump_layout *layout_of_family(const struct writer *writer,
-						   const struct kdump_field *family)
+static const struct calls_layout *layout_of_family(const struct writer *writer,
+						   const struct calls_field *family)
 {
-	char text[2 * KDUMP_NAME + 2] = "sockaddr_";
+	char text[2 * CALLS_NAME + 2] = "sockaddr_";
 	const char *symbol;
 
 	if (!family || !width_here(writer, family))
 		return NULL;
-	symbol = kdump_type_symbol(family->type, read_number(writer->bytes + family->offset, family->width));
-	strncat(text, symbol ? symbol : "", KDUMP_NAME);
-	return kdump_table_layout(writer->words->table, text, writer->size);
+	symbol = calls_type_symbol(family->type, read_number(writer->bytes + family->offset, family->width));
+	strncat(text, symbol ? symbol : "", CALLS_NAME);
+	return calls_table_layout(writer->words->table, text, writer->size);
 }
 
 /* What stands behind the family: its fields, or bytes where nobody says what they are. */
-static char *put_rest(char *at, const struct writer *writer, const struct kdump_layout *of_family,
-		      const struct kdump_field *family)
+static char *put_rest(char *at, const struct writer *writer, const struct calls_layout *of_family,
+		      const struct calls_field *family)
 {
 	uint32_t begin = family->offset + family->width;
 	char *end;
 
-	if (of_family && find_field(of_family, KDUMP_STR, NULL))
+	if (of_family && find_field(of_family, CALLS_STR, NULL))
 		return base_put_literal(at, "unnamed");
 	end = of_family ? put_fields(at, writer, of_family, 0) : at;
 	if (end > at)
@@ -364,10 +364,10 @@ static char *put_rest(char *at, const struct writer *writer, const struct kdump_
 	return put_bytes(base_put_literal(at, "0x"), writer->bytes + begin, writer->size - begin);
 }
 
-static char *put_sockaddr(char *at, const struct writer *writer, const struct kdump_layout *layout)
+static char *put_sockaddr(char *at, const struct writer *writer, const struct calls_layout *layout)
 {
-	const struct kdump_field *family = find_field(layout, KDUMP_HEX, "family");
-	const struct kdump_layout *of_family = layout_of_family(writer, family);
+	const struct calls_field *family = find_field(layout, CALLS_HEX, "family");
+	const struct calls_layout *of_family = layout_of_family(writer, family);
 	char *start = at, *end;
 	const char *symbol;
 	uint64_t value;
@@ -375,7 +375,7 @@ static char *put_sockaddr(char *at, const struct writer *writer, const struct kd
 	if (!family || !width_here(writer, family))
 		return base_put_literal(at, "invalid");
 	value = read_number(writer->bytes + family->offset, family->width);
-	symbol = kdump_type_symbol(family->type, value);
+	symbol = calls_type_symbol(family->type, value);
 	at = symbol ? kdump_put_name(at, symbol) : base_put_decimal(at, value);
 	at = base_put_literal(at, ", ");
 	end = put_place(at, writer, of_family ? of_family : layout);
@@ -388,17 +388,17 @@ static char *put_sockaddr(char *at, const struct writer *writer, const struct kd
 }
 
 /* The fields that all addresses have, and then those of this one's family. */
-static char *put_sockaddr_json(char *at, const struct writer *writer, const struct kdump_layout *layout)
+static char *put_sockaddr_json(char *at, const struct writer *writer, const struct calls_layout *layout)
 {
-	const struct kdump_layout *of_family =
-		layout_of_family(writer, find_field(layout, KDUMP_HEX, "family"));
+	const struct calls_layout *of_family =
+		layout_of_family(writer, find_field(layout, CALLS_HEX, "family"));
 	char *behind = put_fields(at, writer, layout, 0), *end;
-	const struct kdump_field *path;
+	const struct calls_field *path;
 
 	if (!of_family || layout->fields > LEAST_FIELDS)
 		return behind;
 	*behind = ',';
-	path = find_field(of_family, KDUMP_STR, NULL);
+	path = find_field(of_family, CALLS_STR, NULL);
 	if (path && is_abstract(writer, path))
 		return base_json_string(base_put_literal(base_json_name(behind + 1, path->name), ":"),
 					(const char *)writer->bytes + path->offset, width_here(writer, path));
@@ -414,17 +414,17 @@ static char *put_sockaddr_json(char *at, const struct writer *writer, const stru
 static char *put_braced(char *at, const struct kdump_context *context, const char *name, const uint8_t *bytes,
 			uint32_t size, bool spaced)
 {
-	const struct kdump_layout *layout = kdump_table_layout(context->words.table, name, size);
+	const struct calls_layout *layout = calls_table_layout(context->words.table, name, size);
 	struct writer writer = { .context = context,
 				 .words = &context->words,
 				 .bytes = bytes,
 				 .size = size,
 				 .json = context->words.style == KDUMP_STYLE_JSON,
 				 .bsd = context->words.style == KDUMP_STYLE_BSD };
-	const struct kdump_type *type = kdump_table_type(context->words.table, name);
+	const struct calls_type *type = calls_table_type(context->words.table, name);
 	bool socket = strcmp(name, "sockaddr") == 0;
 
-	if (!layout && type && type->base != KDUMP_HEX && type->base != KDUMP_STRUCTURE)
+	if (!layout && type && type->base != CALLS_HEX && type->base != CALLS_STRUCTURE)
 		return put_plain_values(at, context, type, bytes, size);
 	if (!layout && writer.json) {
 		at = put_bytes(base_put_literal(at, "\""), bytes, size);
@@ -453,7 +453,7 @@ char *kdump_put_structure(char *at, const struct kdump_context *context, const c
 static char *put_struct_name(char *at, const char *name)
 {
 	at = base_put_literal(at, "struct ");
-	return kdump_vis_text(at, name, strnlen(name, KDUMP_NAME), KDUMP_VIS_GROWTH * KDUMP_NAME, false);
+	return kdump_vis_text(at, name, strnlen(name, CALLS_NAME), KDUMP_VIS_GROWTH * CALLS_NAME, false);
 }
 
 void kdump_write_structure(const struct kdump_context *context, const struct ktread_proc_record *record)

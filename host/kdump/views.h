@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "kdump/context.h"
-#include "kdump/tables.h"
+#include "calls/tables.h"
 #include "ktread/proc.h"
 
 /* Which records are wanted: by kind (-t) and process (-p). */
@@ -101,7 +101,7 @@ struct kdump_pending {
 	bool doubtful; /* records were lost since: its return may be another one's */
 	bool told;     /* its beginning was shown as unfinished */
 	uint32_t pid, tid, number, words;
-	uint64_t word[KDUMP_ARGUMENTS];
+	uint64_t word[CALLS_ARGUMENTS];
 	uint64_t stamp;
 	unsigned shown; /* arguments that were, if told */
 	unsigned fillings;
@@ -135,7 +135,7 @@ char *kdump_pending_fill(struct kdump_pending *pending, size_t *limit);
 void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind kind, unsigned argument,
 			  const char *name, char *end);
 
-/* The parts of a call that is told in one line: what it is about, and what comes of it. */
+/* A call in one line: its arguments and its result. */
 
 struct kdump_descriptors;
 
@@ -149,9 +149,9 @@ void kdump_oneline_fill_descriptors(struct kdump_context *context,
 void kdump_oneline_fill(const struct kdump_context *context, const struct kdump_descriptors *descriptors,
 			struct kdump_pending *pending, const struct ktread_proc_record *record);
 /*
- * The arguments behind the first `pending->shown`; of an `unfinished` call up to the first of which more may
- * come to be known: `pending->shown` is then where that is. Of a call without arguments: what it restored.
- * `record`: its return, NULL if there is none.
+ * Writes the arguments from number `pending->shown` on. Of an `unfinished` call it stops at the first one of
+ * which a later record may say more, and sets `pending->shown` to it. Of a call without arguments it writes
+ * what the call restored. `record`: its return, NULL if there is none.
  */
 char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
 			      const struct ktread_proc_record *record, bool unfinished);

@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Errors in words: each kernel has numbers of its own, so the way to this machine's text goes by the name. */
+/* Values in words. */
 #include "kdump/context.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/put.h"
-#include "kdump/tables.h"
-
-#define LOCAL_ERRORS 256
-
-static const char *local_text(const char *name)
-{
-	for (int number = 1; number < LOCAL_ERRORS; number++) {
-		const char *here = strerrorname_np(number);
-
-		if (here && strcmp(here, name) == 0)
-			return strerrordesc_np(number);
-	}
-	return name;
-}
-
-const char *kdump_table_error_text(struct kdump_table *table, int32_t number)
-{
-	const char *name = kdump_table_error(table, number);
-
-	if (name && !table->error_text[number])
-		table->error_text[number] = local_text(name);
-	return name ? table->error_text[number] : NULL;
-}
+#include "calls/tables.h"
 
 #define SMALL	   4096u
 #define FLAGS_MOST 1000 /* bytes; a hostile table could name all of 64 bits at length */
@@ -67,29 +45,29 @@ char *kdump_put_word(char *at, const struct kdump_words *words, uint64_t value)
 
 char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t number)
 {
-	const char *name = words->raw ? NULL : kdump_table_signal(words->table, number);
+	const char *name = words->raw ? NULL : calls_table_signal(words->table, number);
 
 	return name ? kdump_put_name(at, name)
 		    : base_put_signed(base_put_literal(at, "SIG "), (int32_t)number);
 }
 
 /* By signal, "sicode_SIGSEGV", or the same for all. */
-const char *kdump_code_name(const struct kdump_table *table, uint32_t signal, int32_t code)
+const char *kdump_code_name(const struct calls_table *table, uint32_t signal, int32_t code)
 {
-	const char *of = kdump_table_signal(table, signal), *name = NULL;
-	const struct kdump_type *type;
-	char text[KDUMP_NAME + sizeof("sicode_")];
+	const char *of = calls_table_signal(table, signal), *name = NULL;
+	const struct calls_type *type;
+	char text[CALLS_NAME + sizeof("sicode_")];
 
 	snprintf(text, sizeof(text), "sicode_%s", of ? of : "");
-	type = kdump_table_type(table, text);
+	type = calls_table_type(table, text);
 	if (type)
-		name = kdump_type_symbol(type, (uint64_t)(int64_t)code);
-	type = kdump_table_type(table, "sicode");
-	return name || !type ? name : kdump_type_symbol(type, (uint64_t)(int64_t)code);
+		name = calls_type_symbol(type, (uint64_t)(int64_t)code);
+	type = calls_table_type(table, "sicode");
+	return name || !type ? name : calls_type_symbol(type, (uint64_t)(int64_t)code);
 }
 
 /* Flags are words of 32 bits where nothing says otherwise: sign bits above them are none. */
-static uint64_t without_sign(const struct kdump_type *type, uint64_t value)
+static uint64_t without_sign(const struct calls_type *type, uint64_t value)
 {
 	if (value >> 32 != UINT32_MAX)
 		return value;
@@ -99,11 +77,11 @@ static uint64_t without_sign(const struct kdump_type *type, uint64_t value)
 	return (uint32_t)value;
 }
 
-char *kdump_put_flags(char *at, const struct kdump_type *type, uint64_t value)
+char *kdump_put_flags(char *at, const struct calls_type *type, uint64_t value)
 {
 	char *start = at, *limit = at + FLAGS_MOST;
 	uint64_t rest = without_sign(type, value);
-	const char *symbol = kdump_type_symbol(type, type->mask ? rest & type->mask : rest);
+	const char *symbol = calls_type_symbol(type, type->mask ? rest & type->mask : rest);
 
 	if (symbol && (type->mask || rest == 0 || type->flags == 0)) {
 		at = kdump_put_name(at, symbol);
@@ -128,15 +106,15 @@ char *kdump_put_flags(char *at, const struct kdump_type *type, uint64_t value)
 
 /* ---- as the BSDs have them ---- */
 
-static char *put_flags_bsd(char *at, const struct kdump_words *words, const struct kdump_type *type,
+static char *put_flags_bsd(char *at, const struct kdump_words *words, const struct calls_type *type,
 			   uint64_t value)
 {
 	char *names;
 
-	if (value == 0 && !kdump_type_symbol(type, 0))
+	if (value == 0 && !calls_type_symbol(type, 0))
 		return kdump_put_word(at, words, 0);
 	value = without_sign(type, value);
-	names = type->base == KDUMP_MODE ? kdump_put_octal(at, (uint32_t)value)
+	names = type->base == CALLS_MODE ? kdump_put_octal(at, (uint32_t)value)
 					 : kdump_put_word(at, words, value);
 	at = kdump_put_flags(names + 1, type, value);
 	if (names[1] == '0') /* there is no name in it */
@@ -146,29 +124,29 @@ static char *put_flags_bsd(char *at, const struct kdump_words *words, const stru
 	return at + 1;
 }
 
-static char *put_bsd(char *at, const struct kdump_words *words, const struct kdump_type *type, uint64_t value)
+static char *put_bsd(char *at, const struct kdump_words *words, const struct calls_type *type, uint64_t value)
 {
 	const char *symbol;
 
 	if (words->raw)
 		return kdump_put_word(at, words, value);
-	if (type->base == KDUMP_SIG)
+	if (type->base == CALLS_SIG)
 		return kdump_put_signal(at, words, (uint32_t)value);
 	if (type->flags)
 		return put_flags_bsd(at, words, type, value);
-	symbol = type->symbols ? kdump_type_symbol(type, value) : NULL;
+	symbol = type->symbols ? calls_type_symbol(type, value) : NULL;
 	if (symbol)
 		return kdump_put_name(at, symbol);
-	if (type->base == KDUMP_MODE)
+	if (type->base == CALLS_MODE)
 		return kdump_put_octal(at, (uint32_t)value);
 	return kdump_put_word(at, words, value);
 }
 
 /* ---- as strace has them ---- */
 
-static char *put_mode(char *at, const struct kdump_type *type, uint32_t value)
+static char *put_mode(char *at, const struct calls_type *type, uint32_t value)
 {
-	const char *kind = type->mask ? kdump_type_symbol(type, value & type->mask) : NULL;
+	const char *kind = type->mask ? calls_type_symbol(type, value & type->mask) : NULL;
 
 	if (kind) {
 		at = kdump_put_name(at, kind);
@@ -178,15 +156,15 @@ static char *put_mode(char *at, const struct kdump_type *type, uint32_t value)
 	return kdump_put_octal(at, value);
 }
 
-static bool is_pointer(const struct kdump_type *type)
+static bool is_pointer(const struct calls_type *type)
 {
 	switch (type->base) {
-	case KDUMP_PTR:
-	case KDUMP_PATH:
-	case KDUMP_STR:
-	case KDUMP_DATA:
-	case KDUMP_BUFFER:
-	case KDUMP_STRUCTURE:
+	case CALLS_PTR:
+	case CALLS_PATH:
+	case CALLS_STR:
+	case CALLS_DATA:
+	case CALLS_BUFFER:
+	case CALLS_STRUCTURE:
 		return true;
 	default:
 		return false;
@@ -202,79 +180,79 @@ static bool is_small(uint64_t value)
 }
 
 /* Is it no number in JSON? */
-static bool is_text(const struct kdump_words *words, const struct kdump_type *type, uint64_t value)
+static bool is_text(const struct kdump_words *words, const struct calls_type *type, uint64_t value)
 {
 	if (words->raw)
 		return !words->decimal;
-	if (type->symbols && kdump_type_symbol(type, value))
+	if (type->symbols && calls_type_symbol(type, value))
 		return true;
 	switch (type->base) {
-	case KDUMP_INT:
-	case KDUMP_UINT:
-	case KDUMP_LONG:
-	case KDUMP_ULONG:
-	case KDUMP_SIZE:
-	case KDUMP_OFF:
-	case KDUMP_FD:
-	case KDUMP_PID:
-	case KDUMP_UID:
-	case KDUMP_GID:
-	case KDUMP_MS:
-	case KDUMP_SOCKOPT:
+	case CALLS_INT:
+	case CALLS_UINT:
+	case CALLS_LONG:
+	case CALLS_ULONG:
+	case CALLS_SIZE:
+	case CALLS_OFF:
+	case CALLS_FD:
+	case CALLS_PID:
+	case CALLS_UID:
+	case CALLS_GID:
+	case CALLS_MS:
+	case CALLS_SOCKOPT:
 		return false;
-	case KDUMP_SYMBOL:
+	case CALLS_SYMBOL:
 		return type->flags != 0 || type->mask != 0 || !is_small(value);
 	default:
 		return true;
 	}
 }
 
-static char *put_plain(char *at, const struct kdump_words *words, const struct kdump_type *type,
+static char *put_plain(char *at, const struct kdump_words *words, const struct calls_type *type,
 		       uint64_t value)
 {
 	const char *symbol;
 
 	if (words->raw)
 		return kdump_put_word(at, words, value);
-	symbol = type->symbols && !type->mask ? kdump_type_symbol(type, value) : NULL;
+	symbol = type->symbols && !type->mask ? calls_type_symbol(type, value) : NULL;
 	if (symbol)
 		return kdump_put_name(at, symbol);
 	switch (type->base) {
-	case KDUMP_SYMBOL:
+	case CALLS_SYMBOL:
 		if (type->flags || type->mask)
 			return kdump_put_flags(at, type, value);
 		return is_small(value) ? base_put_signed(at, (int32_t)value) : put_hex(at, value);
-	case KDUMP_INT:
-	case KDUMP_FD:
-	case KDUMP_PID:
-	case KDUMP_MS:
-	case KDUMP_SOCKOPT:
+	case CALLS_INT:
+	case CALLS_FD:
+	case CALLS_PID:
+	case CALLS_MS:
+	case CALLS_SOCKOPT:
 		return base_put_signed(at, (int32_t)value);
-	case KDUMP_UINT:
+	case CALLS_UINT:
 		return base_put_decimal(at, (uint32_t)value);
-	case KDUMP_UID:
-	case KDUMP_GID: /* "no change" */
+	case CALLS_UID:
+	case CALLS_GID: /* "no change" */
 		return (uint32_t)value == UINT32_MAX ? base_put_literal(at, "-1")
 						     : base_put_decimal(at, (uint32_t)value);
-	case KDUMP_LONG:
-	case KDUMP_OFF:
+	case CALLS_LONG:
+	case CALLS_OFF:
 		return base_put_signed(at, (int64_t)value);
-	case KDUMP_ULONG:
-	case KDUMP_SIZE:
+	case CALLS_ULONG:
+	case CALLS_SIZE:
 		return base_put_decimal(at, value);
-	case KDUMP_MODE:
+	case CALLS_MODE:
 		return put_mode(at, type, (uint32_t)value);
-	case KDUMP_SIG:
+	case CALLS_SIG:
 		return value == 0 ? base_put_literal(at, "0") : kdump_put_signal(at, words, (uint32_t)value);
 	default:
 		return value == 0 && is_pointer(type) ? base_put_literal(at, "NULL") : put_hex(at, value);
 	}
 }
 
-char *kdump_put_value(char *at, const struct kdump_words *words, const struct kdump_type *type,
+char *kdump_put_value(char *at, const struct kdump_words *words, const struct calls_type *type,
 		      uint64_t value)
 {
-	static const struct kdump_type unknown = { .base = KDUMP_HEX };
+	static const struct calls_type unknown = { .base = CALLS_HEX };
 
 	if (!type)
 		type = &unknown;

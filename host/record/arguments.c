@@ -11,8 +11,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-#include "kdump/context.h"
-#include "kdump/tables.h"
+#include "calls/tables.h"
 #include "record/registers.h"
 
 #define BYTES_MOST   4096u /* of what lies at one address; what is longer is cut, and flagged so */
@@ -31,19 +30,19 @@ static void put_structure(struct record_thread *thread, unsigned argument, const
 	record_put(thread, KTRX_PROC_STRUCT, flags_of(argument, cut), name, strlen(name) + 1, bytes, size);
 }
 
-void record_put_paths(struct record_thread *thread, const struct kdump_call *call)
+void record_put_paths(struct record_thread *thread, const struct calls_call *call)
 {
 	char path[PATH_MAX];
 
 	for (unsigned n = 0; n < call->arguments; n++) {
-		const enum kdump_base base = call->argument[n].type->base;
+		const enum calls_base base = call->argument[n].type->base;
 		const uint64_t address = thread->argument[n];
 		ssize_t length;
 
-		if ((base != KDUMP_PATH && base != KDUMP_STR) || address == 0)
+		if ((base != CALLS_PATH && base != CALLS_STR) || address == 0)
 			continue;
 		length = record_memory_string(thread->tid, address, path, sizeof(path));
-		if (length >= 0 && base == KDUMP_STR)
+		if (length >= 0 && base == CALLS_STR)
 			put_structure(thread, n, "str", path, (size_t)length, length == sizeof(path));
 		else if (length >= 0)
 			record_put(thread, KTRX_PROC_NAMEI, flags_of(n, length == sizeof(path)), path,
@@ -100,20 +99,20 @@ static void put_strings(struct record_thread *thread, unsigned argument, const c
 }
 
 /* How many values there are by the table; the kernel checks none of these numbers. */
-static uint64_t count_of(const struct record_thread *thread, const struct kdump_argument *argument,
+static uint64_t count_of(const struct record_thread *thread, const struct calls_argument *argument,
 			 int64_t result)
 {
 	uint32_t size = 0;
 
 	switch (argument->counted) {
-	case KDUMP_COUNT_NUMBER:
+	case CALLS_COUNT_NUMBER:
 		return argument->count;
-	case KDUMP_COUNT_ARGUMENT:
+	case CALLS_COUNT_ARGUMENT:
 		return (uint32_t)thread->argument[argument->count];
-	case KDUMP_COUNT_AT:
+	case CALLS_COUNT_AT:
 		record_memory_read(thread->tid, thread->argument[argument->count], &size, sizeof(size));
 		return size;
-	case KDUMP_COUNT_RESULT:
+	case CALLS_COUNT_RESULT:
 		return result > 0 ? (uint64_t)result : 0;
 	default:
 		return 1;
@@ -125,7 +124,7 @@ static void put_array(struct record_thread *thread, unsigned argument, const cha
 {
 	struct {
 		struct ktrx_proc_struct_array head;
-		char name[KDUMP_NAME + 1];
+		char name[CALLS_NAME + 1];
 	} array = { .head = { .element_size = size, .count = (uint32_t)(read / size) } };
 
 	memcpy(array.name, name, strlen(name));
@@ -140,36 +139,36 @@ static void put_descriptors(struct record_thread *thread, const int32_t *fd, siz
 		record_descriptor_is_new(thread, fd[n]);
 }
 
-static void put_values(struct record_thread *thread, unsigned number, const struct kdump_argument *argument,
+static void put_values(struct record_thread *thread, unsigned number, const struct calls_argument *argument,
 		       int64_t result, bool filled)
 {
-	const struct kdump_type *type = argument->type;
-	uint32_t size = kdump_table_type_size(record_table(), type);
+	const struct calls_type *type = argument->type;
+	uint32_t size = calls_table_type_size(record_table(), type);
 	uint64_t count = count_of(thread, argument, result), wanted;
 	_Alignas(8) char bytes[BYTES_MOST];
 	size_t read;
 
-	if (type->base == KDUMP_FDSET) {
+	if (type->base == CALLS_FDSET) {
 		size = sizeof(uint64_t);
 		if (strcmp(type->name, "cpuset") == 0)
 			count *= 8;
 		count = ((count < FDS_MOST ? count : FDS_MOST) + 63) / 64;
 	}
-	if (argument->counted == KDUMP_COUNT_RESULT && count == 0)
+	if (argument->counted == CALLS_COUNT_RESULT && count == 0)
 		put_structure(thread, number, type->name, bytes, 0, false);
 	if (size == 0 || count == 0)
 		return;
-	/* A socket's address has the size that is said, whatever its layout. */
-	if (type->base == KDUMP_STRUCTURE && strcmp(type->name, "sockaddr") == 0)
+	/* The size of a socket's address comes from the call, not from its layout. */
+	if (type->base == CALLS_STRUCTURE && strcmp(type->name, "sockaddr") == 0)
 		size = 1;
 	wanted = count > UINT32_MAX / size ? UINT32_MAX : count * size;
 	read = record_memory_read(thread->tid, thread->argument[number], bytes,
 				  wanted < sizeof(bytes) ? (size_t)wanted : sizeof(bytes));
 	if (read == 0)
 		return;
-	if (filled && type->base == KDUMP_FD)
+	if (filled && type->base == CALLS_FD)
 		put_descriptors(thread, (const int32_t *)(const void *)bytes, read / sizeof(int32_t));
-	if (argument->counted == KDUMP_COUNT_ONE || size == 1 || type->base == KDUMP_FDSET)
+	if (argument->counted == CALLS_COUNT_ONE || size == 1 || type->base == CALLS_FDSET)
 		put_structure(thread, number, type->name, bytes, read, read < wanted);
 	else
 		put_array(thread, number, type->name, size, bytes, read, read < wanted);
@@ -177,20 +176,20 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result)
 {
-	struct kdump_arguments arguments;
-	struct kdump_one one;
+	struct calls_arguments arguments;
+	struct calls_one one;
 
 	if (!record_table())
 		return;
-	kdump_arguments_begin(&arguments, record_table(), (uint32_t)thread->number, thread->argument, 6,
+	calls_arguments_begin(&arguments, record_table(), (uint32_t)thread->number, thread->argument, 6,
 			      false);
-	while (kdump_arguments_next(&arguments, &one)) {
+	while (calls_arguments_next(&arguments, &one)) {
 		if (!one.pointer || !(one.pointer->access & access) || one.value == 0)
 			continue;
-		if (one.pointer->type->base == KDUMP_STRINGS)
+		if (one.pointer->type->base == CALLS_STRINGS)
 			put_strings(thread, one.number, one.pointer->type->name);
 		else
-			put_values(thread, one.number, one.pointer, result, access == KDUMP_FILLED);
+			put_values(thread, one.number, one.pointer, result, access == CALLS_FILLED);
 	}
 }
 

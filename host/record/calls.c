@@ -14,7 +14,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "kdump/tables.h"
+#include "calls/tables.h"
 #include "record/tracer.h"
 #include "user/sys/ktrace.h"
 
@@ -51,11 +51,11 @@ static const struct special {
 	{ "writev", .data = RECORD_DATA_WRITE_VECTOR },
 };
 
-struct kdump_table *record_table(void)
+struct calls_table *record_table(void)
 {
-	static struct kdump_table *table;
+	static struct calls_table *table;
 
-	if (!table && kdump_table_create(&table, kdump_tables_text("linux"), record_machine_own(), 8) != 0)
+	if (!table && calls_table_create(&table, calls_tables_text("linux"), record_machine_own(), 8) != 0)
 		return NULL;
 	return table;
 }
@@ -67,8 +67,8 @@ static int compare(const void *name, const void *special)
 
 static struct record_call look_up(uint32_t number)
 {
-	static const struct kdump_call unknown = { .name = "" };
-	const struct kdump_call *call = record_table() ? kdump_table_call(record_table(), number) : NULL;
+	static const struct calls_call unknown = { .name = "" };
+	const struct calls_call *call = record_table() ? calls_table_call(record_table(), number) : NULL;
 	const struct special *special =
 		call ? bsearch(call->name, specials, sizeof(specials) / sizeof(specials[0]),
 			       sizeof(specials[0]), compare)

@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 
-#include "kdump/tables.h"
+#include "calls/tables.h"
 #include "record/registers.h"
 
 #define DATA_MAX 4096u /* of a transfer; what is longer is cut, and flagged so */
@@ -150,7 +150,7 @@ void record_put_enter(struct record_thread *thread, uint32_t abi)
 	if (wants(thread, KTRX_PROC_NAMEI) || wants_memory(thread))
 		record_put_paths(thread, call->call);
 	if (wants_memory(thread))
-		record_put_arguments(thread, KDUMP_GIVEN, 0);
+		record_put_arguments(thread, CALLS_GIVEN, 0);
 }
 
 static void note_handler(struct record_thread *thread)
@@ -168,8 +168,8 @@ static void note_handler(struct record_thread *thread)
 static void note_changes(struct record_thread *thread, const struct record_call *call, int64_t result)
 {
 	const uint64_t *argument = thread->argument;
-	const struct kdump_variant *variant;
-	const struct kdump_type *type;
+	const struct calls_variant *variant;
+	const struct calls_type *type;
 
 	switch (call->special) {
 	case RECORD_CALL_SIGNAL:
@@ -191,9 +191,9 @@ static void note_changes(struct record_thread *thread, const struct record_call 
 	default:
 		break;
 	}
-	variant = kdump_call_variant(call->call, argument, 6);
+	variant = calls_call_variant(call->call, argument, 6);
 	type = variant && variant->result ? variant->result : call->call->result;
-	if (type && type->base == KDUMP_FD && wants(thread, KTRX_PROC_NAMEI))
+	if (type && type->base == CALLS_FD && wants(thread, KTRX_PROC_NAMEI))
 		record_descriptor_is_new(thread, (int32_t)result);
 }
 
@@ -211,7 +211,7 @@ void record_put_leave(struct record_thread *thread, uint32_t abi, int32_t error,
 		if (call->data && result > 0 && wants(thread, KTRX_PROC_GENIO))
 			put_data(thread, call, (uint64_t)result);
 		if (wants_memory(thread))
-			record_put_arguments(thread, KDUMP_FILLED, result);
+			record_put_arguments(thread, CALLS_FILLED, result);
 	}
 	if (wants(thread, KTRX_PROC_SYSRET))
 		put(thread, KTRX_PROC_SYSRET, 0, &sysret, sizeof(sysret), NULL, 0);

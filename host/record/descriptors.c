@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kdump/tables.h"
+#include "calls/tables.h"
 #include "record/registers.h"
 
 /* Is what a descriptor leads to known? Those beyond the table are looked up each time. */
@@ -44,14 +44,14 @@ static void put_descriptor(struct record_thread *thread, int32_t fd)
 	note(thread->process, fd, length > 0);
 }
 
-void record_put_descriptors(struct record_thread *thread, const struct kdump_call *call)
+void record_put_descriptors(struct record_thread *thread, const struct calls_call *call)
 {
 	struct record_process *process = thread->process;
 
 	for (unsigned n = 0; n < call->arguments; n++) {
 		const int32_t fd = (int32_t)thread->argument[n];
 
-		if (call->argument[n].access || call->argument[n].type->base != KDUMP_FD)
+		if (call->argument[n].access || call->argument[n].type->base != CALLS_FD)
 			continue;
 		if (fd == KTRX_PROC_FD_CWD && !process->known_folder)
 			put_descriptor(thread, fd);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/machine.h"
-#include "kdump/tables.h"
+#include "calls/tables.h"
 
 /* struct user_regs_struct of x86_64, struct user_pt_regs of AArch64, struct user_regs_struct of RISC-V. */
 static const struct record_machine machines[] = {

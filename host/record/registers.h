@@ -82,7 +82,7 @@ enum record_special {
 };
 
 struct record_call {
-	const struct kdump_call *call; /* its arguments; those of an unknown call have no name and none */
+	const struct calls_call *call; /* its arguments; those of an unknown call have no name and none */
 	uint8_t data;		       /* enum record_data */
 	uint8_t special;	       /* enum record_special */
 };
@@ -91,6 +91,6 @@ struct record_call {
 const struct record_call *record_call(uint64_t number);
 
 /* Returns the table of Linux's calls for this machine, which lasts; NULL: out of memory. */
-struct kdump_table *record_table(void);
+struct calls_table *record_table(void);
 
 #endif

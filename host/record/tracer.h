@@ -11,7 +11,7 @@
 
 #include "ktrx/proc.h"
 
-struct kdump_call;
+struct calls_call;
 
 /* What is traced: files that records go to, and the threads that are recorded into them. */
 
@@ -228,8 +228,8 @@ void record_put(const struct record_thread *thread, uint32_t type, uint32_t flag
 		size_t first_size, const void *second, size_t second_size);
 
 /* NAMEI for each path among the arguments of the call that the thread is in. */
-void record_put_paths(struct record_thread *thread, const struct kdump_call *call);
-/* STRUCT, STRUCT_ARRAY for what the program has given (KDUMP_GIVEN) or the kernel filled (KDUMP_FILLED). */
+void record_put_paths(struct record_thread *thread, const struct calls_call *call);
+/* STRUCT, STRUCT_ARRAY for what the program has given (CALLS_GIVEN) or the kernel filled (CALLS_FILLED). */
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result);
 /* The same for the address and the pieces of the struct msghdr that an argument leads to. */
 void record_put_message(struct record_thread *thread, unsigned argument);
@@ -238,7 +238,7 @@ void record_put_message(struct record_thread *thread, unsigned argument);
 void record_put_mask(struct record_thread *thread);
 
 /* FD for each descriptor among the arguments whose meaning the trace does not have yet. */
-void record_put_descriptors(struct record_thread *thread, const struct kdump_call *call);
+void record_put_descriptors(struct record_thread *thread, const struct calls_call *call);
 /* FD for a descriptor that the kernel has just made. */
 void record_descriptor_is_new(struct record_thread *thread, int32_t fd);
 /* These may lead to something else from here on. */

@@ -3,7 +3,7 @@
 # Unit tests of the host. Each file of test/unit/ROOM is a test: ROOM_NAME is test/unit/ROOM/NAME.c, what its row names, and
 # of the host's rooms whatever it calls. A row is UNIT_WITH_ROOM_NAME, or UNIT_WITH_ROOM for the whole room; a plain word
 # in it is a file of test/unit/support.
-UNIT_ROOMS := analyze base capture cmd doctor export findings flow hwt kdump ktread live plugin record why
+UNIT_ROOMS := analyze base calls capture cmd doctor export findings flow hwt kdump ktread live plugin record why
 
 UNIT_WITH_analyze_align := ktread_support ktread_writer ktread_sample sched_writer
 UNIT_WITH_analyze_displacement := elf_file

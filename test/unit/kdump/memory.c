@@ -14,7 +14,7 @@
 
 #define LIMIT 400u
 
-static struct kdump_table *table;
+static struct calls_table *table;
 static struct kdump_options options = { .data_most = KDUMP_DATA_USUAL };
 static struct kdump_context context = { .options = &options };
 static char shown[LIMIT + KDUMP_MEMORY_MOST], line[1 << 16];
@@ -23,7 +23,7 @@ static int setup(void **state)
 {
 	(void)state;
 	context.words.style = KDUMP_STYLE_PLAIN;
-	if (kdump_table_create(&table,
+	if (calls_table_create(&table,
 			       "signal 2 SIGINT\nsignal 17 SIGCHLD\nstruct pair 8, int a 0, int b 4\n"
 			       "1 all int, <strings a, <sigset b, <fdset c, <cpuset d, <wstatus e, <dirents "
 			       "f, <text g, <pair h\n"
@@ -37,7 +37,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	kdump_table_destroy(table);
+	calls_table_destroy(table);
 	return 0;
 }
 
@@ -45,7 +45,7 @@ static const char *show(const char *type, const void *first, size_t size, size_t
 {
 	const struct kdump_bytes bytes = { .first = first, .size = size, .element = element, .cut = cut };
 
-	*kdump_put_memory(shown, LIMIT, &context, kdump_table_type(table, type), &bytes) = '\0';
+	*kdump_put_memory(shown, LIMIT, &context, calls_table_type(table, type), &bytes) = '\0';
 	return shown;
 }
 

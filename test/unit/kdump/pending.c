@@ -50,7 +50,7 @@ static void found_again(void **state)
 	(void)state;
 	assert_ptr_equal(kdump_pending_find(table, 1, 2), first);
 	assert_null(kdump_pending_find(table, 2, 1));
-	assert_int_equal(first->words, KDUMP_ARGUMENTS);
+	assert_int_equal(first->words, CALLS_ARGUMENTS);
 	assert_int_equal(first->word[1], 2);
 	assert_ptr_equal(kdump_pending_place(table, 1, 2), first);
 	for (uint32_t n = 0; n < 1000; n++)

@@ -11,99 +11,99 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kdump/tables.h"
+#include "calls/tables.h"
 #include "kdump/context.h"
 
-static struct kdump_table *make(const char *text, uint16_t machine)
+static struct calls_table *make(const char *text, uint16_t machine)
 {
-	struct kdump_table *table;
+	struct calls_table *table;
 
-	assert_int_equal(kdump_table_create(&table, text, machine, 8), 0);
+	assert_int_equal(calls_table_create(&table, text, machine, 8), 0);
 	return table;
 }
 
 static void calls(void **state)
 {
-	struct kdump_table *table = make("33 write size, fd fd ,\tdata buffer,size\n"
+	struct calls_table *table = make("33 write size, fd fd ,\tdata buffer,size\n"
 					 "1 exit void, int status\n"
 					 "2 fork pid\n3 bare\n4\n5 \n33 write size, fd fd\n"
 					 "8191 last int\n8192 beyond int\n0x10 sixteen int",
 					 EM_NONE);
-	const struct kdump_call *call = kdump_table_call(table, 33);
+	const struct calls_call *call = calls_table_call(table, 33);
 
 	(void)state;
 	assert_string_equal(call->name, "write");
 	assert_int_equal(call->arguments, 1); /* the later line counts */
-	assert_int_equal(call->argument[0].type->base, KDUMP_FD);
+	assert_int_equal(call->argument[0].type->base, CALLS_FD);
 	assert_string_equal(call->argument[0].name, "fd");
-	assert_int_equal(kdump_table_call(table, 1)->result->base, KDUMP_VOID);
-	assert_int_equal(kdump_table_call(table, 2)->arguments, 0);
-	assert_true(kdump_table_call(table, 2)->typed);
-	assert_false(kdump_table_call(table, 3)->typed);
-	assert_null(kdump_table_call(table, 4));
-	assert_null(kdump_table_call(table, 5));
-	assert_string_equal(kdump_table_call(table, 8191)->name, "last");
-	assert_null(kdump_table_call(table, 8192));
-	assert_null(kdump_table_call(table, UINT32_MAX));
-	assert_string_equal(kdump_table_call(table, 16)->name, "sixteen");
-	kdump_table_destroy(table);
+	assert_int_equal(calls_table_call(table, 1)->result->base, CALLS_VOID);
+	assert_int_equal(calls_table_call(table, 2)->arguments, 0);
+	assert_true(calls_table_call(table, 2)->typed);
+	assert_false(calls_table_call(table, 3)->typed);
+	assert_null(calls_table_call(table, 4));
+	assert_null(calls_table_call(table, 5));
+	assert_string_equal(calls_table_call(table, 8191)->name, "last");
+	assert_null(calls_table_call(table, 8192));
+	assert_null(calls_table_call(table, UINT32_MAX));
+	assert_string_equal(calls_table_call(table, 16)->name, "sixteen");
+	calls_table_destroy(table);
 }
 
 static void names_and_numbers(void **state)
 {
-	struct kdump_table *table =
+	struct calls_table *table =
 		make("error 2 ENOENT\nerror 4095 ELAST\nerror 4096 EFAR\nerror -1 ENEGATIVE\nerror 5\n"
 		     "signal 2 SIGINT\nsignal 256 SIGFAR\n# error 7 ENONE\nerror 9 EMYOWN\n",
 		     EM_NONE);
 
 	(void)state;
-	assert_string_equal(kdump_table_error(table, 2), "ENOENT");
-	assert_string_equal(kdump_table_error_text(table, 2), "No such file or directory");
-	assert_string_equal(kdump_table_error_text(table, 9), "EMYOWN");
-	assert_string_equal(kdump_table_error(table, 4095), "ELAST");
-	assert_null(kdump_table_error(table, 4096));
-	assert_null(kdump_table_error(table, -1));
-	assert_null(kdump_table_error(table, INT32_MIN));
-	assert_null(kdump_table_error(table, 5));
-	assert_null(kdump_table_error(table, 7));
-	assert_null(kdump_table_error_text(table, 7));
-	assert_string_equal(kdump_table_signal(table, 2), "SIGINT");
-	assert_null(kdump_table_signal(table, 256));
-	assert_null(kdump_table_signal(table, UINT32_MAX));
-	kdump_table_destroy(table);
+	assert_string_equal(calls_table_error(table, 2), "ENOENT");
+	assert_string_equal(calls_table_error_text(table, 2), "No such file or directory");
+	assert_string_equal(calls_table_error_text(table, 9), "EMYOWN");
+	assert_string_equal(calls_table_error(table, 4095), "ELAST");
+	assert_null(calls_table_error(table, 4096));
+	assert_null(calls_table_error(table, -1));
+	assert_null(calls_table_error(table, INT32_MIN));
+	assert_null(calls_table_error(table, 5));
+	assert_null(calls_table_error(table, 7));
+	assert_null(calls_table_error_text(table, 7));
+	assert_string_equal(calls_table_signal(table, 2), "SIGINT");
+	assert_null(calls_table_signal(table, 256));
+	assert_null(calls_table_signal(table, UINT32_MAX));
+	calls_table_destroy(table);
 }
 
 static void structs(void **state)
 {
-	struct kdump_table *table =
+	struct calls_table *table =
 		make("struct pair 8, int a 0, int b 4\nstruct pair 16, long a 0, long b 8+4\n"
 		     "struct odd 7, int outside 7, int wide 4+4, int ok 3\nstruct none 0\n",
 		     EM_NONE);
-	const struct kdump_layout *layout = kdump_table_layout(table, "pair", 16);
+	const struct calls_layout *layout = calls_table_layout(table, "pair", 16);
 
 	(void)state;
 	assert_int_equal(layout->size, 16);
 	assert_int_equal(layout->field[0].width, 8);
 	assert_int_equal(layout->field[1].width, 4);
-	assert_int_equal(kdump_table_layout(table, "pair", 8)->size, 8);
-	assert_int_equal(kdump_table_layout(table, "pair", 12)->size, 8);
-	assert_int_equal(kdump_table_layout(table, "pair", 100)->size, 16);
-	assert_non_null(kdump_table_layout(table, "pair", 1));
-	assert_null(kdump_table_layout(table, "none", 0));
-	layout = kdump_table_layout(table, "odd", 7);
+	assert_int_equal(calls_table_layout(table, "pair", 8)->size, 8);
+	assert_int_equal(calls_table_layout(table, "pair", 12)->size, 8);
+	assert_int_equal(calls_table_layout(table, "pair", 100)->size, 16);
+	assert_non_null(calls_table_layout(table, "pair", 1));
+	assert_null(calls_table_layout(table, "none", 0));
+	layout = calls_table_layout(table, "odd", 7);
 	assert_int_equal(layout->fields, 1);
 	assert_int_equal(layout->field[0].width, 4);
-	kdump_table_destroy(table);
+	calls_table_destroy(table);
 }
 
 /* JSON has them as members of one object. */
 static void names_that_come_twice(void **state)
 {
-	struct kdump_table *table = make("1 move int, int from, int to, int from, int 0\n"
+	struct calls_table *table = make("1 move int, int from, int to, int from, int 0\n"
 					 "struct pair 8, int a 0, int a 4, int b 4\n",
 					 EM_NONE);
-	const struct kdump_call *call = kdump_table_call(table, 1);
-	const struct kdump_layout *layout = kdump_table_layout(table, "pair", 8);
+	const struct calls_call *call = calls_table_call(table, 1);
+	const struct calls_layout *layout = calls_table_layout(table, "pair", 8);
 
 	(void)state;
 	assert_int_equal(call->arguments, 4);
@@ -112,21 +112,21 @@ static void names_that_come_twice(void **state)
 	assert_string_equal(call->argument[3].name, "");
 	assert_int_equal(layout->fields, 2);
 	assert_string_equal(layout->field[1].name, "b");
-	kdump_table_destroy(table);
+	calls_table_destroy(table);
 }
 
-static const char *put(struct kdump_table *table, enum kdump_style style, const char *type, uint64_t value)
+static const char *put(struct calls_table *table, enum kdump_style style, const char *type, uint64_t value)
 {
 	static char text[KDUMP_WORDS_MOST];
 	const struct kdump_words words = { .table = table, .style = style };
 
-	*kdump_put_value(text, &words, kdump_table_type(table, type), value) = '\0';
+	*kdump_put_value(text, &words, calls_table_type(table, type), value) = '\0';
 	return text;
 }
 
 static void values(void **state)
 {
-	struct kdump_table *table = make(
+	struct calls_table *table = make(
 		"field how 3\nenum how 0 READ\nenum how 1 WRITE\nflags how 8 APPEND\nflags how 0x10 SYNC\n"
 		"enum where -100 HERE\nenum where 5 FIVE\nflags bits 1 ONE\n",
 		EM_NONE);
@@ -146,32 +146,32 @@ static void values(void **state)
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0x1ffffff9c)), "0x1ffffff9c");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", 6), "6");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0x100000005)), "0x100000005");
-	kdump_table_destroy(table);
+	calls_table_destroy(table);
 }
 
 static void machines(void **state)
 {
 	static const char text[] =
 		"on x86_64 error 1 EX86\non aarch64 error 1 EARM\non\n* getpid pid\n* no_such_call int\n";
-	struct kdump_table *intel = make(text, EM_X86_64), *arm = make(text, EM_AARCH64),
+	struct calls_table *intel = make(text, EM_X86_64), *arm = make(text, EM_AARCH64),
 			   *none = make(text, EM_NONE);
 
 	(void)state;
-	assert_string_equal(kdump_table_error(intel, 1), "EX86");
-	assert_string_equal(kdump_table_error(arm, 1), "EARM");
-	assert_null(kdump_table_error(none, 1));
-	assert_null(kdump_table_call(none, 39));
-	if (kdump_table_call(intel, 39)) { /* libseccomp is there */
-		assert_string_equal(kdump_table_call(intel, 39)->name, "getpid");
-		assert_string_equal(kdump_table_call(arm, 172)->name, "getpid");
-		assert_true(kdump_table_call(arm, 172)->typed);
-		assert_string_equal(kdump_table_call(intel, 0)->name, "read");
-		assert_false(kdump_table_call(intel, 0)->typed);
-		assert_ptr_equal(kdump_table_call(intel, 0), kdump_table_call(intel, 0));
+	assert_string_equal(calls_table_error(intel, 1), "EX86");
+	assert_string_equal(calls_table_error(arm, 1), "EARM");
+	assert_null(calls_table_error(none, 1));
+	assert_null(calls_table_call(none, 39));
+	if (calls_table_call(intel, 39)) { /* libseccomp is there */
+		assert_string_equal(calls_table_call(intel, 39)->name, "getpid");
+		assert_string_equal(calls_table_call(arm, 172)->name, "getpid");
+		assert_true(calls_table_call(arm, 172)->typed);
+		assert_string_equal(calls_table_call(intel, 0)->name, "read");
+		assert_false(calls_table_call(intel, 0)->typed);
+		assert_ptr_equal(calls_table_call(intel, 0), calls_table_call(intel, 0));
 	}
-	kdump_table_destroy(intel);
-	kdump_table_destroy(arm);
-	kdump_table_destroy(none);
+	calls_table_destroy(intel);
+	calls_table_destroy(arm);
+	calls_table_destroy(none);
 }
 
 /* As many of everything as a text can hold, and then some. */
@@ -179,7 +179,7 @@ static void too_much(void **state)
 {
 	size_t room = 3u << 20, length = 0;
 	char *text = malloc(room);
-	struct kdump_table *table;
+	struct calls_table *table;
 
 	(void)state;
 	assert_non_null(text);
@@ -189,91 +189,91 @@ static void too_much(void **state)
 			"%u c%u t%u, t%u a\nflags t%u %u F\nstruct s%u 8, t%u f 0\n* n%u int\n", n, n, n,
 			n + 1, n % 600, n + 1, n, n, n);
 	table = make(text, EM_X86_64);
-	assert_string_equal(kdump_table_call(table, 7)->name, "c7");
-	assert_int_equal(kdump_table_call(table, 7)->arguments, 1);
-	kdump_table_destroy(table);
+	assert_string_equal(calls_table_call(table, 7)->name, "c7");
+	assert_int_equal(calls_table_call(table, 7)->arguments, 1);
+	calls_table_destroy(table);
 	free(text);
 }
 
 /* Of the tables that are built in no line is passed over for being misspelt: each kind is counted in both. */
 static void addresses(void **state)
 {
-	struct kdump_table *table =
+	struct calls_table *table =
 		make("1 poll int, =pollfd[nfds] fds, uint nfds\n"
 		     "2 accept fd, >sockaddr[*len] addr, =uint len\n"
 		     "3 pipe int, >fd[2] fds\n4 wait int, >epoll_event[=] events\n"
 		     "5 getcwd size, >text[nothing] buf\n6 bad int, <\n7 bad int, <[2 x\n",
 		     EM_NONE);
-	const struct kdump_argument *argument = kdump_table_call(table, 1)->argument;
+	const struct calls_argument *argument = calls_table_call(table, 1)->argument;
 
 	(void)state;
-	assert_int_equal(argument->access, KDUMP_GIVEN | KDUMP_FILLED);
-	assert_int_equal(argument->counted, KDUMP_COUNT_ARGUMENT);
+	assert_int_equal(argument->access, CALLS_GIVEN | CALLS_FILLED);
+	assert_int_equal(argument->counted, CALLS_COUNT_ARGUMENT);
 	assert_int_equal(argument->count, 1);
 	assert_string_equal(argument->type->name, "pollfd");
 	assert_int_equal(argument[1].access, 0);
-	argument = kdump_table_call(table, 2)->argument;
-	assert_int_equal(argument->access, KDUMP_FILLED);
-	assert_int_equal(argument->counted, KDUMP_COUNT_AT);
+	argument = calls_table_call(table, 2)->argument;
+	assert_int_equal(argument->access, CALLS_FILLED);
+	assert_int_equal(argument->counted, CALLS_COUNT_AT);
 	assert_int_equal(argument->count, 1);
-	argument = kdump_table_call(table, 3)->argument;
-	assert_int_equal(argument->counted, KDUMP_COUNT_NUMBER);
+	argument = calls_table_call(table, 3)->argument;
+	assert_int_equal(argument->counted, CALLS_COUNT_NUMBER);
 	assert_int_equal(argument->count, 2);
-	assert_int_equal(argument->type->base, KDUMP_FD);
-	assert_int_equal(kdump_table_call(table, 4)->argument->counted, KDUMP_COUNT_RESULT);
-	assert_int_equal(kdump_table_call(table, 5)->argument->counted, KDUMP_COUNT_ONE);
-	assert_int_equal(kdump_table_call(table, 6)->argument->access, KDUMP_GIVEN);
-	assert_string_equal(kdump_table_call(table, 6)->argument->type->name, "hex");
-	assert_int_equal(kdump_table_call(table, 7)->arguments, 1);
-	kdump_table_destroy(table);
+	assert_int_equal(argument->type->base, CALLS_FD);
+	assert_int_equal(calls_table_call(table, 4)->argument->counted, CALLS_COUNT_RESULT);
+	assert_int_equal(calls_table_call(table, 5)->argument->counted, CALLS_COUNT_ONE);
+	assert_int_equal(calls_table_call(table, 6)->argument->access, CALLS_GIVEN);
+	assert_string_equal(calls_table_call(table, 6)->argument->type->name, "hex");
+	assert_int_equal(calls_table_call(table, 7)->arguments, 1);
+	calls_table_destroy(table);
 }
 
 static void variants(void **state)
 {
-	struct kdump_table *table =
+	struct calls_table *table =
 		make("1 fcntl int, fd fd, cmd cmd, hex arg\nenum cmd 1 GETFD\nfield op 3\n"
 		     "enum op 2 WAKE\nflags op 4 PRIVATE\n2 futex int, op op, uint val, hex more\n"
 		     "when fcntl cmd GETFD 2 fdflags\nwhen futex op WAKE 2\nwhen none cmd GETFD 2\n"
 		     "when fcntl none GETFD 2\nwhen fcntl cmd GETFD 9\nwhen\n",
 		     EM_NONE);
-	const struct kdump_variant *variant;
+	const struct calls_variant *variant;
 
 	(void)state;
-	variant = kdump_call_variant(kdump_table_call(table, 1), (uint64_t[]){ 3, 1, 0 }, 3);
+	variant = calls_call_variant(calls_table_call(table, 1), (uint64_t[]){ 3, 1, 0 }, 3);
 	assert_non_null(variant);
 	assert_int_equal(variant->arguments, 2);
 	assert_string_equal(variant->result->name, "fdflags");
-	assert_null(kdump_call_variant(kdump_table_call(table, 1), (uint64_t[]){ 3, 2, 0 }, 3));
-	assert_null(kdump_call_variant(kdump_table_call(table, 1), (uint64_t[]){ 3 }, 1));
-	variant = kdump_call_variant(kdump_table_call(table, 2), (uint64_t[]){ 6, 1, 0 }, 3);
+	assert_null(calls_call_variant(calls_table_call(table, 1), (uint64_t[]){ 3, 2, 0 }, 3));
+	assert_null(calls_call_variant(calls_table_call(table, 1), (uint64_t[]){ 3 }, 1));
+	variant = calls_call_variant(calls_table_call(table, 2), (uint64_t[]){ 6, 1, 0 }, 3);
 	assert_non_null(variant);
 	assert_null(variant->result);
-	kdump_table_destroy(table);
+	calls_table_destroy(table);
 }
 
 /* Where the argument before says which it is. */
 static void pointers(void **state)
 {
-	struct kdump_table *table = make("1 ioctl int, request request, arg^ arg\nenum request 7 GET\n"
+	struct calls_table *table = make("1 ioctl int, request request, arg^ arg\nenum request 7 GET\n"
 					 "pointer arg_GET >winsize\npointer arg_GET <other\npointer\n",
 					 EM_NONE);
-	struct kdump_arguments arguments;
-	struct kdump_one one;
+	struct calls_arguments arguments;
+	struct calls_one one;
 
 	(void)state;
-	kdump_arguments_begin(&arguments, table, 1, (uint64_t[]){ 7, 0x1000 }, 2, false);
-	assert_true(kdump_arguments_next(&arguments, &one));
+	calls_arguments_begin(&arguments, table, 1, (uint64_t[]){ 7, 0x1000 }, 2, false);
+	assert_true(calls_arguments_next(&arguments, &one));
 	assert_null(one.pointer);
-	assert_true(kdump_arguments_next(&arguments, &one));
+	assert_true(calls_arguments_next(&arguments, &one));
 	assert_int_equal(one.number, 1);
 	assert_non_null(one.pointer);
-	assert_int_equal(one.pointer->access, KDUMP_FILLED);
+	assert_int_equal(one.pointer->access, CALLS_FILLED);
 	assert_string_equal(one.pointer->type->name, "winsize");
-	kdump_arguments_begin(&arguments, table, 1, (uint64_t[]){ 8, 0x1000 }, 2, false);
-	kdump_arguments_next(&arguments, &one);
-	assert_true(kdump_arguments_next(&arguments, &one));
+	calls_arguments_begin(&arguments, table, 1, (uint64_t[]){ 8, 0x1000 }, 2, false);
+	calls_arguments_next(&arguments, &one);
+	assert_true(calls_arguments_next(&arguments, &one));
 	assert_null(one.pointer);
-	kdump_table_destroy(table);
+	calls_table_destroy(table);
 }
 
 static void built_in(void **state)
@@ -292,19 +292,19 @@ static void built_in(void **state)
 	};
 
 	(void)state;
-	assert_null(kdump_tables_text("netbsd"));
+	assert_null(calls_tables_text("netbsd"));
 	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
-		struct kdump_table *table = make(kdump_tables_text(names[n]), EM_X86_64);
+		struct calls_table *table = make(calls_tables_text(names[n]), EM_X86_64);
 
-		assert_string_equal(kdump_table_error(table, 2), "ENOENT");
-		assert_string_equal(kdump_table_signal(table, 9), "SIGKILL");
-		assert_non_null(kdump_table_layout(table, "stat", 128));
+		assert_string_equal(calls_table_error(table, 2), "ENOENT");
+		assert_string_equal(calls_table_signal(table, 9), "SIGKILL");
+		assert_non_null(calls_table_layout(table, "stat", 128));
 		for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
 			if (strcmp(known[k].table, names[n]) == 0)
 				assert_string_equal(
 					put(table, KDUMP_STYLE_PLAIN, known[k].type, known[k].value),
 					known[k].name);
-		kdump_table_destroy(table);
+		calls_table_destroy(table);
 	}
 }
 

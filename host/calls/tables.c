@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/tables.h"
+#include "calls/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const struct {
 	{ "dragonfly", table_dragonfly },
 };
 
-const char *kdump_tables_text(const char *name)
+const char *calls_tables_text(const char *name)
 {
 	for (size_t n = 0; n < sizeof(built_in) / sizeof(built_in[0]); n++)
 		if (strcmp(built_in[n].name, name) == 0)
@@ -25,33 +25,12 @@ const char *kdump_tables_text(const char *name)
 	return NULL;
 }
 
-static const char *name_of(enum ktread_proc_format format)
-{
-	switch (format) {
-	case KTREAD_PROC_DRAGONFLY:
-		return "dragonfly";
-	case KTREAD_PROC_FREEBSD0:
-	case KTREAD_PROC_FREEBSD0_I386:
-	case KTREAD_PROC_FREEBSD1:
-		return "freebsd";
-	default:
-		return "linux";
-	}
-}
-
-const char *kdump_tables_choose(const struct ktread_proc *trace, const char *given)
-{
-	const char *own = ktread_proc_table(trace);
-
-	return given ? given : *own ? own : kdump_tables_text(name_of(ktread_proc_info(trace)->format));
-}
-
-void kdump_table_destroy(struct kdump_table *table)
+void calls_table_destroy(struct calls_table *table)
 {
 	if (!table)
 		return;
 	for (unsigned n = 0; n < table->calls; n++) {
-		for (struct kdump_variant *variant = table->call[n]->public.variant, *after; variant;
+		for (struct calls_variant *variant = table->call[n]->public.variant, *after; variant;
 		     variant = after) {
 			after = variant->next;
 			free(variant);
@@ -69,10 +48,10 @@ void kdump_table_destroy(struct kdump_table *table)
 	free(table);
 }
 
-int kdump_table_create(struct kdump_table **table, const char *text, uint16_t elf_machine,
+int calls_table_create(struct calls_table **table, const char *text, uint16_t elf_machine,
 		       unsigned address_size)
 {
-	struct kdump_table *made = calloc(1, sizeof(*made));
+	struct calls_table *made = calloc(1, sizeof(*made));
 	int result = KTREAD_E_MEMORY;
 
 	*table = NULL;
@@ -80,18 +59,18 @@ int kdump_table_create(struct kdump_table **table, const char *text, uint16_t el
 		return result;
 	made->machine = elf_machine;
 	made->address_size = address_size;
-	made->text = strndup(text, KDUMP_TEXT_MAX);
+	made->text = strndup(text, CALLS_TEXT_MAX);
 	if (made->text)
-		result = kdump_table_parse(made);
+		result = calls_table_parse(made);
 	if (result < 0)
-		kdump_table_destroy(made);
+		calls_table_destroy(made);
 	else
 		*table = made;
 	return result;
 }
 
 /* Those that the table has by name get their number when it is first asked for. */
-static struct kdump_call *find_named(struct kdump_table *table, const char *name)
+static struct calls_call *find_named(struct calls_table *table, const char *name)
 {
 	for (unsigned n = 0; n < table->calls; n++)
 		if (table->call[n]->named && strcmp(table->call[n]->public.name, name) == 0)
@@ -100,26 +79,26 @@ static struct kdump_call *find_named(struct kdump_table *table, const char *name
 }
 
 /* A call without a line, for which there is a name nevertheless. */
-static struct kdump_call *keep_name(struct kdump_table *table, const char *name)
+static struct calls_call *keep_name(struct calls_table *table, const char *name)
 {
-	struct kdump_table_call *call;
+	struct calls_table_call *call;
 
-	if (table->calls == KDUMP_CALLS_MAX)
+	if (table->calls == CALLS_CALLS_MAX)
 		return NULL;
 	call = calloc(1, sizeof(*call));
 	if (!call)
 		return NULL;
-	strncpy(call->own_name, name, KDUMP_NAME);
+	strncpy(call->own_name, name, CALLS_NAME);
 	call->public.name = call->own_name;
 	table->call[table->calls++] = call;
 	return &call->public;
 }
 
-const struct kdump_call *kdump_table_call(struct kdump_table *table, uint32_t number)
+const struct calls_call *calls_table_call(struct calls_table *table, uint32_t number)
 {
 	char *name;
 
-	if (number >= KDUMP_CALLS_MAX)
+	if (number >= CALLS_CALLS_MAX)
 		return NULL;
 	if (table->by_number[number] || !table->has_names || table->asked[number / 8] >> number % 8 & 1)
 		return table->by_number[number];
@@ -134,17 +113,17 @@ const struct kdump_call *kdump_table_call(struct kdump_table *table, uint32_t nu
 	return table->by_number[number];
 }
 
-const char *kdump_table_error(const struct kdump_table *table, int32_t number)
+const char *calls_table_error(const struct calls_table *table, int32_t number)
 {
-	return number >= 0 && (uint32_t)number < KDUMP_ERRORS_MAX ? table->error[number] : NULL;
+	return number >= 0 && (uint32_t)number < CALLS_ERRORS_MAX ? table->error[number] : NULL;
 }
 
-const char *kdump_table_signal(const struct kdump_table *table, uint32_t number)
+const char *calls_table_signal(const struct calls_table *table, uint32_t number)
 {
-	return number < KDUMP_SIGNALS ? table->signal[number] : NULL;
+	return number < CALLS_SIGNALS ? table->signal[number] : NULL;
 }
 
-const struct kdump_type *kdump_table_type(const struct kdump_table *table, const char *name)
+const struct calls_type *calls_table_type(const struct calls_table *table, const char *name)
 {
 	for (unsigned n = 0; n < table->types; n++)
 		if (strcmp(table->type[n]->name, name) == 0)
@@ -152,13 +131,13 @@ const struct kdump_type *kdump_table_type(const struct kdump_table *table, const
 	return NULL;
 }
 
-const struct kdump_layout *kdump_table_layout(const struct kdump_table *table, const char *name,
+const struct calls_layout *calls_table_layout(const struct calls_table *table, const char *name,
 					      uint32_t size)
 {
-	const struct kdump_layout *best = NULL;
+	const struct calls_layout *best = NULL;
 
 	for (unsigned n = 0; n < table->layouts; n++) {
-		const struct kdump_layout *layout = table->layout[n];
+		const struct calls_layout *layout = table->layout[n];
 
 		if (strcmp(layout->name, name) != 0)
 			continue;
@@ -170,34 +149,34 @@ const struct kdump_layout *kdump_table_layout(const struct kdump_table *table, c
 	return best;
 }
 
-unsigned kdump_table_address_size(const struct kdump_table *table)
+unsigned calls_table_address_size(const struct calls_table *table)
 {
 	return table->address_size;
 }
 
-uint32_t kdump_table_type_size(const struct kdump_table *table, const struct kdump_type *type)
+uint32_t calls_table_type_size(const struct calls_table *table, const struct calls_type *type)
 {
-	const struct kdump_layout *layout;
+	const struct calls_layout *layout;
 
 	switch (type->base) {
-	case KDUMP_STRUCTURE:
-		layout = kdump_table_layout(table, type->name, UINT32_MAX);
+	case CALLS_STRUCTURE:
+		layout = calls_table_layout(table, type->name, UINT32_MAX);
 		return layout ? layout->size : 0;
-	case KDUMP_HEX:
-	case KDUMP_LONG:
-	case KDUMP_ULONG:
-	case KDUMP_SIZE:
-	case KDUMP_PTR:
+	case CALLS_HEX:
+	case CALLS_LONG:
+	case CALLS_ULONG:
+	case CALLS_SIZE:
+	case CALLS_PTR:
 		return table->address_size;
-	case KDUMP_OFF:
-	case KDUMP_SIGSET:
+	case CALLS_OFF:
+	case CALLS_SIGSET:
 		return 8;
-	case KDUMP_TEXT:
-	case KDUMP_SOCKOPT:
-	case KDUMP_DIRENTS:
+	case CALLS_TEXT:
+	case CALLS_SOCKOPT:
+	case CALLS_DIRENTS:
 		return 1;
-	case KDUMP_STRINGS:
-	case KDUMP_FDSET:
+	case CALLS_STRINGS:
+	case CALLS_FDSET:
 		return 0;
 	default:
 		return 4;
@@ -215,7 +194,7 @@ static bool is_same(uint64_t wanted, uint64_t value)
 	       (wanted >> 32 == 0 || wanted >> 32 == UINT32_MAX) && (int32_t)value < 0;
 }
 
-const char *kdump_type_symbol(const struct kdump_type *type, uint64_t value)
+const char *calls_type_symbol(const struct calls_type *type, uint64_t value)
 {
 	for (unsigned n = 0; n < type->symbols; n++)
 		if (is_same(type->symbol[n].value, value))
@@ -223,21 +202,44 @@ const char *kdump_type_symbol(const struct kdump_type *type, uint64_t value)
 	return NULL;
 }
 
-const struct kdump_variant *kdump_call_variant(const struct kdump_call *call, const uint64_t *word,
+const struct calls_variant *calls_call_variant(const struct calls_call *call, const uint64_t *word,
 					       unsigned words)
 {
-	const struct kdump_variant *variant = call ? call->variant : NULL;
+	const struct calls_variant *variant = call ? call->variant : NULL;
 
 	for (; variant; variant = variant->next) {
-		const struct kdump_type *type = call->argument[variant->argument].type;
+		const struct calls_type *type = call->argument[variant->argument].type;
 		const char *symbol;
 
 		if (variant->argument >= words)
 			continue;
-		symbol = kdump_type_symbol(type, type->mask ? word[variant->argument] & type->mask
+		symbol = calls_type_symbol(type, type->mask ? word[variant->argument] & type->mask
 							    : word[variant->argument]);
 		if (symbol && strcmp(symbol, variant->symbol) == 0)
 			break;
 	}
 	return variant;
+}
+
+#define LOCAL_ERRORS 256
+
+/* Each kernel has numbers of its own, so this machine's text is found by the error's name. */
+static const char *local_text(const char *name)
+{
+	for (int number = 1; number < LOCAL_ERRORS; number++) {
+		const char *here = strerrorname_np(number);
+
+		if (here && strcmp(here, name) == 0)
+			return strerrordesc_np(number);
+	}
+	return name;
+}
+
+const char *calls_table_error_text(struct calls_table *table, int32_t number)
+{
+	const char *name = calls_table_error(table, number);
+
+	if (name && !table->error_text[number])
+		table->error_text[number] = local_text(name);
+	return name ? table->error_text[number] : NULL;
 }

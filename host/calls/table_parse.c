@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "kdump/tables.h"
+#include "calls/tables.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -12,20 +12,20 @@
 /* Normative: spec/ktrx-proc.md has the same words. */
 static const struct {
 	const char *word;
-	enum kdump_base base;
+	enum calls_base base;
 } words[] = {
-	{ "int", KDUMP_INT },	      { "uint", KDUMP_UINT },	    { "long", KDUMP_LONG },
-	{ "ulong", KDUMP_ULONG },     { "size", KDUMP_SIZE },	    { "off", KDUMP_OFF },
-	{ "ptr", KDUMP_PTR },	      { "path", KDUMP_PATH },	    { "str", KDUMP_STR },
-	{ "data", KDUMP_DATA },	      { "buffer", KDUMP_BUFFER },   { "sockaddr", KDUMP_STRUCTURE },
-	{ "fd", KDUMP_FD },	      { "pid", KDUMP_PID },	    { "uid", KDUMP_UID },
-	{ "gid", KDUMP_GID },	      { "mode", KDUMP_MODE },	    { "sig", KDUMP_SIG },
-	{ "ms", KDUMP_MS },	      { "time", KDUMP_TIME },	    { "utime", KDUMP_UTIME },
-	{ "ipv4", KDUMP_IPV4 },	      { "ipv4_be", KDUMP_IPV4 },    { "ipv6", KDUMP_IPV6 },
-	{ "port_be", KDUMP_PORT },    { "void", KDUMP_VOID },	    { "atfd", KDUMP_FD },
-	{ "text", KDUMP_TEXT },	      { "strings", KDUMP_STRINGS }, { "sigset", KDUMP_SIGSET },
-	{ "fdset", KDUMP_FDSET },     { "cpuset", KDUMP_FDSET },    { "sockopt", KDUMP_SOCKOPT },
-	{ "wstatus", KDUMP_WSTATUS }, { "dirents", KDUMP_DIRENTS },
+	{ "int", CALLS_INT },	      { "uint", CALLS_UINT },	    { "long", CALLS_LONG },
+	{ "ulong", CALLS_ULONG },     { "size", CALLS_SIZE },	    { "off", CALLS_OFF },
+	{ "ptr", CALLS_PTR },	      { "path", CALLS_PATH },	    { "str", CALLS_STR },
+	{ "data", CALLS_DATA },	      { "buffer", CALLS_BUFFER },   { "sockaddr", CALLS_STRUCTURE },
+	{ "fd", CALLS_FD },	      { "pid", CALLS_PID },	    { "uid", CALLS_UID },
+	{ "gid", CALLS_GID },	      { "mode", CALLS_MODE },	    { "sig", CALLS_SIG },
+	{ "ms", CALLS_MS },	      { "time", CALLS_TIME },	    { "utime", CALLS_UTIME },
+	{ "ipv4", CALLS_IPV4 },	      { "ipv4_be", CALLS_IPV4 },    { "ipv6", CALLS_IPV6 },
+	{ "port_be", CALLS_PORT },    { "void", CALLS_VOID },	    { "atfd", CALLS_FD },
+	{ "text", CALLS_TEXT },	      { "strings", CALLS_STRINGS }, { "sigset", CALLS_SIGSET },
+	{ "fdset", CALLS_FDSET },     { "cpuset", CALLS_FDSET },    { "sockopt", CALLS_SOCKOPT },
+	{ "wstatus", CALLS_WSTATUS }, { "dirents", CALLS_DIRENTS },
 };
 
 /* A line "flags" or "enum", until all of a type can be put side by side. */
@@ -33,11 +33,11 @@ struct line {
 	unsigned type; /* its place among the types */
 	bool flag;
 	unsigned order;
-	struct kdump_value value;
+	struct calls_value value;
 };
 
 struct parser {
-	struct kdump_table *table;
+	struct calls_table *table;
 	struct line *line;
 	size_t lines;
 	uint32_t room;
@@ -62,8 +62,8 @@ static char *next_name(char **at)
 {
 	char *name = next_word(at);
 
-	if (strlen(name) > KDUMP_NAME)
-		name[KDUMP_NAME] = '\0';
+	if (strlen(name) > CALLS_NAME)
+		name[CALLS_NAME] = '\0';
 	return name;
 }
 
@@ -94,14 +94,14 @@ static bool to_number(const char *word, uint64_t *value)
 
 static unsigned find_type(struct parser *parser, const char *name)
 {
-	struct kdump_table *table = parser->table;
+	struct calls_table *table = parser->table;
 	size_t length = strlen(name);
-	struct kdump_type *type;
+	struct calls_type *type;
 
 	for (unsigned n = 0; n < table->types; n++)
 		if (strcmp(table->type[n]->name, name) == 0)
 			return n;
-	if (table->types == KDUMP_TYPES_MAX)
+	if (table->types == CALLS_TYPES_MAX)
 		return 0;
 	type = calloc(1, sizeof(*type));
 	if (!type) {
@@ -117,7 +117,7 @@ static unsigned find_type(struct parser *parser, const char *name)
 	return table->types++;
 }
 
-static const struct kdump_type *type_of(struct parser *parser, char **at)
+static const struct calls_type *type_of(struct parser *parser, char **at)
 {
 	char *name = next_name(at);
 
@@ -128,7 +128,7 @@ static const struct kdump_type *type_of(struct parser *parser, char **at)
 static void take_value(struct parser *parser, char *at, bool flag)
 {
 	char *type = next_name(&at), *number = next_word(&at);
-	struct kdump_value value = { .name = next_name(&at) };
+	struct calls_value value = { .name = next_name(&at) };
 	struct line *larger;
 
 	if (!to_number(number, &value.value) || !*value.name || (flag && value.value == 0))
@@ -157,7 +157,7 @@ static void take_field(struct parser *parser, char *at)
 }
 
 /* Has the last argument the name of one before it? In JSON arguments are members of one object. */
-static bool is_named_before(const struct kdump_call *call)
+static bool is_named_before(const struct calls_call *call)
 {
 	const char *name = call->argument[call->arguments - 1].name;
 	unsigned n = 0;
@@ -169,7 +169,7 @@ static bool is_named_before(const struct kdump_call *call)
 
 /* ---- calls ---- */
 
-/* "[COUNT]" behind a type, which loses it; NULL: there is none. */
+/* Cuts "[COUNT]" off a type and returns COUNT; NULL: there is none. */
 static const char *take_count(char *type)
 {
 	char *count = strchr(type, '['), *end = count ? strchr(count, ']') : NULL;
@@ -182,14 +182,14 @@ static const char *take_count(char *type)
 
 static unsigned access_of(char mark)
 {
-	return mark == '<'   ? KDUMP_GIVEN
-	       : mark == '>' ? KDUMP_FILLED
-	       : mark == '=' ? KDUMP_GIVEN | KDUMP_FILLED
+	return mark == '<'   ? CALLS_GIVEN
+	       : mark == '>' ? CALLS_FILLED
+	       : mark == '=' ? CALLS_GIVEN | CALLS_FILLED
 			     : 0;
 }
 
 /* "TYPE NAME", "<TYPE NAME", ">TYPE[COUNT] NAME". Returns the count's word or NULL. */
-static const char *take_argument(struct parser *parser, struct kdump_argument *argument, char *at)
+static const char *take_argument(struct parser *parser, struct calls_argument *argument, char *at)
 {
 	char *type = next_name(&at);
 	const char *count;
@@ -204,31 +204,31 @@ static const char *take_argument(struct parser *parser, struct kdump_argument *a
 }
 
 /* "2", "=", "len" or "*len", where `len` is the name of an argument. */
-static void set_count(const struct kdump_call *call, struct kdump_argument *argument, const char *word)
+static void set_count(const struct calls_call *call, struct calls_argument *argument, const char *word)
 {
 	uint64_t number;
 
 	if (strcmp(word, "=") == 0) {
-		argument->counted = KDUMP_COUNT_RESULT;
+		argument->counted = CALLS_COUNT_RESULT;
 	} else if (to_number(word, &number) && number <= UINT16_MAX) {
-		argument->counted = KDUMP_COUNT_NUMBER;
+		argument->counted = CALLS_COUNT_NUMBER;
 		argument->count = (uint16_t)number;
 	} else {
 		for (unsigned n = 0; n < call->arguments; n++)
 			if (strcmp(call->argument[n].name, word + (*word == '*')) == 0) {
-				argument->counted = *word == '*' ? KDUMP_COUNT_AT : KDUMP_COUNT_ARGUMENT;
+				argument->counted = *word == '*' ? CALLS_COUNT_AT : CALLS_COUNT_ARGUMENT;
 				argument->count = (uint16_t)n;
 			}
 	}
 }
 
-static void take_arguments(struct parser *parser, struct kdump_call *call, char *at)
+static void take_arguments(struct parser *parser, struct calls_call *call, char *at)
 {
-	const char *count[KDUMP_ARGUMENTS];
+	const char *count[CALLS_ARGUMENTS];
 	char *item;
 
-	while (call->arguments < KDUMP_ARGUMENTS && (item = next_item(&at)) != NULL) {
-		struct kdump_argument *argument = &call->argument[call->arguments];
+	while (call->arguments < CALLS_ARGUMENTS && (item = next_item(&at)) != NULL) {
+		struct calls_argument *argument = &call->argument[call->arguments];
 
 		count[call->arguments++] = take_argument(parser, argument, item);
 		if (isdigit((unsigned char)*argument->name) || is_named_before(call))
@@ -242,14 +242,14 @@ static void take_arguments(struct parser *parser, struct kdump_call *call, char 
 /* "NUMBER NAME RESULT, TYPE NAME, …"; "*" for a number that goes by the name. */
 static void take_call(struct parser *parser, const char *number, char *at)
 {
-	struct kdump_table *table = parser->table;
-	uint64_t value = KDUMP_CALLS_MAX;
+	struct calls_table *table = parser->table;
+	uint64_t value = CALLS_CALLS_MAX;
 	bool named = strcmp(number, "*") == 0;
-	struct kdump_table_call *call;
+	struct calls_table_call *call;
 	char *name = next_name(&at), *item;
 
-	if (!*name || (!named && (!to_number(number, &value) || value >= KDUMP_CALLS_MAX)) ||
-	    table->calls == KDUMP_CALLS_MAX)
+	if (!*name || (!named && (!to_number(number, &value) || value >= CALLS_CALLS_MAX)) ||
+	    table->calls == CALLS_CALLS_MAX)
 		return;
 	call = calloc(1, sizeof(*call));
 	if (!call) {
@@ -269,7 +269,7 @@ static void take_call(struct parser *parser, const char *number, char *at)
 		table->by_number[value] = &call->public;
 }
 
-static struct kdump_call *find_call(struct kdump_table *table, const char *name)
+static struct calls_call *find_call(struct calls_table *table, const char *name)
 {
 	for (unsigned n = table->calls; n-- > 0;)
 		if (strcmp(table->call[n]->public.name, name) == 0)
@@ -280,9 +280,9 @@ static struct kdump_call *find_call(struct kdump_table *table, const char *name)
 /* "when CALL ARGUMENT VALUE COUNT [RESULT]". */
 static void take_variant(struct parser *parser, char *at)
 {
-	struct kdump_call *call = find_call(parser->table, next_name(&at));
+	struct calls_call *call = find_call(parser->table, next_name(&at));
 	const char *argument = next_name(&at), *symbol = next_name(&at);
-	struct kdump_variant *variant;
+	struct calls_variant *variant;
 	uint64_t arguments;
 	char *result;
 	unsigned n = 0;
@@ -299,7 +299,7 @@ static void take_variant(struct parser *parser, char *at)
 		return;
 	}
 	result = next_name(&at);
-	*variant = (struct kdump_variant){ .next = call->variant,
+	*variant = (struct calls_variant){ .next = call->variant,
 					   .argument = n,
 					   .symbol = symbol,
 					   .arguments = (unsigned)arguments,
@@ -311,10 +311,10 @@ static void take_variant(struct parser *parser, char *at)
 /* "pointer TYPE <TYPE", "pointer TYPE >TYPE[COUNT]": a value of the first type is such an address. */
 static void take_pointer(struct parser *parser, char *at)
 {
-	const struct kdump_call none = { .arguments = 0 };
+	const struct calls_call none = { .arguments = 0 };
 	char *name = next_name(&at);
 	unsigned type = find_type(parser, name);
-	struct kdump_argument *pointer;
+	struct calls_argument *pointer;
 	const char *count;
 
 	if (!*name || parser->table->type[type]->pointer)
@@ -343,9 +343,9 @@ static void take_numbered(const char **names, uint32_t most, char *at)
 /* ---- structs ---- */
 
 /* "TYPE NAME OFFSET" or "TYPE NAME OFFSET+WIDTH". */
-static void take_struct_field(struct parser *parser, struct kdump_layout *layout, char *at)
+static void take_struct_field(struct parser *parser, struct calls_layout *layout, char *at)
 {
-	struct kdump_field field = { .type = type_of(parser, &at) };
+	struct calls_field field = { .type = type_of(parser, &at) };
 	char *offset, *plus;
 	uint64_t number, width = 0;
 
@@ -366,10 +366,10 @@ static void take_struct_field(struct parser *parser, struct kdump_layout *layout
 }
 
 /* A field without a width reaches to the next one, or to the end. */
-static void set_widths(struct kdump_layout *layout)
+static void set_widths(struct calls_layout *layout)
 {
 	for (unsigned n = 0; n < layout->fields; n++) {
-		struct kdump_field *field = &layout->field[n];
+		struct calls_field *field = &layout->field[n];
 		uint32_t end = layout->size;
 
 		for (unsigned other = 0; other < layout->fields; other++)
@@ -383,14 +383,14 @@ static void set_widths(struct kdump_layout *layout)
 /* "struct NAME SIZE, …". */
 static void take_struct(struct parser *parser, char *at)
 {
-	struct kdump_table *table = parser->table;
+	struct calls_table *table = parser->table;
 	char *head = next_item(&at), *item;
 	char *name = next_name(&head);
-	struct kdump_layout *layout;
+	struct calls_layout *layout;
 	uint64_t size;
 
 	if (!*name || !to_number(next_word(&head), &size) || size == 0 || size > UINT16_MAX ||
-	    table->layouts == KDUMP_LAYOUTS_MAX)
+	    table->layouts == CALLS_LAYOUTS_MAX)
 		return;
 	layout = calloc(1, sizeof(*layout));
 	if (!layout) {
@@ -399,7 +399,7 @@ static void take_struct(struct parser *parser, char *at)
 	}
 	layout->name = name;
 	layout->size = (uint32_t)size;
-	while (layout->fields < KDUMP_FIELDS && (item = next_item(&at)) != NULL)
+	while (layout->fields < CALLS_FIELDS && (item = next_item(&at)) != NULL)
 		take_struct_field(parser, layout, item);
 	set_widths(layout);
 	table->layout[table->layouts++] = layout;
@@ -419,9 +419,9 @@ static void take_line(struct parser *parser, char *line)
 	if (strcmp(word, "*") == 0 || (*word >= '0' && *word <= '9'))
 		take_call(parser, word, line);
 	else if (strcmp(word, "error") == 0)
-		take_numbered(parser->table->error, KDUMP_ERRORS_MAX, line);
+		take_numbered(parser->table->error, CALLS_ERRORS_MAX, line);
 	else if (strcmp(word, "signal") == 0)
-		take_numbered(parser->table->signal, KDUMP_SIGNALS, line);
+		take_numbered(parser->table->signal, CALLS_SIGNALS, line);
 	else if (strcmp(word, "flags") == 0 || strcmp(word, "enum") == 0)
 		take_value(parser, line, *word == 'f');
 	else if (strcmp(word, "field") == 0)
@@ -457,7 +457,7 @@ static int by_type(const void *first, const void *second)
 }
 
 /* By name, since each kernel has other numbers. */
-static void note_creating(struct kdump_type *type, const struct kdump_value *flag)
+static void note_creating(struct calls_type *type, const struct calls_value *flag)
 {
 	if (strcmp(flag->name, "O_CREAT") == 0)
 		type->creates[0] = flag->value;
@@ -466,19 +466,19 @@ static void note_creating(struct kdump_type *type, const struct kdump_value *fla
 }
 
 /* A type that is called as a struct is one; as an argument, its address. */
-static void find_structures(struct kdump_table *table)
+static void find_structures(struct calls_table *table)
 {
 	for (unsigned n = 0; n < table->types; n++)
 		for (unsigned other = 0; other < table->layouts; other++)
-			if (table->type[n]->base == KDUMP_HEX &&
+			if (table->type[n]->base == CALLS_HEX &&
 			    strcmp(table->type[n]->name, table->layout[other]->name) == 0)
-				table->type[n]->base = KDUMP_STRUCTURE;
+				table->type[n]->base = CALLS_STRUCTURE;
 }
 
 /* Values of a type that has no base of its own are names or, for want of one, numbers. */
 static int attach_values(struct parser *parser)
 {
-	struct kdump_table *table = parser->table;
+	struct calls_table *table = parser->table;
 
 	table->value = calloc(parser->lines + 1, sizeof(*table->value));
 	if (!table->value)
@@ -486,11 +486,11 @@ static int attach_values(struct parser *parser)
 	if (parser->lines)
 		qsort(parser->line, parser->lines, sizeof(*parser->line), by_type);
 	for (size_t n = 0; n < parser->lines; n++) {
-		struct kdump_type *type = table->type[parser->line[n].type];
+		struct calls_type *type = table->type[parser->line[n].type];
 
 		table->value[n] = parser->line[n].value;
-		if (type->base == KDUMP_HEX && strcmp(type->name, "hex") != 0)
-			type->base = KDUMP_SYMBOL;
+		if (type->base == CALLS_HEX && strcmp(type->name, "hex") != 0)
+			type->base = CALLS_SYMBOL;
 		if (parser->line[n].flag)
 			note_creating(type, &table->value[n]);
 		if (parser->line[n].flag && type->flags++ == 0)
@@ -501,7 +501,7 @@ static int attach_values(struct parser *parser)
 	return 0;
 }
 
-int kdump_table_parse(struct kdump_table *table)
+int calls_table_parse(struct calls_table *table)
 {
 	const char *machine = base_machine_name(table->machine);
 	struct parser parser = { .table = table, .machine = machine ? machine : "" };

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "calls/tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SMALL 4096u /* no address */
+
+static bool has(uint64_t value, uint64_t flag)
+{
+	return flag && (value & flag) == flag;
+}
+
+/* The mode of open() means nothing unless the flags before it say so. */
+static bool is_unused(const struct calls_arguments *arguments, const struct calls_type *type)
+{
+	const struct calls_type *flags = arguments->before;
+
+	return type && type->base == CALLS_MODE && flags && flags->creates[0] &&
+	       !has(arguments->value_before, flags->creates[0]) &&
+	       !has(arguments->value_before, flags->creates[1]);
+}
+
+/* "so^" behind a level SOL_SOCKET is "so_SOL_SOCKET"; where there is none, a number or an address. */
+static const struct calls_type *resolve(const struct calls_table *table, const struct calls_type *type,
+					const char *key, uint64_t value)
+{
+	static const struct calls_type number = { .base = CALLS_INT };
+	char name[2 * CALLS_NAME + 2];
+
+	if (!type || !type->keyed)
+		return type;
+	snprintf(name, sizeof(name), "%.*s_%s", (int)strlen(type->name) - 1, type->name, key ? key : "");
+	type = calls_table_type(table, name);
+	return type || value >= SMALL ? type : &number;
+}
+
+void calls_arguments_begin(struct calls_arguments *arguments, struct calls_table *table, uint32_t number,
+			   const uint64_t *word, unsigned words, bool all)
+{
+	const struct calls_call *call = calls_table_call(table, number);
+	const struct calls_variant *variant = calls_call_variant(call, word, words);
+
+	*arguments = (struct calls_arguments){
+		.most = variant ? variant->arguments
+			: call	? call->arguments
+				: 0,
+		.table = table,
+		.call = call,
+		.typed = call && call->typed && !all,
+		.word = word,
+		.words = words,
+		.narrow = calls_table_address_size(table) == 4,
+	};
+}
+
+static uint64_t take_word(struct calls_arguments *arguments, const struct calls_type *type)
+{
+	uint64_t value = arguments->word[arguments->next_word++];
+
+	if (arguments->narrow && type && type->base == CALLS_OFF && arguments->next_word < arguments->words)
+		value = (uint32_t)value | arguments->word[arguments->next_word++] << 32;
+	return value;
+}
+
+/* How it reads, and whether it is shown at all, depends on nothing before it, nor does what follows on it. */
+static bool stands_alone(const struct calls_type *type)
+{
+	return !type ||
+	       (type->symbols == 0 && !type->keyed && type->base != CALLS_MODE && type->base != CALLS_OFF);
+}
+
+static void set_type(struct calls_one *one, const struct calls_type *type,
+		     const struct calls_argument *pointer)
+{
+	static const struct calls_type address = { .name = "ptr", .base = CALLS_PTR };
+
+	one->pointer = pointer ? pointer : type ? type->pointer : NULL;
+	one->type = one->pointer ? &address : type;
+}
+
+/* The value of the argument that `one` has the type of by the table; false if it means nothing. */
+static bool take_argument(struct calls_arguments *arguments, struct calls_one *one)
+{
+	const struct calls_type *type = one->type;
+
+	one->value = take_word(arguments, type);
+	type = resolve(arguments->table, type, arguments->key, one->value);
+	set_type(one, type, NULL);
+	if (type && type->symbols && !type->flags && !type->mask)
+		arguments->key = calls_type_symbol(type, one->value);
+	return !is_unused(arguments, type);
+}
+
+static void take_description(const struct calls_argument *argument, struct calls_one *one)
+{
+	set_type(one, argument->type, argument->access ? argument : NULL);
+	one->name = argument->name;
+}
+
+bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *one)
+{
+	const struct calls_call *call = arguments->call;
+
+	while (arguments->next_word < arguments->words) {
+		*one = (struct calls_one){ .name = "", .number = arguments->next_word };
+		if (arguments->typed && arguments->next == arguments->most)
+			return false;
+		if (arguments->typed)
+			take_description(&call->argument[arguments->next], one);
+		arguments->next++;
+		if (stands_alone(one->type))
+			one->value = arguments->word[arguments->next_word++];
+		else if (!take_argument(arguments, one))
+			continue;
+		arguments->before = one->type;
+		arguments->value_before = one->value;
+		return true;
+	}
+	return false;
+}
