@@ -106,7 +106,8 @@ between() { # ARCH FILE
 		END { for (name in run) if (name !~ loops) print name }' - "$3" | LC_ALL=C sort
 }
 
-# Names, each as the first in the alphabet of those that cannot be told from it: they are at one address, or one name is at several.
+# Prints each name as the alphabetically first one of its group. Names of one address are a group; so are the groups of a name that
+# has several addresses.
 canonical() { # ARCH FILE NAMES
 	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" '
 		function first(name) { while (name in of && of[name] != name) name = of[name]; return name }

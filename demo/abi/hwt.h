@@ -6,8 +6,9 @@
  * A context has files /dev/hwt_<ident>_<d>: in CPU mode one for each CPU that is traced, d its number; in thread mode one
  * for the process, d its pid. They know all other requests, and mmap (PROT_READ, MAP_SHARED) maps what the trace unit of
  * that CPU or thread writes. Each thread of a process has a trace unit, whose number comes with the record
- * KTRX_HWT_THREAD_CREATE: an open file of a process stands for number 0, or for that which HWT_IOC_UNIT has given it. Such a mapping stays readable when the context has ended. From within a jail the files of CPUs
- * and of processes outside of it cannot be opened (EPERM).
+ * KTRX_HWT_THREAD_CREATE. An open file of a process is about unit 0, or about the one that HWT_IOC_UNIT has set. A mapping
+ * stays readable when the context has ended. From within a jail the files of CPUs and of processes outside of it cannot be
+ * opened (EPERM).
  */
 #ifndef DEMO_ABI_HWT_H
 #define DEMO_ABI_HWT_H

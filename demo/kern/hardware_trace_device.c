@@ -49,7 +49,7 @@ static int copy_out(uintptr_t to, const void *from, size_t size)
 
 /* ---- Files of a context ------------------------------------------------------------------------ */
 
-/* The unit that the file stands for: in thread mode it is what the open file has in place of a position. */
+/* Returns the unit of an open file. In thread mode the file's position field holds it. */
 static uint32_t unit_of(const struct file *file)
 {
 	uint64_t number = file->inode->device_number;

@@ -211,7 +211,7 @@ int process_start_init(const char *path, char *const argv[])
 	return 0;
 }
 
-/* Of the threads of its parent, the child has the running one. */
+/* The child gets a copy of the parent's running thread, and of no other. */
 static void inherit(struct process *child, struct process *parent)
 {
 	struct user_frame *frame = user_frame_of(child->thread);

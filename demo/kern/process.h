@@ -25,9 +25,9 @@
 enum process_state { PROCESS_FREE, PROCESS_NEW, PROCESS_ALIVE, PROCESS_ZOMBIE };
 
 /*
- * Where threads wait for others that end. The count changes under the queue's lock, which is never held with the table's:
- * who has seen the count, looks at the table, and then waits until the count has changed, misses nothing. It outlives the
- * process, for who has just ended may be late.
+ * Where threads wait for others to end. The count changes under the queue's lock, which is never held together with the
+ * table's. A waiter reads the count, looks at the table, and sleeps until the count has changed, so it misses no end. The
+ * structure outlives the process: a thread that has just ended may still count itself.
  */
 struct process_ends {
 	struct wait_queue queue;
@@ -52,7 +52,7 @@ struct process {
 	struct signals signals;
 	struct ktrace_proc trace;
 	struct ktrace_hwt_process hardware_trace;
-	bool is_ending;				   /* its tracers have been told; table lock */
+	bool is_ending;				   /* its end is recorded in process traces; table lock */
 	char program[PATH_MAX];			   /* as execve was given it; table lock */
 	struct mapped_code *code;		   /* mapped_code.c's; NULL: none; table lock */
 	struct process_ends children, thread_ends; /* last: see above */
@@ -99,8 +99,8 @@ void process_rename(struct process *self, const char *name);
 /* Waits until more have ended than `ended`: for the thread of that id, 0: for anyone. False: a signal came first. */
 bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t thread);
 uint32_t process_ends_count(const struct process_ends *ends);
-void process_ends_tell(
-	struct process_ends *ends); /* one more has ended, or somebody else is to be waited for */
+/* Wakes the waiters: one more has ended, or another thread is the one to wait for. */
+void process_ends_tell(struct process_ends *ends);
 
 /* The working directory, held; and another one, whose reference goes into the process. */
 struct inode *process_cwd(struct process *process);

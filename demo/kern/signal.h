@@ -22,13 +22,13 @@ struct signals_pending {
 	uint8_t code[SIG_COUNT]; /* why each was sent the last time: SI_*; as set */
 };
 
-/* Of a process. */
+/* Signals of a process. */
 struct signals {
 	struct signals_pending pending;
 	struct abi_sigaction action[SIG_COUNT]; /* [0] unused */
 };
 
-/* Of a thread. */
+/* Signals of a thread. */
 struct thread_signals {
 	struct signals_pending pending;
 	uint32_t blocked; /* written by the thread itself */
@@ -56,8 +56,8 @@ void signal_force(int signal);
 void signal_send_all(int signal);
 
 /*
- * Is anything to be delivered to a thread of a process, or is the thread to end? Sleeps that signals may end look at it
- * before and after: then -EINTR.
+ * Returns whether a signal is to be delivered to the thread, or the thread is to end. An interruptible sleep asks before and
+ * after it sleeps, and fails with -EINTR.
  */
 bool signal_pending(const struct thread *thread);
 

@@ -45,8 +45,8 @@ struct thread {
 	uint8_t priority;		      /* a greater one runs first */
 	struct thread *next;		      /* in the run queue */
 	struct thread *next_waiter;	      /* in a wait queue, under its lock */
-	const void *waits_for;		      /* what sched_block was told, NULL while runnable … */
-	const char *waits_by_name;	      /* … and last */
+	const void *waits_for;		      /* the object that it sleeps for; NULL: it is runnable */
+	const char *waits_by_name;	      /* its name */
 	char waits_for_word[THREAD_NAME_MAX]; /* what a program calls that (word_wait.c) */
 	uint32_t asleep; /* THREAD_SLEEPING, THREAD_BLOCKED or 0: whoever makes it 0 wakes the thread */
 	enum wake_reason woken_by;	/* the last time */

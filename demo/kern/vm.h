@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A process's memory: areas that say what may be where, pages that come on first touch, shared copy-on-write
- * after fork. Used by its own process only, but for fork and exit. From its second thread on, what is called here takes
- * the memory's lock, and what is no longer mapped is forgotten by all CPUs; but vm_map is for memory that nobody uses yet.
+ * after fork. Used by its own process only, but for fork and exit. From its second thread on, these functions take
+ * the memory's lock and flush what they unmap from the TLBs of all CPUs. Exception: vm_map, for memory that is not in use yet.
  *
  * Kernel code reaches user memory by vm_copy_*: page by page through the tables, resolving faults as the program
  * would have; so no kernel access to a user address ever traps.
@@ -75,7 +75,7 @@ int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access, str
 /* What a device has from that offset on, for reading. The pages stay with who maps them, whatever becomes of the device. */
 int64_t vm_map_device(struct vm *vm, uintptr_t hint, size_t size, struct file *device, uint64_t offset);
 
-/* What vm.c and vm_fault.c have in common: the lock; and all CPUs forget what they know of a page that was mapped there. */
+/* Shared by vm.c and vm_fault.c: the lock, and the flush of a page that was mapped there from the TLBs of all CPUs. */
 void vm_lock(struct vm *vm);
 void vm_unlock(struct vm *vm);
 void vm_forget(const struct vm *vm, uintptr_t address);

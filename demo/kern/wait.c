@@ -51,7 +51,7 @@ static struct thread *queue_take(struct wait_queue *queue)
 	return thread;
 }
 
-/* A sleep for what the queue stands for. */
+/* Describes a sleep in the queue. */
 static struct sleep sleep_for(const struct wait_queue *queue, enum thread_state how, uint64_t deadline_ns,
 			      uintptr_t place)
 {

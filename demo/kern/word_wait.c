@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads that wait for words lie in a few queues by process and address. A thread lies there before it looks at the word,
- * and whoever wakes has changed the word before: one of the two sees the other.
+ * Threads that wait for words are kept in a few queues, by process and address. A waiter enters its queue before it reads the
+ * word; a waker changes the word before it looks into the queue. So at least one of the two sees the other.
  */
 #include <ktrace/ktrace.h>
 
 #include "word_wait.h"
-#include "mutex.h"
 
+#include "mutex.h"
 #include "process.h"
 #include "string.h"
 #include "wait.h"
@@ -129,7 +129,7 @@ int word_wait(const struct word_wait *wanted)
 	return wait_in(queue, &waiter, wanted, error);
 }
 
-/* One that a signal or the time has woken first hears that it was woken all the same. */
+/* A waiter that a signal or its timeout has already ended still returns that it was woken. */
 static void wake(struct word_queue *queue, struct waiter *waiter)
 {
 	take_out(queue, waiter);

@@ -25,8 +25,8 @@
 #define UNFINISHED_MOST 64u /* of a loop: they are only seen at its end */
 
 /*
- * Behind all that was decoded the log may have a few more blocks: the one whose end was not reached, those that the log is ahead,
- * and those whose branches were to be told in the next packet when QEMU ended.
+ * The log may have a few blocks more than the trace: the last one, which did not reach its end; those that QEMU had logged and not
+ * yet run; and those whose branches the unit had not yet written as a packet when QEMU ended.
  */
 #define LEFT_MOST      3u
 #define LEFT_MOST_PT   (LEFT_MOST + 47u) /* branches that a packet holds */

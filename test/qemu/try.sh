@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# doc/try.md: its commands run and print what the page says of them. Each command stands in the page twice: for the reader, and
+# doc/try.md: its commands run and print what the page says of them. Each command is in the page twice: for the reader, and
 # in the comment from which `make docs` writes the output.
 . test/tap.sh
 

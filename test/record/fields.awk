@@ -11,8 +11,7 @@ function form(text) {
 	return text ~ /^0x[0-9a-f]+$/ ? "address" : "value"
 }
 
-# take TEXT: the arguments of a call, from behind its first parenthesis, into argument[1] to argument[n]; returns n. `result` is
-# what stands behind the call.
+# take TEXT: splits the text after a call's opening parenthesis into argument[1] to argument[n] and `result`. Returns n.
 function take(text,    at, c, depth, quoted, n) {
 	n = 1
 	argument[1] = result = ""

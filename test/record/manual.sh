@@ -4,7 +4,7 @@
 . test/tap.sh
 . test/record/record_support.sh
 
-# example PAGE NAME: makes the program that stands in the page.
+# example PAGE NAME: compiles the program that the page shows.
 example() {
 	sed -n '/^#include/,/^}/p' "$1" >"$tmp/$2.c"
 	check "$1: the example compiles" cc -Wall -Wextra -Werror -Iinclude/user -o "$tmp/$2" "$tmp/$2.c"

@@ -11,7 +11,7 @@
 
 /* ---- Making it --------------------------------------------------------------------------------- */
 
-/* Of a CPU, or of the thread with that index. */
+/* The recording of a CPU, or of the thread with that index. */
 static int open_unit(struct recording *recording, uint32_t number, uint32_t tid)
 {
 	struct recording_unit *unit = &recording->unit[recording->units];

@@ -55,8 +55,8 @@ static void add_together(void)
 	check_equal(THREADS * ROUNDS, sum, "every addition counted");
 	check_equal(7, own, "the first thread's variable is its own");
 	check_equal(getpid(), thread_self(), "the first thread's id");
-	check_equal(-EDEADLK, thread_join(thread_self()), "nobody waits for its own end");
-	check_equal(0, thread_join(threads[0].id), "who has ended is not waited for");
+	check_equal(-EDEADLK, thread_join(thread_self()), "a thread cannot join itself");
+	check_equal(0, thread_join(threads[0].id), "joining a thread that has ended returns at once");
 }
 
 /* ---- Words ---------------------------------------------------------------------------------------- */
@@ -77,10 +77,10 @@ static void wake_by_word(void)
 	struct thread threads[THREADS];
 
 	check_equal(-EAGAIN, wait_on(&word, 1, -1, 0, NULL), "a word that has another value");
-	check_equal(-ETIMEDOUT, wait_on(&word, 0, 1, 0, NULL), "a word that nobody changes");
+	check_equal(-ETIMEDOUT, wait_on(&word, 0, 1, 0, NULL), "a wait for an unchanged word times out");
 	check_equal(-EINVAL, wait_on((char *)&word + 1, 0, 1, 0, NULL), "a word that is not aligned");
 	check_equal(-EFAULT, wait_on((void *)4096, 0, 1, 0, NULL), "a word that is not there");
-	check_equal(0, wake(&word, 1), "nobody to wake");
+	check_equal(0, wake(&word, 1), "no thread waits, so none is woken");
 	for (unsigned i = 0; i < THREADS; i++)
 		check_equal(0, thread_start(&threads[i], "waiter", wait_for_word, NULL), "a waiter starts");
 	sleep_ms(5);

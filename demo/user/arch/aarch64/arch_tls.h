@@ -3,12 +3,7 @@
 #ifndef USER_ARCH_TLS_H
 #define USER_ARCH_TLS_H
 
-#include <stdint.h>
-
-struct tls_head {
-	uintptr_t self; /* what the register holds */
-	uint64_t id;	/* the thread's, 0: not asked for yet */
-};
+#include "tls_head.h"
 
 /* The register leads to the head; variables lie above it. */
 #define ARCH_TLS_BELOW 0
