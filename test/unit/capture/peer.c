@@ -24,9 +24,11 @@
 #include "capture/peer.h"
 #include "capture/qmp.h"
 
-#define QUICK_MS 200
-#define GREETING "{\"QMP\": {\"version\": {}}}\r\n"
-#define ENABLED	 "{\"return\": {}, \"id\": \"1\"}\r\n"
+#define QUICK_MS   200
+#define MUTE_MS	   5000
+#define PATIENT_MS 30000
+#define GREETING   "{\"QMP\": {\"version\": {}}}\r\n"
+#define ENABLED	   "{\"return\": {}, \"id\": \"1\"}\r\n"
 
 /*
  * Says each of `line`, the first at once and each other when something was received; then waits for the end. Or it says
@@ -142,7 +144,7 @@ static void qmp_answers_are_told_from_events(void **state)
 
 	(void)state;
 	begin(&peer, lines);
-	assert_int_equal(capture_monitor_open(&monitor, peer.path, 5000), 0);
+	assert_int_equal(capture_monitor_open(&monitor, peer.path, PATIENT_MS), 0);
 	assert_int_equal(capture_monitor_command(&monitor, "query-status", NULL, &answer), 0);
 	assert_true(capture_json_is(answer, "status", "paused"));
 	assert_int_equal(monitor.stopped, 5000007);
@@ -162,20 +164,22 @@ static void qmp_that_is_none_is_told(void **state)
 	static const char *const rubbish[] = { "SSH-2.0-OpenSSH_9.2\r\n{\"a\":\r\n\r\n]}\r\n", NULL };
 	static const char *const mute[] = { GREETING, "", NULL };
 	static const char *const odd[] = { GREETING, "{\"id\": \"1\", \"neither\": 1}\n", NULL };
+	/* A peer that says something gets the time to say it on a busy machine. */
 	static const struct {
 		const char *const *lines;
+		int ms;
 		const char *says;
-	} peers[] = { { silent, "no greeting" },
-		      { rubbish, "no greeting" },
-		      { mute, "QMP does not answer" },
-		      { odd, "neither result nor error" } };
+	} peers[] = { { silent, QUICK_MS, "no greeting" },
+		      { rubbish, QUICK_MS, "no greeting" },
+		      { mute, MUTE_MS, "QMP does not answer" },
+		      { odd, PATIENT_MS, "neither result nor error" } };
 	struct capture_monitor monitor;
 	struct peer peer;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++) {
 		begin(&peer, peers[i].lines);
-		assert_true(capture_monitor_open(&monitor, peer.path, QUICK_MS) < 0);
+		assert_true(capture_monitor_open(&monitor, peer.path, peers[i].ms) < 0);
 		assert_non_null(strstr(capture_message(), peers[i].says));
 		end(&peer);
 	}
@@ -203,7 +207,7 @@ static int open_with_ram_file(struct peer *peer, struct capture_peer **opened, c
 	snprintf(mem_path, sizeof(mem_path), "{\"return\": \"%s\", \"id\": \"5\"}\r\n", ram);
 	begin(peer, lines);
 	alarm(60); /* ends a test that waits for a FIFO */
-	return capture_peer_open_qmp(opened, peer->path, 5000);
+	return capture_peer_open_qmp(opened, peer->path, PATIENT_MS);
 }
 
 static void ram_file_is_read(void **state)
@@ -260,7 +264,7 @@ static void gdb_packets_are_read(void **state)
 
 	(void)state;
 	begin(&peer, lines);
-	assert_int_equal(gdb_open(&gdb, peer.path, 5000), 0);
+	assert_int_equal(gdb_open(&gdb, peer.path, PATIENT_MS), 0);
 	assert_int_equal(gdb_await_halt(&gdb), 0);
 	assert_int_equal(gdb.most, (0x1000 - 4) / 2);
 	assert_int_equal(gdb_read_memory(&gdb, 0x1000, bytes, 3), 0);
@@ -309,7 +313,7 @@ static void endless_gdb_reply_is_refused(void **state)
 	flood[4000] = '\0';
 	flood[3997] = flood[3998] = flood[3999] = '0';
 	begin(&peer, lines);
-	assert_int_equal(gdb_open(&gdb, peer.path, 5000), 0);
+	assert_int_equal(gdb_open(&gdb, peer.path, PATIENT_MS), 0);
 	assert_int_equal(gdb_command(&gdb, "g", &reply), CAPTURE_E_FORMAT);
 	gdb_close(&gdb);
 	end(&peer);
@@ -350,7 +354,7 @@ static void a_machine_let_run_is_halted_again_whatever_comes(void **state)
 
 	(void)state;
 	begin(&peer, lines);
-	assert_int_equal(gdb_open(&gdb, peer.path, 5000), 0);
+	assert_int_equal(gdb_open(&gdb, peer.path, PATIENT_MS), 0);
 	capture_hold_signals(&before);
 	raise(SIGTERM);
 	assert_true(gdb_run_for(&gdb, 5000) < 0);
@@ -370,7 +374,7 @@ static struct capture_peer *open_gdb(struct peer *peer, const char *const *lines
 	struct capture_peer *opened = NULL;
 
 	begin_as(peer, ANSWERS_ALWAYS, lines);
-	assert_int_equal(capture_peer_open_gdb(&opened, peer->path, &ranges, 5000), 0);
+	assert_int_equal(capture_peer_open_gdb(&opened, peer->path, &ranges, PATIENT_MS), 0);
 	return opened;
 }
 
