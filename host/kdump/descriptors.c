@@ -59,8 +59,10 @@ void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct 
 	bool own;
 	unsigned n = place_of(descriptors, record->pid, record->fd.number, &own);
 	size_t size = record->data_size < PATH_MOST ? record->data_size : PATH_MOST;
-	char *path = malloc(size + 1);
+	char *path = size > 0 ? malloc(size + 1) : NULL;
 
+	if (size == 0 && !own)
+		return;
 	if (path)
 		memcpy(path, record->data, size);
 	free(descriptors->of[n].path);

@@ -190,6 +190,8 @@ static char *put_payload(char *at, struct kdump_context *context, const struct k
 		return put_text(base_put_literal(at, ",\"path\":"), record);
 	case KTRX_PROC_FD:
 		at = base_put_signed(base_put_literal(at, ",\"fd\":"), record->fd.number);
+		if (record->data_size == 0)
+			return base_put_literal(at, ",\"path\":null");
 		return put_text(base_put_literal(at, ",\"path\":"), record);
 	case KTRX_PROC_SYSCTL:
 		return put_text(base_put_literal(at, ",\"setting\":"), record);

@@ -280,7 +280,9 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 	case KTRX_PROC_SYSCTL:
 		return put_newline(put_quoted(at, record));
 	case KTRX_PROC_FD:
-		return put_newline(put_quoted(base_put_literal(put_fd(at, record), " "), record));
+		at = base_put_literal(put_fd(at, record), " ");
+		return put_newline(record->data_size > 0 ? put_quoted(at, record)
+							 : base_put_literal(at, "unknown"));
 	case KTRX_PROC_PSIG:
 		return put_signal(at, context, record);
 	case KTRX_PROC_CSW:

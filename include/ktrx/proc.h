@@ -106,7 +106,10 @@ struct ktrx_proc_psig {
 };
 #define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX /* it is caught, and not known by what */
 
-/* A path, or the kernel's word for what has none, follows, without NUL. */
+/*
+ * A path, or the kernel's word for what has none, follows, without NUL. If no byte follows, what the
+ * descriptor leads to is unknown from here on.
+ */
 struct ktrx_proc_fd {
 	int32_t fd; /* KTRX_PROC_FD_CWD: the current folder */
 	uint32_t reserved;
