@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -67,4 +68,7 @@ void command_self(char path[PATH_MAX])
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
 	path[length > 0 ? length : 0] = '\0';
+	/* Without /proc, the name by which it was executed. */
+	if (length <= 0 && !realpath((const char *)getauxval(AT_EXECFN), path))
+		path[0] = '\0';
 }
