@@ -163,6 +163,8 @@ static const char *reason(int error, bool of_file)
 		return of_file ? "holds something else than a trace" : strerror(error);
 	case EPERM:
 		return of_file ? "belongs to another user" : "belongs to another user, or is traced already";
+	case ENODEV:
+		return of_file ? strerror(error) : "not mounted, and running processes are found by it";
 	case ESRCH:
 		return "there is none";
 	default:
@@ -180,6 +182,14 @@ static int say_outcome(const struct record_command *command, const struct record
 		command_message(command->name,
 				"%u processes gained privileges, and are not recorded from there on",
 				record_became_privileged());
+	if (record_memory_denied() > 0 || record_descriptors_denied() > 0)
+		command_message(command->name,
+				"the kernel refused %lu reads of memory and %lu of what descriptors lead to: "
+				"only root may look into a program that must not be dumped",
+				record_memory_denied(), record_descriptors_denied());
+	if (!error && !record_proc_is_mounted())
+		command_message(command->name, "/proc is not mounted: names of programs, what descriptors "
+					       "lead to and waits are not recorded");
 	if (record_without_memory() > 0)
 		command_message(command->name, "out of memory: %u threads were not recorded, and ran on",
 				record_without_memory());

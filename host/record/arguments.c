@@ -164,7 +164,8 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 	wanted = count > UINT32_MAX / size ? UINT32_MAX : count * size;
 	read = record_memory_read(thread->tid, thread->argument[number], bytes,
 				  wanted < sizeof(bytes) ? (size_t)wanted : sizeof(bytes));
-	if (read == 0)
+	/* Where not even one value can be read, as for the kernel, the address is all that is known. */
+	if (read == 0 || (read < size && size <= sizeof(bytes)))
 		return;
 	if (filled && type->base == CALLS_FD)
 		put_descriptors(thread, (const int32_t *)(const void *)bytes, read / sizeof(int32_t));

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,9 @@
 #include "record/tracer.h"
 #include "user/sys/ktrace.h"
 
-#define NUMBERS 1024u
+#define NUMBERS	      1024u
+#define I386_EXECVE   11u
+#define I386_EXECVEAT 358u
 
 /* In the order of their names: what the table of calls does not say. */
 static const struct special {
@@ -27,11 +30,14 @@ static const struct special {
 	uint8_t special;
 } specials[] = {
 	{ "chdir", .special = RECORD_CALL_FOLDER },
+	{ "clone", .special = RECORD_CALL_CLONE },
+	{ "clone3", .special = RECORD_CALL_CLONE3 },
 	{ "close", .special = RECORD_CALL_CLOSE },
 	{ "close_range", .special = RECORD_CALL_CLOSE_RANGE },
 	{ "execve", .special = RECORD_CALL_EXEC },
 	{ "execveat", .special = RECORD_CALL_EXEC },
 	{ "fchdir", .special = RECORD_CALL_FOLDER },
+	{ "fork", .special = RECORD_CALL_FORK },
 	{ "prctl", .special = RECORD_CALL_NAME },
 	{ "pread64", .data = RECORD_DATA_READ },
 	{ "preadv", .data = RECORD_DATA_READ_VECTOR },
@@ -47,6 +53,7 @@ static const struct special {
 	{ "rt_sigreturn", .special = RECORD_CALL_SIGRETURN },
 	{ "sendmsg", .data = RECORD_DATA_WRITE_MESSAGE },
 	{ "sendto", .data = RECORD_DATA_WRITE },
+	{ "vfork", .special = RECORD_CALL_FORK },
 	{ "write", .data = RECORD_DATA_WRITE },
 	{ "writev", .data = RECORD_DATA_WRITE_VECTOR },
 };
@@ -171,11 +178,48 @@ static int64_t answer(struct record_thread *thread, int64_t result)
 										       : result;
 }
 
+enum record_birth record_births_of_call(const struct record_thread *thread)
+{
+	uint64_t flags = thread->argument[0];
+
+	if (!thread->in_call || thread->abi != 0)
+		return RECORD_BIRTH_NONE;
+	switch (record_call(thread->number)->special) {
+	case RECORD_CALL_FORK:
+		return RECORD_BIRTH_PROCESS;
+	case RECORD_CALL_CLONE3:
+		if (record_memory_read(thread->tid, thread->argument[0], &flags, sizeof(flags)) !=
+		    sizeof(flags))
+			return RECORD_BIRTH_THREAD;
+		break;
+	case RECORD_CALL_CLONE:
+		break;
+	default:
+		return RECORD_BIRTH_NONE;
+	}
+	return flags & CLONE_THREAD ? RECORD_BIRTH_THREAD : RECORD_BIRTH_PROCESS;
+}
+
+bool record_is_execveat(const struct record_thread *thread)
+{
+	return thread->abi == EM_386 ? thread->number == I386_EXECVEAT
+				     : strcmp(record_call(thread->number)->call->name, "execveat") == 0;
+}
+
+/* execve() and execveat() of the machine's own programs, and of i386 ones. */
+static bool is_exec(const struct stop *stop)
+{
+	if (stop->abi == EM_386)
+		return stop->number == I386_EXECVE || stop->number == I386_EXECVEAT;
+	return stop->abi == 0 && record_call(stop->number)->special == RECORD_CALL_EXEC;
+}
+
 static bool enter(struct record_thread *thread, const struct stop *stop)
 {
-	bool exec = stop->abi == 0 && record_call(stop->number)->special == RECORD_CALL_EXEC;
+	bool exec = is_exec(stop);
 
 	thread->in_call = true;
+	thread->abi = stop->abi;
 	thread->number = stop->number;
 	memcpy(thread->argument, stop->argument, sizeof(thread->argument));
 	if (exec)
@@ -195,7 +239,7 @@ static void leave(struct record_thread *thread, const struct stop *stop)
 
 	/* One that it was in when it was attached to has neither number nor arguments. */
 	if (thread->in_call && !thread->quiet)
-		record_put_leave(thread, stop->abi, error, result);
+		record_put_leave(thread, thread->abi, error, result);
 	thread->in_call = false;
 }
 

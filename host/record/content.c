@@ -54,8 +54,12 @@ void record_put_born(struct record_thread *thread, uint32_t how)
 {
 	struct record_process *process = thread->process;
 	const struct ktrx_proc_ctor ctor = { .parent = (uint32_t)process->parent, .flags = how };
+	char name[sizeof(process->name)];
 
-	record_proc_name(process->pid, process->name, sizeof(process->name));
+	record_proc_name(process->pid, name, sizeof(name));
+	/* Without /proc, a child is known by its parent's name, and another program by none. */
+	if (*name || how == KTRX_PROC_CTOR_EXEC)
+		memcpy(process->name, name, sizeof(name));
 	process->named = false;
 	if (wants(thread, KTRX_PROC_PROCCTOR))
 		put(thread, KTRX_PROC_PROCCTOR, 0, &ctor, sizeof(ctor), process->name, strlen(process->name));
@@ -80,7 +84,7 @@ static void put_name(struct record_thread *thread)
 	if (thread->tid != process->pid)
 		return;
 	record_proc_name(process->pid, name, sizeof(name));
-	if (strcmp(name, process->name) == 0)
+	if (!*name || strcmp(name, process->name) == 0)
 		return;
 	memcpy(process->name, name, sizeof(name));
 	process->named = false;
@@ -213,6 +217,8 @@ void record_put_leave(struct record_thread *thread, uint32_t abi, int32_t error,
 		if (wants_memory(thread))
 			record_put_arguments(thread, CALLS_FILLED, result);
 	}
+	if (abi != 0 && error == 0) /* what it has changed is not looked at */
+		record_forget_all_descriptors(thread->process);
 	if (wants(thread, KTRX_PROC_SYSRET))
 		put(thread, KTRX_PROC_SYSRET, 0, &sysret, sizeof(sysret), NULL, 0);
 }

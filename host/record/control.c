@@ -113,6 +113,7 @@ static void set(struct record_process *process, struct record_sink *sink, uint32
 		record_sink_release(process->sink);
 		process->sink = record_sink_hold(sink);
 		process->named = false;
+		record_forget_all_descriptors(process);
 	}
 	process->facilities |= facilities & RECORD_ALL;
 	process->inherit |= (facilities & KTRFAC_INHERIT) != 0;

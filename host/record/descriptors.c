@@ -5,6 +5,7 @@
  */
 #include "record/tracer.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,23 +14,40 @@
 #include "calls/tables.h"
 #include "record/registers.h"
 
+static unsigned long denied;
+
+unsigned long record_descriptors_denied(void)
+{
+	return denied;
+}
+
 /* Is what a descriptor leads to known? Those beyond the table are looked up each time. */
 static bool is_known(const struct record_process *process, int32_t fd)
 {
 	return fd >= 0 && fd < RECORD_FDS && process->known_fd[fd / 64] >> fd % 64 & 1;
 }
 
-static void note(struct record_process *process, int32_t fd, bool known)
+static void note(uint64_t set[static RECORD_FDS / 64], int32_t fd, bool known)
 {
 	if (fd < 0 || fd >= RECORD_FDS)
 		return;
-	process->known_fd[fd / 64] &= ~(UINT64_C(1) << fd % 64);
-	process->known_fd[fd / 64] |= (uint64_t)known << fd % 64;
+	set[fd / 64] &= ~(UINT64_C(1) << fd % 64);
+	set[fd / 64] |= (uint64_t)known << fd % 64;
 }
 
+/* Does the file say what it led to? Of those beyond the table that is not known. */
+static bool is_told(const struct record_process *process, int32_t fd)
+{
+	if (fd == KTRX_PROC_FD_CWD)
+		return process->told_folder;
+	return fd >= RECORD_FDS || process->told_fd[fd / 64] >> fd % 64 & 1;
+}
+
+/* Where it cannot be looked up, what the file says of it is taken back: an empty path. */
 static void put_descriptor(struct record_thread *thread, int32_t fd)
 {
 	const struct ktrx_proc_fd head = { .fd = fd };
+	struct record_process *process = thread->process;
 	char link[64], path[PATH_MAX];
 	ssize_t length;
 
@@ -38,10 +56,14 @@ static void put_descriptor(struct record_thread *thread, int32_t fd)
 	else
 		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)thread->tid, (int)fd);
 	length = readlink(link, path, sizeof(path));
-	if (length > 0)
+	denied += length < 0 && (errno == EACCES || errno == EPERM);
+	if (length > 0 || is_told(process, fd))
 		record_put(thread, KTRX_PROC_FD, length == sizeof(path) ? KTRX_PROC_CUT : 0, &head,
-			   sizeof(head), path, (size_t)length);
-	note(thread->process, fd, length > 0);
+			   sizeof(head), path, length > 0 ? (size_t)length : 0);
+	note(process->known_fd, fd, length > 0);
+	note(process->told_fd, fd, length > 0);
+	if (fd == KTRX_PROC_FD_CWD)
+		process->told_folder = length > 0;
 }
 
 void record_put_descriptors(struct record_thread *thread, const struct calls_call *call)
@@ -67,8 +89,14 @@ void record_descriptor_is_new(struct record_thread *thread, int32_t fd)
 		put_descriptor(thread, fd);
 }
 
+void record_forget_all_descriptors(struct record_process *process)
+{
+	memset(process->known_fd, 0, sizeof(process->known_fd));
+	process->known_folder = false;
+}
+
 void record_forget_descriptors(struct record_process *process, uint64_t first, uint64_t last)
 {
 	for (uint64_t fd = first; fd <= last && fd < RECORD_FDS; fd++)
-		note(process, (int32_t)fd, false);
+		note(process->known_fd, (int32_t)fd, false);
 }

@@ -14,9 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TICK_US	       100000 /* between two looks at who wants something of us */
-#define TICKS_TO_FLUSH 10
-#define GENERATIONS    1000u /* that are looked back through: they change meanwhile */
+#define TICK_US		 100000 /* between two looks at who wants something of us */
+#define TICKS_TO_FLUSH	 10
+#define TICKS_TO_GIVE_UP 10
+#define GENERATIONS	 1000u /* that are looked back through: they change meanwhile */
 
 static int fail(struct record_outcome *outcome, const char *what, int error)
 {
@@ -27,6 +28,7 @@ static int fail(struct record_outcome *outcome, const char *what, int error)
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t wanted; /* SIGTERM, SIGHUP: we are to end; those who are traced go on */
+static bool in_foreground;	     /* a command of ours is waited for */
 static volatile sig_atomic_t due;    /* a signal came, be it but a tick */
 
 static void on_signal(int signal)
@@ -44,6 +46,7 @@ static void signals_begin(bool foreground)
 	const struct itimerval tick = { { 0, TICK_US }, { 0, TICK_US } };
 	struct sigaction action = { .sa_handler = on_signal };
 
+	in_foreground = foreground;
 	sigaction(SIGALRM, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
@@ -53,6 +56,22 @@ static void signals_begin(bool foreground)
 	sigaction(SIGQUIT, &action, NULL);
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
 	setitimer(ITIMER_REAL, &tick, NULL);
+}
+
+/*
+ * Some threads do not stop when they are brought to: a parent waits for its vforked child. We end without
+ * them, and the kernel lets them go. Not while we wait for a command that goes on.
+ */
+static void give_up_late(void)
+{
+	static unsigned ticks;
+	static size_t threads;
+
+	if ((in_foreground && !wanted) || record_threads() != threads || !record_all_leave())
+		ticks = 0;
+	threads = record_threads();
+	if (++ticks > TICKS_TO_GIVE_UP)
+		record_drop_all();
 }
 
 static void attend(void)
@@ -69,6 +88,7 @@ static void attend(void)
 	     process = record_process_next(process))
 		record_let_go(process);
 	record_let_go_of_ended();
+	give_up_late();
 }
 
 static int open_sink(const struct record_plan *plan, struct record_sink **sink,
@@ -253,6 +273,18 @@ static _Noreturn void attend_targets(const struct record_plan *plan, struct reco
 	_exit(EXIT_SUCCESS);
 }
 
+/* What is opened from here on must not be what is standard input, output or error later. */
+static void occupy_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (fd >= 0 && fd <= 2);
+	if (fd >= 0)
+		close(fd);
+}
+
 int record_targets(const struct record_plan *plan, struct record_outcome *outcome)
 {
 	const char *what = plan->group ? "the process group" : "the process";
@@ -260,7 +292,10 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 	int told[2], error;
 	pid_t pid;
 
-	/* Before the file is touched, for nothing would come into it. */
+	occupy_standard_files();
+	/* Both before the file is touched, for nothing would come into it. */
+	if (!record_proc_is_mounted())
+		return fail(outcome, "/proc", ENODEV);
 	if (kill(plan->group ? -plan->group : plan->pid, 0) != 0 && errno == ESRCH)
 		return fail(outcome, what, ESRCH);
 	error = open_sink(plan, &sink, outcome);

@@ -2,6 +2,7 @@
 #include "record/registers.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/machine.h"
@@ -83,6 +85,13 @@ int record_registers_set_result(const struct record_machine *machine, struct rec
 
 #define PAGE 4096u /* a string is read up to the end of its page: the next one may be missing */
 
+static unsigned long denied;
+
+unsigned long record_memory_denied(void)
+{
+	return denied;
+}
+
 size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size)
 {
 	struct iovec local = { to, size };
@@ -100,6 +109,7 @@ size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size)
 		at += rest;
 	}
 	read = process_vm_readv(tid, &local, 1, remote, pieces, 0);
+	denied += read < 0 && errno == EPERM;
 	return read > 0 ? (size_t)read : 0;
 }
 
@@ -122,9 +132,9 @@ ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room)
 			return end - to;
 		length += read;
 		if (read < piece)
-			break;
+			return -1;
 	}
-	return length > 0 ? (ssize_t)length : -1;
+	return (ssize_t)length;
 }
 
 #define VECTORS 16u
@@ -148,10 +158,25 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, uint64_t count, void *to,
 	return read;
 }
 
-/* The path as we can open it: relative ones begin at the thread's folder, or at a descriptor of its. */
+/* ---- Programs that gain rights ------------------------------------------------------------------ */
+
+#define INTERPRETERS 5 /* that the kernel goes through */
+
+/* A name of the thread's as we can open it. Without /proc, its root and its folder are taken for ours. */
+static bool reach(const struct record_thread *thread, const char *name, char *path, size_t room)
+{
+	const char *part = name[0] == '/' ? "root" : "cwd/";
+	int written = record_proc_is_mounted()
+			      ? snprintf(path, room, "/proc/%d/%s%s", (int)thread->tid, part, name)
+			      : snprintf(path, room, "%s", name);
+
+	return written > 0 && (size_t)written < room;
+}
+
+/* The path of the program: relative ones begin at the thread's folder, or at a descriptor of its. */
 static bool find_path(const struct record_thread *thread, char *path, size_t room)
 {
-	bool at = strcmp(record_call(thread->number)->call->name, "execveat") == 0;
+	bool at = record_is_execveat(thread);
 	char name[PATH_MAX];
 	ssize_t length = record_memory_string(thread->tid, thread->argument[at], name, sizeof(name) - 1);
 	int written;
@@ -159,25 +184,55 @@ static bool find_path(const struct record_thread *thread, char *path, size_t roo
 	if (length < 0)
 		return false;
 	name[length] = '\0';
-	if (name[0] == '/')
-		written = snprintf(path, room, "/proc/%d/root%s", (int)thread->tid, name);
-	else if (at && (int)thread->argument[0] != AT_FDCWD)
-		written = snprintf(path, room, "/proc/%d/fd/%d%s%s", (int)thread->tid,
-				   (int)thread->argument[0], *name ? "/" : "", name);
-	else
-		written = snprintf(path, room, "/proc/%d/cwd/%s", (int)thread->tid, name);
+	if (name[0] == '/' || !at || (int)thread->argument[0] == AT_FDCWD)
+		return reach(thread, name, path, room);
+	written = snprintf(path, room, "/proc/%d/fd/%d%s%s", (int)thread->tid, (int)thread->argument[0],
+			   *name ? "/" : "", name);
 	return written > 0 && (size_t)written < room;
+}
+
+/* Replaces the path of a script by that of its interpreter, whose rights count. False for another file. */
+static bool follow_script(const struct record_thread *thread, char *path, size_t room)
+{
+	char line[PATH_MAX] = "", *name;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	line[length > 0 ? length : 0] = '\0';
+	if (strncmp(line, "#!", 2) != 0)
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	name = line + 2 + strspn(line + 2, " \t");
+	name[strcspn(name, " \t")] = '\0';
+	return *name && reach(thread, name, path, room);
+}
+
+static bool has_rights(const char *path, const struct stat *file)
+{
+	struct statvfs system;
+
+	if (statvfs(path, &system) != 0 || (system.f_flag & ST_NOSUID))
+		return false;
+	return ((file->st_mode & S_ISUID) && file->st_uid != geteuid()) ||
+	       ((file->st_mode & S_ISGID) && (file->st_mode & S_IXGRP) && file->st_gid != getegid()) ||
+	       getxattr(path, "security.capability", NULL, 0) > 0;
 }
 
 bool record_is_privileged_exec(const struct record_thread *thread)
 {
 	char path[PATH_MAX + 64];
-	struct statvfs system;
 	struct stat file;
+	int level = 0;
 
-	if (geteuid() == 0 || !find_path(thread, path, sizeof(path)) || stat(path, &file) != 0 ||
-	    statvfs(path, &system) != 0 || (system.f_flag & ST_NOSUID))
+	if (geteuid() == 0 || record_proc_gains_nothing(thread->tid) ||
+	    !find_path(thread, path, sizeof(path)))
 		return false;
-	return ((file.st_mode & S_ISUID) && file.st_uid != geteuid()) ||
-	       ((file.st_mode & S_ISGID) && (file.st_mode & S_IXGRP) && file.st_gid != getegid());
+	do
+		if (stat(path, &file) != 0 || !S_ISREG(file.st_mode) ||
+		    faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0)
+			return false;
+	while (level++ < INTERPRETERS && follow_script(thread, path, sizeof(path)));
+	return has_rights(path, &file);
 }

@@ -46,7 +46,7 @@ int record_registers_set_result(const struct record_machine *machine, struct rec
 
 /* How many bytes could be read, from the beginning on. */
 size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size);
-/* Length of a string, at most `room` bytes of it, without the NUL; -1 if it begins nowhere. */
+/* Length of a string, at most `room` bytes of it, without the NUL; -1 if it cannot be read as far as that. */
 ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room);
 /* What `count` struct iovec at an address lead to, one after another, `size` bytes at most. */
 size_t record_memory_gather(pid_t tid, uint64_t iovec, uint64_t count, void *to, size_t size);
@@ -56,6 +56,8 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, uint64_t count, void *to,
  * watch that but root; and traced by anybody else, it would not get them. False where we are root.
  */
 bool record_is_privileged_exec(const struct record_thread *thread);
+/* Is the call that the thread is in execveat(), be it that of i386? */
+bool record_is_execveat(const struct record_thread *thread);
 
 /* What is to be looked at beside the arguments of a Linux system call: paths, data, structures. */
 
@@ -75,6 +77,9 @@ enum record_special {
 	RECORD_CALL_SIGNAL,    /* arg[0] gets a handler, at arg[1] */
 	RECORD_CALL_NAME,      /* may change the thread's name */
 	RECORD_CALL_SIGRETURN, /* restores the mask of signals */
+	RECORD_CALL_FORK,      /* makes a process */
+	RECORD_CALL_CLONE,     /* makes a process or a thread, by the flags in arg[0] */
+	RECORD_CALL_CLONE3,    /* the same, by flags to which arg[0] leads */
 	/* Descriptors lead to other things, or to nothing: */
 	RECORD_CALL_CLOSE,	 /* arg[0] */
 	RECORD_CALL_CLOSE_RANGE, /* arg[0] to arg[1], or any */

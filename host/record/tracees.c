@@ -2,6 +2,7 @@
 /* What the files of /proc say of processes. All of them may go away at any moment. */
 #include "record/tracer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,9 +48,26 @@ static uint64_t status_number(pid_t tid, const char *key, int base)
 	return value ? strtoull(value, NULL, base) : 0;
 }
 
+bool record_proc_is_mounted(void)
+{
+	return access("/proc/self/status", F_OK) == 0;
+}
+
+/* The kernel looks for the thread before it looks at our rights. */
+static bool is_thread_of(pid_t tid, pid_t pid)
+{
+	return tgkill(pid, tid, 0) == 0 || errno == EPERM;
+}
+
 pid_t record_proc_process(pid_t tid)
 {
-	return (pid_t)status_number(tid, "Tgid", 10);
+	const struct record_process *process = NULL;
+	pid_t pid = is_thread_of(tid, tid) ? tid : (pid_t)status_number(tid, "Tgid", 10);
+
+	if (pid == 0) /* it has ended, or /proc is not mounted */
+		while ((process = record_process_next(process)) && !is_thread_of(tid, process->pid))
+			continue;
+	return process ? process->pid : pid;
 }
 
 pid_t record_proc_parent(pid_t pid)
@@ -64,6 +82,11 @@ uid_t record_proc_user(pid_t tid)
 	unsigned real, effective;
 
 	return value && sscanf(value, "%u %u", &real, &effective) == 2 ? effective : (uid_t)-1;
+}
+
+bool record_proc_gains_nothing(pid_t tid)
+{
+	return status_number(tid, "NoNewPrivs", 10) != 0;
 }
 
 void record_proc_name(pid_t pid, char *name, size_t room)
@@ -90,9 +113,22 @@ uint64_t record_proc_switches(pid_t tid)
 	return status_number(tid, "voluntary_ctxt_switches", 10);
 }
 
+/* A command ignores the same when it is made. */
+static uint64_t ignored_by_us(void)
+{
+	struct sigaction action;
+	uint64_t ignored = 0;
+
+	for (int n = 1; n < RECORD_SIGNALS; n++)
+		if (sigaction(n, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+			ignored |= UINT64_C(1) << (n - 1);
+	return ignored;
+}
+
 void record_proc_handlers(pid_t pid, uint64_t handler[static RECORD_SIGNALS])
 {
-	uint64_t caught = status_number(pid, "SigCgt", 16), ignored = status_number(pid, "SigIgn", 16);
+	uint64_t caught = status_number(pid, "SigCgt", 16);
+	uint64_t ignored = record_proc_is_mounted() ? status_number(pid, "SigIgn", 16) : ignored_by_us();
 
 	for (unsigned n = 1; n < RECORD_SIGNALS; n++)
 		handler[n] = caught >> (n - 1) & 1    ? KTRX_PROC_HANDLER_UNKNOWN

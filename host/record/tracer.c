@@ -13,12 +13,12 @@
 
 #include "record/registers.h"
 
-#define OPTIONS                                                                                  \
-	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | \
-	 PTRACE_O_TRACEVFORK)
+#define OPTIONS	  (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)
+#define BIRTHS	  (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)
 #define CALL_STOP (SIGTRAP | 0x80)
 
 static unsigned became_privileged, without_memory;
+static bool births_without_memory;
 
 unsigned record_became_privileged(void)
 {
@@ -32,6 +32,36 @@ unsigned record_without_memory(void)
 
 /* ---- Coming and going -------------------------------------------------------------------------- */
 
+/*
+ * Which births make a thread ours. A process that is not to be recorded never becomes ours, not even until
+ * its first stop: its parent may want to trace it. PTRACE_O_TRACECLONE and the like differ in more than
+ * whether a thread or a process is made, so the call itself is looked at.
+ */
+static unsigned births_wanted(const struct record_thread *thread)
+{
+	const struct record_process *process = thread->process;
+
+	if ((process->inherit && process->sink) || thread->quiet)
+		return BIRTHS;
+	switch (record_births_of_call(thread)) {
+	case RECORD_BIRTH_THREAD:
+		return BIRTHS;
+	case RECORD_BIRTH_PROCESS:
+		return 0;
+	default:
+		return PTRACE_O_TRACECLONE;
+	}
+}
+
+static void set_options(struct record_thread *thread)
+{
+	unsigned options = OPTIONS | births_wanted(thread);
+
+	if (options != thread->options &&
+	    ptrace(PTRACE_SETOPTIONS, thread->tid, NULL, (void *)(uintptr_t)options) == 0)
+		thread->options = options;
+}
+
 /* A thread that ended meanwhile is told of by wait(). */
 static void go_on(struct record_thread *thread, int signal)
 {
@@ -40,6 +70,7 @@ static void go_on(struct record_thread *thread, int signal)
 		ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)signal);
 		record_thread_remove(thread);
 	} else {
+		set_options(thread);
 		ptrace(PTRACE_SYSCALL, thread->tid, NULL, (void *)(intptr_t)signal);
 	}
 }
@@ -48,7 +79,7 @@ static int attach_thread(pid_t tid, struct record_process *process)
 {
 	struct record_thread *thread;
 
-	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(uintptr_t)OPTIONS) != 0)
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(uintptr_t)(OPTIONS | BIRTHS)) != 0)
 		return errno;
 	thread = record_thread_add(tid, process);
 	if (!thread) {
@@ -175,6 +206,21 @@ void record_let_go_of_ended(void)
 	}
 }
 
+bool record_all_leave(void)
+{
+	const struct record_thread *thread = record_thread_next(NULL);
+
+	while (thread && thread->leaving)
+		thread = record_thread_next(thread);
+	return !thread;
+}
+
+void record_drop_all(void)
+{
+	while (record_threads() > 0)
+		record_thread_remove(record_thread_next(NULL));
+}
+
 /* ---- Stops ------------------------------------------------------------------------------------- */
 
 /* A thread that we have not heard of: a child of somebody traced, of `parent` if that is known already. */
@@ -213,6 +259,7 @@ static struct record_thread *adopt(pid_t tid, struct record_process *parent)
 	process->facilities = parent->facilities;
 	process->inherit = true;
 	memcpy(process->handler, parent->handler, sizeof(process->handler));
+	memcpy(process->name, parent->name, sizeof(process->name));
 	record_put_born(thread, KTRX_PROC_CTOR_FORK);
 	return thread;
 }
@@ -241,8 +288,16 @@ static struct record_thread *see_exec(struct record_thread *thread)
 	for (unsigned n = 1; n < RECORD_SIGNALS; n++)
 		if (process->handler[n] != 1)
 			process->handler[n] = 0;
+	record_forget_all_descriptors(process);
 	record_put_born(thread, KTRX_PROC_CTOR_EXEC);
 	return thread;
+}
+
+/* If there is no memory for the child, its stop is the first that is heard of it. */
+static void see_birth(pid_t tid, struct record_process *parent)
+{
+	if (!adopt(tid, parent) && record_proc_process(tid) != 0)
+		births_without_memory = true;
 }
 
 static void see_event(struct record_thread *thread, int event, int signal)
@@ -251,7 +306,7 @@ static void see_event(struct record_thread *thread, int event, int signal)
 	case PTRACE_EVENT_CLONE:
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
-		adopt(event_message(thread), thread->process);
+		see_birth(event_message(thread), thread->process);
 		break;
 	case PTRACE_EVENT_EXEC:
 		thread = see_exec(thread);
@@ -340,7 +395,7 @@ struct report {
 };
 
 static struct report turn[TURN_MOST];
-static size_t turn_reports;
+static size_t turn_reports; /* of which the first ones may be left from the turn before */
 
 /* Another thread has called exec and has taken this one's number: its own stop is out of date. */
 static void discard_stop(pid_t tid)
@@ -367,10 +422,8 @@ static int collect_report(int options)
 /* Waits for a report, and collects what else there is by then. Returns 0 or a positive errno. */
 static int collect_turn(void)
 {
-	int error;
+	int error = turn_reports < TURN_MOST ? collect_report(0) : EINTR;
 
-	turn_reports = 0;
-	error = collect_report(0);
 	while (!error && record_threads() > 1 && turn_reports < TURN_MOST && collect_report(WNOHANG) == 0)
 		continue;
 	return error;
@@ -387,16 +440,32 @@ static void renew(struct report *report)
 		report->status = status;
 }
 
+/*
+ * A process that has stopped before the birth of it was reported. That report says whose child it is, and
+ * comes soon. It does not come if the parent is killed right then.
+ */
+static bool is_unborn(const struct report *report)
+{
+	return report->tid > 0 && WIFSTOPPED(report->status) && !record_thread_find(report->tid) &&
+	       record_proc_process(report->tid) == report->tid;
+}
+
 void record_tracer_run(void (*attend)(void), pid_t command, int *status)
 {
-	while (record_threads() > 0) {
+	turn_reports = 0;
+	while (record_threads() + turn_reports > 0) {
 		int error = collect_turn();
+		size_t left = 0;
 
 		if (error && error != EINTR)
 			break;
 		if (error)
 			attend();
 		for (size_t n = 0; n < turn_reports; n++) {
+			if (!error && !births_without_memory && is_unborn(&turn[n])) {
+				turn[left++] = turn[n];
+				continue;
+			}
 			renew(&turn[n]);
 			if (turn[n].tid == command && !WIFSTOPPED(turn[n].status))
 				*status = turn[n].status;
@@ -404,8 +473,8 @@ void record_tracer_run(void (*attend)(void), pid_t command, int *status)
 				see(turn[n].tid, turn[n].status);
 			attend();
 		}
+		turn_reports = left;
 	}
 	/* Whoever is left is unknown to the kernel: sinks are closed with the last of them. */
-	while (record_threads() > 0)
-		record_thread_remove(record_thread_next(NULL));
+	record_drop_all();
 }

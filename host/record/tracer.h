@@ -75,8 +75,9 @@ struct record_process {
 	bool inherit;
 	bool leaving;			    /* all of its threads are, also those that are yet to be made */
 	bool named;			    /* the sink knows its name */
-	bool known_folder;		    /* it also knows the current folder … */
+	bool known_folder, told_folder;	    /* it also knows the current folder … */
 	uint64_t known_fd[RECORD_FDS / 64]; /* … and what these descriptors lead to */
+	uint64_t told_fd[RECORD_FDS / 64];  /* what it knows of these may be out of date */
 	struct record_sink *sink;	    /* a reference; NULL: nothing is recorded */
 	char name[32];
 	uint64_t handler[RECORD_SIGNALS];
@@ -91,7 +92,9 @@ struct record_thread {
 	bool leaving;  /* to be let go at its next stop */
 	bool own_call; /* the call is one that only we know */
 	int64_t own_result;
+	uint32_t abi; /* of the call: 0, or the ELF machine of a program that is not the machine's own */
 	uint64_t number, argument[6];
+	unsigned options; /* of ptrace(2), as far as known */
 	/* voluntary ones by the kernel's count, when last looked at; 0: not looked at yet */
 	uint64_t switches;
 	uint64_t stops; /* for us, since then: each is one of them */
@@ -122,11 +125,15 @@ struct record_thread *record_thread_next(const struct record_thread *last);
 struct record_process *record_process_next(const struct record_process *last);
 size_t record_threads(void);
 
-/* What /proc says: the process of a thread, and its parent; 0 if it is gone. */
+/* Without it, names, what descriptors lead to and waits are unknown, and no running process can be found. */
+bool record_proc_is_mounted(void);
+/* The process of a thread, and its parent; 0 if it is gone. Threads of known processes need no /proc. */
 pid_t record_proc_process(pid_t tid);
 pid_t record_proc_parent(pid_t pid);
 /* The effective user of a thread; -1 if it is gone. */
 uid_t record_proc_user(pid_t tid);
+/* Has it given up that programs bring rights with them (PR_SET_NO_NEW_PRIVS)? */
+bool record_proc_gains_nothing(pid_t tid);
 /* Its name as it is now; "" if it is gone. */
 void record_proc_name(pid_t pid, char *name, size_t room);
 /* The letter of its state, as ps(1) shows it; 0 if it is gone. */
@@ -159,6 +166,11 @@ void record_let_go(struct record_process *process);
 /* Drops the threads that will never come to that stop. To be called from time to time. */
 void record_let_go_of_ended(void);
 
+/* Are all that are traced on their way to that stop? */
+bool record_all_leave(void);
+/* They are ours no more, though the kernel does not know: for a recorder that ends right after it. */
+void record_drop_all(void);
+
 /*
  * Returns when nobody is traced any more. attend() is called behind each stop, and whenever a signal has
  * interrupted the wait: who is busy never lets it be interrupted. *status is that of `command`, as wait() has
@@ -169,10 +181,20 @@ void record_tracer_run(void (*attend)(void), pid_t command, int *status);
 /* How many became privileged, and were let go for that. */
 unsigned record_became_privileged(void);
 
+/* How many reads of memory the kernel has refused: of a process that must not be dumped, to all but root. */
+unsigned long record_memory_denied(void);
+/* The same of what descriptors lead to. */
+unsigned long record_descriptors_denied(void);
+
 /* How many threads, of new processes too, were let go because there was no memory for them. */
 unsigned record_without_memory(void);
 
 /* A thread that is stopped where a system call begins or returns. */
+
+/* What the call makes that the thread is in. */
+enum record_birth { RECORD_BIRTH_NONE, RECORD_BIRTH_THREAD, RECORD_BIRTH_PROCESS };
+
+enum record_birth record_births_of_call(const struct record_thread *thread);
 
 /* Records it. True where the call is an exec that begins. */
 bool record_see_call(struct record_thread *thread);
@@ -243,6 +265,8 @@ void record_put_descriptors(struct record_thread *thread, const struct calls_cal
 void record_descriptor_is_new(struct record_thread *thread, int32_t fd);
 /* These may lead to something else from here on. */
 void record_forget_descriptors(struct record_process *process, uint64_t first, uint64_t last);
+/* So may all of them, and the current folder. */
+void record_forget_all_descriptors(struct record_process *process);
 
 /*
  * Number and arguments are in the thread. `abi`: 0, or the ELF machine of a program that is not the machine's

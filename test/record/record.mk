@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 SCRIPT_TESTS += test/record/programs.sh test/record/strace.sh test/record/options.sh test/record/targets.sh test/record/words.sh test/record/races.sh test/record/waits.sh \
-	test/record/compiles.sh test/record/manual.sh
-RECORD_TEST_PROGRAMS := $(addprefix build/test/record/,threads speaker fault births crowd waits execs)
+	test/record/fight.sh test/record/fight_recorder.sh test/record/fight_proc.sh test/record/compiles.sh test/record/manual.sh
+RECORD_TEST_PROGRAMS := $(addprefix build/test/record/,threads speaker fault births crowd waits execs fight odd)
 CHECK_NEEDS += build/bin/ktrace build/bin/kdump $(RECORD_TEST_PROGRAMS)
 
+build/test/record/fight build/test/record/odd: test/record/cases.h
 $(RECORD_TEST_PROGRAMS): build/test/record/%: test/record/%.c include/user/sys/ktrace.h
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -Iinclude/user -o $@ $< -lpthread

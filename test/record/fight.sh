@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# ktrace record: programs that a tracer finds hard. They behave as without it, and the trace says what happened.
+. test/tap.sh
+. test/record/record_support.sh
+
+ends_well() { build/bin/kdump -f "$1" | tail -n 1 | grep -q 'END   closed: .* 0 lost'; }
+
+# run_case PROGRAM CASE: alone ($tmp/plain), recorded ($tmp/CASE.own) and recorded with its children ($tmp/CASE).
+run_case() {
+	plain=0
+	timeout -k 5 $kill_limit "$programs/$1" "$2" </dev/null >"$tmp/plain" 2>"$tmp/err" || plain=$?
+	record -f "$tmp/$2.own" "$programs/$1" "$2"
+	cp "$tmp/out" "$tmp/own"
+	own=$status
+	record -i -f "$tmp/$2" "$programs/$1" "$2"
+}
+
+# same_case PROGRAM CASE
+same_case() {
+	run_case "$1" "$2"
+	equal "$2: status" "$plain $plain" "$own $status"
+	same "$2: it prints the same" "$tmp/plain" "$tmp/own"
+	same "$2: it prints the same with -i" "$tmp/plain" "$tmp/out"
+	check "$2: both files have all up to the end" eval 'ends_well "$tmp/'"$2"'" && ends_well "$tmp/'"$2"'.own"'
+}
+
+# Those that try to trace what is traced already are told so: a process has one tracer.
+for name in traceme trace_parent; do
+	run_case fight $name
+	equal "$name: status" "$plain $plain" "$own $status"
+	equal "$name: the kernel refuses" 1 "$(grep -c ': EPERM' "$tmp/own" | grep -c '[12]')"
+done
+run_case fight debugger
+equal "a debugger without -i: status" "$plain" "$own"
+same "a debugger may trace its children without -i" "$tmp/plain" "$tmp/own"
+equal "a debugger with -i is refused" 'PTRACE_SEIZE: EPERM' "$(head -n 1 "$tmp/out")"
+shown "$tmp/debugger" 'ptrace -1 errno 1 Operation not permitted'
+run_case fight debuggers
+same "children that are not recorded are free from the beginning" "$tmp/plain" "$tmp/own"
+
+for name in kill_process kill_thread trap refuse ask_tracer notify strict undumpable group_stop killed_in_call deaf hundred vforks \
+	clones sibling bomb outlive; do
+	same_case fight $name
+done
+for name in breakpoint single_step old_call edges vanishing others_memory closes_all execs ring; do
+	same_case odd $name
+done
+
+shown "$tmp/kill_process" 'EXIT  SIGSYS'
+shown "$tmp/strict" 'EXIT  SIGKILL'
+shown "$tmp/trap" 'PSIG  SIGSYS caught'
+shown "$tmp/refuse" 'RET   getppid -1 errno 18'
+shown "$tmp/ask_tracer" 'RET   getppid -1 errno 38'
+shown "$tmp/notify" 'RET   getppid 12345'
+shown "$tmp/group_stop" 'PSIG  SIGSTOP'
+shown "$tmp/breakpoint" 'PSIG  SIGTRAP caught'
+shown "$tmp/execs" 'RET   execve -1 errno 2 '
+shown "$tmp/outlive" 'NAMI  "/nowhere/outlived"'
+equal "outlive: without -i, the daemon is not recorded" 0 "$(build/bin/kdump -f "$tmp/outlive.own" | grep -c outlived)"
+
+# lives CASE: "BEGINNINGS EXECS ENDS" that kdump shows.
+lives() { echo "$(lines "$tmp/$1" FORK) $(lines "$tmp/$1" EXEC) $(lines "$tmp/$1" EXIT)"; }
+equal "hundred: one process, which executes twice" "0 2 1" "$(lives hundred)"
+equal "vforks: three children" "3 2 4" "$(lives vforks)"
+equal "sibling: it is recorded, too" "2 1 3" "$(lives sibling)"
+equal "bomb: each process is recorded" "200 1 201" "$(lives bomb)"
+equal "bomb: none is, without -i" "0 1 1" "$(lives bomb.own)"
+count=3
+test "$(id -u)" -ne 0 || count=6
+equal "clones: all but the one that must not be traced" $count "$(lines "$tmp/clones" FORK)"
+
+# What the kernel could not read is shown as its address.
+build/bin/kdump --oneline -f "$tmp/edges" >"$tmp/oneline"
+for call in openat writev nanosleep; do
+	equal "$call of memory that ends: no more is shown than can be read" 0 \
+		"$(grep " $call(" "$tmp/oneline" | grep EFAULT | grep -cv " $call(\(3[^,]*, \|AT_FDCWD[^,]*, \)\{0,1\}0x")"
+done
+shown "$tmp/old_call" 'RET   [6] -1 errno 9'
+
+# counted CASE…: how often each call was made, as strace counts in another run.
+counted() {
+	for name; do
+		strace -f -qq -o "$tmp/strace" "$programs/fight" "$name" </dev/null >"$tmp/out" 2>&1
+		sed -nE '/resumed>/d; s/^[0-9]+ +([a-z_0-9]+)\(.*/\1/p' "$tmp/strace" | sort | uniq -c >"$tmp/expected"
+		build/bin/kdump -f "$tmp/$name" | sed -nE 's/.* CALL +([a-z_0-9]+).*/\1/p' | sort | uniq -c >"$tmp/calls"
+		same "$name: as many calls as strace counts" "$tmp/expected" "$tmp/calls"
+	done
+}
+if command -v strace >"$tmp/which" && strace -qq true 2>"$tmp/err"; then
+	counted kill_process trap refuse ask_tracer strict undumpable deaf vforks outlive
+else
+	skip "calls are as often as strace says" "strace is absent, or may not trace here"
+fi
+done_testing

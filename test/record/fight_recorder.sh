@@ -1,0 +1,123 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# ktrace record: however the recorder ends, what it records goes on, and the file can be read.
+. test/tap.sh
+. test/record/record_support.sh
+kills=
+trap 'kill -KILL $kills 2>/dev/null; rm -rf "$tmp"' EXIT
+
+reads_well() { build/bin/kdump -f "$1" >"$tmp/read" 2>"$tmp/read.err"; }
+
+# begin CASE: a recorder in $recorder, of a program in $target whose standard input is open.
+begin() {
+	mkfifo "$tmp/in.$1"
+	exec 8<>"$tmp/in.$1"
+	"$ktrace" record -i -f "$tmp/$1" "$programs/fight" "${1%.*}" <"$tmp/in.$1" >"$tmp/out.$1" 2>"$tmp/err.$1" 8<&- &
+	recorder=$!
+	kills="$kills $recorder"
+	await pgrep -P $recorder -x fight
+	target=$(pgrep -P $recorder -x fight)
+	kills="$kills $target"
+}
+has_ended() { ! grep -q '^State:.[^ZX]' "/proc/$recorder/status"; }
+# ended NAME: the recorder ends by itself.
+ended() {
+	check "$1" eventually has_ended
+	kill -KILL "$recorder" 2>"$tmp/kill"
+	wait "$recorder" 2>"$tmp/wait"
+}
+is_state() { grep -q "^State:.[$1]" "/proc/$target/status"; }
+is_untraced() { grep -q '^TracerPid:.0$' "/proc/$target/status"; }
+
+for signal in TERM HUP KILL; do
+	begin waits_in_vfork.$signal
+	await grep -q waits "$tmp/out.waits_in_vfork.$signal"
+	kill -$signal $recorder
+	ended "SIG$signal ends a recorder whose program waits for its vforked child"
+	check "SIG$signal: the program is there" kill -0 "$target"
+	check "SIG$signal: nobody traces it" is_untraced
+	echo >&8
+	check "SIG$signal: it goes on to its end" eventually grep -q 'child: status 1' "$tmp/out.waits_in_vfork.$signal"
+	check "SIG$signal: the file can be read" reads_well "$tmp/waits_in_vfork.$signal"
+
+	begin stops.$signal
+	await is_state tT
+	kill -$signal $recorder
+	ended "SIG$signal ends a recorder whose program is stopped"
+	check "SIG$signal: a stopped program stays stopped" is_state T
+	kill -CONT "$target"
+	check "SIG$signal: it goes on when it is told to" eventually grep -q 'went on' "$tmp/out.stops.$signal"
+	check "SIG$signal: the file can be read" reads_well "$tmp/stops.$signal"
+done
+exec 8>&-
+
+# Nothing of the recorder's own may be where standard input, output and error are taken to be.
+sh -c 'while :; do sleep 0.05; done' &
+target=$!
+kills="$kills $target"
+"$ktrace" record -f "$tmp/closed" -p "$target" <&- >&- 2>&-
+equal "-p with all standard files closed: status" 0 "$?"
+check "its records arrive in the file" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "RET   wait4"' - "$tmp/closed"
+"$ktrace" record -c -p "$target"
+check "it is let go" eventually is_untraced
+check "the file has all up to its end" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "END   closed"' - "$tmp/closed"
+
+# Programs that gain rights, or would if they were let.
+nobody() {
+	status=0
+	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
+}
+if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$tmp/which"; then
+	skip "programs that gain rights" "only root can make one"
+	done_testing
+fi
+chmod 755 "$tmp"
+mkdir "$tmp/nobody" && chown 65534 "$tmp/nobody"
+mkdir -m 755 "$tmp/bin"
+cp "$programs/fight" "$tmp/bin/fight"
+cp "$(command -v id)" "$tmp/bin/set-id" && chmod 4755 "$tmp/bin/set-id"
+printf '#!/bin/sh\nid -u\n' >"$tmp/bin/script" && chmod 4755 "$tmp/bin/script"
+printf '#!%s -u\n' "$tmp/bin/set-id" >"$tmp/bin/interpreted" && chmod 755 "$tmp/bin/interpreted"
+
+nobody "$ktrace" record -i -f "$tmp/nobody/undumpable" "$tmp/bin/fight" undumpable
+equal "undumpable: status" 0 "$status"
+said "only root may look into a program that must not be dumped"
+build/bin/kdump --oneline -f "$tmp/nobody/undumpable" >"$tmp/oneline"
+equal "a descriptor that cannot be looked up has no path, be it of an earlier one" 1 "$(grep -c ' write(3, ' "$tmp/oneline")"
+shown "$tmp/nobody/undumpable" 'FD    3 unknown'
+check "JSON: a path that is unknown is null" sh -c 'build/bin/kdump --json -f "$1" | grep -q "\"fd\":3,\"path\":null"' - "$tmp/nobody/undumpable"
+
+nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/script"
+equal "a set-id script: it gains nothing" 65534 "$(cat "$tmp/out")"
+check "a set-id script is recorded" test "$(lines "$tmp/nobody/t" CALL)" -gt 10
+nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/interpreted"
+said "gained privileges"
+nobody "$ktrace" record -f "$tmp/nobody/t" setpriv --no-new-privs "$tmp/bin/set-id" -u
+equal "a set-id program that must not gain: it does not" 65534 "$(cat "$tmp/out")"
+equal "that is not reported as if it did" '' "$(cat "$tmp/err")"
+shown "$tmp/nobody/t" 'CALL  geteuid'
+
+# A 32-bit program that executes its argument.
+cat >"$tmp/old.c" <<'END'
+__asm__(".globl _start\n_start: mov 8(%esp), %ebx\n lea 8(%esp), %ecx\n xor %edx, %edx\n mov $11, %eax\n int $0x80\n hlt");
+END
+if gcc -m32 -nostdlib -static -o "$tmp/bin/old" "$tmp/old.c" 2>"$tmp/err" && "$tmp/bin/old" /bin/true; then
+	nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/old" "$tmp/bin/set-id" -u
+	equal "a set-id program that a 32-bit one executes gets its rights" 0 "$(cat "$tmp/out")"
+	said "gained privileges"
+	nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/old" /bin/true
+	shown "$tmp/nobody/t" 'RET   execve 0'
+	shown "$tmp/nobody/t" 'RET   [11] 0'
+	shown "$tmp/nobody/t" 'FD    3 "/etc/ld.so.cache"'
+else
+	skip "32-bit programs" "none can be built, or run"
+fi
+cp "$(command -v cat)" "$tmp/bin/capable"
+if setcap cap_net_raw+ep "$tmp/bin/capable" 2>"$tmp/err"; then
+	nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/capable" /proc/self/status
+	equal "a program with capabilities gets them" 0000000000002000 "$(awk '/^CapEff/ { print $2 }' "$tmp/out")"
+	said "gained privileges"
+else
+	skip "programs with capabilities" "setcap is absent, or the file system has none"
+fi
+done_testing
