@@ -9,6 +9,8 @@
 static uint32_t architecture(uint16_t elf_machine)
 {
 	switch (elf_machine) {
+	case EM_386:
+		return SCMP_ARCH_X86;
 	case EM_X86_64:
 		return SCMP_ARCH_X86_64;
 	case EM_AARCH64:

@@ -60,14 +60,16 @@ static uint64_t take_word(struct calls_arguments *arguments, const struct calls_
 
 	if (arguments->narrow && type && type->base == CALLS_OFF && arguments->next_word < arguments->words)
 		value = (uint32_t)value | arguments->word[arguments->next_word++] << 32;
+	if (arguments->narrow && type && type->base == CALLS_LONG)
+		value = (uint64_t)(int32_t)value;
 	return value;
 }
 
 /* How it reads, and whether it is shown at all, depends on nothing before it, nor does what follows on it. */
 static bool stands_alone(const struct calls_type *type)
 {
-	return !type ||
-	       (type->symbols == 0 && !type->keyed && type->base != CALLS_MODE && type->base != CALLS_OFF);
+	return !type || (type->symbols == 0 && !type->keyed && type->base != CALLS_MODE &&
+			 type->base != CALLS_OFF && type->base != CALLS_LONG);
 }
 
 static void set_type(struct calls_one *one, const struct calls_type *type,

@@ -2,6 +2,7 @@
 #include "calls/tables.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,18 +15,19 @@ static const struct {
 	const char *word;
 	enum calls_base base;
 } words[] = {
-	{ "int", CALLS_INT },	      { "uint", CALLS_UINT },	    { "long", CALLS_LONG },
-	{ "ulong", CALLS_ULONG },     { "size", CALLS_SIZE },	    { "off", CALLS_OFF },
-	{ "ptr", CALLS_PTR },	      { "path", CALLS_PATH },	    { "str", CALLS_STR },
-	{ "data", CALLS_DATA },	      { "buffer", CALLS_BUFFER },   { "sockaddr", CALLS_STRUCTURE },
-	{ "fd", CALLS_FD },	      { "pid", CALLS_PID },	    { "uid", CALLS_UID },
-	{ "gid", CALLS_GID },	      { "mode", CALLS_MODE },	    { "sig", CALLS_SIG },
-	{ "ms", CALLS_MS },	      { "time", CALLS_TIME },	    { "utime", CALLS_UTIME },
-	{ "ipv4", CALLS_IPV4 },	      { "ipv4_be", CALLS_IPV4 },    { "ipv6", CALLS_IPV6 },
-	{ "port_be", CALLS_PORT },    { "void", CALLS_VOID },	    { "atfd", CALLS_FD },
-	{ "text", CALLS_TEXT },	      { "strings", CALLS_STRINGS }, { "sigset", CALLS_SIGSET },
-	{ "fdset", CALLS_FDSET },     { "cpuset", CALLS_FDSET },    { "sockopt", CALLS_SOCKOPT },
-	{ "wstatus", CALLS_WSTATUS }, { "dirents", CALLS_DIRENTS },
+	{ "int", CALLS_INT },	      { "uint", CALLS_UINT },	      { "long", CALLS_LONG },
+	{ "ulong", CALLS_ULONG },     { "size", CALLS_SIZE },	      { "off", CALLS_OFF },
+	{ "ptr", CALLS_PTR },	      { "path", CALLS_PATH },	      { "str", CALLS_STR },
+	{ "data", CALLS_DATA },	      { "buffer", CALLS_BUFFER },     { "sockaddr", CALLS_STRUCTURE },
+	{ "fd", CALLS_FD },	      { "pid", CALLS_PID },	      { "uid", CALLS_UID },
+	{ "gid", CALLS_GID },	      { "mode", CALLS_MODE },	      { "sig", CALLS_SIG },
+	{ "ms", CALLS_MS },	      { "time", CALLS_TIME },	      { "utime", CALLS_UTIME },
+	{ "ipv4", CALLS_IPV4 },	      { "ipv4_be", CALLS_IPV4 },      { "ipv6", CALLS_IPV6 },
+	{ "port_be", CALLS_PORT },    { "void", CALLS_VOID },	      { "atfd", CALLS_FD },
+	{ "text", CALLS_TEXT },	      { "strings", CALLS_STRINGS },   { "sigset", CALLS_SIGSET },
+	{ "sigset32", CALLS_SIGSET }, { "sigset_arg", CALLS_SIGSET }, { "fdset", CALLS_FDSET },
+	{ "cpuset", CALLS_FDSET },    { "sockopt", CALLS_SOCKOPT },   { "wstatus", CALLS_WSTATUS },
+	{ "dirents", CALLS_DIRENTS },
 };
 
 /* A line "flags" or "enum", until all of a type can be put side by side. */
@@ -381,7 +383,7 @@ static void set_widths(struct calls_layout *layout)
 }
 
 /* "struct NAME SIZE, …". */
-static void take_struct(struct parser *parser, char *at)
+static void take_struct(struct parser *parser, char *at, bool own)
 {
 	struct calls_table *table = parser->table;
 	char *head = next_item(&at), *item;
@@ -399,6 +401,7 @@ static void take_struct(struct parser *parser, char *at)
 	}
 	layout->name = name;
 	layout->size = (uint32_t)size;
+	layout->own = own;
 	while (layout->fields < CALLS_FIELDS && (item = next_item(&at)) != NULL)
 		take_struct_field(parser, layout, item);
 	set_widths(layout);
@@ -410,8 +413,9 @@ static void take_struct(struct parser *parser, char *at)
 static void take_line(struct parser *parser, char *line)
 {
 	char *word = next_word(&line);
+	const bool own = strcmp(word, "on") == 0;
 
-	if (strcmp(word, "on") == 0) {
+	if (own) {
 		if (strcmp(next_word(&line), parser->machine) != 0)
 			return;
 		word = next_word(&line);
@@ -427,7 +431,7 @@ static void take_line(struct parser *parser, char *line)
 	else if (strcmp(word, "field") == 0)
 		take_field(parser, line);
 	else if (strcmp(word, "struct") == 0)
-		take_struct(parser, line);
+		take_struct(parser, line, own);
 	else if (strcmp(word, "when") == 0)
 		take_variant(parser, line);
 	else if (strcmp(word, "pointer") == 0)
@@ -501,10 +505,17 @@ static int attach_values(struct parser *parser)
 	return 0;
 }
 
+/* i386 is no machine that ktrace runs on, but its programs run on x86_64. */
+static const char *machine_name(uint16_t machine)
+{
+	const char *name = machine == EM_386 ? "i386" : base_machine_name(machine);
+
+	return name ? name : "";
+}
+
 int calls_table_parse(struct calls_table *table)
 {
-	const char *machine = base_machine_name(table->machine);
-	struct parser parser = { .table = table, .machine = machine ? machine : "" };
+	struct parser parser = { .table = table, .machine = machine_name(table->machine) };
 	char *line = table->text, *end;
 	int result;
 

@@ -69,10 +69,13 @@ int calls_table_create(struct calls_table **table, const char *text, uint16_t el
 	return result;
 }
 
-/* Those that the table has by name get their number when it is first asked for. */
+/*
+ * Those that the table has by name get their number when it is first asked for. Of several lines the last one
+ * counts.
+ */
 static struct calls_call *find_named(struct calls_table *table, const char *name)
 {
-	for (unsigned n = 0; n < table->calls; n++)
+	for (unsigned n = table->calls; n-- > 0;)
 		if (table->call[n]->named && strcmp(table->call[n]->public.name, name) == 0)
 			return &table->call[n]->public;
 	return NULL;
@@ -131,6 +134,15 @@ const struct calls_type *calls_table_type(const struct calls_table *table, const
 	return NULL;
 }
 
+static bool is_better(const struct calls_layout *layout, const struct calls_layout *best, uint32_t size)
+{
+	if (layout->own != best->own)
+		return layout->own;
+	if (best->size == size || layout->size == size)
+		return best->size != size;
+	return layout->size < size && (best->size > size || best->size < layout->size);
+}
+
 const struct calls_layout *calls_table_layout(const struct calls_table *table, const char *name,
 					      uint32_t size)
 {
@@ -139,11 +151,7 @@ const struct calls_layout *calls_table_layout(const struct calls_table *table, c
 	for (unsigned n = 0; n < table->layouts; n++) {
 		const struct calls_layout *layout = table->layout[n];
 
-		if (strcmp(layout->name, name) != 0)
-			continue;
-		if (layout->size == size)
-			return layout;
-		if (!best || (layout->size < size && (best->size > size || best->size < layout->size)))
+		if (strcmp(layout->name, name) == 0 && (!best || is_better(layout, best, size)))
 			best = layout;
 	}
 	return best;
@@ -169,8 +177,9 @@ uint32_t calls_table_type_size(const struct calls_table *table, const struct cal
 	case CALLS_PTR:
 		return table->address_size;
 	case CALLS_OFF:
-	case CALLS_SIGSET:
 		return 8;
+	case CALLS_SIGSET:
+		return strcmp(type->name, "sigset32") == 0 ? 4 : 8;
 	case CALLS_TEXT:
 	case CALLS_SOCKOPT:
 	case CALLS_DIRENTS:

@@ -132,6 +132,7 @@ struct calls_field {
 struct calls_layout {
 	const char *name;
 	uint32_t size;
+	bool own; /* of a line "on MACHINE": it hides those of its name that are for all machines */
 	unsigned fields;
 	struct calls_field field[CALLS_FIELDS];
 };
@@ -154,7 +155,10 @@ const char *calls_table_error(const struct calls_table *table, int32_t number);
 const char *calls_table_error_text(struct calls_table *table, int32_t number);
 const char *calls_table_signal(const struct calls_table *table, uint32_t number);
 const struct calls_type *calls_table_type(const struct calls_table *table, const char *name);
-/* The one of this size, else the largest of its name that is smaller, else any. */
+/*
+ * The one of this size, else the largest of its name that is smaller, else any. Those of the machine alone
+ * come first.
+ */
 const struct calls_layout *calls_table_layout(const struct calls_table *table, const char *name,
 					      uint32_t size);
 /* As given to calls_table_create(). */

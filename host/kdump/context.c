@@ -48,8 +48,8 @@ static int take_table(struct kdump_context *context)
 	result = calls_table_create(&table, text, info->machine, info->address_size == 4 ? 4 : 8);
 	if (result < 0)
 		return result;
-	calls_table_destroy(context->words.table);
-	context->words.table = table;
+	calls_table_destroy(context->table);
+	context->table = context->words.table = table;
 	context->text = lasting;
 	context->machine = info->machine;
 	context->address_size = info->address_size;
@@ -92,28 +92,56 @@ int kdump_context_open(struct kdump_context *context, const struct kdump_options
 
 void kdump_context_close(struct kdump_context *context)
 {
-	calls_table_destroy(context->words.table);
-	context->words.table = NULL;
+	calls_table_destroy(context->table);
+	context->table = context->words.table = NULL;
 	for (unsigned n = 0; n < KDUMP_FOREIGN; n++)
 		calls_table_destroy(context->foreign[n]);
 }
 
-uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid)
+/* KTRX has an ABI for each call, and another thread of the process may be in one of another ABI. */
+static uint32_t abi_id(const struct kdump_context *context, uint32_t pid, uint32_t tid)
 {
-	const struct kdump_abi *abi = &context->abi[pid % KDUMP_ABIS];
-
-	return abi->pid == pid ? abi->flags : 0;
+	return context->ktrx ? tid : pid;
 }
 
-enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid)
+uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid, uint32_t tid)
 {
-	uint32_t flags = kdump_context_abi(context, pid);
+	const uint32_t id = abi_id(context, pid, tid);
+	const struct kdump_abi *abi = &context->abi[id % KDUMP_ABIS];
+
+	return abi->id == id ? abi->flags : 0;
+}
+
+void kdump_context_take_abi(struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	const uint32_t id = abi_id(context, record->pid, record->tid);
+	struct kdump_abi *abi = &context->abi[id % KDUMP_ABIS];
+
+	if (record->type == KTRX_PROC_SYSCALL) {
+		*abi = (struct kdump_abi){ id, record->syscall.abi };
+		context->mixed |= context->ktrx && record->syscall.abi != 0;
+	} else if (record->type == KTRX_PROC_PROCCTOR && !context->ktrx) {
+		*abi = (struct kdump_abi){ id, record->ctor.flags };
+	}
+	/* The layouts of structs depend on it, too. */
+	if (context->mixed)
+		context->words.table =
+			kdump_context_foreign(context, record->pid, record->tid) == KDUMP_LINUX32
+				? kdump_context_table(context, KDUMP_LINUX32)
+				: context->table;
+}
+
+enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid, uint32_t tid)
+{
+	uint32_t flags = kdump_context_abi(context, pid, tid);
 
 	if (context->dragonfly || context->options->table)
 		return KDUMP_FOREIGN;
 	/* an ELF machine; of kernels with a table of their own only they know what it means */
 	if (context->ktrx)
-		return flags == EM_386 && !context->own_table ? KDUMP_LINUX32 : KDUMP_FOREIGN;
+		return flags == 0 || context->own_table ? KDUMP_FOREIGN
+		       : flags == EM_386		? KDUMP_LINUX32
+							: KDUMP_UNKNOWN;
 	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_LINUX)
 		return flags & KDUMP_SV_LP64 ? KDUMP_LINUX64 : KDUMP_LINUX32;
 	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_FREEBSD && flags & KDUMP_SV_ILP32 &&
@@ -132,20 +160,22 @@ struct calls_table *kdump_context_table(struct kdump_context *context, enum kdum
 		[KDUMP_FREEBSD32] = { "freebsd", EM_386, 4 },
 		[KDUMP_LINUX32] = { "linux", EM_386, 4 },
 		[KDUMP_LINUX64] = { "linux", EM_X86_64, 8 },
+		[KDUMP_UNKNOWN] = { NULL, EM_NONE, 8 },
 	};
+	const char *text;
 
 	if (whose == KDUMP_FOREIGN)
-		return context->words.table;
+		return context->table;
+	text = of[whose].table ? calls_tables_text(of[whose].table) : "";
 	if (!context->foreign[whose] &&
-	    calls_table_create(&context->foreign[whose], calls_tables_text(of[whose].table),
-			       of[whose].machine, of[whose].address_size) < 0)
-		return context->words.table;
+	    calls_table_create(&context->foreign[whose], text, of[whose].machine, of[whose].address_size) < 0)
+		return context->table;
 	return context->foreign[whose];
 }
 
-struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t pid)
+struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t pid, uint32_t tid)
 {
-	return kdump_context_table(context, kdump_context_foreign(context, pid));
+	return kdump_context_table(context, kdump_context_foreign(context, pid, tid));
 }
 
 uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks)

@@ -75,14 +75,16 @@ struct kdump_options {
 #define KDUMP_DATA_USUAL UINT64_MAX
 
 /*
- * What a process's records said of its ABI, by its number; of two processes in one place the later is known.
+ * What records said of the ABI: in traces of FreeBSD that of a process, in KTRX that of a thread's last call.
+ * Of two in one place the later is known.
  */
 #define KDUMP_ABIS 1024u
 struct kdump_abi {
-	uint32_t pid, flags;
+	uint32_t id, flags;
 };
 
-enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_FOREIGN };
+/* KDUMP_UNKNOWN: calls of which no table is known. */
+enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_UNKNOWN, KDUMP_FOREIGN };
 
 /* Who made a record, as text: as a rule that of the record before. */
 struct kdump_who {
@@ -98,13 +100,14 @@ struct kdump_context {
 	struct base_output *out;
 	struct ktread_proc *trace;
 	const struct ktread_proc_info *info;
-	struct kdump_words words;
+	struct kdump_words words; /* with the table by which the present record is shown */
 
 	/* Of the present session: */
-	uint64_t heads, tables; /* when it was last looked at */
-	unsigned growths;	/* of its table, behind its first records */
-	const char *text;	/* that words.table was made of; NULL: one that does not last */
-	uint16_t machine;	/* … and for which */
+	uint64_t heads, tables;	   /* when it was last looked at */
+	unsigned growths;	   /* of its table, behind its first records */
+	struct calls_table *table; /* the kernel's */
+	const char *text;	   /* that it was made of; NULL: one that does not last */
+	uint16_t machine;	   /* … and for which */
 	uint8_t address_size;
 	enum ktread_proc_format format;
 	bool dragonfly; /* lines as its kdump has them */
@@ -114,6 +117,7 @@ struct kdump_context {
 	struct calls_table *foreign[KDUMP_FOREIGN];
 	struct base_ticks_scale scale;
 	struct kdump_abi abi[KDUMP_ABIS];
+	bool mixed; /* of KTRX: there are programs of another ABI than their kernel's */
 
 	struct kdump_who who;	  /* that was put last */
 	uint64_t first, previous; /* stamps, for -E and -R */
@@ -128,29 +132,29 @@ void kdump_context_close(struct kdump_context *context);
 /* Takes over what another head or table says. 0, or KTREAD_E_MEMORY. */
 int kdump_context_take_session(struct kdump_context *context);
 
+/* Takes over what a record says of its program's ABI. */
+void kdump_context_take_abi(struct kdump_context *context, const struct ktread_proc_record *record);
+
 /* Before each record: takes over what it says of its process, and as above. */
 static inline int kdump_context_update(struct kdump_context *context, const struct ktread_proc_record *record)
 {
-	struct kdump_abi *abi = &context->abi[record->pid % KDUMP_ABIS];
+	int result = 0;
 
-	if (record->type == KTRX_PROC_SYSCALL)
-		*abi = (struct kdump_abi){ record->pid, record->syscall.abi };
-	else if (record->type == KTRX_PROC_PROCCTOR && !context->ktrx)
-		*abi = (struct kdump_abi){ record->pid, record->ctor.flags };
 	/* A file that was empty at first has no format before its first record. */
-	if (context->heads == context->info->heads && context->tables == context->info->tables &&
-	    context->format == context->info->format)
-		return 0;
-	return kdump_context_take_session(context);
+	if (context->heads != context->info->heads || context->tables != context->info->tables ||
+	    context->format != context->info->format)
+		result = kdump_context_take_session(context);
+	kdump_context_take_abi(context, record);
+	return result;
 }
 
 /* As in records of calls; 0 if unknown. */
-uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid);
-/* Whose calls a process makes: KDUMP_FOREIGN stands for its kernel's own. */
-enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid);
+uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid, uint32_t tid);
+/* Whose calls a thread makes: KDUMP_FOREIGN stands for its kernel's own. */
+enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid, uint32_t tid);
 struct calls_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose);
-/* Both in one: the table of a process's calls. Its errors and signals are the kernel's in any case. */
-struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t pid);
+/* Both in one: the table of a thread's calls. Its errors and signals are the kernel's in any case. */
+struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t pid, uint32_t tid);
 
 /* FreeBSD's sv_flags. */
 #define KDUMP_SV_ABI	 0xffu

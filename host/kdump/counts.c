@@ -84,26 +84,26 @@ struct counts {
 	struct row row[ROWS];
 };
 
-static struct row *row_of(struct counts *counts, const struct kdump_context *context, uint32_t pid,
-			  uint32_t number)
+static struct row *row_of(struct counts *counts, const struct kdump_context *context,
+			  const struct ktread_proc_record *record, uint32_t number)
 {
 	uint32_t within = number < OTHER ? number : OTHER;
 
-	return &counts->row[kdump_context_foreign(context, pid) * NUMBERS + within];
+	return &counts->row[kdump_context_foreign(context, record->pid, record->tid) * NUMBERS + within];
 }
 
 static void begin_call(struct counts *counts, struct kdump_context *context,
 		       const struct ktread_proc_record *record)
 {
 	kdump_pending_mark(kdump_pending_place(&counts->pending, record->pid, record->tid), record);
-	row_of(counts, context, record->pid, record->syscall.number)->calls++;
+	row_of(counts, context, record, record->syscall.number)->calls++;
 }
 
 static void end_call(struct counts *counts, struct kdump_context *context,
 		     const struct ktread_proc_record *record)
 {
 	struct kdump_pending *pending = kdump_pending_find(&counts->pending, record->pid, record->tid);
-	struct row *row = row_of(counts, context, record->pid, record->sysret.number);
+	struct row *row = row_of(counts, context, record, record->sysret.number);
 
 	if (record->sysret.error)
 		row->errors++;

@@ -132,11 +132,11 @@ static char *put_word(char *at, const struct kdump_context *context, const struc
 static void abi_name(char name[4], const struct kdump_context *context,
 		     const struct ktread_proc_record *record)
 {
-	uint32_t flags = kdump_context_abi(context, record->pid);
+	uint32_t flags = kdump_context_abi(context, record->pid, record->tid);
 	bool wide = context->info->address_size != 4;
 
 	memcpy(name, "U00", 4);
-	if (context->ktrx && kdump_context_foreign(context, record->pid) == KDUMP_LINUX32) {
+	if (context->ktrx && kdump_context_foreign(context, record->pid, record->tid) == KDUMP_LINUX32) {
 		memcpy(name, "L32", 4);
 		return;
 	}

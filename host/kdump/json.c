@@ -48,7 +48,7 @@ static char *put_call_name(char *at, struct calls_table *calls, uint32_t number)
 /* By their names; those that have none by their place, from 0. */
 static char *put_call(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
-	struct calls_table *calls = kdump_context_calls(context, record->pid);
+	struct calls_table *calls = kdump_context_calls(context, record->pid, record->tid);
 	struct calls_arguments arguments;
 	struct calls_one one;
 
@@ -70,7 +70,7 @@ static char *put_result(char *at, struct kdump_context *context, const struct kt
 {
 	const char *error = calls_table_error(context->words.table, record->sysret.error);
 
-	at = put_call_name(at, kdump_context_calls(context, record->pid), record->sysret.number);
+	at = put_call_name(at, kdump_context_calls(context, record->pid, record->tid), record->sysret.number);
 	if (record->sysret.error == 0)
 		return base_put_signed(base_put_literal(at, ",\"result\":"), record->sysret.result);
 	at = base_put_signed(base_put_literal(at, ",\"errno\":"), record->sysret.error);

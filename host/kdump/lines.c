@@ -36,7 +36,7 @@ static char *put_quoted(char *at, const struct ktread_proc_record *record)
 
 static char *put_call(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
-	struct calls_table *calls = kdump_context_calls(context, record->pid);
+	struct calls_table *calls = kdump_context_calls(context, record->pid, record->tid);
 	struct calls_arguments arguments;
 	struct calls_one one;
 	char before = '(';
@@ -77,7 +77,7 @@ static char *put_return(char *at, struct kdump_context *context, const struct kt
 {
 	int64_t result = record->sysret.result;
 
-	at = kdump_put_call_name(at, context, kdump_context_calls(context, record->pid),
+	at = kdump_put_call_name(at, context, kdump_context_calls(context, record->pid, record->tid),
 				 record->sysret.number);
 	*at++ = ' ';
 	if (record->sysret.error)

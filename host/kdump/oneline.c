@@ -30,9 +30,10 @@ static char *kdump_oneline_who(char *at, struct kdump_context *context, uint32_t
 	return kdump_put_times(at + 1, context, stamp);
 }
 
-static char *kdump_oneline_name(char *at, struct kdump_context *context, uint32_t pid, uint32_t number)
+static char *kdump_oneline_name(char *at, struct kdump_context *context, uint32_t pid, uint32_t tid,
+				uint32_t number)
 {
-	return kdump_put_call_name(at, context, kdump_context_calls(context, pid), number);
+	return kdump_put_call_name(at, context, kdump_context_calls(context, pid, tid), number);
 }
 
 #define RESULT_COLUMN 40 /* where "= 0" stands behind a shorter call */
@@ -56,7 +57,8 @@ static void tell_unfinished(struct oneline *oneline, struct kdump_context *conte
 		return;
 	at = kdump_oneline_who(base_output_line(context->out), context, pending->pid, pending->tid,
 			       pending->stamp);
-	at = base_put_literal(kdump_oneline_name(at, context, pending->pid, pending->number), "(");
+	at = base_put_literal(kdump_oneline_name(at, context, pending->pid, pending->tid, pending->number),
+			      "(");
 	at = kdump_oneline_arguments(at, context, pending, NULL, true);
 	base_output_done(context->out, base_put_literal(at, " <unfinished ...>\n"));
 	pending->told = true;
@@ -85,7 +87,7 @@ static void tell_finished(struct oneline *oneline, struct kdump_context *context
 	at = kdump_oneline_who(from, context, pending->pid, pending->tid, stamp);
 	if (pending->told)
 		at = base_put_literal(at, "<... ");
-	at = kdump_oneline_name(at, context, pending->pid, pending->number);
+	at = kdump_oneline_name(at, context, pending->pid, pending->tid, pending->number);
 	at = pending->told ? base_put_literal(at, " resumed>") : base_put_literal(at, "(");
 	at = kdump_oneline_arguments(at, context, pending, record, false);
 	at = base_put_literal(pad(base_put_literal(at, ")"), from), "= ");
@@ -108,7 +110,8 @@ static void tell_return(struct oneline *oneline, struct kdump_context *context,
 	tell_unfinished(oneline, context);
 	from = base_output_line(context->out);
 	at = kdump_oneline_who(from, context, record->pid, record->tid, record->stamp);
-	at = kdump_oneline_name(base_put_literal(at, "<... "), context, record->pid, record->sysret.number);
+	at = kdump_oneline_name(base_put_literal(at, "<... "), context, record->pid, record->tid,
+				record->sysret.number);
 	at = base_put_literal(pad(base_put_literal(at, " resumed>)"), from), "= ");
 	base_output_done(
 		context->out,
@@ -256,8 +259,8 @@ static void oneline_close(void *state, struct kdump_context *context)
 
 	for (unsigned n = 0; n < KDUMP_PENDINGS; n++) {
 		struct kdump_pending *pending = &oneline->pending.of[n];
-		const struct calls_call *call =
-			calls_table_call(kdump_context_calls(context, pending->pid), pending->number);
+		const struct calls_call *call = calls_table_call(
+			kdump_context_calls(context, pending->pid, pending->tid), pending->number);
 
 		if (pending->used && call && call->typed && call->result->base == CALLS_VOID)
 			tell_finished(oneline, context, pending, NULL);

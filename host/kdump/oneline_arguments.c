@@ -122,8 +122,8 @@ char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kd
 	unsigned taken = 0, n = 0;
 	bool more = false;
 
-	calls_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
-			      pending->word, pending->words, context->options->raw);
+	calls_arguments_begin(&arguments, kdump_context_calls(context, pending->pid, pending->tid),
+			      pending->number, pending->word, pending->words, context->options->raw);
 	for (; calls_arguments_next(&arguments, &one); n++) {
 		char known[KDUMP_FILLING_TEXTS + 64 * KDUMP_FILLINGS];
 		const char *end = put_known(known, pending, &one, &taken);
@@ -198,8 +198,8 @@ char *kdump_oneline_result(char *at, struct kdump_context *context,
 			   const struct ktread_proc_record *record)
 {
 	static const struct calls_type number = { .base = CALLS_LONG };
-	const struct calls_call *call =
-		calls_table_call(kdump_context_calls(context, record->pid), record->sysret.number);
+	const struct calls_call *call = calls_table_call(
+		kdump_context_calls(context, record->pid, record->tid), record->sysret.number);
 	const struct calls_variant *variant =
 		pending ? calls_call_variant(call, pending->word, pending->words) : NULL;
 	const struct calls_type *type = variant && variant->result ? variant->result
@@ -287,8 +287,10 @@ static void note_pieces(struct kdump_pending *pending, const struct ktread_proc_
 	const uint32_t size = record->structure.element_size;
 
 	pending->pieces = 0;
-	for (uint32_t n = 0; size == 16 && n < record->structure.count && n < KDUMP_PIECES; n++)
-		pending->piece[pending->pieces++] = kdump_read_number(record->data + (size_t)n * size + 8, 8);
+	for (uint32_t n = 0; (size == 16 || size == 8) && n < record->structure.count && n < KDUMP_PIECES;
+	     n++)
+		pending->piece[pending->pieces++] =
+			kdump_read_number(record->data + (size_t)n * size + size / 2, size / 2);
 }
 
 /* A list, or the one struct that the argument leads to. */
@@ -342,8 +344,8 @@ void kdump_oneline_fill_descriptors(struct kdump_context *context,
 
 	if (!kdump_descriptors_any(descriptors))
 		return;
-	calls_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
-			      pending->word, pending->words, context->options->raw);
+	calls_arguments_begin(&arguments, kdump_context_calls(context, pending->pid, pending->tid),
+			      pending->number, pending->word, pending->words, context->options->raw);
 	while (calls_arguments_next(&arguments, &one)) {
 		char *at = kdump_pending_fill(pending, &limit), *end;
 

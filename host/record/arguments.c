@@ -83,8 +83,8 @@ static void put_strings(struct record_thread *thread, unsigned argument, const c
 	char text[BYTES_MOST];
 	size_t used = 0, count, n;
 
-	count = record_memory_read(thread->tid, thread->argument[argument], address, sizeof(address)) /
-		sizeof(address[0]);
+	count = record_memory_words(thread->tid, thread->argument[argument], record_address_size(thread->abi),
+				    address, STRINGS_MOST);
 	for (n = 0; n < count && address[n] != 0; n++) {
 		size_t length;
 		const char *string = find_string(thread, &window, address[n], &length);
@@ -143,7 +143,7 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 		       int64_t result, bool filled)
 {
 	const struct calls_type *type = argument->type;
-	uint32_t size = calls_table_type_size(record_table(), type);
+	uint32_t size = calls_table_type_size(record_table(thread->abi), type);
 	uint64_t count = count_of(thread, argument, result), wanted;
 	_Alignas(8) char bytes[BYTES_MOST];
 	size_t read;
@@ -175,20 +175,34 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 		put_array(thread, number, type->name, size, bytes, read, read < wanted);
 }
 
+/* pselect6() has no seventh argument: the sixth leads to the address of the set and to its size. */
+static void put_set_and_size(struct record_thread *thread, unsigned number)
+{
+	uint64_t word[2], set;
+
+	if (record_memory_words(thread->tid, thread->argument[number], record_address_size(thread->abi), word,
+				2) == 2 &&
+	    record_memory_read(thread->tid, word[0], &set, sizeof(set)) == sizeof(set))
+		put_structure(thread, number, "sigset", &set, sizeof(set), false);
+}
+
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result)
 {
 	struct calls_arguments arguments;
 	struct calls_one one;
 
-	if (!record_table())
+	if (!record_table(thread->abi))
 		return;
-	calls_arguments_begin(&arguments, record_table(), (uint32_t)thread->number, thread->argument, 6,
-			      false);
+	calls_arguments_begin(&arguments, record_table(thread->abi), (uint32_t)thread->number,
+			      thread->argument, 6, false);
 	while (calls_arguments_next(&arguments, &one)) {
 		if (!one.pointer || !(one.pointer->access & access) || one.value == 0)
 			continue;
 		if (one.pointer->type->base == CALLS_STRINGS)
 			put_strings(thread, one.number, one.pointer->type->name);
+		else if (one.pointer->type->base == CALLS_SIGSET &&
+			 strcmp(one.pointer->type->name, "sigset_arg") == 0)
+			put_set_and_size(thread, one.number);
 		else
 			put_values(thread, one.number, one.pointer, result, access == CALLS_FILLED);
 	}
@@ -196,26 +210,24 @@ void record_put_arguments(struct record_thread *thread, unsigned access, int64_t
 
 void record_put_message(struct record_thread *thread, unsigned argument)
 {
+	const uint32_t width = record_address_size(thread->abi);
 	struct iovec piece[IOVECS_MOST];
 	struct sockaddr_storage address;
-	struct msghdr message;
+	struct record_message message;
 	size_t read;
 
-	if (record_memory_read(thread->tid, thread->argument[argument], &message, sizeof(message)) !=
-	    sizeof(message))
+	if (!record_memory_message(thread->tid, thread->argument[argument], width, &message))
 		return;
-	if (message.msg_name && message.msg_namelen > 0 && message.msg_namelen <= sizeof(address)) {
-		read = record_memory_read(thread->tid, (uintptr_t)message.msg_name, &address,
-					  message.msg_namelen);
+	if (message.name && message.name_size > 0 && message.name_size <= sizeof(address)) {
+		read = record_memory_read(thread->tid, message.name, &address, message.name_size);
 		if (read > 0)
 			put_structure(thread, argument, "sockaddr", &address, read, false);
 	}
-	if (message.msg_iovlen > IOVECS_MOST)
-		message.msg_iovlen = IOVECS_MOST;
-	read = record_memory_read(thread->tid, (uintptr_t)message.msg_iov, piece,
-				  message.msg_iovlen * sizeof(piece[0]));
+	if (message.iovecs > IOVECS_MOST)
+		message.iovecs = IOVECS_MOST;
+	read = record_memory_read(thread->tid, message.iovec, piece, (size_t)message.iovecs * 2 * width);
 	if (read > 0)
-		put_array(thread, argument, "iovec", sizeof(piece[0]), piece, read, false);
+		put_array(thread, argument, "iovec", 2 * width, piece, read, false);
 }
 
 void record_put_mask(struct record_thread *thread)

@@ -19,9 +19,7 @@
 #include "record/tracer.h"
 #include "user/sys/ktrace.h"
 
-#define NUMBERS	      1024u
-#define I386_EXECVE   11u
-#define I386_EXECVEAT 358u
+#define NUMBERS 1024u
 
 /* In the order of their names: what the table of calls does not say. */
 static const struct special {
@@ -53,18 +51,38 @@ static const struct special {
 	{ "rt_sigreturn", .special = RECORD_CALL_SIGRETURN },
 	{ "sendmsg", .data = RECORD_DATA_WRITE_MESSAGE },
 	{ "sendto", .data = RECORD_DATA_WRITE },
+	{ "sigaction", .special = RECORD_CALL_SIGNAL },
+	{ "signal", .special = RECORD_CALL_HANDLER },
+	{ "sigreturn", .special = RECORD_CALL_SIGRETURN },
 	{ "vfork", .special = RECORD_CALL_FORK },
 	{ "write", .data = RECORD_DATA_WRITE },
 	{ "writev", .data = RECORD_DATA_WRITE_VECTOR },
 };
 
-struct calls_table *record_table(void)
-{
-	static struct calls_table *table;
+/* The calls that programs of one kind make. */
+struct abi {
+	struct calls_table *table;
+	struct record_call known[NUMBERS + 1];
+};
 
-	if (!table && calls_table_create(&table, calls_tables_text("linux"), record_machine_own(), 8) != 0)
+static struct abi own, narrow;
+
+unsigned record_address_size(uint32_t abi)
+{
+	return abi == EM_386 ? 4 : 8;
+}
+
+struct calls_table *record_table(uint32_t abi)
+{
+	struct abi *of = abi ? &narrow : &own;
+
+	if (abi != 0 && abi != EM_386)
 		return NULL;
-	return table;
+	if (!of->table &&
+	    calls_table_create(&of->table, calls_tables_text("linux"),
+			       abi ? (uint16_t)abi : record_machine_own(), record_address_size(abi)) != 0)
+		return NULL;
+	return of->table;
 }
 
 static int compare(const void *name, const void *special)
@@ -72,10 +90,11 @@ static int compare(const void *name, const void *special)
 	return strcmp(name, ((const struct special *)special)->name);
 }
 
-static struct record_call look_up(uint32_t number)
+static const struct calls_call unknown = { .name = "" };
+
+static struct record_call look_up(struct calls_table *table, uint32_t number)
 {
-	static const struct calls_call unknown = { .name = "" };
-	const struct calls_call *call = record_table() ? calls_table_call(record_table(), number) : NULL;
+	const struct calls_call *call = table ? calls_table_call(table, number) : NULL;
 	const struct special *special =
 		call ? bsearch(call->name, specials, sizeof(specials) / sizeof(specials[0]),
 			       sizeof(specials[0]), compare)
@@ -86,13 +105,15 @@ static struct record_call look_up(uint32_t number)
 				     .special = special ? special->special : RECORD_CALL_PLAIN };
 }
 
-const struct record_call *record_call(uint64_t number)
+const struct record_call *record_call(uint32_t abi, uint64_t number)
 {
-	static struct record_call known[NUMBERS + 1];
-	struct record_call *call = &known[number < NUMBERS ? number : NUMBERS];
+	static const struct record_call of_unknown_abi = { .call = &unknown };
+	struct record_call *call = &(abi ? &narrow : &own)->known[number < NUMBERS ? number : NUMBERS];
 
+	if (abi != 0 && abi != EM_386)
+		return &of_unknown_abi;
 	if (!call->call)
-		*call = look_up((uint32_t)(number < NUMBERS ? number : UINT32_MAX));
+		*call = look_up(record_table(abi), (uint32_t)(number < NUMBERS ? number : UINT32_MAX));
 	return call;
 }
 
@@ -182,9 +203,9 @@ enum record_birth record_births_of_call(const struct record_thread *thread)
 {
 	uint64_t flags = thread->argument[0];
 
-	if (!thread->in_call || thread->abi != 0)
+	if (!thread->in_call)
 		return RECORD_BIRTH_NONE;
-	switch (record_call(thread->number)->special) {
+	switch (record_call(thread->abi, thread->number)->special) {
 	case RECORD_CALL_FORK:
 		return RECORD_BIRTH_PROCESS;
 	case RECORD_CALL_CLONE3:
@@ -202,31 +223,53 @@ enum record_birth record_births_of_call(const struct record_thread *thread)
 
 bool record_is_execveat(const struct record_thread *thread)
 {
-	return thread->abi == EM_386 ? thread->number == I386_EXECVEAT
-				     : strcmp(record_call(thread->number)->call->name, "execveat") == 0;
+	return strcmp(record_call(thread->abi, thread->number)->call->name, "execveat") == 0;
 }
 
-/* execve() and execveat() of the machine's own programs, and of i386 ones. */
-static bool is_exec(const struct stop *stop)
+#define SOCKETCALL 102 /* of i386 */
+
+/*
+ * socketcall() of i386 carries out one of several calls, whose arguments lie in memory. The record is that of
+ * the call that is carried out. accept(), send() and recv() have no number of their own, and are recorded as
+ * accept4(), sendto() and recvfrom().
+ */
+static void see_socket_call(struct record_thread *thread)
 {
-	if (stop->abi == EM_386)
-		return stop->number == I386_EXECVE || stop->number == I386_EXECVEAT;
-	return stop->abi == 0 && record_call(stop->number)->special == RECORD_CALL_EXEC;
+	static const struct {
+		uint16_t number;
+		uint8_t words;
+	} of[] = {
+		[1] = { 359, 3 },  [2] = { 361, 3 },  [3] = { 362, 3 },	 [4] = { 363, 2 },  [5] = { 364, 3 },
+		[6] = { 367, 3 },  [7] = { 368, 3 },  [8] = { 360, 4 },	 [9] = { 369, 4 },  [10] = { 371, 4 },
+		[11] = { 369, 6 }, [12] = { 371, 6 }, [13] = { 373, 2 }, [14] = { 366, 5 }, [15] = { 365, 5 },
+		[16] = { 370, 3 }, [17] = { 372, 3 }, [18] = { 364, 4 }, [19] = { 337, 5 }, [20] = { 345, 4 },
+	};
+	const uint64_t which = thread->argument[0];
+	uint64_t argument[6] = { 0 };
+
+	if (which == 0 || which >= sizeof(of) / sizeof(of[0]) ||
+	    record_memory_words(thread->tid, thread->argument[1], 4, argument, of[which].words) !=
+		    of[which].words)
+		return;
+	thread->number = of[which].number;
+	memcpy(thread->argument, argument, sizeof(argument));
 }
 
 static bool enter(struct record_thread *thread, const struct stop *stop)
 {
-	bool exec = is_exec(stop);
+	bool exec = record_call(stop->abi, stop->number)->special == RECORD_CALL_EXEC;
 
 	thread->in_call = true;
 	thread->abi = stop->abi;
 	thread->number = stop->number;
 	memcpy(thread->argument, stop->argument, sizeof(thread->argument));
+	if (thread->abi == EM_386 && thread->number == SOCKETCALL)
+		see_socket_call(thread);
 	if (exec)
 		thread->quiet = false;
 	if (thread->quiet)
 		return false;
-	record_put_enter(thread, stop->abi);
+	record_put_enter(thread);
 	if (stop->abi == 0 && stop->number == KTRACE_LINUX_CALL)
 		act(thread);
 	return exec;
@@ -239,7 +282,7 @@ static void leave(struct record_thread *thread, const struct stop *stop)
 
 	/* One that it was in when it was attached to has neither number nor arguments. */
 	if (thread->in_call && !thread->quiet)
-		record_put_leave(thread, thread->abi, error, result);
+		record_put_leave(thread, error, result);
 	thread->in_call = false;
 }
 

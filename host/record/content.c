@@ -105,7 +105,8 @@ static size_t read_data(const struct record_thread *thread, uint32_t how, uint64
 {
 	const uint64_t *argument = thread->argument;
 	size_t most = size < DATA_MAX ? (size_t)size : DATA_MAX;
-	struct msghdr message;
+	const unsigned width = record_address_size(thread->abi);
+	struct record_message message;
 
 	switch (how) {
 	case RECORD_DATA_READ:
@@ -113,13 +114,11 @@ static size_t read_data(const struct record_thread *thread, uint32_t how, uint64
 		return record_memory_read(thread->tid, argument[1], data, most);
 	case RECORD_DATA_READ_VECTOR:
 	case RECORD_DATA_WRITE_VECTOR:
-		return record_memory_gather(thread->tid, argument[1], argument[2], data, most);
+		return record_memory_gather(thread->tid, argument[1], width, argument[2], data, most);
 	default:
-		if (record_memory_read(thread->tid, argument[1], &message, sizeof(message)) !=
-		    sizeof(message))
+		if (!record_memory_message(thread->tid, argument[1], width, &message))
 			return 0;
-		return record_memory_gather(thread->tid, (uintptr_t)message.msg_iov, message.msg_iovlen, data,
-					    most);
+		return record_memory_gather(thread->tid, message.iovec, width, message.iovecs, data, most);
 	}
 }
 
@@ -137,35 +136,36 @@ static void put_data(struct record_thread *thread, const struct record_call *cal
 	    &genio, sizeof(genio), data, read);
 }
 
-void record_put_enter(struct record_thread *thread, uint32_t abi)
+void record_put_enter(struct record_thread *thread)
 {
 	const struct ktrx_proc_syscall head = { .number = (uint32_t)thread->number,
 						.args = 6,
-						.abi = (uint16_t)abi };
-	const struct record_call *call = record_call(thread->number);
+						.abi = (uint16_t)thread->abi };
+	const struct record_call *call = record_call(thread->abi, thread->number);
 
-	if (abi == 0 && wants(thread, KTRX_PROC_NAMEI))
+	if (wants(thread, KTRX_PROC_NAMEI))
 		record_put_descriptors(thread, call->call);
 	if (wants(thread, KTRX_PROC_SYSCALL))
 		put(thread, KTRX_PROC_SYSCALL, 0, &head, sizeof(head), thread->argument,
 		    sizeof(thread->argument));
-	if (abi != 0)
-		return;
 	if (wants(thread, KTRX_PROC_NAMEI) || wants_memory(thread))
 		record_put_paths(thread, call->call);
 	if (wants_memory(thread))
 		record_put_arguments(thread, CALLS_GIVEN, 0);
 }
 
-static void note_handler(struct record_thread *thread)
+static void note_handler(struct record_thread *thread, bool at_address)
 {
-	uint64_t signal = thread->argument[0], handler;
+	uint64_t signal = thread->argument[0], handler = thread->argument[1];
 
+	if (signal == 0 || signal >= RECORD_SIGNALS)
+		return;
 	/* struct sigaction of the kernel begins with it. */
-	if (signal > 0 && signal < RECORD_SIGNALS && thread->argument[1] &&
-	    record_memory_read(thread->tid, thread->argument[1], &handler, sizeof(handler)) ==
-		    sizeof(handler))
-		thread->process->handler[signal] = handler;
+	if (at_address &&
+	    (handler == 0 ||
+	     record_memory_words(thread->tid, handler, record_address_size(thread->abi), &handler, 1) != 1))
+		return;
+	thread->process->handler[signal] = handler;
 }
 
 /* What the call has changed of what is known of the process. */
@@ -177,7 +177,8 @@ static void note_changes(struct record_thread *thread, const struct record_call 
 
 	switch (call->special) {
 	case RECORD_CALL_SIGNAL:
-		note_handler(thread);
+	case RECORD_CALL_HANDLER:
+		note_handler(thread, call->special == RECORD_CALL_SIGNAL);
 		break;
 	case RECORD_CALL_NAME:
 		put_name(thread);
@@ -201,23 +202,23 @@ static void note_changes(struct record_thread *thread, const struct record_call 
 		record_descriptor_is_new(thread, (int32_t)result);
 }
 
-void record_put_leave(struct record_thread *thread, uint32_t abi, int32_t error, int64_t result)
+void record_put_leave(struct record_thread *thread, int32_t error, int64_t result)
 {
 	const struct ktrx_proc_sysret sysret = { .number = (uint32_t)thread->number,
 						 .error = error,
 						 .result = result };
-	const struct record_call *call = record_call(thread->number);
+	const struct record_call *call = record_call(thread->abi, thread->number);
 
-	if (abi == 0 && call->special == RECORD_CALL_SIGRETURN)
+	if (call->special == RECORD_CALL_SIGRETURN)
 		record_put_mask(thread);
-	if (abi == 0 && error == 0) {
+	if (error == 0) {
 		note_changes(thread, call, result);
 		if (call->data && result > 0 && wants(thread, KTRX_PROC_GENIO))
 			put_data(thread, call, (uint64_t)result);
 		if (wants_memory(thread))
 			record_put_arguments(thread, CALLS_FILLED, result);
 	}
-	if (abi != 0 && error == 0) /* what it has changed is not looked at */
+	if (!record_table(thread->abi) && error == 0) /* what it has changed is not known */
 		record_forget_all_descriptors(thread->process);
 	if (wants(thread, KTRX_PROC_SYSRET))
 		put(thread, KTRX_PROC_SYSRET, 0, &sysret, sizeof(sysret), NULL, 0);

@@ -139,17 +139,45 @@ ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room)
 
 #define VECTORS 16u
 
-size_t record_memory_gather(pid_t tid, uint64_t iovec, uint64_t count, void *to, size_t size)
+size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t *word, size_t count)
 {
-	struct iovec vector[VECTORS];
+	size_t had = record_memory_read(tid, address, word, count * width) / width;
+	uint32_t narrow;
+
+	/* From the last one on: a narrow word lies where wide ones before it will. */
+	for (size_t n = had; width == sizeof(narrow) && n-- > 0;) {
+		memcpy(&narrow, (const char *)word + n * sizeof(narrow), sizeof(narrow));
+		word[n] = narrow;
+	}
+	return had;
+}
+
+bool record_memory_message(pid_t tid, uint64_t address, unsigned width, struct record_message *message)
+{
+	uint64_t word[6];
+
+	if (record_memory_words(tid, address, width, word, 6) != 6)
+		return false;
+	*message = (struct record_message){ .name = word[0],
+					    .name_size = (uint32_t)word[1],
+					    .iovec = word[2],
+					    .iovecs = word[3],
+					    .control = word[4],
+					    .control_size = (uint32_t)word[5] };
+	return true;
+}
+
+size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t count, void *to, size_t size)
+{
+	uint64_t word[2 * VECTORS]; /* address and size of each */
 	size_t read = 0, had;
 
 	if (count > VECTORS)
 		count = VECTORS;
-	had = record_memory_read(tid, iovec, vector, (size_t)count * sizeof(vector[0])) / sizeof(vector[0]);
+	had = record_memory_words(tid, iovec, width, word, (size_t)count * 2) / 2;
 	for (size_t n = 0; n < had && read < size; n++) {
-		size_t piece = vector[n].iov_len < size - read ? vector[n].iov_len : size - read;
-		size_t got = record_memory_read(tid, (uintptr_t)vector[n].iov_base, (char *)to + read, piece);
+		size_t piece = word[2 * n + 1] < size - read ? word[2 * n + 1] : size - read;
+		size_t got = record_memory_read(tid, word[2 * n], (char *)to + read, piece);
 
 		read += got;
 		if (got < piece)

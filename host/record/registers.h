@@ -48,8 +48,22 @@ int record_registers_set_result(const struct record_machine *machine, struct rec
 size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size);
 /* Length of a string, at most `room` bytes of it, without the NUL; -1 if it cannot be read as far as that. */
 ssize_t record_memory_string(pid_t tid, uint64_t address, char *to, size_t room);
-/* What `count` struct iovec at an address lead to, one after another, `size` bytes at most. */
-size_t record_memory_gather(pid_t tid, uint64_t iovec, uint64_t count, void *to, size_t size);
+/* How many words of `width` bytes, 4 or 8, could be read, from the beginning on. */
+size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t *word, size_t count);
+/*
+ * What `count` struct iovec at an address, in words of `width` bytes, lead to, one after another, at most
+ * `size` bytes.
+ */
+size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t count, void *to, size_t size);
+
+/* A struct msghdr, in words of either width. */
+struct record_message {
+	uint64_t name, iovec, iovecs, control;
+	uint32_t name_size, control_size;
+};
+
+/* False: it cannot be read. */
+bool record_memory_message(pid_t tid, uint64_t address, unsigned width, struct record_message *message);
 
 /*
  * The thread is about to become another program: has that rights which the thread lacks (set-id)? Nobody may
@@ -75,6 +89,7 @@ enum record_special {
 	RECORD_CALL_PLAIN = 0,
 	RECORD_CALL_EXEC,
 	RECORD_CALL_SIGNAL,    /* arg[0] gets a handler, at arg[1] */
+	RECORD_CALL_HANDLER,   /* arg[0] gets the handler arg[1] */
 	RECORD_CALL_NAME,      /* may change the thread's name */
 	RECORD_CALL_SIGRETURN, /* restores the mask of signals */
 	RECORD_CALL_FORK,      /* makes a process */
@@ -92,10 +107,12 @@ struct record_call {
 	uint8_t special;	       /* enum record_special */
 };
 
-/* Returns the call that has this number on the machine that this program runs on. Never NULL. */
-const struct record_call *record_call(uint64_t number);
+/* Returns the call that has this number for programs of this ABI (struct record_thread). Never NULL. */
+const struct record_call *record_call(uint32_t abi, uint64_t number);
 
-/* Returns the table of Linux's calls for this machine, which lasts; NULL: out of memory. */
-struct calls_table *record_table(void);
+/* Returns the table of Linux's calls for this ABI, which lasts; NULL: none is known, or out of memory. */
+struct calls_table *record_table(uint32_t abi);
+/* Bytes of an address. */
+unsigned record_address_size(uint32_t abi);
 
 #endif

@@ -92,7 +92,8 @@ struct record_thread {
 	bool leaving;  /* to be let go at its next stop */
 	bool own_call; /* the call is one that only we know */
 	int64_t own_result;
-	uint32_t abi; /* of the call: 0, or the ELF machine of a program that is not the machine's own */
+	/* of the call: 0 for the machine's own; else the ELF machine whose call it is */
+	uint32_t abi;
 	uint64_t number, argument[6];
 	unsigned options; /* of ptrace(2), as far as known */
 	/* voluntary ones by the kernel's count, when last looked at; 0: not looked at yet */
@@ -268,13 +269,10 @@ void record_forget_descriptors(struct record_process *process, uint64_t first, u
 /* So may all of them, and the current folder. */
 void record_forget_all_descriptors(struct record_process *process);
 
-/*
- * Number and arguments are in the thread. `abi`: 0, or the ELF machine of a program that is not the machine's
- * own.
- */
-void record_put_enter(struct record_thread *thread, uint32_t abi);
+/* The call in the thread begins. */
+void record_put_enter(struct record_thread *thread);
 /* The call in the thread returns: error 0 or positive. */
-void record_put_leave(struct record_thread *thread, uint32_t abi, int32_t error, int64_t result);
+void record_put_leave(struct record_thread *thread, int32_t error, int64_t result);
 
 void record_put_signal(struct record_thread *thread, int signal, const siginfo_t *info, uint64_t mask);
 /* At each stop: whether it has waited since the last one for something else than us. */

@@ -4,6 +4,15 @@ SCRIPT_TESTS += test/record/programs.sh test/record/strace.sh test/record/option
 RECORD_TEST_PROGRAMS := $(addprefix build/test/record/,threads speaker fault births crowd waits execs fight odd)
 CHECK_NEEDS += build/bin/ktrace build/bin/kdump $(RECORD_TEST_PROGRAMS)
 
+RECORD_TEST_COMPAT := $(addprefix build/test/record/,compat32 compat64)
+CHECK_NEEDS += $(RECORD_TEST_COMPAT)
+
+# An x86 compiler makes both of one source; for another machine there is no such program, and the test says so.
+$(RECORD_TEST_COMPAT): build/test/record/compat%: test/record/compat.c
+	@mkdir -p $(@D)
+	$(HOST_CC) -m$* -std=gnu11 -O1 $(WARNINGS) -fomit-frame-pointer -ffreestanding -nostdlib -static -fno-pic -no-pie \
+		-fno-stack-protector -fcf-protection=none -o $@ $< || rm -f $@
+
 build/test/record/fight build/test/record/odd: test/record/cases.h
 $(RECORD_TEST_PROGRAMS): build/test/record/%: test/record/%.c include/user/sys/ktrace.h
 	@mkdir -p $(@D)

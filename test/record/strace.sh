@@ -53,6 +53,8 @@ if os.fork() == 0: os._exit(3)
 os.wait()
 ' "$tmp/work/link"
 compare threads build/test/record/threads
+compare "a 32-bit program" build/test/record/compat32
+compare "32-bit calls of a 64-bit program" build/test/record/compat64
 compare client curl -s -m 1 http://127.0.0.1:1/
 check "many different calls were compared: $calls" test "$calls" -ge 100
 check "the comparison would see an address" test -n "$(missing -n)"

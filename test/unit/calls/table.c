@@ -96,6 +96,28 @@ static void structs(void **state)
 	calls_table_destroy(table);
 }
 
+/* The structs of 32-bit programs are their own, even if one for all machines is larger. */
+static void lines_of_a_machine_come_first(void **state)
+{
+	static const char text[] = "on i386 struct pair 8, long a 0, long b 4\n"
+				   "struct pair 16, long a 0, long b 8\n"
+				   "* lseek off, fd fd, off offset, whence whence\n"
+				   "on i386 * lseek long, fd fd, long offset, whence whence\n";
+	struct calls_table *table = make(text, EM_386), *wide = make(text, EM_X86_64);
+	const struct calls_call *call = calls_table_call(table, 19);
+
+	(void)state;
+	assert_int_equal(calls_table_layout(table, "pair", UINT32_MAX)->size, 8);
+	assert_int_equal(calls_table_layout(table, "pair", 16)->size, 8);
+	assert_int_equal(calls_table_layout(wide, "pair", UINT32_MAX)->size, 16);
+	assert_int_equal(calls_table_layout(wide, "pair", 8)->size, 16);
+	assert_non_null(call);
+	assert_string_equal(call->name, "lseek");
+	assert_int_equal(call->result->base, CALLS_LONG);
+	calls_table_destroy(table);
+	calls_table_destroy(wide);
+}
+
 /* JSON has them as members of one object. */
 static void names_that_come_twice(void **state)
 {
@@ -324,11 +346,17 @@ const char *ktread_proc_table(const struct ktread_proc *trace)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls),     cmocka_unit_test(names_and_numbers),
-		cmocka_unit_test(structs),   cmocka_unit_test(values),
-		cmocka_unit_test(machines),  cmocka_unit_test(too_much),
-		cmocka_unit_test(built_in),  cmocka_unit_test(names_that_come_twice),
-		cmocka_unit_test(addresses), cmocka_unit_test(variants),
+		cmocka_unit_test(calls),
+		cmocka_unit_test(names_and_numbers),
+		cmocka_unit_test(structs),
+		cmocka_unit_test(values),
+		cmocka_unit_test(machines),
+		cmocka_unit_test(too_much),
+		cmocka_unit_test(built_in),
+		cmocka_unit_test(lines_of_a_machine_come_first),
+		cmocka_unit_test(names_that_come_twice),
+		cmocka_unit_test(addresses),
+		cmocka_unit_test(variants),
 		cmocka_unit_test(pointers),
 	};
 
