@@ -47,6 +47,7 @@ void calls_arguments_begin(struct calls_arguments *arguments, struct calls_table
 				: 0,
 		.table = table,
 		.call = call,
+		.variant = variant,
 		.typed = call && call->typed && !all,
 		.word = word,
 		.words = words,
@@ -100,16 +101,33 @@ static void take_description(const struct calls_argument *argument, struct calls
 	one->name = argument->name;
 }
 
+static bool is_without(const struct calls_variant *variant, unsigned argument)
+{
+	return variant && variant->unused >> argument & 1;
+}
+
+static const struct calls_argument *describe(const struct calls_arguments *arguments)
+{
+	const struct calls_variant *variant = arguments->variant;
+
+	return variant && variant->is.type && variant->changed == arguments->next
+		       ? &variant->is
+		       : &arguments->call->argument[arguments->next];
+}
+
 bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *one)
 {
-	const struct calls_call *call = arguments->call;
-
 	while (arguments->next_word < arguments->words) {
 		*one = (struct calls_one){ .name = "", .number = arguments->next_word };
 		if (arguments->typed && arguments->next == arguments->most)
 			return false;
+		if (arguments->typed && is_without(arguments->variant, arguments->next)) {
+			arguments->next++;
+			arguments->next_word++;
+			continue;
+		}
 		if (arguments->typed)
-			take_description(&call->argument[arguments->next], one);
+			take_description(describe(arguments), one);
 		arguments->next++;
 		if (stands_alone(one->type))
 			one->value = arguments->word[arguments->next_word++];

@@ -27,7 +27,7 @@ static const struct {
 	{ "text", CALLS_TEXT },	      { "strings", CALLS_STRINGS },   { "sigset", CALLS_SIGSET },
 	{ "sigset32", CALLS_SIGSET }, { "sigset_arg", CALLS_SIGSET }, { "fdset", CALLS_FDSET },
 	{ "cpuset", CALLS_FDSET },    { "sockopt", CALLS_SOCKOPT },   { "wstatus", CALLS_WSTATUS },
-	{ "dirents", CALLS_DIRENTS },
+	{ "control", CALLS_CONTROL }, { "dirents", CALLS_DIRENTS },
 };
 
 /* A line "flags" or "enum", until all of a type can be put side by side. */
@@ -279,20 +279,51 @@ static struct calls_call *find_call(struct calls_table *table, const char *name)
 	return NULL;
 }
 
-/* "when CALL ARGUMENT VALUE COUNT [RESULT]". */
+static unsigned find_argument(const struct calls_call *call, const char *name)
+{
+	unsigned n = 0;
+
+	while (n < call->arguments && strcmp(call->argument[n].name, name) != 0)
+		n++;
+	return n;
+}
+
+/* "RESULT", "-ARGUMENT", "ARGUMENT=TYPE/NAME". */
+static void take_difference(struct parser *parser, const struct calls_call *call,
+			    struct calls_variant *variant, char *word)
+{
+	char *type = strchr(word, '='), *name = type ? strchr(type, '/') : NULL;
+	unsigned n;
+
+	if (name) {
+		*type++ = *name++ = '\0';
+		n = find_argument(call, word);
+		if (n == call->arguments)
+			return;
+		variant->changed = n;
+		variant->is = (struct calls_argument){ .type = parser->table->type[find_type(parser, type)],
+						       .name = name };
+	} else if (*word == '-') {
+		n = find_argument(call, word + 1);
+		variant->unused |= n < call->arguments ? UINT32_C(1) << n : 0;
+	} else {
+		variant->result = parser->table->type[find_type(parser, word)];
+	}
+}
+
+/* "when CALL ARGUMENT VALUE COUNT DIFFERENCE…". */
 static void take_variant(struct parser *parser, char *at)
 {
 	struct calls_call *call = find_call(parser->table, next_name(&at));
 	const char *argument = next_name(&at), *symbol = next_name(&at);
 	struct calls_variant *variant;
 	uint64_t arguments;
-	char *result;
-	unsigned n = 0;
+	char *word;
+	unsigned n;
 
 	if (!call || !to_number(next_word(&at), &arguments) || arguments > call->arguments)
 		return;
-	while (n < call->arguments && strcmp(call->argument[n].name, argument) != 0)
-		n++;
+	n = find_argument(call, argument);
 	if (n == call->arguments)
 		return;
 	variant = calloc(1, sizeof(*variant));
@@ -300,13 +331,11 @@ static void take_variant(struct parser *parser, char *at)
 		parser->memory = true;
 		return;
 	}
-	result = next_name(&at);
-	*variant = (struct calls_variant){ .next = call->variant,
-					   .argument = n,
-					   .symbol = symbol,
-					   .arguments = (unsigned)arguments,
-					   .result = *result ? parser->table->type[find_type(parser, result)]
-							     : NULL };
+	*variant = (struct calls_variant){
+		.next = call->variant, .argument = n, .symbol = symbol, .arguments = (unsigned)arguments
+	};
+	for (word = next_name(&at); *word; word = next_name(&at))
+		take_difference(parser, call, variant, word);
 	call->variant = variant;
 }
 
@@ -365,6 +394,7 @@ static void take_struct_field(struct parser *parser, struct calls_layout *layout
 		if (strcmp(layout->field[n].name, field.name) == 0)
 			return;
 	layout->field[layout->fields++] = field;
+	layout->descriptors |= field.type->base == CALLS_FD;
 }
 
 /* A field without a width reaches to the next one, or to the end. */

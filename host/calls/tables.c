@@ -183,6 +183,7 @@ uint32_t calls_table_type_size(const struct calls_table *table, const struct cal
 	case CALLS_TEXT:
 	case CALLS_SOCKOPT:
 	case CALLS_DIRENTS:
+	case CALLS_CONTROL:
 		return 1;
 	case CALLS_STRINGS:
 	case CALLS_FDSET:

@@ -63,6 +63,7 @@ enum calls_base {
 	CALLS_SOCKOPT, /* an option: a number where it has 4 bytes */
 	CALLS_WSTATUS, /* how a process has ended or stopped */
 	CALLS_DIRENTS, /* entries of a directory, as getdents64() returns them */
+	CALLS_CONTROL, /* control messages of a socket, as in struct msghdr */
 };
 
 struct calls_value {
@@ -105,12 +106,18 @@ struct calls_argument {
 	uint16_t count;
 };
 
-/* Where an argument has a certain value, the call has fewer arguments, or a result of another type. */
+/*
+ * Where an argument has a certain value, the call has fewer arguments, one of another type, or a result of
+ * another type.
+ */
 struct calls_variant {
 	struct calls_variant *next;
 	unsigned argument;
 	const char *symbol; /* the value's name */
 	unsigned arguments;
+	uint32_t unused;		 /* 1 << n: argument n means nothing */
+	unsigned changed;		 /* this argument is … */
+	struct calls_argument is;	 /* … that, if its type is not NULL */
 	const struct calls_type *result; /* NULL: as ever */
 };
 
@@ -134,6 +141,7 @@ struct calls_layout {
 	uint32_t size;
 	bool own; /* of a line "on MACHINE": it hides those of its name that are for all machines */
 	unsigned fields;
+	bool descriptors; /* one of the fields is a descriptor */
 	struct calls_field field[CALLS_FIELDS];
 };
 
@@ -186,6 +194,7 @@ struct calls_one {
 
 struct calls_arguments {
 	const struct calls_call *call; /* NULL: the table does not have it */
+	const struct calls_variant *variant;
 	const uint64_t *word;
 	unsigned words, next_word, next;
 	unsigned most; /* arguments that the call has, with these values */

@@ -95,6 +95,8 @@ struct kdump_who {
 	char text[200];
 };
 
+struct kdump_descriptors;
+
 struct kdump_context {
 	const struct kdump_options *options;
 	struct base_output *out;
@@ -119,6 +121,10 @@ struct kdump_context {
 	struct kdump_abi abi[KDUMP_ABIS];
 	bool mixed; /* of KTRX: there are programs of another ABI than their kernel's */
 
+	/* What descriptors of processes lead to; NULL: the form does not show it. */
+	const struct kdump_descriptors *descriptors;
+	uint32_t pid; /* of the present record */
+
 	struct kdump_who who;	  /* that was put last */
 	uint64_t first, previous; /* stamps, for -E and -R */
 	bool any;		  /* is there a first one? */
@@ -140,6 +146,7 @@ static inline int kdump_context_update(struct kdump_context *context, const stru
 {
 	int result = 0;
 
+	context->pid = record->pid;
 	/* A file that was empty at first has no format before its first record. */
 	if (context->heads != context->info->heads || context->tables != context->info->tables ||
 	    context->format != context->info->format)

@@ -7,8 +7,9 @@
 #include "base/put.h"
 
 #define TEXT_USUAL  32u
-#define END_MOST    8	/* bytes that follow the last value: ", ...]" */
-#define DIRENT_NAME 19u /* where the name begins in struct linux_dirent64 */
+#define END_MOST    8	 /* bytes that follow the last value: ", ...]" */
+#define BESIDE_TEXT 160u /* bytes of a value beside its text: the other fields of an entry */
+#define DIRENT_NAME 19u	 /* where the name begins in struct linux_dirent64 */
 
 /* A set with most signals is shown by those that are not in it. */
 #define MOST_SIGNALS(set) (__builtin_popcountll(set) > 32)
@@ -39,7 +40,7 @@ static char *put_text(const struct kdump_context *context, char *at, const void 
 {
 	uint64_t most =
 		context->options->data_most == KDUMP_DATA_USUAL ? TEXT_USUAL : context->options->data_most;
-	const size_t room = KDUMP_MEMORY_MOST - 64;
+	const size_t room = KDUMP_MEMORY_MOST - BESIDE_TEXT;
 
 	if (most && size > most) {
 		size = (size_t)most;
@@ -59,11 +60,21 @@ static void put_strings(struct list *list, const uint8_t *bytes, size_t size)
 	}
 }
 
-static void put_bits(struct list *list, const uint8_t *bytes, size_t size)
+static void put_path_of(struct list *list, int32_t fd)
 {
-	for (size_t n = 0; n < 8 * size; n++)
-		if (bytes[n / 8] >> n % 8 & 1 && next(list))
-			list->at = base_put_decimal(list->at, n);
+	if (list->context->descriptors)
+		list->at = kdump_put_descriptor(list->at, list->context->descriptors, list->context->pid, fd);
+}
+
+static void put_bits(struct list *list, const uint8_t *bytes, size_t size, bool descriptors)
+{
+	for (size_t n = 0; n < 8 * size; n++) {
+		if (!(bytes[n / 8] >> n % 8 & 1) || !next(list))
+			continue;
+		list->at = base_put_decimal(list->at, n);
+		if (descriptors)
+			put_path_of(list, (int32_t)n);
+	}
 }
 
 static char *put_signals(struct list *list, uint64_t set)
@@ -120,6 +131,66 @@ static void put_entries(struct list *list, const uint8_t *bytes, size_t size)
 	}
 }
 
+static void put_rights(struct list *list, const uint8_t *bytes, size_t size)
+{
+	*list->at++ = '[';
+	for (size_t n = 0; n + 4 <= size && list->at < list->limit; n += 4) {
+		const int32_t fd = (int32_t)kdump_read_number(bytes + n, 4);
+
+		list->at = base_put_signed(n > 0 ? base_put_literal(list->at, ", ") : list->at, fd);
+		put_path_of(list, fd);
+	}
+	*list->at++ = ']';
+}
+
+/* The name of a value; NULL: it has none. */
+static const char *name_of(const struct list *list, const char *type, uint64_t value)
+{
+	const struct calls_type *of = calls_table_type(list->words.table, type);
+
+	return of ? calls_type_symbol(of, value) : NULL;
+}
+
+static void put_name_or_number(struct list *list, const char *name, uint64_t value)
+{
+	list->at = name ? kdump_put_name(list->at, name) : base_put_signed(list->at, (int32_t)value);
+}
+
+/* Level, type and data. */
+static void put_message(struct list *list, const uint8_t *bytes, size_t size)
+{
+	const uint64_t level = kdump_read_number(bytes, 4), kind = kdump_read_number(bytes + 4, 4);
+	const char *level_name = name_of(list, "sol", level), *kind_name = NULL;
+
+	if (level_name && strcmp(level_name, "SOL_SOCKET") == 0)
+		kind_name = name_of(list, "scm", kind);
+	list->at = base_put_literal(list->at, ", level=");
+	put_name_or_number(list, level_name, level);
+	list->at = base_put_literal(list->at, ", type=");
+	put_name_or_number(list, kind_name, kind);
+	list->at = base_put_literal(list->at, ", data=");
+	if (kind_name && strcmp(kind_name, "SCM_RIGHTS") == 0)
+		put_rights(list, bytes + 8, size - 8);
+	else
+		list->at = put_text(list->context, list->at, bytes + 8, size - 8, false);
+}
+
+/* Each control message has its size in a word; the next one begins at a multiple of a word. */
+static void put_control(struct list *list, const uint8_t *bytes, size_t size)
+{
+	const size_t width = calls_table_address_size(list->words.table), head = width + 8;
+
+	for (size_t n = 0, length; n + head <= size && next(list);
+	     n += (length + width - 1) / width * width) {
+		length = (size_t)kdump_read_number(bytes + n, (unsigned)width);
+		if (length < head || length > size - n)
+			length = size - n;
+		list->at = base_put_decimal(base_put_literal(list->at, "{len="), length);
+		put_message(list, bytes + n + width, length - width);
+		list->at = base_put_literal(list->at, "}");
+	}
+}
+
 static void put_values(struct list *list, const struct calls_type *type, const struct kdump_bytes *bytes)
 {
 	const size_t element = bytes->element;
@@ -132,9 +203,8 @@ static void put_values(struct list *list, const struct calls_type *type, const s
 						       (uint32_t)element);
 		else
 			list->at = kdump_put_value(list->at, &list->words, type, value);
-		if (type->base == CALLS_FD && bytes->descriptors)
-			list->at = kdump_put_descriptor(list->at, bytes->descriptors, bytes->pid,
-							(int32_t)value);
+		if (type->base == CALLS_FD)
+			put_path_of(list, (int32_t)value);
 	}
 }
 
@@ -148,10 +218,13 @@ static void put_list(struct list *list, const struct calls_type *type, const str
 		put_strings(list, bytes, size);
 		break;
 	case CALLS_FDSET:
-		put_bits(list, bytes, size);
+		put_bits(list, bytes, size, strcmp(type->name, "fdset") == 0);
 		break;
 	case CALLS_SIGSET:
 		list->at = put_signals(list, kdump_read_number(bytes, size < 8 ? (unsigned)size : 8));
+		break;
+	case CALLS_CONTROL:
+		put_control(list, bytes, size);
 		break;
 	case CALLS_DIRENTS:
 		put_entries(list, bytes, size);

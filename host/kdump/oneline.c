@@ -246,9 +246,8 @@ static int oneline_open(void **state, struct kdump_context *context)
 {
 	struct oneline *oneline = *state = calloc(1, sizeof(*oneline));
 
-	(void)context;
 	if (oneline)
-		oneline->descriptors = kdump_descriptors_create();
+		context->descriptors = oneline->descriptors = kdump_descriptors_create();
 	return oneline && oneline->descriptors ? 0 : KTREAD_E_MEMORY;
 }
 
@@ -266,6 +265,7 @@ static void oneline_close(void *state, struct kdump_context *context)
 			tell_finished(oneline, context, pending, NULL);
 	}
 	tell_unfinished(oneline, context);
+	context->descriptors = NULL;
 	kdump_descriptors_destroy(oneline->descriptors);
 	free(oneline);
 }
@@ -292,7 +292,7 @@ static int oneline_record(void *state, struct kdump_context *context, const stru
 	case KTRX_PROC_STRUCT_ARRAY:
 		pending = kdump_pending_find(&oneline->pending, record->pid, record->tid);
 		if (pending)
-			kdump_oneline_fill(context, oneline->descriptors, pending, record);
+			kdump_oneline_fill(context, pending, record);
 		break;
 	case KTRX_PROC_FD:
 		kdump_descriptors_note(oneline->descriptors, record);

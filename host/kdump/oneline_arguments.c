@@ -67,8 +67,9 @@ static char *put_message(char *at, const struct kdump_pending *pending, const st
 
 		if (filling == head || filling->argument != argument || filling->kind == KDUMP_FILLING_NONE)
 			continue;
-		at = strcmp(filling->name, "sockaddr") == 0 ? base_put_literal(at, "name=")
-							    : base_put_literal(at, "iov=");
+		at = strcmp(filling->name, "sockaddr") == 0  ? base_put_literal(at, "name=")
+		     : strcmp(filling->name, "control") == 0 ? base_put_literal(at, "control=")
+							     : base_put_literal(at, "iov=");
 		at = base_put_literal(put_filling(at, pending, filling), ", ");
 	}
 	/* Without its brace. */
@@ -295,7 +296,6 @@ static void note_pieces(struct kdump_pending *pending, const struct ktread_proc_
 
 /* A list, or the one struct that the argument leads to. */
 static char *put_argument(char *at, size_t limit, const struct kdump_context *context,
-			  const struct kdump_descriptors *descriptors,
 			  const struct ktread_proc_record *record)
 {
 	const struct calls_type *type = calls_table_type(context->words.table, record->structure.name);
@@ -304,9 +304,7 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 					   .size = record->data_size,
 					   .element =
 						   array ? record->structure.element_size : record->data_size,
-					   .cut = record->flags & KTRX_PROC_CUT,
-					   .descriptors = descriptors,
-					   .pid = record->pid };
+					   .cut = record->flags & KTRX_PROC_CUT };
 
 	if (!type || (type->base == CALLS_STRUCTURE && !array))
 		return kdump_put_structure(at, context, record->structure.name, record->data,
@@ -314,9 +312,8 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 	return kdump_put_memory(at, limit, context, type, &bytes);
 }
 
-static void fill_structure(const struct kdump_context *context, const struct kdump_descriptors *descriptors,
-			   struct kdump_pending *pending, const struct ktread_proc_record *record,
-			   unsigned argument, char *at, size_t limit)
+static void fill_structure(const struct kdump_context *context, struct kdump_pending *pending,
+			   const struct ktread_proc_record *record, unsigned argument, char *at, size_t limit)
 {
 	char text[KDUMP_FILLING_TEXTS + KDUMP_MEMORY_MOST];
 	size_t size;
@@ -324,7 +321,7 @@ static void fill_structure(const struct kdump_context *context, const struct kdu
 
 	if (strcmp(record->structure.name, "iovec") == 0)
 		note_pieces(pending, record);
-	end = argument ? put_argument(text, limit, context, descriptors, record)
+	end = argument ? put_argument(text, limit, context, record)
 		       : kdump_put_structure(text, context, record->structure.name, record->data,
 					     record->data_size);
 	size = (size_t)(end - text);
@@ -358,8 +355,8 @@ void kdump_oneline_fill_descriptors(struct kdump_context *context,
 	}
 }
 
-void kdump_oneline_fill(const struct kdump_context *context, const struct kdump_descriptors *descriptors,
-			struct kdump_pending *pending, const struct ktread_proc_record *record)
+void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,
+			const struct ktread_proc_record *record)
 {
 	const unsigned argument = context->ktrx ? KTRX_PROC_ARGUMENT(record->flags) : 0;
 	size_t limit;
@@ -374,6 +371,6 @@ void kdump_oneline_fill(const struct kdump_context *context, const struct kdump_
 	} else if (record->type == KTRX_PROC_GENIO) {
 		fill_data(context, pending, record, argument, at, limit);
 	} else if (record->type == KTRX_PROC_STRUCT || argument) {
-		fill_structure(context, descriptors, pending, record, argument, at, limit);
+		fill_structure(context, pending, record, argument, at, limit);
 	}
 }

@@ -100,17 +100,12 @@ char *kdump_put_structure(char *at, const struct kdump_context *context, const c
  */
 void kdump_write_structure(const struct kdump_context *context, const struct ktread_proc_record *record);
 
-struct kdump_descriptors;
-
 /* Bytes of a program's memory. */
 struct kdump_bytes {
 	const uint8_t *first;
 	size_t size;
 	size_t element; /* bytes of one value */
 	bool cut;	/* the trace does not have all of them */
-	/* What descriptors of the process lead to; NULL: that is not shown. */
-	const struct kdump_descriptors *descriptors;
-	uint32_t pid;
 };
 
 /*

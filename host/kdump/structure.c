@@ -187,6 +187,8 @@ static char *put_number(char *at, const struct writer *writer, const struct call
 static char *put_fields(char *at, const struct writer *writer, const struct calls_layout *layout,
 			unsigned depth);
 
+static char *put_sockaddr(char *at, const struct writer *writer, const struct calls_layout *layout);
+
 static char *put_nested(char *at, const struct writer *writer, const struct calls_type *type,
 			const uint8_t *bytes, uint32_t width, unsigned depth)
 {
@@ -196,7 +198,9 @@ static char *put_nested(char *at, const struct writer *writer, const struct call
 	inner.bytes = bytes;
 	inner.size = width;
 	*at++ = '{';
-	if (layout && depth == 0)
+	if (layout && depth == 0 && strcmp(type->name, "sockaddr") == 0 && !writer->json)
+		at = put_sockaddr(at, &inner, layout);
+	else if (layout && depth == 0)
 		at = put_fields(at, &inner, layout, depth + 1);
 	*at = '}';
 	return at + 1;
@@ -227,6 +231,12 @@ static char *put_field(char *at, const struct writer *writer, const struct calls
 		return at + quoted;
 	case CALLS_SIGSET:
 		return put_plain_values(at, writer->context, type, bytes, width);
+	case CALLS_FD:
+		at = put_number(at, writer, type, with_sign(read_number(bytes, width), width, type));
+		return writer->context->descriptors
+			       ? kdump_put_descriptor(at, writer->context->descriptors, writer->context->pid,
+						      (int32_t)read_number(bytes, width))
+			       : at;
 	case CALLS_STRUCTURE:
 		return put_nested(at, writer, type, bytes, width, depth);
 	default:

@@ -146,8 +146,8 @@ void kdump_oneline_fill_descriptors(struct kdump_context *context,
 				    const struct kdump_descriptors *descriptors,
 				    struct kdump_pending *pending);
 /* Keeps what a record of a call's own, NAMEI, GENIO, STRUCT or STRUCT_ARRAY, says of its arguments. */
-void kdump_oneline_fill(const struct kdump_context *context, const struct kdump_descriptors *descriptors,
-			struct kdump_pending *pending, const struct ktread_proc_record *record);
+void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,
+			const struct ktread_proc_record *record);
 /*
  * Writes the arguments from number `pending->shown` on. Of an `unfinished` call it stops at the first one of
  * which a later record may say more, and sets `pending->shown` to it. Of a call without arguments it writes

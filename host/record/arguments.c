@@ -17,6 +17,7 @@
 #define BYTES_MOST   4096u /* of what lies at one address; what is longer is cut, and flagged so */
 #define STRINGS_MOST 512u
 #define IOVECS_MOST  16u
+#define CONTROL_MOST 1024u /* bytes of control messages */
 #define FDS_MOST     1024u /* that a set of descriptors has */
 
 static uint32_t flags_of(unsigned argument, bool cut)
@@ -133,19 +134,72 @@ static void put_array(struct record_thread *thread, unsigned argument, const cha
 }
 
 /* Descriptors that the kernel has made. */
-static void put_descriptors(struct record_thread *thread, const int32_t *fd, size_t count)
+static void put_new_descriptors(struct record_thread *thread, const uint8_t *bytes, size_t size)
 {
-	for (size_t n = 0; n < count; n++)
-		record_descriptor_is_new(thread, fd[n]);
+	int32_t fd;
+
+	for (size_t n = 0; n + sizeof(fd) <= size; n += sizeof(fd)) {
+		memcpy(&fd, bytes + n, sizeof(fd));
+		record_descriptor_is_new(thread, fd);
+	}
+}
+
+static void put_descriptors_of_set(struct record_thread *thread, const uint8_t *bytes, size_t size)
+{
+	for (size_t n = 0; n < 8 * size; n++)
+		if (bytes[n / 8] >> n % 8 & 1)
+			record_put_descriptor(thread, (int32_t)n);
+}
+
+/* Those that are fields of structs. */
+static void put_descriptors_of(struct record_thread *thread, const struct calls_layout *layout,
+			       const uint8_t *bytes, size_t size)
+{
+	for (unsigned field = 0; field < layout->fields; field++)
+		for (size_t n = layout->field[field].offset; layout->field[field].type->base == CALLS_FD;
+		     n += layout->size) {
+			int32_t fd;
+
+			if (n + sizeof(fd) > size)
+				break;
+			memcpy(&fd, bytes + n, sizeof(fd));
+			record_put_descriptor(thread, fd);
+		}
+}
+
+/* What they lead to is recorded before what they lie in. */
+static void put_descriptors_in(struct record_thread *thread, const struct calls_type *type,
+			       const struct calls_layout *layout, const uint8_t *bytes, size_t size,
+			       bool filled)
+{
+	if (filled && type->base == CALLS_FD)
+		put_new_descriptors(thread, bytes, size);
+	else if (!filled && type->base == CALLS_FDSET && strcmp(type->name, "fdset") == 0)
+		put_descriptors_of_set(thread, bytes, size);
+	else if (!filled && layout && layout->descriptors)
+		put_descriptors_of(thread, layout, bytes, size);
+}
+
+/* None: a list of structs is empty, of other values there are no bytes. */
+static void put_nothing(struct record_thread *thread, unsigned number, const struct calls_type *type,
+			uint32_t size)
+{
+	if (type->base == CALLS_STRUCTURE && size > 0)
+		put_array(thread, number, type->name, size, NULL, 0, false);
+	else
+		put_structure(thread, number, type->name, NULL, 0, false);
 }
 
 static void put_values(struct record_thread *thread, unsigned number, const struct calls_argument *argument,
 		       int64_t result, bool filled)
 {
 	const struct calls_type *type = argument->type;
-	uint32_t size = calls_table_type_size(record_table(thread->abi), type);
+	struct calls_table *table = record_table(thread->abi);
+	const struct calls_layout *layout =
+		type->base == CALLS_STRUCTURE ? calls_table_layout(table, type->name, UINT32_MAX) : NULL;
+	uint32_t size = layout ? layout->size : calls_table_type_size(table, type);
 	uint64_t count = count_of(thread, argument, result), wanted;
-	_Alignas(8) char bytes[BYTES_MOST];
+	_Alignas(8) uint8_t bytes[BYTES_MOST];
 	size_t read;
 
 	if (type->base == CALLS_FDSET) {
@@ -155,11 +209,11 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 		count = ((count < FDS_MOST ? count : FDS_MOST) + 63) / 64;
 	}
 	if (argument->counted == CALLS_COUNT_RESULT && count == 0)
-		put_structure(thread, number, type->name, bytes, 0, false);
+		put_nothing(thread, number, type, size);
 	if (size == 0 || count == 0)
 		return;
 	/* The size of a socket's address comes from the call, not from its layout. */
-	if (type->base == CALLS_STRUCTURE && strcmp(type->name, "sockaddr") == 0)
+	if (layout && strcmp(type->name, "sockaddr") == 0)
 		size = 1;
 	wanted = count > UINT32_MAX / size ? UINT32_MAX : count * size;
 	read = record_memory_read(thread->tid, thread->argument[number], bytes,
@@ -167,8 +221,7 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 	/* Where not even one value can be read, as for the kernel, the address is all that is known. */
 	if (read == 0 || (read < size && size <= sizeof(bytes)))
 		return;
-	if (filled && type->base == CALLS_FD)
-		put_descriptors(thread, (const int32_t *)(const void *)bytes, read / sizeof(int32_t));
+	put_descriptors_in(thread, type, layout, bytes, read, filled);
 	if (argument->counted == CALLS_COUNT_ONE || size == 1 || type->base == CALLS_FDSET)
 		put_structure(thread, number, type->name, bytes, read, read < wanted);
 	else
@@ -208,7 +261,41 @@ void record_put_arguments(struct record_thread *thread, unsigned access, int64_t
 	}
 }
 
-void record_put_message(struct record_thread *thread, unsigned argument)
+/* Control messages: a head of a size in a word, level and type, then data, up to a multiple of a word. */
+static void put_control(struct record_thread *thread, unsigned argument, const struct record_message *message,
+			bool received)
+{
+	const size_t width = record_address_size(thread->abi), head = width + 2 * sizeof(int32_t);
+	const size_t wanted = message->control_size < CONTROL_MOST ? message->control_size : CONTROL_MOST;
+	uint8_t bytes[CONTROL_MOST];
+	const size_t read = record_memory_read(thread->tid, message->control, bytes, wanted);
+	size_t size;
+
+	for (size_t n = 0; n + head <= read; n += (size + width - 1) / width * width) {
+		int32_t kind[2];
+
+		memcpy(kind, bytes + n + width, sizeof(kind));
+		size = 0;
+		memcpy(&size, bytes + n, width);
+		if (size < head || size > read - n)
+			break;
+		if (kind[0] != SOL_SOCKET || kind[1] != SCM_RIGHTS)
+			continue;
+		for (size_t at = head; at + sizeof(int32_t) <= size; at += sizeof(int32_t)) {
+			int32_t fd;
+
+			memcpy(&fd, bytes + n + at, sizeof(fd));
+			if (received)
+				record_descriptor_is_new(thread, fd);
+			else
+				record_put_descriptor(thread, fd);
+		}
+	}
+	if (read > 0)
+		put_structure(thread, argument, "control", bytes, read, read < message->control_size);
+}
+
+void record_put_message(struct record_thread *thread, unsigned argument, bool received)
 {
 	const uint32_t width = record_address_size(thread->abi);
 	struct iovec piece[IOVECS_MOST];
@@ -228,6 +315,8 @@ void record_put_message(struct record_thread *thread, unsigned argument)
 	read = record_memory_read(thread->tid, message.iovec, piece, (size_t)message.iovecs * 2 * width);
 	if (read > 0)
 		put_array(thread, argument, "iovec", 2 * width, piece, read, false);
+	if (message.control && message.control_size > 0)
+		put_control(thread, argument, &message, received);
 }
 
 void record_put_mask(struct record_thread *thread)
@@ -235,5 +324,5 @@ void record_put_mask(struct record_thread *thread)
 	uint64_t mask;
 
 	if (ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask) == 0)
-		put_structure(thread, 0, "sigmask", &mask, sizeof(mask), false);
+		put_structure(thread, 0, "restored", &mask, sizeof(mask), false);
 }

@@ -46,7 +46,7 @@ static const struct special {
 	{ "read", .data = RECORD_DATA_READ },
 	{ "readv", .data = RECORD_DATA_READ_VECTOR },
 	{ "recvfrom", .data = RECORD_DATA_READ },
-	{ "recvmsg", .data = RECORD_DATA_READ_MESSAGE, .special = RECORD_CALL_CLOSE_RANGE },
+	{ "recvmsg", .data = RECORD_DATA_READ_MESSAGE },
 	{ "rt_sigaction", .special = RECORD_CALL_SIGNAL },
 	{ "rt_sigreturn", .special = RECORD_CALL_SIGRETURN },
 	{ "sendmsg", .data = RECORD_DATA_WRITE_MESSAGE },

@@ -131,7 +131,7 @@ static void put_data(struct record_thread *thread, const struct record_call *cal
 	genio.write = call->data == RECORD_DATA_WRITE || call->data == RECORD_DATA_WRITE_VECTOR ||
 		      call->data == RECORD_DATA_WRITE_MESSAGE;
 	if (call->data == RECORD_DATA_READ_MESSAGE || call->data == RECORD_DATA_WRITE_MESSAGE)
-		record_put_message(thread, 1);
+		record_put_message(thread, 1, !genio.write);
 	put(thread, KTRX_PROC_GENIO, (read < size ? KTRX_PROC_CUT : 0) | 2 << KTRX_PROC_ARGUMENT_SHIFT,
 	    &genio, sizeof(genio), data, read);
 }

@@ -44,13 +44,15 @@ static bool is_told(const struct record_process *process, int32_t fd)
 }
 
 /* Where it cannot be looked up, what the file says of it is taken back: an empty path. */
-static void put_descriptor(struct record_thread *thread, int32_t fd)
+static void look_up(struct record_thread *thread, int32_t fd)
 {
 	const struct ktrx_proc_fd head = { .fd = fd };
 	struct record_process *process = thread->process;
 	char link[64], path[PATH_MAX];
 	ssize_t length;
 
+	if (!(thread->process->facilities & RECORD_FACILITY(KTRX_PROC_NAMEI)))
+		return;
 	if (fd == KTRX_PROC_FD_CWD)
 		snprintf(link, sizeof(link), "/proc/%d/cwd", (int)thread->tid);
 	else
@@ -66,6 +68,12 @@ static void put_descriptor(struct record_thread *thread, int32_t fd)
 		process->told_folder = length > 0;
 }
 
+void record_put_descriptor(struct record_thread *thread, int32_t fd)
+{
+	if (fd >= 0 && !is_known(thread->process, fd))
+		look_up(thread, fd);
+}
+
 void record_put_descriptors(struct record_thread *thread, const struct calls_call *call)
 {
 	struct record_process *process = thread->process;
@@ -76,17 +84,16 @@ void record_put_descriptors(struct record_thread *thread, const struct calls_cal
 		if (call->argument[n].access || call->argument[n].type->base != CALLS_FD)
 			continue;
 		if (fd == KTRX_PROC_FD_CWD && !process->known_folder)
-			put_descriptor(thread, fd);
+			look_up(thread, fd);
 		process->known_folder |= fd == KTRX_PROC_FD_CWD;
-		if (fd >= 0 && !is_known(process, fd))
-			put_descriptor(thread, fd);
+		record_put_descriptor(thread, fd);
 	}
 }
 
 void record_descriptor_is_new(struct record_thread *thread, int32_t fd)
 {
 	if (fd >= 0)
-		put_descriptor(thread, fd);
+		look_up(thread, fd);
 }
 
 void record_forget_all_descriptors(struct record_process *process)

@@ -254,14 +254,19 @@ void record_put(const struct record_thread *thread, uint32_t type, uint32_t flag
 void record_put_paths(struct record_thread *thread, const struct calls_call *call);
 /* STRUCT, STRUCT_ARRAY for what the program has given (CALLS_GIVEN) or the kernel filled (CALLS_FILLED). */
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result);
-/* The same for the address and the pieces of the struct msghdr that an argument leads to. */
-void record_put_message(struct record_thread *thread, unsigned argument);
+/*
+ * The same for the address, the pieces and the control messages of the struct msghdr that an argument leads
+ * to. `received`: descriptors in it are new.
+ */
+void record_put_message(struct record_thread *thread, unsigned argument, bool received);
 
 /* STRUCT for the mask of signals that rt_sigreturn() has restored, as if it were an argument. */
 void record_put_mask(struct record_thread *thread);
 
 /* FD for each descriptor among the arguments whose meaning the trace does not have yet. */
 void record_put_descriptors(struct record_thread *thread, const struct calls_call *call);
+/* FD for one descriptor, if the trace does not have its meaning yet. */
+void record_put_descriptor(struct record_thread *thread, int32_t fd);
 /* FD for a descriptor that the kernel has just made. */
 void record_descriptor_is_new(struct record_thread *thread, int32_t fd);
 /* These may lead to something else from here on. */

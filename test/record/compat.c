@@ -27,7 +27,7 @@ static __attribute__((noinline)) int32_t make(void)
 	return result;
 }
 
-#define W(value) ((uint32_t)(uintptr_t)(value))
+#define W(value)	  ((uint32_t)(uintptr_t)(value))
 #define CALL(number, ...) call((const uint32_t[7]){ number, ##__VA_ARGS__ })
 
 static int32_t call(const uint32_t all[7])
@@ -51,46 +51,46 @@ static void files(void)
 	} piece[2];
 	uint32_t fd, folder;
 
-	fd = (uint32_t)CALL(5, text("/etc/passwd"), 0);			     /* open */
-	CALL(295, (uint32_t)-100, text("/etc/none"), 0);		     /* openat */
-	CALL(3, fd, W(buffer), 16);					     /* read */
-	CALL(180, fd, W(buffer), 8, 2, 0);				     /* pread64 */
-	CALL(19, fd, 3, 0);						     /* lseek */
-	CALL(140, fd, 0, 5, W(&place), 0);				     /* _llseek */
+	fd = (uint32_t)CALL(5, text("/etc/passwd"), 0);	 /* open */
+	CALL(295, (uint32_t)-100, text("/etc/none"), 0); /* openat */
+	CALL(3, fd, W(buffer), 16);			 /* read */
+	CALL(180, fd, W(buffer), 8, 2, 0);		 /* pread64 */
+	CALL(19, fd, 3, 0);				 /* lseek */
+	CALL(140, fd, 0, 5, W(&place), 0);		 /* _llseek */
 	piece[0].base = W(buffer);
 	piece[0].size = 4;
 	piece[1].base = W(other);
 	piece[1].size = 3;
-	CALL(145, fd, W(piece), 2);					     /* readv */
-	CALL(333, fd, W(piece), 2, 1, 0);				     /* preadv */
-	CALL(195, text("/etc/passwd"), W(buffer));			     /* stat64 */
-	CALL(196, text("/etc/passwd"), W(buffer));			     /* lstat64 */
-	CALL(197, fd, W(buffer));					     /* fstat64 */
-	CALL(106, text("/etc"), W(buffer));				     /* stat */
-	CALL(300, (uint32_t)-100, text("/etc"), W(buffer), 0);		     /* fstatat64 */
-	CALL(383, (uint32_t)-100, text("/etc"), 0, 0x7ff, W(buffer));	     /* statx */
-	CALL(268, W(path), 84, W(buffer));				     /* statfs64 */
-	CALL(269, fd, 84, W(buffer));					     /* fstatfs64 */
-	CALL(99, W(path), W(buffer));					     /* statfs */
-	CALL(221, fd, 3);						     /* fcntl64 F_GETFL */
+	CALL(145, fd, W(piece), 2);				      /* readv */
+	CALL(333, fd, W(piece), 2, 1, 0);			      /* preadv */
+	CALL(195, text("/etc/passwd"), W(buffer));		      /* stat64 */
+	CALL(196, text("/etc/passwd"), W(buffer));		      /* lstat64 */
+	CALL(197, fd, W(buffer));				      /* fstat64 */
+	CALL(106, text("/etc"), W(buffer));			      /* stat */
+	CALL(300, (uint32_t)-100, text("/etc"), W(buffer), 0);	      /* fstatat64 */
+	CALL(383, (uint32_t)-100, text("/etc"), 0, 0x7ff, W(buffer)); /* statx */
+	CALL(268, W(path), 84, W(buffer));			      /* statfs64 */
+	CALL(269, fd, 84, W(buffer));				      /* fstatfs64 */
+	CALL(99, W(path), W(buffer));				      /* statfs */
+	CALL(221, fd, 3);					      /* fcntl64 F_GETFL */
 	other[0] = other[1] = other[2] = other[3] = other[4] = other[5] = 0;
-	CALL(221, fd, 12, W(other));					     /* F_GETLK64 */
+	CALL(221, fd, 12, W(other)); /* F_GETLK64 */
 	other[0] = 0;
-	CALL(221, fd, 5, W(other));					     /* F_GETLK */
-	CALL(6, fd);							     /* close */
-	CALL(33, text("/etc/passwd"), 4);				     /* access */
-	CALL(183, W(buffer), ROOM);					     /* getcwd */
-	CALL(85, text("/proc/self/exe"), W(buffer), ROOM);		     /* readlink */
-	CALL(305, (uint32_t)-100, text("/proc/self/exe"), W(buffer), ROOM);  /* readlinkat */
+	CALL(221, fd, 5, W(other));					    /* F_GETLK */
+	CALL(6, fd);							    /* close */
+	CALL(33, text("/etc/passwd"), 4);				    /* access */
+	CALL(183, W(buffer), ROOM);					    /* getcwd */
+	CALL(85, text("/proc/self/exe"), W(buffer), ROOM);		    /* readlink */
+	CALL(305, (uint32_t)-100, text("/proc/self/exe"), W(buffer), ROOM); /* readlinkat */
 	folder = (uint32_t)CALL(5, text("/etc/apt"), 0x10000);
-	CALL(220, folder, W(buffer), ROOM);				     /* getdents64 */
+	CALL(220, folder, W(buffer), ROOM); /* getdents64 */
 	CALL(6, folder);
-	fd = (uint32_t)CALL(356, text("memory"), 0);			     /* memfd_create */
-	CALL(194, fd, 100, 0);						     /* ftruncate64 */
-	CALL(93, fd, 90);						     /* ftruncate */
-	CALL(324, fd, 0, 0, 0, 200, 0);					     /* fallocate */
-	CALL(181, fd, text("abc"), 3, 1, 0);				     /* pwrite64 */
-	CALL(239, 1, fd, W(&place), 0);					     /* sendfile64 */
+	fd = (uint32_t)CALL(356, text("memory"), 0); /* memfd_create */
+	CALL(194, fd, 100, 0);			     /* ftruncate64 */
+	CALL(93, fd, 90);			     /* ftruncate */
+	CALL(324, fd, 0, 0, 0, 200, 0);		     /* fallocate */
+	CALL(181, fd, text("abc"), 3, 1, 0);	     /* pwrite64 */
+	CALL(239, 1, fd, W(&place), 0);		     /* sendfile64 */
 	CALL(6, fd);
 }
 
@@ -98,11 +98,11 @@ static void memory(void)
 {
 	uint32_t at;
 
-	CALL(45, 0);							     /* brk */
-	at = (uint32_t)CALL(192, 0, 8192, 3, 0x22, (uint32_t)-1, 0);	     /* mmap2 */
-	CALL(125, at, 4096, 1);						     /* mprotect */
-	CALL(219, at, 4096, 4);						     /* madvise */
-	CALL(91, at, 8192);						     /* munmap */
+	CALL(45, 0);						     /* brk */
+	at = (uint32_t)CALL(192, 0, 8192, 3, 0x22, (uint32_t)-1, 0); /* mmap2 */
+	CALL(125, at, 4096, 1);					     /* mprotect */
+	CALL(219, at, 4096, 4);					     /* madvise */
+	CALL(91, at, 8192);					     /* munmap */
 }
 
 static void waits(void)
@@ -117,30 +117,30 @@ static void waits(void)
 	static uint32_t set[32], none[2] = { 0, 0 }, mask[2] = { 0x200, 0 }, with_size[2], zero[4];
 	uint32_t epoll;
 
-	CALL(331, W(pair), 0);						     /* pipe2 */
-	CALL(4, pair[1], text("data"), 4);				     /* write */
-	CALL(54, pair[0], 0x541b, W(buffer));				     /* ioctl FIONREAD */
+	CALL(331, W(pair), 0);		      /* pipe2 */
+	CALL(4, pair[1], text("data"), 4);    /* write */
+	CALL(54, pair[0], 0x541b, W(buffer)); /* ioctl FIONREAD */
 	polled.fd = pair[0];
 	polled.events = 1;
-	CALL(168, W(&polled), 1, 0);					     /* poll */
-	CALL(309, W(&polled), 1, W(zero), W(mask), 8);			     /* ppoll */
+	CALL(168, W(&polled), 1, 0);		       /* poll */
+	CALL(309, W(&polled), 1, W(zero), W(mask), 8); /* ppoll */
 	set[0] = 1u << pair[0];
-	CALL(142, pair[0] + 1, W(set), 0, 0, W(none));			     /* _newselect */
+	CALL(142, pair[0] + 1, W(set), 0, 0, W(none)); /* _newselect */
 	with_size[0] = W(mask);
 	with_size[1] = 8;
-	CALL(308, pair[0] + 1, W(set), 0, 0, W(none), W(with_size));	     /* pselect6 */
-	epoll = (uint32_t)CALL(329, 0x80000);				     /* epoll_create1 */
-	CALL(255, epoll, 1, pair[0], W(&event));			     /* epoll_ctl */
-	CALL(256, epoll, W(buffer), 4, 0);				     /* epoll_wait */
-	CALL(319, epoll, W(buffer), 4, 0, W(mask), 8);			     /* epoll_pwait */
+	CALL(308, pair[0] + 1, W(set), 0, 0, W(none), W(with_size)); /* pselect6 */
+	epoll = (uint32_t)CALL(329, 0x80000);			     /* epoll_create1 */
+	CALL(255, epoll, 1, pair[0], W(&event));		     /* epoll_ctl */
+	CALL(256, epoll, W(buffer), 4, 0);			     /* epoll_wait */
+	CALL(319, epoll, W(buffer), 4, 0, W(mask), 8);		     /* epoll_pwait */
 	CALL(6, epoll);
 	CALL(6, pair[0]);
 	CALL(6, pair[1]);
-	CALL(42, W(pair));						     /* pipe */
-	CALL(63, pair[0], 50);						     /* dup2 */
-	CALL(330, pair[0], 51, 0x80000);				     /* dup3 */
-	CALL(328, 3, 0x800);						     /* eventfd2 */
-	CALL(327, (uint32_t)-1, W(mask), 8, 0);				     /* signalfd4 */
+	CALL(42, W(pair));			/* pipe */
+	CALL(63, pair[0], 50);			/* dup2 */
+	CALL(330, pair[0], 51, 0x80000);	/* dup3 */
+	CALL(328, 3, 0x800);			/* eventfd2 */
+	CALL(327, (uint32_t)-1, W(mask), 8, 0); /* signalfd4 */
 }
 
 static void times(void)
@@ -148,42 +148,42 @@ static void times(void)
 	static uint32_t interval[4] = { 0, 0, 100, 0 }, long_interval[8] = { 0, 0, 0, 0, 100, 0, 0, 0 };
 	uint32_t fd;
 
-	CALL(78, W(buffer), W(other));					     /* gettimeofday */
-	CALL(265, 1, W(buffer));					     /* clock_gettime */
-	CALL(403, 1, W(buffer));					     /* clock_gettime64 */
-	CALL(266, 1, W(buffer));					     /* clock_getres */
-	CALL(162, W(second), 0);					     /* nanosleep */
-	CALL(267, 1, 0, W(second), 0);					     /* clock_nanosleep */
-	CALL(104, 0, W(interval), W(buffer));				     /* setitimer */
-	CALL(105, 0, W(buffer));					     /* getitimer */
-	fd = (uint32_t)CALL(322, 1, 0);					     /* timerfd_create */
-	CALL(325, fd, 0, W(interval), W(buffer));			     /* timerfd_settime */
-	CALL(411, fd, 0, W(long_interval), W(buffer));			     /* timerfd_settime64 */
-	CALL(43, W(buffer));						     /* times */
-	CALL(13, W(buffer));						     /* time */
-	CALL(240, W(other), 129, 1);					     /* futex */
-	CALL(422, W(other), 129, 1);					     /* futex_time64 */
+	CALL(78, W(buffer), W(other));		       /* gettimeofday */
+	CALL(265, 1, W(buffer));		       /* clock_gettime */
+	CALL(403, 1, W(buffer));		       /* clock_gettime64 */
+	CALL(266, 1, W(buffer));		       /* clock_getres */
+	CALL(162, W(second), 0);		       /* nanosleep */
+	CALL(267, 1, 0, W(second), 0);		       /* clock_nanosleep */
+	CALL(104, 0, W(interval), W(buffer));	       /* setitimer */
+	CALL(105, 0, W(buffer));		       /* getitimer */
+	fd = (uint32_t)CALL(322, 1, 0);		       /* timerfd_create */
+	CALL(325, fd, 0, W(interval), W(buffer));      /* timerfd_settime */
+	CALL(411, fd, 0, W(long_interval), W(buffer)); /* timerfd_settime64 */
+	CALL(43, W(buffer));			       /* times */
+	CALL(13, W(buffer));			       /* time */
+	CALL(240, W(other), 129, 1);		       /* futex */
+	CALL(422, W(other), 129, 1);		       /* futex_time64 */
 	other[0] = 5;
-	CALL(240, W(other), 128, 5, W(second));				     /* FUTEX_WAIT_PRIVATE */
-	CALL(240, W(other), 137, 5, W(second), 0, 0xffffffff);		     /* FUTEX_WAIT_BITSET_PRIVATE */
+	CALL(240, W(other), 128, 5, W(second));		       /* FUTEX_WAIT_PRIVATE */
+	CALL(240, W(other), 137, 5, W(second), 0, 0xffffffff); /* FUTEX_WAIT_BITSET_PRIVATE */
 }
 
 static void facts(void)
 {
 	static uint32_t limit[2] = { 100, 200 };
 
-	CALL(122, W(buffer));						     /* uname */
-	CALL(116, W(buffer));						     /* sysinfo */
-	CALL(77, 0, W(buffer));						     /* getrusage */
-	CALL(191, 7, W(buffer));					     /* ugetrlimit */
-	CALL(75, 4, W(limit));						     /* setrlimit */
-	CALL(340, 0, 7, 0, W(buffer));					     /* prlimit64 */
-	CALL(199);							     /* getuid32 */
-	CALL(209, W(buffer), W(buffer + 1), W(buffer + 2));		     /* getresuid32 */
-	CALL(205, 64, W(buffer));					     /* getgroups32 */
-	CALL(242, 0, 128, W(buffer));					     /* sched_getaffinity */
-	CALL(258, W(buffer));						     /* set_tid_address */
-	CALL(355, W(buffer), 8, 0);					     /* getrandom */
+	CALL(122, W(buffer));				    /* uname */
+	CALL(116, W(buffer));				    /* sysinfo */
+	CALL(77, 0, W(buffer));				    /* getrusage */
+	CALL(191, 7, W(buffer));			    /* ugetrlimit */
+	CALL(75, 4, W(limit));				    /* setrlimit */
+	CALL(340, 0, 7, 0, W(buffer));			    /* prlimit64 */
+	CALL(199);					    /* getuid32 */
+	CALL(209, W(buffer), W(buffer + 1), W(buffer + 2)); /* getresuid32 */
+	CALL(205, 64, W(buffer));			    /* getgroups32 */
+	CALL(242, 0, 128, W(buffer));			    /* sched_getaffinity */
+	CALL(258, W(buffer));				    /* set_tid_address */
+	CALL(355, W(buffer), 8, 0);			    /* getrandom */
 }
 
 static void signals(void)
@@ -191,15 +191,15 @@ static void signals(void)
 	static uint32_t action[5] = { 1, 0x10000000, 0, 0x200, 0 }, old_action[4] = { 1, 0x200, 0, 0 };
 	static uint32_t mask[2] = { 0x200, 0 }, stack[3];
 
-	CALL(174, 10, W(action), W(buffer), 8);				     /* rt_sigaction */
-	CALL(67, 12, W(old_action), W(buffer));				     /* sigaction */
-	CALL(48, 12, 0);						     /* signal */
-	CALL(175, 0, W(mask), W(buffer), 8);				     /* rt_sigprocmask */
-	CALL(126, 1, W(mask), W(buffer));				     /* sigprocmask */
-	CALL(176, W(buffer), 8);					     /* rt_sigpending */
+	CALL(174, 10, W(action), W(buffer), 8); /* rt_sigaction */
+	CALL(67, 12, W(old_action), W(buffer)); /* sigaction */
+	CALL(48, 12, 0);			/* signal */
+	CALL(175, 0, W(mask), W(buffer), 8);	/* rt_sigprocmask */
+	CALL(126, 1, W(mask), W(buffer));	/* sigprocmask */
+	CALL(176, W(buffer), 8);		/* rt_sigpending */
 	stack[0] = W(buffer);
 	stack[2] = ROOM;
-	CALL(186, W(stack), W(other));					     /* sigaltstack */
+	CALL(186, W(stack), W(other)); /* sigaltstack */
 }
 
 static void sockets(void)
@@ -214,12 +214,12 @@ static void sockets(void)
 	} piece[2];
 	uint32_t fd = (uint32_t)CALL(359, 2, 2, 0); /* socket */
 
-	CALL(361, fd, W(&address), 16);		    /* bind */
+	CALL(361, fd, W(&address), 16); /* bind */
 	length = 16;
-	CALL(367, fd, W(&address), W(&length));	    /* getsockname */
-	CALL(366, fd, 1, 2, W(&one), 4);	    /* setsockopt */
+	CALL(367, fd, W(&address), W(&length)); /* getsockname */
+	CALL(366, fd, 1, 2, W(&one), 4);	/* setsockopt */
 	length = 4;
-	CALL(365, fd, 1, 3, W(buffer), W(&length)); /* getsockopt */
+	CALL(365, fd, 1, 3, W(buffer), W(&length));		 /* getsockopt */
 	CALL(369, fd, text("to myself"), 9, 0, W(&address), 16); /* sendto */
 	length = 16;
 	CALL(371, fd, W(buffer), ROOM, 0, W(other), W(&length)); /* recvfrom */
@@ -246,7 +246,7 @@ static void children(void)
 	int32_t child = CALL(2); /* fork */
 
 	if (child == 0)
-		CALL(252, 3); /* exit_group */
+		CALL(252, 3);			/* exit_group */
 	CALL(7, (uint32_t)child, W(buffer), 0); /* waitpid */
 	child = CALL(2);
 	if (child == 0) {

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # fields.awk STRACE KDUMP: what `strace -f -v -y` and `kdump --oneline` have written of the same program. Prints each argument of
-# which strace shows what it leads to in calls that succeed, and kdump shows an address in all of them.
+# which strace shows what it leads to in calls that succeed, and kdump shows an address in all of them. The path of a
+# descriptor in a struct or a list is a content of its own. With counts=1: prints calls with so many arguments in kdump's output
+# as strace never shows.
+
+# has_path TEXT: is there a descriptor with what it leads to, outside of quotation marks?
+function has_path(text) {
+	gsub(/"([^"\\]|\\.)*"/, "", text)
+	return text ~ /[0-9]<[^<]/
+}
 
 # form TEXT: what an argument is shown as.
 function form(text) {
-	if (text ~ /^-?[A-Za-z0-9_]+</) return "path"
-	if (text ~ /^~?[[{]/) return "content"
+	if (text ~ /^-?[A-Za-z0-9_]+<[^<]/) return "path"
+	if (text ~ /^~?[[{]/) return has_path(text) ? "content with a path" : "content"
 	if (text ~ /^@?"/) return "content"
 	return text ~ /^0x[0-9a-f]+$/ ? "address" : "value"
 }
@@ -63,11 +71,18 @@ function take(text,    at, c, depth, quoted, n) {
 		count--
 		for (n = 2; n <= count; n++) argument[n] = argument[n + 1]
 	}
+	if (counts && call != "clone" && call != "exit_group") {
+		key = call == "futex" || call == "fcntl" || call == "ioctl" ? argument[2] : ""
+		sub(/\|FUTEX_PRIVATE_FLAG/, "_PRIVATE", key)
+		known[ours, call, key] = 1
+		counted[ours, call, key, count] = line
+	}
 	if (result ~ /^(-1|\?)/) next
 	if (ours) called[call]++
 	else often[call]++
 	for (n = 1; n <= count; n++) {
 		seen[ours, call, n, form(argument[n])]++
+		if (form(argument[n]) ~ /path$/) seen[ours, call, n, "content"]++
 		if (!ours && form(argument[n]) != "value" && form(argument[n]) != "address") {
 			shown[call, n] = form(argument[n])
 			example[call, n] = substr(argument[n], 1, 60)
@@ -83,6 +98,14 @@ function take(text,    at, c, depth, quoted, n) {
 }
 
 END {
+	if (counts) {
+		for (key in counted) {
+			split(key, part, SUBSEP)
+			if (part[1] && (0, part[2], part[3]) in known && !((0, part[2], part[3], part[4]) in counted))
+				print part[2], part[3], part[4] " arguments, kdump: " counted[key]
+		}
+		exit
+	}
 	for (key in shown) {
 		split(key, part, SUBSEP)
 		if (called[part[1]] && !seen[1, part[1], part[2], shown[key]])

@@ -15,6 +15,9 @@ missing() {
 	awk -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort
 }
 
+# surplus: calls that kdump shows with more arguments, or fewer, than strace ever does. For programs that do the same each time.
+surplus() { awk -v counts=1 -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort; }
+
 # compare NAME COMMAND…
 compare() {
 	name=$1
@@ -53,9 +56,13 @@ if os.fork() == 0: os._exit(3)
 os.wait()
 ' "$tmp/work/link"
 compare threads build/test/record/threads
+compare "a runtime of its own" build/test/record/runtime
+equal "a runtime of its own: arguments that no call has" '' "$(surplus)"
+cp "$tmp/kdump" "$tmp/kdump.runtime"
 compare "a 32-bit program" build/test/record/compat32
 compare "32-bit calls of a 64-bit program" build/test/record/compat64
 compare client curl -s -m 1 http://127.0.0.1:1/
+check "a signal's return shows the mask that it restores" grep -q " rt_sigreturn({mask=\[" "$tmp/kdump.runtime"
 check "many different calls were compared: $calls" test "$calls" -ge 100
 check "the comparison would see an address" test -n "$(missing -n)"
 done_testing

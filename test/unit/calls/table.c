@@ -273,6 +273,48 @@ static void variants(void **state)
 	calls_table_destroy(table);
 }
 
+static void check_next(struct calls_arguments *arguments, const char *name, enum calls_base base,
+		       uint64_t value)
+{
+	struct calls_one one;
+
+	assert_true(calls_arguments_next(arguments, &one));
+	assert_string_equal(one.name, name);
+	assert_int_equal(one.type->base, base);
+	assert_int_equal(one.value, value);
+}
+
+/* What is not used is left out, and what means something else is of another type and name. */
+static void variants_with_other_arguments(void **state)
+{
+	struct calls_table *table = make(
+		"1 wake int, ptr at, op op, <pair time, ptr to, uint bits\nenum op 7 BITS\nenum op 8 MOVE\n"
+		"when wake op BITS 5 -time -to -none\nwhen wake op MOVE 4 long time=uint/count none=uint/x\n",
+		EM_NONE);
+	const uint64_t bits[] = { 1, 7, 2, 3, 4 }, move[] = { 1, 8, 2, 3, 4 };
+	struct calls_arguments arguments;
+	struct calls_one one;
+
+	(void)state;
+	calls_arguments_begin(&arguments, table, 1, bits, 5, false);
+	check_next(&arguments, "at", CALLS_PTR, 1);
+	check_next(&arguments, "op", CALLS_SYMBOL, 7);
+	check_next(&arguments, "bits", CALLS_UINT, 4);
+	assert_false(calls_arguments_next(&arguments, &one));
+	calls_arguments_begin(&arguments, table, 1, move, 5, false);
+	check_next(&arguments, "at", CALLS_PTR, 1);
+	check_next(&arguments, "op", CALLS_SYMBOL, 8);
+	check_next(&arguments, "count", CALLS_UINT, 2);
+	check_next(&arguments, "to", CALLS_PTR, 3);
+	assert_false(calls_arguments_next(&arguments, &one));
+	assert_int_equal(arguments.variant->result->base, CALLS_LONG);
+	/* Each word, if that is asked for. */
+	calls_arguments_begin(&arguments, table, 1, bits, 5, true);
+	for (unsigned n = 0; n < 5; n++)
+		assert_true(calls_arguments_next(&arguments, &one));
+	calls_table_destroy(table);
+}
+
 /* Where the argument before says which it is. */
 static void pointers(void **state)
 {
@@ -357,6 +399,7 @@ int main(void)
 		cmocka_unit_test(names_that_come_twice),
 		cmocka_unit_test(addresses),
 		cmocka_unit_test(variants),
+		cmocka_unit_test(variants_with_other_arguments),
 		cmocka_unit_test(pointers),
 	};
 

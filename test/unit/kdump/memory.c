@@ -27,7 +27,8 @@ static int setup(void **state)
 			       "signal 2 SIGINT\nsignal 17 SIGCHLD\nstruct pair 8, int a 0, int b 4\n"
 			       "1 all int, <strings a, <sigset b, <fdset c, <cpuset d, <wstatus e, <dirents "
 			       "f, <text g, <pair h\n"
-			       "2 more int, <sockopt a, <uint b, <fd c, sockaddr d\n",
+			       "2 more int, <sockopt a, <uint b, <fd c, sockaddr d, <control e\n"
+			       "enum sol 1 SOL_SOCKET\nenum scm 1 SCM_RIGHTS\n",
 			       EM_NONE, 8) != 0)
 		return -1;
 	context.words.table = table;
@@ -121,14 +122,14 @@ static void entries(void **state)
 
 static void anything_fits(void **state)
 {
-	static const char *const types[] = { "strings", "sigset",  "fdset", "cpuset",
-					     "wstatus", "dirents", "text",  "pair" };
+	static const char *const types[] = { "strings", "sigset", "fdset", "cpuset", "wstatus",
+					     "dirents", "text",	  "pair",  "control" };
 	unsigned char bytes[4096];
 	uint64_t seed = 1;
 
 	(void)state;
 	for (unsigned round = 0; round < 2000; round++) {
-		const char *type = types[round % 8];
+		const char *type = types[round % 9];
 		size_t size = random_below(&seed, sizeof(bytes)), length;
 
 		for (size_t n = 0; n < size; n++)
@@ -136,6 +137,46 @@ static void anything_fits(void **state)
 		length = strlen(show(type, bytes, size, 1 + random_below(&seed, 16), round & 1));
 		assert_true(length <= LIMIT || strcmp(type, "text") == 0);
 	}
+}
+
+/* An entry that begins right before the limit, and whose name is all that the record can hold. */
+static void a_long_name_at_the_limit_fits(void **state)
+{
+	unsigned char bytes[4096];
+
+	(void)state;
+	options.data_most = 0;
+	for (unsigned shift = 0; shift < 64; shift++) {
+		uint64_t place = UINT64_C(1) << shift;
+
+		memset(bytes, 0xff, sizeof(bytes));
+		for (size_t n = 0; n < 6 * 24; n += 24) {
+			memset(bytes + n, 0, 24);
+			memcpy(bytes + n, &place, sizeof(place));
+			memcpy(bytes + n + 8, n < 48 ? &place : &(uint64_t){ 1 }, sizeof(place));
+			bytes[n + 16] = 24;
+			bytes[n + 19] = 'x';
+		}
+		assert_true(strlen(show("dirents", bytes, sizeof(bytes), 1, false)) <= LIMIT);
+	}
+	options.data_most = KDUMP_DATA_USUAL;
+}
+
+static void control_messages(void **state)
+{
+	static const struct {
+		uint64_t size;
+		int32_t level, type, data[4];
+	} messages[] = { { 24, 1, 1, { 3, 4, 0, 0 } }, { 100, 0, 7, { 0x6968, 0, 0, 0 } } };
+
+	(void)state;
+	assert_string_equal(show("control", &messages[0], 24, 1, false),
+			    "[{len=24, level=SOL_SOCKET, type=SCM_RIGHTS, data=[3, 4]}]");
+	assert_string_equal(show("control", &messages[0], 20, 1, true),
+			    "[{len=20, level=SOL_SOCKET, type=SCM_RIGHTS, data=[3]}, ...]");
+	assert_string_equal(show("control", &messages[1], 18, 1, false),
+			    "[{len=18, level=0, type=7, data=\"hi\"}]");
+	assert_string_equal(show("control", &messages[0], 15, 1, false), "[]");
 }
 
 /* The table calls it a struct, and says nothing of its fields. */
@@ -171,6 +212,8 @@ int main(void)
 		TEST(ends),
 		TEST(entries),
 		TEST(anything_fits),
+		TEST(a_long_name_at_the_limit_fits),
+		TEST(control_messages),
 		TEST(a_struct_without_fields_is_bytes),
 		TEST(a_string_of_json_fits_a_line),
 	};
