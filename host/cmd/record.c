@@ -26,17 +26,17 @@ struct record_command {
 /* What each letter of -t stands for. */
 static const char letters[] = "cnisutfwpy+";
 static const uint32_t facilities_of[] = {
-	F(SYSCALL) | F(SYSRET),	     /* c */
-	F(NAMEI),		     /* n */
-	F(GENIO),		     /* i */
-	F(PSIG),		     /* s */
-	F(USER),		     /* u */
-	F(STRUCT) | F(STRUCT_ARRAY), /* t */
-	F(FAULT) | F(FAULTEND),	     /* f */
-	F(CSW),			     /* w */
-	F(CAPFAIL),		     /* p */
-	F(SYSCTL),		     /* y */
-	RECORD_ALL & ~F(CSW),	     /* + */
+	F(SYSCALL) | F(SYSRET),		       /* c */
+	F(NAMEI),			       /* n */
+	F(GENIO),			       /* i */
+	F(PSIG),			       /* s */
+	F(USER),			       /* u */
+	F(STRUCT) | F(STRUCT_ARRAY),	       /* t */
+	F(FAULT) | F(FAULTEND) | RECORD_PAGES, /* f */
+	F(CSW),				       /* w */
+	F(CAPFAIL),			       /* p */
+	F(SYSCTL),			       /* y */
+	RECORD_ALL & ~F(CSW),		       /* + */
 };
 
 static const char *set_letters(void *to, const char *value, const struct option_row *row)
@@ -84,8 +84,9 @@ static const struct option_row rows[] = {
 	{ NULL, 'd', NULL, "with -p, -g: those descended from them as well", options_set_flag,
 	  AT(plan.descend) },
 	{ NULL, 't', "LETTERS",
-	  "what: c calls, n paths, i data, s signals, u what it says by utrace(), t structures, f faults, w "
-	  "waiting, + all but w (the default); p and y are taken, and nothing here",
+	  "what: c calls, n paths, i data, s signals, u what it says by utrace(), t structures, f page "
+	  "faults, w waiting, + all but w and faults that end in no signal (the default); p and y are taken, "
+	  "and nothing here",
 	  set_letters, AT(plan.facilities) },
 	{ NULL, 'c', NULL, "ends the recording of that process, group, or into that file", options_set_flag,
 	  AT(clear) },
@@ -175,6 +176,7 @@ static const char *reason(int error, bool of_file)
 static int say_outcome(const struct record_command *command, const struct record_outcome *outcome, int error)
 {
 	const char *troubles = record_sink_troubles();
+	int missed_error;
 
 	for (const char *end; (end = strchr(troubles, '\n')); troubles = end + 1)
 		command_message(command->name, "%.*s", (int)(end - troubles), troubles);
@@ -193,10 +195,16 @@ static int say_outcome(const struct record_command *command, const struct record
 	if (record_without_memory() > 0)
 		command_message(command->name, "out of memory: %u threads were not recorded, and ran on",
 				record_without_memory());
+	if (record_faults_missed(&missed_error) > 0)
+		command_message(command->name, "page faults of %u threads were not recorded: %s",
+				record_faults_missed(&missed_error), strerror(missed_error));
 	if (error)
 		command_message(command->name, "%s: %s", outcome->what,
 				reason(error, outcome->what == command->plan.path));
-	return error || *record_sink_troubles() || record_without_memory() ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+	return error || *record_sink_troubles() || record_without_memory() ||
+			       record_faults_missed(&missed_error)
+		       ? EXIT_BAD_INPUT
+		       : EXIT_SUCCESS;
 }
 
 static int record(const struct record_command *command, char **argv)
@@ -255,6 +263,12 @@ static int run(int argc, char **argv)
 	}
 	if (targets == (optind < argc) || (command.plan.pid && command.plan.group))
 		return options_refuse(&line, "one of a command, -p and -g is wanted");
+	if ((command.plan.facilities & RECORD_PAGES) && record_faults_allowed() != 0) {
+		command_message(command.name,
+				"-t f: page faults cannot be recorded: %s: see kernel.perf_event_paranoid",
+				strerror(record_faults_allowed()));
+		return EXIT_BAD_INPUT;
+	}
 	if (!targets)
 		return record(&command, &argv[optind]);
 	return say_outcome(&command, &outcome, record_targets(&command.plan, &outcome));

@@ -23,29 +23,47 @@ static bool wants_memory(const struct record_thread *thread)
 	return wants(thread, KTRX_PROC_STRUCT) || wants(thread, KTRX_PROC_STRUCT_ARRAY);
 }
 
-static void put_record(const struct record_thread *thread, uint32_t type, uint32_t flags,
-		       const struct record_payload *payload)
+/* A process's first record is preceded by its name. */
+static void put_head(const struct record_thread *thread, const struct ktrx_proc_record *head,
+		     const struct record_payload *payload)
 {
-	const struct ktrx_proc_record record = { .type = (uint16_t)type,
-						 .flags = (uint16_t)flags,
-						 .pid = (uint32_t)thread->process->pid,
-						 .tid = (uint32_t)thread->tid };
+	struct record_process *process = thread->process;
+	const struct record_payload name = { .first = process->name, .first_size = strlen(process->name) };
+	struct ktrx_proc_record record = *head;
 
-	record_sink_put(thread->process->sink, &record, payload);
+	record.pid = (uint32_t)process->pid;
+	record.tid = (uint32_t)thread->tid;
+	if (!process->named && record.type != KTRX_PROC_PROCCTOR) {
+		const struct ktrx_proc_record of_name = { .type = KTRX_PROC_NAME,
+							  .pid = record.pid,
+							  .tid = record.tid };
+
+		record_sink_put(process->sink, &of_name, &name);
+	}
+	process->named = true;
+	record_sink_put(process->sink, &record, payload);
 }
 
-/* A process's first record is preceded by its name. */
 static void put(const struct record_thread *thread, uint32_t type, uint32_t flags, const void *first,
 		size_t first_size, const void *second, size_t second_size)
 {
-	struct record_process *process = thread->process;
+	const struct ktrx_proc_record head = { .type = (uint16_t)type, .flags = (uint16_t)flags };
 	const struct record_payload payload = { first, first_size, second, second_size };
-	const struct record_payload name = { .first = process->name, .first_size = strlen(process->name) };
 
-	if (!process->named && type != KTRX_PROC_PROCCTOR)
-		put_record(thread, KTRX_PROC_NAME, 0, &name);
-	process->named = true;
-	put_record(thread, type, flags, &payload);
+	put_head(thread, &head, &payload);
+}
+
+void record_put_earlier(const struct record_thread *thread, uint32_t type, const struct record_moment *moment,
+			const void *data, size_t size)
+{
+	const struct ktrx_proc_record head = { .type = (uint16_t)type,
+					       .flags = KTRX_PROC_QUEUED,
+					       .stamp = moment->stamp,
+					       .cpu = (uint16_t)moment->cpu,
+					       .lost = moment->lost };
+
+	if (wants(thread, type))
+		put_head(thread, &head, &(struct record_payload){ .first = data, .first_size = size });
 }
 
 /* ---- Lives ------------------------------------------------------------------------------------- */
@@ -232,7 +250,7 @@ static void put_fault(const struct record_thread *thread, const siginfo_t *info)
 	const struct ktrx_proc_fault fault = { .address = (uintptr_t)info->si_addr, .user = 1 };
 	const struct ktrx_proc_faultend end = { .result = EFAULT };
 
-	if (wants(thread, KTRX_PROC_FAULT))
+	if (wants(thread, KTRX_PROC_FAULT) && !record_faults_begun(thread))
 		put(thread, KTRX_PROC_FAULT, 0, &fault, sizeof(fault), NULL, 0);
 	if (wants(thread, KTRX_PROC_FAULTEND))
 		put(thread, KTRX_PROC_FAULTEND, 0, &end, sizeof(end), NULL, 0);

@@ -61,6 +61,8 @@ static bool concerns(const struct record_request *request, const struct record_p
 static void take_away(struct record_process *process, uint32_t facilities)
 {
 	process->facilities &= ~facilities;
+	if ((process->facilities & RECORD_FACILITY(KTRX_PROC_FAULT)) == 0)
+		process->facilities &= ~RECORD_PAGES;
 	if (process->facilities & RECORD_ALL)
 		return;
 	record_sink_release(process->sink);

@@ -34,7 +34,7 @@ static volatile sig_atomic_t due;    /* a signal came, be it but a tick */
 static void on_signal(int signal)
 {
 	due = 1;
-	if (signal != SIGALRM)
+	if (signal != SIGALRM && signal != SIGIO)
 		wanted = 1;
 }
 
@@ -48,6 +48,7 @@ static void signals_begin(bool foreground)
 
 	in_foreground = foreground;
 	sigaction(SIGALRM, &action, NULL);
+	sigaction(SIGIO, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
 	/* The terminal sends them to the command as well, which may think otherwise of them. */
@@ -81,6 +82,7 @@ static void attend(void)
 	if (!due)
 		return;
 	due = 0;
+	record_faults_see_all();
 	record_control_attend();
 	if (++ticks % TICKS_TO_FLUSH == 0)
 		record_sink_flush_all();

@@ -31,6 +31,7 @@ struct record_sink {
 	ino_t inode;
 	int error; /* of the write that failed; from then on all is lost */
 	uint64_t records, lost, bytes;
+	uint64_t told; /* of those lost: they are in the heads of records */
 	size_t used;
 	size_t first_record; /* place of the first one that waits, behind a head */
 	unsigned char buffer[BUFFER];
@@ -188,23 +189,32 @@ void record_sink_put(struct record_sink *sink, const struct ktrx_proc_record *he
 		     const struct record_payload *payload)
 {
 	struct ktrx_proc_record record = *head;
-	size_t size = payload->first_size + payload->second_size;
+	const size_t size = payload->first_size + payload->second_size;
 
 	if (sink->used + sizeof(record) + size + PADDING(size) > BUFFER)
 		write_out(sink);
+	sink->lost += record.lost;
 	if (sink->error) {
 		sink->lost++;
 		return;
 	}
 	record.size = (uint32_t)size;
-	record.stamp = clock_now(CLOCK_MONOTONIC);
-	record.cpu = KTRX_PROC_NO_CPU;
+	if (record.stamp == 0) {
+		record.stamp = clock_now(CLOCK_MONOTONIC);
+		record.cpu = KTRX_PROC_NO_CPU;
+	}
+	sink->told += record.lost;
 	record.mark = KTRX_PROC_MARK;
 	sink->records++;
 	put_bytes(sink, &record, sizeof(record));
 	put_bytes(sink, payload->first, payload->first_size);
 	put_bytes(sink, payload->second, payload->second_size);
 	put_zeroes(sink, PADDING(size));
+}
+
+void record_sink_lose(struct record_sink *sink, uint64_t count)
+{
+	sink->lost += count;
 }
 
 void record_sink_flush_all(void)
@@ -288,6 +298,11 @@ static void tell_trouble(const struct record_sink *sink)
 		snprintf(troubles + used, sizeof(troubles) - used,
 			 "%s: %s: %" PRIu64 " records written, %" PRIu64 " lost\n", name,
 			 strerror(sink->error), sink->records, sink->lost);
+	else if (sink->lost)
+		snprintf(troubles + used, sizeof(troubles) - used,
+			 "%s: %" PRIu64
+			 " records of page faults lost: they came faster than they were read\n",
+			 name, sink->lost);
 }
 
 /* Also behind a write that failed, of which give_up() has left room. It counts for none of the records. */
@@ -307,7 +322,7 @@ static void put_end(struct record_sink *sink)
 				      .records = records,
 				      .lost = lost,
 				      .bytes = sink->bytes };
-	record.lost = lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost;
+	record.lost = lost - sink->told > UINT32_MAX ? UINT32_MAX : (uint32_t)(lost - sink->told);
 	sink->error = 0;
 	record_sink_put(sink, &record, &(struct record_payload){ .first = &end, .first_size = sizeof(end) });
 	write_out(sink);

@@ -222,6 +222,7 @@ void record_process_remove(struct record_process *process)
 
 void record_thread_remove(struct record_thread *thread)
 {
+	record_faults_end(thread);
 	unlink_thread(thread);
 	thread_count--;
 	if (--thread->process->threads == 0)

@@ -348,6 +348,8 @@ static void see_call(struct record_thread *thread)
 
 static void see_end(struct record_thread *thread, int status)
 {
+	if (!thread->quiet)
+		record_faults_see(thread);
 	if (thread->tid == thread->process->pid && !thread->quiet)
 		record_put_died(thread, status);
 	record_thread_remove(thread);
@@ -369,8 +371,10 @@ static void see(pid_t tid, int status)
 		ptrace(PTRACE_DETACH, tid, NULL, NULL);
 		return;
 	}
-	if (!thread->quiet)
+	if (!thread->quiet) {
+		record_faults_see(thread);
 		record_put_switches(thread);
+	}
 	if (status >> 16)
 		see_event(thread, status >> 16, WSTOPSIG(status));
 	else if (WSTOPSIG(status) == CALL_STOP)

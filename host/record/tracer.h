@@ -52,9 +52,15 @@ struct record_payload {
 	size_t second_size;
 };
 
-/* Adds a record, stamped now. Of the head, type, flags, pid, tid and lost are the caller's. */
+/*
+ * Adds a record, stamped now. Of the head, type, flags, pid, tid and lost are the caller's; if its stamp is
+ * not 0, stamp and CPU as well.
+ */
 void record_sink_put(struct record_sink *sink, const struct ktrx_proc_record *head,
 		     const struct record_payload *payload);
+
+/* So many records that there should be are lost. */
+void record_sink_lose(struct record_sink *sink, uint64_t count);
 
 /* Writes what waits in all of them: from time to time, for those who follow a file. */
 void record_sink_flush_all(void);
@@ -83,6 +89,8 @@ struct record_process {
 	uint64_t handler[RECORD_SIGNALS];
 };
 
+struct record_faults;
+
 struct record_thread {
 	struct record_thread *next; /* in its chain */
 	pid_t tid;
@@ -98,8 +106,10 @@ struct record_thread {
 	unsigned options; /* of ptrace(2), as far as known */
 	/* voluntary ones by the kernel's count, when last looked at; 0: not looked at yet */
 	uint64_t switches;
-	uint64_t stops; /* for us, since then: each is one of them */
-	uint64_t waits; /* voluntary ones of its own since it was first looked at */
+	uint64_t stops;		      /* for us, since then: each is one of them */
+	uint64_t waits;		      /* voluntary ones of its own since it was first looked at */
+	struct record_faults *faults; /* NULL: its page faults are not recorded … */
+	bool without_faults;	      /* … because they cannot be */
 };
 
 /* NULL: unknown. */
@@ -190,6 +200,20 @@ unsigned long record_descriptors_denied(void);
 /* How many threads, of new processes too, were let go because there was no memory for them. */
 unsigned record_without_memory(void);
 
+/* Page faults (faults.c). */
+
+/* 0, or the positive errno with which perf_event_open() refuses to report them. */
+int record_faults_allowed(void);
+/* At a stop: records what the thread has had, and begins or ends that as its process wants it. */
+void record_faults_see(struct record_thread *thread);
+/* Records what all threads have had, before their rings are full. */
+void record_faults_see_all(void);
+void record_faults_end(struct record_thread *thread);
+/* Is a page fault recorded last of which no end is known? */
+bool record_faults_begun(const struct record_thread *thread);
+/* Threads whose page faults could not be recorded; *error: why, of the last one. */
+unsigned record_faults_missed(int *error);
+
 /* A thread that is stopped where a system call begins or returns. */
 
 /* What the call makes that the thread is in. */
@@ -240,7 +264,9 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 
 #define RECORD_FACILITY(type) (UINT32_C(1) << (type))
 #define RECORD_ALL	      UINT32_C(0xfffe)
-#define RECORD_LIVES	      (RECORD_FACILITY(KTRX_PROC_PROCCTOR) | RECORD_FACILITY(KTRX_PROC_PROCDTOR))
+/* Page faults that the kernel resolves. The facility of faults alone means those that end in a signal. */
+#define RECORD_PAGES (UINT32_C(1) << 16)
+#define RECORD_LIVES (RECORD_FACILITY(KTRX_PROC_PROCCTOR) | RECORD_FACILITY(KTRX_PROC_PROCDTOR))
 
 /* A process is new here: KTRX_PROC_CTOR_*. */
 void record_put_born(struct record_thread *thread, uint32_t how);
@@ -249,6 +275,15 @@ void record_put_died(struct record_thread *thread, int status);
 /* Any record of a thread, if its type is wanted. The payload may be in two parts. */
 void record_put(const struct record_thread *thread, uint32_t type, uint32_t flags, const void *first,
 		size_t first_size, const void *second, size_t second_size);
+
+/* When and where something was that is recorded later, and how many records are lost before it. */
+struct record_moment {
+	uint64_t stamp;
+	uint32_t cpu, lost;
+};
+
+void record_put_earlier(const struct record_thread *thread, uint32_t type, const struct record_moment *moment,
+			const void *data, size_t size);
 
 /* NAMEI for each path among the arguments of the call that the thread is in. */
 void record_put_paths(struct record_thread *thread, const struct calls_call *call);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 SCRIPT_TESTS += test/record/programs.sh test/record/strace.sh test/record/options.sh test/record/targets.sh test/record/words.sh test/record/races.sh test/record/waits.sh \
-	test/record/fight.sh test/record/fight_recorder.sh test/record/fight_proc.sh test/record/compiles.sh test/record/manual.sh
-RECORD_TEST_PROGRAMS := $(addprefix build/test/record/,threads speaker fault births crowd waits execs fight odd runtime)
+	test/record/fight.sh test/record/fight_recorder.sh test/record/fight_proc.sh test/record/faults.sh test/record/compiles.sh test/record/manual.sh
+RECORD_TEST_PROGRAMS := $(addprefix build/test/record/,threads speaker fault births crowd waits execs fight odd runtime pages)
 CHECK_NEEDS += build/bin/ktrace build/bin/kdump $(RECORD_TEST_PROGRAMS)
 
 RECORD_TEST_COMPAT := $(addprefix build/test/record/,compat32 compat64)

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Page faults of real programs: each page that is touched for the first time, by whom, until when; and none that is lost in silence.
+. test/tap.sh
+. test/record/record_support.sh
+
+record -t f -f "$tmp/trace" "$programs/pages"
+if grep -qF -- "-t f: page faults cannot be recorded" "$tmp/err"; then
+	equal "what cannot be recorded is refused" 1 "$status"
+	skip "page faults" "perf_event_open() reports none here"
+	done_testing
+fi
+equal "it ends well" 0 "$status"
+
+# faults FILE RANGE: "PAGES FAULTS" of the pages whose addresses begin so, and how many of these faults were resolved in some time.
+faults() {
+	build/bin/kdump -f "$1" | awk -v range="$2" '
+		/ PFLT / { for (n = 1; $n != "PFLT"; n++); mine = index($(n + 1), range) == 1; page = substr($(n + 1), 1, 7) }
+		/ PFLT / && mine { pages[page] = 1; faults++ }
+		/ PRET / && mine { resolved += / resolved in [0-9.]+ s$/; mine = 0 }
+		END { for (page in pages) count++; print count + 0, faults + 0, resolved + 0 }'
+}
+by() { build/bin/kdump -f "$1" | grep -c "PFLT  $2.* by $3$"; }
+
+equal "each page that it touches" "64 64 64" "$(faults "$tmp/trace" 0x100)"
+equal "by the program" 64 "$(by "$tmp/trace" 0x100 user)"
+equal "each page that its thread touches" "8 8 8" "$(faults "$tmp/trace" 0x200)"
+check "by the thread" sh -c '! build/bin/kdump --json -f "$1" | grep "\"address\":\"*0x2000" | grep -q "\"pid\":\([0-9]*\),\"tid\":\1,"' - "$tmp/trace"
+if [ "$(id -u)" -eq 0 ]; then
+	equal "each page that the kernel touches for it" "4 4 4" "$(faults "$tmp/trace" 0x300)"
+	equal "by the kernel" 4 "$(by "$tmp/trace" 0x300 kernel)"
+else
+	skip "faults of the kernel for the program" "only root may see them"
+fi
+equal "nothing is lost" 0 "$(build/bin/kdump -f "$tmp/trace" | sed -n 's/.* END .*bytes, \([0-9]*\) lost$/\1/p')"
+
+record -f "$tmp/usual" "$programs/pages"
+equal "without -t f: none" 0 "$(lines "$tmp/usual" PFLT)"
+
+# More than a ring holds: each fault has two samples, which are in the file or counted as lost.
+many=30000
+record -t f -f "$tmp/many" "$programs/pages" $many
+build/bin/kdump -f "$tmp/many" >"$tmp/text"
+lost=$(sed -n 's/.* END .*bytes, \([0-9]*\) lost$/\1/p' "$tmp/text")
+equal "it says so if records are lost: $lost" "$((lost > 0))" "$(grep -c 'records of page faults lost' "$tmp/err")"
+check "all of many faults are recorded, or counted" \
+	test "$(($(grep -c ' PFLT ' "$tmp/text") + $(grep -c ' PRET ' "$tmp/text") + lost))" -ge "$((2 * many))"
+equal "no beginning that is recorded is without an end, if nothing is lost" 0 \
+	"$(((lost == 0) * ($(grep -c ' PFLT ' "$tmp/text") - $(grep -c ' PRET ' "$tmp/text"))))"
+
+# The last one cannot be resolved.
+record -t sf -f "$tmp/fault" "$programs/pages" 0 die
+equal "it dies of SIGSEGV" 139 "$status"
+equal "the fault is there once" 1 "$(build/bin/kdump -f "$tmp/fault" | grep -c 'PFLT  0x10 ')"
+check "and is not resolved" sh -c 'build/bin/kdump -f "$1" | grep -A1 "PFLT  0x10 " | grep -q "PRET  EFAULT in"' - "$tmp/fault"
+
+# Where there are no descriptors left for it, threads run on, and that is said.
+(ulimit -n 27 && record -t cf -f "$tmp/crowd" "$programs/threads"; echo "$status" >"$tmp/status")
+equal "too few descriptors: the status says so" 1 "$(cat "$tmp/status")"
+said "threads were not recorded: Too many open files"
+done_testing
