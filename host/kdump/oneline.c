@@ -42,6 +42,10 @@ static char *kdump_oneline_name(char *at, struct kdump_context *context, uint32_
 struct oneline {
 	struct kdump_pending_table pending;
 	struct kdump_descriptors *descriptors;
+	/* Of the signal that comes next: where it comes from, by the STRUCT before its PSIG. */
+	char origin[KDUMP_STRUCTURE_MOST + 1];
+	size_t origin_size;
+	uint32_t origin_tid;
 	struct kdump_pending *open; /* its call began last, and nothing has been shown since; NULL: none */
 };
 
@@ -147,7 +151,37 @@ static void end_call(struct oneline *oneline, struct kdump_context *context,
 
 /* ---- what comes between calls ---- */
 
-static char *put_signal(char *at, const struct kdump_context *context,
+static bool is_origin(const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	static const char prefix[] = "signal_";
+
+	return context->ktrx && record->type == KTRX_PROC_STRUCT &&
+	       strncmp(record->structure.name, prefix, sizeof(prefix) - 1) == 0;
+}
+
+static void note_origin(struct oneline *oneline, const struct kdump_context *context,
+			const struct ktread_proc_record *record)
+{
+	oneline->origin_tid = record->tid;
+	oneline->origin_size = (size_t)(kdump_put_structure(oneline->origin, context, record->structure.name,
+							    record->data, record->data_size) -
+					oneline->origin);
+}
+
+/* Its fields, without the braces. */
+static char *put_origin(char *at, struct oneline *oneline, const struct ktread_proc_record *record)
+{
+	const size_t size = oneline->origin_tid == record->tid ? oneline->origin_size : 0;
+
+	oneline->origin_size = 0;
+	if (size <= 2)
+		return at;
+	at = base_put_literal(at, ", ");
+	memcpy(at, oneline->origin + 1, size - 2);
+	return at + size - 2;
+}
+
+static char *put_signal(char *at, struct oneline *oneline, const struct kdump_context *context,
 			const struct ktread_proc_record *record)
 {
 	const char *code = kdump_code_name(context->words.table, record->psig.signal, record->psig.code);
@@ -157,6 +191,7 @@ static char *put_signal(char *at, const struct kdump_context *context,
 	at = base_put_literal(at, ", si_code=");
 	at = code && !context->options->raw ? kdump_put_name(at, code)
 					    : base_put_signed(at, record->psig.code);
+	at = put_origin(at, oneline, record);
 	if (record->psig.handler == 0)
 		at = base_put_literal(at, ", SIG_DFL");
 	else if (record->psig.handler == 1 && context->ktrx)
@@ -216,7 +251,7 @@ static void tell_other(struct oneline *oneline, struct kdump_context *context,
 	if (record->type == KTRX_PROC_PROCDTOR)
 		at = put_death(at, context, record);
 	else if (record->type == KTRX_PROC_PSIG)
-		at = put_signal(at, context, record);
+		at = put_signal(at, oneline, context, record);
 	else if (record->type == KTRX_PROC_USER)
 		at = put_user(at, context, record);
 	else
@@ -291,7 +326,9 @@ static int oneline_record(void *state, struct kdump_context *context, const stru
 	case KTRX_PROC_STRUCT:
 	case KTRX_PROC_STRUCT_ARRAY:
 		pending = kdump_pending_find(&oneline->pending, record->pid, record->tid);
-		if (pending)
+		if (is_origin(context, record))
+			note_origin(oneline, context, record);
+		else if (pending)
 			kdump_oneline_fill(context, pending, record);
 		break;
 	case KTRX_PROC_FD:

@@ -11,7 +11,8 @@
 #include "calls/tables.h"
 #include "record/registers.h"
 
-#define DATA_MAX 4096u /* of a transfer; what is longer is cut, and flagged so */
+#define SIGNAL_INFO 48u	  /* bytes of a siginfo_t that mean something */
+#define DATA_MAX    4096u /* of a transfer; what is longer is cut, and flagged so */
 
 static bool wants(const struct record_thread *thread, uint32_t type)
 {
@@ -256,6 +257,41 @@ static void put_fault(const struct record_thread *thread, const siginfo_t *info)
 		put(thread, KTRX_PROC_FAULTEND, 0, &end, sizeof(end), NULL, 0);
 }
 
+/* What a signal says of where it comes from is laid out by its code; NULL: nothing. */
+static const char *layout_of(int signal, int code)
+{
+	if (code == SI_QUEUE || code == SI_MESGQ || code == SI_ASYNCIO)
+		return "signal_queued";
+	if (code == SI_TIMER)
+		return "signal_timer";
+	if (code == SI_USER || code == SI_TKILL)
+		return "signal_sent";
+	switch (signal) {
+	case SIGCHLD:
+		return code > 0 && code <= CLD_CONTINUED ? "signal_child" : NULL;
+	case SIGSEGV:
+	case SIGBUS:
+	case SIGILL:
+	case SIGFPE:
+	case SIGTRAP:
+		return "signal_fault";
+	case SIGIO:
+		return "signal_poll";
+	case SIGSYS:
+		return "signal_call";
+	default:
+		return NULL;
+	}
+}
+
+static void put_origin(struct record_thread *thread, int signal, const siginfo_t *info)
+{
+	const char *name = layout_of(signal, info->si_code);
+
+	if (name)
+		record_put(thread, KTRX_PROC_STRUCT, 0, name, strlen(name) + 1, info, SIGNAL_INFO);
+}
+
 void record_put_signal(struct record_thread *thread, int signal, const siginfo_t *info, uint64_t mask)
 {
 	const struct ktrx_proc_psig psig = {
@@ -268,6 +304,8 @@ void record_put_signal(struct record_thread *thread, int signal, const siginfo_t
 
 	if ((signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0)
 		put_fault(thread, info);
+	if (wants(thread, KTRX_PROC_PSIG))
+		put_origin(thread, signal, info);
 	if (wants(thread, KTRX_PROC_PSIG))
 		put(thread, KTRX_PROC_PSIG, 0, &psig, sizeof(psig), NULL, 0);
 }

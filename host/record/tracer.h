@@ -314,6 +314,7 @@ void record_put_enter(struct record_thread *thread);
 /* The call in the thread returns: error 0 or positive. */
 void record_put_leave(struct record_thread *thread, int32_t error, int64_t result);
 
+/* PSIG, after a STRUCT that says where the signal comes from. */
 void record_put_signal(struct record_thread *thread, int signal, const siginfo_t *info, uint64_t mask);
 /* At each stop: whether it has waited since the last one for something else than us. */
 void record_put_switches(struct record_thread *thread);

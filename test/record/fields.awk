@@ -62,6 +62,23 @@ function take(text,    at, c, depth, quoted, n) {
 		sub(/^<\.\.\. [^>]*resumed>/, "", line)
 		line = begun[ours, thread] line
 	}
+	if (line ~ /^--- SIG[A-Z0-9]+ \{.*\} ---/) {
+		match(line, /si_code=[A-Z0-9_]+/)
+		signal = line
+		sub(/ \{.*/, " " substr(line, RSTART, RLENGTH), signal)
+		sub(/^--- /, "", signal)
+		if (ours) called[signal]++
+		while (match(line, /si_[a-z]+=/)) {
+			field = substr(line, RSTART, RLENGTH - 1)
+			line = substr(line, RSTART + RLENGTH)
+			seen[ours, signal, field, "field"]++
+			if (!ours) {
+				shown[signal, field] = "field"
+				example[signal, field] = field
+			}
+		}
+		next
+	}
 	if (line !~ /^[a-z0-9_]+\(/) next
 	call = line
 	sub(/\(.*/, "", call)

@@ -20,6 +20,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,6 +91,26 @@ static void signals(void)
 	sigaddset(&action.sa_mask, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &action.sa_mask, NULL);
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGURG);
+}
+
+/* Each with something else to say of where it came from. */
+static void senders(void)
+{
+	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_SIGINFO };
+	const union sigval value = { .sival_int = 5 };
+
+	sigaction(SIGUSR2, &action, NULL);
+	kill(getpid(), SIGUSR2);
+	sigqueue(getpid(), SIGUSR2, value);
+	if (fork() == 0)
+		raise(SIGSEGV);
+	wait(NULL);
+	if (fork() == 0)
+		*(volatile char *)16 = 1;
+	wait(NULL);
+	if (fork() == 0)
+		_exit(3);
+	wait(NULL);
 }
 
 static void memory(void)
@@ -206,6 +227,7 @@ int main(void)
 	futexes();
 	threads();
 	signals();
+	senders();
 	polls();
 	passing();
 	controls();
