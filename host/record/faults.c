@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Page faults, which ptrace(2) does not report. perf_event_open(2) counts them in software, and writes a sample
- * for each into a ring that the kernel shares with us: one when the fault begins, one when it is resolved,
- * as a minor or a major one. A thread's samples are read whenever the thread stops, and when its ring is half
- * full. A sample has the address and the time; whether the program read or wrote is in none.
+ * Page faults, which ptrace(2) does not report. perf_event_open(2) counts them in software, and writes
+ * samples into a ring that the kernel shares with us: one when a fault begins, and one when it is resolved. A
+ * thread's samples are read whenever the thread stops, and when its ring is half full. A sample has the
+ * address and the time; it does not say whether the program read or wrote.
  */
 #include "record/tracer.h"
 
