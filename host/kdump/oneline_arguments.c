@@ -186,7 +186,8 @@ static char *put_error(char *at, struct kdump_context *context, int32_t error)
 /* Does it wait for descriptors, and return 0 when its time is over? */
 static bool waits(const struct calls_call *call)
 {
-	static const char *const names[] = { "poll", "ppoll", "select", "pselect6" };
+	static const char *const names[] = { "poll",	 "ppoll",      "ppoll_time64",	 "select",
+					     "pselect6", "_newselect", "pselect6_time64" };
 
 	for (size_t n = 0; call && n < sizeof(names) / sizeof(names[0]); n++)
 		if (strcmp(call->name, names[n]) == 0)

@@ -117,9 +117,11 @@ static void waits(void)
 	static uint32_t set[32], none[2] = { 0, 0 }, mask[2] = { 0x200, 0 }, with_size[2], zero[4];
 	uint32_t epoll;
 
-	CALL(331, W(pair), 0);		      /* pipe2 */
-	CALL(4, pair[1], text("data"), 4);    /* write */
-	CALL(54, pair[0], 0x541b, W(buffer)); /* ioctl FIONREAD */
+	CALL(331, W(pair), 0); /* pipe2 */
+	set[0] = 1u << pair[0];
+	CALL(142, pair[0] + 1, W(set), 0, 0, W(none)); /* _newselect: nothing is there */
+	CALL(4, pair[1], text("data"), 4);	       /* write */
+	CALL(54, pair[0], 0x541b, W(buffer));	       /* ioctl FIONREAD */
 	polled.fd = pair[0];
 	polled.events = 1;
 	CALL(168, W(&polled), 1, 0);		       /* poll */
