@@ -502,11 +502,15 @@ static void note_creating(struct calls_type *type, const struct calls_value *fla
 /* A type that is called as a struct is one; as an argument, its address. */
 static void find_structures(struct calls_table *table)
 {
-	for (unsigned n = 0; n < table->types; n++)
-		for (unsigned other = 0; other < table->layouts; other++)
-			if (table->type[n]->base == CALLS_HEX &&
-			    strcmp(table->type[n]->name, table->layout[other]->name) == 0)
-				table->type[n]->base = CALLS_STRUCTURE;
+	for (unsigned n = 0; n < table->types; n++) {
+		struct calls_type *type = table->type[n];
+
+		if (type->base != CALLS_HEX && type->base != CALLS_STRUCTURE)
+			continue;
+		type->layout = calls_table_layout(table, type->name, UINT32_MAX);
+		if (type->layout)
+			type->base = CALLS_STRUCTURE;
+	}
 }
 
 /* Values of a type that has no base of its own are names or, for want of one, numbers. */

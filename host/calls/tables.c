@@ -164,12 +164,9 @@ unsigned calls_table_address_size(const struct calls_table *table)
 
 uint32_t calls_table_type_size(const struct calls_table *table, const struct calls_type *type)
 {
-	const struct calls_layout *layout;
-
 	switch (type->base) {
 	case CALLS_STRUCTURE:
-		layout = calls_table_layout(table, type->name, UINT32_MAX);
-		return layout ? layout->size : 0;
+		return type->layout ? type->layout->size : 0;
 	case CALLS_HEX:
 	case CALLS_LONG:
 	case CALLS_ULONG:

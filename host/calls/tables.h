@@ -72,6 +72,7 @@ struct calls_value {
 };
 
 struct calls_argument;
+struct calls_layout;
 
 struct calls_type {
 	char name[CALLS_NAME + 1];
@@ -82,6 +83,7 @@ struct calls_type {
 	const struct calls_value *symbol; /* values */
 	unsigned flags, symbols;
 	const struct calls_argument *pointer; /* a value of this type is an address; NULL: it is none */
+	const struct calls_layout *layout;    /* of a struct: the largest of its name; NULL: it is none */
 	uint64_t creates[2]; /* of open()'s flags: those with which its mode means something; 0: none */
 };
 

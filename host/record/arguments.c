@@ -194,10 +194,8 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 		       int64_t result, bool filled)
 {
 	const struct calls_type *type = argument->type;
-	struct calls_table *table = record_table(thread->abi);
-	const struct calls_layout *layout =
-		type->base == CALLS_STRUCTURE ? calls_table_layout(table, type->name, UINT32_MAX) : NULL;
-	uint32_t size = layout ? layout->size : calls_table_type_size(table, type);
+	const struct calls_layout *layout = type->layout;
+	uint32_t size = calls_table_type_size(record_table(thread->abi), type);
 	uint64_t count = count_of(thread, argument, result), wanted;
 	_Alignas(8) uint8_t bytes[BYTES_MOST];
 	size_t read;

@@ -24,31 +24,35 @@ static bool wants_memory(const struct record_thread *thread)
 	return wants(thread, KTRX_PROC_STRUCT) || wants(thread, KTRX_PROC_STRUCT_ARRAY);
 }
 
-/* A process's first record is preceded by its name. */
-static void put_head(const struct record_thread *thread, const struct ktrx_proc_record *head,
+static void put_name_of(const struct record_thread *thread, const struct record_process *process)
+{
+	const struct ktrx_proc_record head = { .type = KTRX_PROC_NAME,
+					       .pid = (uint32_t)process->pid,
+					       .tid = (uint32_t)thread->tid };
+
+	record_sink_put(
+		process->sink, &head,
+		&(struct record_payload){ .first = process->name, .first_size = strlen(process->name) });
+}
+
+/* A process's first record is preceded by its name. `head` has all but whose record it is. */
+static void put_head(const struct record_thread *thread, struct ktrx_proc_record *head,
 		     const struct record_payload *payload)
 {
 	struct record_process *process = thread->process;
-	const struct record_payload name = { .first = process->name, .first_size = strlen(process->name) };
-	struct ktrx_proc_record record = *head;
 
-	record.pid = (uint32_t)process->pid;
-	record.tid = (uint32_t)thread->tid;
-	if (!process->named && record.type != KTRX_PROC_PROCCTOR) {
-		const struct ktrx_proc_record of_name = { .type = KTRX_PROC_NAME,
-							  .pid = record.pid,
-							  .tid = record.tid };
-
-		record_sink_put(process->sink, &of_name, &name);
-	}
+	if (!process->named && head->type != KTRX_PROC_PROCCTOR)
+		put_name_of(thread, process);
 	process->named = true;
-	record_sink_put(process->sink, &record, payload);
+	head->pid = (uint32_t)process->pid;
+	head->tid = (uint32_t)thread->tid;
+	record_sink_put(process->sink, head, payload);
 }
 
 static void put(const struct record_thread *thread, uint32_t type, uint32_t flags, const void *first,
 		size_t first_size, const void *second, size_t second_size)
 {
-	const struct ktrx_proc_record head = { .type = (uint16_t)type, .flags = (uint16_t)flags };
+	struct ktrx_proc_record head = { .type = (uint16_t)type, .flags = (uint16_t)flags };
 	const struct record_payload payload = { first, first_size, second, second_size };
 
 	put_head(thread, &head, &payload);
@@ -57,11 +61,11 @@ static void put(const struct record_thread *thread, uint32_t type, uint32_t flag
 void record_put_earlier(const struct record_thread *thread, uint32_t type, const struct record_moment *moment,
 			const void *data, size_t size)
 {
-	const struct ktrx_proc_record head = { .type = (uint16_t)type,
-					       .flags = KTRX_PROC_QUEUED,
-					       .stamp = moment->stamp,
-					       .cpu = (uint16_t)moment->cpu,
-					       .lost = moment->lost };
+	struct ktrx_proc_record head = { .type = (uint16_t)type,
+					 .flags = KTRX_PROC_QUEUED,
+					 .stamp = moment->stamp,
+					 .cpu = (uint16_t)moment->cpu,
+					 .lost = moment->lost };
 
 	if (wants(thread, type))
 		put_head(thread, &head, &(struct record_payload){ .first = data, .first_size = size });

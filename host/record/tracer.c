@@ -372,7 +372,8 @@ static void see(pid_t tid, int status)
 		return;
 	}
 	if (!thread->quiet) {
-		record_faults_see(thread);
+		if (thread->faults || (thread->process->facilities & RECORD_PAGES))
+			record_faults_see(thread);
 		record_put_switches(thread);
 	}
 	if (status >> 16)
