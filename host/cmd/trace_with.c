@@ -18,6 +18,7 @@
 #include "cmd/command.h"
 #include "flow/flow.h"
 #include "flow/views.h"
+#include "ktread/proc.h"
 #include "calls/tables.h"
 #include "ktrx/hwt_unit.h"
 
@@ -59,6 +60,18 @@ static void put_lines(FILE *to, struct numbers *numbers, const char *text)
 			fprintf(to, "%u %s\n", n, numbers->name[n]);
 }
 
+/* The names of the calls that 32-bit programs make. */
+static void put_narrow(FILE *to)
+{
+	for (unsigned n = 0; n < NUMBERS; n++) {
+		char *name = base_linux_call(EM_386, n);
+
+		if (name)
+			fprintf(to, "%u %s\n", (unsigned)KTREAD_PROC_CALL(EM_386, n), name);
+		free(name);
+	}
+}
+
 /* The table with numbers for names, as this machine has them; to be freed, NULL: out of memory. */
 static char *numbered(const char *table, uint16_t machine)
 {
@@ -74,6 +87,8 @@ static char *numbered(const char *table, uint16_t machine)
 	put_lines(to, &numbers, table);
 	for (unsigned n = 0; n < NUMBERS; n++)
 		free(numbers.name[n]);
+	if (machine == EM_X86_64)
+		put_narrow(to);
 	return fclose(to) == 0 ? text : NULL;
 }
 

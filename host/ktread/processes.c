@@ -13,6 +13,7 @@
 #define BATCH		   128u /* records that are put into order at a time: queued ones may come late */
 #define NAMES		   (1u << 14)
 #define NAME_TRIES	   64u
+#define ABIS		   1024u
 #define PROCESS_TYPES_MOST 32u
 
 struct item {
@@ -26,7 +27,10 @@ struct processes {
 	struct ktread_proc *records;
 	uint32_t first_id; /* of its types in the trace's table */
 	bool beside;
-	uint64_t lost; /* records since the last event */
+	struct {
+		uint32_t tid, abi;
+	} last_call[ABIS]; /* of a thread; of two in one place the later is known */
+	uint64_t lost;	   /* records since the last event */
 	struct item item[BATCH];
 	struct ktread_processes_event event[BATCH];
 };
@@ -72,6 +76,20 @@ static int next_record(struct ktread *trace, struct processes *processes,
 	return status < 0 ? ktread_fail(status, "%s", ktread_proc_message(processes->records)) : status;
 }
 
+/* The ABI of a thread's last call; 0: its kernel's own. What other formats than KTRX have says less. */
+static uint32_t abi_of(struct processes *processes, const struct ktread_proc_record *record)
+{
+	const unsigned n = record->tid % ABIS;
+
+	if (ktread_proc_info(processes->records)->format != KTREAD_PROC_KTRX)
+		return 0;
+	if (record->type == KTRX_PROC_SYSCALL) {
+		processes->last_call[n].tid = record->tid;
+		processes->last_call[n].abi = record->syscall.abi;
+	}
+	return processes->last_call[n].tid == record->tid ? processes->last_call[n].abi : 0;
+}
+
 static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	struct processes *processes = cursor->state;
@@ -83,7 +101,8 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 		struct ktread_processes_event *event = &processes->event[count];
 
 		processes->lost += record->lost;
-		if (!ktread_processes_make(event, record, processes->beside ? &trace->syscalls : NULL))
+		if (!ktread_processes_make(event, record, abi_of(processes, record),
+					   processes->beside ? &trace->syscalls : NULL))
 			continue;
 		event->lost = processes->lost;
 		cursor->ring.invalid += processes->lost;

@@ -45,9 +45,10 @@ static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *
 
 /*
  * False: the record is no event (a name, a table). Long strings are cut, and say so. `calls`: names of system
- * calls, for the types of a trace that is beside another; NULL for one that is alone.
+ * calls, for the types of a trace that is beside another; NULL for one that is alone. `abi`: of the calls, as
+ * KTREAD_PROC_CALL() has it.
  */
 bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
-			   const struct ktread_names *calls);
+			   uint32_t abi, const struct ktread_names *calls);
 
 #endif

@@ -170,9 +170,9 @@ static void put_call(struct ktread_processes_event *event, uint32_t number, cons
 }
 
 static uint32_t make_call(struct ktread_processes_event *event, const struct ktread_proc_record *record,
-			  const struct ktread_names *calls)
+			  uint32_t abi, const struct ktread_names *calls)
 {
-	put_call(event, record->syscall.number, calls);
+	put_call(event, KTREAD_PROC_CALL(abi, record->syscall.number), calls);
 	for (uint32_t n = 0; n < ARGS; n++)
 		put_u64(event, n < record->syscall.args ? record->syscall.arg[n] : 0);
 	return ENTER;
@@ -192,9 +192,9 @@ static int64_t result_of(const struct ktread_proc_record *record)
 }
 
 static uint32_t make_return(struct ktread_processes_event *event, const struct ktread_proc_record *record,
-			    const struct ktread_names *calls)
+			    uint32_t abi, const struct ktread_names *calls)
 {
-	put_call(event, record->sysret.number, calls);
+	put_call(event, KTREAD_PROC_CALL(abi, record->sysret.number), calls);
 	put_u64(event, (uint64_t)result_of(record));
 	return EXIT;
 }
@@ -291,13 +291,13 @@ static uint32_t make_text(struct ktread_processes_event *event, const struct ktr
 
 /* The type; TYPES: it is no event. */
 static uint32_t make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
-		     const struct ktread_names *calls)
+		     uint32_t abi, const struct ktread_names *calls)
 {
 	switch (record->type) {
 	case KTRX_PROC_SYSCALL:
-		return make_call(event, record, calls);
+		return make_call(event, record, abi, calls);
 	case KTRX_PROC_SYSRET:
-		return make_return(event, record, calls);
+		return make_return(event, record, abi, calls);
 	case KTRX_PROC_NAMEI:
 		return make_text(event, record, PATH);
 	case KTRX_PROC_GENIO:
@@ -337,11 +337,11 @@ static uint32_t make(struct ktread_processes_event *event, const struct ktread_p
 }
 
 bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
-			   const struct ktread_names *calls)
+			   uint32_t abi, const struct ktread_names *calls)
 {
 	event->size = 0;
 	event->cpu = record->cpu < KTRX_MAX_RINGS ? record->cpu : KTRX_NO_CPU;
 	event->thread = ktread_processes_thread(record);
-	event->type = make(event, record, calls);
+	event->type = make(event, record, abi, calls);
 	return event->type < TYPES;
 }

@@ -97,6 +97,9 @@ enum ktread_proc_denied {
 	KTREAD_PROC_DENIED_CPUSET,
 };
 
+/* The number that a system call of another ABI than the kernel's own has in events. */
+#define KTREAD_PROC_CALL(abi, number) ((uint32_t)(abi) << 16 | (uint32_t)(number))
+
 /* One record. Owned by the handle and valid until the next ktread_proc_next(). */
 struct ktread_proc_record {
 	uint64_t offset; /* in the file */

@@ -62,6 +62,9 @@ cp "$tmp/kdump" "$tmp/kdump.runtime"
 compare "a 32-bit program" build/test/record/compat32
 check "a 32-bit program: fields are as wide as they are there" grep -q "sendmsg(.*namelen=0, iovlen=2, controllen=0, " "$tmp/kdump"
 equal "a 32-bit program: waits whose time is over" "$(grep -c '= 0 (Timeout)' "$tmp/strace")" "$(grep -c '= 0 (Timeout)' "$tmp/kdump")"
+# show FILE: "COUNT NAME" of all system calls in it, by the names of ktrace show.
+show() { build/bin/ktrace show "$1" | sed -n 's/.* syscall\.enter *\([a-z_0-9]*\)[ 0-9]*(.*/\1/p' | sort | uniq -c | awk '{ print $1, $2 }'; }
+equal "a 32-bit program: ktrace show has the same names" "$(calls "$tmp/trace")" "$(show "$tmp/trace")"
 compare "32-bit calls of a 64-bit program" build/test/record/compat64
 compare client curl -s -m 1 http://127.0.0.1:1/
 check "a signal's return shows the mask that it restores" grep -q " rt_sigreturn({mask=\[" "$tmp/kdump.runtime"
