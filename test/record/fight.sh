@@ -76,7 +76,7 @@ for call in openat writev nanosleep; do
 	equal "$call of memory that ends: no more is shown than can be read" 0 \
 		"$(grep " $call(" "$tmp/oneline" | grep EFAULT | grep -cv " $call(\(3[^,]*, \|AT_FDCWD[^,]*, \)\{0,1\}0x")"
 done
-shown "$tmp/old_call" 'RET   [6] -1 errno 9'
+shown "$tmp/old_call" 'RET   close -1 errno 9'
 
 # counted CASE…: how often each call was made, as strace counts in another run.
 counted() {

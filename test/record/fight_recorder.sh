@@ -107,7 +107,7 @@ if gcc -m32 -nostdlib -static -o "$tmp/bin/old" "$tmp/old.c" 2>"$tmp/err" && "$t
 	said "gained privileges"
 	nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/old" /bin/true
 	shown "$tmp/nobody/t" 'RET   execve 0'
-	shown "$tmp/nobody/t" 'RET   [11] 0'
+	shown "$tmp/nobody/t" 'RET   execve 0'
 	shown "$tmp/nobody/t" 'FD    3 "/etc/ld.so.cache"'
 else
 	skip "32-bit programs" "none can be built, or run"
