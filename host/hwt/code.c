@@ -10,6 +10,8 @@
 #define NONE	   UINT32_MAX
 #define LINES_MOST 1024u	       /* of one address; what comes behind them replaces the last */
 #define CHUNK	   (UINT32_C(1) << 20) /* read at once */
+#define DISTANCES  6u		       /* that distance() tells apart */
+#define PERIOD	   32u		       /* changes of code within one period */
 #define CR3_TOLD   (~UINT64_C(0x1f))   /* the bits of it that packets have */
 
 struct line {
@@ -18,7 +20,7 @@ struct line {
 	uint64_t from;
 	uint64_t known; /* a bit for each byte */
 	uint32_t next;	/* of the same number, the one that was made before */
-	bool changes;	/* what is read of it depends on the time, or on what space it is for */
+	bool shared;	/* spaces have lines of their own beside the one of all */
 	unsigned char bytes[HWT_CODE_LINE];
 };
 
@@ -26,9 +28,9 @@ struct hwt_codes {
 	struct line *line;
 	uint32_t lines, line_room;
 	struct base_index index; /* by number: the newest of its lines */
-	struct hwt_code_run *run;
-	size_t runs;
-	uint32_t run_room;
+	struct line **sorted;	 /* by space, number and age */
+	uint64_t *change;	 /* sorted stamps at which a line takes the place of an older one */
+	size_t changes;
 };
 
 /* The newest line of a number, or NONE. */
@@ -167,104 +169,151 @@ static int take_code(struct hwt_codes *codes, const struct hwt_store *store, con
 
 /* ---- Runs ---- */
 
-static int compare_numbers(const void *left, const void *right)
-{
-	const struct line *const *a = left, *const *b = right;
-
-	if ((*a)->number != (*b)->number)
-		return (*a)->number < (*b)->number ? -1 : 1;
-	return (*a)->space < (*b)->space ? -1 : (*a)->space > (*b)->space;
-}
-
-static int compare_spaces(const void *left, const void *right)
+static int compare_places(const void *left, const void *right)
 {
 	const struct line *const *a = left, *const *b = right;
 
 	if ((*a)->space != (*b)->space)
 		return (*a)->space < (*b)->space ? -1 : 1;
-	return (*a)->number < (*b)->number ? -1 : (*a)->number > (*b)->number;
+	if ((*a)->number != (*b)->number)
+		return (*a)->number < (*b)->number ? -1 : 1;
+	return *a < *b ? -1 : *a > *b;
 }
 
-static int add_run(struct hwt_codes *codes, const struct line *line, bool fixed, bool apart)
+static int compare_runs(const void *left, const void *right)
+{
+	const struct hwt_code_run *a = left, *b = right;
+
+	return a->address < b->address ? -1 : a->address > b->address;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static bool same_place(const struct line *a, const struct line *b)
+{
+	return a->number == b->number && a->space == b->space;
+}
+
+/* Lines that spaces have beside the one of all: what is read depends on the space. */
+static void find_shared(struct hwt_codes *codes)
+{
+	for (size_t i = 0; i < codes->lines && codes->sorted[i]->space == 0; i++) {
+		bool shared = false;
+
+		for (uint32_t at = newest(codes, codes->sorted[i]->number); at != NONE && !shared;
+		     at = codes->line[at].next)
+			shared = codes->line[at].space != 0;
+		for (uint32_t at = newest(codes, codes->sorted[i]->number); at != NONE && shared;
+		     at = codes->line[at].next)
+			codes->line[at].shared = true;
+	}
+}
+
+/* Sorts the lines, and the stamps at which one takes the place of another. */
+static int sort_lines(struct hwt_codes *codes)
+{
+	codes->sorted = calloc((size_t)codes->lines + 1, sizeof(struct line *));
+	codes->change = calloc((size_t)codes->lines + 1, sizeof(*codes->change));
+	if (!codes->sorted || !codes->change)
+		return KTREAD_E_MEMORY;
+	for (size_t i = 0; i < codes->lines; i++)
+		codes->sorted[i] = &codes->line[i];
+	qsort(codes->sorted, codes->lines, sizeof(*codes->sorted), compare_places);
+	for (size_t i = 1; i < codes->lines; i++)
+		if (same_place(codes->sorted[i - 1], codes->sorted[i]))
+			codes->change[codes->changes++] = codes->sorted[i]->from;
+	qsort(codes->change, codes->changes, sizeof(*codes->change), compare_numbers);
+	find_shared(codes);
+	return 0;
+}
+
+/* How many changes there are up to a stamp; 0, which is unknown, is behind all. */
+static size_t changes_until(const struct hwt_codes *codes, uint64_t stamp)
+{
+	size_t low = 0, high = codes->changes;
+
+	while (stamp && low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (codes->change[middle] <= stamp)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* The stamp of the n-th change; what is behind the last is far away. */
+static uint64_t change_at(const struct hwt_codes *codes, size_t n)
+{
+	return n < codes->changes ? codes->change[n] : UINT64_MAX;
+}
+
+static int add_run(struct hwt_code_runs *runs, const struct line *line, bool fixed, bool apart)
 {
 	const struct hwt_code_run run = { .address = line->number * HWT_CODE_LINE,
 					  .size = HWT_CODE_LINE,
-					  .space = fixed ? line->space : 0,
+					  .space = line->space,
 					  .fixed = fixed,
 					  .apart = apart };
-	struct hwt_code_run *last = codes->runs ? &codes->run[codes->runs - 1] : NULL, *grown;
+	struct hwt_code_run *last = runs->count ? &runs->run[runs->count - 1] : NULL, *grown;
 
 	if (last && last->fixed == fixed && last->space == run.space &&
 	    last->address + last->size == run.address) {
 		last->size += run.size;
 		return 0;
 	}
-	grown = base_grow(codes->run, &codes->run_room, codes->runs + 1, sizeof(*grown));
+	grown = base_grow(runs->run, &runs->room, runs->count + 1, sizeof(*grown));
 	if (!grown)
 		return KTREAD_E_MEMORY;
-	codes->run = grown;
-	codes->run[codes->runs++] = run;
+	runs->run = grown;
+	runs->run[runs->count++] = run;
 	return 0;
 }
 
-/* Some of several that change: a space has two of a number, or one has its own and others that of all. */
-static int add_changing(struct hwt_codes *codes, struct line *const *line)
+/* The lines of one kind. */
+static int add_lines(const struct hwt_codes *codes, struct hwt_code_runs *runs, bool fixed, uint64_t settled)
 {
+	bool apart = true;
 	int status = 0;
 	size_t end;
 
 	for (size_t i = 0; i < codes->lines && status == 0; i = end) {
-		bool changes = false;
+		const struct line *line = codes->sorted[i];
+		bool changes = line->shared;
 
-		for (end = i + 1; end < codes->lines && line[end]->number == line[i]->number; end++)
-			changes |= line[end]->space == line[end - 1]->space || line[i]->space == 0;
-		for (size_t k = i; k < end && changes; k++)
-			line[k]->changes = line[i]->space == 0 ||
-					   (k > i && line[k - 1]->space == line[k]->space) ||
-					   (k + 1 < end && line[k + 1]->space == line[k]->space);
-		if (changes)
-			status = add_run(codes, line[i], false, true);
+		for (end = i + 1; end < codes->lines && same_place(line, codes->sorted[end]); end++)
+			changes |=
+				codes->sorted[end]->from > runs->from && codes->sorted[end]->from < settled;
+		if (changes != fixed)
+			status = add_run(runs, line, fixed, apart);
+		apart = changes == fixed || (end < codes->lines && codes->sorted[end]->space != line->space);
 	}
 	return status;
 }
 
-static int add_fixed(struct hwt_codes *codes, struct line *const *line)
+int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_code_runs *runs)
 {
-	bool apart = true;
-	int status = 0;
-
-	for (size_t i = 0; i < codes->lines && status == 0; i++) {
-		if (!line[i]->changes)
-			status = add_run(codes, line[i], true, apart);
-		apart = line[i]->changes || (i + 1 < codes->lines && line[i + 1]->space != line[i]->space);
-	}
-	return status;
-}
-
-static int find_runs(struct hwt_codes *codes)
-{
-	struct line **sorted = calloc((size_t)codes->lines + 1, sizeof(struct line *));
+	const size_t period = codes ? changes_until(codes, stamp) / PERIOD * PERIOD : 0;
 	int status;
 
-	if (!sorted)
-		return KTREAD_E_MEMORY;
-	for (size_t i = 0; i < codes->lines; i++)
-		sorted[i] = &codes->line[i];
-	qsort(sorted, codes->lines, sizeof(*sorted), compare_numbers);
-	status = add_changing(codes, sorted);
-	qsort(sorted, codes->lines, sizeof(*sorted), compare_spaces);
-	if (status == 0)
-		status = add_fixed(codes, sorted);
-	free(sorted);
-	return status;
-}
-
-bool hwt_codes_run(const struct hwt_codes *codes, size_t n, struct hwt_code_run *run)
-{
-	if (!codes || n >= codes->runs)
-		return false;
-	*run = codes->run[n];
-	return true;
+	runs->count = runs->changing = 0;
+	runs->from = period ? codes->change[period - 1] : 0;
+	runs->until = UINT64_MAX;
+	if (!codes)
+		return 0;
+	/* Periods are counted from the change that begins them. */
+	runs->until = change_at(codes, period + PERIOD - 1);
+	status = add_lines(codes, runs, false, change_at(codes, period + 2 * PERIOD - 1));
+	runs->changing = runs->count;
+	if (runs->changing)
+		qsort(runs->run, runs->changing, sizeof(*runs->run), compare_runs);
+	return status < 0 ? status : add_lines(codes, runs, true, change_at(codes, period + 2 * PERIOD - 1));
 }
 
 /* ---- Opening ---- */
@@ -313,7 +362,7 @@ int hwt_codes_open(struct hwt_codes **opened, const struct hwt_file *file)
 		return KTREAD_E_MEMORY;
 	status = take_all(codes, file);
 	if (status == 0)
-		status = find_runs(codes);
+		status = sort_lines(codes);
 	if (status < 0)
 		hwt_codes_close(codes);
 	else
@@ -327,7 +376,8 @@ void hwt_codes_close(struct hwt_codes *codes)
 		return;
 	free(codes->line);
 	base_index_free(&codes->index);
-	free(codes->run);
+	free(codes->sorted);
+	free(codes->change);
 	free(codes);
 }
 
@@ -365,25 +415,36 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct line *line)
 
 /*
  * The line to be read from byte `into` on: lines come newest first, so of those that are as near the first is
- * the newest; of those that are yet to come, the last is the next.
+ * the newest; of those that are yet to come, the last is the next. `before`: the bytes that lines know which
+ * come before it, but do not know this one.
  */
 static const struct line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
-				 uint64_t space, uint64_t stamp, bool any)
+				 uint64_t space, uint64_t stamp, bool any, uint64_t *before)
 {
+	uint64_t known[DISTANCES] = { 0 }; /* of the lines so far away that are before the best one */
 	const struct line *best = NULL;
 	unsigned nearest = UINT32_MAX;
 
+	*before = 0;
 	for (uint32_t at = newest(codes, number); at != NONE; at = codes->line[at].next) {
 		const struct line *line = &codes->line[at];
 		const unsigned far = distance(line, space, stamp, any);
+		const bool has = line->known >> into & 1;
 
-		if (!(line->known >> into & 1) || far == UINT32_MAX)
+		if (far == UINT32_MAX)
 			continue;
-		if (far < nearest || (far == nearest && far % 2)) {
+		if (has && (far < nearest || (far == nearest && far % 2))) {
 			best = line;
 			nearest = far;
+			/* Of those yet to come the ones before it come later in the list. */
+			if (far % 2)
+				known[far] = 0;
+		} else if (far != nearest || far % 2) {
+			known[far] |= line->known;
 		}
 	}
+	for (unsigned far = 0; far < DISTANCES && far <= nearest; far++)
+		*before |= known[far];
 	return best;
 }
 
@@ -394,9 +455,9 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 
 	while (codes && done < size) {
 		const unsigned into = (unsigned)((address + done) % HWT_CODE_LINE);
+		uint64_t known, unknown, before;
 		const struct line *line =
-			choose(codes, (address + done) / HWT_CODE_LINE, into, space, stamp, any);
-		uint64_t known, unknown;
+			choose(codes, (address + done) / HWT_CODE_LINE, into, space, stamp, any, &before);
 		size_t here;
 
 		if (!line)
@@ -405,7 +466,7 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 		known = line->space == space || line->space == 0 ? line->known : agreed(codes, line);
 		if (!(known >> into & 1))
 			break;
-		unknown = ~(known >> into);
+		unknown = ~((known & ~before) >> into);
 		here = unknown ? (size_t)__builtin_ctzll(unknown) : HWT_CODE_LINE;
 		if (here > HWT_CODE_LINE - into)
 			here = HWT_CODE_LINE - into;

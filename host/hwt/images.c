@@ -416,10 +416,10 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 	return done;
 }
 
-size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t address,
-			  size_t size)
+size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
+			  uint64_t address, size_t size)
 {
-	const struct hwt_view *view = hwt_images_view(images, pid, 0);
+	const struct hwt_view *view = hwt_images_view(images, pid, stamp);
 	const struct hwt_span *span = view ? hwt_view_next(view, address) : NULL;
 	const uint64_t ahead = !span ? UINT64_MAX : span->address > address ? span->address - address : 0;
 

@@ -40,18 +40,31 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size,
 			 bool any);
 
-/* Lines that follow each other, for who wants to have them at hand once and for all. */
+/*
+ * The code of a period, within which few lines change. A change ends a period in which there were enough of
+ * them. Lines that follow each other are one run.
+ */
 struct hwt_code_run {
 	uint64_t address, size; /* both are multiples of HWT_CODE_LINE */
-	uint64_t space;		/* of the lines, if `fixed`; 0: they are the same in all */
-	bool fixed; /* never change, and what hwt_codes_read() says of `space` is the same at any time */
-	bool apart; /* there is another kind between it and the run before it */
+	uint64_t space;		/* of the lines; 0: of all */
+	bool fixed; /* hwt_codes_read() gives the same bytes at any stamp of the period and of the next one */
+	bool apart; /* lines of the other kind lie between it and the run before it */
 };
+
+/* Zero before the first use; the caller frees `run`. */
+struct hwt_code_runs {
+	uint64_t from, until; /* stamps of the period, `until` exclusive */
+	struct hwt_code_run *run;
+	size_t count;
+	size_t changing; /* so many runs come first, by address; the fixed ones follow, by space and address */
+	uint32_t room;
+};
+
 /*
- * The n-th run: those that change in the order of addresses, whatever their spaces, and then the fixed ones
- * of each space in that order. False: there are not so many.
+ * Finds the runs of the period that a stamp lies in; stamp 0: the last period. `codes` may be NULL: no runs.
+ * 0 or KTREAD_E_MEMORY.
  */
-bool hwt_codes_run(const struct hwt_codes *codes, size_t n, struct hwt_code_run *run);
+int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_code_runs *runs);
 
 /*
  * Is a file what was run? The code that a recording brings along is held against the file's bytes, block by
@@ -158,12 +171,9 @@ struct hwt_images {
 
 /* What a process has mapped at a stamp; 0: at last. NULL: out of memory. Valid until the next call. */
 const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, uint64_t stamp);
-/*
- * How many bytes from an address on, at most `size`, hwt_images_read() is sure to know nothing of, when asked
- * as of last.
- */
-size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t address,
-			  size_t size);
+/* How many bytes from an address on, at most `size`, hwt_images_read() is sure to know nothing of. */
+size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
+			  uint64_t address, size_t size);
 /* The first span that ends behind an address; NULL: none. */
 const struct hwt_span *hwt_view_next(const struct hwt_view *view, uint64_t address);
 /* The span that an address lies in; NULL: none. */

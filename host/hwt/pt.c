@@ -331,20 +331,36 @@ static int go_on(struct pt_decoder *decoder)
 	return 1;
 }
 
+/*
+ * Is it for want of code that libipt does not go on? Within a section it takes bytes for code that only fill
+ * it up.
+ */
+static bool lacks_code(const struct pt_decoder *decoder)
+{
+	const uint64_t address = decoder->wanted ? decoder->wanted : decoder->last;
+	const size_t most = decoder->wanted ? PT_BRANCH_MOST : 2 * PT_BRANCH_MOST;
+	unsigned char bytes[2 * PT_BRANCH_MOST];
+
+	if (decoder->status != -pte_bad_insn)
+		return decoder->status == -pte_nomap;
+	return hwt_images_read(decoder->images, decoder->stream->pid, decoder->now.space, decoder->read,
+			       address, bytes, most) < most;
+}
+
 /* Of what could not be decoded, and why. */
 static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	const char *why = pt_errstr(pt_errcode(decoder->status));
-	const bool known = decoder->status == -pte_nomap && decoder->wanted;
+	const bool lacks = lacks_code(decoder), known = lacks && decoder->wanted;
 
 	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
-		 is_idle(decoder)		 ? "code that goes round without a packet"
-		 : decoder->status == -pte_nomap ? "no image of what was run"
-		 : why				 ? why
-						 : "damage",
+		 is_idle(decoder) ? "code that goes round without a packet"
+		 : lacks	  ? "no image of what was run"
+		 : why		  ? why
+				  : "damage",
 		 known ? "at" : "behind", known ? decoder->wanted : decoder->last);
 	pt_decoder_begin_step(decoder, step, HWT_GAP);
-	step->gap = decoder->status == -pte_nomap ? HWT_GAP_CODE : HWT_GAP_DAMAGED;
+	step->gap = lacks ? HWT_GAP_CODE : HWT_GAP_DAMAGED;
 	step->text = decoder->text;
 	decoder->blocks_read = decoder->blocks;
 	return go_on(decoder);

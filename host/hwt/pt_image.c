@@ -48,7 +48,7 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 }
 
 #define MAPPED	(UINT64_C(4) << 30) /* bytes of sections that libipt keeps mapped, with its tables */
-#define GAP	1024u		    /* unknown bytes within a section of code, at most */
+#define GAP	65536u		    /* unknown bytes within a section of code, at most */
 #define UNKNOWN 0x66		    /* as many prefixes as there may be are no instruction */
 
 /* Code that never changes, in a file of its own. */
@@ -64,7 +64,9 @@ struct pt_sections {
 	uint64_t changes; /* of the view that `image` was made of */
 	struct pt_image *image;
 	struct pt_image_section_cache *cache;
-	int code; /* descriptor; -1: none */
+	struct hwt_code_runs runs; /* of the period that the sections of code are of */
+	bool gathered;		   /* there are such sections */
+	int code;		   /* descriptor of their bytes; -1: none */
 	char code_path[32];
 	struct section *section;
 	size_t sections;
@@ -86,7 +88,7 @@ static int ask(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_
 /* ---- Code ---- */
 
 /* The bytes of a section: what is not known of code may be known of a file. */
-static int write_section(struct pt_sections *sections, const struct section *section)
+static int write_section(struct pt_sections *sections, const struct section *section, uint64_t stamp)
 {
 	unsigned char *bytes = malloc(section->size);
 	ssize_t wrote;
@@ -96,12 +98,12 @@ static int write_section(struct pt_sections *sections, const struct section *sec
 	memset(bytes, UNKNOWN, section->size);
 	for (uint64_t at = 0; at < section->size;) {
 		const uint64_t address = section->address + at, left = section->size - at;
-		size_t done = hwt_images_read(sections->images, sections->pid, section->space, 0, address,
+		size_t done = hwt_images_read(sections->images, sections->pid, section->space, stamp, address,
 					      bytes + at, left);
 
 		if (!done)
-			done = hwt_images_unknown(sections->images, sections->pid, section->space, address,
-						  left);
+			done = hwt_images_unknown(sections->images, sections->pid, section->space, stamp,
+						  address, left);
 		at += done ? done : 1;
 	}
 	wrote = pwrite(sections->code, bytes, section->size, (off_t)section->offset);
@@ -128,30 +130,63 @@ static int add_section(struct pt_sections *sections, const struct hwt_code_run *
 	return 0;
 }
 
-static int gather_code(struct pt_sections *sections)
+static int write_sections(struct pt_sections *sections, uint64_t stamp)
 {
-	struct hwt_code_run run;
 	uint64_t offset = 0;
 	int status = 0;
 
-	for (size_t i = 0; hwt_codes_run(sections->images->codes, i, &run) && status == 0; i++)
-		if (run.fixed)
-			status = add_section(sections, &run);
-	if (status == 0 && sections->sections) {
-		sections->code = memfd_create("code", MFD_CLOEXEC);
-		if (sections->code < 0)
-			return KTREAD_E_SYSTEM;
-		snprintf(sections->code_path, sizeof(sections->code_path), "/proc/self/fd/%d",
-			 sections->code);
-	}
+	sections->code = memfd_create("code", MFD_CLOEXEC);
+	if (sections->code < 0)
+		return KTREAD_E_SYSTEM;
+	snprintf(sections->code_path, sizeof(sections->code_path), "/proc/self/fd/%d", sections->code);
 	for (size_t i = 0; i < sections->sections && status == 0; i++) {
 		struct section *section = &sections->section[i];
 
 		section->offset = offset;
-		status = write_section(sections, section);
+		status = write_section(sections, section, stamp);
 		offset += (section->size + 4095) & ~UINT64_C(4095);
 	}
 	return status;
+}
+
+static void drop_code(struct pt_sections *sections)
+{
+	if (sections->cache)
+		pt_iscache_free(sections->cache);
+	if (sections->code >= 0)
+		close(sections->code);
+	sections->cache = NULL;
+	sections->code = -1;
+	sections->sections = 0;
+	sections->gathered = false;
+}
+
+/* The code of the period that a stamp lies in. */
+static int gather_code(struct pt_sections *sections, uint64_t stamp)
+{
+	const struct hwt_code_runs *runs = &sections->runs;
+	int status;
+
+	drop_code(sections);
+	sections->cache = pt_iscache_alloc(NULL);
+	if (!sections->cache || pt_iscache_set_limit(sections->cache, MAPPED) < 0)
+		return KTREAD_E_MEMORY;
+	status = hwt_codes_runs(sections->images->codes, stamp, &sections->runs);
+	for (size_t i = runs->changing; status == 0 && i < runs->count; i++)
+		status = add_section(sections, &runs->run[i]);
+	if (status == 0 && sections->sections)
+		status = write_sections(sections, stamp);
+	sections->gathered = status == 0;
+	return status;
+}
+
+/* Are the sections of code right at a stamp? */
+static bool has_code(const struct pt_sections *sections, uint64_t stamp)
+{
+	const struct hwt_code_runs *runs = &sections->runs;
+
+	return sections->gathered &&
+	       (stamp ? stamp >= runs->from && stamp < runs->until : runs->until == UINT64_MAX);
 }
 
 /* ---- The image ---- */
@@ -174,20 +209,20 @@ static int add_span(struct pt_sections *sections, struct pt_image *image, const 
 		    size_t *run_at)
 {
 	const uint64_t last = span->address + (span->size - 1);
+	const struct hwt_code_runs *runs = &sections->runs;
 	uint64_t address = span->address;
-	struct hwt_code_run run;
 	int status = 0;
 
-	for (; hwt_codes_run(sections->images->codes, *run_at, &run) && !run.fixed && run.address <= last &&
-	       status == 0;
-	     ++*run_at) {
-		if (run.address + run.size <= address)
+	for (; *run_at < runs->changing && runs->run[*run_at].address <= last && status == 0; ++*run_at) {
+		const struct hwt_code_run *run = &runs->run[*run_at];
+
+		if (run->address + run->size <= address)
 			continue;
-		if (run.address > address)
+		if (run->address > address)
 			status = add(sections, image, span->binary->path,
-				     span->offset + (address - span->address), run.address - address, address,
-				     NULL);
-		address = run.address + run.size;
+				     span->offset + (address - span->address), run->address - address,
+				     address, NULL);
+		address = run->address + run->size;
 		if (address == 0 || address > last)
 			return status;
 	}
@@ -224,13 +259,17 @@ static int fill(struct pt_sections *sections, struct pt_image *image, const stru
 
 struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, uint64_t *until)
 {
-	const struct hwt_view *view = hwt_images_view(sections->images, sections->pid, stamp);
+	const bool has = has_code(sections, stamp);
+	const struct hwt_view *view;
 	struct pt_image *image;
 
+	if (!has && gather_code(sections, stamp) < 0)
+		return NULL;
+	view = hwt_images_view(sections->images, sections->pid, stamp);
 	if (!view)
 		return NULL;
-	*until = view->until;
-	if (sections->image && sections->changes == view->changes)
+	*until = view->until < sections->runs.until ? view->until : sections->runs.until;
+	if (has && sections->image && sections->changes == view->changes)
 		return sections->image;
 	image = pt_image_alloc(NULL);
 	if (!image)
@@ -258,12 +297,6 @@ struct pt_sections *pt_sections_open(struct hwt_images *images, uint32_t pid, ui
 	sections->now = now;
 	sections->decoder = decoder;
 	sections->code = -1;
-	sections->cache = pt_iscache_alloc(NULL);
-	if (!sections->cache || pt_iscache_set_limit(sections->cache, MAPPED) < 0 ||
-	    gather_code(sections) < 0) {
-		pt_sections_close(sections);
-		return NULL;
-	}
 	return sections;
 }
 
@@ -273,10 +306,8 @@ void pt_sections_close(struct pt_sections *sections)
 		return;
 	if (sections->image)
 		pt_image_free(sections->image);
-	if (sections->cache)
-		pt_iscache_free(sections->cache);
-	if (sections->code >= 0)
-		close(sections->code);
+	drop_code(sections);
+	free(sections->runs.run);
 	free(sections->section);
 	free(sections);
 }

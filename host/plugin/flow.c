@@ -249,7 +249,7 @@ void flow_enter(unsigned cpu, void *data)
 				/*
 				 * Nothing has been written: the only position that may have been passed is 0.
 				 */
-				if (UNLIKELY((full | (trace_attention(trace) == 0)) && from->outcomes != 0))
+				if (UNLIKELY(full | (trace_attention(trace) == 0)))
 					write_outcomes(trace, full, to->start);
 				output_tell_reached(&trace->output, trace->on ? point->address : 0);
 				return;

@@ -122,15 +122,21 @@ void trace_break_off(struct trace *trace)
 	output_publish(&trace->output);
 }
 
+/*
+ * Code has changed: a decoder must know the time before it goes on to `address`. It takes a time packet for
+ * that of the branches that come next, and of the code up to them only where it synchronises.
+ */
 void trace_attend(struct trace *trace, uint64_t address)
 {
+	int renewed = trace->timed && trace->renew;
+
 	if (!output_fits(&trace->output, MARGIN)) {
 		trace_break_off(trace);
 		trace->full = 1;
 		return;
 	}
 	look_at_clock(trace);
-	if (output_position(&trace->output) >= trace->sync_at) {
+	if (renewed || output_position(&trace->output) >= trace->sync_at) {
 		trace->encoder->sync(trace, address);
 		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	}

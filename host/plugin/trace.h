@@ -244,9 +244,10 @@ static inline void trace_follow(struct trace *trace, const struct block *from, c
 		trace_cross(trace, from, to, taken);
 		return;
 	}
-	if (!from->told)
+	if (from->told)
+		trace->encoder->branch(trace, from, to->start, taken);
+	else if (LIKELY(trace_attention(trace) != 0))
 		return;
-	trace->encoder->branch(trace, from, to->start, taken);
 	trace_written(trace, to->start);
 }
 

@@ -99,6 +99,59 @@ static void code_that_changes_is_decoded_as_it_was(void **state)
 	end(&reading);
 }
 
+/* Whatever else of the line is known at other times. */
+static void a_byte_is_of_the_version_of_its_time(void **state)
+{
+	static const uint8_t early[] = { 1, 2 }, late[] = { 3, 4, 5, 6, 7, 8 };
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint8_t bytes[6];
+
+	(void)state;
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
+	file_code(&writer, PROGRAM_AT + 0x104, 0, early, sizeof(early));
+	writer.stamp = 3000;
+	file_code(&writer, PROGRAM_AT + 0x100, 0, late, sizeof(late));
+	reading = finish_file(&writer);
+	assert_int_equal(hwt_images_read(reading.images, 7, 0, 2000, PROGRAM_AT + 0x100, bytes, 6), 6);
+	assert_memory_equal(bytes, "\3\4\5\6\1\2", 6);
+	assert_int_equal(hwt_images_read(reading.images, 7, 0, 3000, PROGRAM_AT + 0x100, bytes, 6), 6);
+	assert_memory_equal(bytes, late, 6);
+	check_jump(&reading);
+	end(&reading);
+}
+
+#define CHANGES 200u
+
+/* So often that libipt gets several images; and what it gets first is not what comes last. */
+static void code_that_changes_often_is_decoded_as_it_was(void **state)
+{
+	static uint8_t other[64];
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
+	for (unsigned i = 1; i <= CHANGES; i++) {
+		writer.stamp = 1000 * i;
+		other[0] = (uint8_t)i;
+		file_code(&writer, PROGRAM_AT + 0x1000 + 64 * (i / 2), 0, other, sizeof(other));
+		if (i % 40 == 20)
+			file_code(&writer, PROGRAM_JNE, 0, (i % 80 == 20 ? straight() : program) + 5, 2);
+	}
+	for (unsigned i = 1; i <= CHANGES; i++)
+		(i % 80 >= 20 && i % 80 < 60 ? write_straight : write_jump)(1000 * i + 500, 0);
+	reading = finish_file(&writer);
+	for (unsigned i = 1; i <= CHANGES; i++)
+		(i % 80 >= 20 && i % 80 < 60 ? check_straight : check_jump)(&reading);
+	end(&reading);
+}
+
 /* A conditional branch at PROGRAM_AT to a jump back. */
 static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa };
 
@@ -289,11 +342,11 @@ static void what_nothing_is_known_of_is_stepped_over_at_once(void **state)
 	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, path);
 	file_code(&writer, before + 0x105, SPACE_B, program, 3);
 	reading = finish_file(&writer);
-	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before, 0x1000), 0x105);
-	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before + 0x105, 0x1000), 0);
-	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before + 0x108, 0x1000), 0x6f8);
-	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before + 0x108, 0x10), 0x10);
-	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, PROGRAM_AT, 0x1000), 0);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, 0, before, 0x1000), 0x105);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, 0, before + 0x105, 0x1000), 0);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, 0, before + 0x108, 0x1000), 0x6f8);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, 0, before + 0x108, 0x10), 0x10);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, 0, PROGRAM_AT, 0x1000), 0);
 	check_jump(&reading);
 	end(&reading);
 	unlink(path);
@@ -551,6 +604,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_that_changes_is_decoded_as_it_was),
+		cmocka_unit_test(a_byte_is_of_the_version_of_its_time),
+		cmocka_unit_test(code_that_changes_often_is_decoded_as_it_was),
 		cmocka_unit_test(code_that_changes_itself_is_decoded_as_it_was),
 		cmocka_unit_test(a_time_told_for_an_interrupt_is_not_of_runs_before_it),
 		cmocka_unit_test(another_program_is_decoded_from_its_start_on),

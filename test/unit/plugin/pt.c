@@ -71,6 +71,29 @@ static void test_a_halted_cpu_keeps_nothing_back(void **state)
 	assert_true(output_position(&machine_trace()->output) > position);
 }
 
+/* Code has changed: a decoder must know the time before it looks at what comes next, also behind a jump. */
+static void test_a_renewed_time_comes_before_the_next_block(void **state)
+{
+	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+					       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
+	struct block *first = machine_block(0x1000, JMP("\x3e")), *next = machine_block(0x1040, JMP("\x3e"));
+	struct block *out = machine_block(0x1080, JMP_RAX);
+	struct trace *trace = machine_trace();
+	const unsigned char *from;
+
+	(void)state;
+	trace->timed = 1;
+	trace->clock_frequency = 1000000000;
+	trace->clock_step = trace->clock_frequency;
+	RUN(first);
+	from = trace->output.next;
+	flow_renew_time(trace);
+	RUN(next);
+	assert_non_null(memmem(from, (size_t)(trace->output.next - from), psb, sizeof(psb)));
+	RUN(out, first);
+	assert_string_equal(machine_decoded(), "on:1000 1000 1040 1080");
+}
+
 /* Reports stop while tracing is on: what ran meanwhile is lost, not made up. */
 static void test_pause(void **state)
 {
@@ -419,6 +442,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_conditions, setup),
 		cmocka_unit_test_setup(test_a_halted_cpu_keeps_nothing_back, setup),
+		cmocka_unit_test_setup(test_a_renewed_time_comes_before_the_next_block, setup),
 		cmocka_unit_test_setup(test_pause, setup),
 		cmocka_unit_test_setup(test_what_looks_the_same, setup),
 		cmocka_unit_test_setup(test_returns, setup),
