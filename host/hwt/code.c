@@ -1,47 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "base/grow.h"
 #include "base/index.h"
-#include "images.h"
+#include "code.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE	   UINT32_MAX
 #define LINES_MOST 1024u	       /* of one address; what comes behind them replaces the last */
 #define CHUNK	   (UINT32_C(1) << 20) /* read at once */
 #define DISTANCES  6u		       /* that distance() tells apart */
-#define PERIOD	   32u		       /* changes of code within one period */
 #define CR3_TOLD   (~UINT64_C(0x1f))   /* the bits of it that packets have */
 
-struct line {
-	uint64_t number; /* address / HWT_CODE_LINE */
-	uint64_t space;	 /* 0: of all that have no line of their own */
-	uint64_t from;
-	uint64_t known; /* a bit for each byte */
-	uint32_t next;	/* of the same number, the one that was made before */
-	bool shared;	/* spaces have lines of their own beside the one of all */
-	unsigned char bytes[HWT_CODE_LINE];
-};
-
-struct hwt_codes {
-	struct line *line;
-	uint32_t lines, line_room;
-	struct base_index index; /* by number: the newest of its lines */
-	struct line **sorted;	 /* by space, number and age */
-	uint64_t *change;	 /* sorted stamps at which a line takes the place of an older one */
-	size_t changes;
-};
-
-/* The newest line of a number, or NONE. */
-static uint32_t newest(const struct hwt_codes *codes, uint64_t number)
+uint32_t hwt_code_newest(const struct hwt_codes *codes, uint64_t number)
 {
 	const uint64_t hash = base_hash(0, number);
 
 	for (uint32_t probe = 0, at; base_index_next(&codes->index, hash, &probe, &at);)
 		if (codes->line[at].number == number)
 			return at;
-	return NONE;
+	return HWT_CODE_NONE;
 }
 
 /* ---- Taking code in ---- */
@@ -52,7 +30,7 @@ struct part {
 	unsigned char bytes[HWT_CODE_LINE];
 };
 
-static bool differs(const struct line *line, const struct part *part)
+static bool differs(const struct hwt_code_line *line, const struct part *part)
 {
 	for (uint64_t both = line->known & part->known; both; both &= both - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(both);
@@ -63,7 +41,7 @@ static bool differs(const struct line *line, const struct part *part)
 	return false;
 }
 
-static void overlay(struct line *line, const struct part *part)
+static void overlay(struct hwt_code_line *line, const struct part *part)
 {
 	for (uint64_t left = part->known; left; left &= left - 1) {
 		const unsigned i = (unsigned)__builtin_ctzll(left);
@@ -76,29 +54,29 @@ static void overlay(struct line *line, const struct part *part)
 /* The line that the space has now; and how many there are of the number. */
 static uint32_t present(const struct hwt_codes *codes, uint32_t head, uint64_t space, uint32_t *count)
 {
-	uint32_t own = NONE;
+	uint32_t own = HWT_CODE_NONE;
 
 	*count = 0;
-	for (uint32_t at = head; at != NONE; at = codes->line[at].next) {
+	for (uint32_t at = head; at != HWT_CODE_NONE; at = codes->line[at].next) {
 		++*count;
-		if (own == NONE && codes->line[at].space == space)
+		if (own == HWT_CODE_NONE && codes->line[at].space == space)
 			own = at;
 	}
 	return own;
 }
 
-static int add_line(struct hwt_codes *codes, const struct line *line)
+static int add_line(struct hwt_codes *codes, const struct hwt_code_line *line)
 {
 	const uint64_t hash = base_hash(0, line->number);
-	struct line *grown;
+	struct hwt_code_line *grown;
 
-	if (codes->lines == NONE)
+	if (codes->lines == HWT_CODE_NONE)
 		return KTREAD_E_MEMORY;
 	grown = base_grow(codes->line, &codes->line_room, (size_t)codes->lines + 1, sizeof(*grown));
 	if (!grown)
 		return KTREAD_E_MEMORY;
 	codes->line = grown;
-	if (line->next != NONE)
+	if (line->next != HWT_CODE_NONE)
 		base_index_remove(&codes->index, hash, line->next);
 	if (base_index_add(&codes->index, hash, codes->lines) < 0)
 		return KTREAD_E_MEMORY;
@@ -108,12 +86,12 @@ static int add_line(struct hwt_codes *codes, const struct line *line)
 
 static int take_part(struct hwt_codes *codes, const struct part *part)
 {
-	struct line made = { .number = part->number,
-			     .space = part->space,
-			     .from = part->from,
-			     .next = newest(codes, part->number) };
+	struct hwt_code_line made = { .number = part->number,
+				      .space = part->space,
+				      .from = part->from,
+				      .next = hwt_code_newest(codes, part->number) };
 	uint32_t count, at = present(codes, made.next, part->space, &count);
-	struct line *line = at == NONE ? NULL : &codes->line[at];
+	struct hwt_code_line *line = at == HWT_CODE_NONE ? NULL : &codes->line[at];
 
 	if (line && (!differs(line, part) || count >= LINES_MOST)) {
 		overlay(line, part);
@@ -167,155 +145,6 @@ static int take_code(struct hwt_codes *codes, const struct hwt_store *store, con
 	return status;
 }
 
-/* ---- Runs ---- */
-
-static int compare_places(const void *left, const void *right)
-{
-	const struct line *const *a = left, *const *b = right;
-
-	if ((*a)->space != (*b)->space)
-		return (*a)->space < (*b)->space ? -1 : 1;
-	if ((*a)->number != (*b)->number)
-		return (*a)->number < (*b)->number ? -1 : 1;
-	return *a < *b ? -1 : *a > *b;
-}
-
-static int compare_runs(const void *left, const void *right)
-{
-	const struct hwt_code_run *a = left, *b = right;
-
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-	const uint64_t *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
-static bool same_place(const struct line *a, const struct line *b)
-{
-	return a->number == b->number && a->space == b->space;
-}
-
-/* Lines that spaces have beside the one of all: what is read depends on the space. */
-static void find_shared(struct hwt_codes *codes)
-{
-	for (size_t i = 0; i < codes->lines && codes->sorted[i]->space == 0; i++) {
-		bool shared = false;
-
-		for (uint32_t at = newest(codes, codes->sorted[i]->number); at != NONE && !shared;
-		     at = codes->line[at].next)
-			shared = codes->line[at].space != 0;
-		for (uint32_t at = newest(codes, codes->sorted[i]->number); at != NONE && shared;
-		     at = codes->line[at].next)
-			codes->line[at].shared = true;
-	}
-}
-
-/* Sorts the lines, and the stamps at which one takes the place of another. */
-static int sort_lines(struct hwt_codes *codes)
-{
-	codes->sorted = calloc((size_t)codes->lines + 1, sizeof(struct line *));
-	codes->change = calloc((size_t)codes->lines + 1, sizeof(*codes->change));
-	if (!codes->sorted || !codes->change)
-		return KTREAD_E_MEMORY;
-	for (size_t i = 0; i < codes->lines; i++)
-		codes->sorted[i] = &codes->line[i];
-	qsort(codes->sorted, codes->lines, sizeof(*codes->sorted), compare_places);
-	for (size_t i = 1; i < codes->lines; i++)
-		if (same_place(codes->sorted[i - 1], codes->sorted[i]))
-			codes->change[codes->changes++] = codes->sorted[i]->from;
-	qsort(codes->change, codes->changes, sizeof(*codes->change), compare_numbers);
-	find_shared(codes);
-	return 0;
-}
-
-/* How many changes there are up to a stamp; 0, which is unknown, is behind all. */
-static size_t changes_until(const struct hwt_codes *codes, uint64_t stamp)
-{
-	size_t low = 0, high = codes->changes;
-
-	while (stamp && low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (codes->change[middle] <= stamp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return high;
-}
-
-/* The stamp of the n-th change; what is behind the last is far away. */
-static uint64_t change_at(const struct hwt_codes *codes, size_t n)
-{
-	return n < codes->changes ? codes->change[n] : UINT64_MAX;
-}
-
-static int add_run(struct hwt_code_runs *runs, const struct line *line, bool fixed, bool apart)
-{
-	const struct hwt_code_run run = { .address = line->number * HWT_CODE_LINE,
-					  .size = HWT_CODE_LINE,
-					  .space = line->space,
-					  .fixed = fixed,
-					  .apart = apart };
-	struct hwt_code_run *last = runs->count ? &runs->run[runs->count - 1] : NULL, *grown;
-
-	if (last && last->fixed == fixed && last->space == run.space &&
-	    last->address + last->size == run.address) {
-		last->size += run.size;
-		return 0;
-	}
-	grown = base_grow(runs->run, &runs->room, runs->count + 1, sizeof(*grown));
-	if (!grown)
-		return KTREAD_E_MEMORY;
-	runs->run = grown;
-	runs->run[runs->count++] = run;
-	return 0;
-}
-
-/* The lines of one kind. */
-static int add_lines(const struct hwt_codes *codes, struct hwt_code_runs *runs, bool fixed, uint64_t settled)
-{
-	bool apart = true;
-	int status = 0;
-	size_t end;
-
-	for (size_t i = 0; i < codes->lines && status == 0; i = end) {
-		const struct line *line = codes->sorted[i];
-		bool changes = line->shared;
-
-		for (end = i + 1; end < codes->lines && same_place(line, codes->sorted[end]); end++)
-			changes |=
-				codes->sorted[end]->from > runs->from && codes->sorted[end]->from < settled;
-		if (changes != fixed)
-			status = add_run(runs, line, fixed, apart);
-		apart = changes == fixed || (end < codes->lines && codes->sorted[end]->space != line->space);
-	}
-	return status;
-}
-
-int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_code_runs *runs)
-{
-	const size_t period = codes ? changes_until(codes, stamp) / PERIOD * PERIOD : 0;
-	int status;
-
-	runs->count = runs->changing = 0;
-	runs->from = period ? codes->change[period - 1] : 0;
-	runs->until = UINT64_MAX;
-	if (!codes)
-		return 0;
-	/* Periods are counted from the change that begins them. */
-	runs->until = change_at(codes, period + PERIOD - 1);
-	status = add_lines(codes, runs, false, change_at(codes, period + 2 * PERIOD - 1));
-	runs->changing = runs->count;
-	if (runs->changing)
-		qsort(runs->run, runs->changing, sizeof(*runs->run), compare_runs);
-	return status < 0 ? status : add_lines(codes, runs, true, change_at(codes, period + 2 * PERIOD - 1));
-}
-
 /* ---- Opening ---- */
 
 static int compare_stamps(const void *left, const void *right)
@@ -362,7 +191,7 @@ int hwt_codes_open(struct hwt_codes **opened, const struct hwt_file *file)
 		return KTREAD_E_MEMORY;
 	status = take_all(codes, file);
 	if (status == 0)
-		status = sort_lines(codes);
+		status = hwt_code_sort(codes);
 	if (status < 0)
 		hwt_codes_close(codes);
 	else
@@ -384,7 +213,7 @@ void hwt_codes_close(struct hwt_codes *codes)
 /* ---- Reading ---- */
 
 /* How far a line is from what is asked for: 0 is it. UINT32_MAX: it is not to be had. */
-static unsigned distance(const struct line *line, uint64_t space, uint64_t stamp, bool any)
+static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint64_t stamp, bool any)
 {
 	const unsigned late = stamp != 0 && line->from > stamp;
 
@@ -396,12 +225,13 @@ static unsigned distance(const struct line *line, uint64_t space, uint64_t stamp
 }
 
 /* Which bytes of a line no other of its number contradicts. */
-static uint64_t agreed(const struct hwt_codes *codes, const struct line *line)
+static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line *line)
 {
 	uint64_t same = line->known;
 
-	for (uint32_t at = newest(codes, line->number); at != NONE; at = codes->line[at].next) {
-		const struct line *other = &codes->line[at];
+	for (uint32_t at = hwt_code_newest(codes, line->number); at != HWT_CODE_NONE;
+	     at = codes->line[at].next) {
+		const struct hwt_code_line *other = &codes->line[at];
 
 		for (uint64_t both = same & other->known; both; both &= both - 1) {
 			const unsigned i = (unsigned)__builtin_ctzll(both);
@@ -418,16 +248,16 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct line *line)
  * the newest; of those that are yet to come, the last is the next. `before`: the bytes that lines know which
  * come before it, but do not know this one.
  */
-static const struct line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
-				 uint64_t space, uint64_t stamp, bool any, uint64_t *before)
+static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
+					  uint64_t space, uint64_t stamp, bool any, uint64_t *before)
 {
 	uint64_t known[DISTANCES] = { 0 }; /* of the lines so far away that are before the best one */
-	const struct line *best = NULL;
+	const struct hwt_code_line *best = NULL;
 	unsigned nearest = UINT32_MAX;
 
 	*before = 0;
-	for (uint32_t at = newest(codes, number); at != NONE; at = codes->line[at].next) {
-		const struct line *line = &codes->line[at];
+	for (uint32_t at = hwt_code_newest(codes, number); at != HWT_CODE_NONE; at = codes->line[at].next) {
+		const struct hwt_code_line *line = &codes->line[at];
 		const unsigned far = distance(line, space, stamp, any);
 		const bool has = line->known >> into & 1;
 
@@ -456,7 +286,7 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 	while (codes && done < size) {
 		const unsigned into = (unsigned)((address + done) % HWT_CODE_LINE);
 		uint64_t known, unknown, before;
-		const struct line *line =
+		const struct hwt_code_line *line =
 			choose(codes, (address + done) / HWT_CODE_LINE, into, space, stamp, any, &before);
 		size_t here;
 
@@ -487,8 +317,8 @@ size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t
 		const unsigned into = (unsigned)((address + done) % HWT_CODE_LINE);
 		uint64_t known = 0;
 
-		for (uint32_t at = newest(codes, (address + done) / HWT_CODE_LINE); at != NONE;
-		     at = codes->line[at].next)
+		for (uint32_t at = hwt_code_newest(codes, (address + done) / HWT_CODE_LINE);
+		     at != HWT_CODE_NONE; at = codes->line[at].next)
 			if (any || codes->line[at].space == space || codes->line[at].space == 0)
 				known |= codes->line[at].known;
 		if (known >> into) {

@@ -47,7 +47,8 @@ size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t
 struct hwt_code_run {
 	uint64_t address, size; /* both are multiples of HWT_CODE_LINE */
 	uint64_t space;		/* of the lines; 0: of all */
-	bool fixed; /* hwt_codes_read() gives the same bytes at any stamp of the period and of the next one */
+	/* hwt_codes_read() gives the same bytes at any stamp of the period and of the next one. */
+	bool fixed;
 	bool apart; /* lines of the other kind lie between it and the run before it */
 };
 

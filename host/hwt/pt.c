@@ -9,13 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* Blocks without a packet: no code is so long that does not choose its way. */
 #define IDLE_MOST 65536u
 /* Runs within a function that may share what is known of where and when the unit was. */
-#define LOOK_EVERY   8u
-#define PSB_MOST     128u /* bytes of a PSB and all that may stand up to its PSBEND */
-#define ADDRESS_MOST 9u	  /* bytes of a packet with an address */
+#define LOOK_EVERY 8u
 
 /* Has libipt decode by the image that is right at a stamp. False: out of memory. */
 static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
@@ -81,15 +80,31 @@ static void close_decoder(void *opened)
 
 	if (decoder->block_decoder)
 		pt_blk_free_decoder(decoder->block_decoder);
+	if (decoder->own)
+		munmap(decoder->own, decoder->piece.size);
 	pt_sections_close(decoder->sections);
 	free(decoder);
+}
+
+bool pt_decoder_open_blocks(struct pt_decoder *decoder)
+{
+	struct pt_config config;
+
+	hwt_pt_configure(&config, decoder->stream, &decoder->piece);
+	/* A run is contiguous. */
+	config.flags.variant.block.end_on_call = 1;
+	config.flags.variant.block.end_on_jump = 1;
+	if (decoder->block_decoder)
+		pt_blk_free_decoder(decoder->block_decoder);
+	decoder->block_decoder = pt_blk_alloc_decoder(&config);
+	return decoder->block_decoder &&
+	       (!decoder->image || pt_blk_set_image(decoder->block_decoder, decoder->image) >= 0);
 }
 
 static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece *piece,
 			 struct hwt_images *images, const char **message)
 {
 	struct pt_decoder *decoder;
-	struct pt_config config;
 
 	*message = NULL;
 	decoder = calloc(1, sizeof(*decoder));
@@ -102,14 +117,9 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 					  .offset = piece->position,
 					  .pid = stream->pid,
 					  .tid = stream->tid };
-	hwt_pt_configure(&config, stream, piece);
-	/* A run is contiguous. */
-	config.flags.variant.block.end_on_call = 1;
-	config.flags.variant.block.end_on_jump = 1;
 	decoder->sections = pt_sections_open(images, stream->pid, stamp_of_code, decoder);
 	decoder->images = images;
-	decoder->block_decoder = decoder->sections ? pt_blk_alloc_decoder(&config) : NULL;
-	if (!decoder->block_decoder || !set_stamp(decoder, 0)) {
+	if (!decoder->sections || !pt_decoder_open_blocks(decoder) || !set_stamp(decoder, 0)) {
 		close_decoder(decoder);
 		return NULL;
 	}
@@ -132,6 +142,11 @@ static inline bool look(struct pt_decoder *decoder, unsigned runs)
 	decoder->now.offset = decoder->piece.position + offset;
 	reach_time(decoder);
 	return pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0 || read_time(decoder, time);
+}
+
+bool pt_decoder_look(struct pt_decoder *decoder)
+{
+	return look(decoder, 0);
 }
 
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind)
@@ -234,164 +249,13 @@ static int hand_out(struct pt_decoder *decoder, struct hwt_step *step, const uin
 	return 1;
 }
 
-/* ---- Damage ---- */
+/* ---- Steps ---- */
 
 /* Does code go on and on without a packet? */
 static bool is_idle(const struct pt_decoder *decoder)
 {
 	return decoder->blocks - decoder->blocks_read > IDLE_MOST;
 }
-
-static bool is_psb(const struct hwt_piece *piece, size_t offset)
-{
-	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
-					       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
-
-	return piece->size >= sizeof(psb) && offset <= piece->size - sizeof(psb) &&
-	       memcmp(piece->bytes + offset, psb, sizeof(psb)) == 0;
-}
-
-/* The last PSB at or before an offset; 0: there is none behind the first byte. */
-static size_t psb_before(const struct hwt_piece *piece, size_t offset)
-{
-	if (offset > piece->size)
-		offset = piece->size;
-	while (offset && !is_psb(piece, offset))
-		offset--;
-	return offset;
-}
-
-/*
- * A PSB of which libipt has read what belongs to it, and one packet more at most: what it saw there did not
- * go with what came before, which is damaged, and the PSB itself may be whole. 0: there is none such.
- */
-static size_t unused_psb(const struct pt_decoder *decoder)
-{
-	static const unsigned char psbend[2] = { 2, 0x23 };
-	const unsigned char *bytes = decoder->piece.bytes;
-	uint64_t offset;
-	size_t psb;
-
-	if (decoder->status == -pte_nomap || decoder->status == -pte_bad_insn ||
-	    pt_blk_get_offset(decoder->block_decoder, &offset) < 0)
-		return 0;
-	psb = psb_before(&decoder->piece, (size_t)offset);
-	if (psb <= decoder->synced_at || psb + PSB_MOST < offset)
-		return 0;
-	for (size_t at = psb + 16; at + sizeof(psbend) + ADDRESS_MOST < offset; at++)
-		if (memcmp(bytes + at, psbend, sizeof(psbend)) == 0)
-			return 0;
-	return psb;
-}
-
-/* libipt's answer at the next PSB it can begin at. */
-static int find_psb(struct pt_decoder *decoder)
-{
-	const size_t unused = decoder->begun ? unused_psb(decoder) : 0;
-	int status = -pte_nosync;
-
-	if (unused)
-		status = pt_blk_sync_set(decoder->block_decoder, unused);
-	while (status < 0 && status != -pte_eos)
-		status = pt_blk_sync_forward(decoder->block_decoder);
-	return status;
-}
-
-/* To the next PSB that can be used, or the end. 0: there is none, 1, or KTREAD_E_MEMORY. */
-static int begin_at_psb(struct pt_decoder *decoder)
-{
-	uint64_t offset = 0;
-
-	decoder->status = find_psb(decoder);
-	decoder->synced = decoder->status >= 0;
-	decoder->ended = !decoder->synced;
-	if (decoder->ended)
-		return 0;
-	pt_blk_get_sync_offset(decoder->block_decoder, &offset);
-	decoder->synced_at = offset;
-	return look(decoder, 0) ? 1 : KTREAD_E_MEMORY;
-}
-
-/* Behind damage. 1, for it is told, and how many bytes are lost to it, or KTREAD_E_MEMORY. */
-static int go_on(struct pt_decoder *decoder)
-{
-	const size_t told = strlen(decoder->text);
-	uint64_t offset = decoder->offset, next;
-	int status;
-
-	pt_blk_get_offset(decoder->block_decoder, &offset);
-	status = begin_at_psb(decoder);
-	if (status < 0)
-		return status;
-	next = status ? decoder->synced_at : decoder->piece.size;
-	if (next > offset)
-		snprintf(decoder->text + told, sizeof(decoder->text) - told,
-			 "; %" PRIu64 " bytes passed over, up to the %s", next - offset,
-			 status ? "next PSB" : "end");
-	return 1;
-}
-
-/*
- * Is it for want of code that libipt does not go on? Within a section it takes bytes for code that only fill
- * it up.
- */
-static bool lacks_code(const struct pt_decoder *decoder)
-{
-	const uint64_t address = decoder->wanted ? decoder->wanted : decoder->last;
-	const size_t most = decoder->wanted ? PT_BRANCH_MOST : 2 * PT_BRANCH_MOST;
-	unsigned char bytes[2 * PT_BRANCH_MOST];
-
-	if (decoder->status != -pte_bad_insn)
-		return decoder->status == -pte_nomap;
-	return hwt_images_read(decoder->images, decoder->stream->pid, decoder->now.space, decoder->read,
-			       address, bytes, most) < most;
-}
-
-/* Of what could not be decoded, and why. */
-static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
-{
-	const char *why = pt_errstr(pt_errcode(decoder->status));
-	const bool lacks = lacks_code(decoder), known = lacks && decoder->wanted;
-
-	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
-		 is_idle(decoder) ? "code that goes round without a packet"
-		 : lacks	  ? "no image of what was run"
-		 : why		  ? why
-				  : "damage",
-		 known ? "at" : "behind", known ? decoder->wanted : decoder->last);
-	pt_decoder_begin_step(decoder, step, HWT_GAP);
-	step->gap = lacks ? HWT_GAP_CODE : HWT_GAP_DAMAGED;
-	step->text = decoder->text;
-	decoder->blocks_read = decoder->blocks;
-	return go_on(decoder);
-}
-
-/* To the first PSB: 1 and a step if bytes are skipped before it, 0: none are, or an error. */
-static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
-{
-	const int found = begin_at_psb(decoder);
-
-	decoder->begun = true;
-	if (found < 0 || decoder->piece.size == 0 || (found && decoder->synced_at == 0))
-		return found < 0 ? found : 0;
-	decoder->now.offset = decoder->piece.position;
-	if (found)
-		snprintf(decoder->text, sizeof(decoder->text), "%" PRIu64 " bytes before the first PSB",
-			 decoder->synced_at);
-	else if (decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE && is_psb(&decoder->piece, 0))
-		snprintf(decoder->text, sizeof(decoder->text),
-			 "nothing was traced: the unit in software waits for the first 64-bit code that is "
-			 "wanted");
-	else
-		snprintf(decoder->text, sizeof(decoder->text), "%zu bytes without a PSB",
-			 decoder->piece.size);
-	pt_decoder_begin_step(decoder, step, HWT_GAP);
-	step->text = decoder->text;
-	decoder->now.offset += decoder->offset;
-	return 1;
-}
-
-/* ---- Steps ---- */
 
 /*
  * Runs, up to an event, or what else there is to be seen to. The last is held back, for what follows says how
@@ -455,12 +319,12 @@ static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 	if (decoder->holds)
 		return hand_out(decoder, step, NULL);
 	if (decoder->synced && decoder->status < 0 && decoder->status != -pte_eos)
-		return tell_gap(decoder, step);
+		return pt_gap_tell(decoder, step, is_idle(decoder));
 	if (decoder->synced)
 		decoder->ended = true;
 	if (decoder->ended)
 		return 0;
-	return synchronise(decoder, step);
+	return pt_gap_synchronise(decoder, step);
 }
 
 static int next_steps(void *opened, struct hwt_step *step, unsigned most)
@@ -490,7 +354,7 @@ static int next_steps(void *opened, struct hwt_step *step, unsigned most)
 static size_t begin(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset)
 {
 	(void)stream;
-	return psb_before(piece, offset);
+	return pt_gap_psb(piece, offset);
 }
 
 const struct hwt_encoding hwt_encoding_pt = {

@@ -84,6 +84,8 @@ struct pt_decoder {
 	int status; /* of libipt's last answer */
 	bool synced, begun, ended;
 	uint64_t synced_at; /* the PSB that decoding began at */
+	unsigned char *own; /* NULL, or a copy of the piece's bytes, see pt_resume() */
+	size_t resumed;	    /* offset in it of the PSB that was made last */
 	uint64_t offset;    /* in the piece, of what was read */
 	uint64_t time;	    /* that libipt has read of; 0: unknown */
 	uint64_t read;	    /* stamp of that time; runs may still be of an earlier one */
@@ -111,6 +113,30 @@ int pt_decoder_take_event(struct pt_decoder *decoder);
 bool pt_decoder_event_follows(const struct pt_decoder *decoder, uint64_t *next);
 /* The next step of it. */
 void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step);
+
+/* Has libipt read the piece, from its beginning. False: out of memory. */
+bool pt_decoder_open_blocks(struct pt_decoder *decoder);
+/* Takes libipt's position and time. False: out of memory. */
+bool pt_decoder_look(struct pt_decoder *decoder);
+
+/* The last PSB at or before an offset; 0: there is none behind the first byte. */
+size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset);
+/*
+ * Tells what could not be decoded, and why, and goes on behind it. `idle`: code went round without a packet.
+ * 1 and a step, or KTREAD_E_MEMORY.
+ */
+int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle);
+/* To the first PSB: 1 and a step if bytes are skipped before it, 0: none are, or an error. */
+int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
+
+/*
+ * libipt can begin only at a PSB. Behind an offset at which code was missing it is given one of our making,
+ * in a copy of the piece: with what packets said of time, mode and address space, and tracing that begins at
+ * the next address of known code that a packet tells before the next PSB of the unit. 1: `resumed` is its
+ * offset, and `address` that of what comes behind the packet; 0: there is no such address; or
+ * KTREAD_E_MEMORY.
+ */
+int pt_resume(struct pt_decoder *decoder, size_t offset, size_t *address);
 
 void pt_packets(const struct hwt_stream *stream, const struct hwt_piece *piece,
 		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to);

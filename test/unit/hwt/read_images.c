@@ -561,6 +561,49 @@ static void a_file_may_be_what_one_address_space_ran(void **state)
 }
 
 /* What was run does not go with the code: it is told, and nothing else comes of it. */
+/* A no-operation and a jump to wherever. */
+static const uint8_t hub[] = { 0x90, 0xff, 0xe0 };
+#define HUB	(PROGRAM_AT + 0x2000)
+#define NOWHERE (PROGRAM_AT + 0x800000)
+
+static void behind_missing_code_it_goes_on_at_the_next_known_address(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	packets_sync(&packets, 1500, 0, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		packet_address(&packets, i ? ppt_tip : ppt_tip_pge, HUB);
+		packet_address(&packets, ppt_tip, NOWHERE);
+		packet_branches(&packets, "TNT");
+		packet_address(&packets, ppt_tip, NOWHERE + 0x100);
+		packet_tsc(&packets, 2500 + i);
+		packet_branches(&packets, "N");
+	}
+	packet_address(&packets, ppt_tip, HUB);
+	packet_address(&packets, ppt_tip, NOWHERE);
+	packet_address(&packets, ppt_tip_pgd, 0);
+	write_jump(3500, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
+	file_code(&writer, HUB, 0, hub, sizeof(hub));
+	reading = finish_file(&writer);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct hwt_step *step = next(&reading, HWT_ON);
+
+		assert_int_equal(step->address, HUB);
+		step = next_run(&reading, HUB, HUB + sizeof(hub), HWT_BRANCH_INDIRECT, 0);
+		assert_int_equal(step->stamp, i ? 2499 + i : 1500);
+		step = next_gap(&reading, "no image of what was run at 0xc01000");
+		assert_int_equal(step->gap, HWT_GAP_CODE);
+		assert_non_null(strstr(step->text, "up to the next address"));
+	}
+	check_jump(&reading);
+	end(&reading);
+}
+
 static void a_wrong_image_is_found_out(void **state)
 {
 	struct hwt_file_writer writer;
@@ -615,6 +658,7 @@ int main(void)
 		cmocka_unit_test(address_spaces_have_their_own_code),
 		cmocka_unit_test(code_of_other_spaces_is_taken_where_all_agree),
 		cmocka_unit_test(a_missing_image_is_a_gap_up_to_the_next_psb),
+		cmocka_unit_test(behind_missing_code_it_goes_on_at_the_next_known_address),
 		cmocka_unit_test(a_wrong_image_is_found_out),
 		cmocka_unit_test(the_kernel_is_what_the_recording_says),
 		cmocka_unit_test(a_file_that_is_not_what_was_run_is_refused),

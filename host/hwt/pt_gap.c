@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Where libipt cannot go on: what is said of it, and where decoding begins again. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ktread/ktread.h"
+#include "hwt.h"
+#include "pt.h"
+
+#define PSB_MOST     128u /* bytes of a PSB and all that may stand up to its PSBEND */
+#define ADDRESS_MOST 9u	  /* bytes of a packet with an address */
+
+static bool is_psb(const struct hwt_piece *piece, size_t offset)
+{
+	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+					       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
+
+	return piece->size >= sizeof(psb) && offset <= piece->size - sizeof(psb) &&
+	       memcmp(piece->bytes + offset, psb, sizeof(psb)) == 0;
+}
+
+size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset)
+{
+	if (offset > piece->size)
+		offset = piece->size;
+	while (offset && !is_psb(piece, offset))
+		offset--;
+	return offset;
+}
+
+/*
+ * A PSB of which libipt has read what belongs to it, and one packet more at most: what it saw there did not
+ * go with what came before, which is damaged, and the PSB itself may be whole. 0: there is none such.
+ */
+static size_t unused_psb(const struct pt_decoder *decoder)
+{
+	static const unsigned char psbend[2] = { 2, 0x23 };
+	const unsigned char *bytes = decoder->piece.bytes;
+	uint64_t offset;
+	size_t psb;
+
+	if (decoder->status == -pte_nomap || decoder->status == -pte_bad_insn ||
+	    pt_blk_get_offset(decoder->block_decoder, &offset) < 0)
+		return 0;
+	psb = pt_gap_psb(&decoder->piece, (size_t)offset);
+	if (psb <= decoder->synced_at || psb + PSB_MOST < offset)
+		return 0;
+	for (size_t at = psb + 16; at + sizeof(psbend) + ADDRESS_MOST < offset; at++)
+		if (memcmp(bytes + at, psbend, sizeof(psbend)) == 0)
+			return 0;
+	return psb;
+}
+
+/* libipt's answer at the next PSB it can begin at. */
+static int find_psb(struct pt_decoder *decoder)
+{
+	const size_t unused = decoder->begun ? unused_psb(decoder) : 0;
+	int status = -pte_nosync;
+
+	if (unused)
+		status = pt_blk_sync_set(decoder->block_decoder, unused);
+	while (status < 0 && status != -pte_eos)
+		status = pt_blk_sync_forward(decoder->block_decoder);
+	return status;
+}
+
+/* Begins where libipt was synchronised with that answer: 1, 0: nowhere, or KTREAD_E_MEMORY. */
+static int begin_at(struct pt_decoder *decoder, int status)
+{
+	uint64_t offset = 0;
+
+	decoder->status = status;
+	decoder->synced = status >= 0;
+	decoder->ended = !decoder->synced;
+	if (decoder->ended)
+		return 0;
+	pt_blk_get_sync_offset(decoder->block_decoder, &offset);
+	decoder->synced_at = offset;
+	return pt_decoder_look(decoder) ? 1 : KTREAD_E_MEMORY;
+}
+
+/*
+ * Behind a gap: where a packet tells an address of known code, if it is code that lacks, else at the next PSB
+ * that can be used. 1, for it is told, and how many bytes are lost to it, or KTREAD_E_MEMORY.
+ */
+static int go_on(struct pt_decoder *decoder, bool lacks)
+{
+	const size_t told = strlen(decoder->text);
+	uint64_t offset = decoder->offset, next;
+	size_t address = 0;
+	int status;
+
+	pt_blk_get_offset(decoder->block_decoder, &offset);
+	status = lacks ? pt_resume(decoder, (size_t)offset, &address) : 0;
+	if (status < 0)
+		return status;
+	status = status ? pt_blk_sync_set(decoder->block_decoder, decoder->resumed) : -pte_nosync;
+	if (status < 0) {
+		address = 0;
+		status = find_psb(decoder);
+	}
+	status = begin_at(decoder, status);
+	if (status < 0)
+		return status;
+	next = !status ? decoder->piece.size : address ? address : decoder->synced_at;
+	if (next > offset)
+		snprintf(decoder->text + told, sizeof(decoder->text) - told,
+			 "; %" PRIu64 " bytes passed over, up to the %s", next - offset,
+			 !status   ? "end"
+			 : address ? "next address"
+				   : "next PSB");
+	return 1;
+}
+
+/*
+ * Is it for want of code that libipt does not go on? Within a section it takes bytes for code that only fill
+ * it up.
+ */
+static bool lacks_code(const struct pt_decoder *decoder)
+{
+	const uint64_t address = decoder->wanted ? decoder->wanted : decoder->last;
+	const size_t most = decoder->wanted ? PT_BRANCH_MOST : 2 * PT_BRANCH_MOST;
+	unsigned char bytes[2 * PT_BRANCH_MOST];
+
+	if (decoder->status != -pte_bad_insn)
+		return decoder->status == -pte_nomap;
+	return hwt_images_read(decoder->images, decoder->stream->pid, decoder->now.space, decoder->read,
+			       address, bytes, most) < most;
+}
+
+int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
+{
+	const char *why = pt_errstr(pt_errcode(decoder->status));
+	const bool lacks = lacks_code(decoder), known = lacks && decoder->wanted;
+
+	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
+		 idle	 ? "code that goes round without a packet"
+		 : lacks ? "no image of what was run"
+		 : why	 ? why
+			 : "damage",
+		 known ? "at" : "behind", known ? decoder->wanted : decoder->last);
+	pt_decoder_begin_step(decoder, step, HWT_GAP);
+	step->gap = lacks ? HWT_GAP_CODE : HWT_GAP_DAMAGED;
+	step->text = decoder->text;
+	decoder->blocks_read = decoder->blocks;
+	return go_on(decoder, lacks);
+}
+
+int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step)
+{
+	const int found = begin_at(decoder, find_psb(decoder));
+
+	decoder->begun = true;
+	if (found < 0 || decoder->piece.size == 0 || (found && decoder->synced_at == 0))
+		return found < 0 ? found : 0;
+	decoder->now.offset = decoder->piece.position;
+	if (found)
+		snprintf(decoder->text, sizeof(decoder->text), "%" PRIu64 " bytes before the first PSB",
+			 decoder->synced_at);
+	else if (decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE && is_psb(&decoder->piece, 0))
+		snprintf(decoder->text, sizeof(decoder->text),
+			 "nothing was traced: the unit in software waits for the first 64-bit code that is "
+			 "wanted");
+	else
+		snprintf(decoder->text, sizeof(decoder->text), "%zu bytes without a PSB",
+			 decoder->piece.size);
+	pt_decoder_begin_step(decoder, step, HWT_GAP);
+	step->text = decoder->text;
+	decoder->now.offset += decoder->offset;
+	return 1;
+}
