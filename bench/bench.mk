@@ -50,10 +50,14 @@ $(BENCH_HWT_DIR)/decode: bench/hwt/decode.c bench/cost.c $(BENCH_HWT_OBJS) build
 BENCH_HWT_NEEDS := $(BENCH_HWT_DIR)/decode build/lib/ktrace-pt.so build/demo/x86_64/kernel.elf
 BENCH_NEEDS += $(BENCH_HWT_NEEDS)
 BENCH_RUNS += bench/hwt.sh
+BENCH_NEEDS += build/bin/ktrace build/bench/cputime
+BENCH_RUNS += bench/hwt_linux.sh
 
-.PHONY: bench-hwt
+.PHONY: bench-hwt bench-hwt-linux
 bench-hwt: $(BENCH_HWT_NEEDS)
 	sh bench/hwt.sh
+bench-hwt-linux: $(BENCH_HWT_NEEDS) build/bin/ktrace build/bench/cputime
+	sh bench/hwt_linux.sh
 
 # Process traces in words, beside awk over strace's text of the same calls.
 BENCH_KDUMP_DIR := build/bench/kdump

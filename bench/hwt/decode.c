@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * decode FILE: what it costs to make steps of a trace unit's packets, beside a bare loop over libipt's block decoder, with the
- * same image, the same places at which blocks end, and the same resynchronisation. Both are processor time of this process,
+ * decode FILE [MOST [ROUNDS]]: what it costs to make steps of a trace unit's packets, beside a bare loop over libipt's block
+ * decoder, with the same images, the same places at which blocks end, and the same resynchronisation. Both are processor time of this process,
  * in turn, stream by stream, in slices of so few runs that what else the machine does spoils only some of them: a slice counts
  * by its best of many rounds. A JSON line on stdout, the bar on stderr; exit status 1 if it is missed.
  */
@@ -81,8 +81,33 @@ static void decode_steps(const struct hwt_file *file, size_t stream, struct hwt_
 	amount->runs = runs;
 }
 
+/* The code that a bare loop decodes by, and the stamp that it has come to. */
+struct code {
+	struct pt_sections *sections;
+	const struct hwt_stream *stream;
+	uint64_t stamp, until;
+};
+
+static uint64_t stamp_of(void *decoder)
+{
+	const struct code *code = decoder;
+
+	return code->stamp;
+}
+
+/* Sets the image that is right at a time of the unit. */
+static void set_time(struct pt_block_decoder *decoder, struct code *code, uint64_t time)
+{
+	code->stamp = time ? hwt_stream_stamp(code->stream, time) : 0;
+	if (time && code->stamp < code->until)
+		return;
+	pt_blk_set_image(decoder, pt_sections_at(code->sections, code->stamp, &code->until));
+	if (!time)
+		code->until = 0;
+}
+
 /* All that libipt has to say, as its own documentation has it. */
-static void drain(struct pt_block_decoder *decoder, struct amount *amount)
+static void drain(struct pt_block_decoder *decoder, struct code *code, struct amount *amount)
 {
 	uint64_t instructions = 0, runs = 0;
 	int status;
@@ -94,6 +119,8 @@ static void drain(struct pt_block_decoder *decoder, struct amount *amount)
 
 			if (status & pts_event_pending) {
 				status = pt_blk_event(decoder, &event, sizeof(event));
+				if (status >= 0 && event.has_tsc)
+					set_time(decoder, code, event.tsc);
 				continue;
 			}
 			status = pt_blk_next(decoder, &block, sizeof(block));
@@ -110,44 +137,36 @@ static void drain(struct pt_block_decoder *decoder, struct amount *amount)
 	amount->runs = runs;
 }
 
-/* Code as it was at last. */
-static uint64_t at_last(void *decoder)
-{
-	(void)decoder;
-	return 0;
-}
-
 static void decode_blocks(const struct hwt_file *file, size_t stream, struct hwt_images *images,
 			  struct amount *amount)
 {
 	const struct hwt_piece *piece = hwt_file_piece(file, stream, 0);
+	struct code code = { .stream = hwt_file_stream(file, stream) };
 	struct pt_block_decoder *decoder;
-	struct pt_sections *sections;
 	struct pt_config config;
-	uint64_t until;
 
 	if (!piece)
 		fail("out of memory");
-	hwt_pt_configure(&config, hwt_file_stream(file, stream), piece);
+	hwt_pt_configure(&config, code.stream, piece);
 	config.flags.variant.block.end_on_call = 1;
 	config.flags.variant.block.end_on_jump = 1;
-	sections = pt_sections_open(images, 0, at_last, NULL);
+	code.sections = pt_sections_open(images, 0, stamp_of, &code);
 	decoder = pt_blk_alloc_decoder(&config);
-	if (!sections || !decoder)
+	if (!code.sections || !decoder)
 		fail("out of memory");
-	pt_blk_set_image(decoder, pt_sections_at(sections, 0, &until));
-	drain(decoder, amount);
+	set_time(decoder, &code, 0);
+	drain(decoder, &code, amount);
 	pt_blk_free_decoder(decoder);
-	pt_sections_close(sections);
+	pt_sections_close(code.sections);
 }
 
 /* Adds what the stream costs at best. */
-static void measure(const struct hwt_file *file, size_t stream, struct hwt_images *images,
+static void measure(const struct hwt_file *file, size_t stream, struct hwt_images *images, int rounds,
 		    struct amount *bare, struct amount *steps)
 {
 	struct amount amount[2] = { { .ns = 0 } }, *const sums[] = { bare, steps };
 
-	for (int round = 0; round < 2 * bench_times(ROUNDS); round++) {
+	for (int round = 0; round < 2 * rounds; round++) {
 		struct amount *const one = &amount[round % 2];
 
 		one->slices = 0;
@@ -167,16 +186,17 @@ static void measure(const struct hwt_file *file, size_t stream, struct hwt_image
 int main(int argc, char **argv)
 {
 	struct amount bare = { .ns = 0 }, steps = { .ns = 0 };
+	const int rounds = bench_times(argc > 3 ? atoi(argv[3]) : ROUNDS);
 	struct hwt_file *file;
 	struct hwt_images *images;
 
 	if (argc < 2 || hwt_file_open(&file, argv[1]) < 0)
-		fail(argc < 2 ? "decode FILE" : hwt_file_message(NULL));
+		fail(argc < 2 ? "decode FILE [MOST [ROUNDS]]" : hwt_file_message(NULL));
 	if (hwt_images_new(&images, file, NULL) < 0)
 		fail(hwt_images_message(NULL));
 	for (size_t i = 0; i < hwt_file_streams(file); i++)
 		if (hwt_file_pieces(file, i))
-			measure(file, i, images, &bare, &steps);
+			measure(file, i, images, rounds, &bare, &steps);
 	if (bare.instructions == 0 || bare.instructions != steps.instructions)
 		fail("the two have decoded different instructions");
 	for (int i = 0; i < 2; i++) {
@@ -192,7 +212,8 @@ int main(int argc, char **argv)
 	}
 	hwt_images_free(images);
 	hwt_file_close(file);
-	return cost_bar("hwt-decode", "decoding, of libipt's block decoder alone", steps.ns / bare.ns, MOST)
+	return cost_bar("hwt-decode", "decoding, of libipt's block decoder alone", steps.ns / bare.ns,
+			argc > 2 ? strtod(argv[2], NULL) : MOST)
 		       ? EXIT_SUCCESS
 		       : EXIT_FAILURE;
 }
