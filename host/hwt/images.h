@@ -57,7 +57,7 @@ struct hwt_code_runs {
 	uint64_t from, until; /* stamps of the period, `until` exclusive */
 	struct hwt_code_run *run;
 	size_t count;
-	size_t changing; /* so many runs come first, by address; the fixed ones follow, by space and address */
+	size_t changing; /* so many come first, by address; the fixed ones follow, by space and address */
 	uint32_t room;
 };
 

@@ -119,7 +119,7 @@ refused run --events --events 'sched irq' -- true
 
 # ---- record
 for option in -f -a -i -p -g -d -t -c -C; do
-	at=$(cd "$root" && grep -l -e " $option \| -[a-z]*${option#-}[a-z]* " test/record/*.sh | head -n 1)
+	at=$(cd "$root" && grep -l -e "record.* $option " test/record/*.sh | head -n 1)
 	beyond record $option "${at:-test/record/programs.sh}"
 done
 refused record -- -d true
