@@ -222,6 +222,9 @@ static const struct option_row rows[] = {
 	{ NULL, 'R', "ROOT", "images are below this folder", options_set_text, AT(root) },
 	{ "elf", 0, "FILE[@BASE]", "an ELF file, moved by BASE: the kernel, a program; several times",
 	  options_set_list, AT(elf), .most = OPTIONS_WORDS },
+	{ "symbols", 0, "FILE[@BASE]",
+	  "names of the kernel's functions: a System.map or a copy of /proc/kallsyms, moved by BASE",
+	  set_once, AT(symbols) },
 	{ "memory", 0, "FILE", "the machine's memory: a RAM file or a core", options_set_text, AT(snapshot) },
 	{ .help = "Where to:" },
 	{ NULL, 'w', "OUTPUT", "writes to this file instead of standard output; the recording, with -c",
@@ -259,6 +262,12 @@ static int reads_no_code(const struct hwt_args *args)
 	return args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW;
 }
 
+/* Code, or names of it, from elsewhere than the recording. */
+static int brings_code(const struct hwt_args *args)
+{
+	return args->elf.count || args->symbols || args->snapshot || args->root;
+}
+
 /* What goes together. 0 or EXIT_USAGE. */
 static int check(const struct hwt_args *args, const struct options *line)
 {
@@ -284,13 +293,14 @@ static int check(const struct hwt_args *args, const struct options *line)
 	else if (args->json && (args->view == HWT_VIEW_RAW || args->view == HWT_VIEW_COVERAGE ||
 				args->view == HWT_VIEW_FOLDED || args->view == HWT_VIEW_PACKETS))
 		why = "--json is not for what has a format of its own";
-	else if (reads_no_code(args) && (args->elf.count || args->snapshot || args->root))
-		why = "-g and -r show what the unit wrote, without code: not with --elf, --memory or -R";
+	else if (reads_no_code(args) && brings_code(args))
+		why = "-g and -r show what the unit wrote, without code: not with --elf, --symbols, --memory "
+		      "or -R";
 	else if (reads_no_code(args) && (args->function || args->pid >= 0 || args->from || args->to))
 		why = "-g and -r show whole streams: -s, -t and -c choose among them, not -i, -f, -P, --from "
 		      "or --to";
-	else if (args->command && (args->elf.count || args->snapshot || args->root))
-		why = "--elf, --memory and -R say where code is found when a recording is shown";
+	else if (args->command && brings_code(args))
+		why = "--elf, --symbols, --memory and -R say where code is found when a recording is shown";
 	else if (args->command && (!args->backend || !args->output))
 		why = "which backend, and where to? (-c qemu -w FILE)";
 	else if (args->command && (args->views || args->last.count || args->json || args->columns))

@@ -25,7 +25,7 @@ struct hwt_args {
 	enum hwt_view view;
 	unsigned views; /* how many were asked for */
 	bool json;
-	const char *columns, *backend, *image, *function, *root, *output, *snapshot, *cpu_list;
+	const char *columns, *backend, *image, *function, *root, *output, *snapshot, *symbols, *cpu_list;
 	const char *from, *to;
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
 	int64_t thread, pid; /* -1: all */

@@ -29,6 +29,8 @@ static int add_images(const struct hwt_args *args, struct flow *flow)
 
 	for (unsigned n = 0; n < args->elf.count && !status; n++)
 		status = trace_add_elf(args->name, flow, args->elf.word[n]);
+	if (!status && args->symbols)
+		status = trace_add_symbols(args->name, flow, args->symbols);
 	if (status || !args->snapshot || hwt_images_add_snapshot(flow->images, args->snapshot) == 0)
 		return status;
 	command_message(args->name, "%s", hwt_images_message(flow->images));
@@ -51,7 +53,9 @@ static int take_function(const struct hwt_args *args, struct flow *flow)
 	return 0;
 }
 
-#define GIVE_NAMES "no code has a name: give the kernel with --elf KERNEL, programs with --elf or -R"
+#define GIVE_NAMES                                                                        \
+	"no code has a name: give the kernel with --elf KERNEL or --symbols System.map, " \
+	"programs with --elf or -R"
 
 /* That it is not known is another answer than that it was not entered. */
 static int check_before(const struct hwt_args *args, const struct flow *flow)

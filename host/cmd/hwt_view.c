@@ -175,6 +175,11 @@ static int show_coverage(struct view *view)
 	struct flow_coverage *coverage;
 	int status = flow_coverage_new(&coverage, view->flow), written = 0;
 
+	if (view->args->symbols)
+		command_message(
+			view->args->name,
+			"--symbols gives names, but no source lines: only code of ELF files with debug "
+			"information is counted (--elf, -R)");
 	if (status == 0)
 		status = walk(view, &flow_coverage, coverage);
 	if (coverage)
@@ -291,7 +296,8 @@ static int show_to(struct view *view, int fd, const char *where)
 /* Nothing that is read may be written over: a panic's only recording least of all. */
 static int is_input(const struct hwt_args *args, const char *to)
 {
-	int is = output_file_is(to, args->path) || (args->snapshot && output_file_is(to, args->snapshot));
+	int is = output_file_is(to, args->path) || (args->snapshot && output_file_is(to, args->snapshot)) ||
+		 (args->symbols && output_file_is(to, args->symbols));
 
 	for (unsigned n = 0; n < args->elf.count; n++)
 		is |= output_file_is(to, args->elf.word[n]);

@@ -184,16 +184,39 @@ static enum content content_of(const char *path)
 	return memcmp(magic, KTRX_PROC_MAGIC, sizeof(magic)) == 0 ? RECORDS : OF_BSD;
 }
 
-int trace_add_elf(const char *name, struct flow *flow, const char *word)
+/* The file of "FILE" or "FILE@BASE", NULL when out of memory. Returns whether there is a base. */
+static bool split_base(const char *word, char **path, uint64_t *base)
 {
 	const char *at = strrchr(word, '@');
-	uint64_t base = 0;
+
+	*base = 0;
+	if (at && trace_parse_number(at + 1, UINT64_MAX, base) != 0)
+		at = NULL; /* of the name */
+	*path = at ? strndup(word, (size_t)(at - word)) : strdup(word);
+	return at != NULL;
+}
+
+int trace_add_symbols(const char *name, struct flow *flow, const char *word)
+{
+	uint64_t base;
+	char *path;
+	const bool based = split_base(word, &path, &base);
+	const int status = path ? hwt_images_add_symbols(flow->images, path, based ? &base : NULL) : -1;
+
+	free(path);
+	if (status == 0)
+		return 0;
+	command_message(name, "%s", path ? hwt_images_message(flow->images) : "out of memory");
+	return EXIT_BAD_INPUT;
+}
+
+int trace_add_elf(const char *name, struct flow *flow, const char *word)
+{
+	uint64_t base;
 	char *path;
 	int status;
 
-	if (at && trace_parse_number(at + 1, UINT64_MAX, &base) != 0)
-		at = NULL; /* of the name */
-	path = at ? strndup(word, (size_t)(at - word)) : strdup(word);
+	split_base(word, &path, &base);
 	status = path ? hwt_images_add_elf(flow->images, path, 0, base) : -1;
 	free(path);
 	if (status == 0)

@@ -175,6 +175,12 @@ void hwt_images_free(struct hwt_images *images);
  */
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, uint64_t base);
 /*
+ * Names of the kernel's functions and its modules', for what no ELF file names: a text such as System.map or
+ * /proc/kallsyms. The kernel ran `base` higher than it says; NULL: that is found by the calls in the code
+ * that the recording holds. A text that does not fit these calls is an error.
+ */
+int hwt_images_add_symbols(struct hwt_images *images, const char *path, const uint64_t *base);
+/*
  * The n-th that was added and in which nothing lies that was run or asked for so far. NULL: there are not so
  * many.
  */
@@ -196,7 +202,11 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
  * it.
  */
 struct hwt_place {
-	const char *image;		      /* file name without folders; NULL: code without a file */
+	/*
+	 * File name without folders; "kernel" or a module of what only hwt_images_add_symbols() names; NULL:
+	 * code without a file
+	 */
+	const char *image;
 	const char *path;		      /* of the file that was read; NULL */
 	uint64_t offset;		      /* of the address in the file's own addresses */
 	const char *symbol;		      /* NULL: none */

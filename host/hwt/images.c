@@ -250,6 +250,7 @@ void hwt_images_free(struct hwt_images *images)
 	}
 	hwt_codes_close(images->codes);
 	hwt_snapshot_close(images->snapshot);
+	hwt_map_close(images->map);
 	free(images->mapping);
 	free(images->of_mapping);
 	free(images->binary);
@@ -325,6 +326,58 @@ const char *hwt_images_idle(const struct hwt_images *images, size_t n)
 		if (!images->added[i].binary->was_run && n-- == 0)
 			return images->added[i].binary->path;
 	return NULL;
+}
+
+/* Held against the calls in the code that was run. */
+static int check_map(struct hwt_images *images, const struct hwt_map_fit *fit, const char *path)
+{
+	const bool lower = fit->base >> 63;
+	char text[640], moved[40] = "";
+
+	if (!hwt_map_fit_is_known(fit)) {
+		snprintf(text, sizeof(text),
+			 "%.400s: cannot be held against the code that was run: only %" PRIu64
+			 " functions are called in what the recording has of the kernel; names may be wrong",
+			 path, fit->calls);
+		warn(images, text, NULL);
+		return 0;
+	}
+	if (fit->base)
+		snprintf(moved, sizeof(moved), ", moved by %#" PRIx64, fit->base);
+	if (!hwt_map_fit_is_good(fit))
+		return fail(images, KTREAD_E_FORMAT,
+			    "%.300s: not the symbols of the kernel that was run: of %" PRIu64
+			    " addresses that its code calls %" PRIu64 " are beginnings of functions there%s",
+			    path, fit->calls, fit->entries, moved);
+	if (!fit->base)
+		return 0;
+	snprintf(text, sizeof(text),
+		 "%.400s: the kernel ran %#" PRIx64 " %s: of %" PRIu64
+		 " addresses that its code calls %" PRIu64 " are beginnings of functions there",
+		 path, lower ? -fit->base : fit->base, lower ? "lower" : "higher", fit->calls, fit->entries);
+	warn(images, text, NULL);
+	return 0;
+}
+
+int hwt_images_add_symbols(struct hwt_images *images, const char *path, const uint64_t *base)
+{
+	struct hwt_map_fit fit;
+	struct hwt_map *map;
+	int status = hwt_map_open(&map, path, images->message, sizeof(images->message));
+
+	if (status < 0)
+		return status;
+	status = base ? hwt_map_fit_at(&fit, map, images->file, *base)
+		      : hwt_map_fit_find(&fit, map, images->file);
+	status = status < 0 ? fail(images, status, "%s: out of memory", path) : check_map(images, &fit, path);
+	if (status < 0) {
+		hwt_map_close(map);
+		return status;
+	}
+	hwt_map_close(images->map);
+	images->map = map;
+	images->map_base = fit.base;
+	return 0;
 }
 
 /* Some of the code that was run lies in it, where any is known. */

@@ -10,6 +10,7 @@
 #include "ktread/memory.h"
 #include "binary.h"
 #include "file.h"
+#include "symbol_map.h"
 
 /*
  * Code that a trace brings along: which bytes lay at an address when, in which address space. Kept in lines
@@ -163,6 +164,8 @@ struct hwt_images {
 	uint32_t added_room;
 	struct hwt_codes *codes;
 	struct hwt_snapshot *snapshot;
+	struct hwt_map *map; /* of the kernel's symbols, which ran map_base higher; NULL: none */
+	uint64_t map_base;
 	struct hwt_view view[HWT_VIEWS];
 	uint64_t asked;
 	struct hwt_image_warning warning[HWT_WARNINGS_MOST];

@@ -13,6 +13,25 @@ static struct hwt_names *names_of(struct hwt_binary *binary)
 	return binary->names;
 }
 
+/* What the list of symbols says of it, and where no file is known, that this is the kernel's. 0: nothing. */
+static int place_in_map(const struct hwt_images *images, uint64_t address, struct hwt_place *place)
+{
+	const struct hwt_map_function *function =
+		images->map ? hwt_map_find(images->map, address - images->map_base) : NULL;
+
+	if (!function)
+		return 0;
+	if (!place->image) {
+		place->image = function->module ? function->module : HWT_KERNEL;
+		place->offset = address - images->map_base;
+	}
+	place->symbol = function->name;
+	place->into = address - images->map_base - function->address;
+	place->symbol_address = address - place->into;
+	place->symbol_size = function->size;
+	return 1;
+}
+
 int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
 		     struct hwt_place *place)
 {
@@ -28,7 +47,8 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 		place->until = view->until;
 	}
 	if (!span)
-		return hwt_codes_read(images->codes, 0, stamp, address, &byte, 1, true) == 1;
+		return place_in_map(images, address, place) ||
+		       hwt_codes_read(images->codes, 0, stamp, address, &byte, 1, true) == 1;
 	span->binary->was_run = true;
 	place->image = span->binary->name;
 	place->path = span->binary->path;
@@ -40,6 +60,8 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 		place->into = place->offset - function->address;
 		place->symbol_address = address - place->into;
 		place->symbol_size = function->size;
+	} else {
+		place_in_map(images, address, place);
 	}
 	if (names && want_line)
 		place->source = hwt_names_line(names, place->offset, &place->line);
@@ -48,6 +70,8 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 
 int hwt_images_named(struct hwt_images *images)
 {
+	if (images->map)
+		return 1;
 	for (size_t i = 0; i < images->binaries; i++) {
 		const struct hwt_names *names = names_of(images->binary[i]);
 
@@ -98,6 +122,22 @@ static bool is_meant(const struct hwt_images *images, const struct hwt_binary *b
 	       (strcmp(image, HWT_KERNEL) == 0 && is_kernel(images, binary));
 }
 
+static int find_in_map(const struct hwt_images *images, const char *image, const char *function,
+		       uint64_t *address, uint64_t *size)
+{
+	for (size_t i = 0; images->map && i < images->map->functions; i++) {
+		const struct hwt_map_function *found = &images->map->function[i];
+
+		if (strcmp(found->name, function) != 0 ||
+		    (image && *image && strcmp(image, found->module ? found->module : HWT_KERNEL) != 0))
+			continue;
+		*address = found->address + images->map_base;
+		*size = found->size;
+		return 0;
+	}
+	return KTREAD_E_ABSENT;
+}
+
 int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
 		    uint64_t *size)
 {
@@ -119,5 +159,5 @@ int hwt_images_find(struct hwt_images *images, const char *image, const char *fu
 		*size = found->size;
 		return 0;
 	}
-	return KTREAD_E_ABSENT;
+	return find_in_map(images, image, function, address, size);
 }

@@ -408,6 +408,12 @@ int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid
 	return KTREAD_E_SYSTEM;
 }
 
+int hwt_images_add_symbols(struct hwt_images *images, const char *path, const uint64_t *base)
+{
+	(void)images, (void)path, (void)base;
+	return KTREAD_E_SYSTEM;
+}
+
 const char *hwt_images_idle(const struct hwt_images *images, size_t n)
 {
 	(void)images, (void)n;

@@ -106,6 +106,10 @@ sed /^frequency/d "$tmp/kernel.steps" >"$tmp/unclocked.steps"
 golden bad-ticks hwt --from 20us unclocked.steps
 golden bad-backend hwt -c etm kernel.steps
 golden bad-elf hwt --elf nowhere kernel.steps
+golden bad-symbols hwt --symbols nowhere kernel.steps
+golden bad-symbols-twice hwt --symbols one --symbols two kernel.steps
+golden bad-symbols-packets hwt -g --symbols one kernel.steps
+golden bad-symbols-recording hwt -c qemu -w out --symbols one -- qemu-system-x86_64
 golden bad-json hwt --json --folded kernel.steps
 golden bad-size hwt -b 1M kernel.steps
 golden bad-two hwt kernel.steps thread.steps

@@ -38,6 +38,33 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: coverage: lines of the program that ran, and of none that did not" awk -F: '
 		$1 == "SF" { file = $2; any = 0 } $1 == "DA" { split($2, da, ","); any += da[2] }
 		$1 == "end_of_record" { if (any == 0) exit 1; if (file ~ /sched\.c$/) seen = 1 } END { exit !seen }' "$tmp/info"
+
+	# Names from a list of symbols are those of the ELF file, also if the kernel was moved.
+	nm -n "$kernel" >"$tmp/System.map"
+	symbols() { "$ktrace" hwt --symbols "$@" "$tmp/out.branches" 2>"$tmp/said"; }
+	symbols "$tmp/System.map" --functions >"$tmp/by_map"
+	equal "$arch: names of a System.map: status" 0 "$?"
+	equal "$arch: names of a System.map: nothing to say" "" "$(cat "$tmp/said")"
+	sed 's/^kernel\.elf /kernel /' "$tmp/list" >"$tmp/by_elf"
+	same "$arch: names of a System.map" "$tmp/by_elf" "$tmp/by_map"
+	sed 's/^00000000/00000001/' "$tmp/System.map" >"$tmp/moved.map"
+	symbols "$tmp/moved.map" --functions >"$tmp/by_map"
+	same "$arch: names of a kernel that was moved" "$tmp/by_elf" "$tmp/by_map"
+	check "$arch: how far it was moved" grep -q 'moved.map: the kernel ran 0x100000000 lower: of [0-9]' "$tmp/said"
+	for view in --calls --folded --durations "-o pc,symbol,event_payload" "-o pc,symbol -i kernel -f schedule"; do
+		show --last 20000 --before panic $view >"$tmp/by_elf"
+		symbols "$tmp/moved.map@0xffffffff00000000" --last 20000 --before panic $view >"$tmp/by_map"
+		same "$arch: the same by $view" "$tmp/by_elf" "$tmp/by_map"
+	done
+	awk '{ last = substr($1, 16); $1 = substr($1, 1, 15) (NR % 2 ? last : last == "4" ? "8" : "4"); print }' \
+		"$tmp/System.map" >"$tmp/changed.map"
+	symbols "$tmp/changed.map" --functions >"$tmp/by_map"
+	check "$arch: a System.map of another build is refused" test $? -ne 0 -a ! -s "$tmp/by_map"
+	check "$arch: with the counts" grep -qE \
+		'changed.map: not the symbols of the kernel that was run: of [0-9]{3,} addresses .* calls [0-9]+ are' "$tmp/said"
+	nm -n "build/demo/$(case $arch in x86_64) echo aarch64 ;; *) echo x86_64 ;; esac)/kernel.elf" >"$tmp/System.map"
+	symbols "$tmp/System.map" --functions >"$tmp/by_map"
+	check "$arch: a System.map of another CPU's kernel is refused" test $? -ne 0 -a ! -s "$tmp/by_map"
 	"$ktrace" hwt --elf "$kernel" --last 1000 -o id,event_type "$tmp/out.branches" >"$tmp/last" 2>"$tmp/said"
 	equal "$arch: the last branches of both CPUs" 2 "$(grep -c '^CPU [01]$' "$tmp/last")"
 	show -s 1 -o id,event_type | grep -v ' run$' | tail -n 500 >"$tmp/all"

@@ -31,6 +31,7 @@ UNIT_WITH_hwt_read_memory := hwt_reading hwt_write
 UNIT_WITH_hwt_read_pt := hwt_reading hwt_write
 UNIT_WITH_hwt_read_rings := hwt_reading hwt_write
 UNIT_WITH_hwt_read_streams := hwt_reading hwt_write
+UNIT_WITH_hwt_symbols := hwt_reading hwt_write
 UNIT_WITH_ktread := ktread_support ktread_writer ktread_sample
 UNIT_WITH_ktread_follow := $(UNIT_WITH_ktread) ktread_guest
 UNIT_WITH_ktread_follow_unfinished := $(UNIT_WITH_ktread) ktread_guest
