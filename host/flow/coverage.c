@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What of the code ran: source lines, and functions. */
+/* Which source lines ran, and which functions were entered. */
 #include "flow/views.h"
 
 #include <inttypes.h>
@@ -10,11 +10,8 @@
 #include "base/escape.h"
 #include "base/grow.h"
 #include "base/index.h"
-#include "base/json.h"
 #include "flow/flow.h"
 #include "ktread/ktread.h"
-
-/* ---- Lines that ran ---- */
 
 /*
  * Runs are counted by file and place in it. At the end, for each file, they are gone through in order of
@@ -136,6 +133,14 @@ struct counted {
 	const char *source;
 	unsigned line;
 	uint64_t count;
+	const char *name; /* of a function; NULL: it is a line */
+};
+
+/* Lines or functions, by source. */
+struct counts {
+	struct counted *counted;
+	size_t count;
+	size_t next; /* the first that is not yet written */
 };
 
 static int by_place(const void *a, const void *b)
@@ -150,7 +155,9 @@ static int by_source(const void *a, const void *b)
 	const struct counted *x = a, *y = b;
 	int order = strcmp(x->source, y->source);
 
-	return order ? order : (x->line > y->line) - (x->line < y->line);
+	if (order == 0)
+		order = (x->line > y->line) - (x->line < y->line);
+	return order == 0 && x->name ? strcmp(x->name, y->name) : order;
 }
 
 /* Of one image, by address; NULL: out of memory. */
@@ -196,7 +203,23 @@ static void cover(const struct flow_lines *lines, const struct edge *edge, size_
 				here += edge[i++].change;
 			most = here > most ? here : most;
 		}
-		counted[n] = (struct counted){ line->source, line->line, (uint64_t)most };
+		counted[n] = (struct counted){ line->source, line->line, (uint64_t)most, NULL };
+	}
+}
+
+/* How many runs cover the first instruction of each function. */
+static void enter(const struct flow_lines *lines, const struct edge *edge, size_t edges,
+		  struct counted *counted)
+{
+	size_t behind = 0; /* edges up to the function's beginning */
+	int64_t covered = 0;
+
+	for (size_t n = 0; n < lines->entries; n++) {
+		const struct flow_entry *entry = &lines->entry[n];
+
+		while (behind < edges && edge[behind].address <= entry->address)
+			covered += edge[behind++].change;
+		counted[n] = (struct counted){ entry->source, entry->line, (uint64_t)covered, entry->name };
 	}
 }
 
@@ -210,31 +233,81 @@ static void write_source(struct base_output *out, const char *source)
 	base_output_done(out, at);
 }
 
-/*
- * One source file's lines from `first` on: how many there are; nothing is written of a file of which nothing
- * ran.
- */
-static size_t write_file(struct base_output *out, const struct counted *counted, size_t first, size_t count)
+/* The next function or line of a source file, all of its copies together. 0: there is none. */
+static int next_of(struct counts *counts, const char *source, struct counted *together)
 {
-	size_t end = first, found = 0, hit = 0;
-	uint64_t any = 0;
+	const struct counted *at = counts->counted + counts->next;
 
-	while (end < count && strcmp(counted[end].source, counted[first].source) == 0)
-		any |= counted[end++].count;
-	if (!any)
-		return end - first;
-	write_source(out, counted[first].source);
-	for (size_t n = first, next; n < end; n = next) {
-		uint64_t most = 0;
+	if (counts->next == counts->count || strcmp(at->source, source) != 0)
+		return 0;
+	*together = *at;
+	while (++counts->next < counts->count && by_source(++at, together) == 0)
+		together->count = at->name			? together->count + at->count
+				  : at->count > together->count ? at->count
+								: together->count;
+	return 1;
+}
 
-		for (next = n; next < end && counted[next].line == counted[n].line; next++)
-			most = counted[next].count > most ? counted[next].count : most;
-		base_output_format(out, "DA:%u,%" PRIu64 "\n", counted[n].line, most);
+static void write_name(struct base_output *out, const char *name)
+{
+	char *at = base_output_line(out);
+
+	at = base_escape_text(at, name, strnlen(name, SOURCE_MOST), BASE_OUTPUT_LINE - 1);
+	*at++ = '\n';
+	base_output_done(out, at);
+}
+
+static void write_functions(struct base_output *out, struct counts *functions, const char *source)
+{
+	struct counts again = *functions;
+	struct counted function;
+	size_t found = 0, hit = 0;
+
+	while (next_of(functions, source, &function)) {
+		base_output_format(out, "FN:%u,", function.line);
+		write_name(out, function.name);
 		found++;
-		hit += most > 0;
+		hit += function.count > 0;
+	}
+	while (next_of(&again, source, &function)) {
+		base_output_format(out, "FNDA:%" PRIu64 ",", function.count);
+		write_name(out, function.name);
+	}
+	base_output_format(out, "FNF:%zu\nFNH:%zu\n", found, hit);
+}
+
+static void write_lines(struct base_output *out, struct counts *lines, const char *source)
+{
+	struct counted line;
+	size_t found = 0, hit = 0;
+
+	while (next_of(lines, source, &line)) {
+		base_output_format(out, "DA:%u,%" PRIu64 "\n", line.line, line.count);
+		found++;
+		hit += line.count > 0;
 	}
 	base_output_format(out, "LF:%zu\nLH:%zu\nend_of_record\n", found, hit);
-	return end - first;
+}
+
+/* One source file, the next of which there are lines; nothing is written of one of which nothing ran. */
+static void write_file(struct base_output *out, struct counts *lines, struct counts *functions)
+{
+	const char *source = lines->counted[lines->next].source;
+	size_t end = lines->next;
+	uint64_t any = 0;
+
+	while (end < lines->count && strcmp(lines->counted[end].source, source) == 0)
+		any |= lines->counted[end++].count;
+	while (functions->next < functions->count &&
+	       strcmp(functions->counted[functions->next].source, source) < 0)
+		functions->next++;
+	if (!any) {
+		lines->next = end;
+		return;
+	}
+	write_source(out, source);
+	write_functions(out, functions, source);
+	write_lines(out, lines, source);
 }
 
 static int write_image(struct flow_coverage *coverage, uint32_t image, const struct flow_lines *lines,
@@ -242,18 +315,24 @@ static int write_image(struct flow_coverage *coverage, uint32_t image, const str
 {
 	size_t edges;
 	struct edge *edge = edges_of(coverage, image, &edges);
-	struct counted *counted = malloc((lines->count + 1) * sizeof(*counted));
-	const int status = edge && counted ? 0 : KTREAD_E_MEMORY;
+	struct counts run = { .counted = malloc((lines->count + 1) * sizeof(struct counted)),
+			      .count = lines->count };
+	struct counts entered = { .counted = malloc((lines->entries + 1) * sizeof(struct counted)),
+				  .count = lines->entries };
+	const int status = edge && run.counted && entered.counted ? 0 : KTREAD_E_MEMORY;
 
 	if (status == 0) {
-		cover(lines, edge, edges, counted);
-		qsort(counted, lines->count, sizeof(*counted), by_source);
+		cover(lines, edge, edges, run.counted);
+		enter(lines, edge, edges, entered.counted);
+		qsort(run.counted, run.count, sizeof(struct counted), by_source);
+		qsort(entered.counted, entered.count, sizeof(struct counted), by_source);
 		base_output_text(out, "TN:\n");
-		for (size_t n = 0; n < lines->count && !out->error;)
-			n += write_file(out, counted, n, lines->count);
+		while (run.next < run.count && !out->error)
+			write_file(out, &run, &entered);
 	}
 	free(edge);
-	free(counted);
+	free(run.counted);
+	free(entered.counted);
 	return status;
 }
 
@@ -297,136 +376,4 @@ void flow_coverage_free(struct flow_coverage *coverage)
 	free(coverage->block);
 	base_index_free(&coverage->index);
 	free(coverage);
-}
-
-/* ---- Functions that ran ---- */
-
-struct flow_executed {
-	struct flow *flow;
-	uint8_t *seen; /* by id */
-	uint32_t room;
-	/* The function that ran last; nothing but runs has come since, so that it is mapped where it was. */
-	int has_last;
-	uint32_t last_pid;
-	uint64_t last_space;
-	struct flow_spot last;
-};
-
-static int mark(struct flow_executed *executed, uint32_t id)
-{
-	uint8_t *seen = base_grow(executed->seen, &executed->room, (size_t)id + 1, 1);
-
-	if (!seen)
-		return KTREAD_E_MEMORY;
-	executed->seen = seen;
-	executed->seen[id] = 1;
-	return 0;
-}
-
-static int mark_address(struct flow_executed *executed, const struct hwt_step *step, uint64_t address)
-{
-	int status;
-
-	if (executed->has_last && executed->last_pid == step->pid && executed->last_space == step->space &&
-	    address >= executed->last.begin && address < executed->last.end)
-		return 0;
-	status = flow_functions_at(executed->flow->functions, step->pid, step->stamp, address,
-				   &executed->last);
-	executed->has_last = status == 0;
-	executed->last_pid = step->pid;
-	executed->last_space = step->space;
-	return status < 0 ? status : mark(executed, executed->last.function->id);
-}
-
-static int mark_step(void *view, const struct hwt_step *step)
-{
-	struct flow_executed *executed = view;
-	uint64_t address = step->address;
-	int status;
-
-	if (step->kind != HWT_RUN) {
-		executed->has_last = 0;
-		return step->kind == HWT_SAMPLE && step->sample->has >> HWT_SAMPLE_PC & 1
-			       ? mark_address(executed, step, step->sample->pc)
-			       : 0;
-	}
-	do {
-		status = mark_address(executed, step, address);
-		address = executed->last.end;
-	} while (status == 0 && executed->last.function->name && address <= step->last &&
-		 address > step->address);
-	return status;
-}
-
-const struct flow_view flow_executed = { .step = mark_step };
-
-static int compare_texts(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "");
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct flow_function *x = *(const struct flow_function *const *)a;
-	const struct flow_function *y = *(const struct flow_function *const *)b;
-	int order = compare_texts(x->image, y->image);
-
-	if (order == 0)
-		order = compare_texts(x->name, y->name);
-	return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
-}
-
-static void write_function(struct base_output *out, const struct flow_function *function, int json)
-{
-	char image[FLOW_NAME_ROOM], name[FLOW_NAME_ROOM];
-
-	flow_put_name(image, function->image, "-");
-	flow_put_function(name, function);
-	if (!json) {
-		base_output_format(out, "%s %s\n", image, name);
-		return;
-	}
-	base_json_begin(out, NULL, '{');
-	base_json_put_text(out, "function", name);
-	if (function->image)
-		base_json_put_text(out, "image", image);
-	if (function->name)
-		base_json_put_format(out, "offset", "\"0x%" PRIx64 "\"", function->offset);
-	base_output_text(out, "}\n");
-}
-
-int flow_executed_write(struct flow_executed *executed, struct base_output *out, int json)
-{
-	const struct flow_functions *functions = executed->flow->functions;
-	const struct flow_function **list =
-		calloc((size_t)executed->room + 1, sizeof(struct flow_function *));
-	uint32_t count = 0;
-
-	if (!list)
-		return KTREAD_E_MEMORY;
-	for (uint32_t id = 0; id < executed->room; id++)
-		if (executed->seen[id])
-			list[count++] = flow_functions_get(functions, id);
-	qsort(list, count, sizeof(struct flow_function *), by_name);
-	for (uint32_t n = 0; n < count && !out->error; n++)
-		write_function(out, list[n], json);
-	free(list);
-	return 0;
-}
-
-int flow_executed_new(struct flow_executed **executed, struct flow *flow)
-{
-	*executed = calloc(1, sizeof(**executed));
-	if (!*executed)
-		return KTREAD_E_MEMORY;
-	(*executed)->flow = flow;
-	return 0;
-}
-
-void flow_executed_free(struct flow_executed *executed)
-{
-	if (!executed)
-		return;
-	free(executed->seen);
-	free(executed);
 }

@@ -58,7 +58,10 @@ static inline int flow_same_function(const struct flow_function *a, const struct
 	return a->parent_id == b->parent_id;
 }
 
-/* The line table of an ELF file: which addresses are which source line's. By libdw. */
+/*
+ * The line table of an ELF file: which addresses are which source line's. And where its functions begin, as
+ * the debug information has it. By libdw.
+ */
 
 struct flow_line {
 	uint64_t begin, end; /* in the file's own addresses */
@@ -66,10 +69,19 @@ struct flow_line {
 	unsigned line;
 };
 
+struct flow_entry {
+	uint64_t address;   /* of the first instruction, in the file's own addresses */
+	const char *source; /* where it is written, as it came */
+	unsigned line;
+	const char *name; /* as the linker has it, not demangled */
+};
+
 struct flow_lines {
 	struct flow_line *line; /* by address */
 	size_t count;
-	struct symbols_file *file; /* has the texts that `source` points to */
+	struct flow_entry *entry; /* by address; a function may have several, one for each copy of it */
+	size_t entries;
+	struct symbols_file *file; /* has the texts */
 };
 
 /* 0; -1: there are none, and `message` says why. */

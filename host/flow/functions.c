@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "flow/flow.h"
 
+#include <dwarf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,6 +242,59 @@ static int read_unit(struct flow_lines *lines, uint32_t *room, Dwarf_Die *unit)
 	return 0;
 }
 
+struct entries {
+	struct flow_lines *lines;
+	uint32_t room;
+	bool failed; /* out of memory */
+};
+
+/* Of a function whose parts lie apart the first is the one that is entered. */
+static int entry_of(Dwarf_Die *function, Dwarf_Addr *address)
+{
+	Dwarf_Addr base, end;
+
+	return dwarf_entrypc(function, address) == 0 || dwarf_ranges(function, 0, &base, address, &end) > 0;
+}
+
+static const char *linked_name(Dwarf_Die *function)
+{
+	Dwarf_Attribute attribute;
+	const char *name = dwarf_formstring(dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute));
+
+	return name ? name : dwarf_diename(function);
+}
+
+/* What is only declared, or part of others, has no address. */
+static int take_function(Dwarf_Die *function, void *to)
+{
+	struct entries *entries = to;
+	struct flow_lines *lines = entries->lines;
+	struct flow_entry entry, *grown;
+	Dwarf_Addr address;
+	int line;
+
+	if (!entry_of(function, &address) || dwarf_decl_line(function, &line) != 0 || line <= 0)
+		return DWARF_CB_OK;
+	entry = (struct flow_entry){ address, dwarf_decl_file(function), (unsigned)line,
+				     linked_name(function) };
+	if (!entry.source || !entry.name || lines->entries == LINES_MOST)
+		return DWARF_CB_OK;
+	grown = base_grow(lines->entry, &entries->room, lines->entries + 1, sizeof(*grown));
+	entries->failed = !grown;
+	if (!grown)
+		return DWARF_CB_ABORT;
+	lines->entry = grown;
+	grown[lines->entries++] = entry;
+	return DWARF_CB_OK;
+}
+
+static int by_entry(const void *a, const void *b)
+{
+	const struct flow_entry *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
 static int by_address(const void *a, const void *b)
 {
 	const struct flow_line *x = a, *y = b;
@@ -253,6 +307,7 @@ static int by_address(const void *a, const void *b)
 int flow_lines_read(struct flow_lines *lines, const char *path, char *message, size_t size)
 {
 	struct symbols_file *file = calloc(1, sizeof(*file));
+	struct entries entries = { .lines = lines };
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = NULL;
 	uint32_t room = 0;
@@ -267,19 +322,26 @@ int flow_lines_read(struct flow_lines *lines, const char *path, char *message, s
 	case SYMBOLS_FILE_E_FORMAT:
 		return fail(message, size, path, "not an ELF file that could be read");
 	}
-	while (status == 0 && (unit = symbols_file_next_unit(file, unit, &bias)))
+	while (status == 0 && (unit = symbols_file_next_unit(file, unit, &bias))) {
 		status = read_unit(lines, &room, unit);
+		if (status == 0)
+			dwarf_getfuncs(unit, take_function, &entries, 0);
+		status |= entries.failed ? -1 : 0;
+	}
 	if (status < 0)
 		return fail(message, size, path, "out of memory");
 	if (lines->count == 0)
 		return fail(message, size, path, "no line table in it: built without -g?");
 	qsort(lines->line, lines->count, sizeof(*lines->line), by_address);
+	if (lines->entries)
+		qsort(lines->entry, lines->entries, sizeof(*lines->entry), by_entry);
 	return 0;
 }
 
 void flow_lines_free(struct flow_lines *lines)
 {
 	free(lines->line);
+	free(lines->entry);
 	if (lines->file)
 		symbols_file_close(lines->file);
 	free(lines->file);

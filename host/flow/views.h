@@ -59,8 +59,9 @@ uint32_t flow_kernel_cpu(const struct flow_kernel *kernel, uint32_t thread, uint
 /* ---- Coverage ---- */
 
 /*
- * How often each source line was run, as an .info file of lcov: for every file of which anything ran, all of
- * its lines that have code. A line counts as often as that of its instructions which was run most often.
+ * How often each source line was run and each function was entered, as an .info file of lcov: for every file
+ * of which anything ran, all of its lines and functions that have code. A line counts as often as that of its
+ * instructions which was run most often.
  */
 
 struct flow_coverage;

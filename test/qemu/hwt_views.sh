@@ -38,6 +38,16 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: coverage: lines of the program that ran, and of none that did not" awk -F: '
 		$1 == "SF" { file = $2; any = 0 } $1 == "DA" { split($2, da, ","); any += da[2] }
 		$1 == "end_of_record" { if (any == 0) exit 1; if (file ~ /sched\.c$/) seen = 1 } END { exit !seen }' "$tmp/info"
+	check "$arch: coverage: as lcov writes it" awk -F'[:,]' '
+		$1 == "SF" { n["FN"] = n["FNDA"] = n["FNH"] = n["DA"] = n["LH"] = 0 }
+		$1 == "FN" { line[$3] = $2 } $1 == "FNDA" { if (!($3 in line)) exit 1; n["FNH"] += $2 > 0 }
+		$1 == "DA" { n["LH"] += $3 > 0 } $1 == "FN" || $1 == "FNDA" || $1 == "DA" { n[$1]++ }
+		$1 == "FNF" && (n["FN"] != $2 || n["FNDA"] != $2) || $1 == "FNH" && n["FNH"] != $2 { exit 1 }
+		$1 == "LF" && n["DA"] != $2 || $1 == "LH" && n["LH"] != $2 { exit 1 } $1 == "FNH" { all += $2 }
+		END { exit all < 100 }' "$tmp/info"
+	sed -n 's/^FNDA:[1-9][0-9]*,//p' "$tmp/info" | LC_ALL=C sort -u >"$tmp/entered"
+	sed 's/\..*//' "$tmp/names" | LC_ALL=C sort -u | LC_ALL=C comm -23 "$tmp/entered" - >"$tmp/odd"
+	equal "$arch: coverage: functions that were entered were run" "" "$(head -n 3 "$tmp/odd")"
 
 	# Names from a list of symbols are those of the ELF file, also if the kernel was moved.
 	nm -n "$kernel" >"$tmp/System.map"

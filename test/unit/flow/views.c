@@ -182,6 +182,13 @@ static void coverage_is_of_lines(void **state)
 		hits += strstr(out.buffer, wanted) != NULL;
 	}
 	assert_int_equal(hits, 1);
+	snprintf(wanted, sizeof(wanted), "\nFN:%d,covered\n", COVERED_FIRST);
+	assert_non_null(strstr(out.buffer, wanted));
+	assert_non_null(strstr(out.buffer, "\nFNDA:3,covered\n"));
+	snprintf(wanted, sizeof(wanted), "\nFN:%d,coverage_is_of_lines\n", COVERED_LAST + 3);
+	assert_non_null(strstr(out.buffer, wanted));
+	assert_non_null(strstr(out.buffer, "\nFNDA:0,coverage_is_of_lines\n"));
+	assert_non_null(strstr(out.buffer, "\nFNH:1\nDA:"));
 	assert_non_null(strstr(out.buffer, "/flow/views.c\n"));
 	assert_null(strstr(out.buffer, "flow/calls.c")); /* nothing of it ran */
 	assert_non_null(strstr(out.buffer, ",0\n"));
