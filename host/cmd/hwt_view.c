@@ -297,10 +297,10 @@ static int show_to(struct view *view, int fd, const char *where)
 static int is_input(const struct hwt_args *args, const char *to)
 {
 	int is = output_file_is(to, args->path) || (args->snapshot && output_file_is(to, args->snapshot)) ||
-		 (args->symbols && output_file_is(to, args->symbols));
+		 (args->symbols && trace_output_is_based(to, args->symbols));
 
 	for (unsigned n = 0; n < args->elf.count; n++)
-		is |= output_file_is(to, args->elf.word[n]);
+		is |= trace_output_is_based(to, args->elf.word[n]);
 	return is;
 }
 

@@ -137,6 +137,8 @@ int trace_with(const struct trace_args *args, struct ktread *trace);
 int trace_add_elf(const char *name, struct flow *flow, const char *word);
 /* The same, of a list of the kernel's symbols. */
 int trace_add_symbols(const char *name, struct flow *flow, const char *word);
+/* Is `to` the file of "FILE" or "FILE@BASE"? As output_file_is(). */
+int trace_output_is_based(const char *to, const char *word);
 
 /* Says that trace_parse_ticks() refused the value; returns EXIT_USAGE. */
 int trace_bad_time(const char *name, const char *option, const char *value, uint64_t frequency);

@@ -196,6 +196,18 @@ static bool split_base(const char *word, char **path, uint64_t *base)
 	return at != NULL;
 }
 
+int trace_output_is_based(const char *to, const char *word)
+{
+	uint64_t base;
+	char *path;
+	int is;
+
+	split_base(word, &path, &base);
+	is = !path || output_file_is(to, path);
+	free(path);
+	return is;
+}
+
 int trace_add_symbols(const char *name, struct flow *flow, const char *word)
 {
 	uint64_t base;

@@ -49,6 +49,17 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	sed 's/\..*//' "$tmp/names" | LC_ALL=C sort -u | LC_ALL=C comm -23 "$tmp/entered" - >"$tmp/odd"
 	equal "$arch: coverage: functions that were entered were run" "" "$(head -n 3 "$tmp/odd")"
 
+	# What is read is not written over, whatever it is moved by.
+	cp "$kernel" "$tmp/copy.elf"
+	nm -n "$kernel" >"$tmp/copy.map"
+	for file in elf map; do
+		option=$([ $file = elf ] && echo elf || echo symbols)
+		cp "$tmp/copy.$file" "$tmp/before"
+		"$ktrace" hwt --functions -w "$tmp/copy.$file" --$option "$tmp/copy.$file@0" "$tmp/out.branches" 2>"$tmp/said"
+		check "$arch: --$option with a base: read, so not written" test $? -ne 0
+		check "$arch: --$option with a base: is as it was" cmp -s "$tmp/before" "$tmp/copy.$file"
+	done
+
 	# Names from a list of symbols are those of the ELF file, also if the kernel was moved.
 	nm -n "$kernel" >"$tmp/System.map"
 	symbols() { "$ktrace" hwt --symbols "$@" "$tmp/out.branches" 2>"$tmp/said"; }
