@@ -159,7 +159,7 @@ static int open_calls(struct calls *calls, const struct hwt_file *file)
 static void count(struct hwt_map_fit *fit, const struct hwt_map *map, const struct calls *calls,
 		  uint64_t base)
 {
-	const uint64_t half = HIGH_HALF(map->function[0].address + base);
+	const uint64_t half = HIGH_HALF(map->function[map->functions / 2].address + base);
 
 	*fit = (struct hwt_map_fit){ .base = base };
 	for (size_t i = 0; i < calls->count; i++) {
@@ -258,7 +258,8 @@ static uint64_t winner(struct votes *votes)
 
 static int find_base(const struct hwt_map *map, const struct calls *calls, uint64_t *base)
 {
-	const uint64_t step = step_of(calls->file), half = HIGH_HALF(map->function[0].address);
+	const uint64_t step = step_of(calls->file),
+		       half = HIGH_HALF(map->function[map->functions / 2].address);
 	struct residue *residue = residues_of(map, step);
 	struct votes votes = { 0 };
 	size_t in_half = 0, each, seen = 0;
