@@ -203,8 +203,11 @@ static struct hwt_map *kernel_map(unsigned less)
 	return open_map(text);
 }
 
-/* Each function calls the next one, and a program of another address space this and that. */
-static struct reading run_kernel(uint64_t base, unsigned calls)
+/*
+ * Each function calls the next one; programs call this and that, in the kernel's half of addresses only where
+ * that has no space of its own.
+ */
+static struct reading run_kernel(uint64_t base, unsigned calls, uint64_t space)
 {
 	static struct hwt_packets_writer packets;
 	struct hwt_file_writer writer;
@@ -216,8 +219,10 @@ static struct reading run_kernel(uint64_t base, unsigned calls)
 		const int32_t far = (int32_t)(function_at(n + 1, 0) - function_at(n, 0) - sizeof(code));
 
 		memcpy(code + 3, &far, sizeof(far));
-		file_code(&writer, function_at(n, 0) + base, 0, code, sizeof(code));
+		file_code(&writer, function_at(n, 0) + base, space, code, sizeof(code));
 		file_code(&writer, 0x400000 + 5 * n, 0x1000, code + 2, 5);
+		if (space == 0)
+			file_code(&writer, TEXT + 8 + 5 * n, 0x2000, code + 2, 5);
 	}
 	packets_begin(&packets);
 	file_data(&writer, 1, 0, 0, packets.bytes, packets_end(&packets));
@@ -230,17 +235,17 @@ static void the_base_is_found_by_calls(void **state)
 	struct hwt_map *map = kernel_map(0), *other = kernel_map(1);
 
 	(void)state;
-	for (size_t n = 0; n < sizeof(bases) / sizeof(bases[0]); n++) {
-		struct reading reading = run_kernel(bases[n], FUNCTIONS - 1);
+	for (size_t n = 0; n < 2 * sizeof(bases) / sizeof(bases[0]); n++) {
+		struct reading reading = run_kernel(bases[n / 2], FUNCTIONS - 1, n % 2 * 0x3000);
 		struct hwt_map_fit fit;
 
 		assert_int_equal(hwt_map_fit_find(&fit, map, reading.file), 0);
-		assert_int_equal(fit.base, bases[n]);
+		assert_int_equal(fit.base, bases[n / 2]);
 		assert_int_equal(fit.calls, FUNCTIONS - 1);
 		assert_int_equal(fit.entries, FUNCTIONS - 1);
 		assert_true(hwt_map_fit_is_known(&fit) && hwt_map_fit_is_good(&fit));
 		/* Elsewhere it is wrong, and so is another build's anywhere. */
-		assert_int_equal(hwt_map_fit_at(&fit, map, reading.file, bases[n] + 0x10), 0);
+		assert_int_equal(hwt_map_fit_at(&fit, map, reading.file, bases[n / 2] + 0x10), 0);
 		assert_false(hwt_map_fit_is_good(&fit));
 		assert_int_equal(hwt_map_fit_find(&fit, other, reading.file), 0);
 		assert_true(hwt_map_fit_is_known(&fit) && !hwt_map_fit_is_good(&fit));
@@ -251,10 +256,25 @@ static void the_base_is_found_by_calls(void **state)
 	hwt_map_close(other);
 }
 
+static void of_calls_nearly_all_go_to_functions(void **state)
+{
+	static const struct hwt_map_fit good = { 0, 100, 100, 94 }, wrong = { 0, 100, 100, 93 },
+					modules = { 0, 100, 50, 50 }, elsewhere = { 0, 100, 49, 49 },
+					nothing = { 0, 100, 0, 0 }, few = { 0, 7, 7, 7 };
+
+	(void)state;
+	assert_true(hwt_map_fit_is_good(&good) && hwt_map_fit_is_known(&good));
+	assert_false(hwt_map_fit_is_good(&wrong));
+	assert_true(hwt_map_fit_is_good(&modules));
+	assert_false(hwt_map_fit_is_good(&elsewhere));
+	assert_false(hwt_map_fit_is_good(&nothing));
+	assert_false(hwt_map_fit_is_known(&few));
+}
+
 static void symbols_name_code(void **state)
 {
 	const uint64_t base = 0x1c200000, third = function_at(3, 0), wrong = 0x10;
-	struct reading reading = run_kernel(base, FUNCTIONS - 1);
+	struct reading reading = run_kernel(base, FUNCTIONS - 1, 0);
 	struct hwt_place place;
 	uint64_t address, size;
 	char text[128];
@@ -270,7 +290,7 @@ static void symbols_name_code(void **state)
 	unlink(path);
 	end(&reading);
 
-	reading = run_kernel(base, 3);
+	reading = run_kernel(base, 3, 0);
 	write_bytes(text, strlen(text));
 	assert_int_equal(hwt_images_add_symbols(reading.images, path, &base), 0);
 	unlink(path);
@@ -297,7 +317,7 @@ static void symbols_name_code(void **state)
 static void symbols_name_code_of_a_file_without_names(void **state)
 {
 	const uint64_t base = 0, none = 0;
-	struct reading reading = run_kernel(0, 1);
+	struct reading reading = run_kernel(0, 1, 0);
 	char stripped[64], text[64];
 	struct hwt_place place;
 	int descriptor;
@@ -333,6 +353,7 @@ int main(void)
 		cmocka_unit_test(a_list_without_functions_is_refused),
 		cmocka_unit_test(a_list_without_end_is_refused),
 		cmocka_unit_test(the_base_is_found_by_calls),
+		cmocka_unit_test(of_calls_nearly_all_go_to_functions),
 		cmocka_unit_test(symbols_name_code),
 		cmocka_unit_test(symbols_name_code_of_a_file_without_names),
 	};
