@@ -169,7 +169,7 @@ int followed_run(const struct followed *followed);
 int output_file_is(const char *to, const char *from);
 /* A descriptor, standard output for "-"; -1 after a message. What is read has to be asked about before. */
 int output_file_create(const char *name, const char *to);
-/* The same, refused for the trace itself. */
+/* The same, refused for the trace itself and for what is read beside it. */
 int output_file_open(const struct trace_args *args, const char *to);
 /*
  * Closes what output_file_open() gave. `error`: errno of the first failed write, 0 if none; nothing remains

@@ -407,10 +407,25 @@ int output_file_create(const char *name, const char *to)
 	return fd;
 }
 
+/* What is read beside the trace. */
+static bool is_beside(const struct trace_args *args, const char *to)
+{
+	bool is = (args->with && output_file_is(to, args->with)) ||
+		  (args->calls && output_file_is(to, args->calls));
+
+	for (unsigned n = 0; n < args->with_elf.count; n++)
+		is |= trace_output_is_based(to, args->with_elf.word[n]);
+	return is;
+}
+
 int output_file_open(const struct trace_args *args, const char *to)
 {
 	if (strcmp(to, "-") != 0 && output_file_is(to, args->path)) {
 		command_message(args->name, "%s is the trace itself", to);
+		return -1;
+	}
+	if (strcmp(to, "-") != 0 && is_beside(args, to)) {
+		command_message(args->name, "%s is what is read: write elsewhere", to);
 		return -1;
 	}
 	return output_file_create(args->name, to);

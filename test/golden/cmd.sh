@@ -16,6 +16,7 @@ golden v1-calls-machine ktrace show --calls linux --machine riscv64 --limit 2 v1
 printf '59 mine int, path, fd\nerror 14 EFAULT\n' >"$tmp/own.table"
 golden v1-calls-own ktrace show --json --calls own.table --limit 4 v1.bin
 golden v1-calls-json ktrace export --calls own.table --event syscall --format json v1.bin -o -
+golden bad-calls-output ktrace export --calls own.table --format json v1.bin -o own.table
 golden v1-calls-stats ktrace stats --calls linux v1.bin
 golden v2-calls ktrace show --calls linux --event syscall --limit 3 v2.ktrx
 golden v2-calls-own ktrace show --calls own.table --event syscall --limit 3 v2.ktrx

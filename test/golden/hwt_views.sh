@@ -61,6 +61,9 @@ golden beside-anchor-fact ktrace show --event "hwt,sched.wake,irq" --cpu 0 --wit
 sed "s/^frequency/nonce 99\n&/" "$tmp/beside.steps" >"$tmp/boot.steps"
 golden beside-other-boot ktrace show --with boot.steps v2.ktrx
 golden beside-other-clock ktrace show --with kernel.steps v2.ktrx
+cp "$tmp/beside.steps" "$tmp/same.steps"
+golden beside-bad-output ktrace export --format json --with same.steps v2.ktrx -o same.steps
+check "what stands beside is left as it was" cmp -s "$tmp/beside.steps" "$tmp/same.steps"
 golden beside-summary ktrace summary --with beside.steps v2.ktrx
 
 # What is damaged is said, and by the exit status too, whatever is looked for in it.

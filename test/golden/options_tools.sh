@@ -215,6 +215,7 @@ for option in -i -f; do
 	beyond hwt $option test/golden/hwt_views.sh
 done
 works hwt --elf kernel.steps -- --elf absent kernel.steps
+works hwt --symbols kernel.steps -- --symbols absent kernel.steps
 works hwt --memory kernel.steps -- --memory absent kernel.steps
 beyond hwt -R test/qemu/hwt_contents.sh
 echo "hwt -r" >>covered

@@ -103,6 +103,11 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	"$ktrace" show --with "$tmp/other.branches" --elf "$kernel" "$tmp/out.ktrx" >"$tmp/shown" 2>"$tmp/said"
 	check "$arch: beside the events of another boot: refused" test $? -ne 0 -a ! -s "$tmp/shown"
 	check "$arch: with the reason" grep -q 'is of another boot than the trace' "$tmp/said"
+	cp "$kernel" "$tmp/copy.elf"
+	"$ktrace" export --format perfetto --with "$tmp/out.branches" --with-elf "$tmp/copy.elf@0" "$tmp/out.ktrx" \
+		-o "$tmp/copy.elf" 2>"$tmp/said"
+	check "$arch: an export is not written over what it reads" cmp -s "$kernel" "$tmp/copy.elf"
+	check "$arch: with the reason" grep -q 'copy.elf is what is read' "$tmp/said"
 	"$ktrace" export --format perfetto --with "$tmp/out.branches" --with-elf "$kernel" "$tmp/out.ktrx" \
 		-o "$tmp/exported" 2>"$tmp/said"
 	build/test/perfetto-text "$tmp/exported" >"$tmp/text"
