@@ -222,12 +222,12 @@ echo "hwt -r" >>covered
 refused hwt -r -r kernel.steps
 beyond hwt -b test/golden/hwt_views.sh
 for view in -g '-r -w out'; do
-	for option in '--elf elf' '--memory elf' '-R share' '-i a -f b' '-P 1' '--from 1' '--to 1' '--last 3' --json; do
+	for option in '--elf elf' '--symbols map' '--memory elf' '-R share' '-i a -f b' '-P 1' '--from 1' '--to 1' '--last 3' --json; do
 		# shellcheck disable=SC2086
 		refused hwt "${view%% *}\|${option%% *}" $view $option kernel.steps
 	done
 done
-for option in '--elf elf' '--memory elf' '-R share' '--last 3' '-s 0' '--calls' --json '-o pc'; do
+for option in '--elf elf' '--symbols map' '--memory elf' '-R share' '--last 3' '-s 0' '--calls' --json '-o pc'; do
 	# shellcheck disable=SC2086
 	refused hwt "${option%% *}\|first record\|choose when" -c qemu -w out $option -- qemu-system-x86_64
 done
