@@ -272,10 +272,14 @@ static int run_once(struct ktrdump *dump)
 static int run_table(struct ktrdump *dump)
 {
 	const char *to = dump->to ? dump->to : "-";
-	const int fd = output_file_open(&dump->args, to);
 	struct base_output out;
-	int status = -1;
+	int fd, status = -1;
 
+	if (dump->kernel && strcmp(to, "-") != 0 && output_file_is(to, dump->kernel)) {
+		command_message(dump->args.name, "%s is what is read: write elsewhere", to);
+		return EXIT_BAD_INPUT;
+	}
+	fd = output_file_open(&dump->args, to);
 	if (fd < 0)
 		return EXIT_BAD_INPUT;
 	if (base_output_open(&out, fd) < 0) {

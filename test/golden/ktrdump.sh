@@ -56,5 +56,8 @@ golden bad-empty ktrdump -M empty
 golden bad-core ktrdump -N kernel -M nothing.core
 golden bad-output ktrdump -o nowhere/at/all -M ktr.ktrx
 golden bad-overwrite ktrdump -o ktr.ktrx -M ktr.ktrx
+echo "is read" >"$tmp/names"
+golden bad-overwrite-names ktrdump -x -N names -o names -M ktr.ktrx
+equal "the kernel's file is as it was" "is read" "$(cat "$tmp/names")"
 
 done_testing
