@@ -197,15 +197,35 @@ static int moved(struct flow_calls *calls, uint64_t address, int indirect)
 	return status < 0 ? status : push(calls, &spot, FLOW_TAIL, back);
 }
 
+/*
+ * A call into the middle of the function that calls is no call of another one. What it leads to may replace
+ * the return address, and so jump to where it likes by a return, as a retpoline does.
+ */
+static int called(struct flow_calls *calls, uint64_t address)
+{
+	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	struct flow_frame *top = stack->beyond ? NULL : flow_stack_top(stack);
+
+	if (!top || !top->function->name || !flow_frame_has(top, address) || address == top->begin)
+		return push_at(calls, address, FLOW_CALL, calls->behind);
+	top->inner = 1;
+	return 0;
+}
+
 static int returned(struct flow_calls *calls, uint64_t address)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
 	uint32_t n = flow_stack_returning_to(stack, address);
+	struct flow_frame *top = flow_stack_top(stack);
 	int status;
 
 	if (stack->beyond) {
 		stack->beyond--;
 		return 0;
+	}
+	if (n == FLOW_NO_FRAME && top && top->inner) {
+		top->inner = 0;
+		return moved(calls, address, 1);
 	}
 	if (n != FLOW_NO_FRAME) {
 		status = pop_to(calls, n, 1);
@@ -293,7 +313,7 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 	calls->way = WAY_STRAIGHT;
 	switch (way) {
 	case WAY_CALL:
-		return push_at(calls, address, FLOW_CALL, calls->behind);
+		return called(calls, address);
 	case WAY_ENTER:
 		return push_at(calls, address, FLOW_KERNEL, calls->behind);
 	case WAY_INTERRUPT:

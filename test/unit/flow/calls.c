@@ -66,6 +66,20 @@ static void a_tail_call_takes_the_place(void **state)
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "03", "  b") LINE("15", "04", "  -> c"));
 }
 
+/* A retpoline: b calls a place within itself, which returns to c and not to b; that is a jump. */
+static void a_return_from_a_place_within_jumps(void **state)
+{
+	(void)state;
+	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+16 2 return\nrun 15 c 2 return\nrun 19 a+8 "
+	       "1 jump\n",
+	       "CPU 0\n" OPEN("10", "a {") LINE("12", "03", "  b") LINE("15", "04", "  -> c"));
+	assert_int_equal(doubts.resyncs, 0);
+	/* It asks for its own address: the place within is what follows the call. */
+	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+8 2 return\nrun 19 a+8 1 jump\n",
+	       "CPU 0\n" OPEN("10", "a {") LINE("12", "07", "  b"));
+	assert_int_equal(doubts.resyncs, 0);
+}
+
 static void an_interrupt_is_a_frame(void **state)
 {
 	(void)state;
@@ -305,6 +319,7 @@ int main(void)
 		cmocka_unit_test(calls_and_returns),
 		cmocka_unit_test(a_branch_not_taken_goes_nowhere),
 		cmocka_unit_test(a_tail_call_takes_the_place),
+		cmocka_unit_test(a_return_from_a_place_within_jumps),
 		cmocka_unit_test(an_interrupt_is_a_frame),
 		cmocka_unit_test(an_interrupt_between_call_and_callee),
 		cmocka_unit_test(a_system_call_is_a_frame),
