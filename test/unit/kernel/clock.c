@@ -222,16 +222,27 @@ static struct ktread *open_dump(int raw)
 	return trace;
 }
 
+/* The error of a corrected stamp, as stated: it grows before the first measurement and after the last one. */
+static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
+{
+	uint64_t outside = stamp < info->clock_from ? info->clock_from - stamp
+			   : stamp > info->clock_to ? stamp - info->clock_to
+						    : 0;
+
+	return info->clock_error + (uint64_t)((unsigned __int128)outside * info->clock_drift / 1000000000);
+}
+
 /*
- * Turns that come before the previous one by more than the clocks' stated error allows; stamps of a ring must not step back
+ * Turns that come before the previous one by more than the clocks' stated errors allow; stamps of a ring must not step back
  * in any case.
  */
 static uint32_t count_disorder(int raw)
 {
 	static uint64_t stamp[TURNS];
 	struct ktread *trace = open_dump(raw);
+	const struct ktread_info *info = ktread_info(trace);
 	const struct ktread_event *event;
-	uint64_t last[CPUS + 1] = { 0 }, doubt = 2 * ktread_info(trace)->clock_error;
+	uint64_t last[CPUS + 1] = { 0 };
 	uint32_t seen = 0, wrong = 0;
 
 	while (ktread_next(trace, &event) > 0) {
@@ -246,7 +257,7 @@ static uint32_t count_disorder(int raw)
 	}
 	assert_int_equal(seen, TURNS);
 	for (uint32_t i = 1; i < TURNS; i++)
-		wrong += stamp[i] + doubt < stamp[i - 1];
+		wrong += stamp[i] + error_at(info, stamp[i]) + error_at(info, stamp[i - 1]) < stamp[i - 1];
 	assert_int_equal(ktread_info(trace)->clock, raw ? KTREAD_CLOCK_RAW : KTREAD_CLOCK_MEASURED);
 	assert_true(raw || ktread_info(trace)->clock_error > 0);
 	assert_true(raw || ktread_info(trace)->clock_measured >= ktread_info(trace)->clock_samples);
