@@ -172,6 +172,7 @@ static int moved(struct flow_calls *calls, uint64_t address, int indirect)
 	struct flow_frame *top = flow_stack_top(stack);
 	struct flow_spot spot;
 	uint64_t back;
+	uint8_t inner;
 	uint32_t n;
 	int status;
 
@@ -193,8 +194,13 @@ static int moved(struct flow_calls *calls, uint64_t address, int indirect)
 		return 0;
 	}
 	back = top->back;
+	inner = top->inner;
 	status = pop_to(calls, stack->depth - 1, 1);
-	return status < 0 ? status : push(calls, &spot, FLOW_TAIL, back);
+	if (status == 0)
+		status = push(calls, &spot, FLOW_TAIL, back);
+	if (status == 0 && inner && !stack->beyond)
+		flow_stack_top(stack)->inner = 1;
+	return status;
 }
 
 /*
@@ -318,8 +324,12 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 		return push_at(calls, address, FLOW_KERNEL, calls->behind);
 	case WAY_INTERRUPT:
 		return push_at(calls, address, FLOW_INTERRUPT, calls->behind);
-	case WAY_RETURN:
 	case WAY_LEAVE:
+		/* To the next instruction, only to serialise the CPU: nothing is left. */
+		if (address == calls->behind)
+			break;
+		return returned(calls, address);
+	case WAY_RETURN:
 		return returned(calls, address);
 	case WAY_UNTOLD:
 		return untold(calls, address);

@@ -74,6 +74,13 @@ static void a_return_from_a_place_within_jumps(void **state)
 	       "1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "03", "  b") LINE("15", "04", "  -> c"));
 	assert_int_equal(doubts.resyncs, 0);
+	/* The same by way of d, which only returns. */
+	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+16 2 jump\nrun 14 d 1 return\nrun 15 c 2 "
+	       "return\n"
+	       "run 19 a+8 1 jump\n",
+	       "CPU 0\n" OPEN("10", "a {") LINE("12", "02", "  b") LINE("14", "01", "  -> d")
+		       LINE("15", "04", "  -> c"));
+	assert_int_equal(doubts.resyncs, 0);
 	/* It asks for its own address: the place within is what follows the call. */
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+8 2 return\nrun 19 a+8 1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "07", "  b"));
@@ -97,6 +104,14 @@ static void an_interrupt_between_call_and_callee(void **state)
 	       "run 18 b 2 return\nrun 20 a+8 1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") OPEN("13", "  b {") LINE("13", "05", "    !! irq")
 		       LINE("20", "07", "  } b"));
+}
+
+static void a_return_from_no_exception_goes_straight_on(void **state)
+{
+	(void)state;
+	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 leave_kernel\nrun 15 b+8 1 return\nrun 19 a+8 1 jump\n",
+	       "CPU 0\n" OPEN("10", "a {") LINE("12", "07", "  b"));
+	assert_int_equal(doubts.resyncs, 0);
 }
 
 static void a_system_call_is_a_frame(void **state)
@@ -322,6 +337,7 @@ int main(void)
 		cmocka_unit_test(a_return_from_a_place_within_jumps),
 		cmocka_unit_test(an_interrupt_is_a_frame),
 		cmocka_unit_test(an_interrupt_between_call_and_callee),
+		cmocka_unit_test(a_return_from_no_exception_goes_straight_on),
 		cmocka_unit_test(a_system_call_is_a_frame),
 		cmocka_unit_test(longjmp_takes_away_what_lies_between),
 		cmocka_unit_test(what_fits_nothing_begins_anew),
