@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Code that changes while it is traced is decoded as it was. */
+#include "unit/support/hwt_patched.h"
+
+static void code_that_changes_is_decoded_as_it_was(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	write_straight(2500, 0);
+	write_jump(3500, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
+	writer.stamp = 2000;
+	file_code(&writer, PROGRAM_JNE, 0, straight() + 5, 2);
+	writer.stamp = 3000;
+	file_code(&writer, PROGRAM_JNE, 0, program + 5, 2);
+	reading = finish_file(&writer);
+	check_jump(&reading);
+	check_straight(&reading);
+	check_jump(&reading);
+	end(&reading);
+}
+
+/* Whatever else of the line is known at other times. */
+static void a_byte_is_of_the_version_of_its_time(void **state)
+{
+	static const uint8_t early[] = { 1, 2 }, late[] = { 3, 4, 5, 6, 7, 8 };
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint8_t bytes[6];
+
+	(void)state;
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
+	file_code(&writer, PROGRAM_AT + 0x104, 0, early, sizeof(early));
+	writer.stamp = 3000;
+	file_code(&writer, PROGRAM_AT + 0x100, 0, late, sizeof(late));
+	reading = finish_file(&writer);
+	assert_int_equal(hwt_images_read(reading.images, 7, 0, 2000, PROGRAM_AT + 0x100, bytes, 6), 6);
+	assert_memory_equal(bytes, "\3\4\5\6\1\2", 6);
+	assert_int_equal(hwt_images_read(reading.images, 7, 0, 3000, PROGRAM_AT + 0x100, bytes, 6), 6);
+	assert_memory_equal(bytes, late, 6);
+	check_jump(&reading);
+	end(&reading);
+}
+
+#define CHANGES 200u
+
+/* So often that libipt gets several images; and what it gets first is not what comes last. */
+static void code_that_changes_often_is_decoded_as_it_was(void **state)
+{
+	static uint8_t other[64];
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
+	for (unsigned i = 1; i <= CHANGES; i++) {
+		writer.stamp = 1000 * i;
+		other[0] = (uint8_t)i;
+		file_code(&writer, PROGRAM_AT + 0x1000 + 64 * (i / 2), 0, other, sizeof(other));
+		if (i % 40 == 20)
+			file_code(&writer, PROGRAM_JNE, 0, (i % 80 == 20 ? straight() : program) + 5, 2);
+	}
+	for (unsigned i = 1; i <= CHANGES; i++)
+		(i % 80 >= 20 && i % 80 < 60 ? write_straight : write_jump)(1000 * i + 500, 0);
+	reading = finish_file(&writer);
+	for (unsigned i = 1; i <= CHANGES; i++)
+		(i % 80 >= 20 && i % 80 < 60 ? check_straight : check_jump)(&reading);
+	end(&reading);
+}
+
+/* A conditional branch at PROGRAM_AT to a jump back. */
+static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa };
+
+/* It goes round once, at 1500; what comes next is at 2500. */
+static void begin_loop(void)
+{
+	packets_begin(&packets);
+	packets_sync(&packets, 1500, 0, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_AT);
+	packet_branches(&packets, "T");
+	packet_tsc(&packets, 2500);
+}
+
+/* A loop that goes from branch to branch of its own, and writes over the first of them: nobody was called meanwhile. */
+static void code_that_changes_itself_is_decoded_as_it_was(void **state)
+{
+	static const uint8_t nops[] = { 0x90, 0x90 };
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint64_t stamp = 0;
+
+	(void)state;
+	begin_loop();
+	packet_branches(&packets, "T");
+	packet_address(&packets, ppt_fup, PROGRAM_AT + 2);
+	packet_address(&packets, ppt_tip_pgd, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, loop, sizeof(loop));
+	writer.stamp = 2000;
+	file_code(&writer, PROGRAM_AT, 0, nops, sizeof(nops));
+	reading = finish_file(&writer);
+	next(&reading, HWT_ON);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct hwt_step *step = next_run(&reading, PROGRAM_AT, PROGRAM_AT + 2,
+						       HWT_BRANCH_CONDITIONAL, PROGRAM_AT + 4);
+
+		assert_true(step->stamp >= stamp && step->stamp <= 2500);
+		stamp = step->stamp;
+		next_run(&reading, PROGRAM_AT + 4, PROGRAM_AT + 6, HWT_BRANCH_JUMP, PROGRAM_AT);
+	}
+	next_run(&reading, PROGRAM_AT, PROGRAM_AT + 2, HWT_BRANCH_NONE, PROGRAM_AT + 2);
+	assert_int_equal(next(&reading, HWT_ASYNC)->stamp, 2500);
+	next(&reading, HWT_OFF);
+	end(&reading);
+}
+
+/* A CPU that goes to sleep behind its last branch: the interrupt that ends it has the time, not what came before. */
+static void a_time_told_for_an_interrupt_is_not_of_runs_before_it(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	begin_loop();
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip, PROGRAM_AT);
+	packet_branches(&packets, "T");
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip_pgd, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, loop, sizeof(loop));
+	reading = finish_file(&writer);
+	next(&reading, HWT_ON);
+	for (uint64_t stamp = 1500; stamp <= 2500; stamp += 1000) {
+		assert_int_equal(next(&reading, HWT_RUN)->stamp, stamp);
+		assert_int_equal(
+			next_run(&reading, PROGRAM_AT + 4, PROGRAM_AT + 6, HWT_BRANCH_JUMP, PROGRAM_AT)
+				->stamp,
+			stamp);
+		assert_int_equal(next(&reading, HWT_ASYNC)->stamp, 2500);
+	}
+	next(&reading, HWT_OFF);
+	end(&reading);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_that_changes_is_decoded_as_it_was),
+		cmocka_unit_test(a_byte_is_of_the_version_of_its_time),
+		cmocka_unit_test(code_that_changes_often_is_decoded_as_it_was),
+		cmocka_unit_test(code_that_changes_itself_is_decoded_as_it_was),
+		cmocka_unit_test(a_time_told_for_an_interrupt_is_not_of_runs_before_it),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
