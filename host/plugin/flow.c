@@ -183,12 +183,16 @@ static void tell_reached(struct vcpu *vcpu, uint64_t address)
 		output_tell_reached(&vcpu->trace[i]->output, vcpu->trace[i]->on ? address : 0);
 }
 
-/* Behind an outcome that was gathered: a packet of them is due, or the clock is to be looked at. */
-static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, uint64_t address)
+/* A packet of outcomes is due, or the clock is to be looked at. `told`: the block before has an outcome. */
+static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, int told,
+						     uint64_t address)
 {
 	if (full)
 		trace->encoder->flush(trace);
-	trace_written(trace, address);
+	if (told)
+		trace_written(trace, address);
+	else
+		trace_attend_untold(trace, address);
 }
 
 static void enter(struct vcpu *vcpu, const struct point *at, struct block *to)
@@ -250,7 +254,7 @@ void flow_enter(unsigned cpu, void *data)
 				 * Nothing has been written: the only position that may have been passed is 0.
 				 */
 				if (UNLIKELY(full | (trace_attention(trace) == 0)))
-					write_outcomes(trace, full, to->start);
+					write_outcomes(trace, full, from->outcomes != 0, to->start);
 				output_tell_reached(&trace->output, trace->on ? point->address : 0);
 				return;
 			}

@@ -267,6 +267,7 @@ const struct encoder encoder_pt = {
 	.space_bits = SPACE_BITS,
 	.longest = 15,
 	.outcomes_full = UINT64_C(1) << LONG_BRANCHES,
+	.sync_anywhere = 1,
 	.memory_span = UINT64_C(1) << 32, /* below the hole for devices; the rest lies above it */
 	.parameters = &parameters,
 	.parameters_size = sizeof(parameters),

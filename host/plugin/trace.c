@@ -123,12 +123,12 @@ void trace_break_off(struct trace *trace)
 }
 
 /*
- * Code has changed: a decoder must know the time before it goes on to `address`. It takes a time packet for
- * that of the branches that come next, and of the code up to them only where it synchronises.
+ * Code has changed: a decoder must know the time before it goes on to `address`. One of Intel PT takes a time
+ * packet for that of the branches that come next, and of the code up to them only where it synchronises.
  */
-void trace_attend(struct trace *trace, uint64_t address)
+static void attend(struct trace *trace, uint64_t address, int told)
 {
-	int renewed = trace->timed && trace->renew;
+	int renewed = trace->timed && trace->renew && trace->encoder->sync_anywhere;
 
 	if (!output_fits(&trace->output, MARGIN)) {
 		trace_break_off(trace);
@@ -136,7 +136,7 @@ void trace_attend(struct trace *trace, uint64_t address)
 		return;
 	}
 	look_at_clock(trace);
-	if (renewed || output_position(&trace->output) >= trace->sync_at) {
+	if (renewed || (told && output_position(&trace->output) >= trace->sync_at)) {
 		trace->encoder->sync(trace, address);
 		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	}
@@ -145,6 +145,16 @@ void trace_attend(struct trace *trace, uint64_t address)
 	if (trace->timed && trace->renew)
 		trace->attention = 0;
 	output_publish(&trace->output);
+}
+
+void trace_attend(struct trace *trace, uint64_t address)
+{
+	attend(trace, address, 1);
+}
+
+void trace_attend_untold(struct trace *trace, uint64_t address)
+{
+	attend(trace, address, trace->encoder->sync_anywhere);
 }
 
 /* The mode in which a block is run that can be run in these; 0: in none that can be traced. */

@@ -118,6 +118,7 @@ struct encoder {
 	uint64_t space_bits;	/* of an address space: those that packets have */
 	uint64_t longest;	/* bytes of an instruction, at most */
 	uint64_t outcomes_full; /* trace->outcomes from here on hold as many as a packet does; a power of 2 */
+	uint8_t sync_anywhere;	/* it may synchronise behind a block of whose end no packet tells */
 	uint64_t memory_base;	/* physical address at which the usual machine has its memory … */
 	uint64_t memory_span;	/* … and so many bytes of it in one piece */
 
@@ -203,6 +204,8 @@ void trace_break_off(struct trace *trace);
 void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to);
 /* Does what is due after some bytes of packets: looks at the clock, synchronises, publishes. */
 void trace_attend(struct trace *trace, uint64_t address);
+/* The same behind a block of whose end no packet tells. */
+void trace_attend_untold(struct trace *trace, uint64_t address);
 /* The rest of trace_follow(), where tracing goes on or off, or the mode changes. */
 void trace_cross(struct trace *trace, const struct block *from, const struct block *to, int taken);
 
@@ -244,11 +247,12 @@ static inline void trace_follow(struct trace *trace, const struct block *from, c
 		trace_cross(trace, from, to, taken);
 		return;
 	}
-	if (from->told)
+	if (from->told) {
 		trace->encoder->branch(trace, from, to->start, taken);
-	else if (LIKELY(trace_attention(trace) != 0))
-		return;
-	trace_written(trace, to->start);
+		trace_written(trace, to->start);
+	} else if (UNLIKELY(trace_attention(trace) == 0)) {
+		trace_attend_untold(trace, to->start);
+	}
 }
 
 extern const struct encoder encoder_pt;

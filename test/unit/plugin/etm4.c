@@ -26,6 +26,7 @@
 static uint32_t code[WORDS];
 static unsigned char packets[OUTPUT];
 static struct trace trace;
+static uint64_t published;
 static struct output_piece piece = { packets, sizeof(packets) };
 
 /* In place of images.c and decoder.c. */
@@ -153,6 +154,20 @@ static uint64_t run_block(uint64_t at, uint64_t *stack, unsigned *depth)
 	return to;
 }
 
+/* A block that QEMU has translated as two: no packet tells where the first ends, and a synchronisation is due there. */
+static uint64_t run_split(uint64_t at, uint64_t *stack, unsigned *depth)
+{
+	struct block block = block_at(at);
+	uint64_t next = at + 4 * random_below(&seed, (uint32_t)(block.last - at) / 4 + 1);
+
+	if (next != at) {
+		note(RAN, at, next - 4, next);
+		trace.sync_at = 0;
+		trace_attend_untold(&trace, next);
+	}
+	return run_block(next, stack, depth);
+}
+
 /* Some instructions of a block, and then an interrupt; or the unit is switched off and on again. */
 static uint64_t run_part(uint64_t at, int stop)
 {
@@ -179,6 +194,8 @@ static void begin_trace(uint64_t at)
 	trace.output.piece = &piece;
 	trace.output.pieces = 1;
 	trace.output.pending = &trace.nowhere;
+	trace.output.limit = OUTPUT;
+	trace.output.published = trace.output.reached = &published;
 	output_seek(&trace.output, 0);
 	encoder_etm4.start(&trace);
 	encoder_etm4.sync(&trace, at);
@@ -213,6 +230,9 @@ static void run(void)
 			break;
 		case 4:
 			at = run_part(at, 1);
+			break;
+		case 5:
+			at = run_split(at, stack, &depth);
 			break;
 		default:
 			at = run_block(at, stack, &depth);
