@@ -211,7 +211,7 @@ static void cover(const struct flow_lines *lines, const struct edge *edge, size_
 static void enter(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
-	size_t behind = 0; /* edges up to the function's beginning */
+	size_t behind = 0; /* edges at or before the function's beginning */
 	int64_t covered = 0;
 
 	for (size_t n = 0; n < lines->entries; n++) {

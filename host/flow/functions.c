@@ -248,7 +248,7 @@ struct entries {
 	bool failed; /* out of memory */
 };
 
-/* Of a function whose parts lie apart the first is the one that is entered. */
+/* A function may lie in several parts: it is entered at the first. */
 static int entry_of(Dwarf_Die *function, Dwarf_Addr *address)
 {
 	Dwarf_Addr base, end;

@@ -244,9 +244,9 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line
 }
 
 /*
- * The line to be read from byte `into` on: lines come newest first, so of those that are as near the first is
- * the newest; of those that are yet to come, the last is the next. `before`: the bytes that lines know which
- * come before it, but do not know this one.
+ * Returns the line to read byte `into` from, NULL if none knows it. The lines of a number are listed newest
+ * first. Of lines in force the newest is right; of lines that come into force later, the oldest. *before: the
+ * bytes that better lines know, which do not know this one.
  */
 static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
 					  uint64_t space, uint64_t stamp, bool any, uint64_t *before)
@@ -266,7 +266,7 @@ static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_
 		if (has && (far < nearest || (far == nearest && far % 2))) {
 			best = line;
 			nearest = far;
-			/* Of those yet to come the ones before it come later in the list. */
+			/* Of lines that come into force later, the better ones are further on in the list. */
 			if (far % 2)
 				known[far] = 0;
 		} else if (far != nearest || far % 2) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What of the code stays as it is for a while, as runs of lines. */
+/* Finds the code that does not change for a while, as runs of lines. */
 #include "base/grow.h"
 #include "code.h"
 
@@ -37,7 +37,7 @@ static bool same_place(const struct hwt_code_line *a, const struct hwt_code_line
 	return a->number == b->number && a->space == b->space;
 }
 
-/* Lines that spaces have beside the one of all: what is read depends on the space. */
+/* Marks lines that exist both for all spaces and for a single one: what is read depends on the space. */
 static void find_shared(struct hwt_codes *codes)
 {
 	for (size_t i = 0; i < codes->lines && codes->sorted[i]->space == 0; i++) {
@@ -69,7 +69,7 @@ int hwt_code_sort(struct hwt_codes *codes)
 	return 0;
 }
 
-/* How many changes there are up to a stamp; 0, which is unknown, is behind all. */
+/* Returns how many changes there are up to a stamp; all of them for stamp 0, which is unknown. */
 static size_t changes_until(const struct hwt_codes *codes, uint64_t stamp)
 {
 	size_t low = 0, high = codes->changes;
@@ -85,7 +85,7 @@ static size_t changes_until(const struct hwt_codes *codes, uint64_t stamp)
 	return high;
 }
 
-/* The stamp of the n-th change; what is behind the last is far away. */
+/* Returns the stamp of the n-th change, or UINT64_MAX if there are not so many. */
 static uint64_t change_at(const struct hwt_codes *codes, size_t n)
 {
 	return n < codes->changes ? codes->change[n] : UINT64_MAX;

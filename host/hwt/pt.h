@@ -119,22 +119,22 @@ bool pt_decoder_open_blocks(struct pt_decoder *decoder);
 /* Takes libipt's position and time. False: out of memory. */
 bool pt_decoder_look(struct pt_decoder *decoder);
 
-/* The last PSB at or before an offset; 0: there is none behind the first byte. */
+/* Returns the offset of the last PSB at or before `offset`, or 0 if there is none. */
 size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset);
 /*
- * Tells what could not be decoded, and why, and goes on behind it. `idle`: code went round without a packet.
- * 1 and a step, or KTREAD_E_MEMORY.
+ * Makes a step that says what could not be decoded and why, and resumes after it. `idle`: the code looped
+ * without using up a packet. Returns 1, or KTREAD_E_MEMORY.
  */
 int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle);
 /* To the first PSB: 1 and a step if bytes are skipped before it, 0: none are, or an error. */
 int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
 
 /*
- * libipt can begin only at a PSB. Behind an offset at which code was missing it is given one of our making,
- * in a copy of the piece: with what packets said of time, mode and address space, and tracing that begins at
- * the next address of known code that a packet tells before the next PSB of the unit. 1: `resumed` is its
- * offset, and `address` that of what comes behind the packet; 0: there is no such address; or
- * KTREAD_E_MEMORY.
+ * Resumes after missing code, where libipt stopped at `offset`. libipt can begin only at a PSB, so this
+ * writes one into a copy of the piece. It repeats the time, mode and address space of the skipped packets,
+ * and begins tracing at the next address of known code that a packet gives. Returns 1 and sets
+ * decoder->resumed to the PSB's offset and *address to the offset after that packet; 0 if no packet before
+ * the unit's next PSB gives such an address; or KTREAD_E_MEMORY.
  */
 int pt_resume(struct pt_decoder *decoder, size_t offset, size_t *address);
 

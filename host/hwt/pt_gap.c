@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where libipt cannot go on: what is said of it, and where decoding begins again. */
+/* Gaps, where libipt cannot go on: their messages, and where decoding resumes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static int find_psb(struct pt_decoder *decoder)
 	return status;
 }
 
-/* Begins where libipt was synchronised with that answer: 1, 0: nowhere, or KTREAD_E_MEMORY. */
+/* Decodes from where libipt has synchronised with `status`. 1, 0: it has not, or KTREAD_E_MEMORY. */
 static int begin_at(struct pt_decoder *decoder, int status)
 {
 	uint64_t offset = 0;
@@ -81,8 +81,8 @@ static int begin_at(struct pt_decoder *decoder, int status)
 }
 
 /*
- * Behind a gap: where a packet tells an address of known code, if it is code that lacks, else at the next PSB
- * that can be used. 1, for it is told, and how many bytes are lost to it, or KTREAD_E_MEMORY.
+ * Resumes after a gap. Where code is missing: at the next packet that gives an address of known code; else at
+ * the next PSB. Adds to the gap's text how many bytes are skipped. Returns 1, or KTREAD_E_MEMORY.
  */
 static int go_on(struct pt_decoder *decoder, bool lacks)
 {
@@ -114,8 +114,8 @@ static int go_on(struct pt_decoder *decoder, bool lacks)
 }
 
 /*
- * Is it for want of code that libipt does not go on? Within a section it takes bytes for code that only fill
- * it up.
+ * Does libipt stop because code is missing? It also reports a bad instruction where it has read the filler
+ * bytes of a section.
  */
 static bool lacks_code(const struct pt_decoder *decoder)
 {

@@ -12,7 +12,7 @@
 #define HEAD_PGE     0xd1u /* TIP.PGE with an address of 64 bits */
 #define ADDRESS_MOST 9u	   /* bytes of it */
 
-/* A packet as it stands in the piece; size 0: there was none. */
+/* A packet's place in the piece; size 0: no packet. */
 struct place {
 	size_t offset, size;
 };
@@ -91,7 +91,7 @@ static bool read_packet(const struct reader *reader, struct pt_packet *packet, s
 	return true;
 }
 
-/* Finds the packet behind `offset`, from the PSB before it on. Size 0: there is none before the next PSB. */
+/* Finds the packet to resume at, from `offset` on. Size 0: there is none before the next PSB. */
 static struct place find_address(struct reader *reader, size_t psb, size_t offset)
 {
 	const struct place none = { 0, 0 };
@@ -107,7 +107,7 @@ static struct place find_address(struct reader *reader, size_t psb, size_t offse
 			return none;
 		if (place.offset < offset)
 			continue;
-		/* It would be lost where the unit says that it has lost something. */
+		/* Resuming after an overflow would hide it. */
 		if (packet.type == ppt_ovf)
 			return none;
 		if (begins)
@@ -116,7 +116,7 @@ static struct place find_address(struct reader *reader, size_t psb, size_t offse
 	return none;
 }
 
-/* ---- What is written in place of what is passed over ---- */
+/* ---- The packets that replace the skipped ones ---- */
 
 static bool tells_time(const struct pt_packet *packet)
 {
@@ -173,7 +173,7 @@ static int own_bytes(struct pt_decoder *decoder)
 	return pt_decoder_open_blocks(decoder) ? 0 : KTREAD_E_MEMORY;
 }
 
-/* Makes a PSB of what stands before the packet's end. 1, 0: it has no room, or KTREAD_E_MEMORY. */
+/* Writes the PSB so that it ends where `packet` ends. 1, 0: there is not enough room, or KTREAD_E_MEMORY. */
 static int write_psb(const struct reader *reader, size_t psb, const struct place *packet)
 {
 	struct pt_decoder *decoder = reader->decoder;

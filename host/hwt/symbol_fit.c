@@ -12,7 +12,7 @@
 #define CALLS_MOST   (UINT32_C(1) << 20) /* that are looked at */
 #define CHUNK	     4096u		 /* bytes of a block that are read at once */
 #define CALL_SIZE    5u			 /* of x86_64: e8 and how far */
-#define LEAST	     8u			 /* calls below which nothing can be told */
+#define LEAST	     8u			 /* fewer calls prove nothing */
 #define VOTERS	     1024u		 /* calls that the base is looked for by */
 #define VOTES_MOST   (UINT32_C(1) << 22)
 #define HIGH_HALF(a) ((a) >> 63)
@@ -59,8 +59,8 @@ static bool begins_block(const struct calls *calls, uint64_t address)
 }
 
 /*
- * The byte e8 may lie within an instruction: it is a call where a block ends behind it, as at each branch, or
- * where the code that it would go to was run as a block.
+ * The byte e8 may be part of another instruction. It is taken for a call where the block ends after it, as a
+ * block does at each branch, or where its target was run as a block.
  */
 static int find_calls_x86_64(struct calls *calls, uint64_t address, const unsigned char *bytes, size_t size,
 			     bool ends)

@@ -91,7 +91,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* The next word and its length, which is 0 at the end of the line. Moves *at behind it. */
+/* Returns the next word and sets its length, 0 at the end of the line. Moves *at to the end of the word. */
 static size_t next_word(char **at, char **word)
 {
 	while (is_blank(**at))

@@ -123,8 +123,8 @@ void trace_break_off(struct trace *trace)
 }
 
 /*
- * Code has changed: a decoder must know the time before it goes on to `address`. One of Intel PT takes a time
- * packet for that of the branches that come next, and of the code up to them only where it synchronises.
+ * Where code has changed (`renew`), a decoder must know the time before it decodes the code at `address`. A
+ * decoder of Intel PT applies a time packet only from the next branch on, so it is made to synchronise there.
  */
 static void attend(struct trace *trace, uint64_t address, int told)
 {

@@ -118,7 +118,7 @@ struct encoder {
 	uint64_t space_bits;	/* of an address space: those that packets have */
 	uint64_t longest;	/* bytes of an instruction, at most */
 	uint64_t outcomes_full; /* trace->outcomes from here on hold as many as a packet does; a power of 2 */
-	uint8_t sync_anywhere;	/* it may synchronise behind a block of whose end no packet tells */
+	uint8_t sync_anywhere;	/* it may synchronise after a block whose end writes no packet */
 	uint64_t memory_base;	/* physical address at which the usual machine has its memory … */
 	uint64_t memory_span;	/* … and so many bytes of it in one piece */
 
@@ -204,7 +204,7 @@ void trace_break_off(struct trace *trace);
 void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to);
 /* Does what is due after some bytes of packets: looks at the clock, synchronises, publishes. */
 void trace_attend(struct trace *trace, uint64_t address);
-/* The same behind a block of whose end no packet tells. */
+/* The same after a block whose end writes no packet. */
 void trace_attend_untold(struct trace *trace, uint64_t address);
 /* The rest of trace_follow(), where tracing goes on or off, or the mode changes. */
 void trace_cross(struct trace *trace, const struct block *from, const struct block *to, int taken);

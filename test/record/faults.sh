@@ -54,7 +54,7 @@ equal "it dies of SIGSEGV" 139 "$status"
 equal "the fault is there once" 1 "$(build/bin/kdump -f "$tmp/fault" | grep -c 'PFLT  0x10 ')"
 check "and is not resolved" sh -c 'build/bin/kdump -f "$1" | grep -A1 "PFLT  0x10 " | grep -q "PRET  EFAULT in"' - "$tmp/fault"
 
-# Where there are no descriptors left for it, threads run on, and that is said.
+# Without descriptors left for perf, threads run on, and a message says so.
 (ulimit -n 27 && record -t cf -f "$tmp/crowd" "$programs/threads"; echo "$status" >"$tmp/status")
 equal "too few descriptors: the status says so" 1 "$(cat "$tmp/status")"
 said "threads were not recorded: Too many open files"

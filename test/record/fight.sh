@@ -25,7 +25,7 @@ same_case() {
 	check "$2: both files have all up to the end" eval 'ends_well "$tmp/'"$2"'" && ends_well "$tmp/'"$2"'.own"'
 }
 
-# Those that try to trace what is traced already are told so: a process has one tracer.
+# A process can have only one tracer: programs that try to become a second one get EPERM.
 for name in traceme trace_parent; do
 	run_case fight $name
 	equal "$name: status" "$plain $plain" "$own $status"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace record where /proc is not mounted: children and threads are recorded all the same, and what is unknown is said.
+# ktrace record without /proc: children and threads are recorded, and a message says what is missing.
 . test/tap.sh
 . test/record/record_support.sh
 

@@ -125,7 +125,7 @@ static void *churn(void *unused)
 	return unused;
 }
 
-/* The memory of arguments comes and goes meanwhile. */
+/* Another thread maps and unmaps the memory of the arguments during the calls. */
 static int vanishing(void)
 {
 	pthread_t thread;

@@ -217,7 +217,7 @@ static void too_much(void **state)
 	free(text);
 }
 
-/* Of the tables that are built in no line is passed over for being misspelt: each kind is counted in both. */
+/* No line of the built-in tables is skipped as misspelt: each kind is counted in the text and after parsing. */
 static void addresses(void **state)
 {
 	struct calls_table *table =

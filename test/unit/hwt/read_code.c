@@ -25,7 +25,7 @@ static void code_that_changes_is_decoded_as_it_was(void **state)
 	end(&reading);
 }
 
-/* Whatever else of the line is known at other times. */
+/* Also where another version of the line knows bytes that this one does not. */
 static void a_byte_is_of_the_version_of_its_time(void **state)
 {
 	static const uint8_t early[] = { 1, 2 }, late[] = { 3, 4, 5, 6, 7, 8 };
@@ -124,7 +124,7 @@ static void code_that_changes_itself_is_decoded_as_it_was(void **state)
 	end(&reading);
 }
 
-/* A CPU that goes to sleep behind its last branch: the interrupt that ends it has the time, not what came before. */
+/* A CPU sleeps after its last branch. The time that is told then is the interrupt's, not that of earlier runs. */
 static void a_time_told_for_an_interrupt_is_not_of_runs_before_it(void **state)
 {
 	struct hwt_file_writer writer;

@@ -93,7 +93,7 @@ static void functions_reach_up_to_the_next_symbol(void **state)
 	expect(map, TEXT + 0x200, NULL, NULL);
 	expect(map, 0x1010, NULL, NULL);
 	expect(map, UINT64_C(0xffffffffc00000ff), "init", "ext4");
-	/* What lies behind the page of a module's last function may be anything. */
+	/* After the page of a module's last function anything may follow. */
 	expect(map, UINT64_C(0xffffffffc0000fff), "exit", "ext4");
 	expect(map, UINT64_C(0xffffffffc0001000), NULL, NULL);
 	expect(map, UINT64_C(0xffffffffc0005fff), "other", "xfs");

@@ -71,7 +71,7 @@ static void test_a_halted_cpu_keeps_nothing_back(void **state)
 	assert_true(output_position(&machine_trace()->output) > position);
 }
 
-/* Code has changed: a decoder must know the time before it looks at what comes next, also behind a jump. */
+/* After code has changed, a decoder must know the time before the next block, also after a direct jump. */
 static void test_a_renewed_time_comes_before_the_next_block(void **state)
 {
 	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
