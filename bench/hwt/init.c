@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The first program of a Linux guest, x86_64, without a libc: makes processes that work, and switches the machine off. */
+/*
+ * The first program of a Linux guest, x86_64, without a libc: runs itself in processes that work, each at addresses of its own, and
+ * switches the machine off.
+ */
 #include <linux/reboot.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -19,21 +22,31 @@ static long call(long number, long first, long second, long third, long fourth)
 	return result;
 }
 
-static uint32_t work(uint32_t seed)
+__attribute__((noinline)) static uint32_t work(uint32_t seed)
 {
 	for (unsigned i = 0; i < WORK; i++)
 		seed = seed & 1 ? seed >> 1 ^ 0xedb88320u : seed >> 1;
 	return seed;
 }
 
-void _start(void)
+__attribute__((used)) static void run(const long *stack)
 {
+	const char *words[] = { "/init", "work", 0 };
+
+	if (stack[0] > 1) /* the number of arguments */
+		call(SYS_exit, (long)(work((uint32_t)stack[0]) & 1), 0, 0, 0);
 	for (long i = 0; i < CHILDREN; i++)
 		if (call(SYS_fork, 0, 0, 0, 0) == 0)
-			call(SYS_exit, (long)(work((uint32_t)i) & 1), 0, 0, 0);
+			call(SYS_execve, (long)words[0], (long)words, 0, 0);
 	while (call(SYS_wait4, -1, 0, 0, 0) > 0)
 		continue;
 	call(SYS_reboot, LINUX_REBOOT_MAGIC1, LINUX_REBOOT_MAGIC2, LINUX_REBOOT_CMD_POWER_OFF, 0);
 	for (;;)
 		continue;
 }
+
+/* The kernel gives arguments on the stack, which is aligned for a call here. */
+__asm__(".globl _start\n"
+	"_start:\n"
+	"	movq %rsp, %rdi\n"
+	"	call run\n");

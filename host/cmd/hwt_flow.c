@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 #include "base/escape.h"
+#include "ktread/ktread.h"
 
 /* Paths in it are the recording's. */
 static void say_warning(const struct hwt_args *args, const char *warning)
@@ -39,18 +40,19 @@ static int add_images(const struct hwt_args *args, struct flow *flow)
 
 static int take_function(const struct hwt_args *args, struct flow *flow)
 {
-	uint64_t size;
+	int status;
 
 	if (!args->function)
 		return 0;
-	if (hwt_images_find(flow->images, args->image, args->function, &flow->select.begin, &size) != 0) {
+	status = flow_select_function(flow, args->image, args->function);
+	if (status == 0)
+		return 0;
+	if (status == KTREAD_E_ABSENT)
 		command_message(args->name, "%s: there is no function '%s' in %s", args->path, args->function,
 				args->image);
-		return EXIT_BAD_INPUT;
-	}
-	flow->select.one_range = 1;
-	flow->select.end = flow->select.begin + (size ? size : 1);
-	return 0;
+	else
+		command_message(args->name, "%s: out of memory", args->path);
+	return EXIT_BAD_INPUT;
 }
 
 #define GIVE_NAMES                                                                        \
@@ -63,7 +65,7 @@ static int check_before(const struct hwt_args *args, const struct flow *flow)
 	uint64_t address, size;
 
 	if (!args->last.before ||
-	    hwt_images_find(flow->images, NULL, args->last.before, &address, &size) == 0)
+	    hwt_images_find(flow->images, NULL, args->last.before, 0, &address, &size) == 0)
 		return 0;
 	if (hwt_images_named(flow->images))
 		command_message(args->name, "%s: there is no function '%s'", args->path, args->last.before);

@@ -226,10 +226,9 @@ int trace_add_elf(const char *name, struct flow *flow, const char *word)
 {
 	uint64_t base;
 	char *path;
-	int status;
+	const bool based = split_base(word, &path, &base);
+	const int status = path ? hwt_images_add_elf(flow->images, path, 0, based ? &base : NULL) : -1;
 
-	split_base(word, &path, &base);
-	status = path ? hwt_images_add_elf(flow->images, path, 0, base) : -1;
 	free(path);
 	if (status == 0)
 		return 0;

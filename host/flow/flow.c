@@ -62,6 +62,7 @@ void flow_close(struct flow *flow)
 	flow_functions_free(flow->functions);
 	hwt_images_free(flow->images);
 	hwt_file_close(flow->file);
+	free(flow->range);
 	free(flow);
 }
 
@@ -211,8 +212,8 @@ static int wants_step(const struct flow_reader *reader, const struct hwt_step *s
 		return 1;
 	if (want->one_process && step->pid != want->pid)
 		return 0;
-	return !want->one_range ||
-	       (flow_address(step, &address) && address >= want->begin && address < want->end);
+	return !want->ranges ||
+	       (flow_address(step, &address) && flow_range_find(want->range, want->ranges, address) != NULL);
 }
 
 int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step)

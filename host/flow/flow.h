@@ -90,6 +90,11 @@ void flow_lines_free(struct flow_lines *lines);
 
 /* ---- Recordings ---- */
 
+/* Addresses of one function. */
+struct flow_range {
+	uint64_t begin, end; /* `end` is exclusive */
+};
+
 /* Which streams and steps are wanted. Zero-initialised: all. */
 struct flow_select {
 	const uint8_t *cpus; /* bit map of streams' CPUs; NULL: all. Threads' streams have none. */
@@ -98,9 +103,9 @@ struct flow_select {
 	uint8_t backend; /* KTRX_HWT_BACKEND_* */
 	uint32_t thread; /* index, of streams in thread mode */
 	uint32_t pid;
-	uint8_t one_range; /* only code of [begin, end) */
-	uint64_t begin, end;
-	uint64_t from, to; /* stamps, both included; `to` 0: no end */
+	const struct flow_range *range; /* only code of these, by address */
+	size_t ranges;			/* 0: all code */
+	uint64_t from, to;		/* stamps, both included; `to` 0: no end */
 };
 
 /* What was met that is not there, of all streams together. */
@@ -119,12 +124,27 @@ struct flow {
 	struct hwt_images *images;
 	struct flow_functions *functions;
 	struct flow_select select;
+	struct flow_range *range; /* owned: what flow_select_function() has selected */
 	struct flow_loss loss;
 	uint64_t wanted;	 /* steps that were read and are of what was selected */
 	uint8_t tells_processes; /* a step has said whose it is */
 	uint64_t frequency;	 /* of stamps; 0: unknown */
 	uint64_t base;		 /* the first stamp of all streams; 0: there is none */
 };
+
+/*
+ * Selects only the code of a function. `image` as for hwt_images_find(). 0, KTREAD_E_ABSENT: there is no such
+ * function, or KTREAD_E_MEMORY.
+ */
+int flow_select_function(struct flow *flow, const char *image, const char *function);
+/*
+ * Where a function lies, sorted: a program's may lie at several addresses. Results
+ * are as above; after 0 the caller frees *range.
+ */
+int flow_find_function(struct flow *flow, const char *image, const char *function, struct flow_range **range,
+		       size_t *ranges);
+/* The one that an address lies in; NULL: none. */
+const struct flow_range *flow_range_find(const struct flow_range *range, size_t ranges, uint64_t address);
 
 /* After an error *flow is NULL. `root`: where images' paths begin, or NULL. */
 int flow_open(struct flow **flow, const char *path, const char *root);

@@ -128,7 +128,7 @@ static int find_parent(struct flow_functions *functions, uint32_t pid, uint64_t 
 	base = strndup(name, (size_t)(cold - name));
 	if (!base)
 		return KTREAD_E_MEMORY;
-	if (hwt_images_find(functions->images, functions->row[id]->image, base, &address, &size) == 0 &&
+	if (hwt_images_find(functions->images, functions->row[id]->image, base, 0, &address, &size) == 0 &&
 	    hwt_images_place(functions->images, pid, stamp, address, 0, &place) &&
 	    same_text(place.symbol, base)) {
 		status = look_up(functions, &place, &parent);

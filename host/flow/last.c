@@ -5,6 +5,7 @@
  */
 #include "flow/views.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,21 +127,35 @@ static uint64_t bytes_of(const struct flow *flow, size_t stream)
 
 /* ---- Where a function was entered -------------------------------------------------------------- */
 
+/* The addresses of the function, which lie at the beginnings of its ranges. */
+struct entries {
+	struct flow_range *range;
+	size_t count;
+};
+
+static bool is_entry(const struct entries *entries, uint64_t address)
+{
+	const struct flow_range *range = flow_range_find(entries->range, entries->count, address);
+
+	return range && range->begin == address;
+}
+
 /*
  * The first entry in a window that ends at `limit`: 1, 0 if there is none, or an error. Within a window it is
  * the first, as a panic may cause others.
  */
-static int find_entry(struct flow_reader *reader, uint64_t limit, uint64_t address, struct end *end)
+static int find_entry(struct flow_reader *reader, uint64_t limit, const struct entries *entries,
+		      struct end *end)
 {
 	const struct hwt_step *step;
 	int status;
 
 	while ((status = flow_reader_next(reader, &step)) > 0 && step->offset < limit) {
-		if (step->kind != HWT_RUN || step->address != address)
+		if (step->kind != HWT_RUN || !is_entry(entries, step->address))
 			continue;
 		*end = (struct end){ .has_offset = 1,
 				     .offset = step->offset,
-				     .address = address,
+				     .address = step->address,
 				     .has_stamp = step->has_stamp,
 				     .stamp = step->stamp };
 		return 1;
@@ -149,7 +164,7 @@ static int find_entry(struct flow_reader *reader, uint64_t limit, uint64_t addre
 }
 
 /* Backwards through the stream, window after window. */
-static int search(struct flow *flow, size_t stream, uint64_t address, struct end *end)
+static int search(struct flow *flow, size_t stream, const struct entries *entries, struct end *end)
 {
 	const struct flow_loss loss = flow->loss; /* what is read here is not shown */
 	uint64_t limit = UINT64_MAX, window = WINDOW, from = bytes_of(flow, stream);
@@ -159,7 +174,7 @@ static int search(struct flow *flow, size_t stream, uint64_t address, struct end
 	while (status == 0 && more) {
 		from = from > window ? from - window : 0;
 		more = flow_reader_seek(reader, from);
-		status = more < 0 ? more : find_entry(reader, limit, address, end);
+		status = more < 0 ? more : find_entry(reader, limit, entries, end);
 		limit = from;
 		window *= WIDER;
 		more = more && from > 0;
@@ -170,20 +185,16 @@ static int search(struct flow *flow, size_t stream, uint64_t address, struct end
 }
 
 /* In which stream the function was entered first, of the last entries into it. */
-static int find_end(struct flow_last *last, struct flow *flow, size_t *stream, struct end *found)
+static int find_first(struct flow_last *last, struct flow *flow, const struct entries *entries,
+		      size_t *stream, struct end *found)
 {
-	uint64_t address, size;
-
-	last->found = 0;
-	if (!last->before || hwt_images_find(flow->images, NULL, last->before, &address, &size) != 0)
-		return 0;
 	for (size_t n = 0; n < hwt_file_streams(flow->file); n++) {
 		struct end end = { 0 };
 		int status;
 
 		if (!flow_wants_stream(flow, hwt_file_stream(flow->file, n)))
 			continue;
-		status = search(flow, n, address, &end);
+		status = search(flow, n, entries, &end);
 		if (status < 0)
 			return status;
 		if (status == 0 || (last->found && (!end.has_stamp || end.stamp >= found->stamp)))
@@ -193,6 +204,22 @@ static int find_end(struct flow_last *last, struct flow *flow, size_t *stream, s
 		*stream = n;
 	}
 	return 0;
+}
+
+static int find_end(struct flow_last *last, struct flow *flow, size_t *stream, struct end *found)
+{
+	struct entries entries;
+	int status;
+
+	last->found = 0;
+	if (!last->before)
+		return 0;
+	status = flow_find_function(flow, NULL, last->before, &entries.range, &entries.count);
+	if (status < 0)
+		return status == KTREAD_E_ABSENT ? 0 : status;
+	status = find_first(last, flow, &entries, stream, found);
+	free(entries.range);
+	return status;
 }
 
 /* ---- The branches before it -------------------------------------------------------------------- */

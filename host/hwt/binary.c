@@ -33,9 +33,9 @@ static void add_segment(struct hwt_binary *binary, const Elf64_Phdr *header)
 		(struct hwt_segment){ .address = header->p_vaddr,
 				      .offset = header->p_offset,
 				      .size = size,
-				      .access = (header->p_flags & PF_R ? 1u : 0) |
-						(header->p_flags & PF_W ? 2u : 0) |
-						(header->p_flags & PF_X ? 4u : 0) };
+				      .access = (header->p_flags & PF_R ? HWT_READ : 0u) |
+						(header->p_flags & PF_W ? HWT_WRITE : 0u) |
+						(header->p_flags & PF_X ? HWT_EXECUTE : 0u) };
 }
 
 static int read_headers(struct hwt_binary *binary)
@@ -48,6 +48,7 @@ static int read_headers(struct hwt_binary *binary)
 	if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB)
 		return KTREAD_E_FORMAT;
 	binary->machine = head.e_machine;
+	binary->movable = head.e_type == ET_DYN;
 	for (uint32_t i = 0; i < head.e_phnum && head.e_phentsize >= sizeof(Elf64_Phdr); i++) {
 		const uint64_t into = (uint64_t)i * head.e_phentsize;
 		Elf64_Phdr header;
@@ -77,6 +78,13 @@ static int map(struct hwt_binary *binary, int descriptor)
 	return read_headers(binary);
 }
 
+const char *hwt_name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 int hwt_binary_open(struct hwt_binary **opened, const char *path)
 {
 	struct hwt_binary *binary;
@@ -92,7 +100,7 @@ int hwt_binary_open(struct hwt_binary **opened, const char *path)
 	if (!binary || !binary->path) {
 		status = KTREAD_E_MEMORY;
 	} else {
-		binary->name = strrchr(binary->path, '/') ? strrchr(binary->path, '/') + 1 : binary->path;
+		binary->name = hwt_name_of(binary->path);
 		status = map(binary, descriptor);
 	}
 	error = errno;

@@ -12,9 +12,11 @@
 
 #define HWT_SEGMENTS_MOST 64u
 
+enum { HWT_READ = 1, HWT_WRITE = 2, HWT_EXECUTE = 4 };
+
 struct hwt_segment {
 	uint64_t address, offset, size; /* those that are in the file */
-	uint32_t access;		/* 1 read, 2 write, 4 execute */
+	uint32_t access;		/* HWT_READ and others */
 };
 
 struct hwt_names;
@@ -25,6 +27,7 @@ struct hwt_binary {
 	const unsigned char *bytes;
 	uint64_t size;
 	uint16_t machine; /* 0: no ELF file */
+	bool movable;	  /* it may be loaded at any address */
 	uint64_t base;	  /* lowest address of a segment */
 	uint32_t segments;
 	struct hwt_segment segment[HWT_SEGMENTS_MOST];
@@ -37,6 +40,8 @@ struct hwt_binary {
  * of 64 bits.
  */
 int hwt_binary_open(struct hwt_binary **binary, const char *path);
+/* A path without its folders. */
+const char *hwt_name_of(const char *path);
 void hwt_binary_close(struct hwt_binary *binary);
 /* The file's own address of a byte in it; of what is in no segment the offset. */
 uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset);

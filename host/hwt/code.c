@@ -329,3 +329,23 @@ size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t
 	}
 	return codes && done < size ? done : size;
 }
+
+void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t *from,
+		      uint64_t *until)
+{
+	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* without a stamp it is the last */
+
+	*from = 0;
+	*until = UINT64_MAX;
+	if (!codes)
+		return;
+	for (uint32_t n = hwt_code_newest(codes, address / HWT_CODE_LINE); n != HWT_CODE_NONE;
+	     n = codes->line[n].next) {
+		const uint64_t begins = codes->line[n].from;
+
+		if (begins <= at && begins > *from)
+			*from = begins;
+		if (begins > at && begins < *until)
+			*until = begins;
+	}
+}

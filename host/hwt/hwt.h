@@ -170,10 +170,12 @@ uint64_t hwt_file_piece_position(const struct hwt_file *file, size_t stream, siz
 int hwt_images_new(struct hwt_images **images, const struct hwt_file *file, const char *root);
 void hwt_images_free(struct hwt_images *images);
 /*
- * The kernel, or a program of process `pid` (0: of all), by its headers plus base. One that is not what was
- * run, by the code that the recording holds, is an error, as one for another CPU is.
+ * Adds an ELF file: the kernel, or a program or library of process `pid` (0: of all). It lay `*base` higher
+ * than its headers say. If `base` is NULL and its code was not run where they say, it is looked for in the
+ * code that the recording holds: the kernel's at one base, that of programs and libraries at several. A file
+ * that is not what was run is an error, as is one for another CPU.
  */
-int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, uint64_t base);
+int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, const uint64_t *base);
 /*
  * Names of the kernel's functions and its modules', for what no ELF file names: a text such as System.map or
  * /proc/kallsyms. The kernel ran `base` higher than it says; NULL: that is found by the calls in the code
@@ -221,13 +223,14 @@ struct hwt_place {
 int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
 		     struct hwt_place *place);
 /*
- * Address and size of a function by name in one of the images (NULL: in any, the kernel's first); 0 if found.
- * The kernel's is what the recording calls so; where it names none, but has kernel code, what was added for
- * all processes.
+ * Address and size of a function by name in one of the images (NULL: in any, the kernel's first). A function
+ * of a program may lie at several addresses: `n` counts them from 0. Returns 0, or KTREAD_E_ABSENT. The
+ * kernel's is what the recording calls so; where it names none, but has kernel code, what was added for all
+ * processes.
  */
 #define HWT_KERNEL "kernel"
-int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
-		    uint64_t *size);
+int hwt_images_find(struct hwt_images *images, const char *image, const char *function, size_t n,
+		    uint64_t *address, uint64_t *size);
 /* Does any code have a name? */
 int hwt_images_named(struct hwt_images *images);
 

@@ -41,6 +41,10 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size,
 			 bool any);
 
+/* The stamps around `stamp`, `until` exclusive, at which the line of an address is the same. */
+void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t *from,
+		      uint64_t *until);
+
 /*
  * The code of a period, within which few lines change. A change ends a period in which there were enough of
  * them. Lines that follow each other are one run.
@@ -95,6 +99,19 @@ static inline bool hwt_is_other(const struct hwt_likeness *likeness)
 }
 
 /*
+ * A file that may lie anywhere is found by its code. In a guest whose kernel tells nothing this is the only
+ * way to learn where programs ran, and a program runs at another address in each process.
+ */
+struct hwt_base {
+	uint64_t base;
+	size_t blocks; /* that were run there, and are the file's */
+};
+
+/* The caller frees `*base`. 0 or KTREAD_E_MEMORY. */
+int hwt_bases_find(const struct hwt_file *file, const struct hwt_binary *binary, struct hwt_base **base,
+		   size_t *bases);
+
+/*
  * The memory of a machine, as it was at one moment, seen through page tables: those of an address space where
  * it has some, or those of another, whose kernel is the same. Page tables are hostile as everything else.
  */
@@ -142,6 +159,13 @@ struct hwt_added {
 	uint64_t base;
 };
 
+/* A program or library, and where it was found by its code: [first, end) in memory. */
+struct hwt_found {
+	struct hwt_binary *binary;
+	uint64_t base, first, end;
+	uint64_t reach; /* the greatest `end` of those that begin before this one, and of this one */
+};
+
 struct hwt_image_warning {
 	char *text;
 	/* name of the file that is, without folders: one of that name that is added does for it; NULL */
@@ -162,6 +186,9 @@ struct hwt_images {
 	struct hwt_added *added;
 	size_t additions;
 	uint32_t added_room;
+	struct hwt_found *found; /* by `first` */
+	size_t founds;
+	uint32_t found_room;
 	struct hwt_codes *codes;
 	struct hwt_snapshot *snapshot;
 	struct hwt_map *map; /* of the kernel's symbols, which ran map_base higher; NULL: none */
@@ -172,6 +199,28 @@ struct hwt_images {
 	size_t warnings;
 	char message[512];
 };
+
+/* Sets the message, and returns `code`. */
+__attribute__((format(printf, 3, 4))) int hwt_images_fail(struct hwt_images *images, int code,
+							  const char *format, ...);
+/* `missing`: path of the file that is, or NULL. */
+void hwt_images_warn(struct hwt_images *images, const char *text, const char *missing);
+/* Opens the file of a path, once. 0 or an error, with its message. */
+int hwt_images_open(struct hwt_images *images, const char *path, struct hwt_binary **found);
+/* 0, or an error: code of another CPU says nothing of what was run. */
+int hwt_images_check_machine(struct hwt_images *images, const struct hwt_binary *binary);
+
+/*
+ * Adds a file that was found `base` higher than it says. The caller tells the views. 0 or KTREAD_E_MEMORY.
+ */
+int hwt_found_add(struct hwt_images *images, struct hwt_binary *binary, uint64_t base);
+/*
+ * The file whose code lies at an address. Several may have been there, one after another or in different
+ * processes: the code that the recording holds must be the file's. Sets the stamps, `until` exclusive, at
+ * which the answer is the same. NULL: none.
+ */
+const struct hwt_found *hwt_found_at(const struct hwt_images *images, uint64_t stamp, uint64_t address,
+				     uint64_t *from, uint64_t *until);
 
 /* What a process has mapped at a stamp; 0: at last. NULL: out of memory. Valid until the next call. */
 const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, uint64_t stamp);

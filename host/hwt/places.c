@@ -32,13 +32,34 @@ static int place_in_map(const struct hwt_images *images, uint64_t address, struc
 	return 1;
 }
 
+/* What a file says of one of its own addresses, and `moved` is how much higher that lies in memory. */
+static void place_in_file(struct hwt_images *images, struct hwt_binary *binary, uint64_t moved, int want_line,
+			  struct hwt_place *place)
+{
+	struct hwt_names *names = names_of(binary);
+	const struct hwt_function *function = names ? hwt_names_find(names, place->offset) : NULL;
+
+	binary->was_run = true;
+	place->image = binary->name;
+	place->path = binary->path;
+	if (function) {
+		place->symbol = function->name;
+		place->into = place->offset - function->address;
+		place->symbol_address = function->address + moved;
+		place->symbol_size = function->size;
+	} else {
+		place_in_map(images, place->offset + moved, place);
+	}
+	if (names && want_line)
+		place->source = hwt_names_line(names, place->offset, &place->line);
+}
+
 int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
 		     struct hwt_place *place)
 {
 	const struct hwt_view *view = hwt_images_view(images, pid, stamp);
 	const struct hwt_span *span = view ? hwt_view_find(view, address) : NULL;
-	const struct hwt_function *function;
-	struct hwt_names *names;
+	const struct hwt_found *found;
 	unsigned char byte;
 
 	memset(place, 0, sizeof(*place));
@@ -46,26 +67,19 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 		place->from = view->from;
 		place->until = view->until;
 	}
-	if (!span)
-		return place_in_map(images, address, place) ||
-		       hwt_codes_read(images->codes, 0, stamp, address, &byte, 1, true) == 1;
-	span->binary->was_run = true;
-	place->image = span->binary->name;
-	place->path = span->binary->path;
-	place->offset = hwt_binary_address(span->binary, span->offset + (address - span->address));
-	names = names_of(span->binary);
-	function = names ? hwt_names_find(names, place->offset) : NULL;
-	if (function) {
-		place->symbol = function->name;
-		place->into = place->offset - function->address;
-		place->symbol_address = address - place->into;
-		place->symbol_size = function->size;
-	} else {
-		place_in_map(images, address, place);
+	if (span) {
+		place->offset = hwt_binary_address(span->binary, span->offset + (address - span->address));
+		place_in_file(images, span->binary, address - place->offset, want_line, place);
+		return 1;
 	}
-	if (names && want_line)
-		place->source = hwt_names_line(names, place->offset, &place->line);
-	return 1;
+	found = hwt_found_at(images, stamp, address, &place->from, &place->until);
+	if (found) {
+		place->offset = address - found->base;
+		place_in_file(images, found->binary, found->base, want_line, place);
+		return 1;
+	}
+	return place_in_map(images, address, place) ||
+	       hwt_codes_read(images->codes, 0, stamp, address, &byte, 1, true) == 1;
 }
 
 int hwt_images_named(struct hwt_images *images)
@@ -122,42 +136,70 @@ static bool is_meant(const struct hwt_images *images, const struct hwt_binary *b
 	       (strcmp(image, HWT_KERNEL) == 0 && is_kernel(images, binary));
 }
 
-static int find_in_map(const struct hwt_images *images, const char *image, const char *function,
-		       uint64_t *address, uint64_t *size)
+/* ---- A function's addresses, one of which is asked for ---- */
+
+struct asked {
+	const char *image, *function;
+	size_t left; /* of those before it */
+	uint64_t *address, *size;
+};
+
+/* True: it is the one that is asked for. */
+static bool take(struct asked *asked, uint64_t address, uint64_t size)
 {
+	if (asked->left-- > 0)
+		return false;
+	*asked->address = address;
+	*asked->size = size;
+	return true;
+}
+
+static bool find_in_map(const struct hwt_images *images, struct asked *asked)
+{
+	const char *image = asked->image;
+
 	for (size_t i = 0; images->map && i < images->map->functions; i++) {
 		const struct hwt_map_function *found = &images->map->function[i];
 
-		if (strcmp(found->name, function) != 0 ||
+		if (strcmp(found->name, asked->function) != 0 ||
 		    (image && *image && strcmp(image, found->module ? found->module : HWT_KERNEL) != 0))
 			continue;
-		*address = found->address + images->map_base;
-		*size = found->size;
-		return 0;
+		/* What a map says of one name may be several functions: the first is taken. */
+		return take(asked, found->address + images->map_base, found->size);
 	}
-	return KTREAD_E_ABSENT;
+	return false;
 }
 
-int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
-		    uint64_t *size)
+static bool find_in_span(const struct hwt_span *span, struct asked *asked)
+{
+	const uint64_t own = hwt_binary_address(span->binary, span->offset);
+	const struct hwt_names *names = names_of(span->binary);
+	const struct hwt_function *found = names ? hwt_names_named(names, asked->function) : NULL;
+
+	return found && found->address >= own && found->address - own < span->size &&
+	       take(asked, found->address - own + span->address, found->size);
+}
+
+static bool find_in_found(const struct hwt_found *found, struct asked *asked)
+{
+	const struct hwt_names *names = names_of(found->binary);
+	const struct hwt_function *function = names ? hwt_names_named(names, asked->function) : NULL;
+
+	return function && take(asked, function->address + found->base, function->size);
+}
+
+int hwt_images_find(struct hwt_images *images, const char *image, const char *function, size_t n,
+		    uint64_t *address, uint64_t *size)
 {
 	const struct hwt_view *view = hwt_images_view(images, 0, 0);
+	struct asked asked = { image, function, n, address, size };
 
-	for (size_t i = 0; view && i < view->spans; i++) {
-		const struct hwt_span *span = &view->span[i];
-		const uint64_t own = hwt_binary_address(span->binary, span->offset);
-		const struct hwt_function *found;
-		struct hwt_names *names;
-
-		if (!is_meant(images, span->binary, image))
-			continue;
-		names = names_of(span->binary);
-		found = names ? hwt_names_named(names, function) : NULL;
-		if (!found || found->address < own || found->address - own >= span->size)
-			continue;
-		*address = found->address - own + span->address;
-		*size = found->size;
-		return 0;
-	}
-	return find_in_map(images, image, function, address, size);
+	for (size_t i = 0; view && i < view->spans; i++)
+		if (is_meant(images, view->span[i].binary, image) && find_in_span(&view->span[i], &asked))
+			return 0;
+	for (size_t i = 0; i < images->founds; i++)
+		if (is_meant(images, images->found[i].binary, image) &&
+		    find_in_found(&images->found[i], &asked))
+			return 0;
+	return find_in_map(images, &asked) ? 0 : KTREAD_E_ABSENT;
 }

@@ -402,7 +402,7 @@ void hwt_images_free(struct hwt_images *images)
 	free(images);
 }
 
-int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, uint64_t base)
+int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, const uint64_t *base)
 {
 	(void)images, (void)path, (void)pid, (void)base;
 	return KTREAD_E_SYSTEM;
@@ -484,16 +484,16 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 	return 0;
 }
 
-int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
-		    uint64_t *size)
+int hwt_images_find(struct hwt_images *images, const char *image, const char *function, size_t n,
+		    uint64_t *address, uint64_t *size)
 {
 	const struct hwt_file *file = images->file;
 
-	for (uint32_t n = 0; n < file->symbols; n++) {
-		const struct symbol *symbol = &file->symbol[n];
+	for (uint32_t i = 0; i < file->symbols; i++) {
+		const struct symbol *symbol = &file->symbol[i];
 
 		if (strcmp(symbol->name, function) != 0 ||
-		    (image && strcmp(file->image[symbol->image].name, image) != 0))
+		    (image && strcmp(file->image[symbol->image].name, image) != 0) || n-- > 0)
 			continue;
 		*address = symbol->address;
 		*size = symbol->size;

@@ -26,6 +26,7 @@ UNIT_WITH_export_perfetto := perfetto_script script test/perfetto/text.c
 UNIT_WITH_export_perfetto_gaps := $(UNIT_WITH_export_perfetto)
 UNIT_WITH_export_violations := script
 UNIT_WITH_flow := flow_support test/fake/hwt_script.c
+UNIT_WITH_hwt_found := hwt_reading hwt_write
 UNIT_WITH_hwt_read_code := hwt_patched hwt_reading hwt_write
 UNIT_WITH_hwt_read_images := hwt_patched hwt_reading hwt_write
 UNIT_WITH_hwt_read_memory := hwt_reading hwt_write
@@ -55,8 +56,9 @@ UNIT_WITH_why_overdue := $(UNIT_WITH_why) why_overdue
 UNIT_WITH_why_threads := $(UNIT_WITH_why) why_threads
 UNIT_WITH_why_wakeups := $(UNIT_WITH_why) why_threads
 
-# The test looks up its own functions, in its own file: a position-independent one, loaded anywhere.
+# These tests look up their own functions, in their own file: a position-independent one, loaded anywhere.
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
+UNIT_CFLAGS_hwt_found := -Ihost -fpie -pie
 UNIT_LDLIBS_analyze_symbols := -Wl,--build-id=sha1
 UNIT_LDLIBS_base_index := -Wl,--wrap=calloc
 UNIT_LDLIBS_record_tracer := -Wl,--wrap=calloc -Wl,--wrap=realloc

@@ -276,6 +276,7 @@ static unsigned count_steps(const struct flow_select *select)
 
 static void selections_narrow(void **state)
 {
+	static const struct flow_range range = { 0x1300, 0x1400 };
 	static const uint8_t second = 2;
 
 	(void)state;
@@ -284,8 +285,7 @@ static void selections_narrow(void **state)
 	assert_int_equal(count_steps(&(struct flow_select){ .from = 1090 }), 13);
 	assert_int_equal(count_steps(&(struct flow_select){ .from = 1090, .to = 1094 }), 6);
 	/* A gap is told whatever is asked for. */
-	assert_int_equal(count_steps(&(struct flow_select){ .one_range = 1, .begin = 0x1300, .end = 0x1400 }),
-			 3);
+	assert_int_equal(count_steps(&(struct flow_select){ .range = &range, .ranges = 1 }), 3);
 	assert_int_equal(count_steps(&(struct flow_select){ .one_thread = 1 }), 0);
 	assert_int_equal(count_steps(&(struct flow_select){ .one_process = 1, .pid = 9 }), 1);
 }

@@ -95,7 +95,7 @@ static void a_file_fills_only_what_code_leaves_open(void **state)
 	file_code(&writer, PROGRAM_AT, 0, program, 1);
 	file_code(&writer, PROGRAM_JNE, 0, straight() + patched, 3);
 	reading = finish_file(&writer);
-	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, NULL), 0);
 	assert_int_equal(hwt_images_read(reading.images, 7, 0, 0, PROGRAM_AT, bytes, sizeof(bytes)),
 			 sizeof(bytes));
 	assert_memory_equal(bytes, straight(), sizeof(bytes));
@@ -213,7 +213,7 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	assert_non_null(strstr(next_gap(&reading, lost)->text, "up to the end"));
 	/* Given by hand it is found. */
 	program_write(path, program);
-	assert_int_equal(hwt_images_add_elf(reading.images, path, 7, 0), 0);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 7, NULL), 0);
 	hwt_decoder_close(reading.decoder);
 	open_stream(&reading, 0);
 	check_jump(&reading);
@@ -241,9 +241,9 @@ static void the_kernel_is_what_the_recording_says(void **state)
 			file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, path);
 		reading = finish_file(&writer);
 		if (kernel == 2)
-			assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
-		assert_int_equal(hwt_images_find(reading.images, NULL, "leaf", &address, &size), 0);
-		assert_int_equal(hwt_images_find(reading.images, HWT_KERNEL, "leaf", &address, &size) == 0,
+			assert_int_equal(hwt_images_add_elf(reading.images, path, 0, NULL), 0);
+		assert_int_equal(hwt_images_find(reading.images, NULL, "leaf", 0, &address, &size), 0);
+		assert_int_equal(hwt_images_find(reading.images, HWT_KERNEL, "leaf", 0, &address, &size) == 0,
 				 kernel == 1);
 		end(&reading);
 	}
@@ -253,6 +253,7 @@ static void the_kernel_is_what_the_recording_says(void **state)
 /* By the code that the recording holds: patched in one of three blocks, or another program. */
 static void a_file_that_is_not_what_was_run_is_refused(void **state)
 {
+	const uint64_t elsewhere = 0x10000;
 	struct hwt_file_writer writer;
 	struct reading reading;
 	uint8_t other[PROGRAM_SIZE];
@@ -269,15 +270,15 @@ static void a_file_that_is_not_what_was_run_is_refused(void **state)
 	file_code(&writer, PROGRAM_JNE, 0, program + 5, 2);
 	file_code(&writer, PROGRAM_JMP, 0, program + 9, PROGRAM_SIZE - 9);
 	reading = finish_file(&writer);
-	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, NULL), 0);
 	assert_non_null(strstr(hwt_images_warning(reading.images, 0),
 			       "of 3 blocks that were run 1 differ, from 0x401005"));
 	assert_null(hwt_images_idle(reading.images, 0));
-	assert_true(hwt_images_add_elf(reading.images, wrong, 0, 0) < 0);
+	assert_true(hwt_images_add_elf(reading.images, wrong, 0, NULL) < 0);
 	assert_non_null(strstr(hwt_images_message(reading.images),
 			       "is not what was run: bytes differ in 3 of 3 blocks, first at 0x401000"));
 	/* Elsewhere nothing can be said of it, but that. */
-	assert_int_equal(hwt_images_add_elf(reading.images, wrong, 0, 0x10000), 0);
+	assert_int_equal(hwt_images_add_elf(reading.images, wrong, 0, &elsewhere), 0);
 	assert_null(hwt_images_warning(reading.images, 1));
 	assert_string_equal(hwt_images_idle(reading.images, 0), wrong);
 	check_jump(&reading);
@@ -307,7 +308,7 @@ static void a_file_of_which_a_part_has_moved_is_refused(void **state)
 			file_code(&writer, PROGRAM_LEAF, 0, program + 16, 3);
 		file_code(&writer, PROGRAM_AT, 0, other ? moved : patched, 11);
 		reading = finish_file(&writer);
-		assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0) < 0, other);
+		assert_int_equal(hwt_images_add_elf(reading.images, path, 0, NULL) < 0, other);
 		if (!other)
 			assert_non_null(strstr(hwt_images_warning(reading.images, 0),
 					       "of 10 blocks that were run 1 differ"));
@@ -333,7 +334,7 @@ static void a_file_may_be_what_one_address_space_ran(void **state)
 	file_code(&writer, PROGRAM_LEAF, SPACE_A, other, 3);
 	file_code(&writer, PROGRAM_AT, SPACE_B, program, 5);
 	reading = finish_file(&writer);
-	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, NULL), 0);
 	assert_null(hwt_images_warning(reading.images, 0));
 	end(&reading);
 	unlink(path);
@@ -412,11 +413,11 @@ static void an_image_that_is_none_is_refused(void **state)
 	packets_begin(&packets);
 	begin_file(&writer, 7);
 	reading = finish_file(&writer);
-	assert_true(hwt_images_add_elf(reading.images, "/nowhere/prog", 0, 0) < 0);
+	assert_true(hwt_images_add_elf(reading.images, "/nowhere/prog", 0, NULL) < 0);
 	assert_non_null(strstr(hwt_images_message(reading.images), "/nowhere/prog"));
-	assert_true(hwt_images_add_elf(reading.images, reading.path, 0, 0) < 0);
+	assert_true(hwt_images_add_elf(reading.images, reading.path, 0, NULL) < 0);
 	assert_non_null(strstr(hwt_images_message(reading.images), "no ELF file"));
-	assert_true(hwt_images_add_elf(reading.images, "/dev/null", 0, 0) < 0);
+	assert_true(hwt_images_add_elf(reading.images, "/dev/null", 0, NULL) < 0);
 	assert_true(hwt_images_add_snapshot(reading.images, "/nowhere/ram") < 0);
 	assert_int_equal(hwt_file_streams(reading.file), 1);
 	end(&reading);

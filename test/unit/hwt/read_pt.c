@@ -97,10 +97,10 @@ static void a_file_of_a_record_is_decoded_and_named(void **state)
 	assert_string_equal(place.image, path + 5);
 	assert_string_equal(place.symbol, "leaf");
 	assert_int_equal(place.into, 2);
-	assert_int_equal(hwt_images_find(reading.images, path + 5, "leaf", &address, &size), 0);
+	assert_int_equal(hwt_images_find(reading.images, path + 5, "leaf", 0, &address, &size), 0);
 	assert_int_equal(address, PROGRAM_LEAF);
 	assert_int_equal(size, 3);
-	assert_true(hwt_images_find(reading.images, path + 5, "stem", &address, &size) != 0);
+	assert_true(hwt_images_find(reading.images, path + 5, "stem", 0, &address, &size) != 0);
 	end(&reading);
 	unlink(path);
 }

@@ -329,7 +329,7 @@ static void a_cut_ring_is_read_as_far_as_it_is_there(void **state)
 	assert_null(hwt_file_warning(reading.file, 1));
 	assert_int_equal(hwt_file_damaged(reading.file), 1);
 	program_write(path, program);
-	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, NULL), 0);
 	open_stream(&reading, 0);
 	check_jump(&reading, 6000);
 	end(&reading);

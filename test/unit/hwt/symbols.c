@@ -305,11 +305,11 @@ static void symbols_name_code(void **state)
 	assert_int_equal(place.symbol_address, third + base);
 	assert_int_equal(hwt_images_place(reading.images, 0, 0, third + base + 0x10000, 0, &place), 1);
 	assert_string_equal(place.image, "ext4");
-	assert_int_equal(hwt_images_find(reading.images, HWT_KERNEL, "third", &address, &size), 0);
+	assert_int_equal(hwt_images_find(reading.images, HWT_KERNEL, "third", 0, &address, &size), 0);
 	assert_int_equal(address, third + base);
-	assert_int_equal(hwt_images_find(reading.images, "ext4", "far", &address, &size), 0);
-	assert_int_equal(hwt_images_find(reading.images, NULL, "far", &address, &size), 0);
-	assert_true(hwt_images_find(reading.images, "ext4", "third", &address, &size) < 0);
+	assert_int_equal(hwt_images_find(reading.images, "ext4", "far", 0, &address, &size), 0);
+	assert_int_equal(hwt_images_find(reading.images, NULL, "far", 0, &address, &size), 0);
+	assert_true(hwt_images_find(reading.images, "ext4", "third", 0, &address, &size) < 0);
 	end(&reading);
 }
 
@@ -328,7 +328,7 @@ static void symbols_name_code_of_a_file_without_names(void **state)
 	assert_int_equal(pwrite(descriptor, &none, sizeof(none), offsetof(Elf64_Ehdr, e_shoff)),
 			 sizeof(none));
 	close(descriptor);
-	assert_int_equal(hwt_images_add_elf(reading.images, stripped, 0, 0), 0);
+	assert_int_equal(hwt_images_add_elf(reading.images, stripped, 0, NULL), 0);
 	snprintf(text, sizeof(text), "%lx T before\n%lx T start\n", (unsigned long)PROGRAM_AT - 16,
 		 (unsigned long)PROGRAM_AT);
 	write_bytes(text, strlen(text));
