@@ -20,27 +20,41 @@ static const char calls[] =
 			 "run 140 c 5 return\nrun 150 b+8 1 return\nrun 160 a+16 1 call\nrun 170 a 1 return\n"
 			 "run 180 a+20 1 jump\n";
 
-static void durations_are_of_whole_calls(void **state)
+static void expect_durations(const char *script, const char *expected)
 {
-	struct flow *flow = flow_test_open(calls);
+	struct flow *flow = flow_test_open(script);
 	struct flow_durations *durations;
 	struct base_output out;
 
-	(void)state;
 	flow_test_output(&out);
 	assert_int_equal(flow_durations_new(&durations, flow), 0);
 	assert_int_equal(flow_walk(flow, &flow_durations, durations), 0);
 	assert_int_equal(flow_durations_write(durations, &out, 1), 0);
 	flow_durations_free(durations);
+	flow_test_expect(&out, expected);
+	flow_close(flow);
+}
+
+static void durations_are_of_whole_calls(void **state)
+{
+	(void)state;
 	/* The first a is still under way: its call within itself is no time of its own in the total. */
-	flow_test_expect(&out,
+	expect_durations(calls,
 			 "{\"function\":\"b\",\"image\":\"kernel\",\"calls\":2,\"timed\":2,\"total\":40,"
 			 "\"self\":30,\"min\":10,\"p50\":10,\"p99\":30,\"max\":30}\n"
 			 "{\"function\":\"c\",\"image\":\"kernel\",\"calls\":1,\"timed\":1,\"total\":10,"
 			 "\"self\":10,\"min\":10,\"p50\":10,\"p99\":10,\"max\":10}\n"
 			 "{\"function\":\"a\",\"image\":\"kernel\",\"calls\":2,\"timed\":1,\"total\":0,"
 			 "\"self\":10,\"min\":10,\"p50\":10,\"p99\":10,\"max\":10}\n");
-	flow_close(flow);
+}
+
+/* What a gap hides is not known: behind it b is running already, and a begins. */
+static void a_function_that_was_running_was_not_called(void **state)
+{
+	(void)state;
+	expect_durations(FLOW_TEST_KERNEL "cpu 0\nrun 100 b+8 2 jump\ngap 105 missing\nrun 110 a 2 jump\n",
+			 "{\"function\":\"a\",\"image\":\"kernel\",\"calls\":1,\"timed\":0}\n"
+			 "{\"function\":\"b\",\"image\":\"kernel\",\"calls\":0,\"timed\":0}\n");
 }
 
 static void expect_folded(const char *script, enum flow_weight weight, const char *expected)
@@ -294,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(durations_are_of_whole_calls),
+		cmocka_unit_test(a_function_that_was_running_was_not_called),
 		cmocka_unit_test(folded_stacks_count_instructions_or_time),
 		cmocka_unit_test(folded_time_ends_at_gaps),
 		cmocka_unit_test(functions_are_listed_once_each),
