@@ -20,7 +20,11 @@ build/test/asan/commands: test/fuzz/commands.c test/golden/json_tree.c test/gold
 build/test/hwt-traces: test/fuzz/hwt_traces.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
-CHECK_NEEDS += build/test/hwt-traces build/test/why-traces
+# Files that users give beside a hardware trace.
+build/test/given-files: test/fuzz/given_files.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)
+	@mkdir -p $(@D)
+	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
+CHECK_NEEDS += build/test/hwt-traces build/test/why-traces build/test/given-files
 
 # $(call fuzzer,<name>,<sources beside its own>,<options of libFuzzer>,<folders to begin with, or a program that fills one>)
 define fuzzer
@@ -42,11 +46,12 @@ fuzz-$(1): build/test/fuzz/$(1) $(filter build/%,$(4))
 	build/test/fuzz/$(1) -timeout=10 $(3) build/test/fuzz/$(1)-corpus $(filter-out build/%,$(4))
 endef
 $(eval $(call fuzzer,etm4,test/fuzz/opencsd_leaks.c,-detect_leaks=0 -rss_limit_mb=512 -max_len=4096,test/golden/etm4))
+$(eval $(call fuzzer,given,test/unit/support/hwt_write.c,-rss_limit_mb=1024 -max_len=16384,build/test/given-files))
 $(eval $(call fuzzer,hwt,test/fuzz/opencsd_leaks.c,-detect_leaks=0 -rss_limit_mb=1024 -max_len=16384,build/test/hwt-traces))
 $(eval $(call fuzzer,ktread,test/fuzz/ktread_exercise.c,-rss_limit_mb=512 -max_len=65536,test/golden/ktread test/golden/bad))
 $(eval $(call fuzzer,proc,,-rss_limit_mb=512 -max_len=16384,test/golden/proc test/golden/proc/bad))
 $(eval $(call fuzzer,spe,,-rss_limit_mb=512 -max_len=8192,test/golden/spe))
 $(eval $(call fuzzer,why,test/unit/support/why_property.c,-rss_limit_mb=512 -max_len=131072,build/test/why-traces))
 
-SCRIPT_TESTS += $(patsubst %,test/fuzz/%.sh,etm4_replay hwt_replay ktread_replay proc_replay spe_replay why)
+SCRIPT_TESTS += $(patsubst %,test/fuzz/%.sh,etm4_replay given_replay hwt_replay ktread_replay proc_replay spe_replay why)
 SOAK_TESTS += test/fuzz/ktread_mutate.sh test/fuzz/proc_mutate.sh
