@@ -46,7 +46,7 @@ boot() {
 	arch=$1 options=$2
 	shift 2
 	rm -f "$tmp/log" "$tmp/trace"
-	timeout -k 5 200 "$ktrace" run -q --timeout 180 --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$arch" 2) \
+	timeout -k 5 660 "$ktrace" run -q --timeout 600 --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$arch" 2) \
 		$options -append "run=cat:/dev/hwt,hwt:-w:/tmp/trace:$(echo "$*" | tr ' ' :),give:/tmp/trace" </dev/null 2>"$tmp/err" |
 		tr -d '\r' >"$tmp/console"
 	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"

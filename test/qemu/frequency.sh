@@ -12,10 +12,7 @@ start() {
 		-bios none -smp 2 -nographic -kernel "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 	await_ram "$tmp"
-	for _ in $(seq 200); do
-		! "$ktrace" show --event example.hello --limit 1 "$ram" >"$tmp/hello" 2>"$tmp/said" || break
-		sleep 0.1
-	done
+	await sh -c '"$0" show --event example.hello --limit 1 "$1" >"$2/hello" 2>"$2/said"' "$ktrace" "$ram" "$tmp"
 }
 
 finish() {

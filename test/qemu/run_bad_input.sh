@@ -46,7 +46,7 @@ out=$tmp
 fails "output is a folder" 1 "Is a directory" -- $no_ktrace
 out=$tmp/out.ktrx
 
-run --timeout 12 --allow-reboot -- $(demo x86_64 1 | sed 's/-no-reboot//') -append "run=triple"
+run_until 'grep -q "booted again" "$tmp/err"' --allow-reboot -- $(demo x86_64 1 | sed 's/-no-reboot//') -append "run=triple"
 equal "a guest that reboots for ever, as allowed" 12 "$status"
 said "booted again"
 

@@ -18,6 +18,17 @@ run() {
 	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit -o "$out" "$@" </dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
 }
 
+# run_until CONDITION [OPTION…] -- COMMAND…: the same for a guest that does not end by itself. It gets more and more time until
+# the condition, a shell command, holds: on a busy machine guests need longer.
+run_until() {
+	condition=$1
+	shift
+	for seconds in 4 16 64 $limit; do
+		run --timeout $seconds "$@"
+		! eval "$condition" || break
+	done
+}
+
 # demo ARCH [CPUS]: the line that boots the demo kernel, without its arguments.
 demo() { sh scripts/qemu.sh "$@"; }
 

@@ -26,7 +26,7 @@ done
 # A dump from the start of a run that goes on for long.
 rm -f "$out"
 # shellcheck disable=SC2046
-run --transport debugcon --timeout 15 --stall 0 -- $(demo x86_64 2) \
+run_until 'grep -q "nothing lost in a dump" "$tmp/err"' --transport debugcon --stall 0 -- $(demo x86_64 2) \
 	-append "debug=ktrace run=sh slots=1024 transport=debugcon dump=start file="
 equal "a dump at the start: status" 12 "$status"
 check "a dump at the start: when it was taken is said" grep -qE "nothing lost in a dump that covers 0\.[0-9]+ s, taken [0-9.]+ s before the end" "$tmp/err"

@@ -22,7 +22,7 @@ sample() { # RAM file, architecture, pid of the run
 for arch in ${STRESS_ARCHES:-x86_64 aarch64 riscv64}; do
 	rm -rf "$tmp/ram" "$tmp/live.out"
 	mkdir "$tmp/ram"
-	build/bin/ktrace run -q --timeout $((seconds * 4 + 30)) --ram-dir "$tmp/ram" --out "$tmp/trace" -- \
+	build/bin/ktrace run -q --timeout $((seconds * 4 + limit)) --ram-dir "$tmp/ram" --out "$tmp/trace" -- \
 		$(sh scripts/qemu.sh "$arch" 8) -append "debug=ktrace run=stress seconds=$seconds" \
 		>"$tmp/console" 2>"$tmp/err" </dev/null &
 	run=$!

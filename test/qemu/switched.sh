@@ -7,11 +7,7 @@
 
 # control CHANGE…: in the guest whose RAM is $ram, once it answers.
 control() {
-	for _ in $(seq 60); do
-		! "$ktrace" control --timeout 5 "$ram" "$@" >"$tmp/changed" 2>"$tmp/said" || return 0
-		sleep 0.5
-	done
-	return 1
+	eventually sh -c '"$@" 2>"$0/said" >"$0/changed"' "$tmp" "$ktrace" control --timeout 5 "$ram" "$@"
 }
 
 # moments PATTERN: "seconds state" of each change that is told of events of that pattern, in order.
@@ -28,14 +24,12 @@ recorded() {
 	"$ktrace" summary --json "$ram" 2>>"$tmp/said" | sed -n 's/.*"event":"'"$1"'","records":\([0-9]*\).*/\1/p'
 }
 
+has_more() { [ "$(recorded "$1")" -ge $(($2 + 100)) ]; }
+
 # Waits until the guest has recorded a hundred more of them.
 await_more() {
 	before=$(recorded "$1")
-	for _ in $(seq 100); do
-		[ "$(recorded "$1")" -lt $((${before:-0} + 100)) ] || return 0
-		sleep 0.1
-	done
-	return 1
+	eventually has_more "$1" "${before:-0}"
 }
 
 for arch in x86_64 aarch64 riscv64; do

@@ -74,7 +74,7 @@ cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
 KERNEL=$tmp/kernel.elf
 export KERNEL
 # shellcheck disable=SC2046
-run --why --timeout 15 --stall 1 -- $(demo x86_64 2) -append run=abba-spin
+run_until 'grep -q "deadlock (certain)" "$tmp/err"' --why --stall 1 -- $(demo x86_64 2) -append run=abba-spin
 check "run --why: a deadlock" grep -qE '^(self-)?deadlock \(certain\)' "$tmp/err"
 check "run --why: where" grep -qE 'balance\.c:[0-9]+' "$tmp/err"
 
