@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/open.h"
+#include "base/search.h"
 
 static void read_segments(struct symbols_image *image, Elf *elf, uint64_t bias)
 {
@@ -87,17 +88,10 @@ static const struct symbols_segment *find_segment(const struct symbols_image *im
 /* If sections overlap, looks only at the one that begins last. */
 static const struct symbols_section *find_section(const struct symbols_image *image, uint64_t address)
 {
-	uint32_t low = 0, high = image->sections;
+	const size_t n = base_count_up_to(image->section, image->sections, sizeof(*image->section),
+					  offsetof(struct symbols_section, begin), address);
 
-	while (low < high) {
-		const uint32_t middle = low + (high - low) / 2;
-
-		if (image->section[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < image->section[low - 1].end ? &image->section[low - 1] : NULL;
+	return n && address < image->section[n - 1].end ? &image->section[n - 1] : NULL;
 }
 
 int symbols_image_has(const struct symbols_image *image, uint64_t address)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/search.h"
 #include "analyze/wellknown.h"
 #include "ktrx/v2.h"
 
@@ -96,17 +97,8 @@ void flow_kernel_free(struct flow_kernel *kernel)
 /* How many events of the row are not behind a stamp. */
 static size_t count_until(const struct row *row, uint64_t stamp)
 {
-	size_t low = 0, high = row->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (row->event[middle].stamp <= stamp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return base_count_up_to(row->event, row->count, sizeof(*row->event),
+				offsetof(struct flow_kernel_event, stamp), stamp);
 }
 
 const struct flow_kernel_event *flow_kernel_behind(const struct flow_kernel *kernel, uint32_t cpu,

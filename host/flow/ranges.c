@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/search.h"
 #include "flow/flow.h"
 #include "ktread/ktread.h"
 
@@ -54,15 +55,8 @@ int flow_select_function(struct flow *flow, const char *image, const char *funct
 
 const struct flow_range *flow_range_find(const struct flow_range *range, size_t ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges;
+	const size_t n =
+		base_count_up_to(range, ranges, sizeof(*range), offsetof(struct flow_range, begin), address);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (range[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < range[low - 1].end ? &range[low - 1] : NULL;
+	return n && address < range[n - 1].end ? &range[n - 1] : NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/index.h"
+#include "base/search.h"
 
 #define PAGE	     4096u /* files are moved by multiples of it */
 #define SAMPLE	     16u   /* bytes of a block that are looked for */
@@ -97,20 +98,9 @@ static int take_samples(struct search *search)
 	return 0;
 }
 
-/* How many samples lie from `address` on, in `size` bytes. */
 static size_t count_before(const struct search *search, uint64_t address)
 {
-	size_t low = 0, high = search->samples;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (search->sorted[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return base_count_below(search->sorted, search->samples, sizeof(*search->sorted), 0, address);
 }
 
 /* How many samples lie where the file has code. */

@@ -13,6 +13,7 @@
 #include "analyze/symbols.h"
 #include "base/grow.h"
 #include "base/open.h"
+#include "base/search.h"
 #include "ktread/ktread.h"
 #include "file.h"
 
@@ -215,20 +216,13 @@ size_t hwt_names_count(const struct hwt_names *names)
 
 const struct hwt_function *hwt_names_find(const struct hwt_names *names, uint64_t address)
 {
+	const size_t n = base_count_up_to(names->function, names->functions, sizeof(*names->function),
+					  offsetof(struct hwt_function, address), address);
 	const struct hwt_function *found;
-	size_t low = 0, high = names->functions;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (names->function[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (n == 0)
 		return NULL;
-	found = &names->function[low - 1];
+	found = &names->function[n - 1];
 	return found->size && address - found->address >= found->size ? NULL : found;
 }
 

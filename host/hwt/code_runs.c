@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Finds the code that does not change for a while, as runs of lines. */
 #include "base/grow.h"
+#include "base/search.h"
 #include "code.h"
 
 #include <stdlib.h>
@@ -72,17 +73,8 @@ int hwt_code_sort(struct hwt_codes *codes)
 /* Returns how many changes there are up to a stamp; all of them for stamp 0, which is unknown. */
 static size_t changes_until(const struct hwt_codes *codes, uint64_t stamp)
 {
-	size_t low = 0, high = codes->changes;
-
-	while (stamp && low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (codes->change[middle] <= stamp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return high;
+	return stamp ? base_count_up_to(codes->change, codes->changes, sizeof(*codes->change), 0, stamp)
+		     : codes->changes;
 }
 
 /* Returns the stamp of the n-th change, or UINT64_MAX if there are not so many. */

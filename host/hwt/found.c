@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/search.h"
 
 #define WINDOW 64u /* bytes from the address on that are compared */
 #define LEAST  8u  /* bytes that are the same, unless fewer are known */
@@ -95,16 +96,10 @@ const struct hwt_found *hwt_found_at(const struct hwt_images *images, uint64_t s
 {
 	const struct hwt_found *best = NULL;
 	unsigned char code[WINDOW];
-	size_t low = 0, high = images->founds, known = 0, most = 0;
+	size_t low = base_count_up_to(images->found, images->founds, sizeof(*images->found),
+				      offsetof(struct hwt_found, first), address),
+	       known = 0, most = 0;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (images->found[middle].first <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low && images->found[low - 1].reach > address)
 		known = hwt_codes_read(images->codes, 0, stamp, address, code, sizeof(code), true);
 	for (; known && low && images->found[low - 1].reach > address; low--) {

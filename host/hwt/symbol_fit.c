@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/search.h"
 #include "file.h"
 
 #define CALLS_MOST   (UINT32_C(1) << 20) /* that are looked at */
@@ -214,16 +215,9 @@ struct votes {
 static int vote(struct votes *votes, const struct residue *residue, size_t residues, uint64_t to,
 		uint64_t step)
 {
-	size_t low = 0, high = residues;
+	size_t low = base_count_below(residue, residues, sizeof(*residue), offsetof(struct residue, rest),
+				      to % step);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (residue[middle].rest < to % step)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < residues && residue[low].rest == to % step; low++) {
 		uint64_t *grown = votes->count == VOTES_MOST ? NULL
 							     : base_grow(votes->base, &votes->room,

@@ -9,6 +9,7 @@
 
 #include "base/escape.h"
 #include "base/grow.h"
+#include "base/search.h"
 #include "ktread/ktread.h"
 
 #define PAGE	   4096u
@@ -310,17 +311,10 @@ void hwt_map_close(struct hwt_map *map)
 
 const struct hwt_map_function *hwt_map_find(const struct hwt_map *map, uint64_t address)
 {
-	size_t low = 0, high = map->functions;
+	const size_t n = base_count_up_to(map->function, map->functions, sizeof(*map->function),
+					  offsetof(struct hwt_map_function, address), address);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (map->function[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address - map->function[low - 1].address >= map->function[low - 1].size)
+	if (n == 0 || address - map->function[n - 1].address >= map->function[n - 1].size)
 		return NULL;
-	return &map->function[low - 1];
+	return &map->function[n - 1];
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "follow_state.h"
 #include "message.h"
 
@@ -381,18 +382,8 @@ int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktre
 
 uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64_t stamp)
 {
-	const struct ktread_v2_item *item = follow->ring.item;
-	uint32_t low = 0, high = follow->ring.items;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (item[middle].stamp <= stamp)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)base_count_up_to(follow->ring.item, follow->ring.items, sizeof(*follow->ring.item),
+					  offsetof(struct ktread_v2_item, stamp), stamp);
 }
 
 /* Moves the records that still wait to the front of the buffer, where little of it is in use any more. */

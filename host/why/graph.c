@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/search.h"
 #include "why/pulse.h"
 
 /* A lock that is held, by a node. */
@@ -110,17 +111,10 @@ static int gather_held(struct builder *builder)
 /* Who has it, NULL unknown. */
 static const struct held *find_held(const struct builder *builder, uint64_t object)
 {
-	uint32_t low = 0, high = builder->helds;
+	const size_t n = base_count_below(builder->held, builder->helds, sizeof(*builder->held),
+					  offsetof(struct held, object), object);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (builder->held[middle].object < object)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < builder->helds && builder->held[low].object == object ? &builder->held[low] : NULL;
+	return n < builder->helds && builder->held[n].object == object ? &builder->held[n] : NULL;
 }
 
 /* ---- Who waits ----------------------------------------------------------------------------------- */

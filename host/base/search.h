@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Binary search in an array of structures that are sorted by a number:
+ *
+ *	n = base_count_up_to(all->function, all->functions, sizeof(*all->function),
+ *			     offsetof(struct function, address), address);
+ *	function = n ? &all->function[n - 1] : NULL;	the last that begins at or before `address`
+ */
+#ifndef BASE_SEARCH_H
+#define BASE_SEARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Returns how many elements have a number below `key`. `array` has `count` elements of `size` bytes, each with a
+ * uint64_t at `offset`, in ascending order; NULL if there are none.
+ */
+static inline size_t base_count_below(const void *array, size_t count, size_t size, size_t offset,
+				      uint64_t key)
+{
+	const unsigned char *number = (const unsigned char *)array + (count ? offset : 0);
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (*(const uint64_t *)(const void *)(number + middle * size) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The same for numbers that are at most `key`. */
+static inline size_t base_count_up_to(const void *array, size_t count, size_t size, size_t offset,
+				      uint64_t key)
+{
+	return key == UINT64_MAX ? count : base_count_below(array, count, size, offset, key + 1);
+}
+
+#endif
