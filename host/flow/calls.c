@@ -87,6 +87,7 @@ static int push(struct flow_calls *calls, const struct flow_spot *spot, enum flo
 		.function = spot->function,
 		.begin = spot->begin,
 		.end = spot->end,
+		.from_start = spot->at_start,
 		.back = back,
 		.since = calls->step->stamp,
 		.how = (uint8_t)how,

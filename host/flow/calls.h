@@ -39,6 +39,7 @@ struct flow_frame {
 	uint32_t mark;	     /* the sink's own; 0 at first */
 	uint8_t how;	     /* enum flow_how */
 	uint8_t timed;	     /* its beginning was seen, and nothing since is missing */
+	uint8_t from_start;  /* the thread was at the function's first instruction then */
 	uint8_t inner;	     /* it has called a place within itself, which has not returned */
 };
 

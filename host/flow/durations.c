@@ -151,10 +151,11 @@ static int enter(void *to, struct flow_frame *frame, const struct flow_moment *m
 {
 	struct row *row = row_of(to, frame->function);
 
+	(void)moment;
 	if (!row)
 		return KTREAD_E_MEMORY;
-	/* A function that was running already was not called, unless it is at its beginning. */
-	row->calls += frame->how != FLOW_SEEN || moment->step->address == frame->begin;
+	/* A function that was running already was not called, unless it runs from its beginning. */
+	row->calls += frame->how != FLOW_SEEN || frame->from_start;
 	return 0;
 }
 

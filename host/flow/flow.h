@@ -39,6 +39,7 @@ struct flow_function {
 struct flow_spot {
 	const struct flow_function *function;
 	uint64_t begin, end; /* [begin, end); without a name only the address itself */
+	uint8_t at_start;    /* the address is that of the function's first instruction */
 };
 
 struct flow_functions;

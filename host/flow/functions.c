@@ -162,6 +162,7 @@ static int find_spot(struct flow_functions *functions, uint32_t pid, uint64_t st
 	spot->function = functions->row[id];
 	spot->begin = address;
 	spot->end = address + 1;
+	spot->at_start = place.symbol && place.into == 0;
 	if (place.symbol && place.into < place.symbol_size) {
 		spot->begin = place.symbol_address;
 		spot->end = place.symbol_address + place.symbol_size;
