@@ -94,6 +94,7 @@ bool pt_decoder_open_blocks(struct pt_decoder *decoder)
 	/* A run is contiguous. */
 	config.flags.variant.block.end_on_call = 1;
 	config.flags.variant.block.end_on_jump = 1;
+	config.decode.context = decoder;
 	if (decoder->block_decoder)
 		pt_blk_free_decoder(decoder->block_decoder);
 	decoder->block_decoder = pt_blk_alloc_decoder(&config);

@@ -36,6 +36,32 @@ struct hwt_piece;
 void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 		      const struct hwt_piece *piece);
 
+/* A packet that libipt 2.0 does not know: of event trace (CFE, EVD) or of a trigger (TRIG). */
+struct pt_newer {
+	const char *name;
+	char text[96];
+	bool has_address; /* a FUP of its own follows, with no TIP */
+};
+
+/* Sets the errata of a CPU that libipt 2.0 does not know; none for a model that is not known here either. */
+void pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu);
+/* Describes the packet at `bytes`. Returns its size, or 0: it is none of these, or it is cut short. */
+unsigned pt_newer_packet(const unsigned char *bytes, size_t size, struct pt_newer *newer);
+/*
+ * libipt's callback for such packets: libipt then skips them, and the packets around them mean the same. With
+ * `flow` not NULL it refuses those with an address, whose FUP libipt would take for an interrupt's.
+ */
+int pt_newer_read(struct pt_packet_unknown *unknown, const struct pt_config *config, const uint8_t *at,
+		  void *flow);
+
+/* A C-state of the packets PWRE and PWRX, which have it as a hint of MWAIT: 0 is C1, 15 is C0. */
+static inline unsigned pt_c_state(unsigned hint)
+{
+	return (hint + 1) & 15;
+}
+/* What has left it, as words that follow others. */
+const char *pt_wake_words(bool interrupt, bool store, bool autonomous);
+
 /*
  * Images as libipt wants them. What stays as it is (pieces of files, code that has but one version) it gets
  * as sections, which it decodes by tables of its own, several times as fast as what it has to ask for each
@@ -81,7 +107,8 @@ struct pt_decoder {
 	uint64_t since, until; /* stamps for which it is right */
 	struct pt_block_decoder *block_decoder;
 	struct hwt_piece piece;
-	int status; /* of libipt's last answer */
+	int status;   /* of libipt's last answer */
+	int unsynced; /* its first answer at a PSB that it could not begin at, but for the end; or 0 */
 	bool synced, begun, ended;
 	uint64_t synced_at; /* the PSB that decoding began at */
 	unsigned char *own; /* NULL, or a copy of the piece's bytes, see pt_resume() */
@@ -132,7 +159,8 @@ int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
 /*
  * Resumes after missing code, where libipt stopped at `offset`. libipt can begin only at a PSB, so this
  * writes one into a copy of the piece. It repeats the time, mode and address space of the skipped packets,
- * and begins tracing at the next address of known code that a packet gives. Returns 1 and sets
+ * and begins tracing at the next address of known code that a packet gives, or repeats an overflow and begins
+ * at the address that follows it. Returns 1 and sets
  * decoder->resumed to the PSB's offset and *address to the offset after that packet; 0 if no packet before
  * the unit's next PSB gives such an address; or KTREAD_E_MEMORY.
  */

@@ -37,9 +37,10 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 					       .family = stream->pt.family,
 					       .model = stream->pt.model,
 					       .stepping = stream->pt.stepping };
-		/* Of a CPU that the library does not know there are no errata. */
-		pt_cpu_errata(&config->errata, &config->cpu);
+		if (pt_cpu_errata(&config->errata, &config->cpu) == -pte_bad_cpu)
+			pt_newer_errata(&config->errata, &config->cpu);
 	}
+	config->decode.callback = pt_newer_read;
 	config->mtc_freq = stream->pt.mtc_frequency;
 	config->nom_freq = stream->pt.nominal_frequency;
 	config->cpuid_0x15_eax = stream->pt.cpuid_15_eax;
