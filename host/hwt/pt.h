@@ -25,6 +25,9 @@ struct pt_branch {
 
 /* `bits`: 16, 32 or 64, the mode. */
 struct pt_branch pt_branch_of(const unsigned char *bytes, size_t size, unsigned bits);
+/* Sets where the near call or jump at `address` leads. Returns false if it is none, or not a direct one. */
+bool pt_branch_target(const unsigned char *bytes, size_t size, unsigned bits, uint64_t address,
+		      uint64_t *target);
 
 struct hwt_stream;
 struct hwt_piece;
@@ -120,8 +123,14 @@ struct pt_decoder {
 	/* A run as it begins: where and when the unit is, and whose it is. */
 	struct hwt_step now;
 	uint64_t blocks, blocks_read; /* how many there were, and up to when a packet was read last */
-	uint64_t last, wanted;	      /* instruction that was run, and 0 or one that was to be */
-	bool holds;		      /* a run of which it is not known what follows it */
+	/*
+	 * The ranges of the stream if libipt may end at a jump within them (erratum SKL014); and the number
+	 * of blocks when it was last asked to go on there.
+	 */
+	struct pt_conf_addr_filter ranges;
+	uint64_t went_on;
+	uint64_t last, wanted; /* instruction that was run, and 0 or one that was to be */
+	bool holds;	       /* a run of which it is not known what follows it */
 	struct hwt_step held;
 	struct pt_event event;
 	unsigned event_parts; /* steps that are still to be made of it */
@@ -160,9 +169,9 @@ int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
  * Resumes after missing code, where libipt stopped at `offset`. libipt can begin only at a PSB, so this
  * writes one into a copy of the piece. It repeats the time, mode and address space of the skipped packets,
  * and begins tracing at the next address of known code that a packet gives, or repeats an overflow and begins
- * at the address that follows it. Returns 1 and sets
- * decoder->resumed to the PSB's offset and *address to the offset after that packet; 0 if no packet before
- * the unit's next PSB gives such an address; or KTREAD_E_MEMORY.
+ * at the address that follows it. Returns 1 and sets decoder->resumed to the PSB's offset and *address to the
+ * offset after that packet; 0 if no packet before the unit's next PSB gives such an address; or
+ * KTREAD_E_MEMORY.
  */
 int pt_resume(struct pt_decoder *decoder, size_t offset, size_t *address);
 

@@ -345,6 +345,26 @@ static struct pt_branch indirect(struct taken *taken)
 	}
 }
 
+bool pt_branch_target(const unsigned char *bytes, size_t size, unsigned bits, uint64_t address,
+		      uint64_t *target)
+{
+	struct taken taken = { .bytes = bytes, .size = size, .bits = bits };
+	const int byte = opcode(&taken);
+	const unsigned width = byte == 0xeb ? 1 : displacement(&taken);
+	uint64_t distance = 0;
+
+	if ((byte != 0xe8 && byte != 0xe9 && byte != 0xeb) || size - taken.at < width)
+		return false;
+	for (unsigned n = width; n-- > 0;)
+		distance = distance << 8 | bytes[taken.at + n];
+	if (bytes[taken.at + width - 1] & 0x80)
+		distance |= UINT64_MAX << (8 * width);
+	*target = address + taken.at + width + distance;
+	if (bits != 64)
+		*target &= bits == 32 ? UINT32_MAX : UINT16_MAX;
+	return true;
+}
+
 struct pt_branch pt_branch_of(const unsigned char *bytes, size_t size, unsigned bits)
 {
 	struct taken taken = { .bytes = bytes, .size = size, .bits = bits };

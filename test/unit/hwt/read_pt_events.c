@@ -169,6 +169,40 @@ static void a_cpu_without_the_erratum_reads_such_packets_as_damage(void **state)
 	end(&reading);
 }
 
+/* SKL014: TIP.PGD has no address where a direct branch leaves the ranges. */
+static void direct_jumps_within_a_range_are_followed_up_to_the_one_that_leaves_it(void **state)
+{
+	const struct ktrx_hwt_context context = { .ident = 1,
+						  .mode = KTRX_HWT_MODE_CPU,
+						  .encoding = KTRX_HWT_ENCODING_PT,
+						  .backend = KTRX_HWT_BACKEND_PT,
+						  .level = KTRX_HWT_USER,
+						  .ranges = 1,
+						  .range = { { PROGRAM_AT, PROGRAM_LEAF } } };
+	const struct ktrx_hwt_pt pt = { .family = 6, .model = 0x5e }; /* Skylake */
+	struct reading reading;
+
+	(void)state;
+	begin(0);
+	file_record(&writer, KTRX_HWT_CONTEXT, 0, &context, sizeof(context), &pt, sizeof(pt));
+	packets_sync(&packets, 0, 0, PROGRAM_NOPS);
+	packet_address(&packets, ppt_tip_pgd, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_JNE);
+	packet_branches(&packets, "T");
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip_pgd, 0);
+	reading = finish();
+	assert_int_equal(next(&reading, HWT_RUN)->last, PROGRAM_JMP);
+	next_run(&reading, PROGRAM_AT, PROGRAM_JNE, HWT_BRANCH_CALL, 0);
+	next(&reading, HWT_OFF);
+	next(&reading, HWT_ON);
+	next_run(&reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, PROGRAM_JMP);
+	next_run(&reading, PROGRAM_JMP, PROGRAM_JMP + 2, HWT_BRANCH_JUMP, PROGRAM_AT);
+	assert_int_equal(next(&reading, HWT_ASYNC)->address, PROGRAM_AT);
+	next(&reading, HWT_OFF);
+	end(&reading);
+}
+
 static const uint8_t event_page_fault[] = { 2, 0x13, 1, 14 };
 static const uint8_t event_data[] = { 2, 0x53, 0, 0xaa, 0x0b, 0xf0, 0, 0, 0, 0, 0 };
 static const uint8_t event_at_address[] = { 2, 0x13, 0x80 | 10, 0 };
@@ -328,6 +362,7 @@ int main(void)
 		cmocka_unit_test(a_note_has_the_address_that_its_packet_gives),
 		cmocka_unit_test(errata_of_cpus_newer_than_libipt_are_known),
 		cmocka_unit_test(a_cpu_without_the_erratum_reads_such_packets_as_damage),
+		cmocka_unit_test(direct_jumps_within_a_range_are_followed_up_to_the_one_that_leaves_it),
 		cmocka_unit_test(event_trace_is_stepped_over_and_listed),
 		cmocka_unit_test(an_event_with_an_address_of_its_own_is_said_to_be_unread),
 		cmocka_unit_test(an_overflow_after_missing_code_is_told_and_resumed_at),
