@@ -114,7 +114,7 @@ static struct place find_address(struct reader *reader, size_t psb, size_t offse
 			return none;
 		if (place.offset < offset)
 			continue;
-		/* It must not be hidden: it is repeated, and decoding resumes at its address, known or not. */
+		/* It must not be hidden: it is repeated, and decoding resumes at its address. */
 		if (packet.type == ppt_ovf)
 			reader->overflow = place;
 		if (begins)

@@ -19,7 +19,8 @@
  * The hardware reports only its place in the buffer. How often it has gone round follows from interrupts:
  * each shows that the end of a region with INT was passed; if the places seen do not show that, one whole
  * buffer is added. If interrupts are off for longer than it takes to fill the buffer twice, too few are
- * added.
+ * added. A CPU whose table has but one region interrupts shortly before that is full: the rest of it is
+ * padded, and the hardware goes on at the beginning.
  */
 #include "pt.h"
 
@@ -274,11 +275,30 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 		return KTRACE_ERROR_DEVICE;
 	place = own->at.start + offset;
 	grown = place >= before ? place - before : place + size - before;
+	if (own->alone && size - place <= KTRACE_PT_TOPA_EARLY)
+		interrupted = 0; /* that is why */
 	if (own->stops ? stopped && !grown : interrupted && !passes_interrupt(unit, own, before, grown))
 		grown += size;
 	unit->position += grown;
 	unit->wraps = unit->position / size;
 	return KTRACE_OK;
+}
+
+/*
+ * Ends the lap after an early interrupt, with PAD packets. If the hardware went on at the same place, the next
+ * interrupt there could come at once, or after a whole lap.
+ */
+static void pad(struct ktrace_hwt_unit *unit)
+{
+	uint64_t size = unit->buffer.size, place = unit->position % size;
+	uint8_t *bytes = unit->buffer.base;
+
+	if (size - place > KTRACE_PT_TOPA_EARLY)
+		return;
+	unit->position += size - place;
+	unit->wraps = unit->position / size;
+	for (; place < size; place++)
+		bytes[place] = 0;
 }
 
 /*
@@ -302,6 +322,8 @@ static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt
 	if (interrupted)
 		msr->write(KTRACE_PT_MSR_PERF_CLEAR, KTRACE_PT_PERF_TOPA);
 	error = follow(unit, pointers, interrupted, (status & KTRACE_PT_STATUS_STOPPED) != 0);
+	if (!error && interrupted && own->alone)
+		pad(unit);
 	own->packets = pt->psb_and_cycles ? status & KTRACE_PT_STATUS_PACKETS : 0;
 	if (status & KTRACE_PT_STATUS_ERROR)
 		error = KTRACE_ERROR_DEVICE;
@@ -312,6 +334,15 @@ static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt
 	}
 	set_full(unit);
 	return error;
+}
+
+/* After halt(): goes on, at another place if there is padding. */
+static void resume(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_unit *unit)
+{
+	if (ktrace_hwt_pt_unit(unit)->alone)
+		load(msr, unit);
+	else
+		go(msr, ktrace_hwt_pt_unit(unit));
 }
 
 static int pt_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
@@ -356,7 +387,7 @@ static int pt_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *u
 		return KTRACE_OK;
 	error = halt(access_of(backend), ktrace_hwt_pt(backend), unit);
 	if (!error && !unit->full)
-		go(access_of(backend), ktrace_hwt_pt_unit(unit));
+		resume(access_of(backend), unit);
 	return error;
 }
 
@@ -369,7 +400,7 @@ static int pt_interrupt(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	    !(msr->read(KTRACE_PT_MSR_PERF_STATUS) & KTRACE_PT_PERF_TOPA))
 		return 0;
 	if (!halt(msr, ktrace_hwt_pt(backend), unit) && !unit->full)
-		go(msr, ktrace_hwt_pt_unit(unit));
+		resume(msr, unit);
 	return 1;
 }
 

@@ -64,6 +64,8 @@
 #define KTRACE_PT_TOPA_SIZE_MASK  UINT64_C(0xf)
 #define KTRACE_PT_TOPA_PAGE	  UINT64_C(4096)
 #define KTRACE_PT_TOPA_REGION_MAX (UINT64_C(128) << 20)
+/* The most bytes that are left of a lone region when it interrupts, as Linux has it. */
+#define KTRACE_PT_TOPA_EARLY UINT64_C(512)
 #define KTRACE_PT_TOPA_REGION_SIZE(entry) \
 	(KTRACE_PT_TOPA_PAGE << ((entry) >> KTRACE_PT_TOPA_SIZE_SHIFT & KTRACE_PT_TOPA_SIZE_MASK))
 
@@ -132,6 +134,7 @@ struct ktrace_hwt_pt_unit {
 	uint64_t running;
 	uint64_t every; /* bytes between two interrupts; 0: there are none */
 	uint64_t stops; /* KTRACE_HWT_STOP */
+	uint64_t alone; /* the table has but one region, which interrupts before it is full */
 	uint64_t limit;
 	uint64_t entries; /* of the table, but for the last, which leads back */
 	struct ktrace_hwt_pt_cursor at;
