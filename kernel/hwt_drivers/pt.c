@@ -4,7 +4,7 @@
  * the buffer through a table of regions (pt_config.c). A unit's life:
  *
  *	1. init       CPUID says what there is (leaf 0x14); why not, if it is not
- *	2. cpu_init   each CPU: nobody else traces; registers at rest
+ *	2. cpu_init   each CPU: it has what the first has; nobody else traces; registers at rest
  *	3. unit_init  the buffer is laid out in regions
  *	4. configure  values of the registers are worked out (pt_config.c), the buffer is laid out anew
  *	5. enable     registers loaded while TraceEn is 0, then TraceEn is set
@@ -94,27 +94,36 @@ static void find_identity(const struct ktrace_hwt_access_msr *msr, struct ktrace
 	pt->frequency = tsc_frequency(msr, pt, leaves);
 }
 
-/* Leaf 0x14 and its first subleaf. */
-static void find_options(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_backend *backend,
-			 const uint32_t leaf[4])
+/* Leaf 0x14 and its first subleaf, two registers a word. */
+static void read_leaf(const struct ktrace_hwt_access_msr *msr, uint64_t leaf[2])
 {
-	struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
 	uint32_t out[4];
 
-	pt->cr3_filter = (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_CR3) != 0;
-	pt->psb_and_cycles = (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_PSB_CYC) != 0;
-	pt->mtc = (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_MTC) != 0;
-	pt->many_entries = (leaf[PT_ECX] & KTRACE_PT_CPUID_ECX_ENTRIES) != 0;
-	backend->ranges = 0;
-	pt->mtc_periods = pt->cycle_thresholds = pt->psb_periods = 0;
-	if (leaf[PT_EAX] == 0)
+	msr->cpuid(KTRACE_PT_CPUID_PT, 0, out);
+	leaf[0] = out[PT_EBX] | (uint64_t)out[PT_ECX] << 32;
+	leaf[1] = 0;
+	if (out[PT_EAX] == 0)
 		return;
 	msr->cpuid(KTRACE_PT_CPUID_PT, 1, out);
-	if (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_RANGES)
-		backend->ranges = (uint32_t)between(out[PT_EAX] & 7, 0, KTRACE_HWT_RANGES_MAX);
-	pt->mtc_periods = out[PT_EAX] >> 16;
-	pt->cycle_thresholds = out[PT_EBX] & 0xffff;
-	pt->psb_periods = out[PT_EBX] >> 16;
+	leaf[1] = out[PT_EAX] | (uint64_t)out[PT_EBX] << 32;
+}
+
+/* Takes what this CPU has: registers are worked out by that for all CPUs. */
+static void find_options(struct ktrace_hwt_backend *backend)
+{
+	struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
+	const uint32_t ebx = (uint32_t)pt->leaf[0], ecx = (uint32_t)(pt->leaf[0] >> 32);
+
+	pt->cr3_filter = (ebx & KTRACE_PT_CPUID_EBX_CR3) != 0;
+	pt->psb_and_cycles = (ebx & KTRACE_PT_CPUID_EBX_PSB_CYC) != 0;
+	pt->mtc = (ebx & KTRACE_PT_CPUID_EBX_MTC) != 0;
+	pt->many_entries = (ecx & KTRACE_PT_CPUID_ECX_ENTRIES) != 0;
+	backend->ranges = 0;
+	if (ebx & KTRACE_PT_CPUID_EBX_RANGES)
+		backend->ranges = (uint32_t)between(pt->leaf[1] & 7, 0, KTRACE_HWT_RANGES_MAX);
+	pt->mtc_periods = pt->leaf[1] >> 16 & 0xffff;
+	pt->cycle_thresholds = pt->leaf[1] >> 32 & 0xffff;
+	pt->psb_periods = pt->leaf[1] >> 48;
 }
 
 static int pt_init(struct ktrace_hwt_backend *backend)
@@ -134,15 +143,28 @@ static int pt_init(struct ktrace_hwt_backend *backend)
 		return KTRACE_ERROR_DEVICE;
 	msr->cpuid(KTRACE_PT_CPUID_PERF, 0, out);
 	pt->interrupts = (out[PT_EAX] & 0xff) >= 2;
-	msr->cpuid(KTRACE_PT_CPUID_PT, 0, out);
+	read_leaf(msr, pt->leaf);
 	backend->why = KTRACE_WHY_NO_TOPA;
-	if (!(out[PT_ECX] & KTRACE_PT_CPUID_ECX_TOPA))
+	if (!(pt->leaf[0] >> 32 & KTRACE_PT_CPUID_ECX_TOPA))
 		return KTRACE_ERROR_DEVICE;
 	backend->why = KTRACE_NULL;
-	find_options(msr, backend, out);
+	find_options(backend);
 	find_addresses(msr, pt);
 	find_identity(msr, pt, leaves);
 	return KTRACE_OK;
+}
+
+/* Cores of another kind may lack a bit or a period: to set it there would fault. */
+static int is_alike(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt)
+{
+	uint64_t leaf[2];
+	uint32_t out[4];
+
+	msr->cpuid(KTRACE_PT_CPUID_FEATURES, 0, out);
+	if (!(out[PT_EBX] & KTRACE_PT_CPUID_7_EBX_PT))
+		return 0;
+	read_leaf(msr, leaf);
+	return leaf[0] == pt->leaf[0] && leaf[1] == pt->leaf[1];
 }
 
 static int pt_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
@@ -150,6 +172,8 @@ static int pt_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	const struct ktrace_hwt_access_msr *msr = access_of(backend);
 
 	(void)cpu;
+	if (!is_alike(msr, ktrace_hwt_pt(backend)))
+		return KTRACE_ERROR_DEVICE;
 	/* Somebody else's: firmware, or a debugger. */
 	if (msr->read(KTRACE_PT_MSR_CTL) & KTRACE_PT_CTL_TRACE)
 		return KTRACE_ERROR_DEVICE;

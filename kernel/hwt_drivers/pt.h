@@ -102,6 +102,7 @@ struct ktrace_hwt_pt {
 	uint64_t mtc;
 	uint64_t many_entries; /* tables have more than one region */
 	uint64_t interrupts;   /* IA32_PERF_GLOBAL_STATUS is there */
+	uint64_t leaf[2];      /* 0x14: EBX and ECX; subleaf 1: EAX and EBX */
 	uint64_t mtc_periods;  /* bit n: 2^n ticks of the crystal */
 	uint64_t cycle_thresholds;
 	uint64_t psb_periods; /* bit n: 2048 * 2^n bytes */
