@@ -315,7 +315,7 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 static void pad(struct ktrace_hwt_unit *unit)
 {
 	uint64_t size = unit->buffer.size, place = unit->position % size;
-	uint8_t *bytes = unit->buffer.base;
+	volatile uint8_t *bytes = unit->buffer.base; /* no compiler calls memset for it */
 
 	if (size - place > KTRACE_PT_TOPA_EARLY)
 		return;
