@@ -46,13 +46,15 @@ struct pt_newer {
 	bool has_address; /* a FUP of its own follows, with no TIP */
 };
 
-/* Sets the errata of a CPU that libipt 2.0 does not know; none for a model that is not known here either. */
-void pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu);
+/* Sets the errata of a CPU. Returns false, and sets none, if they are not known. */
+bool pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu);
+/* Returns the CPU that made a stream; of no vendor if that is unknown, or it is a unit in software. */
+struct pt_cpu pt_newer_cpu(const struct ktrx_hwt_pt *pt);
 /* Describes the packet at `bytes`. Returns its size, or 0: it is none of these, or it is cut short. */
 unsigned pt_newer_packet(const unsigned char *bytes, size_t size, struct pt_newer *newer);
 /*
- * libipt's callback for such packets: libipt then skips them, and the packets around them mean the same. With
- * `flow` not NULL it refuses those with an address, whose FUP libipt would take for an interrupt's.
+ * libipt's callback for such packets: libipt then skips them, and the packets around them mean the same.
+ * With `flow` not NULL it refuses those with an address, whose FUP libipt would take for an interrupt's.
  */
 int pt_newer_read(struct pt_packet_unknown *unknown, const struct pt_config *config, const uint8_t *at,
 		  void *flow);

@@ -13,7 +13,7 @@ enum group {
 	MONT,	       /* efficient cores alone */
 };
 
-/* What they share with earlier CPUs, by libipt 2.2. */
+/* What they share with earlier CPUs, by libipt 2.3. */
 static const struct {
 	uint16_t family;
 	uint8_t model, group;
@@ -25,16 +25,28 @@ static const struct {
 	{ 6, 0xaf, MONT },	{ 6, 0xb6, MONT },	{ 6, 0xdd, MONT },
 };
 
-void pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu)
+struct pt_cpu pt_newer_cpu(const struct ktrx_hwt_pt *pt)
+{
+	if (!pt->family || pt->flags & KTRX_HWT_PT_SOFTWARE)
+		return (struct pt_cpu){ .vendor = pcv_unknown };
+	return (struct pt_cpu){
+		.vendor = pcv_intel, .family = pt->family, .model = pt->model, .stepping = pt->stepping
+	};
+}
+
+bool pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu)
 {
 	unsigned group = 0;
 
+	if (pt_cpu_errata(errata, cpu) >= 0)
+		return true;
 	for (size_t n = 0; n < sizeof(models) / sizeof(models[0]); n++)
 		if (models[n].family == cpu->family && models[n].model == cpu->model)
 			group = models[n].group;
 	errata->bdm70 = errata->skd022 = group == LAKE_COVE || group == RAPIDS;
 	errata->skz84 = group == RAPIDS;
 	errata->apl11 = group == LAKE_COVE || group == MONT;
+	return group != 0;
 }
 
 /* ---- Packets ---- */

@@ -157,6 +157,28 @@ static void errata_of_cpus_newer_than_libipt_are_known(void **state)
 	}
 }
 
+static void a_model_whose_errata_are_unknown_is_told(void **state)
+{
+	static const uint8_t models[] = { 0x5e, 0xb7, 0xff };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(models); n++) {
+		struct reading reading;
+		const char *warning;
+
+		begin(models[n]);
+		packet_plain(&packets, ppt_psb);
+		packet_plain(&packets, ppt_psbend);
+		reading = finish();
+		warning = hwt_file_warning(reading.file, 0);
+		if (models[n] != 0xff)
+			assert_null(warning);
+		else
+			assert_non_null(strstr(warning, "CPU family 6 model 0xff: its errata are not known"));
+		end(&reading);
+	}
+}
+
 static void a_cpu_without_the_erratum_reads_such_packets_as_damage(void **state)
 {
 	struct reading reading;
@@ -361,6 +383,7 @@ int main(void)
 		cmocka_unit_test(c_states_are_those_of_mwait_hints),
 		cmocka_unit_test(a_note_has_the_address_that_its_packet_gives),
 		cmocka_unit_test(errata_of_cpus_newer_than_libipt_are_known),
+		cmocka_unit_test(a_model_whose_errata_are_unknown_is_told),
 		cmocka_unit_test(a_cpu_without_the_erratum_reads_such_packets_as_damage),
 		cmocka_unit_test(direct_jumps_within_a_range_are_followed_up_to_the_one_that_leaves_it),
 		cmocka_unit_test(event_trace_is_stepped_over_and_listed),
