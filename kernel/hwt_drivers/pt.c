@@ -309,8 +309,8 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 }
 
 /*
- * Ends the lap after an early interrupt, with PAD packets. If the hardware went on at the same place, the next
- * interrupt there could come at once, or after a whole lap.
+ * Ends the lap after an early interrupt, with PAD packets. If the hardware went on at the same place, the
+ * next interrupt there could come at once, or after a whole lap.
  */
 static void pad(struct ktrace_hwt_unit *unit)
 {
