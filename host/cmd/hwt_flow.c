@@ -193,7 +193,7 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
 			"%s: places whose code is not here: %llu: give programs with -R ROOT or --elf FILE, "
 			"the kernel with --elf",
 			args->path, (unsigned long long)loss->codeless);
-	say(args, loss->unread, "places of a kind that is not decoded (AArch32), stepped over");
+	say(args, loss->unread, "places of a kind that is not decoded (AArch32, event trace), stepped over");
 	say(args, loss->gaps, "gaps, where something is missing");
 	say(args, loss->overflows, "overflows, where a unit lost packets");
 	say(args, loss->packets, "packets that units had no room for");

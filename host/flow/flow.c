@@ -75,7 +75,8 @@ int flow_address(const struct hwt_step *step, uint64_t *address)
 {
 	*address = step->kind == HWT_SAMPLE ? step->sample->pc : step->address;
 	return step->kind == HWT_RUN || step->kind == HWT_ON || step->kind == HWT_ASYNC ||
-	       (step->kind == HWT_OFF && step->has_address) ||
+	       ((step->kind == HWT_OFF || step->kind == HWT_NOTE || step->kind == HWT_OVERFLOW) &&
+		step->has_address) ||
 	       (step->kind == HWT_SAMPLE && step->sample->has >> HWT_SAMPLE_PC & 1);
 }
 

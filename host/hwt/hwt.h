@@ -39,7 +39,7 @@ enum hwt_kind {
 	 */
 	HWT_GAP,
 	HWT_SAMPLE, /* SPE: one operation, `sample` */
-	HWT_NOTE,   /* else something that the unit says: `text` */
+	HWT_NOTE,   /* else something that the unit says: `text`, at `address` if has_address */
 };
 
 /* How the last instruction of a run goes on. */

@@ -94,6 +94,9 @@ bool pt_decoder_open_blocks(struct pt_decoder *decoder)
 	/* A run is contiguous. */
 	config.flags.variant.block.end_on_call = 1;
 	config.flags.variant.block.end_on_jump = 1;
+	config.decode.context = decoder;
+	if (config.errata.skl014)
+		decoder->ranges = config.addr_filter;
 	if (decoder->block_decoder)
 		pt_blk_free_decoder(decoder->block_decoder);
 	decoder->block_decoder = pt_blk_alloc_decoder(&config);
@@ -327,6 +330,40 @@ static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 	return pt_gap_synchronise(decoder, step);
 }
 
+/* Is an address in one of the ranges outside which nothing is traced? */
+static bool is_traced(const struct pt_conf_addr_filter *ranges, uint64_t address)
+{
+	return (ranges->config.ctl.addr0_cfg &&
+		address - ranges->addr0_a <= ranges->addr0_b - ranges->addr0_a) ||
+	       (ranges->config.ctl.addr1_cfg &&
+		address - ranges->addr1_a <= ranges->addr1_b - ranges->addr1_a) ||
+	       (ranges->config.ctl.addr2_cfg &&
+		address - ranges->addr2_a <= ranges->addr2_b - ranges->addr2_a) ||
+	       (ranges->config.ctl.addr3_cfg &&
+		address - ranges->addr3_a <= ranges->addr3_b - ranges->addr3_a);
+}
+
+/*
+ * Does code go on where libipt reports an event? By erratum SKL014 TIP.PGD has no address where a direct call
+ * or jump leaves the ranges. libipt looks for that branch, but stops at the first if blocks end at calls and
+ * jumps. It goes on when it is asked for the next block. Other events stay, and are reported then.
+ */
+static bool goes_on(struct pt_decoder *decoder)
+{
+	const struct hwt_step *held = &decoder->held;
+	unsigned char bytes[PT_BRANCH_MOST];
+	uint64_t target;
+	size_t size;
+
+	if (!decoder->ranges.config.addr_cfg || !decoder->holds || decoder->went_on == decoder->blocks)
+		return false;
+	decoder->went_on = decoder->blocks;
+	size = hwt_images_read(decoder->images, decoder->stream->pid, held->space, decoder->read, held->last,
+			       bytes, sizeof(bytes));
+	return pt_branch_target(bytes, size, held->bits, held->last, &target) &&
+	       is_traced(&decoder->ranges, target);
+}
+
 static int next_steps(void *opened, struct hwt_step *step, unsigned most)
 {
 	struct pt_decoder *decoder = opened;
@@ -339,7 +376,7 @@ static int next_steps(void *opened, struct hwt_step *step, unsigned most)
 			pt_decoder_event(decoder, step);
 			return 1;
 		}
-		if (flows && decoder->status & pts_event_pending)
+		if (flows && decoder->status & pts_event_pending && !goes_on(decoder))
 			told = next_event(decoder, step);
 		else if (flows && !(decoder->status & pts_eos))
 			told = take_runs(decoder, step, most);

@@ -25,6 +25,9 @@ struct pt_branch {
 
 /* `bits`: 16, 32 or 64, the mode. */
 struct pt_branch pt_branch_of(const unsigned char *bytes, size_t size, unsigned bits);
+/* Sets where the near call or jump at `address` leads. Returns false if it is none, or not a direct one. */
+bool pt_branch_target(const unsigned char *bytes, size_t size, unsigned bits, uint64_t address,
+		      uint64_t *target);
 
 struct hwt_stream;
 struct hwt_piece;
@@ -35,6 +38,34 @@ struct hwt_piece;
  */
 void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 		      const struct hwt_piece *piece);
+
+/* A packet that libipt 2.0 does not know: of event trace (CFE, EVD) or of a trigger (TRIG). */
+struct pt_newer {
+	const char *name;
+	char text[96];
+	bool has_address; /* a FUP of its own follows, with no TIP */
+};
+
+/* Sets the errata of a CPU. Returns false, and sets none, if they are not known. */
+bool pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu);
+/* Returns the CPU that made a stream; of no vendor if that is unknown, or it is a unit in software. */
+struct pt_cpu pt_newer_cpu(const struct ktrx_hwt_pt *pt);
+/* Describes the packet at `bytes`. Returns its size, or 0: it is none of these, or it is cut short. */
+unsigned pt_newer_packet(const unsigned char *bytes, size_t size, struct pt_newer *newer);
+/*
+ * libipt's callback for such packets: libipt then skips them, and the packets around them mean the same.
+ * With `flow` not NULL it refuses those with an address, whose FUP libipt would take for an interrupt's.
+ */
+int pt_newer_read(struct pt_packet_unknown *unknown, const struct pt_config *config, const uint8_t *at,
+		  void *flow);
+
+/* A C-state of the packets PWRE and PWRX, which have it as a hint of MWAIT: 0 is C1, 15 is C0. */
+static inline unsigned pt_c_state(unsigned hint)
+{
+	return (hint + 1) & 15;
+}
+/* What has left it, as words that follow others. */
+const char *pt_wake_words(bool interrupt, bool store, bool autonomous);
 
 /*
  * Images as libipt wants them. What stays as it is (pieces of files, code that has but one version) it gets
@@ -81,7 +112,8 @@ struct pt_decoder {
 	uint64_t since, until; /* stamps for which it is right */
 	struct pt_block_decoder *block_decoder;
 	struct hwt_piece piece;
-	int status; /* of libipt's last answer */
+	int status;   /* of libipt's last answer */
+	int unsynced; /* its first answer at a PSB that it could not begin at, but for the end; or 0 */
 	bool synced, begun, ended;
 	uint64_t synced_at; /* the PSB that decoding began at */
 	unsigned char *own; /* NULL, or a copy of the piece's bytes, see pt_resume() */
@@ -93,8 +125,14 @@ struct pt_decoder {
 	/* A run as it begins: where and when the unit is, and whose it is. */
 	struct hwt_step now;
 	uint64_t blocks, blocks_read; /* how many there were, and up to when a packet was read last */
-	uint64_t last, wanted;	      /* instruction that was run, and 0 or one that was to be */
-	bool holds;		      /* a run of which it is not known what follows it */
+	/*
+	 * The ranges of the stream if libipt may end at a jump within them (erratum SKL014); and the number
+	 * of blocks when it was last asked to go on there.
+	 */
+	struct pt_conf_addr_filter ranges;
+	uint64_t went_on;
+	uint64_t last, wanted; /* instruction that was run, and 0 or one that was to be */
+	bool holds;	       /* a run of which it is not known what follows it */
 	struct hwt_step held;
 	struct pt_event event;
 	unsigned event_parts; /* steps that are still to be made of it */
@@ -132,9 +170,10 @@ int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
 /*
  * Resumes after missing code, where libipt stopped at `offset`. libipt can begin only at a PSB, so this
  * writes one into a copy of the piece. It repeats the time, mode and address space of the skipped packets,
- * and begins tracing at the next address of known code that a packet gives. Returns 1 and sets
- * decoder->resumed to the PSB's offset and *address to the offset after that packet; 0 if no packet before
- * the unit's next PSB gives such an address; or KTREAD_E_MEMORY.
+ * and begins tracing at the next address of known code that a packet gives, or repeats an overflow and begins
+ * at the address that follows it. Returns 1 and sets decoder->resumed to the PSB's offset and *address to the
+ * offset after that packet; 0 if no packet before the unit's next PSB gives such an address; or
+ * KTREAD_E_MEMORY.
  */
 int pt_resume(struct pt_decoder *decoder, size_t offset, size_t *address);
 

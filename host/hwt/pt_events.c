@@ -79,6 +79,44 @@ bool pt_decoder_event_follows(const struct pt_decoder *decoder, uint64_t *next)
 	}
 }
 
+static void set_address(const struct pt_decoder *decoder, struct hwt_step *step, uint64_t address)
+{
+	step->has_address = !decoder->event.ip_suppressed;
+	step->address = step->has_address ? address : 0;
+}
+
+static void set_to(const struct pt_decoder *decoder, struct hwt_step *step, uint64_t to)
+{
+	step->has_to = !decoder->event.ip_suppressed;
+	step->to = step->has_to ? to : 0;
+}
+
+/* Sets where the flow was, of those notes that tell it. */
+static void set_note_address(const struct pt_decoder *decoder, struct hwt_step *step)
+{
+	const struct pt_event *event = &decoder->event;
+
+	switch (event->type) {
+	case ptev_exstop:
+		set_address(decoder, step, event->variant.exstop.ip);
+		break;
+	case ptev_mwait:
+		set_address(decoder, step, event->variant.mwait.ip);
+		break;
+	case ptev_ptwrite:
+		set_address(decoder, step, event->variant.ptwrite.ip);
+		break;
+	case ptev_tsx:
+		set_address(decoder, step, event->variant.tsx.ip);
+		break;
+	case ptev_async_vmcs:
+		set_address(decoder, step, event->variant.async_vmcs.ip);
+		break;
+	default:
+		break;
+	}
+}
+
 static void note(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	const struct pt_event *event = &decoder->event;
@@ -97,12 +135,15 @@ static void note(struct pt_decoder *decoder, struct hwt_step *step)
 			 event->variant.mwait.hints, event->variant.mwait.ext);
 		break;
 	case ptev_pwre:
-		snprintf(text, size, "power state C%u.%u entered%s", event->variant.pwre.state,
-			 event->variant.pwre.sub_state, event->variant.pwre.hw ? " by hardware" : "");
+		snprintf(text, size, "power state C%u.%u entered%s", pt_c_state(event->variant.pwre.state),
+			 pt_c_state(event->variant.pwre.sub_state),
+			 event->variant.pwre.hw ? " by hardware" : "");
 		break;
 	case ptev_pwrx:
-		snprintf(text, size, "power state left: C%u, at deepest C%u", event->variant.pwrx.last,
-			 event->variant.pwrx.deepest);
+		snprintf(text, size, "power state left: C%u, at deepest C%u%s",
+			 pt_c_state(event->variant.pwrx.last), pt_c_state(event->variant.pwrx.deepest),
+			 pt_wake_words(event->variant.pwrx.interrupt, event->variant.pwrx.store,
+				       event->variant.pwrx.autonomous));
 		break;
 	case ptev_ptwrite:
 		snprintf(text, size, "ptwrite %#" PRIx64, event->variant.ptwrite.payload);
@@ -125,18 +166,7 @@ static void note(struct pt_decoder *decoder, struct hwt_step *step)
 	}
 	step->kind = HWT_NOTE;
 	step->text = text;
-}
-
-static void set_address(const struct pt_decoder *decoder, struct hwt_step *step, uint64_t address)
-{
-	step->has_address = !decoder->event.ip_suppressed;
-	step->address = step->has_address ? address : 0;
-}
-
-static void set_to(const struct pt_decoder *decoder, struct hwt_step *step, uint64_t to)
-{
-	step->has_to = !decoder->event.ip_suppressed;
-	step->to = step->has_to ? to : 0;
+	set_note_address(decoder, step);
 }
 
 static void change_space(struct pt_decoder *decoder, struct hwt_step *step, uint64_t space)
@@ -313,6 +343,26 @@ static struct pt_branch indirect(struct taken *taken)
 	default:
 		return (struct pt_branch){ HWT_BRANCH_NONE, 0 };
 	}
+}
+
+bool pt_branch_target(const unsigned char *bytes, size_t size, unsigned bits, uint64_t address,
+		      uint64_t *target)
+{
+	struct taken taken = { .bytes = bytes, .size = size, .bits = bits };
+	const int byte = opcode(&taken);
+	const unsigned width = byte == 0xeb ? 1 : displacement(&taken);
+	uint64_t distance = 0;
+
+	if ((byte != 0xe8 && byte != 0xe9 && byte != 0xeb) || size - taken.at < width)
+		return false;
+	for (unsigned n = width; n-- > 0;)
+		distance = distance << 8 | bytes[taken.at + n];
+	if (bytes[taken.at + width - 1] & 0x80)
+		distance |= UINT64_MAX << (8 * width);
+	*target = address + taken.at + width + distance;
+	if (bits != 64)
+		*target &= bits == 32 ? UINT32_MAX : UINT16_MAX;
+	return true;
 }
 
 struct pt_branch pt_branch_of(const unsigned char *bytes, size_t size, unsigned bits)

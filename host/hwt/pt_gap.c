@@ -60,8 +60,12 @@ static int find_psb(struct pt_decoder *decoder)
 
 	if (unused)
 		status = pt_blk_sync_set(decoder->block_decoder, unused);
-	while (status < 0 && status != -pte_eos)
+	decoder->unsynced = 0;
+	while (status < 0 && status != -pte_eos) {
 		status = pt_blk_sync_forward(decoder->block_decoder);
+		if (status < 0 && status != -pte_eos && !decoder->unsynced)
+			decoder->unsynced = status;
+	}
 	return status;
 }
 
@@ -129,11 +133,37 @@ static bool lacks_code(const struct pt_decoder *decoder)
 			       address, bytes, most) < most;
 }
 
+/* Does libipt stop at a packet that is newer than it is? Sets what that is. */
+static bool meets_newer(const struct pt_decoder *decoder, struct pt_newer *newer)
+{
+	const struct hwt_piece *piece = &decoder->piece;
+	uint64_t offset;
+
+	return decoder->status == -pte_bad_opc && pt_blk_get_offset(decoder->block_decoder, &offset) >= 0 &&
+	       offset <= piece->size &&
+	       pt_newer_packet(piece->bytes + offset, piece->size - (size_t)offset, newer) != 0;
+}
+
+/* A packet that this decoder does not follow. Returns 1, or KTREAD_E_MEMORY. */
+static int tell_newer(struct pt_decoder *decoder, struct hwt_step *step, const struct pt_newer *newer)
+{
+	snprintf(decoder->text, sizeof(decoder->text), "the packet %s %s is not decoded", newer->name,
+		 newer->text);
+	pt_decoder_begin_step(decoder, step, HWT_GAP);
+	step->gap = HWT_GAP_UNREAD;
+	step->text = decoder->text;
+	decoder->blocks_read = decoder->blocks;
+	return go_on(decoder, true);
+}
+
 int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
 {
 	const char *why = pt_errstr(pt_errcode(decoder->status));
 	const bool lacks = lacks_code(decoder), known = lacks && decoder->wanted;
+	struct pt_newer newer;
 
+	if (!idle && meets_newer(decoder, &newer))
+		return tell_newer(decoder, step, &newer);
 	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
 		 idle	 ? "code that goes round without a packet"
 		 : lacks ? "no image of what was run"
@@ -147,6 +177,13 @@ int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
 	return go_on(decoder, lacks);
 }
 
+/* Is there but a PSB, at the beginning, after which nothing was traced? */
+static bool tells_nothing(const struct pt_decoder *decoder)
+{
+	return !decoder->unsynced && !(decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE) &&
+	       is_psb(&decoder->piece, 0) && pt_gap_psb(&decoder->piece, decoder->piece.size) == 0;
+}
+
 int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	const int found = begin_at(decoder, find_psb(decoder));
@@ -154,18 +191,30 @@ int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 	decoder->begun = true;
 	if (found < 0 || decoder->piece.size == 0 || (found && decoder->synced_at == 0))
 		return found < 0 ? found : 0;
+	if (!found && tells_nothing(decoder))
+		return 0;
 	decoder->now.offset = decoder->piece.position;
 	if (found)
 		snprintf(decoder->text, sizeof(decoder->text), "%" PRIu64 " bytes before the first PSB",
 			 decoder->synced_at);
+	else if (decoder->unsynced)
+		snprintf(decoder->text, sizeof(decoder->text),
+			 "%zu bytes that cannot be decoded from any PSB: %s", decoder->piece.size,
+			 pt_errstr(pt_errcode(decoder->unsynced)));
 	else if (decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE && is_psb(&decoder->piece, 0))
 		snprintf(decoder->text, sizeof(decoder->text),
 			 "nothing was traced: the unit in software waits for the first 64-bit code that is "
 			 "wanted");
+	else if (pt_gap_psb(&decoder->piece, decoder->piece.size))
+		snprintf(decoder->text, sizeof(decoder->text),
+			 "%zu bytes before the only PSB, after which nothing was traced",
+			 pt_gap_psb(&decoder->piece, decoder->piece.size));
 	else
 		snprintf(decoder->text, sizeof(decoder->text), "%zu bytes without a PSB",
 			 decoder->piece.size);
 	pt_decoder_begin_step(decoder, step, HWT_GAP);
+	if (!found && decoder->unsynced)
+		step->gap = HWT_GAP_DAMAGED;
 	step->text = decoder->text;
 	decoder->now.offset += decoder->offset;
 	return 1;

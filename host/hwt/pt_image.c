@@ -32,14 +32,10 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 	pt_config_init(config);
 	config->begin = (uint8_t *)(uintptr_t)piece->bytes;
 	config->end = config->begin + piece->size;
-	if (stream->pt.family && !(stream->pt.flags & KTRX_HWT_PT_SOFTWARE)) {
-		config->cpu = (struct pt_cpu){ .vendor = pcv_intel,
-					       .family = stream->pt.family,
-					       .model = stream->pt.model,
-					       .stepping = stream->pt.stepping };
-		/* Of a CPU that the library does not know there are no errata. */
-		pt_cpu_errata(&config->errata, &config->cpu);
-	}
+	config->cpu = pt_newer_cpu(&stream->pt);
+	if (config->cpu.vendor == pcv_intel)
+		pt_newer_errata(&config->errata, &config->cpu);
+	config->decode.callback = pt_newer_read;
 	config->mtc_freq = stream->pt.mtc_frequency;
 	config->nom_freq = stream->pt.nominal_frequency;
 	config->cpuid_0x15_eax = stream->pt.cpuid_15_eax;

@@ -2,23 +2,25 @@
 /* Packets of Intel PT in words, one a line, by their names in the manual. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "pt.h"
 
-#define TEXT 160u
+#define TEXT	     160u
+#define MODE_EXEC_IF 0x04u /* of the packet's second byte, with event trace alone; libipt 2.0 ignores it */
 
 static const char *name_of(const struct pt_packet *packet)
 {
 	static const char *const names[] = {
-		[ppt_pad] = "PAD",	   [ppt_psb] = "PSB",	[ppt_psbend] = "PSBEND",
-		[ppt_fup] = "FUP",	   [ppt_tip] = "TIP",	[ppt_tip_pge] = "TIP.PGE",
-		[ppt_tip_pgd] = "TIP.PGD", [ppt_tnt_8] = "TNT", [ppt_tnt_64] = "TNT",
-		[ppt_mode] = "MODE",	   [ppt_pip] = "PIP",	[ppt_vmcs] = "VMCS",
-		[ppt_cbr] = "CBR",	   [ppt_tsc] = "TSC",	[ppt_tma] = "TMA",
-		[ppt_mtc] = "MTC",	   [ppt_cyc] = "CYC",	[ppt_stop] = "STOP",
-		[ppt_ovf] = "OVF",	   [ppt_mnt] = "MNT",	[ppt_exstop] = "EXSTOP",
-		[ppt_mwait] = "MWAIT",	   [ppt_pwre] = "PWRE", [ppt_pwrx] = "PWRX",
-		[ppt_ptw] = "PTW",
+		[ppt_invalid] = "INVALID", [ppt_pad] = "PAD",	      [ppt_psb] = "PSB",
+		[ppt_psbend] = "PSBEND",   [ppt_fup] = "FUP",	      [ppt_tip] = "TIP",
+		[ppt_tip_pge] = "TIP.PGE", [ppt_tip_pgd] = "TIP.PGD", [ppt_tnt_8] = "TNT",
+		[ppt_tnt_64] = "TNT",	   [ppt_mode] = "MODE",	      [ppt_pip] = "PIP",
+		[ppt_vmcs] = "VMCS",	   [ppt_cbr] = "CBR",	      [ppt_tsc] = "TSC",
+		[ppt_tma] = "TMA",	   [ppt_mtc] = "MTC",	      [ppt_cyc] = "CYC",
+		[ppt_stop] = "STOP",	   [ppt_ovf] = "OVF",	      [ppt_mnt] = "MNT",
+		[ppt_exstop] = "EXSTOP",   [ppt_mwait] = "MWAIT",     [ppt_pwre] = "PWRE",
+		[ppt_pwrx] = "PWRX",	   [ppt_ptw] = "PTW",
 	};
 	const size_t type = (size_t)packet->type;
 
@@ -46,9 +48,10 @@ static void put_address(char *text, const struct pt_packet_ip *ip)
 
 	if (form >= sizeof(digits) / sizeof(digits[0]) || !digits[form])
 		snprintf(text, TEXT, "no address");
+	else if (form == pt_ipc_sext_48)
+		snprintf(text, TEXT, "%016" PRIx64, (uint64_t)((int64_t)(ip->ip << 16) >> 16));
 	else
-		snprintf(text, TEXT, "%s%0*" PRIx64,
-			 form == pt_ipc_full || form == pt_ipc_sext_48 ? "" : "..", (int)digits[form],
+		snprintf(text, TEXT, "%s%0*" PRIx64, form == pt_ipc_full ? "" : "..", (int)digits[form],
 			 ip->ip);
 }
 
@@ -66,6 +69,14 @@ static void put_mode(char *text, const struct pt_packet_mode *mode)
 			 mode->bits.tsx.abrt ? " aborted" : "");
 }
 
+const char *pt_wake_words(bool interrupt, bool store, bool autonomous)
+{
+	return interrupt    ? ", woken by an interrupt"
+	       : store	    ? ", woken by a store"
+	       : autonomous ? ", woken by hardware"
+			    : "";
+}
+
 static void put_power(char *text, const struct pt_packet *packet)
 {
 	switch (packet->type) {
@@ -74,12 +85,15 @@ static void put_power(char *text, const struct pt_packet *packet)
 			 packet->payload.mwait.ext);
 		break;
 	case ppt_pwre:
-		snprintf(text, TEXT, "C%u.%u%s", packet->payload.pwre.state, packet->payload.pwre.sub_state,
+		snprintf(text, TEXT, "C%u.%u%s", pt_c_state(packet->payload.pwre.state),
+			 pt_c_state(packet->payload.pwre.sub_state),
 			 packet->payload.pwre.hw ? " by hardware" : "");
 		break;
 	case ppt_pwrx:
-		snprintf(text, TEXT, "C%u, at deepest C%u", packet->payload.pwrx.last,
-			 packet->payload.pwrx.deepest);
+		snprintf(text, TEXT, "C%u, at deepest C%u%s", pt_c_state(packet->payload.pwrx.last),
+			 pt_c_state(packet->payload.pwrx.deepest),
+			 pt_wake_words(packet->payload.pwrx.interrupt, packet->payload.pwrx.store,
+				       packet->payload.pwrx.autonomous));
 		break;
 	default:
 		snprintf(text, TEXT, "%s", packet->payload.exstop.ip ? "with address" : "");
@@ -148,23 +162,50 @@ struct reading {
 	struct pt_packet_decoder *decoder;
 	void (*line)(void *to, uint64_t offset, const char *name, const char *text);
 	void *to;
+	const unsigned char *bytes;
 	uint64_t end;
 };
 
-/* From where it is to the next PSB; false: there is none. */
+/*
+ * Goes to the next PSB. Says what lies between, from `from` on, and `why` it is not read; NULL: the bytes end
+ * within a packet. Returns whether there is a PSB.
+ */
 static bool synchronise(struct reading *reading, uint64_t from, const char *name, const char *why)
 {
+	const bool synced = pt_pkt_sync_forward(reading->decoder) >= 0;
 	uint64_t offset = reading->end;
 	char text[TEXT];
-	const int status = pt_pkt_sync_forward(reading->decoder);
 
-	if (status >= 0)
+	if (synced)
 		pt_pkt_get_offset(reading->decoder, &offset);
-	if (offset > from) {
-		snprintf(text, sizeof(text), "%" PRIu64 " bytes: %s", offset - from, why);
-		reading->line(reading->to, from, name, text);
+	if (!why) {
+		name = synced ? HWT_PACKET_DAMAGE : "GAP";
+		why = "cut short";
 	}
-	return status >= 0;
+	if (offset > from)
+		snprintf(text, sizeof(text), "%" PRIu64 " bytes: %s", offset - from, why);
+	else
+		snprintf(text, sizeof(text), "%s; the packet before it is cut short by the PSB at %" PRIu64,
+			 why, offset);
+	if (offset != from)
+		reading->line(reading->to, from, name, text);
+	return synced;
+}
+
+static void tell(const struct reading *reading, uint64_t offset, const struct pt_packet *packet)
+{
+	struct pt_newer newer;
+	char text[TEXT];
+
+	if (pt_newer_packet(reading->bytes + offset, (size_t)(reading->end - offset), &newer)) {
+		reading->line(reading->to, offset, newer.name, newer.text);
+		return;
+	}
+	put_payload(text, packet);
+	if (packet->type == ppt_mode && packet->payload.mode.leaf == pt_mol_exec &&
+	    reading->bytes[offset + 1] & MODE_EXEC_IF)
+		strcat(text, ", interrupts enabled");
+	reading->line(reading->to, offset, name_of(packet), text);
 }
 
 static void read_all(struct reading *reading)
@@ -173,7 +214,6 @@ static void read_all(struct reading *reading)
 
 	while (synced) {
 		struct pt_packet packet;
-		char text[TEXT];
 		uint64_t offset;
 		int status;
 
@@ -183,22 +223,18 @@ static void read_all(struct reading *reading)
 		if (status == -pte_eos && offset >= reading->end)
 			return;
 		if (status < 0) {
-			if (status == -pte_eos)
-				synced = synchronise(reading, offset, "GAP", "cut short");
-			else
-				synced = synchronise(reading, offset, HWT_PACKET_DAMAGE,
-						     pt_errstr(pt_errcode(status)));
+			synced = synchronise(reading, offset, HWT_PACKET_DAMAGE,
+					     status == -pte_eos ? NULL : pt_errstr(pt_errcode(status)));
 			continue;
 		}
-		put_payload(text, &packet);
-		reading->line(reading->to, offset, name_of(&packet), text);
+		tell(reading, offset, &packet);
 	}
 }
 
 void pt_packets(const struct hwt_stream *stream, const struct hwt_piece *piece,
 		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to)
 {
-	struct reading reading = { .line = line, .to = to, .end = piece->size };
+	struct reading reading = { .line = line, .to = to, .bytes = piece->bytes, .end = piece->size };
 	struct pt_config config;
 
 	hwt_pt_configure(&config, stream, piece);

@@ -10,6 +10,7 @@
 #include "pt.h"
 
 #define HEAD_PGE     0xd1u /* TIP.PGE with an address of 64 bits */
+#define HEAD_FUP     0xddu /* FUP with one */
 #define ADDRESS_MOST 9u	   /* bytes of it */
 
 /* A packet's place in the piece; size 0: no packet. */
@@ -23,6 +24,8 @@ struct reader {
 	struct pt_packet_decoder *packets;
 	uint64_t ip, space;
 	struct place mode, pip; /* the last ones */
+	struct place overflow;	/* OVF that the packet to resume at belongs to */
+	bool flows;		/* that packet is a FUP: execution goes on there since before the overflow */
 };
 
 /* ---- Where to begin ---- */
@@ -66,14 +69,18 @@ static bool take(struct reader *reader, const struct pt_packet *packet, const st
 		reader->pip = *place;
 		reader->space = packet->payload.pip.cr3;
 		return false;
-	case ppt_fup:
 	case ppt_tip_pgd:
 		reader->ip = updated(reader->ip, &packet->payload.ip);
 		return false;
+	case ppt_fup:
+		reader->ip = updated(reader->ip, &packet->payload.ip);
+		reader->flows = reader->overflow.size && packet->payload.ip.ipc != pt_ipc_suppressed;
+		return reader->flows;
 	case ppt_tip:
 	case ppt_tip_pge:
 		reader->ip = updated(reader->ip, &packet->payload.ip);
-		return packet->payload.ip.ipc != pt_ipc_suppressed && is_known(reader);
+		return packet->payload.ip.ipc != pt_ipc_suppressed &&
+		       (reader->overflow.size || is_known(reader));
 	default:
 		return false;
 	}
@@ -107,9 +114,9 @@ static struct place find_address(struct reader *reader, size_t psb, size_t offse
 			return none;
 		if (place.offset < offset)
 			continue;
-		/* Resuming after an overflow would hide it. */
+		/* It must not be hidden: it is repeated, and decoding resumes at its address. */
 		if (packet.type == ppt_ovf)
-			return none;
+			reader->overflow = place;
 		if (begins)
 			return place;
 	}
@@ -149,7 +156,8 @@ static size_t compose(const struct reader *reader, size_t psb, size_t until, uns
 		if (packet.type == ppt_psb || packet.type == ppt_psbend || tells_time(&packet))
 			to = put(to, reader->decoder, &place);
 	}
-	*to++ = HEAD_PGE;
+	to = put(to, reader->decoder, &reader->overflow);
+	*to++ = reader->flows ? HEAD_FUP : HEAD_PGE;
 	memcpy(to, &reader->ip, sizeof(reader->ip));
 	return (size_t)(to + sizeof(reader->ip) - start);
 }

@@ -11,6 +11,7 @@
 #include "base/grow.h"
 #include "file.h"
 #include "ktread/proc.h"
+#include "pt.h"
 
 #define CONTEXTS_MOST 4096u
 #define PATH_MOST     4096u
@@ -80,6 +81,19 @@ static bool is_repeated(struct reading *reading, const struct context *context)
 	return false;
 }
 
+static void check_cpu(struct hwt_file *file, const struct ktrx_hwt_pt *pt)
+{
+	const struct pt_cpu cpu = pt_newer_cpu(pt);
+	struct pt_errata errata;
+
+	if (cpu.vendor == pcv_intel && !pt_newer_errata(&errata, &cpu))
+		hwt_file_warn(
+			file,
+			"%s: CPU family %u model %#x: its errata are not known: packets that one of them "
+			"makes wrong are decoded as they are",
+			file->path, cpu.family, cpu.model);
+}
+
 static int take_context(struct reading *reading)
 {
 	const struct ktread_proc_record *record = reading->record;
@@ -109,6 +123,8 @@ static int take_context(struct reading *reading)
 		return hwt_file_no_memory(reading->file);
 	reading->context = grown;
 	reading->context[reading->contexts++] = context;
+	if (context.context.encoding == KTRX_HWT_ENCODING_PT)
+		check_cpu(reading->file, &context.pt);
 	return 0;
 }
 

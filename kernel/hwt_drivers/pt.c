@@ -4,7 +4,7 @@
  * the buffer through a table of regions (pt_config.c). A unit's life:
  *
  *	1. init       CPUID says what there is (leaf 0x14); why not, if it is not
- *	2. cpu_init   each CPU: nobody else traces; registers at rest
+ *	2. cpu_init   each CPU: it has what the first has; nobody else traces; registers at rest
  *	3. unit_init  the buffer is laid out in regions
  *	4. configure  values of the registers are worked out (pt_config.c), the buffer is laid out anew
  *	5. enable     registers loaded while TraceEn is 0, then TraceEn is set
@@ -19,7 +19,8 @@
  * The hardware reports only its place in the buffer. How often it has gone round follows from interrupts:
  * each shows that the end of a region with INT was passed; if the places seen do not show that, one whole
  * buffer is added. If interrupts are off for longer than it takes to fill the buffer twice, too few are
- * added.
+ * added. A CPU whose table has but one region interrupts shortly before that is full: the rest of it is
+ * padded, and the hardware goes on at the beginning.
  */
 #include "pt.h"
 
@@ -93,27 +94,36 @@ static void find_identity(const struct ktrace_hwt_access_msr *msr, struct ktrace
 	pt->frequency = tsc_frequency(msr, pt, leaves);
 }
 
-/* Leaf 0x14 and its first subleaf. */
-static void find_options(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_backend *backend,
-			 const uint32_t leaf[4])
+/* Leaf 0x14 and its first subleaf, two registers a word. */
+static void read_leaf(const struct ktrace_hwt_access_msr *msr, uint64_t leaf[2])
 {
-	struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
 	uint32_t out[4];
 
-	pt->cr3_filter = (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_CR3) != 0;
-	pt->psb_and_cycles = (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_PSB_CYC) != 0;
-	pt->mtc = (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_MTC) != 0;
-	pt->many_entries = (leaf[PT_ECX] & KTRACE_PT_CPUID_ECX_ENTRIES) != 0;
-	backend->ranges = 0;
-	pt->mtc_periods = pt->cycle_thresholds = pt->psb_periods = 0;
-	if (leaf[PT_EAX] == 0)
+	msr->cpuid(KTRACE_PT_CPUID_PT, 0, out);
+	leaf[0] = out[PT_EBX] | (uint64_t)out[PT_ECX] << 32;
+	leaf[1] = 0;
+	if (out[PT_EAX] == 0)
 		return;
 	msr->cpuid(KTRACE_PT_CPUID_PT, 1, out);
-	if (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_RANGES)
-		backend->ranges = (uint32_t)between(out[PT_EAX] & 7, 0, KTRACE_HWT_RANGES_MAX);
-	pt->mtc_periods = out[PT_EAX] >> 16;
-	pt->cycle_thresholds = out[PT_EBX] & 0xffff;
-	pt->psb_periods = out[PT_EBX] >> 16;
+	leaf[1] = out[PT_EAX] | (uint64_t)out[PT_EBX] << 32;
+}
+
+/* Takes what this CPU has: registers are worked out by that for all CPUs. */
+static void find_options(struct ktrace_hwt_backend *backend)
+{
+	struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
+	const uint32_t ebx = (uint32_t)pt->leaf[0], ecx = (uint32_t)(pt->leaf[0] >> 32);
+
+	pt->cr3_filter = (ebx & KTRACE_PT_CPUID_EBX_CR3) != 0;
+	pt->psb_and_cycles = (ebx & KTRACE_PT_CPUID_EBX_PSB_CYC) != 0;
+	pt->mtc = (ebx & KTRACE_PT_CPUID_EBX_MTC) != 0;
+	pt->many_entries = (ecx & KTRACE_PT_CPUID_ECX_ENTRIES) != 0;
+	backend->ranges = 0;
+	if (ebx & KTRACE_PT_CPUID_EBX_RANGES)
+		backend->ranges = (uint32_t)between(pt->leaf[1] & 7, 0, KTRACE_HWT_RANGES_MAX);
+	pt->mtc_periods = pt->leaf[1] >> 16 & 0xffff;
+	pt->cycle_thresholds = pt->leaf[1] >> 32 & 0xffff;
+	pt->psb_periods = pt->leaf[1] >> 48;
 }
 
 static int pt_init(struct ktrace_hwt_backend *backend)
@@ -133,15 +143,28 @@ static int pt_init(struct ktrace_hwt_backend *backend)
 		return KTRACE_ERROR_DEVICE;
 	msr->cpuid(KTRACE_PT_CPUID_PERF, 0, out);
 	pt->interrupts = (out[PT_EAX] & 0xff) >= 2;
-	msr->cpuid(KTRACE_PT_CPUID_PT, 0, out);
+	read_leaf(msr, pt->leaf);
 	backend->why = KTRACE_WHY_NO_TOPA;
-	if (!(out[PT_ECX] & KTRACE_PT_CPUID_ECX_TOPA))
+	if (!(pt->leaf[0] >> 32 & KTRACE_PT_CPUID_ECX_TOPA))
 		return KTRACE_ERROR_DEVICE;
 	backend->why = KTRACE_NULL;
-	find_options(msr, backend, out);
+	find_options(backend);
 	find_addresses(msr, pt);
 	find_identity(msr, pt, leaves);
 	return KTRACE_OK;
+}
+
+/* Cores of another kind may lack a bit or a period: to set it there would fault. */
+static int is_alike(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt)
+{
+	uint64_t leaf[2];
+	uint32_t out[4];
+
+	msr->cpuid(KTRACE_PT_CPUID_FEATURES, 0, out);
+	if (!(out[PT_EBX] & KTRACE_PT_CPUID_7_EBX_PT))
+		return 0;
+	read_leaf(msr, leaf);
+	return leaf[0] == pt->leaf[0] && leaf[1] == pt->leaf[1];
 }
 
 static int pt_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
@@ -149,6 +172,8 @@ static int pt_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	const struct ktrace_hwt_access_msr *msr = access_of(backend);
 
 	(void)cpu;
+	if (!is_alike(msr, ktrace_hwt_pt(backend)))
+		return KTRACE_ERROR_DEVICE;
 	/* Somebody else's: firmware, or a debugger. */
 	if (msr->read(KTRACE_PT_MSR_CTL) & KTRACE_PT_CTL_TRACE)
 		return KTRACE_ERROR_DEVICE;
@@ -274,11 +299,30 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 		return KTRACE_ERROR_DEVICE;
 	place = own->at.start + offset;
 	grown = place >= before ? place - before : place + size - before;
+	if (own->alone && size - place <= KTRACE_PT_TOPA_EARLY)
+		interrupted = 0; /* that is why */
 	if (own->stops ? stopped && !grown : interrupted && !passes_interrupt(unit, own, before, grown))
 		grown += size;
 	unit->position += grown;
 	unit->wraps = unit->position / size;
 	return KTRACE_OK;
+}
+
+/*
+ * Ends the lap after an early interrupt, with PAD packets. If the hardware went on at the same place, the
+ * next interrupt there could come at once, or after a whole lap.
+ */
+static void pad(struct ktrace_hwt_unit *unit)
+{
+	uint64_t size = unit->buffer.size, place = unit->position % size;
+	volatile uint8_t *bytes = unit->buffer.base; /* no compiler calls memset for it */
+
+	if (size - place > KTRACE_PT_TOPA_EARLY)
+		return;
+	unit->position += size - place;
+	unit->wraps = unit->position / size;
+	for (; place < size; place++)
+		bytes[place] = 0;
 }
 
 /*
@@ -302,6 +346,8 @@ static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt
 	if (interrupted)
 		msr->write(KTRACE_PT_MSR_PERF_CLEAR, KTRACE_PT_PERF_TOPA);
 	error = follow(unit, pointers, interrupted, (status & KTRACE_PT_STATUS_STOPPED) != 0);
+	if (!error && interrupted && own->alone)
+		pad(unit);
 	own->packets = pt->psb_and_cycles ? status & KTRACE_PT_STATUS_PACKETS : 0;
 	if (status & KTRACE_PT_STATUS_ERROR)
 		error = KTRACE_ERROR_DEVICE;
@@ -312,6 +358,15 @@ static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt
 	}
 	set_full(unit);
 	return error;
+}
+
+/* After halt(): goes on, at another place if there is padding. */
+static void resume(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_unit *unit)
+{
+	if (ktrace_hwt_pt_unit(unit)->alone)
+		load(msr, unit);
+	else
+		go(msr, ktrace_hwt_pt_unit(unit));
 }
 
 static int pt_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
@@ -356,7 +411,7 @@ static int pt_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *u
 		return KTRACE_OK;
 	error = halt(access_of(backend), ktrace_hwt_pt(backend), unit);
 	if (!error && !unit->full)
-		go(access_of(backend), ktrace_hwt_pt_unit(unit));
+		resume(access_of(backend), unit);
 	return error;
 }
 
@@ -369,7 +424,7 @@ static int pt_interrupt(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	    !(msr->read(KTRACE_PT_MSR_PERF_STATUS) & KTRACE_PT_PERF_TOPA))
 		return 0;
 	if (!halt(msr, ktrace_hwt_pt(backend), unit) && !unit->full)
-		go(msr, ktrace_hwt_pt_unit(unit));
+		resume(msr, unit);
 	return 1;
 }
 

@@ -64,6 +64,8 @@
 #define KTRACE_PT_TOPA_SIZE_MASK  UINT64_C(0xf)
 #define KTRACE_PT_TOPA_PAGE	  UINT64_C(4096)
 #define KTRACE_PT_TOPA_REGION_MAX (UINT64_C(128) << 20)
+/* The most bytes that are left of a lone region when it interrupts, as Linux has it. */
+#define KTRACE_PT_TOPA_EARLY UINT64_C(512)
 #define KTRACE_PT_TOPA_REGION_SIZE(entry) \
 	(KTRACE_PT_TOPA_PAGE << ((entry) >> KTRACE_PT_TOPA_SIZE_SHIFT & KTRACE_PT_TOPA_SIZE_MASK))
 
@@ -100,6 +102,7 @@ struct ktrace_hwt_pt {
 	uint64_t mtc;
 	uint64_t many_entries; /* tables have more than one region */
 	uint64_t interrupts;   /* IA32_PERF_GLOBAL_STATUS is there */
+	uint64_t leaf[2];      /* 0x14: EBX and ECX; subleaf 1: EAX and EBX */
 	uint64_t mtc_periods;  /* bit n: 2^n ticks of the crystal */
 	uint64_t cycle_thresholds;
 	uint64_t psb_periods; /* bit n: 2048 * 2^n bytes */
@@ -132,6 +135,7 @@ struct ktrace_hwt_pt_unit {
 	uint64_t running;
 	uint64_t every; /* bytes between two interrupts; 0: there are none */
 	uint64_t stops; /* KTRACE_HWT_STOP */
+	uint64_t alone; /* the table has but one region, which interrupts before it is full */
 	uint64_t limit;
 	uint64_t entries; /* of the table, but for the last, which leads back */
 	struct ktrace_hwt_pt_cursor at;

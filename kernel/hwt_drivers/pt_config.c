@@ -71,7 +71,10 @@ static int asks_too_much(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt
 		!(pt->cr3_filter && config->space && config->space < space_end));
 }
 
-/* Without interrupts nobody would know how often the hardware has begun anew: such a unit can only stop. */
+/*
+ * Without interrupts nobody would know how often the hardware has begun anew: such a unit can only stop. Nor
+ * would anybody if the end of a lone region cannot be padded.
+ */
 static int configure_interrupts(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit,
 				const struct ktrace_hwt_config *config)
 {
@@ -79,11 +82,14 @@ static int configure_interrupts(const struct ktrace_hwt_pt *pt, struct ktrace_hw
 	uint64_t size = unit->buffer.size, half = size / 2 / KTRACE_PT_TOPA_PAGE * KTRACE_PT_TOPA_PAGE;
 
 	own->stops = config->flags & KTRACE_HWT_STOP;
+	own->alone = !pt->many_entries && !own->stops;
 	own->every = 0;
 	if (config->interrupt_every % KTRACE_PT_TOPA_PAGE || config->interrupt_every > size)
 		return KTRACE_ERROR_ARGUMENT;
 	if (!pt->interrupts)
 		return own->stops && !config->interrupt_every ? KTRACE_OK : KTRACE_ERROR_ARGUMENT;
+	if (own->alone && !unit->buffer.base)
+		return KTRACE_ERROR_ARGUMENT;
 	if (config->interrupt_every)
 		own->every = config->interrupt_every;
 	else

@@ -145,12 +145,16 @@ static uint64_t current(void)
 	return word;
 }
 
+static void interrupt(void)
+{
+	perf_status |= TOPA_PMI;
+	interrupt_raised = 1;
+}
+
 static void region_is_full(uint64_t word)
 {
-	if (word & BIT(2)) {
-		perf_status |= TOPA_PMI;
-		interrupt_raised = 1;
-	}
+	if (word & BIT(2) && !fake_pt_features.early)
+		interrupt();
 	if (word & BIT(4)) {
 		status |= STATUS_STOPPED;
 		if (!fake_pt_features.stops_behind)
@@ -179,6 +183,9 @@ static uint64_t write_region(uint64_t bytes)
 	}
 	for (uint64_t i = 0; i < n; i++)
 		host[i] = fake_pt_byte(output_base, (*count)++);
+	if (word & BIT(2) && offset < size - fake_pt_features.early &&
+	    offset + n >= size - fake_pt_features.early && fake_pt_features.early)
+		interrupt();
 	offset += n;
 	if (offset == size)
 		region_is_full(word);

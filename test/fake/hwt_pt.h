@@ -29,6 +29,8 @@ struct fake_pt_features {
 	/* What the manual leaves open. */
 	uint32_t lazy;	       /* at a table's end it stays at the entry that leads on until there is more */
 	uint32_t stops_behind; /* a region with STOP, not at its end */
+	/* with one region alone: it interrupts so many bytes before it is full, once a lap; 0: when it is full */
+	uint32_t early;
 };
 extern struct fake_pt_features fake_pt_features;
 

@@ -31,6 +31,7 @@ UNIT_WITH_hwt_read_code := hwt_patched hwt_reading hwt_write
 UNIT_WITH_hwt_read_images := hwt_patched hwt_reading hwt_write
 UNIT_WITH_hwt_read_memory := hwt_reading hwt_write
 UNIT_WITH_hwt_read_pt := hwt_reading hwt_write
+UNIT_WITH_hwt_read_pt_events := hwt_reading hwt_write
 UNIT_WITH_hwt_read_rings := hwt_reading hwt_write
 UNIT_WITH_hwt_read_streams := hwt_reading hwt_write
 UNIT_WITH_hwt_symbols := hwt_reading hwt_write

@@ -58,6 +58,28 @@ static void somebody_else_is_not_disturbed(void **state)
 	assert_int_equal(fake_pt_peek(MSR_CTL), CTL_BASE);
 }
 
+/* Cores of two kinds may differ: bits that are right for one fault on the other. */
+static void a_cpu_with_other_options_is_not_traced(void **state)
+{
+	struct ktrace_hwt_config config = pt_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	pt_begin();
+	pt_unit_whole(&unit, 8);
+	assert_int_equal(pt_configure(&unit, &config), KTRACE_OK);
+	fake_pt_features.options_eax &= ~7u;
+	assert_int_equal(pt_backend.operations->cpu_init(&pt_backend, 1), KTRACE_ERROR_DEVICE);
+	fake_pt_reset();
+	fake_pt_features.leaf_14_ebx &= ~8u;
+	assert_int_equal(pt_backend.operations->cpu_init(&pt_backend, 1), KTRACE_ERROR_DEVICE);
+	fake_pt_reset();
+	fake_pt_features.leaf_7_ebx = 0;
+	assert_int_equal(pt_backend.operations->cpu_init(&pt_backend, 1), KTRACE_ERROR_DEVICE);
+	fake_pt_reset();
+	assert_int_equal(pt_backend.operations->cpu_init(&pt_backend, 0), KTRACE_OK);
+}
+
 /* ---- Golden logs ------------------------------------------------------------------------------- */
 
 static void thread_mode_with_everything(void **state)
@@ -506,6 +528,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(hardware_that_is_absent_is_said_to_be),
 		TEST(somebody_else_is_not_disturbed),
+		TEST(a_cpu_with_other_options_is_not_traced),
 		TEST(thread_mode_with_everything),
 		TEST(cpu_mode_until_full),
 		TEST(a_unit_survives_its_cpu),

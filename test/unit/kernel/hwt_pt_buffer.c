@@ -398,6 +398,56 @@ static void a_cpu_with_one_region_takes_one_piece(void **state)
 	assert_int_equal(pt_backend.operations->unit_init(&pt_backend, &pieces), KTRACE_ERROR_ARGUMENT);
 }
 
+/* Such a CPU interrupts before the region is full: what is left of it is padded, so that laps stay countable. */
+static void an_early_interrupt_of_one_region_ends_the_lap(void **state)
+{
+	struct ktrace_hwt_config config = pt_config();
+	struct ktrace_hwt_unit unit;
+	const uint8_t *bytes;
+	uint64_t size;
+
+	(void)state;
+	fake_pt_features.leaf_14_ecx &= ~2u;
+	fake_pt_features.early = 200;
+	pt_begin();
+	pt_unit_whole(&unit, 8);
+	size = unit.buffer.size;
+	bytes = unit.buffer.base;
+	assert_int_equal(pt_configure(&unit, &config), KTRACE_OK);
+	pt_enable(&unit);
+	for (unsigned lap = 1; lap <= 3; lap++) {
+		fake_pt_run(size - 150);
+		assert_true(fake_pt_interrupted());
+		assert_true(pt_backend.operations->interrupt(&pt_backend, &unit, 0));
+		assert_int_equal(unit.position, lap * size);
+		assert_int_equal(unit.wraps, lap);
+		assert_int_equal(bytes[size - 151],
+				 fake_pt_byte(unit.buffer.table_physical, lap * (size - 150) - 1));
+		for (uint64_t n = size - 150; n < size; n++)
+			assert_int_equal(bytes[n], 0);
+	}
+	fake_pt_run(100);
+	pt_disable(&unit);
+	assert_int_equal(unit.position, 3 * size + 100);
+	assert_int_equal(bytes[99], fake_pt_byte(unit.buffer.table_physical, 3 * (size - 150) + 99));
+	assert_int_equal(unit.lost, 0);
+}
+
+static void one_region_that_cannot_be_padded_can_only_stop(void **state)
+{
+	struct ktrace_hwt_config config = pt_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	fake_pt_features.leaf_14_ecx &= ~2u;
+	pt_begin();
+	pt_unit_whole(&unit, 8);
+	unit.buffer.base = NULL;
+	assert_int_equal(pt_configure(&unit, &config), KTRACE_ERROR_ARGUMENT);
+	config.flags = KTRACE_HWT_STOP;
+	assert_int_equal(pt_configure(&unit, &config), KTRACE_OK);
+}
+
 static void without_interrupts_a_unit_can_only_stop(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
@@ -439,6 +489,8 @@ int main(void)
 		TEST(two_units_take_turns),
 		TEST(bad_buffers_are_refused),
 		TEST(a_cpu_with_one_region_takes_one_piece),
+		TEST(an_early_interrupt_of_one_region_ends_the_lap),
+		TEST(one_region_that_cannot_be_padded_can_only_stop),
 		TEST(without_interrupts_a_unit_can_only_stop),
 	};
 

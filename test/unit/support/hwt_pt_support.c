@@ -77,6 +77,7 @@ void pt_unit_whole(struct ktrace_hwt_unit *unit, uint32_t pages)
 		align *= 2;
 	next_physical = (next_physical + align - 1) & ~(align - 1);
 	pt_unit(unit, list);
+	unit->buffer.base = memory + (unit->buffer.piece->physical - PHYSICAL);
 }
 
 struct ktrace_hwt_config pt_config(void)
