@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 /*
- * Returns how many elements have a number below `key`. `array` has `count` elements of `size` bytes, each with
- * a uint64_t at `offset`, in ascending order. It may be NULL if there are none.
+ * Returns how many elements have a number below `key`. `array` has `count` elements of `size` bytes, each
+ * with a uint64_t at `offset`, in ascending order. It may be NULL if there are none.
  */
 static inline size_t base_count_below(const void *array, size_t count, size_t size, size_t offset,
 				      uint64_t key)
