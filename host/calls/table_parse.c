@@ -97,12 +97,12 @@ static bool to_number(const char *word, uint64_t *value)
 static unsigned find_type(struct parser *parser, const char *name)
 {
 	struct calls_table *table = parser->table;
+	const unsigned place = calls_table_place(table, name);
 	size_t length = strlen(name);
 	struct calls_type *type;
 
-	for (unsigned n = 0; n < table->types; n++)
-		if (strcmp(table->type[n]->name, name) == 0)
-			return n;
+	if (place > 0)
+		return place - 1;
 	if (table->types == CALLS_TYPES_MAX)
 		return 0;
 	type = calloc(1, sizeof(*type));
@@ -116,6 +116,7 @@ static unsigned find_type(struct parser *parser, const char *name)
 		if (strcmp(words[n].word, name) == 0)
 			type->base = words[n].base;
 	table->type[table->types] = type;
+	calls_table_chain(table, table->types);
 	return table->types++;
 }
 

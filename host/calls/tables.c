@@ -126,12 +126,37 @@ const char *calls_table_signal(const struct calls_table *table, uint32_t number)
 	return number < CALLS_SIGNALS ? table->signal[number] : NULL;
 }
 
+static unsigned chain_of(const char *name)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	return (hash ^ hash >> 16) % CALLS_CHAINS;
+}
+
+void calls_table_chain(struct calls_table *table, unsigned place)
+{
+	uint16_t *first = &table->chain[chain_of(table->type[place]->name)];
+
+	table->after[place] = *first;
+	*first = (uint16_t)(place + 1);
+}
+
+unsigned calls_table_place(const struct calls_table *table, const char *name)
+{
+	unsigned place = table->chain[chain_of(name)];
+
+	while (place > 0 && strcmp(table->type[place - 1]->name, name) != 0)
+		place = table->after[place - 1];
+	return place;
+}
+
 const struct calls_type *calls_table_type(const struct calls_table *table, const char *name)
 {
-	for (unsigned n = 0; n < table->types; n++)
-		if (strcmp(table->type[n]->name, name) == 0)
-			return table->type[n];
-	return NULL;
+	const unsigned place = calls_table_place(table, name);
+
+	return place > 0 ? table->type[place - 1] : NULL;
 }
 
 static bool is_better(const struct calls_layout *layout, const struct calls_layout *best, uint32_t size)

@@ -218,6 +218,7 @@ bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *o
 #define CALLS_TEXT_MAX	  ((size_t)1 << 20) /* what is longer is cut */
 #define CALLS_TYPES_MAX	  512u
 #define CALLS_LAYOUTS_MAX 256u
+#define CALLS_CHAINS	  256u /* of types, by a hash of their names */
 
 struct calls_table_call {
 	struct calls_call public;
@@ -241,10 +242,17 @@ struct calls_table {
 	const char *signal[CALLS_SIGNALS];
 	struct calls_type *type[CALLS_TYPES_MAX];
 	unsigned types;
+	uint16_t chain[CALLS_CHAINS];	 /* 1 + the place of its first type; 0: it is empty */
+	uint16_t after[CALLS_TYPES_MAX]; /* the same of the next type in the chain */
 	struct calls_layout *layout[CALLS_LAYOUTS_MAX];
 	unsigned layouts;
 	struct calls_value *value; /* those of a type follow each other */
 };
+
+/* Puts the type at this place, which has its name, into the chain of that name. */
+void calls_table_chain(struct calls_table *table, unsigned place);
+/* Returns 1 + the place of the type that has this name; 0: there is none. */
+unsigned calls_table_place(const struct calls_table *table, const char *name);
 
 /* Takes `text` apart, which it changes. 0, or KTREAD_E_MEMORY with whatever is there by then. */
 int calls_table_parse(struct calls_table *table);
