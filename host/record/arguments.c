@@ -51,11 +51,16 @@ void record_put_paths(struct record_thread *thread, const struct calls_call *cal
 	}
 }
 
-/* Part of a program's memory. Strings of one list lie close together, as a rule. */
+#define PAGE 4096u
+
+/*
+ * Part of a program's memory, from the beginning of a page on. Strings of one list lie close together, as a
+ * rule, but in any order.
+ */
 struct window {
 	uint64_t address;
 	size_t size;
-	char bytes[BYTES_MOST];
+	char bytes[PAGE + BYTES_MOST];
 };
 
 /* A string that ends within the window, which is moved there if need be; NULL: it cannot be read. */
@@ -66,12 +71,13 @@ static const char *find_string(const struct record_thread *thread, struct window
 		const uint64_t at = address - window->address;
 		const char *end = at < window->size ? memchr(window->bytes + at, 0, window->size - at) : NULL;
 
-		if (end || (attempt > 0 && window->size > 0)) {
-			*length = end ? (size_t)(end - window->bytes - at) : window->size;
+		if (end || (attempt > 0 && at < window->size)) {
+			*length = end ? (size_t)(end - window->bytes - at) : window->size - at;
 			return window->bytes + at;
 		}
-		window->address = address;
-		window->size = record_memory_read(thread->tid, address, window->bytes, sizeof(window->bytes));
+		window->address = address - address % PAGE;
+		window->size = record_memory_read(thread->tid, window->address, window->bytes,
+						  sizeof(window->bytes));
 	}
 	return NULL;
 }
@@ -79,11 +85,12 @@ static const char *find_string(const struct record_thread *thread, struct window
 /* Strings one after another, each with its NUL. */
 static void put_strings(struct record_thread *thread, unsigned argument, const char *name)
 {
-	struct window window = { .size = 0 };
+	struct window window;
 	uint64_t address[STRINGS_MOST];
 	char text[BYTES_MOST];
 	size_t used = 0, count, n;
 
+	window.address = window.size = 0;
 	count = record_memory_words(thread->tid, thread->argument[argument], record_address_size(thread->abi),
 				    address, STRINGS_MOST);
 	for (n = 0; n < count && address[n] != 0; n++) {
