@@ -55,6 +55,9 @@ static void signals_begin(bool foreground)
 	action.sa_handler = foreground ? SIG_IGN : on_signal;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);
+	/* A stop wakes the wait without it. */
+	action = (struct sigaction){ .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
+	sigaction(SIGCHLD, &action, NULL);
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
 	setitimer(ITIMER_REAL, &tick, NULL);
 }
