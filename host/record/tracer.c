@@ -294,9 +294,14 @@ static struct record_thread *see_exec(struct record_thread *thread)
 }
 
 /* If there is no memory for the child, its stop is the first that is heard of it. */
-static void see_birth(pid_t tid, struct record_process *parent)
+static void see_birth(const struct record_thread *parent)
 {
-	if (!adopt(tid, parent) && record_proc_process(tid) != 0)
+	const pid_t tid = event_message(parent);
+	struct record_thread *child = adopt(tid, parent->process);
+
+	if (child)
+		child->options = parent->options; /* the kernel has copied them */
+	else if (record_proc_process(tid) != 0)
 		births_without_memory = true;
 }
 
@@ -306,7 +311,7 @@ static void see_event(struct record_thread *thread, int event, int signal)
 	case PTRACE_EVENT_CLONE:
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
-		see_birth(event_message(thread), thread->process);
+		see_birth(thread);
 		break;
 	case PTRACE_EVENT_EXEC:
 		thread = see_exec(thread);
@@ -424,13 +429,39 @@ static int collect_report(int options)
 	return 0;
 }
 
+/*
+ * While one thread runs and the others wait, there is nothing else to collect. So each attempt that finds
+ * nothing doubles the number of turns without an attempt, up to this. A thread that has stopped waits for so
+ * many turns at most.
+ */
+#define SKIPPED_MOST 8u
+
+/* Collects the reports that there are. */
+static void collect_rest(void)
+{
+	static unsigned skipped, to_skip;
+	const size_t before = turn_reports;
+
+	if (skipped < to_skip) {
+		skipped++;
+		return;
+	}
+	while (turn_reports < TURN_MOST && collect_report(WNOHANG) == 0)
+		continue;
+	skipped = 0;
+	if (turn_reports > before)
+		to_skip = 0;
+	else if (to_skip < SKIPPED_MOST)
+		to_skip = to_skip ? 2 * to_skip : 1;
+}
+
 /* Waits for a report, and collects what else there is by then. Returns 0 or a positive errno. */
 static int collect_turn(void)
 {
 	int error = turn_reports < TURN_MOST ? collect_report(0) : EINTR;
 
-	while (!error && record_threads() > 1 && turn_reports < TURN_MOST && collect_report(WNOHANG) == 0)
-		continue;
+	if (!error && record_threads() > 1)
+		collect_rest();
 	return error;
 }
 
