@@ -111,9 +111,8 @@ static const struct calls_argument *describe(const struct calls_arguments *argum
 {
 	const struct calls_variant *variant = arguments->variant;
 
-	return variant && variant->is.type && variant->changed == arguments->next
-		       ? &variant->is
-		       : &arguments->call->argument[arguments->next];
+	return variant && variant->is[arguments->next].type ? &variant->is[arguments->next]
+							    : &arguments->call->argument[arguments->next];
 }
 
 bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *one)

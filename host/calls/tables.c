@@ -207,6 +207,9 @@ uint32_t calls_table_type_size(const struct calls_table *table, const struct cal
 	case CALLS_DIRENTS:
 	case CALLS_CONTROL:
 		return 1;
+	case CALLS_UID:
+	case CALLS_GID:
+		return strcmp(type->name + 3, "16") == 0 ? 2 : 4;
 	case CALLS_STRINGS:
 	case CALLS_FDSET:
 		return 0;

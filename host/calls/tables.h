@@ -109,7 +109,7 @@ struct calls_argument {
 };
 
 /*
- * Where an argument has a certain value, the call has fewer arguments, one of another type, or a result of
+ * Where an argument has a certain value, the call has fewer arguments, some of other types, or a result of
  * another type.
  */
 struct calls_variant {
@@ -117,9 +117,9 @@ struct calls_variant {
 	unsigned argument;
 	const char *symbol; /* the value's name */
 	unsigned arguments;
-	uint32_t unused;		 /* 1 << n: argument n means nothing */
-	unsigned changed;		 /* this argument is … */
-	struct calls_argument is;	 /* … that, if its type is not NULL */
+	uint32_t unused; /* 1 << n: argument n means nothing */
+	/* What an argument is; the type is NULL where it is the same as ever. */
+	struct calls_argument is[CALLS_ARGUMENTS];
 	const struct calls_type *result; /* NULL: as ever */
 };
 

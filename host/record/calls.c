@@ -255,6 +255,36 @@ static void see_socket_call(struct record_thread *thread)
 	memcpy(thread->argument, argument, sizeof(argument));
 }
 
+/* The first calls of their names on i386: their only argument leads to the arguments. */
+#define OLD_SELECT 82
+#define OLD_MMAP   90
+
+/* The record has the arguments as if they had been passed in registers. */
+static void see_old_call(struct record_thread *thread, unsigned words)
+{
+	uint64_t argument[6] = { 0 };
+
+	if (record_memory_words(thread->tid, thread->argument[0], 4, argument, words) == words)
+		memcpy(thread->argument, argument, sizeof(argument));
+}
+
+static void see_arguments_in_memory(struct record_thread *thread)
+{
+	switch (thread->number) {
+	case OLD_SELECT:
+		see_old_call(thread, 5);
+		break;
+	case OLD_MMAP:
+		see_old_call(thread, 6);
+		break;
+	case SOCKETCALL:
+		see_socket_call(thread);
+		break;
+	default:
+		break;
+	}
+}
+
 static bool enter(struct record_thread *thread, const struct stop *stop)
 {
 	bool exec = record_call(stop->abi, stop->number)->special == RECORD_CALL_EXEC;
@@ -263,8 +293,8 @@ static bool enter(struct record_thread *thread, const struct stop *stop)
 	thread->abi = stop->abi;
 	thread->number = stop->number;
 	memcpy(thread->argument, stop->argument, sizeof(thread->argument));
-	if (thread->abi == EM_386 && thread->number == SOCKETCALL)
-		see_socket_call(thread);
+	if (thread->abi == EM_386)
+		see_arguments_in_memory(thread);
 	if (exec)
 		thread->quiet = false;
 	if (thread->quiet)

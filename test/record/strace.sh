@@ -61,6 +61,15 @@ equal "a runtime of its own: arguments that no call has" '' "$(surplus)"
 cp "$tmp/kdump" "$tmp/kdump.runtime"
 compare "a 32-bit program" build/test/record/compat32
 check "a 32-bit program: fields are as wide as they are there" grep -q "sendmsg(.*namelen=0, iovlen=2, controllen=0, " "$tmp/kdump"
+shows() { check "a 32-bit program: kdump shows $1" grep -q -- "$1" "$tmp/kdump"; }
+shows ' select([0-9]*, \[[0-9]*<pipe.*= 1'
+shows ' mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x'
+shows ' getresgid(\[[0-9]*\], \[[0-9]*\], \[[0-9]*\])'
+shows ' setgroups(2, \[10, 20\])'
+shows ' ipc(SEMCTL, [0-9]*, 0, SETVAL|IPC_64, \[0x1\]) = 0'
+shows ' ipc(SEMTIMEDOP, [0-9]*, 2, \[{num=0, op=-1, flg=0x800}, {num=0, op=1, flg=0}\], {sec=0, nsec=1000}) = 0'
+shows ' ipc(SHMAT, [0-9]*, 0, \[0x[0-9a-f]*\], NULL) = 0'
+shows ' ipc(MSGRCV|0x10000, [0-9]*, 4, 0, 0x[0-9a-f]*, 7) = 4'
 equal "a 32-bit program: waits whose time is over" "$(grep -c '= 0 (Timeout)' "$tmp/strace")" "$(grep -c '= 0 (Timeout)' "$tmp/kdump")"
 # show FILE: "COUNT NAME" of all system calls in it, by the names of ktrace show.
 show() { build/bin/ktrace show "$1" | sed -n 's/.* syscall\.enter *\([a-z_0-9]*\)[ 0-9]*(.*/\1/p' | sort | uniq -c | awk '{ print $1, $2 }'; }

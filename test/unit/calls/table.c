@@ -315,6 +315,33 @@ static void variants_with_other_arguments(void **state)
 	calls_table_destroy(table);
 }
 
+/* Several arguments at once, also such as lead to values whose number another argument has. */
+static void variants_with_other_addresses(void **state)
+{
+	struct calls_table *table = make("1 ipc int, op op, hex first, hex second, ptr ptr\nenum op 1 SEMOP\n"
+					 "when ipc op SEMOP 4 first=int/id ptr=<gid16[second]/list\n",
+					 EM_NONE);
+	struct calls_arguments arguments;
+	struct calls_one one;
+
+	(void)state;
+	calls_arguments_begin(&arguments, table, 1, (uint64_t[]){ 1, 5, 2, 0x1000 }, 4, false);
+	check_next(&arguments, "op", CALLS_SYMBOL, 1);
+	check_next(&arguments, "id", CALLS_INT, 5);
+	check_next(&arguments, "second", CALLS_HEX, 2);
+	assert_true(calls_arguments_next(&arguments, &one));
+	assert_string_equal(one.name, "list");
+	assert_non_null(one.pointer);
+	assert_int_equal(one.pointer->access, CALLS_GIVEN);
+	assert_int_equal(one.pointer->counted, CALLS_COUNT_ARGUMENT);
+	assert_int_equal(one.pointer->count, 2);
+	assert_int_equal(calls_table_type_size(table, one.pointer->type), 2);
+	calls_arguments_begin(&arguments, table, 1, (uint64_t[]){ 2, 5, 2, 0x1000 }, 4, false);
+	check_next(&arguments, "op", CALLS_SYMBOL, 2);
+	check_next(&arguments, "first", CALLS_HEX, 5);
+	calls_table_destroy(table);
+}
+
 /* Where the argument before says which it is. */
 static void pointers(void **state)
 {
@@ -400,6 +427,7 @@ int main(void)
 		cmocka_unit_test(addresses),
 		cmocka_unit_test(variants),
 		cmocka_unit_test(variants_with_other_arguments),
+		cmocka_unit_test(variants_with_other_addresses),
 		cmocka_unit_test(pointers),
 	};
 
