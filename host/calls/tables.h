@@ -26,6 +26,11 @@ const char *calls_tables_text(const char *name);
 #define CALLS_ERRORS_MAX 4096u
 #define CALLS_SIGNALS	 256u
 
+/* The calls of x32: BASE_LINUX_X32 and one of these numbers. */
+#define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* what their names begin with */
+#define CALLS_X32_SHARED 512u  /* below this, the arguments are those of the machine's own call */
+#define CALLS_X32_MAX	 1024u /* numbers below this can have a name */
+
 /* How a value reads where the table says no more. */
 enum calls_base {
 	CALLS_HEX,
@@ -236,6 +241,7 @@ struct calls_table {
 	unsigned calls;
 	struct calls_call *by_number[CALLS_CALLS_MAX];
 	uint8_t asked[CALLS_CALLS_MAX / 8]; /* by name: found out already */
+	struct calls_table_call *x32[CALLS_X32_MAX];
 
 	const char *error[CALLS_ERRORS_MAX];
 	const char *error_text[CALLS_ERRORS_MAX]; /* of those that were asked for */

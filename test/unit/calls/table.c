@@ -118,6 +118,33 @@ static void lines_of_a_machine_come_first(void **state)
 	calls_table_destroy(wide);
 }
 
+/* x32 shares the first 512 numbers with the machine's own calls. */
+static void calls_of_x32(void **state)
+{
+	struct calls_table *table =
+		make("* getpid pid\n* kill int, pid pid, sig sig\n* ioctl int, fd fd", EM_X86_64);
+	struct calls_table *other = make("* getpid pid", EM_AARCH64);
+	const struct calls_call *call = calls_table_call(table, 0x40000000 | 62);
+
+	(void)state;
+	assert_non_null(call);
+	assert_string_equal(call->name, "__X32_SYSCALL_BIT|kill");
+	assert_int_equal(call->arguments, 2);
+	assert_int_equal(call->argument[1].type->base, CALLS_SIG);
+	assert_ptr_equal(calls_table_call(table, 0x40000000 | 62), call);
+	assert_string_equal(calls_table_call(table, 62)->name, "kill");
+	call = calls_table_call(table, 0x40000000 | 514);
+	assert_non_null(call);
+	assert_string_equal(call->name, "__X32_SYSCALL_BIT|ioctl");
+	assert_false(call->typed);
+	assert_null(calls_table_call(table, 0x40000000 | 1023));
+	assert_null(calls_table_call(table, 0x40000000 | 1024));
+	assert_null(calls_table_call(table, 0xffffffff));
+	assert_null(calls_table_call(other, 0x40000000 | 62));
+	calls_table_destroy(table);
+	calls_table_destroy(other);
+}
+
 /* JSON has them as members of one object. */
 static void names_that_come_twice(void **state)
 {
@@ -423,6 +450,7 @@ int main(void)
 		cmocka_unit_test(too_much),
 		cmocka_unit_test(built_in),
 		cmocka_unit_test(lines_of_a_machine_come_first),
+		cmocka_unit_test(calls_of_x32),
 		cmocka_unit_test(names_that_come_twice),
 		cmocka_unit_test(addresses),
 		cmocka_unit_test(variants),
