@@ -300,7 +300,7 @@ static void put_control(struct record_thread *thread, unsigned argument, const s
 		put_structure(thread, argument, "control", bytes, read, read < message->control_size);
 }
 
-void record_put_message(struct record_thread *thread, unsigned argument, bool received)
+void record_put_message(struct record_thread *thread, unsigned argument, uint64_t at, bool received)
 {
 	const uint32_t width = record_address_size(thread->abi);
 	struct iovec piece[IOVECS_MOST];
@@ -308,7 +308,7 @@ void record_put_message(struct record_thread *thread, unsigned argument, bool re
 	struct record_message message;
 	size_t read;
 
-	if (!record_memory_message(thread->tid, thread->argument[argument], width, &message))
+	if (!record_memory_message(thread->tid, at, width, &message))
 		return;
 	if (message.name && message.name_size > 0 && message.name_size <= sizeof(address)) {
 		read = record_memory_read(thread->tid, message.name, &address, message.name_size);

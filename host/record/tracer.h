@@ -290,10 +290,10 @@ void record_put_paths(struct record_thread *thread, const struct calls_call *cal
 /* STRUCT, STRUCT_ARRAY for what the program has given (CALLS_GIVEN) or the kernel filled (CALLS_FILLED). */
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result);
 /*
- * The same for the address, the pieces and the control messages of the struct msghdr that an argument leads
- * to. `received`: descriptors in it are new.
+ * The same for the address, the pieces and the control messages of the struct msghdr at an address, to which
+ * an argument leads. `received`: descriptors in it are new.
  */
-void record_put_message(struct record_thread *thread, unsigned argument, bool received);
+void record_put_message(struct record_thread *thread, unsigned argument, uint64_t at, bool received);
 
 /* STRUCT for the mask of signals that rt_sigreturn() has restored, as if it were an argument. */
 void record_put_mask(struct record_thread *thread);

@@ -225,7 +225,8 @@ static void sockets(void)
 		uint16_t family, port;
 		uint32_t address, zero[2];
 	} address = { 2, 0, 0x0100007f, { 0, 0 } };
-	static uint32_t length, one = 1, arguments[6], message[7];
+	static uint32_t length, one = 1, arguments[6], message[7], many[2][8];
+	static uint32_t time[2] = { 1, 0 }, long_time[4] = { 1, 0, 0, 0 };
 	static struct {
 		uint32_t base, size;
 	} piece[2];
@@ -252,9 +253,24 @@ static void sockets(void)
 	piece[0].size = ROOM;
 	message[3] = 1;
 	CALL(372, pair[1], W(message), 0); /* recvmsg */
-	arguments[0] = arguments[1] = 1;
+	arguments[0] = 1;
+	arguments[1] = 2;
 	arguments[3] = W(pair);
 	CALL(102, 8, W(arguments)); /* socketcall: socketpair */
+	piece[0].base = text("many");
+	piece[0].size = 4;
+	many[0][2] = many[1][2] = W(piece);
+	many[0][3] = 1;
+	many[1][3] = 2;
+	CALL(345, pair[0], W(many), 2, 0); /* sendmmsg */
+	piece[0].base = W(buffer);
+	arguments[0] = pair[1];
+	arguments[1] = W(many);
+	arguments[2] = 1;
+	arguments[3] = 0x40;
+	arguments[4] = W(time);
+	CALL(102, 19, W(arguments));			    /* socketcall: recvmmsg */
+	CALL(417, pair[1], W(many), 1, 0x40, W(long_time)); /* recvmmsg_time64 */
 }
 
 /* ipc() makes a call by its first argument. */
