@@ -57,7 +57,8 @@ static void look_up(struct record_thread *thread, int32_t fd)
 		snprintf(link, sizeof(link), "/proc/%d/cwd", (int)thread->tid);
 	else
 		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)thread->tid, (int)fd);
-	length = readlink(link, path, sizeof(path));
+	errno = ENOENT;
+	length = record_proc_is_usable() ? readlink(link, path, sizeof(path)) : -1;
 	denied += length < 0 && (errno == EACCES || errno == EPERM);
 	if (length > 0 || is_told(process, fd))
 		record_put(thread, KTRX_PROC_FD, length == sizeof(path) ? KTRX_PROC_CUT : 0, &head,

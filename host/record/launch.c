@@ -299,7 +299,7 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 
 	occupy_standard_files();
 	/* Both before the file is touched, for nothing would come into it. */
-	if (!record_proc_is_mounted())
+	if (!record_proc_is_usable())
 		return fail(outcome, "/proc", ENODEV);
 	if (kill(plan->group ? -plan->group : plan->pid, 0) != 0 && errno == ESRCH)
 		return fail(outcome, what, ESRCH);

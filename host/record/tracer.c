@@ -119,10 +119,10 @@ static int attach_threads(struct record_process *process)
 	return more > 0 ? more : -last;
 }
 
-static struct record_process *make_process(pid_t pid, struct record_sink *sink, uint32_t facilities,
-					   bool inherit)
+static struct record_process *make_process(pid_t pid, pid_t parent, struct record_sink *sink,
+					   uint32_t facilities, bool inherit)
 {
-	struct record_process *process = record_process_add(pid, record_proc_parent(pid));
+	struct record_process *process = record_process_add(pid, parent);
 
 	if (!process)
 		return NULL;
@@ -143,7 +143,7 @@ int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool
 		return ESRCH;
 	if (record_process_find(pid))
 		return 0;
-	process = make_process(pid, sink, facilities, inherit);
+	process = make_process(pid, record_proc_parent(pid), sink, facilities, inherit);
 	if (!process)
 		return ENOMEM;
 	/* Threads may make threads until all of them are traced. */
@@ -159,7 +159,7 @@ int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool
 
 int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities, bool inherit)
 {
-	struct record_process *process = make_process(pid, sink, facilities, inherit);
+	struct record_process *process = make_process(pid, getpid(), sink, facilities, inherit);
 	int error, status;
 
 	if (!process)

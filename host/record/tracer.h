@@ -136,8 +136,11 @@ struct record_thread *record_thread_next(const struct record_thread *last);
 struct record_process *record_process_next(const struct record_process *last);
 size_t record_threads(void);
 
-/* Without it, names, what descriptors lead to and waits are unknown, and no running process can be found. */
-bool record_proc_is_mounted(void);
+/*
+ * Is /proc mounted, and are the numbers in it those of our PID namespace? Without it, names, what descriptors
+ * lead to and waits are unknown, and no running process can be found.
+ */
+bool record_proc_is_usable(void);
 /* The process of a thread, and its parent; 0 if it is gone. Threads of known processes need no /proc. */
 pid_t record_proc_process(pid_t tid);
 pid_t record_proc_parent(pid_t pid);
