@@ -128,7 +128,8 @@ static int clear(const struct record_command *command)
 {
 	const struct record_plan *plan = &command->plan;
 	struct record_request request = { .facilities = plan->facilities & ~RECORD_LIVES,
-					  .descend = plan->descend };
+					  .descend = plan->descend,
+					  .namespace = record_proc_namespace() };
 	struct stat file;
 
 	/* All but waiting was what began without -t, too; it all ends. */

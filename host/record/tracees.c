@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STATUS_MAX 4096
@@ -60,7 +61,14 @@ bool record_proc_is_usable(void)
 	return usable == YES;
 }
 
-/* The same of a thread's status. */
+uint64_t record_proc_namespace(void)
+{
+	struct stat namespace;
+
+	return stat("/proc/self/ns/pid", &namespace) == 0 ? namespace.st_ino : 0;
+}
+
+/* What follows "KEY:" in a thread's status; NULL: it cannot be read. */
 static const char *status_of(pid_t tid, const char *key, char text[static STATUS_MAX])
 {
 	char path[40];

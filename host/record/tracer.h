@@ -141,6 +141,8 @@ size_t record_threads(void);
  * lead to and waits are unknown, and no running process can be found.
  */
 bool record_proc_is_usable(void);
+/* Which PID namespace is ours; 0 if that is unknown. */
+uint64_t record_proc_namespace(void);
 /* The process of a thread, and its parent; 0 if it is gone. Threads of known processes need no /proc. */
 pid_t record_proc_process(pid_t tid);
 pid_t record_proc_parent(pid_t pid);
@@ -342,6 +344,7 @@ struct record_request {
 	uint32_t facilities; /* with the last one, all of it ends */
 	int descend;	     /* and their descendants' */
 	pid_t pid;	     /* of a process or a group */
+	uint64_t namespace;  /* in which `pid` is its number: record_proc_namespace() */
 	uint64_t device, inode;
 };
 

@@ -59,6 +59,24 @@ if unshare -p -f true 2>"$tmp/err"; then
 	check "a program makes a PID namespace: the child has the recorder's number" sh -c '
 		build/bin/kdump -f "$1" | awk "\$3 == \"FORK\" && \$1 < 3 { wrong = 1 } \$3 == \"FORK\" { births++ } END { exit wrong || births != 2 }"' - "$tmp/outer"
 	shown "$tmp/outer" 'fork 2'
+
+	# Two recorders that are number 1, each in a namespace of its own, each of a program with the number 2.
+	for name in one two; do
+		mkfifo "$tmp/in.$name"
+		unshare -p -f "$ktrace" record -f "$tmp/$name" sh -c 'echo >"$0"; read -r line' "$tmp/begun.$name" <>"$tmp/in.$name" 2>"$tmp/err.$name" &
+		await test -e "$tmp/begun.$name"
+	done
+	record -c -p 2
+	equal "-c -p 2 of another namespace: status" 1 "$status"
+	said "none of your recorders records that"
+	# has_ended NAME: has the recording, though the program goes on?
+	has_ended() { build/bin/kdump -f "$tmp/$1" 2>"$tmp/read" | tail -n 1 | grep -q 'END   closed'; }
+	record -C
+	for name in one two; do
+		check "-C ends the recorder $name, whose number another one has, too" eventually has_ended $name
+		echo >"$tmp/in.$name"
+	done
+	wait
 else
 	skip "a PID namespace" "none can be made here"
 fi
