@@ -53,49 +53,82 @@ void record_put_paths(struct record_thread *thread, const struct calls_call *cal
 
 #define PAGE 4096u
 
-/*
- * Part of a program's memory, from the beginning of a page on. Strings of one list lie close together, as a
- * rule, but in any order.
- */
+/* Part of a program's memory, from the beginning of a page on. */
 struct window {
 	uint64_t address;
 	size_t size;
 	char bytes[PAGE + BYTES_MOST];
 };
 
-/* A string that ends within the window, which is moved there if need be; NULL: it cannot be read. */
-static const char *find_string(const struct record_thread *thread, struct window *window, uint64_t address,
-			       size_t *length)
-{
-	for (unsigned attempt = 0; attempt < 2; attempt++) {
-		const uint64_t at = address - window->address;
-		const char *end = at < window->size ? memchr(window->bytes + at, 0, window->size - at) : NULL;
+/*
+ * Strings of the lists that a call is given lie close together, as a rule, but in any order: on the stack and
+ * in the heap, say.
+ */
+struct windows {
+	struct window of[2];
+	unsigned last; /* the one that was moved last */
+};
 
-		if (end || (attempt > 0 && at < window->size)) {
-			*length = end ? (size_t)(end - window->bytes - at) : window->size - at;
-			return window->bytes + at;
-		}
-		window->address = address - address % PAGE;
-		window->size = record_memory_read(thread->tid, window->address, window->bytes,
-						  sizeof(window->bytes));
-	}
+static struct window *find_window(struct windows *windows, uint64_t address)
+{
+	for (unsigned n = 0; n < 2; n++)
+		if (address - windows->of[n].address < windows->of[n].size)
+			return &windows->of[n];
 	return NULL;
 }
 
-/* Strings one after another, each with its NUL. */
-static void put_strings(struct record_thread *thread, unsigned argument, const char *name)
+/* NULL: nothing can be read there. */
+static struct window *move_window(const struct record_thread *thread, struct windows *windows,
+				  uint64_t address)
 {
-	struct window window;
+	struct window *window = &windows->of[windows->last ^= 1];
+
+	window->address = address - address % PAGE;
+	window->size = record_memory_read(thread->tid, window->address, window->bytes, sizeof(window->bytes));
+	return find_window(windows, address);
+}
+
+/* The end of a string that begins in a window; NULL: it is not in it. */
+static const char *find_end(const struct window *window, uint64_t address)
+{
+	const uint64_t at = address - window->address;
+
+	return memchr(window->bytes + at, 0, window->size - at);
+}
+
+/* A string, as far as a window reaches; NULL: it cannot be read. */
+static const char *find_string(const struct record_thread *thread, struct windows *windows, uint64_t address,
+			       size_t *length)
+{
+	struct window *window = find_window(windows, address);
+	const char *end = window ? find_end(window, address) : NULL;
+
+	if (!end) {
+		if (window)
+			window->size = 0;
+		window = move_window(thread, windows, address);
+		if (!window)
+			return NULL;
+		end = find_end(window, address);
+	}
+	*length = (size_t)((end ? end : window->bytes + window->size) - window->bytes) -
+		  (size_t)(address - window->address);
+	return window->bytes + (address - window->address);
+}
+
+/* Strings one after another, each with its NUL. */
+static void put_strings(struct record_thread *thread, unsigned argument, const char *name,
+			struct windows *windows)
+{
 	uint64_t address[STRINGS_MOST];
 	char text[BYTES_MOST];
 	size_t used = 0, count, n;
 
-	window.address = window.size = 0;
 	count = record_memory_words(thread->tid, thread->argument[argument], record_address_size(thread->abi),
 				    address, STRINGS_MOST);
 	for (n = 0; n < count && address[n] != 0; n++) {
 		size_t length;
-		const char *string = find_string(thread, &window, address[n], &length);
+		const char *string = find_string(thread, windows, address[n], &length);
 
 		if (!string || used + length + 1 > sizeof(text))
 			break;
@@ -247,17 +280,20 @@ static void put_set_and_size(struct record_thread *thread, unsigned number)
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result)
 {
 	struct calls_arguments arguments;
+	struct windows windows;
 	struct calls_one one;
 
 	if (!record_table(thread->abi))
 		return;
+	windows.of[0].address = windows.of[1].address = 0;
+	windows.of[0].size = windows.of[1].size = windows.last = 0;
 	calls_arguments_begin(&arguments, record_table(thread->abi), (uint32_t)thread->number,
 			      thread->argument, 6, false);
 	while (calls_arguments_next(&arguments, &one)) {
 		if (!one.pointer || !(one.pointer->access & access) || one.value == 0)
 			continue;
 		if (one.pointer->type->base == CALLS_STRINGS)
-			put_strings(thread, one.number, one.pointer->type->name);
+			put_strings(thread, one.number, one.pointer->type->name, &windows);
 		else if (one.pointer->type->base == CALLS_SIGSET &&
 			 strcmp(one.pointer->type->name, "sigset_arg") == 0)
 			put_set_and_size(thread, one.number);

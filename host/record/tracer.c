@@ -278,7 +278,9 @@ static pid_t event_message(const struct record_thread *thread)
 static struct record_thread *see_exec(struct record_thread *thread)
 {
 	struct record_process *process = thread->process;
-	struct record_thread *former = record_thread_find(event_message(thread));
+	/* By which number the thread went until now. */
+	struct record_thread *former =
+		process->threads > 1 ? record_thread_find(event_message(thread)) : NULL;
 
 	if (former && former != thread && former->process == process) {
 		record_thread_remove(thread);
