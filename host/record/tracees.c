@@ -258,6 +258,7 @@ void record_process_remove(struct record_process *process)
 void record_thread_remove(struct record_thread *thread)
 {
 	record_faults_end(thread);
+	record_descriptors_end(thread);
 	unlink_thread(thread);
 	thread_count--;
 	if (--thread->process->threads == 0)
@@ -267,6 +268,7 @@ void record_thread_remove(struct record_thread *thread)
 
 void record_thread_renumber(struct record_thread *thread, pid_t tid)
 {
+	record_descriptors_end(thread);
 	unlink_thread(thread);
 	thread->tid = tid;
 	link_thread(thread);

@@ -436,7 +436,7 @@ static int collect_report(int options)
  * nothing doubles the number of turns without an attempt, up to this. A thread that has stopped waits for so
  * many turns at most.
  */
-#define SKIPPED_MOST 8u
+#define SKIPPED_MOST 16u
 
 /* Collects the reports that there are. */
 static void collect_rest(void)

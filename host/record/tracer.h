@@ -110,6 +110,9 @@ struct record_thread {
 	uint64_t waits;		      /* voluntary ones of its own since it was first looked at */
 	struct record_faults *faults; /* NULL: its page faults are not recorded … */
 	bool without_faults;	      /* … because they cannot be */
+	bool has_folder;	      /* `folder` is that of its descriptors in /proc */
+	int folder;
+	unsigned look_ups; /* of descriptors, without it */
 };
 
 /* NULL: unknown. */
@@ -303,6 +306,8 @@ void record_put_message(struct record_thread *thread, unsigned argument, uint64_
 /* STRUCT for the mask of signals that rt_sigreturn() has restored, as if it were an argument. */
 void record_put_mask(struct record_thread *thread);
 
+/* The thread ends, or gets another number: closes what was open for it. */
+void record_descriptors_end(struct record_thread *thread);
 /* FD for each descriptor among the arguments whose meaning the trace does not have yet. */
 void record_put_descriptors(struct record_thread *thread, const struct calls_call *call);
 /* FD for one descriptor, if the trace does not have its meaning yet. */
