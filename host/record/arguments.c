@@ -60,18 +60,20 @@ struct window {
 	char bytes[PAGE + BYTES_MOST];
 };
 
+#define WINDOWS 3u
+
 /*
- * Strings of the lists that a call is given lie close together, as a rule, but in any order: on the stack and
- * in the heap, say.
+ * The lists that a call is given, and their strings, lie close together, as a rule, but in any order: on the
+ * stack and in the heap, say.
  */
 struct windows {
-	struct window of[2];
-	unsigned last; /* the one that was moved last */
+	struct window of[WINDOWS];
+	unsigned next; /* the one that is moved next */
 };
 
 static struct window *find_window(struct windows *windows, uint64_t address)
 {
-	for (unsigned n = 0; n < 2; n++)
+	for (unsigned n = 0; n < WINDOWS; n++)
 		if (address - windows->of[n].address < windows->of[n].size)
 			return &windows->of[n];
 	return NULL;
@@ -81,11 +83,12 @@ static struct window *find_window(struct windows *windows, uint64_t address)
 static struct window *move_window(const struct record_thread *thread, struct windows *windows,
 				  uint64_t address)
 {
-	struct window *window = &windows->of[windows->last ^= 1];
+	struct window *window = &windows->of[windows->next];
 
+	windows->next = (windows->next + 1) % WINDOWS;
 	window->address = address - address % PAGE;
 	window->size = record_memory_read(thread->tid, window->address, window->bytes, sizeof(window->bytes));
-	return find_window(windows, address);
+	return address - window->address < window->size ? window : NULL;
 }
 
 /* The end of a string that begins in a window; NULL: it is not in it. */
@@ -104,8 +107,6 @@ static const char *find_string(const struct record_thread *thread, struct window
 	const char *end = window ? find_end(window, address) : NULL;
 
 	if (!end) {
-		if (window)
-			window->size = 0;
 		window = move_window(thread, windows, address);
 		if (!window)
 			return NULL;
@@ -116,27 +117,44 @@ static const char *find_string(const struct record_thread *thread, struct window
 	return window->bytes + (address - window->address);
 }
 
+/* False: it cannot be read. */
+static bool find_word(const struct record_thread *thread, struct windows *windows, uint64_t address,
+		      uint64_t *word)
+{
+	const size_t width = record_address_size(thread->abi);
+	struct window *window = find_window(windows, address);
+
+	if (!window || window->size - (address - window->address) < width)
+		window = move_window(thread, windows, address);
+	if (!window || window->size - (address - window->address) < width)
+		return false;
+	*word = 0;
+	memcpy(word, window->bytes + (address - window->address), width);
+	return true;
+}
+
 /* Strings one after another, each with its NUL. */
 static void put_strings(struct record_thread *thread, unsigned argument, const char *name,
 			struct windows *windows)
 {
-	uint64_t address[STRINGS_MOST];
+	uint64_t at = thread->argument[argument], address = 1;
 	char text[BYTES_MOST];
-	size_t used = 0, count, n;
+	size_t used = 0;
 
-	count = record_memory_words(thread->tid, thread->argument[argument], record_address_size(thread->abi),
-				    address, STRINGS_MOST);
-	for (n = 0; n < count && address[n] != 0; n++) {
+	for (unsigned n = 0; n < STRINGS_MOST; n++, at += record_address_size(thread->abi)) {
+		const char *string;
 		size_t length;
-		const char *string = find_string(thread, windows, address[n], &length);
 
+		if (!find_word(thread, windows, at, &address) || address == 0)
+			break;
+		string = find_string(thread, windows, address, &length);
 		if (!string || used + length + 1 > sizeof(text))
 			break;
 		memcpy(text + used, string, length);
 		used += length;
 		text[used++] = '\0';
 	}
-	put_structure(thread, argument, name, text, used, n == count || address[n] != 0);
+	put_structure(thread, argument, name, text, used, address != 0);
 }
 
 /* How many values there are by the table; the kernel checks none of these numbers. */
@@ -285,8 +303,9 @@ void record_put_arguments(struct record_thread *thread, unsigned access, int64_t
 
 	if (!record_table(thread->abi))
 		return;
-	windows.of[0].address = windows.of[1].address = 0;
-	windows.of[0].size = windows.of[1].size = windows.last = 0;
+	windows.next = 0;
+	for (unsigned n = 0; n < WINDOWS; n++)
+		windows.of[n].address = windows.of[n].size = 0;
 	calls_arguments_begin(&arguments, record_table(thread->abi), (uint32_t)thread->number,
 			      thread->argument, 6, false);
 	while (calls_arguments_next(&arguments, &one)) {

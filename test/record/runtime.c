@@ -221,6 +221,18 @@ static void many_messages(void)
 	sendmmsg(-1, given, 2, 0);
 }
 
+/* A list at an odd address and a string, both of which cross the ends of pages. */
+static void odd_strings(void)
+{
+	char *pages = mmap(NULL, 4 << 12, PROT_READ | PROT_WRITE, MAP_ANON | MAP_PRIVATE, -1, 0);
+	char *list = pages + (1 << 12) - 12, *crossing = pages + (2 << 12) - 3;
+	char *words[] = { crossing, "last", NULL };
+
+	strcpy(crossing, "crossing");
+	memcpy(list, words, sizeof(words));
+	execve("/nowhere/crossing", (char **)(void *)list, (char **)(void *)(list + 2 * sizeof(words[0])));
+}
+
 static void controls(void)
 {
 	int fd = open("/etc/passwd", O_RDONLY), terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY), number,
@@ -260,6 +272,7 @@ int main(void)
 	polls();
 	passing();
 	many_messages();
+	odd_strings();
 	controls();
 	return 0;
 }

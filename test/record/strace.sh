@@ -85,6 +85,7 @@ many ' sendmmsg(.*, \[{iov=\[{base="first", len=5}, {base="and", len=3}\], .*, l
 many ' recvmmsg(.*, \[{iov=\[{base="firstand", len=8}\], .*, len=8}, {iov=\[{base="second", len=8}\], .*, len=6}\], 3, MSG_DONTWAIT, '
 many ' sendmmsg(.*, \[{iov=.*}, \.\.\.\], 70, 0) = 70'
 many ' sendmmsg(-1, \[{namelen=0, .*\], 2, 0) = -1 EBADF'
+check "strings that cross pages are whole" grep -q ' execve("/nowhere/crossing", \["crossing", "last"\], \[\]) = -1 ENOENT' "$tmp/kdump.runtime"
 check "a signal's return shows the mask that it restores" grep -q " rt_sigreturn({mask=\[" "$tmp/kdump.runtime"
 check "many different calls were compared: $calls" test "$calls" -ge 100
 check "the comparison would see an address" test -n "$(missing -n)"
