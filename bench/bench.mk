@@ -157,7 +157,7 @@ BENCH_NEEDS += $(addprefix build/bench/record/,record control proc)
 BENCH_RUNS += $(addprefix build/bench/record/,record control proc)
 endif
 
-BENCH_RECORD_LINUX_NEEDS := build/bin/ktrace build/test/record/threads
+BENCH_RECORD_LINUX_NEEDS := build/bin/ktrace build/bench/cputime build/test/record/threads
 BENCH_NEEDS += $(BENCH_RECORD_LINUX_NEEDS)
 BENCH_RUNS += bench/record_linux.sh
 

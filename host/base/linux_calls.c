@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* libseccomp names a machine by its AUDIT_ARCH_*; 0: it is none of those that ktrace knows. */
@@ -24,7 +25,8 @@ static uint32_t architecture(uint16_t elf_machine)
 
 char *base_linux_call(uint16_t elf_machine, uint32_t number)
 {
-	const uint32_t machine = architecture(elf_machine);
+	const bool x32 = elf_machine == EM_X86_64 && (number & BASE_LINUX_X32);
+	const uint32_t machine = x32 ? SCMP_ARCH_X32 : architecture(elf_machine);
 
 	return machine && number <= INT32_MAX ? seccomp_syscall_resolve_num_arch(machine, (int)number) : NULL;
 }

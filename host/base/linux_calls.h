@@ -4,6 +4,9 @@
 
 #include <stdint.h>
 
+/* On x86_64: set in the numbers of the calls of x32, the ABI with addresses of 32 bits. */
+#define BASE_LINUX_X32 UINT32_C(0x40000000)
+
 /*
  * Returns what Linux calls system call `number` of the machine `elf_machine` (EM_* of ELF headers), by
  * libseccomp, or NULL if it has no such call. The caller frees the name.

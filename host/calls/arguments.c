@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "calls/tables.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define SMALL 4096u /* no address */
@@ -26,11 +25,13 @@ static const struct calls_type *resolve(const struct calls_table *table, const s
 					const char *key, uint64_t value)
 {
 	static const struct calls_type number = { .base = CALLS_INT };
-	char name[2 * CALLS_NAME + 2];
+	char name[2 * CALLS_NAME + 2], *at;
 
 	if (!type || !type->keyed)
 		return type;
-	snprintf(name, sizeof(name), "%.*s_%s", (int)strlen(type->name) - 1, type->name, key ? key : "");
+	at = stpcpy(name, type->name);
+	at[-1] = '_'; /* instead of "^" */
+	stpcpy(at, key ? key : "");
 	type = calls_table_type(table, name);
 	return type || value >= SMALL ? type : &number;
 }
@@ -110,9 +111,8 @@ static const struct calls_argument *describe(const struct calls_arguments *argum
 {
 	const struct calls_variant *variant = arguments->variant;
 
-	return variant && variant->is.type && variant->changed == arguments->next
-		       ? &variant->is
-		       : &arguments->call->argument[arguments->next];
+	return variant && variant->is[arguments->next].type ? &variant->is[arguments->next]
+							    : &arguments->call->argument[arguments->next];
 }
 
 bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *one)

@@ -15,18 +15,25 @@ static const struct {
 	const char *word;
 	enum calls_base base;
 } words[] = {
-	{ "int", CALLS_INT },	      { "uint", CALLS_UINT },	      { "long", CALLS_LONG },
-	{ "ulong", CALLS_ULONG },     { "size", CALLS_SIZE },	      { "off", CALLS_OFF },
-	{ "ptr", CALLS_PTR },	      { "path", CALLS_PATH },	      { "str", CALLS_STR },
-	{ "data", CALLS_DATA },	      { "buffer", CALLS_BUFFER },     { "sockaddr", CALLS_STRUCTURE },
-	{ "fd", CALLS_FD },	      { "pid", CALLS_PID },	      { "uid", CALLS_UID },
-	{ "gid", CALLS_GID },	      { "mode", CALLS_MODE },	      { "sig", CALLS_SIG },
-	{ "ms", CALLS_MS },	      { "time", CALLS_TIME },	      { "utime", CALLS_UTIME },
-	{ "ipv4", CALLS_IPV4 },	      { "ipv4_be", CALLS_IPV4 },      { "ipv6", CALLS_IPV6 },
-	{ "port_be", CALLS_PORT },    { "void", CALLS_VOID },	      { "atfd", CALLS_FD },
-	{ "text", CALLS_TEXT },	      { "strings", CALLS_STRINGS },   { "sigset", CALLS_SIGSET },
-	{ "sigset32", CALLS_SIGSET }, { "sigset_arg", CALLS_SIGSET }, { "fdset", CALLS_FDSET },
-	{ "cpuset", CALLS_FDSET },    { "sockopt", CALLS_SOCKOPT },   { "wstatus", CALLS_WSTATUS },
+	{ "int", CALLS_INT },	      { "uint", CALLS_UINT },
+	{ "long", CALLS_LONG },	      { "ulong", CALLS_ULONG },
+	{ "size", CALLS_SIZE },	      { "off", CALLS_OFF },
+	{ "ptr", CALLS_PTR },	      { "path", CALLS_PATH },
+	{ "str", CALLS_STR },	      { "data", CALLS_DATA },
+	{ "buffer", CALLS_BUFFER },   { "sockaddr", CALLS_STRUCTURE },
+	{ "fd", CALLS_FD },	      { "pid", CALLS_PID },
+	{ "uid", CALLS_UID },	      { "gid", CALLS_GID },
+	{ "uid16", CALLS_UID },	      { "gid16", CALLS_GID },
+	{ "mode", CALLS_MODE },	      { "sig", CALLS_SIG },
+	{ "ms", CALLS_MS },	      { "time", CALLS_TIME },
+	{ "utime", CALLS_UTIME },     { "ipv4", CALLS_IPV4 },
+	{ "ipv4_be", CALLS_IPV4 },    { "ipv6", CALLS_IPV6 },
+	{ "port_be", CALLS_PORT },    { "void", CALLS_VOID },
+	{ "atfd", CALLS_FD },	      { "text", CALLS_TEXT },
+	{ "strings", CALLS_STRINGS }, { "sigset", CALLS_SIGSET },
+	{ "sigset32", CALLS_SIGSET }, { "sigset_arg", CALLS_SIGSET },
+	{ "fdset", CALLS_FDSET },     { "cpuset", CALLS_FDSET },
+	{ "sockopt", CALLS_SOCKOPT }, { "wstatus", CALLS_WSTATUS },
 	{ "control", CALLS_CONTROL }, { "dirents", CALLS_DIRENTS },
 };
 
@@ -97,12 +104,12 @@ static bool to_number(const char *word, uint64_t *value)
 static unsigned find_type(struct parser *parser, const char *name)
 {
 	struct calls_table *table = parser->table;
+	const unsigned place = calls_table_place(table, name);
 	size_t length = strlen(name);
 	struct calls_type *type;
 
-	for (unsigned n = 0; n < table->types; n++)
-		if (strcmp(table->type[n]->name, name) == 0)
-			return n;
+	if (place > 0)
+		return place - 1;
 	if (table->types == CALLS_TYPES_MAX)
 		return 0;
 	type = calloc(1, sizeof(*type));
@@ -116,6 +123,7 @@ static unsigned find_type(struct parser *parser, const char *name)
 		if (strcmp(words[n].word, name) == 0)
 			type->base = words[n].base;
 	table->type[table->types] = type;
+	calls_table_chain(table, table->types);
 	return table->types++;
 }
 
@@ -190,10 +198,9 @@ static unsigned access_of(char mark)
 			     : 0;
 }
 
-/* "TYPE NAME", "<TYPE NAME", ">TYPE[COUNT] NAME". Returns the count's word or NULL. */
-static const char *take_argument(struct parser *parser, struct calls_argument *argument, char *at)
+/* "TYPE", "<TYPE", ">TYPE[COUNT]". Returns the count's word or NULL. */
+static const char *take_argument_type(struct parser *parser, struct calls_argument *argument, char *type)
 {
-	char *type = next_name(&at);
 	const char *count;
 
 	argument->access = (uint8_t)access_of(*type);
@@ -201,6 +208,14 @@ static const char *take_argument(struct parser *parser, struct calls_argument *a
 		type++;
 	count = take_count(type);
 	argument->type = parser->table->type[find_type(parser, *type ? type : "hex")];
+	return count;
+}
+
+/* The same and a name. */
+static const char *take_argument(struct parser *parser, struct calls_argument *argument, char *at)
+{
+	const char *count = take_argument_type(parser, argument, next_name(&at));
+
 	argument->name = next_name(&at);
 	return count;
 }
@@ -293,6 +308,7 @@ static void take_difference(struct parser *parser, const struct calls_call *call
 			    struct calls_variant *variant, char *word)
 {
 	char *type = strchr(word, '='), *name = type ? strchr(type, '/') : NULL;
+	const char *count;
 	unsigned n;
 
 	if (name) {
@@ -300,9 +316,10 @@ static void take_difference(struct parser *parser, const struct calls_call *call
 		n = find_argument(call, word);
 		if (n == call->arguments)
 			return;
-		variant->changed = n;
-		variant->is = (struct calls_argument){ .type = parser->table->type[find_type(parser, type)],
-						       .name = name };
+		variant->is[n] = (struct calls_argument){ .name = name };
+		count = take_argument_type(parser, &variant->is[n], type);
+		if (count)
+			set_count(call, &variant->is[n], count);
 	} else if (*word == '-') {
 		n = find_argument(call, word + 1);
 		variant->unused |= n < call->arguments ? UINT32_C(1) << n : 0;

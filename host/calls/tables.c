@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "calls/tables.h"
 
+#include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +39,8 @@ void calls_table_destroy(struct calls_table *table)
 		}
 		free(table->call[n]);
 	}
+	for (unsigned n = 0; n < CALLS_X32_MAX; n++)
+		free(table->x32[n]);
 	for (unsigned n = 0; n < table->types; n++) {
 		free((void *)(uintptr_t)table->type[n]->pointer);
 		free(table->type[n]);
@@ -97,10 +101,36 @@ static struct calls_call *keep_name(struct calls_table *table, const char *name)
 	return &call->public;
 }
 
+/* A call of x32. Those that x32 shares with the machine's own programs have the same arguments. */
+static const struct calls_call *find_x32(struct calls_table *table, uint32_t number)
+{
+	const uint32_t bare = number & ~BASE_LINUX_X32;
+	struct calls_table_call *call = table->x32[bare];
+	const struct calls_call *own;
+	char *name;
+
+	if (call || !table->has_names || table->machine != EM_X86_64)
+		return call ? &call->public : NULL;
+	name = base_linux_call(EM_X86_64, number);
+	call = name ? calloc(1, sizeof(*call)) : NULL;
+	if (call) {
+		own = bare < CALLS_X32_SHARED ? calls_table_call(table, bare) : NULL;
+		if (own)
+			call->public = *own;
+		snprintf(call->own_name, sizeof(call->own_name), CALLS_X32_PREFIX "%s", name);
+		call->public.name = call->own_name;
+		table->x32[bare] = call;
+	}
+	free(name);
+	return call ? &call->public : NULL;
+}
+
 const struct calls_call *calls_table_call(struct calls_table *table, uint32_t number)
 {
 	char *name;
 
+	if ((number & BASE_LINUX_X32) && (number & ~BASE_LINUX_X32) < CALLS_X32_MAX)
+		return find_x32(table, number);
 	if (number >= CALLS_CALLS_MAX)
 		return NULL;
 	if (table->by_number[number] || !table->has_names || table->asked[number / 8] >> number % 8 & 1)
@@ -126,12 +156,37 @@ const char *calls_table_signal(const struct calls_table *table, uint32_t number)
 	return number < CALLS_SIGNALS ? table->signal[number] : NULL;
 }
 
+static unsigned chain_of(const char *name)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619u;
+	return (hash ^ hash >> 16) % CALLS_CHAINS;
+}
+
+void calls_table_chain(struct calls_table *table, unsigned place)
+{
+	uint16_t *first = &table->chain[chain_of(table->type[place]->name)];
+
+	table->after[place] = *first;
+	*first = (uint16_t)(place + 1);
+}
+
+unsigned calls_table_place(const struct calls_table *table, const char *name)
+{
+	unsigned place = table->chain[chain_of(name)];
+
+	while (place > 0 && strcmp(table->type[place - 1]->name, name) != 0)
+		place = table->after[place - 1];
+	return place;
+}
+
 const struct calls_type *calls_table_type(const struct calls_table *table, const char *name)
 {
-	for (unsigned n = 0; n < table->types; n++)
-		if (strcmp(table->type[n]->name, name) == 0)
-			return table->type[n];
-	return NULL;
+	const unsigned place = calls_table_place(table, name);
+
+	return place > 0 ? table->type[place - 1] : NULL;
 }
 
 static bool is_better(const struct calls_layout *layout, const struct calls_layout *best, uint32_t size)
@@ -182,6 +237,9 @@ uint32_t calls_table_type_size(const struct calls_table *table, const struct cal
 	case CALLS_DIRENTS:
 	case CALLS_CONTROL:
 		return 1;
+	case CALLS_UID:
+	case CALLS_GID:
+		return strcmp(type->name + 3, "16") == 0 ? 2 : 4;
 	case CALLS_STRINGS:
 	case CALLS_FDSET:
 		return 0;

@@ -26,6 +26,11 @@ const char *calls_tables_text(const char *name);
 #define CALLS_ERRORS_MAX 4096u
 #define CALLS_SIGNALS	 256u
 
+/* The calls of x32: BASE_LINUX_X32 and one of these numbers. */
+#define CALLS_X32_PREFIX "__X32_SYSCALL_BIT|" /* what their names begin with */
+#define CALLS_X32_SHARED 512u  /* below this, the arguments are those of the machine's own call */
+#define CALLS_X32_MAX	 1024u /* numbers below this can have a name */
+
 /* How a value reads where the table says no more. */
 enum calls_base {
 	CALLS_HEX,
@@ -109,7 +114,7 @@ struct calls_argument {
 };
 
 /*
- * Where an argument has a certain value, the call has fewer arguments, one of another type, or a result of
+ * Where an argument has a certain value, the call has fewer arguments, some of other types, or a result of
  * another type.
  */
 struct calls_variant {
@@ -117,9 +122,9 @@ struct calls_variant {
 	unsigned argument;
 	const char *symbol; /* the value's name */
 	unsigned arguments;
-	uint32_t unused;		 /* 1 << n: argument n means nothing */
-	unsigned changed;		 /* this argument is … */
-	struct calls_argument is;	 /* … that, if its type is not NULL */
+	uint32_t unused; /* 1 << n: argument n means nothing */
+	/* What an argument is; the type is NULL where it is the same as ever. */
+	struct calls_argument is[CALLS_ARGUMENTS];
 	const struct calls_type *result; /* NULL: as ever */
 };
 
@@ -218,6 +223,7 @@ bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *o
 #define CALLS_TEXT_MAX	  ((size_t)1 << 20) /* what is longer is cut */
 #define CALLS_TYPES_MAX	  512u
 #define CALLS_LAYOUTS_MAX 256u
+#define CALLS_CHAINS	  256u /* of types, by a hash of their names */
 
 struct calls_table_call {
 	struct calls_call public;
@@ -235,16 +241,24 @@ struct calls_table {
 	unsigned calls;
 	struct calls_call *by_number[CALLS_CALLS_MAX];
 	uint8_t asked[CALLS_CALLS_MAX / 8]; /* by name: found out already */
+	struct calls_table_call *x32[CALLS_X32_MAX];
 
 	const char *error[CALLS_ERRORS_MAX];
 	const char *error_text[CALLS_ERRORS_MAX]; /* of those that were asked for */
 	const char *signal[CALLS_SIGNALS];
 	struct calls_type *type[CALLS_TYPES_MAX];
 	unsigned types;
+	uint16_t chain[CALLS_CHAINS];	 /* 1 + the place of its first type; 0: it is empty */
+	uint16_t after[CALLS_TYPES_MAX]; /* the same of the next type in the chain */
 	struct calls_layout *layout[CALLS_LAYOUTS_MAX];
 	unsigned layouts;
 	struct calls_value *value; /* those of a type follow each other */
 };
+
+/* Puts the type at this place, which has its name, into the chain of that name. */
+void calls_table_chain(struct calls_table *table, unsigned place);
+/* Returns 1 + the place of the type that has this name; 0: there is none. */
+unsigned calls_table_place(const struct calls_table *table, const char *name);
 
 /* Takes `text` apart, which it changes. 0, or KTREAD_E_MEMORY with whatever is there by then. */
 int calls_table_parse(struct calls_table *table);

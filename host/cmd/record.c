@@ -128,7 +128,8 @@ static int clear(const struct record_command *command)
 {
 	const struct record_plan *plan = &command->plan;
 	struct record_request request = { .facilities = plan->facilities & ~RECORD_LIVES,
-					  .descend = plan->descend };
+					  .descend = plan->descend,
+					  .namespace = record_proc_namespace() };
 	struct stat file;
 
 	/* All but waiting was what began without -t, too; it all ends. */
@@ -165,7 +166,8 @@ static const char *reason(int error, bool of_file)
 	case EPERM:
 		return of_file ? "belongs to another user" : "belongs to another user, or is traced already";
 	case ENODEV:
-		return of_file ? strerror(error) : "not mounted, and running processes are found by it";
+		return of_file ? strerror(error)
+			       : "not mounted, or another PID namespace's: running processes are found by it";
 	case ESRCH:
 		return "there is none";
 	default:
@@ -189,9 +191,10 @@ static int say_outcome(const struct record_command *command, const struct record
 				"the kernel refused %lu reads of memory and %lu of what descriptors lead to: "
 				"only root may look into a program that must not be dumped",
 				record_memory_denied(), record_descriptors_denied());
-	if (!error && !record_proc_is_mounted())
-		command_message(command->name, "/proc is not mounted: names of programs, what descriptors "
-					       "lead to and waits are not recorded");
+	if (!error && !record_proc_is_usable())
+		command_message(command->name,
+				"/proc is not mounted, or another PID namespace's: names of programs, what "
+				"descriptors lead to and waits are not recorded");
 	if (record_without_memory() > 0)
 		command_message(command->name, "out of memory: %u threads were not recorded, and ran on",
 				record_without_memory());

@@ -72,6 +72,18 @@ static void put_narrow(FILE *to)
 	}
 }
 
+/* The names of x32's calls. */
+static void put_x32(FILE *to)
+{
+	for (uint32_t n = 0; n < CALLS_X32_MAX; n++) {
+		char *name = base_linux_call(EM_X86_64, BASE_LINUX_X32 | n);
+
+		if (name)
+			fprintf(to, "%u " CALLS_X32_PREFIX "%s\n", (unsigned)(BASE_LINUX_X32 | n), name);
+		free(name);
+	}
+}
+
 /* The table with numbers for names, as this machine has them; to be freed, NULL: out of memory. */
 static char *numbered(const char *table, uint16_t machine)
 {
@@ -87,8 +99,10 @@ static char *numbered(const char *table, uint16_t machine)
 	put_lines(to, &numbers, table);
 	for (unsigned n = 0; n < NUMBERS; n++)
 		free(numbers.name[n]);
-	if (machine == EM_X86_64)
+	if (machine == EM_X86_64) {
 		put_narrow(to);
+		put_x32(to);
+	}
 	return fclose(to) == 0 ? text : NULL;
 }
 

@@ -57,15 +57,24 @@ static char *put_filling(char *at, const struct kdump_pending *pending, const st
 	return at + filling->length;
 }
 
-/* A message has several: the address it goes to, its pieces, and a struct msghdr with the rest. */
-static char *put_message(char *at, const struct kdump_pending *pending, const struct kdump_filling *head,
-			 unsigned argument)
+static bool is_of(const struct kdump_filling *filling, unsigned argument, const char *name)
+{
+	return filling->argument == argument && strcmp(filling->name, name) == 0;
+}
+
+/*
+ * A message has several: the address it goes to, its pieces, its control messages, and a struct, `head`, with
+ * the rest.
+ */
+static char *put_message(char *at, const struct kdump_pending *pending, unsigned argument, const char *head,
+			 size_t size)
 {
 	*at++ = '{';
 	for (unsigned n = 0; n < pending->fillings; n++) {
 		const struct kdump_filling *filling = &pending->filling[n];
 
-		if (filling == head || filling->argument != argument || filling->kind == KDUMP_FILLING_NONE)
+		if (filling->argument != argument || filling->kind == KDUMP_FILLING_NONE ||
+		    is_of(filling, argument, "msghdr") || is_of(filling, argument, "mmsghdr"))
 			continue;
 		at = strcmp(filling->name, "sockaddr") == 0  ? base_put_literal(at, "name=")
 		     : strcmp(filling->name, "control") == 0 ? base_put_literal(at, "control=")
@@ -73,8 +82,32 @@ static char *put_message(char *at, const struct kdump_pending *pending, const st
 		at = base_put_literal(put_filling(at, pending, filling), ", ");
 	}
 	/* Without its brace. */
-	memcpy(at, pending->text + head->offset + 1, head->length - 1u);
-	return at + head->length - 1;
+	memcpy(at, head + 1, size - 1);
+	return at + size - 1;
+}
+
+/* Of a list of messages: as a whole, as the program gave it, begins with a bracket. */
+static bool is_list(const struct kdump_pending *pending, const struct kdump_filling *filling)
+{
+	return pending->text[filling->offset] == '[';
+}
+
+/* Messages that were sent, or have come. */
+static char *put_messages(char *at, const struct kdump_pending *pending, unsigned argument)
+{
+	bool any = false;
+
+	*at++ = '[';
+	for (unsigned n = 0; n < pending->fillings; n++) {
+		if (!is_of(&pending->filling[n], argument, "mmsghdr"))
+			continue;
+		at = put_filling(any ? base_put_literal(at, ", ") : at, pending, &pending->filling[n]);
+		any = true;
+	}
+	if (pending->cut)
+		at = any ? base_put_literal(at, ", ...") : base_put_literal(at, "...");
+	*at = ']';
+	return at + 1;
 }
 
 /* Before and after the call: "[128] => [16]". NULL: nothing is known. */
@@ -85,10 +118,14 @@ static char *put_known(char *at, const struct kdump_pending *pending, const stru
 
 	if (!first)
 		return NULL;
-	for (unsigned n = 0; n < pending->fillings; n++)
-		if (pending->filling[n].argument == one->number + 1 &&
-		    strcmp(pending->filling[n].name, "msghdr") == 0)
-			return put_message(at, pending, &pending->filling[n], one->number + 1);
+	for (unsigned n = 0; n < pending->fillings; n++) {
+		filling = &pending->filling[n];
+		if (is_of(filling, one->number + 1, "msghdr"))
+			return put_message(at, pending, one->number + 1, pending->text + filling->offset,
+					   filling->length);
+		if (is_of(filling, one->number + 1, "mmsghdr") && !is_list(pending, filling))
+			return put_messages(at, pending, one->number + 1);
+	}
 	at = put_filling(at, pending, first);
 	while (first->argument && (filling = find_filling(pending, one, 1, taken)) != NULL)
 		if (filling->length != first->length ||
@@ -313,6 +350,44 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 	return kdump_put_memory(at, limit, context, type, &bytes);
 }
 
+/* What was shown of an argument so far, until one message of a list is complete. */
+static void drop_parts(struct kdump_pending *pending, unsigned argument)
+{
+	for (unsigned n = pending->fillings; n-- > 0;)
+		if (pending->filling[n].argument == argument &&
+		    !is_of(&pending->filling[n], argument, "mmsghdr"))
+			kdump_pending_drop(pending, n);
+	pending->pieces = 0;
+}
+
+/* The struct that completes one message of a list. */
+static void fill_message(struct kdump_pending *pending, const struct ktread_proc_record *record,
+			 unsigned argument, const char *head, size_t size)
+{
+	char text[2 * KDUMP_FILLING_TEXTS + KDUMP_MEMORY_MOST + 64 * KDUMP_FILLINGS], *to;
+	const size_t length = (size_t)(put_message(text, pending, argument, head, size) - text);
+	size_t limit;
+
+	drop_parts(pending, argument);
+	to = kdump_pending_fill(pending, &limit);
+	if (pending->cut || !to || length > limit) {
+		pending->cut = true;
+		return;
+	}
+	memcpy(to, text, length);
+	kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, argument, "mmsghdr", to + length);
+	pending->cut = record->flags & KTRX_PROC_CUT;
+}
+
+/* The messages that a program gave are replaced by those that were sent, or have come. */
+static void drop_list(struct kdump_pending *pending, unsigned argument)
+{
+	for (unsigned n = pending->fillings; n-- > 0;)
+		if (is_of(&pending->filling[n], argument, "mmsghdr") &&
+		    is_list(pending, &pending->filling[n]))
+			kdump_pending_drop(pending, n);
+}
+
 static void fill_structure(const struct kdump_context *context, struct kdump_pending *pending,
 			   const struct ktread_proc_record *record, unsigned argument, char *at, size_t limit)
 {
@@ -326,8 +401,14 @@ static void fill_structure(const struct kdump_context *context, struct kdump_pen
 		       : kdump_put_structure(text, context, record->structure.name, record->data,
 					     record->data_size);
 	size = (size_t)(end - text);
-	if (size > limit)
+	if (argument && record->type == KTRX_PROC_STRUCT && strcmp(record->structure.name, "mmsghdr") == 0) {
+		fill_message(pending, record, argument, text, size);
 		return;
+	}
+	if (size > limit) {
+		pending->cut = true;
+		return;
+	}
 	memcpy(at, text, size);
 	kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, argument, record->structure.name, at + size);
 }
@@ -361,10 +442,15 @@ void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pendin
 {
 	const unsigned argument = context->ktrx ? KTRX_PROC_ARGUMENT(record->flags) : 0;
 	size_t limit;
-	char *at = kdump_pending_fill(pending, &limit);
+	char *at;
 
-	if (!at || limit < 2 * TEXT_LEAST)
+	if (argument)
+		drop_list(pending, argument);
+	at = kdump_pending_fill(pending, &limit);
+	if (!at || limit < 2 * TEXT_LEAST) {
+		pending->cut = true;
 		return;
+	}
 	if (record->type == KTRX_PROC_NAMEI) {
 		at = kdump_oneline_text(at, record->data, record->data_size, limit,
 					record->flags & KTRX_PROC_CUT);

@@ -50,7 +50,7 @@ struct kdump_pending *kdump_pending_place(struct kdump_pending_table *table, uin
 void kdump_pending_mark(struct kdump_pending *pending, const struct ktread_proc_record *record)
 {
 	pending->used = true;
-	pending->doubtful = pending->told = false;
+	pending->doubtful = pending->told = pending->cut = false;
 	pending->pid = record->pid;
 	pending->tid = record->tid;
 	pending->number = record->syscall.number;
@@ -90,4 +90,19 @@ void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind
 	filling->offset = (uint16_t)pending->length;
 	filling->length = (uint16_t)(end - pending->text - filling->offset);
 	pending->length += filling->length;
+}
+
+void kdump_pending_drop(struct kdump_pending *pending, unsigned n)
+{
+	const struct kdump_filling gone = pending->filling[n];
+	const unsigned end = gone.offset + gone.length;
+
+	memmove(pending->text + gone.offset, pending->text + end, pending->length - end);
+	pending->length -= gone.length;
+	pending->fillings--;
+	memmove(&pending->filling[n], &pending->filling[n + 1],
+		(pending->fillings - n) * sizeof(pending->filling[0]));
+	for (unsigned m = 0; m < pending->fillings; m++)
+		if (pending->filling[m].offset > gone.offset)
+			pending->filling[m].offset = (uint16_t)(pending->filling[m].offset - gone.length);
 }

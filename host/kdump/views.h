@@ -78,7 +78,7 @@ struct kdump_form {
  */
 
 #define KDUMP_PENDINGS	    4096u
-#define KDUMP_FILLINGS	    12u
+#define KDUMP_FILLINGS	    20u
 #define KDUMP_FILLING_TEXTS 4000u
 #define KDUMP_PIECES	    16u
 
@@ -100,6 +100,7 @@ struct kdump_pending {
 	bool used;
 	bool doubtful; /* records were lost since: its return may be another one's */
 	bool told;     /* its beginning was shown as unfinished */
+	bool cut;      /* it has more messages than there is room for, or than were recorded */
 	uint32_t pid, tid, number, words;
 	uint64_t word[CALLS_ARGUMENTS];
 	uint64_t stamp;
@@ -134,6 +135,8 @@ void kdump_pending_doubt(struct kdump_pending_table *table);
 char *kdump_pending_fill(struct kdump_pending *pending, size_t *limit);
 void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind kind, unsigned argument,
 			  const char *name, char *end);
+/* Takes filling `n` away; those after it move up. */
+void kdump_pending_drop(struct kdump_pending *pending, unsigned n);
 
 /* A call in one line: its arguments and its result. */
 

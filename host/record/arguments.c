@@ -51,52 +51,110 @@ void record_put_paths(struct record_thread *thread, const struct calls_call *cal
 	}
 }
 
-/* Part of a program's memory. Strings of one list lie close together, as a rule. */
+#define PAGE 4096u
+
+/* Part of a program's memory, from the beginning of a page on. */
 struct window {
 	uint64_t address;
 	size_t size;
-	char bytes[BYTES_MOST];
+	char bytes[PAGE + BYTES_MOST];
 };
 
-/* A string that ends within the window, which is moved there if need be; NULL: it cannot be read. */
-static const char *find_string(const struct record_thread *thread, struct window *window, uint64_t address,
-			       size_t *length)
-{
-	for (unsigned attempt = 0; attempt < 2; attempt++) {
-		const uint64_t at = address - window->address;
-		const char *end = at < window->size ? memchr(window->bytes + at, 0, window->size - at) : NULL;
+#define WINDOWS 3u
 
-		if (end || (attempt > 0 && window->size > 0)) {
-			*length = end ? (size_t)(end - window->bytes - at) : window->size;
-			return window->bytes + at;
-		}
-		window->address = address;
-		window->size = record_memory_read(thread->tid, address, window->bytes, sizeof(window->bytes));
-	}
+/*
+ * The lists that a call is given, and their strings, lie close together, as a rule, but in any order: on the
+ * stack and in the heap, say.
+ */
+struct windows {
+	struct window of[WINDOWS];
+	unsigned next; /* the one that is moved next */
+};
+
+static struct window *find_window(struct windows *windows, uint64_t address)
+{
+	for (unsigned n = 0; n < WINDOWS; n++)
+		if (address - windows->of[n].address < windows->of[n].size)
+			return &windows->of[n];
 	return NULL;
 }
 
-/* Strings one after another, each with its NUL. */
-static void put_strings(struct record_thread *thread, unsigned argument, const char *name)
+/* NULL: nothing can be read there. */
+static struct window *move_window(const struct record_thread *thread, struct windows *windows,
+				  uint64_t address)
 {
-	struct window window = { .size = 0 };
-	uint64_t address[STRINGS_MOST];
+	struct window *window = &windows->of[windows->next];
+
+	windows->next = (windows->next + 1) % WINDOWS;
+	window->address = address - address % PAGE;
+	window->size = record_memory_read(thread->tid, window->address, window->bytes, sizeof(window->bytes));
+	return address - window->address < window->size ? window : NULL;
+}
+
+/* The end of a string that begins in a window; NULL: it is not in it. */
+static const char *find_end(const struct window *window, uint64_t address)
+{
+	const uint64_t at = address - window->address;
+
+	return memchr(window->bytes + at, 0, window->size - at);
+}
+
+/* A string, as far as a window reaches; NULL: it cannot be read. */
+static const char *find_string(const struct record_thread *thread, struct windows *windows, uint64_t address,
+			       size_t *length)
+{
+	struct window *window = find_window(windows, address);
+	const char *end = window ? find_end(window, address) : NULL;
+
+	if (!end) {
+		window = move_window(thread, windows, address);
+		if (!window)
+			return NULL;
+		end = find_end(window, address);
+	}
+	*length = (size_t)((end ? end : window->bytes + window->size) - window->bytes) -
+		  (size_t)(address - window->address);
+	return window->bytes + (address - window->address);
+}
+
+/* False: it cannot be read. */
+static bool find_word(const struct record_thread *thread, struct windows *windows, uint64_t address,
+		      uint64_t *word)
+{
+	const size_t width = record_address_size(thread->abi);
+	struct window *window = find_window(windows, address);
+
+	if (!window || window->size - (address - window->address) < width)
+		window = move_window(thread, windows, address);
+	if (!window || window->size - (address - window->address) < width)
+		return false;
+	*word = 0;
+	memcpy(word, window->bytes + (address - window->address), width);
+	return true;
+}
+
+/* Strings one after another, each with its NUL. */
+static void put_strings(struct record_thread *thread, unsigned argument, const char *name,
+			struct windows *windows)
+{
+	uint64_t at = thread->argument[argument], address = 1;
 	char text[BYTES_MOST];
-	size_t used = 0, count, n;
+	size_t used = 0;
 
-	count = record_memory_words(thread->tid, thread->argument[argument], record_address_size(thread->abi),
-				    address, STRINGS_MOST);
-	for (n = 0; n < count && address[n] != 0; n++) {
+	for (unsigned n = 0; n < STRINGS_MOST; n++, at += record_address_size(thread->abi)) {
+		const char *string;
 		size_t length;
-		const char *string = find_string(thread, &window, address[n], &length);
 
+		if (!find_word(thread, windows, at, &address) || address == 0)
+			break;
+		string = find_string(thread, windows, address, &length);
 		if (!string || used + length + 1 > sizeof(text))
 			break;
 		memcpy(text + used, string, length);
 		used += length;
 		text[used++] = '\0';
 	}
-	put_structure(thread, argument, name, text, used, n == count || address[n] != 0);
+	put_structure(thread, argument, name, text, used, address != 0);
 }
 
 /* How many values there are by the table; the kernel checks none of these numbers. */
@@ -240,17 +298,21 @@ static void put_set_and_size(struct record_thread *thread, unsigned number)
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result)
 {
 	struct calls_arguments arguments;
+	struct windows windows;
 	struct calls_one one;
 
 	if (!record_table(thread->abi))
 		return;
+	windows.next = 0;
+	for (unsigned n = 0; n < WINDOWS; n++)
+		windows.of[n].address = windows.of[n].size = 0;
 	calls_arguments_begin(&arguments, record_table(thread->abi), (uint32_t)thread->number,
 			      thread->argument, 6, false);
 	while (calls_arguments_next(&arguments, &one)) {
 		if (!one.pointer || !(one.pointer->access & access) || one.value == 0)
 			continue;
 		if (one.pointer->type->base == CALLS_STRINGS)
-			put_strings(thread, one.number, one.pointer->type->name);
+			put_strings(thread, one.number, one.pointer->type->name, &windows);
 		else if (one.pointer->type->base == CALLS_SIGSET &&
 			 strcmp(one.pointer->type->name, "sigset_arg") == 0)
 			put_set_and_size(thread, one.number);
@@ -293,7 +355,7 @@ static void put_control(struct record_thread *thread, unsigned argument, const s
 		put_structure(thread, argument, "control", bytes, read, read < message->control_size);
 }
 
-void record_put_message(struct record_thread *thread, unsigned argument, bool received)
+void record_put_message(struct record_thread *thread, unsigned argument, uint64_t at, bool received)
 {
 	const uint32_t width = record_address_size(thread->abi);
 	struct iovec piece[IOVECS_MOST];
@@ -301,7 +363,7 @@ void record_put_message(struct record_thread *thread, unsigned argument, bool re
 	struct record_message message;
 	size_t read;
 
-	if (!record_memory_message(thread->tid, thread->argument[argument], width, &message))
+	if (!record_memory_message(thread->tid, at, width, &message))
 		return;
 	if (message.name && message.name_size > 0 && message.name_size <= sizeof(address)) {
 		read = record_memory_read(thread->tid, message.name, &address, message.name_size);

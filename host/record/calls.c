@@ -15,6 +15,7 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
+#include "base/linux_calls.h"
 #include "calls/tables.h"
 #include "record/tracer.h"
 #include "user/sys/ktrace.h"
@@ -46,9 +47,12 @@ static const struct special {
 	{ "read", .data = RECORD_DATA_READ },
 	{ "readv", .data = RECORD_DATA_READ_VECTOR },
 	{ "recvfrom", .data = RECORD_DATA_READ },
+	{ "recvmmsg", .data = RECORD_DATA_READ_MESSAGES },
+	{ "recvmmsg_time64", .data = RECORD_DATA_READ_MESSAGES },
 	{ "recvmsg", .data = RECORD_DATA_READ_MESSAGE },
 	{ "rt_sigaction", .special = RECORD_CALL_SIGNAL },
 	{ "rt_sigreturn", .special = RECORD_CALL_SIGRETURN },
+	{ "sendmmsg", .data = RECORD_DATA_WRITE_MESSAGES },
 	{ "sendmsg", .data = RECORD_DATA_WRITE_MESSAGE },
 	{ "sendto", .data = RECORD_DATA_WRITE },
 	{ "sigaction", .special = RECORD_CALL_SIGNAL },
@@ -65,7 +69,7 @@ struct abi {
 	struct record_call known[NUMBERS + 1];
 };
 
-static struct abi own, narrow;
+static struct abi own, narrow, x32;
 
 unsigned record_address_size(uint32_t abi)
 {
@@ -92,14 +96,37 @@ static int compare(const void *name, const void *special)
 
 static const struct calls_call unknown = { .name = "" };
 
+static bool is_x32(uint32_t abi, uint64_t number)
+{
+	return abi == 0 && (number & BASE_LINUX_X32) && number < BASE_LINUX_X32 + NUMBERS &&
+	       record_machine_own() == EM_X86_64;
+}
+
+/* Without what the names of x32's calls begin with. */
+static const char *bare_name(const struct calls_call *call)
+{
+	const size_t length = sizeof(CALLS_X32_PREFIX) - 1;
+
+	return strncmp(call->name, CALLS_X32_PREFIX, length) == 0 ? call->name + length : call->name;
+}
+
+/* What only x32 has leads to structs of its own. Of these calls an exec is known, and nothing else. */
+static bool is_known_special(const struct special *special, uint32_t number)
+{
+	return special && (!(number & BASE_LINUX_X32) || (number & ~BASE_LINUX_X32) < CALLS_X32_SHARED ||
+			   special->special == RECORD_CALL_EXEC);
+}
+
 static struct record_call look_up(struct calls_table *table, uint32_t number)
 {
 	const struct calls_call *call = table ? calls_table_call(table, number) : NULL;
 	const struct special *special =
-		call ? bsearch(call->name, specials, sizeof(specials) / sizeof(specials[0]),
+		call ? bsearch(bare_name(call), specials, sizeof(specials) / sizeof(specials[0]),
 			       sizeof(specials[0]), compare)
 		     : NULL;
 
+	if (!is_known_special(special, number))
+		special = NULL;
 	return (struct record_call){ .call = call ? call : &unknown,
 				     .data = special ? special->data : RECORD_DATA_NONE,
 				     .special = special ? special->special : RECORD_CALL_PLAIN };
@@ -108,12 +135,14 @@ static struct record_call look_up(struct calls_table *table, uint32_t number)
 const struct record_call *record_call(uint32_t abi, uint64_t number)
 {
 	static const struct record_call of_unknown_abi = { .call = &unknown };
-	struct record_call *call = &(abi ? &narrow : &own)->known[number < NUMBERS ? number : NUMBERS];
+	struct abi *of = is_x32(abi, number) ? &x32 : abi ? &narrow : &own;
+	const uint64_t place = of == &x32 ? number - BASE_LINUX_X32 : number < NUMBERS ? number : NUMBERS;
+	struct record_call *call = &of->known[place];
 
 	if (abi != 0 && abi != EM_386)
 		return &of_unknown_abi;
 	if (!call->call)
-		*call = look_up(record_table(abi), (uint32_t)(number < NUMBERS ? number : UINT32_MAX));
+		*call = look_up(record_table(abi), place < NUMBERS ? (uint32_t)number : UINT32_MAX);
 	return call;
 }
 
@@ -223,7 +252,7 @@ enum record_birth record_births_of_call(const struct record_thread *thread)
 
 bool record_is_execveat(const struct record_thread *thread)
 {
-	return strcmp(record_call(thread->abi, thread->number)->call->name, "execveat") == 0;
+	return strcmp(bare_name(record_call(thread->abi, thread->number)->call), "execveat") == 0;
 }
 
 #define SOCKETCALL 102 /* of i386 */
@@ -255,6 +284,36 @@ static void see_socket_call(struct record_thread *thread)
 	memcpy(thread->argument, argument, sizeof(argument));
 }
 
+/* The first calls of their names on i386: their only argument leads to the arguments. */
+#define OLD_SELECT 82
+#define OLD_MMAP   90
+
+/* The record has the arguments as if they had been passed in registers. */
+static void see_old_call(struct record_thread *thread, unsigned words)
+{
+	uint64_t argument[6] = { 0 };
+
+	if (record_memory_words(thread->tid, thread->argument[0], 4, argument, words) == words)
+		memcpy(thread->argument, argument, sizeof(argument));
+}
+
+static void see_arguments_in_memory(struct record_thread *thread)
+{
+	switch (thread->number) {
+	case OLD_SELECT:
+		see_old_call(thread, 5);
+		break;
+	case OLD_MMAP:
+		see_old_call(thread, 6);
+		break;
+	case SOCKETCALL:
+		see_socket_call(thread);
+		break;
+	default:
+		break;
+	}
+}
+
 static bool enter(struct record_thread *thread, const struct stop *stop)
 {
 	bool exec = record_call(stop->abi, stop->number)->special == RECORD_CALL_EXEC;
@@ -263,8 +322,8 @@ static bool enter(struct record_thread *thread, const struct stop *stop)
 	thread->abi = stop->abi;
 	thread->number = stop->number;
 	memcpy(thread->argument, stop->argument, sizeof(thread->argument));
-	if (thread->abi == EM_386 && thread->number == SOCKETCALL)
-		see_socket_call(thread);
+	if (thread->abi == EM_386)
+		see_arguments_in_memory(thread);
 	if (exec)
 		thread->quiet = false;
 	if (thread->quiet)

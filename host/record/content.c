@@ -11,8 +11,9 @@
 #include "calls/tables.h"
 #include "record/registers.h"
 
-#define SIGNAL_INFO 48u	  /* bytes of a siginfo_t that mean something */
-#define DATA_MAX    4096u /* of a transfer; what is longer is cut, and flagged so */
+#define SIGNAL_INFO   48u   /* bytes of a siginfo_t that mean something */
+#define DATA_MAX      4096u /* of a transfer; what is longer is cut, and flagged so */
+#define MESSAGES_MOST 64u   /* of one call */
 
 static bool wants(const struct record_thread *thread, uint32_t type)
 {
@@ -122,14 +123,23 @@ void record_put(const struct record_thread *thread, uint32_t type, uint32_t flag
 		put(thread, type, flags, first, first_size, second, second_size);
 }
 
+/* What the struct msghdr at an address leads to. */
+static size_t read_message(const struct record_thread *thread, uint64_t at, char *data, size_t most)
+{
+	const unsigned width = record_address_size(thread->abi);
+	struct record_message message;
+
+	if (!record_memory_message(thread->tid, at, width, &message))
+		return 0;
+	return record_memory_gather(thread->tid, message.iovec, width, message.iovecs, data, most);
+}
+
 /* `size` bytes went over, or came: those of them that can still be read. */
 static size_t read_data(const struct record_thread *thread, uint32_t how, uint64_t size,
 			char data[static DATA_MAX])
 {
 	const uint64_t *argument = thread->argument;
 	size_t most = size < DATA_MAX ? (size_t)size : DATA_MAX;
-	const unsigned width = record_address_size(thread->abi);
-	struct record_message message;
 
 	switch (how) {
 	case RECORD_DATA_READ:
@@ -137,26 +147,63 @@ static size_t read_data(const struct record_thread *thread, uint32_t how, uint64
 		return record_memory_read(thread->tid, argument[1], data, most);
 	case RECORD_DATA_READ_VECTOR:
 	case RECORD_DATA_WRITE_VECTOR:
-		return record_memory_gather(thread->tid, argument[1], width, argument[2], data, most);
+		return record_memory_gather(thread->tid, argument[1], record_address_size(thread->abi),
+					    argument[2], data, most);
 	default:
-		if (!record_memory_message(thread->tid, argument[1], width, &message))
-			return 0;
-		return record_memory_gather(thread->tid, message.iovec, width, message.iovecs, data, most);
+		return read_message(thread, argument[1], data, most);
+	}
+}
+
+/* Data to which the second argument leads, in one way or another. */
+static void put_bytes(struct record_thread *thread, bool write, uint64_t size, const char *data, size_t read)
+{
+	const struct ktrx_proc_genio genio = { .fd = (int32_t)thread->argument[0],
+					       .write = write,
+					       .size = size };
+
+	record_put(thread, KTRX_PROC_GENIO, (read < size ? KTRX_PROC_CUT : 0) | 2 << KTRX_PROC_ARGUMENT_SHIFT,
+		   &genio, sizeof(genio), data, read);
+}
+
+/* For each message: what it consists of, its data, and at last its struct mmsghdr. */
+static void put_messages(struct record_thread *thread, bool write, uint64_t count)
+{
+	static const char name[] = "mmsghdr";
+	const unsigned width = record_address_size(thread->abi);
+	const uint64_t recorded = count < MESSAGES_MOST ? count : MESSAGES_MOST;
+	uint64_t at = thread->argument[1];
+	char data[DATA_MAX], message[64];
+	uint32_t size;
+
+	/* The last word is the size of the message's data. */
+	for (uint64_t n = 0; n < recorded; n++, at += 8 * width) {
+		if (record_memory_read(thread->tid, at, message, 8 * width) != 8 * width)
+			return;
+		memcpy(&size, message + 7 * width, sizeof(size));
+		record_put_message(thread, 1, at, !write);
+		put_bytes(thread, write, size, data,
+			  read_message(thread, at, data, size < DATA_MAX ? size : DATA_MAX));
+		record_put(thread, KTRX_PROC_STRUCT,
+			   (n + 1 == recorded && recorded < count ? KTRX_PROC_CUT : 0) |
+				   2 << KTRX_PROC_ARGUMENT_SHIFT,
+			   name, sizeof(name), message, 8 * width);
 	}
 }
 
 static void put_data(struct record_thread *thread, const struct record_call *call, uint64_t size)
 {
-	struct ktrx_proc_genio genio = { .fd = (int32_t)thread->argument[0], .size = size };
+	const bool write = call->data == RECORD_DATA_WRITE || call->data == RECORD_DATA_WRITE_VECTOR ||
+			   call->data == RECORD_DATA_WRITE_MESSAGE ||
+			   call->data == RECORD_DATA_WRITE_MESSAGES;
 	char data[DATA_MAX];
-	size_t read = read_data(thread, call->data, size, data);
 
-	genio.write = call->data == RECORD_DATA_WRITE || call->data == RECORD_DATA_WRITE_VECTOR ||
-		      call->data == RECORD_DATA_WRITE_MESSAGE;
-	if (call->data == RECORD_DATA_READ_MESSAGE || call->data == RECORD_DATA_WRITE_MESSAGE)
-		record_put_message(thread, 1, !genio.write);
-	put(thread, KTRX_PROC_GENIO, (read < size ? KTRX_PROC_CUT : 0) | 2 << KTRX_PROC_ARGUMENT_SHIFT,
-	    &genio, sizeof(genio), data, read);
+	if (call->data >= RECORD_DATA_READ_MESSAGES) {
+		put_messages(thread, write, size);
+		return;
+	}
+	if (call->data >= RECORD_DATA_READ_MESSAGE)
+		record_put_message(thread, 1, thread->argument[1], !write);
+	put_bytes(thread, write, size, data, read_data(thread, call->data, size, data));
 }
 
 void record_put_enter(struct record_thread *thread)
@@ -236,7 +283,9 @@ void record_put_leave(struct record_thread *thread, int32_t error, int64_t resul
 		record_put_mask(thread);
 	if (error == 0) {
 		note_changes(thread, call, result);
-		if (call->data && result > 0 && wants(thread, KTRX_PROC_GENIO))
+		if (call->data && result > 0 &&
+		    (wants(thread, KTRX_PROC_GENIO) ||
+		     (call->data >= RECORD_DATA_READ_MESSAGE && wants_memory(thread))))
 			put_data(thread, call, (uint64_t)result);
 		if (wants_memory(thread))
 			record_put_arguments(thread, CALLS_FILLED, result);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -42,15 +43,25 @@ static bool is_chosen(const struct record_process *process, pid_t pid, bool desc
 	return false;
 }
 
+/* In another PID namespace, other processes have the same numbers. Without /proc, namespaces are unknown. */
+static bool has_our_numbers(const struct record_request *request)
+{
+	static uint64_t ours;
+
+	if (ours == 0)
+		ours = record_proc_namespace();
+	return request->namespace == ours || request->namespace == 0 || ours == 0;
+}
+
 static bool concerns(const struct record_request *request, const struct record_process *process)
 {
 	switch (request->whose) {
 	case RECORD_WHOSE_ALL:
 		return true;
 	case RECORD_WHOSE_PROCESS:
-		return is_chosen(process, request->pid, request->descend);
+		return has_our_numbers(request) && is_chosen(process, request->pid, request->descend);
 	case RECORD_WHOSE_GROUP:
-		return is_chosen(process, -request->pid, request->descend);
+		return has_our_numbers(request) && is_chosen(process, -request->pid, request->descend);
 	case RECORD_WHOSE_FILE:
 		return process->sink == record_sink_find((dev_t)request->device, (ino_t)request->inode);
 	}
@@ -242,10 +253,10 @@ static int name_socket(struct sockaddr_un *address, const char *name)
 
 int record_control_open(void)
 {
-	char name[24];
+	char name[48];
 	int error;
 
-	snprintf(name, sizeof(name), "%d", (int)getpid());
+	snprintf(name, sizeof(name), "%d-%" PRIu64, (int)getpid(), record_proc_namespace());
 	error = name_socket(&own, name);
 	if (error)
 		return error;
@@ -291,13 +302,18 @@ void record_control_attend(void)
 	}
 }
 
-/* Is the recorder that has a socket of this name gone? One that begins may refuse us, too. */
+/*
+ * Is the recorder that has a socket of this name gone? One that begins may refuse us, too. Whether one of
+ * another PID namespace is gone is not known here.
+ */
 static bool is_gone(const char *path)
 {
 	const char *name = strrchr(path, '/');
-	long pid = name ? strtol(name + 1, NULL, 10) : 0;
+	uint64_t namespace;
+	int pid;
 
-	return pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+	return name && sscanf(name, "/%d-%" SCNu64, &pid, &namespace) == 2 &&
+	       namespace == record_proc_namespace() && pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
 }
 
 /* One that was killed has left its socket behind: it goes. */

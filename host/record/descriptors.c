@@ -6,6 +6,7 @@
 #include "record/tracer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,21 +44,68 @@ static bool is_told(const struct record_process *process, int32_t fd)
 	return fd >= RECORD_FDS || process->told_fd[fd / 64] >> fd % 64 & 1;
 }
 
+/*
+ * The kernel finds a link from the folder of a thread's descriptors faster than from the root. So the folder
+ * is kept open if so many descriptors of the thread were looked up, for so many threads at once.
+ */
+#define LOOK_UPS     4u
+#define FOLDERS_MOST 8u
+
+static unsigned folders;
+
+void record_descriptors_end(struct record_thread *thread)
+{
+	if (thread->has_folder) {
+		close(thread->folder);
+		folders--;
+	}
+	thread->has_folder = false;
+	thread->look_ups = 0;
+}
+
+static void open_folder(struct record_thread *thread)
+{
+	char path[40];
+
+	if (thread->look_ups++ < LOOK_UPS || folders == FOLDERS_MOST)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)thread->tid);
+	thread->folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	thread->has_folder = thread->folder >= 0;
+	folders += thread->has_folder;
+}
+
+/* Bytes of the path, or a negative number and errno. */
+static ssize_t read_link(struct record_thread *thread, int32_t fd, char path[static PATH_MAX])
+{
+	char link[64];
+	ssize_t length = -1;
+
+	if (fd == KTRX_PROC_FD_CWD) {
+		snprintf(link, sizeof(link), "/proc/%d/cwd", (int)thread->tid);
+		return readlink(link, path, PATH_MAX);
+	}
+	snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)thread->tid, (int)fd);
+	if (!thread->has_folder)
+		open_folder(thread);
+	if (thread->has_folder)
+		length = readlinkat(thread->folder, strrchr(link, '/') + 1, path, PATH_MAX);
+	/* Also if it fails: an open folder keeps the rights that it had. */
+	return length < 0 ? readlink(link, path, PATH_MAX) : length;
+}
+
 /* Where it cannot be looked up, what the file says of it is taken back: an empty path. */
 static void look_up(struct record_thread *thread, int32_t fd)
 {
 	const struct ktrx_proc_fd head = { .fd = fd };
 	struct record_process *process = thread->process;
-	char link[64], path[PATH_MAX];
+	char path[PATH_MAX];
 	ssize_t length;
 
 	if (!(thread->process->facilities & RECORD_FACILITY(KTRX_PROC_NAMEI)))
 		return;
-	if (fd == KTRX_PROC_FD_CWD)
-		snprintf(link, sizeof(link), "/proc/%d/cwd", (int)thread->tid);
-	else
-		snprintf(link, sizeof(link), "/proc/%d/fd/%d", (int)thread->tid, (int)fd);
-	length = readlink(link, path, sizeof(path));
+	errno = ENOENT;
+	length = record_proc_is_usable() ? read_link(thread, fd, path) : -1;
 	denied += length < 0 && (errno == EACCES || errno == EPERM);
 	if (length > 0 || is_told(process, fd))
 		record_put(thread, KTRX_PROC_FD, length == sizeof(path) ? KTRX_PROC_CUT : 0, &head,

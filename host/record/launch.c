@@ -55,6 +55,9 @@ static void signals_begin(bool foreground)
 	action.sa_handler = foreground ? SIG_IGN : on_signal;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);
+	/* A stop wakes the wait without it. */
+	action = (struct sigaction){ .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
+	sigaction(SIGCHLD, &action, NULL);
 	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
 	setitimer(ITIMER_REAL, &tick, NULL);
 }
@@ -296,7 +299,7 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 
 	occupy_standard_files();
 	/* Both before the file is touched, for nothing would come into it. */
-	if (!record_proc_is_mounted())
+	if (!record_proc_is_usable())
 		return fail(outcome, "/proc", ENODEV);
 	if (kill(plan->group ? -plan->group : plan->pid, 0) != 0 && errno == ESRCH)
 		return fail(outcome, what, ESRCH);

@@ -194,7 +194,7 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t 
 static bool reach(const struct record_thread *thread, const char *name, char *path, size_t room)
 {
 	const char *part = name[0] == '/' ? "root" : "cwd/";
-	int written = record_proc_is_mounted()
+	int written = record_proc_is_usable()
 			      ? snprintf(path, room, "/proc/%d/%s%s", (int)thread->tid, part, name)
 			      : snprintf(path, room, "%s", name);
 
@@ -214,6 +214,8 @@ static bool find_path(const struct record_thread *thread, char *path, size_t roo
 	name[length] = '\0';
 	if (name[0] == '/' || !at || (int)thread->argument[0] == AT_FDCWD)
 		return reach(thread, name, path, room);
+	if (!record_proc_is_usable())
+		return false;
 	written = snprintf(path, room, "/proc/%d/fd/%d%s%s", (int)thread->tid, (int)thread->argument[0],
 			   *name ? "/" : "", name);
 	return written > 0 && (size_t)written < room;

@@ -81,8 +81,11 @@ enum record_data {
 	RECORD_DATA_WRITE,	 /* from arg[1] */
 	RECORD_DATA_READ_VECTOR, /* arg[1] leads to arg[2] struct iovec */
 	RECORD_DATA_WRITE_VECTOR,
+	/* What has more than data: */
 	RECORD_DATA_READ_MESSAGE, /* arg[1] leads to a struct msghdr */
 	RECORD_DATA_WRITE_MESSAGE,
+	RECORD_DATA_READ_MESSAGES, /* arg[1] leads to as many struct mmsghdr as the call returns */
+	RECORD_DATA_WRITE_MESSAGES,
 };
 
 enum record_special {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STATUS_MAX 4096
@@ -24,20 +25,58 @@ static size_t read_file(const char *path, char *text, size_t room)
 	return length > 0 ? (size_t)length : 0;
 }
 
-/* What stands behind "KEY:" in the status; NULL: nothing. */
-static const char *status_of(pid_t tid, const char *key, char text[static STATUS_MAX])
+/* What follows "KEY:" in the text of a status; NULL: the key is not there. */
+static const char *value_of(const char *text, const char *key)
 {
-	char path[40];
-	const char *line;
-	size_t length = strlen(key);
+	const size_t length = strlen(key);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	if (read_file(path, text, STATUS_MAX) == 0)
-		return NULL;
-	for (line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+	for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
 		if (strncmp(line, key, length) == 0 && line[length] == ':')
 			return line + length + 1;
 	return NULL;
+}
+
+/*
+ * The status has our number in each PID namespace from that of /proc down to our own: one, if they are the
+ * same. Kernels before 4.1 do not say it.
+ */
+static bool find_usable(void)
+{
+	char text[STATUS_MAX];
+	const char *numbers;
+	int first, second;
+
+	if (read_file("/proc/self/status", text, sizeof(text)) == 0)
+		return false;
+	numbers = value_of(text, "NSpid");
+	return !numbers || sscanf(numbers, "%d%*[ \t]%d", &first, &second) == 1;
+}
+
+bool record_proc_is_usable(void)
+{
+	static enum { UNKNOWN, YES, NO } usable;
+
+	if (usable == UNKNOWN)
+		usable = find_usable() ? YES : NO;
+	return usable == YES;
+}
+
+uint64_t record_proc_namespace(void)
+{
+	struct stat namespace;
+
+	return stat("/proc/self/ns/pid", &namespace) == 0 ? namespace.st_ino : 0;
+}
+
+/* What follows "KEY:" in a thread's status; NULL: it cannot be read. */
+static const char *status_of(pid_t tid, const char *key, char text[static STATUS_MAX])
+{
+	char path[40];
+
+	if (!record_proc_is_usable())
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+	return read_file(path, text, STATUS_MAX) > 0 ? value_of(text, key) : NULL;
 }
 
 static uint64_t status_number(pid_t tid, const char *key, int base)
@@ -46,11 +85,6 @@ static uint64_t status_number(pid_t tid, const char *key, int base)
 	const char *value = status_of(tid, key, text);
 
 	return value ? strtoull(value, NULL, base) : 0;
-}
-
-bool record_proc_is_mounted(void)
-{
-	return access("/proc/self/status", F_OK) == 0;
 }
 
 /* The kernel looks for the thread before it looks at our rights. */
@@ -64,7 +98,7 @@ pid_t record_proc_process(pid_t tid)
 	const struct record_process *process = NULL;
 	pid_t pid = is_thread_of(tid, tid) ? tid : (pid_t)status_number(tid, "Tgid", 10);
 
-	if (pid == 0) /* it has ended, or /proc is not mounted */
+	if (pid == 0) /* it has ended, or /proc is not usable */
 		while ((process = record_process_next(process)) && !is_thread_of(tid, process->pid))
 			continue;
 	return process ? process->pid : pid;
@@ -95,7 +129,8 @@ void record_proc_name(pid_t pid, char *name, size_t room)
 	size_t length;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	length = read_file(path, name, room);
+	*name = '\0';
+	length = record_proc_is_usable() ? read_file(path, name, room) : 0;
 	if (length > 0 && name[length - 1] == '\n')
 		name[length - 1] = '\0';
 }
@@ -128,7 +163,7 @@ static uint64_t ignored_by_us(void)
 void record_proc_handlers(pid_t pid, uint64_t handler[static RECORD_SIGNALS])
 {
 	uint64_t caught = status_number(pid, "SigCgt", 16);
-	uint64_t ignored = record_proc_is_mounted() ? status_number(pid, "SigIgn", 16) : ignored_by_us();
+	uint64_t ignored = record_proc_is_usable() ? status_number(pid, "SigIgn", 16) : ignored_by_us();
 
 	for (unsigned n = 1; n < RECORD_SIGNALS; n++)
 		handler[n] = caught >> (n - 1) & 1    ? KTRX_PROC_HANDLER_UNKNOWN
@@ -223,6 +258,7 @@ void record_process_remove(struct record_process *process)
 void record_thread_remove(struct record_thread *thread)
 {
 	record_faults_end(thread);
+	record_descriptors_end(thread);
 	unlink_thread(thread);
 	thread_count--;
 	if (--thread->process->threads == 0)
@@ -232,6 +268,7 @@ void record_thread_remove(struct record_thread *thread)
 
 void record_thread_renumber(struct record_thread *thread, pid_t tid)
 {
+	record_descriptors_end(thread);
 	unlink_thread(thread);
 	thread->tid = tid;
 	link_thread(thread);

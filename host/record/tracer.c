@@ -119,10 +119,10 @@ static int attach_threads(struct record_process *process)
 	return more > 0 ? more : -last;
 }
 
-static struct record_process *make_process(pid_t pid, struct record_sink *sink, uint32_t facilities,
-					   bool inherit)
+static struct record_process *make_process(pid_t pid, pid_t parent, struct record_sink *sink,
+					   uint32_t facilities, bool inherit)
 {
-	struct record_process *process = record_process_add(pid, record_proc_parent(pid));
+	struct record_process *process = record_process_add(pid, parent);
 
 	if (!process)
 		return NULL;
@@ -143,7 +143,7 @@ int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool
 		return ESRCH;
 	if (record_process_find(pid))
 		return 0;
-	process = make_process(pid, sink, facilities, inherit);
+	process = make_process(pid, record_proc_parent(pid), sink, facilities, inherit);
 	if (!process)
 		return ENOMEM;
 	/* Threads may make threads until all of them are traced. */
@@ -159,7 +159,7 @@ int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool
 
 int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities, bool inherit)
 {
-	struct record_process *process = make_process(pid, sink, facilities, inherit);
+	struct record_process *process = make_process(pid, getpid(), sink, facilities, inherit);
 	int error, status;
 
 	if (!process)
@@ -278,7 +278,9 @@ static pid_t event_message(const struct record_thread *thread)
 static struct record_thread *see_exec(struct record_thread *thread)
 {
 	struct record_process *process = thread->process;
-	struct record_thread *former = record_thread_find(event_message(thread));
+	/* By which number the thread went until now. */
+	struct record_thread *former =
+		process->threads > 1 ? record_thread_find(event_message(thread)) : NULL;
 
 	if (former && former != thread && former->process == process) {
 		record_thread_remove(thread);
@@ -294,9 +296,14 @@ static struct record_thread *see_exec(struct record_thread *thread)
 }
 
 /* If there is no memory for the child, its stop is the first that is heard of it. */
-static void see_birth(pid_t tid, struct record_process *parent)
+static void see_birth(const struct record_thread *parent)
 {
-	if (!adopt(tid, parent) && record_proc_process(tid) != 0)
+	const pid_t tid = event_message(parent);
+	struct record_thread *child = adopt(tid, parent->process);
+
+	if (child)
+		child->options = parent->options; /* the kernel has copied them */
+	else if (record_proc_process(tid) != 0)
 		births_without_memory = true;
 }
 
@@ -306,7 +313,7 @@ static void see_event(struct record_thread *thread, int event, int signal)
 	case PTRACE_EVENT_CLONE:
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
-		see_birth(event_message(thread), thread->process);
+		see_birth(thread);
 		break;
 	case PTRACE_EVENT_EXEC:
 		thread = see_exec(thread);
@@ -424,13 +431,39 @@ static int collect_report(int options)
 	return 0;
 }
 
+/*
+ * While one thread runs and the others wait, there is nothing else to collect. So each attempt that finds
+ * nothing doubles the number of turns without an attempt, up to this. A thread that has stopped waits for so
+ * many turns at most.
+ */
+#define SKIPPED_MOST 16u
+
+/* Collects the reports that there are. */
+static void collect_rest(void)
+{
+	static unsigned skipped, to_skip;
+	const size_t before = turn_reports;
+
+	if (skipped < to_skip) {
+		skipped++;
+		return;
+	}
+	while (turn_reports < TURN_MOST && collect_report(WNOHANG) == 0)
+		continue;
+	skipped = 0;
+	if (turn_reports > before)
+		to_skip = 0;
+	else if (to_skip < SKIPPED_MOST)
+		to_skip = to_skip ? 2 * to_skip : 1;
+}
+
 /* Waits for a report, and collects what else there is by then. Returns 0 or a positive errno. */
 static int collect_turn(void)
 {
 	int error = turn_reports < TURN_MOST ? collect_report(0) : EINTR;
 
-	while (!error && record_threads() > 1 && turn_reports < TURN_MOST && collect_report(WNOHANG) == 0)
-		continue;
+	if (!error && record_threads() > 1)
+		collect_rest();
 	return error;
 }
 

@@ -110,6 +110,9 @@ struct record_thread {
 	uint64_t waits;		      /* voluntary ones of its own since it was first looked at */
 	struct record_faults *faults; /* NULL: its page faults are not recorded … */
 	bool without_faults;	      /* … because they cannot be */
+	bool has_folder;	      /* `folder` is that of its descriptors in /proc */
+	int folder;
+	unsigned look_ups; /* of descriptors, without it */
 };
 
 /* NULL: unknown. */
@@ -136,8 +139,13 @@ struct record_thread *record_thread_next(const struct record_thread *last);
 struct record_process *record_process_next(const struct record_process *last);
 size_t record_threads(void);
 
-/* Without it, names, what descriptors lead to and waits are unknown, and no running process can be found. */
-bool record_proc_is_mounted(void);
+/*
+ * Is /proc mounted, and are the numbers in it those of our PID namespace? Without it, names, what descriptors
+ * lead to and waits are unknown, and no running process can be found.
+ */
+bool record_proc_is_usable(void);
+/* Which PID namespace is ours; 0 if that is unknown. */
+uint64_t record_proc_namespace(void);
 /* The process of a thread, and its parent; 0 if it is gone. Threads of known processes need no /proc. */
 pid_t record_proc_process(pid_t tid);
 pid_t record_proc_parent(pid_t pid);
@@ -290,14 +298,16 @@ void record_put_paths(struct record_thread *thread, const struct calls_call *cal
 /* STRUCT, STRUCT_ARRAY for what the program has given (CALLS_GIVEN) or the kernel filled (CALLS_FILLED). */
 void record_put_arguments(struct record_thread *thread, unsigned access, int64_t result);
 /*
- * The same for the address, the pieces and the control messages of the struct msghdr that an argument leads
- * to. `received`: descriptors in it are new.
+ * The same for the address, the pieces and the control messages of the struct msghdr at an address, to which
+ * an argument leads. `received`: descriptors in it are new.
  */
-void record_put_message(struct record_thread *thread, unsigned argument, bool received);
+void record_put_message(struct record_thread *thread, unsigned argument, uint64_t at, bool received);
 
 /* STRUCT for the mask of signals that rt_sigreturn() has restored, as if it were an argument. */
 void record_put_mask(struct record_thread *thread);
 
+/* The thread ends, or gets another number: closes what was open for it. */
+void record_descriptors_end(struct record_thread *thread);
 /* FD for each descriptor among the arguments whose meaning the trace does not have yet. */
 void record_put_descriptors(struct record_thread *thread, const struct calls_call *call);
 /* FD for one descriptor, if the trace does not have its meaning yet. */
@@ -339,6 +349,7 @@ struct record_request {
 	uint32_t facilities; /* with the last one, all of it ends */
 	int descend;	     /* and their descendants' */
 	pid_t pid;	     /* of a process or a group */
+	uint64_t namespace;  /* in which `pid` is its number: record_proc_namespace() */
 	uint64_t device, inode;
 };
 

@@ -98,7 +98,12 @@ static void memory(void)
 {
 	uint32_t at;
 
+	static uint32_t arguments[6] = { 0, 8192, 3, 0x22, (uint32_t)-1, 0 };
+
 	CALL(45, 0);						     /* brk */
+	at = (uint32_t)CALL(90, W(arguments));			     /* mmap, the old one */
+	CALL(91, at, 8192);					     /* munmap */
+	CALL(90, 1);						     /* mmap of what cannot be read */
 	at = (uint32_t)CALL(192, 0, 8192, 3, 0x22, (uint32_t)-1, 0); /* mmap2 */
 	CALL(125, at, 4096, 1);					     /* mprotect */
 	CALL(219, at, 4096, 4);					     /* madvise */
@@ -115,6 +120,7 @@ static void waits(void)
 		uint32_t events, data[2];
 	} __attribute__((packed)) event = { 1, { 7, 0 } };
 	static uint32_t set[32], none[2] = { 0, 0 }, mask[2] = { 0x200, 0 }, with_size[2], zero[4];
+	static uint32_t arguments[5];
 	uint32_t epoll;
 
 	CALL(331, W(pair), 0); /* pipe2 */
@@ -128,6 +134,10 @@ static void waits(void)
 	CALL(309, W(&polled), 1, W(zero), W(mask), 8); /* ppoll */
 	set[0] = 1u << pair[0];
 	CALL(142, pair[0] + 1, W(set), 0, 0, W(none)); /* _newselect */
+	arguments[0] = pair[0] + 1;
+	arguments[1] = W(set);
+	arguments[4] = W(none);
+	CALL(82, W(arguments)); /* select, the old one */
 	with_size[0] = W(mask);
 	with_size[1] = 8;
 	CALL(308, pair[0] + 1, W(set), 0, 0, W(none), W(with_size)); /* pselect6 */
@@ -173,6 +183,7 @@ static void times(void)
 static void facts(void)
 {
 	static uint32_t limit[2] = { 100, 200 };
+	static const uint16_t groups[2] = { 10, 20 };
 
 	CALL(122, W(buffer));				    /* uname */
 	CALL(116, W(buffer));				    /* sysinfo */
@@ -183,6 +194,10 @@ static void facts(void)
 	CALL(199);					    /* getuid32 */
 	CALL(209, W(buffer), W(buffer + 1), W(buffer + 2)); /* getresuid32 */
 	CALL(205, 64, W(buffer));			    /* getgroups32 */
+	CALL(165, W(buffer), W(buffer + 1), W(buffer + 2)); /* getresuid */
+	CALL(171, W(buffer), W(buffer + 1), W(buffer + 2)); /* getresgid */
+	CALL(81, 2, W(groups));				    /* setgroups: root may */
+	CALL(80, 64, W(buffer));			    /* getgroups */
 	CALL(242, 0, 128, W(buffer));			    /* sched_getaffinity */
 	CALL(258, W(buffer));				    /* set_tid_address */
 	CALL(355, W(buffer), 8, 0);			    /* getrandom */
@@ -210,7 +225,8 @@ static void sockets(void)
 		uint16_t family, port;
 		uint32_t address, zero[2];
 	} address = { 2, 0, 0x0100007f, { 0, 0 } };
-	static uint32_t length, one = 1, arguments[6], message[7];
+	static uint32_t length, one = 1, arguments[6], message[7], many[2][8];
+	static uint32_t time[2] = { 1, 0 }, long_time[4] = { 1, 0, 0, 0 };
 	static struct {
 		uint32_t base, size;
 	} piece[2];
@@ -237,9 +253,50 @@ static void sockets(void)
 	piece[0].size = ROOM;
 	message[3] = 1;
 	CALL(372, pair[1], W(message), 0); /* recvmsg */
-	arguments[0] = arguments[1] = 1;
+	arguments[0] = 1;
+	arguments[1] = 2;
 	arguments[3] = W(pair);
 	CALL(102, 8, W(arguments)); /* socketcall: socketpair */
+	piece[0].base = text("many");
+	piece[0].size = 4;
+	many[0][2] = many[1][2] = W(piece);
+	many[0][3] = 1;
+	many[1][3] = 2;
+	CALL(345, pair[0], W(many), 2, 0); /* sendmmsg */
+	piece[0].base = W(buffer);
+	arguments[0] = pair[1];
+	arguments[1] = W(many);
+	arguments[2] = 1;
+	arguments[3] = 0x40;
+	arguments[4] = W(time);
+	CALL(102, 19, W(arguments));			    /* socketcall: recvmmsg */
+	CALL(417, pair[1], W(many), 1, 0x40, W(long_time)); /* recvmmsg_time64 */
+}
+
+/* ipc() makes a call by its first argument. */
+static void semaphores(void)
+{
+	static uint32_t value, address;
+	static struct {
+		uint16_t number;
+		int16_t operation, flags;
+	} operation[2] = { { 0, -1, 0x800 }, { 0, 1, 0 } };
+	uint32_t id = (uint32_t)CALL(117, 2, 0, 1, 0600); /* semget, IPC_PRIVATE */
+
+	value = 1;
+	CALL(117, 3, id, 0, 0x100 | 16, W(&value));	 /* semctl SETVAL */
+	CALL(117, 1, id, 2, 0, W(operation));		 /* semop */
+	CALL(117, 4, id, 2, 0, W(operation), W(second)); /* semtimedop */
+	CALL(117, 3, id, 0, 0x100, W(&value));		 /* semctl IPC_RMID */
+	id = (uint32_t)CALL(117, 23, 0, 4096, 0600);	 /* shmget */
+	CALL(117, 21, id, 0, W(&address), 0);		 /* shmat */
+	CALL(117, 22, 0, 0, 0, address);		 /* shmdt */
+	CALL(117, 24, id, 0x100, 0, 0);			 /* shmctl IPC_RMID */
+	id = (uint32_t)CALL(117, 13, 0, 0600);		 /* msgget */
+	buffer[0] = 7;
+	CALL(117, 11, id, 4, 0, W(buffer));	   /* msgsnd */
+	CALL(117, 0x1000c, id, 4, 0, W(other), 7); /* msgrcv */
+	CALL(117, 14, id, 0x100, 0, 0);		   /* msgctl IPC_RMID */
 }
 
 static void children(void)
@@ -272,6 +329,7 @@ void _start(void)
 	facts();
 	signals();
 	sockets();
+	semaphores();
 	children();
 	CALL(252, 0);
 	__builtin_unreachable();

@@ -43,7 +43,7 @@ for name in kill_process kill_thread trap refuse ask_tracer notify strict undump
 	clones sibling bomb outlive; do
 	same_case fight $name
 done
-for name in breakpoint single_step old_call edges vanishing others_memory closes_all execs ring; do
+for name in breakpoint single_step old_call edges vanishing others_memory closes_all execs ring x32; do
 	same_case odd $name
 done
 
@@ -58,6 +58,20 @@ shown "$tmp/breakpoint" 'PSIG  SIGTRAP caught'
 shown "$tmp/execs" 'RET   execve -1 errno 2 '
 shown "$tmp/outlive" 'NAMI  "/nowhere/outlived"'
 equal "outlive: without -i, the daemon is not recorded" 0 "$(build/bin/kdump -f "$tmp/outlive.own" | grep -c outlived)"
+
+# Whether or not the kernel has x32.
+if test "$(uname -m)" = x86_64; then
+	build/bin/kdump --oneline -f "$tmp/x32" >"$tmp/oneline"
+	# x32_shows PATTERN
+	x32_shows() { check "x32: kdump shows $1" grep -q -- " $1" "$tmp/oneline"; }
+	x32_shows '__X32_SYSCALL_BIT|getppid() *= '
+	x32_shows '__X32_SYSCALL_BIT|access("/nowhere/x32", R_OK) = -1 EN'
+	x32_shows '__X32_SYSCALL_BIT|ioctl(0xf*, 0, 0, .*) = -1 E'
+	x32_shows '\[1073742824\](.*) = -1 ENOSYS'
+	shown "$tmp/x32" 'CALL  __X32_SYSCALL_BIT|access(0x'
+	check "x32: ktrace show has the name" sh -c 'build/bin/ktrace show "$1" | grep -qF "__X32_SYSCALL_BIT|getppid"' - "$tmp/x32"
+	check "x32: JSON has the name" sh -c 'build/bin/kdump --json -f "$1" | grep -qF "\"call\":\"__X32_SYSCALL_BIT|getppid\""' - "$tmp/x32"
+fi
 
 # lives CASE: "BEGINNINGS EXECS ENDS" that kdump shows.
 lives() { echo "$(lines "$tmp/$1" FORK) $(lines "$tmp/$1" EXEC) $(lines "$tmp/$1" EXIT)"; }

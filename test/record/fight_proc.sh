@@ -28,7 +28,7 @@ for name in bomb hundred vforks sibling outlive group_stop; do
 	equal "$name: as many processes as with /proc" "$(lives "$tmp/$name")" "$(lives "$tmp/$name.without")"
 	check "$name: the file has all up to its end" sh -c 'build/bin/kdump -f "$1" | tail -n 1 | grep -q "END   closed: .* 0 lost"' - "$tmp/$name.without"
 done
-said "/proc is not mounted: names of programs, what descriptors lead to and waits are not recorded"
+said "/proc is not mounted, or another PID namespace's: names of programs, what descriptors lead to and waits are not recorded"
 
 record_without -f "$tmp/threads" "$programs/threads"
 equal "threads are recorded: as many as with /proc" \
@@ -38,8 +38,48 @@ record_without -f "$tmp/seven" sh -c 'exit 7'
 equal "the command's status" 7 "$status"
 record_without -f "$tmp/none" -p $$
 equal "a running process: status" 1 "$status"
-said "/proc: not mounted, and running processes are found by it"
+said "/proc: not mounted, or another PID namespace's: running processes are found by it"
 check "the file is not made" test ! -e "$tmp/none"
+
+# In a PID namespace of its own, where /proc has the numbers of another one: 1 and 2 are other processes there.
+if unshare -p -f true 2>"$tmp/err"; then
+	status=0
+	timeout -k 5 $kill_limit unshare -p -f "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err" || status=$?
+	equal "a PID namespace: status" 7 "$status"
+	said "/proc is not mounted, or another PID namespace's: names"
+	equal "a PID namespace: no names of others" 'parent 1 "" parent 2 ""' \
+		"$(build/bin/kdump -f "$tmp/inner" | sed -n 's/.* EXEC *\(parent .*\)/\1/p' | sort -u | xargs -d '\n')"
+	equal "a PID namespace: no descriptors of others" 0 "$(lines "$tmp/inner" FD)"
+	unshare -p -f --mount-proc "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err"
+	equal "a PID namespace with its /proc: nothing is said" '' "$(cat "$tmp/err")"
+	equal "a PID namespace with its /proc: names" '"cat" "sh"' "$(build/bin/kdump -f "$tmp/inner" | awk '$3 == "EXEC" { print $NF }' | sort -u | xargs -d '\n')"
+	# A recorder outside has its own numbers in the records; calls and results have those of the programs.
+	record -i -f "$tmp/outer" unshare -p -f sh -c 'echo $$ >"$0"; cat </dev/null; exit 7' "$tmp/number"
+	equal "a program makes a PID namespace: its number there" 1 "$(cat "$tmp/number")"
+	check "a program makes a PID namespace: the child has the recorder's number" sh -c '
+		build/bin/kdump -f "$1" | awk "\$3 == \"FORK\" && \$1 < 3 { wrong = 1 } \$3 == \"FORK\" { births++ } END { exit wrong || births != 2 }"' - "$tmp/outer"
+	shown "$tmp/outer" 'fork 2'
+
+	# Two recorders that are number 1, each in a namespace of its own, each of a program with the number 2.
+	for name in one two; do
+		mkfifo "$tmp/in.$name"
+		unshare -p -f "$ktrace" record -f "$tmp/$name" sh -c 'echo >"$0"; read -r line' "$tmp/begun.$name" <>"$tmp/in.$name" 2>"$tmp/err.$name" &
+		await test -e "$tmp/begun.$name"
+	done
+	record -c -p 2
+	equal "-c -p 2 of another namespace: status" 1 "$status"
+	said "none of your recorders records that"
+	# has_ended NAME: has the recording, though the program goes on?
+	has_ended() { build/bin/kdump -f "$tmp/$1" 2>"$tmp/read" | tail -n 1 | grep -q 'END   closed'; }
+	record -C
+	for name in one two; do
+		check "-C ends the recorder $name, whose number another one has, too" eventually has_ended $name
+		echo >"$tmp/in.$name"
+	done
+	wait
+else
+	skip "a PID namespace" "none can be made here"
+fi
 
 for tool in "build/bin/kdump -f" "$ktrace show" "$ktrace why" "$ktrace doctor"; do
 	$tool "$tmp/vforks.without" >"$tmp/with" 2>"$tmp/err"

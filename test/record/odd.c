@@ -187,6 +187,20 @@ static int ring(void)
 	return 0;
 }
 
+/* Linux has x32 only if its builder wants that. Else the calls fail. */
+static int x32(void)
+{
+#ifdef __x86_64__
+	const long bit = 0x40000000;
+
+	say("getppid", syscall(bit | 110) < 0 ? -1 : 0);
+	say("access", syscall(bit | 21, "/nowhere/x32", R_OK));
+	say("ioctl", syscall(bit | 514, -1, 0, 0));
+	say("no call", syscall(bit | 1000));
+#endif
+	return 0;
+}
+
 static const struct test_case cases[] = {
 	{ "over", over },
 	{ "breakpoint", breakpoint },
@@ -198,6 +212,7 @@ static const struct test_case cases[] = {
 	{ "closes_all", closes_all },
 	{ "execs", execs },
 	{ "ring", ring },
+	{ "x32", x32 },
 	{ NULL, NULL },
 };
 

@@ -192,6 +192,47 @@ static void passing(void)
 	close(passed[0]);
 }
 
+/* Two messages with one call, which the other end takes with one. */
+static void many_messages(void)
+{
+	static const struct timespec second = { .tv_sec = 1 };
+	char text[3][8] = { "first", "and", "second" }, come[3][8];
+	struct iovec piece[3] = { { text[0], 5 }, { text[1], 3 }, { text[2], 6 } },
+		     room[3] = { { come[0], 8 }, { come[1], 8 }, { come[2], 8 } };
+	struct mmsghdr given[2] = { { .msg_hdr = { .msg_iov = piece, .msg_iovlen = 2 } },
+				    { .msg_hdr = { .msg_iov = piece + 2, .msg_iovlen = 1 } } };
+	struct mmsghdr taken[3] = { { .msg_hdr = { .msg_iov = room, .msg_iovlen = 1 } },
+				    { .msg_hdr = { .msg_iov = room + 1, .msg_iovlen = 1 } },
+				    { .msg_hdr = { .msg_iov = room + 2, .msg_iovlen = 1 } } };
+	struct mmsghdr many[70];
+	struct timespec left = second;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
+		return;
+	for (unsigned n = 0; n < sizeof(many) / sizeof(many[0]); n++)
+		many[n] = given[1];
+	sendmmsg(pair[0], many, 70, 0);
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) != 0)
+		return;
+	sendmmsg(pair[0], given, 2, 0);
+	recvmmsg(pair[1], taken, 3, MSG_DONTWAIT, &left);
+	recvmmsg(pair[1], taken, 1, MSG_DONTWAIT, NULL);
+	sendmmsg(-1, given, 2, 0);
+}
+
+/* A list at an odd address and a string, both of which cross the ends of pages. */
+static void odd_strings(void)
+{
+	char *pages = mmap(NULL, 4 << 12, PROT_READ | PROT_WRITE, MAP_ANON | MAP_PRIVATE, -1, 0);
+	char *list = pages + (1 << 12) - 12, *crossing = pages + (2 << 12) - 3;
+	char *words[] = { crossing, "last", NULL };
+
+	strcpy(crossing, "crossing");
+	memcpy(list, words, sizeof(words));
+	execve("/nowhere/crossing", (char **)(void *)list, (char **)(void *)(list + 2 * sizeof(words[0])));
+}
+
 static void controls(void)
 {
 	int fd = open("/etc/passwd", O_RDONLY), terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY), number,
@@ -230,6 +271,8 @@ int main(void)
 	senders();
 	polls();
 	passing();
+	many_messages();
+	odd_strings();
 	controls();
 	return 0;
 }

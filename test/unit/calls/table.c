@@ -118,6 +118,33 @@ static void lines_of_a_machine_come_first(void **state)
 	calls_table_destroy(wide);
 }
 
+/* x32 shares the first 512 numbers with the machine's own calls. */
+static void calls_of_x32(void **state)
+{
+	struct calls_table *table =
+		make("* getpid pid\n* kill int, pid pid, sig sig\n* ioctl int, fd fd", EM_X86_64);
+	struct calls_table *other = make("* getpid pid", EM_AARCH64);
+	const struct calls_call *call = calls_table_call(table, 0x40000000 | 62);
+
+	(void)state;
+	assert_non_null(call);
+	assert_string_equal(call->name, "__X32_SYSCALL_BIT|kill");
+	assert_int_equal(call->arguments, 2);
+	assert_int_equal(call->argument[1].type->base, CALLS_SIG);
+	assert_ptr_equal(calls_table_call(table, 0x40000000 | 62), call);
+	assert_string_equal(calls_table_call(table, 62)->name, "kill");
+	call = calls_table_call(table, 0x40000000 | 514);
+	assert_non_null(call);
+	assert_string_equal(call->name, "__X32_SYSCALL_BIT|ioctl");
+	assert_false(call->typed);
+	assert_null(calls_table_call(table, 0x40000000 | 1023));
+	assert_null(calls_table_call(table, 0x40000000 | 1024));
+	assert_null(calls_table_call(table, 0xffffffff));
+	assert_null(calls_table_call(other, 0x40000000 | 62));
+	calls_table_destroy(table);
+	calls_table_destroy(other);
+}
+
 /* JSON has them as members of one object. */
 static void names_that_come_twice(void **state)
 {
@@ -315,6 +342,33 @@ static void variants_with_other_arguments(void **state)
 	calls_table_destroy(table);
 }
 
+/* Several arguments at once, also such as lead to values whose number another argument has. */
+static void variants_with_other_addresses(void **state)
+{
+	struct calls_table *table = make("1 ipc int, op op, hex first, hex second, ptr ptr\nenum op 1 SEMOP\n"
+					 "when ipc op SEMOP 4 first=int/id ptr=<gid16[second]/list\n",
+					 EM_NONE);
+	struct calls_arguments arguments;
+	struct calls_one one;
+
+	(void)state;
+	calls_arguments_begin(&arguments, table, 1, (uint64_t[]){ 1, 5, 2, 0x1000 }, 4, false);
+	check_next(&arguments, "op", CALLS_SYMBOL, 1);
+	check_next(&arguments, "id", CALLS_INT, 5);
+	check_next(&arguments, "second", CALLS_HEX, 2);
+	assert_true(calls_arguments_next(&arguments, &one));
+	assert_string_equal(one.name, "list");
+	assert_non_null(one.pointer);
+	assert_int_equal(one.pointer->access, CALLS_GIVEN);
+	assert_int_equal(one.pointer->counted, CALLS_COUNT_ARGUMENT);
+	assert_int_equal(one.pointer->count, 2);
+	assert_int_equal(calls_table_type_size(table, one.pointer->type), 2);
+	calls_arguments_begin(&arguments, table, 1, (uint64_t[]){ 2, 5, 2, 0x1000 }, 4, false);
+	check_next(&arguments, "op", CALLS_SYMBOL, 2);
+	check_next(&arguments, "first", CALLS_HEX, 5);
+	calls_table_destroy(table);
+}
+
 /* Where the argument before says which it is. */
 static void pointers(void **state)
 {
@@ -396,10 +450,12 @@ int main(void)
 		cmocka_unit_test(too_much),
 		cmocka_unit_test(built_in),
 		cmocka_unit_test(lines_of_a_machine_come_first),
+		cmocka_unit_test(calls_of_x32),
 		cmocka_unit_test(names_that_come_twice),
 		cmocka_unit_test(addresses),
 		cmocka_unit_test(variants),
 		cmocka_unit_test(variants_with_other_arguments),
+		cmocka_unit_test(variants_with_other_addresses),
 		cmocka_unit_test(pointers),
 	};
 

@@ -112,9 +112,53 @@ static void fillings(void **state)
 	assert_int_equal(call(1, 1, 2)->fillings, 0);
 }
 
+static void fill(struct kdump_pending *pending, unsigned argument, const char *text)
+{
+	size_t limit;
+	char *at = kdump_pending_fill(pending, &limit);
+
+	assert_true(strlen(text) <= limit);
+	memcpy(at, text, strlen(text));
+	kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, argument, "name", at + strlen(text));
+}
+
+static void check_filling(const struct kdump_pending *pending, unsigned n, unsigned argument,
+			  const char *text)
+{
+	const struct kdump_filling *filling = &pending->filling[n];
+
+	assert_int_equal(filling->argument, argument);
+	assert_int_equal(filling->length, strlen(text));
+	assert_memory_equal(pending->text + filling->offset, text, strlen(text));
+}
+
+static void dropped_filling_leaves_room(void **state)
+{
+	struct kdump_pending *pending = call(1, 1, 1);
+	size_t before, after;
+
+	(void)state;
+	fill(pending, 1, "first");
+	fill(pending, 2, "second one");
+	fill(pending, 3, "third");
+	kdump_pending_fill(pending, &before);
+	kdump_pending_drop(pending, 1);
+	kdump_pending_fill(pending, &after);
+	assert_int_equal(after, before + strlen("second one"));
+	assert_int_equal(pending->fillings, 2);
+	check_filling(pending, 0, 1, "first");
+	check_filling(pending, 1, 3, "third");
+	kdump_pending_drop(pending, 1);
+	fill(pending, 4, "fourth");
+	check_filling(pending, 1, 4, "fourth");
+	kdump_pending_drop(pending, 0);
+	check_filling(pending, 0, 4, "fourth");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(dropped_filling_leaves_room, begin, end),
 		cmocka_unit_test_setup_teardown(found_again, begin, end),
 		cmocka_unit_test_setup_teardown(crowd, begin, end),
 		cmocka_unit_test_setup_teardown(doubt, begin, end),
