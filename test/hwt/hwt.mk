@@ -9,7 +9,7 @@ build/test/opencsd-snapshot: test/hwt/opencsd_snapshot.c test/unit/support/hwt_w
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $(HOST_INPUTS) $(HOST_LDLIBS)
 
-SOAK_TESTS += test/hwt/spe.sh
+SOAK_TESTS += test/hwt/edges.sh test/hwt/spe.sh
 CHECK_NEEDS += build/test/spe-listing
 build/test/spe-listing: test/hwt/spe_listing.c test/unit/support/hwt_write.c test/unit/support/hwt_write.h $(HOST_LIBRARIES)
 	@mkdir -p $(@D)

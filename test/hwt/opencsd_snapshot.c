@@ -361,6 +361,20 @@ static void unpack(const struct bytes *raw, unsigned id, struct bytes *to)
 	}
 }
 
+#define DSTREAM_BLOCK  512u
+#define DSTREAM_FOOTER 8u
+
+/* A DSTREAM ends each of its blocks with bytes of its own. */
+static void drop_footers(struct bytes *raw)
+{
+	size_t kept = 0;
+
+	for (size_t at = 0; at < raw->size; at++)
+		if (at % DSTREAM_BLOCK < DSTREAM_BLOCK - DSTREAM_FOOTER)
+			raw->at[kept++] = raw->at[at];
+	raw->size = kept;
+}
+
 /* ---- Records ---- */
 
 static void write_head(struct hwt_file_writer *writer)
@@ -425,6 +439,8 @@ static uint32_t write_buffer(const struct snapshot *snapshot, size_t number, boo
 
 	if (!read_bytes(snapshot, buffer->file, &all))
 		give_up("cannot be opened", buffer->file);
+	if (strcmp(buffer->format, "dstream_coresight") == 0)
+		drop_footers(&all);
 	for (size_t i = 0; i < snapshot->sources; i++) {
 		const struct source *source = &snapshot->source[i];
 		const bool unpacks = !raw && !(aligned && frames);
