@@ -285,7 +285,8 @@ bool etm4_guard_too_new(uint32_t version, uint32_t instruction)
 		{ 0xfffffbff, 0xd6ff03e0 }, /* TEXIT */
 	};
 
-	if (version >= LIBRARY_OF_2025)
+	/* All of them, and few others. */
+	if ((instruction & 0x54000000) != 0x54000000 || version >= LIBRARY_OF_2025)
 		return false;
 	for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
 		if ((instruction & branches[i].mask) == branches[i].value)
@@ -296,6 +297,7 @@ bool etm4_guard_too_new(uint32_t version, uint32_t instruction)
 
 size_t etm4_guard_code(uint64_t address, const uint8_t *bytes, size_t size)
 {
+	const uint32_t version = ocsd_get_version();
 	size_t at = 0;
 
 	if (size > ETM4_CODE_END - address)
@@ -305,7 +307,7 @@ size_t etm4_guard_code(uint64_t address, const uint8_t *bytes, size_t size)
 
 		memcpy(&word, bytes + at, sizeof(word));
 		if (address + at + (uint64_t)etm4_guard_distance(word) >= ETM4_CODE_END ||
-		    etm4_guard_too_new(ocsd_get_version(), word))
+		    etm4_guard_too_new(version, word))
 			return at;
 	}
 	return size;
