@@ -6,7 +6,8 @@
 enum {
 	ATOM,
 	EXCEPTION,
-	COUNTED, /* of an ETE: a source address, the start of a transaction */
+	START,	/* of a transaction of an ETE */
+	SOURCE, /* a source address of an ETE */
 	ADDRESS,
 	TOLD,  /* time, cycles, events: they stay when what is older is cancelled */
 	OTHER, /* what goes when that is */
@@ -23,7 +24,7 @@ static uint8_t *at(struct etm4_guard *guard, uint32_t n)
 
 static bool counts(uint8_t element)
 {
-	return element == ATOM || element == EXCEPTION || element == COUNTED;
+	return element == ATOM || element == EXCEPTION || element == START || element == SOURCE;
 }
 
 static void push(struct etm4_guard *guard, unsigned element)
@@ -47,20 +48,26 @@ static void commit(struct etm4_guard *guard, uint32_t count)
 		count -= counts(*at(guard, guard->oldest++));
 }
 
-/* So many of the newest that count, and what is newer. */
-static void cancel(struct etm4_guard *guard, uint32_t count)
+/*
+ * So many of the newest that count, and what is newer. False: among them is a source address, which the
+ * library takes back without counting it.
+ */
+static bool cancel(struct etm4_guard *guard, uint32_t count)
 {
 	unsigned told = 0;
+	bool counted = true;
 
 	guard->depth -= count < guard->depth ? count : guard->depth;
 	while (count && guard->oldest != guard->newest) {
 		uint8_t element = *at(guard, --guard->newest);
 
 		told += element == TOLD;
+		counted &= element != SOURCE;
 		count -= counts(element);
 	}
 	while (told--)
 		push(guard, TOLD);
+	return counted;
 }
 
 /*
@@ -90,8 +97,10 @@ static bool take_back(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packet)
 	if (packet->type != ETM4_PKT_I_MISPREDICT && packet->type != ETM4_PKT_I_CANCEL_F1_MISPRED &&
 	    packet->type != ETM4_PKT_I_CANCEL_F1)
 		push_atoms(guard, packet->atom.num);
-	if (packet->type != ETM4_PKT_I_MISPREDICT)
-		cancel(guard, packet->cancel_elements);
+	if (packet->type != ETM4_PKT_I_MISPREDICT && !cancel(guard, packet->cancel_elements)) {
+		guard->unread = "a source address that is taken back is not decoded";
+		return false;
+	}
 	return packet->type == ETM4_PKT_I_CANCEL_F1 || mispredict(guard);
 }
 
@@ -124,10 +133,10 @@ static bool take_ete(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
 	case ETE_PKT_I_SRC_ADDR_S_IS0:
 	case ETE_PKT_I_SRC_ADDR_L_32IS0:
 	case ETE_PKT_I_SRC_ADDR_L_64IS0:
-		push(guard, COUNTED);
+		push(guard, SOURCE);
 		return guard->bits_64 && packet->v_addr.val < ETM4_CODE_END;
 	case ETE_PKT_I_TRANS_ST:
-		push(guard, unit->idr0 & IDR0_COMMTRANS ? OTHER : COUNTED);
+		push(guard, unit->idr0 & IDR0_COMMTRANS ? OTHER : START);
 		return true;
 	case ETE_PKT_I_TRANS_COMMIT:
 	case ETE_PKT_I_TRANS_FAIL:

@@ -474,6 +474,15 @@ static void what_an_ete_writes(void **state)
 
 		assert_string_equal(steps_of(&ete, bytes, size), written[i].steps);
 	}
+	/* The library would take back one too many, and crash by that. */
+	{
+		unsigned char bytes[128];
+		size_t size = bytes_of(START "f6 f6 b0 34 2d 01", bytes, sizeof(bytes));
+
+		ete.etm4.idr8 = 16;
+		assert_string_equal(steps_of(&ete, bytes, size),
+				    "gap: a source address that is taken back is not decoded\n");
+	}
 	/* Of an ETMv4 they are damage. */
 	for (size_t i = 1; i < COUNT(written); i++) {
 		unsigned char bytes[128];
