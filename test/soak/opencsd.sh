@@ -5,11 +5,11 @@
 # SNAPSHOT.ppl; SNAPSHOT_multi_sess.ppl and SNAPSHOT_src_addr_N.ppl go before it. Where none is there, TRC_PKT_LISTER (or
 # trc_pkt_lister of the package libopencsd-bin) makes one.
 #
-# Each snapshot is read twice, its CoreSight frames unpacked by the test and by ktrace. test/hwt/opencsd.list says how much of it
+# Each snapshot is read twice, its CoreSight frames unpacked by the test and by ktrace. test/soak/opencsd.list says how much of it
 # has to be the same, and why if that is not all; UPDATE=1 writes its figures anew.
 . test/tap.sh
 
-list=test/hwt/opencsd.list
+list=test/soak/opencsd.list
 if [ -z "${CSIGHT-}" ] || [ ! -d "${CSIGHT-}" ]; then
 	skip "published traces of ETMv4 and ETE" "CSIGHT names no folder of OpenCSD's snapshots"
 	done_testing
@@ -30,7 +30,7 @@ read_theirs() {
 	rm -f "$tmp"/theirs.*
 	while read -r buffer unit id protocol core bytes; do
 		[ "$unit" != - ] && grep -qm 1 -E "(Using $buffer as trace|Source name = $buffer\\.)" "$1" || continue
-		awk -v id="$id" -v buffer="$buffer" -f test/hwt/opencsd_theirs.awk "$1" >"$tmp/theirs.$unit"
+		awk -v id="$id" -v buffer="$buffer" -f test/soak/opencsd_theirs.awk "$1" >"$tmp/theirs.$unit"
 	done <"$tmp/units"
 }
 
@@ -48,7 +48,7 @@ count() {
 compare() {
 	rm -f "$tmp"/ours.*
 	build/bin/ktrace hwt --json -o id,pc,event_type,event_payload,space "$tmp/trace" >"$tmp/json" 2>"$tmp/message" || :
-	awk -v folder="$tmp" -f test/hwt/opencsd_ours.awk "$tmp/json"
+	awk -v folder="$tmp" -f test/soak/opencsd_ours.awk "$tmp/json"
 	for theirs in "$tmp"/theirs.*; do
 		unit=${theirs##*.}
 		touch "$tmp/ours.$unit"
@@ -99,9 +99,9 @@ for folder in "$CSIGHT"/*/; do
 		build/test/opencsd-snapshot --frames "$folder" "$tmp/trace" >"$tmp/units" 2>"$tmp/absent"
 		equal "$name: the same from frames" "$counts" "$(compare)"
 	fi
-	echo "$name $counts${why:+ $why}" >>"$tmp/list"
+	echo "$name $counts${why:+; $why}" >>"$tmp/list"
 	[ -n "${UPDATE-}" ] || equal "$name: runs, same, missing, extra; else, same, missing, extra" \
-		"$(grep "^$name " "$list" | grep -oE '^[^ ]+( [0-9]+)+')" "$name $counts"
+		"$(sed -n "s/;.*//; /^$name /p" "$list")" "$name $counts"
 done
 if [ -n "${UPDATE-}" ]; then
 	{ sed '/^[^#]/d' "$list" && cat "$tmp/list"; } >"$tmp/new" && cp "$tmp/new" "$list"
