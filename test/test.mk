@@ -103,7 +103,7 @@ $(call unit_variant,unit,)
 $(call unit_variant,asan,$(SANITIZE))
 -include $(addsuffix .d,$(sort $(filter build/test/%,$(UNIT_OBJECTS)))) \
 	$(patsubst %.o,%.d,$(sort $(filter-out build/test/% $(KTREAD_OBJS) $(KTRACE_OBJS) $(HOST_ASAN_OBJS),$(UNIT_OBJECTS)))) \
-	$(wildcard build/test/asan/object/*/test/fuzz/*.d)
+	$(wildcard build/test/asan/object/*/test/fuzz/*.d build/test/unit/object/*/test/qemu/*.d)
 
 # Those that take 20 s and more begin first, the longest before all, and many short ones are left for the end: so every job
 # has something to do until it.

@@ -193,12 +193,18 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
 			"%s: places whose code is not here: %llu: give programs with -R ROOT or --elf FILE, "
 			"the kernel with --elf",
 			args->path, (unsigned long long)loss->codeless);
-	say(args, loss->unread, "places of a kind that is not decoded (AArch32, event trace), stepped over");
+	if (loss->other)
+		command_message(
+			args->name,
+			"%s: places where other code ran than is known: %llu: are the files given those "
+			"that ran?",
+			args->path, (unsigned long long)loss->other);
+	say(args, loss->unread, "places of a kind that is not decoded, stepped over");
 	say(args, loss->gaps, "gaps, where something is missing");
 	say(args, loss->overflows, "overflows, where a unit lost packets");
 	say(args, loss->packets, "packets that units had no room for");
 	say(args, loss->missing, "bytes of streams that are not here");
-	return loss->damaged || loss->codeless || loss->unread || hwt_file_damaged(flow->file)
+	return loss->damaged || loss->codeless || loss->other || loss->unread || hwt_file_damaged(flow->file)
 		       ? EXIT_BAD_INPUT
 		       : 0;
 }

@@ -74,8 +74,9 @@ uint32_t flow_stream_id(const struct hwt_stream *stream)
 int flow_address(const struct hwt_step *step, uint64_t *address)
 {
 	*address = step->kind == HWT_SAMPLE ? step->sample->pc : step->address;
-	return step->kind == HWT_RUN || step->kind == HWT_ON || step->kind == HWT_ASYNC ||
-	       ((step->kind == HWT_OFF || step->kind == HWT_NOTE || step->kind == HWT_OVERFLOW) &&
+	return step->kind == HWT_RUN || step->kind == HWT_ASYNC ||
+	       ((step->kind == HWT_ON || step->kind == HWT_OFF || step->kind == HWT_GAP ||
+		 step->kind == HWT_NOTE || step->kind == HWT_OVERFLOW) &&
 		step->has_address) ||
 	       (step->kind == HWT_SAMPLE && step->sample->has >> HWT_SAMPLE_PC & 1);
 }
@@ -190,10 +191,11 @@ static void count_loss(struct flow_reader *reader, const struct hwt_step *step)
 	if (step->kind == HWT_OVERFLOW)
 		loss->overflows++;
 	else if (step->kind == HWT_GAP)
-		*(step->gap == HWT_GAP_DAMAGED	? &loss->damaged
-		  : step->gap == HWT_GAP_CODE	? &loss->codeless
-		  : step->gap == HWT_GAP_UNREAD ? &loss->unread
-						: &loss->gaps) += 1;
+		*(step->gap == HWT_GAP_DAMAGED	    ? &loss->damaged
+		  : step->gap == HWT_GAP_CODE	    ? &loss->codeless
+		  : step->gap == HWT_GAP_UNREAD	    ? &loss->unread
+		  : step->gap == HWT_GAP_OTHER_CODE ? &loss->other
+						    : &loss->gaps) += 1;
 }
 
 static int tells_loss(const struct hwt_step *step)

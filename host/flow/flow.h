@@ -115,6 +115,7 @@ struct flow_loss {
 	uint64_t damaged;
 	uint64_t codeless;  /* which code was run there is not known */
 	uint64_t unread;    /* which the decoder does not read, though they are whole */
+	uint64_t other;	    /* where other code ran than is known */
 	uint64_t overflows; /* how often a unit lost packets */
 	uint64_t missing;   /* bytes of streams */
 	uint64_t packets;   /* that units had no room for, as they count */

@@ -39,11 +39,22 @@ enum etm4_fed {
 /* Elements that are not committed yet, at most: what a unit says more of we do not believe. */
 #define SPECULATION_MOST 4096u
 
+/*
+ * The version as an ETMv4's TRCIDR1 has it. An ETE says there that its TRCDEVARCH has it: 5 and the revision.
+ * The library decodes both by the same code, but its interface for C shows no packets of what it calls ETE.
+ */
+static uint32_t version_of(const struct ktrx_hwt_etm4 *unit)
+{
+	if (!etm4_is_ete(unit))
+		return unit->idr1;
+	return (unit->idr1 & ~UINT32_C(0xff0)) | 5u << 8 | (unit->devarch >> 16 & 15u) << 4;
+}
+
 static int create_decoder(struct etm4_tree *tree, const struct ktrx_hwt_etm4 *unit, int flags)
 {
 	const ocsd_etmv4_cfg config = {
 		.reg_idr0 = unit->idr0,
-		.reg_idr1 = unit->idr1,
+		.reg_idr1 = version_of(unit),
 		.reg_idr2 = unit->idr2,
 		.reg_idr8 = unit->idr8,
 		.reg_idr9 = unit->idr9,
@@ -57,6 +68,9 @@ static int create_decoder(struct etm4_tree *tree, const struct ktrx_hwt_etm4 *un
 		.core_prof = profile_CortexA,
 	};
 
+	/* Runs end at each branch, also where an ETE tells only the next one that was taken. */
+	if (etm4_is_ete(unit))
+		flags |= ETE_OPFLG_PKTDEC_SRCADDR_N_ATOMS;
 	if (unit->idr8 > SPECULATION_MOST)
 		return -1;
 	return ocsd_dt_create_decoder(tree->handle, OCSD_BUILTIN_DCD_ETMV4I, flags, &config, &tree->id) ==
@@ -232,6 +246,19 @@ static struct etm4 *self(const void *context)
 	return (struct etm4 *)(uintptr_t)context;
 }
 
+/* A branch to the next instruction, which is not taken; of all else it is not asked. */
+static bool is_to_next(struct etm4 *etm4, const ocsd_generic_trace_elem *element)
+{
+	uint32_t word;
+
+	if (element->elem_type != OCSD_GEN_TRC_ELEM_INSTR_RANGE || element->last_i_type != OCSD_INSTR_BR ||
+	    element->last_instr_exec)
+		return false;
+	return hwt_images_read(etm4->images, etm4->stream->pid, etm4->packet_space, etm4->packet_stamp,
+			       element->en_addr - sizeof(word), &word, sizeof(word)) == sizeof(word) &&
+	       etm4_guard_distance(word) == sizeof(word);
+}
+
 static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_index_t index, const uint8_t id,
 					 const ocsd_generic_trace_elem *element)
 {
@@ -240,8 +267,36 @@ static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_ind
 	(void)id;
 	etm4->walked = 0;
 	etm4->steps.offset = tree_offset(&etm4->tree, index);
+	etm4->steps.to_next = is_to_next(etm4, element);
 	etm4_steps_take(&etm4->steps, element);
 	return etm4_queue_full(&etm4->steps.queue) ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
+}
+
+/* The first instruction that is asked for: the library gets no byte of it if it is too new. */
+static void note_branch(struct etm4 *etm4, uint64_t address, const uint8_t *bytes)
+{
+	uint32_t word;
+
+	memcpy(&word, bytes, sizeof(word));
+	if (!etm4_guard_too_new(ocsd_get_version(), word))
+		return;
+	etm4->steps.has_new = true;
+	etm4->steps.new_branch = address;
+}
+
+static bool tells_address(const ocsd_etmv4_i_pkt *packet)
+{
+	switch (packet->type) {
+	case ETM4_PKT_I_ADDR_CTXT_L_32IS0:
+	case ETM4_PKT_I_ADDR_CTXT_L_64IS0:
+	case ETM4_PKT_I_ADDR_MATCH:
+	case ETM4_PKT_I_ADDR_S_IS0:
+	case ETM4_PKT_I_ADDR_L_32IS0:
+	case ETM4_PKT_I_ADDR_L_64IS0:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static uint32_t read_code(const void *context, const ocsd_vaddr_t address, const ocsd_mem_space_acc_t space,
@@ -257,6 +312,8 @@ static uint32_t read_code(const void *context, const ocsd_vaddr_t address, const
 		return 0;
 	got = hwt_images_read(etm4->images, etm4->stream->pid, etm4->packet_space, etm4->packet_stamp,
 			      address, to, size);
+	if (got >= ETM4_INSTRUCTION)
+		note_branch(etm4, address, to);
 	got = etm4_guard_code(address, to, got);
 	etm4->walk_end = address + got;
 	etm4->walked += (uint32_t)got;
@@ -290,18 +347,19 @@ static void watch_packet(const void *context, const ocsd_datapath_op_t operation
 	/* The library's own, which it decodes when this returns. */
 	ocsd_etmv4_i_pkt *packet = (ocsd_etmv4_i_pkt *)(uintptr_t)bytes;
 
-	(void)index;
 	(void)size;
 	(void)data;
 	if (operation != OCSD_OP_DATA || !packet)
 		return;
-	if (!etm4_guard_allows(&etm4->guard, etm4->stream->etm4.idr8, packet)) {
+	if (!etm4_guard_allows(&etm4->guard, &etm4->stream->etm4, packet)) {
 		packet->type = ETM4_PKT_I_BAD_SEQUENCE;
 		etm4->steps.unread = etm4->guard.unread;
 	}
 	if (!etm4->begun && packet->type == ETM4_PKT_I_NOTSYNC)
 		etm4_steps_begin_torn(&etm4->steps);
 	etm4->begun = true;
+	if (tells_address(packet))
+		etm4_steps_anchor(&etm4->steps, tree_offset(&etm4->tree, index));
 	if (packet->type == ETM4_PKT_I_TIMESTAMP)
 		read_as_of(etm4, hwt_stream_stamp(etm4->stream, packet->ts.timestamp), etm4->packet_space);
 	else if (packet->context.updated_c)

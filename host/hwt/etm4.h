@@ -42,13 +42,23 @@ struct etm4_guard {
 	uint8_t element[ETM4_GUARD_ROOM];
 };
 
-/* How many of these bytes of code the library may see: none that leads to the end of memory. */
+/*
+ * How many of these bytes of code the library may see: none that leads to the end of memory, and no branch
+ * that it takes for an instruction of another kind.
+ */
 size_t etm4_guard_code(uint64_t address, const uint8_t *bytes, size_t size);
+/* The instruction is a branch that the library (its version as ocsd_get_version() has it) does not know. */
+bool etm4_guard_too_new(uint32_t version, uint32_t instruction);
+/* How far a direct branch leads; 0: it is none. */
+int64_t etm4_guard_distance(uint32_t instruction);
 /*
  * False: the packet must not be decoded; guard->unread says of which kind it is, if that is all there is
- * against it. `speculation`: elements that the unit leaves uncommitted at most (TRCIDR8).
+ * against it. The unit leaves TRCIDR8 elements uncommitted at most.
  */
-bool etm4_guard_allows(struct etm4_guard *guard, uint32_t speculation, const ocsd_etmv4_i_pkt *packet);
+bool etm4_guard_allows(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
+		       const ocsd_etmv4_i_pkt *packet);
+/* The unit is an ETE, whose packets are those of an ETMv4 and some more. */
+bool etm4_is_ete(const struct ktrx_hwt_etm4 *unit);
 
 /*
  * Steps between a library that pushes and a caller who pulls. Some are only complete when the next one is
@@ -86,12 +96,23 @@ struct etm4_steps {
 	uint32_t thread;
 	uint64_t offset;    /* of what is being told now */
 	const char *unread; /* the packet that was refused last is damaged by nothing but that: what it is */
+	bool has_new;	    /* at `new_branch` there is a branch that the library does not know */
+	uint64_t new_branch;
+	/* The code that is known is not what ran: nothing is believed until a packet tells an address. */
+	bool doubts;
+	bool has_anchor; /* such a packet has come since, at `anchor` */
+	uint64_t anchor; /* offset */
+	bool to_next;	 /* the element that is taken ends in a branch to the next instruction */
+	bool falls;	 /* the last branch was not taken: code must go on at `falls_to` */
+	uint64_t falls_to;
 };
 
 /* What one element becomes; there is room for it. */
 void etm4_steps_take(struct etm4_steps *steps, const ocsd_generic_trace_elem *element);
 /* The stream is damaged here; the text stays the caller's. */
 void etm4_steps_damage(struct etm4_steps *steps, const char *text);
+/* A packet that tells an address, at this offset, is about to be decoded. */
+void etm4_steps_anchor(struct etm4_steps *steps, uint64_t offset);
 /* The bytes do not begin with an A-Sync: those before the first one cannot be read. */
 void etm4_steps_begin_torn(struct etm4_steps *steps);
 /* What the unit's context id and VMID say. */

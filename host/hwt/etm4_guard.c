@@ -6,10 +6,16 @@
 enum {
 	ATOM,
 	EXCEPTION,
+	START,	/* of a transaction of an ETE */
+	SOURCE, /* a source address of an ETE */
 	ADDRESS,
 	TOLD,  /* time, cycles, events: they stay when what is older is cancelled */
 	OTHER, /* what goes when that is */
 };
+
+#define IDR0_COMMTRANS	       (1u << 30)
+#define LIBRARY_OF_2025	       0x010800u
+#define HEADER_INSTRUMENTATION 0x09u
 
 static uint8_t *at(struct etm4_guard *guard, uint32_t n)
 {
@@ -18,7 +24,7 @@ static uint8_t *at(struct etm4_guard *guard, uint32_t n)
 
 static bool counts(uint8_t element)
 {
-	return element == ATOM || element == EXCEPTION;
+	return element == ATOM || element == EXCEPTION || element == START || element == SOURCE;
 }
 
 static void push(struct etm4_guard *guard, unsigned element)
@@ -42,20 +48,26 @@ static void commit(struct etm4_guard *guard, uint32_t count)
 		count -= counts(*at(guard, guard->oldest++));
 }
 
-/* So many of the newest that count, and what is newer. */
-static void cancel(struct etm4_guard *guard, uint32_t count)
+/*
+ * So many of the newest that count, and what is newer. False: among them is a source address, which the
+ * library takes back without counting it.
+ */
+static bool cancel(struct etm4_guard *guard, uint32_t count)
 {
 	unsigned told = 0;
+	bool counted = true;
 
 	guard->depth -= count < guard->depth ? count : guard->depth;
 	while (count && guard->oldest != guard->newest) {
 		uint8_t element = *at(guard, --guard->newest);
 
 		told += element == TOLD;
+		counted &= element != SOURCE;
 		count -= counts(element);
 	}
 	while (told--)
 		push(guard, TOLD);
+	return counted;
 }
 
 /*
@@ -85,8 +97,10 @@ static bool take_back(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packet)
 	if (packet->type != ETM4_PKT_I_MISPREDICT && packet->type != ETM4_PKT_I_CANCEL_F1_MISPRED &&
 	    packet->type != ETM4_PKT_I_CANCEL_F1)
 		push_atoms(guard, packet->atom.num);
-	if (packet->type != ETM4_PKT_I_MISPREDICT)
-		cancel(guard, packet->cancel_elements);
+	if (packet->type != ETM4_PKT_I_MISPREDICT && !cancel(guard, packet->cancel_elements)) {
+		guard->unread = "a source address that is taken back is not decoded";
+		return false;
+	}
 	return packet->type == ETM4_PKT_I_CANCEL_F1 || mispredict(guard);
 }
 
@@ -107,8 +121,37 @@ static bool take_context(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packe
 	return false;
 }
 
+/*
+ * What only an ETE writes. If TRCIDR0.COMMTRANS is 0, the start of a transaction is committed and cancelled
+ * as an atom is.
+ */
+static bool take_ete(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
+		     const ocsd_etmv4_i_pkt *packet)
+{
+	switch (packet->type) {
+	case ETE_PKT_I_SRC_ADDR_MATCH:
+	case ETE_PKT_I_SRC_ADDR_S_IS0:
+	case ETE_PKT_I_SRC_ADDR_L_32IS0:
+	case ETE_PKT_I_SRC_ADDR_L_64IS0:
+		push(guard, SOURCE);
+		return guard->bits_64 && packet->v_addr.val < ETM4_CODE_END;
+	case ETE_PKT_I_TRANS_ST:
+		push(guard, unit->idr0 & IDR0_COMMTRANS ? OTHER : START);
+		return true;
+	case ETE_PKT_I_TRANS_COMMIT:
+	case ETE_PKT_I_TRANS_FAIL:
+		push(guard, OTHER);
+		return true;
+	case ETE_PKT_I_PE_RESET:
+		guard->unread = "a reset of the processor is not decoded";
+		return false;
+	default:
+		return false;
+	}
+}
+
 /* Once an exception has its address. */
-static bool take(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packet)
+static bool take(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit, const ocsd_etmv4_i_pkt *packet)
 {
 	switch (packet->type) {
 	case ETM4_PKT_I_ATOM_F1:
@@ -128,6 +171,7 @@ static bool take(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packet)
 	case ETM4_PKT_I_CCNT_F2:
 	case ETM4_PKT_I_CCNT_F3:
 	case ETM4_PKT_I_EVENT:
+	case ETE_PKT_I_TS_MARKER:
 		push(guard, TOLD);
 		return true;
 	case ETM4_PKT_I_TRACE_ON:
@@ -150,7 +194,7 @@ static bool take(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packet)
 	case ETM4_PKT_I_DISCARD:
 		return true;
 	default:
-		return false;
+		return etm4_is_ete(unit) && take_ete(guard, unit, packet);
 	}
 }
 
@@ -160,7 +204,18 @@ static bool is_packet(const ocsd_etmv4_i_pkt *packet)
 	return packet->type < ETM4_PKT_I_NOTSYNC || packet->type > ETM4_PKT_I_RESERVED_CFG;
 }
 
-static bool allows(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packet)
+/* The instrumentation of an ETE, which the library takes for a header that there is not. */
+static bool allows_damage(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
+			  const ocsd_etmv4_i_pkt *packet)
+{
+	if (!etm4_is_ete(unit) || packet->type != ETM4_PKT_I_RESERVED ||
+	    packet->err_hdr_val != HEADER_INSTRUMENTATION)
+		return true;
+	guard->unread = "instrumentation (TRCIT) is not decoded";
+	return false;
+}
+
+static bool allows(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit, const ocsd_etmv4_i_pkt *packet)
 {
 	switch (packet->type) {
 	case ETM4_PKT_I_CTXT:
@@ -174,7 +229,7 @@ static bool allows(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packet)
 	case ETM4_PKT_I_ADDR_L_64IS0:
 		return take_address(guard, packet);
 	default:
-		return !guard->wants_address && take(guard, packet);
+		return !guard->wants_address && take(guard, unit, packet);
 	}
 }
 
@@ -191,14 +246,21 @@ static bool begin(struct etm4_guard *guard, uint32_t speculation, const ocsd_etm
 	return guard->decodes;
 }
 
-bool etm4_guard_allows(struct etm4_guard *guard, uint32_t speculation, const ocsd_etmv4_i_pkt *packet)
+bool etm4_is_ete(const struct ktrx_hwt_etm4 *unit)
 {
+	return KTRX_HWT_ETM4_MAJOR(unit->idr1) == KTRX_HWT_ETM4_MAJOR_ETE;
+}
+
+bool etm4_guard_allows(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
+		       const ocsd_etmv4_i_pkt *packet)
+{
+	const uint32_t speculation = unit->idr8;
 	bool allowed;
 
 	guard->unread = NULL;
 	allowed = !guard->decodes     ? begin(guard, speculation, packet)
-		  : is_packet(packet) ? allows(guard, packet)
-				      : true;
+		  : is_packet(packet) ? allows(guard, unit, packet)
+				      : allows_damage(guard, unit, packet);
 	/* Of a Trace Info that it does not see it waits for the next. */
 	if (guard->decodes && (!allowed || !is_packet(packet) || packet->type == ETM4_PKT_I_OVERFLOW ||
 			       packet->type == ETM4_PKT_I_DISCARD))
@@ -208,8 +270,7 @@ bool etm4_guard_allows(struct etm4_guard *guard, uint32_t speculation, const ocs
 	return allowed;
 }
 
-/* How far a direct branch of A64 leads; 0: it is none. */
-static int64_t distance(uint32_t word)
+int64_t etm4_guard_distance(uint32_t word)
 {
 	if ((word & 0x7c000000u) == 0x14000000u) /* B, BL */
 		return (int32_t)(word << 6) >> 4;
@@ -220,8 +281,32 @@ static int64_t distance(uint32_t word)
 	return 0;
 }
 
+/* FEAT_CMPBR, FEAT_PAuth_LR, FEAT_TEXIT of 2024 and 2025; the library has them since 1.8. */
+bool etm4_guard_too_new(uint32_t version, uint32_t instruction)
+{
+	static const struct {
+		uint32_t mask, value;
+	} branches[] = {
+		{ 0xff004000, 0x74000000 }, /* CB<cc> of registers of 32 bits, CBB<cc>, CBH<cc> */
+		{ 0xff00c000, 0x7400c000 }, { 0xff00c000, 0xf4000000 },
+		{ 0x7f004000, 0x75000000 }, /* CB<cc> of a number */
+		{ 0xffc0001f, 0x5500001f }, /* RETAASPPC, RETABSPPC */
+		{ 0xfffffbff, 0xd6ff03e0 }, /* TEXIT */
+	};
+
+	/* All of them, and few others. */
+	if ((instruction & 0x54000000) != 0x54000000 || version >= LIBRARY_OF_2025)
+		return false;
+	for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
+		if ((instruction & branches[i].mask) == branches[i].value)
+			return true;
+	/* RETAASPPC, RETABSPPC with a register; with XZR they are RETAA, RETAB. */
+	return (instruction & 0xfffffbe0) == 0xd65f0be0 && (instruction & 31) != 31;
+}
+
 size_t etm4_guard_code(uint64_t address, const uint8_t *bytes, size_t size)
 {
+	const uint32_t version = ocsd_get_version();
 	size_t at = 0;
 
 	if (size > ETM4_CODE_END - address)
@@ -230,7 +315,8 @@ size_t etm4_guard_code(uint64_t address, const uint8_t *bytes, size_t size)
 		uint32_t word;
 
 		memcpy(&word, bytes + at, sizeof(word));
-		if (address + at + (uint64_t)distance(word) >= ETM4_CODE_END)
+		if (address + at + (uint64_t)etm4_guard_distance(word) >= ETM4_CODE_END ||
+		    etm4_guard_too_new(version, word))
 			return at;
 	}
 	return size;

@@ -173,6 +173,64 @@ static uint8_t bits_of(ocsd_isa isa)
 	return isa == ocsd_isa_thumb2 ? 16 : 32;
 }
 
+/* Known code was followed, and is not what ran: what was told of it since the last address is a guess. */
+static void put_mismatch(struct etm4_steps *steps, uint64_t address, const char *text)
+{
+	struct hwt_step step = {
+		.kind = HWT_GAP, .gap = HWT_GAP_OTHER_CODE, .has_address = 1, .address = address, .text = text
+	};
+
+	steps->tracing = false;
+	put(steps, &step);
+}
+
+void etm4_steps_anchor(struct etm4_steps *steps, uint64_t offset)
+{
+	if (!steps->doubts || steps->has_anchor)
+		return;
+	steps->has_anchor = true;
+	steps->anchor = offset;
+}
+
+/* It comes after the address that ended the doubt. */
+static bool is_believed(struct etm4_steps *steps)
+{
+	if (steps->doubts && steps->has_anchor && steps->offset > steps->anchor)
+		steps->doubts = false;
+	return !steps->doubts;
+}
+
+/* Some units write a direct branch to the next instruction as not taken. */
+static bool is_never_not_taken(const struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
+{
+	return !steps->to_next &&
+	       (element->last_i_type == OCSD_INSTR_BR || element->last_i_type == OCSD_INSTR_BR_INDIRECT) &&
+	       !element->last_instr_cond && !element->last_instr_exec;
+}
+
+/* False: the range must not be told. */
+static bool check_code(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
+{
+	const bool jumps = steps->falls && element->st_addr != steps->falls_to;
+
+	if (!is_believed(steps))
+		return false;
+	if (jumps)
+		put_mismatch(
+			steps, steps->falls_to,
+			"other code ran than is known: the branch before was not taken, and led elsewhere");
+	steps->falls = !element->last_instr_exec && element->last_i_type != OCSD_INSTR_OTHER;
+	steps->falls_to = element->en_addr;
+	if (!is_never_not_taken(steps, element))
+		return true;
+	etm4_queue_arrive(&steps->queue, element->st_addr);
+	put_mismatch(steps, element->en_addr - element->last_instr_sz,
+		     "other code ran than is known: a branch that is always taken was not");
+	steps->doubts = true;
+	steps->has_anchor = steps->falls = false;
+	return false;
+}
+
 static void take_range(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
 {
 	struct hwt_step step = {
@@ -186,6 +244,8 @@ static void take_range(struct etm4_steps *steps, const ocsd_generic_trace_elem *
 		.end = element->en_addr,
 	};
 
+	if (!check_code(steps, element))
+		return;
 	step.taken = step.branch != HWT_BRANCH_NONE && element->last_instr_exec;
 	if (!steps->tracing) {
 		/* It begins in the middle of what the unit traced. */
@@ -204,6 +264,13 @@ static void take_missing(struct etm4_steps *steps, const ocsd_generic_trace_elem
 				 .address = element->st_addr,
 				 .text = "no code is known here" };
 
+	if (!is_believed(steps))
+		return;
+	if (steps->has_new && steps->new_branch == element->st_addr) {
+		step.gap = HWT_GAP_UNREAD;
+		step.text = "the branch here is newer than the OpenCSD that decodes it";
+	}
+	steps->falls = false;
 	etm4_queue_arrive(&steps->queue, element->st_addr);
 	put(steps, &step);
 }
@@ -218,6 +285,7 @@ static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_el
 				 .address = element->en_addr,
 				 .text = name ? name : "exception" };
 
+	steps->falls = false;
 	/*
 	 * Nothing is traced of a processor that is halted; it is also how the unit in software says where it
 	 * stops.
@@ -232,6 +300,21 @@ static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_el
 	if (step.has_address)
 		etm4_queue_arrive(&steps->queue, step.address);
 	put(steps, &step);
+}
+
+/* Of an ETE. Code goes on where it began when it fails. */
+static void take_transaction(struct etm4_steps *steps, trace_memtrans_t what)
+{
+	static const char *const texts[] = {
+		[OCSD_MEM_TRANS_TRACE_INIT] = "a transaction is under way",
+		[OCSD_MEM_TRANS_START] = "a transaction begins",
+		[OCSD_MEM_TRANS_COMMIT] = "the transaction ends",
+		[OCSD_MEM_TRANS_FAIL] = "the transaction failed: what it did was undone",
+	};
+
+	steps->falls = false;
+	if ((size_t)what < sizeof(texts) / sizeof(texts[0]))
+		put_bare(steps, HWT_NOTE, texts[what]);
 }
 
 static void take_context(struct etm4_steps *steps, const ocsd_pe_context *context)
@@ -265,9 +348,11 @@ void etm4_steps_take(struct etm4_steps *steps, const ocsd_generic_trace_elem *el
 {
 	switch (element->elem_type) {
 	case OCSD_GEN_TRC_ELEM_NO_SYNC:
+		steps->doubts = steps->falls = false;
 		take_lost_sync(steps, element->unsync_eot_info);
 		break;
 	case OCSD_GEN_TRC_ELEM_TRACE_ON:
+		steps->doubts = steps->falls = false;
 		stop(steps, element->trace_on_reason == TRACE_ON_OVERFLOW ? HWT_OVERFLOW : HWT_OFF);
 		put_bare(steps, HWT_ON, NULL);
 		steps->tracing = true;
@@ -287,6 +372,9 @@ void etm4_steps_take(struct etm4_steps *steps, const ocsd_generic_trace_elem *el
 	case OCSD_GEN_TRC_ELEM_TIMESTAMP:
 		steps->stamp = element->timestamp;
 		steps->has_stamp = true;
+		break;
+	case OCSD_GEN_TRC_ELEM_MEMTRANS:
+		take_transaction(steps, element->mem_trans);
 		break;
 	case OCSD_GEN_TRC_ELEM_EVENT:
 		put_bare(steps, HWT_NOTE, "event");

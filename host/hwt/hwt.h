@@ -61,6 +61,7 @@ enum hwt_gap {
 	HWT_GAP_DAMAGED, /* they are not as the unit wrote them, or do not go with the code */
 	HWT_GAP_CODE,	 /* which code was run is not known: an image is missing */
 	HWT_GAP_UNREAD, /* they are whole, but of a kind that this decoder does not read: `text` says which */
+	HWT_GAP_OTHER_CODE, /* they are whole, but go with other code than is known there */
 };
 
 /* What SPE says of an operation; has: bits 1 << HWT_SAMPLE_*. */

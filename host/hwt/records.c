@@ -106,8 +106,10 @@ static int take_context(struct reading *reading)
 	    record->payload_size >= head + sizeof(context.pt))
 		memcpy(&context.pt, record->payload + head, sizeof(context.pt));
 	if (context.context.encoding == KTRX_HWT_ENCODING_ETM4 &&
-	    record->payload_size >= head + sizeof(context.etm4))
-		memcpy(&context.etm4, record->payload + head, sizeof(context.etm4));
+	    record->payload_size >= head + KTRX_HWT_ETM4_LEAST)
+		memcpy(&context.etm4, record->payload + head,
+		       record->payload_size - head < sizeof(context.etm4) ? KTRX_HWT_ETM4_LEAST
+									  : sizeof(context.etm4));
 	if (context.context.ranges > sizeof(context.context.range) / sizeof(context.context.range[0])) {
 		hwt_file_damage(reading->file, "%s: offset %" PRIu64 ": %" PRIu32 " ranges in a context",
 				reading->file->path, record->offset, context.context.ranges);

@@ -76,6 +76,7 @@ struct ktrace_coresight_own {
 	uint8_t scatters;      /* ETR: DEVID says that it can */
 	struct ktrace_coresight_hop path[KTRACE_CORESIGHT_HOPS];
 	uint32_t idr[14];	      /* ETM4: TRCIDR0 to 13 */
+	uint32_t devarch;	      /* ETM4: TRCDEVARCH of an ETE; 0: it is none */
 	struct ktrace_hwt_unit *unit; /* ETM4, ETR: whose trace it is */
 };
 

@@ -103,12 +103,19 @@ struct ktrx_hwt_pt {
 };
 #define KTRX_HWT_PT_SOFTWARE 1u /* made by a trace unit in software; no errata of any CPU */
 
-/* What OpenCSD's ocsd_etmv4_cfg asks for: registers of the unit. */
+/* What OpenCSD's ocsd_etmv4_cfg and ocsd_ete_cfg ask for: registers of the unit. */
 struct ktrx_hwt_etm4 {
 	uint32_t configr, traceidr;
 	uint32_t idr0, idr1, idr2, idr8, idr9, idr10, idr11, idr12, idr13;
 	uint32_t formatted; /* 1: in 16-byte frames of the CoreSight formatter; 0: the unit's bytes alone */
+	/* of a unit whose TRCIDR1 says that it is an ETE; 0: unknown. Older files end before it */
+	uint32_t devarch;
+	uint32_t reserved; /* 0 */
 };
+#define KTRX_HWT_ETM4_LEAST 48u /* bytes without what older files do not have */
+/* TRCIDR1.TRCARCHMAJ: 4 in an ETMv4; this one in an ETE, whose version is in TRCDEVARCH. */
+#define KTRX_HWT_ETM4_MAJOR(idr1) ((idr1) >> 8 & 15u)
+#define KTRX_HWT_ETM4_MAJOR_ETE	  15u
 
 /*
  * The unit's bytes follow. Those of one unit are in the order of their positions; what is missing between
@@ -156,8 +163,9 @@ KTRX_ASSERT_OFFSET(struct ktrx_hwt_context, range, 16);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_pt, 16);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_pt, flags, 6);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_pt, cpuid_15_eax, 8);
-KTRX_ASSERT_SIZE(struct ktrx_hwt_etm4, 48);
+KTRX_ASSERT_SIZE(struct ktrx_hwt_etm4, 56);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_etm4, formatted, 44);
+KTRX_ASSERT_OFFSET(struct ktrx_hwt_etm4, devarch, KTRX_HWT_ETM4_LEAST);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_data, 16);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_data, position, 8);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_code, 16);

@@ -316,6 +316,8 @@ static size_t coresight_describe(struct ktrace_hwt_backend *backend, const struc
 	etm4->idr12 = etm->own.idr[12];
 	etm4->idr13 = etm->own.idr[13];
 	etm4->formatted = !found->collected;
+	etm4->devarch = etm->own.devarch;
+	etm4->reserved = 0;
 	return sizeof(*etm4);
 }
 

@@ -34,6 +34,7 @@
 #define KTRACE_TRCVIIECTLR   0x084u
 #define KTRACE_TRCVISSCTLR   0x088u
 #define KTRACE_TRCIDR8	     0x180u /* to TRCIDR13 */
+#define KTRACE_TRCDEVARCH    0xfbcu
 #define KTRACE_TRCIDR0	     0x1e0u /* to TRCIDR7 */
 #define KTRACE_TRCOSLAR	     0x300u
 #define KTRACE_TRCOSLSR	     0x304u
@@ -82,7 +83,10 @@
 #define KTRACE_IDR4_VMIDC(idr)	  ((idr) >> 28 & 0xfu)
 
 #define KTRACE_MAJOR_ETM4 4u
-#define KTRACE_MAJOR_ETE  5u
+/* An ETE, whose version is in TRCDEVARCH. */
+#define KTRACE_MAJOR_ETE	  15u
+#define KTRACE_DEVARCH_TYPE(arch) ((arch)&0xffffu)
+#define KTRACE_DEVARCH_ETE	  0x5a13u
 
 /* ---- Links ------------------------------------------------------------------------------------- */
 

@@ -41,7 +41,8 @@ const char *ktrace_coresight_etm_find(const struct ktrace_coresight *all,
 	for (uint32_t i = 8; i < 14; i++)
 		etm->own.idr[i] = ktrace_coresight_read(all, etm, KTRACE_TRCIDR8 + 4 * (i - 8));
 	major = KTRACE_IDR1_MAJOR(etm->own.idr[1]);
-	if (major != KTRACE_MAJOR_ETM4 && major != KTRACE_MAJOR_ETE)
+	etm->own.devarch = major == KTRACE_MAJOR_ETE ? ktrace_coresight_read(all, etm, KTRACE_TRCDEVARCH) : 0;
+	if (major != KTRACE_MAJOR_ETM4 && KTRACE_DEVARCH_TYPE(etm->own.devarch) != KTRACE_DEVARCH_ETE)
 		return "a trace unit is of an architecture that is not ETMv4";
 	return KTRACE_NULL;
 }

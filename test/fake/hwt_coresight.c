@@ -78,6 +78,11 @@ uint32_t *fake_coresight_idr(uint32_t component)
 	return fake_component[component].idr;
 }
 
+uint32_t *fake_coresight_devarch(uint32_t component)
+{
+	return &fake_component[component].devarch;
+}
+
 uint32_t *fake_coresight_devid(uint32_t component)
 {
 	return &fake_component[component].devid;

@@ -26,8 +26,9 @@ extern uint32_t fake_coresight_sram;
 /* After reset: everything is locked, nothing has been programmed. The description must stay. */
 void fake_coresight_reset(const struct ktrace_coresight *all);
 
-/* TRCIDR0 to 13 of a trace unit, to be changed before init; DEVID of any component. */
+/* TRCIDR0 to 13 and TRCDEVARCH of a trace unit, to be changed before init; DEVID of any component. */
 uint32_t *fake_coresight_idr(uint32_t component);
+uint32_t *fake_coresight_devarch(uint32_t component);
 uint32_t *fake_coresight_devid(uint32_t component);
 
 /* From now on something is not done any more that takes time: polls of it are in vain. */

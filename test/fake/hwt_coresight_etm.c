@@ -218,6 +218,8 @@ uint32_t fake_etm_read(struct fake_component *etm, uint32_t offset)
 		return etm->idr[8 + (offset - 0x180) / 4];
 	if (offset >= 0x1e0 && offset < 0x200)
 		return etm->idr[(offset - 0x1e0) / 4];
+	if (offset == 0xfbc)
+		return etm->devarch;
 	return etm->reg[offset / 4];
 }
 

@@ -44,6 +44,7 @@ struct fake_component {
 	uint64_t made;
 	/* Trace memory. */
 	uint32_t devid;
+	uint32_t devarch;
 	int capturing, stopped, flushing;
 	struct fake_queue queue; /* trace units, too */
 	struct fake_formatter formatter;

@@ -9,7 +9,9 @@ struct name {
 	const char *name;
 };
 
-static const struct name of_all[] = { { 0xfb0, "LAR" }, { 0xfb4, "LSR" }, { 0xfc8, "DEVID" } };
+static const struct name of_all[] = {
+	{ 0xfb0, "LAR" }, { 0xfb4, "LSR" }, { 0xfbc, "DEVARCH" }, { 0xfc8, "DEVID" }
+};
 static const struct name of_funnels[] = { { 0x000, "FUNCTL" } };
 static const struct name of_replicators[] = { { 0x000, "IDFILTER0" }, { 0x004, "IDFILTER1" } };
 

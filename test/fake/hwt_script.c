@@ -121,6 +121,7 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 		{ "damage", HWT_GAP, HWT_GAP_DAMAGED },
 		{ "codeless", HWT_GAP, HWT_GAP_CODE },
 		{ "unread", HWT_GAP, HWT_GAP_UNREAD },
+		{ "other", HWT_GAP, HWT_GAP_OTHER_CODE },
 		{ "note", HWT_NOTE, 0 },
 		{ "sample", HWT_SAMPLE, 0 },
 	};
@@ -153,7 +154,10 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 		return 0;
 	case HWT_GAP:
 	case HWT_NOTE:
-		step->text = strdup(rest);
+		/* "@main text": at that address. */
+		step->has_address = words > 2 && *word[2] == '@';
+		step->address = step->has_address ? read_address(file, word[2] + 1) : 0;
+		step->text = strdup(step->has_address ? rest + strcspn(rest, " ") + 1 : rest);
 		return 0;
 	case HWT_SAMPLE:
 		sample = calloc(1, sizeof(*sample));

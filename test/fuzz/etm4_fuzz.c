@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ETMv4 by OpenCSD as a fuzz target: steps come to an end, and texts with them. The first byte says whether the rest is in
- * frames (bit 0), and whether the unit speculates (bit 7); code is whatever lies at the address, the bytes themselves among it. Linked with replay.c, it replays files and
+ * frames (bit 0), whether the unit is an ETE (bit 6), and whether it speculates (bit 7); code is whatever lies at the address, the bytes themselves among it. Linked with replay.c, it replays files and
  * folders without a fuzzer.
  */
 #include <stdio.h>
@@ -86,6 +86,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		return 0;
 	stream.etm4.formatted = bytes[0] & 1;
 	stream.etm4.idr8 = bytes[0] & 0x80 ? 16 : 0;
+	if (bytes[0] & 0x40) {
+		stream.etm4.idr1 = 0x4100fff0;
+		stream.etm4.devarch = 0x47715a13;
+	}
 	copy = malloc(size);
 	if (!copy)
 		return 0;

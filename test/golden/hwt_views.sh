@@ -70,6 +70,7 @@ golden beside-summary ktrace summary --with beside.steps v2.ktrx
 golden damaged hwt damaged.steps
 golden codeless hwt --calls codeless.steps
 golden unread hwt --calls unread.steps
+golden other hwt other.steps
 golden damaged-packets hwt -g damaged.steps
 
 # What cannot be.

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "hwt/decoder.h"
+#include "hwt/etm4.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -27,12 +28,16 @@
 #define ERET	    0xd69f03e0u
 #define SVC	    0xd4000001u
 #define ISB	    0xd5033fdfu
+#define RETAA	    0xd65f0bffu
+#define TEXIT	    0xd6ff03e0u
 
 static const uint32_t code[] = {
-	/* 401000 */ NOP, B_EQ(3), NOP,	 BL(5),
-	/* 401010 */ NOP, CBZ(-4), BLR,	 B(-7),
-	/* 401020 */ NOP, RET,	   NOP,	 SVC,
-	/* 401030 */ ISB, BR,	   ERET, NOP,
+	/* 401000 */ NOP,  B_EQ(3), NOP,  BL(5),
+	/* 401010 */ NOP,  CBZ(-4), BLR,  B(-7),
+	/* 401020 */ NOP,  RET,	    NOP,  SVC,
+	/* 401030 */ ISB,  BR,	    ERET, NOP,
+	/* 401040 */ NOP,  TEXIT,   NOP,  RETAA,
+	/* 401050 */ B(1),
 };
 
 /* What the decoder asked for last. */
@@ -133,7 +138,10 @@ static char *put_step(char *to, const struct hwt_step *step)
 	if (step->has_stamp)
 		to += sprintf(to, " at %llu", (unsigned long long)step->stamp);
 	if (step->text)
-		to += sprintf(to, ": %s%s", step->text, step->gap == HWT_GAP_DAMAGED ? "!" : "");
+		to += sprintf(to, ": %s%s", step->text,
+			      step->gap == HWT_GAP_DAMAGED	? "!"
+			      : step->gap == HWT_GAP_OTHER_CODE ? "?"
+								: "");
 	return to + sprintf(to, "\n");
 }
 
@@ -257,15 +265,54 @@ static const struct {
 		"on 401010\n"
 		"run 401010-401014 (2) conditional not\n" },
 	/* Other code at the same place. */
-	{ SYNC ON "85 00 00 80 00 00 00 00 00 b0 07 00 00 00 f6 02 85 01 90 f7",
+	{ SYNC ON "85 00 00 80 00 00 00 00 00 b0 07 00 00 00 f6 02 85 01 04 90 f7",
 	  "on 800000\n"
 	  "space 7\n"
-	  "run 800000-800000 (1) conditional not to 800000\n"
+	  "run 800000-800000 (1) conditional not\n"
+	  "off at 133\n"
+	  "on 800000 at 133\n"
 	  "run 800000-800000 (1) return at 133\n" },
 	/* The end of memory. */
 	{ SYNC ON "85 7f 7f ff ff ff ff ff ff b0 07 00 00 00 f7 f7", "gap: no packet has such bytes!\n" },
 	/* The bytes end in a packet. */
 	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
+	/* A branch that the library would take for another instruction; what comes behind it is not guessed. */
+	{ SYNC ON AT("10") "f7 f7 95 04 f6",
+	  "on 401040\n"
+	  "space 7\n"
+	  "run 401040-401040 (1) to 401044\n"
+	  "gap 401044: the branch here is newer than the OpenCSD that decodes it\n"
+	  "run 401010-401014 (2) conditional not\n" },
+	/* Other code ran: a call was not taken. Nothing is believed before the next address. */
+	{ START "f6 f6 f7 f7 95 04 f6 f6",
+	  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
+		"gap 40100c: other code ran than is known: a branch that is always "
+		"taken was not?\n"
+		"on 401010\n"
+		"run 401010-401014 (2) conditional not to 401018\n"
+		"gap 401018: other code ran than is known: a branch that is always "
+		"taken was not?\n" },
+	/* It is said once; an exception has its own address, and trace that begins anew, too. */
+	{ SYNC ON AT("02") "f6 f6 06 1d 95 03 95 08 f7",
+	  "on 401008\n"
+	  "space 7\n"
+	  "gap 40100c: other code ran than is known: a branch that is always taken was not?\n"
+	  "async 40100c: IRQ\n"
+	  "on 401020\n"
+	  "run 401020-401024 (2) return\n" },
+	/* Some units write a branch to the next instruction as not taken. */
+	{ SYNC ON AT("14") "f6 06 1d 95 15 95 08 f7", "on 401050\n"
+						      "space 7\n"
+						      "run 401050-401050 (1) jump not to 401054\n"
+						      "async 401054 to 401020: IRQ\n"
+						      "run 401020-401024 (2) return\n" },
+	/* The branch was not taken, and an address tells that code goes on elsewhere. */
+	{ START "f6 95 04 f6",
+	  BEGUN "run 401000-401004 (2) conditional not\n"
+		"gap 401008: other code ran than is known: the branch before was not taken, and led "
+		"elsewhere?\n"
+		"on 401010\n"
+		"run 401010-401014 (2) conditional not\n" },
 	/* A walk without end. */
 	{ SYNC ON "85 00 00 24 01 00 00 00 00 b0 07 00 00 00 f7 9d 04 08 40 00 00 00 00 00 f7",
 	  "on 1240000\n"
@@ -386,6 +433,83 @@ static void what_others_write(void **state)
 	}
 }
 
+/* An ETE has packets that no ETMv4 has. */
+static void what_an_ete_writes(void **state)
+{
+	static const struct {
+		const char *hex, *steps;
+	} written[] = {
+		/* A marker of time, and the time. */
+		{ START "88 02 85 01 f6", BEGUN "run 401000-401004 (2) conditional not at 133\n" },
+		/* Where it branched, instead of atoms: what was not taken before is told as runs. */
+		{ START "b4 03 95 08 b4 09 95 04 f6",
+		  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
+			"run 401008-40100c (2) call to 401020\n"
+			"run 401020-401024 (2) return to 401010\n"
+			"run 401010-401014 (2) conditional not\n" },
+		/* A transaction that fails: code goes on where it began. */
+		{ START "0a f6 06 31 70 9d 00 08 40 00 00 00 00 00 f7",
+		  BEGUN "note: a transaction begins\n"
+			"run 401000-401004 (2) conditional not to 401000\n"
+			"note: the transaction failed: what it did was undone\n"
+			"run 401000-401004 (2) conditional\n" },
+		{ START "0a f6 0b f7", BEGUN "note: a transaction begins\n"
+					     "run 401000-401004 (2) conditional not to 401008\n"
+					     "note: the transaction ends\n"
+					     "run 401008-40100c (2) call\n" },
+		{ START "f6 09 01 ff 00 00 00 00 00 00 00 f6",
+		  BEGUN "run 401000-401004 (2) conditional not\n"
+			"gap: instrumentation (TRCIT) is not decoded\n" },
+		{ START "f6 06 01 70 95 00 f7", BEGUN "run 401000-401004 (2) conditional not\n"
+						      "gap: a reset of the processor is not decoded\n" },
+	};
+	struct hwt_stream ete = unit;
+
+	(void)state;
+	ete.etm4.idr1 = 0x4100fff0;
+	ete.etm4.devarch = 0x47715a13;
+	for (size_t i = 0; i < COUNT(written); i++) {
+		unsigned char bytes[128];
+		size_t size = bytes_of(written[i].hex, bytes, sizeof(bytes));
+
+		assert_string_equal(steps_of(&ete, bytes, size), written[i].steps);
+	}
+	/* The library would take back one too many, and crash by that. */
+	{
+		unsigned char bytes[128];
+		size_t size = bytes_of(START "f6 f6 b0 34 2d 01", bytes, sizeof(bytes));
+
+		ete.etm4.idr8 = 16;
+		assert_string_equal(steps_of(&ete, bytes, size),
+				    "gap: a source address that is taken back is not decoded\n");
+	}
+	/* Of an ETMv4 they are damage. */
+	for (size_t i = 1; i < COUNT(written); i++) {
+		unsigned char bytes[128];
+		size_t size = bytes_of(written[i].hex, bytes, sizeof(bytes));
+
+		assert_non_null(strstr(steps_of(&unit, bytes, size), "gap: no packet has such bytes!\n"));
+	}
+}
+
+/* A branch that is newer than the library, and its like that it knows. */
+static void branches_that_are_too_new(void **state)
+{
+	static const uint32_t new[] = { 0x74014060 ^ 0x4000, 0x74018060, 0x7401c060, 0xf4010060, 0x75010060,
+					0xf5010060,	     0x5500001f, 0x5520001f, TEXIT,	 0xd6ff07e0,
+					0xd65f0be3,	     0xd65f0fe3 };
+	static const uint32_t known[] = { RETAA,      0xd65f0fff, RET,	      ERET,
+					  0xd69f0bff, NOP,	  0x74014060, 0x54000040 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(new); i++) {
+		assert_true(etm4_guard_too_new(0x010303, new[i]));
+		assert_false(etm4_guard_too_new(0x010800, new[i]));
+	}
+	for (size_t i = 0; i < COUNT(known); i++)
+		assert_false(etm4_guard_too_new(0x010303, known[i]));
+}
+
 /* What the unit in software says by context id and VMID. */
 static void unit_in_software(void **state)
 {
@@ -491,6 +615,8 @@ int main(void)
 		cmocka_unit_test(lines_of_packets),
 		cmocka_unit_test(speculation),
 		cmocka_unit_test(what_others_write),
+		cmocka_unit_test(what_an_ete_writes),
+		cmocka_unit_test(branches_that_are_too_new),
 	};
 
 	return cmocka_run_group_tests_name("hwt_etm4", tests, NULL, NULL);

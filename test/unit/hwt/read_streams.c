@@ -446,6 +446,40 @@ static void packets_are_listed_by_name(void **state)
 	end(&reading);
 }
 
+/* Earlier writers do not say TRCDEVARCH; a record that is shorter says no register. */
+static void registers_of_earlier_writers_are_read(void **state)
+{
+	static const struct {
+		size_t size;
+		uint32_t traceidr, devarch;
+	} contexts[] = {
+		{ KTRX_HWT_ETM4_LEAST - 1, 0, 0 },
+		{ KTRX_HWT_ETM4_LEAST, 5, 0 },
+		{ sizeof(struct ktrx_hwt_etm4) - 1, 5, 0 },
+		{ sizeof(struct ktrx_hwt_etm4), 5, 0x47715a13 },
+	};
+	const struct ktrx_hwt_etm4 etm4 = { .traceidr = 5, .devarch = 0x47715a13 };
+	struct ktrx_hwt_context context = { .mode = KTRX_HWT_MODE_CPU, .encoding = KTRX_HWT_ENCODING_ETM4 };
+	const size_t count = sizeof(contexts) / sizeof(contexts[0]);
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	file_begin(&writer);
+	for (size_t i = 0; i < count; i++) {
+		context.ident = (uint32_t)i + 1;
+		file_record(&writer, KTRX_HWT_CONTEXT, 0, &context, sizeof(context), &etm4, contexts[i].size);
+		file_data(&writer, context.ident, 0, 0, "", 1);
+	}
+	reading = read_file(&writer);
+	assert_int_equal(hwt_file_streams(reading.file), count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(hwt_file_stream(reading.file, i)->etm4.traceidr, contexts[i].traceidr);
+		assert_int_equal(hwt_file_stream(reading.file, i)->etm4.devarch, contexts[i].devarch);
+	}
+	end(&reading);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -461,6 +495,7 @@ int main(void)
 		cmocka_unit_test(rings_that_cannot_be_are_refused),
 		cmocka_unit_test(finding_a_record_in_hostile_bytes_ends),
 		cmocka_unit_test(packets_are_listed_by_name),
+		cmocka_unit_test(registers_of_earlier_writers_are_read),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

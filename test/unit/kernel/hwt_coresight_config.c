@@ -250,6 +250,74 @@ static void a_unit_that_can_do_little(void **state)
 	fake_log_golden("coresight_little");
 }
 
+/*
+ * Units of real processors, by the identification registers that they have: what is offered of each, and what is
+ * written for all of that together.
+ */
+static void units_of_real_processors(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t idr[5], devarch;
+		uint32_t flags,
+			configr; /* of the flags, which are refused as soon as one more is asked for */
+		uint32_t victlr; /* user code */
+		uint32_t ranges;
+	} units[] = {
+		/* Timestamps and returns; context ids of 32 bits, VMIDs of 8. IDR3 and 4 as of the Cortex-A57. */
+		{ "Cortex-A53",
+		  { 0x28000ea1, 0x4100f403, 0x00000488, 0x0d7b0004, 0x11170004 },
+		  0,
+		  KTRACE_HWT_TIME | KTRACE_HWT_CYCLES | KTRACE_HWT_SPACE,
+		  0x1851,
+		  0x006a0201,
+		  4 },
+		/* No returns; no stall control. */
+		{ "Cortex-A57",
+		  { 0x08000ca1, 0x4200f410, 0x20001088, 0x007b0004, 0x11170004 },
+		  0,
+		  KTRACE_HWT_TIME | KTRACE_HWT_CYCLES | KTRACE_HWT_SPACE,
+		  0x0851,
+		  0x006a0201,
+		  4 },
+		/* An ETE: TRCIDR1 tells no version. */
+		{ "ETE",
+		  { 0x28c1cea1, 0x4100fff0, 0xd0001088, 0x007b0004, 0x11170004 },
+		  0x47735a13,
+		  KTRACE_HWT_TIME | KTRACE_HWT_CYCLES | KTRACE_HWT_SPACE,
+		  0x1851,
+		  0x006a0201,
+		  4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		struct ktrx_hwt_etm4 etm4;
+
+		cs_machine(&cs_restore);
+		for (uint32_t etm = 0; etm < 2; etm++) {
+			memcpy(fake_coresight_idr(etm), units[i].idr, sizeof(units[i].idr));
+			*fake_coresight_devarch(etm) = units[i].devarch;
+		}
+		assert_int_equal(cs_op()->init(&cs.backend), KTRACE_OK);
+		assert_int_equal(cs.backend.ranges, units[i].ranges);
+		cs_lend(0, 4, 1);
+		assert_int_equal(cs_op()->unit_init(&cs.backend, &cs.unit[0]), KTRACE_OK);
+		cs.config.level = KTRX_HWT_USER;
+		cs.config.flags = units[i].flags;
+		cs.config.space = 1;
+		start();
+		assert_int_equal(written("TRCCONFIGR"), units[i].configr);
+		assert_int_equal(written("TRCVICTLR"), units[i].victlr);
+		assert_int_equal(written("TRCCCCTLR"), 4);
+		cs_op()->describe(&cs.backend, &cs.config, &etm4, sizeof(etm4));
+		assert_int_equal(etm4.idr1, units[i].idr[1]);
+		assert_int_equal(etm4.devarch, units[i].devarch);
+		stop();
+		cs_assert_clean();
+	}
+}
+
 static void what_it_cannot_do_is_refused(void **state)
 {
 	const struct ktrace_hwt_config wrong[] = {
@@ -301,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup(one_address_space, set_up),
 		cmocka_unit_test_setup(packets_that_are_asked_for, set_up),
 		cmocka_unit_test(a_unit_that_can_do_little),
+		cmocka_unit_test(units_of_real_processors),
 		cmocka_unit_test_setup(what_it_cannot_do_is_refused, set_up),
 		cmocka_unit_test_setup(registers_can_be_shown, set_up),
 	};

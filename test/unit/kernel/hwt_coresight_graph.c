@@ -229,8 +229,23 @@ static void hardware_that_is_another(void **state)
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
 	assert_non_null(strstr(cs.backend.why, "locked"));
 	cs_machine(&cs_flat);
-	fake_coresight_idr(0)[1] = 0x41000522;
+	fake_coresight_idr(0)[1] = 0x41000522; /* what an ETE does not say there */
+	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
+}
+
+/* An ETE says in TRCDEVARCH what it is. */
+static void an_ete(void **state)
+{
+	(void)state;
+	cs_machine(&cs_flat);
+	fake_coresight_idr(0)[1] = 0x4100fff0;
+	*fake_coresight_devarch(0) = 0x47715a13;
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_OK);
+	cs_machine(&cs_flat);
+	fake_coresight_idr(0)[1] = 0x4100fff0;
+	*fake_coresight_devarch(0) = 0x47714a13;
+	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
+	assert_non_null(strstr(cs.backend.why, "not ETMv4"));
 }
 
 int main(void)
@@ -245,6 +260,7 @@ int main(void)
 		cmocka_unit_test(stores_that_cannot_be),
 		cmocka_unit_test(ways_that_are_too_long),
 		cmocka_unit_test(hardware_that_is_another),
+		cmocka_unit_test(an_ete),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
