@@ -173,7 +173,7 @@ static uint8_t bits_of(ocsd_isa isa)
 	return isa == ocsd_isa_thumb2 ? 16 : 32;
 }
 
-/* Known code was followed, and is not what ran: what was told of it since the last address is a guess. */
+/* The known code is not what ran: the runs that were reported since the last address are a guess. */
 static void put_mismatch(struct etm4_steps *steps, uint64_t address, const char *text)
 {
 	struct hwt_step step = {
@@ -208,7 +208,7 @@ static bool is_never_not_taken(const struct etm4_steps *steps, const ocsd_generi
 	       !element->last_instr_cond && !element->last_instr_exec;
 }
 
-/* False: the range must not be told. */
+/* Returns false if the range must not be reported. */
 static bool check_code(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
 {
 	const bool jumps = steps->falls && element->st_addr != steps->falls_to;
@@ -302,7 +302,7 @@ static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_el
 	put(steps, &step);
 }
 
-/* Of an ETE. Code goes on where it began when it fails. */
+/* Of an ETE. After a failed transaction execution resumes where it began. */
 static void take_transaction(struct etm4_steps *steps, trace_memtrans_t what)
 {
 	static const char *const texts[] = {

@@ -9,7 +9,7 @@
 
 #include "base/grow.h"
 
-/* Of the code that was run so many blocks are looked for in memory, and of each so many bytes. */
+/* How many blocks of the code that was run are looked for in memory, and how many bytes of each. */
 #define MEMORY_BLOCKS	   1024u
 #define MEMORY_BLOCK	   64u
 #define MEMORY_BLOCK_LEAST 8u

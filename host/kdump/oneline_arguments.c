@@ -86,7 +86,7 @@ static char *put_message(char *at, const struct kdump_pending *pending, unsigned
 	return at + size - 1;
 }
 
-/* Of a list of messages: as a whole, as the program gave it, begins with a bracket. */
+/* Is it a whole list of messages, as the program gave it? Its text begins with a bracket. */
 static bool is_list(const struct kdump_pending *pending, const struct kdump_filling *filling)
 {
 	return pending->text[filling->offset] == '[';

@@ -13,7 +13,7 @@
  *
  * Periods are rounded down to what the CPU has. It is ARGUMENT to ask for packets or filters that it has not,
  * for periods of packets that are off, and, on a CPU without interrupts for trace, for anything but
- * KTRACE_HWT_STOP, since nobody would know how often a buffer has begun anew. The same goes for a CPU whose
+ * KTRACE_HWT_STOP, since it would be unknown how often a buffer has wrapped. The same goes for a CPU whose
  * table takes one region only (Broadwell) if the buffer has no `base`. interrupt_every also is the
  * most by which room comes back in a unit that stops.
  */

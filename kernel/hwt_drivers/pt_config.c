@@ -72,8 +72,8 @@ static int asks_too_much(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt
 }
 
 /*
- * Without interrupts nobody would know how often the hardware has begun anew: such a unit can only stop. Nor
- * would anybody if the end of a lone region cannot be padded.
+ * Without interrupts it is unknown how often the hardware has wrapped: such a unit can only stop. The same
+ * holds if the end of a single region cannot be padded.
  */
 static int configure_interrupts(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit,
 				const struct ktrace_hwt_config *config)

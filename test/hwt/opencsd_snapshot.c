@@ -111,7 +111,7 @@ static char *trimmed(char *text)
 	return text;
 }
 
-/* Each "key=value", with the section that it stands in; what is in parentheses behind a key is left out. */
+/* Each "key=value" with its section, without the part of the key in parentheses. */
 static void read_sections(struct snapshot *snapshot, const char *name,
 			  void (*take)(struct snapshot *snapshot, const char *section, char *key, char *value,
 				       void *to),

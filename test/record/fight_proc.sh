@@ -51,7 +51,7 @@ if unshare -p -f true 2>"$tmp/err"; then
 		"$(build/bin/kdump -f "$tmp/inner" | sed -n 's/.* EXEC *\(parent .*\)/\1/p' | sort -u | xargs -d '\n')"
 	equal "a PID namespace: no descriptors of others" 0 "$(lines "$tmp/inner" FD)"
 	unshare -p -f --mount-proc "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err"
-	equal "a PID namespace with its /proc: nothing is said" '' "$(cat "$tmp/err")"
+	equal "a PID namespace with its /proc: no message" '' "$(cat "$tmp/err")"
 	equal "a PID namespace with its /proc: names" '"cat" "sh"' "$(build/bin/kdump -f "$tmp/inner" | awk '$3 == "EXEC" { print $NF }' | sort -u | xargs -d '\n')"
 	# A recorder outside has its own numbers in the records; calls and results have those of the programs.
 	record -i -f "$tmp/outer" unshare -p -f sh -c 'echo $$ >"$0"; cat </dev/null; exit 7' "$tmp/number"

@@ -2,7 +2,7 @@
 #
 # `ktrace hwt` on the streams of Intel PT that libipt's own tests have, against what these expect of ptdump and ptxed. The
 # folder that LIBIPT_STREAMS names holds a folder for each: NAME, or NAME@FAMILY_MODEL[_STEPPING] of a CPU, with NAME.ptt,
-# NAME.pt, NAME.bin and the .exp of both tools. doc/hwt.md tells what came of which version of them.
+# NAME.pt, NAME.bin and the .exp of both tools. doc/hwt.md has the results, with the versions.
 . test/tap.sh
 
 if [ ! -d "${LIBIPT_STREAMS:-}" ]; then

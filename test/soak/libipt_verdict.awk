@@ -3,7 +3,7 @@
 # Counts what test/soak/libipt.sh found: awk -f libipt_verdict.awk KNOWN RESULTS
 # Prints lines "count …", "differs …" with a reason, "wrong …" without one, and "stale …" for a reason that nothing needs.
 #
-# A pattern of KNOWN is a name of a stream in which * stands for anything.
+# KNOWN has a pattern a line: the name of a stream, in which * matches any text.
 
 FILENAME == ARGV[1] {
 	if ($0 ~ /^#/ || NF < 3)

@@ -20,7 +20,7 @@ for listing in "$SPE_LISTINGS"/*.txt; do
 		$2 == "data-virtual" { print $2, bits($3); next }
 		$2 == "data-physical" { print $2, bits($3), $4; next }
 		{ $1 = ""; sub(/^ /, ""); print }' >"$tmp/ours"
-	# The text begins behind the last byte.
+	# The text begins after the last byte.
 	sed 's/^[^:]*: *//; s/^\([0-9a-f][0-9a-f] \{1,\}\)*//' "$listing" | awk "$words"'
 		BEGIN {
 			split("LD load general;LD GP-REG load general;ST store general;ST GP-REG store general;" \

@@ -48,7 +48,7 @@ static void durations_are_of_whole_calls(void **state)
 			 "\"self\":10,\"min\":10,\"p50\":10,\"p99\":10,\"max\":10}\n");
 }
 
-/* What a gap hides is not known: behind it b is running already, and a begins. */
+/* At the start b is running already; after the gap a begins. */
 static void a_function_that_was_running_was_not_called(void **state)
 {
 	(void)state;

@@ -276,7 +276,7 @@ static const struct {
 	{ SYNC ON "85 7f 7f ff ff ff ff ff ff b0 07 00 00 00 f7 f7", "gap: no packet has such bytes!\n" },
 	/* The bytes end in a packet. */
 	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
-	/* A branch that the library would take for another instruction; what comes behind it is not guessed. */
+	/* A branch that the library would take for another instruction; nothing is guessed after it. */
 	{ SYNC ON AT("10") "f7 f7 95 04 f6",
 	  "on 401040\n"
 	  "space 7\n"
@@ -292,7 +292,7 @@ static const struct {
 		"run 401010-401014 (2) conditional not to 401018\n"
 		"gap 401018: other code ran than is known: a branch that is always "
 		"taken was not?\n" },
-	/* It is said once; an exception has its own address, and trace that begins anew, too. */
+	/* It is reported once. An exception has its own address, and so has trace that begins again. */
 	{ SYNC ON AT("02") "f6 f6 06 1d 95 03 95 08 f7",
 	  "on 401008\n"
 	  "space 7\n"
@@ -306,7 +306,7 @@ static const struct {
 						      "run 401050-401050 (1) jump not to 401054\n"
 						      "async 401054 to 401020: IRQ\n"
 						      "run 401020-401024 (2) return\n" },
-	/* The branch was not taken, and an address tells that code goes on elsewhere. */
+	/* The branch was not taken, but the next address is elsewhere. */
 	{ START "f6 95 04 f6",
 	  BEGUN "run 401000-401004 (2) conditional not\n"
 		"gap 401008: other code ran than is known: the branch before was not taken, and led "
@@ -441,7 +441,7 @@ static void what_an_ete_writes(void **state)
 	} written[] = {
 		/* A marker of time, and the time. */
 		{ START "88 02 85 01 f6", BEGUN "run 401000-401004 (2) conditional not at 133\n" },
-		/* Where it branched, instead of atoms: what was not taken before is told as runs. */
+		/* Source addresses instead of atoms: branches before them that were not taken are runs. */
 		{ START "b4 03 95 08 b4 09 95 04 f6",
 		  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 			"run 401008-40100c (2) call to 401020\n"
@@ -483,7 +483,7 @@ static void what_an_ete_writes(void **state)
 		assert_string_equal(steps_of(&ete, bytes, size),
 				    "gap: a source address that is taken back is not decoded\n");
 	}
-	/* Of an ETMv4 they are damage. */
+	/* In the stream of an ETMv4 they are damage. */
 	for (size_t i = 1; i < COUNT(written); i++) {
 		unsigned char bytes[128];
 		size_t size = bytes_of(written[i].hex, bytes, sizeof(bytes));

@@ -115,7 +115,7 @@ static void a_program_is_found_in_each_process(void **state)
 	end(&reading);
 }
 
-/* Another program comes to lie there, and is given no names. */
+/* Another program is loaded there later, and gets no names. */
 static void names_are_of_the_code_that_lay_there_then(void **state)
 {
 	struct hwt_file_writer writer;
