@@ -4,7 +4,7 @@
  * the buffer through a table of regions (pt_config.c). A unit's life:
  *
  *	1. init       CPUID says what there is (leaf 0x14); why not, if it is not
- *	2. cpu_init   each CPU: it has the same options as the first; no other tracer uses it; registers cleared
+ *	2. cpu_init   each CPU: same options as the first; not in use by another tracer; registers cleared
  *	3. unit_init  the buffer is laid out in regions
  *	4. configure  values of the registers are worked out (pt_config.c), the buffer is laid out anew
  *	5. enable     registers loaded while TraceEn is 0, then TraceEn is set
