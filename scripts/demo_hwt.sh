@@ -36,9 +36,19 @@ named() { # ARCH FILE
 		LC_ALL=C sort -u
 }
 
-# Addresses of the blocks in the log, each once.
-blocks() {
-	sed -n 's|^Trace [0-9]*: 0x[0-9a-f]* \[[0-9a-f]*/\([0-9a-f]*\)/.*|\1|p' "$tmp/log" | LC_ALL=C sort -u
+# Addresses of the blocks in the log on standard input, of one CPU or all: "Trace 0: 0x7f… [cs_base/pc/flags/…] name". QEMU logs a
+# block before it runs it. If it then stops before the block it says so, "Stopped execution of TB chain before 0x7f… [pc] name",
+# without the CPU, and logs the block again later, perhaps on another CPU. If only one CPU is about to run the block, it is that one's.
+blocks() { # [CPU]
+	LC_ALL=C awk -v wanted="$1${1:+:}" '
+		function flush(cpu) { if (cpu in block && (wanted == "" || cpu == wanted)) print address[cpu] }
+		$1 == "Trace" { flush($2); split($4, part, "/"); address[$2] = part[2]; block[$2] = $3 }
+		$1 == "Stopped" {
+			found = ""
+			for (cpu in block) if (block[cpu] == $7) found = found == "" ? cpu : "several"
+			if (found in block) delete block[found]
+		}
+		END { for (cpu in block) flush(cpu) }'
 }
 
 # boot ARCH "QEMU OPTIONS" WORDS…: runs hwt with these words and gives out what it wrote, $tmp/trace.
@@ -65,7 +75,7 @@ decode() {
 program() { # ARCH PROGRAM
 	file=build/demo/$1/root/bin/$2
 	boot "$1" "-d exec,nochain -dfilter 0x1800000000+0x40000000 -D $tmp/log" "$2" && decode -R "build/demo/$1/root" || return
-	blocks | named "$1" "$file" >"$tmp/logged"
+	blocks "" <"$tmp/log" | LC_ALL=C sort -u | named "$1" "$file" >"$tmp/logged"
 	sed -n "s/^$2 //p" "$tmp/decoded" | LC_ALL=C sort -u >"$tmp/traced"
 	if [ -s "$tmp/traced" ] && cmp -s "$tmp/logged" "$tmp/traced"; then
 		echo "$1 $2: functions equal: $(wc -l <"$tmp/traced")"
@@ -127,7 +137,7 @@ canonical() { # ARCH FILE NAMES
 kernel() { # ARCH
 	file=build/demo/$1/kernel.elf
 	mkfifo "$tmp/pipe" || return
-	LC_ALL=C sed -n 's|^Trace 1: 0x[0-9a-f]* \[[0-9a-f]*/\([0-9a-f]*\)/.*|\1|p' <"$tmp/pipe" >"$tmp/blocks" &
+	blocks 1 <"$tmp/pipe" >"$tmp/blocks" &
 	boot "$1" "-d exec,nochain -D $tmp/pipe -dfilter $(kernel_ranges "$1" "$file")" -s 1 signals
 	status=$?
 	wait
