@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Bytes and texts in memory: copied; and read piece by piece, as command lines, patterns and settings are.
+ * Bytes and texts in memory: copying, and parsing of command lines, patterns and settings.
  *
- * Stores are volatile, and so are reads of texts: compilers know loops like these, and would call memcpy,
+ * Stores and reads of texts are volatile. Otherwise compilers would replace the loops by calls of memcpy,
  * memset and strlen, which need not exist in a kernel. Any context.
  */
 #ifndef KTRACE_BASE_BYTES_H
@@ -15,8 +15,8 @@
 #include "ktrace/record.h"
 
 /*
- * Copies bytes, the first one first: `to` may be memory in front of `from` that overlaps it. By aligned words
- * where that can be, as memory of devices wants it. Returns the end in `to`.
+ * Copies bytes in ascending order: `to` may overlap `from` if it is at a lower address. Uses aligned words
+ * where possible, as device memory needs it. Returns the end of the copy.
  */
 KTRACE_UNUSED_INLINE uint8_t *ktrace_copy(void *to, const void *from, size_t size)
 {
@@ -44,7 +44,7 @@ KTRACE_UNUSED_INLINE void ktrace_zero(void *to, size_t size)
 		*(volatile uint8_t *)(out + at) = 0;
 }
 
-/* Bytes before the NUL of a text; `most` if there is none within so many bytes; 0 for NULL. */
+/* Returns the length of a text. Returns `most` if there is no NUL within `most` bytes, and 0 for NULL. */
 KTRACE_UNUSED_INLINE uint32_t ktrace_length(const volatile char *text, uint32_t most)
 {
 	uint32_t length = 0;
@@ -54,7 +54,7 @@ KTRACE_UNUSED_INLINE uint32_t ktrace_length(const volatile char *text, uint32_t 
 	return length;
 }
 
-/* Copies a text, cut to what `room` bytes hold with a NUL. Clears the rest of them. */
+/* Copies a text and cuts it so that it fits into `room` bytes with its NUL. Clears the rest. */
 KTRACE_UNUSED_INLINE void ktrace_copy_text(char *to, const char *from, uint32_t room)
 {
 	uint32_t length = ktrace_length(from, room - 1);
@@ -73,33 +73,36 @@ KTRACE_HIDDEN struct ktrace_span ktrace_span_of(const char *text);
 
 KTRACE_HIDDEN int ktrace_span_is(struct ktrace_span span, const char *word);
 
-/* Takes a prefix off, or a suffix; 0 if the span has none. */
+/* Remove a prefix or a suffix. Return 0 if the span does not have it. */
 KTRACE_HIDDEN int ktrace_span_skip(struct ktrace_span *span, const char *prefix);
 KTRACE_HIDDEN int ktrace_span_cut(struct ktrace_span *span, const char *suffix);
 
-/* The next piece of a text between separators, empty pieces left out; 0 at the end. */
+/*
+ * Returns the next non-empty piece of `rest` between separators in *piece, and removes it from `rest`.
+ * Returns 0 at the end.
+ */
 KTRACE_HIDDEN int ktrace_span_next(struct ktrace_span *rest, const char *separators,
 				   struct ktrace_span *piece);
 
-/* Splits at the first such character, which belongs to neither half; 0 if there is none. */
+/* Splits at the first such character, which belongs to neither half. Returns 0 if there is none. */
 KTRACE_HIDDEN int ktrace_span_split(struct ktrace_span whole, char at, struct ktrace_span *left,
 				    struct ktrace_span *right);
 
 /*
- * A whole number: decimal or hexadecimal with 0x, with a minus as two's complement; 0 if it is none or too
- * long.
+ * Parses an integer, decimal or hexadecimal with 0x; with a minus sign the value is the two's complement.
+ * Returns 0 if the span is not a number or the number does not fit.
  */
 KTRACE_HIDDEN int ktrace_span_number(struct ktrace_span span, uint64_t *value);
 
-/* The value of a hexadecimal digit, 16 if it is none. */
+/* Returns the value of a hexadecimal digit; 16 if it is not one. */
 KTRACE_HIDDEN uint32_t ktrace_digit(char character);
 
-/* The hexadecimal digits, in lower case. */
+/* The hexadecimal digits in lower case. */
 extern KTRACE_HIDDEN const char ktrace_hex[17];
 
 /*
- * Writes a number to base 8 to 16, at least one digit, so that the last digit is the last of the room.
- * Returns how many digits there are.
+ * Writes a number in base 8 to 16, with at least one digit, right-aligned at the end of `digits`.
+ * Returns the number of digits.
  */
 #define KTRACE_DIGITS_MAX 24u
 KTRACE_HIDDEN uint32_t ktrace_digits(char digits[KTRACE_DIGITS_MAX], uint64_t number, uint32_t base);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What process traces and hardware traces have in common: pending records, the heads of records and files
- * (ktrx/proc.h), and who may trace whom.
+ * Shared by process traces and hardware traces: pending records, the heads of records and files
+ * (ktrx/proc.h), and the check whether a process may trace another.
  */
 #ifndef KTRACE_BASE_PROC_TRACE_H
 #define KTRACE_BASE_PROC_TRACE_H
@@ -13,7 +13,10 @@
 
 #define KTRACE_PROC_HEAD_WORDS (sizeof(struct ktrx_proc_record) / 8)
 
-/* A pending record. What is fixed is as in ktrx/proc.h, 64 bits at a time. */
+/*
+ * A pending record. The payload consists of `fixed`, `text` and `data`, in this order. The layout of `fixed`
+ * is that of ktrx/proc.h, in 64-bit words.
+ */
 struct ktrace_proc_draft {
 	uint16_t type;
 	uint16_t flags; /* KTRX_PROC_QUEUED: the caller may not sleep */
@@ -21,14 +24,14 @@ struct ktrace_proc_draft {
 	uint32_t fixed_size;
 	uint32_t text_size;
 	uint32_t data_size;
-	const uint64_t *fixed; /* what stands first, … */
-	const char *text;      /* … then this … */
-	const void *data;      /* … and this */
+	const uint64_t *fixed; /* first part of the payload */
+	const char *text;      /* second part */
+	const void *data;      /* third part */
 };
 
 /*
- * Of the running thread, without text and data. Members one by one: compilers turn initialisers of whole
- * structures into library calls.
+ * Initialises a pending record of the running thread, without text and data. It sets members one by one,
+ * because compilers turn initialisers of whole structures into library calls.
  */
 KTRACE_INLINE void ktrace_proc_draft(struct ktrace_proc_draft *draft, uint16_t type, uint16_t flags,
 				     const uint64_t *fixed, uint32_t fixed_size)
@@ -44,19 +47,19 @@ KTRACE_INLINE void ktrace_proc_draft(struct ktrace_proc_draft *draft, uint16_t t
 	draft->data = KTRACE_NULL;
 }
 
-/* Bytes of the payload. */
+/* Returns the bytes of the payload. */
 KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_draft *draft)
 {
 	return draft->fixed_size + draft->text_size + draft->data_size;
 }
 
-/* Bytes of a record with such a payload: its head, the payload, zeroes up to a multiple of 8. */
+/* Returns the bytes of a record with such a payload: head, payload, and zeros up to a multiple of 8. */
 KTRACE_FIELD_INLINE uint32_t ktrace_proc_size(uint32_t payload)
 {
 	return (uint32_t)sizeof(struct ktrx_proc_record) + ((payload + 7) & ~UINT32_C(7));
 }
 
-/* Writes the head of a record, made now on this CPU. */
+/* Writes the head of a record. Time and CPU are the current ones. */
 KTRACE_FIELD_INLINE void ktrace_proc_head(volatile uint64_t *head, const struct ktrace_proc_draft *draft,
 					  uint32_t pid, uint32_t lost)
 {
@@ -69,7 +72,7 @@ KTRACE_FIELD_INLINE void ktrace_proc_head(volatile uint64_t *head, const struct 
 		  (uint64_t)lost << 32;
 }
 
-/* What a file begins with. */
+/* Fills in the head of a file. */
 KTRACE_UNUSED_INLINE void ktrace_proc_fill_head(struct ktrx_proc_head *head)
 {
 	ktrace_copy(head->magic, KTRX_PROC_MAGIC, sizeof(head->magic));
@@ -87,8 +90,8 @@ KTRACE_UNUSED_INLINE void ktrace_proc_fill_head(struct ktrx_proc_head *head)
 }
 
 /*
- * Whether the caller may trace the target. A process that gained rights, by a set-id program or by changing
- * its ids, is out of reach of those that have less; so is a trace that the superuser has set.
+ * May the caller trace the target? A process that gained rights (by a set-id program or by changing its ids)
+ * cannot be traced by a caller with fewer rights. The same is true for a process that the superuser traces.
  */
 KTRACE_UNUSED_INLINE int ktrace_proc_may_trace(const struct ktrace_proc_identity *caller,
 					       const struct ktrace_proc_identity *target,

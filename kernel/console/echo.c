@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records put on the console as they are made. The core calls in the context of the event, behind its record.
- * What fires in the context that a CPU writes in comes of the writing: it is recorded, and not written again.
- * An interrupt in the middle of it has a context of its own.
+ * Writes records to the console as they are made. The core calls in the context of the event, after writing
+ * its record. An event that fires while the same CPU writes in the same context is caused by the writing: it
+ * is recorded, but not written to the console. An interrupt during the writing has a context of its own.
  */
 #include "ktrace/console.h"
 
@@ -16,14 +16,14 @@ enum { ECHO_TEXT = 1, ECHO_ALL = 2 }; /* values of debug.ktr.verbose */
 
 KTRACE_SETTING_RANGE("debug.ktr.verbose", ktrace_state.verbose, 0, ECHO_ALL);
 
-static const struct ktrace_console *kernels; /* as it was set */
+static const struct ktrace_console *kernels; /* the kernel's console, as set */
 
-/* That CPU is writing in that context; the last row is for all other numbers. */
+/* Is the CPU writing in that context? The last row is for all CPU numbers that are too large. */
 static uint8_t busy[KTRACE_MAX_CPUS + 1][KTRX_CONTEXT_EARLY + 1];
 
-/* What lines are written to: the kernel's console, watched. */
+/* A console that wraps the kernel's console and detects recursion. */
 struct watched {
-	struct ktrace_console console; /* first: lines know only this */
+	struct ktrace_console console; /* first member: lines use only this */
 	const struct ktrace_console *kernels;
 	uint8_t *busy;
 };

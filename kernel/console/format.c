@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Events as text. Neither the row nor the payload is trusted: a conversion gets what the next field's type
- * says, cut to the bytes that are there, and never what the conversion claims it to be.
+ * Formats events as text. Neither the descriptor nor the payload is trusted: a conversion uses the type of
+ * the next field, cut to the bytes that exist, whatever type the conversion itself implies.
  */
 #include "line.h"
 
@@ -10,14 +10,14 @@
 #include "../base/bytes.h"
 #include "../core/reader.h"
 
-#define KTRACE_SIZE_MAX_SHOWN 256u /* widths and precisions beyond are taken for this */
+#define KTRACE_SIZE_MAX_SHOWN 256u /* larger widths and precisions are cut to this */
 
 /* %[flags][width][.precision][length]letter */
 struct conversion {
 	bool left, plus, blank, alternate, zero, has_precision;
 	char letter;
 	uint32_t width, precision;
-	uint32_t halves; /* how many h */
+	uint32_t halves; /* number of h */
 };
 
 struct value {
@@ -27,7 +27,7 @@ struct value {
 	const char *string;
 };
 
-/* The fields that are left. */
+/* The fields not yet formatted. */
 struct fields {
 	const struct ktrx_event *row;
 	const uint8_t *payload;
@@ -52,7 +52,9 @@ static bool take_string(struct fields *fields, struct value *value)
 	return true;
 }
 
-/* The next field; false if there is none, or its bytes are missing, or its type is none. */
+/*
+ * Takes the next field. Returns false if there is none, if its bytes are missing, or if its type is invalid.
+ */
 static bool take_value(struct fields *fields, struct value *value)
 {
 	if (fields->next >= fields->row->fields || fields->next >= KTRX_EVENT_FIELDS)
@@ -102,7 +104,7 @@ static const char *parse_flags(const char *at, struct conversion *how)
 	}
 }
 
-/* Digits, or * for the next field. */
+/* Parses digits, or * for the value of the next field. */
 static const char *parse_size(const char *at, struct fields *fields, uint32_t *size)
 {
 	struct value value;
@@ -122,7 +124,8 @@ static const char *parse_size(const char *at, struct fields *fields, uint32_t *s
 }
 
 /*
- * Reads what follows a %; returns what follows the letter. Filled in by members: no library call sets it up.
+ * Parses a conversion after its %. Returns what follows the letter. Sets members one by one, because
+ * compilers turn initialisers into library calls.
  */
 static const char *parse_conversion(const char *at, struct fields *fields, struct conversion *how)
 {
@@ -160,7 +163,7 @@ static uint32_t base_of(char letter)
 	return is_one_of(letter, "xXp") ? 16 : 10;
 }
 
-/* As ktrace_digits(), but 0 has none. */
+/* Does the same as ktrace_digits(), but writes no digit for 0. */
 static uint32_t make_digits(char *digits, uint64_t number, const struct conversion *how)
 {
 	uint32_t count = number ? ktrace_digits(digits, number, base_of(how->letter)) : 0;
@@ -247,7 +250,7 @@ static void put_value(struct ktrace_line *line, const struct conversion *how, co
 		put_string(line, how, &byte, 1);
 	else if (is_one_of(how->letter, "uxXop"))
 		put_converted(line, how, prefix_of(how, number), number);
-	else /* d, i, and s where there is no string */
+	else /* d, i, and s if the field is not a string */
 		put_signed(line, how, value);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Lines on their way to the console, and the pages that they fill. */
+/* Lines for the console, and the pager. */
 #include "line.h"
 
 #include "../base/bytes.h"
@@ -82,7 +82,7 @@ static uint32_t page_room(const struct ktrace_console *console)
 {
 	uint32_t lines = console->lines ? console->lines : KTRACE_PAGE_LINES;
 
-	return lines > 1 ? lines - 1 : 1; /* one is the pager's */
+	return lines > 1 ? lines - 1 : 1; /* one line is for the pager's prompt */
 }
 
 void ktrace_pager_start(struct ktrace_pager *pager, const struct ktrace_console *console, bool at_once)

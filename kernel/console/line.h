@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Text for the console: lines, records and settings in words, and the rings merged in order of time. */
+/* Text for the console: lines, records and settings as text, and all rings merged in order of time. */
 #ifndef KTRACE_CONSOLE_LINE_H
 #define KTRACE_CONSOLE_LINE_H
 
@@ -14,11 +14,11 @@
 /* ---- line.c ----------------------------------------------------------------------------------- */
 
 /*
- * A line of text on its way to the console: gathered, so that it arrives in one piece unless it is very long.
- * Members are for line.c alone.
+ * A line of text for the console. It is buffered, so that it is written by one call unless it is very long.
+ * Members are private to line.c.
  */
 
-#define KTRACE_LINE_BYTES 192u /* of one piece */
+#define KTRACE_LINE_BYTES 192u /* bytes of the buffer */
 
 struct ktrace_line {
 	const struct ktrace_console *console;
@@ -28,10 +28,10 @@ struct ktrace_line {
 
 void ktrace_line_start(struct ktrace_line *line, const struct ktrace_console *console);
 
-/* A character as it is. */
+/* Appends a character unchanged. */
 void ktrace_line_put(struct ktrace_line *line, char character);
 
-/* Printable characters as they are, all others as \xNN. */
+/* Append text: printable characters unchanged, all others as \xNN. */
 void ktrace_line_text(struct ktrace_line *line, const char *text);
 void ktrace_line_bytes(struct ktrace_line *line, const char *text, uint32_t bytes);
 
@@ -39,69 +39,71 @@ void ktrace_line_pad(struct ktrace_line *line, char with, uint32_t count);
 void ktrace_line_decimal(struct ktrace_line *line, uint64_t number);
 void ktrace_line_hex(struct ktrace_line *line, uint64_t number); /* with 0x */
 
-/* Everything goes out. */
+/* Writes out what is buffered. */
 void ktrace_line_flush(struct ktrace_line *line);
 
-/* Waits for a key at the end of each page, on a console that has keys. */
+/* Waits for a key at the end of each page, if the console has keys. */
 struct ktrace_pager {
 	const struct ktrace_console *console;
-	bool at_once;  /* it never waits */
-	uint32_t room; /* lines until it does */
+	bool at_once;  /* never wait */
+	uint32_t room; /* lines until the next wait */
 };
 
 void ktrace_pager_start(struct ktrace_pager *pager, const struct ktrace_console *console, bool at_once);
 
-/* Called before each line; false: the user has seen enough. */
+/* Call before each line. Returns false if the user has quit. */
 bool ktrace_pager_may_go_on(struct ktrace_pager *pager);
 
 /* ---- format.c --------------------------------------------------------------------------------- */
 
-/* A row that is NULL stands for an event that no row can be found of. */
+/* In all functions, `row` may be NULL: no event descriptor was found. */
 
-/* An event's full name as the original writes it: group_name. */
+/* Appends an event's full name as DragonFly's ktr writes it: group_name. */
 void ktrace_format_name(struct ktrace_line *line, const struct ktrx_event *row, uint32_t id);
 
 /*
- * When and where it was recorded: the stamp in ticks, file:line, a blank. Without a place the place is where
- * the event was declared.
+ * Appends when and where the event was recorded: the timestamp in ticks, file:line, and a blank. If `place`
+ * is NULL, file and line are those of the event's declaration.
  */
 void ktrace_format_origin(struct ktrace_line *line, const struct ktrx_event *row,
 			  const struct ktrx_place *place, uint64_t stamp);
 
 /*
- * The event's text with its fields filled in, as the host's tools show it; an event without a text as
- * name=value, one without a row as 32-bit words. Conversions take the fields in order, by the fields' own
- * types.
+ * Appends the event's text with its fields filled in, as the host's tools show it. An event without a text is
+ * shown as name=value; without a descriptor, as 32-bit words. Conversions take the fields in order, with the
+ * fields' own types.
  */
 void ktrace_format_payload(struct ktrace_line *line, const struct ktrx_event *row, const uint8_t *payload,
 			   uint32_t bytes);
 
 /* ---- merge.c ---------------------------------------------------------------------------------- */
 
-/* The records of all rings, newest first, while writers may go on. */
+/* Merges the records of all rings, newest first, while writers may be active. */
 
 #define KTRACE_MERGE_ALL KTRX_NO_CPU
 
 struct ktrace_merge_cursor {
-	struct ktrace_walk walk; /* the record to be shown next is the one before it … */
-	uint64_t index, stamp;	 /* … which is this, by the time of CPU 0 */
-	bool is_pending;	 /* there is one */
+	struct ktrace_walk walk; /* stands after the record that comes next */
+	uint64_t index, stamp;	 /* of the record that comes next; the timestamp is in CPU 0's time */
+	bool is_pending;	 /* there is a next record */
 };
 
-/* Too large for a kernel's stack. */
+/* Too large for a kernel stack. */
 struct ktrace_merge {
 	uint32_t rings;
-	uint64_t overwritten, unreadable; /* slots, so far */
+	uint64_t overwritten, unreadable; /* slots; set when the merge has ended */
 	struct ktrace_walk_record peeked;
 	struct ktrace_merge_cursor cursor[KTRACE_RING_ROWS];
 };
 
-/* Begins with the rings as they are now; those of other CPUs than `cpu` are left out, if it names one. */
+/*
+ * Begins at the current heads of the rings. Leaves out rings of other CPUs, unless `cpu` is KTRACE_MERGE_ALL.
+ */
 void ktrace_merge_start(struct ktrace_merge *merge, uint32_t cpu);
 
 /*
- * The next older record, its stamp in the time of CPU 0; false at the end. Of a shared ring the records of
- * all CPUs come.
+ * Returns the next older record, with its timestamp in CPU 0's time. Returns false at the end. Shared rings
+ * yield the records of all CPUs.
  */
 bool ktrace_merge_next(struct ktrace_merge *merge, struct ktrace_walk_record *record);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A cursor a ring. Cursors keep no payload: what lies before each is peeked at for its stamp, and read once
- * more when its turn has come. If it has gone by then, the cursor tells so and the next one comes.
+ * One cursor for each ring. A cursor has no room for a payload: its next record is peeked at for the
+ * timestamp, and read again when it is due. If it was overwritten by then, the cursor moves on to the next
+ * one.
  */
 #include "line.h"
 
@@ -10,15 +11,15 @@
 #include "../core/reader.h"
 #include "../core/state.h"
 
-/* In the time of CPU 0, as far as it is known how far the CPU's clock is off. */
+/* Converts a timestamp to CPU 0's time, if the offset of the CPU's clock is known. */
 static uint64_t common_stamp(const struct ktrace_walk_record *record)
 {
 	return record->stamp + (uint64_t)ktrace_clock_offset(record->cpu);
 }
 
 /*
- * The walk is left just behind the record found: one after it that was still being written has lost its turn,
- * and must not come, once finished, after older ones of other rings.
+ * Looks at the cursor's next record and leaves the walk just after it. A newer record that was still being
+ * written is skipped for good: it must not appear later, after older records of other rings.
  */
 static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 {
@@ -29,7 +30,7 @@ static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 		cursor->walk.head = cursor->index + 1;
 }
 
-/* Not what garbled memory makes of a ring: its slots would be looked for anywhere. */
+/* Rejects a ring whose row is damaged: its slots could be at any address. */
 static bool is_sound(const struct ktrx_ring *ring)
 {
 	return ring->base && ring->shift >= 9 && ring->shift <= 30 &&
@@ -71,7 +72,10 @@ static struct ktrace_merge_cursor *newest_cursor(struct ktrace_merge *merge)
 	return found;
 }
 
-/* Has the cursor's record been read just now? One further back comes later, by its own stamp. */
+/*
+ * Reads the cursor's record. Returns false if it is gone. A record further back comes later, when its own
+ * timestamp is due.
+ */
 static bool take_next(struct ktrace_merge_cursor *cursor, struct ktrace_walk_record *record)
 {
 	if (!ktrace_walk_previous(&cursor->walk, record))

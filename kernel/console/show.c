@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What is shown when the user asks: records (show ktr) and settings (show settings), a line each, with the
- * pager; callers; and why something was refused.
+ * Commands of the console: show records (show ktr), settings (show settings), and callers, with a pager; and
+ * explain why a request was refused.
  */
 #include "ktrace/console.h"
 
@@ -9,16 +9,16 @@
 #include "../core/reader.h"
 #include "line.h"
 
-#define KTRACE_CPU_LIMIT 100000u /* numbers from here on are no CPU */
+#define KTRACE_CPU_LIMIT 100000u /* larger numbers are no CPU */
 #define KTRACE_BLANKS	 " \t,"
 
 struct request {
 	bool verbose, at_once;
 	uint32_t cpu;
-	struct ktrace_span patterns; /* none: all events */
+	struct ktrace_span patterns; /* empty: all events */
 };
 
-/* One listing at a time; all of it would be too much for a kernel's stack. */
+/* Only one listing runs at a time. Its data is static because it is too large for a kernel stack. */
 static struct {
 	struct request request;
 	struct ktrace_merge merge;
@@ -29,7 +29,7 @@ static struct {
 
 /* ---- The request ------------------------------------------------------------------------------- */
 
-/* Takes the digits off that the word begins with; false if it begins with none. */
+/* Takes a number from the start of the word. Returns false if the word does not begin with a digit. */
 static bool take_cpu(struct ktrace_span *word, uint32_t *cpu)
 {
 	const char *start = word->text;
@@ -39,7 +39,7 @@ static bool take_cpu(struct ktrace_span *word, uint32_t *cpu)
 	return word->text != start;
 }
 
-/* Reads the modifiers behind the slash; false if there is one that does not exist. */
+/* Reads the modifiers after the slash. Returns false if one is unknown. */
 static bool parse_modifiers(struct ktrace_span word, struct request *request)
 {
 	while (word.length > 0) {
@@ -53,7 +53,7 @@ static bool parse_modifiers(struct ktrace_span word, struct request *request)
 	return true;
 }
 
-/* Has each pattern an event that it matches? */
+/* Does each pattern match at least one event? */
 static int patterns_check(struct ktrace_span patterns)
 {
 	struct ktrace_span pattern;
@@ -70,7 +70,7 @@ static int patterns_check(struct ktrace_span patterns)
 	return KTRACE_OK;
 }
 
-/* Before ktrace_init() any CPU may have recorded. */
+/* Is there no such CPU? Before ktrace_init() any CPU may have recorded. */
 static bool is_no_cpu(uint32_t cpu)
 {
 	return cpu != KTRACE_MERGE_ALL &&
@@ -202,10 +202,11 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how)
 
 /* ---- Settings --------------------------------------------------------------------------------- */
 
-/* show settings: those whose names begin as was asked, a line each, with the pager. */
+/* show settings: lists settings whose names begin with the given prefix, one per line, with the pager. */
 
 /*
- * One listing at a time, as above: a mask of all events that a kernel can have is too much for its stack.
+ * Only one listing runs at a time. Its data is static because a mask of all possible events is too large for
+ * a kernel stack.
  */
 static struct {
 	struct ktrace_span prefix;
@@ -260,12 +261,12 @@ int ktrace_console_settings(const struct ktrace_console *console, const char *ho
 
 /* ---- Callers ---------------------------------------------------------------------------------- */
 
-/* The callers of the function that asks, a line each. */
+/* Prints the callers of the calling function, one per line. */
 
-#define KTRACE_MOST 20u /* what a small stack has room for */
-#define KTRACE_OWN  2u	/* addresses passed over: in this function, and in the one that calls it */
+#define KTRACE_MOST 20u /* as many as a small stack has room for */
+#define KTRACE_OWN  2u	/* addresses to skip: in this function and in its caller */
 
-/* Not inlined, so that it has a frame to be passed over. */
+/* Not inlined, so that it has a frame that can be skipped. */
 __attribute__((__noinline__)) void ktrace_console_backtrace(const struct ktrace_console *console, int count)
 {
 	uintptr_t address[KTRACE_OWN + KTRACE_MOST];
@@ -293,7 +294,7 @@ __attribute__((__noinline__)) void ktrace_console_backtrace(const struct ktrace_
 
 /* ---- Refusals --------------------------------------------------------------------------------- */
 
-/* What was refused, why, and what was perhaps meant. */
+/* Prints the word that was refused, the reason, and suggestions. */
 
 struct refusal {
 	struct ktrace_line line;

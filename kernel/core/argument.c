@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Events and settings changed by text: ktrace_control() and the kernel's command line. And what was refused,
- * with the names that are near to it.
+ * Changes events and settings by text: ktrace_control() and the kernel command line. Also reports the word
+ * that was refused, and suggestions for it.
  */
 #include "core.h"
 
 #define KTRACE_SETTINGS_PREFIX "debug.ktr."
 
-/* Adds what a word means to a change; 0: no such word. */
+/* Adds a word's meaning to a change. Returns 0 if the word is unknown. */
 static int word_add(struct ktrace_span word, struct ktrace_change *change)
 {
 	static const struct {
@@ -30,7 +30,7 @@ static int word_add(struct ktrace_span word, struct ktrace_change *change)
 	return 0;
 }
 
-/* "word+word"; without a word for the state that stays as it is. */
+/* Reads "word+word". The state stays as it is if no word names a state. */
 static int words_read(struct ktrace_span words, struct ktrace_change *change)
 {
 	struct ktrace_span word;
@@ -53,13 +53,13 @@ static int change_events(struct ktrace_span pattern, const char *word)
 	return ktrace_events_change(pattern, &change) ? KTRACE_OK : KTRACE_ERROR_NO_EVENT;
 }
 
-/* Is it no setting's name, nor meant to be one? Then it may be somebody else's. */
+/* Is the name neither a setting nor similar to one? Then it may be meant for another part of the kernel. */
 static int is_foreign(struct ktrace_span name, int error)
 {
 	return error == KTRACE_ERROR_NO_SETTING && !ktrace_span_skip(&name, KTRACE_SETTINGS_PREFIX);
 }
 
-/* One "pattern", "-pattern", "pattern=words" or "setting=value". */
+/* Applies one "pattern", "-pattern", "pattern=words" or "setting=value". */
 static int apply(struct ktrace_span request)
 {
 	struct ktrace_span name, value;
@@ -99,15 +99,15 @@ int ktrace_control(const char *text)
 	return error;
 }
 
-/* What the boot arguments have asked for so far. */
+/* What the kernel command line has asked for so far. */
 struct debug {
 	int all;    /* one debug= asked for all events */
-	int groups; /* groups were named and are on; all others are off */
-	int error;  /* the first one; its word is kept */
+	int groups; /* nonzero: groups were named and are on, all others are off */
+	int error;  /* the first one */
 	struct ktrace_span refused;
 };
 
-/* Keeps the first error: what follows is applied all the same. */
+/* Stores the first error. What follows on the command line is applied all the same. */
 static void note_error(struct debug *debug, int error)
 {
 	size_t length;
@@ -119,7 +119,9 @@ static void note_error(struct debug *debug, int error)
 	debug->refused.length = (uint32_t)length;
 }
 
-/* Turns a group on; the first one named turns all others off. 0: no such group. */
+/*
+ * Turns a group on. The first group that is named turns all others off. Returns 0 if there is no such group.
+ */
 static int group_on(struct debug *debug, struct ktrace_span group)
 {
 	if (change_events(group, "on"))
@@ -131,7 +133,10 @@ static int group_on(struct debug *debug, struct ktrace_span group)
 	return 1;
 }
 
-/* One debug= argument is a set of groups: all of them if it names "ktrace" and none, or "ktrace-all". */
+/*
+ * Applies one debug= argument, a list of groups. It means all groups if it contains "ktrace-all", or "ktrace"
+ * without any group.
+ */
 static void debug_list(struct debug *debug, struct ktrace_span list)
 {
 	struct ktrace_span name;
@@ -155,7 +160,7 @@ static void debug_list(struct debug *debug, struct ktrace_span list)
 	debug->all |= all && !groups;
 }
 
-/* Arguments that are no settings are somebody else's. */
+/* Arguments that are no settings are meant for other parts of the kernel. */
 static int setting_argument(struct ktrace_span argument)
 {
 	struct ktrace_span name, value;
@@ -192,18 +197,18 @@ int ktrace_boot_argument(const char *command_line)
 /* ---- refused words ---------------------------------------------------------------------------- */
 
 /*
- * Words that were refused, and the names that are near to them. No names are kept: all are gone through once
- * for each distance, up to the first that some have.
+ * Words that were refused, and suggestions for them. Names are not stored: each distance takes one pass over
+ * all names, until a pass finds some.
  */
 
 #define KTRACE_NAMES	3u
-#define KTRACE_FAR	4u  /* letters by which near names differ at most */
-#define KTRACE_WORD_MAX 63u /* longer ones are near to nothing */
+#define KTRACE_FAR	4u  /* largest distance of a suggestion */
+#define KTRACE_WORD_MAX 63u /* longer words get no suggestions */
 
 struct search {
 	struct ktrace_span wanted;
 	int has_star, has_dot;
-	uint32_t distance; /* of the names looked for just now */
+	uint32_t distance; /* distance of the names that this pass looks for */
 	uint32_t found;
 	int is_known;
 	ktrace_near_visit *visit;
@@ -231,12 +236,12 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /*
- * Letters to be put in, taken out or replaced to make one of the other; a word of up to KTRACE_WORD_MAX
- * letters.
+ * Returns the edit distance (insertions, deletions, replacements). Requires: the word has at most
+ * KTRACE_WORD_MAX letters.
  */
 static uint32_t distance(struct ktrace_span word, const char *name)
 {
-	uint8_t row[KTRACE_WORD_MAX + 1]; /* of the name so farthest, to each length of the word */
+	uint8_t row[KTRACE_WORD_MAX + 1]; /* distance of the name's beginning to each beginning of the word */
 	uint32_t read = 0;
 
 	for (uint32_t i = 0; i <= word.length; i++)
@@ -256,7 +261,7 @@ static uint32_t distance(struct ktrace_span word, const char *name)
 	return name[read] ? KTRACE_FAR + 1 : row[word.length];
 }
 
-/* Compares one name, and tells another. */
+/* Compares the word with `name`. On a match suggests `told`. */
 static void offer_as(struct search *search, const char *name, const char *told)
 {
 	if (search->found >= KTRACE_NAMES || distance(search->wanted, name) != search->distance)
@@ -275,7 +280,7 @@ static int offer_setting(void *cookie, const char *name)
 	return 0;
 }
 
-/* "group.*", of a pattern; else "group.event", or if that has no dot "group" and "event". */
+/* Offers "group.*" for a pattern, "group.event" for a word with a dot, else both "group" and "event". */
 static void offer_event(struct search *search, const struct ktrx_event *event)
 {
 	const char *group = ktrace_event_group(event), *own = ktrace_event_name(event);

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The data of the core, and attaching: when the first event fires, event rows get their ids, the root gets
- * what is known only at run time, and places are joined to their events.
+ * The data of the core, and attaching. When the first event fires, event descriptors get their ids, the root
+ * gets values that are known only at run time, and places are joined to their events.
  *
- * Any context may be the first, several CPUs may attach at once, and interrupts may do so in the middle; one
- * CPU may be delayed until long after all others are done. Therefore no context waits: each one that finds
- * the work undone does all of it. Each value is either the same for all writers, or is written by a
- * compare-and-swap that only the first one wins. Nothing is touched that ktrace_init() or
- * ktrace_states_update() may have changed since.
+ * Any context may be the first, several CPUs may attach at once, and interrupts may attach in between. A CPU
+ * may also be delayed until long after all others are done. Therefore no context waits: each context that
+ * finds the work not done does all of it. Each value is either the same for all writers, or is written by a
+ * compare-and-swap that succeeds only once. No value is written that ktrace_init() or ktrace_states_update()
+ * may have changed since.
  *
  * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs
- * once more after it did.
+ * again after that.
  */
 #include "core.h"
 
 /*
- * The data of the core. What a writer of the boot ring needs is complete as linked: it holds numbers only,
- * addresses are filled in at run time, so a copy that was moved or never ran misleads nobody.
+ * The data of the core. What a writer of the boot ring needs is complete as linked and consists of numbers
+ * only. Addresses are filled in at run time, so that a copy of the image that was moved or never ran does not
+ * mislead a reader.
  */
 
 KTRACE_IN_DATA struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS] = { { { 0 } } };
 
-/* Those of CPUs beyond ktrace_init()'s stay zero: their reserve words name ring 0. */
+/* Rows of CPUs beyond those of ktrace_init() stay zero: their reserve words name ring 0. */
 KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_RING_ROWS] __attribute__((__aligned__(64))) = {
 	{
 		.mask = KTRACE_BOOT_SLOTS - 1,
@@ -56,7 +57,7 @@ KTRACE_IN_DATA struct ktrx_root ktrace_root __attribute__((__aligned__(64))) = {
 extern KTRACE_HIDDEN uint64_t __start_ktrace_events[];
 extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];
 
-/* Rows of other kinds are stepped over as a whole: they hold text. */
+/* Skips descriptors of other kinds as a whole, because they contain text. */
 void *ktrace_row_from(uint64_t *at, uint16_t magic)
 {
 	while (at < __stop_ktrace_events) {
@@ -80,7 +81,10 @@ struct ktrx_event *ktrace_event_next(struct ktrx_event *event)
 	return ktrace_row_from((uint64_t *)(void *)event + event->size / 8, KTRX_EVENT_MAGIC);
 }
 
-/* The header of a row as it is linked gets the id; one that somebody else numbered may have changed since. */
+/*
+ * Stores the id in the header, if the header is still as linked. A header that another context numbered may
+ * have changed since.
+ */
 static void header_number(struct ktrx_event *event, uint32_t id)
 {
 	uint64_t *word = (uint64_t *)(void *)&event->header;
@@ -103,7 +107,7 @@ static void rows_number(void)
 	ktrace_places_join();
 }
 
-/* Never 0, which stands for none. */
+/* Makes a nonce, never 0: 0 means that there is none. */
 static uint64_t nonce_make(void)
 {
 	uint64_t mixed = (ktrace_arch_clock() ^ (uintptr_t)&mixed) * UINT64_C(0x9e3779b97f4a7c15);
@@ -123,7 +127,7 @@ void ktrace_root_close(void)
 	*(volatile uint32_t *)&ktrace_root.sequence += 1;
 }
 
-/* What lies beside the flags stays as it is. */
+/* Leaves the other half of the word unchanged. */
 void ktrace_root_flags(uint32_t set, uint32_t clear)
 {
 	uint64_t *word = (uint64_t *)(void *)&ktrace_root.slot_size, old, changed;
@@ -136,7 +140,7 @@ void ktrace_root_flags(uint32_t set, uint32_t clear)
 	} while (changed != old && !ktrace_arch_compare_swap(word, old, changed));
 }
 
-/* All of a section's entry but its length. */
+/* Sets all of a section's entry except its length. */
 static void section_place(uint32_t type, uint32_t entry_size, const volatile void *data)
 {
 	struct ktrx_section *section = &ktrace_root.section[type - 1];
@@ -165,7 +169,7 @@ static void boot_ring_place(void)
 	ktrace_ring[0].head = (uintptr_t)&ktrace_ring[0].word;
 }
 
-/* The ring table has its length from the start, and another one from ktrace_init(). */
+/* The length of the ring table is set as linked, and again by ktrace_init(). */
 static void root_place(void)
 {
 	uint64_t rows = (uintptr_t)__stop_ktrace_events - (uintptr_t)__start_ktrace_events;
@@ -180,7 +184,7 @@ static void root_place(void)
 	*(volatile uint32_t *)&ktrace_root.checksum = ktrx_root_checksum(&ktrace_root);
 }
 
-/* What differs from boot to boot: the first one to come decides. */
+/* Sets what differs from boot to boot. The first context to store a value wins. */
 static void boot_identify(void)
 {
 	uint64_t first;
@@ -193,7 +197,7 @@ static void boot_identify(void)
 	ktrace_arch_compare_swap(&ktrace_ring[0].word, 0, first);
 }
 
-/* Rings' first indices follow from its low byte, which stays. */
+/* The low byte stays, because the first indices of the rings depend on it. */
 void ktrace_nonce_change(void)
 {
 	ktrace_root_open();
@@ -226,19 +230,19 @@ void ktrace_attach(void)
 /* ---- places ----------------------------------------------------------------------------------- */
 
 /*
- * Rows of places that record an event, see struct ktrx_place. A row is joined when it is known where its
- * event's row is: for all rows together when they are numbered, or else when the place records for the first
- * time.
+ * Places that record an event, see struct ktrx_place. A place is joined as soon as its event descriptor can
+ * be located: usually when all descriptors are numbered, otherwise when the place records for the first time.
  *
- * A place's row holds the address of its event's row. That is another one than at run time if the kernel runs
- * elsewhere than it was linked for, or has not relocated itself yet. The table's start is stored in the same
- * way. The difference of the two is right in all of these cases, unless both are still 0.
+ * A place contains the address of its event descriptor. That address differs from the run-time address if the
+ * kernel runs at another address than it was linked for, or has not relocated itself yet. The start of the
+ * table is stored in the same way. The difference of the two is correct in all of these cases, unless both
+ * are still 0.
  *
  * Several contexts may run this at the same time, and one of them may be delayed. All of them store the same
- * values, and a word that other functions change, too, is changed by a swap.
+ * values. A word that other functions also change is changed by a compare-and-swap.
  */
 
-/* Volatile: compilers would form the address relative to the code. */
+/* Volatile: otherwise compilers would form the address relative to the code. */
 static volatile KTRACE_IN_DATA uintptr_t linked_start = (uintptr_t)__start_ktrace_events;
 
 struct ktrx_place *ktrace_place_first(void)
@@ -251,7 +255,7 @@ struct ktrx_place *ktrace_place_next(struct ktrx_place *place)
 	return ktrace_row_from((uint64_t *)(void *)place + place->size / 8, KTRX_PLACE_MAGIC);
 }
 
-/* NULL: not known yet. */
+/* Returns the event descriptor that the place refers to; NULL if it is not known yet. */
 static struct ktrx_event *linked_event(const struct ktrx_place *place)
 {
 	const uintptr_t start = (uintptr_t)__start_ktrace_events, stop = (uintptr_t)__stop_ktrace_events;
@@ -283,7 +287,9 @@ void ktrace_place_join(struct ktrx_place *place, const struct ktrx_event *event)
 	place_set(place, event, event->id);
 }
 
-/* Readers that find an id find the event, too. */
+/*
+ * Stores the event before the place's id is in use, so that a reader that finds the id also finds the event.
+ */
 static void join(struct ktrx_place *place, const struct ktrx_event *event, uint32_t id)
 {
 	if (id > KTRX_EVENT_MAX) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Who called whom, by the frame pointers that functions keep; and which addresses all events record.
+ * Backtraces by frame pointers, and the settings that add addresses to all events.
  *
- * Nothing but the stack is read, and of it only what lies ahead: each frame must be aligned and lie behind
- * the last one, inside the stack where the port knows its end, else within KTRACE_STACK_REACH bytes of that
- * one. A frame pointer that is none (a user's, assembler code's) ends the walk.
+ * Only the stack is read, and only upwards: each frame must be aligned and lie above the previous one. It
+ * must lie inside the stack if the port knows the stack's end, else within KTRACE_STACK_REACH bytes of the
+ * previous frame. An invalid frame pointer (from user mode or assembler code) ends the walk.
  */
 #include "state.h"
 
@@ -15,15 +15,15 @@ KTRACE_SETTING_RANGE("debug.ktr.sites", ktrace_state.sites, 0, 1);
 
 #define KTRACE_FRAME_BYTES (2 * sizeof(uintptr_t))
 #define KTRACE_FRAME_END \
-	(KTRACE_ARCH_FRAME_OFFSET + KTRACE_FRAME_BYTES) /* of both words, counted from the frame pointer */
+	(KTRACE_ARCH_FRAME_OFFSET + KTRACE_FRAME_BYTES) /* end of both words, relative to the frame pointer */
 
-/* Frames of ktrace itself between a record's site and here, at most. */
+/* The most frames of ktrace itself between the call site and ktrace_callers(). */
 #define KTRACE_OWN_FRAMES 12u
 
 struct walk {
-	uintptr_t frame; /* the frame pointer of the function that is next */
-	uintptr_t least; /* … lies here or behind … */
-	uintptr_t end;	 /* of the stack, 0 if unknown */
+	uintptr_t frame; /* frame pointer of the next function */
+	uintptr_t least; /* lowest address that `frame` may have */
+	uintptr_t end;	 /* of the stack; 0: unknown */
 };
 
 static void walk_begin(struct walk *walk, uintptr_t frame)
@@ -33,7 +33,10 @@ static void walk_begin(struct walk *walk, uintptr_t frame)
 	walk->end = ktrace_state.initialised ? ktrace_arch_stack_end(frame) : 0;
 }
 
-/* Steps out of a function: 1 and where it returns to, which may be 0; or 0: the chain ends here. */
+/*
+ * Steps out of a function. Returns 1 and the return address, which may be 0; returns 0 if the chain ends
+ * here.
+ */
 static int walk_step(struct walk *walk, uintptr_t *address)
 {
 	uintptr_t room = walk->end ? walk->end - walk->least : KTRACE_STACK_REACH;
@@ -80,7 +83,10 @@ __attribute__((__noinline__)) uint32_t ktrace_backtrace(uintptr_t *addresses, ui
 
 	if (!KTRACE_FRAME_POINTERS || most == 0)
 		return 0;
-	/* Where this calls nobody its frame need not have it. */
+	/*
+	 * Not taken from the frame: a compiler may save the return address only in functions that call
+	 * others.
+	 */
 	addresses[count++] = KTRACE_RETURN_ADDRESS;
 	walk_begin(&walk, (uintptr_t)__builtin_frame_address(0));
 	if (!walk_step(&walk, &address))

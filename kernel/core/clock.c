@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measuring clocks. The CPU that asks takes the one cell, and for each round trip leaves a number in `ping`;
- * CPU 0 answers with its stamp and the same number in `pong`. Numbers never come again, so an answer that is
- * late by a whole measurement is not taken for another one's.
+ * Measures clocks. A CPU that asks owns the one cell, and writes a number to `ping` for each round trip. CPU
+ * 0 answers with its timestamp and the same number in `pong`. Numbers are never reused, so a very late answer
+ * is not taken for the answer to another measurement.
  *
- * Round trips need both CPUs at the same time, which a busy host seldom gives to a guest. So both sides leave
- * their stamps for each other, in exchanges and ticks, and each bounds the offset from one side.
+ * A round trip needs both CPUs to run at the same time, which a busy host rarely provides for a guest. So
+ * both sides also leave timestamps for each other, in exchanges and ticks; each timestamp gives a one-sided
+ * bound of the offset.
  *
- * Nothing here waits without bound. The CPU that asks gives the cell back in every case; only a CPU that is
- * stopped for good in between keeps it. Then there are no more round trips.
+ * Nothing here waits without a limit. The CPU that asks always releases the cell, unless it stops for good in
+ * between; then there are no more round trips.
  */
 #include "core.h"
 
@@ -16,34 +17,35 @@
 
 #define KTRACE_CLOCK_ROUNDS 16u
 #define KTRACE_ROUND_BITS   8
-#define KTRACE_ROUND_END    0xffu /* after the last round: CPU 0 may leave */
+#define KTRACE_ROUND_END    0xffu /* after the last round: CPU 0 may stop polling */
 
-/* Polls, a few nanoseconds each: until CPU 0 is there, and from then on. */
+/* Polls, a few nanoseconds each: until the first answer, and for each later answer. */
 #define KTRACE_PATIENCE_FIRST 160000u
 #define KTRACE_PATIENCE_NEXT  16000u
-#define KTRACE_SHOW_POLLS     256u /* from one stamp that is left for the other CPU to the next */
+#define KTRACE_SHOW_POLLS     256u /* from one timestamp for the other CPU to the next */
 
-#define KTRACE_BEATS_APART 10u	 /* where the frequency is unknown */
-#define KTRACE_A_SECOND	   10u	 /* measurements */
-#define KTRACE_RETRY	   10u	 /* a failed one is repeated after this part of the interval */
-#define KTRACE_ONCE_MOST   64u	 /* tries, if none has a round trip */
+#define KTRACE_BEATS_APART 10u	 /* heartbeats between measurements, for an unknown frequency */
+#define KTRACE_A_SECOND	   10u	 /* measurements per second */
+#define KTRACE_RETRY	   10u	 /* a failed one is repeated after 1/10 of the interval */
+#define KTRACE_ONCE_MOST   64u	 /* tries, if there is never a round trip */
 #define KTRACE_ROUNDING	   2u	 /* ticks */
-#define KTRACE_LOOKS	   16u	 /* CPUs at which CPU 0 looks in a tick */
-#define KTRACE_DRIFT	   2000u /* ticks in which clocks drift apart by one, at most: 500 ppm */
+#define KTRACE_LOOKS	   16u	 /* CPUs that CPU 0 looks at per tick */
+#define KTRACE_DRIFT	   2000u /* ticks in which two clocks drift apart by at most one tick: 500 ppm */
 
 /* ---- bounds of an offset ---------------------------------------------------------------------- */
 
 /*
- * Bounds of a CPU's offset to CPU 0's clock, from stamps that one CPU left in memory and the other one read
- * later.
+ * Bounds of a CPU's offset to CPU 0's clock, from timestamps that one CPU stores in memory and the other
+ * reads later.
  *
- * CPU 0 read its clock before its stamp was seen here, so CPU 0's clock shows at least that stamp: a lower
- * bound. This CPU's stamp that CPU 0 has seen gives an upper bound in the same way. Neither needs both CPUs
- * to run at the same time. The later a stamp is seen, the looser the bound, but never wrong. Of each side the
- * tightest one is kept; with age it loosens by as much as clocks may drift.
+ * CPU 0 stored its timestamp before this CPU reads it. So CPU 0's clock now shows at least that timestamp: a
+ * lower bound. In the same way, this CPU's timestamp that CPU 0 reads gives an upper bound. Neither needs
+ * both CPUs to run at the same time. A timestamp that is read late gives a loose bound, but never a wrong
+ * one. The tightest lower and upper bounds are stored; they widen with age by the greatest drift that is
+ * possible.
  */
 
-/* The clock, not read before what precedes it nor after what follows it. */
+/* Reads the clock, ordered after the preceding and before the following memory accesses. */
 KTRACE_INLINE uint64_t clock_between(void)
 {
 	uint64_t stamp;
@@ -54,19 +56,19 @@ KTRACE_INLINE uint64_t clock_between(void)
 	return stamp;
 }
 
-/* Leaves this CPU's clock in its line. */
+/* Publishes this CPU's clock in its line. */
 KTRACE_INLINE void clock_show(struct ktrace_clock_line *line)
 {
 	ktrace_arch_publish(&line->stamp, clock_between());
 }
 
-/* How far two clocks may drift apart in so many ticks. */
+/* Returns the greatest drift between two clocks from one time to another. */
 static int64_t clock_drift(uint64_t from, uint64_t to)
 {
 	return to > from ? (int64_t)((to - from) / KTRACE_DRIFT + 1) : 0;
 }
 
-/* Writes a sample so that readers can tell by its check that it is whole. */
+/* Writes a sample. Its check shows readers whether it is complete. */
 static void clock_write(struct ktrx_clock_sample *at, const struct ktrx_clock_sample *sample)
 {
 	volatile struct ktrx_clock_sample *to = at;
@@ -80,7 +82,9 @@ static void clock_write(struct ktrx_clock_sample *at, const struct ktrx_clock_sa
 	to->check = ktrx_clock_check(sample);
 }
 
-/* Takes a bound in if it is the tightest by then. Stamps never decrease from call to call. */
+/*
+ * Stores a lower bound if it is tighter than the old one is by now. Stamps never decrease from call to call.
+ */
 static void clock_at_least(struct ktrace_clock_line *line, uint64_t stamp, int64_t offset)
 {
 	struct ktrace_clock_bound *lower = &line->lower;
@@ -109,8 +113,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * The newest stamp that a CPU left, 0 if none. Its row has stamps of hooks, too: of those that are called
- * where the thread cannot be moved, so that the clock is this CPU's.
+ * Returns the newest timestamp that a CPU left; 0 if none. Also uses stamps of hooks in its row, but only of
+ * hooks that are called while the thread cannot migrate, so that the clock is this CPU's.
  */
 static uint64_t newest(const struct ktrace_clock_line *line, const volatile struct ktrx_cpu *row)
 {
@@ -122,8 +126,8 @@ static uint64_t newest(const struct ktrace_clock_line *line, const volatile stru
 }
 
 /*
- * Takes in the newest stamp of CPU 0, whose line and row are the other two. Only the CPU that owns `line`
- * calls this.
+ * Uses the newest timestamp of CPU 0, which `first` and `row` belong to. Requires: the caller is the CPU that
+ * owns `line`.
  */
 static void clock_look(struct ktrace_clock_line *line, const struct ktrace_clock_line *first,
 		       const volatile struct ktrx_cpu *row)
@@ -136,7 +140,7 @@ static void clock_look(struct ktrace_clock_line *line, const struct ktrace_clock
 	clock_at_least(line, here, (int64_t)(there - here));
 }
 
-/* Of CPU 0: looks at the newest stamp of the CPU with this line and this row. */
+/* Uses the newest timestamp of the CPU that `line` and `row` belong to. Requires: the caller is CPU 0. */
 static void clock_look_from_first(struct ktrace_clock_line *line, const volatile struct ktrx_cpu *row)
 {
 	uint32_t forgotten = *(const volatile uint32_t *)&line->forgotten;
@@ -155,7 +159,7 @@ static void clock_look_from_first(struct ktrace_clock_line *line, const volatile
 	clock_write(&line->seen, &sample);
 }
 
-/* CPU 0 may be writing it just now; then it is taken the next time. */
+/* Reads the bound that CPU 0 found. If CPU 0 is writing it at this moment, the next call reads it. */
 static void take_seen(struct ktrace_clock_line *line)
 {
 	const volatile struct ktrx_clock_sample *seen = &line->seen;
@@ -177,8 +181,9 @@ static void take_seen(struct ktrace_clock_line *line)
 }
 
 /*
- * Gives the offset now, with its error. Only the CPU that owns `line` calls this. Returns 0 while one side
- * has no bound, or if bounds contradict each other: then a clock was set, and all bounds are forgotten.
+ * Computes the current offset and its error. Requires: the caller is the CPU that owns `line`.
+ * Returns 0 if a bound is missing, or if bounds contradict each other. In the latter case a clock was set,
+ * and all bounds are discarded.
  */
 static int clock_estimate(struct ktrace_clock_line *line, struct ktrx_clock_sample *sample)
 {
@@ -203,14 +208,14 @@ static int clock_estimate(struct ktrace_clock_line *line, struct ktrx_clock_samp
 
 /* ---- the cell --------------------------------------------------------------------------------- */
 
-/* Who asks and who answers write lines of their own. */
+/* The CPU that asks and CPU 0 write different cache lines. */
 static KTRACE_IN_DATA struct {
-	uint64_t owner __attribute__((__aligned__(64))); /* CPU that asks, plus 1 */
+	uint64_t owner __attribute__((__aligned__(64))); /* CPU that asks, plus 1; 0: free */
 	uint64_t ping;
 	uint64_t pong __attribute__((__aligned__(64)));
 	uint64_t pong_stamp; /* valid for the number in `pong` */
-	uint32_t serving;    /* CPU 0 alone: in an interrupt of its own answer it does nothing */
-	uint32_t look;	     /* CPU 0 alone: the CPU at which it looks next */
+	uint32_t serving;    /* used by CPU 0 only: nonzero while it answers, so that an interrupt does not */
+	uint32_t look;	     /* used by CPU 0 only: the CPU to look at next */
 } cell = { 0 };
 
 static KTRACE_IN_DATA struct ktrace_clock_rows clock_rows = { 0 };
@@ -218,7 +223,7 @@ static KTRACE_IN_DATA void (*ask)(uint32_t cpu) = KTRACE_NULL;
 static KTRACE_IN_DATA uint32_t resynchronize = 0;
 KTRACE_SETTING_RANGE("debug.ktr.resynchronize", resynchronize, 0, 1);
 
-/* From 1: 0 is no stamp. */
+/* Starts at 1, because 0 is not a timestamp. */
 KTRACE_IN_DATA uint64_t ktrace_ticks = 1;
 
 void ktrace_clock_open(const struct ktrace_clock_rows *given, void (*request)(uint32_t cpu))
@@ -270,7 +275,9 @@ void ktrace_clock_serve(void)
 	*(volatile uint32_t *)&cell.serving = 0;
 }
 
-/* From its heartbeat, which left its stamp already. */
+/*
+ * Looks at timestamps of other CPUs. Called from CPU 0's heartbeat, which has already left CPU 0's timestamp.
+ */
 static void look_around(void)
 {
 	uint32_t looks = ktrace_state.cpus < KTRACE_LOOKS ? ktrace_state.cpus : KTRACE_LOOKS;
@@ -304,7 +311,7 @@ static int await(uint32_t cpu, uint64_t number, uint32_t patience)
 	return 0;
 }
 
-/* One round trip, which bounds the offset from both sides: 0 if there was no answer. */
+/* Makes one round trip, which bounds the offset from both sides. Returns 0 if there was no answer. */
 static int round_trip(uint32_t cpu, uint64_t number, uint32_t patience)
 {
 	uint64_t left = clock_between(), there, back;
@@ -323,8 +330,9 @@ static int round_trip(uint32_t cpu, uint64_t number, uint32_t patience)
 }
 
 /*
- * The cell belongs to this CPU. Returns how many round trips were answered: a hypervisor may take CPU 0 away
- * after any of them, and those before are as good as ever.
+ * Makes round trips and returns how many were answered. A hypervisor may stop CPU 0 after any of them; the
+ * earlier ones stay valid.
+ * Requires: this CPU owns the cell.
  */
 static uint32_t measure_in_cell(uint32_t cpu)
 {
@@ -339,7 +347,7 @@ static uint32_t measure_in_cell(uint32_t cpu)
 	return round - 1;
 }
 
-/* Whether the sample says more than the newest one, whose error grows with its age. */
+/* Is the sample better than the newest one, whose error grows with its age? */
 static int is_better(const struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 {
 	const struct ktrx_clock_sample *newest;
@@ -362,7 +370,8 @@ static void thin(struct ktrx_clock *row)
 }
 
 /*
- * The last sample is the newest; it is replaced until it lies `spacing` measurements behind the one before.
+ * Stores a sample. The last sample is always the newest: it is replaced until it is `spacing` measurements
+ * later than the previous one.
  */
 static void keep(struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 {
@@ -384,7 +393,7 @@ static void keep(struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 	row->since = 1;
 }
 
-/* Round trips that were answered. None where another CPU has the cell. */
+/* Returns the number of round trips that were answered; 0 if another CPU owns the cell. */
 static uint32_t exchange(uint32_t cpu, int *asked)
 {
 	uint32_t answered;
@@ -435,7 +444,7 @@ int64_t ktrace_clock_offset(uint32_t cpu)
 	return *(volatile int64_t *)&clock_rows.offset[cpu];
 }
 
-/* Whether this CPU is to be measured: always, or until its clock is known. */
+/* Is this CPU to be measured: always, or until its clock is known? */
 static int cpu_is_wanted(uint32_t cpu)
 {
 	const struct ktrx_clock *row = &clock_rows.clock[cpu];

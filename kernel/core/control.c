@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Recording as a whole: on, off, forgotten; how the kernel ended; what an event costs. */
+/* Recording as a whole: start, stop, clear; how the kernel ended; the cost of an event. */
 #include "core.h"
 
 void ktrace_start(void)
@@ -21,12 +21,12 @@ int ktrace_is_started(void)
 	return !ktrace_state.stopped;
 }
 
-/* Slots reserved but not written yet are forgotten with the rest. */
+/* Forgets all slots, also those that are reserved but not written yet. */
 static void ring_clear(struct ktrx_ring *ring)
 {
 	uint64_t head = *(volatile uint64_t *)(uintptr_t)ring->head;
 
-	if (ring == ktrace_ring || KTRX_WORD_RING(head) != 0) /* else its CPU is not online: it is empty */
+	if (ring == ktrace_ring || KTRX_WORD_RING(head) != 0) /* else its CPU is offline */
 		*(volatile uint64_t *)&ring->first = KTRX_WORD_INDEX(head);
 	*(volatile uint64_t *)&ring->dropped = 0;
 	*(volatile uint64_t *)&ring->lapped = 0;
@@ -49,11 +49,11 @@ void ktrace_clear(void)
 
 /* ---- the end ---------------------------------------------------------------------------------- */
 
-/* How the kernel ended: kept in the root, where a reader finds it without any event. */
+/* How the kernel ended: stored in the root, where a reader finds it even without events. */
 
 /*
- * Declared whatever is left out of the build: the section of rows must exist in a kernel without events,
- * too.
+ * Always declared, whatever the build leaves out: the section of event descriptors must exist in a kernel
+ * without events, too.
  */
 KTRACE_DECLARE(1, ktrace_event_ktrace_panic, "ktrace\0panic", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
 	       KTRX_V1_NONE, "%s", (const char *, message));
@@ -91,7 +91,10 @@ void ktrace_exit(int status)
 
 /* ---- costs ------------------------------------------------------------------------------------ */
 
-/* What an event costs here, by the clock that stamps it; what was found last stands in the settings. */
+/*
+ * The cost of an event on this machine, in ticks of the trace clock. The setting debug.ktr.cost shows the
+ * last result.
+ */
 
 KTRACE_DECLARE(1, ktrace_event_ktrace_probe, "ktrace\0probe", KTRX_STATE_RECORD, 0, KTRX_V1_NONE, "%u",
 	       (uint32_t, round));
@@ -99,7 +102,7 @@ KTRACE_DECLARE(1, ktrace_event_ktrace_probe, "ktrace\0probe", KTRX_STATE_RECORD,
 #define KTRACE_PROBE_ROUNDS 3u
 #define KTRACE_EVENTS	    32u
 
-/* Ticks that a thousand events cost, as ktrace_probe_cost() has it; 0: nobody has asked. */
+/* Ticks for a thousand events, as ktrace_probe_cost() returns them; 0: not measured yet. */
 static KTRACE_IN_DATA uint64_t cost = 0;
 KTRACE_SETTING_U64("debug.ktr.cost", cost, KTRX_SETTING_READ_ONLY);
 

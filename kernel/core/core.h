@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What the sources of the core offer each other. Besides: state.h, the data that all of them share; hook.h,
- * what the hooks share; reader.h, the trace read inside the kernel.
+ * Interfaces between the sources of the core.
+ * Further headers of the core: state.h (data that all sources share), hook.h (what the hooks share), reader.h
+ * (readers inside the kernel).
  */
 #ifndef KTRACE_CORE_CORE_H
 #define KTRACE_CORE_CORE_H
@@ -14,85 +15,99 @@
 /* ---- write.c ---------------------------------------------------------------------------------- */
 
 /*
- * From a packed record to slots of a ring. Any context; see port.h for those in which only the boot ring will
- * do.
+ * Writes a packed record into slots of a ring. Any context. Some contexts may use the boot ring only: port.h
+ * lists them.
  */
 
-/* A record that is to be made. */
+/* A pending record. */
 struct ktrace_draft {
-	uint32_t *payload; /* in a buffer of KTRACE_CAPACITY(bytes), rounded up to 8 */
-	uint32_t bytes;	   /* of payload, extension block included */
+	uint32_t *payload; /* buffer of KTRACE_CAPACITY(bytes), rounded up to a multiple of 8 */
+	uint32_t bytes;	   /* bytes of payload, extension block included */
 	uint32_t second;   /* thread, context and extension bit, as in bits 88:64 of a first slot */
-	uint32_t ring;	   /* boot ring, that of rare events, or this CPU's; shared ones need a CPU */
+	uint32_t ring;	   /* number of the ring; a record in a shared ring carries its CPU (KTRX_EXT_CPU) */
 	uint16_t event;
-	uint16_t place; /* id that the record bears in place of the event's; 0: none */
+	uint16_t place; /* id of the place, recorded instead of the event's id; 0: none */
 };
 
-/* Records. Returns the stamp, 0 if the ring is full. */
+/* Writes the record. Returns its timestamp; 0 if the ring is full. */
 KTRACE_HIDDEN uint64_t ktrace_write(const struct ktrace_draft *draft);
 
-/* The same where the draft's ring is known to be that of this CPU, as it was just now. */
+/*
+ * Does the same for a record whose ring is this CPU's. The thread may have migrated since the caller looked.
+ */
 KTRACE_HIDDEN uint64_t ktrace_write_own(const struct ktrace_draft *draft);
 
-/* The same where a site has reserved one slot of a CPU's ring, and read the clock. */
+/*
+ * Does the same if the call site has already reserved one slot (`word`) of a CPU's ring and read the clock
+ * (`stamp`).
+ */
 KTRACE_HIDDEN uint64_t ktrace_write_reserved(const struct ktrace_draft *draft, uint64_t word, uint64_t stamp);
 
-/* Clears what the record's slots hold behind its payload, up to a multiple of 4 bytes. */
+/* Clears the bytes after the payload that the record's slots also hold, up to a multiple of 4 bytes. */
 KTRACE_HIDDEN void ktrace_draft_end(const struct ktrace_draft *draft);
 
 /* ---- fold.c: repetitions that are counted instead of recorded --------------------------------- */
 
-/* `all` rows, of which each CPU has `rows`; from ktrace_init(). */
+/* Starts to use `all` rows, `rows` of them for each CPU. Called by ktrace_init(). */
 KTRACE_HIDDEN void ktrace_fold_open(struct ktrx_fold *fold, uint32_t all, uint32_t rows);
 
 /*
- * Holds the CPU's row for an event: its own, else an empty one, else the one that was used least recently.
- * NULL: there are no rows, or somebody holds it.
+ * Takes the CPU's row for an event, and returns it: the row that is for this event, else an empty row, else
+ * the row that was used least recently.
+ * Returns NULL if there are no rows or if another context holds the row.
+ * The caller gives the row back by ktrace_fold_release().
  */
 KTRACE_HIDDEN struct ktrx_fold *ktrace_fold_hold(uint32_t cpu, uint16_t event);
 KTRACE_HIDDEN void ktrace_fold_release(struct ktrx_fold *fold);
 
-/* The end of the draft's payload is cleared: ktrace_draft_end(). */
+/*
+ * Is the pending record equal to the one that the row is for? Requires: ktrace_draft_end() was called for it.
+ */
 KTRACE_HIDDEN int ktrace_fold_is(const struct ktrx_fold *fold, const struct ktrace_draft *draft);
 KTRACE_HIDDEN void ktrace_fold_count(struct ktrx_fold *fold, uint64_t stamp);
 
-/* From now on the row is for this record, made about then, and has counted nothing. */
+/*
+ * Uses the row for this record from now on, with a count of 0. `stamp` is the approximate time of the record.
+ */
 KTRACE_HIDDEN void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_draft *draft, uint64_t stamp);
 
-/* Empties all rows; those that are held, when they are released. */
+/* Empties all rows. A row that another context holds becomes empty when that context releases it. */
 KTRACE_HIDDEN void ktrace_fold_clear(void);
 
-/* ---- attach.c: rows of places that record an event, see struct ktrx_place --------------------- */
 
-/* The places' rows of this image: NULL ends. */
+/* Return the place descriptors of this image, one by one; NULL at the end. */
 KTRACE_HIDDEN struct ktrx_place *ktrace_place_first(void);
 KTRACE_HIDDEN struct ktrx_place *ktrace_place_next(struct ktrx_place *place);
 
 /*
- * Joins the places whose addresses lead to an event's row. They get the ids that follow those of events,
- * while there are free ids. To be called again after the kernel has relocated itself. Any context.
+ * Joins each place whose address leads to an event descriptor. The places get the ids after those of the
+ * events, as long as there are free ids.
+ * Call it again after the kernel has relocated itself. Any context.
  */
 KTRACE_HIDDEN void ktrace_places_join(void);
 
 /*
- * Joins a place that is not joined yet: its records bear the event's id. Requires: the event has an id. Any
- * context.
+ * Joins a place that is not joined yet. Its records carry the event's id.
+ * Requires: the event has an id. Any context.
  */
 KTRACE_HIDDEN void ktrace_place_join(struct ktrx_place *place, const struct ktrx_event *event);
 
-/* Lets the records of a place that was just joined go the way that those of its event go. Any context. */
+/*
+ * Makes records of a place that was just joined take the same path, slow or fast, as those of its event. Any
+ * context.
+ */
 KTRACE_HIDDEN void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event);
 
-/* Sends the place's records through the slow path, or lets them take the fast one. */
+/* Makes the place's records take the slow path, or allows the fast path. */
 KTRACE_HIDDEN void ktrace_place_set_slow(struct ktrx_place *place, int is_slow);
 
-/* What records of the place bear: its own id or its event's; 0: it is not joined. */
+/* Returns the id that the place's records carry: its own, or its event's; 0 if the place is not joined. */
 static inline uint32_t ktrace_place_number(const struct ktrx_place *place)
 {
 	return *(const volatile uint32_t *)&place->header >> 16 & KTRX_EVENT_MAX;
 }
 
-/* The row of the place's event; NULL: it is not joined. */
+/* Returns the descriptor of the place's event; NULL if the place is not joined. */
 static inline struct ktrx_event *ktrace_place_event(struct ktrx_place *place)
 {
 	const int32_t offset = *(volatile int32_t *)&place->offset;
@@ -103,11 +118,11 @@ static inline struct ktrx_event *ktrace_place_event(struct ktrx_place *place)
 /* ---- names of events and settings ------------------------------------------------------------- */
 
 /*
- * Names of events, as their rows have them; and names put together piece by piece, as events' and settings'
- * full names are: one that does not fit is no name.
+ * Names of events, as event descriptors store them, and full names of events and settings, which are put
+ * together piece by piece. A name that does not fit is not used.
  */
 
-/* The row's n-th string, from 0. */
+/* Returns the n-th string of the event descriptor, from 0. */
 static inline const char *ktrace_event_string(const struct ktrx_event *event, uint32_t n)
 {
 	const char *at = (const char *)(event + 1);
@@ -127,7 +142,7 @@ static inline const char *ktrace_event_name(const struct ktrx_event *event)
 	return ktrace_event_string(event, 1);
 }
 
-/* The next row of a group after `event`, its first after NULL. */
+/* Returns the next descriptor of the group after `event`; the first one if `event` is NULL. */
 static inline struct ktrx_event *ktrace_group_next(struct ktrace_span group, struct ktrx_event *event)
 {
 	event = event ? ktrace_event_next(event) : ktrace_event_first();
@@ -136,7 +151,7 @@ static inline struct ktrx_event *ktrace_group_next(struct ktrace_span group, str
 	return event;
 }
 
-/* Is the row the first one of its group? */
+/* Is this the first event descriptor of its group? */
 static inline int ktrace_event_leads_group(const struct ktrx_event *event)
 {
 	return ktrace_group_next(ktrace_span_of(ktrace_event_group(event)), KTRACE_NULL) == event;
@@ -164,7 +179,7 @@ static inline int ktrace_name_fits(const struct ktrace_name *name)
 
 /* ---- events.c --------------------------------------------------------------------------------- */
 
-/* What is to become of events: parts of their state and flags that KTRX_CHANGE_* names. */
+/* A change of events: the parts of their state and flags that KTRX_CHANGE_* selects. */
 struct ktrace_change {
 	uint8_t change;
 	uint8_t state;
@@ -173,38 +188,39 @@ struct ktrace_change {
 
 KTRACE_HIDDEN void ktrace_event_change(struct ktrx_event *event, const struct ktrace_change *change);
 
-/* Does the pattern choose this event? "group.name" with * and ?, or a group's name alone. */
+/* Does the pattern match this event? A pattern is "group.name" with * and ?, or the name of a group. */
 KTRACE_HIDDEN int ktrace_event_matches(const struct ktrx_event *event, struct ktrace_span pattern);
 
 /*
- * Changes all events that match: "group.name" with * and ?, or a group's name alone. Events of the group
- * "ktrace" match only patterns that begin with that. Returns how many matched; ktrace_states_update() puts it
- * into effect.
+ * Changes all events that match the pattern: "group.name" with * and ?, or the name of a group.
+ * Events of the group "ktrace" match only patterns that begin with "ktrace".
+ * Returns how many events matched. The change takes effect with ktrace_states_update().
  */
 KTRACE_HIDDEN uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_change *change);
 
 /* ---- settings.c ------------------------------------------------------------------------------- */
 
-/* The rows of this image: NULL ends. */
+/* Return the settings of this image, one by one; NULL at the end. */
 KTRACE_HIDDEN struct ktrx_setting *ktrace_setting_first(void);
 KTRACE_HIDDEN struct ktrx_setting *ktrace_setting_next(struct ktrx_setting *row);
 
-/* Names the rows in the root. */
+/* Enters the settings table in the root. */
 KTRACE_HIDDEN void ktrace_settings_place(void);
 
 KTRACE_HIDDEN uint64_t ktrace_setting_value(const struct ktrx_setting *row);
 
-/* Errors: READ_ONLY, ARGUMENT. */
+/* Sets the value. Errors: READ_ONLY, ARGUMENT. */
 KTRACE_HIDDEN int ktrace_setting_store(const struct ktrx_setting *row, uint64_t value);
 
-/* As ktrace_setting_set(), without bringing states up to date. */
+/* Does the same as ktrace_setting_set(), but does not update the states of events. */
 KTRACE_HIDDEN int ktrace_setting_assign(struct ktrace_span name, struct ktrace_span value);
 
 /* ---- masks.c ---------------------------------------------------------------------------------- */
 
 /*
- * As ktrace_setting_get(), _set() and _each(), for these settings alone. Rows change in what is wanted of
- * them.
+ * Do the same as ktrace_setting_get(), _set() and _each(), but only for the settings that are made from the
+ * event table.
+ * ktrace_mask_set() changes `wanted` of events. The caller must call ktrace_states_update() afterwards.
  */
 #if KTRACE_MASKS
 KTRACE_HIDDEN int ktrace_mask_get(struct ktrace_span name, char *buffer, size_t size);
@@ -218,41 +234,42 @@ KTRACE_HIDDEN int ktrace_mask_each(ktrace_setting_visit *visit, void *cookie);
 
 /* ---- argument.c ------------------------------------------------------------------------------- */
 
-/* Keeps the word for ktrace_refused(), unless there is no error, which is what it returns. */
+/* Stores the word for ktrace_refused() if `error` is not 0. Returns `error`. */
 KTRACE_HIDDEN int ktrace_refuse(struct ktrace_span word, int error);
 
 /* ---- mailbox.c: requests of a host ------------------------------------------------------------ */
 
 extern KTRACE_HIDDEN struct ktrx_mailbox ktrace_mailbox;
 
-/* Names the mailbox in the root, and the boot in the mailbox. */
+/* Enters the mailbox in the root, and identifies this boot in the mailbox. */
 KTRACE_HIDDEN void ktrace_mailbox_place(void);
 
-/* Carries out what was requested, unless another CPU is at it. From the tick. */
+/* Carries out the host's requests, unless another CPU is doing so. Called from the tick. */
 KTRACE_HIDDEN void ktrace_mailbox_look(void);
 
 /* ---- clock.c: clocks that are measured -------------------------------------------------------- */
 
-/* What the offset was at least or at most when this CPU's clock showed `stamp`. */
+/* A bound on a clock's offset: its lowest or highest possible value when this CPU's clock showed `stamp`. */
 struct ktrace_clock_bound {
 	uint64_t stamp;
 	int64_t offset;
 };
 
-/* What a CPU keeps for its clock: the first line is written by that CPU, the second one by CPU 0. */
+/* What is stored of a CPU's clock. The CPU writes the first cache line, CPU 0 writes the second one. */
 struct ktrace_clock_line {
-	uint64_t stamp __attribute__((__aligned__(64))); /* of this CPU, for the others to see */
-	uint32_t forgotten;				 /* how often all bounds were given up */
-	uint8_t wanted;					 /* CPU 0 is to look at this CPU's stamps */
+	uint64_t stamp __attribute__((__aligned__(64))); /* timestamp of this CPU, for other CPUs to read */
+	uint32_t forgotten;				 /* how often all bounds were discarded */
+	uint8_t wanted;					 /* CPU 0 shall read this CPU's stamps */
 	uint8_t has_lower, has_upper;
-	uint8_t answered; /* round trips with CPU 0 succeeded once */
+	uint8_t answered; /* at least one round trip with CPU 0 succeeded */
 	struct ktrace_clock_bound lower, upper;
-	/* Upper bound that CPU 0 found; `error` holds what `forgotten` was. */
+	/* Upper bound that CPU 0 found. `error` holds the value that `forgotten` had. */
 	struct ktrx_clock_sample seen __attribute__((__aligned__(64)));
 };
 
 /*
- * Where measurements go, a row a CPU each, in lent memory; NULL: nowhere. `once`: also without being asked.
+ * Tables of measurements in lent memory, one row for each CPU; NULL: none. `once`: measure even if no host
+ * asks.
  */
 struct ktrace_clock_rows {
 	struct ktrx_clock *clock;
@@ -261,30 +278,33 @@ struct ktrace_clock_rows {
 	uint32_t once;
 };
 
-/* Rows are zero; called before the first CPU is online. */
+/* Starts to use the tables. Requires: rows are zero, and no CPU is online yet. */
 KTRACE_HIDDEN void ktrace_clock_open(const struct ktrace_clock_rows *rows, void (*request)(uint32_t cpu));
 
-/* From the heartbeat of an online CPU, with how many it had: measures if it is time to. */
+/*
+ * Measures the clock of an online CPU if a measurement is due. Called from its heartbeat, with its number of
+ * heartbeats so far.
+ */
 KTRACE_HIDDEN void ktrace_clock_beat(uint32_t cpu, uint64_t heartbeats);
 
 /* ---- keep.c: the trace of a boot that a reset ends -------------------------------------------- */
 
-/* Bytes that the copies take, for so many rings. */
+/* Returns the bytes that the copies need for `rings` rings. */
 KTRACE_HIDDEN uint64_t ktrace_keep_size(const struct ktrace_config *config, uint32_t rings);
 
-/* Before memory that earlier boots used is written: what the last of them left there is no trace any more. */
+/* Invalidates the trace that an earlier boot left in this memory. Call it before writing to the memory. */
 KTRACE_HIDDEN void ktrace_keep_forget(void *memory);
 
-/* Makes the copies, when all else is in place. The root becomes one last. */
+/* Makes the copies. The copy of the root becomes valid last. Requires: all other tables are in place. */
 KTRACE_HIDDEN void ktrace_keep_open(void *memory, uint32_t rings, uint64_t boot);
 
 /*
- * From a CPU that comes online, and from each of its heartbeats: brings up to date what the copies say of it
- * and of what all CPUs share.
+ * Updates what the copies hold about this CPU and about the tables that all CPUs share. Called when the CPU
+ * comes online and at each heartbeat.
  */
 KTRACE_HIDDEN void ktrace_keep_beat(uint32_t cpu);
 
-/* The same of all CPUs. */
+/* Does the same for all CPUs. */
 KTRACE_HIDDEN void ktrace_keep_all(void);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What each CPU says about itself: that it records, that it lives, and, while the state is followed, what it
- * does: interrupts, what it asks of other CPUs, what it keeps off. With them: the names of threads, and the
- * rules that are broken.
+ * State of each CPU: whether it records and makes progress, and, while state tables are maintained, its
+ * interrupts, its requests to other CPUs, and what it has disabled. Also the names of threads and the rules
+ * that were broken.
  */
 #include "core.h"
 #include "hook.h"
 
-/* Says in the ring's row where its reserve word lies, if it is not the row's own. */
+/* Stores the location of the CPU's reserve word in the ring's row, unless it is the row's own word. */
 static void head_place(struct ktrx_ring *ring, uint64_t *word)
 {
 	if (word == &ring->word)
@@ -19,7 +19,7 @@ static void head_place(struct ktrx_ring *ring, uint64_t *word)
 		ktrace_state.physical ? KTRX_WHERE_PHYSICAL : KTRX_WHERE_VIRTUAL;
 }
 
-/* Is it this CPU's own: not in use by another, and not in another CPU's ring? */
+/* Is the word free, and not in the row of another CPU's ring? */
 static int word_is_free(const uint64_t *word, uint32_t cpu)
 {
 	uintptr_t at = (uintptr_t)word, rings = (uintptr_t)ktrace_ring;
@@ -51,7 +51,7 @@ int ktrace_cpu_online(uint32_t cpu)
 	return KTRACE_OK;
 }
 
-/* This CPU's row, NULL while it has none. */
+/* Returns this CPU's row; NULL if it has none yet. */
 static volatile struct ktrx_cpu *this_cpu(void)
 {
 	uint32_t ring;
@@ -96,7 +96,7 @@ void ktrace_mode(uint8_t mode)
 	cpu->mode = mode;
 }
 
-/* Names of threads: rows in lent memory, found by id. */
+/* Names of threads: rows in lent memory, found by thread id. */
 
 static int is_followed(uint32_t thread)
 {
@@ -108,7 +108,10 @@ static int is_followed(uint32_t thread)
 #endif
 }
 
-/* A new name takes the oldest row, but spares those of threads that are there, if their state is followed. */
+/*
+ * Returns the row for a name. A new name replaces the oldest one. While state tables are maintained, names of
+ * existing threads are spared as long as there are others.
+ */
 static volatile struct ktrx_thread *row_of(uint32_t thread)
 {
 	volatile struct ktrx_thread *row;
@@ -151,7 +154,7 @@ int ktrace_thread_name(uint32_t thread, const char *name)
 
 KTRACE_SETTING_RANGE("debug.ktr.state", ktrace_state.state, 0, 1);
 
-/* What was so is not known to be so any more: no hook counts as called. */
+/* Marks what hooks report as unknown. */
 static void darken(volatile struct ktrx_cpu *cpu)
 {
 	cpu->hooks = 0;
@@ -170,13 +173,13 @@ void ktrace_hooks_update(void)
 
 	if (!ktrace_state.initialised || ktrace_state.state == *hooking)
 		return;
-	ktrace_state.state = 0; /* off from now on, or on again too late */
+	ktrace_state.state = 0; /* turning the state on again has no effect before the next boot */
 	*hooking = 0;
 	for (uint32_t cpu = 0; cpu < ktrace_state.cpus; cpu++)
 		darken(&ktrace_state.cpu[cpu]);
 }
 
-/* Entered before it is described: another one that comes between is not the first. */
+/* Stores the rule before its details, so that a rule broken in between does not replace it. */
 void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object, uint64_t pc)
 {
 	if (cpu->broken != KTRX_BROKEN_NOTHING)
@@ -190,7 +193,7 @@ void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t o
 
 /* ---- activity of a CPU ------------------------------------------------------------------------ */
 
-/* An interrupt that nests counts, too: one step against it. */
+/* Adds by one atomic instruction, because a nested interrupt counts, too. */
 static void add_one(volatile uint64_t *word)
 {
 	ktrace_arch_fetch_add((uint64_t *)(uintptr_t)word, 1);
@@ -213,7 +216,7 @@ void ktrace_irq_enter(uint32_t irq)
 	ktrace_state_irq_enter(irq, 0);
 }
 
-/* One that began before ktrace_init() is not counted. */
+/* An interrupt that began before ktrace_init() is not counted. */
 void ktrace_irq_exit(uint32_t irq)
 {
 	struct ktrace_hook hook;
@@ -267,7 +270,7 @@ void ktrace_ipi_answer(void)
 		hook.cpu->ipi_answered = ktrace_hook_now(&hook);
 }
 
-/* Whoever turns them off again changes nothing. */
+/* Turning interrupts off again, while they are off, changes nothing. */
 void ktrace_interrupts_at(int on, uintptr_t pc)
 {
 	struct ktrace_hook hook;

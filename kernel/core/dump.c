@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Version 2 dumps: the trace as it lies in memory, with every address turned into an offset from the root.
+ * Version 2 dumps: the trace as it is in memory, but with every address replaced by an offset from the root.
  *
- *   1. every ring's head is frozen
- *   2. one pass over the section table and the rings adds up where each piece will lie
- *   3. the root goes out with that table, then the pieces in the same order, then the slots
+ *   1. the head of every ring is stored
+ *   2. one pass over the section table and the rings computes the offset of each piece
+ *   3. the root with the new section table is written, then the pieces in the same order, then the slots
  *
- * Writers go on meanwhile. A slot that was reserved again after its ring's head was frozen is sent empty: it
- * would fail a reader's generation test anyway, but for one that was overwritten 256 times.
+ * Writers continue during a dump. A slot that was reserved again after its ring's head was stored is written
+ * as empty. Readers would detect it by its generation, unless it was overwritten exactly 256 times.
  *
- * The stream comes first, version 1 uses it, too; dumps into memory come last.
+ * The output stream comes first in this file (version 1 dumps use it, too), dumps into memory come last.
  */
 #include "core.h"
 #include "reader.h"
 
 #define KTRACE_ALIGN_OF_PIECES 32u
-#define KTRACE_DUMP_ALIGN      64u /* where one dump follows another, its root is aligned as in memory */
+#define KTRACE_DUMP_ALIGN      64u /* keeps the root of a following dump aligned */
 #define KTRACE_SLOT_WORDS      (KTRX_SLOT_SIZE / sizeof(uint64_t))
 #define KTRACE_ROOM_SLOTS      (KTRACE_STREAM_ROOM / KTRX_SLOT_SIZE)
 
@@ -107,7 +107,9 @@ static uint64_t align_up(uint64_t offset, uint64_t alignment)
 	return (offset + alignment - 1) & ~(alignment - 1);
 }
 
-/* What lies at physical addresses only cannot be reached from here, and is left out. */
+/*
+ * Returns the size of a section. Sections with physical addresses only cannot be read here and are omitted.
+ */
 static uint64_t section_bytes(const struct ktrx_section *section)
 {
 	return section->type != KTRX_SECTION_NONE && section->where == KTRX_WHERE_VIRTUAL ? section->length
@@ -120,7 +122,7 @@ static uint64_t ring_bytes(const struct ktrx_ring *ring)
 							     : ((uint64_t)ring->mask + 1) << KTRX_SLOT_SHIFT;
 }
 
-/* Bytes in front of the first slot. */
+/* Returns the number of bytes before the first slot. */
 static uint64_t sections_end(const struct ktrx_root *root)
 {
 	uint64_t at = sizeof(*root);
@@ -195,7 +197,7 @@ static void put_section(struct ktrace_stream *stream, const struct ktrx_section 
 	ktrace_stream_zero(stream, left);
 }
 
-/* The rows, with what their words hold now; what lies between them is zero. */
+/* Writes the settings with their current values. Bytes between settings become zero. */
 static void put_settings(struct ktrace_stream *stream, const struct ktrx_section *section)
 {
 	uint64_t at = section->address, end = section->address + section->length;
@@ -219,7 +221,7 @@ static void put_settings(struct ktrace_stream *stream, const struct ktrx_section
 
 #define KTRACE_FOLD_TRIES 8u
 
-/* False: it was changed meanwhile. */
+/* Returns false if the row changed during the copy. */
 static int fold_copy(struct ktrx_fold *copy, const struct ktrx_fold *row)
 {
 	uint64_t sequence = __atomic_load_n(&row->sequence, __ATOMIC_ACQUIRE);
@@ -230,7 +232,7 @@ static int fold_copy(struct ktrx_fold *copy, const struct ktrx_fold *row)
 	return !(sequence & 1) && __atomic_load_n(&row->sequence, __ATOMIC_RELAXED) == sequence;
 }
 
-/* Rows that CPUs are changing; one that does not hold still is sent as one that is being changed. */
+/* Writes rows that CPUs may be changing. A row that keeps changing is marked as being changed. */
 static void put_folds(struct ktrace_stream *stream, const struct ktrx_section *section)
 {
 	const struct ktrx_fold *row = (const struct ktrx_fold *)(uintptr_t)section->address;
@@ -268,7 +270,10 @@ static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *r
 	}
 }
 
-/* Empties those of `count` copied slots, from `position` in the ring on, that were reserved again since. */
+/*
+ * Clears those copied slots that were reserved again since. `position` is the index of the first one in the
+ * ring.
+ */
 static void drop_overwritten(uint64_t *slots, const struct ktrx_ring *ring, uint64_t frozen,
 			     uint64_t position, uint32_t count)
 {
@@ -330,8 +335,8 @@ int ktrace_dump_v2(const struct ktrx_root *root, struct ktrace_sink *sink)
 /* ---- into memory ------------------------------------------------------------------------------ */
 
 /*
- * A dump into memory. The stream's scratch buffer is the end of that memory, so that the caller's stack need
- * not hold it.
+ * Dumps into memory. The end of that memory serves as the stream's buffer, because the caller's stack may be
+ * too small for it.
  */
 
 struct memory_sink {

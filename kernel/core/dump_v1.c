@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Version 1 dumps. All rings of that format have one size, known before the first record goes out: so one
- * pass counts, a second writes. Heads are frozen before both, hence the second never finds more than the
- * first. A CPU's ring gets its records of all rings, by their stamps.
+ * Version 1 dumps. All rings of that format have the same size, which must be known before the first record
+ * is written. So a first pass counts records, and a second pass writes them. Heads are stored before both
+ * passes, so the second pass never finds more records than the first. A CPU's ring in the dump contains its
+ * records from all rings, ordered by timestamp.
  */
 #include "../base/bytes.h"
 #include "reader.h"
@@ -10,7 +11,10 @@
 
 #define KTRACE_WORDS 5u
 
-/* Fields in order, one word each, two for those of 64 bits (low first), until the words or the fields end. */
+/*
+ * Stores the fields in order, one word each, two words for 64-bit fields (low half first), until the words or
+ * the fields end.
+ */
 static void map_fields(uint32_t data[KTRACE_WORDS], const struct ktrx_event *row,
 		       const struct ktrace_walk_record *record)
 {
@@ -31,11 +35,11 @@ static void map_fields(uint32_t data[KTRACE_WORDS], const struct ktrx_event *row
 	}
 }
 
-/* A cursor over what of one ring fits into version 1. */
+/* Walks over those records of one ring that version 1 can represent. */
 struct v1_walk {
 	struct ktrace_walk walk;
 	const struct ktrx_root *root;
-	uint32_t row_id; /* of `row`, the one looked up last */
+	uint32_t row_id; /* id of `row`, the descriptor looked up last */
 	const struct ktrx_event *row;
 	uint32_t omitted;
 };
@@ -68,7 +72,7 @@ static bool v1_next(struct v1_walk *v1, struct ktrace_walk_record *record)
 
 struct v1_plan {
 	uint32_t cpus;
-	uint32_t slots;	  /* a ring */
+	uint32_t slots;	  /* slots of each ring */
 	uint32_t omitted; /* records */
 };
 
@@ -125,12 +129,12 @@ static void put_record(struct ktrace_stream *stream, const struct ktrace_walk_re
 {
 	struct ktrx1_record *out = (struct ktrx1_record *)ktrace_stream_room(stream, sizeof(*out));
 
-	out->stamp = record->stamp ? record->stamp : 1; /* 0 would mean empty */
+	out->stamp = record->stamp ? record->stamp : 1; /* a timestamp of 0 means an empty slot */
 	out->header = KTRX1_HEADER(row->v1_id, record->cpu, record->thread & KTRX1_PID_MASK, 0);
 	map_fields(out->data, row, record);
 }
 
-/* Rings that hold records of one CPU: the boot ring, its own, that of rare events. */
+/* Rings with records of one CPU: the boot ring, the CPU's own, and the ring of rare events. */
 #define KTRACE_SOURCE_COUNT 3u
 
 struct v1_source {
@@ -147,7 +151,7 @@ static bool next_of(struct v1_walk *v1, uint32_t cpu, struct ktrace_walk_record 
 	return false;
 }
 
-/* Looks ahead: records are too large to keep one of each source. */
+/* Looks ahead on a copy of the walk, because a record of each source would need too much memory. */
 static void peek(struct v1_source *source, uint32_t cpu, struct ktrace_walk_record *record)
 {
 	struct v1_walk ahead;
@@ -168,7 +172,7 @@ static struct v1_source *oldest(struct v1_source *source, uint32_t sources)
 	return found;
 }
 
-/* One CPU's ring. What is overwritten between the two looks at it is left out. */
+/* Writes one CPU's ring. Leaves out records that were overwritten between the two passes. */
 static void put_cpu(struct ktrace_stream *stream, const struct ktrx_root *root, const struct ktrx_ring *ring,
 		    const struct v1_plan *plan, uint32_t cpu)
 {

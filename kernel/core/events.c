@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Events chosen by name, "group.name" with * and ?, and their change: what is wanted of them is brought into
- * effect, and recorded in the trace.
+ * Selects events by name ("group.name" with * and ?), changes what is wanted of them, brings this into effect
+ * and records it in the trace.
  */
 #include "core.h"
 #include "hook.h"
@@ -14,7 +14,9 @@ static char char_at(struct ktrace_span text, uint32_t at)
 	return at < text.length ? text.text[at] : '\0';
 }
 
-/* The full name of a row, "group.name", character by character: it is stored with a NUL between the two. */
+/*
+ * Returns a character of the full name "group.name"; the event descriptor stores a NUL between the two parts.
+ */
 static char name_at(const struct ktrx_event *event, uint32_t at)
 {
 	const char *group = ktrace_event_group(event);
@@ -22,7 +24,7 @@ static char name_at(const struct ktrx_event *event, uint32_t at)
 	return at == ktrace_length(group, UINT32_MAX) ? '.' : group[at];
 }
 
-/* The usual match in one pass: a star that turns out too short takes one character more. */
+/* Matches in one pass with backtracking: if the rest does not match, the last * takes one character more. */
 static int matches(const struct ktrx_event *event, struct ktrace_span pattern)
 {
 	uint32_t at = 0, name = 0, star = UINT32_MAX, taken = 0;
@@ -57,7 +59,7 @@ static int has(const char *text, uint32_t length, const char *characters)
 	return 0;
 }
 
-/* Without a dot the pattern is for the group. */
+/* A pattern without a dot names a group. */
 int ktrace_event_matches(const struct ktrx_event *event, struct ktrace_span pattern)
 {
 	return has(pattern.text, pattern.length, ".*?") ? matches(event, pattern)
@@ -65,8 +67,8 @@ int ktrace_event_matches(const struct ktrx_event *event, struct ktrace_span patt
 }
 
 /*
- * The library's own group is chosen by its name, not by a pattern that happens to fit: panics stay in the
- * trace.
+ * Events of the library's own group must be named: a pattern such as * does not match them. So panics stay in
+ * the trace.
  */
 static int is_left_out(const struct ktrx_event *event, struct ktrace_span pattern)
 {
@@ -75,7 +77,8 @@ static int is_left_out(const struct ktrx_event *event, struct ktrace_span patter
 }
 
 /*
- * A swap of the word that flags lie in: a request of the host's may come in between, and must not be undone.
+ * Changes flags by a compare-and-swap of the word that contains them: a request of the host may change the
+ * word at the same time.
  */
 static void flags_change(struct ktrx_event *event, uint8_t mask, uint8_t flags)
 {
@@ -112,11 +115,11 @@ uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_ch
 /* ---- ktrace.switched -------------------------------------------------------------------------- */
 
 /*
- * Changes of what is recorded, told in the trace itself (spec/ktrx.md, section 7): a record of the library's
- * event `ktrace.switched` for each run of events, by id, that begin or cease to be recorded.
+ * Changes of what is recorded are recorded themselves (spec/ktrx.md, section 7): one record of the library's
+ * event `ktrace.switched` for each range of event ids that starts or stops being recorded.
  */
 
-/* Events that change alike and have not been told yet. All zero: none. */
+/* A range of events that change in the same way and are not recorded yet. All zero: none. */
 struct switched {
 	uint32_t first, last; /* ids */
 	uint8_t state;
@@ -126,7 +129,7 @@ KTRACE_DECLARE(1, ktrace_event_ktrace_switched, "ktrace\0switched", KTRX_STATE_R
 	       KTRX_V1_NONE, "events %hu to %hu: state %hhu", (uint16_t, first), (uint16_t, last),
 	       (uint8_t, state));
 
-/* Before the first record there is nothing that a reader could take for the whole. */
+/* Before the first record, no reader can take the trace for complete. */
 static int has_recorded(void)
 {
 	const struct ktrx_ring *boot = &ktrace_ring[0];
@@ -136,8 +139,8 @@ static int has_recorded(void)
 }
 
 /*
- * Where there is no ring of rare events, the boot ring keeps these longer than that of a CPU; but not one
- * that keeps what is oldest.
+ * Records the range. Without a ring of rare events it goes into the boot ring, which keeps it longer than a
+ * CPU's ring does. But not if the boot ring keeps the oldest records: it may be full.
  */
 static void switched_end(struct switched *noted)
 {
@@ -150,8 +153,9 @@ static void switched_end(struct switched *noted)
 }
 
 /*
- * Notes that `event` goes from one state into another, and records those noted before it that are not next to
- * it. Rows come in the order of their ids; switched_end() records what is left.
+ * Adds a change of `event` from one state to another to the range. Records the previous range first if the
+ * event does not continue it. The caller passes events in the order of their ids, and calls switched_end() at
+ * last.
  */
 static void switched_add(struct switched *noted, const struct ktrx_event *event, uint8_t from, uint8_t to)
 {
@@ -176,7 +180,7 @@ static void event_state_set(struct ktrx_event *event, uint8_t state)
 	*(volatile uint8_t *)&event->state = state;
 }
 
-/* Does the fast path do for it? */
+/* Is the fast path sufficient for the event? */
 static int is_plain(const struct ktrx_event *event, uint8_t state)
 {
 	return state == KTRX_STATE_RECORD && event->flags == 0 && event->id != 0 &&
@@ -192,8 +196,8 @@ static uint8_t state_wanted(const struct ktrx_event *event)
 }
 
 /*
- * Events that cease to be recorded are told of before they do, so that none is missing before that record. A
- * stop is not told: nothing comes after it, and a start is.
+ * Records events that stop being recorded before they stop, so that the trace is complete up to that record.
+ * A stop of all recording is not recorded: nothing follows it, and the next start is recorded.
  */
 static void tell_off(void)
 {
@@ -210,7 +214,7 @@ static void tell_off(void)
 	switched_end(&noted);
 }
 
-/* Records of a place go the way that those of its event go. */
+/* Makes records of places take the same path, slow or fast, as those of their events. */
 static void set_places(void)
 {
 	for (struct ktrx_place *place = ktrace_place_first(); place; place = ktrace_place_next(place)) {
@@ -222,7 +226,7 @@ static void set_places(void)
 	}
 }
 
-/* Events that begin to be recorded are told of when they are. */
+/* Sets all states, and then records the events that are recorded from now on. */
 static void set_all(void)
 {
 	struct switched noted = { 0, 0, 0 };
@@ -240,14 +244,15 @@ static void set_all(void)
 }
 
 /*
- * Whoever sees that another change came in between goes over the rows again: the last change wins everywhere.
- * For that a change must be seen by whoever sees it counted, and nothing be read before it is counted.
+ * Repeats the pass over all events if another change came in between, so that the last change wins for all
+ * events. For this a change must be visible before it is counted, and nothing may be read before this change
+ * is counted.
  */
 void ktrace_states_update(void)
 {
 	uint64_t changes, seen;
 
-	ktrace_attach(); /* rows without ids would stay without */
+	ktrace_attach(); /* the loops below need ids */
 	if (KTRACE_STATE)
 		ktrace_hooks_update();
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -264,8 +269,8 @@ void ktrace_states_update(void)
 }
 
 /*
- * Goes by what is wanted of the event, not by the event's row: a change that another context is making may
- * not have reached that row yet, and may have passed the place's row already.
+ * Uses what is wanted of the event, not the state in its descriptor. A change in another context may not have
+ * reached the descriptor yet, and may already have passed the place.
  */
 void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Facts: the event and the state behind one call (ktrace/facts.h). The event's row lies in the file that
- * calls, so that a kernel has only the events that it uses; how it is recorded is compiled once, here.
+ * Facts: one call of ktrace/facts.h records an event and updates the state tables. The event descriptor is in
+ * the file that contains the call, so that a kernel has only the events that it uses. The code that records
+ * is compiled once, here.
  */
 #include "hook.h"
 
 #include "ktrace/facts.h"
 
-/* Records at `site`, the place in the kernel that the fact is reported from. */
+/* Records the event. `site`: the place in the kernel that reports the fact. */
 KTRACE_UNUSED_INLINE uint64_t fact_record(struct ktrace_packer *fields, uintptr_t site)
 {
 	struct ktrace_claim claim = { .word = KTRACE_WORD_NONE };
@@ -29,8 +30,8 @@ KTRACE_UNUSED_INLINE uint64_t fact_record(struct ktrace_packer *fields, uintptr_
 }
 
 /*
- * Declares id##_record(), which is given the event and the site, and returns the timestamp, 0 if it read no
- * clock.
+ * Declares id##_record(). It takes the event and the site, and returns the timestamp; 0 if it did not read
+ * the clock.
  */
 #define KTRACE_FACT(id, ...)                                                                              \
 	KTRACE_FIELDS(id, __VA_ARGS__)                                                                    \

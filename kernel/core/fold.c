@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Rows in which repetitions of an event are counted instead of recorded. A row belongs to a CPU, and only the
- * context that holds it may change it: a nested context, or a thread that has migrated, finds the row held,
- * does not wait and records as usual. So every event is either recorded or counted.
+ * context that holds it may change it. A nested context, or a thread that has migrated, may find the row
+ * held; it does not wait and records as usual. So every event is either recorded or counted.
  *
- * Records are compared byte by byte, not by a hash: equal means equal, and the row itself shows what is being
- * repeated, long after the record has been overwritten.
+ * Records are compared byte by byte, not by a hash: equal means equal. The row itself shows what is repeated,
+ * long after the record has been overwritten.
  *
- * A row's `sequence` controls access: bit 0 is set while the row is held, bit 1 if it is to be empty when it
- * is released. Readers use the rest as a count of changes.
+ * A row's `sequence` controls access. Bit 0 is set while the row is held. Bit 1 is set if the row must become
+ * empty on release. The other bits count changes, for readers.
  */
 #include "core.h"
 
@@ -56,7 +56,7 @@ void ktrace_fold_release(struct ktrx_fold *fold)
 			    (held & ~(uint64_t)(KTRACE_HELD | KTRACE_FORGOTTEN)) + KTRACE_CHANGE);
 }
 
-/* The row that serves the event best; it may be another one's by now. */
+/* Finds the best row for the event. Another context may change the row before the caller holds it. */
 static struct ktrx_fold *find(uint32_t cpu, uint16_t event)
 {
 	struct ktrx_fold *row = &ktrace_state.fold[cpu * ktrace_state.folds], *found = row;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks that are had and waited for. What a holder has lies in the order it was taken, the oldest first; of
- * more locks than there are places each empty place, and each beyond the last, stands for one that is only
- * counted.
+ * Locks that are held or waited for. A row lists held locks in the order in which they were taken, the oldest
+ * first. If there are more locks than places, the others are only counted: a place that becomes empty and
+ * each count above KTRX_HELD stand for such a lock.
  */
 #include "hook.h"
 
@@ -10,7 +10,7 @@
 
 #define KTRACE_COUNT_MOST 255u
 
-/* Begins a hook of a lock: whose row it is about, NULL if there is nothing to be done. */
+/* Begins a hook about a lock. Returns the row of the holder; NULL if the hook has nothing to do. */
 static inline volatile struct ktrx_holder *holder_enter(struct ktrace_hook *hook, uint32_t by)
 {
 	if (!ktrace_hook_enter(hook, KTRX_HOOK_LOCK))
@@ -23,7 +23,7 @@ static uint32_t places(uint32_t count)
 	return count < KTRX_HELD ? count : KTRX_HELD;
 }
 
-/* The newest place that holds this, plus 1; 0: none. */
+/* Returns the index + 1 of the newest place with this lock; 0: none. */
 static uint32_t place_find(const volatile struct ktrx_holder *row, uint64_t object)
 {
 	uint32_t at = places(row->held_count);
@@ -33,13 +33,13 @@ static uint32_t place_find(const volatile struct ktrx_holder *row, uint64_t obje
 	return at;
 }
 
-/* Counted first, filled then: an interrupt's locks go behind it. */
+/* Counts first and fills then: locks that an interrupt takes in between use later places. */
 static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_t stamp, uint64_t pc)
 {
 	uint32_t count = row->held_count;
 
 	if (count == KTRACE_COUNT_MOST) {
-		row->whole = 0; /* who gives up one more than are counted may well have had it */
+		row->whole = 0; /* a later release may be of this lock, which is not recorded */
 		return;
 	}
 	row->held_count = (uint8_t)(count + 1);
@@ -50,7 +50,7 @@ static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_
 	ktrace_arch_publish((uint64_t *)(uintptr_t)&row->held[count].object, object);
 }
 
-/* Closes the gap and counts down last: an interrupt's locks go behind all of it. */
+/* Closes the gap and counts down last: locks that an interrupt takes in between use later places. */
 static void place_remove(volatile struct ktrx_holder *row, uint32_t at)
 {
 	uint32_t count = row->held_count, last = places(count) - 1;
@@ -64,13 +64,16 @@ static void place_remove(volatile struct ktrx_holder *row, uint32_t at)
 	row->held_count = (uint8_t)(count - 1);
 }
 
-/* Would it be known if this had been taken? A CPU has none at a switch, a thread none when it is made. */
+/*
+ * Are all locks that this holder has taken known? A CPU holds none at a switch, a thread holds none when it
+ * is made.
+ */
 static int holder_is_whole(const volatile struct ktrx_cpu *cpu, const volatile struct ktrx_holder *row)
 {
 	return row->id & KTRX_HOLDER_CPU ? cpu->switches != 0 : row->whole;
 }
 
-/* One that is not the newest. If it has no place it was one too many, or was never taken. */
+/* Releases a lock that is not the newest. A lock without a place was only counted, or was never taken. */
 KTRACE_OUT_OF_LINE void release_older(volatile struct ktrx_cpu *cpu, volatile struct ktrx_holder *row,
 				      uint64_t object, uintptr_t pc)
 {
@@ -93,7 +96,10 @@ KTRACE_OUT_OF_LINE void acquire_check(volatile struct ktrx_cpu *cpu, const volat
 		ktrace_hook_broken(cpu, KTRX_BROKEN_ACQUIRE, object, pc);
 }
 
-/* A thread that has got one lock waits for none; a CPU may have got it in an interrupt. */
+/*
+ * Ends the wait. A thread that has taken a lock waits for no other. A CPU may have taken it in an interrupt,
+ * so the lock must be the one waited for.
+ */
 KTRACE_OUT_OF_LINE void wait_end(volatile struct ktrx_holder *row, uint64_t object, uint32_t by)
 {
 	if (row->wait == by && (by == KTRACE_BY_THREAD || row->object == object))
@@ -126,7 +132,7 @@ void ktrace_lock_release_at(const volatile void *lock, uint32_t by, uintptr_t pc
 	row = holder_enter(&hook, by);
 	if (!row)
 		return;
-	newest = row->held_count - 1u; /* too large if there is none */
+	newest = row->held_count - 1u; /* wraps around if there is none */
 	if (newest >= KTRX_HELD || row->held[newest].object != object) {
 		release_older(hook.cpu, row, object, pc);
 	} else {
@@ -152,7 +158,7 @@ void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t b
 	if (!row)
 		return;
 	if (row->wait == by &&
-	    row->object == (uintptr_t)lock) /* announced at each try: one wait, since the first */
+	    row->object == (uintptr_t)lock) /* each try announces the wait: it began at the first one */
 		row->owner = owner_id(owner, by);
 	else
 		ktrace_holder_wait(row, (uintptr_t)lock, by, ktrace_hook_now(&hook), pc, owner_id(owner, by),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What threads do: run, wait to run, wait for something; and the rows of holders that say so. */
+/* What threads do: run, wait to run, or wait for something; and the rows of holders that show it. */
 #include "hook.h"
 
 #if KTRACE_STATE
@@ -7,16 +7,17 @@
 /* ---- rows of holders -------------------------------------------------------------------------- */
 
 /*
- * Rows of holders. A thread's lies at one of a few places that follow from its number, claimed by a single
- * swap from 0. Two CPUs may claim for one thread at a time, at different places if one was freed meanwhile:
- * the first place counts, and whoever sees a later one frees it.
+ * Rows of holders, a hash table with open addressing and linear probing, keyed by thread id. A single
+ * compare-and-swap from 0 reserves a row. Two CPUs may reserve different rows for the same thread if a row is
+ * freed at that time. Then the first row is used, and a CPU that sees a later one frees it.
  *
- * Of a number counts what a record has bits for: whatever a kernel says, it is no other row's id.
+ * Only the bits of a thread id that a record has room for are used. So no id that a kernel passes can equal
+ * the id of a CPU's row.
  */
 #define KTRACE_PROBES 8u
 #define KTRACE_SPREAD UINT32_C(0x9e3779b1) /* 2^32 by the golden ratio */
 
-/* Rows are where it follows from the number, or at one of the next, behind the last one at the first. */
+/* First probe of a thread id: Fibonacci hashing. row_at() wraps around at the end of the table. */
 static uint32_t first_of(uint32_t thread)
 {
 	return (uint32_t)((uint64_t)(uint32_t)(thread * KTRACE_SPREAD) * ktrace_state.holders >> 32);
@@ -34,7 +35,7 @@ static volatile struct ktrx_holder *row_at(uint32_t at)
 	return &ktrace_state.holder[ktrace_state.cpus + (at < rows ? at : at - rows)];
 }
 
-/* The id and what shares its word; 0 is free. */
+/* The word with the id; an id of 0 is a free row. */
 static uint64_t *head_of(volatile struct ktrx_holder *row)
 {
 	return (uint64_t *)(uintptr_t)row;
@@ -57,7 +58,7 @@ static int row_claim(volatile struct ktrx_holder *row, uint32_t thread)
 	return (uint32_t)head == 0 && ktrace_arch_compare_swap(head_of(row), head, (uint64_t)thread + 1);
 }
 
-/* Not at its first place. */
+/* Searches the probes after the first one. */
 KTRACE_OUT_OF_LINE volatile struct ktrx_holder *find_further(uint32_t thread)
 {
 	uint32_t first = first_of(thread), end = first + probes();
@@ -82,7 +83,10 @@ volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread)
 	return KTRACE_LIKELY(row->id == thread + 1) ? row : find_further(thread);
 }
 
-/* The thread's first row is the one; later ones are freed. Of two that claim at a time one sees both rows. */
+/*
+ * Uses the thread's first row and frees later ones. If two CPUs reserve rows at the same time, at least one
+ * of them sees both rows.
+ */
 static volatile struct ktrx_holder *settle(uint32_t thread)
 {
 	volatile struct ktrx_holder *first = KTRACE_NULL;
@@ -170,7 +174,9 @@ static uint8_t wake_cause(const volatile struct ktrx_holder *row)
 										   : KTRX_CAUSE_WAKE;
 }
 
-/* It is awake. What it waits for if it is a lock, it waits for until it has that. */
+/*
+ * The thread is awake. It no longer waits, unless it waits for a lock: that wait lasts until it has the lock.
+ */
 static void thread_wait_end(volatile struct ktrx_holder *row)
 {
 	row->deadline = 0;
@@ -204,7 +210,7 @@ void ktrace_thread_block(const volatile void *object, const char *name, uint32_t
 
 static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)
 {
-	row->habit_wakes = 0; /* while the rest changes */
+	row->habit_wakes = 0; /* marks the entry as incomplete while the rest changes */
 	ktrace_arch_store_barrier();
 	row->habit_object = row->object;
 	row->habit_first = stamp;
@@ -217,8 +223,8 @@ static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)
 }
 
 /*
- * Moves the mean by an eighth of the difference. A stamp older than the last one, of another CPU's clock,
- * counts as 0 ticks.
+ * Moves the mean by an eighth of the difference. A stamp older than the previous one (from another CPU's
+ * clock) counts as 0 ticks.
  */
 static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 {
@@ -234,7 +240,7 @@ static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 	row->habit_wakes = row->habit_wakes + 1;
 }
 
-/* Its time was over, or nearly: the stamp may be a tick old. */
+/* Has the deadline passed, or nearly? The stamp may be one tick old. */
 static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp)
 {
 	uint64_t most = row->deadline > row->wait_stamp ? row->deadline - row->wait_stamp : 0;
@@ -243,8 +249,8 @@ static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp
 }
 
 /*
- * It is woken, maybe from a wait of the kind that rings forget and that may last for ever: how often such
- * waits ended.
+ * Counts a wakeup that ended a wait for an event or a device. Such waits may last for ever and outlive their
+ * records in the rings; the habit shows how often they ended before.
  */
 static void habit_note(volatile struct ktrx_holder *row, uint32_t waker, uint64_t stamp)
 {
@@ -277,7 +283,10 @@ void ktrace_thread_wake(uint32_t thread)
 	runnable_set(row, wake_cause(row), hook.cpu->now);
 }
 
-/* Rules that a switch must not break. Who went to sleep did it there; else the switch is where. */
+/*
+ * Checks the rules for a context switch. If the previous thread went to sleep, the place reported is where it
+ * began to wait, else the place of the switch.
+ */
 static void switch_check(const struct ktrace_hook *hook, const volatile struct ktrx_holder *previous,
 			 uintptr_t pc)
 {
@@ -306,8 +315,8 @@ static void thread_runs(volatile struct ktrx_holder *row, const struct ktrace_ho
 }
 
 /*
- * Idling ends where another thread runs: a kernel may leave its idle thread from an interrupt, which calls no
- * ktrace_mode().
+ * Ends idle mode if another thread runs. A kernel may leave its idle thread from an interrupt, without a call
+ * of ktrace_mode().
  */
 static void idle_end(volatile struct ktrx_cpu *cpu, uint64_t now)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What the hooks of ktrace/hooks.h share: the way to this CPU's row, and the rows of holders.
+ * Shared by the hooks of ktrace/hooks.h: access to this CPU's row and to holders' rows.
  *
- * No hook locks, and an interrupt may call hooks in the middle of any other. What an interrupt's hooks do is
- * undone by its end (locks given up, nesting counted down), so a place is counted first and filled then:
- * whoever comes between takes the next one.
+ * Hooks take no lock, and an interrupt may call hooks while another hook runs. What an interrupt's hooks
+ * change is undone when the interrupt ends (locks are released, nesting is counted down). So a hook that adds
+ * a place counts it first and fills it then: an interrupt in between uses the next place.
  */
 #ifndef KTRACE_CORE_HOOK_H
 #define KTRACE_CORE_HOOK_H
@@ -18,7 +18,10 @@ struct ktrace_hook {
 	uint32_t number; /* of the CPU */
 };
 
-/* 0: nothing is to be done. `lights`: the KTRX_HOOK_* that this call shows to be there. */
+/*
+ * Begins a hook. `lights`: the KTRX_HOOK_* bits of hooks that this call proves to be in use.
+ * Returns 0 if the hook has nothing to do.
+ */
 KTRACE_INLINE int ktrace_hook_enter(struct ktrace_hook *hook, uint8_t lights)
 {
 	uint32_t ring;
@@ -35,7 +38,7 @@ KTRACE_INLINE int ktrace_hook_enter(struct ktrace_hook *hook, uint8_t lights)
 	return 1;
 }
 
-/* The clock, for hooks that may read it; the others go by what was read last. */
+/* Reads the clock, for hooks that may do so. Other hooks use the value that was read last. */
 KTRACE_INLINE uint64_t ktrace_hook_now(const struct ktrace_hook *hook)
 {
 	uint64_t now = ktrace_arch_clock();
@@ -45,8 +48,8 @@ KTRACE_INLINE uint64_t ktrace_hook_now(const struct ktrace_hook *hook)
 }
 
 /*
- * The same where the caller has read the clock of this CPU already, if `now` is not 0. The clock is read
- * again if an interrupt has read it since, so that the CPU's `now` never goes back.
+ * Does the same, but uses `now` if the caller has already read this CPU's clock (0: it has not). Reads the
+ * clock again if an interrupt has read it since, so that the CPU's `now` never decreases.
  */
 KTRACE_INLINE uint64_t ktrace_hook_at(const struct ktrace_hook *hook, uint64_t now)
 {
@@ -62,8 +65,8 @@ KTRACE_INLINE uint32_t ktrace_hook_thread(void)
 }
 
 /*
- * The state behind calls of ktrace/facts.h at which a thread stays on its CPU. `now`: the timestamp of the
- * event, which has read the clock already; 0 if it was not recorded.
+ * Update the state tables, for calls of ktrace/facts.h during which a thread cannot migrate.
+ * `now`: the timestamp that the event has read; 0 if the event was not recorded.
  */
 #if KTRACE_STATE
 KTRACE_HIDDEN void ktrace_state_switch(uint32_t previous, uint32_t next, uintptr_t pc, uint64_t now);
@@ -73,31 +76,34 @@ KTRACE_HIDDEN void ktrace_state_irq_enter(uint32_t irq, uint64_t now);
 #define ktrace_state_irq_enter(irq, now)	     ((void)(irq), (void)(now))
 #endif
 
-/* Starts to follow the state or ends it, as debug.ktr.state asks. */
+/* Begins or ends maintaining the state tables, as the setting debug.ktr.state demands. */
 KTRACE_HIDDEN void ktrace_hooks_update(void);
 
 /*
- * From this CPU's heartbeat: a hook that was on its way here when they were turned off may have come after
- * that.
+ * Clears this CPU's state if hooks are off. A hook that was already running when hooks were turned off may
+ * have stored something later. Called from this CPU's heartbeat.
  */
 KTRACE_HIDDEN void ktrace_hooks_beat(volatile struct ktrx_cpu *cpu);
 
-/* Notes the first rule that this CPU broke. */
+/* Records a broken rule, if it is the first one on this CPU. */
 KTRACE_HIDDEN void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object,
 				      uint64_t pc);
 
-/* A CPU's row; NULL if there are none. */
+/* Returns the CPU's row; NULL if there are no holders' rows. */
 KTRACE_INLINE volatile struct ktrx_holder *ktrace_holder_cpu(const struct ktrace_hook *hook)
 {
 	return ktrace_state.holder ? &ktrace_state.holder[hook->number] : KTRACE_NULL;
 }
 
-/* A thread's row: the one it has, NULL if none; or one that is claimed for it if any is free. */
+/*
+ * ktrace_holder_find() returns the thread's row; NULL if it has none.
+ * ktrace_holder_claim() also reserves a free row if the thread has none; NULL if no row is free.
+ */
 KTRACE_HIDDEN volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread);
 KTRACE_HIDDEN volatile struct ktrx_holder *ktrace_holder_claim(uint32_t thread);
 KTRACE_HIDDEN void ktrace_holder_free(uint32_t thread);
 
-/* Enters what is waited for; `kind` is seen last. */
+/* Stores what the holder waits for. `kind` is stored last, so that readers see a complete entry. */
 KTRACE_HIDDEN void ktrace_holder_wait(volatile struct ktrx_holder *row, uint64_t object, uint32_t kind,
 				      uint64_t now, uint64_t pc, uint32_t owner, const char *name);
 

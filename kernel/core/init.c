@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace_init(): tables and rings in lent memory. A trial run over the arena finds what fits, a second one
- * takes it for good; the sites are let loose on it last.
+ * ktrace_init(): takes tables and rings from lent memory. A trial run over the arena finds the largest rings
+ * that fit, a second run takes the memory. Call sites may use the new rings only at the end.
  */
 #include "core.h"
 
@@ -13,16 +13,16 @@
 /* ---- the arena -------------------------------------------------------------------------------- */
 
 /*
- * The memory lent to ktrace_init(): physically contiguous pieces, each opened by a struct ktrx_block, from
- * which tables and rings are cut and never given back.
+ * The memory lent to ktrace_init(): physically contiguous pieces, each with a struct ktrx_block at its start.
+ * Tables and rings are taken from them and never given back.
  */
 struct arena {
-	uint64_t boot; /* ordinal, where the memory is kept over resets; 0: it is not */
+	uint64_t boot; /* number of this boot, if the memory is persistent; 0: it is not */
 	uint32_t pieces;
 	struct {
 		uintptr_t start; /* aligned to KTRACE_PIECE_ALIGN */
 		uint64_t size;	 /* bytes, a multiple of it */
-		uint64_t taken;	 /* bytes, the head included */
+		uint64_t taken;	 /* bytes in use, struct ktrx_block included */
 	} piece[KTRACE_MAX_BLOCKS];
 };
 
@@ -38,7 +38,7 @@ static void piece_add(struct arena *arena, uintptr_t start, uintptr_t end)
 	arena->pieces++;
 }
 
-/* Splits a block wherever the page behind a page is not the next one in physical memory. */
+/* Splits a block between two pages that are not adjacent in physical memory. */
 static void block_add(struct arena *arena, const struct ktrace_config *config, uintptr_t start, uintptr_t end)
 {
 	uintptr_t piece = start;
@@ -55,14 +55,17 @@ static void block_add(struct arena *arena, const struct ktrace_config *config, u
 	piece_add(arena, piece, end);
 }
 
-/* Gives everything back: the same calls of take will return the same places. */
+/* Frees all memory of the arena: the same calls of arena_take() then return the same addresses. */
 static void arena_rewind(struct arena *arena)
 {
 	for (uint32_t i = 0; i < arena->pieces; i++)
 		arena->piece[i].taken = sizeof(struct ktrx_block);
 }
 
-/* Finds the pieces. Pieces beyond KTRACE_MAX_BLOCKS and those too small for a head are left alone. */
+/*
+ * Finds the pieces. Pieces beyond KTRACE_MAX_BLOCKS and pieces too small for a struct ktrx_block are not
+ * used.
+ */
 static void arena_open(struct arena *arena, const struct ktrace_config *config)
 {
 	arena->boot = 0;
@@ -76,7 +79,7 @@ static void arena_open(struct arena *arena, const struct ktrace_config *config)
 	arena_rewind(arena);
 }
 
-/* The boot whose block lies there, 0: none that is of this size. */
+/* Returns the boot that used the block at this address; 0 if there is no block of this size. */
 static uint64_t boot_at(uintptr_t start, uint64_t size)
 {
 	const volatile struct ktrx_block *head = (const volatile struct ktrx_block *)start;
@@ -87,7 +90,10 @@ static uint64_t boot_at(uintptr_t start, uint64_t size)
 	return head->self == start && head->length == size ? head->boot : 0;
 }
 
-/* Makes each piece its first of so many parts. Those of which a part has no room for a head are given up. */
+/*
+ * Shrinks each piece to the first of `parts` equal parts. Drops a piece if a part is too small for a struct
+ * ktrx_block.
+ */
 static void pieces_divide(struct arena *arena, uint32_t parts)
 {
 	uint32_t pieces = arena->pieces;
@@ -97,11 +103,11 @@ static void pieces_divide(struct arena *arena, uint32_t parts)
 		piece_add(arena, arena->piece[i].start, arena->piece[i].start + arena->piece[i].size / parts);
 }
 
-/* The first piece speaks for all: they are marked together. */
 /*
- * For memory that is kept over resets: leaves of each piece one of `parts`, the one that was used the longest
- * ago, and counts the boot. Pieces too small to be divided are left alone. True if an earlier boot had this
- * nonce.
+ * For persistent memory: reduces each piece to one of its `parts`, the one that was not used for the longest
+ * time, and numbers this boot. Only the blocks of the first piece are read, because the blocks of all pieces
+ * are written together. Drops pieces that are too small to be divided.
+ * Returns true if an earlier boot had this nonce.
  */
 static int arena_divide(struct arena *arena, uint32_t parts, uint64_t nonce)
 {
@@ -129,8 +135,8 @@ static int arena_divide(struct arena *arena, uint32_t parts, uint64_t nonce)
 }
 
 /*
- * `size` bytes, touched by nobody so far; NULL if no piece has them. For 0 bytes a place that must not be
- * used.
+ * Takes `size` bytes that are not in use; NULL if no piece has enough. For 0 bytes it returns an address that
+ * must not be accessed.
  */
 static void *arena_take(struct arena *arena, uint64_t size)
 {
@@ -147,7 +153,7 @@ static void *arena_take(struct arena *arena, uint64_t size)
 	return KTRACE_NULL;
 }
 
-/* Writes the heads of all pieces. */
+/* Writes the struct ktrx_block of all pieces. */
 static void arena_mark(const struct arena *arena, uint64_t nonce)
 {
 	for (uint32_t i = 0; i < arena->pieces; i++) {
@@ -166,8 +172,8 @@ static void arena_mark(const struct arena *arena, uint64_t nonce)
 
 struct layout {
 	uint32_t cpus;
-	uint32_t shift;	     /* log2 of the slots of each CPU's ring */
-	uint32_t rare_shift; /* … and of those of the ring of rare events, 0: none */
+	uint32_t shift;	     /* log2 of the number of slots of each CPU's ring */
+	uint32_t rare_shift; /* log2 of the number of slots of the ring of rare events; 0: none */
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
 	struct ktrx_holder *holder;
@@ -397,7 +403,10 @@ static void clocks_size(struct layout *layout, const struct ktrace_config *confi
 	layout->clocks.once = config->clocks == KTRACE_CLOCKS_ONLINE;
 }
 
-/* Log2 of a power of two, 0 for none; compilers may make a library call of what they have for it. */
+/*
+ * Returns log2 of a power of two, 0 for 0. Written as a loop because compilers may call a library function
+ * for their builtin.
+ */
 static uint32_t shift_of(uint32_t slots)
 {
 	uint32_t shift = 0;
@@ -407,7 +416,7 @@ static uint32_t shift_of(uint32_t slots)
 	return shift;
 }
 
-/* Memory that is kept over resets still holds earlier boots: this one must differ from them. */
+/* Finds the memory. If persistent memory has an earlier boot with this boot's nonce, changes the nonce. */
 static void memory_open(struct arena *arena, const struct ktrace_config *config)
 {
 	arena_open(arena, config);
@@ -417,7 +426,7 @@ static void memory_open(struct arena *arena, const struct ktrace_config *config)
 	}
 }
 
-/* Without memory for them the rows are nowhere. */
+/* Without lent memory no clocks are measured. */
 static void clocks_open(struct layout *layout, const struct ktrace_config *config)
 {
 	if (layout->clocks_size != 0)
@@ -435,7 +444,7 @@ int ktrace_init(const struct ktrace_config *config)
 	if (ktrace_state.initialised)
 		return KTRACE_ERROR_STATE;
 	ktrace_attach();
-	ktrace_places_join(); /* before the sequence tells readers of a change of tables */
+	ktrace_places_join(); /* before root_fill() changes the root's sequence */
 	layout.cpus = config->cpus ? config->cpus : 1;
 	layout.holders_size = holders_size(&layout, config);
 	layout.rare_shift = shift_of(config->rare_slots);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace of a boot that a reset ends. The next boot loads the kernel's image anew. So what a reader needs
- * of the image is copied into the lent memory: a root, the table of rings, the boot ring, the event table and
- * texts. Rings and the other tables are in the lent memory anyway. Heartbeats update what changes in the
- * copies. Each ring may have gone on since the last heartbeat; a reader finds its real end by the slots'
- * generations. So none of this touches the record path.
+ * The trace of a boot that ends with a reset. The next boot loads the kernel's image anew. So what a reader
+ * needs of the image is copied into persistent memory: the root, the ring table, the boot ring, the event
+ * table and texts. Rings and other tables are in that memory anyway. Heartbeats update the copies. A ring may
+ * have more records than its copied row says; a reader finds the real end by the slots' generations. So the
+ * record path is not involved.
  *
- * The copies lie one after another, each aligned: root, rings, boot ring, event table, settings, build id,
+ * The copies follow one another, each aligned: root, ring table, boot ring, event table, settings, build id,
  * system calls.
  *
- * Several CPUs may update the same word at the same time: each writes what it has just read, so at worst a
- * word is a moment out of date.
+ * Several CPUs may update the same word at the same time. Each writes what it has just read, so a word may be
+ * slightly out of date.
  */
 #include "core.h"
 #include "reader.h"
 
 #define KTRACE_SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
-/* Sections in the image that are copied. What else lies there is of no use without the kernel. */
+/* Sections in the image that are copied. The other sections in the image are of no use without the kernel. */
 static const uint32_t copied[] = { KTRX_SECTION_EVENTS, KTRX_SECTION_SETTINGS, KTRX_SECTION_BUILD_ID,
 				   KTRX_SECTION_SYSCALLS };
 #define KTRACE_COPIED (sizeof(copied) / sizeof(copied[0]))
@@ -47,7 +47,7 @@ void ktrace_keep_forget(void *memory)
 	ktrace_arch_store_barrier();
 }
 
-/* The rows of the ring table lie behind the root. */
+/* Returns the copy of the ring table, which follows the root. */
 static struct ktrx_ring *kept_rings(struct ktrx_root *kept)
 {
 	return (struct ktrx_ring *)((uintptr_t)kept + rounded(sizeof(*kept)));
@@ -63,7 +63,10 @@ static void ring_copy(struct ktrx_ring *copy, const struct ktrx_ring *ring)
 	copy->head_where = KTRX_WHERE_NONE;
 }
 
-/* Copies slots of the boot ring that were reserved since the last time; those not written yet are lost. */
+/*
+ * Copies slots of the boot ring that were reserved since the last call. A slot that is not written yet is
+ * lost.
+ */
 static void boot_slots_keep(struct ktrx_ring *copy, uint64_t head)
 {
 	uint64_t index = KTRX_WORD_INDEX(*(volatile uint64_t *)&copy->word);
@@ -111,7 +114,7 @@ static void shared_keep(struct ktrx_root *kept)
 	copy->outcome = ktrace_root.outcome;
 }
 
-/* What the words of settings hold now: they lie anywhere in the kernel. */
+/* Copies the values of settings, which may be anywhere in the kernel. */
 static void settings_keep(struct ktrx_root *kept)
 {
 	uint64_t moved = kept->section[KTRX_SECTION_SETTINGS - 1].address -
@@ -157,7 +160,7 @@ static uintptr_t rings_make(struct ktrx_root *kept, uint32_t rings)
 		ring_copy(&ring[n], &ktrace_ring[n]);
 	ktrace_zero((void *)slots, sizeof(ktrace_boot_slot));
 	ring[0].address = slots;
-	ring[0].word = ring[0].first; /* nothing is copied yet */
+	ring[0].word = ring[0].first; /* no slot is copied yet */
 	kept->section[KTRX_SECTION_RINGS - 1].address = (uintptr_t)ring;
 	return slots + rounded(sizeof(ktrace_boot_slot));
 }
@@ -175,7 +178,7 @@ static void sections_copy(struct ktrx_root *kept, uintptr_t at)
 	}
 }
 
-/* All but its first words, by which it would be found. */
+/* Copies the root without its first words, by which a reader would find it. */
 static void root_copy(struct ktrx_root *kept)
 {
 	const size_t head = offsetof(struct ktrx_root, frequency);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Requests of a host, spec/ktrx.md section 9. The host may write anything here at any time: each request is
- * copied, then checked, then carried out, and what it can do at worst is what a well-formed one could.
+ * Requests of a host, spec/ktrx.md section 9. The host may write anything to the mailbox at any time. So each
+ * request is copied, checked and then carried out, and a malformed one can do no more harm than a well-formed
+ * one.
  */
 #include "core.h"
 

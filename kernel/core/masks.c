@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The settings that follow from the event table: "debug.ktr.<group>_enable", a bit for each event of the
- * group, the one it was declared with or in the order of declaration, and "debug.ktr.<group>.<event>_mask",
- * which of them is the event's.
+ * Settings made from the event table. "debug.ktr.<group>_enable" is the mask of a group, with a bit for each
+ * event: the bit it was declared with, or one in the order of declaration. "debug.ktr.<group>.<event>_mask"
+ * is the bit of one event.
  *
- * A group's mask has as many bits as it has events, so it is never held as a number: it is written and read
- * digit by digit. Compilers and linkers change the order of rows as they like; bits follow the order of
- * declaration, by file and line, but for those that ktr.h declares with a number.
+ * A group's mask has as many bits as the group has events. So it is never stored as a number, but written and
+ * read digit by digit. Compilers and linkers may reorder event descriptors. Bits follow the order of
+ * declaration, by file and line, except those that ktr.h declares with a number.
  */
 #include "core.h"
 
@@ -32,9 +32,7 @@ static int is_before(const struct ktrx_event *event, const struct ktrx_event *ot
 	return event->line != other->line ? event->line < other->line : event < other;
 }
 
-/*
- * The number that the event was declared with, of ktr.h. A row with one that no mask has counts as without.
- */
+/* Was the event declared with a bit number, by ktr.h? A number that no mask can have counts as none. */
 static int is_numbered(const struct ktrx_event *event)
 {
 	return event->mask_bit != 0 && event->mask_bit <= KTRX_EVENT_MAX;
@@ -49,7 +47,9 @@ static int bit_is_numbered(struct ktrace_span group, uint32_t bit)
 	return event != KTRACE_NULL;
 }
 
-/* Events without a number have the bits that no number names. */
+/*
+ * Returns the event's bit. Events without a number get the bits that no event of the group was declared with.
+ */
 static uint32_t bit_of(const struct ktrx_event *event)
 {
 	struct ktrace_span group = ktrace_span_of(ktrace_event_group(event));
@@ -73,8 +73,8 @@ static uint32_t bit_of(const struct ktrx_event *event)
 }
 
 /*
- * Events of a group; `digits` gets how many hexadecimal digits its mask has up to the highest bit that is
- * set.
+ * Returns the number of events in a group. `digits`: the hexadecimal digits that its mask needs, up to the
+ * highest bit that is set.
  */
 static uint32_t members_count(struct ktrace_span group, uint32_t *digits)
 {
@@ -92,7 +92,7 @@ static uint32_t members_count(struct ktrace_span group, uint32_t *digits)
 	return count;
 }
 
-/* "0x" and so many digits 0; the length, or MEMORY. */
+/* Writes "0x" and `digits` zeros. Returns the length, or MEMORY. */
 static int zeros_write(char *buffer, size_t size, uint32_t digits)
 {
 	if (size < (size_t)digits + 3)
@@ -132,7 +132,7 @@ static int enable_get(struct ktrace_span group, char *buffer, size_t size)
 	return length;
 }
 
-/* The row of "<group>.<event>". */
+/* Returns the descriptor of event "<group>.<event>"; NULL if there is none. */
 static struct ktrx_event *event_named(struct ktrace_span full)
 {
 	struct ktrace_span group, name;
@@ -170,9 +170,9 @@ int ktrace_mask_get(struct ktrace_span name, char *buffer, size_t size)
 	return ktrace_span_cut(&name, KTRACE_MASK) ? bit_get(name, buffer, size) : KTRACE_ERROR_NO_SETTING;
 }
 
-/* A mask as it was given: hexadecimal of any width, or a number whose sign goes on for ever. */
+/* A mask as the caller wrote it: hexadecimal of any width, or a number that is sign-extended without end. */
 struct mask {
-	struct ktrace_span digits; /* empty: `value` holds */
+	struct ktrace_span digits; /* empty: `value` is the mask */
 	uint64_t value;
 	int negative;
 };
@@ -221,7 +221,10 @@ static int bit_is_used(struct ktrace_span group, uint32_t bit)
 	return event != KTRACE_NULL;
 }
 
-/* A mask with a bit for no event is refused, but for the endless ones of a negative number. */
+/*
+ * Returns 0 for a mask with a bit for which there is no event. The sign extension of a negative number is
+ * allowed.
+ */
 static int mask_fits(const struct mask *mask, struct ktrace_span group, uint32_t events)
 {
 	int numbers = has_numbers(group);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The trace as a reader inside the kernel finds it, while writers may go on. */
+/* Reading the trace inside the kernel while writers may be active. */
 #include "reader.h"
 
 #include "../base/bytes.h"
@@ -49,7 +49,7 @@ static bool is_table(const struct ktrx_section *section)
 	       section->extents == 1;
 }
 
-/* Do all strings that every row has end within it? */
+/* Do all strings that every descriptor has end within it? */
 static bool row_is_whole(const struct ktrx_event *row)
 {
 	const char *at = (const char *)(row + 1);
@@ -61,7 +61,7 @@ static bool row_is_whole(const struct ktrx_event *row)
 	return strings == KTRACE_ROW_FIELDS;
 }
 
-/* A row in the table, with its bytes and its magic; or 8 bytes that are no row, with magic 0. */
+/* A descriptor in the table, with its size and magic; or 8 bytes that are none, with magic 0. */
 struct item {
 	const unsigned char *at;
 	uint32_t bytes;
@@ -70,7 +70,7 @@ struct item {
 
 static void look(struct item *item, const unsigned char *at, uint64_t left)
 {
-	/* Magic and size lie where those of a place do. */
+	/* Magic and size are at the same offsets in descriptors of events and of places. */
 	const struct ktrx_event *row = (const struct ktrx_event *)at;
 	const uint32_t least = row->magic == KTRX_EVENT_MAGIC	? (uint32_t)sizeof(struct ktrx_event)
 			       : row->magic == KTRX_PLACE_MAGIC ? (uint32_t)sizeof(struct ktrx_place)
@@ -85,7 +85,10 @@ static void look(struct item *item, const unsigned char *at, uint64_t left)
 	item->bytes = row->size;
 }
 
-/* Calls `is_it` for each item of the table until that is true. Returns that row, or NULL. */
+/*
+ * Calls `is_it` for each item of the table until it returns true. Returns that descriptor; NULL if there is
+ * none.
+ */
 static const void *search(const struct ktrx_root *root, bool (*is_it)(const struct item *, uint32_t *),
 			  uint32_t id)
 {
@@ -104,7 +107,7 @@ static const void *search(const struct ktrx_root *root, bool (*is_it)(const stru
 	return NULL;
 }
 
-/* Counts events down. */
+/* Counts events down to the one with the id. */
 static bool is_event(const struct item *item, uint32_t *id)
 {
 	return item->magic == KTRX_EVENT_MAGIC && --*id == 0;
@@ -186,9 +189,9 @@ uint64_t ktrace_field_value(const uint8_t *from, uint8_t type)
 /* ---- walks of the records of a ring ----------------------------------------------------------- */
 
 /*
- * A slot is copied first, then the head is read: if by then the slot's index was not reserved again, the copy
- * is of the lap it claims to be. Going back, the first slot that was reserved again ends the walk: all that
- * are older have gone, too.
+ * A slot is copied first, then the head is read. If the slot's index has not been reserved again by then, the
+ * copy belongs to the lap in its tag. A backward walk ends at the first slot that was reserved again, because
+ * all older ones are gone as well.
  */
 
 #define KTRACE_ANCHOR_PREVIOUS 8u /* offset in the payload */
@@ -222,7 +225,10 @@ static bool is_of_kinds(const union slot *slot, uint32_t kinds)
 	return (kinds >> KTRX_TAG_KIND(slot->word[0]) & 1u) != 0;
 }
 
-/* Copies slot `index`; false if it is not, or no longer, that lap's, or not of the kinds in the mask. */
+/*
+ * Copies slot `index`. Returns false if it is not of this lap (any more), or if its kind is not in the mask
+ * `kinds`.
+ */
 static bool slot_copy(const struct ktrx_ring *ring, uint64_t index, uint32_t kinds, union slot *slot)
 {
 	const unsigned char *base = (const unsigned char *)(uintptr_t)ring->base;
@@ -236,20 +242,23 @@ static uint32_t lap_of(const struct ktrx_ring *ring, uint64_t index)
 	return ktrx_lap(ktrace_ring_number(ring), index, ring->shift);
 }
 
-/* Has the first slot `index` the check of a record whose other slots have `rest`? */
+/* Does the first slot `index` have the right check, if the record's other slots have `rest`? */
 static bool is_checked(const struct ktrx_ring *ring, uint64_t index, const union slot *slot, uint64_t rest)
 {
 	return ktrx_first_is_checked(slot->word, lap_of(ring, index), rest);
 }
 
-/* A FIRST slot is checked together with the others of its record. */
+/*
+ * Copies a first slot. A SINGLE slot is checked here, a FIRST slot together with the other slots of its
+ * record.
+ */
 static bool first_copy(const struct ktrx_ring *ring, uint64_t index, union slot *slot)
 {
 	return slot_copy(ring, index, 1u << KTRX_KIND_SINGLE | 1u << KTRX_KIND_FIRST, slot) &&
 	       (KTRX_TAG_KIND(slot->word[0]) == KTRX_KIND_FIRST || is_checked(ring, index, slot, 0));
 }
 
-/* *check: what the slot adds to the check of its record. */
+/* *check: what this slot contributes to the check of its record. */
 static bool more_copy(const struct ktrx_ring *ring, uint64_t index, union slot *slot, uint64_t *check)
 {
 	if (!slot_copy(ring, index, 1u << KTRX_KIND_MORE | 1u << KTRX_KIND_LAST, slot))
@@ -265,8 +274,8 @@ static bool is_anchor(const union slot *slot)
 }
 
 /*
- * Stamps of the oldest records are counted from an anchor that may be gone: the first anchor still there
- * names it; if there is none, all records came after the newest.
+ * Returns the anchor stamp that the oldest records are relative to. That anchor may be overwritten: the first
+ * anchor still in the ring contains its stamp. If there is no anchor, all records follow the newest one.
  */
 static uint64_t first_reference(const struct ktrace_walk *walk)
 {
@@ -279,7 +288,7 @@ static uint64_t first_reference(const struct ktrace_walk *walk)
 	return walk->ring->anchor_stamp;
 }
 
-/* All slots that count below `head`. */
+/* Limits the walk to the valid slots below `head`. */
 static void walk_window(struct ktrace_walk *walk, const struct ktrx_ring *ring, uint64_t head)
 {
 	uint64_t slots = (uint64_t)ring->mask + 1;
@@ -299,7 +308,7 @@ void ktrace_walk_start(struct ktrace_walk *walk, const struct ktrx_ring *ring, u
 	walk->reference = first_reference(walk);
 }
 
-/* Head and newest anchor must belong together: no anchor may have come between the two. */
+/* Reads head and newest anchor as a pair: repeats if an anchor was written in between. */
 void ktrace_walk_start_newest(struct ktrace_walk *walk, const struct ktrx_ring *ring)
 {
 	uint64_t anchor;
@@ -311,7 +320,7 @@ void ktrace_walk_start_newest(struct ktrace_walk *walk, const struct ktrx_ring *
 	} while (__atomic_load_n(&ring->anchor_index, __ATOMIC_ACQUIRE) != anchor);
 }
 
-/* Nearest whole stamp to the reference that ends in these bits. */
+/* Returns the whole stamp nearest to the reference whose low bits are `stamp`. */
 static uint64_t whole_stamp(uint64_t reference, uint64_t stamp)
 {
 	uint64_t ahead = (stamp - reference) << (64 - KTRX_STAMP_BITS);
@@ -319,7 +328,7 @@ static uint64_t whole_stamp(uint64_t reference, uint64_t stamp)
 	return reference + (uint64_t)((int64_t)ahead >> (64 - KTRX_STAMP_BITS));
 }
 
-/* Takes the extension block from the front of the payload, which the rest then moves down to. */
+/* Removes the extension block from the front of the payload. */
 static void take_extension(struct ktrace_walk_record *record)
 {
 	uint8_t *bytes = record->payload;
@@ -344,7 +353,7 @@ static void append(struct ktrace_walk_record *record, const uint8_t *bytes, uint
 	record->bytes += count;
 }
 
-/* Adds the continuation slots; false if not all of them are there, or one is another record's. */
+/* Adds the continuation slots. Returns false if one is missing or belongs to another record. */
 static bool take_rest(const struct ktrx_ring *ring, const union slot *first,
 		      struct ktrace_walk_record *record)
 {
@@ -400,7 +409,7 @@ bool ktrace_walk_next(struct ktrace_walk *walk, struct ktrace_walk_record *recor
 	return false;
 }
 
-/* Is it part of a record that begins before it, which a reader going back has yet to see? */
+/* Is the slot a part of a record that begins before it? A backward walk has not reached that record yet. */
 static bool is_silent(const struct ktrx_ring *ring, uint64_t index, const union slot *slot)
 {
 	return is_of_lap(ring, index, slot) && is_of_kinds(slot, 1u << KTRX_KIND_MORE | 1u << KTRX_KIND_LAST);

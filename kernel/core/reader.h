@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace as a reader inside the kernel finds it, while writers may go on: rings, rows of the event table,
- * records. And the stream that dumps go through.
+ * Reading the trace inside the kernel while writers may be active: rings, event descriptors, records. Also
+ * the output stream of dumps.
  */
 #ifndef KTRACE_CORE_READER_H
 #define KTRACE_CORE_READER_H
@@ -15,21 +15,21 @@
 
 /* ---- rings ------------------------------------------------------------------------------------ */
 
-/* The ring table, NULL if there is none that can be read in place; *rings: its rows. */
+/* Returns the ring table, and its number of rows in *rings; NULL if no ring table can be read in place. */
 const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t *rings);
 
 /*
- * Index of the next free slot, now. While the CPU is not online what is added to its word goes to the boot
- * ring, and its own ring is empty.
+ * Returns the index of the next free slot at this moment. While the ring's CPU is offline, its reserve word
+ * counts slots of the boot ring, and its own ring is empty.
  */
 uint64_t ktrace_ring_head(const struct ktrx_ring *ring);
 
-/* The ring's number: its row in the ring table. */
+/* Returns the ring's number: its index in the ring table. */
 uint32_t ktrace_ring_number(const struct ktrx_ring *ring);
 
 /*
  * Copies slots that CPUs may be writing. A writer stores a slot's first word last, so that word is loaded
- * first. The caller must look at the ring's head after that: slots may have been overwritten.
+ * first. The caller must check the ring's head afterwards, because slots may have been overwritten.
  */
 static inline void ktrace_copy_slots(void *to, const void *from, uint32_t slots)
 {
@@ -45,7 +45,7 @@ static inline void ktrace_copy_slots(void *to, const void *from, uint32_t slots)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
-/* Copies whole 64-bit words, each in one load: what is copied may change meanwhile. */
+/* Copies whole 64-bit words, each by a single load, from memory that may change at the same time. */
 static inline __attribute__((__unused__)) void ktrace_copy_words(void *to, const void *from, size_t bytes)
 {
 	volatile uint64_t *out = (volatile uint64_t *)to;
@@ -58,109 +58,122 @@ static inline __attribute__((__unused__)) void ktrace_copy_words(void *to, const
 /* ---- rows ------------------------------------------------------------------------------------- */
 
 /*
- * Rows of the event table as a reader inside the kernel sees them: found by id through the root, and looked
- * at no further than their own size, whatever they hold.
+ * Descriptors in the event table, as a reader inside the kernel sees them. They are found by id through the
+ * root. No access goes beyond a descriptor's size, even if its content is damaged.
  */
 
-/* Which of a row's strings; the name of field n is KTRACE_ROW_FIELDS + 2 * n, its unit the next one. */
+/*
+ * Indices of a descriptor's strings. The name of field n is string KTRACE_ROW_FIELDS + 2 * n, its unit is the
+ * next string.
+ */
 enum { KTRACE_ROW_GROUP, KTRACE_ROW_NAME, KTRACE_ROW_TEXT, KTRACE_ROW_FILE, KTRACE_ROW_FIELDS };
 
 /*
- * Row of event `id`, from 1; NULL if the table that can be read in place has none, or not all of its strings.
+ * Returns the descriptor of event `id`, from 1. Returns NULL if the event table cannot be read in place, has
+ * no such event, or the descriptor's strings are not complete.
  */
 const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t id);
 
 /*
- * The row of the event that a record with that id is of, NULL as above. *place: the row of the place that
- * recorded, NULL if the id is the event's own.
+ * Returns the event descriptor for a record's id, which may be the id of an event or of a place; NULL as
+ * above.
+ * *place: the descriptor of the place that recorded; NULL if the id is the event's own.
  */
 const struct ktrx_event *ktrace_row_of(const struct ktrx_root *root, uint32_t id,
 				       const struct ktrx_place **place);
 
 /*
- * The file that belongs to the line of the place, or of the event if there is no place; empty if it does not
- * end within the row.
+ * Returns the source file of the place, or of the event if `place` is NULL. Returns "" if the string does not
+ * end within the descriptor.
  */
 const char *ktrace_row_file(const struct ktrx_event *row, const struct ktrx_place *place);
 
-/* The row's n-th string; empty if it does not end within the row. */
+/* Returns the descriptor's n-th string; "" if it does not end within the descriptor. */
 const char *ktrace_row_string(const struct ktrx_event *row, uint32_t n);
 
-/* Bytes of a field of fixed size, 0 for others. */
+/* Returns the size of a field type in bytes; 0 if the size is not fixed. */
 uint32_t ktrace_field_bytes(uint8_t type);
 
-/* A field of 1 to 8 bytes, sign extended if its type has a sign. */
+/* Returns the value of a field of 1 to 8 bytes, sign-extended if its type is signed. */
 uint64_t ktrace_field_value(const uint8_t *from, uint8_t type);
 
 /* ---- walks ------------------------------------------------------------------------------------ */
 
 /*
- * Walks the records of one ring from the kernel's own side, oldest or newest first, while writers may go on.
- * Only whole records are returned: what is empty, in flight, torn, or overwritten since the head was taken is
- * passed over.
+ * Walks over the records of one ring, oldest or newest first, while writers may be active. Only complete
+ * records are returned. Slots that are empty, being written, torn, or overwritten since the walk began are
+ * skipped.
  */
 
 struct ktrace_walk {
 	const struct ktrx_ring *ring;
-	uint64_t index, head; /* what is left: from index up to, but without, head */
-	uint64_t reference;   /* whole stamp of the anchor that the next record's stamp is counted from */
-	/* newest first only: slots that were reserved again before they could be read … */
+	uint64_t index, head; /* the slots left: from index to head - 1 */
+	uint64_t reference;   /* whole timestamp of the anchor that the next record's stamp is relative to */
+	/* slots that were overwritten before they could be read; only if newest first */
 	uint64_t overwritten;
-	uint64_t unreadable; /* … and slots that hold no part of a whole record */
+	uint64_t unreadable; /* slots that are no part of a complete record; only if newest first */
 };
 
 struct ktrace_walk_record {
 	const struct ktrx_ring *ring;
 	uint64_t index;	    /* of its first slot */
-	uint64_t stamp;	    /* whole */
+	uint64_t stamp;	    /* whole timestamp */
 	uint64_t caller[2]; /* 0: not recorded */
 	uint32_t event;
 	uint32_t thread;
 	uint32_t cpu;	/* KTRX_NO_CPU if unknown */
-	uint32_t bytes; /* of payload that are here; those behind the last field mean nothing */
+	uint32_t bytes; /* of payload; those after the last field have no meaning */
 	uint8_t payload[KTRX_RECORD_MAX_PAYLOAD];
 };
 
-/* From the oldest slot that counts up to `head`, an index got from the ring before. */
+/*
+ * Starts at the oldest valid slot. `head` is an index that ktrace_ring_head() returned for this ring before.
+ */
 void ktrace_walk_start(struct ktrace_walk *walk, const struct ktrx_ring *ring, uint64_t head);
 
-/* The next record, anchors excepted; false at the end. */
+/* Reads the next record, skipping anchors. Returns false at the end. */
 bool ktrace_walk_next(struct ktrace_walk *walk, struct ktrace_walk_record *record);
 
-/* From the newest slot, as the ring is now, back to the oldest that counts. */
+/* Starts at the ring's newest slot and walks back to the oldest valid one. */
 void ktrace_walk_start_newest(struct ktrace_walk *walk, const struct ktrx_ring *ring);
 
-/* The record before, anchors excepted; false at the end, or where the ring has been overwritten. */
+/*
+ * Reads the previous record, skipping anchors. Returns false at the end, or when it reaches overwritten
+ * slots.
+ */
 bool ktrace_walk_previous(struct ktrace_walk *walk, struct ktrace_walk_record *record);
 
 /* ---- dumps: dump.c ---------------------------------------------------------------------------- */
 
 /*
- * The way from a dump to its sink: bytes gather in the sink's buffer and leave in pieces of its size. The
- * first error sticks; what comes after it is dropped, and the end of the dump reports it.
+ * The output path of a dump: bytes collect in the sink's buffer and go out when it is full. The first error
+ * stops all output; ktrace_stream_close() returns it.
  */
 
 struct ktrace_stream {
 	struct ktrace_sink *sink;
-	uint64_t *heads; /* of each ring, as frozen when the dump began */
+	uint64_t *heads; /* head of each ring when the dump began */
 	uint32_t rings;
-	unsigned char *buffer; /* behind the heads */
-	size_t size, fill;     /* bytes of it, bytes waiting in it */
+	unsigned char *buffer; /* follows the heads in the sink's buffer */
+	size_t size, fill;     /* bytes of `buffer`; bytes waiting in it */
 	uint64_t at;	       /* bytes produced so far */
 	int error;
 };
 
 /*
- * Splits the sink's buffer, and freezes the heads of up to `limit` rings of `root`: KTRACE_OUTPUT_ARGUMENT if
- * the buffer is too small for them or the root has no ring table.
+ * Splits the sink's buffer, and stores the current heads of up to `limit` rings of `root`.
+ * Returns KTRACE_OUTPUT_ARGUMENT if the buffer is too small for them or if the root has no ring table.
  */
 int ktrace_stream_open(struct ktrace_stream *stream, struct ktrace_sink *sink, const struct ktrx_root *root,
 		       uint32_t limit);
 
-/* Tells the sink how much will come; its error sticks. */
+/* Passes the number of bytes of the dump to the sink. An error of the sink stops all output. */
 void ktrace_stream_begin(struct ktrace_stream *stream, uint64_t bytes);
 
-/* Room for the next bytes, at most KTRACE_STREAM_ROOM, to be filled in place; aligned if all before was. */
+/*
+ * Reserves the next bytes, at most KTRACE_STREAM_ROOM, for the caller to fill in. The memory is aligned if
+ * all earlier pieces were multiples of the alignment.
+ */
 void *ktrace_stream_room(struct ktrace_stream *stream, size_t bytes);
 #define KTRACE_STREAM_ROOM 1024u
 

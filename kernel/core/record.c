@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Recording out of line: what an event's state and flags ask for beyond "on", records of several slots or
- * with strings, and what fires before there is anything but the boot ring.
+ * Records out of line: events whose state or flags demand more than "on", records with several slots or
+ * strings, and events that fire before any ring but the boot ring exists.
  */
 #include "core.h"
 
@@ -10,7 +10,10 @@ KTRACE_DECLARE(1, ktrace_event_ktrace_repeat, "ktrace\0repeat", KTRX_STATE_RECOR
 	       (unsigned long long, first), (unsigned long long, last));
 #define KTRACE_REPEAT_BYTES 26u
 
-/* 0: the event's row is one of those beyond the last id; it is counted as lost. */
+/*
+ * Attaches. Returns 0, and counts the event as lost, if the event has no id because there are too many
+ * events.
+ */
 static int attach_or_lose(const struct ktrx_event *event)
 {
 	ktrace_attach();
@@ -29,10 +32,10 @@ static void count_event(struct ktrx_event *event, uint32_t ring)
 	ktrace_arch_fetch_add(shared, 1);
 }
 
-/* What is asked of a record with its event or with all of them, and where it comes from. */
+/* Options of a record, from its event or from settings for all events, and its origin. */
 struct ktrace_origin {
 	uint32_t wanted; /* KTRX_EVENT_* flags */
-	uint16_t id;	 /* of the place; 0: records bear the event's */
+	uint16_t id;	 /* id of the place; 0: records carry the event's id */
 	uintptr_t site;
 };
 
@@ -42,7 +45,7 @@ static uint32_t flags_wanted(const struct ktrx_event *event)
 	       (ktrace_state.sites ? KTRX_EVENT_SITE : 0);
 }
 
-/* Where records of such an event go, on the CPU whose reserve word that is. */
+/* Returns the ring for such an event on the CPU with this reserve word. */
 static uint32_t ring_for(uint64_t word, uint32_t wanted)
 {
 	uint32_t ring = KTRX_WORD_RING(word);
@@ -55,7 +58,9 @@ static int is_shared(uint32_t ring)
 	return ring == 0 || ring == ktrace_state.rare;
 }
 
-/* The head of an extension block so far. */
+/*
+ * Returns the first word of an extension block, before size and addresses are added; 0 for a ring of one CPU.
+ */
 static uint32_t extension_head(uint32_t ring, uint64_t word)
 {
 	uint32_t own = KTRX_WORD_RING(word);
@@ -65,7 +70,7 @@ static uint32_t extension_head(uint32_t ring, uint64_t word)
 	return KTRX_EXT_CPU << 8 | (own ? ktrace_ring[own].cpu : ktrace_arch_early_cpu()) << 16;
 }
 
-/* Copies a string field to to[at], at most `room` bytes of it; returns the end of it in `to`. */
+/* Copies a string field to to[at], at most `room` bytes. Returns the offset after the field. */
 static uint32_t pack_string(uint8_t *to, uint32_t at, uint32_t room, const char *string)
 {
 	static const char null[] = "(null)";
@@ -82,14 +87,13 @@ static uint32_t pack_string(uint8_t *to, uint32_t at, uint32_t room, const char 
 	return at + 2 + length;
 }
 
-/* Bytes of a field of this KTRX_TYPE_*; of a string, without its characters. */
+/* Bytes of a field of each KTRX_TYPE_*; of a string, only its length word. */
 static const uint8_t type_bytes[] = { 0, 1, 2, 4, 8, 1, 2, 4, 8, 8, 2, 1, 1 };
 
 /*
- * Packs the fields of an event to `to`, which is aligned to 4 bytes and has room for KTRACE_CAPACITY(payload)
- * bytes and 8 more: each field is stored as eight bytes, and the next field overwrites those that are too
- * many.
- * Returns the payload's length.
+ * Packs the fields of an event to `to`. Returns the payload's length.
+ * `to` must be aligned to 4 bytes and have room for KTRACE_CAPACITY(payload) + 8 bytes: each field is stored
+ * as eight bytes, and the next field overwrites the excess.
  */
 static uint32_t pack_values(uint8_t *to, const struct ktrx_event *event, const uint64_t *values)
 {
@@ -112,7 +116,10 @@ static uint32_t pack_values(uint8_t *to, const struct ktrx_event *event, const u
 	return at;
 }
 
-/* Tells what a row has counted, where its record is. 0: that ring is full. */
+/*
+ * Records the repetitions that a row has counted, into the ring of the repeated record. Returns 0 if that
+ * ring is full.
+ */
 __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *row, uint64_t word)
 {
 	uint32_t buffer[(KTRACE_CAPACITY(sizeof(struct ktrx_extension) + KTRACE_REPEAT_BYTES) + 7) / 4];
@@ -131,8 +138,9 @@ __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *r
 }
 
 /*
- * Is the record the same as the one before? Then it is counted. Else what was counted is told first; where
- * that finds no room the row goes on counting for the record it is for.
+ * Counts the record instead of writing it if it equals the last one of its event. Returns 1 then. Otherwise
+ * records what was counted so far, and uses the row for this record. If the ring is full, the row keeps its
+ * old record and count.
  */
 static int is_folded(const struct ktrace_draft *draft, uint64_t word)
 {
@@ -165,7 +173,8 @@ static uint32_t put_address(uint32_t *to, uint32_t at, uint64_t address)
 }
 
 /*
- * Adds addresses to an extension block's head, if a payload of so many bytes leaves room for them; its words.
+ * Adds addresses to the head of an extension block, if a payload of `bytes` leaves room for them. Returns the
+ * block's size in words.
  */
 static uint32_t extension_make(uint32_t *to, uint32_t bytes, const struct ktrace_origin *origin)
 {
@@ -188,7 +197,9 @@ static uint32_t extension_make(uint32_t *to, uint32_t bytes, const struct ktrace
 	return at;
 }
 
-/* Records, or counts a repetition. Returns as ktrace_write(), 0 for one that was counted. */
+/*
+ * Records, or counts a repetition. Returns the timestamp as ktrace_write() does; 0 if the record was counted.
+ */
 static uint64_t write_or_fold(const struct ktrace_draft *draft, uint64_t word, uint32_t wanted)
 {
 	if (wanted & KTRX_EVENT_FOLD && is_folded(draft, word))
@@ -196,7 +207,7 @@ static uint64_t write_or_fold(const struct ktrace_draft *draft, uint64_t word, u
 	return ktrace_write(draft);
 }
 
-/* The same with an extension block, which every record of a shared ring has. */
+/* Does the same with an extension block. Every record of a shared ring has one. */
 static uint64_t record_extended(struct ktrace_draft *draft, uint64_t word, const struct ktrace_origin *origin)
 {
 	uint32_t extended[(KTRX_RECORD_MAX_PAYLOAD + 3) / 4];
@@ -213,8 +224,8 @@ static uint64_t record_extended(struct ktrace_draft *draft, uint64_t word, const
 }
 
 /*
- * Records on whichever ring. What a site has reserved becomes the record as it is: there is no room for
- * addresses, and no other ring.
+ * Records into the right ring. A slot that the call site has reserved (`reserved`) is filled as it is: it has
+ * no room for addresses and cannot move to another ring.
  */
 static uint64_t record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
 		       int reserved, uint64_t stamp, const struct ktrace_origin *origin)
@@ -235,8 +246,8 @@ static uint64_t record(const struct ktrx_event *event, uint32_t *payload, uint32
 }
 
 /*
- * Does what the event's state asks for. A slot that a site has reserved is used even if the event was turned
- * off since. Returns the record's stamp, 0 if there is none.
+ * Does what the event's state demands. A slot that the call site has reserved is filled even if the event was
+ * turned off since. Returns the record's timestamp; 0 if there is no record.
  */
 static uint64_t emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word, int reserved,
 		     uint64_t stamp, const struct ktrace_origin *origin)
@@ -253,7 +264,7 @@ static uint64_t emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes
 	return stamp;
 }
 
-/* Hands a record just made to whoever puts it on the kernel's console. */
+/* Passes a record that was just made to the console sink. */
 static void echo(const struct ktrx_event *event, const struct ktrx_place *place, const void *payload,
 		 uint32_t bytes, uint32_t ring, uint64_t stamp)
 {
@@ -273,7 +284,7 @@ static void echo(const struct ktrx_event *event, const struct ktrx_place *place,
 }
 
 /*
- * The id that a place's records bear in place of the event's; 0: they bear that. The event has an id by now.
+ * Returns the id of the place for its records; 0 if they carry the event's id. Requires: the event has an id.
  */
 static uint16_t place_id(struct ktrx_place *place, const struct ktrx_event *event)
 {
@@ -286,7 +297,7 @@ static uint16_t place_id(struct ktrx_place *place, const struct ktrx_event *even
 	return (uint16_t)(ktrace_place_number(place) == event->id ? 0 : ktrace_place_number(place));
 }
 
-/* More than "on", or the first event of all. */
+/* Handles events that demand more than "on", and the first event of all. */
 static void emit_slowly(struct ktrx_event *event, struct ktrx_place *place, uint32_t *payload, uint32_t bytes,
 			uint64_t word, uint64_t stamp, uintptr_t address)
 {
@@ -304,7 +315,10 @@ static void emit_slowly(struct ktrx_event *event, struct ktrx_place *place, uint
 	echo(event, place, payload, bytes, KTRX_WORD_RING(word), stamp);
 }
 
-/* No more than "on", which is so only after ktrace_init(): long records come this way all the time. */
+/*
+ * Handles events that are just "on", which is possible only after ktrace_init(). Long records regularly take
+ * this path.
+ */
 static void emit_plainly(const struct ktrx_event *event, struct ktrx_place *place, uint32_t *payload,
 			 uint32_t bytes)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Slots. A reservation is never given back: every slot before a ring's head is written, or found invalid. */
+/*
+ * Writes slots. A reservation is never given back: every slot before a ring's head is written, or readers
+ * find it invalid.
+ */
 #include "core.h"
 
 /* Filled in member by member: compilers turn initialisers of whole structures into library calls. */
@@ -7,8 +10,8 @@ struct ktrace_writer {
 	struct ktrx_ring *ring;
 	struct ktrace_slot *base;
 	uint64_t word;	 /* reserved: first slot */
-	uint32_t slots;	 /* … and how many */
-	uint32_t second; /* as the draft has it */
+	uint32_t slots;	 /* number of reserved slots */
+	uint32_t second; /* struct ktrace_draft's `second` */
 	uint64_t stamp;
 };
 
@@ -52,7 +55,7 @@ void ktrace_draft_end(const struct ktrace_draft *draft)
 }
 
 /*
- * Eight bytes of the payload at an even offset, up to two more of which are read. Memory may be of device
+ * Loads eight bytes of the payload at an even offset. Reads up to two bytes more. The memory may be of device
  * type.
  */
 static uint64_t payload_word(const uint32_t *payload, uint32_t at)
@@ -72,7 +75,7 @@ static uint32_t lap_at(const struct ktrace_writer *writer, uint32_t n)
 	return (uint32_t)((writer->word + n) >> writer->ring->shift);
 }
 
-/* `rest`: check of the record's other slots. */
+/* Stores the first slot. `rest`: the check of the record's other slots. */
 static inline void first_store(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload,
 			       uint64_t rest)
 {
@@ -94,7 +97,7 @@ static uint32_t draft_id(const struct ktrace_draft *draft)
 	return draft->place ? draft->place : draft->event;
 }
 
-/* Returns the slot's check. */
+/* Stores a continuation slot. Returns its check. */
 static inline uint64_t more_store(const struct ktrace_writer *writer, uint32_t n, const uint32_t *payload)
 {
 	uint32_t at = KTRX_FIRST_PAYLOAD + (n - 1) * KTRX_MORE_PAYLOAD;
@@ -113,9 +116,9 @@ static inline uint64_t more_store(const struct ktrace_writer *writer, uint32_t n
 }
 
 /*
- * Counts the writer's slots if a whole lap was reserved since its first one: what it wrote may lie over newer
- * slots. A lower bound: a CPU may load the head before its stores are seen, and a port may leave the call
- * out.
+ * Adds the record's slots to `lapped` if a whole lap was reserved since its first slot: its slots may have
+ * overwritten newer ones. The count is a lower bound: a CPU may load the head before its stores are visible,
+ * and a port may omit the call.
  */
 static void count_if_lapped(const struct ktrace_writer *writer)
 {
@@ -145,7 +148,7 @@ static void record_write(const struct ktrace_writer *writer, uint32_t id, const 
 	count_if_lapped(writer);
 }
 
-/* In either direction: the clock of the CPU that wrote the last one may be far from this CPU's. */
+/* Is the last anchor too far away, in either direction? The CPU that wrote it may have a different clock. */
 static int needs_anchor(const struct ktrace_writer *writer)
 {
 	const struct ktrx_ring *ring = writer->ring;
@@ -155,8 +158,8 @@ static int needs_anchor(const struct ktrace_writer *writer)
 }
 
 /*
- * Names the anchor as the ring's newest, unless one was written meanwhile behind it. The boot ring's
- * deadline stays in the past: all of its records come here.
+ * Stores the anchor as the ring's newest, unless a later one was written already. The boot ring's deadline
+ * stays in the past, because all of its records come through this code.
  */
 static void anchor_name(struct ktrx_ring *ring, uint64_t stamp, uint64_t index)
 {
@@ -186,9 +189,9 @@ static void anchor_store(const struct ktrace_writer *writer)
 }
 
 /*
- * Turns the writer's reservation into an anchor. If it has several slots, each gets one: readers know what an
- * anchor is, so none of them counts as lost. A ring's anchor_stamp of 0 stands for none, so an anchor at 0
- * says 1.
+ * Turns the writer's reservation into an anchor. If there are several slots, each gets an anchor: readers
+ * skip anchors, so no slot counts as lost. An anchor at time 0 is stored as 1, because an anchor_stamp of 0
+ * means that there is none.
  */
 static void anchor_write(struct ktrace_writer *writer)
 {
@@ -221,7 +224,7 @@ static void shared_reserve(struct ktrace_writer *writer, uint64_t *head)
 	ktrace_arch_store_barrier();
 }
 
-/* The writer has its ring. */
+/* Requires: the caller has set the writer's ring. */
 static uint64_t shared_write(struct ktrace_writer *writer, uint64_t *head, const struct ktrace_draft *draft)
 {
 	writer_begin(writer, draft);
@@ -235,7 +238,7 @@ static uint64_t shared_write(struct ktrace_writer *writer, uint64_t *head, const
 	return writer->stamp;
 }
 
-/* The boot ring is found relative to the code. */
+/* The boot ring's address is formed relative to the code, not read from the ring's row. */
 static uint64_t boot_write(const struct ktrace_draft *draft)
 {
 	struct ktrace_writer writer;
@@ -256,7 +259,10 @@ static uint64_t rare_write(const struct ktrace_draft *draft)
 
 /* ---- Rings of one CPU ------------------------------------------------------------------------------ */
 
-/* Reserves if that leaves every slot of the ring in place; else counts the record as dropped. 0: dropped. */
+/*
+ * Reserves slots if no older slot is overwritten by that. Otherwise counts the record as dropped and returns
+ * 0.
+ */
 static int reserve_if_room(struct ktrace_writer *writer)
 {
 	struct ktrx_ring *ring = writer->ring;
@@ -279,7 +285,10 @@ static void writer_place(struct ktrace_writer *writer, uint32_t ring)
 	writer->base = (struct ktrace_slot *)(uintptr_t)writer->ring->base;
 }
 
-/* Reserves on this CPU's ring, which is online; the writer's place tells its policy. 0: refused. */
+/*
+ * Reserves slots in this CPU's ring. Requires: the CPU is online, and writer->ring is set (its policy is
+ * used). Returns 0 if the ring is full.
+ */
 static inline int ring_reserve(struct ktrace_writer *writer)
 {
 	if (writer->ring->policy == KTRX_POLICY_STOP)
@@ -290,7 +299,7 @@ static inline int ring_reserve(struct ktrace_writer *writer)
 	return 1;
 }
 
-/* The writer has its slots, as many as were reserved, and its stamp. */
+/* Requires: the writer has reserved the slots and has a timestamp. */
 static uint64_t ring_write(struct ktrace_writer *writer, const struct ktrace_draft *draft)
 {
 	if (needs_anchor(writer)) {

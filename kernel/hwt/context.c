@@ -139,7 +139,7 @@ static void look(void *nothing)
 	(void)nothing;
 }
 
-/* All CPUs that are asked for are there. */
+/* Are all requested CPUs there? */
 static int check_cpus(const struct ktrace_hwt_request *request)
 {
 	for (uint32_t cpu = 0; cpu < KTRACE_HWT_CPUS_MAX; cpu++)
@@ -162,7 +162,10 @@ static int is_named(const struct ktrace_hwt_backend *backend, const struct ktrac
 	return name.length == 0 || ktrace_span_is(name, backend->name);
 }
 
-/* Hardware of one CPU serves one context at a time; threads may come to any CPU. */
+/*
+ * Do two contexts need the same hardware? A CPU's trace unit serves one context at a time. Threads may run on
+ * any CPU.
+ */
 static int collide(const struct ktrace_hwt_context *context, const struct ktrace_hwt_context *other)
 {
 	if (context->backend != other->backend)
@@ -175,7 +178,7 @@ static int collide(const struct ktrace_hwt_context *context, const struct ktrace
 	return 0;
 }
 
-/* Table and short lock held. */
+/* Requires: the table lock and the spinlock are held. */
 static int take_process(struct ktrace_hwt_context *context, struct ktrace_hwt_process *process)
 {
 	if (process->ended)
@@ -203,7 +206,10 @@ static void enter(struct ktrace_hwt_context *context)
 	ktrace_hwt_state.contexts = context;
 }
 
-/* Table and short lock held; the caller may have the target. */
+/*
+ * Reserves backend and target.
+ * Requires: the table lock and the spinlock are held, and the caller may trace the target.
+ */
 static int take(struct ktrace_hwt_context *context, const struct ktrace_hwt_request *request,
 		struct ktrace_hwt_process *process)
 {
@@ -259,7 +265,7 @@ static int take_target(struct ktrace_hwt_context *context, struct ktrace_hwt_pro
 
 /* ---- What it needs ----------------------------------------------------------------------------- */
 
-/* Table locked, and control lock held, under which the path is. */
+/* Requires: the table lock is held, and the control lock, which protects the path. */
 static void say_image(struct ktrace_hwt_context *context, uint32_t type, const struct ktrx_hwt_image *image)
 {
 	struct ktrace_proc_draft draft;
@@ -274,9 +280,9 @@ static void say_image(struct ktrace_hwt_context *context, uint32_t type, const s
 }
 
 /*
- * What was mapped before anybody looked, in one go: were the table unlocked in between, what goes away
- * meanwhile would move another one to a number that has been passed. What the process maps from here on its
- * hooks tell behind these records.
+ * Records what was mapped before the context existed. The table stays locked throughout: otherwise an
+ * unmapping in between could move another mapping to a number that was already passed. Later mappings are
+ * recorded by the hooks, after these records.
  */
 static void say_images(struct ktrace_hwt_context *context)
 {
@@ -344,7 +350,7 @@ static struct ktrace_hwt_context *new_context(const struct ktrace_hwt_request *r
 	context->last = &context->first;
 	context->buffer_size = request->buffer_size;
 	ktrace_copy(context->cpus, request->cpus, sizeof(context->cpus));
-	ktrace_hwt_append_head(context); /* before the target can be taken, whose hooks append at once */
+	ktrace_hwt_append_head(context); /* before the target is reserved: its hooks append at once */
 	return context;
 }
 
@@ -389,7 +395,7 @@ int ktrace_hwt_alloc(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *
 
 /* ---- The end ----------------------------------------------------------------------------------- */
 
-/* The process's own link goes last: as long as it is there, threads that end wait for us in their hooks. */
+/* Clears the process's own link last: while it is set, hooks of ending threads wait for this context. */
 void ktrace_hwt_detach(struct ktrace_hwt_context *context)
 {
 	unsigned long saved;
@@ -405,7 +411,10 @@ void ktrace_hwt_detach(struct ktrace_hwt_context *context)
 	ktrace_hwt_wake(context);
 }
 
-/* Nobody finds it by its ident any more. Short lock held. */
+/*
+ * Removes the context from its owner: it can no longer be found by its ident.
+ * Requires: the spinlock is held.
+ */
 static void disown(struct ktrace_hwt_context *context)
 {
 	struct ktrace_hwt_context **link;
@@ -419,7 +428,10 @@ static void disown(struct ktrace_hwt_context *context)
 	context->owner = KTRACE_NULL;
 }
 
-/* Others may have its CPUs now. Short lock held. */
+/*
+ * Removes the context from the list: other contexts may use its CPUs now.
+ * Requires: the spinlock is held.
+ */
 static void unlink_context(struct ktrace_hwt_context *context)
 {
 	struct ktrace_hwt_context **link = &ktrace_hwt_state.contexts;
@@ -430,9 +442,9 @@ static void unlink_context(struct ktrace_hwt_context *context)
 }
 
 /*
- * Ended first, so that nobody waits for it. The control lock is not given up any more: whoever waits for it
- * is told that there is nothing left to control. Its CPUs are its own until all units are off: the hardware
- * has no room for two.
+ * Marks the context as ended first, so that no thread waits for it. The control lock is not released any
+ * more: a thread that waits for it returns with an error. The context keeps its CPUs until all units are off,
+ * because the hardware cannot serve two contexts.
  */
 void ktrace_hwt_end(struct ktrace_hwt_context *context)
 {

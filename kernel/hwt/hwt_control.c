@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the owner asks for: configured, started, stopped; how far units are. */
+/* Requests of the owner: configure, start and stop; report positions of units. */
 #include "hwt.h"
 
 #define KTRACE_ALL_FLAGS                                                                                \
@@ -9,7 +9,7 @@
 
 /* ---- Configuration, the control lock held ------------------------------------------------------ */
 
-/* User code of a process, and nothing else: what the kernel does for it is not its owner's to see. */
+/* A process is traced in user mode only: what the kernel does for it must not be visible to the owner. */
 static int settle_level(const struct ktrace_hwt_context *context, struct ktrace_hwt_config *config)
 {
 	uint32_t most =
@@ -45,7 +45,10 @@ static int configure_units(struct ktrace_hwt_context *context, const struct ktra
 	return error;
 }
 
-/* Units that have taken over what another one refuses are configured again before they start. */
+/*
+ * If one unit refuses the configuration, others may have accepted it already. They are configured again
+ * before they start.
+ */
 static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt_config *config,
 		     uint32_t *left_out)
 {
@@ -55,7 +58,8 @@ static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt
 
 	ktrace_copy(&wanted, config, sizeof(wanted));
 	if (context->mode == KTRX_HWT_MODE_THREAD)
-		ktrace_hwt_find_space(context, &wanted.space); /* gone: it does not start, either */
+		/* no effect if the process is gone: then the context does not start */
+		ktrace_hwt_find_space(context, &wanted.space);
 	error = settle_level(context, &wanted);
 	if (!error)
 		error = settle_ranges(context, &wanted, left_out);
@@ -63,7 +67,7 @@ static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt
 		error = configure_units(context, &wanted);
 	if (error)
 		return error;
-	saved = ktrace_hwt_lock(); /* a reader may be telling it */
+	saved = ktrace_hwt_lock(); /* a reader may be recording it */
 	ktrace_copy(&context->config, &wanted, sizeof(wanted));
 	ktrace_hwt_unlock(saved);
 	return KTRACE_OK;
@@ -219,12 +223,12 @@ int ktrace_hwt_stop(struct ktrace_hwt_context *context)
 
 /* ---- Buffers ---------------------------------------------------------------------------------- */
 
-/* Buffers as their owner sees them: how far they are written, and how far they have been taken. */
+/* Buffers as their owner sees them: how far they are written, and how far they were taken. */
 
-/* How often a unit is looked for where it was enabled a moment ago. */
+/* Attempts to find a unit on the CPU on which it was enabled a moment ago. */
 #define KTRACE_TRIES 16u
 
-/* What is to be done with a unit on the CPU that has it enabled. */
+/* An operation on a unit, on the CPU on which it is enabled. */
 struct visit {
 	struct ktrace_hwt_unit *unit;
 	struct ktrace_hwt_place *place;
@@ -232,7 +236,7 @@ struct visit {
 	int done;
 };
 
-/* Short lock held, or on its CPU. */
+/* Requires: the spinlock is held, or the caller runs on the unit's CPU. */
 static void tell(const struct ktrace_hwt_unit *unit, struct ktrace_hwt_place *place)
 {
 	place->unit = unit->index;
@@ -257,7 +261,10 @@ static void read_here(void *argument)
 	visit->done = 1;
 }
 
-/* Short lock held; nonzero: it is up to date. */
+/*
+ * Reads a disabled unit. Returns nonzero if the result is up to date.
+ * Requires: the spinlock is held.
+ */
 static int read_now(struct visit *visit)
 {
 	tell(visit->unit, visit->place);
@@ -301,8 +308,8 @@ static int service_now(struct visit *visit)
 }
 
 /*
- * Does it here if no CPU has the unit enabled, else there. A thread may be switched meanwhile: BUSY if it
- * always was.
+ * Runs an operation here if the unit is not enabled, else on its CPU. Returns BUSY if the unit's thread was
+ * switched during all attempts.
  */
 static int do_visit(struct visit *visit, int (*now)(struct visit *visit), void (*here)(void *visit))
 {
@@ -342,7 +349,10 @@ int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struc
 	return visit.unit ? do_visit(&visit, read_now, read_here) : KTRACE_ERROR_ARGUMENT;
 }
 
-/* Control lock held: the backend must not be asked for a configuration, or by another reader, meanwhile. */
+/*
+ * Requires: the control lock is held, so that the backend is not configured or served by another caller at
+ * the same time.
+ */
 static int serve(struct ktrace_hwt_context *context, struct ktrace_hwt_unit *unit, uint64_t position)
 {
 	struct ktrace_hwt_place place;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the kernel tells: a thread is switched, its process becomes another program, maps and unmaps. */
+/* The hooks that the kernel calls: thread switches, and processes that execute, map and unmap files. */
 #include "hwt.h"
 
 /* ---- The switch -------------------------------------------------------------------------------- */
@@ -30,7 +30,9 @@ void ktrace_hwt_do_switch_out(struct ktrace_hwt_thread *thread)
 
 /* ---- Programs and what they map ---------------------------------------------------------------- */
 
-/* Whoever traces it without rights of his own must not see by that what the program may see. */
+/*
+ * Must tracing end? An owner without rights must not learn from the trace what only the program may access.
+ */
 static int is_out_of_reach(const struct ktrace_hwt_context *context, int gains)
 {
 	return gains && !context->superuser;
@@ -106,7 +108,10 @@ void ktrace_hwt_do_munmap(struct ktrace_hwt_process *process, struct ktrace_hwt_
 
 /* ---- Units for those that are there ------------------------------------------------------------ */
 
-/* One that has no unit; NULL: there is none. Table locked. */
+/*
+ * Returns a thread without a unit; NULL if there is none.
+ * Requires: the table is locked.
+ */
 static struct ktrace_hwt_thread *find_bare(const struct ktrace_hwt_context *context)
 {
 	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
@@ -120,7 +125,7 @@ static struct ktrace_hwt_thread *find_bare(const struct ktrace_hwt_context *cont
 	return thread;
 }
 
-/* Short lock held. */
+/* Requires: the spinlock is held. */
 static void say_created(struct ktrace_hwt_context *context, const struct ktrace_hwt_thread *thread)
 {
 	struct ktrace_proc_draft draft;
@@ -130,7 +135,7 @@ static void say_created(struct ktrace_hwt_context *context, const struct ktrace_
 	ktrace_hwt_append_or_lose(context, &draft);
 }
 
-/* Gives the unit to a thread that has none; 0: all have one. */
+/* Gives the unit to a thread that has none. Returns 0 if all have one. */
 static int give(struct ktrace_hwt_context *context, struct ktrace_hwt_unit *unit)
 {
 	unsigned long table = ktrace_hwt_kernel()->table_lock(), saved = ktrace_hwt_lock();
@@ -168,7 +173,7 @@ int ktrace_hwt_adopt(struct ktrace_hwt_context *context)
 
 /* ---- Hooks ------------------------------------------------------------------------------------- */
 
-/* A thread for which there is no memory is said to be there, without a unit. */
+/* If there is no memory for a unit, the thread is recorded without one. */
 void ktrace_hwt_do_thread_create(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread)
 {
 	struct ktrace_hwt_context *context = ktrace_hwt_hold_process(process);
@@ -204,7 +209,7 @@ void ktrace_hwt_do_thread_name(struct ktrace_hwt_process *process, struct ktrace
 
 	if (!context)
 		return;
-	saved = ktrace_hwt_lock(); /* the context may be about to end, and take the thread's unit away */
+	saved = ktrace_hwt_lock(); /* the context may be about to end and take the thread's unit away */
 	ktrace_hwt_draft_thread(&draft, KTRX_HWT_THREAD_NAME, &fixed, context, thread, name);
 	ktrace_hwt_unlock(saved);
 	ktrace_hwt_record(context, &draft, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records: what they say, 64 bits at a time, as ktrx/hwt.h has it; the queue in which they wait for the
- * owner; and the threads and readers that wait for it.
+ * Records: their payload, in 64-bit words as in ktrx/hwt.h; the queue in which they wait for the owner; and
+ * threads and readers that wait.
  */
 #include "hwt.h"
 
@@ -101,20 +101,20 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
 /* ---- The queue -------------------------------------------------------------------------------- */
 
 /*
- * Records on their way to the owner: a ring of whole ones, which may lie across its end. They are put in
- * under the short lock and copied out without it, by one reader at a time: what has not been consumed is not
- * written over.
+ * The queue of records for the owner: a ring of whole records, which may wrap around its end. Records are
+ * appended under the spinlock. One reader at a time copies them out without the spinlock, because records
+ * that are not consumed are not overwritten.
  */
 
 /*
- * What an owner waits at most where nobody wakes it: a unit without interrupts may have become full in the
+ * The longest time that an owner sleeps if the backend has no interrupt: a unit may have become full during a
  * switch.
  */
 #define KTRACE_UNTOLD_NS UINT64_C(100000000)
 
 /* ---- In ---------------------------------------------------------------------------------------- */
 
-/* Where the next words go. */
+/* Position of the next word. */
 struct place {
 	struct ktrace_hwt_queue *queue;
 	uint64_t at;
@@ -128,7 +128,7 @@ static void put_word(struct place *place, uint64_t word)
 		place->at = 0;
 }
 
-/* Zeroes follow up to a multiple of 8. */
+/* Zeros follow up to a multiple of 8. */
 static void put_text(struct place *place, const volatile char *text, uint32_t size)
 {
 	for (uint32_t at = 0; at < size; at += 8) {
@@ -184,7 +184,10 @@ void ktrace_hwt_append_head(struct ktrace_hwt_context *context)
 
 /* ---- Out --------------------------------------------------------------------------------------- */
 
-/* Bytes of what begins there: a record, or, at the very start, the file's head. Control lock held. */
+/*
+ * Returns the bytes of what begins at the position: a record, or at position 0 the file's head.
+ * Requires: the control lock is held.
+ */
 static uint64_t size_at(const struct ktrace_hwt_queue *queue, uint64_t position)
 {
 	uint64_t word = *(const volatile ktrace_u64_any *)(queue->bytes + position % queue->size);
@@ -217,7 +220,10 @@ static int copy_out(const struct ktrace_hwt_queue *queue, uint64_t position, uin
 	return error ? error : copy_piece(to + first, queue->bytes, (size_t)(size - first));
 }
 
-/* What was not said where it happened: that units are full, and that records are lost. Short lock held. */
+/*
+ * Records what could not be recorded when it happened: full units and lost records.
+ * Requires: the spinlock is held.
+ */
 static void say_rest(struct ktrace_hwt_context *context)
 {
 	for (struct ktrace_hwt_unit *unit = context->first; unit; unit = unit->next)
@@ -227,7 +233,10 @@ static void say_rest(struct ktrace_hwt_context *context)
 		ktrace_hwt_say_context(context);
 }
 
-/* Waits for a record: KTRACE_OK, and there is one or the time is over; or why there will not be any. */
+/*
+ * Waits for a record. Returns KTRACE_OK if there is one or if the time is over, else the reason why there
+ * will be none.
+ */
 static int wait_for_one(struct ktrace_hwt_context *context, uint64_t timeout_ns)
 {
 	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
@@ -256,7 +265,7 @@ static int wait_for_one(struct ktrace_hwt_context *context, uint64_t timeout_ns)
 	}
 }
 
-/* What does not arrive stays where it is, and so does all before it: nothing has been taken then. */
+/* Copies records out. If a copy fails, no record counts as taken. */
 static int64_t take(struct ktrace_hwt_context *context, uint8_t *to, size_t room, uint32_t most,
 		    uint32_t *count)
 {
@@ -310,13 +319,13 @@ int64_t ktrace_hwt_records(struct ktrace_hwt_context *context, void *to, size_t 
 /* ---- Threads and readers that wait ------------------------------------------------------------ */
 
 /*
- * Where threads of the target wait for the owner: for room in the queue, and for their release after exec and
- * mmap. Both end with the pause's timeout, for an owner may not listen, and with the context.
+ * Threads of the target wait for the owner: for room in the queue, and for their release after exec and mmap.
+ * Both waits end with the context, and after the pause's timeout, because an owner may not respond.
  */
 
 #define KTRACE_TIMEOUT_MS 1000u
 
-/* Waits for any change; 0: the time is over, or the thread must not wait. */
+/* Waits for any change. Returns 0 if the time is over or the thread must not wait. */
 static int wait_until(struct ktrace_hwt_context *context, uint32_t seen, uint64_t deadline)
 {
 	uint64_t now = ktrace_hwt_kernel()->now_ns();
@@ -333,7 +342,10 @@ static uint64_t deadline_of(const struct ktrace_hwt_context *context)
 
 /* ---- For room ---------------------------------------------------------------------------------- */
 
-/* The thread pauses from the moment on in which its record can be read. Short lock held. */
+/*
+ * Starts the pause, at the moment when the record can be read.
+ * Requires: the spinlock is held.
+ */
 static void start_waiting(struct ktrace_hwt_context *context, struct ktrace_hwt_waiter *waiter)
 {
 	waiter->record = context->queue.produced;
@@ -344,7 +356,10 @@ static void start_waiting(struct ktrace_hwt_context *context, struct ktrace_hwt_
 
 enum attempt { PUT, PAUSED, LOST, OVER, NO_ROOM };
 
-/* Once; `last`: what does not fit is lost. Of *seen it is NO_ROOM. */
+/*
+ * Tries once to append the record. `last`: if there is no room, the record is lost. *seen is for the wait
+ * after NO_ROOM.
+ */
 static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft,
 			    uint32_t pause, struct ktrace_hwt_waiter *waiter, int last, uint32_t *seen)
 {
@@ -370,7 +385,7 @@ static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktr
 
 /* ---- For release ------------------------------------------------------------------------------- */
 
-/* Nonzero: there is nothing more to wait for. */
+/* Returns nonzero if the wait is over. */
 static int is_over(struct ktrace_hwt_context *context, const struct ktrace_hwt_waiter *waiter, uint32_t *seen)
 {
 	unsigned long saved = ktrace_hwt_lock();

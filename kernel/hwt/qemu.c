@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `qemu`: a page of memory per CPU stands for the registers of a unit (ktrx/hwt_unit.h), and an
- * instruction hands it over. Without the plugin nobody looks at the page, so that what the unit would have
- * written stays as it was.
+ * The backend `qemu`. A page of memory per CPU serves as the registers of a trace unit (ktrx/hwt_unit.h). A
+ * special instruction passes the page to QEMU's plugin. Without the plugin nothing reads the page, so the
+ * fields that the unit would write do not change.
  *
- * A unit keeps in its state what it asks for (configure); the page is filled in from that in enable, as units
- * take turns on a CPU. Where it goes on is its position: the unit of the CPU has no memory beyond DISABLE.
+ * A unit's state has its configuration. Enabling the unit copies it to the page of the CPU, because units
+ * take turns on a CPU. The unit continues at its position: the page keeps nothing after DISABLE.
  */
 #include "../base/bytes.h"
 #include "ktrace/hwt_qemu.h"
@@ -13,14 +13,14 @@
 #include "ktrace_io.h"
 
 #define KTRACE_EXTENTS_MAX	 4095u
-#define KTRACE_COMMANDS_A_SECOND 10000u /* at least, of a virtual CPU that runs */
-#define KTRACE_ATTEMPTS		 4u	/* to catch it running */
+#define KTRACE_COMMANDS_A_SECOND 10000u /* rate of a virtual CPU that is not stopped, at least */
+#define KTRACE_ATTEMPTS		 4u	/* to find the virtual CPU running */
 
 /* In ktrace_hwt_unit.state. */
 struct request {
 	uint32_t control; /* KTRX_HWT_UNIT_CONTROL_* */
 	uint32_t extents;
-	uint64_t space; /* 0: as told last */
+	uint64_t space; /* 0: as set last */
 	uint32_t ranges;
 	uint32_t reserved;
 	struct {
@@ -46,7 +46,7 @@ static const struct ktrace_hwt_qemu *qemu_of(const struct ktrace_hwt_backend *ba
 
 /* ---- The page ---------------------------------------------------------------------------------- */
 
-/* The command is carried out when this returns; the compiler knows that memory may have changed. */
+/* Sends a command. It is complete on return. Compilers know that memory may have changed. */
 static void command(const struct ktrace_hwt_qemu *qemu, struct ktrx_hwt_unit *page, uint32_t number)
 {
 	page->error = 0;
@@ -63,9 +63,7 @@ static void stamp(struct ktrx_hwt_unit *page)
 	page->stamp = ktrace_arch_clock();
 }
 
-/*
- * The virtual CPU may have stood still between stamp() and the command: the unit's clock is late by as much.
- */
+/* Was the virtual CPU stopped between stamp() and the command? Then the unit's clock is late by that time. */
 static int is_late(const struct ktrx_hwt_unit *page)
 {
 	return ktrace_arch_clock() - page->stamp > page->frequency / KTRACE_COMMANDS_A_SECOND;
@@ -148,7 +146,7 @@ static int qemu_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 
 /* ---- Units ------------------------------------------------------------------------------------- */
 
-/* Pieces that lie one behind the other become one extent. */
+/* Merges adjacent pieces into one extent. */
 static int qemu_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	const struct ktrace_hwt_buffer *buffer = &unit->buffer;
@@ -185,7 +183,8 @@ static void qemu_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt
 }
 
 /*
- * What the unit cannot do: count cycles, sample, interrupt, and keep to one address space where it changes.
+ * Does the configuration need what the unit cannot do? It cannot count cycles, sample, interrupt, or restrict
+ * a CPU-mode trace to one address space.
  */
 static int is_beyond_it(const struct ktrace_hwt_backend *backend, const struct ktrace_hwt_unit *unit,
 			const struct ktrace_hwt_config *config)
@@ -278,7 +277,7 @@ static int qemu_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 	return KTRACE_OK;
 }
 
-/* However late it was: from here on it says no time before this. */
+/* Sets the unit's clock again: even if it was late before, later packets have no time before this one. */
 static void qemu_renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	const struct ktrace_hwt_qemu *qemu = qemu_of(backend);
@@ -286,7 +285,9 @@ static void qemu_renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 	tell_clock(qemu, &qemu->page[unit->enabled - 1]);
 }
 
-/* A buffer that is full to its end begins anew. */
+/*
+ * Copies position and status from the page. A buffer that is full to its end starts again at its beginning.
+ */
 static void take_over(struct ktrace_hwt_unit *unit, const struct ktrx_hwt_unit *page)
 {
 	unit->position = page->position;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The library's beginning, the backends that it knows, and their units: made with a buffer, switched on and
- * off on their CPU.
+ * Initialisation of the library, its list of backends, and units: making them with a buffer, and enabling and
+ * disabling them on their CPU.
  */
 #include "hwt.h"
 
-/* Why it may not be enabled: bits of `barred`. */
-#define KTRACE_UNCONFIGURED 1u /* it is being configured, or could not be */
-#define KTRACE_DETACHED	    2u /* its thread has ended, or the context has; for good */
+/* Bits of `barred`: why the unit may not be enabled. */
+#define KTRACE_UNCONFIGURED 1u /* it is being configured, or configuring failed */
+#define KTRACE_DETACHED	    2u /* its thread or the context has ended; permanent */
 
 struct ktrace_hwt_state ktrace_hwt_state;
 
@@ -34,7 +34,10 @@ int ktrace_hwt_init(const struct ktrace_hwt_kernel *kernel)
 	return KTRACE_OK;
 }
 
-/* Where the list points to it, or its end. Short lock held. */
+/*
+ * Returns the link that points to the backend, or the end of the list.
+ * Requires: the spinlock is held.
+ */
 static struct ktrace_hwt_backend **link_of(const struct ktrace_hwt_backend *backend)
 {
 	struct ktrace_hwt_backend **link = &ktrace_hwt_state.backends;
@@ -65,7 +68,7 @@ int ktrace_hwt_add(struct ktrace_hwt_backend *backend)
 	return KTRACE_OK;
 }
 
-/* Short lock held. */
+/* Requires: the spinlock is held. */
 static int is_used(const struct ktrace_hwt_backend *backend)
 {
 	const struct ktrace_hwt_context *context = ktrace_hwt_state.contexts;
@@ -211,7 +214,7 @@ int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	if (!unit->context->running || unit->barred || unit->full)
 		return 0;
-	if (unit->enabled) { /* another CPU has not let go of the thread */
+	if (unit->enabled) { /* another CPU still has the thread */
 		unit->lost += unit->enabled != cpu + 1;
 		return 0;
 	}
@@ -219,7 +222,7 @@ int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu)
 	return 1;
 }
 
-/* Interrupts off. */
+/* Requires: interrupts are off. */
 static int switch_on(struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	struct ktrace_hwt_backend *backend = unit->context->backend;
@@ -238,7 +241,10 @@ static int switch_on(struct ktrace_hwt_unit *unit, uint32_t cpu)
 	return KTRACE_OK;
 }
 
-/* It has not been switched on, or off, and something is missing. Short lock held. */
+/*
+ * Counts a gap in the trace, after enabling or disabling failed.
+ * Requires: the spinlock is held.
+ */
 static void fail(struct ktrace_hwt_unit *unit)
 {
 	unit->lost++;
@@ -282,7 +288,7 @@ void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cpu)
 	ktrace_hwt_unlock(saved);
 }
 
-/* The short lock, held throughout, keeps the thread on this CPU. */
+/* Holding the spinlock throughout keeps the thread on this CPU. */
 void ktrace_hwt_unit_resume(struct ktrace_hwt_thread *thread)
 {
 	unsigned long saved = ktrace_hwt_lock();
@@ -309,7 +315,7 @@ static void end_here(void *argument)
 		ktrace_hwt_unit_end(unit, cpu);
 }
 
-/* The CPU is not there any more, and neither is what its trace unit had not stored. */
+/* Gives up a unit on a CPU that is gone. Trace data that its trace unit had not stored is lost. */
 static void give_up(struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	struct ktrace_hwt_backend *backend = unit->context->backend;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ISA debug console: each byte written to the port lands in the host's file. Reading the port gives its
- * number. */
+/*
+ * ISA debug console: each byte written to the port goes to the host's file. Reading the port returns a fixed
+ * number.
+ */
 #include "drivers.h"
 
 #include "ktrace_io.h"
 
-#define KTRACE_PRESENT 0xe9u /* read back whatever the port's own number is */
+#define KTRACE_PRESENT 0xe9u /* read from the port, whatever the port's own number is */
 
 static int debugcon_probe(struct ktrace_transport *transport)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What drivers of transports share: the lock of the output side, bus, PCI, virtio queues, semihosting. */
+/* Shared by the drivers of transports: the output lock, buses, PCI, virtio queues, semihosting. */
 #ifndef KTRACE_TRANSPORT_DRIVERS_H
 #define KTRACE_TRANSPORT_DRIVERS_H
 
@@ -9,26 +9,35 @@
 #include "ktrace/transport.h"
 
 /*
- * The one lock of the output side: at most one CPU and one context sends at a time, on whatever transport.
- * It is tried a bounded number of times and never waited for without end.
+ * The output lock: at most one CPU and one context sends at a time, on any transport. It is tried a limited
+ * number of times; there is no unbounded wait.
  */
 
-/* 0 or KTRACE_OUTPUT_BUSY. `seize`: takes it after the same wait, from whoever will never give it back. */
+/*
+ * Takes the lock. Returns 0 or KTRACE_OUTPUT_BUSY. `seize`: after the same number of tries, takes the lock
+ * even if another context holds it, for a holder that will never release it.
+ */
 int ktrace_output_enter(bool seize);
 void ktrace_output_leave(void);
 
-/* Sends all bytes, retrying short writes. Inside enter and leave. */
+/* Sends all bytes and retries short writes. Requires: the output lock is held. */
 int ktrace_output_send(struct ktrace_transport *transport, const void *data, size_t bytes);
 
-/* Fills in a driver's operations, with a patience that suits registers; nothing is ready yet. */
+/*
+ * Fills in a driver's operations, and a number of polls that suits register access. The transport is not
+ * ready yet.
+ */
 void ktrace_output_init(struct ktrace_transport *transport, const char *name,
 			int (*probe)(struct ktrace_transport *transport),
 			int64_t (*send)(struct ktrace_transport *transport, const void *data, size_t bytes));
 
-/* The transport meant, ready for use: 0, or KTRACE_OUTPUT_ABSENT. */
+/*
+ * Replaces NULL by the transport that was set. Returns 0, or KTRACE_OUTPUT_ABSENT if the transport is not
+ * ready.
+ */
 int ktrace_output_resolve(struct ktrace_transport **transport);
 
-/* The kernel's view of devices and memory, with identity where it says nothing. */
+/* Maps and translates addresses by the kernel's callbacks; without a callback, addresses are identical. */
 
 static inline void *ktrace_bus_map(const struct ktrace_bus *bus, uint64_t physical, size_t bytes)
 {
@@ -45,9 +54,9 @@ static inline bool ktrace_bus_identity(const struct ktrace_bus *bus)
 	return !bus || !bus->physical;
 }
 
-/* What the drivers need of PCI: find a device on bus 0, learn where its registers or its memory lie. */
+/* PCI functions that the drivers need: find a device on bus 0, and locate its registers or memory. */
 
-/* Configuration registers, by their offsets. */
+/* Configuration registers, by offset. */
 #define KTRACE_PCI_ID	   0x00u
 #define KTRACE_PCI_COMMAND 0x04u
 #define KTRACE_PCI_HEADER  0x0cu /* type in bits 23:16 */
@@ -57,38 +66,41 @@ static inline bool ktrace_bus_identity(const struct ktrace_bus *bus)
 #define KTRACE_PCI_COMMAND_MEMORY 2u
 #define KTRACE_PCI_COMMAND_MASTER 4u
 
-/* Device n of bus 0, function f; registers are added to it. */
+/* Address of function f of device n on bus 0. Register offsets are added to it. */
 #define KTRACE_PCI_ADDRESS(device, function) ((uint32_t)(device) << 15 | (uint32_t)(function) << 12)
 
 /*
- * The first function with that vendor (low half) and device id at or behind *address: true, and where.
- * *address starts at 0; to go on behind a find, call ktrace_pci_next() first.
+ * Finds the first function with this vendor id (low half) and device id, at *address or later. Returns true
+ * and sets *address.
+ * *address starts at 0. To search on after a match, call ktrace_pci_next() first.
  */
 bool ktrace_pci_find(const struct ktrace_pci *pci, uint32_t id, uint32_t *address);
 void ktrace_pci_next(uint32_t *address);
 
 void ktrace_pci_enable(const struct ktrace_pci *pci, uint32_t address, uint32_t command_bits);
 
-/* First I/O port of a BAR; 0 if it is none or was not assigned. */
+/* Returns the first I/O port of a BAR; 0 if it is not an I/O BAR or was not assigned. */
 uint16_t ktrace_pci_ports_bar(const struct ktrace_pci *pci, uint32_t address, uint32_t bar);
 
 /*
- * Physical range of a memory BAR, assigned here from the bridge's window if nobody did before, and enabled.
- * 0 or an error.
+ * Returns the physical range of a memory BAR and enables it. A BAR that was not assigned gets a range of the
+ * bridge's window.
+ * Returns 0 or an error.
  */
 int ktrace_pci_memory_bar(const struct ktrace_pci *pci, uint32_t address, uint32_t bar, uint64_t *physical,
 			  uint64_t *size);
 
 /*
- * The part of a virtio-console that is the same on every bus: one transmit queue, one chain at a time. The
- * bus parts (virtio_mmio.c, virtio_pci.c) find the device, tell it where the queue lies, and call this.
+ * The part of a virtio-console driver that is the same on every bus: one transmit queue, one chain at a time.
+ * The bus parts (virtio_mmio.c, virtio_pci.c) find the device, pass it the queue's address, and call this
+ * part.
  *
- * The queue has the legacy layout, which later devices accept as well: descriptors, then the available ring,
+ * The queue has the legacy layout, which newer devices accept as well: descriptors, then the available ring,
  * then the used ring on the next page.
  */
 
 #define KTRACE_VIRTIO_CONSOLE	3u /* device type */
-#define KTRACE_VIRTIO_TRANSMIT	1u /* queue of the first port */
+#define KTRACE_VIRTIO_TRANSMIT	1u /* transmit queue of the first port */
 #define KTRACE_VIRTIO_PAGE	4096u
 #define KTRACE_VIRTIO_VERSION_1 1u /* feature bit 32: bit 0 of the high word */
 
@@ -102,31 +114,31 @@ void ktrace_virtio_init(struct ktrace_virtio_console *console, int (*probe)(stru
 			const struct ktrace_bus *bus);
 
 /*
- * Clears the queue memory and lays out a queue of `size` entries in it. KTRACE_OUTPUT_FAILED if it does not
- * fit or if the memory is not one physical piece.
+ * Clears the queue memory and lays out a queue of `size` entries in it. Returns KTRACE_OUTPUT_FAILED if the
+ * queue does not fit or if the memory is not physically contiguous.
  */
 int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size);
 
 /*
- * The queue's page number, as legacy devices are told it: in 32 bits. KTRACE_OUTPUT_FAILED if the memory lies
- * higher.
+ * Returns the queue's page number, a 32-bit value that legacy devices need. Returns KTRACE_OUTPUT_FAILED if
+ * the memory is at a higher address.
  */
 int ktrace_virtio_legacy_page(const struct ktrace_virtio_console *console, uint32_t *page);
 
-/* Physical addresses of the three parts, after laying. */
+/* Return the physical addresses of the queue's three parts. Requires: ktrace_virtio_queue_lay() succeeded. */
 uint64_t ktrace_virtio_descriptors(const struct ktrace_virtio_console *console);
 uint64_t ktrace_virtio_available(const struct ktrace_virtio_console *console);
 uint64_t ktrace_virtio_used(const struct ktrace_virtio_console *console);
 
-/* What an architecture with semihosting supplies: kernel/transport/<arch>/semihosting_<arch>.S. */
+/* Each architecture with semihosting supplies these: kernel/transport/<arch>/semihosting_<arch>.S. */
 
 /*
- * Whether semihosting is there. Makes one harmless call, with a trap vector of its own: without semihosting
- * the call is an exception, and the vector skips it. Any context that may mask interrupts.
+ * Is semihosting available? Makes one harmless call with a trap vector of its own: without semihosting the
+ * call is an exception, and the vector skips it. Any context that may mask interrupts.
  */
 bool ktrace_semihosting_present(void);
 
-/* One call; only after it was found present. */
+/* Makes one call. Requires: ktrace_semihosting_present() returned true. */
 int64_t ktrace_semihosting_call(uint64_t operation, const void *block);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ivshmem-plain: BAR 2 is memory that the host sees, too.
+ * ivshmem-plain: BAR 2 is memory shared with the host.
  *
- * As a transport, dumps alternate between its two halves, so that the host finds a complete one at any moment
- * after the first. A dump's first word, magic and version, is stored last; and since readers take the last
- * complete dump in the memory, the older one behind a new one in the first half loses its magic then. A dump
- * larger than a half has the memory to itself. Bytes that no dump announced are laid one behind the other.
+ * As a transport, it stores dumps alternately in the two halves of the memory, so that the host finds a
+ * complete dump at any moment after the first. The first word of a dump (magic and version) is stored last.
+ * Readers use the last complete dump in the memory, so a new dump in the first half then clears the magic of
+ * the older one in the second half. A dump larger than a half uses the whole memory. Bytes without a dump are
+ * stored one after another.
  */
 #include "../base/bytes.h"
 #include "drivers.h"
@@ -55,7 +56,7 @@ static int ivshmem_begin(struct ktrace_transport *transport, uint64_t bytes)
 	return 0;
 }
 
-/* All bytes of the dump are there: makes it, and it alone behind its place, one that readers see. */
+/* Makes a complete dump visible to readers, and hides an older one that follows it. */
 static void publish(struct ktrace_ivshmem *ivshmem)
 {
 	store_magic(ivshmem, ivshmem->start, ivshmem->magic);

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * PCI by way of a bridge's two access functions: the part that is the same for ports and memory, and access
- * through memory.
- */
+/* PCI through a bridge's two access functions: code common to ports and memory, and access through memory. */
 #include "drivers.h"
 
 #include "ktrace_io.h"
 
 #define KTRACE_FUNCTION_STEP	    (1u << 12)
-#define KTRACE_FUNCTIONS_END	    (1u << 20) /* of one bus */
+#define KTRACE_FUNCTIONS_END	    (1u << 20) /* end of one bus */
 #define KTRACE_FUNCTION_OF(address) ((address) >> 12 & 7u)
 #define KTRACE_HEADER_MULTIFUNCTION (1u << 23)
 #define KTRACE_ID_NONE		    0xffffffffu
@@ -24,7 +21,7 @@ void ktrace_pci_next(uint32_t *address)
 	*address += KTRACE_FUNCTION_STEP;
 }
 
-/* Functions 1 to 7 exist only where function 0 says so. */
+/* Functions 1 to 7 exist only if function 0 has the multifunction bit. */
 static bool function_exists(const struct ktrace_pci *pci, uint32_t address)
 {
 	uint32_t first = address & ~(7u << 12);
@@ -45,7 +42,7 @@ bool ktrace_pci_find(const struct ktrace_pci *pci, uint32_t id, uint32_t *addres
 
 void ktrace_pci_enable(const struct ktrace_pci *pci, uint32_t address, uint32_t command_bits)
 {
-	/* The status half of this register clears what is written as 1: write zeros there. */
+	/* Writing 1 clears bits in the upper half, the status register: write zeros there. */
 	uint32_t command = pci->read(pci, address + KTRACE_PCI_COMMAND) & 0xffffu;
 
 	pci->write(pci, address + KTRACE_PCI_COMMAND, command | command_bits);
@@ -74,7 +71,7 @@ static void bar_write(const struct ktrace_pci *pci, uint32_t reg, uint64_t value
 		pci->write(pci, reg + 4, (uint32_t)(value >> 32));
 }
 
-/* Decoding must be off meanwhile: an emulated machine would map the device at the probing pattern. */
+/* Requires: decoding is off. Otherwise an emulated machine would map the device at the probing pattern. */
 static uint64_t bar_size(const struct ktrace_pci *pci, uint32_t reg, uint64_t value, bool wide)
 {
 	uint64_t mask;
@@ -87,7 +84,7 @@ static uint64_t bar_size(const struct ktrace_pci *pci, uint32_t reg, uint64_t va
 	return ~mask + 1;
 }
 
-/* Lowest place in the window for a naturally aligned BAR, 0 if it does not fit. */
+/* Returns the lowest free address in the window for a naturally aligned BAR; 0 if the BAR does not fit. */
 static uint64_t window_place(const struct ktrace_pci *pci, uint64_t size, bool wide)
 {
 	uint64_t place = (pci->window + size - 1) & ~(size - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * PCI configuration space through the PC's two ports. The address port is put back, because the kernel may
- * have been interrupted between its own two accesses.
+ * PCI configuration space through the PC's two ports. The address port is restored after each access, because
+ * the kernel may have been interrupted between its own two accesses.
  */
 #include "drivers.h"
 
@@ -11,7 +11,7 @@
 #define KTRACE_PORT_DATA    0xcfc
 #define KTRACE_ENABLE	    0x80000000u
 
-/* Our addresses keep 12 bits for a function's registers, the port 8. */
+/* Our addresses have 12 bits for the register offset, the port has 8. */
 static uint32_t port_address(uint32_t address)
 {
 	return KTRACE_ENABLE | (address >> 12 & 0xffu) << 8 | (address & 0xfcu);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ARM's PL011 UART. As with the 16550, the kernel's own driver finds its registers unchanged; a UART that
- * nobody switched on yet is switched on for as long as bytes go out.
+ * ARM's PL011 UART. Registers are restored after each send, for the kernel's own driver. A UART that is still
+ * disabled is enabled while bytes are sent.
  */
 #include "drivers.h"
 
 #include "ktrace_io.h"
 
-/* Registers, by their offsets. */
+/* Registers, by offset. */
 #define KTRACE_DATA	      0x00u
 #define KTRACE_FLAGS	      0x18u
 #define KTRACE_CONTROL	      0x30u

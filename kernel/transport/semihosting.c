@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Semihosting, as far as ARM's and RISC-V's agree; the trap itself is in the architecture's folder.
+ * Semihosting, as far as ARM and RISC-V agree. The trap instruction itself is in the architecture's folder.
  *
- * A file takes a whole buffer a trap. KTRACE_SYS_WRITE to the standard handles is not used: what becomes of
- * it differs from one QEMU to the next, and some drop it. KTRACE_SYS_WRITEC reaches the console in all of
- * them.
+ * Writing to a file sends a whole buffer with one trap. KTRACE_SYS_WRITE to the standard handles is not used:
+ * its effect differs between QEMU versions, and some drop the output. KTRACE_SYS_WRITEC reaches the console
+ * in all of them.
  */
 #include "../base/bytes.h"
 #include "drivers.h"
@@ -17,7 +17,10 @@
 #define KTRACE_OPEN_WRITE_BINARY 5u /* "wb" */
 #define KTRACE_CONSOLE		 (-1)
 
-/* What stands behind the first "ktrace-file=" that begins a word, cut off at the word's end; NULL if none. */
+/*
+ * Finds the first word that begins with "ktrace-file=". Returns the rest of the word, NUL-terminated; NULL if
+ * there is none.
+ */
 static const char *find_path(char *line)
 {
 	static const char key[] = "ktrace-file=";

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What all transports share: which one is in use, one sender at a time, short writes. */
+/* Shared by all transports: the transport in use, the output lock, short writes. */
 #include "drivers.h"
 
 #include "ktrace/port.h"
 #include "ktrace_io.h"
 
 #define KTRACE_LOCK_TRIES	 (1u << 20)
-#define KTRACE_EMPTY_SENDS_LIMIT 16u	    /* sends in a row that may take nothing */
-#define KTRACE_REGISTER_PATIENCE (1u << 20) /* longer than a byte takes at 9600 baud, on any machine */
+#define KTRACE_EMPTY_SENDS_LIMIT 16u	    /* sends in a row that may accept no bytes */
+#define KTRACE_REGISTER_PATIENCE (1u << 20) /* more polls than a byte takes at 9600 baud on any machine */
 
-static uint64_t output_lock; /* 1 while somebody sends */
+static uint64_t output_lock; /* 1 while a context sends */
 static struct ktrace_transport *chosen;
 
 void ktrace_output_init(struct ktrace_transport *transport, const char *name,

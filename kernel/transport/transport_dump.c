@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Dumps of this kernel's own trace through a transport. The buffer belongs to whoever holds the output. */
+/*
+ * Dumps of this kernel's own trace through a transport. Requires, for the use of `buffer`: the output lock is
+ * held.
+ */
 #include "drivers.h"
 
 #include "ktrace/control.h"
 #include "ktrace/port.h"
 
-/* Large writes are what bulk transports are good at. The heads of all rings come on top. */
+/* Bulk transports are fast with large writes. The buffer for ring heads is added to this size. */
 #ifndef KTRACE_DUMP_BUFFER
 #define KTRACE_DUMP_BUFFER 16384
 #endif
 
-#define KTRACE_CHANGED_TRIES 3u /* dumps begun anew because rings came to be meanwhile */
+#define KTRACE_CHANGED_TRIES 3u /* attempts of a dump while the ring table changes */
 
 struct transport_sink {
 	struct ktrace_sink sink;
@@ -68,7 +71,7 @@ int ktrace_dump(struct ktrace_transport *transport, unsigned how)
 	if (pause)
 		ktrace_stop();
 	error = dump_until_whole(transport, how);
-	if (pause && ktrace_root.outcome == KTRX_OUTCOME_RUNNING) /* no panic on another CPU meanwhile */
+	if (pause && ktrace_root.outcome == KTRX_OUTCOME_RUNNING) /* unless another CPU has panicked by now */
 		ktrace_start();
 	ktrace_output_leave();
 	return error;

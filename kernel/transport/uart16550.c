@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * UARTs of the 8250 family. The kernel's own driver may have been interrupted anywhere, so the registers that
- * matter are saved, set for polled output, and put back once the last byte has left.
+ * UARTs of the 8250 family. The kernel's own driver may have been interrupted anywhere. So the relevant
+ * registers are saved, set for polled output, and restored after the last byte was sent.
  */
 #include "drivers.h"
 
 #include "ktrace_io.h"
 
-/* Registers, by their numbers. */
+/* Registers, by number. */
 #define KTRACE_TRANSMIT		0u
 #define KTRACE_INTERRUPT_ENABLE 1u
 #define KTRACE_INTERRUPT_ID	2u

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finding and setting up a virtio-console among a board's virtio-mmio slots; versions 1 (legacy) and 2. */
+/* Finds and sets up a virtio-console among a board's virtio-mmio slots, version 1 (legacy) or 2. */
 #include "drivers.h"
 
 #include "ktrace_io.h"
 
-/* Registers, by their offsets. */
+/* Registers, by offset. */
 #define KTRACE_MAGIC		      0x000u
 #define KTRACE_VERSION		      0x004u
 #define KTRACE_DEVICE		      0x008u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finding and setting up a virtio-console on PCI through its legacy registers, which lie in I/O ports: what a
- * PC of QEMU's offers unless told otherwise.
+ * Finds and sets up a virtio-console on PCI through its legacy registers in I/O ports. QEMU's PCs provide
+ * them by default.
  */
 #include "drivers.h"
 
@@ -9,7 +9,7 @@
 
 #define KTRACE_CONSOLE_ID 0x10031af4u
 
-/* Registers, by their offsets. */
+/* Registers, by offset. */
 #define KTRACE_DRIVER_FEATURES 4u
 #define KTRACE_QUEUE_PAGE      8u
 #define KTRACE_QUEUE_SIZE      12u

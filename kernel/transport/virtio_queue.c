@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sending on a virtio transmit queue. A buffer becomes one chain of descriptors, one each piece of contiguous
- * physical memory; the chain is given to the device and its return polled for. A device that keeps a chain
- * for good owns our descriptors, so after a stall nothing more is sent: `size` becomes 0.
+ * Sends on a virtio transmit queue. A buffer becomes one chain of descriptors, one for each physically
+ * contiguous piece. The chain is given to the device, and its return is polled for. If a device stalls, it
+ * still owns our descriptors. So `size` becomes 0 and nothing more is sent.
  */
 #include "../base/bytes.h"
 #include "drivers.h"
@@ -11,7 +11,7 @@
 
 #define KTRACE_DESCRIPTOR_NEXT	 1u
 #define KTRACE_NO_INTERRUPT	 1u	       /* flag of the available ring */
-#define KTRACE_CHAIN_BYTES	 (256u * 1024) /* of one chain: bounds the wait for it */
+#define KTRACE_CHAIN_BYTES	 (256u * 1024) /* per chain: limits the time to wait for it */
 #define KTRACE_CHAIN_DESCRIPTORS 128u
 #define KTRACE_QUEUE_PATIENCE	 (1u << 24)
 
@@ -73,7 +73,7 @@ int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size
 	size_t end = used_offset(size) + sizeof(uint16_t) * 3 + sizeof(uint64_t) * size;
 	struct available_ring *available;
 
-	/* Sizes are powers of two; up to 65536, so that none of the above overflows. */
+	/* Sizes are powers of two. The limit of 65536 prevents an overflow in the computations above. */
 	if (size == 0 || size > 65536 || (size & (size - 1)) != 0 || end > sizeof(console->memory))
 		return KTRACE_OUTPUT_FAILED;
 	for (size_t page = KTRACE_VIRTIO_PAGE; page < sizeof(console->memory); page += KTRACE_VIRTIO_PAGE)
@@ -88,7 +88,7 @@ int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size
 	return 0;
 }
 
-/* Bytes from `data` on that lie in one piece of physical memory. */
+/* Returns how many bytes from `data` on are physically contiguous. */
 static size_t piece_length(const struct ktrace_bus *bus, const unsigned char *data, size_t bytes)
 {
 	uint64_t physical = ktrace_bus_physical(bus, data);
@@ -102,7 +102,7 @@ static size_t piece_length(const struct ktrace_bus *bus, const unsigned char *da
 	return length < bytes ? length : bytes;
 }
 
-/* Describes as many of the bytes as one chain takes; returns how many those are. */
+/* Describes as many of the bytes as one chain can take. Returns their number. */
 static size_t chain_build(const struct ktrace_virtio_console *console, const unsigned char *data,
 			  size_t bytes)
 {

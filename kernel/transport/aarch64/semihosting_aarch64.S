@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The AArch64 semihosting trap, and the safe first try. Runs at EL1 or KTRACE_EL2. While trying, all
- * interrupts are masked and the vector base is ours; a host that does not answer makes the HLT an undefined
- * instruction, which the vector below steps over. Everything an exception overwrites is put back.
+ * The AArch64 semihosting trap, and a safe probe. Runs at EL1 or KTRACE_EL2. During the probe, all interrupts
+ * are masked and the vector base is ours. Without semihosting the HLT is an undefined instruction, which the
+ * vector below skips. Everything that an exception overwrites is restored.
  */
-#define KTRACE_SYS_ERRNO 0x13 /* takes nothing, changes nothing */
-#define KTRACE_EL2	  0x8  /* as CurrentEL shows it */
+#define KTRACE_SYS_ERRNO 0x13 /* no arguments, no side effects */
+#define KTRACE_EL2	  0x8  /* as in CurrentEL */
 #define KTRACE_EL3	  0xc
 
 	.text
@@ -18,7 +18,10 @@ ktrace_semihosting_call:
 	ret
 	.size	ktrace_semihosting_call, . - ktrace_semihosting_call
 
-/* Saves what an exception at this level overwrites, makes the call (w8 stays 1 if answered), and restores. */
+/*
+ * Saves what an exception at this level overwrites, makes the call, and restores. w8 stays 1 if the host
+ * answered.
+ */
 	.macro	try_call el
 	mrs	x12, vbar_\el
 	mrs	x13, elr_\el
@@ -39,7 +42,7 @@ ktrace_semihosting_call:
 	isb
 	.endm
 
-/* bool ktrace_semihosting_present(void); keeps the current level in x11 and the interrupt masks in x9 */
+/* bool ktrace_semihosting_present(void): keeps the current level in x11 and the interrupt masks in x9 */
 	.globl	ktrace_semihosting_present
 	.type	ktrace_semihosting_present, %function
 ktrace_semihosting_present:

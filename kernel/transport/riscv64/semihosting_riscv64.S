@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The RISC-V semihosting trap, and the safe first try. Runs in machine or supervisor mode, on harts that have
- * both. While trying, interrupts are masked and the trap vector is ours; a host that does not answer makes
- * the EBREAK a breakpoint exception, which the vector below steps over. Everything a trap overwrites is put
- * back.
+ * The RISC-V semihosting trap, and a safe probe. Runs in machine or supervisor mode, on harts that have both.
+ * During the probe, interrupts are masked and the trap vector is ours. Without semihosting the EBREAK is a
+ * breakpoint exception, which the vector below skips. Everything that a trap overwrites is restored.
  *
- * The host knows the call by its three instructions, which must be uncompressed and within one page.
+ * The host recognises the call by its three instructions, which must be uncompressed and within one page.
  */
-#define KTRACE_SYS_ERRNO 0x13 /* takes nothing, changes nothing */
+#define KTRACE_SYS_ERRNO 0x13 /* no arguments, no side effects */
 #define KTRACE_SSTATUS_SIE 2
 #define KTRACE_MSTATUS_MIE 8
 
@@ -32,7 +31,7 @@ ktrace_semihosting_call:
 	ret
 	.size	ktrace_semihosting_call, . - ktrace_semihosting_call
 
-/* Takes over the vector of one mode; t1 to t4 keep what a trap overwrites. */
+/* Takes over the vector of one mode. t1 to t4 save what a trap overwrites. */
 	.macro	enter_mode m, handler
 	la	t0, \handler
 	csrrw	t1, \m\()tvec, t0
@@ -48,7 +47,7 @@ ktrace_semihosting_call:
 	csrw	\m\()tval, t4
 	.endm
 
-/* a2 becomes 0 when an instruction trapped and was stepped over. */
+/* Skips an instruction that trapped, and sets a2 to 0. */
 	.macro	skip_instruction m
 	.balign	4
 	li	a2, 0
@@ -65,7 +64,7 @@ machine_vector:
 
 /*
  * bool ktrace_semihosting_present(void)
- * Which mode this is shows by touching a machine-mode register under the supervisor's vector.
+ * The mode is detected by access to a machine-mode register while the supervisor's vector is set.
  */
 	.globl	ktrace_semihosting_present
 	.type	ktrace_semihosting_present, %function
