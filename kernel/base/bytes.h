@@ -62,7 +62,7 @@ KTRACE_UNUSED_INLINE void ktrace_copy_text(char *to, const char *from, uint32_t 
 	ktrace_zero(ktrace_copy(to, from, length), room - length);
 }
 
-/* ---- borrowed pieces of text, and digits: bytes.c --------------------------------------------- */
+/* ---- spans (borrowed pieces of text), and digits: bytes.c ------------------------------------- */
 
 struct ktrace_span {
 	const char *text;

@@ -47,7 +47,7 @@ void ktrace_clear(void)
 	ktrace_keep_all();
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- how the kernel ended --------------------------------------------------------------------- */
 
 /* How the kernel ended: stored in the root, where a reader finds it even without events. */
 

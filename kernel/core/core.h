@@ -74,6 +74,7 @@ KTRACE_HIDDEN void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_d
 /* Empties all rows. A row that another context holds becomes empty when that context releases it. */
 KTRACE_HIDDEN void ktrace_fold_clear(void);
 
+/* ---- attach.c: places that record an event, see struct ktrx_place ----------------------------- */
 
 /* Return the place descriptors of this image, one by one; NULL at the end. */
 KTRACE_HIDDEN struct ktrx_place *ktrace_place_first(void);
@@ -247,7 +248,7 @@ KTRACE_HIDDEN void ktrace_mailbox_place(void);
 /* Carries out the host's requests, unless another CPU is doing so. Called from the tick. */
 KTRACE_HIDDEN void ktrace_mailbox_look(void);
 
-/* ---- clock.c: clocks that are measured -------------------------------------------------------- */
+/* ---- clock.c: measuring clocks ---------------------------------------------------------------- */
 
 /* A bound on a clock's offset: its lowest or highest possible value when this CPU's clock showed `stamp`. */
 struct ktrace_clock_bound {
@@ -287,7 +288,7 @@ KTRACE_HIDDEN void ktrace_clock_open(const struct ktrace_clock_rows *rows, void 
  */
 KTRACE_HIDDEN void ktrace_clock_beat(uint32_t cpu, uint64_t heartbeats);
 
-/* ---- keep.c: the trace of a boot that a reset ends -------------------------------------------- */
+/* ---- keep.c: a trace that survives a reset ---------------------------------------------------- */
 
 /* Returns the bytes that the copies need for `rings` rings. */
 KTRACE_HIDDEN uint64_t ktrace_keep_size(const struct ktrace_config *config, uint32_t rings);

@@ -148,7 +148,7 @@ int ktrace_thread_name(uint32_t thread, const char *name)
 	return KTRACE_OK;
 }
 
-/* ---- The state, while it is followed ---------------------------------------------------------- */
+/* ---- State tables ----------------------------------------------------------------------------- */
 
 #if KTRACE_STATE
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Locks that are held or waited for. A row lists held locks in the order in which they were taken, the oldest
- * first. If there are more locks than places, the others are only counted: a place that becomes empty and
- * each count above KTRX_HELD stand for such a lock.
+ * first. If there are more locks than places, the others are only counted: each empty place, and each count
+ * above KTRX_HELD, represents such a lock.
  */
 #include "hook.h"
 

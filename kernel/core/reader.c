@@ -41,7 +41,7 @@ uint64_t ktrace_ring_head(const struct ktrx_ring *ring)
 	return KTRX_WORD_INDEX(word);
 }
 
-/* ---- rows of the event table ------------------------------------------------------------------ */
+/* ---- descriptors in the event table ----------------------------------------------------------- */
 
 static bool is_table(const struct ktrx_section *section)
 {

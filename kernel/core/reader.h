@@ -55,7 +55,7 @@ static inline __attribute__((__unused__)) void ktrace_copy_words(void *to, const
 		out[i] = in[i];
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- descriptors ------------------------------------------------------------------------------ */
 
 /*
  * Descriptors in the event table, as a reader inside the kernel sees them. They are found by id through the

@@ -97,7 +97,7 @@ void ktrace_hwt_control_unlock(struct ktrace_hwt_context *context)
 	ktrace_hwt_wake(context);
 }
 
-/* ---- What is asked for ------------------------------------------------------------------------- */
+/* ---- Checking a request ------------------------------------------------------------------------ */
 
 static int any_cpu(const struct ktrace_hwt_request *request)
 {
@@ -149,7 +149,7 @@ static int check_cpus(const struct ktrace_hwt_request *request)
 	return KTRACE_OK;
 }
 
-/* ---- Taking the target ------------------------------------------------------------------------- */
+/* ---- Reserving the target ---------------------------------------------------------------------- */
 
 static int is_named(const struct ktrace_hwt_backend *backend, const struct ktrace_hwt_request *request)
 {
@@ -263,7 +263,7 @@ static int take_target(struct ktrace_hwt_context *context, struct ktrace_hwt_pro
 	return error;
 }
 
-/* ---- What it needs ----------------------------------------------------------------------------- */
+/* ---- Making a context -------------------------------------------------------------------------- */
 
 /* Requires: the table lock is held, and the control lock, which protects the path. */
 static void say_image(struct ktrace_hwt_context *context, uint32_t type, const struct ktrx_hwt_image *image)
@@ -393,7 +393,7 @@ int ktrace_hwt_alloc(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *
 	return KTRACE_OK;
 }
 
-/* ---- The end ----------------------------------------------------------------------------------- */
+/* ---- Ending a context -------------------------------------------------------------------------- */
 
 /* Clears the process's own link last: while it is set, hooks of ending threads wait for this context. */
 void ktrace_hwt_detach(struct ktrace_hwt_context *context)

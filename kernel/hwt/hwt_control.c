@@ -58,8 +58,7 @@ static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt
 
 	ktrace_copy(&wanted, config, sizeof(wanted));
 	if (context->mode == KTRX_HWT_MODE_THREAD)
-		/* no effect if the process is gone: then the context does not start */
-		ktrace_hwt_find_space(context, &wanted.space);
+		ktrace_hwt_find_space(context, &wanted.space); /* on failure, a start fails, too */
 	error = settle_level(context, &wanted);
 	if (!error)
 		error = settle_ranges(context, &wanted, left_out);

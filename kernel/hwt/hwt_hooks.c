@@ -2,7 +2,7 @@
 /* The hooks that the kernel calls: thread switches, and processes that execute, map and unmap files. */
 #include "hwt.h"
 
-/* ---- The switch -------------------------------------------------------------------------------- */
+/* ---- Thread switches --------------------------------------------------------------------------- */
 
 void ktrace_hwt_do_switch_in(struct ktrace_hwt_thread *thread)
 {
@@ -106,7 +106,7 @@ void ktrace_hwt_do_munmap(struct ktrace_hwt_process *process, struct ktrace_hwt_
 
 /* Thread mode: each thread of the process has a unit, from when it is made or found until it ends. */
 
-/* ---- Units for those that are there ------------------------------------------------------------ */
+/* ---- Units for existing threads ---------------------------------------------------------------- */
 
 /*
  * Returns a thread without a unit; NULL if there is none.

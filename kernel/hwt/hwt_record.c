@@ -112,7 +112,7 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
  */
 #define KTRACE_UNTOLD_NS UINT64_C(100000000)
 
-/* ---- In ---------------------------------------------------------------------------------------- */
+/* ---- Appending --------------------------------------------------------------------------------- */
 
 /* Position of the next word. */
 struct place {
@@ -182,7 +182,7 @@ void ktrace_hwt_append_head(struct ktrace_hwt_context *context)
 	context->queue.produced = sizeof(head);
 }
 
-/* ---- Out --------------------------------------------------------------------------------------- */
+/* ---- Reading ----------------------------------------------------------------------------------- */
 
 /*
  * Returns the bytes of what begins at the position: a record, or at position 0 the file's head.
@@ -340,7 +340,7 @@ static uint64_t deadline_of(const struct ktrace_hwt_context *context)
 	return ktrace_hwt_kernel()->now_ns() + ms * UINT64_C(1000000);
 }
 
-/* ---- For room ---------------------------------------------------------------------------------- */
+/* ---- Waiting for room -------------------------------------------------------------------------- */
 
 /*
  * Starts the pause, at the moment when the record can be read.
@@ -383,7 +383,7 @@ static enum attempt attempt(struct ktrace_hwt_context *context, const struct ktr
 	return result;
 }
 
-/* ---- For release ------------------------------------------------------------------------------- */
+/* ---- Waiting for release ----------------------------------------------------------------------- */
 
 /* Returns nonzero if the wait is over. */
 static int is_over(struct ktrace_hwt_context *context, const struct ktrace_hwt_waiter *waiter, uint32_t *seen)

@@ -104,7 +104,7 @@ void ktrace_hwt_qemu_space(const struct ktrace_hwt_qemu *qemu, uint32_t cpu, uin
 	command(qemu, page, KTRX_HWT_UNIT_SPACE);
 }
 
-/* ---- Finding it -------------------------------------------------------------------------------- */
+/* ---- Initialisation ---------------------------------------------------------------------------- */
 
 static int absent(struct ktrace_hwt_backend *backend, const char *why)
 {
@@ -328,7 +328,7 @@ static int qemu_service(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	return KTRACE_OK;
 }
 
-/* ---- In words ---------------------------------------------------------------------------------- */
+/* ---- Descriptions ------------------------------------------------------------------------------ */
 
 static size_t qemu_describe(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			    void *to, size_t room)

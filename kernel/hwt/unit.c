@@ -108,7 +108,7 @@ struct ktrace_hwt_backend *ktrace_hwt_next_backend(struct ktrace_hwt_backend *la
 	return last ? last->next : ktrace_hwt_state.backends;
 }
 
-/* ---- Registers, for people --------------------------------------------------------------------- */
+/* ---- Register dumps ---------------------------------------------------------------------------- */
 
 struct dump {
 	struct ktrace_hwt_backend *backend;
@@ -136,7 +136,7 @@ int ktrace_hwt_dump(struct ktrace_hwt_backend *backend, uint32_t cpu,
 	return ktrace_hwt_state.kernel->on_cpu(cpu, dump_here, &dump);
 }
 
-/* ---- Made and freed ---------------------------------------------------------------------------- */
+/* ---- Making and freeing units ------------------------------------------------------------------ */
 
 static int lend_buffer(struct ktrace_hwt_context *context, struct ktrace_hwt_unit *unit)
 {
@@ -208,7 +208,7 @@ struct ktrace_hwt_unit *ktrace_hwt_unit_find(struct ktrace_hwt_context *context,
 	return unit;
 }
 
-/* ---- On and off -------------------------------------------------------------------------------- */
+/* ---- Enabling and disabling -------------------------------------------------------------------- */
 
 int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu)
 {

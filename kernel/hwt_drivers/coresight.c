@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `coresight`. Enabled from the end to the beginning: first where the trace ends, then what is
- * between, then the trace unit; disabled the other way round, and what is under way is flushed in between:
+ * The backend `coresight`. Enabling starts at the end of the path: the end of the trace, then the links, then
+ * the trace unit. Disabling goes the other way, with a flush of data on its way in between:
  *
- *	init        description checked, ways found, components asked what they can do
- *	unit_init   scatter list built, where an ETR writes into the buffer
- *	configure   values of registers, from what all trace units can do
+ *	init        checks the description, finds paths, reads the features of components
+ *	unit_init   builds a scatter list, if an ETR writes into the buffer
+ *	configure   computes register values, from the features of all trace units
  *	enable      end, links, trace unit
  *	disable     trace unit, flush and stop of the end, links
  */
@@ -20,7 +20,7 @@ static void lock(struct ktrace_coresight *all)
 {
 	while (!ktrace_arch_compare_swap(&all->lock, 0, 1))
 		;
-	ktrace_arch_clock_fence(); /* nothing behind it goes ahead of it */
+	ktrace_arch_clock_fence(); /* accesses that follow are not moved before the lock */
 }
 
 static void unlock(struct ktrace_coresight *all)
@@ -28,7 +28,7 @@ static void unlock(struct ktrace_coresight *all)
 	ktrace_arch_publish(&all->lock, 0);
 }
 
-/* The trace unit of that CPU; NULL: it has none. */
+/* Returns the trace unit of that CPU; NULL if it has none. */
 static struct ktrace_coresight_component *etm_of(struct ktrace_coresight *all, uint32_t cpu)
 {
 	for (uint32_t i = 0; i < all->components; i++)
@@ -43,14 +43,14 @@ static struct ktrace_coresight_component *end_of(struct ktrace_coresight *all,
 	return &all->component[etm->own.path[etm->own.hops - 1].component];
 }
 
-/* ---- Finding it -------------------------------------------------------------------------------- */
+/* ---- Initialisation ---------------------------------------------------------------------------- */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
 
-/* One more trace unit: what all of them can do. */
+/* Reduces the common features to those that this trace unit also has. */
 static void join(struct ktrace_coresight_found *found, const struct ktrace_coresight_component *etm)
 {
 	const uint32_t *idr = etm->own.idr;
@@ -94,7 +94,7 @@ static const char *ask(struct ktrace_coresight *all, struct ktrace_coresight_fou
 	return KTRACE_NULL;
 }
 
-/* Threads are switched in and out: each time the trace must go on where it stopped. */
+/* Can threads be traced? They are switched in and out, so each trace must continue where it stopped. */
 static int does_threads(struct ktrace_coresight *all)
 {
 	for (uint32_t i = 0; i < all->components; i++)
@@ -154,7 +154,7 @@ static void coresight_unit_free(struct ktrace_hwt_backend *backend, struct ktrac
 	ktrace_coresight_request(unit)->configr = 0;
 }
 
-/* What the CPU copies can be stopped; an ETR goes round. */
+/* Memory that the CPU empties can stop when full; an ETR always wraps around. */
 static int coresight_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
 			       const struct ktrace_hwt_config *config)
 {
@@ -167,7 +167,10 @@ static int coresight_configure(struct ktrace_hwt_backend *backend, struct ktrace
 
 /* ---- On the CPU -------------------------------------------------------------------------------- */
 
-/* The end of the trace, for this unit too. Locked. */
+/*
+ * Starts the end of the trace for this unit, or joins the other units there.
+ * Requires: the lock is held.
+ */
 static int begin_end(struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
 		     struct ktrace_hwt_unit *unit)
 {
@@ -189,7 +192,10 @@ static int begin_end(struct ktrace_coresight *all, struct ktrace_coresight_compo
 	return KTRACE_OK;
 }
 
-/* Locked. The unit's bytes are in its buffer. */
+/*
+ * Stops the end of the trace for this unit. Afterwards the unit's bytes are in its buffer.
+ * Requires: the lock is held.
+ */
 static int finish_end(struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
 		      struct ktrace_hwt_unit *unit)
 {
@@ -231,7 +237,7 @@ static int coresight_enable(struct ktrace_hwt_backend *backend, struct ktrace_hw
 	return error;
 }
 
-/* What CPUs share goes on without this one. */
+/* Components that CPUs share continue without this one. */
 static int leave(struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
 		 struct ktrace_hwt_unit *unit)
 {
@@ -257,14 +263,16 @@ static int coresight_disable(struct ktrace_hwt_backend *backend, struct ktrace_h
 	return error ? error : later;
 }
 
-/* The trace unit is gone with its CPU, but an ETR would write on into a buffer that is soon taken away. */
+/*
+ * The trace unit is gone with its CPU. But an ETR would continue to write into a buffer that will be freed.
+ */
 static void coresight_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	struct ktrace_coresight *all = all_of(backend);
 	struct ktrace_coresight_component *etm = etm_of(all, cpu);
 
 	if (etm && etm->own.unit == unit)
-		leave(all, etm, unit); /* all of it is tried; that something is missing is known */
+		leave(all, etm, unit); /* errors do not matter: the caller counts a loss anyway */
 }
 
 static int coresight_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
@@ -292,7 +300,7 @@ static int coresight_service(struct ktrace_hwt_backend *backend, struct ktrace_h
 	return KTRACE_OK;
 }
 
-/* ---- In words ---------------------------------------------------------------------------------- */
+/* ---- Descriptions ------------------------------------------------------------------------------ */
 
 static size_t coresight_describe(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 				 void *to, size_t room)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Registers of CoreSight components that the backend touches, and their bits: Arm IHI 0064 (ETMv4), DDI 0461
- * (TMC), DDI 0480 (funnel, replicator). Offsets are those of the component's 4 KiB.
+ * Registers of CoreSight components that the backend uses, and their bits: Arm IHI 0064 (ETMv4), DDI 0461
+ * (TMC), DDI 0480 (funnel, replicator). Offsets are within the component's 4 KiB.
  */
 #ifndef KTRACE_HWT_CORESIGHT_INTERNAL_H
 #define KTRACE_HWT_CORESIGHT_INTERNAL_H
@@ -59,7 +59,7 @@
 #define KTRACE_CONFIGR_TS      (1u << 11)
 #define KTRACE_CONFIGR_RS      (1u << 12)
 #define KTRACE_CONFIGR_VMIDOPT (1u << 15)
-#define KTRACE_VICTLR_ALWAYS   1u /* the event is resource 1, which is true */
+#define KTRACE_VICTLR_ALWAYS   1u /* the event is resource 1, which is always true */
 #define KTRACE_VICTLR_SSSTATUS (1u << 9)
 #define KTRACE_VICTLR_LEVEL    16 /* exclusion bits: secure EL0 to 3, then non-secure */
 #define KTRACE_ACATR_CONTEXT   (1u << 2)
@@ -70,7 +70,7 @@
 #define KTRACE_IDR0_RETSTACK	  (1u << 9)
 #define KTRACE_IDR0_TSSIZE(idr)	  ((idr) >> 24 & 0x1fu)
 #define KTRACE_IDR1_MAJOR(idr)	  ((idr) >> 8 & 0xfu)
-#define KTRACE_IDR2_IASIZE(idr)	  ((idr)&0x1fu) /* bytes; so are the next */
+#define KTRACE_IDR2_IASIZE(idr)	  ((idr)&0x1fu) /* bytes; also CIDSIZE and VMIDSIZE */
 #define KTRACE_IDR2_CIDSIZE(idr)  ((idr) >> 5 & 0x1fu)
 #define KTRACE_IDR2_VMIDSIZE(idr) ((idr) >> 10 & 0x1fu)
 #define KTRACE_IDR2_VMIDOPT(idr)  ((idr) >> 29 & 3u)
@@ -83,7 +83,7 @@
 #define KTRACE_IDR4_VMIDC(idr)	  ((idr) >> 28 & 0xfu)
 
 #define KTRACE_MAJOR_ETM4 4u
-/* An ETE, whose version is in TRCDEVARCH. */
+/* An ETE; its version is in TRCDEVARCH. */
 #define KTRACE_MAJOR_ETE	  15u
 #define KTRACE_DEVARCH_TYPE(arch) ((arch)&0xffffu)
 #define KTRACE_DEVARCH_ETE	  0x5a13u
@@ -91,13 +91,13 @@
 /* ---- Links ------------------------------------------------------------------------------------- */
 
 #define KTRACE_FUNNEL_FUNCTL	    0x000u
-#define KTRACE_FUNCTL_HOLD_TIME(n)  ((n) << 8) /* n + 1 transfers of a port, one after another */
+#define KTRACE_FUNCTL_HOLD_TIME(n)  ((n) << 8) /* n + 1 transfers of a port before the next port's turn */
 #define KTRACE_FUNCTL_HOLD	    0x7u
 #define KTRACE_FUNCTL_PORTS(bits)   ((uint32_t)(bits))
 #define KTRACE_REPLICATOR_IDFILTER0 0x000u /* of port 0 */
 #define KTRACE_REPLICATOR_IDFILTER1 0x004u
 #define KTRACE_IDFILTER_OPEN	    0x00u
-#define KTRACE_IDFILTER_SHUT	    0xffu /* each bit keeps 16 trace ids away */
+#define KTRACE_IDFILTER_SHUT	    0xffu /* each bit blocks 16 trace ids */
 
 /* ---- Trace memory controller ------------------------------------------------------------------- */
 
@@ -122,14 +122,14 @@
 #define KTRACE_STS_MEMERR	     (1u << 5)
 #define KTRACE_CTL_CAPTURE	     1u
 #define KTRACE_MODE_CIRCULAR	     0u
-#define KTRACE_MODE_FIFO	     2u /* in hardware */
+#define KTRACE_MODE_FIFO	     2u /* a FIFO in hardware */
 #define KTRACE_AXICTL_NONSECURE	     (1u << 1)
 #define KTRACE_AXICTL_CACHED	     (0xfu << 2)
 #define KTRACE_AXICTL_SCATTER	     (1u << 7)
 #define KTRACE_AXICTL_BURST16	     (0xfu << 8)
 #define KTRACE_FFCR_FORMAT	     1u
 #define KTRACE_FFCR_TRIGGERS	     2u
-#define KTRACE_FFCR_FLUSH	     (1u << 6) /* by hand; reads as 1 until it is done */
+#define KTRACE_FFCR_FLUSH	     (1u << 6) /* started by software; reads as 1 until it is done */
 #define KTRACE_FFCR_STOP_ON_FLUSH    (1u << 12)
 #define KTRACE_RRD_EMPTY	     0xffffffffu
 #define KTRACE_TMC_DEVID_TYPE(devid) ((devid) >> 6 & 3u)
@@ -139,42 +139,45 @@
 #define KTRACE_TMC_DEVID_NOSCAT	     (1u << 24)
 #define KTRACE_TMC_ADDRESS_BITS	     40
 
-/* Scatter lists: pages of 32-bit entries, bits 39:12 of an address in 31:4. */
+/* Scatter lists: pages of 32-bit entries, with bits 39:12 of an address in bits 31:4. */
 #define KTRACE_SCATTER_ENTRY(address, type) ((uint32_t)((address) >> 12 << 4) | (type))
 #define KTRACE_SCATTER_LAST		    1u
 #define KTRACE_SCATTER_PAGE		    2u
 #define KTRACE_SCATTER_LINK		    3u
 
 /*
- * What the files of the backend `coresight` share. coresight.c is the backend; coresight_graph.c finds the
- * way from each CPU to memory, coresight_etm.c drives trace units, coresight_path.c the components after
- * them, coresight_memory.c reads the memory that the trace ends in.
+ * Shared by the sources of the backend `coresight`. coresight.c is the backend; coresight_graph.c finds the
+ * path from each CPU to memory, coresight_etm.c drives trace units, coresight_path.c the components after
+ * them, coresight_memory.c reads the memory at the end of a path.
  *
- * CPUs share components: a CPU holds the lock while it touches any registers but those of its own trace unit.
- * Each wait for a component is bounded, and returns DEVICE if it was in vain.
+ * CPUs share components: a CPU holds the lock while it uses any registers except those of its own trace unit.
+ * Each wait for a component has a limit and returns DEVICE when the limit is reached.
  */
 
-/* In ktrace_hwt_backend.state: what all trace units can do, so that a thread may run on any CPU. */
+/*
+ * In ktrace_hwt_backend.state: what all trace units can do. A thread may run on any CPU, so only common
+ * features are used.
+ */
 struct ktrace_coresight_found {
-	uint32_t first; /* an ETM4, for decoders */
+	uint32_t first; /* index of the first ETM4; decoders get its registers */
 	uint32_t collected;
-	uint32_t scatters; /* all ETRs do */
+	uint32_t scatters; /* all ETRs can scatter */
 	uint32_t pairs, context_comparators, vmid_comparators;
-	uint32_t contexts, vmids, timestamps, cycles, returns; /* they can be traced */
+	uint32_t contexts, vmids, timestamps, cycles, returns; /* these can be traced */
 	uint32_t cycle_least;
 };
 
-/* In ktrace_hwt_unit.state: values of registers (configure), and how far its ETR has got. */
+/* In ktrace_hwt_unit.state: register values (set by configure), and the position of the unit's ETR. */
 struct ktrace_coresight_request {
 	uint32_t configr, syncpr, ccctlr, acatr;
-	uint32_t levels; /* that are traced, as IDR3_LEVELS */
+	uint32_t levels; /* exception levels to be traced, as in IDR3_LEVELS */
 	uint32_t ranges; /* pairs of comparators in use */
 	uint64_t first[KTRACE_HWT_RANGES_MAX], last[KTRACE_HWT_RANGES_MAX];
-	uint64_t context; /* acatr says what it is compared with */
+	uint64_t context; /* value to compare; acatr says with what */
 	uint32_t stops;	  /* KTRACE_HWT_STOP */
 	uint32_t scatter; /* buffer.table is a scatter list */
-	uint64_t offset;  /* in the buffer, where the ETR was last seen … */
-	uint32_t full;	  /* … and that it had wrapped since it was enabled */
+	uint64_t offset;  /* in the buffer, where the ETR was when last read */
+	uint32_t full;	  /* STS.Full when last read */
 };
 
 _Static_assert(sizeof(struct ktrace_coresight_found) <= sizeof(((struct ktrace_hwt_backend *)0)->state),
@@ -214,17 +217,17 @@ KTRACE_INLINE void ktrace_coresight_unlock(const struct ktrace_coresight *all,
 	ktrace_coresight_write(all, component, KTRACE_CORESIGHT_LAR, KTRACE_CORESIGHT_LAR_KEY);
 }
 
-/* Waits until the bits of the mask have that value. */
+/* Polls until the bits of the mask have that value. Returns DEVICE if that takes too many polls. */
 KTRACE_HIDDEN int ktrace_coresight_poll(const struct ktrace_coresight *all,
 					const struct ktrace_coresight_component *component, uint32_t offset,
 					uint32_t mask, uint32_t value);
 
-/* ---- The parts --------------------------------------------------------------------------------- */
+/* ---- Functions of each source ------------------------------------------------------------------ */
 
-/* Checks the description and finds each path[]. NULL, or what is wrong with it. */
+/* Checks the description and finds each path[]. Returns NULL, or what is wrong with the description. */
 KTRACE_HIDDEN const char *ktrace_coresight_graph(struct ktrace_coresight *all);
 
-/* Reads idr[]. NULL, or what is wrong with it. */
+/* Reads idr[]. Returns NULL, or what is wrong with the trace unit. */
 KTRACE_HIDDEN const char *ktrace_coresight_etm_find(const struct ktrace_coresight *all,
 						    struct ktrace_coresight_component *etm);
 KTRACE_HIDDEN uint32_t ktrace_coresight_etm_configr(const struct ktrace_coresight *all,
@@ -241,39 +244,39 @@ KTRACE_HIDDEN int ktrace_coresight_etm_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *etm);
 
 /*
- * What is between the trace unit and where the trace ends: opened from the end on, shut from the beginning
- * on.
+ * Open and close the components between the trace unit and the end of its trace. They are opened starting at
+ * the end, and closed starting at the trace unit.
  */
 KTRACE_HIDDEN int ktrace_coresight_links_open(struct ktrace_coresight *all,
 					      const struct ktrace_coresight_component *etm);
 KTRACE_HIDDEN int ktrace_coresight_links_shut(struct ktrace_coresight *all,
 					      const struct ktrace_coresight_component *etm);
 
-/* NULL, or why this is not the trace memory controller that it is said to be. */
+/* Checks the type of a trace memory controller. Returns NULL, or what is wrong with it. */
 KTRACE_HIDDEN const char *ktrace_coresight_tmc_find(const struct ktrace_coresight *all,
 						    struct ktrace_coresight_component *tmc);
-/* At rest, so that it may be programmed. */
+/* Waits until the controller is disabled and ready to be programmed. */
 KTRACE_HIDDEN int ktrace_coresight_tmc_rest(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *tmc);
-/* The last registers in common, and it captures. */
+/* Writes the registers that all controllers have in common, and starts capturing. */
 KTRACE_HIDDEN void ktrace_coresight_tmc_run(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *tmc);
-/* What is on its way arrives. Captures on. */
+/* Flushes trace data that is on its way. Capturing continues. */
 KTRACE_HIDDEN int ktrace_coresight_tmc_flush(const struct ktrace_coresight *all,
 					     const struct ktrace_coresight_component *tmc);
-/* The same, and it stops: pointers and status may be read until it is off. */
+/* Does the same and stops capturing. Pointers and status may be read until ktrace_coresight_tmc_off(). */
 KTRACE_HIDDEN int ktrace_coresight_tmc_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *tmc);
 KTRACE_HIDDEN int ktrace_coresight_tmc_off(const struct ktrace_coresight *all,
 					   const struct ktrace_coresight_component *tmc);
-/* In circular mode, in its own memory. */
+/* Starts an ETF in circular mode, with its own memory as the end of the trace. */
 KTRACE_HIDDEN int ktrace_coresight_etf_start(const struct ktrace_coresight *all,
 					     const struct ktrace_coresight_component *etf);
-/* As a FIFO on the way. */
+/* Starts an ETF as a FIFO in the middle of a path. */
 KTRACE_HIDDEN int ktrace_coresight_etf_pass(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *etf);
 
-/* Builds the scatter list if the buffer needs one. */
+/* Checks the buffer, and builds a scatter list if it needs one. */
 KTRACE_HIDDEN int ktrace_coresight_etr_lend(const struct ktrace_coresight_found *found,
 					    struct ktrace_hwt_unit *unit);
 KTRACE_HIDDEN int ktrace_coresight_etr_start(const struct ktrace_coresight *all,
@@ -286,22 +289,26 @@ KTRACE_HIDDEN int ktrace_coresight_etr_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *etr,
 					    struct ktrace_hwt_unit *unit);
 
-/* Into the store that it is lent, from its beginning. */
+/* Starts an ETR that writes to its store, from the store's beginning. */
 KTRACE_HIDDEN int ktrace_coresight_etr_start_store(const struct ktrace_coresight *all,
 						   const struct ktrace_coresight_component *etr);
-/* Stopped: which bytes of the store have been written, the oldest first, from there on round it. */
+/*
+ * Finds the bytes that were written to the store: *count bytes from *from on, the oldest first, wrapping
+ * around at the store's end.
+ * Requires: the ETR is stopped.
+ */
 KTRACE_HIDDEN int ktrace_coresight_etr_stored(const struct ktrace_coresight *all,
 					      const struct ktrace_coresight_component *etr, uint64_t *from,
 					      uint64_t *count);
 
-/* Shared memory, an ETF's own or an ETR's store. */
+/* Starts shared memory: an ETF's own memory or an ETR's store. */
 KTRACE_HIDDEN int ktrace_coresight_collect_start(struct ktrace_coresight *all,
 						 const struct ktrace_coresight_component *end);
-/* Stops it, gives each unit its bytes, and has it go on if somebody still traces into it. */
+/* Stops it, copies each unit's bytes to the unit's buffer, and restarts it if a unit still traces into it. */
 KTRACE_HIDDEN int ktrace_coresight_collect(struct ktrace_coresight *all,
 					   const struct ktrace_coresight_component *end);
 
-/* After `position` has moved. */
+/* Updates `wraps` after a change of `position`. */
 KTRACE_INLINE void ktrace_coresight_wraps(struct ktrace_hwt_unit *unit)
 {
 	unit->wraps = unit->position / unit->buffer.size;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Trace units by the ETMv4 architecture, which an ETE that is mapped shares. Programmed only while disabled
- * and idle: unlocked, TRCPRGCTLR.EN cleared, TRCSTATR.IDLE seen, all registers that matter written, EN set,
- * and not idle seen. Whoever is on the CPU does that, so no lock is needed.
+ * Trace units of the ETMv4 architecture, and memory-mapped ETEs, which are compatible. A unit is programmed
+ * only while it is disabled and idle: unlock it, clear TRCPRGCTLR.EN, wait for TRCSTATR.IDLE, write all
+ * relevant registers, set EN, and wait until it is not idle. Only code on the unit's CPU does this, so no
+ * lock is needed.
  *
- * Configurations are worked out once for all CPUs, from what all their units can do; only exception levels
- * and registers that a unit does not have are left to its start.
+ * A configuration is computed once for all CPUs, from the features that all units have. Only exception levels
+ * and registers that a unit lacks are handled when it starts.
  */
 #include "coresight.h"
 
@@ -14,12 +15,12 @@
 #define KTRACE_SYNC_DEFAULT 12u
 #define KTRACE_CYCLES_MOST  0xfffu
 
-/* As IDR3_LEVELS: secure EL0 to 3, then non-secure. */
+/* As in IDR3_LEVELS: secure EL0 to 3, then non-secure. */
 #define KTRACE_LEVELS_USER 0x11u
 #define KTRACE_LEVELS_EL1  0x22u
 #define KTRACE_LEVELS_EL2  0x44u
 
-/* ---- Finding out ------------------------------------------------------------------------------- */
+/* ---- Features ---------------------------------------------------------------------------------- */
 
 static int unlock(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm)
 {
@@ -47,7 +48,7 @@ const char *ktrace_coresight_etm_find(const struct ktrace_coresight *all,
 	return KTRACE_NULL;
 }
 
-/* ---- Working out ------------------------------------------------------------------------------- */
+/* ---- Computing register values ----------------------------------------------------------------- */
 
 static uint32_t sync_exponent(uint32_t bytes)
 {
@@ -60,7 +61,7 @@ static uint32_t sync_exponent(uint32_t bytes)
 	return exponent;
 }
 
-/* At EL2 the kernel's context id is what the architecture calls a virtual one. */
+/* At EL2 the kernel's context id is what the architecture calls a virtual context id. */
 static uint32_t context_bits(const struct ktrace_coresight *all, const struct ktrace_coresight_found *found)
 {
 	if (all->kernel_at_el2)
@@ -97,7 +98,7 @@ static uint32_t levels_of(const struct ktrace_coresight *all, const struct ktrac
 	return levels;
 }
 
-/* What these units cannot do. */
+/* Does the configuration need features that the units lack? */
 static int is_beyond_them(const struct ktrace_coresight *all, const struct ktrace_coresight_found *found,
 			  const struct ktrace_hwt_config *config)
 {
@@ -118,8 +119,8 @@ static int is_beyond_them(const struct ktrace_coresight *all, const struct ktrac
 }
 
 /*
- * A pair of comparators takes in what is from the first address to the last. A context is compared beside an
- * address only, so without ranges there is one of everything.
+ * Sets the address ranges. A pair of comparators matches from the first address to the last one, inclusive. A
+ * context is compared only together with an address: without ranges, one range covers all addresses.
  */
 static int set_ranges(const struct ktrace_coresight *all, struct ktrace_coresight_request *request,
 		      const struct ktrace_hwt_config *config)
@@ -170,7 +171,7 @@ static void write_wide(const struct ktrace_coresight *all, const struct ktrace_c
 	ktrace_coresight_write(all, etm, offset + 4, (uint32_t)(value >> 32));
 }
 
-/* Exception levels that the unit has and that are not asked for. */
+/* Returns the exception levels that the unit has but that are not to be traced. */
 static uint32_t excluded(const struct ktrace_coresight_component *etm,
 			 const struct ktrace_coresight_request *request)
 {

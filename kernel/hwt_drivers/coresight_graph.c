@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The way from each CPU to memory, through what the kernel has described: first that the description can be
- * one of hardware at all, then for each trace unit a walk in rings around it, nearest components first, until
- * an ETR is met, or else the nearest ETF. Done once; nothing here touches a register.
+ * Finds the path from each CPU to memory in the kernel's description of the components. First checks that the
+ * description is possible in hardware. Then does a breadth-first search from each trace unit for the nearest
+ * ETR, or else the nearest ETF. This is done once and accesses no registers.
  */
 #include "coresight.h"
 
@@ -21,7 +21,7 @@ static const struct shape shapes[] = {
 	[KTRACE_CORESIGHT_ETR] = { 1, 0, 1 },	     [KTRACE_CORESIGHT_TPIU] = { 1, 0, 0 },
 };
 
-/* ---- Is it one? -------------------------------------------------------------------------------- */
+/* ---- Checking the description ------------------------------------------------------------------ */
 
 static int can_store(const struct ktrace_coresight_component *one)
 {
@@ -86,7 +86,10 @@ static const char *check_links(const struct ktrace_coresight *all)
 	return KTRACE_NULL;
 }
 
-/* Takes away what nothing leads to, again and again: a circle is what remains. */
+/*
+ * Finds circles: repeatedly removes all components that no other component leads to. What remains is a
+ * circle.
+ */
 static const char *check_circles(const struct ktrace_coresight *all)
 {
 	uint64_t gone = 0;
@@ -108,9 +111,9 @@ static const char *check_circles(const struct ktrace_coresight *all)
 	return KTRACE_NULL;
 }
 
-/* ---- The way ----------------------------------------------------------------------------------- */
+/* ---- Finding paths ----------------------------------------------------------------------------- */
 
-/* By which connection each component is reached first from `start`; NOWHERE: it is not. */
+/* Finds the connection by which each component is first reached from `start`. NOWHERE: it is not reached. */
 static void reach(const struct ktrace_coresight *all, uint32_t start, uint16_t by[KTRACE_CORESIGHT_MAX],
 		  uint8_t distance[KTRACE_CORESIGHT_MAX])
 {
@@ -130,7 +133,7 @@ static void reach(const struct ktrace_coresight *all, uint32_t start, uint16_t b
 		}
 }
 
-/* The nearest of that type; NOWHERE: none is reached. */
+/* Returns the nearest component of that type; NOWHERE if none is reached. */
 static uint16_t nearest(const struct ktrace_coresight *all, uint32_t type, const uint16_t *by,
 			const uint8_t *distance)
 {
@@ -143,7 +146,7 @@ static uint16_t nearest(const struct ktrace_coresight *all, uint32_t type, const
 	return best;
 }
 
-/* From the end back to the trace unit. */
+/* Stores the path, from the end back to the trace unit. */
 static void lay(const struct ktrace_coresight *all, struct ktrace_coresight_component *etm, uint16_t end,
 		const uint16_t *by, uint32_t hops)
 {
@@ -181,7 +184,10 @@ static const char *find_way(const struct ktrace_coresight *all, uint32_t start)
 	return KTRACE_NULL;
 }
 
-/* A backend says one thing of all its traces: they are in frames, or not. */
+/*
+ * Checks that all traces end in the same way: the backend describes them either all as formatted, or all as
+ * not formatted.
+ */
 static const char *check_ends(const struct ktrace_coresight *all, uint32_t collected)
 {
 	for (uint32_t i = 0; i < all->components; i++)
@@ -192,8 +198,8 @@ static const char *check_ends(const struct ktrace_coresight *all, uint32_t colle
 }
 
 /*
- * Where a trace unit has its memory for itself they all have the same id, so that a thread's trace does not
- * tell on which CPU it was.
+ * Finds all paths and assigns trace ids. If trace units do not share memory, they all get the same id, so
+ * that a thread's trace is the same on every CPU.
  */
 static const char *ways(struct ktrace_coresight *all)
 {

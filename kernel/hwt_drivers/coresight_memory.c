@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Memory that traces end in: an ETR writes the buffer of a unit, or the CPU empties what is for several. */
+/*
+ * Memory at the end of traces: an ETR writes into the buffer of a unit, or the CPU empties memory that
+ * several units share.
+ */
 #include "coresight.h"
 
 #define KTRACE_PAGE	    UINT64_C(4096)
-#define KTRACE_ENTRIES	    (KTRACE_PAGE / 4) /* of a page of a scatter list */
+#define KTRACE_ENTRIES	    (KTRACE_PAGE / 4) /* per page of a scatter list */
 #define KTRACE_FRAME	    16u
-#define KTRACE_FRAME_NULL   1u /* its first byte: from here on nobody's data; the others are 0 */
+#define KTRACE_FRAME_NULL   1u /* first byte: no trace's data from here on; others are 0 */
 #define KTRACE_SIZE_MOST    (UINT64_C(1) << 32)
 #define KTRACE_ADDRESS_MOST (UINT64_C(1) << KTRACE_TMC_ADDRESS_BITS)
 
 /*
- * An ETR writes into the buffer of one unit by itself: into one piece, or into pages that a list tells it, in
- * frames of 16 bytes. It goes round for ever; that it has is one bit (STS.Full), so of several laps between
- * two looks only one is seen, and positions are the smallest ones that fit what it shows.
+ * An ETR writes into the buffer of one unit by itself, in frames of 16 bytes: into one piece, or into the
+ * pages of a scatter list. It wraps around without end. A single bit (STS.Full) shows that it has wrapped. So
+ * of several laps between two reads only one is counted, and positions are the smallest ones that agree with
+ * the registers.
  *
- * An ETR that goes on at its write pointer is given that of the unit. Others begin at the start of the buffer
- * again: what is left of the last lap is filled with frames that say nothing, so that position and place in
- * the buffer still agree.
+ * If an ETR can resume at its write pointer, the pointer is set to the unit's position. Other ETRs start
+ * again at the beginning of the buffer. For these the rest of the last lap is filled with null frames, so
+ * that position and offset in the buffer still agree.
  *
- * A store is written from its beginning each time.
+ * A store is always written from its beginning.
  */
 
 /* ---- Buffers ----------------------------------------------------------------------------------- */
@@ -40,7 +44,10 @@ static int is_in_reach(const struct ktrace_hwt_buffer *buffer)
 	return 1;
 }
 
-/* Each page of the list ends with a link to the next one; the last entry of all says so. */
+/*
+ * Builds the scatter list. Each page of the list ends with a link to the next page. The last entry of the
+ * list is marked.
+ */
 static int build_list(const struct ktrace_hwt_buffer *buffer)
 {
 	volatile uint32_t *list = buffer->table;
@@ -79,7 +86,7 @@ int ktrace_coresight_etr_lend(const struct ktrace_coresight_found *found, struct
 	return request->scatter ? build_list(&unit->buffer) : KTRACE_OK;
 }
 
-/* Fills up the lap with nothing. */
+/* Fills the rest of the lap with null frames. */
 static int finish_lap(struct ktrace_hwt_unit *unit)
 {
 	volatile uint8_t *bytes = unit->buffer.base;
@@ -95,9 +102,9 @@ static int finish_lap(struct ktrace_hwt_unit *unit)
 	return KTRACE_OK;
 }
 
-/* ---- Where it is ------------------------------------------------------------------------------- */
+/* ---- Position of an ETR ------------------------------------------------------------------------ */
 
-/* The upper half is read again, since the pointer moves. */
+/* Reads the write pointer. The upper half is read twice, because the pointer moves. */
 static uint64_t write_pointer(const struct ktrace_coresight *all,
 			      const struct ktrace_coresight_component *etr)
 {
@@ -111,8 +118,9 @@ static uint64_t write_pointer(const struct ktrace_coresight *all,
 }
 
 /*
- * Of a physical address in the buffer; one behind a piece is the begin of the next, or of all. Nonzero: it is
- * neither.
+ * Computes the buffer offset of a physical address. An address at the end of a piece is the beginning of the
+ * next piece; at the end of the buffer, it is offset 0.
+ * Returns nonzero if the address is not in the buffer.
  */
 static int offset_of(const struct ktrace_hwt_buffer *buffer, uint64_t physical, uint64_t *offset)
 {
@@ -159,7 +167,7 @@ static int look(const struct ktrace_coresight *all, const struct ktrace_coresigh
 	return KTRACE_OK;
 }
 
-/* ---- Driving it -------------------------------------------------------------------------------- */
+/* ---- Driving an ETR ---------------------------------------------------------------------------- */
 
 static void restore(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etr,
 		    uint64_t pointer)
@@ -171,7 +179,10 @@ static void restore(const struct ktrace_coresight *all, const struct ktrace_core
 	ktrace_coresight_write(all, etr, KTRACE_TMC_STS, 0);
 }
 
-/* At rest. All but the pointers. */
+/*
+ * Writes all registers except the pointers.
+ * Requires: the ETR is disabled and ready.
+ */
 static void program(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etr,
 		    uint64_t begin, uint64_t size, uint32_t scatter)
 {
@@ -263,23 +274,24 @@ int ktrace_coresight_etr_stored(const struct ktrace_coresight *all,
 	return KTRACE_OK;
 }
 
-/* ---- Emptied by the CPU ----------------------------------------------------------------------- */
+/* ---- Memory emptied by the CPU ---------------------------------------------------------------- */
 
 /*
- * Memory that holds the trace of several CPUs: an ETF's own, which is read word by word through a register,
- * or a store that an ETR writes. The formatter has mixed their bytes in frames of 16, and says in them whose
- * they are: this takes them apart again and puts each unit's bytes into its buffer. The formatter begins with
- * nobody's bytes each time that it is started, and so does this. The lock is held.
+ * Memory with the trace of several CPUs: an ETF's own memory, which is read word by word through a register,
+ * or a store that an ETR writes. The formatter has mixed the CPUs' bytes in frames of 16 with their trace
+ * ids. This code separates them and copies each unit's bytes to its buffer. The formatter starts without a
+ * current trace id each time it is started, and so does this code.
+ * Requires: the lock is held.
  */
 
 struct sorter {
 	struct ktrace_coresight *all;
 	const struct ktrace_coresight_component *end;
-	struct ktrace_hwt_unit *unit; /* of the trace id that has been told last; NULL: nobody's */
-	uint64_t at, left;	      /* bytes: the next one in the store, and how many there are still */
+	struct ktrace_hwt_unit *unit; /* unit of the current trace id; NULL: no unit */
+	uint64_t at, left;	      /* offset of the next byte in the store; bytes left */
 };
 
-/* The unit whose trace with that id ends here. */
+/* Returns the unit with that trace id, if its trace ends here. */
 static struct ktrace_hwt_unit *unit_of(const struct sorter *sorter, uint32_t id)
 {
 	const struct ktrace_coresight *all = sorter->all;
@@ -308,8 +320,9 @@ static void put(struct ktrace_hwt_unit *unit, uint8_t byte)
 }
 
 /*
- * Bytes 0, 2, … 14 with bit 0 set are ids; bit 0 of those that are data is in byte 15, a bit each. With an id
- * that bit says that one more byte belongs to the id before.
+ * Separates a frame. If bit 0 of byte 0, 2, … 14 is set, the byte is a trace id. Otherwise it is data, and
+ * its bit 0 is in byte 15, one bit for each of these bytes. For a trace id that bit means: the next byte
+ * still belongs to the previous id.
  */
 static void sort(struct sorter *sorter, const uint8_t frame[KTRACE_FRAME])
 {
@@ -329,7 +342,7 @@ static void sort(struct sorter *sorter, const uint8_t frame[KTRACE_FRAME])
 	}
 }
 
-/* Nonzero: it is empty. */
+/* Returns nonzero if there are no more words. */
 static int next_word(struct sorter *sorter, uint8_t bytes[4])
 {
 	const struct ktrace_hwt_buffer *store = sorter->end->store;
@@ -365,7 +378,10 @@ static void empty(struct sorter *sorter)
 	}
 }
 
-/* How much there is to be sorted. Stopped. */
+/*
+ * Finds how many bytes there are.
+ * Requires: capturing is stopped.
+ */
 static int sorter_look(struct sorter *sorter)
 {
 	if (sorter->end->store)
@@ -374,7 +390,7 @@ static int sorter_look(struct sorter *sorter)
 	return KTRACE_OK;
 }
 
-/* For all that trace into it: the counts are right, and what has wrapped away before it was read is lost. */
+/* Updates the counts of all units that trace into this memory. If the memory has wrapped, data was lost. */
 static void account(const struct sorter *sorter, uint32_t status)
 {
 	for (uint32_t id = 0; id < 0x80; id++) {

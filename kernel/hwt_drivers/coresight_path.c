@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The path of a trace behind its unit: funnels, replicators, and the trace memory controller at its end. */
+/* The path of a trace after its unit: funnels, replicators, and the trace memory controller at the end. */
 #include "coresight.h"
 
 #define KTRACE_POLLS 100000u
@@ -7,8 +7,9 @@
 /* ---- Links ------------------------------------------------------------------------------------ */
 
 /*
- * What is between a trace unit and the end of its trace. Several traces may share it: each component counts
- * who goes through it and by which port, and its registers follow these counts. The lock is held.
+ * Components between a trace unit and the end of its trace. Several traces may share a component. Each
+ * component counts the traces through each of its ports, and its registers follow these counts.
+ * Requires: the lock is held.
  */
 
 static void set_funnel(const struct ktrace_coresight *all, const struct ktrace_coresight_component *funnel)
@@ -33,7 +34,10 @@ static void set_replicator(const struct ktrace_coresight *all,
 			       replicator->own.ports & 2 ? KTRACE_IDFILTER_OPEN : KTRACE_IDFILTER_SHUT);
 }
 
-/* Nothing waits in it any more: where the trace ends a flush has been through it. */
+/*
+ * Stops an ETF in the middle of a path. It is empty, because a flush at the end of the trace has passed
+ * through it.
+ */
 static int stop_passing(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etf)
 {
 	int error = ktrace_coresight_tmc_stop(all, etf);
@@ -42,7 +46,10 @@ static int stop_passing(const struct ktrace_coresight *all, const struct ktrace_
 	return error ? error : off;
 }
 
-/* One more goes through that port, or one less: nonzero if its first has come, or its last gone. */
+/*
+ * Count one more or one less user of a port. Return nonzero for the first user that joins or the last that
+ * leaves.
+ */
 static int join_port(struct ktrace_coresight_own *own, uint32_t port)
 {
 	own->ports |= (uint8_t)(1u << port);
@@ -93,7 +100,7 @@ static int shut_one(const struct ktrace_coresight *all, struct ktrace_coresight_
 	return --one->own.users == 0 ? stop_passing(all, one) : KTRACE_OK;
 }
 
-/* Shuts the hops [from, end) of the way; the first error, but all of them. */
+/* Closes the hops [from, end) of the path, all of them even after an error. Returns the first error. */
 static int shut_from(struct ktrace_coresight *all, const struct ktrace_coresight_component *etm,
 		     uint32_t from)
 {
@@ -131,9 +138,9 @@ int ktrace_coresight_links_shut(struct ktrace_coresight *all, const struct ktrac
 /* ---- Trace memory controllers ----------------------------------------------------------------- */
 
 /*
- * Trace memory controllers, as far as all of them are alike: disabled and at rest they are programmed;
- * CTL.TraceCaptEn makes them capture; a flush that stops (armed by one write, begun by a second) brings them
- * to rest with nothing lost; then what they hold is read; clearing TraceCaptEn disables them.
+ * Trace memory controllers, as far as all of them behave alike. They are programmed while disabled and ready.
+ * CTL.TraceCaptEn starts capturing. A flush that stops the controller (one write arms it, a second one starts
+ * it) makes it ready without loss. Then its content is read. Clearing TraceCaptEn disables it.
  */
 
 int ktrace_coresight_poll(const struct ktrace_coresight *all,
@@ -166,7 +173,7 @@ int ktrace_coresight_tmc_rest(const struct ktrace_coresight *all,
 {
 	ktrace_coresight_unlock(all, tmc);
 	if (ktrace_coresight_read(all, tmc, KTRACE_TMC_CTL) &
-	    KTRACE_CTL_CAPTURE) /* somebody else's, or left over */
+	    KTRACE_CTL_CAPTURE) /* in use by other software, or left enabled */
 		return KTRACE_ERROR_DEVICE;
 	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_STS, KTRACE_STS_READY, KTRACE_STS_READY);
 }

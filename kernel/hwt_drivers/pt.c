@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Intel PT. The registers of a CPU belong to the unit that is enabled there; the hardware writes packets into
- * the buffer through a table of regions (pt_config.c). A unit's life:
+ * Intel PT. The registers of a CPU belong to the unit that is enabled there. The hardware writes packets into
+ * the buffer through a table of regions (pt_config.c). The life of a unit:
  *
- *	1. init       CPUID says what there is (leaf 0x14); why not, if it is not
- *	2. cpu_init   each CPU: same options as the first; not in use by another tracer; registers cleared
- *	3. unit_init  the buffer is laid out in regions
- *	4. configure  values of the registers are worked out (pt_config.c), the buffer is laid out anew
- *	5. enable     registers loaded while TraceEn is 0, then TraceEn is set
- *	6. interrupt  a region with INT is full (or the last one that was free: STOP): position is brought up
- *	              to date, before
- *	              the hardware could go once around the buffer unseen, and it traces on
- *	7. disable    TraceEn cleared, which makes the CPU write what it holds; then place and status are read
- *	8. service    room again: STOP moves on. A unit that was full traces from its next enable on
+ *	1. init       reads features from CPUID (leaf 0x14), or reports why PT is not available
+ *	2. cpu_init   each CPU: checks for the same features as the first CPU's, and that no other tracer is
+ *	              active; clears registers
+ *	3. unit_init  divides the buffer into regions
+ *	4. configure  computes register values (pt_config.c), and divides the buffer again
+ *	5. enable     loads registers while TraceEn is 0, then sets TraceEn
+ *	6. interrupt  a region with INT is full (with STOP: the last free one): updates the position before
+ *	              the hardware could go around the buffer unnoticed, and continues
+ *	7. disable    clears TraceEn, so that the CPU writes out its buffers; then reads place and status
+ *	8. service    there is room again: moves STOP. A unit that was full traces again after its next enable
  *
- * While TraceEn is 1 no other register of PT is written, and the place in them is not used: it may be old.
+ * While TraceEn is 1, no other register of PT is written, and the place in the registers is not used, because
+ * it may be outdated.
  *
- * The hardware reports only its place in the buffer. How often it has gone round follows from interrupts:
- * each shows that the end of a region with INT was passed; if the places seen do not show that, one whole
- * buffer is added. If interrupts are off for longer than it takes to fill the buffer twice, too few are
- * added. A CPU whose table has but one region interrupts shortly before that is full: the rest of it is
- * padded, and the hardware goes on at the beginning.
+ * The hardware reports only its place in the buffer. How often it has wrapped follows from interrupts: each
+ * one shows that the end of a region with INT was passed. If the places do not show that, one whole buffer is
+ * added. If interrupts are off while the hardware fills the buffer twice, too little is added. A CPU whose
+ * table has a single region interrupts shortly before the region is full: the rest is padded, and the
+ * hardware continues at the beginning.
  */
 #include "pt.h"
 
 #define KTRACE_WHY_NONE	   "no Intel PT: CPUID leaf 7, EBX bit 25 is 0"
 #define KTRACE_WHY_NO_TOPA "Intel PT cannot write to tables of regions: CPUID leaf 0x14, ECX bit 0 is 0"
 
-/* Widths of addresses that 64-bit CPUs have; CPUID says which. */
+/* Widths of addresses that 64-bit CPUs have; CPUID reports the actual ones. */
 #define KTRACE_PHYSICAL_BITS_LEAST 36u
 #define KTRACE_PHYSICAL_BITS_MOST  52u
 #define KTRACE_LINEAR_BITS_LEAST   48u
@@ -60,8 +61,8 @@ static void find_addresses(const struct ktrace_hwt_access_msr *msr, struct ktrac
 }
 
 /*
- * The TSC's: by its ratio to the crystal, and where the crystal's is not told, the one that the CPU is sold
- * by.
+ * Returns the frequency of the TSC: from its ratio to the crystal, or, if the crystal's frequency is unknown,
+ * the CPU's base frequency.
  */
 static uint64_t tsc_frequency(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt *pt,
 			      uint32_t leaves)
@@ -81,7 +82,9 @@ static uint64_t tsc_frequency(const struct ktrace_hwt_access_msr *msr, struct kt
 	return (out[PT_EAX] & 0xffff) * UINT64_C(1000000);
 }
 
-/* What decoders ask for. The register is that of real CPUs alone: a hypervisor might not know it. */
+/*
+ * Reads what decoders need. MSR_PLATFORM_INFO is read on real CPUs only: a hypervisor might not support it.
+ */
 static void find_identity(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt *pt, uint32_t leaves)
 {
 	uint32_t out[4];
@@ -94,7 +97,7 @@ static void find_identity(const struct ktrace_hwt_access_msr *msr, struct ktrace
 	pt->frequency = tsc_frequency(msr, pt, leaves);
 }
 
-/* Leaf 0x14 and its first subleaf, two registers a word. */
+/* Reads leaf 0x14 and its first subleaf, two registers per word. */
 static void read_leaf(const struct ktrace_hwt_access_msr *msr, uint64_t leaf[2])
 {
 	uint32_t out[4];
@@ -108,7 +111,7 @@ static void read_leaf(const struct ktrace_hwt_access_msr *msr, uint64_t leaf[2])
 	leaf[1] = out[PT_EAX] | (uint64_t)out[PT_EBX] << 32;
 }
 
-/* Takes what this CPU has: registers are worked out by that for all CPUs. */
+/* Takes the features of this CPU: register values are computed from them for all CPUs. */
 static void find_options(struct ktrace_hwt_backend *backend)
 {
 	struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
@@ -154,7 +157,10 @@ static int pt_init(struct ktrace_hwt_backend *backend)
 	return KTRACE_OK;
 }
 
-/* Cores of another kind may lack a bit or a period: to set it there would fault. */
+/*
+ * Does this CPU have the same features? Cores of another kind may lack a bit or a period, and setting it
+ * there would fault.
+ */
 static int is_alike(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt)
 {
 	uint64_t leaf[2];
@@ -174,7 +180,7 @@ static int pt_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	(void)cpu;
 	if (!is_alike(msr, ktrace_hwt_pt(backend)))
 		return KTRACE_ERROR_DEVICE;
-	/* Somebody else's: firmware, or a debugger. */
+	/* Another tracer is active, such as firmware or a debugger. */
 	if (msr->read(KTRACE_PT_MSR_CTL) & KTRACE_PT_CTL_TRACE)
 		return KTRACE_ERROR_DEVICE;
 	msr->write(KTRACE_PT_MSR_CTL, 0);
@@ -189,7 +195,7 @@ static int pt_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	return ktrace_hwt_pt_layout(ktrace_hwt_pt(backend), unit);
 }
 
-/* Not to be enabled any more: its table goes away. */
+/* The table goes away, so the unit must not be enabled any more. */
 static void pt_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	(void)backend;
@@ -212,7 +218,7 @@ static int pt_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	if (!error)
 		error = ktrace_hwt_pt_layout(ktrace_hwt_pt(backend), unit);
 	if (error)
-		own->control = 0; /* not to be enabled */
+		own->control = 0; /* must not be enabled */
 	else
 		set_full(unit);
 	return error;
@@ -244,14 +250,14 @@ static size_t pt_describe(struct ktrace_hwt_backend *backend, const struct ktrac
 
 /* ---- Tracing ----------------------------------------------------------------------------------- */
 
-/* The registers are as this unit needs them. */
+/* Requires: the registers are loaded for this unit. */
 static void go(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt_unit *own)
 {
 	msr->write(KTRACE_PT_MSR_CTL, own->control);
 	own->running = 1;
 }
 
-/* Everything but TraceEn, which is set last: tables and registers are what the hardware finds then. */
+/* Loads all registers, then sets TraceEn, so that the hardware finds complete tables and registers. */
 static void load(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_unit *unit)
 {
 	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
@@ -272,7 +278,7 @@ static void load(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_unit
 	go(msr, own);
 }
 
-/* Is the end of a region that interrupts among the `grown` bytes behind `place`? */
+/* Is the end of a region with INT among the `grown` bytes after `place`? */
 static int passes_interrupt(const struct ktrace_hwt_unit *unit, const struct ktrace_hwt_pt_unit *own,
 			    uint64_t place, uint64_t grown)
 {
@@ -282,9 +288,9 @@ static int passes_interrupt(const struct ktrace_hwt_unit *unit, const struct ktr
 }
 
 /*
- * The position from where the hardware is now. A unit that stops never writes a byte twice: where it begins
- * and stops at the same place, that was a whole buffer. Another one has gone around unseen if it was
- * interrupted and the places do not show why.
+ * Advances the position to the hardware's place. A unit that stops when full never writes a byte twice: if it
+ * stopped at the same place at which it started, it has written a whole buffer. Any other unit has wrapped
+ * unnoticed if it was interrupted and the places do not show why.
  */
 static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupted, int stopped)
 {
@@ -294,13 +300,13 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 	uint64_t offset = pointers >> KTRACE_PT_PLACE_OFFSET_SHIFT;
 
 	if (entry == own->entries && !offset)
-		entry = 0; /* it stands where the table leads back */
+		entry = 0; /* the place is in the entry that leads back */
 	if (ktrace_hwt_pt_advance(unit, &own->at, entry) || offset > ktrace_hwt_pt_region(unit, &own->at))
 		return KTRACE_ERROR_DEVICE;
 	place = own->at.start + offset;
 	grown = place >= before ? place - before : place + size - before;
 	if (own->alone && size - place <= KTRACE_PT_TOPA_EARLY)
-		interrupted = 0; /* that is why */
+		interrupted = 0; /* the interrupt came early, at the end of the region */
 	if (own->stops ? stopped && !grown : interrupted && !passes_interrupt(unit, own, before, grown))
 		grown += size;
 	unit->position += grown;
@@ -309,13 +315,13 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 }
 
 /*
- * Ends the lap after an early interrupt, with PAD packets. If the hardware went on at the same place, the
- * next interrupt there could come at once, or after a whole lap.
+ * Ends the lap with PAD packets after an early interrupt. If the hardware continued at the same place, the
+ * next interrupt could come at once, or only after a whole lap.
  */
 static void pad(struct ktrace_hwt_unit *unit)
 {
 	uint64_t size = unit->buffer.size, place = unit->position % size;
-	volatile uint8_t *bytes = unit->buffer.base; /* no compiler calls memset for it */
+	volatile uint8_t *bytes = unit->buffer.base; /* volatile: compilers would call memset */
 
 	if (size - place > KTRACE_PT_TOPA_EARLY)
 		return;
@@ -326,9 +332,9 @@ static void pad(struct ktrace_hwt_unit *unit)
 }
 
 /*
- * Brings the hardware to rest and everything about the unit up to date. TraceEn cleared, the CPU has written
- * what it held; the barrier makes that visible. An interrupt that is due is taken here: its unit may not run
- * when it comes.
+ * Stops the hardware and updates the unit. Clearing TraceEn makes the CPU write out its buffers; the barrier
+ * makes this visible. A pending interrupt is handled here, because the unit may not be running when it
+ * arrives.
  */
 static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt,
 		struct ktrace_hwt_unit *unit)
@@ -351,7 +357,7 @@ static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt
 	own->packets = pt->psb_and_cycles ? status & KTRACE_PT_STATUS_PACKETS : 0;
 	if (status & KTRACE_PT_STATUS_ERROR)
 		error = KTRACE_ERROR_DEVICE;
-	/* Packets are missing from here on: the next thing to be written is a PSB. */
+	/* Packets are missing from here on: the hardware must write a PSB next. */
 	if (error || status & KTRACE_PT_STATUS_STOPPED) {
 		unit->lost++;
 		own->packets = 0;
@@ -360,7 +366,7 @@ static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt
 	return error;
 }
 
-/* After halt(): goes on, at another place if there is padding. */
+/* Continues after halt(), at another place if there is padding. */
 static void resume(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_unit *unit)
 {
 	if (ktrace_hwt_pt_unit(unit)->alone)
@@ -393,7 +399,7 @@ static int pt_disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit
 	return halt(access_of(backend), ktrace_hwt_pt(backend), unit);
 }
 
-/* Where it was is not known: it goes on where it was last seen, with a PSB. */
+/* The hardware's place is unknown: the unit continues at its last known position, with a PSB. */
 static void pt_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	(void)backend;
@@ -402,7 +408,7 @@ static void pt_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 	ktrace_hwt_pt_unit(unit)->packets = 0;
 }
 
-/* At rest everything is up to date. */
+/* A stopped unit is already up to date. */
 static int pt_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	int error;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Registers of Intel PT, as the Software Developer's Manual, volume 3, chapter "Intel Processor Trace" has
- * them.
- */
+/* Registers of Intel PT (Intel Software Developer's Manual, volume 3, chapter "Intel Processor Trace"). */
 #ifndef KTRACE_HWT_PT_INTERNAL_H
 #define KTRACE_HWT_PT_INTERNAL_H
 
@@ -25,7 +22,7 @@
 #define KTRACE_PT_MSR_ADDR_A(n)	   (0x580u + 2 * (n))
 #define KTRACE_PT_MSR_ADDR_B(n)	   (0x581u + 2 * (n)) /* the last address of the range */
 
-#define KTRACE_PT_PERF_TOPA (UINT64_C(1) << 55) /* a region with INT has been filled */
+#define KTRACE_PT_PERF_TOPA (UINT64_C(1) << 55) /* a region with INT is full */
 
 #define KTRACE_PT_CTL_TRACE	    (UINT64_C(1) << 0)
 #define KTRACE_PT_CTL_CYC	    (UINT64_C(1) << 1)
@@ -47,7 +44,10 @@
 #define KTRACE_PT_STATUS_STOPPED (UINT64_C(1) << 5)
 #define KTRACE_PT_STATUS_PACKETS (UINT64_C(0x1ffff) << 32) /* bytes since the last PSB */
 
-/* IA32_RTIT_OUTPUT_MASK_PTRS with a table: 31:7 its entry, 63:32 the byte in that entry's region. */
+/*
+ * IA32_RTIT_OUTPUT_MASK_PTRS with a table: the table entry in bits 31:7, the offset in that entry's region in
+ * 63:32.
+ */
 #define KTRACE_PT_PLACE_ENTRY_SHIFT  7u
 #define KTRACE_PT_PLACE_ENTRY_MASK   UINT64_C(0x1ffffff)
 #define KTRACE_PT_PLACE_OFFSET_SHIFT 32u
@@ -64,7 +64,10 @@
 #define KTRACE_PT_TOPA_SIZE_MASK  UINT64_C(0xf)
 #define KTRACE_PT_TOPA_PAGE	  UINT64_C(4096)
 #define KTRACE_PT_TOPA_REGION_MAX (UINT64_C(128) << 20)
-/* The most bytes that are left of a lone region when it interrupts, as Linux has it. */
+/*
+ * With a single region: the most bytes that are still free when the interrupt comes. Linux uses the same
+ * value.
+ */
 #define KTRACE_PT_TOPA_EARLY UINT64_C(512)
 #define KTRACE_PT_TOPA_REGION_SIZE(entry) \
 	(KTRACE_PT_TOPA_PAGE << ((entry) >> KTRACE_PT_TOPA_SIZE_SHIFT & KTRACE_PT_TOPA_SIZE_MASK))
@@ -88,56 +91,57 @@ enum pt_cpuid_word { PT_EAX, PT_EBX, PT_ECX, PT_EDX };
 #define KTRACE_PT_CPUID_EBX_RANGES  (1u << 2)
 #define KTRACE_PT_CPUID_EBX_MTC	    (1u << 3)
 #define KTRACE_PT_CPUID_ECX_TOPA    (1u << 0)
-#define KTRACE_PT_CPUID_ECX_ENTRIES (1u << 1) /* a table has more than one entry */
+#define KTRACE_PT_CPUID_ECX_ENTRIES (1u << 1) /* a table may have more than one entry */
 
 /*
- * What the files of Intel PT share: what is kept with the backend and with each unit, in their `state`. pt.c
- * drives the registers, pt_config.c turns a configuration into their values, and lays the buffer out.
+ * Shared by the sources of Intel PT: their data in the `state` of the backend and of each unit. pt.c drives
+ * the registers. pt_config.c computes register values from a configuration, and divides the buffer into
+ * regions.
  */
 
-/* What the CPUs can do, all of it from CPUID. */
+/* Features of the CPUs, all from CPUID. */
 struct ktrace_hwt_pt {
 	uint64_t cr3_filter;
-	uint64_t psb_and_cycles; /* PSBFreq, CYC packets and STATUS.PacketByteCnt are there */
+	uint64_t psb_and_cycles; /* PSBFreq, CYC packets and STATUS.PacketByteCnt exist */
 	uint64_t mtc;
-	uint64_t many_entries; /* tables have more than one region */
-	uint64_t interrupts;   /* IA32_PERF_GLOBAL_STATUS is there */
+	uint64_t many_entries; /* a table may have more than one region */
+	uint64_t interrupts;   /* IA32_PERF_GLOBAL_STATUS exists */
 	uint64_t leaf[2];      /* 0x14: EBX and ECX; subleaf 1: EAX and EBX */
-	uint64_t mtc_periods;  /* bit n: 2^n ticks of the crystal */
+	uint64_t mtc_periods;  /* bit n: a period of 2^n crystal ticks is possible */
 	uint64_t cycle_thresholds;
-	uint64_t psb_periods; /* bit n: 2048 * 2^n bytes */
+	uint64_t psb_periods; /* bit n: a period of 2048 * 2^n bytes is possible */
 	uint64_t physical_bits;
 	uint64_t linear_bits;
-	/* For decoders. */
+	/* The rest is for decoders. */
 	uint64_t signature; /* CPUID 1, EAX */
 	uint64_t crystal_eax, crystal_ebx;
 	uint64_t nominal;   /* MSR_PLATFORM_INFO[15:8]; 0: unknown */
-	uint64_t frequency; /* ticks of the TSC a second; 0: unknown */
+	uint64_t frequency; /* TSC ticks per second; 0: unknown */
 };
 
-/* An entry of the table, and where in the buffer its region begins. */
+/* A table entry, and the offset of its region in the buffer. */
 struct ktrace_hwt_pt_cursor {
 	uint64_t entry;
 	uint64_t start;
 };
 
 /*
- * All zero while nothing has been configured. Where the unit writes is unit->position modulo the buffer's
- * size, and the cursor is at the region which that is in. `limit` is a position: what is behind it would
- * overwrite what nobody has taken.
+ * All zero until the unit is configured. The hardware writes at unit->position modulo the buffer's size; the
+ * cursor `at` is the region with that byte. `limit` is a position: bytes after it would overwrite bytes that
+ * were not taken.
  */
 struct ktrace_hwt_pt_unit {
-	uint64_t control; /* IA32_RTIT_CTL, tracing */
+	uint64_t control; /* IA32_RTIT_CTL while tracing */
 	uint64_t cr3;
 	uint64_t first[KTRACE_HWT_RANGES_MAX], last[KTRACE_HWT_RANGES_MAX];
 	uint64_t ranges;
-	uint64_t packets; /* STATUS.PacketByteCnt, from disable to enable */
+	uint64_t packets; /* STATUS.PacketByteCnt, saved from disable to enable */
 	uint64_t running;
-	uint64_t every; /* bytes between two interrupts; 0: there are none */
+	uint64_t every; /* bytes between two interrupts; 0: no interrupts */
 	uint64_t stops; /* KTRACE_HWT_STOP */
-	uint64_t alone; /* the table has but one region, which interrupts before it is full */
+	uint64_t alone; /* the table has a single region, which interrupts before it is full */
 	uint64_t limit;
-	uint64_t entries; /* of the table, but for the last, which leads back */
+	uint64_t entries; /* number of entries, without the last, which leads back to the first */
 	struct ktrace_hwt_pt_cursor at;
 	struct ktrace_hwt_pt_cursor served;
 	struct ktrace_hwt_pt_cursor stop; /* the entry with STOP */
@@ -161,38 +165,44 @@ KTRACE_INLINE struct ktrace_hwt_pt_unit *ktrace_hwt_pt_unit(struct ktrace_hwt_un
 /* ---- pt_config.c ------------------------------------------------------------------------------- */
 
 /*
- * Fills in the unit's register values, `every` and `stops`. ARGUMENT: the hardware, or this backend, cannot
- * do that.
+ * Computes the unit's register values, `every` and `stops` from a configuration.
+ * Returns ARGUMENT if the hardware or this backend does not support it.
  */
 KTRACE_HIDDEN int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
 				       const struct ktrace_hwt_config *config);
 
-/* MTCFreq for that configuration. */
+/* Returns MTCFreq for that configuration. */
 KTRACE_HIDDEN uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt,
 						  const struct ktrace_hwt_config *config);
 
 /*
- * Lays the buffer out in regions, none across a multiple of `every`, and finds the unit's place in it.
- * ARGUMENT: the buffer is not what ktrace/hwt_backend.h says, beyond physical memory, or in pieces and the
- * CPU takes only one; MEMORY: the table is too small.
+ * Divides the buffer into regions, so that none crosses a multiple of `every`, and finds the region of the
+ * unit's position.
+ * Returns ARGUMENT if the buffer is not as ktrace/hwt_backend.h requires, is beyond physical memory, or is in
+ * pieces while the CPU supports a single region; MEMORY if the table is too small.
  */
 KTRACE_HIDDEN int ktrace_hwt_pt_layout(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit);
 
 /*
- * Moves the cursor on to that entry, past the table's end if need be. DEVICE: there is none of that number.
+ * Moves the cursor forward to that entry, around the table's end if necessary. Returns DEVICE if there is no
+ * such entry.
  */
 KTRACE_HIDDEN int ktrace_hwt_pt_advance(struct ktrace_hwt_unit *unit, struct ktrace_hwt_pt_cursor *cursor,
 					uint64_t entry);
 
-/* Bytes of the region the cursor is at. */
+/* Returns the bytes of the cursor's region. */
 KTRACE_HIDDEN uint64_t ktrace_hwt_pt_region(const struct ktrace_hwt_unit *unit,
 					    const struct ktrace_hwt_pt_cursor *cursor);
 
-/* Moves the cursor on to the region in which that position is; returns the byte of the region. */
+/* Moves the cursor forward to the region with that position. Returns the offset in the region. */
 KTRACE_HIDDEN uint64_t ktrace_hwt_pt_find(struct ktrace_hwt_unit *unit, struct ktrace_hwt_pt_cursor *cursor,
 					  uint64_t position);
 
-/* Lets the hardware write up to what has been served and one buffer more, in whole regions. Not running. */
+/*
+ * Places STOP so that the hardware may write up to one buffer size after the served position, in whole
+ * regions.
+ * Requires: the unit is not running.
+ */
 KTRACE_HIDDEN void ktrace_hwt_pt_place_stop(struct ktrace_hwt_unit *unit);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * From a configuration to the registers of Intel PT, and from a buffer to its table of regions. Whatever is
- * asked for is applied or refused: a field that says something for packets which are off, or for another
- * backend, is refused, too.
+ * Computes the registers of Intel PT from a configuration, and the table of regions from a buffer. Every
+ * field of a configuration is either applied or refused. A field for packets that are off or for another
+ * backend is refused, too.
  *
- * Periods are rounded down to one that CPUID names, and up only if it names none so small.
+ * Periods are rounded down to one that CPUID lists, or up if CPUID lists none so small.
  */
 #include "pt.h"
 
@@ -16,7 +16,7 @@
 #define KTRACE_PSB_UNIT	   UINT64_C(2048) /* bytes of the shortest period */
 #define KTRACE_MTC_DEFAULT UINT64_C(256)
 
-/* The highest bit of `values` that is no higher than log2(period), else its lowest. */
+/* Returns the highest bit of `values` that is not above log2(period), else the lowest bit. */
 static uint64_t choose(uint64_t values, uint64_t period)
 {
 	uint64_t exponent = 63u - (uint64_t)__builtin_clzll(period);
@@ -36,7 +36,8 @@ uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt, const struct
 }
 
 /*
- * CYCThresh n holds CYC packets back for 2^(n - 1) cycles, 0 for none: bit n of CPUID's map stands for that.
+ * Returns CYCThresh: n suppresses CYC packets for 2^(n - 1) cycles, 0 never. Bit n of CPUID's map means that
+ * n is possible.
  */
 static uint64_t cycle_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
@@ -52,7 +53,7 @@ static uint64_t psb_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hw
 	return choose(pt->psb_periods, period < KTRACE_PSB_UNIT ? 1 : period / KTRACE_PSB_UNIT);
 }
 
-/* What another backend would do, and periods of packets that are off. */
+/* Does the configuration have fields for another backend, or periods of packets that are off? */
 static int asks_in_vain(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
 	return config->flags & ~KTRACE_FLAGS || config->interval || config->latency || config->events ||
@@ -72,8 +73,8 @@ static int asks_too_much(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt
 }
 
 /*
- * Without interrupts it is unknown how often the hardware has wrapped: such a unit can only stop. The same
- * holds if the end of a single region cannot be padded.
+ * Sets the interrupts. Without interrupts it is unknown how often the hardware has wrapped, so the unit must
+ * stop when full. The same is true if the end of a single region cannot be padded.
  */
 static int configure_interrupts(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit,
 				const struct ktrace_hwt_config *config)
@@ -163,10 +164,10 @@ int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend, struct ktrace
 /* ---- The table -------------------------------------------------------------------------------- */
 
 /*
- * The table by which Intel PT finds its output (ToPA): one entry a region, then one that leads back to the
- * first. A region is a power of two of pages, aligned to its size. Those whose end is a multiple of `every`,
- * and the last, interrupt. In a unit that stops, one more has STOP (and interrupts, so that somebody learns
- * of it): the one before the region in which the oldest byte is that nobody has taken.
+ * The output table of Intel PT (ToPA): one entry for each region, then one that leads back to the first. The
+ * size of a region is a power of two pages, and the region is aligned to it. Regions interrupt if their end
+ * is a multiple of `every` or the end of the buffer. In a unit that stops when full, one more region has
+ * STOP, and an interrupt to report it: the region before the one with the oldest byte that was not taken.
  */
 
 static uint64_t *table(const struct ktrace_hwt_unit *unit)
@@ -174,7 +175,7 @@ static uint64_t *table(const struct ktrace_hwt_unit *unit)
 	return unit->buffer.table;
 }
 
-/* The largest region that may begin there. */
+/* Returns the size of the largest region that may begin there. */
 static uint64_t region_size(uint64_t physical, uint64_t most)
 {
 	uint64_t size = KTRACE_PT_TOPA_REGION_MAX;
@@ -195,13 +196,13 @@ static uint64_t interrupts_at(const struct ktrace_hwt_unit *unit, const struct k
 	return own->every && (end % own->every == 0 || end == unit->buffer.size) ? KTRACE_PT_TOPA_INT : 0;
 }
 
-/* Bytes from there to where a region has to end. */
+/* Returns the bytes from there to the next offset at which a region must end. */
 static uint64_t to_boundary(const struct ktrace_hwt_pt_unit *own, uint64_t at)
 {
 	return own->every ? own->every - at % own->every : UINT64_MAX;
 }
 
-/* The entries of one piece, which begins at *at in the buffer. */
+/* Lays out the regions of one piece, which begins at offset *at of the buffer. */
 static int lay_piece(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_piece *piece, uint64_t *at)
 {
 	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
@@ -211,7 +212,7 @@ static int lay_piece(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_piece
 		uint64_t boundary = to_boundary(own, *at);
 		uint64_t size = region_size(physical, left < boundary ? left : boundary);
 
-		/* Room for this one and the one that leads back. */
+		/* Room for this entry and for the one that leads back. */
 		if ((own->entries + 2) * sizeof(uint64_t) > unit->buffer.table_size)
 			return KTRACE_ERROR_MEMORY;
 		*at += size;

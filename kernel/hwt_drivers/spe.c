@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Arm's Statistical Profiling Extension: one operation in so many becomes a record in a buffer. The hardware
- * knows a buffer by where to write next and where it ends, and stops when a record might not fit any more; so
- * a unit's buffer is used in portions, each such a buffer: while one is taken by a reader, the next is
- * filled. A unit's life:
+ * Arm's Statistical Profiling Extension: one in every n operations becomes a record in a buffer. The hardware
+ * knows the next write address and the end of the buffer, and stops when a record might not fit. So a unit's
+ * buffer is divided into portions, each of which is a buffer for the hardware: while a reader takes one, the
+ * next is filled. The life of a unit:
  *
- *	1. init       the ID registers say what there is; why not, if it is not
- *	2. cpu_init   each CPU: nobody else samples; registers at rest
- *	3. unit_init  the buffer is mapped, in whole pages
- *	4. configure  values of the registers are worked out (spe_config.c)
- *	5. enable     the portion that is being filled becomes the hardware's, sampling is set up, then PMSCR
- *	              lets it begin
- *	6. interrupt  the portion is full: the next one follows, or, if it has not been taken
- *	              (KTRACE_HWT_STOP), nothing does
- *	7. disable    PMSCR stops sampling; ISB; PSB CSYNC, behind which all records are in memory; then
- *	              PMBLIMITR, and only
- *	              then the registers are read
- *	8. service    room again: a unit that was full samples from its next enable on
+ *	1. init       reads features from ID registers, or reports why SPE is not available
+ *	2. cpu_init   each CPU: checks that no other software samples; resets the registers
+ *	3. unit_init  checks that the buffer is mapped and has whole pages
+ *	4. configure  computes register values (spe_config.c)
+ *	5. enable     gives the current portion to the hardware, sets up sampling, then starts it by PMSCR
+ *	6. interrupt  the portion is full: continues with the next one, or, if that was not taken yet
+ *	              (KTRACE_HWT_STOP), stops
+ *	7. disable    stops sampling by PMSCR; ISB; PSB CSYNC, after which all records are in memory; clears
+ *	              PMBLIMITR; only then reads the registers
+ *	8. service    there is room again: a unit that was full samples again after its next enable
  *
- * The position is at the end of a whole record, or at the end of a portion, of which that is filled with
- * padding packets where there is less room than a record may take.
+ * The position is the end of a whole record or the end of a portion. A portion's end with less room than a
+ * record may need is filled with padding packets.
  */
 #include "../base/bytes.h"
 #include "spe.h"
@@ -61,7 +59,7 @@ static int spe_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
 
 	(void)cpu;
-	/* Somebody else's: these are 0 or unknown after reset, and nobody samples without a buffer. */
+	/* Another user, such as firmware. After reset these are 0 or unknown; sampling needs both. */
 	if (reg->read(KTRACE_SPE_PMBLIMITR) & KTRACE_SPE_PMBLIMITR_ENABLE && reg->read(KTRACE_SPE_PMSCR))
 		return KTRACE_ERROR_DEVICE;
 	reg->write(KTRACE_SPE_PMSCR, 0);
@@ -86,14 +84,14 @@ static int spe_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_u
 	return KTRACE_OK;
 }
 
-/* Not to be enabled any more: its buffer goes away. */
+/* The buffer goes away, so the unit must not be enabled any more. */
 static void spe_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	(void)backend;
 	ktrace_hwt_spe_unit(unit)->control = 0;
 }
 
-/* Bytes from the position to the end of the portion that it is in. */
+/* Returns the bytes from the position to the end of its portion. */
 static uint64_t to_end(const struct ktrace_hwt_unit *unit, const struct ktrace_hwt_spe_unit *own)
 {
 	uint64_t place = unit->position % unit->buffer.size;
@@ -102,7 +100,10 @@ static uint64_t to_end(const struct ktrace_hwt_unit *unit, const struct ktrace_h
 	return left < whole ? left : whole;
 }
 
-/* A unit that stops waits before a portion in which there still is a byte that nobody has taken. */
+/*
+ * A unit that stops when full waits if the rest of its portion has bytes of the previous lap that were not
+ * taken.
+ */
 static void set_full(struct ktrace_hwt_unit *unit)
 {
 	const struct ktrace_hwt_spe_unit *own = ktrace_hwt_spe_unit(unit);
@@ -116,13 +117,13 @@ static int spe_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_u
 	int error = ktrace_hwt_spe_config(backend, unit, config);
 
 	if (error)
-		ktrace_hwt_spe_unit(unit)->control = 0; /* not to be enabled */
+		ktrace_hwt_spe_unit(unit)->control = 0; /* must not be enabled */
 	else
 		set_full(unit);
 	return error;
 }
 
-/* Records say all there is to know. */
+/* Decoders need nothing but the records. */
 static size_t spe_describe(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			   void *to, size_t room)
 {
@@ -136,10 +137,10 @@ static size_t spe_describe(struct ktrace_hwt_backend *backend, const struct ktra
 /* ---- Records ---------------------------------------------------------------------------------- */
 
 /*
- * Where the last whole record of SPE ends. Asked only after a record could not be written to its end, since
- * nothing else tells where it began. A record is a row of packets, the last one END or a timestamp; padding
- * may stand before and behind. A packet has a header of a byte, or of two (extended), and as many bytes of
- * payload as bits 5:4 of its last byte say.
+ * Finds the end of the last whole record. Needed only if the last record is incomplete, because nothing else
+ * shows where it begins. A record is a sequence of packets; its last packet is END or a timestamp. There may
+ * be padding before and after it. A packet has a header of one byte, or two (extended). Bits 5:4 of the
+ * header's last byte are the log2 of the payload size in bytes.
  */
 
 #define KTRACE_PADDING	     0x00u
@@ -148,7 +149,7 @@ static size_t spe_describe(struct ktrace_hwt_backend *backend, const struct ktra
 #define KTRACE_EXTENDED	     0x20u
 #define KTRACE_EXTENDED_MASK 0xfcu
 
-/* Bytes of a packet that begins there; more than `left` if it is not whole. */
+/* Returns the size of a packet; more than `left` if the packet is incomplete. */
 static uint64_t packet_size(const uint8_t *packet, uint64_t left)
 {
 	uint64_t head = (packet[0] & KTRACE_EXTENDED_MASK) == KTRACE_EXTENDED ? 2 : 1;
@@ -179,7 +180,7 @@ static uint8_t *address_of(const struct ktrace_hwt_unit *unit, uint64_t position
 	return (uint8_t *)unit->buffer.base + position % unit->buffer.size;
 }
 
-/* Gives up what is left of the portion. A packet of 0 is padding. */
+/* Fills the rest of the portion with padding: packets with the value 0. */
 static void pad(struct ktrace_hwt_unit *unit)
 {
 	uint64_t left = to_end(unit, ktrace_hwt_spe_unit(unit));
@@ -188,7 +189,10 @@ static void pad(struct ktrace_hwt_unit *unit)
 	unit->position += left;
 }
 
-/* The buffer's registers come first and take effect (ISB) before anything is sampled into it. */
+/*
+ * Loads the registers and starts sampling. The buffer's registers are written first and take effect (ISB)
+ * before sampling starts.
+ */
 static void load(const struct ktrace_hwt_access_sysreg *reg, struct ktrace_hwt_unit *unit)
 {
 	struct ktrace_hwt_spe_unit *own = ktrace_hwt_spe_unit(unit);
@@ -208,8 +212,8 @@ static void load(const struct ktrace_hwt_access_sysreg *reg, struct ktrace_hwt_u
 }
 
 /*
- * The position from where the hardware has stopped, without a record that it could not finish. DEVICE: that
- * is nowhere in the portion, or it could not write there.
+ * Advances the position to where the hardware has stopped, without an incomplete record.
+ * Returns DEVICE if that is outside the portion, or if the hardware could not write.
  */
 static int follow(const struct ktrace_hwt_spe *spe, struct ktrace_hwt_unit *unit, uint64_t pointer,
 		  uint64_t status)
@@ -228,10 +232,7 @@ static int follow(const struct ktrace_hwt_spe *spe, struct ktrace_hwt_unit *unit
 	return KTRACE_OK;
 }
 
-/*
- * Brings the hardware to rest and everything about the unit up to date; takes back its interrupt, if it is
- * due.
- */
+/* Stops the hardware and updates the unit. Also clears a pending interrupt. */
 static int halt(const struct ktrace_hwt_access_sysreg *reg, const struct ktrace_hwt_spe *spe,
 		struct ktrace_hwt_unit *unit)
 {
@@ -254,7 +255,7 @@ static int halt(const struct ktrace_hwt_access_sysreg *reg, const struct ktrace_
 	}
 	if (error || status & (KTRACE_SPE_PMBSR_LOSS | KTRACE_SPE_PMBSR_COLLISION))
 		unit->lost++;
-	/* With less room than that the hardware would stop at once. */
+	/* The hardware would stop at once if there is less room than the longest record needs. */
 	if (to_end(unit, own) < spe->record)
 		pad(unit);
 	unit->wraps = unit->position / unit->buffer.size;
@@ -286,7 +287,7 @@ static int spe_disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 	return halt(access_of(backend), ktrace_hwt_spe(backend), unit);
 }
 
-/* Where it was is not known: it goes on where it was last seen. */
+/* The hardware's position is unknown: the unit continues at its last known position. */
 static void spe_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	(void)backend;
@@ -294,7 +295,7 @@ static void spe_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 	ktrace_hwt_spe_unit(unit)->running = 0;
 }
 
-/* At rest everything is up to date. */
+/* A stopped unit is already up to date. */
 static int spe_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	int error;
@@ -333,7 +334,7 @@ static int spe_clock(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_
 	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
 
 	*frequency = reg->read(KTRACE_SPE_CNTFRQ);
-	reg->isb(); /* else the counter may be read early */
+	reg->isb(); /* prevents an early read of the counter */
 	*time = reg->read(KTRACE_SPE_CNTVCT);
 	return *frequency ? KTRACE_OK : KTRACE_ERROR_DEVICE;
 }

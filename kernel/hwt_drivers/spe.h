@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * System registers of the Statistical Profiling Extension, as the Arm Architecture Reference Manual has them.
- */
+/* System registers of the Statistical Profiling Extension (Arm Architecture Reference Manual). */
 #ifndef KTRACE_HWT_SPE_INTERNAL_H
 #define KTRACE_HWT_SPE_INTERNAL_H
 
 #include "ktrace/hwt_backend.h"
 #include "ktrace/hwt_spe.h"
 
-/* what is sampled; with E2H, at EL2, PMSCR_EL2 */
+/* what is sampled; at EL2 with E2H this is PMSCR_EL2 */
 #define KTRACE_SPE_PMSCR     KTRACE_HWT_SYSREG(3, 0, 9, 9, 0)
-#define KTRACE_SPE_PMSICR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 2)  /* the interval's counter */
-#define KTRACE_SPE_PMSIRR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 3)  /* and what it is loaded with */
-#define KTRACE_SPE_PMSFCR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 4)  /* which filters are on */
-#define KTRACE_SPE_PMSEVFR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 5)  /* by event */
-#define KTRACE_SPE_PMSLATFR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 6)  /* by latency */
-#define KTRACE_SPE_PMSIDR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 7)  /* what there is */
-#define KTRACE_SPE_PMBLIMITR KTRACE_HWT_SYSREG(3, 0, 9, 10, 0) /* end of the buffer, and whether it is on */
+#define KTRACE_SPE_PMSICR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 2)  /* counter of the interval */
+#define KTRACE_SPE_PMSIRR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 3)  /* reload value of that counter */
+#define KTRACE_SPE_PMSFCR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 4)  /* enables filters */
+#define KTRACE_SPE_PMSEVFR   KTRACE_HWT_SYSREG(3, 0, 9, 9, 5)  /* filter by event */
+#define KTRACE_SPE_PMSLATFR  KTRACE_HWT_SYSREG(3, 0, 9, 9, 6)  /* filter by latency */
+#define KTRACE_SPE_PMSIDR    KTRACE_HWT_SYSREG(3, 0, 9, 9, 7)  /* features */
+#define KTRACE_SPE_PMBLIMITR KTRACE_HWT_SYSREG(3, 0, 9, 10, 0) /* end of the buffer, and its enable bit */
 #define KTRACE_SPE_PMBPTR    KTRACE_HWT_SYSREG(3, 0, 9, 10, 1) /* where the next record goes */
-#define KTRACE_SPE_PMBSR     KTRACE_HWT_SYSREG(3, 0, 9, 10, 3) /* why it has stopped */
+#define KTRACE_SPE_PMBSR     KTRACE_HWT_SYSREG(3, 0, 9, 10, 3) /* why sampling has stopped */
 #define KTRACE_SPE_PMBIDR    KTRACE_HWT_SYSREG(3, 0, 9, 10, 7)
 #define KTRACE_SPE_DFR0	     KTRACE_HWT_SYSREG(3, 0, 0, 5, 0) /* ID_AA64DFR0_EL1 */
 #define KTRACE_SPE_CNTFRQ    KTRACE_HWT_SYSREG(3, 3, 14, 0, 0)
@@ -28,8 +26,8 @@
 
 #define KTRACE_SPE_PMSCR_USER	 (UINT64_C(1) << 0)
 #define KTRACE_SPE_PMSCR_KERNEL	 (UINT64_C(1) << 1)
-#define KTRACE_SPE_PMSCR_CONTEXT (UINT64_C(1) << 3) /* records tell CONTEXTIDR */
-#define KTRACE_SPE_PMSCR_TIME	 (UINT64_C(1) << 5) /* 7:6 are 0: the virtual counter */
+#define KTRACE_SPE_PMSCR_CONTEXT (UINT64_C(1) << 3) /* records contain CONTEXTIDR */
+#define KTRACE_SPE_PMSCR_TIME	 (UINT64_C(1) << 5) /* bits 7:6 are 0: the virtual counter */
 
 #define KTRACE_SPE_PMSIRR_RANDOM      (UINT64_C(1) << 0)
 #define KTRACE_SPE_PMSIRR_UNIT	      256u
@@ -49,23 +47,23 @@
 #define KTRACE_SPE_PMSIDR_INTERVAL(id)	 ((id) >> 8 & 0xf)
 #define KTRACE_SPE_PMSIDR_MAX_SIZE(id)	 (UINT64_C(1) << ((id) >> 12 & 0xf)) /* bytes of the longest record */
 #define KTRACE_SPE_PMSIDR_COUNT_SIZE(id) ((id) >> 16 & 0xf)
-#define KTRACE_SPE_PMSIDR_COUNT_16	 3u /* 16 bits of latency; 2: 12 */
+#define KTRACE_SPE_PMSIDR_COUNT_16	 3u /* latencies have 16 bits; value 2: 12 bits */
 
 #define KTRACE_SPE_PMBIDR_ALIGN(id) (UINT64_C(1) << ((id)&0xf))
-#define KTRACE_SPE_PMBIDR_TAKEN	    (UINT64_C(1) << 4) /* the buffer is a higher exception level's */
+#define KTRACE_SPE_PMBIDR_TAKEN	    (UINT64_C(1) << 4) /* a higher exception level owns the buffer */
 
-#define KTRACE_SPE_PMBLIMITR_ENABLE (UINT64_C(1) << 0) /* 2:1 are 0: stop when full */
+#define KTRACE_SPE_PMBLIMITR_ENABLE (UINT64_C(1) << 0) /* bits 2:1 are 0: stop when full */
 
-#define KTRACE_SPE_PMBSR_COLLISION  (UINT64_C(1) << 16) /* samples were due while another was taken */
-#define KTRACE_SPE_PMBSR_SERVICE    (UINT64_C(1) << 17) /* it has stopped, and interrupts */
-#define KTRACE_SPE_PMBSR_LOSS	    (UINT64_C(1) << 19) /* the last record is not whole */
+#define KTRACE_SPE_PMBSR_COLLISION  (UINT64_C(1) << 16) /* a sample was due while another was being taken */
+#define KTRACE_SPE_PMBSR_SERVICE    (UINT64_C(1) << 17) /* sampling has stopped and raised an interrupt */
+#define KTRACE_SPE_PMBSR_LOSS	    (UINT64_C(1) << 19) /* the last record is incomplete */
 #define KTRACE_SPE_PMBSR_CLASS(bsr) ((bsr) >> 26 & 0x3f)
 #define KTRACE_SPE_PMBSR_CODE(bsr)  ((bsr)&0x3f)
 #define KTRACE_SPE_PMBSR_CODE_FULL  1u /* of class 0 */
 
 /*
- * What the files of SPE share: what is kept with the backend and with each unit, in their `state`. spe.c
- * drives the registers, spe_config.c turns a configuration into their values.
+ * Shared by the sources of SPE: their data in the `state` of the backend and of each unit. spe.c drives the
+ * registers, spe_config.c computes register values from a configuration.
  */
 
 #define KTRACE_SPE_PAGE UINT64_C(4096)
@@ -73,19 +71,19 @@
 struct ktrace_hwt_spe {
 	uint64_t version; /* ID_AA64DFR0_EL1.PMSVer */
 	uint64_t id;	  /* PMSIDR_EL1 */
-	uint64_t record;  /* bytes of the longest record: with less room than that the hardware stops */
-	uint64_t align;	  /* of records, in bytes */
+	uint64_t record;  /* bytes of the longest record; the hardware stops if there is less room */
+	uint64_t align;	  /* alignment of records, in bytes */
 };
 
-/* All zero while nothing has been configured. */
+/* All zero until the unit is configured. */
 struct ktrace_hwt_spe_unit {
-	uint64_t control; /* PMSCR_EL1, sampling */
+	uint64_t control; /* PMSCR_EL1 while sampling */
 	uint64_t interval;
 	uint64_t filters;
 	uint64_t events;
 	uint64_t latency;
-	uint64_t counter; /* PMSICR_EL1, from disable to enable */
-	uint64_t portion; /* bytes; the last one may be shorter */
+	uint64_t counter; /* PMSICR_EL1, saved from disable to enable */
+	uint64_t portion; /* bytes of a portion; the last portion may be shorter */
 	uint64_t stops;	  /* KTRACE_HWT_STOP */
 	uint64_t running;
 };
@@ -105,11 +103,14 @@ KTRACE_INLINE struct ktrace_hwt_spe_unit *ktrace_hwt_spe_unit(struct ktrace_hwt_
 	return (struct ktrace_hwt_spe_unit *)unit->state;
 }
 
-/* Fills in what is asked of the unit. ARGUMENT: the hardware, or this backend, cannot do that. */
+/*
+ * Computes register values from a configuration. Returns ARGUMENT if the hardware or this backend does not
+ * support it.
+ */
 KTRACE_HIDDEN int ktrace_hwt_spe_config(const struct ktrace_hwt_backend *backend,
 					struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *config);
 
-/* Bytes that whole records take, of so many from the start of one on. */
+/* Returns how many of the `size` bytes belong to whole records. Requires: a record begins at `bytes`. */
 KTRACE_HIDDEN uint64_t ktrace_hwt_spe_whole(const struct ktrace_hwt_spe *spe, const uint8_t *bytes,
 					    uint64_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * From a configuration to the registers of SPE. Whatever is asked for is applied or refused. A filter that is
- * on has something to let through, as the manual wants it.
+ * Computes the registers of SPE from a configuration. Every field is either applied or refused. An enabled
+ * filter always selects something, as the manual requires.
  */
 #include "spe.h"
 
@@ -10,7 +10,7 @@
 
 #define KTRACE_INTERVAL_DEFAULT 4096u
 
-/* The shortest interval, by PMSIDR_EL1.Interval; 0: the manual does not say. */
+/* Returns the shortest interval, from PMSIDR_EL1.Interval; 0 if the manual does not define the value. */
 static uint32_t least_interval(const struct ktrace_hwt_spe *spe)
 {
 	static const uint16_t least[16] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };
@@ -23,7 +23,10 @@ static uint32_t most_latency(const struct ktrace_hwt_spe *spe)
 	return KTRACE_SPE_PMSIDR_COUNT_SIZE(spe->id) >= KTRACE_SPE_PMSIDR_COUNT_16 ? 0xffff : 0xfff;
 }
 
-/* Those that this version can filter by: of the architecture, and what implementations are free to define. */
+/*
+ * Returns the events that this version can filter by: those of the architecture, and those that are
+ * implementation defined.
+ */
 static uint64_t known_events(const struct ktrace_hwt_spe *spe)
 {
 	uint64_t events = UINT64_C(0xffff0000ff00f0aa);
@@ -50,7 +53,7 @@ static int asks_too_much(const struct ktrace_hwt_spe *spe, const struct ktrace_h
 	       config->latency > most_latency(spe);
 }
 
-/* ARGUMENT: shorter than the hardware's shortest. */
+/* Returns ARGUMENT if the interval is shorter than the hardware's shortest. */
 static int configure_interval(const struct ktrace_hwt_spe *spe, struct ktrace_hwt_spe_unit *own,
 			      const struct ktrace_hwt_config *config)
 {
@@ -66,7 +69,7 @@ static int configure_interval(const struct ktrace_hwt_spe *spe, struct ktrace_hw
 	own->interval = units << KTRACE_SPE_PMSIRR_UNITS_SHIFT;
 	if (config->flags & KTRACE_HWT_JITTER)
 		own->interval |= KTRACE_SPE_PMSIRR_RANDOM;
-	own->counter = 0; /* is loaded from that when sampling begins */
+	own->counter = 0; /* reloaded from `interval` when sampling begins */
 	return KTRACE_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * DragonFly's ktrace files as its amd64 kernel writes them: no head of the file, 64 bytes ahead of each
- * payload, no padding between records. All little-endian.
+ * DragonFly's ktrace files, as its amd64 kernel writes them: no file head, 64 bytes before each payload, no
+ * padding between records. All values are little-endian.
  *
  *	head:  i32 bytes of payload, i16 type, u16 flags, i32 pid, i32 thread, char name[17], 7 unused,
  *	       i64 seconds, i64 microseconds, 8 bytes that mean nothing in a file
@@ -34,7 +34,10 @@ static void psig(uint64_t *to, const uint64_t *from)
 	to[4] = from[3] >> 32;
 }
 
-/* The draft as DragonFly has it; `fixed` is for what is fixed. 0: it has no such record. */
+/*
+ * Translates a pending record to DragonFly's payload, which is stored in `fixed`. Returns 0 if DragonFly has
+ * no such record.
+ */
 static int translate(struct ktrace_proc_draft *draft, uint64_t *fixed)
 {
 	const uint64_t *from = draft->fixed;
@@ -47,7 +50,7 @@ static int translate(struct ktrace_proc_draft *draft, uint64_t *fixed)
 		fixed[0] = (from[0] & 0xffff) | from[0] >> 32 << 32;
 		fixed[1] = from[1];
 		break;
-	case KTRX_PROC_GENIO: /* i32 descriptor, i32 written: the bytes moved are not told */
+	case KTRX_PROC_GENIO: /* i32 descriptor, i32 written: the number of bytes moved is not recorded */
 		fixed[0] = from[0];
 		draft->fixed_size = 8;
 		break;
@@ -55,7 +58,7 @@ static int translate(struct ktrace_proc_draft *draft, uint64_t *fixed)
 		psig(fixed, from);
 		draft->fixed_size = 40;
 		break;
-	case KTRX_PROC_CSW: /* i32 out, i32 in user mode, which is where a thread does not leave by itself */
+	case KTRX_PROC_CSW: /* i32 out, i32 in user mode: 1 if the switch was involuntary */
 		fixed[0] = low(from[0]) | (from[0] >> 32 ? 0 : UINT64_C(1) << 32);
 		draft->fixed_size = 8;
 		draft->text_size = 0;
@@ -76,7 +79,7 @@ static uint64_t ticks_ns(uint64_t ticks, uint64_t frequency)
 	return ticks / frequency * KTRACE_NS_PER_S + ticks % frequency * KTRACE_NS_PER_S / frequency;
 }
 
-/* A clock of unknown frequency is taken to count nanoseconds: the order stays what it is. */
+/* If the frequency is unknown, ticks are taken for nanoseconds: the order of records stays right. */
 static uint64_t stamp_ns(uint64_t stamp)
 {
 	uint64_t frequency = ktrace_root.frequency;

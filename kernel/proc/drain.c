@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * From a sink's ring into its file. Whatever happens there, the file holds whole records, one behind the
- * other, and at most the beginning of one more: that is taken away where the kernel can do so, or completed
- * by the next write.
+ * Writes a sink's ring to its file. Whatever happens, the file has whole records, one after another, and at
+ * most the beginning of one more. That beginning is removed if the kernel can truncate the file, else the
+ * next write completes the record.
  */
 #include "proc.h"
 
@@ -12,7 +12,7 @@ KTRACE_EVENT(proc, sink, "%p ended: %s, error %d, %llu records, %llu lost, %llu 
 	     (const char *, reason), (int, error), (unsigned long long, records), (unsigned long long, lost),
 	     (unsigned long long, bytes));
 
-/* Returns how many bytes are in the file now. */
+/* Writes to the file. Returns the number of bytes written. */
 static size_t write_some(struct ktrace_proc_sink *sink, const uint8_t *data, size_t size)
 {
 	size_t done = 0;
@@ -50,7 +50,7 @@ int ktrace_proc_write(struct ktrace_proc_sink *sink, const void *data, size_t si
 	return 0;
 }
 
-/* So many bytes from tail on are in the file: the whole records among them wait no more. */
+/* Removes the whole records among the first `bytes` waiting bytes, which are in the file. */
 static void consume_whole(struct ktrace_proc_sink *sink, uint32_t bytes)
 {
 	uint32_t whole = 0;
@@ -66,7 +66,7 @@ static void consume_whole(struct ktrace_proc_sink *sink, uint32_t bytes)
 	sink->torn = bytes - whole;
 }
 
-/* Nonzero if nothing waits any more. */
+/* Returns nonzero if nothing waits any more. */
 static int write_waiting(struct ktrace_proc_sink *sink)
 {
 	for (;;) {
@@ -91,7 +91,7 @@ static int write_waiting(struct ktrace_proc_sink *sink)
 	}
 }
 
-/* What waits is lost, and what there is of it in the file is taken away if that can be done. */
+/* Counts waiting records as lost, and removes the part of a record from the file if possible. */
 static void discard(struct ktrace_proc_sink *sink)
 {
 	unsigned long saved = ktrace_proc_lock();
@@ -117,7 +117,7 @@ static const char *reason_text(uint32_t reason)
 	return reason == KTRX_PROC_ENDED_ERROR ? "error" : "closed";
 }
 
-/* END, where it can be written behind whole records. */
+/* Writes the END record, unless the file ends with a part of a record. */
 static void write_end(struct ktrace_proc_sink *sink)
 {
 	struct {
@@ -144,10 +144,10 @@ static void write_end(struct ktrace_proc_sink *sink)
 	last.end.bytes = sink->bytes;
 	ktrace_proc_write(sink, &last, sizeof(last));
 	if (error)
-		sink->error = error; /* the first one is why */
+		sink->error = error; /* the first error is the reason */
 }
 
-/* The sink has ended: says so, once. */
+/* Reports the end of a sink, once. */
 static void finish(struct ktrace_proc_sink *sink)
 {
 	if (sink->told)

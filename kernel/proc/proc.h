@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What the files of kernel/proc share.
+ * Shared by the sources of kernel/proc.
  *
- * From a hook to the file: proc_hooks.c makes a draft of a record, proc_record.c finds out where it goes and
- * lays it out in the sink's ring, drain.c writes what waits there. sink.c begins sinks and closes them,
- * proc_control.c says who is traced, and follows processes.
+ * The way of a record: proc_hooks.c makes a pending record, proc_record.c finds the sink and lays the record
+ * out in the sink's ring, drain.c writes the ring to the file. sink.c opens and closes sinks. proc_control.c
+ * begins and ends tracing, and follows processes.
  *
- * The short lock protects everything in sinks, and which process is traced into which sink. The sink's own
- * lock is held while its file is written or sink->copy is used, and is taken before the short lock. A sink
- * that is being opened has no reference yet, so that no other context can take one. A sink without references
- * left is in the list of idle ones until a thread that may sleep closes it.
+ * The spinlock protects everything in sinks, and which process is traced into which sink. The sink's own lock
+ * is held while its file is written or sink->copy is used, and is taken before the spinlock. A sink that is
+ * being opened has no reference yet, so no other context can take one. A sink without references is in the
+ * list of idle sinks until a thread that may sleep closes it.
  */
 #ifndef KTRACE_PROC_PROC_H
 #define KTRACE_PROC_PROC_H
@@ -25,8 +25,8 @@ extern KTRACE_HIDDEN struct ktrace_proc_state ktrace_proc_state;
 
 enum ktrace_proc_outcome {
 	KTRACE_PROC_RECORDED,
-	KTRACE_PROC_FULL,	/* not now; nothing was counted */
-	KTRACE_PROC_NOT_TRACED, /* nor is there anything to count */
+	KTRACE_PROC_FULL,	/* no room now; nothing was counted */
+	KTRACE_PROC_NOT_TRACED, /* nothing to record, and nothing to count */
 };
 
 KTRACE_INLINE unsigned long ktrace_proc_lock(void)
@@ -39,7 +39,10 @@ KTRACE_INLINE void ktrace_proc_unlock(unsigned long saved)
 	ktrace_proc_state.kernel->unlock(saved);
 }
 
-/* While a thread is at work for a trace its hooks record nothing. NULL: no thread that has hooks. */
+/*
+ * Disable and enable recording by the thread's hooks, while the thread works for a trace. NULL: a thread
+ * without hooks.
+ */
 KTRACE_INLINE void ktrace_proc_enter(struct ktrace_proc_thread *thread)
 {
 	if (thread)
@@ -56,42 +59,52 @@ KTRACE_INLINE void ktrace_proc_leave(struct ktrace_proc_thread *thread)
 
 #define KTRACE_PROC_DRAGONFLY_HEAD 64u
 
-/* As ktrace_proc_compose(), in DragonFly's format. */
+/* Does the same as ktrace_proc_compose() in DragonFly's format. */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,
 							     const struct ktrace_proc *process,
 							     const struct ktrace_proc_draft *draft);
 
-/* How often room is made for a record before it counts as lost: others may take it in the meantime. */
+/* Attempts to make room for a record before it is lost: other threads may take the room in the meantime. */
 #define KTRACE_PROC_TRIES 4u
 
 /* ---- proc_record.c ----------------------------------------------------------------------------- */
 
-/* Lays the record out in the sink's ring. Short lock held; the sink is open, or about to be. */
+/*
+ * Lays the record out in the sink's ring.
+ * Requires: the spinlock is held; the sink is open or being opened.
+ */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_compose(struct ktrace_proc_sink *sink,
 							   const struct ktrace_proc *process,
 							   const struct ktrace_proc_draft *draft);
 
-/* Bytes of the record that begins there in the ring. */
+/* Returns the bytes of the record that begins at offset `at` in the ring. */
 KTRACE_HIDDEN uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t at);
 
-/* Puts the record into the process's sink if it is traced. Short lock held. */
+/*
+ * Puts the record into the process's sink, if the process is traced.
+ * Requires: the spinlock is held.
+ */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *process,
 						       const struct ktrace_proc_draft *draft);
 
-/* One more is lost, of which the next record tells. Short lock held. */
+/*
+ * Counts a lost record. The next record reports the count.
+ * Requires: the spinlock is held.
+ */
 KTRACE_HIDDEN void ktrace_proc_lose(struct ktrace_proc_sink *sink);
 
 /*
- * The same with the lock; where there is no room it is made first, unless the draft may not sleep. FULL: it
- * is lost.
+ * Does the same as ktrace_proc_put(), and takes the spinlock. If there is no room, writes to the file first,
+ * unless the pending record is KTRX_PROC_QUEUED. Returns FULL if the record is lost.
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *process,
 							  struct ktrace_proc_thread *thread,
 							  const struct ktrace_proc_draft *draft);
 
 /*
- * The same where a call returns, whether the draft's type is traced or not: writes what waits, if that is
- * enough. Sleeps.
+ * Does the same when a system call returns. Also writes waiting records to the file if there are enough
+ * (drain_at), whether or not this type of record is traced.
+ * May sleep.
  */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
 								 struct ktrace_proc_thread *thread,
@@ -99,69 +112,99 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_p
 
 /* ---- drain.c ----------------------------------------------------------------------------------- */
 
-/* Writes what waits. The caller has a reference. Sleeps. */
+/*
+ * Writes waiting records to the file.
+ * Requires: the caller has a reference. May sleep.
+ */
 KTRACE_HIDDEN void ktrace_proc_drain(struct ktrace_proc_sink *sink, struct ktrace_proc_thread *thread);
 
-/* Its parts: with the sink locked, and what is left to do once it is not. */
+/*
+ * The two halves of ktrace_proc_drain(): call the first with the sink locked, the second after unlocking it.
+ */
 KTRACE_HIDDEN void ktrace_proc_drain_locked(struct ktrace_proc_sink *sink);
 KTRACE_HIDDEN void ktrace_proc_drain_after(struct ktrace_proc_sink *sink);
 
-/* Writes past the ring, all of it or nothing: nonzero if it could be done. Sink locked, nothing torn. */
+/*
+ * Writes to the file without using the ring, all bytes or none. Returns nonzero on success.
+ * Requires: the sink is locked, and no record in the file is incomplete.
+ */
 KTRACE_HIDDEN int ktrace_proc_write(struct ktrace_proc_sink *sink, const void *data, size_t size);
 
-/* Takes bytes away that were written last: nonzero if that could be done. Sink locked. */
+/*
+ * Removes the bytes that were written last. Returns nonzero on success.
+ * Requires: the sink is locked.
+ */
 KTRACE_HIDDEN int ktrace_proc_take_back(struct ktrace_proc_sink *sink, uint64_t bytes);
 
 /* ---- sink.c ------------------------------------------------------------------------------------ */
 
-/* A reference more, one less. Short lock held; ktrace_proc_close_idle() is due after a drop. */
+/*
+ * Take and drop a reference. After a drop, the caller must call ktrace_proc_close_idle().
+ * Requires: the spinlock is held.
+ */
 KTRACE_HIDDEN void ktrace_proc_hold(struct ktrace_proc_sink *sink);
 KTRACE_HIDDEN void ktrace_proc_drop(struct ktrace_proc_sink *sink);
 
-/* Nothing more comes into it. The first reason counts. Short lock held. */
+/*
+ * Ends the sink: it accepts no more records. If it has already ended, the first reason stays.
+ * Requires: the spinlock is held.
+ */
 KTRACE_HIDDEN void ktrace_proc_end(struct ktrace_proc_sink *sink, uint32_t reason);
 
-/* Open, it has its opener's reference; closed, it is none of those that can be found any more. */
+/* Sets the state. OPEN also takes the opener's reference. CLOSED also removes the sink from the list. */
 KTRACE_HIDDEN void ktrace_proc_set_state(struct ktrace_proc_sink *sink, uint32_t state);
 
-/* Closes those that nobody refers to. Sleeps. */
+/*
+ * Closes sinks without references.
+ * May sleep.
+ */
 KTRACE_HIDDEN void ktrace_proc_close_idle(struct ktrace_proc_thread *thread);
 
 /* ---- proc_control.c ---------------------------------------------------------------------------- */
 
-/* The process is not traced any more. Short lock held. */
+/*
+ * Stops tracing the process.
+ * Requires: the spinlock is held.
+ */
 KTRACE_HIDDEN void ktrace_proc_forget(struct ktrace_proc *process);
 
-/* Nobody is traced into it any more. Neither lock held. */
+/*
+ * Stops tracing all processes that are traced into the sink.
+ * Requires: neither the table lock nor the spinlock is held.
+ */
 KTRACE_HIDDEN void ktrace_proc_forget_all(struct ktrace_proc_sink *sink);
 
-/* Its parent's, 0 if there is none. Table locked. */
+/*
+ * Returns the pid of the process's parent; 0 if there is none.
+ * Requires: the table is locked.
+ */
 KTRACE_HIDDEN uint32_t ktrace_proc_parent_pid(struct ktrace_proc *process);
 
-/* The record that says where a process comes from. Short lock held, by KTRX_PROC_CTOR_SET and _FORK. */
+/*
+ * Records the origin of a process. `how`: KTRX_PROC_CTOR_SET or _FORK.
+ * Requires: the spinlock is held.
+ */
 KTRACE_HIDDEN void ktrace_proc_born(struct ktrace_proc *process, uint32_t parent, uint32_t how,
 				    uint32_t thread);
 
 /* ---- The ring of a sink ----------------------------------------------------------------------- */
 
 /*
- * The ring of a sink: whole records one behind the other from tail to head. None lies across the end: where
- * one does not fit there, it begins at 0, and `wrap` says where those before it stop. While tail <= head
- * nothing has wrapped. Short lock held in all of them.
+ * The ring of a sink: whole records, one after another, from tail to head. No record wraps around the end: if
+ * one does not fit there, it begins at 0, and `wrap` is where the records before it end. While tail <= head
+ * the ring has not wrapped.
+ * Requires, in all functions: the spinlock is held.
  */
 
 #define KTRACE_PROC_NOWHERE UINT32_MAX
 
-/* Bytes that wait. */
+/* Returns the number of waiting bytes. */
 KTRACE_INLINE uint32_t ktrace_proc_waiting(const struct ktrace_proc_sink *sink)
 {
 	return sink->tail <= sink->head ? sink->head - sink->tail : sink->wrap - sink->tail + sink->head;
 }
 
-/*
- * Where a record of so many bytes may go. head never comes to stand where tail is: that would look like an
- * empty ring.
- */
+/* Finds room for a record. head never becomes equal to tail, because that would look like an empty ring. */
 KTRACE_INLINE uint32_t ktrace_proc_place(struct ktrace_proc_sink *sink, uint32_t bytes)
 {
 	uint32_t at = sink->head;
@@ -177,7 +220,7 @@ KTRACE_INLINE uint32_t ktrace_proc_place(struct ktrace_proc_sink *sink, uint32_t
 	return sink->tail - at > bytes ? at : KTRACE_PROC_NOWHERE;
 }
 
-/* The first bytes that wait and lie in one piece: from tail, as many as returned. */
+/* Returns the number of contiguous waiting bytes from tail on. */
 KTRACE_UNUSED_INLINE uint32_t ktrace_proc_piece(struct ktrace_proc_sink *sink)
 {
 	if (sink->tail > sink->head && sink->tail == sink->wrap)
@@ -185,7 +228,7 @@ KTRACE_UNUSED_INLINE uint32_t ktrace_proc_piece(struct ktrace_proc_sink *sink)
 	return (sink->tail <= sink->head ? sink->head : sink->wrap) - sink->tail;
 }
 
-/* The first bytes of that piece, whole records, wait no more. An empty ring begins anew. */
+/* Removes the first bytes of that piece, which must be whole records. An empty ring starts again at 0. */
 KTRACE_UNUSED_INLINE void ktrace_proc_consume(struct ktrace_proc_sink *sink, uint32_t bytes)
 {
 	sink->tail += bytes;
@@ -197,7 +240,7 @@ KTRACE_UNUSED_INLINE void ktrace_proc_consume(struct ktrace_proc_sink *sink, uin
 
 /* ---- Layout of a record ----------------------------------------------------------------------- */
 
-/* Laying a record out in a sink's ring, in whatever format. Short lock held in all of them. */
+/* Lay out a record in a sink's ring, in any format. Requires: the spinlock is held. */
 
 KTRACE_FIELD_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc_draft *draft)
 {
@@ -208,7 +251,7 @@ KTRACE_FIELD_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrac
 		ktrace_copy(to, draft->data, draft->data_size);
 }
 
-/* Room for a record, within the limit too. */
+/* Reserves room for a record in the ring, and within the sink's limit. */
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome ktrace_proc_make_room(struct ktrace_proc_sink *sink,
 								   uint32_t size, uint8_t **record)
 {

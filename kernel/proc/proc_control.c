@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Who is traced, by whose word; and the trace follows its process. */
+/* Begins and ends tracing on request, and follows processes as they fork, exec and exit. */
 #include "proc.h"
 
 /* A call of ktrace_proc_control(). */
@@ -8,11 +8,11 @@ struct request {
 	uint32_t operation; /* without KTRACE_PROC_DESCEND */
 	uint32_t descend;
 	uint32_t facilities;
-	int64_t pid; /* negative: a group */
+	int64_t pid; /* negative: a process group */
 	struct ktrace_proc_sink *sink;
-	uint32_t meant;	    /* processes, so far … */
-	uint32_t permitted; /* … of which the caller may trace so many */
-	uint32_t late;	    /* the sink has ended */
+	uint32_t meant;	    /* number of processes that the request is for, so far */
+	uint32_t permitted; /* number of those that the caller may trace */
+	uint32_t late;	    /* the sink has already ended */
 };
 
 static const struct ktrace_proc_kernel *kernel(void)
@@ -20,7 +20,7 @@ static const struct ktrace_proc_kernel *kernel(void)
 	return ktrace_proc_state.kernel;
 }
 
-/* ---- One process, short lock held -------------------------------------------------------------- */
+/* ---- One process. Requires: the spinlock is held ----------------------------------------------- */
 
 void ktrace_proc_forget(struct ktrace_proc *process)
 {
@@ -86,7 +86,7 @@ static void act(struct request *request, struct ktrace_proc *process, uint32_t p
 	}
 }
 
-/* ---- All of them, the table locked ------------------------------------------------------------- */
+/* ---- All processes. Requires: the table is locked ---------------------------------------------- */
 
 uint32_t ktrace_proc_parent_pid(struct ktrace_proc *process)
 {
@@ -112,7 +112,7 @@ static int is_named(const struct request *request, const struct ktrace_proc *pro
 static int is_meant(const struct request *request, struct ktrace_proc *process)
 {
 	if (request->operation == KTRACE_PROC_CLEARFILE)
-		return 1; /* by its sink */
+		return 1; /* processes are selected by their sink */
 	while (process && !is_named(request, process))
 		process = request->descend ? kernel()->parent(process) : KTRACE_NULL;
 	return process != KTRACE_NULL;
@@ -157,7 +157,7 @@ void ktrace_proc_forget_all(struct ktrace_proc_sink *sink)
 	kernel()->table_unlock(table);
 }
 
-/* ---- The call ---------------------------------------------------------------------------------- */
+/* ---- ktrace_proc_control() --------------------------------------------------------------------- */
 
 static int check(const struct request *request)
 {
@@ -209,7 +209,7 @@ int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *t
 	kernel()->table_unlock(table);
 	if (request.operation != KTRACE_PROC_SET)
 		ktrace_proc_flush(thread);
-	else if (request.late) /* whoever was set before it ended is not traced into it either */
+	else if (request.late) /* processes set before the sink ended are not traced into it, either */
 		ktrace_proc_drain(sink, thread);
 	ktrace_proc_close_idle(thread);
 	return outcome(&request);
@@ -217,7 +217,7 @@ int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *t
 
 /* ---- The life of a process -------------------------------------------------------------------- */
 
-/* A trace follows its process: to children, through another program, to its end. */
+/* A trace follows its process: to children, to another program, and to its end. */
 
 void ktrace_proc_fork(struct ktrace_proc *parent, struct ktrace_proc *child, uint32_t pid, uint32_t thread)
 {
@@ -248,8 +248,9 @@ void ktrace_proc_renamed(struct ktrace_proc *process)
 }
 
 /*
- * What it did is in the file before anybody learns that it is not traced any more. Short lock held, which is
- * given up.
+ * Stops tracing the process. Its records are in the file before this returns, and before another thread can
+ * learn that it is not traced any more.
+ * Requires: the spinlock is held. Releases it.
  */
 static void forget_written(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			   unsigned long saved)
@@ -266,7 +267,10 @@ static void forget_written(struct ktrace_proc *process, struct ktrace_proc_threa
 	ktrace_proc_sink_release(sink, thread);
 }
 
-/* Whoever traces it without rights of his own must not see by that what the program may see. */
+/*
+ * Stops tracing a process that gains rights, unless the superuser traces it: an owner without rights must not
+ * learn from the trace what only the program may access.
+ */
 static void drop_privileged(struct ktrace_proc *process, struct ktrace_proc_thread *thread)
 {
 	unsigned long saved = ktrace_proc_lock();

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What each record says: from the arguments of a hook to words as in ktrx/proc.h. */
+/* Converts the arguments of hooks to the payload of records, as in ktrx/proc.h. */
 #include "proc.h"
 
 #define KTRACE_NO_CALL	 0xffffffffu
-#define KTRACE_NO_RECORD 0u /* no such type, so nobody has it recorded */
+#define KTRACE_NO_RECORD 0u /* a type that does not exist, so it is never traced */
 
-/* Two halves of a word. */
+/* Joins two halves of a word. */
 static uint64_t pair(uint32_t low, uint32_t high)
 {
 	return low | (uint64_t)high << 32;
 }
 
-/* What is longer than records have room for is cut, and flagged so. */
+/* Cuts data that is longer than a record can have, and flags the record. */
 static uint32_t cut(struct ktrace_proc_draft *draft, size_t size)
 {
 	if (size <= KTRACE_PROC_DATA_MAX)
@@ -98,7 +98,7 @@ void ktrace_proc_record_csw(struct ktrace_proc *process, struct ktrace_proc_thre
 	ktrace_proc_record(process, thread, &draft);
 }
 
-/* A name with the NUL that ends it, cut to its room, and data behind. */
+/* Sets a name, cut to its room and NUL-terminated, followed by data. */
 static void put_named(struct ktrace_proc_draft *draft, char *room, const char *name, const void *data)
 {
 	uint32_t length = ktrace_length(name, KTRACE_PROC_NAME_MAX - 1);

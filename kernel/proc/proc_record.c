@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* From a draft to the sink of the process that it is about. */
+/* Puts a pending record into the sink of its process. */
 #include "proc.h"
 
 /*
- * The clock is read under the lock: stamps follow each other as the records do, as far as the clocks of the
- * CPUs agree.
+ * Reads the clock under the spinlock, so that records in the ring are ordered by timestamp, as far as the
+ * clocks of CPUs agree.
  */
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome compose_ktrx(struct ktrace_proc_sink *sink,
 							  const struct ktrace_proc *process,
@@ -44,7 +44,7 @@ enum ktrace_proc_outcome ktrace_proc_compose(struct ktrace_proc_sink *sink, cons
 
 uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t at)
 {
-	const volatile uint8_t *size = sink->ring + at; /* both formats begin with it */
+	const volatile uint8_t *size = sink->ring + at; /* both formats begin with the payload's size */
 	uint32_t payload =
 		size[0] | (uint32_t)size[1] << 8 | (uint32_t)size[2] << 16 | (uint32_t)size[3] << 24;
 
@@ -53,7 +53,7 @@ uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t a
 	return KTRACE_PROC_DRAGONFLY_HEAD + payload;
 }
 
-/* Tells the sink, ahead of what follows, how the process is called. */
+/* Records the name of the process, before its next record. */
 KTRACE_OUT_OF_LINE KTRACE_COLD enum ktrace_proc_outcome put_name(struct ktrace_proc *process, uint32_t thread)
 {
 	uint64_t name[KTRACE_PROC_NAME_MAX / 8];
@@ -104,14 +104,17 @@ void ktrace_proc_lose(struct ktrace_proc_sink *sink)
 		sink->lost_now++;
 }
 
-/* Is there something to be written now, or somebody to be told that the sink has ended? */
+/* Must the ring be written to the file now, or must processes be released because the sink has ended? */
 static int is_due(const struct ktrace_proc_sink *sink)
 {
 	return ktrace_proc_waiting(sink) >= sink->drain_at ||
 	       KTRACE_UNLIKELY(sink->state == KTRACE_PROC_SINK_ENDED && !sink->cleared);
 }
 
-/* Once; `last`: what does not fit is lost. *due, if not NULL, is held and to be drained. */
+/*
+ * Tries once to record. `last`: if there is no room, the record is lost. *due: a sink to be drained, with a
+ * reference; NULL if none.
+ */
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome attempt(struct ktrace_proc *process,
 						     const struct ktrace_proc_draft *draft, int last,
 						     int returns, struct ktrace_proc_sink **due)
@@ -167,14 +170,14 @@ enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
 	return record(process, thread, draft, 1);
 }
 
-/* ---- Records that carry memory ---------------------------------------------------------------- */
+/* ---- Records with memory of the program ------------------------------------------------------- */
 
 /*
- * Records that carry the program's own memory. To read it takes time and may sleep, so it goes into the
- * sink's `copy` first, under the sink's lock, and from there into the ring, all at once.
+ * Records with memory of the program. Reading that memory takes time and may sleep. So it is copied to the
+ * sink's `copy` first, under the sink's lock, and from there into the ring.
  */
 
-/* The sink into which such records of the process go, held; NULL: none. */
+/* Returns the sink for such records of the process, with a reference; NULL: none. */
 static struct ktrace_proc_sink *claim(struct ktrace_proc *process, uint32_t type)
 {
 	unsigned long saved = ktrace_proc_lock();
@@ -189,7 +192,10 @@ static struct ktrace_proc_sink *claim(struct ktrace_proc *process, uint32_t type
 	return sink;
 }
 
-/* No more data than the sink is to have. Short lock held. */
+/*
+ * Cuts the data to the sink's maximum.
+ * Requires: the spinlock is held.
+ */
 static void fit(struct ktrace_proc_draft *draft, const struct ktrace_proc_sink *sink)
 {
 	if (draft->type != KTRX_PROC_GENIO || draft->data_size <= sink->data_max)
@@ -199,8 +205,9 @@ static void fit(struct ktrace_proc_draft *draft, const struct ktrace_proc_sink *
 }
 
 /*
- * Sink locked. The process may be traced into another one by now: there the record goes then, or is lost if
- * that is full, for its lock is not ours to take.
+ * Puts the record into the ring. The process may be traced into another sink by now: then the record goes
+ * there, or is lost if that sink is full, because its lock must not be taken here.
+ * Requires: the sink is locked.
  */
 static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct ktrace_proc_sink *sink,
 					   struct ktrace_proc_draft *draft)
@@ -223,7 +230,10 @@ static enum ktrace_proc_outcome put_copied(struct ktrace_proc *process, struct k
 	}
 }
 
-/* The draft with `size` bytes of the program's at an address; `must`: without them there is no record. */
+/*
+ * Completes the pending record with `size` bytes at an address of the program, and records it. `must`: do not
+ * record if they cannot be read.
+ */
 static int record_copied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			 struct ktrace_proc_draft *draft, uintptr_t address, uint64_t size, int must)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Sinks: begun, found, held, closed. Nobody finds one before its file has what a session starts with. */
+/*
+ * Sinks: opened, found, referenced, closed. A sink can be found only when its file has the beginning of a
+ * session.
+ */
 #include "proc.h"
 
-/* Text of one TABLE record; several add up. */
+/* Text in one TABLE record; longer tables use several records. */
 #define KTRACE_TABLE_PIECE KTRACE_PROC_DATA_MAX
 
-/* More than this of a buffer is not used: places in the ring have 32 bits. */
+/* Larger buffers are used only up to this size, because offsets in the ring have 32 bits. */
 #define KTRACE_BUFFER_MAX (UINT32_C(1) << 30)
 
 struct ktrace_proc_state ktrace_proc_state;
@@ -22,9 +25,9 @@ int ktrace_proc_init(const struct ktrace_proc_kernel *kernel)
 	return KTRACE_OK;
 }
 
-/* ---- Begun ------------------------------------------------------------------------------------ */
+/* ---- Opening ---------------------------------------------------------------------------------- */
 
-/* What is left of the limit for records. */
+/* Returns how many bytes the limit leaves for records. */
 static uint64_t room_of(const struct ktrace_proc_sink_config *config)
 {
 	uint64_t around = sizeof(struct ktrx_proc_head) + sizeof(struct ktrx_proc_record) +
@@ -51,7 +54,8 @@ static int is_valid(const struct ktrace_proc_sink_config *config)
 }
 
 /*
- * Half of the ring has to be enough to wait for: the other half is for what is recorded while it is written.
+ * Waiting for more than half of the ring is not allowed: the other half is needed for records that are made
+ * during the write.
  */
 static uint32_t drain_at_of(const struct ktrace_proc_sink_config *config, uint32_t size)
 {
@@ -90,7 +94,7 @@ static void sink_fill(struct ktrace_proc_sink *sink, const struct ktrace_proc_si
 	sink->operations = config->operations;
 }
 
-/* Enters it among all, if its file has no other. */
+/* Adds the sink to the list, unless its file has another sink. Returns 0 in that case. */
 static int sink_link(struct ktrace_proc_sink *sink)
 {
 	unsigned long saved = ktrace_proc_lock();
@@ -116,7 +120,7 @@ static int write_head(struct ktrace_proc_sink *sink)
 	return ktrace_proc_write(sink, &head, sizeof(head));
 }
 
-/* Puts some of the table into the ring; returns how much: 0 if there is no room. */
+/* Puts a part of the table into the ring. Returns its size; 0 if there is no room. */
 static uint32_t put_table(struct ktrace_proc_sink *sink, const char *text)
 {
 	static const struct ktrace_proc nobody;
@@ -133,7 +137,10 @@ static uint32_t put_table(struct ktrace_proc_sink *sink, const char *text)
 	return outcome == KTRACE_PROC_RECORDED ? draft.text_size : 0;
 }
 
-/* What a session starts with: a head and TABLE, in the file before anything else. Sink locked. */
+/*
+ * Writes the beginning of a session, a head and TABLE records, before any other record.
+ * Requires: the sink is locked.
+ */
 static int sink_begin(struct ktrace_proc_sink *sink)
 {
 	const char *text =
@@ -218,7 +225,7 @@ struct ktrace_proc_sink *ktrace_proc_sink_find(const void *file)
 	return sink;
 }
 
-/* ---- The end ----------------------------------------------------------------------------------- */
+/* ---- Closing ----------------------------------------------------------------------------------- */
 
 static void unlink_sink(struct ktrace_proc_sink *sink)
 {
@@ -241,7 +248,7 @@ void ktrace_proc_set_state(struct ktrace_proc_sink *sink, uint32_t state)
 	ktrace_proc_unlock(saved);
 }
 
-/* Nobody can find it any more, and nobody has it. */
+/* Requires: the sink has no references and cannot be found any more. */
 static void close_sink(struct ktrace_proc_sink *sink)
 {
 	unsigned long saved = ktrace_proc_lock();
@@ -282,7 +289,7 @@ void ktrace_proc_sink_release(struct ktrace_proc_sink *sink, struct ktrace_proc_
 	ktrace_proc_close_idle(thread);
 }
 
-/* The first sink from here on that somebody refers to, with a reference more. */
+/* Takes a reference to the first sink from here on that has references. Returns it, or NULL. */
 static struct ktrace_proc_sink *hold_first(struct ktrace_proc_sink *sink)
 {
 	while (sink && sink->references == 0)

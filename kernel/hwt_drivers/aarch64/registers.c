@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Registers of trace units: those that are mapped, and system registers. */
+/* Access to registers of trace units: memory-mapped registers and system registers. */
 #include "ktrace/hwt_coresight.h"
 #include "ktrace/hwt_spe.h"
 
 /* ---- CoreSight -------------------------------------------------------------------------------- */
 
-/* Registers of CoreSight components, where the kernel has mapped them as device memory. */
+/* Registers of CoreSight components, at the addresses where the kernel has mapped them as device memory. */
 
 static uint32_t mmio_read(uintptr_t base, uint32_t offset)
 {
 	uint32_t value;
 
-	/* One plain load: compilers may else pick a form that a hypervisor cannot emulate. */
+	/* One plain load: otherwise compilers may use a form that a hypervisor cannot emulate. */
 	__asm__ volatile("ldr %w0, [%1]" : "=r"(value) : "r"(base + offset) : "memory");
 	return value;
 }
@@ -22,7 +22,7 @@ static void mmio_write(uintptr_t base, uint32_t offset, uint32_t value)
 }
 
 /*
- * The context synchronisation makes the trace unit see what was written before, as its architecture asks for.
+ * The context synchronisation makes earlier writes visible to the trace unit, as its architecture requires.
  */
 static void mmio_barrier(void)
 {
@@ -42,8 +42,8 @@ const struct ktrace_hwt_access_mmio ktrace_hwt_mmio = {
 /* ---- System registers ------------------------------------------------------------------------- */
 
 /*
- * System registers of the running CPU. The instructions carry the register's encoding, so that each has its
- * own; assemblers need not know the names of an extension.
+ * System registers of the running CPU. An instruction contains the register's encoding, so each register
+ * needs its own. Assemblers need not know the register names of the extension.
  */
 
 #define KTRACE_READ(op0, op1, crn, crm, op2)                                            \
@@ -62,7 +62,7 @@ const struct ktrace_hwt_access_mmio ktrace_hwt_mmio = {
 				 : "memory");                                              \
 		break
 
-/* Those that are written, too. */
+/* Registers that are also written. */
 #define KTRACE_PROFILING(OPERATION)                \
 	OPERATION(3, 0, 9, 9, 0);  /* PMSCR */     \
 	OPERATION(3, 0, 9, 9, 2);  /* PMSICR */    \
@@ -74,7 +74,7 @@ const struct ktrace_hwt_access_mmio ktrace_hwt_mmio = {
 	OPERATION(3, 0, 9, 10, 1); /* PMBPTR */    \
 	OPERATION(3, 0, 9, 10, 3)  /* PMBSR */
 
-/* No such register here: 0, as if it had nothing to say. */
+/* Reads a system register. Returns 0 for an unknown one. */
 static uint64_t sysreg_read(uint32_t encoding)
 {
 	uint64_t value = 0;
@@ -106,7 +106,7 @@ static void sysreg_isb(void)
 	__asm__ volatile("isb" : : : "memory");
 }
 
-/* PSB CSYNC is HINT #17, a nop to CPUs without SPE. */
+/* PSB CSYNC is HINT #17, a no-op on CPUs without SPE. */
 static void sysreg_psb_csync(void)
 {
 	__asm__ volatile("hint #17\n\tdsb nsh" : : : "memory");

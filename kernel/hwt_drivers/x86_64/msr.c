@@ -22,7 +22,7 @@ static void msr_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 			 : "a"(leaf), "c"(subleaf));
 }
 
-/* Packets go past the cache, so that ordering loads and stores of the cache alone would not do. */
+/* Packets bypass the cache, so a barrier for cached loads and stores is not sufficient. */
 static void msr_barrier(void)
 {
 	__asm__ volatile("mfence" : : : "memory");
