@@ -163,10 +163,11 @@ static int find_spot(struct flow_functions *functions, uint32_t pid, uint64_t st
 	spot->begin = address;
 	spot->end = address + 1;
 	spot->at_start = place.symbol && place.into == 0;
-	if (place.symbol && place.into < place.symbol_size) {
+	if (place.symbol)
 		spot->begin = place.symbol_address;
+	/* Where a function without a size ends is unknown. */
+	if (place.symbol && place.into < place.symbol_size)
 		spot->end = place.symbol_address + place.symbol_size;
-	}
 	return 0;
 }
 
