@@ -10,9 +10,9 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 
-#define ALLOWED_MOST 96 /* what getopt_long() returns for the long name of row 0 */
+#define ALLOWED_MOST 96 /* longest description of allowed values, in bytes */
 
-#define LONG 256 /* what getopt_long() returns for row 0 by its long name */
+#define LONG 256 /* what getopt_long() returns for the long name of row 0 */
 #define HELP (LONG + (int)OPTIONS_MOST)
 _Static_assert(OPTIONS_MOST <= 64, "struct options has a bit for each row");
 

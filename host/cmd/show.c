@@ -100,7 +100,10 @@ static bool is_user(const char *all, const char *line)
 	return found && privilege_of(found) == PRIVILEGE_USER;
 }
 
-/* What stood in the CPUs' registers. 0, or KTREAD_E_ABSENT with nothing written: the trace has none. */
+/*
+ * Writes the CPUs' registers. Only kernel addresses get names: `kernel` has no symbols of programs.
+ * Returns 0, or KTREAD_E_ABSENT if the trace has no registers.
+ */
 static int show_registers(const struct ktread *trace, struct symbols *kernel, struct base_output *out)
 {
 	const char *all = ktread_info(trace)->registers, *at = all;

@@ -51,8 +51,7 @@ static inline void calls_init(struct calls *calls, const struct ktread *trace)
 
 /*
  * Prints the call that `event` enters or leaves, with typed values. Returns the end of the text.
- * Returns NULL if the types are unknown or the payload is too short.
- * Requires: a writable byte before `at` (a parenthesis may replace the blank there).
+ * Returns NULL if the call has no types or too long a name, or if the event lacks arguments.
  */
 char *calls_put(struct calls *calls, char *at, uint32_t number, const struct wellknown *known,
 		const struct ktread_event *event);

@@ -89,7 +89,7 @@ struct chrome_texts {
 
 void chrome_texts_free(struct chrome_texts *texts);
 
-/* Makes the shape of a descriptor that is not cached. Returns NULL if `type` is NULL or memory is short. */
+/* Makes the shape of a descriptor that is not cached. Returns NULL for an unknown event or if out of memory. */
 const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const struct ktread_type *type);
 /*
  * Makes the text of a system call. Requires: `number` is below CALLS_CACHED. Returns NULL if out of memory.
@@ -143,7 +143,7 @@ chrome_put_number(char *at, const struct chrome_field *field, const unsigned cha
 		*at++ = '-';
 		number = (0 - number) << field->unused >> field->unused;
 	}
-	/* These are tail calls: callers need not save registers. */
+	/* Both are inlined: because of a call, callers would have to save registers. */
 	return number < 1000000 ? base_put_middle(at, (uint32_t)number) : base_put_large(at, number);
 }
 
@@ -502,7 +502,7 @@ static inline char *chrome_put_end(struct chrome_writer *writer, struct chrome_r
 				   : base_json_name(base_put_literal(at, ",\"name\":"), span->name);
 }
 
-/* ---- Spans (chrome_spans.c), hardware traces beside events (chrome.c) ------------------ */
+/* ---- Spans (chrome_spans.c) -------------------------------------------------------------------- */
 
 void chrome_span_begin(void *writer, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		       const struct ktread_event *event);

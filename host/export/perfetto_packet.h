@@ -273,7 +273,10 @@ static inline bool perfetto_note(uint8_t *bits, uint32_t n)
 	return was;
 }
 
-/* Return the number of an interned string. Each kind of string has its own range. */
+/*
+ * Return the number of an interned string. Numbers are unique within a kind of string. Names of events, calls
+ * and interrupts are one kind.
+ */
 static inline uint64_t perfetto_type_iid(uint32_t id)
 {
 	return id + UINT64_C(1);

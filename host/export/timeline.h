@@ -113,7 +113,7 @@ struct phrase;
 
 /*
  * Parses the text of `type`, which must outlive the phrase.
- * Returns NULL if the text has flags, widths or precisions, or if out of memory.
+ * Returns NULL if the text is empty, too long or not plain (flags, widths, precisions), or if out of memory.
  */
 struct phrase *phrase_compile(const struct ktread_type *type);
 void phrase_free(struct phrase *phrase);
