@@ -15,8 +15,7 @@
 
 struct command {
 	const char *name;    /* as typed: "show" */
-	/* if run under this name (through a symlink), ktrace runs this subcommand; NULL: none */
-	const char *tool;
+	const char *tool;    /* program name (a symlink) that runs this subcommand; NULL: none */
 	const char *purpose; /* half a line for `ktrace --help` */
 	/*
 	 * Runs the subcommand. argv[0] is the name that begins its messages: "ktrace show". Returns the exit

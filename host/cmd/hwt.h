@@ -48,7 +48,6 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow);
  */
 int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow);
 
-
 /* Shows the recording in the requested view. Prints messages for errors. Returns the exit status. */
 int hwt_view(struct hwt_args *args);
 

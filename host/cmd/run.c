@@ -120,7 +120,7 @@ static void say_branches(const struct talk *talk, const struct capture_run_optio
 	const char *elf = options->elf ? options->elf : result->kernel;
 	struct capture_kernel kernel;
 
-	/* QEMU also starts files that are not ELF kernels */
+	/* QEMU also boots files that are not ELF. */
 	if (!*elf || capture_kernel_read(&kernel, elf) != 0)
 		elf = "KERNEL";
 	command_message(talk->name, "which code ran: ktrace hwt --elf %s %s%s", elf,
@@ -128,7 +128,7 @@ static void say_branches(const struct talk *talk, const struct capture_run_optio
 			options->branches);
 }
 
-/* Returns the command to try next: why, if something went wrong. */
+/* Returns the command to try next: "why" if something went wrong and --why was not given, else "show". */
 static const char *next_command(const struct talk *talk, const struct capture_result *result)
 {
 	const bool wrong = result->status == CAPTURE_PANIC || result->status == CAPTURE_STALL ||

@@ -89,7 +89,7 @@ struct chrome_texts {
 
 void chrome_texts_free(struct chrome_texts *texts);
 
-/* Makes the shape of a descriptor that is not cached. Returns NULL for an unknown event or if out of memory. */
+/* Renders a descriptor that is not cached. Returns NULL if the event is unknown or out of memory. */
 const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const struct ktread_type *type);
 /*
  * Makes the text of a system call. Requires: `number` is below CALLS_CACHED. Returns NULL if out of memory.
@@ -99,15 +99,14 @@ const struct chrome_call *chrome_call_render(struct chrome_texts *texts, const s
 
 #define CHROME_CALL_NAME 60u
 /*
- * Writes the name of a system call, cut to CHROME_CALL_NAME bytes; "syscall_12" if `name` is NULL. Requires:
- * `size` is at least 40.
+ * Writes the name of a system call, cut to CHROME_CALL_NAME bytes; "syscall_12" if `name` is NULL.
+ * Requires: `size` is at least 40.
  */
 void chrome_call_name(char *text, size_t size, const char *name, uint64_t number);
 
 /*
  * Writes a lead and the event's "field":value pairs, as json_put_fields() does. Sets `*comma` if there are
- * any pairs:
- * further arguments then need a comma.
+ * any pairs; further arguments then need a comma.
  */
 char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_lead lead,
 			const struct ktread_event *event, bool *comma);
@@ -225,10 +224,9 @@ struct chrome {
 	struct export_report *report;
 	struct base_output out;
 	uint64_t base;
-	struct base_ticks_scale
-		scale;	      /* if the frequency is unknown, ticks are written as nanoseconds */
-	int begun;	      /* an object was written: the next one needs a comma */
-	uint64_t microsecond; /* start, in nanoseconds, of the microsecond that `digits` holds */
+	struct base_ticks_scale scale; /* if the frequency is unknown, ticks are written as nanoseconds */
+	int begun;		       /* an object was written: the next one needs a comma */
+	uint64_t microsecond;	       /* start, in nanoseconds, of the microsecond that `digits` holds */
 	char digits[BASE_PUT_SCRATCH]; /* text of that microsecond, with the decimal point */
 	uint32_t digits_length;	       /* 0: no text yet */
 };
@@ -367,11 +365,11 @@ struct chrome_writer {
 	struct chrome_row row;	 /* row made last that is not a thread's own row */
 	struct chrome_rows rows; /* open spans of all rows except the threads' own rows */
 	bool typed;		 /* the trace has the types of system calls */
-	bool inferred;	 /* arguments may include types or paths, not only the event's fields */
-	bool wakes;	 /* the current event is a wakeup */
-	uint64_t woken;	 /* flow that begins at the current event; 0: none */
-	uint64_t events; /* number written so far */
-	int error;	 /* 0 or KTREAD_E_MEMORY */
+	bool inferred;		 /* arguments may include types or paths, not only the event's fields */
+	bool wakes;		 /* the current event is a wakeup */
+	uint64_t woken;		 /* flow that begins at the current event; 0: none */
+	uint64_t events;	 /* number written so far */
+	int error;		 /* 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
 	struct chrome_slice running[THREADS_CPUS_MAX];
 	struct chrome_row cpu[THREADS_CPUS_MAX]; /* in process ROW_CPUS; valid once made */
@@ -388,8 +386,8 @@ void chrome_places_free(struct chrome_writer *writer);
 /* Writes "init (1)". */
 void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size);
 /*
- * Return the row, made if needed. It is valid until the next row is made. `cpu` may be THREADS_CPUS_MAX:
- * unknown.
+ * Return the row, made if needed. It is valid until the next row is made. For an unknown CPU,
+ * `cpu` is THREADS_CPUS_MAX.
  */
 struct chrome_row *chrome_row_make(struct chrome_writer *writer, uint32_t pid, uint64_t tid);
 struct chrome_row *chrome_row_of_cpu(struct chrome_writer *writer, uint32_t cpu);

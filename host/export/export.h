@@ -17,8 +17,7 @@
 /* What a format reports about its output. Requires: zeroed by the caller. */
 struct export_report {
 	uint64_t events;   /* events of the trace that went into the output */
-	/* ends without a beginning and beginnings without an end, because records are missing */
-	uint64_t unpaired;
+	uint64_t unpaired; /* beginnings and ends whose counterpart was not recorded */
 	/* Every sched.switch has state 0, so the states of threads may be unknown. */
 	bool states_unknown;
 	bool announced;	  /* sched.block reports which threads sleep */

@@ -120,7 +120,7 @@ uint64_t perfetto_track_counter(struct perfetto_tracks *tracks, const struct ktr
 /*
  * Native Perfetto output. Its parts: packets (perfetto_packet.h), tracks (perfetto_track.c), scheduling and
  * events (perfetto_event.c), and the main loop (perfetto.c). A function that fails stores a KTREAD_E_* in
- * `error`; calls of the others remain safe.
+ * `error`. The other functions may still be called.
  */
 
 struct perfetto_ring {

@@ -125,8 +125,8 @@ static void take(struct rates *rates, const struct ktread_event *event)
 }
 
 /*
- * Writes the totals. Rates are over the time from the first event to the last, as in `ktrace summary`. If
- * that time is 0, no rate is written.
+ * Writes the totals. Rates are over the time from the first event to the last, as in `ktrace summary`. No
+ * rate is written if that time is 0 or the frequency is unknown.
  */
 static void write_sum(struct rates *rates, const struct cpu *cpu)
 {

@@ -43,7 +43,7 @@ static void write_bytes(struct base_output *out, const unsigned char *slot)
 	}
 }
 
-/* Returns the slot's kind. */
+/* Prints a slot. Returns its kind. */
 static uint32_t write_slot(struct base_output *out, const unsigned char *slot)
 {
 	uint64_t w0 = word_at(slot, 0), w1 = word_at(slot, 1);

@@ -75,8 +75,7 @@ struct stats {
 	struct ktread *trace;
 	const char *title; /* what was requested on the command line */
 	struct distribution distribution;
-	/* the pairs of events that were measured; NULL: values of a field */
-	const struct pairs_result *pairs;
+	const struct pairs_result *pairs; /* the measured pairs of events; NULL: values of a field */
 	uint64_t missing;		  /* if `pairs` is NULL: events without the value */
 };
 

@@ -20,10 +20,10 @@
 struct tally_count {
 	uint64_t count;
 	uint64_t first;	   /* timestamp of the first such event */
-	uint64_t sequence; /* position of that event in the trace; orders equal timestamps */
+	uint64_t sequence; /* position of that event in reading order; orders equal timestamps */
 };
 
-/* position of that event in reading order; orders equal timestamps */
+/* A key that occurred, as an element of a list. */
 struct tally_entry {
 	uint64_t count;
 	uint64_t first, sequence;
@@ -34,8 +34,7 @@ struct tally {
 	uint64_t events;
 	uint64_t first, last;		/* timestamps; valid if `events` is not 0 */
 	uint64_t folded;		/* repetitions that the kernel counted instead of recording */
-	/* those of the folded repetitions that were still going on at the end of the trace */
-	uint64_t folding;
+	uint64_t folding;		/* those of `folded` that were still going on at the end */
 	uint64_t repeats[TALLY_EVENTS]; /* folded repetitions by event id */
 	struct tally_count event[TALLY_EVENTS];
 	uint64_t cpu[TALLY_CPUS];

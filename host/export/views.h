@@ -71,8 +71,7 @@ struct ktr_table {
 	/* Internal state. Requires: zeroed by the caller. */
 	uint64_t row;
 	uint64_t frequency;	     /* value printed last */
-	/* last timestamp by CPU, 0: none yet; the last element: other or unknown CPU */
-	uint64_t previous[KTR_CPUS];
+	uint64_t previous[KTR_CPUS]; /* last timestamp by CPU; 0: none yet; the last: other CPUs */
 	uint32_t ring;		     /* of the previous row */
 };
 

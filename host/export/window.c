@@ -39,9 +39,8 @@ struct picture {
 	uint32_t thread_count;
 	struct owner cpu[WINDOW_CPUS];
 	uint64_t runs_since
-		[WINDOW_CPUS]; /* timestamp at which the running thread got the CPU; 0: unknown */
-	/* time of the last event on that CPU, as the threads model counts it */
-	uint64_t cpu_time[WINDOW_CPUS];
+		[WINDOW_CPUS]; /* timestamp since which the CPU has run its current thread; 0: unknown */
+	uint64_t cpu_time[WINDOW_CPUS]; /* time of the last event on that CPU, in the threads model */
 	uint64_t now;			/* timestamp of the current event */
 	uint64_t time;
 	int error;
