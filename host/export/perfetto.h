@@ -19,9 +19,8 @@
 #include "ktread/ktread.h"
 
 /*
- * Converts counter ticks to nanoseconds since the counter was zero. Events get distinct times in the order in
- * which they come, at least 2 ns apart, even if a slow counter gave them the same timestamp. So the order
- * survives the export.
+ * Converts counter ticks to nanoseconds since the counter was zero. Each event gets a time at least 2 ns later
+ * than the previous event, even if a slow counter gave both the same timestamp. So the export keeps the order.
  */
 
 struct perfetto_clock {

@@ -289,7 +289,7 @@ void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark 
  * Scheduling: one generic task state packet for each change, with the CPU. A wakeup by a known waker is
  * written as sched_waking instead of the runnable state, because only sched_waking draws an arrow. If an
  * interrupt wakes, the arrow starts at the interrupted thread. If the next state of a running thread is
- * unknown, its CPU is given to thread 0, which readers treat as idle and do not draw.
+ * unknown, its CPU is given to thread 0. Readers treat thread 0 as idle and do not draw it.
  */
 
 static void write_state(struct perfetto *perfetto, uint32_t cpu, uint32_t tid, enum perfetto_task_state state,
