@@ -19,8 +19,9 @@
 #include "ktread/ktread.h"
 
 /*
- * Converts counter ticks to nanoseconds since the counter was zero. Each event gets a time at least 2 ns later
- * than the previous event, even if a slow counter gave both the same timestamp. So the export keeps the order.
+ * Converts counter ticks to nanoseconds since the counter was zero. Each event gets a time at least 2 ns
+ * later than the previous event, even if a slow counter gave both the same timestamp. So the export keeps the
+ * order.
  */
 
 struct perfetto_clock {
