@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Prints the accelerator of QEMU for a guest of an architecture, kvm or tcg: scripts/accel.sh ARCH
+# Prints QEMU's accelerator for a guest of an architecture, kvm or tcg: scripts/accel.sh ARCH
 #
-# ACCEL in the environment: kvm or tcg, which is printed as it is, or auto, which is kvm where that is usable. KVM is usable if
-# the host has the guest's architecture, /dev/kvm may be opened, and a probe ends in time: five million rounds of an empty
-# loop, then the machine is switched off. That takes 0.2 s on hardware and 10 s where a nested KVM emulates each instruction.
-# The result is kept in build/accel until the host boots, QEMU or /dev/kvm changes.
+# ACCEL in the environment: kvm or tcg is printed unchanged; auto (the default) selects kvm if it is usable. KVM is usable if the host
+# has the guest's architecture, /dev/kvm can be opened, and a probe finishes in time. The probe runs five million rounds of an empty
+# loop and switches the machine off. It takes 0.2 s on hardware, and 10 s where a nested KVM emulates each instruction.
+# The result is cached in build/accel until the host reboots, or QEMU or /dev/kvm changes.
 #
-#	scripts/accel.sh --probe ARCH kvm|tcg    the probe alone; status 0 if it ended in time
+#	scripts/accel.sh --probe ARCH kvm|tcg    only runs the probe; status 0 if it finished in time
 #
-# Within a virtual machine auto is tcg.
+# In a virtual machine auto is tcg.
 #
-# KVM_DEVICE: another device than /dev/kvm. CPU_INFO: another file than /proc/cpuinfo. PROBE_SECONDS: how long the probe may take (3).
+# KVM_DEVICE: another device than /dev/kvm. CPU_INFO: another file than /proc/cpuinfo. PROBE_SECONDS: limit for the probe (3).
 set -eu
 device=${KVM_DEVICE:-/dev/kvm}
 cache=build/accel
@@ -22,7 +22,7 @@ usage() {
 	exit 2
 }
 
-# x86_64: the last 16 bytes of a firmware, in which the CPU begins: mov ecx,5000000; loop; out 0xf4; hlt. QEMU ends with 33.
+# x86_64: the last 16 bytes of a firmware, where the CPU starts: mov ecx,5000000; loop; out 0xf4; hlt. QEMU's exit status is 33.
 probe_x86_64() { # ACCELERATOR IMAGE
 	head -c 65520 /dev/zero >"$2"
 	printf '\146\271\100\113\114\000\147\342\375\260\020\346\364\364\364\364' >>"$2"
@@ -32,7 +32,7 @@ probe_x86_64() { # ACCELERATOR IMAGE
 	[ "$status" -eq 33 ]
 }
 
-# aarch64: mov x1,#0x4b4b40; subs; b.ne; PSCI's SYSTEM_OFF by hvc. QEMU ends with 0.
+# aarch64: mov x1,#0x4b4b40; subs; b.ne; PSCI's SYSTEM_OFF by hvc. QEMU's exit status is 0.
 probe_aarch64() {
 	printf '\141\011\240\322\001\150\211\362\041\004\000\361\341\377\377\124' >"$2"
 	printf '\000\200\260\122\000\001\200\162\002\000\000\324\000\000\000\024' >>"$2"
@@ -51,7 +51,7 @@ probe() { # ARCH ACCELERATOR
 	return $result
 }
 
-# What the result depends on.
+# Prints everything that the cached result depends on.
 key() {
 	cat /proc/sys/kernel/random/boot_id 2>/dev/null || uname -a
 	"qemu-system-$1" --version 2>/dev/null | head -n 1

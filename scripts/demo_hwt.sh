@@ -1,20 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Traces programs of the demo kernel with the trace unit in software, and holds what comes out against QEMU's own log of
-# what it executed: scripts/demo_hwt.sh [ARCH…]. A line a program, "x86_64 recursion: functions equal: 33"; status 1 if any
-# differs, with what differs.
+# Traces programs of the demo kernel with the trace unit in software, and compares the result with QEMU's own log of
+# executed code: scripts/demo_hwt.sh [ARCH…]. Prints a line for each program, "x86_64 recursion: functions equal: 33". If any
+# differs, prints the difference; the status is then 1.
 #
-# The guest's own `hwt` traces the program, in a context of thread mode; `ktrace hwt --functions` on the host decodes that.
-# In the same run QEMU writes down each block of code that it executes (-d exec,nochain) at addresses that only this
-# program has: its text is linked where no other program has anything (USER_SUBJECT_START in demo/user/user.mk), so what is
-# logged there is the traced thread's, whatever CPU it ran on. Names come from nm there, from the decoder's own table here.
+# The guest's `hwt` traces the program in a context of thread mode; `ktrace hwt --functions` on the host decodes the trace.
+# In the same run QEMU logs each block of code that it executes (-d exec,nochain) at addresses that only this program uses.
+# Its text is linked where no other program has anything (USER_SUBJECT_START in demo/user/user.mk). So everything in the log
+# belongs to the traced thread, whatever CPU it ran on. For the log, names come from nm; for the trace, from the decoder's own table.
 #
-# The last lines of an architecture are the kernel's: the same of the functions that CPU 1 ran, in a context of CPU mode, while two
-# processes sent each other signals; from each ENABLE in the log to the next DISABLE. Nothing of a program may be among them.
-# Some functions that take most of the log are left out. And which trace units the kernel has found there, with what the others
-# lack.
-# HWT_PROGRAMS: which ones (all in demo/user/subjects). HWT_KERNEL=no: without the kernel. HWT_KTRACE: another program in place of build/bin/ktrace.
+# The last lines of an architecture are for the kernel: the functions that CPU 1 ran, in a context of CPU mode, while two processes
+# sent each other signals. The log is compared from each ENABLE to the next DISABLE. No function of a program may be in the trace.
+# Functions that would take most of the log are left out. The script also prints which trace units the kernel found, and what the
+# others lack.
+#
+# HWT_PROGRAMS: programs to trace (all in demo/user/subjects). HWT_KERNEL=no: skip the kernel.
+# HWT_KTRACE: program to use instead of build/bin/ktrace.
 set -u
 ktrace=${HWT_KTRACE:-build/bin/ktrace}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-hwt.XXXXXX") || exit 1
@@ -30,15 +32,15 @@ names() { # ARCH FILE
 	esac | awk '$2 ~ /^[tT]$/ { print $1, 0, $3 }'
 }
 
-# Functions that blocks of these addresses, 16 digits each, belong to: addresses and names in one order.
+# Prints the functions that contain these block addresses (16 digits each). Sorts addresses and names together.
 named() { # ARCH FILE
 	{ names "$1" "$2"; sed 's/$/ 1/'; } | LC_ALL=C sort | awk '$2 == 0 { name = $3 } $2 == 1 { print name }' |
 		LC_ALL=C sort -u
 }
 
-# Addresses of the blocks in the log on standard input, of one CPU or all: "Trace 0: 0x7f… [cs_base/pc/flags/…] name". QEMU logs a
-# block before it runs it. If it then stops before the block it says so, "Stopped execution of TB chain before 0x7f… [pc] name",
-# without the CPU, and logs the block again later, perhaps on another CPU. If only one CPU is about to run the block, it is that one's.
+# Prints the addresses of blocks in the log on standard input, for one CPU or all: "Trace 0: 0x7f… [cs_base/pc/flags/…] name". QEMU logs
+# a block before it runs the block. If it stops before that, it logs "Stopped execution of TB chain before 0x7f… [pc] name" without
+# the CPU, and logs the block again later, perhaps on another CPU. If only one CPU is about to run the block, the line belongs to it.
 blocks() { # [CPU]
 	LC_ALL=C awk -v wanted="$1${1:+:}" '
 		function flush(cpu) { if (cpu in block && (wanted == "" || cpu == wanted)) print address[cpu] }
@@ -51,7 +53,7 @@ blocks() { # [CPU]
 		END { for (cpu in block) flush(cpu) }'
 }
 
-# boot ARCH "QEMU OPTIONS" WORDS…: runs hwt with these words and gives out what it wrote, $tmp/trace.
+# boot ARCH "QEMU OPTIONS" WORDS…: runs hwt with these words and writes its trace to $tmp/trace.
 boot() {
 	arch=$1 options=$2
 	shift 2
@@ -67,7 +69,7 @@ boot() {
 	return 1
 }
 
-# decode WORDS…: the functions in the trace.
+# decode WORDS…: decodes the functions in the trace.
 decode() {
 	"$ktrace" hwt --functions "$@" "$tmp/trace" 2>"$tmp/said" >"$tmp/decoded" || { sed 's/^/    /' "$tmp/said" >&2; return 1; }
 }
@@ -86,7 +88,7 @@ program() { # ARCH PROGRAM
 	fi
 }
 
-# Ranges for -dfilter: the kernel's code but these functions, which run so often that they would be most of the log.
+# Prints ranges for -dfilter: the kernel's code without these functions, which run so often that they would fill most of the log.
 loops='memmove|memset|console_write|arch_console_putc'
 kernel_ranges() { # ARCH FILE
 	names "$1" "$2" | LC_ALL=C sort | awk -v loops="^($loops)\$" '
@@ -97,7 +99,8 @@ kernel_ranges() { # ARCH FILE
 		END { print "0x" from "..0x" last }'
 }
 
-# Functions of blocks, in the order in which they ran, from ENABLE to DISABLE; of several at one address the first in the alphabet.
+# Prints the functions of blocks from ENABLE to DISABLE, in the order in which they ran. If several functions have one address, takes
+# the alphabetically first.
 between() { # ARCH FILE
 	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" '
 		NR == FNR { if ($1 != last) { at[++n] = last = $1; first[n] = $3 } next }
@@ -116,8 +119,8 @@ between() { # ARCH FILE
 		END { for (name in run) if (name !~ loops) print name }' - "$3" | LC_ALL=C sort
 }
 
-# Prints each name as the alphabetically first one of its group. Names of one address are a group; so are the groups of a name that
-# has several addresses.
+# Prints each name as the alphabetically first one of its group. Names with the same address are a group. If a name has several
+# addresses, their groups are joined.
 canonical() { # ARCH FILE NAMES
 	names "$1" "$2" | LC_ALL=C sort -k1,1 -k3,3 | LC_ALL=C awk -v loops="^($loops)\$" '
 		function first(name) { while (name in of && of[name] != name) name = of[name]; return name }

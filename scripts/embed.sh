@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Keeps real output in documents: the fenced block after a line
+# Updates output in documents. After a line
 #	<!-- output: COMMAND -->
-# is replaced by what COMMAND prints, run from the project's root with build/bin in PATH.
+# the fenced block is replaced by the output of COMMAND, run in the project's root with build/bin in PATH.
 # usage: scripts/embed.sh FILE…
 set -eu
 PATH=$PWD/build/bin:$PATH

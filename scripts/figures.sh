@@ -1,25 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Prints counts of the sources beside their aims. Counts only files that git knows: add new ones first.
+# Prints counts of the sources and the aim for each. Counts only files that git tracks: add new ones first.
 set -u
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-figures.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
 
-# figure VALUE AIM WHAT
+# figure VALUE AIM WHAT: prints a row.
 figure() { printf '%9s  %9s  %s\n' "$1" "$2" "$3"; }
 
-# sources FOLDER…: C, headers, assembler and C++ below them.
+# sources FOLDER…: prints the C, C++, header and assembler files in the folders.
 sources() { git ls-files -- "$@" | grep -E '\.(c|h|S|cc)$'; }
 
-# lines FILES…: of all files that git knows there.
+# lines FILES…: prints the number of lines of all tracked files there.
 lines() { git ls-files -z -- "$@" | xargs -0 cat | wc -l; }
 
-# All quoted includes, one a line: the file, and the name that it includes.
+# All quoted includes, one a line: the including file, and the included name.
 sources host kernel include | xargs grep -H '^[ 	]*#[ 	]*include[ 	]*"' | sed 's/^\([^:]*\):.*"\(.*\)".*/\1 \2/' >"$tmp/includes"
 
-# Headers that at most one file includes, apart from the source of the same name.
+# Prints headers that at most one file includes, not counting the source of the same name.
 lone_headers() {
 	sources host kernel | grep '\.h$' | while read -r header; do
 		base=${header##*/} own=${header%.h}.c
@@ -31,7 +31,7 @@ lone_headers() {
 	done
 }
 
-# Bytes of preprocessed text for an event that is declared and used once, without the text of the headers.
+# Prints the bytes of preprocessed text for an event that is declared and used once, without the text of the headers.
 event_bytes() {
 	printf '#include "ktrace/ktrace.h"\n' >"$tmp/without.c"
 	{
@@ -44,13 +44,13 @@ event_bytes() {
 	done | xargs | awk '{ print $1 - $2 }'
 }
 
-# Functions of more than 60 lines. clang-format puts the braces of a function into the first column.
+# Prints functions of more than 60 lines. clang-format puts the braces of a function into the first column.
 long_functions() {
 	sources host kernel include | grep '\.[ch]$' | xargs awk 'FNR == 1 { begun = 0 } /^\{/ { begun = FNR }
 		/^\}/ { if (begun && FNR - begun - 1 > 60) print FILENAME ":" begun; begun = 0 }'
 }
 
-# Include cycles of headers. A name is looked up beside the file that includes it, then in include/ and host/.
+# Counts include cycles of headers. Searches a name in the folder of the including file, then in include/ and host/.
 cycles() {
 	while read -r from name; do
 		for place in "${from%/*}/$name" "include/$name" "host/$name"; do

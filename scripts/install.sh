@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Installs what is built, the manual, and what goes into a kernel: scripts/install.sh PREFIX TOOL…
+# Installs the tools, the manual, and the sources for kernels: scripts/install.sh PREFIX TOOL…
 set -eu
 prefix=$1
 shift

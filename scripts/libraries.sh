@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The libraries of the host tools. The only list of them.
+# Lists the libraries of the host tools; no other file does.
 #
-#	scripts/libraries.sh cflags            prints the flags that their headers need
+#	scripts/libraries.sh cflags            prints the compiler flags for their headers
 #	scripts/libraries.sh link COMPILER STATIC
 #
-# link prints the words that link a program with them, for a response file of the compiler. Unless STATIC is 0, they name
+# link prints the linker arguments for a program, for a response file of the compiler. Unless STATIC is 0, they name
 # static archives. A library without an archive is linked shared, and a line on stderr names it.
 set -eu
 
-# Of pkg-config. Packages joined by a comma hand each other their data, so they are linked in the same way.
+# Packages of pkg-config. Packages joined by a comma exchange data structures, so they are linked in the same way.
 packages="libzstd libdw,libelf libseccomp ncursesw jansson"
-# Those that pkg-config does not know, their headers, and the libraries that an archive needs besides.
+# Libraries that pkg-config does not know, their headers, and further libraries that an archive needs.
 others="ipt opencsd_c_api iberty"
 headers="intel-pt.h opencsd/c_api/opencsd_c_api.h libiberty/demangle.h"
 needs() {
@@ -31,7 +31,7 @@ require() {
 	fi
 }
 
-# has_archive NAME FOLDER…: the compiler finds libNAME.a, or it is in one of the folders.
+# has_archive NAME FOLDER…: succeeds if the compiler finds libNAME.a, or one of the folders contains it.
 has_archive() {
 	archive=lib$1.a
 	shift
@@ -44,7 +44,7 @@ has_archive() {
 	return 1
 }
 
-# archives WORD…: the words, with archives in place of -lNAME. Fails if one is missing. The C library stays shared.
+# archives WORD…: prints the words with archives instead of -lNAME. Fails if an archive is missing. The C library stays shared.
 archives() {
 	folders=
 	for word; do
@@ -65,7 +65,7 @@ archives() {
 	done
 }
 
-# add NAME "SHARED WORDS" "WORDS OF ARCHIVES"
+# add NAME "SHARED WORDS" "WORDS OF ARCHIVES": prints the archives or, if one is missing, the shared words.
 add() {
 	# shellcheck disable=SC2086
 	if [ "$static" = 0 ]; then

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Prints the names that an unknown name was perhaps meant to be, nearest first, at most three, separated by ", ":
+# Suggests names for an unknown name. Prints at most three, most similar first, separated by ", ":
 #
 #	printf '%s\n' NAME… | awk -v wanted=NAME [-v prefix=TEXT] -f scripts/near.awk
 #
-# Names are compared without the prefix, which may be missing in the unknown one.
+# Names are compared without the prefix. The unknown name may lack it.
 function least(a, b) { return a < b ? a : b }
 
-# Letters to insert, remove or replace to make one word of the other.
+# Returns the number of letters to insert, remove or replace to turn one word into the other.
 function distance(left, right, row, i, n, diagonal, above) {
 	for (i = 0; i <= length(right); i++)
 		row[i] = i

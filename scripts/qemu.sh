@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # Prints the QEMU command line that boots the demo kernel of an architecture: scripts/qemu.sh ARCH [CPUS]
-# In the environment: KERNEL names another kernel; ACCEL is the accelerator, kvm, auto (see accel.sh) or tcg, the default.
+# Environment: KERNEL is another kernel to boot; ACCEL is the accelerator: tcg (the default), kvm or auto (see accel.sh).
 set -eu
 cpus=${2:-4}
 kernel=${KERNEL:-build/demo/$1/kernel.elf}

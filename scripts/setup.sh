@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Installs the Debian packages that a make target needs and this machine lacks. The only list of them.
+# Installs the Debian packages that a make target needs and that are missing. Only this file lists them.
 #
 #	scripts/setup.sh host|demo ARCH|check|list
 #
-# As another user than root it says what to install and fails. Silent when nothing is missing.
+# If not run as root, prints what to install and fails. Prints nothing if nothing is missing.
 set -eu
 
 host="gcc g++ make libc6-dev pkg-config libseccomp-dev libzstd-dev libelf-dev libdw-dev libbz2-dev libiberty-dev libjansson-dev libncurses-dev libipt-dev libopencsd-dev"
@@ -13,7 +13,7 @@ x86_64="qemu-system-x86"
 aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
 riscv64="qemu-system-misc gcc-riscv64-linux-gnu"
 check="clang lld llvm clang-format g++-aarch64-linux-gnu g++-riscv64-linux-gnu git libcmocka-dev mandoc file binutils zstd tmux strace curl libc6-dev-arm64-cross libc6-dev-riscv64-cross libcap2-bin procps python3"
-# Commands that may come from elsewhere than Debian, each with a package for a machine without the command.
+# Commands that may be installed without Debian packages, each with the package to use if the command is missing.
 check_commands="node:nodejs npm:npm cargo:cargo rustc:rustc rustc:rust-src rustc:librust-compiler-builtins-dev"
 
 case "${1-}" in

@@ -2,9 +2,9 @@
 #
 # Joins the kernel library into one file: awk -f scripts/single.awk -v known=LIST HEAD FILE…
 #
-# Prints HEAD, then each FILE. The first #include of a file of the project is replaced by that file; later ones are dropped.
+# Prints HEAD, then each FILE. The first #include of a project file is replaced by the file's text; later ones are dropped.
 # LIST is a file with the names of all files included so far, one a line. This script appends to it.
-# The headers of all three CPUs are included, each inside an #if on its compiler's macro.
+# The headers of all three CPUs are included, each inside an #if that tests the compiler's macro.
 
 function folder(file) { sub(/[^\/]*$/, "", file); return file }
 

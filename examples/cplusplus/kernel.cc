@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-// A kernel in C++20 with ktrace in it: RISC-V 64, `qemu-system-riscv64 -M virt -bios none -kernel kernel.elf`. Every hart
+// A kernel in C++20 with ktrace: RISC-V 64, `qemu-system-riscv64 -M virt -bios none -kernel kernel.elf`. Every hart
 // fills and empties queues, and the last one to finish powers off.
 #include "queue.h"
 
@@ -48,7 +48,7 @@ class worker
 	queue<job, 8> jobs;
 };
 
-// Without rings of their own all go on with the static one, so this is worth a record, not a panic.
+// Records an error of ktrace. It is no reason to panic: recording continues in the static boot ring.
 void trace_check(int error)
 {
 	if (error)
@@ -56,10 +56,10 @@ void trace_check(int error)
 }
 } // namespace
 
-// Each hart comes here from the first instruction, with a stack of its own.
+// Each hart starts here, with its own stack.
 extern "C" [[noreturn]] void kernel_main(uint32_t hart)
 {
-	KTRACE(kernel, hello, hart); // works before anything is set up
+	KTRACE(kernel, hello, hart); // works without any initialization
 	if (hart == 0) {
 		trace_check(KTRACE_INIT(512 << 10, .cpus = harts, .kernel = "cplusplus"));
 		__atomic_store_n(&ready, true, __ATOMIC_RELEASE);

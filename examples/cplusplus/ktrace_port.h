@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What this kernel tells ktrace, in C and in C++: the hart's number lies in tp. */
+/* The port of this kernel to ktrace, in C and C++: tp contains the hart's number. */
 #ifndef CPLUSPLUS_KTRACE_PORT_H
 #define CPLUSPLUS_KTRACE_PORT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Code in a header that several files compile: a declared event, a template, an inline function. */
+/* Events in a header that several files include: a declared event, a template, an inline function. */
 #ifndef CPLUSPLUS_QUEUE_H
 #define CPLUSPLUS_QUEUE_H
 
@@ -7,7 +7,7 @@
 
 KTRACE_EVENT(queue, push, "%u waiting", (uint32_t, waiting));
 
-/* Of one producer and one consumer. */
+/* A queue for one producer and one consumer. */
 template <typename T, uint32_t Size> class queue
 {
       public:

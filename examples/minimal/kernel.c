@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The smallest kernel with ktrace in it: RISC-V 64, `qemu-system-riscv64 -M virt -bios none -kernel
- * kernel.elf`. Every hart counts to a thousand, and the last one to finish powers off.
+ * The smallest kernel with ktrace: RISC-V 64, `qemu-system-riscv64 -M virt -bios none -kernel kernel.elf`.
+ * Every hart counts to a thousand, and the last one to finish powers off.
  */
 #include "ktrace/ktrace.h"
 
@@ -14,7 +14,7 @@ KTRACE_EVENT(example, error, "ktrace error %d", (int, error));
 static volatile uint32_t ready;
 static uint32_t finished;
 
-/* Without rings of their own all go on with the static one, so this is worth a record, not a panic. */
+/* Records an error of ktrace. It is no reason to panic: recording continues in the static boot ring. */
 static void trace_check(int error)
 {
 	if (error)
@@ -27,10 +27,10 @@ static void power_off(void)
 	*(volatile uint32_t *)0x100000 = 0x5555; /* QEMU's test device */
 }
 
-/* Each hart comes here from the first instruction, with a stack of its own. */
+/* Each hart starts here, with its own stack. */
 void kernel_main(uint32_t hart)
 {
-	KTRACE(example, hello, hart); /* works before anything is set up */
+	KTRACE(example, hello, hart); /* works without any initialization */
 	if (hart == 0) {
 		trace_check(KTRACE_INIT(512 << 10, .cpus = HARTS, .kernel = "minimal"));
 		__atomic_store_n(&ready, 1, __ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What this kernel tells ktrace: the hart's number lies in tp. */
+/* The port of this kernel to ktrace: tp contains the hart's number. */
 #define ktrace_arch_cpu()                                   \
 	({                                                  \
 		uint64_t hart;                              \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace check: holds a trace against rules. */
+/* ktrace check: checks a trace against rules. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -15,10 +15,10 @@
 #include "export/views.h"
 
 #define EXIT_VIOLATED	1
-#define EXIT_UNREADABLE 3				 /* the trace, or output that could not be written */
-#define DEFAULT_RULES	"/../share/ktrace/default.rules" /* from the folder of the program */
+#define EXIT_UNREADABLE 3				 /* unreadable trace, or unwritable output */
+#define DEFAULT_RULES	"/../share/ktrace/default.rules" /* relative to the program's folder */
 
-/* Where the rules lie that every kernel keeps. 0, or -1 after a message signed by `name`. */
+/* Finds the file of the rules that every kernel keeps. Returns 0, or -1 after a message. */
 static int default_rules_path(const char *name, char path[PATH_MAX])
 {
 	char self[PATH_MAX], *slash;
@@ -34,7 +34,7 @@ static int default_rules_path(const char *name, char path[PATH_MAX])
 	return -1;
 }
 
-/* The text of a rule file, to be freed; NULL after a message. */
+/* Returns the text of a rule file, which the caller frees; NULL after a message. */
 static char *rules_read(const char *name, const char *path, size_t *length)
 {
 	FILE *file = fopen(path, "re");
@@ -101,7 +101,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* No filters: a missing event would mislead. */
+/* No filters: a rule would misjudge events that are filtered out. */
 static const struct options_syntax syntax = {
 	.forms = "ktrace check [OPTION]... [TRACE]",
 	.about = "Holds a trace against rules: orders of events that are forbidden, states of threads and "
@@ -114,7 +114,7 @@ static const struct options_syntax syntax = {
 	       "Status: 0 no rule is violated, 1 one is, 2 usage or a bad rule, 3 the trace is unreadable.\n",
 };
 
-/* What is wrong, with its place; it may quote any bytes of the file. */
+/* Prints an error with its place. The text may quote any bytes of the file, so it is escaped. */
 static int say_error(const struct check_command *command, int status, const struct rules_error *error)
 {
 	char text[4 * sizeof(error->text)];
@@ -129,7 +129,7 @@ static int say_error(const struct check_command *command, int status, const stru
 	return EXIT_USAGE;
 }
 
-/* 0 or an exit status. */
+/* Returns 0 or an exit status. */
 static int load_rules(struct check_command *command)
 {
 	struct rules_error error = { .line = 0 };
@@ -162,7 +162,7 @@ static void list(void *context, const struct check_violation *violation)
 	command->listed = true;
 }
 
-/* What reading returned. */
+/* Returns the result of reading the trace. */
 static int check_trace(struct check_command *command, struct ktread *trace)
 {
 	struct base_output *out = &command->out;
@@ -210,7 +210,7 @@ static int run_loaded(struct check_command *command)
 	failed = trace_output_status(command->args.name, "standard output",
 				     base_output_close(&command->out)) != 0;
 	failed |= trace_args_close(&command->args, trace, status) != 0;
-	/* What was found stands, whatever could not be read behind it. */
+	/* Violations found count even if the rest of the trace was unreadable. */
 	return violated ? EXIT_VIOLATED : failed ? EXIT_UNREADABLE : 0;
 }
 

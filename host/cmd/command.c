@@ -10,7 +10,9 @@
 
 #include "base/escape.h"
 
-/* File names and what libraries quote may hold any bytes; line feeds are the message's own. */
+/*
+ * Prints text with unsafe bytes escaped: file names and quoted texts may contain any bytes. Keeps line feeds.
+ */
 static void print_harmless(const char *text)
 {
 	char line[1024];
@@ -68,7 +70,7 @@ void command_self(char path[PATH_MAX])
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
 
 	path[length > 0 ? length : 0] = '\0';
-	/* Without /proc, the name by which it was executed. */
+	/* If /proc is missing, use the path given to exec. */
 	if (length <= 0 && !realpath((const char *)getauxval(AT_EXECFN), path))
 		path[0] = '\0';
 }

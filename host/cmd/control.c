@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace control: steers a running guest, or shows what it is set to. */
+/* ktrace control: changes settings of a running guest, or shows them. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 #include "export/views.h"
 
 struct control {
-	const char *name; /* signs messages */
+	const char *name; /* begins messages */
 	const char *path;
 	struct ktread_options options;
 	uint64_t timeout_ns;
@@ -63,10 +63,9 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Options may stand anywhere before "--". Behind the file a word with one dash is a request, "-sched", as
- * none of the options has a letter. Requests are gathered at the front of argv, over words that are done
- * with.
- * -1: go on; otherwise the exit status.
+ * Reads options anywhere before "--". After the file, a word with one dash such as "-sched" is a request,
+ * because no option has a letter. Requests are moved to the front of argv, over words that were already read.
+ * Returns -1 to continue; otherwise the exit status.
  */
 static int parse(struct control *control, struct options *line, int argc, char **argv)
 {
@@ -114,7 +113,7 @@ static int show(const struct control *control, const struct ktread *trace)
 	return trace_output_status(control->name, "standard output", base_output_close(&out));
 }
 
-/* Says what was not carried out. */
+/* Reports refused requests. */
 static int say_results(const struct control *control, const struct requests *requests)
 {
 	uint32_t refused = 0;
@@ -128,7 +127,8 @@ static int say_results(const struct control *control, const struct requests *req
 }
 
 /*
- * Sends the requests to a guest that has booted; *before gets its trace as it was then, if it could be read.
+ * Waits until the guest runs and sends the requests. Stores the trace from before in *before if it could be
+ * read.
  */
 static int send(const struct control *control, struct requests *requests, struct capture_mailbox *mailbox,
 		struct ktread **before)
@@ -146,14 +146,14 @@ static int send(const struct control *control, struct requests *requests, struct
 	return EXIT_BAD_INPUT;
 }
 
-/* ---- What differs between two looks at one guest: events' states, settings, recording as a whole ---- */
+/* ---- Differences between two traces of one guest: states of events, settings, recording as a whole ---- */
 
 #define NAME_MOST 200u
 
-/* How a change is written: as a line, or as a member of an array. */
+/* Writes changes as lines, or as elements of a JSON array. */
 struct writer {
 	struct base_output *out;
-	uint32_t changes; /* so far */
+	uint32_t changes; /* number so far */
 	int json;
 };
 
@@ -162,7 +162,7 @@ static char *put_text_name(char *at, const char *name)
 	return base_escape_text(at, name, strnlen(name, NAME_MOST), 4 * NAME_MOST);
 }
 
-/* Room for the name of what changed. */
+/* Returns space for the name of what changed. */
 static char *begin_change(const struct writer *writer)
 {
 	if (writer->json)
@@ -211,7 +211,7 @@ static void write_setting(struct writer *writer, const char *name, uint64_t befo
 	write_change(writer, from, to);
 }
 
-/* What can only be read is the kernel's own count of something. */
+/* Skips read-only settings: they are counters of the kernel. */
 static void write_settings(struct writer *writer, const struct ktread *before, const struct ktread *after)
 {
 	struct ktread_setting old, new;
@@ -230,7 +230,7 @@ static uint32_t count_results(const struct requests *requests, uint32_t result)
 	return count;
 }
 
-/* Left in the mailbox without an answer: a guest that goes on after all carries them out then. */
+/* Counts requests in the mailbox without an answer. The guest carries them out when it continues. */
 static uint32_t count_waiting(const struct requests *requests)
 {
 	uint32_t count = 0;
@@ -249,7 +249,7 @@ static int was_cleared(const struct requests *requests)
 	return 0;
 }
 
-/* Lines "sched.switch: off -> on", or one JSON object, with what became of the requests in between. */
+/* Writes lines "sched.switch: off -> on", or one JSON object, and the results of the requests. */
 static void changes_write(const struct ktread *before, const struct ktread *after,
 			  const struct requests *requests, struct base_output *out, int json)
 {
@@ -281,7 +281,7 @@ static void changes_write(const struct ktread *before, const struct ktread *afte
 			waiting, waiting == 1 ? "" : "s");
 }
 
-/* What the requests changed is what differs between the trace as it was and as it is now. */
+/* Compares the trace before the requests with the trace now, and writes the changes. */
 static int say_changes(const struct control *control, const struct ktread *before,
 		       const struct requests *requests)
 {
@@ -301,7 +301,10 @@ static int say_changes(const struct control *control, const struct ktread *befor
 	return trace_output_status(control->name, "standard output", base_output_close(&out));
 }
 
-/* No other host's requests come in between: the mailbox is locked until the changes are told. */
+/*
+ * Sends the requests and writes the changes. The mailbox stays locked, so no other host's requests come in
+ * between.
+ */
 static int steer(const struct control *control, struct requests *requests, uint64_t nonce)
 {
 	struct capture_mailbox *mailbox;

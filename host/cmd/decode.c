@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace-decode: the command line that users of version 1 dumps know. Timeline and summary of an intact
- * version 1 dump are what they know, byte for byte, but for events that used to have no name, and for system
- * calls, which have names only by --calls: their numbers are those of the kernel that wrote the dump. Other
- * traces are read as well.
+ * ktrace-decode: the command line that users of version 1 dumps know. For an intact version 1 dump, timeline
+ * and summary are byte for byte as the version 1 decoder printed them. Exceptions: events that had no name
+ * then, and system calls.
+ * Those have names only with --calls, because their numbers depend on the kernel that wrote the dump. Traces
+ * of other versions are read as well.
  */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace doctor: boots a kernel for some seconds, or takes a trace, and examines how ktrace is integrated. */
+/* ktrace doctor: boots a kernel for some seconds, or reads a trace, and examines how ktrace is integrated. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -23,16 +23,16 @@
 #define SECONDS_DEFAULT 5.0
 
 struct doctor {
-	const char *name; /* signs messages */
+	const char *name; /* begins messages */
 	struct capture_run_options run;
-	char directory[PATH_MAX - 32]; /* of a trace that nobody wants to keep; "" none */
+	char directory[PATH_MAX - 32]; /* temporary folder of the trace; "": the trace is kept */
 	char out[PATH_MAX];
 	char elf[PATH_MAX];
 	struct patient patient;
 	struct facts facts;
 	struct findings report;
-	const char *trace; /* the last that was named; NULL: none */
-	unsigned traces;   /* that were named */
+	const char *trace; /* the last trace on the command line; NULL: none */
+	unsigned traces;   /* traces on the command line */
 	bool json, list;
 };
 
@@ -52,13 +52,13 @@ static void show_no_progress(void *context, double seconds, bool guest_uses_term
 	(void)pulse;
 }
 
-/* The value of -smp. */
+/* Returns the number of CPUs in the value of -smp. */
 static uint32_t cpus_of(const char *text)
 {
 	return (uint32_t)strtoul(strncmp(text, "cpus=", 5) == 0 ? text + 5 : text, NULL, 10);
 }
 
-/* What there is to be known before the guest runs. */
+/* Takes the number of CPUs and the kernel's file from QEMU's command line. */
 static void take_words(struct doctor *doctor, char *const *words)
 {
 	for (size_t n = 0; words[n] && words[n + 1]; n++) {
@@ -69,7 +69,7 @@ static void take_words(struct doctor *doctor, char *const *words)
 	}
 }
 
-/* What the trace says of its kernel and QEMU, where the user has not. */
+/* Takes what the user has not given from the trace's note. */
 static void take_note(struct doctor *doctor, const char *note)
 {
 	size_t length;
@@ -83,7 +83,7 @@ static void take_note(struct doctor *doctor, const char *note)
 		doctor->patient.elf = doctor->elf;
 }
 
-/* 0, or -1 after a message: where the trace goes. */
+/* Chooses the file of the trace. Returns 0, or -1 after a message. */
 static int choose_out(struct doctor *doctor)
 {
 	const char *folder = capture_path_temporary();
@@ -109,7 +109,7 @@ static void leave_out(struct doctor *doctor)
 	rmdir(doctor->directory);
 }
 
-/* The guest's console goes where messages go: standard output is the report's. */
+/* Runs the guest with its console on standard error, because standard output is for the report. */
 static int run_guest(struct doctor *doctor, struct capture_result *result)
 {
 	int kept = dup(STDOUT_FILENO), error;
@@ -154,7 +154,7 @@ static void say_run(struct doctor *doctor, const struct capture_result *result)
 			     result->status == CAPTURE_RESET ? "" : ": a stack overflow or a stray write");
 }
 
-/* 0, or the exit status of a run that could not be. */
+/* Runs the guest. Returns 0, or the exit status if it could not run or was interrupted. */
 static int boot(struct doctor *doctor, bool *written)
 {
 	struct capture_result result;
@@ -172,14 +172,14 @@ static int boot(struct doctor *doctor, bool *written)
 		findings_add(&doctor->report, FINDING_WRONG, "command", "%s", text);
 		return 0;
 	}
-	if (result.status >= CAPTURE_SIGNALLED) /* the user has had enough */
+	if (result.status >= CAPTURE_SIGNALLED) /* interrupted by the user */
 		return result.status;
 	say_run(doctor, &result);
 	*written = result.written;
 	return 0;
 }
 
-/* What there is of a trace. 0 or the exit status. */
+/* Examines a trace. Returns 0 or the exit status. */
 static int examine(struct doctor *doctor, const char *path)
 {
 	struct ktread *trace = NULL;
@@ -344,7 +344,7 @@ static int parse(struct doctor *doctor, struct options *line, int argc, char **a
 	return status;
 }
 
-/* What goes together. -1: go on; otherwise EXIT_USAGE. */
+/* Checks that the options and words are compatible. Returns -1 to continue; otherwise EXIT_USAGE. */
 static int check_words(const struct doctor *doctor, const struct options *line, bool command)
 {
 	const char *const of_run = options_given(line, "expect out seconds");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace export: a trace in another program's format. */
+/* ktrace export: writes a trace in another program's format. */
 #include <stdio.h>
 
 #include "cmd/command.h"
@@ -7,7 +7,7 @@
 
 struct export_command {
 	struct trace_args args;
-	const char *format, *to; /* as given; NULL: not */
+	const char *format, *to; /* as given; NULL: not given */
 };
 
 static void print_formats(FILE *to)
@@ -42,7 +42,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace export --format json --cpu 0 --until 2 boot.ktrx -o - | gzip > boot.json.gz\n",
 };
 
-/* NULL after a message. */
+/* Returns the format, or NULL after a message. */
 static const struct export_format *choose_format(const struct export_command *export)
 {
 	const struct export_format *format = export->format ? export_format_find(export->format) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace extract: a trace out of a RAM file, a core or a machine that runs. */
+/* ktrace extract: takes a trace out of a RAM file, a core or a running machine. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -20,7 +20,7 @@
 struct extract {
 	const char *name;
 	struct capture_extract_options options;
-	unsigned sources; /* given */
+	unsigned sources; /* number given on the command line */
 	uint64_t boot, timeout;
 	bool previous, json;
 };
@@ -154,7 +154,7 @@ static int extract_trace(const struct extract *extract)
 	return EXIT_SUCCESS;
 }
 
-/* 0, or an exit status for what the source has no use for. */
+/* Checks that the source supports the options. Returns 0 or an exit status. */
 static int check_options(const struct extract *extract, const struct options *line)
 {
 	const bool file = extract->options.source == CAPTURE_FROM_FILE;

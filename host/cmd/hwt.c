@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* hwt: hardware trace, recorded and shown, with the options of FreeBSD's hwt(8). What is recorded. */
+/*
+ * ktrace hwt: records and shows hardware trace, with the options of FreeBSD's hwt(8). This file reads the
+ * command line and records.
+ */
 #include "cmd/hwt.h"
 
 #include <errno.h>
@@ -14,7 +17,7 @@
 #include "cmd/trace_args.h"
 #include "hwt/binary.h"
 
-/* What a host would have to bring; none that this program runs on has it in this form. */
+/* Reports that this host cannot record with the backend: that needs ktrace's driver and /dev/hwt. */
 static int refuse(const struct hwt_args *args)
 {
 	const char *what = strcmp(args->backend, "pt") == 0 ? "Intel PT, x86_64"
@@ -29,7 +32,7 @@ static int refuse(const struct hwt_args *args)
 	return EXIT_BAD_INPUT;
 }
 
-/* The function's code in the kernel that is started, or in another file. */
+/* Finds the function's address range in the kernel that QEMU starts, or in another file. */
 static int find_range(const struct hwt_args *args, const char *kernel, struct capture_trace_unit *unit)
 {
 	const char *path = strcmp(args->image, "kernel") == 0 ? kernel : args->image;
@@ -59,7 +62,7 @@ static int find_range(const struct hwt_args *args, const char *kernel, struct ca
 	return function ? 0 : EXIT_BAD_INPUT;
 }
 
-/* The line as QEMU is to be started. 0, or an exit status after a message. */
+/* Builds the command line of QEMU. Returns 0, or an exit status after a message. */
 static int prepare(const struct hwt_args *args, struct capture_words *words)
 {
 	struct capture_trace_unit unit, range = { 0 };
@@ -74,7 +77,7 @@ static int prepare(const struct hwt_args *args, struct capture_words *words)
 		status = find_range(args, line.kernel_path, &range);
 	if (status)
 		return status;
-	/* A recording of that name is gone from here on. */
+	/* From here on, an existing recording of that name is deleted. */
 	if (!error)
 		error = capture_trace_unit_find(&unit, self, args->output);
 	for (size_t n = 0; !error && args->command[n]; n++)
@@ -93,7 +96,7 @@ static int prepare(const struct hwt_args *args, struct capture_words *words)
 	return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
 }
 
-/* Becomes the command, or returns the exit status after a message. */
+/* Replaces this process by the command. Returns only on failure: the exit status, after a message. */
 static int hwt_record(const struct hwt_args *args)
 {
 	struct capture_words words = { 0 };
@@ -116,15 +119,15 @@ static int hwt_record(const struct hwt_args *args)
 	return status;
 }
 
-/* The command line. */
+/* ---- The command line ---- */
 
 #define BACKENDS "coresight, spe, pt, qemu"
 
-/* Bytes of a ring of the unit in software. */
+/* Limits of a ring of the trace unit in software, in bytes. */
 #define RING_LEAST UINT64_C(65536)
 #define RING_MOST  (UINT64_C(1) << 40)
 
-/* A number of bytes: 65536, 64K, 16M, 1G. */
+/* Parses a number of bytes: 65536, 64K, 16M, 1G. */
 static const char *set_bytes(void *to, const char *value, const struct option_row *row)
 {
 	static const char units[] = "KMG";
@@ -140,7 +143,7 @@ static const char *set_bytes(void *to, const char *value, const struct option_ro
 	return NULL;
 }
 
-/* One range is looked at, and recorded: a second one must not go by without a word. */
+/* Refuses a second value: only one range is recorded or shown. */
 static const char *set_once(void *to, const char *value, const struct option_row *row)
 {
 	if (*(const char **)to)
@@ -257,19 +260,19 @@ static int is_backend(const char *name)
 	       strcmp(name, "qemu") == 0;
 }
 
-/* Bytes and packets are shown as they are. */
+/* Returns whether the view needs no code: packets and bytes are not decoded into instructions. */
 static int reads_no_code(const struct hwt_args *args)
 {
 	return args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW;
 }
 
-/* Code, or names of it, from elsewhere than the recording. */
+/* Returns whether options name code or symbols outside the recording. */
 static int brings_code(const struct hwt_args *args)
 {
 	return args->elf.count || args->symbols || args->snapshot || args->root;
 }
 
-/* What goes together. 0 or EXIT_USAGE. */
+/* Checks that the options are compatible. Returns 0 or EXIT_USAGE. */
 static int check(const struct hwt_args *args, const struct options *line)
 {
 	struct flow_columns columns;
@@ -314,7 +317,7 @@ static int check(const struct hwt_args *args, const struct options *line)
 	return why ? options_refuse(line, why) : 0;
 }
 
-/* -1: go on; otherwise the exit status, --help included. */
+/* Returns -1 to continue; otherwise the exit status, also for --help. */
 static int parse(struct hwt_args *args, int argc, char **argv)
 {
 	struct options line = { .syntax = &syntax, .by = args->name, .to = args };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The command line of `ktrace hwt`: which recording, what of it, and how it is to be shown. */
+/* The command line of `ktrace hwt`: the recording, the part of it to show, and the view. */
 #ifndef CMD_HWT_H
 #define CMD_HWT_H
 
@@ -20,10 +20,10 @@ enum hwt_view {
 };
 
 struct hwt_args {
-	const char *name; /* signs messages */
+	const char *name; /* begins messages */
 	const char *path;
 	enum hwt_view view;
-	unsigned views; /* how many were asked for */
+	unsigned views; /* number of views requested */
 	bool json;
 	const char *columns, *backend, *image, *function, *root, *output, *snapshot, *symbols, *cpu_list;
 	const char *from, *to;
@@ -33,21 +33,22 @@ struct hwt_args {
 	enum flow_weight weight;
 	struct flow_last last;
 	struct options_list elf; /* as given: FILE or FILE@BASE */
-	char **command;		 /* to be run and recorded; NULL: none */
+	char **command;		 /* to run and record; NULL: none */
 };
 
-/* The recording that `ktrace hwt` looks at: opened, narrowed down, and what is missing of it told. */
+/* Opens the recording for `ktrace hwt`, applies the filters, and reports missing data. */
 
-/* 0, or an exit status after a message. */
+/* Opens the recording. Returns 0, or an exit status after printing a message. */
 int hwt_flow_open(struct hwt_args *args, struct flow **flow);
-/* Says what is missing or damaged. EXIT_BAD_INPUT if something is damaged, else 0. */
+/* Reports missing and damaged data. Returns EXIT_BAD_INPUT if something is damaged, else 0. */
 int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow);
-/* Says that code has no names, and that nothing was as asked for. EXIT_BAD_INPUT if so, else 0. */
+/*
+ * Reports code without names, and that nothing matched the request. Returns EXIT_BAD_INPUT if nothing
+ * matched, else 0.
+ */
 int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow);
 
-/* ktrace hwt: one recording, one view of it. */
-
-/* Shows the recording as the command line has it. Messages are printed. Returns the exit status. */
+/* Shows the recording in the requested view. Prints messages for errors. Returns the exit status. */
 int hwt_view(struct hwt_args *args);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/escape.h"
 #include "ktread/ktread.h"
 
-/* Paths in it are the recording's. */
+/* Prints a warning, escaped because it may contain paths from the recording. */
 static void say_warning(const struct hwt_args *args, const char *warning)
 {
 	char text[1024];
@@ -18,7 +18,7 @@ static void say_warning(const struct hwt_args *args, const char *warning)
 	command_message(args->name, "%s", text);
 }
 
-/* Bytes and packets are shown as they are. */
+/* Returns whether the view needs no code: packets and bytes are not decoded into instructions. */
 static int reads_no_code(const struct hwt_args *args)
 {
 	return args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW;
@@ -59,7 +59,7 @@ static int take_function(const struct hwt_args *args, struct flow *flow)
 	"no code has a name: give the kernel with --elf KERNEL or --symbols System.map, " \
 	"programs with --elf or -R"
 
-/* That it is not known is another answer than that it was not entered. */
+/* Checks that the function of --before exists. If it does not, that is an error, not "it was not entered". */
 static int check_before(const struct hwt_args *args, const struct flow *flow)
 {
 	uint64_t address, size;
@@ -97,7 +97,7 @@ static uint8_t backend_of(const char *name)
 	return strcmp(name, "qemu") == 0 ? KTRX_HWT_BACKEND_QEMU : KTRX_HWT_BACKEND_CORESIGHT;
 }
 
-/* Streams of which nothing is wanted look like a recording of nothing. */
+/* Checks that a stream matches the filter. Otherwise the recording would look empty. */
 static int check_streams(const struct hwt_args *args, const struct flow *flow)
 {
 	const size_t streams = hwt_file_streams(flow->file);

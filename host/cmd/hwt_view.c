@@ -18,7 +18,7 @@ struct view {
 	struct base_output out;
 };
 
-/* ---- What has to be said beside ---------------------------------------------------------------- */
+/* ---- Messages about the quality of the data ---------------------------------------------------- */
 
 static void say_doubts(const struct view *view, const struct flow_doubts *doubts)
 {
@@ -36,7 +36,10 @@ static void say_doubts(const struct view *view, const struct flow_doubts *doubts
 				view->args->path, FLOW_STACKS_MOST, (unsigned long long)doubts->stacks);
 }
 
-/* Samples say where a CPU was now and then, not how it got there. 0 or EXIT_BAD_INPUT. */
+/*
+ * Refuses samples: they show where a CPU was from time to time, not how it got there. Returns 0 or
+ * EXIT_BAD_INPUT.
+ */
 static int check_flows(const struct view *view)
 {
 	const struct flow *flow = view->flow;
@@ -56,9 +59,11 @@ static int check_flows(const struct view *view)
 	return 0;
 }
 
-/* ---- Views: each 0, EXIT_BAD_INPUT, or a negative error of reading ----------------------------- */
+/* ---- Views: each returns 0, EXIT_BAD_INPUT, or a negative error of reading --------------------- */
 
-/* What was written over, or not taken in time, may well have held the entry. */
+/*
+ * Reports that the function of --before was not entered. If data is missing, the entry may have been in that.
+ */
 static void say_not_entered(const struct hwt_args *args, uint64_t missing)
 {
 	if (missing)
@@ -72,7 +77,7 @@ static void say_not_entered(const struct hwt_args *args, uint64_t missing)
 				args->path, args->last.before);
 }
 
-/* All that is wanted, or the end of it. */
+/* Passes everything that is selected, or only its last branches, to the view. */
 static int walk(struct view *view, const struct flow_view *to, void *state)
 {
 	struct flow_last *last = &view->args->last;
@@ -222,7 +227,7 @@ static int show_packets(struct view *view)
 	return status < 0 ? status : damaged;
 }
 
-/* The bytes of one stream, as they are. */
+/* Writes the bytes of one stream unchanged. */
 static int write_raw(struct view *view)
 {
 	const struct flow *flow = view->flow;
@@ -249,7 +254,9 @@ static int write_raw(struct view *view)
 			command_message(view->args->name, "%s: out of memory", view->args->path);
 			return EXIT_BAD_INPUT;
 		}
-		/* Behind them may be what a reader has made of a ring's end. */
+		/*
+		 * The reader may have added bytes after the end of a ring; they are not part of the stream.
+		 */
 		base_output_bytes(&view->out, (const char *)piece->bytes,
 				  piece->size < left ? piece->size : left);
 		left -= piece->size < left ? piece->size : left;
@@ -275,7 +282,7 @@ static int show(struct view *view)
 	return status ? status : views[which](view);
 }
 
-/* Shows into a descriptor. Returns the exit status. */
+/* Shows the view on a descriptor. Returns the exit status. */
 static int show_to(struct view *view, int fd, const char *where)
 {
 	int status, error;
@@ -293,7 +300,7 @@ static int show_to(struct view *view, int fd, const char *where)
 	return trace_output_status(view->args->name, where, error) | status;
 }
 
-/* Nothing that is read may be written over: a panic's only recording least of all. */
+/* Returns whether `to` is an input file, which must not be overwritten. */
 static int is_input(const struct hwt_args *args, const char *to)
 {
 	int is = output_file_is(to, args->path) || (args->snapshot && output_file_is(to, args->snapshot)) ||

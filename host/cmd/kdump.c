@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* kdump: what processes asked of their kernel, with the options of the BSDs' kdump(1). */
+/* kdump: what processes requested from their kernel, with the options of the BSDs' kdump(1). */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -16,10 +16,10 @@
 #include "kdump/views.h"
 #include "ktread/ktread.h"
 
-#define USUAL_FILE    "ktrace.out" /* what ktrace(1) leaves */
+#define USUAL_FILE    "ktrace.out" /* written by ktrace(1) */
 #define USUAL_COLUMNS 80
 #define LEAST_COLUMNS 9
-#define LOOK_AGAIN    100000000 /* ns between looks at a file that may grow */
+#define LOOK_AGAIN    100000000 /* ns between checks of a growing file */
 
 struct kdump {
 	const char *name, *path;
@@ -39,7 +39,7 @@ static void interrupt(int number)
 	interrupted = 1;
 }
 
-/* ---- the command line ---- */
+/* ---- The command line ---- */
 
 static const char *set_pid(void *to, const char *value, const struct option_row *row)
 {
@@ -117,8 +117,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * Which of the options that shape lines a form has no use for; NULL: none of those given. One object a record
- * names everything, and a table of counts has no lines.
+ * Returns the first option given that has no effect on the selected form; NULL if there is none. --json names
+ * every value, and a table of counts has no lines to shape.
  */
 static const char *useless(const struct kdump *kdump, const struct options *line)
 {
@@ -130,7 +130,7 @@ static const char *useless(const struct kdump *kdump, const struct options *line
 	return kdump->oneline ? options_given(line, "A d H j") : NULL;
 }
 
-/* What goes together. 0 or EXIT_USAGE. */
+/* Checks that the options are compatible. Returns 0 or EXIT_USAGE. */
 static int check_options(struct kdump *kdump, const struct options *line)
 {
 	const char *option;
@@ -151,7 +151,7 @@ static int check_options(struct kdump *kdump, const struct options *line)
 	return command_usage(kdump->name);
 }
 
-/* -1: go on; otherwise the exit status. */
+/* Returns -1 to continue; otherwise the exit status. */
 static int parse(struct kdump *kdump, int argc, char **argv)
 {
 	struct options line = { .syntax = &syntax, .by = kdump->name, .to = kdump };
@@ -176,7 +176,10 @@ static int parse(struct kdump *kdump, int argc, char **argv)
 	return status ? status : -1;
 }
 
-/* As wide as the terminal, if there is one; -n wants the same everywhere. */
+/*
+ * Returns the width of the terminal, if there is one. With -n returns a fixed width, so that output is the
+ * same everywhere.
+ */
 static unsigned screen_columns(bool raw)
 {
 	struct winsize size;
@@ -186,9 +189,9 @@ static unsigned screen_columns(bool raw)
 	return size.ws_col;
 }
 
-/* ---- running ---- */
+/* ---- Running ---- */
 
-/* More of the file may come later; what there is by now is shown. */
+/* Writes the output so far and waits for more of the file. */
 static void wait_for_more(struct base_output *out)
 {
 	const struct timespec time = { .tv_nsec = LOOK_AGAIN };
@@ -197,7 +200,7 @@ static void wait_for_more(struct base_output *out)
 	nanosleep(&time, NULL);
 }
 
-/* All records. What is wrong with the file is said where it comes up, behind all that was before it. */
+/* Shows all records. Errors of the file are reported in place, after all output that precedes them. */
 static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_context *context, void *state)
 {
 	const struct ktread_proc_record *record;
@@ -235,7 +238,7 @@ static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_con
 	return status;
 }
 
-/* What the lines could not say. */
+/* Reports records that could not be shown. */
 static void sum_up(const struct kdump *kdump, const struct ktread_proc_info *info)
 {
 	if (info->unknown)
@@ -268,7 +271,7 @@ static int show_all(struct kdump *kdump, struct ktread_proc *trace, struct base_
 
 static void catch_signals(void)
 {
-	/* A blocking call is to come back. */
+	/* No SA_RESTART: a blocking call must return. */
 	const struct sigaction action = { .sa_handler = interrupt };
 
 	sigaction(SIGINT, &action, NULL);

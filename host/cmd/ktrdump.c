@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrdump: the options of DragonFly's, over whatever ktrace reads. */
+/* ktrdump: the options of DragonFly's ktrdump, for all traces that ktrace reads. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct ktrdump {
 	struct ktr_table table;
 	const char *kernel, *to;
 	bool stream, loop, sort;
-	bool corrected, measured; /* -A; by what the kernel found */
+	bool corrected, measured; /* -A was given; -A auto */
 };
 
 static const char *set_correction(void *to, const char *value, const struct option_row *row)
@@ -37,7 +37,7 @@ static const char *set_correction(void *to, const char *value, const struct opti
 												       : NULL;
 }
 
-/* What a letter without a value adds to the columns; 0: nothing. */
+/* Returns the columns that an option letter without a value adds; 0: none. */
 static unsigned columns_of(int letter)
 {
 	switch (letter) {
@@ -109,7 +109,7 @@ static const struct options_syntax syntax = {
 	       "  ktrdump -ls -M guest.ram\n",
 };
 
-/* What goes together. 0 or EXIT_USAGE. */
+/* Checks that the options are compatible. Returns 0 or EXIT_USAGE. */
 static int check_options(struct ktrdump *dump)
 {
 	const char *name = dump->args.name;
@@ -136,7 +136,7 @@ static int check_options(struct ktrdump *dump)
 	return command_usage(name);
 }
 
-/* -1: go on; otherwise the exit status. */
+/* Returns -1 to continue; otherwise the exit status. */
 static int parse(struct ktrdump *dump, int argc, char **argv)
 {
 	int status;
@@ -157,7 +157,10 @@ static int parse(struct ktrdump *dump, int argc, char **argv)
 	return status ? status : -1;
 }
 
-/* Names are wanted unless -n; what is wrong with the file is said, and addresses shown for names. */
+/*
+ * Opens the kernel's file for symbol names, unless -n was given. On errors prints a message; addresses are
+ * then printed.
+ */
 static void open_symbols(struct ktrdump *dump, const struct ktread_info *info)
 {
 	if (!dump->kernel || dump->table.symbols || dump->table.raw ||
@@ -167,7 +170,7 @@ static void open_symbols(struct ktrdump *dump, const struct ktread_info *info)
 		command_message(dump->args.name, "%s", symbols_message());
 }
 
-/* The cost of an event stands among the kernel's settings, in thousandths of a tick. */
+/* Takes the cost of an event from the kernel's settings, where it is in thousandths of a tick. */
 static void take_measured(struct ktrdump *dump, const struct ktread *trace)
 {
 	const uint64_t frequency = ktread_info(trace)->frequency;
@@ -184,7 +187,7 @@ static void take_measured(struct ktrdump *dump, const struct ktread *trace)
 				dump->args.path);
 }
 
-/* ---- what there is ---- */
+/* ---- All events of the trace ---- */
 
 static int print_events(struct ktrdump *dump, struct ktread *trace)
 {
@@ -204,7 +207,7 @@ static int print_events(struct ktrdump *dump, struct ktread *trace)
 	return result;
 }
 
-/* ---- following ---- */
+/* ---- Following ---- */
 
 static void begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint64_t boot)
 {
@@ -252,7 +255,7 @@ static int run_loop(struct ktrdump *dump)
 						.context = dump });
 }
 
-/* ---- running ---- */
+/* ---- Running ---- */
 
 static int run_once(struct ktrdump *dump)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace live: what a running guest does, on a screen or a line a second. */
+/* ktrace live: shows what a running guest does, on a screen or as one line a second. */
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
@@ -13,22 +13,22 @@
 #include "cmd/trace_args.h"
 #include "live/live.h"
 
-#define SAMPLE	       2048u /* slots a look takes */
+#define SAMPLE	       2048u /* slots read at each look */
 #define LOOK_MS	       50u
 #define LEAST_INTERVAL UINT64_C(100000000) /* ns */
 #define MOST_INTERVAL  UINT64_C(86400000000000)
 
 struct live {
-	const char *name; /* signs messages */
+	const char *name; /* begins messages */
 	struct live_guest guest;
 	struct live_filter filter;
 	uint64_t interval, count, tail;
 	bool lines, json;
 };
 
-/* Lines, and the boot whose events the patterns were held against last. */
+/* The lines, and the boot for which the patterns were checked last. */
 struct shown {
-	const char *name; /* signs messages */
+	const char *name; /* begins messages */
 	struct live_lines lines;
 	uint64_t boot;
 };
@@ -70,7 +70,7 @@ static int take_filter(struct live_filter *filter, char what, const char *text)
 	return 0;
 }
 
-/* --event, --cpu, --pid: what the keys e, c and p of the screen ask for. */
+/* Sets --event, --cpu and --pid, which the keys e, c and p of the screen change. */
 static const char *set_filter(void *to, const char *value, const struct option_row *row)
 {
 	if (take_filter(to, row->name[0], value) == 0)
@@ -116,7 +116,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace live --lines --tail 5 --event 'sched.*' guest.ram\n",
 };
 
-/* -1: go on; otherwise the exit status. */
+/* Returns -1 to continue; otherwise the exit status. */
 static int parse(struct live *live, int argc, char **argv)
 {
 	struct options line = { .syntax = &syntax, .by = live->name, .to = live };
@@ -150,7 +150,10 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
-/* Once a boot: the next one may be of a kernel with other events. */
+/*
+ * Warns about patterns that match no event. Checks them once for each boot, because the next kernel may have
+ * other events.
+ */
 static void say_unknown(struct shown *shown, const struct live_model *model)
 {
 	const struct ktread *trace = live_model_trace(model);
@@ -179,7 +182,7 @@ static int watch(const struct live *live, struct live_model *model, const struct
 	return live_watch(&watch, model, view);
 }
 
-/* The error of the output is left in *error. */
+/* Stores the output's error in *error. */
 static int run_lines(const struct live *live, struct live_model *model, int *error)
 {
 	struct base_output out;

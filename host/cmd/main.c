@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace: finds the subcommand and hands over. Started by another name (ktrace-decode), it is the subcommand
- * of that name. An option in its place means one subcommand, too.
+ * ktrace: finds the subcommand and runs it. If ktrace is started under the name of a tool (ktrace-decode), it
+ * runs that subcommand. If the first argument is an option, it runs OPTIONS_MEAN.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const struct command *const commands[] = {
 #undef COMMAND
 };
 
-/* `ktrace -f OUT COMMAND`, as the BSDs have it. */
+/* `ktrace -f OUT COMMAND`, as on the BSDs. */
 #define OPTIONS_MEAN "record"
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -50,7 +50,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* `name` signs all messages of the command. */
+/* Runs a command. `name` begins its messages. */
 static int run(const struct command *command, char *name, int argc, char **argv)
 {
 	argv[0] = name;
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
 	const struct command *command;
 	char name[64];
 
-	/* A reader that went away is seen as EPIPE by whoever writes. */
+	/* Writing to a closed pipe returns EPIPE instead of killing the process. */
 	signal(SIGPIPE, SIG_IGN);
 
 	command = called ? find_tool(called) : NULL;

@@ -10,9 +10,9 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 
-#define ALLOWED_MOST 96 /* bytes of what a message says about the values of an option */
+#define ALLOWED_MOST 96 /* longest description of allowed values, in bytes */
 
-#define LONG 256 /* what getopt_long() returns for row 0 by its long name */
+#define LONG 256 /* what getopt_long() returns for the long name of row 0 */
 #define HELP (LONG + (int)OPTIONS_MOST)
 _Static_assert(OPTIONS_MOST <= 64, "struct options has a bit for each row");
 
@@ -109,7 +109,7 @@ const char *options_set_help(void *to, const char *value, const struct option_ro
 	return wants_help;
 }
 
-/* A command with more rows cannot be started at all, so that none is ever left out. */
+/* Aborts a command with too many rows, so that no row is silently omitted. */
 _Noreturn static void too_many(const struct options_syntax *syntax)
 {
 	fprintf(stderr, "more than %u rows of options: %s\n", OPTIONS_MOST, syntax->forms);
@@ -130,7 +130,7 @@ const struct option_row *options_row(const struct options_syntax *syntax, unsign
 	return NULL;
 }
 
-/* "--limit" or "-n". */
+/* Returns "--limit" or "-n". */
 static const char *name_of(const struct option_row *row)
 {
 	static char text[40];
@@ -142,7 +142,7 @@ static const char *name_of(const struct option_row *row)
 	return text;
 }
 
-/* "8", or of a time "100ms": in the largest unit of which it is a multiple. */
+/* Writes a limit: "8", or a time such as "100ms" in the largest unit that gives a whole number. */
 static void put_bound(char text[32], const struct option_row *row, uint64_t bound)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -154,7 +154,9 @@ static void put_bound(char text[32], const struct option_row *row, uint64_t boun
 	snprintf(text, 32, "%" PRIu64 "%s", bound, is_time ? units[unit] : "");
 }
 
-/* "a number from 1 to 8"; "" if the row does not tell, or if all numbers of 64 bits are allowed. */
+/*
+ * Describes the allowed values: "a number from 1 to 8". Returns "" if the row has no limits or another type.
+ */
 static const char *allowed_by(const struct option_row *row, char text[ALLOWED_MOST])
 {
 	const char *what = row->set == options_set_time ? "time" : "number";
@@ -185,7 +187,7 @@ static int complain(const struct options *options, const struct option_row *row,
 	return command_usage(options->by);
 }
 
-/* --help, or --help=mdoc. */
+/* Answers --help and --help=mdoc. */
 static int answer_help(const struct options *options, const char *form)
 {
 	if (form && strcmp(form, "mdoc") == 0)
@@ -208,7 +210,7 @@ static int take(struct options *options, unsigned n)
 	return OPTIONS_MORE;
 }
 
-/* The tables of getopt_long(3). */
+/* Makes the tables for getopt_long(3). */
 static void make_tables(const struct options_syntax *syntax, struct option *names, char *letters)
 {
 	const struct option_row *row;
@@ -251,7 +253,7 @@ int options_next(struct options *options, int argc, char **argv)
 	for (unsigned n = 0; option != '?' && (row = options_row(options->syntax, n)); n++)
 		if (row->letter == option)
 			return take(options, n);
-	return command_usage(options->by); /* getopt_long() has said why */
+	return command_usage(options->by); /* getopt_long() has printed the reason */
 }
 
 int options_parse(struct options *options, int argc, char **argv)
@@ -264,7 +266,7 @@ int options_parse(struct options *options, int argc, char **argv)
 	return status;
 }
 
-/* Is it the option's long name or letter? */
+/* Returns whether `name` is the option's long name or letter. */
 static bool is_called(const struct option_row *row, const char *name, size_t length)
 {
 	return (row->name && strlen(row->name) == length && memcmp(row->name, name, length) == 0) ||

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rows of options as --help and as the SYNOPSIS of a manual page. */
+/* Prints rows of options as --help and as the SYNOPSIS of a manual page. */
 #include <ctype.h>
 #include <string.h>
 
 #include "cmd/options.h"
 
-#define WIDTH	  92u /* of a line of --help */
-#define LEFT_MOST 20u /* bytes of "-o, --out FILE"; the help of longer ones begins in the next line */
+#define WIDTH	  92u /* columns of a line of --help */
+#define LEFT_MOST 20u /* bytes of "-o, --out FILE"; after longer ones the help begins on the next line */
 #define FORM_MOST 1024u
 
 /* ---- --help ---- */
 
-/* A word, or all up to the bracket that closes what it opens. */
+/* Returns the length of a word. A word includes everything up to the matching bracket. */
 static size_t length_of_word(const char *text, const char *end)
 {
 	int depth = 0;
@@ -22,7 +22,7 @@ static size_t length_of_word(const char *text, const char *end)
 	return length;
 }
 
-/* Fills lines with the words up to `end`, from column `at` on; later lines are indented. */
+/* Fills lines with the words up to `end`, starting in column `at`. Further lines are indented. */
 static void put_filled(FILE *to, size_t at, size_t indent, const char *text, const char *end)
 {
 	while (text < end) {
@@ -53,7 +53,7 @@ static void put_text(FILE *to, const char *text)
 	}
 }
 
-/* "-o, --out FILE" */
+/* Writes "-o, --out FILE". Returns the length. */
 static size_t put_left(char *text, size_t size, const struct option_row *row)
 {
 	const char *argument = row->argument ? row->argument : "";
@@ -117,7 +117,7 @@ void options_print_help(const struct options_syntax *syntax, FILE *to)
 
 /* ---- SYNOPSIS, in mdoc(7) ---- */
 
-/* "FILE", "qemu", "kill|keep", "--out", "--branches[=FILE]" */
+/* Writes a word: "FILE", "qemu", "kill|keep", "--out", "--branches[=FILE]". */
 static void put_word(FILE *to, const char *word, size_t length)
 {
 	const char *bracket = memchr(word, '[', length);
@@ -140,11 +140,13 @@ static void put_word(FILE *to, const char *word, size_t length)
 	fputs(" Oc", to);
 }
 
-/* "[--last N [--before FUNCTION]] FILE": each option and each word that stands alone begins a line. */
+/*
+ * Writes "[--last N [--before FUNCTION]] FILE". Each option, and each word outside brackets, begins a line.
+ */
 static void put_form(FILE *to, const char *text)
 {
 	int depth = 0;
-	char last = '\0'; /* what the word before began with */
+	char last = '\0'; /* first character of the previous word */
 
 	for (size_t length; (length = strcspn(text, " \n")) > 0; text += length + (text[length] == ' ')) {
 		const char *word = text;
@@ -162,7 +164,7 @@ static void put_form(FILE *to, const char *text)
 		last = *word;
 		for (left -= dots ? 3 : 0; word[left - 1] == ']'; left--)
 			closing++;
-		if (memchr(word, '[', left)) { /* one is the word's own */
+		if (memchr(word, '[', left)) { /* one bracket belongs to the word */
 			left++;
 			closing--;
 		}
@@ -190,7 +192,7 @@ static bool is_named(const char *forms, const struct option_row *row)
 	return false;
 }
 
-/* "-o OUT": the letter, if there is one. */
+/* Appends "-o OUT", with the letter if there is one. */
 static void add_short(char *text, size_t size, const struct option_row *row)
 {
 	const size_t length = strlen(text);
@@ -201,7 +203,7 @@ static void add_short(char *text, size_t size, const struct option_row *row)
 	put_left(text + length, size - length, &one);
 }
 
-/* All options that no form names; those of one letter first. */
+/* Writes all options that no form names; those with only a letter come first. */
 static void put_options(FILE *to, const struct options_syntax *syntax)
 {
 	const struct option_row *row, *next;

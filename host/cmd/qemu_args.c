@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace qemu-args: the QEMU options that `ktrace run` would add, for those who start QEMU themselves. */
+/*
+ * ktrace qemu-args: prints the QEMU options that `ktrace run` would add, for users who start QEMU themselves.
+ */
 #include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +23,7 @@ struct wanted {
 	const char *out;
 	bool allow_reboot;
 	bool trace_unit;
-	const char *branches; /* NULL: no record */
+	const char *branches; /* NULL: do not record branches */
 };
 
 #define AT(member) .to = offsetof(struct wanted, member)
@@ -50,7 +52,10 @@ static const struct options_syntax syntax = {
 	.lists = { rows },
 };
 
-/* Bare where a shell would not touch it, so that $(…) works; quoted where it takes eval anyway. */
+/*
+ * Prints a word for a shell. Leaves harmless words unquoted, so that $(…) works; quotes others, which need
+ * eval.
+ */
 static void print_word(const char *word, char end)
 {
 	if (word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=,./:@%")]) {
@@ -121,7 +126,7 @@ static int check_architecture(const char *name, const char *architecture)
 	return EXIT_USAGE;
 }
 
-/* Refuses what the transport has no use for, and fills in what was not given. 0 or -1. */
+/* Refuses options that the transport does not support, and fills in defaults. Returns 0 or -1. */
 static int check_transport(const char *name, struct wanted *wanted)
 {
 	const bool ram = wanted->transport == CAPTURE_RAM;

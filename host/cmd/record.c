@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace record: what Linux programs ask of their kernel, as ktrace(1) of the BSDs has it. */
+/* ktrace record: records what Linux programs request from their kernel, like ktrace(1) of the BSDs. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct record_command {
 
 #define F(type) RECORD_FACILITY(KTRX_PROC_##type)
 
-/* What each letter of -t stands for. */
+/* The letters of -t and the facilities that each selects. */
 static const char letters[] = "cnisutfwpy+";
 static const uint32_t facilities_of[] = {
 	F(SYSCALL) | F(SYSRET),		       /* c */
@@ -132,7 +132,9 @@ static int clear(const struct record_command *command)
 					  .namespace = record_proc_namespace() };
 	struct stat file;
 
-	/* All but waiting was what began without -t, too; it all ends. */
+	/*
+	 * Without -t, recording starts with all but context switches. Clearing that default ends everything.
+	 */
 	if (plan->facilities == (RECORD_ALL & ~F(CSW)))
 		request.facilities = RECORD_ALL;
 	if (command->clear_all) {
@@ -155,7 +157,7 @@ static int clear(const struct record_command *command)
 	return say_count(command, record_control_ask_all(&request));
 }
 
-/* What an errno means of a file or a process here. */
+/* Returns the meaning of an errno for a file or a process in this command. */
 static const char *reason(int error, bool of_file)
 {
 	switch (error) {
@@ -220,12 +222,12 @@ static int record(const struct record_command *command, char **argv)
 		return outcome.what == argv[0] ? (error == ENOENT ? 127 : 126) : status;
 	if (status)
 		return status;
-	if (outcome.status == -1) /* we were ended before the command was */
+	if (outcome.status == -1) /* the recorder was terminated before the command */
 		return 128 + SIGTERM;
 	return WIFSIGNALED(outcome.status) ? 128 + WTERMSIG(outcome.status) : WEXITSTATUS(outcome.status);
 }
 
-/* Refuses what has no use beside other options. 0 or EXIT_USAGE. */
+/* Refuses options that are incompatible. Returns 0 or EXIT_USAGE. */
 static int check_options(const struct record_command *command, const struct options *line, bool targets)
 {
 	const struct record_plan *plan = &command->plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace run: options, and what is said while and after a guest runs. The work is done in host/capture. */
+/* ktrace run: the options, and the messages while and after a guest runs. host/capture does the work. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -22,14 +22,14 @@
 
 #define DEFAULT_OUT "ktrace.ktrx"
 
-/* What the hooks need to know, and whether a line of progress is on the screen. */
+/* State of the hooks, and whether a progress line is on the screen. */
 struct talk {
 	const char *name;
 	bool quiet;
 	bool why;
 	bool painted;
-	bool announced;	     /* that it records, */
-	bool announced_cpus; /* and from which CPUs */
+	bool announced;	     /* reported that the guest records */
+	bool announced_cpus; /* reported the number of CPUs */
 };
 
 static void clear_progress(struct talk *talk)
@@ -57,7 +57,7 @@ static void say_ram(void *context, const char *path)
 	command_message(talk->name, "the guest runs, its RAM is %s", path);
 }
 
-/* A line that wraps could not be painted over. */
+/* Returns the width of the terminal. A longer progress line would wrap and could not be overwritten. */
 static int terminal_width(void)
 {
 	struct winsize size;
@@ -65,7 +65,7 @@ static int terminal_width(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/* "<before>2 CPUs" that are online; "" as long as none has a ring of its own. */
+/* Writes `before` and the number of online CPUs: "2 CPUs". Writes "" if no CPU has a ring yet. */
 static const char *put_cpus(const struct ktread_pulse *pulse, const char *before, char *text, size_t size)
 {
 	text[0] = '\0';
@@ -85,7 +85,7 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 
 	if (talk->quiet || !isatty(STDERR_FILENO))
 		return;
-	/* Early on no CPU has a ring of its own yet; then a second line gives their number later. */
+	/* Early in a boot no CPU has a ring yet. A second line reports the number of CPUs later. */
 	if (shared && pulse && (!talk->announced || (!talk->announced_cpus && pulse->online))) {
 		command_message(talk->name, "recording%s", put_cpus(pulse, " from ", cpus, sizeof(cpus)));
 		talk->announced = true;
@@ -103,7 +103,7 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 	talk->painted = true;
 }
 
-/* Beside the trace, under its name: ktrace.ktrx, ktrace.branches. */
+/* Writes the file name of the branches, which is beside the trace: ktrace.branches for ktrace.ktrx. */
 static void name_branches(const char *out, char *path, size_t size)
 {
 	size_t length = strlen(out), suffix = strlen(".ktrx");
@@ -113,21 +113,22 @@ static void name_branches(const char *out, char *path, size_t size)
 	snprintf(path, size, "%.*s.branches", (int)length, out);
 }
 
-/* The command that shows what is wanted first: of a panic, what led to it. */
+/* Prints a command that shows which code ran; after a panic, the code that led to it. */
 static void say_branches(const struct talk *talk, const struct capture_run_options *options,
 			 const struct capture_result *result)
 {
 	const char *elf = options->elf ? options->elf : result->kernel;
 	struct capture_kernel kernel;
 
-	if (!*elf || capture_kernel_read(&kernel, elf) != 0) /* QEMU starts other files, too */
+	/* QEMU also boots files that are not ELF. */
+	if (!*elf || capture_kernel_read(&kernel, elf) != 0)
 		elf = "KERNEL";
 	command_message(talk->name, "which code ran: ktrace hwt --elf %s %s%s", elf,
 			result->status == CAPTURE_PANIC ? "--calls --last 10000 --before panic " : "",
 			options->branches);
 }
 
-/* What is worth a look first: where something went wrong, what that was. */
+/* Returns the command to try next: "why" if something went wrong and --why was not given, else "show". */
 static const char *next_command(const struct talk *talk, const struct capture_result *result)
 {
 	const bool wrong = result->status == CAPTURE_PANIC || result->status == CAPTURE_STALL ||
@@ -137,9 +138,7 @@ static const char *next_command(const struct talk *talk, const struct capture_re
 	return wrong && !talk->why ? "why" : "show";
 }
 
-/*
- * A dump says nothing of what came after it: " in a dump that covers 0.012 s, taken 4.90 s before the end".
- */
+/* Describes what a dump covers: " in a dump that covers 0.012 s, taken 4.90 s before the end". */
 static void describe_dump(const struct capture_result *result, char *text, size_t size)
 {
 	size_t length = 0;
@@ -188,20 +187,20 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 		loss, dump, options->out, next_command(talk, result), options->out);
 }
 
-/* The end of a QEMU, passed on to who waits for it. */
+/* Ends this process in the same way as QEMU ended, so that the parent sees the same status. */
 static int end_like(int wait_status)
 {
 	struct rlimit no_core = { 0, 0 };
 
 	if (WIFEXITED(wait_status))
 		return WEXITSTATUS(wait_status);
-	setrlimit(RLIMIT_CORE, &no_core); /* QEMU's own is enough */
+	setrlimit(RLIMIT_CORE, &no_core); /* a core of QEMU exists already */
 	signal(WTERMSIG(wait_status), SIG_DFL);
 	raise(WTERMSIG(wait_status));
 	return CAPTURE_SIGNALLED + WTERMSIG(wait_status);
 }
 
-/* As `ktrace run --shim DIRECTORY QEMU …` this process stands in for that QEMU. */
+/* Stands in for QEMU when called as `ktrace run --shim DIRECTORY QEMU …`. */
 static int run_shim(const char *name, int argc, char **argv)
 {
 	int wait_status, result;
@@ -269,7 +268,7 @@ static const struct options_syntax syntax = {
 	       "a guest that failed, 2 usage.\n",
 };
 
-/* Refuses what has no use beside other options. 0 or EXIT_USAGE. */
+/* Refuses options that are incompatible. Returns 0 or EXIT_USAGE. */
 static int check_options(const struct options *line, const struct capture_run_options *options)
 {
 	if (options->expect_continue && !options->expect)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace show: the timeline. */
+/* ktrace show: prints the timeline. */
 #include "cmd/show.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ int show_symbols_open(struct symbols **symbols, const char *elf, const struct kt
 
 #define NAME_BYTES 100u
 
-/* A word of the trace's, harmless; what is too long is cut. */
+/* Writes a word from the trace, escaped and cut to NAME_BYTES. */
 static void write_escaped(struct base_output *out, const char *text)
 {
 	char safe[NAME_BYTES];
@@ -68,8 +68,8 @@ static void write_place(struct base_output *out, struct symbols *symbols, uint64
 }
 
 /*
- * "NAME=HEX", and after pc what lies there. In a line of return addresses each gets a line of its own with
- * the call before it.
+ * Writes "NAME=HEX"; after pc also the function at that address. In a line of return addresses, each address
+ * begins a new line and is shown with the call before it.
  */
 static void write_word(struct base_output *out, struct symbols *symbols, const char *word, uint32_t n,
 		       bool is_stack)
@@ -84,7 +84,10 @@ static void write_word(struct base_output *out, struct symbols *symbols, const c
 		write_place(out, symbols, strtoull(word + 3, NULL, 16));
 }
 
-/* Did the CPU of this line run a program? The line of its stack goes by that of its registers. */
+/*
+ * Returns whether the CPU of this line ran a user program. For a stack line, looks up the CPU's line of
+ * registers.
+ */
 static bool is_user(const char *all, const char *line)
 {
 	char key[32];
@@ -97,14 +100,16 @@ static bool is_user(const char *all, const char *line)
 	return found && privilege_of(found) == PRIVILEGE_USER;
 }
 
-/* Names are the kernel's: a place where a program stood has none. */
-/* What stood in the CPUs' registers. 0, or KTREAD_E_ABSENT with nothing written: the trace has none. */
+/*
+ * Writes the CPUs' registers. Only kernel addresses get names: `kernel` has no symbols of programs.
+ * Returns 0, or KTREAD_E_ABSENT if the trace has no registers.
+ */
 static int show_registers(const struct ktread *trace, struct symbols *kernel, struct base_output *out)
 {
 	const char *all = ktread_info(trace)->registers, *at = all;
 	struct symbols *symbols = is_user(all, at) ? NULL : kernel;
 	bool is_stack = strncmp(at, "stack ", 6) == 0;
-	uint32_t n = 0; /* words of the line */
+	uint32_t n = 0; /* words of the line so far */
 	char word[64];
 
 	if (!*at)
@@ -176,14 +181,14 @@ static const struct options_syntax syntax = {
 	       "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
 };
 
-/* What the trace itself has cost, where all of it was shown and that is known. */
+/* Reports the cost of tracing, if the whole trace was shown and the cost is known. */
 static void say_cost(const struct show *show, const struct timeline *timeline)
 {
 	const struct ktread_info *info = ktread_info(timeline->trace);
 	const uint32_t cpus = ktread_cpus_used(info);
 	uint64_t cost = cost_of(timeline->trace);
 
-	for (uint32_t n = 0; n < info->rings; n++) /* what others have recorded cost something else */
+	for (uint32_t n = 0; n < info->rings; n++) /* for events of other recorders the cost is different */
 		if (ktread_ring(timeline->trace, n)->kind == KTREAD_RING_BESIDE)
 			return;
 	if (cost == 0 || info->frequency == 0 || timeline->filtered || timeline->last <= timeline->base)
@@ -194,7 +199,7 @@ static void say_cost(const struct show *show, const struct timeline *timeline)
 			cpus == 1 ? "" : "s");
 }
 
-/* What goes together. 0 or EXIT_USAGE. */
+/* Checks that the options are compatible. Returns 0 or EXIT_USAGE. */
 static int check_command(const struct show *show)
 {
 	const bool hex = show->hex, timed = show->subtract || show->elf;
@@ -275,7 +280,7 @@ static int show_trace(struct show *show, struct ktread *trace, struct base_outpu
 	return result;
 }
 
-/* -1: the file is none to follow. */
+/* Follows a running guest. Returns -1 if the file cannot be followed. */
 static int follow(struct show *show)
 {
 	struct base_output out;
@@ -292,7 +297,7 @@ static int follow(struct show *show)
 
 /* ---- --svg: a window of the trace as a picture ---- */
 
-/* Draws into an open file. Returns what reading returned; *error is that of writing. */
+/* Draws into an open file. Returns the result of reading; stores the error of writing in *error. */
 static int draw(struct window *window, int fd, int *error)
 {
 	struct base_output out;
@@ -308,7 +313,7 @@ static int draw(struct window *window, int fd, int *error)
 	return status;
 }
 
-/* The window's ends, once the trace is open. 0 or EXIT_USAGE. */
+/* Finds both ends of the window in the open trace. Returns 0 or EXIT_USAGE. */
 static int find_ends(const struct trace_args *args, struct window *window, const char *from, const char *to)
 {
 	const uint64_t frequency = ktread_info(window->trace)->frequency;
@@ -323,14 +328,14 @@ static int find_ends(const struct trace_args *args, struct window *window, const
 	return EXIT_USAGE;
 }
 
-/* From args->since to args->until, into the file `to`. Returns the exit status. */
+/* Draws the window from args->since to args->until into the file `to`. Returns the exit status. */
 static int show_window(struct trace_args *args, const char *to)
 {
 	const char *from = args->since, *until = args->until;
 	struct window window = { .to = UINT64_MAX };
 	int status, failed, fd, error;
 
-	args->since = args->until = NULL; /* what was before the window has made what is in it */
+	args->since = args->until = NULL; /* no filter: the window also needs earlier events */
 	status = trace_args_open(args, &window.trace);
 	if (status)
 		return status;

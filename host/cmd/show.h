@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Parts of `ktrace show` with sources of their own. */
+/* Parts of `ktrace show` that have sources of their own. */
 #ifndef CMD_SHOW_H
 #define CMD_SHOW_H
 
@@ -7,19 +7,19 @@
 #include "base/output.h"
 #include "cmd/trace_args.h"
 
-/* ktrace show --follow: the timeline of a guest that runs, as it comes. */
+/* ktrace show --follow: the timeline of a running guest, as events occur. */
 
 /*
- * `elf` NULL: no names; `limit` 0: no end. -1 after a message: the file is none to follow; else the exit
- * status.
+ * Follows the guest. `elf` NULL: no symbol names; `limit` 0: no limit.
+ * Returns -1 after a message if the file cannot be followed; otherwise the exit status.
  */
 int show_follow(struct trace_args *args, const char *elf, uint64_t limit, struct base_output *out);
 
-/* The option --elf of commands that show addresses by name. */
+/* The option --elf of commands that print symbol names for addresses. */
 
 /*
- * Opens the kernel's file; `elf` NULL: there is none, and *symbols becomes NULL. What is doubtful about it is
- * said on stderr. 0, or EXIT_BAD_INPUT after a message.
+ * Opens the kernel's file. If `elf` is NULL, stores NULL in *symbols. Prints warnings on stderr.
+ * Returns 0, or EXIT_BAD_INPUT after a message.
  */
 int show_symbols_open(struct symbols **symbols, const char *elf, const struct ktread *trace,
 		      const char *name);

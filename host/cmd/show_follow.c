@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Commands that follow a running guest: what all of them do, and ktrace show --follow. */
+/* Commands that follow a running guest: the common part, and ktrace show --follow. */
 #include "cmd/trace_args.h"
 
 #include <signal.h>
@@ -28,14 +28,14 @@ static void interrupt(int number)
 
 static void catch_signals(void)
 {
-	/* A blocking call is to come back. */
+	/* No SA_RESTART: a blocking call must return. */
 	const struct sigaction action = { .sa_handler = interrupt };
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 }
 
-/* What was taken last: 0 to 2; or an error of the reader. */
+/* Returns the last result of followed->take() (0 to 2), or an error of the reader. */
 static int take_as_it_comes(const struct followed *followed, struct ktread_follow *follow)
 {
 	struct ktread_followed now = { 0 };
@@ -45,7 +45,7 @@ static int take_as_it_comes(const struct followed *followed, struct ktread_follo
 		if (interrupted)
 			ktread_follow_stop(follow);
 		status = ktread_follow_next(follow, &now, 0);
-		if (status == 0) { /* nothing at hand: time to show what there is */
+		if (status == 0) { /* no event is available: show the output so far */
 			base_output_flush(followed->out);
 			status = ktread_follow_next(follow, &now, WAIT_MS);
 		}
@@ -104,7 +104,7 @@ int followed_run(const struct followed *followed)
 	return status;
 }
 
-#define NAMES_EVERY 0.1 /* s */
+#define NAMES_EVERY 0.1 /* seconds */
 
 struct following {
 	struct trace_args *args;
@@ -112,10 +112,10 @@ struct following {
 	uint64_t limit, shown;
 	struct symbols *symbols;
 	struct timeline timeline;
-	double names_again;		/* s: when threads' names are to be looked up anew */
-	bool said_order;		/* how certain the order between CPUs is */
-	bool begun;			/* times have their beginning: that of the first event that came */
-	struct timeline_writer *writer; /* for timeline.trace, NULL before the first */
+	double names_again;		/* when to look up threads' names again, in seconds */
+	bool said_order;		/* reported how certain the order between CPUs is */
+	bool begun;			/* times start at the first event received */
+	struct timeline_writer *writer; /* for timeline.trace; NULL before the first event */
 };
 
 static void close_writer(struct following *following)
@@ -127,8 +127,9 @@ static void close_writer(struct following *following)
 }
 
 /*
- * Names, types and rings are another trace's whenever the guest has lent memory or brought a CPU online. 0, 2
- * after a message, or KTREAD_E_MEMORY.
+ * Adopts a new trace handle: names, types and rings change when the guest has lent memory or brought a CPU
+ * online.
+ * Returns 0, 2 after a message, or KTREAD_E_MEMORY.
  */
 static int take_trace(struct following *following, struct ktread *trace)
 {

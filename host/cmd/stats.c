@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace stats: how long, how much, how often. */
+/* ktrace stats: how long things took, values of fields, and how often events occur. */
 #include "export/stats.h"
 
 #include <errno.h>
@@ -18,13 +18,13 @@
 
 #define TITLE_MAX	 512u
 #define DEFAULT_INTERVAL "10ms"
-#define DEFAULT_TICKS	 "10000000" /* of an unknown frequency */
+#define DEFAULT_TICKS	 "10000000" /* if the frequency is unknown */
 
 struct stats_command {
 	struct trace_args args;
 	const char *begin, *end, *by, *value, *interval, *svg;
 	bool rate, json, subtract;
-	char *keys; /* `by`, taken apart */
+	char *keys; /* copy of `by`, split into words */
 	char title[TITLE_MAX];
 };
 
@@ -65,7 +65,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace stats --rate --interval 100ms --event irq.enter boot.ktrx\n",
 };
 
-/* 0 or EXIT_USAGE. */
+/* Returns 0 or EXIT_USAGE. */
 static int check_command(const struct stats_command *stats)
 {
 	const char *why = NULL;
@@ -93,7 +93,10 @@ static bool has_field(const struct ktread_type *type, const char *field)
 	return false;
 }
 
-/* Every event of `map` must have the field, or (`any`) one of them. 0 or EXIT_USAGE. */
+/*
+ * Checks that every event in `map` has the field or, if `any` is set, that one has it. Returns 0 or
+ * EXIT_USAGE.
+ */
 static int check_field(const struct stats_command *stats, const struct ktread *trace, const uint8_t *map,
 		       const char *field, bool any)
 {
@@ -147,7 +150,7 @@ static int parse_key(struct stats_command *stats, const struct ktread *trace, st
 	return status ? status : check_field(stats, trace, rule->ends, key->end_field, false);
 }
 
-/* 0 or an exit status. */
+/* Returns 0 or an exit status. */
 static int make_rule(struct stats_command *stats, struct ktread *trace, struct pairs_rule *rule)
 {
 	int status = trace_mark_events(&stats->args, trace, stats->begin, rule->begins);
@@ -174,7 +177,7 @@ static int make_rule(struct stats_command *stats, struct ktread *trace, struct p
 	return status;
 }
 
-/* The picture, if one is wanted. Returns an exit status. */
+/* Writes the picture, if requested. Returns an exit status. */
 static int write_picture(const struct stats_command *stats, const struct stats *figures)
 {
 	struct base_output out;
@@ -191,7 +194,7 @@ static int write_picture(const struct stats_command *stats, const struct stats *
 	return output_file_close(&stats->args, stats->svg, fd, base_output_close(&out));
 }
 
-/* What could be read is shown even if reading failed halfway. */
+/* Writes the results, also when reading failed halfway. */
 static int write_figures(struct stats_command *stats, struct base_output *out, const struct stats *figures)
 {
 	if (stats->json)
@@ -201,7 +204,7 @@ static int write_figures(struct stats_command *stats, struct base_output *out, c
 	return write_picture(stats, figures);
 }
 
-/* These return what reading returned; `exit_status` takes what else there is to say. */
+/* The show_…() functions return the result of reading. They store other failures in `exit_status`. */
 static int show_pairs(struct stats_command *stats, struct ktread *trace, struct base_output *out,
 		      int *exit_status)
 {
@@ -223,7 +226,7 @@ static int show_pairs(struct stats_command *stats, struct ktread *trace, struct 
 	return status;
 }
 
-/* "", or what the trace says of the first field of that name. */
+/* Returns the unit of the first field with that name, or "". */
 static const char *unit_of(const struct ktread *trace, const uint8_t *map, const char *field)
 {
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
@@ -236,7 +239,7 @@ static const char *unit_of(const struct ktread *trace, const uint8_t *map, const
 	return "";
 }
 
-/* A histogram needs numbers: a field that is text wherever there is one has none. 0 or EXIT_USAGE. */
+/* Checks that the field is a number in at least one event. Returns 0 or EXIT_USAGE. */
 static int check_numbers(const struct stats_command *stats, const struct ktread *trace, const uint8_t *map,
 			 const char *field)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace summary: what is in a trace, in numbers. */
+/* ktrace summary: prints a trace in numbers. */
 #include "export/summary.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* Counts do not look into payloads: no --v1-layout, no --calls. */
+/* No --v1-layout and no --calls: counting does not read payloads. */
 static const struct options_syntax syntax = {
 	.forms = "ktrace summary [OPTION]... [FILE]",
 	.about = "Counts a trace by event, thread and CPU, and says of every ring where its slots went: "
@@ -31,7 +31,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace summary --cpu 2 --json boot.ktrx\n",
 };
 
-/* What could be read is shown even if reading failed halfway. Returns what reading returned. */
+/* Writes the summary, also when reading failed halfway. Returns the result of reading. */
 static int write_summary(const struct trace_args *args, struct ktread *trace, struct base_output *out,
 			 bool json)
 {

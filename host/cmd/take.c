@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace take: takes files that a guest's `give` printed on its console out of the console's log. The log may
- * be hostile: names, sizes and contents are a guest's.
+ * ktrace take: extracts the files that a guest's `give` printed on its console from the console's log. The
+ * log is untrusted: names, sizes and contents come from the guest.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -18,26 +18,26 @@
 #include "cmd/options.h"
 #include "cmd/take_file.h"
 
-#define FILES_MOST 1000u	       /* of one log */
-#define BYTES_MOST (UINT64_C(1) << 32) /* of all files of a log together */
+#define FILES_MOST 1000u	       /* in one log */
+#define BYTES_MOST (UINT64_C(1) << 32) /* of all files of a log */
 
 struct taking {
-	const char *name; /* signs messages */
-	const char *out;  /* the file that --out names; NULL: by the guest's names */
+	const char *name; /* begins messages */
+	const char *out;  /* name given with --out; NULL: use the guest's names */
 	bool standard;	  /* --out - */
 	bool partial;
 	struct take_folder folder;
 	struct take_file file;	   /* file.stream NULL: between files */
-	char new_folder[PATH_MAX]; /* made when the first file begins; "": the folder exists */
+	char new_folder[PATH_MAX]; /* created when the first file begins; "": the folder exists */
 	char called[TAKE_NAME_ROOM];
-	uint64_t line;	/* of the log */
-	uint64_t size;	/* of this file */
+	uint64_t line;	/* current line of the log */
+	uint64_t size;	/* of the current file */
 	uint64_t bytes; /* of all files */
 	uint32_t check;
 	bool damaged;
-	unsigned files; /* that began */
+	unsigned files; /* number of files that began */
 	unsigned good, bad;
-	char (*used)[TAKE_NAME_ROOM]; /* names of files of this log, `good` and partial ones */
+	char (*used)[TAKE_NAME_ROOM]; /* names written from this log, complete and partial files */
 	unsigned names;
 };
 
@@ -51,7 +51,7 @@ static bool is_used(const struct taking *taking, const char *name)
 	return false;
 }
 
-/* Names the file: as the guest calls it, with a number when the log has several of that name. */
+/* Chooses the file's name: the guest's name, with a number if the log has several files of that name. */
 static void choose_name(const struct taking *taking, char to[TAKE_NAME_ROOM], const char *ending)
 {
 	snprintf(to, TAKE_NAME_ROOM, "%.*s%s", NAME_MAX, taking->called, ending);
@@ -109,7 +109,7 @@ static void put_byte(struct taking *taking, uint8_t byte)
 	putc(byte, taking->file.stream);
 }
 
-/* Four letters each are three bytes, '=' in the place of what is missing. */
+/* Decodes base64: four letters are three bytes; '=' replaces missing letters. */
 static void take_data(struct taking *taking, const char *text)
 {
 	uint32_t bits = 0;
@@ -131,7 +131,7 @@ static void take_data(struct taking *taking, const char *text)
 	}
 }
 
-/* Ends the file, under its own name or under one with that ending. Returns whether it was written. */
+/* Writes the file under its name plus `ending`. Returns whether it was written. */
 static bool keep(struct taking *taking, const char *ending)
 {
 	char(*used)[TAKE_NAME_ROOM] = realloc(taking->used, (taking->names + 1) * sizeof(*used));
@@ -155,7 +155,7 @@ static bool keep(struct taking *taking, const char *ending)
 	return true;
 }
 
-/* Ends the file. wrong: NULL, or what is wrong with the file, which is then reported. */
+/* Ends the file. `wrong`: NULL, or the error of the file, which is then reported. */
 static void end(struct taking *taking, const char *wrong)
 {
 	if (wrong)
@@ -187,7 +187,7 @@ static void check_end(struct taking *taking, const char *text)
 
 /* ---- The log ----------------------------------------------------------------------------------- */
 
-/* Returns what follows the word that the line begins with, or NULL if it begins otherwise. */
+/* Returns the text after `word` if the line begins with it, else NULL. */
 static const char *after(const char *line, const char *word)
 {
 	size_t length = strlen(word);
@@ -195,7 +195,10 @@ static const char *after(const char *line, const char *word)
 	return strncmp(line, word, length) == 0 ? line + length : NULL;
 }
 
-/* A prompt may precede the first line of a file. Returns 0, or an exit status after a message. */
+/*
+ * Handles a line. A prompt may precede the first line of a file. Returns 0, or an exit status after a
+ * message.
+ */
 static int take_line(struct taking *taking, const char *line)
 {
 	static const char first[] = "ktrace-file ", last[] = "ktrace-file-end ";
@@ -217,12 +220,12 @@ static int take_line(struct taking *taking, const char *line)
 	return 0;
 }
 
-/* Returns 0, or an exit status after a message. */
+/* Reads the log. Returns 0, or an exit status after a message. */
 static int take_all(struct taking *taking, FILE *log)
 {
 	char line[512];
 	int status = 0;
-	bool whole = true; /* the last line read ended where the buffer did */
+	bool whole = true; /* the previous read ended at the end of a line */
 
 	while (!status && fgets(line, sizeof(line), log)) {
 		bool begins = whole;
@@ -244,7 +247,7 @@ static int take_all(struct taking *taking, FILE *log)
 
 /* ---- Where files go ----------------------------------------------------------------------------- */
 
-/* --out FILE: the folder of FILE. */
+/* Opens the folder that contains FILE of --out FILE. */
 static int open_folder_of(struct taking *taking, const char *out)
 {
 	const char *slash = strrchr(out, '/');
@@ -263,7 +266,10 @@ static int open_folder_of(struct taking *taking, const char *out)
 	return take_folder_open(&taking->folder, path);
 }
 
-/* Without --dir and --out the files get a new folder in the working directory, named after the log. */
+/*
+ * Chooses the folder. Without --dir and --out, files go into a new folder in the working directory, named
+ * after the log.
+ */
 static int open_folder(struct taking *taking, const char *dir, const char *out, const char *log)
 {
 	const char *slash = log ? strrchr(log, '/') : NULL;
@@ -283,7 +289,7 @@ static int open_folder(struct taking *taking, const char *dir, const char *out, 
 	return 0;
 }
 
-/* A pipe is read as standard input; as LOG it might wait for a writer for ever. */
+/* Opens the log. A pipe is accepted only as standard input: opening a FIFO named LOG could block for ever. */
 static FILE *open_log(const char *name, const char *path)
 {
 	int fd = path ? base_open_regular(path, O_RDONLY) : STDIN_FILENO;

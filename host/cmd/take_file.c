@@ -9,7 +9,7 @@
 
 #include "cmd/command.h"
 
-#define FOLDERS_MOST 1000u /* of one name */
+#define FOLDERS_MOST 1000u /* folders for one name */
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
 
@@ -107,7 +107,7 @@ int take_file_begin(struct take_file *file, struct take_folder *folder, const ch
 	return fail(file, file->fresh, strerror(errno));
 }
 
-/* Renames unless there is a file of that name. A file system without renameat2() has link() or neither. */
+/* Renames the file unless that name exists. Uses link() if the file system does not support renameat2(). */
 static int rename_fresh(const struct take_file *file, const char *name)
 {
 	int in = file->folder->descriptor;
@@ -119,7 +119,7 @@ static int rename_fresh(const struct take_file *file, const char *name)
 	return linkat(in, file->fresh, in, name, 0) == 0 ? unlinkat(in, file->fresh, 0) : -1;
 }
 
-/* NULL, or why the file of that name must not be replaced. */
+/* Returns NULL, or the reason why the file of that name must not be replaced. */
 static const char *may_replace(const struct take_folder *folder, const char *name)
 {
 	struct stat status;
@@ -159,7 +159,7 @@ int take_file_commit(struct take_file *file, const char *name)
 	if (!wrong && !folder->replace && rename_fresh(file, name) < 0)
 		wrong = errno == EEXIST ? "exists (--force replaces it)" : strerror(errno);
 	if (!wrong) {
-		fsync(folder->descriptor); /* not every file system can */
+		fsync(folder->descriptor); /* some file systems cannot do this */
 		return 0;
 	}
 	unlinkat(folder->descriptor, file->fresh, 0);

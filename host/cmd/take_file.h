@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Files whose names and contents come from a guest. A file appears whole or not at all: it is written under
- * another name in its own folder and renamed when it is complete. Nothing that is already there is replaced
- * unless the user asked for that.
+ * Files whose names and contents come from a guest. A file appears complete or not at all: it is written
+ * under another name in the same folder and renamed when complete. Existing files are replaced only if the
+ * user asked for that.
  *
  * Functions that can fail print a message and return -1.
  */
@@ -14,46 +14,45 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define TAKE_NAME_MOST 64u		/* bytes of a guest's name that count */
-#define TAKE_NAME_ROOM (NAME_MAX + 32u) /* for any name with what is added to it, and a NUL */
+#define TAKE_NAME_MOST 64u		/* longest part of a guest's name that is used, in bytes */
+#define TAKE_NAME_ROOM (NAME_MAX + 32u) /* a name, its suffix, and a NUL */
 
 struct take_folder {
-	const char *command; /* signs messages */
+	const char *command; /* begins messages */
 	char path[PATH_MAX];
 	int descriptor;	 /* -1: not open */
-	bool made;	 /* by take_folder_make() */
-	bool replace;	 /* files that are already there */
-	struct stat log; /* what is read, which is never replaced; st_ino 0: not a file */
+	bool made;	 /* created by take_folder_make() */
+	bool replace;	 /* replace existing files */
+	struct stat log; /* the input file, which is never replaced; st_ino 0: the input is not a file */
 };
 
-/* Opens a folder that exists. */
+/* Opens an existing folder. */
 int take_folder_open(struct take_folder *folder, const char *path);
 /*
- * Makes a folder `name` in the working directory; if that exists, `name.2` or the next number that is free.
+ * Creates a folder `name` in the working directory. If that exists, creates `name.2` or the next free number.
  */
 int take_folder_make(struct take_folder *folder, const char *name);
-/* Closes the folder. One that was made and in which nothing was left is removed. */
+/* Closes the folder. Removes it if take_folder_make() created it and it is empty. */
 void take_folder_close(struct take_folder *folder);
 
 struct take_file {
 	struct take_folder *folder; /* NULL: a temporary file without a name */
 	FILE *stream;		    /* NULL: not open */
-	char fresh[32];		    /* its name until it is complete */
+	char fresh[32];		    /* temporary name until the file is complete */
 };
 
-/* Begins a file in an open folder; `folder` NULL: one that is never given a name. */
+/* Creates a file in an open folder. `folder` NULL: a temporary file that never gets a name. */
 int take_file_begin(struct take_file *file, struct take_folder *folder, const char *command);
-/* Gives the file its name: a plain name without a slash. On failure nothing is left of the file. */
+/* Renames the complete file to `name`, a plain name without a slash. On failure the file is removed. */
 int take_file_commit(struct take_file *file, const char *name);
-/* Copies an unnamed file to standard output, and closes it. */
+/* Copies an unnamed file to standard output and closes it. */
 int take_file_print(struct take_file *file, const char *command);
 /* Removes the file. */
 void take_file_abandon(struct take_file *file);
 
 /*
- * Makes a name of what a guest calls a file: letters, digits and "._-" are kept, "-" and "." not at the
- * beginning; every other byte becomes "_". At most TAKE_NAME_MOST bytes count. Never empty, never "." or
- * "..".
+ * Makes a file name of a guest's name. Keeps letters, digits and "._-", but not "-" or "." at the beginning.
+ * Every other byte becomes "_". Uses at most TAKE_NAME_MOST bytes. The result is never empty, "." or "..".
  */
 void take_file_name(char to[TAKE_NAME_ROOM], const char *from);
 

@@ -124,7 +124,7 @@ const char *trace_set_machine(void *to, const char *value, const struct option_r
 	return trace_parse_machine(value, to) ? "" : NULL;
 }
 
-/* As words of enum ktread_form. */
+/* The words are in the order of enum ktread_form. */
 static const char *set_form(void *to, const char *value, const struct option_row *row)
 {
 	static const struct option_row forms = { .argument = "auto|v1|v2|bare|ram|core|stream|proc" };
@@ -225,7 +225,7 @@ int trace_bad_time(const char *name, const char *option, const char *value, uint
 					   : "a number of ticks, as the frequency is unknown");
 }
 
-/* The one file that may be left. -1: go on. */
+/* Takes the file name, if one is left on the command line. Returns -1 to continue. */
 static int take_file(struct trace_args *args, int argc, char **argv)
 {
 	if (optind + 1 < argc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What commands that read traces share. */
+/* Shared by commands that read traces. */
 #ifndef CMD_TRACE_ARGS_H
 #define CMD_TRACE_ARGS_H
 
@@ -12,33 +12,36 @@
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 
-/* Words of the command line as values. Each returns 0, or -1 if the word means nothing. */
+/* Parse words of the command line. Each returns 0, or -1 if the word is invalid. */
 
 /*
- * Reads a whole number, decimal also with zeros in front, or hexadecimal after 0x. Returns what follows it,
- * or NULL if no number that fits is there.
+ * Reads a whole number, decimal (also with leading zeros) or hexadecimal after 0x. Returns a pointer to the
+ * text after it, or NULL if there is no number or it does not fit.
  */
 const char *trace_read_number(const char *text, uint64_t *number);
-/* A whole number up to `limit`, and nothing after it. */
+/* Parses a whole number up to `limit`. Nothing may follow it. */
 int trace_parse_number(const char *text, uint64_t limit, uint64_t *number);
-/* "1.5", "250ms": nanoseconds. */
+/* Parses "1.5" or "250ms" as nanoseconds. */
 int trace_parse_time(const char *text, uint64_t *nanoseconds);
 /*
- * The same and `slack` nanoseconds more, in ticks; of an unknown frequency (0) it is a number of ticks, no
- * more.
+ * Parses a time, adds `slack` nanoseconds and converts to ticks. If the frequency is unknown (0), parses a
+ * number of ticks.
  */
 int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks);
-/* "0,2-5" into a bit map of `limit` CPUs, and the message for other words if the limit is TRACE_CPUS_MAX. */
+/*
+ * Parses "0,2-5" as a bit map of `limit` CPUs. TRACE_CPUS_WANTED is the error message for a limit of
+ * TRACE_CPUS_MAX.
+ */
 #define TRACE_CPUS_MAX	  4096u
 #define TRACE_CPUS_WANTED "is not a list of CPUs up to 4095, as in 0,2-5"
 int trace_parse_cpus(const char *list, uint8_t *map, uint32_t limit);
-/* The machine's usual name, whichever of its names is given. */
+/* Finds a machine by any of its names and stores the canonical name. */
 int trace_parse_machine(const char *name, const char **machine);
 
 /*
- * What all subcommands that read a trace have in common: which file, how it is to be read, which events are
- * wanted. A command's structure begins with it: the rows of the options below need that. Functions that
- * return an exit status have printed the message already.
+ * Shared by all subcommands that read a trace: the file, how to read it, and which events to show. A
+ * command's structure must begin with struct trace_args, because the option rows below use offsets in it.
+ * Functions that return an exit status have already printed the message.
  *
  *	struct summary summary = { .args = { TRACE_ARGS(&syntax, argv[0]) } };
  *	status = trace_args_parse(&summary.args, argc, argv);		done if >= 0
@@ -47,139 +50,150 @@ int trace_parse_machine(const char *name, const char **machine);
  *	return trace_args_close(&summary.args, trace, result);
  */
 
-#define TRACE_FREQUENCY_MOST UINT64_C(1000000000000) /* Hz that --frequency takes */
+#define TRACE_FREQUENCY_MOST UINT64_C(1000000000000) /* greatest value of --frequency in Hz */
 
-/* What of hardware trace stands beside what a command reads. */
+/* Which events of a hardware trace (--with) a command merges into the trace. */
 enum trace_beside {
-	TRACE_BESIDE_NOTHING, /* only process traces do */
-	TRACE_BESIDE_ENTRIES, /* functions that are entered … */
-	TRACE_BESIDE_CALLS,   /* … and left */
+	TRACE_BESIDE_NOTHING, /* none: --with accepts only process traces */
+	TRACE_BESIDE_ENTRIES, /* functions that are entered */
+	TRACE_BESIDE_CALLS,   /* functions that are entered and left */
 };
 
 struct trace_args {
-	const char *name; /* signs messages */
+	const char *name; /* begins messages */
 	struct options line;
 	const char *path;
-	const char *with;	      /* a process trace or hardware trace beside it; NULL: none */
-	struct options_list with_elf; /* where hardware trace finds code and names: FILE or FILE@BASE */
-	const char *with_root;	      /* folder below which its files lie; NULL: as it names them */
-	const char *calls;	      /* table that names system calls; NULL: the trace's */
-	bool branches;		      /* of hardware trace all branches, not only functions */
+	const char *with;	      /* process trace or hardware trace to merge; NULL: none */
+	struct options_list with_elf; /* code and names for hardware trace: FILE or FILE@BASE */
+	const char *with_root;	      /* folder that contains its files; NULL: use the paths as recorded */
+	const char *calls;	      /* table with names of system calls; NULL: the trace's own */
+	bool branches;		      /* of hardware trace, show all branches, not only functions */
 	struct ktread_options options;
 	bool align;	      /* --align */
 	int64_t pid;	      /* -1: all */
-	const char *cpu_list; /* of --cpu, NULL: all */
+	const char *cpu_list; /* argument of --cpu; NULL: all */
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
 	const char *events; /* list of patterns, NULL: all */
 	uint8_t event_map[(KTRX_EVENT_MAX + 1) / 8];
 	const char *since;
 	const char *until;
-	/* What the command is like. */
+	/* Properties of the command. */
 	enum trace_beside beside;
-	bool shows_calls;   /* calls by name, and says so if there are no names */
-	bool reports_order; /* its own output says how certain the order between CPUs is */
-	bool file_needed;   /* TRACE_USUAL_FILE is not meant where no file is given */
-	bool elsewhere;	    /* set by its options: the trace is a machine's, and no file is named */
+	bool shows_calls;   /* prints names of system calls, and warns if there are none */
+	bool reports_order; /* its own output reports how certain the order between CPUs is */
+	bool file_needed;   /* do not read TRACE_USUAL_FILE if no file is given */
+	bool elsewhere;	    /* set by options: the trace comes from a machine, not from a file */
 };
 
-#define TRACE_USUAL_FILE "ktrace.ktrx" /* what `ktrace run` leaves */
+#define TRACE_USUAL_FILE "ktrace.ktrx" /* written by `ktrace run` */
 
 #define TRACE_ARGS(rows, signs)                                       \
 	.name = (signs), .line = { .syntax = (rows), .by = (signs) }, \
 	.options = { .size = sizeof(struct ktread_options) }, .pid = -1
 
-/* Options that commands share. Those that a command cannot honour are not among its lists. */
+/* Options that commands share. A command lists only those that it supports. */
 extern const struct option_row trace_thread_options[];	 /* --pid, --cpu */
 extern const struct option_row trace_event_options[];	 /* --event, --since, --until */
 extern const struct option_row trace_file_options[];	 /* --form, --with, --raw-clock, --align */
-extern const struct option_row trace_hardware_options[]; /* more on --with; not with TRACE_BESIDE_NOTHING */
+extern const struct option_row trace_hardware_options[]; /* more for --with; not with TRACE_BESIDE_NOTHING */
 extern const struct option_row trace_machine_options[];	 /* --frequency, --machine */
 extern const struct option_row trace_layout_options[];	 /* --v1-layout */
 extern const struct option_row trace_calls_options[];	 /* --calls */
 #define TRACE_HARDWARE_OPTIONS "with-elf with-root branches"
 
-option_set trace_set_machine; /* const char *: the machine's usual name */
+option_set trace_set_machine; /* const char *: the machine's canonical name */
 
-/* -1: go on; otherwise the exit status, --help included. */
+/* Reads the command line. Returns -1 to continue; otherwise the exit status, also for --help. */
 int trace_args_parse(struct trace_args *args, int argc, char **argv);
-/* Opens, sets the filter, says on stderr what must not be missed. 0, EXIT_USAGE or EXIT_BAD_INPUT. */
+/* Opens the trace, sets the filter, and prints warnings. Returns 0, EXIT_USAGE or EXIT_BAD_INPUT. */
 int trace_args_open(struct trace_args *args, struct ktread **trace);
 /*
- * Says what came up while reading and closes. `result` is what the last ktread_next() returned. Returns the
- * exit status.
+ * Prints warnings found while reading, and closes the trace. `result` is the last result of ktread_next().
+ * Returns the exit status.
  */
 int trace_args_close(struct trace_args *args, struct ktread *trace, int result);
 
 /*
- * Sets the bits of all events that a list of patterns means, which can be told only once the trace has said
- * which there are. `map` has KTRX_EVENT_MAX + 1 bits. 0, or EXIT_USAGE if one means none.
+ * Sets the bits of all events that match a list of patterns. Needs an open trace, which declares the events.
+ * `map` has KTRX_EVENT_MAX + 1 bits. Returns 0, or EXIT_USAGE if a pattern matches nothing.
  */
 int trace_mark_events(const struct trace_args *args, const struct ktread *trace, const char *patterns,
 		      uint8_t *map);
 
-/* A time as --since takes it, and `slack` nanoseconds more, as a stamp. 0, or -1 if it means nothing. */
+/*
+ * Parses a time as --since does, adds `slack` nanoseconds, and converts it to a timestamp. Returns 0, or -1
+ * if invalid.
+ */
 int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp);
 
-/* Says so if what an event cost cannot be taken off, as the trace does not know it. */
+/* Warns that the cost of events cannot be subtracted, if the trace does not contain it. */
 void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace);
 
-/* Does it ask for less than all events? */
+/* Returns whether options exclude some events. */
 int trace_args_filtered(const struct trace_args *args);
 
-/* --with FILE: what processes asked of the kernel, or which code ran, beside the kernel's own trace. */
+/*
+ * --with FILE: merges a process trace (system calls) or a hardware trace (executed code) into the kernel's
+ * trace.
+ */
 
 struct flow;
 
-/* 0, or an exit status after a message. */
+/* Merges the file. Returns 0, or an exit status after a message. */
 int trace_with(const struct trace_args *args, struct ktread *trace);
 
-/* Adds "FILE" or "FILE@BASE" to the images. 0, or an exit status after a message signed `name`. */
+/*
+ * Adds "FILE" or "FILE@BASE" to the images. `name` begins messages. Returns 0, or an exit status after a
+ * message.
+ */
 int trace_add_elf(const char *name, struct flow *flow, const char *word);
-/* The same, of a list of the kernel's symbols. */
+/* Adds a list of the kernel's symbols. Returns the same values. */
 int trace_add_symbols(const char *name, struct flow *flow, const char *word);
-/* Is `to` the file of "FILE" or "FILE@BASE"? As output_file_is(). */
+/* Returns whether `to` is the file of "FILE" or "FILE@BASE", compared as by output_file_is(). */
 int trace_output_is_based(const char *to, const char *word);
 
-/* Says that trace_parse_ticks() refused the value; returns EXIT_USAGE. */
+/* Reports that trace_parse_ticks() refused the value. Returns EXIT_USAGE. */
 int trace_bad_time(const char *name, const char *option, const char *value, uint64_t frequency);
-/* Message for a failed write (quiet for a pipe nobody reads any more); returns EXIT_BAD_INPUT, 0 if error is
- * 0. */
+/* Reports a failed write, except to a closed pipe. Returns EXIT_BAD_INPUT, or 0 if `error` is 0. */
 int trace_output_status(const char *name, const char *to, int error);
 
-/* Commands that go on with what a running guest records, until it ends or a signal comes. */
+/* Commands that read what a running guest records, until it ends or a signal arrives. */
 
 struct followed {
 	const struct trace_args *args;
-	struct base_output *out; /* flushed whenever nothing is at hand */
+	struct base_output *out; /* flushed whenever no event is available */
 	int by_ring;
 	/*
-	 * What came next, its end included. 0: go on; 1: enough; 2: it has said why not; or a negative
-	 * KTREAD_E_*.
+	 * Called for each item, also for the end. Returns 0: continue; 1: enough; 2: failed, with a message
+	 * printed; or a negative KTREAD_E_*.
 	 */
 	int (*take)(void *context, struct ktread_follow *follow, const struct ktread_followed *now);
 	void *context;
 };
 
-/* -1 after a message: there is nothing to follow in such a file; otherwise the exit status. */
+/* Follows the guest. Returns -1 after a message if the file cannot be followed; otherwise the exit status. */
 int followed_run(const struct followed *followed);
 
-/* The file that a command writes beside the trace it reads. Messages are printed. */
+/* The output file of a command that reads a trace. The functions print messages. */
 
-/* Writing to `to` would destroy what is read from `from`. */
+/* Returns whether `to` and `from` are the same file, so that writing would destroy the input. */
 int output_file_is(const char *to, const char *from);
-/* A descriptor, standard output for "-"; -1 after a message. What is read has to be asked about before. */
+/*
+ * Creates a file and returns a descriptor, standard output for "-"; -1 after a message.
+ * Requires: output_file_is() was checked for all input files.
+ */
 int output_file_create(const char *name, const char *to);
-/* The same, refused for the trace itself and for what is read beside it. */
+/* Creates the file, but refuses the trace itself and the other input files. Returns the same values. */
 int output_file_open(const struct trace_args *args, const char *to);
 /*
- * Closes what output_file_open() gave. `error`: errno of the first failed write, 0 if none; nothing remains
- * of a file that could not be written. Returns the exit status.
+ * Closes the descriptor of output_file_open(). `error` is the errno of the first failed write, or 0. Removes
+ * a file that could not be written. Returns the exit status.
  */
 int output_file_close(const struct trace_args *args, const char *to, int fd, int error);
 
 /*
- * Writes `trace` to the file `to` ("-": standard output), says so on stderr, closes the trace. A file that
- * could not be written to its end is removed. Returns the exit status.
+ * Writes `trace` to the file `to` ("-": standard output), reports that on stderr, and closes the trace.
+ * Removes a file that could not be written completely. Returns the exit status.
  */
 int write_export(struct trace_args *args, struct ktread *trace, const struct export_format *format,
 		 const char *to);
@@ -187,30 +201,35 @@ int write_export(struct trace_args *args, struct ktread *trace, const struct exp
 /* Names of system calls. */
 
 /*
- * A process trace that does not bring a table of its kernel's calls gets the one that was built in for that
- * kernel, as kdump does it. 0, or a negative KTREAD_E_*.
+ * If a process trace has no table of its kernel's system calls, sets the built-in table for that kernel, as
+ * kdump does.
+ * Returns 0 or a negative KTREAD_E_*.
  */
 int foreign_calls_set(struct ktread *trace);
 
 /*
- * Names the trace's system calls by `table` and by nothing else (share/tables, spec/ktrx-proc.md). A table of
- * calls without numbers, as Linux's, is of the trace's machine, else of `machine`, and of x86_64 if that is
- * 0. Returns that machine, 0 for a table that brings its numbers, or a negative KTREAD_E_*.
+ * Names the trace's system calls only by `table` (share/tables, spec/ktrx-proc.md). A table without call
+ * numbers, such as Linux's, is used for the trace's machine; if that is unknown, for `machine`; if that is 0,
+ * for x86_64.
+ * Returns the machine used, 0 for a table with numbers, or a negative KTREAD_E_*.
  */
 int foreign_calls_set_table(struct ktread *trace, const char *table, uint16_t machine);
 
 /*
- * A table of calls named on a command line: one that was built in, or a file. 0, or EXIT_BAD_INPUT after a
- * message. `*text` lives as long as `*owned`, which is to be freed and may be NULL.
+ * Reads a table of system calls named on a command line: a built-in one, or a file. `*text` is valid as long
+ * as `*owned`, which the caller frees and which may be NULL. Returns 0, or EXIT_BAD_INPUT after a message.
  */
 int kdump_table_read(const char *by, const char *name, char **owned, const char **text);
 
 struct rules;
 
-/* Rules that every kernel keeps, parsed: to be freed with free(); NULL after a message signed by `name`. */
+/*
+ * Returns the rules that every kernel keeps, parsed. The caller frees them with free(). Returns NULL after a
+ * message.
+ */
 struct rules *default_rules(const char *name);
 
-/* The verdict of `ktrace why` on a trace file alone, on stderr. `elf` may be NULL. */
+/* Prints on stderr the verdict of `ktrace why` for a trace file alone. `elf` may be NULL. */
 void explain_file(const char *name, const char *path, const char *elf);
 
 #endif

@@ -67,8 +67,8 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
 }
 
 /*
- * A time on the command line as a stamp. Timelines show microseconds, rounded: what was copied from one has
- * to find its event again, so both ends are pushed out by `slack` nanoseconds.
+ * Converts a time on the command line to a timestamp. Timelines show rounded microseconds. A time copied from
+ * one must still find its event, so `slack` nanoseconds are added (subtracted, if negative).
  */
 int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp)
 {
@@ -87,12 +87,12 @@ int trace_args_filtered(const struct trace_args *args)
 	return args->pid >= 0 || args->cpu_list || args->events || args->since || args->until;
 }
 
-/* A list may reach beyond the last CPU, but one that names none at all is a mistake. */
+/* Checks --cpu. The list may contain CPUs that do not exist, but at least one must exist. */
 static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
 
-	if (info->records_only && info->cpus == 0) /* bare records have no list of their CPUs */
+	if (info->records_only && info->cpus == 0) /* bare records do not say which CPUs exist */
 		return 0;
 	for (uint32_t n = 0; n < info->rings; n++) {
 		uint32_t cpu = ktread_ring(trace, n)->cpu;
@@ -109,7 +109,8 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 }
 
 /*
- * Reports filters that match no event, as the output would look like that of an empty trace. Reads one event.
+ * Reports filters that match no event, because the output would look like that of an empty trace. Reads one
+ * event.
  */
 static int say_if_nothing(const struct trace_args *args, struct ktread *trace)
 {
@@ -213,7 +214,7 @@ static int align(const struct trace_args *args, struct ktread *trace)
 	return 0;
 }
 
-/* 0 or EXIT_USAGE. */
+/* Returns 0 or EXIT_USAGE. */
 static int check_layout(const struct trace_args *args, const struct ktread *trace)
 {
 	if (ktread_info(trace)->version == 1 || !options_given(&args->line, "v1-layout"))
@@ -223,7 +224,7 @@ static int check_layout(const struct trace_args *args, const struct ktread *trac
 	return EXIT_USAGE;
 }
 
-/* Refuses a --machine that contradicts the trace. 0 or EXIT_USAGE. */
+/* Refuses a --machine that contradicts the trace. Returns 0 or EXIT_USAGE. */
 static int check_machine(const struct trace_args *args, const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
@@ -259,14 +260,16 @@ static int measure(struct trace_args *args, struct ktread **trace)
 	return ktread_open(trace, args->path, &args->options);
 }
 
-/* Returns whether the trace may hold system calls and no call has a name. */
+/* Returns whether the trace may contain system calls but no call has a name. */
 static bool has_nameless_calls(const struct ktread *trace)
 {
 	return ktread_syscall_names(trace) == 0 && (wellknown_declared(trace, WELLKNOWN_SYSCALL_ENTER) ||
 						    wellknown_declared(trace, WELLKNOWN_SYSCALL_EXIT));
 }
 
-/* Names system calls by --calls, or by the trace. Without either they stay numbers. 0 or EXIT_BAD_INPUT. */
+/*
+ * Names system calls by --calls or the trace; without either they stay numbers. Returns 0 or EXIT_BAD_INPUT.
+ */
 static int name_calls(const struct trace_args *args, struct ktread *trace)
 {
 	const char *text;
@@ -377,7 +380,7 @@ int trace_args_close(struct trace_args *args, struct ktread *trace, int result)
 	return result < 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
-/* Is it a file that nobody would miss half of? Devices and pipes are left alone. */
+/* Removes an incomplete output. Leaves devices and pipes alone. */
 static void remove_half(int fd, const char *path)
 {
 	struct stat status;
@@ -407,7 +410,7 @@ int output_file_create(const char *name, const char *to)
 	return fd;
 }
 
-/* What is read beside the trace. */
+/* Returns whether `to` is one of the input files other than the trace. */
 static bool is_beside(const struct trace_args *args, const char *to)
 {
 	bool is = (args->with && output_file_is(to, args->with)) ||

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What is laid beside a trace: tables of system calls; with --with FILE a process trace or hardware trace. */
+/*
+ * Data that is added to a trace: tables of system calls and, with --with FILE, a process trace or hardware
+ * trace.
+ */
 #include "cmd/trace_args.h"
 
 #include <elf.h>
@@ -24,13 +27,13 @@
 
 #define NUMBERS 1024u
 
-/* The names of a machine's calls, and which of them the table has. */
+/* Names of a machine's system calls, and which of them the table lists. */
 struct numbers {
 	char *name[NUMBERS];
 	bool told[NUMBERS];
 };
 
-/* A line "* NAME …" is of the call of that name, whose number depends on the machine. */
+/* Writes a line "* NAME …" with the number that the call of that name has on this machine. */
 static void put_named(FILE *to, struct numbers *numbers, const char *line, size_t length)
 {
 	size_t name = strcspn(line + 2, " \n");
@@ -60,7 +63,7 @@ static void put_lines(FILE *to, struct numbers *numbers, const char *text)
 			fprintf(to, "%u %s\n", n, numbers->name[n]);
 }
 
-/* The names of the calls that 32-bit programs make. */
+/* Writes the names of the system calls of 32-bit programs. */
 static void put_narrow(FILE *to)
 {
 	for (unsigned n = 0; n < NUMBERS; n++) {
@@ -72,7 +75,7 @@ static void put_narrow(FILE *to)
 	}
 }
 
-/* The names of x32's calls. */
+/* Writes the names of the x32 system calls. */
 static void put_x32(FILE *to)
 {
 	for (uint32_t n = 0; n < CALLS_X32_MAX; n++) {
@@ -84,7 +87,10 @@ static void put_x32(FILE *to)
 	}
 }
 
-/* The table with numbers for names, as this machine has them; to be freed, NULL: out of memory. */
+/*
+ * Returns the table with this machine's numbers instead of names. The caller frees it. Returns NULL if out of
+ * memory.
+ */
 static char *numbered(const char *table, uint16_t machine)
 {
 	struct numbers numbers = { .told = { false } };
@@ -106,7 +112,7 @@ static char *numbered(const char *table, uint16_t machine)
 	return fclose(to) == 0 ? text : NULL;
 }
 
-/* Whether calls stand by their names alone: a line "* NAME …". */
+/* Returns whether the table lists calls by name only, in lines "* NAME …". */
 static bool wants_numbers(const char *table)
 {
 	return strncmp(table, "* ", 2) == 0 || strstr(table, "\n* ");
@@ -143,7 +149,7 @@ int foreign_calls_set(struct ktread *trace)
 
 #define TABLE_MOST ((size_t)1 << 20)
 
-/* NUL-terminated; NULL with errno set. */
+/* Returns the text, NUL-terminated; NULL with errno set on failure. */
 static char *read_text(FILE *file)
 {
 	char *text = malloc(TABLE_MOST + 1);
@@ -177,11 +183,13 @@ int kdump_table_read(const char *by, const char *name, char **owned, const char 
 	return *owned ? 0 : EXIT_BAD_INPUT;
 }
 
-#define APART 50u /* clocks that differ by more than one part in so many are not the same */
+#define APART 50u /* clocks differ if their frequencies differ by more than 1/APART */
 
 enum content { OF_BSD, RECORDS, RINGS };
 
-/* What the file is, by its first bytes; what cannot be read says so when it is opened. */
+/*
+ * Detects the type of the file by its first bytes. An unreadable file is reported later, when it is opened.
+ */
 static enum content content_of(const char *path)
 {
 	const uint32_t unit = KTRX_HWT_UNIT_MAGIC;
@@ -198,14 +206,16 @@ static enum content content_of(const char *path)
 	return memcmp(magic, KTRX_PROC_MAGIC, sizeof(magic)) == 0 ? RECORDS : OF_BSD;
 }
 
-/* The file of "FILE" or "FILE@BASE", NULL when out of memory. Returns whether there is a base. */
+/*
+ * Splits "FILE" or "FILE@BASE". Stores the file name, NULL if out of memory. Returns whether there is a base.
+ */
 static bool split_base(const char *word, char **path, uint64_t *base)
 {
 	const char *at = strrchr(word, '@');
 
 	*base = 0;
 	if (at && trace_parse_number(at + 1, UINT64_MAX, base) != 0)
-		at = NULL; /* of the name */
+		at = NULL; /* the @ is part of the name */
 	*path = at ? strndup(word, (size_t)(at - word)) : strdup(word);
 	return at != NULL;
 }
@@ -250,7 +260,7 @@ int trace_add_elf(const char *name, struct flow *flow, const char *word)
 	return EXIT_BAD_INPUT;
 }
 
-/* Stamps of both have to mean the same. */
+/* Checks that both traces are of the same boot and use the same clock. */
 static int check_clocks(const struct trace_args *args, const struct ktread *trace, const struct flow *flow)
 {
 	const uint64_t ours = ktread_info(trace)->frequency, its = flow->frequency;
@@ -270,7 +280,9 @@ static int check_clocks(const struct trace_args *args, const struct ktread *trac
 	return EXIT_BAD_INPUT;
 }
 
-/* What lies between steps is told in its place; what was overwritten before the first has none. */
+/*
+ * Reports data that was overwritten before the first step. Gaps between steps are reported in the timeline.
+ */
 static void say_missing(const struct trace_args *args, const struct flow *flow)
 {
 	uint64_t bytes = 0, packets = 0;
@@ -301,7 +313,7 @@ static int prepare(const struct trace_args *args, const struct ktread *trace, st
 	return status;
 }
 
-/* Options that speak of hardware trace, and a file without any. 0 or EXIT_USAGE. */
+/* Refuses options for hardware trace if the file has none. Returns 0 or EXIT_USAGE. */
 static int check_hardware_options(const struct trace_args *args)
 {
 	const char *option = options_given(&args->line, TRACE_HARDWARE_OPTIONS);
@@ -313,7 +325,7 @@ static int check_hardware_options(const struct trace_args *args)
 	return EXIT_USAGE;
 }
 
-/* 0 or EXIT_BAD_INPUT. */
+/* Checks --with-root. Returns 0 or EXIT_BAD_INPUT. */
 static int check_root(const struct trace_args *args)
 {
 	struct stat status;
@@ -329,7 +341,7 @@ static int check_root(const struct trace_args *args)
 	return EXIT_BAD_INPUT;
 }
 
-/* Which code ran. A file of records need not hold any. */
+/* Merges the executed code. A file of records may contain none. */
 static int add_flow(const struct trace_args *args, struct ktread *trace, enum content content)
 {
 	struct flow *flow;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace why: what is wrong with a machine, and how one can tell. */
+/* ktrace why: prints what is wrong with a machine, and the evidence. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,20 +18,20 @@
 #define EXPLAIN_EARLIER 16u
 
 struct explain_options {
-	const char *name;	     /* signs messages */
-	const char *elf;	     /* NULL: the kernel that the trace's command line names */
-	struct options_list earlier; /* traces, for the order of locks */
+	const char *name;	     /* begins messages */
+	const char *elf;	     /* NULL: use the kernel named in the trace's note */
+	struct options_list earlier; /* earlier traces, for the order of locks */
 	bool json;
 	bool all;
-	bool brief; /* the verdict alone */
+	bool brief; /* print only the verdict */
 };
 
-#define EXPLAIN_PROBLEM 10 /* exit statuses; 0: nothing to repair */
+#define EXPLAIN_PROBLEM 10 /* exit statuses; 0: nothing is wrong */
 #define EXPLAIN_UNKNOWN 11
 
 /*
- * A file that was asked for and cannot be used is an error; one that was only found is not. Names of another
- * build would point at the wrong code: then there are none. 0 or EXIT_BAD_INPUT.
+ * Opens the kernel's file. Failing is an error only if the user named the file. Symbols of another build
+ * would name the wrong code, so they are not used. Returns 0 or EXIT_BAD_INPUT.
  */
 static int open_symbols(const struct explain_options *options, const struct ktread *trace,
 			struct symbols **symbols)
@@ -62,7 +62,7 @@ static int open_symbols(const struct explain_options *options, const struct ktre
 	return status < 0 && status != SYMBOLS_E_MACHINE && options->elf ? EXIT_BAD_INPUT : 0;
 }
 
-/* 0 or EXIT_BAD_INPUT. */
+/* Adds the earlier traces. Returns 0 or EXIT_BAD_INPUT. */
 static int add_earlier(const struct explain_options *options, struct why_evidence *evidence)
 {
 	const struct ktread_options reading = { .size = sizeof(reading) };
@@ -102,8 +102,8 @@ static void report(const struct explain_options *options, struct base_output *ou
 }
 
 /*
- * Writes what is wrong. *exit_status is of the verdict, or EXIT_BAD_INPUT after a message. 0, or what reading
- * the trace came to.
+ * Writes what is wrong. Stores in *exit_status the status of the verdict, or EXIT_BAD_INPUT after a message.
+ * Returns 0 or an error of reading the trace.
  */
 static int explain(const struct explain_options *options, struct ktread *trace, struct base_output *out,
 		   int *exit_status)
@@ -154,7 +154,7 @@ void explain_file(const char *name, const char *path, const char *elf)
 struct why {
 	struct trace_args args;
 	struct explain_options options;
-	const char *peer; /* --qmp, --gdb; NULL: a file is read */
+	const char *peer; /* address of --qmp or --gdb; NULL: a file is read */
 	enum capture_source source;
 };
 
@@ -200,7 +200,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* No filters: a missing event would mislead. */
+/* No filters: missing events would lead to wrong conclusions. */
 static const struct options_syntax syntax = {
 	.forms = "ktrace why [OPTION]... [FILE]\n"
 		 "ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS",
@@ -218,8 +218,8 @@ static const struct options_syntax syntax = {
 };
 
 /*
- * The notes of a core are no part of what ktrace left in its memory. Without them there is less to go by, but
- * enough.
+ * Adds the registers of a core: they are in its notes, not in ktrace's memory. Continues without them on
+ * errors.
  */
 static void add_registers(const struct why *why, struct ktread *trace)
 {
@@ -235,8 +235,8 @@ static void add_registers(const struct why *why, struct ktread *trace)
 }
 
 /*
- * The newest stamp of a machine that still runs is its now only if it goes on: so it is watched before its
- * RAM is read.
+ * Watches the RAM file before it is read: the newest timestamp is the present only if the guest is making
+ * progress.
  */
 static double watch(const struct why *why)
 {
@@ -255,7 +255,7 @@ static void note_silence_of(struct ktread *trace, double seconds)
 	if (seconds < 0 || ktread_info(trace)->form != KTREAD_FORM_RAM)
 		return;
 	snprintf(note, sizeof(note), "silent: %.1f s%s\n", seconds, seconds > 0 ? " or more" : "");
-	ktread_set_note(trace, note); /* without memory for it, `explain` fails as well */
+	ktread_set_note(trace, note); /* if out of memory, `explain` fails as well */
 }
 
 static int explain_trace(struct why *why)
@@ -266,7 +266,7 @@ static int explain_trace(struct why *why)
 	int status, verdict = 0, error;
 
 	status = trace_args_open(&why->args, &trace);
-	if (why->peer) /* a file of our own, which is read from here on */
+	if (why->peer) /* a temporary file; it stays open and is read from here on */
 		unlink(why->args.path);
 	if (status)
 		return status;
@@ -304,7 +304,7 @@ static int explain_machine(struct why *why)
 	return explain_trace(why);
 }
 
-/* What goes together. 0 or EXIT_USAGE. */
+/* Checks that the options are compatible. Returns 0 or EXIT_USAGE. */
 static int check_command(const struct why *why)
 {
 	const char *option = options_given(&why->args.line, "form v1-layout machine");

@@ -9,29 +9,29 @@
 #include "export/payload.h"
 #include "ktrx/v2.h"
 
-#define NAME_MOST   160u /* of a name that is too long to be kept */
+#define NAME_MOST   160u /* escaped bytes of a name too long for the cache */
 #define ERRORS_MOST 4095 /* results from -1 down to here may be errors */
 
 enum state {
-	STATE_UNKNOWN, /* not asked yet */
-	STATE_LONG,    /* no name, or one too long to be kept */
-	STATE_NAMED,
-	STATE_TYPED,
+	STATE_UNKNOWN, /* not looked up yet */
+	STATE_LONG,    /* no name, or one too long for the cache */
+	STATE_NAMED,   /* has a name, but no types */
+	STATE_TYPED,   /* has a name and types */
 };
 
-/* How a value reads. */
+/* How to print a value. */
 enum how {
 	HOW_HEX,
 	HOW_INT,
 	HOW_UNSIGNED_INT,
 	HOW_SIZE,
 	HOW_SIGNED,
-	HOW_FLAGS, /* and what is not known otherwise */
+	HOW_FLAGS, /* hexadecimal, but 0 as "0"; used for unknown types */
 	HOW_OCTAL,
 	HOW_NOTHING,
 };
 
-/* Normative: spec/ktrx.md has the same words. */
+/* The list of types in spec/ktrx.md (normative). */
 static const struct {
 	char word[8];
 	enum how how;
@@ -54,8 +54,8 @@ static enum how how_of(const char *word, size_t length)
 }
 
 /*
- * "size, fd fd, data data, size size": the result's type, then each argument's and its name, which may be
- * missing. False if there are more than anyone passes.
+ * Parses "size, fd fd, data data, size size": the result's type, then each argument's type and optional name.
+ * Returns false if there are more than CALLS_ARGUMENTS.
  */
 static bool take_types(struct calls_form *form, const char *types)
 {
@@ -102,7 +102,9 @@ static const struct calls_form *form_of(struct calls *calls, uint32_t number, st
 	return form;
 }
 
-/* `count` numbers from field `first` on, as many as have a place of their own in the payload. */
+/*
+ * Finds up to `count` numbers from field `first` on. Stops at a string, because later offsets are not fixed.
+ */
 static void find_values(struct calls_shape *shape, const struct ktread_type *type, int first, uint32_t count)
 {
 	uint32_t offset = 0;
@@ -173,7 +175,7 @@ static char *put_enter(const struct calls_form *form, const struct calls_shape *
 	return at + 1;
 }
 
-/* Numbers below zero are errors where the kernel has given them names. */
+/* Negative results are errors if the kernel has names for them. */
 static char *put_exit(const struct calls *calls, const struct calls_form *form,
 		      const struct calls_shape *shape, char *at, const unsigned char *payload)
 {
@@ -190,7 +192,7 @@ static char *put_exit(const struct calls *calls, const struct calls_form *form,
 		at = base_put_literal(base_put_signed(at, number), " ");
 		return base_escape_text(at, error, strlen(error), NAME_MOST);
 	}
-	/* A size may be an error, too. */
+	/* A call that returns a size may also return an error. */
 	return put_value(at, form->result == HOW_SIZE ? HOW_SIGNED : form->result, shape->type[0], from);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * System calls as a programmer writes them: "read(3, 0x7ffc1000, 512)", "read = -4 EINTR". The trace says
- * how, in its table of calls; each call's words are taken apart once. Where the table does not say, or the
- * event does not carry all that the call has, the kernel's own text is the better one.
+ * Prints system calls as a programmer writes them: "read(3, 0x7ffc1000, 512)", "read = -4 EINTR".
+ * The trace's table of system calls gives the types of arguments and results. The description of each call is
+ * parsed once.
+ * If the table has no types, or the event lacks some arguments, the caller prints the kernel's own text
+ * instead.
  */
 #ifndef EXPORT_CALLS_H
 #define EXPORT_CALLS_H
@@ -14,25 +16,25 @@
 
 #define CALLS_ARGUMENTS 8u
 #define CALLS_NAME	40u
-#define CALLS_CACHED	1024u /* calls below this number are looked up once */
+#define CALLS_CACHED	1024u /* calls with smaller numbers are cached */
 
-/* A call's name and how its values read. */
+/* A system call's name and how to print its arguments and result. */
 struct calls_form {
 	uint8_t state;	/* enum state of calls.c */
-	uint8_t length; /* of the name */
-	uint8_t count;	/* arguments */
+	uint8_t length; /* of the name, in bytes */
+	uint8_t count;	/* number of arguments */
 	uint8_t result; /* enum how of calls.c */
 	uint8_t argument[CALLS_ARGUMENTS];
-	char name[CALLS_NAME]; /* escaped, and a blank after it */
+	char name[CALLS_NAME]; /* escaped, followed by a blank */
 };
 
-/* Where an event of some type has the arguments, or the result. */
+/* Where events of one id hold the arguments or the result. */
 struct calls_shape {
-	uint16_t id; /* of the event; 0: none yet */
+	uint16_t id; /* event id; 0: not filled in yet */
 	uint8_t count;
 	uint8_t type[CALLS_ARGUMENTS]; /* KTRX_TYPE_* */
 	uint16_t offset[CALLS_ARGUMENTS];
-	uint16_t end; /* bytes of payload that it takes */
+	uint16_t end; /* least size of the payload in bytes */
 };
 
 struct calls {
@@ -41,17 +43,23 @@ struct calls {
 	struct calls_form form[CALLS_CACHED];
 };
 
-/* Before any other function; `calls` is zeroed otherwise. */
+/* Prepares `calls`. Requires: `calls` is zeroed. Call this before any other function of this header. */
 static inline void calls_init(struct calls *calls, const struct ktread *trace)
 {
 	calls->trace = trace;
 }
 
-/* An event that is a call's beginning or end, in its types. NULL: nothing was said of them. */
+/*
+ * Prints the call that `event` enters or leaves, with typed values. Returns the end of the text.
+ * Returns NULL if the call has no types or too long a name, or if the event lacks arguments.
+ */
 char *calls_put(struct calls *calls, char *at, uint32_t number, const struct wellknown *known,
 		const struct ktread_event *event);
 
-/* "read ", or nothing for a call without a name. */
+/*
+ * Prints the call's name and a blank: "read ". Prints nothing if the call has no name. Returns the end of the
+ * text.
+ */
 char *calls_put_name(struct calls *calls, char *at, uint32_t number);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Objects of the trace: what all of them begin and end with, and the arguments of events. */
+/* JSON objects of the trace: their common beginning and end, and the arguments of events. */
 #include "export/chrome.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "export/json.h"
 #include "ktrx/v2.h"
 
-/* "types":"size, fd, ptr, size": the types of the call's result and arguments. */
+/* Writes "types":"size, fd, ptr, size": the types of the call's result and arguments. */
 static char *put_types(struct chrome_writer *writer, char *at, const struct ktread_event *event, bool comma)
 {
 	const struct wellknown *known = wellknown_of(&writer->known, event);
@@ -49,8 +49,8 @@ static char *put_addresses(char *at, const struct ktread_event *event)
 }
 
 /*
- * Arguments that come from other parts of the trace. `*comma`: whether arguments precede, before the call and
- * after it.
+ * Writes arguments that come from other parts of the trace. `*comma` is whether an argument precedes: on
+ * entry before these, on return before the next one.
  */
 static char *put_inferred(struct chrome_writer *writer, char *at, const struct ktread_event *event,
 			  bool *comma)
@@ -69,7 +69,7 @@ static char *put_inferred(struct chrome_writer *writer, char *at, const struct k
 	return at;
 }
 
-/* The lead and the fields of an event without a shape. */
+/* Writes the lead and the fields of an event without a shape. */
 static char *put_shapeless(char *at, const struct ktread_event *event, enum chrome_lead lead, bool *comma)
 {
 	const char *group = event->type->group;
@@ -100,7 +100,7 @@ static char *put_cpu(char *at, const struct chrome_shape *shape, bool comma)
 	return at + cpu.length - !comma;
 }
 
-/* chrome_finish_event() for any event. */
+/* The general case of chrome_finish_event(). */
 static __attribute__((noinline)) void finish_slowly(struct chrome_writer *writer, char *at,
 						    const struct ktread_event *event,
 						    const struct chrome_shape *shape, enum chrome_lead lead)
@@ -143,7 +143,7 @@ void chrome_finish_event(struct chrome_writer *writer, char *at, const struct kt
 	chrome_finish(writer, at + 1);
 }
 
-/* Functions of hardware traces that are shown beside the events. */
+/* Functions of hardware traces, shown in addition to the events. */
 
 static uint64_t add_track(void *context, const char *name, uint64_t stamp)
 {
@@ -186,7 +186,6 @@ static void draw_function(void *context, uint64_t track, enum functions_mark mar
 	chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_END);
 }
 
-/* 0 or KTREAD_E_MEMORY. */
 static int chrome_write_function(struct chrome_writer *writer, const struct ktread_event *event)
 {
 	const struct functions_sink sink = { add_track, draw_function, writer };
@@ -203,12 +202,12 @@ static void chrome_close_functions(struct chrome_writer *writer, uint64_t last)
 	functions_close(&writer->functions, &sink, last);
 }
 
-/*
- * Writes the events of a trace in their order: spans, slices, instants, and arrows of flows
- * (export/chrome.h).
- */
+/* Writes the events of a trace in order: spans, slices, instants, and arrows of flows (export/chrome.h). */
 
-/* A slice without duration and an arrow's end bound to it: arrows hold on to slices only. */
+/*
+ * Writes a slice without duration, and an arrow that begins or ends at it. Viewers attach arrows to slices
+ * only.
+ */
 static __attribute__((noinline)) void write_flow(struct chrome_writer *writer,
 						 const struct ktread_event *event, struct spans_owner owner,
 						 struct flows_step step)
@@ -252,7 +251,9 @@ static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 	chrome_finish(writer, base_put_literal(at, "}"));
 }
 
-/* Feeds the models, which write what begins or ends. Returns what spans_event() does. */
+/*
+ * Passes the event to the models, which write what begins or ends. Returns the same values as spans_event().
+ */
 static inline __attribute__((always_inline)) int feed(struct chrome_writer *writer,
 						      const struct ktread_event *event,
 						      const struct wellknown *known,
@@ -265,7 +266,7 @@ static inline __attribute__((always_inline)) int feed(struct chrome_writer *writ
 	return result ? result : spans_event_of(writer->spans, *owner, event, known, event->stamp);
 }
 
-/* Kinds of events that arrows may begin or end at. */
+/* Kinds of events at which arrows may begin or end. */
 #define KIND(name) (UINT64_C(1) << WELLKNOWN_##name)
 #define JOINED                                                                             \
 	(KIND(WAKE) | KIND(WAKE_QUEUE) | KIND(NET_TX) | KIND(NET_RX) | KIND(SIGNAL_SEND) | \
@@ -317,7 +318,7 @@ static inline int write_event(struct chrome_writer *writer, const struct ktread_
 	return result < 0 ? result : writer->error;
 }
 
-/* Ends what is open at the end of the trace. */
+/* Ends everything that is open at the end of the trace. */
 static void close_all(struct chrome_writer *writer, uint64_t last)
 {
 	chrome_close_sched(writer, last);
@@ -357,7 +358,7 @@ static int write_all(struct chrome_writer *writer)
 	return error ? error : result;
 }
 
-/* Writes all events. Returns what the last ktread_next() said, or KTREAD_E_MEMORY. */
+/* Writes all events. Returns what the last ktread_next() returned, or KTREAD_E_MEMORY. */
 static int chrome_write_events(struct chrome *chrome)
 {
 	struct chrome_writer *writer = calloc(1, sizeof(*writer));
@@ -403,8 +404,8 @@ char *chrome_put_new_time(struct chrome *chrome, char *at, uint64_t nanoseconds)
 		(uint32_t)(base_put_decimal(chrome->digits, nanoseconds / 1000) - chrome->digits);
 	chrome->digits[chrome->digits_length++] = '.';
 	/*
-	 * Made twice: to copy digits that were stored singly right before makes the processor wait for the
-	 * stores.
+	 * This formats the number again. Copying `digits` right after it was written byte by byte would stall
+	 * the processor (no store forwarding).
 	 */
 	return chrome_put_microseconds(at, nanoseconds);
 }

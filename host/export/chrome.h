@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How Chrome JSON is written: text that is rendered once, rows, spans, and the objects of events. */
+/* Writes Chrome JSON: cached text, rows, spans, and the objects of events. */
 #ifndef EXPORT_CHROME_H
 #define EXPORT_CHROME_H
 
@@ -26,14 +26,13 @@
 #include "export/functions.h"
 #include "ktread/ktread.h"
 
-/*
- * Text of Chrome JSON that depends on the descriptor of an event or on a system call, not on the event
- * itself. It is rendered once and copied from then on.
- */
+/* Cached JSON text that depends on an event descriptor or a system call, not on the single event. */
 
 #define CHROME_PIECE 32u /* bytes that are copied at once */
 
-/* CHROME_PIECE bytes after the end are readable as well. `text` NULL: nothing is rendered. */
+/*
+ * Text to copy. CHROME_PIECE bytes after its end are readable as well. `text` NULL: there is no cached text.
+ */
 struct chrome_piece {
 	const char *text;
 	uint32_t length;
@@ -43,19 +42,19 @@ enum chrome_form {
 	CHROME_UNSIGNED,
 	CHROME_SIGNED,
 	CHROME_ADDRESS,
-	CHROME_OTHER, /* no plain number */
+	CHROME_OTHER, /* not a plain number */
 };
 
-/* How the value of a field is written. */
+/* How to write the value of a field. */
 struct chrome_field {
 	struct chrome_piece
-		name;	/* ,"result": and what comes before the digits; the first field has no comma */
+		name;	/* ,"result": and the text before the digits; the first field has no comma */
 	uint8_t form;	/* enum chrome_form */
-	uint8_t unused; /* bits of 64 that the value has not */
-	uint8_t width;	/* bytes in the payload; 0: that depends on the event, or it is CHROME_OTHER */
+	uint8_t unused; /* of 64 bits, those that the value does not have */
+	uint8_t width;	/* bytes in the payload; 0: not fixed, or CHROME_OTHER */
 };
 
-/* What comes before the arguments of an object. */
+/* The text before the arguments of an object. */
 enum chrome_lead {
 	CHROME_INSTANT, /* ,"name":"sched.switch","cat":"sched","s":"t","args":{ */
 	CHROME_BEGIN,	/* ,"cat":"syscall","args":{ */
@@ -63,26 +62,26 @@ enum chrome_lead {
 	CHROME_LEADS,
 };
 
-/* An event descriptor. */
+/* Cached text of an event descriptor. */
 struct chrome_shape {
 	const struct ktread_type *type;
 	uint32_t fields;
-	uint32_t size; /* bytes of all fields, if there are any and each is a plain number; else UINT32_MAX */
+	uint32_t size; /* bytes of all fields; UINT32_MAX if there are none or not all are plain numbers */
 	struct chrome_piece lead[CHROME_LEADS];
-	struct chrome_piece lead_field[CHROME_LEADS]; /* each followed by the name of the first field */
-	struct chrome_piece cpu;     /* ,"cpu": or, if a field has that name, ,"event cpu": */
-	char *text;		     /* of all pieces */
-	struct chrome_field field[]; /* type->fields of them */
+	struct chrome_piece lead_field[CHROME_LEADS]; /* the lead, then the name of the first field */
+	struct chrome_piece cpu;     /* ,"cpu": or, if a field is called cpu, ,"event cpu": */
+	char *text;		     /* owns the bytes of all pieces */
+	struct chrome_field field[]; /* type->fields elements */
 };
 
-/* A system call. */
+/* Cached text of a system call. */
 struct chrome_call {
 	struct chrome_piece name;  /* ,"name":"read" */
-	struct chrome_piece types; /* "types":"size, fd, ptr, size"; length 0: not known */
+	struct chrome_piece types; /* "types":"size, fd, ptr, size"; length 0: unknown */
 	char text[];
 };
 
-/* Zero-initialised is ready for use. */
+/* All cached text. Ready for use when zeroed. */
 struct chrome_texts {
 	struct chrome_shape *shape[4096]; /* by event id */
 	struct chrome_call *call[CALLS_CACHED];
@@ -90,22 +89,24 @@ struct chrome_texts {
 
 void chrome_texts_free(struct chrome_texts *texts);
 
-/*
- * The shape of a descriptor that has not been met before. NULL: there is none, because no descriptor is known
- * or memory is short.
- */
+/* Renders a descriptor that is not cached. Returns NULL if the event is unknown or out of memory. */
 const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const struct ktread_type *type);
-/* The system call of that number, below CALLS_CACHED. NULL when out of memory. */
+/*
+ * Makes the text of a system call. Requires: `number` is below CALLS_CACHED. Returns NULL if out of memory.
+ */
 const struct chrome_call *chrome_call_render(struct chrome_texts *texts, const struct ktread *trace,
 					     uint32_t number);
 
 #define CHROME_CALL_NAME 60u
-/* The name of a call, cut to CHROME_CALL_NAME bytes; "syscall_12" if `name` is NULL. `size`: at least 40. */
+/*
+ * Writes the name of a system call, cut to CHROME_CALL_NAME bytes; "syscall_12" if `name` is NULL.
+ * Requires: `size` is at least 40.
+ */
 void chrome_call_name(char *text, size_t size, const char *name, uint64_t number);
 
 /*
- * Writes a lead and the event's "field":value pairs, as json_put_fields() does. `*comma`: there are any, so
- * that what follows needs a comma.
+ * Writes a lead and the event's "field":value pairs, as json_put_fields() does. Sets `*comma` if there are
+ * any pairs; further arguments then need a comma.
  */
 char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_lead lead,
 			const struct ktread_event *event, bool *comma);
@@ -126,7 +127,7 @@ static inline const struct chrome_call *chrome_call_of(struct chrome_texts *text
 	return texts->call[number] ? texts->call[number] : chrome_call_render(texts, trace, (uint32_t)number);
 }
 
-/* Writes the value of a field that has a width. */
+/* Writes the value of a field. Requires: the field has a width. */
 static inline __attribute__((always_inline)) char *
 chrome_put_number(char *at, const struct chrome_field *field, const unsigned char *from)
 {
@@ -141,11 +142,11 @@ chrome_put_number(char *at, const struct chrome_field *field, const unsigned cha
 		*at++ = '-';
 		number = (0 - number) << field->unused >> field->unused;
 	}
-	/* Without a call, no caller has to save registers. */
+	/* Both are inlined: because of a call, callers would have to save registers. */
 	return number < 1000000 ? base_put_middle(at, (uint32_t)number) : base_put_large(at, number);
 }
 
-/* Copies a piece. Up to CHROME_PIECE bytes after it are overwritten. */
+/* Copies a piece. Overwrites up to CHROME_PIECE bytes after it. */
 static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
 {
 	memcpy(at, piece.text, CHROME_PIECE);
@@ -155,19 +156,19 @@ static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
 }
 
 /*
- * The spans that are open on each row of a Chrome trace, by name. A viewer pairs an end with the newest
- * beginning of its row that is still open, and some only if both have the same name: an end is written with
- * the name that this returns, or not at all.
+ * The open spans of each row of a Chrome trace. Viewers pair an end with the newest open span of its row;
+ * some require that both have the same name. So an end is written with the name that was stored at the
+ * beginning, or not at all.
  */
 
 #define CHROME_ROWS_NAME 96u
 
 struct chrome_rows_span {
-	struct chrome_piece rendered; /* ,"name":"…"; its text NULL: it is not rendered */
-	char name[CHROME_ROWS_NAME];  /* if it is not rendered */
+	struct chrome_piece rendered; /* ,"name":"…"; `text` NULL: use `name` */
+	char name[CHROME_ROWS_NAME];  /* if `rendered` is not set */
 };
 
-/* What is open on one row, innermost last. Zero-initialised is ready for use. */
+/* The open spans of one row, innermost last. Ready for use when zeroed. */
 struct chrome_rows_open {
 	struct chrome_rows_span *span;
 	uint32_t depth, room;
@@ -179,26 +180,29 @@ struct chrome_rows_row {
 	struct chrome_rows_open open;
 };
 
-/* Zero-initialised is ready for use. */
+/* Open spans of all rows. Ready for use when zeroed. */
 struct chrome_rows {
 	struct chrome_rows_row *row;
 	uint32_t rows, room;
-	struct base_index index; /* rows by both numbers */
+	struct base_index index; /* rows by pid and tid */
 };
 
 /*
- * The row of that number. NULL: nothing has begun there and `make` is 0, or out of memory. Valid until the
- * next call with `make`.
+ * Returns the row of that pid and tid. If there is none and `make` is set, makes it.
+ * Returns NULL if there is none and `make` is 0, or if out of memory.
+ * The row is valid until the next call with `make` set.
  */
 struct chrome_rows_open *chrome_rows_find(struct chrome_rows *rows, uint32_t pid, uint64_t tid, int make);
 void chrome_rows_free(struct chrome_rows *rows);
 
-/* Makes room for one more span. 0 or KTREAD_E_MEMORY. */
+/* Allocates space for one more span. Returns 0 or KTREAD_E_MEMORY. */
 int chrome_rows_grow(struct chrome_rows_open *open);
-/* A span begins whose name is not rendered: it is cut to CHROME_ROWS_NAME - 1 bytes. 0 or KTREAD_E_MEMORY. */
+/* Begins a span with a copy of `name`, cut to CHROME_ROWS_NAME - 1 bytes. Returns 0 or KTREAD_E_MEMORY. */
 int chrome_rows_begin(struct chrome_rows_open *open, const char *name);
 
-/* A span begins whose name is rendered, in text that stays until it ends. 0 or KTREAD_E_MEMORY. */
+/*
+ * Begins a span with a cached name, whose text must live until the span ends. Returns 0 or KTREAD_E_MEMORY.
+ */
 static inline int chrome_rows_begin_rendered(struct chrome_rows_open *open, struct chrome_piece rendered)
 {
 	if (__builtin_expect(open->depth == open->room, 0) && chrome_rows_grow(open) < 0)
@@ -207,7 +211,7 @@ static inline int chrome_rows_begin_rendered(struct chrome_rows_open *open, stru
 	return 0;
 }
 
-/* The newest span ends. Returns it, valid until the next one begins; NULL: none is open. */
+/* Ends the newest span. Returns it, or NULL if none is open. It is valid until the next span begins. */
 static inline const struct chrome_rows_span *chrome_rows_end(struct chrome_rows_open *open)
 {
 	return open->depth ? &open->span[--open->depth] : NULL;
@@ -220,15 +224,14 @@ struct chrome {
 	struct export_report *report;
 	struct base_output out;
 	uint64_t base;
-	struct base_ticks_scale
-		scale;	      /* of an unknown frequency ticks are written as if they were nanoseconds */
-	int begun;	      /* an object has been written: the next one needs a comma */
-	uint64_t microsecond; /* the last one that chrome_put_time() wrote, in nanoseconds */
-	char digits[BASE_PUT_SCRATCH]; /* what it wrote for it, with the point */
-	uint32_t digits_length;	       /* 0: nothing yet */
+	struct base_ticks_scale scale; /* if the frequency is unknown, ticks are written as nanoseconds */
+	int begun;		       /* an object was written: the next one needs a comma */
+	uint64_t microsecond;	       /* start, in nanoseconds, of the microsecond that `digits` holds */
+	char digits[BASE_PUT_SCRATCH]; /* text of that microsecond, with the decimal point */
+	uint32_t digits_length;	       /* 0: no text yet */
 };
 
-/* Nanoseconds since the first event. */
+/* Returns the time since the first event in nanoseconds. */
 static inline uint64_t chrome_time(const struct chrome *chrome, uint64_t stamp)
 {
 	uint64_t ticks = stamp > chrome->base ? stamp - chrome->base : 0;
@@ -236,7 +239,7 @@ static inline uint64_t chrome_time(const struct chrome *chrome, uint64_t stamp)
 	return chrome->scale.frequency ? base_ticks_nanoseconds(&chrome->scale, ticks) : ticks;
 }
 
-/* "12345.678": nanoseconds as microseconds. */
+/* Writes nanoseconds as microseconds: "12345.678". */
 static inline char *chrome_put_microseconds(char *at, uint64_t nanoseconds)
 {
 	at = base_put_decimal(at, nanoseconds / 1000);
@@ -244,10 +247,10 @@ static inline char *chrome_put_microseconds(char *at, uint64_t nanoseconds)
 	return base_put_three(at + 1, (uint32_t)(nanoseconds % 1000));
 }
 
-/* chrome_put_time() in another microsecond. */
+/* Writes a time outside the cached microsecond and caches its microsecond. */
 char *chrome_put_new_time(struct chrome *chrome, char *at, uint64_t nanoseconds);
 
-/* The same for the time of an event: that of the next event is often in the same microsecond. */
+/* Writes the time of an event. Caches the digits, because the next event is often in the same microsecond. */
 static inline char *chrome_put_time(struct chrome *chrome, char *at, uint64_t nanoseconds)
 {
 	if (__builtin_expect(nanoseconds - chrome->microsecond >= 1000 || chrome->digits_length == 0, 0))
@@ -267,27 +270,30 @@ static inline char *chrome_begin(struct chrome *chrome)
 	return at;
 }
 
-/* Names the row (`what` is "process_name" or "thread_name") of a process and, if not negative, a thread. */
+/*
+ * Names the row of a process or, if `tid` is not negative, of a thread. `what` is "process_name" or
+ * "thread_name".
+ */
 void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t tid, const char *name);
 
 /*
- * What the files that write events in the Trace Event Format share. Rows, by process:
+ * Shared by the files that write events in the Trace Event Format. Rows by process:
  *
- *	0  CPUs: which thread runs, a slice each time
+ *	0  CPUs: a slice for each time that a thread runs
  *	1  threads: system calls and faults as spans, whichever CPU they ran on, and all other events as
  *	   instants
- *	2  interrupts, by CPU: their spans, and the events that fired in them
- *	3  locks, a row for each that a thread waits for or holds
- *	4  functions of hardware traces that are shown beside the events
- *	5  waits: a slice each time a thread sleeps, from when it leaves its CPU until it is woken
+ *	2  interrupts, by CPU: their spans, and the events that occurred in them
+ *	3  locks: a row for each lock that a thread waits for or holds
+ *	4  functions of hardware traces that are merged into the trace
+ *	5  waits: a slice for each time that a thread sleeps, from leaving its CPU to its wakeup
  *
- * Threads of a process that the kernel described have their rows in a process that is named after it,
- * numbered ROW_PROCESSES and its number.
+ * If the kernel described a process, its threads have their rows in a process with that name, whose number is
+ * ROW_PROCESSES plus the process's number.
  *
- * Every end that is written closes a beginning of its name on its row (struct chrome_rows); what is open at
- * the end of the trace is ended there. Slices, which have a duration, are written once they are over.
+ * Every end closes a beginning with the same name on the same row (struct chrome_rows). Spans that are open
+ * at the end of the trace are ended there. Slices have a duration, so they are written when they end.
  *
- * analyze/ decides which spans and flows there are, and what a gap does to them; here they are only written.
+ * host/analyze decides which spans and flows exist and how gaps affect them; this code only writes them.
  */
 
 #define ROW_CPUS       0u
@@ -296,24 +302,24 @@ void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t t
 #define ROW_LOCKS      3u
 #define ROW_FUNCTIONS  4u
 #define ROW_WAITS      5u
-#define ROW_PROCESSES  10000000u   /* above any thread's number */
-#define LOCK_LANES     8u	   /* rows of process 3 that belong to one thread */
-#define LANE_WAITS     7u	   /* no lock's: the thread's row in process 5 */
-#define ROW_CPU_LOCKS  0x40000000u /* in process 3, above any thread's: locks that interrupts hold */
+#define ROW_PROCESSES  10000000u   /* larger than any thread id */
+#define LOCK_LANES     8u	   /* rows in process 3 for each thread */
+#define LANE_WAITS     7u	   /* no lock uses it: the thread's row in process 5 */
+#define ROW_CPU_LOCKS  0x40000000u /* in process 3: first row of interrupts' locks, above all threads */
 
-/* A thread runs on a CPU. */
+/* The time that a thread runs on a CPU. */
 struct chrome_slice {
 	uint64_t since;
-	uint32_t thread, index; /* its id, and its index */
+	uint32_t thread, index; /* thread id, and index of the thread */
 	bool open;
 };
 
-/* A thread sleeps. */
+/* The time that a thread sleeps. */
 struct chrome_wait {
 	uint64_t since;
-	uint64_t object; /* what for; 0: it did not announce it */
-	uint64_t flow;	 /* of the wakeup that ended it, until the thread runs; 0: none */
-	uint8_t state;	 /* enum threads_state while it sleeps */
+	uint64_t object; /* object that the thread waits for; 0: the trace does not say */
+	uint64_t flow;	 /* id of the flow from the wakeup until the thread runs; 0: none */
+	uint8_t state;	 /* enum threads_state during the sleep */
 	bool open;
 };
 
@@ -321,25 +327,25 @@ struct chrome_wait {
 
 /* A row of the trace. */
 struct chrome_row {
-	struct chrome_rows_open open; /* if it is `own` */
+	struct chrome_rows_open open; /* used if `own` is set */
 	uint32_t pid;
 	uint64_t tid;
-	bool own;		    /* it is a thread's own row */
-	uint8_t length;		    /* of `text`; 0: the row is not made yet */
+	bool own;		    /* the own row of a thread */
+	uint8_t length;		    /* of `text`; 0: the row does not exist yet */
 	char text[CHROME_ROW_TEXT]; /* ,"pid":1,"tid":12 */
 };
 
-/* What is kept of a thread. */
+/* Data about a thread. */
 struct chrome_place {
-	struct chrome_row row; /* its own, once `row.own` is set */
+	struct chrome_row row; /* the thread's own row; valid once `row.own` is set */
 	struct chrome_wait wait;
 	char *label; /* ,"name":"init (1)","cat":"sched","args":{"thread":1}} or NULL */
 	uint32_t label_length;
-	uint8_t named; /* a bit for each lane whose row has a name */
+	uint8_t named; /* a bit for each lane whose row was named */
 };
 
 struct chrome_ring {
-	uint64_t seen; /* stamp of the last event, 0: none yet */
+	uint64_t seen; /* timestamp of the last event; 0: none yet */
 	bool beside;
 };
 
@@ -350,23 +356,23 @@ struct chrome_writer {
 	struct spans *spans;
 	struct flows flows;
 	struct files *files;
-	struct files_path path; /* of the file that the current event uses */
+	struct files_path path; /* path of the file that the current event uses */
 	struct processes *processes;
 	struct functions functions;
 	uint64_t function_tracks;
 	struct chrome_place *place; /* by index of the thread */
 	uint32_t places;
-	struct chrome_row row;	 /* the last one that was made, if it is no thread's own */
-	struct chrome_rows rows; /* spans that are open on all rows but the threads' own */
-	bool typed;		 /* the trace describes system calls */
-	bool inferred;	 /* it describes them, or files: arguments may have more than the event's fields */
-	bool wakes;	 /* the event at hand is a wakeup */
-	uint64_t woken;	 /* flow that begins at it; 0: none */
-	uint64_t events; /* so far */
-	int error;	 /* 0 or KTREAD_E_MEMORY */
+	struct chrome_row row;	 /* row made last that is not a thread's own row */
+	struct chrome_rows rows; /* open spans of all rows except the threads' own rows */
+	bool typed;		 /* the trace has the types of system calls */
+	bool inferred;		 /* arguments may include types or paths, not only the event's fields */
+	bool wakes;		 /* the current event is a wakeup */
+	uint64_t woken;		 /* flow that begins at the current event; 0: none */
+	uint64_t events;	 /* number written so far */
+	int error;		 /* 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
 	struct chrome_slice running[THREADS_CPUS_MAX];
-	struct chrome_row cpu[THREADS_CPUS_MAX]; /* in process ROW_CPUS, once they are made */
+	struct chrome_row cpu[THREADS_CPUS_MAX]; /* in process ROW_CPUS; valid once made */
 	bool interrupts_named[THREADS_CPUS_MAX];
 	struct wellknown_table known;
 	struct chrome_texts texts;
@@ -374,16 +380,22 @@ struct chrome_writer {
 
 /* ---- Rows (chrome_text.c) --------------------------------------------------------------------- */
 
-/* Makes room for what is kept of a thread. False: out of memory. */
+/* Allocates the data about a thread. Returns false if out of memory. */
 bool chrome_places_reserve(struct chrome_writer *writer, uint32_t index);
 void chrome_places_free(struct chrome_writer *writer);
-/* "init (1)" */
+/* Writes "init (1)". */
 void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size);
-/* Rows are valid until the next one is made; `cpu`: up to THREADS_CPUS_MAX, for an unknown one. */
+/*
+ * Return the row, made if needed. It is valid until the next row is made. For an unknown CPU,
+ * `cpu` is THREADS_CPUS_MAX.
+ */
 struct chrome_row *chrome_row_make(struct chrome_writer *writer, uint32_t pid, uint64_t tid);
 struct chrome_row *chrome_row_of_cpu(struct chrome_writer *writer, uint32_t cpu);
 struct chrome_row *chrome_row_of_interrupts(struct chrome_writer *writer, uint32_t cpu);
-/* Lane 0 is the thread's own row, LANE_WAITS that of its waits, the others are its locks'. */
+/*
+ * Returns a row of a thread. Lane 0 is its own row, LANE_WAITS the row of its waits, the others are rows of
+ * its locks.
+ */
 struct chrome_row *chrome_row_of_lane(struct chrome_writer *writer, uint32_t index, unsigned lane);
 
 static inline struct chrome_row *chrome_row_of(struct chrome_writer *writer, struct spans_owner owner,
@@ -400,7 +412,7 @@ static inline struct chrome_row *chrome_row_of(struct chrome_writer *writer, str
 
 /* ---- Objects (chrome.c) ----------------------------------------------------------------- */
 
-/* The shape of an event, or NULL. */
+/* Returns the shape of an event, or NULL. */
 static inline const struct chrome_shape *chrome_writer_shape(struct chrome_writer *writer,
 							     const struct ktread_event *event)
 {
@@ -413,10 +425,10 @@ static inline char *chrome_put_row(char *at, const struct chrome_row *row)
 	return at + row->length;
 }
 
-/* {"ph":"B","ts": */
+/* Writes {"ph":"B","ts": */
 static inline char *chrome_put_phase(struct chrome_writer *writer, char phase)
 {
-	/* It is never the first object: the names of processes come before it. */
+	/* This is never the first object, so it needs a comma: the names of processes come first. */
 	char *at = base_put_literal(base_output_line(&writer->chrome->out), ",\n{\"ph\":\"?\",\"ts\":");
 
 	at[-8] = phase;
@@ -450,13 +462,13 @@ static inline void chrome_finish(struct chrome_writer *writer, char *at)
 	base_output_done(&writer->chrome->out, at + 1);
 }
 
-/* Ends an object with the lead (which see) and the arguments of an event. `shape`: of the event, or NULL. */
+/* Ends an object with a lead and the arguments of an event. `shape`: of the event, or NULL. */
 void chrome_finish_event(struct chrome_writer *writer, char *at, const struct ktread_event *event,
 			 const struct chrome_shape *shape, enum chrome_lead lead);
 
 /*
- * Begins an object for a span that begins on a row. Its name, which the caller writes, is `name`, or
- * `rendered` if that is NULL. NULL: nothing is to be written, because memory is short.
+ * Begins an object for a span that begins on a row. The caller then writes its name: `name` or, if that is
+ * NULL, `rendered`. Returns NULL if out of memory: the caller must write nothing.
  */
 static inline char *chrome_put_begin(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp,
 				     struct chrome_piece rendered, const char *name)
@@ -470,7 +482,10 @@ static inline char *chrome_put_begin(struct chrome_writer *writer, struct chrome
 	return NULL;
 }
 
-/* Begins an object for a span that ends on a row, with its name. NULL: none is open there. */
+/*
+ * Begins an object for a span that ends on a row, and writes the span's name. Returns NULL if no span is open
+ * there.
+ */
 static inline char *chrome_put_end(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp)
 {
 	struct chrome_rows_open *open =
@@ -485,7 +500,7 @@ static inline char *chrome_put_end(struct chrome_writer *writer, struct chrome_r
 				   : base_json_name(base_put_literal(at, ",\"name\":"), span->name);
 }
 
-/* ---- Spans (chrome_spans.c), hardware traces beside events (chrome.c) ------------------ */
+/* ---- Spans (chrome_spans.c) -------------------------------------------------------------------- */
 
 void chrome_span_begin(void *writer, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		       const struct ktread_event *event);
@@ -495,7 +510,7 @@ void chrome_span_end(void *writer, struct spans_owner owner, unsigned lane, cons
 /* ---- Threads that run and wait (chrome_spans.c) ------------------------------------------------ */
 
 void chrome_thread_changed(void *writer, const struct threads_change *change);
-/* Ends slices and waits that are open at the end of the trace. */
+/* Ends the slices and waits that are open at the end of the trace. */
 void chrome_close_sched(struct chrome_writer *writer, uint64_t last);
 
 #endif

@@ -40,7 +40,7 @@ static void name_span(struct chrome_writer *writer, const struct spans_span *spa
 	}
 }
 
-/* chrome_span_begin() for any span. */
+/* The general case of chrome_span_begin(). */
 static __attribute__((noinline)) void begin_named(struct chrome_writer *writer, struct chrome_row *row,
 						  const struct spans_span *span,
 						  const struct ktread_event *event)
@@ -63,7 +63,7 @@ void chrome_span_begin(void *context, struct spans_owner owner, unsigned lane, c
 	const struct chrome_call *call = NULL;
 	char *at;
 
-	/* Every second event of many traces is a call. */
+	/* A fast path for system calls: half of the events in many traces are calls. */
 	if (span->kind == WELLKNOWN_SYSCALL_ENTER && span->has_key)
 		call = chrome_call_of(&writer->texts, writer->chrome->trace, span->key);
 	if (!call) {
@@ -91,7 +91,7 @@ void chrome_span_end(void *context, struct spans_owner owner, unsigned lane, con
 
 /* Threads that run and sleep: slices of CPUs and of waits, and arrows from wakeups. */
 
-/* ,"name":"init (1)","cat":"sched","args":{"thread":1}: the end of a slice in which a thread runs. */
+/* Writes ,"name":"init (1)","cat":"sched","args":{"thread":1}: the end of a slice in which a thread runs. */
 static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
 {
 	char name[64];
@@ -102,7 +102,7 @@ static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
 	return base_put_literal(at, "}");
 }
 
-/* The same, copied from the second time on. */
+/* Writes the same, from a cache after the first time. */
 static char *put_label(struct chrome_writer *writer, char *at, const struct chrome_slice *slice)
 {
 	struct chrome_place *place = slice->index < writer->places ? &writer->place[slice->index] : NULL;
@@ -120,7 +120,6 @@ static char *put_label(struct chrome_writer *writer, char *at, const struct chro
 	return end;
 }
 
-/* A slice is written once it is over. */
 static void end_slice(struct chrome_writer *writer, uint32_t cpu, uint64_t time)
 {
 	struct chrome_slice *slice = &writer->running[cpu];
@@ -133,7 +132,6 @@ static void end_slice(struct chrome_writer *writer, uint32_t cpu, uint64_t time)
 	chrome_finish(writer, put_label(writer, at, slice));
 }
 
-/* A wait is written once it is over. */
 static void end_wait(struct chrome_writer *writer, uint32_t index, uint64_t time, bool woken)
 {
 	struct chrome_wait *wait = &writer->place[index].wait;
@@ -159,7 +157,7 @@ static bool sleeps(enum threads_state state)
 	return state == THREADS_SLEEPING || state == THREADS_WAITING;
 }
 
-/* An arrow from the wakeup to where the thread runs next. */
+/* Ends the arrow from a wakeup where the thread runs next. */
 static void arrive(struct chrome_writer *writer, struct chrome_wait *wait, uint32_t cpu, uint64_t time)
 {
 	char *at;
@@ -183,8 +181,8 @@ static void wait_changed(struct chrome_writer *writer, const struct threads_chan
 	if (wait->open)
 		end_wait(writer, thread->index, change->time, change->woken);
 	/*
-	 * An arrow needs an event that it begins at, and has one end: of several threads that one event
-	 * wakes, the first.
+	 * An arrow begins at an event and has one end. If one event wakes several threads, only the first
+	 * gets an arrow.
 	 */
 	if (change->woken && writer->wakes && !writer->woken)
 		writer->woken = wait->flow = ++writer->flows.ids;

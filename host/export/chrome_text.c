@@ -16,7 +16,7 @@
 
 #define NAME_MOST                                             \
 	(BASE_ESCAPE_JSON_GROWTH * (2 * BASE_JSON_NAME + 1) + \
-	 32) /* bytes of a rendered name and what is around it */
+	 32) /* bytes of a rendered name and the text around it */
 
 static uint8_t form_of(uint8_t type)
 {
@@ -38,7 +38,7 @@ static uint8_t form_of(uint8_t type)
 	}
 }
 
-/* What has been written from `from` on. */
+/* Returns the text written from `from` to `end`. */
 static struct chrome_piece piece(const char *from, const char *end)
 {
 	return (struct chrome_piece){ from, (uint32_t)(end - from) };
@@ -61,8 +61,8 @@ static char *render_field(struct chrome_field *field, const struct ktread_type *
 }
 
 /*
- * Whether a field is named like what is added to the arguments. The CPU that an interprocessor interrupt goes
- * to is.
+ * Returns whether a field has that name. A field may have the name of an argument that is added, such as
+ * "cpu" for the target of an interprocessor interrupt.
  */
 static bool has_field(const struct ktread_type *type, const char *name)
 {
@@ -86,7 +86,7 @@ static char *render_fields(struct chrome_shape *shape, const struct ktread_type 
 	return at;
 }
 
-/* `at` is where the lead begins; what is between it and `end` is written. */
+/* Completes the lead that begins at `from`; the text up to `end` is already written. */
 static char *render_lead(struct chrome_shape *shape, enum chrome_lead lead, const char *from, char *end)
 {
 	end = base_put_literal(end, ",\"args\":{");
@@ -121,7 +121,7 @@ const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const
 	struct chrome_shape **place = &texts->shape[type->id & 4095u], *shape;
 	char *text;
 
-	if (!*type->group) /* it may be overwritten by the next unknown event */
+	if (!*type->group) /* the next unknown event may reuse this descriptor */
 		return NULL;
 	shape = malloc(sizeof(*shape) + type->fields * sizeof(shape->field[0]));
 	text = calloc(type->fields + 8u, NAME_MOST);
@@ -181,7 +181,7 @@ void chrome_texts_free(struct chrome_texts *texts)
 		free(texts->call[n]);
 }
 
-/* Fields of any kind, of which the payload may hold a part only. */
+/* Writes fields of any kind. Stops where a truncated payload ends. */
 static char *put_any(char *at, const struct chrome_shape *shape, const struct ktread_event *event)
 {
 	const unsigned char *from = event->payload, *end = from + event->payload_size;
@@ -268,7 +268,7 @@ void chrome_rows_free(struct chrome_rows *rows)
 	*rows = (struct chrome_rows){ .row = NULL };
 }
 
-/* Rows of the trace: their numbers and names, and what is kept of a thread beside them. */
+/* Rows of the trace: their numbers and names, and data about threads. */
 
 void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size)
 {
@@ -280,7 +280,7 @@ void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, ch
 		snprintf(text, size, "thread %u", thread);
 }
 
-/* ,"pid":1,"tid":12 */
+/* Renders ,"pid":1,"tid":12 */
 static void render_row(struct chrome_row *row)
 {
 	char *at = base_put_decimal(base_put_literal(row->text, ",\"pid\":"), row->pid);
@@ -350,7 +350,7 @@ void chrome_places_free(struct chrome_writer *writer)
 	free(writer->place);
 }
 
-/* The process that a thread's row is in. */
+/* Returns the process that contains the thread's row. */
 static uint32_t process_of_thread(const struct chrome_writer *writer, uint32_t thread)
 {
 	uint32_t id = processes_of(writer->processes, thread);
@@ -359,8 +359,8 @@ static uint32_t process_of_thread(const struct chrome_writer *writer, uint32_t t
 }
 
 /*
- * Names the process of a thread that is met for the first time. Naming it again for another thread does no
- * harm.
+ * Names the process of a thread that occurs for the first time. Naming it again for another thread is
+ * harmless.
  */
 static void name_process(struct chrome_writer *writer, uint32_t thread)
 {

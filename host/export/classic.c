@@ -13,8 +13,8 @@
 #include "ktrx/v1.h"
 
 /*
- * The timeline. Millions of lines are written, so whatever repeats is rendered once: event names, system call
- * names, page fault reasons. Rendered pieces are copied in whole (RENDERED bytes) and only their length is
+ * The timeline may have millions of lines, so repeated text is rendered once: names of events and system
+ * calls, reasons of page faults. Rendered text is copied as a whole (RENDERED bytes), then only its length is
  * added.
  */
 
@@ -24,12 +24,12 @@
 #define CPU_COLUMNS 9u
 #define PID_COLUMNS 5u
 
-/* The data of an event is labels, each followed by a word. */
+/* How to print a word of an event's data. The data is printed as labels, each followed by a word. */
 enum kind { DECIMAL, HEX, ADDRESS };
 
 struct piece {
 	char label[13];
-	uint8_t length; /* of the label; 0: no piece */
+	uint8_t length; /* of the label; 0: end of the list */
 	uint8_t kind;
 	uint8_t word;
 };
@@ -40,7 +40,7 @@ struct piece {
 
 struct form {
 	uint16_t event;
-	uint8_t fields; /* of its type, where layouts differ; 0: any */
+	uint8_t fields; /* number of fields of the event type, to tell layouts apart; 0: any */
 	struct piece piece[6];
 };
 
@@ -50,7 +50,9 @@ static const struct form plain_words = {
 		   PIECE(HEX, 3, " d3=0x"), PIECE(HEX, 4, " d4=0x") },
 };
 
-/* The first five are frequent: put_data() has code for each. Events missing here are plain_words. */
+/*
+ * put_data() has code for the first five, which are frequent. Events that are missing here use plain_words.
+ */
 static const struct form forms[] = {
 	{ .event = KTRX1_SYSCALL_ENTER },
 	{ .event = KTRX1_SYSCALL_EXIT },
@@ -97,13 +99,13 @@ struct writer {
 	const struct form *form[EVENTS];
 };
 
-/* Word n of a record's data, of 32 bits. */
+/* Returns 32-bit word `n` of a record's data. */
 static inline uint32_t word(const unsigned char *data, uint32_t n)
 {
 	return (uint32_t)base_load(data + 4 * n, 4);
 }
 
-/* Words n (low) and n + 1. */
+/* Returns words `n` (low) and n + 1. */
 static inline uint64_t double_word(const unsigned char *data, uint32_t n)
 {
 	return base_load(data + 4 * n, 8);
@@ -159,7 +161,7 @@ static inline char *put_fault(struct writer *writer, char *at, const struct form
 	return base_put_hex(base_put_literal(at, "0x"), reason);
 }
 
-/* An IPv4 address whose first byte is the most significant one of the word. */
+/* Writes an IPv4 address. Its first byte is the most significant byte of the word. */
 static char *put_address(char *at, uint32_t address)
 {
 	for (int shift = 24; shift >= 0; shift -= 8) {
@@ -234,7 +236,7 @@ static void render_reasons(struct writer *writer)
 	}
 }
 
-/* "SYSCALL_ENTER    ": the name, at least 16 columns and a blank. */
+/* Renders "SYSCALL_ENTER    ": the name, padded to 16 columns, and a blank. */
 static void render_events(struct writer *writer, const struct ktread *trace)
 {
 	for (uint32_t id = 0; id < EVENTS; id++) {

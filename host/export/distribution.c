@@ -7,7 +7,7 @@
 #include "base/escape.h"
 #include "base/ticks.h"
 
-#define CLOSE	      20 /* greatest to least, from which on bins grow */
+#define CLOSE	      20 /* greatest to least value, from which on bins get wider */
 #define LINEAR_BINS   20
 #define UNIT_MAX      16u
 #define NS_PER_SECOND 1000000000u
@@ -68,7 +68,7 @@ bool distribution_is_exact(const struct distribution *d)
 	return !d->values->counted && !(d->negative && d->negative->counted);
 }
 
-/* The least value that is shown as `edge` or more. */
+/* Returns the least value that is shown as `edge` or more. */
 static uint64_t value_of(const struct distribution *d, distribution_number edge)
 {
 	unsigned __int128 ticks = (unsigned __int128)edge;
@@ -87,7 +87,7 @@ static uint64_t below(const struct distribution *d, distribution_number edge)
 	return negatives(d) ? d->negative->count - histogram_below(d->negative, (uint64_t)-edge + 1) : 0;
 }
 
-/* The least of 1, 2, 5, 10, … that is no less than `value`. */
+/* Returns the least of 1, 2, 5, 10, … that is at least `value`. */
 static distribution_number round_up(distribution_number value)
 {
 	distribution_number round = 1;
@@ -97,7 +97,7 @@ static distribution_number round_up(distribution_number value)
 	return round;
 }
 
-/* The edge behind `edge`: 1, 2, 5, 10 times as far from zero, or as near to it. */
+/* Returns the edge after `edge`. Edges are 0 and 1, 2, 5, 10, … with either sign. */
 static distribution_number next_edge(distribution_number edge)
 {
 	distribution_number nearer = 0;
@@ -163,7 +163,10 @@ static char *time_text(distribution_number nanoseconds, char *text)
 	return text;
 }
 
-/* The edge behind the greatest number of 64 bits has more of them. Returns `text`. */
+/*
+ * Writes all digits of a value. The edge after the greatest 64-bit value needs more than 64 bits. Returns
+ * `text`.
+ */
 static char *digits(distribution_number value, char text[NUMBER_TEXT])
 {
 	const unsigned __int128 magnitude = (unsigned __int128)(value < 0 ? -value : value);

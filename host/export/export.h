@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * An output format is one struct of operations. `ktrace export --format NAME` looks NAME up among the formats
- * that were built in: those in EXPORT_FORMATS of host/host.mk, each of which defines
- * `const struct export_format export_NAME` in a source of this room.
+ * that are built in: those in EXPORT_FORMATS of host/host.mk. Each defines `const struct export_format
+ * export_NAME` in a source of this room.
  *
- * Formats use the reader's API alone. They neither print nor exit: what went wrong is left in the report.
+ * Formats use only the reader's API. They neither print messages nor exit: they store errors in the report.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -14,13 +14,13 @@
 
 #include "ktread/ktread.h"
 
-/* What a format says about its work. Set to zero by the caller. */
+/* What a format reports about its output. Requires: zeroed by the caller. */
 struct export_report {
 	uint64_t events;   /* events of the trace that went into the output */
-	uint64_t unpaired; /* ends without a beginning and the reverse, for lack of records */
-	/* sched.switch gives state 0 every time, so states of threads may be missing … */
+	uint64_t unpaired; /* beginnings and ends whose counterpart was not recorded */
+	/* Every sched.switch has state 0, so the states of threads may be unknown. */
 	bool states_unknown;
-	bool announced;	  /* … but sched.block says which threads sleep */
+	bool announced;	  /* sched.block reports which threads sleep */
 	int output_error; /* errno of a failed write to `fd`, 0 if none */
 };
 
@@ -28,22 +28,25 @@ struct export_format {
 	const char *name;    /* as given to --format */
 	const char *purpose; /* half a line for --help */
 	/*
-	 * Names of options of `ktrace export` that would have no effect on the output, with blanks between,
-	 * and why, in words that follow the option's name. Such an option is refused. NULL: it honours all.
+	 * Names of options of `ktrace export` that have no effect on this format, separated by blanks. The
+	 * command refuses them. `why_refused` follows the option's name in the message. NULL: the format
+	 * honours all options.
 	 */
 	const char *refuses, *why_refused;
 	/*
-	 * Writes all events of `trace` that pass its filter to `fd`, from the present position of both. `fd`
-	 * stays open and may be a pipe. 0, or a negative KTREAD_E_*: either ktread_message() tells the
-	 * reason, or report->output_error is set and KTREAD_E_SYSTEM returned. Output is complete and
-	 * well-formed up to the event at which reading failed.
+	 * Writes all events of `trace` that pass its filter to `fd`, from the current position of both.
+	 * `fd` stays open and may be a pipe. The output is complete and well-formed up to the event at which
+	 * reading failed.
+	 * Returns 0.
+	 * Returns KTREAD_E_SYSTEM with report->output_error set if writing failed.
+	 * Returns another negative KTREAD_E_* if reading failed; ktread_message() has the reason.
 	 */
 	int (*write)(struct ktread *trace, int fd, struct export_report *report);
 };
 
-/* NULL if there is no such format. */
+/* Returns the format of that name, or NULL. */
 const struct export_format *export_format_find(const char *name);
-/* The built-in formats in order of name; NULL past the last. */
+/* Returns built-in format `n` in order of name, or NULL after the last. */
 const struct export_format *export_format_at(unsigned n);
 
 #endif

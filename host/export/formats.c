@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The output formats that this build has. formats.list is made from EXPORT_FORMATS, in order of name. */
+/* The output formats of this build. formats.list is generated from EXPORT_FORMATS, in order of name. */
 #include "export/export.h"
 
 #include <string.h>

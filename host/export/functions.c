@@ -9,7 +9,7 @@
 
 struct functions_track {
 	uint64_t id, stack;
-	uint32_t ring, depth; /* slices that are open */
+	uint32_t ring, depth; /* number of open spans */
 };
 
 static uint64_t number_of(const struct ktread_event *event, const char *field)
@@ -19,13 +19,13 @@ static uint64_t number_of(const struct ktread_event *event, const char *field)
 	return ktread_value_named(event, field, &value) == 0 ? value.number : 0;
 }
 
-/* "CPU 0 functions", "CPU 0 functions, thread 7", "thread 7 functions". */
+/* Writes "CPU 0 functions", "CPU 0 functions, thread 7" or "traced functions". */
 static void name_track(char *name, size_t size, const struct ktread_event *event, uint64_t stack)
 {
 	const int length = event->cpu == KTRX_NO_CPU ? snprintf(name, size, "traced functions")
 						     : snprintf(name, size, "CPU %u functions", event->cpu);
 
-	/* A stack need not be the thread's that ran when it was first seen. */
+	/* The stack may belong to another thread than the one that ran when it was first seen. */
 	if (event->thread != KTREAD_NO_THREAD && stack == event->thread)
 		snprintf(name + length, size - (size_t)length, ", thread %u", event->thread);
 	else if (stack)
@@ -48,7 +48,7 @@ static struct functions_track *find(struct functions *functions, uint32_t ring, 
 	return NULL;
 }
 
-/* NULL: there is no room. */
+/* Returns NULL if the limit of tracks is reached. */
 static struct functions_track *add(struct functions *functions, const struct functions_sink *sink,
 				   const struct ktread_event *event, uint64_t stack, uint64_t time)
 {
@@ -75,7 +75,10 @@ static void close_down_to(const struct functions_sink *sink, struct functions_tr
 		sink->draw(sink->context, track->id, FUNCTIONS_END, NULL, time);
 }
 
-/* Of one stack, or of all of the ring. What is not drawn yet has nothing to lose. */
+/*
+ * Ends the open spans of one stack or, if `stack` is 0, of the whole ring, and marks the loss. Affects only
+ * tracks that exist already.
+ */
 static void lose(struct functions *functions, const struct functions_sink *sink,
 		 const struct ktread_event *event, uint64_t stack, uint64_t time)
 {

@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Functions that ran, by events hwt.* from hardware trace, as slices in each other: a track for each CPU or
- * thread that was traced, and where a CPU's trace tells threads apart, for each of them.
+ * Shows functions recorded by hardware trace (events hwt.*) as nested spans. Each traced CPU or thread has a
+ * track.
+ * If the trace of a CPU distinguishes threads, each thread on it has a track of its own.
  */
 #ifndef EXPORT_FUNCTIONS_H
 #define EXPORT_FUNCTIONS_H
 
 #include "ktread/ktread.h"
 
-#define FUNCTIONS_TRACKS_MOST 1024u /* functions on others are not drawn */
+#define FUNCTIONS_TRACKS_MOST 1024u /* functions of further tracks are not shown */
 
 enum functions_mark { FUNCTIONS_BEGIN, FUNCTIONS_END, FUNCTIONS_INSTANT };
 
-/* What draws them. */
+/* The output format's callbacks. */
 struct functions_sink {
-	/* A new track. Returns what it is called in `draw`. */
+	/* Makes a track. Returns the number that `draw` receives for it. */
 	uint64_t (*track)(void *context, const char *name, uint64_t time);
-	/* `event`: its first field is the name; NULL at an end. */
+	/*
+	 * Writes a begin, end or instant. The first field of `event` is the name; `event` is NULL for an end.
+	 */
 	void (*draw)(void *context, uint64_t track, enum functions_mark mark,
 		     const struct ktread_event *event, uint64_t time);
 	void *context;
@@ -26,14 +29,14 @@ struct functions_track;
 
 struct functions {
 	struct functions_track *track;
-	uint32_t tracks, last; /* the one that was used last */
-	uint64_t left_out;     /* events of tracks beyond the limit */
+	uint32_t tracks, last; /* `last`: index of the track used last */
+	uint64_t left_out;     /* events that found no track because of the limit */
 };
 
-/* Takes an event of a ring beside the trace. 0 or KTREAD_E_MEMORY. */
+/* Adds an event of a hardware trace ring to its track. Returns 0 or KTREAD_E_MEMORY. */
 int functions_event(struct functions *functions, const struct functions_sink *sink,
 		    const struct ktread_event *event, uint64_t time);
-/* Ends all that is open, at `time`: the trace's end. */
+/* Ends all open spans at `time`, the end of the trace. */
 void functions_close(struct functions *functions, const struct functions_sink *sink, uint64_t time);
 void functions_free(struct functions *functions);
 

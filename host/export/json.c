@@ -57,7 +57,7 @@ char *json_put_value(char *at, const struct ktread_value *value)
 	}
 }
 
-/* "data":"0a0b…": all that can be said of an event that the trace does not describe. */
+/* Writes "data":"0a0b…", for an event that the trace does not describe. */
 static char *put_bytes(char *at, const struct ktread_event *event)
 {
 	at = base_put_literal(at, "\"data\":\"");
@@ -94,9 +94,9 @@ char *json_put_fields(char *at, const struct ktread_event *event)
 
 struct writer {
 	struct timeline *timeline;
-	uint64_t *lost; /* by ring: slots said to be lost so far */
+	uint64_t *lost; /* by ring: lost slots reported so far */
 	struct wellknown_table known;
-	struct files *files; /* NULL: no paths are told */
+	struct files *files; /* NULL: do not print paths */
 };
 
 static char *put_time(const struct timeline *timeline, char *at, uint64_t stamp)

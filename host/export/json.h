@@ -6,16 +6,23 @@
 #include "export/timeline.h"
 #include "ktread/ktread.h"
 
-/* "group.name" in lower case; the name as it is written if the type has no group or is name_alone. */
+/* Writes "group.name" in lower case. If the type has no group or is name_alone, writes the name unchanged. */
 char *json_put_event_name(char *at, const struct ktread_type *type);
-/* One value as JSON has it; pointers as "0x…". */
+/* Writes one value as JSON. Pointers become strings "0x…". */
 char *json_put_value(char *at, const struct ktread_value *value);
-/* "field":value pairs with commas, no braces; what the payload does not hold is left out. At most 8 KiB. */
+/*
+ * Writes "field":value pairs separated by commas, without braces. Omits fields that the payload does not
+ * contain.
+ * Writes at most 8 KiB.
+ */
 char *json_put_fields(char *at, const struct ktread_event *event);
 
-/* A timeline for programs: a JSON object a line. */
+/* ---- The timeline for programs: one JSON object a line ---- */
 
-/* As timeline_write(). Lost slots are an object of their own: {"lost":4093,"cpu":2}. */
+/*
+ * Writes the timeline as JSON lines. Lost slots are objects of their own: {"lost":4093,"cpu":2}.
+ * Returns the same values as timeline_write().
+ */
 int lines_write(struct timeline *timeline);
 
 #endif

@@ -9,11 +9,11 @@
 #include "ktrx/v2.h"
 
 #define HEADER_EVERY 20u
-#define CALLER_WIDTH 25 /* of a symbol */
-#define HEX_WIDTH    18 /* of an address */
+#define CALLER_WIDTH 25 /* columns of a symbol */
+#define HEX_WIDTH    18 /* columns of an address */
 #define FILE_WIDTH   34
 #define ID_WIDTH     20
-#define TEXT_LIMIT   ((size_t)4096) /* bytes of a payload's text; with all else it fits a line */
+#define TEXT_LIMIT   ((size_t)4096) /* bytes of a payload's text; chosen so that a row fits an output line */
 
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info)
 {
@@ -104,7 +104,10 @@ static char *put_id(char *at, const struct ktread_type *type)
 	return pad(at, start, ID_WIDTH);
 }
 
-/* Where it was recorded if the trace says so, else where the event was declared. */
+/*
+ * Writes the place that recorded the event if the trace contains it, else the place of the event's
+ * declaration.
+ */
 static char *put_file(const struct ktr_table *table, char *at, const struct ktread_event *event)
 {
 	const char *file = event->file ? event->file : event->type->file;

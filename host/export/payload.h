@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Numbers in an event's payload, for what knows by itself where they lie. Strings have no width. */
+/* Reads numbers from an event's payload, for callers that know the offsets. Strings have no fixed width. */
 #ifndef EXPORT_PAYLOAD_H
 #define EXPORT_PAYLOAD_H
 
@@ -8,7 +8,7 @@
 #include "base/load.h"
 #include "ktrx/v2.h"
 
-/* 0 for a string and for a type that is unknown. */
+/* Returns the width of a value in bytes; 0 for strings and unknown types. */
 static inline uint32_t payload_width(uint8_t type)
 {
 	static const uint8_t width[] = {
@@ -20,7 +20,7 @@ static inline uint32_t payload_width(uint8_t type)
 	return type < sizeof(width) ? width[type] : 0;
 }
 
-/* The number as an argument of its type: unsigned 32-bit values read as int. */
+/* Returns the number as a signed argument: an unsigned 32-bit value is converted to int. */
 static inline int64_t payload_signed(uint8_t type, const unsigned char *from)
 {
 	switch (type) {
@@ -42,7 +42,10 @@ static inline int64_t payload_signed(uint8_t type, const unsigned char *from)
 	}
 }
 
-/* The same as an unsigned argument: what is narrower than an int was widened to one. */
+/*
+ * Returns the number as an unsigned argument: narrower values are promoted to int and then converted to
+ * unsigned.
+ */
 static inline uint64_t payload_unsigned(uint8_t type, const unsigned char *from)
 {
 	int64_t number = payload_signed(type, from);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Native Perfetto traces. Each event goes through the models of host/analyze, which tell what became of
- * threads and spans; whatever they make nothing of is drawn as an instant with its fields.
+ * Native Perfetto traces. Each event is passed to the models of host/analyze, which derive thread states and
+ * spans.
+ * Events that the models do not use are written as instants with their fields.
  */
 #include "export/perfetto.h"
 
@@ -44,7 +45,10 @@ static void write_clock(struct protobuf *pb, enum perfetto_clock_id id, uint64_t
 	protobuf_end(pb, clock);
 }
 
-/* What the trace's times are in wall-clock time, where that is known. */
+/*
+ * Writes a clock snapshot that relates the trace's times to wall-clock time. Writes nothing if that is
+ * unknown.
+ */
 static void write_wall_clock(struct perfetto *perfetto)
 {
 	const struct ktread_info *info = ktread_info(perfetto->trace);
@@ -63,7 +67,7 @@ static void write_wall_clock(struct perfetto *perfetto)
 	perfetto_packet_end(&perfetto->stream);
 }
 
-/* Makes readers say that data was lost on this CPU. */
+/* Writes a packet that makes readers report lost data on this CPU. */
 static void write_data_loss(struct perfetto *perfetto, uint32_t cpu, uint64_t time)
 {
 	unsigned char *bundle;
@@ -78,7 +82,7 @@ static void write_data_loss(struct perfetto *perfetto, uint32_t cpu, uint64_t ti
 	perfetto_packet_end(&perfetto->stream);
 }
 
-/* What this CPU did after its event at `from` is not known for a while. */
+/* Informs the models that events of this CPU are missing after its event at `from`. */
 static void break_off(struct perfetto *perfetto, uint32_t cpu, uint64_t from)
 {
 	if (from != 0)
@@ -96,8 +100,9 @@ static void write_gap(struct perfetto *perfetto, uint32_t cpu, const char *unit,
 }
 
 /*
- * Slots lost before the event at hand. At the head of a ring that is what a flight recorder overwrites, and
- * no loss to complain of; but what was seen before, by another CPU or in the boot ring, may have ended in it.
+ * Handles slots lost before the current event. At the head of a ring these are slots that a flight recorder
+ * overwrote, which is not a loss. But spans from before, on another CPU or in the boot ring, may have ended
+ * in the gap.
  */
 static void note_loss(struct perfetto *perfetto, const struct ktread_event *event)
 {
@@ -123,7 +128,7 @@ static void note_loss(struct perfetto *perfetto, const struct ktread_event *even
 	}
 }
 
-/* What the kernel itself said of a thread: name, process. */
+/* Takes name and process of a thread from the event that creates it. */
 static void note_thread(struct perfetto *perfetto, const struct ktread_event *event,
 			const struct wellknown *known)
 {
@@ -143,7 +148,7 @@ static void note_thread(struct perfetto *perfetto, const struct ktread_event *ev
 					       (uint32_t)process & KTRX_THREAD_MAX, perfetto->time);
 }
 
-/* A program has taken the place of another: process and thread are called by it from now on. */
+/* Handles exec: process and thread get the name of the new program. */
 static void note_exec(struct perfetto *perfetto, const struct ktread_event *event,
 		      const struct wellknown *known)
 {
@@ -157,8 +162,8 @@ static void note_exec(struct perfetto *perfetto, const struct ktread_event *even
 }
 
 /*
- * Whether it is told by scheduling alone. A wake by an interrupt is not: the arrow cannot say that it was
- * one.
+ * Returns whether the scheduling packets show the event completely. A wakeup by an interrupt is also written
+ * as an instant, because the arrow cannot show that it came from an interrupt.
  */
 static bool is_told(const struct ktread_event *event, const struct wellknown *known)
 {
@@ -202,7 +207,8 @@ static int export_event(struct perfetto *perfetto, const struct ktread_event *ev
 }
 
 /*
- * What is missing after the last event of a ring: slots nobody could read, records that it refused when full.
+ * Reports what is missing after the last event of a ring: unreadable slots, and records refused because it
+ * was full.
  */
 static void finish_ring(struct perfetto *perfetto, uint32_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How a Perfetto trace is written: clocks, tracks and events. */
+/* Writes a Perfetto trace: clocks, tracks and events. */
 #ifndef EXPORT_PERFETTO_H
 #define EXPORT_PERFETTO_H
 
@@ -19,20 +19,21 @@
 #include "ktread/ktread.h"
 
 /*
- * Counter ticks as nanoseconds since the counter was zero. Events get times of their own, two apart at least
- * and in the order they come, even where a slow counter gave them one stamp: order survives the export.
+ * Converts counter ticks to nanoseconds since the counter was zero. Each event gets a time at least 2 ns
+ * later than the previous event, even if a slow counter gave both the same timestamp. So the export keeps the
+ * order.
  */
 
 struct perfetto_clock {
 	uint64_t frequency;
 	uint64_t second, second_ns; /* the whole second that was last converted, in ticks and ns */
-	uint64_t last;		    /* time of the event before */
+	uint64_t last;		    /* time of the previous event */
 };
 
-/* Latest time there is: signed 64 bits hold it, with some to spare. */
+/* The latest time that is written: far below the greatest signed 64-bit number. */
 #define PERFETTO_TIME_MAX (INT64_MAX / 2)
 
-/* A frequency of 0 is unknown: a tick is then shown as a nanosecond. */
+/* Prepares a clock. If the frequency is unknown (0), a tick is shown as a nanosecond. */
 static inline void perfetto_clock_init(struct perfetto_clock *clock, uint64_t frequency)
 {
 	*clock = (struct perfetto_clock){ .frequency = frequency ? frequency : 1000000000u };
@@ -67,14 +68,14 @@ static inline uint64_t perfetto_clock_event(struct perfetto_clock *clock, uint64
 /* ---- perfetto_track.c ---- */
 
 /*
- * Tracks: one a thread, one a CPU, lanes for locks below them, one for each counter. A track is described
- * when it is first used, outside any open packet. A thread is introduced, with name and process, when it is
- * first met, its process together with it.
+ * Tracks: one for each thread and CPU, with lanes for locks below them, and one for each counter. A track is
+ * described when it is first used, outside any open packet. A thread is introduced with its name and process
+ * when it first occurs; its process is introduced with it.
  */
 
 /*
- * The process that threads belong to if no event names another one: the kernel. Above any thread id. In a
- * trace of records_only every thread is a process of its own.
+ * The kernel: the process of threads for which no event names another one. Larger than any thread id. In a
+ * trace with records_only every thread is a process of its own.
  */
 #define PERFETTO_KERNEL_PID (KTRX_THREAD_MAX + 1u)
 
@@ -85,7 +86,7 @@ struct perfetto_tracks {
 	const struct processes *processes;
 	struct perfetto_lanes *thread, *cpu;
 	uint32_t thread_count, cpu_count;
-	uint32_t *counter; /* uuid of the first field's track by event id, 0: not described */
+	uint32_t *counter; /* uuid of the first field's track, by event id; 0: not described */
 	uint64_t next_uuid;
 	bool cpus_described, kernel_told;
 };
@@ -94,44 +95,44 @@ int perfetto_tracks_init(struct perfetto_tracks *tracks, struct ktread *trace,
 			 struct perfetto_stream *stream);
 void perfetto_tracks_free(struct perfetto_tracks *tracks);
 
-/* Introduces the thread if need be. 0 or KTREAD_E_MEMORY. */
+/* Introduces a thread that is new. Returns 0 or KTREAD_E_MEMORY. */
 int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_thread *thread, uint64_t time);
 /*
- * The same with what an event told of it: a name (length 0: none) and a process (0: the usual one). A thread
- * that has been introduced changes its name only.
+ * Introduces a thread with data of an event: name (length 0: none) and process (0: the default one). If the
+ * thread is known, only its name changes. Returns 0 or KTREAD_E_MEMORY.
  */
 int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			 const char *name, size_t length, uint32_t process, uint64_t time);
-/* The process runs another program, `thread` being its thread. 0 or KTREAD_E_MEMORY. */
+/* Reports that `process`, whose thread `thread` is, runs another program. Returns 0 or KTREAD_E_MEMORY. */
 int perfetto_process_runs(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			  uint32_t process, const char *path, size_t length, uint64_t time);
 bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct threads_thread *thread);
 
-/* Track of an owner's lane, described if need be; 0 when out of memory. */
+/* Returns the track of an owner's lane, described if new. Returns 0 if out of memory. */
 uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner owner, unsigned lane,
 			     uint64_t time);
-/* A track of that name below those of CPUs. */
+/* Returns a new track with that name, below the CPUs. */
 uint64_t perfetto_track_named(struct perfetto_tracks *tracks, const char *name, uint64_t time);
-/* Track of a counter's field `n`, described if need be. */
+/* Returns the track of a counter's field `n`, described if new. */
 uint64_t perfetto_track_counter(struct perfetto_tracks *tracks, const struct ktread_type *type, uint32_t n,
 				uint64_t time);
 
 /*
- * Native Perfetto output, in parts: packets (perfetto_packet.h), tracks (perfetto_track.c), scheduling and
- * events (here), and what drives them (perfetto.c). Whoever fails leaves a KTREAD_E_* in `error` and the rest
- * goes on harmlessly.
+ * Native Perfetto output. Its parts: packets (perfetto_packet.h), tracks (perfetto_track.c), scheduling and
+ * events (perfetto_event.c), and the main loop (perfetto.c). A function that fails stores a KTREAD_E_* in
+ * `error`. The other functions may still be called.
  */
 
 struct perfetto_ring {
-	uint64_t lost; /* slots told to be lost so far */
-	bool begun;    /* an event of it was seen */
+	uint64_t lost; /* lost slots reported so far */
+	bool begun;    /* an event of the ring was seen */
 };
 
-#define PERFETTO_LOCKS 512u /* names kept, of the locks that were met last */
+#define PERFETTO_LOCKS 512u /* names cached, of the locks used last */
 
 struct perfetto_lock {
 	uint64_t key;
-	uint8_t length; /* of the name; 0: not known */
+	uint8_t length; /* of the name; 0: unknown */
 	char name[39];
 };
 
@@ -146,46 +147,47 @@ struct perfetto {
 	struct wellknown_table known;
 	struct flows flows;
 	struct files *files;
-	struct flows_step flow; /* of the event at hand */
-	struct files_path path; /* behind its file */
+	struct flows_step flow; /* flow that begins or ends at the current event */
+	struct files_path path; /* path of the file that the current event uses */
 	struct processes *processes;
 	struct perfetto_lock locks[PERFETTO_LOCKS];
 	struct perfetto_ring *rings;
 	struct functions functions;
 	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event, by CPU; 0: none yet */
-	uint64_t time;			 /* of the event at hand, ns */
+	uint64_t time;			 /* time of the current event in ns */
 	uint64_t events;
 	int error;
 };
 
-/* perfetto_event.c: what threads are doing, as told by the model; `context` is the struct perfetto. */
+/* perfetto_event.c: callback of the threads model. `context` is the struct perfetto. */
 void perfetto_thread_changed(void *context, const struct threads_change *change);
 
-/* perfetto_packet.c: what a span is called that `event` begins: an interned number, or text of its own. */
+/* perfetto_packet.c: the name of a span that `event` begins: an interned number, or text. */
 struct perfetto_name {
-	uint64_t iid; /* 0: `text` */
+	uint64_t iid; /* number of the interned string; 0: use `text` */
 	size_t length;
 	char text[PERFETTO_NAME_MAX + 32];
-	bool fresh; /* `text` is to be interned as `iid` now */
+	bool fresh; /* intern `text` as `iid` with this packet */
 };
 
 void perfetto_name_span(struct perfetto *perfetto, struct perfetto_name *name, const struct spans_span *span,
 			const struct ktread_event *event);
 
-/* perfetto_event.c: spans, as told by the model, and all events that are none. */
-extern const struct spans_sink perfetto_spans_sink; /* to be copied and given its context */
+/* perfetto_event.c: spans, called by the spans model, and all events that are not part of spans. */
+extern const struct spans_sink perfetto_spans_sink; /* copy it and set the context */
 void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event);
 void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event);
 /*
- * What is missing on a CPU, on its track: `count` of `unit` between its last event at `from` and `until`. If
- * it had no event before, `from` is 0.
+ * Writes on a CPU's track that something is missing: `count` of `unit` between its last event at `from` and
+ * `until`.
+ * `from` is 0 if there was no earlier event.
  */
 void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char *name, const char *unit,
 			    uint64_t count, uint64_t from, uint64_t until);
 
 /*
- * Functions that ran as slices on tracks of their own: the sink of export/functions.h, whose context is
- * struct perfetto_tracks.
+ * Functions as spans on tracks of their own: the callbacks of export/functions.h. Their context is the struct
+ * perfetto_tracks.
  */
 
 uint64_t perfetto_functions_track(void *tracks, const char *name, uint64_t time);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * TrackEvents. What an event type is called, its group and its field names are interned when it is first met.
- */
+/* TrackEvents. The name, group and field names of an event type are interned when it first occurs. */
 #include "export/perfetto.h"
 
 #include <stdio.h>
@@ -22,7 +20,7 @@ static void intern_type(struct protobuf *pb, const struct ktread_type *type)
 				type->field[n].name, strlen(type->field[n].name));
 }
 
-/* Interns what the packet at hand is the first to use. */
+/* Interns the strings that the current packet is the first to use. */
 static void intern(struct perfetto *perfetto, const struct ktread_type *type,
 		   const struct perfetto_name *name)
 {
@@ -91,7 +89,7 @@ static void annotate_text(struct protobuf *pb, const char *name, const char *tex
 	protobuf_end(pb, annotation);
 }
 
-/* All there is of an event that the trace does not describe. */
+/* Writes the payload as bytes, for an event that the trace does not describe. */
 static void annotate_payload(struct protobuf *pb, const struct ktread_event *event)
 {
 	unsigned char *annotation = protobuf_begin(pb, EVENT_DEBUG_ANNOTATIONS);
@@ -106,7 +104,7 @@ static void annotate_payload(struct protobuf *pb, const struct ktread_event *eve
 	protobuf_end(pb, annotation);
 }
 
-/* What the kernel says the arguments of the call are. */
+/* Writes the types of a system call's result and arguments. */
 static void annotate_call(struct perfetto *perfetto, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&perfetto->known, event);
@@ -140,7 +138,7 @@ static void annotate_all(struct perfetto *perfetto, const struct ktread_event *e
 		annotate_named(pb, "site", ANNOTATION_POINTER, event->site);
 }
 
-/* A TrackEvent of `event`; `name` NULL: the type's own. */
+/* Writes a TrackEvent of `event`. `name` NULL: use the name of the event type. */
 static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto_event_type type,
 			const struct perfetto_name *name, const struct ktread_event *event)
 {
@@ -171,7 +169,7 @@ static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto
 	perfetto_packet_end(&perfetto->stream);
 }
 
-/* An event that no record stands for. `name` NULL: it has none, and no `count` of `unit`. */
+/* Writes a TrackEvent without a recorded event. `name` NULL: no name, and `count` and `unit` are not used. */
 static void write_bare(struct perfetto *perfetto, uint64_t track, enum perfetto_event_type type,
 		       const char *name, const char *unit, uint64_t count, uint64_t time)
 {
@@ -288,10 +286,10 @@ void perfetto_functions_draw(void *context, uint64_t track, enum functions_mark 
 }
 
 /*
- * Scheduling: one generic task state packet a change, with the CPU on each. A wake by a known waker is told
- * as sched_waking instead of the runnable state, since only that draws an arrow; of a wake by an interrupt it
- * starts at the thread that was interrupted. A thread whose fate is unknown leaves its CPU to thread 0, which
- * readers take for idle and do not draw.
+ * Scheduling: one generic task state packet for each change, with the CPU. A wakeup by a known waker is
+ * written as sched_waking instead of the runnable state, because only sched_waking draws an arrow. If an
+ * interrupt wakes, the arrow starts at the interrupted thread. If the next state of a running thread is
+ * unknown, its CPU is given to thread 0. Readers treat thread 0 as idle and do not draw it.
  */
 
 static void write_state(struct perfetto *perfetto, uint32_t cpu, uint32_t tid, enum perfetto_task_state state,
@@ -333,7 +331,7 @@ static enum perfetto_task_state task_state(const struct perfetto *perfetto,
 	case THREADS_RUNNING:
 		return TASK_RUNNING;
 	case THREADS_RUNNABLE:
-		/* An idle thread that does not run waits for nothing. */
+		/* An idle thread that does not run is not waiting for a CPU. */
 		return perfetto_thread_is_idle(&perfetto->tracks, thread) && thread->id != 0
 			       ? TASK_INTERRUPTIBLE_SLEEP
 			       : TASK_RUNNABLE;

@@ -118,7 +118,7 @@ void perfetto_intern(struct protobuf *pb, unsigned kind, uint64_t iid, const cha
 	protobuf_end(pb, entry);
 }
 
-/* How spans are called. Names made of a number are interned by that number, as far as it is small. */
+/* Names of spans. Names that depend only on a small number are interned by that number. */
 
 static void name_text(struct perfetto_name *name, const char *text, size_t length)
 {
@@ -169,8 +169,8 @@ static bool is_lock(const struct spans_span *span)
 }
 
 /*
- * A kernel may name a lock where it costs little, on contention; the name then serves wherever the lock is
- * met.
+ * Names a lock. A kernel may give the name only on contention, where the cost matters less. The name is
+ * cached and used for other events of the same lock.
  */
 static void name_lock(struct perfetto *perfetto, struct perfetto_name *name, const struct spans_span *span,
 		      const struct ktread_value *told)

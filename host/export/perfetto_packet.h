@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Packets of Perfetto's protocol buffers, and the numbers of their fields. */
+/* Packets of Perfetto's protocol buffers, and their field numbers. */
 #ifndef EXPORT_PERFETTO_PACKET_H
 #define EXPORT_PERFETTO_PACKET_H
 
@@ -11,8 +11,9 @@
 #include "ktread/ktread.h"
 
 /*
- * Field numbers of Perfetto's trace messages, as far as they are written: generic kernel packets for
- * scheduling and TrackEvent for the rest, which are its stable interface. Named after message and field.
+ * The field numbers of Perfetto's trace messages that this exporter uses: generic kernel packets for
+ * scheduling, TrackEvent for the rest. Both are stable interfaces of Perfetto. The names are those of message
+ * and field.
  */
 
 enum perfetto_field {
@@ -106,7 +107,7 @@ enum perfetto_field {
 };
 
 enum perfetto_sequence_flag {
-	SEQUENCE_CLEARED = 1, /* what was interned before is void */
+	SEQUENCE_CLEARED = 1, /* strings interned before this packet are invalid */
 	SEQUENCE_NEEDS_STATE = 2,
 };
 
@@ -138,9 +139,9 @@ enum perfetto_unit {
 };
 
 /*
- * Writes protobuf messages into a buffer, front to back. A nested message is opened with room for a one-byte
- * length; if it grows longer, closing it moves its bytes up. Nothing is ever written past the limit: what
- * does not fit sets `overflow`, and the message as a whole is then worthless.
+ * Writes protobuf messages into a buffer from front to back. A nested message begins with space for a
+ * one-byte length; if the message gets longer, closing it moves its bytes up. Nothing is written past the
+ * limit: data that does not fit sets `overflow`. The whole message is then unusable.
  */
 
 #define PROTOBUF_VARINT_MAX 10u
@@ -158,7 +159,7 @@ enum protobuf_wire {
 	PROTOBUF_BYTES = 2,
 };
 
-/* Unchecked: the caller has seen to it that PROTOBUF_VARINT_MAX bytes are free. */
+/* Writes a varint. Requires: PROTOBUF_VARINT_MAX free bytes; this is not checked. */
 static inline unsigned char *protobuf_put_varint(unsigned char *at, uint64_t value)
 {
 	while (value > 0x7f) {
@@ -177,7 +178,7 @@ static inline bool protobuf_room(struct protobuf *pb, size_t bytes)
 	return false;
 }
 
-/* uint32, uint64, bool, enum, and int32 and int64 that are not negative. */
+/* Writes a uint32, uint64, bool or enum, or an int32 or int64 that is not negative. */
 static inline void protobuf_uint(struct protobuf *pb, unsigned field, uint64_t value)
 {
 	if (!protobuf_room(pb, PROTOBUF_FIELD_MAX))
@@ -186,13 +187,13 @@ static inline void protobuf_uint(struct protobuf *pb, unsigned field, uint64_t v
 	pb->at = protobuf_put_varint(pb->at, value);
 }
 
-/* int32, int64: ten bytes if negative. */
+/* Writes an int32 or int64: ten bytes if negative. */
 static inline void protobuf_int(struct protobuf *pb, unsigned field, int64_t value)
 {
 	protobuf_uint(pb, field, (uint64_t)value);
 }
 
-/* fixed64. */
+/* Writes a fixed64. */
 static inline void protobuf_fixed64(struct protobuf *pb, unsigned field, uint64_t value)
 {
 	if (!protobuf_room(pb, PROTOBUF_FIELD_MAX))
@@ -202,7 +203,7 @@ static inline void protobuf_fixed64(struct protobuf *pb, unsigned field, uint64_
 		*pb->at++ = (unsigned char)(value >> shift);
 }
 
-/* Opens a nested message; returns what protobuf_end() wants. */
+/* Opens a nested message. Returns the argument for protobuf_end(). */
 static inline unsigned char *protobuf_begin(struct protobuf *pb, unsigned field)
 {
 	if (protobuf_room(pb, PROTOBUF_FIELD_MAX)) {
@@ -222,48 +223,48 @@ static inline void protobuf_end(struct protobuf *pb, unsigned char *start)
 		start[-1] = (unsigned char)(pb->at - start);
 }
 
-/* bytes, or a string known to be UTF-8. */
+/* Writes bytes, or a string that is valid UTF-8. */
 void protobuf_bytes(struct protobuf *pb, unsigned field, const void *bytes, size_t length);
 
 /*
- * A string of foreign origin, at most `most` bytes of it: what base_escape_utf8() does not keep is written as
- * \xNN, so that strict readers take the message.
+ * Writes an untrusted string, at most `most` bytes of it. Bytes that base_escape_utf8() does not keep become
+ * \xNN, so that strict readers accept the message.
  */
 void protobuf_text(struct protobuf *pb, unsigned field, const char *text, size_t length, size_t most);
 
 /*
- * The stream of packets. A packet is built in place and handed on when complete, so memory is bounded by one
- * packet and the output buffer. All packets form one sequence with one set of interned strings, which starts
- * anew where slots were lost.
+ * The stream of packets. A packet is built in place and written when complete, so memory is limited to one
+ * packet and the output buffer. All packets form one sequence with one set of interned strings. The set
+ * starts anew where slots were lost.
  */
 
-#define PERFETTO_NAME_MAX 128u /* longest name written of what the trace calls something, in bytes */
+#define PERFETTO_NAME_MAX 128u /* longest name from the trace that is written, in bytes */
 #define PERFETTO_TYPES	  4096u
-#define PERFETTO_NUMBERS  1024u /* system calls and interrupts whose names are interned */
+#define PERFETTO_NUMBERS  1024u /* system calls and interrupts with smaller numbers have interned names */
 
 struct perfetto_stream {
 	struct base_output out;
 	struct protobuf pb;
 	unsigned char *packet;
 	uint64_t pending_flags;		   /* enum perfetto_sequence_flag for the next packet */
-	bool first, lossy;		   /* the next packet is the first, or the first after a loss */
-	uint64_t refused;		   /* packets that did not fit, which the caps on strings rule out */
-	uint8_t types[PERFETTO_TYPES / 8]; /* interned, by event id */
+	bool first, lossy;		   /* the next packet is the first, or the first after lost slots */
+	uint64_t refused;		   /* packets that did not fit; stays 0, because strings are cut */
+	uint8_t types[PERFETTO_TYPES / 8]; /* whether interned, by event id */
 	uint8_t calls[PERFETTO_NUMBERS / 8];
 	uint8_t irqs[PERFETTO_NUMBERS / 8];
 };
 
 int perfetto_stream_open(struct perfetto_stream *stream, int fd);
-int perfetto_stream_close(struct perfetto_stream *stream); /* errno of a failed write, or 0 */
+int perfetto_stream_close(struct perfetto_stream *stream); /* Returns the errno of a failed write, or 0. */
 
-/* Slots are lost before the next packet: readers are told, and interning starts anew. */
+/* Reports to readers that slots were lost before the next packet. Starts interning anew. */
 void perfetto_stream_lost(struct perfetto_stream *stream);
 
-/* Opens a packet at `time` ns; its content goes to stream->pb. */
+/* Opens a packet at `time` ns. Returns stream->pb, to which the caller writes the content. */
 struct protobuf *perfetto_packet_begin(struct perfetto_stream *stream, uint64_t time);
 void perfetto_packet_end(struct perfetto_stream *stream);
 
-/* Sets a bit; true if it was set before. */
+/* Sets a bit. Returns whether it was set before. */
 static inline bool perfetto_note(uint8_t *bits, uint32_t n)
 {
 	bool was = bits[n / 8] >> n % 8 & 1;
@@ -272,7 +273,10 @@ static inline bool perfetto_note(uint8_t *bits, uint32_t n)
 	return was;
 }
 
-/* Numbers of interned strings; each kind of string has its own. */
+/*
+ * Return the number of an interned string. Numbers are unique within a kind of string. Names of events, calls
+ * and interrupts are one kind.
+ */
 static inline uint64_t perfetto_type_iid(uint32_t id)
 {
 	return id + UINT64_C(1);
@@ -293,7 +297,7 @@ static inline uint64_t perfetto_irq_iid(uint64_t number)
 	return PERFETTO_TYPES + PERFETTO_NUMBERS + 1 + number;
 }
 
-/* One entry of interned data, whose message is open. */
+/* Writes one entry of interned data. Requires: the message for interned data is open. */
 void perfetto_intern(struct protobuf *pb, unsigned kind, uint64_t iid, const char *text, size_t length);
 
 #endif

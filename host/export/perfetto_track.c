@@ -9,17 +9,17 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define UUID_CPUS  1u /* parent of all tracks of CPUs */
+#define UUID_CPUS  1u /* parent of all CPU tracks */
 #define UUID_FIRST 16u
-#define LANES	   8u /* uuids set aside for an owner */
+#define LANES	   8u /* uuids reserved for each owner */
 
 _Static_assert(LANES > SPANS_LOCKS, "a lane for every lock beside the nesting one");
 
 struct perfetto_lanes {
-	uint64_t uuid;	   /* of lane 0, the others follow; 0: none yet */
-	uint32_t life;	   /* of the thread that was introduced */
+	uint64_t uuid;	   /* of lane 0; the other lanes follow; 0: not assigned */
+	uint32_t life;	   /* `life` of the thread that was introduced */
 	uint32_t process;  /* 0: not introduced */
-	uint8_t described; /* bit map of lanes */
+	uint8_t described; /* bit map of lanes with a description */
 	bool idle;
 };
 
@@ -40,7 +40,7 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks)
 	free(tracks->cpu);
 }
 
-/* The row numbered `n`, the table grown to hold it; NULL when out of memory. */
+/* Returns element `n`, growing the table if needed. Returns NULL if out of memory. */
 static struct perfetto_lanes *lanes_at(struct perfetto_lanes **table, uint32_t *count, uint32_t n)
 {
 	struct perfetto_lanes *bigger = base_grow(*table, count, (size_t)n + 1, sizeof(*bigger));
@@ -71,7 +71,7 @@ static void write_process(struct protobuf *pb, uint32_t id, uint32_t parent, con
 	protobuf_end(pb, process);
 }
 
-/* Adds the process that `thread` is in. What nobody told anything of is left to its number. */
+/* Adds the process of a thread. A process without any data is not added: readers show its number. */
 static void write_process_of(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes)
 {
 	const struct processes_process *process = processes_find(tracks->processes, lanes->process);
@@ -87,7 +87,7 @@ static void write_process_of(struct perfetto_tracks *tracks, const struct perfet
 	tracks->kernel_told |= lanes->process == PERFETTO_KERNEL_PID;
 }
 
-/* The packet that introduces a thread, or tells its new name. */
+/* Writes the packet that introduces a thread or changes its name. */
 static void write_thread(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			 const struct perfetto_lanes *lanes, bool introduce, const char *name, size_t length,
 			 uint64_t time)
@@ -115,7 +115,7 @@ static bool is_met(const struct perfetto_lanes *lanes, const struct threads_thre
 	return lanes->process != 0 && lanes->life == thread->life;
 }
 
-/* The process of a thread of which no event said it when it was made. */
+/* Returns the process of a thread whose creation event names none. */
 static uint32_t usual_process(const struct perfetto_tracks *tracks, uint32_t thread)
 {
 	uint32_t process = processes_of(tracks->processes, thread);
@@ -141,7 +141,7 @@ int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_th
 	}
 	if (length > 0)
 		lanes->idle = threads_name_is_idle(name, length);
-	/* Readers know thread 0 by themselves, as the one that idles. */
+	/* Readers treat thread 0 as the idle thread anyway. */
 	if (thread->id == 0) {
 		lanes->process = PERFETTO_KERNEL_PID;
 		lanes->idle = true;
@@ -240,7 +240,7 @@ static void describe_cpu(struct perfetto_tracks *tracks, const struct perfetto_l
 	describe(tracks, lanes->uuid, UUID_CPUS, name, time);
 }
 
-/* Lanes of one name below one parent are drawn as one track. */
+/* Readers draw lanes with the same name and parent as one track. */
 static void describe_locks(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes,
 			   struct spans_owner owner, unsigned lane, uint64_t time)
 {
@@ -257,8 +257,8 @@ uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner 
 	struct perfetto_lanes *lanes;
 
 	/*
-	 * To be introduced later would give the thread other tracks, on which what is open here could not
-	 * end.
+	 * The thread must be introduced now. If that happened later, it would get new tracks, and open spans
+	 * on the old ones could not end.
 	 */
 	if (!owner.cpu && perfetto_thread_meet(tracks, threads_at(tracks->threads, owner.number), time) < 0)
 		return 0;

@@ -7,13 +7,13 @@
 #include "analyze/order.h"
 #include "base/json.h"
 
-#define CPUS 4097u /* the last: unknown */
+#define CPUS 4097u /* the last: CPU unknown */
 
 struct cpu {
-	uint64_t now; /* in this interval */
+	uint64_t now; /* events in the current interval */
 	uint64_t most;
 	uint64_t events;
-	uint64_t most_at; /* beginning of the interval that had most */
+	uint64_t most_at; /* beginning of the interval with most events */
 };
 
 struct rates {
@@ -21,11 +21,11 @@ struct rates {
 	struct ktread *trace;
 	const struct rates_options *options;
 	uint64_t base, frequency;
-	uint64_t interval;    /* number of the one under way */
-	uint64_t first, last; /* stamps of the events there are: filters may leave few */
-	uint32_t cpus;	      /* one more than the greatest seen */
+	uint64_t interval;    /* number of the current interval */
+	uint64_t first, last; /* timestamps of the first and last event that passed the filter */
+	uint32_t cpus;	      /* one more than the greatest CPU seen */
 	bool begun;
-	bool listed; /* JSON: a line has been written */
+	bool listed; /* JSON: an interval was written */
 	struct cpu all, cpu[CPUS];
 };
 
@@ -124,7 +124,10 @@ static void take(struct rates *rates, const struct ktread_event *event)
 	rates->all.now++;
 }
 
-/* Over the time from the first event to the last, as `ktrace summary` has it; a single moment has no rate. */
+/*
+ * Writes the totals. Rates are over the time from the first event to the last, as in `ktrace summary`. No
+ * rate is written if that time is 0 or the frequency is unknown.
+ */
 static void write_sum(struct rates *rates, const struct cpu *cpu)
 {
 	uint64_t span = rates->last - rates->first;

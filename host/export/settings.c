@@ -138,7 +138,7 @@ static void write_events_json(const struct ktread *trace, struct base_output *ou
 	base_output_text(out, "]");
 }
 
-/* Values of rows as numbers, of masks as text, since they may be of any width. */
+/* Writes settings as numbers and masks as text, because masks may be wider than JSON numbers. */
 static void write_settings_json(const struct ktread *trace, const struct masks *masks,
 				struct base_output *out)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What `ktrace show --hex` prints:
+ * Prints what `ktrace show --hex` shows:
  *
  *	sched.switch 5 -> 6
  *	  ring 1 index 0x14000 slot 0: SINGLE generation 10 event 7 stamp 0x3a1b2c thread 5 context 0
  *	    00  51 00 07 00  c0 b2 a1 03  05 00 00 14  05 00 00 00
  *	    10  06 00 00 00  …
  *
- * The bytes are read anew: of a running guest they may be a later record's, and then say so themselves.
+ * The bytes are read again. In a running guest a newer record may have replaced them; the generation shows
+ * that.
  */
 #include "export/timeline.h"
 
@@ -42,7 +43,7 @@ static void write_bytes(struct base_output *out, const unsigned char *slot)
 	}
 }
 
-/* Returns the slot's kind. */
+/* Prints a slot. Returns its kind. */
 static uint32_t write_slot(struct base_output *out, const unsigned char *slot)
 {
 	uint64_t w0 = word_at(slot, 0), w1 = word_at(slot, 1);

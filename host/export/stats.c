@@ -56,7 +56,7 @@ char *stats_row_name(const struct stats_table *table, const struct latencies_row
 	return name;
 }
 
-/* "at 0.001234 CPU1 thread 12(worker)" */
+/* Writes "at 0.001234 CPU1 thread 12(worker)". */
 static void write_worst(struct base_output *out, struct ktread *trace, const struct pairs_worst *worst)
 {
 	const char *name = ktread_thread_name(trace, worst->thread);

@@ -12,70 +12,76 @@
 #include "ktread/ktread.h"
 
 /*
- * A histogram as people read it: in nanoseconds where it holds ticks of a known frequency, with a sign where
- * numbers have one, in bins whose edges are round.
+ * A histogram for display. Ticks of a known frequency are shown in nanoseconds. Signed fields keep their
+ * sign.
+ * Bins have round edges.
  */
 
 #define DISTRIBUTION_BINS 128u
 
-typedef __int128 distribution_number; /* any value of a 64-bit field, of either sign */
+typedef __int128 distribution_number; /* any value of a 64-bit field, signed or unsigned */
 
 struct distribution {
 	struct histogram *values;
-	struct histogram *negative; /* magnitudes; NULL: there are none */
-	uint64_t frequency;	    /* of the ticks that it holds; 0: plain numbers */
-	const char *unit; /* "ns", "ticks" or what the trace says, which may be hostile; "" if none */
+	struct histogram *negative; /* magnitudes of negative values; NULL: none */
+	uint64_t frequency;	    /* of the ticks in the histogram; 0: plain numbers */
+	const char *unit; /* "ns", "ticks", or a unit from the trace, which is untrusted text; "": none */
 };
 
 struct distribution_bin {
-	distribution_number from, to; /* `to` excluded */
+	distribution_number from, to; /* `to` is excluded */
 	uint64_t count;
 };
 
 struct distribution_bins {
 	struct distribution_bin bin[DISTRIBUTION_BINS];
 	uint32_t count;
-	uint64_t most; /* in one bin */
+	uint64_t most; /* greatest count of a bin */
 };
 
-/* Of ticks: in nanoseconds if the frequency is known. */
+/* Returns a distribution of ticks: shown in nanoseconds if the frequency is known, else in ticks. */
 struct distribution distribution_of_ticks(struct histogram *ticks, uint64_t frequency);
 
 uint64_t distribution_count(const struct distribution *distribution);
-/* Of the following there must be values. */
+/* Return a value of the distribution. Require: distribution_count() is not 0. */
 distribution_number distribution_least(const struct distribution *distribution);
 distribution_number distribution_greatest(const struct distribution *distribution);
 distribution_number distribution_rank(const struct distribution *distribution, unsigned part, unsigned whole);
 double distribution_mean(const struct distribution *distribution);
-/* Ranks are those of the very values, not of buckets. */
+/* Returns whether ranks are exact values. If not, they are the values of histogram buckets. */
 bool distribution_is_exact(const struct distribution *distribution);
 
 /*
- * Bins of 1, 2, 5, 10, …, or of one width where the values lie close together. The first and the last are not
- * empty.
+ * Divides the distribution into bins. Edges are 1, 2, 5, 10, … or, if the values lie close together, evenly
+ * spaced.
+ * The first and the last bin are not empty.
  */
 void distribution_bins(const struct distribution *distribution, struct distribution_bins *bins);
 
-/* "12.345 us", "-11", "7 pages". At most DISTRIBUTION_TEXT bytes, which ends with a NUL; returns `text`. */
+/*
+ * Writes a value with its unit: "12.345 us", "-11", "7 pages". Writes at most DISTRIBUTION_TEXT bytes with
+ * the NUL.
+ * Returns `text`.
+ */
 #define DISTRIBUTION_TEXT 64u
 char *distribution_text(const struct distribution *distribution, distribution_number value, char *text);
-/* The bare digits. */
+/* Writes the number without a unit. */
 void distribution_write_number(struct base_output *out, distribution_number value);
 
-/* Distributions as `ktrace stats` shows them: one with all its figures, or a table of many. */
+/* ---- Distributions as `ktrace stats` shows them: one with all its figures, or a table of many ---- */
 
-/* One distribution and where it comes from. */
+/* One distribution and its source. */
 struct stats {
 	struct ktread *trace;
-	const char *title; /* what the command line asked for */
+	const char *title; /* what was requested on the command line */
 	struct distribution distribution;
-	const struct pairs_result *pairs; /* NULL: it is not of pairs */
-	uint64_t missing;		  /* else: events without the value */
+	const struct pairs_result *pairs; /* the measured pairs of events; NULL: values of a field */
+	uint64_t missing;		  /* if `pairs` is NULL: events without the value */
 };
 
 void stats_write_text(struct base_output *out, const struct stats *stats);
 void stats_write_json(struct base_output *out, const struct stats *stats);
-/* The histogram as a picture that needs nothing else. */
+/* Writes the histogram as an SVG picture without external references. */
 void stats_write_svg(struct base_output *out, const struct stats *stats);
 
 struct stats_table {
@@ -86,26 +92,34 @@ struct stats_table {
 void stats_table_write_text(struct base_output *out, const struct stats_table *table);
 void stats_table_write_json(struct base_output *out, const struct stats_table *table);
 
-/* "read", "33 timer"; "" for kinds that have one row. Needs STATS_NAME bytes; may be hostile. */
+/*
+ * Writes the name of a row: "read", "33 timer"; "" for kinds that have only one row. It may be untrusted
+ * text.
+ * `name` has STATS_NAME bytes. Returns `name`.
+ */
 #define STATS_NAME 80u
 char *stats_row_name(const struct stats_table *table, const struct latencies_row *row, char *name);
-/* "syscall" */
+/* Returns the name of a kind: "syscall". */
 const char *stats_kind_name(enum latencies_kind kind);
 
-/* A stamp as the timeline shows it: "0.001234", or ticks. Needs STATS_TIME bytes; returns `text`. */
+/*
+ * Writes a timestamp as the timeline does: "0.001234", or ticks if the frequency is unknown.
+ * `text` has STATS_TIME bytes. Returns `text`.
+ */
 #define STATS_TIME 32u
 char *stats_time(struct ktread *trace, uint64_t stamp, char *text);
 
-/* How many events there are in each stretch of time, on each CPU. */
+/* ---- Events in each interval of time, on each CPU ---- */
 
 struct rates_options {
-	uint64_t interval; /* ticks, not 0 */
+	uint64_t interval; /* in ticks, not 0 */
 	bool json;
 };
 
 /*
- * A line for each interval, counted from the first event of the trace, and the figures of each CPU at the
- * end. Intervals without events are told together. 0, or KTREAD_E_MEMORY, or what ktread_next() said.
+ * Writes a line for each interval, counted from the first event of the trace, then the totals of each CPU.
+ * Consecutive intervals without events share a line.
+ * Returns 0, KTREAD_E_MEMORY, or an error of ktread_next().
  */
 int rates_write(struct base_output *out, struct ktread *trace, const struct rates_options *options);
 

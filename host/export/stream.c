@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace's own portable stream: the whole trace in little room. */
+/* ktrace's own portable stream format: the whole trace, compact. */
 #include "export/export.h"
 
 #define BRIEFS 512u
 
-/* Of all that a reader of the stream will be shown. */
+/* Counts the events that a reader of the stream will show. */
 static int count_events(struct ktread *trace, uint64_t *events)
 {
 	struct ktread_brief brief[BRIEFS];

@@ -65,7 +65,7 @@ void summary_free(struct summary *summary)
 	free(summary->cpus);
 }
 
-/* Over a few ticks of a coarse clock a rate is more rounding than measurement. */
+/* A rate over a few ticks of a coarse clock would be mostly rounding error. */
 static bool has_rate(const struct summary *summary)
 {
 	return summary->seconds > 0 && summary->tally->last - summary->tally->first >= RATE_TICKS_LEAST;
@@ -88,7 +88,7 @@ static void write_row(struct base_output *out, const struct summary *summary, co
 	base_output_text(out, "\n");
 }
 
-/* When the first event was, where the kernel told the time of day. */
+/* Writes when the first event occurred, if the kernel recorded the time of day. */
 static void write_began(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -116,7 +116,7 @@ bool summary_is_dump(const struct ktread *trace)
 	return note_find(ktread_info(trace)->note, "dumped over", &length) != NULL;
 }
 
-/* Of a dump that the guest sent: what of the run it covers. */
+/* Writes which part of the run a dump sent by the guest covers. */
 static void write_taken(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -137,7 +137,7 @@ static void write_taken(struct base_output *out, const struct summary *summary)
 	base_output_text(out, "; of later events nothing is known\n");
 }
 
-/* How the guest ended: its own record of it, and the word of whoever watched. */
+/* Writes how the guest ended: what the guest recorded, and what `ktrace run` observed. */
 static void write_end(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -162,7 +162,7 @@ static void write_end(struct base_output *out, const struct summary *summary)
 				   strstr(info->registers, "\nstack ") ? " and stacks" : "");
 }
 
-/* What was stepped over: not shown, but not passed over in silence. */
+/* Reports parts of the file that were skipped. */
 static void write_skipped(struct base_output *out, const struct ktread_info *info)
 {
 	if (info->skipped_bytes)
@@ -174,7 +174,7 @@ static void write_skipped(struct base_output *out, const struct ktread_info *inf
 				   info->unknown_sections == 1 ? "" : "s");
 }
 
-/* Whether the trace has more of a kernel than its records. */
+/* Returns whether the trace contains more data about a kernel than its records. */
 static bool is_of_kernel(const struct ktread_info *info)
 {
 	return !info->records_only && info->form != KTREAD_FORM_PROCESSES;
@@ -217,7 +217,7 @@ static double microseconds(const struct ktread_info *info, uint64_t ticks)
 	return base_ticks_seconds(ticks, info->frequency) * 1e6;
 }
 
-/* What was done about clocks that differ, and how far it can be trusted. */
+/* Writes how clocks that differ were corrected, and how precise that is. */
 static void write_clocks(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -315,7 +315,7 @@ static void write_loss(struct base_output *out, const struct summary *summary)
 	base_output_text(out, "\n");
 }
 
-/* Events that came again unchanged happened, too. */
+/* Writes how many events repeated unchanged without being recorded. */
 static void write_folded(struct base_output *out, const struct summary *summary)
 {
 	const struct tally *tally = summary->tally;
@@ -339,7 +339,7 @@ static void name_event(const struct summary *summary, uint32_t id, char *name)
 	*analyze_event_name_lower(name, type) = '\0';
 }
 
-/* Of events that were only counted there are no records, but they did happen. */
+/* Writes events that were only counted. They have no records. */
 static void write_counted(struct base_output *out, const struct summary *summary)
 {
 	char name[ANALYZE_EVENT_NAME_MOST + 1];
@@ -409,7 +409,7 @@ double summary_cost_share(const struct summary *summary, uint64_t events, uint32
 	return tally->events ? cost_share(summary->cost, events, tally->last - tally->first, cpus) : 0;
 }
 
-/* What the trace itself cost. */
+/* Writes the cost of tracing. */
 static void write_cost(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);

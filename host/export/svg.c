@@ -8,11 +8,11 @@
 #include "base/ticks.h"
 #include "export/stats.h"
 
-/* ---- Pieces of pictures ---- */
+/* ---- Elements of pictures ---- */
 
-#define LETTER	    6.6 /* pixels, of 11-pixel monospace */
+#define LETTER	    6.6 /* width of a letter in pixels (11-pixel monospace) */
 #define TEXT_MAX    256u
-#define LETTERS_MIN 3u /* less of a longer word says nothing */
+#define LETTERS_MIN 3u /* if fewer letters of a longer text fit, it is omitted */
 
 static const char style[] =
 	"<style>"
@@ -26,7 +26,7 @@ static const char style[] =
 	".grid{stroke:#3a3a3a}.lane{fill:#222}.idle{fill:#303030}.tick{fill:#bbb}}"
 	"</style>\n";
 
-/* For the inside of an element: control characters are replaced, bytes that are no UTF-8 too. */
+/* Escapes text for an element. Replaces control characters and invalid UTF-8. */
 static void escape(struct base_output *out, const char *bytes, size_t length)
 {
 	char plain[TEXT_MAX * 4], *end = base_escape_text(plain, bytes, length, sizeof(plain));
@@ -104,7 +104,7 @@ void svg_line(struct base_output *out, const char *class, double x1, double y1, 
 #define CPU_HEIGHT    78.0
 #define CPU_SPACE     10.0
 #define BOTTOM	      30.0
-#define APART	      0.5 /* pixels from piece to piece */
+#define APART	      0.5 /* least distance between boxes in pixels */
 #define MARK_APART    1.0
 #define PIECES_MAX    40000u
 #define TICKS_MAX     10
@@ -112,7 +112,8 @@ void svg_line(struct base_output *out, const char *class, double x1, double y1, 
 #define NS_PER_SECOND 1000000000u
 
 /*
- * Nanoseconds since the trace began, or ticks; 64 bits of slow ticks are more nanoseconds than 64 bits hold.
+ * Nanoseconds since the beginning of the trace, or ticks. Wider than 64 bits, because slow ticks may be more
+ * nanoseconds than 64 bits can hold.
  */
 typedef unsigned __int128 moment;
 
@@ -136,7 +137,10 @@ static double y_of(uint32_t cpu)
 	return TOP + cpu * (CPU_HEIGHT + CPU_SPACE);
 }
 
-/* "1.234567": as fine as a step of that many nanoseconds asks for; ticks, if the frequency is unknown. */
+/*
+ * Writes "1.234567" with the digits that a step of `step` nanoseconds needs; ticks if the frequency is
+ * unknown.
+ */
 static void number_text(const struct window_drawing *d, moment number, moment step, char *text, size_t size)
 {
 	int digits = step >= 1000000 ? 3 : step >= 1000 ? 6 : 9;
@@ -171,7 +175,7 @@ static uint64_t stamp_of(const struct window_drawing *d, moment at)
 	return d->base + (uint64_t)at;
 }
 
-/* Round times inside the window, at most about TICKS_MAX of them. */
+/* Draws round times inside the window, about TICKS_MAX at most. */
 static void draw_axis(struct window_drawing *d, double bottom)
 {
 	const struct window *window = d->window;
@@ -245,7 +249,7 @@ void window_draw_end(struct window_drawing *d)
 	svg_end(window->out);
 }
 
-/* Whether one more piece may be drawn on a CPU. */
+/* Returns whether another element may be drawn on a CPU. Counts it as left out if not. */
 static bool has_place(struct window_drawing *d, uint32_t cpu)
 {
 	if (cpu < d->cpus && d->pieces < PIECES_MAX)
@@ -254,7 +258,7 @@ static bool has_place(struct window_drawing *d, uint32_t cpu)
 	return false;
 }
 
-/* Clips to the window; false if nothing remains. */
+/* Clips to the window. Returns false if nothing remains. */
 static bool clip(const struct window *window, uint64_t *from, uint64_t *to)
 {
 	if (*from > window->to || *to < window->from || *from > *to)

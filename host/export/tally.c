@@ -10,7 +10,7 @@
 
 static inline void count(struct tally_count *count, uint64_t stamp, uint64_t sequence)
 {
-	/* Rings come one after another, so a later one may hold an earlier event. */
+	/* Rings are read one after the other, so a later ring may contain an earlier event. */
 	if (stamp < count->first || count->count == 0) {
 		count->first = stamp;
 		count->sequence = sequence;
@@ -18,7 +18,7 @@ static inline void count(struct tally_count *count, uint64_t stamp, uint64_t seq
 	count->count++;
 }
 
-/* NULL without memory. */
+/* Returns NULL if out of memory. */
 static inline struct tally_count *thread_count(struct tally *tally, uint32_t thread)
 {
 	struct tally_count **page = &tally->thread[(thread & KTRX_THREAD_MAX) / TALLY_THREAD_PAGE];
@@ -60,7 +60,7 @@ static void count_repeats(struct tally *tally, uint64_t id, uint64_t more)
 	tally->folded += more;
 }
 
-/* Payloads are needed for those that were told: the trace is read once more. */
+/* Counts the repetitions that have a record (ktrace.repeat). Needs payloads, so the trace is read again. */
 static int count_told(struct tally *tally, struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -122,7 +122,9 @@ void tally_free(struct tally *tally)
 	free(tally);
 }
 
-/* The next key from `key` on that may have occurred; skips threads by the page. */
+/*
+ * Returns the next key from `key` on that may have occurred. Skips pages of threads that are not allocated.
+ */
 static uint32_t next_key(const struct tally *tally, enum tally_kind kind, uint32_t key)
 {
 	while (kind == TALLY_BY_THREAD && key <= KTRX_THREAD_MAX && !tally->thread[key / TALLY_THREAD_PAGE])

@@ -11,7 +11,7 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-/* Right-aligned in `width` columns after an opening bracket. */
+/* Writes a number right-aligned in `width` columns after an opening bracket. */
 static char *put_right(char *at, uint64_t number, unsigned width)
 {
 	char digits[BASE_PUT_SCRATCH];
@@ -59,49 +59,52 @@ void timeline_begin(struct timeline *timeline)
 }
 
 /*
- * Lines:
+ * The lines of the timeline:
  *
  *	[    0.066302] CPU0 PID=6(init)              syscall.enter    execve nr=59 …
  *	[    0.066310] CPU2 PID=0(idle)          irq sched.wake       …
  *	--- CPU2: 4093 slots overwritten ---
  *
- * A gap line stands right before the first event that came after the gap on that ring. What was lost and is
- * followed by no event is said at the end.
+ * A gap line comes right before the first event of that ring after the gap. Gaps that no event follows are
+ * reported at the end.
  */
 
 #define THREAD_COLUMNS	  20u
-#define THREADS		  256u /* names kept rendered, by the low bits of the thread id */
+#define THREADS		  256u /* cached names, by the low bits of the thread id */
 #define EVENT_COLUMNS_MIN 16u
 #define EVENT_COLUMNS_MAX 28u
-#define NAME_MAX_BYTES	  160u /* of a thread's or call's escaped name; the trace may hold longer ones */
+#define NAME_MAX_BYTES	  160u /* bytes printed of a thread's or call's escaped name */
 #define EVENTS		  (KTRX_EVENT_MAX + 1u)
 
 struct label {
-	char *text; /* NULL: not met yet */
+	char *text; /* NULL: not rendered yet */
 	uint32_t length;
-	struct phrase *phrase; /* NULL: ktread_format() says it */
+	struct phrase *phrase; /* NULL: use ktread_format() */
 };
 
 struct thread_label {
 	uint32_t thread;
-	uint8_t length;			 /* 0: empty */
-	uint8_t name_start, name_length; /* 0: it has none */
+	uint8_t length;			 /* 0: not rendered */
+	uint8_t name_start, name_length; /* `name_length` 0: the thread has no name */
 	char text[3 + 10 + NAME_MAX_BYTES + 3];
 };
 
 struct timeline_writer {
 	struct timeline *timeline;
 	unsigned event_columns;
-	uint64_t *lost;	 /* by ring: slots said to be lost so far */
-	uint32_t repeat; /* id of the event that tells repetitions, 0: there is none */
+	uint64_t *lost;	 /* by ring: lost slots reported so far */
+	uint32_t repeat; /* id of ktrace.repeat; 0: the trace has none */
 	struct wellknown_table known;
 	struct label event[EVENTS];
 	struct thread_label thread[THREADS];
 	struct calls calls;
-	struct files *files; /* NULL: no paths are told */
+	struct files *files; /* NULL: do not print paths */
 };
 
-/* Wide enough for the events that the trace describes, within reason. */
+/*
+ * Returns the width for the longest name of an event descriptor, between EVENT_COLUMNS_MIN and
+ * EVENT_COLUMNS_MAX.
+ */
 static unsigned event_columns(const struct ktread *trace)
 {
 	unsigned columns = EVENT_COLUMNS_MIN;
@@ -200,7 +203,7 @@ static char *put_name_or_number(char *at, const struct thread_label *label)
 	return at + label->name_length;
 }
 
-/* " (worker -> idle)": who the threads are that a switch or a wakeup names by number. */
+/* Writes " (worker -> idle)": the names of the threads whose numbers a switch or a wakeup carries. */
 static char *put_threads_named(struct timeline_writer *writer, char *at, const struct wellknown *known,
 			       const struct ktread_event *event)
 {
@@ -234,7 +237,7 @@ static char *put_text(struct timeline_writer *writer, char *at, const struct ktr
 	return end ? end : at + ktread_format(event, at, BASE_OUTPUT_LINE / 2);
 }
 
-/* A system call in its types, or by its name and in the kernel's words. */
+/* Writes a system call with typed values or, if the types are unknown, its name and the kernel's text. */
 static char *put_call(struct timeline_writer *writer, char *at, const struct wellknown *known,
 		      const struct ktread_event *event)
 {
@@ -247,7 +250,7 @@ static char *put_call(struct timeline_writer *writer, char *at, const struct wel
 	return end ? end : put_text(writer, calls_put_name(&writer->calls, at, (uint32_t)number), event);
 }
 
-/* " (/etc/motd)": the path that is thought to be behind the file. */
+/* Writes " (/etc/motd)": the path that the file descriptor probably refers to. */
 static char *put_path(struct timeline_writer *writer, char *at, const struct wellknown *known,
 		      const struct ktread_event *event)
 {
@@ -295,7 +298,10 @@ static void write_ring_name(struct base_output *out, const struct ktread_ring *r
 		base_output_done(out, put_cpu(base_output_line(out), ring->cpu));
 }
 
-/* What a ring overwrote came before all that is in it, so the first slots that are missing are those. */
+/*
+ * Reports a gap. Overwritten slots precede everything else in the ring, so missing slots count as overwritten
+ * first.
+ */
 static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t slots, const char *where)
 {
 	const struct timeline *timeline = writer->timeline;
@@ -319,7 +325,7 @@ static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t 
 	writer->timeline->lost += slots;
 }
 
-/* Gaps that no event came after, and records that a full ring refused. */
+/* Reports gaps that no event follows, and records that a full ring refused. */
 static void write_rest(struct timeline_writer *writer, uint32_t rings)
 {
 	const struct timeline *timeline = writer->timeline;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A trace as text, a line an event, merged over all CPUs, with groups, thread names, contexts, and a line of
- * its own wherever records are missing.
+ * A trace as text: one line an event, merged over all CPUs, with groups, thread names and contexts. Where
+ * records are missing, a line reports the gap.
  */
 #ifndef EXPORT_TIMELINE_H
 #define EXPORT_TIMELINE_H
@@ -17,9 +17,9 @@
 #include "ktread/ktread.h"
 
 #define TIMELINE_CPUS	   4096u	       /* bits in a map of CPUs */
-#define TIMELINE_NO_SECOND (UINT64_C(1) << 63) /* far from the microseconds of any trace */
+#define TIMELINE_NO_SECOND (UINT64_C(1) << 63) /* later than any time of a trace, in microseconds */
 
-/* "[    7." and the microsecond at which that second begins. */
+/* The text "[    7." and the time at which that second begins, in microseconds. */
 struct timeline_second {
 	uint64_t begin;
 	uint32_t length;
@@ -29,35 +29,37 @@ struct timeline_second {
 struct timeline {
 	struct ktread *trace;
 	struct base_output *out;
-	uint64_t limit;		  /* events to show, 0: all */
-	const uint8_t *cpus;	  /* bit map of the CPUs that are wanted, NULL: all; their losses are told */
-	int filtered;		  /* some events are not wanted */
-	int zero_ticks;		  /* with an unknown frequency show zeros instead of ticks */
-	struct symbols *symbols;  /* names for addresses, NULL: none */
-	int colour;		  /* gaps stand out on a terminal */
-	struct cost_meter *meter; /* takes the trace's own cost off the times, NULL: it stays in them */
+	uint64_t limit;		  /* events to show; 0: all */
+	const uint8_t *cpus;	  /* bit map of CPUs whose lost slots are reported; NULL: all */
+	int filtered;		  /* the trace's filter excludes some events */
+	int zero_ticks;		  /* if the frequency is unknown, show zeros instead of ticks */
+	struct symbols *symbols;  /* for addresses; NULL: none */
+	int colour;		  /* highlight gaps (the output is a terminal) */
+	struct cost_meter *meter; /* subtracts the cost of tracing from the times; NULL: does not */
 	uint64_t shown;		  /* result: events shown */
-	uint64_t last;		  /* result: stamp of the last one */
-	uint64_t lost;		  /* result: slots known to be lost or unreadable, all rings */
+	uint64_t last;		  /* result: timestamp of the last event shown */
+	uint64_t lost;		  /* result: slots lost or unreadable in all rings */
 	/* Set by timeline_write(). */
-	uint64_t base; /* the stamp shown as zero */
+	uint64_t base; /* timestamp that is shown as zero */
 	struct base_ticks_scale scale;
-	struct timeline_second second; /* the one that lines are in now */
+	struct timeline_second second; /* the second of the last line */
 };
 
 /*
- * Writes the events that pass the trace's filter. Returns what the last ktread_next() said: 0 at the end, 1
- * if `limit` or a failed write ended it, or a negative KTREAD_E_*. The caller looks at out->error.
+ * Writes the events that pass the trace's filter.
+ * Returns 0 at the end of the trace, 1 if `limit` or a failed write ended the output, or a negative
+ * KTREAD_E_*.
+ * The caller checks out->error.
  */
 int timeline_write(struct timeline *timeline);
 
-/* Has the times begin with the trace's first event. */
+/* Makes the times start at the trace's first event. */
 void timeline_begin(struct timeline *timeline);
 
-/* The exact way: renders anew what timeline->second holds. */
+/* Writes the time and updates timeline->second. */
 char *timeline_put_new_second(struct timeline *timeline, char *at, uint64_t ticks);
 
-/* "[    0.066302] " or, for an unknown frequency, "[      123456] ". */
+/* Writes "[    0.066302] " or, if the frequency is unknown, "[      123456] ". */
 static inline char *timeline_put_time(struct timeline *timeline, char *at, uint64_t stamp)
 {
 	const struct timeline_second *second = &timeline->second;
@@ -72,24 +74,24 @@ static inline char *timeline_put_time(struct timeline *timeline, char *at, uint6
 }
 
 /*
- * For who has events from elsewhere, one by one: the lines of the timeline, without gaps. Its trace may not
- * change while it is open. NULL: without memory.
+ * Writes lines of the timeline one by one, without gaps, for callers that have their own source of events.
+ * The trace must not change while the writer is open. timeline_writer_open() returns NULL if out of memory.
  */
 struct timeline_writer;
 struct timeline_writer *timeline_writer_open(struct timeline *timeline);
 void timeline_writer_event(struct timeline_writer *writer, const struct ktread_event *event);
-/* Threads may have got other names since. */
+/* Discards cached thread names. Call this when threads may have new names. */
 void timeline_writer_forget_names(struct timeline_writer *writer);
 void timeline_writer_close(struct timeline_writer *writer);
 
-/* The stamp to be shown for an event. Each event once, in order. */
+/* Returns the timestamp to show for an event. Requires: called once for each event, in order. */
 static inline uint64_t timeline_stamp(const struct timeline *timeline, const struct ktread_event *event)
 {
 	return __builtin_expect(timeline->meter != NULL, 0) ? cost_taken_off(timeline->meter, event)
 							    : event->stamp;
 }
 
-/* Are losses of this ring of interest? */
+/* Returns whether lost slots of this ring are reported. */
 static inline int timeline_wants_ring(const struct timeline *timeline, const struct ktread_ring *ring)
 {
 	uint32_t cpu = ring->cpu;
@@ -100,63 +102,75 @@ static inline int timeline_wants_ring(const struct timeline *timeline, const str
 /* ---- Phrases ---- */
 
 /*
- * An event's text taken apart once, so that filling in values costs little. Says exactly what ktread_format()
- * says; texts with flags, widths or precisions, and payloads cut short, are left to that.
+ * An event's text, parsed once so that formatting values is fast. The result is the same as
+ * ktread_format()'s.
+ * Callers use ktread_format() for texts with flags, widths or precisions, and for truncated payloads.
  */
 
-#define PHRASE_BYTES 4096u /* most that phrase_put() writes */
+#define PHRASE_BYTES 4096u /* most bytes that phrase_put() writes */
 
 struct phrase;
 
-/* NULL if the text is not plain, or without memory. The type must outlive the phrase. */
+/*
+ * Parses the text of `type`, which must outlive the phrase.
+ * Returns NULL if the text is empty, too long or not plain (flags, widths, precisions), or if out of memory.
+ */
 struct phrase *phrase_compile(const struct ktread_type *type);
 void phrase_free(struct phrase *phrase);
-/* The end of the text at `at`, or NULL if the payload is too short for it. */
+/* Writes the text of the event. Returns its end, or NULL if the payload is too short. */
 char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_event *event);
 
 /* ---- Repetitions ---- */
 
-/* The library's event ktrace.repeat: how often an event came again, unchanged, without a record. */
+/* The event ktrace.repeat: how often an unchanged event repeated without being recorded. */
 struct repeat {
-	uint64_t id;	      /* of the event */
-	uint64_t more;	      /* how often */
-	uint64_t first, last; /* stamps of the CPU's counter, as recorded */
+	uint64_t id;	      /* id of the event that repeated */
+	uint64_t more;	      /* number of repetitions */
+	uint64_t first, last; /* timestamps of the CPU's counter, as recorded */
 };
 
-/* Its row; NULL: the trace's kernel has none. */
+/* Returns the event descriptor of ktrace.repeat, or NULL if the trace's kernel has none. */
 const struct ktread_type *repeat_type(const struct ktread *trace);
-/* False: it is another event, or damaged. */
+/* Reads a ktrace.repeat event. Returns false if the event is another one or damaged. */
 bool repeat_of(const struct ktread_event *event, struct repeat *repeat);
 
-/* In words: repetitions that a record tells, and those that nothing has ended. */
+/* ---- Repetitions as text: those that have a record, and those still going on at the end ---- */
 
-/* "lock.acquire: 199 more in 0.000175 s"; NULL: the event does not tell repetitions. */
+/*
+ * Writes "lock.acquire: 199 more in 0.000175 s". Returns the end, or NULL if the event is not ktrace.repeat.
+ */
 char *repeats_put(char *at, const struct ktread *trace, const struct ktread_event *event);
 
-/* A line for each event that was still repeating. 0, or an error of the reader. */
+/* Writes a line for each event that was still repeating at the end. Returns 0 or an error of the reader. */
 int repeats_write(struct base_output *out, struct ktread *trace);
 
 /* ---- A trace as bytes: each event's text, then its slots in hexadecimal, field by field ---- */
 
-/* As timeline_write(). Events whose slots cannot be read are their text alone. */
+/*
+ * Writes the timeline with the bytes of each event. Events whose slots cannot be read have only their text.
+ * Returns the same values as timeline_write().
+ */
 int slots_write(struct timeline *timeline);
 
 /* ---- Places ---- */
 
 /*
- * The addresses that an event carries, as people read them:
+ * The addresses of an event, for people:
  *
  *	 <- mutex_lock+0x1c (lock.c:40) <- do_write+0x88 (file.c:113) @ sched_block+0x5a (sched.c:210)
  *
- * first who called the function with the event, then who called that, then where the event stands. Without
- * the kernel's file: addresses, and the line that declares the event. A file of another build: each name with
- * a question mark.
+ * First the caller of the function that contains the event, then the caller of that, then the place of the
+ * event. If the kernel's file is not given, these are addresses, and the line that declares the event. If the
+ * file is of another build, each name has a question mark.
  */
 
-/* Appends them to a line; nothing if it carries none. At most 2 KiB. */
+/* Appends the places to a line; nothing if the event has none. Writes at most 2 KiB. Returns the end. */
 char *places_put(char *at, const struct ktread_event *event, struct symbols *symbols);
 
-/* The same as members of a JSON object, each with a comma before it. At most 8 KiB. */
+/*
+ * Writes the same as members of a JSON object, each preceded by a comma. Writes at most 8 KiB. Returns the
+ * end.
+ */
 char *places_put_json(char *at, const struct ktread_event *event, struct symbols *symbols);
 
 #endif

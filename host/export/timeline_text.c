@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Parts of a line of the timeline: the text of an event, its addresses, and repetitions in words. */
+/* Parts of a timeline line: the text of an event, its addresses, and repetitions. */
 #include "export/timeline.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 
 /* ---- Phrases ---- */
 
-#define TEXT_MAX 512u /* bytes of a text that is taken apart */
+#define TEXT_MAX 512u /* longest text that is parsed, in bytes */
 #define CHUNK	 32u  /* literals are copied in whole chunks */
 
 enum how {
@@ -32,7 +32,7 @@ enum how {
 	HOW_STRING,
 };
 
-/* A stretch of literal text and the value that follows it. */
+/* Literal text and the value that follows it. */
 struct step {
 	uint16_t start, length; /* in phrase->text */
 	uint8_t how;
@@ -44,7 +44,7 @@ struct phrase {
 	char text[4 * TEXT_MAX + CHUNK];
 };
 
-/* How a field of that type reads under a conversion; HOW_END: not plain. */
+/* Returns how to print a field of that type for that conversion; HOW_END: the conversion is not supported. */
 static enum how how_of(char letter, uint8_t type)
 {
 	if (!letter || !strchr("diuxcsp", letter) || type < KTRX_TYPE_U8 || type > KTRX_TYPE_CHAR)
@@ -60,12 +60,12 @@ static enum how how_of(char letter, uint8_t type)
 		return HOW_POINTER;
 	case 'c':
 		return HOW_CHAR;
-	default: /* d, i, and %s for what is no string */
+	default: /* d, i, and %s for values that are not strings */
 		return HOW_SIGNED;
 	}
 }
 
-/* Text up to the next conversion, made harmless; "%%" is a percent sign. Returns its length. */
+/* Copies text up to the next conversion, escaped; "%%" becomes a percent sign. Returns its length. */
 static uint16_t take_literal(const char **from, char *to)
 {
 	char *at = to;
@@ -174,10 +174,10 @@ char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_even
 
 /* ---- Places ---- */
 
-#define FUNCTION_MAX 200u /* bytes of a name that are shown */
+#define FUNCTION_MAX 200u /* most bytes of a name that are printed */
 #define FILE_MAX     200u
 
-/* Of long paths the end tells more. */
+/* Returns the last FILE_MAX bytes of a path: the end is more useful than the beginning. */
 static const char *end_of(const char *file)
 {
 	size_t length = strlen(file);
@@ -193,7 +193,7 @@ static char *put_file(char *at, const char *file, uint32_t line)
 	return base_put_decimal(at, line);
 }
 
-/* "function+0x12 (file.c:34)", or the address. */
+/* Writes "function+0x12 (file.c:34)", or the address if it has no symbol. */
 static char *put_place(char *at, uint64_t address, struct symbols *symbols)
 {
 	struct symbol symbol;
@@ -231,7 +231,7 @@ char *places_put(char *at, const struct ktread_event *event, struct symbols *sym
 	return event->site ? put_site(base_put_literal(at, " @ "), event, symbols) : at;
 }
 
-/* {"address":"0x…","function":"…","offset":18,"file":"…","line":34} */
+/* Writes {"address":"0x…","function":"…","offset":18,"file":"…","line":34} */
 static char *put_json(char *at, uint64_t address, struct symbols *symbols)
 {
 	struct symbol symbol;

@@ -11,10 +11,10 @@
 #include "export/stats.h"
 #include "findings/finding.h"
 
-#define CONTEXT	     12u /* events told before a violation, itself included */
+#define CONTEXT	     12u /* events printed before a violation, including itself */
 #define CONTEXT_TEXT 512u
 
-/* An event kept for its text; the handle forgets it. */
+/* A copy of an event's text, because the reader reuses the event. */
 struct context_line {
 	char time[STATS_TIME], name[ANALYZE_EVENT_NAME_MOST + 1], text[CONTEXT_TEXT];
 	uint32_t cpu, thread;
@@ -37,7 +37,7 @@ const struct check_violation *violations_first(const struct violations *found)
 
 #define WHO 128u
 
-/* "CPU1 thread 12(worker)" */
+/* Writes "CPU1 thread 12(worker)". Returns `text`. */
 static const char *say_who(const struct ktread *trace, uint32_t cpu, uint32_t thread, char text[WHO])
 {
 	const char *name = ktread_thread_name(trace, thread);
@@ -50,7 +50,7 @@ static const char *say_who(const struct ktread *trace, uint32_t cpu, uint32_t th
 	return text;
 }
 
-/* "0.000134 CPU0 thread 13(shell)" */
+/* Writes "0.000134 CPU0 thread 13(shell)". */
 static void say_where(struct ktread *trace, uint64_t stamp, uint32_t cpu, uint32_t thread,
 		      char text[WHO + STATS_TIME])
 {
@@ -60,7 +60,9 @@ static void say_where(struct ktread *trace, uint64_t stamp, uint32_t cpu, uint32
 		 say_who(trace, cpu, thread, who));
 }
 
-/* What belongs to the place of a violation: where a CPU stood, a lock, a count, and since when. */
+/*
+ * Writes details of a violation: the address where a CPU was, a lock, a count, and the event that led to it.
+ */
 static void say_details(const struct violations *found, const struct check_violation *violation,
 			char text[FINDING_LINE])
 {
@@ -101,7 +103,7 @@ static void keep(struct context *context, struct ktread *trace, const struct ktr
 	line->thread = event->thread;
 }
 
-/* Reads the trace once more, up to the violation. 0 or what ktread_next() said. */
+/* Reads the trace again up to the violation. Returns 0 or an error of ktread_next(). */
 static int read_context(struct ktread *trace, const struct check_violation *violation,
 			struct context *context)
 {
@@ -161,7 +163,7 @@ static void say_undecided(struct finding *finding, uint64_t times, const char *w
 				 why);
 }
 
-/* What keeps a result from being certain, or from being complete. */
+/* Adds evidence that the result is uncertain or incomplete. */
 static void say_doubts(const struct rule *rule, const struct check_result *result, struct finding *finding)
 {
 	if (result->uncertain)
@@ -202,7 +204,7 @@ static void say_violated(const struct violations *found, const struct rule *rule
 		    rule->line);
 }
 
-/* What is known of rule `n`. False: it is only a depth for other rules. */
+/* Describes the result of rule `n`. Returns false if the rule only defines a depth for other rules. */
 static bool say_rule(const struct violations *found, uint32_t n, struct finding *finding)
 {
 	const struct rule *rule = &found->rules->rule[n];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A thread's spans are drawn where it runs: a piece from each time it gets a CPU, or a span begins, to the
- * time it leaves, or the span ends.
+ * Spans of a thread are drawn only while it runs. A box begins where the thread gets a CPU or the span
+ * begins, and ends where the thread leaves the CPU or the span ends.
  */
 #include "export/views.h"
 
@@ -20,28 +20,28 @@
 #define NAME_MAX 48u
 #define TEXT_MAX 200u
 
-/* What is under way of a thread, or on a CPU of its own account. */
+/* Open spans of a thread, or of the interrupts on a CPU. */
 struct owner {
 	struct spans_span nest[SPANS_NEST];
 	uint32_t depth;
-	uint64_t seen; /* stamp of its last event */
+	uint64_t seen; /* timestamp of its last event */
 };
 
 struct picture {
-	uint64_t asked; /* where the window was to begin, perhaps beyond the trace's end */
+	uint64_t asked; /* requested beginning of the window; may be after the end of the trace */
 	struct window *window;
 	struct window_drawing drawing;
 	struct threads *threads;
 	struct scheduling *scheduling;
 	struct spans *spans;
 	struct wellknown_table known;
-	struct owner *thread; /* by index */
+	struct owner *thread; /* by index of the thread */
 	uint32_t thread_count;
 	struct owner cpu[WINDOW_CPUS];
 	uint64_t runs_since
-		[WINDOW_CPUS]; /* stamp from which on a CPU has run what it runs; 0: it is not known to */
-	uint64_t cpu_time[WINDOW_CPUS]; /* of the last event there, as threads.h has it */
-	uint64_t now;			/* stamp of the event that is taken */
+		[WINDOW_CPUS]; /* timestamp since which the CPU has run its current thread; 0: unknown */
+	uint64_t cpu_time[WINDOW_CPUS]; /* time of the last event on that CPU, in the threads model */
+	uint64_t now;			/* timestamp of the current event */
 	uint64_t time;
 	int error;
 };
@@ -58,7 +58,7 @@ static struct owner *thread_at(struct picture *p, uint32_t index)
 	return &larger[index];
 }
 
-/* NULL: it is not drawn. */
+/* Returns NULL if the owner is not drawn. */
 static struct owner *owner_at(struct picture *p, struct spans_owner who)
 {
 	if (!who.cpu)
@@ -66,7 +66,7 @@ static struct owner *owner_at(struct picture *p, struct spans_owner who)
 	return who.number < WINDOW_CPUS ? &p->cpu[who.number] : NULL;
 }
 
-/* By its name, if it has one; `tip` says its number, too. */
+/* Writes the name for a box, and the tooltip, which also has the thread's number. */
 static void name_thread(const struct picture *p, uint32_t id, char *text, char *tip)
 {
 	const char *name = ktread_thread_name(p->window->trace, id);
@@ -104,7 +104,10 @@ static const char *class_of(const struct spans_span *span)
 						     : "c4";
 }
 
-/* The span at `depth`, on `cpu`, from `from` or its beginning to `to`. */
+/*
+ * Draws the span at `depth` on `cpu`. The box begins at `from` or at the span's beginning, whichever is
+ * later.
+ */
 static void draw_span(struct picture *p, const struct owner *owner, bool of_cpu, uint32_t depth, uint32_t cpu,
 		      uint64_t from, uint64_t to)
 {
@@ -137,7 +140,9 @@ static void draw_run(struct picture *p, const struct threads_thread *thread, uin
 		draw_span(p, owner, false, n, cpu, since, to);
 }
 
-/* What the models say happened before this event happened at the last one on that CPU. */
+/*
+ * If a model reports a time before the current event, the change is drawn at the previous event of that CPU.
+ */
 static uint64_t stamp_of(const struct picture *p, uint64_t time, uint32_t cpu)
 {
 	return time < p->time && cpu < WINDOW_CPUS ? p->cpu[cpu].seen : p->now;
@@ -234,8 +239,8 @@ static void take(struct picture *p, const struct ktread_event *event)
 }
 
 /*
- * Goes on behind the window until each CPU has had an event: the first one tells whether slots are missing
- * that may belong into it. Returns what ktread_next() said last.
+ * Reads past the end of the window until each CPU had an event: only that event reports slots lost before it,
+ * which may belong to the window. Returns the result of the last ktread_next().
  */
 static int look_behind(struct picture *p, const struct ktread_event *event)
 {
@@ -255,7 +260,7 @@ static int look_behind(struct picture *p, const struct ktread_event *event)
 	return status;
 }
 
-/* What is still under way at the end of the window. */
+/* Draws what is still open at the end of the window. */
 static void draw_rest(struct picture *p)
 {
 	for (uint32_t cpu = 0; cpu < p->drawing.cpus; cpu++) {
@@ -294,7 +299,7 @@ static int draw_all(struct picture *p)
 	return p->error ? p->error : status < 0 ? status : 0;
 }
 
-/* The last stamp of the trace, and the CPUs in it. */
+/* Finds the last timestamp of the trace and the number of its CPUs. */
 static int measure(struct ktread *trace, uint64_t *last, uint32_t *cpus)
 {
 	struct ktread_brief brief[256];
@@ -322,7 +327,7 @@ int window_write(struct window *window)
 		p->asked = window->from;
 		window->to = window->to > last ? last : window->to;
 		window->from = window->from > window->to ? window->to : window->from;
-		if (window->from == window->to) /* a picture needs a width */
+		if (window->from == window->to) /* the picture needs a width above 0 */
 			window->to++;
 		p->window = window;
 		p->drawing = (struct window_drawing){

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! A kernel in Rust with ktrace in it: RISC-V 64, `qemu-system-riscv64 -M virt -bios none -kernel kernel`. Every hart
-//! runs two threads in turn, which share a counter under a lock. The last hart to finish powers off.
+//! A kernel in Rust with ktrace: RISC-V 64, `qemu-system-riscv64 -M virt -bios none -kernel kernel`. Every hart
+//! switches between two threads, which share a counter under a lock. The last hart to finish powers off.
 #![no_std]
 #![no_main]
 
@@ -21,7 +21,7 @@ event!(ERROR: example.error, "ktrace error %d", error: i32);
 const HARTS: u32 = 4;
 const TURNS: u32 = 100;
 
-/// Page-aligned memory, lent to ktrace.
+/// Page-aligned memory for ktrace.
 #[repr(C, align(4096))]
 struct Memory([u8; 512 << 10]);
 static mut MEMORY: Memory = Memory([0; 512 << 10]);
@@ -29,14 +29,14 @@ static READY: AtomicBool = AtomicBool::new(false);
 static FINISHED: AtomicU32 = AtomicU32::new(0);
 static COUNTER: Lock = Lock { taken: AtomicBool::new(false), value: AtomicU32::new(0) };
 
-/// A spinlock and what it protects.
+/// A spinlock and the counter that it protects.
 struct Lock {
     taken: AtomicBool,
     value: AtomicU32,
 }
 
 impl Lock {
-    /// Adds one, and returns the sum.
+    /// Adds one and returns the sum.
     fn count(&self) -> u32 {
         if self.taken.swap(true, Ordering::Acquire) {
             trace::contend(self, name!("counter"), By::Cpu, NOBODY);
@@ -53,14 +53,14 @@ impl Lock {
     }
 }
 
-/// Without a ring of its own a hart goes on with the static one, so this is worth a record, not a panic.
+/// Records an error of ktrace. It is no reason to panic: the hart continues to record in the static boot ring.
 fn check(result: Result<(), ktrace_core::Error>) {
     if let Err(error) = result {
         record!(ERROR, error as i32);
     }
 }
 
-/// Once, by hart 0.
+/// Initializes ktrace. Called once, by hart 0.
 fn set_up() {
     let mut config = Config::new(HARTS);
     config.kernel = name!("rust");
@@ -75,7 +75,7 @@ fn set_up() {
     READY.store(true, Ordering::Release);
 }
 
-/// Each hart comes here from the first instruction, with a stack of its own.
+/// Each hart starts here, with its own stack.
 #[no_mangle]
 extern "C" fn kernel_main(hart: u32) -> ! {
     let (ping, pong) = (2 * hart + 1, 2 * hart + 2);
@@ -87,7 +87,7 @@ extern "C" fn kernel_main(hart: u32) -> ! {
     while !READY.load(Ordering::Acquire) {
         core::hint::spin_loop();
     }
-    // SAFETY: this is that hart, and interrupts were never on.
+    // SAFETY: this code runs on that hart, and interrupts were never enabled.
     check(unsafe { ktrace_core::cpu_online(hart) });
     for _ in 0..TURNS {
         trace::switch(pong, ping, 0);
@@ -101,7 +101,7 @@ extern "C" fn kernel_main(hart: u32) -> ! {
         unsafe { (0x10_0000 as *mut u32).write_volatile(0x5555) };
     }
     loop {
-        // SAFETY: no interrupt is on.
+        // SAFETY: no interrupt is enabled.
         unsafe { asm!("wfi") };
     }
 }
