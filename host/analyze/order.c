@@ -120,10 +120,9 @@ int order_say(const struct ktread *trace, char text[ORDER_TEXT])
 	case ORDER_ALIGNED:
 		if (order.doubt)
 			return say_measured(ktread_info(trace), &order, text);
-		return snprintf(
-			text, ORDER_TEXT,
-			"order between CPUs: uncertain but for causes and effects, by which clocks were "
-			"aligned");
+		return snprintf(text, ORDER_TEXT,
+				"order between CPUs: uncertain but for causes and effects, "
+				"by which clocks were aligned");
 	case ORDER_UNMEASURED:
 		if (order.unmeasured)
 			return snprintf(text, ORDER_TEXT,

@@ -214,11 +214,10 @@ static int bind_broken(struct rule *rule, const struct ktread *trace, struct rul
 	case 1:
 		return lack(rule, &here, error, "%s() was not called", hook);
 	default:
-		return lack(
-			rule, &here, error,
-			"no call of %s() is seen: the kernel does not call it, or debug.ktr.state is 0, or "
-			"the kernel is built with KTRACE_STATE=0",
-			hook);
+		return lack(rule, &here, error,
+			    "no call of %s() is seen: the kernel does not call it, or debug.ktr.state is 0, "
+			    "or the kernel is built with KTRACE_STATE=0",
+			    hook);
 	}
 }
 

@@ -121,9 +121,8 @@ static int check_build(struct symbols *symbols, const char *path, const GElf_Ehd
 		return SYMBOLS_OK;
 	symbols->doubtful = 1;
 	return say(SYMBOLS_OTHER_BUILD,
-		   "%s is NOT the kernel that was traced (build id %02x%02x%02x%02x..., traced "
-		   "%02x%02x%02x%02x...): "
-		   "names and lines marked '?' are probably wrong",
+		   "%s is NOT the kernel that was traced (build id %02x%02x%02x%02x..., "
+		   "traced %02x%02x%02x%02x...): names and lines marked '?' are probably wrong",
 		   path, id[0], id[1], id[2], id[3], info->build_id[0], info->build_id[1], info->build_id[2],
 		   info->build_id[3]);
 }

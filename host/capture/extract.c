@@ -135,11 +135,10 @@ static int locate(struct visit *visit)
 			return error;
 	}
 	if (!visit->peer->searchable)
-		return capture_fail(
-			CAPTURE_E_USAGE,
-			"%s: memory is too slow to be searched as a whole: --elf KERNEL or --range "
-			"START:SIZE says where",
-			visit->options->path);
+		return capture_fail(CAPTURE_E_USAGE,
+				    "%s: memory is too slow to be searched as a whole: "
+				    "--elf KERNEL or --range START:SIZE says where",
+				    visit->options->path);
 	status = ktread_image_find_boot(&visit->image, visit->memory, visit->options->boot);
 	return status < 0 ? fail_reading(visit, status) : 0;
 }

@@ -229,9 +229,8 @@ static int copy_line(const struct capture_plan *plan, const struct capture_qemu_
 		     char *const *words, struct capture_words *extended)
 {
 	if (plan->events[0] && !line->kernel)
-		return capture_fail(CAPTURE_E_USAGE,
-				    "--events travels in the kernel's arguments, which take -kernel "
-				    "on the QEMU line");
+		return capture_fail(CAPTURE_E_USAGE, "--events travels in the kernel's arguments, "
+						     "which take -kernel on the QEMU line");
 	for (size_t i = 0; words[i]; i++) {
 		if (plan->events[0] && line->append_at && i == line->append_at)
 			capture_words_format(extended, "%s debug=%s", words[i], plan->events);

@@ -392,8 +392,8 @@ static int read_backend(struct capture_qemu_line *line, const struct gathered *g
 		}
 		return capture_fail(
 			CAPTURE_E_USAGE,
-			"-object %s: RAM can be read only from a memory-backend-file with share=on and "
-			"mem-path=; leave the object out and ktrace adds one",
+			"-object %s: RAM can be read only from a memory-backend-file with share=on "
+			"and mem-path=; leave the object out and ktrace adds one",
 			option.value);
 	}
 	return capture_fail(CAPTURE_E_USAGE, "memory-backend=%s: no -object on the QEMU line has that id",

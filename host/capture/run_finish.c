@@ -260,8 +260,8 @@ static void explain_death(const struct capture_run *run, const struct capture_re
 	if (result->status == CAPTURE_QEMU_DIED && run->options->transport == CAPTURE_RAM &&
 	    statvfs(run->place.file, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < FULL_DISK)
 		capture_run_say(run,
-				"%s: the disk is full: QEMU could not store the guest's RAM; --ram-dir names "
-				"another one",
+				"%s: the disk is full: QEMU could not store the guest's RAM; "
+				"--ram-dir names another one",
 				run->place.file);
 }
 
@@ -284,8 +284,8 @@ static int explain_absence(const struct capture_run *run, struct capture_result 
 		return capture_fail(CAPTURE_E_ABSENT, "'%s' was ended by signal %d before it started a QEMU",
 				    run->options->command[0], WTERMSIG(status));
 	return capture_fail(CAPTURE_E_ABSENT,
-			    "'%s' ended with status %d and never started a QEMU (qemu-system-*, through "
-			    "PATH) with a guest",
+			    "'%s' ended with status %d and never started a QEMU (qemu-system-*, "
+			    "through PATH) with a guest",
 			    run->options->command[0], WEXITSTATUS(status));
 }
 

@@ -296,8 +296,9 @@ static void look_into_stall(struct capture_run *run)
 	run->looking = false;
 	if (run->kept) {
 		capture_run_say(run,
-				"the guest has stalled and is paused, as process %ld; what is wrong: ktrace "
-				"why %s; or a debugger or monitor that its command line has; Ctrl-C ends it",
+				"the guest has stalled and is paused, as process %ld; what is wrong: "
+				"ktrace why %s; or a debugger or monitor that its command line has; "
+				"Ctrl-C ends it",
 				(long)run->guest.pid, out);
 		return;
 	}

@@ -241,12 +241,11 @@ static int size_ram(const struct capture_plan *plan, uint64_t bytes)
 		return capture_fail_errno("%s", plan->path);
 	available = (uint64_t)disk.f_bavail * disk.f_frsize;
 	if (available < bytes && !plan->force)
-		return capture_fail(
-			CAPTURE_E_USAGE,
-			"%s: the guest may fill %" PRIu64 " MiB of RAM and there are %" PRIu64
-			" MiB left; QEMU would be killed by SIGBUS. Choose a disk with --ram-dir, a smaller "
-			"-m, or --force",
-			plan->path, bytes >> 20, available >> 20);
+		return capture_fail(CAPTURE_E_USAGE,
+				    "%s: the guest may fill %" PRIu64 " MiB of RAM and there are %" PRIu64
+				    " MiB left; QEMU would be killed by SIGBUS. "
+				    "Choose a disk with --ram-dir, a smaller -m, or --force",
+				    plan->path, bytes >> 20, available >> 20);
 	if (truncate(plan->path, (off_t)bytes) != 0)
 		return capture_fail_errno("%s: cannot be made %" PRIu64 " MiB large", plan->path,
 					  bytes >> 20);

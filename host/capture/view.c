@@ -111,10 +111,9 @@ void capture_view_say_lost(const struct capture_view *view, bool may_reset, char
 		return;
 	snprintf(text, size,
 		 "ktrace_root was found at physical 0x%" PRIx64 ", with %" PRIu64
-		 " slots of events, and has been overwritten since: by a stack overflow, a stray write%s; "
-		 "guard "
-		 "pages below stacks prevent the first, and while the guest runs 'ktrace why' and 'ktrace "
-		 "extract' read its RAM",
+		 " slots of events, and has been overwritten since: "
+		 "by a stack overflow, a stray write%s; guard pages below stacks prevent the first, "
+		 "and while the guest runs 'ktrace why' and 'ktrace extract' read its RAM",
 		 view->root, view->watch.last.slots, may_reset ? " or a reset" : "");
 }
 

@@ -104,9 +104,10 @@ static const struct option_row rows[] = {
 /* No filters: a rule would misjudge events that are filtered out. */
 static const struct options_syntax syntax = {
 	.forms = "ktrace check [OPTION]... [TRACE]",
-	.about = "Holds a trace against rules: orders of events that are forbidden, states of threads and "
-		 "CPUs, latencies, values, rates. Without --rules, against those that every kernel keeps "
-		 "which uses the well-known events. TRACE is ktrace.ktrx if not given.",
+	.about = "Holds a trace against rules: orders of events that are forbidden, "
+		 "states of threads and CPUs, latencies, values, rates. "
+		 "Without --rules, against those that every kernel keeps which uses the well-known events. "
+		 "TRACE is ktrace.ktrx if not given.",
 	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options },
 	.end = "Examples:\n"
 	       "  ktrace check boot.ktrx\n"

@@ -44,9 +44,10 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrace control [OPTION]... FILE [REQUEST]...",
 	.about =
-		"Switches events and sets settings of a running guest, by FILE, its RAM file, as 'ktrace run "
-		"--keep-ram' names it. Without a request shows what they are set to, of any trace. Behind -- "
-		"are no options, only FILE and requests.\n\n"
+		"Switches events and sets settings of a running guest, by FILE, its RAM file, "
+		"as 'ktrace run --keep-ram' names it. Without a request shows what they are set to, "
+		"of any trace. Behind -- are no options, only FILE and requests.\n"
+		"\n"
 		"Requests, several in one with commas:\n"
 		"  sched.*=on           events by pattern, a group by its name: on, off, count, both, stop,\n"
 		"                       and with + callers0, callers1, callers2, site, nosite,\n"

@@ -31,8 +31,8 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace-decode [OPTION]... FILE",
-	.about = "Timeline, summary or JSON of a version 1 dump. 'ktrace show', 'ktrace summary' and 'ktrace "
-		 "export' can do more.",
+	.about = "Timeline, summary or JSON of a version 1 dump. "
+		 "'ktrace show', 'ktrace summary' and 'ktrace export' can do more.",
 	.lists = { rows, trace_thread_options, trace_file_options, trace_machine_options,
 		   trace_layout_options, trace_calls_options },
 	.end = "Examples:\n"

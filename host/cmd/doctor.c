@@ -139,10 +139,9 @@ static void say_run(struct doctor *doctor, const struct capture_result *result)
 		findings_add(&doctor->report, ended_badly(result->status) ? FINDING_WRONG : FINDING_OK, "run",
 			     "%.1f s: %s", result->seconds, result->text);
 	if (result->status == CAPTURE_NO_KTRACE)
-		findings_add(
-			&doctor->report, FINDING_WRONG, "root",
-			"no ktrace_root was found in the guest's memory: is ktrace linked in, and does the "
-			"kernel get to its first event?");
+		findings_add(&doctor->report, FINDING_WRONG, "root",
+			     "no ktrace_root was found in the guest's memory: "
+			     "is ktrace linked in, and does the kernel get to its first event?");
 	else if (result->root)
 		findings_add(&doctor->report, FINDING_OK, "root",
 			     "found at physical 0x%" PRIx64 " by a search of %.1f ms", result->root,
@@ -312,10 +311,10 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace doctor [OPTION]... -- COMMAND...\n"
 		 "ktrace doctor TRACE [OPTION]...\n"
 		 "ktrace doctor --list",
-	.about = "Boots a kernel under QEMU for some seconds, or takes a trace that was made, and examines "
-		 "how ktrace is integrated: is it linked in and found, do CPUs, threads, clocks and "
-		 "heartbeats work, what does an event cost, how far do the rings reach back. For each view "
-		 "that is still dark it names the line of C that lights it.",
+	.about = "Boots a kernel under QEMU for some seconds, or takes a trace that was made, "
+		 "and examines how ktrace is integrated: is it linked in and found, do CPUs, threads, "
+		 "clocks and heartbeats work, what does an event cost, how far do the rings reach back. "
+		 "For each view that is still dark it names the line of C that lights it.",
 	.lists = { rows },
 	.in_order = true,
 	.end = "Marks: ok, note (this run leaves it open), dark (a view is missing, nothing else), "

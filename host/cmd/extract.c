@@ -96,9 +96,9 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace extract [OPTION]... FILE\n"
 		 "ktrace extract [OPTION]... --qmp ADDRESS | --gdb ADDRESS [--range START:SIZE] [--timeout "
 		 "SECONDS]",
-	.about = "Takes the trace out of a guest's memory: a RAM file, also of a running guest, or an ELF "
-		 "core; or a machine that runs, which is halted for a moment and goes on. ADDRESS is a "
-		 "socket's path or HOST:PORT.",
+	.about = "Takes the trace out of a guest's memory: "
+		 "a RAM file, also of a running guest, or an ELF core; or a machine that runs, "
+		 "which is halted for a moment and goes on. ADDRESS is a socket's path or HOST:PORT.",
 	.lists = { rows },
 };
 

@@ -26,8 +26,9 @@ static int refuse(const struct hwt_args *args)
 				   : "CoreSight with an ETMv4, AArch64";
 
 	command_message(args->name,
-			"recording by %s takes a kernel with ktrace's driver for it (%s) and /dev/hwt, and "
-			"this host has none: record there, and show the file here; -c qemu records guests",
+			"recording by %s takes a kernel with ktrace's driver for it (%s) and /dev/hwt, "
+			"and this host has none: record there, and show the file here; "
+			"-c qemu records guests",
 			args->backend, what);
 	return EXIT_BAD_INPUT;
 }
@@ -216,8 +217,8 @@ static const struct option_row rows[] = {
 	{ NULL, 'f', "FUNCTION", "only that function of IMAGE", set_once, AT(function) },
 	{ NULL, 'c', "BACKEND", "only of this: " BACKENDS, options_set_text, AT(backend) },
 	{ "from", 0, "TIME",
-	  "only steps from TIME on: seconds since the first step, or with a unit: 250ms, 20us; ticks if the "
-	  "frequency is unknown",
+	  "only steps from TIME on: seconds since the first step, or with a unit: "
+	  "250ms, 20us; ticks if the frequency is unknown",
 	  options_set_text, AT(from) },
 	{ "to", 0, "TIME", "only steps up to TIME, which is written as for --from", options_set_text,
 	  AT(to) },
@@ -243,9 +244,10 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace hwt [OPTION]... [--last N [--before FUNCTION]] [-c BACKEND] [-i IMAGE -f FUNCTION] "
 		 "[-w OUTPUT] FILE\n"
 		 "ktrace hwt -c qemu -w OUTPUT [-b BYTES] [-i IMAGE -f FUNCTION] -- qemu-system-ARCH...",
-	.about = "Shows which instructions CPUs ran, as a trace unit (Intel PT, CoreSight, SPE, or the one "
-		 "in software for QEMU) has recorded it. FILE is a file of records, or of the rings of the "
-		 "unit in software. With -c qemu, runs QEMU with that unit and records all its CPUs.",
+	.about = "Shows which instructions CPUs ran, as a trace unit (Intel PT, CoreSight, SPE, "
+		 "or the one in software for QEMU) has recorded it. "
+		 "FILE is a file of records, or of the rings of the unit in software. "
+		 "With -c qemu, runs QEMU with that unit and records all its CPUs.",
 	.lists = { rows },
 	.in_order = true,
 	.end = "Examples:\n"
@@ -298,11 +300,11 @@ static int check(const struct hwt_args *args, const struct options *line)
 				args->view == HWT_VIEW_FOLDED || args->view == HWT_VIEW_PACKETS))
 		why = "--json is not for what has a format of its own";
 	else if (reads_no_code(args) && brings_code(args))
-		why = "-g and -r show what the unit wrote, without code: not with --elf, --symbols, --memory "
-		      "or -R";
+		why = "-g and -r show what the unit wrote, without code: "
+		      "not with --elf, --symbols, --memory or -R";
 	else if (reads_no_code(args) && (args->function || args->pid >= 0 || args->from || args->to))
-		why = "-g and -r show whole streams: -s, -t and -c choose among them, not -i, -f, -P, --from "
-		      "or --to";
+		why = "-g and -r show whole streams: -s, -t and -c choose among them, not -i, -f, -P, "
+		      "--from or --to";
 	else if (args->command && brings_code(args))
 		why = "--elf, --symbols, --memory and -R say where code is found when a recording is shown";
 	else if (args->command && (!args->backend || !args->output))

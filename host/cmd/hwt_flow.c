@@ -194,11 +194,10 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
 			"the kernel with --elf",
 			args->path, (unsigned long long)loss->codeless);
 	if (loss->other)
-		command_message(
-			args->name,
-			"%s: places where other code ran than is known: %llu: are the files given those "
-			"that ran?",
-			args->path, (unsigned long long)loss->other);
+		command_message(args->name,
+				"%s: places where other code ran than is known: %llu: "
+				"are the files given those that ran?",
+				args->path, (unsigned long long)loss->other);
 	say(args, loss->unread, "places of a kind that is not decoded, stepped over");
 	say(args, loss->gaps, "gaps, where something is missing");
 	say(args, loss->overflows, "overflows, where a unit lost packets");

@@ -23,11 +23,10 @@ struct view {
 static void say_doubts(const struct view *view, const struct flow_doubts *doubts)
 {
 	if (doubts->resyncs)
-		command_message(
-			view->args->name,
-			"%s: went on on a stack of which nothing was known, as that of a thread that is "
-			"switched to: %llu times, which is no damage",
-			view->args->path, (unsigned long long)doubts->resyncs);
+		command_message(view->args->name,
+				"%s: went on on a stack of which nothing was known, "
+				"as that of a thread that is switched to: %llu times, which is no damage",
+				view->args->path, (unsigned long long)doubts->resyncs);
 	if (doubts->deeper)
 		command_message(view->args->name, "%s: calls deeper than %u, not shown: %llu",
 				view->args->path, FLOW_DEPTH_MOST, (unsigned long long)doubts->deeper);
@@ -49,11 +48,10 @@ static int check_flows(const struct view *view)
 
 		if (!flow_wants_stream(flow, stream) || stream->context.encoding != KTRX_HWT_ENCODING_SPE)
 			continue;
-		command_message(
-			view->args->name,
-			"%s: holds samples (SPE), which are not all that was run: see them as they are, or "
-			"--functions",
-			view->args->path);
+		command_message(view->args->name,
+				"%s: holds samples (SPE), which are not all that was run: "
+				"see them as they are, or --functions",
+				view->args->path);
 		return EXIT_BAD_INPUT;
 	}
 	return 0;
@@ -67,11 +65,10 @@ static int check_flows(const struct view *view)
 static void say_not_entered(const struct hwt_args *args, uint64_t missing)
 {
 	if (missing)
-		command_message(
-			args->name,
-			"%s: '%s' was not entered in what is left of the recording: %llu bytes of it are not "
-			"here; these are the last branches of all",
-			args->path, args->last.before, (unsigned long long)missing);
+		command_message(args->name,
+				"%s: '%s' was not entered in what is left of the recording: "
+				"%llu bytes of it are not here; these are the last branches of all",
+				args->path, args->last.before, (unsigned long long)missing);
 	else
 		command_message(args->name, "%s: '%s' was not entered: these are the last branches of all",
 				args->path, args->last.before);
@@ -181,10 +178,9 @@ static int show_coverage(struct view *view)
 	int status = flow_coverage_new(&coverage, view->flow), written = 0;
 
 	if (view->args->symbols)
-		command_message(
-			view->args->name,
-			"--symbols gives names, but no source lines: only code of ELF files with debug "
-			"information is counted (--elf, -R)");
+		command_message(view->args->name,
+				"--symbols gives names, but no source lines: "
+				"only code of ELF files with debug information is counted (--elf, -R)");
 	if (status == 0)
 		status = walk(view, &flow_coverage, coverage);
 	if (coverage)

@@ -92,8 +92,9 @@ static const struct option_row rows[] = {
 	{ NULL, 's', NULL, "no data", options_set_flag, AT(options.no_data) },
 	{ NULL, 'T', NULL, "time since 1970", options_set_flag, AT(options.absolute) },
 	{ NULL, 't', "LETTERS",
-	  "only these: c calls, f faults, i data, l lives of processes, n names looked up, p denied, s "
-	  "signals, t structs, u user, w context switches, y settings, + the usual ones: all but f, l and w",
+	  "only these: c calls, f faults, i data, l lives of processes, n names looked up, p denied, "
+	  "s signals, t structs, u user, w context switches, y settings, + the usual ones: "
+	  "all but f, l and w",
 	  set_letters, AT(select) },
 	{ "format", 0, "NAME", "the file is ktrx, dragonfly, freebsd0, freebsd0-i386 or freebsd1 (found out)",
 	  set_format, AT(reading) },

@@ -89,8 +89,8 @@ static const struct option_row rows[] = {
 	{ NULL, 't', NULL, "stamp", set_columns, AT(table.columns) },
 	{ NULL, 'x', NULL, "the two callers", set_columns, AT(table.columns) },
 	{ NULL, 'A', "FACTOR",
-	  "with -r: microseconds that recording an event takes, to be subtracted; 'auto': what the kernel "
-	  "measured",
+	  "with -r: microseconds that recording an event takes, to be subtracted; 'auto': "
+	  "what the kernel measured",
 	  set_correction, .to = 0 },
 	{ NULL, 'N', "EXECFILE", "the kernel's ELF file, for names of callers", options_set_text,
 	  AT(kernel) },
@@ -124,9 +124,8 @@ static int check_options(struct ktrdump *dump)
 	else if (dump->stream && dump->loop)
 		command_message(name, "-d writes what there is: not with -l");
 	else if (dump->stream && shaped)
-		command_message(name, "-d writes all that is known of each event: -a, -A, -c, -f, -i, -n, "
-				      "-N, -p, -q, -r, -t "
-				      "and -x are for a table");
+		command_message(name, "-d writes all that is known of each event: "
+				      "-a, -A, -c, -f, -i, -n, -N, -p, -q, -r, -t and -x are for a table");
 	else if (dump->kernel && !(*columns & (KTR_CALLERS | KTR_FILE)))
 		command_message(name, "-N names callers and sites: give -x or -f, too");
 	else if (dump->args.path == NULL && access(TRACE_USUAL_FILE, F_OK) != 0)

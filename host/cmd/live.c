@@ -102,14 +102,16 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace live [OPTION]... [FILE]",
-	.about = "Shows what a running guest does: its CPUs, events a second, threads that wait, the newest "
-		 "events. FILE is the file that holds its RAM; without it, the newest one that 'ktrace run' "
-		 "has "
-		 "made here. Waits for a guest that is not there yet, or has ended, to come back.",
+	.about = "Shows what a running guest does: its CPUs, events a second, threads that wait, "
+		 "the newest events. FILE is the file that holds its RAM; without it, "
+		 "the newest one that 'ktrace run' has made here. "
+		 "Waits for a guest that is not there yet, or has ended, to come back.",
 	.lists = { rows },
-	.end = "Keys of the screen: q or Ctrl-C ends, e, c and p ask for a filter of events, CPUs or a "
-	       "thread, r shows all events again, space stops them.\n\n"
-	       "Status: 0 a guest was seen, 1 none was or the file cannot be one.\n\n"
+	.end = "Keys of the screen: q or Ctrl-C ends, e, c and p ask for a filter of events, "
+	       "CPUs or a thread, r shows all events again, space stops them.\n"
+	       "\n"
+	       "Status: 0 a guest was seen, 1 none was or the file cannot be one.\n"
+	       "\n"
 	       "Examples:\n"
 	       "  ktrace live\n"
 	       "  ktrace live --json --count 10 guest.ram\n"
@@ -132,8 +134,8 @@ static int parse(struct live *live, int argc, char **argv)
 	live->guest.given = argv[optind];
 	live->lines = live->lines || live->json || !isatty(STDOUT_FILENO);
 	if (live->json && (live->tail || chosen))
-		why = "JSON objects have no newest events: --tail, --event, --cpu and --pid are for lines "
-		      "and the screen";
+		why = "JSON objects have no newest events: --tail, --event, "
+		      "--cpu and --pid are for lines and the screen";
 	else if (live->lines && !live->tail && chosen)
 		why = "--event, --cpu and --pid choose among the newest events: with lines give --tail, too";
 	else if (!live->lines && live->tail)

@@ -84,9 +84,9 @@ static const struct option_row rows[] = {
 	{ NULL, 'd', NULL, "with -p, -g: those descended from them as well", options_set_flag,
 	  AT(plan.descend) },
 	{ NULL, 't', "LETTERS",
-	  "what: c calls, n paths, i data, s signals, u what it says by utrace(), t structures, f page "
-	  "faults, w waiting, + all but w and faults that end in no signal (the default); p and y are taken, "
-	  "and nothing here",
+	  "what: c calls, n paths, i data, s signals, u what it says by utrace(), t structures, "
+	  "f page faults, w waiting, + all but w and faults that end in no signal (the default); "
+	  "p and y are taken, and nothing here",
 	  set_letters, AT(plan.facilities) },
 	{ NULL, 'c', NULL, "ends the recording of that process, group, or into that file", options_set_flag,
 	  AT(clear) },
@@ -100,9 +100,10 @@ static const struct options_syntax syntax = {
 		 "ktrace record -c [-d] [-t LETTERS] -p PID | -g GROUP | -f FILE\n"
 		 "ktrace record -C\n"
 		 "ktrace -f FILE COMMAND [ARGUMENT]...",
-	.about = "Records what a program asks of the kernel: system calls with all arguments and results, "
-		 "paths, data, signals, faults. 'kdump' shows the file. As the first argument of ktrace, an "
-		 "option means record: ktrace -f OUT ls -la.",
+	.about = "Records what a program asks of the kernel: "
+		 "system calls with all arguments and results, paths, data, signals, faults. "
+		 "'kdump' shows the file. As the first argument of ktrace, an option means record: "
+		 "ktrace -f OUT ls -la.",
 	.lists = { rows },
 	.in_order = true,
 	.end = "Status: the command's; 126 or 127 if it cannot be run; 1 if nothing could be recorded.\n\n"
@@ -195,8 +196,8 @@ static int say_outcome(const struct record_command *command, const struct record
 				record_memory_denied(), record_descriptors_denied());
 	if (!error && !record_proc_is_usable())
 		command_message(command->name,
-				"/proc is not mounted, or another PID namespace's: names of programs, what "
-				"descriptors lead to and waits are not recorded");
+				"/proc is not mounted, or another PID namespace's: "
+				"names of programs, what descriptors lead to and waits are not recorded");
 	if (record_without_memory() > 0)
 		command_message(command->name, "out of memory: %u threads were not recorded, and ran on",
 				record_without_memory());

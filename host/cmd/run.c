@@ -259,13 +259,13 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace run [OPTION]... [--expect TEXT [--expect-continue]] -- COMMAND...",
-	.about = "Runs a QEMU command line, or anything that starts one (make qemu, a script), and leaves a "
-		 "trace.",
+	.about = "Runs a QEMU command line, or anything that starts one (make qemu, a script), "
+		 "and leaves a trace.",
 	.lists = { rows },
 	.in_order = true,
-	.end = "Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, 14 QEMU "
-	       "died, 15 no ktrace in the guest, or nothing dumped; 16 TEXT of --expect not seen; 1 error or "
-	       "a guest that failed, 2 usage.\n",
+	.end = "Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, "
+	       "14 QEMU died, 15 no ktrace in the guest, or nothing dumped; 16 TEXT of --expect not seen; "
+	       "1 error or a guest that failed, 2 usage.\n",
 };
 
 /* Refuses options that are incompatible. Returns 0 or EXIT_USAGE. */

@@ -159,8 +159,8 @@ static const struct option_row rows[] = {
 	{ "subtract-cost", 0, NULL, "times without what the events shown before have cost their CPU",
 	  options_set_flag, AT(subtract) },
 	{ "follow", 0, NULL,
-	  "go on with what a running guest records, until it ends or Ctrl-C; FILE is the one that holds its "
-	  "RAM",
+	  "go on with what a running guest records, until it ends or Ctrl-C; "
+	  "FILE is the one that holds its RAM",
 	  options_set_flag, AT(follow) },
 	{ "from", 0, "TIME", "only events from TIME on, as --since", options_set_text, AT(args.since) },
 	{ "to", 0, "TIME", "only events up to TIME, as --until", options_set_text, AT(args.until) },
@@ -169,9 +169,9 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace show [OPTION]... [FILE]",
-	.about = "Shows a trace as a timeline, a line an event, merged over all CPUs. FILE is a dump of "
-		 "either version, the RAM file of a guest that runs or has died, or an ELF core of one; "
-		 "without it, ktrace.ktrx, which is what 'ktrace run' leaves.",
+	.about = "Shows a trace as a timeline, a line an event, merged over all CPUs. "
+		 "FILE is a dump of either version, the RAM file of a guest that runs or has died, "
+		 "or an ELF core of one; without it, ktrace.ktrx, which is what 'ktrace run' leaves.",
 	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options,
 		   trace_hardware_options, trace_machine_options, trace_layout_options, trace_calls_options },
 	.end = "Examples:\n"
@@ -229,9 +229,8 @@ static int check_command(const struct show *show)
 		why = "--svg draws a picture: not with --hex, --json, --limit, --elf or --subtract-cost";
 	else if (show->follow && (hex || show->json || show->subtract || show->settings || show->registers ||
 				  show->svg || show->args.since || show->args.until))
-		why = "--follow shows lines as they come: of these options only --limit, --elf and filters "
-		      "but times "
-		      "go with it";
+		why = "--follow shows lines as they come: of these options only --limit, "
+		      "--elf and filters but times go with it";
 	else if (hex && (timed || show->json))
 		why = "--hex shows slots as they are: not with --json, --elf or --subtract-cost";
 	return why ? options_refuse(&show->args.line, why) : 0;
@@ -240,10 +239,8 @@ static int check_command(const struct show *show)
 static int write_registers(const struct show *show, const struct ktread *trace, struct base_output *out)
 {
 	if (show_registers(trace, show->symbols, out) != 0)
-		command_message(
-			show->args.name,
-			"no registers in this trace: 'ktrace run' takes them, and 'ktrace extract' of a core "
-			"or with --qmp or --gdb");
+		command_message(show->args.name, "no registers in this trace: 'ktrace run' takes them, "
+						 "and 'ktrace extract' of a core or with --qmp or --gdb");
 	return 0;
 }
 

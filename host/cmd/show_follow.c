@@ -63,8 +63,8 @@ static void sum_up(const char *name, const struct ktread_follow *follow)
 	ktread_follow_account(follow, &account);
 	command_message(
 		name,
-		"%llu events, %llu of them late; of %llu slots %llu were overwritten before they were "
-		"read and %llu unreadable",
+		"%llu events, %llu of them late; of %llu slots %llu were overwritten before they were read "
+		"and %llu unreadable",
 		(unsigned long long)account.events, (unsigned long long)account.late,
 		(unsigned long long)account.produced, (unsigned long long)account.overwritten,
 		(unsigned long long)account.unreadable);

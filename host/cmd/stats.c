@@ -53,9 +53,9 @@ static const struct options_syntax syntax = {
 		 "ktrace stats --begin PATTERNS --end PATTERNS [--by KEYS] [--svg OUT] [OPTION]... [FILE]\n"
 		 "ktrace stats --value EVENT.FIELD [--svg OUT] [OPTION]... [FILE]\n"
 		 "ktrace stats --rate [--interval TIME] [OPTION]... [FILE]",
-	.about = "How long things took: without options a table of system calls, interrupts, faults, locks "
-		 "and run queues; or the time between two events of your choice, what a field holds, or how "
-		 "often events come.",
+	.about = "How long things took: without options a table of system calls, interrupts, faults, "
+		 "locks and run queues; or the time between two events of your choice, what a field holds, "
+		 "or how often events come.",
 	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options, trace_machine_options,
 		   trace_layout_options, trace_calls_options },
 	.end = "Examples:\n"

@@ -347,9 +347,9 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace take [OPTION]... [LOG]",
-	.about = "Makes files of what the demo kernel's command `give` printed on the console. LOG is the "
-		 "console's output, standard input if not given. Files go into a new folder, LOG.files, "
-		 "whose name is printed.",
+	.about = "Makes files of what the demo kernel's command `give` printed on the console. "
+		 "LOG is the console's output, standard input if not given. "
+		 "Files go into a new folder, LOG.files, whose name is printed.",
 	.lists = { rows },
 	.end = "Status: 0 all files were taken, 1 one is damaged or could not be written, or there is none, "
 	       "2 usage.\n",

@@ -157,8 +157,9 @@ const struct option_row trace_file_options[] = {
 	  "what the file is: auto (default), v1, v2, bare, ram, core, stream, proc (what kdump reads)",
 	  set_form, AT(options.form) },
 	{ "with", 0, "FILE",
-	  "a process trace of the same boot, shown in the same timeline; 'ktrace show' and 'ktrace export' "
-	  "also take hardware trace (ktrace hwt): functions that are entered",
+	  "a process trace of the same boot, shown in the same timeline; "
+	  "'ktrace show' and 'ktrace export' also take hardware trace (ktrace hwt): "
+	  "functions that are entered",
 	  options_set_text, AT(with) },
 	{ "raw-clock", 0, NULL, "stamps as recorded, without what the guest measured of its CPUs' clocks",
 	  set_raw_clock, AT(options.raw_clock) },
@@ -210,8 +211,8 @@ const struct option_row trace_event_options[] = {
 	{ "event", 0, "PATTERNS", "only these events: syscall, sched.switch, 'net.*'; several with commas",
 	  options_set_text, AT(events) },
 	{ "since", 0, "TIME",
-	  "only events from TIME on: seconds since the first event, or with a unit: 250ms, 20us; ticks if "
-	  "the frequency is unknown",
+	  "only events from TIME on: seconds since the first event, or with a unit: "
+	  "250ms, 20us; ticks if the frequency is unknown",
 	  options_set_text, AT(since) },
 	{ "until", 0, "TIME", "only events up to TIME, which is written as for --since", options_set_text,
 	  AT(until) },

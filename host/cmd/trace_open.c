@@ -202,11 +202,10 @@ static int align(const struct trace_args *args, struct ktread *trace)
 			" now",
 			args->path, report.pairs, report.before, report.kept ? report.before : report.after);
 	if (report.kept)
-		command_message(
-			args->name,
-			"%s: --align: found no offsets that bring more effects into order; clocks are "
-			"unchanged",
-			args->path);
+		command_message(args->name,
+				"%s: --align: found no offsets that bring more effects into order; "
+				"clocks are unchanged",
+				args->path);
 	else if (report.given_up)
 		command_message(args->name,
 				"%s: --align: ignored %" PRIu64 " contradictory pairs of cause and effect",
@@ -293,8 +292,8 @@ static int name_calls(const struct trace_args *args, struct ktread *trace)
 		status = foreign_calls_set(trace);
 		if (status == 0 && args->shows_calls && has_nameless_calls(trace))
 			command_message(args->name,
-					"%s: system calls are shown by number: the trace does not name them "
-					"(--calls TABLE)",
+					"%s: system calls are shown by number: "
+					"the trace does not name them (--calls TABLE)",
 					args->path);
 	}
 	if (status < 0)
@@ -366,8 +365,8 @@ void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trac
 {
 	if (cost_of(trace) == 0)
 		command_message(args->name,
-				"%s: what an event cost is unknown, the kernel has not probed it; nothing is "
-				"taken off",
+				"%s: what an event cost is unknown, the kernel has not probed it; "
+				"nothing is taken off",
 				args->path);
 }
 
@@ -474,9 +473,8 @@ int write_export(struct trace_args *args, struct ktread *trace, const struct exp
 				fd == STDOUT_FILENO ? "standard output" : to);
 	if (report.states_unknown)
 		command_message(args->name,
-				"note: sched.switch gives state 0 every time, so whether a thread that left "
-				"a CPU slept or "
-				"could run is %s",
+				"note: sched.switch gives state 0 every time, "
+				"so whether a thread that left a CPU slept or could run is %s",
 				report.announced ? "taken from sched.block alone" : "not known");
 	return failed | status;
 }

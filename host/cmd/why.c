@@ -48,8 +48,8 @@ static int open_symbols(const struct explain_options *options, const struct ktre
 	status = symbols_open(symbols, elf, ktread_info(trace));
 	if (status == SYMBOLS_OTHER_BUILD) {
 		command_message(options->name,
-				"WARNING: %s is of another build than the traced kernel: addresses are "
-				"shown without names",
+				"WARNING: %s is of another build than the traced kernel: "
+				"addresses are shown without names",
 				elf);
 		symbols_close(*symbols);
 		*symbols = NULL;
@@ -186,14 +186,14 @@ static const struct option_row rows[] = {
 	{ "all", 0, NULL, "all findings at length, all threads", options_set_flag, AT(options.all),
 	  .instead = true },
 	{ "elf", 0, "KERNEL",
-	  "the kernel's file: names and lines for addresses (usual: the one that 'ktrace run' has booted, if "
-	  "it is still the same build)",
+	  "the kernel's file: names and lines for addresses (usual: "
+	  "the one that 'ktrace run' has booted, if it is still the same build)",
 	  options_set_text, AT(options.elf) },
 	{ "earlier", 0, "TRACE", "lock order also by this trace; may be given 16 times", options_set_list,
 	  AT(options.earlier), .most = EXPLAIN_EARLIER },
 	{ "qmp", 0, "ADDRESS",
-	  "a machine that runs: QEMU with -qmp unix:PATH,server=on,wait=off; it is halted for a moment and "
-	  "goes on",
+	  "a machine that runs: QEMU with -qmp unix:PATH,server=on,wait=off; "
+	  "it is halted for a moment and goes on",
 	  set_qmp, .to = 0 },
 	{ "gdb", 0, "ADDRESS", "a machine that runs, by gdb's remote protocol: QEMU's -s, a debug probe",
 	  set_gdb, .to = 0 },
@@ -204,10 +204,10 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrace why [OPTION]... [FILE]\n"
 		 "ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS",
-	.about = "Says what is wrong with a machine: who waits for whom, what spins, what never came. First "
-		 "the verdict, then what it rests on. FILE as for 'ktrace show'; without it, ktrace.ktrx, "
-		 "which is what 'ktrace run' leaves. Exit status: 0 nothing is wrong, 10 something is, 11 "
-		 "that is not known.",
+	.about = "Says what is wrong with a machine: who waits for whom, what spins, what never came. "
+		 "First the verdict, then what it rests on. "
+		 "FILE as for 'ktrace show'; without it, ktrace.ktrx, which is what 'ktrace run' leaves. "
+		 "Exit status: 0 nothing is wrong, 10 something is, 11 that is not known.",
 	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
 		   trace_calls_options },
 	.end = "Examples:\n"

@@ -368,22 +368,24 @@ static void say_lost(struct findings *report, const struct patient *patient, con
 	*base_escape_text(name, found->first, strlen(found->first), sizeof(name) - 1) = '\0';
 	cleared_by(&patient->kernel, part->section, cleared);
 	if (found->other && !found->zero && !found->missing)
-		findings_add(
-			report, FINDING_WRONG, part->name,
-			"%" PRIu32 " of %" PRIu32
-			" %s that the file has are others in the guest's memory, the first is %s: the file "
-			"is of another build (--elf names the right one), or something has overwritten them",
-			lost, found->rows, what, name);
-	else if (*cleared)
 		findings_add(report, FINDING_WRONG, part->name,
 			     "%" PRIu32 " of %" PRIu32
-			     " %s that the file has are lost in the guest's memory, the first is %s: the "
-			     "section lies at 0x%" PRIx64 ", among what start code clears, %s",
+			     " %s that the file has are others in the guest's memory, the first is %s: "
+			     "the file is of another build (--elf names the right one), "
+			     "or something has overwritten them",
+			     lost, found->rows, what, name);
+	else if (*cleared)
+		findings_add(report, FINDING_WRONG, part->name,
+			     "%" PRIu32 " of %" PRIu32 " %s that the file has are lost "
+			     "in the guest's memory, "
+			     "the first is %s: "
+			     "the section lies at 0x%" PRIx64 ", among what start code clears, %s",
 			     lost, found->rows, what, name, part->section->address, cleared);
 	else
 		findings_add(report, FINDING_WRONG, part->name,
-			     "%" PRIu32 " of %" PRIu32 " %s that the file has are lost in the guest's "
-			     "memory, the first is %s, of a section at 0x%" PRIx64
+			     "%" PRIu32 " of %" PRIu32 " %s that the file has are lost "
+			     "in the guest's memory, the first is %s, "
+			     "of a section at 0x%" PRIx64
 			     ": it was not loaded (is what was booted made of the file without this section, "
 			     "or cut off?), or something has cleared it",
 			     lost, found->rows, what, name, part->section->address);
@@ -397,8 +399,8 @@ static bool say_place(struct findings *report, const struct capture_kernel *kern
 
 	if (!section->size)
 		findings_add(report, FINDING_WRONG, part->name,
-			     "the file has no section of this name: the linker script must keep it, %s : { "
-			     "KEEP(*(%s)) }",
+			     "the file has no section of this name: the linker script must keep it, %s : "
+			     "{ KEEP(*(%s)) }",
 			     part->name, part->name);
 	else if (!section->loaded)
 		findings_add(report, FINDING_WRONG, part->name,

@@ -18,63 +18,62 @@ struct advice {
 
 static const struct advice advice[MISTAKES] = {
 	[MISTAKE_ID_WIDE] = { "thread-ids",
-			      "with a thread id beyond 22 bits, the first is %s: records have 22, and -1 or "
-			      "an address is cut to them",
+			      "with a thread id beyond 22 bits, the first is %s: "
+			      "records have 22, and -1 or an address is cut to them",
 			      "sched.* events", "ids from 1 to 4194303, 0 for idle", true },
 	[MISTAKE_ID_ONES] = { "thread-ids",
-			      "by a thread whose id is 22 ones: ktrace_arch_thread() gives -1 (or its "
-			      "context bits are part of the id)",
+			      "by a thread whose id is 22 ones: ktrace_arch_thread() "
+			      "gives -1 (or its context bits are part of the id)",
 			      "ktrace_port.h", "#define ktrace_arch_thread() (current() ? current()->id : 0)",
 			      true },
 	[MISTAKE_ID_ZERO] = { "thread-ids",
-			      "in which thread %s sleeps or is woken: 0 is no thread in particular, idle or "
-			      "early boot, and no state is kept of it",
+			      "in which thread %s sleeps or is woken: "
+			      "0 is no thread in particular, idle or early boot, and no state is kept of it",
 			      "thread creation", "number threads from 1", true },
 	[MISTAKE_ID_REUSED] = { "sched.create",
-				"of a thread that is there already, the first is %s: its id was given to "
-				"another one while sched.exit of the first has not come",
+				"of a thread that is there already, the first is %s: "
+				"its id was given to another one while sched.exit of the first has not come",
 				"the end of a thread, before its last switch", "ktrace_thread_end(thread);",
 				true },
 	[MISTAKE_SWAPPED] = { "sched.switch",
-			      "go to where the switch before came from, and not from where that led, the "
-			      "first to %s: prev and next are swapped",
+			      "go to where the switch before came from, and not from where that led, "
+			      "the first to %s: prev and next are swapped",
 			      "the context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_PREVIOUS] = { "sched.switch",
-			       "come from a thread that the switch before did not lead to, the first from "
-			       "%s: a path that switches has no hook, or prev is read after current() has "
-			       "changed",
+			       "come from a thread that the switch before did not lead to, "
+			       "the first from %s: a path that switches has no hook, "
+			       "or prev is read after current() has changed",
 			       "every context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_SAME] = { "sched.switch",
-			   "go from a thread to itself, the first is %s: that is no switch, and fills the "
-			   "ring",
+			   "go from a thread to itself, the first is %s: "
+			   "that is no switch, and fills the ring",
 			   "the context switch",
-			   "ktrace_switch(prev, next, state); in place of KTRACE(sched, switch, …): it "
-			   "records "
-			   "a switch only if prev and next differ",
+			   "ktrace_switch(prev, next, state); in place of KTRACE(sched, switch, …): "
+			   "it records a switch only if prev and next differ",
 			   true },
 	[MISTAKE_STATE_ZERO] = { "sched.switch",
-				 "say state 0, all of them: threads that sleep look runnable, and 'ktrace "
-				 "why' would see them starve",
+				 "say state 0, all of them: threads that sleep look runnable, "
+				 "and 'ktrace why' would see them starve",
 				 "the context switch",
-				 "ktrace_switch(prev, next, state); with the state that prev goes into: 0 "
-				 "runnable, 1 or 2 asleep, 3 stopped, 4 dead",
+				 "ktrace_switch(prev, next, state); with the state that prev goes into: "
+				 "0 runnable, 1 or 2 asleep, 3 stopped, 4 dead",
 				 true },
 	[MISTAKE_TWO_CPUS] = { "sched.switch",
-			       "of a thread that ran on two CPUs at once, the first is %s: one id for "
-			       "several threads, or a switch without a hook; idle threads have id 0 or a "
-			       "name that begins with idle",
+			       "of a thread that ran on two CPUs at once, the first is %s: "
+			       "one id for several threads, or a switch without a hook; "
+			       "idle threads have id 0 or a name that begins with idle",
 			       "the context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_BLOCK_ELSEWHERE] = { "sched.block",
-				      "for a thread that does not run on that CPU, the first is %s: it is "
-				      "recorded after the switch, or for another thread",
-				      "where a thread is about to wait: called by that thread, before it "
-				      "switches away",
-				      "ktrace_block(object, name, kind, deadline); once for each wait, and "
-				      "neither after the switch nor by another thread",
+				      "for a thread that does not run on that CPU, the first is %s: "
+				      "it is recorded after the switch, or for another thread",
+				      "where a thread is about to wait: "
+				      "called by that thread, before it switches away",
+				      "ktrace_block(object, name, kind, deadline); once for each wait, "
+				      "and neither after the switch nor by another thread",
 				      true },
 	[MISTAKE_WAKE_RUNNING] = { "sched.wake",
-				   "of the thread that runs, the first is %s: record it only where a thread "
-				   "is made runnable",
+				   "of the thread that runs, the first is %s: "
+				   "record it only where a thread is made runnable",
 				   "after the test that the thread sleeps", "ktrace_wake(thread);", true },
 	[MISTAKE_IRQ_EXIT] = { "irq.exit",
 			       "missing: interrupt %s came again on a CPU before it had ended there",
@@ -83,38 +82,42 @@ static const struct advice advice[MISTAKES] = {
 	[MISTAKE_IRQ_ENTER] = { "irq.enter", "missing: interrupt %s ended on a CPU where it had not come",
 				"first thing in an interrupt", "ktrace_interrupt_enter(irq);", true },
 	[MISTAKE_SYSCALL_EXIT] = { "syscall.exit",
-				   "of system calls, and hardly any return is recorded, the first is by "
-				   "thread %s",
+				   "of system calls, and hardly any return is recorded, "
+				   "the first is by thread %s",
 				   "system call exit, on every way back to user mode",
 				   "KTRACE(syscall, exit, nr, result);", true },
 	[MISTAKE_RELEASE] = { "lock.release",
-			      "by a thread that does not hold the lock, the first is of %s: a lock that is "
-			      "handed on, as a scheduler's or a semaphore, must not be recorded",
+			      "by a thread that does not hold the lock, the first is of %s: "
+			      "a lock that is handed on, as a scheduler's or a semaphore, "
+			      "must not be recorded",
 			      "around a lock that is taken", "leave out the hooks of this lock", false },
 	[MISTAKE_CONTEND] = { "lock.contend",
-			      "followed by neither lock.acquire nor lock.fail of that lock before the thread "
-			      "waits for the next one, the first is %s",
+			      "followed by neither lock.acquire nor lock.fail of that lock "
+			      "before the thread waits for the next one, the first is %s",
 			      "after the wait: where the thread got the lock; where it gave up",
 			      "ktrace_acquire(lock, by); … KTRACE(lock, fail, lock, name); "
 			      "ktrace_lock_give_up(by);",
 			      false },
 	[MISTAKE_CPU_SHARED] = { "CPU numbers",
-				 "by a thread that another one had followed on the same CPU, without a "
-				 "switch in between, the first by %s: a path that switches has no hook, or "
-				 "two CPUs record under one number, as ktrace_arch_cpu() is the same on "
-				 "both, or a hook is called before the per-CPU base is set",
+				 "by a thread that another one had followed on the same CPU, "
+				 "without a switch in between, the first by %s: "
+				 "a path that switches has no hook, or two CPUs record under one number, "
+				 "as ktrace_arch_cpu() is the same on both, "
+				 "or a hook is called before the per-CPU base is set",
 				 "every context switch; ktrace_port.h; entry code before the base is set",
 				 "ktrace_switch(prev, next, state); … #define ktrace_arch_cpu() "
 				 "(this_cpu()->number) … KTRACE_EARLY(group, event, …);",
 				 true },
 	[MISTAKE_WAIT_LEFT] = { "locks",
-				"that a thread waits for a lock by the kernel's table and has been in user "
-				"mode since, the first for %s: the wait has ended, and no hook recorded that",
+				"that a thread waits for a lock by the kernel's table and has been "
+				"in user mode since, the first for %s: "
+				"the wait has ended, and no hook recorded that",
 				"after the wait: where the thread got the lock; where it gave up",
 				"ktrace_acquire(lock, by); … ktrace_lock_give_up(by);", false },
 	[MISTAKE_OWNER] = { "locks",
-			    "that a hook named CPU 0 or thread 0 as the holder of a lock that another one "
-			    "held, the first for %s: 0 does not mean that the holder is unknown",
+			    "that a hook named CPU 0 or thread 0 as the holder of a lock "
+			    "that another one held, the first for %s: "
+			    "0 does not mean that the holder is unknown",
 			    "before waiting for a lock whose holder is not known",
 			    "ktrace_contend(lock, name, by, KTRACE_NOBODY);", false },
 };

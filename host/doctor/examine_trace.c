@@ -57,8 +57,8 @@ static void examine_cpus(struct findings *report, const struct patient *patient)
 	if (patient->cpus && facts->cpus > patient->cpus)
 		findings_add(report, FINDING_WRONG, "CPU numbers",
 			     "there is CPU %" PRIu32 ", and QEMU has %" PRIu32
-			     ": ktrace_arch_cpu() counts from 0, and a hook that is called before the "
-			     "per-CPU base is set is KTRACE_EARLY()",
+			     ": ktrace_arch_cpu() counts from 0, "
+			     "and a hook that is called before the per-CPU base is set is KTRACE_EARLY()",
 			     facts->cpus - 1, patient->cpus);
 	else if (list_cpus(facts, is_missing, list))
 		findings_add(report, FINDING_WRONG, "CPU numbers",
@@ -77,8 +77,8 @@ static void examine_cpus(struct findings *report, const struct patient *patient)
 		return; /* told with the views */
 	if (list_cpus(facts, is_on_boot_ring, list))
 		findings_add(report, FINDING_WRONG, "rings",
-			     "CPU %s still on the boot ring: ktrace_cpu_online() was not called there, or "
-			     "returned an error",
+			     "CPU %s still on the boot ring: ktrace_cpu_online() was not called there, "
+			     "or returned an error",
 			     list);
 	else if (list_cpus(facts, is_silent, list))
 		findings_add(report, FINDING_NOTE, "rings", "CPU %s has a ring, but no event in it", list);
@@ -228,9 +228,9 @@ static void examine_events(struct findings *report, const struct facts *facts)
 
 	if (info->unusable)
 		findings_add(report, FINDING_WRONG, "memory",
-			     "%" PRIu32 " of %" PRIu32
-			     " rings cannot be as they are described: something has "
-			     "written over the trace's memory, and what else is said here may be wrong",
+			     "%" PRIu32 " of %" PRIu32 " rings cannot be as they are described: "
+			     "something has written over the trace's memory, "
+			     "and what else is said here may be wrong",
 			     info->unusable, info->rings);
 	else if (facts->events)
 		return;
@@ -240,8 +240,8 @@ static void examine_events(struct findings *report, const struct facts *facts)
 			"none has fired so far: the kernel did not get there, or needs longer (--seconds)");
 	else
 		findings_add(report, FINDING_WRONG, "events",
-			     "none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() where "
-			     "it happens");
+			     "none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() "
+			     "where it happens");
 }
 
 void examine_trace(struct findings *report, const struct patient *patient)
@@ -306,8 +306,8 @@ int examine_order(struct findings *report, struct patient *patient, struct ktrea
 	} else if (patient->mistaken) {
 		findings_add(report, FINDING_NOTE, "order",
 			     "%" PRIu64 " of %" PRIu64
-			     " effects seem to come before their cause on another CPU: with hooks in the "
-			     "wrong place, as above, that says nothing about clocks",
+			     " effects seem to come before their cause on another CPU: "
+			     "with hooks in the wrong place, as above, that says nothing about clocks",
 			     found.before, found.pairs);
 	} else if (found.kept || (us > 0 && differ < IN_STEP_US)) {
 		findings_add(report, FINDING_OK, "order",
@@ -316,12 +316,11 @@ int examine_order(struct findings *report, struct patient *patient, struct ktrea
 			     found.before, found.pairs);
 		findings_set_certain(report, FINDING_LIKELY);
 	} else {
-		findings_add(
-			report, info->clock_samples ? FINDING_NOTE : FINDING_WRONG, "order",
-			"%" PRIu64 " of %" PRIu64
-			" effects come before their cause on another CPU, clocks differ by up to about %.1f "
-			"us: .clocks = KTRACE_CLOCKS_ASKED has them measured, --align puts a trace right",
-			found.before, found.pairs, differ);
+		findings_add(report, info->clock_samples ? FINDING_NOTE : FINDING_WRONG, "order",
+			     "%" PRIu64 " of %" PRIu64 " effects come before their cause on another CPU, "
+			     "clocks differ by up to about %.1f us: "
+			     ".clocks = KTRACE_CLOCKS_ASKED has them measured, --align puts a trace right",
+			     found.before, found.pairs, differ);
 	}
 	return 0;
 }

@@ -44,14 +44,14 @@ static const struct view views[] = {
 	{ "wake", "where a thread is made runnable", "ktrace_wake(thread);",
 	  "wakeup arrows, how long a thread waits for a CPU", EVENT("sched.wake") },
 	{ "wake-nobody", "where a wakeup finds no thread asleep", "KTRACE(sched, wake_nobody, queue, ip);",
-	  "wakeups that found no thread asleep; without this hook a lost wakeup looks like an event that has "
-	  "not occurred",
+	  "wakeups that found no thread asleep; without this hook a lost wakeup looks like an event that "
+	  "has not occurred",
 	  EVENT("sched.wake_nobody") },
 	{ "block", "before a thread sleeps", "ktrace_block(object, name, kind, deadline);",
 	  "sleep as opposed to preemption", EVENT("sched.block") },
 	{ "threads",
-	  "the context switch, where a thread is made runnable, before a thread sleeps; in place of "
-	  "KTRACE(sched, …)",
+	  "the context switch, where a thread is made runnable, before a thread sleeps; "
+	  "in place of KTRACE(sched, …)",
 	  "ktrace_switch(prev, next, state); … ktrace_wake(thread); … ktrace_block(object, "
 	  "name, KTRX_WAIT_EVENT, 0);",
 	  "who runs and who waits for what since when, when the rings have long been overwritten",
@@ -95,8 +95,8 @@ static const struct view views[] = {
 	  "ktrace_contend(lock, name, by, owner); … ktrace_acquire(lock, by); … ktrace_release(lock, by);",
 	  "how long locks are waited for and held", EVENT("lock.acquire") },
 	{ "lock-state", "around a lock that is taken, in place of KTRACE(lock, …)",
-	  "ktrace_contend(lock, name, KTRACE_BY_CPU, owner); … ktrace_acquire(lock, KTRACE_BY_CPU); … "
-	  "ktrace_release(lock, KTRACE_BY_CPU);",
+	  "ktrace_contend(lock, name, KTRACE_BY_CPU, owner); … ktrace_acquire(lock, KTRACE_BY_CPU); "
+	  "… ktrace_release(lock, KTRACE_BY_CPU);",
 	  "deadlocks: who holds what and waits for whom", HOOK(KTRX_HOOK_LOCK) },
 	{ "lock-owner", "before waiting for a lock whose holder is not known",
 	  "ktrace_contend(lock, name, KTRACE_BY_CPU, KTRACE_NOBODY);",
@@ -116,8 +116,8 @@ static const struct view views[] = {
 	{ "space", "the switch of address spaces", "ktrace_space(id);", "whose memory a CPU looks at",
 	  HOOK(KTRX_HOOK_SPACE) },
 	{ "priority", "thread creation, a change of priority", "ktrace_thread_priority(id, priority);",
-	  "priority inversions; without it a thread that waits for one of lower priority is reported to "
-	  "starve",
+	  "priority inversions; without it a thread that waits for one of lower priority is reported "
+	  "to starve",
 	  FACT(VIEW_PRIORITY) },
 	{ "stacks", "thread creation", "ktrace_thread_stack(id, low, high);", "stack overflows",
 	  FACT(VIEW_STACKS) },
@@ -282,10 +282,9 @@ void examine_views(struct findings *report, const struct patient *patient)
 	size_t at = 0;
 
 	if (rules_state_is_off(patient->facts->trace))
-		findings_add(
-			report, FINDING_NOTE, "state",
-			"debug.ktr.state is 0: what CPUs and threads do is not kept, so that views of it "
-			"are dark even if their hooks are called");
+		findings_add(report, FINDING_NOTE, "state",
+			     "debug.ktr.state is 0: what CPUs and threads do is not kept, "
+			     "so that views of it are dark even if their hooks are called");
 	for (uint32_t n = 0; n < VIEWS; n++)
 		if (examine_view(report, patient, &views[n]) && at < sizeof(lit))
 			at += (size_t)snprintf(lit + at, sizeof(lit) - at, "%s%s", at ? ", " : "",

@@ -225,13 +225,11 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 		base_output_format(out, "%llu ends without a beginning or the reverse\n",
 				   (unsigned long long)latencies->unpaired);
 	if (latencies->states_unknown && n_of_kind(latencies, LATENCIES_RUN_QUEUE))
-		base_output_format(
-			out,
-			"%s: sched.switch gives state 0 every time, so whether a thread that is woken "
-			"slept is "
-			"%s\n",
-			stats_kind_name(LATENCIES_RUN_QUEUE),
-			latencies->announced ? "taken from sched.block alone" : "not known");
+		base_output_format(out,
+				   "%s: sched.switch gives state 0 every time, "
+				   "so whether a thread that is woken slept is %s\n",
+				   stats_kind_name(LATENCIES_RUN_QUEUE),
+				   latencies->announced ? "taken from sched.block alone" : "not known");
 	if (latencies->left_out)
 		base_output_format(out, "%llu more, of too many different numbers\n",
 				   (unsigned long long)latencies->left_out);

@@ -224,19 +224,19 @@ static void write_clocks(struct base_output *out, const struct summary *summary)
 	char order[ORDER_TEXT];
 
 	if (info->clock_samples && info->frequency)
-		base_output_format(
-			out,
-			"clocks    of %u CPUs corrected by %u measurements, by up to %.1f us, right to "
-			"%.3f us\n",
-			info->clock_cpus, info->clock_samples, microseconds(info, info->clock_largest),
-			microseconds(info, info->clock_error));
+		base_output_format(out,
+				   "clocks    of %u CPUs corrected by %u measurements, by up to %.1f us, "
+				   "right to %.3f us\n",
+				   info->clock_cpus, info->clock_samples,
+				   microseconds(info, info->clock_largest),
+				   microseconds(info, info->clock_error));
 	else if (info->clock_samples)
-		base_output_format(
-			out,
-			"clocks    of %u CPUs corrected by %u measurements, by up to %llu ticks, right "
-			"to %llu\n",
-			info->clock_cpus, info->clock_samples, (unsigned long long)info->clock_largest,
-			(unsigned long long)info->clock_error);
+		base_output_format(out,
+				   "clocks    of %u CPUs corrected by %u measurements, by up to %llu ticks, "
+				   "right to %llu\n",
+				   info->clock_cpus, info->clock_samples,
+				   (unsigned long long)info->clock_largest,
+				   (unsigned long long)info->clock_error);
 	if (info->clock == KTREAD_CLOCK_ALIGNED && info->frequency)
 		base_output_format(out, "clocks    aligned by causes and effects, by up to %.1f us\n",
 				   microseconds(info, info->clock_aligned));
@@ -246,9 +246,8 @@ static void write_clocks(struct base_output *out, const struct summary *summary)
 	if (info->clock_failed)
 		base_output_format(
 			out,
-			"clocks    measured %llu times; %llu more tries, which CPU 0 was too busy to "
-			"answer in "
-			"time, are made up for by later ones\n",
+			"clocks    measured %llu times; %llu more tries, "
+			"which CPU 0 was too busy to answer in time, are made up for by later ones\n",
 			(unsigned long long)info->clock_measured, (unsigned long long)info->clock_failed);
 	if (order_say(summary->trace, order) > 0)
 		base_output_format(out, "clocks    %s\n", order);
@@ -321,11 +320,10 @@ static void write_folded(struct base_output *out, const struct summary *summary)
 	const struct tally *tally = summary->tally;
 
 	if (tally->folded)
-		base_output_format(
-			out,
-			"folded    %llu repetitions counted instead of recorded, %llu of them still "
-			"going on\n",
-			(unsigned long long)tally->folded, (unsigned long long)tally->folding);
+		base_output_format(out,
+				   "folded    %llu repetitions counted instead of recorded, "
+				   "%llu of them still going on\n",
+				   (unsigned long long)tally->folded, (unsigned long long)tally->folding);
 }
 
 static void name_event(const struct summary *summary, uint32_t id, char *name)

@@ -168,8 +168,10 @@ static void say_doubts(const struct rule *rule, const struct check_result *resul
 {
 	if (result->uncertain)
 		finding_evidence(finding,
-				 "uncertain: %" PRIu64 " of %" PRIu64 " violation%s depend%s on the order of "
-				 "events on different CPUs, and the clocks of these CPUs were not measured",
+				 "uncertain: %" PRIu64 " of %" PRIu64 " violation%s depend%s on the order "
+				 "of events on different CPUs, "
+				 "and the clocks of these CPUs were "
+				 "not measured",
 				 result->uncertain, result->violated, plural(result->violated),
 				 result->uncertain == 1 ? "s" : "");
 	say_undecided(finding, result->unordered,
@@ -229,9 +231,8 @@ static bool say_rule(const struct violations *found, uint32_t n, struct finding 
 	if (rule->checked)
 		say_doubts(rule, result, finding);
 	if (found->unread)
-		finding_evidence(finding,
-				 "incomplete: the end of the trace is missing or cannot be read, and "
-				 "was not checked");
+		finding_evidence(finding, "incomplete: the end of the trace is missing or cannot be read, "
+					  "and was not checked");
 	if (!finding->what[0]) {
 		finding_say(finding->what, "%s", finding->evidence[0]);
 		finding->lines--;

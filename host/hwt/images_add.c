@@ -259,12 +259,10 @@ static int check_memory(struct hwt_images *images, struct hwt_snapshot *snapshot
 		    memcmp(run, there, size) == 0)
 			return 0;
 	}
-	return asked ? hwt_images_fail(
-			       images, KTREAD_E_FORMAT,
-			       "%s: not the memory of the machine that was traced: none of the code that was "
-			       "run "
-			       "is found in it",
-			       path)
+	return asked ? hwt_images_fail(images, KTREAD_E_FORMAT,
+				       "%s: not the memory of the machine that was traced: "
+				       "none of the code that was run is found in it",
+				       path)
 		     : 0;
 }
 

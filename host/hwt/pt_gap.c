@@ -203,8 +203,8 @@ int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 			 pt_errstr(pt_errcode(decoder->unsynced)));
 	else if (decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE && is_psb(&decoder->piece, 0))
 		snprintf(decoder->text, sizeof(decoder->text),
-			 "nothing was traced: the unit in software waits for the first 64-bit code that is "
-			 "wanted");
+			 "nothing was traced: the unit in software waits for the first 64-bit code that "
+			 "is wanted");
 	else if (pt_gap_psb(&decoder->piece, decoder->piece.size))
 		snprintf(decoder->text, sizeof(decoder->text),
 			 "%zu bytes before the only PSB, after which nothing was traced",

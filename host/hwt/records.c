@@ -87,11 +87,10 @@ static void check_cpu(struct hwt_file *file, const struct ktrx_hwt_pt *pt)
 	struct pt_errata errata;
 
 	if (cpu.vendor == pcv_intel && !pt_newer_errata(&errata, &cpu))
-		hwt_file_warn(
-			file,
-			"%s: CPU family %u model %#x: its errata are not known: packets that one of them "
-			"makes wrong are decoded as they are",
-			file->path, cpu.family, cpu.model);
+		hwt_file_warn(file,
+			      "%s: CPU family %u model %#x: its errata are not known: "
+			      "packets that one of them makes wrong are decoded as they are",
+			      file->path, cpu.family, cpu.model);
 }
 
 static int take_context(struct reading *reading)

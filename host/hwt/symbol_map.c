@@ -209,11 +209,10 @@ static int read_all(struct builder *b)
 	if (b->number == 1)
 		return fail(b, KTREAD_E_FORMAT, "%s: empty: no symbols in it", b->path);
 	if (!b->any_address)
-		return fail(
-			b, KTREAD_E_FORMAT,
-			"%s: all addresses in it are 0, as /proc/kallsyms shows them without the right to "
-			"see them: copy it as root, with sysctl kernel.kptr_restrict=0",
-			b->path);
+		return fail(b, KTREAD_E_FORMAT,
+			    "%s: all addresses in it are 0, as /proc/kallsyms shows them without the right "
+			    "to see them: copy it as root, with sysctl kernel.kptr_restrict=0",
+			    b->path);
 	return 0;
 }
 

@@ -231,8 +231,8 @@ int ktread_folds_check(struct ktread *trace)
 			    damaged);
 	if (torn)
 		ktread_warn(trace,
-			    "%s: rows of repetitions that were being changed, so that their count is not "
-			    "known: %u",
+			    "%s: rows of repetitions that were being changed, "
+			    "so that their count is not known: %u",
 			    trace->memory->name, torn);
 	return status;
 }

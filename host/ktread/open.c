@@ -91,8 +91,8 @@ static void note_guesses(struct ktread *trace)
 	for (uint32_t n = 0; n < trace->image->layout->rings; n++)
 		if (trace->image->layout->ring[n].guessed)
 			ktread_warn(trace,
-				    "%s: ring %u: its reserve word cannot be found: its end is made out from "
-				    "its slots",
+				    "%s: ring %u: its reserve word cannot be found: "
+				    "its end is made out from its slots",
 				    trace->memory->name, n);
 }
 

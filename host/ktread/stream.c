@@ -220,8 +220,8 @@ static void report_loss(const struct stream *stream)
 			    name, stream->head.length, there);
 	else if (stream->ending != stream->places)
 		ktread_warn(stream->trace,
-			    "%s: of %" PRIu64 " blocks %u are usable: what the others held is shown as never "
-			    "written",
+			    "%s: of %" PRIu64 " blocks %u are usable: what the others held is shown "
+			    "as never written",
 			    name, stream->ending, stream->places);
 }
 

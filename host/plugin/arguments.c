@@ -149,8 +149,7 @@ int arguments_read(struct arguments *arguments, int argc, char **argv, const cha
 		if (*wanted == '\0')
 			snprintf(text, sizeof(text),
 				 "%s: no such argument; known are ram= base= out= size= code= exact= time= "
-				 "returns= "
-				 "level= user= range=",
+				 "returns= level= user= range=",
 				 argv[i]);
 		else
 			snprintf(text, sizeof(text), "%s: wanted is %s", argv[i], wanted);

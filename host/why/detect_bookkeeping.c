@@ -77,8 +77,8 @@ static const char *say_doubt(const struct why_evidence *evidence, const struct d
 		why_say(cpu, sizeof(cpu), "CPU %" PRIu32, turn->cpu->number);
 	if (one->doubt == UNPROVEN)
 		return why_say(buffer, size,
-			       "%s has not run for %s: it is not known whether it waits for a CPU, sleeps or "
-			       "has ended",
+			       "%s has not run for %s: it is not known whether it waits for a CPU, "
+			       "sleeps or has ended",
 			       who, ticks);
 	if (one->doubt == PASSED_OVER)
 		return why_say(buffer, size, "%s has been runnable for %s, and %s has run others", who, ticks,
@@ -97,15 +97,15 @@ static void explain(const struct why_evidence *evidence, const struct doubtful *
 	if (one->doubt == UNPROVEN) {
 		finding_say(finding->base.advice,
 			    "ktrace_thread_end() by each thread that ends, before its last switch; "
-			    "ktrace_block() before each sleep; or sched.switch with states, and rings "
-			    "that reach back so far");
+			    "ktrace_block() before each sleep; or sched.switch with states, "
+			    "and rings that reach back so far");
 		return;
 	}
 	if (one->doubt == PASSED_OVER && !turn->thread->holder.priority)
 		why_say(hook, sizeof(hook), ", or it is less urgent (ktrace_thread_priority() would say so)");
 	finding_evidence(&finding->base,
-			 "the scheduler does not have it in its queue, or a hook is missing where the thread "
-			 "runs, sleeps or ends%s",
+			 "the scheduler does not have it in its queue, "
+			 "or a hook is missing where the thread runs, sleeps or ends%s",
 			 hook);
 }
 

@@ -286,8 +286,8 @@ static const char *say_open(const struct why_evidence *evidence, const struct he
 		return why_say(buffer, size, "rings with more slots: what woke these threads before is lost");
 	if (!why_tells_nobody(evidence))
 		return why_say(buffer, size,
-			       "the event sched.wake_nobody, without which a wakeup that came too early "
-			       "leaves no trace");
+			       "the event sched.wake_nobody, without which a wakeup "
+			       "that came too early leaves no trace");
 	return why_say(buffer, size,
 		       "what should wake these threads: the trace does not show that such waits end");
 }

@@ -210,8 +210,8 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 		finding_evidence(&finding->base, "that happened %" PRIu64 " times up to that place",
 				 interrupts->quiets);
 	if (certain == FINDING_POSSIBLE)
-		finding_say(finding->base.advice, "ktrace_interrupts() where interrupts go off and on: a CPU "
-						  "whose ticks rest takes none either");
+		finding_say(finding->base.advice, "ktrace_interrupts() where interrupts go off and on: "
+						  "a CPU whose ticks rest takes none either");
 	why_finding_actor(finding, (struct why_actor){ .id = quiet->thread + 1,
 						       .ticks = quiet->to - quiet->from,
 						       .pc = quiet->pc,

@@ -125,8 +125,8 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 			    first, then);
 	else
 		finding_say(finding->base.what,
-			    "%" PRIu32 " locks, %s and %s among them, are taken in a ring of orders: this "
-			    "can deadlock, and has not yet",
+			    "%" PRIu32 " locks, %s and %s among them, are taken in a ring of orders: "
+			    "this can deadlock, and has not yet",
 			    count, first, then);
 	for (uint32_t n = 0; n < count; n++)
 		say_order(context, finding, order_of(context, edge[n]));

@@ -407,12 +407,13 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 		finding_say(finding->base.advice,
 			    "the hook ktrace_block(), which records whether a sleep ends by itself");
 	} else if (!tells_times(evidence, one->rest)) {
-		finding_say(finding->base.advice, "sleeps that end at a time: ktrace_block() has recorded "
-						  "none (KTRX_WAIT_TIME, or a deadline)");
+		finding_say(finding->base.advice, "sleeps that end at a time: "
+						  "ktrace_block() has recorded none (KTRX_WAIT_TIME, "
+						  "or a deadline)");
 	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_tells_nobody(evidence)) {
 		finding_say(finding->base.advice,
-			    "the event sched.wake_nobody, which distinguishes a wakeup that "
-			    "came too early from one that did not come");
+			    "the event sched.wake_nobody, which distinguishes a wakeup that came too early "
+			    "from one that did not come");
 	} else if (finding->base.certain == FINDING_POSSIBLE) {
 		finding_say(finding->base.advice, "what should wake it: that may rightly have gone quiet");
 	}

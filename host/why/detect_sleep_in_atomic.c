@@ -198,8 +198,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 			 why_say_ticks(evidence, why_age(evidence, row->broken_stamp), ticks, sizeof(ticks)),
 			 why_say_call(evidence, row->broken_pc, place, sizeof(place)));
 	if (row->broken_object && is_another(evidence, cpu))
-		finding_evidence(&finding->base, "the lock at that address has been taken since: it was "
-						 "given up, or its memory is used again");
+		finding_evidence(&finding->base, "the lock at that address has been taken since: "
+						 "it was given up, or its memory is used again");
 	else if (is_again(evidence, cpu))
 		finding_evidence(&finding->base,
 				 "CPU %" PRIu32 " has taken that lock again since, and has it still",

@@ -123,8 +123,8 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 	if (!starved->told) {
 		finding->base.partial = true;
 		if (evidence->missing_hooks & KTRX_HOOK_THREAD)
-			finding_say(finding->base.advice, "the hooks ktrace_switch() and "
-							  "ktrace_wake(), which say who can run");
+			finding_say(finding->base.advice, "the hooks ktrace_switch() and ktrace_wake(), "
+							  "which say who can run");
 	}
 	return 0;
 }

@@ -160,8 +160,8 @@ static void tell_lost(const struct why_evidence *evidence, struct why_finding *f
 		    say_ago(evidence, sleeper->since, ago, sizeof(ago)));
 	if (!finding->base.partial && !why_tells_nobody(evidence))
 		finding_say(finding->base.advice,
-			    "the event sched.wake_nobody, which distinguishes a wakeup that "
-			    "came too early from one that did not come");
+			    "the event sched.wake_nobody, which distinguishes a wakeup that came too early "
+			    "from one that did not come");
 }
 
 /* Of those that others wait for, the one that has slept longest. */

@@ -313,15 +313,14 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 			    " ring%s, and what happened last may stand there",
 			    evidence->cut, evidence->cut == 1 ? " lacks its end" : "s lack their ends");
 	else if (!why_tells(evidence))
-		finding_say(finding->base.what,
-			    "this trace does not record what CPUs and threads do: no hook "
-			    "is called, and no event has a name that is known");
+		finding_say(finding->base.what, "this trace does not record what CPUs and threads do: "
+						"no hook is called, and no event has a name that is known");
 	else if (evidence->end - evidence->alive >= why_ms(evidence, WHY_STANDS_MS) &&
 		 evidence->end > evidence->alive)
 		finding_say(
 			finding->base.what,
-			"the machine stands, or is paused: no CPU has recorded an event or a heartbeat for "
-			"%s, and nothing that is known explains why",
+			"the machine stands, or is paused: no CPU has recorded an event or a heartbeat "
+			"for %s, and nothing that is known explains why",
 			why_say_ticks(evidence, evidence->end - evidence->alive, silence, sizeof(silence)));
 	else if (starts && !evidence->switched)
 		finding_say(finding->base.what, "no CPU has switched threads yet: the machine still starts, "
@@ -346,9 +345,8 @@ static int find_nothing(const struct why_evidence *evidence, struct why_findings
 		*why_say_hooks(evidence->missing_hooks, hooks, sizeof(hooks)) || evidence->cut;
 	say_what(evidence, finding);
 	if (evidence->info->unusable)
-		finding_say(finding->base.advice,
-			    "room around it: a guard page below each stack, or memory that "
-			    "is mapped nowhere else");
+		finding_say(finding->base.advice, "room around it: a guard page below each stack, "
+						  "or memory that is mapped nowhere else");
 	else if (evidence->cut)
 		finding_say(finding->base.advice, "the whole file");
 	else if (why_finding_state(finding, evidence))

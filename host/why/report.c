@@ -275,8 +275,8 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 	if (*ended)
 		put_line(out, "end of the run: %s", ended);
 	if (evidence->stood_before)
-		put_line(out, "nothing came from the machine while it was watched: it may have stood for "
-			      "longer than the times below say");
+		put_line(out, "nothing came from the machine while it was watched: "
+			      "it may have stood for longer than the times below say");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
@@ -295,8 +295,8 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 	put_threads(out, evidence, all);
 	if (evidence->left_out)
 		base_output_format(out,
-				   "%" PRIu64 " events, rows and orders of locks are left out: at most "
-				   "%u threads, %u CPUs and %u orders of locks are kept\n",
+				   "%" PRIu64 " events, rows and orders of locks are left out: "
+				   "at most %u threads, %u CPUs and %u orders of locks are kept\n",
 				   evidence->left_out, WHY_THREADS, WHY_CPUS, KEYED_MAX);
 }
 
