@@ -15,7 +15,7 @@ HOST_CC ?= gcc
 HOST_CFLAGS ?= -O2 -g
 HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 
-.PHONY: help demo demo-hwt check scenarios soak bench docs map build single figures install run-ktrace decode-ktrace clean
+.PHONY: help demo demo-hwt check scenarios soak bench docs map build single figures messages install run-ktrace decode-ktrace clean
 help:
 	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install what is missing, build, boot, show a trace'
 	@echo 'make check                                the same for all tests'
@@ -35,6 +35,7 @@ help:
 	@echo 'make scenarios [SCENARIOS=NAME[/ARCH]…]   real bugs in the demo kernel, and what ktrace why says of each'
 	@echo 'make soak                                 the long tests'
 	@echo 'make figures                              how large the sources are, beside the aims'
+	@echo 'make messages                             messages of the tools, each after a command that provokes it'
 	@echo 'make docs                                 real output into README.md, spec/ and doc/, anew'
 	@echo 'make map                                  the table of sources and tests in test/README.md, anew'
 	@echo 'make clean'
@@ -114,6 +115,9 @@ map:
 
 figures:
 	@sh scripts/figures.sh
+
+messages: host
+	@sh scripts/messages.sh
 
 clean:
 	rm -rf build
