@@ -12,23 +12,23 @@
 
 struct item {
 	uint64_t stamp;
-	uint32_t event; /* which of the batch */
+	uint32_t event; /* index in ring->event[] */
 	uint32_t padding[5];
 };
 _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "as the merge wants it");
 
-/* What all rings of a source share. */
+/* Shared by all rings of one source. */
 struct beside {
 	struct ktread_beside_source source;
-	uint32_t first_id; /* of its types in the trace's table */
-	uint32_t open;	   /* rings that still have it */
+	uint32_t first_id; /* id of the source's first type in the trace's table */
+	uint32_t open; /* references: one for each ring, and one for ktread_beside_source() while it runs */
 };
 
 struct ring {
 	struct beside *beside;
 	uint32_t number;
 	uint64_t last;
-	int status; /* of rewinding */
+	int status; /* result of the last rewind(); the next refill() reports an error */
 	struct item item[BATCH];
 	struct ktread_beside_event event[BATCH];
 };
@@ -155,7 +155,7 @@ int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source
 		return ktread_keep_message(trace, ktread_fail_memory());
 	}
 	beside->source = *source;
-	beside->open = 1; /* ours, while rings are made */
+	beside->open = 1; /* this function's reference */
 	if (trace->info.version != KTRX2_VERSION || trace->info.form == KTREAD_FORM_PROCESSES)
 		status = ktread_fail(KTREAD_E_UNSUPPORTED, "%s: only beside a trace of version 2",
 				     source->path);
@@ -167,7 +167,7 @@ int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source
 	return status < 0 ? ktread_keep_message(trace, status) : ktread_rewind(trace);
 }
 
-/* ---- Room in the trace ------------------------------------------------------------------------- */
+/* ---- Adds rings and types to a trace ----------------------------------------------------------- */
 
 int ktread_beside_cursor(struct ktread *trace)
 {
@@ -191,7 +191,7 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 
 	if (status < 0)
 		return status;
-	/* 0 is no event. An id that a place has is not free. */
+	/* Id 0 is no event. Ids that places have are not free. */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))
 		first--;
 	if (first + count > KTREAD_TYPE_ROWS || trace->types.row[first].name)

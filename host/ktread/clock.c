@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Functions from stamps to corrected stamps. */
+/* Clock correction: piecewise linear functions from recorded stamps to corrected stamps. */
 #include "trace.h"
 
 #include <stdlib.h>
@@ -24,7 +24,8 @@ void ktread_clocks_free(struct ktread_clocks *clocks)
 }
 
 /*
- * Whether a clock that is right at `point` can be so at `next`: later, and off by less than half of the way.
+ * Returns true if `next` can follow `point`: it is later, and the offset changes by less than half of the
+ * time between them.
  */
 static bool follows(const struct ktread_clock_point *next, const struct ktread_clock_piece *point)
 {
@@ -34,7 +35,10 @@ static bool follows(const struct ktread_clock_point *next, const struct ktread_c
 	return next->stamp > point->from && change < (__int128)(way / 2) && -change < (__int128)(way / 2);
 }
 
-/* Rounded down, as all is: so a piece ends no higher than the next one begins. */
+/*
+ * Returns the slope between two points. All divisions round down, so that a piece never ends above the start
+ * of the next one.
+ */
 static int64_t slope_between(const struct ktread_clock_piece *from, const struct ktread_clock_point *to)
 {
 	__int128 change = ((__int128)to->offset - from->offset) * ((__int128)1 << SLOPE_BITS);
@@ -52,7 +56,10 @@ int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point
 	if (!piece)
 		return ktread_fail_memory();
 	for (uint32_t i = 0; i < count; i++) {
-		/* The first piece leads up to the first point, and has no length of its own. */
+		/*
+		 * The first piece is for stamps before the first point. It begins where the second one
+		 * begins.
+		 */
 		if (pieces == 0)
 			piece[pieces++] =
 				(struct ktread_clock_piece){ point[i].stamp, point[i].offset, slopes[0] };
@@ -82,7 +89,10 @@ uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp)
 	return corrected < 0 ? 0 : corrected > (__int128)UINT64_MAX ? UINT64_MAX : (uint64_t)corrected;
 }
 
-/* By what is in force now: points that were taken back are as if they had never been given. */
+/*
+ * Sets info->clock and info->clock_aligned from the points that are set now. Points that were replaced do not
+ * count.
+ */
 static void tell_alignment(struct ktread *trace)
 {
 	struct ktread_info *info = &trace->info;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a guest measured of its clocks. A sample is as good as its round trip was quick, so those that took
- * much longer than most (the CPU was taken away meanwhile) are left out; between the others the drift is as
- * they say.
+ * Loads the clock measurements that a guest made of itself. The error of a sample grows with its round trip.
+ * So samples that took much longer than most are left out: the CPU was interrupted or preempted during them.
+ * Between the other samples the offset is interpolated.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,13 +12,13 @@
 #include "message.h"
 #include "trace.h"
 
-#define SLOW_TIMES  4u /* the usual error */
-#define END_SAMPLES 8u /* whose drift goes on beyond the ends */
+#define SLOW_TIMES  4u /* samples whose error is larger than this multiple of the median are left out */
+#define END_SAMPLES 8u /* samples at each end that give the drift beyond that end */
 #define PPB	    1000000000u
-#define MOST_DRIFT  500000u /* billionths: more is not expected of clocks */
+#define MOST_DRIFT  500000u /* in billionths: the largest drift that is plausible */
 #define SLOPE_ONE   ((__int128)1 << 32)
 
-/* What is whole among the samples of a row, in order. Returns how many there are. */
+/* Copies those samples that have the right check and a later stamp than the one before. Returns how many. */
 static uint32_t take_samples(const struct ktrx_clock *row, struct ktrx_clock_sample *sample)
 {
 	uint32_t count = row->samples < KTRX_CLOCK_SAMPLES ? row->samples : KTRX_CLOCK_SAMPLES, taken = 0;
@@ -57,7 +57,9 @@ static uint32_t drop_slow(struct ktrx_clock_sample *sample, uint32_t count)
 	return kept;
 }
 
-/* The drift from one sample to another; none if it may be mere error. */
+/*
+ * Returns the drift between two samples, in 2^-32; 0 if their errors can explain it, or if it is implausible.
+ */
 static int64_t drift(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {
 	__int128 change = (__int128)to->offset - from->offset, way = (__int128)to->stamp - from->stamp;
@@ -80,7 +82,7 @@ static void note(struct ktread_info *info, const struct ktrx_clock_sample *sampl
 		info->clock_error = sample->error;
 }
 
-/* How far the drift may be from what it is taken to be beyond an end, in billionths, by two samples there. */
+/* Returns the uncertainty of the drift beyond one end, in billionths, from two samples at that end. */
 static uint64_t drift_doubt(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {
 	uint64_t way = to->stamp - from->stamp;
@@ -92,7 +94,10 @@ static uint64_t drift_doubt(const struct ktrx_clock_sample *from, const struct k
 	return doubt < MOST_DRIFT ? (uint64_t)doubt : MOST_DRIFT;
 }
 
-/* From when to when all clocks that were measured are known, and how much less outside. */
+/*
+ * Narrows the interval in which all measured clocks are known, and raises the uncertainty of the drift
+ * outside of it.
+ */
 static void note_reach(struct ktread_info *info, const struct ktrx_clock_sample *sample, uint32_t count)
 {
 	uint32_t end = count < END_SAMPLES ? count : END_SAMPLES;
@@ -166,7 +171,7 @@ static int load_rows(struct ktread *trace, const struct ktread_section *section)
 	return status;
 }
 
-/* A writer that keeps no history says at least how it was last. */
+/* Loads only the last measured offset of each CPU, from a kernel that keeps no history of samples. */
 static int load_newest(struct ktread *trace, const struct ktread_section *section)
 {
 	static const int64_t level[2] = { 0, 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Columns of a stream. */
+/* Columns of a stream: codes single columns, and decodes slots. columns_encode.c encodes slots. */
 #include "stream.h"
 
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #include "ktread/ktread.h"
 
-#define SAMPLE 256u /* values looked at to choose between a column's codings */
+#define SAMPLE 256u /* values that are looked at to choose between values and differences */
 
 static inline uint32_t zigzag(uint32_t difference)
 {
@@ -20,7 +20,7 @@ static inline uint32_t unzigzag(uint32_t value)
 	return value >> 1 ^ -(value & 1);
 }
 
-/* Whether differences are likely to take less room than the values. */
+/* Returns true if differences will probably take less room than the values. */
 static bool deltas_are_smaller(const uint32_t *value, uint32_t count)
 {
 	uint32_t sample = count < SAMPLE ? count : SAMPLE, plain = 0, deltas = 0;
@@ -32,7 +32,7 @@ static bool deltas_are_smaller(const uint32_t *value, uint32_t count)
 	return deltas < plain - plain / 4;
 }
 
-/* Appends those planes that are not all 0, and marks them in *flags. */
+/* Appends the byte planes that are not all 0, and sets their bits in *flags. Returns the end. */
 static unsigned char *put_planes(unsigned char *to, unsigned char *flags, const uint32_t *value,
 				 uint32_t count)
 {
@@ -73,7 +73,7 @@ unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t co
 	return put_planes(to + sizeof(*value), flags, value, count);
 }
 
-/* False: there is not so much left, or it is no column. */
+/* Returns false if fewer than `size` bytes are left. */
 static bool ktread_column_get_bytes(struct ktread_column_source *from, void *to, size_t size)
 {
 	if ((size_t)(from->end - from->at) < size)
@@ -83,6 +83,7 @@ static bool ktread_column_get_bytes(struct ktread_column_source *from, void *to,
 	return true;
 }
 
+/* Reads one column of `count` values. Returns false if it is malformed or ends too early. */
 static bool ktread_column_get(struct ktread_column_source *from, uint32_t *value, uint32_t count)
 {
 	uint32_t flags, last = 0;
@@ -109,7 +110,7 @@ static bool ktread_column_get(struct ktread_column_source *from, uint32_t *value
 	return true;
 }
 
-/* Slots as columns: what both directions need. */
+/* Slots as columns: used by the encoder and the decoder. */
 
 struct ktread_columns *ktread_columns_create(void)
 {
@@ -144,7 +145,7 @@ void ktread_columns_order(struct ktread_columns *columns, uint32_t slots)
 		columns->order[columns->group[columns->member[n]].end++] = n;
 }
 
-/* Columns into slots. Every column is held against what is there. */
+/* Decodes columns into slots. Every length is checked against the bytes that are there. */
 
 static inline uint64_t unzigzag_wide(uint64_t value)
 {
@@ -181,7 +182,10 @@ static bool get_groups(struct ktread_columns *columns, uint32_t coding, struct k
 	return true;
 }
 
-/* Which slot is in which group, and how many of them have a stamp and a generation. */
+/*
+ * Reads the group of each slot, and counts the slots that have a stamp and those that have a generation.
+ * Returns false if the column is malformed.
+ */
 static bool get_members(struct ktread_columns *columns, struct ktread_column_source *from, uint32_t slots)
 {
 	if (!ktread_column_get(from, columns->member, slots))
@@ -235,7 +239,7 @@ static inline uint64_t stamp_difference(const struct ktread_columns *columns, ui
 	return unzigzag_wide(columns->stamp[0][n] | (uint64_t)columns->stamp[1][n] << 32);
 }
 
-/* Puts the leading words back in front of the payloads. */
+/* Rebuilds the first three words of version 1 records: stamp and header. */
 static void lead_v1(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
 	uint64_t stamp = columns->head.stamp;
@@ -256,7 +260,7 @@ static void lead_v1(const struct ktread_columns *columns, uint32_t (*slot)[8], u
 	}
 }
 
-/* Without check or second generation. */
+/* Rebuilds words 0 to 2 of a first slot. The check, or the second copy of the generation, is added later. */
 static void lead_first(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
 {
 	uint32_t kind = key & 1 ? KTRX_KIND_FIRST : KTRX_KIND_SINGLE;
@@ -296,7 +300,7 @@ static void lead_v2(struct ktread_columns *columns, uint32_t (*slot)[8], uint32_
 	}
 }
 
-/* Puts in what slots of KTRX_SLOTS_COPIED are checked by. */
+/* For KTRX_SLOTS_COPIED: adds the second generation of first slots and the checks of continuation slots. */
 static void check_copied(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
 	for (uint32_t n = 0; n < slots; n++) {
@@ -311,7 +315,10 @@ static void check_copied(const struct ktread_columns *columns, uint32_t (*slot)[
 	}
 }
 
-/* The checks of slots of KTRX_SLOTS_CHECKED, those of a record's first slot after its others. */
+/*
+ * For KTRX_SLOTS_CHECKED: adds the checks. Goes backwards, because the check of a first slot covers the
+ * following slots of its record.
+ */
 static void check_checked(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
 	uint64_t rest = 0, check, word[4];

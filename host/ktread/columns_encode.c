@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Slots into columns. */
+/* Encodes slots as columns. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -70,7 +70,10 @@ static void survey_v1(struct ktread_columns *columns, const uint32_t (*slot)[8],
 	}
 }
 
-/* First slots of KTRX_SLOTS_COPIED as a writer leaves them: kind, zeros and both generations are in order. */
+/*
+ * Returns true for a first slot of KTRX_SLOTS_COPIED exactly as a writer leaves it: the kind, the zero bits
+ * and both copies of the generation are right.
+ */
 static bool is_copied_first(const uint32_t *slot)
 {
 	uint32_t kind = KTRX_TAG_KIND(slot[0]);
@@ -97,9 +100,8 @@ static void judge_copied(struct ktread_columns *columns, const uint32_t (*slot)[
 }
 
 /*
- * *lap: the newest one that a slot of the block can be of and that its generation agrees with. False if that
- * is so long
- * ago that differences of 8 bits with sign might not tell it.
+ * Sets *lap to the newest lap that the slot can be of and that its generation agrees with. Returns false if
+ * that lap is so old that a signed difference of 8 bits may not be able to express it.
  */
 static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const uint32_t *slot, uint32_t *lap)
 {
@@ -112,10 +114,10 @@ static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const u
 	return age < 127;
 }
 
-/* What is known, going backwards, of the record that slots are of. */
+/* State while slots are visited backwards: the rest of the record that the current slot belongs to. */
 struct rest {
 	uint64_t check;
-	bool whole; /* its last slot was seen, and all since are regular */
+	bool whole; /* its LAST slot was seen, and all slots since then are regular */
 };
 
 static bool is_checked_more(const uint64_t *word, uint32_t lap, struct rest *rest)
@@ -177,7 +179,7 @@ static void add_first(struct ktread_columns *columns, struct ktread_columns_trai
 		columns->head.stamp = last->stamp = stamp;
 		columns->head.lead = last->lead = lead;
 	}
-	/* The difference of 36 bits with its sign. */
+	/* Sign-extends the difference, which has 36 bits. */
 	add_stamp(columns,
 		  (uint64_t)((int64_t)((stamp - last->stamp) << KTREAD_STAMP_SHIFT) >> KTREAD_STAMP_SHIFT),
 		  lead ^ last->lead);
@@ -186,7 +188,7 @@ static void add_first(struct ktread_columns *columns, struct ktread_columns_trai
 	last->event = KTRX_W0_EVENT(slot[0]);
 }
 
-/* Slots that were judged. */
+/* Assigns slots to groups. Requires: regular[] and lap[] are set. */
 static void survey_v2(struct ktread_columns *columns, const uint32_t (*slot)[8], uint32_t slots)
 {
 	struct ktread_columns_trail last = { 0 };

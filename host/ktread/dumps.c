@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finding dumps. They are walked from header to header, so that a magic inside a record is never looked at.
- * Only where that chain breaks (a dump cut short by the death of its machine, damage) is the next header
- * searched for, and then it must be a plausible one. Each byte is looked at a bounded number of times.
+ * Finds the dumps in a file. The reader goes from header to header, so that a magic inside a record is never
+ * taken for a header. Where this chain breaks (a dump cut short because the machine died, or damage), it
+ * searches for the next header, which then must be plausible. Each byte is looked at a bounded number of
+ * times.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -46,7 +47,7 @@ bool ktread_dump_at(struct ktread_memory *memory, uint64_t offset, struct ktread
 	return true;
 }
 
-/* Offset of the next magic in [from, to), or `to`. */
+/* Returns the offset of the next magic in [from, to), or `to`. */
 static uint64_t search(struct ktread_memory *memory, uint64_t from, uint64_t to)
 {
 	static const char magic[] = KTRX_MAGIC;
@@ -72,7 +73,7 @@ static uint64_t search(struct ktread_memory *memory, uint64_t from, uint64_t to)
 	return to;
 }
 
-/* A header that no chain led to must be free of oddities. */
+/* Returns true if a header that was found by a search has no oddities. */
 static bool stands_alone(struct ktread_memory *memory, const struct ktread_dump *dump)
 {
 	static const uint8_t zero[sizeof(((struct ktrx1_header *)0)->reserved)];
@@ -84,7 +85,7 @@ static bool stands_alone(struct ktread_memory *memory, const struct ktread_dump 
 	       memcmp(header.reserved, zero, sizeof(zero)) == 0 && (header.slots & (header.slots - 1)) == 0;
 }
 
-/* Next plausible header in [from, to); `to` if none. */
+/* Returns the offset of the next plausible header in [from, to); `to` if there is none. */
 static uint64_t next_header(struct ktread_memory *memory, uint64_t from, uint64_t to)
 {
 	struct ktread_dump dump;
@@ -95,7 +96,7 @@ static uint64_t next_header(struct ktread_memory *memory, uint64_t from, uint64_
 	return to;
 }
 
-/* Whether there is nothing but zeros: padding, or shared memory that was not used. */
+/* Returns true if the range holds only zeros: padding, or shared memory that was not used. */
 static bool is_blank(struct ktread_memory *memory, uint64_t from, uint64_t to)
 {
 	unsigned char buffer[SEARCH_CHUNK];
@@ -116,7 +117,7 @@ static bool is_blank(struct ktread_memory *memory, uint64_t from, uint64_t to)
 	return true;
 }
 
-/* Whether the chain goes on behind a dump: at the end of the file, at another header, or at nothing. */
+/* Returns true if the dump is followed by the end of the file, another header, or only zeros. */
 static bool chain_holds(struct ktread_memory *memory, const struct ktread_dump *dump, uint64_t size)
 {
 	struct ktread_dump next;
@@ -135,7 +136,7 @@ static void count(struct ktread_dumps *dumps, const struct ktread_dump *dump)
 	}
 }
 
-/* Says what is wrong where a magic was seen but no usable header. */
+/* Reports why the file has no usable header. Returns the error. */
 static int explain(struct ktread_memory *memory, uint64_t size)
 {
 	struct ktrx1_header header;
@@ -196,7 +197,7 @@ int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps)
 			at = end;
 			continue;
 		}
-		/* Did this one stop short and another one begin within what it claims? */
+		/* If another header is within this dump's claimed length, this dump was cut short there. */
 		inner = next_header(memory, at + sizeof(struct ktrx1_header), end);
 		if (inner < end)
 			dump.truncated = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Walking the anchors of a ring. */
+/* Finds the whole stamp from which the stamps of a ring are counted, by following its anchors. */
 #include "versions.h"
 
 #include <string.h>
@@ -22,13 +22,16 @@ static int read_slot(const struct ktread_ring_place *place, uint64_t index, uint
 	return ktread_region_read(&place->slots, position * KTRX_SLOT_SIZE, slot, KTRX_SLOT_SIZE);
 }
 
-/* What the slots in front of an anchor are counted from. */
+/* Returns the reference for the stamps of the slots before an anchor. */
 static uint64_t before(const struct ktrx_anchor *anchor)
 {
 	return anchor->previous ? anchor->previous : anchor->stamp;
 }
 
-/* Looks for the oldest anchor from `begin` on. `found` tells whether there is one. */
+/*
+ * Finds the oldest anchor from slot `begin` on. Sets *found, and *reference if one is found. Returns 0 or an
+ * error.
+ */
 static int search(const struct ktread_ring_place *place, uint64_t begin, uint64_t head, uint64_t *reference,
 		  bool *found)
 {
@@ -63,8 +66,8 @@ static int search(const struct ktread_ring_place *place, uint64_t begin, uint64_
 }
 
 /*
- * Follows the chain from `index` on. Returns 1 when it leads out of the window or to the first anchor of all,
- * 0 when an anchor is missing.
+ * Follows the chain of anchors back from slot `index`. Returns 1 if the chain leaves the window or reaches
+ * the ring's first anchor, 0 if an anchor is missing, or an error.
  */
 static int walk_back(const struct ktread_ring_place *place, uint64_t index, uint64_t begin, uint64_t head,
 		     struct ktread_stamp_start *start)
@@ -99,7 +102,9 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 
 	*start = (struct ktread_stamp_start){ newest, UINT64_MAX, newest, false };
 	if (place->row.anchor_index < begin) {
-		/* The row of a boot that was kept may be older than the newest anchor. */
+		/*
+		 * In memory that survived a reset, the ring's descriptor may be older than the newest anchor.
+		 */
 		return layout->root.flags & KTRX_FLAG_KEPT
 			       ? search(place, begin, head, &start->reference, &found)
 			       : 0;
@@ -113,13 +118,14 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 }
 
 /*
- * Repetitions that the kernel was counting when the trace was taken. Rows are read one at a time; one that
- * its CPU was changing just then, or that cannot be, is passed over.
+ * Repetitions that the kernel was still counting when the trace was taken. Rows are read one at a time. A row
+ * that its CPU was changing at that moment, or that is impossible, is skipped.
  */
 
 #define ROWS_MOST    (KTRX_MAX_RINGS * 64u)
 #define STABLE_TRIES 10u
 
+/* Reads a row once. Returns 1, 0 if it was being changed, or an error. */
 static int read_once(const struct ktread_section *section, uint64_t at, struct ktrx_fold *fold)
 {
 	uint64_t after;
@@ -137,7 +143,10 @@ static uint64_t row_bytes(const struct ktread_section *section)
 	return section->row.entry_size ? section->row.entry_size : sizeof(struct ktrx_fold);
 }
 
-/* Row `n`: 1; 0 if there are not so many; or an error. `whole`: nobody changed it meanwhile. */
+/*
+ * Reads row `n`. Returns 1, 0 if there is no such row, or an error. Sets *whole to false if the row was being
+ * changed each time that it was read.
+ */
 static int read_row(const struct ktread *trace, uint32_t n, struct ktrx_fold *fold, bool *whole)
 {
 	const struct ktread_section *section =
@@ -153,14 +162,14 @@ static int read_row(const struct ktread *trace, uint32_t n, struct ktrx_fold *fo
 	return status < 0 ? status : 1;
 }
 
-/* Can the row be what a kernel writes? An empty one can. */
+/* Returns true if a kernel can have written this row. An empty row is sound. */
 static bool is_sound(const struct ktrx_fold *fold)
 {
 	return fold->event <= KTRX_EVENT_MAX && fold->bytes <= KTRX_RECORD_MAX_PAYLOAD &&
 	       (fold->count == 0 || (int64_t)(fold->last - fold->first) >= 0);
 }
 
-/* Is there a place with that id, and is it one of the event's? */
+/* Returns true if `id` is the id of a place that records `event`. */
 static bool is_of(const struct ktread *trace, uint32_t id, uint32_t event)
 {
 	const struct ktread_place *place =

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Following a guest while it records, by looking at its memory again and again.
+ * Follows a guest while it records, by reading its memory again and again.
  *
- * Merging goes by one fact: a record that is reserved after a look began bears a stamp no earlier than any
- * that was read before it began. So what a look brings waits for the next one, which shows that no ring has
- * anything earlier; a ring that records nothing holds up nothing, and no clock is compared with the guest's.
+ * Merging relies on one fact: a record that is reserved after a look began has a stamp that is not earlier
+ * than any stamp read before that look began. So what a look reads is handed out after the next look, which
+ * shows that no ring has anything earlier. A ring that records nothing delays nothing, and no clock of the
+ * host is compared with the guest's.
  *
- * Each look hands its share to the trace that also reads files: the cursors of its rings get the records that
- * are due, and ktread_next() merges, filters and decodes them.
+ * Each look passes its records to the trace object that also reads files: the cursors of the rings get the
+ * records that are due, and ktread_next() merges, filters and decodes them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,14 @@
 #define APPEAR_MS     10000u
 #define INTERVAL_MS   10u
 #define IDLE_MS	      100u		  /* between looks at a guest that records nothing */
-#define SEARCH_PART   10u		  /* times as long as a search took nothing is searched */
-#define SEARCH_MS     1000u		  /* at most between searches of a memory without ktrace */
+#define SEARCH_PART   10u		  /* pause after a search, as a multiple of its duration */
+#define SEARCH_MS     1000u		  /* longest time between searches of a memory without ktrace */
 #define GUESS_MS      100u		  /* between attempts to find a ring's reserve word */
 #define CLOCKS_MS     250u		  /* between looks at what the guest measures of its clocks */
-#define WAITING_MOST  (UINT32_C(1) << 20) /* slots of all rings together that wait to be handed out */
-#define WAITING_RING  (UINT32_C(1) << 18) /* … of one ring */
+#define WAITING_MOST  (UINT32_C(1) << 20) /* most slots that wait to be handed out, all rings together */
+#define WAITING_RING  (UINT32_C(1) << 18) /* the same for one ring */
 #define NAMES_MS      1000u		  /* between looks at names of threads */
-#define SAMPLE_LEAST  16u		  /* slots of a ring that are worth a look */
+#define SAMPLE_LEAST  16u		  /* least slots of a ring that a look reads */
 #define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
 
 static uint64_t milliseconds(void)
@@ -81,7 +82,10 @@ static int create(struct ktread_follow **follow, const struct ktread_follow_opti
 	return 0;
 }
 
-/* A trace or a core does not change; an empty file may become a guest's memory. */
+/*
+ * Rejects a trace or a core, because they do not change. An empty file is accepted: it may become the memory
+ * of a guest.
+ */
 static int check_kind(struct ktread_memory *memory)
 {
 	struct ktread_dump dump;
@@ -149,7 +153,10 @@ static bool has_ended(const struct ktread_follow *follow)
 	return ktread_memory_ended(follow->memory) > 0;
 }
 
-/* What is read of the rows anew; true if a ring's head lies elsewhere than before. */
+/*
+ * Reads the ring descriptors again. Sets *moved if the layout has to be read again: a ring's reserve word is
+ * at another place, or a word that was not found is due to be looked for again.
+ */
 static int refresh_rows(struct ktread_follow *follow, bool *moved)
 {
 	struct ktread_layout *layout = follow->image->layout;
@@ -175,7 +182,8 @@ static int refresh_rows(struct ktread_follow *follow, bool *moved)
 }
 
 /*
- * Makes sure that what is known of the guest still holds. 1: it does, 0: this boot is over, or an error.
+ * Checks that the boot that is followed still runs, and reads again what may have changed. Returns 1 if it
+ * does, 0 if this boot is over, or an error.
  */
 static int confirm(struct ktread_follow *follow)
 {
@@ -207,7 +215,7 @@ static uint32_t waiting_limit(uint32_t rings)
 	return share > WAITING_RING ? WAITING_RING : share < WAITING_LEAST ? WAITING_LEAST : share;
 }
 
-/* The boot ring takes part of the sample, too. 0: there is no limit. */
+/* Returns how many slots of each ring a look reads: an equal share, also for the boot ring. 0: no limit. */
 static uint32_t sample_of_ring(const struct ktread_follow *follow)
 {
 	uint32_t share = follow->options.sample / (follow->rings ? follow->rings : 1);
@@ -252,7 +260,7 @@ static int look_at_rings(struct ktread_follow *follow, bool last)
 
 /* ---- handing out ---- */
 
-/* Gives the cursors what is due. */
+/* Gives the cursors the records that are due, or all records if `all` is set. */
 static void hand_out(struct ktread_follow *follow, bool all)
 {
 	struct ktread *trace = follow->trace;
@@ -287,7 +295,7 @@ static void hand_out(struct ktread_follow *follow, bool all)
 		ktread_merge_feed(&trace->merge, n, trace->cursor[n].item, trace->cursor[n].end);
 }
 
-/* All that was due has been handed out. */
+/* Drops the records that were due. Requires: all of them have been handed out. */
 static void drop(struct ktread_follow *follow)
 {
 	for (uint32_t n = 0; n < follow->rings; n++) {
@@ -298,7 +306,7 @@ static void drop(struct ktread_follow *follow)
 	follow->any_due = false;
 }
 
-/* The next event that is due. 1, 0: there is none, or an error. */
+/* Gets the next event that is due. Returns 1, 0 if there is none, or an error. */
 static int next_due(struct ktread_follow *follow, struct ktread_followed *now)
 {
 	uint64_t *newest;
@@ -341,7 +349,7 @@ static bool next_loss(struct ktread_follow *follow, struct ktread_followed *now)
 
 /* ---- boots ---- */
 
-/* The boot that was followed is over: what has come of it is handed out, then another one is waited for. */
+/* Ends the boot that was followed: makes all its records due. After them, the next boot is waited for. */
 static void leave_boot(struct ktread_follow *follow)
 {
 	hand_out(follow, true);
@@ -357,12 +365,12 @@ static void forget_boot(struct ktread_follow *follow)
 	follow->seen = follow->handed_out = follow->first_stamp = 0;
 }
 
-/* Looks for ktrace in the memory. 1: found, 0: not there yet, or an error. */
+/* Searches the memory for ktrace. Returns 1 if it was found, 0 if it is not there yet, or an error. */
 static int search(struct ktread_follow *follow)
 {
 	int status;
 
-	if (follow->path) { /* a file may have got its size only now */
+	if (follow->path) { /* the file may have grown since it was opened */
 		ktread_memory_close(follow->memory);
 		follow->memory = NULL;
 		status = open_file(follow);
@@ -382,7 +390,9 @@ static int search(struct ktread_follow *follow)
 
 /* ---- the loop ---- */
 
-/* Looks are as frequent as the rings need, and rarer the longer the guest records nothing. */
+/*
+ * Returns the time until the next look: shorter if the rings fill fast, longer if the guest records nothing.
+ */
 static uint32_t next_interval(const struct ktread_follow *follow)
 {
 	const uint32_t usual = follow->options.interval_ms, now = follow->interval ? follow->interval : 1;
@@ -395,7 +405,7 @@ static uint32_t next_interval(const struct ktread_follow *follow)
 	return now * 2 < most ? now * 2 : most;
 }
 
-/* A search reads all that the memory holds, so it is kept rare. */
+/* Sets the time of the next look. A search reads all data of the memory, so searches are kept rare. */
 static void schedule(struct ktread_follow *follow)
 {
 	const uint64_t now = milliseconds(), pause = (now - follow->now) * SEARCH_PART;
@@ -447,7 +457,7 @@ static int wait_for_boot(struct ktread_follow *follow, bool last, struct ktread_
 	return status;
 }
 
-/* A look at the guest. 1: `now` was filled in, 0, or an error. */
+/* Looks at the guest once. Returns 1 if it filled in `now`, 0 if not, or an error. */
 static int look(struct ktread_follow *follow, struct ktread_followed *now)
 {
 	bool last = follow->stopping;
@@ -455,7 +465,7 @@ static int look(struct ktread_follow *follow, struct ktread_followed *now)
 
 	follow->now = milliseconds();
 	follow->account.polls++;
-	/* Asked before its memory is read, so that what it recorded last is not missed. */
+	/* Ask for the end before reading the memory, so that the last records are not missed. */
 	if (follow->idle || !follow->image)
 		last = last || has_ended(follow);
 	follow->idle = true;
@@ -464,7 +474,7 @@ static int look(struct ktread_follow *follow, struct ktread_followed *now)
 	return status;
 }
 
-/* False: a signal came, which may be the caller's reason to come back. */
+/* Sleeps until `then`. Returns false if a signal arrived: the caller may want to return. */
 static bool sleep_until(uint64_t then)
 {
 	struct timespec until = { .tv_sec = (time_t)(then / 1000), .tv_nsec = (long)(then % 1000) * 1000000 };
@@ -472,7 +482,7 @@ static bool sleep_until(uint64_t then)
 	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == 0;
 }
 
-/* What is at hand without a look. 1, 0: nothing, or an error. */
+/* Gets what can be handed out without another look. Returns 1, 0 if there is nothing, or an error. */
 static int next_at_hand(struct ktread_follow *follow, struct ktread_followed *now)
 {
 	int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Following one ring. */
+/* Follows one ring. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "message.h"
 
 #define LEAST_ROOM   1024u
-#define PRESSED_PART 4u /* of a ring, written from one look to the next, is too much */
+#define PRESSED_PART 4u /* a ring fills fast if more than 1/PRESSED_PART of it is written between two looks */
 
 static int set_room(struct ktread_follow_ring *follow, uint32_t room)
 {
@@ -27,7 +27,7 @@ static int set_room(struct ktread_follow_ring *follow, uint32_t room)
 	return 0;
 }
 
-/* Counts stamps from what the ring says of itself now. */
+/* Sets the reference for stamps from the ring's newest anchors. */
 static int find_reference(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -64,7 +64,7 @@ void ktread_follow_ring_close(struct ktread_follow_ring *follow)
 	memset(follow, 0, sizeof(*follow));
 }
 
-/* Reads the head. What a writer may have reached by then is not to be read any more. */
+/* Reads the head again. Slots that a writer may have reached by then count as overwritten. */
 static int advance_head(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -73,7 +73,8 @@ static int advance_head(struct ktread_follow_ring *follow)
 
 	if (status < 0)
 		return status;
-	if (head < follow->head) { /* no writer goes back: the guest's memory is not what it was */
+	if (head <
+	    follow->head) { /* a head never goes back: the memory holds something else now, so start again */
 		follow->start = follow->head = ring->index = head;
 		follow->overwritten = follow->skipped = ring->decoded = ring->invalid = 0;
 		follow->passed_count = 0;
@@ -107,7 +108,10 @@ static int add_item(struct ktread_follow_ring *follow, struct ktread_v2_item ite
 	return 0;
 }
 
-/* Takes the record of `slots` slots at `index`. */
+/*
+ * Takes the record of `slots` slots at `index`: an anchor sets the reference, any other record becomes an
+ * item.
+ */
 static int take(struct ktread_follow_ring *follow, uint64_t (*slot)[4], uint64_t index, uint32_t slots)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -126,7 +130,10 @@ static bool is_void(const uint64_t *slot, uint64_t index, uint32_t shift)
 	       KTRX_TAG_GENERATION(slot[0]) == ktrx_generation(index, shift);
 }
 
-/* Remembers a slot; the oldest one is forgotten where there are too many. */
+/*
+ * Remembers a slot that was passed over. If there is no room, the oldest one is forgotten and counts as
+ * invalid.
+ */
 static void remember(struct ktread_follow_ring *follow, uint64_t index)
 {
 	if (follow->passed_count == KTREAD_FOLLOW_PASSED) {
@@ -138,8 +145,8 @@ static void remember(struct ktread_follow_ring *follow, uint64_t index)
 }
 
 /*
- * The slot at ring->index continues a record. If the slot before it was skipped or passed over, so is this
- * one; else the beginning of the record is lost.
+ * Steps over the slot at ring->index, which continues a record. It counts as the slot before it did: skipped,
+ * or passed over. Otherwise the beginning of its record is lost, and it is invalid.
  */
 static void skip_continuation(struct ktread_follow_ring *follow)
 {
@@ -158,7 +165,10 @@ static void skip_continuation(struct ktread_follow_ring *follow)
 	ring->lost++;
 }
 
-/* The slot at ring->index is not finished. Is it passed over? */
+/*
+ * Handles the slot at ring->index, whose record is not finished. Returns true if the slot was passed over,
+ * false if it has to be waited for.
+ */
 static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -175,7 +185,10 @@ static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_fol
 	return true;
 }
 
-/* Goes through `count` slots from ring->index on. 1: all done, 0: it has to wait, or an error. */
+/*
+ * Processes `count` slots from ring->index on. Returns 1 if all were processed, 0 if an unfinished slot has
+ * to be waited for, or an error.
+ */
 static int go_through(struct ktread_follow_ring *follow, const struct ktread_follow_look *look,
 		      uint32_t count)
 {
@@ -201,7 +214,7 @@ static int go_through(struct ktread_follow_ring *follow, const struct ktread_fol
 			ring->lost++;
 			ring->invalid++;
 		} else if (left < KTRX_RECORD_MAX_SLOTS && end < follow->head && ring->index > start) {
-			return 1; /* may go on behind what was read */
+			return 1; /* the record may continue after the slots that were read */
 		} else if (ktread_slot_is_continuation(form, slot[0], ring->index)) {
 			skip_continuation(follow);
 		} else if (!pass_over(follow, look)) {
@@ -211,10 +224,7 @@ static int go_through(struct ktread_follow_ring *follow, const struct ktread_fol
 	return 1;
 }
 
-/*
- * Steps over slots where the memory holds nothing, without looking at each. Requires: the guest writes no
- * more.
- */
+/* Steps over slots in a hole of the memory without looking at each. Requires: the guest no longer writes. */
 static void skip_nothing(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -231,7 +241,7 @@ static void skip_nothing(struct ktread_follow_ring *follow)
 	ring->invalid += nothing;
 }
 
-/* Reads and goes through one scratch buffer full. As go_through(). */
+/* Reads and processes up to one scratch buffer of slots. Returns what go_through() returns. */
 static int read_some(struct ktread_follow_ring *follow, const struct ktread_follow_look *look, uint64_t end)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -244,13 +254,15 @@ static int read_some(struct ktread_follow_ring *follow, const struct ktread_foll
 		status = advance_head(follow);
 	if (status < 0)
 		return status;
-	if (ring->index - from >= count) /* overwritten while it was read, or gone back */
+	if (ring->index - from >= count) /* overwritten while being read, or the head went back */
 		return 1;
 	rest.scratch += ring->index - from;
 	return go_through(follow, &rest, count - (uint32_t)(ring->index - from));
 }
 
-/* Reads up to the head as it is now. 1: all of it, 0: something has to wait, or an error. */
+/*
+ * Reads up to the head as it is now. Returns 1 if all was processed, 0 if something has to wait, or an error.
+ */
 static int read_new(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -271,8 +283,8 @@ static int read_new(struct ktread_follow_ring *follow, const struct ktread_follo
 }
 
 /*
- * Looks again at the passed-over slot number `n`. How many slots that settles: those of a record that is
- * finished by now, or the one that is void or overwritten; 0 if it is as it was, or an error.
+ * Looks again at passed-over slot number `n`. Returns how many slots are settled by that: all slots of a
+ * record that is finished now; 1 if the slot is void or overwritten; 0 if nothing has changed; or an error.
  */
 static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t most)
 {
@@ -299,7 +311,7 @@ static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t m
 		slots = ktread_slot_record(&ring->place->form, slot, index, run);
 	if (slots == 0)
 		return 0;
-	/* Stands apart from what the ring yields now. */
+	/* This record is older than what the ring yields now: use the reference of its own time. */
 	ring->reference = passed->reference;
 	ring->lost = 0;
 	status = take(follow, slot, index, slots);
@@ -308,6 +320,7 @@ static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t m
 	return status < 0 ? status : (int)slots;
 }
 
+/* Looks again at all slots that were passed over. */
 static int revisit(struct ktread_follow_ring *follow)
 {
 	uint32_t kept = 0, n = 0;
@@ -338,7 +351,7 @@ static uint64_t reached(const struct ktread_follow_ring *follow)
 	return ring->items >= back ? ring->item[ring->items - back].stamp : 0;
 }
 
-/* Leaves out all but the newest `most` slots. */
+/* Skips all but the newest `most` slots; skips nothing if `most` is 0. */
 static int skip(struct ktread_follow_ring *follow, uint32_t most)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -386,7 +399,7 @@ uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64
 					  offsetof(struct ktread_v2_item, stamp), stamp);
 }
 
-/* Moves the records that still wait to the front of the buffer, where little of it is in use any more. */
+/* Moves the records that still wait to the front of the buffer, if they use little of it. */
 static void pack(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -399,7 +412,7 @@ static void pack(struct ktread_follow_ring *follow)
 		return;
 	packed = malloc((size_t)follow->room * sizeof(*packed));
 	if (!packed)
-		return; /* goes on as it is */
+		return; /* no memory for that: the buffer can stay as it is */
 	follow->used = 0;
 	for (uint32_t i = 0; i < ring->items; i++) {
 		struct ktread_v2_item *item = &ring->item[i];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace of a guest that is followed: names, types and rings as of its newest layout. When memory is lent
- * or a CPU comes online the layout is another one; then the trace is made anew and the rings go on.
+ * The trace of a guest that is followed: names, types and rings as its newest layout has them. The layout
+ * changes when the kernel lends memory or a CPU comes online. Then the trace is made anew, and the rings
+ * continue.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "message.h"
 #include "versions.h"
 
-/* What a look brings is all that a cursor has. */
+/* A cursor has only what the last look gave it. */
 static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	(void)trace;
@@ -18,7 +19,10 @@ static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return 0;
 }
 
-/* The image, the memory and the rings' own state are not the trace's. */
+/*
+ * Closes a trace, but not the image, the memory and the state of the rings, which belong to the follow
+ * handle.
+ */
 static void close_trace(struct ktread *trace)
 {
 	if (!trace)
@@ -55,7 +59,7 @@ static int open_trace(struct ktread_follow *follow, struct ktread **trace)
 	return 0;
 }
 
-/* What ring `n` of the new trace goes on from; NULL: it begins. */
+/* Returns the ring that ring `n` of the new trace continues; NULL if it is new. */
 static struct ktread_follow_ring *find_before(struct ktread_follow *follow,
 					      const struct ktread_ring_place *place, uint32_t n)
 {

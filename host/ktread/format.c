@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * An event's text with its values filled in. The text comes from the guest, so it never reaches printf: this
- * walks it, and each conversion takes the next field, whatever the conversion claims it to be.
+ * Formats an event's text with its values. The text comes from the guest, so it never reaches printf. This
+ * code parses it, and each conversion takes the next field, whatever type the conversion expects.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -20,11 +20,11 @@ struct out {
 struct conversion {
 	bool left, plus, blank, alternate, zero, has_precision;
 	uint32_t width, precision;
-	int shorts; /* "h"s */
+	int shorts; /* number of 'h' modifiers */
 	char letter;
 };
 
-/* Where the values are taken from. */
+/* The event, and the field that is next. */
 struct values {
 	const struct ktread_event *event;
 	uint32_t next, offset;
@@ -79,7 +79,7 @@ static bool take(struct values *values, struct ktread_value *value)
 	       ktread_value_take(values->event, values->next++, &values->offset, value) == 0;
 }
 
-/* A width or precision: digits, or `*` for the next value. */
+/* Parses a width or precision: digits, or `*` for the next value. */
 static uint32_t parse_size(const char **text, struct values *values)
 {
 	struct ktread_value value;
@@ -92,7 +92,7 @@ static uint32_t parse_size(const char **text, struct values *values)
 	return value.number > WIDTH_MAX ? WIDTH_MAX : (uint32_t)value.number;
 }
 
-/* Reads what follows a `%`; `text` is left behind the letter. */
+/* Parses what follows a `%`, and moves *text after the conversion letter. */
 static struct conversion parse_conversion(const char **text, struct values *values)
 {
 	struct conversion found = { 0 };
@@ -137,7 +137,7 @@ static void put_string(struct out *out, const struct conversion *how, const char
 		pad(out, ' ', how->width, length);
 }
 
-/* Digits of `number`, least first. Returns how many. `base` is 8, 10 or 16. */
+/* Stores the digits of `number`, least significant first. Returns how many. `base` is 8, 10 or 16. */
 static uint32_t make_digits(char *digits, uint64_t number, uint32_t base, bool upper)
 {
 	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -178,7 +178,7 @@ static void put_number(struct out *out, const struct conversion *how, uint64_t n
 		pad(out, ' ', how->width, body);
 }
 
-/* The number as an argument of its field's type reads under %d. */
+/* Returns the number as %d prints an argument of the field's type. */
 static int64_t as_signed(const struct ktread_value *value, int shorts)
 {
 	if (shorts >= 2)
@@ -188,7 +188,7 @@ static int64_t as_signed(const struct ktread_value *value, int shorts)
 	return value->type == KTRX_TYPE_U32 ? (int32_t)value->number : (int64_t)value->number;
 }
 
-/* The same under %u and %x. */
+/* Returns the number as %u and %x print it. */
 static uint64_t as_unsigned(const struct ktread_value *value, int shorts)
 {
 	if (shorts >= 2)
@@ -235,12 +235,12 @@ static void put_value(struct out *out, const struct conversion *how, const struc
 	case 'c':
 		put_string(out, how, &byte, 1);
 		break;
-	default: /* d, i, and %s for what is no string */
+	default: /* d, i, and %s for a field that is no string */
 		put_signed(out, how, as_signed(value, how->shorts));
 	}
 }
 
-/* Payload of an event nothing is known about, as 32-bit words. */
+/* Prints the payload of an unknown event, as 32-bit words. */
 static void put_words(struct out *out, const struct ktread_event *event)
 {
 	struct conversion plain = { .letter = 'u' }, hex = { .letter = 'x' };
@@ -256,7 +256,7 @@ static void put_words(struct out *out, const struct ktread_event *event)
 	}
 }
 
-/* name=value of each field, for an event that brings no text. */
+/* Prints name=value for each field of an event that has no text. */
 static void put_fields(struct out *out, struct values *values)
 {
 	const struct ktread_type *type = values->event->type;
@@ -301,7 +301,7 @@ static void put_format(struct out *out, const char *text, struct values *values)
 	}
 }
 
-/* The type of the field that a conversion takes; 0: there is none left. */
+/* Returns the type of the next field; 0 if there is none left. */
 static uint8_t take_type(const struct ktread_type *type, uint32_t *next)
 {
 	return *next < type->fields ? type->field[(*next)++].type : 0;
