@@ -27,8 +27,8 @@ struct ktread_passed {
 
 struct ktread_follow_ring {
 	bool usable; /* false: the fields below are not valid */
-	struct ktread_v2_ring
-		ring;	     /* its items wait to be handed out; also holds index, reference and counts */
+	/* its items wait to be handed out; it also has the index, the reference and counts */
+	struct ktread_v2_ring ring;
 	uint32_t shift;	     /* log2 of the ring's slots */
 	uint32_t room;	     /* slots its buffer and items have room for */
 	uint32_t used;	     /* slots of the buffer that are in use */

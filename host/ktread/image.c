@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finding ktrace in a memory:
+ * Finds ktrace in a memory:
  *
- *   1. the memory is scanned once for roots and for heads of lent blocks
- *   2. for a RAM file whose map is not known, the maps that its root's machine allows are tried
- *   3. of several roots the one whose rings carry the newest anchor is taken
+ *	1. The memory is scanned once for roots and for heads of lent blocks.
+ *	2. For a RAM file whose map is unknown, the maps possible for the root's machine are tried.
+ *	3. Of several roots, the one whose rings have the newest anchor is used.
  *
- * Virtual addresses are resolved by the block that claims them, or by the root's own displacement.
+ * A virtual address is resolved by the lent block that contains it, or by the distance between the root's
+ * virtual and physical address.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +19,10 @@
 
 #define STABLE_TRIES 100u
 
-/* Reads the root while nobody changes its table. */
+/*
+ * Reads the root when its sequence number shows that its table is not being changed. Gives up waiting for
+ * that after STABLE_TRIES attempts, and returns what was read last.
+ */
 static int read_stable(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root)
 {
 	for (unsigned i = 0; i < STABLE_TRIES; i++) {
@@ -41,7 +45,10 @@ static bool is_readable(const struct ktread_memory *memory, uint64_t physical)
 	return ktread_memory_run(memory, physical) > 0;
 }
 
-/* Counts the guesses down; true when `physical` is the one asked for. */
+/*
+ * Returns true if `guess` is readable memory and is the guess that *attempt selects; sets *physical then.
+ * Otherwise counts *attempt down if `guess` is readable.
+ */
 static bool is_turn(const struct ktread_image *image, uint64_t guess, uint32_t *attempt, uint64_t *physical)
 {
 	if (!is_readable(image->memory, guess) || (*attempt)-- > 0)
@@ -63,7 +70,7 @@ static int resolve_virtual(const struct ktread_image *image, uint64_t address, u
 	if (!ktread_root_is_kept_memory(&image->root) &&
 	    is_turn(image, address - image->root.self + image->physical, &attempt, physical))
 		return 0;
-	/* Memory that was not lent may lie in the same mapping as some that was. */
+	/* Memory that was not lent may be in the same mapping as memory that was. */
 	for (uint32_t i = 0; i < image->blocks; i++) {
 		const struct ktread_image_block *block = &image->block[i];
 
@@ -87,7 +94,7 @@ static int resolve(void *context, uint16_t where, uint64_t address, uint64_t len
 	return 0;
 }
 
-/* Picks those of the blocks found that bear the root's nonce. */
+/* Selects those of the scanned blocks that have the root's nonce. */
 static void pick_blocks(struct ktread_image *image)
 {
 	image->blocks = 0;
@@ -115,7 +122,10 @@ static int open_layout(struct ktread_image *image, struct ktread_layout **layout
 	return ktread_layout_open(layout, image->memory, image->physical, &resolver);
 }
 
-/* How many rings have a slot of the right generation where the newest one should lie. */
+/*
+ * Returns how many rings are plausible: the slot of the newest anchor is not empty, and has the generation of
+ * its index unless it has been overwritten.
+ */
 static uint32_t count_sound_rings(const struct ktread_layout *layout)
 {
 	uint32_t sound = 0;
@@ -150,7 +160,7 @@ static int try_map(struct ktread_image *image, uint32_t n)
 	return ktread_ram_try(image->memory, root.machine, image->position, root.self_phys, n);
 }
 
-/* Opens the root at image->position under the map that fits best. */
+/* Opens the root at image->position with the memory map that makes the most rings plausible. */
 static int open_best_map(struct ktread_image *image, struct ktread_layout **layout)
 {
 	uint32_t best = 0, most = 0, n;
@@ -188,7 +198,7 @@ static uint64_t newest_anchor(const struct ktread_layout *layout)
 struct boot {
 	uint64_t position, nonce, stamp;
 	bool kept;
-	uint64_t order; /* of those that are kept */
+	uint64_t order; /* in persistent memory: the number of the boot */
 };
 
 static struct boot describe_boot(const struct ktread_image *image, const struct ktread_layout *layout)
@@ -205,8 +215,9 @@ static struct boot describe_boot(const struct ktread_image *image, const struct 
 }
 
 /*
- * The last first. What was kept comes behind the roots themselves, which a reset wipes; among it stamps say
- * nothing, since on some machines the clock starts anew.
+ * Sorts the last boot first. Boots found in persistent memory come after roots themselves, because a reset
+ * wipes the root. They are sorted by the number of the boot: their stamps cannot be compared, since on some
+ * machines the clock starts again at a reset.
  */
 static int compare_boots(const void *left, const void *right)
 {
@@ -220,7 +231,7 @@ static int compare_boots(const void *left, const void *right)
 				    : (a->position > b->position) - (a->position < b->position);
 }
 
-/* Drops further copies of a boot's root. Returns how many are left. */
+/* Drops all but the first root of each boot. Returns how many are left. */
 static uint32_t drop_copies(struct boot *boot, uint32_t boots)
 {
 	uint32_t kept = 0;
@@ -237,8 +248,8 @@ static uint32_t drop_copies(struct boot *boot, uint32_t boots)
 }
 
 /*
- * Lists the roots that lead to rings, a boot each, the last first. Returns how many, or an error if none
- * does.
+ * Lists the roots that lead to rings, one for each boot, the last boot first. Returns how many, or an error
+ * if there is none.
  */
 static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_ROOTS])
 {
@@ -265,7 +276,7 @@ static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_R
 			   image->memory->name, image->memory->size);
 }
 
-/* Takes the root of the boot that ran last, or of one so many before. */
+/* Opens the root of the last boot, or of the boot `back` boots before it. */
 static int choose_root(struct ktread_image *image, uint32_t back)
 {
 	struct boot boot[KTREAD_SCAN_ROOTS];
@@ -317,7 +328,7 @@ bool ktread_image_is_kept(const struct ktread_image *image)
 	return image->root.flags & KTRX_FLAG_KEPT;
 }
 
-/* Rings that something was recorded in. */
+/* Returns how many rings have records. */
 static uint32_t count_used_rings(const struct ktread_layout *layout)
 {
 	uint32_t used = 0;
@@ -432,7 +443,7 @@ int ktread_image_refresh(struct ktread_image *image)
 		return ktread_fail(KTREAD_E_ABSENT, "%s: ktrace is gone from 0x%" PRIx64, image->memory->name,
 				   image->physical);
 	if (!image->fixed && (root.nonce != image->root.nonce || root.sequence != image->root.sequence)) {
-		/* Memory was lent since, or another boot came. */
+		/* Memory was lent since the last scan, or the guest booted again. */
 		ktread_scan_free(&image->scan);
 		status = ktread_scan_run(&image->scan, image->memory);
 		if (status < 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Linearising an image into a v2 dump, while the guest may go on recording.
+ * Writes an image as a v2 dump, while the guest may be recording.
  *
- * Each ring is copied from its oldest slot on; then its head is read again and the slots that came in
- * meanwhile are copied over the oldest ones, whose index has become too old anyway. So what the dump's head
- * promises is what was copied before any writer could come round to it, and what was overwritten meanwhile
- * counts as overwritten.
+ * Each ring is copied from its oldest slot on. Then its head is read again, and the slots that were written
+ * since are copied over the oldest ones, which the ring has lost anyway. Slots that a writer may have reached
+ * while they were copied are emptied. So every slot below the head in the dump was either copied before any
+ * writer could reach it again, or counts as overwritten.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #define ALIGNMENT     64u
 #define BLOCK	      (UINT64_C(256) << 10)
-#define SECTION_LIMIT (UINT64_C(256) << 20) /* bytes copied of one section other than rings */
+#define SECTION_LIMIT (UINT64_C(256) << 20) /* most bytes copied of one section other than rings */
 
 struct base_output {
 	int descriptor;
@@ -30,11 +30,11 @@ struct base_output {
 struct dump {
 	struct ktrx_root root;
 	struct ktrx_section section[KTREAD_SECTION_MAX + 3];
-	uint32_t sections; /* used … */
-	uint32_t rows;	   /* … of that many in the root */
+	uint32_t sections; /* sections used so far */
+	uint32_t rows;	   /* section descriptors that the root has room for */
 	struct ktrx_ring *ring;
 	uint64_t table; /* offset of the ring table */
-	uint64_t end;	/* offset behind what was laid out so far */
+	uint64_t end;	/* offset after everything placed so far */
 };
 
 static int put(const struct base_output *output, uint64_t offset, const void *bytes, uint64_t size)
@@ -55,7 +55,7 @@ static int put(const struct base_output *output, uint64_t offset, const void *by
 	return 0;
 }
 
-/* Copies bytes of a region; holes of the source become holes of the dump. */
+/* Copies bytes of a region. Holes of the source become holes of the dump. */
 static int put_region(const struct base_output *output, uint64_t offset, const struct ktread_region *region,
 		      uint64_t from, uint64_t size)
 {
@@ -81,6 +81,7 @@ static int put_region(const struct base_output *output, uint64_t offset, const s
 	return 0;
 }
 
+/* Reserves `size` bytes of the dump. Returns their offset. */
 static uint64_t lay_out(struct dump *dump, uint64_t size)
 {
 	uint64_t at = dump->end;
@@ -106,14 +107,14 @@ static void add_text(struct dump *dump, uint32_t type, const char *text)
 		add_section(dump, &(struct ktrx_section){ .type = type }, strlen(text));
 }
 
-/* Sections that a dump has of its own and does not take from memory. */
+/* Returns true for a section that the dump makes itself instead of copying it from memory. */
 static bool is_of_dump(const struct ktread_section *section)
 {
 	return section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE ||
 	       section->row.type == KTRX_SECTION_REGISTERS;
 }
 
-/* Settings are written with their values, so not as they lie there. */
+/* Returns true for the table of settings, which is not copied, but written with the current values. */
 static bool has_settings(const struct ktread_layout *layout, const struct ktread_section *section)
 {
 	return section == ktread_layout_section(layout, KTRX_SECTION_SETTINGS, 0);
@@ -125,7 +126,7 @@ static uint64_t section_size(const struct ktread_layout *layout, const struct kt
 					     : ktread_region_readable(&section->region);
 }
 
-/* Gives every section and ring its place. */
+/* Assigns an offset to every section and ring. */
 static void plan(struct dump *dump, const struct ktread_image *image, const char *note)
 {
 	const struct ktread_layout *layout = image->layout;
@@ -144,7 +145,10 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 
 		if (is_of_dump(section))
 			continue;
-		/* Sections that together are larger than all memory cannot all be what they claim. */
+		/*
+		 * Together, sections cannot be larger than all memory; if they claim to be, some claim is
+		 * wrong.
+		 */
 		size = size < SECTION_LIMIT ? size : SECTION_LIMIT;
 		size = size < budget ? size : budget;
 		budget -= size;
@@ -168,7 +172,7 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 	}
 }
 
-/* Copies slots by index, which may wrap around. */
+/* Copies the slots from `index` to `end`, which may wrap around in the ring. */
 static int put_slots(const struct base_output *output, const struct ktrx_ring *ring,
 		     const struct ktread_ring_place *place, uint64_t index, uint64_t end)
 {
@@ -187,7 +191,7 @@ static int put_slots(const struct base_output *output, const struct ktrx_ring *r
 	return 0;
 }
 
-/* Empties slots in the dump that may have been written while they were copied. */
+/* Empties those slots of the dump that may have been written to while they were copied. */
 static int drop_slots(const struct base_output *output, const struct ktrx_ring *ring,
 		      const struct ktread_ring_place *place, uint64_t index, uint64_t end)
 {
@@ -201,7 +205,9 @@ static int drop_slots(const struct base_output *output, const struct ktrx_ring *
 	return status;
 }
 
-/* What a ring's row says now; its newest anchor only if that lies below the frozen head. */
+/*
+ * Updates a ring's descriptor from memory, and its newest anchor only if that is before the head in the dump.
+ */
 static int refresh_row(struct ktrx_ring *ring, const struct ktread_layout *layout, uint32_t n, uint64_t head)
 {
 	const struct ktread_ring_place *place = &layout->ring[n];
@@ -235,7 +241,7 @@ static int put_ring(const struct base_output *output, struct ktrx_ring *ring,
 		status = ktread_layout_head(layout, n, &head);
 	if (status < 0)
 		return status;
-	if (head < before) /* started anew: what was copied is what there is */
+	if (head < before) /* the ring was started again: keep what was copied */
 		head = before;
 	begin = head - before > slots ? head - slots : before;
 	status = put_slots(output, ring, place, begin, head);
@@ -247,7 +253,7 @@ static int put_ring(const struct base_output *output, struct ktrx_ring *ring,
 	return status < 0 ? status : refresh_row(ring, layout, n, head);
 }
 
-/* The kernel's own pointers mean nothing in a dump. */
+/* Clears the kernel's own pointers, which have no meaning in a dump. */
 static void clear_pointers(struct ktrx_ring *ring)
 {
 	ring->base = 0;
@@ -302,7 +308,7 @@ static int put_sections(const struct base_output *output, const struct dump *dum
 	return status < 0 ? status : put_text(output, dump, &next, image->registers);
 }
 
-/* The root goes last, with what the guest says of itself now. */
+/* Writes the root as it is in memory now, adapted to the dump. It is written last. */
 static int put_root(const struct base_output *output, struct dump *dump, struct ktread_image *image,
 		    uint64_t frequency)
 {
@@ -334,7 +340,7 @@ static int write_dump(const struct base_output *output, struct dump *dump, struc
 
 	plan(dump, image, note);
 
-	/* Makes the file as long as it will be, so that what stays empty reads as zeros. */
+	/* Give the file its final length, so that parts that are never written read as zeros. */
 	status = put(output, dump->end - 1, &last, 1);
 	if (status == 0)
 		status = put_rings(output, dump, image->layout);
@@ -343,7 +349,7 @@ static int write_dump(const struct base_output *output, struct dump *dump, struc
 	return status < 0 ? status : put_root(output, dump, image, frequency);
 }
 
-/* Copies a finished dump to where it cannot be written at random. */
+/* Copies a finished dump to a descriptor that cannot be written at random offsets, such as a pipe. */
 static int copy_out(int from, int to, uint64_t size, unsigned char *block)
 {
 	for (uint64_t at = 0; at < size;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a v2 root leads to, and which of its slots are taken for what they say. */
+/* Reads what a v2 root leads to, and checks slots. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,9 @@
 #include "message.h"
 #include "trace.h"
 
-#define GUESS_SLOTS  64u /* looked at together; so many without their generation end a ring */
-#define WORD_GUESSES 64u /* places a reserve word is looked for */
+/* Slots read together. After so many slots of another generation, the ring's end is reached. */
+#define GUESS_SLOTS  64u
+#define WORD_GUESSES 64u /* most places where a reserve word is looked for */
 #define SLOT_WORDS   (KTRX_SLOT_SIZE / sizeof(uint64_t))
 #define MAX_SHIFT    30u
 #define GENERATIONS  256u
@@ -45,7 +46,7 @@ const struct ktread_section *ktread_layout_section(const struct ktread_layout *l
 	const struct ktread_section *found = NULL;
 	uint64_t beyond = 0;
 
-	/* Takes the least index not yet passed, n + 1 times. */
+	/* Find the least index not found yet, n + 1 times. */
 	for (uint32_t round = 0; round <= n; round++) {
 		found = NULL;
 		for (uint32_t i = 0; i < layout->sections; i++) {
@@ -62,7 +63,7 @@ const struct ktread_section *ktread_layout_section(const struct ktread_layout *l
 	return found;
 }
 
-/* Physical address of byte `offset` of a region, UINT64_MAX if it cannot be read. */
+/* Returns the physical address of byte `offset` of a region, UINT64_MAX if that byte cannot be read. */
 static uint64_t region_physical(const struct ktread_region *region, uint64_t offset)
 {
 	for (uint32_t i = 0; i < region->pieces; i++) {
@@ -82,7 +83,10 @@ static bool word_names(struct ktread_memory *memory, uint64_t physical, uint32_t
 	       ktread_memory_read(memory, physical, &word, sizeof(word)) == 0 && KTRX_WORD_RING(word) == ring;
 }
 
-/* Finds a ring's reserve word where its row says that it lies: it must name the ring. */
+/*
+ * Finds a ring's reserve word at the address in the ring's descriptor. The word must contain the ring's
+ * number. Returns false if it is not found.
+ */
 static bool find_word(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n)
 {
 	struct ktread_ring_place *place = &layout->ring[n];
@@ -98,7 +102,7 @@ static bool find_word(struct ktread_layout *layout, const struct ktread_resolver
 	return false;
 }
 
-/* Reads up to GUESS_SLOTS slots from `index` on, up to the end of the ring's memory. */
+/* Reads up to GUESS_SLOTS slots from `index` on, but not past the end of the ring's memory. */
 static int read_some(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[SLOT_WORDS],
 		     uint64_t *count)
 {
@@ -109,8 +113,8 @@ static int read_some(const struct ktread_ring_place *place, uint64_t index, uint
 }
 
 /*
- * Index from which the slots of the newest lap can be followed, as far as their generations tell. *index: one
- * that the ring has reached for sure.
+ * Moves *index to the start of a later lap if the generations of the ring's first slots show that the ring
+ * has reached it. Requires: *index is an index that the ring has certainly reached.
  */
 static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 {
@@ -121,7 +125,7 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 	for (uint64_t n = 0; n < count && status == 0; n++)
 		if (KTRX_TAG_KIND(slot[n][0]) != KTRX_KIND_EMPTY)
 			slots[(KTRX_TAG_GENERATION(slot[n][0]) - known) % GENERATIONS]++;
-	/* A lap behind the known one is what that has not come round to. */
+	/* Leave out the lap before the known one: those slots were not overwritten yet. */
 	for (uint64_t later = 0; later < GENERATIONS - 1; later++)
 		if (slots[later] > most) {
 			most = slots[later];
@@ -132,9 +136,10 @@ static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 }
 
 /*
- * The head of a ring whose reserve word cannot be read, or was read a while ago: slots of the newest lap
- * carry their own generation up to it, but for a few that are in flight. It may have begun just now: then it
- * is the lap before that most of the first slots belong to.
+ * Finds the head of a ring from its slots, because its reserve word cannot be read or is out of date. Up to
+ * the head, slots have the generation of the newest lap, except for a few in flight. Slots before index
+ * `reached` are not looked at. If the newest lap has only just begun, most of the ring's first slots are of
+ * the lap before.
  */
 static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 {
@@ -163,8 +168,8 @@ static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 }
 
 /*
- * The index in a ring's reserve word. Until the word names the ring, its CPU is not online: what was added to
- * it went to the boot ring, and this one is empty.
+ * Returns the head in a ring's reserve word. While the word does not contain the ring's number, its CPU is
+ * not online: then increments of the word belong to the boot ring, and this ring is empty.
  */
 static uint64_t word_head(const struct ktread_ring_place *place, uint32_t ring, uint64_t word)
 {
@@ -223,7 +228,7 @@ static int open_ring(struct ktread_layout *layout, const struct ktread_resolver 
 				    row->address, ktread_ring_slots(place) * KTRX_SLOT_SIZE);
 	if (status < 0)
 		return status;
-	/* Sound rings do not overlap. Rings that overlap could keep a reader busy for ever. */
+	/* Sound rings do not overlap. Overlapping rings could keep a reader busy forever. */
 	if (ktread_region_readable(&place->slots) > *budget) {
 		place->usable = false;
 		return 0;
@@ -281,7 +286,7 @@ int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memo
 	return 0;
 }
 
-/* In a dump addresses are offsets from the root. */
+/* Resolves an address in a dump: it is an offset from the root. */
 static int resolve_offset(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
 			  uint64_t *physical)
 {
@@ -314,7 +319,7 @@ void ktread_layout_close(struct ktread_layout *layout)
 	free(layout);
 }
 
-/* Which slots are taken for what they say. */
+/* Checks of slots: which of them are what they seem to be. */
 
 static uint32_t lap_of(const struct ktread_slot_form *form, uint64_t index)
 {
@@ -326,7 +331,9 @@ static bool is_of_generation(const struct ktread_slot_form *form, const uint64_t
 	return KTRX_TAG_GENERATION(slot[0]) == ktrx_generation(index, form->shift);
 }
 
-/* ---- KTRX_SLOTS_COPIED: a first slot has its generation twice, a continuation a check of its own ---- */
+/*
+ * ---- KTRX_SLOTS_COPIED: a first slot has its generation twice, a continuation has its own check ----------
+ */
 
 static bool copied_is_first(const uint64_t *slot)
 {
@@ -339,7 +346,9 @@ static bool copied_is_continuation(const uint64_t *slot)
 	return KTRX_TAG_CHECK(slot[0]) == ktrx_check_copied(slot[0], slot[1], slot[2], slot[3]);
 }
 
-/* ---- Either format ------------------------------------------------------------------------------------- */
+/*
+ * ---- Both formats ---------------------------------------------------------------------------------------
+ */
 
 bool ktread_slot_is_first(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index)
 {
@@ -363,7 +372,7 @@ bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint
 	return ((ktrx_check_more(slot, lap_of(form, index)) ^ slot[0]) & KTRX_TAG_CHECK_MASK) == 0;
 }
 
-/* Does the check of a FIRST slot agree with its record's other slots? */
+/* Returns true if the check of a FIRST slot agrees with the other slots of its record. */
 static bool agrees_with_rest(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
 			     uint32_t slots)
 {
@@ -392,7 +401,7 @@ uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot
 	return 0;
 }
 
-/* Single slots as they lie in a ring, for those that want to see the bytes. */
+/* Reads single slots as they are in a ring, for users that look at raw bytes. */
 
 int ktread_slot(const struct ktread *trace, uint32_t ring, uint64_t index, unsigned char *slot)
 {

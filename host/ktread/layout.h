@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A v2 trace in memory or a file: its root, the regions that this points to, its slots and its layout. */
+/* A v2 trace in memory or in a file: its root, regions, slots and layout. */
 #ifndef KTREAD_LAYOUT_H
 #define KTREAD_LAYOUT_H
 
@@ -10,29 +10,36 @@
 #include "ktrx/v2.h"
 #include "source.h"
 
-/* The root of a v2 trace: reading it and telling whether it is one. */
+/* The root of a v2 trace. */
 
-#define KTREAD_ROOT_MAX	   65536u /* bytes a root may have */
-#define KTREAD_SECTION_MAX 256u	  /* sections looked at; any more count as unknown */
+#define KTREAD_ROOT_MAX	   65536u /* largest root, in bytes */
+#define KTREAD_SECTION_MAX 256u	  /* sections that are read; further ones count as unknown */
 
 /*
- * What a boot left in memory that outlived its end, not linearised yet: its rings' heads are those of the
- * last heartbeat.
+ * Returns true for a root in persistent memory that a boot left there, and that is not a dump. The heads of
+ * its rings in the ring table are those of the last heartbeat.
  */
 static inline bool ktread_root_is_kept_memory(const struct ktrx_root *root)
 {
 	return (root->flags & (KTRX_FLAG_KEPT | KTRX_FLAG_DUMP)) == KTRX_FLAG_KEPT;
 }
 
-/* Reads and checks the root at `physical`: 0, or KTREAD_E_FORMAT with the reason. */
+/*
+ * Reads and checks the root at `physical`. Returns 0, or KTREAD_E_FORMAT with a message that gives the
+ * reason.
+ */
 int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root);
-/* Reads its section table into `section` (KTREAD_SECTION_MAX). Returns how many were read, or an error. */
+/*
+ * Reads the root's section table into `section`, which has room for KTREAD_SECTION_MAX. Returns how many were
+ * read, or an error.
+ */
 int ktread_root_sections(struct ktread_memory *memory, uint64_t physical, const struct ktrx_root *root,
 			 struct ktrx_section *section);
 
 /*
- * The bytes that a section or a ring claims: pieces of a memory that add up. Pieces whose place could not be
- * found out, or that reach past the memory, keep their length and read as zeros, so that offsets stay right.
+ * The bytes of a section or a ring: one or more pieces of a memory. If the place of a piece is unknown, or
+ * the piece is longer than the memory there, the piece keeps its length and reads as zeros, so that the
+ * offsets of later pieces stay right.
  */
 
 #define KTREAD_MAX_EXTENTS 65536u
@@ -41,7 +48,7 @@ struct ktread_piece {
 	uint64_t offset; /* in the region */
 	uint64_t length;
 	uint64_t physical;
-	uint64_t readable; /* bytes of `length` that can be read; 0 if its place is unknown */
+	uint64_t readable; /* bytes of `length` that can be read; 0 if the piece's place is unknown */
 };
 
 struct ktread_region {
@@ -51,37 +58,45 @@ struct ktread_region {
 	uint64_t length;
 };
 
-/* Where addresses of a root lead. */
+/* Resolves addresses in a root. */
 struct ktread_resolver {
 	/*
-	 * Physical address of `length` bytes at `address`, the likeliest with attempt 0; KTREAD_E_FORMAT if
-	 * there are no more guesses.
+	 * Sets *physical for `length` bytes at `address`. Attempt 0 is the likeliest guess. Returns 0, or
+	 * KTREAD_E_FORMAT if there are no more guesses.
 	 */
 	int (*resolve)(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
 		       uint64_t *physical);
 	void *context;
 };
 
-/* An extent list that cannot be read makes a region without bytes; only lack of memory is an error. */
+/*
+ * Opens a region. If its list of extents cannot be read, the region has no bytes. Returns 0 or
+ * KTREAD_E_MEMORY.
+ */
 int ktread_region_open(struct ktread_region *region, struct ktread_memory *memory,
 		       const struct ktread_resolver *resolver, uint16_t where, uint32_t extents,
 		       uint64_t address, uint64_t length);
 void ktread_region_close(struct ktread_region *region);
-/* Reads exactly `bytes`; what is not there is zero. */
+/* Reads exactly `bytes` bytes; bytes that are not there read as zeros. Returns 0 or an error. */
 int ktread_region_read(const struct ktread_region *region, uint64_t offset, void *buffer, uint64_t bytes);
-/* Next offset >= `offset` where there may be other bytes than zero; region->length if none. */
+/*
+ * Returns the next offset >= `offset` that may hold a byte other than zero; region->length if there is none.
+ */
 uint64_t ktread_region_next(const struct ktread_region *region, uint64_t offset);
-/* How many of the region's bytes can be read at all. */
+/* Returns how many of the region's bytes can be read. */
 uint64_t ktread_region_readable(const struct ktread_region *region);
-/* A copy (malloc'd) of up to `limit` of its bytes, NUL added; `size` is set to how many that are. */
+/*
+ * Copies up to `limit` of the region's bytes, and adds a NUL. Sets *copy, to be freed by the caller with
+ * free(), and *size. Returns 0 or an error.
+ */
 int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size);
 
 /*
- * Whether a slot is the one that the reader expects at an index. Only layout.c and columns_*.c deal with
- * slots of the old form, which have no check (KTRX_SLOTS_COPIED).
+ * Checks of slots: is this the slot that the reader expects at an index? Only layout.c and columns*.c handle
+ * slots of the older format without a check, KTRX_SLOTS_COPIED.
  */
 
-/* How the slots of a ring are written. */
+/* Format of a ring's slots. */
 struct ktread_slot_form {
 	uint32_t format; /* KTRX_SLOTS_* */
 	uint32_t ring;	 /* number */
@@ -89,22 +104,22 @@ struct ktread_slot_form {
 };
 
 /*
- * Is it a first slot, SINGLE or FIRST, of the generation of `index`? The check of a SINGLE is right as well;
- * that of a FIRST covers its whole record: see ktread_slot_record().
+ * Returns true for a first slot, SINGLE or FIRST, of the generation of `index`. The check of a SINGLE slot is
+ * right as well. The check of a FIRST slot covers its whole record: see ktread_slot_record().
  */
 bool ktread_slot_is_first(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index);
-/* Is it a MORE or LAST slot of the generation of `index`, with the right check? */
+/* Returns true for a MORE or LAST slot of the generation of `index` with the right check. */
 bool ktread_slot_is_continuation(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index);
 /*
- * Slots of the record whose first slot lies at slot[0], of at most `most`; 0 if it is not whole, or a slot of
- * it is not its own. Requires: ktread_slot_is_first() of slot[0].
+ * Returns how many slots the record at slot[0] has, of at most `most`; 0 if the record is not whole, or one
+ * of its slots belongs to another record. Requires: ktread_slot_is_first() is true for slot[0].
  */
 uint32_t ktread_slot_record(const struct ktread_slot_form *form, uint64_t (*slot)[4], uint64_t index,
 			    uint64_t most);
 
 /*
- * What a v2 root leads to, copied and bounded: its sections and its rings, in a dump or in memory. Code that
- * reads or rewrites a v2 trace uses this copy, and never the root itself.
+ * The layout: a checked copy of what a v2 root leads to, sections and rings, in a dump or in memory. Code
+ * that reads or rewrites a v2 trace uses this copy, and never the root itself.
  */
 
 struct ktread_section {
@@ -116,11 +131,12 @@ struct ktread_ring_place {
 	struct ktrx_ring row; /* as found */
 	struct ktread_region slots;
 	struct ktread_slot_form form;
-	uint64_t word_physical; /* of the reserve word, UINT64_MAX if it is `row.word` or unknown */
-	uint64_t head;		/* index of the next free slot when it was looked at */
-	uint64_t row_physical;	/* of `row`, UINT64_MAX if unknown */
-	bool guessed;		/* the reserve word was not found: the head was made out from the slots */
-	bool usable;		/* sizes are sound, and it overlaps no other ring */
+	/* address of the reserve word; UINT64_MAX if the word is row.word, or unknown */
+	uint64_t word_physical;
+	uint64_t head;	       /* index of the next free slot when last read */
+	uint64_t row_physical; /* address of `row`; UINT64_MAX if unknown */
+	bool guessed; /* the reserve word was not found: the head was found by looking at the slots */
+	bool usable;  /* sizes are sound, and it overlaps no other ring */
 };
 
 struct ktread_layout {
@@ -132,24 +148,28 @@ struct ktread_layout {
 	uint32_t unknown; /* sections of unknown type */
 	struct ktread_ring_place *ring;
 	uint32_t rings;
-	struct ktrx_setting *setting; /* rows one behind the other, with their values */
+	struct ktrx_setting *setting; /* the table of settings, with their values */
 	uint32_t settings;
 };
 
+/* Opens the layout of the root at `physical`. Returns 0 or an error. */
 int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t physical,
 		       const struct ktread_resolver *resolver);
-/* Of the dump whose root lies at `offset`. */
+/* Opens the layout of the dump whose root is at `offset`. Returns 0 or an error. */
 int ktread_layout_open_dump(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t offset);
 void ktread_layout_close(struct ktread_layout *layout);
-/* The n-th section of a type, by `index`, from 0; NULL if there is none. */
+/* Returns the n-th section of a type in the order of `index`, from 0; NULL if there is none. */
 const struct ktread_section *ktread_layout_section(const struct ktread_layout *layout, uint32_t type,
 						   uint32_t n);
-/* Reads a ring's head anew. 0 or an error. */
+/* Reads a ring's head again. Returns 0 or an error. */
 int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64_t *head);
-/* Reads rows of the CPUS section from number `first` on. How many of `room` there are, or an error. */
+/*
+ * Reads up to `room` rows of the CPUS section from number `first` on. Returns how many there are, or an
+ * error.
+ */
 int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struct ktrx_cpu *cpu,
 		       uint32_t room);
-/* The same of the HOLDERS section. */
+/* The same for the HOLDERS section. */
 int ktread_layout_holders(const struct ktread_layout *layout, uint32_t first, struct ktrx_holder *holder,
 			  uint32_t room);
 
@@ -158,7 +178,7 @@ static inline uint64_t ktread_ring_slots(const struct ktread_ring_place *place)
 	return UINT64_C(1) << place->row.shift;
 }
 
-/* Index of the oldest slot that can still be there. */
+/* Returns the index of the oldest slot that can still be in the ring. */
 static inline uint64_t ktread_ring_begin(const struct ktread_ring_place *place, uint64_t head)
 {
 	uint64_t slots = ktread_ring_slots(place), first = place->row.first;
@@ -169,7 +189,8 @@ static inline uint64_t ktread_ring_begin(const struct ktread_ring_place *place, 
 /* The table of settings, with the values that a dump carries or that the guest's words hold now. */
 
 /*
- * Fills layout->setting. Rows are sound: kind, bit and the end of the name can be relied on. 0 or an error.
+ * Fills layout->setting. In each row, the kind, the bit number and the name's NUL are checked. Returns 0 or
+ * an error.
  */
 int ktread_settings_read(struct ktread_layout *layout, const struct ktread_resolver *resolver);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Merging rings by stamp. */
+/* Merges rings by stamp. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ void ktread_merge_reset(struct ktread_merge *merge, uint64_t base)
 	merge->starved = KTREAD_MERGE_NONE;
 }
 
-/* Word of a ring's next item in the tree; below NO_MORE. */
+/* Returns the tree's word for a ring's next item, which is below NO_MORE. */
 static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsigned char *item, uint64_t ring)
 {
 	uint64_t farthest = (NO_MORE >> ring_bits) - 1;
@@ -53,7 +53,7 @@ static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsign
 	return (since > farthest ? farthest : since) << ring_bits | ring;
 }
 
-/* Replaces a leaf and replays its way to the top. Returns the winner. */
+/* Replaces a leaf, and updates its path to the root of the tree. Returns the winner. */
 static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
 {
 	tree[node] = word;
@@ -67,7 +67,7 @@ static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
 	return word;
 }
 
-/* Prepares the word of the item behind the next one. */
+/* Computes the word of the item after the next one in advance. */
 static inline void look_ahead(const struct ktread_merge *merge, struct ktread_lane *lane, uint32_t ring)
 {
 	if (lane->end - lane->item > (ptrdiff_t)KTREAD_ITEM_SIZE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Error texts, one a thread. */
+/* Error texts, one for each thread. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

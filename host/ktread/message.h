@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Error texts. The text of the last error belongs to the thread; a trace keeps a copy of its own. Codes are
- * enum ktread_error.
+ * Error texts. Each thread has the text of its last error; a trace keeps its own copy. Codes are enum
+ * ktread_error.
  */
 #ifndef KTREAD_MESSAGE_H
 #define KTREAD_MESSAGE_H
@@ -12,7 +12,7 @@
 
 /* Sets the thread's text and returns `code`. */
 int ktread_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same with ": " and the text of errno appended; returns KTREAD_E_SYSTEM. */
+/* The same, with ": " and the text of errno appended. Returns KTREAD_E_SYSTEM. */
 int ktread_fail_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int ktread_fail_memory(void);
 const char *ktread_fail_text(void);

@@ -47,7 +47,7 @@ int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t 
 	return 0;
 }
 
-/* A line "number name rest"; any other is passed over. */
+/* Takes a line "number name rest". Skips any other line. */
 static void take_line(struct ktread_names *names, char *line)
 {
 	char *name, *rest;

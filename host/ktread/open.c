@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Telling what a file holds, and opening it as that. */
+/* Finds out what a file holds, and opens it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 #include "trace.h"
 #include "versions.h"
 
-#define FREEZE_LIMIT (UINT64_C(64) << 20) /* bytes of rings that are copied before they are read */
+#define FREEZE_LIMIT (UINT64_C(64) << 20) /* most bytes of rings that are copied before they are read */
 #define RAM_LEAST    (UINT64_C(1) << 20)
 #define RAM_PAGE     4096u
 
-/* Was the other version asked for? */
+/* Returns true if the caller asked for the other version. */
 static bool is_other_version(enum ktread_form form, uint32_t version)
 {
 	return (form == KTREAD_FORM_V1 && version == KTRX2_VERSION) ||
@@ -59,8 +59,8 @@ static uint64_t ring_bytes(const struct ktread_layout *layout)
 }
 
 /*
- * Takes a dump of what may be changing and goes on with that, so that a reader may take its time. Not a
- * condition: where there is no room for it, memory is read as it stands.
+ * Makes a dump of memory that may be changing, and reads that dump, so that the reader may be slow. If the
+ * dump cannot be made, the memory is read in place.
  */
 static int freeze(struct ktread *trace)
 {
@@ -86,6 +86,7 @@ static int freeze(struct ktread *trace)
 	return ktread_v2_open_dump(trace, 0);
 }
 
+/* Warns about rings whose reserve word was not found. */
 static void note_guesses(struct ktread *trace)
 {
 	for (uint32_t n = 0; n < trace->image->layout->rings; n++)
@@ -96,7 +97,7 @@ static void note_guesses(struct ktread *trace)
 				    trace->memory->name, n);
 }
 
-/* Memory with a root in it. */
+/* Opens a memory that has a root in it. */
 static int open_memory(struct ktread *trace, enum ktread_form form)
 {
 	int status = ktread_image_find_boot(&trace->image, trace->memory, 0);
@@ -130,7 +131,7 @@ static int open_core(struct ktread *trace)
 	return status < 0 ? status : open_memory(trace, KTREAD_FORM_CORE);
 }
 
-/* Large files of whole pages without a dump at their start may be memory. */
+/* Returns true for a large file of whole pages without a dump at its start: it may be memory. */
 static bool may_be_ram(struct ktread_memory *memory)
 {
 	struct ktread_dump dump;
@@ -138,7 +139,10 @@ static bool may_be_ram(struct ktread_memory *memory)
 	return memory->size >= RAM_LEAST && memory->size % RAM_PAGE == 0 && !ktread_dump_at(memory, 0, &dump);
 }
 
-/* Says so when a file is of a kind that has to be turned into another one first. */
+/*
+ * Reports an error if the file has a known foreign format that has to be converted first. Otherwise returns
+ * 0.
+ */
 static int refuse_foreign(struct ktread_memory *memory)
 {
 	static const struct {
@@ -190,8 +194,8 @@ static int open_stream(struct ktread *trace)
 }
 
 /*
- * The BSDs' process traces have no mark, so they come last, and what is said of a file that is none of all is
- * of a dump.
+ * Opens a dump or a process trace of a BSD. The latter have no magic, so they are tried last. If the file is
+ * neither, the error describes it as a dump.
  */
 static int open_dump_or_processes(struct ktread *trace, const char *path)
 {
@@ -228,7 +232,7 @@ static int open_by_content(struct ktread *trace, const char *path)
 	status = open_ram(trace);
 	if (status != KTREAD_E_ABSENT)
 		return status;
-	/* Not memory then: perhaps dumps behind something else. */
+	/* Not memory. It may have dumps after other content. */
 	trace->memory->live = trace->memory->ram = false;
 	if (open_dump(trace) == 0)
 		return 0;
