@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Process traces: opening them, and what all formats have in common. */
+/* Process traces: opening, reading records, and code shared by all formats. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,9 +7,9 @@
 
 #include "proc_state.h"
 
-/* Processes by number: sets of a few rows each. */
+/* Table of processes by number. The number selects a set of PLACES rows. */
 
-#define SETS   4096u /* a power of two; process numbers follow one another, so that they need no hash */
+#define SETS   4096u /* a power of two; process numbers are mostly consecutive, so no hash is needed */
 #define PLACES 4u
 
 static void processes_free(struct ktread_proc_processes *processes)
@@ -82,7 +82,7 @@ int ktread_proc_stop(struct ktread_proc *trace, uint64_t offset, const char *for
 	return ktread_fail(KTREAD_E_FORMAT, "%s: offset %" PRIu64 ": %s", trace->input.name, offset, what);
 }
 
-/* What the input has to tell when all that was at hand has been made use of. */
+/* Reports the input's error. Requires: all bytes at hand have been used. */
 static int input_error(struct ktread_proc *trace)
 {
 	trace->ended = true;
@@ -143,7 +143,7 @@ enum ktread_proc_format ktread_proc_format_named(const char *name)
 	return reader->format;
 }
 
-/* Finds out who reads it: 1, 0 if there is too little to find that out by, or an error. */
+/* Finds the reader for the format. Returns 1, 0 if there are too few bytes to decide, or an error. */
 static int settle(struct ktread_proc *trace)
 {
 	int status;
@@ -162,7 +162,7 @@ static int settle(struct ktread_proc *trace)
 	return status < 0 ? status : 1;
 }
 
-/* From where the input stands. */
+/* Starts reading at the input's current position. */
 static int begin(struct ktread_proc *trace)
 {
 	int status;
@@ -226,7 +226,7 @@ static int count_record(struct ktread_proc *trace, const struct ktread_proc_reco
 	return 1;
 }
 
-/* There was no record: the end for now or for good, or an error. */
+/* Handles that there was no record: at the end, for now or for good, or because of an error. */
 static int meet_end(struct ktread_proc *trace, int status)
 {
 	if (status == 0 && trace->input.failed)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Heads of the BSDs and what follows them. Nothing marks where one begins, so that the first one that cannot
- * be is the end. A payload longer than what is kept of one, as of a large read or write, is cut and the rest
- * stepped over.
+ * Reads the ktrace files of the BSDs: heads, each followed by a payload. Heads have no mark, so the first
+ * impossible head ends the trace. A payload that is too long to be kept, as of a large read or write, is cut:
+ * the rest of it is stepped over.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -85,7 +85,9 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 	head->type = type & (uint16_t)~layout->type_flags;
 	head->lost = type & layout->type_flags & KTREAD_BSD_LOST;
 	head->pid = ktread_bsd_32(bytes + layout->pid);
-	/* Before it was a thread's number, FreeBSD had a kernel's address there. */
+	/*
+	 * Older versions of FreeBSD store the address of a kernel structure here instead of a thread number.
+	 */
 	head->tid = tid < 0 || tid > INT32_MAX ? 0 : (uint32_t)tid;
 	head->cpu = KTREAD_PROC_NOBODY;
 	if (layout->cpu)
@@ -96,7 +98,7 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 	head->part = ktread_bsd_word(layout, bytes + layout->time + layout->word);
 }
 
-/* FreeBSD tells the way a process calls its kernel once, for all its calls. */
+/* Remembers and looks up the ABI of a process, which FreeBSD records once for all calls of a process. */
 static void know_process(struct ktread_proc *trace)
 {
 	struct ktread_proc_record *record = &trace->record;
@@ -113,7 +115,7 @@ static void know_process(struct ktread_proc *trace)
 	}
 }
 
-/* A record of which `size` bytes of payload are at hand. */
+/* Fills in trace->record. `size` bytes of the payload are at hand. */
 static void present(struct ktread_proc *trace, const struct ktread_proc_layout *layout,
 		    const struct ktread_proc_bsd_head *head, uint32_t size)
 {
@@ -142,7 +144,7 @@ static void present(struct ktread_proc *trace, const struct ktread_proc_layout *
 	know_process(trace);
 }
 
-/* The input ends where a head was to be: 0, or an error if it ends within something. */
+/* Handles that the input ends where a head is expected. Returns 0, or an error if it ends within a record. */
 static int end(struct ktread_proc *trace, uint64_t wanted)
 {
 	struct ktread_proc_input *input = &trace->input;

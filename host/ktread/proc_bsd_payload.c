@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What is in the payload of the BSDs' records. Structures are those of the kernel's compiler: a word is
- * aligned to its size, and a structure's size is a multiple of its largest member's.
+ * Decodes the payloads of the BSDs' records. Structures are laid out as the kernel's compiler does it: a word
+ * is aligned to its size, and the size of a structure is a multiple of its largest member's size.
  */
 #include "proc_state.h"
 
 #define RIGHTS_WORDS 2u
 
-/* The reasons of FreeBSD before version 14, which had another fourth one. */
+/* In FreeBSD before version 14, reason 3 is a denied path lookup. Later versions use 3 for another reason. */
 #define EARLIER_LOOKUP 3
 
-/* Has what follows the first `size` bytes be the data. False: it is shorter than that. */
+/*
+ * Makes everything after the first `size` bytes the record's data. Returns false if the payload is shorter
+ * than that.
+ */
 static bool take(struct ktread_proc_record *record, uint32_t size)
 {
 	if (record->payload_size < size)
@@ -19,7 +22,7 @@ static bool take(struct ktread_proc_record *record, uint32_t size)
 	return true;
 }
 
-/* Two numbers of 16 bits, and words. */
+/* Layout: the call's number and the count of arguments, 16 bits each; then the arguments, a word each. */
 static bool take_syscall(struct ktread_proc *trace, const struct ktread_proc_layout *layout)
 {
 	struct ktread_proc_record *record = &trace->record;
@@ -65,7 +68,7 @@ static bool take_genio(struct ktread_proc_record *record)
 	return true;
 }
 
-/* The signal, a word, the code and 128 bits. */
+/* Layout: the signal and the handler, a word each; the code, 32 bits; the mask, 128 bits. */
 static bool take_psig(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
 {
 	const uint8_t *code;
@@ -81,7 +84,7 @@ static bool take_psig(struct ktread_proc_record *record, const struct ktread_pro
 	return true;
 }
 
-/* Later versions say what is waited for, in eight bytes. */
+/* Later versions add what the thread waits for, in eight bytes. */
 static bool take_csw(struct ktread_proc_record *record)
 {
 	if (!take(record, 8))
@@ -134,7 +137,10 @@ static uint32_t reason_of(int32_t raw)
 	}
 }
 
-/* What is denied follows at `at`: rights, a number, an address or a path, by the reason. */
+/*
+ * Decodes what was denied, from offset `at` on. The reason decides what it is: rights, a number, an address
+ * or a path.
+ */
 static void take_denied(struct ktread_proc_record *record, uint32_t at)
 {
 	const uint8_t *denied = record->payload + at;
@@ -146,7 +152,7 @@ static void take_denied(struct ktread_proc_record *record, uint32_t at)
 		take_rights(record, at);
 		record->data_size = 0;
 		break;
-	case KTREAD_PROC_DENIED_SOCKADDR: /* led by its size */
+	case KTREAD_PROC_DENIED_SOCKADDR: /* its first byte is its size */
 		if (record->data_size > denied[0])
 			record->data_size = denied[0];
 		break;
@@ -160,8 +166,8 @@ static void take_denied(struct ktread_proc_record *record, uint32_t at)
 }
 
 /*
- * Before version 14: a reason and two sets of rights, with nothing else. Since then the number of the call
- * and how the process calls its kernel stand behind the reason, and room for a path behind these.
+ * Before version 14 of FreeBSD: a reason and two sets of rights, and nothing else. Since version 14: the
+ * reason, the number of the call, the process's ABI, and room for a path.
  */
 static bool take_capfail(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
 {
@@ -213,7 +219,7 @@ static bool take_struct_array(struct ktread_proc_record *record, const struct kt
 	return true;
 }
 
-/* The NUL that FreeBSD records, too. */
+/* Leaves out the NUL at the end, which FreeBSD records. */
 static bool take_sysctl(struct ktread_proc_record *record)
 {
 	if (record->data_size && record->data[record->data_size - 1] == '\0')

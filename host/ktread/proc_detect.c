@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Which format a process trace has. Ours has a mark. A file of the BSDs has none, and two of them have heads
- * of one size, so that each format is tried: the one by which the most records, one behind the other, are
- * such as a kernel writes is the file's. A wrong one takes one record for granted by chance and stumbles over
- * the next.
+ * Detects the format of a process trace. Our own format has a magic. Files of the BSDs have none, and two of
+ * their formats have heads of the same size. So each format is tried, and the one with the most consecutive
+ * plausible records is chosen. A wrong format may accept one record by chance, but fails at the next.
  */
 #include <stdio.h>
 
@@ -19,15 +18,18 @@
 #define SECONDS_BETWEEN 86400
 
 /*
- * Points of a record, which has one more each for its type, its size and its time; of ending where the file
- * does.
+ * Points of a record. A record also gets one point each for a known type, a right size and a plausible time.
+ * POINTS_END is for a record that ends where the file ends.
  */
 #define POINTS_NAME    2
 #define POINTS_NO_NAME 1
 #define POINTS_LIKELY  4
 #define POINTS_END     2
 
-/* A name, or none, of a process that has none; a field without a NUL may be one, too, but is not likely. */
+/*
+ * Returns the points for the name field. Best is a name that ends in a NUL. An empty field (a process without
+ * a name) or one without a NUL is possible, but less likely. Control characters give 0.
+ */
 static int points_of_name(const uint8_t *name, uint32_t size)
 {
 	uint32_t length = (uint32_t)strnlen((const char *)name, size);
@@ -41,7 +43,10 @@ static int points_of_name(const uint8_t *name, uint32_t size)
 	return length > 0 && length < size ? POINTS_NAME : POINTS_NO_NAME;
 }
 
-/* How much a head, behind which `left` bytes are there, looks like one. */
+/*
+ * Returns the points of a head: how plausible it is. `left` bytes follow it. `before` is the time of the head
+ * before it in seconds; negative if there is none.
+ */
 static int points_of(const struct ktread_proc_layout *layout, const uint8_t *bytes,
 		     const struct ktread_proc_bsd_head *head, size_t left, int64_t before)
 {
@@ -63,7 +68,10 @@ static int points_of(const struct ktread_proc_layout *layout, const uint8_t *byt
 	return points;
 }
 
-/* All points by one format; 0: it is not that, or too little is there to say so. */
+/*
+ * Returns the sum of the points of all records if the file has this format; 0 if it cannot have it, or there
+ * are too few bytes.
+ */
 static int points_by(struct ktread_proc *trace, const struct ktread_proc_reader *reader)
 {
 	const uint8_t *bytes = ktread_proc_bytes(&trace->input), *end = bytes;
@@ -104,8 +112,8 @@ static int undecided(struct ktread_proc *trace, const char *names)
 }
 
 /*
- * The one with the most points: 1, 0 if none has any or more may come to tell several apart, or an error if
- * nothing will.
+ * Chooses the format with the most points. Returns 1; 0 if no format has points, or `more` is set and several
+ * have the most; or an error if several have the most and no more bytes will come.
  */
 static int choose(struct ktread_proc *trace, const struct ktread_proc_reader **reader, bool more)
 {
@@ -135,7 +143,7 @@ static bool is_ktrx(const uint8_t *bytes, size_t left)
 
 	if (left >= 4 && ktread_proc_ktrx_is_magic(bytes))
 		return true;
-	/* Its head may be damaged. */
+	/* The session's head may be damaged, but the first record after it can show the format. */
 	return left >= record + KTREAD_PROC_MARKED_LEAST && ktread_proc_ktrx_is_record(bytes + record);
 }
 
@@ -152,7 +160,10 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 	int status;
 
 	*reader = NULL;
-	/* Of a pipe no more is awaited than a mark takes, and of one that is followed than is there. */
+	/*
+	 * From a pipe, wait for no more bytes than a mark needs; from an input that is followed, only read
+	 * what is there.
+	 */
 	ktread_proc_want(input, before < LEAST_BYTES ? LEAST_BYTES : before + 1);
 	if (is_ktrx(ktread_proc_bytes(input), ktread_proc_at_hand(input))) {
 		*reader = &ktread_proc_ktrx;

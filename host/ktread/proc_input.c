@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A window that slides over a file, a pipe, or what is packed in one. */
+/* The input of a process trace: a window that slides over a file, a pipe, or packed bytes in one of these. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 
 #define MAGIC_SIZE (sizeof(KTREAD_ZSTD_MAGIC) - 1)
 
-/* Whether a read returns at once; what cannot be asked does. */
+/* Returns true if read() will not block. Also true if poll() cannot tell. */
 static bool is_readable(const struct ktread_proc_input *input)
 {
 	struct pollfd end = { .fd = input->descriptor, .events = POLLIN };
@@ -24,9 +24,9 @@ static bool is_readable(const struct ktread_proc_input *input)
 }
 
 /*
- * Of what is followed: 0 if nothing can be read now. A writer that failed may take back what it had written
- * of a record; if more than what is at hand is gone, somebody began the file anew, and its bytes are others:
- * an error.
+ * Handles the end of an input that is followed. Returns 0 if nothing can be read now. A writer that failed
+ * may cut off the part of a record that it has written. If more than the bytes at hand is gone, the file was
+ * written anew and has other content: an error.
  */
 static int meet_end(struct ktread_proc_input *input)
 {
@@ -49,7 +49,9 @@ static int meet_end(struct ktread_proc_input *input)
 	return 0;
 }
 
-/* Reads once: how many bytes, 0 at the end, for now or for good, or an error. */
+/*
+ * Reads once. Returns how many bytes were read; 0 at the end, which may only be the end for now; or an error.
+ */
 static ssize_t read_some(void *context, uint8_t *to, size_t room)
 {
 	struct ktread_proc_input *input = context;
@@ -67,14 +69,14 @@ static ssize_t read_some(void *context, uint8_t *to, size_t room)
 	return got == 0 && input->follow ? meet_end(input) : got;
 }
 
-/* Nothing more will be read. */
+/* Records the error after which nothing more is read. */
 static void give_up(struct ktread_proc_input *input, int error)
 {
 	input->failed = error;
 	memcpy(input->failure, ktread_fail_text(), sizeof(input->failure));
 }
 
-/* Has the window begin with what is at hand and be large enough for more. */
+/* Moves the bytes at hand to the start of the window, and enlarges the window if `bytes` do not fit. */
 static bool make_room(struct ktread_proc_input *input, size_t bytes)
 {
 	size_t have = ktread_proc_at_hand(input);
@@ -95,7 +97,7 @@ static bool make_room(struct ktread_proc_input *input, size_t bytes)
 	return true;
 }
 
-/* Reads, so that there may be so many bytes at hand: how many came. */
+/* Reads once, so that `bytes` bytes may be at hand afterwards. Returns how many bytes were read. */
 static size_t refill(struct ktread_proc_input *input, size_t bytes)
 {
 	size_t have = ktread_proc_at_hand(input), room;
@@ -119,7 +121,9 @@ static size_t refill(struct ktread_proc_input *input, size_t bytes)
 	return (size_t)got;
 }
 
-/* Finds out whether it is packed, if that is to be told already. */
+/*
+ * Finds out whether the input is packed. Returns false if too few bytes have come to decide, or on an error.
+ */
 static bool start(struct ktread_proc_input *input)
 {
 	ssize_t got = 1;
@@ -145,7 +149,9 @@ static bool start(struct ktread_proc_input *input)
 	return status == 0;
 }
 
-/* Steps over what is owed, if it comes. */
+/*
+ * Reads and discards the bytes that are still to be stepped over. Returns false if not all of them have come.
+ */
 static bool pay(struct ktread_proc_input *input)
 {
 	while (input->owed) {

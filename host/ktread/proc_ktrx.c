@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Our own format: heads, records, and finding one's way behind damage. A record is believed if its mark and
- * size can be, and what follows it can begin there, or the file ends. If nothing of the kind follows, or its
- * size is not such as its type has, either its size is wrong, which shows by records within what it says is
- * its payload, or what follows is damaged.
+ * Reads our own format: heads of sessions, records, and recovery after damage.
+ *
+ * A record is believed if its mark and size are possible, and if it is followed by something that can begin a
+ * record or a head, or by the end of the file. Otherwise, or if its size does not fit its type, there are two
+ * possibilities. Either its size is wrong: then there are records within what it claims as payload. Or what
+ * follows it is damaged.
  */
 #include <inttypes.h>
 
 #include "proc_state.h"
 
 #define ALIGNMENT 8u
-#define HEAD_MOST 4096u /* of either kind, should a later version make them longer */
+/* largest head of a session or record; a later version may have longer ones than this one */
+#define HEAD_MOST 4096u
 #define EM_386	  3u
 #define EM_ARM	  40u
 
-/* What a place in the input can be. */
+/* What begins at a place in the input. */
 enum place {
 	NOTHING,
 	RECORD,
 	HEAD,
-	END,	/* of what there is */
-	PART,	/* there are too few bytes to say */
-	BEYOND, /* the end is before it */
+	END,	/* the input ends here */
+	PART,	/* too few bytes to decide */
+	BEYOND, /* the input ends before this place */
 };
 
 static bool is_head(const uint8_t *bytes)
@@ -35,7 +38,7 @@ static bool is_head(const uint8_t *bytes)
 	       head.record_head % 8 == 0;
 }
 
-/* What begins so many bytes behind the input's begin. */
+/* Returns what begins `at` bytes after the input's current position. */
 static enum place place_at(struct ktread_proc *trace, size_t at)
 {
 	const uint8_t *bytes;
@@ -56,6 +59,7 @@ static enum place place_at(struct ktread_proc *trace, size_t at)
 	return ktread_proc_ktrx_is_record(bytes) ? RECORD : NOTHING;
 }
 
+/* Returns the payload size in the record's head at `at`. */
 static uint32_t payload_at(const struct ktread_proc *trace, size_t at)
 {
 	uint32_t size;
@@ -64,7 +68,7 @@ static uint32_t payload_at(const struct ktread_proc *trace, size_t at)
 	return size;
 }
 
-/* Of the record or head there. */
+/* Returns the size of the record or head at `at`. */
 static size_t size_at(const struct ktread_proc *trace, size_t at, enum place place)
 {
 	struct ktrx_proc_head head;
@@ -94,9 +98,9 @@ static enum belief believe(struct ktread_proc *trace, size_t at)
 }
 
 /*
- * Looks for what can be believed, every `step` bytes behind the input's begin, `from` there up to `until`. If
- * there is nothing,
- * *found is where to look again when more has come, or the end, or `until`.
+ * Searches for a record or head that can be believed, every `step` bytes, at offsets from `from` up to
+ * `until` after the input's current position. Returns true if there is one, and sets *found to its offset.
+ * Otherwise *found is where to search again when more bytes have come, the end, or `until`.
  */
 static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t step, size_t *found)
 {
@@ -119,7 +123,10 @@ static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t st
 	return belief == YES;
 }
 
-/* From damage to what can be read again: an error that says so, or 0 if that is still to come. */
+/*
+ * Steps over damage to the next place that can be read. Returns the error that reports the damage, or 0 if
+ * that place may still come.
+ */
 static int step_over(struct ktread_proc *trace)
 {
 	struct ktread_proc_input *input = &trace->input;
@@ -144,7 +151,7 @@ static int step_over(struct ktread_proc *trace)
 			   trace->damage, input->offset - trace->damage, seen ? "" : ", up to the end");
 }
 
-/* Of which so many bytes are known to be it. */
+/* Begins to step over damage at the input's current position. At least `known` bytes are damaged. */
 static int meet_damage(struct ktread_proc *trace, size_t known)
 {
 	trace->damaged = true;
@@ -153,7 +160,7 @@ static int meet_damage(struct ktread_proc *trace, size_t known)
 	return step_over(trace);
 }
 
-/* What the head of a session says; its table follows. */
+/* Takes the head of a session, and the table that follows it. */
 static int take_head(struct ktread_proc *trace)
 {
 	struct ktrx_proc_head head;
@@ -183,6 +190,9 @@ static int take_head(struct ktread_proc *trace)
 	return 1;
 }
 
+/*
+ * Sets the record's process name. If the record brings a name, remembers it for later records of the process.
+ */
 static void name_record(struct ktread_proc *trace)
 {
 	struct ktread_proc_record *record = &trace->record;
@@ -201,7 +211,10 @@ static void name_record(struct ktread_proc *trace)
 		record->name[0] = '\0';
 }
 
-/* The record at the input's begin, with so many bytes of payload. */
+/*
+ * Fills in trace->record from the record at the input's current position. `payload` bytes of its payload are
+ * there.
+ */
 static void present(struct ktread_proc *trace, uint32_t payload)
 {
 	struct ktread_proc_record *record = &trace->record;
@@ -229,9 +242,10 @@ static void present(struct ktread_proc *trace, uint32_t payload)
 }
 
 /*
- * Whether records that begin within another one, at *at, lead to where that one ends, or across, or to the
- * end of the file. A trace that is a program's data ends within it, or is torn with it. If not, *at is the
- * last of them.
+ * Follows the chain of records that begins at *at, within another record that ends at `until`. Returns true
+ * if the chain reaches `until`, passes it, or reaches the end of the file. A program can have written a trace
+ * as its data, but such a trace ends within the payload, or is torn together with it. Otherwise returns
+ * false, and *at is the last record of the chain.
  */
 static bool lead_on(struct ktread_proc *trace, size_t *at, size_t until)
 {
@@ -249,7 +263,10 @@ static bool lead_on(struct ktread_proc *trace, size_t *at, size_t until)
 	}
 }
 
-/* Looks for records within one; none is looked at twice, however many chains of them lead nowhere. */
+/*
+ * Searches for a chain of records within the record at the input's current position. No record is looked at
+ * twice, also if many chains lead nowhere.
+ */
 static bool find_within(struct ktread_proc *trace, size_t size, size_t step, size_t *found)
 {
 	size_t at = step;
@@ -263,7 +280,10 @@ static bool find_within(struct ktread_proc *trace, size_t size, size_t step, siz
 	return false;
 }
 
-/* One that the end cuts short: the error, before which the record is returned where that is wanted. */
+/*
+ * Handles a record that the end of the input cuts short: returns the error, or first the part that is there
+ * if the caller asked for that.
+ */
 static int take_torn(struct ktread_proc *trace, size_t size)
 {
 	const size_t there = ktread_proc_at_hand(&trace->input);
@@ -271,13 +291,16 @@ static int take_torn(struct ktread_proc *trace, size_t size)
 
 	if (!trace->options.torn || trace->input.failed || !payload)
 		return ktread_proc_cut_short(trace, size);
-	/* What is missing may be padding alone. */
+	/* Perhaps only padding is missing. */
 	present(trace, payload < payload_at(trace, 0) ? (uint32_t)payload : payload_at(trace, 0));
 	trace->torn = size;
 	return 1;
 }
 
-/* A record with a mark: 1, 0 if it is not whole yet, or an error. */
+/*
+ * Takes the record at the input's current position, whose mark and size were checked. Returns 1, 0 if it is
+ * not whole yet, or an error.
+ */
 static int take_record(struct ktread_proc *trace)
 {
 	const size_t size = size_at(trace, 0, RECORD);
@@ -301,7 +324,7 @@ static int take_record(struct ktread_proc *trace)
 	return 1;
 }
 
-/* Bytes by which it would show what begins with the few that are at hand. */
+/* Returns how many bytes are needed to decide what begins with the few bytes at hand. */
 static uint64_t wanted(const struct ktread_proc *trace)
 {
 	const struct ktread_proc_input *input = &trace->input;
@@ -311,7 +334,10 @@ static uint64_t wanted(const struct ktread_proc *trace)
 	return sizeof(struct ktrx_proc_record);
 }
 
-/* What follows has not been looked at. */
+/*
+ * Reads whatever is at the input's current position, until a record was taken. Returns as
+ * ktread_proc_reader.next().
+ */
 static int next_place(struct ktread_proc *trace)
 {
 	for (;;) {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What is in the payload of our own records, and whether it can be. */
+/* Decodes the payloads of our own records, and checks whether they are possible. */
 #include <stdlib.h>
 
 #include "ktrx/hwt.h"
 #include "proc_state.h"
 
-/* Copies what a payload begins with, and has what follows be the data. False: it is shorter than that. */
+/*
+ * Copies the fixed part at the start of a payload, and makes the rest the record's data. Returns false if the
+ * payload is shorter than that.
+ */
 static bool take(struct ktread_proc_record *record, void *to, uint32_t size)
 {
 	if (record->payload_size < size)
@@ -15,7 +18,10 @@ static bool take(struct ktread_proc_record *record, void *to, uint32_t size)
 	return true;
 }
 
-/* Where they are, unless damage before them has put everything at an odd place. */
+/*
+ * Returns the arguments in place. If damage earlier in the file has put them at an unaligned address, returns
+ * a copy.
+ */
 static const uint64_t *take_args(struct ktread_proc *trace, const uint8_t *data, uint32_t args)
 {
 	if ((uintptr_t)data % sizeof(uint64_t) == 0)
@@ -242,10 +248,10 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace)
 }
 
 /*
- * Whether a record's size can be its own: one that is too large by as much as the next records take swallows
- * them, and is still followed by a record, so that only what it holds gives it away. What a program had
- * written is never held against a record that is as it should be: programs could have records made up that
- * way.
+ * Checks whether a record's size can be right. A record whose size is too large by exactly the size of the
+ * records after it swallows them. It is still followed by a record, so only its content shows that its size
+ * is wrong. Data that a program wrote is never a reason to doubt a record: otherwise a program could make the
+ * reader see records that the kernel never wrote.
  */
 
 static bool is_padded(const uint8_t *payload, uint32_t size)
@@ -253,7 +259,7 @@ static bool is_padded(const uint8_t *payload, uint32_t size)
 	return memcmp(payload + size, "\0\0\0\0\0\0\0", -size % 8u) == 0;
 }
 
-/* A text, behind `bytes` of other things, has no NUL in it. */
+/* Returns true if the text after the first `bytes` bytes contains no NUL. */
 static bool is_text(const uint8_t *payload, uint32_t size, uint32_t bytes)
 {
 	return size >= bytes && !memchr(payload + bytes, 0, size - bytes) && is_padded(payload, size);

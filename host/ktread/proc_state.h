@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * A process trace that is being read: what it said of processes, where its bytes come from, and the reader
- * itself.
- */
+/* A process trace that is being read: what is known of processes, the input, and the reader. */
 #ifndef KTREAD_PROC_STATE_H
 #define KTREAD_PROC_STATE_H
 
@@ -17,24 +14,27 @@
 #include "message.h"
 
 /*
- * What earlier records said of processes: their names, and FreeBSD's flags. The table has constant size and a
- * few possible places for each process; if there are very many processes, older rows are overwritten.
+ * What earlier records recorded of processes: their names, and their ABI in FreeBSD's files. The table has a
+ * constant size and a few possible places for each process; if there are very many processes, older rows are
+ * overwritten.
  */
 
 struct ktread_proc_process {
 	uint32_t pid;
-	uint32_t session; /* in which it was recorded; rows of earlier sessions are free */
+	uint32_t session; /* session in which it was recorded; rows of earlier sessions are free */
 	uint32_t abi;
 	char name[sizeof(((struct ktread_proc_record *)0)->name)];
 };
 
 struct ktread_proc_processes {
-	struct ktread_proc_process *row;	/* NULL: no process was recorded */
-	uint32_t session;			/* from 1 on */
-	uint32_t victim;			/* place of the next one to be forgotten */
-	const struct ktread_proc_process *last; /* found last, and usually looked for again; NULL: none */
+	struct ktread_proc_process *row; /* NULL: no process was recorded */
+	uint32_t session;		 /* from 1 on */
+	uint32_t victim;		 /* place whose row is overwritten next */
+	/* the row found last, which is usually looked for again; NULL: none */
+	const struct ktread_proc_process *last;
 };
 
+/* Forgets all processes. */
 void ktread_proc_processes_forget(struct ktread_proc_processes *processes);
 /* Looks a process up in the table, and sets `last` to it. Returns NULL if nothing is known of it. */
 const struct ktread_proc_process *ktread_proc_process_look(struct ktread_proc_processes *processes,
@@ -50,21 +50,22 @@ ktread_proc_process_find(struct ktread_proc_processes *processes, uint32_t pid)
 	return ktread_proc_process_look(processes, pid);
 }
 
-/* Its row, a new one if need be. NULL: out of memory. */
+/* Returns the row of a process, a new one if there is none; NULL if memory is short. */
 struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid);
 
 /*
- * The bytes of a process trace from first to last: a file or a pipe, unpacked if zstd packed it, seen through
- * a window of bounded size, so that a trace may be as long as it likes and may come from another program.
+ * The input: the bytes of a process trace from first to last, from a file or a pipe, unpacked if zstd packed
+ * it. They are seen through a window of bounded size. So a trace may have any length, and may come from
+ * another program.
  *
  * Invariant: begin <= end <= room <= KTREAD_PROC_WINDOW_MOST, and `offset` is that of window[begin].
  */
 
-/* Bytes asked of the system at once. */
+/* Most bytes that one read() asks for. */
 #define KTREAD_PROC_CHUNK (UINT32_C(64) << 10)
 /*
- * The most that may be wanted: two of the largest records with their heads, one inside the other's payload at
- * worst.
+ * The most bytes that ktread_proc_want() may ask for: two records of the largest size with their heads. At
+ * worst one begins inside the other's payload.
  */
 #define KTREAD_PROC_WANT_MOST	(2 * (KTRX_PROC_PAYLOAD_MAX + 4096))
 #define KTREAD_PROC_WINDOW_MOST (KTREAD_PROC_WANT_MOST + KTREAD_PROC_CHUNK)
@@ -74,35 +75,36 @@ struct ktread_proc_unpacker;
 struct ktread_proc_input {
 	char *name;
 	int descriptor;
-	off_t start;  /* where the descriptor stood; -1: of a pipe */
-	bool follow;  /* the end is only the end for now … */
-	bool closed;  /* … but of a pipe that nobody has open for writing any more */
-	bool started; /* it is known whether it is packed */
-	bool ended;   /* nothing came when last asked */
-	int failed;   /* why nothing more will come: an error, its text in `failure`; 0 if none */
+	off_t start;  /* the descriptor's position when it was opened; -1: a pipe */
+	bool follow;  /* more bytes may come after the end … */
+	bool closed;  /* … unless the pipe's write end has been closed */
+	bool started; /* it is known whether the input is packed */
+	bool ended;   /* the last read brought nothing */
+	int failed;   /* error after which nothing more is read, with its text in `failure`; 0: none */
 	uint8_t *window;
 	size_t begin, end, room;
 	uint64_t offset;
-	uint64_t owed; /* to be stepped over before more is read; nothing is at hand then */
+	uint64_t owed; /* bytes to step over before more is read; then nothing is at hand */
 	struct ktread_proc_unpacker *unpacker; /* NULL: not packed */
 	char failure[KTREAD_MESSAGE_SIZE];
 };
 
-/* "-" is standard input. What failed to open is closed. */
+/* Opens `path`; "-" is standard input. Returns 0, or an error after which there is nothing to close. */
 int ktread_proc_input_open(struct ktread_proc_input *input, const char *path, bool follow);
 void ktread_proc_input_close(struct ktread_proc_input *input);
 int ktread_proc_input_rewind(struct ktread_proc_input *input);
-/* ktread_proc_want() where the bytes are not there yet. */
+/* The part of ktread_proc_want() that reads. */
 bool ktread_proc_input_fill(struct ktread_proc_input *input, size_t bytes);
-/* ktread_proc_pass() beyond the window. */
+/* The part of ktread_proc_pass() that steps over bytes that are not at hand. */
 void ktread_proc_input_owe(struct ktread_proc_input *input, uint64_t bytes);
 
+/* Returns how many bytes can be used without reading. */
 static inline size_t ktread_proc_at_hand(const struct ktread_proc_input *input)
 {
 	return input->end - input->begin;
 }
 
-/* The bytes at hand; moves with ktread_proc_want(). */
+/* Returns the bytes at hand. The pointer is valid until the next ktread_proc_want(). */
 static inline const uint8_t *ktread_proc_bytes(const struct ktread_proc_input *input)
 {
 	return input->window + input->begin;
@@ -117,13 +119,13 @@ static inline bool ktread_proc_want(struct ktread_proc_input *input, size_t byte
 	return ktread_proc_at_hand(input) >= bytes || ktread_proc_input_fill(input, bytes);
 }
 
-/* Whether more may come later than is at hand. */
+/* Returns true if more bytes may come later. */
 static inline bool ktread_proc_may_grow(const struct ktread_proc_input *input)
 {
 	return input->follow && !input->closed && !input->failed;
 }
 
-/* Steps over bytes, at hand or not. */
+/* Steps over `bytes` bytes, which need not be at hand. */
 static inline void ktread_proc_pass(struct ktread_proc_input *input, uint64_t bytes)
 {
 	if (bytes <= ktread_proc_at_hand(input)) {
@@ -135,71 +137,78 @@ static inline void ktread_proc_pass(struct ktread_proc_input *input, uint64_t by
 }
 
 /*
- * A process trace that is being read. proc.c owns it; a format's reader finds the next record in its input.
+ * A process trace that is being read. proc.c owns it. The reader of its format finds the next record in the
+ * input.
  */
 
-/* Payload that is kept of one record; what a format allows beyond that is cut. */
+/* Most bytes of a record's payload that are kept. A longer payload is cut. */
 #define KTREAD_PROC_PAYLOAD_MOST KTRX_PROC_PAYLOAD_MAX
 
 struct ktread_proc_reader {
 	enum ktread_proc_format format;
 	const char *name;
-	uint16_t machine;			 /* ELF e_machine; 0: the trace says */
+	uint16_t machine;			 /* ELF e_machine; 0: the trace has it */
 	uint8_t address_size;			 /* bytes of a pointer */
-	const struct ktread_proc_layout *layout; /* of a BSD's head … */
+	const struct ktread_proc_layout *layout; /* of a BSD's head */
 	const struct ktread_proc_layout
-		*versioned; /* … and of one that says it has a version; NULL: none does */
-	/* Takes in what stands before the first record, if it is there. 0, or an error. */
+		*versioned; /* of a head with KTREAD_BSD_VERSIONED; NULL: the format has none */
+	/* Reads what precedes the first record, if it is there. Returns 0 or an error. */
 	int (*begin)(struct ktread_proc *trace);
-	/* Sets trace->record and trace->used: 1, 0 at the end for now, or an error. */
+	/* Sets trace->record and trace->used. Returns 1, 0 at the end (perhaps only for now), or an error. */
 	int (*next)(struct ktread_proc *trace, const struct ktread_proc_reader *reader);
 };
 
 struct ktread_proc {
 	struct ktread_proc_input input;
 	struct ktread_proc_options options;
-	const struct ktread_proc_reader *reader; /* NULL: it could not be told yet */
+	const struct ktread_proc_reader *reader; /* NULL: the format is not known yet */
 	struct ktread_proc_info info;
 	struct ktread_proc_record record;
 	uint64_t arg[KTREAD_PROC_ARGS_MOST];
-	uint64_t used; /* bytes of the record that was returned, to be stepped over by the next call */
+	uint64_t used; /* bytes of the record that was returned last; the next call steps over them */
 	struct ktread_proc_processes processes;
-	bool ended; /* nothing more can be read, whatever may follow */
+	bool ended; /* nothing more is read, even if more bytes follow */
 
-	/* Of our format: */
+	/* Only for our own format: */
 	uint32_t record_head; /* bytes before the payload */
-	bool known; /* what the input begins with was seen to be a record when the one before it was taken */
-	uint64_t damage; /* where damage was met that is still to be stepped over … */
-	bool damaged;	 /* … if there is any */
-	/* bytes that the record would have that was returned last, cut short by the file's end; 0 */
+	bool known;	 /* the next record was already seen to be one when the record before it was taken */
+	uint64_t damage; /* offset where the damage begins that is being stepped over */
+	bool damaged;	 /* there is damage to step over */
+	/*
+	 * whole size of the record that was returned last, which the end of the file cuts short; 0: it was
+	 * whole
+	 */
 	size_t torn;
 	char *table;
 	size_t table_size, table_room;
-	uint64_t tabled; /* up to where TABLE records are in `table` */
+	uint64_t tabled; /* TABLE records before this offset are in `table` */
 
 	char message[KTREAD_MESSAGE_SIZE];
 };
 
 extern const struct ktread_proc_reader ktread_proc_ktrx;
-/* Those of the BSDs, most likely first, up to one of KTREAD_PROC_AUTO. */
+/* The readers of the BSDs' formats, the most likely first. The last element has format KTREAD_PROC_AUTO. */
 extern const struct ktread_proc_reader ktread_proc_bsd[];
 
-/* Which format the bytes at hand have: 1, 0 if there are too few to say so, now or ever, or an error. */
+/*
+ * Finds the format of the bytes at hand. Returns 1, 0 if there are too few bytes to decide, now or ever, or
+ * an error.
+ */
 int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reader **reader);
 
 /*
- * For damage after which nothing can be read: sets the message, with file and offset. Returns
+ * Reports damage after which nothing can be read: sets the message, with file and offset. Returns
  * KTREAD_E_FORMAT.
  */
 int ktread_proc_stop(struct ktread_proc *trace, uint64_t offset, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Requires: the input has fewer than the `bytes` bytes of the record where it stands. Returns 0 if the rest
- * may still come, else an error, after which nothing more is read.
+ * Handles a record that is not all there. Returns 0 if the rest may still come; otherwise an error, after
+ * which nothing more is read. Requires: the input has fewer bytes than the record's `bytes`.
  */
 int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes);
 
-/* Sets the payload, and all of it as data, until a type says otherwise. */
+/* Sets the payload, and makes all of it the data. */
 static inline void ktread_proc_set_payload(struct ktread_proc_record *record, const uint8_t *payload,
 					   uint32_t size)
 {
@@ -207,7 +216,7 @@ static inline void ktread_proc_set_payload(struct ktread_proc_record *record, co
 	record->payload_size = record->data_size = size;
 }
 
-/* What lies behind the first `bytes` of the payload is data. */
+/* Makes everything after the first `bytes` bytes of the payload the data. */
 static inline void ktread_proc_set_data(struct ktread_proc_record *record, uint32_t bytes)
 {
 	record->data = record->payload + bytes;
@@ -215,14 +224,14 @@ static inline void ktread_proc_set_data(struct ktread_proc_record *record, uint3
 }
 
 /*
- * STRUCT and STRUCT_ARRAY: a name and its NUL stand from `at` on, and behind them the data, which is one
- * element until the caller says otherwise. False: the name has no end.
+ * For STRUCT and STRUCT_ARRAY: takes a name and its NUL at offset `at` of the payload; the rest is the data.
+ * Sets the data to be one element, which the caller may change. Returns false if the name has no NUL.
  */
 bool ktread_proc_set_structure(struct ktread_proc_record *record, uint32_t at);
-/* How many elements of a size are there. */
+/* Sets the size of an element, and how many whole elements the data has. */
 void ktread_proc_set_elements(struct ktread_proc_record *record, uint64_t size);
 
-/* Sets the record's name, of at most `size` bytes or up to a NUL. */
+/* Copies a name of at most `size` bytes, up to a NUL. */
 static inline void ktread_proc_set_name(char *name, const uint8_t *from, size_t size)
 {
 	const size_t most = sizeof(((struct ktread_proc_record *)0)->name) - 1;
@@ -232,33 +241,36 @@ static inline void ktread_proc_set_name(char *name, const uint8_t *from, size_t 
 	name[length] = '\0';
 }
 
-/* What the parts of our own format's reader need of one another. */
+/* Shared by the sources of our own format's reader. */
 
 /*
- * Whether the record at the input's begin, as much of it as is there, has a size that no kernel gives one of
- * its type: what follows may have become a part of it.
+ * Returns true if the record at the input's current position has a size that no kernel gives to its type.
+ * Then it may have swallowed the records after it. Looks only at the bytes that are there.
  */
 bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace);
 
-/* Fills in what the type of trace->record says of its payload. False: it cannot be of that type. */
+/* Decodes the payload of trace->record by its type. Returns false if the payload cannot be of that type. */
 bool ktread_proc_ktrx_payload(struct ktread_proc *trace);
 
-/* The text of a session's TABLE records. */
+/* Forgets the text of the TABLE records. */
 void ktread_proc_table_clear(struct ktread_proc *trace);
-/* Those that stand at the input's begin, as far as they are there. */
+/* Adds the TABLE records at the input's current position, as far as they are there. */
 void ktread_proc_table_gather(struct ktread_proc *trace);
-/* One that was come to, if it was not gathered. */
+/* Adds the TABLE record at `offset`, unless ktread_proc_table_gather() has added it. */
 void ktread_proc_table_add(struct ktread_proc *trace, uint64_t offset, const uint8_t *text, uint32_t size);
 
 /*
- * A record's head where it lies in the input, at any address: its fields are loaded singly, which costs less
- * than a copy.
+ * A record's head in place in the input, at any address. Loading its fields one by one costs less than
+ * copying it.
  */
 struct __attribute__((packed, may_alias)) ktread_proc_ktrx_record {
 	struct ktrx_proc_record is;
 };
 
-/* Whether a record's head, so many bytes of one at least, may be one. */
+/*
+ * Returns true if this can be a record's head: the mark and the size are possible. Reads
+ * KTREAD_PROC_MARKED_LEAST bytes.
+ */
 #define KTREAD_PROC_MARKED_LEAST 28u
 static inline bool ktread_proc_ktrx_is_record(const uint8_t *bytes)
 {
@@ -279,58 +291,59 @@ static inline bool ktread_proc_ktrx_is_magic(const uint8_t *bytes)
 	return word == magic;
 }
 
-/* Of a record in the file: head, payload and zeroes. */
+/* Returns the size of a record in the file: head, payload and padding. */
 static inline size_t ktread_proc_ktrx_size(const struct ktread_proc *trace, uint32_t payload)
 {
 	return trace->record_head + (((size_t)payload + 7) & ~(size_t)7);
 }
 
 /*
- * The ktrace files of DragonFly and FreeBSD: heads without a mark, each with the payload behind it, laid out
- * as a machine's compiler laid out the kernel's structures.
+ * The ktrace files of DragonFly and FreeBSD. Heads have no mark, and the payload follows its head. Both are
+ * laid out as the machine's compiler lays out the kernel's structures.
  */
 
-/* Bits of a type. */
-#define KTREAD_BSD_LOST	     0x8000u /* FreeBSD: at least one record was, before this one */
+/* Bits in a head's type field. */
+#define KTREAD_BSD_LOST	     0x8000u /* FreeBSD: at least one record was lost before this one */
 #define KTREAD_BSD_VERSIONED 0x4000u /* FreeBSD: the head has a version */
 
-/* Where a head has what. All have the payload's size at 0 and the type at 4. */
+/* The layout of a head. All heads have the payload's size at offset 0 and the type at offset 4. */
 struct ktread_proc_layout {
-	uint8_t head;	  /* its bytes */
+	uint8_t head;	  /* size of the head in bytes */
 	uint8_t word;	  /* bytes of a pointer, a register, or a part of the time */
-	uint8_t pid, tid; /* offsets … */
+	uint8_t pid, tid; /* offsets */
 	uint8_t tid_size;
 	uint8_t comm, comm_size;
-	uint8_t time;	     /* a word of seconds, a word of … */
-	bool nanoseconds;    /* … these, or microseconds */
-	uint8_t cpu;	     /* 32 bits; 0: none */
-	uint8_t flags;	     /* DragonFly's 16 bits, of which the upper eight are the CPU; 0: none */
-	uint16_t type_flags; /* bits beside the type's number */
-	uint32_t types;	     /* bits of the types that the kernel writes */
+	uint8_t time;	  /* offset of a word of seconds and a word of microseconds */
+	bool nanoseconds; /* the second word is nanoseconds */
+	uint8_t cpu;	  /* offset of 32 bits; 0: none */
+	/* offset of DragonFly's 16 bits, of which the upper eight are the CPU; 0: none */
+	uint8_t flags;
+	uint16_t type_flags; /* bits of the type field that are not part of the number */
+	uint32_t types;	     /* bit n: the kernel writes type n */
 };
 
-/* A head, taken apart. */
+/* A decoded head. */
 struct ktread_proc_bsd_head {
-	int32_t size; /* of the payload, as the file says */
+	int32_t size; /* size of the payload in the file */
 	uint16_t type;
 	bool lost;
 	uint32_t pid, tid, cpu;
 	int64_t seconds;
-	uint64_t part; /* of a second, in the layout's unit */
+	uint64_t part; /* fraction of a second, in the layout's unit */
 };
 
-/* Where the head that begins with these eight bytes has what. */
+/* Returns the layout of the head that begins with these eight bytes. */
 const struct ktread_proc_layout *ktread_proc_bsd_layout(const struct ktread_proc_reader *reader,
 							const uint8_t *bytes);
 void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const uint8_t *bytes,
 			       struct ktread_proc_bsd_head *head);
-/* Fills in what the type of trace->record says of its payload. False: it cannot be of that type. */
+/* Decodes the payload of trace->record by its type. Returns false if the payload cannot be of that type. */
 bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc_layout *layout);
-/* Whether a kernel writes such a payload, of which `left` bytes are there. */
+/* Returns true if a kernel writes such a payload. `left` bytes of it are there. */
 bool ktread_proc_bsd_fits(const struct ktread_proc_layout *layout, const struct ktread_proc_bsd_head *head,
 			  const uint8_t *payload, size_t left);
 
-/* Words of a file. */
+/* Words in the file, at any address. */
 static inline uint16_t ktread_bsd_16(const uint8_t *bytes)
 {
 	uint16_t value;
