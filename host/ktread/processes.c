@@ -10,7 +10,8 @@
 #include "message.h"
 #include "trace.h"
 
-#define BATCH		   128u /* records that are put into order at a time: queued ones may come late */
+/* records that are sorted together: a queued record may come after later ones */
+#define BATCH		   128u
 #define NAMES		   (1u << 14)
 #define NAME_TRIES	   64u
 #define ABIS		   1024u
@@ -18,19 +19,19 @@
 
 struct item {
 	uint64_t stamp;
-	uint32_t event; /* which of the batch */
+	uint32_t event; /* index in processes->event[] */
 	uint32_t padding[5];
 };
 _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "as the merge wants it");
 
 struct processes {
 	struct ktread_proc *records;
-	uint32_t first_id; /* of its types in the trace's table */
+	uint32_t first_id; /* id of this source's first type in the trace's table */
 	bool beside;
 	struct {
 		uint32_t tid, abi;
-	} last_call[ABIS]; /* of a thread; of two in one place the later is known */
-	uint64_t lost;	   /* records since the last event */
+	} last_call[ABIS]; /* of threads, by a hash of the number; a collision replaces the older one */
+	uint64_t lost;	   /* records lost since the last event */
 	struct item item[BATCH];
 	struct ktread_processes_event event[BATCH];
 };
@@ -44,9 +45,9 @@ bool ktread_processes_is(struct ktread_memory *memory)
 	       memcmp(magic, KTRX_PROC_MAGIC, sizeof(magic)) == 0;
 }
 
-/* ---- As a ring --------------------------------------------------------------------------------- */
+/* ---- Reads the records as a ring ---------------------------------------------------------------- */
 
-/* Later stamps behind earlier ones; those alike stay as they are. Nearly always there is nothing to do. */
+/* Sorts items by stamp, and keeps the order of equal stamps. The items are nearly always in order already. */
 static void sort(struct item *item, uint32_t count)
 {
 	for (uint32_t n = 1; n < count; n++) {
@@ -60,8 +61,8 @@ static void sort(struct item *item, uint32_t count)
 }
 
 /*
- * Warns of damage, counts it as one lost record, and reads on behind it where that is possible. Returns 1 and
- * a record, 0 at the end, or an error.
+ * Reads the next record. Warns about damage, counts it as one lost record, and continues after it if
+ * possible. Returns 1 and a record, 0 at the end, or an error.
  */
 static int next_record(struct ktread *trace, struct processes *processes,
 		       const struct ktread_proc_record **record)
@@ -76,7 +77,7 @@ static int next_record(struct ktread *trace, struct processes *processes,
 	return status < 0 ? ktread_fail(status, "%s", ktread_proc_message(processes->records)) : status;
 }
 
-/* The ABI of a thread's last call; 0: its kernel's own. What other formats than KTRX have says less. */
+/* Returns the ABI of a thread's last call; 0 for the kernel's own ABI, and for formats other than KTRX. */
 static uint32_t abi_of(struct processes *processes, const struct ktread_proc_record *record)
 {
 	const unsigned n = record->tid % ABIS;
@@ -171,7 +172,7 @@ static const struct ktread_version version = { refill, decode, NULL, rewind_reco
 
 /* ---- Opening ----------------------------------------------------------------------------------- */
 
-/* The name that each thread had last: rows of a table by thread number, as THREADS has them. */
+/* Stores a thread's latest name in a hash table, whose rows are those of the THREADS section. */
 static void note_name(struct ktrx_thread *row, uint32_t thread, const char *name)
 {
 	uint32_t at = thread * UINT32_C(2654435761) % NAMES;
@@ -185,7 +186,7 @@ static void note_name(struct ktrx_thread *row, uint32_t thread, const char *name
 	}
 }
 
-/* Reads all of it once: who is called how, and how many CPUs there are. */
+/* Reads the whole trace once, for the names of threads and the number of CPUs. */
 static int survey(struct ktread *trace, struct processes *processes, uint32_t *cpus)
 {
 	struct ktrx_thread *row = calloc(NAMES, sizeof(*row));
@@ -209,7 +210,7 @@ static int survey(struct ktread *trace, struct processes *processes, uint32_t *c
 	return ktread_names_load_threads(&trace->threads, (char *)row, NAMES * sizeof(*row), sizeof(*row));
 }
 
-/* The trace's own table of calls, where it has none from elsewhere. */
+/* Loads the trace's own table of system calls, unless there is one already. */
 static int load_calls(struct ktread *trace, const struct processes *processes)
 {
 	char *table;
@@ -247,7 +248,7 @@ static int open_ring(struct ktread *trace, struct ktread_cursor *cursor, const c
 	processes->beside = beside;
 	status = ktread_proc_open(&processes->records, path, &options);
 	if (status < 0)
-		return status; /* the text is set */
+		return status; /* the message is set */
 	status = survey(trace, processes, &cpus);
 	if (status == 0)
 		status = load_types(trace, processes);
@@ -265,7 +266,7 @@ static const struct ktread_proc_info *info_of(const struct ktread_cursor *cursor
 	return ktread_proc_info(processes->records);
 }
 
-/* Whose calls these are, where the trace itself does not bring their names. */
+/* Returns the kernel whose system calls these are; "" if the trace itself has their names. */
 static const char *kernel_of(const struct processes *processes)
 {
 	if (*ktread_proc_table(processes->records))
@@ -300,14 +301,14 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 	trace->info.wall_ns = info->wall_ns;
 	trace->info.kernel = kernel_of(trace->cursor[0].state);
 	/*
-	 * Calls are named by the machine where a trace has no names: as Linux does it, which these are not
-	 * of.
+	 * A trace without names of calls gets them by its machine, as Linux numbers them. These are not
+	 * Linux's calls.
 	 */
 	trace->info.machine = info->format == KTREAD_PROC_KTRX ? info->machine : 0;
 	return 0;
 }
 
-/* Two records of one boot have one clock; of anything else no timeline can be made. */
+/* Checks that two traces are of the same boot, so that they have one clock and can be in one timeline. */
 static int check_pair(const struct ktread *trace, const struct ktread_proc_info *info, const char *path)
 {
 	if (info->nonce != 0 && trace->info.nonce != 0 && info->nonce != trace->info.nonce)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A process trace (ktread/proc.h) as a ring of events, so that whatever reads traces reads it, too: by
- * itself, or beside the trace of the kernel that it was recorded on. Its system calls are then events
- * syscall.enter and syscall.exit, or, beside a trace that has its own, proc.call and proc.return; all else is
- * of the group proc.
+ * A process trace (ktread/proc.h) as a ring of events, so that all code that reads traces can read it: alone,
+ * or beside the trace of the kernel that ran the processes. Its system calls are then events syscall.enter
+ * and syscall.exit; beside a trace that has such events of its own, they are proc.call and proc.return. All
+ * other events are of the group proc.
  */
 #ifndef KTREAD_PROCESSES_H
 #define KTREAD_PROCESSES_H
@@ -15,13 +15,13 @@
 #include "ktrx/slot.h"
 #include "trace.h"
 
-/* Does it begin as one that can be told by its first bytes? */
+/* Returns true if the file begins with the magic of our own format. */
 bool ktread_processes_is(struct ktread_memory *memory);
 
-/* The file at `path` alone. */
+/* Opens the file at `path` as a trace of its own. Returns 0 or an error. */
 int ktread_processes_open(struct ktread *trace, const char *path);
 
-/* Records of a process trace as events: their types, and payloads packed as the rings' are. */
+/* Records of a process trace as events: types, and payloads packed as in rings. */
 
 #define KTREAD_PROCESSES_PAYLOAD 256u
 
@@ -34,19 +34,19 @@ struct ktread_processes_event {
 };
 
 extern const uint32_t ktread_processes_types;
-/* `beside` a trace that has system calls of its own, they are called otherwise. */
+/* Returns type `n`. Its name and fields differ for system calls that are shown beside another trace. */
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside);
 
-/* Whose record it is: one of a process as a whole is its first thread's. */
+/* Returns the thread of a record. A record of a whole process belongs to its first thread. */
 static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *record)
 {
 	return (record->tid ? record->tid : record->pid) & KTRX_THREAD_MAX;
 }
 
 /*
- * False: the record is no event (a name, a table). Long strings are cut, and say so. `calls`: names of system
- * calls, for the types of a trace that is beside another; NULL for one that is alone. `abi`: of the calls, as
- * KTREAD_PROC_CALL() has it.
+ * Makes an event of a record. Returns false if the record is no event (a name, a table). A long string is cut
+ * and marked as cut. `calls`: names of system calls, for a trace that is shown beside another; otherwise
+ * NULL. `abi`: ABI of the call, as for KTREAD_PROC_CALL().
  */
 bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
 			   uint32_t abi, const struct ktread_names *calls);

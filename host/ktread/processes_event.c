@@ -6,7 +6,7 @@
 
 #include "ktrx/v2.h"
 
-#define TEXT_MAX 120u /* bytes of a string that are shown */
+#define TEXT_MAX 120u /* most bytes of a string that are shown */
 #define ARGS	 6u
 
 enum {
@@ -15,7 +15,7 @@ enum {
 	PATH,
 	DATA,
 	SIGNAL,
-	SIGNAL_UNKNOWN, /* caught by an unknown handler */
+	SIGNAL_UNKNOWN, /* caught, but the handler is unknown */
 	SWITCH,
 	USER,
 	STRUCTURE,
@@ -103,8 +103,8 @@ static const struct ktread_type types[TYPES] = {
 };
 
 /*
- * System calls beside those of the rings, which are the same ones: by name, as those are what pairs are made
- * of.
+ * The types of system calls for a trace beside another one, which has events of the same calls. They have
+ * other names, because pairs of events are made by name.
  */
 FIELDS(named_call) = { TEXT("call"), U64("a1"), U64("a2"), U64("a3"), U64("a4"), U64("a5"), U64("a6") };
 FIELDS(named_result) = { TEXT("call"), I64("result") };
@@ -178,9 +178,12 @@ static uint32_t make_call(struct ktread_processes_event *event, const struct ktr
 	return ENTER;
 }
 
-/* The BSDs': the call begins anew, or the program goes on somewhere else, as behind a signal. */
+/*
+ * Values of `error` in the BSDs' records: -1 means that the call is restarted. -2 means that the program
+ * continues somewhere else, as after a signal.
+ */
 #define RESTARTED    (-1)
-#define RESTARTED_AS 512 /* no kernel's error; Linux uses it for that */
+#define RESTARTED_AS 512 /* no kernel returns it as an error; Linux uses it for restarts */
 
 static int64_t result_of(const struct ktread_proc_record *record)
 {
@@ -289,7 +292,7 @@ static uint32_t make_text(struct ktread_processes_event *event, const struct ktr
 	return type;
 }
 
-/* The type; TYPES: it is no event. */
+/* Returns the type; TYPES if the record is no event. */
 static uint32_t make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
 		     uint32_t abi, const struct ktread_names *calls)
 {

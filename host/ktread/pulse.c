@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a watcher wants to know of a running guest. */
+/* Reads a running guest's signs of life. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "image.h"
 
-#define READ_AT_ONCE 64u /* rows of CPUs */
+#define READ_AT_ONCE 64u /* rows of CPUs read at once */
 
 static uint64_t count_slots(const struct ktread_layout *layout)
 {
@@ -20,7 +20,10 @@ static uint64_t count_slots(const struct ktread_layout *layout)
 	return sum;
 }
 
-/* A CPU that never beat is at work only if it says so: its kernel may beat on one CPU alone. */
+/*
+ * Returns true if the CPU is busy. A CPU without heartbeats is busy only if it has a known mode, because some
+ * kernels have heartbeats on one CPU only.
+ */
 static bool at_work(const struct ktrx_cpu *cpu)
 {
 	return cpu->mode != KTRX_MODE_IDLE && (cpu->heartbeats != 0 || cpu->mode != KTRX_MODE_UNKNOWN);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * RAM files of QEMU. On AArch64 and RISC-V the file is one range at a known base. On x86 what does not fit
- * below the PCI hole lies from 4 GiB on; how much fits depends on the machine type, which the file does not
- * tell, so the possible splits are tried.
+ * RAM files of QEMU. On AArch64 and RISC-V the file is one range at a known base. On x86, memory that does
+ * not fit below the PCI hole is at 4 GiB and above. The machine type decides how much fits below, and the
+ * file does not record it, so the possible splits are tried.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -18,7 +18,9 @@
 #define AARCH64_BASE UINT64_C(0x40000000)
 #define RISCV_BASE   UINT64_C(0x80000000)
 
-/* Bytes below the hole: pc, q35, q35 with little memory, microvm and pc with a narrow hole. */
+/*
+ * Bytes below the hole: of pc, of q35, of q35 with little memory, and of microvm and pc with a narrow hole.
+ */
 static const uint64_t below_hole[] = { UINT64_C(0xc0000000), UINT64_C(0x80000000), UINT64_C(0xb0000000),
 				       UINT64_C(0xe0000000) };
 
@@ -82,7 +84,7 @@ int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offs
 	}
 	if (machine != EM_X86_64 || memory->size <= below_hole[1])
 		return try_flat(memory, 0, n);
-	/* A root above the hole tells the split by itself. */
+	/* The address of a root above the hole gives the split. */
 	if (self_phys >= FOUR_GIB && self_phys > offset && self_phys - offset < FOUR_GIB) {
 		status = n ? 0 : map_split(memory, FOUR_GIB - (self_phys - offset));
 		return status < 0 || n ? status : 1;
@@ -120,8 +122,7 @@ int ktread_memory_assume(struct ktread_memory *memory)
 
 /*
  * ELF cores as QEMU's dump-guest-memory writes them: each PT_LOAD is a range of guest physical memory at
- * p_paddr. The class follows the CPU's mode when the dump was made, so a 64-bit guest may come as a 32-bit
- * core.
+ * p_paddr. The ELF class is the CPU's mode at the time of the dump, so a 64-bit guest may have a 32-bit core.
  */
 
 #define MAX_SEGMENTS 65536u
@@ -135,7 +136,7 @@ bool ktread_core_is(struct ktread_memory *memory)
 	       memcmp(ident, ELFMAG, SELFMAG) == 0;
 }
 
-/* What both classes say. */
+/* Values that headers of both ELF classes have. */
 struct headers {
 	uint64_t offset; /* of the program headers */
 	uint64_t count;
@@ -149,7 +150,10 @@ static int bad(const struct ktread_memory *memory, const char *what)
 	return ktread_fail(KTREAD_E_FORMAT, "%s: ELF file %s", memory->name, what);
 }
 
-/* The number of segments where it does not fit into the ELF header: in the first section's. */
+/*
+ * Reads the number of segments from the first section header, which has it if it does not fit into the ELF
+ * header.
+ */
 static int read_count(struct ktread_memory *memory, uint64_t section, struct headers *headers)
 {
 	uint64_t at =
@@ -204,7 +208,7 @@ static int read_headers(struct ktread_memory *memory, struct headers *headers)
 	return 0;
 }
 
-/* What lies behind the end of the file is counted, and no part of the range. */
+/* Shortens a range that reaches past the end of the file, and counts the missing bytes. */
 static void cut_to_file(struct ktread_memory *memory, struct ktread_span *span, uint64_t file)
 {
 	uint64_t here = span->position < file ? file - span->position : 0;
@@ -214,7 +218,7 @@ static void cut_to_file(struct ktread_memory *memory, struct ktread_span *span, 
 	memory->missing = lacks < UINT64_MAX - memory->missing ? memory->missing + lacks : UINT64_MAX;
 }
 
-/* Reads segment `n`; a length of 0 stands for one that holds no memory. */
+/* Reads segment `n`. Its length becomes 0 if it holds no memory. */
 static int read_segment(struct ktread_memory *memory, const struct headers *headers, uint64_t n,
 			struct ktread_span *span)
 {

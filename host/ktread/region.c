@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The root of a v2 trace. Everything in it is a claim; what is let through has sizes that can be relied on.
+/*
+ * Reads and checks the root of a v2 trace. Nothing in a root can be trusted: after these checks, the sizes
+ * are valid.
  */
 #include "layout.h"
 
@@ -63,7 +65,7 @@ int ktread_root_sections(struct ktread_memory *memory, uint64_t physical, const 
 	return status < 0 ? status : (int)count;
 }
 
-/* The bytes that a section or a ring claims. */
+/* Regions: the bytes of a section or a ring. */
 
 static void add_piece(struct ktread_region *region, const struct ktread_resolver *resolver, uint16_t where,
 		      uint64_t address, uint64_t length)
@@ -130,7 +132,7 @@ void ktread_region_close(struct ktread_region *region)
 	region->length = 0;
 }
 
-/* Index of the piece that holds `offset`; the last one for what lies past the end. */
+/* Returns the index of the piece that holds `offset`; the last piece if `offset` is past the end. */
 static uint32_t piece_at(const struct ktread_region *region, uint64_t offset)
 {
 	uint32_t low = 0, high = region->pieces;
@@ -205,7 +207,7 @@ int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char 
 	uint64_t bytes = region->length < limit ? region->length : limit;
 	int status;
 
-	/* What claims more than is there is not worth its memory. */
+	/* Do not allocate memory for bytes that are claimed but not there. */
 	if (bytes > readable)
 		bytes = readable;
 	*size = bytes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Looking through a memory. Roots and block heads are aligned to 64 bytes and begin with the same four
- * letters, so one comparison in 64 bytes finds both. Holes are skipped; nothing is mapped.
+ * Scans a memory. Roots and block heads are aligned to 64 bytes and begin with the same four letters, so that
+ * one comparison for each 64 bytes finds both. Holes are skipped, and nothing is mapped.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static int note_block(struct ktread_scan *scan, uint64_t position, const unsigne
 	return 0;
 }
 
-/* Looks at each aligned place of a chunk that begins at `physical`. */
+/* Checks each aligned place of a chunk that begins at `physical`. */
 static int look(struct ktread_scan *scan, struct ktread_memory *memory, uint64_t physical, uint64_t position,
 		const unsigned char *chunk, uint64_t bytes)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The kernel's tables of state: rows of sections, of this reader's size whatever size the kernel's have. */
+/*
+ * Reads the kernel's tables of CPUs, holders and settings. Rows are returned in this reader's size, whatever
+ * size the kernel's rows have.
+ */
 #include "layout.h"
 
 #include <stdlib.h>
@@ -44,7 +47,7 @@ int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struc
 		       : 0;
 }
 
-/* 0 stays what it means: never. */
+/* Corrects a stamp. 0 means "never" and stays 0. */
 static void correct(const struct ktread *trace, uint32_t cpu, uint64_t *stamp)
 {
 	if (*stamp == 0)
@@ -67,8 +70,8 @@ static void correct_cpu(const struct ktread *trace, uint32_t number, struct ktrx
 }
 
 /*
- * A thread's row is written where it runs; what another CPU wrote there, as who wakes it does, is off by
- * their difference.
+ * Corrects the stamps in a row by the clock of the CPU that the thread runs on. A stamp that another CPU
+ * wrote, as a wakeup does, is wrong by the difference between the two clocks.
  */
 static void correct_holder(const struct ktread *trace, struct ktrx_holder *row)
 {
@@ -111,7 +114,7 @@ int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holde
 	return count;
 }
 
-#define TABLE_LIMIT (UINT64_C(1) << 20) /* bytes of table that are looked at */
+#define TABLE_LIMIT (UINT64_C(1) << 20) /* most bytes of the table that are read */
 #define ROW_ALIGN   8u
 
 static bool is_wide(const struct ktrx_setting *row)
@@ -124,7 +127,10 @@ static bool is_bit(const struct ktrx_setting *row)
 	return row->kind == KTRX_SETTING_BIT32 || row->kind == KTRX_SETTING_BIT64;
 }
 
-/* Takes the row at `from` if there is one; returns how far it is to the next place where one may be. */
+/*
+ * Reads the row at `from`, and sets *taken if it is sound. Returns the distance to the next place where a row
+ * may be.
+ */
 static uint64_t take_row(struct ktrx_setting *row, const char *from, uint64_t left, bool *taken)
 {
 	uint64_t size;
@@ -139,7 +145,7 @@ static uint64_t take_row(struct ktrx_setting *row, const char *from, uint64_t le
 	return *taken ? size : ROW_ALIGN;
 }
 
-/* What the word holds in memory; what cannot be read is 0. */
+/* Returns the setting's value in memory; 0 if it cannot be read. */
 static uint64_t read_word(const struct ktread_layout *layout, const struct ktread_resolver *resolver,
 			  const struct ktrx_setting *row)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Memories: ranges of addresses over a source of bytes, and files as sources. */
+/* Memories: ranges of addresses over a source of bytes; and files as sources. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,7 +20,10 @@ static int compare_spans(const void *left, const void *right)
 	return a->physical < b->physical ? -1 : a->physical > b->physical;
 }
 
-/* Drops empty ranges and cuts those that wrap or overlap the one before. Returns how many are left. */
+/*
+ * Drops empty ranges, and shortens ranges that wrap around or overlap the previous range. Returns how many
+ * are left.
+ */
 static uint32_t tidy(struct ktread_span *span, uint32_t spans)
 {
 	uint32_t kept = 0;
@@ -135,7 +138,7 @@ uint32_t ktread_memory_ranges(const struct ktread_memory *memory, struct ktread_
 	return count;
 }
 
-/* Index of the first range that ends behind `physical`; the number of ranges if none does. */
+/* Returns the index of the first range that ends after `physical`; the number of ranges if there is none. */
 static uint32_t span_after(const struct ktread_memory *memory, uint64_t physical)
 {
 	uint32_t low = 0, high = memory->spans;
@@ -241,8 +244,9 @@ int ktread_source_position(const struct ktread_memory *memory, uint64_t physical
 }
 
 /*
- * Files as sources. Read with pread only: mapping a hole of a tmpfs file would allocate it, and a file that
- * shrinks under a mapping kills the reader. What cannot be sought in is copied to an unlinked temporary file.
+ * Files as sources. They are read with pread() only: mapping a hole of a tmpfs file would allocate it, and a
+ * file that shrinks while mapped kills the reader. A file that cannot be read at random is copied to an
+ * unnamed temporary file.
  */
 
 struct file {
@@ -283,9 +287,10 @@ static uint64_t file_next_data(void *context, uint64_t position)
 }
 
 /*
- * A lease for reading is given only while nobody has the file open for writing, by descriptor or by mapping.
- * Should somebody open it just then, he is kept waiting for no longer than the next call takes, and the
- * signal that says so is one that is ignored.
+ * Returns 1 if no process can write to the file any more, 0 if one can, -1 if that is unknown. The kernel
+ * gives a read lease only if no process has the file open for writing, by descriptor or by mapping. A process
+ * that opens the file at that moment waits until the lease is dropped by the next call. The signal that the
+ * kernel sends to the lease's owner is SIGURG, which is ignored by default.
  */
 static int file_ended(void *context)
 {
@@ -295,7 +300,11 @@ static int file_ended(void *context)
 		return -1;
 	if (fcntl(file->descriptor, F_SETLEASE, F_RDLCK) < 0)
 		return errno == EAGAIN ? 0
-				       : -1; /* else it is another user's, or its file system has no leases */
+				       /*
+				        * other errors: the file is another user's, or its file system has no
+				        * leases
+				        */
+				       : -1;
 	fcntl(file->descriptor, F_SETLEASE, F_UNLCK);
 	return 1;
 }
@@ -338,7 +347,7 @@ int ktread_file_temporary(void)
 			      : descriptor;
 }
 
-/* Copies what `from` yields to a temporary file without a name; returns its descriptor. */
+/* Copies everything that can be read from `from` to an unnamed temporary file. Returns its descriptor. */
 static int spool(int from, const char *path)
 {
 	unsigned char buffer[65536];
@@ -361,7 +370,7 @@ static int spool(int from, const char *path)
 	return KTREAD_E_SYSTEM;
 }
 
-/* Descriptor of something that pread() works on. */
+/* Opens `path`. Returns a descriptor that pread() works on, or an error. */
 static int open_seekable(const char *path, struct stat *state)
 {
 	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

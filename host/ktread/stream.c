@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reading streams. The heads of all blocks are looked at first, which costs a few bytes each; a block is
- * decoded when somebody wants bytes of it, and kept until its room is needed for another one.
+ * Reads streams. The heads of all blocks are read first, which costs a few bytes each. A block is decoded
+ * when its bytes are needed, and cached until its room is needed for another block.
  *
- * Invariants: places are sorted by position, do not overlap and lie within the dump.
+ * Invariants: places are sorted by position, do not overlap and are within the dump.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,34 +15,35 @@
 #include "source.h"
 #include "stream.h"
 
-#define PLACES_MAX   (UINT32_C(1) << 20)
-#define SIZE_MAX_OF  (KTREAD_COLUMNS_MAX + 1024u) /* of a frame: what does not shrink grows by little */
+#define PLACES_MAX (UINT32_C(1) << 20)
+/* largest frame: data that cannot be compressed grows a little */
+#define SIZE_MAX_OF  (KTREAD_COLUMNS_MAX + 1024u)
 #define SEARCH_CHUNK 4096u
 #define MAGIC_SIZE   (sizeof(KTREAD_ZSTD_MAGIC) - 1)
 #define NOT_KEPT     UINT32_MAX
 
-/* A block, and where in the dump it belongs. */
+/* A block, and its position in the dump. */
 struct place {
 	uint64_t position;
-	uint64_t offset; /* of its head in the stream */
+	uint64_t offset; /* offset of its head in the stream */
 	uint32_t length;
-	uint32_t kept; /* which of stream->kept has it decoded */
+	uint32_t kept; /* index in stream->kept of its decoded bytes, or NOT_KEPT */
 };
 
 struct kept {
 	uint32_t place;
-	uint64_t used; /* when, by stream->clock */
+	uint64_t used; /* value of stream->clock at the last use */
 	unsigned char *bytes;
 };
 
 struct stream {
-	struct ktread *trace; /* takes warnings */
+	struct ktread *trace; /* gets the warnings */
 	struct ktread_memory *file;
 	struct ktrx_stream head;
 	struct place *place;
 	uint32_t places, room;
-	uint64_t damaged; /* bytes of the stream that are no block */
-	uint64_t ending;  /* blocks there were, as its end says; UINT64_MAX: it has none */
+	uint64_t damaged; /* bytes of the stream that belong to no block */
+	uint64_t ending;  /* number of blocks in the END block; UINT64_MAX: there is no END block */
 	struct kept *kept;
 	uint32_t kept_count, kept_limit, longest;
 	uint64_t clock;
@@ -67,7 +68,7 @@ static void stream_close(void *context)
 	free(stream);
 }
 
-/* ---- where the blocks are ---- */
+/* ---- finding the blocks ---- */
 
 static bool is_sound(const struct stream *stream, const struct ktrx_stream_block *block)
 {
@@ -89,7 +90,8 @@ static bool block_at(const struct stream *stream, uint64_t offset, struct ktrx_s
 }
 
 /*
- * Offset of a sound head whose frame starts among `bytes` bytes, which lie at offset `at`; UINT64_MAX: none.
+ * Returns the offset of a sound block head whose frame begins in a buffer of `size` bytes read at offset
+ * `at`; UINT64_MAX if there is none.
  */
 static uint64_t head_before_frame(const struct stream *stream, const unsigned char *bytes, size_t size,
 				  uint64_t at)
@@ -108,7 +110,8 @@ static uint64_t head_before_frame(const struct stream *stream, const unsigned ch
 }
 
 /*
- * Offset of the next sound head in front of a frame, from `from` on; the size of the file if there is none.
+ * Returns the offset of the next sound block head, from `from` on, that is followed by a frame; the size of
+ * the file if there is none.
  */
 static uint64_t next_block(const struct stream *stream, uint64_t from, uint64_t size)
 {
@@ -146,7 +149,7 @@ static int add_place(struct stream *stream, uint64_t offset, const struct ktrx_s
 	return 0;
 }
 
-/* Walks from head to head; where that chain breaks, the next head is searched for. */
+/* Finds all blocks: goes from head to head, and searches for the next head if this chain breaks. */
 static int find_places(struct stream *stream)
 {
 	uint64_t size = ktread_memory_run(stream->file, 0), at = stream->head.head_size;
@@ -183,7 +186,7 @@ static int compare_places(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-/* Of blocks that overlap the first one counts. */
+/* Drops blocks that overlap an earlier one. */
 static void tidy_places(struct stream *stream)
 {
 	uint32_t found = stream->places, kept = 0;
@@ -225,9 +228,11 @@ static void report_loss(const struct stream *stream)
 			    name, stream->ending, stream->places);
 }
 
-/* ---- what is in them ---- */
+/* ---- decoding blocks ---- */
 
-/* 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT without a message: the block is damaged. */
+/*
+ * Decodes a block. Returns 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT without a message if the block is damaged.
+ */
 static int decode(struct stream *stream, const struct ktrx_stream_block *block, unsigned char *to)
 {
 	bool plain = block->coding == KTRX_STREAM_BYTES;
@@ -247,7 +252,7 @@ static int load(struct stream *stream, const struct place *place, unsigned char 
 	struct ktrx_stream_block block;
 	int status = ktread_memory_read(stream->file, place->offset, &block, sizeof(block));
 
-	/* The file may have changed since its heads were looked at. */
+	/* The file may have changed since the heads were read. */
 	if (status == 0 && (!is_sound(stream, &block) || block.length != place->length))
 		status = KTREAD_E_FORMAT;
 	else if (status == 0)
@@ -265,7 +270,10 @@ static int load(struct stream *stream, const struct place *place, unsigned char 
 	return 0;
 }
 
-/* Room for a decoded block: that of the one that was not asked for the longest. NULL: out of memory. */
+/*
+ * Returns a buffer for a decoded block, which may be the one of the least recently used block. NULL: out of
+ * memory.
+ */
 static struct kept *make_room(struct stream *stream)
 {
 	struct kept *oldest = stream->kept;
@@ -304,7 +312,7 @@ static int keep(struct stream *stream, uint32_t n, struct kept **kept)
 	return status;
 }
 
-/* Index of the first place that ends behind `position`; stream->places if none does. */
+/* Returns the index of the first place that ends after `position`; stream->places if there is none. */
 static uint32_t place_after(const struct stream *stream, uint64_t position)
 {
 	uint32_t low = 0, high = stream->places;

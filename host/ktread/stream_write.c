@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writing streams: what lies around the rings first, without which nothing can be made of them; then the
- * rings side by side, each from its oldest slot on, so that what is missing of a stream that was cut short is
- * missing of all CPUs alike. What is zero is left out.
+ * Writes streams. First comes everything around the rings, without which the rings cannot be read. Then come
+ * the rings, a block of each in turn, each from its oldest slot on. So if the stream is cut short, all CPUs
+ * lose about the same time. Zeros are left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,25 +19,25 @@
 #define BLOCK_LEAST (UINT32_C(8) << 10)
 #define BLOCK_ROOM  (KTREAD_COLUMNS_MAX + 1024u)
 
-/* A ring's slots, in the memory that holds the dump. */
+/* A ring's slots, in the memory of the dump. */
 struct stretch {
 	uint64_t start, bytes;
-	uint64_t oldest; /* block to begin with */
+	uint64_t oldest; /* number of the block to begin with */
 	uint32_t coding;
-	struct ktread_columns_ring ring; /* of slots of version 2 */
+	struct ktread_columns_ring ring; /* only for slots of version 2 */
 };
 
 /* The bytes to write: a dump, or bare records. */
 struct dump {
 	struct ktread_memory *memory;
-	struct ktread_memory *own; /* the same, where it was made for this; else NULL */
+	struct ktread_memory *own; /* the same memory if it was made for this; otherwise NULL */
 	struct ktread_layout *layout;
 	struct ktread_layout *own_layout;
 	uint64_t start, length;
 	uint32_t form;
-	struct stretch *stretch; /* by start */
+	struct stretch *stretch; /* sorted by start */
 	uint32_t stretches;
-	uint32_t block; /* bytes of a ring in a block */
+	uint32_t block; /* bytes of a ring that a block holds */
 };
 
 struct writer {
@@ -48,10 +48,10 @@ struct writer {
 	ZSTD_CCtx *compressor;
 	struct ktread_columns *columns;
 	unsigned char *bytes, *content;
-	unsigned char *packed; /* with room for the block's head in front */
+	unsigned char *packed; /* a block's head and its frame */
 };
 
-/* ---- what there is to write ---- */
+/* ---- describing the dump ---- */
 
 static void add_stretch(struct dump *dump, uint32_t coding, uint64_t start, uint64_t bytes, uint64_t oldest)
 {
@@ -101,7 +101,7 @@ static void describe_v2(struct dump *dump)
 			 before = dump->stretches;
 		uint64_t oldest;
 
-		/* A ring in pieces, which no dump has, is written as bytes. */
+		/* No dump has rings in several pieces; such a ring is written as bytes. */
 		if (!place->usable || place->slots.pieces != 1)
 			continue;
 		oldest = ktread_ring_begin(place, place->head) & (ktread_ring_slots(place) - 1);
@@ -113,7 +113,7 @@ static void describe_v2(struct dump *dump)
 	}
 }
 
-/* A dump of memory that is read in place. */
+/* Makes a dump of a memory that is read in place. */
 static int dump_image(struct dump *dump, struct ktread *trace)
 {
 	struct ktread_image *image;
@@ -145,7 +145,7 @@ static int compare_stretches(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-/* Leaves out what does not lie within the dump, or twice. */
+/* Drops stretches that are not within the dump, or that overlap. */
 static void tidy_stretches(struct dump *dump)
 {
 	uint64_t end = dump->start;
@@ -164,7 +164,9 @@ static void tidy_stretches(struct dump *dump)
 	dump->stretches = kept;
 }
 
-/* Small enough for a reader to keep a block of each ring, as long as there are not very many. */
+/*
+ * Returns a block size for which a reader can cache a block of each ring, unless there are very many rings.
+ */
 static uint32_t block_bytes(uint32_t rings)
 {
 	uint32_t bytes = KTRX_STREAM_BLOCK_MAX;
@@ -206,7 +208,7 @@ static void forget(struct dump *dump)
 	ktread_memory_close(dump->own);
 }
 
-/* ---- writing it ---- */
+/* ---- writing ---- */
 
 static int put(struct writer *writer, const void *bytes, size_t size)
 {
@@ -246,8 +248,8 @@ static bool is_zero(const unsigned char *bytes, uint32_t length)
 }
 
 /*
- * Writes `length` bytes of the dump's memory from `start` on as a block. `ring`: where slots of version 2
- * lie, else NULL.
+ * Writes `length` bytes of the dump's memory from `start` on as a block. `ring`: the place of slots of
+ * version 2; otherwise NULL.
  */
 static int put_block(struct writer *writer, uint32_t coding, const struct ktread_columns_ring *ring,
 		     uint64_t start, uint32_t length)
@@ -292,7 +294,7 @@ static int put_bytes(struct writer *writer, uint64_t start, uint64_t end)
 	return status;
 }
 
-/* Everything but the stretches. */
+/* Writes everything except the stretches. */
 static int put_surroundings(struct writer *writer)
 {
 	const struct dump *dump = writer->dump;
@@ -306,7 +308,7 @@ static int put_surroundings(struct writer *writer)
 	return status == 0 ? put_bytes(writer, at, dump->start + dump->length) : status;
 }
 
-/* The n-th block of a stretch, in the order of time. */
+/* Writes the n-th block of a stretch, counted from its oldest block. */
 static int put_slots(struct writer *writer, const struct stretch *stretch, uint64_t n)
 {
 	uint64_t blocks = (stretch->bytes + writer->dump->block - 1) / writer->dump->block;
