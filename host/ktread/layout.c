@@ -331,9 +331,7 @@ static bool is_of_generation(const struct ktread_slot_form *form, const uint64_t
 	return KTRX_TAG_GENERATION(slot[0]) == ktrx_generation(index, form->shift);
 }
 
-/*
- * ---- KTRX_SLOTS_COPIED: a first slot has its generation twice, a continuation has its own check ----------
- */
+/* ---- KTRX_SLOTS_COPIED: a first slot has its generation twice, a continuation has its own check ---- */
 
 static bool copied_is_first(const uint64_t *slot)
 {
@@ -346,9 +344,7 @@ static bool copied_is_continuation(const uint64_t *slot)
 	return KTRX_TAG_CHECK(slot[0]) == ktrx_check_copied(slot[0], slot[1], slot[2], slot[3]);
 }
 
-/*
- * ---- Both formats ---------------------------------------------------------------------------------------
- */
+/* ---- Both formats ---- */
 
 bool ktread_slot_is_first(const struct ktread_slot_form *form, const uint64_t *slot, uint64_t index)
 {

@@ -97,9 +97,8 @@ struct ktread_columns {
 	uint32_t generation[KTREAD_COLUMNS_SLOTS];
 	/* lap of each slot; modulo 256 unless the coding is KTRX_STREAM_CHECKED */
 	uint32_t lap[KTREAD_COLUMNS_SLOTS];
-	bool regular
-		/* encoder only: the slot is as a kernel writes it, so its check is not stored */
-		[KTREAD_COLUMNS_SLOTS];
+	/* encoder only: the slot is as a kernel writes it, so its check is not stored */
+	bool regular[KTREAD_COLUMNS_SLOTS];
 	uint32_t value[KTREAD_COLUMNS_SLOTS];
 };
 

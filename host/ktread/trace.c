@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * The life of a trace: opened by content, read event by event in order of stamps, rewound, closed.
- */
+/* Traces: warnings and messages, reading events in the order of stamps, filters, names. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,12 +10,12 @@
 #include "message.h"
 #include "trace.h"
 
-#define WINDOW_BYTES \
-	(UINT64_C(512) << 10) /* of all rings together: half of the L2 cache that a core has today */
+/* Of all rings together: half of the L2 cache of a current core. */
+#define WINDOW_BYTES	 (UINT64_C(512) << 10)
 #define WINDOW_MAX_SLOTS 2048u
 #define WINDOW_MIN_SLOTS 32u
 
-/* A trace that is read again meets the same things again. */
+/* Returns true if this warning was given before, as when a trace is read again. */
 static bool is_known_warning(const struct ktread *trace, const char *text)
 {
 	for (uint32_t i = 0; i < trace->warnings; i++)
@@ -80,14 +78,14 @@ int ktread_keep_message(struct ktread *trace, int status)
 	return status;
 }
 
-/* An error that ends reading. */
+/* Handles an error that ends reading. */
 static int fail(struct ktread *trace, int status)
 {
 	trace->status = status;
 	return ktread_keep_message(trace, status);
 }
 
-/* Gets a ring its next items; none are left when cursor->item == cursor->end afterwards. */
+/* Reads a ring's next items. If there are none, cursor->item == cursor->end afterwards. */
 static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	int status = cursor->version->refill(trace, cursor);
@@ -125,7 +123,7 @@ int ktread_rewind(struct ktread *trace)
 	return 0;
 }
 
-/* Orders further events. 1, 0 at the end, or an error. */
+/* Merges further items. Returns 1, 0 at the end, or an error. */
 static int order_more(struct ktread *trace)
 {
 	struct ktread_merge *merge = &trace->merge;
@@ -145,7 +143,7 @@ static int order_more(struct ktread *trace)
 	return merge->ordered != 0;
 }
 
-/* ktread_next() where the next event is not at hand or not wanted. */
+/* The part of ktread_next() for a next event that is not merged yet, or that the filter rejects. */
 static __attribute__((noinline)) int next_wanted(struct ktread *trace, const struct ktread_event **event)
 {
 	struct ktread_merge *merge = &trace->merge;
@@ -203,7 +201,7 @@ int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)
 	return trace->status;
 }
 
-/* Items at hand that pass the filter. */
+/* Decodes those of the items at hand that pass the filter. */
 static uint16_t decode_briefs(struct ktread *trace, struct ktread_cursor *cursor, struct ktread_brief *brief,
 			      uint16_t room)
 {

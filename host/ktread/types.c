@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Event types by id: memory, names for unknown ones, and the values of fields. */
+/* Event types by id: the table, names of unknown types, and values of fields. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "message.h"
 #include "types.h"
 
-/* Its address tells rows that were made up from rows that stand in a table. */
+/* Text of types that were made up for unknown ids. They are recognised by its address. */
 static const char no_text[] = "";
 
 int ktread_types_init(struct ktread_types *types)
@@ -71,9 +71,9 @@ const struct ktread_type *ktread_types_known(const struct ktread_types *types, u
 	return row && row->name && !ktread_types_is_unknown(row) ? row : NULL;
 }
 
-/* Values of an event's fields: packed in order, little-endian, strings led by their length. */
+/* Values of an event's fields: packed in order, little-endian; strings begin with their length. */
 
-/* Bytes of an integer type; 0 for strings and unknown types. */
+/* Returns the size of an integer type in bytes; 0 for strings and unknown types. */
 static uint32_t width_of(uint8_t type)
 {
 	static const uint8_t width[] = {
@@ -143,7 +143,7 @@ int ktread_value(const struct ktread_event *event, uint32_t n, struct ktread_val
 
 	if (n >= event->type->fields)
 		return ktread_fail(KTREAD_E_ARGUMENT, "%s has no field %u", event->type->name, n);
-	/* Fields before it that have a width of their own are only stepped over. */
+	/* Step over earlier fields; only strings have to be read for that. */
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t width = width_of(event->type->field[i].type);
 		int status = 0;

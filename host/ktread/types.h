@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Event types by id. A row without a name has not been met; an unknown one gets its name when it first is.
+ * Event types by id. A type without a name has not been used yet. An unknown type gets its name at its first
+ * use.
  */
 #ifndef KTREAD_TYPES_H
 #define KTREAD_TYPES_H
@@ -13,35 +14,35 @@
 
 #define KTREAD_TYPE_ROWS (KTRX_EVENT_MAX + 1u)
 
-/* A place that records an event, by its own id. */
+/* A place in the kernel's source that records an event. Places have ids of their own. */
 struct ktread_place {
-	const char *file; /* NULL: there is none with this id */
+	const char *file; /* NULL: no place has this id */
 	uint32_t line;
-	uint16_t event; /* id of its event, which is known */
+	uint16_t event; /* id of its event, which is in the table */
 };
 
 struct ktread_types {
 	struct ktread_type *row;    /* KTREAD_TYPE_ROWS */
-	uint32_t end;		    /* no row from this id on is in the table */
-	struct ktread_place *place; /* KTREAD_TYPE_ROWS; NULL: there are none */
-	char (*unknown)[16];	    /* KTREAD_TYPE_ROWS names of unknown ids; NULL: there are none */
-	char *text;		    /* what names of rows from a trace point to */
+	uint32_t end;		    /* no id from this one on is in the table */
+	struct ktread_place *place; /* KTREAD_TYPE_ROWS of them; NULL: no places */
+	char (*unknown)[16];	    /* KTREAD_TYPE_ROWS names of unknown ids; NULL: none yet */
+	char *text;		    /* the memory of names that come from a trace */
 	struct ktread_field *field;
 };
 
-/* Makes an empty table, unless there is one. */
+/* Makes an empty table, unless there is one. Returns 0 or KTREAD_E_MEMORY. */
 int ktread_types_init(struct ktread_types *types);
 void ktread_types_free(struct ktread_types *types);
 /* Puts a copy of a type into the table. */
 void ktread_types_set(struct ktread_types *types, uint32_t id, const struct ktread_type *type);
-/* If memory is short, the name is without the number. */
+/* Makes up a type for an unknown id. If memory is short, its name does not contain the id. */
 void ktread_types_make_unknown(struct ktread_types *types, uint32_t id);
-/* Whether a row was made up. */
+/* Returns true if the type was made up for an unknown id. */
 bool ktread_types_is_unknown(const struct ktread_type *type);
-/* NULL: not in the table. */
+/* Returns the type with that id; NULL if it is not in the table. */
 const struct ktread_type *ktread_types_known(const struct ktread_types *types, uint32_t id);
 
-/* Does each conversion in the type's text find a field that is a string or none, as it expects? */
+/* Returns true if each conversion in the type's text has a field, and %s stands for strings only. */
 bool ktread_text_fits(const struct ktread_type *type);
 
 static inline const struct ktread_type *ktread_types_get(struct ktread_types *types, uint32_t id)
@@ -51,15 +52,13 @@ static inline const struct ktread_type *ktread_types_get(struct ktread_types *ty
 	return &types->row[id];
 }
 
-/* The place with that id; NULL: there is none. */
+/* Returns the place with that id; NULL if there is none. */
 static inline const struct ktread_place *ktread_types_place(const struct ktread_types *types, uint32_t id)
 {
 	return types->place && types->place[id].file ? &types->place[id] : NULL;
 }
 
-/*
- * Says of an event what its record's id says, which may be that of a place: type, and where it was recorded.
- */
+/* Sets an event's type, file and line from its record's id, which may be the id of a place. */
 static inline void ktread_types_identify(struct ktread_types *types, struct ktread_event *event, uint32_t id)
 {
 	const struct ktread_place *place = ktread_types_place(types, id);
@@ -70,15 +69,20 @@ static inline void ktread_types_identify(struct ktread_types *types, struct ktre
 	event->line = place ? place->line : 0;
 }
 
-/* Event types from the trace's own table. */
+/* Loads event types from the trace's own table. */
 
-/* Loads the event table and its counts. Returns how many rows were met, damaged ones included, or an error.
+/*
+ * Loads the event table and the counts of events. Sets *damaged to the number of damaged descriptors. Returns
+ * how many descriptors there are, with damaged ones, or an error.
  */
 int ktread_types_load_v2(struct ktread_types *types, const struct ktread_layout *layout, uint32_t *damaged);
 
-/* Taking an event's values one after the other. */
+/* Reads an event's values one after another. */
 
-/* Value of field `n`, which lies at *offset; moves *offset behind it. n must be below type->fields. */
+/*
+ * Reads field `n`, which is at *offset, and moves *offset after it. Returns 0, or KTREAD_E_FORMAT if it is
+ * past the payload or of an unknown type. Requires: n < type->fields.
+ */
 int ktread_value_take(const struct ktread_event *event, uint32_t n, uint32_t *offset,
 		      struct ktread_value *value);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Event types from the trace's own table: rows of a fixed part and strings, aligned to 8, numbered from 1
- * over all sections. A damaged row keeps its number, so that those behind it stay right. Rows of places say
- * their numbers.
+ * Loads event types from the trace's own table. An event descriptor is a fixed part and strings, aligned to 8
+ * bytes. Descriptors are numbered from 1 over all sections; a damaged one keeps its number, so that later
+ * numbers stay right. Descriptors of places contain their own numbers.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "message.h"
 #include "types.h"
 
-#define TABLE_LIMIT  (UINT64_C(64) << 20) /* bytes of table that are looked at */
+#define TABLE_LIMIT  (UINT64_C(64) << 20) /* most bytes of the table that are read */
 #define ROW_ALIGN    8u
 #define NAME_STRINGS 4u /* group, name, text, file */
 
-/* All sections of the table, one behind the other. */
+/* All sections of the table, one after another. */
 struct table {
 	char *bytes;
 	uint64_t size;
@@ -55,7 +55,7 @@ static uint16_t magic_at(const struct table *table, uint64_t at)
 	return magic;
 }
 
-/* The place's row at `at` is sound: true, and the row. */
+/* Reads the descriptor of a place at offset `at`. Returns false if there is none, or it is damaged. */
 static bool place_at(const struct table *table, uint64_t at, struct ktrx_place *place)
 {
 	if (table->size - at < sizeof(*place) || magic_at(table, at) != KTRX_PLACE_MAGIC)
@@ -66,8 +66,8 @@ static bool place_at(const struct table *table, uint64_t at, struct ktrx_place *
 }
 
 /*
- * Offset of the next event's row from `at` on; the table's size if there is none. Rows of places hold text:
- * none of it counts.
+ * Returns the offset of the next event descriptor from `at` on; the table's size if there is none. Skips
+ * descriptors of places as a whole, because their text may look like anything.
  */
 static uint64_t next_row(const struct table *table, uint64_t at)
 {
@@ -81,7 +81,7 @@ static uint64_t next_row(const struct table *table, uint64_t at)
 	return table->size;
 }
 
-/* The next string of a row; NULL past its end. */
+/* Returns the next string of a descriptor; NULL past its end. */
 static const char *next_string(const char **at, const char *end)
 {
 	const char *string = *at;
@@ -99,8 +99,9 @@ static bool row_sound(const struct ktrx_event *row, uint64_t left)
 }
 
 /*
- * A field may be named by its whole C declaration, "struct thread *td": its name is what that ends in. One
- * that ends otherwise, as an array's does, stays as it is.
+ * Returns the name in a field's declaration. A kernel may give the whole C declaration, "struct thread *td",
+ * as the name. The name is then its last identifier. A declaration that ends otherwise, as of an array, is
+ * used as a whole.
  */
 static const char *declared_name(const char *declaration)
 {
@@ -112,8 +113,8 @@ static const char *declared_name(const char *declaration)
 }
 
 /*
- * Gives each field a name of its own. If fields share a name, as arguments declared without one do, the later
- * ones are named by their place, "#2". So is a field whose declared name begins with '#'.
+ * Makes the names of the fields unique. If fields share a name, as arguments declared without one do, the
+ * later ones are named by their number, "#2". So are fields whose declared name begins with '#'.
  */
 static void tell_apart(struct ktread_field *field, uint32_t fields)
 {
@@ -131,7 +132,7 @@ static void tell_apart(struct ktread_field *field, uint32_t fields)
 	}
 }
 
-/* Fills a type from a sound row. False: its strings do not end within it. */
+/* Fills a type from a sound descriptor. Returns false if the strings do not end within the descriptor. */
 static bool fill_type(struct ktread_type *type, struct ktread_field *field, const struct ktrx_event *row,
 		      const char *strings, const char *end)
 {
@@ -164,7 +165,10 @@ static bool fill_type(struct ktread_type *type, struct ktread_field *field, cons
 	return true;
 }
 
-/* Goes through the table; with `types` fills them, else only counts fields. */
+/*
+ * Walks through the table. Fills `types`, unless it is NULL, and counts fields and damaged descriptors.
+ * Returns how many event descriptors there are.
+ */
 static uint32_t walk_table(const struct table *table, struct ktread_types *types, uint32_t *fields,
 			   uint32_t *damaged)
 {
@@ -197,7 +201,7 @@ static uint32_t walk_table(const struct table *table, struct ktread_types *types
 	return id;
 }
 
-/* Enters the place at `at`. False: its row says what cannot be. */
+/* Adds the place at `at`. Returns false if its descriptor is impossible. */
 static bool enter_place(struct ktread_types *types, const struct table *table, uint64_t at,
 			const struct ktrx_place *place, uint32_t events)
 {
@@ -214,7 +218,7 @@ static bool enter_place(struct ktread_types *types, const struct table *table, u
 	return true;
 }
 
-/* The rows of places, which stand among those of events. */
+/* Loads the descriptors of places, which are among those of events. */
 static int load_places(struct ktread_types *types, const struct table *table, uint32_t events,
 		       uint32_t *damaged)
 {
@@ -243,7 +247,7 @@ static int load_places(struct ktread_types *types, const struct table *table, ui
 	return 0;
 }
 
-/* Adds up what each ring's CPU counted. */
+/* Adds up the counts of all CPUs for each event. */
 static int add_counters(struct ktread_types *types, const struct ktread_layout *layout)
 {
 	const struct ktread_section *section = ktread_layout_section(layout, KTRX_SECTION_COUNTERS, 0);

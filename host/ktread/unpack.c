@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Unpacking what the zstd tool compressed. */
+/* Unpacks files that were compressed with the zstd tool. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,11 +16,11 @@
 struct unpacking {
 	struct ktread_memory *file;
 	ZSTD_DCtx *reader;
-	uint64_t read; /* bytes of the file */
+	uint64_t read; /* bytes of the file read so far */
 	uint64_t written;
 	int descriptor;
-	bool whole;	     /* the last frame came to its end */
-	const char *problem; /* with the compressed bytes, in the library's words */
+	bool whole;	     /* the last frame is complete */
+	const char *problem; /* error of the zstd library; NULL: none */
 	unsigned char in[CHUNK], out[CHUNK];
 };
 
@@ -33,7 +33,7 @@ bool ktread_unpack_is_packed(struct ktread_memory *memory)
 	       memcmp(magic, KTREAD_ZSTD_MAGIC, sizeof(magic)) == 0;
 }
 
-/* Writes what was unpacked; zeros by leaving them out. */
+/* Writes unpacked bytes. Leaves a hole for zeros. */
 static int put(struct unpacking *unpacking, size_t bytes)
 {
 	const unsigned char *out = unpacking->out;
@@ -50,7 +50,7 @@ static int put(struct unpacking *unpacking, size_t bytes)
 			  : 0;
 }
 
-/* Unpacks the bytes in `in`. 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT with unpacking->problem. */
+/* Unpacks the bytes in `in`. Returns 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT with unpacking->problem set. */
 static int unpack_chunk(struct unpacking *unpacking, size_t bytes)
 {
 	ZSTD_inBuffer from = { unpacking->in, bytes, 0 };
@@ -143,7 +143,7 @@ int ktread_unpack(struct ktread *trace)
 	return 0;
 }
 
-/* zstd frames, one after another. */
+/* Unpacks zstd frames in order, for process traces. */
 
 #define PACKED_CHUNK 65536u
 
@@ -151,10 +151,10 @@ struct ktread_proc_unpacker {
 	ZSTD_DCtx *reader;
 	const char *name;
 	ZSTD_inBuffer packed;
-	uint64_t read; /* packed bytes so far */
-	bool more;     /* the reader holds bytes that it had no room for */
-	bool whole;    /* the last frame came to its end */
-	bool patient;  /* … or may do so later */
+	uint64_t read; /* packed bytes read so far */
+	bool more;     /* the zstd reader holds bytes that did not fit into the output */
+	bool whole;    /* the last frame is complete */
+	bool patient;  /* the end of the input may be only the end for now */
 	uint8_t bytes[PACKED_CHUNK];
 };
 
@@ -186,7 +186,7 @@ void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker)
 	free(unpacker);
 }
 
-/* What comes out of the packed bytes at hand. */
+/* Unpacks the packed bytes at hand. Returns how many bytes came out, or an error. */
 static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t room)
 {
 	ZSTD_outBuffer unpacked = { to, room, 0 };
@@ -195,7 +195,7 @@ static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t
 	if (ZSTD_isError(left)) {
 		unpacker->packed.pos = unpacker->packed.size;
 		unpacker->more = false;
-		unpacker->whole = true; /* nothing can be said of what follows */
+		unpacker->whole = true; /* do not report the bytes after the damage as cut short */
 		return ktread_fail(KTREAD_E_FORMAT, "%s: packed bytes before offset %" PRIu64 ": %s",
 				   unpacker->name, unpacker->read, ZSTD_getErrorName(left));
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Version 1 dumps and bare records as rings of a trace. */
+/* Reads version 1 dumps and bare records as rings of a trace. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -7,11 +7,11 @@
 #include "message.h"
 #include "versions.h"
 
-#define THOROUGH_LIMIT (UINT64_C(64) << 20) /* bytes of a dump up to which all of it is looked at first */
+/* largest dump of which all records are checked for order at opening */
+#define THOROUGH_LIMIT (UINT64_C(64) << 20)
 
 /*
- * The events. For some of them the published layout and what real traces carry differ: rows marked SPEC or
- * KEVLAR belong to one of the two.
+ * The events. Some of them have a different layout in the published text (SPEC) and in real traces (KEVLAR).
  */
 
 #define OF(type, name, unit)                 \
@@ -83,7 +83,7 @@ static const struct well_known table[] = {
 	ROW(NET_DNS_QUERY, BOTH, "net", "id=%u", U32("id")),
 };
 
-/* Returns how many events the layout has. */
+/* Adds the events of a layout to the table. Returns how many there are. */
 static uint32_t load_types(struct ktread_types *types, enum ktread_v1_layout layout)
 {
 	uint32_t loaded = 0;
@@ -116,7 +116,7 @@ static uint32_t load_types(struct ktread_types *types, enum ktread_v1_layout lay
 	return loaded;
 }
 
-/* Reading. */
+/* Reads records. */
 
 static bool in_order(const struct ktrx1_record *record, int count, uint64_t stamp)
 {
@@ -170,7 +170,7 @@ static int v1_refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return count;
 }
 
-/* The rest of decoding, for an event that is unknown or may not be wanted. */
+/* The part of decoding for events that are unknown or may be rejected by the filter. */
 static __attribute__((noinline)) bool decode_slowly(struct ktread *trace, struct ktread_event *event)
 {
 	event->type = ktread_types_get(&trace->types, event->id);
@@ -259,7 +259,7 @@ static int open_ring(struct ktread *trace, uint32_t n, uint64_t position, uint64
 	return ktread_v1_ring_survey(ring, thorough);
 }
 
-/* Makes `rings` cursors and the table of types. */
+/* Makes `rings` cursors and the table of types. Returns 0 or an error. */
 static int describe(struct ktread *trace, uint32_t cpus, uint32_t rings)
 {
 	int status = ktread_cursors_create(trace, rings);
@@ -276,7 +276,7 @@ static int describe(struct ktread *trace, uint32_t cpus, uint32_t rings)
 	return 0;
 }
 
-/* Oddities of a header that do not keep the records from being read. */
+/* Warns about oddities of a header with which the records can still be read. */
 static void check_header(struct ktread *trace, const struct ktrx1_header *header, uint64_t offset)
 {
 	const char *name = trace->memory->name;
@@ -317,7 +317,7 @@ int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump)
 	return status;
 }
 
-/* A stream has no place where it wraps around: what looks like one is disorder. */
+/* Bare records have no place where they wrap around: what looks like one is disorder. */
 static void forbid_rotation(struct ktread_v1_ring *ring)
 {
 	ring->unsorted |= ring->start != 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reading one ring of version 1. */
+/* Reads one ring of version 1. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +13,10 @@ static uint64_t slot_position(const struct ktread_v1_ring *ring, uint64_t slot)
 	return ring->position + slot * sizeof(struct ktrx1_record);
 }
 
-/* What a look through the slots, in the order they lie in, found. */
+/* Result of looking at the slots in the order in memory. */
 struct survey {
-	uint64_t descents; /* places where a stamp is below the one before */
-	uint64_t descent;  /* slot of the last of them */
+	uint64_t descents; /* places where a stamp is below the previous one */
+	uint64_t descent;  /* slot of the last such place */
 	uint64_t first, last;
 	bool any;
 };
@@ -69,7 +69,9 @@ static int survey_all(struct ktread_v1_ring *ring)
 	return 0;
 }
 
-/* Stamp of the first record that is not empty among a few slots from `slot` on; 0 if there is none. */
+/*
+ * Finds the stamp of the first record that is not empty among a few slots from `slot` on; 0 if all are empty.
+ */
 static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *stamp)
 {
 	struct ktrx1_record record[8];
@@ -84,7 +86,10 @@ static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *sta
 	return status;
 }
 
-/* Slot where the stamps of a full ring start anew: all before it are >= `first`, all from it on below. */
+/*
+ * Finds the slot where the stamps of a full ring begin: all stamps before it are >= `first`, all from it on
+ * are lower.
+ */
 static int find_start(struct ktread_v1_ring *ring, uint64_t first)
 {
 	uint64_t low = 0, high = ring->slots - 1;
@@ -137,7 +142,7 @@ int ktread_v1_ring_survey(struct ktread_v1_ring *ring, bool thorough)
 	return thorough || ring->slots < PROBES ? survey_all(ring) : survey_probes(ring);
 }
 
-/* Leaves empty slots out. */
+/* Removes empty slots. Returns how many records are left. */
 static uint32_t compact(struct ktrx1_record *record, uint32_t count)
 {
 	uint32_t kept = 0;
@@ -150,7 +155,7 @@ static uint32_t compact(struct ktrx1_record *record, uint32_t count)
 	return kept;
 }
 
-/* Steps over slots that lie in a hole of the file: they are empty. */
+/* Steps over slots in a hole of the file, which are empty. */
 static void skip_hole(struct ktread_v1_ring *ring)
 {
 	uint64_t slot = (ring->start + ring->taken) % ring->slots;
@@ -165,7 +170,7 @@ static void skip_hole(struct ktread_v1_ring *ring)
 	ring->taken += hole;
 }
 
-/* Reads the next slots, up to the window, the end of the ring's memory or its oldest record. */
+/* Reads the next slots, at most `limit`, but not past the end of the ring's memory or its oldest record. */
 static int read_slots(struct ktread_v1_ring *ring, struct ktrx1_record *to, uint64_t limit, uint64_t *count)
 {
 	uint64_t slot = (ring->start + ring->taken) % ring->slots;
@@ -196,7 +201,7 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 	return 0;
 }
 
-/* Merges neighbouring sorted halves; the left one wins a draw, which keeps the order of equals. */
+/* Merges two adjacent sorted halves. Of equal stamps the left one comes first, which keeps their order. */
 static void merge_halves(const struct ktrx1_record *from, struct ktrx1_record *to, uint64_t half,
 			 uint64_t end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Version 2 as rings of a trace. */
+/* Reads version 2 as rings of a trace. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,17 @@
 #include "types.h"
 #include "versions.h"
 
-#define NAMES_LIMIT    (UINT64_C(128) << 20) /* bytes of a table of names */
+#define NAMES_LIMIT    (UINT64_C(128) << 20) /* most bytes of a table of names */
 #define BUILD_ID_MOST  64u
 #define NOTE_MOST      (UINT64_C(64) << 10)
-#define SECTION_MOST   (UINT64_C(16) << 20) /* bytes of a table that is looked at as it is */
+#define SECTION_MOST   (UINT64_C(16) << 20) /* most bytes of a section that is copied for a caller */
 #define REGISTERS_MOST (UINT64_C(8) << 20)
 #define QUIET_BYTES    (UINT64_C(4) << 20)
 
-/* Slots after the last record of a ring of which bytes are missing, as in a file that is cut short. */
+/*
+ * Returns how many slots after a ring's last record are missing because the file lacks some of the ring's
+ * bytes, as when it is cut short.
+ */
 static uint64_t cut_off(const struct ktread *trace, const struct ktread_v2_ring *ring)
 {
 	const uint64_t used = ring->head - ring->begin;
@@ -46,8 +49,8 @@ static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 }
 
 /*
- * The next part of an extension block, of `size` bytes at *at, if it is there: 1 and its value, else 0. A
- * part that the block has no room for is not there.
+ * Reads the next part of an extension block, `size` bytes at *at. Returns 1 and sets *value if the part is
+ * there. Returns 0 if it is not, or if the block is too short for it.
  */
 static int take_part(const struct ktread_event *event, const struct ktrx_extension *extension, uint8_t part,
 		     uint32_t size, uint32_t *at, uint64_t *value)
@@ -124,7 +127,10 @@ static void v2_destroy(struct ktread_cursor *cursor)
 
 static const struct ktread_version version2 = { v2_refill, v2_decode, NULL, v2_rewind, v2_destroy };
 
-/* Indices begin where the boot's nonce says (spec/ktrx.md, section 4). */
+/*
+ * Returns how many slots were forgotten by clearing the ring. The first index of a boot follows from its
+ * nonce (spec/ktrx.md, section 4).
+ */
 static uint64_t slots_cleared(const struct ktrx_ring *row, uint64_t nonce)
 {
 	const uint64_t begin = row->shift < 32 ? (nonce & 0xff) << row->shift : 0;
@@ -147,7 +153,7 @@ static void describe_ring(struct ktread_ring *ring, const struct ktread_ring_pla
 	ring->lapped = place->row.lapped;
 }
 
-#define UNUSABLE_TOLD 4u /* rings, and then no more: what wrote over one wrote over others */
+#define UNUSABLE_TOLD 4u /* warnings; after that it is clear that much was overwritten */
 
 static int open_ring(struct ktread *trace, uint32_t n)
 {
@@ -185,7 +191,10 @@ static int open_ring(struct ktread *trace, uint32_t n)
 	return status;
 }
 
-/* A copy of a section's bytes; NULL with size 0 if there is none. */
+/*
+ * Copies a section's bytes. Sets *copy to NULL and *size to 0 if there is no such section. Returns 0 or an
+ * error.
+ */
 static int section_copy(const struct ktread *trace, uint32_t type, uint64_t limit, char **copy,
 			uint64_t *size)
 {
@@ -238,7 +247,7 @@ static int load_names(struct ktread *trace)
 	return status;
 }
 
-/* Zeros are what a kernel leaves that reserves room for its build id and never fills it. */
+/* Returns true if all bytes are zero: a kernel has reserved room for its build id and never filled it. */
 static bool is_zero(const char *bytes, uint64_t size)
 {
 	for (uint64_t i = 0; i < size; i++)
@@ -295,7 +304,9 @@ static void describe(struct ktread *trace)
 	info->unknown_sections = trace->layout->unknown;
 }
 
-/* Such an event is shown all the same, as far as text and fields go together. */
+/*
+ * Warns about events whose text does not match their fields. They are shown nevertheless, as far as possible.
+ */
 static void check_texts(struct ktread *trace)
 {
 	uint32_t bad = 0, first = 0;
@@ -332,7 +343,7 @@ static int load_types(struct ktread *trace)
 	return 0;
 }
 
-/* Reading is promised to take little memory, so it is said where many rings take more. */
+/* Warns if reading takes more than a little memory, because there are many rings. */
 static void say_memory(struct ktread *trace)
 {
 	uint64_t bytes = 0;
@@ -347,7 +358,7 @@ static void say_memory(struct ktread *trace)
 			    trace->memory->name, trace->cursors, bytes >> 20);
 }
 
-/* A CPU has run if its row says so, or its ring holds something. */
+/* Counts the CPUs that have run: the CPU's row says that it is online, or its ring has records. */
 static void count_online(struct ktread *trace)
 {
 	struct ktrx_cpu row;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Reading one ring of version 2. */
+/* Reads one ring of version 2. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "message.h"
 #include "versions.h"
 
-#define RUNNING_SLOTS 256u /* of a running guest that are read together */
+#define RUNNING_SLOTS 256u /* slots of a running guest that are read together */
 #define SLOT_WORDS    (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
 static size_t buffer_bytes(const struct ktread_v2_ring *ring)
@@ -73,7 +73,7 @@ static uint64_t corrected(const struct ktread_v2_ring *ring, const uint64_t *slo
 	return ktread_corrected(ring->trace, record_cpu(ring, slot), stamp);
 }
 
-/* Puts an item in its place by stamp, no farther back than the window allows. */
+/* Inserts an item by its stamp, but at most `reorder` places before the end. */
 static void insert_item(struct ktread_v2_ring *ring, struct ktread_v2_item item)
 {
 	uint32_t at = ring->items++;
@@ -118,7 +118,9 @@ static void skip_slots(struct ktread_v2_ring *ring, uint64_t count)
 	ring->index += count;
 }
 
-/* Looks through `count` slots read into the window, `dropped` of which may have changed meanwhile. */
+/*
+ * Processes `count` slots in the window. The first `dropped` of them may have changed while they were read.
+ */
 static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t dropped)
 {
 	const struct ktread_slot_form *form = &ring->place->form;
@@ -137,7 +139,7 @@ static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t d
 		}
 		slots = ktread_slot_record(form, window + n, ring->index, count - n);
 		if (slots == 0 && count - n < KTRX_RECORD_MAX_SLOTS && end < ring->head && n > 0)
-			return; /* it may go on behind the window: read it again from its first slot */
+			return; /* it may continue after the window: read it again from its first slot */
 		if (slots == 0) {
 			skip_slots(ring, 1);
 			continue;
@@ -162,9 +164,10 @@ static int read_once(const struct ktread_ring_place *place, uint64_t index, uint
 }
 
 /*
- * A writer stores a slot's first word last, so its other words must be loaded after that one; copying
- * promises no order. Hence slots of a running guest are read twice: the words of the second reading belong to
- * the first word of the first. A slot whose first word has changed in between counts as not written yet.
+ * Reads slots of a running guest. A writer stores a slot's first word last, so a reader must load the other
+ * words after that one. A copy promises no order, so the slots are read twice: the first word of the first
+ * reading and the other words of the second reading belong together. A slot whose first word changed in
+ * between counts as not written yet.
  */
 static int read_running(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
 			uint64_t count)
@@ -196,7 +199,7 @@ int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uin
 	return status;
 }
 
-/* Steps over slots that lie where nothing is, without looking at each. */
+/* Steps over slots in a hole of the memory without looking at each. */
 static void skip_nothing(struct ktread_v2_ring *ring)
 {
 	uint64_t slots = ktread_ring_slots(ring->place), position = ring->index & (slots - 1);
@@ -209,7 +212,7 @@ static void skip_nothing(struct ktread_v2_ring *ring)
 		skip_slots(ring, nothing);
 }
 
-/* How many slots from ring->index on a writer may have reached since they were read. */
+/* Sets *overtaken to how many slots from ring->index on a writer may have reached since they were read. */
 static int count_overtaken(const struct ktread_v2_ring *ring, uint64_t *overtaken)
 {
 	uint64_t head, begin;
@@ -224,7 +227,7 @@ static int count_overtaken(const struct ktread_v2_ring *ring, uint64_t *overtake
 	return status;
 }
 
-/* Moves the items not yet handed out, and their slots, to the front. */
+/* Moves the items that were not handed out, and their slots, to the front. */
 static void carry_over(struct ktread_v2_ring *ring)
 {
 	uint64_t kept[KTREAD_CARRY(KTREAD_REORDER)][SLOT_WORDS];
@@ -243,7 +246,10 @@ static void carry_over(struct ktread_v2_ring *ring)
 	memcpy(ring->buffer, kept, (size_t)slots * KTRX_SLOT_SIZE);
 }
 
-/* Decides how many items can be handed out: the last ones wait for what may still come before them. */
+/*
+ * Decides how many items can be handed out. The last ones are held back, because a later slot may have an
+ * earlier stamp.
+ */
 static void hold_back(struct ktread_v2_ring *ring)
 {
 	uint32_t slots = 0;
@@ -277,7 +283,7 @@ static int fill_once(struct ktread_v2_ring *ring)
 	return 0;
 }
 
-/* Counts records that are out of order beyond what the window could mend. */
+/* Counts records that are out of order by more than the window can correct. */
 static void note_disorder(struct ktread_v2_ring *ring)
 {
 	uint64_t last = ring->last_stamp;
