@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the addresses at which a file was run that may lie anywhere, by the code that the recording holds. */
+/* Finds the addresses at which a position-independent file ran, by the code in the recording. */
 #include "images.h"
 
 #include <stdlib.h>
@@ -9,15 +9,15 @@
 #include "base/index.h"
 #include "base/search.h"
 
-#define PAGE	     4096u /* files are moved by multiples of it */
-#define SAMPLE	     16u   /* bytes of a block that are looked for */
-#define LEAST	     4u	   /* blocks at a base; fewer prove nothing */
-#define MANY	     64u   /* so many do, also where other programs ran at the same addresses */
-#define SHARE	     16u   /* of which they are at most this part's inverse */
+#define PAGE	     4096u /* files are loaded at multiples of it */
+#define SAMPLE	     16u   /* bytes at the start of a block that are searched for */
+#define LEAST	     4u	   /* fewer matching blocks prove nothing */
+#define MANY	     64u   /* so many blocks are enough even if only 1/SHARE of those there match */
+#define SHARE	     16u   /* others may be of other programs at the same addresses */
 #define VOTES_MOST   (UINT32_C(1) << 22)
 #define SAMPLES_MOST (UINT32_C(1) << 22)
 
-/* The first bytes of a block that was run. */
+/* The first bytes of an executed block. */
 struct sample {
 	uint64_t address;
 	unsigned char bytes[SAMPLE];
@@ -30,7 +30,7 @@ struct search {
 	uint32_t samples, sample_room;
 	struct base_index index; /* of samples, by key_of() */
 	uint64_t *sorted;	 /* the samples' addresses */
-	uint64_t *vote;		 /* a base for each sample that is found in the file */
+	uint64_t *vote;		 /* one base for each place in the file where a sample is found */
 	size_t votes;
 	uint32_t vote_room;
 	struct hwt_base *base;
@@ -38,7 +38,10 @@ struct search {
 	uint32_t base_room;
 };
 
-/* Bytes and their place in a page, which stays the same wherever the file is loaded. */
+/*
+ * Returns a hash of the bytes and of their offset in a page, which does not depend on where the file is
+ * loaded.
+ */
 static uint64_t key_of(const unsigned char *bytes, uint64_t address)
 {
 	uint64_t half[2];
@@ -103,7 +106,7 @@ static size_t count_before(const struct search *search, uint64_t address)
 	return base_count_below(search->sorted, search->samples, sizeof(*search->sorted), 0, address);
 }
 
-/* How many samples lie where the file has code. */
+/* Returns how many samples are at addresses where the file, moved by `base`, has code. */
 static size_t count_inside(const struct search *search, uint64_t base)
 {
 	size_t inside = 0;
@@ -134,7 +137,7 @@ static int add_vote(struct search *search, uint64_t base)
 	return 0;
 }
 
-/* Each sample that the file has at some address is a vote for the base which moves that there. */
+/* Votes for a base for each sample that has the bytes at the file's address `own`. */
 static int vote(struct search *search, uint64_t own, const unsigned char *bytes)
 {
 	const uint64_t key = key_of(bytes, own);
@@ -161,7 +164,10 @@ static int add_base(struct search *search, uint64_t base, size_t blocks)
 	return 0;
 }
 
-/* Programs that have a library's code in common may agree in a few blocks: others differ there. */
+/*
+ * Returns true if `same` of the `inside` blocks in the file's range are enough to prove a base. Two programs
+ * that share a library's code may agree in a few blocks, but not in the others.
+ */
 static bool is_proven(size_t same, size_t inside)
 {
 	return same >= LEAST && (same >= inside / 2 || (same >= MANY && same >= inside / SHARE));

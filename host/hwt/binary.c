@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ELF files: their segments, functions and source lines. */
 #include "binary.h"
 
 #include <elf.h>
@@ -92,7 +93,8 @@ int hwt_binary_open(struct hwt_binary **opened, const char *path)
 	int descriptor, status, error;
 
 	*opened = NULL;
-	descriptor = base_open_regular(path, O_RDONLY); /* a path of the trace may name anything */
+	/* recorded paths are not trusted; they may name a device or pipe */
+	descriptor = base_open_regular(path, O_RDONLY);
 	if (descriptor < 0)
 		return errno == ENOTSUP || errno == EISDIR ? KTREAD_E_FORMAT : KTREAD_E_SYSTEM;
 	binary = calloc(1, sizeof(*binary));
@@ -136,10 +138,10 @@ uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset)
 	return offset;
 }
 
-/* Names of functions and lines, by the file that has them. */
+/* The names of a file's functions. */
 
 struct hwt_names {
-	struct symbols *symbols; /* NULL: it has none */
+	struct symbols *symbols; /* NULL: the file has none */
 	struct hwt_function *function;
 	size_t functions;
 	uint32_t room;
@@ -159,7 +161,10 @@ static void add(void *context, const char *name, uint64_t address, uint64_t size
 	names->function[names->functions++] = (struct hwt_function){ address, size, name };
 }
 
-/* Of several names of one place the one with the largest size comes first, and stays. */
+/*
+ * Sorts by address. If several names have the same address, the largest comes first, and is the one that is
+ * kept.
+ */
 static int compare(const void *left, const void *right)
 {
 	const struct hwt_function *a = left, *b = right;

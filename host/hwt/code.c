@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Code from a recording, in lines with versions. */
 #include "base/grow.h"
 #include "base/index.h"
 #include "code.h"
@@ -7,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MOST 1024u	       /* of one address; what comes behind them replaces the last */
-#define CHUNK	   (UINT32_C(1) << 20) /* read at once */
-#define DISTANCES  6u		       /* that distance() tells apart */
-#define CR3_TOLD   (~UINT64_C(0x1f))   /* the bits of it that packets have */
+#define LINES_MOST 1024u	       /* versions of one line; a further one overwrites the last */
+#define CHUNK	   (UINT32_C(1) << 20) /* bytes read at once */
+#define DISTANCES  6u		       /* number of results of distance() */
+#define CR3_TOLD   (~UINT64_C(0x1f))   /* the bits of CR3 that packets contain */
 
 uint32_t hwt_code_newest(const struct hwt_codes *codes, uint64_t number)
 {
@@ -22,7 +23,7 @@ uint32_t hwt_code_newest(const struct hwt_codes *codes, uint64_t number)
 	return HWT_CODE_NONE;
 }
 
-/* ---- Taking code in ---- */
+/* ---- Adding code ---- */
 
 struct part {
 	uint64_t number, space, from;
@@ -51,7 +52,9 @@ static void overlay(struct hwt_code_line *line, const struct part *part)
 	line->known |= part->known;
 }
 
-/* The line that the space has now; and how many there are of the number. */
+/*
+ * Returns the newest line of the space, or HWT_CODE_NONE. Sets *count to the number of lines of all spaces.
+ */
 static uint32_t present(const struct hwt_codes *codes, uint32_t head, uint64_t space, uint32_t *count)
 {
 	uint32_t own = HWT_CODE_NONE;
@@ -97,7 +100,7 @@ static int take_part(struct hwt_codes *codes, const struct part *part)
 		overlay(line, part);
 		return 0;
 	}
-	/* Another space's code is no earlier version of this one's. */
+	/* A new version starts with the bytes of the previous one, but only if that was in the same space. */
 	if (line) {
 		memcpy(made.bytes, line->bytes, sizeof(made.bytes));
 		made.known = line->known;
@@ -212,7 +215,10 @@ void hwt_codes_close(struct hwt_codes *codes)
 
 /* ---- Reading ---- */
 
-/* How far a line is from what is asked for: 0 is it. UINT32_MAX: it is not to be had. */
+/*
+ * Ranks a line for a query: 0 is exact, more is worse, odd numbers are versions that start later. UINT32_MAX:
+ * the line must not be used.
+ */
 static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint64_t stamp, bool any)
 {
 	const unsigned late = stamp != 0 && line->from > stamp;
@@ -224,7 +230,7 @@ static unsigned distance(const struct hwt_code_line *line, uint64_t space, uint6
 	return any ? 4 + late : UINT32_MAX;
 }
 
-/* Which bytes of a line no other of its number contradicts. */
+/* Returns the bytes of a line, as a bit mask, that no other line of the same number contradicts. */
 static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line *line)
 {
 	uint64_t same = line->known;
@@ -244,14 +250,14 @@ static uint64_t agreed(const struct hwt_codes *codes, const struct hwt_code_line
 }
 
 /*
- * Returns the line to read byte `into` from, NULL if none knows it. The lines of a number are listed newest
- * first. Of lines in force the newest is right; of lines that come into force later, the oldest. *before: the
- * bytes that better lines know, which do not know this one.
+ * Returns the line to read byte `into` from, or NULL if no line has it. The lines of a number are linked
+ * newest first. Among lines already valid at the stamp, the newest is right; among later ones, the oldest.
+ * *before is a mask of the bytes of lines that rank better, but do not have this byte.
  */
 static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
 					  uint64_t space, uint64_t stamp, bool any, uint64_t *before)
 {
-	uint64_t known[DISTANCES] = { 0 }; /* of the lines so far away that are before the best one */
+	uint64_t known[DISTANCES] = { 0 }; /* for each rank, bytes of better lines without this byte */
 	const struct hwt_code_line *best = NULL;
 	unsigned nearest = UINT32_MAX;
 
@@ -266,7 +272,7 @@ static const struct hwt_code_line *choose(const struct hwt_codes *codes, uint64_
 		if (has && (far < nearest || (far == nearest && far % 2))) {
 			best = line;
 			nearest = far;
-			/* Of lines that come into force later, the better ones are further on in the list. */
+			/* Later lines of this rank are better: forget those seen so far. */
 			if (far % 2)
 				known[far] = 0;
 		} else if (far != nearest || far % 2) {
@@ -292,7 +298,7 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 
 		if (!line)
 			break;
-		/* Of another space it is only a guess. */
+		/* A line of another space is only a guess: use just the bytes on which all lines agree. */
 		known = line->space == space || line->space == 0 ? line->known : agreed(codes, line);
 		if (!(known >> into & 1))
 			break;
@@ -333,7 +339,7 @@ size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t
 void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t *from,
 		      uint64_t *until)
 {
-	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* without a stamp it is the last */
+	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* stamp 0 asks for the latest */
 
 	*from = 0;
 	*until = UINT64_MAX;

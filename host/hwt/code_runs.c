@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the code that does not change for a while, as runs of lines. */
+/* Finds runs of lines whose code does not change for a while. */
 #include "base/grow.h"
 #include "base/search.h"
 #include "code.h"
 
 #include <stdlib.h>
 
-#define PERIOD 32u /* changes of code within one period */
+#define PERIOD 32u /* changes of code in one period */
 
 static int compare_places(const void *left, const void *right)
 {
@@ -105,7 +105,7 @@ static int add_run(struct hwt_code_runs *runs, const struct hwt_code_line *line,
 	return 0;
 }
 
-/* The lines of one kind. */
+/* Adds runs of the lines that change up to `settled`, or of those that do not (`fixed`). */
 static int add_lines(const struct hwt_codes *codes, struct hwt_code_runs *runs, bool fixed, uint64_t settled)
 {
 	bool apart = true;
@@ -136,7 +136,7 @@ int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_cod
 	runs->until = UINT64_MAX;
 	if (!codes)
 		return 0;
-	/* Periods are counted from the change that begins them. */
+	/* The period's number is a multiple of PERIOD, so this is the change that ends it. */
 	runs->until = change_at(codes, period + PERIOD - 1);
 	status = add_lines(codes, runs, false, change_at(codes, period + 2 * PERIOD - 1));
 	runs->changing = runs->count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A stream, piece by piece, by whatever its encoding is. */
+/* Decodes a stream piece by piece, with the decoder of its encoding. */
 #include "decoder.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "ktread/ktread.h"
 
-#define STEPS 64u /* that an encoding makes at once */
+#define STEPS 64u /* steps that an encoding fills in at once, at most */
 
 struct hwt_decoder {
 	const struct hwt_file *file;
@@ -18,12 +18,12 @@ struct hwt_decoder {
 	const struct hwt_stream *stream;
 	const struct hwt_encoding *encoding;
 	struct hwt_images *images;
-	size_t piece;	       /* that is decoded, or comes next */
-	struct hwt_piece part; /* of it: what is decoded */
-	uint64_t wanted;       /* position at which no byte is missing */
-	void *open;	       /* the encoding's decoder; NULL: of no piece */
-	uint64_t time, stamp;  /* the last that was converted */
-	unsigned next, steps;  /* step[next] up to step[steps] are still to be handed out */
+	size_t piece;	       /* index of the piece that is being decoded, or is next */
+	struct hwt_piece part; /* bytes of this piece that are being decoded */
+	uint64_t wanted;       /* position of the next byte if none is missing */
+	void *open;	       /* the encoding's decoder; NULL: no piece is being decoded */
+	uint64_t time, stamp;  /* the last time that was converted, and its stamp */
+	unsigned next, steps;  /* step[next] to step[steps - 1] have not been returned yet */
 	struct hwt_step step[STEPS];
 	char text[160];
 	char message[512];
@@ -31,7 +31,7 @@ struct hwt_decoder {
 
 static _Thread_local char open_message[512];
 
-/* NULL if the encoding is unknown. */
+/* Returns NULL if the encoding is unknown. */
 static const struct hwt_encoding *find_encoding(const struct hwt_stream *stream)
 {
 	switch (stream->context.encoding) {
@@ -85,7 +85,7 @@ static void leave_piece(struct hwt_decoder *decoder)
 		decoder->encoding->close(decoder->open);
 	decoder->open = NULL;
 	decoder->next = decoder->steps = 0;
-	/* No encoding has left a run in any place. */
+	/* No element holds a run that an encoding may rely on. */
 	for (unsigned i = 0; i < STEPS; i++)
 		decoder->step[i].kind = HWT_NOTE;
 }
@@ -105,7 +105,7 @@ const char *hwt_decoder_message(const struct hwt_decoder *decoder)
 
 /* ---- Pieces ---- */
 
-/* The encoding's decoder of what `part` is. */
+/* Opens the encoding's decoder for decoder->part. */
 static int open_part(struct hwt_decoder *decoder)
 {
 	const char *why;
@@ -118,7 +118,7 @@ static int open_part(struct hwt_decoder *decoder)
 	return why ? KTREAD_E_UNSUPPORTED : KTREAD_E_MEMORY;
 }
 
-/* The piece whose turn it is. 1, 0: there is none any more, or an error. */
+/* Opens the next piece. Returns 1, 0 if there are no more pieces, or an error. */
 static int enter_piece(struct hwt_decoder *decoder)
 {
 	const struct hwt_piece *piece;
@@ -135,7 +135,10 @@ static int enter_piece(struct hwt_decoder *decoder)
 	return open_part(decoder) < 0 ? KTREAD_E_MEMORY : 1;
 }
 
-/* What is missing before the piece; bytes that come again are a piece of their own. */
+/*
+ * Makes a gap step for bytes missing before the piece. Bytes that repeat earlier positions form a piece of
+ * their own, too.
+ */
 static const struct hwt_step *tell_missing(struct hwt_decoder *decoder)
 {
 	struct hwt_step *step = &decoder->step[0];
@@ -155,7 +158,7 @@ static const struct hwt_step *tell_missing(struct hwt_decoder *decoder)
 
 /* ---- Steps ---- */
 
-/* What is the same for all encodings that make one step at a time. */
+/* Completes a step of an encoding that makes one step at a time: its position, thread and stamp. */
 static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
 {
 	step->offset += decoder->part.position;
@@ -170,7 +173,7 @@ static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
 	step->stamp = decoder->stamp;
 }
 
-/* Has the encoding make steps: 1, 0 at the piece's end, or an error. */
+/* Lets the encoding make steps. Returns 1, 0 at the end of the piece, or an error. */
 static int make_steps(struct hwt_decoder *decoder)
 {
 	const struct hwt_encoding *encoding = decoder->encoding;
@@ -188,7 +191,7 @@ static int make_steps(struct hwt_decoder *decoder)
 	return made > 0 ? 1 : made;
 }
 
-/* None is left: 1 and the first of those that come, 0 at the end, or an error. */
+/* Gets new steps when all have been returned. Returns 1 and the first of them, 0 at the end, or an error. */
 static __attribute__((noinline)) int refill(struct hwt_decoder *decoder, const struct hwt_step **step)
 {
 	for (;;) {
@@ -255,7 +258,7 @@ int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)
 	return status < 0 ? status : at > 0 || into > 0;
 }
 
-/* Encodings count from a piece's first byte. */
+/* Passes lines on to `line`, with positions of the stream instead of offsets in a piece. */
 struct lines {
 	uint64_t position;
 	void (*line)(void *to, uint64_t offset, const char *name, const char *text);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ETMv4 as steps, by OpenCSD: bytes are fed a little at a time, the library pushes elements, and when the
- * queue of what they have become is full it waits. After what it cannot decode it is reset, and looks for the
- * next A-Sync.
+ * Decodes ETMv4 with OpenCSD. Bytes are fed in small parts. OpenCSD pushes elements, which become steps in a
+ * queue, and waits while the queue is full. After damage it is reset, and synchronizes at the next A-Sync.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,37 +10,35 @@
 #include "hwt/decoder.h"
 #include "hwt/etm4.h"
 
-/*
- * OpenCSD's "tree" for one unit, and the bytes of a piece fed to it as far as it takes them.
- */
+/* OpenCSD's decode tree for one unit, and how much of a piece it has been fed. */
 
-/* Why there is no tree. */
+/* The reason why there is no tree. */
 #define ETM4_TREE_REFUSED "OpenCSD does not decode what a unit with such registers writes"
 
 struct etm4_tree {
 	dcd_tree_handle_t handle;
 	const struct hwt_piece *piece;
-	size_t at, end; /* what is fed next; formatted: whole frames */
+	size_t at, end; /* next byte to feed, and the end; if formatted, only whole frames are fed */
 	bool formatted;
-	bool waiting; /* it has been told to wait, and is to be flushed */
+	bool waiting; /* it returned WAIT, and must be flushed */
 	unsigned char id;
 };
 
 enum etm4_fed {
-	ETM4_FED,     /* or it waits */
-	ETM4_FED_ALL, /* the piece has been fed, and its end told */
-	ETM4_FED_BAD, /* it cannot go on with what came before `at`, and has been reset */
+	ETM4_FED,     /* fed, or OpenCSD waits */
+	ETM4_FED_ALL, /* the whole piece and its end have been fed */
+	ETM4_FED_BAD, /* OpenCSD could not decode bytes before `at`, and has been reset */
 };
 
 #define FRAME	  16u
 #define FEED_MOST 4096u
 
-/* Elements that are not committed yet, at most: what a unit says more of we do not believe. */
+/* Units that claim to leave more elements than this uncommitted are refused. */
 #define SPECULATION_MOST 4096u
 
 /*
- * The version as an ETMv4's TRCIDR1 has it. An ETE says there that its TRCDEVARCH has it: 5 and the revision.
- * The library decodes both by the same code, but its interface for C shows no packets of what it calls ETE.
+ * Returns the version as in an ETMv4's TRCIDR1. An ETE has it in TRCDEVARCH: 5 and the revision. OpenCSD
+ * decodes both by the same code, but its C API does not show packets of its ETE protocol.
  */
 static uint32_t version_of(const struct ktrx_hwt_etm4 *unit)
 {
@@ -64,11 +61,11 @@ static int create_decoder(struct etm4_tree *tree, const struct ktrx_hwt_etm4 *un
 		.reg_idr13 = unit->idr13,
 		.reg_configr = unit->configr,
 		.reg_traceidr = unit->traceidr,
-		.arch_ver = ARCH_AA64, /* knows the most instructions */
+		.arch_ver = ARCH_AA64, /* supports the most instructions */
 		.core_prof = profile_CortexA,
 	};
 
-	/* Runs end at each branch, also where an ETE tells only the next one that was taken. */
+	/* Runs end at each branch, even where an ETE gives only the source address of the next taken one. */
 	if (etm4_is_ete(unit))
 		flags |= ETE_OPFLG_PKTDEC_SRCADDR_N_ATOMS;
 	if (unit->idr8 > SPECULATION_MOST)
@@ -85,7 +82,7 @@ static void tree_close(struct etm4_tree *tree)
 		ocsd_destroy_dcd_tree(tree->handle);
 }
 
-/* 0; or -1, with *message. `flags`: OCSD_CREATE_FLG_*. */
+/* Opens the tree. Returns 0, or -1 and sets *message, NULL if out of memory. `flags`: OCSD_CREATE_FLG_*. */
 static int tree_open(struct etm4_tree *tree, const struct hwt_stream *stream, const struct hwt_piece *piece,
 		     int flags, const char **message)
 {
@@ -94,12 +91,12 @@ static int tree_open(struct etm4_tree *tree, const struct hwt_stream *stream, co
 	tree->formatted = stream->etm4.formatted != 0;
 	tree->end = piece->size;
 	if (tree->formatted) {
-		/* Frames are aligned in the buffer, of which the piece may begin anywhere. */
+		/* Frames are aligned in the buffer, but the piece may begin anywhere in it. */
 		tree->at = (size_t)(-piece->position % FRAME);
 		tree->at = tree->at < piece->size ? tree->at : piece->size;
 		tree->end = piece->size - (piece->size - tree->at) % FRAME;
 	}
-	/* OpenCSD would print what it finds wrong in a stream. */
+	/* Prevents OpenCSD from printing errors of the stream. */
 	ocsd_def_errlog_init(OCSD_ERR_SEV_NONE, 0);
 	tree->handle = ocsd_create_dcd_tree(
 		tree->formatted ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
@@ -128,14 +125,14 @@ static ocsd_datapath_resp_t feed_bytes(struct etm4_tree *tree)
 		ocsd_dt_process_data(tree->handle, OCSD_OP_DATA, (ocsd_trc_index_t)tree->at, size,
 				     tree->piece->bytes + tree->at, &used);
 
-	/* Whatever it says, it goes forward. */
+	/* Make progress even if OpenCSD used no byte. */
 	if (OCSD_DATA_RESP_IS_FATAL(response) && used == 0)
 		used = tree->formatted ? FRAME : 1;
 	tree->at += used < size ? used : size;
 	return response;
 }
 
-/* Some bytes more. */
+/* Feeds some more bytes. */
 static enum etm4_fed tree_feed(struct etm4_tree *tree)
 {
 	bool ended = !tree->waiting && tree->at == tree->end;
@@ -154,10 +151,10 @@ static enum etm4_fed tree_feed(struct etm4_tree *tree)
 	return ended && !tree->waiting ? ETM4_FED_ALL : ETM4_FED;
 }
 
-/* Offset in the piece of what the library calls an index, which has 32 bits. */
+/* Converts OpenCSD's index, which has only 32 bits, to an offset in the piece. */
 static uint64_t tree_offset(const struct etm4_tree *tree, ocsd_trc_index_t index)
 {
-	/* Never behind what has been fed, the part that is being fed now included. */
+	/* The index is not after the end of what is being fed now. */
 	uint64_t fed = tree->at + FEED_MOST;
 	uint64_t offset = fed - (ocsd_trc_index_t)((ocsd_trc_index_t)fed - index);
 
@@ -195,7 +192,7 @@ static ocsd_datapath_resp_t take_packet(const void *context, const ocsd_datapath
 	return OCSD_RESP_CONT;
 }
 
-/* As struct hwt_encoding has it. */
+/* Implements hwt_encoding.packets. */
 static void write_packets(const struct hwt_stream *stream, const struct hwt_piece *piece,
 			  void (*line)(void *to, uint64_t offset, const char *name, const char *text),
 			  void *to)
@@ -214,14 +211,14 @@ static void write_packets(const struct hwt_stream *stream, const struct hwt_piec
 	tree_close(&lines.tree);
 }
 
-/* Steps, out of what the tree pushes. */
+/* ---- Steps from OpenCSD's elements ---- */
 
 /*
- * Instructions one after another without a branch: beyond so many bytes it is not code. It keeps a hostile
- * stream from having all memory walked through for each of its packets.
+ * Bytes of instructions in sequence without a branch, at most. This keeps a hostile stream from making
+ * OpenCSD walk through all memory for each packet.
  */
 #define WALK_MOST 65536u
-#define TEXTS	  ETM4_QUEUE_ROOM /* one for each step that may have one */
+#define TEXTS	  ETM4_QUEUE_ROOM /* one for each step that may have a text */
 
 struct etm4 {
 	struct etm4_tree tree;
@@ -230,23 +227,26 @@ struct etm4 {
 	const struct hwt_stream *stream;
 	struct hwt_images *images;
 	bool ended;
-	bool begun; /* an A-Sync has come, or it has been said that none had */
-	/* Of the packet that is read: code is asked for before the element that tells them. */
+	bool begun; /* an A-Sync has come, or it was reported that the piece begins without one */
+	/*
+	 * State as of the packet being decoded: OpenCSD asks for code before it pushes the element with this
+	 * state.
+	 */
 	uint64_t packet_stamp, packet_space;
-	/* The walk through memory that is under way. */
+	/* End and length of OpenCSD's current walk through code. */
 	uint64_t walk_end;
 	uint32_t walked;
 	unsigned texts;
-	char text[TEXTS][128]; /* of damage, in turn: the queue has no more steps */
+	char text[TEXTS][128]; /* texts of damage, reused in turn: the queue has not more steps than these */
 };
 
-/* The library hands back as const what was given to it. */
+/* OpenCSD passes the context as const. */
 static struct etm4 *self(const void *context)
 {
 	return (struct etm4 *)(uintptr_t)context;
 }
 
-/* A branch to the next instruction, which is not taken; of all else it is not asked. */
+/* Returns true if the range ends in an untaken branch to the next instruction. */
 static bool is_to_next(struct etm4 *etm4, const ocsd_generic_trace_elem *element)
 {
 	uint32_t word;
@@ -272,7 +272,7 @@ static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_ind
 	return etm4_queue_full(&etm4->steps.queue) ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
 }
 
-/* The first instruction that is asked for: the library gets no byte of it if it is too new. */
+/* Remembers the first instruction that OpenCSD asks for if it is too new. OpenCSD then gets no byte of it. */
 static void note_branch(struct etm4 *etm4, uint64_t address, const uint8_t *bytes)
 {
 	uint32_t word;
@@ -306,7 +306,7 @@ static uint32_t read_code(const void *context, const ocsd_vaddr_t address, const
 	size_t got;
 
 	(void)space;
-	/* Of two bytes at the end it asks for the instruction again. */
+	/* OpenCSD asks again for an instruction of which it got only two bytes at the end. */
 	etm4->walked = etm4->walk_end - address < ETM4_INSTRUCTION ? etm4->walked : 0;
 	if (etm4->walked > WALK_MOST || address >= ETM4_CODE_END)
 		return 0;
@@ -328,7 +328,10 @@ static int give_code(struct etm4 *etm4)
 		       : -1;
 }
 
-/* The library keeps code that it has read, until where it reads from is another place. */
+/*
+ * Sets the stamp and address space to read code for. OpenCSD caches code; replacing the memory accessor
+ * clears the cache.
+ */
 static void read_as_of(struct etm4 *etm4, uint64_t stamp, uint64_t space)
 {
 	if (etm4->packet_stamp == stamp && etm4->packet_space == space)
@@ -344,7 +347,7 @@ static void watch_packet(const void *context, const ocsd_datapath_op_t operation
 			 const uint8_t *data)
 {
 	struct etm4 *etm4 = self(context);
-	/* The library's own, which it decodes when this returns. */
+	/* OpenCSD's own packet, which it decodes after this returns. */
 	ocsd_etmv4_i_pkt *packet = (ocsd_etmv4_i_pkt *)(uintptr_t)bytes;
 
 	(void)size;
@@ -379,7 +382,10 @@ static int connect(struct etm4 *etm4)
 	return give_code(etm4);
 }
 
-/* What the library decodes nothing of, where the unit was told to write it; NULL: nothing such. */
+/*
+ * Describes packets that the unit was configured to write, but OpenCSD cannot decode. Returns NULL if there
+ * are none.
+ */
 static const char *unread_by_library(uint32_t configr)
 {
 	static const struct {
@@ -431,7 +437,7 @@ static void etm4_close(void *decoder)
 	free(etm4);
 }
 
-/* What the library says it stumbled over. */
+/* Reports OpenCSD's last error as damage. */
 static void tell_damage(struct etm4 *etm4)
 {
 	char *text = etm4->text[etm4->texts++ % TEXTS];
@@ -446,7 +452,10 @@ static void tell_damage(struct etm4 *etm4)
 	etm4_steps_damage(&etm4->steps, text);
 }
 
-/* Back to an A-Sync; in frames it cannot be seen without unpacking them. */
+/*
+ * Returns the offset of the last A-Sync at or before `offset`. In frames, it could only be found by unpacking
+ * them.
+ */
 static size_t etm4_begin(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset)
 {
 	static const unsigned char sync[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80 };

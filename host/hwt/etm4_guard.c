@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Checks ETMv4 packets before OpenCSD's decoder gets them; etm4.h describes the rules. */
 #include "hwt/etm4.h"
 
 #include <string.h>
@@ -6,11 +7,11 @@
 enum {
 	ATOM,
 	EXCEPTION,
-	START,	/* of a transaction of an ETE */
-	SOURCE, /* a source address of an ETE */
+	START,	/* start of a transaction of an ETE */
+	SOURCE, /* source address of an ETE */
 	ADDRESS,
-	TOLD,  /* time, cycles, events: they stay when what is older is cancelled */
-	OTHER, /* what goes when that is */
+	TOLD,  /* timestamp, cycle count, event: kept when older elements are cancelled */
+	OTHER, /* any other element: cancelled with older ones */
 };
 
 #define IDR0_COMMTRANS	       (1u << 30)
@@ -40,7 +41,7 @@ static void push_atoms(struct etm4_guard *guard, unsigned count)
 		push(guard, ATOM);
 }
 
-/* So many of the oldest that count, and what is older. */
+/* Removes `count` of the oldest P0 elements, and all older elements. */
 static void commit(struct etm4_guard *guard, uint32_t count)
 {
 	guard->depth -= count < guard->depth ? count : guard->depth;
@@ -49,8 +50,8 @@ static void commit(struct etm4_guard *guard, uint32_t count)
 }
 
 /*
- * So many of the newest that count, and what is newer. False: among them is a source address, which the
- * library takes back without counting it.
+ * Removes `count` of the newest P0 elements, and all newer elements. Returns false if a source address is
+ * among them: OpenCSD cancels it without counting it.
  */
 static bool cancel(struct etm4_guard *guard, uint32_t count)
 {
@@ -71,8 +72,8 @@ static bool cancel(struct etm4_guard *guard, uint32_t count)
 }
 
 /*
- * The newest atom was a wrong guess, and the addresses behind it with it: true if it is still there, and
- * nothing else lies on an address.
+ * Handles a mispredict, which takes back the newest atom's outcome and the addresses after it. Returns true
+ * if that atom is still in the queue, and no other element follows an address.
  */
 static bool mispredict(struct etm4_guard *guard)
 {
@@ -122,8 +123,8 @@ static bool take_context(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packe
 }
 
 /*
- * What only an ETE writes. If TRCIDR0.COMMTRANS is 0, the start of a transaction is committed and cancelled
- * as an atom is.
+ * Checks packets that only an ETE writes. If TRCIDR0.COMMTRANS is 0, the start of a transaction is committed
+ * and cancelled like an atom.
  */
 static bool take_ete(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
 		     const ocsd_etmv4_i_pkt *packet)
@@ -150,7 +151,7 @@ static bool take_ete(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
 	}
 }
 
-/* Once an exception has its address. */
+/* Checks packets that must not come between an exception and its address. */
 static bool take(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit, const ocsd_etmv4_i_pkt *packet)
 {
 	switch (packet->type) {
@@ -198,13 +199,13 @@ static bool take(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit, con
 	}
 }
 
-/* What is no packet is the library's own word for damage. */
+/* Returns false if OpenCSD reports damage instead of a packet. */
 static bool is_packet(const ocsd_etmv4_i_pkt *packet)
 {
 	return packet->type < ETM4_PKT_I_NOTSYNC || packet->type > ETM4_PKT_I_RESERVED_CFG;
 }
 
-/* The instrumentation of an ETE, which the library takes for a header that there is not. */
+/* Checks damage: an ETE's instrumentation packet is valid, but OpenCSD reports it as a reserved header. */
 static bool allows_damage(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit,
 			  const ocsd_etmv4_i_pkt *packet)
 {
@@ -234,7 +235,7 @@ static bool allows(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit, c
 }
 
 /*
- * It looks for an A-Sync, then for a Trace Info, which says how many elements there are that it has not seen.
+ * Handles packets up to the first Trace Info after an A-Sync, which gives the number of uncommitted elements.
  */
 static bool begin(struct etm4_guard *guard, uint32_t speculation, const ocsd_etmv4_i_pkt *packet)
 {
@@ -261,7 +262,7 @@ bool etm4_guard_allows(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *uni
 	allowed = !guard->decodes     ? begin(guard, speculation, packet)
 		  : is_packet(packet) ? allows(guard, unit, packet)
 				      : allows_damage(guard, unit, packet);
-	/* Of a Trace Info that it does not see it waits for the next. */
+	/* OpenCSD resynchronizes too, and does not decode before the next Trace Info. */
 	if (guard->decodes && (!allowed || !is_packet(packet) || packet->type == ETM4_PKT_I_OVERFLOW ||
 			       packet->type == ETM4_PKT_I_DISCARD))
 		*guard = (struct etm4_guard){ .unread = guard->unread };
@@ -281,26 +282,26 @@ int64_t etm4_guard_distance(uint32_t word)
 	return 0;
 }
 
-/* FEAT_CMPBR, FEAT_PAuth_LR, FEAT_TEXIT of 2024 and 2025; the library has them since 1.8. */
+/* Branches of FEAT_CMPBR, FEAT_PAuth_LR and FEAT_TEXIT (2024 and 2025), supported by OpenCSD since 1.8. */
 bool etm4_guard_too_new(uint32_t version, uint32_t instruction)
 {
 	static const struct {
 		uint32_t mask, value;
 	} branches[] = {
-		{ 0xff004000, 0x74000000 }, /* CB<cc> of registers of 32 bits, CBB<cc>, CBH<cc> */
+		{ 0xff004000, 0x74000000 }, /* CB<cc> with 32-bit registers, CBB<cc>, CBH<cc> */
 		{ 0xff00c000, 0x7400c000 }, { 0xff00c000, 0xf4000000 },
-		{ 0x7f004000, 0x75000000 }, /* CB<cc> of a number */
+		{ 0x7f004000, 0x75000000 }, /* CB<cc> with an immediate */
 		{ 0xffc0001f, 0x5500001f }, /* RETAASPPC, RETABSPPC */
 		{ 0xfffffbff, 0xd6ff03e0 }, /* TEXIT */
 	};
 
-	/* All of them, and few others. */
+	/* A quick check, which all of these and few other instructions pass. */
 	if ((instruction & 0x54000000) != 0x54000000 || version >= LIBRARY_OF_2025)
 		return false;
 	for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
 		if ((instruction & branches[i].mask) == branches[i].value)
 			return true;
-	/* RETAASPPC, RETABSPPC with a register; with XZR they are RETAA, RETAB. */
+	/* RETAASPPC and RETABSPPC with a register; with XZR these are RETAA and RETAB. */
 	return (instruction & 0xfffffbe0) == 0xd65f0be0 && (instruction & 31) != 31;
 }
 

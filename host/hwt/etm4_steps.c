@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Converts OpenCSD's elements to steps, with a queue of steps that are not complete. */
 #include "hwt/etm4.h"
 
 #include "ktrx/hwt_unit.h"
@@ -13,13 +14,15 @@ bool etm4_queue_full(const struct etm4_queue *queue)
 	return queue->tail - queue->head > ETM4_QUEUE_ROOM - ETM4_QUEUE_SPARE;
 }
 
-/* Those that stand for themselves are open only as long as something before them is. */
+/*
+ * Returns true if a step may be changed by the next one. Other steps are open only while one before them is.
+ */
 static bool waits(const struct hwt_step *step)
 {
 	return step->kind != HWT_SPACE && step->kind != HWT_NOTE;
 }
 
-/* Behind the last, as it is in `step`; there is room. */
+/* Appends a step. Requires: there is room. */
 static void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step)
 {
 	if (waits(step))
@@ -28,7 +31,7 @@ static void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step
 	queue->tail++;
 }
 
-/* Code at this address comes next: where ON, RUN and ASYNC lead. */
+/* Reports that code at this address comes next: sets where ON, RUN and ASYNC lead. */
 static void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
 {
 	struct hwt_step *step = step_at(queue, queue->open);
@@ -44,7 +47,10 @@ static void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
 	}
 }
 
-/* The run that ends right before this address was a system call: true if there is one. */
+/*
+ * Marks the run that ends right before this address as ending in a system call. Returns false if there is
+ * none.
+ */
 static bool etm4_queue_call(struct etm4_queue *queue, uint64_t behind)
 {
 	struct hwt_step *step = step_at(queue, queue->open);
@@ -61,7 +67,7 @@ void etm4_queue_settle(struct etm4_queue *queue)
 	queue->open = queue->tail;
 }
 
-/* Is the newest step of that kind? */
+/* Returns true if the newest step is of that kind. */
 static bool etm4_queue_ends_in(const struct etm4_queue *queue, enum hwt_kind kind)
 {
 	return queue->tail != queue->head && queue->step[(queue->tail - 1) % ETM4_QUEUE_ROOM].kind == kind;
@@ -78,7 +84,7 @@ bool etm4_queue_take(struct etm4_queue *queue, struct hwt_step *step)
 #define EXCEPTION_HALT 1u
 #define EXCEPTION_CALL 2u
 
-/* Types of exceptions, as exception packets have them. */
+/* Types of exceptions, as in exception packets. */
 static const char *const exception_names[] = {
 	[0x0] = "reset",
 	[EXCEPTION_HALT] = "debug halt",
@@ -116,7 +122,7 @@ static void put_bare(struct etm4_steps *steps, enum hwt_kind kind, const char *t
 	put(steps, &step);
 }
 
-/* Whatever ran before, it is not known what ran behind it. */
+/* Ends tracing: it is unknown what ran after the last step. */
 static void stop(struct etm4_steps *steps, enum hwt_kind kind)
 {
 	if (kind == HWT_OVERFLOW ? !etm4_queue_ends_in(&steps->queue, kind) : steps->tracing)
@@ -173,7 +179,7 @@ static uint8_t bits_of(ocsd_isa isa)
 	return isa == ocsd_isa_thumb2 ? 16 : 32;
 }
 
-/* The known code is not what ran: the runs that were reported since the last address are a guess. */
+/* Reports that known code is not what ran: the runs since the last address packet are a guess. */
 static void put_mismatch(struct etm4_steps *steps, uint64_t address, const char *text)
 {
 	struct hwt_step step = {
@@ -192,7 +198,10 @@ void etm4_steps_anchor(struct etm4_steps *steps, uint64_t offset)
 	steps->anchor = offset;
 }
 
-/* It comes after the address that ended the doubt. */
+/*
+ * Returns true if the element may be reported: it comes after an address that made the position certain
+ * again.
+ */
 static bool is_believed(struct etm4_steps *steps)
 {
 	if (steps->doubts && steps->has_anchor && steps->offset > steps->anchor)
@@ -200,7 +209,10 @@ static bool is_believed(struct etm4_steps *steps)
 	return !steps->doubts;
 }
 
-/* Some units write a direct branch to the next instruction as not taken. */
+/*
+ * Returns true if a branch that is always taken was not. A direct branch to the next instruction is exempt:
+ * some units report it as not taken.
+ */
 static bool is_never_not_taken(const struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
 {
 	return !steps->to_next &&
@@ -208,7 +220,7 @@ static bool is_never_not_taken(const struct etm4_steps *steps, const ocsd_generi
 	       !element->last_instr_cond && !element->last_instr_exec;
 }
 
-/* Returns false if the range must not be reported. */
+/* Checks a range against the known code. Returns false if it must not be reported. */
 static bool check_code(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
 {
 	const bool jumps = steps->falls && element->st_addr != steps->falls_to;
@@ -248,7 +260,7 @@ static void take_range(struct etm4_steps *steps, const ocsd_generic_trace_elem *
 		return;
 	step.taken = step.branch != HWT_BRANCH_NONE && element->last_instr_exec;
 	if (!steps->tracing) {
-		/* It begins in the middle of what the unit traced. */
+		/* The stream begins, or decoding resumes, while the unit is tracing. */
 		put_bare(steps, HWT_ON, NULL);
 		steps->tracing = true;
 	}
@@ -287,8 +299,7 @@ static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_el
 
 	steps->falls = false;
 	/*
-	 * Nothing is traced of a processor that is halted; it is also how the unit in software says where it
-	 * stops.
+	 * While a processor is halted nothing is traced. The unit in software also ends a trace in this way.
 	 */
 	if (number == EXCEPTION_HALT) {
 		step.kind = HWT_OFF;
@@ -302,7 +313,7 @@ static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_el
 	put(steps, &step);
 }
 
-/* Of an ETE. After a failed transaction execution resumes where it began. */
+/* Reports a transaction of an ETE. If it fails, execution resumes where it began. */
 static void take_transaction(struct etm4_steps *steps, trace_memtrans_t what)
 {
 	static const char *const texts[] = {
@@ -380,7 +391,7 @@ void etm4_steps_take(struct etm4_steps *steps, const ocsd_generic_trace_elem *el
 		put_bare(steps, HWT_NOTE, "event");
 		break;
 	default:
-		/* Cycle counts, exception returns and the end of the bytes are no steps. */
+		/* Cycle counts, exception returns and the end of the bytes become no steps. */
 		break;
 	}
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Opens files of hardware trace: stores bytes, joins chunks into pieces, and reads pieces into memory. */
 #include "decoder.h"
 
 #include <errno.h>
@@ -16,11 +17,11 @@
 #include "ktread/ktread.h"
 #include "file.h"
 
-/* The file's bytes: where they stand in it, or in a copy without a name. */
+/* The store: the file's bytes, in the file itself or in an unnamed temporary copy. */
 
 static const unsigned char zstd[4] = { 0x28, 0xb5, 0x2f, 0xfd };
 
-/* Can it be read anywhere at any time, as it is? */
+/* Returns true if the file can be read at any offset as it is: a regular file, not compressed. */
 static bool is_plain(int descriptor)
 {
 	struct stat status;
@@ -31,7 +32,7 @@ static bool is_plain(int descriptor)
 		memcmp(first, zstd, sizeof(zstd)) != 0);
 }
 
-/* A file without a name; -1: errno. */
+/* Opens an unnamed temporary file. Returns -1 with errno if that fails. */
 static int open_temporary(void)
 {
 	FILE *file = tmpfile();
@@ -42,13 +43,13 @@ static int open_temporary(void)
 	return descriptor;
 }
 
-/* 0, or KTREAD_E_SYSTEM with errno. `path` "-" is standard input. */
+/* Opens the store. `path` "-" is standard input. Returns 0, or KTREAD_E_SYSTEM with errno. */
 static int store_open(struct hwt_store *store, const char *path)
 {
 	struct stat status;
 
 	*store = (struct hwt_store){ .descriptor = -1 };
-	/* Opening a pipe would take its only reader's place. */
+	/* Do not open a pipe here: ktread opens it later, and only one reader gets its bytes. */
 	if (strcmp(path, "-") == 0)
 		store->copies = true;
 	else if (stat(path, &status) != 0)
@@ -115,9 +116,7 @@ size_t hwt_store_read(const struct hwt_store *store, uint64_t offset, void *to, 
 	return done;
 }
 
-/* The file. */
-
-#define TSC_BITS 56u /* of a TSC packet */
+#define TSC_BITS 56u /* width of the time in a TSC packet */
 
 static _Thread_local char open_message[512];
 
@@ -210,20 +209,20 @@ struct hwt_unit_stream *hwt_file_add_stream(struct hwt_file *file)
 	return &file->stream[file->streams++];
 }
 
-/* ---- What is known when all has been read ---- */
+/* ---- After all records have been read ---- */
 
 static bool follows(const struct hwt_chunk *chunk, const struct hwt_chunk *before)
 {
 	return !chunk->torn && chunk->position == before->position + before->size;
 }
 
-/* Chunks that follow each other are a piece. */
+/* Joins chunks that follow each other into pieces, and counts bytes that are there and missing. */
 static int join(struct hwt_file *file, struct hwt_unit_stream *stream)
 {
 	struct hwt_stream *told = &stream->stream;
 	uint64_t end;
 
-	/* Another context has taken the number: its unit began anew. */
+	/* Another context has taken over the unit's number and counts positions from 0 again. */
 	if (stream->chunks && stream->chunk[0].position < told->begins)
 		told->begins = 0;
 	end = told->begins;
@@ -387,7 +386,10 @@ size_t hwt_file_pieces(const struct hwt_file *file, size_t stream)
 	return stream < file->streams ? file->stream[stream].pieces : 0;
 }
 
-/* What cannot be read any more, as of a file that has shrunk, is left out with all behind it. */
+/*
+ * Reads a piece into memory. If reading fails, as for a file that has shrunk, the rest of the piece stays
+ * zero.
+ */
 static void load(const struct hwt_store *store, const struct hwt_unit_stream *stream,
 		 struct hwt_joined *joined)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Programs and libraries that were found by their code: whose code lies at an address. */
+/* Programs and libraries that were found by their code: finds the one whose code is at an address. */
 #include "images.h"
 
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "base/grow.h"
 #include "base/search.h"
 
-#define WINDOW 64u /* bytes from the address on that are compared */
-#define LEAST  8u  /* bytes that are the same, unless fewer are known */
+#define WINDOW 64u /* bytes that are compared, from the address on */
+#define LEAST  8u  /* equal bytes that prove a file, unless fewer are known */
 
-/* Where the file has code. False: nowhere. */
+/* Finds the range of addresses with the file's code. Returns false if it has none. */
 static bool find_bounds(const struct hwt_binary *binary, uint64_t *first, uint64_t *end)
 {
 	*first = UINT64_MAX;
@@ -54,7 +54,10 @@ int hwt_found_add(struct hwt_images *images, struct hwt_binary *binary, uint64_t
 	return 0;
 }
 
-/* How many bytes of code at an address are the file's. */
+/*
+ * Returns how many bytes of the code at an address equal the file's, or 0 if they are too few to prove the
+ * file.
+ */
 static size_t count_same(const struct hwt_found *found, uint64_t address, const unsigned char *code,
 			 size_t size)
 {
@@ -78,7 +81,7 @@ static size_t count_same(const struct hwt_found *found, uint64_t address, const 
 	return 0;
 }
 
-/* To the stamps at which the code from `address` to `last` is the same. */
+/* Narrows [*from, *until) to the stamps at which the code from `address` to `last` does not change. */
 static void narrow(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t last,
 		   uint64_t *from, uint64_t *until)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Finds the files that a recording names, and reads code by address. */
 #include "images.h"
 
 #include "base/grow.h"
@@ -71,7 +72,7 @@ int hwt_images_open(struct hwt_images *images, const char *path, struct hwt_bina
 	return 0;
 }
 
-/* Where the file that a record names is to be looked for; NULL: out of memory. */
+/* Returns the path at which to open a file that a record names, or NULL if out of memory. */
 static char *place_of(const struct hwt_images *images, const char *path)
 {
 	char *place;
@@ -81,7 +82,7 @@ static char *place_of(const struct hwt_images *images, const char *path)
 	return asprintf(&place, "%s/%s", images->root, path + strspn(path, "/")) < 0 ? NULL : place;
 }
 
-/* `first`: the mapping that has named the same file first. */
+/* Opens the file of mapping n. `first` is the first mapping that names the same file. */
 static int find_file(struct hwt_images *images, size_t n, size_t first)
 {
 	const struct hwt_mapping *mapping = images->mapping[n];
@@ -130,7 +131,7 @@ static int compare_paths(const void *left, const void *right)
 	return order ? order : a->n < b->n ? -1 : a->n > b->n;
 }
 
-/* Which mapping names the same file as each, and is the first of those. NULL: out of memory. */
+/* Finds, for each mapping, the first mapping that names the same file. Returns NULL if out of memory. */
 static size_t *find_firsts(const struct hwt_images *images)
 {
 	struct named *named = calloc(images->mappings + 1, sizeof(*named));
@@ -263,7 +264,10 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 		got = hwt_codes_read(images->codes, space, stamp, address + done, bytes + done, size - done,
 				     false);
 		if (!got) {
-			/* A file is as it was before the kernel patched it: it ends where code was seen. */
+			/*
+			 * The kernel may have patched code since it was loaded from a file: do not use the
+			 * file where recorded code is known.
+			 */
 			unknown = hwt_codes_unknown(images->codes, space, address + done, size - done, false);
 			got = read_files(images, pid, stamp, address + done, bytes + done, unknown);
 			if (!got && images->snapshot)
@@ -289,7 +293,7 @@ size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t spac
 
 	if (size > ahead)
 		size = (size_t)ahead;
-	/* What a snapshot knows nothing of is a page. */
+	/* A snapshot is asked page by page. */
 	if (images->snapshot && size > HWT_WALK_PAGE - address % HWT_WALK_PAGE)
 		size = HWT_WALK_PAGE - address % HWT_WALK_PAGE;
 	return hwt_codes_unknown(images->codes, space, address, size, true);

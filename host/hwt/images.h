@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Code by address: from files, from snapshots, and from lines that the trace brings along. */
+/* Code by address: from files, from snapshots, and from the CODE records of a trace. */
 #ifndef HWT_IMAGES_H
 #define HWT_IMAGES_H
 
@@ -13,85 +13,88 @@
 #include "symbol_map.h"
 
 /*
- * Code that a trace brings along: which bytes lay at an address when, in which address space. Kept in lines
- * of 64 bytes, each of one space; those of space 0 are of all that have none of their own. Where bytes change
- * with time there is a line for each version, valid from its stamp on.
+ * Code from a recording: the bytes at an address and stamp, in an address space. It is kept in lines of 64
+ * bytes. A line belongs to one address space; a line of space 0 serves all spaces without a line of their
+ * own. If bytes change over time, each version has a line, valid from its stamp on.
  */
 
 #define HWT_CODE_LINE 64u
 
 struct hwt_codes;
 
-/* Of the file's CODE; *codes is NULL where it has none. 0, or KTREAD_E_MEMORY. */
+/* Reads the file's CODE records. Sets *codes to NULL if there are none. Returns 0, or KTREAD_E_MEMORY. */
 int hwt_codes_open(struct hwt_codes **codes, const struct hwt_file *file);
 void hwt_codes_close(struct hwt_codes *codes);
 
 /*
- * How many bytes are known from an address on, at most `size`. `stamp` 0: the latest. With `any` also what
- * was only seen in other address spaces, as far as all of them agree.
+ * Reads the known bytes from an address on. Returns how many were read, at most `size`. `stamp` 0: the
+ * latest. If `any` is set, it also reads bytes that were only seen in other address spaces, if all these
+ * agree.
  */
 size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t stamp, uint64_t address,
 		      unsigned char *to, size_t size, bool any);
 
 /*
- * How many bytes from an address on, at most `size`, are not known in that space: none is lost to what knows
- * more of others. With
- * `any` they are in no other either.
+ * Returns how many bytes from an address on, at most `size`, are unknown in that space, so that the caller
+ * may fill them from another source. If `any` is set, they are unknown in all spaces.
  */
 size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size,
 			 bool any);
 
-/* The stamps around `stamp`, `until` exclusive, at which the line of an address is the same. */
+/* Finds the stamps [from, until) around `stamp` at which the line of an address does not change. */
 void hwt_codes_period(const struct hwt_codes *codes, uint64_t stamp, uint64_t address, uint64_t *from,
 		      uint64_t *until);
 
 /*
- * The code of a period, within which few lines change. A change ends a period in which there were enough of
- * them. Lines that follow each other are one run.
+ * The code of a period. A period ends after a fixed number of changes of code. Adjacent lines form one run.
  */
 struct hwt_code_run {
 	uint64_t address, size; /* both are multiples of HWT_CODE_LINE */
-	uint64_t space;		/* of the lines; 0: of all */
-	/* hwt_codes_read() gives the same bytes at any stamp of the period and of the next one. */
+	uint64_t space;		/* address space of its lines; 0: all */
+	/* hwt_codes_read() returns the same bytes at any stamp of this period and the next. */
 	bool fixed;
-	bool apart; /* lines of the other kind lie between it and the run before it */
+	bool apart; /* there are lines of the other kind between this run and the previous one */
 };
 
-/* Zero before the first use; the caller frees `run`. */
+/* Must be zero before the first use. The caller frees `run`. */
 struct hwt_code_runs {
 	uint64_t from, until; /* stamps of the period, `until` exclusive */
 	struct hwt_code_run *run;
 	size_t count;
-	size_t changing; /* so many come first, by address; the fixed ones follow, by space and address */
+	/*
+	 * number of runs that are not fixed; they come first, sorted by address; fixed runs follow, by space
+	 * and address
+	 */
+	size_t changing;
 	uint32_t room;
 };
 
 /*
- * Finds the runs of the period that a stamp lies in; stamp 0: the last period. `codes` may be NULL: no runs.
- * 0 or KTREAD_E_MEMORY.
+ * Finds the runs of the period that contains a stamp; stamp 0: the last period. `codes` may be NULL, which
+ * gives no runs. Returns 0 or KTREAD_E_MEMORY.
  */
 int hwt_codes_runs(const struct hwt_codes *codes, uint64_t stamp, struct hwt_code_runs *runs);
 
 /*
- * Is a file what was run? The code that a recording brings along is held against the file's bytes, block by
- * block as it was run. A kernel that patches itself differs in a few bytes of some blocks. Of another build
- * code has moved: where it has, blocks have little in common with the file, and names of the file are wrong.
+ * Checks whether a file is what ran: compares the code of a recording with the file, block by block. A kernel
+ * that patches itself differs in a few bytes of some blocks. In another build, code has moved: many blocks
+ * have little in common with the file, and the file's names are wrong there.
  */
 
 struct hwt_likeness {
-	uint64_t space;	    /* in which it is most like what was run; 0: of the kernel, or not told */
-	uint64_t blocks;    /* that were run there where the file lies */
-	uint64_t differing; /* of these, with a byte that is another */
-	uint64_t moved;	    /* of these, with more such bytes than not, and too long for a patch */
-	uint64_t first;	    /* lowest address of such a byte, if there is any */
+	uint64_t space;	    /* address space that matches the file best; 0: the kernel's, or unknown */
+	uint64_t blocks;    /* executed blocks within the file's addresses */
+	uint64_t differing; /* of these, blocks with at least one different byte */
+	uint64_t moved;	    /* of these, blocks with mostly different bytes that are too long for a patch */
+	uint64_t first;	    /* lowest address of a different byte; 0 if there is none */
 };
 
-/* Of the file's segments, `base` bytes higher. 0 or KTREAD_E_MEMORY. */
+/* Compares the file's segments, moved up by `base`, with the code that ran. Returns 0 or KTREAD_E_MEMORY. */
 int hwt_likeness(const struct hwt_file *file, const struct hwt_binary *binary, uint64_t base,
 		 struct hwt_likeness *likeness);
 /*
- * It is another file than what was run. An address space may have been another program's before, and that
- * one's blocks count, too; the kernel has no other.
+ * Returns true if another file than this one ran. An address space may earlier have belonged to another
+ * program, whose blocks count, too. That cannot happen to the kernel, so its limit is lower.
  */
 static inline bool hwt_is_other(const struct hwt_likeness *likeness)
 {
@@ -99,42 +102,49 @@ static inline bool hwt_is_other(const struct hwt_likeness *likeness)
 }
 
 /*
- * A file that may lie anywhere is found by its code. In a guest whose kernel tells nothing this is the only
- * way to learn where programs ran, and a program runs at another address in each process.
+ * Finds a position-independent file by its code. If the guest's kernel reports no mappings, this is the only
+ * way to learn where programs ran. A program runs at another address in each process.
  */
 struct hwt_base {
 	uint64_t base;
-	size_t blocks; /* that were run there, and are the file's */
+	size_t blocks; /* executed blocks at this base that match the file */
 };
 
-/* The caller frees `*base`. 0 or KTREAD_E_MEMORY. */
+/* Sets *base to an array that the caller frees. Returns 0 or KTREAD_E_MEMORY. */
 int hwt_bases_find(const struct hwt_file *file, const struct hwt_binary *binary, struct hwt_base **base,
 		   size_t *bases);
 
 /*
- * The memory of a machine, as it was at one moment, seen through page tables: those of an address space where
- * it has some, or those of another, whose kernel is the same. Page tables are hostile as everything else.
+ * The memory of a machine at one moment, read through page tables: those of the wanted address space if the
+ * snapshot has them, otherwise those of another space, which maps the same kernel. Page tables are not
+ * trusted.
  */
 
 struct hwt_snapshot;
 
-/* A RAM file or a core of a machine, ELF's number of which is `machine`. 0 or an error. */
+/*
+ * Opens a RAM file or a core of a machine. `machine` is its ELF machine number, or 0. Returns 0 or an error.
+ */
 int hwt_snapshot_open(struct hwt_snapshot **snapshot, const char *path, uint16_t machine);
 void hwt_snapshot_close(struct hwt_snapshot *snapshot);
-const char *hwt_snapshot_message(void); /* of the last open that failed, of this thread */
-/* How many bytes can be read: at most `size`, and up to the end of a page. `space`: 0 if unknown. */
+/* Returns the text of this thread's last failed hwt_snapshot_open(). */
+const char *hwt_snapshot_message(void);
+/*
+ * Returns how many bytes were read: at most `size`, and only up to the end of a page. `space` is 0 if
+ * unknown.
+ */
 size_t hwt_snapshot_read(struct hwt_snapshot *snapshot, uint64_t space, uint64_t address, void *to,
 			 size_t size);
 
 /*
- * Images from inside: which file lay where at a moment, as a view of a process. A view is made by going
- * through what the trace says was mapped, up to that moment; one that goes on in time goes on from where it
- * is.
+ * The inside of struct hwt_images: a view lists which file was mapped where in one process at one moment. It
+ * is made by applying the recorded mappings in order up to that moment. For a later moment, a view continues
+ * from where it is.
  */
 
-#define HWT_VIEWS 8u /* kept at once: of several processes, or of one at several moments */
+#define HWT_VIEWS 8u /* views that are kept: of several processes, or of one process at several moments */
 
-/* A piece of a file in memory. Those of a view are in the order of addresses, and none overlaps another. */
+/* A part of a file in memory. The spans of a view are sorted by address and do not overlap. */
 struct hwt_span {
 	uint64_t address, size, offset;
 	struct hwt_binary *binary;
@@ -143,12 +153,12 @@ struct hwt_span {
 struct hwt_view {
 	bool used;
 	uint32_t pid;
-	uint64_t from, until; /* stamps at which it is right */
-	size_t applied;	      /* mappings gone through */
+	uint64_t from, until; /* the view is right for stamps in [from, until) */
+	size_t applied;	      /* mappings[0] up to here have been applied */
 	struct hwt_span *span;
 	size_t spans;
 	uint32_t room;
-	uint64_t asked; /* when it was last, as images count */
+	uint64_t asked; /* hwt_images.asked when it was last used */
 	uint64_t changes;
 };
 
@@ -159,16 +169,19 @@ struct hwt_added {
 	uint64_t base;
 };
 
-/* A program or library, and where it was found by its code: [first, end) in memory. */
+/* A program or library that was found by its code in memory at [first, end). */
 struct hwt_found {
 	struct hwt_binary *binary;
 	uint64_t base, first, end;
-	uint64_t reach; /* the greatest `end` of those that begin before this one, and of this one */
+	uint64_t reach; /* greatest `end` among this entry and those before it */
 };
 
 struct hwt_image_warning {
 	char *text;
-	/* name of the file that is, without folders: one of that name that is added does for it; NULL */
+	/*
+	 * Name of the missing file, without folders, or NULL. The warning is dropped if a file of that name
+	 * is added.
+	 */
 	char *missing;
 };
 
@@ -177,21 +190,22 @@ struct hwt_snapshot;
 struct hwt_images {
 	const struct hwt_file *file;
 	char *root;
-	struct hwt_mapping **mapping;	/* by stamps; the file's */
-	struct hwt_binary **of_mapping; /* its file; NULL: none, or not found */
+	struct hwt_mapping **mapping;	/* the file's mappings, sorted by stamp */
+	struct hwt_binary **of_mapping; /* binary of each mapping; NULL: none, or not found */
 	size_t mappings;
-	struct hwt_binary **binary; /* all that are open */
+	struct hwt_binary **binary; /* all open files */
 	size_t binaries;
 	uint32_t binary_room;
 	struct hwt_added *added;
 	size_t additions;
 	uint32_t added_room;
-	struct hwt_found *found; /* by `first` */
+	struct hwt_found *found; /* sorted by `first` */
 	size_t founds;
 	uint32_t found_room;
 	struct hwt_codes *codes;
 	struct hwt_snapshot *snapshot;
-	struct hwt_map *map; /* of the kernel's symbols, which ran map_base higher; NULL: none */
+	/* kernel symbols, whose kernel ran map_base bytes higher than listed; NULL: none */
+	struct hwt_map *map;
 	uint64_t map_base;
 	struct hwt_view view[HWT_VIEWS];
 	uint64_t asked;
@@ -203,45 +217,48 @@ struct hwt_images {
 /* Sets the message, and returns `code`. */
 __attribute__((format(printf, 3, 4))) int hwt_images_fail(struct hwt_images *images, int code,
 							  const char *format, ...);
-/* `missing`: path of the file that is, or NULL. */
+/* Adds a warning. `missing` is the path of a missing file, or NULL. */
 void hwt_images_warn(struct hwt_images *images, const char *text, const char *missing);
-/* Opens the file of a path, once. 0 or an error, with its message. */
+/*
+ * Opens the file at a path, or finds it if it is open already. Returns 0, or an error and sets the message.
+ */
 int hwt_images_open(struct hwt_images *images, const char *path, struct hwt_binary **found);
-/* 0, or an error: code of another CPU says nothing of what was run. */
+/* Returns 0, or an error if the file's code is for another machine than the traced one. */
 int hwt_images_check_machine(struct hwt_images *images, const struct hwt_binary *binary);
 
-/*
- * Adds a file that was found `base` higher than it says. The caller tells the views. 0 or KTREAD_E_MEMORY.
- */
+/* Adds a file that was found `base` bytes above its own addresses. Returns 0 or KTREAD_E_MEMORY. */
 int hwt_found_add(struct hwt_images *images, struct hwt_binary *binary, uint64_t base);
 /*
- * The file whose code lies at an address. Several may have been there, one after another or in different
- * processes: the code that the recording holds must be the file's. Sets the stamps, `until` exclusive, at
- * which the answer is the same. NULL: none.
+ * Finds the file whose code is at an address. Several files may have been there, one after another or in
+ * different processes: the file whose bytes match the recorded code is returned. Narrows [*from, *until) to
+ * the stamps at which the answer is the same. Returns NULL if there is none.
  */
 const struct hwt_found *hwt_found_at(const struct hwt_images *images, uint64_t stamp, uint64_t address,
 				     uint64_t *from, uint64_t *until);
 
-/* What a process has mapped at a stamp; 0: at last. NULL: out of memory. Valid until the next call. */
+/*
+ * Returns what a process has mapped at a stamp (0: the latest), valid until the next call. NULL: out of
+ * memory.
+ */
 const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, uint64_t stamp);
-/* How many bytes from an address on, at most `size`, hwt_images_read() is sure to know nothing of. */
+/* Returns how many bytes from an address on, at most `size`, hwt_images_read() certainly cannot read. */
 size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 			  uint64_t address, size_t size);
-/* The first span that ends behind an address; NULL: none. */
+/* Returns the first span that ends after an address, or NULL. */
 const struct hwt_span *hwt_view_next(const struct hwt_view *view, uint64_t address);
-/* The span that an address lies in; NULL: none. */
+/* Returns the span that contains an address, or NULL. */
 const struct hwt_span *hwt_view_find(const struct hwt_view *view, uint64_t address);
 
-/* Page tables: from an address of a machine's program to where that lies in its memory. */
+/* Page table walks: from a virtual address to a physical address. */
 
-#define HWT_WALK_X86_64	 62u /* ELF's numbers of machines */
+#define HWT_WALK_X86_64	 62u /* ELF machine numbers */
 #define HWT_WALK_AARCH64 183u
 #define HWT_WALK_PAGE	 4096u
 
 /*
- * `space`: CR3, or TTBR0_EL1. Of x86_64 four levels, of AArch64 pages of 4 KiB and addresses of 48 or 39
- * bits, whose upper half
- * TTBR0 does not map. False: nothing is mapped there.
+ * Translates an address. `space` is CR3 or TTBR0_EL1. Supports four levels on x86_64, and 4 KiB pages with
+ * addresses of 48 or 39 bits on AArch64, without their upper half, which TTBR0 does not map. Returns false if
+ * nothing is mapped there.
  */
 bool hwt_walk(struct ktread_memory *memory, uint16_t machine, uint64_t space, uint64_t address,
 	      uint64_t *physical);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Adds what the user gives to what the recording says: files of code, lists of symbols, memory. */
+/* Adds what the user supplies to what the recording contains: files of code, lists of symbols, memory. */
 #include "images.h"
 
 #include <inttypes.h>
@@ -9,12 +9,12 @@
 
 #include "base/grow.h"
 
-/* How many blocks of the code that was run are looked for in memory, and how many bytes of each. */
+/* How many blocks of executed code are compared with a memory image, and how many bytes of each. */
 #define MEMORY_BLOCKS	   1024u
 #define MEMORY_BLOCK	   64u
 #define MEMORY_BLOCK_LEAST 8u
 
-/* A file is there now in place of one that was missing. */
+/* Removes the warnings about a missing file that has been added now. */
 static void forget_missing(struct hwt_images *images, const char *path)
 {
 	size_t kept = 0;
@@ -32,7 +32,7 @@ static void forget_missing(struct hwt_images *images, const char *path)
 	images->warnings = kept;
 }
 
-/* What few blocks differ may have been patched while it ran. */
+/* Warns of blocks that differ from the file. If they are few, the code may have been patched while it ran. */
 static void warn_of_differing(struct hwt_images *images, const struct hwt_binary *binary,
 			      const struct hwt_likeness *likeness)
 {
@@ -59,7 +59,7 @@ static int lay(struct hwt_images *images, struct hwt_binary *binary, uint32_t pi
 	return 0;
 }
 
-/* Lays it at its base, if the code that was run there is the file's, as far as it is known. */
+/* Adds the file at a base, unless the code that ran there is another's. */
 static int lay_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t pid, uint64_t base,
 		  const struct hwt_likeness *likeness)
 {
@@ -74,7 +74,7 @@ static int lay_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t
 	return lay(images, binary, pid, base);
 }
 
-/* The one with most blocks: a kernel runs at one address. */
+/* Returns the base with the most blocks, as a kernel runs at one address only. */
 static const struct hwt_base *choose(const struct hwt_base *base, size_t bases)
 {
 	const struct hwt_base *best = base;
@@ -112,7 +112,10 @@ static int lay_kernel(struct hwt_images *images, struct hwt_binary *binary, cons
 	return status;
 }
 
-/* In other address spaces, or at other times, other programs may have been there. */
+/*
+ * Adds a program at each base. In other address spaces, or at other times, other programs may be at the same
+ * addresses.
+ */
 static int lay_program(struct hwt_images *images, struct hwt_binary *binary, const struct hwt_base *base,
 		       size_t bases)
 {
@@ -128,8 +131,8 @@ static int lay_program(struct hwt_images *images, struct hwt_binary *binary, con
 }
 
 /*
- * Looks for the file's code in what was run. A file that may lie anywhere and lies in the lower half of the
- * addresses is a program or library. Returns 1; 0 if nothing is found; or an error.
+ * Searches the executed code for the file's. A position-independent file found in the lower half of the
+ * address space is a program or library. Returns 1, 0 if nothing is found, or an error.
  */
 static int find_code(struct hwt_images *images, struct hwt_binary *binary)
 {
@@ -185,7 +188,7 @@ const char *hwt_images_idle(const struct hwt_images *images, size_t n)
 	return NULL;
 }
 
-/* Held against the calls in the code that was run. */
+/* Compares a list of symbols with the calls in the executed code. */
 static int check_map(struct hwt_images *images, const struct hwt_map_fit *fit, const char *path)
 {
 	const bool lower = fit->base >> 63;
@@ -239,7 +242,7 @@ int hwt_images_add_symbols(struct hwt_images *images, const char *path, const ui
 	return 0;
 }
 
-/* Some of the code that was run lies in it, where any is known. */
+/* Checks that the memory contains some of the executed code, if any is known. */
 static int check_memory(struct hwt_images *images, struct hwt_snapshot *snapshot, const char *path)
 {
 	const struct hwt_file *file = images->file;

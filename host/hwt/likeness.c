@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Compares a file with the code that ran. */
 #include "base/grow.h"
 #include "images.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SPACES_MOST 1024u /* address spaces that are told apart */
-#define CHUNK	    4096u /* compared at once */
-#define LEAST	    8u	  /* bytes of a block that is not patched as a whole */
+#define SPACES_MOST 1024u /* address spaces that are counted separately */
+#define CHUNK	    4096u /* bytes compared at once */
+#define LEAST	    8u	  /* bytes of a block that cannot be one patch */
 
 /*
- * Programs lie at the same addresses, each in a space of its own: the file is what ran in one of them, if in
- * any.
+ * Counts per address space: other programs may have run at the same addresses in other spaces. The file is
+ * compared with the space that matches it best.
  */
 struct tallies {
 	const struct hwt_file *file;
@@ -22,7 +23,10 @@ struct tallies {
 	uint32_t room;
 };
 
-/* The file's bytes from an address on, as far as they and `size` go. NULL: there are none. */
+/*
+ * Returns the file's bytes from an address on, and reduces *size to how many there are. Returns NULL if there
+ * are none.
+ */
 static const unsigned char *bytes_at(const struct tallies *tallies, uint64_t address, size_t *size)
 {
 	const uint64_t own = address - tallies->base;
@@ -39,7 +43,7 @@ static const unsigned char *bytes_at(const struct tallies *tallies, uint64_t add
 	return NULL;
 }
 
-/* NULL: no memory, or too many spaces. */
+/* Returns the counts of a space. NULL: out of memory, or too many spaces. */
 static struct hwt_likeness *tally_of(struct tallies *tallies, uint64_t space)
 {
 	struct hwt_likeness *grown;
@@ -62,7 +66,10 @@ static struct hwt_likeness *tally_of(struct tallies *tallies, uint64_t space)
 	return &grown[tallies->last];
 }
 
-/* How many bytes of the block are others than the file's; the first of them, and of how many. */
+/*
+ * Returns how many bytes of a block differ from the file. Sets the index of the first of them, and how many
+ * bytes were compared.
+ */
 static size_t count_others(const struct tallies *tallies, const struct hwt_code *code, size_t *first,
 			   size_t *compared)
 {

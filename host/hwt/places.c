@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Addresses in words, and words as addresses: by the files of a view. */
+/* Finds the name of an address, and the address of a name, in the files of a view. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,10 @@ static struct hwt_names *names_of(struct hwt_binary *binary)
 	return binary->names;
 }
 
-/* What the list of symbols says of it, and where no file is known, that this is the kernel's. 0: nothing. */
+/*
+ * Looks up an address in the list of symbols. If no file is known there, the image is the kernel or its
+ * module. Returns 0 if nothing is found.
+ */
 static int place_in_map(const struct hwt_images *images, uint64_t address, struct hwt_place *place)
 {
 	const struct hwt_map_function *function =
@@ -32,7 +35,7 @@ static int place_in_map(const struct hwt_images *images, uint64_t address, struc
 	return 1;
 }
 
-/* What a file says of one of its own addresses, and `moved` is how much higher that lies in memory. */
+/* Looks up place->offset, which is one of the file's own addresses; in memory it is `moved` bytes higher. */
 static void place_in_file(struct hwt_images *images, struct hwt_binary *binary, uint64_t moved, int want_line,
 			  struct hwt_place *place)
 {
@@ -95,7 +98,7 @@ int hwt_images_named(struct hwt_images *images)
 	return 0;
 }
 
-/* As the whole path, its end, or its last part. */
+/* Returns true if `image` is the whole path, its last components, or the file's name. */
 static bool is_called(const struct hwt_binary *binary, const char *image)
 {
 	const size_t length = strlen(image), whole = strlen(binary->path);
@@ -136,15 +139,15 @@ static bool is_meant(const struct hwt_images *images, const struct hwt_binary *b
 	       (strcmp(image, HWT_KERNEL) == 0 && is_kernel(images, binary));
 }
 
-/* ---- A function's addresses, one of which is asked for ---- */
+/* ---- Finding the n-th address of a function ---- */
 
 struct asked {
 	const char *image, *function;
-	size_t left; /* of those before it */
+	size_t left; /* matches to skip before the wanted one */
 	uint64_t *address, *size;
 };
 
-/* True: it is the one that is asked for. */
+/* Takes the match if it is the wanted one, and returns true. */
 static bool take(struct asked *asked, uint64_t address, uint64_t size)
 {
 	if (asked->left-- > 0)
@@ -164,7 +167,7 @@ static bool find_in_map(const struct hwt_images *images, struct asked *asked)
 		if (strcmp(found->name, asked->function) != 0 ||
 		    (image && *image && strcmp(image, found->module ? found->module : HWT_KERNEL) != 0))
 			continue;
-		/* What a map says of one name may be several functions: the first is taken. */
+		/* Functions of the same name in a list cannot be told apart: only the first is used. */
 		return take(asked, found->address + images->map_base, found->size);
 	}
 	return false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Intel PT by libipt's block decoder. A block becomes a step when what comes next is known, for only that
- * says whether it branched, and where it ends. Behind damage it goes on at the next PSB.
+ * Decodes Intel PT with libipt's block decoder. A block becomes a step only when the next block is known,
+ * which shows whether its last instruction branched, and where it ends. After damage, decoding resumes at the
+ * next PSB.
  */
 #include "pt.h"
 
@@ -11,12 +12,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Blocks without a packet: no code is so long that does not choose its way. */
+/*
+ * Blocks without a packet after which code must be looping: other code reaches a branch that needs a packet
+ * before.
+ */
 #define IDLE_MOST 65536u
-/* Runs within a function that may share what is known of where and when the unit was. */
+/* Consecutive runs within a function that may share one position and stamp. */
 #define LOOK_EVERY 8u
 
-/* Has libipt decode by the image that is right at a stamp. False: out of memory. */
+/* Lets libipt decode with the image that is valid at a stamp. Returns false if out of memory. */
 static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 {
 	struct pt_image *image;
@@ -25,7 +29,7 @@ static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 		return true;
 	image = pt_sections_at(decoder->sections, stamp, &decoder->until);
 	decoder->since = stamp;
-	if (stamp == 0) /* unknown: any that becomes known is to be looked at */
+	if (stamp == 0) /* look for a new image as soon as a stamp is known */
 		decoder->until = 0;
 	if (!image)
 		return false;
@@ -37,7 +41,7 @@ static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 	return true;
 }
 
-/* libipt has read of a time. False: out of memory. */
+/* Records a time that libipt has read. Returns false if out of memory. */
 static bool read_time(struct pt_decoder *decoder, uint64_t time)
 {
 	if (time == decoder->time)
@@ -47,7 +51,7 @@ static bool read_time(struct pt_decoder *decoder, uint64_t time)
 	return set_stamp(decoder, decoder->read);
 }
 
-/* Steps are of what was read last from here on. */
+/* Gives the last time that was read to the following steps. */
 static void reach_time(struct pt_decoder *decoder)
 {
 	decoder->now.has_stamp = decoder->time != 0;
@@ -62,7 +66,10 @@ bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
 	return set;
 }
 
-/* The stamp of code that libipt asks for: it may have read a later time since it was asked where it is. */
+/*
+ * Returns the stamp of code that libipt asks for: since its time was last taken, libipt may have read a later
+ * one.
+ */
 static uint64_t stamp_of_code(void *opened)
 {
 	struct pt_decoder *decoder = opened;
@@ -91,7 +98,7 @@ bool pt_decoder_open_blocks(struct pt_decoder *decoder)
 	struct pt_config config;
 
 	hwt_pt_configure(&config, decoder->stream, &decoder->piece);
-	/* A run is contiguous. */
+	/* Ends blocks at calls and jumps, so that a run is contiguous. */
 	config.flags.variant.block.end_on_call = 1;
 	config.flags.variant.block.end_on_jump = 1;
 	config.decode.context = decoder;
@@ -130,9 +137,9 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 }
 
 /*
- * Takes libipt's position and time, which change only when it reads packets. libipt has read up to the next
- * packet about executed code: a time packet before it gives the time of that code, not of the `runs` before.
- * False: out of memory, as for an image.
+ * Updates position and time from libipt, if it has read packets. libipt has read up to the next packet about
+ * executed code: a time packet before that one gives the time of the code to come, not of the `runs` found so
+ * far. Returns false if out of memory.
  */
 static inline bool look(struct pt_decoder *decoder, unsigned runs)
 {
@@ -177,7 +184,7 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 
 	return (struct pt_last){
 		.address = block->end_ip,
-		/* What is in no section may be another the next time. */
+		/* other code may be there the next time */
 		.section = block->isid ? block->isid : PT_NO_SECTION,
 		.mode = block->mode,
 		.branch = branch.kind,
@@ -188,7 +195,7 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 	};
 }
 
-/* The last instruction of a block. */
+/* Returns the last instruction of a block, decoded or remembered. */
 static inline const struct pt_last *last_of(struct pt_decoder *decoder, const struct pt_block *block)
 {
 	struct pt_last *last = &decoder->known[block->end_ip % PT_KNOWN];
@@ -201,8 +208,8 @@ static inline const struct pt_last *last_of(struct pt_decoder *decoder, const st
 }
 
 /*
- * A block as a run of which it is not known yet what follows it. What a run never has is as the last run left
- * it.
+ * Fills in a block as a run whose successor is not known yet. Members that are the same in all runs are left
+ * as the last run has set them.
  */
 static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *step,
 			     const struct pt_block *block, const struct pt_last *last, uint64_t behind)
@@ -224,8 +231,8 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 }
 
 /*
- * Sets where execution went after a run. If the run does not end with a branch, that is its end, too. No
- * conditional jumps here: the host's CPU could not predict them.
+ * Sets where execution went after a run. If the run does not end with a branch, this is also its end. The
+ * code uses no conditional jumps, as the host's CPU could not predict them.
  */
 static inline void end_run(struct hwt_step *step, uint64_t end, uint64_t next)
 {
@@ -237,7 +244,7 @@ static inline void end_run(struct hwt_step *step, uint64_t end, uint64_t next)
 	}
 }
 
-/* The run that is held. `next`: where it went on; NULL: that will never be known. */
+/* Returns the held run. `next` is where execution continued, NULL if that is unknown. */
 static int hand_out(struct pt_decoder *decoder, struct hwt_step *step, const uint64_t *next)
 {
 	decoder->holds = false;
@@ -254,17 +261,17 @@ static int hand_out(struct pt_decoder *decoder, struct hwt_step *step, const uin
 
 /* ---- Steps ---- */
 
-/* Does code go on and on without a packet? */
+/* Returns true if too many blocks ran without a packet, so the code must be looping. */
 static bool is_idle(const struct pt_decoder *decoder)
 {
 	return decoder->blocks - decoder->blocks_read > IDLE_MOST;
 }
 
 /*
- * Runs, up to an event, or what else there is to be seen to. The last is held back, for what follows says how
- * it ended. How many, or KTREAD_E_MEMORY. Here all time is spent: what is known of a branch is looked up
- * rather than worked out, nothing that was written a moment ago is read again, and libipt is not asked where
- * it is while it cannot matter.
+ * Decodes runs up to an event, or anything else to be handled. The last run is held back, because what
+ * follows shows how it ended. Returns the number of runs, or KTREAD_E_MEMORY. This is the hot path: branches
+ * are remembered instead of decoded again, values that were just written are not read back, and libipt is
+ * asked for its position only if it matters.
  */
 static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned most)
 {
@@ -305,7 +312,7 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 	return (int)runs;
 }
 
-/* An event, which ends the run before it: 1, 0: there was none, or an error. */
+/* Takes an event, and returns the held run before it. Returns 1, 0 if no run was held, or an error. */
 static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	const int taken = pt_decoder_take_event(decoder);
@@ -316,7 +323,7 @@ static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
 	return hand_out(decoder, step, pt_decoder_event_follows(decoder, &next) ? &next : NULL);
 }
 
-/* What comes where libipt does not go on: 1 and a step, 0: there is nothing, or an error. */
+/* Handles the places where libipt cannot continue. Returns 1 and a step, 0 if there is none, or an error. */
 static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	if (decoder->holds)
@@ -330,7 +337,7 @@ static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 	return pt_gap_synchronise(decoder, step);
 }
 
-/* Is an address in one of the ranges outside which nothing is traced? */
+/* Returns true if an address is in one of the ranges to which tracing is limited. */
 static bool is_traced(const struct pt_conf_addr_filter *ranges, uint64_t address)
 {
 	return (ranges->config.ctl.addr0_cfg &&
@@ -344,9 +351,10 @@ static bool is_traced(const struct pt_conf_addr_filter *ranges, uint64_t address
 }
 
 /*
- * Does code go on where libipt reports an event? By erratum SKL014 TIP.PGD has no address where a direct call
- * or jump leaves the ranges. libipt looks for that branch, but stops at the first if blocks end at calls and
- * jumps. It goes on when it is asked for the next block. Other events stay, and are reported then.
+ * Returns true if execution continues where libipt reports an event. Because of erratum SKL014, TIP.PGD has
+ * no address where a direct call or jump leaves the ranges. libipt looks for that branch, but stops at the
+ * first one if blocks end at calls and jumps. It continues when it is asked for the next block. Any other
+ * event stays pending, and is reported then.
  */
 static bool goes_on(struct pt_decoder *decoder)
 {

@@ -12,96 +12,103 @@
 #include "images.h"
 
 /*
- * What a branch of x86 is, and how long: libipt ends a block at one, but tells neither. Of all other
- * instructions only that they are none.
+ * Decodes the kind and length of an x86 branch: libipt ends a block at a branch, but reports neither. For any
+ * other instruction the kind is HWT_BRANCH_NONE.
  */
 
-#define PT_BRANCH_MOST 15u /* bytes of an instruction */
+#define PT_BRANCH_MOST 15u /* bytes of an instruction, at most */
 
 struct pt_branch {
 	uint8_t kind;	/* enum hwt_branch */
-	uint8_t length; /* bytes; 0 of what is no branch, or is not all there */
+	uint8_t length; /* bytes; 0 if it is no branch, or if not all its bytes are known */
 };
 
-/* `bits`: 16, 32 or 64, the mode. */
+/* Decodes the instruction at `bytes`. `bits` is the mode: 16, 32 or 64. */
 struct pt_branch pt_branch_of(const unsigned char *bytes, size_t size, unsigned bits);
-/* Sets where the near call or jump at `address` leads. Returns false if it is none, or not a direct one. */
+/*
+ * Sets *target to the target of the near call or jump at `address`. Returns false if it is not a direct one.
+ */
 bool pt_branch_target(const unsigned char *bytes, size_t size, unsigned bits, uint64_t address,
 		      uint64_t *target);
 
 struct hwt_stream;
 struct hwt_piece;
 
-/*
- * Fills in what libipt must know of a piece of a stream: its bytes, the CPU, the clocks and the filters of
- * addresses.
- */
+/* Sets up libipt's configuration for a piece of a stream: its bytes, the CPU, clocks and address filters. */
 void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 		      const struct hwt_piece *piece);
 
-/* A packet that libipt 2.0 does not know: of event trace (CFE, EVD) or of a trigger (TRIG). */
+/* A packet that libipt 2.0 cannot read: of event trace (CFE, EVD) or of a trigger (TRIG). */
 struct pt_newer {
 	const char *name;
 	char text[96];
-	bool has_address; /* a FUP of its own follows, with no TIP */
+	bool has_address; /* a FUP that belongs to it follows, without a TIP */
 };
 
 /* Sets the errata of a CPU. Returns false, and sets none, if they are not known. */
 bool pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu);
-/* Returns the CPU that made a stream; of no vendor if that is unknown, or it is a unit in software. */
+/*
+ * Returns the CPU that made a stream. Its vendor is pcv_unknown if the CPU is unknown, or the unit is in
+ * software.
+ */
 struct pt_cpu pt_newer_cpu(const struct ktrx_hwt_pt *pt);
-/* Describes the packet at `bytes`. Returns its size, or 0: it is none of these, or it is cut short. */
+/* Describes the packet at `bytes`. Returns its size, or 0 if it is none of these, or is cut short. */
 unsigned pt_newer_packet(const unsigned char *bytes, size_t size, struct pt_newer *newer);
 /*
- * libipt's callback for such packets: libipt then skips them, and the packets around them mean the same.
- * With `flow` not NULL it refuses those with an address, whose FUP libipt would take for an interrupt's.
+ * libipt's callback for packets that it cannot read. libipt then skips them; the packets around them keep
+ * their meaning. If `flow` is not NULL, packets with an address are refused, because libipt would take their
+ * FUP for an interrupt's.
  */
 int pt_newer_read(struct pt_packet_unknown *unknown, const struct pt_config *config, const uint8_t *at,
 		  void *flow);
 
-/* A C-state of the packets PWRE and PWRX, which have it as a hint of MWAIT: 0 is C1, 15 is C0. */
+/*
+ * Returns the number of a C-state in a PWRE or PWRX packet, which encodes it as MWAIT's hints do: 0 is C1, 15
+ * is C0.
+ */
 static inline unsigned pt_c_state(unsigned hint)
 {
 	return (hint + 1) & 15;
 }
-/* What has left it, as words that follow others. */
+/* Returns what ended the C-state, as words to append. */
 const char *pt_wake_words(bool interrupt, bool store, bool autonomous);
 
 /*
- * Images as libipt wants them. What stays as it is (pieces of files, code that has but one version) it gets
- * as sections, which it decodes by tables of its own, several times as fast as what it has to ask for each
- * instruction; all else it asks for. When what is mapped changes, it gets another image.
+ * Images for libipt. What does not change (pieces of files, code with only one version) is passed as
+ * sections. libipt caches their decoded blocks, which is several times faster than asking for each
+ * instruction. For all other code it calls back. When the mappings change, it gets a new image.
  */
 
 struct pt_sections;
 
 /*
- * Of the process `pid`, 0: of all. What libipt asks for is as of the stamp that `now` says of `decoder` then:
- * code changes between any two instructions. NULL: out of memory.
+ * Opens the sections of process `pid` (0: of all). Code that libipt asks for is read as of the stamp that
+ * `now` returns, called with `decoder`, as code may change between any two instructions. Returns NULL if out
+ * of memory.
  */
 struct pt_sections *pt_sections_open(struct hwt_images *images, uint32_t pid, uint64_t (*now)(void *decoder),
 				     void *decoder);
 void pt_sections_close(struct pt_sections *sections);
 /*
- * The image that is right at a stamp (0: unknown): the one that was asked for last, or a new one, which
- * replaces it. NULL: out of memory. `until`: the stamp from which on it is another.
+ * Returns the image that is valid at a stamp (0: unknown): the last one returned, or a new one that replaces
+ * it. Sets *until to the first stamp at which it is not valid any more. Returns NULL if out of memory.
  */
 struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, uint64_t *until);
 
-/* A stream of Intel PT that is being decoded: pt.c has the flow, pt_events.c what is beside it. */
+/* A stream of Intel PT that is being decoded: pt.c decodes runs, pt_events.c other events. */
 
-#define PT_KNOWN      2048u /* branches whose kind is kept */
-#define PT_NO_SECTION (-1)  /* no block is ever said to be in it */
+#define PT_KNOWN      2048u /* branches that are remembered */
+#define PT_NO_SECTION (-1)  /* not the number of any section of libipt */
 
-/* An instruction that blocks end with. */
+/* The last instruction of a block. */
 struct pt_last {
 	uint64_t address;
-	int section; /* libipt's number of it; 0: the place is empty */
+	int section; /* libipt's number of its section; 0: unused element */
 	enum pt_exec_mode mode;
-	/* As in a step: taken, if it always is. */
+	/* as in struct hwt_step */
 	uint8_t branch, taken, bits;
-	uint8_t length; /* 0 of what is no branch, or is not all there */
-	uint8_t within; /* it leads from one place of a function to another */
+	uint8_t length; /* bytes; 0 if it is no branch, or if not all its bytes are known */
+	uint8_t within; /* a conditional branch or direct jump: it usually stays within its function */
 };
 
 struct pt_decoder {
@@ -109,62 +116,65 @@ struct pt_decoder {
 	struct hwt_images *images;
 	struct pt_sections *sections;
 	struct pt_image *image;
-	uint64_t since, until; /* stamps for which it is right */
+	uint64_t since, until; /* stamps [since, until) for which `image` is valid */
 	struct pt_block_decoder *block_decoder;
 	struct hwt_piece piece;
-	int status;   /* of libipt's last answer */
-	int unsynced; /* its first answer at a PSB that it could not begin at, but for the end; or 0 */
+	int status;   /* result of libipt's last call */
+	int unsynced; /* first error at a PSB at which libipt could not synchronize; 0: none */
 	bool synced, begun, ended;
-	uint64_t synced_at; /* the PSB that decoding began at */
+	uint64_t synced_at; /* offset of the PSB at which decoding began */
 	unsigned char *own; /* NULL, or a copy of the piece's bytes, see pt_resume() */
-	size_t resumed;	    /* offset in it of the PSB that was made last */
-	uint64_t offset;    /* in the piece, of what was read */
-	uint64_t time;	    /* that libipt has read of; 0: unknown */
-	uint64_t read;	    /* stamp of that time; runs may still be of an earlier one */
-	uint64_t asked;	    /* stamp of the last code that libipt has asked for */
-	/* A run as it begins: where and when the unit is, and whose it is. */
+	size_t resumed;	    /* offset in `own` of the PSB that pt_resume() wrote last */
+	uint64_t offset;    /* offset in the piece up to which libipt has read */
+	uint64_t time;	    /* last time that libipt has read; 0: unknown */
+	uint64_t read;	    /* stamp of that time; the next runs may still be earlier */
+	uint64_t asked;	    /* stamp at which libipt last asked for code */
+	/* Template of a run: position, stamp, process, thread and address space. */
 	struct hwt_step now;
-	uint64_t blocks, blocks_read; /* how many there were, and up to when a packet was read last */
+	uint64_t blocks, blocks_read; /* number of blocks so far, and when a packet was last read */
 	/*
-	 * The ranges of the stream if libipt may end at a jump within them (erratum SKL014); and the number
-	 * of blocks when it was last asked to go on there.
+	 * The stream's address ranges, if libipt may stop at a jump within them (erratum SKL014); and the
+	 * number of blocks when it was last asked to continue there.
 	 */
 	struct pt_conf_addr_filter ranges;
 	uint64_t went_on;
-	uint64_t last, wanted; /* instruction that was run, and 0 or one that was to be */
-	bool holds;	       /* a run of which it is not known what follows it */
+	uint64_t last, wanted; /* last instruction that ran; and the one that libipt could not decode, or 0 */
+	bool holds;	       /* `held` is a run whose end is not known yet */
 	struct hwt_step held;
 	struct pt_event event;
-	unsigned event_parts; /* steps that are still to be made of it */
+	unsigned event_parts; /* steps that the event still becomes */
 	char text[160];
 	struct pt_last known[PT_KNOWN];
 };
 
-/* What comes is of that time of the unit. False: out of memory. */
+/* Sets the unit's time for the following steps. Returns false if out of memory. */
 bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time);
-/* A step of which nothing is known but where and when it is. */
+/* Fills in a step with only the current position, stamp, process, thread and address space. */
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind);
 
-/* Fetches an event: 1, 0: it is none that becomes a step, or KTREAD_E_MEMORY. */
+/* Fetches an event. Returns 1, 0 if it becomes no step, or KTREAD_E_MEMORY. */
 int pt_decoder_take_event(struct pt_decoder *decoder);
-/* Where the flow was when it came, if it says so. */
+/* Returns true if the event reports the address at which execution was, and sets *next to it. */
 bool pt_decoder_event_follows(const struct pt_decoder *decoder, uint64_t *next);
-/* The next step of it. */
+/* Fills in the next step of the event. */
 void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step);
 
-/* Has libipt read the piece, from its beginning. False: out of memory. */
+/* Lets libipt read the piece from its beginning. Returns false if out of memory. */
 bool pt_decoder_open_blocks(struct pt_decoder *decoder);
-/* Takes libipt's position and time. False: out of memory. */
+/* Updates position and time from libipt. Returns false if out of memory. */
 bool pt_decoder_look(struct pt_decoder *decoder);
 
 /* Returns the offset of the last PSB at or before `offset`, or 0 if there is none. */
 size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset);
 /*
- * Makes a step that says what could not be decoded and why, and resumes after it. `idle`: the code looped
- * without using up a packet. Returns 1, or KTREAD_E_MEMORY.
+ * Makes a gap step that describes what could not be decoded and why, and resumes after it. `idle`: the code
+ * looped without using up a packet. Returns 1, or KTREAD_E_MEMORY.
  */
 int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle);
-/* To the first PSB: 1 and a step if bytes are skipped before it, 0: none are, or an error. */
+/*
+ * Synchronizes at the first PSB. Returns 1 and a step if bytes before it are skipped, 0 if none are, or an
+ * error.
+ */
 int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step);
 
 /*

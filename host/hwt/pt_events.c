@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Events that libipt reports between instructions, and the lengths of branches. */
+/* Events that libipt reports between instructions, and the decoder of branches. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -8,13 +8,15 @@
 #include "hwt.h"
 #include "pt.h"
 
-/* Whether only the unit stopped: execution goes on at the same address, so there was no interrupt. */
+/*
+ * Returns true if only tracing stopped: execution continues at the same address, so there was no interrupt.
+ */
 static bool stops(const struct pt_event *event)
 {
 	return !event->ip_suppressed && event->variant.async_disabled.at == event->variant.async_disabled.ip;
 }
 
-/* Number of steps that one event turns into. */
+/* Returns the number of steps that an event becomes. */
 static unsigned parts_of(const struct pt_event *event)
 {
 	switch (event->type) {
@@ -39,7 +41,7 @@ static unsigned parts_of(const struct pt_event *event)
 	case ptev_async_vmcs:
 		return event->status_update ? 0 : 1;
 	default:
-		/* Modes are in the runs; times are in every step. */
+		/* Modes are part of the runs, and times of every step. */
 		return 0;
 	}
 }
@@ -91,7 +93,7 @@ static void set_to(const struct pt_decoder *decoder, struct hwt_step *step, uint
 	step->to = step->has_to ? to : 0;
 }
 
-/* Sets where the flow was, of those notes that tell it. */
+/* Sets the address of a note, if its event has one. */
 static void set_note_address(const struct pt_decoder *decoder, struct hwt_step *step)
 {
 	const struct pt_event *event = &decoder->event;
@@ -185,7 +187,7 @@ void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
 	case ptev_enabled:
 		step->kind = HWT_ON;
 		set_address(decoder, step, event->variant.enabled.ip);
-		/* Should nothing follow, it is known where. */
+		/* If nothing follows, a gap is reported after this address. */
 		decoder->last = event->variant.enabled.ip;
 		break;
 	case ptev_disabled:
@@ -193,7 +195,7 @@ void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
 		set_address(decoder, step, event->variant.disabled.ip);
 		break;
 	case ptev_async_disabled:
-		/* Its two parts: where it went to, and that this was not traced. */
+		/* The event has two parts: the interrupt, and then that its target was not traced. */
 		step->kind = decoder->event_parts ? HWT_ASYNC : HWT_OFF;
 		if (step->kind == HWT_ASYNC) {
 			step->has_address = 1;
@@ -226,13 +228,13 @@ void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
 	}
 }
 
-/* An instruction that is being decoded; the next byte is at bytes[at]. */
+/* An instruction that is being decoded; the next byte to read is bytes[at]. */
 struct taken {
 	const unsigned char *bytes;
 	size_t size, at;
 	unsigned bits;
-	bool narrow; /* prefix 0x66: another operand size */
-	bool other;  /* prefix 0x67: another address size */
+	bool narrow; /* prefix 0x66: operand size override */
+	bool other;  /* prefix 0x67: address size override */
 };
 
 static int next(struct taken *taken)
@@ -240,7 +242,7 @@ static int next(struct taken *taken)
 	return taken->at < taken->size ? taken->bytes[taken->at++] : -1;
 }
 
-/* Steps over all prefixes. Returns the opcode's first byte, or -1 at the end of the bytes. */
+/* Skips all prefixes. Returns the first byte of the opcode, or -1 at the end of the bytes. */
 static int opcode(struct taken *taken)
 {
 	for (;;) {
@@ -271,7 +273,7 @@ static int opcode(struct taken *taken)
 	}
 }
 
-/* Bytes of a near branch's displacement: always 4 in 64-bit code. */
+/* Returns the size in bytes of a near branch's displacement: always 4 in 64-bit code. */
 static unsigned displacement(const struct taken *taken)
 {
 	if (taken->bits == 64)
@@ -280,8 +282,7 @@ static unsigned displacement(const struct taken *taken)
 }
 
 /*
- * Steps over a ModR/M byte, a SIB byte and a displacement. Returns the field reg, or -1 at the end of the
- * bytes.
+ * Skips a ModR/M byte, a SIB byte and a displacement. Returns the reg field, or -1 at the end of the bytes.
  */
 static int operand(struct taken *taken)
 {
@@ -375,7 +376,7 @@ struct pt_branch pt_branch_of(const unsigned char *bytes, size_t size, unsigned 
 	switch (byte) {
 	case 0x0f:
 		return two_bytes(&taken);
-	case 0x9a: /* a far call, and a far jump */
+	case 0x9a: /* far call, then far jump */
 		return done(&taken, HWT_BRANCH_ENTER_KERNEL, displacement(&taken) + 2);
 	case 0xea:
 		return done(&taken, HWT_BRANCH_JUMP, displacement(&taken) + 2);
@@ -383,9 +384,9 @@ struct pt_branch pt_branch_of(const unsigned char *bytes, size_t size, unsigned 
 		return done(&taken, HWT_BRANCH_RETURN, 2);
 	case 0xc3:
 		return done(&taken, HWT_BRANCH_RETURN, 0);
-	case 0xca: /* a far return */
+	case 0xca: /* far return with operand */
 		return done(&taken, HWT_BRANCH_LEAVE_KERNEL, 2);
-	case 0xcb: /* the same, and iret */
+	case 0xcb: /* far return, then iret */
 	case 0xcf:
 		return done(&taken, HWT_BRANCH_LEAVE_KERNEL, 0);
 	case 0xcc: /* int3, into, int1 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Gaps, where libipt cannot go on: their messages, and where decoding resumes. */
+/* Handles gaps, where libipt cannot continue: describes them, and finds where decoding resumes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 #include "hwt.h"
 #include "pt.h"
 
-#define PSB_MOST     128u /* bytes of a PSB and all that may stand up to its PSBEND */
-#define ADDRESS_MOST 9u	  /* bytes of a packet with an address */
+#define PSB_MOST     128u /* bytes from a PSB to its PSBEND, at most */
+#define ADDRESS_MOST 9u	  /* bytes of a packet with an address, at most */
 
 static bool is_psb(const struct hwt_piece *piece, size_t offset)
 {
@@ -30,8 +30,8 @@ size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset)
 }
 
 /*
- * A PSB of which libipt has read what belongs to it, and one packet more at most: what it saw there did not
- * go with what came before, which is damaged, and the PSB itself may be whole. 0: there is none such.
+ * Returns the offset of a PSB that is still usable, or 0. libipt has read its status packets and at most one
+ * packet more, which did not fit what came before. That earlier part is damaged; the PSB itself may be whole.
  */
 static size_t unused_psb(const struct pt_decoder *decoder)
 {
@@ -52,7 +52,7 @@ static size_t unused_psb(const struct pt_decoder *decoder)
 	return psb;
 }
 
-/* libipt's answer at the next PSB it can begin at. */
+/* Synchronizes at the next PSB at which libipt can. Returns libipt's result. */
 static int find_psb(struct pt_decoder *decoder)
 {
 	const size_t unused = decoder->begun ? unused_psb(decoder) : 0;
@@ -69,7 +69,10 @@ static int find_psb(struct pt_decoder *decoder)
 	return status;
 }
 
-/* Decodes from where libipt has synchronised with `status`. 1, 0: it has not, or KTREAD_E_MEMORY. */
+/*
+ * Begins decoding where libipt has synchronized with `status`. Returns 1, 0 if it has not, or
+ * KTREAD_E_MEMORY.
+ */
 static int begin_at(struct pt_decoder *decoder, int status)
 {
 	uint64_t offset = 0;
@@ -85,8 +88,8 @@ static int begin_at(struct pt_decoder *decoder, int status)
 }
 
 /*
- * Resumes after a gap. Where code is missing: at the next packet that gives an address of known code; else at
- * the next PSB. Adds to the gap's text how many bytes are skipped. Returns 1, or KTREAD_E_MEMORY.
+ * Resumes after a gap. If code is missing, at the next packet that gives an address of known code, otherwise
+ * at the next PSB. Appends to the gap's text how many bytes are skipped. Returns 1, or KTREAD_E_MEMORY.
  */
 static int go_on(struct pt_decoder *decoder, bool lacks)
 {
@@ -118,8 +121,8 @@ static int go_on(struct pt_decoder *decoder, bool lacks)
 }
 
 /*
- * Does libipt stop because code is missing? It also reports a bad instruction where it has read the filler
- * bytes of a section.
+ * Returns true if libipt stopped because code is missing. It also reports a bad instruction if it has read
+ * the filler bytes of a section.
  */
 static bool lacks_code(const struct pt_decoder *decoder)
 {
@@ -133,7 +136,7 @@ static bool lacks_code(const struct pt_decoder *decoder)
 			       address, bytes, most) < most;
 }
 
-/* Does libipt stop at a packet that is newer than it is? Sets what that is. */
+/* Returns true if libipt stopped at a packet that it cannot read, and describes that packet. */
 static bool meets_newer(const struct pt_decoder *decoder, struct pt_newer *newer)
 {
 	const struct hwt_piece *piece = &decoder->piece;
@@ -144,7 +147,7 @@ static bool meets_newer(const struct pt_decoder *decoder, struct pt_newer *newer
 	       pt_newer_packet(piece->bytes + offset, piece->size - (size_t)offset, newer) != 0;
 }
 
-/* A packet that this decoder does not follow. Returns 1, or KTREAD_E_MEMORY. */
+/* Reports a packet that this decoder cannot follow. Returns 1, or KTREAD_E_MEMORY. */
 static int tell_newer(struct pt_decoder *decoder, struct hwt_step *step, const struct pt_newer *newer)
 {
 	snprintf(decoder->text, sizeof(decoder->text), "the packet %s %s is not decoded", newer->name,
@@ -177,7 +180,7 @@ int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
 	return go_on(decoder, lacks);
 }
 
-/* Is there but a PSB, at the beginning, after which nothing was traced? */
+/* Returns true if the piece only contains a PSB at its beginning, after which nothing was traced. */
 static bool tells_nothing(const struct pt_decoder *decoder)
 {
 	return !decoder->unsynced && !(decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE) &&

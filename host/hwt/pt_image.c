@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* libipt's configuration, and its image: the code that it decodes, as sections and by callback. */
 #include "base/grow.h"
 #include "pt.h"
 
@@ -10,7 +11,7 @@
 
 #include "decoder.h"
 
-#define FILTER 1u /* IA32_RTIT_CTL.ADDRn_CFG: traced is only what lies in the range */
+#define FILTER 1u /* IA32_RTIT_CTL.ADDRn_CFG: trace only within the range */
 
 static void set_ranges(struct pt_conf_addr_filter *filter, const struct ktrx_hwt_context *context)
 {
@@ -43,11 +44,11 @@ void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
 	set_ranges(&config->addr_filter, &stream->context);
 }
 
-#define MAPPED	(UINT64_C(4) << 30) /* bytes of sections that libipt keeps mapped, with its tables */
-#define GAP	65536u		    /* unknown bytes within a section of code, at most */
-#define UNKNOWN 0x66		    /* as many prefixes as there may be are no instruction */
+#define MAPPED	(UINT64_C(4) << 30) /* bytes of sections, and their block caches, that libipt keeps mapped */
+#define GAP	65536u		    /* unknown bytes between runs of code in one section, at most */
+#define UNKNOWN 0x66		    /* filler; a sequence of this prefix is not an instruction */
 
-/* Code that never changes, in a file of its own. */
+/* Code that does not change, stored in a memory file. */
 struct section {
 	uint64_t address, size, offset, space;
 };
@@ -57,19 +58,19 @@ struct pt_sections {
 	uint32_t pid;
 	uint64_t (*now)(void *decoder);
 	void *decoder;
-	uint64_t changes; /* of the view that `image` was made of */
+	uint64_t changes; /* `changes` of the view that `image` was made of */
 	struct pt_image *image;
 	struct pt_image_section_cache *cache;
-	struct hwt_code_runs runs; /* of the period that the sections of code are of */
-	bool gathered;		   /* there are such sections */
-	int code;		   /* descriptor of their bytes; -1: none */
+	struct hwt_code_runs runs; /* of the period that the sections of code belong to */
+	bool gathered;		   /* the sections of code are complete */
+	int code;		   /* file descriptor of their bytes; -1: none */
 	char code_path[32];
 	struct section *section;
 	size_t sections;
 	uint32_t room;
 };
 
-/* ---- What it asks for ---- */
+/* ---- Code that libipt asks for ---- */
 
 static int ask(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t address, void *context)
 {
@@ -83,7 +84,7 @@ static int ask(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_
 
 /* ---- Code ---- */
 
-/* The bytes of a section: what is not known of code may be known of a file. */
+/* Writes the bytes of a section. hwt_images_read() fills in from files what no recorded code covers. */
 static int write_section(struct pt_sections *sections, const struct section *section, uint64_t stamp)
 {
 	unsigned char *bytes = malloc(section->size);
@@ -111,7 +112,7 @@ static int add_section(struct pt_sections *sections, const struct hwt_code_run *
 {
 	struct section *last = sections->sections ? &sections->section[sections->sections - 1] : NULL, *grown;
 
-	/* What changes is not to be in a gap. */
+	/* Code that changes must not be in a gap within a section. */
 	if (last && !run->apart && last->space == run->space && run->address >= last->address + last->size &&
 	    run->address - (last->address + last->size) <= GAP) {
 		last->size = run->address + run->size - last->address;
@@ -157,7 +158,7 @@ static void drop_code(struct pt_sections *sections)
 	sections->gathered = false;
 }
 
-/* The code of the period that a stamp lies in. */
+/* Collects the code of the period that contains a stamp. */
 static int gather_code(struct pt_sections *sections, uint64_t stamp)
 {
 	const struct hwt_code_runs *runs = &sections->runs;
@@ -176,7 +177,7 @@ static int gather_code(struct pt_sections *sections, uint64_t stamp)
 	return status;
 }
 
-/* Are the sections of code right at a stamp? */
+/* Returns true if the sections of code are valid at a stamp. */
 static bool has_code(const struct pt_sections *sections, uint64_t stamp)
 {
 	const struct hwt_code_runs *runs = &sections->runs;
@@ -194,13 +195,13 @@ static int add(struct pt_sections *sections, struct pt_image *image, const char 
 
 	if (number == -pte_nomem)
 		return KTREAD_E_MEMORY;
-	/* What libipt cannot take it will ask for. */
+	/* If libipt does not accept a section, it asks for that code instead. */
 	if (number > 0)
 		pt_image_add_cached(image, sections->cache, number, asid);
 	return 0;
 }
 
-/* A piece of a file, without what code that changes has taken the place of. */
+/* Adds a piece of a file, without the parts that code which changes has replaced. */
 static int add_span(struct pt_sections *sections, struct pt_image *image, const struct hwt_span *span,
 		    size_t *run_at)
 {

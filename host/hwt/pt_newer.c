@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What is newer than libipt 2.0, which Debian 12 has: models of CPUs, and packets. */
+/* What libipt 2.0, the version in Debian 12, does not know: newer CPU models and packets. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,12 +8,12 @@
 /* ---- Models ---- */
 
 enum group {
-	LAKE_COVE = 1, /* since Alder Lake: performance and efficient cores */
+	LAKE_COVE = 1, /* since Alder Lake: CPUs with performance and efficient cores */
 	RAPIDS,	       /* servers since Sapphire Rapids */
-	MONT,	       /* efficient cores alone */
+	MONT,	       /* CPUs with efficient cores only */
 };
 
-/* What they share with earlier CPUs, by libipt 2.3. */
+/* CPUs by the errata that they share with earlier ones, as in libipt 2.3. */
 static const struct {
 	uint16_t family;
 	uint8_t model, group;
@@ -52,21 +52,21 @@ bool pt_newer_errata(struct pt_errata *errata, const struct pt_cpu *cpu)
 /* ---- Packets ---- */
 
 #define HEAD_EXTENDED 0x02u
-#define HEAD_CFE      0x13u /* the second byte */
+#define HEAD_CFE      0x13u /* second byte */
 #define HEAD_EVD      0x53u
 #define HEAD_TRIGGER  0xd9u
 
 #define TYPE	      0x1fu
-#define CFE_ADDRESS   0x80u /* a FUP of its own follows */
+#define CFE_ADDRESS   0x80u /* a FUP that belongs to it follows */
 #define TRIG_ADDRESS  0x80u
-#define TRIG_COUNT    0x40u /* two bytes follow: instructions since the trigger */
+#define TRIG_COUNT    0x40u /* two bytes follow: number of instructions since the trigger */
 #define TRIG_MULTIPLE 0x20u
 
 #define CFE_SIZE  4u
 #define EVD_SIZE  11u
 #define TRIG_SIZE 3u
 
-/* Types of events: CFE. */
+/* Types of events in a CFE packet. */
 static const char *const events[] = {
 	[1] = "interrupt",
 	[2] = "iret",
@@ -84,7 +84,7 @@ static const char *const events[] = {
 	[15] = "syscall",
 };
 
-/* Those that have a vector. */
+/* Types of events with a vector. */
 #define VECTORS (1u << 1 | 1u << 5 | 1u << 9 | 1u << 12 | 1u << 14)
 
 static size_t trigger_size(const unsigned char *bytes, size_t size)

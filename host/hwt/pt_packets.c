@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Packets of Intel PT in words, one a line, by their names in the manual. */
+/* Describes packets of Intel PT, one per line, with their names in the Intel SDM. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "pt.h"
 
 #define TEXT	     160u
-#define MODE_EXEC_IF 0x04u /* of the packet's second byte, with event trace alone; libipt 2.0 ignores it */
+#define MODE_EXEC_IF 0x04u /* IF in byte 1 of MODE.Exec; only with event trace; not known to libipt 2.0 */
 
 static const char *name_of(const struct pt_packet *packet)
 {
@@ -27,7 +27,7 @@ static const char *name_of(const struct pt_packet *packet)
 	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "?";
 }
 
-/* The oldest branch first: T taken, N not. */
+/* Writes the oldest branch first: T taken, N not taken. */
 static void put_branches(char *text, const struct pt_packet_tnt *tnt)
 {
 	unsigned bits = tnt->bit_size;
@@ -167,8 +167,8 @@ struct reading {
 };
 
 /*
- * Goes to the next PSB. Says what lies between, from `from` on, and `why` it is not read; NULL: the bytes end
- * within a packet. Returns whether there is a PSB.
+ * Goes to the next PSB. Reports the bytes from `from` up to it, and the reason `why` they are not read; NULL:
+ * the bytes end within a packet. Returns whether there is a PSB.
  */
 static bool synchronise(struct reading *reading, uint64_t from, const char *name, const char *why)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Resumes decoding of Intel PT after missing code, by writing a PSB into a copy of the bytes. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,26 +10,27 @@
 #include "hwt.h"
 #include "pt.h"
 
-#define HEAD_PGE     0xd1u /* TIP.PGE with an address of 64 bits */
-#define HEAD_FUP     0xddu /* FUP with one */
-#define ADDRESS_MOST 9u	   /* bytes of it */
+#define HEAD_PGE     0xd1u /* TIP.PGE with a 64-bit address */
+#define HEAD_FUP     0xddu /* FUP with a 64-bit address */
+#define ADDRESS_MOST 9u	   /* bytes of such a packet */
 
-/* A packet's place in the piece; size 0: no packet. */
+/* Place of a packet in the piece. Size 0: no packet. */
 struct place {
 	size_t offset, size;
 };
 
-/* What packets say from a PSB on. */
+/* State of the packets read since a PSB. */
 struct reader {
 	struct pt_decoder *decoder;
 	struct pt_packet_decoder *packets;
 	uint64_t ip, space;
-	struct place mode, pip; /* the last ones */
-	struct place overflow;	/* OVF that the packet to resume at belongs to */
-	bool flows;		/* that packet is a FUP: execution goes on there since before the overflow */
+	struct place mode, pip; /* the last MODE.Exec and PIP packets */
+	struct place overflow;	/* the OVF before the packet to resume at */
+	/* the packet to resume at is a FUP: tracing was on during the overflow and continues there */
+	bool flows;
 };
 
-/* ---- Where to begin ---- */
+/* ---- Finding where to resume ---- */
 
 static uint64_t updated(uint64_t ip, const struct pt_packet_ip *packet)
 {
@@ -57,7 +59,7 @@ static bool is_known(const struct reader *reader)
 			       reader->ip, &byte, 1) == 1;
 }
 
-/* Keeps what a packet says. True: tracing can begin at the address that it tells. */
+/* Takes over the state that a packet reports. Returns true if tracing can begin at its address. */
 static bool take(struct reader *reader, const struct pt_packet *packet, const struct place *place)
 {
 	switch (packet->type) {
@@ -86,7 +88,7 @@ static bool take(struct reader *reader, const struct pt_packet *packet, const st
 	}
 }
 
-/* The next packet, and where it stands. False: there is none, or it cannot be read. */
+/* Reads the next packet, and sets its place. Returns false if there is none, or it cannot be read. */
 static bool read_packet(const struct reader *reader, struct pt_packet *packet, struct place *place)
 {
 	uint64_t offset;
@@ -98,7 +100,7 @@ static bool read_packet(const struct reader *reader, struct pt_packet *packet, s
 	return true;
 }
 
-/* Finds the packet to resume at, from `offset` on. Size 0: there is none before the next PSB. */
+/* Finds the packet to resume at, from `offset` on. Returns size 0 if there is none before the next PSB. */
 static struct place find_address(struct reader *reader, size_t psb, size_t offset)
 {
 	const struct place none = { 0, 0 };
@@ -114,7 +116,10 @@ static struct place find_address(struct reader *reader, size_t psb, size_t offse
 			return none;
 		if (place.offset < offset)
 			continue;
-		/* It must not be hidden: it is repeated, and decoding resumes at its address. */
+		/*
+		 * The overflow must be reported: its packet is repeated, and decoding resumes at the address
+		 * after it.
+		 */
 		if (packet.type == ppt_ovf)
 			reader->overflow = place;
 		if (begins)
@@ -138,8 +143,8 @@ static unsigned char *put(unsigned char *to, const struct pt_decoder *decoder, c
 }
 
 /*
- * From the PSB up to the packet, without branches and addresses. Returns how many bytes that makes: never
- * more than there are, but for the address.
+ * Writes the packets from the PSB up to offset `until`, without branches and addresses. Returns their size:
+ * not more than they had, apart from the address.
  */
 static size_t compose(const struct reader *reader, size_t psb, size_t until, unsigned char *to)
 {
@@ -164,7 +169,7 @@ static size_t compose(const struct reader *reader, size_t psb, size_t until, uns
 
 /* ---- The copy ---- */
 
-/* libipt reads the decoder's own bytes from now on. */
+/* Lets libipt read a copy of the piece, which can be changed. */
 static int own_bytes(struct pt_decoder *decoder)
 {
 	unsigned char *own;
@@ -181,7 +186,10 @@ static int own_bytes(struct pt_decoder *decoder)
 	return pt_decoder_open_blocks(decoder) ? 0 : KTREAD_E_MEMORY;
 }
 
-/* Writes the PSB so that it ends where `packet` ends. 1, 0: there is not enough room, or KTREAD_E_MEMORY. */
+/*
+ * Writes the PSB so that it ends where `packet` ends. Returns 1, 0 if there is not enough room, or
+ * KTREAD_E_MEMORY.
+ */
 static int write_psb(const struct reader *reader, size_t psb, const struct place *packet)
 {
 	struct pt_decoder *decoder = reader->decoder;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Records of hardware trace in a process trace. An ident is a context's until another context takes it, as
- * the sessions of a file that was appended to may do. What damage does not hide is read.
+ * Reads records of hardware trace from a process trace. An ident belongs to a context until another context
+ * takes it, as in a file to which several sessions were appended. Undamaged records are read even if others
+ * are damaged.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,21 +18,22 @@
 #define PATH_MOST     4096u
 
 struct context {
-	uint32_t session; /* counts CONTEXT records: which of those of this ident */
+	uint32_t session; /* number of CONTEXT records before it; tells contexts with the same ident apart */
 	struct ktrx_hwt_context context;
 	struct ktrx_hwt_pt pt;
 	struct ktrx_hwt_etm4 etm4;
 };
 
 /*
- * What THREAD records say: they may come before the context, and hold for all that it is configured to later.
+ * Contents of a THREAD record. It may come before its context's record, and stays valid if the context is
+ * configured again.
  */
 struct told_thread {
 	uint32_t context, unit, pid, tid;
 	char name[sizeof(((struct hwt_stream *)NULL)->name)];
 };
 
-#define THREADS_MOST 4096 /* that are kept; of more the streams have no name */
+#define THREADS_MOST 4096 /* streams of further threads have no name */
 
 struct reading {
 	struct hwt_file *file;
@@ -43,11 +45,11 @@ struct reading {
 	struct told_thread *thread;
 	size_t threads;
 	uint32_t thread_room;
-	size_t last; /* stream that was last used */
+	size_t last; /* index of the stream that was used last */
 	uint64_t broken, homeless;
 };
 
-/* Copies what a payload begins with. False: it is shorter than that. */
+/* Copies the beginning of the payload. Returns false if the payload is shorter. */
 static bool take(struct reading *reading, void *to, size_t size)
 {
 	if (reading->record->payload_size < size) {
@@ -67,7 +69,10 @@ static const struct context *find_context(struct reading *reading, uint32_t iden
 	return NULL;
 }
 
-/* It is what stands already: repeated to carry what was lost, or by a start that changes nothing. */
+/*
+ * Returns true if the context is recorded already. Records are repeated in case the first is lost, and when
+ * tracing is restarted with the same configuration.
+ */
 static bool is_repeated(struct reading *reading, const struct context *context)
 {
 	for (size_t i = reading->contexts; i-- > 0;) {
@@ -149,7 +154,7 @@ static void name_stream(struct hwt_stream *stream, const struct told_thread *thr
 	memcpy(stream->name, thread->name, sizeof(stream->name));
 }
 
-/* Behind all that streams of earlier sessions have of the unit. */
+/* Returns the position after the last byte that earlier contexts with the same ident have of the unit. */
 static uint64_t begin_of(const struct hwt_file *file, const struct context *context, uint32_t unit)
 {
 	uint64_t begins = 0;
@@ -165,7 +170,7 @@ static uint64_t begin_of(const struct hwt_file *file, const struct context *cont
 	return begins;
 }
 
-/* The stream of a unit, a new one if need be. NULL: the file's message says why. */
+/* Finds the stream of a unit, or adds one. Returns NULL on an error, whose message the file has. */
 static struct hwt_unit_stream *find_stream(struct reading *reading, const struct context *context,
 					   uint32_t unit)
 {
@@ -295,7 +300,9 @@ static int take_unmap(struct reading *reading)
 			   reading->record->payload_size);
 }
 
-/* The one that is kept for that unit, made if need be; NULL: there are too many, or no memory. */
+/*
+ * Returns the entry for that unit, added if needed. Returns NULL if there are too many, or if out of memory.
+ */
 static struct told_thread *keep_thread(struct reading *reading, uint32_t context, uint32_t unit)
 {
 	struct told_thread *thread = find_thread(reading, context, unit), *grown;
@@ -374,7 +381,9 @@ static int take_record(struct reading *reading)
 {
 	const uint16_t type = reading->record->type;
 
-	/* Half of a text or a number is another one. */
+	/*
+	 * Of a cut record, only bytes of trace or code can be used: half of a text or number would be wrong.
+	 */
 	if (reading->record->torn && type != KTRX_HWT_DATA && type != KTRX_HWT_CODE)
 		return 0;
 	switch (type) {
@@ -437,7 +446,10 @@ static void conclude(struct reading *reading)
 			      file->path, reading->homeless);
 }
 
-/* That it is no process trace either is no answer to who asked for hardware trace. */
+/*
+ * Reports why the file cannot be opened. If it does not look like a KTR file, ktread's message would only say
+ * that it is no process trace.
+ */
 static int cannot_open(struct hwt_file *file, int status)
 {
 	char first[4];

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Reads the rings of a trace unit in software, and converts times of trace units. */
 #include "base/grow.h"
 
 #include <elf.h>
@@ -10,12 +11,12 @@
 #include "ktrx/hwt_unit.h"
 #include "file.h"
 
-#define PT_BRANCHES_MOST 47u /* of one packet */
+#define PT_BRANCHES_MOST 47u /* in one packet */
 #define PT_TNT_LONG	 0xa302u
 #define PT_FUP_FULL	 0xddu
 #define PT_PGD_FULL	 0xc1u
 
-#define ETM4_ATOMS_MOST	     48u /* the unit has written them by then */
+#define ETM4_ATOMS_MOST	     48u /* most that the unit keeps before it writes them */
 #define ETM4_ATOM	     0xf6u
 #define ETM4_EXCEPTION	     0x06u
 #define ETM4_DEBUG_HALT	     0x03u
@@ -35,7 +36,10 @@ static size_t put_pt(const struct ktrx_hwt_ring *ring, unsigned char *to)
 		size += put_word(to, ring->pending << 16 | PT_TNT_LONG);
 	if (!ring->reached)
 		return size;
-	/* It stops where it is: that it goes on nowhere else tells it from an interrupt. */
+	/*
+	 * A FUP and a TIP.PGD with the same address end the trace there; an interrupt would lead to another
+	 * address.
+	 */
 	to[size++] = PT_FUP_FULL;
 	size += put_word(to + size, ring->reached);
 	to[size++] = PT_PGD_FULL;
@@ -54,14 +58,17 @@ static size_t put_etm4(const struct ktrx_hwt_ring *ring, unsigned char *to)
 	to[size++] = ETM4_EXCEPTION;
 	to[size++] = ETM4_DEBUG_HALT;
 	to[size++] = ETM4_ADDRESS_64_BITS;
-	/* Bits 63:2: two bytes of 7 bits and six of 8. */
+	/* Bits 63:2 of the address: two bytes of 7 bits and six of 8. */
 	put_word(to + size, ring->reached);
 	to[size] = ring->reached >> 2 & 0x7f;
 	to[size + 1] = ring->reached >> 9 & 0x7f;
 	return size + 8;
 }
 
-/* How many bytes there are. 0 also where what is said of it cannot be. */
+/*
+ * Writes the packets for what the unit had not written yet. Returns their size, or 0 if its state cannot be
+ * valid.
+ */
 static size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring,
 			     unsigned char to[HWT_TAIL_MOST])
 {
@@ -73,9 +80,8 @@ static size_t hwt_rings_tail(uint32_t encoding, const struct ktrx_hwt_ring *ring
 }
 
 /*
- * The file that a trace unit in software leaves on the host (ktrx/hwt_unit.h): a ring for each CPU, and the
- * code that was run. It may be of a machine that still runs; what is said of sizes is held against the
- * file's.
+ * Reads the file that a trace unit in software leaves on the host (ktrx/hwt_unit.h): a ring for each CPU, and
+ * the code that ran. The machine may still be running. Sizes are checked against the size of the file.
  */
 
 #define RING_LEAST    65536u
@@ -119,7 +125,7 @@ static void describe(const struct ktrx_hwt_rings *head, uint32_t cpu, struct hwt
 	stream->unit = stream->cpu = cpu;
 }
 
-/* Of a file that was cut short, what is there. */
+/* Adds the part of a chunk that is in the file, which may have been cut short. */
 static int add_there(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk)
 {
 	struct hwt_chunk there = *chunk;
@@ -163,7 +169,10 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	describe(head, cpu, &stream->stream);
 	stream->stream.lost = ring.lost;
 	stream->written = ring.position;
-	/* Of a machine that runs on, the parts of what is told need not be of one moment. */
+	/*
+	 * While the machine runs, the ring's head may change as it is read. Two equal readings are
+	 * consistent.
+	 */
 	if (hwt_store_read(&file->store, at, &again, sizeof(again)) == sizeof(again) &&
 	    memcmp(&ring, &again, sizeof(ring)) == 0)
 		stream->tail_size = hwt_rings_tail(head->encoding, &ring, stream->tail);
@@ -180,10 +189,10 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	return status;
 }
 
-/* What code was run, as of times of the unit; take_clock() makes them stamps. */
+/* Reads the code that ran. Its stamps are times of the unit, until take_clock() converts them. */
 static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 {
-	/* As much of an address space as packets have. */
+	/* The bits of an address space that packets contain. */
 	const uint64_t told = head->encoding == KTRX_HWT_ENCODING_ETM4
 				      ? UINT64_C(0xffffffff) << KTRX_HWT_UNIT_SPACE_SHIFT
 				      : UINT64_MAX;
@@ -220,7 +229,10 @@ static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 	return status;
 }
 
-/* Times of the unit become stamps where the guest has told its own clock; else they are the stamps. */
+/*
+ * Converts the code's stamps from the unit's time if the guest has reported its clock; otherwise stamps are
+ * the unit's time.
+ */
 static int take_clock(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 {
 	struct hwt_clock clock = { .frequency = head->frequency };
@@ -263,7 +275,7 @@ int hwt_rings_read(struct hwt_file *file)
 	return status;
 }
 
-/* Clocks of trace units: moments at which they and the stamps are known, and what follows between these. */
+/* Clocks of trace units. */
 
 int hwt_clock_add(struct hwt_clock *clock, const struct hwt_moment *moment)
 {
@@ -289,7 +301,7 @@ void hwt_clock_settle(struct hwt_clock *clock)
 		qsort(clock->moment, clock->moments, sizeof(*clock->moment), compare);
 }
 
-/* The moment at or before a time; the first where there is none. */
+/* Returns the last moment at or before a time, or the first moment if there is none. */
 static size_t find(const struct hwt_clock *clock, uint64_t unit_time)
 {
 	size_t low = 0, high = clock->moments;
@@ -306,8 +318,8 @@ static size_t find(const struct hwt_clock *clock, uint64_t unit_time)
 }
 
 /*
- * Packets have the lower bits of the unit's time: the upper ones are those that bring it nearest to what is
- * known.
+ * Completes a time of which packets contain only the lower bits: chooses the upper bits so that it is nearest
+ * to the first moment.
  */
 static uint64_t widen(const struct hwt_clock *clock, uint64_t unit_time)
 {

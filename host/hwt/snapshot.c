@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Reads code from the memory image of a machine, through its page tables. */
 #include "images.h"
 
 #include <stdio.h>
@@ -9,8 +10,9 @@
 #include "base/open.h"
 #include "ktread/memory.h"
 
-#define SPACES 8u		    /* that served last, for what the one asked for does not map */
-#define REACH  (UINT64_C(64) << 20) /* of the kernel's image around ktrace's root */
+/* recently used address spaces, tried if the wanted one does not map an address */
+#define SPACES 8u
+#define REACH  (UINT64_C(64) << 20) /* extent of the kernel's image around ktrace's root */
 
 struct hwt_snapshot {
 	struct ktread_memory *memory;
@@ -18,8 +20,8 @@ struct hwt_snapshot {
 	uint64_t space[SPACES];
 	unsigned spaces;
 	/*
-	 * The kernel's image lies in one piece: where it does in memory follows from ktrace's root. 0:
-	 * unknown.
+	 * Virtual and physical address of ktrace's root. The kernel's image is contiguous, so any of its
+	 * addresses can be translated by them. 0: unknown.
 	 */
 	uint64_t virtual, physical;
 };
@@ -110,7 +112,7 @@ void hwt_snapshot_close(struct hwt_snapshot *snapshot)
 	free(snapshot);
 }
 
-/* What served is tried first the next time. */
+/* Moves an address space to the front of those that are tried. */
 static void keep(struct hwt_snapshot *snapshot, uint64_t space)
 {
 	unsigned at;
@@ -131,8 +133,9 @@ static bool is_near_root(const struct hwt_snapshot *snapshot, uint64_t address)
 }
 
 /*
- * A process that has ended leaves its tables to others. They then lead from the root's address elsewhere, or
- * nowhere; only the former shows for code that is no kernel's, as there may be tables without the kernel.
+ * Returns true if the page tables of an address space have been reused, because its process has ended. Then
+ * they map the root's address elsewhere, or not at all. The latter proves it only for an address of the
+ * kernel, as some page tables of programs do not map the kernel.
  */
 static bool is_gone(const struct hwt_snapshot *snapshot, uint64_t space, uint64_t address)
 {
@@ -178,12 +181,12 @@ size_t hwt_snapshot_read(struct hwt_snapshot *snapshot, uint64_t space, uint64_t
 	return size && ktread_memory_read(snapshot->memory, physical, to, size) == 0 ? size : 0;
 }
 
-/* Page tables. */
+/* Page table walks. */
 
 #define FRAME	 UINT64_C(0x0000fffffffff000)
 #define PRESENT	 UINT64_C(1)
-#define LARGE	 UINT64_C(0x80) /* x86_64: a page instead of a table */
-#define IS_TABLE UINT64_C(2)	/* AArch64: the same, the other way round; of the last level a page */
+#define LARGE	 UINT64_C(0x80) /* x86_64: the entry maps a page; otherwise it refers to a table */
+#define IS_TABLE UINT64_C(2)	/* AArch64: the entry refers to a table or, at the last level, maps a page */
 #define LEVELS	 4u
 
 static bool read_entry(struct ktread_memory *memory, uint64_t table, uint64_t address, unsigned shift,
@@ -222,8 +225,9 @@ static bool descend(struct ktread_memory *memory, uint16_t machine, uint64_t tab
 }
 
 /*
- * Tables of 39 bits, a level less, may be read as such of 48, too, by what they have for devices: where only
- * one of the two leads into memory, that is it.
+ * Tables for 39-bit addresses have one level less. Reading them as tables for 48 bits may lead to an address
+ * as well, because of their device mappings. If only one of the two readings leads to memory, that one is
+ * right.
  */
 static bool descend_arm(struct ktread_memory *memory, uint64_t table, uint64_t address, uint64_t *physical)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The Statistical Profiling Extension as steps: a record is a sample. What is no record is one gap, up to the
- * next place from which on there is one. No state beyond a record: any byte of the buffer that begins one
- * will do to begin with.
+ * Decodes the Statistical Profiling Extension: a record becomes a sample. Bytes that form no record become
+ * one gap, up to the next place where a record begins. There is no state across records, so decoding may
+ * begin at any record.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -13,21 +13,24 @@
 #include "hwt/decoder.h"
 #include "hwt/spe.h"
 
-/* Records. */
+/* ---- Records ---- */
 
 #define TIMESTAMP_HEADER 0x71
 #define TIMESTAMP_SIZE	 9u
 #define END_HEADER	 0x01
 
 /*
- * What finding the next record may cost: so many packets at first, more for each byte that was gone over; so
- * many bytes of padding are as one packet.
+ * Cost limits for finding the next record: packets at first, further packets for each byte passed, and bytes
+ * of padding that count as one packet.
  */
 #define FIND_FIRST 4096u
 #define FIND_MORE  4u
 #define FIND_PADS  64u
 
-/* Bits of sample.has by index of the packet; those beyond are known by no name, and left out. */
+/*
+ * Bits of sample.has by index of the packet. Packets of a higher index have no known meaning, and are left
+ * out.
+ */
 static const uint8_t address_parts[] = {
 	[SPE_ADDRESS_PC] = HWT_SAMPLE_PC,
 	[SPE_ADDRESS_TARGET] = HWT_SAMPLE_TARGET,
@@ -45,7 +48,7 @@ static const uint8_t context_parts[] = { HWT_SAMPLE_CONTEXT_EL1, HWT_SAMPLE_CONT
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 #define NO_PART	     -1
 
-/* Which part of a sample the packet is. */
+/* Returns the part of a sample that the packet gives. */
 static int part_of(const struct spe_packet *packet)
 {
 	switch (packet->kind) {
@@ -135,7 +138,7 @@ static enum spe_verdict add(struct spe_record *record, const struct spe_packet *
 	return SPE_RECORD_WHOLE;
 }
 
-/* How many bytes of padding lie here, one after another. */
+/* Returns the number of padding bytes in sequence. */
 static size_t record_pads(const struct hwt_piece *piece, size_t at)
 {
 	size_t end = at;
@@ -145,7 +148,7 @@ static size_t record_pads(const struct hwt_piece *piece, size_t at)
 	return end - at;
 }
 
-/* Takes what was looked at off what may be. False: that was more. */
+/* Subtracts a cost from the limit. Returns false if it exceeds what is left. */
 static bool pay(uint64_t *left, uint64_t packets)
 {
 	if (*left < packets)
@@ -154,7 +157,7 @@ static bool pay(uint64_t *left, uint64_t packets)
 	return true;
 }
 
-/* Behind padding and alignment, at the first packet of a record; or as far as may be looked at. */
+/* Returns the offset after padding and alignment, where a record may begin; or where the limit is reached. */
 static size_t skip_padding(const struct hwt_piece *piece, size_t at, uint64_t *left)
 {
 	struct spe_packet packet;
@@ -172,7 +175,7 @@ static size_t skip_padding(const struct hwt_piece *piece, size_t at, uint64_t *l
 	}
 }
 
-/* Of at most `left` packets. */
+/* Reads a record of at most `left` packets. */
 static enum spe_verdict read_record(const struct hwt_piece *piece, size_t at, uint64_t *left,
 				    struct spe_record *record)
 {
@@ -230,15 +233,15 @@ size_t spe_record_find(const struct hwt_piece *piece, size_t at)
 	return piece->size;
 }
 
-/* Steps. */
+/* ---- Steps ---- */
 
 #define TEXT_SIZE 256
 
 struct spe {
 	const struct hwt_piece *piece;
 	size_t at;
-	struct spe_record record; /* the last that was told */
-	uint8_t note;		  /* it has packets of unknown meaning, to be told next */
+	struct spe_record record; /* the last one reported */
+	uint8_t note;		  /* a note on its packets of unknown meaning is the next step */
 	char text[TEXT_SIZE];
 };
 

@@ -24,10 +24,10 @@ enum spe_kind {
 	SPE_COUNTER,
 	SPE_ADDRESS,
 	SPE_ALIGN,
-	SPE_RESERVED, /* its size can be told, its meaning not */
+	SPE_RESERVED, /* its size is known, its meaning is not */
 };
 
-/* What an address packet is about: its index. */
+/* Index of an address packet: which address it holds. */
 enum spe_address {
 	SPE_ADDRESS_PC,
 	SPE_ADDRESS_TARGET,
@@ -43,14 +43,14 @@ enum spe_class { SPE_CLASS_OTHER, SPE_CLASS_MEMORY, SPE_CLASS_BRANCH };
 
 struct spe_packet {
 	uint8_t kind;	/* enum spe_kind */
-	uint8_t header; /* the second byte of one that has two */
-	uint8_t index;	/* of an address, counter or context; class of an operation */
-	uint32_t size;	/* bytes in the stream, with the header */
+	uint8_t header; /* second byte of a header of two bytes, otherwise the first */
+	uint8_t index;	/* index of an address, counter or context packet; class of an operation packet */
+	uint32_t size;	/* bytes in the stream, header included */
 	uint64_t payload;
 };
 
-#define SPE_CUT	  -1 /* the bytes end within it */
-#define SPE_WRONG -2 /* no packet begins so */
+#define SPE_CUT	  -1 /* the bytes end within the packet */
+#define SPE_WRONG -2 /* no packet begins with these bytes */
 
 /*
  * Reads the packet at `bytes`, `position` bytes from where the unit's buffer was aligned. Returns its size,
@@ -58,13 +58,17 @@ struct spe_packet {
  */
 int spe_packet_read(const unsigned char *bytes, size_t size, uint64_t position, struct spe_packet *packet);
 
-/* Bits 55:0 of an address packet; those of code and data are extended to the 64 bits that programs use. */
+/*
+ * Returns the address in bits 55:0 of an address packet. Addresses of code and data are sign-extended to 64
+ * bits.
+ */
 uint64_t spe_packet_address(const struct spe_packet *packet);
-uint8_t spe_packet_level(const struct spe_packet *packet); /* exception level of PC and targets */
+/* Returns the exception level; only for PC and branch targets. */
+uint8_t spe_packet_level(const struct spe_packet *packet);
 uint8_t spe_packet_not_secure(const struct spe_packet *packet);
 
 const char *spe_packet_name(const struct spe_packet *packet);
-/* Its payload in words. */
+/* Describes the payload of a packet. */
 void spe_packet_text(const struct spe_packet *packet, char *text, size_t size);
 
 /*
@@ -72,31 +76,31 @@ void spe_packet_text(const struct spe_packet *packet, char *text, size_t size);
  * order, none of them twice.
  */
 
-#define SPE_RECORD_MAX 2048u /* bytes: PMSIDR_EL1.MaxSize knows no more */
+#define SPE_RECORD_MAX 2048u /* bytes; the greatest size that PMSIDR_EL1.MaxSize can express */
 
 enum spe_verdict {
 	SPE_RECORD_WHOLE,
-	SPE_RECORD_NONE,  /* nothing but padding up to the end */
-	SPE_RECORD_CUT,	  /* the bytes end within it */
+	SPE_RECORD_NONE,  /* only padding up to the end */
+	SPE_RECORD_CUT,	  /* the bytes end within the record */
 	SPE_RECORD_WRONG, /* no packet begins with such a byte */
-	SPE_RECORD_TWICE, /* a second packet of a kind */
+	SPE_RECORD_TWICE, /* a second packet of the same kind */
 	SPE_RECORD_LONG,
 };
 
 struct spe_record {
 	struct hwt_sample sample;
-	size_t start; /* its first packet that is no padding */
-	size_t end;   /* behind its last; of a bad one: where it turned out to be bad */
+	size_t start; /* offset of the first packet that is not padding */
+	size_t end;   /* offset after the last packet; in a bad record: where it was found to be bad */
 	uint64_t stamp;
 	uint8_t has_stamp;
-	uint8_t reserved_header; /* of the last packet whose meaning is not known … */
-	uint32_t reserved;	 /* … of so many */
+	uint8_t reserved_header; /* header of the last packet of unknown meaning */
+	uint32_t reserved;	 /* number of packets of unknown meaning */
 };
 
 /*
- * Behind damage: the next place, behind what may be a record's end, from which a whole record with a PC can
- * be read; the piece's size if there is none. Of hostile bytes, many of which might be such a place, no more
- * is looked at than goes with how many they are; a record may be overlooked then.
+ * Finds where to resume after damage: the next offset after a possible end of a record, from which a whole
+ * record with a PC can be read. Returns the piece's size if there is none. The work is limited in proportion
+ * to the number of bytes, so a record may be missed among hostile bytes.
  */
 size_t spe_record_find(const struct hwt_piece *piece, size_t at);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Reads packets of the Statistical Profiling Extension, and describes them. */
 #include "hwt/spe.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#define HEADER_PAD 0x00
-#define HEADER_END 0x01
-#define HEADER_EXTENDED \
-	0x20 /* bits 1:0 are bits 4:3 of the index; the next byte is as a header of one byte */
+#define HEADER_PAD	     0x00
+#define HEADER_END	     0x01
+#define HEADER_EXTENDED	     0x20 /* bits 1:0 are index bits 4:3; the next byte is the header proper */
 #define ADDRESS_BITS	     56
 #define ADDRESS_MASK	     ((UINT64_C(1) << ADDRESS_BITS) - 1)
 #define ADDRESS_TOP_BIT	     (UINT64_C(1) << (ADDRESS_BITS - 1))
@@ -34,7 +34,7 @@ static const struct shape *find_shape(uint8_t header)
 	return NULL;
 }
 
-/* One byte, or as many as it takes to the next multiple of 2, 4, … 65536. */
+/* Reads an alignment packet: one byte, or padding up to the next multiple of 2, 4, ... 65536. */
 static int read_alignment(uint8_t header, size_t size, uint64_t position, struct spe_packet *packet)
 {
 	uint64_t unit = UINT64_C(2) << (header & 0xf);
@@ -110,14 +110,14 @@ uint8_t spe_packet_not_secure(const struct spe_packet *packet)
 	return packet->payload >> 63;
 }
 
-/* Packets of SPE in words: what each bit and subclass means. */
+/* ---- Descriptions of packets ---- */
 
 struct words {
 	char *text;
 	size_t size, used;
 };
 
-/* A word, behind a space where one stands before it; what does not fit is cut. */
+/* Appends a word, separated by a space; what does not fit is cut. */
 __attribute__((format(printf, 2, 3))) static void say(struct words *words, const char *format, ...)
 {
 	va_list arguments;
@@ -139,7 +139,7 @@ static void say_if(struct words *words, uint64_t bits, const char *word)
 		say(words, "%s", word);
 }
 
-/* By bit, as in PMSEVFR_EL1; what an implementation defines for itself has no name. */
+/* By bit number, as in PMSEVFR_EL1; implementation-defined events have no name. */
 static const char *const event_names[64] = {
 	[0] = "exception",	   [1] = "retired",
 	[2] = "l1d-access",	   [3] = "l1d-refill",
@@ -166,7 +166,7 @@ static void say_events(struct words *words, uint64_t events)
 	}
 }
 
-/* Vector lengths of SVE: 32 << EVL bits. */
+/* SVE vector length: 32 << EVL bits. */
 static void say_vector(struct words *words, uint8_t operation)
 {
 	say(words, "evl=%u", 32u << (operation >> 4 & 7));
@@ -180,7 +180,7 @@ static void say_other(struct words *words, uint8_t operation)
 		say_vector(words, operation);
 		say_if(words, operation & 2, "float");
 	} else if ((operation & 0x89) == 0x88) {
-		/* The tile's size takes up the bits of EVL, and bit 2. */
+		/* The tile size is in the bits of EVL, and in bit 2. */
 		say(words, "sme ets=%u", 128u << ((operation >> 3 & 0xe) | (operation >> 2 & 1)));
 		say_if(words, operation & 2, "float");
 	} else if ((operation & 0xfe) == 0x00) {
@@ -195,7 +195,7 @@ static void say_other(struct words *words, uint8_t operation)
 	}
 }
 
-/* Subclasses by bits 7:1; those with bits of their own are told apart before. */
+/* Returns the name of a subclass given by bits 7:1. NULL: the bits are flags, or the subclass is unknown. */
 static const char *memory_subclass(uint8_t operation)
 {
 	switch (operation & 0xfe) {

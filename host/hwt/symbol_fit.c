@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Is a list of symbols that of the kernel that was run, and how much higher did the kernel run? */
+/* Checks whether a list of symbols is that of the kernel that ran, and how much higher that kernel ran. */
 #include "symbol_map.h"
 
 #include <elf.h>
@@ -10,23 +10,23 @@
 #include "base/search.h"
 #include "file.h"
 
-#define CALLS_MOST   (UINT32_C(1) << 20) /* that are looked at */
-#define CHUNK	     4096u		 /* bytes of a block that are read at once */
-#define CALL_SIZE    5u			 /* of x86_64: e8 and how far */
+#define CALLS_MOST   (UINT32_C(1) << 20) /* calls that are examined */
+#define CHUNK	     4096u		 /* bytes of a block read at once */
+#define CALL_SIZE    5u			 /* x86_64: e8 and a displacement */
 #define LEAST	     8u			 /* fewer calls prove nothing */
-#define VOTERS	     1024u		 /* calls that the base is looked for by */
+#define VOTERS	     1024u		 /* calls that vote for a base */
 #define VOTES_MOST   (UINT32_C(1) << 22)
 #define HIGH_HALF(a) ((a) >> 63)
 
-/* Linux moves a kernel by multiples of these. */
+/* Linux relocates a kernel by multiples of these. */
 #define STEP_X86_64  (UINT64_C(2) << 20)
 #define STEP_AARCH64 (UINT64_C(64) << 10)
 
 struct calls {
 	const struct hwt_file *file;
-	bool kernel_told; /* the recording tells the kernel's code from programs' */
-	uint64_t *start;  /* of blocks, sorted */
-	uint64_t *to;	  /* where calls go: sorted, each once */
+	bool kernel_told; /* kernel code and programs' code have different address spaces in the recording */
+	uint64_t *start;  /* sorted addresses at which blocks begin */
+	uint64_t *to;	  /* sorted targets of calls, each once */
 	size_t count;
 	uint32_t room;
 };
@@ -60,8 +60,8 @@ static bool begins_block(const struct calls *calls, uint64_t address)
 }
 
 /*
- * The byte e8 may be part of another instruction. It is taken for a call where the block ends after it, as a
- * block does at each branch, or where its target was run as a block.
+ * Finds calls, opcode e8. That byte may be part of another instruction: it is taken for a call if the block
+ * ends after it (blocks end at branches), or if a block that ran begins at its target.
  */
 static int find_calls_x86_64(struct calls *calls, uint64_t address, const unsigned char *bytes, size_t size,
 			     bool ends)
@@ -75,7 +75,7 @@ static int find_calls_x86_64(struct calls *calls, uint64_t address, const unsign
 		if (bytes[i] != 0xe8)
 			continue;
 		memcpy(&far, bytes + i + 1, sizeof(far));
-		/* A call of what follows only asks for its own address. */
+		/* A call to the next instruction is not a call of a function: it only reads the address. */
 		if (far &&
 		    ((ends && i + CALL_SIZE == size) || begins_block(calls, next + (uint64_t)(int64_t)far)))
 			status = add(calls, next + (uint64_t)(int64_t)far);
@@ -83,7 +83,7 @@ static int find_calls_x86_64(struct calls *calls, uint64_t address, const unsign
 	return status;
 }
 
-/* bl */
+/* Finds calls: bl. */
 static int find_calls_aarch64(struct calls *calls, uint64_t address, const unsigned char *bytes, size_t size)
 {
 	int status = 0;
@@ -103,7 +103,7 @@ static int take_block(struct calls *calls, const struct hwt_code *code)
 	unsigned char bytes[CHUNK];
 	int status = 0;
 
-	/* A call that two pieces share is found in the second one. */
+	/* Chunks overlap, so that a call across their border is found. */
 	for (uint32_t done = 0; done < code->size && status == 0; done += CHUNK - 2 * CALL_SIZE + 2) {
 		const uint32_t left = code->size - done, size = left < CHUNK ? left : CHUNK;
 
@@ -167,7 +167,10 @@ static void count(struct hwt_map_fit *fit, const struct hwt_map *map, const stru
 		const uint64_t own = calls->to[i] - base;
 		const struct hwt_map_function *function;
 
-		/* Programs lie in the other half of all addresses than most kernels. */
+		/*
+		 * Calls in programs do not count. They are in the other half of the address space than most
+		 * kernels.
+		 */
 		if (HIGH_HALF(calls->to[i]) != half)
 			continue;
 		fit->calls++;
@@ -193,7 +196,10 @@ static int compare_rests(const void *left, const void *right)
 	return a->rest < b->rest ? -1 : a->rest > b->rest;
 }
 
-/* Functions by what is left of their addresses when they are moved by whole steps. NULL: out of memory. */
+/*
+ * Returns the functions sorted by what remains of their addresses after relocation in whole steps. NULL: out
+ * of memory.
+ */
 static struct residue *residues_of(const struct hwt_map *map, uint64_t step)
 {
 	struct residue *residue = calloc(map->functions, sizeof(*residue));
@@ -211,7 +217,7 @@ struct votes {
 	uint32_t room;
 };
 
-/* Each function that the call may go to is a vote for a base. */
+/* Votes for a base for each function that a call may lead to. */
 static int vote(struct votes *votes, const struct residue *residue, size_t residues, uint64_t to,
 		uint64_t step)
 {
@@ -231,7 +237,7 @@ static int vote(struct votes *votes, const struct residue *residue, size_t resid
 	return 0;
 }
 
-/* The base with the most votes; 0: there are none. */
+/* Returns the base with the most votes, or 0 if there are none. */
 static uint64_t winner(struct votes *votes)
 {
 	uint64_t best = 0;
@@ -311,7 +317,7 @@ bool hwt_map_fit_is_known(const struct hwt_map_fit *fit)
 	return fit->calls >= LEAST;
 }
 
-/* Calls out of the map are those of modules, which System.map does not have. */
+/* Calls to addresses outside the list are those to modules, which System.map does not contain. */
 bool hwt_map_fit_is_good(const struct hwt_map_fit *fit)
 {
 	return fit->entries > 0 && fit->entries * 16 >= fit->inside * 15 && fit->inside * 2 >= fit->calls;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Reads a list of symbols (System.map, /proc/kallsyms, nm). */
 #include "symbol_map.h"
 
 #include <errno.h>
@@ -14,13 +15,13 @@
 
 #define PAGE	   4096u
 #define TEXTS_MOST (UINT32_C(1) << 28) /* bytes of all names */
-#define SHOWN	   120u		       /* bytes of a line that are shown */
+#define SHOWN	   120u		       /* bytes of a line in a message */
 #define NO_TEXT	   UINT32_MAX
 
 struct entry {
 	uint64_t address;
-	uint32_t name, module; /* where they are in the texts; NO_TEXT: none */
-	bool function;	       /* else it only ends the function before it */
+	uint32_t name, module; /* offsets in the texts; NO_TEXT: none */
+	bool function;	       /* false: only marks the end of the function before it */
 };
 
 struct builder {
@@ -35,7 +36,7 @@ struct builder {
 	char *texts;
 	size_t used;
 	uint32_t text_room;
-	uint32_t module; /* of the last line that had one */
+	uint32_t module; /* of the last line with a module */
 	bool any_address;
 	char *message;
 	size_t size;
@@ -62,7 +63,7 @@ static int refuse_line(struct builder *b, const char *why)
 	return fail(b, KTREAD_E_FORMAT, "%s:%lu: %s: \"%s\"", b->path, b->number, why, shown);
 }
 
-/* 1 and a line without its end, 0 at the end of the file, or an error. */
+/* Reads a line without its end. Returns 1, 0 at the end of the file, or an error. */
 static int read_line(struct builder *b)
 {
 	int c;
@@ -92,7 +93,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Returns the next word and sets its length, 0 at the end of the line. Moves *at to the end of the word. */
+/*
+ * Returns the length of the next word and sets *word to it; 0 at the end of the line. Moves *at to the end of
+ * the word.
+ */
 static size_t next_word(char **at, char **word)
 {
 	while (is_blank(**at))
@@ -140,7 +144,7 @@ static int keep_text(struct builder *b, const char *text, size_t length, uint32_
 	return 0;
 }
 
-/* Lines of a module follow each other. */
+/* Stores the name of a module once, as lines of the same module follow each other. */
 static int keep_module(struct builder *b, const char *word, size_t length, uint32_t *where)
 {
 	int status = 0;
@@ -163,7 +167,10 @@ static int add(struct builder *b, const struct entry *entry)
 	return 0;
 }
 
-/* AArch64 and RISC-V mark where code and data begin with $x, $d and their like: no names of anything. */
+/*
+ * Returns true for mapping symbols of AArch64 and RISC-V, like $x and $d. They mark where code and data
+ * begin.
+ */
 static bool is_mark(const char *name)
 {
 	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
@@ -178,7 +185,7 @@ static int take_line(struct builder *b)
 
 	while (words < 5 && (length[words] = next_word(&at, &word[words])) > 0)
 		words++;
-	/* nm lists what is defined elsewhere, without an address. */
+	/* nm lists undefined symbols without an address. */
 	if (is_blank(b->line[0]) && words == 2 && length[0] == 1 && strchr("Uwv", *word[0]))
 		return 0;
 	if (strlen(b->line) != b->length || words < 3 || words > 4 || length[1] != 1 ||
@@ -187,7 +194,7 @@ static int take_line(struct builder *b)
 		return refuse_line(b, "not 'ADDRESS TYPE NAME [MODULE]'");
 	b->any_address |= entry.address != 0;
 	word[2][length[2]] = '\0';
-	/* What is absolute lies nowhere. */
+	/* An absolute symbol is a number, not an address. */
 	if (strchr("AaNU", *word[1]) || is_mark(word[2]))
 		return 0;
 	entry.function = strchr("tTwWi", *word[1]) != NULL;
@@ -223,7 +230,7 @@ static const char *text_at(const struct builder *b, uint32_t where)
 	return where == NO_TEXT ? NULL : b->texts + where;
 }
 
-/* By address; functions come before what is none, and names of the same place in the order of letters. */
+/* Orders by address. At the same address, functions come first, sorted by name. */
 static int compare(const void *left, const void *right, void *context)
 {
 	const struct entry *a = left, *b = right;
@@ -235,7 +242,10 @@ static int compare(const void *left, const void *right, void *context)
 	return a->function ? strcmp(text_at(context, a->name), text_at(context, b->name)) : 0;
 }
 
-/* What lies between the last symbol of a module and the next module is in neither. */
+/*
+ * Returns the size of a function: up to the next symbol or, before another module, at most to the end of the
+ * page.
+ */
 static uint64_t size_of(const struct entry *entry, const struct entry *next)
 {
 	const uint64_t page = PAGE - entry->address % PAGE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The functions of a kernel by a text that lists its symbols, as System.map, /proc/kallsyms and nm do. And
- * whether they are those of the code that was run.
+ * The functions of a kernel, read from a list of its symbols as in System.map, /proc/kallsyms or the output
+ * of nm. Also checks whether they are those of the code that ran.
  */
 #ifndef HWT_SYMBOL_MAP_H
 #define HWT_SYMBOL_MAP_H
@@ -13,16 +13,16 @@
 struct hwt_file;
 
 #define HWT_MAP_LINE_MOST    1024u		 /* bytes of a line */
-#define HWT_MAP_SYMBOLS_MOST (UINT32_C(1) << 22) /* lines of a file */
+#define HWT_MAP_SYMBOLS_MOST (UINT32_C(1) << 22) /* symbols in a list, at most */
 
 struct hwt_map_function {
-	uint64_t address, size; /* as the file has them; a function reaches up to the next symbol */
+	uint64_t address, size; /* as listed; a function extends to the next symbol */
 	const char *name;
-	const char *module; /* NULL: of the kernel itself */
+	const char *module; /* NULL: the kernel itself */
 };
 
 struct hwt_map {
-	struct hwt_map_function *function; /* by address, one each */
+	struct hwt_map_function *function; /* sorted by address, one for each address */
 	size_t functions;
 	char *texts;
 };
@@ -33,27 +33,30 @@ struct hwt_map {
  */
 int hwt_map_open(struct hwt_map **map, const char *path, char *message, size_t size);
 void hwt_map_close(struct hwt_map *map);
-/* The function that an address lies in; NULL: none. */
+/* Returns the function that contains an address, or NULL. */
 const struct hwt_map_function *hwt_map_find(const struct hwt_map *map, uint64_t address);
 
 /*
- * A map is held against the direct calls in the code that a recording holds: they go to beginnings of
- * functions. With a map of another build few do.
+ * How well a list matches the recorded code. Direct calls in it lead to the beginnings of functions. With a
+ * list of another build, few calls do.
  */
 struct hwt_map_fit {
-	uint64_t base;	  /* the kernel ran that much higher than the map says */
-	uint64_t calls;	  /* addresses that the kernel's code calls */
-	uint64_t inside;  /* of these, in a function of the map */
-	uint64_t entries; /* of these, at the beginning of one */
+	uint64_t base;	  /* the kernel ran this much higher than listed */
+	uint64_t calls;	  /* distinct addresses that the kernel's code calls */
+	uint64_t inside;  /* of these, addresses within a listed function */
+	uint64_t entries; /* of these, addresses at the beginning of a function */
 };
 
-/* Each 0 or KTREAD_E_MEMORY. With hwt_map_fit_find() the base is where most calls go to functions. */
+/*
+ * Both return 0 or KTREAD_E_MEMORY. hwt_map_fit_find() chooses the base with which most calls lead to
+ * beginnings of functions.
+ */
 int hwt_map_fit_at(struct hwt_map_fit *fit, const struct hwt_map *map, const struct hwt_file *file,
 		   uint64_t base);
 int hwt_map_fit_find(struct hwt_map_fit *fit, const struct hwt_map *map, const struct hwt_file *file);
-/* Are there enough calls to tell? */
+/* Returns true if there are enough calls to judge. */
 bool hwt_map_fit_is_known(const struct hwt_map_fit *fit);
-/* Is the map of the kernel that was run? */
+/* Returns true if the list is that of the kernel that ran. */
 bool hwt_map_fit_is_good(const struct hwt_map_fit *fit);
 
 #endif

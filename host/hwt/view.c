@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Views: which file is mapped where in a process at a moment. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,7 @@
 
 /* ---- Spans of a view ---- */
 
-/* The first span that ends behind an address. */
+/* Returns the index of the first span that ends at or after an address. */
 static size_t find(const struct hwt_view *view, uint64_t address)
 {
 	size_t low = 0, high = view->spans;
@@ -51,7 +52,7 @@ static int insert(struct hwt_view *view, size_t at, const struct hwt_span *span)
 	return 0;
 }
 
-/* Nothing lies from `address` to `last` any more. */
+/* Removes everything from `address` to `last`. */
 static int clear(struct hwt_view *view, uint64_t address, uint64_t last)
 {
 	size_t at = find(view, address), end;
@@ -82,7 +83,9 @@ static int clear(struct hwt_view *view, uint64_t address, uint64_t last)
 	return 0;
 }
 
-/* What of a piece is in its file; none of it may be. */
+/*
+ * Maps the part of `span` that is within its file, replacing what was mapped there. That part may be empty.
+ */
 static int lay(struct hwt_view *view, struct hwt_span span)
 {
 	if (span.size == 0)
@@ -130,7 +133,7 @@ static int begin(struct hwt_images *images, struct hwt_view *view)
 	return status;
 }
 
-/* Another program: of what was mapped the kernel's is left. */
+/* Restarts the view at an exec: of the earlier mappings, only the kernel's remain. */
 static int become(struct hwt_images *images, struct hwt_view *view, size_t until)
 {
 	int status = begin(images, view);
@@ -149,7 +152,7 @@ static int apply(struct hwt_images *images, struct hwt_view *view, size_t n)
 
 	switch (mapping->type) {
 	case KTRX_HWT_EXECUTABLE:
-		/* In a view of all processes nobody knows whose what is mapped was. */
+		/* A view of all processes cannot tell which mappings belonged to the process. */
 		if (view->pid != 0)
 			status = become(images, view, n);
 		if (status == 0 && binary)
@@ -165,7 +168,10 @@ static int apply(struct hwt_images *images, struct hwt_view *view, size_t n)
 	}
 }
 
-/* What the trace says first held before it could say so. */
+/*
+ * Applies mappings up to a stamp. The first ones recorded are valid even before their own stamp: the
+ * recording began after they were mapped.
+ */
 static int go(struct hwt_images *images, struct hwt_view *view, uint64_t stamp)
 {
 	uint64_t first = 0;
@@ -193,7 +199,10 @@ static int go(struct hwt_images *images, struct hwt_view *view, uint64_t stamp)
 	return status;
 }
 
-/* One that is right, or can be made so by going on, or else the one that was not asked for the longest. */
+/*
+ * Chooses a view: one that is right at the stamp, otherwise one that can be advanced to it, otherwise the
+ * least recently used.
+ */
 static struct hwt_view *choose(struct hwt_images *images, uint32_t pid, uint64_t stamp)
 {
 	struct hwt_view *best = &images->view[0], *nearest = NULL;
