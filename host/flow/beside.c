@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A step may be several events, which wait in a queue of their ring until it is known when they were:
- * flow/durations.h.
+ * Merges hardware trace into a kernel's trace. A step may become several events. They wait in the queue of
+ * their ring until their times can be estimated (see flow_spread in views.h).
  */
 #include "flow/views.h"
 
@@ -15,44 +15,46 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define TEXT_MOST 160u	 /* bytes of a string in an event */
-#define WAIT_MOST 65536u /* that wait for the unit to tell the time again */
+#define TEXT_MOST 160u	 /* bytes of a string in an event, at most */
+#define WAIT_MOST 65536u /* events that may wait for the unit's next timestamp */
 
 enum type { CALL, RETURN, BRANCH, LOST, TYPES };
 
-/* What waits. */
+/* An event that waits for its time. */
 struct waiting {
 	enum type type;
 	uint64_t stamp, stack;
-	uint64_t run; /* instructions since the unit has told the time */
+	uint64_t run; /* instructions since the last timestamp */
 	uint32_t thread, depth;
 	uint8_t how;
-	uint8_t about;			      /* other events of its CPU may have come before or after it */
+	/* it is unknown whether other events of its CPU came before or after it */
+	uint8_t about;
 	const struct flow_function *function; /* CALL, RETURN */
-	struct hwt_step step;		      /* BRANCH, LOST; without text and sample */
+	struct hwt_step step;		      /* BRANCH, LOST; without its text and sample */
 	char text[TEXT_MOST + 1];	      /* LOST */
 };
 
 /*
- * A piece is what came between two times that the unit told. It is placed when the next one is complete,
- * which may begin with what recorded an event of this one: the last piece is held, the one behind it grows.
+ * A piece contains the events between two timestamps. It is placed in time when the next piece is complete,
+ * because that may begin with the call that recorded an event of this one. So one complete piece is held,
+ * while the next one grows.
  */
 struct ring {
 	struct flow_reader *reader;
 	struct flow_calls *calls; /* NULL: branches are wanted */
 	const struct hwt_stream *stream;
 	size_t number;
-	struct flow_piece piece; /* that grows; without its end */
+	struct flow_piece piece; /* the growing piece, whose end is not known yet */
 	struct flow_piece held;
-	int has_stamp; /* of the piece that grows: the unit has told a time */
-	/* stamp of the last event whose recorder was found: what comes behind is not before */
+	int has_stamp; /* a timestamp has come, so the growing piece has a beginning */
+	/* stamp of the last event whose recorder was found: later steps are not before it */
 	uint64_t matched;
-	uint64_t doubt_to; /* a recorder's event was not found: it may come up to here */
+	uint64_t doubt_to; /* the event of a recorder was not found; it may come up to this stamp */
 	struct waiting *queue;
 	size_t first, count;
 	uint32_t room;
-	size_t placed;	 /* of these, in time */
-	size_t held_end; /* those from `placed` up to here are held */
+	size_t placed;	 /* number of queued events whose times are known */
+	size_t held_end; /* events from `placed` up to here belong to the held piece */
 };
 
 struct beside {
@@ -71,7 +73,10 @@ struct beside {
 	{                                                              \
 		.name = (name_), .unit = "", .type = KTRX_TYPE_##type_ \
 	}
-/* "order" is " ~" of what other events of its CPU may have come before or after, or nothing. */
+/*
+ * "order" is " ~" if it is unknown whether other events of the same CPU came before or after, otherwise
+ * empty.
+ */
 static const struct ktread_field call_fields[] = { FIELD("function", STRING), FIELD("depth", U32),
 						   FIELD("how", STRING),      FIELD("order", STRING),
 						   FIELD("image", STRING),    FIELD("stack", U64) };
@@ -95,9 +100,12 @@ static const struct ktread_type types[TYPES] = {
 	[LOST] = TYPE("lost", "%s", lost_fields),
 };
 
-/* ---- From steps to what waits ------------------------------------------------------------------ */
+/* ---- From steps to waiting events ---- */
 
-/* Room for one more: 1, 0: before the unit has told a time nothing has a place, or KTREAD_E_MEMORY. */
+/*
+ * Adds a waiting event. Returns 1; 0 if the unit has not written a timestamp yet, so that there is no time
+ * for it; or KTREAD_E_MEMORY.
+ */
 static int add_waiting(struct ring *ring, enum type type, struct waiting **added)
 {
 	struct waiting *waiting;
@@ -163,7 +171,7 @@ static int wait_lost(struct ring *ring, const struct hwt_step *step, uint64_t st
 	return 0;
 }
 
-/* What cuts all stacks is told once, by the step itself. */
+/* Returns true for a step that cuts all stacks: it is reported once, as an event of its own. */
 static int tells_loss(const struct hwt_step *step)
 {
 	return step->kind == HWT_GAP || step->kind == HWT_OVERFLOW;
@@ -192,14 +200,14 @@ static int wait_branch(struct ring *ring, const struct hwt_step *step)
 	return 0;
 }
 
-/* ---- When it was ------------------------------------------------------------------------------- */
+/* ---- Placing events in time ---- */
 
 static uint32_t cpu_of(const struct ring *ring)
 {
 	return ring->stream->context.mode == KTRX_HWT_MODE_THREAD ? KTRX_NO_CPU : ring->stream->cpu;
 }
 
-/* Where the stream's code ran at that time. */
+/* Returns the CPU on which the stream's code ran at that time. */
 static uint32_t cpu_at(const struct beside *beside, const struct ring *ring, uint64_t stamp)
 {
 	const uint32_t cpu = cpu_of(ring), thread = thread_of(ring->stream->tid);
@@ -209,7 +217,7 @@ static uint32_t cpu_at(const struct beside *beside, const struct ring *ring, uin
 		       : flow_kernel_cpu(beside->kernel, thread, stamp);
 }
 
-/* Does what waits there record an event, and which? */
+/* Checks whether a waiting event records an event of the kernel's trace, and sets the stamp of that event. */
 static enum flow_anchor anchor(const struct ring *ring, const struct flow_spread *spread,
 			       const struct flow_piece *piece, size_t at, uint64_t *stamp)
 {
@@ -220,7 +228,7 @@ static enum flow_anchor anchor(const struct ring *ring, const struct flow_spread
 		       : FLOW_NO_RECORDER;
 }
 
-/* What is not placed yet up to `end`: within the spread, whose order is not known up to `doubtful`. */
+/* Places events up to `end` within the spread. Their order is unknown up to `doubtful`. */
 static void place_until(struct ring *ring, const struct flow_spread *spread, size_t end, size_t doubtful)
 {
 	const int about = flow_spread_is_about(spread);
@@ -234,8 +242,8 @@ static void place_until(struct ring *ring, const struct flow_spread *spread, siz
 }
 
 /*
- * What the growing piece begins with may have recorded an event of the one that is held, which then ends
- * before that.
+ * Returns the end of the held piece. If the growing piece begins with the recorder of an event, the held one
+ * ends before that event.
  */
 static uint64_t held_until(const struct beside *beside, const struct ring *ring)
 {
@@ -273,7 +281,7 @@ static void place_held(const struct beside *beside, struct ring *ring)
 			spread.from = spread.to - 1;
 		spread.run_to = ring->queue[ring->first + at].run;
 		place_until(ring, &spread, at, doubtful);
-		/* The event is recorded in it, so behind its beginning. */
+		/* The recorder records the event, so its own call is just before it. */
 		ring->queue[ring->first + at].stamp = spread.to - 1;
 		ring->placed = at + 1;
 		ring->doubt_to = 0;
@@ -285,7 +293,7 @@ static void place_held(const struct beside *beside, struct ring *ring)
 	place_until(ring, &spread, ring->held_end, doubtful);
 }
 
-/* The growing piece ends at that time, and the next one begins. */
+/* Ends the growing piece at a time, and begins the next one. */
 static void end_piece(const struct beside *beside, struct ring *ring, uint64_t to)
 {
 	ring->piece.to = to;
@@ -295,7 +303,10 @@ static void end_piece(const struct beside *beside, struct ring *ring, uint64_t t
 	ring->piece = (struct flow_piece){ .early = ring->held.from, .from = to };
 }
 
-/* What comes next is not held against this: something is missing, or too much would have to wait. */
+/*
+ * Ends the growing piece, and places it without waiting for the next one: something is missing, or too much
+ * is waiting.
+ */
 static void end_all(const struct beside *beside, struct ring *ring)
 {
 	const uint64_t from = ring->piece.from;
@@ -325,7 +336,7 @@ static int take_step(const struct beside *beside, struct ring *ring, const struc
 	return status;
 }
 
-/* ---- From what waits to events ----------------------------------------------------------------- */
+/* ---- From waiting events to events ---- */
 
 static void put(struct ktread_beside_event *event, const void *bytes, size_t size)
 {
@@ -372,7 +383,7 @@ static void put_branch(const struct beside *beside, struct ktread_beside_event *
 	put(event, &step->address, sizeof(step->address));
 }
 
-/* Whom and where it is of: what the unit does not tell, the kernel's trace may. */
+/* Sets the event's CPU and thread. If the unit does not report one of them, the kernel's trace may. */
 static void say_who(const struct beside *beside, const struct ring *ring, const struct waiting *waiting,
 		    struct ktread_beside_event *event)
 {
@@ -423,7 +434,7 @@ static void make(const struct beside *beside, const struct ring *ring, const str
 	}
 }
 
-/* ---- As a source ------------------------------------------------------------------------------- */
+/* ---- As a source ---- */
 
 static int next(void *state, uint32_t number, struct ktread_beside_event *event)
 {
@@ -527,7 +538,7 @@ int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum 
 	for (size_t n = 0; n < streams; n++) {
 		struct ring *ring = &beside->ring[beside->rings];
 
-		/* Samples are points, not a flow; their times are too rare to stand among events. */
+		/* Samples are no flow, and their times are too sparse for merging. */
 		if (hwt_file_stream(flow->file, n)->context.encoding == KTRX_HWT_ENCODING_SPE)
 			continue;
 		ring->number = n;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Reconstructs calls from the steps of a stream; calls.h describes how. */
 #include "flow/calls.h"
 
 #include <stdlib.h>
@@ -6,13 +7,14 @@
 
 #include "ktread/ktread.h"
 
-#define BY_THREAD   (UINT64_C(1) << 63) /* in keys of stacks: else by address space */
+/* in keys of stacks: the key is a thread, otherwise an address space */
+#define BY_THREAD   (UINT64_C(1) << 63)
 #define LEAVES_KEPT 8u
 
-/* How the next address is come to. */
+/* How the next address is reached. */
 enum way {
 	WAY_STRAIGHT,
-	WAY_UNTOLD, /* straight on if that is where it is, or else by some branch */
+	WAY_UNTOLD, /* straight on if that is the next address, otherwise by an unknown branch */
 	WAY_CALL,
 	WAY_RETURN,
 	WAY_JUMP,
@@ -20,7 +22,7 @@ enum way {
 	WAY_INTERRUPT,
 	WAY_ENTER,
 	WAY_LEAVE,
-	WAY_RESUME, /* something untraced lies between */
+	WAY_RESUME, /* something untraced came in between */
 };
 
 static const uint8_t way_of[] = {
@@ -40,19 +42,19 @@ struct flow_calls {
 	struct flow_doubts doubts;
 	const struct hwt_step *step;
 	enum way way;
-	uint64_t behind; /* the instruction that it goes from; of an interrupt, where that came */
-	/* WAY_RESUME: how it would have gone on, and where, if that is known. */
+	uint64_t behind; /* address after the last instruction; after an interrupt, the interrupted address */
+	/* WAY_RESUME: how execution would have continued, and where, if that is known. */
 	enum way before;
 	uint8_t has_next;
 	uint64_t next;
-	/* Instructions that have left the kernel: exception returns, of which a kernel has a few. */
+	/* Addresses of exception returns that left the kernel; a kernel has only a few of them. */
 	uint64_t leaves[LEAVES_KEPT];
 	uint32_t leaves_seen;
 };
 
 static int arrive(struct flow_calls *calls, uint64_t address);
 
-/* ---- Telling the sink -------------------------------------------------------------------------- */
+/* ---- Calling the sink ---- */
 
 static struct flow_moment moment_of(const struct flow_calls *calls, const struct flow_stack *stack)
 {
@@ -109,7 +111,7 @@ static int push_at(struct flow_calls *calls, uint64_t address, enum flow_how how
 	return status < 0 ? status : push(calls, &spot, how, back);
 }
 
-/* Takes frames away until `depth` are left. Unless `certain`, it is not known when they ended. */
+/* Pops frames until `depth` are left. Unless `certain`, it is unknown when they ended. */
 static int pop_to(struct flow_calls *calls, uint32_t depth, int certain)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -151,7 +153,7 @@ static int cut_all(struct flow_calls *calls)
 	return status;
 }
 
-/* Nothing fits: what runs here is known, but not how it came to. */
+/* Nothing matches: the function that runs is known, but not how it was reached. */
 static int begin_anew(struct flow_calls *calls, uint64_t address)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -166,7 +168,7 @@ static int begin_anew(struct flow_calls *calls, uint64_t address)
 
 /* ---- Ways to an address ------------------------------------------------------------------------ */
 
-/* Jumped, or gone straight on. */
+/* Handles a jump, or execution that goes straight on. */
 static int moved(struct flow_calls *calls, uint64_t address, int indirect)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -205,8 +207,8 @@ static int moved(struct flow_calls *calls, uint64_t address, int indirect)
 }
 
 /*
- * A call into the middle of the function that calls is no call of another one. What it leads to may replace
- * the return address, and so jump to where it likes by a return, as a retpoline does.
+ * Handles a call. A call into the middle of the calling function is not a call of another function: a
+ * retpoline does so, to replace the return address and then jump by a return.
  */
 static int called(struct flow_calls *calls, uint64_t address)
 {
@@ -247,7 +249,7 @@ static int returned(struct flow_calls *calls, uint64_t address)
 	return n != FLOW_NO_FRAME ? pop_to(calls, n + 1, 0) : begin_anew(calls, address);
 }
 
-/* By a branch that the decoder does not tell the kind of. */
+/* Handles a branch whose kind the decoder does not report. */
 static int untold(struct flow_calls *calls, uint64_t address)
 {
 	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -266,7 +268,8 @@ static int untold(struct flow_calls *calls, uint64_t address)
 }
 
 /*
- * Tracing begins within a function of its own, or at the beginning of one, which is then known to be entered.
+ * Handles code at which tracing begins. If it is the beginning of a function, that function has just been
+ * entered.
  */
 static int entered(struct flow_calls *calls, uint64_t address)
 {
@@ -281,7 +284,7 @@ static int entered(struct flow_calls *calls, uint64_t address)
 	return push(calls, &spot, FLOW_CALL, calls->has_next ? calls->next : 0);
 }
 
-/* Behind something untraced: what a filter left out, a system call, a signal, another thread. */
+/* Resumes after something untraced: filtered-out code, a system call, a signal, another thread. */
 static int resumed(struct flow_calls *calls, uint64_t address)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -303,7 +306,7 @@ static int resumed(struct flow_calls *calls, uint64_t address)
 	n = flow_stack_running(stack, stack->depth, address);
 	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin)
 		return pop_to(calls, n + 1, 0);
-	/* Out of what is traced by a tail call, which returned unseen: nothing is called from there. */
+	/* A tail call left the traced code, and the function it called returned unseen: its frame ends. */
 	if (top && top->how == FLOW_TAIL && calls->before == WAY_INTERRUPT && calls->behind == top->begin) {
 		int status = pop_to(calls, stack->depth - 1, 0);
 
@@ -326,7 +329,7 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 	case WAY_INTERRUPT:
 		return push_at(calls, address, FLOW_INTERRUPT, calls->behind);
 	case WAY_LEAVE:
-		/* To the next instruction, only to serialise the CPU: nothing is left. */
+		/* A return to the next instruction only serializes the CPU: nothing is left. */
 		if (address == calls->behind)
 			break;
 		return returned(calls, address);
@@ -346,7 +349,7 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 
 /* ---- Steps ------------------------------------------------------------------------------------- */
 
-/* Whatever comes next has nothing to do with what was before. */
+/* Makes the next step independent of earlier ones, except for what `off` reports. */
 static void rest(struct flow_calls *calls, enum way before, const struct hwt_step *off)
 {
 	calls->way = WAY_RESUME;
@@ -355,7 +358,7 @@ static void rest(struct flow_calls *calls, enum way before, const struct hwt_ste
 	calls->next = off ? off->address : 0;
 }
 
-/* What comes next has nothing to do with what was before. */
+/* Empties all stacks, and makes the next step independent of earlier ones. */
 static void forget_stacks(struct flow_calls *calls)
 {
 	flow_stacks_forget(&calls->stacks);
@@ -367,7 +370,7 @@ static uint64_t key_of(const struct hwt_step *step)
 	return step->tid ? BY_THREAD | step->tid : step->space;
 }
 
-/* The thread of the step becomes the current one. */
+/* Makes the step's thread the current one. */
 static int turn(struct flow_calls *calls)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -376,7 +379,8 @@ static int turn(struct flow_calls *calls)
 
 	if (key == 0 || key == stack->key)
 		return 0;
-	if (stack->key == 0 && calls->stacks.count == 1) { /* whose it was is told only now */
+	/* the unit has reported only now which thread it is */
+	if (stack->key == 0 && calls->stacks.count == 1) {
 		stack->key = key;
 		return 0;
 	}
@@ -399,7 +403,7 @@ static int tell_run(struct flow_calls *calls, int continued)
 	return calls->sink.run && top ? calls->sink.run(calls->to, top, &at) : 0;
 }
 
-/* Code may go straight on from one function into the next, as that of interrupt vectors does. */
+/* Handles a run that goes straight on from one function into the next, as in interrupt vectors. */
 static int run_on(struct flow_calls *calls, const struct hwt_step *step)
 {
 	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -453,8 +457,8 @@ static int has_left(const struct flow_calls *calls, uint64_t address)
 }
 
 /*
- * The frames of the last way into the kernel: gone with an exception return, wherever that led. Where it came
- * from, or 0.
+ * Pops the frames since the last entry into the kernel, which an exception return has left. Sets *back to
+ * where it came from, or 0.
  */
 static int leave_kernel(struct flow_calls *calls, uint64_t *back)
 {
@@ -469,9 +473,9 @@ static int leave_kernel(struct flow_calls *calls, uint64_t *back)
 }
 
 /*
- * Of one that is said to have come at an exception return, that return is over: a unit that does not see
- * where it leads tells it so, and kernels return with interrupts off. What was returned to is then what was
- * interrupted.
+ * Handles an interrupt. If it is reported at an exception return, that return has completed: a unit that does
+ * not see its target reports it so, as kernels return with interrupts disabled. Then the code that was
+ * returned to is what was interrupted.
  */
 static int interrupt(struct flow_calls *calls, const struct hwt_step *step)
 {
@@ -484,7 +488,10 @@ static int interrupt(struct flow_calls *calls, const struct hwt_step *step)
 	return status;
 }
 
-/* A function that returns out of what is traced is left now, not when tracing goes on. */
+/*
+ * Handles the end of tracing. A function that returns to untraced code is left now, not when tracing
+ * continues.
+ */
 static int off(struct flow_calls *calls, const struct hwt_step *step)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
@@ -497,7 +504,7 @@ static int off(struct flow_calls *calls, const struct hwt_step *step)
 			n = flow_stack_returning_to(stack, step->address);
 		status = pop_to(calls, n == FLOW_NO_FRAME ? stack->depth - 1 : n, 1);
 		before = WAY_STRAIGHT;
-	} else if (calls->way == WAY_LEAVE) { /* to user mode, which is not traced */
+	} else if (calls->way == WAY_LEAVE) { /* return to user mode, which is not traced */
 		uint64_t back;
 
 		status = leave_kernel(calls, &back);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Who called whom: steps of one stream become functions that are entered and left.
+ * Reconstructs calls: the steps of one stream become functions that are entered and left.
  *
- * Calls push a frame, returns take away the one that they return from; which one that is, the return address
- * says, and where it fits none, the code that is returned to. An interrupt or a system call is a frame, too.
- * A jump to another function's beginning takes the place of the frame (a tail call); longjmp() takes away all
- * down to where it goes. What fits nothing that is known begins anew, from a frame whose beginning was not
+ * A call pushes a frame. A return pops the frame whose return address matches or, if none does, the frames
+ * above the function that is returned to. An interrupt or a system call also pushes a frame. A jump to the
+ * beginning of another function replaces the frame (a tail call). longjmp() pops all frames above its target.
+ * If nothing matches, the stack begins anew, with a frame whose beginning was not seen.
+ *
+ * There is a stack for each thread, identified by its number or, if the unit does not report it, by its
+ * address space. No duration is reported across a gap or an overflow, or for a frame whose beginning was not
  * seen.
- *
- * Each thread has a stack, by its number, or by its address space where the unit tells no more. No duration
- * is ever told across a gap or an overflow, nor of a frame whose beginning was not seen.
  */
 #ifndef FLOW_CALLS_H
 #define FLOW_CALLS_H
@@ -19,89 +19,92 @@
 #include "flow/flow.h"
 #include "hwt/hwt.h"
 
-#define FLOW_DEPTH_MOST	 512u /* frames of a stack; deeper calls are counted */
-#define FLOW_STACKS_MOST 256u /* of a stream; then the one that was not used for longest is forgotten */
+#define FLOW_DEPTH_MOST 512u /* frames of a stack; deeper calls are only counted */
+/* stacks of a stream; if there are more, the least recently used one is forgotten */
+#define FLOW_STACKS_MOST 256u
 
 enum flow_how {
-	FLOW_SEEN, /* it was running already */
+	FLOW_SEEN, /* was running when the trace, or the stack, began */
 	FLOW_CALL,
-	FLOW_TAIL, /* in place of the one that jumped here */
+	FLOW_TAIL, /* replaced the function that jumped here */
 	FLOW_INTERRUPT,
-	FLOW_KERNEL, /* by a system call */
+	FLOW_KERNEL, /* entered by a system call */
 };
 
 struct flow_frame {
 	const struct flow_function *function;
 	uint64_t begin, end; /* of its code in memory */
-	uint64_t back;	     /* where it returns to; 0: unknown */
-	uint64_t since;	     /* stamp of its beginning, if timed */
-	uint64_t inside;     /* ticks in what it called */
-	uint32_t mark;	     /* the sink's own; 0 at first */
+	uint64_t back;	     /* return address; 0: unknown */
+	uint64_t since;	     /* stamp when it was entered; only if timed */
+	uint64_t inside;     /* ticks in functions that it called */
+	uint32_t mark;	     /* for use by the sink; initially 0 */
 	uint8_t how;	     /* enum flow_how */
-	uint8_t timed;	     /* its beginning was seen, and nothing since is missing */
-	uint8_t from_start;  /* the thread was at the function's first instruction then */
-	uint8_t inner;	     /* it has called a place within itself, which has not returned */
+	uint8_t timed;	     /* its beginning was seen, and nothing has been missing since */
+	/* when the frame was pushed, execution was at the function's first instruction */
+	uint8_t from_start;
+	uint8_t inner; /* it has called an address within itself, and that call has not returned */
 };
 
-/* Where something happens. */
+/* Context of a callback. */
 struct flow_moment {
 	const struct hwt_step *step;
-	const struct flow_frame *stack; /* of the thread, lowest first */
-	uint32_t depth;			/* frames on it: before it is entered, after it is left */
-	uint8_t continued;		/* a run that began in another function has gone on into this one */
+	const struct flow_frame *stack; /* frames of the thread, oldest first */
+	/* number of frames: before a function is entered, after one is left */
+	uint32_t depth;
+	uint8_t continued; /* the run began in another function and continues into this one */
 	uint32_t pid, tid;
 	uint64_t space;
 };
 
 struct flow_sink {
-	/* Each 0 or a negative error; NULL: not wanted. */
+	/* Each returns 0 or a negative error; NULL: not wanted. */
 	int (*enter)(void *to, struct flow_frame *frame, const struct flow_moment *at);
 	int (*leave)(void *to, const struct flow_frame *frame, const struct flow_moment *at);
-	/* A run in the frame on top, or in the part of it that belongs to that function. */
+	/* A run in the topmost frame, or the part of a run that belongs to its function. */
 	int (*run)(void *to, const struct flow_frame *frame, const struct flow_moment *at);
-	/* All of the thread's frames are forgotten, as what became of them is not known. */
+	/* All frames of the thread are forgotten, because it is unknown what became of them. */
 	int (*cut)(void *to, const struct flow_moment *at);
-	/* Another thread goes on. */
+	/* Another thread runs. */
 	int (*turn)(void *to, const struct flow_moment *at);
 };
 
-/* How often rules had to be bent. */
+/* Counts of doubtful places. */
 struct flow_doubts {
-	uint64_t resyncs; /* frames begun anew, as nothing fitted */
-	uint64_t deeper;  /* calls beyond FLOW_DEPTH_MOST */
-	uint64_t stacks;  /* forgotten, beyond FLOW_STACKS_MOST */
+	uint64_t resyncs; /* stacks begun anew because nothing matched */
+	uint64_t deeper;  /* calls deeper than FLOW_DEPTH_MOST */
+	uint64_t stacks;  /* stacks forgotten because there were more than FLOW_STACKS_MOST */
 };
 
 struct flow_calls;
 
 /*
- * `alone`: threads of this stream run nowhere else, so that what they do between two turns is known. 0 or
- * KTREAD_E_MEMORY.
+ * Makes the state of a stream. `alone`: threads of this stream run nowhere else, so no time of theirs is
+ * missing between two turns. Returns 0 or KTREAD_E_MEMORY.
  */
 int flow_calls_new(struct flow_calls **calls, struct flow_functions *functions, const struct flow_sink *sink,
 		   void *to, int alone);
 void flow_calls_free(struct flow_calls *calls);
-/* Takes the next step. 0, or what the sink or memory said. */
+/* Takes the next step. Returns 0, an error of the sink, or KTREAD_E_MEMORY. */
 int flow_calls_step(struct flow_calls *calls, const struct hwt_step *step);
 const struct flow_doubts *flow_calls_doubts(const struct flow_calls *calls);
 
-/* The ticks that a frame has taken up to `step`; false: not known. */
+/* Sets the ticks since a frame was entered. Returns false if they are unknown. */
 static inline int flow_took(const struct flow_frame *frame, const struct hwt_step *step, uint64_t *ticks)
 {
 	*ticks = step->stamp - frame->since;
 	return frame->timed && step->has_stamp && step->stamp >= frame->since;
 }
 
-/* The stacks of a stream's threads: which one is in use, and frames on it. What they mean is calls.c's. */
+/* The stacks of a stream's threads, without the meaning of frames, which calls.c implements. */
 
 #define FLOW_NO_FRAME UINT32_MAX
 
 struct flow_stack {
-	uint64_t key; /* of the thread */
+	uint64_t key; /* identifies the thread */
 	uint64_t used;
 	struct flow_frame *frame;
 	uint32_t depth, room;
-	uint32_t beyond; /* calls above the highest frame that were not kept */
+	uint32_t beyond; /* calls above the topmost frame that have no frame */
 };
 
 struct flow_stacks {
@@ -111,12 +114,15 @@ struct flow_stacks {
 	uint64_t turns;
 };
 
-/* 0 or KTREAD_E_MEMORY. */
+/* Returns 0 or KTREAD_E_MEMORY. */
 int flow_stacks_init(struct flow_stacks *stacks);
 void flow_stacks_free(struct flow_stacks *stacks);
-/* Makes the thread's the current one, an empty one if it has none. 1: another had to be forgotten. */
+/*
+ * Makes the stack of a thread the current one, or adds an empty one. Returns 1 if another had to be
+ * forgotten.
+ */
 int flow_stacks_turn(struct flow_stacks *stacks, uint64_t key);
-/* All are empty from here on. */
+/* Empties all stacks. */
 void flow_stacks_forget(struct flow_stacks *stacks);
 
 static inline struct flow_stack *flow_stacks_current(const struct flow_stacks *stacks)
@@ -124,13 +130,16 @@ static inline struct flow_stack *flow_stacks_current(const struct flow_stacks *s
 	return &stacks->stack[stacks->current];
 }
 
-/* NULL: empty. */
+/* Returns the topmost frame, or NULL if the stack is empty. */
 static inline struct flow_frame *flow_stack_top(const struct flow_stack *stack)
 {
 	return stack->depth ? &stack->frame[stack->depth - 1] : NULL;
 }
 
-/* Room for one frame more, not yet counted in depth; NULL: out of memory. Not at FLOW_DEPTH_MOST. */
+/*
+ * Returns memory for one more frame, which depth does not count yet; NULL: out of memory. Requires: depth is
+ * less than FLOW_DEPTH_MOST.
+ */
 struct flow_frame *flow_stack_room(struct flow_stack *stack);
 
 static inline int flow_frame_has(const struct flow_frame *frame, uint64_t address)
@@ -138,9 +147,11 @@ static inline int flow_frame_has(const struct flow_frame *frame, uint64_t addres
 	return address >= frame->begin && address < frame->end;
 }
 
-/* The highest frame that returns to `address`, or FLOW_NO_FRAME. */
+/* Returns the index of the topmost frame with that return address, or FLOW_NO_FRAME. */
 uint32_t flow_stack_returning_to(const struct flow_stack *stack, uint64_t address);
-/* The highest frame below `depth` with `address` in its function. */
+/*
+ * Returns the index of the topmost frame below `depth` whose function contains `address`, or FLOW_NO_FRAME.
+ */
 uint32_t flow_stack_running(const struct flow_stack *stack, uint32_t depth, uint64_t address);
 
 #endif

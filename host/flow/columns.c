@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Writes steps in columns. */
 #include "flow/views.h"
 
 #include <inttypes.h>
@@ -25,7 +26,7 @@ enum column {
 
 static const struct {
 	const char *name;
-	int width;  /* in a line of text; 0: it takes what it takes */
+	int width;  /* in a line of text; 0: not padded */
 	int number; /* in JSON: a number, not a string */
 } columns_known[COLUMNS] = {
 	[OFFSET] = { "offset", 10, 1 },
@@ -73,7 +74,7 @@ int flow_columns_parse(struct flow_columns *columns, const char *list)
 	}
 }
 
-/* Pads what is not the last column. */
+/* Writes a value, padded unless it is in the last column. */
 static char *put_padded(char *at, const char *text, int width, int last)
 {
 	size_t length = strlen(text);
@@ -100,7 +101,7 @@ void flow_columns_head(struct flow_columns *columns)
 	base_output_done(columns->out, at);
 }
 
-/* Where the step's address is, looked up once for all columns. */
+/* The step of a line, and the place of its address, which is looked up once for all columns. */
 struct line {
 	const struct hwt_step *step;
 	uint64_t address;
@@ -132,7 +133,10 @@ static void put_source(char *to, const struct hwt_place *place)
 	snprintf(to, VALUE_ROOM, "%s:%u", name, place->line);
 }
 
-/* "" where there is nothing to say. Strings are escaped; in JSON what escaping leaves is plain. */
+/*
+ * Writes the value of a column, "" if there is none. Strings are escaped; what remains after that is valid in
+ * JSON, too.
+ */
 static void put_value(const struct flow_columns *columns, const struct line *line, unsigned column, char *to)
 {
 	const struct hwt_step *step = line->step;

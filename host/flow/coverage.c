@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which source lines ran, and which functions were entered. */
+/* Counts the source lines that ran, and the functions that were entered. */
 #include "flow/views.h"
 
 #include <inttypes.h>
@@ -14,21 +14,22 @@
 #include "ktread/ktread.h"
 
 /*
- * Runs are counted by file and place in it. At the end, for each file, they are gone through in order of
- * addresses beside its line table: how many runs cover an address changes only where one begins or ends.
+ * Runs are counted by image and extent. At the end, the runs of each image are walked in order of addresses
+ * together with its line table: the number of runs that cover an address changes only where a run begins or
+ * ends.
  */
 
 #define IMAGES_MOST 4096u
 #define SOURCE_MOST 4096u
-#define NEAR	    64u /* paths of which the image is kept */
+#define NEAR	    64u /* paths of which the image is remembered */
 
 struct block {
-	uint64_t begin, end; /* in the file's own addresses */
+	uint64_t begin, end; /* in terms of the file's own addresses */
 	uint64_t count;
 	uint32_t image;
 };
 
-/* The image of a path, which images own: as long as they are there it is in the same place. */
+/* The image of a path. The string belongs to struct hwt_images, so its pointer identifies it. */
 struct near {
 	const char *path;
 	uint32_t image;
@@ -38,16 +39,16 @@ struct flow_coverage {
 	struct flow *flow;
 	char *image[IMAGES_MOST]; /* paths */
 	uint32_t images;
-	struct near near[NEAR]; /* by where the path is */
+	struct near near[NEAR]; /* indexed by a hash of the path's pointer */
 	struct block *block;
 	uint32_t blocks, room;
 	struct base_index index; /* blocks by place */
-	uint64_t unplaced;	 /* runs of code that no file is known of */
+	uint64_t unplaced;	 /* runs of code in no known file */
 };
 
 /* ---- Counting ---------------------------------------------------------------------------------- */
 
-/* IMAGES_MOST: there are too many, or no memory. */
+/* Finds the image of a path, or adds it. Returns IMAGES_MOST if there are too many, or out of memory. */
 static uint32_t find_image(struct flow_coverage *coverage, const char *path)
 {
 	uint32_t n = coverage->images;
@@ -71,7 +72,7 @@ static uint32_t image_of(struct flow_coverage *coverage, const char *path)
 	return near->image;
 }
 
-/* The block of that place, a new one if need be; NULL when out of memory. */
+/* Finds the block of a range, or adds it. Returns NULL if out of memory. */
 static struct block *obtain(struct flow_coverage *coverage, uint32_t image, uint64_t begin, uint64_t end)
 {
 	const uint64_t hash = base_hash(base_hash(base_hash(0, image), begin), end);
@@ -123,7 +124,7 @@ const struct flow_view flow_coverage = { .step = step };
 
 /* ---- From addresses to lines ------------------------------------------------------------------- */
 
-/* Where the number of runs that cover an address changes. */
+/* A place where the number of runs that cover an address changes. */
 struct edge {
 	uint64_t address;
 	int64_t change;
@@ -133,14 +134,14 @@ struct counted {
 	const char *source;
 	unsigned line;
 	uint64_t count;
-	const char *name; /* of a function; NULL: it is a line */
+	const char *name; /* name of a function; NULL: it is a line */
 };
 
-/* Lines or functions, by source. */
+/* Lines or functions, sorted by source file. */
 struct counts {
 	struct counted *counted;
 	size_t count;
-	size_t next; /* the first that is not yet written */
+	size_t next; /* the first one not written yet */
 };
 
 static int by_place(const void *a, const void *b)
@@ -160,7 +161,7 @@ static int by_source(const void *a, const void *b)
 	return order == 0 && x->name ? strcmp(x->name, y->name) : order;
 }
 
-/* Of one image, by address; NULL: out of memory. */
+/* Returns the edges of an image, sorted by address. NULL: out of memory. */
 static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t image, size_t *edges)
 {
 	struct edge *edge = malloc((2 * (size_t)coverage->blocks + 1) * sizeof(*edge));
@@ -180,13 +181,13 @@ static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t imag
 }
 
 /*
- * The most runs that cover any address of each line. Lines are by address, and may overlap: each begins its
- * own way.
+ * Sets the count of each line: the most runs that cover any of its addresses. Lines are sorted by address and
+ * may overlap, so each is searched from its own beginning.
  */
 static void cover(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
-	size_t behind = 0; /* edges up to the line's beginning */
+	size_t behind = 0; /* number of edges up to the line's beginning */
 	int64_t covered = 0;
 
 	for (size_t n = 0; n < lines->count; n++) {
@@ -207,11 +208,11 @@ static void cover(const struct flow_lines *lines, const struct edge *edge, size_
 	}
 }
 
-/* How many runs cover the first instruction of each function. */
+/* Sets the count of each function: the runs that cover its first instruction. */
 static void enter(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
-	size_t behind = 0; /* edges at or before the function's beginning */
+	size_t behind = 0; /* number of edges up to the function's entry */
 	int64_t covered = 0;
 
 	for (size_t n = 0; n < lines->entries; n++) {
@@ -233,7 +234,7 @@ static void write_source(struct base_output *out, const char *source)
 	base_output_done(out, at);
 }
 
-/* The next function or line of a source file, all of its copies together. 0: there is none. */
+/* Combines all copies of the next function or line of a source file. Returns 0 if there is none. */
 static int next_of(struct counts *counts, const char *source, struct counted *together)
 {
 	const struct counted *at = counts->counted + counts->next;
@@ -289,7 +290,7 @@ static void write_lines(struct base_output *out, struct counts *lines, const cha
 	base_output_format(out, "LF:%zu\nLH:%zu\nend_of_record\n", found, hit);
 }
 
-/* One source file, the next of which there are lines; nothing is written of one of which nothing ran. */
+/* Writes the next source file. Skips it if nothing in it ran. */
 static void write_file(struct base_output *out, struct counts *lines, struct counts *functions)
 {
 	const char *source = lines->counted[lines->next].source;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Estimates times between timestamps, and reports how long functions took. */
 #include "flow/views.h"
 
 #include <stdbool.h>
@@ -11,11 +12,14 @@
 #include "ktread/ktread.h"
 #include "ktrx/v2.h"
 
-/* Functions of ktrace's that record an event, up to the event's group: of its macros, and of facts.h. */
+/*
+ * Functions of ktrace that record an event, named by its group and name: those of its macros, and those of
+ * facts.h.
+ */
 #define MACRO_RECORDS "ktrace_event_"
 #define FACT_RECORDS  "ktrace_fact_"
 
-/* Takes `word` off the front of a name. */
+/* Removes `word` from the beginning of a name. Returns false if the name begins differently. */
 static bool skip(const char **name, const char *word)
 {
 	const size_t length = strlen(word);
@@ -32,8 +36,8 @@ static bool is_recorder(const char *function)
 }
 
 /*
- * Does this function record events of that type? A compiler may add a dot and more to a function's name. One
- * function of facts.h records both lock.acquire and lock.try.
+ * Returns true if this function records events of that type. Compilers may append a suffix that begins with a
+ * dot to a function's name. One function of facts.h records both lock.acquire and lock.try.
  */
 static bool records(const char *function, const struct ktread_type *type)
 {
@@ -49,13 +53,16 @@ static bool records(const char *function, const struct ktread_type *type)
 	       skip(&function, type->name) && skip(&function, "_record");
 }
 
-/* How far the unit's clock may be off. */
+/* Returns how far the unit's clock may be off. */
 static uint64_t slack(const struct ktread *trace)
 {
 	return ktread_info(trace)->frequency / 10000;
 }
 
-/* How far that is from the piece, of which only the beginning may be known. */
+/*
+ * Returns the distance of a stamp from a piece. If the piece's end is unknown, it is the distance from its
+ * beginning.
+ */
 static uint64_t distance(const struct flow_piece *piece, uint64_t stamp)
 {
 	if (stamp < piece->from)
@@ -154,12 +161,12 @@ static int enter(void *to, struct flow_frame *frame, const struct flow_moment *m
 	(void)moment;
 	if (!row)
 		return KTREAD_E_MEMORY;
-	/* A function that was running already was not called, unless it runs from its beginning. */
+	/* A function that was already running was not called, unless it runs from its beginning. */
 	row->calls += frame->how != FLOW_SEEN || frame->from_start;
 	return 0;
 }
 
-/* Is the function itself among those that it was called by? */
+/* Returns true if the call is recursive, directly or indirectly. */
 static int is_within_itself(const struct flow_frame *frame, const struct flow_moment *moment)
 {
 	for (uint32_t n = moment->depth; n > 0; n--)
@@ -231,7 +238,7 @@ static void put_cell(struct base_output *out, const struct flow *flow, int known
 {
 	char text[32] = "-";
 
-	if (known && ticks > 0) /* else it is less than the unit tells apart */
+	if (known && ticks > 0) /* otherwise it is shorter than the unit's timestamps can show */
 		flow_put_span(text, flow, ticks);
 	base_output_format(out, " %13s", text);
 }

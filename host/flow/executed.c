@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which functions ran. */
+/* Lists the functions that ran. */
 #include "flow/views.h"
 
 #include <inttypes.h>
@@ -15,7 +15,9 @@ struct flow_executed {
 	struct flow *flow;
 	uint8_t *seen; /* by id */
 	uint32_t room;
-	/* The function that ran last; nothing but runs has come since, so that it is mapped where it was. */
+	/*
+	 * The function that ran last. Only runs have come since, so it is still mapped at the same address.
+	 */
 	int has_last;
 	uint32_t last_pid;
 	uint64_t last_space;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Opens recordings, and reads the selected steps of their streams. */
 #include "flow/flow.h"
 
 #include <stdio.h>
@@ -6,17 +7,18 @@
 
 #include "ktread/ktread.h"
 
-#define LOOK_FOR_STAMP 65536u /* steps: units tell the time at each place where decoding can begin */
+/* steps in which to find a stamp: units write the time wherever decoding can begin */
+#define LOOK_FOR_STAMP 65536u
 
 struct flow_reader {
 	struct flow *flow;
 	struct hwt_decoder *decoder;
 	const struct hwt_stream *stream;
-	/* Offsets between which losses are counted already, and those that were read since the last seek. */
+	/* Offsets between which losses have been counted before, and those read since the last seek. */
 	uint64_t done_from, done_to, from, to;
 };
 
-/* Of the last error of this thread. */
+/* Text of this thread's last error. */
 static _Thread_local char message[512];
 
 static int fail(int status, const char *text)
@@ -100,7 +102,7 @@ int flow_wants_stream(const struct flow *flow, const struct hwt_stream *stream)
 						     want->cpus[stream->cpu / 8] >> stream->cpu % 8 & 1));
 }
 
-/* The first stamp of a stream; 0: none near its beginning. */
+/* Finds the first stamp of a stream; 0 if there is none near its beginning. */
 static int find_first(struct flow *flow, size_t stream, uint64_t *stamp)
 {
 	const struct hwt_step *step;
@@ -203,7 +205,9 @@ static int tells_loss(const struct hwt_step *step)
 	return step->kind == HWT_GAP || step->kind == HWT_OVERFLOW;
 }
 
-/* What tells a loss is wanted wherever it is, but for one outside of the window in time. */
+/*
+ * Returns true if a step is selected. Losses are selected regardless of address and process, but not of time.
+ */
 static int wants_step(const struct flow_reader *reader, const struct hwt_step *step)
 {
 	const struct flow_select *want = &reader->flow->select;
@@ -240,7 +244,7 @@ int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step)
 
 /* ---- All of them ------------------------------------------------------------------------------- */
 
-/* What fails in a view is memory. */
+/* Sets the message of an error of a view, which can only be lack of memory. */
 static int said(int status)
 {
 	return status < 0 ? fail(status, NULL) : status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Stacks are paths in a tree of nodes. A hash table of all nodes finds the children of a node. Node 0 is the
- * root.
+ * Folded stacks. A stack is a path in a tree of nodes, whose root is node 0. A hash table of all nodes finds
+ * the children of a node.
  */
 #include "flow/views.h"
 
@@ -27,9 +27,9 @@ struct flow_folded {
 	uint32_t nodes, room;
 	struct base_index index; /* nodes by parent and function */
 	uint64_t left_out;
-	/* Of the stream at hand. */
-	uint32_t current; /* node that time goes to */
-	uint64_t stamp;	  /* up to here it has */
+	/* State of the current stream. */
+	uint32_t current; /* node to which time is added */
+	uint64_t stamp;	  /* time up to here has been added */
 	int has_stamp;
 };
 
@@ -44,7 +44,10 @@ static int grow(struct flow_folded *folded)
 	return 0;
 }
 
-/* 0, or KTREAD_E_MEMORY. Beyond the limit it is the parent itself. */
+/*
+ * Finds or adds the child of a node. Beyond the limit of nodes, the child is the parent itself. Returns 0 or
+ * KTREAD_E_MEMORY.
+ */
 static int child_of(struct flow_folded *folded, uint32_t parent, uint32_t function, uint32_t *child)
 {
 	const uint64_t hash = base_hash(0, (uint64_t)parent << 32 | function);
@@ -80,7 +83,7 @@ static int run(void *to, const struct flow_frame *frame, const struct flow_momen
 {
 	struct flow_folded *folded = to;
 
-	/* Of a run through several functions, all instructions are the first one's. */
+	/* If a run passes through several functions, the first one gets all its instructions. */
 	if (folded->weight == FLOW_BY_INSTRUCTIONS && !at->continued)
 		folded->node[frame->mark].weight += at->step->instructions;
 	folded->current = frame->mark;
@@ -98,7 +101,7 @@ static int begin(void *view, const struct hwt_stream *stream)
 	return flow_call_view_begin(&folded->view, stream, &sink, folded);
 }
 
-/* What passed since the last stamp is of the stack that ran then; across a gap nobody's. */
+/* Adds the time since the last stamp to the stack that ran then. Time across a gap is added to none. */
 static void spend(struct flow_folded *folded, const struct hwt_step *step)
 {
 	if (step->kind == HWT_GAP || step->kind == HWT_OVERFLOW) {
@@ -173,7 +176,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Puts a node's children into order of their names. */
+/* Sorts a node's children by name. */
 static int sort_children(struct flow_folded *folded, uint32_t parent)
 {
 	struct named *list;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Functions by address, and line tables of ELF files. */
 #include "flow/flow.h"
 
 #include <dwarf.h>
@@ -14,18 +15,18 @@
 #include "ktread/ktread.h"
 
 #define COLD  ".cold"
-#define KNOWN 4096u /* addresses of which the answer is kept */
+#define KNOWN 4096u /* addresses for which the answer is kept */
 
-/* What lies at an address for some time. */
+/* The function at an address for some time. */
 struct known {
 	uint64_t address, from, until;
 	uint32_t pid;
-	struct flow_spot spot; /* .function NULL: the place is empty */
+	struct flow_spot spot; /* spot.function NULL: unused element */
 };
 
 struct flow_functions {
 	struct hwt_images *images;
-	struct flow_function **row; /* by id: they stay where they are */
+	struct flow_function **row; /* by id; pointers stay valid */
 	uint32_t count, room;
 	struct base_index index; /* by image, name and offset */
 	struct known known[KNOWN];
@@ -68,7 +69,7 @@ void flow_functions_free(struct flow_functions *functions)
 	free(functions);
 }
 
-/* Copies a text, which may be NULL. */
+/* Copies a string, which may be NULL. Returns 0 or KTREAD_E_MEMORY. */
 static int copy(const char **to, const char *text)
 {
 	*to = text ? strdup(text) : NULL;
@@ -95,7 +96,7 @@ static int add(struct flow_functions *functions, uint64_t hash, const struct hwt
 	return 0;
 }
 
-/* 0 and its id, or KTREAD_E_MEMORY. */
+/* Sets *id to the id of a function, which is added if needed. Returns 0 or KTREAD_E_MEMORY. */
 static int look_up(struct flow_functions *functions, const struct hwt_place *place, uint32_t *id)
 {
 	const uint64_t offset = place->symbol ? place->offset - place->into : 0;
@@ -113,7 +114,9 @@ static int look_up(struct flow_functions *functions, const struct hwt_place *pla
 	return add(functions, hash, place, offset);
 }
 
-/* Compilers put the code that rarely runs elsewhere, as "f.cold" or "f.cold.3". */
+/*
+ * Finds the function of a part that compilers place elsewhere because it rarely runs: "f.cold" or "f.cold.3".
+ */
 static int find_parent(struct flow_functions *functions, uint32_t pid, uint64_t stamp, uint32_t id)
 {
 	const char *name = functions->row[id]->name, *cold = name ? strstr(name, COLD) : NULL;
@@ -148,7 +151,7 @@ static int find_spot(struct flow_functions *functions, uint32_t pid, uint64_t st
 	int status;
 
 	spot->function = NULL;
-	/* Of what nothing is known no more than the stamps are told. */
+	/* For unknown code, only the stamps are set. */
 	hwt_images_place(functions->images, pid, stamp, address, 0, &place);
 	known->address = address;
 	known->pid = pid;
@@ -175,7 +178,7 @@ int flow_functions_at(struct flow_functions *functions, uint32_t pid, uint64_t s
 		      struct flow_spot *spot)
 {
 	struct known *known = &functions->known[(address ^ address >> 12) % KNOWN];
-	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* without a stamp it is the last */
+	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* stamp 0 asks for the latest */
 	int status = 0;
 
 	if (!known->spot.function || known->address != address || known->pid != pid || at < known->from ||
@@ -215,7 +218,10 @@ static int add_line(struct flow_lines *lines, uint32_t *room, const struct flow_
 	return 0;
 }
 
-/* Each row holds up to the next one; the last of a sequence only ends it. */
+/*
+ * Reads the line table of a unit. An entry is valid up to the next one; the last entry of a sequence only
+ * ends it.
+ */
 static int read_unit(struct flow_lines *lines, uint32_t *room, Dwarf_Die *unit)
 {
 	struct flow_line line = { .source = NULL };
@@ -250,7 +256,7 @@ struct entries {
 	bool failed; /* out of memory */
 };
 
-/* A function may lie in several parts: it is entered at the first. */
+/* Sets the entry address of a function, which may consist of several parts: it is entered at the first. */
 static int entry_of(Dwarf_Die *function, Dwarf_Addr *address)
 {
 	Dwarf_Addr base, end;
@@ -266,7 +272,7 @@ static const char *linked_name(Dwarf_Die *function)
 	return name ? name : dwarf_diename(function);
 }
 
-/* What is only declared, or part of others, has no address. */
+/* Adds a function. Functions that are only declared, or always inlined, have no address. */
 static int take_function(Dwarf_Die *function, void *to)
 {
 	struct entries *entries = to;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Keeps the events of a kernel's trace for hardware trace that is merged into it. */
 #include "flow/views.h"
 
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static struct row *row_of(struct flow_kernel *kernel, uint32_t cpu)
 	return &kernel->row[cpu];
 }
 
-/* A switch is the old thread's event. */
+/* Returns the thread that runs after an event. A switch is recorded by the old thread. */
 static uint32_t thread_behind(const struct ktread_event *event, const struct wellknown *known)
 {
 	uint32_t next;
@@ -94,7 +95,7 @@ void flow_kernel_free(struct flow_kernel *kernel)
 	free(kernel);
 }
 
-/* How many events of the row are not behind a stamp. */
+/* Returns how many events of the CPU are not after a stamp. */
 static size_t count_until(const struct row *row, uint64_t stamp)
 {
 	return base_count_up_to(row->event, row->count, sizeof(*row->event),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Units can be decoded forwards only, so that the way back is in windows: the last part of the stream, and if
- * that has too few branches, a part four times as long, until it begins with the stream.
+ * The last branches. Streams can only be decoded forwards, so the way back is in windows: the last part of
+ * the stream, and if that has too few branches, a part four times as long, up to the whole stream.
  */
 #include "flow/views.h"
 
@@ -11,7 +11,7 @@
 
 #include "ktread/ktread.h"
 
-#define WINDOW 65536u /* bytes; a branch takes about one */
+#define WINDOW 65536u /* bytes; a branch takes about one byte */
 #define WIDER  4u
 
 struct kept {
@@ -20,19 +20,20 @@ struct kept {
 	struct hwt_sample *sample;
 };
 
-/* The steps that were seen last, so many that there are `most` branches among them. */
+/* The last steps that were seen, with up to `most` branches. */
 struct ring {
 	struct kept *kept;
 	size_t room, first, count; /* room: a power of two */
 	uint64_t branches, most;
 };
 
-/* Where the stream is to end. */
+/* Where the steps to be shown end. */
 struct end {
 	int has_offset;
-	uint64_t offset, address; /* the run that begins there, told at that offset, is not shown any more */
+	/* the run at `address` that comes at that offset is not shown, nor is anything after it */
+	uint64_t offset, address;
 	int has_stamp;
-	uint64_t stamp; /* later steps are not, either */
+	uint64_t stamp; /* later steps are not shown, either */
 };
 
 static void let_go(struct kept *kept)
@@ -51,7 +52,7 @@ static void empty(struct ring *ring)
 	ring->branches = 0;
 }
 
-/* Where runs are cut between branches is the decoder's affair. */
+/* A run without a branch at its end is no branch: where the decoder splits runs does not matter. */
 static int is_branch(const struct hwt_step *step)
 {
 	return (step->kind == HWT_RUN && step->branch != HWT_BRANCH_NONE) || step->kind == HWT_SAMPLE;
@@ -74,8 +75,8 @@ static int grow(struct ring *ring)
 }
 
 /*
- * Of what goes with a branch, only that is kept which comes behind the first one; but never more than twice
- * as much.
+ * Drops the oldest steps: keeps `most` branches, and other steps only if they come after the first of these.
+ * The number of steps is limited, too.
  */
 static void drop_old(struct ring *ring)
 {
@@ -125,9 +126,9 @@ static uint64_t bytes_of(const struct flow *flow, size_t stream)
 	return piece ? piece->position + piece->size : 0;
 }
 
-/* ---- Where a function was entered -------------------------------------------------------------- */
+/* ---- Finding where a function was entered ---- */
 
-/* The addresses of the function, which lie at the beginnings of its ranges. */
+/* The function's addresses, which are the beginnings of its ranges. */
 struct entries {
 	struct flow_range *range;
 	size_t count;
@@ -141,8 +142,8 @@ static bool is_entry(const struct entries *entries, uint64_t address)
 }
 
 /*
- * The first entry in a window that ends at `limit`: 1, 0 if there is none, or an error. Within a window it is
- * the first, as a panic may cause others.
+ * Finds the first entry in a window that ends at `limit`. The first is wanted because a panic may cause
+ * others. Returns 1, 0 if there is none, or an error.
  */
 static int find_entry(struct flow_reader *reader, uint64_t limit, const struct entries *entries,
 		      struct end *end)
@@ -163,7 +164,9 @@ static int find_entry(struct flow_reader *reader, uint64_t limit, const struct e
 	return status < 0 ? status : 0;
 }
 
-/* Backwards through the stream, window after window. */
+/*
+ * Searches backwards through the stream, window after window. Returns 1, 0 if there is no entry, or an error.
+ */
 static int search(struct flow *flow, size_t stream, const struct entries *entries, struct end *end)
 {
 	const struct flow_loss loss = flow->loss; /* what is read here is not shown */
@@ -184,7 +187,7 @@ static int search(struct flow *flow, size_t stream, const struct entries *entrie
 	return status;
 }
 
-/* In which stream the function was entered first, of the last entries into it. */
+/* Compares the last entry into the function in each stream, and chooses the stream in which it came first. */
 static int find_first(struct flow_last *last, struct flow *flow, const struct entries *entries,
 		      size_t *stream, struct end *found)
 {
@@ -222,9 +225,9 @@ static int find_end(struct flow_last *last, struct flow *flow, size_t *stream, s
 	return status;
 }
 
-/* ---- The branches before it -------------------------------------------------------------------- */
+/* ---- Reading the branches before it ---- */
 
-/* What was before is forgotten at each place where reading begins anew. */
+/* Reads a window. The ring is emptied first, because each window includes the previous one. */
 static int fill(struct flow_reader *reader, struct ring *ring, const struct end *end)
 {
 	const struct hwt_step *step;

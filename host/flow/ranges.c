@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where a function lies: at one address, or at several where a program was run in several processes. */
+/* Finds the addresses of a function: one, or several if a program ran in several processes. */
 #include <stdlib.h>
 
 #include "base/grow.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The stacks of threads, and the state that views of calls share. */
 #include "flow/calls.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ void flow_stacks_free(struct flow_stacks *stacks)
 	free(stacks->stack);
 }
 
-/* The one that was not used for longest. */
+/* Returns the least recently used stack. */
 static uint32_t oldest(const struct flow_stacks *stacks)
 {
 	uint32_t found = 0;
@@ -87,7 +88,7 @@ uint32_t flow_stack_running(const struct flow_stack *stack, uint32_t depth, uint
 	return FLOW_NO_FRAME;
 }
 
-/* ---- What views of calls have in common ---- */
+/* ---- Shared by views of calls ---- */
 
 int flow_is_alone(const struct flow *flow, const struct hwt_stream *stream)
 {

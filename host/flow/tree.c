@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Writes calls as an indented tree. */
 #include "flow/views.h"
 
 #include <inttypes.h>
@@ -12,14 +13,14 @@
 
 #define TIME_COLUMNS 15u
 #define SPAN_COLUMNS 13u
-#define INDENT_MOST  100u /* levels that are indented */
+#define INDENT_MOST  100u /* levels of indentation, at most */
 
 struct flow_tree {
 	struct flow_call_view view;
 	struct base_output *out;
 	int json;
 	const struct hwt_stream *stream;
-	/* A function was entered, and nothing has happened in it yet: its line waits. */
+	/* A function was entered, and nothing has happened in it yet: its line is not written yet. */
 	int waits;
 	struct flow_frame entered;
 	uint32_t depth;
@@ -45,7 +46,7 @@ static char *put_time(const struct flow_tree *tree, char *at, int has_stamp, uin
 	return base_put_literal(at, "] ");
 }
 
-/* " 12.345 us ", or as many blanks. */
+/* Writes " 12.345 us ", or as many spaces. */
 static char *put_span(const struct flow_tree *tree, char *at, int known, uint64_t ticks)
 {
 	char text[32];
@@ -78,7 +79,7 @@ static char *put_function(char *at, const struct flow_frame *frame)
 	return at + flow_put_function(at, frame->function);
 }
 
-/* {"time":1.5,"id":0,"depth":2,"event":"enter" */
+/* Writes {"time":1.5,"id":0,"depth":2,"event":"enter" */
 static char *put_object(const struct flow_tree *tree, char *at, const char *event, int has_stamp,
 			uint64_t stamp, uint32_t depth)
 {
@@ -110,7 +111,7 @@ static char *put_tid(char *at, const struct flow_moment *moment)
 	return moment->tid ? base_put_decimal(base_put_literal(at, ",\"tid\":"), moment->tid) : at;
 }
 
-/* The line of the function that was entered last, now that something happens in it. */
+/* Writes the line of the function that was entered last, because something happens in it. */
 static void say_entered(struct flow_tree *tree)
 {
 	char *at = base_output_line(tree->out);
@@ -149,7 +150,7 @@ static int leave(void *to, const struct flow_frame *frame, const struct flow_mom
 {
 	struct flow_tree *tree = to;
 	uint64_t ticks;
-	/* Within one time that the unit told, it is not known how long. */
+	/* If the unit wrote no timestamp in between, the duration is unknown. */
 	const int known = flow_took(frame, moment->step, &ticks) && ticks > 0;
 	char *at = base_output_line(tree->out);
 
@@ -175,7 +176,7 @@ static int leave(void *to, const struct flow_frame *frame, const struct flow_mom
 	return 0;
 }
 
-/* "--- overflow ---": a line of its own, at the margin. */
+/* Writes "--- overflow ---" as a line of its own, at the margin. */
 static void say(struct flow_tree *tree, const struct hwt_step *step, const char *word, const char *text)
 {
 	char *at = base_output_line(tree->out);

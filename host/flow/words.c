@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Writes names, places, times and steps as text. */
 #include "flow/views.h"
 
 #include <inttypes.h>
@@ -121,7 +122,7 @@ size_t flow_put_stream(char *to, const struct hwt_stream *stream)
 	return (size_t)length;
 }
 
-/* ---- What a step says beyond its address ---- */
+/* ---- The contents of a step besides its address ---- */
 
 struct text {
 	char *to;
@@ -158,7 +159,7 @@ static int has(const struct hwt_sample *sample, enum hwt_sample_part part)
 	return sample->has >> part & 1;
 }
 
-/* " name=these,words" of what a packet of a sample says. */
+/* Appends " name=these,words" with the description of a packet of a sample. */
 static void add_words(struct text *text, const char *name, const struct spe_packet *packet)
 {
 	char words[256];
@@ -211,7 +212,7 @@ static void add_sample(struct text *text, const struct hwt_sample *sample)
 		add(text, " translation=%u", sample->latency_translation);
 }
 
-/* "to 0x1000 (main)"; what lies nowhere that is known, as 0, has no name. */
+/* Appends "to 0x1000 (main)"; without a name if the address is unknown, as 0 is. */
 static void add_target(struct text *text, const struct flow *flow, const struct hwt_step *step)
 {
 	char name[FLOW_PLACE_ROOM];
