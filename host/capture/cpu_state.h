@@ -9,87 +9,101 @@
 
 #include "ktread/memory.h"
 
-/* Registers as text (spec/ktrx.md section 3): a line a CPU, "cpu N pc=HEX sp=HEX NAME=HEX …". */
+/* Registers as text (spec/ktrx.md section 3): one line per CPU, "cpu N pc=HEX sp=HEX NAME=HEX …". */
 
-/* From what QEMU's "info registers -a" prints, on any architecture: integer registers. NULL: no memory. */
+/*
+ * Converts the output of QEMU's "info registers -a", of any architecture, to such text.
+ * Keeps integer registers only.
+ * Returns the text, which the caller frees, or NULL if memory is short.
+ */
 char *capture_registers_of_qemu(const char *printed);
 
 /*
- * From the bytes that gdb's "g" packet carries for a CPU, integer registers first. Appends the line of CPU
- * `cpu` to *text, which is grown. 0 or CAPTURE_E_SYSTEM; an unknown machine or too few bytes append what is
- * known.
+ * Appends the line of CPU `cpu` to *text, which is NULL at first and is reallocated.
+ * `bytes`: the reply to gdb's "g" packet for that CPU, integer registers first. `machine`: ELF e_machine.
+ * If the machine is unknown or bytes are missing, the line has only the registers that are known.
+ * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const unsigned char *bytes,
 			     size_t size);
 
 /*
- * Where halted CPUs were called from: return addresses along the chain of frame pointers (rbp on x86_64, x29
- * on AArch64, s0 on RISC-V). Does no reading itself: it says which page it wants, and walks on when it is
- * given. What lies in a stack is taken for nothing: a chain may be a loop, lead anywhere, or not be one.
+ * Collects the return addresses on the stacks of halted CPUs, along the chain of frame pointers (rbp on
+ * x86_64, x29 on AArch64, s0 on RISC-V). These functions read no memory: they name the pages that they need,
+ * and continue with the pages that the caller supplies. They do not trust a stack's contents: a chain may
+ * loop, lead anywhere, or not exist.
  *
  *	capture_stacks_open(&stacks, registers);
  *	while ((pages = capture_stacks_wanted(stacks, page, room)))
  *		for each of them: read it, capture_stacks_put(stacks, &page[i]);
  *	text = capture_stacks_text(stacks);
  *
- * Who can wait for pages has all that by capture_stacks_add().
+ * A caller that can wait for pages uses capture_stacks_add() instead, which does all of this.
  */
 
 #define CAPTURE_STACK_PAGE  4096u
-#define CAPTURE_STACK_PAGES 4u /* that are read together, at most */
+#define CAPTURE_STACK_PAGES 4u /* most pages that are read together */
 
 struct capture_stack_page {
 	uint32_t cpu;
-	uint64_t address; /* virtual, as that CPU sees it */
+	uint64_t address; /* virtual address on that CPU */
 	bool readable;
 	unsigned char bytes[CAPTURE_STACK_PAGE];
 };
 
 struct capture_stacks;
 
-/* `registers`: text as in spec/ktrx.md section 3. 0 or CAPTURE_E_SYSTEM. */
+/*
+ * Begins a walk for each CPU in `registers`, which is text as in spec/ktrx.md section 3.
+ * Returns 0 or CAPTURE_E_SYSTEM.
+ */
 int capture_stacks_open(struct capture_stacks **stacks, const char *registers);
 /*
- * Fills in cpu and address of pages to be read, one a CPU, `room` at most. Returns how many; 0 when all is
- * walked.
+ * Sets `cpu` and `address` of pages that must be read next, at most `room`, one for each CPU.
+ * Returns their number; 0 if all stacks have been walked.
  */
 unsigned capture_stacks_wanted(struct capture_stacks *stacks, struct capture_stack_page *page, unsigned room);
-/* A page that was asked for. */
+/* Supplies a page that capture_stacks_wanted() asked for, and continues the walk. */
 void capture_stacks_put(struct capture_stacks *stacks, const struct capture_stack_page *page);
-/* The registers with a line "stack N HEX ..." for each CPU that has one, to be free()d. NULL: no memory. */
+/*
+ * Returns the registers, followed by a line "stack N HEX …" for each CPU that has return addresses. The
+ * caller frees the text. NULL: no memory.
+ */
 char *capture_stacks_text(struct capture_stacks *stacks);
 void capture_stacks_close(struct capture_stacks *stacks);
 
-/* Reads those of the pages that can be. 0, or an error that ends the walk. */
+/* Reads the pages and sets `readable` in each. Returns 0, or an error that ends the walk. */
 typedef int capture_stack_reader(void *context, struct capture_stack_page *page, unsigned pages);
 /*
- * Adds those lines to *text, the registers; also where the reader has failed. 0, CAPTURE_E_SYSTEM, or the
- * reader's error.
+ * Adds the "stack" lines to *text, which holds the registers.
+ * If `read` fails, adds the return addresses that were found before.
+ * Returns 0, CAPTURE_E_SYSTEM, or the error that `read` returned.
  */
 int capture_stacks_add(char **text, capture_stack_reader *read, void *context);
 
-/* CPUs in a core file or a dump of QEMU's: their registers and stacks. */
+/* CPUs in an ELF core: registers and stacks. */
 
-/* The CPUs' registers in an ELF core, as QEMU's dump-guest-memory writes it: a note NT_PRSTATUS a CPU. */
+/* QEMU's dump-guest-memory writes a note NT_PRSTATUS with the registers of each CPU. */
 
 /*
- * As spec/ktrx.md section 3 has them, to be free()d; NULL where the core has none, or is none. Bytes are
- * hostile: what does not fit is left out. 0 or CAPTURE_E_SYSTEM.
+ * Reads the registers of all CPUs from a core, as text (spec/ktrx.md section 3).
+ * *text: for the caller to free; NULL if the file is no core or has no registers.
+ * The file is not trusted: a note that does not fit into it ends the list.
+ * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_registers(const char *path, char **text);
 
 /*
- * What a core knows of its CPUs: their registers by its notes, and out of its memory where they were called
- * from.
- */
-
-/*
- * Text as spec/ktrx.md section 3 has it, to be free()d; NULL where the core has no registers, or `image` is
- * of a boot that ended before the one they are of. `memory` is the core's. 0 or CAPTURE_E_SYSTEM.
+ * Reads the registers of all CPUs from a core's notes, and their stacks from its memory, as text
+ * (spec/ktrx.md section 3).
+ * `memory`: the core's memory. `image`: the trace in it.
+ * *text: for the caller to free; NULL if the core has no registers, or if `image` is of a boot that ended
+ * before the core was written.
+ * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_core_cpus(const char *path, struct ktread_memory *memory, const struct ktread_image *image,
 		      char **text);
-/* The same of a core that is not opened yet; NULL also where it has no ktrace in it. */
+/* Does the same for a core that is not open yet. *text is also NULL if the core contains no ktrace. */
 int capture_core_cpus_read(const char *path, char **text);
 
 #endif

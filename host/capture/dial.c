@@ -60,7 +60,7 @@ void capture_release_signals(const sigset_t *before, int taken)
 	sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-#define STEP_MS 50 /* between looks for a signal */
+#define STEP_MS 50 /* ms between two checks for a signal */
 
 int capture_await(int fd, bool to_write, int timeout_ms, const char *address)
 {
@@ -81,7 +81,7 @@ int capture_await(int fd, bool to_write, int timeout_ms, const char *address)
 	return capture_fail(CAPTURE_E_ABSENT, "%s: no answer within %d ms", address, timeout_ms);
 }
 
-/* Ends what connect() began. */
+/* Completes a connection. Requires: connect() has just failed, and errno is its error. */
 static int finish(int fd, int timeout_ms, const char *address)
 {
 	socklen_t size = sizeof(int);
@@ -104,7 +104,7 @@ static int dial(int family, const struct sockaddr *to, socklen_t size, int timeo
 
 	if (fd < 0)
 		return capture_fail_errno("%s", address);
-	if (family != AF_UNIX) /* packets are small and each one is waited for */
+	if (family != AF_UNIX) /* packets are small, and each one is waited for */
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	if (connect(fd, to, size) != 0)
 		error = finish(fd, timeout_ms, address);

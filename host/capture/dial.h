@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Signals that end a program (Ctrl-C), while something has to be put in order first: they are held back, work
- * that takes long looks for them, and they take effect in the end.
+ * Signals that end a program (SIGINT, SIGTERM, SIGHUP) are blocked while a guest is halted or a temporary
+ * file exists. Long operations check for a pending signal and fail. The signal takes effect after cleanup.
  */
 #ifndef CAPTURE_DIAL_H
 #define CAPTURE_DIAL_H
@@ -9,25 +9,29 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/* Blocks these signals. *before: the previous mask, for capture_release_signals(). */
 void capture_hold_signals(sigset_t *before);
-/* 0; CAPTURE_E_SYSTEM if one has come that is held back, with a message about `what`. */
+/* Returns 0, or CAPTURE_E_SYSTEM with a message about `what` if one of these signals is pending. */
 int capture_check_interrupt(const char *what);
-/* Takes one that has come, so that what tidies up is not hurried by it. 0: none has. */
+/*
+ * Consumes a pending one of these signals, so that capture_check_interrupt() does not make cleanup fail.
+ * Returns its number; 0 if none is pending.
+ */
 int capture_take_signal(void);
-/* As it was before; the one that was taken (0: none) comes again. */
+/* Raises the signal `taken` again (0: none) and restores the mask `before`. */
 void capture_release_signals(const sigset_t *before, int taken);
 
-/* Connecting to a QEMU or a debug probe that listens, in bounded time. */
+/* Connections to a QEMU or a debug probe, in bounded time. */
 
 /*
- * `address`: a socket's path, with or without "unix:", or HOST:PORT (HOST may be empty: this machine), with
- * or
- * without "tcp:". Returns a non-blocking descriptor, or an error whose message names the address.
+ * Connects to `address`: a socket's path, with or without "unix:", or HOST:PORT, with or without "tcp:". An
+ * empty HOST is this machine.
+ * Returns a non-blocking descriptor, or an error whose message names the address.
  */
 int capture_dial(const char *address, int timeout_ms);
 /*
- * Waits until `fd` can be read, or written. 0; CAPTURE_E_ABSENT when the time is up, CAPTURE_E_SYSTEM when
- * interrupted or poll failed; the message is about `address`.
+ * Waits until `fd` can be read, or written if `to_write` is set. Messages begin with `address`.
+ * Returns 0; CAPTURE_E_ABSENT if the time is up; CAPTURE_E_SYSTEM if a signal is pending or poll() failed.
  */
 int capture_await(int fd, bool to_write, int timeout_ms, const char *address);
 

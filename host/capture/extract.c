@@ -26,7 +26,7 @@
 #define NOTE_KEPT  NOTE "kept: yes\n"
 #define NOTE_RESET NOTE_KEPT "ended: by a reset; this is what was kept of that boot\nreset: yes\n"
 
-/* A file that was said to be the kernel's and is not: names and places by it would be wrong. */
+/* Fails if the file of --elf is of another kernel, because its names and source lines would be wrong. */
 static int check_kernel(const struct capture_extract_options *options, struct ktread_memory *memory,
 			const char *trace, struct capture_extract_report *report)
 {
@@ -37,7 +37,10 @@ static int check_kernel(const struct capture_extract_options *options, struct kt
 	return error == CAPTURE_E_FORMAT ? capture_fail(error, "%s", report->warning) : 0;
 }
 
-/* What was kept is of a boot that is over, unless its root lies where nobody has looked. */
+/*
+ * A trace in persistent memory is of a boot that a reset ended. Through gdb this is uncertain for the last
+ * boot: its root may be outside of the ranges that were searched.
+ */
 static void write_note(const struct ktread_image *image, const struct capture_extract_options *options,
 		       const struct capture_extract_report *report, char *note, size_t size)
 {
@@ -50,7 +53,10 @@ static void write_note(const struct ktread_image *image, const struct capture_ex
 			 report->silence > 0 ? " or more" : "");
 }
 
-/* Writes the image to options->out, whole or not at all; with an ELF file given, if that is the kernel's. */
+/*
+ * Writes the image to options->out, completely or not at all. Fails if the file of --elf is of another
+ * kernel.
+ */
 static int write_image(struct ktread_image *image, const struct capture_extract_options *options,
 		       struct ktread_memory *memory, struct capture_extract_report *report)
 {
@@ -72,21 +78,21 @@ static int write_image(struct ktread_image *image, const struct capture_extract_
 }
 
 /*
- * Takes the trace of a running machine: finds it while the machine runs, halts the machine to copy, resumes
- * it.
+ * The trace of a running machine: find it while the machine runs, halt the machine, copy, resume the
+ * machine.
  */
 
 struct visit {
 	const struct capture_extract_options *options;
 	struct capture_extract_report *report;
 	struct capture_peer *peer;
-	struct capture_snapshot *snapshot; /* NULL where the machine is halted all the time */
+	struct capture_snapshot *snapshot; /* NULL if the machine stays halted while it is read */
 	struct ktread_memory *memory;
 	struct ktread_image *image;
 	double begin;
 };
 
-/* Turns a reading error into one of capture. For KTREAD_E_SYSTEM the peer has set the message already. */
+/* Converts a KTREAD_E_* to a CAPTURE_E_*. For KTREAD_E_SYSTEM the peer has stored the message already. */
 static int fail_reading(const struct visit *visit, int status)
 {
 	if (status == KTREAD_E_SYSTEM)
@@ -95,7 +101,7 @@ static int fail_reading(const struct visit *visit, int status)
 			    visit->options->path, ktread_image_message());
 }
 
-/* Opens the trace at the address that the kernel's file has for the root. */
+/* Opens the trace at the address of the symbol ktrace_root in the kernel's file. */
 static int open_peer_by_symbol(struct visit *visit)
 {
 	const char *elf = visit->options->elf;
@@ -109,7 +115,7 @@ static int open_peer_by_symbol(struct visit *visit)
 		return capture_fail(CAPTURE_E_FORMAT,
 				    "%s: no symbol ktrace_root: stripped, or without ktrace", elf);
 	place = visit->peer->by_virtual ? kernel.root_address : kernel.root_physical;
-	for (unsigned i = 0; i < TRIES; i++) { /* rings that move meanwhile may look wrong */
+	for (unsigned i = 0; i < TRIES; i++) { /* a ring may look invalid while the guest records */
 		status = ktread_image_open(&visit->image, visit->memory, place);
 		if (status != KTREAD_E_ABSENT || !visit->peer->reads_running)
 			break;
@@ -130,7 +136,7 @@ static int locate(struct visit *visit)
 
 	if (visit->options->elf && visit->options->boot == 0) {
 		error = open_peer_by_symbol(visit);
-		/* Rings in memory that was lent elsewhere are found by a search alone. */
+		/* Rings in memory that the kernel lent to ktrace may be found only by a search. */
 		if (error != CAPTURE_E_FORMAT || !visit->peer->searchable)
 			return error;
 	}
@@ -143,7 +149,7 @@ static int locate(struct visit *visit)
 	return status < 0 ? fail_reading(visit, status) : 0;
 }
 
-/* Finds out what will have to be read, by reading it. */
+/* Writes a dump to /dev/null, so that the snapshot records which memory a dump reads. */
 static int rehearse(struct visit *visit)
 {
 	int status, fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -170,7 +176,7 @@ static int take_registers(struct visit *visit)
 	int error = 0;
 
 	if (!visit->options->boot &&
-	    !ktread_image_is_kept(visit->image)) /* the registers are those of the last boot */
+	    !ktread_image_is_kept(visit->image)) /* only the last boot has registers */
 		error = visit->peer->ops->registers(visit->peer, machine, &text);
 	if (!error && text)
 		error = capture_stacks_add(&text, read_pages, visit->peer);
@@ -197,8 +203,8 @@ static int let_run(void *context, int ms)
 }
 
 /*
- * Measures for how long nothing has come from the machine. Does nothing if the machine was halted before,
- * cannot run for that, or an earlier boot is wanted.
+ * Measures for how long the machine records nothing. Does nothing if the machine was halted before we
+ * connected, if it cannot run during the measurement, or if an earlier boot is wanted.
  */
 static int watch(struct visit *visit)
 {
@@ -210,7 +216,7 @@ static int watch(struct visit *visit)
 	return capture_stillness(visit->image, by_itself ? NULL : let_run, visit, &visit->report->silence);
 }
 
-/* Copies while the machine is halted, writes the trace when it runs again. */
+/* Copies while the machine is halted, and writes the trace after the machine was resumed. */
 static int visit_running(struct visit *visit)
 {
 	int error = rehearse(visit), resumed;
@@ -223,7 +229,7 @@ static int visit_running(struct visit *visit)
 		error = capture_snapshot_take(visit->snapshot);
 	if (!error)
 		error = take_registers(visit);
-	if (error) /* closing the peer lets it go on */
+	if (error) /* closing the peer resumes the machine */
 		return error;
 	resumed = resume(visit);
 	error = write_image(visit->image, visit->options, visit->memory, visit->report);
@@ -285,7 +291,7 @@ static int extract_peer(const struct capture_extract_options *options, struct ca
 	snprintf(why, sizeof(why), "%s", error ? capture_message() : "");
 	ktread_image_close(visit.image);
 	capture_snapshot_close(visit.snapshot);
-	/* Ctrl-C has ended the reading. The signal takes effect after the machine was resumed. */
+	/* Ctrl-C may have ended the reading. The signal takes effect after the machine is resumed. */
 	signal = capture_take_signal();
 	capture_peer_close(visit.peer);
 	capture_release_signals(&before, signal);
@@ -299,7 +305,7 @@ static int say_is_trace(const char *path)
 	return capture_fail(CAPTURE_E_FORMAT, "%s: this is a trace already: ktrace show %s", path, path);
 }
 
-/* Tells the form by the first bytes. */
+/* Reads the first bytes: sets *form if that is KTREAD_FORM_AUTO, and fails if the file is a trace already. */
 static int sniff(const char *path, enum ktread_form *form)
 {
 	Elf64_Ehdr header = { 0 };
@@ -326,7 +332,7 @@ static int sniff(const char *path, enum ktread_form *form)
 	return 0;
 }
 
-/* No memory with ktrace in it; but perhaps what others make of one. */
+/* Reports that the file has no ktrace in it; or, if it is a trace in another format, how to show it. */
 static int fail_to_find(const char *path)
 {
 	struct ktread_options options = { .size = sizeof(options) };
@@ -335,7 +341,8 @@ static int fail_to_find(const char *path)
 
 	capture_fail(CAPTURE_E_ABSENT, "%s", ktread_image_message());
 	is_trace = ktread_open(&trace, path, &options) == 0;
-	if (is_trace) { /* a guest that begins to record just now makes its memory no trace */
+	/* a guest that starts to record just now turns its RAM into a readable form, but not into a trace */
+	if (is_trace) {
 		enum ktread_form form = ktread_info(trace)->form;
 
 		is_trace = form != KTREAD_FORM_RAM && form != KTREAD_FORM_CORE;
@@ -344,7 +351,10 @@ static int fail_to_find(const char *path)
 	return is_trace ? say_is_trace(path) : CAPTURE_E_ABSENT;
 }
 
-/* Where the kernel's file says the root is. What is not found there is searched for. */
+/*
+ * Opens the trace at the address that the kernel's file has for the root. If it returns false, the caller
+ * searches.
+ */
 static bool open_by_symbol(const struct capture_extract_options *options, struct ktread_memory **memory,
 			   struct ktread_image **image)
 {
@@ -373,7 +383,7 @@ static int open_by_search(const struct capture_extract_options *options, enum kt
 	return status ? status : ktread_image_find_boot(image, *memory, options->boot);
 }
 
-/* What a core knows of the CPUs goes with the rings. */
+/* Adds the registers and stacks of a core's CPUs to the image. */
 static int add_registers(struct ktread_image *image, struct ktread_memory *memory, const char *path)
 {
 	char *text;
@@ -385,7 +395,7 @@ static int add_registers(struct ktread_image *image, struct ktread_memory *memor
 	return error;
 }
 
-/* A file that is named must be there, and an option of use. */
+/* Fails if the file of --elf is missing, or if an option has no effect on this form of file. */
 static int check_options(const struct capture_extract_options *options, enum ktread_form form)
 {
 	if (options->elf && access(options->elf, R_OK) != 0)
@@ -397,7 +407,7 @@ static int check_options(const struct capture_extract_options *options, enum ktr
 					 : "--machine is for a RAM file: a core says what it is of");
 }
 
-/* What a trace says of its machine counts, so that another word is a mistake. */
+/* Fails if --machine contradicts the machine that the trace itself names. */
 static int check_machine(const struct capture_extract_options *options, const struct ktread_image *image)
 {
 	const struct capture_kernel kernel = { .machine = ktread_image_machine(image) };
@@ -451,7 +461,7 @@ int capture_extract(const struct capture_extract_options *options, struct captur
 	return error ? error : capture_summary_read(&report->summary, options->out);
 }
 
-/* An empty file of its own. `path` is "" with an error. */
+/* Creates an empty file in the folder for temporary files. `path` is "" on error. */
 static int make_temporary(char path[PATH_MAX])
 {
 	const char *folder = capture_path_temporary();
@@ -473,7 +483,7 @@ int capture_extract_temporary(const struct capture_extract_options *options, cha
 	sigset_t before;
 	int error;
 
-	capture_hold_signals(&before); /* until it is known whose the file is to remove */
+	capture_hold_signals(&before); /* until the file is removed or belongs to the caller */
 	error = make_temporary(path);
 	own.out = path;
 	if (!error)

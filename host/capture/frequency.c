@@ -10,8 +10,8 @@
 
 #include "ktread/memory.h"
 
-#define FIRST_GAP 0.05 /* s; doubles, so that a run takes few samples */
-#define LEAST_GAP 0.04 /* s; a shorter one tells nothing */
+#define FIRST_GAP 0.05 /* s between the first samples; later gaps double, so that a run takes few samples */
+#define LEAST_GAP 0.04 /* s; a frequency over a shorter time is too inexact */
 
 #ifdef __has_builtin
 #if __has_builtin(__builtin_ia32_rdtsc)
@@ -45,7 +45,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The newest stamp in the rows of CPUs, 0 if there is none. */
+/* Returns the newest stamp in the table of CPUs, 0 if there is none. */
 static uint64_t newest_of_rows(const struct ktread *trace)
 {
 	struct ktrx_cpu row;
@@ -56,7 +56,7 @@ static uint64_t newest_of_rows(const struct ktread *trace)
 	return newest;
 }
 
-/* The newest stamp in a snapshot of the image, 0 if there is none. */
+/* Returns the newest stamp in a dump of the image, 0 if there is none. */
 static uint64_t newest_stamp(struct ktread_image *image)
 {
 	int fd = memfd_create("ktrace-snapshot", MFD_CLOEXEC);
@@ -123,14 +123,14 @@ uint64_t capture_frequency_get(const struct capture_frequency *frequency)
 	return (uint64_t)((double)(frequency->last_stamp - frequency->first_stamp) / gap + 0.5);
 }
 
-#define STEP_NS	  1000000L /* between two looks for a movement */
-#define QUIET	  0.3	   /* s without one: the guest does not tell its clock */
-#define SPAN	  0.4	   /* s that the first and the last sample are to be apart … */
-#define PATIENCE  2.0	   /* … and s after which what there is must do */
-#define SAME_RATE 0.03	   /* a counter that differs by less from the host's is the host's */
-#define ROUND	  0.005	   /* what is nearer than that to a round number is that number */
+#define STEP_NS	  1000000L /* between two checks for a new record or heartbeat */
+#define QUIET	  0.3	   /* s without one: the frequency cannot be measured */
+#define SPAN	  0.4	   /* s wanted between the first and the last sample */
+#define PATIENCE  2.0	   /* s after which the samples so far are used */
+#define SAME_RATE 0.03	   /* a counter whose rate differs by less is taken for the host's */
+#define ROUND	  0.005	   /* a rate that is this close to a round number becomes that number */
 
-/* Waits until the guest has recorded something or a CPU's heart has beaten. False: it does not. */
+/* Waits until the guest records something or a heartbeat. Returns false if it does not, or boots again. */
 static bool await_movement(struct ktread_image *image)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
@@ -149,7 +149,7 @@ static bool await_movement(struct ktread_image *image)
 	return false;
 }
 
-/* Two significant digits, where they are as good as all of them. */
+/* Returns `hz` rounded to two significant digits if that changes it by less than ROUND, otherwise `hz`. */
 static uint64_t rounded(uint64_t hz)
 {
 	uint64_t unit = 1, near;

@@ -15,7 +15,7 @@
 #include "error.h"
 #include "ktrx/v2.h"
 
-/* *found becomes the offset of the build id in the file, if these bytes have one. */
+/* Looks for a build id in these notes. Stores it in the kernel, and its offset in the file in *found. */
 static void read_notes(struct capture_kernel *kernel, Elf *elf, uint64_t offset, uint64_t bytes,
 		       uint64_t *found)
 {
@@ -36,7 +36,7 @@ static void read_notes(struct capture_kernel *kernel, Elf *elf, uint64_t offset,
 	}
 }
 
-/* The segment after `n` - 1 that is loaded, from 0 on; n + 1, or 0 after the last. */
+/* Finds the first loaded segment with an index of at least `n`. Returns its index + 1; 0 if there is none. */
 static size_t next_loaded(Elf *elf, size_t n, GElf_Phdr *segment)
 {
 	size_t count;
@@ -49,7 +49,7 @@ static size_t next_loaded(Elf *elf, size_t n, GElf_Phdr *segment)
 	return 0;
 }
 
-/* Returns where a loader puts a byte of the file, 0 if nowhere. */
+/* Returns the physical address at which a loader puts a byte of the file, 0 if it is not loaded. */
 static uint64_t load_address(Elf *elf, uint64_t offset)
 {
 	GElf_Phdr segment;
@@ -60,7 +60,7 @@ static uint64_t load_address(Elf *elf, uint64_t offset)
 	return 0;
 }
 
-/* Returns where a loader puts a virtual address, 0 if nowhere. */
+/* Returns the physical address of a virtual address, by the loaded segments; 0 if none contains it. */
 static uint64_t physical_of(Elf *elf, uint64_t address)
 {
 	GElf_Phdr segment;
@@ -71,7 +71,7 @@ static uint64_t physical_of(Elf *elf, uint64_t address)
 	return 0;
 }
 
-/* Returns where the file has what lies at a virtual address, 0 if nowhere. */
+/* Returns the offset in the file of the byte at a virtual address, 0 if the file has none. */
 static uint64_t offset_of(Elf *elf, uint64_t address)
 {
 	GElf_Phdr segment;
@@ -82,7 +82,10 @@ static uint64_t offset_of(Elf *elf, uint64_t address)
 	return 0;
 }
 
-/* A hook's function, or the one that is told the caller's place besides. 0: it is none. */
+/*
+ * Returns the hook that the function `name` belongs to; the variant of a hook that also takes the caller's
+ * address ends in _at. 0: not a hook.
+ */
 static uint32_t hook_of(const char *name)
 {
 	static const struct {
@@ -106,7 +109,7 @@ static uint32_t hook_of(const char *name)
 	return 0;
 }
 
-/* The one of some names that this is; NULL: none of them. */
+/* Returns the element of `names` that equals `name`, NULL if there is none. */
 static const char *one_of(const char *const *names, size_t count, const char *name)
 {
 	for (size_t n = 0; n < count; n++)
@@ -115,7 +118,10 @@ static const char *one_of(const char *const *names, size_t count, const char *na
 	return NULL;
 }
 
-/* The symbols between which start code clears memory have no fixed names; these are usual. */
+/*
+ * Records symbols that enclose the memory that start code clears. They have no fixed names; these are common
+ * ones.
+ */
 static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, const char *name)
 {
 	static const char *const starts[] = { "__bss_start",
@@ -139,7 +145,10 @@ static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, con
 	const char *start = one_of(starts, sizeof(starts) / sizeof(starts[0]), name);
 	const char *stop = one_of(stops, sizeof(stops) / sizeof(stops[0]), name);
 
-	/* Linkers make a __bss_start of their own beside the one that the kernel's script has. */
+	/*
+	 * Linkers may define __bss_start themselves: another name, from the kernel's own script, takes
+	 * precedence.
+	 */
 	if (start && (!bss->start_name || strcmp(bss->start_name, starts[0]) == 0)) {
 		bss->start = symbol->st_value;
 		bss->start_name = start;
@@ -150,7 +159,9 @@ static void take_bss(struct capture_kernel_bss *bss, const GElf_Sym *symbol, con
 	}
 }
 
-/* The bounds of what lies in another section. The size is the end until both are known. */
+/*
+ * Records the bounds of ktrace's data if it is in another section. `size` is the end until settle_bounds().
+ */
 static void take_bound(struct capture_kernel *kernel, const GElf_Sym *symbol, const char *name)
 {
 	static const char *const names[] = { "ktrace_events", "ktrace_settings" };
@@ -196,7 +207,7 @@ static void take_symbol(struct capture_kernel *kernel, const GElf_Sym *symbol, c
 			kernel->image_end = symbol->st_value;
 }
 
-/* Looks through a symbol table for those of interest. */
+/* Reads the symbols that ktrace needs from a symbol table. */
 static void read_symbols(struct capture_kernel *kernel, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *table = elf_getdata(section, NULL);
@@ -230,7 +241,7 @@ static void take_section(struct capture_kernel *kernel, Elf *elf, const GElf_Shd
 		};
 }
 
-/* Both bounds are known now. */
+/* Turns the end in `size` into a size, once all symbols were read. */
 static void settle_bounds(struct capture_kernel_section *section, Elf *elf)
 {
 	section->size = section->size > section->address ? section->size - section->address : 0;
@@ -255,7 +266,7 @@ static void read_sections(struct capture_kernel *kernel, Elf *elf, uint64_t *fou
 	settle_bounds(&kernel->settings, elf);
 	if (elf_getshdrstrndx(elf, &names) != 0)
 		return;
-	/* A section of its own says more than bounds. */
+	/* A section with one of ktrace's names takes precedence over bounds. */
 	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
 		const char *name =
 			gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
@@ -350,8 +361,9 @@ static void of_trace(struct build_id *id, uint16_t *machine, const char *path)
 }
 
 /*
- * A kernel that names no build id still has it in memory, as a part of its image: where a loader puts it,
- * unless the kernel was moved. Only bytes that follow the header of such a note are a build id.
+ * Reads the build id from the guest's memory, for a trace without one. The note is part of the kernel's
+ * image, at the address where a loader puts it unless the kernel was moved. Only bytes that follow the
+ * header of such a note are accepted.
  */
 static void of_memory(struct build_id *id, struct ktread_memory *memory, const struct capture_kernel *kernel)
 {

@@ -16,9 +16,12 @@
 
 #define SECTION_MOST ((uint64_t)16 << 20)
 #define NAME_MOST    128u
-#define GROUPS_TEXT  400u /* bytes of a message for the names of all groups */
+#define GROUPS_TEXT  400u /* size of the list of all groups in a message */
 
-/* The section's bytes: rows of struct ktrx_event and ktrx_place, each at a multiple of 8. */
+/*
+ * Contents of the section: event descriptors (struct ktrx_event) and places (struct ktrx_place), each at a
+ * multiple of 8.
+ */
 struct rows {
 	unsigned char *bytes;
 	size_t size;
@@ -29,7 +32,7 @@ struct names {
 	char event[NAME_MOST];
 };
 
-/* ---- Rows -------------------------------------------------------------------------------------- */
+/* ---- Event descriptors ---------------------------------------------------------------------------- */
 
 static bool read_rows(struct rows *rows, const char *path)
 {
@@ -52,7 +55,10 @@ static bool read_rows(struct rows *rows, const char *path)
 	return rows->bytes != NULL;
 }
 
-/* The string at *at, which moves behind its NUL. False: it does not end before `end`, or is too long. */
+/*
+ * Copies the string at *at to `name` and moves *at past its NUL. Returns false if it does not end before
+ * `end` or is too long.
+ */
 static bool take_string(const struct rows *rows, size_t *at, size_t end, char name[NAME_MOST])
 {
 	const unsigned char *nul = memchr(rows->bytes + *at, '\0', end - *at);
@@ -66,8 +72,8 @@ static bool take_string(const struct rows *rows, size_t *at, size_t end, char na
 }
 
 /*
- * Bytes of the row of a place that records, 8 if there is none at `at`: its text is nothing to look for rows
- * in.
+ * Returns the distance to the next offset that may hold an event descriptor: the size of a place, whose text
+ * must not be searched; 8 if there is no place at `at`.
  */
 static size_t step_at(const struct rows *rows, size_t at)
 {
@@ -80,7 +86,7 @@ static size_t step_at(const struct rows *rows, size_t at)
 		       : 8;
 }
 
-/* The next event's row from *at on. False: there is none. */
+/* Finds the next event descriptor from *at on and moves *at past it. Returns false if there is none. */
 static bool next_row(const struct rows *rows, size_t *at, struct names *names)
 {
 	for (struct ktrx_event row; rows->size - *at >= sizeof(row); *at += step_at(rows, *at)) {
@@ -102,7 +108,7 @@ static bool next_row(const struct rows *rows, size_t *at, struct names *names)
 
 /* ---- Words ------------------------------------------------------------------------------------- */
 
-/* As the kernel does: a word without a dot, star or question mark is a group. */
+/* Matches a word as the kernel does: a word without dot, star or question mark is a group. */
 static bool means(const char *word, const struct names *names)
 {
 	char full[2 * NAME_MOST];

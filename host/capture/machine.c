@@ -34,7 +34,10 @@ int capture_machine_descriptor(const struct capture_machine *machine)
 	return machine->qmp.fd >= 0 ? machine->qmp.fd : machine->qmp.listener;
 }
 
-/* Without a map the layout of the architecture's usual board is assumed. */
+/*
+ * If QEMU's text has no map, `map` stays empty. Then capture_ram_open() assumes the architecture's usual
+ * board.
+ */
 static void take_map(struct capture_machine *machine, const char *text)
 {
 	if (capture_map_read(&machine->map, text, machine->backend) != 0)
@@ -50,7 +53,7 @@ static void take_tree(struct capture_machine *machine, const char *text)
 		machine->timebase = strtoull(found + strlen(key), NULL, 10);
 }
 
-/* The text that a command of the human monitor printed. */
+/* Passes the text that a command of the human monitor printed to `take`. */
 static void take_text(struct capture_machine *machine, const json_t *message,
 		      void (*take)(struct capture_machine *machine, const char *text))
 {
@@ -60,7 +63,7 @@ static void take_text(struct capture_machine *machine, const json_t *message,
 		take(machine, text);
 }
 
-/* Run states that QEMU does not leave by itself and that no debugger asked for. */
+/* Returns true for run states that QEMU does not leave by itself and that no debugger asked for. */
 static bool is_final(const char *state)
 {
 	static const char *const final[] = { "internal-error", "io-error", "guest-panicked", "shutdown",
@@ -95,7 +98,7 @@ static void take_shutdown(struct capture_machine *machine, const json_t *event)
 		{ "host-ui", CAPTURE_SHUTDOWN_USER },	      { "host-signal", CAPTURE_SHUTDOWN_SIGNAL },
 	};
 
-	/* The first reason is the cause; what follows is QEMU putting itself away. */
+	/* The first reason is the cause; later ones are part of QEMU's own exit. */
 	if (machine->shutdown != CAPTURE_SHUTDOWN_NONE)
 		return;
 	machine->shutdown = CAPTURE_SHUTDOWN_ERROR;

@@ -18,7 +18,7 @@
 struct capture_mailbox {
 	const char *path;
 	int descriptor;
-	uint64_t at; /* of the mailbox, in the file */
+	uint64_t at; /* offset of the mailbox in the file */
 	uint64_t nonce;
 	struct ktread_memory *memory;
 	struct ktread_image *image;
@@ -78,7 +78,10 @@ static uint64_t place(uint32_t sequence)
 	       sequence % KTRX_MAILBOX_REQUESTS * sizeof(struct ktrx_request);
 }
 
-/* Writes as many requests as there is room for; how many, or an error. `head` is as just read. */
+/*
+ * Writes as many requests as there is room for. `head`: the mailbox, as just read. Returns their number, or
+ * an error.
+ */
 static int post(const struct capture_mailbox *mailbox, const struct ktrx_mailbox *head,
 		struct ktrx_request *request, uint32_t count)
 {
@@ -100,7 +103,10 @@ static int post(const struct capture_mailbox *mailbox, const struct ktrx_mailbox
 	return status < 0 ? status : (int)count;
 }
 
-/* What became of requests that were answered; a guest may have written anything there. */
+/*
+ * Fetches the results of answered requests. The guest may have written anything there: an unknown result is
+ * taken as refused.
+ */
 static int collect(const struct capture_mailbox *mailbox, struct ktrx_request *request, uint32_t count)
 {
 	for (uint32_t n = 0; n < count; n++) {
@@ -124,6 +130,7 @@ static uint64_t heartbeats(const struct capture_mailbox *mailbox)
 	return ktread_image_pulse(mailbox->image, &pulse) < 0 ? 0 : pulse.heartbeats;
 }
 
+/* Fails with the likeliest reason why the guest does not answer. `before`: heartbeats when the wait began. */
 static int say_silence(const struct capture_mailbox *mailbox, uint64_t before)
 {
 	uint64_t after = heartbeats(mailbox);
@@ -155,7 +162,7 @@ int capture_mailbox_await_tick(struct capture_mailbox *mailbox, uint64_t timeout
 	return 0;
 }
 
-/* Waits until the guest has dealt with all up to `sequence`. */
+/* Waits until the guest has processed all requests up to `sequence`. */
 static int await(const struct capture_mailbox *mailbox, uint32_t sequence, uint64_t deadline, uint64_t beats)
 {
 	for (;;) {
@@ -189,7 +196,7 @@ int capture_mailbox_send(struct capture_mailbox *mailbox, struct ktrx_request *r
 			return posted;
 		if (posted == 0 && now() >= deadline)
 			return say_silence(mailbox, beats);
-		if (posted == 0) /* full of what nobody has answered */
+		if (posted == 0) /* full of unanswered requests */
 			status = await(mailbox, head.applied + 1, deadline, beats);
 		else
 			status = await(mailbox, request[posted - 1].sequence, deadline, beats);

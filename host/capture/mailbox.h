@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Requests to a running guest, by the mailbox in its memory (spec/ktrx.md section 9): the only place in a
- * guest that a host ever writes. The file stays locked from open to close, so that two hosts do not
- * interleave.
+ * Requests to a running guest, through the mailbox in its memory (spec/ktrx.md section 9). This is the only
+ * place in a guest that the host writes. The RAM file is locked from open to close, so that two hosts do not
+ * mix their requests.
  */
 #ifndef CAPTURE_MAILBOX_H
 #define CAPTURE_MAILBOX_H
@@ -12,22 +12,26 @@
 struct capture_mailbox;
 
 /*
- * Finds the mailbox of the boot with this nonce in a RAM file; `architecture` may be NULL. Waits so long for
- * another host to be done.
+ * Opens the mailbox of the boot with this nonce in the RAM file `path`, which is borrowed. `architecture`
+ * may be NULL. Waits up to `timeout_ns` while another host holds the file's lock.
+ * Returns 0; CAPTURE_E_ABSENT if the file stays locked or has no such mailbox; or another error.
  */
 int capture_mailbox_open(struct capture_mailbox **mailbox, const char *path, const char *architecture,
 			 uint64_t nonce, uint64_t timeout_ns);
 void capture_mailbox_close(struct capture_mailbox *mailbox);
 
 /*
- * Waits for the guest's first tick. Before that it may still be booting, and what is switched on not be what
- * its boot arguments ask for yet. CAPTURE_E_ABSENT: there was none in time.
+ * Waits for the guest's first heartbeat. Before it the guest may still be booting, and its boot arguments
+ * may not be in effect yet.
+ * Returns 0, or CAPTURE_E_ABSENT if there is none in time.
  */
 int capture_mailbox_await_tick(struct capture_mailbox *mailbox, uint64_t timeout_ns);
 
 /*
- * Has the guest carry out the requests, in order, each with its result afterwards; KTRX_RESULT_NONE where it
- * did not answer. CAPTURE_E_ABSENT: it did not answer in time, with the likeliest reason.
+ * Makes the guest carry out the requests, in order. Afterwards each request has its result; KTRX_RESULT_NONE
+ * if the guest did not answer it.
+ * Returns 0; CAPTURE_E_ABSENT with the likeliest reason if the guest did not answer in time; or another
+ * error.
  */
 int capture_mailbox_send(struct capture_mailbox *mailbox, struct ktrx_request *request, uint32_t count,
 			 uint64_t timeout_ns);

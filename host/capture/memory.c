@@ -14,7 +14,10 @@
 #include "base/open.h"
 #include "error.h"
 
-/* "  FIRST-LAST (prio N, ram): NAME @OFFSET KVM": 1 if it is a range of `id` (NULL: of any RAM), 0 if not. */
+/*
+ * Parses a line "  FIRST-LAST (prio N, ram): NAME @OFFSET KVM". Returns 1 if it is a range of the backend
+ * `id` (NULL: of any RAM), otherwise 0.
+ */
 static int read_range(const char *line, const char *id, uint64_t *first, uint64_t *last, uint64_t *offset)
 {
 	size_t id_length = id ? strlen(id) : 0;
@@ -86,7 +89,10 @@ int capture_map_read(struct capture_map *map, const char *text, const char *id)
 					  id ? id : "ram");
 }
 
-/* The range that `physical` lies in, or the next one above; map->ranges if there is none. */
+/*
+ * Returns the index of the range that contains `physical`, or of the next range above it; map->ranges if
+ * there is none.
+ */
 static uint32_t capture_map_find(const struct capture_map *map, uint64_t physical)
 {
 	uint32_t i = 0;
@@ -97,12 +103,12 @@ static uint32_t capture_map_find(const struct capture_map *map, uint64_t physica
 	return i;
 }
 
-#define PAGEMAP_THERE	(UINT64_C(3) << 62) /* in memory, or swapped out */
+#define PAGEMAP_THERE	(UINT64_C(3) << 62) /* the page is in memory or swapped out */
 #define PAGEMAP_ENTRIES 512u
 
 struct process {
 	pid_t pid;
-	int pagemap; /* -1: every page may hold data */
+	int pagemap; /* -1: not available, every page may hold data */
 	uint64_t page;
 	struct capture_map map;
 };
@@ -137,7 +143,7 @@ static int process_read(void *context, uint64_t physical, void *buffer, size_t b
 	return 0;
 }
 
-/* The first address in [from, end) of the process whose page is there, `end` if none is. */
+/* Returns the first address in [from, end) of the process whose page exists; `end` if there is none. */
 static uint64_t first_there(const struct process *process, uint64_t from, uint64_t end)
 {
 	uint64_t entry[PAGEMAP_ENTRIES], at = from & ~(process->page - 1);
@@ -147,7 +153,7 @@ static uint64_t first_there(const struct process *process, uint64_t from, uint64
 				    (off_t)(at / process->page * sizeof(entry[0])));
 
 		if (got < (ssize_t)sizeof(entry[0]))
-			return from; /* no telling */
+			return from; /* unknown: assume that the page exists */
 		for (size_t i = 0; i < (size_t)got / sizeof(entry[0]) && at < end; i++, at += process->page)
 			if (entry[i] & PAGEMAP_THERE)
 				return at > from ? at : from;
@@ -273,7 +279,7 @@ static uint64_t ram_next_data(void *context, uint64_t physical)
 		off_t data = lseek(ram->fd, (off_t)(offset + into), SEEK_DATA);
 
 		if (data < 0 && errno != ENXIO)
-			return base + into; /* no such call here: all of it may be data */
+			return base + into; /* SEEK_DATA is not supported: all of it may be data */
 		if (data >= 0 && (uint64_t)data - offset < ram->map.range[i].length)
 			return base + ((uint64_t)data - offset);
 	}

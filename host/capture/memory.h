@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A guest's physical memory, in a file or in QEMU's process, and where its ranges lie. */
+/* A guest's physical memory, read from a file or from QEMU's process, and where its ranges are. */
 #ifndef CAPTURE_MEMORY_H
 #define CAPTURE_MEMORY_H
 
@@ -10,8 +10,8 @@
 #include "ktread/memory.h"
 
 /*
- * Where the bytes of a RAM file lie in the guest's physical memory, as QEMU itself says ("info mtree -f"):
- * right for every board, and for RAM that goes on above a PCI hole.
+ * A map from guest physical addresses to offsets in the RAM file, as QEMU's "info mtree -f" prints it. It is
+ * correct for every board, and for RAM that continues above a PCI hole.
  */
 
 #define CAPTURE_MAP_RANGES 128u
@@ -25,33 +25,38 @@ struct capture_map {
 	uint32_t ranges; /* ascending and disjoint by physical address */
 };
 
-/* Reads the view called "memory" and takes the ranges of the memory backend `id`, or of all
- * RAM if that is NULL; then offsets mean nothing. 0 or CAPTURE_E_FORMAT. */
+/*
+ * Reads the address space "memory" from that output and takes the ranges of the memory backend `id`. NULL:
+ * of all RAM, and the offsets are 0.
+ * Returns 0 or CAPTURE_E_FORMAT.
+ */
 int capture_map_read(struct capture_map *map, const char *text, const char *id);
 
 /*
- * A guest's RAM as it lies in the memory of its QEMU, read straight from there: while the guest runs, and
- * without QEMU's doing. Needs what a debugger of that process would need: the same user, as a rule.
+ * A guest's RAM, read directly from the memory of its QEMU process: while the guest runs, and without help
+ * from QEMU. Needs the permissions of a debugger of that process: usually the same user.
  */
 
 /*
- * `map` has the process's own addresses as offsets. Pages that the process never touched are skipped in
- * searches. 0, or
- * CAPTURE_E_SYSTEM where it cannot be read.
+ * Opens the RAM. The offsets in `map` are addresses in the process. Searches skip pages that the process
+ * never touched.
+ * Returns 0 or CAPTURE_E_SYSTEM. Without the permissions, reads fail.
  */
 int capture_process_open(struct ktread_memory **memory, pid_t pid, const struct capture_map *map);
 
 /*
- * The file behind a guest's RAM: made private and sparse, read while the guest runs and after, removed. Read
- * with pread() only: a mapping would die with the file, and on tmpfs would fill its holes.
+ * The file that holds a guest's RAM: created private and sparse, read during the run and after it, then
+ * removed. It is read with pread() only: a mapping would fault if the file were truncated, and on tmpfs
+ * would fill its holes.
  */
 
-/* Makes the file, empty, where none was. 0 or CAPTURE_E_SYSTEM. */
+/* Creates the file, empty. Fails if it exists. Returns 0 or CAPTURE_E_SYSTEM. */
 int capture_ram_create(const char *path, mode_t mode);
 
 /*
- * The file as the guest's physical memory: laid out by `map`, or if that has no ranges as the board usual for
- * `architecture`. 0 or CAPTURE_E_SYSTEM.
+ * Opens the file as the guest's physical memory. If `map` has no ranges, assumes the usual board of
+ * `architecture`.
+ * Returns 0 or CAPTURE_E_SYSTEM.
  */
 int capture_ram_open(struct ktread_memory **memory, const char *path, const struct capture_map *map,
 		     const char *architecture);

@@ -167,7 +167,9 @@ int capture_record_load(struct capture_record *record, const char *path)
 
 #define ALIGNMENT 64u
 
-/* Where the dump that is shown begins. False: it is none that takes a note. */
+/*
+ * Finds the offset of the dump that readers of the file show. Returns false if that dump cannot take a note.
+ */
 static bool find(const char *path, uint64_t *offset)
 {
 	struct ktread *trace = NULL;
@@ -183,7 +185,10 @@ static bool find(const char *path, uint64_t *offset)
 	return found;
 }
 
-/* The place of a free entry in the dump's table, from the root on. False: there is none. */
+/*
+ * Finds an unused entry in the dump's table of sections. *place: its offset from the root. Returns false if
+ * there is none.
+ */
 static bool find_entry(int fd, uint64_t offset, const struct ktrx_root *root, uint64_t *place)
 {
 	struct ktrx_section section;
@@ -224,7 +229,7 @@ int capture_dump_note(const char *path, const char *note)
 	    find_entry(fd, offset, &root, &place)) {
 		section.address = ((uint64_t)status.st_size - offset + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 		length = section.address + section.length;
-		/* The entry comes last: until then the dump is as it was. */
+		/* The entry is written last: without it, readers ignore the note. */
 		done = put(fd, note, section.length, offset + section.address) &&
 		       put(fd, &length, sizeof(length), offset + offsetof(struct ktrx_root, length)) &&
 		       put(fd, &section, sizeof(section), offset + place);
@@ -238,8 +243,8 @@ int capture_dump_note(const char *path, const char *note)
 #define CPUS_MOST 4096u
 
 /*
- * A CPU that is online counts, though all that it recorded may have been overwritten in a ring that others
- * share.
+ * Marks the CPUs that are online. All records of such a CPU may have been overwritten in a ring that it
+ * shares.
  */
 static void count_online(const struct ktread *trace, uint8_t *seen)
 {
@@ -267,7 +272,8 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 	}
 	info = ktread_info(trace);
 	count_online(trace, seen);
-	while ((more = ktread_next(trace, &event)) > 0) { /* CPUs without a ring of their own show here */
+	/* this also finds CPUs that have no ring of their own */
+	while ((more = ktread_next(trace, &event)) > 0) {
 		if (event->cpu < CPUS_MOST)
 			seen[event->cpu / 8] |= (uint8_t)(1u << event->cpu % 8);
 		last = event->stamp;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A machine that can be halted and looked into from outside: a QEMU by QMP, or whatever speaks gdb's remote
- * protocol. Whoever opened one closes it, and closing lets the guest go on if it was us who halted it.
+ * A machine that can be halted and read from outside: a QEMU through QMP, or any program that speaks gdb's
+ * remote protocol. The caller that opened a peer closes it. Closing resumes the guest if we halted it.
  */
 #ifndef CAPTURE_PEER_H
 #define CAPTURE_PEER_H
@@ -16,21 +16,24 @@
 struct capture_peer;
 
 struct capture_peer_ops {
-	/* 0 or an error; to halt what is halted, or the opposite, is no error. */
+	/* Returns 0 or an error. Halting a halted machine is no error, and resuming a running one is none. */
 	int (*halt)(struct capture_peer *peer);
 	int (*resume)(struct capture_peer *peer);
 	/*
-	 * Of one that cannot be read while it runs: lets it run for so long and halts it again. NULL: that
-	 * cannot be done.
+	 * For a machine that cannot be read while it runs: lets it run for `ms` and halts it again. NULL:
+	 * not supported.
 	 */
 	int (*let_run)(struct capture_peer *peer, int ms);
 	/*
-	 * Registers of all CPUs as spec/ktrx.md section 3 has them, to be free()d. `machine`: ELF e_machine.
+	 * Reads the registers of all CPUs as text (spec/ktrx.md section 3). `machine`: ELF e_machine. *text:
+	 * for the caller to free.
 	 */
 	int (*registers)(struct capture_peer *peer, uint16_t machine, char **text);
 	/*
-	 * Memory of a halted machine as its CPUs see it, after registers(): reads those of the pages that can
-	 * be, at most CAPTURE_STACK_PAGES. CAPTURE_E_ABSENT if the peer is gone.
+	 * Reads pages by the virtual addresses of their CPUs and sets `readable` in each. At most
+	 * CAPTURE_STACK_PAGES.
+	 * Requires: the machine is halted, and registers() was called.
+	 * Returns 0, or CAPTURE_E_ABSENT if the connection is lost.
 	 */
 	int (*read_pages)(struct capture_peer *peer, struct capture_stack_page *page, unsigned pages);
 	void (*close)(struct capture_peer *peer);
@@ -38,23 +41,26 @@ struct capture_peer_ops {
 
 struct capture_peer {
 	const struct capture_peer_ops *ops;
-	struct ktread_memory *memory; /* its physical memory, or what the peer takes for it */
+	struct ktread_memory *memory; /* physical memory; virtual if `by_virtual` is set */
 	bool reads_running;	      /* memory can be read while the guest runs */
-	bool by_virtual;	      /* addresses are the CPU's, not physical */
-	bool searchable; /* the ranges of memory are known, and reading all of it takes no hours */
-	bool was_halted; /* before we came */
-	bool ran;	 /* when we came, rather than that somebody had halted it to look at it */
-	bool halted;	 /* by us */
-	double pause;	 /* seconds for which it was, once resumed */
+	bool by_virtual;	      /* addresses are virtual, not physical */
+	bool searchable; /* the ranges of memory are known, and all of it can be read in acceptable time */
+	bool was_halted; /* halted before we connected */
+	bool ran;	 /* running when we connected; false if somebody had halted it to inspect it */
+	bool halted;	 /* we halted it */
+	double pause;	 /* seconds for which we had it halted; set when it is resumed */
 };
 
-/* Ranges that were given by hand. */
+/* Memory ranges that the user gave. */
 struct capture_ranges {
 	struct ktread_range range[16];
 	uint32_t count;
 };
 
-/* 0 or an error; *peer is to be closed in either case, and NULL if nothing was connected. */
+/*
+ * Connects. Returns 0 or an error. The caller closes *peer in both cases; without a connection *peer is
+ * unchanged.
+ */
 int capture_peer_open_qmp(struct capture_peer **peer, const char *address, int timeout_ms);
 int capture_peer_open_gdb(struct capture_peer **peer, const char *address,
 			  const struct capture_ranges *ranges, int timeout_ms);
@@ -66,36 +72,36 @@ static inline void capture_peer_close(struct capture_peer *peer)
 }
 
 /*
- * gdb's remote serial protocol as a client: a packet, then its reply, in bounded time and space. Each packet
- * is $DATA#CHECKSUM and is acknowledged with + or -; DATA may be run-length encoded.
+ * A client of gdb's remote serial protocol: sends a packet and waits for its reply, in bounded time and
+ * space. A packet is $DATA#CHECKSUM and is acknowledged with + or -; DATA may be run-length encoded.
  */
 
-#define GDB_REPLY_MOST ((size_t)64 << 10) /* bytes of a reply once expanded */
+#define GDB_REPLY_MOST ((size_t)64 << 10) /* most bytes of a reply, after expansion */
 
 struct gdb {
 	int fd;
 	const char *address; /* borrowed */
 	int timeout_ms;
-	size_t most; /* bytes of memory that one packet reads */
+	size_t most; /* most bytes of memory that one packet can read */
 	unsigned char input[4096];
-	size_t begin, end;		/* of what was received and not yet looked at */
+	size_t begin, end;		/* part of `input` that is not processed yet */
 	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
 	size_t length;
-	bool ran; /* until gdb_await_halt() */
+	bool ran; /* the machine ran until gdb_await_halt() */
 };
 
-/* Dials. 0 or an error. */
+/* Connects. Returns 0 or an error. */
 int gdb_open(struct gdb *gdb, const char *address, int timeout_ms);
-/* Halts the machine if it is not, and agrees on sizes. */
+/* Halts the machine if it runs, and reads the packet size that the other side supports. */
 int gdb_await_halt(struct gdb *gdb);
-/* Lets a machine that is halted run for so long, and halts it again. */
+/* Lets a halted machine run for `ms`, and halts it again. */
 int gdb_run_for(struct gdb *gdb, int ms);
 /*
- * 0 with the reply, which lasts until the next command; "" means that the other side does not know the
- * packet.
+ * Sends a packet and waits for its reply. *reply is valid until the next command; "" means that the other
+ * side does not support the packet. Returns 0 or an error.
  */
 int gdb_command(struct gdb *gdb, const char *packet, const char **reply);
-/* Reads exactly `bytes`, gdb->most at most. */
+/* Reads exactly `bytes` bytes, at most gdb->most. */
 int gdb_read_memory(struct gdb *gdb, uint64_t address, void *to, size_t bytes);
 void gdb_close(struct gdb *gdb);
 

@@ -14,11 +14,11 @@
 #include "watch.h"
 #include "cpu_state.h"
 
-#define TRIES	     3u /* at a packet that arrives damaged */
-#define STOPS	     8u /* that are told before a reply is given up */
+#define TRIES	     3u /* attempts to receive a reply that arrives damaged */
+#define STOPS	     8u /* unasked stop replies that are skipped before a reply */
 #define PACKET_MOST  256u
-#define LEAST_PACKET 128u /* bytes that the other side takes, at least */
-#define HALT_MS	     500  /* for an answer of a machine that may be running */
+#define LEAST_PACKET 128u /* packet size that every other side accepts */
+#define HALT_MS	     500  /* to wait for an answer of a machine that may be running */
 #define FRAME	     4u	  /* $ # and the checksum */
 
 int gdb_open(struct gdb *gdb, const char *address, int timeout_ms)
@@ -38,7 +38,7 @@ void gdb_close(struct gdb *gdb)
 	gdb->fd = -1;
 }
 
-/* Short enough to fit into any socket's buffer, as one packet is under way at a time. */
+/* Sends bytes. They fit into any socket's buffer, because only one packet is under way at a time. */
 static int put(struct gdb *gdb, const char *bytes, size_t size)
 {
 	if (send(gdb->fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size)
@@ -51,7 +51,7 @@ static int fail_silent(const struct gdb *gdb)
 	return capture_fail(CAPTURE_E_ABSENT, "%s: no answer in gdb's remote protocol", gdb->address);
 }
 
-/* The next byte, or an error when `end` has come. */
+/* Returns the next byte, or an error if none comes before the time `end`. */
 static int get(struct gdb *gdb, double end)
 {
 	while (gdb->begin == gdb->end) {
@@ -82,7 +82,7 @@ static int hex_digit(int c)
 				      : -1;
 }
 
-/* Appends a byte so many times. */
+/* Appends a byte to the reply, `times` times. */
 static int append(struct gdb *gdb, int c, size_t times)
 {
 	if (times > GDB_REPLY_MOST - gdb->length)
@@ -93,7 +93,10 @@ static int append(struct gdb *gdb, int c, size_t times)
 	return 0;
 }
 
-/* One byte of a packet's data and, with the marks * and }, what it does to the reply. */
+/*
+ * Adds one byte of a packet's data to the reply. Expands the marks * (repetition) and } (escape), which take
+ * a second byte.
+ */
 static int take_data(struct gdb *gdb, int c, unsigned char *sum, double end)
 {
 	int next;
@@ -112,7 +115,7 @@ static int take_data(struct gdb *gdb, int c, unsigned char *sum, double end)
 	return append(gdb, (unsigned char)gdb->reply[gdb->length - 1], (size_t)next - 29);
 }
 
-/* The next packet into gdb->reply: 0, 1 if its checksum is wrong, or an error. */
+/* Receives the next packet into gdb->reply. Returns 0, 1 if its checksum is wrong, or an error. */
 static int receive(struct gdb *gdb, double end)
 {
 	unsigned char sum = 0;
@@ -121,7 +124,7 @@ static int receive(struct gdb *gdb, double end)
 	while ((c = get(gdb, end)) != '$') {
 		if (c < 0)
 			return c;
-		if (capture_now() >= end) /* it talks all the time, and about something else */
+		if (capture_now() >= end) /* it sends bytes without end, and no packet */
 			return fail_silent(gdb);
 	}
 	gdb->length = 0;
@@ -148,7 +151,7 @@ static int send_packet(struct gdb *gdb, const char *packet)
 	return put(gdb, frame, (size_t)length);
 }
 
-/* A reply, asked for again where it arrived damaged. Acknowledges it. */
+/* Waits for a reply and acknowledges it. Asks for it again if it arrives damaged. */
 static int await_reply(struct gdb *gdb, int timeout_ms)
 {
 	double end = capture_now() + timeout_ms / 1000.0;
@@ -166,7 +169,7 @@ static int await_reply(struct gdb *gdb, int timeout_ms)
 	return capture_fail(CAPTURE_E_FORMAT, "%s: replies arrive damaged", gdb->address);
 }
 
-/* "T02thread:01;": that the machine was halted, which nobody asked for at the moment. */
+/* Returns whether the reply reports that the machine was halted ("T02thread:01;"). It may arrive unasked. */
 static bool is_stop(const struct gdb *gdb)
 {
 	return gdb->length >= 3 && (gdb->reply[0] == 'T' || gdb->reply[0] == 'S') &&
@@ -183,7 +186,7 @@ int gdb_command(struct gdb *gdb, const char *packet, const char **reply)
 	return error;
 }
 
-/* Whether the reply was OK. */
+/* Sends a packet and returns whether the reply was OK. */
 static bool gdb_command_ok(struct gdb *gdb, const char *packet)
 {
 	const char *reply;
@@ -191,7 +194,10 @@ static bool gdb_command_ok(struct gdb *gdb, const char *packet)
 	return gdb_command(gdb, packet, &reply) == 0 && strcmp(reply, "OK") == 0;
 }
 
-/* For replies in hexadecimal digits. gdb writes "xx" for a byte that it does not know: it becomes 0. */
+/*
+ * Sends a packet and decodes its reply from hexadecimal digits, at most `room` bytes. "xx" stands for an
+ * unknown byte, which becomes 0.
+ */
 static int gdb_command_bytes(struct gdb *gdb, const char *packet, void *bytes, size_t room, size_t *size)
 {
 	unsigned char *to = bytes;
@@ -200,7 +206,7 @@ static int gdb_command_bytes(struct gdb *gdb, const char *packet, void *bytes, s
 
 	if (error)
 		return error;
-	/* "E14", "E.words": what begins with an E and has two digits a byte is bytes. */
+	/* Errors are "E14" (an odd length) and "E.text". Any other reply that begins with E is data. */
 	if (gdb->length == 0 || gdb->length % 2 || strncmp(reply, "E.", 2) == 0)
 		return capture_fail(CAPTURE_E_FORMAT, "%s: packet %.40s refused: '%.20s'", gdb->address,
 				    packet, reply);
@@ -231,7 +237,7 @@ int gdb_read_memory(struct gdb *gdb, uint64_t address, void *to, size_t bytes)
 	return error;
 }
 
-/* How much one packet may carry, which the other side tells among other features. */
+/* Takes the packet size from the list of features of the other side. */
 static void take_size(struct gdb *gdb, const char *features)
 {
 	const char *found = strstr(features, "PacketSize=");
@@ -249,11 +255,14 @@ int gdb_run_for(struct gdb *gdb, int ms)
 
 	if (error)
 		return error;
-	/* It says something only if it comes to a halt by itself. */
+	/* A reply comes only if the machine halts by itself. */
 	error = await_reply(gdb, ms);
 	if (error == 0)
 		return 0;
-	/* Also where that is an error: what runs takes no packet, not even the one that lets it go on. */
+	/*
+	 * Halt it after an error, too: while it runs, the other side accepts no packet, not even the one
+	 * that resumes it.
+	 */
 	halted = put(gdb, "\003", 1);
 	if (halted == 0)
 		halted = await_reply(gdb, gdb->timeout_ms);
@@ -267,7 +276,7 @@ int gdb_await_halt(struct gdb *gdb)
 
 	if (!error)
 		error = await_reply(gdb, HALT_MS < gdb->timeout_ms ? HALT_MS : gdb->timeout_ms);
-	if (error == CAPTURE_E_ABSENT) { /* it runs: the answer comes when it has been halted */
+	if (error == CAPTURE_E_ABSENT) { /* it runs: the answer comes after it was halted */
 		gdb->ran = true;
 		error = put(gdb, "\003", 1);
 		if (!error)
@@ -284,29 +293,28 @@ int gdb_await_halt(struct gdb *gdb)
 }
 
 /*
- * A machine by gdb's remote protocol: QEMU's -s, or a board's debug probe. It is halted from the first packet
- * to the last, for memory cannot be read otherwise. Physical addresses where the other side has that mode
- * (QEMU), else the CPU's own.
+ * A machine through gdb's remote protocol: QEMU's -s, or a board's debug probe. It is halted from the first
+ * packet to the last, because memory cannot be read otherwise. Addresses are physical if the other side
+ * supports that (QEMU), otherwise virtual.
  */
 
-#define MOST_READ \
-	(UINT64_C(256) << 20) /* of memory that is not searched: a descriptor that claims more lies */
+#define MOST_READ     (UINT64_C(256) << 20) /* most bytes to read without a search */
 #define PHYSICAL_END  (UINT64_C(1) << 52)
 #define MOST_THREADS  4096u
-#define GENERAL_BYTES 4096u /* of a CPU's registers */
+#define GENERAL_BYTES 4096u /* most bytes of a CPU's registers */
 #define THREAD_NAME   44u
 
 struct peer_gdb {
 	struct capture_peer peer;
 	struct gdb gdb;
 	const char *address;
-	uint64_t read, allowed;	     /* bytes of memory */
-	double begin;		     /* when it was halted */
-	char (*thread)[THREAD_NAME]; /* that CPU n is; NULL: the one there is */
+	uint64_t read, allowed;	     /* bytes of memory that were read, and that may be read */
+	double begin;		     /* when the machine was halted */
+	char (*thread)[THREAD_NAME]; /* name of each CPU's thread; NULL: there are no threads */
 	uint32_t threads;
 };
 
-/* At whatever kind of address is in force. */
+/* Reads memory in pieces of gdb.most bytes, by the kind of address that is selected. */
 static int read_all(struct peer_gdb *peer, uint64_t address, unsigned char *to, size_t bytes)
 {
 	int error = 0;
@@ -354,7 +362,7 @@ static int open_memory(struct peer_gdb *peer, const struct capture_ranges *range
 
 static int gdb_halt(struct capture_peer *peer)
 {
-	(void)peer; /* since it was opened */
+	(void)peer; /* halted since it was opened */
 	return 0;
 }
 
@@ -380,12 +388,12 @@ static int gdb_let_run(struct capture_peer *base, int ms)
 	return gdb_run_for(&((struct peer_gdb *)base)->gdb, ms);
 }
 
-/* The names in a reply "mNAME,NAME...": a thread is a CPU. */
+/* Adds the names in a reply "mNAME,NAME…", without its "m". Each thread is a CPU. */
 static int add_threads(struct peer_gdb *peer, const char *list)
 {
 	const char *id = list;
 
-	do { /* a list without a name would be followed by more of them for ever */
+	do { /* an empty list would be followed by more of them for ever */
 		size_t length = strcspn(id, ",");
 		char(*grown)[THREAD_NAME];
 
@@ -415,7 +423,7 @@ static int list_threads(struct peer_gdb *peer)
 	return error;
 }
 
-/* What is asked next is about that CPU; a probe without threads is at one CPU all the time. */
+/* Makes later packets refer to that CPU. A probe without threads has only one CPU. */
 static int select_cpu(struct peer_gdb *peer, uint32_t cpu)
 {
 	char packet[THREAD_NAME + 2];
@@ -499,7 +507,7 @@ int capture_peer_open_gdb(struct capture_peer **opened, const char *address,
 	error = gdb_await_halt(&peer->gdb);
 	if (!error)
 		error = open_memory(peer, ranges);
-	/* A QEMU, which knows physical addresses, halts for who connects. */
+	/* QEMU, which supports physical addresses, halts a running guest when a debugger connects. */
 	peer->peer.ran = peer->gdb.ran || !peer->peer.by_virtual;
 	return error;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A running QEMU by QMP. Where the guest's RAM is a file that is shared, the file is read; else the memory of
- * QEMU's process, if we may; else QEMU is asked to save pieces of physical memory into a file of ours
- * (pmemsave), which it does while the guest runs.
+ * A running QEMU, through QMP. If the guest's RAM is a shared file, the file is read; otherwise the memory
+ * of QEMU's process, if that is permitted; otherwise QEMU is asked to save pieces of physical memory to a
+ * temporary file (pmemsave), which it does while the guest runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +23,13 @@
 #include "memory.h"
 #include "cpu_state.h"
 
-#define PIECE	     ((size_t)16 << 20) /* most that one command saves */
+#define PIECE	     ((size_t)16 << 20) /* most bytes that one command saves */
 #define SAMPLE	     4096u
 #define SAMPLE_TRIES 3u
-#define PHYSICAL     (-1) /* the CPU whose addresses are those of memory itself */
+#define PHYSICAL     (-1) /* in place of a CPU: physical addresses */
 
 struct file {
-	char path[PATH_MAX]; /* "" until made */
+	char path[PATH_MAX]; /* "" until created */
 	int fd;
 };
 
@@ -37,18 +37,18 @@ struct peer_qmp {
 	struct capture_peer peer;
 	struct capture_monitor monitor;
 	struct capture_map map;
-	struct file file[CAPTURE_STACK_PAGES]; /* that QEMU writes */
-	double halted;			       /* when we did */
-	unsigned registers;		       /* id of the command that prints them, 0: not sent */
+	struct file file[CAPTURE_STACK_PAGES]; /* files that QEMU writes */
+	double halted;			       /* when we halted the guest */
+	unsigned registers;		       /* id of the command that prints the registers; 0: not sent */
 };
 
-/* The command that saves memory as a CPU sees it. */
+/* Returns the QMP command that saves memory by addresses of `cpu`, or by physical addresses. */
 static const char *save_command(int64_t cpu)
 {
 	return cpu < 0 ? "pmemsave" : "memsave";
 }
 
-/* Has QEMU save memory into a file of ours. */
+/* Asks QEMU to save memory to `file`. Returns the id of the command. */
 static unsigned send_save(struct peer_qmp *qmp, int64_t cpu, uint64_t address, size_t bytes,
 			  const struct file *file)
 {
@@ -58,7 +58,7 @@ static unsigned send_save(struct peer_qmp *qmp, int64_t cpu, uint64_t address, s
 	return capture_monitor_send(&qmp->monitor, save_command(cpu), arguments);
 }
 
-/* What the command with that id has saved. */
+/* Waits for the command `id` and reads what it has saved to `file`. */
 static int take_saved(struct peer_qmp *qmp, int64_t cpu, unsigned id, const struct file *file, void *to,
 		      size_t bytes)
 {
@@ -104,7 +104,7 @@ static int qmp_read(void *context, uint64_t physical, void *buffer, size_t bytes
 	return 0;
 }
 
-/* A word that goes between quotes as it is. */
+/* Returns whether the text needs no escaping in a JSON string. */
 static bool is_plain(const char *text)
 {
 	for (; *text; text++)
@@ -149,7 +149,7 @@ static int open_by_command(struct peer_qmp *qmp)
 	return capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
 }
 
-/* Who made the socket; 0 where that is nobody on this machine. */
+/* Returns the process that created the socket; 0 if that is not on this machine. */
 static pid_t process_of(const struct peer_qmp *qmp)
 {
 	struct ucred who = { 0 };
@@ -158,7 +158,10 @@ static pid_t process_of(const struct peer_qmp *qmp)
 	return getsockopt(qmp->monitor.qmp.fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 ? who.pid : 0;
 }
 
-/* Where each range of the guest's RAM lies in QEMU's own memory. False: QEMU does not tell. */
+/*
+ * Asks QEMU where each range of the guest's RAM is in QEMU's own memory. Returns false if QEMU does not
+ * answer.
+ */
 static bool find_host_addresses(struct peer_qmp *qmp, struct capture_map *map)
 {
 	*map = qmp->map;
@@ -180,8 +183,8 @@ static bool find_host_addresses(struct peer_qmp *qmp, struct capture_map *map)
 }
 
 /*
- * Whether it is the guest's: the socket may have been made by another process than QEMU. What QEMU itself
- * says lies at the beginning of the largest range, where kernels have code, must be there.
+ * Returns whether `memory` is the guest's, because another process than QEMU may have created the socket.
+ * Compares it with what QEMU itself saves from the start of the largest range, where kernels have code.
  */
 static bool is_of_guest(struct peer_qmp *qmp, struct ktread_memory *memory)
 {
@@ -203,7 +206,7 @@ static bool is_of_guest(struct peer_qmp *qmp, struct ktread_memory *memory)
 	return false;
 }
 
-/* 0, or an error where the other way has to do. */
+/* Returns 0, or an error if memory must be read by commands instead. */
 static int open_by_process(struct peer_qmp *qmp)
 {
 	struct capture_map map;
@@ -219,7 +222,7 @@ static int open_by_process(struct peer_qmp *qmp)
 	return CAPTURE_E_ABSENT;
 }
 
-/* A property of an object as text; "" if it has none. */
+/* Reads a property of a QEMU object as text; "" if it has none. */
 static void get_property(struct peer_qmp *qmp, const char *object, const char *property, char *text,
 			 size_t size)
 {
@@ -238,7 +241,7 @@ static void get_property(struct peer_qmp *qmp, const char *object, const char *p
 		snprintf(text, size, "%s", json_is_true(answer) ? "true" : "false");
 }
 
-/* Path of the file that is the guest's RAM and the backend's id; "" if there is none. */
+/* Finds the file that holds the guest's RAM, "" if there is none, and the id of its memory backend. */
 static void find_file(struct peer_qmp *qmp, char *path, size_t size, char *id, size_t id_size)
 {
 	char object[200], share[16];
@@ -270,7 +273,7 @@ static int open_memory(struct peer_qmp *qmp)
 	error = make_files(qmp);
 	if (error)
 		return error;
-	/* The peer may name anything: a folder of huge pages, a FIFO, a file on another machine. */
+	/* QEMU's path may be a folder of huge pages, a FIFO, or a file on another machine. */
 	if (path[0] && base_is_readable(path))
 		return capture_ram_open(&qmp->peer.memory, path, &qmp->map, NULL);
 	return open_by_process(qmp) == 0 ? 0 : open_by_command(qmp);
@@ -296,10 +299,11 @@ static int qmp_halt(struct capture_peer *peer)
 	if (peer->was_halted || peer->halted)
 		return 0;
 	qmp->halted = capture_now();
-	peer->halted = true; /* also where the answer does not come: it may have been carried out */
+	peer->halted = true; /* even if no answer comes: QEMU may have halted the guest */
 	stop = capture_monitor_send(&qmp->monitor, "stop", NULL);
 	qmp->registers = capture_monitor_send_line(
-		&qmp->monitor, CAPTURE_QMP_REGISTERS); /* at once: every answer takes time */
+		/* sent before the first answer, to shorten the pause */
+		&qmp->monitor, CAPTURE_QMP_REGISTERS);
 	return capture_monitor_answer(&qmp->monitor, stop, "stop", &answer);
 }
 

@@ -15,9 +15,12 @@
 #include "qemu_line.h"
 #include "shim.h"
 
-#define PLUGIN "/../lib/ktrace-pt.so" /* from the folder of the program, installed or not */
+#define PLUGIN "/../lib/ktrace-pt.so" /* relative to the folder of the program, installed or not */
 
-/* A path as a value in a property list, where commas are doubled. 0 or CAPTURE_E_USAGE: no room. */
+/*
+ * Copies a path as a value in a property list, where commas are doubled. Returns 0, or CAPTURE_E_USAGE if
+ * there is no room.
+ */
 static int double_commas(const char *path, char *quoted, size_t size)
 {
 	size_t used = 0;
@@ -94,7 +97,7 @@ static const char *const names[] = {
 	[CAPTURE_IVSHMEM] = "ivshmem", [CAPTURE_VIRTIO] = "virtio",
 };
 
-/* 0 or CAPTURE_E_USAGE with the list of names. */
+/* Finds a transport by its name. Returns 0, or CAPTURE_E_USAGE with the list of names. */
 static int transport_named(enum capture_transport *transport, const char *name)
 {
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -164,7 +167,10 @@ int capture_transport_add(enum capture_transport transport, struct capture_words
 	case CAPTURE_SEMIHOSTING:
 		add_file(words, quoted);
 		capture_words_add(words, "-semihosting-config");
-		/* The kernel asks for its command line and opens the file; without one it has the console. */
+		/*
+		 * The kernel reads this argument by a semihosting call and opens the file. Without it, it
+		 * uses the console.
+		 */
 		capture_words_format(words, "enable=on,target=native,chardev=ktrace-out,arg=ktrace-file=%s",
 				     quoted);
 		break;
@@ -224,7 +230,7 @@ bool capture_plan_starts_guest(const struct capture_qemu_line *line)
 	return !line->paused && !line->incoming;
 }
 
-/* Copies the line; --events go to the end of the kernel's command line. */
+/* Copies the QEMU line. Appends --events to the kernel's command line. */
 static int copy_line(const struct capture_plan *plan, const struct capture_qemu_line *line,
 		     char *const *words, struct capture_words *extended)
 {
@@ -244,7 +250,7 @@ static int copy_line(const struct capture_plan *plan, const struct capture_qemu_
 	return 0;
 }
 
-/* The guest drives the unit through its RAM, where that is a file. */
+/* Adds the trace unit. The guest controls it through the guest's RAM, if that is a file. */
 static int add_trace_unit(const struct capture_plan *plan, const struct capture_qemu_line *line,
 			  struct capture_words *extended)
 {
@@ -271,17 +277,18 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	if (line->stays_on_reset && !plan->allow_reboot)
 		capture_words_add(extended, "-no-reboot");
 	/*
-	 * What the CPUs were at when the guest reset or switched itself off is asked for, and then QEMU ends.
+	 * QEMU must not end before we have read the CPUs' registers, after the guest has reset or powered
+	 * off.
 	 */
 	if (!line->own_shutdown && plan->transport == CAPTURE_RAM)
 		capture_words_add(extended, "-no-shutdown");
 	/*
-	 * The guest starts only once ktrace listens, or an early death would go by unseen: -S, and ktrace
-	 * sends the start.
+	 * -S: QEMU starts the guest only when ktrace asks for it. Otherwise an early end of the guest could
+	 * be missed.
 	 */
 	if (capture_plan_starts_guest(line))
 		capture_words_add(extended, "-S");
-	/* As -mon or -qmp it would take the place of QEMU's default monitor, and Ctrl-A X with it. */
+	/* -mon or -qmp on the line would replace QEMU's default monitor, and Ctrl-A X would not work. */
 	capture_words_add(extended, "-readconfig");
 	capture_words_add(extended, plan->config);
 	if (extended->failed)
@@ -289,7 +296,10 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	return 0;
 }
 
-/* A socket's path is short, and it has to go through a script and a configuration file. */
+/*
+ * Creates the private directory. TMPDIR is not used if it is relative, has quotes or newlines, which the
+ * shim's script and QEMU's configuration file cannot contain, or is too long.
+ */
 static int make_directory(struct capture_workplace *place)
 {
 	const char *base = getenv("TMPDIR");
@@ -326,7 +336,7 @@ static int name_file(struct capture_workplace *place, const struct capture_plan 
 	return capture_path_absolute(place->file, relative);
 }
 
-/* QEMU dials our socket. */
+/* Writes the configuration file that makes QEMU connect to our socket. */
 static int write_config(const struct capture_workplace *place, const char *path)
 {
 	FILE *config = fopen(path, "we");
@@ -349,7 +359,7 @@ int capture_workplace_open(struct capture_workplace *place, struct capture_plan 
 	*place = (struct capture_workplace){ 0 };
 	if (name_file(place, plan, out, folder) != 0)
 		return CAPTURE_E_SYSTEM;
-	/* All of a guest's memory is nobody else's business; a trace is as private as any file. */
+	/* The file with all of a guest's memory is private; a trace gets the usual permissions. */
 	error = capture_ram_create(place->file, plan->transport == CAPTURE_RAM ? 0600 : 0666);
 	if (error) {
 		place->file[0] = '\0';

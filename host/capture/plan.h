@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * How QEMU is to be started for `ktrace run`: the trace unit, the transport, the plan that carries both
- * to the shim, and the folder that the plan lies in.
+ * How `ktrace run` wants QEMU to be started: the trace unit, the transport, the plan that passes both to the
+ * shim, and the folder that holds the plan.
  */
 #ifndef CAPTURE_PLAN_H
 #define CAPTURE_PLAN_H
@@ -13,98 +13,112 @@
 #include "qemu_line.h"
 
 /*
- * The trace unit in software (ktrx/hwt_unit.h): a plugin of QEMU that tells which branches a guest's CPUs
- * take, to the guest itself or into a file.
+ * The trace unit in software (ktrx/hwt_unit.h): a plugin of QEMU that records which branches a guest's CPUs
+ * take, for the guest itself or to a file.
  */
 
 struct capture_trace_unit {
-	char plugin[PATH_MAX]; /* "": there is to be none */
-	char out[PATH_MAX];    /* the branches of all CPUs; "": only what the guest asks for */
-	uint64_t ring_bytes;   /* that a CPU has in it; 0: the unit's own choice */
-	uint64_t begin, end;   /* only code of [begin, end); both 0: all */
+	char plugin[PATH_MAX]; /* "": no trace unit */
+	char out[PATH_MAX];    /* file for the branches of all CPUs; "": only what the guest asks for */
+	uint64_t ring_bytes;   /* size of the unit's ring for each CPU; 0: the unit's default */
+	uint64_t begin, end;   /* only code in [begin, end); both 0: all code */
 };
 
 /*
- * Looks for the plugin beside the program `self`, absolute. `out` is made absolute; what lay there is from
- * before and goes. NULL: no file. 0, CAPTURE_E_USAGE: there is no plugin, or CAPTURE_E_SYSTEM.
+ * Looks for the plugin, relative to `self`, the absolute path of this program. Makes `out` absolute and
+ * removes an older file there; NULL: no file.
+ * Returns 0, CAPTURE_E_USAGE if there is no plugin, or CAPTURE_E_SYSTEM.
  */
 int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, const char *out);
 
 /*
- * What the command line needs for it. `ram` is the file behind the guest's RAM, "" if there is none: then the
- * guest cannot drive the unit. 0 or CAPTURE_E_USAGE: not with this architecture.
+ * Adds the plugin and its arguments to the command line. `ram`: the file that holds the guest's RAM; "" if
+ * there is none, and then the guest cannot control the unit.
+ * Returns 0, or CAPTURE_E_USAGE if the architecture has no trace unit.
  */
 int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture_words *words,
 			   const char *architecture, const char *ram);
 
-/* 0, or CAPTURE_E_USAGE: that accelerator runs guests without QEMU seeing their code. "": QEMU's default. */
+/*
+ * Returns 0, or CAPTURE_E_USAGE if QEMU does not see the guest's code with this accelerator. "": QEMU's
+ * default.
+ */
 int capture_trace_unit_check(const char *accelerator);
 
-/* The roads from guest to host, and the QEMU options each of them takes. */
+/* Transports from guest to host, and the QEMU options that each of them needs. */
 
 #define CAPTURE_RAM_ID "ktrace-ram"
 
 enum capture_transport {
-	CAPTURE_RAM, /* the host finds the rings in the guest's memory: nothing runs in the guest */
+	CAPTURE_RAM, /* the host reads the rings in the guest's memory: nothing runs in the guest */
 	CAPTURE_DEBUGCON,
 	CAPTURE_SEMIHOSTING,
 	CAPTURE_IVSHMEM,
 	CAPTURE_VIRTIO,
 };
 
-#define CAPTURE_TRANSPORTS "ram|debugcon|semihosting|ivshmem|virtio" /* their names, in that order */
+#define CAPTURE_TRANSPORTS "ram|debugcon|semihosting|ivshmem|virtio" /* names, in the order of the enum */
 
 const char *capture_transport_name(enum capture_transport transport);
 
 /*
- * Adds the options that let `path` carry the trace: the file of the guest's RAM (`ram_bytes` of it), or the
- * file that the guest's dump ends up in. `machine` may be "". CAPTURE_E_USAGE where the architecture lacks
- * the device.
+ * Adds the options that make `path` receive the trace: as the file of the guest's RAM (`ram_bytes` of it),
+ * or as the file that the guest's dump is written to. `machine` may be "".
+ * Returns 0, or CAPTURE_E_USAGE if the architecture lacks the device.
  */
 int capture_transport_add(enum capture_transport transport, struct capture_words *words,
 			  const char *architecture, const char *machine, const char *path,
 			  uint64_t ram_bytes);
 
 /*
- * What `ktrace run` wants of the QEMU that its command will start: decided before, carried out by the shim in
- * the process that becomes QEMU. Both sides are the same program.
+ * The plan for the QEMU that the command of `ktrace run` will start. `ktrace run` writes it, and the shim
+ * carries it out in the process that becomes QEMU. Both are the same program.
  */
 
 struct capture_plan {
 	enum capture_transport transport;
 	bool allow_reboot;
-	bool force;	       /* go on where free space is short */
-	char path[PATH_MAX];   /* RAM file or trace file, made empty by ktrace run */
+	bool force;	       /* continue if disk space is short */
+	char path[PATH_MAX];   /* RAM file or trace file, which ktrace run creates empty */
 	char config[PATH_MAX]; /* QEMU configuration file with the QMP connection */
-	char events[1024];     /* for debug=; "" adds nothing */
+	char events[1024];     /* value of debug=; "": nothing is added */
 	struct capture_trace_unit unit;
 };
 
 int capture_plan_load(struct capture_plan *plan, const char *file);
 
-/* Makes QEMU's command line in `extended`: `words` (program, options) and what has to be added. */
+/*
+ * Builds QEMU's command line in `extended`: `words` (program and options), and the options that the plan
+ * adds.
+ * Returns 0 or an error.
+ */
 int capture_plan_extend(const struct capture_plan *plan, const struct capture_qemu_line *line,
 			char *const *words, struct capture_words *extended);
 
-/* Whether ktrace starts the guest once connected. If the line has -S or -incoming, the user starts it. */
+/*
+ * Returns whether ktrace starts the guest after QEMU has connected. With -S or -incoming, the user starts
+ * it.
+ */
 bool capture_plan_starts_guest(const struct capture_qemu_line *line);
 
 /*
- * What a run needs on disk and takes away again: a private directory (plan, shim, QMP socket) and beside the
- * output the file for the guest's RAM or dump. Should ktrace be killed, that file stays, under a name that
- * says whose it is.
+ * Files that exist only during a run: a private directory (plan, shim, QMP socket), and next to the output
+ * the file with the guest's RAM or dump. If ktrace is killed, that file remains; its name has the process
+ * id.
  */
 
 struct capture_workplace {
 	char directory[64];
 	char qmp[PATH_MAX];
-	char file[PATH_MAX]; /* absolute; of the guest's RAM, or of what the guest sends */
-	bool keep;	     /* the file stays behind */
+	char file[PATH_MAX]; /* absolute; holds the guest's RAM, or what the guest sends */
+	bool keep;	     /* do not remove the file */
 };
 
 /*
- * `out` is where the trace will go, `folder` where the file goes (NULL: beside `out`). Fills in the plan's
- * paths and saves it; plants the shim, which may replace words of `command`.
+ * Creates these files. `out`: where the trace will be written. `folder`: where `file` is created (NULL: next
+ * to `out`). Sets the plan's paths and saves the plan. Plants the shim, which may replace words of
+ * `command`.
+ * Returns 0 or an error.
  */
 int capture_workplace_open(struct capture_workplace *place, struct capture_plan *plan, const char *out,
 			   const char *folder, const char *self, char **command);
@@ -112,13 +126,13 @@ void capture_workplace_close(struct capture_workplace *place);
 
 /* Paths in buffers of PATH_MAX. Functions return 0 or CAPTURE_E_SYSTEM. */
 
-/* Folder of files that the user gave no name for: TMPDIR, or /tmp. */
+/* Returns the folder for temporary files: TMPDIR, or /tmp. */
 const char *capture_path_temporary(void);
-/* folder/name */
+/* Writes "folder/name". */
 int capture_path_join(char path[PATH_MAX], const char *folder, const char *name);
-/* `name` as seen from the root; nothing has to exist. */
+/* Makes `name` absolute. It need not exist. */
 int capture_path_absolute(char path[PATH_MAX], const char *name);
-/* The folder that `name` lies in: "." if none is given. */
+/* Writes the folder part of `name`; "." if it has none. */
 int capture_path_folder(char path[PATH_MAX], const char *name);
 
 #endif

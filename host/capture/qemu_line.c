@@ -12,7 +12,10 @@
 #include "base/machine.h"
 #include "error.h"
 
-/* Options without a value in any QEMU from 2.x on; every other option takes the next word. */
+/*
+ * Options without a value, in any QEMU since 2.0. Every other option takes the next word. Sorted for
+ * bsearch().
+ */
 static const char *const bare[] = {
 	"S",
 	"alt-grab",
@@ -90,7 +93,7 @@ bool capture_qemu_option_is(const struct capture_qemu_option *option, const char
 	return strcmp(option->name, name) == 0;
 }
 
-/* Copies up to a single comma; returns the text behind it, or the end. */
+/* Copies a value up to a single comma. Returns the text after the comma, or the end of the list. */
 static const char *copy_item(const char *item, char *value, size_t size)
 {
 	size_t used = 0;
@@ -153,7 +156,7 @@ int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes)
 	return 0;
 }
 
-/* Takes over `word`, which may be NULL if there was no memory for it. */
+/* Stores `word` and takes ownership of it. It is NULL if there was no memory for it. */
 static void store(struct capture_words *words, char *word)
 {
 	char **grown = word ? base_grow(words->word, &words->room, words->count + 2, sizeof(*grown)) : NULL;
@@ -195,10 +198,10 @@ void capture_words_free(struct capture_words *words)
 
 #define MIB (UINT64_C(1) << 20)
 
-/* What is kept only until the whole line has been seen. */
+/* Facts that are needed only until the whole line was read. */
 struct gathered {
 	char *const *words;
-	char memory_backend[64]; /* -machine memory-backend=, or the one -numa memdev= */
+	char memory_backend[64]; /* from -machine memory-backend= or -numa memdev= */
 	bool ram_given;
 	unsigned numa_backends;
 };
@@ -254,7 +257,7 @@ static int read_memory(struct capture_qemu_line *line, struct gathered *gathered
 	return 0;
 }
 
-/* "kvm:tcg" is the second where the first is not to be had. */
+/* Keeps the first accelerator of "kvm:tcg", where the second is a fallback. */
 static void read_accelerator(struct capture_qemu_line *line, const char *value, const char *implied)
 {
 	char name[sizeof(line->accelerator)];
@@ -300,7 +303,7 @@ static void read_terminal(struct capture_qemu_line *line, const struct capture_q
 			line->uses_terminal = true;
 }
 
-/* Options without a value. */
+/* Processes an option without a value. */
 static int read_bare(struct capture_qemu_line *line, const struct capture_qemu_option *option)
 {
 	static const char *const questions[] = { "h", "help", "version", "audio-help" };
@@ -322,7 +325,7 @@ static int read_bare(struct capture_qemu_line *line, const struct capture_qemu_o
 	return 0;
 }
 
-/* Options with a value that only leave a mark. */
+/* Processes options with a value of which only a flag or a string is kept. */
 static void read_marks(struct capture_qemu_line *line, const struct capture_qemu_option *option)
 {
 	line->asks_only |= strcmp(option->value, "help") == 0 || strcmp(option->value, "?") == 0;
@@ -339,7 +342,10 @@ static void read_marks(struct capture_qemu_line *line, const struct capture_qemu
 		capture_qemu_option_is(option, "device") && strncmp(option->value, "isa-debug-exit", 14) == 0;
 	if (capture_qemu_option_is(option, "action") && strstr(option->value, "reboot=shutdown"))
 		line->stays_on_reset = false;
-	/* A QEMU that stays can still be asked, but no longer ends with a status that tells of a panic. */
+	/*
+	 * ktrace must not add -no-shutdown then: with it, QEMU would not exit with the status that reports a
+	 * panic.
+	 */
 	if (capture_qemu_option_is(option, "action") &&
 	    (strstr(option->value, "shutdown=") || strstr(option->value, "panic=exit-failure")))
 		line->own_shutdown = true;
@@ -369,7 +375,7 @@ static int read_option(struct capture_qemu_line *line, struct gathered *gathered
 	return 0;
 }
 
-/* The line brings its own RAM: usable if it is a shared file. */
+/* Checks the RAM that the line itself defines. It can be used only if it is a shared file. */
 static int read_backend(struct capture_qemu_line *line, const struct gathered *gathered)
 {
 	struct capture_qemu_option option;
@@ -416,7 +422,7 @@ int capture_qemu_line_read(struct capture_qemu_line *line, char *const *words)
 		if (error)
 			return error;
 	}
-	/* RISC-V boards end QEMU through sifive_test, semihosting calls through exit(): no event tells. */
+	/* A RISC-V guest (by sifive_test) and a semihosting call (exit) can end QEMU without a QMP event. */
 	line->leaves_itself |= line->semihosting || strncmp(line->architecture, "riscv", 5) == 0;
 	if (!gathered.ram_given)
 		line->ram_bytes = default_ram(line->machine);

@@ -10,30 +10,40 @@
 
 /*
  * Grammar of a QEMU command line: which words are options, which of them take a value, property lists like
- * "size=1G,slots=2" (a comma inside a value is doubled) and sizes. Knows nothing of what options mean.
+ * "size=1G,slots=2" (a comma inside a value is doubled), and sizes. This part does not interpret options.
  */
 
 struct capture_qemu_option {
 	const char *name;  /* without dashes; "" for a word that is no option (a disk image) */
-	const char *value; /* the next word; NULL for options that take none, or at the end of the line */
-	size_t index;	   /* of the option's own word */
+	const char *value; /* the next word; NULL for an option that takes none, or at the end of the line */
+	size_t index;	   /* index of the option's own word */
 };
 
-/* Takes the option at words[*at] and sets *at to the word after it. False at the NULL that ends the line. */
+/*
+ * Reads the option at words[*at] and sets *at to the word after it. Returns false at the NULL that ends the
+ * line.
+ */
 bool capture_qemu_option_next(char *const *words, size_t *at, struct capture_qemu_option *option);
 bool capture_qemu_option_is(const struct capture_qemu_option *option, const char *name);
 
 /*
- * Copies the value of `key` in `list` without doubled commas, cut to `size`. `implied` is the key that a
- * first item without '=' belongs to, or NULL. The last of several wins, as in QEMU. False if there is none.
+ * Copies the value of `key` in `list`, without doubled commas and cut to `size`. `implied`: the key of a
+ * first item without '=', or NULL. If the key occurs several times, the last value counts, as in QEMU.
+ * Returns false if the key does not occur.
  */
 bool capture_qemu_property(const char *list, const char *implied, const char *key, char *value, size_t size);
 
-/* "128", "1.5G", "0x100000k": bytes; a bare number counts in `unit` bytes. 0 or CAPTURE_E_USAGE. */
+/*
+ * Converts a size such as "128", "1.5G" or "0x100000k" to bytes. A number without suffix counts units of
+ * `unit` bytes.
+ * Returns 0 or CAPTURE_E_USAGE.
+ */
 int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes);
 
-/* A growing list of words that ends in NULL, as execv() wants it. Running out of memory is remembered, not
- * returned. */
+/*
+ * A growing list of words that ends in NULL, as execv() needs it. Running out of memory is not returned: it
+ * sets `failed`.
+ */
 
 struct capture_words {
 	char **word; /* owned, as are the words; NULL while empty */
@@ -48,46 +58,49 @@ __attribute__((format(printf, 2, 3))) void capture_words_format(struct capture_w
 void capture_words_free(struct capture_words *words);
 
 /*
- * What a QEMU command line says, as far as ktrace has to know: how much RAM of which machine, what is there
- * already and must not be added twice, and what cannot be traced.
+ * What ktrace needs to know about a QEMU command line: its RAM size and machine, options that ktrace must
+ * not add again, and options that cannot be traced.
  */
 
 #define CAPTURE_QEMU_PREFIX "qemu-system-"
 
 struct capture_qemu_line {
-	char architecture[32]; /* of the program's name: x86_64, i386, aarch64 … */
-	char machine[64];      /* board; "" if the line names none */
+	char architecture[32]; /* from the program's name: x86_64, i386, aarch64 … */
+	char machine[64];      /* the board; "" if the line names none */
 	uint64_t ram_bytes;
-	bool asks_only;	     /* -version, -device help: ends by itself, there is no guest */
-	bool stays_on_reset; /* no -no-reboot and no -action reboot=shutdown */
-	bool own_shutdown;   /* it says itself what becomes of QEMU when the guest shuts down */
-	bool paused;	     /* -S: whoever gave it starts the guest */
+	bool asks_only;	     /* -version, -device help: QEMU prints something and ends, without a guest */
+	bool stays_on_reset; /* neither -no-reboot nor -action reboot=shutdown */
+	bool own_shutdown;   /* the line itself defines what QEMU does when the guest shuts down */
+	bool paused;	     /* -S: the user starts the guest */
 	bool incoming;	     /* -incoming: the migration starts the guest */
-	bool gdb;	     /* -s or -gdb: someone may look at a dead guest */
+	bool gdb;	     /* -s or -gdb: a debugger may inspect a guest that has stopped */
 	bool uses_terminal;  /* serial line or monitor on stdin and stdout */
-	bool leaves_itself;  /* a device or call of the guest ends QEMU without an event */
+	bool leaves_itself;  /* a device or a call of the guest can end QEMU without a QMP event */
 	bool semihosting;
 	bool kernel;	      /* -kernel */
-	char accelerator[32]; /* the first that the line names; "" if none */
+	char accelerator[32]; /* the first one that the line names; "" if none */
 	bool own_clock;	      /* -icount: guest counters do not follow wall time */
 	size_t append_at;     /* index of the value of -append, 0 if there is none */
 
-	char kernel_path[PATH_MAX]; /* of -kernel, as given; "" without, or if it is too long */
+	char kernel_path[PATH_MAX]; /* value of -kernel; "" if there is none or it is too long */
 
-	/* RAM that the line shares already; both "" if it leaves RAM to QEMU. */
+	/* RAM that the line itself defines as a shared file: id and path. Both are "" if it does not. */
 	char backend[64];
 	char backend_path[PATH_MAX];
 };
 
-/* "qemu-system-x86_64" of a path to such a program, else NULL. */
+/* Returns the part "qemu-system-x86_64" of the path of such a program, otherwise NULL. */
 const char *capture_qemu_program(const char *path);
 
-/* x64, arm64 … to the names that QEMU has; others unchanged. */
+/* Converts x64, arm64 … to QEMU's names. Returns other names unchanged. */
 const char *capture_qemu_architecture(const char *name);
 
 bool capture_qemu_is_x86(const char *architecture);
 
-/* 0, or CAPTURE_E_USAGE if the line has what ktrace cannot work with. words[0] is the program. */
+/*
+ * Reads the QEMU command line `words`; words[0] is the program.
+ * Returns 0, or CAPTURE_E_USAGE if ktrace cannot trace it.
+ */
 int capture_qemu_line_read(struct capture_qemu_line *line, char *const *words);
 
 #endif

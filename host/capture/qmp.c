@@ -14,8 +14,9 @@
 #include "error.h"
 #include "watch.h"
 
-#define LINE_MAX_BYTES ((size_t)16 << 20) /* a line that never ends is not QMP */
-#define TURNS	       256u		  /* pieces at once: who never stops talking must not keep us */
+#define LINE_MAX_BYTES ((size_t)16 << 20) /* a longer line is not QMP */
+/* reads per call, so that a peer that sends without end cannot block us */
+#define TURNS 256u
 
 int capture_qmp_listen(struct capture_qmp *qmp, const char *path)
 {
@@ -57,7 +58,9 @@ void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *comma
 
 	if (qmp->fd < 0)
 		return;
-	/* Commands are few and short; a QEMU that leaves no room for one is as good as gone. */
+	/*
+	 * Commands are few and short. If there is no room for one, QEMU no longer reads: end the connection.
+	 */
 	if (length > (int)CAPTURE_QMP_MOST || send(qmp->fd, text, (size_t)length, MSG_NOSIGNAL) != length)
 		shutdown(qmp->fd, SHUT_RDWR);
 }
@@ -77,7 +80,10 @@ static bool make_room(struct capture_qmp *qmp)
 	return true;
 }
 
-/* Hands over whole lines and keeps the rest. `searched` bytes are known to hold no line end. */
+/*
+ * Passes complete lines to the handler and keeps the rest. The first `searched` bytes are known to hold no
+ * line end.
+ */
 static void hand_over(struct capture_qmp *qmp, size_t searched, capture_qmp_handler *handler, void *context)
 {
 	size_t begin = 0;
@@ -135,13 +141,14 @@ void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address
 
 	if (cpu >= 0)
 		snprintf(of_cpu, sizeof(of_cpu), ",\"cpu-index\":%" PRId64, cpu);
-	/* Numbers of QMP have a sign: those of a kernel's half of an address space are below 0. */
+	/* Numbers in QMP are signed: addresses in the kernel's half of the address space are negative. */
 	snprintf(arguments, CAPTURE_QMP_MOST + 1, "{\"val\":%" PRId64 ",\"size\":%zu,\"filename\":\"%s\"%s}",
 		 (int64_t)address, bytes, path, of_cpu);
 }
 
 /*
- * Notes when the guest was halted and went on: exact, where our own clock has both ways of the socket in it.
+ * Records when the guest was halted and resumed, by QEMU's clock. Our own clock would add the delay of the
+ * socket, twice.
  */
 static void take_event(struct capture_monitor *monitor, const json_t *message)
 {
@@ -155,7 +162,7 @@ static void take_event(struct capture_monitor *monitor, const json_t *message)
 		monitor->resumed = when;
 }
 
-/* The id of the command that a message answers; false: it is none that is under way. */
+/* Finds the id of the command that a message answers. Returns false if no such command is under way. */
 static bool find_id(const struct capture_monitor *monitor, const json_t *message, unsigned *id)
 {
 	const char *digits = json_string_value(capture_json_at(message, "id"));
@@ -167,7 +174,7 @@ static bool find_id(const struct capture_monitor *monitor, const json_t *message
 	return !*end && *id && *id <= monitor->sequence && monitor->sequence - *id < CAPTURE_MONITOR_UNDERWAY;
 }
 
-/* Keeps what is waited for: the greeting, then the answers to commands that are under way. */
+/* Stores the messages that are waited for: first the greeting, then answers to commands under way. */
 static void take(void *context, json_t *message)
 {
 	struct capture_monitor *monitor = context;
@@ -195,7 +202,7 @@ static int await_answer(struct capture_monitor *monitor, unsigned id)
 			return error;
 		if (!error && capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !*answer)
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
-		/* Past the end it has been looked at once more, whatever came. */
+		/* At the end of the time, what had arrived was still processed. */
 		if (!*answer && (error || left <= 0))
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP does not answer", monitor->address);
 	}

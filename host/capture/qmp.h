@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * QEMU's monitor protocol: the connection that `ktrace run` answers, and the one that `ktrace extract` makes.
+ * QMP, QEMU's monitor protocol: a connection that QEMU makes to `ktrace run`, and one that `ktrace extract`
+ * makes to QEMU.
  */
 #ifndef CAPTURE_QMP_H
 #define CAPTURE_QMP_H
@@ -11,82 +12,94 @@
 #include <stdint.h>
 
 /*
- * The connection over which QEMU says what becomes of its guest: QEMU dials our socket when it starts, one
- * line of JSON each way. Never blocks.
+ * The connection over which QEMU reports how its guest is doing. QEMU connects to our socket when it starts.
+ * A message is one line of JSON. No function blocks.
  */
 
 #define CAPTURE_QMP_MOST      1023u		  /* bytes of a command */
-#define CAPTURE_QMP_REGISTERS "info registers -a" /* of the human monitor: of all CPUs */
+#define CAPTURE_QMP_REGISTERS "info registers -a" /* command of the human monitor, for all CPUs */
 
 struct capture_qmp {
 	int listener; /* -1: closed */
-	int fd;	      /* -1: nobody has dialled, or QEMU hung up */
-	char *line;   /* received so far */
+	int fd;	      /* -1: QEMU has not connected, or has closed the connection */
+	char *line;   /* bytes received, up to an incomplete line */
 	size_t used;
 	size_t room;
 };
 
-/* Called for each message, which is borrowed. A line that is not JSON is skipped. */
+/* Called for each message, which is borrowed. Lines that are not JSON are skipped. */
 typedef void capture_qmp_handler(void *context, json_t *message);
 
+/* Listens on a socket at `path`. Returns 0, CAPTURE_E_USAGE if the path is too long, or CAPTURE_E_SYSTEM. */
 int capture_qmp_listen(struct capture_qmp *qmp, const char *path);
-/* Takes the connection. 0, or CAPTURE_E_ABSENT if there is none yet, or CAPTURE_E_SYSTEM. */
+/* Accepts the connection. Returns 0, CAPTURE_E_ABSENT if there is none yet, or CAPTURE_E_SYSTEM. */
 int capture_qmp_accept(struct capture_qmp *qmp);
-/* One command with an id, of CAPTURE_QMP_MOST bytes at most. Errors show later, as a hung-up connection. */
+/*
+ * Sends a command with an id, at most CAPTURE_QMP_MOST bytes. On an error the connection is shut down, which
+ * capture_qmp_receive() then reports.
+ */
 void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *command, const char *arguments);
-/* Reads what has come, of very much a part. 0, or CAPTURE_E_ABSENT once QEMU hung up. */
+/*
+ * Passes the messages that have arrived to the handler. If very much has arrived, processes only a part of
+ * it.
+ * Returns 0, or CAPTURE_E_ABSENT once QEMU has closed the connection.
+ */
 int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, void *context);
 void capture_qmp_close(struct capture_qmp *qmp);
 
 /*
- * Arguments of memsave, which writes memory as CPU `cpu` sees it into a file, or of pmemsave, which writes
- * physical memory, if that is negative. `path` goes between quotes as it is.
+ * Writes the arguments of memsave, which saves memory by virtual addresses of CPU `cpu` to a file; or, if
+ * `cpu` is negative, of pmemsave, which saves memory by physical addresses.
+ * Requires: `path` needs no escaping in a JSON string.
  */
 void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address, size_t bytes,
 			  const char *path, int64_t cpu);
 
 /*
- * QMP as a client: one command, then its answer, in bounded time. For a QEMU that was started by someone else
- * and listens; `ktrace run` listens itself (machine.h). Events that come in between are passed over.
+ * A client of QMP: sends a command and waits for its answer, in bounded time. For a QEMU that was started
+ * without ktrace and listens. (Under `ktrace run`, QEMU connects to us: machine.h.) Events are skipped,
+ * except that the times of STOP and RESUME are kept.
  */
 
-#define CAPTURE_MONITOR_UNDERWAY 8u /* commands whose answers have not been fetched */
+#define CAPTURE_MONITOR_UNDERWAY 8u /* most commands whose answers have not been fetched */
 
 struct capture_monitor {
 	struct capture_qmp qmp;
 	const char *address; /* borrowed */
-	int timeout_ms;	     /* for each answer */
+	int timeout_ms;	     /* most time for each answer */
 	unsigned sequence;   /* id of the last command */
-	json_t *answer
-		[CAPTURE_MONITOR_UNDERWAY]; /* to ids modulo this; the greeting is 0; NULL: not received */
+	/* answers by id modulo the size; the greeting has id 0; NULL: not received */
+	json_t *answer[CAPTURE_MONITOR_UNDERWAY];
 	bool greeted;
-	uint64_t stopped,
-		resumed; /* when the last such event was, by QEMU's clock in µs; 0: there was none */
+	/* time of the last STOP and RESUME event, by QEMU's clock in µs; 0: none */
+	uint64_t stopped, resumed;
 };
 
-/* Dials, is greeted, enables commands. 0 or an error. */
+/* Connects, waits for the greeting, and enables commands. `address` is borrowed. Returns 0 or an error. */
 int capture_monitor_open(struct capture_monitor *monitor, const char *address, int timeout_ms);
 /*
- * Has a command carried out. 0 with what it returned, which lasts until the next command; CAPTURE_E_FORMAT
- * with QEMU's own words if it refused; CAPTURE_E_ABSENT if QEMU hung up or is silent.
+ * Sends a command and waits for its answer. *answer is valid until the next command.
+ * Returns 0; CAPTURE_E_FORMAT with QEMU's message if QEMU refused the command; CAPTURE_E_ABSENT if QEMU
+ * closed the connection or does not answer in time; or CAPTURE_E_SYSTEM.
  */
 int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
 			    const json_t **answer);
 /*
- * The two halves of that, for commands that need not wait for one another: first their ids, then the answers,
- * each of which lasts until CAPTURE_MONITOR_UNDERWAY more commands.
+ * The two halves of capture_monitor_command(), for commands that need not wait for one another.
+ * capture_monitor_send() returns an id, by which capture_monitor_answer() waits for the answer. An answer is
+ * valid until CAPTURE_MONITOR_UNDERWAY more commands have been sent.
  */
 unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments);
 int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
 			   const json_t **answer);
-/* What a command of the human monitor printed; free() it. */
+/* Runs a command of the human monitor. *text: what it printed, for the caller to free. */
 int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text);
-/* The two halves of that. */
+/* The two halves of capture_monitor_print(). */
 unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line);
 int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text);
 void capture_monitor_close(struct capture_monitor *monitor);
 
-/* Messages of QMP, parsed by jansson. Every function takes NULL for a value that is not there. */
+/* QMP messages, parsed by jansson. Every function accepts NULL as a value that does not exist. */
 
 /*
  * Parses one message. Returns NULL if it is not JSON or memory is short. The caller releases it with

@@ -18,7 +18,7 @@
 #define NAME_BYTES 16u
 #define MOST_CPUS  4096u
 
-/* Names that differ between machines and are the same thing. */
+/* Returns the common name of a register whose name differs between machines. */
 static const char *usual_name(const char *name)
 {
 	return strcmp(name, "rip") == 0 || strcmp(name, "eip") == 0   ? "pc"
@@ -27,7 +27,10 @@ static const char *usual_name(const char *name)
 								      : name;
 }
 
-/* "RAX" as rax, "x1/ra" as ra. Returns what follows the name, NULL where none begins. */
+/*
+ * Reads a register name: "RAX" as rax, "x1/ra" as ra. Returns the text after it, NULL if no name begins at
+ * `at`.
+ */
 static const char *read_name(const char *at, char name[NAME_BYTES])
 {
 	size_t used = 0;
@@ -45,8 +48,8 @@ static const char *read_name(const char *at, char name[NAME_BYTES])
 }
 
 /*
- * Hexadecimal digits, 16 at most, that stand for themselves. Returns what follows, NULL if it is something
- * else.
+ * Reads a number of 1 to 16 hexadecimal digits that is not part of a longer word. Returns the text after it,
+ * NULL if there is no such number.
  */
 static const char *read_value(const char *at, uint64_t *value)
 {
@@ -58,7 +61,10 @@ static const char *read_value(const char *at, uint64_t *value)
 	return at + digits;
 }
 
-/* Of a machine's other units: nothing that explains where it stands. */
+/*
+ * Returns false for registers of other units, such as floating point: they do not show what the CPU was
+ * doing.
+ */
 static bool is_wanted(const char *name)
 {
 	static const char *const other[] = { "fpr", "xmm", "ymm", "mxcsr", "fpcr", "fpsr", "fcw", "dpl",
@@ -69,11 +75,14 @@ static bool is_wanted(const char *name)
 			return false;
 	if (strncmp(name, "fs", 2) == 0 && isdigit((unsigned char)name[2])) /* "fs" alone is x86's segment */
 		return false;
-	/* Parts of segment registers that begin with a letter look like names. */
+	/* Values of segment registers that begin with a letter look like names. */
 	return name[0] && (strlen(name) < 3 || name[strspn(name, "0123456789abcdef")]);
 }
 
-/* The next "NAME=HEX", "NAME =HEX" or "NAME HEX" before the line's end. */
+/*
+ * Finds the next "NAME=HEX", "NAME =HEX" or "NAME HEX" before the end of the line, and moves *at past it.
+ * Returns false if there is none.
+ */
 static bool next_register(const char **at, char name[NAME_BYTES], uint64_t *value)
 {
 	while (**at && **at != '\n') {
@@ -96,7 +105,10 @@ static bool next_register(const char **at, char name[NAME_BYTES], uint64_t *valu
 	return false;
 }
 
-/* Adds a register to the line of its CPU unless it has one of that name, as flags of segments do. */
+/*
+ * Adds a register to its CPU's line, unless the line has one of that name: the flags of segments in QEMU's
+ * text repeat some names.
+ */
 static void add(FILE *line, char *const *text, const char *name, uint64_t value)
 {
 	char key[NAME_BYTES + 3];
@@ -107,7 +119,7 @@ static void add(FILE *line, char *const *text, const char *name, uint64_t value)
 		fprintf(line, " %s=%" PRIx64, name, value);
 }
 
-/* One CPU's part, up to the next "CPU#"; false for want of memory. */
+/* Converts the registers of one CPU, up to the next "CPU#". Returns false if memory is short. */
 static bool add_cpu(FILE *all, const char **at)
 {
 	char name[NAME_BYTES], *front = NULL, *rest = NULL;
@@ -161,8 +173,8 @@ char *capture_registers_of_qemu(const char *printed)
 }
 
 /*
- * In the order in which gdb numbers them; 8 bytes each. Behind them are those that say in which mode the CPU
- * is, 4 bytes each. RISC-V has none there.
+ * Registers in gdb's order, 8 bytes each. After them gdb sends the registers with the CPU's mode, 4 bytes
+ * each; for RISC-V none.
  */
 static const char *const names_x86_64[] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "sp", "r8",
 					    "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "pc", NULL };
@@ -200,7 +212,7 @@ static uint64_t value_at(const unsigned char *bytes, unsigned size)
 	return value;
 }
 
-/* Registers that lead the line, then the others. */
+/* Writes the registers that lead a line (pc and sp), or all others. */
 static void put_named(FILE *line, const char *const *name, const unsigned char *bytes, size_t size,
 		      bool leading)
 {
@@ -243,15 +255,15 @@ int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const 
 	return 0;
 }
 
-/* Registers out of an ELF core, in the same words: its notes NT_PRSTATUS. */
+/* Registers from the NT_PRSTATUS notes of an ELF core, in the same format. */
 
 #define MOST_NOTES	((size_t)64 << 20) /* bytes */
 #define MOST_NOTED_CPUS 4096u
-#define PRSTATUS_AT	112u /* bytes of the note's data before the registers, on 64-bit machines */
-#define MOST_WORDS	33u  /* as gdb orders them */
-#define MOST_MODES	3u   /* that follow, 4 bytes each */
+#define PRSTATUS_AT	112u /* bytes in the note before the registers, on 64-bit machines */
+#define MOST_WORDS	33u  /* registers, in gdb's order */
+#define MOST_MODES	3u   /* registers with the mode, 4 bytes each */
 
-/* Which word of the note is the n-th that gdb would send; ZERO: none, it is always 0. */
+/* The word of the note that holds gdb's n-th register. ZERO: no word, the register is always 0. */
 #define ZERO 0xffu
 static const unsigned char order_x86_64[] = { 10, 5, 11, 12, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 };
 static const unsigned char order_riscv64[] = { ZERO, 1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10,
@@ -279,9 +291,7 @@ static const unsigned char *order_of(uint16_t machine, size_t *words)
 				       : NULL;
 }
 
-/*
- * The words of the note that say in which mode the CPU is. Returns how many bytes they are as gdb sends them.
- */
+/* Copies the registers with the CPU's mode from the note. Returns their size as gdb sends them. */
 static size_t add_modes(unsigned char *bytes, uint16_t machine, const unsigned char *data, size_t size)
 {
 	const unsigned char *order = machine == EM_X86_64 ? note_modes_x86_64 : note_modes_aarch64;
@@ -339,7 +349,7 @@ static int add_notes(char **text, const struct notes *notes)
 	return error;
 }
 
-/* The first segment of notes; false where there is none that can be read. */
+/* Reads the first segment of notes. Returns false if there is none that can be read. */
 static bool read_notes(int fd, struct notes *notes)
 {
 	Elf64_Ehdr header;
@@ -378,14 +388,15 @@ int capture_core_registers(const char *path, char **text)
 }
 
 /*
- * A core is of physical memory, and its notes lack what would tell how each machine translates addresses. But
- * kernels see their stacks and their data at the same distance from where these lie, which the root tells: it
- * knows its own address. What lies elsewhere, as stacks of programs do, is not to be read that way.
+ * A core holds physical memory, and its notes lack what is needed to translate virtual addresses. But in a
+ * kernel, virtual and physical addresses of its stacks and data usually have a constant distance, and the
+ * root's is known: the root stores its own virtual address. Other memory, such as the stacks of programs,
+ * cannot be read this way.
  */
 
 struct mapping {
 	struct ktread_memory *memory;
-	uint64_t distance; /* from physical addresses to the kernel's */
+	uint64_t distance; /* virtual minus physical address of the kernel */
 };
 
 static int read_pages(void *context, struct capture_stack_page *page, unsigned pages)

@@ -24,7 +24,7 @@
 
 #define EXIT_NOT_FOUND 127
 
-/* From here on SIGINT, SIGTERM, SIGHUP and SIGCHLD come through `signals` until capture_child_close(). */
+/* Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD until capture_child_close(). They arrive through `signals`. */
 static int child_open(struct capture_child *child)
 {
 	sigset_t taken;
@@ -44,7 +44,7 @@ static int child_open(struct capture_child *child)
 	return 0;
 }
 
-/* In the new process. Returns only to fail. */
+/* Turns the new process into the command. Returns only on failure. */
 static int become(const struct capture_child *child, const char *directory, char *const *command)
 {
 	const char *program = capture_qemu_program(command[0]);
@@ -67,7 +67,7 @@ static int become(const struct capture_child *child, const char *directory, char
 		capture_words_add(&words, command[i]);
 	if (words.failed)
 		return capture_fail(CAPTURE_E_SYSTEM, "out of memory");
-	/* Nobody would wait for it any more. */
+	/* If ktrace ends, nothing waits for this QEMU any more. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	return capture_shim_become(directory, words.word);
 }
@@ -77,7 +77,7 @@ struct refusal {
 	char message[1024];
 };
 
-/* The new process failed before it became the command: passes on why. */
+/* Ends the new process, which could not become the command, and sends the reason to the parent. */
 static void confess(int pipe_end, int error)
 {
 	struct refusal refusal = { .error = error };
@@ -91,8 +91,9 @@ static void confess(int pipe_end, int error)
 }
 
 /*
- * Starts `command` with the shim of `directory` in its way. 0 once the program runs; CAPTURE_E_USAGE if the
- * shim refused the QEMU line, CAPTURE_E_SYSTEM if there is no such program.
+ * Starts `command` with the shim of `directory` first in its PATH.
+ * Returns 0 once the program runs; CAPTURE_E_USAGE if the shim refused the QEMU line; CAPTURE_E_SYSTEM if
+ * the program cannot be started.
  */
 static int child_start(struct capture_child *child, const char *directory, char *const *command)
 {
@@ -179,7 +180,7 @@ static void capture_terminal_restore(const struct capture_terminal *terminal)
 		fcntl(STDIN_FILENO, F_SETFL, terminal->flags);
 	if (!terminal->present || tcgetpgrp(STDIN_FILENO) != getpgrp())
 		return;
-	/* Having been put into the background since the question must not stop us. */
+	/* We may have been moved to the background after that check. SIGTTOU must not stop us then. */
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGTTOU);
 	sigprocmask(SIG_BLOCK, &blocked, &before);
@@ -188,13 +189,13 @@ static void capture_terminal_restore(const struct capture_terminal *terminal)
 }
 
 /*
- * Life of a run:
- *  1. what could go wrong later is tried first: the output's folder, the kernel's file;
- *  2. a private directory with the shim and the plan for it, the file for the guest's RAM;
- *  3. the command is started; on its way it becomes, or starts, a QEMU that dials back;
- *  4. the guest is watched until it is gone, or has to go (run_loop.c);
- *  5. whatever happened, the file is read once more: the trace, and the verdict (run_finish.c);
- *  6. everything but the trace is taken away.
+ * Steps of a run:
+ *  1. Check what could fail later: the folder of the output, the kernel's file.
+ *  2. Create a private directory with the shim and its plan, and the file for the guest's RAM.
+ *  3. Start the command, which becomes or starts a QEMU. QEMU connects back to us.
+ *  4. Watch the guest until it has ended or must be ended (run_loop.c).
+ *  5. In any case read the file once more; write the trace and the verdict (run_finish.c).
+ *  6. Remove everything but the trace.
  */
 
 void capture_run_say(const struct capture_run *run, const char *format, ...)

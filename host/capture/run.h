@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A run: its command and terminal, and how it ended. */
+/* `ktrace run`: its options, its result, and the verdict on how the guest ended. */
 #ifndef CAPTURE_RUN_H
 #define CAPTURE_RUN_H
 
@@ -14,80 +14,81 @@
 #include "output.h"
 #include "plan.h"
 
-/* Puts the terminal back as it was: a QEMU that is killed leaves it raw and non-blocking. */
+/* State of the terminal, to be restored: a QEMU that is killed leaves it raw and non-blocking. */
 
 struct capture_terminal {
 	bool present; /* stdin is a terminal */
-	int flags;    /* of stdin's open file, -1 unknown */
+	int flags;    /* status flags of stdin; -1: unknown */
 	struct termios state;
 };
 
-/* `ktrace run`: a command under observation, and the trace that it leaves. */
+/* s; applies only to kernels with heartbeats, and if stdin is no terminal */
+#define CAPTURE_STALL_DEFAULT 30.0
 
-#define CAPTURE_STALL_DEFAULT 30.0 /* s; only for kernels that beat, and where nobody sits before them */
-
-/* Reports while running, in the thread of capture_run(). */
+/* Called during a run, in the thread of capture_run(). */
 struct capture_hooks {
-	/* A sentence worth a line of its own. */
+	/* Receives a message: one sentence, without a newline. */
 	void (*say)(void *context, const char *sentence);
-	/* The guest runs, and this is the file behind its RAM. NULL: nobody wants to know. */
+	/* Called once the guest runs, with the file that holds its RAM. May be NULL. */
 	void (*ram)(void *context, const char *path);
-	/* A few times a second while the guest runs. `pulse` is NULL until ktrace was found. */
+	/*
+	 * Called a few times a second while the guest runs. `pulse` is NULL until ktrace is found in the
+	 * guest.
+	 */
 	void (*progress)(void *context, double seconds, bool guest_uses_terminal,
 			 const struct ktread_pulse *pulse);
 	void *context;
 };
 
-/* What becomes of a guest that stalls. */
+/* What to do with a guest that stalls. */
 enum capture_on_stall {
 	CAPTURE_ON_STALL_KILL,
-	CAPTURE_ON_STALL_REPORT, /* it is said, and the run goes on */
-	CAPTURE_ON_STALL_KEEP,	 /* it is paused and stays until the user ends it */
+	CAPTURE_ON_STALL_REPORT, /* report the stall and continue the run */
+	CAPTURE_ON_STALL_KEEP,	 /* pause the guest until the user ends the run */
 };
 
 struct capture_run_options {
-	char **command;	      /* ends in NULL; words may be replaced */
+	char **command;	      /* ends with NULL; capture_run() may replace words */
 	const char *self;     /* absolute path of this program */
 	const char *out;      /* trace */
-	const char *ram_dir;  /* folder of the RAM file, NULL: beside `out` */
+	const char *ram_dir;  /* folder of the RAM file; NULL: next to `out` */
 	const char *elf;      /* kernel that the trace must belong to, NULL: any */
-	const char *events;   /* for debug= in the kernel's arguments, "" none */
-	bool trace_unit;      /* the guest is to have one … */
-	const char *branches; /* … and all branches go here, NULL: nowhere */
-	double timeout;	      /* s from the start of QEMU, 0 never */
-	const char *expect;   /* text to be seen on the console, NULL: none */
-	bool expect_continue; /* go on when it was seen */
+	const char *events;   /* for debug= in the kernel's arguments; "": none */
+	bool trace_unit;      /* add the trace unit */
+	const char *branches; /* file for the trace unit's branches; NULL: none */
+	double timeout;	      /* s after the start of QEMU at which the run ends; 0: never */
+	const char *expect;   /* text to wait for on the console; NULL: none */
+	bool expect_continue; /* continue the run after the text was seen */
 	enum capture_on_stall on_stall;
-	double stall; /* s of silence, 0 never, below 0: CAPTURE_STALL_DEFAULT */
+	double stall; /* s of silence that are a stall; 0: never; negative: CAPTURE_STALL_DEFAULT */
 	enum capture_transport transport;
 	bool keep_ram;
 	bool allow_reboot;
-	bool force; /* short disk and foreign kernels do not matter */
+	bool force; /* do not check disk space and names of events */
 	struct capture_hooks hooks;
 };
 
 struct capture_result {
-	int status;	/* of `ktrace run`: enum capture_verdict */
-	char text[256]; /* how it ended */
-	double seconds; /* that the guest ran */
-	double search;	/* seconds that it took to find ktrace in the guest's memory … */
-	uint64_t root;	/* … and its physical address there; 0: it was not found so */
-	/* … where it was while the guest ran, and is no longer; 0: unknown, or it is still there */
+	int status;	/* exit status of `ktrace run`: enum capture_verdict */
+	char text[256]; /* one phrase: how the run ended */
+	double seconds; /* seconds for which the guest ran */
+	double search;	/* seconds that the search for ktrace in the guest's memory took */
+	uint64_t root;	/* physical address of the root; 0: not found by a search */
+	/* physical address where the root was while the guest ran, if it is gone; 0: unknown, or not gone */
 	uint64_t lost;
-	bool written; /* there is a trace, and `summary` tells what is in it */
-	bool sent;    /* the guest sent it: it covers what came before it was taken */
-	/* then: seconds from when the last of it came to the end of the run; negative: unknown */
+	bool written; /* a trace was written; `summary` describes it */
+	bool sent;    /* the guest sent the trace: it has no events after the guest's dump */
+	/* with `sent`: seconds from the arrival of its last byte to the end of the run; negative: unknown */
 	double taken;
 	struct capture_summary summary;
-	char kernel[PATH_MAX]; /* as QEMU was given it, "" if it was not */
-	char kept[PATH_MAX];   /* file of the guest's RAM that was left behind, "" if none */
+	char kernel[PATH_MAX]; /* value of QEMU's -kernel; "" if there is none */
+	char kept[PATH_MAX];   /* file with the guest's RAM that was not removed; "" if none */
 };
 
-/* 0 and a result, or an error that left no result. */
+/* Runs the command and writes the trace. Returns 0 with *result set, or an error. */
 int capture_run(const struct capture_run_options *options, struct capture_result *result);
 
-/* How a run ended, from what QEMU, the trace, the command and the user said. No I/O: facts in, verdict out.
- */
+/* The verdict on a run, derived from what QEMU, the trace, the command and the user reported. No I/O. */
 
 /* Exit statuses of `ktrace run`. */
 enum capture_verdict {
@@ -99,41 +100,45 @@ enum capture_verdict {
 	CAPTURE_RESET = 13,
 	CAPTURE_QEMU_DIED = 14,
 	CAPTURE_NO_KTRACE = 15,
-	CAPTURE_NOT_SEEN = 16,	 /* what was to be seen on the console */
-	CAPTURE_SIGNALLED = 128, /* and the signal's number */
+	CAPTURE_NOT_SEEN = 16,	 /* the expected text did not appear on the console */
+	CAPTURE_SIGNALLED = 128, /* plus the number of the signal */
 };
 
 /* Why ktrace ended the run. */
 enum capture_end {
-	CAPTURE_END_NONE, /* it did not */
+	CAPTURE_END_NONE, /* ktrace did not end the run */
 	CAPTURE_END_TIMEOUT,
 	CAPTURE_END_STALL,
-	CAPTURE_END_SILENT, /* the trace told exit or panic, then nothing more came */
-	CAPTURE_END_SEEN,   /* what was to be seen on the console was */
-	CAPTURE_END_SIGNAL, /* `signal` came */
+	CAPTURE_END_SILENT, /* the trace recorded an exit or panic, and then nothing more */
+	CAPTURE_END_SEEN,   /* the expected text was seen on the console */
+	CAPTURE_END_SIGNAL, /* ktrace received `signal` */
 };
 
 struct capture_facts {
 	bool ran; /* QEMU started the guest */
 	enum capture_shutdown shutdown;
 	bool stopped_for_good;
-	const char *state; /* QEMU's run state then */
-	bool found;	   /* there is a trace */
-	/* the transport by which the guest sends it; NULL: the host looks for ktrace in the guest */
+	const char *state; /* QEMU's run state with `stopped_for_good` */
+	bool found;	   /* a trace was found */
+	/*
+	 * name of the transport by which the guest sends its trace; NULL: the host searches the guest's
+	 * memory
+	 */
 	const char *sent;
 	uint32_t outcome; /* KTRX_OUTCOME_* of the trace */
 	int32_t status;
 	enum capture_end end;
 	int signal;
-	bool unseen;	      /* a text was to be seen on the console and was not */
-	double limit;	      /* seconds of the timeout or the stall */
-	uint32_t stuck;	      /* with a stall: the CPU that beats no more, KTRX_NO_CPU if none does */
-	bool leaves_itself;   /* the guest has means of ending QEMU without an event */
-	bool has_wait_status; /* QEMU's own status is known … */
-	int wait_status;      /* … as from wait() */
+	bool unseen;  /* the expected text was not seen on the console */
+	double limit; /* seconds of the timeout or the stall */
+	/* with a stall: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */
+	uint32_t stuck;
+	bool leaves_itself;   /* the guest can end QEMU without a QMP event */
+	bool has_wait_status; /* `wait_status` is set */
+	int wait_status;      /* QEMU's status, as from wait() */
 };
 
-/* Returns the verdict and puts half a sentence that explains it into `text`. */
+/* Returns the verdict and writes a phrase that explains it to `text`. */
 int capture_verdict(const struct capture_facts *facts, char *text, size_t size);
 
 #endif

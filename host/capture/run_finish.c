@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The end of a run: what the guest left is read, judged and written. */
+/* The end of a run: read what the guest left, find the verdict, write the trace. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,12 +15,12 @@
 #include "ktrx/v2.h"
 #include "run_state.h"
 
-/* Less than this is no room: QEMU could not fill another page of its guest's RAM. */
+/* With less free space the disk is full: QEMU could not store another page of its guest's RAM. */
 #define FULL_DISK ((uint64_t)1 << 20)
-#define SILENCE	  0.2	      /* s: less than that is told by the newest stamps as well */
-#define ICOUNT_HZ 1000000000u /* x86 counters then count virtual nanoseconds */
+#define SILENCE	  0.2	      /* s; shorter silence shows in the newest stamps as well */
+#define ICOUNT_HZ 1000000000u /* with -icount, x86 counters count virtual nanoseconds */
 
-/* `outcome` and `status` are those of the trace. */
+/* Collects the facts for the verdict. `outcome` and `status` are those of the trace. */
 static struct capture_facts gather(const struct capture_run *run, bool found, uint32_t outcome,
 				   int32_t status)
 {
@@ -60,7 +60,9 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 	return facts;
 }
 
-/* Of the guest's counter, 0 if the kernel knows it itself or nobody does. */
+/*
+ * Returns the frequency of the guest's counter; 0 if it is unknown, or if the kernel has recorded it itself.
+ */
 static uint64_t find_frequency(const struct capture_run *run, const char **source)
 {
 	const struct capture_qemu_line *line = &run->guest.line;
@@ -79,7 +81,7 @@ static uint64_t find_frequency(const struct capture_run *run, const char **sourc
 	return capture_frequency_get(&run->view.frequency);
 }
 
-/* What a reader of the trace decides by, and need not guess from the words of `ended`. */
+/* Returns a line for the note that programs read, so that they need not interpret the text after "ended:". */
 static const char *mark_of(const struct capture_run *run, const struct capture_result *result)
 {
 	if (result->status == CAPTURE_RESET)
@@ -89,7 +91,7 @@ static const char *mark_of(const struct capture_run *run, const struct capture_r
 	return run->end == CAPTURE_END_TIMEOUT ? "timeout: yes\n" : "";
 }
 
-/* The words with which the trace says where it comes from. */
+/* Writes the note for the trace: how it was captured and how the run ended. */
 static void write_note(const struct capture_run *run, const struct capture_result *result, uint64_t frequency,
 		       const char *source, char *note, size_t size)
 {
@@ -121,7 +123,7 @@ static void check_kernel(const struct capture_run *run, const char *trace)
 		capture_run_say(run, "%s", warning);
 }
 
-/* The rings, out of the guest's RAM. */
+/* Writes the rings from the guest's RAM to the trace file. */
 static int write_dump(struct capture_run *run, const struct capture_result *result)
 {
 	struct capture_output output;
@@ -156,7 +158,10 @@ int capture_run_save(struct capture_run *run)
 	return write_dump(run, &now);
 }
 
-/* The verdict says of a reset that it happened; every other reason for a root that is gone has to be said. */
+/*
+ * Reports why the root has disappeared from the guest's memory, unless the verdict is a reset, which
+ * explains it.
+ */
 static void explain_loss(const struct capture_run *run, struct capture_result *result)
 {
 	char text[400];
@@ -176,7 +181,7 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 		return error;
 	if (!error)
 		facts = gather(run, true, run->view.watch.last.outcome, run->view.watch.last.status);
-	else /* wiped by a reset is not the same as never there */
+	else /* found before and erased by a reset differs from never found */
 		facts = gather(run, run->view.watch.boots > 0, KTRX_OUTCOME_RUNNING, 0);
 	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
 	if (error) {
@@ -193,8 +198,8 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 }
 
 /*
- * Seconds from the last byte of what the guest sent to the end of the run. Negative: unknown, as of memory
- * that is shared, to which nobody notes a write.
+ * Returns the seconds from the last write to the guest's dump to the end of the run. Negative: unknown, as
+ * for shared memory, where a write does not change the file's time.
  */
 static double age_of_dump(const struct capture_run *run, const struct stat *status)
 {
@@ -210,7 +215,10 @@ static double age_of_dump(const struct capture_run *run, const struct stat *stat
 	return age > 0 ? age : 0;
 }
 
-/* The words of the host for a dump. Marks of how the run ended are of its end, not of when this was taken. */
+/*
+ * Adds the host's note to a dump that the guest sent. It has no line such as "reset: yes", because that
+ * describes the end of the run, and the dump was made earlier.
+ */
 static int write_dump_note(const struct capture_run *run, const struct capture_result *result)
 {
 	char note[2048], taken[64] = "", ended[96] = "";
@@ -231,7 +239,7 @@ static int write_dump_note(const struct capture_run *run, const struct capture_r
 	return capture_dump_note(run->place.file, note);
 }
 
-/* What the guest sent by itself; there is nothing to find, only to name. */
+/* Finishes a run whose guest has sent its trace: adds a note and renames the file. */
 static int finish_sent(struct capture_run *run, struct capture_result *result)
 {
 	struct capture_facts facts;
@@ -265,7 +273,7 @@ static void explain_death(const struct capture_run *run, const struct capture_re
 				run->place.file);
 }
 
-/* The command ended without a traced guest. */
+/* Explains why the command ended without a traced guest. */
 static int explain_absence(const struct capture_run *run, struct capture_result *result)
 {
 	int status = run->child.status;
@@ -276,7 +284,7 @@ static int explain_absence(const struct capture_run *run, struct capture_result 
 			 run->signal);
 		return 0;
 	}
-	/* The shim has said why, in its place in the command's output. */
+	/* The shim has already printed the reason, in the command's output. */
 	if (run->has_guest && run->guest.refused)
 		return capture_fail(CAPTURE_E_USAGE, "the QEMU line that '%s' came to cannot be traced",
 				    run->options->command[0]);
@@ -300,7 +308,7 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 		result->seconds = (run->ended > 0 ? run->ended : capture_now()) - run->started;
 	error = run->options->transport == CAPTURE_RAM ? finish_ram(run, result) : finish_sent(run, result);
 	if (error && run->options->transport == CAPTURE_RAM && !run->guest.own_path) {
-		/* The only copy of what happened. */
+		/* This file is the only copy of the events. */
 		run->place.keep = true;
 		capture_run_say(run, "the guest's RAM is kept: ktrace extract %s", run->place.file);
 	}

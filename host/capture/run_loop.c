@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The watch over a running guest. One thread, one poll(). QEMU is asked to quit first and killed when it does
- * not listen; so is the command, once its QEMU is gone and it was told to end.
+ * Watches a running guest, with one thread and one poll(). QEMU is first asked to quit, and killed if it
+ * does not. The same is done with the command, once its QEMU has ended and the run is to end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +14,11 @@
 #include "error.h"
 #include "run_state.h"
 
-/* The texts that are to be seen on the console. */
+/* The text that is expected on the console. */
 
-#define TURNS 16 /* pieces at once: a guest that never stops writing must not keep us from everything else */
+#define TURNS 16 /* reads per call, so that a guest that writes without end cannot block everything else */
 
-/* Knuth, Morris and Pratt: each byte is looked at once, wherever a piece ends. */
+/* Knuth, Morris and Pratt: compares each byte once, independent of where a piece ends. */
 int capture_expect_set(struct capture_expect *expect, const char *text)
 {
 	size_t length = 0;
@@ -83,13 +83,13 @@ void capture_expect_started(struct capture_expect *expect)
 	expect->into = -1;
 }
 
-/* Whether there is something that our standard output has not taken. */
+/* Returns whether our standard output has not yet taken all bytes. */
 static bool expect_is_behind(const struct capture_expect *expect)
 {
 	return expect->begin < expect->end;
 }
 
-/* What has to come before capture_expect_read() can do more. */
+/* Returns the event to poll for before capture_expect_read() can continue. */
 static struct pollfd expect_wait(const struct capture_expect *expect)
 {
 	return expect_is_behind(expect) ? (struct pollfd){ .fd = STDOUT_FILENO, .events = POLLOUT }
@@ -97,8 +97,9 @@ static struct pollfd expect_wait(const struct capture_expect *expect)
 }
 
 /*
- * True when nothing is left. What has room for anything takes PIPE_BUF bytes without blocking. If nobody
- * listens any more, the guest goes on all the same.
+ * Passes bytes on to our standard output. Returns true when none are left. A descriptor that is ready for
+ * writing takes PIPE_BUF bytes without blocking. If standard output was closed, the bytes are dropped and
+ * the guest continues.
  */
 static bool pass_on(struct capture_expect *expect)
 {
@@ -147,17 +148,15 @@ void capture_expect_close(struct capture_expect *expect)
 	expect->from = -1;
 }
 
-/* The watch. */
-
 #define TICK_MS		20
 #define PROGRESS_EVERY	0.25 /* s */
-#define QUIT_PATIENCE	3.0  /* s between asking QEMU to quit and killing it */
-#define ORPHAN_PATIENCE 10.0 /* s for a process that the command has left behind to become QEMU */
-#define END_PATIENCE	2.0  /* s for QEMU to leave by itself after it said so */
-#define LAST_WORDS	2.0  /* s of silence after the trace told exit or panic */
-#define READER_PATIENCE 2.0  /* s for who reads our standard output, when the run was ended by us */
+#define QUIT_PATIENCE	3.0  /* s after which a QEMU that was asked to quit is killed */
+#define ORPHAN_PATIENCE 10.0 /* s for a process that the command left running to become QEMU */
+#define END_PATIENCE	2.0  /* s for QEMU to exit by itself after its SHUTDOWN event */
+#define LAST_WORDS	2.0  /* s of silence after an exit or panic was recorded */
+#define READER_PATIENCE 2.0  /* s to wait for the reader of our standard output, if ktrace ended the run */
 
-/* QEMU has to go: looked into, then politely told. */
+/* Ends QEMU: reads the CPUs' registers, asks QEMU to quit, and kills it if it does not. */
 static void stop_guest(struct capture_run *run)
 {
 	double now = capture_now();
@@ -181,7 +180,7 @@ static void end_run(struct capture_run *run, enum capture_end end)
 	stop_guest(run);
 }
 
-/* The first signal ends the run in good order, further ones by force. */
+/* The first signal ends the run in order, later ones kill QEMU and the command. */
 static void take_signals(struct capture_run *run)
 {
 	unsigned before = run->interrupts;
@@ -200,7 +199,7 @@ static void take_signals(struct capture_run *run)
 		kill(run->child.pid, SIGKILL);
 }
 
-/* The shim's record is there before QEMU is. */
+/* Reads the shim's record, which it writes before it becomes QEMU. */
 static int meet_guest(struct capture_run *run)
 {
 	int error = run->has_guest ? 0 : capture_shim_guest(run->place.directory, &run->guest);
@@ -223,7 +222,7 @@ static int connect_machine(struct capture_run *run)
 	return error == CAPTURE_E_ABSENT ? 0 : error;
 }
 
-/* Once the guest has run, QEMU has said where its RAM lies. */
+/* Opens the guest's RAM, once the guest has run: then QEMU has reported where the RAM is. */
 static int open_view(struct capture_run *run)
 {
 	if (run->view.memory || run->options->transport != CAPTURE_RAM || !run->machine.ran)
@@ -242,7 +241,10 @@ static void look(struct capture_run *run)
 		capture_run_say(run, "the guest booted again: the trace will be of its last boot");
 }
 
-/* After exit or panic a guest often just halts. A person at the terminal or with a debugger decides alone. */
+/*
+ * Returns whether the guest has recorded exit or panic and then stopped recording. Not if a person at the
+ * terminal or with a debugger may still use the guest.
+ */
 static bool spoke_last_words(const struct capture_run *run, double silence)
 {
 	const struct capture_watch *watch = &run->view.watch;
@@ -252,8 +254,9 @@ static bool spoke_last_words(const struct capture_run *run, double silence)
 }
 
 /*
- * Unasked, silence is a stall only in a kernel that beats, and not before a person's eyes: a kernel that
- * sleeps without ticks and does not say so would be taken away from under its user.
+ * Returns whether the guest has stalled. Without --stall this applies only to kernels with heartbeats, and
+ * not if stdin is a terminal: a kernel that sleeps without ticks and does not report it as idle must not be
+ * ended while a person uses it.
  */
 static bool has_stalled(const struct capture_run *run, double now)
 {
@@ -269,7 +272,7 @@ static bool has_stalled(const struct capture_run *run, double now)
 	       (stuck >= CAPTURE_STALL_DEFAULT && run->view.watch.last.quiet_stamp != 0);
 }
 
-/* The guest does nothing any more: what the user wants to become of it. */
+/* Handles a stall as the user has chosen. */
 static void take_stall(struct capture_run *run)
 {
 	bool told = run->stalling;
@@ -284,7 +287,7 @@ static void take_stall(struct capture_run *run)
 	run->looking = run->kept || !told;
 }
 
-/* It is halted, a trace of it is left, and it goes on or is kept. */
+/* Halts a guest that has stalled, writes its trace, and resumes it or leaves it paused. */
 static void look_into_stall(struct capture_run *run)
 {
 	const char *out = run->options->out;
@@ -307,7 +310,10 @@ static void look_into_stall(struct capture_run *run)
 	capture_run_say(run, "the guest has stalled; it goes on; what is wrong: ktrace why %s", out);
 }
 
-/* Halting the guest to look into it makes its silence begin anew, yet it may be the same. */
+/*
+ * Returns whether the stall continues. Halting the guest restarts the measurement of silence, so the pulses
+ * are compared.
+ */
 static bool is_still_stalled(const struct capture_run *run)
 {
 	const struct ktread_pulse *then = &run->stalled, *now = &run->view.watch.last;
@@ -318,7 +324,7 @@ static bool is_still_stalled(const struct capture_run *run)
 			 then->quiet_stamp == now->quiet_stamp);
 }
 
-/* Somebody let a guest that was kept go on: it is a running guest like any other. */
+/* If another program has resumed a guest that we keep paused, watch it like any running guest. */
 static void notice_resumed(struct capture_run *run)
 {
 	if (!run->kept || run->looking || !run->machine.running)
@@ -362,7 +368,10 @@ static void judge(struct capture_run *run)
 	}
 }
 
-/* The command has no reason to stay once its run was ended; if its QEMU just left, it may do so by itself. */
+/*
+ * Ends the command after ktrace has ended the run: SIGTERM, then SIGKILL. If its QEMU has just ended, first
+ * waits for the command to end by itself.
+ */
 static void hurry_command(struct capture_run *run)
 {
 	double now = capture_now();
@@ -420,7 +429,10 @@ static int turn(struct capture_run *run)
 	return 0;
 }
 
-/* QEMU hangs up before it ends, and a stand-in whose script is gone tells its status a moment later. */
+/*
+ * Returns whether QEMU's status is known, or has been waited for long enough. QEMU closes the connection
+ * before it ends, and the shim that is its parent records the status a moment later.
+ */
 static bool guest_is_gone(const struct capture_run *run)
 {
 	int status;
@@ -431,8 +443,8 @@ static bool guest_is_gone(const struct capture_run *run)
 }
 
 /*
- * The command has ended and no QEMU of it is left, be it one that never got as far as to dial. A script that
- * ends at once may have left a process behind that is about to become QEMU.
+ * Returns whether the command has ended and none of its QEMUs is left, even one that did not connect. A
+ * script that ends at once may have left a process running that will become QEMU.
  */
 static bool is_over(struct capture_run *run)
 {
@@ -449,8 +461,8 @@ static bool is_over(struct capture_run *run)
 }
 
 /*
- * What the command has written up to its end. Who reads it may take any time for that, unless it was us who
- * ended the run; Ctrl-C ends it, too.
+ * Passes on the rest of the command's output. The reader of our output may take any time, unless ktrace
+ * ended the run. Ctrl-C ends the wait.
  */
 static void pass_last_words(struct capture_run *run)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The shim: planting it, finding what it stands for, and what runs in the process that becomes QEMU. */
+/* The shim: creates it, finds the real QEMU, and runs in the process that becomes QEMU. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Path of the real QEMU for what was typed. 0 or CAPTURE_E_ABSENT. */
+/* Finds the path of the real QEMU for the name or path in a command. Returns 0 or CAPTURE_E_ABSENT. */
 static int find_real(char path[PATH_MAX], const char *directory, const char *typed)
 {
 	char link[PATH_MAX];
@@ -54,7 +54,7 @@ char *capture_shim_path(const char *directory)
 		       : with;
 }
 
-/* Takes the shim out of this process's PATH: what QEMU starts is not our business. */
+/* Removes the shim's folder from this process's PATH: a program that QEMU starts needs no shim. */
 static int leave_path(const char *directory)
 {
 	const char *path = getenv("PATH");
@@ -68,7 +68,10 @@ static int leave_path(const char *directory)
 	return 0;
 }
 
-/* bin/NAME for a real QEMU at `path`; the first of a name stays unless it was asked for by its path. */
+/*
+ * Creates bin/NAME for the real QEMU at `path`. The first QEMU with a name stays, unless this one was given
+ * by its path.
+ */
 static int plant_one(const char *directory, const char *path, bool by_path)
 {
 	const char *name = strrchr(path, '/') + 1;
@@ -113,7 +116,7 @@ static int plant_folders(const char *directory)
 	while (!error && path && *path) {
 		size_t length = strcspn(path, ":");
 
-		/* Relative folders mean something else wherever the command goes: left alone. */
+		/* Relative folders depend on the command's working directory: skipped. */
 		if (*path == '/' && length < sizeof(folder)) {
 			memcpy(folder, path, length);
 			folder[length] = '\0';
@@ -124,7 +127,7 @@ static int plant_folders(const char *directory)
 	return error;
 }
 
-/* A quote in a path would end the script's word; mkdtemp() and an installed ktrace have none. */
+/* Writes the script. A quote in a path would end a word in the script: refused. mkdtemp() uses no quotes. */
 static int write_script(const char *directory, const char *self)
 {
 	char path[PATH_MAX];
@@ -202,7 +205,7 @@ void capture_shim_remove(const char *directory)
 	rmdir(directory);
 }
 
-/* The part of the shim that runs in the process that becomes QEMU. */
+/* Runs in the process that becomes QEMU. */
 
 static int open_mark(const char *directory, const char *name, int flags)
 {
@@ -213,7 +216,7 @@ static int open_mark(const char *directory, const char *name, int flags)
 	return open(path, flags | O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* True for the first guest only. */
+/* Returns true for the first guest only. Counts the others. */
 static bool claim(const char *directory)
 {
 	int fd = open_mark(directory, "claim", O_EXCL);
@@ -231,7 +234,7 @@ static bool claim(const char *directory)
 	return true;
 }
 
-/* Gives the RAM file its size, if the disk could hold it. */
+/* Gives the RAM file its size, if the disk has that much space. */
 static int size_ram(const struct capture_plan *plan, uint64_t bytes)
 {
 	struct statvfs disk;
@@ -252,7 +255,7 @@ static int size_ram(const struct capture_plan *plan, uint64_t bytes)
 	return 0;
 }
 
-/* Where the guest's RAM or dump will be. */
+/* Determines the file for the guest's RAM or dump. */
 static int place(const struct capture_plan *plan, const struct capture_qemu_line *line,
 		 struct capture_guest *guest)
 {
@@ -348,7 +351,10 @@ unsigned capture_shim_untraced(const char *directory)
 	return (unsigned)status.st_size;
 }
 
-/* Decides on the line and makes ready everything that QEMU will open. */
+/*
+ * Reads QEMU's line, extends it, and prepares the files that QEMU will open. `extended` stays empty if this
+ * QEMU is not traced.
+ */
 static int prepare(const char *directory, char *const *words, struct capture_words *extended)
 {
 	struct capture_plan plan;
@@ -361,7 +367,9 @@ static int prepare(const char *directory, char *const *words, struct capture_wor
 	if (error)
 		return error;
 	error = capture_qemu_line_read(&guest.line, words);
-	/* Here it means what it says: who started QEMU may have gone elsewhere first. */
+	/*
+	 * The path is resolved in this process, because the command may have changed its working directory.
+	 */
 	if (!error && guest.line.kernel && realpath(guest.line.kernel_path, kernel))
 		strcpy(guest.line.kernel_path, kernel);
 	if (!error && guest.line.asks_only)
@@ -401,9 +409,9 @@ int capture_shim_become(const char *directory, char *const *words)
 }
 
 /*
- * The shim as QEMU's parent. To whoever started it, it is the QEMU: it stays in the same process group, so
- * that the terminal stops, continues and interrupts both; signals that are meant for QEMU are handed on; and
- * QEMU does not outlive it.
+ * The shim as QEMU's parent. The program that started it takes it for QEMU. It stays in the same process
+ * group, so that the terminal stops, continues and interrupts both. It passes signals on to QEMU, and QEMU
+ * does not outlive it.
  */
 
 static sigset_t signals_to_take(void)
@@ -417,7 +425,7 @@ static sigset_t signals_to_take(void)
 	return set;
 }
 
-/* What the terminal sends goes to QEMU as well as to us. */
+/* Passes a signal on to QEMU, unless it came from the terminal, which sends it to QEMU as well. */
 static void hand_on(pid_t qemu, const siginfo_t *info)
 {
 	if (info->si_signo != SIGCHLD && info->si_code != SI_KERNEL)
@@ -436,14 +444,17 @@ static int wait_for(pid_t qemu, const sigset_t *taken)
 	return ended == qemu ? status : 0;
 }
 
-/* Not being able to is no reason to keep the status from who started QEMU. */
+/*
+ * Records QEMU's status for ktrace run. Errors are ignored, so that the program that started QEMU gets the
+ * status in any case.
+ */
 static void tell_status(const char *directory, pid_t qemu, int status)
 {
 	struct capture_record record = { 0 };
 	struct capture_guest guest;
 	char path[PATH_MAX];
 
-	/* Without a record, or with that of another, this QEMU was not the one to trace. */
+	/* Without a record, or with the record of another QEMU, this QEMU is not the one that is traced. */
 	if (capture_path_join(path, directory, "status") != 0 || capture_shim_guest(directory, &guest) != 0 ||
 	    guest.pid != qemu)
 		return;
@@ -472,7 +483,7 @@ int capture_shim_attend(const char *directory, int *wait_status)
 	sigset_t taken = signals_to_take(), before;
 	pid_t self = getpid(), qemu;
 
-	/* Where SIGCHLD is ignored, as some starters have it, there is no status to wait for. */
+	/* If the parent ignored SIGCHLD, which is inherited, there would be no status to wait for. */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &taken, &before);
 	qemu = fork();
@@ -484,7 +495,7 @@ int capture_shim_attend(const char *directory, int *wait_status)
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return 0;
 	}
-	/* Killed, the parent could hand on nothing; what then kills QEMU is what was sent to it. */
+	/* If the parent is killed it cannot pass the signal on: then QEMU is killed, too. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		raise(SIGKILL);

@@ -8,22 +8,23 @@
 #include "extract.h"
 
 #define MOST_PIECES 4096u
-#define MOST_BYTES  (UINT64_C(512) << 20) /* what is beyond is read when it is asked for */
-#define CLOSE_BYTES (UINT64_C(64) << 10)  /* a gap that costs less to read than another request */
+#define MOST_BYTES  (UINT64_C(512) << 20) /* most bytes to copy; the rest is read later */
+#define CLOSE_BYTES (UINT64_C(64) << 10)  /* reading a gap up to this size costs less than another request */
 
 /*
- * What is read in pieces of this size is copied and decides on nothing: while remembering, it may be zeros.
+ * Reads of at least this size are of slots, which are only copied into the dump. While reads are recorded,
+ * they may return zeros.
  */
 #define SLOTS_BYTES ((size_t)128 << 10)
 
 struct piece {
 	uint64_t physical, end;
-	unsigned char *bytes; /* NULL until taken */
+	unsigned char *bytes; /* NULL unless memory was allocated */
 };
 
 struct capture_snapshot {
 	struct ktread_memory *below, *memory;
-	struct piece piece[MOST_PIECES]; /* ascending once sorted, disjoint */
+	struct piece piece[MOST_PIECES]; /* ascending and disjoint after join() */
 	uint32_t pieces;
 	bool remembers, taken;
 };
@@ -35,7 +36,7 @@ static int compare(const void *left, const void *right)
 	return (a->physical > b->physical) - (a->physical < b->physical);
 }
 
-/* Sorts, and joins what overlaps or nearly touches. */
+/* Sorts the pieces, and joins pieces that overlap or touch. */
 static void join(struct capture_snapshot *snapshot)
 {
 	struct piece *piece = snapshot->piece;
@@ -57,7 +58,8 @@ static void remember(struct capture_snapshot *snapshot, uint64_t physical, uint6
 {
 	struct piece *last = snapshot->pieces ? &snapshot->piece[snapshot->pieces - 1] : NULL;
 
-	if (last && physical >= last->physical && physical <= last->end) { /* reading on */
+	/* the read continues the last piece */
+	if (last && physical >= last->physical && physical <= last->end) {
 		if (physical + bytes > last->end)
 			last->end = physical + bytes;
 		return;
@@ -127,7 +129,7 @@ void capture_snapshot_remember(struct capture_snapshot *snapshot)
 	snapshot->remembers = true;
 }
 
-/* Lengthens pieces over small gaps, as far as memory goes. */
+/* Joins pieces across small gaps, if the gap is readable memory. */
 static void widen(struct capture_snapshot *snapshot)
 {
 	join(snapshot);
@@ -154,8 +156,7 @@ void capture_snapshot_prepare(struct capture_snapshot *snapshot)
 		if (!piece->bytes)
 			continue;
 		budget -= bytes;
-		memset(piece->bytes, 1,
-		       bytes); /* the system gives the pages now, not one by one when it counts */
+		memset(piece->bytes, 1, bytes); /* allocates the pages now, not while the machine is halted */
 	}
 }
 

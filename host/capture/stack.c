@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A walk is repeated from its beginning whenever a page has come: pages are few, and so nothing of a walk has
- * to be kept but those. All CPUs are walked side by side, so that their pages can be read together.
+ * A walk starts again from its beginning whenever a page arrives. There are few pages, and so only the pages
+ * need to be stored. All CPUs are walked side by side, so that their pages can be read together.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,14 +13,18 @@
 
 #define MOST_FRAMES   32u
 #define MOST_PAGES    8u
-#define MOST_SWITCHES 2u /* steps down, as from a handler's stack to the one it interrupted */
+#define MOST_SWITCHES 2u /* steps to a lower address, as from a handler's stack to the interrupted stack */
 #define LEAF_REACH    (UINT64_C(64) << 10)
 
-/* Where a machine keeps the caller's frame pointer; the return address follows it. */
+/* Where a machine stores the caller's frame pointer. The return address follows it. */
 struct layout {
-	const char *frame_pointer; /* as it begins in the text; which machine it is shows by that */
-	const char *link; /* holds the return address where a leaf does not store it; NULL: it always does */
-	uint64_t below;	  /* bytes from where the frame pointer points down to the pair */
+	const char *frame_pointer; /* as in the registers' text; it identifies the machine */
+	/*
+	 * register with the return address of a leaf function that does not store it; NULL: it is always
+	 * stored
+	 */
+	const char *link;
+	uint64_t below; /* bytes from the stored pair up to where the frame pointer points */
 };
 
 static const struct layout layouts[] = {
@@ -33,8 +37,8 @@ struct walk {
 	uint32_t cpu;
 	const struct layout *layout;
 	uint64_t frame_pointer, link;
-	bool wants; /* cannot go on without the page at `wanted` … */
-	bool asked; /* … which is being read */
+	bool wants; /* cannot continue without the page at `wanted` */
+	bool asked; /* the page at `wanted` is being read */
 	uint64_t wanted;
 	struct capture_stack_page *page[MOST_PAGES];
 	uint32_t pages;
@@ -48,7 +52,7 @@ struct capture_stacks {
 	uint32_t walks;
 };
 
-/* The value behind `name` in a line. */
+/* Finds the value after `name` in a line. Returns false if the line has no such name. */
 static bool find_value(const char *line, size_t length, const char *name, uint64_t *value)
 {
 	const char *found = memmem(line, length, name, strlen(name));
@@ -66,7 +70,7 @@ static const struct capture_stack_page *find_page(const struct walk *walk, uint6
 	return NULL;
 }
 
-/* False: it cannot be read, or not yet. */
+/* Reads a word of the stack. Returns false if it cannot be read, or its page has not arrived yet. */
 static bool read_word(struct walk *walk, uint64_t address, uint64_t *word)
 {
 	uint64_t start = address & ~(uint64_t)(CAPTURE_STACK_PAGE - 1);
@@ -83,7 +87,10 @@ static bool read_word(struct walk *walk, uint64_t address, uint64_t *word)
 	return page->readable;
 }
 
-/* A function that calls none stores its caller's frame pointer where others store the return address. */
+/*
+ * Returns whether this is the frame of a leaf function, which stores its caller's frame pointer where other
+ * functions store the return address.
+ */
 static bool is_leaf(const struct walk *walk, uint64_t frame, uint64_t stored)
 {
 	return walk->layout->link && walk->frames == 0 && stored > frame && stored - frame < LEAF_REACH &&
@@ -110,7 +117,7 @@ static void go(struct walk *walk)
 	}
 }
 
-/* The CPU of a line, if that has one and its frame pointer. False for want of memory. */
+/* Adds a walk for the CPU in a line, if the line has a frame pointer. Returns false if memory is short. */
 static bool add_walk(struct capture_stacks *stacks, const char *line, size_t length)
 {
 	struct walk walk = { 0 }, *grown;

@@ -23,7 +23,7 @@ __attribute__((format(printf, 3, 4))) static int say(struct sentence sentence, i
 	return verdict;
 }
 
-/* What the kernel itself recorded is the surest word. */
+/* The verdict by what the kernel itself recorded, which is the most reliable source. */
 static int by_outcome(const struct capture_facts *facts, struct sentence sentence)
 {
 	if (facts->outcome == KTRX_OUTCOME_PANIC)
@@ -49,7 +49,7 @@ static int by_end(const struct capture_facts *facts, struct sentence sentence)
 		   strsignal(facts->signal));
 }
 
-/* QEMU is gone without an event. */
+/* The verdict by QEMU's exit status, for a QEMU that ended without an event. */
 static int by_status(const struct capture_facts *facts, struct sentence sentence)
 {
 	int status = facts->wait_status;
@@ -61,8 +61,10 @@ static int by_status(const struct capture_facts *facts, struct sentence sentence
 		return say(sentence, CAPTURE_QEMU_DIED, "QEMU is gone without a word");
 	if (!facts->leaves_itself)
 		return say(sentence, CAPTURE_QEMU_DIED, "QEMU ended with status %d", WEXITSTATUS(status));
-	/* isa-debug-exit gives an odd status by whatever convention the kernel has: no ground to call it
-	 * failed. */
+	/*
+	 * The status of isa-debug-exit is odd and follows a convention of the kernel: it does not show a
+	 * failure.
+	 */
 	return say(sentence, CAPTURE_CLEAN, "the guest ended QEMU with status %d", WEXITSTATUS(status));
 }
 
@@ -108,7 +110,7 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 	int verdict = by_all(facts, sentence);
 	size_t length;
 
-	/* A panic, a stall or a reset says more. */
+	/* A panic, a stall or a reset is more important than a missing text. */
 	if (facts->unseen &&
 	    (verdict == CAPTURE_CLEAN || verdict == CAPTURE_FAILED || verdict == CAPTURE_TIMEOUT)) {
 		length = strlen(text);
@@ -117,10 +119,10 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 	}
 	length = strlen(text);
 
-	/* A trace that is not there is the news, unless QEMU or the user are to blame. */
+	/* A missing trace is reported, unless QEMU or the user ended the run. */
 	if (facts->found || verdict == CAPTURE_QEMU_DIED || verdict >= CAPTURE_SIGNALLED)
 		return verdict;
-	if (facts->sent) /* which says nothing of what is in the guest */
+	if (facts->sent) /* the guest may contain ktrace nevertheless */
 		snprintf(text + length, size - length, "; the guest dumped nothing over %s", facts->sent);
 	else
 		snprintf(text + length, size - length, "; no ktrace in the guest");

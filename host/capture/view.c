@@ -15,7 +15,7 @@
 #include "run_state.h"
 #include "plan.h"
 
-#define SEARCH_SHARE 10.0 /* at most a tenth of the time goes into searching */
+#define SEARCH_SHARE 10.0 /* searches take at most about a tenth of the time */
 #define MOVE_STEP_MS 1
 #define MOVE_STEPS   20
 
@@ -45,7 +45,10 @@ static void search(struct capture_view *view)
 	view->next_search = capture_now() + (capture_now() - begin) * SEARCH_SHARE;
 }
 
-/* Waits a moment for the trace to move, so that its newest stamp is of now. */
+/*
+ * Waits briefly for a new record, because its stamp is then the current time, and takes a sample of the
+ * clock.
+ */
 static void sample_clock(struct capture_view *view)
 {
 	const struct timespec step = { .tv_nsec = MOVE_STEP_MS * 1000000L };
@@ -124,7 +127,7 @@ void capture_view_close(struct capture_view *view)
 	view->memory = NULL;
 }
 
-#define PATIENCE 2.0 /* s, for all answers */
+#define PATIENCE 2.0 /* s for the whole inspection */
 
 static int page_path(const struct capture_inspection *inspection, char path[PATH_MAX])
 {
@@ -146,7 +149,7 @@ static void finish(struct capture_inspection *inspection)
 		unlink(path);
 }
 
-/* Has QEMU save the next page of a stack, or is done. */
+/* Asks QEMU to save the next page of a stack, or finishes if none is needed. */
 static void ask_for_page(struct capture_inspection *inspection, struct capture_machine *machine)
 {
 	char path[PATH_MAX], arguments[CAPTURE_QMP_MOST + 1];
@@ -176,7 +179,7 @@ static void take_page(struct capture_inspection *inspection, bool refused)
 	capture_stacks_put(inspection->stacks, page);
 }
 
-/* Takes the answer to the last question and asks the next. */
+/* Processes the answer to the last request and sends the next request. */
 static void go_on(struct capture_inspection *inspection, struct capture_machine *machine)
 {
 	if (inspection->stacks) {

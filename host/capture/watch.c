@@ -56,7 +56,7 @@ double capture_watch_stuck(const struct capture_watch *watch, double now)
 	return watch->seen && now > watch->unstuck ? now - watch->unstuck : 0;
 }
 
-#define FIRST_MS 5 /* the usual tick comes within two of these */
+#define FIRST_MS 5 /* a usual timer tick comes within twice this time */
 
 static int pass_by_itself(void *context, int ms)
 {
@@ -75,9 +75,9 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 	int error;
 
 	*seconds = -1;
-	/* Ever longer, as a machine that is halted to be looked at goes on but slowly. */
+	/* Steps grow, because a machine that is halted after each step progresses only slowly. */
 	for (int past = 0, step = FIRST_MS;; past += step, step = past) {
-		/* Who cannot look will fail as he reads the rings, and say so. */
+		/* If the pulse cannot be read, reading the rings fails later, with a message. */
 		if (ktread_image_pulse(image, &pulse) != 0 || pulse.outcome != KTRX_OUTCOME_RUNNING)
 			return 0;
 		now = capture_now();
