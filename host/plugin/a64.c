@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A64 branches ("Branches, Exception Generating and System instructions" of the Arm Architecture Reference
- * Manual, C4.1).
+ * Decodes A64 branches (Arm Architecture Reference Manual, C4.1, "Branches, Exception Generating and System
+ * instructions").
  */
 #include "code.h"
 
@@ -21,8 +21,8 @@ int a64_marker(const unsigned char *bytes, size_t size)
 }
 
 /*
- * Loads and stores; system instructions and those that generate exceptions; what is not allocated; and
- * floating point, SIMD and SVE, which a kernel may have switched off. By bits 28:25.
+ * Returns nonzero for loads and stores; system instructions and those that generate exceptions; unallocated
+ * encodings; and floating point, SIMD and SVE, which a kernel may have disabled. Decided by bits 28:25.
  */
 int a64_faults(const unsigned char *bytes, size_t size)
 {
@@ -32,7 +32,8 @@ int a64_faults(const unsigned char *bytes, size_t size)
 		return 1;
 	word = word_of(bytes);
 	group = word >> 25 & 0xf;
-	if (group == 0xa || group == 0xb) /* branches and system; among data processing 100x is not here */
+	/* branches and system; these values are not those of data processing (100x) */
+	if (group == 0xa || group == 0xb)
 		return word >> 24 == 0xd4 || word >> 22 == 0x354;
 	return group < 4 || (group & 5) == 4 || (group & 7) == 7;
 }
@@ -47,14 +48,14 @@ int a64_between(uint64_t handler)
 	return a64_vector(handler) != 0;
 }
 
-/* The table fills 2 KiB, aligned to them; each of its 16 entries has 0x80 bytes. */
+/* The table has 2 KiB and is aligned to its size; each of its 16 entries has 0x80 bytes. */
 uint64_t a64_vectors(const struct block *block, const unsigned char *bytes, size_t size)
 {
 	(void)bytes, (void)size;
 	return block->start % 0x80 == 0 ? block->start & ~UINT64_C(0x7ff) : 0;
 }
 
-/* The signed number in bits [low + bits - 1:low], counted in instructions. */
+/* Returns the address plus the signed number in bits [low + bits - 1:low], counted in instructions. */
 static uint64_t target_of(uint64_t address, uint32_t word, unsigned low, unsigned bits)
 {
 	int32_t offset = (int32_t)(word << (32 - low - bits)) >> (32 - bits);
@@ -62,7 +63,7 @@ static uint64_t target_of(uint64_t address, uint32_t word, unsigned low, unsigne
 	return address + (uint64_t)((int64_t)offset * (int64_t)SIZE);
 }
 
-/* BR BLR RET ERET DRPS by bits 24:21, and their forms with pointer authentication. */
+/* Decodes BR, BLR, RET, ERET and DRPS by bits 24:21, with their forms for pointer authentication. */
 static uint8_t indirect_end(uint32_t word)
 {
 	switch (word >> 21 & 0xf) {
@@ -100,7 +101,7 @@ void a64_classify(struct block *block, const unsigned char *bytes, size_t size)
 		block->end = END_ENTER;
 	} else {
 		block->end = END_NEXT;
-		/* ISB: a waypoint, with an atom of its own. */
+		/* ISB is a waypoint: it has an atom of its own. */
 		block->told = (word & 0xfffff0ffu) == 0xd50330dfu;
 	}
 }

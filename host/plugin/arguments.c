@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The plugin's arguments. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,10 @@
 
 #define LEVELS "all, or user or kernel with user=START-END to tell them apart"
 
-/* A number, decimal also with zeros in front or after 0x hexadecimal, and K, M or G; *end is what follows. */
+/*
+ * Reads a number: decimal, even with leading zeros, or hexadecimal after 0x; with an optional K, M or G. Sets
+ * *end to what follows. Returns -1 if it is no number, or too large.
+ */
 static int read_number(const char *text, uint64_t *number, const char **end)
 {
 	static const char units[] = "KMG";
@@ -58,7 +62,7 @@ static int ring(const char *value, uint64_t *to)
 	return 0;
 }
 
-/* START-END, the end not being part of it. */
+/* Reads START-END; the end is exclusive. */
 static int extent(const char *value, uint64_t *start, uint64_t *end)
 {
 	const char *rest;
@@ -88,7 +92,7 @@ static int level(const char *value, struct arguments *arguments)
 	return arguments->user || arguments->kernel ? 0 : -1;
 }
 
-/* What is wanted of a value, for the message; NULL: all is well. */
+/* Sets an argument. Returns NULL, or what a valid value would be; "" if there is no such argument. */
 static const char *take(struct arguments *arguments, const char *name, size_t length, const char *value)
 {
 #define IS(word) (length == sizeof(word) - 1 && memcmp(name, word, length) == 0)

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A hash table of translated blocks. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace.h"
 
-#define LINE	 ((size_t)64) /* of cache */
+#define LINE	 ((size_t)64) /* size of a cache line */
 #define BUCKETS	 65536u
 #define HANDLERS 1024u /* x86 has 256 vectors */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *bucket[BUCKETS];
 
-/* Addresses, by open addressing; 0: a free place. */
+/* A set of addresses, with open addressing; 0: a free place. */
 struct set {
 	uint64_t place[HANDLERS];
 	unsigned count;
 };
 
-static struct set handlers; /* where interrupts and exceptions have led */
-static struct set vectors;  /* what those have in common that are entries of a table */
+static struct set handlers; /* addresses to which interrupts and exceptions have led */
+static struct set vectors;  /* the tables of those handlers that are entries of a table */
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -46,7 +47,7 @@ static int holds(struct set *set, uint64_t address)
 	return address != 0 && *place_of(set, address) == address;
 }
 
-/* When the set is full it stays as it is: there is always a free place. */
+/* Adds an address. A full set is left unchanged: a place always stays free. */
 static void keep(struct set *set, uint64_t address)
 {
 	uint64_t *place = place_of(set, address);

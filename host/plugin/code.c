@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Records which code ran in which address space; code.h describes when. */
 #include "code.h"
 
 #include <pthread.h>
@@ -12,37 +13,37 @@
 #define PAGE_SHIFT 12
 #define ALL	   UINT64_MAX
 
-/* Blocks that begin in a page and are seen in any space. */
+/* Blocks that begin in a page and are seen in at least one space. */
 struct page {
 	uint64_t number;
-	uint64_t replaced; /* spaces in which other bytes have been told there before */
+	uint64_t replaced; /* spaces in which other bytes were recorded there before */
 	struct block *first;
 	struct page *chain;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct page *bucket[BUCKETS];
-static uint64_t replaced; /* spaces of which it is not known what has been told */
+static uint64_t replaced; /* spaces for which it is unknown what was recorded */
 static uint64_t user_from, user_until;
 
 /* ---- Address spaces ---------------------------------------------------------------------------- */
 
 /*
- * Address spaces that virtual CPUs run in, told apart by a number below 64, so that a set of them is a word.
- * Number 0 is the space 0: not told. Not locked: the caller has seen to it.
+ * Address spaces of virtual CPUs, each with a number below 64, so that a set of them is a word. Number 0
+ * means unknown. Callers hold the lock.
  */
 
 #define NUMBERS 64u
 
 static struct {
 	uint64_t space;
-	unsigned users; /* virtual CPUs that are in it */
-	uint8_t recent; /* one has come since the last time that there were no more numbers */
+	unsigned users; /* number of virtual CPUs in it */
+	uint8_t recent; /* it was entered since numbers last ran out */
 } spaces[NUMBERS];
 
-static uint8_t *number_of; /* of each virtual CPU */
+static uint8_t *number_of; /* by virtual CPU */
 
-/* Virtual CPUs 0 to count - 1, in space 0. Nonzero: no memory. */
+/* Prepares virtual CPUs 0 to count - 1, in space 0. Returns nonzero if out of memory. */
 static int spaces_open(unsigned count)
 {
 	number_of = calloc(count, sizeof(*number_of));
@@ -50,7 +51,7 @@ static int spaces_open(unsigned count)
 	return number_of != NULL ? 0 : -1;
 }
 
-/* Number of a space, or of a free place if it is 0; 0: there is none. */
+/* Returns the number of a space or, if `space` is 0, a free number. Returns 0 if there is none. */
 static unsigned find(uint64_t space)
 {
 	for (unsigned i = 1; i < NUMBERS; i++) {
@@ -60,7 +61,7 @@ static unsigned find(uint64_t space)
 	return 0;
 }
 
-/* Frees the places of those that no virtual CPU is in. A bit each. */
+/* Frees the numbers of spaces without virtual CPUs. Returns them as a set. */
 static uint64_t make_room(int recent_too)
 {
 	uint64_t gone = 0;
@@ -76,9 +77,9 @@ static uint64_t make_room(int recent_too)
 }
 
 /*
- * The virtual CPU runs in this space from now on. A bit for each number that means another space than before,
- * or none: where there were no more, those went that no virtual CPU had been in for long. Where all are in
- * use, the virtual CPU is in space 0.
+ * Enters a space. If numbers run out, spaces that no virtual CPU has entered for long are dropped. If all are
+ * in use, the virtual CPU is in space 0. Returns the set of numbers that do not mean the same space as
+ * before.
  */
 static uint64_t spaces_enter(unsigned cpu, uint64_t space)
 {
@@ -101,7 +102,7 @@ static uint64_t spaces_enter(unsigned cpu, uint64_t space)
 	return gone;
 }
 
-/* Where it is. */
+/* Return the number of the virtual CPU's space, and the space. */
 static unsigned spaces_number(unsigned cpu)
 {
 	return number_of[cpu];
@@ -128,7 +129,10 @@ static struct page **place_of(uint64_t number)
 	return place;
 }
 
-/* Without memory the block is told again each time that it is run. */
+/*
+ * Returns the page of an address. NULL: out of memory; then blocks there are recorded each time that they
+ * run.
+ */
 static struct page *page_of(uint64_t address)
 {
 	struct page **place = place_of(address >> PAGE_SHIFT);
@@ -138,7 +142,7 @@ static struct page *page_of(uint64_t address)
 	return *place;
 }
 
-/* They have an address in common, and not the same byte there. */
+/* Returns true if two blocks have different bytes at a common address. */
 static int contradict(const struct block *one, const struct block *other)
 {
 	uint64_t from = one->start > other->start ? one->start : other->start;
@@ -148,7 +152,7 @@ static int contradict(const struct block *one, const struct block *other)
 				      until - from) != 0;
 }
 
-/* Blocks of a page that this one contradicts are no longer seen in these spaces. */
+/* Removes blocks of a page that `by` contradicts from the set of blocks seen in these spaces. */
 static void supplant(struct page *page, const struct block *by, uint64_t in)
 {
 	struct block **place = &page->first;
@@ -169,13 +173,16 @@ static void supplant(struct page *page, const struct block *by, uint64_t in)
 	}
 }
 
-/* Nonzero: other bytes may have been told of its addresses before. */
+/*
+ * Makes `block` the one seen at its addresses. Returns nonzero if other bytes may have been recorded there
+ * before.
+ */
 static int take_place(struct page *page, struct block *block, uint64_t in)
 {
 	uint64_t first = block->start >> PAGE_SHIFT, last = (block->next - 1) >> PAGE_SHIFT;
 	uint64_t before = replaced;
 
-	/* The last instruction of one may reach into the page behind it. */
+	/* The last instruction of a block may extend into the next page. */
 	for (uint64_t i = 0; i <= last - first + 1; i++) {
 		struct page *near = *place_of(first - 1 + i);
 
@@ -228,7 +235,7 @@ static void tell(struct block *block, uint64_t space, uint64_t in)
 	int again = page == NULL || take_place(page, block, in);
 
 	rings_code(block, space);
-	/* Before any virtual CPU tells that it ran. */
+	/* Before any virtual CPU reports that it ran. */
 	if (again)
 		flow_renew_all_times();
 	if (page != NULL)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A block: instructions that QEMU has translated as one; only the last of them can branch. It is worked out
- * once, when it is translated, so that a virtual CPU that runs it has next to nothing to do. A point is a
- * place in a block at which a virtual CPU reports: right before that instruction. Each block has one at its
- * last instruction; further ones where a doorbell is rung and, with exact=1, at all that can fault.
+ * A block: instructions that QEMU has translated together, of which only the last can branch. A block is
+ * analysed once, when it is translated, so that running it costs very little. A point is a place in a block
+ * where a virtual CPU reports: right before that instruction. Each block has a point at its last instruction;
+ * further ones at a doorbell's store and, with exact=1, at instructions that can fault.
  *
- * Blocks live until QEMU throws its translations away (blocks_forget()).
+ * Blocks exist until QEMU discards its translations (blocks_forget()).
  */
 #ifndef PLUGIN_CODE_H
 #define PLUGIN_CODE_H
@@ -15,11 +15,12 @@
 #include <stdint.h>
 
 /*
- * How a block goes on behind its last instruction. From END_INDIRECT on the place is not known from the code.
+ * How execution continues after a block's last instruction. From END_INDIRECT on, the target is not known
+ * from the code.
  */
 enum block_end {
-	END_NEXT,	 /* it does not branch; `target` is the next instruction */
-	END_AGAIN,	 /* the last instruction may be run again and again (rep) */
+	END_NEXT,	 /* no branch; `target` is the next instruction */
+	END_AGAIN,	 /* the last instruction may repeat itself (rep) */
 	END_JUMP,	 /* to `target` */
 	END_CALL,	 /* to `target` */
 	END_CONDITIONAL, /* to `target` or `next` */
@@ -27,7 +28,7 @@ enum block_end {
 	END_INDIRECT_CALL,
 	END_RETURN,
 	END_ENTER, /* a system call, software interrupt, far call */
-	END_LEAVE, /* return from an exception, far return */
+	END_LEAVE, /* return from an exception, or far return */
 };
 
 #define OUTCOMES_AND_MORE 2u
@@ -36,102 +37,105 @@ struct block;
 
 struct point {
 	struct block *block;
-	uint64_t address; /* of the instruction that is about to run */
-	uint8_t size;	  /* its bytes */
-	uint8_t last;	  /* it is the block's last */
+	uint64_t address; /* address of the instruction that is about to run */
+	uint8_t size;	  /* size of that instruction */
+	uint8_t last;	  /* it is the last of its block */
 };
 
 struct block {
-	/* What is looked at each time it is run, in one line of cache. */
+	/* Members used each time that it runs, in one cache line. */
 	uint64_t start;
 	union {
 		struct {
-			uint64_t untaken; /* where it goes when it does not branch, or else `target` */
-			uint64_t target;  /* where it goes when it branches; where it always goes */
+			/* where execution continues if it does not branch; otherwise the same as `target` */
+			uint64_t untaken;
+			uint64_t target; /* where it continues if it branches, or always continues */
 		};
 		uint64_t way[2];
 	};
 	uint8_t end;	/* enum block_end */
-	uint8_t told;	/* the encoder has a packet, or something to remember, for this kind of end */
-	uint8_t faults; /* the last instruction may fault and be run again */
-	uint8_t modes;	/* of the processor in which it can be what it is; the encoder's bits */
+	uint8_t told;	/* the encoder writes a packet, or remembers something, for this kind of end */
+	uint8_t faults; /* the last instruction may fault, and be run again */
+	/* processor modes in which these bytes can be this code; bits defined by the encoder */
+	uint8_t modes;
 	_Atomic uint8_t
-		handler;  /* an interrupt or exception has led here, or to another entry of the same table */
-	uint8_t listed;	  /* code.c's: it is in its page's list */
-	uint8_t outcomes; /* its end adds so many to trace->outcomes, and that is all; or OUTCOMES_AND_MORE */
-	_Atomic uint64_t seen;	/* code.c's: address spaces in which its bytes are those told last */
+		handler; /* an interrupt or exception has led here, or to another entry of the same table */
+	uint8_t listed;	 /* owned by code.c: it is in the list of its page */
+	/*
+	 * number of branch outcomes that its end adds, if it has no other effect; otherwise OUTCOMES_AND_MORE
+	 */
+	uint8_t outcomes;
+	/* owned by code.c: address spaces in which its bytes were the last recorded */
+	_Atomic uint64_t seen;
 	struct point end_point; /* at the last instruction */
-	uint64_t next;		/* behind the last instruction */
+	uint64_t next;		/* address after the last instruction */
 	uint64_t last;		/* address of the last instruction */
-	struct block *chain;	/* in its bucket */
+	struct block *chain;	/* next block of the same hash bucket */
 	struct block *page_chain;
 	const unsigned char *bytes; /* from start to next */
 	uint64_t hash;		    /* of its bytes and points */
-	uint64_t vectors;	    /* the table of handlers of which it may be an entry; 0: of none */
-	struct point passed[];	    /* those before the last, in order; then the bytes */
+	uint64_t vectors;	    /* table of handlers in which it may be an entry; 0: none */
+	struct point passed[];	    /* the points before the last, in order; followed by the bytes */
 };
 
-/* One instruction of a block that is being translated. */
+/* An instruction of a block that is being translated. */
 struct instruction {
 	uint64_t address;
 	const unsigned char *bytes;
 	size_t size;
-	uint8_t stop;  /* a point is wanted here */
-	uint8_t rings; /* it is the store of a doorbell */
+	uint8_t stop;  /* a point is needed here */
+	uint8_t rings; /* it is the store to a doorbell */
 };
 
 struct encoder;
 
-/* The block of these instructions, `count` at least 1, found or made. NULL: out of memory. */
+/*
+ * Returns the block of these instructions, which is made if needed. `count` is at least 1. NULL: out of
+ * memory.
+ */
 struct block *block_get(const struct encoder *encoder, const struct instruction *instruction, size_t count);
 
-/* A block that starts at `start` and contains `address` after its first byte. NULL: there is none. */
+/* Returns a block that starts at `start` and contains `address` after its first byte, or NULL. */
 struct block *block_covering(uint64_t start, uint64_t address);
 
 /*
- * An interrupt or exception leads to this block, here and after it is translated anew; and so it does to the
- * other entries of its table that are translated from now on.
+ * Marks a block as the target of an interrupt or exception, also if it is translated again; and the other
+ * entries of its table that are translated from now on.
  */
 void block_is_handler(struct block *block);
 
-/* All blocks are gone; the caller has seen to it that no virtual CPU is in one. */
+/* Frees all blocks. Requires: no virtual CPU is in one. */
 void blocks_forget(void);
 
-/*
- * What a trace unit must know of the code that it traces: instructions of two CPUs, and blocks.
- */
-
-/* Code of AArch64: as much of its instructions as a trace unit must know. */
+/* Code of AArch64, as much as a trace unit needs to know. */
 
 struct block;
 
-/*
- * The only mode that is traced. Instructions of 2 bytes give T32 away; A32 cannot be told from A64 by size.
- */
+/* The only mode that is traced. Instructions of 2 bytes show T32; A32 has the same size as A64. */
 #define A64_MODE 1u
 
 int a64_marker(const unsigned char *bytes, size_t size);
 int a64_faults(const unsigned char *bytes, size_t size);
-/* By the vector: IRQ, FIQ, system error. */
+/* Returns true if the vector is that of an IRQ, FIQ or system error. */
 int a64_between(uint64_t handler);
-/* Bits 8:7 of a vector's address: 0 synchronous, 1 IRQ, 2 FIQ, 3 system error. */
+/* Returns the kind of a vector from bits 8:7 of its address: 0 synchronous, 1 IRQ, 2 FIQ, 3 system error. */
 unsigned a64_vector(uint64_t handler);
 void a64_classify(struct block *block, const unsigned char *bytes, size_t size);
 uint64_t a64_vectors(const struct block *block, const unsigned char *bytes, size_t size);
 uint8_t a64_modes(const unsigned char *bytes, size_t size, uint64_t address);
 uint8_t a64_mode(uint8_t mode, uint8_t modes);
 
-/* Code of x86: as much of its instructions as a trace unit must know. Their sizes come from QEMU. */
+/* Code of x86, as much as a trace unit needs to know. QEMU gives the sizes of instructions. */
 
 struct block;
 
-/* Which of them a processor is in cannot be seen from outside; the sizes of instructions give it away. */
+/* The mode of a processor is not visible to a plugin; the sizes of instructions reveal it. */
 #define X86_MODE_64 1u
-#define X86_MODE_32 2u /* or 16: anything but 64 */
+#define X86_MODE_32 2u /* 32 or 16 bits: any mode but 64-bit mode */
 
 int x86_marker(const unsigned char *bytes, size_t size);
 int x86_faults(const unsigned char *bytes, size_t size);
-/* Handlers are where the kernel has put them: what they are for cannot be told. */
+/* Returns 0: the kernel chooses where handlers are, so an address does not show what it handles. */
 int x86_between(uint64_t handler);
 void x86_classify(struct block *block, const unsigned char *bytes, size_t size);
 uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size_t size);
@@ -139,28 +143,28 @@ uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address);
 uint8_t x86_mode(uint8_t mode, uint8_t modes);
 
 /*
- * The code that the rings' file is told: each block before it is first told to have run in an address space,
- * and again when other bytes have been there. QEMU shows a block once, when it translates it, and then runs
- * it for all programs that have the same page of memory; so it is asked of each block that runs, by a set of
- * spaces in it: block->seen.
+ * Records code in the rings' file: each block before it is first reported to have run in an address space,
+ * and again after other bytes have been there. QEMU shows a block once, when it is translated, and then runs
+ * it for all programs that share that page of memory. So block->seen is checked whenever a block runs: it is
+ * a set of address spaces.
  *
- * The invariant: a bit of block->seen is that of a space in which the block's bytes are the last that were
- * told at each of its addresses.
+ * Invariant: if block->seen has the bit of a space, then at each of the block's addresses its bytes are the
+ * last recorded there for that space.
  */
 
-/* Virtual CPUs 0 to count - 1. Nonzero: no memory. */
+/* Prepares virtual CPUs 0 to count - 1. Returns nonzero if out of memory. */
 int code_open(unsigned count);
 
 /*
- * The virtual CPU runs in this address space from now on, the user's part of which is [user_start, user_end);
- * an end of 0: not known. Its bit in block->seen.
+ * Reports that the virtual CPU runs in this address space from now on, with user code in [user_start,
+ * user_end); an end of 0 means unknown. Returns the space's bit in block->seen.
  */
 uint64_t code_enter(unsigned cpu, uint64_t space, uint64_t user_start, uint64_t user_end);
 
-/* The virtual CPU is about to tell of a block that its space has not seen. */
+/* Records a block that its space has not seen, before the virtual CPU reports it. */
 void code_see(unsigned cpu, struct block *block);
 
-/* All blocks are about to go. */
+/* Forgets all blocks. They are about to be freed. */
 void code_forget(void);
 
 #endif

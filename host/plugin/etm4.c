@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Formats 1 to 6 of atom packets (ETMv4 specification, 6.4.8 and on), one byte each. */
+/*
+ * Encoder of ETMv4 packets. First, atom packets of formats 1 to 6 (ETMv4 specification, 6.4.8 and on), one
+ * byte each.
+ */
 #include "trace.h"
 
 #include "code.h"
 #include "ktrx/hwt.h"
 #include "ktrx/hwt_unit.h"
 
-/* Patterns of formats 5 and 4: the oldest atom in the highest bit. */
+/* Patterns of formats 5 and 4; the oldest atom is the highest bit. */
 static const struct {
 	uint8_t atoms, count, packet;
 } patterns[] = {
@@ -14,7 +17,10 @@ static const struct {
 	{ 0x07, 4, 0xdc }, { 0x00, 4, 0xdd }, { 0x05, 4, 0xde }, { 0x0a, 4, 0xdf },
 };
 
-/* Format 6: 4 to 24 atoms, all E but perhaps the last. 0: it does not tell them. */
+/*
+ * Format 6: 4 to 24 atoms, all E, except possibly the last one. Returns the number of atoms, or 0 if the
+ * format does not fit.
+ */
 static unsigned long_run(uint64_t oldest_first, unsigned count, uint8_t *packet)
 {
 	unsigned run = (unsigned)__builtin_clzll(~oldest_first);
@@ -33,7 +39,7 @@ static unsigned long_run(uint64_t oldest_first, unsigned count, uint8_t *packet)
 	return run + 1;
 }
 
-/* Formats 3 to 1: the oldest atom in bit 0. */
+/* Formats 3 to 1; the oldest atom is bit 0. */
 static unsigned few(uint64_t oldest_first, unsigned count, uint8_t *packet)
 {
 	static const uint8_t heads[] = { 0, 0xf6, 0xd8, 0xf8 };
@@ -63,10 +69,11 @@ unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet)
 }
 
 /*
- * ETMv4 packets ("Embedded Trace Macrocell Architecture Specification ETMv4", chapter 6), of a unit without
- * speculation, cycle counts and data. The exception level is always told as EL1, not secure: the unit does
- * not see it. Where tracing ends it says "debug halt" as of the next instruction, which is what a processor's
- * unit says when it is stopped. Exceptions are told by the vector that they lead to.
+ * ETMv4 packets ("Embedded Trace Macrocell Architecture Specification ETMv4", chapter 6) of a trace unit
+ * without speculation, cycle counts and data trace. The unit does not see the exception level, and always
+ * reports non-secure EL1. When tracing ends, it reports a debug halt exception before the next instruction,
+ * as a processor's trace unit does when the processor is halted. The type of an exception is derived from the
+ * vector to which it leads.
  */
 
 /* Types of exception packets. */
@@ -77,7 +84,7 @@ unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet)
 #define EXCEPTION_IRQ	 14u
 #define EXCEPTION_FIQ	 15u
 
-#define CONTEXT_INFORMATION 0xf1u /* context id, VMID, not secure, 64 bits, EL1 */
+#define CONTEXT_INFORMATION 0xf1u /* context id, VMID, non-secure, 64-bit, EL1 */
 
 static void put_atoms(struct trace *trace)
 {
@@ -110,7 +117,7 @@ static void remember_address(struct etm4 *etm4, uint64_t address)
 	etm4->address[0] = address;
 }
 
-/* Bits 63:2, in two bytes of 7 bits and six of 8. */
+/* Packs bits 63:2 into two bytes of 7 bits and six of 8. */
 static void pack_address(uint8_t bytes[8], uint64_t address)
 {
 	memcpy(bytes, &address, 8);
@@ -151,7 +158,7 @@ static void put_address(struct trace *trace, uint64_t address)
 	}
 }
 
-/* Address and context; of the context only that it is as before, if it is. */
+/* Writes an address and the context; if the context is unchanged, only a packet that says so. */
 static void put_place(struct trace *trace, uint64_t address)
 {
 	struct etm4 *etm4 = &trace->etm4;
@@ -175,7 +182,9 @@ static void put_place(struct trace *trace, uint64_t address)
 	etm4->told = 1;
 }
 
-/* Seven bits to a byte, as many as have changed; all 64 where six bytes do not hold them. */
+/*
+ * Writes a timestamp: seven bits per byte, as many as have changed; all 64 bits if six bytes are not enough.
+ */
 static void put_time(struct trace *trace)
 {
 	uint64_t rest = trace->time, changed = trace->time ^ trace->etm4.time;
@@ -219,7 +228,7 @@ static void start(struct trace *trace)
 
 static void sync(struct trace *trace, uint64_t address)
 {
-	/* A-Sync, and Trace Info: no cycle counts, nothing speculative. */
+	/* A-Sync and Trace Info: no cycle counts, no speculation. */
 	static const uint8_t head[15] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x01, 0x01, 0x00 };
 
 	put_atoms(trace);
@@ -251,7 +260,7 @@ static void call(struct etm4 *etm4, uint64_t behind)
 		etm4->depth++;
 }
 
-/* Nonzero: the latest call has been returned to, and a decoder knows it. */
+/* Returns nonzero if `to` is the return address of the last call, and decoders know that call. */
 static int returned(struct trace *trace, uint64_t to)
 {
 	struct etm4 *etm4 = &trace->etm4;
@@ -263,7 +272,7 @@ static int returned(struct trace *trace, uint64_t to)
 	return 1;
 }
 
-/* What is called may also be QEMU itself (PSCI, semihosting): then it goes on behind the instruction. */
+/* Handles a system call. QEMU itself may handle it (PSCI, semihosting): then execution continues after it. */
 static void enter(struct trace *trace, const struct block *block, uint64_t to)
 {
 	unsigned type = exception_type(to);
@@ -315,7 +324,7 @@ static void branch(struct trace *trace, const struct block *block, uint64_t to, 
 	}
 }
 
-/* Where a system call or the return from one leads to is not traced, and not told. */
+/* The target of a system call, or of the return from one, is not traced, and not reported. */
 static void off_branch(struct trace *trace, const struct block *block, uint64_t to)
 {
 	if (block->end == END_ENTER) {
@@ -356,8 +365,8 @@ static void overflow(struct trace *trace)
 }
 
 /*
- * Context id, VMID, timestamps, return stack; sizes of what packets carry: 64 bits of address and time, 32 of
- * the others.
+ * Enables context id, VMID, timestamps and return stack. Sizes in packets: 64 bits for addresses and time, 32
+ * bits for the others.
  */
 static const struct ktrx_hwt_etm4 parameters = {
 	.configr = 1u << 6 | 1u << 7 | 1u << 11 | 1u << 12,

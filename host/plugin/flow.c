@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The virtual CPUs: what led from one block to the next, and which traces are enabled. */
+/* Follows virtual CPUs from block to block, and keeps track of which traces are enabled. */
 #include <stdlib.h>
 
 #include "trace.h"
 #include "code.h"
 #include "flow.h"
 
-#define IDLE_BLOCKS (1u << 20) /* so many, and nobody traces: points are not worth it */
+#define IDLE_BLOCKS (1u << 20) /* after so many blocks without an enabled trace, points are not worthwhile */
 
 struct vcpu {
-	const struct point *at; /* the last that was reported, or &unknown */
-	struct trace *only;	/* the one that is enabled; &nobody if there is none, or two */
-	struct trace *trace[2]; /* those that are enabled */
-	uint64_t bit;		/* of its address space, in block->seen */
+	const struct point *at; /* the last point reported, or &unknown */
+	struct trace *only;	/* the enabled trace; &nobody if there are none or two */
+	struct trace *trace[2]; /* the enabled traces */
+	uint64_t bit;		/* bit of its address space in block->seen */
 	unsigned traces;
-	unsigned idle; /* blocks reported since there were none */
+	unsigned idle; /* blocks reported since no trace has been enabled */
 	struct trace ring, guest;
-	/* The last block, when its translation has been thrown away. */
+	/* Copy of the last block if its translation has been discarded. */
 	struct block *kept;
 	struct point kept_point;
 } __attribute__((aligned(64)));
@@ -80,7 +80,7 @@ static inline int is_seen(const struct vcpu *vcpu, const struct block *block)
 	return (atomic_load_explicit(&block->seen, memory_order_acquire) & vcpu->bit) != 0;
 }
 
-/* The code that is told to have run must be in the rings' file. */
+/* Makes sure that the code that is reported to have run is in the rings' file. */
 static void see(struct vcpu *vcpu, struct block *block)
 {
 	if (!is_seen(vcpu, block))
@@ -88,7 +88,8 @@ static void see(struct vcpu *vcpu, struct block *block)
 }
 
 /*
- * What was about to run when an interrupt came that led away from this point; never more than surely has run.
+ * Returns the address that was about to run when an interrupt came after this point; never beyond what
+ * certainly ran.
  */
 static uint64_t interrupted(const struct point *at, int between)
 {
@@ -101,9 +102,9 @@ static uint64_t interrupted(const struct point *at, int between)
 }
 
 /*
- * QEMU has left a block in its middle, without an exception, to run the rest in other pieces: code that
- * writes to its own page, a device's register with -icount, an atomic operation that it must run alone.
- * Nonzero: so it is, at `to`.
+ * Handles a block that QEMU left in its middle, without an exception, to run the rest in other pieces:
+ * because of code that writes to its own page, a device register with -icount, or an atomic operation that
+ * must run alone. Returns nonzero if that is so, and execution continues at `to`.
  */
 static int begun_anew(struct vcpu *vcpu, const struct point *at, const struct block *to)
 {
@@ -127,7 +128,7 @@ static int begun_anew(struct vcpu *vcpu, const struct point *at, const struct bl
 	return 0;
 }
 
-/* `to` is no place where `at` leads to by itself. */
+/* Handles a block `to` to which `at` does not lead by itself. */
 static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *to)
 {
 	uint64_t from;
@@ -140,7 +141,7 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 		struct trace *trace = vcpu->trace[i];
 
 		from = interrupted(at, trace->encoder->between(to->start));
-		/* The block's last instruction has been run, and is to be told like any other. */
+		/* The last instruction of the block has run, and is reported like any other. */
 		if (trace->on && at->block->told && from != at->address)
 			trace->encoder->branch(trace, at->block, from, 1);
 		trace_interrupt(trace, from, to);
@@ -148,13 +149,13 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 }
 
 /*
- * Where the block's end leads is no news: 1 by its branch, 0 as a conditional one that was not taken. -1: it
- * does not lead there.
+ * Returns how the block's end leads to `to`: 1 by its branch, 0 as a conditional branch that was not taken,
+ * -1 if it does not lead there.
  */
 static inline int leads(const struct block *from, const struct block *to)
 {
 	if (from->end >= END_INDIRECT)
-		/* A system call leads to a handler by itself, which may be that of faults, too. */
+		/* A system call leads to a handler by itself, which may also handle faults. */
 		return LIKELY(!to->handler) || from->end == END_ENTER ? 1 : -1;
 	if (to->start == from->target)
 		return 1;
@@ -162,8 +163,8 @@ static inline int leads(const struct block *from, const struct block *to)
 }
 
 /*
- * From the user's code to the kernel's, as a trace of the user's alone sees it: no branch but a system call
- * leads there.
+ * Returns true if execution went from user code to kernel code, for a trace of user code only: no branch but
+ * a system call does this.
  */
 static int rises(const struct vcpu *vcpu, const struct block *from, const struct block *to)
 {
@@ -183,7 +184,7 @@ static void tell_reached(struct vcpu *vcpu, uint64_t address)
 		output_tell_reached(&vcpu->trace[i]->output, vcpu->trace[i]->on ? address : 0);
 }
 
-/* A packet of outcomes is due, or the clock is to be looked at. `told`: the block before has an outcome. */
+/* Writes a packet of outcomes, or looks at the clock. `told`: the previous block has an outcome. */
 static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, int told,
 						     uint64_t address)
 {
@@ -225,9 +226,9 @@ static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const stru
 }
 
 /*
- * Nearly always there is one trace, which is on, and wants all, and has its code in the file: that way is
- * short. And so often an outcome at the most is to be told that this is worth a way without a jump that
- * depends on what it is.
+ * The hot path. Nearly always, there is one trace, it is on, wants all code, and has this code in the file:
+ * this case is short. And since there is usually at most one outcome to add, the code for it avoids a
+ * conditional jump that depends on the outcome.
  */
 void flow_enter(unsigned cpu, void *data)
 {
@@ -250,9 +251,7 @@ void flow_enter(unsigned cpu, void *data)
 
 				output_tell_reached(&trace->output, 0);
 				full = trace_gather(trace, from->outcomes, branches);
-				/*
-				 * Nothing has been written: the only position that may have been passed is 0.
-				 */
+				/* No byte has been written, so no position but 0 can be due. */
 				if (UNLIKELY(full | (trace_attention(trace) == 0)))
 					write_outcomes(trace, full, from->outcomes != 0, to->start);
 				output_tell_reached(&trace->output, trace->on ? point->address : 0);
@@ -348,7 +347,7 @@ void flow_renew_all_times(void)
 	}
 }
 
-/* It is no harm if one is not seen, as the clock is looked at just then. */
+/* If the virtual CPU overwrites the 0, nothing is lost: it has just looked at the clock. */
 void flow_look_at_clocks(void)
 {
 	for (unsigned i = 0; i < vcpu_count; i++) {
@@ -378,7 +377,7 @@ void flow_forget_blocks(void)
 	blocks_forget();
 }
 
-/* What is on has been switched on since the pause was asked for. */
+/* Traces that are on were switched on after the pause was requested. */
 void flow_pause(void)
 {
 	for (unsigned i = 0; i < vcpu_count; i++) {

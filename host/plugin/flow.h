@@ -8,88 +8,91 @@
 #include "trace.h"
 
 /*
- * What virtual CPUs do: which block followed which, and what that was: a branch, an interrupt or exception,
- * or nothing (a block that QEMU has begun anew in its middle). Told to the traces of that virtual CPU, as far
- * as they want to know.
+ * Follows virtual CPUs: finds out which block followed which, and why: by a branch, by an interrupt or
+ * exception, or by neither (QEMU resumed a block in its middle). Reports this to the traces of the virtual
+ * CPU that are enabled.
  *
- * A virtual CPU reports before the last instruction of a block, not at its start. So whatever it reports all
- * of a block has been run but the last instruction; a block that an exception has stopped before is not
- * reported, unless exact=1 has given it points at what can fault. Where an interrupt comes behind an
- * instruction whose outcome is not known yet (a conditional or indirect branch, or one that could as well
- * have faulted), that instruction is told as not yet run.
+ * A virtual CPU reports a block right before its last instruction, not at its start. So all instructions of a
+ * reported block have run, except the last one. A block that an exception stopped earlier is not reported,
+ * unless exact=1 has added points at instructions that can fault. If an interrupt follows an instruction
+ * whose outcome is not known yet (a conditional or indirect branch, or one that may as well have faulted),
+ * this instruction is reported as not executed.
  */
 
 /*
- * Virtual CPUs 0 to count - 1. Nonzero: no memory. `idle` is called, by a virtual CPU, when for many blocks
- * no trace has been enabled, so that reports are not worth it any longer.
+ * Prepares virtual CPUs 0 to count - 1. A virtual CPU calls `idle` when no trace has been enabled for so many
+ * blocks that reporting them is not worthwhile. Returns nonzero if out of memory.
  */
 int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void));
 
 /*
- * For qemu_plugin_register_vcpu_insn_exec_cb(): the first point of a block, and those behind it; data: struct
- * point.
+ * Callbacks for qemu_plugin_register_vcpu_insn_exec_cb(): flow_enter() for the first point of a block,
+ * flow_pass() for the other ones. `point` is a struct point.
  */
 void flow_enter(unsigned cpu, void *point);
 void flow_pass(unsigned cpu, void *point);
 
-/* Both traces of a virtual CPU: the guest's own, and that of out=. NULL: there is no such virtual CPU. */
+/*
+ * Return the two traces of a virtual CPU: the guest's own, and that of out=. NULL: there is no such virtual
+ * CPU.
+ */
 struct trace *flow_guest_trace(unsigned cpu);
 struct trace *flow_ring_trace(unsigned cpu);
 
 /*
- * The trace has been set up, and is to be written from `address` on, which is about to run; 0: from the next
+ * Begins writing a trace that has been set up, from `address` on, which is about to run; 0: from the next
  * block on.
  */
 void flow_begin(struct trace *trace, uint64_t address);
-/* It is no longer to be written; what is at `address` has not run. */
+/* Stops writing a trace. The instruction at `address` has not run. */
 void flow_end(struct trace *trace, uint64_t address);
 /*
- * The virtual CPU runs in this address space from now on; user code lies in [user_start, user_end), where
- * that is not empty.
+ * Reports that the virtual CPU runs in this address space from now on. User code is in [user_start,
+ * user_end), unless that is empty.
  */
 void flow_space(unsigned cpu, uint64_t space, uint64_t user_start, uint64_t user_end);
-/* Time and address space are told anew, with all that it takes to begin reading here. */
+/* Writes a synchronization point with time and address space, so that reading can begin here. */
 void flow_sync(struct trace *trace, uint64_t address);
 
-/* The trace tells the exact time before what it tells next. */
+/* Makes the trace write the exact time before its next packet. */
 void flow_renew_time(struct trace *trace);
-/* Code has been replaced: all of them do. */
+/* Does this for all traces, because code has been replaced. */
 void flow_renew_all_times(void);
 
-/* Time has passed, for one or all of them, that no packet will show by itself. By any thread. */
+/* Makes enabled traces look at the clock soon, although no packet is due. May be called by any thread. */
 void flow_look_at_clocks(void);
 
-/* So many traces are enabled. */
+/* Returns the number of enabled traces. */
 unsigned flow_enabled(void);
 
-/* Blocks go; nothing is in one. */
+/* Forgets all blocks. Requires: no virtual CPU is in one. */
 void flow_forget_blocks(void);
-/* Nothing is reported from now on until it is again: what runs meanwhile is unknown. */
+/* Ends reports until the next one: what runs in between is unknown. */
 void flow_pause(void);
-/* All that is known is in the output. */
+/* Writes everything that is known to the output. */
 void flow_flush(struct trace *trace);
-/* The virtual CPU waits for an interrupt, perhaps for ever: the same for its traces. */
+/* Flushes the traces of a virtual CPU that waits for an interrupt, perhaps forever. */
 void flow_halted(unsigned cpu);
 
 /*
- * The guest's memory, as the file that it is (ram=FILE). Every address comes from the guest and is not
+ * The guest's memory, accessed through its file (ram=FILE). Addresses come from the guest and are not
  * trusted.
  */
 
 /*
- * Its name, which stays, the physical address of its first byte, and how many of its bytes follow each other
- * in memory, too: what lies behind them has addresses that are not known. QEMU makes the file later than it
- * loads plugins.
+ * Sets the file's name, which must stay valid, and the physical address of its first byte. Only the first
+ * `span` bytes are contiguous in physical memory; the addresses of further bytes are unknown. QEMU creates
+ * the file after it loads plugins, so the file is opened later.
  */
 void memory_use(const char *path, uint64_t base, uint64_t span);
 
 /*
- * Where `size` bytes from this physical address on are mapped. NULL: not all of them are in the file, or
+ * Returns the mapping of `size` bytes at this physical address, or NULL if they are not all in the file, or
  * there is no file.
  */
 void *memory_at(uint64_t physical, uint64_t size);
 
-/* What stands behind -plugin ktrace-pt.so: NAME=VALUE, one string each. */
+/* The plugin's arguments: -plugin ktrace-pt.so,NAME=VALUE,... */
 
 struct arguments {
 	const char *ram, *out; /* NULL: not given */
@@ -97,7 +100,7 @@ struct arguments {
 	uint8_t has_base;
 	uint64_t ring_size, code_size;
 	uint8_t exact, time, returns;
-	uint8_t user, kernel; /* levels */
+	uint8_t user, kernel; /* exception levels to be traced */
 	uint64_t user_start, user_end;
 	unsigned ranges;
 	struct {
@@ -106,8 +109,8 @@ struct arguments {
 };
 
 /*
- * 0; or -1 and *message, kept until the next call, says what is wrong. `ram` and `out` lie in argv, which
- * QEMU frees.
+ * Parses the arguments. Returns 0, or -1 and sets *message to a text that stays valid until the next call.
+ * `ram` and `out` point into argv, which QEMU frees.
  */
 int arguments_read(struct arguments *arguments, int argc, char **argv, const char **message);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What QEMU calls. While nothing is traced, only translation is watched, for doorbells; the first trace that
- * is enabled has all code translated anew, with points, and when none has been for a while, it is translated
- * anew without.
+ * The callbacks of QEMU. While nothing is traced, only translation is watched, for doorbells. When the first
+ * trace is enabled, all code is translated again, with points; when none has been enabled for a while, again
+ * without points.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 #include "trace.h"
 
 #define PAGE_MASK	  UINT64_C(0xfff)
-#define INSTRUCTIONS_MOST 1024u /* QEMU: at most 512 to a block */
+#define INSTRUCTIONS_MOST 1024u /* QEMU puts at most 512 in a block */
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
@@ -25,11 +25,11 @@ static const struct encoder *encoder;
 static struct arguments arguments;
 static qemu_plugin_id_t identity;
 static unsigned cpus;
-static _Atomic int armed; /* blocks that are translated get points */
+static _Atomic int armed; /* newly translated blocks get points */
 
 /*
- * Where a block that ended with a marker goes on; one at a time, and a lost one is as if the guest had not
- * rung.
+ * Where a block that ended with a marker continues. There is only one such variable: if it is overwritten, it
+ * is as if the guest had not rung.
  */
 static _Atomic uint64_t split_marker;
 
@@ -80,7 +80,7 @@ static size_t read_block(const struct qemu_plugin_tb *tb, struct instruction *in
 	return count;
 }
 
-/* Reports of the instructions from number `first_insn` on, which are a block to us. */
+/* Registers reports for the instructions from number `first_insn` on, which form one block for the plugin. */
 static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 			const struct instruction *instruction, size_t count, int watched)
 {
@@ -111,9 +111,9 @@ static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 }
 
 /*
- * An instruction that begins in one page and ends in the next is shown by QEMU as the last of the block
- * before it, as far as it has been read, but it is not run there. What may be one is a block of its own: it
- * is never reported, or follows.
+ * QEMU shows an instruction that crosses the end of a page as the last one of the previous block, as far as
+ * it has read it, but does not run it there. So an instruction that may be cut becomes a block of its own: it
+ * is never reported, or comes next.
  */
 static int may_be_cut(const struct instruction *instruction, size_t count)
 {
@@ -122,7 +122,7 @@ static int may_be_cut(const struct instruction *instruction, size_t count)
 	return count > 1 && (last & PAGE_MASK) + encoder->longest > PAGE_MASK + 1;
 }
 
-/* What is all there is to see in it while nothing is traced. */
+/* Returns true if the block has a marker, the only thing of interest while nothing is traced. */
 static int has_marker(const struct qemu_plugin_tb *tb)
 {
 	size_t count = qemu_plugin_tb_n_insns(tb);
@@ -151,7 +151,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < count; i++)
 		rings += instruction[i].rings;
 	if (watched)
-		flow_look_at_clocks(); /* translation takes longer than most code that is run in between */
+		flow_look_at_clocks(); /* translation takes longer than the code that runs in between */
 	if (count == 0 || (!watched && rings == 0))
 		return;
 	if (!may_be_cut(instruction, count)) {
@@ -162,14 +162,14 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	}
 }
 
-/* QEMU has thrown all translations away; no virtual CPU is in one. */
+/* Called when QEMU has discarded all translations; no virtual CPU is in one. */
 static void flushed(qemu_plugin_id_t id)
 {
 	(void)id;
 	flow_forget_blocks();
 }
 
-/* By the virtual CPU itself. */
+/* Called by the virtual CPU itself. */
 static void halted(qemu_plugin_id_t id, unsigned vcpu)
 {
 	(void)id;
@@ -189,7 +189,7 @@ static void watch_anew(qemu_plugin_id_t id)
 	watch(id);
 }
 
-/* Takes effect once every virtual CPU has left its block. */
+/* Takes effect after every virtual CPU has left its block. */
 static void arm(int on)
 {
 	if (atomic_exchange(&armed, on) != on)

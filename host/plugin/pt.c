@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Intel PT packets (SDM volume 3, "Packet definitions"). Addresses are compressed against the last one;
- * returns are compressed as decoders undo it: a stack of the last 64 calls since the last synchronisation,
- * from which nothing is taken by a return that was told in full. What was called before tracing last went off
- * is not returned to in short: decoders may remember the call that led out, or not.
+ * Encoder of Intel PT packets (SDM volume 3, "Packet definitions"). Addresses are compressed relative to the
+ * last one. Returns are compressed as decoders expect: relative to a stack of the last 64 calls since the
+ * last PSB, from which a return with a TIP packet takes nothing. A return to a call from before tracing was
+ * last disabled is not compressed: decoders may or may not remember the call that left the traced code.
  */
 #include "ktrx/hwt.h"
 #include "ktrx/hwt_unit.h"
@@ -15,12 +15,12 @@
 #define HEAD_PGD 0x01u
 #define HEAD_FUP 0x1du
 
-#define LONG_BRANCHES 47 /* most that fit into a packet */
+#define LONG_BRANCHES 47 /* most outcomes that fit in a packet */
 
-#define SPACE_BITS UINT64_C(0xfffffffffffe0) /* 51 to 5 */
+#define SPACE_BITS UINT64_C(0xfffffffffffe0) /* bits 51:5 */
 
 #define MTC_SHIFT KTRX_HWT_UNIT_MTC_FREQUENCY
-#define MTC_MOST  200u /* periods; its 8 bits tell fewer than 256 apart */
+#define MTC_MOST  200u /* periods; the 8 bits of an MTC can only distinguish fewer than 256 */
 
 static void put_branches_long(struct trace *trace)
 {
@@ -30,7 +30,7 @@ static void put_branches_long(struct trace *trace)
 	trace_begin_outcomes(trace);
 }
 
-/* Six to a byte while that is shorter than one long packet. */
+/* Writes short packets of up to six branches, as long as these are shorter than one long packet. */
 static void put_branches(struct trace *trace)
 {
 	unsigned count = 63u - (unsigned)__builtin_clzll(trace->outcomes);
@@ -87,7 +87,7 @@ static void put_mode(struct trace *trace)
 	trace->pt.mode = trace->mode;
 }
 
-/* A target, behind the mode if that is another one there. */
+/* Writes a target address, after MODE.Exec if the mode there is different. */
 static void put_target(struct trace *trace, unsigned head, uint64_t ip)
 {
 	if (trace->pt.mode != trace->mode)
@@ -102,7 +102,7 @@ static void put_space(struct trace *trace)
 	output_put(&trace->output, &packet, 8);
 }
 
-/* TSC, and TMA: the clock of MTC packets is the same, divided by nothing. */
+/* Writes TSC and TMA: the clock of MTC packets is that of TSC packets, not divided. */
 static void put_clock(struct trace *trace)
 {
 	uint64_t packet = trace->time << 8 | 0x19u;
@@ -155,8 +155,8 @@ static void off(struct trace *trace, uint64_t address)
 }
 
 /*
- * Of a near branch decoders must be told where it leads, so as not to mistake a direct one before it; of a
- * far one not.
+ * After a near branch, decoders need the target, so that they do not take an earlier direct branch for this
+ * one. After a far branch they do not.
  */
 static void off_branch(struct trace *trace, const struct block *block, uint64_t to)
 {
@@ -178,7 +178,7 @@ static void call(struct pt *pt, uint64_t behind)
 		pt->depth++;
 }
 
-/* Nonzero: the latest call has been returned to, and a decoder knows it. */
+/* Returns nonzero if `to` is the return address of the last call, and decoders know that call. */
 static int returned(struct trace *trace, uint64_t to)
 {
 	struct pt *pt = &trace->pt;
@@ -268,7 +268,7 @@ const struct encoder encoder_pt = {
 	.longest = 15,
 	.outcomes_full = UINT64_C(1) << LONG_BRANCHES,
 	.sync_anywhere = 1,
-	.memory_span = UINT64_C(1) << 32, /* below the hole for devices; the rest lies above it */
+	.memory_span = UINT64_C(1) << 32, /* below the hole for devices; further memory is above it */
 	.parameters = &parameters,
 	.parameters_size = sizeof(parameters),
 	.marker = x86_marker,

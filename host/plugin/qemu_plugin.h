@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* QEMU's interface for plugins, version 1, as far as it is used here. Debian packages no header of it. */
+/* The parts of QEMU's plugin interface, version 1, that are used here. Debian packages no header for it. */
 #ifndef PLUGIN_QEMU_PLUGIN_H
 #define PLUGIN_QEMU_PLUGIN_H
 
@@ -38,7 +38,7 @@ typedef void (*qemu_plugin_vcpu_udata_cb)(unsigned vcpu, void *data);
 typedef void (*qemu_plugin_vcpu_mem_cb)(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t address,
 					void *data);
 
-/* What QEMU looks for in a plugin. */
+/* The symbols that QEMU looks up in a plugin. */
 QEMU_PLUGIN_EXPORT extern int qemu_plugin_version;
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
 					   char **argv);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The output of packets, and the file of rings. */
 #include "rings.h"
 
 #include <fcntl.h>
@@ -50,7 +51,7 @@ void output_put_split(struct output *output, const void *bytes, unsigned size)
 	}
 }
 
-static unsigned char *file; /* NULL: there is none */
+static unsigned char *file; /* NULL: there is no file */
 static uint64_t file_size, ring_bytes;
 static struct output_piece *pieces;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -73,7 +74,7 @@ static const char *map(const char *path)
 
 	if (fd < 0)
 		return "cannot be made";
-	/* Holes until they are written. */
+	/* The file is sparse: it takes space only where it is written. */
 	if (ftruncate(fd, (off_t)file_size) != 0) {
 		close(fd);
 		return "cannot be made that large";

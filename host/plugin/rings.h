@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Where packets go: a row of pieces of memory, each mapped, written one after another and then from the first
- * on again, or up to a limit. Bytes are in the mapped memory when output_put() returns; where they end is
- * told by output_publish().
+ * The output of packets: mapped pieces of memory that are written one after another, then again from the
+ * first piece, or up to a limit. output_put() writes bytes at once; output_publish() makes their end known.
  */
 #ifndef PLUGIN_RINGS_H
 #define PLUGIN_RINGS_H
@@ -20,21 +19,21 @@ struct output_piece {
 struct output {
 	struct output_piece *piece;
 	uint32_t pieces;
-	uint32_t at;	     /* the piece that is written */
-	unsigned char *next; /* the next byte's place */
-	unsigned char *end;  /* of the piece */
+	uint32_t at;	     /* index of the piece that is being written */
+	unsigned char *next; /* where the next byte goes */
+	unsigned char *end;  /* end of that piece */
 	uint64_t size;	     /* of all pieces */
-	uint64_t limit;	     /* position that is not to be exceeded */
+	uint64_t limit;	     /* position that must not be exceeded */
 	uint64_t base;	     /* position of `end` */
 	uint64_t lost;
-	/* Where this is told; never NULL. The last two as in struct ktrx_hwt_ring. */
+	/* Where the position and the state of struct ktrx_hwt_ring are published; never NULL. */
 	uint64_t *published, *pending, *reached;
 };
 
-/* Goes on at this position. The pieces stand. */
+/* Continues at this position. Requires: the pieces are set. */
 void output_seek(struct output *output, uint64_t position);
 
-/* Bytes over the end of a piece. */
+/* Writes bytes across the end of a piece. */
 void output_put_split(struct output *output, const void *bytes, unsigned size);
 
 static inline uint64_t output_position(const struct output *output)
@@ -42,7 +41,7 @@ static inline uint64_t output_position(const struct output *output)
 	return output->base - (uint64_t)(output->end - output->next);
 }
 
-/* So many bytes fit in below the limit. */
+/* Returns true if so many bytes fit below the limit. */
 static inline int output_fits(const struct output *output, uint64_t size)
 {
 	uint64_t position = output_position(output);
@@ -50,7 +49,7 @@ static inline int output_fits(const struct output *output, uint64_t size)
 	return output->limit >= size && position <= output->limit - size;
 }
 
-/* At most 16 bytes, a constant number as a rule. */
+/* Writes at most 16 bytes, usually of constant size. */
 static inline void output_put(struct output *output, const void *bytes, unsigned size)
 {
 	if (__builtin_expect((uint64_t)(output->end - output->next) > size, 1)) {
@@ -67,8 +66,8 @@ static inline void output_publish(struct output *output)
 }
 
 /*
- * Publishes the address that the trace has reached, once all packets and branches are published; 0 while they
- * are added. If QEMU is killed in between, the trace ends earlier but is consistent.
+ * Publishes the address that the trace has reached, after all packets and branches have been published; 0
+ * while they are added. If QEMU is killed in between, the trace ends earlier, but is consistent.
  */
 static inline void output_tell_reached(struct output *output, uint64_t address)
 {
@@ -80,27 +79,27 @@ static inline void output_tell_pending(struct output *output, uint64_t branches)
 	__atomic_store_n(output->pending, branches, __ATOMIC_RELEASE);
 }
 
-/* out=FILE: struct ktrx_hwt_rings, a ring for each virtual CPU, and the code that they have run. */
+/* out=FILE: a struct ktrx_hwt_rings, a ring for each virtual CPU, and the code that they ran. */
 
 struct encoder;
 
-/* Makes the file. NULL, or what went wrong; errno says why. */
+/* Creates the file. Returns NULL, or what went wrong; errno is set. */
 const char *rings_open(const char *path, unsigned cpus, uint64_t ring_size, uint64_t code_size,
 		       const struct encoder *encoder);
 
-/* The output of a virtual CPU's ring, from position 0 on. */
+/* Sets up the output of a virtual CPU's ring, from position 0 on. */
 void rings_output(unsigned cpu, struct output *output);
 
-/* There is a file: rings_open() has made it. */
+/* Returns true if rings_open() has created a file. */
 int rings_are_open(void);
 
 /*
- * The bytes of a block from now on, in this address space. What finds no room is counted. One caller at a
- * time.
+ * Adds the bytes that a block has from now on, in this address space. If there is no room, they are counted
+ * as lost. Requires: only one caller at a time.
  */
 void rings_code(const struct block *block, uint64_t space);
 
-/* The guest's clock says so now, in the boot with this nonce. */
+/* Records the guest's clock as of now, in the boot with this nonce. */
 void rings_clock(uint64_t stamp, uint64_t frequency, uint64_t nonce);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * One trace, from block to block: whether it wants what runs, when it goes on and off, when it looks at the
- * clock and when it synchronises. flow.c says which block followed which.
+ * One trace, from block to block: decides whether it wants what runs, when tracing begins and ends, when to
+ * look at the clock, and when to synchronize. flow.c finds out which block followed which.
  */
 #include <time.h>
 
 #include "trace.h"
 
-/* Clocks. */
+/* ---- Clocks ---- */
 
 #define SECOND	       UINT64_C(1000000000)
 #define STEPS_A_SECOND 500000u /* packets of time, at most */
@@ -35,7 +35,7 @@ static uint64_t read_clock(const struct trace *trace)
 	       passed % SECOND * trace->clock_frequency / SECOND;
 }
 
-/* Now, in the clock of the trace; never less than it has told. */
+/* Returns the time of the trace's clock, never less than the time written last. */
 static uint64_t clock_of(const struct trace *trace)
 {
 	uint64_t now = read_clock(trace);
@@ -53,7 +53,7 @@ void clock_catch_up(struct trace *trace, uint64_t stamp)
 
 void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 {
-	/* Above this a second's remainder times the frequency would not fit; no clock is that fast. */
+	/* Otherwise, a second's remainder times the frequency would overflow; no clock is that fast. */
 	int sane = frequency != 0 && frequency < UINT64_MAX / SECOND;
 
 	trace->time = 0;
@@ -63,12 +63,12 @@ void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 	trace->clock_step = trace->clock_frequency / STEPS_A_SECOND;
 }
 
-/* The trace. */
+/* ---- The trace ---- */
 
-#define LOOK_LEAST 8u	 /* bytes of packets between two looks at the clock: so many at least … */
-#define LOOK_MOST  64u	 /* … and at most … */
-#define SLOW_STEPS 8u	 /* … and if more than so much time has passed meanwhile, they were too many */
-#define SYNC_BYTES 4096u /* between two synchronisations */
+#define LOOK_LEAST 8u	 /* bytes of packets between two looks at the clock, at least */
+#define LOOK_MOST  64u	 /* the same, at most */
+#define SLOW_STEPS 8u	 /* if more time than this has passed in between, there were too many bytes */
+#define SYNC_BYTES 4096u /* bytes between two synchronization points */
 #define MARGIN	   (4 * ENCODER_MOST)
 
 void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end)
@@ -78,7 +78,7 @@ void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uin
 	trace->others = kernel != 0;
 }
 
-/* After `on`, the mode or what is wanted have changed. */
+/* Updates `simple` after `on`, the mode or the filters have changed. */
 static void settle(struct trace *trace)
 {
 	int all = trace->span == 0 && trace->others && trace->ranges == 0;
@@ -86,7 +86,7 @@ static void settle(struct trace *trace)
 	trace->simple = trace->on && all ? trace->mode : 0;
 }
 
-/* If it is worth a packet by now. How much has passed since it was told before. */
+/* Writes the time if enough has passed. Returns how much has passed since the last time written. */
 static uint64_t tell_time(struct trace *trace)
 {
 	uint64_t before = trace->time, passed;
@@ -101,7 +101,7 @@ static uint64_t tell_time(struct trace *trace)
 	return passed;
 }
 
-/* The slower packets come, the fewer are worth a look at the clock. */
+/* Adapts the interval: the slower packets come, the rarer the clock needs to be read. */
 static void look_at_clock(struct trace *trace)
 {
 	uint64_t passed = tell_time(trace);
@@ -124,7 +124,8 @@ void trace_break_off(struct trace *trace)
 
 /*
  * Where code has changed (`renew`), a decoder must know the time before it decodes the code at `address`. A
- * decoder of Intel PT applies a time packet only from the next branch on, so it is made to synchronise there.
+ * decoder of Intel PT applies a time packet only from the next branch on, so a synchronization point is
+ * written there.
  */
 static void attend(struct trace *trace, uint64_t address, int told)
 {
@@ -141,7 +142,7 @@ static void attend(struct trace *trace, uint64_t address, int told)
 		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	}
 	trace->attention = output_position(&trace->output) + trace->look;
-	/* flow_renew_time() has come between the two. */
+	/* flow_renew_time() was called in between. */
 	if (trace->timed && trace->renew)
 		trace->attention = 0;
 	output_publish(&trace->output);
@@ -157,7 +158,7 @@ void trace_attend_untold(struct trace *trace, uint64_t address)
 	attend(trace, address, trace->encoder->sync_anywhere);
 }
 
-/* The mode in which a block is run that can be run in these; 0: in none that can be traced. */
+/* Returns the mode in which a block with these possible modes runs; 0: in none that can be traced. */
 static uint8_t mode_of(const struct trace *trace, uint8_t modes)
 {
 	return modes & trace->mode ? trace->mode : trace->encoder->mode(trace->mode, modes);
@@ -237,8 +238,8 @@ void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to)
 	trace->mode = mode;
 	settle(trace);
 	/*
-	 * Where a virtual CPU has waited for it, it is to be seen that it did so before, and not in the
-	 * handler.
+	 * If the virtual CPU was waiting for the interrupt, the trace must show that it waited before the
+	 * interrupt, not in the handler.
 	 */
 	tell_time(trace);
 	trace->encoder->async(trace, from, to->start);

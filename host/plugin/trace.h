@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What parts of the trace unit share: encoders, the trace of one CPU, the unit as a device, its clock. */
+/* Shared by the parts of the trace unit: encoders, the trace of one CPU, the unit as a device, its clock. */
 #ifndef PLUGIN_TRACE_H
 #define PLUGIN_TRACE_H
 
@@ -9,48 +9,48 @@
 #include "code.h"
 #include "rings.h"
 
-/* Atoms, which say of each branch whether it was taken (E) or not (N), in as few packets as there can be. */
+/* Atoms, which report for each branch whether it was taken (E) or not (N), in as few packets as possible. */
 
 #define ETM4_ATOMS_MOST 48u
 
 /*
- * The packet of the oldest of `count` atoms, at least 1, at most ETM4_ATOMS_MOST; the latest in bit 0, 1 is
- * taken. Returns how many of them it tells.
+ * Writes the packet for the oldest of `count` atoms, at least 1, at most ETM4_ATOMS_MOST. The latest atom is
+ * in bit 0; 1 means taken. Returns how many atoms the packet contains.
  */
 unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet);
 
-/* What the encoder of ETMv4 packets remembers of a trace. */
+/* State of the encoder of ETMv4 packets. */
 
 #define ETM4_ADDRESSES 3u
-#define ETM4_RETURNS   15u /* a decoder remembers as many calls at least */
+#define ETM4_RETURNS   15u /* number of calls that every decoder remembers, at least */
 
 struct etm4 {
-	uint64_t address[ETM4_ADDRESSES]; /* that were told last, the latest first */
-	uint64_t time;			  /* that was told last; 0 behind a synchronisation */
-	uint64_t space;			  /* that was told last, with its thread, if `told` … */
+	uint64_t address[ETM4_ADDRESSES]; /* the last addresses written, the latest first */
+	uint64_t time;			  /* the last time written; 0 after a synchronization point */
+	uint64_t space;			  /* the last address space written, if `told` is set */
 	uint32_t thread;
 	uint8_t told;
-	uint8_t depth; /* of returns[] */
+	uint8_t depth; /* number of entries of returns[] in use */
 	uint8_t top;
 	uint64_t returns[ETM4_RETURNS];
 };
 
-/* What the encoder of Intel PT packets remembers of a trace. */
+/* State of the encoder of Intel PT packets. */
 
-#define PT_RETURNS 64u /* as many calls as a decoder must remember */
+#define PT_RETURNS 64u /* number of calls that a decoder must remember */
 
 struct pt {
-	uint64_t last_ip; /* addresses are compressed against it */
-	uint32_t depth;	  /* of returns[], at most PT_RETURNS */
+	uint64_t last_ip; /* addresses are compressed relative to it */
+	uint32_t depth;	  /* number of entries of returns[] in use */
 	uint32_t top;
-	uint8_t mode; /* that was told last; 0: none */
+	uint8_t mode; /* the last mode written; 0: none */
 	uint64_t returns[PT_RETURNS];
 };
 
 /*
- * A trace: what one virtual CPU writes to one output (the guest's buffer, or a ring of out=FILE). flow.c
- * knows which block followed which; trace.c decides what is traced, and says so to the encoder in terms of
- * branches; the encoder knows packets. A trace belongs to the virtual CPU's thread.
+ * A trace: what a virtual CPU writes to one output (the guest's buffer, or a ring of out=FILE). flow.c finds
+ * out which block followed which; trace.c decides what is traced, and reports branches to the encoder; the
+ * encoder writes packets. A trace belongs to the thread of its virtual CPU.
  */
 
 #define TRACE_RANGES 4
@@ -60,16 +60,16 @@ struct encoder;
 struct trace {
 	const struct encoder *encoder;
 	struct output output;
-	uint8_t enabled;  /* by the guest, or out= */
-	uint8_t on;	  /* the encoder has been told on(), and not off(): what runs now is traced */
-	uint8_t full;	  /* there is no room any longer */
-	uint8_t timed;	  /* with time packets */
-	uint8_t compress; /* returns */
-	uint8_t simple;	  /* `mode` while it is on and all code is wanted, else 0 */
-	uint8_t mode;	  /* of the processor, as the encoder's on() was told last */
+	uint8_t enabled;  /* enabled by the guest, or by out= */
+	uint8_t on;	  /* between on() and off() of the encoder: what runs now is traced */
+	uint8_t full;	  /* there is no room left */
+	uint8_t timed;	  /* time packets are written */
+	uint8_t compress; /* returns are compressed */
+	uint8_t simple;	  /* the same as `mode` if tracing is on and all code is wanted, otherwise 0 */
+	uint8_t mode;	  /* processor mode as of the encoder's last on() */
 	/*
-	 * What is traced: addresses from low on, `span` of them, or all others; of those the ranges, if there
-	 * are any.
+	 * What is traced: the `span` addresses from `low` on or, if `others` is set, all other addresses;
+	 * limited to the ranges, if there are any.
 	 */
 	uint64_t low, span;
 	uint8_t others;
@@ -77,107 +77,120 @@ struct trace {
 	struct {
 		uint64_t start, end;
 	} range[TRACE_RANGES];
-	uint64_t space; /* address space, 0: unknown */
+	uint64_t space; /* address space; 0: unknown */
 	uint32_t thread;
 	uint64_t clock_base, clock_start,
 		clock_frequency; /* time: base + (nanoseconds - start) * frequency */
-	uint8_t look;		 /* bytes from one look at the clock to the next */
-	uint64_t clock_step;	 /* less than that since it was told last is not told */
-	uint64_t time;		 /* the last that was told */
-	/* code has been replaced: the exact time must be told before it runs; set by any thread */
+	uint8_t look;		 /* bytes of packets between two looks at the clock */
+	uint64_t clock_step;	 /* a smaller increase of time is not written */
+	uint64_t time;		 /* the last time written */
+	/* code has been replaced: write the exact time before it runs; set by any thread */
 	_Atomic uint8_t renew;
 	/*
-	 * Position from which on the clock, and whether to synchronise, are looked at; 0, by any thread: now.
+	 * Position at which the clock and the synchronization interval are checked next. Any thread may set
+	 * it to 0: check now.
 	 */
 	_Atomic uint64_t attention;
-	uint64_t nowhere;  /* what is told to nobody */
-	uint64_t sync_at;  /* position from which on the encoder is to synchronise */
-	uint64_t outcomes; /* not in a packet yet: the latest in bit 0, 1 is taken, below a leading 1 */
+	uint64_t nowhere; /* dummy target for values that are not published */
+	uint64_t sync_at; /* position from which on a synchronization point is due */
+	/* branch outcomes that are in no packet yet: the latest in bit 0, 1 is taken, below a leading 1 */
+	uint64_t outcomes;
 	union {
 		struct pt pt;
 		struct etm4 etm4;
 	};
 };
 
-/* Which levels are traced: the user's code is in [start, end), all else is the kernel's. */
+/* Sets which levels are traced: user code is in [start, end), all other code is the kernel's. */
 void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end);
 
 /*
- * An encoding and the code it is about. Of the packets' operations each may write ENCODER_MOST bytes at the
- * most; that there is room for them has been seen to. `on` and `off` alternate; branch, async and off are
- * only called between them.
+ * An encoding, and the architecture of the code. Each packet operation may write at most ENCODER_MOST bytes;
+ * the caller has made sure that they fit. `on` and `off` alternate; branch, async and off are only called
+ * between them.
  */
 #define ENCODER_MOST 192
 
 struct encoder {
 	const char *target;	/* QEMU's name of the guest's architecture */
 	uint8_t encoding;	/* KTRX_HWT_ENCODING_* */
-	const void *parameters; /* what its decoder must know, as in struct ktrx_hwt_unit */
+	const void *parameters; /* for the decoder, as in struct ktrx_hwt_unit */
 	size_t parameters_size;
-	uint8_t ringing;	/* mode of the processor in which a guest rings */
-	uint64_t space_bits;	/* of an address space: those that packets have */
-	uint64_t longest;	/* bytes of an instruction, at most */
-	uint64_t outcomes_full; /* trace->outcomes from here on hold as many as a packet does; a power of 2 */
-	uint8_t sync_anywhere;	/* it may synchronise after a block whose end writes no packet */
-	uint64_t memory_base;	/* physical address at which the usual machine has its memory … */
-	uint64_t memory_span;	/* … and so many bytes of it in one piece */
+	uint8_t ringing;	/* processor mode in which a guest can ring doorbells */
+	uint64_t space_bits;	/* bits of an address space that packets contain */
+	uint64_t longest;	/* size of the longest instruction, in bytes */
+	uint64_t outcomes_full; /* from this value on, trace->outcomes is full; a power of 2 */
+	uint8_t sync_anywhere;	/* may synchronize after a block whose end writes no packet */
+	uint64_t memory_base;	/* default physical address of memory */
+	uint64_t memory_span;	/* bytes of memory that are contiguous from there */
 
 	/* ---- Code, at translation ---- */
-	/* Nonzero: the instruction is the marker before a doorbell. */
+	/* Returns nonzero if the instruction is the marker before a doorbell. */
 	int (*marker)(const unsigned char *bytes, size_t size);
-	/* Nonzero: the instruction may fault, or stop the block in its middle in another way. */
+	/*
+	 * Returns nonzero if the instruction may fault, or may stop the block before its end in another way.
+	 */
 	int (*faults)(const unsigned char *bytes, size_t size);
-	/* Nonzero: what leads to this handler comes between two instructions; it is no fault of one. */
+	/*
+	 * Returns nonzero if this handler is for interrupts, which come between two instructions, not for
+	 * faults.
+	 */
 	int (*between)(uint64_t handler);
-	/* Sets end, target and told from the last instruction. start, last and next stand. */
+	/* Sets end, target and told from the last instruction. Requires: start, last and next are set. */
 	void (*classify)(struct block *block, const unsigned char *bytes, size_t size);
 	/*
-	 * What all entries of a table of handlers have in common, of which this block, with that first
-	 * instruction, has the looks; 0: it is no such entry. Asked after classify.
+	 * Returns a value common to all entries of a table of handlers, if this block, with that first
+	 * instruction, looks like one of them; otherwise 0. Called after classify.
 	 */
 	uint64_t (*vectors)(const struct block *block, const unsigned char *bytes, size_t size);
-	/* In which modes of the processor these bytes have this size. */
+	/* Returns the processor modes in which an instruction with these bytes has this size. */
 	uint8_t (*modes)(const unsigned char *bytes, size_t size, uint64_t address);
-	/*
-	 * The mode in which a block is run that can only be run in others than `mode`; 0: in none that can be
-	 * traced.
-	 */
+	/* Returns the mode in which a block runs that cannot run in `mode`; 0: in none that can be traced. */
 	uint8_t (*mode)(uint8_t mode, uint8_t modes);
 
 	/* ---- Packets ---- */
-	/* A new stream, or one that goes on: nothing before is presumed. Nothing is written. */
+	/* Begins a stream, or continues one, without relying on earlier packets. Writes nothing. */
 	void (*start)(struct trace *trace);
-	/* Synchronisation, with time and address space. If trace->on, `address` is the next instruction's. */
+	/*
+	 * Writes a synchronization point with time and address space. If trace->on, `address` is the next
+	 * instruction.
+	 */
 	void (*sync)(struct trace *trace, uint64_t address);
-	/* Tracing begins before the instruction at this address. trace->mode stands. */
+	/* Begins tracing before the instruction at this address. Requires: trace->mode is set. */
 	void (*on)(struct trace *trace, uint64_t address);
-	/* It ends: all before `address` has run, what is at it has not. */
+	/* Ends tracing: all instructions before `address` have run, the one at it has not. */
 	void (*off)(struct trace *trace, uint64_t address);
-	/* It ends with the block's branch, one whose place the code does not tell, which leads to `to`. */
+	/* Ends tracing with the block's branch, whose target `to` is not known from the code. */
 	void (*off_branch)(struct trace *trace, const struct block *block, uint64_t to);
 	/*
-	 * The block was run to its end and goes on at `to`; `taken` is 0 only if a conditional branch was
-	 * not.
+	 * Reports that the block ran to its end and continues at `to`. `taken` is 0 only for a conditional
+	 * branch that was not taken.
 	 */
 	void (*branch)(struct trace *trace, const struct block *block, uint64_t to, int taken);
-	/* Interrupt or exception: all before `from` has run, what is at it has not; it goes on at `to`. */
+	/*
+	 * Reports an interrupt or exception: all before `from` has run, the instruction at it has not;
+	 * continues at `to`.
+	 */
 	void (*async)(struct trace *trace, uint64_t from, uint64_t to);
-	/* trace->time has come. `before` is what was told last; 0: it is to be told in full. */
+	/* Writes trace->time. `before` is the time written last; 0: write the full time. */
 	void (*time)(struct trace *trace, uint64_t before);
-	/* All that is known is in the output. */
+	/* Writes everything that is known to the output. */
 	void (*flush)(struct trace *trace);
-	/* The output is full: flushed, marked as torn. trace->on is 0 from now on. */
+	/*
+	 * Flushes, and marks packets as lost, because the output is full or a part is unknown. trace->on is 0
+	 * afterwards.
+	 */
 	void (*overflow)(struct trace *trace);
 };
 
-/* None are gathered any longer. */
+/* Empties the set of pending outcomes. */
 static inline void trace_begin_outcomes(struct trace *trace)
 {
 	trace->outcomes = 1;
 	output_tell_pending(&trace->output, 1);
 }
 
-/* `count` is 0 or 1. Nonzero: no more can be gathered, the encoder's flush() is due. */
+/* Adds `count` (0 or 1) outcomes. Returns nonzero if no more fit, and the encoder's flush() is due. */
 static inline int trace_gather(struct trace *trace, unsigned count, unsigned taken)
 {
 	trace->outcomes = trace->outcomes << count | (taken & count);
@@ -185,28 +198,29 @@ static inline int trace_gather(struct trace *trace, unsigned count, unsigned tak
 	return __builtin_expect(trace->outcomes >= trace->encoder->outcomes_full, 0);
 }
 
-/*
- * One trace, from block to block (trace.c). `address` is that of the next instruction to run.
- */
+/* One trace, from block to block (trace.c). `address` is that of the next instruction to run. */
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Enables the trace, and synchronises if there is room: trace->full says if not. Nothing is traced yet. */
+/*
+ * Enables the trace, and writes a synchronization point, unless trace->full shows that there is no room. Does
+ * not begin tracing yet.
+ */
 void trace_begin(struct trace *trace, uint64_t address);
-/* Tracing begins before `address`, unless the trace is full or none of the modes can be traced. */
+/* Begins tracing before `address`, unless the trace is full or none of the modes can be traced. */
 void trace_turn_on(struct trace *trace, uint64_t address, uint8_t modes);
-/* Tracing ends: all before `address` has run. */
+/* Ends tracing: all instructions before `address` have run. */
 void trace_turn_off(struct trace *trace, uint64_t address);
-/* Tracing ends with a mark in the packets: what runs next is not known, or has no room. */
+/* Ends tracing with a mark in the packets: what runs next is unknown, or there is no room. */
 void trace_break_off(struct trace *trace);
-/* An interrupt or exception led from `from`, which has not run, to a block. */
+/* Reports that an interrupt or exception led from `from`, which has not run, to a block. */
 void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to);
-/* Does what is due after some bytes of packets: looks at the clock, synchronises, publishes. */
+/* Does what is due after some bytes of packets: looks at the clock, synchronizes, publishes. */
 void trace_attend(struct trace *trace, uint64_t address);
-/* The same after a block whose end writes no packet. */
+/* Does the same after a block whose end writes no packet. */
 void trace_attend_untold(struct trace *trace, uint64_t address);
-/* The rest of trace_follow(), where tracing goes on or off, or the mode changes. */
+/* Handles the rare cases of trace_follow(): tracing begins or ends, or the mode changes. */
 void trace_cross(struct trace *trace, const struct block *from, const struct block *to, int taken);
 
 static inline int trace_in_ranges(const struct trace *trace, uint64_t address)
@@ -218,20 +232,20 @@ static inline int trace_in_ranges(const struct trace *trace, uint64_t address)
 	return trace->ranges == 0;
 }
 
-/* Is the code at this address traced? */
+/* Returns true if the code at this address is traced. */
 static inline int trace_wants(const struct trace *trace, uint64_t address)
 {
 	return ((address - trace->low < trace->span) ^ trace->others) &&
 	       (LIKELY(trace->ranges == 0) || trace_in_ranges(trace, address));
 }
 
-/* Any thread may set it to 0. */
+/* Returns the position at which something is due; any thread may set it to 0. */
 static inline uint64_t trace_attention(const struct trace *trace)
 {
 	return atomic_load_explicit(&trace->attention, memory_order_relaxed);
 }
 
-/* Publishes at once: a packet must be found even if QEMU is killed while the clock is read. */
+/* Publishes at once, so that a packet is found even if QEMU is killed while the clock is read. */
 static inline void trace_written(struct trace *trace, uint64_t address)
 {
 	output_publish(&trace->output);
@@ -239,7 +253,7 @@ static inline void trace_written(struct trace *trace, uint64_t address)
 		trace_attend(trace, address);
 }
 
-/* A block was run to its end, and the next one begins; `taken` as branch() of the encoder has it. */
+/* Reports that a block ran to its end, and the next one begins. `taken` is as for the encoder's branch(). */
 static inline void trace_follow(struct trace *trace, const struct block *from, const struct block *to,
 				int taken)
 {
@@ -259,27 +273,25 @@ extern const struct encoder encoder_pt;
 extern const struct encoder encoder_etm4;
 
 /*
- * The page by which a guest drives its trace unit (ktrx/hwt_unit.h). All that stands in it is the guest's,
- * and not trusted.
+ * The page through which a guest controls its trace unit (ktrx/hwt_unit.h). Its contents come from the guest,
+ * and are not trusted.
  */
 
 /*
- * A store behind a marker has been done by this virtual CPU, at a physical address; what is at `next` runs
- * next.
+ * Handles a store after a marker, done by this virtual CPU at a physical address. The instruction at `next`
+ * runs next.
  */
 void unit_ring(unsigned cpu, uint64_t physical, uint64_t next);
 
-/* Time in packets: the host's clock, and on from what the guest has said of its own. */
+/* Time in packets: the host's clock, adjusted to what the guest has reported of its own clock. */
 
-/* Nanoseconds since the plugin was loaded. */
+/* Returns the nanoseconds since the plugin was loaded. */
 uint64_t clock_nanoseconds(void);
 
-/*
- * The clock of the trace says `stamp` now and makes `frequency` ticks a second; 0: nanoseconds since loading.
- */
+/* Sets the trace's clock to `stamp` now, with `frequency` ticks a second; 0: nanoseconds since loading. */
 void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency);
 
-/* The clock of the trace says `stamp` now, or more if it does so already. */
+/* Advances the trace's clock to `stamp`, unless it is already later. */
 void clock_catch_up(struct trace *trace, uint64_t stamp);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The trace unit as a device of the guest: executes its commands. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -15,14 +16,17 @@
 
 #define EXTENTS_MOST 4095u
 
-/* What the guest has written, read once: it may change while the command is done. */
+/*
+ * A command of the guest, with the page's contents. They are copied once, as the guest may change them at any
+ * time.
+ */
 struct request {
 	uint32_t command;
-	uint64_t next; /* the instruction behind the doorbell's store */
+	uint64_t next; /* address of the instruction after the store to the doorbell */
 	struct ktrx_hwt_unit page;
 };
 
-/* Tells the guest how far its trace has come. */
+/* Reports to the guest how far its trace has come. */
 static void publish(struct ktrx_hwt_unit *page, const struct trace *trace)
 {
 	page->position = output_position(&trace->output);
@@ -156,7 +160,7 @@ void unit_ring(unsigned cpu, uint64_t physical, uint64_t next)
 	page->error = obey(cpu, trace, &request, page);
 }
 
-/* The guest's memory. */
+/* ---- The guest's memory ---- */
 
 static const char *file;
 static uint64_t base, most, length;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Decodes x86 instructions, as far as the trace unit needs it. */
 #include <string.h>
 
 #include "code.h"
 #include "ktrx/hwt_unit.h"
 
-/* The instruction behind its prefixes. */
+/* An instruction without its prefixes. */
 struct opcode {
-	unsigned char byte, second; /* second: behind 0f; else the byte behind the opcode, or 0 */
+	unsigned char byte, second; /* second: the byte after 0f; otherwise the byte after the opcode, or 0 */
 	unsigned char modrm;	    /* 0 if there is none */
-	uint8_t two;		    /* 0f second */
+	uint8_t two;		    /* the opcode is 0f and `second` */
 	uint8_t repeat;		    /* f2 or f3 */
-	size_t operands;	    /* bytes behind the opcode */
+	size_t operands;	    /* bytes after the opcode */
 	const unsigned char *operand;
 };
 
@@ -34,7 +35,7 @@ static int is_prefix(unsigned char byte)
 	}
 }
 
-/* What is left of an instruction of this size is at least one byte. */
+/* Decodes an instruction. Requires: at least one byte remains after the prefixes. */
 static struct opcode read_opcode(const unsigned char *bytes, size_t size)
 {
 	struct opcode op = { 0 };
@@ -62,8 +63,8 @@ int x86_marker(const unsigned char *bytes, size_t size)
 }
 
 /*
- * Of the one-byte opcodes with a ModRM byte: arithmetic, mov and the like, which touch memory only if it says
- * so.
+ * Returns true for one-byte opcodes that access memory only if their ModRM byte says so: arithmetic, mov and
+ * the like.
  */
 static int only_modrm(unsigned char byte)
 {
@@ -72,7 +73,7 @@ static int only_modrm(unsigned char byte)
 	       (byte >= 0xc6 && byte <= 0xc7) || (byte >= 0xd0 && byte <= 0xd3);
 }
 
-/* Of the two-byte ones: setcc, cmovcc, movzx, movsx, imul, bit operations. */
+/* Returns true for two-byte opcodes of that kind: setcc, cmovcc, movzx, movsx, imul, bit operations. */
 static int only_modrm_two(unsigned char byte)
 {
 	return (byte >= 0x40 && byte <= 0x4f) || (byte >= 0x90 && byte <= 0x9f) || byte == 0xaf ||
@@ -81,8 +82,9 @@ static int only_modrm_two(unsigned char byte)
 }
 
 /*
- * No memory, no privilege, no division: immediate moves, arithmetic with the accumulator, direct jumps. And
- * hlt: an interrupt comes after it; only in user mode it would be a fault at it.
+ * Returns true for instructions without memory access, privilege or division: moves of immediates, arithmetic
+ * with the accumulator and an immediate, direct jumps. Includes hlt: an interrupt comes after it; it faults
+ * only in user mode.
  */
 static int never_faults(const struct opcode *op)
 {
@@ -213,13 +215,16 @@ void x86_classify(struct block *block, const unsigned char *bytes, size_t size)
 		block->target += (uint64_t)displacement(&op);
 	if (!(block->modes & X86_MODE_64))
 		block->target = (uint32_t)block->target;
-	/* A call of what is right behind it only asks where it is; decoders do not remember it either. */
+	/*
+	 * A call to the next instruction only reads the program counter; decoders do not remember it as a
+	 * call, either.
+	 */
 	block->told = block->end >= END_CALL && !(block->end == END_CALL && block->target == block->next);
 }
 
 /*
- * Kernels whose handlers share their code have a stub for each vector: its number is pushed, and all go to
- * one place.
+ * Kernels whose handlers share code have a stub for each vector: it pushes the vector's number, and jumps to
+ * the common code.
  */
 uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size_t size)
 {
@@ -229,8 +234,8 @@ uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size
 }
 
 /*
- * A byte of 40 to 4f behind the other prefixes is an instruction by itself, or, in 64-bit code, a prefix and
- * never the last.
+ * After the other prefixes, a byte from 40 to 4f is an instruction, but in 64-bit code it is a prefix, which
+ * is never the last byte.
  */
 uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address)
 {
@@ -246,7 +251,8 @@ uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address)
 }
 
 /*
- * Nothing is traced before the first code that can only be 64-bit code: firmware and loaders run in segments.
+ * Returns the mode in which a block runs. Nothing is traced before the first code that can only be 64-bit
+ * code, because firmware and loaders run with segments.
  */
 uint8_t x86_mode(uint8_t mode, uint8_t modes)
 {
