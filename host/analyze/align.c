@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Offsets stand at nodes of time, a window apart, and run straight between them. The bounds of a window are
- * kept by both nodes at its ends: solutions of such bounds are convex, so what lies between two of them is
- * one, too.
+ * Aligns clocks. Offsets of clocks are kept at nodes, which are one window of time apart, and are
+ * interpolated linearly between nodes. The bounds of a window apply to the nodes at both of its ends. The set
+ * of solutions of such bounds is convex, so an offset between two solutions is a solution as well.
  */
 #include "analyze/align.h"
 
@@ -15,18 +15,18 @@
 
 #define WINDOWS		512u
 #define WINDOW_MS	50u
-#define GRAIN_US	40u   /* to which clocks are known after the last look */
-#define SLACK_US	2000u /* by which an effect may precede its cause after the looks */
+#define GRAIN_US	40u   /* precision of clocks after the last look */
+#define SLACK_US	2000u /* by how much an effect may precede its cause after the looks */
 #define NEAR_SLACK_US	160u  /* the same if pairs are made by CAUSES_NEAREST */
-#define ROOM_US		5u    /* between cause and effect, where there is so much */
-#define LOOKS_MOST	64u   /* times that a first look is taken */
-#define STRAIGHT_PASSES 2u    /* of them the first ones */
+#define ROOM_US		5u    /* wanted time between cause and effect */
+#define LOOKS_MOST	64u   /* most looks of one reading */
+#define STRAIGHT_PASSES 2u    /* the first passes, which fit a straight line */
 #define PASSES		8u
 #define UNKNOWN		INT64_MAX
-#define LIMIT_MOST	(UINT64_C(1) << 60) /* so that sums do not overflow */
-#define USUAL_HZ	1000000000u	    /* where the frequency is not known */
+#define LIMIT_MOST	(UINT64_C(1) << 60) /* prevents overflow of sums */
+#define USUAL_HZ	1000000000u	    /* assumed if the frequency is unknown */
 
-/* Offsets of the CPUs at a moment. */
+/* An estimate ("look"): the offsets of all CPUs at one time. */
 struct look {
 	uint64_t stamp;
 	int64_t forward[COARSE_CPUS];
@@ -38,24 +38,27 @@ struct align {
 	struct wellknown_table known;
 	uint32_t cpus;
 	uint64_t frequency;
-	uint64_t first, last; /* stamps */
+	uint64_t first, last; /* stamps of the trace */
 	uint32_t nodes;
 	int64_t *offset; /* [node * cpus + cpu] */
-	uint8_t *solved; /* the same; 0: unknown, to be interpolated between nodes */
+	uint8_t *solved; /* the same index; 0: unknown, to be interpolated between nodes */
 	struct bounds window, both;
-	uint32_t at; /* window that is being read */
+	uint32_t at; /* the window that is being read */
 	struct look look[LOOKS_MOST];
 	uint32_t looks;
 	uint64_t looks_apart;
-	uint64_t given_up;	   /* in this reading */
-	enum causes_way way;	   /* how effects are paired; CAUSES_IN_TURN at first */
-	bool nearer;		   /* the nearest causes were much nearer than those in turn, in a look */
+	uint64_t given_up;	   /* bounds given up in this reading */
+	enum causes_way way;	   /* CAUSES_IN_TURN at first */
+	bool nearer;		   /* in some look the nearest causes were much nearer than those in turn */
 	struct causes_count count; /* of the last reading */
 	struct causes_count look_by[CAUSES_WAYS],
-		before[CAUSES_WAYS]; /* by way: of the last look, and of the first */
+		before[CAUSES_WAYS]; /* by way of pairing: counts of the last look, and of the first */
 };
 
-/* Looks at how far apart clocks are: the farther, the longer it takes to be sure. */
+/*
+ * Stages of estimating how far apart clocks are. The larger the range, the more time a reliable estimate
+ * takes.
+ */
 static const struct stage {
 	uint32_t reach_us, grain_us, apart_us;
 } stages[] = {
@@ -82,7 +85,7 @@ static uint64_t milliseconds(const struct align *align, uint64_t amount)
 
 /* ---- First looks --------------------------------------------------------------------------------- */
 
-/* Ends one look. If there are LOOKS_MOST already, every other one is dropped. */
+/* Ends one look. If there are LOOKS_MOST looks already, keeps only every second one. */
 static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp)
 {
 	if (align->looks == LOOKS_MOST) {
@@ -95,7 +98,10 @@ static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp
 	coarse_solve(coarse, align->look[align->looks++].forward);
 }
 
-/* Reads the trace and takes looks. Counts effects that come before their cause, for each way of pairing. */
+/*
+ * Reads the trace and takes looks, none if `coarse` is NULL. Counts effects that come before their cause, for
+ * each way of pairing.
+ */
 static int look_through(struct align *align, struct coarse *coarse, uint64_t reach)
 {
 	struct causes *causes[CAUSES_WAYS];
@@ -140,7 +146,7 @@ static int look_through(struct align *align, struct coarse *coarse, uint64_t rea
 	return status;
 }
 
-/* Whether any look found a clock that is off by more than `most` ticks. */
+/* Returns true if a look found a clock that is off by more than `most` ticks. */
 static bool is_far_apart(const struct align *align, int64_t most)
 {
 	for (uint32_t i = 0; i < align->looks; i++)
@@ -179,7 +185,10 @@ static int64_t between(uint64_t stamp, uint64_t from, int64_t from_offset, uint6
 				       (int64_t)(to - from));
 }
 
-/* Nodes that nothing is known of lie between those that are; beyond the last of these it goes on level. */
+/*
+ * Interpolates the offsets of unsolved nodes between solved ones. Before the first and after the last solved
+ * node the offset is constant.
+ */
 static void fill_between(struct align *align, uint32_t cpu)
 {
 	uint32_t before = UINT32_MAX;
@@ -269,7 +278,7 @@ static void use_looks(struct align *align, uint32_t cpu, uint64_t grain)
 		align->solved[(size_t)node * align->cpus + cpu] = 0;
 }
 
-/* Gives a CPU's offsets to the reader. Where its clock was not at 0 yet it has no stamps. */
+/* Passes a CPU's offsets to the reader. Skips nodes at which the corrected stamp would be below 0. */
 static int apply_to(struct align *align, uint32_t cpu, struct ktread_clock_point *point)
 {
 	uint32_t count = 0;
@@ -301,14 +310,14 @@ static size_t offsets_size(const struct align *align)
 	return (size_t)align->nodes * align->cpus * sizeof(*align->offset);
 }
 
-/* What a step did is given up for the offsets before it. */
+/* Restores and applies earlier offsets. */
 static int take_back(struct align *align, const int64_t *offset)
 {
 	memcpy(align->offset, offset, offsets_size(align));
 	return apply(align);
 }
 
-/* ---- Bringing effects behind their causes --------------------------------------------------------- */
+/* ---- Moving effects after their causes ------------------------------------------------------------ */
 
 static int solve_node(struct align *align, uint32_t node)
 {
@@ -338,8 +347,8 @@ static int solve_node(struct align *align, uint32_t node)
 }
 
 /*
- * The window that was read gives its bounds to the nodes at both its ends, and the first of these is
- * complete.
+ * Adds the bounds of the window that was read to the nodes at both of its ends. The first of these is then
+ * complete and is solved.
  */
 static int close_window(struct align *align)
 {
@@ -367,7 +376,7 @@ static int take_pairs(struct align *align, const struct causes_pair *pair, uint3
 	return status;
 }
 
-/* Reads the trace as it is aligned by now, and works out what is still to be done. */
+/* Reads the trace with the current alignment, and solves for the correction that is still needed. */
 static int read_once(struct align *align, uint64_t slack)
 {
 	struct causes *causes = causes_create(align->way, slack);
@@ -392,7 +401,10 @@ static int read_once(struct align *align, uint64_t slack)
 	return status;
 }
 
-/* Clocks drift evenly as a rule: where the nodes say so too, all of them go on the line. */
+/*
+ * Clocks usually drift evenly. If the solved nodes of a CPU are near a straight line, sets all of its nodes
+ * to that line.
+ */
 static void straighten(struct align *align, uint32_t cpu)
 {
 	struct drift drift = { .count = 0 };
@@ -410,13 +422,18 @@ static void straighten(struct align *align, uint32_t cpu)
 		align->offset[(size_t)node * align->cpus + cpu] = (int64_t)drift_at(&drift, node);
 }
 
-/* Whether effects are still near their causes. With CAUSES_NEAREST only wrong clocks move them away. */
+/*
+ * Returns true if effects are still near their causes. With CAUSES_NEAREST only wrong clocks move them away.
+ */
 static bool is_as_near(const struct align *align, const struct causes_count *before)
 {
 	return align->way == CAUSES_IN_TURN || !causes_nearer(before, &align->count);
 }
 
-/* Bounds that contradict each other may make things worse again: the offsets that did best stay. */
+/*
+ * Moves clocks in several passes. Contradictory bounds may make a pass worse than the one before, so the best
+ * offsets are kept.
+ */
 static int refine(struct align *align, struct causes_count *best_count)
 {
 	int64_t *applied = malloc(offsets_size(align)), *best = malloc(offsets_size(align));
@@ -448,8 +465,9 @@ static int refine(struct align *align, struct causes_count *best_count)
 }
 
 /*
- * Refines by causes in turn. If the nearest causes were much nearer, some causes may have no hook, and later
- * pairs are wrong: then refines by the nearest ones, too, and keeps that if they still are much nearer.
+ * Refines with causes in turn. If the nearest causes were much nearer, some causes may have no hook, and
+ * later pairs are then wrong. In this case refines with the nearest causes as well, and keeps that result if
+ * its causes still are much nearer.
  */
 static int refine_both(struct align *align)
 {
@@ -478,9 +496,9 @@ static int refine_both(struct align *align)
 }
 
 /*
- * Sets the clocks by the looks. Takes that back unless it reduces the ticks by which effects are early,
- * because a distance may also repeat for another reason. The number of early effects is no measure yet:
- * within the grain as many may stay early.
+ * Sets the clocks by the looks. Undoes that unless it reduces the ticks by which effects are early, because a
+ * distance may also repeat for another reason. The number of early effects is no measure yet: within the
+ * grain as many effects may stay early.
  */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {
@@ -534,7 +552,7 @@ static int look(struct align *align, const struct stage *stage)
 }
 
 /*
- * Counts early effects in the same way as before the alignment, and takes the alignment back unless there are
+ * Counts early effects in the same way as before the alignment, and undoes the alignment unless there are
  * fewer now.
  */
 static int keep_the_better(struct align *align)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A system of difference constraints: forward[from] - forward[to] <= least[from][to] - room, and limits,
- * which are constraints between a CPU and CPU 0 without room. It has a solution if and only if no circle of
- * its edges adds up to less than 0, and shortest paths from a point before all CPUs are one (Bellman and
- * Ford). The room is as large as circles allow, found by bisection.
+ * which are constraints between a CPU and CPU 0 without room. It has a solution if and only if no cycle of
+ * its edges adds up to less than 0. Shortest paths from a virtual node that precedes all CPUs are then a
+ * solution (Bellman-Ford). Bisection finds the largest room that the cycles allow.
  */
 #include "analyze/align.h"
 
@@ -89,7 +89,7 @@ static int64_t *edge(const struct bounds *bounds, uint32_t from, uint32_t to)
 	return bounds->least[(size_t)from * bounds->cpus + to];
 }
 
-/* How far `from` may be ahead of `to` by their pairs alone. */
+/* Returns by how much `from` may be ahead of `to` according to their pairs alone. */
 static int64_t by_pairs(const struct bounds *bounds, uint32_t from, uint32_t to, int64_t room)
 {
 	int64_t least = *edge(bounds, from, to);
@@ -97,13 +97,16 @@ static int64_t by_pairs(const struct bounds *bounds, uint32_t from, uint32_t to,
 	return least == BOUNDS_NONE ? BOUNDS_NONE : least - room;
 }
 
-/* The same by their limits alone. */
+/* The same according to their limits alone. */
 static int64_t by_limits(const struct bounds *bounds, uint32_t from, uint32_t to)
 {
 	return to == 0 ? bounds->ahead[from] : from == 0 ? bounds->behind[to] : BOUNDS_NONE;
 }
 
-/* One round: forward[from] comes down to what its bounds allow. Notes through whom, and says who was last. */
+/*
+ * One round of Bellman-Ford: lowers forward[from] to what its bounds allow, and stores in `through` the CPU
+ * whose bound did that. Returns the last CPU that was changed, or -1.
+ */
 static int64_t relax(const struct bounds *bounds, int64_t room, int64_t *forward)
 {
 	int64_t last = -1;
@@ -122,7 +125,7 @@ static int64_t relax(const struct bounds *bounds, int64_t room, int64_t *forward
 	return last;
 }
 
-/* -1 if there is a solution, else a CPU from which `through` leads into a circle. */
+/* Returns -1 if there is a solution; otherwise a CPU from which `through` leads into a cycle. */
 static int64_t solve(const struct bounds *bounds, int64_t room, int64_t *forward)
 {
 	int64_t last = 0;
@@ -136,8 +139,8 @@ static int64_t solve(const struct bounds *bounds, int64_t room, int64_t *forward
 }
 
 /*
- * Gives up the smallest bound of the circle that `through` leads into from `cpu`. The bound comes from a
- * pair: limits are 0 or more, and the circle adds up to less.
+ * Gives up the smallest bound of the cycle that `through` leads into from `cpu`. This bound comes from a
+ * pair: limits are 0 or more, and the cycle adds up to less than 0.
  */
 static void give_up(struct bounds *bounds, uint32_t cpu)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads are found by id and packets by number, in hash tables of fixed size. An entry overwrites another
- * one in the same place; the other one's pending causes make no pairs then. Lost slots clear all tables.
+ * Finds threads by id and packets by number, in hash tables of fixed size. A new entry overwrites an older
+ * one in the same place, whose pending causes then make no pairs. Lost slots clear all tables.
  */
 #include "analyze/align.h"
 
@@ -14,10 +14,10 @@
 #define THREADS 1024u
 #define PACKETS 1024u
 #define CPUS	256u
-#define BITS	8u /* of what an interrupt asks for */
+#define BITS	8u /* bits of an interrupt's reason */
 #define QUEUE	16u
-#define DOUBT	8u /* part of the slack */
-#define NEARER	4u /* times as near */
+#define DOUBT	8u /* divides the slack: an older cause counts as left over */
+#define NEARER	4u /* how many times nearer the nearer one must be */
 
 struct place {
 	uint32_t cpu;
@@ -31,47 +31,51 @@ struct queue {
 
 /*
  * A cause that came after an effect for which no cause was found. If clocks differ, it may be the cause of
- * that effect. If that effect's own cause has no hook, it is the cause of the next effect. The much nearer
- * one of the two is taken for its effect.
+ * that effect. If that effect's own cause has no hook, it is the cause of the next effect. It is paired with
+ * the effect that is much nearer.
  */
 struct open {
-	struct place cause, effect; /* cause.stamp 0: there is none */
+	struct place cause, effect; /* cause.stamp 0: none */
 };
 
 struct thread {
 	uint32_t id;
-	uint8_t known; /* of the following, anything */
+	uint8_t known; /* the fields below are valid */
 	uint8_t running;
-	uint8_t waits;	      /* went to sleep when it was last switched away from */
-	struct place left;    /* that switch; or while running, the one that brought it */
-	struct place early;   /* switched to while it still ran elsewhere; stamp 0: no */
-	uint64_t settled;     /* until then its first wake may still come, late */
-	uint64_t blocked;     /* stamp of its last announcement */
-	struct queue wakes;   /* not yet followed by a switch */
-	struct queue arrived; /* switches to it that no wake came before */
+	uint8_t waits;	    /* went to sleep when it was last switched away from */
+	struct place left;  /* the last switch away from it; while it runs, the last switch to it */
+	struct place early; /* switch to it while it still ran on another CPU; stamp 0: none */
+	uint64_t settled;   /* until this stamp, the wakeup of its first switch may still come, late */
+	/*
+	 * stamp at which it announced its sleep, or was switched away from asleep; 0: neither since it last
+	 * ran
+	 */
+	uint64_t blocked;
+	struct queue wakes;   /* wakeups without a switch to it so far */
+	struct queue arrived; /* switches to it without an earlier wakeup */
 	struct open open;
 };
 
 /*
- * Interrupts to one CPU for one reason. Several that are sent before one arrives arrive as one: taking the
- * oldest for its cause says too little sometimes, but never too much.
+ * Interrupts to one CPU for one reason. If several are sent before one arrives, they arrive as one. The
+ * oldest is taken as the cause. The resulting bound may be too weak, but is never wrong.
  */
 struct request {
-	struct queue sent;    /* not arrived yet */
-	struct queue arrived; /* without having been sent */
+	struct queue sent;    /* sent, not arrived yet */
+	struct queue arrived; /* arrived without being sent */
 	uint64_t last;	      /* stamp of the last arrival */
 	struct open open;
 };
 
 struct packet {
 	uint64_t key;
-	struct place sent, received; /* stamp 0: no */
+	struct place sent, received; /* stamp 0: not yet */
 };
 
 struct causes {
 	enum causes_way way;
 	uint64_t slack;
-	struct causes_pair *pair; /* of the event at hand */
+	struct causes_pair *pair; /* pairs of the current event */
 	uint32_t pairs;
 	struct thread thread[THREADS];
 	struct packet packet[PACKETS];
@@ -108,7 +112,7 @@ static void tell(struct causes *causes, struct place cause, struct place effect)
 			(struct causes_pair){ cause.cpu, effect.cpu, cause.stamp, effect.stamp };
 }
 
-/* A full queue forgets its oldest. */
+/* Appends to a queue. A full queue drops its oldest entry. */
 static void put(struct queue *queue, struct place place)
 {
 	if (queue->count == QUEUE)
@@ -117,7 +121,8 @@ static void put(struct queue *queue, struct place place)
 }
 
 /*
- * Keeps an effect that no cause came before; with CAUSES_NEAREST only the last one, nearest to a later cause.
+ * Keeps an effect without an earlier cause. With CAUSES_NEAREST keeps only the last one, which is nearest to
+ * a later cause.
  */
 static void put_arrival(const struct causes *causes, struct queue *queue, struct place place)
 {
@@ -145,15 +150,15 @@ static uint64_t slack_before(const struct causes *causes, uint64_t stamp)
 	return stamp > causes->slack ? stamp - causes->slack : 0;
 }
 
-/* Returns the stamp before which a cause is a left-over, whose effect was not recognised. */
+/* Returns the stamp before which a cause counts as left over: its effect was not recognised. */
 static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
 {
 	return stamp > causes->slack / DOUBT ? stamp - causes->slack / DOUBT : 0;
 }
 
 /*
- * Finds out whether the open cause belongs to the open effect or to the next one, `here`. Returns 0 if it
- * belongs to the open effect, else 1: `here` has that cause, or may have it.
+ * Decides whether the open cause belongs to the open effect or to the next one, `here`. Returns 0 if it
+ * belongs to the open effect; otherwise 1: `here` has that cause, or may have it.
  */
 static int close_open(struct causes *causes, struct open *open, struct place here)
 {
@@ -203,7 +208,7 @@ static void switch_from(struct causes *causes, uint32_t id, struct place here, i
 {
 	struct thread *thread = thread_of(causes, id);
 
-	/* It was seen elsewhere already: that CPU's clock is behind. */
+	/* The thread was already seen on another CPU: that CPU's clock is behind. */
 	if (thread->early.stamp != 0 && thread->early.stamp >= slack_before(causes, here.stamp) &&
 	    thread->early.cpu != here.cpu) {
 		tell(causes, here, thread->early);
@@ -212,7 +217,7 @@ static void switch_from(struct causes *causes, uint32_t id, struct place here, i
 		return;
 	}
 	if (!waits && thread->blocked != 0 && thread->wakes.count > 0)
-		take(&thread->wakes); /* it was woken before it could go */
+		take(&thread->wakes); /* it was woken before it was switched away from */
 	if (!waits)
 		thread->blocked = 0;
 	else if (thread->blocked == 0)
@@ -264,7 +269,10 @@ static void send(struct causes *causes, struct request *request, struct place he
 		request->open = (struct open){ here, take(&request->arrived) };
 }
 
-/* Whether all senders are on one CPU. Else any may be the cause, as their clocks may differ. */
+/*
+ * Returns true if all senders are on one CPU. If not, any of them may be the cause, because their clocks may
+ * differ.
+ */
 static int is_by_one(const struct queue *queue)
 {
 	for (uint32_t i = 1; i < queue->count; i++)
@@ -390,7 +398,11 @@ uint32_t causes_event(struct causes *causes, const struct ktread_event *event, c
 
 /* ---- Counts -------------------------------------------------------------------------------------- */
 
-/* A clock without a stated error may be moved until no effect is early, so it excuses none. */
+/*
+ * Returns by how many ticks the effect of a pair may come early because of the stated errors of both clocks.
+ * A clock without a stated error counts as exact here, because alignment may move it until no effect is
+ * early.
+ */
 static uint64_t doubt(const struct ktread *trace, const struct causes_pair *pair)
 {
 	const uint64_t from = order_error_at(trace, pair->from, pair->cause);

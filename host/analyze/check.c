@@ -48,8 +48,9 @@ static void doubt_waiting(struct check_order *order, uint32_t table, const uint6
 }
 
 /*
- * An entry has the stamp and the CPU of the key's last event, in `time` the stamp of the last one on another
- * CPU than that (0: none), and in `known` whether the order is unsure.
+ * Returns true if the last event of the key on another CPU is at most `doubt` before the event.
+ * Fields of an entry: `stamp` and `cpu` of the key's last event; `time`: stamp of the last event on another
+ * CPU than that (0: none); `known`: the order is unsure.
  */
 static bool is_near(const struct check_order *order, const struct keyed_entry *entry,
 		    const struct ktread_event *event)
@@ -73,7 +74,7 @@ int check_order_see(struct check_order *order, uint32_t table, const uint64_t ke
 	error = keyed_put(&order->table[table], key, &entry);
 	if (error)
 		return error;
-	if (!entry) { /* more keys than are kept */
+	if (!entry) { /* there are more keys than the table holds */
 		*unsure = true;
 		return 0;
 	}
@@ -121,7 +122,7 @@ bool check_order_next(struct check_order *order, uint64_t stamp, struct check_wa
 
 /* ---- Reading ---- */
 
-/* Violations that have waited until `stamp`: no event that comes from then on can change them. */
+/* Reports violations that have waited until `stamp`: later events cannot change them. */
 static void tell_waiting(struct check *check, uint64_t stamp)
 {
 	struct check_waiting waited;
@@ -134,7 +135,7 @@ static void tell_waiting(struct check *check, uint64_t stamp)
 	}
 }
 
-/* The event at hand changes the state of a thread, or would if it came in another order. */
+/* Records that the current event changes the state of a thread, or would if it came in another order. */
 static void see_thread_order(struct check *check, uint32_t thread)
 {
 	const uint64_t key[KEYED_WORDS] = { thread };
@@ -157,7 +158,7 @@ static int take(struct check *check, const struct ktread_event *event)
 	check->time += 2;
 	check->number++;
 	gaps_event(check->gaps, event);
-	for (int depths = 0; depths < 2; depths++) /* an event is judged by how things were before it */
+	for (int depths = 0; depths < 2; depths++) /* an event is judged by the state before it */
 		for (uint32_t n = 0; n < rules->count && !error; n++)
 			if (rules->rule[n].checked && (rules->rule[n].form == RULE_DEPTH) == depths)
 				error = check_apply(check, n, event);
@@ -184,7 +185,7 @@ static void note_change(void *context, const struct threads_change *change)
 	see_thread_order(check, change->thread->id);
 }
 
-/* What was due by the end of the trace and never came. */
+/* Reports events that were due by the end of the trace and never came. */
 static void see_end(struct check *check, uint32_t index)
 {
 	const struct rule *rule = &check->rules->rule[index];
@@ -214,7 +215,10 @@ static void see_end(struct check *check, uint32_t index)
 	}
 }
 
-/* A row keeps what was broken first, and nothing while state is off: what came later there is not known. */
+/*
+ * Reports what the CPU descriptors record as broken. A descriptor has the first such event only. While hooks
+ * keep no state (debug.ktr.state is 0), later ones are unknown.
+ */
 static void see_broken(struct check *check, uint32_t index, const struct ktread *trace)
 {
 	const uint32_t wanted = check->rules->rule[index].broken;
@@ -237,7 +241,10 @@ static void see_broken(struct check *check, uint32_t index, const struct ktread 
 	}
 }
 
-/* What is due at the end, what rows say, and what was left out of a depth, which is no rule of its own. */
+/*
+ * Judges one rule at the end of the trace. Adds the events that its depth left out: a depth is no rule of its
+ * own and has no report.
+ */
 static void finish(struct check *check, uint32_t index, const struct ktread *trace)
 {
 	const struct rule *rule = &check->rules->rule[index];
@@ -252,7 +259,7 @@ static void finish(struct check *check, uint32_t index, const struct ktread *tra
 		check->result[index].left_out += check->result[rule->depth].left_out;
 }
 
-/* A depth is told by its own events, and decides the rules that use it. */
+/* Marks the events that decide each rule. The events of a depth decide the rules that use it. */
 static void mark_needed(struct check *check, const struct ktread *trace)
 {
 	static const enum wellknown_kind kinds[] = {

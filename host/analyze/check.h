@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What check.c and check_forms.c share: the state of a check, and the verdicts. check.c reads the trace, and
- * judges what only its end decides; check_forms.c judges each event by the form of a rule.
+ * Shared by check.c and check_forms.c: the state of a check, and the verdicts. check.c reads the trace and
+ * judges what only the end of the trace decides. check_forms.c judges each event by the form of a rule.
  */
 #ifndef ANALYZE_CHECK_H
 #define ANALYZE_CHECK_H
@@ -14,15 +14,15 @@
 #include "ktrx/slot.h"
 
 /*
- * Which verdicts depend on an order of events that is not certain. A verdict on a key depends on the
- * order of the events with that key. Two of them on different CPUs whose times are no farther apart than
- * `doubt` may have happened in the other order: then what follows from them is unsure.
+ * Finds verdicts that depend on an uncertain order of events. A verdict on a key depends on the order of the
+ * events with that key. Two such events on different CPUs, whose times differ by `doubt` or less, may have
+ * happened in the other order. What follows from them is then unsure.
  *
- * An event that comes later may be such a one, too, so a violation waits until `doubt` has passed.
+ * A later event may also be one of these, so a violation waits until `doubt` has passed.
  */
 
 #define CHECK_ORDER_THREADS \
-	RULES_MAX /* table of the events that change a thread's state; the others are rules' */
+	RULES_MAX /* the table of events that change a thread's state; the other tables belong to rules */
 #define CHECK_ORDER_WAITING 64u
 
 struct check_waiting {
@@ -33,33 +33,33 @@ struct check_waiting {
 };
 
 struct check_order {
-	bool certain;	/* nothing depends on clocks */
-	bool measured;	/* `doubt` is known; otherwise it has no bound */
+	bool certain;	/* the order of all events is certain */
+	bool measured;	/* `doubt` is known; otherwise it is unlimited */
 	uint64_t doubt; /* ticks */
 	struct keyed table[RULES_MAX + 1];
 	struct check_waiting waiting[CHECK_ORDER_WAITING];
 	uint32_t count;
 };
 
-/* `doubt` as check_read() takes it. */
+/* `doubt`: as for check_read(). */
 void check_order_init(struct check_order *order, const struct ktread *trace, uint64_t doubt);
 void check_order_free(struct check_order *order);
 
 /*
- * Takes an event of a key. `settles`: what was before it counts no longer. *unsure: whether the order of the
- * events before it and of itself is uncertain. 0 or KTREAD_E_MEMORY.
+ * Takes an event of a key. `settles`: events before this one no longer matter. Sets `*unsure` if the order of
+ * the earlier events and this one is uncertain. Returns 0 or KTREAD_E_MEMORY.
  */
 int check_order_see(struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS],
 		    const struct ktread_event *event, bool settles, bool *unsure);
 
-/* Whether the order of the events of a key is uncertain so far. */
+/* Returns true if the order of the events of a key is uncertain so far. */
 bool check_order_is_unsure(const struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS]);
 
-/* Lets a violation wait. False: there is no room. */
+/* Lets a violation wait. Returns false if there is no room. */
 bool check_order_wait(struct check_order *order, uint32_t table, const uint64_t key[KEYED_WORDS],
 		      const struct check_violation *violation);
 
-/* Takes out a violation that has waited long enough at `stamp`. False: there is none. */
+/* Takes out a violation that has waited long enough at `stamp`. Returns false if there is none. */
 bool check_order_next(struct check_order *order, uint64_t stamp, struct check_waiting *waited);
 
 /* ---- The state of a check, and the verdicts ---- */
@@ -72,31 +72,33 @@ struct check {
 	struct gaps *gaps;
 	struct threads *threads;
 	struct wellknown_table known;
-	struct keyed table[RULES_MAX];			     /* of each rule */
-	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8]; /* events that decide it, a bit each */
-	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];	     /* and the states of threads */
-	uint64_t *changed; /* stamp of a thread's last change, by its index */
+	struct keyed table[RULES_MAX]; /* by rule */
+	/* by rule: bit map of the events that decide it */
+	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8];
+	/* bit map of the events that decide states of threads */
+	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];
+	uint64_t *changed; /* stamp of each thread's last change, by its index */
 	uint32_t changed_room;
-	uint64_t doubt; /* as check_read() takes it */
+	uint64_t doubt; /* as for check_read() */
 	bool changed_failed, order_failed;
 	struct check_order order;
-	const struct ktread_event *event; /* at hand */
-	uint32_t order_table;		  /* for the verdict at hand: its key, … */
+	const struct ktread_event *event; /* the current event */
+	uint32_t order_table;		  /* table and key of the current verdict */
 	uint64_t order_key[KEYED_WORDS];
-	bool unsure;		      /* … and whether the order of that key's events is uncertain */
-	uint64_t stamp, time, number; /* of the event at hand; time as threads.h has it */
+	bool unsure;		      /* the order of that key's events is uncertain */
+	uint64_t stamp, time, number; /* of the current event; `time` as in threads.h */
 };
 
 /*
- * Judges an event by one rule, and keeps what later events of that rule need. 0 or KTREAD_E_MEMORY; without
- * memory for the order of events, order_failed is set.
+ * Judges an event by one rule, and stores what later events of that rule need. Returns 0 or KTREAD_E_MEMORY.
+ * If out of memory for the order of events, sets order_failed.
  */
 int check_apply(struct check *check, uint32_t index, const struct ktread_event *event);
 
-/* Counts a violation, and calls back for it. */
+/* Counts a violation and passes it to the callback. */
 void check_tell(struct check *check, const struct check_violation *violation);
 
-/* The violation goes back to the event that made this entry. */
+/* Stores the event that made this entry as the cause of the violation. */
 void check_blame(struct check_violation *violation, const struct keyed_entry *cause);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The forms of rules: what an event means for a rule as its subject, its cause or its release. One function a
- * form says whether the rule was kept or violated, or cannot be decided.
+ * The forms of rules: judges an event as subject, cause or release of a rule. One function for each form
+ * decides whether the rule was kept or violated, or cannot be decided.
  */
 #include "analyze/check.h"
 
@@ -21,7 +21,8 @@ void check_tell(struct check *check, const struct check_violation *violation)
 }
 
 /*
- * A violation that depends on the order of events with the key at hand, which may be those of several CPUs.
+ * Reports a violation that depends on the order of events with the current key, which may come from several
+ * CPUs.
  */
 static void tell_ordered(struct check *check, const struct check_violation *violation)
 {
@@ -37,7 +38,7 @@ static void tell_ordered(struct check *check, const struct check_violation *viol
 	check_tell(check, violation);
 }
 
-/* Notes an event of a key of that table, and makes it the one at hand. 0 or KTREAD_E_MEMORY. */
+/* Records an event of a key, and makes the key the current one. Returns 0 or KTREAD_E_MEMORY. */
 static int see_order(struct check *check, uint32_t table, const uint64_t key[KEYED_WORDS],
 		     const struct ktread_event *event, bool settles)
 {
@@ -66,7 +67,10 @@ void check_blame(struct check_violation *violation, const struct keyed_entry *ca
 	violation->cause_thread = cause->thread;
 }
 
-/* Is the CPU that fires part of the key, for every event of the rule that has one? */
+/*
+ * Returns true if the CPU that recorded the event is part of the key, for every event of the rule that has a
+ * key.
+ */
 static bool keyed_by_cpu(const struct rule *rule)
 {
 	for (uint32_t k = 0; k < rule->keys; k++) {
@@ -89,7 +93,7 @@ static bool keyed_by_thread(const struct rule *rule, uint32_t which)
 	return false;
 }
 
-/* The CPU whose gaps alone can have hidden something since the entry began, or GAPS_ANYWHERE. */
+/* Returns the only CPU whose gaps can hide an event since the entry began, or GAPS_ANYWHERE. */
 static uint32_t where_gaps_matter(const struct check *check, const struct rule *rule, uint32_t which,
 				  const struct keyed_entry *entry, const struct ktread_event *event)
 {
@@ -103,7 +107,7 @@ static uint32_t where_gaps_matter(const struct check *check, const struct rule *
 	return GAPS_ANYWHERE;
 }
 
-/* May something have happened since that is not in the trace: lost, or switched off? */
+/* Returns true if an event since the entry may be missing in the trace: lost, or switched off. */
 static bool gap_since(struct check *check, uint32_t index, uint32_t which, const struct keyed_entry *entry,
 		      const struct ktread_event *event)
 {
@@ -124,7 +128,7 @@ static void stamp_entry(const struct check *check, struct keyed_entry *entry,
 	entry->thread = event->thread;
 }
 
-/* The event's key. False: its payload does not hold it, and the event is left out. */
+/* Reads the event's key. Returns false if the payload lacks it; the event is then left out. */
 static bool read_key(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event,
 		     uint64_t key[KEYED_WORDS])
 {
@@ -135,7 +139,10 @@ static bool read_key(struct check *check, uint32_t index, uint32_t which, const 
 	return false;
 }
 
-/* The entry of a key, NULL if there is no room: then the event is left out. 0 or KTREAD_E_MEMORY. */
+/*
+ * Finds or adds the entry of a key. *entry is NULL if there is no room; the event is then left out. Returns 0
+ * or KTREAD_E_MEMORY.
+ */
 static int put(struct check *check, uint32_t index, const uint64_t key[KEYED_WORDS],
 	       struct keyed_entry **entry)
 {
@@ -145,7 +152,7 @@ static int put(struct check *check, uint32_t index, const uint64_t key[KEYED_WOR
 	return error;
 }
 
-/* Never … while a depth is above a limit. What is counted since the last gap is the least that it can be. */
+/* Judges "never EVENT while DEPTH > N". The count since the last gap is the least that the depth can be. */
 static void see_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	const struct rule *rule = &check->rules->rule[index];
@@ -172,8 +179,8 @@ static void see_depth(struct check *check, uint32_t index, uint32_t which, const
 }
 
 /*
- * Does the rule ask what became of a thread that was switched away from, where sched.switch does not say
- * that?
+ * Returns true if the rule asks what became of a thread that was switched away from, but sched.switch does
+ * not record it.
  */
 static bool asks_unknown(const struct check *check, const struct rule *rule,
 			 const struct threads_thread *thread)
@@ -185,7 +192,7 @@ static bool asks_unknown(const struct check *check, const struct rule *rule,
 	       scheduling_states_are_empty(gaps_scheduling(check->gaps), &announced);
 }
 
-/* Never … while a thread is in one of some states. */
+/* Judges "never EVENT while THREAD is STATE". */
 static void see_thread(struct check *check, uint32_t index, const struct ktread_event *event)
 {
 	const struct rule *rule = &check->rules->rule[index];
@@ -247,8 +254,8 @@ static void see_always(struct check *check, uint32_t index, const struct ktread_
 }
 
 /*
- * A subject that comes after its cause, without release, which uses the cause up: it may not come at all, or
- * not that late.
+ * Judges a subject that follows its cause without a release: it must not come at all (RULE_AFTER), or must
+ * come in time (RULE_WITHIN). The cause is used up.
  */
 static void see_caused(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
@@ -278,7 +285,10 @@ static void see_caused(struct check *check, uint32_t index, uint32_t which, cons
 	keyed_remove(&check->table[index], entry);
 }
 
-/* Intervals begin with the first event of a key, and again with the first one after each. */
+/*
+ * Judges "at most N EVENTS per TIME". The first event of a key begins an interval; the first event after an
+ * interval begins the next one.
+ */
 static int see_most(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	const struct rule *rule = &check->rules->rule[index];
@@ -344,8 +354,8 @@ static int see_cause(struct check *check, uint32_t index, uint32_t which, const 
 		return 0;
 	error = put(check, index, key, &entry);
 	/*
-	 * Of several wakes the first began the wait; of several causes of a forbidden order the last is
-	 * nearest.
+	 * Of several wakeups the first one began the wait. Of several causes of a forbidden order the last
+	 * one is nearest.
 	 */
 	if (!error && entry && (!entry->known || check->rules->rule[index].form == RULE_AFTER)) {
 		stamp_entry(check, entry, event);
@@ -366,7 +376,7 @@ static void see_release(struct check *check, uint32_t index, uint32_t which, con
 		keyed_remove(&check->table[index], entry);
 }
 
-/* Counts a depth. After a gap it restarts at 0, but is unknown until a subject event sets it to 0. */
+/* Counts a depth. After a gap the count restarts at 0, but is unknown until a subject event sets it to 0. */
 static int count_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	const struct rule *rule = &check->rules->rule[index];
@@ -398,7 +408,10 @@ static int count_depth(struct check *check, uint32_t index, uint32_t which, cons
 	return 0;
 }
 
-/* For forms that depend on order. Where the CPU is part of the key, all events of a key are of one CPU. */
+/*
+ * Records the order of events, for forms that depend on it. If the CPU is part of the key, all events of a
+ * key come from one CPU and are in order.
+ */
 static int see_order_of_rule(struct check *check, uint32_t index, uint32_t which,
 			     const struct ktread_event *event)
 {
@@ -416,7 +429,7 @@ static int see_order_of_rule(struct check *check, uint32_t index, uint32_t which
 	return see_order(check, index, key, event, !depth || rule->event[which].role == RULE_SUBJECT);
 }
 
-/* Releases first, then what is judged, then what is begun: one event may be all three. */
+/* Applies releases first, then subjects, then causes: one event may be all three. */
 int check_apply(struct check *check, uint32_t index, const struct ktread_event *event)
 {
 	static const enum rule_role order[] = { RULE_RELEASE, RULE_SUBJECT, RULE_CAUSE };

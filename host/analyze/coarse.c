@@ -8,14 +8,14 @@
 
 #include "ktrx/v2.h"
 
-#define MARKS		16384u /* of causes, and as many of effects */
-#define CANDIDATES	512u   /* marks of each key in a look */
+#define MARKS		16384u /* marks of causes, and as many of effects */
+#define CANDIDATES	512u   /* marks kept for each hash of a key in one look */
 #define KEYS		1024u
 #define BIT_KEY		(UINT64_C(1) << 40)
-#define PROMINENCE	1.5f  /* times the second-best distance */
-#define EVEN_PROMINENCE 1.2f  /* the same for a distance that a period explains */
-#define IN_TURN		16.0f /* marks of two CPUs in turn that make one vote */
-#define VOTES		1.0f  /* whole ones that an answer needs */
+#define PROMINENCE	1.5f  /* the best distance needs so many times the votes of any other */
+#define EVEN_PROMINENCE 1.2f  /* the same against a distance that a period explains */
+#define IN_TURN		16.0f /* pairs of two CPUs in turn that count as one vote */
+#define VOTES		1.0f  /* votes that a result needs */
 #define UNKNOWN		HUGE_VAL
 
 struct mark {
@@ -28,37 +28,37 @@ struct marks {
 	struct mark mark[MARKS];
 	uint32_t count;
 	/*
-	 * Indexed by the hash of a key. Only CANDIDATES marks of a hash are kept, so that frequent keys leave
-	 * room for others.
+	 * Both arrays are indexed by the hash of a key. Only CANDIDATES marks of a hash are kept, so that
+	 * frequent keys leave room for others.
 	 */
 	uint32_t seen[KEYS];
-	uint64_t cut[KEYS]; /* stamp of the first mark that was left out; 0: all are there */
+	uint64_t cut[KEYS]; /* stamp of the first mark that was left out; 0: none was */
 };
 
 /* The distance that most effects vote for. */
 struct peak {
-	float votes;	 /* 0: nothing stands out */
+	float votes;	 /* 0: no distance has clearly the most */
 	double distance; /* in bins, ahead of CPU 0's clock */
 };
 
 /* Votes for distances of one bin. */
 struct bin {
 	float votes;
-	float within; /* each vote times how far into the bin its distance lies, 0 to 1 */
+	float within; /* sum over all votes: vote times the position of its distance within the bin, 0 to 1 */
 };
 
-/* The same of all CPUs with a known clock for one more. */
+/* Votes of all CPUs with a known clock for the distance of one more CPU. */
 struct sum {
 	float votes;
-	float distance; /* each vote times its distance, in bins, ahead of CPU 0's clock */
+	float distance; /* sum over all votes: vote times distance in bins, ahead of CPU 0's clock */
 };
 
 struct coarse {
 	uint32_t cpus;
 	uint64_t reach, grain;
-	uint32_t bins;	 /* of each pair of CPUs; the middle one begins at distance 0 */
+	uint32_t bins;	 /* number of bins of each pair of CPUs; the middle one begins at distance 0 */
 	struct bin *bin; /* [from * cpus + to][bin], from < to */
-	struct sum *sum; /* [bin]: to work with, for distances that add up over all CPUs */
+	struct sum *sum; /* [bin]: scratch memory for distances that add up over all CPUs */
 	struct marks causes, effects;
 	uint64_t begun; /* stamp of the look's first event; 0: none yet */
 };
@@ -109,7 +109,7 @@ static void put(struct marks *marks, uint64_t key, const struct ktread_event *ev
 		marks->cut[at] = event->stamp;
 }
 
-/* An interrupt's key is the CPU it goes to; reasons are not told apart. */
+/* The key of an interrupt is its target CPU; reasons are not distinguished. */
 int coarse_event(struct coarse *coarse, const struct ktread_event *event, const struct wellknown *known)
 {
 	uint32_t thread;
@@ -150,7 +150,7 @@ static int by_key_and_stamp(const void *a, const void *b)
 	return (left->stamp > right->stamp) - (left->stamp < right->stamp);
 }
 
-/* First cause that is not before this one. */
+/* Returns the index of the first cause that is not before this key and stamp. */
 static uint32_t find(const struct marks *causes, uint64_t key, uint64_t stamp)
 {
 	const struct mark wanted = { .key = key, .stamp = stamp };
@@ -186,8 +186,8 @@ static void vote_for(struct coarse *coarse, const struct mark *cause, const stru
 }
 
 /*
- * Votes for the distances from an effect to its possible causes. If any of these were left out, the effect
- * does not vote.
+ * Votes for the distances from an effect to its possible causes. The effect does not vote if some of these
+ * were left out.
  */
 static void vote(struct coarse *coarse, const struct mark *effect)
 {
@@ -204,15 +204,15 @@ static void vote(struct coarse *coarse, const struct mark *effect)
 }
 
 /*
- * Returns the votes of a bin and the next one, as the true distance may lie on their border. Outside there
- * are none.
+ * Returns the votes of a bin and the next one, because the true distance may be on their border. Returns 0
+ * outside of the bins.
  */
 static float around(const struct sum *sum, int64_t bins, int64_t bin)
 {
 	return bin < 0 || bin + 1 >= bins ? 0 : sum[bin].votes + sum[bin + 1].votes;
 }
 
-/* Returns the most votes within two bins of that bin. */
+/* Returns the most votes at a bin within two bins of `bin`. */
 static float near(const struct sum *sum, int64_t bins, int64_t bin)
 {
 	float most = 0;
@@ -226,8 +226,8 @@ static float near(const struct sum *sum, int64_t bins, int64_t bin)
 /* ---- Frequent keys ------------------------------------------------------------------------------ */
 
 /*
- * Counts the marks that have the same key as the first one. Returns 0 if they are of several CPUs, or if the
- * first one is so close to the start of the look that earlier ones may be missing.
+ * Counts the marks from `mark` on that have its key. Returns 0 if they are on several CPUs, or if the first
+ * one is so close to the start of the look that earlier ones may be missing.
  */
 static uint32_t in_a_row(const struct coarse *coarse, const struct mark *mark, const struct mark *end)
 {
@@ -247,7 +247,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Votes for two CPUs that take turns: cause n brings effect n. The vote goes to the median distance, if three
+ * Votes for two CPUs that take turns: cause n has effect n. The vote goes to the median distance, if three
  * quarters of the pairs agree with it and clocks may be that far apart.
  */
 static void vote_in_turn(struct coarse *coarse, const struct mark *cause, const struct mark *effect,
@@ -269,7 +269,7 @@ static void vote_in_turn(struct coarse *coarse, const struct mark *cause, const 
 	vote_for(coarse, &usual, effect, (float)alike / IN_TURN);
 }
 
-/* Lets frequent keys vote, for which vote() lacks causes. */
+/* Adds votes of frequent keys, for which vote() lacks causes. */
 static void vote_by_turns(struct coarse *coarse)
 {
 	const struct mark *effects_end = coarse->effects.mark + coarse->effects.count;
@@ -294,9 +294,10 @@ static void vote_by_turns(struct coarse *coarse)
 /* ---- The true distance -------------------------------------------------------------------------- */
 
 /*
- * Finds the distance with the most votes. Votes are compared after the mean is subtracted. The winner needs
- * PROMINENCE times the votes of every other distance. Periodic causes give votes to distances one period
- * above and below the true one. Against such a pair the winner needs only EVEN_PROMINENCE times the votes.
+ * Finds the distance with the most votes. Votes are compared after the mean is subtracted. The best distance
+ * needs PROMINENCE times the votes of every other distance. Periodic causes give votes to distances one
+ * period above and below the true one. Against such a pair the best distance needs only EVEN_PROMINENCE times
+ * the votes.
  */
 static struct peak find_peak(const struct sum *sum, int64_t bins)
 {
@@ -324,8 +325,7 @@ static struct peak find_peak(const struct sum *sum, int64_t bins)
 
 /*
  * Adds up the votes that all CPUs with a known clock have for this CPU. The bins of coarse->sum are distances
- * ahead of CPU 0's clock; bin `limit` is distance 0. behind[cpu] is in bins, UNKNOWN for a clock that is not
- * known.
+ * ahead of CPU 0's clock; bin `limit` is distance 0. behind[cpu] is in bins, UNKNOWN for an unknown clock.
  */
 static void add_up(struct coarse *coarse, const double *behind, uint32_t cpu, int64_t limit)
 {
@@ -350,7 +350,7 @@ static void add_up(struct coarse *coarse, const double *behind, uint32_t cpu, in
 }
 
 /*
- * Makes the clock of one more CPU known: the one with the most votes. Returns false if no CPU has enough
+ * Determines the clock of one more CPU: the one with the most votes. Returns false if no CPU has enough
  * votes.
  */
 static bool reach_further(struct coarse *coarse, double *behind)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What recording an event costs, as the traced kernel has measured it (ktrace_probe_cost()). */
+/* What it costs to record an event, as the traced kernel has measured it (ktrace_probe_cost()). */
 #ifndef ANALYZE_COST_H
 #define ANALYZE_COST_H
 
@@ -7,23 +7,30 @@
 
 #include "ktread/ktread.h"
 
-/* Ticks that a thousand events cost; 0: unknown. */
+/* Returns the ticks that a thousand events cost; 0 if unknown. */
 uint64_t cost_of(const struct ktread *trace);
 
-/* The part of `cpus` CPUs' time that `events` took, in `ticks`; 0 to 1, or more where a trace says so. */
+/*
+ * Returns the part of the time of `cpus` CPUs that `events` events took within `ticks`: 0 to 1, more if the
+ * trace is inconsistent.
+ */
 double cost_share(uint64_t cost, uint64_t events, uint64_t ticks, uint32_t cpus);
 
-#define COST_CPUS 4097u /* the last: unknown */
+#define COST_CPUS 4097u /* the last one stands for unknown CPUs */
 
-/* Takes the cost of events off stamps: a CPU's clock stands still while it records. Zeros but for `cost`. */
+/*
+ * Subtracts the cost of events from stamps, as if a CPU's clock stopped while it records. Initialise with
+ * zeros except `cost`.
+ */
 struct cost_meter {
 	uint64_t cost;
-	uint64_t events[COST_CPUS]; /* before, by CPU */
-	uint64_t last[COST_CPUS];   /* what was told last: a CPU's time never goes back */
+	uint64_t events[COST_CPUS]; /* events so far, by CPU */
+	uint64_t last[COST_CPUS];   /* last returned stamp, by CPU: a CPU's time never goes back */
 };
 
 /*
- * The stamp of `event` without what the events told before on its CPU have cost. Each event once, in order.
+ * Returns the stamp of `event` minus the cost of the earlier events on its CPU. Call once for each event, in
+ * order.
  */
 uint64_t cost_taken_off(struct cost_meter *meter, const struct ktread_event *event);
 

@@ -10,7 +10,7 @@
 
 #include "base/index.h"
 
-/* Both of one name. */
+/* The two forms of one name. */
 struct pair {
 	const char *mangled, *readable;
 };
@@ -25,7 +25,7 @@ struct text {
 	jmp_buf full;
 };
 
-/* Leaves libiberty in the middle if a short name expands without end. It has allocated nothing by then. */
+/* Leaves libiberty by longjmp() if a short name expands without end. It has allocated nothing by then. */
 static void append(const char *bytes, size_t length, void *context)
 {
 	struct text *text = context;
@@ -44,8 +44,8 @@ static void clear(struct text *text)
 }
 
 /*
- * Only with its parameters is a name parsed to its end. Options that lift libiberty's own limit of recursion
- * are not among these.
+ * Expands a C++ name without its parameters. First expands it with them, because only then libiberty parses
+ * the name to its end. The options do not lift libiberty's own limit of recursion.
  */
 static bool expand_cplusplus(const char *name, struct text *text)
 {
@@ -56,8 +56,8 @@ static bool expand_cplusplus(const char *name, struct text *text)
 }
 
 /*
- * Changes `name`. What compilers append to C++ names of parts and copies (".cold") is appended to the result
- * unchanged.
+ * Expands a name. Changes `name`. Suffixes that compilers append to C++ names of parts and copies (".cold")
+ * are appended to the result unchanged.
  */
 static bool expand(char *name, struct text *text)
 {
@@ -81,7 +81,10 @@ static bool expand(char *name, struct text *text)
 	return true;
 }
 
-/* "operator<<" and "operator->" are names, not brackets. Returns the bytes of the operator, 0: it is none. */
+/*
+ * Returns the length of the operator's name if `at` is in "operator<<" or "operator->", whose characters are
+ * not brackets; otherwise 0.
+ */
 static size_t operator_at(const char *at, size_t before)
 {
 	static const char word[] = "operator";
@@ -93,8 +96,8 @@ static size_t operator_at(const char *at, size_t before)
 }
 
 /*
- * Leaves out what stands between the outermost angle brackets, in place; a name whose brackets do not match
- * stays.
+ * Replaces text between the outermost angle brackets by "...", in place. A name with unmatched brackets stays
+ * unchanged.
  */
 static void shorten(char *name)
 {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Ticks from one to the other; 0 if that is no later, as where a clock was set back. */
+/* Returns the ticks between two stamps; 0 if `to` is not later, for example because a clock was set back. */
 static inline uint64_t elapsed(uint64_t from, uint64_t to)
 {
 	return to > from ? to - from : 0;

@@ -32,9 +32,9 @@ char *analyze_event_name_lower(char *at, const struct ktread_type *type)
 	return end;
 }
 
-/* ---- Names that are near ---- */
+/* ---- Similar names ---- */
 
-/* Copies what fits, made harmless. */
+/* Copies as much as fits. Replaces unprintable bytes by '?'. */
 static void copy_name(char *to, const char *from, size_t length)
 {
 	size_t at = 0;
@@ -51,7 +51,7 @@ static uint32_t least(uint32_t a, uint32_t b, uint32_t c)
 	return two < c ? two : c;
 }
 
-/* Letters to be put in, taken out or replaced to make one of the other. */
+/* Returns the number of letters to insert, delete or replace to make one name of the other. */
 static uint32_t distance(const char *left, const char *right)
 {
 	uint32_t row[NEAR_NAME];

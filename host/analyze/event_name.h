@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Names of events: as people read them, as patterns choose them, and the nearest ones to a name that a trace
- * does not have. A trace names its events, and a terminal is to be handed no name as is.
+ * Names of events: formatting for display, matching with patterns, and suggestions for a misspelt name. Names
+ * come from the trace and may hold any bytes; escape them before printing.
  */
 #ifndef ANALYZE_EVENT_NAME_H
 #define ANALYZE_EVENT_NAME_H
@@ -12,28 +12,28 @@
 
 #include "ktread/ktread.h"
 
-#define ANALYZE_EVENT_NAME_MOST 160u /* bytes; the trace may hold longer names */
+#define ANALYZE_EVENT_NAME_MOST 160u /* bytes; longer names of the trace are cut */
 
 /*
- * "group.name", or the name alone of an event that has no group, escaped; ANALYZE_EVENT_NAME_MOST at most, no
- * NUL. The end.
+ * Writes "group.name", or the name alone if the event has no group. Escapes it. Writes at most
+ * ANALYZE_EVENT_NAME_MOST bytes and no NUL. Returns the end.
  */
 char *analyze_event_name_put(char *at, const struct ktread_type *type);
-/* The same in lower case; the name alone, as it is written, if the type has no group or is name_alone. */
+/* The same in lower case. Writes the name alone, unchanged, if the type has no group or is name_alone. */
 char *analyze_event_name_lower(char *at, const struct ktread_type *type);
 
-/* ---- Names that are near ---- */
+/* ---- Similar names ---- */
 
 /*
- * Names that are nearly the one that was asked for, by how many letters have to change:
+ * Suggests names that are similar to a wanted one, by the number of letters that differ:
  *
  *	near_start(&near, "sched.swtich");
- *	near_offer(&near, "sched.switch");	for each name there is
- *	near_text(&near, text, sizeof(text));	"; near it: sched.switch", or nothing
+ *	near_offer(&near, "sched.switch");	for each known name
+ *	near_text(&near, text, sizeof(text));	"; near it: sched.switch", or ""
  */
 
 #define NEAR_NAMES 3u
-#define NEAR_NAME  64u /* bytes of a name that are looked at, NUL included */
+#define NEAR_NAME  64u /* bytes of a name that are compared, NUL included */
 
 struct near {
 	char wanted[NEAR_NAME];
@@ -44,16 +44,19 @@ struct near {
 
 void near_start(struct near *near, const char *wanted, size_t length);
 void near_offer(struct near *near, const char *name);
-/* Compares one name, and tells another. */
+/* Compares `name`, and suggests `told` instead of it. */
 void near_offer_as(struct near *near, const char *name, const char *told);
-/* Offers all events of a trace by what a pattern may mean: group.name, group.*, a group, or a name alone. */
+/*
+ * Offers all events of a trace by each meaning of a pattern: group.name, group.*, a group, or a name alone.
+ */
 void near_offer_events(struct near *near, const struct ktread *trace);
-/* Unprintable bytes of a name are shown as question marks. */
+/* Writes the suggestions, or "". Unprintable bytes are shown as question marks. */
 void near_text(const struct near *near, char *text, size_t size);
-#define NEAR_TEXT (NEAR_NAMES * (NEAR_NAME + 2) + 16) /* bytes that it needs at most */
+#define NEAR_TEXT (NEAR_NAMES * (NEAR_NAME + 2) + 16) /* most bytes that near_text() needs */
 
 /*
- * Events by pattern, as on command lines: "group.name", name or group alone, with * and ?, whatever the case.
+ * Returns true if the pattern matches the event: "group.name", or its name or group alone, with * and ?, case
+ * ignored.
  */
 bool pattern_means(const char *pattern, const struct ktread_type *type);
 

@@ -6,8 +6,8 @@
 
 struct row {
 	uint64_t key;	/* file or inode */
-	uint64_t inode; /* of a file; 0: not told */
-	uint64_t era;	/* files->era when it was learnt */
+	uint64_t inode; /* inode of a file; 0: not recorded */
+	uint64_t era;	/* files->era when the path was learned */
 	uint16_t length;
 	uint8_t kind; /* enum kind */
 	char path[FILES_PATH];
@@ -18,9 +18,9 @@ enum kind { NOTHING, FILE_ROW, INODE_ROW };
 struct files {
 	const struct ktread *trace;
 	struct row row[FILES_KEPT];
-	uint64_t era;	  /* losses so far: what was known before one is no longer */
-	uint32_t waiting; /* rings that have lost their beginning and have not begun yet */
-	bool *begun;	  /* by ring: it has, or need not be waited for */
+	uint64_t era;	  /* number of losses so far; entries of earlier eras are invalid */
+	uint32_t waiting; /* rings that have lost their beginning and had no event so far */
+	bool *begun;	  /* by ring: it had an event, or has not lost its beginning */
 };
 
 _Static_assert(FILES_KEPT == UINT64_C(1) << (64 - 55), "a place for every hash");
@@ -118,7 +118,7 @@ static struct files_path tell(struct files *files, const struct ktread_event *ev
 
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &file);
 	row = find(files, FILE_ROW, file);
-	/* A file that has become another's since has another inode, or none. */
+	/* A file number that was reused has another inode, or none. */
 	if (row && inode_told && row->inode != inode)
 		row = NULL;
 	if (known->kind == WELLKNOWN_FILE_CLOSE)

@@ -5,8 +5,8 @@
  *
  * Nothing is inferred across lost slots of any ring: they may have held a close and another open. If rings
  * have lost their beginnings, nothing is inferred before each of them has had an event. A gap is known only
- * from the first event after it; paths inferred from other rings' events until then stand. Events that a
- * filter leaves out are like lost ones, so with a filter by CPU, thread or type no path is inferred. A filter
+ * from the first event after it; paths inferred from other rings' events until then remain. Events that a
+ * filter leaves out are like lost ones, so no path is inferred with a filter by CPU, thread or type. A filter
  * by time does no harm.
  */
 #ifndef ANALYZE_FILES_H
@@ -18,24 +18,26 @@
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
-#define FILES_KEPT 512u /* open files and inodes; of two that fall together the newer one is kept */
-#define FILES_PATH 244u /* bytes; a longer path is not kept, as is none that was cut short */
+#define FILES_KEPT 512u /* open files and inodes; a newer one replaces an older one with the same hash */
+#define FILES_PATH 244u /* bytes; longer paths and paths that were cut short are not stored */
 
 struct files;
 
 struct files_path {
-	const char *bytes; /* hostile, no NUL behind them; NULL: not known. Valid until the next event */
+	const char *bytes; /* untrusted bytes without a NUL; NULL: unknown. Valid until the next event */
 	uint32_t length;
 };
 
-/* *files is NULL if no path can be inferred; the other functions accept NULL. 0 or KTREAD_E_MEMORY. */
+/*
+ * *files is NULL if no path can be inferred; the other functions accept NULL. Returns 0 or KTREAD_E_MEMORY.
+ */
 int files_create(struct files **files, const struct ktread *trace);
 void files_destroy(struct files *files);
 
 struct files_path files_take(struct files *files, const struct ktread_event *event,
 			     const struct wellknown *known);
 
-/* The path behind what `event` reads, writes or closes. Every event, in order. */
+/* Returns the path of the file that `event` reads, writes or closes. Call for every event, in order. */
 static inline struct files_path files_event(struct files *files, const struct ktread_event *event,
 					    const struct wellknown *known)
 {

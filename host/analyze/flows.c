@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What is sent again before it came, or comes to lie in the same place, replaces what was there. */
+/* A second send with the same key replaces the first, and so does another key with the same hash. */
 static struct flows_open *find(struct flows *flows, uint64_t key)
 {
 	return &flows->open[key * UINT64_C(0x9e3779b97f4a7c15) >> 54];
@@ -29,7 +29,7 @@ static struct flows_step arrive(struct flows *flows, uint64_t key, uint8_t kind,
 	return step;
 }
 
-/* A signal is known by its number and its receiver; false if either is not told. */
+/* Identifies a signal by its number and its receiver. Returns false if either is unknown. */
 static bool signal_key(const struct wellknown *known, const struct ktread_event *event, uint64_t *key)
 {
 	uint32_t thread = event->thread;

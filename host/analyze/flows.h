@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What goes from one event to a later one elsewhere: a packet from net.tx to net.rx, a signal from
+ * Connections from one event to a later one elsewhere: a packet from net.tx to net.rx, a signal from
  * signal.send to signal.deliver. Nothing is joined across lost slots.
  */
 #ifndef ANALYZE_FLOWS_H
@@ -12,9 +12,9 @@
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
-#define FLOWS_OPEN 1024u /* under way at once; a few fewer where their numbers collide */
+#define FLOWS_OPEN 1024u /* flows open at once; fewer if their hashes collide */
 
-/* Zero-initialised is ready for use. */
+/* A zero-initialised structure is ready for use. */
 struct flows {
 	struct flows_open {
 		uint64_t key;
@@ -25,16 +25,16 @@ struct flows {
 };
 
 struct flows_step {
-	uint64_t id; /* from 1; 0: the event is no end of a flow */
-	bool ends;   /* else it begins, which need not have an end */
+	uint64_t id; /* from 1; 0: the event neither begins nor ends a flow */
+	bool ends;   /* true: the flow ends here; false: it begins, and may never end */
 	const char *name;
 };
 
-/* flows_event() of the kinds that may begin or end a flow. */
+/* flows_event() for the kinds of event that may begin or end a flow. */
 struct flows_step flows_take(struct flows *flows, const struct ktread_event *event,
 			     const struct wellknown *known);
 
-/* Which flow `event` begins or ends. */
+/* Returns the flow that `event` begins or ends. */
 static inline struct flows_step flows_event(struct flows *flows, const struct ktread_event *event,
 					    const struct wellknown *known)
 {
@@ -49,7 +49,7 @@ static inline struct flows_step flows_event(struct flows *flows, const struct kt
 	}
 }
 
-/* Slots of some CPU are lost before the event that comes next. */
+/* Call before the next event if slots of some CPU were lost before it. */
 void flows_gap(struct flows *flows);
 
 #endif

@@ -12,19 +12,20 @@ struct gap {
 };
 
 struct gaps {
-	struct gap *gap; /* by `from` */
+	struct gap *gap; /* sorted by `from` */
 	uint32_t count, room, limit;
-	uint32_t next;			   /* the first that begins behind all `to` asked about */
-	uint64_t until[GAPS_CPUS_MAX + 1]; /* end of the last gap begun, by CPU; the last: no CPU */
+	uint32_t next; /* the first that begins after all `to` asked about so far */
+	/* latest end of the gaps begun so far, by CPU; the last one: gaps without a CPU */
+	uint64_t until[GAPS_CPUS_MAX + 1];
 	uint64_t until_any;
 	struct scheduling *scheduling;
 };
 
-/* What is known of a ring while its gaps are looked for. */
+/* State of a ring while its gaps are searched. */
 struct progress {
-	uint64_t seen; /* its last event */
+	uint64_t seen; /* stamp of its last event */
 	uint64_t first;
-	uint32_t last; /* index of its last gap + 1 */
+	uint32_t last; /* index of its last gap + 1; 0: none */
 	bool begun;
 };
 
@@ -62,8 +63,8 @@ static int take(struct gaps *gaps, struct progress *ring, const struct ktread *t
 }
 
 /*
- * The boot ring was full and refused what came then, on each CPU until that had a ring of its own. Of one
- * whose ring has lost its beginning that is known already.
+ * Adds the gaps of a full boot ring, which refused records. The gap of each CPU ends when the CPU had a ring
+ * of its own. If that ring has lost its beginning, its gap is known already.
  */
 static int find_refused_at_boot(struct gaps *gaps, struct progress *rings, const struct ktread *trace)
 {
@@ -83,7 +84,7 @@ static int find_refused_at_boot(struct gaps *gaps, struct progress *rings, const
 	return status;
 }
 
-/* What is missing behind the last event of a ring. */
+/* Adds gaps after the last event of each ring. */
 static int find_tails(struct gaps *gaps, struct progress *rings, const struct ktread *trace)
 {
 	int status = 0;
@@ -116,7 +117,7 @@ static int find_all(struct gaps *gaps, struct progress *rings, struct ktread *tr
 	return status;
 }
 
-/* Without the filter: what it holds back may say what is missing. */
+/* Reads without the filter: the events that it leaves out may show what is missing. */
 static int find_unfiltered(struct gaps *gaps, struct progress *rings, struct ktread *trace)
 {
 	int status, again;

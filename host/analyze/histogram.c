@@ -10,8 +10,8 @@
 #include "ktrx/v2.h"
 
 /*
- * Values below two powers of HISTOGRAM_STEPS have buckets of their own; octave n > 0 begins at
- * HISTOGRAM_STEPS << (n - 1) and its buckets are 1 << (n - 1) wide.
+ * Octave 0 has a bucket for each value below HISTOGRAM_STEPS. Octave n > 0 begins at HISTOGRAM_STEPS << (n -
+ * 1); its buckets are 1 << (n - 1) wide.
  */
 static unsigned octave_of(uint64_t value)
 {
@@ -46,7 +46,7 @@ static int count_value(struct histogram *histogram, uint64_t value)
 	return 0;
 }
 
-/* From exact values to buckets. */
+/* Moves the individual values into buckets. */
 static int start_counting(struct histogram *histogram)
 {
 	int error = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The distribution of numbers, in memory that does not grow with how many there are. Count, sum, least and
- * greatest are exact always. Ranks are exact up to HISTOGRAM_EXACT values, which are kept as they are; from
- * then on values are counted in buckets, HISTOGRAM_STEPS to each power of two, and a rank is the greatest
- * value of its bucket: at most 1/HISTOGRAM_STEPS too great, never too small.
+ * The distribution of numbers, in memory that does not grow with their count. Count, sum, least and greatest
+ * are always exact. Ranks are exact up to HISTOGRAM_EXACT values, which are stored individually. With more
+ * values, they are counted in buckets, HISTOGRAM_STEPS for each power of two, and the value of a rank is the
+ * greatest value of its bucket: at most 1/HISTOGRAM_STEPS too great, never too small.
  */
 #ifndef ANALYZE_HISTOGRAM_H
 #define ANALYZE_HISTOGRAM_H
@@ -18,25 +18,25 @@
 #define HISTOGRAM_STEPS	    (1u << HISTOGRAM_STEP_BITS)
 #define HISTOGRAM_OCTAVES   (64u - HISTOGRAM_STEP_BITS)
 
-/* Zero-initialised is ready for use. */
+/* A zero-initialised structure is ready for use. */
 struct histogram {
 	uint64_t count;
-	uint64_t least, greatest; /* if there are any */
+	uint64_t least, greatest; /* valid if count > 0 */
 	double sum;
-	uint64_t *value; /* while there are no more than HISTOGRAM_EXACT; NULL from then on */
+	uint64_t *value; /* the values, up to HISTOGRAM_EXACT; NULL once they are in buckets */
 	uint32_t room;
 	bool sorted;
-	bool counted;				 /* in buckets by now */
-	uint64_t *octave[HISTOGRAM_OCTAVES + 1]; /* HISTOGRAM_STEPS buckets each, NULL: none counted */
+	bool counted;				 /* the values are in buckets */
+	uint64_t *octave[HISTOGRAM_OCTAVES + 1]; /* HISTOGRAM_STEPS buckets each; NULL: no value there */
 };
 
-/* 0 or KTREAD_E_MEMORY. */
+/* Returns 0 or KTREAD_E_MEMORY. */
 int histogram_add(struct histogram *histogram, uint64_t value);
 void histogram_free(struct histogram *histogram);
 
 /*
- * The rank of a percentile: of how many values the greatest is the least one that `part` of `whole` do not
- * exceed. 99 of 100 is p99.
+ * Returns the rank of a percentile: the smallest rank whose value at least `part` of `whole` of the values do
+ * not exceed. 99 of 100 is p99.
  */
 static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned whole)
 {
@@ -45,22 +45,28 @@ static inline uint64_t histogram_rank(uint64_t count, unsigned part, unsigned wh
 	return rank ? rank : 1;
 }
 
-/* The value of that rank, from 1, the least, to the count. */
+/* Returns the value of that rank. Requires: 1 (the least) <= rank <= count. */
 uint64_t histogram_nth(struct histogram *histogram, uint64_t rank);
 
-/* How many values are below `limit`; of a bucket that lies on both sides, all or none. */
+/*
+ * Returns the number of values below `limit`. A bucket that contains `limit` counts fully if it begins below
+ * it.
+ */
 uint64_t histogram_below(struct histogram *histogram, uint64_t limit);
 
-/* ---- The distribution of what a field of some events holds ---- */
+/* ---- The distribution of a field's values ---- */
 
-/* Zero-initialised is ready for use. */
+/* A zero-initialised structure is ready for use. */
 struct values {
-	struct histogram positive; /* zero, too */
+	struct histogram positive; /* values of 0 and more */
 	struct histogram negative; /* magnitudes */
 	uint64_t missing;	   /* events that lack the field, or hold a string there */
 };
 
-/* Reads the trace to its end; `events`: bit map of ids. 0, or KTREAD_E_MEMORY, or what ktread_next() said. */
+/*
+ * Reads the trace to its end. `events`: bit map of ids. Returns 0, KTREAD_E_MEMORY, or the error of
+ * ktread_next().
+ */
 int values_read(struct values *values, struct ktread *trace, const uint8_t *events, const char *field);
 void values_free(struct values *values);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What is under way, by the few words that tell one from another: a table that grows up to a limit, so that a
- * trace which begins things for ever and ends none costs bounded memory.
+ * Pending things, found by a key of a few words: a table that grows up to a limit. A trace that begins things
+ * for ever and ends none therefore costs bounded memory.
  */
 #ifndef ANALYZE_KEYED_H
 #define ANALYZE_KEYED_H
@@ -14,38 +14,41 @@
 #include "ktread/ktread.h"
 
 #define KEYED_WORDS 4u
-#define KEYED_MAX   65536u /* entries at once */
+#define KEYED_MAX   65536u /* most entries at one time */
 
 struct keyed_entry {
 	uint64_t key[KEYED_WORDS];
-	uint64_t stamp; /* of its beginning */
-	uint64_t time;	/* the same as threads.h has it */
-	uint64_t count; /* the owner's */
+	uint64_t stamp; /* stamp of its beginning */
+	uint64_t time;	/* time of its beginning, as in threads.h */
+	uint64_t count; /* for the table's owner */
 	uint32_t cpu, thread;
-	bool known; /* the owner's */
+	bool known; /* for the table's owner */
 };
 
-/* Zero-initialised is ready for use. */
+/* A zero-initialised structure is ready for use. */
 struct keyed {
-	struct keyed_entry *entry; /* the last one takes the place of one that is removed */
+	struct keyed_entry *entry; /* keyed_remove() moves the last entry into the free place */
 	uint32_t count, room;
 	struct base_index index; /* entries by key */
 };
 
-/* Frees the memory of the table, and makes it empty. */
+/* Empties the table and frees its memory. */
 void keyed_free(struct keyed *table);
-/* NULL: there is none. Valid until the next keyed_put() or keyed_remove(). */
+/* Returns NULL if there is none. Valid until the next keyed_put() or keyed_remove(). */
 struct keyed_entry *keyed_find(const struct keyed *table, const uint64_t *key);
 /*
- * The entry of that key, a new one (all zeros but for its key) if need be; *entry is NULL past the limit. 0
- * or KTREAD_E_MEMORY.
+ * Finds or adds the entry of a key. A new entry is all zeros except for its key. *entry is NULL if the table
+ * is full. Returns 0 or KTREAD_E_MEMORY.
  */
 int keyed_put(struct keyed *table, const uint64_t *key, struct keyed_entry **entry);
 void keyed_remove(struct keyed *table, struct keyed_entry *entry);
 
-/* Bytes as a word of a key: a hash of them. */
+/* Returns a hash of bytes, as a word of a key. */
 uint64_t keyed_hash(const void *bytes, size_t length);
-/* A field as a word of a key: a number, or a string's hash. False if the payload does not hold it. */
+/*
+ * Stores a field as a word of a key: a number, or the hash of a string. Returns false if the payload lacks
+ * it.
+ */
 bool keyed_field(const struct ktread_event *event, const char *field, uint64_t *word);
 
 #endif

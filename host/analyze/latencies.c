@@ -11,9 +11,9 @@
 #include "base/grow.h"
 #include "ktrx/v2.h"
 
-/* A thread that was woken and does not run yet. */
+/* A thread that was woken and has not run since. */
 struct waiting {
-	uint64_t stamp; /* 0: it was not */
+	uint64_t stamp; /* stamp of the wakeup; 0: none */
 };
 
 struct reading {
@@ -22,12 +22,13 @@ struct reading {
 	struct spans *spans;
 	struct threads *threads;
 	struct wellknown_table known;
-	const struct ktread_event *event; /* the one that is taken now */
+	const struct ktread_event *event; /* the current event */
 	uint64_t cost;
 	struct waiting *waiting; /* by index of the thread */
 	uint32_t waiting_count;
-	uint64_t *seen;						   /* by CPU: time of the last event */
-	uint8_t needed[LATENCIES_KINDS][(KTRX_EVENT_MAX + 1) / 8]; /* events that tell them, a bit each */
+	uint64_t *seen; /* by CPU: time of the last event */
+	/* by kind: bit map of the events that delimit it */
+	uint8_t needed[LATENCIES_KINDS][(KTRX_EVENT_MAX + 1) / 8];
 	int error;
 };
 
@@ -49,7 +50,7 @@ static int kind_of(uint8_t begins_by)
 	}
 }
 
-/* NULL: there is no room for one more. */
+/* Finds or adds a row. Returns NULL if there is no room for one more. */
 static struct latencies_row *row_of(struct latencies *latencies, enum latencies_kind kind, bool has_number,
 				    uint64_t number)
 {
@@ -94,7 +95,7 @@ static void on_begin(void *context, struct spans_owner owner, unsigned lane, con
 		memcpy(row->name, name.string, name.length);
 }
 
-/* Where a gap would have hidden that the span ended and another one began. */
+/* Returns the only CPU whose gaps can hide that the span ended and another one began, or GAPS_ANYWHERE. */
 static uint32_t place_of(struct spans_owner owner, const struct spans_span *span,
 			 const struct ktread_event *event)
 {
@@ -138,13 +139,16 @@ static struct waiting *waiting_of(struct reading *r, uint32_t index)
 	return &larger[index];
 }
 
-/* From the wakeup to the first time it runs; a thread that a switch left runnable was not woken. */
+/*
+ * Measures from the wakeup to the next time that the thread runs. A thread that a switch left runnable was
+ * not woken.
+ */
 static void on_change(void *context, const struct threads_change *change)
 {
 	struct reading *r = context;
 	struct waiting *waiting = waiting_of(r, change->thread->index);
 	bool runs = change->thread->state == THREADS_RUNNING && change->from == THREADS_RUNNABLE;
-	struct ktread_event end = *r->event; /* which the thread before it may have recorded */
+	struct ktread_event end = *r->event; /* the event may belong to the previous thread */
 	struct latencies_row *row;
 
 	if (!waiting)
@@ -182,7 +186,7 @@ static void take(struct reading *r, const struct ktread_event *event)
 		r->error = KTREAD_E_MEMORY;
 }
 
-/* Which events must be recorded all the time, for a time of that kind to be what it looks like. */
+/* Marks the events that must be recorded all the time for a duration of each kind to be reliable. */
 static void mark_needed(struct reading *r, const struct ktread *trace)
 {
 	static const struct {

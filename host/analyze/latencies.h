@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How long things took: what begins and ends by any key, and what the well-known events delimit. */
+/* Durations: between events that begin and end something by any key, and between the well-known events. */
 #ifndef ANALYZE_LATENCIES_H
 #define ANALYZE_LATENCIES_H
 
@@ -14,21 +14,22 @@
 /* ---- Pairs by any key ---- */
 
 /*
- * Pairs events that begin something with events that end it, by whatever key both carry, and gathers how long
- * it took.
+ * Pairs events that begin something with events that end it, by any key that both carry, and collects the
+ * durations.
  *
- * An end belongs to the last beginning with the same key; a beginning whose key is begun again before its end
- * is unmatched. An event that is both ends first and begins then, which gives the time from each to the next.
+ * An end belongs to the last beginning with the same key. A beginning whose key is begun again before its end
+ * is unmatched. An event that is both first ends and then begins, which gives the time from each event to the
+ * next.
  *
- * A pair is dropped where an event of the rule was not recorded for a while in between, and where slots are
- * missing in between that could have held its true end: slots of the CPU, if the key is one, or if the thread
- * ran there throughout; else slots of any CPU.
+ * A pair is dropped if an event of the rule was not recorded for some time in between. It is also dropped if
+ * missing slots could have held its true end: slots of the CPU, if the key is a CPU or the thread ran there
+ * throughout; otherwise slots of any CPU.
  */
 
 #define PAIRS_KEYS KEYED_WORDS
 
 enum pairs_by {
-	PAIRS_BY_OWNER, /* the thread that fires it; in interrupts, and where no thread runs, the CPU */
+	PAIRS_BY_OWNER, /* the thread that records it; the CPU in interrupts and where no thread runs */
 	PAIRS_BY_THREAD,
 	PAIRS_BY_CPU,
 	PAIRS_BY_FIELD,
@@ -40,50 +41,51 @@ struct pairs_key {
 };
 
 struct pairs_rule {
-	uint8_t begins[(KTRX_EVENT_MAX + 1) / 8], ends[(KTRX_EVENT_MAX + 1) / 8]; /* bit maps of ids */
+	uint8_t begins[(KTRX_EVENT_MAX + 1) / 8], ends[(KTRX_EVENT_MAX + 1) / 8]; /* bit maps of event ids */
 	struct pairs_key key[PAIRS_KEYS];
 	uint32_t keys;
-	uint64_t cost; /* thousandths of a tick to take off for each event recorded meanwhile on one CPU */
+	uint64_t cost; /* thousandths of a tick to subtract for each event that the CPU recorded in between */
 };
 
-/* The longest so far. */
+/* The longest duration so far. */
 struct pairs_worst {
 	uint64_t begin, end;  /* stamps */
-	uint32_t cpu, thread; /* of the end */
+	uint32_t cpu, thread; /* where it ended */
 };
 
 struct pairs_result {
 	struct histogram ticks;
 	struct pairs_worst worst;
-	uint64_t begins, ends; /* without a partner */
-	uint64_t dropped;      /* pairs that may be none: slots are missing in between, or … */
-	uint64_t switched;     /* … one of the events was switched off meanwhile */
-	uint64_t keyless;      /* events whose payload does not hold the key */
+	uint64_t begins, ends; /* events without a partner */
+	uint64_t dropped;      /* pairs dropped because slots are missing in between */
+	uint64_t switched;     /* pairs dropped because one of the events was switched off in between */
+	uint64_t keyless;      /* events whose payload lacks the key */
 	uint64_t left_out;
 };
 
 struct pairs;
 
 /*
- * Reads the trace to its end, once for its gaps and once for the pairs. 0, or KTREAD_E_MEMORY, or what
- * ktread_next() said; what was gathered until then stands, if there is `pairs` at all.
+ * Reads the trace to its end, once for its gaps and once for the pairs. Returns 0, KTREAD_E_MEMORY, or the
+ * error of ktread_next(). What was collected until an error stays valid if `*pairs` is not NULL. The caller
+ * frees `*pairs` in any case.
  */
 int pairs_read(struct pairs **pairs, struct ktread *trace, const struct pairs_rule *rule);
 void pairs_free(struct pairs *pairs);
 
-/* What it came to; owned by `pairs`. */
+/* Returns the result, which `pairs` owns. */
 struct pairs_result *pairs_result(struct pairs *pairs);
 
-/* Takes a pair into account: an event's cost off for each of `events`. 0 or KTREAD_E_MEMORY. */
+/* Adds the duration of a pair, minus the cost of `events` events. Returns 0 or KTREAD_E_MEMORY. */
 int pairs_measure(struct histogram *ticks, struct pairs_worst *worst, uint64_t begin,
 		  const struct ktread_event *end, uint64_t cost, uint64_t events);
 
-/* ---- What the well-known events delimit ---- */
+/* ---- Durations between the well-known events ---- */
 
 /*
- * How long everything took that the well-known events delimit: system calls, interrupts, faults, waiting for
- * locks and holding them, and from a wakeup until the thread runs. A row for each system call and each
- * interrupt, one for each of the others.
+ * Durations between the well-known events: system calls, interrupts, faults, waiting for locks and holding
+ * them, and from a wakeup until the thread runs. There is a row for each system call and each interrupt, and
+ * one for each of the others.
  */
 
 #define LATENCIES_ROWS 128u
@@ -103,28 +105,28 @@ struct latencies_row {
 	enum latencies_kind kind;
 	bool has_number;
 	uint64_t number;	   /* of the system call or interrupt */
-	char name[LATENCIES_NAME]; /* as the event of its beginning says; "": it does not */
+	char name[LATENCIES_NAME]; /* from the event that begins it; "": it has no name */
 	struct histogram ticks;
 	struct pairs_worst worst;
-	uint64_t dropped; /* no end seen, or slots missing in between, or an event switched off meanwhile */
+	/* durations without a seen end, or with missing slots or a switched-off event in between */
+	uint64_t dropped;
 };
 
 struct latencies {
 	struct latencies_row row[LATENCIES_ROWS];
 	uint32_t rows;
-	uint64_t unpaired; /* ends without a beginning and the reverse */
-	uint64_t left_out; /* durations that found no row */
+	uint64_t unpaired; /* ends without a beginning, and beginnings without an end */
+	uint64_t left_out; /* durations for which there was no row */
 	uint64_t events;
-	bool states_unknown; /* sched.switch gives state 0 every time … */
-	bool announced;	     /* … and sched.block alone says which threads sleep */
+	bool states_unknown; /* sched.switch has state 0 every time */
+	bool announced;	     /* states_unknown is set, and sched.block shows which threads sleep */
 };
 
 /*
- * Reads the trace to its end, once for its gaps and once for the figures. 0, or KTREAD_E_MEMORY, or what
- * ktread_next() said; what was gathered until then stands.
- * `cost`: thousandths of a tick to take off for each event recorded meanwhile on one CPU. Rows are in the
- * order of kind and
- * number.
+ * Reads the trace to its end, once for its gaps and once for the durations. Returns 0, KTREAD_E_MEMORY, or
+ * the error of ktread_next(); what was collected until then stays valid. The caller frees `*latencies` in any
+ * case. Rows are sorted by kind and number.
+ * `cost`: thousandths of a tick to subtract for each event that the CPU recorded in between.
  */
 int latencies_read(struct latencies **latencies, struct ktread *trace, uint64_t cost);
 void latencies_free(struct latencies *latencies);

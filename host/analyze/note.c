@@ -77,7 +77,7 @@ double note_silence(const char *note, bool *more)
 
 #define X86_LEVEL 3u /* bits of cs: 0 is the kernel, 3 a program */
 #define ARM_LEVEL \
-	0xfu /* bits of the state: 0 is EL0, also in AArch32's user mode, which sets bit 4 besides */
+	0xfu /* bits of the state: 0 is EL0, also in AArch32's user mode, which additionally sets bit 4 */
 
 static bool find(const char *line, const char *name, uint64_t *value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Text in a trace (spec/ktrx.md, section 3): what a host said of a capture, in lines "key: value", and the
+ * Text in a trace (spec/ktrx.md, section 3): the host's notes on a capture, in lines "key: value", and the
  * registers of CPUs.
  */
 #ifndef ANALYZE_NOTE_H
@@ -9,7 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The value of the first line with that key, and its length; NULL if there is none. Not yet escaped. */
+/*
+ * Returns the value of the first line with that key, and its length; NULL if there is none. The value is not
+ * escaped.
+ */
 const char *note_find(const char *note, const char *key, size_t *length);
 
 /*
@@ -34,17 +37,17 @@ bool note_kernel(const char *note, char *path, size_t size);
  */
 double note_silence(const char *note, bool *more);
 
-/* ---- Whether a CPU ran the kernel or a program, by its registers ---- */
+/* ---- Privilege level of a CPU, from its registers ---- */
 
 enum privilege {
-	PRIVILEGE_UNKNOWN, /* the registers do not say so, as on RISC-V, where no register holds it */
+	PRIVILEGE_UNKNOWN, /* no register shows it, as on RISC-V */
 	PRIVILEGE_KERNEL,
 	PRIVILEGE_USER,
 };
 
 /*
- * `line` is one CPU's line of registers, up to its end or a newline: " pc=… sp=… cs=33". x86 has it in cs,
- * AArch64 in pstate (gdb: cpsr).
+ * Returns whether a CPU ran the kernel or a program. `line` is the CPU's line of registers, up to its end or
+ * a newline: " pc=… sp=… cs=33". On x86 cs shows it, on AArch64 pstate (gdb: cpsr).
  */
 enum privilege privilege_of(const char *line);
 

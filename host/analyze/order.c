@@ -10,13 +10,19 @@
 
 #define PPB 1000000000u
 
-/* One clock stamps all processes. Where the clock is a count of ticks, all CPUs read the same counter. */
+/*
+ * Returns true if all CPUs have the same clock: in a process trace, or if the clock is a count of timer
+ * ticks.
+ */
 static bool has_one_clock(const struct ktread_info *info)
 {
 	return ktread_cpus_used(info) < 2 || info->form == KTREAD_FORM_PROCESSES || ktread_is_coarse(info);
 }
 
-/* The newest stamp that a CPU's row has. Rings may have later ones, of the time since a CPU's last tick. */
+/*
+ * Returns the newest stamp in the CPU descriptors. Rings may have later stamps, recorded after a CPU's last
+ * timer tick.
+ */
 static uint64_t newest_stamp(const struct ktread *trace)
 {
 	const uint32_t room = ktread_info(trace)->cpus;
@@ -34,7 +40,9 @@ static uint64_t newest_stamp(const struct ktread *trace)
 	return newest;
 }
 
-/* Outside the time in which clocks were measured they may drift. */
+/*
+ * Returns the error of the clocks at a stamp. Outside the time in which clocks were measured they may drift.
+ */
 static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 {
 	const uint64_t before = stamp < info->clock_from ? info->clock_from - stamp : 0;
@@ -44,7 +52,7 @@ static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 	return info->clock_error + (uint64_t)((unsigned __int128)most * info->clock_drift / PPB);
 }
 
-/* The clocks' error at the first or the last stamp of the trace, whichever is larger. */
+/* Returns the clocks' error at the first or the last stamp of the trace, whichever is larger. */
 static uint64_t error_at_ends(const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
@@ -74,7 +82,7 @@ struct order order_between_cpus(const struct ktread *trace)
 
 	if (has_one_clock(info))
 		return order;
-	/* Each clock is known against CPU 0's, so the errors of two add up. */
+	/* Each clock was measured against CPU 0's, so the errors of two clocks add up. */
 	if (info->clock != KTREAD_CLOCK_RAW && info->clock_cpus >= others && info->clock_error)
 		order.doubt = error_at_ends(trace) * (others > 1 ? 2 : 1);
 	if (info->clock == KTREAD_CLOCK_ALIGNED) {

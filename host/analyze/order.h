@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The order of events of different CPUs: how certain it is, and clocks that are put right. Within a CPU
- * events are always in order; between CPUs that depends on what is known of their clocks.
+ * The order of events of different CPUs: how certain it is, and alignment of clocks. Within a CPU events are
+ * always in order. Between CPUs the order depends on what is known of their clocks.
  */
 #ifndef ANALYZE_ORDER_H
 #define ANALYZE_ORDER_H
@@ -10,19 +10,19 @@
 
 #include "ktread/ktread.h"
 
-/* ---- How certain the order is: all views say so by these functions ---- */
+/* ---- How certain the order is. All views use these functions ---- */
 
 enum order_state {
 	ORDER_CERTAIN,	  /* one CPU, or one clock for all */
-	ORDER_MEASURED,	  /* certain for events of different CPUs that are `doubt` apart or more */
+	ORDER_MEASURED,	  /* certain for events of different CPUs that are at least `doubt` apart */
 	ORDER_ALIGNED,	  /* causes and effects are in order; other events if they are `doubt` apart */
 	ORDER_UNMEASURED, /* nothing is known of the clocks, or not of all */
 };
 
 struct order {
 	enum order_state state;
-	uint64_t doubt;	     /* ticks; 0 if unknown, also if aligned clocks were not all measured */
-	uint32_t unmeasured; /* CPUs, if clocks of others were measured */
+	uint64_t doubt;	     /* ticks; 0 if unknown, also if not all of the aligned clocks were measured */
+	uint32_t unmeasured; /* CPUs without a measured clock, if other CPUs have one */
 };
 
 struct order order_between_cpus(const struct ktread *trace);
@@ -61,17 +61,17 @@ int order_say_json(const struct ktread *trace, char text[ORDER_TEXT]);
 #define ALIGN_CPUS_MAX 256u
 
 struct align_report {
-	uint64_t pairs;	   /* of a cause and its effect on another CPU */
+	uint64_t pairs;	   /* pairs of a cause and its effect on another CPU */
 	uint64_t before;   /* effects that came before their cause, at first */
-	uint64_t after;	   /* the same with the clocks moved */
-	int kept;	   /* that was no better: the clocks were left as they were */
-	uint64_t given_up; /* contradictory bounds left out: wrong pairs, or drift within a window */
-	uint64_t window;   /* ticks */
+	uint64_t after;	   /* the same after the alignment */
+	int kept;	   /* the alignment did not improve the order: clocks are unchanged */
+	uint64_t given_up; /* contradictory bounds that were ignored: wrong pairs, or drift within a window */
+	uint64_t window;   /* length of a window in ticks */
 };
 
 /*
- * Aligns and rewinds. No filter may be set. 0 or an error of the trace's; KTREAD_E_UNSUPPORTED for
- * a trace of records_only and for more than ALIGN_CPUS_MAX CPUs.
+ * Aligns the clocks and rewinds the trace. Requires: no filter is set. Returns 0 or an error of the trace;
+ * KTREAD_E_UNSUPPORTED for a trace of records_only and for more than ALIGN_CPUS_MAX CPUs.
  */
 int align_clocks(struct ktread *trace, struct align_report *report);
 

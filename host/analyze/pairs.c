@@ -17,9 +17,9 @@ struct pairs {
 	struct gaps *gaps;
 	struct threads *threads;
 	struct wellknown_table known;
-	uint64_t time;	       /* as threads.h has it */
-	struct keyed open;     /* `count`: events of its CPU until then */
-	uint64_t events[CPUS]; /* by CPU */
+	uint64_t time;	       /* as in threads.h */
+	struct keyed open;     /* open beginnings; `count`: events of the CPU until then */
+	uint64_t events[CPUS]; /* events so far, by CPU */
 	struct pairs_result result;
 	uint8_t events_of_rule[(KTRX_EVENT_MAX + 1) / 8];
 };
@@ -53,7 +53,7 @@ static bool read_key(const struct pairs *p, const struct ktread_event *event, bo
 	return true;
 }
 
-/* The CPU whose gaps alone can have hidden something between the two, or GAPS_ANYWHERE. */
+/* Returns the only CPU whose gaps can hide an event between the two, or GAPS_ANYWHERE. */
 static uint32_t where_gaps_matter(const struct pairs *p, const struct keyed_entry *begin,
 				  const struct ktread_event *end)
 {

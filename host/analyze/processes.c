@@ -12,10 +12,10 @@ struct membership {
 };
 
 struct table {
-	void *row; /* each begins with its id */
+	void *row; /* entries; each begins with its id */
 	size_t row_size;
 	uint32_t rows, room;
-	struct base_index index; /* rows by id */
+	struct base_index index; /* entries by id */
 };
 
 struct processes {
@@ -35,7 +35,7 @@ static void *find(const struct table *table, uint32_t id)
 	return NULL;
 }
 
-/* The row of an id, made if need be; NULL when out of memory. */
+/* Finds or adds the entry of an id. Returns NULL if out of memory. */
 static void *obtain(struct table *table, uint32_t id)
 {
 	void *row = find(table, id);
@@ -52,7 +52,7 @@ static void *obtain(struct table *table, uint32_t id)
 	return id_at(table, table->rows++);
 }
 
-/* That there is a process, and that the thread is of it, unless it is known to be of another. */
+/* Adds a process and its thread. A thread that is known to belong to another process stays there. */
 static int tell_member(struct processes *processes, uint32_t thread, uint32_t process)
 {
 	struct membership *member;

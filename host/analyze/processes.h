@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Which process each thread belongs to, the parent of that process and what it runs, by process.fork,
- * process.exec, process.exit and sched.create. An event also applies to the time before it, so the whole
- * trace is read once for this. If an id is reused, its first parent and program are kept.
+ * Finds the process of each thread, and each process's parent and program, from process.fork, process.exec,
+ * process.exit and sched.create. An event also applies to the time before it, so the whole trace is read once
+ * for this. If an id is reused, its first parent and program are kept.
  */
 #ifndef ANALYZE_PROCESSES_H
 #define ANALYZE_PROCESSES_H
@@ -17,26 +17,30 @@
 
 struct processes_process {
 	uint32_t id;
-	uint32_t parent;		 /* 0: not known */
-	bool exec;			 /* the command is its own, not its parent's */
-	char command[PROCESSES_COMMAND]; /* what it runs; "": not known */
+	uint32_t parent;		 /* 0: unknown */
+	bool exec;			 /* the command comes from its own exec, not from its parent */
+	char command[PROCESSES_COMMAND]; /* the program that it runs; "": unknown */
 };
 
 struct processes;
 
 /*
- * 0, or KTREAD_E_MEMORY, or what ktread_next() said. The trace is read from its beginning and wound back; if
- * its kernel declares no process events it is not read, and nothing is known.
+ * Reads the trace from its beginning and rewinds it. If its kernel declares no process events, the trace is
+ * not read and nothing is known. Returns 0, KTREAD_E_MEMORY, or the error of ktread_next(). The caller frees
+ * `*processes` in any case.
  */
 int processes_read(struct processes **processes, struct ktread *trace, struct wellknown_table *table);
 void processes_free(struct processes *processes);
 
-/* The process a thread belongs to; 0: not known. */
+/* Returns the process of a thread; 0 if unknown. */
 uint32_t processes_of(const struct processes *processes, uint32_t thread);
 /* Returns NULL if nothing is known of the process. */
 const struct processes_process *processes_find(const struct processes *processes, uint32_t id);
 
-/* The process that an event is about: its field, or without one the process of its thread; 0: not known. */
+/*
+ * Returns the process that an event is about: its field, or without one the process of its thread; 0 if
+ * unknown.
+ */
 uint32_t processes_subject(const struct processes *processes, const struct ktread_event *event,
 			   const struct wellknown *known);
 

@@ -30,7 +30,7 @@ static int compare(const void *left, const void *right)
 	return order ? order : (int)a->id - (int)b->id;
 }
 
-/* Gives the events of a group their bits. None is beyond KTRX_EVENT_MAX, as there are not more events. */
+/* Assigns bits to the events of a group. No bit is above KTRX_EVENT_MAX, because there are no more events. */
 static void number_group(struct masks *masks, uint32_t first, uint32_t end)
 {
 	uint8_t taken[KTRX_EVENT_MAX + 1] = { 0 };
@@ -196,7 +196,10 @@ static int add(struct requests *requests, struct ktrx_request request)
 	return 0;
 }
 
-/* Adds a change of one event, to the request before if that changes its neighbour likewise. */
+/*
+ * Adds a change of one event. If `joins` is set and the last request ends with the previous id, extends that
+ * request instead.
+ */
 static int add_event(struct requests *requests, uint16_t id, const struct change *change, int joins)
 {
 	struct ktrx_request request = { .op = KTRX_REQUEST_EVENTS,
@@ -214,7 +217,10 @@ static int add_event(struct requests *requests, uint16_t id, const struct change
 	return add(requests, request);
 }
 
-/* As in the kernel: its own group is chosen by name only. */
+/*
+ * Returns whether a pattern matches an event. As in the kernel, events of the library's own group match only
+ * by its name.
+ */
 static int chooses(const char *pattern, const struct ktread_type *type)
 {
 	char full[FULL_NAME];
@@ -278,7 +284,7 @@ static int word_add(const char *word, struct change *change)
 
 #define LISTED(word, ...) " " word
 
-/* "word+word" */
+/* Parses "word+word". */
 static int read_words(struct requests *requests, char *text, struct change *change)
 {
 	char *rest = text, *word;
@@ -290,7 +296,7 @@ static int read_words(struct requests *requests, char *text, struct change *chan
 	return change->change ? 0 : refuse(requests, "a value is missing behind '='");
 }
 
-/* As the kernel reads numbers; -1 is all ones. */
+/* Parses a number as the kernel does; -1 means all bits set. */
 static int read_number(const char *text, uint64_t *value)
 {
 	int negative = *text == '-';
@@ -333,7 +339,7 @@ static int set_row(struct requests *requests, uint32_t row, const struct ktread_
 				     .op = KTRX_REQUEST_SETTING, .first = (uint16_t)row, .value = value });
 }
 
-/* Is the event with this bit wanted by a mask: hexadecimal of any width, decimal, or negative? */
+/* Returns whether a mask has a bit. The mask is hexadecimal of any width, decimal, or negative. */
 static int mask_bit(const char *text, uint64_t value, uint32_t bit)
 {
 	size_t digits = strlen(text);
@@ -355,7 +361,10 @@ static int mask_is_sound(const char *text, uint64_t *value)
 	return read_number(text, value) == 0;
 }
 
-/* Bits for no event are refused, but for the endless ones of a negative number. */
+/*
+ * Returns whether each bit of the mask belongs to an event. The upper bits of a negative number are not
+ * checked.
+ */
 static int mask_fits(const char *text, uint64_t value, const struct masks *masks, uint32_t first)
 {
 	uint32_t bits = strncmp(text, "0x", 2) == 0 ? (uint32_t)strlen(text) * 4 : 64;
@@ -396,7 +405,7 @@ static size_t without_suffix(const char *name, const char *suffix)
 	return length > tail && strcmp(name + length - tail, suffix) == 0 ? length - tail : 0;
 }
 
-/* 1: it is no name of a mask. */
+/* Changes events by a mask. Returns 1 if the name is not that of a mask. */
 static int set_mask(struct requests *requests, const char *name, const char *text)
 {
 	size_t length = without_suffix(name, ENABLE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a control text asks of a guest, as requests for its mailbox: the grammar of ktrace_control(), with the
- * names found in the trace's own tables, and the words start, stop and clear.
+ * Translates the text of ktrace_control() into requests for the guest's mailbox. Finds names in the trace's
+ * own tables. Also knows the words start, stop and clear.
  */
 #ifndef ANALYZE_REQUESTS_H
 #define ANALYZE_REQUESTS_H
@@ -13,28 +13,31 @@
 #include "ktrx/v2.h"
 
 /*
- * Groups of events, and which bit of its group's mask each event has: the one it was declared with, or the
- * next that is free, by file, line and id (spec/ktrx.md section 10).
+ * Groups of events, and the bit of each event in the mask of its group: the bit that it was declared with, or
+ * the next free one, in order of file, line and id (spec/ktrx.md section 10).
  */
 
 struct masks {
-	const struct ktread_type **type; /* all events, those of a group together, by file, line and id */
-	uint32_t *bit;			 /* of each in the mask of its group */
+	const struct ktread_type **type; /* all events, grouped, each group sorted by file, line and id */
+	uint32_t *bit;			 /* bit of each event in the mask of its group */
 	uint32_t types;
 };
 
-/* 0, or KTREAD_E_MEMORY. */
+/* Returns 0 or KTREAD_E_MEMORY. */
 int masks_open(struct masks *masks, const struct ktread *trace);
 void masks_close(struct masks *masks);
 
-/* The first event behind those of the n-th one's group. */
+/* Returns the index of the first event after the group of event n. */
 uint32_t masks_end(const struct masks *masks, uint32_t n);
-/* Does the mask of the group that begins with the n-th event have such a bit? */
+/* Returns whether an event of the group that begins with event n has this bit. */
 int masks_have(const struct masks *masks, uint32_t n, uint32_t bit);
-/* The first event of a group by its name; masks->types if there is none. */
+/* Returns the index of a group's first event; masks->types if there is no such group. */
 uint32_t masks_group(const struct masks *masks, const char *group, size_t length);
 
-/* "0x…": the events of the group that are wanted, or one bit alone. At most MASKS_TEXT bytes. */
+/*
+ * Write "0x…": a mask of all wanted events of the group, or of one bit. At most MASKS_TEXT bytes. Return the
+ * end.
+ */
 #define MASKS_TEXT (KTRX_EVENT_MAX / 4 + 4)
 char *masks_put_enable(const struct masks *masks, uint32_t first, char *at);
 char *masks_put_bit(uint32_t bit, char *at);
@@ -44,22 +47,25 @@ char *masks_put_bit(uint32_t bit, char *at);
 #define REQUESTS_MAX 65536u
 
 enum requests_error {
-	REQUESTS_E_TEXT = -1,	/* not understood, or a name that nothing has */
-	REQUESTS_E_MEMORY = -2, /* or more than REQUESTS_MAX */
+	REQUESTS_E_TEXT = -1,	/* not understood, or an unknown name */
+	REQUESTS_E_MEMORY = -2, /* out of memory, or more than REQUESTS_MAX requests */
 };
 
 struct requests {
 	const struct ktread *trace;
 	struct masks masks;
-	struct ktrx_request *request; /* sequence and check are left to whoever sends them */
+	struct ktrx_request *request; /* the sender fills in sequence and check */
 	uint32_t count;
 	uint32_t room;
-	char message[384]; /* of the last error, one sentence */
+	char message[384]; /* the last error, one sentence */
 };
 
 int requests_open(struct requests *requests, const struct ktread *trace);
 void requests_close(struct requests *requests);
-/* Adds what the items of a text ask for, from left to right up to the first error. */
+/*
+ * Adds requests for the items of a text, from left to right up to the first error. Returns 0 or enum
+ * requests_error.
+ */
 int requests_add(struct requests *requests, const char *text);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What names, numbers, times and patterns are made of. */
+/* Returns whether a character may be part of a name, number, time or pattern. */
 static bool in_name(char c)
 {
 	return isalnum((unsigned char)c) || (c != '\0' && strchr("_.*?@[]-", c));

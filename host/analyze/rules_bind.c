@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rules meet a trace: which of its events they mean, whether those have the fields, whether they were
+ * Binds rules to a trace: finds the events that they mean, and checks that these have the fields and were
  * recorded.
  */
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "analyze/rules.h"
 #include "ktrx/v2.h"
 
-/* The rule cannot be checked: for that reason. Returns KTREAD_E_FORMAT unless it may be left out. */
+/* Records why the rule cannot be checked. Returns 0 if the rule is optional, otherwise KTREAD_E_FORMAT. */
 __attribute__((format(printf, 4, 5))) static int lack(struct rule *rule, const struct rule_event *event,
 						      struct rules_error *error, const char *format, ...)
 {
@@ -71,7 +71,7 @@ static int need_conditions(struct rule *rule, const struct rule_event *event, co
 	return status;
 }
 
-/* Everything that the rule asks of one of the types that its event may be. */
+/* Checks that a type has all fields that the rule needs of this event. */
 static int need_fields(struct rule *rule, uint32_t index, const struct ktread_type *type,
 		       struct rules_error *error)
 {
@@ -88,13 +88,13 @@ static int need_fields(struct rule *rule, uint32_t index, const struct ktread_ty
 	return status;
 }
 
-/* Events that have a record, by a bit each: an event that is off now may have been on. */
+/* Bit map of events that have a record: an event that is off now may have been on. */
 struct seen {
 	uint8_t map[(KTRX_EVENT_MAX + 1) / 8];
 	bool is_known;
 };
 
-/* What cannot be read to its end is told when the rules are held against it. */
+/* Reads the trace to find events that have records. Ignores errors: check_read() reports them. */
 static void look(struct seen *seen, struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -138,7 +138,7 @@ static int bind_event(struct rule *rule, uint32_t index, struct ktread *trace, s
 	}
 	if (status || !rule->checked)
 		return status;
-	/* Of several events that each tell a depth to be none, those that there are do. */
+	/* A depth may name several events that set it to 0. They need not all exist. */
 	if (!found && rule->form == RULE_DEPTH && event->role == RULE_SUBJECT)
 		return 0;
 	if (!found) {
@@ -157,7 +157,7 @@ static int bind_event(struct rule *rule, uint32_t index, struct ktread *trace, s
 	return 0;
 }
 
-/* debug.ktr.state, or -1: the trace does not have it, as of a kernel that was built without the state. */
+/* Returns debug.ktr.state, or -1 if the trace lacks it, as from a kernel that was built without the state. */
 static int state_setting(const struct ktread *trace)
 {
 	struct ktread_setting setting;
@@ -261,7 +261,7 @@ bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_even
 
 		if (name[0] != '@' && keyed_field(fired, name, &key[k]))
 			continue;
-		/* 0 is no thread in particular: a kernel that tells no threads apart has nothing else. */
+		/* Thread 0 means no particular thread. A kernel without thread ids records nothing else. */
 		if (strcmp(name, "@thread") == 0 && fired->thread == 0)
 			return false;
 		if (strcmp(name, "thread") == 0 || strcmp(name, "@thread") == 0)
@@ -288,7 +288,7 @@ static bool is_signed(uint8_t type)
 	       type == KTRX_TYPE_I64;
 }
 
-/* -1, 0 or 1. Numbers of both signs are compared as they are meant. */
+/* Returns -1, 0 or 1. Takes signs into account. */
 static int compare(uint64_t left, bool left_negative, uint64_t right, bool right_negative)
 {
 	if (left_negative != right_negative)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The grammar of doc/rules.md, by descent; it nests no deeper than a condition in an event in a rule. */
+/*
+ * Parses the grammar of doc/rules.md by recursive descent. Nesting is limited: a rule contains events, and an
+ * event contains conditions.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, con
 	return KTREAD_E_FORMAT;
 }
 
-/* The next word does not belong here; it may be one of `words` (with blanks between) misspelt. */
+/* Reports an unexpected word. `words`: expected words, separated by blanks, to suggest if it is misspelt. */
 static int fail_near(struct parser *parser, const char *wanted, const char *words)
 {
 	const struct rule_word *word = &parser->words.word;
@@ -50,7 +53,7 @@ static int fail_near(struct parser *parser, const char *wanted, const char *word
 	return fail(parser, "'%s' where %s should be%s", word->text, wanted, text);
 }
 
-/* Is the next word of this statement that one? Then it is taken. */
+/* Takes the next word of this statement if it is `text`. Returns whether it is. */
 static bool accept(struct parser *parser, const char *text)
 {
 	const struct rule_word *word = &parser->words.word;
@@ -102,7 +105,7 @@ static int take_number(struct parser *parser, uint64_t *number)
 	return 0;
 }
 
-/* "50ms", "1.5s" */
+/* Parses "50ms" or "1.5s". */
 static int take_time(struct parser *parser, uint64_t *time)
 {
 	static const struct {
@@ -162,7 +165,7 @@ static int take_value(struct parser *parser, struct rule_condition *condition)
 	return 0;
 }
 
-/* "(" FIELD OPERATOR VALUE { "," … } ")"; the bracket has been seen. */
+/* Parses "(" FIELD OPERATOR VALUE { "," … } ")" after the opening bracket. */
 static int take_conditions(struct parser *parser, struct rule_condition *conditions, uint32_t *count)
 {
 	int status = 0;
@@ -182,7 +185,7 @@ static int take_conditions(struct parser *parser, struct rule_condition *conditi
 	return status ? status : expect(parser, ")");
 }
 
-/* "in" irq { "or" nmi } */
+/* Parses CONTEXT { "or" CONTEXT } after "in". */
 static int take_contexts(struct parser *parser, struct rule_event *event)
 {
 	static const char *const names[] = { "thread", "irq", "nmi", "early" };
@@ -229,7 +232,7 @@ static int take_events(struct parser *parser, struct rule *rule, enum rule_role 
 	return status;
 }
 
-/* NAME { "/" NAME }: one for all events, or one for each. */
+/* Parses NAME { "/" NAME }: one name for all events, or one for each. */
 static int take_key(struct parser *parser, struct rule *rule)
 {
 	char(*name)[RULES_WORD] = rule->key[rule->keys];
@@ -262,7 +265,7 @@ static int take_keys(struct parser *parser, struct rule *rule)
 	return status;
 }
 
-/* STATE { "or" STATE }; bits of enum threads_state. */
+/* Parses STATE { "or" STATE } into bits 1 << enum threads_state. */
 static int take_states(struct parser *parser, uint32_t *states)
 {
 	static const struct {
@@ -306,7 +309,7 @@ static int find_depth(struct parser *parser, const struct rule_word *name, uint3
 	return fail(parser, "there is no depth '%s' above%s", name->text, text);
 }
 
-/* "while" FIELD "is" STATES, or "while" DEPTH ">" NUMBER */
+/* Parses FIELD "is" STATES or DEPTH ">" NUMBER after "while". */
 static int take_while(struct parser *parser, struct rule *rule)
 {
 	const struct rule_word name = parser->words.word;
@@ -326,7 +329,7 @@ static int take_while(struct parser *parser, struct rule *rule)
 	return status ? status : take_number(parser, &rule->limit);
 }
 
-/* What a CPU's row can say was broken there. */
+/* Parses what a CPU descriptor can record as broken. */
 static int take_broken(struct parser *parser, struct rule *rule)
 {
 	static const char *const words[] = {
@@ -406,7 +409,7 @@ static int take_most(struct parser *parser, struct rule *rule)
 	return status;
 }
 
-/* "up" EVENTS "," "down" EVENTS [ "," "none" EVENTS ] */
+/* Parses "up" EVENTS "," "down" EVENTS [ "," "none" EVENTS ]. */
 static int take_depth(struct parser *parser, struct rule *rule)
 {
 	int status = expect(parser, "up");
@@ -426,7 +429,7 @@ static int take_depth(struct parser *parser, struct rule *rule)
 	return status ? status : take_events(parser, rule, RULE_SUBJECT, "or");
 }
 
-/* What may follow any form. */
+/* Parses the clauses that may follow any form. */
 static int take_tail(struct parser *parser, struct rule *rule)
 {
 	int status = 0;

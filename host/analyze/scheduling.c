@@ -10,7 +10,7 @@
 
 /* ---- When events were switched off ---- */
 
-/* An event was off from one stamp to the other, both left out. */
+/* A period in which an event was off, without its two ends. */
 struct time {
 	uint64_t from, to;
 	uint32_t id;
@@ -18,12 +18,12 @@ struct time {
 
 struct switched {
 	const struct ktread *trace;
-	struct time *time; /* in order of ids, once all are there */
+	struct time *time; /* sorted by id after switched_end() */
 	uint32_t count, room;
 	uint64_t last[KTRX_EVENT_MAX + 1];  /* stamp of the newest record, 0: none */
-	uint64_t off[KTRX_EVENT_MAX + 1];   /* since when it is off, 0: it is not known to be */
-	uint32_t begin[KTRX_EVENT_MAX + 2]; /* index of an event's first time */
-	uint8_t some[SWITCHED_MAP];	    /* events that have any */
+	uint64_t off[KTRX_EVENT_MAX + 1];   /* off since this stamp; 0: not known to be off */
+	uint32_t begin[KTRX_EVENT_MAX + 2]; /* index of an event's first period */
+	uint8_t some[SWITCHED_MAP];	    /* bit map of events that have a period */
 	uint8_t always[SWITCHED_MAP];
 };
 
@@ -80,7 +80,7 @@ bool switched_change_of(const struct ktread_event *event, struct switched_change
 	return true;
 }
 
-/* Of an event that is already off another word of that changes nothing. */
+/* Records a change. Switching off an event that is already off changes nothing. */
 static int take(struct switched *s, const struct switched_change *change, uint64_t stamp)
 {
 	int error = 0;
@@ -113,7 +113,10 @@ static int by_id(const void *a, const void *b)
 	return left->id < right->id ? -1 : left->id > right->id;
 }
 
-/* What was off when the trace was taken. A stop of all is no reason: the trace ends there. */
+/*
+ * Adds the periods of events that were off when the trace was taken. A stop of all recording does not count:
+ * the trace ends there.
+ */
 static int take_rest(struct switched *s)
 {
 	int error = 0;
@@ -162,8 +165,8 @@ bool switched_event_off(const struct switched *s, uint32_t id, uint64_t from, ui
 }
 
 /*
- * An event that was switched off or on has a time; one that has no record is in the state in which it always
- * was.
+ * An event that was switched off or on has a period. An event without records has been in its present state
+ * all the time.
  */
 bool switched_was_on(const struct switched *s, uint32_t id)
 {
@@ -188,7 +191,7 @@ bool switched_between(const struct switched *s, const uint8_t *events, uint64_t 
 	return false;
 }
 
-/* ---- What is known of threads ---- */
+/* ---- Threads ---- */
 
 struct known_event {
 	uint16_t id;
@@ -197,14 +200,14 @@ struct known_event {
 
 struct scheduling {
 	struct switched *switched;
-	struct known_event *event; /* those whose kind has a meaning */
-	struct wellknown *as;	   /* … and where their fields are, beside it */
+	struct known_event *event; /* events with a known meaning */
+	struct wellknown *as;	   /* positions of their fields; same index as `event` */
 	uint32_t events;
-	uint16_t place[KTRX_EVENT_MAX + 1]; /* in `event` + 1 by id; 0: its kind has no meaning */
+	uint16_t place[KTRX_EVENT_MAX + 1]; /* by id: index in `event` + 1; 0: no known meaning */
 	bool changes;			    /* some event was switched on or off */
 	bool has_state, states;
-	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind, at some time */
-	bool throughout[WELLKNOWN_COUNTER + 1]; /* by kind, all the time */
+	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind: on at some time */
+	bool throughout[WELLKNOWN_COUNTER + 1]; /* by kind: on all the time */
 };
 
 static void add_event(struct scheduling *s, uint32_t id, const struct wellknown *as)
@@ -287,7 +290,7 @@ static int read_unfiltered(struct scheduling *s, struct ktread *trace)
 	const struct ktread_event *event;
 	int status, error = 0;
 
-	/* Nothing to learn: no states, and no records of events that are switched on or off. */
+	/* There is nothing to find: no states, and no records of events that are switched on or off. */
 	if (ktread_info(trace)->records_only)
 		return scheduling_end(s);
 	status = ktread_rewind(trace);

@@ -10,9 +10,9 @@
 #include "ktrx/v2.h"
 
 /*
- * Which events that begin and end spans are recorded, while a trace is read once: by the library's own
- * records of events that were switched on or off (`ktrace.switched`, spec/ktrx.md section 7). A family is all
- * events that belong to one sort of span.
+ * Tracks which events that begin and end spans are recorded, while the trace is read once. Uses the library's
+ * own records of events that were switched on or off (`ktrace.switched`, spec/ktrx.md section 7). A family is
+ * all events that belong to one kind of span.
  */
 
 enum recorded_family {
@@ -20,16 +20,16 @@ enum recorded_family {
 	RECORDED_INTERRUPTS,
 	RECORDED_FAULTS,
 	RECORDED_LOCKS,
-	RECORDED_FAMILIES, /* also: of none */
+	RECORDED_FAMILIES, /* also means: no family */
 };
 
 struct recorded {
 	uint32_t change;		    /* id of ktrace.switched */
-	uint32_t of_spans_off;		    /* events of any family that are off */
+	uint32_t of_spans_off;		    /* number of events that are off, of all families */
 	uint8_t family[KTRX_EVENT_MAX + 1]; /* of each event */
 	bool off[KTRX_EVENT_MAX + 1];
-	uint32_t events_off[RECORDED_FAMILIES]; /* that are off, by family */
-	uint32_t gaps;				/* that were before the newest change */
+	uint32_t events_off[RECORDED_FAMILIES]; /* by family: number of events that are off */
+	uint32_t gaps;				/* number of gaps before the newest change */
 };
 
 static enum recorded_family family_of(enum wellknown_kind kind)
@@ -55,7 +55,7 @@ static enum recorded_family family_of(enum wellknown_kind kind)
 
 /*
  * Returns 0 or KTREAD_E_MEMORY. The caller frees `*recorded`. It is NULL if the trace does not declare
- * ktrace.switched: all events are recorded then, as far as the trace tells.
+ * ktrace.switched: all events then count as recorded.
  */
 static int recorded_create(struct recorded **recorded, const struct ktread *trace)
 {
@@ -94,16 +94,16 @@ static void set_off(struct recorded *r, uint32_t id, bool off)
 	r->of_spans_off += off ? 1 : UINT32_MAX;
 }
 
-/* Whether recorded_event() may have to do anything for an event. */
+/* Returns whether recorded_event() must be called for an event. */
 static inline bool recorded_is_due(const struct recorded *r, const struct ktread_event *event)
 {
 	return r && (event->id == r->change || r->of_spans_off != 0);
 }
 
 /*
- * Takes each event of the trace in order. `gaps`: how many gaps there were before it, in which a record of a
- * change may be lost. Returns a bit for each family of which an event was switched on or off here. `*on`:
- * they were switched on.
+ * Takes each event of the trace, in order. `gaps`: number of gaps before it, in which a record of a change
+ * may be lost. Returns a bit for each family of which an event was switched on or off here. Sets *on if they
+ * were switched on.
  */
 static unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
 {
@@ -113,8 +113,8 @@ static unsigned recorded_event(struct recorded *r, const struct ktread_event *ev
 	if (!recorded_is_due(r, event))
 		return 0;
 	/*
-	 * What is recorded again was switched on in a gap. Without a gap it only came late: its CPU had begun
-	 * it before.
+	 * An event that is off but has a record was switched on in a gap. Without a gap the record is only
+	 * late: its CPU had begun it before the change.
 	 */
 	if (r->of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
 		set_off(r, event->id, false);
@@ -130,7 +130,7 @@ static unsigned recorded_event(struct recorded *r, const struct ktread_event *ev
 	return families;
 }
 
-/* Whether all events of the family that a kind belongs to are recorded, as far as the trace tells by now. */
+/* Returns whether all events of the family of a kind are recorded, as far as the trace shows so far. */
 static inline bool recorded_now(const struct recorded *r, enum wellknown_kind kind)
 {
 	enum recorded_family family;
@@ -142,15 +142,16 @@ static inline bool recorded_now(const struct recorded *r, enum wellknown_kind ki
 }
 
 /*
- * A gap concerns every thread that may have run in it unseen: all but those that another CPU ran throughout.
- * It only advances a count; each owner's spans are looked at when the owner is next met, or at the end.
+ * A gap affects every thread that may have run in it unseen: all threads except those that another CPU ran
+ * throughout. spans_gap() only increments a counter. An owner's spans are ended when its next event comes, or
+ * at the end.
  */
 
 struct owner {
-	uint64_t seen;	 /* its last event */
-	uint64_t events; /* of CPUs: told of so far */
+	uint64_t seen;	 /* time of its last event */
+	uint64_t events; /* for CPUs: events taken so far */
 	uint32_t depth;
-	uint32_t gaps; /* of threads: the gaps looked at so far */
+	uint32_t gaps; /* for threads: gaps handled so far */
 	struct spans_span nest[SPANS_NEST];
 	struct spans_span lock[SPANS_LOCKS]; /* kind 0: lane is free */
 };
@@ -169,7 +170,7 @@ struct spans {
 	uint64_t unpaired;
 };
 
-/* Which beginning an end belongs to. */
+/* The kind that begins what a kind ends. */
 static const uint8_t beginning_of[] = {
 	[WELLKNOWN_SYSCALL_EXIT] = WELLKNOWN_SYSCALL_ENTER,
 	[WELLKNOWN_IRQ_EXIT] = WELLKNOWN_IRQ_ENTER,
@@ -240,7 +241,7 @@ static void end(struct spans *s, struct spans_owner who, unsigned lane, const st
 	s->sink.end(s->sink.context, who, lane, span, event, time);
 }
 
-/* Ends nested spans down to `depth`, for want of their own ends. */
+/* Ends nested spans down to `depth`, because their own ends are missing. */
 static void unwind(struct spans *s, struct spans_owner who, uint32_t depth, uint64_t time)
 {
 	struct owner *owner = lookup(s, who);
@@ -262,7 +263,7 @@ static void end_all(struct spans *s, struct spans_owner who, uint64_t time)
 	}
 }
 
-/* Ends what a thread may have ended in gaps since it was last looked at. */
+/* Ends the spans that a thread may have ended in gaps since it was last handled. */
 static void settle(struct spans *s, uint32_t index)
 {
 	struct owner *owner = &s->of_threads.owner[index];
@@ -285,7 +286,7 @@ static inline void read_key(struct spans_span *span, const struct ktread_event *
 			wellknown_number(known, event, WELLKNOWN_OBJECT, &span->key);
 }
 
-/* Field by field: a structure that is made elsewhere and copied costs several times that. */
+/* Assigns field by field: building the structure elsewhere and copying it is several times slower. */
 static inline void describe(const struct spans *s, struct spans_span *span, const struct ktread_event *event,
 			    const struct wellknown *known)
 {
@@ -308,7 +309,7 @@ static __attribute__((noinline)) int nest_begin(struct spans *s, struct spans_ow
 {
 	struct spans_span *span;
 
-	/* Calls do not nest: the one before never returned, or its return was not recorded. */
+	/* Calls do not nest: the previous call never returned, or its return was not recorded. */
 	if (__builtin_expect(owner->depth > 0, 0) && known->kind == WELLKNOWN_SYSCALL_ENTER)
 		for (uint32_t i = 0; i < owner->depth; i++)
 			if (owner->nest[i].kind == WELLKNOWN_SYSCALL_ENTER)
@@ -343,7 +344,10 @@ static __attribute__((noinline)) int nest_end(struct spans *s, struct spans_owne
 	return 1;
 }
 
-/* Lane - 1 of the lock with this key, or a free one if `key` is NULL; SPANS_LOCKS if there is none. */
+/*
+ * Returns lane - 1 of the lock with this key, or of a free lane if `key` is NULL; SPANS_LOCKS if there is
+ * none.
+ */
 static unsigned find_lock(const struct owner *owner, const struct spans_span *key)
 {
 	unsigned i = 0;
@@ -364,7 +368,10 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 	describe(s, &span, event, known);
 	i = find_lock(owner, &span);
 	if (i < SPANS_LOCKS) {
-		/* An acquire ends the wait for it; whatever else ends here but a release lost its end. */
+		/*
+		 * An acquire ends the wait for the lock, and a release ends holding it. In all other cases
+		 * the end is missing.
+		 */
 		bool proper = span.kind == WELLKNOWN_LOCK_RELEASE ||
 			      (span.kind == WELLKNOWN_LOCK_ACQUIRE &&
 			       owner->lock[i].kind == WELLKNOWN_LOCK_CONTEND);
@@ -385,7 +392,7 @@ static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_ow
 	return 1;
 }
 
-/* Ends an owner's spans of these families, a bit each, and those that began inside of them. */
+/* Ends an owner's spans of these families (a bit each), and the spans that began inside of them. */
 static void end_families(struct spans *s, struct spans_owner who, unsigned families, uint64_t time)
 {
 	struct owner *owner = lookup(s, who);
@@ -402,9 +409,9 @@ static void end_families(struct spans *s, struct spans_owner who, unsigned famil
 }
 
 /*
- * Ends what must not be paired across this event, if it says that events were switched on or off. Spans that
- * are open when events are switched on lack the record of when those were switched off: they end where their
- * owner was last seen.
+ * Ends spans that must not be paired across this event, if it records that events were switched on or off. If
+ * events are switched on while their spans are open, the record of switching them off is missing: these spans
+ * end at the last event of their owner.
  */
 static void heed_switch(struct spans *s, const struct ktread_event *event, uint64_t time)
 {
@@ -421,7 +428,7 @@ static void heed_switch(struct spans *s, const struct ktread_event *event, uint6
 			     on ? s->cpus.owner[i].seen : time);
 }
 
-/* Ends what a switch ends by its nature: nothing of it counts as unpaired. */
+/* Ends spans that always end at a switch. They do not count as unpaired. */
 static __attribute__((noinline)) int on_switch(struct spans *s, const struct ktread_event *event,
 					       const struct wellknown *known, uint64_t time)
 {
@@ -429,7 +436,7 @@ static __attribute__((noinline)) int on_switch(struct spans *s, const struct ktr
 	uint64_t unpaired = s->unpaired;
 	uint32_t id;
 
-	/* The interrupt on whose way out it comes is over, as far as this CPU goes. */
+	/* A switch on the way out of an interrupt ends the interrupt for this CPU. */
 	unwind(s, (struct spans_owner){ .cpu = true, .number = event->cpu }, 0, time);
 	/* A call that ends its thread does not return. */
 	if (wellknown_thread(known, event, WELLKNOWN_PREV, &id))
@@ -445,7 +452,7 @@ static bool belongs_to_cpu(enum wellknown_kind kind)
 	return kind == WELLKNOWN_SWITCH || kind == WELLKNOWN_IRQ_ENTER || kind == WELLKNOWN_IRQ_EXIT;
 }
 
-/* An interrupt is its CPU's, in whatever context the kernel says that it is by now. */
+/* An interrupt belongs to its CPU, whatever context the kernel reports by then. */
 static __attribute__((noinline)) int interrupt_event(struct spans *s, const struct ktread_event *event,
 						     const struct wellknown *known, uint64_t time)
 {
@@ -458,7 +465,7 @@ static __attribute__((noinline)) int interrupt_event(struct spans *s, const stru
 						  : nest_end(s, who, owner, event, known, time);
 }
 
-/* `who` and the event's CPU have their places, and what ended before the event has been ended. */
+/* Requires: `who` and the event's CPU have entries, and spans that ended before the event have been ended. */
 static inline __attribute__((always_inline)) int take(struct spans *s, struct spans_owner who,
 						      const struct ktread_event *event,
 						      const struct wellknown *known, uint64_t time)
@@ -495,7 +502,7 @@ static inline __attribute__((always_inline)) int take(struct spans *s, struct sp
 	}
 }
 
-/* take() when something is to be done before. */
+/* Prepares what take() requires, and calls it. */
 static __attribute__((noinline)) int take_slowly(struct spans *s, struct spans_owner who,
 						 const struct ktread_event *event,
 						 const struct wellknown *known, uint64_t time)
@@ -503,7 +510,7 @@ static __attribute__((noinline)) int take_slowly(struct spans *s, struct spans_o
 	const bool placed = event->cpu < THREADS_CPUS_MAX;
 	int error = placed ? reserve(s, &s->cpus, event->cpu) : 0;
 
-	/* Where the CPU is not known, what a thread does is paired all the same. */
+	/* If the CPU is unknown, spans of threads are still paired. */
 	if (!placed && (who.cpu || belongs_to_cpu(known->kind))) {
 		heed_switch(s, event, time);
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What lasts: calls, waits, interrupts. */
+/* Spans: things that last, such as calls, waits and interrupts. */
 #ifndef ANALYZE_SPANS_H
 #define ANALYZE_SPANS_H
 
@@ -12,32 +12,32 @@
 #include "ktrx/slot.h"
 
 /*
- * Pairs begins with ends: system calls, faults and locks by thread (so that they survive migration),
- * interrupts and whatever happens in them by CPU. Told of each event in order, it says which spans begin and
- * end.
+ * Pairs begins with ends: system calls, faults and locks by thread (so they survive migration), interrupts
+ * and everything within them by CPU. Takes each event in order, and reports which spans begin and end.
  *
- * A span has an owner and a lane. Lane 0 nests: what begins last ends first. Locks are given up in any order,
- * so each waited for or held takes a lane of its own, from 1.
+ * A span has an owner and a lane. Lane 0 nests: the span that began last ends first. Locks are released in
+ * any order, so each lock that is waited for or held has a lane of its own, from 1.
  *
- * Nothing is paired across lost slots: a span that may have ended in them is ended where its owner was last
- * seen.
+ * Nothing is paired across lost slots: a span that may have ended in them is ended at the last event of its
+ * owner.
  */
 
-#define SPANS_NEST  6u /* open at once on lane 0; deeper ones are not spans */
+#define SPANS_NEST  6u /* open at once on lane 0; deeper ones are ignored */
 #define SPANS_LOCKS 6u /* lanes 1 to SPANS_LOCKS */
 
 struct spans_owner {
-	bool cpu;	 /* else a thread */
-	uint32_t number; /* of the CPU, THREADS_CPUS_MAX if unknown; or index of the thread (threads_at) */
+	bool cpu; /* true: a CPU; false: a thread */
+	/* number of the CPU, THREADS_CPUS_MAX if unknown; or index of the thread (threads_at()) */
+	uint32_t number;
 };
 
-/* What a span stands for, by the event that begins it. */
+/* A span, described by the event that begins it. */
 struct spans_span {
-	uint64_t key;	/* number, object: what must be the same at both ends */
-	uint64_t stamp; /* of its beginning */
-	/* that spans_event() had been told of on that CPU by then, as spans_events() has it */
+	uint64_t key;	/* number or object, which must be the same at both ends */
+	uint64_t stamp; /* stamp of its beginning */
+	/* events of that CPU before it, as counted by spans_events() */
 	uint64_t events;
-	uint32_t cpu; /* where it began */
+	uint32_t cpu; /* CPU where it began */
 	uint8_t kind; /* enum wellknown_kind of the beginning */
 	bool has_key;
 };
@@ -46,25 +46,25 @@ struct spans_sink {
 	void *context;
 	void (*begin)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		      const struct ktread_event *event);
-	/* `event` is NULL if the span ends because the record of its end is missing, at `time`. */
+	/* `event` is NULL if the record of the end is missing; the span then ends at `time`. */
 	void (*end)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		    const struct ktread_event *event, uint64_t time);
 };
 
 struct spans;
 
-/* 0 or KTREAD_E_MEMORY. `threads` must be fed each event before this one is. */
+/* Returns 0 or KTREAD_E_MEMORY. Requires: `threads` takes each event before `spans` does. */
 int spans_create(struct spans **spans, const struct threads *threads, const struct spans_sink *sink);
 void spans_destroy(struct spans *spans);
 
 /*
- * From here on, ends spans where one of the events that begin and end them is switched on or off, and begins
- * none while one is off (spec/ktrx.md section 7). Call it once, before the first event. Returns 0 or
+ * Makes spans end where one of the events that begin and end them is switched on or off. None begins while
+ * one of these events is off (spec/ktrx.md section 7). Call it once, before the first event. Returns 0 or
  * KTREAD_E_MEMORY.
  */
 int spans_heed_switches(struct spans *spans, const struct ktread *trace);
 
-/* Whose an event is. `threads`: those that the spans were created with. */
+/* Returns the owner of an event. `threads`: the ones given to spans_create(). */
 static inline struct spans_owner spans_owner_by(const struct threads *threads,
 						const struct ktread_event *event)
 {
@@ -79,7 +79,7 @@ static inline struct spans_owner spans_owner_by(const struct threads *threads,
 					     event->cpu < THREADS_CPUS_MAX ? event->cpu : THREADS_CPUS_MAX };
 }
 
-/* The same. `current`: what threads_event_of() gave for the event. */
+/* The same. `current`: the result of threads_event_of() for the event. */
 static inline struct spans_owner spans_owner_at(const struct threads *threads,
 						const struct ktread_event *event,
 						const struct threads_thread *current)
@@ -89,33 +89,34 @@ static inline struct spans_owner spans_owner_at(const struct threads *threads,
 	return spans_owner_by(threads, event);
 }
 
-/* The same. */
+/* Returns the owner of an event. */
 struct spans_owner spans_owner_of(const struct spans *spans, const struct ktread_event *event);
 
 /*
- * Takes one event. 1 if it begins or ends a span, 0 if it stands for itself (ends without a beginning, too),
- * or KTREAD_E_MEMORY.
+ * Takes one event. Returns 1 if it begins or ends a span; 0 if it does neither, or is an end without a
+ * beginning; or KTREAD_E_MEMORY.
  */
 int spans_event(struct spans *spans, const struct ktread_event *event, const struct wellknown *known,
 		uint64_t time);
 
-/* The same. `who`: spans_owner_by() of the event. */
+/* The same. `who`: the result of spans_owner_by() for the event. */
 int spans_event_of(struct spans *spans, struct spans_owner who, const struct ktread_event *event,
 		   const struct wellknown *known, uint64_t time);
 
-/* Slots of `cpu` are lost between `from` (0: since before the trace) and the event that comes next. */
+/* Reports lost slots of `cpu` between `from` (0: since before the trace) and the next event. */
 void spans_gap(struct spans *spans, uint32_t cpu, uint64_t from);
 
-/* Ends what may have ended in a gap; what is still open then is open at the end of the trace. */
+/* Ends the spans that may have ended in a gap. Spans that stay open are open at the end of the trace. */
 void spans_finish(struct spans *spans);
 
 /*
- * Ends all that is open, at `time`: the trace's end. Not counted as unpaired, as their ends may be still to
- * come.
+ * Ends all open spans at `time`, the end of the trace. They do not count as unpaired, because their ends may
+ * come later.
  */
 void spans_close(struct spans *spans, uint64_t time);
 
-uint64_t spans_events(const struct spans *spans, uint32_t cpu); /* told of so far */
-uint64_t spans_unpaired(const struct spans *spans);		/* ends without a beginning and the reverse */
+uint64_t spans_events(const struct spans *spans, uint32_t cpu); /* events taken so far */
+/* ends without a beginning, and beginnings without an end */
+uint64_t spans_unpaired(const struct spans *spans);
 
 #endif

@@ -31,22 +31,25 @@ const char *symbols_message(void)
 	return message;
 }
 
-#define SCOPES	       64u   /* in each other; what is deeper is not looked at */
-#define BUILD_ID_LEAST 4     /* bytes; what is shorter tells nothing */
-#define KNOWN	       4096u /* addresses whose symbols are kept */
+#define SCOPES	       64u   /* deepest nesting of scopes that is searched */
+#define BUILD_ID_LEAST 4     /* bytes; shorter build ids are ignored */
+#define KNOWN	       4096u /* addresses whose symbols are cached */
 
 struct known {
 	uint64_t address;
-	int any;    /* data was asked for, too */
-	int status; /* of the look-up; 1: the place is empty */
+	int any;    /* the look-up included data */
+	int status; /* result of the look-up; 1: the entry is empty */
 	struct symbol symbol;
 };
 
 struct symbols {
 	struct symbols_file file;
-	/* added to an address of the file when the kernel ran, if it lies in the root's half */
+	/*
+	 * Added to a linked address to get the address in the running kernel, if it is in the same half of
+	 * the address space as the root.
+	 */
 	uint64_t slide;
-	uint64_t root; /* as linked; where that is not known, 0 */
+	uint64_t root; /* linked address; 0: unknown */
 	int doubtful;
 	struct symbols_image image; /* as linked */
 	struct known known[KNOWN];
@@ -66,7 +69,7 @@ static int load(struct symbols *symbols, const char *path)
 	}
 }
 
-/* Where the file puts the root; 0, or -1 if it has none. */
+/* Finds the linked address of the root. Returns 0, or -1 if there is none. */
 static int find_root(const struct symbols *symbols, uint64_t *address)
 {
 	int count = dwfl_module_getsymtab(symbols->file.module);
@@ -82,11 +85,11 @@ static int find_root(const struct symbols *symbols, uint64_t *address)
 	return -1;
 }
 
-#define STEP (UINT64_C(2) << 20) /* kernels linked to fixed addresses move themselves by multiples of this */
+#define STEP (UINT64_C(2) << 20) /* kernels linked to fixed addresses move by multiples of this */
 
 /*
- * Is the root so near to where the file puts it that no kernel moves by that distance? A kernel linked to
- * fixed addresses runs there, or is moved by a multiple of STEP, or by its own length or more.
+ * Returns whether the root is at a distance from its linked address by which no kernel moves. A kernel linked
+ * to fixed addresses runs there, or is moved by a multiple of STEP, or by at least its own length.
  */
 static int is_root_elsewhere(const struct symbols *symbols, const GElf_Ehdr *header, uint64_t self)
 {
@@ -99,7 +102,7 @@ static int is_root_elsewhere(const struct symbols *symbols, const GElf_Ehdr *hea
 	return symbols->slide < length || -symbols->slide < length;
 }
 
-/* Is it the file of the kernel that was traced? */
+/* Checks that the file belongs to the traced kernel. Returns enum symbols_status. */
 static int check_build(struct symbols *symbols, const char *path, const GElf_Ehdr *header,
 		       const struct ktread_info *info)
 {
@@ -128,8 +131,8 @@ static int check_build(struct symbols *symbols, const char *path, const GElf_Ehd
 }
 
 /*
- * `self` is where the root lay when the kernel ran, 0 unknown. 0, or -1: by how much the kernel was moved is
- * not known.
+ * Determines by how much the kernel was moved. `self`: address of the root in the running kernel; 0: unknown.
+ * Returns 0, or -1 if the displacement is unknown.
  */
 static int find_displacement(struct symbols *symbols, uint64_t bias, uint64_t self)
 {
@@ -203,9 +206,9 @@ static int are_in_one_half(uint64_t a, uint64_t b)
 }
 
 /*
- * Where an address of the running kernel was linked: 0, or -1 if it has no such address. What is linked into
- * the other half of the address space than the root is code that starts the kernel, and stays where it is
- * when the kernel moves.
+ * Converts an address of the running kernel to its linked address. Returns 0, or -1 if the kernel has no such
+ * address. Code that is linked into the other half of the address space than the root starts the kernel, and
+ * is not moved with it.
  */
 static int as_linked(const struct symbols *symbols, uint64_t address, uint64_t *linked)
 {
@@ -235,7 +238,7 @@ int symbols_doubtful(const struct symbols *symbols)
 	return symbols && symbols->doubtful;
 }
 
-/* Relative to where it was compiled, as most compilers have it anyway. */
+/* Removes the compilation folder from a path; most compilers leave it out anyway. */
 static const char *short_path(Dwarf_Die *unit, const char *path)
 {
 	Dwarf_Attribute attribute;
@@ -246,7 +249,7 @@ static const char *short_path(Dwarf_Die *unit, const char *path)
 											   : path;
 }
 
-/* Where an inlined function was called. 0, or -1: that is not known. */
+/* Finds where an inlined function was called. Returns 0, or -1 if that is unknown. */
 static int find_inlining(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol *symbol)
 {
 	Dwarf_Attribute attribute;
@@ -274,9 +277,9 @@ static int is_event(Dwarf_Die *scope)
 }
 
 /*
- * ktrace's own inlined functions stand for the line that records: the outermost one that is open at the
- * address. 0, or
- * -1: there is none. (dwarf_getscopes() does not find them in what link-time optimisation leaves.)
+ * Finds the line that records an event: the call of the outermost inlined ktrace function at the address.
+ * Returns 0, or -1 if there is none. (dwarf_getscopes() does not find these functions after link-time
+ * optimisation.)
  */
 static int find_event(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint32_t depth,
 		      struct symbol *symbol)
@@ -297,7 +300,10 @@ static int find_event(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint3
 	return -1;
 }
 
-/* By looking through the compilation units: not every compiler leaves an index of addresses. */
+/*
+ * Finds the source line by a search of all compilation units: not every compiler writes an index of
+ * addresses.
+ */
 static void find_line(struct symbols *symbols, uint64_t address, struct symbol *symbol)
 {
 	Dwarf_Die *unit = NULL;
@@ -319,20 +325,20 @@ static void find_line(struct symbols *symbols, uint64_t address, struct symbol *
 	}
 }
 
-/* Assemblers mark the kinds of their output: $x, $d, $xrv64i2p0 ... */
+/* Returns whether a name is a mapping symbol of an assembler: $x, $d, $xrv64i2p0 ... */
 static int is_mark(const char *name)
 {
 	return name[0] == '$' && (name[1] == 'x' || name[1] == 'd' || name[1] == 't');
 }
 
-/* Is it a place that has a name of its own? Not one that has a value, or lies in another file. */
+/* Returns whether a symbol names a place in this file, not a value or a place in another file. */
 static int is_place(const char *name, const GElf_Sym *symbol)
 {
 	return name && *name && !is_mark(name) && GELF_ST_TYPE(symbol->st_info) <= STT_FUNC &&
 	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE;
 }
 
-/* Can it be the name of what lies at `address`, which is code or not? */
+/* Returns whether a symbol at address `at` can be the name of `address`. */
 static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int is_code)
 {
 	return at <= address && (symbol->st_size == 0 || address - at < symbol->st_size) &&
@@ -340,8 +346,8 @@ static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int i
 }
 
 /*
- * The nearest symbol of section `section` at or below the address that can be its name, by looking at them
- * all.
+ * Searches all symbols for the nearest one at or below the address, in section `section` (0: any), that can
+ * be its name.
  */
 static const char *find_below(const struct symbols *symbols, uint64_t address, int is_code, uint32_t section,
 			      GElf_Off *offset)
@@ -365,8 +371,8 @@ static const char *find_below(const struct symbols *symbols, uint64_t address, i
 }
 
 /*
- * Returns libdw's choice, unless that is the name of data although the address has code, lies in another
- * section, or ends before the address. Then returns the nearest name below that fits.
+ * Returns the name that libdw finds. Returns the nearest fitting name below the address instead if that name
+ * is of data although the address is code, is in another section, or ends before the address.
  */
 static const char *find_name(const struct symbols *symbols, uint64_t address, int is_code, GElf_Off *offset)
 {
@@ -381,7 +387,7 @@ static const char *find_name(const struct symbols *symbols, uint64_t address, in
 	return find_below(symbols, address, is_code, section, offset);
 }
 
-/* `address` is as linked. `any`: data has a name, too. */
+/* Looks up a linked address. `any`: includes data. */
 static int look_up(struct symbols *symbols, uint64_t address, int any, struct symbol *symbol)
 {
 	const int is_code = symbols_image_has_code(&symbols->image, address);

@@ -116,7 +116,7 @@ uint32_t symbols_image_section(const struct symbols_image *image, uint64_t addre
 	return section ? section->number : 0;
 }
 
-/* libdw asks these two for further files, of which there are none. */
+/* libdw calls these two to find further files. They find none. */
 static int find_no_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			      const char *file, const char *link, GElf_Word crc, char **found)
 {
@@ -161,7 +161,10 @@ void symbols_file_close(struct symbols_file *file)
 	file->module = NULL;
 }
 
-/* Relative to the folder of the module's file, as libdw looks for it. False if the path is too long. */
+/*
+ * Resolves a name relative to the folder of the module's file, as libdw does. Returns false if the path is
+ * too long.
+ */
 static bool resolve(Dwfl_Module *module, const char *name, char path[PATH_MAX])
 {
 	const char *file = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A kernel's ELF file: which addresses it has, and its debug information. Nothing beside it is opened. */
+/* A kernel's ELF file: its addresses and its debug information. Opens no other file. */
 #ifndef ANALYZE_SYMBOLS_FILE_H
 #define ANALYZE_SYMBOLS_FILE_H
 
@@ -7,9 +7,9 @@
 #include <gelf.h>
 #include <stdint.h>
 
-/* Which addresses a kernel's ELF file has, and which of them are code. All addresses are as linked. */
+/* The addresses of a kernel's ELF file, and which of them are code. All addresses are as linked. */
 
-#define SYMBOLS_SEGMENTS 32u /* of a file; more are not looked at */
+#define SYMBOLS_SEGMENTS 32u /* most segments of a file; further ones are ignored */
 
 struct symbols_segment {
 	uint64_t begin, end;
@@ -18,36 +18,38 @@ struct symbols_segment {
 
 struct symbols_section {
 	uint64_t begin, end;
-	uint32_t number; /* in the file */
+	uint32_t number; /* number of the section in the file */
 	int is_code;
 };
 
 struct symbols_image {
 	uint32_t segments, sections;
 	struct symbols_segment segment[SYMBOLS_SEGMENTS];
-	struct symbols_section *section; /* that can be loaded, by address */
+	struct symbols_section *section; /* allocated sections, sorted by address */
 };
 
 /*
- * `bias` is what libdw adds to the addresses of the file. `image` is zero before; symbols_image_free() is
- * needed in any case. 0, or -1: out of memory.
+ * Reads segments and sections. `bias`: what libdw adds to the addresses of the file. Requires: `image` is
+ * zero. Returns 0, or -1 if out of memory. Call symbols_image_free() in either case.
  */
 int symbols_image_read(struct symbols_image *image, Elf *elf, uint64_t bias);
 void symbols_image_free(struct symbols_image *image);
 
-/* Does it lie in a segment that is loaded? */
+/* Returns whether the address is in a loaded segment. */
 int symbols_image_has(const struct symbols_image *image, uint64_t address);
 
 /*
- * Does it lie in a section of code? In a file without sections the segment decides; where a section says
- * nothing of the address, it is no code.
+ * Returns whether the address is in a section of code. In a file without sections its segment decides. An
+ * address outside of all sections is not code.
  */
 int symbols_image_has_code(const struct symbols_image *image, uint64_t address);
 
-/* The section's number in the file, 0 unknown. */
+/* Returns the number of the address's section in the file; 0 if unknown. */
 uint32_t symbols_image_section(const struct symbols_image *image, uint64_t address);
 
-/* An ELF file and its debug information, by libdw. No other file is opened, whatever this one names. */
+/*
+ * An ELF file and its debug information, read by libdw. No other file is opened, even if this one names some.
+ */
 
 struct symbols_file {
 	Dwfl_Callbacks callbacks;
@@ -56,18 +58,19 @@ struct symbols_file {
 };
 
 enum {
-	SYMBOLS_FILE_E_SYSTEM = -1, /* it cannot be opened: base_open_message(errno) says why */
-	SYMBOLS_FILE_E_FORMAT = -2, /* libdw cannot read it: dwfl_errmsg(-1) says why */
+	SYMBOLS_FILE_E_SYSTEM = -1, /* it cannot be opened: base_open_message(errno) has the reason */
+	SYMBOLS_FILE_E_FORMAT = -2, /* libdw cannot read it: dwfl_errmsg(-1) has the reason */
 };
 
-/* Returns 0 or an error. `file` is zero before; symbols_file_close() is needed in both cases. */
+/* Returns 0 or an error. Requires: `file` is zero. Call symbols_file_close() in both cases. */
 int symbols_file_open(struct symbols_file *file, const char *path);
 void symbols_file_close(struct symbols_file *file);
 
 /*
- * Returns the unit of the debug information after `unit`, the first for NULL, or NULL after the last. *bias
- * is added to its addresses. As dwfl_module_nextcu(), but NULL where libdw would open something else than a
- * regular file: a file may name another one that has its strings, and libdw opens what it finds there.
+ * Returns the unit of the debug information after `unit`, the first one for NULL, or NULL after the last one.
+ * *bias is added to its addresses.
+ * Works as dwfl_module_nextcu(), but returns NULL if libdw would open something other than a regular file: a
+ * file may name another one that has its strings, and libdw opens any such file.
  */
 Dwarf_Die *symbols_file_next_unit(const struct symbols_file *file, Dwarf_Die *unit, Dwarf_Addr *bias);
 

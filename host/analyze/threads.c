@@ -19,7 +19,7 @@ struct threads {
 		struct threads_view view;
 		struct {
 			struct threads_thread *thread; /* by index */
-			uint32_t *on;		       /* index of the thread that runs, by CPU */
+			uint32_t *on;		       /* by CPU: index of the running thread */
 			uint32_t cpus;
 			uint32_t left;
 		};
@@ -29,12 +29,14 @@ struct threads {
 	uint32_t count, capacity;
 	struct base_index index; /* threads by id */
 	uint64_t left_out;
-	bool switches;			     /* a switch was seen: who runs is told by switches alone */
-	bool blocks;			     /* announcements are made: a switch without one means runnable */
-	bool stateless;			     /* states of switches mean nothing … */
-	bool learns;			     /* … until one is not 0 */
+	/* a switch was seen: from then on only switches change which thread runs */
+	bool switches;
+	/* threads announce that they block: a switch without an announcement means runnable */
+	bool blocks;
+	bool stateless;			     /* states of switches mean nothing */
+	bool learns;			     /* clear `stateless` at the first state other than 0 */
 	const struct scheduling *scheduling; /* NULL: unknown */
-	uint64_t stamp;			     /* of the event at hand */
+	uint64_t stamp;			     /* stamp of the current event */
 };
 
 int threads_create(struct threads **threads, threads_changed *changed, void *context)
@@ -72,7 +74,7 @@ void threads_learn_on(struct threads *t)
 	t->stateless = t->learns = true;
 }
 
-/* Index of the thread, or NOBODY. */
+/* Returns the index of a thread, or NOBODY. */
 static inline uint32_t find(const struct threads *t, uint32_t id)
 {
 	uint32_t probe = 0, i;
@@ -80,7 +82,7 @@ static inline uint32_t find(const struct threads *t, uint32_t id)
 	return base_index_next(&t->index, base_hash_id(id), &probe, &i) ? i : NOBODY;
 }
 
-/* touch() of a thread that is not known. */
+/* touch() for an unknown thread. */
 static __attribute__((noinline)) int add(struct threads *t, uint32_t id, uint32_t *index)
 {
 	struct threads_thread *thread;
@@ -100,7 +102,10 @@ static __attribute__((noinline)) int add(struct threads *t, uint32_t id, uint32_
 	return 0;
 }
 
-/* Index of the thread, new if need be, or NOBODY past the limit. Pointers to threads are void after it. */
+/*
+ * Finds or adds a thread. Stores its index, or NOBODY if there are too many threads. Returns 0 or
+ * KTREAD_E_MEMORY. Makes pointers to threads invalid.
+ */
 static inline int touch(struct threads *t, uint32_t id, uint32_t *index)
 {
 	*index = find(t, id);
@@ -122,7 +127,10 @@ static int touch_cpu(struct threads *t, uint32_t cpu)
 	return 0;
 }
 
-/* `change` has all but the thread and its state before. */
+/*
+ * Changes a thread's state and reports that. The caller fills in all of `change` except the thread and its
+ * previous state.
+ */
 static void change(struct threads *t, uint32_t index, enum threads_state state, struct threads_change *change)
 {
 	struct threads_thread *thread = &t->thread[index];
@@ -132,13 +140,13 @@ static void change(struct threads *t, uint32_t index, enum threads_state state, 
 	thread->state = (uint8_t)state;
 	thread->since = thread->seen = change->time;
 	thread->stamp = t->stamp;
-	thread->announced = THREADS_UNKNOWN; /* it has come true by now, or never will */
+	thread->announced = THREADS_UNKNOWN; /* an announcement is used up by the change */
 	if (state == THREADS_RUNNING)
 		thread->cpu = change->cpu;
 	t->changed(t->context, change);
 }
 
-/* `index` no longer runs on `cpu`, and what became of it is not known. */
+/* Reports that a thread no longer runs on `cpu` and that its new state is unknown. */
 static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t time, bool followed)
 {
 	t->on[cpu] = NOBODY;
@@ -146,7 +154,10 @@ static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t
 	       &(struct threads_change){ .time = time, .cpu = cpu, .followed = followed });
 }
 
-/* Of a thread that turns up although it was believed to run: a switch away from it went unseen. */
+/*
+ * Handles a thread that appears on a CPU although it was believed to run on another: a switch away from it
+ * was not seen.
+ */
 static void lose_elsewhere(struct threads *t, uint32_t index, uint64_t time)
 {
 	const struct threads_thread *thread = &t->thread[index];
@@ -155,7 +166,7 @@ static void lose_elsewhere(struct threads *t, uint32_t index, uint64_t time)
 		lose_track(t, index, thread->cpu, time - 1, false);
 }
 
-/* `index` runs on `cpu` from now on; nothing is believed to run there any more. */
+/* Reports that a thread now runs on `cpu`. Requires: no other thread is believed to run there. */
 static void run(struct threads *t, uint32_t index, uint32_t cpu, uint64_t time)
 {
 	struct threads_thread *thread = &t->thread[index];
@@ -185,14 +196,17 @@ static enum threads_state state_of_field(uint64_t state)
 	}
 }
 
-/* Were announcements of sleep recorded ever since the thread began to run, so that none means no sleep? */
+/*
+ * Returns whether announcements of sleep were recorded ever since the thread began to run, so that a missing
+ * one means no sleep.
+ */
 static bool would_announce(const struct threads *t, const struct threads_thread *thread, uint64_t stamp)
 {
 	return t->blocks &&
 	       (!t->scheduling || scheduling_covers(t->scheduling, WELLKNOWN_BLOCK, thread->stamp, stamp));
 }
 
-/* What the thread that is switched away from goes into. */
+/* Returns the state of the thread that is switched away from. */
 static enum threads_state state_after(const struct threads *t, const struct ktread_event *event,
 				      const struct wellknown *known, uint32_t prev)
 {
@@ -220,7 +234,7 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 	    !wellknown_thread(known, event, WELLKNOWN_NEXT, &next_id) || prev_id == next_id)
 		return 0;
 	t->switches = true;
-	/* Nearly always: the thread that is switched away from is known to run there. */
+	/* In nearly all cases the thread that is switched away from is known to run there. */
 	prev = t->on[cpu];
 	error = prev != NOBODY && t->thread[prev].id == prev_id ? 0 : touch(t, prev_id, &prev);
 	if (!error)
@@ -231,7 +245,7 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 		t->stateless = given == WELLKNOWN_STATE_RUNNABLE;
 	t->left = prev;
 	if (t->on[cpu] == next)
-		return 0; /* known already */
+		return 0; /* already known */
 	if (t->on[cpu] != prev)
 		lose_elsewhere(t, prev, time);
 	lose_elsewhere(t, next, time);
@@ -258,7 +272,7 @@ static int on_leave(struct threads *t, const struct ktread_event *event, const s
 
 	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		id = event->thread;
-	/* No thread announces that it stays runnable: 0 is a field that was not filled in. */
+	/* No thread announces that it stays runnable: 0 means that the field was not filled in. */
 	if (wellknown_number(known, event, WELLKNOWN_STATE, &state) &&
 	    state_of_field(state) != THREADS_UNKNOWN && state != WELLKNOWN_STATE_RUNNABLE)
 		announced = state_of_field(state);
@@ -282,7 +296,9 @@ static void wake(struct threads *t, uint32_t index, const struct ktread_event *e
 	struct threads_thread *thread = &t->thread[index];
 
 	if (thread->state == THREADS_RUNNING || thread->state == THREADS_RUNNABLE || thread->id == 0) {
-		/* Between its announcement and its switch: it stays runnable, whatever the switch still says.
+		/*
+		 * It was woken between its announcement and its switch: it stays runnable, whatever state the
+		 * switch has.
 		 */
 		if (thread->announced == THREADS_SLEEPING || thread->announced == THREADS_WAITING)
 			thread->announced = THREADS_RUNNABLE;
@@ -312,7 +328,7 @@ static int on_wake(struct threads *t, const struct ktread_event *event, const st
 	return error;
 }
 
-/* The thread that has slept on `object` for longest, or about to sleep there. */
+/* Returns the thread that has slept on `object` for longest, or is about to sleep there. */
 static uint32_t longest_sleeper(const struct threads *t, uint64_t object)
 {
 	uint32_t found = NOBODY;
@@ -328,7 +344,10 @@ static uint32_t longest_sleeper(const struct threads *t, uint64_t object)
 	return found;
 }
 
-/* Version 1: the number is the thread woken or how many were, by the kernel that wrote it. */
+/*
+ * Version 1: depending on the kernel, the number is the id of the woken thread or the number of woken
+ * threads.
+ */
 static void on_wake_queue(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
 			  uint64_t time)
 {
@@ -369,7 +388,7 @@ static int on_create(struct threads *t, const struct ktread_event *event, const 
 }
 
 /*
- * Takes the event's thread as running on its CPU. Nothing else shows that before the first switch and after
+ * Records that the event's thread runs on its CPU. Nothing else shows that before the first switch and after
  * lost slots.
  */
 static int note_running(struct threads *t, const struct ktread_event *event, uint64_t time)
@@ -377,7 +396,7 @@ static int note_running(struct threads *t, const struct ktread_event *event, uin
 	uint32_t index = t->on[event->cpu];
 	int error;
 
-	/* Nearly always: it is known to run there. */
+	/* In nearly all cases it is known to run there. */
 	if (index != NOBODY && t->thread[index].id == event->thread) {
 		t->thread[index].seen = time;
 		return 0;
@@ -403,10 +422,7 @@ int threads_take(struct threads *t, const struct ktread_event *event, const stru
 	if (event->thread == KTREAD_NO_THREAD)
 		return 0;
 	t->stamp = event->stamp;
-	/*
-	 * The thread is known from now on, but not where it ran. If there is no room for it, touch() counts
-	 * it.
-	 */
+	/* Adds the thread, but not where it ran. If there is no room for it, touch() counts it. */
 	if (event->cpu >= THREADS_CPUS_MAX) {
 		error = touch(t, event->thread, &index);
 		t->left_out += index != NOBODY;
@@ -462,7 +478,7 @@ uint64_t threads_left_out(const struct threads *t)
 	return t->left_out;
 }
 
-/* "CPU0 ", "core-1/": what some kernels put before the word. */
+/* Returns the length of a prefix such as "CPU0 " or "core-1/", which some kernels use. */
 static size_t skip_cpu(const char *name, size_t length)
 {
 	static const char *const words[] = { "cpu", "core", "hart" };

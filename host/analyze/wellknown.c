@@ -15,11 +15,11 @@ struct meaning {
 	const char *group;
 	const char *name; /* NULL: every event of the group */
 	enum wellknown_kind kind;
-	unsigned needs; /* roles without which it means nothing */
+	unsigned needs; /* roles that are required */
 	struct {
 		enum wellknown_role role;
 		const char *name;
-	} field[MAX_FIELDS]; /* of two names for one role the first found counts */
+	} field[MAX_FIELDS]; /* of several names for one role, the first one found counts */
 };
 
 #define NEEDS(role) (1u << WELLKNOWN_##role)
@@ -35,7 +35,7 @@ struct meaning {
 		}                                     \
 	}
 
-/* Normative for kernels: doc/events.md says the same in words. Capitals: events of the first kernels. */
+/* Normative for kernels; doc/events.md has the same in words. Names in capitals: events of version 1. */
 static const struct meaning meanings[] = {
 	ROW("sched", "switch", SWITCH, NEEDS(PREV) | NEEDS(NEXT), AS(PREV, "prev"), AS(NEXT, "next"),
 	    AS(STATE, "state")),
@@ -97,7 +97,10 @@ static int find_field(const struct ktread_type *type, const char *name)
 	return -1;
 }
 
-/* Where field `n` lies, if that is the same in all events and reading it needs no care. */
+/*
+ * Stores the position of the role's field, if it is the same in all events and the field is an unsigned
+ * number.
+ */
 static void bind_place(struct wellknown *known, const struct ktread_type *type, enum wellknown_role role)
 {
 	uint32_t end = 0, width = 0;
@@ -120,7 +123,7 @@ static void bind_place(struct wellknown *known, const struct ktread_type *type, 
 	known->width[role] = (uint8_t)width;
 }
 
-/* Fills in `known`; false if a needed role stays empty. */
+/* Fills in `known`. Returns false if a required role has no field. */
 static bool bind_fields(struct wellknown *known, const struct ktread_type *type,
 			const struct meaning *meaning)
 {
@@ -198,7 +201,7 @@ bool wellknown_number_any(const struct wellknown *known, const struct ktread_eve
 bool wellknown_string(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, struct ktread_value *value)
 {
-	static const char null[] = "(null)"; /* what kernels record of a string that is not there */
+	static const char null[] = "(null)"; /* recorded by kernels for a NULL string */
 
 	if (known->field[role] < 0 || ktread_value(event, (uint32_t)known->field[role], value) != 0 ||
 	    value->type != KTRX_TYPE_STRING)

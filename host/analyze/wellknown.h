@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The events whose meaning the host knows. A kernel lights a view by declaring an event under one of the
- * names in doc/events.md; everything that gives meaning to an event goes by the one table in wellknown.c.
+ * The events whose meaning the host knows. A kernel enables a view by declaring an event under one of the
+ * names in doc/events.md. Their meaning is defined in one place, the table in wellknown.c.
  *
- * Binding happens once an event type: its kind, and which of its fields plays which role. An event that lacks
- * a field its kind cannot do without is WELLKNOWN_OTHER.
+ * Binding happens once for each event type: it determines the kind, and which of the fields plays which role.
+ * An event that lacks a field that its kind needs is WELLKNOWN_OTHER.
  */
 #ifndef ANALYZE_WELLKNOWN_H
 #define ANALYZE_WELLKNOWN_H
@@ -16,13 +16,13 @@
 #include "ktread/ktread.h"
 
 enum wellknown_kind {
-	WELLKNOWN_UNBOUND, /* not looked at yet; never returned */
+	WELLKNOWN_UNBOUND, /* not bound yet; never returned */
 	WELLKNOWN_OTHER,
 	WELLKNOWN_SWITCH,
 	WELLKNOWN_BLOCK,
 	WELLKNOWN_WAKE,	       /* a thread by its id */
 	WELLKNOWN_WAKE_QUEUE,  /* the threads that sleep on a queue */
-	WELLKNOWN_WAKE_NOBODY, /* nobody slept there */
+	WELLKNOWN_WAKE_NOBODY, /* a wakeup of a queue on which no thread slept */
 	WELLKNOWN_EXIT,
 	WELLKNOWN_CREATE,
 	WELLKNOWN_SYSCALL_ENTER,
@@ -57,47 +57,53 @@ enum wellknown_kind {
 enum wellknown_role {
 	WELLKNOWN_PREV,
 	WELLKNOWN_NEXT,
-	WELLKNOWN_STATE,   /* WELLKNOWN_STATE_* that a thread goes into */
-	WELLKNOWN_THREAD,  /* the thread it is about; without it, the one that runs */
-	WELLKNOWN_PROCESS, /* the process it belongs to */
-	WELLKNOWN_CHILD,   /* the process that is made */
-	WELLKNOWN_OBJECT,  /* queue, lock, packet, open file: told apart by value */
+	WELLKNOWN_STATE,   /* WELLKNOWN_STATE_* after the switch */
+	WELLKNOWN_THREAD,  /* the thread that the event is about; without this field, the running thread */
+	WELLKNOWN_PROCESS, /* the process that the event is about */
+	WELLKNOWN_CHILD,   /* the new process */
+	WELLKNOWN_OBJECT,  /* queue, lock, packet or open file; identified by value */
 	WELLKNOWN_INODE,
-	/* of a system call, an interrupt or a signal; bits of what an IPI asks for; kind of a wait */
+	/*
+	 * of a system call, an interrupt or a signal; for an IPI, bits of the requested actions; for a wait,
+	 * its kind
+	 */
 	WELLKNOWN_NUMBER,
-	WELLKNOWN_CPU,	  /* one that is asked */
+	WELLKNOWN_CPU,	  /* target of an IPI */
 	WELLKNOWN_NAME,	  /* string */
 	WELLKNOWN_RESULT, /* below zero: an error */
 	WELLKNOWN_PLACE,  /* an address of code */
-	WELLKNOWN_OWNER,  /* who has a lock: as the event's `kind` says */
+	WELLKNOWN_OWNER,  /* holder of a lock: a CPU if the event's `kind` is "CPU", else a thread */
 	WELLKNOWN_ROLES,
 };
 
 /* Values of a `state` field, as doc/events.md has them. */
 #define WELLKNOWN_STATE_RUNNABLE 0u
-#define WELLKNOWN_STATE_SLEEP	 1u /* until woken, or a signal comes */
-#define WELLKNOWN_STATE_WAIT	 2u /* until woken, come what may */
+#define WELLKNOWN_STATE_SLEEP	 1u /* until a wakeup or a signal */
+#define WELLKNOWN_STATE_WAIT	 2u /* until a wakeup; signals do not end it */
 #define WELLKNOWN_STATE_STOPPED	 3u
 #define WELLKNOWN_STATE_DEAD	 4u
 
 struct wellknown {
-	uint32_t thread_bits; /* mask of a thread id: the bits that struct ktread_event has of it */
+	uint32_t thread_bits; /* mask: the bits of a thread id that struct ktread_event keeps */
 	uint8_t kind;
-	int8_t field[WELLKNOWN_ROLES]; /* number of the field, -1 if none */
+	int8_t field[WELLKNOWN_ROLES]; /* number of the field; -1: none */
 	/*
-	 * Of a number of 4 or 8 bytes without a sign, that follows only such fields: where it ends in the
-	 * payload; else 0.
+	 * End of the field in the payload, if it is an unsigned number of 4 or 8 bytes after only such
+	 * fields; otherwise 0.
 	 */
 	uint8_t end[WELLKNOWN_ROLES];
 	uint8_t width[WELLKNOWN_ROLES];
 };
 
-/* One row an event id; zero-initialised is ready for use. A trace's types must not change meanwhile. */
+/*
+ * One entry for each event id. A zero-initialised table is ready for use. Requires: the trace's types do not
+ * change while it is used.
+ */
 struct wellknown_table {
 	struct wellknown row[4096];
 };
 
-/* Whether the trace's kernel declares an event of this kind, fired or not. */
+/* Returns whether the trace's kernel declares an event of this kind, recorded or not. */
 bool wellknown_declared(const struct ktread *trace, enum wellknown_kind kind);
 
 /* Marks all events of a kind in a bit map of KTRX_EVENT_MAX + 1 bits. */
@@ -105,7 +111,7 @@ void wellknown_mark(const struct ktread *trace, struct wellknown_table *table, e
 		    uint8_t *map);
 const struct wellknown *wellknown_bind(struct wellknown_table *table, const struct ktread_type *type);
 
-/* What `event` is; ids beyond the table are WELLKNOWN_OTHER. */
+/* Returns the meaning of an event; WELLKNOWN_OTHER for ids beyond the table. */
 static inline const struct wellknown *wellknown_of(struct wellknown_table *table,
 						   const struct ktread_event *event)
 {
@@ -118,7 +124,10 @@ static inline const struct wellknown *wellknown_of(struct wellknown_table *table
 bool wellknown_number_any(const struct wellknown *known, const struct ktread_event *event,
 			  enum wellknown_role role, uint64_t *number);
 
-/* True and the number that plays `role`, or false: no such field, not a number, or cut off. */
+/*
+ * Reads the number with a role. Returns false if there is no such field, it is not a number, or it is cut
+ * off.
+ */
 static inline bool wellknown_number(const struct wellknown *known, const struct ktread_event *event,
 				    enum wellknown_role role, uint64_t *number)
 {
@@ -136,7 +145,7 @@ static inline bool wellknown_number(const struct wellknown *known, const struct 
 	return true;
 }
 
-/* The same for a thread id, cut to what struct ktread_event has of it. */
+/* The same for a thread id, cut to the bits that struct ktread_event keeps. */
 static inline bool wellknown_thread(const struct wellknown *known, const struct ktread_event *event,
 				    enum wellknown_role role, uint32_t *id)
 {
