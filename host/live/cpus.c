@@ -26,8 +26,8 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 }
 
 /*
- * Whether the CPU has made progress since the last sample. Idling counts as progress, except in the handler
- * of an interrupt. Where there was no heartbeat yet, as in a kernel that hangs before its first tick has
+ * Returns whether the CPU has made progress since the last sample. Idling counts as progress, except in an
+ * interrupt handler. If there was no heartbeat yet, as in a kernel that hangs before its first timer tick has
  * ended, calls of other hooks count.
  */
 static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
@@ -63,7 +63,7 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beat
 	cpu->nested += row->nesting != 0 && share != LIVE_STUCK;
 }
 
-/* What the time from the last event to this one was spent on. */
+/* Accounts for the time from the last event to this one. */
 static void take_time(struct live_cpu *cpu, const struct ktread_event *event)
 {
 	if (event->lost) {
@@ -106,7 +106,7 @@ void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, cons
 
 void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 {
-	/* A CPU that idles has no events; of one at work some may not have been read yet. */
+	/* An idle CPU has no events. Some events of a busy CPU may not have been read yet. */
 	const bool silent = cpu->now == LIVE_IDLE && !cpu->irq && !cpu->missed;
 	const uint64_t all = silent && ticks > cpu->covered ? ticks : cpu->covered;
 	double samples = 0, at_work = 0, irq = 0;
@@ -115,11 +115,11 @@ void live_cpu_close(struct live_cpu *cpu, uint64_t ticks)
 		samples += cpu->sample[i];
 	if (cpu->in_irq)
 		irq = (double)cpu->in_irq / (double)all;
-	else if (samples > 0) /* the kernel has no events of interrupts */
+	else if (samples > 0) /* the kernel has no interrupt events */
 		irq = cpu->nested / samples;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		cpu->share[i] = samples > 0 ? cpu->sample[i] / samples : 0;
-	/* Interrupts take their part of all that a CPU does unless it is stuck. */
+	/* Interrupts take their part of all time in which the CPU is not stuck. */
 	at_work = samples > 0 ? 1 - cpu->share[LIVE_STUCK] - cpu->share[LIVE_IRQ] : 0;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		if (i != LIVE_STUCK && i != LIVE_IRQ)
@@ -138,7 +138,7 @@ const char *live_share_name(enum live_share share)
 }
 
 #define AT_ONCE	  32u
-#define ROWS_MOST 65536u /* looked at: more take too long for a picture */
+#define ROWS_MOST 65536u /* entries read at most; more would delay the display */
 
 static void take_holder_lock(struct live_cpu *cpu, const struct ktrx_holder *row)
 {
@@ -158,7 +158,8 @@ static bool goes_before(const struct live_wait *a, const struct live_wait *b)
 }
 
 /*
- * Puts a wait where it belongs in a list, those for locks first, then by length; the last falls off its end.
+ * Inserts a wait into the sorted list: waits for locks first, then by length. A full list loses its last
+ * entry.
  */
 static void live_wait_offer(struct live_wait list[LIVE_WAITS], uint32_t *count, const struct live_wait *wait)
 {
@@ -247,8 +248,9 @@ const char *live_wait_word(uint8_t kind)
 
 struct live_waits {
 	struct threads *threads;
-	uint64_t time;			 /* of the last event: stamps, made to grow by two at least */
-	uint64_t last[THREADS_CPUS_MAX]; /* the same by CPU */
+	/* time of the last event: its stamp, increased so that times grow by at least two */
+	uint64_t time;
+	uint64_t last[THREADS_CPUS_MAX]; /* the same for each CPU */
 };
 
 static void ignore(void *context, const struct threads_change *change)
@@ -297,7 +299,7 @@ int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 	if (event->lost && event->cpu < THREADS_CPUS_MAX)
 		threads_gap(waits->threads, cpu, waits->last[cpu]);
 	waits->last[cpu] = waits->time;
-	/* As many as are kept apart: those that are gone make room. */
+	/* If there are too many threads, starts again, to free the entries of threads that are gone. */
 	if (threads_left_out(waits->threads) && live_waits_restart(waits) < 0)
 		return KTREAD_E_MEMORY;
 	return threads_event(waits->threads, event, known, waits->time);

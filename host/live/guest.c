@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define AWAIT_NS     UINT64_C(500000000) /* between looks for a guest */
-#define MEASURE_NS   UINT64_C(200000000) /* from a boot, or from when it was met */
-#define MEASURE_PART 10			 /* of the time goes at most into measuring */
+#define AWAIT_NS     UINT64_C(500000000) /* between two searches for a guest */
+#define MEASURE_NS   UINT64_C(200000000) /* after a boot, or after the guest was found */
+#define MEASURE_PART 10			 /* divides the time: at most this part is spent measuring */
 
 static uint64_t now_ns(void *context)
 {
@@ -26,7 +26,7 @@ static bool is_newer(const struct stat *a, const struct stat *b)
 						      : a->st_ctim.tv_nsec > b->st_ctim.tv_nsec;
 }
 
-/* `usual` as itself in a pattern. */
+/* Writes a glob pattern for the RAM files of `usual`, with special characters quoted. */
 static void quote(const char *usual, char *pattern, size_t size)
 {
 	size_t at = 0;
@@ -39,7 +39,7 @@ static void quote(const char *usual, char *pattern, size_t size)
 	snprintf(pattern + at, size - at, ".[0-9]*.ram");
 }
 
-/* The newest file `usual`.PID.ram. False: there is none. */
+/* Finds the newest file `usual`.PID.ram. Returns false if there is none. */
 static bool find_newest(const char *usual, char path[PATH_MAX])
 {
 	char pattern[PATH_MAX];
@@ -62,7 +62,8 @@ static bool find_newest(const char *usual, char path[PATH_MAX])
 }
 
 /*
- * Follows the file if somebody writes to it. 0, also if nobody does, or an error that waiting does not mend.
+ * Follows the file if a guest writes to it. Returns 0, also if none does, or an error that does not go away
+ * by waiting.
  */
 static int look(struct live_guest *guest)
 {
@@ -117,7 +118,10 @@ static void sleep_ms(uint64_t ms)
 	nanosleep(&pause, NULL);
 }
 
-/* A guest that has just booted does not tell its clock before it has recorded for a while. */
+/*
+ * Plans a measurement if the guest does not report its frequency. A guest that has just booted reports it
+ * only after recording for some time.
+ */
 static void plan_measuring(struct live_guest *guest)
 {
 	const struct ktread *trace = ktread_follow_trace(guest->follow);
@@ -127,7 +131,10 @@ static void plan_measuring(struct live_guest *guest)
 		guest->measure_at = now_ns(NULL) + MEASURE_NS;
 }
 
-/* Nothing is followed meanwhile, so that what failed is not tried again at once. */
+/*
+ * Measures the frequency. Nothing is followed during that time, so a failed measurement is not repeated
+ * immediately.
+ */
 static void measure(struct live_guest *guest)
 {
 	const uint64_t begin = now_ns(NULL), hz = guest->measure(guest->path, guest->options.machine);
@@ -156,7 +163,7 @@ static int next(void *context, struct ktread_followed *now, int wait_ms)
 		plan_measuring(guest);
 	if (status >= 0 && now->kind != KTREAD_FOLLOWED_END)
 		return status;
-	/* A file that is cut short, or no longer there, is a guest that has ended, too. */
+	/* A file that was truncated or removed also means that the guest has ended. */
 	leave(guest);
 	memset(now, 0, sizeof(*now));
 	now->kind = KTREAD_FOLLOWED_END;

@@ -9,7 +9,7 @@
 #include "base/json.h"
 
 #define TEXT	   192u
-#define CPUS_SHOWN 16u /* in a line for people */
+#define CPUS_SHOWN 16u /* CPUs shown in a line of text */
 
 static void write_tail(struct live_lines *lines, const struct live_tail *tail)
 {
@@ -24,7 +24,7 @@ static void write_tail(struct live_lines *lines, const struct live_tail *tail)
 	lines->said = tail->lines;
 }
 
-/* ---- for people ---- */
+/* ---- Text ---- */
 
 static void write_cpu(struct base_output *out, const struct live_model *model, uint32_t n)
 {
@@ -98,7 +98,7 @@ static void write_text(const struct live_lines *lines, const struct live_model *
 	base_output_text(out, "\n");
 }
 
-/* ---- for programs ---- */
+/* ---- JSON ---- */
 
 static void write_name(struct base_output *out, const struct ktread *trace, uint32_t thread)
 {

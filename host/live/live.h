@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Opening a guest that runs, following it, and showing it: as lines, or as a page on a terminal. */
+/* Opens and follows a running guest, and shows it as lines or as a page on a terminal. */
 #ifndef LIVE_LIVE_H
 #define LIVE_LIVE_H
 
@@ -18,34 +18,34 @@
 /* ---- Sources ---- */
 
 /*
- * Where what is shown comes from: a guest's RAM file that comes, goes and comes back, or a test. All
- * functions get `context`.
+ * The source of what is shown: the RAM file of a guest, which may appear, disappear and come back, or a test.
+ * Each function gets `context`.
  */
 
 struct live_source {
 	void *context;
 	/*
-	 * As ktread_follow_next(); 0 also while there is no guest. The end is told once, then the next guest
-	 * is awaited.
+	 * As ktread_follow_next(). Also returns 0 while there is no guest. Reports the end of a guest once,
+	 * then waits for the next guest.
 	 */
 	int (*next)(void *context, struct ktread_followed *now, int wait_ms);
-	struct ktread *(*trace)(void *context); /* NULL: there is none now */
+	struct ktread *(*trace)(void *context); /* returns NULL if there is no guest now */
 	int (*cpus)(void *context, struct ktrx_cpu *cpu, uint32_t room);
 	int (*holders)(void *context, uint32_t first, struct ktrx_holder *holder, uint32_t room);
-	void (*account)(void *context, struct ktread_follow_account *account); /* of all guests so far */
-	uint64_t (*now)(void *context); /* nanoseconds of a clock that never goes back */
+	void (*account)(void *context, struct ktread_follow_account *account); /* sum of all guests so far */
+	uint64_t (*now)(void *context); /* nanoseconds of a monotonic clock */
 	const char *(*path)(void *context);
-	const char *(*message)(void *context); /* of the last error */
+	const char *(*message)(void *context); /* the last error */
 };
 
 /* ---- What CPUs do with their time, which locks threads hold, and what they wait for ---- */
 
 /*
- * What a CPU does with its time. Many times an interval it is asked for its mode; events tell how much of its
- * time went to interrupts, which are too short to be met by asking, and the mode where the kernel does not
- * tell it.
+ * What a CPU does with its time. Its mode is sampled many times in an interval. Events show how much of its
+ * time interrupts take, which are too short for sampling. They also show the mode if the kernel does not
+ * report it.
  *
- * Invariant: the shares of an interval add up to 1, or are all 0 where the CPU was never met.
+ * Invariant: the shares of an interval add up to 1, or are all 0 if the CPU was never sampled.
  */
 
 enum live_share {
@@ -53,103 +53,105 @@ enum live_share {
 	LIVE_KERNEL,
 	LIVE_IRQ,
 	LIVE_IDLE,
-	LIVE_STUCK, /* at work without a heartbeat */
+	LIVE_STUCK, /* not idle, without a heartbeat */
 	LIVE_UNKNOWN,
 	LIVE_SHARES,
 };
 
-#define LIVE_STUCK_NS UINT64_C(1000000000) /* without a heartbeat, of a CPU that does not idle */
+/* time without a heartbeat after which a CPU that does not idle is stuck */
+#define LIVE_STUCK_NS UINT64_C(1000000000)
 
 struct live_cpu {
 	bool online;
-	bool met; /* it has been asked before */
+	bool met; /* it has been sampled before */
 	enum live_share now;
 	uint32_t thread;
-	uint64_t pc; /* where its last heartbeat met it */
+	uint64_t pc; /* code address at its last heartbeat */
 	uint64_t heartbeats;
-	uint64_t hook; /* stamp of its last hook */
-	uint64_t beat; /* ns: when it last got on, or idled */
-	double stuck;  /* seconds since, if it is stuck */
-	uint64_t lock; /* it, or its thread, waits for this one, spinning or not; valid if … */
+	uint64_t hook; /* stamp of its last hook call */
+	uint64_t beat; /* ns: when it last made progress or was idle */
+	double stuck;  /* seconds since then, if it is stuck; otherwise 0 */
+	uint64_t lock; /* the lock that it or its thread waits for, spinning or not; valid if `waits` */
 	bool waits;
-	char lock_name[32];	   /* not yet escaped; "" unknown */
-	uint32_t owner;		   /* of the lock, as struct ktrx_holder names it; 0 unknown */
-	double share[LIVE_SHARES]; /* of the interval that ended last */
-	/* Of the interval in progress. */
+	char lock_name[32];	   /* not escaped; "": unknown */
+	uint32_t owner;		   /* holder of the lock, as in struct ktrx_holder; 0: unknown */
+	double share[LIVE_SHARES]; /* of the last interval */
+	/* Of the current interval. */
 	uint32_t sample[LIVE_SHARES];
-	uint32_t nested;	  /* samples in an interrupt, as the row says */
-	uint64_t covered, in_irq; /* ticks that events tell of */
-	bool missed;		  /* events of this interval */
+	uint32_t nested;	  /* samples in an interrupt, from the CPU descriptor */
+	uint64_t covered, in_irq; /* ticks between events, and the part of them in interrupts */
+	bool missed;		  /* events of this interval were lost */
 	/* Of the last event. */
 	uint64_t stamp;
-	bool follows;	      /* nothing is lost since */
-	bool irq;	      /* it left the CPU in an interrupt */
-	enum live_share told; /* the mode that events say */
+	bool follows;	      /* nothing was lost since */
+	bool irq;	      /* the CPU is in an interrupt after it */
+	enum live_share told; /* mode according to events */
 	uint32_t told_thread;
 };
 
 /*
- * `beats`: some CPU of the guest has had a heartbeat, so that one at work that never had any is stuck, too.
+ * Takes a sample of a CPU. `beats`: some CPU of the guest has had a heartbeat; a busy CPU without any
+ * heartbeat is then stuck as well.
  */
 void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beats, uint64_t now);
-/* Each event of the CPU. `idle`: its thread is one that idles, or, of a switch, the one that runs next is. */
+/* Takes an event of the CPU. `idle`: its thread idles; for a switch: the next thread idles. */
 void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known,
 		    bool idle);
-/* Ends an interval of so many ticks of the guest's clock; 0: unknown. */
+/* Ends an interval. `ticks`: its length by the guest's clock; 0: unknown. */
 void live_cpu_close(struct live_cpu *cpu, uint64_t ticks);
 
 const char *live_share_name(enum live_share share);
 
-/* What the kernel's table of holders says of threads that wait, and of CPUs that wait for locks. */
+/* What the kernel's table of holders shows about threads that wait, and CPUs that wait for locks. */
 
 struct live_holders {
-	uint64_t now; /* stamp: the newest that a CPU knows */
+	uint64_t now; /* the newest stamp of all CPUs */
 	struct live_cpu *cpu;
 	uint32_t cpus;
-	struct live_wait *wait; /* LIVE_WAITS of them */
+	struct live_wait *wait; /* LIVE_WAITS entries */
 	uint32_t wait_count;
-	bool told; /* there is such a table */
+	bool told; /* the kernel has such a table */
 };
 
-/* Reads the table: `now`, `cpu`, `cpus` and `wait` are given. 0 or an error of the source. */
+/* Reads the table. Requires: `now`, `cpu`, `cpus` and `wait` are set. Returns 0 or an error of the source. */
 int live_holders_read(struct live_holders *holders, const struct live_source *source);
 
-/* "inode (0x1234) of CPU 1": of an object that is waited for, harmless. `trace` may be NULL. */
+/* Describes an object that is waited for, escaped: "inode (0x1234) of CPU 1". `trace` may be NULL. */
 void live_object_text(const struct ktread *trace, uint64_t object, const char *name, uint32_t owner,
 		      char *text, size_t size);
-/* "for lock", "for the end of", …; "on" where it is not told. */
+/* Returns "for lock", "for event" and the like; "on" if the kind is unknown. */
 const char *live_wait_word(uint8_t kind);
 
 /*
- * Which threads wait, for what and how long: as the kernel's table of holders says or, where it keeps none,
- * as far as events were seen; what a gap may have hidden is not told.
+ * Which threads wait, for what and how long: from the kernel's table of holders or, if the kernel has none,
+ * from events. What a gap may have hidden is not reported.
  */
 
 #define LIVE_WAITS 8u
 
 struct live_wait {
 	uint32_t thread;
-	uint8_t kind;	 /* KTRX_WAIT_*, KTRX_WAIT_NONE: not told */
-	uint32_t owner;	 /* of a lock, as struct ktrx_holder names it; 0: unknown */
-	uint64_t object; /* 0: not told */
+	uint8_t kind;	 /* KTRX_WAIT_*; KTRX_WAIT_NONE: unknown */
+	uint32_t owner;	 /* holder of a lock, as in struct ktrx_holder; 0: unknown */
+	uint64_t object; /* 0: unknown */
 	uint64_t ticks;
-	char name[32]; /* of the object, not yet escaped; "" unknown */
+	char name[32]; /* of the object, not escaped; "": unknown */
 };
 
 struct live_waits;
 
-struct live_waits *live_waits_open(void); /* NULL: without memory */
+struct live_waits *live_waits_open(void); /* returns NULL if out of memory */
 void live_waits_close(struct live_waits *waits);
-/* 0 or KTREAD_E_MEMORY. */
+/* Return 0 or KTREAD_E_MEMORY. */
 int live_waits_restart(struct live_waits *waits);
 int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 		     const struct wellknown *known);
-/* The longest first. How many. */
+/* Lists the longest waits first. Returns their number. */
 uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[LIVE_WAITS]);
 
-/* ---- The last events, and how many there are a second ---- */
+/* ---- The newest events, and the rate of events ---- */
 
-/* The last events that a filter lets through, as lines of text that hold on to nothing of the trace. */
+/* The newest events that pass a filter, as text that does not refer to the trace. */
 
 #define LIVE_TAIL_LINES	 128u
 #define LIVE_TAIL_TEXT	 256u
@@ -157,91 +159,91 @@ uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[L
 #define LIVE_CPUS_MAX	 4096u
 
 struct live_filter {
-	char events[LIVE_FILTER_TEXT]; /* patterns with commas; "": all */
+	char events[LIVE_FILTER_TEXT]; /* patterns separated by commas; "": all */
 	int64_t pid;		       /* -1: all */
 	bool some_cpus;
 	uint8_t cpus[LIVE_CPUS_MAX / 8];
 };
 
 /*
- * Takes what somebody typed for 'e'vents, 'c'pus or 'p'id; nothing lifts that filter. 0, or -1: it means
- * nothing and the filter is as it was.
+ * Sets a filter to what a user typed for 'e'vents, 'c'pus or 'p'id. An empty text removes the filter. Returns
+ * 0, or -1 if the text is invalid; the filter is then unchanged.
  */
 typedef int live_filter_typed(struct live_filter *filter, char what, const char *text);
 
 struct live_tail {
 	struct live_filter filter;
-	bool paused;	/* what comes is let go by */
-	uint64_t lines; /* so far; the last LIVE_TAIL_LINES of them are there */
-	uint64_t begun; /* lines before this boot's */
-	uint64_t base;	/* the stamp that is shown as zero */
+	bool paused;	/* new events are dropped */
+	uint64_t lines; /* lines so far; the last LIVE_TAIL_LINES of them are stored */
+	uint64_t begun; /* lines before this boot */
+	uint64_t base;	/* the stamp that is shown as time 0 */
 	char text[LIVE_TAIL_LINES][LIVE_TAIL_TEXT];
 };
 
 /*
- * Is there a pattern that no event of the trace fits? Then `text` names the first such one, with the names
- * near it. LIVE_UNKNOWN_TEXT bytes.
+ * Returns true if a pattern matches no event of the trace. `text` (LIVE_UNKNOWN_TEXT bytes) then names the
+ * first such pattern, with suggestions.
  */
 bool live_filter_unknown(const struct live_filter *filter, const struct ktread *trace, char *text);
 #define LIVE_UNKNOWN_TEXT 640u
 
-/* Takes the event if it is wanted. */
+/* Adds the event if it passes the filter. */
 void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct ktread_event *event);
-/* A line that is no event. */
+/* Adds a line that is not an event. */
 void live_tail_say(struct live_tail *tail, const char *text);
-/* The n-th line from the end, 0 the last one; NULL: there is none. */
+/* Returns the n-th line from the end, 0 for the last one; NULL if there is none. */
 const char *live_tail_line(const struct live_tail *tail, uint64_t n);
 
-/* "name(12)" or "12", harmless; at most `size` with the NUL. */
+/* Writes "name(12)" or "12", escaped; at most `size` bytes with the NUL. */
 void live_thread_text(const struct ktread *trace, uint32_t thread, char *text, size_t size);
-/* "group.name", harmless. */
+/* Writes "group.name", escaped. */
 void live_event_text(const struct ktread_type *type, char *text, size_t size);
 
 /*
- * How many events of each kind come a second. How much each ring records is known exactly; of which kinds
- * that is may be known of a sample alone, so each event seen stands for as many as its ring's slots were for
- * each slot looked at.
+ * The rate of events of each kind. How much each ring records is known exactly. The kinds may be known from a
+ * sample only, so each event read counts as the number of slots recorded for each slot read of its ring.
  */
 
 #define LIVE_TOP 8u
 
 struct live_top {
 	uint16_t id;
-	double rate; /* a second */
+	double rate; /* events per second */
 };
 
 struct live_rates;
 
-struct live_rates *live_rates_open(void); /* NULL: without memory */
+struct live_rates *live_rates_open(void); /* returns NULL if out of memory */
 void live_rates_close(struct live_rates *rates);
-/* Another guest, or another boot: what its rings hold already is no rate. */
+/* Call for another guest or boot: what its rings hold already does not count. */
 void live_rates_restart(struct live_rates *rates);
 void live_rates_event(struct live_rates *rates, const struct ktread_event *event);
-/* Weighs the events told since by how far the rings of `trace` have come since. */
+/* Weighs the events since the last call by how many slots the rings of `trace` have recorded since. */
 void live_rates_settle(struct live_rates *rates, const struct ktread *trace);
 /*
- * Ends an interval of so many seconds. Fills in `top`, the most frequent first, zeros behind the last;
- * returns the rate of all.
+ * Ends an interval. Fills in `top`, the most frequent events first, zeros after the last. Returns the rate of
+ * all events.
  */
 double live_rates_end(struct live_rates *rates, double seconds, struct live_top top[LIVE_TOP]);
 
 /* ---- A guest as a source ---- */
 
 /*
- * A guest's RAM file as a source: it need not be there yet, and its QEMU may end and be started again, also
+ * A guest's RAM file as a source. The file need not exist yet. Its QEMU may end and be started again, also
  * with another file.
  */
 
 struct live_guest {
-	const char *given;		      /* the file; NULL: the newest RAM file beside `usual` */
+	const char *given;		      /* the file; NULL: the newest RAM file for `usual` */
 	const char *usual;		      /* where `ktrace run` would leave its trace */
-	struct ktread_follow_options options; /* `frequency` 0: as the guest says, or … */
-	uint64_t (*measure)(const char *path, const char *machine); /* … as this finds; NULL, 0: unknown */
-	char path[PATH_MAX];					    /* the one that is followed or awaited */
-	struct ktread_follow *follow;				    /* NULL: awaited */
-	struct ktread_follow_account account;			    /* of the guests before */
-	uint64_t look_again;					    /* ns */
-	uint64_t measure_at;					    /* ns, 0: there is no need to */
+	struct ktread_follow_options options; /* `frequency` 0: from the guest, or measured */
+	/* measures the frequency; NULL, or returns 0: unknown */
+	uint64_t (*measure)(const char *path, const char *machine);
+	char path[PATH_MAX];		      /* the file that is followed or awaited */
+	struct ktread_follow *follow;	      /* NULL: no guest yet */
+	struct ktread_follow_account account; /* sum of earlier guests */
+	uint64_t look_again;		      /* ns: when to look for a guest again */
+	uint64_t measure_at;		      /* ns: when to measure the frequency; 0: not needed */
 	char why[PATH_MAX + 128];
 };
 
@@ -251,18 +253,19 @@ void live_guest_close(struct live_guest *guest);
 /* ---- Model ---- */
 
 /*
- * All that is shown of a running guest, put together from events, from what its CPUs say of themselves many
- * times an interval, and from the account of slots. Its size does not grow with what is followed.
+ * All that is shown of a running guest, combined from events, from samples of its CPUs, and from the account
+ * of slots. Its size does not grow with the length of the trace.
  */
 
 struct live_model {
 	const struct live_source *source;
-	bool running;	      /* there is a guest; its trace may be asked */
-	uint64_t boots, ends; /* seen so far */
+	bool running;	      /* there is a guest, and a trace */
+	uint64_t boots, ends; /* number seen so far */
 	uint64_t opened;      /* ns */
-	uint64_t began;	      /* ns: of the interval in progress */
-	uint64_t warm;	      /* ns: until then what comes was recorded before it was looked at */
-	bool based;	      /* `base` is set since the guest was found */
+	uint64_t began;	      /* ns: start of the current interval */
+	/* ns: events before this time may have been recorded before the guest was followed */
+	uint64_t warm;
+	bool based; /* `base` is valid */
 	struct ktread_follow_account base, before, now;
 	struct live_cpu *cpu;
 	uint32_t cpus;
@@ -272,10 +275,10 @@ struct live_model {
 	struct wellknown_table known;
 	const struct ktread *known_trace;
 	struct live_tail tail;
-	/* Of the interval that ended last. */
-	double seconds; /* since it was opened */
+	/* Of the last interval. */
+	double seconds; /* since the model was opened */
 	double rate, slots;
-	double cost; /* part of the CPUs' time; negative: unknown */
+	double cost; /* recording's part of the CPUs' time; negative: unknown */
 	struct live_top top[LIVE_TOP];
 	struct live_wait wait[LIVE_WAITS];
 	uint32_t wait_count;
@@ -284,55 +287,55 @@ struct live_model {
 /* 0 or KTREAD_E_MEMORY. */
 int live_model_open(struct live_model *model, const struct live_source *source);
 void live_model_close(struct live_model *model);
-/* 0 or an error. */
+/* Takes what the source delivered. Returns 0 or an error. */
 int live_model_take(struct live_model *model, const struct ktread_followed *now);
 
-/* The trace for names; NULL: there is none now. */
+/* Returns the trace, for names; NULL if there is no guest now. */
 struct ktread *live_model_trace(const struct live_model *model);
-/* Slots since the first guest was found. */
+/* Return numbers of slots since the first guest was found. */
 uint64_t live_model_lost(const struct live_model *model);
 uint64_t live_model_unreadable(const struct live_model *model);
 uint64_t live_model_skipped(const struct live_model *model);
 
-/*
- * Follows a source, and lets a view show the model once an interval, until it has had enough or a signal
- * comes.
- */
+/* Follows a source, and calls a view once an interval, until the view ends it or a signal comes. */
 
 struct live_view {
 	void *context;
-	/* Shows what the interval brought. 0: go on, 1: enough. */
+	/* Shows the last interval. Returns 0: continue; 1: end. */
 	int (*show)(void *context, struct live_model *model);
-	/* Many times an interval: keys. 0: go on, 1: enough, 2: show anew. NULL: there are none. */
+	/*
+	 * Handles keys; called many times an interval. Returns 0: continue; 1: end; 2: show again. NULL: no
+	 * keys.
+	 */
 	int (*attend)(void *context, struct live_model *model);
 };
 
 struct live_watch {
 	const struct live_source *source;
 	uint64_t interval;	     /* ns */
-	uint64_t count;		     /* intervals, 0: no end */
-	volatile sig_atomic_t *stop; /* becomes not 0 */
+	uint64_t count;		     /* number of intervals; 0: no limit */
+	volatile sig_atomic_t *stop; /* set to non-zero by a signal handler */
 };
 
-/* `model` is open. 0, or an error of the source or KTREAD_E_MEMORY. */
+/* Requires: `model` is open. Returns 0, an error of the source, or KTREAD_E_MEMORY. */
 int live_watch(const struct live_watch *watch, struct live_model *model, const struct live_view *view);
 
-/* ---- How a running guest is shown: lines, or a page on a terminal ---- */
+/* ---- Output: lines, or a page on a terminal ---- */
 
-/* A line an interval, for terminals that are none and for programs. */
+/* Writes one line for each interval, for programs and for output that is not a terminal. */
 
 struct live_lines {
 	struct base_output *out;
 	bool json;
 	uint32_t tail; /* newest events shown before each line */
-	uint64_t said; /* lines of the tail so far */
+	uint64_t said; /* lines of the tail written so far */
 };
 
 void live_lines_write(struct live_lines *lines, const struct live_model *model);
 
 /*
- * The model as rows of printable ASCII, of any size; whoever paints them knows nothing of guests. Each
- * character of a bar belongs to a share of its CPU's time.
+ * The model as rows of printable ASCII, of any size. The code that paints them needs no knowledge of guests.
+ * Each character of a bar belongs to a share of its CPU's time.
  */
 
 #define LIVE_ROWS    200u
@@ -340,7 +343,7 @@ void live_lines_write(struct live_lines *lines, const struct live_model *model);
 
 struct live_row {
 	bool strong;
-	uint16_t bar, bar_end; /* columns of a bar; the same: there is none */
+	uint16_t bar, bar_end; /* first column of a bar, and the column after it; equal: no bar */
 	char text[LIVE_COLUMNS + 1];
 	uint8_t share[LIVE_COLUMNS]; /* enum live_share, within the bar */
 };
@@ -350,20 +353,20 @@ struct live_page {
 	struct live_row row[LIVE_ROWS];
 };
 
-/* Fills at most `rows` rows of at most `columns` characters. `bottom`: what the last row is to say. */
+/* Fills at most `rows` rows of at most `columns` characters. `bottom`: text of the last row. */
 void live_page_make(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns,
 		    const char *bottom);
 
-/* "uukkkiii.." for shares, `width` characters. */
+/* Writes `width` characters for the shares, such as "uukkkiii..". */
 void live_bar(const struct live_cpu *cpu, char *text, uint8_t *share, uint32_t width);
 
 /* The terminal as a view. */
 
 struct live_screen;
 
-/* NULL: this terminal cannot be used so; `why` says it. */
+/* Returns NULL, with the reason in `why`, if this terminal cannot show a page. */
 struct live_screen *live_screen_open(struct live_view *view, live_filter_typed *typed, const char **why);
-/* Gives the terminal back as it was. */
+/* Restores the terminal. */
 void live_screen_close(struct live_screen *screen);
 
 #endif

@@ -45,7 +45,10 @@ struct ktread *live_model_trace(const struct live_model *model)
 	return model->running ? model->source->trace(model->source->context) : NULL;
 }
 
-/* Types of another trace are bound anew: an id may have got its row only now. */
+/*
+ * Returns the meaning of an event. Binds all types again if the trace has changed, because an id may have
+ * been declared later.
+ */
 static const struct wellknown *know(struct live_model *model, const struct ktread_event *event)
 {
 	const struct ktread *trace = live_model_trace(model);
@@ -80,7 +83,7 @@ static int take_event(struct live_model *model, const struct ktread_event *event
 	return live_waits_event(model->waits, event, known);
 }
 
-/* What was known of the guest before holds no more. */
+/* Forgets what was known of the previous guest or boot. */
 static int forget(struct live_model *model)
 {
 	memset(model->cpu, 0, LIVE_CPUS_MAX * sizeof(*model->cpu));
@@ -109,7 +112,7 @@ static int begin_boot(struct live_model *model)
 
 static int end_guest(struct live_model *model)
 {
-	if (!model->running) /* of a file in which no ktrace came to be */
+	if (!model->running) /* the file never contained a trace */
 		return 0;
 	model->running = false;
 	model->ends++;
@@ -126,12 +129,12 @@ int live_model_take(struct live_model *model, const struct ktread_followed *now)
 		return begin_boot(model);
 	case KTREAD_FOLLOWED_END:
 		return end_guest(model);
-	default: /* a loss is in the account */
+	default: /* losses are counted in the account */
 		return 0;
 	}
 }
 
-/* Asks CPUs and account. */
+/* Samples the CPUs and the account. */
 static int live_model_sample(struct live_model *model)
 {
 	const struct live_source *source = model->source;
@@ -143,7 +146,7 @@ static int live_model_sample(struct live_model *model)
 	source->account(source->context, &model->now);
 	if (!trace)
 		return 0;
-	/* What the first guest had recorded before, it was nobody's task to read. */
+	/* What the first guest had recorded before it was found does not count as lost. */
 	if (!model->based && now >= model->warm) {
 		model->base = model->before = model->now;
 		model->based = true;
@@ -161,7 +164,7 @@ static int live_model_sample(struct live_model *model)
 	return 0;
 }
 
-/* Ticks of the guest's clock, 0 if its frequency is not known. */
+/* Returns ticks of the guest's clock; 0 if its frequency is unknown. */
 static uint64_t ticks_of(const struct live_model *model, double seconds)
 {
 	const struct ktread *trace = live_model_trace(model);
@@ -169,7 +172,7 @@ static uint64_t ticks_of(const struct live_model *model, double seconds)
 	return trace ? (uint64_t)(seconds * (double)ktread_info(trace)->frequency) : 0;
 }
 
-/* The part of the CPUs' time that recording took. */
+/* Returns the part of the CPUs' time that recording took; negative if unknown. */
 static double cost_now(const struct live_model *model, double seconds)
 {
 	const struct ktread *trace = live_model_trace(model);
@@ -185,7 +188,10 @@ static double since(uint64_t then, uint64_t now)
 	return now > then ? (double)(now - then) / 1e9 : 0;
 }
 
-/* Of the table of holders, or else of events. What cannot be read now may be the next time. */
+/*
+ * Lists waits from the table of holders, or otherwise from events. A table that cannot be read now may be
+ * readable next time.
+ */
 static void list_waits(struct live_model *model)
 {
 	struct live_holders holders = { .cpu = model->cpu, .cpus = model->cpus, .wait = model->wait };
@@ -234,14 +240,14 @@ uint64_t live_model_skipped(const struct live_model *model)
 
 #define SAMPLE_NS UINT64_C(25000000)
 #define MS	  UINT64_C(1000000)
-#define BATCH	  4096u /* events taken before the clock is looked at again */
+#define BATCH	  4096u /* events taken before the clock is read again */
 
 static uint64_t host_now(const struct live_watch *watch)
 {
 	return watch->source->now(watch->source->context);
 }
 
-/* Takes what comes until `until`. 0 or an error. */
+/* Takes items from the source until the time `until`. Returns 0 or an error. */
 static int take(const struct live_watch *watch, struct live_model *model, uint64_t until)
 {
 	const struct live_source *source = watch->source;

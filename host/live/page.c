@@ -8,7 +8,7 @@
 
 #include "analyze/order.h"
 
-#define ORDER_LEAST 4u /* rows for events, below which a line on their order does not pay */
+#define ORDER_LEAST 4u /* the line about the order is shown only if more rows than this are left */
 #define BAR_MOST    40u
 #define TEXT	    192u
 
@@ -32,7 +32,7 @@ void live_bar(const struct live_cpu *cpu, char *text, uint8_t *share, uint32_t w
 	}
 }
 
-/* The next row; what goes beyond the page's edges is cut off. */
+/* Returns the next row, filled in. Text beyond the page's edges is cut off. */
 __attribute__((format(printf, 4, 5))) static struct live_row *put(struct live_page *page, uint32_t rows,
 								  uint32_t columns, const char *format, ...)
 {
@@ -107,7 +107,7 @@ static void put_cpu(struct live_page *page, const struct live_model *model, uint
 	row->strong = cpu->stuck > 0;
 }
 
-/* How far the order of the events below can be trusted. */
+/* Shows how certain the order of the events below is. */
 static void put_order(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
 {
 	char order[ORDER_TEXT];
@@ -158,10 +158,7 @@ static void put_waits(struct live_page *page, const struct live_model *model, ui
 	}
 }
 
-/*
- * What the boot before has left is gone from the screen: two clocks that both begin at zero would be mixed
- * up.
- */
+/* Shows the newest events of this boot only: two clocks that both begin at zero would be confused. */
 static void put_tail(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
 {
 	uint64_t lines = model->tail.lines - model->tail.begun, room = rows - page->rows;
@@ -186,7 +183,7 @@ void live_page_make(struct live_page *page, const struct live_model *model, uint
 		return;
 	body = rows > 1 ? rows - 1 : rows;
 	put_head(page, model, body, columns);
-	/* A quarter of what is left stays for events. */
+	/* A quarter of the remaining rows is for events. */
 	if (cpus > (body - page->rows) * 3 / 4)
 		cpus = (body - page->rows) * 3 / 4;
 	for (uint32_t n = 0; n < cpus; n++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The page on a terminal, by ncursesw. Keys: q ends; e, c and p ask for a filter of events, CPUs or a thread;
- * space stops the tail; r shows all again.
+ * Shows the page on a terminal, with ncursesw. Keys: q quits; e, c and p ask for a filter of events, CPUs or
+ * a thread; space pauses the list of events; r removes all filters.
  */
 #include "live/live.h"
 
@@ -20,10 +20,10 @@ struct live_screen {
 	WINDOW *window;
 	live_filter_typed *take;
 	bool colour;
-	char asked; /* 'e', 'c' or 'p': what is typed is for that filter; 0: nothing is typed */
+	char asked; /* the filter that is being typed: 'e', 'c' or 'p'; 0: none */
 	char typed[TYPED];
-	char unknown[LIVE_UNKNOWN_TEXT]; /* what `said` may point to */
-	const char *said;		 /* in the last row until the next key; NULL: the keys */
+	char unknown[LIVE_UNKNOWN_TEXT]; /* text that `said` may point to */
+	const char *said;		 /* text of the last row until the next key; NULL: the list of keys */
 	struct live_page page;
 };
 
@@ -71,7 +71,7 @@ static int show(void *context, struct live_model *model)
 	return 0;
 }
 
-/* What was typed becomes the filter; nothing lifts it. */
+/* Sets the filter to the typed text. An empty text removes the filter. */
 static void take_typed(struct live_screen *screen, struct live_model *model)
 {
 	struct live_filter *filter = &model->tail.filter;
@@ -102,7 +102,7 @@ static void take_letter(struct live_screen *screen, struct live_model *model, in
 	}
 }
 
-/* 1: enough. */
+/* Handles a key. Returns 1 to quit. */
 static int take_key(struct live_screen *screen, struct live_model *model, int key)
 {
 	if (key == KEY_RESIZE)
@@ -151,7 +151,7 @@ static void prepare(struct live_screen *screen)
 		init_pair(PAIR(i), colours[i], -1);
 }
 
-/* NULL, or why there can be no screen. */
+/* Returns NULL, or the reason why there is no screen. */
 static const char *open_terminal(struct live_screen *screen)
 {
 	screen->terminal = newterm(NULL, stdout, stdin);

@@ -137,15 +137,15 @@ const char *live_tail_line(const struct live_tail *tail, uint64_t n)
 	return tail->text[(tail->lines - 1 - n) % LIVE_TAIL_LINES];
 }
 
-#define UNWEIGHED 8192u /* events that wait to be weighed */
+#define UNWEIGHED 8192u /* most events that are not weighed yet */
 
 struct ring {
-	uint64_t produced, decoded; /* when it was weighed last */
+	uint64_t produced, decoded; /* values at the last weighing */
 	double weight;
 };
 
 struct live_rates {
-	bool based; /* what is in `ring` is of this boot */
+	bool based; /* `ring` has values of this boot */
 	struct ring ring[KTRX_MAX_RINGS];
 	uint32_t waiting;
 	struct {
