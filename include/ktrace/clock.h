@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Clocks that differ from CPU to CPU. Stamps are each CPU's own counter, always; what there is to be known
- * about how these lie to each other is measured beside them and left in the trace, where a reader applies it.
+ * Measures the differences between the clocks of CPUs. A stamp is always the counter of the CPU that records.
+ * ktrace does not change stamps; it stores the measured offsets in the trace, and a reader applies them.
  *
- * A measurement finds the least and the most that the offset can be; half of the distance is its error. Each
- * stamp of one CPU that the other one sees bounds the offset from one side. In a round trip between a CPU and
- * CPU 0 both sides are tight. Where a busy host never runs both at the same time, stamps that they left for
- * each other earlier have to do: in ticks, in interrupts and context switches (ktrace/hooks.h), and in
- * attempts at a round trip. Clocks are taken to drift apart by 500 millionths at most.
+ * A measurement finds a lower and an upper bound of the offset; half of their distance is the error. Each
+ * stamp of one CPU that another CPU reads gives one bound. A round trip between a CPU and CPU 0 gives two
+ * close bounds. If a busy host never runs both CPUs at the same time, ktrace uses stamps that they exchanged
+ * earlier: in ticks, in interrupts and context switches (ktrace/hooks.h), and in attempts at a round trip. It
+ * assumes that clocks drift apart by at most 500 millionths.
  *
- * Both sides wait for a bounded number of polls and give up then, so a CPU
- * that cannot come (it holds a spinlock, say, with interrupts off) makes a round trip fail and nothing else.
+ * Both CPUs poll a bounded number of times and then give up. If CPU 0 cannot answer (because it holds a
+ * spinlock with interrupts disabled, for example), only the round trip fails.
  *
- * ktrace_heartbeat() measures by itself, on each CPU, while debug.ktr.resynchronize is 1: every 100 ms. It
- * needs the memory that config.clocks asks for, and CPU 0 to call ktrace_clock_serve() in time: from its
- * heartbeat, which does so, or in an interrupt that config.interrupt sends it.
+ * While debug.ktr.resynchronize is 1, ktrace_heartbeat() measures every 100 ms on each CPU. Requires: memory,
+ * see config.clocks; and CPU 0 calls ktrace_clock_serve() in time, either in its heartbeat, which does that,
+ * or in an interrupt sent by config.interrupt.
  */
 #ifndef KTRACE_CLOCK_H
 #define KTRACE_CLOCK_H
@@ -27,25 +27,31 @@ KTRACE_BEGIN_C
 
 /* Values of config.clocks. */
 enum ktrace_clocks {
-	KTRACE_CLOCKS_NONE = 0,	  /* nothing is measured */
-	KTRACE_CLOCKS_ASKED = 1,  /* when ktrace_clock_measure() or debug.ktr.resynchronize asks for it */
-	KTRACE_CLOCKS_ONLINE = 2, /* and by itself after each CPU came online, until a round trip succeeds */
+	KTRACE_CLOCKS_NONE = 0, /* no measurements */
+	/* measures when ktrace_clock_measure() or debug.ktr.resynchronize requests it */
+	KTRACE_CLOCKS_ASKED = 1,
+	KTRACE_CLOCKS_ONLINE = 2, /* also measures after each CPU comes online, until a round trip succeeds */
 };
 
 /*
- * Measures this CPU's clock against CPU 0's, now. Interrupts off, on a CPU that is online. On CPU 0 there is
- * nothing to be done. Errors: STATE (not online, or config.clocks was 0), BUSY (another CPU measures, or CPU
- * 0 did not answer in time, and no earlier stamps tell more than is known).
+ * Measures this CPU's clock against that of CPU 0. Does nothing on CPU 0.
+ * Returns KTRACE_OK, or:
+ * STATE: this CPU is not online, or config.clocks was 0.
+ * BUSY: another CPU is measuring, or CPU 0 did not answer in time and earlier stamps give no better bounds.
+ * Requires: interrupts disabled.
  */
 int ktrace_clock_measure(void);
 
 /*
- * CPU 0's part, if another CPU asks for it just now; otherwise, and on any other CPU, a few instructions. Any
- * context with interrupts off. Ends after a bounded number of polls.
+ * Answers another CPU that is measuring its clock. Does something on CPU 0 only; without a request it costs a
+ * few instructions. Polls a bounded number of times. Requires: interrupts disabled.
  */
 void ktrace_clock_serve(void);
 
-/* Ticks to be added to a CPU's stamps to have CPU 0's, as last measured; 0 if never. */
+/*
+ * Returns the number of ticks to add to a stamp of `cpu` to get the time of CPU 0, as last measured; 0 if it
+ * was never measured.
+ */
 int64_t ktrace_clock_offset(uint32_t cpu);
 
 KTRACE_END_C

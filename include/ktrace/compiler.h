@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What ktrace asks of a compiler: gcc or clang, C11 or C++17. Nothing here is part of the API. */
+/* Compiler-specific macros. ktrace needs gcc or clang, C11 or C++17. Nothing here is part of the API. */
 #ifndef KTRACE_COMPILER_H
 #define KTRACE_COMPILER_H
 
@@ -20,8 +20,8 @@
 #define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
 
 /*
- * For what a record does once a field. Without optimisation each inlined copy would keep its variables in a
- * place of its own, and a site with many fields have a frame of kilobytes.
+ * For functions that a record calls for each field. Without optimisation, each inlined copy would have its
+ * own stack slots for its variables, so a site with many fields would have a stack frame of kilobytes.
  */
 #ifdef __OPTIMIZE__
 #define KTRACE_FIELD_INLINE KTRACE_INLINE
@@ -29,12 +29,12 @@
 #define KTRACE_FIELD_INLINE KTRACE_UNUSED_INLINE
 #endif
 
-/* Keeps the compiler from forming a value again where it is used again. */
+/* Keeps a value in a register: the compiler does not compute it again at the next use. */
 #define KTRACE_COMPUTE_ONCE(value) __asm__("" : "+r"(value))
 
 /*
- * The address as a number. A function, because a cast of a call's result is what -Wbad-function-cast warns
- * of.
+ * Returns an address as a number. It is a function because -Wbad-function-cast warns about casting the result
+ * of a call.
  */
 KTRX_CASTS_BEGIN
 KTRACE_INLINE uintptr_t ktrace_address(const void *pointer)
@@ -44,18 +44,21 @@ KTRACE_INLINE uintptr_t ktrace_address(const void *pointer)
 KTRX_CASTS_END
 
 /*
- * Where the function that this stands in goes back to; in an inlined one, the function that it became part
- * of.
+ * The return address of the enclosing function; if that function is inlined, of the function that contains
+ * it.
  */
 #define KTRACE_RETURN_ADDRESS ktrace_address(__builtin_return_address(0))
 
 /*
- * Behind a call: keeps it from becoming a jump, after which the function called would go back to somebody
- * else.
+ * After a call at the end of a function: prevents a tail call, which would change the callee's return
+ * address.
  */
 #define KTRACE_COME_BACK() __asm__("")
 
-/* Attributes. A row must survive --gc-sections although nothing refers to it but its own site. */
+/*
+ * Attributes of an event descriptor. It must survive --gc-sections, although only the code of its own site
+ * refers to it.
+ */
 #if defined(__has_attribute)
 #if __has_attribute(__retain__)
 #define KTRACE_KEEP __used__, __retain__
@@ -66,8 +69,8 @@ KTRX_CASTS_END
 #endif
 
 /*
- * For a row that may go with the code that refers to it. gcc wants all rows of a section to be retained if
- * one is; for clang that would mean that it is used.
+ * Attributes of a descriptor that is discarded together with the code that refers to it. gcc requires
+ * `retain` on all objects of a section if one has it; in clang, `retain` would keep the object.
  */
 #if defined(__has_attribute) && !defined(__clang__)
 #if __has_attribute(__retain__)
@@ -79,8 +82,8 @@ KTRX_CASTS_END
 #endif
 
 /*
- * Between these a variable of an inline function that is not static is no mistake: each copy has a row of its
- * own.
+ * Between these, clang does not warn about a static variable in an inline function that is not static: each
+ * copy has its own descriptor.
  */
 #if defined(__clang__)
 #define KTRACE_LOCAL_BEGIN \
@@ -91,15 +94,18 @@ KTRX_CASTS_END
 #define KTRACE_LOCAL_END
 #endif
 
-/* Between these a text that does not fit its arguments is an error, whatever the kernel's flags are. */
+/*
+ * Between these, a format string that does not match its arguments is an error, whatever the kernel's
+ * compiler flags are.
+ */
 #define KTRACE_FORMAT_BEGIN                                                         \
 	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wformat\"") \
 		_Pragma("GCC diagnostic error \"-Wformat-extra-args\"")
 #define KTRACE_FORMAT_END _Pragma("GCC diagnostic pop")
 
 /*
- * Refuses an event in a function, with a message of its own. In C this declares there a structure other than
- * the one here. In C++ the name of the enclosing function is not empty.
+ * Rejects the declaration of an event in a function, with a clear message. In C, the struct declared there
+ * differs from the one declared at file scope. In C++, the name of the enclosing function is not empty.
  */
 #ifdef __cplusplus
 #define KTRACE_SCOPE_CHECK KTRX_STATIC_ASSERT(*__builtin_FUNCTION() == 0, KTRACE_SCOPE_MESSAGE);
@@ -121,9 +127,9 @@ typedef struct ktrace_scope *ktrace_file_scope;
 #define KTRACE_NULL    nullptr
 
 /*
- * What macros that stand in a kernel's own code use instead of a C cast. KTRACE_CAST: of a value, at run time
- * or in a constant. KTRACE_ADDRESS: of the address of an object, which static initialisers have to leave to
- * the linker.
+ * Replace C casts in macros that expand in a kernel's own code. KTRACE_CAST converts a value, at run time or
+ * in a constant. KTRACE_ADDRESS converts the address of an object, which in a static initialiser the linker
+ * fills in.
  */
 KTRX_CASTS_BEGIN
 extern "C++" {
@@ -136,7 +142,7 @@ __attribute__((__always_inline__)) constexpr inline To ktrace_cast(From value)
 KTRX_CASTS_END
 #define KTRACE_CAST(type, value) (ktrace_cast<type>(value))
 
-/* Is this more than a compiler that evaluates a constexpr function? */
+/* Returns false while the compiler evaluates a constexpr function, true at run time. */
 extern "C++" {
 __attribute__((__always_inline__)) constexpr inline bool ktrace_runs()
 {

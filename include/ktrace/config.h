@@ -1,52 +1,58 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sizes fixed when a kernel is built. Define them on the command line, the same for every file, or in
- * ktrace_port.h.
+ * Sizes and options that are fixed when a kernel is built. Define them in ktrace_port.h or on the command
+ * line, with the same value for every file.
  */
 #ifndef KTRACE_CONFIG_H
 #define KTRACE_CONFIG_H
 
 /*
- * Most CPUs that can have a ring of their own; 128 bytes each in .data. 1 to 4096. CPUs with a higher number
- * record on the boot ring.
+ * The maximum number of CPUs that can have their own ring: 1 to 4096. Each costs 128 bytes in .data. CPUs
+ * with a higher number record into the boot ring.
  */
 #ifndef KTRACE_MAX_CPUS
 #define KTRACE_MAX_CPUS 64
 #endif
 
 /*
- * Slots of the static ring that serves until ktrace_init(); 32 bytes each in .data. A power of two, at least
- * 512.
+ * Number of slots of the static boot ring, which is used until ktrace_init(): a power of two, at least 512.
+ * Each slot is 32 bytes in .data.
  */
 #ifndef KTRACE_BOOT_SLOTS
 #define KTRACE_BOOT_SLOTS 2048
 #endif
 
-/* Bytes kept of a string field; the rest is cut and marked as cut. 1 to 200. */
+/*
+ * The maximum number of bytes recorded of a string field: 1 to 200. A longer string is cut, and the record
+ * says so.
+ */
 #ifndef KTRACE_STRING_MAX
 #define KTRACE_STRING_MAX 64
 #endif
 
-/* Most physically contiguous pieces of memory that ktrace_init() can make use of. */
+/* The maximum number of physically contiguous pieces of memory that ktrace_init() can use. */
 #ifndef KTRACE_MAX_BLOCKS
 #define KTRACE_MAX_BLOCKS 16
 #endif
 
 /*
- * 1: the kernel is compiled with frame pointers (-fno-omit-frame-pointer), so that events can record their
- * callers and ktrace_backtrace() works. Entries from assembler code set the frame pointer to 0, or
- * ktrace_arch_stack_end() says where stacks end.
+ * 1 if the kernel is compiled with frame pointers (-fno-omit-frame-pointer). Then events can record their
+ * callers, and ktrace_backtrace() works.
+ * Requires: assembler entry code sets the frame pointer to 0, or the port defines ktrace_arch_stack_end().
  */
 #ifndef KTRACE_FRAME_POINTERS
 #define KTRACE_FRAME_POINTERS 0
 #endif
 
-/* Bytes from one frame to the next, at most, where the port does not know the stack's end. */
+/*
+ * The maximum distance in bytes from one stack frame to the next. Used if the port does not know the stack's
+ * end.
+ */
 #ifndef KTRACE_STACK_REACH
 #define KTRACE_STACK_REACH 4096
 #endif
 
-/* 0: the hooks of ktrace/hooks.h leave no code, as where events leave none. */
+/* 0: the hooks of ktrace/hooks.h generate no code. That is the default if KTRACE_DISABLE is set. */
 #ifndef KTRACE_STATE
 #if defined(KTRACE_DISABLE) && KTRACE_DISABLE
 #define KTRACE_STATE 0
@@ -56,8 +62,8 @@
 #endif
 
 /*
- * 0: the settings debug.ktr.<group>_enable and debug.ktr.<group>.<event>_mask of DragonFly's KTR are left
- * out. Events are switched by debug.ktr and by their names all the same.
+ * 0: leaves out the settings debug.ktr.<group>_enable and debug.ktr.<group>.<event>_mask of DragonFly's KTR.
+ * Events can still be switched by name, with ktrace_control() or from the host.
  */
 #ifndef KTRACE_MASKS
 #define KTRACE_MASKS 1

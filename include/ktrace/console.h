@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace read inside the kernel: at a debugger's prompt, or as it is recorded. All that it needs is a way
- * to put text on the kernel's console:
+ * Shows the trace on the kernel's own console: at a debugger's prompt, or while events are recorded. It needs
+ * only a function that writes text to the console:
  *
  *	static void trace_write(const struct ktrace_console *console, const char *text, size_t bytes) { … }
  *	static const struct ktrace_console console = { .write = trace_write };
  *
- *	ktrace_console_show(&console, "/v sched.*");	// at the prompt: show ktr/v sched.*
+ *	ktrace_console_show(&console, "/v sched.*");	// for a command such as: show ktr/v sched.*
  *
- * No memory is allocated and no lock is taken; rings, slots and texts may hold anything.
+ * Allocates no memory and takes no lock. Damaged rings, slots and texts are safe to show.
  */
 #ifndef KTRACE_CONSOLE_H
 #define KTRACE_CONSOLE_H
@@ -21,11 +21,11 @@
 KTRACE_BEGIN_C
 
 struct ktrace_console {
-	/* Puts text on the console: printable ASCII, '\n', and '\r' from the pager. */
+	/* Writes text: printable ASCII, '\n', and '\r' from the pager. */
 	void (*write)(const struct ktrace_console *console, const char *text, size_t bytes);
-	/* Waits for a key and returns it, negative to end the listing. NULL: no pager. */
+	/* Waits for a key and returns it, or a negative value to end the listing. NULL: no pager. */
 	int (*key)(const struct ktrace_console *console);
-	uint32_t lines; /* of a page; 0 = 24 */
+	uint32_t lines; /* lines of a page; 0 = 24 */
 	void *cookie;	/* the kernel's own */
 };
 
@@ -34,60 +34,63 @@ struct ktrace_console {
  *
  *	cpu0 1234: sched_switch  from(0x…,0x…) 3 -> 4 after 5012 ns
  *
- * CPU, index of the record's slot counted from boot, group_event, the callers where they were recorded, and
- * the event's text. `how` is what a user types behind "show ktr": modifiers behind a slash, then patterns.
+ * A line has the CPU, the index of the record's slot counted from boot, group_event, the callers if they were
+ * recorded, and the event's text. `how` is what the user typed after "show ktr": modifiers after a slash,
+ * then patterns.
  *
- *	/v		also the stamp in ticks of the clock, and the file and line: of the place for
- *			KTR_LOG(), of the declaration for other events
- *	/a		all at once, without the pager
- *	/c3		CPU 3 only
- *	sched.*,mm	only these events, as in ktrace_control()
+ *	/v		also show the stamp in clock ticks, and file and line: of the place that
+ *			recorded for KTR_LOG(), of the declaration for other events
+ *	/a		show everything at once, without the pager
+ *	/c3		show CPU 3 only
+ *	sched.*,mm	show only these events; patterns as in ktrace_control()
  *
- * The pager stops after each page: space shows another, enter another line, q ends. Other CPUs may go on
- * recording: what they overwrite before it was shown is counted in the last line. Errors: SYNTAX, NO_EVENT
- * (no event has such a name), ARGUMENT (no such CPU). Any context, one call at a time; where all other CPUs
- * are stopped, one that was under way there does not count.
+ * The pager stops after each page: space shows the next page, enter the next line, q ends. Other CPUs may
+ * continue to record; the last line counts the records that they overwrote before these were shown.
+ * Returns KTRACE_OK, or SYNTAX, NO_EVENT (no event matches), ARGUMENT (no such CPU).
+ * Any context. Requires: one call at a time. If all other CPUs are stopped, an unfinished call on one of them
+ * does not matter.
  */
 int ktrace_console_show(const struct ktrace_console *console, const char *how);
 
 /*
- * Shows settings, a line "name=value" each, with the same pager. `how`: /a for all at once, then what their
- * names begin with, nothing for all. Errors: SYNTAX, NO_SETTING (none begins with that). Any context, one
- * call at a time.
+ * Shows settings as lines "name=value", with the same pager. `how`: /a shows everything at once; then the
+ * beginning of their names, nothing for all settings.
+ * Returns KTRACE_OK, or SYNTAX, NO_SETTING (no name begins like that).
+ * Any context. Requires: one call at a time.
  */
 int ktrace_console_settings(const struct ktrace_console *console, const char *how);
 
 /*
- * Says why the call before was refused and, where a name is unknown, which ones were perhaps meant, see
- * ktrace_refused() and ktrace_control_near():
+ * Prints why the previous call failed, and suggestions for an unknown name; see ktrace_refused() and
+ * ktrace_control_near():
  *
  *	sched.swich=on: no event has such a name; near it: sched.switch
  *
- * `error` is what that call returned; without an error nothing is said. Any context.
+ * `error` is what that call returned; if it is not an error, nothing is printed. Any context.
  */
 void ktrace_console_refusal(const struct ktrace_console *console, int error);
 
 /*
- * Where records are put as they are made, while the setting debug.ktr.verbose is not 0: from 1 on a line with
- * the event's name and text, from 2 on also CPU, stamp in ticks, file and line. NULL: nowhere, as from the
- * start.
+ * Sets the console for live output: while the setting debug.ktr.verbose is not 0, each record is also printed
+ * when it is made. 1 prints the event's name and text, 2 also CPU, stamp in ticks, file and line. NULL, as at
+ * boot: prints nothing. `console` must stay valid.
  *
- * write() is then called in every context that has events, pinned as the event was, and by an interrupt also
- * in the middle of another call. Events that it fires itself, so those of its CPU and context
- * (KTRX_CONTEXT_*) meanwhile, are recorded but not put. It must not wait for anything that an event's context
- * can hold, so text must be lost rather than wait for the console's lock if this CPU has it. KTRACE_EARLY()
- * is not put.
+ * write() is then called in every context in which events fire, with the thread pinned as for the event; an
+ * interrupt can call it while another call runs on the same CPU. Events that fire during write(), on the same
+ * CPU and in the same context (KTRX_CONTEXT_*), are recorded but not printed. write() must not wait for
+ * anything that may be held where an event fires; it must drop the text if this CPU already holds the
+ * console's lock. Events of KTRACE_EARLY() are not printed.
  */
 void ktrace_console_set(const struct ktrace_console *console);
 
 /*
- * Shows who called the function that calls this: a line a caller, the nearest first, at most `count`; -1: up
- * to 20.
+ * Prints the call chain of the calling function, one caller per line, innermost first, at most `count` lines;
+ * -1: at most 20.
  *
  *	#0 0xffffffff80104a3c
  *
- * addr2line -fe kernel.elf names the function of the byte before it. Says so where it was not compiled in,
- * see KTRACE_FRAME_POINTERS in config.h. Any context.
+ * The addresses are return addresses: look up the byte before with addr2line -fe kernel.elf. If backtraces
+ * are not compiled in (KTRACE_FRAME_POINTERS in config.h), it prints that. Any context.
  */
 void ktrace_console_backtrace(const struct ktrace_console *console, int count);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Setting ktrace up and steering it. Nothing here is needed to record: events go to a static ring from the
- * first instruction. ktrace_init() gives each CPU a ring of its own.
+ * Sets up and controls ktrace. Recording does not need any of these functions: from the first instruction,
+ * events go to a static boot ring. ktrace_init() gives each CPU its own ring.
  *
- * Unless a function says otherwise it may be called from any context, never waits, and needs no lock, but two
- * calls that change the same thing must not run at the same time. Errors are negative enum ktrace_error.
+ * Unless stated otherwise, a function may be called from any context, does not wait, and needs no lock.
+ * Requires: two calls that change the same thing do not run at the same time.
+ * Functions that return int return KTRACE_OK or a negative enum ktrace_error. Comments name errors without
+ * the prefix KTRACE_ERROR_.
  */
 #ifndef KTRACE_CONTROL_H
 #define KTRACE_CONTROL_H
@@ -19,29 +21,34 @@ KTRACE_BEGIN_C
 
 enum ktrace_error {
 	KTRACE_OK = 0,
-	KTRACE_ERROR_ARGUMENT = -1,    /* a field or parameter is out of range */
-	KTRACE_ERROR_MEMORY = -2,      /* the memory lent is too small */
-	KTRACE_ERROR_STATE = -3,       /* not before ktrace_init(), or not twice */
+	KTRACE_ERROR_ARGUMENT = -1, /* an argument or a member of a structure is out of range */
+	KTRACE_ERROR_MEMORY = -2,   /* the memory that was lent is too small */
+	/* the function was called too early, or twice; each function says which */
+	KTRACE_ERROR_STATE = -3,
 	KTRACE_ERROR_NO_EVENT = -4,    /* the pattern matches no event */
-	KTRACE_ERROR_SYNTAX = -5,      /* the text cannot be understood */
-	KTRACE_ERROR_DEVICE = -6,      /* a transport is absent or failed */
+	KTRACE_ERROR_SYNTAX = -5,      /* the text has a syntax error */
+	KTRACE_ERROR_DEVICE = -6,      /* a device is absent or failed */
 	KTRACE_ERROR_NO_SETTING = -7,  /* no setting has that name */
 	KTRACE_ERROR_READ_ONLY = -8,   /* the setting can only be read */
-	KTRACE_ERROR_BUSY = -9,	       /* another CPU is at it, or did not answer in time: try again */
-	KTRACE_ERROR_NO_PROCESS = -10, /* no process is meant by that number */
-	KTRACE_ERROR_PERMISSION = -11, /* none of those that are meant may be traced by the caller */
-	KTRACE_ERROR_FAULT = -12,      /* the program's memory cannot be reached there */
-	KTRACE_ERROR_LOST = -13,       /* there was no room to record it */
-	KTRACE_ERROR_EXIST = -14,      /* there is one already */
-	KTRACE_ERROR_LEFT_OUT = -15,   /* the kernel was compiled without it */
+	KTRACE_ERROR_BUSY = -9,	       /* another CPU does the same, or did not answer in time: try again */
+	KTRACE_ERROR_NO_PROCESS = -10, /* no process or process group has that number */
+	KTRACE_ERROR_PERMISSION = -11, /* the caller may not trace any of these processes */
+	KTRACE_ERROR_FAULT = -12,      /* the program's memory at that address is not accessible */
+	KTRACE_ERROR_LOST = -13,       /* not recorded: there was no room */
+	KTRACE_ERROR_EXIST = -14,      /* it already exists */
+	KTRACE_ERROR_LEFT_OUT = -15,   /* the kernel was compiled without this function */
 };
 
-/* The root: what a reader looks for, in the image. Readable at any time; written by ktrace alone. */
+/*
+ * The root of the trace, in the kernel image. A reader searches memory for it. It may be read at any time;
+ * only ktrace writes it.
+ */
 extern KTRACE_HIDDEN struct ktrx_root ktrace_root;
 
 /*
- * A piece of memory lent for ever: mapped on all CPUs, writable, nobody else's. Aligned to 64 bytes or it is
- * cut.
+ * A piece of memory that the kernel lends to ktrace and never takes back. Requires: mapped and writable on
+ * all CPUs, and used for nothing else.
+ * ktrace uses only the part that is aligned to 64 bytes.
  */
 struct ktrace_memory {
 	void *base;
@@ -49,58 +56,71 @@ struct ktrace_memory {
 };
 
 struct ktrace_config {
-	uint32_t size;	  /* sizeof(struct ktrace_config): tells versions apart */
-	uint32_t cpus;	  /* CPUs to make rings for, 1 to KTRACE_MAX_CPUS; 0 = 1 */
-	uint32_t slots;	  /* slots of each ring, a power of two, 512 to 2^30; 0 = as many as fit */
-	uint32_t policy;  /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the CPUs' rings */
-	uint32_t threads; /* most threads to keep names of; 0 = none */
+	uint32_t size;	  /* sizeof(struct ktrace_config): identifies the version of the structure */
+	uint32_t cpus;	  /* number of CPUs to make rings for, 1 to KTRACE_MAX_CPUS; 0 = 1 */
+	uint32_t slots;	  /* slots of each ring: a power of two, 512 to 2^30; 0 = as many as fit */
+	uint32_t policy;  /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the rings of the CPUs */
+	uint32_t threads; /* maximum number of thread names; 0 = none */
 	/*
-	 * Most threads to keep what they hold and wait for (ktrace/hooks.h); 256 bytes each, and as much for
-	 * each CPU. 0 = none, nor what CPUs hold.
+	 * The maximum number of threads for which ktrace keeps the locks that they hold and what they wait
+	 * for (ktrace/hooks.h). Each thread and each CPU costs 256 bytes. 0 = neither for threads nor for
+	 * CPUs.
 	 */
 	uint32_t holders;
-	uint32_t counters; /* nonzero: counts a CPU and event, 8 bytes each; 0: one shared count an event */
-	uint32_t blocks;   /* entries in memory[] */
+	/* nonzero: a counter for each CPU and event, 8 bytes each; 0: one shared counter for each event */
+	uint32_t counters;
+	uint32_t blocks; /* number of entries in memory[] */
 	uint32_t build_id_size;
-	uint32_t panic_goes_on; /* nonzero: sets debug.ktr.panic_goes_on: a panic does not stop recording */
-	const struct ktrace_memory *memory; /* read during the call only; the memory itself stays lent */
-	const void *build_id;		    /* the kernel's GNU build id, in its image; NULL = none */
-	const char *kernel;		    /* name and version, copied, at most 63 bytes; NULL = none */
-	uint64_t frequency; /* of the clock, ticks a second; 0 = what the CPU says, or the host measures */
-	uint64_t wall_ns;   /* Unix time now in ns; 0 = unknown */
+	/* nonzero: sets debug.ktr.panic_goes_on, so that a panic does not stop recording */
+	uint32_t panic_goes_on;
+	/* the array is read during the call only; the memory that it names stays lent */
+	const struct ktrace_memory *memory;
+	const void *build_id; /* the GNU build id, in the kernel's image; NULL = none */
+	/* name and version of the kernel; at most 63 bytes are copied; NULL = none */
+	const char *kernel;
+	uint64_t frequency; /* clock ticks per second; 0 = as the CPU reports, or else measured by the host */
+	uint64_t wall_ns;   /* current Unix time in ns; 0 = unknown */
 	/*
-	 * Physical address of a virtual one. Called for the root and each 4 KiB page of lent memory during
-	 * ktrace_init(), for the reserve word during ktrace_cpu_online(). Lent memory is cut where it is not
-	 * contiguous; a ring needs one piece. NULL: memory lent is physically contiguous, and reserve words
-	 * lie in the image or in lent memory.
+	 * Returns the physical address of a virtual address. ktrace_init() calls it for the root and for each
+	 * 4 KiB page of lent memory, ktrace_cpu_online() for the reserve word.
+	 * Where lent memory is not physically contiguous, ktrace splits it into pieces. A ring needs one
+	 * contiguous piece.
+	 * NULL: lent memory is physically contiguous, and reserve words are in the kernel's image or in lent
+	 * memory.
 	 */
 	uint64_t (*physical)(const volatile void *address);
 	/*
-	 * The kernel's system calls and errors, "0 read" a line; spec/ktrx.md, section 3, has all that can be
-	 * said of them. In its image or in lent memory, readable for ever; NULL = unknown.
+	 * Names of the kernel's system calls and errors, one per line, for example "0 read". spec/ktrx.md,
+	 * section 3, describes the full format. Requires: in the image or in lent memory, and readable for
+	 * ever. NULL = unknown.
 	 */
 	const char *syscalls;
-	uint32_t clocks; /* enum ktrace_clocks of ktrace/clock.h: 0, or 1224 bytes a CPU */
+	/* enum ktrace_clocks of ktrace/clock.h; any value but 0 costs 1224 bytes for each CPU */
+	uint32_t clocks;
 	/*
-	 * Has that CPU call ktrace_clock_serve() soon, in an interrupt; must not wait. Called with interrupts
-	 * off. NULL: its tick has to do.
+	 * Sends an interrupt to a CPU, in which that CPU calls ktrace_clock_serve() soon. Must not wait.
+	 * Called with interrupts disabled. NULL: clocks are compared only when the CPU's tick calls
+	 * ktrace_heartbeat().
 	 */
 	void (*interrupt)(uint32_t cpu);
 	/*
-	 * Rows a CPU, of 320 bytes, in which repetitions of events with KTRX_EVENT_FOLD are counted, at most
-	 * 64; each serves one event at a time. 0: such events are recorded each time.
+	 * Number of entries for each CPU, 320 bytes each and at most KTRACE_FOLDS_MAX, in which ktrace counts
+	 * repetitions of events with KTRX_EVENT_FOLD. An entry serves one event at a time. 0: such events are
+	 * recorded each time.
 	 */
 	uint32_t folds;
 	/*
-	 * Slots of the ring that all CPUs share for events with KTRX_EVENT_RARE, a power of two from 512 on.
-	 * 0: those go into the CPUs' rings like all others.
+	 * Number of slots of the ring that all CPUs share for events with KTRX_EVENT_RARE: a power of two, at
+	 * least 512. 0: these events go into the rings of the CPUs, like all others.
 	 */
 	uint32_t rare_slots;
 	/*
-	 * How many earlier boots stay readable after a reset, at most 7; 0: none. The memory lent must then
-	 * be the same each boot, survive the reset, and not be cleared by anybody: it is divided into keep +
-	 * 1 equal parts, and each boot takes the one that was used the longest ago. Costs 32 bytes a slot of
-	 * the boot ring, 128 a ring and a copy of the event table.
+	 * Number of earlier boots whose trace stays readable after a reset, at most KTRACE_KEEP_MAX; 0: none.
+	 * The lent memory is divided into keep + 1 equal parts; each boot uses the part that was used longest
+	 * ago. Costs 32 bytes for each slot of the boot ring, 128 bytes for each ring, and a copy of the
+	 * event table.
+	 * Requires: the lent memory is the same at each boot, survives the reset, and is not cleared by
+	 * firmware, a boot loader or the kernel.
 	 */
 	uint32_t keep;
 };
@@ -108,17 +128,19 @@ struct ktrace_config {
 #define KTRACE_KEEP_MAX	 7u
 
 /*
- * Gives each CPU a ring of its own in lent memory. Once, on one CPU, when every CPU that records by KTRACE()
- * has a valid per-CPU area with a zero reserve word. What was recorded before stays readable. CPUs go on to
- * use the boot ring until ktrace_cpu_online() was called on them. Errors: ARGUMENT, MEMORY, STATE (called
- * before); ktrace goes on with the boot ring alone.
+ * Gives each CPU its own ring in lent memory. Earlier records stay readable. A CPU uses the boot ring until
+ * it calls ktrace_cpu_online().
+ * Returns KTRACE_OK, or ARGUMENT, MEMORY, or STATE (called before). After an error ktrace continues with the
+ * boot ring alone.
+ * Requires: called once, on one CPU. Every CPU that records with KTRACE() has a valid per-CPU area with a
+ * zero reserve word.
  */
 int ktrace_init(const struct ktrace_config *config);
 
 /*
- * Calls ktrace_init() with static memory of `bytes` and returns its result. The other arguments, at least
- * one, initialise fields of the configuration; the macro sets size, blocks and memory. All are constants. For
- * use in a function:
+ * Calls ktrace_init() with `bytes` of static memory and returns its result. The other arguments, at least
+ * one, initialise members of struct ktrace_config; the macro sets size, blocks and memory. All arguments are
+ * constants. Use it in a function:
  *     int error = KTRACE_INIT(1 << 20, .cpus = 4, .threads = 256, .kernel = "mykernel 0.1");
  */
 #define KTRACE_INIT(bytes, ...)                                                                        \
@@ -133,136 +155,154 @@ int ktrace_init(const struct ktrace_config *config);
 	})
 
 /*
- * Which boot this is of those that the memory lent with `keep` has seen, from 1: greater than 1 after a
- * reset. 0: none is kept.
+ * Returns the number of this boot, counted from 1, if config.keep was not 0. It is greater than 1 after a
+ * reset that the lent memory survived. Returns 0 if earlier boots are not kept.
  */
 uint64_t ktrace_boot(void);
 
 /*
- * Starts this CPU's own ring. Called on that CPU (0 to cpus - 1, as ktrace_arch_cpu() counts), with
- * interrupts off, after ktrace_init(). Errors: STATE (no ktrace_init(), online already), ARGUMENT (no such
- * CPU; the port's reserve word is another CPU's, as if ktrace_arch_cpu() were missing). After an error the
- * CPU's events go on into the boot ring, or into the ring of the CPU that the port takes it for.
+ * Makes this CPU use its own ring. `cpu` is the number that ktrace_arch_cpu() returns, 0 to config.cpus - 1.
+ * Returns KTRACE_OK, or:
+ * STATE: ktrace_init() was not called, or this CPU is online already.
+ * ARGUMENT: no such CPU, or the port's reserve word belongs to another CPU (is ktrace_arch_cpu() missing?).
+ * After an error the CPU's events go to the boot ring, or to the ring of the CPU that the port reports.
+ * Requires: called on that CPU, with interrupts disabled, after ktrace_init().
  */
 int ktrace_cpu_online(uint32_t cpu);
 
 /*
- * Names a thread, at most 27 bytes, copied. A name given again replaces the old one, a full table forgets
- * its oldest row. Calls for one thread must not run at the same time. Errors: STATE before ktrace_init(),
- * ARGUMENT (id above KTRX_THREAD_MAX), MEMORY (no table).
+ * Names a thread. At most 27 bytes of the name are copied. A second call for the same thread replaces the
+ * name. If the table is full, the oldest entry is replaced.
+ * Returns KTRACE_OK, or STATE (before ktrace_init()), ARGUMENT (id above KTRX_THREAD_MAX), MEMORY
+ * (config.threads was 0).
+ * Requires: calls for the same thread do not run at the same time.
  */
 int ktrace_thread_name(uint32_t thread, const char *name);
 
 /*
- * From the tick of each CPU: it is alive, and was interrupted at `pc`. Here, too, requests of a host are
- * carried out, by one CPU at a time. No effect before ktrace_cpu_online().
+ * Reports that this CPU is alive and was interrupted at `pc`. Call it in the timer tick of each CPU. It also
+ * carries out requests of a host; one CPU at a time does that. No effect before ktrace_cpu_online().
  */
 void ktrace_heartbeat(uint64_t pc);
 
 /*
- * Says what this CPU does from now on: KTRX_MODE_*. A few instructions; no effect before
+ * Sets what this CPU does from now on: KTRX_MODE_*. Costs a few instructions. No effect before
  * ktrace_cpu_online().
  */
 void ktrace_mode(uint8_t mode);
 
 /*
- * Stops and resumes recording everywhere. Recording is on from the start. Stopped, each site costs a load
- * and a branch.
+ * Start and stop recording on all CPUs, and return whether it is started. Recording is started from the first
+ * instruction. While it is stopped, each event costs a load and a branch.
  */
 void ktrace_start(void);
 void ktrace_stop(void);
 int ktrace_is_started(void);
 
-/* Forgets what was recorded and counted: what follows is all that a reader shows. */
+/* Discards all records and counts. A reader shows only what is recorded after this call. */
 void ktrace_clear(void);
 
 /*
- * Copies the trace as it is now into memory, as one KTRX version 2 dump, while recording goes on: the state
- * at a moment, kept from being overwritten. Memory is aligned to 8 bytes; *bytes gets the bytes of the dump.
- * With too little memory the error is MEMORY and *bytes what is needed. STATE: rings came or went meanwhile,
- * try again.
+ * Copies the trace into `memory` as a KTRX version 2 dump, while recording continues. The copy cannot be
+ * overwritten by later records.
+ * Sets *bytes to the size of the dump.
+ * Returns KTRACE_OK, or MEMORY (`size` is too small; *bytes is the size that is needed), STATE (rings were
+ * added or removed during the copy: try again).
+ * Requires: `memory` is aligned to 8 bytes. It stays the caller's.
  */
 int ktrace_snapshot(void *memory, size_t size, size_t *bytes);
 
 /*
- * Sets events and settings by name, items set apart by commas or blanks, from left to right up to the first
- * error:
- *   PATTERN=WORD+WORD…  on, off, count, both (counts and records), stop (records once, then stops all
- *                       recording);
- *                       callers0, callers1, callers2, site, nosite: what its records carry; fold, nofold:
- *                       whether repetitions are counted instead; rare, norare: which ring; all leaving the
- *                       rest as it is
+ * Sets events and settings by name. Items are separated by commas or blanks, and are applied from left to
+ * right up to the first error:
+ *   PATTERN=WORD+WORD…  on, off
+ *                       count        count, do not record
+ *                       both         count and record
+ *                       stop         record once, then stop all recording
+ *                       callers0, callers1, callers2, site, nosite   what the event's records contain
+ *                       fold, nofold  count repetitions instead of recording them
+ *                       rare, norare  use the ring for rare events
+ *                       A word changes only what it names.
  *   PATTERN, -PATTERN   on, off
  *   SETTING=VALUE       see settings.h
- * Patterns know * and ?; one without a dot is a group. The library's own group "ktrace" (the panic message)
- * matches only patterns that begin with its name. Errors: SYNTAX, NO_EVENT, those of ktrace_setting_set().
+ * In patterns, * and ? are wildcards; a pattern without a dot is a group. The library's own group "ktrace"
+ * (the panic message) matches only patterns that begin with "ktrace".
+ * Returns KTRACE_OK, or SYNTAX, NO_EVENT, or an error of ktrace_setting_set().
  */
 int ktrace_control(const char *text);
 
 /*
- * The same from a kernel's command line, arguments set apart by blanks:
+ * Applies a kernel's command line, whose arguments are separated by blanks:
  *   debug=ktrace           turns all events on; so does debug=ktrace-all
  *   debug=sched,mm         turns these groups on and all others off; debug=ktrace,sched,mm and
  *                          debug=ktrace-sched,ktrace-mm mean the same
- *                          Several debug= add up: debug=ktrace debug=mm turns all events on, debug=sched
- *                          debug=mm two groups.
- *                          The library's own group "ktrace", which holds the panic message, stays as it is.
- *   ktrace=LIST            goes to ktrace_control(), after debug=
- *   SETTING=VALUE          likewise; names outside debug.ktr. that are no setting belong to somebody else
- * Without any of them nothing changes. An argument with an error does not keep the others from being applied.
- * Returns the first error: as ktrace_control(); NO_EVENT for a name in debug= that is no group.
- * ktrace_refused() gives the word, ktrace_console_refusal() prints it with a suggestion. A kernel that has
- * categories of its own in debug= ignores NO_EVENT for these words.
+ *   ktrace=LIST            is passed to ktrace_control(), after all debug= arguments
+ *   SETTING=VALUE          likewise; a name that is no setting is ignored, unless it begins with debug.ktr.
+ * Several debug= arguments add up: "debug=ktrace debug=mm" turns all events on, "debug=sched debug=mm" two
+ * groups. debug= does not change the library's own group "ktrace", which has the panic message. Without any
+ * of these arguments nothing changes.
+ * An argument with an error does not prevent the other arguments from being applied.
+ * Returns KTRACE_OK or the first error: an error of ktrace_control(), or NO_EVENT for a name in debug= that
+ * is no group. A kernel with its own categories in debug= ignores NO_EVENT for these.
+ * ktrace_refused() returns the argument with the error, and ktrace_console_refusal() prints it with a
+ * suggestion.
  */
 int ktrace_boot_argument(const char *command_line);
 
 /*
- * The word that the last call stopped at that failed: ktrace_control(), ktrace_boot_argument(),
- * ktrace_setting_set(), or what ktrace/console.h shows. Within the text given to it, so good for as long as
- * that is; its length in *length, 0 if nothing failed yet.
+ * Returns the word at which the last failed call stopped: ktrace_control(), ktrace_boot_argument(),
+ * ktrace_setting_set(), or a function of ktrace/console.h. Sets *length to its length, or to 0 if no call has
+ * failed.
+ * The pointer points into the text that was passed to that call, and is valid as long as that text.
  */
 const char *ktrace_refused(size_t *length);
 
 /*
- * Calls back with the names of events, groups and settings, at most 3, that such a word was perhaps meant to
- * be: those that differ in the fewest letters, up to 4, or the word is an event's name without its group. A
- * word's minus and what follows its equals sign do not count. Returns how many; 0 for a word that names
- * something.
+ * Finds names that resemble a misspelt word, and calls `visit` for each of them, at most 3 times. The names
+ * are those of events, groups and settings that differ from the word in the fewest letters, at most 4, and
+ * events whose name without the group is the word. The word's leading minus, and its equals sign and what
+ * follows, are ignored.
+ * Returns the number of names; 0 also if the word itself is a valid name.
  */
 typedef void ktrace_near_visit(void *cookie, const char *name);
 uint32_t ktrace_control_near(const char *word, size_t length, ktrace_near_visit *visit, void *cookie);
 
-/* Called once when the kernel says that it ends, on that CPU: where a transport dumps. NULL takes it away. */
+/*
+ * Sets a function to be called once, on the CPU that calls ktrace_panic() or ktrace_exit(); for example one
+ * that dumps through a transport. NULL removes it.
+ */
 typedef void ktrace_end_hook(void *cookie);
 void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie);
 
 /*
- * Says how the kernel ended: leaves the outcome in the root, records the message, stops recording unless
- * told to go on, and calls the end hook. Any context, more than once (the first outcome stays, the hook is
- * called once).
+ * Record in the root how the kernel ended, and call the end hook.
+ * ktrace_panic() also records the message as the event ktrace.panic, and stops recording unless
+ * debug.ktr.panic_goes_on is set.
+ * Any context. If they are called again, the first result stays, and the hook is not called again.
  */
 void ktrace_panic(const char *message);
 void ktrace_exit(int status);
 
 /*
- * Ticks of the clock that a thousand events cost, measured here and now: the best of a few runs, which leave
- * about 100 events ktrace.probe in this CPU's ring. 0 if that event does not record. The figure is kept in
- * the setting debug.ktr.cost, from which a host knows what the trace itself cost; so a kernel calls this
- * once, at boot.
+ * Measures on this CPU how many clock ticks a thousand events cost, and returns the best of a few runs. These
+ * record about 100 events ktrace.probe in this CPU's ring. Returns 0 if that event is not recorded.
+ * The result is stored in the setting debug.ktr.cost, from which a host computes what tracing cost. A kernel
+ * therefore calls this once, at boot.
  */
 uint64_t ktrace_probe_cost(void);
 
 /*
- * Returns whether ktrace_backtrace() was compiled in. It follows frame pointers: a kernel that is compiled
- * with them (-fno-omit-frame-pointer) defines KTRACE_FRAME_POINTERS, see config.h. Events that record callers
- * find them in the same way.
+ * Returns nonzero if ktrace_backtrace() is compiled in. It follows frame pointers, so it needs a kernel that
+ * is compiled with them (-fno-omit-frame-pointer) and defines KTRACE_FRAME_POINTERS (config.h). Events that
+ * record their callers need the same.
  */
 int ktrace_has_backtrace(void);
 
 /*
- * Return addresses, nearest first, at most `most`: the first one lies in the function that calls this, the
- * next in its caller. Returns how many; 0 where it was not compiled in. Any context; nothing but the current
- * stack is read.
+ * Stores the return addresses of the current call chain, at most `most`, innermost first: the first one is in
+ * the function that calls this, the next one in its caller.
+ * Returns how many were stored; 0 if ktrace_backtrace() is not compiled in. Any context. Reads only the
+ * current stack.
  */
 uint32_t ktrace_backtrace(uintptr_t *addresses, uint32_t most);
 

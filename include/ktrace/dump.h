@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Dumps: the whole trace, streamed to anything that takes bytes. Needs no memory of its own beyond the copy
- * buffer of the sink, and may run while all CPUs go on recording: what is overwritten meanwhile arrives as
- * empty slots, so it counts as lost and nothing else does.
+ * Writes the whole trace as a stream of bytes. Needs no memory except the sink's copy buffer. All CPUs may
+ * continue to record meanwhile: slots that they overwrite during the dump are written as empty slots, and
+ * count as lost.
  *
- * Most kernels call ktrace_dump() of ktrace/transport.h; this is the part below it.
+ * Most kernels call ktrace_dump() of ktrace/transport.h, which uses this.
  */
 #ifndef KTRACE_DUMP_H
 #define KTRACE_DUMP_H
@@ -18,38 +18,43 @@
 extern "C" {
 #endif
 
-/* What goes wrong on the way out. Every function here and in ktrace/transport.h returns 0 or one of these. */
+/* Errors of output. Every function here and in ktrace/transport.h returns 0 or one of these. */
 enum ktrace_output_error {
 	KTRACE_OUTPUT_ABSENT = -1,   /* no such device, or no transport set */
-	KTRACE_OUTPUT_BUSY = -2,     /* somebody else's output did not end in time */
+	KTRACE_OUTPUT_BUSY = -2,     /* other output did not end in time */
 	KTRACE_OUTPUT_STALLED = -3,  /* the device did not become ready in time; part may have been written */
-	KTRACE_OUTPUT_FAILED = -4,   /* the device refused, or broke its own protocol */
-	KTRACE_OUTPUT_FULL = -5,     /* no room for that much */
-	KTRACE_OUTPUT_CHANGED = -6,  /* rings came or went while they were dumped; try again */
-	KTRACE_OUTPUT_ARGUMENT = -7, /* unusable argument, or a trace that is not set up */
+	KTRACE_OUTPUT_FAILED = -4,   /* the device reported an error, or did not follow its protocol */
+	KTRACE_OUTPUT_FULL = -5,     /* not enough room */
+	KTRACE_OUTPUT_CHANGED = -6,  /* rings were added or removed during the dump: try again */
+	KTRACE_OUTPUT_ARGUMENT = -7, /* invalid argument, or the trace is not set up */
 };
 
-/* Where a dump goes. Owned by the caller, as is all that it points to. */
+/* The destination of a dump. The caller owns it and all that it points to. */
 struct ktrace_sink {
-	/* Takes all bytes, or returns an error, which ends the dump. Called in the dump's context. */
+	/*
+	 * Writes all bytes and returns 0, or returns an error, which ends the dump. Called in the context of
+	 * the dump.
+	 */
 	int (*write)(struct ktrace_sink *sink, const void *data, size_t bytes);
-	/* Optional. A dump of that many bytes begins. */
+	/* Optional. Called before a dump of that many bytes. */
 	int (*begin)(struct ktrace_sink *sink, uint64_t bytes);
-	void *buffer;	    /* scratch for slots on their way, aligned to 8 bytes */
+	void *buffer;	    /* buffer for slots, aligned to 8 bytes */
 	size_t buffer_size; /* bytes, at least KTRACE_SINK_BUFFER_MIN; larger means fewer, larger writes */
 };
 #define KTRACE_SINK_BUFFER_MIN 1024u
 
 /*
- * Writes the trace behind `root` as one KTRX version 2 dump: the root with a rewritten table, then every
- * section, then the slots of every ring, oldest address first. Heads are taken once, before the first slot.
- * Any context; takes no lock. One call at a time for one sink.
+ * Writes the trace of `root` as a KTRX version 2 dump: the root with a new table of sections, then every
+ * section, then the slots of every ring in the order of their addresses. The heads of the rings are read
+ * once, before the first slot.
+ * Returns 0 or an error of enum ktrace_output_error.
+ * Any context; takes no lock. Requires: one call at a time for each sink.
  */
 int ktrace_dump_v2(const struct ktrx_root *root, struct ktrace_sink *sink);
 
 /*
- * The same as KTRX version 1, for its readers. What that format has no room for (events without a v1 id, a
- * ninth CPU) is left out; `*omitted` gets the number of such records.
+ * Writes the trace as a KTRX version 1 dump. Records that this format cannot hold (events without a v1 id,
+ * CPU 8 and above) are left out; *omitted is set to their number. Otherwise like ktrace_dump_v2().
  */
 int ktrace_dump_v1(const struct ktrx_root *root, struct ktrace_sink *sink, uint32_t *omitted);
 

@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Events: declaring them and recording them.
+ * Declares and records events.
  *
  *	KTRACE_EVENT(sched, switch, "%u -> %u after %llu ns",
  *		     (uint32_t, prev), (uint32_t, next), (unsigned long long, ran, ns));
  *
  *	KTRACE(sched, switch, prev->id, next->id, clock_ns() - prev->started);
  *
- * An event has a group, a name, a printf text for all of its fields and 0 to 16 fields (type, name[, unit]):
- * integers, bool, char, enumerations, pointers, and const char * for a string, which is copied when the event
- * fires (at most KTRACE_STRING_MAX bytes; NULL shows as "(null)"). Arguments are evaluated only while the
- * event is on.
+ * An event has a group, a name, a printf format string for all of its fields, and 0 to 16 fields (type,
+ * name[, unit]). Field types are integers, bool, char, enumerations, pointers, and const char * for a string.
+ * A string is copied when the event fires (at most KTRACE_STRING_MAX bytes; NULL shows as "(null)").
+ * Arguments are evaluated only while the event is on.
  *
- * The compiler refuses a text that does not fit the fields (unless its warnings are off altogether: -w), and,
- * whatever its flags are, an argument that does not fit its field: a pointer for a number, a number for a
- * pointer, a pointer to another type. Numbers are converted as in a call.
+ * The compiler rejects a format string that does not match the fields (except with -w, which turns all
+ * warnings off). With any flags it rejects an argument that does not fit its field: a pointer for a number, a
+ * number for a pointer, or a pointer to another type. Numbers are converted as in a function call.
  *
- * A kernel has ids for 4095 events. Those beyond are not recorded; the trace says how often they fired.
+ * A kernel can have 4095 events with an id. Further events are not recorded; the trace contains how often
+ * they fired.
  *
- * Works from the first instruction, without ktrace_init(), in any context: interrupts, NMI, with locks held.
+ * Recording works from the first instruction, without ktrace_init(), in any context: interrupts, NMI, with
+ * locks held.
  *
- * Left out of the build, an event leaves no byte, and its arguments are checked but not evaluated:
- *	-DKTRACE_DISABLE=1			all of them
- *	-DKTRACE_NO_<group>=1			this group
- *	-DKTRACE_SELECT=1 -DKTRACE_WITH_<group>=1	all groups but those named
+ * Events can be excluded from the build. An excluded event generates no code and no data; its arguments are
+ * checked, but not evaluated:
+ *	-DKTRACE_DISABLE=1			excludes all events
+ *	-DKTRACE_NO_<group>=1			excludes this group
+ *	-DKTRACE_SELECT=1 -DKTRACE_WITH_<group>=1	excludes all groups except those named
  */
 #ifndef KTRACE_EVENT_H
 #define KTRACE_EVENT_H
@@ -34,16 +37,16 @@
 #include "ktrace/types.h"
 
 /*
- * Declares an event at file scope, for the file it stands in. In a header, each file gets an event of its
- * own.
+ * Declares an event for this file. Use it at file scope. In a header, each file that includes it gets its own
+ * event.
  */
 #define KTRACE_EVENT(group, name, ...)                                                                      \
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
 		       #group "\0" #name, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, __VA_ARGS__)
 
 /*
- * The same with a state to boot with, a constant: KTRX_STATE_OFF, _RECORD, _COUNT or _COUNT |
- * KTRX_STATE_RECORD.
+ * Declares an event with the state that it has at boot, a constant: KTRX_STATE_OFF, KTRX_STATE_RECORD,
+ * KTRX_STATE_COUNT, or KTRX_STATE_COUNT | KTRX_STATE_RECORD.
  *
  *	KTRACE_EVENT_STATE(KTRX_STATE_OFF, mm, zero, "%p", (void *, page));
  */
@@ -51,13 +54,13 @@
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
 		       #group "\0" #name, state, 0, KTRX_V1_NONE, __VA_ARGS__)
 
-/* The same with an id for KTRX version 1 dumps, 0 to 1023, see ktrx/v1.h. */
+/* Declares an event with an id for KTRX version 1 dumps, 0 to 1023, see ktrx/v1.h. */
 #define KTRACE_EVENT_V1(v1_id, group, name, ...)                                                            \
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
 		       #group "\0" #name, KTRX_STATE_RECORD, 0, v1_id, __VA_ARGS__)
 
 /*
- * The same with everything that can be set: state, flags (KTRX_EVENT_FOLD, KTRX_EVENT_RARE ...), id for
+ * Declares an event with all options: state, flags (KTRX_EVENT_FOLD, KTRX_EVENT_RARE ...), and the id for
  * version 1 dumps or KTRX_V1_NONE.
  */
 #define KTRACE_EVENT_WITH(state, flags, v1_id, group, name, ...)                                            \
@@ -74,15 +77,15 @@
 #define KTRACE_IF(condition, group, ...) KTRACE_SITE(condition, 0, ktrace_event_##group##_##__VA_ARGS__)
 
 /*
- * KTRACE_EARLY(group, name, argument, ...): records the event into the boot ring, from a context whose
- * per-CPU area is not valid (yet): a CPU that is starting, an exception entry before swapgs.
+ * KTRACE_EARLY(group, name, argument, ...): records the event into the boot ring. Use it where the per-CPU
+ * area is not valid (yet): on a CPU that is starting, or in an exception entry before swapgs.
  */
 #define KTRACE_EARLY(group, ...) KTRACE_SITE(1, 1, ktrace_event_##group##_##__VA_ARGS__)
 
 /*
- * KTRACE_TEXT("x=%d", x): an event of the group "text" declared where it fires, types taken from the
- * arguments (at most 16). For haste; a declared event records faster and has named fields. In C++ also in
- * inline functions, templates and lambdas; each instance of a template has an event of its own.
+ * KTRACE_TEXT("x=%d", x): declares and records an event of the group "text", with at most 16 arguments and
+ * the types of these. Quick to write; a declared event records faster and has named fields. In C++ it also
+ * works in inline functions, templates and lambdas; each instance of a template has its own event.
  */
 #define KTRACE_TEXT(...) \
 	KTRACE_PASTE(KTRACE_TEXT_, KTRACE_BUILT(KTRACE_NO_text, KTRACE_WITH_text))(__VA_ARGS__)
@@ -103,17 +106,17 @@
 #define KTRACE_BUILT_IF_11	0
 
 /*
- * What all declarations become. The macros that a kernel writes paste group and name and make strings of
- * them: one level further down both would be macro-expanded, and `unix` is a macro of gcc's. An event `id`
- * leaves:
+ * All declarations expand to this. The public macros paste and stringify group and name themselves: one level
+ * further down, both would be macro-expanded, and gcc predefines a macro `unix`. The expansion for an event
+ * `id` defines:
  *
  *	id_f0 ... id_f15   constants: the rules of its fields, see types.h
  *	id_p0 ... id_p15   types, in C: what its pointer fields point to
- *	id_built           0: left out; else 1 + the size of its fields, of a string KTRACE_STRING_SIZE
- *	id                 its event descriptor, in the section ktrace_events; not defined if left out
- *	id_record()        what a site calls: checks the text, packs the fields, records
+ *	id_built           0: excluded; else 1 + the size of its fields, a string counts as KTRACE_STRING_SIZE
+ *	id                 its event descriptor, in the section ktrace_events; undefined if excluded
+ *	id_record()        the function that a site calls: checks the text, packs the fields, records
  *
- * What is left out is checked like what is built.
+ * Excluded events are checked like others.
  */
 #define KTRACE_DECLARE(built, id, names, state, flags, v1_id, ...)                                       \
 	KTRACE_FIELDS(id, __VA_ARGS__)                                                                   \
@@ -130,19 +133,22 @@
 	KTRACE_FORMAT_END                                                                                \
 	struct ktrace_semicolon
 
-/* What is checked of the fields of an event, and what they leave. */
+/* Checks the fields of an event, and defines their rules and types. */
 #define KTRACE_FIELDS(id, ...)          \
 	KTRACE_SCOPE_CHECK              \
 	KTRACE_COUNT_CHECK(__VA_ARGS__) \
 	KTRACE_EACH(KTRACE_FIELD_CHECK, id, __VA_ARGS__)
 
-/* Group, name, text, file, and names and units of the fields. `field`: what KTRACE_EACH does to a field. */
+/*
+ * The strings of an event descriptor: group, name, text, file, then name and unit of each field. `field`: the
+ * macro that KTRACE_EACH applies to a field.
+ */
 #define KTRACE_STRINGS(names, field, ...) \
 	names "\0" KTRACE_FIRST(__VA_ARGS__) "\0" __FILE__ KTRACE_EACH(field, , __VA_ARGS__)
 
 /*
- * What KTRACE_EACH does to a field of a declared event: a tuple (type, name[, unit]). Some without spaces,
- * because each field has their text once.
+ * Macros that KTRACE_EACH applies to a field of a declared event, a tuple (type, name[, unit]). Some have no
+ * spaces, because each field contains their text once.
  */
 /* clang-format off */
 #define KTRACE_PARAMETER(id, n, field)	    , KTRACE_FIELD_TYPE field KTRACE_PASTE(a, n)
@@ -168,8 +174,8 @@
 /* clang-format on */
 
 /*
- * The function that records. For KTRACE_EACH, `parameter` is the type and name of a field's argument, `pack`
- * packs it.
+ * The function that records. KTRACE_EACH applies `parameter` and `pack` to each field: the first declares the
+ * argument of the field, the second packs it.
  */
 #define KTRACE_FUNCTION(built, id, parameter, pack, check, ...)                                            \
 	KTRACE_PASTE(KTRACE_LONG_, built)                                                                  \
@@ -190,8 +196,9 @@
 	}
 
 /*
- * Records what takes more than one slot. Readers of the branches that were run know by its name which event
- * it records, so it is out of line. What is left out has none: gcc keeps it where nothing is optimised.
+ * Records a record of more than one slot. It is out of line and has the event's name, so that readers of a
+ * branch trace can see which event it records. An excluded event has only a declaration: without optimisation
+ * gcc would keep the function.
  */
 #define KTRACE_LONG_1(id)                                                  \
 	KTRACE_OUT_OF_LINE void id##_record_long(struct ktrace_packer *to) \
@@ -201,8 +208,8 @@
 #define KTRACE_LONG_0(id) void id##_record_long(struct ktrace_packer *to);
 
 /*
- * The event descriptor. An event that is on goes out of line at first: the first event of all numbers the
- * descriptors. `keep` is KTRACE_KEEP or KTRACE_KEEP_WITH_CODE.
+ * The event descriptor. At first, an event that is on is recorded out of line: the first event in the kernel
+ * assigns the ids of all descriptors. `keep` is KTRACE_KEEP or KTRACE_KEEP_WITH_CODE.
  */
 #define KTRACE_ROW_1(keep, id, state, flags, v1_id, mask_bit, count, codes, text) \
 	static struct {                                                           \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Machinery of event.h: KTRACE_TEXT, an event that is declared where it fires. In C its row is a static
- * variable of the block. In C++ a site may stand in an inline function or a template; event_text_cxx.h says
- * how its row gets into the section.
+ * Implements KTRACE_TEXT of event.h: an event that is declared where it fires. In C its descriptor is a
+ * static variable of the block. In C++ a site may be in an inline function or a template; event_text_cxx.h
+ * describes how its descriptor gets into the section.
  */
 #ifndef KTRACE_EVENT_TEXT_H
 #define KTRACE_EVENT_TEXT_H
@@ -15,7 +15,7 @@
 #include "ktrace/event_text_cxx.h"
 #endif
 
-/* What KTRACE_EACH does to an argument. */
+/* Macros that KTRACE_EACH applies to an argument. */
 #define KTRACE_VALUE_STRINGS(c, n, value) "\0" #value "\0"
 #define KTRACE_VALUE_CODE(c, n, value)	  KTRACE_TYPE_OF(value),
 #define KTRACE_VALUE_TYPE(c, n, value)	  , decltype(value)
@@ -26,8 +26,8 @@
 
 #define KTRACE_VALUE_FORMAT(c, n, value) , KTRACE_FORMATTED(value)
 /*
- * Between these, an argument with a side effect, or one cast to and fro, is nothing to warn of where the
- * compiler only looks at its type.
+ * Between these, the compiler does not warn about an argument that it does not evaluate and that has a side
+ * effect or a cast of a call.
  */
 #if defined(__cplusplus)
 #define KTRACE_UNEVALUATED_BEGIN
@@ -58,7 +58,7 @@
 
 #define KTRACE_TEXT_TYPE(...) ktrace_text<ktrace_site, __LINE__ KTRACE_EACH(KTRACE_VALUE_TYPE, , __VA_ARGS__)>
 
-/* The local class makes each site, and each instance of a template, a type of its own. */
+/* The local class gives each site, and each instance of a template, its own type. */
 #define KTRACE_TEXT_0(...)                                                                            \
 	do {                                                                                          \
 		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                       \

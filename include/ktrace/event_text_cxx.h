@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * KTRACE_TEXT in C++: an event for each site, and for each instance of a template that it stands in, which
- * ends up in the section of the events once in the program, whatever the linkage of the function around it.
+ * KTRACE_TEXT in C++. Each site, and each instance of a template that contains one, has an event descriptor.
+ * It must be in the section of events exactly once in the program, whatever the linkage of the enclosing
+ * function.
  *
- * clang does that for a variable: its section belongs to the variable's COMDAT group. g++ has one group or
- * none for all variables of a section, so that those of inline functions conflict with all others, and
- * ignores the section of a template's. There a function of its own emits the row, in assembler, into the
- * group that the function itself is in, and returns its address. It is not inlined, so it is emitted once
- * where it is used, and discarded with its row.
+ * In clang a variable does that: its section belongs to the variable's COMDAT group. g++ uses one group, or
+ * none, for all variables of a section, so those of inline functions conflict with all others; and it ignores
+ * the section attribute of a template's variable. So in g++ a function emits the descriptor with inline
+ * assembler, into the COMDAT group of the function itself, and returns its address. The function is not
+ * inlined: it is emitted once if it is used, and is discarded together with its descriptor.
  */
 #ifndef KTRACE_EVENT_TEXT_CXX_H
 #define KTRACE_EVENT_TEXT_CXX_H
@@ -18,7 +19,10 @@
 KTRX_CASTS_BEGIN
 extern "C++" {
 
-/* Can fields hold all values of these types? The first one only stands before the comma. */
+/*
+ * `all` is true if fields can hold values of all these types. The first type is ignored; it precedes the
+ * comma.
+ */
 template <class, class... Values> struct ktrace_text_holds {
 	static constexpr bool all = (true && ... && (ktrace_type<Values>::code != 0));
 };
@@ -29,8 +33,8 @@ template <unsigned long Size> struct ktrace_text_row {
 };
 
 /*
- * The row of a site, as constants. Site::strings() returns the row's strings, `Values` are the arguments'
- * types.
+ * The event descriptor of a site as constants. Site::strings() returns its strings; `Values` are the types of
+ * the arguments.
  */
 template <class Site, uint32_t Line, class... Values> struct ktrace_text_facts {
 	static_assert(ktrace_text_holds<void, Values...>::all, "ktrace: no field can hold this type");
@@ -84,7 +88,10 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 
 #else
 
-/* Four bytes of the row, of little-endian CPUs, as a number that every CPU's assembler operands can be. */
+/*
+ * Word `At` of the descriptor, for little-endian CPUs, as a 32-bit number, which every CPU accepts as an
+ * assembler operand.
+ */
 template <class Facts, unsigned long At> struct ktrace_text_word {
 	static constexpr unsigned char byte(unsigned long n)
 	{
@@ -110,7 +117,8 @@ template <class Facts, unsigned long At> struct ktrace_text_word {
 };
 
 /*
- * Neither inlined nor copied, which would emit the row again, nor merged with the same of another instance.
+ * Must not be inlined or cloned, because each copy would emit the descriptor again, and must not be merged
+ * with the function of another instance.
  */
 #if __has_attribute(no_icf)
 #define KTRACE_TEXT_APART __attribute__((__noinline__, __noclone__, __no_instrument_function__, __no_icf__))
@@ -119,10 +127,7 @@ template <class Facts, unsigned long At> struct ktrace_text_word {
 #endif
 
 #define KTRACE_TEXT_SECTION ".pushsection ktrace_events, \"aw?\", %%progbits\n"
-/*
- * Before an operand that is written as a bare number, without the mark that some assemblers have before
- * numbers.
- */
+/* Prefix of an operand that prints a number without the mark that some assemblers put before numbers. */
 #ifdef KTRACE_ARCH_NUMBER
 #define KTRACE_TEXT_N KTRACE_ARCH_NUMBER
 #else
@@ -138,7 +143,7 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 	using facts = ktrace_text_facts<Site, Line, Values...>;
 	static constexpr unsigned long words = (sizeof(struct ktrx_event) + facts::size + 7) / 8 * 2;
 
-	/* The rest of the row. What is volatile keeps its order. */
+	/* Emits the rest of the descriptor. Volatile statements keep their order. */
 	template <unsigned long At> __attribute__((__always_inline__)) static inline void emit()
 	{
 		if constexpr (At + 12 <= words) {
@@ -202,7 +207,10 @@ template <class Site, uint32_t Line, class... Values>
 struct ktrace_text : ktrace_text_place<Site, Line, Values...> {
 	using facts = ktrace_text_facts<Site, Line, Values...>;
 
-	/* Part of the site: what it calls returns into the function that is recorded as the site's. */
+	/*
+	 * Inlined into the site: the functions that it calls return into the function that is recorded as the
+	 * site.
+	 */
 	template <class... Given>
 	__attribute__((__always_inline__)) static inline void record(int, Given... values)
 	{

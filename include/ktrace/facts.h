@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Facts: one call records the standard event of doc/events.md and keeps the state (hooks.h).
+ * Facts: one call records the standard event of doc/events.md and updates the state (hooks.h).
  *
  *	ktrace_switch(previous->id, next->id, previous->state);
  *
- * Most calls are named for their event: ktrace_switch() records sched.switch. Where the call stands, how
- * often it is called and in which context is said in hooks.h, at the state that the call keeps. Arguments are
- * evaluated even when nothing is recorded.
+ * Most calls are named for their event: ktrace_switch() records sched.switch. hooks.h describes where, how
+ * often and in which context to make a call, at the hook for the same state. Arguments are evaluated even if
+ * nothing is recorded.
  *
- * Each half can be left out:
- *	the event	ktrace=-sched.switch while the kernel runs; -DKTRACE_NO_sched=1 leaves no code
- *	the state	debug.ktr.state=0 while the kernel runs; -DKTRACE_STATE=0 leaves no code
+ * Each half can be turned off:
+ *	the event	ktrace=-sched.switch at run time; -DKTRACE_NO_sched=1 generates no code
+ *	the state	debug.ktr.state=0 at run time; -DKTRACE_STATE=0 generates no code
  * Compile the library and the kernel with the same of these options. If a file is compiled with a group and
- * the library without it, the linker does not find ktrace_fact_….
+ * the library without it, the linker reports that ktrace_fact_… is undefined.
  *
- * A file that calls none of these declares none of their events. A file that does has an event of its own, as
- * with KTRACE_EVENT() in a header.
+ * A file that makes none of these calls has none of their events. A file that makes a call has its own event
+ * descriptor, as with KTRACE_EVENT() in a header.
  *
- * A kernel adds fields of its own in ktrace_port.h: what is added to the text, and the fields, each after a
- * comma. The call takes them as its last arguments.
+ * A kernel can add its own fields in ktrace_port.h: text to append, and fields, each after a comma. They
+ * become the last arguments of the call.
  *
  *	#define KTRACE_SWITCH_TEXT   " after %llu ns"
  *	#define KTRACE_SWITCH_FIELDS , (unsigned long long, ran, ns)
@@ -95,8 +95,8 @@
 #define KTRACE_EXTRA_ARGUMENTS(fact) KTRACE_EACH(KTRACE_ARGUMENT, , "" KTRACE_##fact##_FIELDS)
 
 /*
- * Declares a function that returns the event. Its row goes into the files that call it, so a kernel has only
- * the events that it uses.
+ * Declares a function that returns the event descriptor. Only files that call it contain the descriptor, so a
+ * kernel has only the events that it uses.
  */
 #define KTRACE_FACT_CODE(c, n, field) KTRACE_RULE(KTRACE_FIELD_TYPE field) & 15,
 #define KTRACE_FACT_ROW(row_of, names, v1_id, ...)                                                    \
@@ -109,8 +109,8 @@
 	}
 
 /*
- * The body of a call. If the event is on, `record` records it and keeps the state; else `state` keeps the
- * state. `condition`: when there is an event at all.
+ * The body of a call. If the event is on, `record` records it and updates the state; otherwise `state`
+ * updates the state. If `condition` is false, there is no event.
  */
 #define KTRACE_FACT_CALL(group, ...) \
 	KTRACE_PASTE(KTRACE_FACT_CALL_, KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group))(__VA_ARGS__)
@@ -148,8 +148,8 @@ KTRACE_FACT_ROW(ktrace_row_fault_enter, "mm\0fault_enter", KTRX1_PAGE_FAULT, KTR
 KTRACE_FACT_ROW(ktrace_row_fault_exit, "mm\0fault_exit", KTRX_V1_NONE, KTRACE_FACT_FAULT_EXIT)
 
 /*
- * In kernel/core: record the event and keep the state. The site of the event is where these return to;
- * `pc` is the place for the state and for the field `place`; 0: the site.
+ * In kernel/core: record the event and update the state. The site of the event is the return address of the
+ * call. `pc` is the place for the state and for the field `place`; 0: use the site.
  */
 __attribute__((__noinline__)) void ktrace_fact_sched_switch(struct ktrx_event *event, uint32_t previous,
 							    uint32_t next,
@@ -185,8 +185,8 @@ __attribute__((__noinline__)) void ktrace_fact_mm_fault_exit(struct ktrx_event *
 /* ---- Threads ----------------------------------------------------------------------------------- */
 
 /*
- * sched.switch, and which thread runs: see ktrace_thread_switch(). `state` is what the previous thread goes
- * into, as doc/events.md has it. A switch to the same thread is not recorded.
+ * Records sched.switch and updates which thread runs: see ktrace_thread_switch(). `state` is the state that
+ * the previous thread enters, see doc/events.md. A switch to the same thread is not recorded.
  */
 KTRACE_INLINE void ktrace_switch(uint32_t previous, uint32_t next, uint32_t state KTRACE_EXTRA(SWITCH))
 {
@@ -196,7 +196,7 @@ KTRACE_INLINE void ktrace_switch(uint32_t previous, uint32_t next, uint32_t stat
 		ktrace_thread_switch(previous, next));
 }
 
-/* Records sched.wake and keeps that the thread can run: see ktrace_thread_wake(). */
+/* Records sched.wake and marks the thread as runnable: see ktrace_thread_wake(). */
 KTRACE_INLINE void ktrace_wake(uint32_t thread KTRACE_EXTRA(WAKE))
 {
 	KTRACE_FACT_CALL(sched, ktrace_row_wake, 1,
@@ -204,7 +204,7 @@ KTRACE_INLINE void ktrace_wake(uint32_t thread KTRACE_EXTRA(WAKE))
 			 ktrace_thread_wake(thread));
 }
 
-/* Records sched.block and keeps what the running thread waits for: see ktrace_thread_block(). */
+/* Records sched.block and sets what the running thread waits for: see ktrace_thread_block(). */
 KTRACE_INLINE void ktrace_block(const volatile void *object, const char *name, uint32_t kind,
 				uint64_t deadline KTRACE_EXTRA(BLOCK))
 {
@@ -224,8 +224,8 @@ KTRACE_INLINE void ktrace_block_at(const volatile void *object, const char *name
 }
 
 /*
- * Records sched.exit and forgets the thread: see ktrace_thread_exit(). The event is recorded only when the
- * thread itself calls. May be called again where the memory of the thread is given back.
+ * Records sched.exit and removes the thread's state: see ktrace_thread_exit(). The event is recorded only if
+ * the thread itself calls. May be called again when the memory of the thread is freed.
  */
 KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 {
@@ -236,7 +236,7 @@ KTRACE_INLINE void ktrace_thread_end(uint32_t thread)
 /* ---- Locks ------------------------------------------------------------------------------------- */
 
 /*
- * Records lock.contend and keeps the wait: see ktrace_lock_wait(). If a wait ends without the lock, call
+ * Records lock.contend and sets the wait: see ktrace_lock_wait(). If a wait ends without the lock, call
  * ktrace_lock_give_up().
  */
 KTRACE_INLINE void ktrace_contend(const volatile void *lock, const char *name, uint32_t by,
@@ -257,7 +257,7 @@ KTRACE_INLINE void ktrace_contend_at(const volatile void *lock, const char *name
 		ktrace_lock_wait_at(lock, name, by, owner, pc));
 }
 
-/* Records lock.acquire and keeps who holds the lock: see ktrace_lock_acquire(). */
+/* Records lock.acquire and sets the holder of the lock: see ktrace_lock_acquire(). */
 KTRACE_INLINE void ktrace_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
 	KTRACE_FACT_CALL(lock, ktrace_row_acquire, 1,
@@ -273,7 +273,10 @@ KTRACE_INLINE void ktrace_acquire_at(const volatile void *lock, uint32_t by,
 			 ktrace_lock_acquire_at(lock, by, pc));
 }
 
-/* The same with lock.try for lock.acquire: for a lock taken by a try that would not have waited. */
+/*
+ * Does the same with the event lock.try, for a lock that was taken by a try-lock operation that does not
+ * wait.
+ */
 KTRACE_INLINE void ktrace_try_acquire(const volatile void *lock, uint32_t by KTRACE_EXTRA(ACQUIRE))
 {
 	KTRACE_FACT_CALL(lock, ktrace_row_try, 1,
@@ -289,7 +292,7 @@ KTRACE_INLINE void ktrace_try_acquire_at(const volatile void *lock, uint32_t by,
 			 ktrace_lock_acquire_at(lock, by, pc));
 }
 
-/* Records lock.release and keeps that the lock is free: see ktrace_lock_release(). */
+/* Records lock.release and marks the lock as free: see ktrace_lock_release(). */
 KTRACE_INLINE void ktrace_release(const volatile void *lock, uint32_t by)
 {
 	KTRACE_FACT_CALL(lock, ktrace_row_release, 1, ktrace_fact_lock_release(event, lock, by, 0),
@@ -304,7 +307,7 @@ KTRACE_INLINE void ktrace_release_at(const volatile void *lock, uint32_t by, uin
 
 /* ---- Interrupts, page faults ------------------------------------------------------------------- */
 
-/* Record irq.enter and irq.exit and keep that a handler runs: see ktrace_irq_enter(). */
+/* Record irq.enter and irq.exit, and whether a handler runs: see ktrace_irq_enter(). */
 KTRACE_INLINE void ktrace_interrupt_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
 {
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_enter, 1,
@@ -318,7 +321,7 @@ KTRACE_INLINE void ktrace_interrupt_exit(uint32_t irq)
 			 ktrace_irq_exit(irq));
 }
 
-/* The events alone, for an interrupt that the controller is not told of, such as an NMI. */
+/* Record only the events, for an interrupt that is not ended at the controller, such as an NMI. */
 KTRACE_INLINE void ktrace_nmi_enter(uint32_t irq KTRACE_EXTRA(INTERRUPT))
 {
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_enter, 1,
@@ -330,15 +333,16 @@ KTRACE_INLINE void ktrace_nmi_exit(uint32_t irq)
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_exit, 1, ktrace_fact_irq_exit(event, irq, 0), (void)0);
 }
 
-/* Records irq.eoi and keeps that the interrupt was ended: see ktrace_irq_eoi(). */
+/* Records irq.eoi and that the interrupt was ended: see ktrace_irq_eoi(). */
 KTRACE_INLINE void ktrace_eoi(uint32_t irq)
 {
 	KTRACE_FACT_CALL(irq, ktrace_row_irq_eoi, 1, ktrace_fact_irq_eoi(event, irq), ktrace_irq_eoi(irq));
 }
 
 /*
- * ipi.send: before another CPU is interrupted. ipi.receive: by that CPU, with all that it found asked for. No
- * state is kept; the wait for an answer is state alone: ktrace_ipi_wait().
+ * Record ipi.send and ipi.receive. Call the first before interrupting another CPU; that CPU calls the second
+ * with all requests that it found. No state is updated; a wait for the answer is reported by
+ * ktrace_ipi_wait().
  */
 KTRACE_INLINE void ktrace_ipi_send(uint32_t cpu, uint32_t what)
 {
@@ -351,8 +355,9 @@ KTRACE_INLINE void ktrace_ipi_receive(uint32_t what)
 }
 
 /*
- * mm.fault_enter, mm.fault_exit: at both ends of the page-fault handler. `ip`: the instruction that faulted.
- * `how`: how the fault was resolved, as text. No state is kept.
+ * Record mm.fault_enter and mm.fault_exit. Call them at the begin and the end of the page-fault handler.
+ * `ip`: address of the instruction that faulted. `how`: text, how the fault was resolved. No state is
+ * updated.
  */
 KTRACE_INLINE void ktrace_fault_enter(uint64_t address, uint64_t ip KTRACE_EXTRA(FAULT))
 {

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * State: what each CPU does and what each thread holds and waits for, kept in tables that a host reads at any
- * time (struct ktrx_cpu, struct ktrx_holder). It is there when the rings have long been overwritten, and it
- * is what `ktrace why` reasons from. Events say what happened; a hook says what is so now.
+ * State hooks: they report what each CPU does, which locks are held, and what each thread waits for. ktrace
+ * keeps this in tables (struct ktrx_cpu, struct ktrx_holder) that a host can read at any time, even when the
+ * rings have been overwritten long ago. `ktrace why` draws its conclusions from it. An event records that
+ * something happened; a hook records what is true now.
  *
- * Each hook is one line in the kernel and optional. What a kernel does not tell stays unknown, and no
- * conclusion is drawn from it. All may be called from any context, before ktrace_init() too, and then do
- * nothing; none waits, takes a lock or calls back. A hook that is called on a CPU's or a thread's behalf is
- * called by it; one on a CPU's behalf (interrupts, modes, locks by CPU) is called where the thread cannot be
- * moved to another CPU.
+ * Each hook is one line in the kernel and optional. What a kernel does not report stays unknown, and no
+ * conclusion is drawn from it.
+ * A hook may be called from any context. Before ktrace_init() it does nothing. It never waits, takes no lock
+ * and calls no callback.
+ * A thread reports its own state, and a CPU reports its own state. Hooks about a CPU (interrupts, modes,
+ * locks held by a CPU) must be called where the thread cannot migrate to another CPU.
  *
- * Locks, waits and threads need ktrace_config.holders: so many rows for threads. Where those run out, threads
- * that find no row are left out.
+ * Hooks about locks, waits and threads need ktrace_config.holders, the number of table entries for threads.
+ * If there are more threads, those without an entry are not tracked.
  *
- * Threads are told by their numbers, of which the low 22 bits count, as in records.
+ * A thread is identified by its number, of which the low 22 bits count, as in records.
  *
- * A hook notes the place in the kernel that called it. One ending in _at is told the place instead: in a
- * function that takes locks for others, KTRACE_RETURN_ADDRESS is the code that wanted the lock.
+ * A hook stores the place in the kernel that called it. A hook whose name ends in _at gets the place as `pc`
+ * instead: a function that takes locks on behalf of its caller passes KTRACE_RETURN_ADDRESS, so that the
+ * place is the code that wanted the lock.
  *
- * The setting debug.ktr.state=0 turns all of them into a load and a branch until the next boot, for a state
- * that was not followed for a while would be wrong; KTRACE_STATE=0 leaves no code (config.h).
+ * debug.ktr.state=0 turns all hooks into a load and a branch until the next boot; they cannot be turned on
+ * again, because the state would be wrong after a pause. KTRACE_STATE=0 generates no code (config.h).
  */
 #ifndef KTRACE_HOOKS_H
 #define KTRACE_HOOKS_H
@@ -29,8 +32,8 @@
 #include "ktrace/port.h"
 
 /*
- * Who holds a lock and waits for it: its CPU, where the holder cannot be taken from it (spinlocks that keep
- * preemption or interrupts off), or the thread.
+ * What holds a lock or waits for it: the CPU, if the holder cannot leave it (spinlocks that disable
+ * preemption or interrupts), or else the thread.
  */
 #define KTRACE_BY_CPU	 KTRX_WAIT_SPIN
 #define KTRACE_BY_THREAD KTRX_WAIT_LOCK
@@ -52,13 +55,16 @@ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parame
 /* clang-format off */
 
 /*
- * Around a lock that is taken: before waiting for it, once it is had (with or without a wait), before it is
- * given up. `name` is copied, may be NULL. `owner`: the CPU or thread that has it, as the kernel knows, or
- * KTRACE_NOBODY. A waiter that tries again and again, yielding in between, may announce its wait before each
- * try: it is one wait since the first. A wait that ended without the lock is told by ktrace_lock_give_up().
- * Of a lock that its holder may take again, the first acquisition and the last release are told; one that is
- * handed on while held is not told at all. A holder's row has room for one wait: that of an interrupt takes
- * the place of the one that it came into.
+ * Report a lock: ktrace_lock_wait() before waiting for it, ktrace_lock_acquire() after taking it (with or
+ * without a wait), ktrace_lock_release() before releasing it.
+ * `name` is copied; it may be NULL. `by` is KTRACE_BY_CPU or KTRACE_BY_THREAD. `owner` is the CPU or thread
+ * that holds the lock, if the kernel knows it, or else KTRACE_NOBODY.
+ * If a waiter tries again and again and yields in between, it may call ktrace_lock_wait() before each try:
+ * that counts as one wait, which began with the first call.
+ * If a wait ends without the lock, call ktrace_lock_give_up().
+ * For a recursive lock, report only the first acquisition and the last release. Do not report a lock that is
+ * passed on to another holder while it is held.
+ * A holder has room for one wait: a wait in an interrupt replaces the wait of the interrupted code.
  */
 KTRACE_HOOK(ktrace_lock_wait, const volatile void *lock, const char *name, uint32_t by, uint32_t owner)
 KTRACE_HOOK(ktrace_lock_wait_at, const volatile void *lock, const char *name, uint32_t by, uint32_t owner,
@@ -70,47 +76,54 @@ KTRACE_HOOK(ktrace_lock_release, const volatile void *lock, uint32_t by)
 KTRACE_HOOK(ktrace_lock_release_at, const volatile void *lock, uint32_t by, uintptr_t pc)
 
 /*
- * The running thread is about to sleep until woken: for what (`object`, told apart by value; of
- * KTRX_WAIT_THREAD the thread's number), of which kind (KTRX_WAIT_LOCK to KTRX_WAIT_DEVICE), and until when
- * at the latest, in stamps; 0: for ever. A wait for a lock that ktrace_lock_wait() announced stays what that
- * said.
+ * Reports that the running thread is about to sleep until it is woken.
+ * `object` identifies what it waits for, by its value (for KTRX_WAIT_THREAD it is the thread's number);
+ * `kind` is KTRX_WAIT_LOCK to KTRX_WAIT_DEVICE; `deadline` is the stamp at which the wait ends at the latest,
+ * 0: none.
+ * If ktrace_lock_wait() reported a wait for a lock before, that report is kept.
  */
 KTRACE_HOOK(ktrace_thread_block, const volatile void *object, const char *name, uint32_t kind,
 	    uint64_t deadline)
 KTRACE_HOOK(ktrace_thread_block_at, const volatile void *object, const char *name, uint32_t kind,
 	    uint64_t deadline, uintptr_t pc)
-/* It has been made runnable, by who runs here. */
+/* Reports that the code that runs here made the thread runnable. */
 KTRACE_HOOK(ktrace_thread_wake, uint32_t thread)
 /*
- * From the switch, on the CPU that switches, also where it goes on with the same thread. Thread 0 and other
- * idle threads may be named like any. A CPU that idles does so no longer if the threads differ.
+ * Reports a context switch. Call it on the CPU that switches, also if it continues with the same thread.
+ * Thread 0 and other idle threads may be passed like any other thread. If the two threads differ, the CPU is
+ * no longer idle.
  */
 KTRACE_HOOK(ktrace_thread_switch, uint32_t previous, uint32_t next)
 /*
- * Forgets the thread. Call it when the thread ends: by the thread itself, as the last hook before its last
- * switch, or by whoever knows that it will not run again. A thread that has ended and is not forgotten looks
- * like one that waits for a CPU. May be called again where the thread's memory is given back; requires that
- * no other hook is called for it in between.
+ * Removes the thread's entry. Call it when the thread ends: the thread itself calls it as its last hook
+ * before its last switch, or other code calls it once the thread cannot run again. A thread that has ended
+ * and was not removed looks like one that waits for a CPU.
+ * May be called again when the thread's memory is freed. Requires: no other hook is called for the thread in
+ * between.
  */
 KTRACE_HOOK(ktrace_thread_exit, uint32_t thread)
 /*
- * Told once a thread, before it runs: where its stack lies (0, 0: unknown), from when on what it holds is
- * known; and how urgent it is (0: unknown), when that changes.
+ * ktrace_thread_stack(): call it once for each thread, before it runs. Reports the stack of the thread (0, 0:
+ * unknown). From then on the set of locks that it holds is known.
+ * ktrace_thread_priority(): call it when the priority changes. A greater number is more urgent; 0: unknown.
  */
 KTRACE_HOOK(ktrace_thread_stack, uint32_t thread, const volatile void *low, const volatile void *high)
 KTRACE_HOOK(ktrace_thread_priority, uint32_t thread, uint8_t priority)
 
 /*
- * Interrupts: first and last thing in a handler, a switch at its end coming after that; and when the
- * controller is told that one is over. Not for those that the controller is not told of, as NMIs.
+ * Report interrupts. Call ktrace_irq_enter() first and ktrace_irq_exit() last in a handler, but before a
+ * context switch at its end. Call ktrace_irq_eoi() when the interrupt is ended at the controller. Do not use
+ * these for interrupts without an end at the controller, such as NMIs.
  */
 KTRACE_HOOK(ktrace_irq_enter, uint32_t irq)
 KTRACE_HOOK(ktrace_irq_exit, uint32_t irq)
 KTRACE_HOOK(ktrace_irq_eoi, uint32_t irq)
 
 /*
- * This CPU waits until another, or all others (KTRX_ALL_CPUS), have answered an interrupt that it sent, and
- * goes on; this CPU has answered what it was asked.
+ * ktrace_ipi_wait(): this CPU sent an interrupt to CPU `cpu`, or to all others (KTRX_ALL_CPUS), and waits for
+ * the answer. `what` is the request, as the kernel numbers it.
+ * ktrace_ipi_wait_end(): the wait has ended.
+ * ktrace_ipi_answer(): this CPU has answered such a request.
  */
 KTRACE_HOOK(ktrace_ipi_wait, uint32_t cpu, uint32_t what)
 KTRACE_HOOK(ktrace_ipi_wait_at, uint32_t cpu, uint32_t what, uintptr_t pc)
@@ -118,8 +131,11 @@ KTRACE_HOOK(ktrace_ipi_wait_end, void)
 KTRACE_HOOK(ktrace_ipi_answer, void)
 
 /*
- * Interrupts go on (told before that) or have gone off (told behind) by the kernel's own doing, or a switch
- * has led to code where they are so; preemption is off so many times over; this address space is in use.
+ * ktrace_interrupts(): call it before enabling interrupts and after disabling them, and after a switch to
+ * code in which they are enabled or disabled. Not for interrupts that the CPU disables by itself when it
+ * enters a handler.
+ * ktrace_preempt(): how many times preemption is now disabled without being enabled again.
+ * ktrace_space(): this address space is now in use.
  */
 KTRACE_HOOK(ktrace_interrupts, int on)
 KTRACE_HOOK(ktrace_interrupts_at, int on, uintptr_t pc)

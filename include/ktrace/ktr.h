@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * DragonFly's trace points, recorded by ktrace: code written for its <sys/ktr.h> compiles unchanged with this
- * header in its place, which it finds by that name in include/compat.
+ * DragonFly's trace points, recorded by ktrace. Code written for its <sys/ktr.h> compiles unchanged with this
+ * header; include/compat has it under that name.
  *
  *	#if !defined(KTR_TOKENS)
  *	#define KTR_TOKENS KTR_ALL
  *	#endif
  *	KTR_INFO_MASTER(tokens);
- *	KTR_INFO(KTR_TOKENS, tokens, acquire, 0, "acquire %p by %p", struct lwkt_token *tok, struct thread
- *	*td);
+ *	KTR_INFO(KTR_TOKENS, tokens, acquire, 0, "acquire %p by %p", struct lwkt_token *tok,
+ *		 struct thread *td);
  *
  *	KTR_LOG(tokens_acquire, tok, td);
  *	KTR_COND_LOG(tokens_acquire, tok->contended, tok, td);
  *
- * A master is a group of events. What is compiled in is told as it is there: nothing unless KTR is defined;
- * then the events whose first argument is 1, so those of all masters with -DKTR_ALL=1, which boot switched
- * off, or those of one with -DKTR_TOKENS=1, which boot switched on. The switches of event.h hold as well.
+ * A master is a group of events. As in DragonFly, macros select the events that are compiled in. Without KTR
+ * defined there are none. With it, there are the events whose first argument is 1: -DKTR_ALL=1 selects the
+ * events of all masters, which are off at boot; -DKTR_TOKENS=1 selects those of one master, which are on at
+ * boot. The options of event.h apply as well.
  *
- * The number behind the event's name is its bit in the mask of its master, debug.ktr.<master>_enable, as
- * there: 0 to 4094. Two events may share a bit.
+ * The number after the event's name is its bit in the mask of its master, debug.ktr.<master>_enable, 0 to
+ * 4094. Two events may share a bit.
  *
- * Each KTR_LOG() and KTR_COND_LOG() has a row with its file and line, by which readers show where a record
- * was made.
+ * Each KTR_LOG() and KTR_COND_LOG() has a place descriptor with its file and line, so that readers show where
+ * a record was made.
  *
- * Where this differs: a master needs no variable; strings are copied, at most KTRACE_STRING_MAX bytes;
- * arguments are evaluated only while the event is on, and are checked, compiled in or not; the fields' names
- * are the declarations, of which readers take the name. C only. The oldest form, with the arguments' size in
- * place of their declarations, is refused.
+ * Differences from DragonFly:
+ *   - A master needs no variable.
+ *   - Strings are copied, at most KTRACE_STRING_MAX bytes.
+ *   - Arguments are evaluated only while the event is on. They are checked even if it is not compiled in.
+ *   - A field's name is its whole declaration; readers extract the name from it.
+ *   - C only. The oldest form, with the size of the arguments instead of their declarations, is rejected.
  */
 #ifndef KTRACE_KTR_H
 #define KTRACE_KTR_H
 
 #include "ktrace/event.h"
 
-/* What KTR_INFO_MASTER() and the like are where there is nothing to declare. */
+/* Expansion of KTR_INFO_MASTER() and KTR_INFO_MASTER_EXTERN(), which declare nothing. */
 #define KTR_NOTHING struct ktrace_semicolon
 
 #define KTR_INFO_MASTER(master)	       KTR_NOTHING
@@ -56,10 +59,10 @@
 	KTR_DECLARE(KTR_BUILT(KTRACE_BUILT(KTRACE_NO_##master, KTRACE_WITH_##master), KTR_HERE(compile)), \
 		    ktrace_event_##master##_##name, bit, #master "\0" #name, __VA_ARGS__)
 
-/* KTR_LOG(name, argument, ...) */
+/* KTR_LOG(name, argument, ...): records the event. */
 #define KTR_LOG(...) KTR_SITE(1, ktrace_event_##__VA_ARGS__)
 
-/* The condition is evaluated only while the event is on. */
+/* Records the event if the condition is true. The condition is evaluated only while the event is on. */
 #define KTR_COND_LOG(name, condition, ...) KTR_SITE(condition, ktrace_event_##name, ##__VA_ARGS__)
 
 /* ---- How it works ------------------------------------------------------------------------------ */
@@ -76,9 +79,9 @@
 #define KTR_CODE(id, n)	 KTRACE_PASTE(id, KTRACE_PASTE(_code_, n))
 
 /*
- * A parameter is a declaration whose name cannot be taken out of it. So it becomes the one member of a
- * structure, by which it is initialised and read as a word, and the one parameter of a function, by which its
- * type is told.
+ * A parameter is a declaration, and the preprocessor cannot extract its name. So it is declared twice: as the
+ * only member of a structure, which converts an argument to a word; and as the only parameter of a function
+ * type, from which _Generic determines its type.
  */
 #define KTR_FIELD_DECLARE(id, n, declaration)                                                \
 	union KTR_VALUE(id, n) {                                                             \
@@ -92,7 +95,7 @@
 	KTRX_STATIC_ASSERT((int)KTR_CODE(id, n) != 0 && sizeof(union KTR_VALUE(id, n)) == 8, \
 			   "ktrace: no field can hold this type");
 
-/* Not for clang-format, which does not know what to make of it. */
+/* clang-format cannot format _Generic. */
 /* clang-format off */
 #define KTR_TYPE_OF(function) \
 	_Generic((function),                                                 \
@@ -123,7 +126,7 @@
 #define KTR_FIELD_PACK(id, n, declaration) \
 	ktrace_pack(&to, KTRACE_TYPE_BYTES(KTR_CODE(id, n) + 0u), KTRACE_PASTE(a, n));
 
-/* An argument at a site, converted to what the parameter was declared as. */
+/* An argument at a site, converted to the type of its parameter and then to a word. */
 #define KTR_ARGUMENT(id, n, value) , ((union KTR_VALUE(id, n)){ .declared = { value } }).word
 
 #define KTR_CHECKS(id, bit, ...)                                        \
@@ -147,8 +150,8 @@
 	struct ktrace_semicolon
 
 /*
- * What a site's arguments must fit. The number of a pointer is of no type that could be named here: which
- * structure it points to is left to the compiler's own warnings.
+ * Checks that a site's arguments fit. A parameter's type is known only as a KTRX_TYPE_*, so a check that a
+ * pointer points to the right structure is left to the compiler's own warnings.
  */
 #define KTR_IS_NULL(value) _Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
 #define KTR_IS_VOID_POINTER(pointer)                                                                      \
@@ -165,7 +168,7 @@
 	(KTR_IS_VOID_POINTER(value) || _Generic((value), char *: 1, const char *: 1, volatile char *: 1, \
 						   const volatile char *: 1, default: 0))
 
-/* A value as the text takes it: of the type that its parameter was declared with. */
+/* A value converted to the type of its parameter, for the check of the format string. */
 #define KTR_FORMATTED(id, n, value) , \
 	_Generic((KTR_TYPE(id, n) *)0,                                                      \
 		void (*)(_Bool): (_Bool)(uintptr_t)(value),                                 \
@@ -190,8 +193,9 @@
 			   "ktrace: an argument does not fit its parameter");
 
 /*
- * Each place that records has a row, by which readers find its file and line: a variable of the enclosing
- * block. An event that is not built has no address; without optimisation the row stays all the same.
+ * The place descriptor of a site, by which readers find its file and line: a static variable of the enclosing
+ * block. An event that is not compiled in has no address. Without optimisation, its place descriptors remain
+ * nevertheless.
  */
 #if defined(KTR) && !(defined(KTRACE_DISABLE) && KTRACE_DISABLE)
 #define KTR_PLACE_ROW(id)                                                                                \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace, kernel side: include this. Events are in event.h, what steers them in control.h. */
+/*
+ * The kernel side of ktrace: a kernel includes this header. event.h declares and records events, control.h
+ * configures ktrace.
+ */
 #ifndef KTRACE_H
 #define KTRACE_H
 

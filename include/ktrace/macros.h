@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Macro machinery of event.h: counting arguments, doing something to each of up to 16 of them, choosing by a
- * macro that may be defined as 1. The preprocessor has no loops, so the lists are written out.
+ * Macros on which event.h is built: they count arguments, apply a macro to each of up to 16 arguments, and
+ * test whether a macro is defined as 1. The preprocessor has no loops, so the lists are written out.
  */
 #ifndef KTRACE_MACROS_H
 #define KTRACE_MACROS_H
@@ -11,15 +11,15 @@
 #define KTRACE_STRING(x)    KTRACE_STRING_(x)
 #define KTRACE_STRING_(x)   #x
 
-/* 1 if x is defined as 1, else 0; x is a macro's name already expanded. */
+/* Expands to 1 if the macro x is defined as 1, else to 0. `x` is expanded before. */
 #define KTRACE_IS_ONE(x)		  KTRACE_IS_ONE_(KTRACE_PASTE(KTRACE_ONE_, x))
 #define KTRACE_IS_ONE_(x)		  KTRACE_SECOND(x 1, 0, 0)
 #define KTRACE_SECOND(first, second, ...) second
 #define KTRACE_ONE_1			  0,
 
 /*
- * KTRACE_EACH(do, context, text, a, …): do(context, n, a) for each argument behind the text. n only tells
- * them apart: it ends at 15.
+ * KTRACE_EACH(do, context, text, a, …) expands to do(context, n, a) for each argument after the text. n makes
+ * the expansions distinct: it is 15 for the last argument.
  */
 #define KTRACE_COUNT(...)                                                                                  \
 	KTRACE_COUNT_(__VA_ARGS__, 17, 17, 17, 17, 17, 17, 17, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, \
@@ -28,7 +28,7 @@
 		      a19, a20, a21, a22, a23, a24, n, ...)                                                  \
 	n
 
-/* KTRACE_COUNT() is 17 for 17 to 24 arguments, which is too many: this reports it. */
+/* Reports too many arguments: KTRACE_COUNT() is 17 for 17 to 24 arguments. */
 #define KTRACE_COUNT_CHECK(...) \
 	KTRACE_COUNT_MESSAGE(KTRACE_PASTE(KTRACE_COUNT_IS_, KTRACE_COUNT(__VA_ARGS__)))
 #define KTRACE_COUNT_MESSAGE(...) KTRACE_SECOND(__VA_ARGS__, , )
@@ -87,12 +87,12 @@
 	do                                  \
 	(c, 0, a) KTRACE_EACH_15(do, c, text, __VA_ARGS__)
 
-/* 0 if the count is 0, else nothing: ISO C wants something between the braces of an initialiser. */
+/* Expands to 0 if the count is 0, else to nothing: ISO C forbids an empty initialiser. */
 #define KTRACE_ZERO_IF_NONE(count) KTRACE_ZERO_IF_NONE_(KTRACE_PASTE(KTRACE_NONE_, count))
 #define KTRACE_ZERO_IF_NONE_(x)	   KTRACE_SECOND(x 0, , )
 #define KTRACE_NONE_0		   0,
 
-/* The first argument of a list that has one or more. */
+/* Expands to the first argument of a list that has at least one. */
 #define KTRACE_FIRST(...)	  KTRACE_FIRST_(__VA_ARGS__, 0)
 #define KTRACE_FIRST_(first, ...) first
 

@@ -1,67 +1,83 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The port: what ktrace asks of the machine and of the kernel around it.
+ * The port: the functions that ktrace needs from the machine and from the kernel.
  *
- * Every hook is an inline function with a macro of the same name that says it exists. The kernel's own
- * ktrace_port.h comes first if the include path has one, kernel/arch/<arch>/ktrace_arch.h fills in what the
- * CPU can do, kernel/arch/generic/ the rest. So a kernel overrides any hook by defining it; none is required.
+ * Each hook is an inline function and a macro of the same name, which marks it as defined. The kernel's own
+ * ktrace_port.h is included first, if it is on the include path. Then kernel/arch/<arch>/ktrace_arch.h adds
+ * what the CPU provides, and kernel/arch/generic/ defines the rest. A kernel overrides a hook by defining it
+ * in ktrace_port.h; none is required.
  *
- * ktrace_port.h is read by every file of ktrace and by every file with an event: it should bring few names
- * along.
+ * Every file of ktrace and every file with an event includes ktrace_port.h: it should define few names.
  *
- * No hook is called before ktrace_init() but the clock and its frequency, the early CPU number, the barriers
- * and the atomics. All may be called in any context afterwards (interrupts, NMI, preemptible threads) on a
- * CPU whose per-CPU area is valid. A context that runs before that (a starting CPU, an entry before swapgs)
- * uses KTRACE_EARLY().
+ * Before ktrace_init() ktrace calls only these hooks: clock, frequency, early CPU number, barriers and
+ * atomics. Afterwards all hooks may be called in any context (interrupts, NMI, preemptible threads) on a CPU
+ * whose per-CPU area is valid. Code that runs while that area is not valid (a starting CPU, an entry before
+ * swapgs) must use KTRACE_EARLY().
  *
- *   uint64_t ktrace_arch_clock(void)         a counter, best in step on all CPUs (else see ktrace/clock.h);
- *                                            need not be ordered against loads
- *   uint64_t ktrace_arch_frequency(void)     its ticks a second, 0 while unknown
- *   uint32_t ktrace_arch_cpu(void)           this CPU, 0 to n - 1. One that is KTRACE_MAX_CPUS or
- *                                            more records on the boot ring
- *   uint32_t ktrace_arch_early_cpu(void)     the same for KTRACE_EARLY() and before ktrace_init()
- *   uint32_t ktrace_arch_thread(void)        thread id (22 bits) | KTRX_CONTEXT_* << 22
- *   uint64_t *ktrace_arch_reserve_word(void) this CPU's reserve word: 8 zero bytes in the kernel's per-CPU
- *                                            area
- *   uint64_t ktrace_arch_reserve(uint64_t n) adds n to that word, returns it as it was; one atomic step
- *                                            against interrupts, and against other CPUs if a thread can be
- *                                            moved
- *   uint64_t ktrace_arch_reserve_read(void)  that word now
- *   struct ktrx_ring *ktrace_arch_ring(uint64_t word)   the ring that a reservation was made on. A port that
- *                                            cannot be moved between the two may know it without the word:
- *                                            rings are rows of ktrace_ring[], row 0 for a CPU that is not
- *                                            online
- *   void ktrace_arch_online(uint32_t ring)   from ktrace_cpu_online(): this CPU's row from now on
- *   unsigned long ktrace_arch_pin(void)      keeps the thread on this CPU from here …
- *   void ktrace_arch_unpin(unsigned long)    … to here; gets what pin returned
- *   uintptr_t ktrace_arch_stack_end(uintptr_t here)   where the stack ends that `here` is an address of; 0 if
- *                                            unknown. Keeps walks over frames on the stack
- *   KTRACE_PORT_TICK_CLOCK                   defined as heartbeats a second, where the machine has no
- *                                            counter: CPU 0's heartbeats are the clock
- *   KTRACE_PORT_PINNED                       defined: writers do not count in `lapped` that they were held up
- *                                            for a whole lap. For ports where that is rare, because threads
- *                                            are pinned while they record. What readers show is the same with
- *                                            and without it
+ *   uint64_t ktrace_arch_clock(void)
+ *         Returns a counter, best synchronised between CPUs (if it is not, see ktrace/clock.h). It need not
+ *         be ordered against loads.
+ *   uint64_t ktrace_arch_frequency(void)
+ *         Returns the ticks per second of that counter, 0 while unknown.
+ *   uint32_t ktrace_arch_cpu(void)
+ *         Returns the number of this CPU, 0 to n - 1. A CPU with a number of KTRACE_MAX_CPUS or more records
+ *         into the boot ring.
+ *   uint32_t ktrace_arch_early_cpu(void)
+ *         Does the same for KTRACE_EARLY() and before ktrace_init().
+ *   uint32_t ktrace_arch_thread(void)
+ *         Returns the thread id (22 bits) | KTRX_CONTEXT_* << 22.
+ *   uint64_t *ktrace_arch_reserve_word(void)
+ *         Returns this CPU's reserve word: 8 bytes in the kernel's per-CPU area, zero at boot.
+ *   uint64_t ktrace_arch_reserve(uint64_t n)
+ *         Adds n to that word and returns its previous value. Must be atomic against interrupts, and against
+ *         other CPUs if the thread can migrate meanwhile.
+ *   uint64_t ktrace_arch_reserve_read(void)
+ *         Returns the current value of that word.
+ *   struct ktrx_ring *ktrace_arch_ring(uint64_t word)
+ *         Returns the ring in which ktrace_arch_reserve() reserved; `word` is what that call returned. A port
+ *         on which the thread cannot migrate between the two calls may ignore `word`. Rings are entries of
+ *         ktrace_ring[]; entry 0 is for a CPU that is not online.
+ *   void ktrace_arch_online(uint32_t ring)
+ *         Called by ktrace_cpu_online(): this CPU uses that entry of ktrace_ring[] from now on.
+ *   unsigned long ktrace_arch_pin(void)
+ *         Keeps the thread on this CPU until ktrace_arch_unpin().
+ *   void ktrace_arch_unpin(unsigned long)
+ *         Ends that; its argument is the result of ktrace_arch_pin().
+ *   uintptr_t ktrace_arch_stack_end(uintptr_t here)
+ *         Returns the end of the stack that contains the address `here`; 0 if unknown. It keeps backtraces on
+ *         the stack.
+ *   KTRACE_PORT_TICK_CLOCK
+ *         For a machine without a counter: define it as the heartbeats per second. Then the number of
+ *         heartbeats of CPU 0 is the clock.
+ *   KTRACE_PORT_PINNED
+ *         If defined, writers do not count in `lapped` that they were delayed by a whole lap. For ports on
+ *         which that is rare, because threads are pinned while they record. Readers show the same with and
+ *         without it.
  *
- * and of the CPU alone:
+ * These depend on the CPU only:
  *
- *   void ktrace_arch_store_barrier(void)     later stores stay behind earlier ones
- *   void ktrace_arch_clock_fence(void)       the clock is read neither before what stands in front nor after
- *                                            what stands behind; used when clocks are compared, not in
- *                                            records
- *   void ktrace_arch_publish(uint64_t *, uint64_t)   a store that is seen after all stores before it
- *   uint64_t ktrace_arch_fetch_add(uint64_t *, uint64_t)   atomic against all CPUs; works with the MMU off
- *   int ktrace_arch_compare_swap(uint64_t *, uint64_t expected, uint64_t desired)   nonzero if it swapped
- *                                            These two and reserve need no order of their own (relaxed): the
- *                                            barrier and publish stand where order matters
- *   void ktrace_arch_frame(uintptr_t frame, uintptr_t *next, uintptr_t *address)   what a function with this
- *                                            frame pointer keeps: its caller's, and where it returns to (0:
- *                                            it does not). Reads two words, KTRACE_ARCH_FRAME_OFFSET bytes
- *                                            from there
- *   KTRACE_ARCH_MACHINE                      e_machine, as the linker writes it into ELF files: the host
- *                                            refuses names from a file of another machine. 0: not compared
- *   KTRACE_ARCH_ADDRESS, KTRACE_ARCH_NUMBER  for KTRACE_TEXT in g++: doc/cplusplus.md
- *   KTRACE_ARCH_UNALIGNED                    1 if unaligned stores are safe always and cost nothing
+ *   void ktrace_arch_store_barrier(void)
+ *         Orders stores: earlier ones become visible before later ones.
+ *   void ktrace_arch_clock_fence(void)
+ *         Orders reads of the clock against the instructions before and after. Used to compare clocks, not in
+ *         the record path.
+ *   void ktrace_arch_publish(uint64_t *, uint64_t)
+ *         Stores with release semantics: the store becomes visible after all earlier stores.
+ *   uint64_t ktrace_arch_fetch_add(uint64_t *, uint64_t)
+ *         Adds atomically against all CPUs. Must work with the MMU off.
+ *   int ktrace_arch_compare_swap(uint64_t *, uint64_t expected, uint64_t desired)
+ *         Compares and swaps; returns nonzero if it swapped. fetch_add, compare_swap and reserve need no
+ *         memory order (relaxed): ktrace uses the barrier and publish where order matters.
+ *   void ktrace_arch_frame(uintptr_t frame, uintptr_t *next, uintptr_t *address)
+ *         Reads the stack frame at this frame pointer: the caller's frame pointer and the return address (0:
+ *         none). Reads two words, KTRACE_ARCH_FRAME_OFFSET bytes from `frame`.
+ *   KTRACE_ARCH_MACHINE
+ *         e_machine of the kernel's ELF file. The host rejects symbols from a file of another machine. 0: not
+ *         compared.
+ *   KTRACE_ARCH_ADDRESS, KTRACE_ARCH_NUMBER
+ *         For KTRACE_TEXT in g++: doc/cplusplus.md.
+ *   KTRACE_ARCH_UNALIGNED
+ *         1 if unaligned stores are always safe and cost nothing.
  */
 #ifndef KTRACE_PORT_H
 #define KTRACE_PORT_H
@@ -78,8 +94,8 @@
 
 KTRACE_BEGIN_C
 /*
- * Ring 0 is the boot ring, ring n CPU n - 1's; behind the last one there is one more row, whose word serves
- * CPUs beyond KTRACE_MAX_CPUS.
+ * The rings: entry 0 is the boot ring, entry n the ring of CPU n - 1. One spare entry follows the last CPU's
+ * entry; its reserve word serves the CPUs beyond KTRACE_MAX_CPUS.
  */
 extern KTRACE_HIDDEN struct ktrx_ring ktrace_ring[];
 KTRACE_END_C
@@ -92,13 +108,14 @@ KTRACE_END_C
 KTRX_CASTS_BEGIN
 
 /*
- * The clock of a machine without a counter: how often CPU 0 had its heartbeat. Events of one tick have one
- * stamp, and are in order within each CPU only. The port defines KTRACE_PORT_TICK_CLOCK as ticks a second.
+ * The clock of a machine without a counter: the number of heartbeats of CPU 0. Events within one tick have
+ * the same stamp, and are ordered only within each CPU. The port defines KTRACE_PORT_TICK_CLOCK as ticks per
+ * second.
  */
 #ifdef KTRACE_PORT_TICK_CLOCK
 KTRACE_BEGIN_C
 
-/* Written by CPU 0's ktrace_heartbeat() alone. */
+/* Only CPU 0 writes it, in ktrace_heartbeat(). */
 extern KTRACE_HIDDEN uint64_t ktrace_ticks;
 
 #define ktrace_arch_clock ktrace_arch_clock
@@ -116,7 +133,7 @@ static inline uint64_t ktrace_arch_frequency(void)
 KTRACE_END_C
 #endif
 
-/* KTRACE_SINGLE: all of ktrace is joined to one file (scripts/single.sh), and the CPU's header is in it. */
+/* KTRACE_SINGLE: scripts/single.sh joined all of ktrace to one file, which contains the header of the CPU. */
 #if defined(KTRACE_SINGLE) || __has_include("ktrace_arch.h")
 #include "ktrace_arch.h"
 #else

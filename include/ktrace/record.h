@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The record path: what every site expands to. Not called by hand; KTRACE() in event.h leads here.
+ * The record path, to which every KTRACE() of event.h expands. Do not call it directly.
  *
- *   1. one load of the event's state and a branch: off
- *   2. more than "on" (sign of the header), a string or more than 20 bytes: out of line, ktrace_emit()
- *   3. one atomic add names ring and slot; the clock is read; past the ring's deadline: out of line
- *   4. the fields are packed into three words; a check is computed from these, the thread and the lap
- *   5. payload, thread and part of the check are stored, then the word that makes the slot valid
- *   6. if a whole lap passed meanwhile, the slot may belong to a later record: this is counted
+ *   1. Load the event's state; if it is off, branch away.
+ *   2. If the event needs more than the fast path (sign bit of the header), or has a string or more than
+ *      20 bytes of fields, call one of ktrace_emit_*(), out of line.
+ *   3. Reserve a slot with one atomic add, which selects ring and slot. Read the clock. If the stamp is past
+ *      the ring's deadline, continue out of line.
+ *   4. Pack the fields into three words. Compute the check from these, the thread and the lap.
+ *   5. Store payload, thread and part of the check, then the word that makes the slot valid.
+ *   6. If a whole lap was reserved since step 3, the slot may belong to a later record: count that.
  *
- * Nothing here masks, locks or waits. An interrupt at any point takes later slots of the same ring.
+ * The record path disables no interrupts, takes no lock and does not wait. An interrupt at any point uses
+ * later slots of the same ring.
  */
 #ifndef KTRACE_RECORD_H
 #define KTRACE_RECORD_H
@@ -19,28 +22,31 @@
 
 KTRACE_BEGIN_C
 
-/* Stands for "nothing reserved yet" where a claim is handed on. */
+/* Value of `word` while no slot is reserved. */
 #define KTRACE_WORD_NONE UINT64_MAX
 
-/* Sign of a row's `header`: the event goes out of line, see KTRX_STATE_SLOW. */
+/*
+ * Sign bit of `header` in an event or place descriptor: the event is recorded out of line, see
+ * KTRX_STATE_SLOW.
+ */
 #define KTRACE_HEADER_SLOW 0x80000000u
 
-/* The size of a string field: more than all fields of an event without one. */
+/* The size that a string field counts as: more than all fields of an event without a string. */
 #define KTRACE_STRING_SIZE 256u
 
-/* 1 + the most bytes of fields that one slot holds. */
+/* 1 + the maximum size of the fields in one slot. */
 #define KTRACE_BUILT_SHORT 21
 
-/* The smallest ring. */
+/* Slots of the smallest ring. */
 #define KTRACE_LEAST_SLOTS 512u
 
-/* Payload bytes a record may have, the boot ring's extension block left room for. */
+/* Maximum payload of a record. It leaves room for the extension block of the boot ring. */
 #define KTRACE_PAYLOAD_MAX (KTRX_RECORD_MAX_PAYLOAD - 4u)
 
-/* Bytes of the longest extension block that is recorded: head, two callers and the site. */
+/* Size of the longest extension block that is recorded: head, two callers and the site. */
 #define KTRACE_EXTENSION_MAX 28u
 
-/* Payload bytes that the slots of a record of so many bytes hold. */
+/* Payload capacity of the slots that a record of `bytes` bytes occupies. */
 #define KTRACE_CAPACITY(bytes)                                                                  \
 	((bytes) <= KTRX_FIRST_PAYLOAD                                                          \
 		 ? KTRX_FIRST_PAYLOAD                                                           \
@@ -50,22 +56,24 @@ KTRACE_BEGIN_C
 struct ktrace_packer;
 
 /*
- * Records out of line. `site`: the address in the kernel that records; ktrace_emit_here() takes where the
- * call returns to. Any context, see port.h.
+ * Record an event out of line. `site`: the address in the kernel that records; ktrace_emit_here() uses its
+ * own return address. Any context, see port.h.
  */
 KTRACE_HIDDEN void ktrace_emit_long(struct ktrace_packer *fields, uintptr_t site);
 KTRACE_HIDDEN void ktrace_emit_here(struct ktrace_packer *fields);
 
 /*
- * The same for bindings of other languages, which pack by themselves: the payload is aligned to 8 bytes, in a
- * buffer of KTRACE_CAPACITY(bytes), rounded up to 8, whose end is cleared.
+ * Records an event whose payload the caller has packed; used by bindings of other languages. Requires: the
+ * payload is aligned to 8 bytes, and its buffer has KTRACE_CAPACITY(bytes) bytes, rounded up to a multiple of
+ * 8, of which those after the payload are 0.
  */
 KTRACE_HIDDEN void ktrace_emit_packed(struct ktrx_event *event, void *payload, uint32_t bytes);
 
 /*
- * The same for a record of one slot: the payload's bytes 0 to 7, 8 to 15, and 16 to 19 | its length << 32.
- * `word` and `stamp` are what a site reserved and read already; `word` is KTRACE_WORD_NONE if nothing. The
- * site is where the call returns to; ktrace_emit_words() is given it.
+ * Record a record of one slot. `first` and `second` are payload bytes 0 to 7 and 8 to 15; `third` is bytes 16
+ * to 19 | the payload's length << 32. `word` and `stamp` are what the site has already reserved and read;
+ * `word` is KTRACE_WORD_NONE if it has reserved nothing. ktrace_emit_words() gets the site as an argument;
+ * the other functions use their return address.
  */
 KTRACE_HIDDEN KTRACE_COLD void ktrace_emit_short(struct ktrx_event *event, uint64_t first, uint64_t second,
 						 uint64_t third, uint64_t word, uint64_t stamp);
@@ -76,22 +84,22 @@ KTRACE_HIDDEN KTRACE_COLD void ktrace_emit_words(struct ktrx_event *event, struc
 						 uint64_t first, uint64_t second, uint64_t third,
 						 uint64_t word, uint64_t stamp, uintptr_t site);
 
-/* Counts the one slot at `word` in ring->lapped if a whole lap was reserved since. Any context. */
+/* Counts the slot `word` in ring->lapped if a whole lap was reserved since. Any context. */
 KTRACE_HIDDEN void ktrace_count_if_lapped(struct ktrx_ring *ring, uint64_t word);
 
 KTRACE_END_C
 
 KTRX_CASTS_BEGIN
 
-/* Words of memory that is of another type; as unaligned as the CPU allows. */
+/* Types to access memory of another type. They are as unaligned as the CPU allows. */
 typedef uint16_t ktrace_u16_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 2)));
 typedef uint32_t ktrace_u32_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 4)));
 typedef uint64_t ktrace_u64_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 8)));
 
 /*
- * Stores of a field at to[at], `to` being aligned to 4 bytes. Offsets are constants in every use but behind
- * a string; pieces are as large as alignment allows, so memory of device type will do. Volatile keeps the
- * pieces apart and behind the store that opened the slot.
+ * Store a field at to[at]. Requires: `to` is aligned to 4 bytes. `at` is a constant, except after a string.
+ * Each store is as large as alignment allows, so device memory works as well. `volatile` keeps the stores
+ * separate, and after the store that opened the slot.
  */
 KTRACE_FIELD_INLINE void ktrace_put8(uint8_t *to, uint32_t at, uint32_t value)
 {
@@ -129,28 +137,32 @@ KTRACE_FIELD_INLINE void ktrace_put64(uint8_t *to, uint32_t at, uint64_t value)
 }
 
 /*
- * The fields of a record: packed, as the payload has them, or with strings among them a word for each, so
- * that the library packs them.
+ * The fields of a record. Without strings they are packed as in the payload. With strings there is one word
+ * for each field, and the library packs them.
  */
 struct ktrace_packer {
-	uint32_t size; /* bytes of all fields; KTRACE_STRING_SIZE or more: there is a string */
-	uint32_t at;   /* next byte of what is packed, or next word */
-	/* Record only into the boot ring, without callers and without a hook that needs a per-CPU area. */
+	uint32_t size; /* size of all fields in bytes; KTRACE_STRING_SIZE or more if one is a string */
+	uint32_t at;   /* index of the next byte, or of the next word if there is a string */
+	/*
+	 * nonzero: record into the boot ring only, without callers, and call no hook that needs a per-CPU
+	 * area
+	 */
 	int early;
 	struct ktrx_event *event;
-	struct ktrx_place *place; /* the one of the event's places that records; NULL: none */
-	uint64_t *word;		  /* KTRACE_PACKER_WORDS() */
+	struct ktrx_place *place; /* the place that records; NULL: the event has no places */
+	uint64_t *word;		  /* KTRACE_PACKER_WORDS() words */
 };
 
 /*
- * Words of a packer, for a text and so many fields. Apart, because a site has them on its stack: 8 bytes a
- * field, and the end of the last slot.
+ * Number of words for a packer; the arguments are a text and its fields. They are a separate array, so that a
+ * site's stack frame contains only the words that it needs: one for each field, and the rest of the last
+ * slot.
  */
 #define KTRACE_PACKER_WORDS(...) (KTRACE_COUNT(__VA_ARGS__) + 4)
 
 /*
- * `built`: 1 + the size of all fields. Sets up by members: compilers make a library call of a whole
- * structure.
+ * Initialises a packer. `built`: 1 + the size of all fields. Sets members one by one, because compilers turn
+ * the initialiser of a whole structure into a library call.
  */
 KTRACE_INLINE void ktrace_packer_set(struct ktrace_packer *packer, uint64_t *word, struct ktrx_event *event,
 				     uint32_t built, int early, struct ktrx_place *place)
@@ -166,7 +178,7 @@ KTRACE_INLINE void ktrace_packer_set(struct ktrace_packer *packer, uint64_t *wor
 	packer->word[2] = 0;
 }
 
-/* Adds a field of `size` bytes, 1, 2, 4 or 8. All but `value` are constants. */
+/* Adds a field of 1, 2, 4 or 8 bytes. All arguments except `value` are constants. */
 KTRACE_FIELD_INLINE void ktrace_pack(struct ktrace_packer *packer, uint32_t size, uint64_t value)
 {
 	uint32_t word = packer->at / 8, bit = packer->at % 8 * 8;
@@ -185,12 +197,12 @@ KTRACE_FIELD_INLINE void ktrace_pack(struct ktrace_packer *packer, uint32_t size
 	}
 }
 
-/* One reserved slot of a ring that has room for its stamp. */
+/* One reserved slot, with its ring and stamp. */
 struct ktrace_claim {
 	uint64_t word;
 	uint64_t stamp;
 	struct ktrx_ring *ring;
-	uint64_t header; /* of the event's or place's row */
+	uint64_t header; /* from the event or place descriptor */
 };
 
 KTRX_STATIC_ASSERT(KTRACE_BUILT_SHORT == KTRX_FIRST_PAYLOAD + 1, "ktrace: the fields of one slot");
@@ -201,8 +213,8 @@ KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
 }
 
 /*
- * Loads the header of the event's or place's row, once: its sign says whether the event is no more than "on",
- * the rest goes into the slot. 0: it is more.
+ * Loads the header of the event or place descriptor, once. Returns nonzero if the fast path may record the
+ * event, 0 if its sign bit is set. The other bits go into the slot.
  */
 KTRACE_INLINE int ktrace_claim_header(struct ktrace_claim *claim, const uint32_t *header)
 {
@@ -210,7 +222,7 @@ KTRACE_INLINE int ktrace_claim_header(struct ktrace_claim *claim, const uint32_t
 	return KTRACE_LIKELY(!(claim->header & KTRACE_HEADER_SLOW)) != 0;
 }
 
-/* Reserves a slot and reads the clock. 0: the stamp is past the ring's deadline. */
+/* Reserves a slot and reads the clock. Returns 0 if the stamp is past the ring's deadline. */
 KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim)
 {
 	struct ktrx_ring *ring;
@@ -225,8 +237,9 @@ KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim)
 }
 
 /*
- * No ring is smaller than KTRACE_LEAST_SLOTS, so with fewer reserved since there was no lap; otherwise, and
- * if the thread was moved to a CPU with another word, it is looked at closely.
+ * Counts the slot if a whole lap was reserved since. No ring is smaller than KTRACE_LEAST_SLOTS, so if fewer
+ * slots were reserved, there was no lap. Otherwise, and if the thread migrated to a CPU with another reserve
+ * word, ktrace_count_if_lapped() decides.
  */
 #ifdef KTRACE_PORT_PINNED
 KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
@@ -242,8 +255,8 @@ KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
 #endif
 
 /*
- * Fills the claimed slot with what was packed and makes it valid. The check comes from these values, never
- * from the slot: that may hold another writer's.
+ * Fills the reserved slot and makes it valid. The check is computed from the values, never from the slot,
+ * which may contain stores of another writer.
  */
 KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct ktrace_packer *packer)
 {
@@ -253,7 +266,7 @@ KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct 
 	uint64_t leading = claim->header + (claim->stamp << 28), lap, check;
 	uint32_t thread;
 
-	KTRACE_COMPUTE_ONCE(leading); /* now, so that registers are free for the check */
+	KTRACE_COMPUTE_ONCE(leading); /* compute it now, to free registers for the check */
 	lap = claim->word >> ring->shift;
 	thread = ktrace_arch_thread();
 	check = ktrx_check_first(packer->word[0], packer->word[1], (uint32_t)packer->word[2], thread,
@@ -268,8 +281,8 @@ KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct 
 }
 
 /*
- * Records a record of one slot. Part of the site: what it calls returns into the function that is recorded as
- * the site's.
+ * Records a record of one slot. It is inlined into the site's function, so that the functions that it calls
+ * return there: that address is recorded as the site.
  */
 KTRACE_INLINE void ktrace_record(const struct ktrace_packer *packer)
 {

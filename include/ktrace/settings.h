@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Settings: words of the kernel, or single bits of them, that are read and set by name: from the kernel's own
- * shell, its command line, its panic prompt, and from the host.
+ * Settings: variables of the kernel, or single bits of them, that are read and set by name. The kernel's
+ * shell, its command line, its panic prompt, and the host can do that.
  *
  *	static uint32_t verbose;
  *	KTRACE_SETTING_RANGE("debug.ktr.verbose", verbose, 0, 2);
  *
- * A row stands at file scope next to its word, in the linker section `ktrace_settings`. Besides the rows
- * there are, for each group of events,
- *	debug.ktr.<group>_enable	a bit for each event of the group that is on, in hexadecimal; -1: all.
- *	                        	Events of
- *				ktr.h have the bit they were declared with, others those that are free, by
- *				file and line
- *	debug.ktr.<group>.<event>_mask	the event's bit in it, read only
+ * The macro defines a setting descriptor in the linker section `ktrace_settings`. Use it at file scope, in
+ * the file that defines the variable. For each group of events the library adds these settings:
+ *   debug.ktr.<group>_enable         a bit for each event of the group that is on, in hexadecimal; -1
+ *                                    sets all bits. An event declared with ktr.h has the bit of its
+ *                                    declaration. The other events get the free bits, ordered by file
+ *                                    and line.
+ *   debug.ktr.<group>.<event>_mask   the bit of one event in that mask, read only
  *
- * Any context, no lock; two calls that change the same thing must not run at the same time. Setting anything
- * brings the states of all events up to date, so a word that they depend on needs no more than its row.
+ * Any context, no lock. Requires: two calls that change the same thing do not run at the same time. Setting
+ * anything updates the states of all events. A variable on which these states depend therefore needs only a
+ * descriptor.
  */
 #ifndef KTRACE_SETTINGS_H
 #define KTRACE_SETTINGS_H
@@ -25,41 +26,46 @@
 
 KTRACE_BEGIN_C
 
-/* The word is a uint32_t or a uint64_t. `flags`: 0 or KTRX_SETTING_READ_ONLY. */
+/* Defines a setting for `word`, a uint32_t or a uint64_t. `flags`: 0 or KTRX_SETTING_READ_ONLY. */
 #define KTRACE_SETTING_U32(name, word, flags) \
 	KTRACE_SETTING_ROW(name, KTRX_SETTING_U32, word, 4, 0, flags, UINT32_MAX)
 #define KTRACE_SETTING_U64(name, word, flags) \
 	KTRACE_SETTING_ROW(name, KTRX_SETTING_U64, word, 8, 0, flags, UINT64_MAX)
 
-/* A uint32_t that takes 0 to `most`. */
+/* Defines a setting for a uint32_t that accepts 0 to `most`. */
 #define KTRACE_SETTING_RANGE(name, word, flags, most) \
 	KTRACE_SETTING_ROW(name, KTRX_SETTING_U32, word, 4, 0, flags, most)
 
 /*
- * One bit of a word as a setting of its own, 0 or 1. Setting it stores the whole word: two bits of one word
- * that are set at the same time, say one by the host, may lose one.
+ * Defines a setting for one bit of a word; it accepts 0 and 1. Setting it stores the whole word, so if two
+ * bits of a word are set at the same time (one of them by the host, for example), one change may be lost.
  */
 #define KTRACE_SETTING_BIT32(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT32, word, 4, bit, 0, 1)
 #define KTRACE_SETTING_BIT64(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT64, word, 8, bit, 0, 1)
 
-/* Bytes that hold the name of any setting with its NUL: a group and an event of up to 63 characters each. */
+/*
+ * Size of a buffer for the name of any setting with its NUL: a group and an event of up to 63 characters
+ * each.
+ */
 #define KTRACE_SETTING_NAME_MAX 160u
 
 /*
- * Writes the setting's value as text: decimal, a mask as hexadecimal with 0x. Returns the length of the text.
- * Errors: NO_SETTING; MEMORY if it does not fit, with an empty text.
+ * Stores the value of a setting as text: decimal, or hexadecimal with 0x for a mask.
+ * Returns the length of the text, or NO_SETTING, or MEMORY (`size` is too small; the text is empty then).
  */
 int ktrace_setting_get(const char *name, char *buffer, size_t size);
 
 /*
- * "name=value": decimal, hexadecimal with 0x, or negative, as in -1 for all bits. Errors: SYNTAX, NO_SETTING,
- * READ_ONLY, ARGUMENT (more than the setting takes).
+ * Sets a setting. `text` is "name=value"; the value is decimal, hexadecimal with 0x, or negative (-1 for all
+ * bits).
+ * Returns KTRACE_OK, or SYNTAX, NO_SETTING, READ_ONLY, or ARGUMENT (larger than the setting accepts).
  */
 int ktrace_setting_set(const char *text);
 
 /*
- * Calls back with the name of each setting: rows first, then of each group its mask and its events' bits. A
- * nonzero answer ends it and is returned.
+ * Calls `visit` with the name of each setting: first those with a descriptor, then for each group its mask
+ * and the bits of its events. Stops when `visit` returns nonzero.
+ * Returns that value, or 0.
  */
 typedef int ktrace_setting_visit(void *cookie, const char *name);
 int ktrace_setting_each(ktrace_setting_visit *visit, void *cookie);
@@ -67,8 +73,9 @@ int ktrace_setting_each(ktrace_setting_visit *visit, void *cookie);
 KTRACE_END_C
 
 /*
- * In C++ a row must not stand in a function: g++ would leave that of an inline function out of the section,
- * or refuse all others. What this declares is refused there.
+ * In C++ a setting must not be defined in a function: g++ would omit the descriptor of an inline function
+ * from the section, or reject all other descriptors. This declaration makes the compiler reject a setting in
+ * a function.
  */
 #ifdef __cplusplus
 #define KTRACE_NAMESPACE_SCOPE extern "C++" struct ktrace_semicolon;

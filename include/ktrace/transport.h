@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Transports: ways for bytes to leave the machine. None is needed where the host can read guest RAM, which
- * holds the rings as they are; the rest of the world picks a driver, and dumps:
+ * Transports: drivers that send bytes out of the machine. A host that can read guest RAM needs none, because
+ * it finds the rings there. Otherwise the kernel selects a driver and dumps the trace:
  *
  *	static struct ktrace_debugcon debugcon;
  *
@@ -9,9 +9,9 @@
  *	…
  *	ktrace_dump(NULL, KTRACE_DUMP_V2);
  *
- * A driver's struct is the caller's memory and must live as long as it is in use; its members are private.
- * Everything is polled: no interrupt is used, no wait is longer than a bounded number of polls, and nothing
- * blocks. Errors are those of enum ktrace_output_error.
+ * The caller owns the driver's struct, which must live as long as it is in use; its members are private.
+ * Drivers poll: they use no interrupts, never block, and wait only for a bounded number of polls. Errors are
+ * those of enum ktrace_output_error.
  */
 #ifndef KTRACE_TRANSPORT_H
 #define KTRACE_TRANSPORT_H
@@ -31,109 +31,133 @@ extern "C" {
 
 struct ktrace_transport {
 	const char *name;
-	/* Looks for the device and readies it. Boot or later, thread context, one CPU at a time. */
+	/*
+	 * Finds the device and initialises it. Returns 0 or an error. Called at boot or later, in thread
+	 * context, on one CPU at a time.
+	 */
 	int (*probe)(struct ktrace_transport *transport);
 	/*
-	 * Takes some of the bytes, as many as it can in one go: how many (0 is a short write to be retried),
-	 * or an error. Any context, NMI and panic included; calls are never nested or concurrent.
+	 * Sends as many of the bytes as possible without waiting. Returns their number (0: try again) or an
+	 * error. Any context, including NMI and panic; calls are neither nested nor concurrent.
 	 */
 	int64_t (*send)(struct ktrace_transport *transport, const void *data, size_t bytes);
-	/* May be NULL. One dump of that many bytes follows. Context as send. */
+	/* Announces a dump of that many bytes. Context as for send. May be NULL. */
 	int (*begin)(struct ktrace_transport *transport, uint64_t bytes);
-	uint32_t patience; /* polls of a device that is not ready before it counts as stalled; not 0 */
+	uint32_t patience; /* number of polls after which a device that is not ready has failed; not 0 */
 	bool ready;	   /* probe succeeded */
 };
 
 /*
- * Probes a transport, unless that was done, and makes it the one that NULL and the streaming calls below
- * mean. NULL for none. Thread context.
+ * Probes a transport, unless it was probed already, and makes it the default: the one that a NULL argument
+ * and the streaming calls below use. NULL: no default.
+ * Returns 0 or the error of the probe. Thread context.
  */
 int ktrace_transport_set(struct ktrace_transport *transport);
 
-/* The one that was set, NULL if none. Any context. */
+/* Returns the default transport, NULL if there is none. Any context. */
 struct ktrace_transport *ktrace_transport_get(void);
 
 /*
- * Sends all bytes, in one piece as seen by other senders. NULL: the one that was set. Any context; waits a
- * bounded time for another sender and returns KTRACE_OUTPUT_BUSY then.
+ * Sends all bytes; output of other callers cannot get in between. NULL: the default transport.
+ * Returns 0 or an error; KTRACE_OUTPUT_BUSY if another sender did not finish within a bounded time. Any
+ * context.
  */
 int ktrace_transport_write(struct ktrace_transport *transport, const void *data, size_t bytes);
 
 enum ktrace_dump_how {
 	KTRACE_DUMP_V2 = 0,
 	KTRACE_DUMP_V1 = 1,
-	/* Or this in where all other CPUs are stopped: takes the output from whoever holds it. */
+	/*
+	 * Combine with the others by "|" only if all other CPUs are stopped: takes the transport from a
+	 * sender that did not finish.
+	 */
 	KTRACE_DUMP_SEIZE = 2,
 	/*
-	 * Or this in to stop recording meanwhile. Without it nothing is missed, but on a transport slower
-	 * than the recording most of a ring is overwritten before it is sent.
+	 * Combine with the others by "|" to stop recording during the dump. Without it recording continues,
+	 * but on a transport that is slower than the recording most of a ring is overwritten before it is
+	 * sent.
 	 */
 	KTRACE_DUMP_PAUSE = 4,
 };
 
 /*
- * Writes the trace as it is now. NULL: to the transport that was set. Any context. Dumps may follow one
- * another on one transport; readers show the last complete one.
+ * Writes the trace to a transport; NULL: the default. `how` is of enum ktrace_dump_how.
+ * Returns 0 or an error. Any context. Several dumps may follow one another on one transport; readers show the
+ * last complete one.
  */
 int ktrace_dump(struct ktrace_transport *transport, unsigned how);
 
 /*
- * For ktrace_set_end_hook(): stops recording and writes one version 2 dump when the kernel says that it ends,
- * through the transport that is set by then; after a panic it seizes the output. The cookie is not used.
+ * Stops recording and writes a version 2 dump through the default transport; after a panic it uses
+ * KTRACE_DUMP_SEIZE. Pass it to ktrace_set_end_hook(). `cookie` is not used.
  */
 void ktrace_dump_at_end(void *cookie);
 
 /* ---- Streaming without a ring -------------------------------------------------------------------- */
 
 /*
- * Single version 1 records through the transport that was set, from a kernel that keeps no rings. Context as
- * ktrace_transport_write. The reader is told the counter's frequency on its command line.
+ * Send single version 1 records through the default transport, for a kernel without rings. Context and errors
+ * as for ktrace_transport_write(). The frequency of the counter must be given to the reader with an option.
  */
 int ktrace_write_byte(uint8_t byte);
 int ktrace_write_bytes(const void *data, size_t bytes);
 
-/* The header word of a record: event below 1024, CPU modulo 8, pid modulo 2048, flags 0 to 255. */
+/*
+ * Returns the header word of a record. `event` is below 1024, `cpu` is taken modulo 8, `pid` modulo 2048,
+ * `flags` is 0 to 255.
+ */
 static inline uint32_t ktrace_pack_header(uint32_t event, uint32_t cpu, uint32_t pid, uint32_t flags)
 {
 	return KTRX1_HEADER(event, cpu, pid, flags);
 }
 
-/* One record; stamp is a counter value, not 0. */
+/* Sends one record. `stamp` is a counter value, not 0. */
 int ktrace_write_record(uint64_t stamp, uint32_t header, const uint32_t data[5]);
 
 /* ---- The machine around a device ----------------------------------------------------------------- */
 
-/* A device's registers: memory from `base` on, or x86 I/O ports. */
+/* The registers of a device: memory at `base`, or x86 I/O ports from `base` on. */
 struct ktrace_io {
-	uintptr_t base; /* virtual address, or port */
+	uintptr_t base; /* virtual address, or number of the first port */
 	bool ports;
 };
 
-/* How this kernel reaches memory and devices. A NULL member: all is mapped at its physical address. */
+/*
+ * How this kernel accesses memory and devices. If a member is NULL, all physical memory is mapped at its
+ * physical address.
+ */
 struct ktrace_bus {
-	/* Device memory, mapped for good; NULL if that cannot be. Called by probe. */
+	/* Maps device memory permanently. Returns NULL if that fails. Called by probe. */
 	void *(*map)(uint64_t physical, size_t bytes);
-	/* Physical address of a byte of memory. Called by probe and send. */
+	/* Returns the physical address of a byte of memory. Called by probe and send. */
 	uint64_t (*physical)(const void *pointer);
 };
 
-/* A PCI host bridge. Only its bus 0 is looked at. */
+/* A PCI host bridge. The drivers search its bus 0 only. */
 struct ktrace_pci {
 	uint32_t (*read)(const struct ktrace_pci *pci, uint32_t address);
 	void (*write)(const struct ktrace_pci *pci, uint32_t address, uint32_t value);
-	uintptr_t ecam;	      /* virtual address of bus 0's 1 MiB of configuration space, if by memory */
-	uint64_t window;      /* physical range free for BARs that nobody assigned yet; 0: none is assigned */
+	/* memory-mapped access: virtual address of the 1 MiB configuration space of bus 0 */
+	uintptr_t ecam;
+	/* free physical range for BARs that are not assigned yet; 0: do not assign any */
+	uint64_t window;
 	uint64_t window_size; /* bytes */
 };
 
 void ktrace_pci_ecam(struct ktrace_pci *pci, uintptr_t ecam, uint64_t window, uint64_t window_size);
-/* x86 only: through ports 0xcf8 and 0xcfc; firmware has assigned the BARs. */
+/*
+ * x86 only: accesses configuration space through ports 0xcf8 and 0xcfc. Requires: firmware has assigned the
+ * BARs.
+ */
 void ktrace_pci_ports(struct ktrace_pci *pci);
 
 /* ---- Drivers ------------------------------------------------------------------------------------- */
-/* Each _init only fills in the struct and touches no device; it returns the transport inside. */
+/*
+ * Each _init function only fills in the struct and returns the transport in it. It does not access the
+ * device.
+ */
 
-/* QEMU's and Bochs's debug console; x86 only. One guest exit a byte: slow, but always there. */
+/* The debug console of QEMU and Bochs; x86 only. Costs one guest exit per byte: slow, but always present. */
 struct ktrace_debugcon {
 	struct ktrace_transport transport;
 	uint16_t port;
@@ -142,29 +166,30 @@ struct ktrace_debugcon {
 struct ktrace_transport *ktrace_debugcon_init(struct ktrace_debugcon *debugcon, uint16_t port);
 
 /*
- * Semihosting, AArch64 and RISC-V: a file on the host, one trap a buffer; where the host opens none, its
- * semihosting console, one trap a byte. The file is the one given; without one, what the host says by a word
- * ktrace-file=PATH in the command line that it has for semihosting. Probing takes the trap vector for a few
- * instructions with interrupts off, so that a host without semihosting is found out and not crashed into.
+ * Semihosting on AArch64 and RISC-V. Writes to a file on the host with one trap per buffer, or, if the host
+ * opens none, to its semihosting console with one trap per byte. The file is `path`; without one, the driver
+ * uses PATH of the word ktrace-file=PATH in the host's semihosting command line.
+ * Probing replaces the trap vector for a few instructions with interrupts disabled. So a missing semihosting
+ * host is detected and does not crash the kernel.
  */
 #define KTRACE_SEMIHOSTING_LINE 512u
 
 struct ktrace_semihosting {
 	struct ktrace_transport transport;
-	const char *path; /* as seen by the host; NULL or empty: the host's choice */
-	int64_t handle;	  /* of the open file, negative for the console */
+	const char *path; /* path on the host; NULL or empty: from the semihosting command line */
+	int64_t handle;	  /* handle of the open file; negative: the console is used */
 	char line[KTRACE_SEMIHOSTING_LINE];
 };
 struct ktrace_transport *ktrace_semihosting_init(struct ktrace_semihosting *semihosting, const char *path);
 
 /*
- * UARTs, shared with the kernel's own driver: registers are left as they were found, interrupts stay masked
- * while bytes go out. The line's speed is whatever firmware or the kernel set.
+ * UARTs, which the kernel's own driver may use, too: registers are restored, and the UART's interrupts stay
+ * masked while bytes are sent. The baud rate is what firmware or the kernel set.
  */
 struct ktrace_uart16550 {
 	struct ktrace_transport transport;
 	struct ktrace_io io;
-	uint8_t shift; /* registers lie 1 << shift bytes apart */
+	uint8_t shift; /* distance between registers: 1 << shift bytes */
 };
 struct ktrace_transport *ktrace_uart16550_init(struct ktrace_uart16550 *uart, struct ktrace_io io,
 					       uint8_t shift);
@@ -176,22 +201,22 @@ struct ktrace_pl011 {
 struct ktrace_transport *ktrace_pl011_init(struct ktrace_pl011 *uart, uintptr_t base);
 
 /*
- * virtio-console: the first port's transmit queue, polled; best in bulk. A device that the kernel's own
- * driver runs already is passed over, so give the kernel's console and ktrace a device each.
+ * virtio-console: the transmit queue of the first port, polled; best for large writes. A device that the
+ * kernel's own driver uses is skipped, so the kernel's console and ktrace need one device each.
  */
-#define KTRACE_VIRTIO_QUEUE_BYTES 12288u /* of a legacy queue of up to 256 entries */
+#define KTRACE_VIRTIO_QUEUE_BYTES 12288u /* size of a legacy queue of up to 256 entries */
 
 struct ktrace_virtio_console {
 	struct ktrace_transport transport;
 	const struct ktrace_bus *bus;	  /* NULL: identity */
-	const struct ktrace_pci *pci;	  /* on PCI; NULL: on virtio-mmio slots */
+	const struct ktrace_pci *pci;	  /* the host bridge; NULL: the device is in a virtio-mmio slot */
 	uint64_t slots;			  /* physical address of the first slot */
 	uint32_t slot_stride, slot_count; /* bytes; slots */
-	struct ktrace_io io;		  /* of the device that was found */
+	struct ktrace_io io;		  /* registers of the device that was found */
 	uint32_t size;			  /* entries of the queue */
-	uint16_t sent;			  /* chains given to the device */
-	uint16_t notify;		  /* offset of the register that rings the bell … */
-	bool notify_wide;		  /* … and whether it has 32 bits, not 16 */
+	uint16_t sent;			  /* number of descriptor chains given to the device */
+	uint16_t notify;		  /* offset of the notify register */
+	bool notify_wide;		  /* whether that register has 32 bits; else 16 */
 	unsigned char memory[KTRACE_VIRTIO_QUEUE_BYTES] __attribute__((__aligned__(4096)));
 };
 struct ktrace_transport *ktrace_virtio_mmio_init(struct ktrace_virtio_console *console,
@@ -201,20 +226,20 @@ struct ktrace_transport *ktrace_virtio_pci_init(struct ktrace_virtio_console *co
 						const struct ktrace_bus *bus, const struct ktrace_pci *pci);
 
 /*
- * ivshmem-plain: memory shared with the host. As a transport it keeps the last complete dump readable at any
- * moment, also while the next is on its way, if two fit: so a kernel that dumps now and then can be looked at
- * while it runs. Or take the memory alone, once probed, to lend to ktrace_init().
+ * ivshmem-plain: memory shared with the host. As a transport it keeps the last complete dump readable while
+ * the next one is written, if both fit. A kernel that dumps periodically can be inspected while it runs.
+ * Alternatively, after probing, lend its memory to ktrace_init().
  */
 struct ktrace_ivshmem {
 	struct ktrace_transport transport;
 	const struct ktrace_bus *bus; /* NULL: identity */
 	const struct ktrace_pci *pci;
-	unsigned char *memory; /* once probed */
+	unsigned char *memory; /* valid after probing */
 	uint64_t size;	       /* bytes */
 	uint64_t physical;
-	uint64_t start, next, end; /* of the dump under way: where it began, its next byte, its end */
-	uint64_t complete;	   /* where the newest complete one is */
-	uint64_t magic;		   /* its first word, held back until it is complete */
+	uint64_t start, next, end; /* of the dump that is being written: start, next byte, end */
+	uint64_t complete;	   /* start of the newest complete dump */
+	uint64_t magic;		   /* first word of the dump, written when the dump is complete */
 };
 struct ktrace_transport *ktrace_ivshmem_init(struct ktrace_ivshmem *ivshmem, const struct ktrace_bus *bus,
 					     const struct ktrace_pci *pci);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Types of fields, and what the compiler checks of events.
+ * Types of fields, and compile-time checks of events.
  *
- * KTRACE_RULE(type) and KTRACE_TYPE_OF(value) are constant expressions: the KTRX_TYPE_* of a field, 0 for
- * what no field can hold. A rule also holds which arguments the field takes.
+ * KTRACE_RULE(type) and KTRACE_TYPE_OF(value) are constant expressions. They give the KTRX_TYPE_* of a field;
+ * 0 if no field can hold the type. In C, a rule also says which arguments the field accepts.
  */
 #ifndef KTRACE_TYPES_H
 #define KTRACE_TYPES_H
@@ -23,7 +23,7 @@
 	 : (size) == 2 ? KTRX_TYPE_I16 \
 		       : KTRX_TYPE_I8)
 
-/* Bytes that a field of this KTRX_TYPE_* takes at least: a string's are its length. */
+/* The minimum size in bytes of a field of this KTRX_TYPE_*; for a string, the size of its length. */
 #define KTRACE_TYPE_BYTES(type)                                                                  \
 	((type) == KTRX_TYPE_U8 || (type) == KTRX_TYPE_I8 || (type) == KTRX_TYPE_BOOL ||         \
 			 (type) == KTRX_TYPE_CHAR                                                \
@@ -36,7 +36,7 @@
 
 KTRX_CASTS_BEGIN
 extern "C++" {
-/* Integers and enumerations; the rest is told apart below. */
+/* Integers and enumerations. Specialisations below handle the other types. */
 template <typename T, bool Number = !__is_class(T) && !__is_union(T)> struct ktrace_type {
 	static constexpr unsigned code = sizeof(T) > 8 ? 0
 					 : static_cast<T>(-1) < static_cast<T>(0)
@@ -85,12 +85,12 @@ KTRX_CASTS_END
 #define KTRACE_FIELD_WORD(a)  (ktrace_cast<uint64_t>(a))
 #define KTRACE_TYPE_OF(value) (ktrace_type<decltype(value)>::code)
 
-/* C++ refuses an argument of another type by itself. */
+/* Nothing to check: C++ rejects arguments of an incompatible type. */
 #define KTRACE_POINTEE(name, rule, type)
 #define KTRACE_ARGUMENT_CHECKS(id, ...)
 #define KTRACE_RULES : unsigned
 
-/* A value as its text takes it: %p wants a pointer to void if the compiler is pedantic. */
+/* Converts a value for its printf conversion: a pedantic compiler accepts only a pointer to void for %p. */
 extern "C++" {
 template <typename T> __attribute__((__always_inline__)) inline T ktrace_formatted(T value)
 {
@@ -123,15 +123,16 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 #endif
 
 /*
- * The rule of a value's type: its KTRX_TYPE_* plus 16 times what arguments the field takes, as in C++:
+ * The rule of a value's type: its KTRX_TYPE_*, plus 16 times the kind of arguments that the field accepts:
  *
  *	0   numbers
  *	1   pointers to its own type or to void, and null pointers
  *	2   all of these: the field is a bool
  *	3   all pointers: the field is a void pointer
  *
- * Rules are numbers here because the preprocessor copies this text for each field. `other` is the rule of a
- * type that is not in the list. An enumeration has the rule of the integer type that the compiler gives it.
+ * Rules are written as numbers, because the preprocessor copies this text for each field. `other` is the rule
+ * of types that are not in the list. An enumeration has the rule of the integer type that the compiler
+ * chooses.
  */
 /* clang-format off */
 #define KTRACE_RULE_OF(value, other) \
@@ -141,11 +142,14 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 		void*:57,const void*:57,volatile void*:57,const volatile void*:57,default:other)
 /* clang-format on */
 
-/* Is it a number rather than a pointer, a function or a structure? Numbers have the classes 1 to 4 and 8. */
+/*
+ * True if the value is a number, and not a pointer, function or structure: __builtin_classify_type() is 1 to
+ * 4 or 8.
+ */
 #define KTRACE_IS_NUMBER(value)	 (0x11e >> __builtin_classify_type(value) & 1)
 #define KTRACE_IS_POINTER(value) (__builtin_classify_type(value) == 5)
 
-/* The KTRX_TYPE_* of a value. gcc gives a bit-field a type of its own, which _Generic does not list. */
+/* The KTRX_TYPE_* of a value. In gcc a bit-field has its own type, which _Generic does not list. */
 #define KTRACE_TYPE_OF(value)                                                            \
 	(KTRACE_RULE_OF(value, KTRACE_IS_NUMBER(value)	    ? KTRACE_TYPE_OF_BITS(value) \
 			       : KTRACE_IS_STRUCTURE(value) ? 0                          \
@@ -160,15 +164,21 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 	(__builtin_classify_type(value) == 12 || __builtin_classify_type(value) == 13)
 
 /*
- * C converts pointers and numbers into each other and only warns, if at all. So each site asserts that its
- * arguments fit. An argument is a pointer to the field's type or to void, with any qualifiers (14), another
- * pointer (12), a null pointer constant such as 0 (15), or another number (5). Each of these numbers is a
- * mask with a bit for each kind of field that takes such an argument. The other operand of ?: gives a null
- * pointer its type.
+ * C converts between pointers and numbers with a warning at most. So each site asserts that its arguments
+ * fit. An argument is classified by a mask with one bit for each kind of field; the bit is set if that kind
+ * accepts the argument:
  *
- * KTRACE_RULE: the rule of a declared type, 0 if no field can hold it. `*(type *)0` is never evaluated.
- * KTRACE_POINTEE declares a type: what pointers to this type point to, or pointers as a field of this rule.
- * The class 5 is that of pointers. Without spaces, because each field and each argument has this text once.
+ *	14  pointer to the field's type or to void, with any qualifiers
+ *	12  other pointer
+ *	15  null pointer constant such as 0
+ *	5   other number
+ *
+ * A null pointer constant is found by the type of a ?: expression, whose other operand is an int pointer.
+ *
+ * KTRACE_RULE is the rule of a declared type, 0 if no field can hold it. `*(type *)0` is never evaluated.
+ * KTRACE_POINTEE declares the type to which the field's pointers point; for a field that is no pointer, char.
+ * __builtin_classify_type() is 5 for pointers. These macros have no spaces, because each field and each
+ * argument contains their text once.
  */
 /* clang-format off */
 #define KTRACE_RULE(type) \
@@ -199,8 +209,8 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 #endif
 
 /*
- * Holds a text against its arguments. Never runs. __extension__: %p takes pointers to other types than void
- * even if the compiler is pedantic.
+ * Lets the compiler check a format string against its arguments. Never runs. __extension__ allows pointers to
+ * types other than void for %p, even if the compiler is pedantic.
  */
 static inline __attribute__((__format__(__printf__, 1, 2), __unused__)) void
 ktrace_format_check(const char *text, ...)
