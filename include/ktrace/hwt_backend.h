@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a trace unit is to ktrace/hwt.h: one struct of operations. A backend knows its registers and nothing
- * of processes, files or locks; who calls what, where and in which state is said with each operation.
+ * The interface between ktrace/hwt.h and the driver of a trace unit, which is called a backend: a struct of
+ * operations. A backend handles registers only, not processes, files or locks. Each operation states by what,
+ * on which CPU and in which state it is called.
  *
- * A unit is what a context has for each CPU (CPU mode) or each thread (thread mode): a buffer and what the
- * backend keeps with it. Its life:
+ * A context has a unit for each CPU (CPU mode) or each thread (thread mode): a buffer and the backend's
+ * state. Life of a unit:
  *
  *   1. init           the backend finds its hardware, once
- *   2. unit_init      a buffer has been lent: tables are built in it
+ *   2. unit_init      a buffer has been lent: build its tables
  *   3. configure      before the first enable, and when the configuration has changed
- *   4. enable         on the CPU: it traces                  ⎫ as often as the thread is switched in and out;
- *   5. disable        on the CPU: it does not, all is stored  ⎭ once in CPU mode
- *   6. read           how much there is
- *   7. unit_free      before the buffer is taken away
+ *   4. enable         on the CPU: start tracing                  ⎫ each time the thread is switched in or
+ *   5. disable        on the CPU: stop tracing, store everything ⎭ out; once in CPU mode
+ *   6. read           how much was written
+ *   7. unit_free      before the buffer is freed
  *
- * Registers are reached through the accessors below alone, so that tests can put a model in their place.
+ * A backend accesses registers only through the accessors at the end of this file, so that tests can replace
+ * them by a model.
  */
 #ifndef KTRACE_HWT_BACKEND_H
 #define KTRACE_HWT_BACKEND_H
@@ -34,61 +36,69 @@ struct ktrace_hwt_backend;
 struct ktrace_hwt_context;
 struct ktrace_hwt_thread;
 
-/* What is to be traced, and how. Zero where nothing is said: the backend's default. */
+/* What to trace, and how. A member that is 0 selects the backend's default. */
 struct ktrace_hwt_config {
 	uint32_t level;	 /* KTRX_HWT_USER, KTRX_HWT_KERNEL_LEVEL */
 	uint32_t flags;	 /* KTRACE_HWT_* */
-	uint32_t ranges; /* of range[]; 0: all code */
+	uint32_t ranges; /* entries of range[]; 0: all code */
 	struct {
 		uint64_t start, end; /* [start, end) */
 	} range[KTRACE_HWT_RANGES_MAX];
-	/* CR3, or TTBR0 with ASID, of the target; only that is traced if KTRACE_HWT_SPACE. 0: unknown */
+	/*
+	 * address space of the target: CR3, or TTBR0 with ASID; 0: unknown. With KTRACE_HWT_SPACE only this
+	 * one is traced
+	 */
 	uint64_t space;
-	uint32_t psb_period; /* bytes between synchronisation points, rounded to what there is; 0: 4096 */
+	uint32_t psb_period; /* bytes between synchronisation points, rounded to a supported value; 0: 4096 */
 	/* PT: ticks of the crystal between MTC packets, rounded to a power of two; 0: 256 */
 	uint32_t mtc_period;
-	/* PT: cycles between CYC packets, rounded to what there is; 0: 1. ETM: TRCCCCTLR */
+	/* PT: cycles between CYC packets, rounded to a supported value; 0: 1. ETM: TRCCCCTLR */
 	uint32_t cycle_threshold;
 	/* bytes of buffer between two interrupts, a multiple of a page; 0: half the buffer */
 	uint32_t interrupt_every;
 	uint32_t interval; /* SPE: operations between two samples; 0: 4096 */
-	uint32_t latency;  /* SPE: only those that took as many cycles */
-	uint64_t events;   /* SPE: only those with all of these events (PMSEVFR); 0: all */
+	uint32_t latency;  /* SPE: sample only operations that took at least this many cycles */
+	uint64_t events;   /* SPE: sample only operations with all of these events (PMSEVFR); 0: all */
 };
 #define KTRACE_HWT_TIME	  1u /* TSC packets, timestamps */
-#define KTRACE_HWT_MTC	  2u /* PT */
+#define KTRACE_HWT_MTC	  2u /* PT: MTC packets */
 #define KTRACE_HWT_CYCLES 4u /* CYC packets; cycle counts */
 #define KTRACE_HWT_SPACE \
-	8u /* only the address space `space`; else all of them, told by PIP or context packets */
-#define KTRACE_HWT_RETURNS 16u /* returns are packets of their own, not compressed */
-/* when the buffer is full, stop; else begin anew at its start, and count that */
-#define KTRACE_HWT_STOP	    32u
-#define KTRACE_HWT_JITTER   64u	 /* SPE: vary the interval */
-#define KTRACE_HWT_LOADS    128u /* SPE: sample only these kinds, any of them; none: all */
+/* trace only the address space `space`; without it, all, and PIP or context packets identify them */
+8u
+#define KTRACE_HWT_RETURNS 16u /* returns are separate packets, not compressed */
+/* stop when the buffer is full; without it, start again at its beginning and count that */
+#define KTRACE_HWT_STOP	  32u
+#define KTRACE_HWT_JITTER 64u /* SPE: vary the interval */
+/* SPE: with any of these three flags, sample only operations of these kinds */
+#define KTRACE_HWT_LOADS    128u
 #define KTRACE_HWT_STORES   256u
 #define KTRACE_HWT_BRANCHES 512u
 
-/* A piece of a buffer: physically contiguous, a multiple of 4096 bytes, aligned to it. */
-struct ktrace_hwt_piece {
+	/* A physically contiguous piece of a buffer. Requires: size and address are multiples of 4096. */
+	struct ktrace_hwt_piece {
 	uint64_t physical;
 	uint64_t size;
 };
 
-/* Memory lent for a unit's trace: the kernel's, from buffer_alloc to buffer_free. */
+/* Memory that the kernel lends for a unit's trace, from buffer_alloc to buffer_free. */
 struct ktrace_hwt_buffer {
 	const struct ktrace_hwt_piece *piece;
 	uint32_t pieces;
-	uint64_t size; /* of all pieces */
+	uint64_t size; /* bytes of all pieces */
 	/*
-	 * For the hardware's tables (ToPA, scatter lists): KTRACE_HWT_TABLE_SIZE(size) bytes, physically
-	 * contiguous, at a page.
+	 * Memory for the hardware's tables (ToPA, scatter lists): KTRACE_HWT_TABLE_SIZE(size) bytes,
+	 * physically contiguous, page-aligned.
 	 */
 	void *table;
 	uint64_t table_physical;
 	size_t table_size;
-	/* where all of it is mapped one after another, for a kernel that reads it; NULL: nowhere */
+	/*
+	 * virtual address at which all pieces are mapped, one after another, for reading by the kernel; NULL:
+	 * not mapped
+	 */
 	void *base;
-	void *cookie; /* the kernel's own */
+	void *cookie; /* for use by the kernel */
 };
 #define KTRACE_HWT_TABLE_SIZE(size) (((size) / 4096u + 64u) * 16u)
 
@@ -96,114 +106,130 @@ struct ktrace_hwt_buffer {
 
 struct ktrace_hwt_unit {
 	struct ktrace_hwt_context *context;
-	uint32_t index; /* CPU mode: the CPU; thread mode: 0, 1, … in the order in which threads were made */
-	uint32_t mode;	/* enum ktrx_hwt_mode */
-	uint32_t tid;	/* thread mode; 0 before the thread is known */
-	uint32_t enabled; /* on which CPU, plus 1; 0: on none */
-	uint32_t full;	  /* it has stopped since its buffer is full */
+	/* CPU mode: the CPU; thread mode: 0, 1, … in the order in which threads were created */
+	uint32_t index;
+	uint32_t mode;	  /* enum ktrx_hwt_mode */
+	uint32_t tid;	  /* thread mode; 0 before the thread is known */
+	uint32_t enabled; /* number of the CPU on which it is enabled, plus 1; 0: not enabled */
+	uint32_t full;	  /* nonzero: it has stopped because its buffer is full */
 	struct ktrace_hwt_buffer buffer;
-	/* bytes written since it was made; by the backend, in disable, read and interrupt */
+	/* bytes written since the unit was made; the backend updates it in disable, read and interrupt */
 	uint64_t position;
-	uint64_t wraps;	 /* how often it has begun anew */
-	uint64_t lost;	 /* times that the hardware said it lost something: overflows, dropped samples */
-	uint64_t served; /* up to this position somebody has taken the bytes (service) */
-	uint64_t state[KTRACE_HWT_STATE_WORDS]; /* the backend's own: registers, place in tables */
-	/* The library's own. */
-	struct ktrace_hwt_unit *next;	   /* of the context */
-	struct ktrace_hwt_unit *next_here; /* enabled on the same CPU */
-	struct ktrace_hwt_thread *thread;  /* thread mode; NULL: it has ended */
-	uint32_t barred;		   /* nonzero: may not be enabled */
-	uint64_t said;			   /* the position that the last BUFFER record tells */
+	uint64_t wraps;	 /* how many times writing started again at the buffer's beginning */
+	uint64_t lost;	 /* number of losses that the hardware reported: overflows, dropped samples */
+	uint64_t served; /* the reader has taken the bytes up to this position (service) */
+	uint64_t state[KTRACE_HWT_STATE_WORDS]; /* private to the backend: registers, position in tables */
+	/* Private to the library: */
+	struct ktrace_hwt_unit *next;	   /* next unit of the context */
+	struct ktrace_hwt_unit *next_here; /* next unit that is enabled on the same CPU */
+	struct ktrace_hwt_thread *thread;  /* thread mode: its thread; NULL: that has ended */
+	uint32_t barred;		   /* nonzero: must not be enabled */
+	uint64_t said;			   /* position in the last BUFFER record */
 };
 
 /*
- * Operations return KTRACE_OK or a negative enum ktrace_error: ARGUMENT (the configuration asks for what it
- * cannot do), DEVICE (absent, or it did not come to rest in time), MEMORY (table too small), BUSY (what CPUs
- * share is another unit's). The library calls none of them twice at once for the same unit. None may sleep,
- * but init and deinit, nor call the library; the kernel's short lock may be held.
+ * Operations of a backend. They return KTRACE_OK or:
+ * ARGUMENT: the configuration requests something that the backend does not support.
+ * DEVICE: the hardware is absent, or did not become idle in time.
+ * MEMORY: the table is too small.
+ * BUSY: hardware that CPUs share is in use by another unit.
+ * The library does not call two operations for the same unit at the same time. Operations must not call the
+ * library. Only init and deinit may sleep; the kernel's spinlock may be held when the others are called.
  */
 struct ktrace_hwt_backend_operations {
 	/*
-	 * Thread context, once, on any CPU. DEVICE: no such hardware here, and backend->why says what was
-	 * looked for.
+	 * Finds the hardware. Returns DEVICE if there is none, and sets backend->why to what is missing.
+	 * Called once, in thread context, on any CPU.
 	 */
 	int (*init)(struct ktrace_hwt_backend *backend);
-	void (*deinit)(struct ktrace_hwt_backend *backend); /* no unit is left */
-	/* Each CPU's own part, on that CPU, interrupts off; before any enable there. May be NULL. */
+	void (*deinit)(struct ktrace_hwt_backend *backend); /* called when the last unit has been freed */
+	/*
+	 * Initialises a CPU's own hardware. Called on that CPU, with interrupts disabled, before the first
+	 * enable there. May be NULL.
+	 */
 	int (*cpu_init)(struct ktrace_hwt_backend *backend, uint32_t cpu);
-	/* Any CPU. unit->buffer is lent; builds its tables. */
+	/* Builds the tables of a new unit, whose unit->buffer has been lent. Called on any CPU. */
 	int (*unit_init)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	void (*unit_free)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
-	/* Any CPU, not enabled. Works the registers' values out; what exceeds the hardware is ARGUMENT. */
+	/*
+	 * Computes the values of the registers. Returns ARGUMENT if the hardware does not support the
+	 * configuration. Called on any CPU, while the unit is not enabled.
+	 */
 	int (*configure)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
 			 const struct ktrace_hwt_config *config);
 	/*
-	 * On the CPU that is to be traced, interrupts off. Goes on where the last disable stopped. Not if
-	 * unit->full.
+	 * Starts tracing, where the last disable stopped. Called on the CPU to be traced, with interrupts
+	 * disabled; not called if unit->full.
 	 */
 	int (*enable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * On the same CPU, interrupts off. On return all is in memory, and position, wraps, lost and full are
-	 * right.
+	 * Stops tracing. On return all trace is in memory, and position, wraps, lost and full are up to date.
+	 * Called on the same CPU, with interrupts disabled.
 	 */
 	int (*disable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * Instead of disable where the CPU has gone away: on another one, interrupts off. What it had not
-	 * stored is lost; whatever it shared with others is given back, and nothing is written to the buffer
-	 * any more. NULL: that takes nothing.
+	 * Called instead of disable if the CPU is no longer available, on another CPU, with interrupts
+	 * disabled. Trace that the CPU had not stored is lost. Hardware that it shared with other CPUs must
+	 * be released, and nothing may be written to the buffer afterwards. NULL: nothing to do.
 	 */
 	void (*abandon)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * On the CPU, enabled, interrupts off: other code is to be run, and a record has said so. Times in
-	 * its packets are later than that of the record from here on. NULL: the unit's clock is that of the
-	 * records, or nobody knows.
+	 * Makes the times in later packets later than the time of the newest record. Called when other code
+	 * is about to run and a record has described it; on the CPU, with the unit enabled and interrupts
+	 * disabled. NULL: the unit has the clock of the records, or the relation of the clocks is unknown.
 	 */
 	void (*renew)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
-	/* On the CPU if enabled, interrupts off, else anywhere: brings position and wraps up to date. */
+	/*
+	 * Updates position and wraps. Called on the CPU of an enabled unit, with interrupts disabled; for a
+	 * unit that is not enabled, on any CPU.
+	 */
 	int (*read)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*
-	 * The trace unit's interrupt, on its CPU. Nonzero: position has moved, or the buffer is full. NULL:
-	 * it has none.
+	 * Handles the trace unit's interrupt, on its CPU. Returns nonzero if position has changed or the
+	 * buffer is full. NULL: the unit has no interrupt.
 	 */
 	int (*interrupt)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/*
-	 * Bytes up to unit->served have been taken; a unit that waited for room goes on: clears unit->full.
-	 * Not enabled; interrupts off, any CPU. NULL: one that is full stays so.
+	 * Bytes up to unit->served have been taken. A unit that stopped because its buffer was full may
+	 * continue: clears unit->full. Called while it is not enabled, with interrupts disabled, on any CPU.
+	 * NULL: a unit that is full stays full.
 	 */
 	int (*service)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/*
-	 * What follows struct ktrx_hwt_context for the decoder; returns its bytes, at most `room`. NULL:
-	 * nothing.
+	 * Stores what the decoder needs after struct ktrx_hwt_context. Returns its size in bytes, at most
+	 * `room`. NULL: nothing.
 	 */
 	size_t (*describe)(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			   void *to, size_t room);
 	/*
-	 * The unit's time, as its packets have it, and its ticks a second, for CLOCK records; interrupts off,
-	 * any CPU. NULL: its packets carry no time, or nobody knows.
+	 * Returns the time of the unit's packets, and its ticks per second, for CLOCK records. Called with
+	 * interrupts disabled, on any CPU. NULL: packets have no time, or it is unknown.
 	 */
 	int (*clock)(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_t *frequency);
-	/* Says the registers, one line a call of print; on the CPU. NULL: nothing to say. */
+	/* Prints the registers: calls `print` for each. Called on the CPU. NULL: nothing to print. */
 	void (*dump)(struct ktrace_hwt_backend *backend,
 		     void (*print)(void *to, const char *name, uint64_t value), void *to);
 };
 
 /*
- * Lives as long as the kernel. Those of the library are made by ktrace_hwt_pt_make() and its like, in headers
- * of their own.
+ * A backend. Requires: stays valid as long as the kernel. ktrace_hwt_pt_make() and similar functions, each in
+ * its own header, fill in the library's backends.
  */
 struct ktrace_hwt_backend {
 	const char *name; /* "pt", "coresight", "spe", "qemu" */
 	uint8_t kind;	  /* KTRX_HWT_BACKEND_* */
 	uint8_t encoding; /* KTRX_HWT_ENCODING_* */
 	uint8_t modes;	  /* 1 << KTRX_HWT_MODE_* */
-	uint8_t levels;	  /* KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL, those it can tell apart */
-	uint32_t ranges;  /* so many address ranges it filters by; known after init */
-	uint32_t ready;	  /* init has succeeded */
-	const char *why;  /* after an init that has not: what is missing, for people */
+	uint8_t levels;	  /* KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL: the levels that it can distinguish */
+	uint32_t ranges;  /* maximum number of address ranges; valid after init */
+	uint32_t ready;	  /* nonzero: init has succeeded */
+	const char *why;  /* if init failed: what is missing, as text for a person */
 	const struct ktrace_hwt_backend_operations *operations;
-	const void *access;			/* its accessors */
-	uint8_t cpu_ready[KTRACE_HWT_CPUS_MAX]; /* cpu_init has succeeded there; the library's */
-	uint64_t state[32];			/* its own, of all units: what the hardware can do */
+	const void *access; /* its accessors */
+	/* nonzero: cpu_init has succeeded on that CPU; private to the library */
+	uint8_t cpu_ready[KTRACE_HWT_CPUS_MAX];
+	/* private to the backend, for all units: features of the hardware */
+	uint64_t state[32];
 	struct ktrace_hwt_backend *next;
 };
 
@@ -217,7 +243,7 @@ struct ktrace_hwt_access_msr {
 	void (*barrier)(void); /* stores before it are visible to the trace unit, and the reverse */
 };
 
-/* CoreSight: 32-bit registers of a component, by the address at which the kernel has mapped it. */
+/* CoreSight: 32-bit registers of a component. `base` is the address at which the kernel has mapped it. */
 struct ktrace_hwt_access_mmio {
 	uint32_t (*read)(uintptr_t base, uint32_t offset);
 	void (*write)(uintptr_t base, uint32_t offset, uint32_t value);
@@ -225,7 +251,7 @@ struct ktrace_hwt_access_mmio {
 };
 
 /*
- * SPE: system registers of this CPU, by the encoding op0 op1 CRn CRm op2 as MRS has it (bits 20:5 of the
+ * SPE: system registers of this CPU. `encoding` is op0 op1 CRn CRm op2 as in MRS (bits 20:5 of the
  * instruction).
  */
 #define KTRACE_HWT_SYSREG(op0, op1, crn, crm, op2)                                                     \

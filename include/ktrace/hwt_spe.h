@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `spe` of ktrace/hwt.h: Arm's Statistical Profiling Extension.
- * Never run on hardware (kernel/hwt_drivers/README.md).
+ * The backend `spe` of ktrace/hwt.h: Arm's Statistical Profiling Extension. Never run on hardware
+ * (kernel/hwt_drivers/README.md).
  *
  *	static struct ktrace_hwt_backend backend;
  *
  *	ktrace_hwt_spe_make(&backend, &ktrace_hwt_sysreg);
  *	ktrace_hwt_add(&backend);		DEVICE: backend.why says what the CPU lacks
  *
- * Buffers need a `base` that all CPUs have mapped, writable, in the kernel's own tables: the hardware writes
- * to virtual addresses. The kernel lets the profiling buffer's interrupt through on each CPU and has it call
- * ktrace_hwt_interrupt().
+ * The hardware writes to virtual addresses: buffers need a `base` that all CPUs have mapped writable in the
+ * kernel's own page tables. The kernel enables the profiling buffer's interrupt on each CPU, and its handler
+ * calls ktrace_hwt_interrupt().
  *
- * A buffer is used in portions of interrupt_every bytes (0: two halves): while one is taken, the next is
- * filled. Behind the last record of a portion stand bytes of 0, which are padding to decoders. With
- * KTRACE_HWT_STOP a portion is only begun when all that it holds has been taken.
+ * A buffer is used in portions of interrupt_every bytes (0: two halves): while one is read, the next is
+ * written. After the last record of a portion there are zero bytes, which decoders take as padding. With
+ * KTRACE_HWT_STOP a portion is written only after all of its previous contents have been taken.
  *
- * The interval is rounded to a multiple of 256. What SPE cannot do is ARGUMENT: ranges, one address space
- * alone, MTC, cycle counts (its records have latencies, always), packets of returns; and filters that this
- * CPU does not have.
+ * The interval is rounded to a multiple of 256. ktrace_hwt_configure() returns ARGUMENT for what SPE does not
+ * support: ranges, tracing a single address space, MTC, cycle counts (records always have latencies), return
+ * packets, and filters that this CPU does not have.
  */
 #ifndef KTRACE_HWT_SPE_H
 #define KTRACE_HWT_SPE_H
@@ -27,10 +27,10 @@
 
 KTRACE_BEGIN_C
 
-/* Those of the running CPU. */
+/* The registers of the running CPU. */
 extern KTRACE_HIDDEN const struct ktrace_hwt_access_sysreg ktrace_hwt_sysreg;
 
-/* Fills in a backend that lives as long as the kernel. */
+/* Fills in a backend. Requires: both structures stay valid as long as the kernel. */
 void ktrace_hwt_spe_make(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_access_sysreg *access);
 
 KTRACE_END_C

@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Process traces: what a process asks of the kernel, record by record into a file, as ktrace(2) does it. The
- * bytes: ktrx/proc.h. For kernels with processes; compile KTRACE_PROC_SOURCES of kernel/ktrace.mk on top.
+ * Process traces: ktrace(2) for a kernel with processes. Records of what a process asks of the kernel (system
+ * calls, paths, signals, ...) are written to a file. ktrx/proc.h describes the format. Compile
+ * KTRACE_PROC_SOURCES of kernel/ktrace.mk in addition.
  *
- * A sink is where records go: memory lent by the kernel, in which they are composed, and a file behind it,
- * into which they are written from time to time. Any number of processes may share one. Each process has a
- * struct ktrace_proc, each thread a struct ktrace_proc_thread, all zero from the start: not traced. Hooks
- * stand where things happen; in a process that is not traced each is a load and a branch.
+ * A sink collects records in memory that the kernel lends, and writes them to a file from time to time. Any
+ * number of processes may share a sink. Each process has a struct ktrace_proc, and each thread a struct
+ * ktrace_proc_thread; both start as all zero, which means "not traced". Hooks report what happens; in a
+ * process that is not traced, a hook is a load and a branch.
  *
- *	sink = ktrace_proc_sink_find(file); // ktrace(2): somebody traces into that file already
+ *	sink = ktrace_proc_sink_find(file); // ktrace(2): does a sink write to that file already?
  *	if (!sink)
  *		error = ktrace_proc_sink_open(sink = …, &config, thread);
  *	…
  *	error = ktrace_proc_control(&self->trace, thread, operation, facilities, pid, sink);
- *	ktrace_proc_sink_release(sink, thread); // those who are traced keep it
+ *	ktrace_proc_sink_release(sink, thread); // traced processes have references of their own
  *
- * Locks, from the outside in: a sink's own lock (one that sleeps; sink operations), the process table's
- * (kernel callbacks), the library's short lock (kernel callbacks). The library asks for each itself and never
- * holds a short one where it calls a function that sleeps.
+ * Lock order, outermost first: the sink's lock (a sleeping lock; struct ktrace_proc_sink_operations), the
+ * process table lock, the library's spinlock (`lock`; both are callbacks in struct ktrace_proc_kernel). The
+ * library takes these locks itself. It never holds the table lock or the spinlock when it calls a function
+ * that sleeps.
  *
- * Where a function may sleep it says so. It must then be called by a thread that holds no spinlock, and no
- * lock that the sink's write() or the kernel's copy_in() takes. All others may be called with interrupts off
- * and locks held, those of the process table and of the scheduler, too; not by an NMI. What they record is
- * flagged KTRX_PROC_QUEUED.
+ * Context: a function that may sleep says so. Requires then: called by a thread that holds no spinlock, and
+ * no lock that the sink's write() or the kernel's copy_in() takes. All other functions may be called with
+ * interrupts disabled and with locks held, including those of the process table and the scheduler, but not in
+ * an NMI. Their records have the flag KTRX_PROC_QUEUED.
  *
- * While a thread is at work for a trace (it writes a sink's file, say) its hooks record nothing. Functions
- * that may sleep are told the running thread for that; one of the kernel's own may be NULL where it is not a
- * hook's.
+ * While a thread works for a trace (for example, writes a sink's file), its hooks record nothing. Functions
+ * that may sleep have the running thread as an argument for that purpose. It may be NULL for a kernel thread,
+ * except in hooks.
  *
- * Errors are negative enum ktrace_error. For a system call: ARGUMENT is EINVAL, NO_PROCESS ESRCH, PERMISSION
- * EPERM, FAULT EFAULT, MEMORY ENOMEM, DEVICE EIO, BUSY EAGAIN, LOST ENOSPC, STATE ENOSYS. What kind of file
- * may be written to, and by whom, the kernel decides before.
+ * Errors are negative enum ktrace_error. A system call maps them: ARGUMENT to EINVAL, NO_PROCESS to ESRCH,
+ * PERMISSION to EPERM, FAULT to EFAULT, MEMORY to ENOMEM, DEVICE to EIO, BUSY to EAGAIN, LOST to ENOSPC,
+ * STATE to ENOSYS. The kernel checks before the call whether the caller may write to that kind of file.
  */
 #ifndef KTRACE_PROC_H
 #define KTRACE_PROC_H
@@ -43,152 +45,185 @@
 
 KTRACE_BEGIN_C
 
-/* What is recorded of a process: a bit for each type of record, KTRX_PROC_SYSCALL to _STRUCT_ARRAY. */
+/*
+ * Facilities: what is recorded of a process, a bit for each type of record from KTRX_PROC_SYSCALL to
+ * KTRX_PROC_STRUCT_ARRAY.
+ */
 #define KTRACE_PROC_FACILITY(type) (UINT32_C(1) << (type))
-#define KTRACE_PROC_ALL		   UINT32_C(0xfffe)	/* every type there is */
-#define KTRACE_PROC_INHERIT	   UINT32_C(0x40000000) /* its children are traced, too */
-/* set by the superuser: stays when it becomes privileged */
+#define KTRACE_PROC_ALL		   UINT32_C(0xfffe)	/* all types */
+#define KTRACE_PROC_INHERIT	   UINT32_C(0x40000000) /* children of the process are traced as well */
+/* the superuser started the trace: it continues when the process becomes privileged */
 #define KTRACE_PROC_ROOT UINT32_C(0x80000000)
 
 /* Operations of ktrace_proc_control(). */
 #define KTRACE_PROC_SET	      0u
 #define KTRACE_PROC_CLEAR     1u
 #define KTRACE_PROC_CLEARFILE 2u
-#define KTRACE_PROC_DESCEND   4u /* and all its descendants */
+#define KTRACE_PROC_DESCEND   4u /* also for all descendants */
 
-/* Room for names of processes, structures and what is waited for, with the NUL; longer ones are cut. */
+/* Size of the names of processes, structures and wait channels, with the NUL; longer names are cut. */
 #define KTRACE_PROC_NAME_MAX 32u
 
-/* No record carries more bytes of names, paths and data; what is longer is cut, and flagged so. */
+/*
+ * Maximum size of the names, paths and data in a record. Longer data is cut, and the record has the flag
+ * KTRX_PROC_CUT.
+ */
 #define KTRACE_PROC_DATA_MAX 4096u
 
 struct ktrace_proc_sink;
 
-/* In the kernel's process; zero when one is made, also one that takes the place of another. */
+/*
+ * A member of the kernel's process structure. Requires: all zero in a new process, also if its structure is
+ * reused.
+ */
 struct ktrace_proc {
-	uint16_t abi; /* the kernel's: goes into its SYSCALL records; 0: its own */
-	/* The library's own. */
-	uint8_t named; /* the sink knows its name as it is now */
+	uint16_t abi; /* set by the kernel: the ABI in its SYSCALL records; 0: the kernel's own */
+	/* Private to the library: */
+	uint8_t named; /* the sink has a record of its current name */
 	uint8_t ended; /* ktrace_proc_exit() was called */
 	uint32_t pid;  /* while traced */
 	uint32_t facilities;
 	struct ktrace_proc_sink *sink;
 };
 
-/* In the kernel's thread. */
+/* A member of the kernel's thread structure. Requires: all zero in a new thread. */
 struct ktrace_proc_thread {
-	uint32_t busy; /* it works for a trace: nothing of it is recorded */
-	uint32_t call; /* number of the call it is in, plus 1; 0: none is known */
+	uint32_t busy; /* it works for a trace: its hooks record nothing */
+	uint32_t call; /* number of its current system call, plus 1; 0: unknown */
 };
 
-/* Who a process is, for permissions. */
+/* The ids of a process, for checks of permission. */
 struct ktrace_proc_identity {
 	uint32_t pid;
-	uint32_t group; /* of processes */
+	uint32_t group; /* process group */
 	uint32_t ruid, euid, svuid;
 	uint32_t rgid, egid, svgid;
-	uint32_t jail; /* it sees nothing of other jails; 0: it is in none and sees all */
-	/*
-	 * nonzero: its ids have changed, by set-id programs or by itself, since it last was a plain program
-	 */
+	uint32_t jail; /* it sees only processes of the same jail; 0: it is in none and sees all */
+	/* nonzero: a set-id program or the process itself has changed its ids */
 	uint32_t set_id;
 };
 
 /* ---- The kernel around it ---------------------------------------------------------------------- */
 
-/* What the library asks of the kernel. Lives as long as the kernel. */
+/* Callbacks of the kernel. Requires: the structure stays valid as long as the kernel. */
 struct ktrace_proc_kernel {
 	uint32_t size; /* sizeof(struct ktrace_proc_kernel) */
 	/*
-	 * The short lock: keeps everybody else out for some hundred instructions, interrupts off. Twice a
-	 * record, so without events or hooks of its own. lock() returns what unlock() needs to know.
+	 * Take and release the library's spinlock, with interrupts disabled. It is held for some hundred
+	 * instructions, twice for each record. lock() returns what unlock() needs. Requires: the lock fires
+	 * no events and calls no hooks.
 	 */
 	unsigned long (*lock)(void);
 	void (*unlock)(unsigned long saved);
 	/*
-	 * The process table's: while it is locked, what next() shows stays, and nobody's identity changes.
-	 * Must not sleep.
+	 * Take and release the lock of the process table. While it is held, the processes that next() returns
+	 * and their identities do not change. Must not sleep.
 	 */
 	unsigned long (*table_lock)(void);
 	void (*table_unlock)(unsigned long saved);
-	/* All processes that are alive, from NULL to NULL; table locked. */
+	/*
+	 * Iterates over all live processes: returns the one after `last`, the first for NULL, NULL at the
+	 * end. Table locked.
+	 */
 	struct ktrace_proc *(*next)(struct ktrace_proc *last);
-	/* NULL for the first process; table locked. */
+	/* Returns the parent of a process, NULL for the first process. Table locked. */
 	struct ktrace_proc *(*parent)(struct ktrace_proc *process);
-	/* Table locked. */
+	/* Fills in the ids of a process. Table locked. */
 	void (*identity)(const struct ktrace_proc *process, struct ktrace_proc_identity *identity);
-	/* Copies its name as of now, NUL-terminated. Short lock held, any hook's context: takes no lock. */
+	/*
+	 * Copies the current name of a process, NUL-terminated. Called with the spinlock held, in the context
+	 * of any hook: must take no lock.
+	 */
 	void (*name)(const struct ktrace_proc *process, char *name, size_t room);
 	/*
-	 * Copies from the running process's memory: 0, or negative where it cannot be read; must not fault.
-	 * May sleep.
+	 * Copies from the memory of the running process. Returns 0, or a negative value if it is not
+	 * readable; must not cause a fault. May sleep.
 	 */
 	int (*copy_in)(void *to, uintptr_t from, size_t size);
 	/*
-	 * Unix time in ns of a stamp, for foreign formats. Short lock held. NULL: from the anchor given to
-	 * ktrace_init(); else the time since the clock began.
+	 * Converts a stamp to Unix time in ns, for foreign formats. Spinlock held. NULL: the library computes
+	 * it from the time given to ktrace_init(), or without that from 0 at the clock's start.
 	 */
 	uint64_t (*wall_ns)(uint64_t stamp);
-	/* What TABLE records say, see spec/ktrx-proc.md; kept for ever. NULL: none. */
+	/* Contents of the TABLE records, see spec/ktrx-proc.md. Must stay valid for ever. NULL: none. */
 	const char *table;
 };
 
-/* Once, before any other function here but hooks. ARGUMENT: a callback is missing; STATE: called before. */
+/*
+ * Sets the callbacks of the kernel.
+ * Returns KTRACE_OK, or ARGUMENT (a callback is missing), STATE (called before).
+ * Requires: called before all other functions of this header, except hooks.
+ */
 int ktrace_proc_init(const struct ktrace_proc_kernel *kernel);
 
 /* ---- Sinks ------------------------------------------------------------------------------------- */
 
-/* All of them may sleep, and are called with neither the table nor the short lock held. */
+/*
+ * Callbacks of a sink. All of them may sleep; they are called with neither the table lock nor the spinlock
+ * held.
+ */
 struct ktrace_proc_sink_operations {
 	/*
-	 * Appends to the file, whoever runs. Returns how many bytes, fewer if it must be, or a negative error
-	 * number of the kernel. Sink locked.
+	 * Appends to the file; the running thread may belong to any process. Returns the number of bytes
+	 * written, which may be fewer than `size`, or a negative error number of the kernel. Sink locked.
 	 */
 	int64_t (*write)(struct ktrace_proc_sink *sink, const void *data, size_t size);
-	/* Takes the file's last so many bytes away again: 0 or negative. NULL: it cannot. Sink locked. */
+	/*
+	 * Removes the last `bytes` bytes of the file. Returns 0 or a negative value. NULL: not possible. Sink
+	 * locked.
+	 */
 	int (*truncate)(struct ktrace_proc_sink *sink, uint64_t bytes);
 	void (*lock)(struct ktrace_proc_sink *sink);
 	void (*unlock)(struct ktrace_proc_sink *sink);
 	/*
-	 * It has ended and nobody refers to it any more: its memory is the kernel's again. By whoever was the
-	 * last. NULL: nothing to do.
+	 * Called when the sink has ended and its last reference is released: its memory belongs to the kernel
+	 * again. Called by the thread that released that reference. NULL: nothing to do.
 	 */
 	void (*close)(struct ktrace_proc_sink *sink);
 };
 
 enum ktrace_proc_format {
-	KTRACE_PROC_FORMAT_KTRX = 0,	  /* ktrx/proc.h */
-	KTRACE_PROC_FORMAT_DRAGONFLY = 1, /* of amd64; what it has no record for is not recorded */
+	KTRACE_PROC_FORMAT_KTRX = 0, /* ktrx/proc.h */
+	/* the format of amd64; records without an equivalent in it are not written */
+	KTRACE_PROC_FORMAT_DRAGONFLY = 1,
 };
 
-/* When the file cannot be written. */
+/* What the library does if the file cannot be written. */
 enum ktrace_proc_on_error {
 	/*
-	 * Nobody is traced into it any more. A record that was written in part is taken away again, if that
-	 * can be done.
+	 * End the sink: no process is traced into it any more. A record that was partly written is removed
+	 * again, if possible.
 	 */
 	KTRACE_PROC_STOP = 0,
-	/* What waits goes on waiting, the rest is lost and counted until there is room in the file again. */
+	/*
+	 * Keep the records that wait in the buffer, and try again. New records are lost and counted until the
+	 * file can be written.
+	 */
 	KTRACE_PROC_RETRY = 1,
 };
 
 struct ktrace_proc_sink_config {
-	uint32_t size;	    /* sizeof(struct ktrace_proc_sink_config) */
-	uint32_t format;    /* enum ktrace_proc_format */
-	uint32_t on_error;  /* enum ktrace_proc_on_error */
-	uint32_t data_max;  /* most bytes of data in a GENIO record, to KTRACE_PROC_DATA_MAX; 0: that many */
-	uint64_t limit;	    /* most bytes that are written; 0: no limit */
-	size_t drain_at;    /* bytes that wait before a return from a system call writes them; 0: any */
-	void *buffer;	    /* aligned to 8; the library's until close() */
-	size_t buffer_size; /* at least KTRACE_PROC_BUFFER_MIN; twice drain_at and more is well */
+	uint32_t size;	   /* sizeof(struct ktrace_proc_sink_config) */
+	uint32_t format;   /* enum ktrace_proc_format */
+	uint32_t on_error; /* enum ktrace_proc_on_error */
+	/* maximum data in a GENIO record, in bytes, up to KTRACE_PROC_DATA_MAX; 0: KTRACE_PROC_DATA_MAX */
+	uint32_t data_max;
+	uint64_t limit; /* maximum size of the file in bytes; 0: no limit */
+	/*
+	 * a return from a system call writes the waiting records if they have at least this many bytes; 0: if
+	 * there are any
+	 */
+	size_t drain_at;
+	void *buffer;	    /* aligned to 8; belongs to the library until close() */
+	size_t buffer_size; /* at least KTRACE_PROC_BUFFER_MIN; recommended: at least twice drain_at */
 	const struct ktrace_proc_sink_operations *operations;
-	void *file; /* the kernel's own, one sink each: tells ktrace_proc_sink_find() which file it is */
+	void *file; /* identifies the file for ktrace_proc_sink_find(); a file has at most one sink */
 };
 
-/* Room to copy data in, and for some records of the greatest length. */
+/* Room for copying data, and for some records of the maximum size. */
 #define KTRACE_PROC_BUFFER_MIN 32768u
 
-/* What became of it; `reason` as in struct ktrx_proc_end. */
+/* State of a sink. */
 enum ktrace_proc_sink_state {
 	KTRACE_PROC_SINK_OPENING = 0,
 	KTRACE_PROC_SINK_OPEN = 1,
@@ -197,90 +232,107 @@ enum ktrace_proc_sink_state {
 };
 
 /*
- * Lent by the kernel, which may put it into a structure of its own. The first part is for reading: a moment
- * old while the sink is open, final in close() and as long as the kernel keeps it.
+ * A sink. The kernel lends the memory, and may embed it in its own structure. The members up to `error` may
+ * be read: while the sink is open they can be slightly out of date; from close() on they are final.
  */
 struct ktrace_proc_sink {
 	void *file;
-	uint64_t records; /* written, or waiting to be; END does not count */
-	uint64_t lost;	  /* in all */
+	uint64_t records; /* written or waiting; END does not count */
+	uint64_t lost;	  /* records, in total */
 	uint64_t bytes;	  /* written */
 	uint32_t state;	  /* enum ktrace_proc_sink_state */
-	uint32_t reason;  /* KTRX_PROC_ENDED_*, once it has ended */
+	uint32_t reason;  /* KTRX_PROC_ENDED_*; valid once it has ended */
 	/*
-	 * positive, as the kernel numbers them: of the last write() that failed; 0: none did, or it gave none
+	 * error number of the last write() that failed, positive, as the kernel numbers errors; 0: none
+	 * failed, or it returned none
 	 */
 	int32_t error;
 
-	/* The library's own; under the short lock, but for what is said to be under the sink's. */
+	/* Private to the library. Protected by the spinlock, except those marked "sink's lock". */
 	uint32_t references;
 	uint32_t lost_now; /* since the last record */
 	uint32_t format;
 	uint32_t on_error;
 	uint32_t data_max;
-	uint32_t size; /* of ring[] */
+	uint32_t size; /* bytes of ring[] */
 	uint32_t drain_at;
 	uint32_t head;	  /* where the next record goes */
-	uint32_t tail;	  /* the first one that waits */
-	uint32_t wrap;	  /* tail > head: where the records at the ring's end stop */
-	uint32_t torn;	  /* bytes of the first one that waits that are in the file; sink's lock */
-	uint32_t told;	  /* that it has ended; sink's lock */
-	uint32_t cleared; /* has ended, and nobody is traced into it any more */
-	uint64_t room;	  /* bytes left to the limit */
+	uint32_t tail;	  /* oldest record that waits */
+	uint32_t wrap;	  /* if tail > head: end of the records at the ring's end */
+	uint32_t torn;	  /* bytes of the oldest waiting record that are already in the file; sink's lock */
+	uint32_t told;	  /* its end was recorded; sink's lock */
+	uint32_t cleared; /* it has ended, and no process is traced into it any more */
+	uint64_t room;	  /* bytes left up to the limit */
 	uint8_t *ring;
-	uint8_t *copy; /* KTRACE_PROC_DATA_MAX bytes for data on its way into the ring; sink's lock */
+	uint8_t *copy; /* KTRACE_PROC_DATA_MAX bytes for data to be copied into the ring; sink's lock */
 	const struct ktrace_proc_sink_operations *operations;
-	struct ktrace_proc_sink *next;	    /* of all */
-	struct ktrace_proc_sink *next_idle; /* of those that wait to be closed */
+	struct ktrace_proc_sink *next;	    /* list of all sinks */
+	struct ktrace_proc_sink *next_idle; /* list of sinks to be closed */
 };
 
 /*
- * Starts a sink, with one reference: the caller's. Its head and TABLE are written. May sleep. Errors:
- * ARGUMENT, MEMORY (buffer too small), STATE (no ktrace_proc_init()), BUSY (the file has a sink that is just
- * being opened or closed: try again), DEVICE (it could not be written: sink->error says why). After an error
- * the file is as before if it can be truncated; sink and memory are the kernel's, without close().
+ * Opens a sink and writes its head and TABLE records. The caller gets the only reference. May sleep.
+ * Returns KTRACE_OK, or:
+ * ARGUMENT: a member of the configuration is out of range.
+ * MEMORY: the buffer is too small.
+ * STATE: ktrace_proc_init() was not called.
+ * BUSY: a sink for this file is being opened or closed: try again.
+ * DEVICE: the file could not be written; sink->error has the kernel's error number.
+ * After an error the file is unchanged if it can be truncated. Sink and buffer belong to the kernel; close()
+ * is not called.
  */
 int ktrace_proc_sink_open(struct ktrace_proc_sink *sink, const struct ktrace_proc_sink_config *config,
 			  struct ktrace_proc_thread *thread);
 
-/* The open sink of a file, with a reference for the caller; NULL: there is none. Any context. */
+/*
+ * Returns the open sink of a file and takes a reference for the caller. Returns NULL if there is none. Any
+ * context.
+ */
 struct ktrace_proc_sink *ktrace_proc_sink_find(const void *file);
 
-/* Gives a reference up. The last one writes what waits and closes the sink. May sleep. */
+/* Releases a reference. The last release writes the records that wait and closes the sink. May sleep. */
 void ktrace_proc_sink_release(struct ktrace_proc_sink *sink, struct ktrace_proc_thread *thread);
 
 /*
- * Writes what waits in all sinks: from time to time by a thread, for those who follow a file; before power
- * off. May sleep.
+ * Writes the records that wait in all sinks. Call it before power off, and from time to time in a thread, so
+ * that a reader that follows a file sees recent records. May sleep.
  */
 void ktrace_proc_flush(struct ktrace_proc_thread *thread);
 
 /* ---- ktrace(2), utrace(2) ---------------------------------------------------------------------- */
 
 /*
- * Begins, changes or ends the tracing of others.
+ * Starts, changes or ends the tracing of processes. `operation`:
  *
- *   SET        adds facilities; the sink replaces the one that a process had
- *   CLEAR      takes facilities away; with the last one all of it ends. The sink is not looked at
- *   CLEARFILE  ends all tracing into the sink, whoever's; facilities and pid are not looked at. NULL: nothing
- *              is traced into it
+ *   SET        adds facilities; the sink replaces the previous sink of each process
+ *   CLEAR      removes facilities; a process without any is not traced any more. `sink` is ignored
+ *   CLEARFILE  ends all tracing into the sink, of any process; facilities and pid are ignored. If sink is
+ *              NULL, there is nothing to do
  *
- * pid: a process, or, negative, all of a process group. The caller may trace a process that its jail sees if
- * its effective uid is 0; or if its effective uid is the other's real and saved one, its real gid the other's
- * real and saved one, the other's ids did not change and the superuser has not set its trace. Of several,
- * those that may be are.
+ * pid: a process, or, if negative, all processes of a group. The caller may trace a process that its jail can
+ * see, if the caller's effective uid is 0, or if all of this is true: its effective uid equals the process's
+ * real and saved uid, its real gid equals the process's real and saved gid, the process has not changed its
+ * ids, and the superuser did not start the process's trace. Of several processes, those that the caller may
+ * trace are changed.
  *
- * Errors: ARGUMENT (no such operation, no facility, SET without a sink), STATE (no ktrace_proc_init()),
- * NO_PROCESS, PERMISSION (none of them may be; for CLEARFILE: one of them may not be), DEVICE (the sink has
- * ended). May sleep.
+ * Returns KTRACE_OK, or:
+ * ARGUMENT: unknown operation, no facility, or SET without a sink.
+ * STATE: ktrace_proc_init() was not called.
+ * NO_PROCESS: there is no such process or group.
+ * PERMISSION: the caller may trace none of them; for CLEARFILE: not all of them.
+ * DEVICE: the sink has ended.
+ * May sleep.
  */
 int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *thread, uint32_t operation,
 			uint32_t facilities, int64_t pid, struct ktrace_proc_sink *sink);
 
 /*
- * What the program itself has to say: size bytes at an address of it. ARGUMENT: more than KTRX_PROC_USER_MAX,
- * traced or not. FAULT: they cannot be read. LOST: there is no room for them. KTRACE_OK also where USER is
- * not traced. May sleep.
+ * Records data that the program passed to utrace(2): `size` bytes at an address in its memory.
+ * Returns KTRACE_OK (also if USER is not traced), or:
+ * ARGUMENT: more than KTRX_PROC_USER_MAX bytes, whether traced or not.
+ * FAULT: the memory is not readable.
+ * LOST: no room for the record.
+ * May sleep.
  */
 int ktrace_proc_user(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uintptr_t address,
 		     size_t size);
@@ -288,38 +340,44 @@ int ktrace_proc_user(struct ktrace_proc *process, struct ktrace_proc_thread *thr
 /* ---- Lives ------------------------------------------------------------------------------------- */
 
 /*
- * A child has been made and named, and does not run yet; called by its parent with its pid and the number of
- * its first thread. Where it cannot be missed by a ktrace_proc_control() that is at work: under the table's
- * lock, in which it appears. Inherits what INHERIT says.
+ * Reports a new child process with pid `pid`, whose first thread is `thread`. The child is traced if the
+ * parent's facilities include INHERIT.
+ * Requires: called by the parent, when the child has its name but does not run yet; under the lock of the
+ * process table, together with the child's insertion into the table, so that a concurrent
+ * ktrace_proc_control() cannot miss the child.
  */
 void ktrace_proc_fork(struct ktrace_proc *parent, struct ktrace_proc *child, uint32_t pid, uint32_t thread);
 
 /*
- * The process has become another program, under its new name. `gains`: nonzero if the program has rights that
- * who called it had not (set-id, a program that may be run but not read): it goes on being traced only if the
- * superuser wanted that. Before it runs and before it can be seen with its new rights. May sleep.
+ * Reports that the process now runs another program, and already has its new name. `gains`: nonzero if the
+ * program has rights that the caller of exec does not have (set-id, or executable but not readable). The
+ * trace then continues only if the superuser started it.
+ * Requires: called before the program runs and before the process is visible with its new rights. May sleep.
  */
 void ktrace_proc_exec(struct ktrace_proc *process, struct ktrace_proc_thread *thread, int gains);
 
 /*
- * The process ends, by its last thread: status, or the signal that ended it with `signaled` nonzero. It is
- * not traced any more, by nobody. May sleep.
+ * Reports the end of the process. `status` is the exit status, or, if `signaled` is nonzero, the signal that
+ * ended it. From here on the process cannot be traced.
+ * Requires: called by its last thread. May sleep.
  */
 void ktrace_proc_exit(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uint32_t status,
 		      int signaled);
 
-/* Its name has changed. */
+/* Reports that the name of the process has changed. */
 void ktrace_proc_renamed(struct ktrace_proc *process);
 
 /* ---- Records ----------------------------------------------------------------------------------- */
 
-/* Is any of these facilities traced? For what must be worked out first. */
+/*
+ * Returns nonzero if any of these facilities is traced. Use it before work that is needed only for a record.
+ */
 KTRACE_INLINE int ktrace_proc_wants(const struct ktrace_proc *process, uint32_t facilities)
 {
 	return KTRACE_UNLIKELY((*(const volatile uint32_t *)&process->facilities & facilities) != 0);
 }
 
-/* What the hooks below call; not by hand. */
+/* Called by the hooks below. Do not call them directly. */
 void ktrace_proc_record_syscall(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				uint32_t number, uint32_t args, const uint64_t *arg);
 void ktrace_proc_record_sysret(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
@@ -345,11 +403,14 @@ void ktrace_proc_record_fault_end(struct ktrace_proc *process, struct ktrace_pro
 				  int32_t result);
 
 /*
- * The hooks. `process` and `thread` are those that run. What pointers lead to is kernel memory, but for
- * addresses (uintptr_t).
+ * The hooks. `process` and `thread` are the running ones. Pointers lead to kernel memory; addresses in the
+ * program's memory are of type uintptr_t.
  */
 
-/* A system call begins: its number and arguments, of which at most KTRX_PROC_ARGS_MAX are kept. May sleep. */
+/*
+ * Reports that a system call begins: its number and arguments, of which at most KTRX_PROC_ARGS_MAX are
+ * recorded. May sleep.
+ */
 KTRACE_INLINE void ktrace_proc_syscall(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				       uint32_t number, uint32_t args, const uint64_t *arg)
 {
@@ -359,8 +420,8 @@ KTRACE_INLINE void ktrace_proc_syscall(struct ktrace_proc *process, struct ktrac
 }
 
 /*
- * It returns: error 0, or positive. Here what waits is written (drain_at), whatever is traced, so it stands
- * on the way out of every call. May sleep.
+ * Reports that a system call returns. `error`: 0, or a positive error number. Also writes waiting records to
+ * the file (drain_at), whatever is traced, so call it at the end of every system call. May sleep.
  */
 KTRACE_INLINE void ktrace_proc_sysret(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				      uint32_t number, int32_t error, int64_t result)
@@ -370,8 +431,8 @@ KTRACE_INLINE void ktrace_proc_sysret(struct ktrace_proc *process, struct ktrace
 }
 
 /*
- * A trap other than a call returns to the program: records nothing, but writes what waits, like a call's
- * return. A program that faults and makes no calls would fill the buffer. May sleep.
+ * Writes waiting records to the file before a trap other than a system call returns to the program; records
+ * nothing. Without it, a program that faults and makes no system calls would fill the buffer. May sleep.
  */
 KTRACE_INLINE void ktrace_proc_trap_end(struct ktrace_proc *process, struct ktrace_proc_thread *thread)
 {
@@ -379,7 +440,7 @@ KTRACE_INLINE void ktrace_proc_trap_end(struct ktrace_proc *process, struct ktra
 		ktrace_proc_write_waiting(process, thread);
 }
 
-/* A path is looked up, as the program gave it. May sleep. */
+/* Reports that a path is looked up, as the program passed it. May sleep. */
 KTRACE_INLINE void ktrace_proc_namei(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				     const char *path, size_t length)
 {
@@ -387,7 +448,7 @@ KTRACE_INLINE void ktrace_proc_namei(struct ktrace_proc *process, struct ktrace_
 		ktrace_proc_record_path(process, thread, KTRX_PROC_NAMEI, path, length);
 }
 
-/* A setting of the kernel is read or written, by this name. May sleep. */
+/* Reports that a sysctl setting of this name is read or written. May sleep. */
 KTRACE_INLINE void ktrace_proc_sysctl(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				      const char *name, size_t length)
 {
@@ -396,8 +457,8 @@ KTRACE_INLINE void ktrace_proc_sysctl(struct ktrace_proc *process, struct ktrace
 }
 
 /*
- * So many bytes were read from a descriptor into, or written to it from, the program's memory at an address.
- * Once a transfer, behind it. May sleep.
+ * Reports that `size` bytes were read from a descriptor into the program's memory at `address`, or written
+ * from there. Call it once for each transfer, after it. May sleep.
  */
 KTRACE_INLINE void ktrace_proc_genio(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				     int32_t fd, int write, uintptr_t address, uint64_t size)
@@ -407,8 +468,8 @@ KTRACE_INLINE void ktrace_proc_genio(struct ktrace_proc *process, struct ktrace_
 }
 
 /*
- * A signal is delivered: its number, why it was sent, the handler's address (0: default action), and the two
- * words of what is blocked (bit n - 1 for signal n). May sleep.
+ * Reports that a signal is delivered: its number, why it was sent (`code`), the address of the handler (0:
+ * default action), and the mask of blocked signals in two words (bit n - 1 for signal n). May sleep.
  */
 KTRACE_INLINE void ktrace_proc_psig(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				    uint32_t signal, int32_t code, uint64_t handler, const uint64_t *mask)
@@ -418,8 +479,9 @@ KTRACE_INLINE void ktrace_proc_psig(struct ktrace_proc *process, struct ktrace_p
 }
 
 /*
- * The thread leaves its CPU (out nonzero) or is back on one; voluntary: it waits for what has this name
- * (NULL: unknown). From the switch, by the thread that it is about.
+ * Reports that the thread leaves its CPU (`out` nonzero) or runs again. `voluntary`: nonzero if it waits;
+ * `what` is the name of what it waits for (NULL: unknown).
+ * Requires: called in the context switch, by that thread.
  */
 KTRACE_INLINE void ktrace_proc_csw(struct ktrace_proc *process, struct ktrace_proc_thread *thread, int out,
 				   int voluntary, const char *what)
@@ -429,8 +491,8 @@ KTRACE_INLINE void ktrace_proc_csw(struct ktrace_proc *process, struct ktrace_pr
 }
 
 /*
- * A structure that goes in or out of the kernel, with the name that a line "struct" of the table has. May
- * sleep.
+ * Reports a structure that is copied into or out of the kernel. `name` is the name in a line "struct" of the
+ * TABLE records. May sleep.
  */
 KTRACE_INLINE void ktrace_proc_struct(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				      const char *name, const void *data, size_t size)
@@ -439,7 +501,10 @@ KTRACE_INLINE void ktrace_proc_struct(struct ktrace_proc *process, struct ktrace
 		ktrace_proc_record_struct(process, thread, name, data, size);
 }
 
-/* Several of them in a row; those that do not fit are cut as a whole. May sleep. */
+/*
+ * Reports an array of such structures. Elements that do not fit into a record are left out as a whole. May
+ * sleep.
+ */
 KTRACE_INLINE void ktrace_proc_struct_array(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 					    const char *name, const void *data, uint32_t element_size,
 					    uint32_t count)
@@ -449,8 +514,8 @@ KTRACE_INLINE void ktrace_proc_struct_array(struct ktrace_proc *process, struct 
 }
 
 /*
- * Something is denied: why (KTRX_PROC_DENIED_*), the rights that it takes and those that are there, and what
- * it is (a path; NULL: nothing).
+ * Reports that something is denied: the reason (KTRX_PROC_DENIED_*), the rights that are needed and those
+ * that are held, and what is denied (a path; NULL: nothing).
  */
 KTRACE_INLINE void ktrace_proc_denied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				      uint32_t reason, uint64_t needed, uint64_t held, const char *what)
@@ -459,7 +524,10 @@ KTRACE_INLINE void ktrace_proc_denied(struct ktrace_proc *process, struct ktrace
 		ktrace_proc_record_denied(process, thread, reason, needed, held, what);
 }
 
-/* A page fault: 1 read, 2 write, 4 execute, 0 unknown; user: nonzero if by the program itself. */
+/*
+ * Reports a page fault. `access`: 1 read, 2 write, 4 execute, 0 unknown. `user`: nonzero if the program
+ * itself caused it.
+ */
 KTRACE_INLINE void ktrace_proc_fault(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				     uint64_t address, uint32_t access, int user)
 {
@@ -467,7 +535,7 @@ KTRACE_INLINE void ktrace_proc_fault(struct ktrace_proc *process, struct ktrace_
 		ktrace_proc_record_fault(process, thread, address, access, user);
 }
 
-/* It is over: 0, or the error, positive. */
+/* Reports the end of a page fault: 0, or the positive error number. */
 KTRACE_INLINE void ktrace_proc_fault_end(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 					 int32_t result)
 {

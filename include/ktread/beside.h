@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Events from elsewhere beside those of a trace: whoever can read something else that was recorded on the
- * same machine by the same clock hands it over, ring by ring, and from there on both are one timeline.
+ * Adds events from another source to a trace: a caller that can read something else that was recorded on the
+ * same machine with the same clock supplies events, ring by ring, and ktread merges them with those of the
+ * trace.
  */
 #ifndef KTREAD_BESIDE_H
 #define KTREAD_BESIDE_H
@@ -12,35 +13,38 @@
 extern "C" {
 #endif
 
-#define KTREAD_BESIDE_PAYLOAD 512u /* bytes of an event's fields */
+#define KTREAD_BESIDE_PAYLOAD 512u /* maximum size of an event's fields */
 
-/* Its fields are packed as those of the trace's own events. */
+/* An event of another source. Its fields are packed like those of the trace's own events. */
 struct ktread_beside_event {
-	/* of the trace's clock; within a ring, what comes late is put at the stamp before it */
+	/*
+	 * in ticks of the trace's clock; a stamp below the previous one of the same ring is replaced by that
+	 */
 	uint64_t stamp;
 	uint32_t cpu, thread;
-	uint32_t type; /* index in the source's types */
+	uint32_t type; /* index in ktread_beside_source.type */
 	uint32_t size;
 	unsigned char payload[KTREAD_BESIDE_PAYLOAD];
 };
 
 struct ktread_beside_source {
 	size_t size;	  /* sizeof(struct ktread_beside_source) */
-	const char *path; /* for messages */
+	const char *path; /* name in messages */
 	void *state;
 	uint32_t rings;
-	const struct ktread_type *type; /* outlive the trace; ids are given here */
+	const struct ktread_type *type; /* must outlive the trace; ktread assigns the ids */
 	uint32_t types;
-	/* 1 and an event, 0 at the ring's end, or a negative error. */
+	/* Stores the next event of a ring. Returns 1, 0 at the ring's end, or a negative error. */
 	int (*next)(void *state, uint32_t ring, struct ktread_beside_event *event);
-	int (*rewind)(void *state, uint32_t ring); /* 0 or an error */
+	int (*rewind)(void *state, uint32_t ring); /* starts a ring again; returns 0 or a negative error */
 	const char *(*message)(void *state);
 	void (*close)(void *state);
 };
 
 /*
- * Adds its rings. The source is the trace's from here on, and closed with it, also after an error, when the
- * handle is good for nothing but ktread_message() and ktread_close().
+ * Adds the rings of a source. The trace owns the source from here on, and ktread_close() closes it, also
+ * after an error.
+ * Returns 0 or a negative error. After an error, only ktread_message() and ktread_close() may be called.
  */
 int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source *source);
 

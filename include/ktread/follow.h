@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktread, part three: following a guest while it records. Events come merged over all rings, each exactly
- * once; what was overwritten before it could be read is counted and told at once; a record that its writer is
- * long in finishing holds nothing up for more than a moment, and is handed out, as late, should it be
- * finished after all.
+ * ktread, part three: follows a guest while it records. Events are merged over all rings, and each is
+ * returned exactly once. Records that were overwritten before they could be read are counted and reported
+ * immediately. An unfinished record delays others for a short time only; if it is finished later, it is
+ * returned then and marked as late.
  *
  *	struct ktread_follow *follow;
  *	struct ktread_followed now;
@@ -13,7 +13,8 @@
  *		ktread_follow_close(follow);
  *	}
  *
- * Survives the guest's reset, and its end: what is left in the rings is handed out before the end is told.
+ * Continues over a reset of the guest. When the guest ends, the events that are left in the rings are
+ * returned before KTREAD_FOLLOWED_END.
  */
 #ifndef KTREAD_FOLLOW_H
 #define KTREAD_FOLLOW_H
@@ -29,80 +30,100 @@ struct ktread_follow;
 struct ktread_follow_options {
 	size_t size;	      /* sizeof(struct ktread_follow_options) */
 	const char *machine;  /* as in struct ktread_options */
-	uint64_t ram_base;    /* the same */
-	uint64_t frequency;   /* the same */
-	int by_ring;	      /* 1: not merged, but what came in ring after ring */
-	uint32_t patience_ms; /* for a record that is not finished; 0: 100 */
-	uint32_t appear_ms;   /* for ktrace to show up where no guest is running; 0: 10000 */
-	uint32_t interval_ms; /* between looks at a guest that records much; 0: 10 */
-	uint32_t sample; /* slots a look takes, the newest of all rings; older ones are skipped; 0: all */
+	uint64_t ram_base;    /* as in struct ktread_options */
+	uint64_t frequency;   /* as in struct ktread_options */
+	int by_ring;	      /* 1: not merged: the new events of one ring after another */
+	uint32_t patience_ms; /* how long to wait for an unfinished record; 0: 100 */
+	uint32_t appear_ms;   /* how long to wait for ktrace to appear while no guest is running; 0: 10000 */
+	uint32_t interval_ms; /* time between two reads of a guest that records much; 0: 10 */
+	/* maximum slots per read, the newest of all rings; older ones are skipped; 0: no limit */
+	uint32_t sample;
 };
 
 enum ktread_followed_kind {
 	KTREAD_FOLLOWED_EVENT = 1,
 	KTREAD_FOLLOWED_LOST, /* slots of a ring were overwritten before they could be read */
 	KTREAD_FOLLOWED_BOOT, /* ktrace was found, or found anew after a reset of the guest */
-	KTREAD_FOLLOWED_END,  /* nobody can record any more, and all has been handed out */
+	KTREAD_FOLLOWED_END,  /* the guest has ended, and all events have been returned */
 };
 
 struct ktread_followed {
 	enum ktread_followed_kind kind;
-	int late;			  /* of an event: one with a later stamp went before it */
+	/* of an event: nonzero if an event with a later stamp was returned before it */
+	int late;
 	const struct ktread_event *event; /* valid until the next call */
 	uint32_t ring;			  /* of a loss */
-	uint32_t cpu;			  /* its CPU, KTRX_NO_CPU of a shared ring */
-	uint64_t slots;			  /* how many are lost */
+	uint32_t cpu;			  /* CPU of that ring; KTRX_NO_CPU for a shared ring */
+	uint64_t slots;			  /* number of lost slots */
 	uint64_t boot;			  /* of KTREAD_FOLLOWED_BOOT: 1 the first time, then 2 … */
 };
 
-/* Slots of all rings and boots so far: produced = shown + overwritten + unreadable + skipped + pending. */
+/*
+ * Counts of slots, of all rings and boots so far: produced = shown + overwritten + unreadable + skipped +
+ * pending.
+ */
 struct ktread_follow_account {
-	uint64_t produced;    /* since the guest booted, or cleared its rings before following began */
-	uint64_t shown;	      /* of records handed out or about to be, and anchors */
-	uint64_t overwritten; /* before they could be read */
-	uint64_t unreadable;  /* given up by their writers, or never finished */
-	uint64_t skipped;     /* not looked at, as the options had it */
-	uint64_t pending;     /* not looked at yet, or passed over and perhaps finished later */
-	uint64_t events;      /* handed out */
-	uint64_t late;	      /* … of these, late */
-	uint64_t polls;	      /* looks at the guest */
+	/* since the guest booted, or since it cleared its rings before following began */
+	uint64_t produced;
+	uint64_t shown;	      /* slots of anchors, and of records that were or will be returned */
+	uint64_t overwritten; /* overwritten before they could be read */
+	uint64_t unreadable;  /* abandoned by their writers, or never finished */
+	uint64_t skipped;     /* not read, because of options.sample */
+	uint64_t pending;     /* not read yet, or passed over while unfinished */
+	uint64_t events;      /* events returned */
+	uint64_t late;	      /* events that were returned late */
+	uint64_t polls;	      /* reads of the guest */
 };
 
-/* A RAM file. KTREAD_E_UNSUPPORTED: it is no memory of a guest that runs, but a trace or a core. */
+/*
+ * Follows the guest whose RAM file is at `path`. Returns 0 and a handle in *follow, or a negative error;
+ * KTREAD_E_UNSUPPORTED: the file is a trace or a core, not the memory of a guest that runs.
+ */
 int ktread_follow_open(struct ktread_follow **follow, const char *path,
 		       const struct ktread_follow_options *options);
-/* Any other memory, which stays the caller's. */
+/*
+ * Follows a guest in any other memory, which stays the caller's and must outlive the handle. Returns as
+ * above.
+ */
 int ktread_follow_open_memory(struct ktread_follow **follow, struct ktread_memory *memory,
 			      const struct ktread_follow_options *options);
+/* Frees the handle. */
 void ktread_follow_close(struct ktread_follow *follow);
 
 /*
- * 1 and what came next; 0 if nothing came within `wait_ms` (0: what can be had without sleeping, negative: no
- * limit); or an error. After the end it is the end each time.
+ * Waits at most `wait_ms` for the next item and stores it in *now. 0: does not sleep; negative: no limit.
+ * Returns 1, 0 if nothing came in time, or a negative error. After the end it returns KTREAD_FOLLOWED_END
+ * each time.
  */
 int ktread_follow_next(struct ktread_follow *follow, struct ktread_followed *now, int wait_ms);
-/* Looks a last time, hands out what there is and comes to the end. */
+/*
+ * Makes the handle read the guest once more; ktread_follow_next() then returns what was found, and after that
+ * KTREAD_FOLLOWED_END.
+ */
 void ktread_follow_stop(struct ktread_follow *follow);
 
 /*
- * Names, types and rings of what was handed out last, for whatever else reads a trace; NULL before the first
- * KTREAD_FOLLOWED_BOOT. Valid until the next ktread_follow_next(). Its events are not to be read.
+ * Returns a trace with the names, types and rings of the items returned last; NULL before the first
+ * KTREAD_FOLLOWED_BOOT. Owned by the handle and valid until the next ktread_follow_next(). Do not read events
+ * from it.
  */
 struct ktread *ktread_follow_trace(struct ktread_follow *follow);
+/* Returns the counts so far. */
 void ktread_follow_account(const struct ktread_follow *follow, struct ktread_follow_account *account);
 /*
- * What the first `room` CPUs say of themselves now, without a look at their rings. How many there are of
- * these; 0: the guest does not say, or none is found; or an error.
+ * Copies the current state of the first `room` CPUs, without reading their rings. Returns the number of
+ * entries; 0 if the guest has no such table or was not found; or a negative error.
  */
 int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint32_t room);
-/* The same of the table of holders, from row `first` on. */
+/* Does the same with the table of holders, from entry `first` on. */
 int ktread_follow_holders(struct ktread_follow *follow, uint32_t first, struct ktrx_holder *holder,
 			  uint32_t room);
-/* From now on stamps are of a counter of so many ticks a second, whatever the guest says. */
+/* Sets the ticks per second of the stamps from now on; replaces the guest's value. */
 void ktread_follow_set_frequency(struct ktread_follow *follow, uint64_t frequency);
-/* 1: nobody can record any more, so that what is read now is the last. */
+/* Returns 1 if the guest has ended, so that what is read now is final. */
 int ktread_follow_ended(const struct ktread_follow *follow);
-const char *ktread_follow_message(const struct ktread_follow *follow); /* of the last error */
+/* returns the text of the last error */
+const char *ktread_follow_message(const struct ktread_follow *follow);
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktread, part two: finding ktrace in the physical memory of a guest, running or dead, looking at it, and
- * linearising it into a v2 dump. Never writes to the guest.
+ * ktread, part two: finds ktrace in the physical memory of a guest, running or dead, inspects it, and writes
+ * it as a v2 dump. Never writes to the guest.
  *
- * A memory is any source of physical bytes: a RAM file, an ELF core, or whatever a caller can read with a
- * function (QMP, a debug probe). An image is one ktrace root found in a memory. The guest may run meanwhile:
- * all that is decided upon is copied first.
+ * A memory is a source of physical bytes: a RAM file, an ELF core, or any that a caller's function can read
+ * (QMP, a debug probe). An image is one ktrace root that was found in a memory. The guest may run meanwhile:
+ * data is copied before it is checked.
  */
 #ifndef KTREAD_MEMORY_H
 #define KTREAD_MEMORY_H
@@ -30,108 +30,137 @@ struct ktread_range {
 	uint64_t length;
 };
 
-/* Functions of a caller's own memory. All allowed to block; `context` is the caller's. */
+/* Callbacks for a caller's own memory. All may block. `context` is the caller's. */
 struct ktread_memory_ops {
-	/* Reads exactly `bytes`; 0 or a negative KTREAD_E_*. */
+	/* Reads exactly `bytes` bytes. Returns 0 or a negative KTREAD_E_*. */
 	int (*read)(void *context, uint64_t physical, void *buffer, size_t bytes);
-	/* Next address >= `physical` that may hold data, UINT64_MAX at the end (lets holes be skipped). */
+	/*
+	 * Returns the next address >= `physical` that may contain data, UINT64_MAX at the end. It lets ktread
+	 * skip holes.
+	 */
 	uint64_t (*next_data)(void *context, uint64_t physical);
 	void (*close)(void *context);
 	/*
-	 * 1: nobody can write to it any more, as when the guest is gone; 0: somebody can; NULL or negative:
-	 * that cannot be told.
+	 * Returns 1 if the memory cannot change any more, because the guest has ended; 0 if it can; negative
+	 * if unknown. NULL: unknown.
 	 */
 	int (*ended)(void *context);
-	/* Why the last reading failed with KTREAD_E_SYSTEM, and of what; NULL: that is not told. */
+	/* Returns the reason of the last KTREAD_E_SYSTEM of read(), and what it was about. NULL: unknown. */
 	const char *(*message)(void *context);
 };
 
-/* RAM file of QEMU: `machine` x86_64 | aarch64 | riscv64, or NULL to try each layout's base. */
+/*
+ * Opens a RAM file of QEMU. `machine`: x86_64, aarch64 or riscv64; NULL tries the base address of each.
+ * Returns 0 and a handle in *memory, to be closed with ktread_memory_close(), or a negative error.
+ */
 int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, const char *machine);
 /*
- * Where a RAM file's bytes lie in the machine's memory is known once ktrace's root has been found in it. Of
- * one that has none this takes the usual place of the machine that was named, if one was. 0 or an error.
+ * Assumes the usual physical base address of the named machine for a RAM file without ktrace. Otherwise,
+ * ktread derives the base address from ktrace's root. Does nothing if no machine was named. Returns 0 or a
+ * negative error.
  */
 int ktread_memory_assume(struct ktread_memory *memory);
+/* Opens an ELF core. Returns as ktread_memory_open_ram(). */
 int ktread_memory_open_core(struct ktread_memory **memory, const char *path);
-/* The context is closed with the memory, and where that cannot be opened. */
+/*
+ * Opens a memory that the caller's functions read. ops->close() is called when the memory is closed, and also
+ * if this call fails. Returns as ktread_memory_open_ram().
+ */
 int ktread_memory_open(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
 		       const struct ktread_range *ranges, uint32_t range_count);
+/* Frees the memory's handle. */
 void ktread_memory_close(struct ktread_memory *memory);
 /*
- * 1 if nobody can write to the memory any more: the guest has ended. 0 if somebody can: the guest runs, hangs
- * or is paused. KTREAD_E_UNSUPPORTED if that is unknown.
+ * Returns 1 if the guest has ended and its memory cannot change any more; 0 if the guest runs, hangs or is
+ * paused; KTREAD_E_UNSUPPORTED if that is unknown.
  */
 int ktread_memory_ended(const struct ktread_memory *memory);
-/* Its ranges, ascending, `most` at most. Returns how many. */
+/* Stores the ranges of the memory, ascending, at most `most`. Returns their number. */
 #define KTREAD_RANGES_MOST 256u
 uint32_t ktread_memory_ranges(const struct ktread_memory *memory, struct ktread_range *range, uint32_t most);
-/* Bytes that can be read from `physical` on without a gap. */
+/* Returns the number of bytes that are readable from `physical` on without a gap. */
 uint64_t ktread_memory_run(const struct ktread_memory *memory, uint64_t physical);
-/* Next address >= `physical` that may hold data, UINT64_MAX if none. */
+/* Returns the next address >= `physical` that may contain data, UINT64_MAX if there is none. */
 uint64_t ktread_memory_next_data(const struct ktread_memory *memory, uint64_t physical);
+/* Reads exactly `bytes` bytes. Returns 0 or a negative error. */
 int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *buffer, size_t bytes);
 
 /*
- * Finds the root of the boot that runs or ran last (self set, checksum right; the newest by stamps where
- * several are valid). KTREAD_E_ABSENT if there is none, as between a reset and the first event of the next
- * boot. The memory must outlive the image.
+ * Searches for the root of the current or last boot: `self` is set and the checksum is correct; if several
+ * are valid, the one with the newest stamps.
+ * Returns 0 and an image in *image, to be closed with ktread_image_close(), or a negative error.
+ * KTREAD_E_ABSENT: there is no root, for example between a reset and the first event of the next boot.
+ * Requires: the memory outlives the image.
  */
 int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory);
 /*
- * The n-th boot back of those whose roots, or what they left in memory that is kept over resets, are found, 0
- * the last. KTREAD_E_ABSENT: there are not so many.
+ * Searches for boot number `boot`, counted back from the last boot, which is 0. It finds boots whose root, or
+ * whose copy in persistent memory, still exists. Otherwise like ktread_image_find(). KTREAD_E_ABSENT: there
+ * are fewer boots.
  */
 int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot);
-/* Whether it is what a boot left that has ended: its root itself is gone. */
+/*
+ * Returns whether the image is the copy that an earlier boot left in persistent memory; its root no longer
+ * exists.
+ */
 bool ktread_image_is_kept(const struct ktread_image *image);
 /*
- * The root that lies at `physical`, without searching for anything. KTREAD_E_ABSENT: there is none, or a ring
- * in use is only to be found by a search.
+ * Opens the root at `physical` without a search. Otherwise like ktread_image_find(). KTREAD_E_ABSENT: there
+ * is no root, or a ring in use can be found only by a search.
  */
 int ktread_image_open(struct ktread_image **image, struct ktread_memory *memory, uint64_t physical);
-/* How many boots a search found roots of; 1 where none was made. */
+/* Returns the number of boots that the search found; 1 if there was no search. */
 uint32_t ktread_image_boots(const struct ktread_image *image);
-/* What goes into dumps as KTRX_SECTION_REGISTERS (spec/ktrx.md section 3); copied. */
+/*
+ * Sets the text for KTRX_SECTION_REGISTERS in dumps (spec/ktrx.md section 3); copied. Returns 0 or a negative
+ * error.
+ */
 int ktread_image_set_registers(struct ktread_image *image, const char *text);
+/* Frees the image; its memory stays open. */
 void ktread_image_close(struct ktread_image *image);
 uint16_t ktread_image_machine(const struct ktread_image *image);  /* ELF e_machine */
-uint64_t ktread_image_physical(const struct ktread_image *image); /* of the root */
+uint64_t ktread_image_physical(const struct ktread_image *image); /* physical address of the root */
 uint64_t
-ktread_image_virtual(const struct ktread_image *image); /* of the root, as its kernel sees it; 0 unknown */
+/* virtual address of the root in its kernel; 0 if unknown */
+ktread_image_virtual(const struct ktread_image *image);
 /*
- * Where the first `bytes` of a section (KTRX_SECTION_*) lie in one piece in the file, for who has to write
- * there. KTREAD_E_ABSENT: there is no such section, or not so much of it.
+ * Returns in *position where the first `bytes` bytes of a section (KTRX_SECTION_*) are in the file, in one
+ * piece. For a caller that writes there.
+ * Returns 0, or KTREAD_E_ABSENT: there is no such section, or it is shorter or not in one piece.
  */
 int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t bytes, uint64_t *position);
 
-/* What a watcher wants to know, read afresh. */
+/* Current state of a guest, for a program that watches it. */
 struct ktread_pulse {
-	uint64_t nonce;		     /* another nonce than before: the guest booted anew */
-	uint64_t slots;		     /* produced on all rings since boot */
-	uint64_t heartbeats;	     /* of all CPUs */
-	uint32_t cpus, online, idle; /* idle: CPUs whose mode says so */
+	uint64_t nonce;		     /* differs from the previous one if the guest has booted again */
+	uint64_t slots;		     /* slots produced in all rings since boot */
+	uint64_t heartbeats;	     /* sum over all CPUs */
+	uint32_t cpus, online, idle; /* numbers of CPUs; idle: those with KTRX_MODE_IDLE */
 	uint32_t outcome;	     /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
 	/*
-	 * Of the online CPUs that are at work, the one that beat the longest ago, or never though another
-	 * did.
+	 * The online CPU, not idle, with the oldest heartbeat; or one without any heartbeat, if another CPU
+	 * had one.
 	 */
-	uint32_t quiet_cpu;   /* KTRX_NO_CPU: there is none */
-	uint64_t quiet_stamp; /* of its last heartbeat, 0: never */
+	uint32_t quiet_cpu;   /* KTRX_NO_CPU if there is none */
+	uint64_t quiet_stamp; /* stamp of its last heartbeat; 0: it had none */
 };
+/* Reads the current state of the guest. Returns 0 or a negative error. */
 int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse);
 
 /*
- * Writes a v2 dump of the image to `fd` (at its present offset, behind which the file must be empty; a pipe
- * will do, too). `note` becomes KTRX_SECTION_NOTE, may be NULL. `frequency` replaces an unknown one, 0 leaves
- * it. The guest may go on: what it records while a ring is copied is taken in, and what it overwrites by that
- * counts as overwritten. Memory needed does not grow with the rings.
+ * Writes a v2 dump of the image to `fd` at the current offset; the file must be empty from there on. `fd` may
+ * be a pipe. `note` becomes KTRX_SECTION_NOTE; it may be NULL. `frequency` replaces an unknown one; 0: does
+ * not.
+ * The guest may run meanwhile: records made while a ring is copied are included, and those that they
+ * overwrite count as overwritten. Memory use does not depend on the size of the rings.
+ * Returns 0 or a negative error.
  */
 int ktread_image_write(struct ktread_image *image, int fd, const char *note, uint64_t frequency);
 
-const char *ktread_image_message(void); /* text of the last error of this part, this thread */
+/* returns the text of the last error of these functions in this thread */
+const char *ktread_image_message(void);
 
 #ifdef __cplusplus
 }

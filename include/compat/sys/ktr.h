@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * For code that was written for DragonFly: put include/compat on the include path, and its `#include
- * <sys/ktr.h>` finds ktrace's macros of those names, ktrace/ktr.h. Nothing else is in this folder but what
- * DragonFly calls so.
+ * Compatibility with DragonFly: put include/compat on the include path, and `#include <sys/ktr.h>` includes
+ * ktrace/ktr.h, which has macros of the same names. This folder contains only headers with DragonFly's names.
  */
 #ifndef KTRACE_COMPAT_SYS_KTR_H
 #define KTRACE_COMPAT_SYS_KTR_H

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * For programs that are traced, or trace others: ktrace() and utrace(), with the constants of the BSDs.
+ * ktrace() and utrace() for programs that are traced or trace others, with the constants of the BSDs. For C
+ * and C++.
  *
  *	#include <sys/ktrace.h>
  *	utrace("cache miss", 10);
  *
- * On the demo kernel they are system calls; results below zero are -E…. On Linux the kernel knows neither:
- * they fail with ENOSYS unless the program runs under `ktrace record`, which sees the calls and acts on them.
- * There they return -1 and set errno. For C and C++.
+ * On the demo kernel they are system calls; a negative result is -E…. On Linux they return -1 and set errno.
+ * The Linux kernel does not have these calls: they fail with ENOSYS unless the program runs under `ktrace
+ * record`, which intercepts them.
  */
 #ifndef USER_SYS_KTRACE_H
 #define USER_SYS_KTRACE_H
 
 #include <stddef.h>
 
-/* Operations of ktrace(), one of them … */
-#define KTROP_SET	0 /* trace these facilities, too, into that file */
-#define KTROP_CLEAR	1 /* do not trace these any more */
-#define KTROP_CLEARFILE 2 /* nobody is traced into that file any more */
+/* Operations of ktrace(). */
+#define KTROP_SET	0 /* trace these facilities as well, into that file */
+#define KTROP_CLEAR	1 /* stop tracing these facilities */
+#define KTROP_CLEARFILE 2 /* stop tracing all processes into that file */
 #define KTROP(o)	((o)&3)
-/* … and whom else than that process or group it concerns: all that are descended from it. */
+/* Add to an operation: it also applies to all descendants of the process or group. */
 #define KTRFLAG_DESCEND 4
 
 /* Facilities: what is recorded. */
@@ -39,21 +40,22 @@
 #define KTRFAC_FAULTEND	    0x00004000
 #define KTRFAC_STRUCT_ARRAY 0x00008000
 #define KTRFAC_MASK	    0x00ffffff
-#define KTRFAC_INHERIT	    0x40000000 /* processes that are made later, too */
+#define KTRFAC_INHERIT	    0x40000000 /* also trace children created later */
 
-/* A process's own, seen in the kernel: its trace is root's; it is writing a record. */
+/* State of a process, in the kernel only: root started its trace; it is writing a record. */
 #define KTRFAC_ROOT   0x80000000
 #define KTRFAC_ACTIVE 0x20000000
 
-/* The most that utrace() takes: more is EINVAL. */
+/* Maximum size for utrace(); more fails with EINVAL. */
 #define KTR_USER_MAXLEN 2048
 
 /*
- * ktrace(path, operation, facilities, pid): begins, changes or ends the tracing of a process, or of a group
- * (-pid), into a regular file that the caller may write. EINVAL: no such operation, no facility; ESRCH: no
- * such process; EPERM: none of them is the caller's to trace; EACCES: not a regular file.
+ * ktrace(path, operation, facilities, pid) starts, changes or ends the tracing of process `pid`, or of group
+ * -pid if negative, into a regular file that the caller may write.
+ * Errors: EINVAL (unknown operation, or no facility), ESRCH (no such process), EPERM (the caller may trace
+ * none of them), EACCES (not a regular file).
  *
- * utrace(data, size): a record that says just that, if the caller is traced.
+ * utrace(data, size) records these bytes in the caller's trace. It has no effect if the caller is not traced.
  */
 #if defined(__linux__) && __STDC_HOSTED__
 
@@ -64,7 +66,7 @@
 #define KTRACE_LINUX_KTRACE 2L
 
 #ifndef __cplusplus
-extern long syscall(long number, ...); /* unistd.h does not tell strict C */
+extern long syscall(long number, ...); /* strict C: unistd.h does not declare it */
 #endif
 
 static inline int ktrace(const char *path, int operation, int facilities, int pid)
