@@ -50,7 +50,7 @@ struct pair {
 	char left[NAME_ROOM], right[NAME_ROOM];
 };
 
-/* What the files of a snapshot say. */
+/* The contents of a snapshot's files. */
 struct snapshot {
 	const char *folder;
 	char device[MOST][NAME_ROOM];
@@ -62,7 +62,7 @@ struct snapshot {
 	char trace[NAME_ROOM];
 };
 
-/* A device while its file is read. */
+/* A device whose file is being read. */
 struct device {
 	char name[NAME_ROOM], kind[NAME_ROOM], type[NAME_ROOM];
 	struct ktrx_hwt_etm4 etm4;
@@ -90,7 +90,7 @@ static void copy(char *to, const char *text)
 
 /* ---- Files of sections ---- */
 
-/* NULL: there is none. */
+/* Opens a file of the folder. Returns NULL if it does not exist. */
 static FILE *open_in(const struct snapshot *snapshot, const char *name)
 {
 	char path[4096];
@@ -99,7 +99,7 @@ static FILE *open_in(const struct snapshot *snapshot, const char *name)
 	return fopen(path, "rb");
 }
 
-/* Without blanks around it. */
+/* Removes blanks at both ends. */
 static char *trimmed(char *text)
 {
 	size_t length;
@@ -111,7 +111,7 @@ static char *trimmed(char *text)
 	return text;
 }
 
-/* Each "key=value" with its section, without the part of the key in parentheses. */
+/* Calls `take` for each "key=value", with its section; the part of the key in parentheses is removed. */
 static void read_sections(struct snapshot *snapshot, const char *name,
 			  void (*take)(struct snapshot *snapshot, const char *section, char *key, char *value,
 				       void *to),
@@ -239,7 +239,7 @@ static void take_trace(struct snapshot *snapshot, const char *section, char *key
 	}
 }
 
-/* The name or, if none is known, "?". */
+/* Returns the name paired with `left`, or "?" if there is none. */
 static const char *paired(const struct pair *pair, size_t count, const char *left)
 {
 	for (size_t i = 0; i < count; i++)
@@ -295,7 +295,7 @@ static void put_byte(struct bytes *bytes, uint8_t byte)
 	bytes->at[bytes->size++] = byte;
 }
 
-/* False: there is no such file. */
+/* Returns false if the file does not exist. */
 static bool read_bytes(const struct snapshot *snapshot, const char *name, struct bytes *bytes)
 {
 	FILE *file = open_in(snapshot, name);
@@ -314,7 +314,10 @@ struct unpacking {
 	struct bytes *to;
 };
 
-/* The formatter's frame: 7 pairs, a byte of data, and a byte with the lowest bits of those in even places. */
+/*
+ * Unpacks a frame of the formatter: 7 pairs, a byte of data, and a byte with the lowest bits of the bytes in
+ * even places.
+ */
 static void unpack_frame(struct unpacking *unpacking, const uint8_t *frame)
 {
 	for (unsigned i = 0; i < FRAME - 1; i += 2) {
@@ -326,7 +329,7 @@ static void unpack_frame(struct unpacking *unpacking, const uint8_t *frame)
 			unpacking->current = frame[i] >> 1;
 		else if (unpacking->current == unpacking->wanted)
 			put_byte(unpacking->to, (uint8_t)(frame[i] | low));
-		/* A new id may hold from the byte after the next on. */
+		/* A new id may apply from the byte after the next. */
 		if (i + 1 < FRAME - 1 && (is_id && low ? before : unpacking->current) == unpacking->wanted)
 			put_byte(unpacking->to, frame[i + 1]);
 	}
@@ -339,7 +342,10 @@ static bool is_full_sync(const struct bytes *raw, size_t at)
 	return raw->size - at >= sizeof(sync) && memcmp(raw->at + at, sync, sizeof(sync)) == 0;
 }
 
-/* Synchronisation between frames and, by halves of a word, within them is dropped, as a port writes it. */
+/*
+ * Unpacks the bytes of a trace id. Drops synchronization packets: full ones between frames, and halfword ones
+ * within frames, as a trace port writes them.
+ */
 static void unpack(const struct bytes *raw, unsigned id, struct bytes *to)
 {
 	struct unpacking unpacking = { .wanted = id, .to = to };
@@ -394,7 +400,7 @@ static void write_code(const struct snapshot *snapshot, struct hwt_file_writer *
 		struct bytes bytes = { 0 };
 		size_t at = (size_t)dump->offset, end;
 
-		/* Some of the published snapshots name dumps that were not published. */
+		/* Some published snapshots refer to dumps that were not published. */
 		if (!read_bytes(snapshot, dump->file, &bytes))
 			fprintf(stderr, "%s: not there\n", dump->file);
 		end = dump->length && at + dump->length < bytes.size ? at + dump->length : bytes.size;
@@ -423,12 +429,12 @@ static void write_source(struct hwt_file_writer *writer, const struct source *so
 
 static bool is_read(const struct source *source)
 {
-	/* A Cortex-M runs other instructions, and its unit writes other packets. */
+	/* A Cortex-M has other instructions, and its trace unit writes other packets. */
 	return strncmp(source->core, "Cortex-M", 8) != 0 &&
 	       (strncmp(source->protocol, "ETM4", 4) == 0 || strncmp(source->protocol, "ETE", 3) == 0);
 }
 
-/* Sources of a buffer; the number of the next unit. */
+/* Writes the sources of a buffer. Returns the number of the next unit. */
 static uint32_t write_buffer(const struct snapshot *snapshot, size_t number, bool frames, uint32_t unit,
 			     struct hwt_file_writer *writer)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes a hardware trace of one CPU from a file of Intel PT packets and files of flat code:
+ * Writes a hardware trace of one CPU from a file of Intel PT packets and files with flat code:
  *
  *   pt_stream [-c FAMILY/MODEL[/STEPPING]] [-m MTC] [-n NOMINAL] [-a EAX] [-b EBX] [-r FIRST:LAST]...
  *             [-i FILE:ADDRESS | -i FILE:OFFSET:ADDRESS]... PACKETS OUTPUT
  *
- * -m, -n, -a and -b are what the decoder must know of the CPU's clocks (struct ktrx_hwt_pt), -r a range of
- * addresses outside which nothing was traced.
+ * -m, -n, -a and -b describe the CPU's clocks for the decoder (struct ktrx_hwt_pt). -r is an address range to
+ * which tracing was limited.
  */
 #include <elf.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static struct bytes read_file(const char *path)
 	return bytes;
 }
 
-/* Reads a number and steps over it and the `separator`; 0: it must be the end. */
+/* Reads a number, and skips it and the `separator`; 0: the text must end there. */
 static uint64_t take_number(char **text, char separator)
 {
 	char *end;

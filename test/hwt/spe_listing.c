@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Turns a listing of SPE packets as `perf report --dump-raw-trace` prints it (an offset, the bytes, and what they
- * mean) into a file of hardware trace, of CPU 0.
+ * Turns a listing of SPE packets, as printed by `perf report --dump-raw-trace` (an offset, the bytes, and
+ * their meaning), into a file of hardware trace of CPU 0.
  *
  *	spe_listing LISTING OUTPUT
  */
@@ -14,7 +14,9 @@
 
 #define BYTES_MOST (16u << 20)
 
-/* Bytes are two hexadecimal digits and a blank; the first word that is something else ends them. */
+/*
+ * Reads the bytes of a line: two hexadecimal digits and a blank each, up to the first word of another form.
+ */
 static size_t take_line(const char *line, uint8_t *to, size_t room)
 {
 	const char *at = strchr(line, ':') ? strchr(line, ':') + 1 : line;

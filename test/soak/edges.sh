@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ETMv4 traces of Linux programs that another decoder's authors published (coresight-decoder, which shares no code with OpenCSD),
-# and the edges between blocks that it finds in them. CORESIGHT_DECODER names its folder of tests, with PROGRAM/TRACE/cstrace.bin,
+# Compares the edges between blocks with those that another decoder finds in published ETMv4 traces of Linux programs. This decoder,
+# coresight-decoder, shares no code with OpenCSD. CORESIGHT_DECODER names its folder of tests, with PROGRAM/TRACE/cstrace.bin,
 # PROGRAM/TRACE/decoderargs.txt and PROGRAM/expected_edge_coverage.out. None of it is part of ktrace.
 #
-# The traces come without registers: those of a unit with context ids and timestamps are taken.
+# The traces come without registers. The script uses those of a unit with context ids and timestamps.
 . test/tap.sh
 
 if [ -z "${CORESIGHT_DECODER-}" ] || [ ! -d "${CORESIGHT_DECODER-}" ]; then
@@ -12,7 +12,7 @@ if [ -z "${CORESIGHT_DECODER-}" ] || [ ! -d "${CORESIGHT_DECODER-}" ]; then
 	done_testing
 fi
 
-# snapshot PROGRAM TRACE ID COUNT {FILE BEGIN END}…: $tmp/snapshot, as opencsd-snapshot reads it.
+# snapshot PROGRAM TRACE ID COUNT {FILE BEGIN END}...: makes $tmp/snapshot, in the form that opencsd-snapshot reads.
 snapshot() {
 	rm -rf "$tmp/snapshot" && mkdir "$tmp/snapshot" && cp "$CORESIGHT_DECODER/$1/$2" "$tmp/snapshot/cstrace.bin" || return
 	program=$1 id=$3
@@ -32,14 +32,14 @@ snapshot() {
 		ETM_0=ETB_0 '[core_trace_sources]' cpu_0=ETM_0 >"$tmp/snapshot/trace.ini"
 }
 
-# edges BASE: from the beginning of each run to that of the next, where both are in the first 4096 bytes of the program. Hexadecimal
-# digits are compared as text: an awk's numbers do not hold 64 bits.
+# edges BASE: prints the edges from the beginning of each run to that of the next, if both are in the first 4096 bytes of the program.
+# Hexadecimal digits are compared as text, because numbers of awk have fewer than 64 bits.
 edges() {
 	sed -n 's/^{"pc":"0x\([0-9a-f]*\)\([0-9a-f]\{3\}\)".*[0-9] instruction.*/\1 \2/p' | awk -v page="$1" '
 		{ inside = $1 == page; sub(/^0+/, "", $2); if (was && inside) print "0x" last " [0] -> 0x" $2 " [0]"; was = inside; last = $2 }'
 }
 
-# Those of the part that the authors compare.
+# part: selects the edges that the authors compare.
 part() { grep 0x900 -A41 | grep 0x71c -A41; }
 
 for arguments in "$CORESIGHT_DECODER"/*/*/decoderargs.txt; do

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Holds what `ktrace hwt` says of a stream against what libipt's tests expect of its tools, and prints the first difference:
+# Compares the output of `ktrace hwt` for a stream with what libipt's tests expect of its tools, and prints the first difference:
 #
 #	awk -f libipt.awk -v what=packets EXPECTED-OF-PTDUMP OUTPUT-OF-hwt-g
 #	awk -f libipt.awk -v what=flow -v ip=1 EXPECTED-OF-PTXED OUTPUT-OF-hwt--json
 #
-# Both become words of one form: a packet as "OFFSET NAME PAYLOAD", an event as "NAME KEY=ADDRESS…", an instruction as "at
-# ADDRESS", a run of instructions as "run COUNT FIRST LAST". With ip=1 the tool was to print all addresses that events have.
+# Both are converted to one form: a packet to "OFFSET NAME PAYLOAD", an event to "NAME KEY=ADDRESS...", an instruction to "at
+# ADDRESS", a run of instructions to "run COUNT FIRST LAST". With ip=1, the tool was asked to print all addresses of events.
 
 { side = FILENAME == ARGV[1] ? 1 : 2 }
 { sub(/\r$/, ""); sub(/[ \t]+$/, "") }
@@ -23,10 +23,10 @@ function put(text) {
 
 # ---- Packets ----------------------------------------------------------------------------------------
 
-# A line of ptdump. Behind the payload may be more: times, the last address, the name of a type.
+# Reads a line of ptdump. More may follow the payload: times, the last address, the name of a type.
 function dumped(line,    n, word, name, text, from, offset) {
 	if (line ~ /^\[.*(calibrat|updating time|printing time)/ || line ~ /^\[.*failed to determine errata/)
-		return # of its clock, which packets have no part in
+		return # about its clock, not about a packet
 	if (line ~ /^\[/) {
 		put("error")
 		return
@@ -39,11 +39,11 @@ function dumped(line,    n, word, name, text, from, offset) {
 	else
 		no_offset = 1
 	if (word[from] ~ /^[0-9a-f]+$/ && length(word[from]) % 2 == 0)
-		from++ # the bytes of --raw
+		from++ # skip the bytes of --raw
 	name = word[from]
 	text = offset " " name
 	if (name == "ptw")
-		word[from + 1] = "" # how many bytes the payload was written in
+		word[from + 1] = "" # size of the payload in bytes
 	n = payload_words(name, word[from + 1], word[from + 2], word[from + 3])
 	for (from++; n-- > 0; from++) {
 		if (word[from] == "type")
@@ -51,12 +51,12 @@ function dumped(line,    n, word, name, text, from, offset) {
 		if (word[from] == "")
 			continue
 		gsub(/,/, "", word[from])
-		text = text " " (word[from] ~ /^[36]:$/ ? "full:" : word[from]) # a whole address, written in 6 or 8 bytes
+		text = text " " (word[from] ~ /^[36]:$/ ? "full:" : word[from]) # a full address, of 6 or 8 bytes
 	}
 	put(text)
 }
 
-# Number of words that are the payload.
+# Returns the number of words of the payload.
 function payload_words(name, first, second, third) {
 	if (name ~ /^(tip|tip\.pge|tip\.pgd|fup|tma|mwait)$/)
 		return 2
@@ -64,7 +64,7 @@ function payload_words(name, first, second, third) {
 		return second ~ /,$/ ? 3 : 2
 	if (name == "pwrx")
 		return 3
-	if (name ~ /^mode/) # any number of these
+	if (name ~ /^mode/) # none, one or two of these
 		return (first ~ /^(cs\.[dl]|if|intx|abrt),?$/) + (second ~ /^(cs\.[dl]|if|intx|abrt),?$/)
 	if (name == "exstop")
 		return first == "ip"
@@ -77,7 +77,7 @@ function payload_words(name, first, second, third) {
 	return name ~ /^(tnt|tsc|cbr|mtc|cyc|vmcs|mnt)/ ? 1 : 0
 }
 
-# A line of `ktrace hwt -g`.
+# Reads a line of `ktrace hwt -g`.
 function packet(line,    word, n, offset, name, text, value) {
 	n = split(substr(line, 2), word, /[ \t]+/)
 	if (line !~ /^ *[0-9]+  /)
@@ -144,7 +144,7 @@ function packet(line,    word, n, offset, name, text, value) {
 	put((no_offset ? "-" : offset) " " name (text == "" ? "" : " " text))
 }
 
-# "..1002" as ptdump has it, the missing digits as ?.
+# Returns an address such as "..1002" in the form of ptdump, with ? for missing digits.
 function address(line, value,    digits) {
 	if (line ~ /no address/)
 		return "0: ????????????????"
@@ -174,14 +174,14 @@ function hexadecimal(text,    n, value) {
 
 # ---- Flow -------------------------------------------------------------------------------------------
 
-# A line of ptxed.
+# Reads a line of ptxed.
 function followed(line) {
 	sub(/^\? /, "", line) # within a transaction
 	if (line ~ /^[0-9a-f]+$/) {
 		put("at " plain(line))
 		return
 	}
-	# Modes and times are in all that ktrace says; blocks and statistics are ptxed's own.
+	# ktrace has no such events: modes and times are part of its steps; blocks and statistics exist only in ptxed.
 	if (line ~ /^insn:/)
 		total = substr(line, 6) + 0
 	if (line ~ /^\[(exec mode|end of trace|block|cbr)/ || line ~ /tick\]$/ || line ~ /^(insn|blocks|time):/)
@@ -202,7 +202,7 @@ function followed(line) {
 		put(substr(line, 1, index(line ",", ",") - 1) keys(line))
 }
 
-# ", ip: ADDRESS, …" as " ip=ADDRESS…".
+# Converts ", ip: ADDRESS, ..." to " ip=ADDRESS...".
 function keys(line,    i, n, part, text) {
 	n = split(line, part, ", ")
 	for (i = 2; i <= n; i++)
@@ -224,7 +224,7 @@ function field(line, name,    at) {
 	return substr(line, RSTART + length(name) + 4, RLENGTH - length(name) - 5)
 }
 
-# A line of `ktrace hwt --json`.
+# Reads a line of `ktrace hwt --json`.
 function step(line,    type, payload, pc, to) {
 	type = field(line, "event_type")
 	payload = field(line, "event_payload")
@@ -283,7 +283,7 @@ function note(payload, ip,    word) {
 
 # ---- Comparison -------------------------------------------------------------------------------------
 
-# Does an event say all that was expected, and no address that the tool did not have?
+# Returns true if an event has all expected words, and no address that the tool did not print.
 function agrees(expected, got,    i, n, part) {
 	n = split(expected, part, " ")
 	for (i = 1; i <= n; i++)
@@ -303,7 +303,7 @@ function differ(w, h) {
 	exit 1
 }
 
-# A run at `w` of the expected instructions. Returns how many.
+# Compares a run with the instructions expected from `w` on. Returns how many agree.
 function run_agrees(w, text,    i, part) {
 	split(text, part, " ")
 	if (want[w] != "at " part[3] || want[w + part[2] - 1] != "at " part[4])
@@ -338,7 +338,7 @@ END {
 			if (n == 0)
 				differ(w, h)
 		} else if (want[w] == "error" && have[h] == "error") {
-			# What cannot be decoded between is one gap, and what resumes after it says so.
+			# ktrace reports one gap for consecutive errors, and that tracing resumes after it.
 			while (want[w + 1] == "error")
 				w++
 			if (have[h + 1] ~ /^enabled/ && want[w + 1] !~ /^enabled/)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# `ktrace hwt` on the streams of Intel PT that libipt's own tests have, against what these expect of ptdump and ptxed. The
-# folder that LIBIPT_STREAMS names holds a folder for each: NAME, or NAME@FAMILY_MODEL[_STEPPING] of a CPU, with NAME.ptt,
-# NAME.pt, NAME.bin and the .exp of both tools. doc/hwt.md has the results, with the versions.
+# Runs `ktrace hwt` on the streams of Intel PT of libipt's own tests, and compares the output with what these tests expect of ptdump
+# and ptxed. LIBIPT_STREAMS names a folder with one folder for each stream: NAME, or NAME@FAMILY_MODEL[_STEPPING] for a CPU, with
+# NAME.ptt, NAME.pt, NAME.bin and the .exp files of both tools. doc/hwt.md has the results and the versions.
 . test/tap.sh
 
 if [ ! -d "${LIBIPT_STREAMS:-}" ]; then
@@ -10,13 +10,13 @@ if [ ! -d "${LIBIPT_STREAMS:-}" ]; then
 	done_testing
 fi
 
-# options TOOL: those that the tests give a tool, in one line.
+# options TOOL: prints the options that the test passes to a tool, in one line.
 options() { sed -n "s/^.*;[ \t]*opt:$1[ \t]*//p" "$ptt" | tr '\n' ' '; }
 
-# value NAME: of an option --NAME that one of the tools has.
+# value NAME: prints the value of option --NAME of either tool.
 value() { printf '%s\n' "$(options ptxed) $(options ptdump)" | tr -s ' ' '\n' | awk -v name="--$1" 'found { print; exit } $0 == name { found = 1 }'; }
 
-# stream FOLDER: its trace, as $tmp/stream.
+# stream FOLDER: writes its trace to $tmp/stream.
 stream() {
 	set -- "$1" -i "$1/$name.bin:$(sed -n 's/^org *//p' "$ptt" | head -n 1)"
 	cpu=${1##*@}
@@ -32,7 +32,7 @@ stream() {
 	build/test/pt-stream "$@" "$folder/$name.pt" "$tmp/stream"
 }
 
-# compare WHAT EXPECTED GOT: notes the result: "NAME WHAT same", or what differs first.
+# compare WHAT EXPECTED GOT: records the result: "NAME WHAT same", or the first difference.
 compare() {
 	if said=$(awk -v what="$1" -v ip="$(options ptxed | grep -c event:ip)" -f test/soak/libipt.awk "$2" "$3"); then
 		echo "$of $1 same $said"
@@ -63,7 +63,7 @@ for folder in "$LIBIPT_STREAMS"/*/; do
 done
 
 # ---- The verdict ------------------------------------------------------------------------------------
-# libipt.known has lines "PATTERN packets|flow REASON" of what differs by design, or because of libipt's version.
+# libipt.known lists differences by design, or because of libipt's version, in lines "PATTERN packets|flow REASON".
 awk -f test/soak/libipt_verdict.awk test/soak/libipt.known "$tmp/results" >"$tmp/verdict"
 sed -n 's/^count /# /p' "$tmp/verdict"
 sed -n 's/^differs /# /p' "$tmp/verdict"

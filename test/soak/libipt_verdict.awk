@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Counts what test/soak/libipt.sh found: awk -f libipt_verdict.awk KNOWN RESULTS
-# Prints lines "count …", "differs …" with a reason, "wrong …" without one, and "stale …" for a reason that nothing needs.
+# Counts the results of test/soak/libipt.sh: awk -f libipt_verdict.awk KNOWN RESULTS
+# Prints lines "count ...", "differs ..." for known differences, "wrong ..." for others, and "stale ..." for unused reasons.
 #
-# KNOWN has a pattern a line: the name of a stream, in which * matches any text.
+# Each line of KNOWN begins with the name of a stream, in which * matches any text.
 
 FILENAME == ARGV[1] {
 	if ($0 ~ /^#/ || NF < 3)

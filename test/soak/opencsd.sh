@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ETMv4 and ETE traces that others published: snapshots of OpenCSD's tests, decoded by ktrace and compared with what OpenCSD's
-# own lister printed of them. Nothing of that is part of ktrace. CSIGHT names a folder with SNAPSHOT/snapshot.ini, … and
-# SNAPSHOT.ppl; SNAPSHOT_multi_sess.ppl and SNAPSHOT_src_addr_N.ppl go before it. Where none is there, TRC_PKT_LISTER (or
+# Decodes the ETMv4 and ETE traces of OpenCSD's tests (snapshots), and compares the result with the output of OpenCSD's own lister.
+# None of this data is part of ktrace. CSIGHT names a folder with SNAPSHOT/snapshot.ini, ... and SNAPSHOT.ppl;
+# SNAPSHOT_multi_sess.ppl and SNAPSHOT_src_addr_N.ppl are preferred to that. If there is none of them, TRC_PKT_LISTER (or
 # trc_pkt_lister of the package libopencsd-bin) makes one.
 #
-# Each snapshot is read twice, its CoreSight frames unpacked by the test and by ktrace. test/soak/opencsd.list says how much of it
-# has to be the same, and why if that is not all; UPDATE=1 writes its figures anew.
+# Each snapshot is read twice, with its CoreSight frames unpacked by the test and by ktrace. test/soak/opencsd.list has how much must
+# be the same, and the reasons for the rest; UPDATE=1 renews its numbers.
 . test/tap.sh
 
 list=test/soak/opencsd.list
@@ -16,7 +16,7 @@ if [ -z "${CSIGHT-}" ] || [ ! -d "${CSIGHT-}" ]; then
 fi
 lister=${TRC_PKT_LISTER:-$(command -v trc_pkt_lister || :)}
 
-# lister_of SNAPSHOT: the file that says what OpenCSD decoded; nothing if there is none.
+# lister_of SNAPSHOT: prints the name of the file with OpenCSD's output; nothing if there is none.
 lister_of() {
 	for kind in _multi_sess _src_addr_N ''; do
 		[ ! -f "$CSIGHT/$1$kind.ppl" ] || { echo "$CSIGHT/$1$kind.ppl" && return; }
@@ -25,7 +25,7 @@ lister_of() {
 	"$lister" -ss_dir "$CSIGHT/$1" -decode -logfilename "$tmp/made.ppl" >"$tmp/made.log" 2>&1 && echo "$tmp/made.ppl"
 }
 
-# read_theirs PPL: what it says of each unit, in $tmp/theirs.UNIT.
+# read_theirs PPL: writes the output for each unit to $tmp/theirs.UNIT.
 read_theirs() {
 	rm -f "$tmp"/theirs.*
 	while read -r buffer unit id protocol core bytes; do
@@ -34,7 +34,8 @@ read_theirs() {
 	done <"$tmp/units"
 }
 
-# counts of two files FILE UNIT: lines that begin with "range", same, missing, extra; the same of all other lines.
+# count FILE UNIT: compares FILE with OpenCSD's output. Prints the number of lines that begin with "range", and how many are the same,
+# missing, extra; then the same four numbers for all other lines.
 count() {
 	diff "$tmp/theirs.$2" "$1" >"$tmp/diff.$2" || :
 	awk 'FILENAME ~ /diff/ { if (/^[<>] /) differ[substr($0, 1, 1) ($2 == "range")]++; next }
@@ -44,7 +45,7 @@ count() {
 		"$tmp/diff.$2" "$tmp/theirs.$2" | paste -sd' ' -
 }
 
-# compare: the sum over all units of what ktrace says of $tmp/trace.
+# compare: decodes $tmp/trace with ktrace, and prints the sum of the counts of all units.
 compare() {
 	rm -f "$tmp"/ours.*
 	build/bin/ktrace hwt --json -o id,pc,event_type,event_payload,space "$tmp/trace" >"$tmp/json" 2>"$tmp/message" || :
@@ -57,7 +58,7 @@ compare() {
 		END { for (n = 1; n <= 8; n++) printf "%d%s", sum[n], n < 8 ? " " : "\n" }'
 }
 
-# packets PPL: of a listing of packets alone: their names, in order, as `ktrace hwt -g` has them.
+# packets PPL: for a listing of packets only, compares their names with those of `ktrace hwt -g`.
 packets() {
 	sed -n 's/.*;	\(I_[A-Z0-9_]*\) : .*/\1/p' "$1" >"$tmp/theirs.0"
 	build/bin/ktrace hwt -g "$tmp/trace" 2>"$tmp/message" |
@@ -65,7 +66,7 @@ packets() {
 	count "$tmp/ours.0" 0 | cut -d' ' -f5-
 }
 
-# told: what ktrace said beyond names and code that it lacks.
+# told: prints the gaps that ktrace reports, except for missing code and the beginning of a stream.
 told() {
 	grep -ohE '"event_type":"gap","event_payload":"[^"]*' "$tmp/json" | sed 's/.*"//; /no code is known/d; /before the first A-Sync/d' |
 		sort | uniq -c | sort -rn | awk '{ count = $1; $1 = ""; printf "%s%s:%s", n++ ? "; " : "", count, $0 }'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What `ktrace hwt --json -o id,pc,event_type,event_payload,space` printed, as lines for opencsd_theirs.awk to be compared with.
-# Those of unit N go to the file FOLDER/ours.N.
+# Converts the output of `ktrace hwt --json -o id,pc,event_type,event_payload,space` to the lines that opencsd_theirs.awk describes.
+# Lines of unit N are written to the file FOLDER/ours.N.
 #
 # awk -v folder=FOLDER -f opencsd_ours.awk
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What OpenCSD's trc_pkt_lister printed of one trace source of one buffer, as lines that opencsd_ours.awk makes, too:
+# Converts the output of OpenCSD's trc_pkt_lister for one trace source of one buffer to lines; opencsd_ours.awk makes the same:
 #
-#   range FIRST LAST COUNT HOW SPACE     instructions one after another; how the last one goes on
+#   range FIRST LAST COUNT HOW SPACE     instructions in sequence; HOW the last one continues
 #   on FIRST, off AT                     trace begins and ends
-#   exception AT                         which interrupted the instruction at AT
+#   exception AT                         an exception before the instruction at AT
 #   unknown AT                           no code is known there
-#   unread FIRST                         instructions whose path the trace does not tell (Q elements)
-#   lost                                 bytes that are no packet
+#   unread FIRST                         instructions whose path is not in the trace (Q elements)
+#   lost                                 bytes that are not a packet
 #
 # awk -v id=10 -v buffer=ETB_0 -f opencsd_theirs.awk SNAPSHOT.ppl
 
@@ -17,7 +17,7 @@ function flush() {
 	held = held_how = ""
 }
 
-# Trace begins where the next thing happens that has an address.
+# Trace begins at the next element with an address.
 function arrive(at) {
 	flush()
 	if (begins)
@@ -38,7 +38,7 @@ function hex_of(text) {
 	return text == "" ? "0" : text
 }
 
-# a - small, of hexadecimal digits.
+# Returns a - small, for hexadecimal digits.
 function less(a, small,    i, digit, out) {
 	out = ""
 	for (i = length(a); i > 0; i--) {
@@ -49,7 +49,7 @@ function less(a, small,    i, digit, out) {
 	return hex_of(out)
 }
 
-# How the last instruction goes on, in ktrace's words.
+# Returns how the last instruction continues, in ktrace's words.
 function how(text,    word) {
 	word = "run"
 	if (text ~ /<cond>/)

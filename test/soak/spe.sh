@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# SPE packets that others published as `perf report --dump-raw-trace` lists them, in files *.txt of the folder that SPE_LISTINGS
-# names: ktrace says the same of each packet as perf. The listings are not part of ktrace.
+# Compares ktrace's description of SPE packets with published listings of `perf report --dump-raw-trace`. SPE_LISTINGS names a folder
+# with the listings, in files *.txt. They are not part of ktrace.
 . test/tap.sh
 
 if [ -z "${SPE_LISTINGS-}" ] || [ ! -d "${SPE_LISTINGS-}" ]; then
@@ -9,7 +9,7 @@ if [ -z "${SPE_LISTINGS-}" ] || [ ! -d "${SPE_LISTINGS-}" ]; then
 	done_testing
 fi
 
-# Of an address the 56 bits that the packet has.
+# bits(text): the 56 bits of an address that are in the packet.
 words='function bits(text) { sub(/^0x/, "", text); text = "00000000000000" text; return substr(text, length(text) - 13) }'
 
 for listing in "$SPE_LISTINGS"/*.txt; do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How stacks are made of steps, rule by rule: seen in the tree that is made of them. */
+/* Checks the rules by which stacks are reconstructed from steps, using the tree that is written from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 static struct flow_doubts doubts; /* of the last script */
 
-/* Steps of a small kernel, and its tree. */
+/* Runs steps in a small kernel, and compares the tree. */
 static void expect(const char *steps, const char *expected)
 {
 	char *script = NULL;
@@ -35,7 +35,7 @@ static void expect(const char *steps, const char *expected)
 	free(script);
 }
 
-/* A line of the tree: nanoseconds, how long it took in nanoseconds, and what stands behind. */
+/* A line of the tree: time and duration in nanoseconds, and the text that follows. */
 #define LINE(time, took, text) "[    0.0000000" time "]         0.0" took " us " text "\n"
 #define OPEN(time, text)       "[    0.0000000" time "]                  " text "\n"
 
@@ -44,7 +44,7 @@ static void calls_and_returns(void **state)
 	(void)state;
 	expect("cpu 0\n"
 	       "run 10 a 2 call\n" /* returns to a+8 */
-	       "run 20 b 4 call\n" /* to b+16 */
+	       "run 20 b 4 call\n" /* returns to b+16 */
 	       "run 25 c 4 return\n"
 	       "run 30 b+16 2 return\n"
 	       "run 40 a+8 1 jump\n",
@@ -66,7 +66,7 @@ static void a_tail_call_takes_the_place(void **state)
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "03", "  b") LINE("15", "04", "  -> c"));
 }
 
-/* A retpoline: b calls a place within itself, which returns to c and not to b; that is a jump. */
+/* A retpoline: b calls an address within itself, which returns to c instead of b; that is a jump. */
 static void a_return_from_a_place_within_jumps(void **state)
 {
 	(void)state;
@@ -74,14 +74,14 @@ static void a_return_from_a_place_within_jumps(void **state)
 	       "1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "03", "  b") LINE("15", "04", "  -> c"));
 	assert_int_equal(doubts.resyncs, 0);
-	/* The same by way of d, which only returns. */
+	/* The same through d, which only returns. */
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+16 2 jump\nrun 14 d 1 return\nrun 15 c 2 "
 	       "return\n"
 	       "run 19 a+8 1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "02", "  b") LINE("14", "01", "  -> d")
 		       LINE("15", "04", "  -> c"));
 	assert_int_equal(doubts.resyncs, 0);
-	/* It asks for its own address: the place within is what follows the call. */
+	/* b reads the program counter: the address within is the one after the call. */
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+8 2 return\nrun 19 a+8 1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "07", "  b"));
 	assert_int_equal(doubts.resyncs, 0);
@@ -96,7 +96,7 @@ static void an_interrupt_is_a_frame(void **state)
 		       LINE("20", "08", "  } b"));
 }
 
-/* At the first instruction of a function that is called, before it has run. */
+/* At the first instruction of a called function, before it has run. */
 static void an_interrupt_between_call_and_callee(void **state)
 {
 	(void)state;
@@ -121,7 +121,7 @@ static void a_system_call_is_a_frame(void **state)
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "03", "  => irq"));
 }
 
-/* From c to a, past b: by an indirect jump into the middle of a function that is on the stack. */
+/* From c to a, past b: an indirect jump into the middle of a function on the stack. */
 static void longjmp_takes_away_what_lies_between(void **state)
 {
 	(void)state;
@@ -132,7 +132,7 @@ static void longjmp_takes_away_what_lies_between(void **state)
 	assert_int_equal(doubts.resyncs, 0);
 }
 
-/* A return to nowhere that is known, as when the kernel has switched stacks unseen: nothing is made up. */
+/* A return to an unknown place, as if the kernel had switched stacks unseen: nothing is guessed. */
 static void what_fits_nothing_begins_anew(void **state)
 {
 	(void)state;
@@ -143,7 +143,7 @@ static void what_fits_nothing_begins_anew(void **state)
 	assert_int_equal(doubts.resyncs, 1);
 }
 
-/* Never a duration across them: b ends behind, but nobody knows whether it is the same call. */
+/* No duration crosses them: b ends afterwards, but it is unknown whether that is the same call. */
 static void gaps_and_overflows_cut_all(void **state)
 {
 	(void)state;
@@ -166,7 +166,7 @@ static void threads_have_stacks_of_their_own(void **state)
 		       OPEN("16", "e {") OPEN("17", "  d {") "--- thread: 7 ---\n" LINE("22", "10", "  } d"));
 }
 
-/* Only with one CPU is it known that the thread has not run elsewhere in between. */
+/* Only if there is one CPU is it certain that the thread did not run elsewhere in between. */
 static void a_thread_may_have_run_elsewhere(void **state)
 {
 	(void)state;
@@ -178,7 +178,7 @@ static void a_thread_may_have_run_elsewhere(void **state)
 					   "--- thread: 7 ---\n" OPEN("22", "  } d") "CPU 1\n");
 }
 
-/* A filter on b: each time it is entered, left, and what it calls is not seen. */
+/* A filter on b: it is entered and left each time; the functions that it calls are not seen. */
 static void filtered_functions_are_entered_and_left(void **state)
 {
 	(void)state;
@@ -188,7 +188,7 @@ static void filtered_functions_are_entered_and_left(void **state)
 	       "thread 0 of process 7: sh\n" LINE("10", "06", "b") LINE("20", "01", "b"));
 }
 
-/* A filter on b, which ends with a jump to c: the next call of b is not made from there. */
+/* A filter on b, which ends with a jump to c: the next call of b does not come from c. */
 static void filtered_functions_are_left_by_tail_calls(void **state)
 {
 	(void)state;
@@ -197,7 +197,7 @@ static void filtered_functions_are_left_by_tail_calls(void **state)
 	       "CPU 0\n" LINE("10", "02", "b") OPEN("12", "-> c") LINE("15", "02", "b") OPEN("17", "-> c {"));
 }
 
-/* The kernel is not traced: system calls, page faults and signals of a thread lie in the gaps between off and on. */
+/* The kernel is not traced: a thread's system calls, page faults and signals are between off and on. */
 static void untraced_kernels_leave_the_stack_alone(void **state)
 {
 	(void)state;
@@ -209,7 +209,7 @@ static void untraced_kernels_leave_the_stack_alone(void **state)
 		       LINE("35", "23", "  } b"));
 }
 
-/* User code is not traced: a return to it ends all that the kernel did for it. */
+/* User code is not traced: returning to it ends all frames of the kernel. */
 static void untraced_users_leave_an_empty_stack(void **state)
 {
 	(void)state;
@@ -222,7 +222,10 @@ static void untraced_users_leave_an_empty_stack(void **state)
 			       LINE("25", "04", "  -> c") LINE("29", "09", "} irq") OPEN("30", "irq {"));
 }
 
-/* An exception return leads to a, where the next interrupt comes at once: told as if that came before the return. */
+/*
+ * An exception return leads to b, where the next interrupt comes at once: it is reported as if it came before
+ * the return.
+ */
 static void interrupts_one_behind_another_do_not_pile_up(void **state)
 {
 	(void)state;
@@ -236,7 +239,7 @@ static void interrupts_one_behind_another_do_not_pile_up(void **state)
 			       LINE("22", "11", "  } b"));
 }
 
-/* Vectors of interrupts run from one symbol into the next, without a branch. */
+/* Interrupt vectors run from one symbol into the next, without a branch. */
 static void a_run_may_pass_through_functions(void **state)
 {
 	(void)state;
@@ -244,7 +247,7 @@ static void a_run_may_pass_through_functions(void **state)
 	       "CPU 0\n" OPEN("10", "a {") OPEN("12", "  b") OPEN("12", "  -> c") LINE("12", "01", "  -> d"));
 }
 
-/* Its rarely run half lies elsewhere. */
+/* The rarely executed part is elsewhere. */
 static void cold_halves_are_the_function(void **state)
 {
 	(void)state;
@@ -254,7 +257,7 @@ static void cold_halves_are_the_function(void **state)
 		       LINE("17", "05", "  } b"));
 }
 
-/* The same address is asked for again and again: what is known of it must not outlive it. */
+/* The same address is looked up repeatedly: an answer must not be used after it has become invalid. */
 static void what_lies_at_an_address_changes_in_time(void **state)
 {
 	static const struct {

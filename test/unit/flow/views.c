@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What is made of calls and steps: tables, folded stacks, lists, coverage, and the way back from the end. */
+/* Checks the views: tables, folded stacks, lists, coverage, and the last branches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "flow/views.h"
 #include "unit/support/flow_support.h"
 
-/* a calls b twice, of which the second calls c; then itself; it is not seen to return. */
+/* a calls b twice, and the second b calls c; then a calls itself; the first a is not seen to return. */
 static const char calls[] =
 	FLOW_TEST_KERNEL "cpu 0\nrun 100 a 2 call\nrun 110 b 3 return\nrun 120 a+8 2 call\nrun 130 b 2 call\n"
 			 "run 140 c 5 return\nrun 150 b+8 1 return\nrun 160 a+16 1 call\nrun 170 a 1 return\n"
@@ -38,7 +38,10 @@ static void expect_durations(const char *script, const char *expected)
 static void durations_are_of_whole_calls(void **state)
 {
 	(void)state;
-	/* The first a is still under way: its call within itself is no time of its own in the total. */
+	/*
+	 * The first a has not returned: the time of its recursive call is not counted in the total on its
+	 * own.
+	 */
 	expect_durations(calls,
 			 "{\"function\":\"b\",\"image\":\"kernel\",\"calls\":2,\"timed\":2,\"total\":40,"
 			 "\"self\":30,\"min\":10,\"p50\":10,\"p99\":30,\"max\":30}\n"
@@ -48,7 +51,7 @@ static void durations_are_of_whole_calls(void **state)
 			 "\"self\":10,\"min\":10,\"p50\":10,\"p99\":10,\"max\":10}\n");
 }
 
-/* At the start b is running already; after the gap a begins. */
+/* b is already running at the start; a begins after the gap. */
 static void a_function_that_was_running_was_not_called(void **state)
 {
 	(void)state;
@@ -79,7 +82,7 @@ static void folded_stacks_count_instructions_or_time(void **state)
 	expect_folded(calls, FLOW_BY_TIME, "a 30\na;a 10\na;b 30\na;b;c 10\n");
 }
 
-/* What passes in a gap is nobody's; a function whose name would end the field is called otherwise. */
+/* Time in a gap is not counted. Characters in a name that would end the field are replaced. */
 static void folded_time_ends_at_gaps(void **state)
 {
 	(void)state;
@@ -156,9 +159,9 @@ static void columns_that_do_not_exist_are_refused(void **state)
 		assert_int_equal(flow_columns_parse(&columns, lists[n]), -1);
 }
 
-/* ---- Coverage, of this very program ------------------------------------------------------------ */
+/* ---- Coverage of this program --------------------------------------------------------------------- */
 
-/* What its first instruction belongs to, compilers do not agree upon. */
+/* Compilers do not agree to which line its first instruction belongs. */
 static unsigned covered(unsigned value)
 {
 	return value * 3 + 1;
@@ -204,7 +207,7 @@ static void coverage_is_of_lines(void **state)
 	assert_non_null(strstr(out.buffer, "\nFNDA:0,coverage_is_of_lines\n"));
 	assert_non_null(strstr(out.buffer, "\nFNH:1\nDA:"));
 	assert_non_null(strstr(out.buffer, "/flow/views.c\n"));
-	assert_null(strstr(out.buffer, "flow/calls.c")); /* nothing of it ran */
+	assert_null(strstr(out.buffer, "flow/calls.c")); /* nothing in it ran */
 	assert_non_null(strstr(out.buffer, ",0\n"));
 	assert_string_equal(flow_test_noted, "runs of code that no file is known of, not counted: 1");
 	base_output_close(&out);
@@ -215,7 +218,7 @@ static void coverage_is_of_lines(void **state)
 
 /* ---- The last branches ------------------------------------------------------------------------- */
 
-/* 100 branches on CPU 0 with a gap among the last, few on CPU 1; d is entered twice. */
+/* 100 branches on CPU 0, with a gap among the last ones, and a few on CPU 1; d is entered twice. */
 static char *long_script(void)
 {
 	char *script = malloc(1 << 16), *at = script;
@@ -258,7 +261,7 @@ static void the_last_branches_are_of_each_cpu(void **state)
 		    "CPU 0\n99         jump\n100        jump\nCPU 1\n3          jump\n4          jump\n");
 }
 
-/* Up to its first entry, on all CPUs alike; what goes with the branches is shown with them. */
+/* Up to the first entry, on all CPUs; steps that accompany the branches are shown with them. */
 static void or_those_before_a_function_was_entered(void **state)
 {
 	(void)state;
@@ -273,7 +276,7 @@ static void a_function_that_was_not_entered_is_told(void **state)
 	expect_last(1, "e", 0, "CPU 0\n100        jump\nCPU 1\n4          jump\n");
 }
 
-/* ---- What is wanted ---------------------------------------------------------------------------- */
+/* ---- Selections ---------------------------------------------------------------------------------- */
 
 static unsigned count_steps(const struct flow_select *select)
 {
@@ -298,7 +301,7 @@ static void selections_narrow(void **state)
 	assert_int_equal(count_steps(&(struct flow_select){ .cpus = &second, .cpu_count = 8 }), 5);
 	assert_int_equal(count_steps(&(struct flow_select){ .from = 1090 }), 13);
 	assert_int_equal(count_steps(&(struct flow_select){ .from = 1090, .to = 1094 }), 6);
-	/* A gap is told whatever is asked for. */
+	/* A gap is reported for any range. */
 	assert_int_equal(count_steps(&(struct flow_select){ .range = &range, .ranges = 1 }), 3);
 	assert_int_equal(count_steps(&(struct flow_select){ .one_thread = 1 }), 0);
 	assert_int_equal(count_steps(&(struct flow_select){ .one_process = 1, .pid = 9 }), 1);

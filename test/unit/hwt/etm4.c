@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ETMv4 by OpenCSD: packets made by hand, the code that they are about, and the steps that come of them. */
+/* Decodes hand-made ETMv4 packets, for the code below, with OpenCSD, and checks the steps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,13 +40,13 @@ static const uint32_t code[] = {
 	/* 401050 */ B(1),
 };
 
-/* What the decoder asked for last. */
+/* Arguments of the decoder's last request for code. */
 static struct {
 	uint32_t pid;
 	uint64_t space, stamp;
 } asked;
 
-/* In place of images.c. */
+/* Replaces the function of images.c. */
 size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 		       uint64_t address, void *to, size_t size)
 {
@@ -56,12 +56,12 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 	asked.pid = pid;
 	asked.space = space;
 	asked.stamp = stamp;
-	if (address >= 0x900000 && address < 0x1900000) { /* nothing that branches, without end */
+	if (address >= 0x900000 && address < 0x1900000) { /* NOPs without any branch */
 		for (size_t i = 0; i < size; i++)
 			((unsigned char *)to)[i] = (unsigned char)(NOP >> (address + i) % 4 * 8);
 		return size;
 	}
-	if (address == CHANGED) { /* which is other code when time has been told */
+	if (address == CHANGED) { /* different code once a timestamp has come */
 		const uint32_t word = stamp ? RET : B_EQ(2);
 
 		memcpy(to, &word, sizeof(word));
@@ -74,7 +74,7 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 	return size < left ? size : left;
 }
 
-/* In place of decoder.c. */
+/* Replaces the function of decoder.c. */
 uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 {
 	(void)stream;
@@ -99,7 +99,7 @@ static size_t bytes_of(const char *hex, unsigned char *to, size_t room)
 
 #define SYNC "00 00 00 00 00 00 00 00 00 00 00 80 01 01 00 "
 #define ON   "04 "
-/* Address and context: 64 bits of address, EL0, not secure, context id 7. */
+/* Address and context: 64-bit address, EL0, non-secure, context id 7. */
 #define AT(low) "85 " low " 08 40 00 00 00 00 00 b0 07 00 00 00 "
 
 static const struct hwt_stream unit = {
@@ -166,7 +166,7 @@ static const char *steps_of(const struct hwt_stream *stream, const unsigned char
 	return all;
 }
 
-/* What the library allocates for a callback it never frees, nor an address that is taken back. */
+/* OpenCSD never frees what it allocates for a callback, nor an address that is taken back. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -182,7 +182,7 @@ static const struct {
 } streams[] = {
 	{ "", "" },
 	{ SYNC, "" },
-	/* Not taken, a call, a return whose target is told. */
+	/* Not taken; a call; a return with its target address. */
 	{ START "f6 f7 f7 95 04 f6", BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 					   "run 401008-40100c (2) call to 401020\n"
 					   "run 401020-401024 (2) return to 401010\n"
@@ -197,12 +197,12 @@ static const struct {
 						   "space 7\n"
 						   "run 401028-40102c (2) enter-kernel to 401020\n"
 						   "run 401020-401024 (2) return\n" },
-	/* A call of another kind: it is an exception. */
+	/* A call exception that is not at the end of the run. */
 	{ SYNC ON AT("0c") "06 05 95 0c 95 08 f7", "on 401030\n"
 						   "space 7\n"
 						   "async 401030 to 401020: call\n"
 						   "run 401020-401024 (2) return\n" },
-	/* ISB is a waypoint; indirect jump; eret. */
+	/* ISB is a waypoint; indirect jump; ERET. */
 	{ SYNC ON AT("0c") "db 95 0e f7 07 95 06 f7 95 04 f7",
 	  "on 401030\n"
 	  "space 7\n"
@@ -211,17 +211,17 @@ static const struct {
 	  "run 401038-401038 (1) leave-kernel to 401018\n"
 	  "run 401018-401018 (1) indirect-call to 401010\n"
 	  "run 401010-401014 (2) conditional\n" },
-	/* Time, and context without address. */
+	/* A timestamp, and a context without an address. */
 	{ START "02 85 01 f6 81 b0 08 00 00 00 f7",
 	  BEGUN "run 401000-401004 (2) conditional not to 401008 at 133\n"
 		"space 8 at 133\n"
 		"run 401008-40100c (2) call at 133\n" },
-	/* Tracing stops without a word, and goes on elsewhere. */
+	/* Tracing stops without a packet, and resumes elsewhere. */
 	{ START "f6 " ON AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
 					      "off\n"
 					      "on 401010\n"
 					      "run 401010-401014 (2) conditional not\n" },
-	/* It stops, and says where. */
+	/* Tracing stops with the address where it stopped. */
 	{ START "f6 06 03 95 03 " ON AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 							  "run 401008-401008 (1) to 40100c\n"
 							  "off 40100c\n"
@@ -236,19 +236,19 @@ static const struct {
 							 "off\n"
 							 "on 401010\n"
 							 "run 401010-401014 (2) conditional not\n" },
-	/* It begins in the middle. */
+	/* The stream begins while the unit is tracing. */
 	{ SYNC AT("04") "f6", "space 7\n"
 			      "on 401010\n"
 			      "run 401010-401014 (2) conditional not\n" },
 	{ "f7 f7 f7 " START "f6", "gap: what comes before the first A-Sync cannot be read\n" BEGUN
 				  "run 401000-401004 (2) conditional not\n" },
-	/* No code there. */
+	/* There is no code. */
 	{ SYNC ON "85 00 00 50 00 00 00 00 00 b0 07 00 00 00 f7 9d 04 08 40 00 00 00 00 00 f7",
 	  "on 500000\n"
 	  "space 7\n"
 	  "gap 500000: no code is known here\n"
 	  "run 401010-401014 (2) conditional\n" },
-	/* A packet that there is not. */
+	/* A reserved header. */
 	{ START "f6 47 f7 " SYNC AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
 						      "gap: no packet has such bytes!\n"
 						      "on 401010\n"
@@ -258,13 +258,13 @@ static const struct {
 							    "gap: no packet has such bytes!\n"
 							    "on 401010\n"
 							    "run 401010-401014 (2) conditional not\n" },
-	/* Code of 32 bits, which is no damage. */
+	/* AArch32 code, which is not damage. */
 	{ START "f6 81 a0 08 00 00 00 f7 " SYNC AT("04") "f6",
 	  BEGUN "run 401000-401004 (2) conditional not\n"
 		"gap: AArch32 code is not decoded\n"
 		"on 401010\n"
 		"run 401010-401014 (2) conditional not\n" },
-	/* Other code at the same place. */
+	/* Other code at the same address. */
 	{ SYNC ON "85 00 00 80 00 00 00 00 00 b0 07 00 00 00 f6 02 85 01 04 90 f7",
 	  "on 800000\n"
 	  "space 7\n"
@@ -274,16 +274,16 @@ static const struct {
 	  "run 800000-800000 (1) return at 133\n" },
 	/* The end of memory. */
 	{ SYNC ON "85 7f 7f ff ff ff ff ff ff b0 07 00 00 00 f7 f7", "gap: no packet has such bytes!\n" },
-	/* The bytes end in a packet. */
+	/* The bytes end within a packet. */
 	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
-	/* A branch that the library would take for another instruction; nothing is guessed after it. */
+	/* A branch that OpenCSD would take for another instruction; nothing is guessed after it. */
 	{ SYNC ON AT("10") "f7 f7 95 04 f6",
 	  "on 401040\n"
 	  "space 7\n"
 	  "run 401040-401040 (1) to 401044\n"
 	  "gap 401044: the branch here is newer than the OpenCSD that decodes it\n"
 	  "run 401010-401014 (2) conditional not\n" },
-	/* Other code ran: a call was not taken. Nothing is believed before the next address. */
+	/* Other code ran: a call was not taken. Nothing is reported up to the next address. */
 	{ START "f6 f6 f7 f7 95 04 f6 f6",
 	  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 		"gap 40100c: other code ran than is known: a branch that is always "
@@ -300,7 +300,7 @@ static const struct {
 	  "async 40100c: IRQ\n"
 	  "on 401020\n"
 	  "run 401020-401024 (2) return\n" },
-	/* Some units write a branch to the next instruction as not taken. */
+	/* Some units report a branch to the next instruction as not taken. */
 	{ SYNC ON AT("14") "f6 06 1d 95 15 95 08 f7", "on 401050\n"
 						      "space 7\n"
 						      "run 401050-401050 (1) jump not to 401054\n"
@@ -313,7 +313,7 @@ static const struct {
 		"elsewhere?\n"
 		"on 401010\n"
 		"run 401010-401014 (2) conditional not\n" },
-	/* A walk without end. */
+	/* Code without end. */
 	{ SYNC ON "85 00 00 24 01 00 00 00 00 b0 07 00 00 00 f7 9d 04 08 40 00 00 00 00 00 f7",
 	  "on 1240000\n"
 	  "space 7\n"
@@ -341,7 +341,7 @@ static void each_stream(void **state)
 	}
 }
 
-/* More steps than the queue has room for, out of one packet after another: none is lost. */
+/* Makes more steps than the queue has room for, with one packet after another: none is lost. */
 static void many_atoms(void **state)
 {
 	static unsigned char bytes[64 + 200];
@@ -352,7 +352,10 @@ static void many_atoms(void **state)
 	void *decoder = hwt_encoding_etm4.open(&unit, &piece, NULL, &message);
 
 	(void)state;
-	/* 40101c jumps to 401000; from there taken, to 401010, taken, to 401004, and so on: 24 atoms E each. */
+	/*
+	 * 40101c jumps to 401000; then taken to 401010, taken to 401004, and so on: 24 atoms E in each
+	 * packet.
+	 */
 	memset(bytes + begin, 0xd4, sizeof(bytes) - begin);
 	while (hwt_encoding_etm4.next(decoder, &step) > 0)
 		runs += step.kind == HWT_RUN;
@@ -360,7 +363,7 @@ static void many_atoms(void **state)
 	assert_int_equal(runs, 24 * (sizeof(bytes) - begin));
 }
 
-/* Code is asked for as of the time and the address space that were told before the run, not behind it. */
+/* Code is read for the time and address space of the packets before the run, not after it. */
 static void code_as_of_then(void **state)
 {
 	unsigned char bytes[128];
@@ -374,7 +377,10 @@ static void code_as_of_then(void **state)
 	assert_int_equal(asked.stamp, 1133);
 }
 
-/* Guesses that were wrong are taken back before they are told; what is not committed at the end is not. */
+/*
+ * Mispredicted elements are taken back before they are reported. Elements uncommitted at the end are not
+ * reported.
+ */
 static void speculation(void **state)
 {
 	static const struct {
@@ -390,7 +396,7 @@ static void speculation(void **state)
 		  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 			"run 401008-40100c (2) call\n" },
 		{ "f6 f7 2d 01", BEGUN "run 401000-401004 (2) conditional not\n" },
-		/* Those that the library does not live through. */
+		/* OpenCSD would crash on these. */
 		{ "95 04 30 f7", "gap: no packet has such bytes!\n" },
 		{ "f7 95 04 02 85 01 30 f7", "gap: no packet has such bytes!\n" },
 		{ "f7 06 1d 95 03 30 f7", "gap: no packet has such bytes!\n" },
@@ -408,7 +414,7 @@ static void speculation(void **state)
 	}
 }
 
-/* What other units write is no damage. */
+/* Packets that other units may write are refused by name, not reported as damage. */
 static void what_others_write(void **state)
 {
 	static const struct {
@@ -433,21 +439,21 @@ static void what_others_write(void **state)
 	}
 }
 
-/* An ETE has packets that no ETMv4 has. */
+/* An ETE writes packets that an ETMv4 does not. */
 static void what_an_ete_writes(void **state)
 {
 	static const struct {
 		const char *hex, *steps;
 	} written[] = {
-		/* A marker of time, and the time. */
+		/* A timestamp marker and the timestamp. */
 		{ START "88 02 85 01 f6", BEGUN "run 401000-401004 (2) conditional not at 133\n" },
-		/* Source addresses instead of atoms: branches before them that were not taken are runs. */
+		/* Source addresses instead of atoms: branches before them that were not taken become runs. */
 		{ START "b4 03 95 08 b4 09 95 04 f6",
 		  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
 			"run 401008-40100c (2) call to 401020\n"
 			"run 401020-401024 (2) return to 401010\n"
 			"run 401010-401014 (2) conditional not\n" },
-		/* A transaction that fails: code goes on where it began. */
+		/* A transaction that fails: execution resumes where it began. */
 		{ START "0a f6 06 31 70 9d 00 08 40 00 00 00 00 00 f7",
 		  BEGUN "note: a transaction begins\n"
 			"run 401000-401004 (2) conditional not to 401000\n"
@@ -474,7 +480,7 @@ static void what_an_ete_writes(void **state)
 
 		assert_string_equal(steps_of(&ete, bytes, size), written[i].steps);
 	}
-	/* The library would take back one too many, and crash by that. */
+	/* OpenCSD would cancel one element too many, and crash. */
 	{
 		unsigned char bytes[128];
 		size_t size = bytes_of(START "f6 f6 b0 34 2d 01", bytes, sizeof(bytes));
@@ -483,7 +489,7 @@ static void what_an_ete_writes(void **state)
 		assert_string_equal(steps_of(&ete, bytes, size),
 				    "gap: a source address that is taken back is not decoded\n");
 	}
-	/* In the stream of an ETMv4 they are damage. */
+	/* In a stream of an ETMv4 they are damage. */
 	for (size_t i = 1; i < COUNT(written); i++) {
 		unsigned char bytes[128];
 		size_t size = bytes_of(written[i].hex, bytes, sizeof(bytes));
@@ -492,7 +498,7 @@ static void what_an_ete_writes(void **state)
 	}
 }
 
-/* A branch that is newer than the library, and its like that it knows. */
+/* Branches that are newer than OpenCSD are recognized; similar ones that it knows are not. */
 static void branches_that_are_too_new(void **state)
 {
 	static const uint32_t new[] = { 0x74014060 ^ 0x4000, 0x74018060, 0x7401c060, 0xf4010060, 0x75010060,
@@ -510,7 +516,7 @@ static void branches_that_are_too_new(void **state)
 		assert_false(etm4_guard_too_new(0x010303, known[i]));
 }
 
-/* What the unit in software says by context id and VMID. */
+/* The context id and VMID of the unit in software are an address space and a thread. */
 static void unit_in_software(void **state)
 {
 	struct hwt_stream software = unit;
@@ -526,7 +532,7 @@ static void unit_in_software(void **state)
 							      "run 401000-401004 (2) conditional not\n");
 }
 
-/* In 16-byte frames: ID 1, then 15 bytes of data, the last byte with the lowest bits of those in even places. */
+/* 16-byte frames: ID 1, then 15 bytes of data; the last byte has the lowest bits of bytes in even places. */
 static void frames(void **state)
 {
 	struct hwt_stream formatted = unit;
@@ -563,11 +569,11 @@ static void wrong_registers(void **state)
 
 	(void)state;
 	other.etm4.formatted = 1;
-	other.etm4.traceidr = 0x7f; /* no trace source has it */
+	other.etm4.traceidr = 0x7f; /* reserved: no trace source has this id */
 	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
 	assert_string_equal(message, "OpenCSD does not decode what a unit with such registers writes");
 	other = unit;
-	other.etm4.idr8 = UINT32_MAX; /* it would have no end of what may yet be taken back */
+	other.etm4.idr8 = UINT32_MAX; /* elements could be taken back without limit */
 	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
 	assert_string_equal(message, "OpenCSD does not decode what a unit with such registers writes");
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Files that may lie anywhere are found by their code. The file is this test itself, and blocks are its own code. */
+/*
+ * Finds position-independent files by their code. The file is this test itself, and the blocks are its own
+ * code.
+ */
 #include <link.h>
 #include <stdbool.h>
 
@@ -7,13 +10,13 @@
 
 #define BLOCK	32u
 #define BLOCKS	12u
-#define PROCESS UINT64_C(0x7f1234560000) /* where a process has it */
+#define PROCESS UINT64_C(0x7f1234560000) /* where a process has loaded it */
 #define ANOTHER UINT64_C(0x7fee00001000)
 #define KERNEL	UINT64_C(0xffffffff9a200000)
 
 static struct hwt_packets_writer packets;
 
-/* A recording of this machine's code. */
+/* Begins a recording for this machine's architecture. */
 static void begin(struct hwt_file_writer *writer)
 {
 	struct ktrx_proc_head *head;
@@ -28,7 +31,7 @@ static void begin(struct hwt_file_writer *writer)
 	head->check = ktrx_proc_check(head);
 }
 
-/* Its code, and what follows it, is what was run. */
+/* Its code, and the code after it, is what "ran". */
 __attribute__((noinline, used)) static unsigned long marked(unsigned long n)
 {
 	return n * n + 1;
@@ -38,10 +41,10 @@ static int take_base(struct dl_phdr_info *info, size_t size, void *base)
 {
 	(void)size;
 	*(uint64_t *)base = info->dlpi_addr;
-	return 1; /* the program comes first */
+	return 1; /* the program is the first */
 }
 
-/* The address of marked() by the file's headers. */
+/* Returns the address of marked() according to the file's headers. */
 static uint64_t own_address(void)
 {
 	uint64_t base = 0;
@@ -57,7 +60,7 @@ static void run_blocks(struct hwt_file_writer *writer, uint64_t base, unsigned b
 			  (const unsigned char *)(uintptr_t)marked + n * BLOCK, BLOCK);
 }
 
-/* Blocks of another program, so many at each address that a base gives. */
+/* Runs blocks of another program where the file would have blocks `from` to `from + blocks`, at a base. */
 static void run_others(struct hwt_file_writer *writer, uint64_t base, unsigned from, unsigned blocks)
 {
 	uint8_t other[BLOCK];
@@ -144,7 +147,7 @@ static void names_are_of_the_code_that_lay_there_then(void **state)
 	end(&reading);
 }
 
-/* Libraries are parts of several programs, which have a few blocks in common. */
+/* Programs that share a library have a few blocks in common. */
 static void few_blocks_prove_nothing(void **state)
 {
 	static const struct {
@@ -169,7 +172,7 @@ static void few_blocks_prove_nothing(void **state)
 	}
 }
 
-/* A kernel runs at one address. There the file is held against the code as everywhere. */
+/* A kernel runs at one address. There, the file is compared with the code like any other file. */
 static void a_kernel_is_found_where_it_was_moved(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Code that changes while it is traced is decoded as it was. */
+/* Decodes code that changes while it is traced. */
 #include "unit/support/hwt_patched.h"
 
 static void code_that_changes_is_decoded_as_it_was(void **state)
@@ -25,7 +25,7 @@ static void code_that_changes_is_decoded_as_it_was(void **state)
 	end(&reading);
 }
 
-/* Also where another version of the line knows bytes that this one does not. */
+/* Even if another version of the line has bytes that this one does not have. */
 static void a_byte_is_of_the_version_of_its_time(void **state)
 {
 	static const uint8_t early[] = { 1, 2 }, late[] = { 3, 4, 5, 6, 7, 8 };
@@ -52,7 +52,7 @@ static void a_byte_is_of_the_version_of_its_time(void **state)
 
 #define CHANGES 200u
 
-/* So often that libipt gets several images; and what it gets first is not what comes last. */
+/* It changes so often that libipt gets several images; the first one is not like the last one. */
 static void code_that_changes_often_is_decoded_as_it_was(void **state)
 {
 	static uint8_t other[64];
@@ -78,10 +78,10 @@ static void code_that_changes_often_is_decoded_as_it_was(void **state)
 	end(&reading);
 }
 
-/* A conditional branch at PROGRAM_AT to a jump back. */
+/* A conditional branch at PROGRAM_AT, to a jump back. */
 static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa };
 
-/* It goes round once, at 1500; what comes next is at 2500. */
+/* One iteration at 1500; what follows is at 2500. */
 static void begin_loop(void)
 {
 	packets_begin(&packets);
@@ -91,7 +91,7 @@ static void begin_loop(void)
 	packet_tsc(&packets, 2500);
 }
 
-/* A loop that goes from branch to branch of its own, and writes over the first of them: nobody was called meanwhile. */
+/* A loop of two branches that overwrites the first of them: there is no call in between. */
 static void code_that_changes_itself_is_decoded_as_it_was(void **state)
 {
 	static const uint8_t nops[] = { 0x90, 0x90 };
@@ -124,7 +124,10 @@ static void code_that_changes_itself_is_decoded_as_it_was(void **state)
 	end(&reading);
 }
 
-/* A CPU sleeps after its last branch. The time that is told then is the interrupt's, not that of earlier runs. */
+/*
+ * A CPU sleeps after its last branch. The timestamp that follows belongs to the interrupt, not to the earlier
+ * runs.
+ */
 static void a_time_told_for_an_interrupt_is_not_of_runs_before_it(void **state)
 {
 	struct hwt_file_writer writer;

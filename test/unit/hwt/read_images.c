@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which bytes were run: other programs, other address spaces; images that are missing or wrong. */
+/* Finds the code that ran: several programs, several address spaces, missing and wrong images. */
 #include "unit/support/hwt_patched.h"
 
 #define SPACE_A UINT64_C(0x1000)
@@ -40,10 +40,10 @@ static void another_program_is_decoded_from_its_start_on(void **state)
 	unlink(after);
 }
 
-/* A library that is mapped, unmapped, and has another in its place. */
+/* A library is mapped, unmapped, and another one mapped in its place. */
 static void what_is_mapped_is_decoded_while_it_is(void **state)
 {
-	const uint64_t code_at = 64 + 56; /* in the file, behind its headers */
+	const uint64_t code_at = 64 + 56; /* in the file, after its headers */
 	struct hwt_file_writer writer;
 	struct reading reading;
 	struct hwt_place place;
@@ -78,7 +78,9 @@ static void what_is_mapped_is_decoded_while_it_is(void **state)
 	unlink(after);
 }
 
-/* A kernel patches itself: its file has what was not seen to run, also in between, and no more. */
+/*
+ * A kernel patches itself: its file supplies only bytes that were not recorded, even between recorded ones.
+ */
 static void a_file_fills_only_what_code_leaves_open(void **state)
 {
 	const uint64_t patched = PROGRAM_JNE - PROGRAM_AT;
@@ -143,7 +145,7 @@ static void address_spaces_have_their_own_code(void **state)
 	write_jump(3500, SPACE_A);
 	begin_file(&writer, 0);
 	file_code(&writer, PROGRAM_AT, SPACE_A, program, sizeof(program));
-	/* The lower bits of CR3 are not in a packet. */
+	/* CR3's lower bits are not in a PIP. */
 	file_code(&writer, PROGRAM_AT, SPACE_B | 3, straight(), sizeof(program));
 	reading = finish_file(&writer);
 	assert_int_equal(next(&reading, HWT_SPACE)->space, SPACE_A);
@@ -155,7 +157,7 @@ static void address_spaces_have_their_own_code(void **state)
 	end(&reading);
 }
 
-/* Old units told code that several spaces share once. */
+/* Older units recorded code that several spaces share only once. */
 static void code_of_other_spaces_is_taken_where_all_agree(void **state)
 {
 	struct hwt_file_writer writer;
@@ -211,7 +213,7 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	assert_non_null(strstr(step->text, "up to the next PSB"));
 	next(&reading, HWT_ON);
 	assert_non_null(strstr(next_gap(&reading, lost)->text, "up to the end"));
-	/* Given by hand it is found. */
+	/* If it is added by hand, it is found. */
 	program_write(path, program);
 	assert_int_equal(hwt_images_add_elf(reading.images, path, 7, NULL), 0);
 	hwt_decoder_close(reading.decoder);
@@ -222,7 +224,9 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	unlink(path);
 }
 
-/* A program is not the kernel; what was added is, where kernel code was recorded, if nothing is named. */
+/*
+ * A program is not the kernel. A file that was added is, if kernel code was recorded and no kernel is named.
+ */
 static void the_kernel_is_what_the_recording_says(void **state)
 {
 	struct hwt_file_writer writer;
@@ -250,7 +254,7 @@ static void the_kernel_is_what_the_recording_says(void **state)
 	unlink(path);
 }
 
-/* By the code that the recording holds: patched in one of three blocks, or another program. */
+/* By the code in the recording: a file with one of three blocks patched, and another program. */
 static void a_file_that_is_not_what_was_run_is_refused(void **state)
 {
 	const uint64_t elsewhere = 0x10000;
@@ -277,7 +281,7 @@ static void a_file_that_is_not_what_was_run_is_refused(void **state)
 	assert_true(hwt_images_add_elf(reading.images, wrong, 0, NULL) < 0);
 	assert_non_null(strstr(hwt_images_message(reading.images),
 			       "is not what was run: bytes differ in 3 of 3 blocks, first at 0x401000"));
-	/* Elsewhere nothing can be said of it, but that. */
+	/* At other addresses there is nothing to compare with, except that nothing ran there. */
 	assert_int_equal(hwt_images_add_elf(reading.images, wrong, 0, &elsewhere), 0);
 	assert_null(hwt_images_warning(reading.images, 1));
 	assert_string_equal(hwt_images_idle(reading.images, 0), wrong);
@@ -287,7 +291,7 @@ static void a_file_that_is_not_what_was_run_is_refused(void **state)
 	unlink(wrong);
 }
 
-/* Code that has moved is told from code that was patched, also where it is little of all. */
+/* Moved code is distinguished from patched code, even if it is only a small part. */
 static void a_file_of_which_a_part_has_moved_is_refused(void **state)
 {
 	struct hwt_file_writer writer;
@@ -317,7 +321,7 @@ static void a_file_of_which_a_part_has_moved_is_refused(void **state)
 	unlink(path);
 }
 
-/* Of several programs at the same addresses it is one. */
+/* One of several programs at the same addresses is the file. */
 static void a_file_may_be_what_one_address_space_ran(void **state)
 {
 	struct hwt_file_writer writer;
@@ -340,8 +344,7 @@ static void a_file_may_be_what_one_address_space_ran(void **state)
 	unlink(path);
 }
 
-/* What was run does not go with the code: it is told, and nothing else comes of it. */
-/* A no-operation and a jump to wherever. */
+/* A NOP and an indirect jump. */
 static const uint8_t hub[] = { 0x90, 0xff, 0xe0 };
 #define HUB	(PROGRAM_AT + 0x2000)
 #define NOWHERE (PROGRAM_AT + 0x800000)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A machine's memory as an image: page tables lead to code that is in no file. Memories here are a few pages, laid by hand. */
+/*
+ * Uses a machine's memory as an image: page tables lead to code that is in no file. The memories are a few
+ * hand-made pages.
+ */
 #include "hwt/images.h"
 #include "unit/support/hwt_reading.h"
 #include "unit/support/random.h"
@@ -7,14 +10,14 @@
 static struct hwt_packets_writer packets;
 
 #define PAGES	   32u
-#define TABLE	   UINT64_C(0x1000) /* the first of the tables, which follow each other */
+#define TABLE	   UINT64_C(0x1000) /* the first of several consecutive tables */
 #define CODE_PAGE  UINT64_C(0x8000)
 #define SPACE	   TABLE
 #define X86_TABLE  3u /* present, writable */
 #define X86_LARGE  0x83u
 #define ARM_TABLE  3u
 #define ARM_BLOCK  0x701u
-#define ARM_MEMORY UINT64_C(0x40000000) /* where QEMU's AArch64 machine has it */
+#define ARM_MEMORY UINT64_C(0x40000000) /* where QEMU's AArch64 machine has memory */
 
 /* Physical memory from `base` on. */
 static struct {
@@ -30,7 +33,7 @@ static void begin_memory(uint64_t base)
 	ram.base = base;
 }
 
-/* An entry of the table at a physical address. */
+/* Writes an entry of the table at a physical address. */
 static void set_entry(uint64_t table, unsigned index, uint64_t entry)
 {
 	memcpy(ram.bytes + (table - ram.base) + index * 8u, &entry, sizeof(entry));
@@ -62,7 +65,7 @@ static void check_walk(uint16_t machine, uint64_t space, uint64_t address, uint6
 	assert_int_equal(physical, expected);
 }
 
-/* PROGRAM_AT in a page of 4 KiB; a page of 2 MiB and one of 1 GiB; the kernel's half. */
+/* PROGRAM_AT is in a 4 KiB page; there are a 2 MiB page, a 1 GiB page, and the kernel's half. */
 static void lay_x86_tables(void)
 {
 	set_entry(TABLE, 0, (TABLE + 0x1000) | X86_TABLE);
@@ -82,12 +85,12 @@ static void x86_64_tables_are_walked(void **state)
 	open_memory("x86_64");
 	check_walk(HWT_WALK_X86_64, SPACE, 0x401234, CODE_PAGE + 0x234);
 	check_walk(HWT_WALK_X86_64, SPACE | 0x18, 0x401234,
-		   CODE_PAGE + 0x234); /* bits of CR3 that are no address */
+		   CODE_PAGE + 0x234); /* with CR3 bits that are not part of the address */
 	check_walk(HWT_WALK_X86_64, SPACE, 0x654321, 0x654321);
 	check_walk(HWT_WALK_X86_64, SPACE, 0x40000123, 0x80000123);
 	check_walk(HWT_WALK_X86_64, SPACE, UINT64_C(0xffffff8000401234), CODE_PAGE + 0x234);
 	check_walk(HWT_WALK_X86_64, SPACE, 0x402000, 0);
-	check_walk(HWT_WALK_X86_64, SPACE, UINT64_C(0x800000000000), 0); /* no address of the CPU */
+	check_walk(HWT_WALK_X86_64, SPACE, UINT64_C(0x800000000000), 0); /* not canonical */
 	check_walk(HWT_WALK_X86_64, UINT64_C(0x7ffffffff000), 0x401234, 0);
 	check_walk(0, SPACE, 0x401234, 0);
 	end_memory();
@@ -105,19 +108,22 @@ static void aarch64_tables_are_walked(void **state)
 	set_entry(table + 0x2000, 2, (table + 0x3000) | ARM_TABLE);
 	set_entry(table + 0x2000, 3, (ARM_MEMORY + 0x200000) | ARM_BLOCK);
 	set_entry(table + 0x3000, 1, (ARM_MEMORY + CODE_PAGE) | ARM_TABLE);
-	set_entry(table + 0x3000, 2, (ARM_MEMORY + CODE_PAGE) | 1); /* reserved: no page */
+	set_entry(table + 0x3000, 2, (ARM_MEMORY + CODE_PAGE) | 1); /* reserved: maps no page */
 	open_memory("aarch64");
 	check_walk(HWT_WALK_AARCH64, table, 0x401234, ARM_MEMORY + CODE_PAGE + 0x234);
 	check_walk(HWT_WALK_AARCH64, table, 0x654320, ARM_MEMORY + 0x254320);
 	check_walk(HWT_WALK_AARCH64, table, 0x40000124, ARM_MEMORY + 0x124);
-	/* Of 39 bits: a level less, which begins one table further on. */
+	/* 39-bit addresses: one level less, beginning at the next table. */
 	check_walk(HWT_WALK_AARCH64, table + 0x1000, 0x401234, ARM_MEMORY + CODE_PAGE + 0x234);
 	check_walk(HWT_WALK_AARCH64, table, 0x402234, 0);
 	check_walk(HWT_WALK_AARCH64, table, UINT64_C(0xffff000000401234), 0);
 	end_memory();
 }
 
-/* Of 39 bits: read as one of 48, the table of devices is one of tables, and its pages are large ones. */
+/*
+ * 39-bit addresses: if the tables are read as tables for 48 bits, the table of devices seems to hold tables,
+ * with large pages.
+ */
 static void devices_lead_nowhere(void **state)
 {
 	const uint64_t table = ARM_MEMORY + TABLE;
@@ -129,12 +135,11 @@ static void devices_lead_nowhere(void **state)
 	set_entry(table, 1, ARM_MEMORY | ARM_BLOCK);
 	open_memory("aarch64");
 	check_walk(HWT_WALK_AARCH64, table, ARM_MEMORY + 0x1234, ARM_MEMORY + 0x1234);
-	check_walk(HWT_WALK_AARCH64, table, 0x201234,
-		   0x201234); /* a device, which there is none of in memory */
+	check_walk(HWT_WALK_AARCH64, table, 0x201234, 0x201234); /* a device, which has no memory */
 	end_memory();
 }
 
-/* A table that leads to itself, and entries of garbage: an answer or none, never without end. */
+/* A table that refers to itself, and random entries: a walk finds an address or none, but always ends. */
 static void tables_may_be_anything(void **state)
 {
 	uint64_t physical, seed = 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* From a file of hardware trace to steps: Intel PT that libipt's encoder has made. */
+/* Decodes Intel PT packets, made with libipt's encoder, from a file of hardware trace. */
 #include "unit/support/hwt_reading.h"
 
 static struct hwt_packets_writer packets;
 
-/* Twice through the program, over the nops and not; then an interrupt, whose handler is not traced. */
+/* Two iterations of the program, with and without the NOPs; then an interrupt whose handler is not traced. */
 static void write_flow(uint64_t time)
 {
 	packets_begin(&packets);

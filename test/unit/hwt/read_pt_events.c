@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Packets of Intel PT beside branches: power, PTWRITE, overflow, event trace, and those of CPUs with errata. */
+/*
+ * Intel PT packets other than branches: power events, PTWRITE, overflow, event trace; and packets of CPUs
+ * with errata.
+ */
 #include "unit/support/hwt_reading.h"
 
 static struct hwt_packets_writer packets;
 static struct hwt_file_writer writer;
 
-/* Begins a file of a CPU: 0: a unit in software, else family 6 and this model. */
+/* Begins a file. `model` 0: a unit in software; otherwise a CPU of family 6 with that model. */
 static void begin(uint8_t model)
 {
 	const struct ktrx_hwt_context context = { .ident = 1,
@@ -24,7 +27,7 @@ static void begin(uint8_t model)
 	packets_begin(&packets);
 }
 
-/* Appends bytes that libipt's encoder does not write. */
+/* Appends bytes that libipt's encoder cannot write. */
 static void put_bytes(const void *bytes, size_t size)
 {
 	const size_t at = packets_size(&packets);
@@ -51,7 +54,7 @@ static struct hwt_step next_note(struct reading *reading, const char *text)
 	return *step;
 }
 
-/* What hwt_packets() says: "NAME TEXT\n" of each. */
+/* The lines of hwt_packets(): "NAME TEXT\n" for each packet. */
 static char listed[4096];
 
 static void list(void *to, uint64_t offset, const char *name, const char *text)
@@ -63,7 +66,7 @@ static void list(void *to, uint64_t offset, const char *name, const char *text)
 	snprintf(listed + length, sizeof(listed) - length, "%s %s\n", name, text);
 }
 
-/* Checks that the list has this. Returns what hwt_packets() does. */
+/* Checks that the list contains a text. Returns the result of hwt_packets(). */
 static int check_listed(const struct reading *reading, const char *text)
 {
 	int damaged;
@@ -126,7 +129,7 @@ static void a_note_has_the_address_that_its_packet_gives(void **state)
 	end(&reading);
 }
 
-/* APL11: on some CPUs TIP.PGD follows OVF where tracing ended with the overflow. */
+/* APL11: on some CPUs, TIP.PGD follows OVF if tracing ended during the overflow. */
 static void write_ended_overflow(void)
 {
 	packets_sync(&packets, 0, 0, PROGRAM_NOPS);
@@ -139,7 +142,7 @@ static void write_ended_overflow(void)
 
 static void errata_of_cpus_newer_than_libipt_are_known(void **state)
 {
-	/* Goldmont Plus, which libipt 2.0 knows; Raptor Lake, Sierra Forest, which it does not. */
+	/* Goldmont Plus, which libipt 2.0 knows; Raptor Lake and Sierra Forest, which it does not. */
 	static const uint8_t models[] = { 0x7a, 0xb7, 0xaf };
 
 	(void)state;
@@ -191,7 +194,7 @@ static void a_cpu_without_the_erratum_reads_such_packets_as_damage(void **state)
 	end(&reading);
 }
 
-/* SKL014: TIP.PGD has no address where a direct branch leaves the ranges. */
+/* SKL014: TIP.PGD has no address if a direct branch leaves the ranges. */
 static void direct_jumps_within_a_range_are_followed_up_to_the_one_that_leaves_it(void **state)
 {
 	const struct ktrx_hwt_context context = { .ident = 1,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The file of rings that a unit in software has left: what is in its packets, and what it had not written yet. */
+/*
+ * Reads the file of rings of a unit in software: its packets, and the branches that it had not written yet.
+ */
 #include <stdlib.h>
 
 #include "unit/support/hwt_reading.h"
@@ -11,7 +13,7 @@
 
 static struct hwt_packets_writer packets;
 
-/* Into the program and back from leaf. What came then is not in the packets. */
+/* The packets enter the program and return from leaf. What came after that is pending. */
 static struct reading read_rings(uint64_t pending, uint64_t reached)
 {
 	const struct ktrx_hwt_seen seen = { .address = PROGRAM_AT, .size = PROGRAM_SIZE };
@@ -42,7 +44,7 @@ static struct reading read_rings(uint64_t pending, uint64_t reached)
 	return read_file(&writer);
 }
 
-/* `to`: where leaf is known to return to. */
+/* Checks these steps. `to` is where leaf returns, or 0 if that is unknown. */
 static void check_packets(struct reading *reading, uint64_t to)
 {
 	open_stream(reading, 0);
@@ -53,7 +55,7 @@ static void check_packets(struct reading *reading, uint64_t to)
 
 static void what_was_not_written_is_read(void **state)
 {
-	/* Taken; the return; not taken. */
+	/* Pending: taken, the return, not taken. */
 	struct reading reading = read_rings(14, PROGRAM_JMP);
 	const struct hwt_step *step;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Streams that are not whole: what is lost, damaged, wrapped or goes round is told, and what follows is decoded. */
+/*
+ * Reads incomplete streams: lost, damaged, overwritten or looping parts are reported, and what follows is
+ * decoded.
+ */
 #include "hwt/spe.h"
 #include "unit/support/hwt_reading.h"
 #include "ktrx/hwt_unit.h"
@@ -8,7 +11,7 @@ static struct hwt_packets_writer packets;
 
 #define RING 65536u
 
-/* On at the conditional jump, which is taken; off when main is to be called. */
+/* Tracing begins at the conditional jump, which is taken; it ends when main is about to be called. */
 static void write_jump(uint64_t time)
 {
 	packets_sync(&packets, time, 0, 0);
@@ -72,7 +75,7 @@ static void damage_is_a_gap_and_the_next_psb_is_found(void **state)
 	step = next_gap(&reading, "behind 0x401005");
 	assert_true(step->gap == HWT_GAP_DAMAGED && step->offset > 100 + damage);
 	check_jump(&reading, 3500);
-	/* And again from where the damage is, or from the beginning. */
+	/* Decoding again from the damage, and from the beginning. */
 	assert_int_equal(hwt_decoder_seek(reading.decoder, 100 + damage + 30), 1);
 	assert_int_equal(next(&reading, HWT_ON)->stamp, 2500);
 	assert_int_equal(hwt_decoder_seek(reading.decoder, 100 + before - 1), 0);
@@ -97,7 +100,7 @@ static void pieces_are_joined_or_told_apart(void **state)
 	size = packets_end(&packets);
 	begin_file(&writer);
 	file_data(&writer, 1, 0, 0, packets.bytes, 20);
-	file_context(&writer, 1, 7); /* says nothing new */
+	file_context(&writer, 1, 7); /* the same context again */
 	file_data(&writer, 1, 0, 20, packets.bytes + 20, half - 20);
 	file_data(&writer, 1, 0, half, NULL, 0);
 	file_data(&writer, 1, 0, half + 50, packets.bytes + half, size - half);
@@ -117,7 +120,10 @@ static void pieces_are_joined_or_told_apart(void **state)
 	end(&reading);
 }
 
-/* The file ends within a record: what is there of its packets is read, and of no other kind. */
+/*
+ * The file ends within a record: the part of its packets that is there is used; other records of this kind
+ * are not.
+ */
 static void a_record_that_is_cut_gives_what_is_there(void **state)
 {
 	const char path[] = "/nowhere/prog";
@@ -153,7 +159,7 @@ static void a_record_that_is_cut_gives_what_is_there(void **state)
 	end(&reading);
 }
 
-/* A jump to itself takes no packet: it would go on forever. */
+/* A jump to itself needs no packet: decoding would never end. */
 static void code_that_goes_round_is_left(void **state)
 {
 	static const uint8_t round[] = { 0xeb, 0xfe };
@@ -228,7 +234,7 @@ static void what_a_unit_says_beside_is_told(void **state)
 	open_stream(&reading, 0);
 	assert_int_equal(next(&reading, HWT_SPACE)->space, 0x5000);
 	assert_int_equal(next(&reading, HWT_ON)->space, 0x5000);
-	/* From where it began up to where it goes on nothing is known. */
+	/* The overflow hides what ran from its beginning up to this address. */
 	assert_int_equal(next(&reading, HWT_OVERFLOW)->address, PROGRAM_JNE);
 	next_run(&reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, PROGRAM_JMP);
 	assert_int_equal(next(&reading, HWT_ASYNC)->to, PROGRAM_LEAF);
@@ -249,7 +255,7 @@ static void put_bytes(struct hwt_file_writer *writer, const void *bytes, size_t 
 	writer->size += size;
 }
 
-/* One CPU, whose ring has gone round: `packets` are what was written last. */
+/* Writes the ring of one CPU, which has wrapped: `packets` are the last bytes written. */
 static void write_rings(struct hwt_file_writer *writer, uint64_t position, size_t size)
 {
 	static uint8_t bytes[RING];
@@ -290,7 +296,7 @@ static void rings_are_read_where_they_have_wrapped(void **state)
 	write_jump(1500);
 	write_jump(2000);
 	size = packets_end(&packets);
-	/* Over the ring's end. */
+	/* Across the ring's end. */
 	write_rings(&writer, 3 * RING + size / 2, size);
 	reading = read_file(&writer);
 	assert_int_equal(hwt_file_streams(reading.file), 1);
@@ -307,7 +313,7 @@ static void rings_are_read_where_they_have_wrapped(void **state)
 	end(&reading);
 }
 
-/* All that the ring holds is there, though not all of the ring. */
+/* All bytes written so far are in the file, but not the whole ring. */
 static void a_cut_ring_is_read_as_far_as_it_is_there(void **state)
 {
 	struct hwt_file_writer writer;
@@ -336,7 +342,7 @@ static void a_cut_ring_is_read_as_far_as_it_is_there(void **state)
 	unlink(path);
 }
 
-/* Of one whose numbers cannot be nothing is believed; the others are read. */
+/* A ring with impossible numbers is ignored; other rings are read. */
 static void a_ring_that_cannot_be_is_left_out(void **state)
 {
 	struct hwt_file_writer writer;
@@ -385,7 +391,10 @@ static void rings_that_cannot_be_are_refused(void **state)
 
 static char listing[4096];
 
-/* Each byte in four may be a record's end, behind which all the rest is padding: none is gone through for each of them. */
+/*
+ * One byte in four may be the end of a record, followed only by padding. The search must not scan the rest
+ * each time.
+ */
 static void finding_a_record_in_hostile_bytes_ends(void **state)
 {
 	static const unsigned char pattern[4] = { 0x21, 0x00, 0x01, 0x00 };
@@ -401,7 +410,7 @@ static void finding_a_record_in_hostile_bytes_ends(void **state)
 	memset(bytes + size - 1024, 0x10, 1024);
 	memcpy(bytes + size - 512, whole, sizeof(whole));
 	assert_int_equal(spe_record_find(&piece, 0), size - 511);
-	/* What is padding is gone through where it does not come again and again. */
+	/* Padding is scanned where it does not occur again and again. */
 	memset(bytes, 0, size - 1024);
 	bytes[0] = 0x01;
 	memset(bytes + size - 1024, 0, 1024);
@@ -446,7 +455,7 @@ static void packets_are_listed_by_name(void **state)
 	end(&reading);
 }
 
-/* Earlier writers do not say TRCDEVARCH; a record that is shorter says no register. */
+/* Older files have no TRCDEVARCH; a record shorter than theirs has no registers. */
 static void registers_of_earlier_writers_are_read(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Packets and records of the Statistical Profiling Extension: bytes and what is said of them, side by side. */
+/* Packets and records of the Statistical Profiling Extension, with their expected descriptions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
-/* Bytes written as two hex digits each, blanks between them. */
+/* Converts two-digit hexadecimal bytes, separated by blanks. */
 static size_t bytes_of(const char *hex, unsigned char *to, size_t room)
 {
 	size_t size = 0;
@@ -34,7 +34,7 @@ static const struct {
 	{ "00", "pad", "" },
 	{ "01", "end", "" },
 	{ "71 08 07 06 05 04 03 02 01", "timestamp", "72623859790382856" },
-	/* Events, of each size. */
+	/* Events packets of each size. */
 	{ "42 03", "events", "exception retired" },
 	{ "42 fc", "events", "l1d-access l1d-refill tlb-access tlb-walk not-taken mispredicted" },
 	{ "52 02 0f", "events", "retired llc-access llc-miss remote-access misaligned" },
@@ -89,7 +89,7 @@ static const struct {
 	{ "9c 05 00", "counter", "5 index=4" },
 	{ "b8 05 00 00 00 00 00 00 00", "total-latency", "5" },
 	{ "21 98 05 00", "counter", "5 index=8" },
-	/* Addresses: bits 55:0, and what stands above them. */
+	/* Addresses: bits 55:0, and the fields above them. */
 	{ "b0 00 10 40 00 00 00 00 80", "pc", "0x401000 el0 ns=1" },
 	{ "b0 88 77 66 55 44 33 ff 20", "pc", "0xffff334455667788 el1 ns=0" },
 	{ "b0 00 10 00 00 00 00 00 d0", "pc", "0x1000 el2 ns=1 nse" },
@@ -103,12 +103,12 @@ static const struct {
 	{ "20 b0 00 10 40 00 00 00 00 80", "pc", "0x401000 el0 ns=1" },
 	{ "23 b1 01 00 00 00 00 00 00 00", "address", "0x1 index=25" },
 	{ "23 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00", "align", "16" },
-	/* Of no known meaning, but of known size. */
+	/* Known size, unknown meaning. */
 	{ "5c 34 12", "reserved", "header=0x5c 0x1234" },
 	{ "22 c5 07", "reserved", "header=0xc5 0x7" },
 };
 
-/* Each is read as a whole, and recognised as cut wherever it is cut. */
+/* Each packet is read in full, and recognized as incomplete if it is cut anywhere. */
 static void each_packet(void **state)
 {
 	(void)state;
@@ -145,7 +145,10 @@ static void what_is_no_packet(void **state)
 	}
 }
 
-/* Up to the next multiple, counted from where the buffer is aligned; a whole one where there is no room for the header. */
+/*
+ * Up to the next multiple, counted from where the buffer is aligned; a whole multiple more if the header does
+ * not fit.
+ */
 static void alignment(void **state)
 {
 	static const struct {
@@ -166,7 +169,7 @@ static void alignment(void **state)
 	}
 }
 
-/* A text that has no room is cut, and ends. */
+/* A description that does not fit is cut and terminated. */
 static void little_room(void **state)
 {
 	const unsigned char bytes[9] = { 0x72, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
@@ -189,7 +192,7 @@ static void little_room(void **state)
 	PC("08") "49 00 98 20 00 99 04 00 9a 02 00 b2 40 00 00 00 00 00 ff ff 42 16 43 0d 64 07 00 00 00 "
 #define STAMPED(low) "71 " low " 00 00 00 00 00 00 00 "
 
-/* Steps of a stream, a line each. */
+/* Returns the steps of a stream, one per line. */
 static const char *steps_of(const char *hex, uint64_t position)
 {
 	static char all[2048];
@@ -275,18 +278,18 @@ static const struct {
 	{ "", 0, "" },
 	{ "00 00 00", 0, "" },
 	{ LOAD STAMPED("05") "00 00 " PC("20") "01 00", 0, "0: sample at 5\n49: sample\n" },
-	/* Aligned to 16 bytes from the buffer's start, not from the piece's. */
+	/* Aligned to 16 bytes relative to the buffer, not to the piece. */
 	{ PC("20") "01 23 00 02 " PC("24") "01", 3, "0: sample\n13: sample\n" },
 	{ PC("20") "5c 01 02 01 " PC("24") "01", 0,
 	  "0: sample\n0: 1 packets of unknown meaning in this record, the last with header 0x5c\n13: "
 	  "sample\n" },
-	/* Damage: up to a record's end and the whole record behind it. */
+	/* Damage: skipped up to the end of a record that is followed by a whole record. */
 	{ PC("20") "02 42 01 01 " PC("24") "01", 0, "0: no packet begins with 0x02, at 9!\n13: sample\n" },
 	{ PC("20") PC("20") "01 " PC("24") "01", 100,
 	  "0: a second packet of its kind in a record, at 109!\n19: sample\n" },
 	{ "02 " STAMPED("01") PC("24") "01", 0, "0: no packet begins with 0x02, at 0!\n10: sample\n" },
 	{ "02 03 04 05", 0, "0: no packet begins with 0x02, at 0!\n" },
-	/* The bytes end in the middle. */
+	/* The bytes end within a record. */
 	{ PC("20") "01 b0 24 10", 0, "0: sample\n10: cut\n" },
 	{ PC("20") "01 " PC("24"), 0, "0: sample\n10: cut\n" },
 	{ PC("20") "01 " PC("24") "20", 0, "0: sample\n10: cut\n" },
@@ -300,7 +303,7 @@ static void each_stream(void **state)
 		assert_string_equal(steps_of(streams[i].hex, streams[i].position), streams[i].steps);
 }
 
-/* A record that never ends is damage, too. */
+/* A record that never ends is damage. */
 static void too_long(void **state)
 {
 	static unsigned char bytes[4096];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Lists of a kernel's symbols: which are read, which are refused, and which go with the code that was run. */
+/* Lists of a kernel's symbols: which are read, which are refused, and which match the code that ran. */
 #include "hwt/symbol_map.h"
 
 #include <elf.h>
@@ -13,7 +13,7 @@
 
 static char path[64], message[1024];
 
-/* A file of these bytes, which is at `path`. */
+/* Writes a file with these bytes to `path`. */
 static void write_bytes(const char *bytes, size_t size)
 {
 	int descriptor;
@@ -36,7 +36,7 @@ static struct hwt_map *open_map(const char *text)
 	return map;
 }
 
-/* The file is refused with a message of which this is a part. */
+/* Checks that the file is refused with a message that contains `why`. */
 static void refuse_bytes(const char *bytes, size_t size, const char *why)
 {
 	struct hwt_map *map;
@@ -93,7 +93,7 @@ static void functions_reach_up_to_the_next_symbol(void **state)
 	expect(map, TEXT + 0x200, NULL, NULL);
 	expect(map, 0x1010, NULL, NULL);
 	expect(map, UINT64_C(0xffffffffc00000ff), "init", "ext4");
-	/* After the page of a module's last function anything may follow. */
+	/* What follows the page of a module's last function is unknown. */
 	expect(map, UINT64_C(0xffffffffc0000fff), "exit", "ext4");
 	expect(map, UINT64_C(0xffffffffc0001000), NULL, NULL);
 	expect(map, UINT64_C(0xffffffffc0005fff), "other", "xfs");
@@ -101,7 +101,7 @@ static void functions_reach_up_to_the_next_symbol(void **state)
 	hwt_map_close(map);
 }
 
-/* nm's: what is not defined, marks of AArch64, names that letters do not make. */
+/* Lists of nm: undefined symbols, mapping symbols of AArch64, names with special characters. */
 static void other_lists_of_this_form_are_read(void **state)
 {
 	struct hwt_map *map = open_map("                 U elsewhere\n"
@@ -148,7 +148,7 @@ static void a_malformed_line_is_named(void **state)
 		     10, ":1: not 'ADDRESS");
 	memset(long_line, 'a', sizeof(long_line));
 	refuse_bytes(long_line, sizeof(long_line), ":1: a line of more than 1024 bytes");
-	/* Debian has this in the place of its map. */
+	/* Debian ships this text instead of its map. */
 	refuse("ffffffffffffffff B The real System.map is in the linux-image-<version>-dbg package\n",
 	       "is in the linux-image-<version>-dbg package\"");
 }
@@ -167,7 +167,7 @@ static void a_list_without_functions_is_refused(void **state)
 	assert_true(hwt_map_open(&map, "/dev/zero", message, sizeof(message)) < 0);
 }
 
-/* Whoever writes it does not stop. */
+/* An endless file, as from a program that does not stop writing. */
 static void a_list_without_end_is_refused(void **state)
 {
 	FILE *file;
@@ -185,9 +185,12 @@ static void a_list_without_end_is_refused(void **state)
 	unlink(path);
 }
 
-/* ---- Held against the code that was run ---- */
+/* ---- Comparing with the code that ran ---- */
 
-/* A kernel's functions, the distances of which differ; of another build a few bytes less each. */
+/*
+ * Returns the address of a kernel function. Distances between functions differ; in another build they are
+ * `less` bytes shorter.
+ */
 static uint64_t function_at(unsigned n, unsigned less)
 {
 	return TEXT + n * (EACH + 0x10) + n * n / 4 * 16 - n * less;
@@ -204,8 +207,8 @@ static struct hwt_map *kernel_map(unsigned less)
 }
 
 /*
- * Each function calls the next one; programs call this and that, in the kernel's half of addresses only where
- * that has no space of its own.
+ * Each kernel function calls the next one. Programs make other calls; blocks of theirs are in the kernel's
+ * half of addresses only if the kernel has an address space of its own (0).
  */
 static struct reading run_kernel(uint64_t base, unsigned calls, uint64_t space)
 {
@@ -244,7 +247,7 @@ static void the_base_is_found_by_calls(void **state)
 		assert_int_equal(fit.calls, FUNCTIONS - 1);
 		assert_int_equal(fit.entries, FUNCTIONS - 1);
 		assert_true(hwt_map_fit_is_known(&fit) && hwt_map_fit_is_good(&fit));
-		/* Elsewhere it is wrong, and so is another build's anywhere. */
+		/* At another base it does not match; the list of another build matches nowhere. */
 		assert_int_equal(hwt_map_fit_at(&fit, map, reading.file, bases[n / 2] + 0x10), 0);
 		assert_false(hwt_map_fit_is_good(&fit));
 		assert_int_equal(hwt_map_fit_find(&fit, other, reading.file), 0);
@@ -313,7 +316,7 @@ static void symbols_name_code(void **state)
 	end(&reading);
 }
 
-/* As extract-vmlinux makes it of a kernel: code without names. */
+/* A file without names, as extract-vmlinux extracts it. */
 static void symbols_name_code_of_a_file_without_names(void **state)
 {
 	const uint64_t base = 0, none = 0;

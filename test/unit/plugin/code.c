@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The code of the rings' file: which bytes are told of which address space, when, and how often. */
+/* Records code in the rings' file: which bytes, for which address space, when, and how often. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,10 +23,10 @@
 #define MORE_THAN_A_WORD 200u
 
 #define NOP_JUMP   "\x01\x90\x02\xff\xe0" /* nop; jmp *%rax */
-#define OTHER_JUMP "\x01\xfc\x02\xff\xe0" /* cld; the same */
+#define OTHER_JUMP "\x01\xfc\x02\xff\xe0" /* cld; jmp *%rax */
 
 static const struct ktrx_hwt_rings *rings;
-static uint64_t from; /* where the code begins that the test under way has caused */
+static uint64_t from; /* where the code recorded by the current test begins */
 
 static int open_rings(void **state)
 {
@@ -61,7 +61,9 @@ static void run(unsigned cpu, struct block *block)
 	flow_enter(cpu, &block->end_point);
 }
 
-/* What has been told since begin(), or the last time: space, address and first byte of each, as text. */
+/*
+ * Returns what has been recorded since begin() or the last call: space, address and first byte of each block.
+ */
 static const char *told(void)
 {
 	static char text[4096];
@@ -96,7 +98,7 @@ static void each_space_is_told_once(void **state)
 		}
 	}
 	assert_string_equal(told(), "1000:10000:90 0:40000:90 2000:10000:90");
-	/* Another virtual CPU in one of them. */
+	/* Another virtual CPU in one of these spaces. */
 	enter(1, SPACE(1));
 	run(1, user);
 	assert_string_equal(told(), "");
@@ -106,7 +108,7 @@ static void each_space_is_told_once(void **state)
 	assert_string_equal(told(), "3000:10000:90");
 }
 
-/* A page that is another program's now, and then again the first one's: of the same translations. */
+/* A page belongs to another program for a while, then again to the first one, with the same translations. */
 static void what_was_replaced_is_told_again(void **state)
 {
 	struct block *one = machine_block(USER + 0x100, "\x01\x90\x01\x90\x01\x90\x02\xff\xe0");
@@ -143,7 +145,7 @@ static void across_two_pages(void **state)
 	assert_string_equal(told(), "1000:11ffe:f 1000:12000:fc 1000:11ffe:f 1000:12000:fc");
 }
 
-/* The exact time comes before what has been replaced is told to have run, on each virtual CPU; and only then. */
+/* Each virtual CPU writes the exact time before it reports code that was replaced, and only then. */
 static void what_was_replaced_has_its_time(void **state)
 {
 	struct block *one = machine_block(USER + 0x5000, NOP_JUMP),
@@ -162,7 +164,7 @@ static void what_was_replaced_has_its_time(void **state)
 	assert_int_equal(flow_ring_trace(1)->renew, 1);
 }
 
-/* Those that have not run for long are told again, and always with the time; those that run are not. */
+/* Spaces that have not run for long are recorded again, with the exact time; spaces that run are not. */
 static void more_spaces_than_a_word_has_bits(void **state)
 {
 	struct block *user = machine_block(USER + 0x300, NOP_JUMP);
@@ -208,7 +210,7 @@ static void without_spaces_all_is_one(void **state)
 
 static struct block *of_threads[8];
 
-/* A virtual CPU that goes between three spaces. */
+/* A virtual CPU that switches between three spaces. */
 static void *hammer(void *which)
 {
 	unsigned cpu = *(unsigned *)which;
@@ -249,7 +251,7 @@ static void two_virtual_cpus_at_once(void **state)
 		assert_int_equal(seen[i / 8][i % 8], 1);
 }
 
-/* Last, as there is no more room behind it. */
+/* Must be the last test, as it uses up all room. */
 static void what_finds_no_room_is_counted_once(void **state)
 {
 	struct block *user = machine_block(USER + 0x600, NOP_JUMP);

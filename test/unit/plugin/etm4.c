@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The encoder of ETMv4 packets, decoded by OpenCSD: made-up code is "run" at random, the encoder told of it as the frame would,
- * and the steps that come back must be what was run.
+ * Tests the encoder of ETMv4 packets with OpenCSD: random code is "run" at random, and reported to the
+ * encoder as flow.c would. The decoded steps must be what ran.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static struct trace trace;
 static uint64_t published;
 static struct output_piece piece = { packets, sizeof(packets) };
 
-/* In place of images.c and decoder.c. */
+/* Replace the functions of images.c and decoder.c. */
 size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 		       uint64_t address, void *to, size_t size)
 {
@@ -51,7 +51,7 @@ uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 	return unit_time;
 }
 
-/* What the library allocates for a callback it never frees. */
+/* OpenCSD never frees what it allocates for a callback. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -60,7 +60,10 @@ const char *__lsan_default_suppressions(void)
 
 static uint64_t seed = 1;
 
-/* Branches of all kinds, one in three instructions; direct ones lead somewhere into the code. */
+/*
+ * Makes code with branches of all kinds, one in three instructions; direct ones lead to random addresses
+ * within the code.
+ */
 static void make_code(void)
 {
 	for (uint32_t i = 0; i < WORDS; i++) {
@@ -97,7 +100,7 @@ static void make_code(void)
 	code[WORDS - 1] = 0xd65f03c0u;
 }
 
-/* The block that begins there, up to the first instruction that ends one. */
+/* Returns the block that begins at an address, up to the first instruction that ends a block. */
 static struct block block_at(uint64_t address)
 {
 	struct block block = { .start = address, .last = address };
@@ -113,7 +116,7 @@ static struct block block_at(uint64_t address)
 	}
 }
 
-/* What was run, in order; `to` of the interrupted. */
+/* What ran, in order; `to` is the target, also of an interrupt. */
 struct happened {
 	enum { RAN, INTERRUPTED, STOPPED } kind;
 	uint64_t from, last, to;
@@ -154,7 +157,10 @@ static uint64_t run_block(uint64_t at, uint64_t *stack, unsigned *depth)
 	return to;
 }
 
-/* A block that QEMU has translated as two: no packet tells where the first ends, and a synchronisation is due there. */
+/*
+ * Runs a block that QEMU has translated as two: no packet shows where the first ends, and a synchronization
+ * point is due there.
+ */
 static uint64_t run_split(uint64_t at, uint64_t *stack, unsigned *depth)
 {
 	struct block block = block_at(at);
@@ -168,7 +174,7 @@ static uint64_t run_split(uint64_t at, uint64_t *stack, unsigned *depth)
 	return run_block(next, stack, depth);
 }
 
-/* Some instructions of a block, and then an interrupt; or the unit is switched off and on again. */
+/* Runs some instructions of a block, then an interrupt; or tracing is disabled and enabled again. */
 static uint64_t run_part(uint64_t at, int stop)
 {
 	struct block block = block_at(at);
@@ -237,14 +243,14 @@ static void run(void)
 		default:
 			at = run_block(at, stack, &depth);
 		}
-		/* What a reader adds to a ring is what is not in it yet. */
+		/* A reader of the ring adds exactly what is in no packet yet. */
 		assert_int_equal(*trace.output.pending, trace.outcomes);
 		assert_true(output_position(&trace.output) < OUTPUT - ENCODER_MOST);
 	}
 	encoder_etm4.off(&trace, at);
 }
 
-/* A run that is decoded is one that was run, or, where it went on without a branch, several. */
+/* Checks that a decoded run is one that ran, or several that followed each other without a branch. */
 static size_t check_run(const struct hwt_step *step, size_t n)
 {
 	uint64_t at = step->address;
@@ -283,7 +289,7 @@ static size_t check_step(const struct hwt_step *step, size_t n)
 	}
 }
 
-/* What OpenCSD reads of it is what happened. */
+/* Checks that OpenCSD decodes what happened. */
 static void check_trace(void)
 {
 	struct hwt_stream stream = { .context.backend = KTRX_HWT_BACKEND_QEMU };
@@ -316,7 +322,7 @@ static void what_is_run_comes_back(void **compress)
 	check_trace();
 }
 
-/* Deeper than a decoder remembers: what it has forgotten is told in full, what it has not is not. */
+/* Deeper than a decoder remembers: returns that it has forgotten are written in full, others are not. */
 static void deep_recursion(void **state)
 {
 	const unsigned depth = 3 * ETM4_RETURNS;
@@ -330,7 +336,10 @@ static void deep_recursion(void **state)
 	happenings = 0;
 	trace.compress = 1;
 	begin_trace(BASE);
-	/* Calls at BASE, 8 bytes on, and so on; the last calls a return, by which all return to the instruction behind. */
+	/*
+	 * Calls at BASE, BASE + 8, and so on; the last one calls a return, after which all return to the
+	 * instruction after the call.
+	 */
 	for (unsigned i = 0; i < depth; i++) {
 		struct block block = { .end = END_CALL, .told = 1, .start = BASE + 8 * i };
 
@@ -363,7 +372,7 @@ static void deep_recursion(void **state)
 	check_trace();
 }
 
-/* Every row of up to 14 atoms is told by its packets, and no more than one packet for three. */
+/* Each sequence of up to 14 atoms is written in few packets: about one for three atoms. */
 static void atoms_are_told(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Blocks that are said to run become Intel PT packets from which libipt reads that they ran: these, and no others. */
+/* Reports blocks as run, and checks that libipt decodes exactly these blocks from the Intel PT packets. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "unit/support/plugin_support.h"
 
-/* Instructions, each behind its size. */
+/* Instructions, each after its size. */
 #define NOP	 "\x01\x90"
 #define PUSH(n)	 "\x02\x6a" n
 #define JNE(to)	 "\x02\x75" to
@@ -58,7 +58,7 @@ static void test_conditions(void **state)
 			    "on:1000 1000 1001 1003 1004 1000 1001 1003 1004 1000 1001 1010");
 }
 
-/* It may never run again, so what it has run must not wait for more. */
+/* It may never run again, so its last branches must be written. */
 static void test_a_halted_cpu_keeps_nothing_back(void **state)
 {
 	struct block *loop = machine_block(0x1000, JNE("\xfe")), *end = machine_block(0x1002, HLT);
@@ -71,7 +71,7 @@ static void test_a_halted_cpu_keeps_nothing_back(void **state)
 	assert_true(output_position(&machine_trace()->output) > position);
 }
 
-/* After code has changed, a decoder must know the time before the next block, also after a direct jump. */
+/* After code has changed, a decoder must know the time before the next block, even after a direct jump. */
 static void test_a_renewed_time_comes_before_the_next_block(void **state)
 {
 	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
@@ -94,7 +94,7 @@ static void test_a_renewed_time_comes_before_the_next_block(void **state)
 	assert_string_equal(machine_decoded(), "on:1000 1000 1040 1080");
 }
 
-/* Reports stop while tracing is on: what ran meanwhile is lost, not made up. */
+/* Reports stop while tracing is on: what ran in between is lost, not guessed. */
 static void test_pause(void **state)
 {
 	struct block *a = machine_block(0x1000, NOP JNE("\x0d")), *b = machine_block(0x1003, NOP JMP("\xfa"));
@@ -110,7 +110,10 @@ static void test_pause(void **state)
 
 static void test_what_looks_the_same(void **state)
 {
-	/* A block that goes on to itself, a branch to what is behind it, a block that does not branch, a repeated instruction. */
+	/*
+	 * A block that branches to itself, a branch to the next instruction, a block without a branch, a
+	 * repeated instruction.
+	 */
 	struct block *self = machine_block(0x1000, NOP JNE("\xfd")),
 		     *nowhere = machine_block(0x1003, JNE("\x00"));
 	struct block *plain = machine_block(0x1005, NOP NOP), *rep = machine_block(0x1007, NOP REP_STOS);
@@ -146,7 +149,7 @@ static void test_returns(void **state)
 	assert_true(output_position(&trace->output) > compressed);
 }
 
-/* Deeper than a decoder remembers: what it has forgotten is told in full. */
+/* Deeper than a decoder remembers: returns that it has forgotten are written in full. */
 static void test_deep_recursion(void **state)
 {
 	struct block *head = machine_block(0x1000, JNE("\x05")), *call, *ret, *out;
@@ -174,7 +177,7 @@ static void test_deep_recursion(void **state)
 
 static void test_return_elsewhere(void **state)
 {
-	/* As when threads are switched: what was called last is not returned to. */
+	/* As if threads were switched: the last call is not returned to. */
 	struct block *f = machine_block(0x1000, CALL("\x3b")), *g = machine_block(0x1040, RET);
 	struct block *other = machine_block(0x3000, CALL("\x3b")), *k = machine_block(0x3040, RET);
 	struct block *back = machine_block(0x3005, RET), *f2 = machine_block(0x1005, JMP_RAX);
@@ -206,7 +209,10 @@ static void test_interrupts(void **state)
 	struct block *handler = machine_block(0x9000, NOP IRET), *out = machine_block(0x1013, JMP_RAX);
 
 	(void)state;
-	/* Behind a jump, where it led; behind a conditional branch, it is told as not yet run; likewise an indirect one. */
+	/*
+	 * After a jump: where it led. After a conditional or indirect branch: that branch is reported as not
+	 * executed.
+	 */
 	RUN(jump, handler, next, handler, out, handler, jump, next, out, jump);
 	assert_string_equal(
 		machine_decoded(),
@@ -214,7 +220,10 @@ static void test_interrupts(void **state)
 		"async:1013 to:9000 9000 9001 1000 1001 1010 1011 1013");
 }
 
-/* Handlers that all begin alike: one that is entered for the first time right behind an indirect branch is known by another. */
+/*
+ * Handlers that all begin alike: one that is first entered right after an indirect branch is recognized by
+ * another one.
+ */
 static void test_vectors(void **state)
 {
 	struct block *jump = machine_block(0x1000, NOP JMP("\x0d")), *next = machine_block(0x1010, CALL_RAX);
@@ -239,7 +248,7 @@ static void test_faults(void **state)
 	struct block *bad = machine_block(0x1000, UD2), *halt = machine_block(0xa100, HLT);
 
 	(void)state;
-	/* The second load faults, and is done again. */
+	/* The second load faults, and is executed again. */
 	flow_enter(0, &a->passed[0]);
 	flow_pass(0, &a->passed[1]);
 	RUN(handler, rest, bad);
@@ -280,7 +289,9 @@ static void test_levels(void **state)
 		machine_decoded(),
 		"on:40001000 40001000 40001001 off:0 on:40001003 40001003 40001004 40001000 40001001 off:0");
 
-	/* A handler that nobody has seen before, behind a branch to anywhere: that branch does not lead there. */
+	/*
+	 * A handler that has not been seen before, after an indirect branch: the branch does not lead there.
+	 */
 	machine_begin();
 	user2 = machine_block(0x40001003, NOP JMP_RAX), interrupt = machine_block(0x102000, IRET);
 	trace_levels(machine_trace(), 1, 0, 0x40000000, 0x80000000);
@@ -311,7 +322,10 @@ static void test_ranges(void **state)
 			    "off:1100 on:100a 100a off@100b on:1000");
 }
 
-/* A function calls another through a pointer, out of the range and back into it, and itself: each return is told right. */
+/*
+ * A function calls another one through a pointer, out of the range and back into it, and itself: each return
+ * is correct.
+ */
 static void test_range_returns(void **state)
 {
 	struct block *in = machine_block(0x1000, NOP CALL_RAX),
@@ -354,7 +368,7 @@ static void test_many(void **state)
 		RUN(loop, loop, loop, out);
 	for (const char *at = machine_decoded(); (at = strstr(at, "1003")) != NULL; at++)
 		count++;
-	/* As many as fit into the text; over many synchronisations without an error. */
+	/* As many as fit into the text, with many synchronization points, without an error. */
 	assert_true(count > 10000);
 	assert_null(strstr(machine_decoded(), "error"));
 	assert_true(output_position(&machine_trace()->output) < 500000);
@@ -374,7 +388,7 @@ static void test_full(void **state)
 	position = output_position(&trace->output);
 	assert_true(position <= 2000 && position > 1000);
 	assert_true(trace->output.lost > 0);
-	/* The guest has taken something, and goes on there. */
+	/* The guest has taken some bytes, and tracing continues there. */
 	flow_end(trace, 0);
 	trace->output.limit = 4000;
 	flow_begin(trace, 0);
@@ -412,7 +426,7 @@ static void branches_are_flushed(struct trace *trace)
 	encoder_pt.flush(trace);
 }
 
-/* QEMU may be killed while packets are written: then no address may claim that they are all there. */
+/* QEMU may be killed while packets are written: then no address may indicate that all of them are there. */
 static void test_nothing_is_reached_while_packets_are_written(void **state)
 {
 	struct block *a = machine_block(0x1000, NOP JNE("\xfd")), *b = machine_block(0x1003, JMP_RAX);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The page of the trace unit: its commands, and pages full of nonsense. And what is said of wrong arguments. */
+/*
+ * The page of the trace unit: its commands, and pages with random contents. Also messages about wrong
+ * arguments.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +62,7 @@ static int open_memory(void **state)
 	int fd = mkstemp(path);
 
 	(void)state;
-	/* What of the file lies elsewhere in memory is not to be had. */
+	/* The rest of the file is elsewhere in physical memory, and must not be accessible. */
 	if (fd < 0 || ftruncate(fd, 2 * MEMORY_SIZE) != 0)
 		return -1;
 	close(fd);
@@ -117,12 +120,12 @@ static void test_enable(void **state)
 	assert_true(page()->position > position);
 	assert_int_equal(page()->wraps, (page()->position - 1) / 8192);
 	assert_int_equal(flow_enabled(), 0);
-	/* Nothing beside the pieces has been touched. */
+	/* Memory outside the pieces is unchanged. */
 	for (unsigned i = 0; i < 4096; i++) {
 		assert_int_equal(((unsigned char *)at(OUTPUT + 0x1000, 4096))[i], 0);
 		assert_int_equal(((unsigned char *)at(OUTPUT + 0x9000, 4096))[i], 0);
 	}
-	/* On where it stopped. */
+	/* Continue where it stopped. */
 	position = page()->start = page()->position;
 	ring(KTRX_HWT_UNIT_ENABLE);
 	assert_true(page()->position > position && page()->position < position + 100);
@@ -144,7 +147,10 @@ static void test_thread(void **state)
 	ring(KTRX_HWT_UNIT_DISABLE);
 }
 
-/* The virtual CPU may have stood still before the unit saw a stamp; the next one makes up for that, and none goes back. */
+/*
+ * The virtual CPU may have been stopped before the unit got a stamp; the next stamp corrects that. Time never
+ * goes back.
+ */
 static void test_clock(void **state)
 {
 	const uint64_t second = UINT64_C(1000000000);
@@ -180,7 +186,10 @@ static void pass(uint64_t nanoseconds)
 		continue;
 }
 
-/* Of code that runs slowly time is told though there is next to nothing else to tell; of other code as soon as it is asked for. */
+/*
+ * The time of slow code is written although there is little else to write; of other code, as soon as it is
+ * requested.
+ */
 static void test_slow_code(void **state)
 {
 	struct block *loop = machine_block(0x7000, "\x02\x75\xfe");
@@ -210,7 +219,7 @@ static void test_slow_code(void **state)
 	ring(KTRX_HWT_UNIT_DISABLE);
 }
 
-/* What is left and entered again and again tells the time by its lowest bits, and not all of it each time. */
+/* A trace that is often left and entered writes only the lowest bits of the time each time. */
 static void test_range(void **state)
 {
 	struct block *inside = machine_block(0x1000, "\x01\x90\x02\xff\xe0");
@@ -259,7 +268,7 @@ static void test_refused(void **state)
 	unit_ring(2, PAGE + offsetof(struct ktrx_hwt_unit, doorbell), 0);
 }
 
-/* A page, a table and doorbells by chance, mostly near enough to what is right to go on. */
+/* Random pages, tables and doorbells, mostly valid enough to be accepted. */
 static void test_nonsense(void **state)
 {
 	struct block *block[3] = { machine_block(0x1000, "\x01\x90\x02\xff\xe0"),
