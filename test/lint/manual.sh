@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The manual has the options that the rows of a command have: its SYNOPSIS is what `--help=mdoc` prints, and each option of --help is
-# described in the page, or in ktrace(1) or ktrace-show(1) if it refers to those. UPDATE=1 writes the SYNOPSIS anew. Each format of export is
-# described and tried where formats are listed by hand.
+# Checks the manual against the program. The SYNOPSIS of a command is what `--help=mdoc` prints; UPDATE=1 writes it anew. Each option of
+# --help is described in the page, or in ktrace(1) or ktrace-show(1) if the page refers to those. Each page has all sections, and its
+# EXIT STATUS has each status that --help names. Each format of export is described and tested where formats are listed by hand.
 . test/tap.sh
 
 printf '.Sh DESCRIPTION\n.It Fl a , Fl -all\n.Xr ktrace 1\n' >"$tmp/sample.1"
 printf '  -a, --all[=N]  all\n      --none\n  --json TEXT\n  -b             -x\n' >"$tmp/sample"
 equal "an option that is not described would be found" "sample.1 --json, sample.1 -b, options sample.1 4" \
 	"$(awk -f test/lint/manual.awk "$tmp/sample.1" "page=$tmp/sample.1" "$tmp/sample" | sed "s|$tmp/||" | paste -sd , | sed 's/,/, /g')"
+
+printf '.Sh %s\n' NAME SYNOPSIS DESCRIPTION EXAMPLES 'EXIT STATUS' >"$tmp/bare.8"
+printf '.It 0\n.It 128+n\n.It 12\n.Sh ERRORS\n.It 1\n' >>"$tmp/bare.8"
+printf '.Sh EXAMPLES\n.Bd -literal\n.Ed\n.Sh SEE ALSO\n' >"$tmp/bare.2"
+printf 'Runs 7 things.\n\nExit status: 0 fine, 1 bad,\n12 late. 128+n: signal.\n\nIn 5 s\n' >"$tmp/help-bare"
+equal "a section or an exit status that is missing would be found" \
+	"bare.8 status 1, bare.8 EXAMPLES, bare.8 SEE ALSO, bare.2 NAME, bare.2 SYNOPSIS, bare.2 DESCRIPTION, bare.2 RETURN VALUES, bare.2 ERRORS" \
+	"$(awk -f test/lint/manual_sections.awk "$tmp/bare.8" "$tmp/bare.2" "page=$tmp/bare.8" "$tmp/help-bare" | sed "s|$tmp/||" |
+		paste -sd , | sed 's/,/, /g')"
 
 build/bin/ktrace --help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p' >"$tmp/commands"
 while read -r command; do
@@ -34,6 +43,18 @@ for page in $(sed 's/page=\([^ ]*\) .*/\1/' "$tmp/help"); do
 	equal "$page describes all options" '' "$(sed -n "s|^$page ||p" "$tmp/found" | paste -sd ' ')"
 	check "$page: there are options" grep -q "^options $page " "$tmp/found"
 done
+# shellcheck disable=SC2046
+awk -f test/lint/manual_sections.awk man/*.[1-8] $(cat "$tmp/help") >"$tmp/missing"
+for page in man/*.[1-8]; do
+	equal "$page has all sections and exit statuses" '' "$(sed -n "s|^$page ||p" "$tmp/missing" | paste -sd ,)"
+done
+if command -v mandoc >/dev/null; then
+	# Whether a page that is referred to is installed depends on the machine.
+	mandoc -T lint man/*.[1-8] 2>/dev/null | grep -v 'STYLE: referenced manual not found' >"$tmp/style" || :
+	check "mandoc -T lint has no complaint: $(head -n 3 "$tmp/style")" test ! -s "$tmp/style"
+else
+	skip "mandoc -T lint has no complaint" "mandoc is not installed"
+fi
 # Formats of export are found by hand in these places.
 for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
 	check "$format: ktrace-export(1) describes it" grep -qx "\.It Cm $format" man/ktrace-export.1
