@@ -63,9 +63,8 @@ struct ktrace_hwt_config {
 #define KTRACE_HWT_TIME	  1u /* TSC packets, timestamps */
 #define KTRACE_HWT_MTC	  2u /* PT: MTC packets */
 #define KTRACE_HWT_CYCLES 4u /* CYC packets; cycle counts */
-#define KTRACE_HWT_SPACE \
 /* trace only the address space `space`; without it, all, and PIP or context packets identify them */
-8u
+#define KTRACE_HWT_SPACE   8u
 #define KTRACE_HWT_RETURNS 16u /* returns are separate packets, not compressed */
 /* stop when the buffer is full; without it, start again at its beginning and count that */
 #define KTRACE_HWT_STOP	  32u
@@ -75,8 +74,8 @@ struct ktrace_hwt_config {
 #define KTRACE_HWT_STORES   256u
 #define KTRACE_HWT_BRANCHES 512u
 
-	/* A physically contiguous piece of a buffer. Requires: size and address are multiples of 4096. */
-	struct ktrace_hwt_piece {
+/* A physically contiguous piece of a buffer. Requires: size and address are multiples of 4096. */
+struct ktrace_hwt_piece {
 	uint64_t physical;
 	uint64_t size;
 };

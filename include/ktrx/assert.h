@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Compile-time checks of wire layouts, for C11 and C++17 alike. */
+/* Compile-time checks of wire layouts, for C11 and C++17. */
 #ifndef KTRX_ASSERT_H
 #define KTRX_ASSERT_H
 
@@ -14,8 +14,8 @@
 #endif
 
 /*
- * Between these, the headers use C casts in inline functions, in C++, too. A C++ kernel may forbid them in
- * its own code (-Wold-style-cast), and macros do without.
+ * Between these, inline functions of the headers may use C casts in C++, too. A C++ kernel may forbid C casts
+ * in its own code (-Wold-style-cast), so macros do not use them.
  */
 #if defined(__cplusplus)
 #define KTRX_CASTS_BEGIN                                                                      \

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace unit in software: a QEMU plugin (build/lib/ktrace-pt.so) that watches what a virtual CPU runs and
- * writes Intel PT packets (x86_64 guests) or ETMv4 packets (AArch64 guests) as a real unit would. This is how
- * a guest drives it, and what it leaves on the host. Normative text: spec/ktrx-hwt.md.
+ * The trace unit in software: a QEMU plugin (build/lib/ktrace-pt.so) that observes the instructions of a
+ * virtual CPU and writes Intel PT packets (x86_64 guests) or ETMv4 packets (AArch64 guests), like a real
+ * unit. This header defines how a guest controls it, and the file that it writes on the host. Normative text:
+ * spec/ktrx-hwt.md.
  *
- * A plugin sees no register and no data, only the addresses of loads and stores. So each CPU has a page of
- * "registers" in its memory; to hand them over it executes a marker (an instruction without effect that the
- * plugin knows when it sees the code) and then a store into the page, at ktrx_hwt_unit.doorbell + the
- * command's number. The plugin knows the physical address of the page from that, and reads and writes it in
- * the file that is the guest's memory. On hardware, and without the plugin, it is a store to a page of the
- * kernel's own. Commands are done when the store is.
+ * A plugin sees no registers and no data, only the addresses of loads and stores. So each CPU has a page of
+ * "registers" in its memory. To give a command, the CPU executes a marker (an instruction without effect,
+ * which the plugin recognises when it sees the code) and then a store into the page, at
+ * ktrx_hwt_unit.doorbell + the command's number. From that store the plugin gets the physical address of the
+ * page; it reads and writes the page in the file that is the guest's memory. On hardware, or without the
+ * plugin, the store writes to a page of the kernel and has no other effect. A command is complete when the
+ * store is.
  */
 #ifndef KTRX_HWT_UNIT_H
 #define KTRX_HWT_UNIT_H
@@ -22,72 +24,72 @@
 #define KTRX_HWT_UNIT_VERSION 1u
 
 /*
- * The marker. The store of the doorbell is the next instruction, on the same page of code. x86_64: nopl
- * 0x4b545255(%rax), bytes 0f 1f 80 55 52 54 4b. AArch64: movz wzr, #0x4b55, which is 0x5289 6abf: 0x52800000
- * | 0x4b55 << 5 | 31.
+ * The marker. The store to the doorbell is the next instruction, on the same page of code. x86_64: nopl
+ * 0x4b545255(%rax), bytes 0f 1f 80 55 52 54 4b. AArch64: movz wzr, #0x4b55, encoded as 0x52896abf =
+ * 0x52800000 | 0x4b55 << 5 | 31.
  */
 #define KTRX_HWT_UNIT_NOP_X86_64  UINT32_C(0x4b545255)
 #define KTRX_HWT_UNIT_NOP_AARCH64 (UINT32_C(0x52800000) | UINT32_C(0x4b55) << 5 | 31u)
 
-/* Commands: the doorbell that is rung. */
-#define KTRX_HWT_UNIT_PROBE 0u /* fill in what the unit says of itself; without a plugin `unit` stays 0 */
+/* Commands: index of the doorbell. */
+#define KTRX_HWT_UNIT_PROBE 0u /* fill in the unit's members; without a plugin `unit` stays 0 */
 #define KTRX_HWT_UNIT_ENABLE \
-	1u /* take over control, output, ranges, space, clock; trace from the next instruction on */
-#define KTRX_HWT_UNIT_DISABLE 2u /* all that is traced is in memory, position and wraps say how much */
-#define KTRX_HWT_UNIT_SPACE   3u /* the address space (and, in `thread`, the thread) has changed */
-#define KTRX_HWT_UNIT_FLUSH   4u /* as DISABLE, and trace on */
+	1u /* read control, output, ranges, space and clock; trace from the next instruction on */
+#define KTRX_HWT_UNIT_DISABLE 2u /* stop tracing; all trace is in memory, position and wraps are up to date */
+#define KTRX_HWT_UNIT_SPACE   3u /* `space` or `thread` has changed */
+#define KTRX_HWT_UNIT_FLUSH   4u /* as DISABLE, but continue to trace */
 #define KTRX_HWT_UNIT_CLOCK \
-	5u /* `stamp` was read right before: no clock of this unit is behind it from here on */
+	5u /* `stamp` was read directly before: from now on no clock of this unit is earlier than it */
 #define KTRX_HWT_UNIT_COMMANDS 8u
 
-#define KTRX_HWT_UNIT_PARAMETERS 64u /* bytes, zero behind the struct */
+#define KTRX_HWT_UNIT_PARAMETERS 64u /* bytes; those after the struct are zero */
 
 struct ktrx_hwt_extent {
 	uint64_t physical;
 	uint64_t size; /* bytes */
 };
 
-/* One page, aligned to its size, 4096 bytes. */
+/* The page of registers: aligned to its size, 4096 bytes. */
 struct ktrx_hwt_unit {
-	/* The guest's. */
+	/* Written by the guest: */
 	uint32_t magic;	  /* KTRX_HWT_UNIT_MAGIC */
 	uint32_t version; /* KTRX_HWT_UNIT_VERSION */
 	uint32_t control; /* KTRX_HWT_UNIT_CONTROL_* */
-	uint32_t extents; /* of the output, as many as the table has */
-	/* physical address of struct ktrx_hwt_extent[extents], 8-aligned, below 4096 of them */
+	uint32_t extents; /* number of extents in the output table */
+	/* physical address of struct ktrx_hwt_extent[extents], 8-aligned, fewer than 4096 entries */
 	uint64_t table;
-	uint64_t start;	     /* position to go on at: where DISABLE left it; 0: from the beginning */
-	uint64_t user_start; /* code in [user_start, user_end) is the user's, all else the kernel's */
-	uint64_t space;	     /* CR3, or TTBR0 and ASID; what PIP and the context id tell */
-	uint64_t stamp;	     /* the clock of the rings, read right before the command … */
-	uint64_t frequency;  /* … and its ticks a second */
-	uint32_t thread;     /* that runs now */
-	uint32_t ranges;     /* of range[]: only code in them is traced; 0: all */
+	uint64_t start;	     /* position to continue at, as DISABLE left it; 0: the beginning */
+	uint64_t user_start; /* addresses in [user_start, user_end) are user code, all others kernel code */
+	uint64_t space;	     /* CR3, or TTBR0 and ASID: the address space in PIP packets and context ids */
+	uint64_t stamp;	     /* the clock of the rings, read directly before the command */
+	uint64_t frequency;  /* ticks per second of that clock */
+	uint32_t thread;     /* number of the running thread */
+	uint32_t ranges;     /* entries of range[]; only code in these ranges is traced; 0: all */
 	struct {
 		uint64_t start, end; /* [start, end) */
 	} range[4];
-	/* KTRX_HWT_UNIT_CONTROL_STOP: up to this position there is room; behind it trace is lost (OVF) */
+	/* KTRX_HWT_UNIT_CONTROL_STOP: there is room up to this position; trace beyond it is lost (OVF) */
 	uint64_t limit;
 	uint64_t user_end;
-	uint64_t nonce; /* of the boot, as in the root of KTRX; 0: unknown */
+	uint64_t nonce; /* nonce of the boot, as in the root of KTRX; 0: unknown */
 	uint8_t reserved0[96];
 
-	/* The unit's, at 256. */
-	uint32_t unit;	     /* KTRX_HWT_UNIT_MAGIC once probed */
+	/* Written by the unit, from offset 256: */
+	uint32_t unit;	     /* KTRX_HWT_UNIT_MAGIC after PROBE */
 	uint32_t encoding;   /* KTRX_HWT_ENCODING_PT or _ETM4 */
-	uint32_t range_most; /* of range[] */
-	uint32_t error;	     /* of the last command: KTRX_HWT_UNIT_ERROR_* */
-	uint64_t position;   /* bytes written since position 0, wrapped or not */
-	uint64_t wraps;	     /* how often the output has begun anew at its start */
-	uint64_t lost;	     /* packets that found no room, since ENABLE */
+	uint32_t range_most; /* maximum entries of range[] */
+	uint32_t error;	     /* result of the last command: 0 or KTRX_HWT_UNIT_ERROR_* */
+	uint64_t position;   /* bytes written since position 0, including those overwritten after a wrap */
+	uint64_t wraps;	     /* how many times the output started again at its beginning */
+	uint64_t lost;	     /* packets without room, since ENABLE */
 	/*
-	 * What its decoder must know, after PROBE: struct ktrx_hwt_pt or ktrx_hwt_etm4; true whatever
-	 * `control` says.
+	 * Configuration for the decoder, valid after PROBE: struct ktrx_hwt_pt or ktrx_hwt_etm4. It does not
+	 * depend on `control`.
 	 */
 	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS];
 	uint8_t reserved1[3480];
 
-	uint8_t doorbell[256]; /* at 3840: command n is a store of one byte to doorbell[n] */
+	uint8_t doorbell[256]; /* at 3840: a store of one byte to doorbell[n] gives command n */
 };
 
 #define KTRX_HWT_UNIT_CONTROL_USER   1u
@@ -96,29 +98,31 @@ struct ktrx_hwt_unit {
 #define KTRX_HWT_UNIT_CONTROL_STOP   8u	 /* stop at `limit` instead of wrapping */
 #define KTRX_HWT_UNIT_CONTROL_RETURN 16u /* compress returns */
 
-#define KTRX_HWT_UNIT_ERROR_PAGE   1u /* magic or version */
-#define KTRX_HWT_UNIT_ERROR_OUTPUT 2u /* table or an extent is not in memory, or too many */
+#define KTRX_HWT_UNIT_ERROR_PAGE 1u /* wrong magic or version */
+/* the table or an extent is not in memory, or there are too many extents */
+#define KTRX_HWT_UNIT_ERROR_OUTPUT 2u
 
 /*
- * PT: time. TSC packets tell the clock of `stamp` (out=: nanoseconds since the plugin was loaded). The clock
- * of MTC packets is the same one, in periods of 1 << this; as a processor would say it, CPUID leaf 0x15 has
- * eax = ebx = 1.
+ * Time in PT. TSC packets have the clock of `stamp` (out=: nanoseconds since the plugin was loaded). MTC
+ * packets have the same clock, in periods of 1 << KTRX_HWT_UNIT_MTC_FREQUENCY ticks, as on a processor whose
+ * CPUID leaf 0x15 has eax = ebx = 1.
  */
 #define KTRX_HWT_UNIT_MTC_FREQUENCY 8u
 
 /*
  * ETMv4: the context id is the address space from this bit on, bits 43:12 of TTBR0_EL1; the VMID is the
- * thread. Of the processor's mode it is always told that it is EL1, not secure, 64 bits.
+ * thread. The processor's mode in packets is always EL1, non-secure, 64 bits.
  */
 #define KTRX_HWT_UNIT_SPACE_SHIFT 12
 
 /* ---- What it leaves on the host ---------------------------------------------------------------- */
 
 /*
- * Without the guest's help (out=FILE) the unit traces all virtual CPUs from the first instruction of 64-bit
- * code on, into a file: a head of a page; for each CPU a page struct ktrx_hwt_ring and its ring of
- * `ring_size` bytes; from `code` on, to the file's end, the code that was run: struct ktrx_hwt_seen and
- * bytes, one after another, each padded to a multiple of 8. It is complete whenever QEMU ends, killed or not.
+ * The head of the file that the unit writes with out=FILE, without any support in the guest. It traces all
+ * virtual CPUs from the first instruction of 64-bit code on. The file has one page with this head; for each
+ * CPU one page with a struct ktrx_hwt_ring, and its ring of `ring_size` bytes; and from offset `code` to the
+ * end the code that was run: a struct ktrx_hwt_seen and its bytes, padded to a multiple of 8, one after
+ * another. The file is complete at any time, also if QEMU is killed.
  */
 struct ktrx_hwt_rings {
 	uint8_t magic[4]; /* "KTRU" */
@@ -127,26 +131,27 @@ struct ktrx_hwt_rings {
 	uint32_t encoding;
 	uint64_t ring_size; /* bytes, a power of two, at least 65536 */
 	uint64_t code;	    /* offset of the first struct ktrx_hwt_seen */
-	uint64_t code_size; /* bytes of them, all told */
-	uint64_t code_lost; /* bytes that found no room */
+	uint64_t code_size; /* bytes of all of them */
+	uint64_t code_lost; /* bytes for which there was no room */
 	/*
-	 * The unit's time and the guest's own clock at one moment; all 0 if the guest has not told
-	 * (KTRX_HWT_UNIT_CLOCK).
+	 * The unit's time, and the guest's clock and its frequency, at one moment; all 0 if the guest has not
+	 * used KTRX_HWT_UNIT_CLOCK.
 	 */
 	uint64_t unit_time, stamp, frequency;
-	uint64_t unit_frequency;		      /* ticks a second of time in packets */
+	uint64_t unit_frequency;		      /* ticks per second of the time in packets */
 	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS]; /* as in struct ktrx_hwt_unit */
-	uint64_t nonce;				      /* of the boot that told its clock; 0: unknown */
+	/* nonce of the boot that used KTRX_HWT_UNIT_CLOCK; 0: unknown */
+	uint64_t nonce;
 	uint8_t reserved[3944];
 };
 
 struct ktrx_hwt_ring {
-	uint64_t position; /* bytes written; those from position - ring_size on are there */
+	uint64_t position; /* bytes written; the ring holds those from position - ring_size on */
 	uint64_t lost;
 	/*
-	 * What is known but not yet in a packet: branches taken or not (of ETMv4, atoms), the latest in bit
-	 * 0, below a leading 1. And the address of an instruction that was about to run when it was last
-	 * heard of, 0 while nothing is traced.
+	 * State that is not in a packet yet. `pending`: branches taken or not taken (for ETMv4, atoms), the
+	 * latest in bit 0, below a leading 1. `reached`: the address of the instruction that was about to run
+	 * last, 0 while nothing is traced.
 	 */
 	uint64_t pending;
 	uint64_t reached;
@@ -154,14 +159,15 @@ struct ktrx_hwt_ring {
 };
 
 /*
- * Code that was run, told before it was. The same addresses and space again: other bytes from then on, and
- * the unit tells its time in a packet (TSC) before it tells that they were run.
+ * A piece of code, written before it runs. If the same addresses and space appear again, the bytes have
+ * changed: the unit then writes its time in a packet (TSC) before the packets about running the new bytes.
  */
 struct ktrx_hwt_seen {
 	uint64_t unit_time;
 	uint64_t address;
-	uint64_t space; /* that ran it, as packets have it; 0: of the kernel, or not told: the same in all */
-	uint32_t size;	/* bytes that follow */
+	/* address space that ran it, as in packets; 0: the kernel's, or unknown, so the same in all */
+	uint64_t space;
+	uint32_t size; /* bytes that follow */
 	uint32_t reserved;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A process trace: what processes asked of their kernel, a file of its own beside the rings, with the same
- * clock and the same thread numbers. A head, then records one after another, each a multiple of 8 bytes. A
- * file that was appended to has a further head where a record would begin. Everything here is data the host
- * must not trust. Normative text: spec/ktrx-proc.md.
+ * A process trace: what processes ask of their kernel. It is a separate file, with the clock and the thread
+ * numbers of the rings. A head is followed by records, each a multiple of 8 bytes. If a file was appended to,
+ * another head is in the place of a record. The host must not trust any of this data. Normative text:
+ * spec/ktrx-proc.md.
  */
 #ifndef KTRX_PROC_H
 #define KTRX_PROC_H
@@ -12,33 +12,34 @@
 
 #include "ktrx/assert.h"
 
-#define KTRX_PROC_MAGIC	  "KTRP" /* as a record's size it would be over KTRX_PROC_PAYLOAD_MAX */
+#define KTRX_PROC_MAGIC	  "KTRP" /* as the size of a record it would be above KTRX_PROC_PAYLOAD_MAX */
 #define KTRX_PROC_VERSION 1u
 
 struct ktrx_proc_head {
 	uint8_t magic[4];
 	uint32_t version;
-	uint64_t frequency;   /* ticks a second of all stamps; 0 if unknown */
-	uint64_t nonce;	      /* of the boot, as in struct ktrx_root; 0 if there are no rings */
-	uint64_t wall_stamp;  /* counter value at … */
-	uint64_t wall_ns;     /* … this Unix time in ns; 0 if unknown */
+	uint64_t frequency;   /* ticks per second of all stamps; 0 if unknown */
+	uint64_t nonce;	      /* nonce of the boot, as in struct ktrx_root; 0 if there are no rings */
+	uint64_t wall_stamp;  /* counter value at wall_ns */
+	uint64_t wall_ns;     /* Unix time in ns at wall_stamp; 0 if unknown */
 	uint16_t machine;     /* ELF e_machine; 0 if unknown */
 	uint16_t head_size;   /* sizeof(struct ktrx_proc_head); records begin there */
 	uint16_t record_head; /* sizeof(struct ktrx_proc_record); payload begins there */
 	uint16_t reserved0;
 	uint8_t reserved[12];
-	uint32_t check; /* ktrx_proc_check() over what precedes it */
+	uint32_t check; /* ktrx_proc_check() of the members before it */
 };
 
-/* What a record is about. Below 32 the numbers are those of the BSDs, the payloads are not. */
-#define KTRX_PROC_SYSCALL      1u
-#define KTRX_PROC_SYSRET       2u
-#define KTRX_PROC_NAMEI	       3u /* the path as looked up, without NUL */
-#define KTRX_PROC_GENIO	       4u
-#define KTRX_PROC_PSIG	       5u
-#define KTRX_PROC_CSW	       6u
-#define KTRX_PROC_USER	       7u /* what the program said, at most KTRX_PROC_USER_MAX bytes */
-#define KTRX_PROC_STRUCT       8u /* its name, NUL, its bytes: laid out as a line "struct" of TABLE says */
+/* Types of records. Below 32 the numbers are those of the BSDs, but the payloads differ. */
+#define KTRX_PROC_SYSCALL 1u
+#define KTRX_PROC_SYSRET  2u
+#define KTRX_PROC_NAMEI	  3u /* the path that is looked up, without NUL */
+#define KTRX_PROC_GENIO	  4u
+#define KTRX_PROC_PSIG	  5u
+#define KTRX_PROC_CSW	  6u
+#define KTRX_PROC_USER	  7u /* data of the program, at most KTRX_PROC_USER_MAX bytes */
+/* its name, NUL, its bytes; a line "struct" of TABLE describes their layout */
+#define KTRX_PROC_STRUCT       8u
 #define KTRX_PROC_SYSCTL       9u /* the setting's name, without NUL */
 #define KTRX_PROC_PROCCTOR     10u
 #define KTRX_PROC_PROCDTOR     11u
@@ -46,30 +47,32 @@ struct ktrx_proc_head {
 #define KTRX_PROC_FAULT	       13u
 #define KTRX_PROC_FAULTEND     14u
 #define KTRX_PROC_STRUCT_ARRAY 15u
-#define KTRX_PROC_NAME	       32u /* the process is called so from here on, without NUL */
-/* text: the kernel's calls, errors, types; several add up until the next head */
+#define KTRX_PROC_NAME	       32u /* the process's name from here on, without NUL */
+/* text: the kernel's system calls, errors and types; several records add up until the next head */
 #define KTRX_PROC_TABLE 33u
-#define KTRX_PROC_END	34u /* nothing more comes from this sink */
-#define KTRX_PROC_FD	35u /* what a descriptor of the process leads to from here on */
+#define KTRX_PROC_END	34u /* the last record of this sink */
+#define KTRX_PROC_FD	35u /* the target of a file descriptor from here on */
 
 #define KTRX_PROC_USER_MAX    2048u
-#define KTRX_PROC_PAYLOAD_MAX (UINT32_C(1) << 20) /* a larger size is damage */
+#define KTRX_PROC_PAYLOAD_MAX (UINT32_C(1) << 20) /* a larger size means damage */
 #define KTRX_PROC_ARGS_MAX    8u
 
 /* Flags of a record. */
-#define KTRX_PROC_CUT 1u /* the payload was longer */
-#define KTRX_PROC_QUEUED \
-	2u /* recorded where the kernel may not sleep; earlier stamps may follow later ones */
+#define KTRX_PROC_CUT	 1u /* the payload was longer */
+#define KTRX_PROC_QUEUED 2u /* recorded in a context that must not sleep: stamps may be out of order */
 
-/* NAMEI, GENIO, STRUCT and STRUCT_ARRAY: the argument, from 1, that led to the payload; 0: not said */
+/*
+ * NAMEI, GENIO, STRUCT and STRUCT_ARRAY: number, from 1, of the argument with the payload's address; 0: not
+ * recorded
+ */
 #define KTRX_PROC_ARGUMENT_SHIFT  8
 #define KTRX_PROC_ARGUMENT(flags) ((flags) >> KTRX_PROC_ARGUMENT_SHIFT & 15u)
 
 #define KTRX_PROC_NO_CPU 0xffffu
-#define KTRX_PROC_MARK	 0x9e4bu /* to find records behind damage */
+#define KTRX_PROC_MARK	 0x9e4bu /* constant by which a reader finds records after damage */
 
 struct ktrx_proc_record {
-	uint32_t size; /* bytes of payload; zeroes up to a multiple of 8 follow it */
+	uint32_t size; /* bytes of payload; zero bytes up to a multiple of 8 follow it */
 	uint16_t type; /* KTRX_PROC_*; a reader skips and counts types it does not know */
 	uint16_t flags;
 	uint64_t stamp;
@@ -77,38 +80,38 @@ struct ktrx_proc_record {
 	uint32_t tid; /* as in the rings */
 	uint16_t cpu; /* KTRX_PROC_NO_CPU if unknown */
 	uint16_t mark;
-	uint32_t lost; /* records of this sink that were lost right before this one */
+	uint32_t lost; /* records of this sink that were lost directly before this one */
 };
 
 struct ktrx_proc_syscall {
 	uint32_t number;
-	uint16_t args; /* as many uint64_t follow, at most KTRX_PROC_ARGS_MAX */
+	uint16_t args; /* number of uint64_t that follow, at most KTRX_PROC_ARGS_MAX */
 	uint16_t abi;  /* 0: the kernel's own */
 };
 
 struct ktrx_proc_sysret {
 	uint32_t number;
-	int32_t error; /* 0, or as the kernel numbers them, positive */
+	int32_t error; /* 0, or a positive error number of the kernel */
 	int64_t result;
 };
 
 struct ktrx_proc_genio {
 	int32_t fd;
 	uint32_t write; /* 0: the program read, 1: it wrote */
-	uint64_t size;	/* bytes moved; as many as the record has of them follow, KTRX_PROC_CUT if fewer */
+	uint64_t size;	/* bytes moved; those in the record follow, with KTRX_PROC_CUT if there are fewer */
 };
 
 struct ktrx_proc_psig {
 	uint32_t signal;
 	int32_t code;	  /* why it was sent, as the kernel numbers it */
 	uint64_t handler; /* 0: default action */
-	uint64_t mask[2]; /* blocked then: bit n - 1 for signal n */
+	uint64_t mask[2]; /* signals blocked at that time: bit n - 1 for signal n */
 };
-#define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX /* it is caught, and not known by what */
+#define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX /* it is caught, but the handler's address is unknown */
 
 /*
- * A path, or the kernel's word for what has none, follows, without NUL. If no byte follows, what the
- * descriptor leads to is unknown from here on.
+ * A path follows, without NUL; or, for an object without a path, the kernel's word for it. If no byte
+ * follows, the target of the descriptor is unknown from here on.
  */
 struct ktrx_proc_fd {
 	int32_t fd; /* KTRX_PROC_FD_CWD: the current folder */
@@ -116,11 +119,11 @@ struct ktrx_proc_fd {
 };
 #define KTRX_PROC_FD_CWD (-100)
 
-/* The name of what is waited for follows, without NUL, where it is known. */
+/* The name of what the thread waits for follows, without NUL, if it is known. */
 struct ktrx_proc_csw {
-	uint32_t out;	    /* 1: the thread leaves its CPU, 0: it is back */
+	uint32_t out;	    /* 1: the thread leaves its CPU, 0: it runs again */
 	uint32_t voluntary; /* 1: it waits for something, 0: it was preempted */
-	uint64_t count;	    /* how often so since recording began, where only that is known; else 0 */
+	uint64_t count;	    /* number of such switches since recording began, if only that is known; else 0 */
 };
 
 /* The name of the program follows, without NUL. */
@@ -130,35 +133,35 @@ struct ktrx_proc_ctor {
 };
 #define KTRX_PROC_CTOR_FORK 0u
 #define KTRX_PROC_CTOR_EXEC 1u
-#define KTRX_PROC_CTOR_SET  2u /* it lived already when its trace began */
+#define KTRX_PROC_CTOR_SET  2u /* the process existed when its trace began */
 
 struct ktrx_proc_dtor {
-	uint32_t status;   /* exit status, or the signal that ended it … */
-	uint32_t signaled; /* … if this is 1 */
+	uint32_t status;   /* exit status, or the signal that ended it if `signaled` is 1 */
+	uint32_t signaled; /* 1: `status` is a signal */
 };
 
-/* What it was denied follows, without NUL: a path, or nothing. */
+/* What was denied follows, without NUL: a path, or nothing. */
 struct ktrx_proc_capfail {
 	uint32_t reason; /* KTRX_PROC_DENIED_* */
 	uint32_t number; /* of the call, as in struct ktrx_proc_syscall; 0xffffffff: none */
-	uint64_t needed; /* rights, as the TABLE's type "rights" says */
+	uint64_t needed; /* rights, as in the type "rights" of TABLE */
 	uint64_t held;
 };
 #define KTRX_PROC_DENIED_OTHER	    0u
 #define KTRX_PROC_DENIED_RIGHTS	    1u /* a file's permissions */
-#define KTRX_PROC_DENIED_OWNER	    2u /* somebody else's process or file */
+#define KTRX_PROC_DENIED_OWNER	    2u /* process or file of another user */
 #define KTRX_PROC_DENIED_PRIVILEGE  3u /* for the superuser only */
 #define KTRX_PROC_DENIED_SYSCALL    4u /* the call itself is not allowed */
-#define KTRX_PROC_DENIED_DESCRIPTOR 5u /* opened for something else */
+#define KTRX_PROC_DENIED_DESCRIPTOR 5u /* the descriptor was not opened for that */
 
 struct ktrx_proc_fault {
 	uint64_t address;
-	uint32_t access; /* 1 read, 2 write, 4 execute, of which one or none (unknown) is set */
-	uint32_t user;	 /* 1: by the program, 0: by the kernel on its behalf */
+	uint32_t access; /* one of 1 read, 2 write, 4 execute; 0 unknown */
+	uint32_t user;	 /* 1: caused by the program, 0: by the kernel on its behalf */
 };
 
 struct ktrx_proc_faultend {
-	int32_t result; /* 0: resolved; else as the kernel numbers errors, positive */
+	int32_t result; /* 0: resolved; otherwise a positive error number of the kernel */
 	uint32_t reserved;
 };
 
@@ -170,18 +173,18 @@ struct ktrx_proc_struct_array {
 
 struct ktrx_proc_end {
 	uint32_t reason; /* KTRX_PROC_ENDED_* */
-	int32_t error;	 /* as the kernel numbers them, positive */
+	int32_t error;	 /* positive error number of the kernel */
 	uint64_t records;
-	uint64_t lost; /* in all */
+	uint64_t lost; /* records lost, in total */
 	uint64_t bytes;
 };
-#define KTRX_PROC_ENDED_CLOSED 0u /* nobody is traced into it any more */
+#define KTRX_PROC_ENDED_CLOSED 0u /* no process is traced into it any more */
 #define KTRX_PROC_ENDED_LIMIT  1u
 #define KTRX_PROC_ENDED_ERROR  2u
 
 KTRX_CASTS_BEGIN
 
-/* FNV-1a over the first 60 bytes of the head. */
+/* Returns the FNV-1a hash of the first 60 bytes of the head. */
 static inline uint32_t ktrx_proc_check(const struct ktrx_proc_head *head)
 {
 	const uint8_t *byte = (const uint8_t *)head;

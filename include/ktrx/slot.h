@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * KTRX version 2, the ring: 32-byte slots. A record is one FIRST (or SINGLE) slot and the MORE and LAST slots
- * that follow it directly.
+ * KTRX version 2, the ring: 32-byte slots. A record is one SINGLE slot, or a FIRST slot and the MORE and LAST
+ * slots directly after it.
  *
  *   first slot, little-endian                      continuation slot
  *   bits  2:0   kind                               bits  2:0   kind
@@ -11,18 +11,18 @@
  *   bits 63:28  stamp, low 36 bits
  *   bits 85:64  thread id
  *   bits 87:86  context
- *   bit  88     extension block precedes payload
+ *   bit  88     an extension block precedes the payload
  *   bits 95:89  check, the other 7 bits
  *   bytes 12..31 payload (20 bytes)
  *
- * The generation is the lap, modulo 256, that the slot was written in. A reader that knows the ring's head
- * knows which generation each slot must carry, so it never takes a slot that is empty, in flight, or of an
- * earlier lap for the record it expects.
+ * The generation is the number of the lap, modulo 256, in which the slot was written. A reader that knows the
+ * ring's head knows the generation of each slot. So it never mistakes a slot that is empty, being written, or
+ * of an earlier lap for the record that it expects.
  *
- * A writer that is held up for a whole lap stores into a slot that belongs to a later lap by then. The slot
- * may end up with words of several writers. The check is there for that case alone: it is computed from the
- * values that a writer stores and from the whole number of its lap. It misses about one mixed slot in 4096.
- * Normative text: spec/ktrx.md.
+ * A writer that is delayed by a whole lap stores into a slot that by then belongs to a later lap, so the slot
+ * may contain words of several writers. The check detects only that case. It is computed from the values that
+ * a writer stores and from the full number of its lap, and misses about one such slot in 4096. Normative
+ * text: spec/ktrx.md.
  */
 #ifndef KTRX_SLOT_H
 #define KTRX_SLOT_H
@@ -41,31 +41,32 @@
 #define KTRX_RECORD_MAX_PAYLOAD \
 	(KTRX_FIRST_PAYLOAD + (KTRX_RECORD_MAX_SLOTS - 1u) * KTRX_MORE_PAYLOAD) /* 230 */
 
-/* Slot kinds. A record's payload length in slots follows from them. */
+/* Slot kinds. They determine how many slots a record has. */
 #define KTRX_KIND_EMPTY	 0u /* never written */
 #define KTRX_KIND_SINGLE 1u /* a whole record */
-#define KTRX_KIND_FIRST	 2u /* MORE or LAST follows */
+#define KTRX_KIND_FIRST	 2u /* the first slot; MORE or LAST follows */
 #define KTRX_KIND_MORE	 3u
 #define KTRX_KIND_LAST	 4u
-#define KTRX_KIND_VOID	 5u /* given up by a writer of KTRX_SLOTS_COPIED: counts as a slot, carries nothing */
+/* abandoned by a writer of KTRX_SLOTS_COPIED: counts as a slot, has no contents */
+#define KTRX_KIND_VOID 5u
 
-/* How a trace's first slots tell writers apart: slot_format in struct ktrx_root. */
+/* How slots detect several writers: slot_format in struct ktrx_root. */
 #define KTRX_SLOTS_COPIED \
-	0u /* bits 15:11 are 0, bits 95:89 the generation again: ktrace up to November 2026 */
+	0u /* first slots: bits 15:11 are 0, bits 95:89 repeat the generation. ktrace up to November 2026 */
 #define KTRX_SLOTS_CHECKED 1u
 
-/* Contexts a record was made in. */
+/* Contexts in which a record was made. */
 #define KTRX_CONTEXT_THREAD    0u
 #define KTRX_CONTEXT_INTERRUPT 1u
 #define KTRX_CONTEXT_NMI       2u
-#define KTRX_CONTEXT_EARLY     3u /* before the port knows */
+#define KTRX_CONTEXT_EARLY     3u /* before the port can tell */
 
-#define KTRX_EVENT_ANCHOR 0u /* struct ktrx_anchor; every other id is a row of the event table */
+#define KTRX_EVENT_ANCHOR 0u /* struct ktrx_anchor; every other id is an entry of the event table */
 #define KTRX_EVENT_MAX	  4095u
 #define KTRX_THREAD_MAX	  0x3fffffu
 #define KTRX_STAMP_BITS	  36u
 
-/* Not for clang-format, which takes these for casts. */
+/* clang-format would treat these as casts. */
 /* clang-format off */
 /* Fields of the tag (the low 16 bits of a slot) and of a first slot's two leading words. */
 #define KTRX_TAG_KIND(tag)	 (KTRX_CAST(uint32_t, tag) & 7u)
@@ -84,9 +85,10 @@
 #define KTRX_W1_CHECK_MASK    0xfe000000u
 
 /*
- * A reserve word is one 64-bit count a ring, advanced by an atomic add of the number of slots wanted. Its
- * high bits name the ring, so the result of one add names ring and slot together. Ring 0 is the shared boot
- * ring; ring n is CPU n - 1's, and the one behind the last CPU's, where there is one, that of rare events.
+ * A reserve word is a 64-bit counter for each ring. A writer reserves slots by adding their number
+ * atomically. The high bits are the number of the ring, so one addition determines both ring and slot. Ring 0
+ * is the shared boot ring, and ring n belongs to CPU n - 1. The ring of rare events, if there is one, follows
+ * the ring of the last CPU.
  */
 #define KTRX_WORD_INDEX_BITS 51u
 /* clang-format off */
@@ -95,24 +97,25 @@
 /* clang-format on */
 
 /*
- * Payload of an anchor record. Stamps are 36 bits wide in slots; an anchor restates the whole stamp. One is
- * written before any record whose stamp is 2^35 ticks or more past the ring's last anchor, so two anchors'
- * distance never has to be guessed; ktrace's own writer does so at 2^34. Anchors chain backwards; the newest
- * one is named in struct ktrx_ring.
+ * Payload of an anchor record. Slots have only 36 bits of a stamp; an anchor repeats the full stamp. A writer
+ * must write an anchor before a record whose stamp is 2^35 ticks or more after the ring's last anchor, so
+ * that the distance between two anchors is never ambiguous; ktrace does so at 2^34. Each anchor refers to the
+ * previous one; struct ktrx_ring refers to the newest one.
  */
 struct ktrx_anchor {
-	uint64_t stamp;	   /* whole counter value at this anchor; its low 36 bits are the slot's stamp */
-	uint64_t previous; /* whole stamp of the anchor before, 0 for the first */
-	uint32_t distance; /* slots back to the anchor before; 0 if none or farther than 2^32 - 1 */
+	uint64_t stamp;	   /* full counter value at this anchor; its low 36 bits are the slot's stamp */
+	uint64_t previous; /* full stamp of the previous anchor, 0 for the first */
+	/* slots back to the previous anchor; 0 if there is none or it is farther than 2^32 - 1 */
+	uint32_t distance;
 } __attribute__((__packed__, __aligned__(4)));
 
 /*
- * Extension block, in front of the payload when bit 88 is set: this head, then 8 bytes a caller (0 to 2),
- * then a 4-byte repeat count if marked, then 8 bytes of the recording code's address if marked. Its size is
- * `size`, so that a reader can step over parts it does not know.
+ * Extension block, which precedes the payload if bit 88 is set: this head, then 8 bytes for each caller (0 to
+ * 2), then a 4-byte repeat count if KTRX_EXT_REPEAT is set, then the 8-byte address of the recording code if
+ * KTRX_EXT_SITE is set. `size` is its total size, so that a reader can skip parts that it does not know.
  */
 struct ktrx_extension {
-	uint8_t size;  /* bytes of the whole block, this head included */
+	uint8_t size;  /* bytes of the whole block, including this head */
 	uint8_t parts; /* KTRX_EXT_* */
 	uint16_t cpu;  /* valid with KTRX_EXT_CPU */
 };
@@ -129,15 +132,14 @@ KTRX_ASSERT_SIZE(struct ktrx_extension, 4);
 
 KTRX_CASTS_BEGIN
 
-/* The generation that slot `index` of a ring of 2^shift slots carries. */
+/* Returns the generation of slot `index` in a ring of 2^shift slots. */
 static inline uint32_t ktrx_generation(uint64_t index, uint32_t shift)
 {
 	return (uint32_t)(index >> shift) & 0xffu;
 }
 
 /*
- * The lap that a slot is written in, modulo 2^32: the reserve word that names it, without its place in the
- * ring.
+ * Returns the lap in which a slot is written, modulo 2^32: the reserve word without the position in the ring.
  */
 static inline uint32_t ktrx_lap(uint32_t ring, uint64_t index, uint32_t shift)
 {
@@ -147,7 +149,10 @@ static inline uint32_t ktrx_lap(uint32_t ring, uint64_t index, uint32_t shift)
 #define KTRX_CHECK_KEY	  UINT64_C(0x9e3779b97f4a7c15)
 #define KTRX_CHECK_FACTOR 0xe2b84105u
 
-/* Multiplies to 128 bits and folds the halves: each bit of the result depends on all bits of a and b. */
+/*
+ * Multiplies to 128 bits and combines both halves with xor: each bit of the result depends on all bits of a
+ * and b.
+ */
 static inline uint64_t ktrx_check_mix(uint64_t a, uint64_t b)
 {
 #ifdef __SIZEOF_INT128__
@@ -166,10 +171,10 @@ static inline uint64_t ktrx_check_mix(uint64_t a, uint64_t b)
 }
 
 /*
- * Check of a first slot. a, b, c: its payload, bytes 12 to 19, 20 to 27 and 28 to 31. second: bits 88:64.
- * rest: ktrx_check_rest() of the record's other slots, 0 if there are none. Of the result, the bits of
- * KTRX_TAG_CHECK_MASK belong in word 0 and those of KTRX_W1_CHECK_MASK in the word of the thread; the others
- * are not used.
+ * Returns the check of a first slot. a, b, c: its payload, bytes 12 to 19, 20 to 27 and 28 to 31. second:
+ * bits 88:64. rest: ktrx_check_rest() of the record's other slots, 0 if there are none. The bits in
+ * KTRX_TAG_CHECK_MASK belong in word 0, those in KTRX_W1_CHECK_MASK in the 32-bit word with the thread id;
+ * the other bits are not used.
  */
 static inline uint64_t ktrx_check_first(uint64_t a, uint64_t b, uint32_t c, uint32_t second, uint32_t lap,
 					uint64_t rest)
@@ -177,7 +182,7 @@ static inline uint64_t ktrx_check_first(uint64_t a, uint64_t b, uint32_t c, uint
 	return ktrx_check_mix(a, b + (uint32_t)((c + second * 8u + lap) * KTRX_CHECK_FACTOR) + rest);
 }
 
-/* The same from a slot's four words. */
+/* Returns the same from a slot's four words. */
 static inline uint64_t ktrx_check_of_first(const uint64_t *word, uint32_t lap, uint64_t rest)
 {
 	return ktrx_check_first(word[1] >> 32 | word[2] << 32, word[2] >> 32 | word[3] << 32,
@@ -185,7 +190,7 @@ static inline uint64_t ktrx_check_of_first(const uint64_t *word, uint32_t lap, u
 				rest);
 }
 
-/* Does the first slot of four words carry its check? */
+/* Returns nonzero if the check in a first slot, given as four words, is correct. */
 static inline int ktrx_first_is_checked(const uint64_t *word, uint32_t lap, uint64_t rest)
 {
 	uint64_t check = ktrx_check_of_first(word, lap, rest);
@@ -195,7 +200,8 @@ static inline int ktrx_first_is_checked(const uint64_t *word, uint32_t lap, uint
 }
 
 /*
- * Check of a continuation slot, from its four words; the check field counts as 0. Bits as for a first slot.
+ * Returns the check of a continuation slot, from its four words; the check field counts as 0. Bits as for a
+ * first slot.
  */
 static inline uint64_t ktrx_check_more(const uint64_t *word, uint32_t lap)
 {
@@ -206,8 +212,8 @@ static inline uint64_t ktrx_check_more(const uint64_t *word, uint32_t lap)
 }
 
 /*
- * Adds a continuation slot to what the first slot checks of the others: from 0 on, the record's last slot
- * first.
+ * Adds the check of a continuation slot to `rest` of ktrx_check_first(). Start with 0, and add the record's
+ * last slot first.
  */
 static inline uint64_t ktrx_check_rest(uint64_t rest, uint64_t check_more)
 {
@@ -215,7 +221,8 @@ static inline uint64_t ktrx_check_rest(uint64_t rest, uint64_t check_more)
 }
 
 /*
- * Check bits of a continuation slot of KTRX_SLOTS_COPIED, from its four words; the check field counts as 0.
+ * Returns the check bits of a continuation slot of KTRX_SLOTS_COPIED, from its four words; the check field
+ * counts as 0.
  */
 static inline uint32_t ktrx_check_copied(uint64_t w0, uint64_t w1, uint64_t w2, uint64_t w3)
 {
@@ -224,7 +231,7 @@ static inline uint32_t ktrx_check_copied(uint64_t w0, uint64_t w1, uint64_t w2, 
 	return (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 59);
 }
 
-/* Slots that a record of `bytes` payload bytes takes (extension block included). */
+/* Returns the number of slots of a record with `bytes` bytes of payload, including the extension block. */
 static inline uint32_t ktrx_record_slots(uint32_t bytes)
 {
 	if (bytes <= KTRX_FIRST_PAYLOAD)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * KTRX version 2, the tables of state: what each CPU does, what CPUs and threads hold and wait for, the names
- * of threads, what was measured of clocks, and repeats that are being counted. The kernel writes the rows
- * while it runs, and a host reads them at any time. ktrx/v2.h has the sections that lead to the tables; it
- * includes this header. Normative text: spec/ktrx.md.
+ * KTRX version 2, the tables of state: what each CPU does, what CPUs and threads hold and wait for, names of
+ * threads, measurements of clocks, and repetitions that are being counted. The kernel writes these tables
+ * while it runs, and a host may read them at any time. The sections in ktrx/v2.h, which includes this header,
+ * lead to the tables. Normative text: spec/ktrx.md.
  */
 #ifndef KTRX_STATE_H
 #define KTRX_STATE_H
@@ -13,52 +13,53 @@
 #include "ktrx/assert.h"
 
 struct ktrx_thread {
-	uint32_t id;   /* thread id + 1; 0 marks an empty row */
+	uint32_t id;   /* thread id + 1; 0: an empty entry */
 	char name[28]; /* NUL-terminated */
 };
 
 /*
- * What a CPU is doing, readable from outside at any time. Each field is written by its own CPU only, by the
- * hooks of ktrace/hooks.h: one whose hook a kernel does not call stays 0. Stamps are of the CPU's counter, 0:
- * never.
+ * What a CPU is doing. Each CPU writes only its own entry, in the hooks of ktrace/hooks.h. A member whose
+ * hook the kernel does not call stays 0. Stamps are of the CPU's counter; 0: never.
  */
 #define KTRX_SAMPLES 8u
 struct ktrx_cpu {
 	uint64_t heartbeats;	  /* calls of ktrace_heartbeat() */
-	uint64_t heartbeat_stamp; /* counter at the last one */
-	uint64_t pc;		  /* interrupted there */
-	uint32_t thread;	  /* running there */
+	uint64_t heartbeat_stamp; /* counter at the last heartbeat */
+	uint64_t pc;		  /* address interrupted by the last heartbeat */
+	uint32_t thread;	  /* the running thread */
 	uint8_t mode;		  /* KTRX_MODE_* */
 	uint8_t online;
 	uint8_t interrupts;  /* KTRX_INTERRUPTS_* */
 	uint8_t hooks;	     /* KTRX_HOOK_*: hooks called at least once */
-	uint32_t preempt;    /* how often preemption was turned off and not on again */
-	uint32_t nesting;    /* interrupts entered and not left */
-	uint64_t now;	     /* newest stamp that was read here: no hook that needs none reads the clock */
+	uint32_t preempt;    /* nesting depth of disabled preemption */
+	uint32_t nesting;    /* nesting depth of interrupts */
+	uint64_t now;	     /* newest stamp read on this CPU. Hooks use it instead of reading the clock */
 	uint64_t mode_stamp; /* `now` when the mode last changed */
 	uint64_t interrupts_stamp; /* `now` when interrupts were last turned off */
-	uint64_t interrupts_pc;	   /* who did */
-	uint64_t space;		   /* address space id */
-	uint64_t switches;	   /* context switches … */
-	uint64_t switch_stamp;	   /* … and the last one */
-	uint64_t irqs;		   /* interrupts entered … */
-	uint64_t irq_stamp;	   /* … and the last one */
-	uint64_t eois;		   /* interrupts ended at the controller */
-	uint32_t irq;		   /* number of the last one entered … */
-	uint32_t eoi;		   /* … and of the last one ended */
-	uint64_t ipi_stamp;	   /* since when it awaits an answer */
-	uint64_t ipi_pc;	   /* where */
-	uint32_t ipi_cpu;	   /* from that CPU + 1; KTRX_ALL_CPUS: from all others; 0: it awaits none */
-	uint32_t ipi_what;	   /* what it has asked for */
-	uint64_t ipi_answered;	   /* when it last answered one itself */
-	uint64_t user_enters;	   /* times it left user mode … */
-	uint64_t user_exits;	   /* … and went there */
-	uint32_t broken;	   /* KTRX_BROKEN_*: the first rule that was broken here */
+	uint64_t interrupts_pc;	   /* where interrupts were last turned off */
+	uint64_t space;		   /* id of the current address space */
+	uint64_t switches;	   /* number of context switches */
+	uint64_t switch_stamp;	   /* stamp of the last context switch */
+	uint64_t irqs;		   /* number of interrupts entered */
+	uint64_t irq_stamp;	   /* stamp of the last interrupt */
+	uint64_t eois;		   /* number of interrupts ended at the controller */
+	uint32_t irq;		   /* number of the last interrupt entered */
+	uint32_t eoi;		   /* number of the last interrupt ended */
+	uint64_t ipi_stamp;	   /* stamp since which it has waited for an answer from another CPU */
+	uint64_t ipi_pc;	   /* where it waits for that answer */
+	/* the CPU whose answer it waits for, + 1; KTRX_ALL_CPUS: all others; 0: it does not wait */
+	uint32_t ipi_cpu;
+	uint32_t ipi_what;     /* its request */
+	uint64_t ipi_answered; /* stamp when it last answered such a request */
+	uint64_t user_enters;  /* number of entries from user mode */
+	uint64_t user_exits;   /* number of returns to user mode */
+	uint32_t broken;       /* KTRX_BROKEN_*: the first rule that was violated on this CPU */
 	uint32_t broken_thread;
 	uint64_t broken_stamp;
 	uint64_t broken_pc;
-	uint64_t broken_object;	       /* a lock */
-	uint64_t sample[KTRX_SAMPLES]; /* pc of the last heartbeats: number n at n modulo KTRX_SAMPLES */
+	uint64_t broken_object; /* a lock */
+	/* pc of the last heartbeats: heartbeat n is at index n modulo KTRX_SAMPLES */
+	uint64_t sample[KTRX_SAMPLES];
 	uint8_t reserved[48];
 };
 #define KTRX_MODE_UNKNOWN   0u
@@ -73,7 +74,7 @@ struct ktrx_cpu {
 
 #define KTRX_ALL_CPUS 0xffffffffu
 
-/* Hooks that were called at least once. Without its bit, what a hook reports is unknown. */
+/* Hooks that were called at least once. If a bit is not set, what that hook reports is unknown. */
 #define KTRX_HOOK_LOCK	  1u
 #define KTRX_HOOK_THREAD  2u
 #define KTRX_HOOK_IRQ	  4u
@@ -81,59 +82,59 @@ struct ktrx_cpu {
 #define KTRX_HOOK_IPI	  16u
 #define KTRX_HOOK_PREEMPT 32u
 #define KTRX_HOOK_SPACE	  64u
-#define KTRX_HOOK_EXIT	  128u /* by the thread that ends, before its last switch */
+#define KTRX_HOOK_EXIT	  128u /* called by the ending thread before its last switch */
 
 #define KTRX_BROKEN_NOTHING	     0u
 #define KTRX_BROKEN_SWITCH_LOCKED    1u /* a switch while the CPU holds a spinlock */
 #define KTRX_BROKEN_SWITCH_PREEMPT   2u /* a switch while preemption is off */
 #define KTRX_BROKEN_SWITCH_INTERRUPT 3u /* a switch inside an interrupt */
-#define KTRX_BROKEN_RELEASE	     4u /* a lock given up that was not held */
-#define KTRX_BROKEN_ACQUIRE	     5u /* a lock taken by the holder that holds it already */
+#define KTRX_BROKEN_RELEASE	     4u /* a lock was released that was not held */
+#define KTRX_BROKEN_ACQUIRE	     5u /* a lock was taken that its taker already holds */
 
 /*
- * A holder of locks, which may also wait: a thread, or a CPU for what it does while it must not switch. The
- * rows last longer than records in the rings. A CPU's row is written by that CPU, a thread's row by the
- * thread and by the CPU that wakes it.
+ * A holder of locks, which may also wait: a thread, or a CPU for work during which it must not switch
+ * threads. Entries outlast the records in the rings. A CPU's entry is written by that CPU, a thread's entry
+ * by the thread and by the CPU that wakes it.
  */
 #define KTRX_HELD 6u
 struct ktrx_held {
 	uint64_t object; /* 0: an empty place */
-	uint64_t stamp;	 /* the CPU's `now`: the lock was taken then or later */
-	uint64_t pc;	 /* where */
+	uint64_t stamp;	 /* `now` of the CPU when the lock was taken; it was taken at that stamp or later */
+	uint64_t pc;	 /* where it was taken */
 };
 struct ktrx_holder {
-	uint32_t id;	      /* thread + 1, or KTRX_HOLDER_CPU | CPU; 0: an empty row */
+	uint32_t id;	      /* thread + 1, or KTRX_HOLDER_CPU | CPU; 0: an empty entry */
 	uint8_t state;	      /* of a thread: KTRX_THREAD_* */
-	uint8_t wait;	      /* KTRX_WAIT_*: what for */
-	uint8_t held_count;   /* locks; those beyond KTRX_HELD are only counted */
+	uint8_t wait;	      /* KTRX_WAIT_*: what it waits for */
+	uint8_t held_count;   /* number of locks held; those beyond KTRX_HELD are only counted */
 	uint8_t priority;     /* of a thread, greater is more urgent; 0: unknown */
-	uint64_t state_stamp; /* since when `state` is so */
-	uint64_t object;      /* waited for, while `wait` is not 0 */
-	uint64_t wait_stamp;  /* since when */
-	uint64_t wait_pc;     /* where */
+	uint64_t state_stamp; /* stamp since which it has been in `state` */
+	uint64_t object;      /* what it waits for, while `wait` is not 0 */
+	uint64_t wait_stamp;  /* stamp of the start of the wait */
+	uint64_t wait_pc;     /* where the wait began */
 	uint32_t owner;	      /* the holder of the object when the wait began, as `id`; 0: unknown */
-	uint16_t cpu;	      /* of a thread: it runs there, or ran there last */
+	uint16_t cpu;	      /* of a thread: the CPU on which it runs or last ran */
 	uint8_t whole;	      /* of a thread: 1 if all locks that it holds are known */
 	uint8_t cause;	      /* of a thread that is runnable: KTRX_CAUSE_* */
-	uint64_t deadline;    /* stamp by which the wait ends by itself; 0: it does not */
-	uint32_t waker;	      /* thread + 1 that made it runnable last; 0: none, or an interrupt */
-	uint32_t wakes;	      /* how often it was made runnable */
-	uint64_t stack_low;   /* of a thread: its stack, 0: unknown */
+	uint64_t deadline;    /* stamp at which the wait ends by itself; 0: none */
+	uint32_t waker;	      /* thread + 1 that last made it runnable; 0: none, or an interrupt */
+	uint32_t wakes;	      /* number of times that it was made runnable */
+	uint64_t stack_low;   /* of a thread: the bounds of its stack, 0: unknown */
 	uint64_t stack_high;
 	char object_name[32]; /* NUL-terminated, "" unknown */
 	struct ktrx_held held[KTRX_HELD];
 	/*
-	 * Threads only: the newest waits of kind KTRX_WAIT_EVENT or _DEVICE that a wakeup ended before their
-	 * deadline, all for …
+	 * Threads only: a series of waits for the same object, of kind KTRX_WAIT_EVENT or KTRX_WAIT_DEVICE,
+	 * each ended by a wakeup before its deadline.
 	 */
-	uint64_t habit_object;	/* … this */
-	uint64_t habit_first;	/* stamp of the wakeup that ended the first of them … */
-	uint64_t habit_last;	/* … and of the last one */
-	uint64_t habit_longest; /* ticks, the longest from one wakeup to the next */
-	uint64_t habit_usual;	/* ticks, a running mean of these times */
-	uint32_t habit_wakes;	/* how many there were; 0: none, or an older kernel */
-	uint32_t habit_alike;	/* of the times between, how many lay within half and twice the mean */
-	uint32_t habit_waker;	/* thread + 1 that woke it last from such a wait; 0: an interrupt */
+	uint64_t habit_object;	/* the object */
+	uint64_t habit_first;	/* stamp of the first wakeup */
+	uint64_t habit_last;	/* stamp of the last wakeup */
+	uint64_t habit_longest; /* longest interval between two wakeups, in ticks */
+	uint64_t habit_usual;	/* running mean of these intervals, in ticks */
+	uint32_t habit_wakes;	/* number of wakeups; 0: none, or an older kernel */
+	uint32_t habit_alike;	/* number of intervals between half and twice the mean */
+	uint32_t habit_waker;	/* thread + 1 that last ended such a wait; 0: an interrupt */
 	uint32_t reserved[3];	/* 0 */
 };
 #define KTRX_HOLDER_CPU 0x80000000u
@@ -143,67 +144,65 @@ struct ktrx_holder {
 #define KTRX_THREAD_RUNNABLE 2u
 #define KTRX_THREAD_WAITING  3u
 
-/*
- * Why a thread is runnable. One that ended after its switch, without ktrace_thread_exit(), looks like
- * KTRX_CAUSE_SWITCH.
- */
+/* Why a thread is runnable. A thread that ended without ktrace_thread_exit() looks like KTRX_CAUSE_SWITCH. */
 #define KTRX_CAUSE_UNKNOWN 0u
 #define KTRX_CAUSE_WAKE	   1u /* it was woken */
-#define KTRX_CAUSE_START   2u /* it was woken for the first time, and has not run on any CPU yet */
+#define KTRX_CAUSE_START   2u /* it was woken for the first time and has not run yet */
 #define KTRX_CAUSE_SWITCH  3u /* its CPU switched to another thread while it ran */
 
 #define KTRX_WAIT_NONE	 0u
 #define KTRX_WAIT_SPIN	 1u /* for a lock, running */
 #define KTRX_WAIT_LOCK	 2u /* for a lock, asleep */
-#define KTRX_WAIT_EVENT	 3u /* until woken, by whoever does what is waited for */
-#define KTRX_WAIT_TIME	 4u /* for a time to pass */
+#define KTRX_WAIT_EVENT	 3u /* until woken, when the event occurs */
+#define KTRX_WAIT_TIME	 4u /* until a time */
 #define KTRX_WAIT_THREAD 5u /* for the end of the thread whose number is `object` */
-#define KTRX_WAIT_DEVICE 6u /* until a device has answered */
+#define KTRX_WAIT_DEVICE 6u /* for an answer of a device */
 
-/* One measurement of a CPU's clock against CPU 0's. */
+/* One measurement of a CPU's clock against that of CPU 0. */
 struct ktrx_clock_sample {
-	uint64_t stamp; /* of the CPU whose clock it is */
-	int64_t offset; /* ticks to be added to that stamp to have CPU 0's … */
-	uint64_t error; /* … and how many that can be wrong by */
-	uint64_t check; /* ktrx_clock_check(): anything else is not there, or not whole */
+	uint64_t stamp; /* stamp of the CPU that was measured */
+	int64_t offset; /* ticks to add to that stamp to get the time of CPU 0 */
+	uint64_t error; /* maximum error of `offset`, in ticks */
+	uint64_t check; /* ktrx_clock_check(); with any other value the sample is absent or incomplete */
 };
 #define KTRX_CLOCK_SAMPLES 32u
 
 /*
- * What was measured of one CPU's clock, written by that CPU. Samples lie in order of their stamps. When they
- * are full, every other one is dropped and twice as many measurements go between two of them; the last is the
- * newest.
+ * The measurements of one CPU's clock, written by that CPU. Samples are in the order of their stamps. When
+ * the table is full, every other sample is dropped, and the number of measurements between two samples
+ * doubles. The last sample is always the newest.
  */
 struct ktrx_clock {
-	uint64_t measured; /* measurements that succeeded … */
-	uint64_t failed;   /* … and those that brought nothing new, as CPU 0 did not answer in time */
-	uint64_t due;	   /* the writer's: when the next one is to be */
+	uint64_t measured; /* number of measurements that succeeded */
+	/* number of measurements without a new result, because CPU 0 did not answer in time */
+	uint64_t failed;
+	uint64_t due; /* private to the writer: stamp of the next measurement */
 	uint32_t samples;
 	uint32_t spacing; /* measurements between two samples */
-	uint32_t since;	  /* the writer's: of these, so far */
+	uint32_t since;	  /* private to the writer: measurements since the last sample */
 	uint32_t reserved[7];
 	struct ktrx_clock_sample sample[KTRX_CLOCK_SAMPLES];
 };
 
 /*
- * What a CPU recorded last of an event that folds, and how often it came again since without a record.
- * Written by that CPU. When something else comes, the library's event ktrace.repeat tells the count, and the
- * row is used anew.
+ * The last record of an event with KTRX_EVENT_FOLD on a CPU, and the number of its repetitions since then,
+ * which have no record. Written by that CPU. When a different record comes, the event
+ * ktrace.repeat records the count, and the entry is used again.
  */
 #define KTRX_FOLD_PAYLOAD 256u
 struct ktrx_fold {
-	uint64_t sequence; /* even while nobody changes the row, another number after each change */
-	uint16_t event;	   /* id; 0: an empty row */
-	uint16_t bytes;	   /* of payload */
+	uint64_t sequence; /* even while the entry is not being changed; differs after each change */
+	uint16_t event;	   /* event id; 0: an empty entry */
+	uint16_t bytes;	   /* bytes of payload */
 	uint32_t second;   /* thread, context and extension bit, as in bits 88:64 of a record's first slot */
 	uint32_t cpu;
-	uint32_t ring;	/* where the record is */
-	uint64_t count; /* repetitions without a record … */
-	uint64_t first; /* … stamp of the first of them … */
-	uint64_t last;	/* … and of the last one */
-	uint16_t place; /* id of the place that recorded; 0: not known */
+	uint32_t ring;	/* ring of the record */
+	uint64_t count; /* number of repetitions without a record */
+	uint64_t first; /* stamp of the first repetition */
+	uint64_t last;	/* stamp of the last repetition */
+	uint16_t place; /* id of the place that recorded; 0: unknown */
 	uint8_t reserved[14];
-	uint8_t payload[KTRX_FOLD_PAYLOAD]; /* the record's, extension block included */
+	uint8_t payload[KTRX_FOLD_PAYLOAD]; /* the record's payload, with its extension block */
 };
 
 KTRX_ASSERT_SIZE(struct ktrx_thread, 32);

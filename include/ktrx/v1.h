@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * KTRX version 1: a 64-byte header, then one ring of 32-byte records a CPU. All little-endian.
+ * KTRX version 1: a 64-byte header, then one ring of 32-byte records for each CPU. All little-endian.
  *
- * A v1 dump has no write index, so loss cannot be known and order within a ring is by stamp. It is kept
- * readable and writable for ever; what it cannot carry (a ninth CPU, an event id above 1023) is left out and
- * counted by whoever writes it. Normative text: spec/ktrx1.md.
+ * A v1 dump has no write index, so losses are unknown, and records within a ring are ordered by stamp. ktrace
+ * will always read and write this format. A writer leaves out and counts what it cannot hold (a ninth CPU, an
+ * event id above 1023). Normative text: spec/ktrx1.md.
  */
 #ifndef KTRX_V1_H
 #define KTRX_V1_H
@@ -22,9 +22,9 @@
 struct ktrx1_header {
 	uint8_t magic[4];     /* "KTRX" */
 	uint32_t version;     /* 1 */
-	uint64_t frequency;   /* counter ticks a second */
+	uint64_t frequency;   /* counter ticks per second */
 	uint32_t cpus;	      /* rings that follow, in CPU order */
-	uint32_t slots;	      /* records a ring, a power of two */
+	uint32_t slots;	      /* records per ring, a power of two */
 	uint32_t record_size; /* 32 */
 	uint32_t flags;	      /* 0 */
 	uint8_t reserved[32]; /* 0 */
@@ -33,10 +33,10 @@ struct ktrx1_header {
 struct ktrx1_record {
 	uint64_t stamp;	  /* raw counter; 0 marks an empty slot */
 	uint32_t header;  /* [31:24] flags, [23:13] pid mod 2048, [12:10] cpu, [9:0] event */
-	uint32_t data[5]; /* by event */
+	uint32_t data[5]; /* meaning depends on the event */
 };
 
-/* Not for clang-format, which takes these for casts. */
+/* clang-format would treat these as casts. */
 /* clang-format off */
 #define KTRX1_HEADER(event, cpu, pid, flags)                                                                 \
 	((KTRX_CAST(uint32_t, flags) & 0xffu) << 24 | (KTRX_CAST(uint32_t, pid) & 0x7ffu) << 13 |     \

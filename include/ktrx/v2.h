@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * KTRX version 2, around the rings: the root and the sections it leads to. One layout serves the running
- * kernel, a dump, a RAM file and a core: only the addresses differ (virtual or physical in memory, offsets
- * from the root in a dump). Everything here is data the host must not trust. Normative text: spec/ktrx.md.
+ * KTRX version 2: the root and the sections to which it leads. A running kernel, a dump, a RAM file and a
+ * core have the same layout. Only the addresses differ: virtual or physical in memory, offsets from the root
+ * in a dump. The host must not trust any of this data. Normative text: spec/ktrx.md.
  *
- * The rows of the tables of state are in ktrx/state.h, which this header includes.
+ * The entries of the tables of state are in ktrx/state.h, which this header includes.
  */
 #ifndef KTRX_V2_H
 #define KTRX_V2_H
@@ -20,11 +20,12 @@
 #define KTRX_SECTIONS  16u
 #define KTRX_MAX_RINGS 4098u /* the boot ring, 4096 CPUs and the ring of rare events */
 
-/* How the addresses of a section or a ring are meant. */
-#define KTRX_WHERE_NONE	    0u /* absent */
-#define KTRX_WHERE_VIRTUAL  1u /* as the kernel sees it; see spec on finding the physical address */
+/* Kinds of addresses of a section or a ring. */
+#define KTRX_WHERE_NONE 0u /* absent */
+/* virtual address of the kernel; spec/ktrx.md says how a reader finds the physical address */
+#define KTRX_WHERE_VIRTUAL  1u
 #define KTRX_WHERE_PHYSICAL 2u
-#define KTRX_WHERE_FILE	    3u /* bytes from the root, in a dump */
+#define KTRX_WHERE_FILE	    3u /* offset from the root, in a dump */
 
 struct ktrx_extent {
 	uint64_t address;
@@ -34,38 +35,42 @@ struct ktrx_extent {
 struct ktrx_section {
 	uint32_t type;	     /* KTRX_SECTION_*; a reader skips and counts types it does not know */
 	uint16_t where;	     /* KTRX_WHERE_* */
-	uint16_t entry_size; /* bytes an entry, 0 for a byte stream */
-	uint32_t extents;    /* 1: `address` is the data; more: `address` leads to that many ktrx_extent */
-	uint32_t index;	     /* which one, where several sections share a type */
+	uint16_t entry_size; /* bytes per entry, 0 for a byte stream */
+	/* 1: `address` is that of the data; more: that of an array of so many ktrx_extent */
+	uint32_t extents;
+	uint32_t index; /* number of the section among those of the same type */
 	uint64_t address;
-	uint64_t length; /* bytes of data in all */
+	uint64_t length; /* total bytes of data */
 };
 
-#define KTRX_SECTION_NONE      0u
-#define KTRX_SECTION_RINGS     1u  /* struct ktrx_ring, ring 0 first */
-#define KTRX_SECTION_EVENTS    2u  /* rows of struct ktrx_event, ktrx_place; ids run on, by `index` */
-#define KTRX_SECTION_THREADS   3u  /* struct ktrx_thread */
-#define KTRX_SECTION_CPUS      4u  /* struct ktrx_cpu, CPU 0 first */
-#define KTRX_SECTION_OFFSETS   5u  /* int64_t a CPU: add to a stamp of that CPU */
-#define KTRX_SECTION_BUILD_ID  6u  /* the bytes of the kernel's GNU build id */
-#define KTRX_SECTION_COUNTERS  7u  /* uint64_t [ring][event id] */
-#define KTRX_SECTION_SYSCALLS  8u  /* text, a line a call or an error (spec, section 3) */
-#define KTRX_SECTION_MAILBOX   9u  /* struct ktrx_mailbox */
-#define KTRX_SECTION_HOLDERS   10u /* struct ktrx_holder: a row a CPU, CPU 0 first, then threads' */
-#define KTRX_SECTION_REGISTERS 11u /* text of the CPUs' registers, added by a host that halted them */
-#define KTRX_SECTION_NOTE      12u /* text about the capture, added by the host */
-#define KTRX_SECTION_SETTINGS  13u /* struct ktrx_setting rows */
+#define KTRX_SECTION_NONE  0u
+#define KTRX_SECTION_RINGS 1u /* struct ktrx_ring, ring 0 first */
+/* struct ktrx_event and ktrx_place; sections continue each other's ids, by `index` */
+#define KTRX_SECTION_EVENTS   2u
+#define KTRX_SECTION_THREADS  3u /* struct ktrx_thread */
+#define KTRX_SECTION_CPUS     4u /* struct ktrx_cpu, CPU 0 first */
+#define KTRX_SECTION_OFFSETS  5u /* int64_t for each CPU, to be added to its stamps */
+#define KTRX_SECTION_BUILD_ID 6u /* the bytes of the kernel's GNU build id */
+#define KTRX_SECTION_COUNTERS 7u /* uint64_t [ring][event id] */
+/* text: one line for each system call or error (spec/ktrx.md, section 3) */
+#define KTRX_SECTION_SYSCALLS 8u
+#define KTRX_SECTION_MAILBOX  9u /* struct ktrx_mailbox */
+/* struct ktrx_holder: one entry for each CPU, CPU 0 first, then those of threads */
+#define KTRX_SECTION_HOLDERS   10u
+#define KTRX_SECTION_REGISTERS 11u /* text: registers of the CPUs, added by a host that halted them */
+#define KTRX_SECTION_NOTE      12u /* text: description of the capture, added by a host */
+#define KTRX_SECTION_SETTINGS  13u /* struct ktrx_setting */
 #define KTRX_SECTION_CLOCKS    14u /* struct ktrx_clock, CPU 0 first */
-#define KTRX_SECTION_FOLDS     15u /* struct ktrx_fold: repeats that are being counted */
+#define KTRX_SECTION_FOLDS     15u /* struct ktrx_fold */
 
 /* Root flags. */
-#define KTRX_FLAG_DUMP	  1u /* linearised: every address is KTRX_WHERE_FILE */
-#define KTRX_FLAG_STOPPED 2u /* recording was stopped when this was written */
-#define KTRX_FLAG_KEPT	  4u /* a copy of the root, in memory that outlives a reset (spec, section 13) */
-#define KTRX_FLAG_PLACES  0x10000u /* records may bear ids of places: struct ktrx_place */
+#define KTRX_FLAG_DUMP	  1u	   /* a dump: every address is KTRX_WHERE_FILE */
+#define KTRX_FLAG_STOPPED 2u	   /* recording was stopped when this was written */
+#define KTRX_FLAG_KEPT	  4u	   /* a copy of the root, in persistent memory (spec/ktrx.md, section 13) */
+#define KTRX_FLAG_PLACES  0x10000u /* records may have ids of places: struct ktrx_place */
 /*
- * Of the flags that a reader does not know it passes over those below these, and refuses the trace for one of
- * these.
+ * Flags that a reader must know: it must reject a trace with an unknown flag among these. It ignores other
+ * unknown flags.
  */
 #define KTRX_FLAGS_NEEDED 0xffff0000u
 
@@ -76,87 +81,93 @@ struct ktrx_section {
 struct ktrx_root {
 	uint8_t magic[4];     /* "KTRX"; the first 32 bytes mean what they mean in version 1 */
 	uint32_t version;     /* 2 */
-	uint64_t frequency;   /* counter ticks a second, 0 while unknown */
-	uint32_t cpus;	      /* CPUs known so far */
+	uint64_t frequency;   /* counter ticks per second, 0 while unknown */
+	uint32_t cpus;	      /* number of CPUs known so far */
 	uint32_t slots;	      /* slots of the largest ring */
 	uint16_t slot_size;   /* 32 */
 	uint16_t slot_format; /* KTRX_SLOTS_* */
 	uint32_t flags;	      /* KTRX_FLAG_* */
 	uint8_t tag[8];	      /* "ktrace2\n" */
-	uint32_t root_size;   /* sizeof(struct ktrx_root); sections beyond a reader's own count are skipped */
-	uint32_t sections;    /* entries in section[] */
-	uint16_t machine;     /* ELF e_machine */
-	uint16_t table;	      /* offset of section[] */
-	uint32_t checksum;    /* ktrx_root_checksum() */
-	uint64_t nonce;	      /* of this boot */
-	uint64_t self;	      /* the root's own virtual address; 0 in a copy that never ran */
-	uint64_t self_phys;   /* its physical address, 0 if unknown */
-	uint64_t length;      /* bytes of the whole dump; 0 in memory */
-	uint64_t wall_stamp;  /* counter value at … */
-	uint64_t wall_ns;     /* … this Unix time in ns; 0 if unknown */
-	uint32_t outcome;     /* KTRX_OUTCOME_* */
-	int32_t status;	      /* exit status given with KTRX_OUTCOME_EXITED */
-	uint32_t sequence;    /* odd while the table changes */
-	uint32_t v1_omitted;  /* records a v1 dump of this trace could not carry */
-	uint64_t lost_events; /* events not recorded because their row has no id: rows beyond 4095 */
-	char kernel[64];      /* name and version, NUL-terminated */
+	/* sizeof(struct ktrx_root); a reader skips sections beyond its own KTRX_SECTIONS */
+	uint32_t root_size;
+	uint32_t sections;   /* entries in section[] */
+	uint16_t machine;    /* ELF e_machine */
+	uint16_t table;	     /* offset of section[] */
+	uint32_t checksum;   /* ktrx_root_checksum() */
+	uint64_t nonce;	     /* of this boot */
+	uint64_t self;	     /* virtual address of the root itself; 0 in a copy that never ran */
+	uint64_t self_phys;  /* physical address of the root, 0 if unknown */
+	uint64_t length;     /* bytes of the whole dump; 0 in memory */
+	uint64_t wall_stamp; /* counter value at wall_ns */
+	uint64_t wall_ns;    /* Unix time in ns at wall_stamp; 0 if unknown */
+	uint32_t outcome;    /* KTRX_OUTCOME_* */
+	int32_t status;	     /* exit status for KTRX_OUTCOME_EXITED */
+	uint32_t sequence;   /* odd while section[] changes */
+	uint32_t v1_omitted; /* number of records that a v1 dump of this trace could not hold */
+	/* number of events not recorded because their descriptor has no id (those beyond 4095) */
+	uint64_t lost_events;
+	char kernel[64]; /* name and version, NUL-terminated */
 	struct ktrx_section section[KTRX_SECTIONS];
 };
 
 #define KTRX_RING_PER_CPU 0u
-#define KTRX_RING_SHARED  1u /* several CPUs write it; records carry KTRX_EXT_CPU */
+#define KTRX_RING_SHARED  1u /* several CPUs write it; records have KTRX_EXT_CPU */
 
 #define KTRX_POLICY_OVERWRITE 0u
-#define KTRX_POLICY_STOP      1u /* keep the oldest: refuse and count once full */
+#define KTRX_POLICY_STOP      1u /* keep the oldest records: when full, reject new ones and count them */
 
 #define KTRX_NO_CPU 0xffffffffu
 
-/* One ring. The first 64 bytes are what a writer needs; the rest is for readers. */
+/* One ring. A writer needs the first 64 bytes; the rest is for readers. */
 struct ktrx_ring {
-	uint64_t word;	       /* reserve word, unless head_where says that it lies elsewhere */
+	uint64_t word;	       /* reserve word, unless head_where says that it is elsewhere */
 	uint64_t base;	       /* writer's pointer to slot 0 */
 	uint32_t mask;	       /* slots - 1 */
 	uint32_t shift;	       /* log2 of slots; 9 to 30 */
-	uint64_t deadline;     /* stamp from which a writer must put an anchor first */
-	uint64_t anchor_stamp; /* newest anchor: whole stamp … */
-	uint64_t anchor_index; /* … and slot index */
-	uint64_t dropped;      /* records refused by KTRX_POLICY_STOP */
-	uint64_t lapped; /* slots of writers that noticed being held up for a whole lap: a lower bound */
+	uint64_t deadline;     /* stamp from which on a writer must write an anchor first */
+	uint64_t anchor_stamp; /* full stamp of the newest anchor */
+	uint64_t anchor_index; /* slot index of the newest anchor */
+	uint64_t dropped;      /* number of records rejected by KTRX_POLICY_STOP */
+	uint64_t lapped; /* number of slots whose writer noticed a delay by a whole lap; a lower bound */
 
-	uint64_t first;	  /* index of the first slot that counts: this boot's, or that behind a clear */
-	uint64_t address; /* of slot 0, as `where` says */
+	/* index of the first valid slot: the first of this boot, or the first after ktrace_clear() */
+	uint64_t first;
+	uint64_t address; /* address of slot 0, of kind `where` */
 	uint64_t length;  /* bytes */
 	uint32_t extents; /* as in struct ktrx_section */
 	uint16_t where;
 	uint16_t kind;	       /* KTRX_RING_* */
 	uint32_t cpu;	       /* KTRX_NO_CPU for a shared ring */
 	uint32_t policy;       /* KTRX_POLICY_* */
-	uint64_t head_address; /* of the reserve word, when it lies in the kernel's per-CPU area */
-	uint16_t head_where;   /* KTRX_WHERE_NONE: `word` above is the head */
+	uint64_t head_address; /* address of the reserve word, if it is in the kernel's per-CPU area */
+	uint16_t head_where;   /* kind of head_address; KTRX_WHERE_NONE: the head is `word` */
 	uint16_t reserved0;
 	uint32_t reserved1;
 	uint64_t head; /* writer's pointer to the reserve word */
 };
 
 /*
- * One row of the event table. Rows are aligned to 8 bytes; zero bytes between rows are stepped over. Its id
- * is its ordinal number in the table, from 1. Strings follow in this order, each NUL-terminated: group, name,
- * text, file, then name and unit of each field. No pointers: rows survive relocation and LTO.
+ * An event descriptor, an entry of the event table. Entries are aligned to 8 bytes; zero bytes between them
+ * are skipped. The id of an event is its ordinal number in the table, from 1. Strings follow in this order,
+ * each NUL-terminated: group, name, text, file, then name and unit of each field. There are no pointers, so
+ * descriptors survive relocation and LTO.
  */
 struct ktrx_event {
 	uint16_t magic;	 /* KTRX_EVENT_MAGIC */
-	uint16_t size;	 /* bytes of the row with its strings, a multiple of 8 */
-	uint8_t state;	 /* KTRX_STATE_* as it is now */
-	uint8_t wanted;	 /* as asked for; `state` follows while recording is started */
-	uint16_t id;	 /* cache of the ordinal, 0 until the kernel numbered its rows */
-	uint32_t header; /* kernel-private: low half of a first slot's leading word */
+	uint16_t size;	 /* bytes of the descriptor with its strings, a multiple of 8 */
+	uint8_t state;	 /* current KTRX_STATE_* */
+	uint8_t wanted;	 /* requested KTRX_STATE_*; while recording is started, `state` equals it */
+	uint16_t id;	 /* copy of the ordinal number, 0 until the kernel has assigned ids */
+	uint32_t header; /* private to the kernel: low half of the first word of a first slot */
 	uint16_t v1_id;	 /* id in a v1 dump, KTRX_V1_NONE if it has none */
 	uint8_t fields;	 /* 0 to 16 */
 	uint8_t flags;	 /* KTRX_EVENT_* */
-	uint32_t line;	 /* where it was declared */
-	/* in the mask of its group: 1 + the bit's number; 0: one that is free, by file, line and id */
+	uint32_t line;	 /* line of the declaration */
+	/*
+	 * 1 + number of its bit in the group's mask; 0: a free bit is assigned, ordered by file, line and id
+	 */
 	uint32_t mask_bit;
-	uint64_t count;	  /* shared count, used where there are no per-CPU counters */
+	uint64_t count;	  /* shared counter, used if there are no per-CPU counters */
 	uint8_t type[16]; /* KTRX_TYPE_* of each field */
 			  /* strings follow */
 };
@@ -165,38 +176,42 @@ struct ktrx_event {
 #define KTRX_V1_NONE	  0xffffu
 
 /*
- * A place in the kernel's source that records an event of which other places record, too. These rows stand
- * among those of events, each aligned to 8 bytes. The name of the file follows, NUL-terminated.
+ * A place descriptor: a place in the kernel's source that records an event which other places record as well.
+ * These are among the event descriptors, each aligned to 8 bytes. The name of the file follows,
+ * NUL-terminated.
  *
- * A record with a place's id is one of the place's event. Its fields are that event's.
+ * A record with the id of a place is a record of the place's event, and has the fields of that event.
  */
 struct ktrx_place {
-	uint16_t magic;	  /* KTRX_PLACE_MAGIC */
-	uint16_t size;	  /* bytes of the row with its string, a multiple of 8 */
-	uint16_t id;	  /* above the ids of all events; 0: none, then records bear the event's id */
-	uint16_t event;	  /* id of the event; 0: not known, then no record bears the place's id */
-	uint32_t header;  /* kernel-private: low half of a first slot's leading word */
-	int32_t offset;	  /* kernel-private: from this row to that of the event, in bytes; 0: not known */
-	uint64_t address; /* kernel-private: of the event's row, as linked or relocated */
+	uint16_t magic;	 /* KTRX_PLACE_MAGIC */
+	uint16_t size;	 /* bytes of the descriptor with its string, a multiple of 8 */
+	uint16_t id;	 /* above the ids of all events; 0: none, then records have the event's id */
+	uint16_t event;	 /* id of the event; 0: unknown, then no record has the place's id */
+	uint32_t header; /* kernel-private: low half of a first slot's leading word */
+	/* private to the kernel: distance in bytes from this descriptor to that of the event; 0: unknown */
+	int32_t offset;
+	uint64_t address; /* private to the kernel: address of the event descriptor, as linked or relocated */
 	uint32_t line;
 	uint32_t reserved;
 };
 #define KTRX_PLACE_MAGIC 0x4953u
 
 /* Flags of an event. */
-#define KTRX_EVENT_CALLERS 3u /* mask: how many callers of the recording function, 0 to 2; 3 is taken for 2 */
-#define KTRX_EVENT_SITE	   4u /* where in the recording function */
-#define KTRX_EVENT_FOLD	   8u /* a repetition is counted instead of recorded: struct ktrx_fold */
-#define KTRX_EVENT_RARE	   16u /* records go into the ring of rare events, where there is one */
+#define KTRX_EVENT_CALLERS 3u  /* mask: number of callers of the recording function, 0 to 2; 3 counts as 2 */
+#define KTRX_EVENT_SITE	   4u  /* the address in the recording function */
+#define KTRX_EVENT_FOLD	   8u  /* repetitions are counted instead of recorded: struct ktrx_fold */
+#define KTRX_EVENT_RARE	   16u /* records go into the ring of rare events, if there is one */
 
-/* States of an event: bit 0 records, bit 1 counts, bit 7 sends it through the slow path. 0 is off. */
+/*
+ * States of an event. Bit 0: it is recorded; bit 1: it is counted; bit 7: it is recorded out of line. 0: off.
+ */
 #define KTRX_STATE_OFF	  0u
 #define KTRX_STATE_RECORD 1u
 #define KTRX_STATE_COUNT  2u
 #define KTRX_STATE_STOP	  4u /* stops all recording after it fired once */
 #define KTRX_STATE_SLOW	  0x80u
 
-/* Field types. Integers lie packed, in order, in their natural size; no padding. */
+/* Field types. Fields are packed, in order, without padding. */
 #define KTRX_TYPE_U8	  1u
 #define KTRX_TYPE_U16	  2u
 #define KTRX_TYPE_U32	  3u
@@ -206,27 +221,27 @@ struct ktrx_place {
 #define KTRX_TYPE_I32	  7u
 #define KTRX_TYPE_I64	  8u
 #define KTRX_TYPE_POINTER 9u  /* 8 bytes */
-#define KTRX_TYPE_STRING  10u /* u16: bit 15 cut short, low bits length; then that many bytes, no NUL */
+#define KTRX_TYPE_STRING  10u /* u16: bit 15: it was cut; low bits: length; then that many bytes, no NUL */
 #define KTRX_TYPE_BOOL	  11u /* 1 byte */
 #define KTRX_TYPE_CHAR	  12u /* 1 byte */
 #define KTRX_STRING_CUT	  0x8000u
 
 /*
- * One row of the table of settings: a word of the kernel's, or one bit of it, that is read and set by name.
- * Rows are aligned to 8 bytes; zero bytes between rows are stepped over. A request names a row by its
- * ordinal, from 0.
+ * A setting descriptor: a variable of the kernel, or one bit of it, that is read and set by name. Descriptors
+ * are aligned to 8 bytes; zero bytes between them are skipped. A request names a setting by its ordinal
+ * number, from 0.
  */
 struct ktrx_setting {
 	uint16_t magic; /* KTRX_SETTING_MAGIC */
-	uint16_t size;	/* bytes of the row */
+	uint16_t size;	/* bytes of the descriptor */
 	uint8_t kind;	/* KTRX_SETTING_U32 … */
-	uint8_t bit;	/* which one, of a kind that is a bit */
+	uint8_t bit;	/* number of the bit, if `kind` is a bit */
 	uint8_t flags;	/* KTRX_SETTING_READ_ONLY */
 	uint8_t reserved;
-	uint64_t address; /* of the word, virtual; 0 if the image was not relocated */
-	uint64_t value;	  /* the word's, in a dump and in what is kept; else 0 */
-	uint64_t most;	  /* the greatest value it takes */
-	char name[48];	  /* whole, as in "debug.ktr.stacktrace", NUL-terminated */
+	uint64_t address; /* virtual address of the variable; 0 if the image was not relocated */
+	uint64_t value;	  /* value of the variable, in a dump and in persistent memory; else 0 */
+	uint64_t most;	  /* the maximum value */
+	char name[48];	  /* full name, as in "debug.ktr.stacktrace", NUL-terminated */
 };
 #define KTRX_SETTING_MAGIC     0x5453u
 #define KTRX_SETTING_U32       1u
@@ -236,22 +251,21 @@ struct ktrx_setting {
 #define KTRX_SETTING_READ_ONLY 1u
 
 /*
- * Requests from a host to the running kernel. The host writes requests[sequence % capacity] and then, last,
- * `requested`; the kernel carries them out in order from its tick and then, last, writes `applied`. A host
- * writes
- * nothing else.
+ * Requests from a host to the running kernel. The host writes requests[sequence % capacity] and, after that,
+ * `requested`. The kernel carries the requests out in order, in its tick, and then writes `applied`. A host
+ * writes nothing else.
  */
 struct ktrx_request {
 	uint32_t sequence; /* 1 for the first of a boot */
 	uint8_t op;	   /* KTRX_REQUEST_* */
-	uint8_t change;	   /* EVENTS: KTRX_CHANGE_*, what of them */
-	uint16_t first;	   /* EVENTS: first id; SETTING: row */
+	uint8_t change;	   /* EVENTS: KTRX_CHANGE_*, what to change */
+	uint16_t first;	   /* EVENTS: first id; SETTING: ordinal number of the setting */
 	uint16_t last;	   /* EVENTS: last id */
 	uint8_t state;	   /* EVENTS: KTRX_STATE_* wanted */
-	uint8_t flags;	   /* EVENTS: flags of the row */
+	uint8_t flags;	   /* EVENTS: flags of the event descriptor */
 	uint32_t result;   /* KTRX_RESULT_*, written by the kernel */
 	uint64_t value;	   /* SETTING */
-	uint64_t check;	   /* ktrx_request_check(): all of the request has arrived */
+	uint64_t check;	   /* ktrx_request_check(): shows that the request is complete */
 };
 
 #define KTRX_REQUEST_EVENTS  1u
@@ -261,11 +275,11 @@ struct ktrx_request {
 #define KTRX_REQUEST_SETTING 5u
 
 #define KTRX_CHANGE_STATE 1u
-#define KTRX_CHANGE_FLAGS 0xfeu /* bit n + 1: bit n of the row's flags */
+#define KTRX_CHANGE_FLAGS 0xfeu /* bit n + 1: bit n of the descriptor's flags */
 
 /*
- * The words that kernel and host take for changes: USE(word, what changes, state, flags), what changes as
- * `change` of a request has it.
+ * The words for changes, used by kernel and host: USE(word, change, state, flags), with `change` as in struct
+ * ktrx_request.
  */
 #define KTRX_CHANGE_CALLERS (KTRX_EVENT_CALLERS << 1)
 #define KTRX_CHANGE_SITE    (KTRX_EVENT_SITE << 1)
@@ -289,8 +303,8 @@ struct ktrx_request {
 
 #define KTRX_RESULT_NONE    0u /* not carried out yet */
 #define KTRX_RESULT_DONE    1u
-#define KTRX_RESULT_TORN    2u /* not the request expected there, or its check is wrong */
-#define KTRX_RESULT_REFUSED 3u /* a field is out of range, or the setting takes no such value */
+#define KTRX_RESULT_TORN    2u /* not the expected request, or its check is wrong */
+#define KTRX_RESULT_REFUSED 3u /* a member is out of range, or the setting does not accept the value */
 
 #define KTRX_MAILBOX_REQUESTS 64u
 #define KTRX_MAILBOX_MAGIC    "KTRXMBX\n"
@@ -300,23 +314,23 @@ struct ktrx_mailbox {
 	uint64_t nonce;		/* the root's */
 	uint32_t requested;	/* last sequence written by the host */
 	uint32_t capacity;	/* KTRX_MAILBOX_REQUESTS */
-	uint32_t applied;	/* last sequence the kernel has dealt with */
-	uint32_t refused;	/* of these, not carried out */
+	uint32_t applied;	/* last sequence that the kernel has processed */
+	uint32_t refused;	/* number of these that were not carried out */
 	uint64_t applied_stamp; /* counter when `applied` was written */
 	uint8_t reserved[24];
 	struct ktrx_request request[KTRX_MAILBOX_REQUESTS];
 };
 
 /*
- * Head of each block of memory that a kernel lent: lets the host find the block by itself when neither a
- * physical address nor the image's own mapping leads there.
+ * Head of each block of memory that the kernel lent. The host can search for it if neither a physical address
+ * nor the mapping of the image leads to the block.
  */
 struct ktrx_block {
 	uint8_t magic[8]; /* "KTRXBLK\n" */
 	uint64_t nonce;	  /* the root's */
 	uint64_t self;	  /* virtual address of this head */
-	uint64_t length;  /* bytes of the block, this head included */
-	uint64_t boot;	  /* of memory kept over resets: which boot this is, from 1; 0: it is not kept */
+	uint64_t length;  /* bytes of the block, including this head */
+	uint64_t boot;	  /* persistent memory: number of the boot, from 1; 0: not persistent */
 	uint8_t reserved[24];
 };
 #define KTRX_BLOCK_MAGIC "KTRXBLK\n"
@@ -432,7 +446,10 @@ KTRX_ASSERT_OFFSET(struct ktrx_block, boot, 32);
 
 KTRX_CASTS_BEGIN
 
-/* FNV-1a over what stays constant through a boot: version, slot size, tag, sizes, machine, nonce, self. */
+/*
+ * Returns an FNV-1a hash over the members that do not change during a boot: version, slot size, tag, sizes,
+ * machine, nonce, self.
+ */
 static inline uint32_t ktrx_root_checksum(const struct ktrx_root *root)
 {
 	const uint64_t constant[] = { root->version,   root->slot_size | (uint64_t)root->slot_format << 16,
@@ -449,7 +466,9 @@ static inline uint32_t ktrx_root_checksum(const struct ktrx_root *root)
 	return hash;
 }
 
-/* Over all of a request but its result; never 0, so that cleared memory is no request. */
+/*
+ * Returns a check over a request without its result. It is never 0, so cleared memory is not a valid request.
+ */
 static inline uint64_t ktrx_request_check(const struct ktrx_request *request)
 {
 	const uint64_t word[] = { request->sequence | (uint64_t)request->op << 32 |
