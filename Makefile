@@ -100,7 +100,7 @@ decode-ktrace:
 
 # Documents show what commands print; this prints it anew.
 docs: export ACCEL := tcg
-docs: build build/bench/record/record build/test/stress_check
+docs: build build/single/ktrace.c build/bench/record/record build/test/stress_check
 	sh scripts/demo.sh x86_64 >build/demo.log 2>&1
 	build/bin/ktrace run -q --out build/spec.ktrx -- $$(sh scripts/qemu.sh riscv64 1) -append run=cost >build/spec.log
 	build/bin/ktrace run -q --timeout 3 --out build/why.ktrx -- $$(sh scripts/qemu.sh x86_64 2) -append run=abba >build/why.log || test $$? -eq 12
@@ -108,7 +108,9 @@ docs: build build/bench/record/record build/test/stress_check
 	$(MAKE) -s -C examples/minimal OUT=$(CURDIR)/build/minimal
 	build/bin/ktrace run -q --out build/minimal.ktrx -- qemu-system-riscv64 -M virt -bios none -smp 4 -nographic \
 		-kernel build/minimal/kernel.elf
-	sh scripts/embed.sh README.md spec/ktrx.md doc/try.md
+	sh scripts/first_hour.sh build/first-hour >build/first-hour.log 2>&1
+	sh scripts/picture.sh build/demo-x86_64.ktrx doc/picture.svg
+	sh scripts/embed.sh README.md doc/examples.md doc/figures.md doc/first-hour.md doc/try.md spec/ktrx.md
 
 map:
 	sh test/map.sh >build/test-readme.md && cp build/test-readme.md test/README.md

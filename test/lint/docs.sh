@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Files that documents name are there; a name in capitals stands for many files. The table of sources and tests is up to date.
+# Files that documents name, and files and headings to which they link, are there; a name in capitals stands for many files. The table of
+# sources and tests is up to date.
 . test/tap.sh
 
 find . -name .git -prune -o -path ./build -prune -o -type f -print | sed 's|^\./||' >"$tmp/files"
-pages=$(echo README.md doc/*.md spec/*.md test/README.md kernel/transport/README.md)
+pages=$(echo *.md doc/*.md doc/howto/*.md spec/*.md test/README.md kernel/transport/README.md)
 
 printf 'a/b.c\na/bc.h\n' >"$tmp/sample-files"
 echo '`b.c` `a/b.c` `a/*.c` `NAME.c` `build/x.c`, but `c.h` `bc.c` `b/*.c` `/a/b.c`' >"$tmp/sample"
@@ -16,6 +17,15 @@ for page in $pages; do
 	absent=$(sed -n "s|^$page ||p" "$tmp/absent" | paste -sd ' ')
 	equal "$page names files that are there" '' "$absent"
 done
+
+# Links between documents, and to headings in them.
+links=$(git ls-files '*.md')
+printf '# A `b`, c\n```\n# no\n```\n[x](#a-b-c) [x](#no) [x](y.md) [x](../z) [x](https://a.b)\n' >"$tmp/links.md"
+equal "a link to nothing would be found" "#no y.md ../z" \
+	"$(LC_ALL=C awk -f test/lint/links.awk "$tmp/files" "$tmp/links.md" "$tmp/links.md" | sed 's/.* //' | paste -sd ' ')"
+# shellcheck disable=SC2086
+LC_ALL=C awk -f test/lint/links.awk "$tmp/files" $links $links >"$tmp/broken"
+check "links lead somewhere: $(head -n 3 "$tmp/broken" | paste -sd ,)" test ! -s "$tmp/broken"
 
 sh test/map.sh >"$tmp/map"
 same "the table of sources and tests is up to date: make map writes it" test/README.md "$tmp/map"

@@ -59,7 +59,7 @@ fi
 for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
 	check "$format: ktrace-export(1) describes it" grep -qx "\.It Cm $format" man/ktrace-export.1
 	check "$format: ktrace(1), MEMORY has it" sh -c "sed -n '/^\.Sh MEMORY/,/^\.Sh ENV/p' man/ktrace.1 | grep -q 'Fl -format Cm $format'"
-	check "$format: README.md has it" grep -qE "^\| .ktrace export --format [a-z\\|]*$format" README.md
+	check "$format: doc/commands.md has it" grep -qE "^\| .ktrace export --format [a-z\\|]*$format" doc/commands.md
 	for tests in "test/golden/cmd.sh test/perfetto/golden.sh" test/golden/cmd_stream.sh test/golden/memory.sh; do
 		# shellcheck disable=SC2086
 		check "$format: $tests" sh -c "cat $tests | grep -qE -e '--format $format|format in .*$format'"
@@ -76,15 +76,15 @@ for verdict in $(grep -vx unknown "$tmp/verdicts"); do
 		check "$verdict: a scenario ends so" grep -qE "^[^#	]+	[^	]+	$verdict(:[0-9]+)?	" test/scenarios/list
 done
 
-# Every page is in the list of ktrace(1), and those that are no command's in README.md.
+# Every page is in the list of ktrace(1), and those that are not about a command in doc/commands.md.
 for page in man/*.[1-9]; do
 	name=$(basename "$page")
 	[ "$name" != ktrace.1 ] || continue
 	entry=".It Xr ${name%.*} ${name##*.}"
 	check "$page: ktrace(1) lists it" grep -qxF -- "$entry" man/ktrace.1
-	link="](man/$name)"
+	link="](../man/$name)"
 	[ "$name" = ktrace-kdump.1 ] || grep -q "^page=$page " "$tmp/help" ||
-		check "$page: README.md names it" grep -qF -- "$link" README.md
+		check "$page: doc/commands.md names it" grep -qF -- "$link" doc/commands.md
 done
 
 # in_kernel FOLDER: each setting that its sources declare, and what it takes where that is written as a number.

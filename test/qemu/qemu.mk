@@ -43,9 +43,9 @@ CHECK_NEEDS += build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/ke
 SCRIPT_TESTS += test/qemu/proc_words.sh test/qemu/proc_many.sh test/qemu/proc_beside.sh test/qemu/proc_same.sh test/qemu/proc_threads.sh
 CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
-# doc/try.md does what it says.
-SCRIPT_TESTS += test/qemu/try.sh
-CHECK_NEEDS += host build/test/stress_check build/demo/x86_64/kernel.elf
+# doc/try.md and doc/first-hour.md do what they say.
+SCRIPT_TESTS += test/qemu/try.sh test/qemu/first_hour.sh
+CHECK_NEEDS += host build/test/stress_check build/demo/x86_64/kernel.elf build/single/ktrace.c
 
 # Whole guests under QEMU, through the command a user would type.
 SCRIPT_TESTS += test/qemu/stress.sh test/qemu/example.sh test/qemu/example_cplusplus.sh test/qemu/single.sh test/qemu/frequency.sh test/qemu/switched.sh test/qemu/doctor_sections.sh test/qemu/doctor_hooks.sh test/qemu/porting.sh test/qemu/features.sh test/qemu/accel.sh test/qemu/probes.sh test/qemu/callers.sh test/qemu/noise.sh test/qemu/state.sh test/qemu/tickless.sh test/qemu/keep.sh

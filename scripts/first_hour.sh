@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Does what doc/first-hour.md tells the reader to do: writes its files into FOLDER and runs its commands there. The first block
+# of commands, which builds the tools and makes the folder, is left out.
+#	scripts/first_hour.sh FOLDER
+set -eu
+page=$PWD/doc/first-hour.md
+PATH=$PWD/build/bin:$PATH
+single=$PWD/build/single
+rm -rf "$1"
+mkdir -p "$1"
+cd "$1"
+awk -v single="$single" '
+	/^<!-- file: / { file = $3; next }
+	/^<!-- run -->$/ { runs++; run = 1; next }
+	/^```$/ && inside { if (file != "") print "END_OF_FILE"; inside = 0; file = ""; run = 0; next }
+	/^```/ {
+		inside = file != "" || run
+		if (file != "")
+			print "cat >" file " <<\"END_OF_FILE\""
+		next
+	}
+	inside && (file != "" || runs > 1) { gsub("[.][.]/single", single); print }' "$page" >commands
+sh -eu commands </dev/null
