@@ -9,10 +9,12 @@
 #include "calls/tables.h"
 
 #define NANO 1000000000u
-/* of a session's table: each has all of it made anew, and a hostile trace may have it grow by bytes */
+/*
+ * most times that a session's table may grow: each time all of it is built again, and a hostile trace may
+ * make it grow by single bytes
+ */
 #define GROWTHS_MOST 64u
 
-/* One that many sessions share is made once. */
 static const char *name_of(enum ktread_proc_format format)
 {
 	switch (format) {
@@ -34,6 +36,10 @@ static const char *choose_table(const struct ktread_proc *trace, const char *giv
 	return given ? given : *own ? own : calls_tables_text(name_of(ktread_proc_info(trace)->format));
 }
 
+/*
+ * Makes the table of the session's calls. A table that does not come from the trace is kept while sessions
+ * share it.
+ */
 static int take_table(struct kdump_context *context)
 {
 	const struct ktread_proc_info *info = context->info;
@@ -98,7 +104,10 @@ void kdump_context_close(struct kdump_context *context)
 		calls_table_destroy(context->foreign[n]);
 }
 
-/* KTRX has an ABI for each call, and another thread of the process may be in one of another ABI. */
+/*
+ * Returns the key of an entry in context->abi. KTRX records the ABI of each call, and threads of a process
+ * may differ, so the key is the thread; otherwise it is the process.
+ */
 static uint32_t abi_id(const struct kdump_context *context, uint32_t pid, uint32_t tid)
 {
 	return context->ktrx ? tid : pid;
@@ -123,7 +132,7 @@ void kdump_context_take_abi(struct kdump_context *context, const struct ktread_p
 	} else if (record->type == KTRX_PROC_PROCCTOR && !context->ktrx) {
 		*abi = (struct kdump_abi){ id, record->ctor.flags };
 	}
-	/* The layouts of structs depend on it, too. */
+	/* Layouts of structs depend on the ABI, too. */
 	if (context->mixed)
 		context->words.table =
 			kdump_context_foreign(context, record->pid, record->tid) == KDUMP_LINUX32
@@ -137,7 +146,10 @@ enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, ui
 
 	if (context->dragonfly || context->options->table)
 		return KDUMP_FOREIGN;
-	/* an ELF machine; of kernels with a table of their own only they know what it means */
+	/*
+	 * the flags are an ELF machine, unless the kernel has its own table: then only the kernel knows what
+	 * they mean
+	 */
 	if (context->ktrx)
 		return flags == 0 || context->own_table ? KDUMP_FOREIGN
 		       : flags == EM_386		? KDUMP_LINUX32
@@ -211,7 +223,10 @@ char *kdump_put_duration(char *at, const struct kdump_context *context, uint64_t
 	return put_seconds(at, context, kdump_nanoseconds(context, ticks));
 }
 
-/* Stamps of several CPUs need not be in order. */
+/*
+ * Writes the time since another stamp. It may be negative, because stamps of several CPUs need not be in
+ * order.
+ */
 static char *put_since(char *at, const struct kdump_context *context, uint64_t stamp, uint64_t since)
 {
 	bool back = stamp < since;

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What kdump knows of a trace while it shows it, and values in the words of their types. */
+/*
+ * State of kdump while it prints a trace, and functions that print values by their types.
+ *
+ * Functions kdump_put_* write at `at`, without a NUL if nothing else is stated, and return the end of what
+ * they wrote.
+ */
 #ifndef KDUMP_CONTEXT_H
 #define KDUMP_CONTEXT_H
 
@@ -12,12 +17,12 @@
 #include "calls/tables.h"
 #include "ktread/proc.h"
 
-/* Values in the words of their types, in whichever way a line has them. */
+/* Values, printed by their types in the style of the output. */
 
 enum kdump_style {
-	KDUMP_STYLE_BSD,   /* as kdump of the BSDs: 0x601<O_WRONLY|O_CREAT|O_TRUNC>, numbers in hexadecimal */
+	KDUMP_STYLE_BSD,   /* as the BSDs' kdump: 0x601<O_WRONLY|O_CREAT|O_TRUNC>, numbers in hexadecimal */
 	KDUMP_STYLE_PLAIN, /* as strace: O_WRONLY|O_CREAT|O_TRUNC, numbers by their type */
-	KDUMP_STYLE_JSON,  /* the same; what is no number is a string */
+	KDUMP_STYLE_JSON,  /* as PLAIN, but a value that is no number is a string */
 };
 
 struct kdump_words {
@@ -27,31 +32,31 @@ struct kdump_words {
 	bool raw;     /* -n: no names */
 };
 
-#define KDUMP_WORDS_MOST 1200 /* bytes that a value takes */
+#define KDUMP_WORDS_MOST 1200 /* most bytes of a printed value */
 
-/* `type` NULL: nothing is known of it. */
+/* Writes a value. `type` NULL: its type is unknown. */
 char *kdump_put_value(char *at, const struct kdump_words *words, const struct calls_type *type,
 		      uint64_t value);
 
-/* "0x1f", "0", and with -d "31", "-1": how the BSDs print a word. */
+/* Writes a word as the BSDs do: "0x1f", "0", and with -d "31", "-1". */
 char *kdump_put_word(char *at, const struct kdump_words *words, uint64_t value);
-/* Octal, a zero in front. */
+/* Writes an octal number with a leading zero. */
 char *kdump_put_octal(char *at, uint32_t value);
 /*
- * Bits by their names, A|B, what has none in hexadecimal; "0" for none at all. No brackets, no quotation
- * marks.
+ * Writes the names of the bits that are set, A|B, and bits without a name in hexadecimal; "0" if no bit is
+ * set. Without brackets and quotation marks.
  */
 char *kdump_put_flags(char *at, const struct calls_type *type, uint64_t value);
-/* "SIGINT", or "SIG 99". */
+/* Writes "SIGINT", or "SIG 99" if the number has no name. */
 char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t number);
-/* Why a signal was sent; NULL if the table does not say. */
+/* Returns the name of the reason for which a signal was sent; NULL if the table has none. */
 const char *kdump_code_name(const struct calls_table *table, uint32_t signal, int32_t code);
-/* A name out of a table, which needs no escaping and is no longer than CALLS_NAME. Writes a NUL behind it. */
+/* Writes a name from a table, with a NUL after it. It needs no escaping and is no longer than CALLS_NAME. */
 char *kdump_put_name(char *at, const char *name);
 
 /*
- * What all forms of output share: the trace, the table that goes with it, the time scale, what was asked for.
- * A trace may hold several sessions, each with a head of its own; kdump_context_update() keeps pace.
+ * Shared by all forms of output: the trace, the table of its calls, the time scale, and the options. A trace
+ * may hold several sessions, each with its own head; kdump_context_update() adapts the context to them.
  */
 
 struct kdump_options {
@@ -68,30 +73,33 @@ struct kdump_options {
 	bool absolute;	    /* -T */
 	bool elapsed;	    /* -E */
 	bool relative;	    /* -R */
-	uint64_t data_most; /* -m; 0: all, KDUMP_DATA_USUAL: as the format's own kdump does */
-	unsigned columns;   /* of the screen, for data */
-	const char *table;  /* text of --table, NULL: as the trace says */
+	uint64_t data_most; /* -m; 0: all, KDUMP_DATA_USUAL: the default of the format's own kdump */
+	unsigned columns;   /* width of the screen, for data */
+	const char *table;  /* text of --table; NULL: the trace decides */
 };
 #define KDUMP_DATA_USUAL UINT64_MAX
 
 /*
- * What records said of the ABI: in traces of FreeBSD that of a process, in KTRX that of a thread's last call.
- * Of two in one place the later is known.
+ * The ABIs that records have stated: in FreeBSD's traces of a process, in KTRX of a thread's last call. If
+ * two have the same place in the table, the later one is kept.
  */
 #define KDUMP_ABIS 1024u
 struct kdump_abi {
 	uint32_t id, flags;
 };
 
-/* KDUMP_UNKNOWN: calls of which no table is known. */
+/*
+ * Whose calls a thread makes. KDUMP_UNKNOWN: calls without a known table. KDUMP_FOREIGN: those of its own
+ * kernel; also the number of the others.
+ */
 enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_UNKNOWN, KDUMP_FOREIGN };
 
-/* Who made a record, as text: as a rule that of the record before. */
+/* Process and thread of the last record as text, because the next record is usually of the same thread. */
 struct kdump_who {
 	uint32_t pid, tid;
 	char name[sizeof(((struct ktread_proc_record *)0)->name)];
 	bool dragonfly;
-	uint8_t length; /* 0: there was none */
+	uint8_t length; /* 0: no record was printed yet */
 	char text[200];
 };
 
@@ -102,52 +110,56 @@ struct kdump_context {
 	struct base_output *out;
 	struct ktread_proc *trace;
 	const struct ktread_proc_info *info;
-	struct kdump_words words; /* with the table by which the present record is shown */
+	struct kdump_words words; /* with the table for the current record */
 
-	/* Of the present session: */
-	uint64_t heads, tables;	   /* when it was last looked at */
-	unsigned growths;	   /* of its table, behind its first records */
-	struct calls_table *table; /* the kernel's */
-	const char *text;	   /* that it was made of; NULL: one that does not last */
-	uint16_t machine;	   /* … and for which */
+	/* State of the current session: */
+	uint64_t heads, tables;	   /* the trace's counts of heads and tables when they were last checked */
+	unsigned growths;	   /* how often its table has grown since the session's head */
+	struct calls_table *table; /* the calls of the kernel itself */
+	/* text that `table` was made of; NULL: text in the trace, which may change */
+	const char *text;
+	uint16_t machine; /* machine that `table` was made for */
 	uint8_t address_size;
 	enum ktread_proc_format format;
-	bool dragonfly; /* lines as its kdump has them */
+	bool dragonfly; /* print lines as DragonFly's kdump does */
 	bool ktrx;
-	bool own_table; /* the trace brought one */
-	/* Calls of FreeBSD's processes that are not as its kernel; NULL: not asked for. */
+	bool own_table; /* the trace has its own table */
+	/* Tables of the calls of other ABIs than the kernel's; NULL: not needed yet. */
 	struct calls_table *foreign[KDUMP_FOREIGN];
 	struct base_ticks_scale scale;
 	struct kdump_abi abi[KDUMP_ABIS];
-	bool mixed; /* of KTRX: there are programs of another ABI than their kernel's */
+	bool mixed; /* KTRX: a program had another ABI than its kernel */
 
-	/* What descriptors of processes lead to; NULL: the form does not show it. */
+	/* What descriptors of processes refer to; NULL: this form of output does not show it. */
 	const struct kdump_descriptors *descriptors;
-	uint32_t pid; /* of the present record */
+	uint32_t pid; /* process of the current record */
 
-	struct kdump_who who;	  /* that was put last */
-	uint64_t first, previous; /* stamps, for -E and -R */
-	bool any;		  /* is there a first one? */
+	struct kdump_who who;	  /* printed last */
+	uint64_t first, previous; /* stamps of the first and the previous record, for -E and -R */
+	bool any;		  /* `first` and `previous` are set */
 };
 
-/* 0, or a negative KTREAD_E_MEMORY. The trace remains the caller's. */
+/* Prepares the output of a trace, which remains the caller's. Returns 0 or KTREAD_E_MEMORY. */
 int kdump_context_open(struct kdump_context *context, const struct kdump_options *options,
 		       struct ktread_proc *trace, struct base_output *out, enum kdump_style style);
 void kdump_context_close(struct kdump_context *context);
 
-/* Takes over what another head or table says. 0, or KTREAD_E_MEMORY. */
+/* Adapts the context to another head or table in the trace. Returns 0 or KTREAD_E_MEMORY. */
 int kdump_context_take_session(struct kdump_context *context);
 
-/* Takes over what a record says of its program's ABI. */
+/* Stores the ABI of a program, if the record states it. */
 void kdump_context_take_abi(struct kdump_context *context, const struct ktread_proc_record *record);
 
-/* Before each record: takes over what it says of its process, and as above. */
+/*
+ * Adapts the context to a record. Requires: called for each record, before it is printed.
+ * Returns 0 or KTREAD_E_MEMORY.
+ */
 static inline int kdump_context_update(struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	int result = 0;
 
 	context->pid = record->pid;
-	/* A file that was empty at first has no format before its first record. */
+	/* The format of a file that is empty at first becomes known with its first record. */
 	if (context->heads != context->info->heads || context->tables != context->info->tables ||
 	    context->format != context->info->format)
 		result = kdump_context_take_session(context);
@@ -155,12 +167,13 @@ static inline int kdump_context_update(struct kdump_context *context, const stru
 	return result;
 }
 
-/* As in records of calls; 0 if unknown. */
+/* Returns the ABI of a thread as in records of calls; 0 if unknown. */
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid, uint32_t tid);
-/* Whose calls a thread makes: KDUMP_FOREIGN stands for its kernel's own. */
+/* Returns whose calls a thread makes; KDUMP_FOREIGN: those of its own kernel. */
 enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid, uint32_t tid);
+/* Returns the table of these calls, which the context owns. */
 struct calls_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose);
-/* Both in one: the table of a thread's calls. Its errors and signals are the kernel's in any case. */
+/* Returns the table of a thread's calls. Errors and signals are always by the kernel's own table. */
 struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t pid, uint32_t tid);
 
 /* FreeBSD's sv_flags. */
@@ -170,16 +183,16 @@ struct calls_table *kdump_context_calls(struct kdump_context *context, uint32_t 
 #define KDUMP_SV_ILP32	 0x100u
 #define KDUMP_SV_LP64	 0x200u
 
-/* The times that were asked for, each with a blank behind it. */
+/* Writes the times that the options select, each with a blank after it. */
 char *kdump_put_times(char *at, struct kdump_context *context, uint64_t stamp);
-/* "12.345678", with as many digits as the format has. */
+/* Writes a duration in seconds, "12.345678", with as many digits as the format has. */
 char *kdump_put_duration(char *at, const struct kdump_context *context, uint64_t ticks);
-/* In nanoseconds; ticks where nothing is known of their length. */
+/* Converts ticks to nanoseconds. Returns the ticks unchanged if their length is unknown. */
 uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks);
-/* Nanoseconds since 1970, or since the counter began, where its wall time is not known. */
+/* Returns the nanoseconds since 1970; since the start of the counter if its wall time is unknown. */
 uint64_t kdump_absolute(const struct kdump_context *context, uint64_t stamp);
 
-/* "open", "[77]" if the table does not have it; with -S "open[5]". */
+/* Writes the name of a call, "open", and with -S "open[5]"; "[77]" if the table does not have it. */
 char *kdump_put_call_name(char *at, const struct kdump_context *context, struct calls_table *calls,
 			  uint32_t number);
 

@@ -66,9 +66,10 @@ bool kdump_select_wants(const struct kdump_select *select, const struct ktread_p
 	return !select->one || record->pid == select->pid || (freebsd && record->tid == select->pid);
 }
 
-#define OTHER	CALLS_CALLS_MAX /* the row of all numbers that are too large for one of their own */
+/* index of the row for all numbers that are too large for a row of their own */
+#define OTHER	CALLS_CALLS_MAX
 #define NUMBERS (CALLS_CALLS_MAX + 1)
-#define ROWS	((KDUMP_FOREIGN + 1) * NUMBERS) /* of each kernel, whose programs FreeBSD runs, all numbers */
+#define ROWS	((KDUMP_FOREIGN + 1) * NUMBERS) /* a row for each number of each ABI */
 #define RULER	"------ ----------- ----------- --------- --------- ----------------\n"
 #define HEADING "% time     seconds  usecs/call     calls    errors syscall\n" RULER
 
@@ -76,7 +77,7 @@ struct row {
 	uint32_t number;
 	enum kdump_foreign whose;
 	uint64_t calls, errors, returned;
-	uint64_t nanoseconds; /* of those that returned */
+	uint64_t nanoseconds; /* total time of the calls that returned */
 };
 
 struct counts {
@@ -142,7 +143,7 @@ static int counts_record(void *state, struct kdump_context *context, const struc
 	return 0;
 }
 
-/* The most time first; of equals the more calls, then the smaller number. */
+/* Sorts by time, longest first; then by number of calls, largest first; then by call number and ABI. */
 static int by_time(const void *first, const void *second)
 {
 	const struct row *a = first, *b = second;
@@ -169,7 +170,10 @@ static void write_row(struct base_output *out, const struct row *row, uint64_t a
 		(unsigned long long)row->calls, errors, name);
 }
 
-/* Those of calls that there were, side by side from the first row on, and their sum. */
+/*
+ * Moves the rows of calls that were made to the beginning of the table, and adds up their sum. Returns their
+ * number.
+ */
 static uint32_t gather(struct counts *counts, struct row *total)
 {
 	uint32_t rows = 0;

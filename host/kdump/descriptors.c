@@ -6,7 +6,7 @@
 
 #define DESCRIPTORS 16384u
 #define PROBES	    8u
-#define PATH_MOST   255u /* bytes that are kept and shown */
+#define PATH_MOST   255u /* bytes of a path that are stored and shown */
 
 struct kdump_descriptors {
 	bool any;
@@ -14,7 +14,7 @@ struct kdump_descriptors {
 		uint32_t pid;
 		int32_t fd;
 		uint16_t size;
-		char *path; /* NULL: the place is free */
+		char *path; /* NULL: the entry is unused */
 	} of[DESCRIPTORS];
 };
 
@@ -35,7 +35,10 @@ bool kdump_descriptors_any(const struct kdump_descriptors *descriptors)
 	return descriptors->any;
 }
 
-/* Its place; else a free one; else that of another, which is given up: *own is false for both. */
+/*
+ * Returns the entry of a descriptor, with *own set to true. Otherwise returns an unused entry, or the entry
+ * of another descriptor to be overwritten, with *own set to false.
+ */
 static unsigned place_of(const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd, bool *own)
 {
 	const unsigned first = (pid * 2654435761u + (uint32_t)fd * 40503u) % DESCRIPTORS;

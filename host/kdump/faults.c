@@ -7,8 +7,8 @@
 #include "kdump/context.h"
 
 #define PATH_MOST 4000u
-#define RIGHTS_BITS \
-	((UINT64_C(1) << 57) - 1) /* of a word of FreeBSD's rights; above them is which word it is */
+/* rights in a word of FreeBSD's rights; the bits above are the index of the word */
+#define RIGHTS_BITS ((UINT64_C(1) << 57) - 1)
 
 /* ---- faults ---- */
 
@@ -110,7 +110,7 @@ static char *put_path(char *at, const struct ktread_proc_record *record)
 	return base_put_literal(at, "\"");
 }
 
-/* As FreeBSD's kdump says it. */
+/* Writes a denied operation in the words of FreeBSD's kdump. */
 static char *put_denied_freebsd(char *at, const struct kdump_context *context,
 				const struct ktread_proc_record *record)
 {

@@ -17,7 +17,7 @@ const char *kdump_hardware_word(uint16_t type)
 	return type >= KTRX_HWT_FIRST && type <= KTRX_HWT_LAST ? words[type - KTRX_HWT_FIRST] : NULL;
 }
 
-/* Copies what a payload begins with. 0, or -1: it is shorter than that. */
+/* Copies the beginning of a payload. Returns 0, or -1 if the payload is shorter. */
 static int take(const struct ktread_proc_record *record, void *to, size_t size)
 {
 	if (record->payload_size < size)
@@ -31,7 +31,7 @@ static char *put_short(char *at)
 	return base_put_literal(at, "invalid record");
 }
 
-/* The text behind the first `from` bytes. */
+/* Writes the text after the first `from` bytes of the payload. */
 static char *put_text(char *at, const struct ktread_proc_record *record, size_t from)
 {
 	*at++ = '"';

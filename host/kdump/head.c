@@ -5,7 +5,7 @@
 
 #include "base/put.h"
 
-#define NAME_WIDTH 8 /* blanks follow shorter ones */
+#define NAME_WIDTH 8 /* shorter names are filled up with blanks */
 #define NAME_MOST  124u
 
 _Static_assert(sizeof(((struct kdump_who *)0)->text) >= NAME_MOST + 3 * BASE_PUT_SCRATCH,
@@ -40,7 +40,7 @@ static char *put_name(char *at, const struct ktread_proc_record *record)
 	return at + 1;
 }
 
-/* DragonFly: a thread's number stands behind a colon, where it has one or columns are to be fixed. */
+/* DragonFly's form: the thread's number follows after a colon, if it has one or columns are fixed. */
 static char *put_pid_tid(char *at, const struct kdump_context *context,
 			 const struct ktread_proc_record *record)
 {
@@ -63,7 +63,7 @@ static char *put_who(char *at, const struct kdump_context *context, const struct
 		return put_name(put_pid_tid(at, context, record), record);
 	at = put_right(at, (int32_t)record->pid, 6);
 	*at++ = ' ';
-	if (context->options->threads) { /* what is below zero was once a pointer */
+	if (context->options->threads) { /* a negative number was once a pointer */
 		at = put_right(at, (int32_t)record->tid > 0 ? (int32_t)record->tid : 0, 6);
 		*at++ = ' ';
 	}
@@ -128,7 +128,7 @@ static char *put_word(char *at, const struct kdump_context *context, const struc
 
 /* ---- ABI ---- */
 
-/* "F64": of whose making a process is, and how wide its words are. */
+/* Writes a name for the ABI of a process, such as "F64": whose it is, and the width of its words. */
 static void abi_name(char name[4], const struct kdump_context *context,
 		     const struct ktread_proc_record *record)
 {

@@ -10,8 +10,8 @@
 #include "kdump/parts.h"
 
 #define USUAL_DATA 64u
-#define TEXT_MOST  2000u /* bytes of a path */
-#define PIECE	   2000u /* bytes of data between looks at the room that is left */
+#define TEXT_MOST  2000u /* most bytes of a path */
+#define PIECE	   2000u /* bytes of data that are written at a time */
 
 static char *put_time(char *at, const struct kdump_context *context, uint64_t stamp)
 {
@@ -25,7 +25,7 @@ static char *put_time(char *at, const struct kdump_context *context, uint64_t st
 	return base_put_six(at, (uint32_t)(nanoseconds % 1000000u));
 }
 
-/* Names are those of the lines, without the blank that fills some. */
+/* Writes the record's type, as the name in the lines without the blank that fills up some names. */
 static char *put_type(char *at, const struct ktread_proc_record *record)
 {
 	uint16_t type = record->type == KTREAD_PROC_BROKEN ? record->raw : record->type;
@@ -45,7 +45,7 @@ static char *put_call_name(char *at, struct calls_table *calls, uint32_t number)
 	return base_put_decimal(base_put_literal(at, ",\"number\":"), number);
 }
 
-/* By their names; those that have none by their place, from 0. */
+/* Writes a call and its arguments. An argument's key is its name; if it has none, its index, from 0. */
 static char *put_call(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	struct calls_table *calls = kdump_context_calls(context, record->pid, record->tid);
@@ -144,7 +144,7 @@ static char *put_life(char *at, const struct kdump_context *context, const struc
 	return base_put_decimal(base_put_literal(at, ",\"status\":"), record->dtor.status);
 }
 
-/* The words of the lines as one string: what was denied has many forms. */
+/* Writes a denied operation as one string, with the text of the lines, because it has many forms. */
 static char *put_denied(char *at, const struct kdump_context *context,
 			const struct ktread_proc_record *record)
 {
@@ -216,7 +216,7 @@ static char *put_payload(char *at, struct kdump_context *context, const struct k
 	}
 }
 
-/* Data may be longer than a line has room for. */
+/* Writes data in pieces, because it may be longer than a line has room for. */
 static char *write_bytes(struct base_output *out, char *at, const uint8_t *bytes, size_t size)
 {
 	*at++ = '"';
@@ -229,7 +229,7 @@ static char *write_bytes(struct base_output *out, char *at, const uint8_t *bytes
 	return at + 1;
 }
 
-/* How many of the record's bytes -m allows. */
+/* Returns how many of the record's bytes -m allows. */
 static size_t shown_size(const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	uint64_t most =

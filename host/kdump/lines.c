@@ -9,11 +9,11 @@
 #include "kdump/parts.h"
 #include "ktread/ktread.h"
 
-#define PATH_MOST  8000u /* bytes of text for a path or a name */
-#define USUAL_DATA 64u	 /* bytes of data that DragonFly's kdump shows, and ours */
+#define PATH_MOST  8000u /* most bytes of text for a path or a name */
+#define USUAL_DATA 64u	 /* bytes of data that DragonFly's kdump shows, and this kdump for KTRX */
 
 struct lines {
-	bool told_loss; /* since the last line */
+	bool told_loss; /* a loss was printed after the last line */
 	struct kdump_faults faults;
 };
 
@@ -23,7 +23,7 @@ static char *put_newline(char *at)
 	return at + 1;
 }
 
-/* A name in quotation marks; `cut` if the record does not have all of it. */
+/* Writes a name in quotation marks; "..." follows if the record does not have all of it. */
 static char *put_quoted(char *at, const struct ktread_proc_record *record)
 {
 	*at = '"';
@@ -92,7 +92,7 @@ static char *put_return(char *at, struct kdump_context *context, const struct kt
 
 /* ---- data ---- */
 
-/* How many of the record's bytes are shown: -m and -s say so. */
+/* Returns how many of the record's bytes are shown, by -m and -s. */
 static size_t shown_size(const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	uint64_t most = context->options->data_most;
@@ -131,7 +131,7 @@ static void write_data(const struct kdump_context *context, const struct ktread_
 		kdump_data_text(context->out, record->data, size, columns);
 }
 
-/* A record of a type that is not known: how long its payload is, then its bytes in hexadecimal. */
+/* Writes a record of unknown type: the size of its payload, then its bytes in hexadecimal. */
 static void write_unknown(const struct kdump_context *context, const struct ktread_proc_record *record,
 			  char *at)
 {
@@ -141,7 +141,7 @@ static void write_unknown(const struct kdump_context *context, const struct ktre
 
 /* ---- signals, switches, lives ---- */
 
-/* Why a signal was sent: the table may have it by signal, "sicode_SIGSEGV". */
+/* Writes the reason for which a signal was sent. */
 static char *put_code(char *at, const struct kdump_context *context, uint32_t signal, int32_t code)
 {
 	const char *name = kdump_code_name(context->words.table, signal, code);
@@ -243,7 +243,10 @@ static char *put_sink(char *at, const struct kdump_context *context, const struc
 	return put_newline(base_put_literal(base_put_decimal(at, record->end.lost), " lost"));
 }
 
-/* FreeBSD says once and for many that some were lost; we know how many. */
+/*
+ * Reports lost records, once until the next line. KTRX has their number; FreeBSD only records that some were
+ * lost.
+ */
 static void tell_loss(struct lines *lines, struct kdump_context *context,
 		      const struct ktread_proc_record *record)
 {
@@ -267,7 +270,7 @@ static char *put_fd(char *at, const struct ktread_proc_record *record)
 						     : base_put_signed(at, record->fd.number);
 }
 
-/* What fits a line; NULL if it was written. */
+/* Writes the payload of a record whose output fits into a line, with its newline. */
 static char *put_payload(char *at, struct lines *lines, struct kdump_context *context,
 			 const struct ktread_proc_record *record)
 {
@@ -306,7 +309,7 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 	}
 }
 
-/* Those whose output may be long. */
+/* Writes a record whose output may be longer than a line. Returns false for other types. */
 static bool write_long(const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	switch (record->type) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What lies at an address that a call was given, as strace(1) shows it. */
+/* Contents of memory at an address that was passed to a call, as strace(1) shows them. */
 #include "kdump/parts.h"
 
 #include <string.h>
@@ -7,24 +7,24 @@
 #include "base/put.h"
 
 #define TEXT_USUAL  32u
-#define END_MOST    8	 /* bytes that follow the last value: ", ...]" */
-#define BESIDE_TEXT 160u /* bytes of a value beside its text: the other fields of an entry */
-#define DIRENT_NAME 19u	 /* where the name begins in struct linux_dirent64 */
+#define END_MOST    8	 /* bytes after the last value */
+#define BESIDE_TEXT 160u /* bytes of a value besides its text: the other fields of an entry */
+#define DIRENT_NAME 19u	 /* offset of the name in struct linux_dirent64 */
 
-/* A set with most signals is shown by those that are not in it. */
+/* True for a set with most signals, which is shown by the signals that are not in it. */
 #define MOST_SIGNALS(set) (__builtin_popcountll(set) > 32)
 
-/* Values on their way out. */
+/* A list of values that is being written. */
 struct list {
 	const struct kdump_context *context;
 	struct kdump_words words;
 	char *at, *limit;
-	char *last; /* where the last value begins, and the comma in front of it */
+	char *last; /* where the last value begins, including the comma before it */
 	unsigned count;
 	bool cut;
 };
 
-/* Begins one more value; false if there is no room for it. */
+/* Begins the next value. Returns false if there is no room for it. */
 static bool next(struct list *list)
 {
 	list->cut = list->at >= list->limit;
@@ -110,7 +110,10 @@ static char *put_status(char *at, const struct kdump_words *words, uint32_t stat
 	return status & 0x80 ? base_put_literal(at, " && WCOREDUMP(s)}") : base_put_literal(at, "}");
 }
 
-/* The entries' own sizes lead from one to the next; a size that cannot be ends the list. */
+/*
+ * Writes directory entries. Each entry has its size, which leads to the next one; an invalid size ends the
+ * list.
+ */
 static void put_entries(struct list *list, const uint8_t *bytes, size_t size)
 {
 	for (size_t n = 0, length; n + DIRENT_NAME < size && next(list); n += length) {
@@ -143,7 +146,7 @@ static void put_rights(struct list *list, const uint8_t *bytes, size_t size)
 	*list->at++ = ']';
 }
 
-/* The name of a value; NULL: it has none. */
+/* Returns the name of a value; NULL if it has none. */
 static const char *name_of(const struct list *list, const char *type, uint64_t value)
 {
 	const struct calls_type *of = calls_table_type(list->words.table, type);
@@ -156,7 +159,7 @@ static void put_name_or_number(struct list *list, const char *name, uint64_t val
 	list->at = name ? kdump_put_name(list->at, name) : base_put_signed(list->at, (int32_t)value);
 }
 
-/* Level, type and data. */
+/* Writes level, type and data of a control message. */
 static void put_message(struct list *list, const uint8_t *bytes, size_t size)
 {
 	const uint64_t level = kdump_read_number(bytes, 4), kind = kdump_read_number(bytes + 4, 4);
@@ -175,7 +178,9 @@ static void put_message(struct list *list, const uint8_t *bytes, size_t size)
 		list->at = put_text(list->context, list->at, bytes + 8, size - 8, false);
 }
 
-/* Each control message has its size in a word; the next one begins at a multiple of a word. */
+/*
+ * Writes control messages. Each begins with its size in a word; the next one begins at a multiple of a word.
+ */
 static void put_control(struct list *list, const uint8_t *bytes, size_t size)
 {
 	const size_t width = calls_table_address_size(list->words.table), head = width + 8;

@@ -9,9 +9,9 @@
 #include "kdump/parts.h"
 #include "ktread/ktread.h"
 
-/* ---- in front of a line ---- */
+/* ---- beginning of a line ---- */
 
-/* What stands in front. Threads that are not their process's only one have a number of their own. */
+/* Writes the beginning of a line. A thread's number is added if it differs from the process's number. */
 static char *kdump_oneline_who(char *at, struct kdump_context *context, uint32_t pid, uint32_t tid,
 			       uint64_t stamp)
 {
@@ -36,17 +36,17 @@ static char *kdump_oneline_name(char *at, struct kdump_context *context, uint32_
 	return kdump_put_call_name(at, context, kdump_context_calls(context, pid, tid), number);
 }
 
-#define RESULT_COLUMN 40 /* where "= 0" stands behind a shorter call */
+#define RESULT_COLUMN 40 /* column of "= 0" after a shorter call */
 #define TEXT_MOST     4000u
 
 struct oneline {
 	struct kdump_pending_table pending;
 	struct kdump_descriptors *descriptors;
-	/* Of the signal that comes next: where it comes from, by the STRUCT before its PSIG. */
+	/* Where the next signal of this thread comes from, by the STRUCT record before its PSIG. */
 	char origin[KDUMP_STRUCTURE_MOST + 1];
 	size_t origin_size;
 	uint32_t origin_tid;
-	struct kdump_pending *open; /* its call began last, and nothing has been shown since; NULL: none */
+	struct kdump_pending *open; /* the call that began last, if nothing was printed since; NULL: none */
 };
 
 /* ---- lines ---- */
@@ -68,7 +68,7 @@ static void tell_unfinished(struct oneline *oneline, struct kdump_context *conte
 	pending->told = true;
 }
 
-/* At least one blank. */
+/* Writes blanks up to the column of the result, at least one. */
 static char *pad(char *at, const char *from)
 {
 	do
@@ -77,7 +77,7 @@ static char *pad(char *at, const char *from)
 	return at;
 }
 
-/* The whole line, or what was left of it. `record` NULL: it never returns. */
+/* Prints the line of a call that has returned, or the rest of it. `record` NULL: the call never returns. */
 static void tell_finished(struct oneline *oneline, struct kdump_context *context,
 			  struct kdump_pending *pending, const struct ktread_proc_record *record)
 {
@@ -105,7 +105,7 @@ static void tell_finished(struct oneline *oneline, struct kdump_context *context
 	pending->used = false;
 }
 
-/* A return whose call was not seen. */
+/* Prints a return whose call was not recorded. */
 static void tell_return(struct oneline *oneline, struct kdump_context *context,
 			const struct ktread_proc_record *record)
 {
@@ -123,14 +123,14 @@ static void tell_return(struct oneline *oneline, struct kdump_context *context,
 				 "\n"));
 }
 
-/* ---- what calls are about ---- */
+/* ---- calls ---- */
 
 static void begin_call(struct oneline *oneline, struct kdump_context *context,
 		       const struct ktread_proc_record *record)
 {
 	struct kdump_pending *pending = kdump_pending_place(&oneline->pending, record->pid, record->tid);
 
-	if (pending->used) /* it never came back, or its return was lost */
+	if (pending->used) /* it never returned, or its return was lost */
 		tell_finished(oneline, context, pending, NULL);
 	tell_unfinished(oneline, context);
 	kdump_pending_begin(pending, record);
@@ -149,7 +149,7 @@ static void end_call(struct oneline *oneline, struct kdump_context *context,
 		tell_return(oneline, context, record);
 }
 
-/* ---- what comes between calls ---- */
+/* ---- records between calls ---- */
 
 static bool is_origin(const struct kdump_context *context, const struct ktread_proc_record *record)
 {
@@ -168,7 +168,7 @@ static void note_origin(struct oneline *oneline, const struct kdump_context *con
 					oneline->origin);
 }
 
-/* Its fields, without the braces. */
+/* Writes the fields of the signal's origin, without the braces. */
 static char *put_origin(char *at, struct oneline *oneline, const struct ktread_proc_record *record)
 {
 	const size_t size = oneline->origin_tid == record->tid ? oneline->origin_size : 0;
@@ -225,7 +225,7 @@ static char *put_user(char *at, const struct kdump_context *context, const struc
 	return base_put_literal(at, " +++");
 }
 
-/* A line of its own; what has none is left to the other forms. */
+/* Prints a record that has a line of its own. Records without one appear only in other forms of output. */
 static void tell_other(struct oneline *oneline, struct kdump_context *context,
 		       const struct ktread_proc_record *record)
 {
@@ -286,7 +286,7 @@ static int oneline_open(void **state, struct kdump_context *context)
 	return oneline && oneline->descriptors ? 0 : KTREAD_E_MEMORY;
 }
 
-/* Calls in which the trace ends; of exit() that is all there is. */
+/* Prints calls that have not returned at the end of the trace, such as exit(). */
 static void oneline_close(void *state, struct kdump_context *context)
 {
 	struct oneline *oneline = state;

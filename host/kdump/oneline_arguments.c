@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The arguments and the result of a call in one line, with what the call's records say of them. */
+/*
+ * The arguments and the result of a call in one line, with what other records of the call state about them.
+ */
 #include "kdump/views.h"
 
 #include <string.h>
@@ -10,8 +12,8 @@
 
 #define USUAL_DATA	32u /* bytes */
 #define TEXT_MOST	4000u
-#define DESCRIPTOR_MOST 1200 /* bytes that a descriptor and what it leads to take */
-#define TEXT_LEAST	100  /* bytes of room without which nothing more is begun */
+#define DESCRIPTOR_MOST 1200 /* most bytes of a descriptor and what it refers to */
+#define TEXT_LEAST	100  /* with less room, no further text is begun */
 
 /* ---- what is known of an argument ---- */
 
@@ -31,8 +33,8 @@ static bool is_of_kind(const struct kdump_filling *filling, const struct calls_t
 }
 
 /*
- * The next filling of an argument, from `from` on; NULL: none. Those that name no argument serve one of their
- * kind.
+ * Finds the next filling of an argument, from index `from` on, that is not in the set *taken, and adds it. A
+ * filling that names no argument is used for an argument of its kind. Returns NULL if there is none.
  */
 static const struct kdump_filling *find_filling(const struct kdump_pending *pending,
 						const struct calls_one *one, unsigned from, unsigned *taken)
@@ -63,8 +65,8 @@ static bool is_of(const struct kdump_filling *filling, unsigned argument, const 
 }
 
 /*
- * A message has several: the address it goes to, its pieces, its control messages, and a struct, `head`, with
- * the rest.
+ * Writes a message from several fillings: its address, its pieces, its control messages, and `head`, a
+ * struct with the rest.
  */
 static char *put_message(char *at, const struct kdump_pending *pending, unsigned argument, const char *head,
 			 size_t size)
@@ -81,18 +83,21 @@ static char *put_message(char *at, const struct kdump_pending *pending, unsigned
 							     : base_put_literal(at, "iov=");
 		at = base_put_literal(put_filling(at, pending, filling), ", ");
 	}
-	/* Without its brace. */
+	/* Without its first brace. */
 	memcpy(at, head + 1, size - 1);
 	return at + size - 1;
 }
 
-/* Is it a whole list of messages, as the program gave it? Its text begins with a bracket. */
+/*
+ * Returns whether the filling is a whole list of messages, as the program passed it: its text begins with a
+ * bracket.
+ */
 static bool is_list(const struct kdump_pending *pending, const struct kdump_filling *filling)
 {
 	return pending->text[filling->offset] == '[';
 }
 
-/* Messages that were sent, or have come. */
+/* Writes messages that were sent or received. */
 static char *put_messages(char *at, const struct kdump_pending *pending, unsigned argument)
 {
 	bool any = false;
@@ -110,7 +115,9 @@ static char *put_messages(char *at, const struct kdump_pending *pending, unsigne
 	return at + 1;
 }
 
-/* Before and after the call: "[128] => [16]". NULL: nothing is known. */
+/*
+ * Writes an argument's contents before and after the call: "[128] => [16]". Returns NULL if none are known.
+ */
 static char *put_known(char *at, const struct kdump_pending *pending, const struct calls_one *one,
 		       unsigned *taken)
 {
@@ -135,7 +142,7 @@ static char *put_known(char *at, const struct kdump_pending *pending, const stru
 	return at;
 }
 
-/* Is it an address whose bytes may still come? */
+/* Returns whether the argument is an address whose contents may be recorded later. */
 static bool may_be_filled(const struct calls_one *one)
 {
 	return one->type && one->value &&
@@ -143,7 +150,7 @@ static bool may_be_filled(const struct calls_one *one)
 		one->type->base == CALLS_BUFFER || one->type->base == CALLS_STRUCTURE);
 }
 
-/* Was a buffer to be filled, and nothing came? */
+/* Returns whether the call should have filled this buffer, but returned 0 bytes. */
 static bool is_empty(const struct calls_one *one, const struct ktread_proc_record *record)
 {
 	return record && record->sysret.error == 0 && record->sysret.result == 0 && one->type &&
@@ -194,14 +201,14 @@ char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kd
 
 /* ---- results ---- */
 
-/* Linux keeps these to itself; a program never sees them. */
+/* Returns whether the error is one of Linux's internal errors, which a program never sees. */
 static bool is_restart(const char *name)
 {
 	return name && strncmp(name, "ERESTART", sizeof("ERESTART") - 1) == 0 &&
 	       name[sizeof("ERESTART") - 1] != '\0';
 }
 
-/* "-1 ENOENT (No such file or directory)". */
+/* Writes "-1 ENOENT (No such file or directory)". */
 static char *put_error(char *at, struct kdump_context *context, int32_t error)
 {
 	const char *name = calls_table_error(context->words.table, error);
@@ -220,7 +227,7 @@ static char *put_error(char *at, struct kdump_context *context, int32_t error)
 	return base_put_literal(at, ")");
 }
 
-/* Does it wait for descriptors, and return 0 when its time is over? */
+/* Returns whether the call waits for descriptors and returns 0 after a timeout. */
 static bool waits(const struct calls_call *call)
 {
 	static const char *const names[] = { "poll",	 "ppoll",      "ppoll_time64",	 "select",
@@ -253,7 +260,7 @@ char *kdump_oneline_result(char *at, struct kdump_context *context,
 		return put_error(at, context, error);
 	if (type->base == CALLS_VOID)
 		return base_put_literal(at, "?");
-	/* A size may be below zero as a result. */
+	/* As a result, a size may be negative. */
 	at = kdump_put_value(at, &context->words, type->base == CALLS_SIZE ? &number : type,
 			     (uint64_t)record->sysret.result);
 	if (record->sysret.result == 0 && waits(call))
@@ -275,7 +282,7 @@ char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t lim
 	return cut || at >= end - KDUMP_VIS_GROWTH ? base_put_literal(at, "...") : at;
 }
 
-/* What a call moved, cut up as its struct iovec say: "[{base="one", len=3}, …]". */
+/* Writes the data that a call transferred, divided as its struct iovec state: "[{base="one", len=3}, …]". */
 static char *put_pieces(char *at, char *limit, const struct kdump_pending *pending,
 			const struct ktread_proc_record *record, uint64_t most)
 {
@@ -332,7 +339,7 @@ static void note_pieces(struct kdump_pending *pending, const struct ktread_proc_
 			kdump_read_number(record->data + (size_t)n * size + size / 2, size / 2);
 }
 
-/* A list, or the one struct that the argument leads to. */
+/* Writes the list, or the one struct, that the argument points to. */
 static char *put_argument(char *at, size_t limit, const struct kdump_context *context,
 			  const struct ktread_proc_record *record)
 {
@@ -350,7 +357,7 @@ static char *put_argument(char *at, size_t limit, const struct kdump_context *co
 	return kdump_put_memory(at, limit, context, type, &bytes);
 }
 
-/* What was shown of an argument so far, until one message of a list is complete. */
+/* Removes the parts of a message in a list after the message is complete. */
 static void drop_parts(struct kdump_pending *pending, unsigned argument)
 {
 	for (unsigned n = pending->fillings; n-- > 0;)
@@ -360,7 +367,7 @@ static void drop_parts(struct kdump_pending *pending, unsigned argument)
 	pending->pieces = 0;
 }
 
-/* The struct that completes one message of a list. */
+/* Adds the struct that completes one message in a list. */
 static void fill_message(struct kdump_pending *pending, const struct ktread_proc_record *record,
 			 unsigned argument, const char *head, size_t size)
 {
@@ -379,7 +386,7 @@ static void fill_message(struct kdump_pending *pending, const struct ktread_proc
 	pending->cut = record->flags & KTRX_PROC_CUT;
 }
 
-/* The messages that a program gave are replaced by those that were sent, or have come. */
+/* Removes the messages that the program passed: those that were sent or received replace them. */
 static void drop_list(struct kdump_pending *pending, unsigned argument)
 {
 	for (unsigned n = pending->fillings; n-- > 0;)

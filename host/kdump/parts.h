@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The parts of kdump's lines. */
+/* Parts of kdump's lines. */
 #ifndef KDUMP_PARTS_H
 #define KDUMP_PARTS_H
 
@@ -16,40 +16,39 @@
  * for those with the eighth bit, \\ for a backslash.
  */
 
-#define KDUMP_VIS_GROWTH 4 /* bytes that one can become */
+#define KDUMP_VIS_GROWTH 4 /* most bytes that one byte becomes */
 
 /*
- * How many bytes a text begins with that are shown as they are, even in a line and between quotation marks:
- * neither control characters nor those with the eighth bit, no backslash and no quotation mark. Eight at a
- * time: most texts are all of that kind.
+ * Returns how many bytes at the beginning of a text need no change, even in a line and between quotation
+ * marks: no control characters, no bytes with the eighth bit, no backslash, no quotation mark. Checks eight
+ * bytes at a time, because most texts need no change.
  */
 size_t kdump_vis_plain(const uint8_t *bytes, size_t size);
 
 /*
- * One byte; `next` is the one behind it (0: none), on which the form of a NUL depends. Tab and newline
+ * Writes one byte. `next`: the byte after it (0: none), on which the form of a NUL depends. Tab and newline
  * remain.
  */
 char *kdump_vis_byte(char *at, uint8_t byte, uint8_t next);
 
 /*
- * Text that is part of a line: tabs and newlines made visible, too. `quoted`: it stands between quotation
- * marks, and those in it get a backslash. At most `limit` bytes are written, and none in half. No NUL is
- * added.
+ * Writes text in a line: tabs and newlines are made visible, too. `quoted`: the text is between quotation
+ * marks, and those in it get a backslash. Writes at most `limit` bytes, and no incomplete sequence.
  */
 char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, bool quoted);
 
-/* Data that a process read or wrote, in lines below its record as the BSDs have them. */
+/* Data that a process read or wrote, in lines below its record as in the BSDs' kdump. */
 
-/* Text in quotation marks, made visible and folded to `columns`. */
+/* Writes text in quotation marks, made visible and folded to `columns`. */
 void kdump_data_text(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
-/* Offsets, hexadecimal digits, text. */
+/* Writes offsets, hexadecimal digits and text. */
 void kdump_data_hex(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
-/* Is there a byte that no text has? */
+/* Returns whether there is a byte that does not occur in text. */
 bool kdump_data_is_binary(const uint8_t *bytes, size_t size);
 
-/* Bytes of a trace as numbers, and as digits. */
+/* Bytes of a trace as numbers and as digits. */
 
-/* Little-endian, at most 8 bytes. */
+/* Reads a little-endian number of at most 8 bytes. */
 static inline uint64_t kdump_read_number(const uint8_t *bytes, unsigned width)
 {
 	uint64_t value = 0;
@@ -59,7 +58,7 @@ static inline uint64_t kdump_read_number(const uint8_t *bytes, unsigned width)
 	return value;
 }
 
-/* Two hexadecimal digits. */
+/* Writes a byte as two hexadecimal digits. */
 static inline char *kdump_put_byte(char *at, uint8_t byte)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -69,67 +68,74 @@ static inline char *kdump_put_byte(char *at, uint8_t byte)
 	return at + 2;
 }
 
-/*
- * The columns with which the line for a record begins: process, thread, name, times, CPU, kind of record,
- * ABI.
- */
+/* Columns at the beginning of a record's line: process, thread, name, times, CPU, type of record, ABI. */
 
-/* "  123 sh       ". */
+/* Writes process, thread and name: "  123 sh       ". */
 char *kdump_put_who(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
+/* Writes all columns. */
 char *kdump_put_head(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
 
-/* Those that no kdump shows: they are about the trace itself, or FreeBSD keeps them to itself. */
+/*
+ * Returns true for records that no kdump shows: they are about the trace itself, or FreeBSD's kdump does not
+ * show them.
+ */
 bool kdump_head_hides(const struct kdump_context *context, const struct ktread_proc_record *record);
 
-/* "CALL", four letters, NULL for one that is not known. */
+/* Returns a name of four letters such as "CALL"; NULL for an unknown type. */
 const char *kdump_record_word(uint16_t type, uint32_t ctor_flags);
 
-/* Structs that a program gave to its kernel or got from it, taken apart as the table has them. */
+/* Structs that a program passed to its kernel or got from it, divided into fields as in the table. */
 
-#define KDUMP_STRUCTURE_MOST 8000 /* bytes of text that one takes */
+#define KDUMP_STRUCTURE_MOST 8000 /* most bytes of text for a struct */
 
 /*
- * The fields with their braces: "{dev=1, ino=2 }" in the style of the BSDs, "{dev=1, ino=2}" in the plain
- * one, an object in JSON. One that the table does not have is shown in bytes.
+ * Writes the fields with their braces: "{dev=1, ino=2 }" in the style of the BSDs, "{dev=1, ino=2}" in the
+ * plain style, an object in JSON. A struct that the table does not have is shown as bytes.
  */
 char *kdump_put_structure(char *at, const struct kdump_context *context, const char *name,
 			  const uint8_t *bytes, uint32_t size);
 
-/*
- * The whole line of a record, written: "struct stat {…}" and, of an array, a line for each of its elements.
- */
+/* Prints the rest of a record's line, "struct stat {…}"; for an array, a line for each of its elements. */
 void kdump_write_structure(const struct kdump_context *context, const struct ktread_proc_record *record);
 
 /* Bytes of a program's memory. */
 struct kdump_bytes {
 	const uint8_t *first;
 	size_t size;
-	size_t element; /* bytes of one value */
-	bool cut;	/* the trace does not have all of them */
+	size_t element; /* size of one value */
+	bool cut;	/* the trace does not have all bytes */
 };
 
 /*
- * What lies at an address of that type: "[3, 4]", "[\"ls\", \"-l\"]", "[INT, CHLD]". A list stops before
- * `limit` bytes of text, one value may be longer. Requires: room for limit + KDUMP_MEMORY_MOST bytes.
+ * Writes the contents of memory of that type: "[3, 4]", "[\"ls\", \"-l\"]", "[INT, CHLD]". A list stops
+ * before `limit` bytes of text; a single value may be longer.
+ * Requires: room for limit + KDUMP_MEMORY_MOST bytes.
  */
 char *kdump_put_memory(char *at, size_t limit, const struct kdump_context *context,
 		       const struct calls_type *type, const struct kdump_bytes *bytes);
-#define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64) /* bytes of text that one value takes */
+#define KDUMP_MEMORY_MOST (KDUMP_STRUCTURE_MOST + 64) /* most bytes of text for one value */
 
-/* What the descriptors of processes lead to, as FD records say. Crowded, some are forgotten. */
+/*
+ * What the descriptors of processes refer to, by FD records. The table has a fixed size: when it is crowded,
+ * entries are overwritten.
+ */
 
-/* NULL: out of memory. kdump_descriptors_destroy() frees it. */
+/* Creates the table. Returns NULL if memory is short. kdump_descriptors_destroy() frees it. */
 struct kdump_descriptors *kdump_descriptors_create(void);
 void kdump_descriptors_destroy(struct kdump_descriptors *descriptors);
+/* Stores an FD record. */
 void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct ktread_proc_record *record);
-/* Is what any descriptor leads to known? */
+/* Returns whether anything was recorded about any descriptor. */
 bool kdump_descriptors_any(const struct kdump_descriptors *descriptors);
-/* "</etc/motd>", or nothing. At most 1,100 bytes. */
+/* Writes "</etc/motd>", or nothing if that is unknown. At most 1,100 bytes. */
 char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd);
 
-/* Page faults with how long they took, and what a process was denied. */
+/* Page faults with their duration, and operations that were denied. */
 
-/* Faults under way, one a thread; when two threads meet in one place the later one is known. */
+/*
+ * Faults under way, one for each thread. If two threads have the same place in the table, the later one is
+ * kept.
+ */
 #define KDUMP_FAULTS 256u
 struct kdump_faults {
 	struct {
@@ -139,7 +145,7 @@ struct kdump_faults {
 	} of[KDUMP_FAULTS];
 };
 
-/* For every record of the trace, before its line. */
+/* Notes the beginning of a fault. Requires: called for every record of the trace, before its line. */
 void kdump_faults_note(struct kdump_faults *faults, const struct ktread_proc_record *record);
 
 char *kdump_put_fault(char *at, const struct kdump_context *context, const struct ktread_proc_record *record);
@@ -148,25 +154,25 @@ char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kd
 char *kdump_put_denied(char *at, const struct kdump_context *context,
 		       const struct ktread_proc_record *record);
 
-/*
- * Records of hardware trace (ktrx/hwt.h) that stand in a process trace: what they are about, not what was
- * run.
- */
+/* Records of hardware trace (ktrx/hwt.h) in a process trace: what they refer to, not which code was run. */
 
-/* Four letters for a type; NULL: it is none of these. */
+/* Returns a name of four letters; NULL if the type is no hardware trace. */
 const char *kdump_hardware_word(uint16_t type);
-/* What a record says, without the line's end. */
+/* Writes the contents of a record, without a newline. */
 char *kdump_put_hardware(char *at, const struct ktread_proc_record *record);
 
 /*
- * What programs said about themselves: what the BSDs' runtime linker and malloc say is known, all else is
- * bytes.
+ * Records that programs wrote about themselves, with utrace(2). Those of the BSDs' runtime linker and malloc
+ * are interpreted; others are shown as bytes.
  */
 
-/* A whole line, written. */
+/* Prints the rest of a record's line. */
 void kdump_write_user(const struct kdump_context *context, const struct ktread_proc_record *record);
 
-/* The same without bytes and newline; NULL if it is of neither. At most KDUMP_USER_MOST bytes. */
+/*
+ * Writes a record of the runtime linker or malloc, without a newline, at most KDUMP_USER_MOST bytes. Returns
+ * NULL for other records.
+ */
 char *kdump_put_user(char *at, const struct kdump_context *context, const struct ktread_proc_record *record);
 #define KDUMP_USER_MOST 9000
 

@@ -3,14 +3,17 @@
 
 #include <string.h>
 
-#define PROBES 16u /* places that a thread may be in */
+#define PROBES 16u /* entries that are searched for a thread */
 
 static unsigned place(uint32_t pid, uint32_t tid, unsigned probe)
 {
 	return ((pid * 2654435761u ^ tid * 40503u) + probe) % KDUMP_PENDINGS;
 }
 
-/* The place that a thread had last, whether or not it is in a call now: there is at most one. */
+/*
+ * Returns the entry that a thread used last, whether or not it is in a call now; NULL if there is none.
+ * There is at most one.
+ */
 static struct kdump_pending *last_place(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
 {
 	for (unsigned probe = 0; probe < PROBES; probe++) {

@@ -10,15 +10,15 @@
 #include "base/json.h"
 #include "base/put.h"
 
-#define BYTES_SHOWN  32u   /* of a struct that is not known */
-#define JSON_MOST    2500u /* bytes of text that become a string, where each may take six */
+#define BYTES_SHOWN  32u   /* bytes that are shown of an unknown struct */
+#define JSON_MOST    2500u /* bytes of text that become a JSON string, where each may become six */
 #define VALUES_MOST  2000u
-#define TEXT_MOST    400u  /* bytes of a string in one */
-#define LEAST_FIELDS 2u	   /* of any socket's address: its length, its family */
-#define INNER_MOST   2000u /* bytes of text that a struct within one takes */
+#define TEXT_MOST    400u  /* most bytes of a string in a struct */
+#define LEAST_FIELDS 2u	   /* fields of every socket address: its length and its family */
+#define INNER_MOST   2000u /* most bytes of text of a struct within another */
 #define FIELD_MOST   (KDUMP_WORDS_MOST + CALLS_NAME)
 
-/* One struct on its way out. */
+/* A struct that is being written. */
 struct writer {
 	const struct kdump_context *context;
 	const struct kdump_words *words;
@@ -32,7 +32,7 @@ static uint64_t read_number(const uint8_t *bytes, uint32_t width)
 	return kdump_read_number(bytes, width > 8 ? 8 : width);
 }
 
-/* Narrow fields of types that have a sign, and values that are named by one. */
+/* Extends the sign of a field narrower than 64 bits, if its type is signed or an enumeration. */
 static uint64_t with_sign(uint64_t value, uint32_t width, const struct calls_type *type)
 {
 	bool is_signed = type->base == CALLS_INT || type->base == CALLS_LONG || type->base == CALLS_OFF ||
@@ -62,7 +62,7 @@ static char *put_date(char *at, int64_t seconds)
 	return at + length + 2;
 }
 
-/* Seconds and a fraction of `digits` digits, each half of the field. */
+/* Writes seconds and a fraction of `digits` digits. Each is half of the field. */
 static char *put_time(char *at, const struct writer *writer, const uint8_t *bytes, uint32_t width,
 		      unsigned digits)
 {
@@ -74,7 +74,7 @@ static char *put_time(char *at, const struct writer *writer, const uint8_t *byte
 								: base_put_signed(at, seconds);
 	if (fraction == 0)
 		return at;
-	if (fraction >= (digits == 9 ? 1000000000u : 1000000u)) { /* no fraction at all */
+	if (fraction >= (digits == 9 ? 1000000000u : 1000000u)) { /* not a valid fraction */
 		*at = '+';
 		return writer->json ? at : base_put_decimal(at + 1, fraction);
 	}
@@ -84,7 +84,7 @@ static char *put_time(char *at, const struct writer *writer, const uint8_t *byte
 	return base_put_six(at, (uint32_t)(fraction % 1000000));
 }
 
-/* The name that the number has on this machine, as -r wants it; NULL if it has none. */
+/* Returns the user or group name of the number on this machine, for -r; NULL if there is none. */
 static const char *local_name(const struct calls_type *type, uint32_t number)
 {
 	const struct passwd *user = type->base == CALLS_UID ? getpwuid(number) : NULL;
@@ -93,7 +93,7 @@ static const char *local_name(const struct calls_type *type, uint32_t number)
 	return user ? user->pw_name : group ? group->gr_name : NULL;
 }
 
-/* "-rw-r--r-- ", as ls(1) has it. */
+/* Writes permissions as ls(1) does: "-rw-r--r-- ". */
 static char *put_permissions(char *at, uint32_t mode)
 {
 	static const char kinds[16] = { '?', 'p', 'c', '?', 'd', '?', 'b', '?',
@@ -111,7 +111,7 @@ static char *put_permissions(char *at, uint32_t mode)
 	return at + 10;
 }
 
-/* What is no struct, though it lies in memory. Other than numbers these are texts in JSON. */
+/* Writes a value in memory that is no struct. In JSON, all but numbers are strings. */
 static char *put_plain_values(char *at, const struct kdump_context *context, const struct calls_type *type,
 			      const uint8_t *bytes, uint32_t size)
 {
@@ -142,7 +142,7 @@ static char *put_quoted(char *at, const struct writer *writer, const uint8_t *by
 	return at + 1;
 }
 
-/* `type` tells in which order the bytes of an address lie. */
+/* Writes an IP address. `type` determines the order of its bytes. */
 static char *put_address(char *at, const struct calls_type *type, const uint8_t *bytes, uint32_t width)
 {
 	uint8_t network[16] = { 0 };
@@ -206,7 +206,7 @@ static char *put_nested(char *at, const struct writer *writer, const struct call
 	return at + 1;
 }
 
-/* A struct with a field for it: with quotation marks where JSON needs them. */
+/* Writes a field, in quotation marks if JSON needs them. */
 static char *put_field(char *at, const struct writer *writer, const struct calls_field *field, uint32_t width,
 		       unsigned depth)
 {
@@ -245,7 +245,10 @@ static char *put_field(char *at, const struct writer *writer, const struct calls
 	}
 }
 
-/* How much of a field is here; 0: nothing that would mean something. */
+/*
+ * Returns how many bytes of a field the record has; 0 if the field is incomplete and useless without the
+ * rest.
+ */
 static uint32_t width_here(const struct writer *writer, const struct calls_field *field)
 {
 	uint32_t rest = field->offset < writer->size ? writer->size - field->offset : 0;
@@ -258,7 +261,7 @@ static uint32_t width_here(const struct writer *writer, const struct calls_field
 static char *put_fields(char *at, const struct writer *writer, const struct calls_layout *layout,
 			unsigned depth)
 {
-	/* Behind either limit there may be one more field, which outside may be a struct. */
+	/* After either limit, one more field is written, which at depth 0 may be a struct. */
 	const char *limit =
 		at + (depth ? INNER_MOST - FIELD_MOST : KDUMP_STRUCTURE_MOST - INNER_MOST - FIELD_MOST);
 	bool any = false;
@@ -297,7 +300,10 @@ static const struct calls_field *find_field(const struct calls_layout *layout, e
 	return NULL;
 }
 
-/* Of Linux: a name that is no path. A zero stands before it, and it may hold more of them. */
+/*
+ * Returns whether the address is an abstract name, which is no path (Linux). A zero byte precedes it, and it
+ * may contain zero bytes.
+ */
 static bool is_abstract(const struct writer *writer, const struct calls_field *path)
 {
 	uint32_t width = width_here(writer, path);
@@ -317,7 +323,10 @@ static char *put_abstract(char *at, const struct writer *writer, const struct ca
 	return at + 1;
 }
 
-/* "127.0.0.1:80", "[::1]:80", or the path of one in the file system; NULL if the layout has none of these. */
+/*
+ * Writes "127.0.0.1:80", "[::1]:80", or the path of a socket in the file system. Returns NULL if the layout
+ * has none of these.
+ */
 static char *put_place(char *at, const struct writer *writer, const struct calls_layout *layout)
 {
 	const struct calls_field *port = find_field(layout, CALLS_HEX, "port");
@@ -343,7 +352,7 @@ static char *put_place(char *at, const struct writer *writer, const struct calls
 	return put_field(at + 1, &plain, port, port->width, 0);
 }
 
-/* NULL: the address has no family, or nothing is said of it. */
+/* Returns the layout for the address's family; NULL if it has no family, or the family no layout. */
 static const struct calls_layout *layout_of_family(const struct writer *writer,
 						   const struct calls_field *family)
 {
@@ -357,7 +366,7 @@ static const struct calls_layout *layout_of_family(const struct writer *writer,
 	return calls_table_layout(writer->words->table, text, writer->size);
 }
 
-/* What stands behind the family: its fields, or bytes where nobody says what they are. */
+/* Writes what follows the family: the fields of its layout, or bytes if it has none. */
 static char *put_rest(char *at, const struct writer *writer, const struct calls_layout *of_family,
 		      const struct calls_field *family)
 {
@@ -397,7 +406,7 @@ static char *put_sockaddr(char *at, const struct writer *writer, const struct ca
 		      : base_put_literal(at, "unknown address family");
 }
 
-/* The fields that all addresses have, and then those of this one's family. */
+/* Writes the fields of all addresses, then those of this address's family. */
 static char *put_sockaddr_json(char *at, const struct writer *writer, const struct calls_layout *layout)
 {
 	const struct calls_layout *of_family =
@@ -419,7 +428,8 @@ static char *put_sockaddr_json(char *at, const struct writer *writer, const stru
 /* ---- whole structs ---- */
 
 /*
- * In the style of the BSDs there is a blank before the last brace; behind the first one where it is `spaced`.
+ * Writes a struct in braces. In the style of the BSDs there is a blank before the last brace; if `spaced`,
+ * also after the first one.
  */
 static char *put_braced(char *at, const struct kdump_context *context, const char *name, const uint8_t *bytes,
 			uint32_t size, bool spaced)
@@ -459,7 +469,7 @@ char *kdump_put_structure(char *at, const struct kdump_context *context, const c
 	return put_braced(at, context, name, bytes, size, false);
 }
 
-/* "struct NAME" and what is between it and the first brace. */
+/* Writes "struct NAME". */
 static char *put_struct_name(char *at, const char *name)
 {
 	at = base_put_literal(at, "struct ");

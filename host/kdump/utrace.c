@@ -6,7 +6,7 @@
 #include "base/put.h"
 #include "kdump/views.h"
 
-#define NAME_MOST 8000 /* bytes of text for a name */
+#define NAME_MOST 8000 /* most bytes of text for a name */
 #define PIECE	  1024u
 #define TEXT_MOST 9000u
 
@@ -17,7 +17,7 @@
 #define MODE_GLOBAL 0x100u
 #define MODE_TRACE  0x200u
 
-/* What the runtime linker says, by its numbers. */
+/* Events of the runtime linker, by their numbers. */
 enum event {
 	DLOPEN_START = 1,
 	DLOPEN_STOP,
@@ -42,7 +42,10 @@ struct linker {
 	size_t length;
 };
 
-/* sig[4], event, then a handle, a base and a size as wide as pointers, a count, and a name to the end. */
+/*
+ * Reads a record of the runtime linker: sig[4], event, then a handle, a base and a size as wide as pointers,
+ * a count, and a name up to the end. Returns false if it is too short.
+ */
 static bool read_linker(struct linker *linker, const uint8_t *bytes, size_t size, unsigned width)
 {
 	size_t name = 8 + 3 * width + 4;
@@ -161,7 +164,10 @@ static char *put_linker(char *at, const struct linker *linker)
 	}
 }
 
-/* DragonFly says of its beginning (0, 0, 0), FreeBSD (-1, …); to it (0, 0, 0) is a free(NULL). */
+/*
+ * Writes a record of malloc: pointer, size, result. Its initialization is (0, 0, 0) in DragonFly and (-1, …)
+ * in FreeBSD, where (0, 0, 0) is a free(NULL).
+ */
 static char *put_malloc(char *at, const struct kdump_context *context, const uint8_t *bytes, unsigned width)
 {
 	uint64_t pointer = kdump_read_number(bytes, width), size = kdump_read_number(bytes + width, width);
@@ -181,7 +187,7 @@ static char *put_malloc(char *at, const struct kdump_context *context, const uin
 	return base_put_literal(base_put_decimal(at, size), ")");
 }
 
-/* Printable ASCII, tabs and newlines. No three numbers of malloc's look so. */
+/* Returns whether all bytes are printable ASCII, tabs and newlines. No three numbers of malloc are. */
 static bool is_text(const uint8_t *bytes, size_t size)
 {
 	for (size_t n = 0; n < size; n++)

@@ -9,8 +9,8 @@
 #define HIGH	   EACH(0x80)
 
 /*
- * The eighth bit of each byte that is less than `than`, or has it already; of none of the bytes below the
- * first such one.
+ * Sets the eighth bit of bytes that are less than `than` or have it already. The result is exact only up to
+ * the first such byte, and 0 if there is none.
  */
 static uint64_t less(uint64_t word, uint8_t than)
 {
@@ -35,7 +35,7 @@ size_t kdump_vis_plain(const uint8_t *bytes, size_t size)
 	return n;
 }
 
-/* "\x" for control characters that C has a letter for; 0: it has none. */
+/* Returns the letter of a control character in C, as in "\n"; 0 if it has none. */
 static char c_letter(uint8_t byte)
 {
 	switch (byte) {
@@ -72,8 +72,8 @@ static char *put_escape(char *at, uint8_t byte, uint8_t next)
 		return at;
 	}
 	/*
-	 * A blank with the eighth bit has no other form; a NUL before a digit would be read as one number
-	 * with it.
+	 * Octal: a blank with the eighth bit has no other form, and after "\0" a digit would be read as part
+	 * of the number.
 	 */
 	if (byte == 0 || (byte & 0x7f) == ' ') {
 		*at++ = (char)('0' + (byte >> 6));
@@ -103,7 +103,7 @@ char *kdump_vis_byte(char *at, uint8_t byte, uint8_t next)
 	return put_escape(at, byte, next);
 }
 
-/* A byte that is not plain. */
+/* Writes a byte that needs to be changed. Returns the number of bytes written. */
 static size_t put_special(char *to, uint8_t byte, uint8_t next, bool quoted)
 {
 	if (byte == '"' && !quoted) {
@@ -139,10 +139,10 @@ char *kdump_vis_text(char *at, const void *bytes, size_t length, size_t limit, b
 	}
 }
 
-#define MARGIN	     "       " /* in front of each line */
+#define MARGIN	     "       " /* at the beginning of each line */
 #define TAB	     8u
-#define COLUMNS_MOST 512u  /* a row of hexadecimal digits fits a line of output */
-#define PIECE	     1024u /* bytes of text between looks at the room that is left */
+#define COLUMNS_MOST 512u  /* so that a row of hexadecimal digits fits into a line of output */
+#define PIECE	     1024u /* bytes of text that are written at a time */
 
 bool kdump_data_is_binary(const uint8_t *bytes, size_t size)
 {
@@ -154,7 +154,10 @@ bool kdump_data_is_binary(const uint8_t *bytes, size_t size)
 	return false;
 }
 
-/* One byte behind column `*column`; 0 is the beginning of a line that has nothing yet. */
+/*
+ * Writes one byte at column `*column`, after a line break if it does not fit. Column 0: the line is still
+ * empty.
+ */
 static char *put_folded(char *at, unsigned *column, uint8_t byte, uint8_t next, unsigned columns)
 {
 	char text[KDUMP_VIS_GROWTH];
@@ -179,7 +182,10 @@ static char *put_folded(char *at, unsigned *column, uint8_t byte, uint8_t next, 
 	return at + size;
 }
 
-/* As many plain bytes as fit the line, of which one has begun: how many. */
+/*
+ * Writes as many bytes that need no change as fit into the current line. Returns their number; 0 if the line
+ * is empty.
+ */
 static size_t put_plain(char *at, unsigned *column, const uint8_t *bytes, size_t size, unsigned columns)
 {
 	size_t room = *column && *column < columns - 2 ? columns - 2 - *column : 0;
@@ -216,7 +222,7 @@ void kdump_data_text(struct base_output *out, const uint8_t *bytes, size_t size,
 	base_output_done(out, base_put_literal(at, "\"\n"));
 }
 
-/* As many bytes, two by two, as leave the line shorter than the screen. */
+/* Returns the number of bytes in a row: an even number, so that the line is shorter than the screen. */
 static unsigned bytes_in_row(unsigned columns)
 {
 	unsigned width = 2;

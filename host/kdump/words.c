@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Values in words. */
+/* Values, printed by their types. */
 #include "kdump/context.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "calls/tables.h"
 
 #define SMALL	   4096u
-#define FLAGS_MOST 1000 /* bytes; a hostile table could name all of 64 bits at length */
+#define FLAGS_MOST 1000 /* most bytes; a hostile table could have 64 long names of bits */
 
 char *kdump_put_name(char *at, const char *name)
 {
@@ -51,7 +51,7 @@ char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t numbe
 		    : base_put_signed(base_put_literal(at, "SIG "), (int32_t)number);
 }
 
-/* By signal, "sicode_SIGSEGV", or the same for all. */
+/* The names depend on the signal, as in "sicode_SIGSEGV", or are the same for all signals, "sicode". */
 const char *kdump_code_name(const struct calls_table *table, uint32_t signal, int32_t code)
 {
 	const char *of = calls_table_signal(table, signal), *name = NULL;
@@ -66,7 +66,7 @@ const char *kdump_code_name(const struct calls_table *table, uint32_t signal, in
 	return name || !type ? name : calls_type_symbol(type, (uint64_t)(int64_t)code);
 }
 
-/* Flags are words of 32 bits where nothing says otherwise: sign bits above them are none. */
+/* Flags are words of 32 bits unless a flag has a higher bit: removes the bits of an extended sign. */
 static uint64_t without_sign(const struct calls_type *type, uint64_t value)
 {
 	if (value >> 32 != UINT32_MAX)
@@ -104,7 +104,7 @@ char *kdump_put_flags(char *at, const struct calls_type *type, uint64_t value)
 	return put_hex(at, rest);
 }
 
-/* ---- as the BSDs have them ---- */
+/* ---- in the style of the BSDs ---- */
 
 static char *put_flags_bsd(char *at, const struct kdump_words *words, const struct calls_type *type,
 			   uint64_t value)
@@ -117,7 +117,7 @@ static char *put_flags_bsd(char *at, const struct kdump_words *words, const stru
 	names = type->base == CALLS_MODE ? kdump_put_octal(at, (uint32_t)value)
 					 : kdump_put_word(at, words, value);
 	at = kdump_put_flags(names + 1, type, value);
-	if (names[1] == '0') /* there is no name in it */
+	if (names[1] == '0') /* no bit has a name */
 		return names;
 	*names = '<';
 	*at = '>';
@@ -142,7 +142,7 @@ static char *put_bsd(char *at, const struct kdump_words *words, const struct cal
 	return kdump_put_word(at, words, value);
 }
 
-/* ---- as strace has them ---- */
+/* ---- in the style of strace ---- */
 
 static char *put_mode(char *at, const struct calls_type *type, uint32_t value)
 {
@@ -171,7 +171,7 @@ static bool is_pointer(const struct calls_type *type)
 	}
 }
 
-/* Words that a table does not have are numbers; large ones may be anything. */
+/* Returns whether a word that the table does not have is printed as a number; large words may be anything. */
 static bool is_small(uint64_t value)
 {
 	uint64_t high = value >> 32;
@@ -179,7 +179,7 @@ static bool is_small(uint64_t value)
 	return (high == 0 || high == UINT32_MAX) && (uint32_t)value + SMALL < 2 * SMALL;
 }
 
-/* Is it no number in JSON? */
+/* Returns whether the value is a string in JSON, not a number. */
 static bool is_text(const struct kdump_words *words, const struct calls_type *type, uint64_t value)
 {
 	if (words->raw)
