@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What the arguments of a system call lead to: paths, and what the table of Linux's calls (share/tables) says
- * that the program gives or the kernel fills in. Each record names its argument.
+ * Records what the arguments of a system call point to: paths, and data that the program passes or the
+ * kernel fills in, as the table of Linux's calls (share/tables) states. Each record names its argument.
  */
 #include "record/tracer.h"
 
@@ -14,11 +14,11 @@
 #include "calls/tables.h"
 #include "record/registers.h"
 
-#define BYTES_MOST   4096u /* of what lies at one address; what is longer is cut, and flagged so */
+#define BYTES_MOST   4096u /* most bytes at one address; longer contents are cut, and flagged as cut */
 #define STRINGS_MOST 512u
 #define IOVECS_MOST  16u
-#define CONTROL_MOST 1024u /* bytes of control messages */
-#define FDS_MOST     1024u /* that a set of descriptors has */
+#define CONTROL_MOST 1024u /* most bytes of control messages */
+#define FDS_MOST     1024u /* most descriptors in a set */
 
 static uint32_t flags_of(unsigned argument, bool cut)
 {
@@ -53,7 +53,7 @@ void record_put_paths(struct record_thread *thread, const struct calls_call *cal
 
 #define PAGE 4096u
 
-/* Part of a program's memory, from the beginning of a page on. */
+/* A copy of part of a program's memory, from the beginning of a page on. */
 struct window {
 	uint64_t address;
 	size_t size;
@@ -63,12 +63,12 @@ struct window {
 #define WINDOWS 3u
 
 /*
- * The lists that a call is given, and their strings, lie close together, as a rule, but in any order: on the
- * stack and in the heap, say.
+ * The lists that are passed to a call, and their strings, are usually close together, but in any order: for
+ * example on the stack and in the heap. So several parts are kept.
  */
 struct windows {
 	struct window of[WINDOWS];
-	unsigned next; /* the one that is moved next */
+	unsigned next; /* index of the window that is moved next */
 };
 
 static struct window *find_window(struct windows *windows, uint64_t address)
@@ -79,7 +79,7 @@ static struct window *find_window(struct windows *windows, uint64_t address)
 	return NULL;
 }
 
-/* NULL: nothing can be read there. */
+/* Moves a window to the page of `address` and reads it. Returns NULL if nothing can be read at `address`. */
 static struct window *move_window(const struct record_thread *thread, struct windows *windows,
 				  uint64_t address)
 {
@@ -91,7 +91,7 @@ static struct window *move_window(const struct record_thread *thread, struct win
 	return address - window->address < window->size ? window : NULL;
 }
 
-/* The end of a string that begins in a window; NULL: it is not in it. */
+/* Returns the NUL of a string that begins at `address` in the window; NULL if it is not in the window. */
 static const char *find_end(const struct window *window, uint64_t address)
 {
 	const uint64_t at = address - window->address;
@@ -99,7 +99,10 @@ static const char *find_end(const struct window *window, uint64_t address)
 	return memchr(window->bytes + at, 0, window->size - at);
 }
 
-/* A string, as far as a window reaches; NULL: it cannot be read. */
+/*
+ * Returns the string at `address`, and its length as far as a window reaches. Returns NULL if it cannot be
+ * read.
+ */
 static const char *find_string(const struct record_thread *thread, struct windows *windows, uint64_t address,
 			       size_t *length)
 {
@@ -117,7 +120,7 @@ static const char *find_string(const struct record_thread *thread, struct window
 	return window->bytes + (address - window->address);
 }
 
-/* False: it cannot be read. */
+/* Reads a word of the program's width. Returns false if it cannot be read. */
 static bool find_word(const struct record_thread *thread, struct windows *windows, uint64_t address,
 		      uint64_t *word)
 {
@@ -133,7 +136,7 @@ static bool find_word(const struct record_thread *thread, struct windows *window
 	return true;
 }
 
-/* Strings one after another, each with its NUL. */
+/* Records the strings of a list, one after another, each with its NUL. */
 static void put_strings(struct record_thread *thread, unsigned argument, const char *name,
 			struct windows *windows)
 {
@@ -157,7 +160,10 @@ static void put_strings(struct record_thread *thread, unsigned argument, const c
 	put_structure(thread, argument, name, text, used, address != 0);
 }
 
-/* How many values there are by the table; the kernel checks none of these numbers. */
+/*
+ * Returns the number of values, as the table states where it is found. The kernel has checked none of these
+ * numbers.
+ */
 static uint64_t count_of(const struct record_thread *thread, const struct calls_argument *argument,
 			 int64_t result)
 {
@@ -191,7 +197,7 @@ static void put_array(struct record_thread *thread, unsigned argument, const cha
 		   sizeof(array.head) + strlen(name) + 1, bytes, read / size * size);
 }
 
-/* Descriptors that the kernel has made. */
+/* Records what descriptors refer to that the kernel has just created. */
 static void put_new_descriptors(struct record_thread *thread, const uint8_t *bytes, size_t size)
 {
 	int32_t fd;
@@ -209,7 +215,7 @@ static void put_descriptors_of_set(struct record_thread *thread, const uint8_t *
 			record_put_descriptor(thread, (int32_t)n);
 }
 
-/* Those that are fields of structs. */
+/* Records what descriptors refer to that are fields of structs. */
 static void put_descriptors_of(struct record_thread *thread, const struct calls_layout *layout,
 			       const uint8_t *bytes, size_t size)
 {
@@ -225,7 +231,9 @@ static void put_descriptors_of(struct record_thread *thread, const struct calls_
 		}
 }
 
-/* What they lead to is recorded before what they lie in. */
+/*
+ * Records what the descriptors in an argument refer to. This comes before the record of the argument itself.
+ */
 static void put_descriptors_in(struct record_thread *thread, const struct calls_type *type,
 			       const struct calls_layout *layout, const uint8_t *bytes, size_t size,
 			       bool filled)
@@ -238,7 +246,7 @@ static void put_descriptors_in(struct record_thread *thread, const struct calls_
 		put_descriptors_of(thread, layout, bytes, size);
 }
 
-/* None: a list of structs is empty, of other values there are no bytes. */
+/* Records that there are no values: as an empty list of structs, or as a value of no bytes. */
 static void put_nothing(struct record_thread *thread, unsigned number, const struct calls_type *type,
 			uint32_t size)
 {
@@ -274,7 +282,10 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 	wanted = count > UINT32_MAX / size ? UINT32_MAX : count * size;
 	read = record_memory_read(thread->tid, thread->argument[number], bytes,
 				  wanted < sizeof(bytes) ? (size_t)wanted : sizeof(bytes));
-	/* Where not even one value can be read, as for the kernel, the address is all that is known. */
+	/*
+	 * If not even one value can be read, which is an error for the kernel, too, only the address is
+	 * known.
+	 */
 	if (read == 0 || (read < size && size <= sizeof(bytes)))
 		return;
 	put_descriptors_in(thread, type, layout, bytes, read, filled);
@@ -284,7 +295,7 @@ static void put_values(struct record_thread *thread, unsigned number, const stru
 		put_array(thread, number, type->name, size, bytes, read, read < wanted);
 }
 
-/* pselect6() has no seventh argument: the sixth leads to the address of the set and to its size. */
+/* pselect6() has no seventh argument: its sixth argument points to the set's address and size. */
 static void put_set_and_size(struct record_thread *thread, unsigned number)
 {
 	uint64_t word[2], set;
@@ -321,7 +332,10 @@ void record_put_arguments(struct record_thread *thread, unsigned access, int64_t
 	}
 }
 
-/* Control messages: a head of a size in a word, level and type, then data, up to a multiple of a word. */
+/*
+ * Records control messages. Each has a head (its size in a word, level, type), then data, padded to a
+ * multiple of a word.
+ */
 static void put_control(struct record_thread *thread, unsigned argument, const struct record_message *message,
 			bool received)
 {

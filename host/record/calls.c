@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Calls are known by their names, because their numbers differ between machines. Each number is looked up
- * once in the table of Linux's calls (share/tables).
+ * Calls are identified by their names, because their numbers differ between machines. Each number is looked
+ * up once in the table of Linux's calls (share/tables).
  */
 #include "record/registers.h"
 
@@ -22,7 +22,7 @@
 
 #define NUMBERS 1024u
 
-/* In the order of their names: what the table of calls does not say. */
+/* What the table of calls does not state. Sorted by name. */
 static const struct special {
 	const char *name;
 	uint8_t data;
@@ -63,7 +63,7 @@ static const struct special {
 	{ "writev", .data = RECORD_DATA_WRITE_VECTOR },
 };
 
-/* The calls that programs of one kind make. */
+/* The calls of one ABI. */
 struct abi {
 	struct calls_table *table;
 	struct record_call known[NUMBERS + 1];
@@ -102,7 +102,7 @@ static bool is_x32(uint32_t abi, uint64_t number)
 	       record_machine_own() == EM_X86_64;
 }
 
-/* Without what the names of x32's calls begin with. */
+/* Returns the name of a call without the prefix of x32's calls. */
 static const char *bare_name(const struct calls_call *call)
 {
 	const size_t length = sizeof(CALLS_X32_PREFIX) - 1;
@@ -110,7 +110,10 @@ static const char *bare_name(const struct calls_call *call)
 	return strncmp(call->name, CALLS_X32_PREFIX, length) == 0 ? call->name + length : call->name;
 }
 
-/* What only x32 has leads to structs of its own. Of these calls an exec is known, and nothing else. */
+/*
+ * Returns whether `special` applies to this call. Calls that only x32 has use structs of their own; of these
+ * only exec is supported.
+ */
 static bool is_known_special(const struct special *special, uint32_t number)
 {
 	return special && (!(number & BASE_LINUX_X32) || (number & ~BASE_LINUX_X32) < CALLS_X32_SHARED ||
@@ -146,14 +149,14 @@ const struct record_call *record_call(uint32_t abi, uint64_t number)
 	return call;
 }
 
-/* A thread that is stopped where a call begins or returns. */
+/* Threads that are stopped at the beginning or the return of a call. */
 
-#define ERRORS 4095 /* results below zero that are errors */
+#define ERRORS 4095 /* results from -1 down to -ERRORS are errors */
 
-/* A stop where a call begins or returns, in one form for all ways in which kernels report it. */
+/* A stop at the beginning or the return of a call, in one form for all ways in which kernels report it. */
 struct stop {
 	bool enters;
-	uint32_t abi; /* 0: the machine's own; else that of an ELF machine */
+	uint32_t abi; /* 0: the machine's own; otherwise an ELF machine */
 	uint64_t number, argument[6];
 	int64_t result;
 };
@@ -168,7 +171,10 @@ static bool get_registers(pid_t tid, struct record_registers *registers)
 	return true;
 }
 
-/* For kernels before 5.3, which do not report whether a call begins: it does if none is in progress. */
+/*
+ * Reads a stop from registers, for kernels before 5.3, which do not report whether a call begins. It begins
+ * if no call is in progress.
+ */
 static bool look_at_registers(const struct record_thread *thread, struct stop *stop)
 {
 	const struct record_machine *machine = record_machine_find(record_machine_own());
@@ -198,7 +204,10 @@ static bool look(const struct record_thread *thread, struct stop *stop)
 	return stop->enters || info.op == PTRACE_SYSCALL_INFO_EXIT;
 }
 
-/* Carries out ktrace() and utrace(). The kernel fails them as unknown calls; answer() sets the result. */
+/*
+ * Carries out ktrace() and utrace(). The kernel rejects them as unknown calls; answer() sets the result when
+ * they return.
+ */
 static void act(struct record_thread *thread)
 {
 	const uint64_t *argument = thread->argument;
@@ -258,9 +267,9 @@ bool record_is_execveat(const struct record_thread *thread)
 #define SOCKETCALL 102 /* of i386 */
 
 /*
- * socketcall() of i386 carries out one of several calls, whose arguments lie in memory. The record is that of
- * the call that is carried out. accept(), send() and recv() have no number of their own, and are recorded as
- * accept4(), sendto() and recvfrom().
+ * On i386, socketcall() carries out one of several calls, whose arguments are in memory. Changes the
+ * thread's call to that call. accept(), send() and recv() have no numbers of their own and become accept4(),
+ * sendto() and recvfrom().
  */
 static void see_socket_call(struct record_thread *thread)
 {
@@ -284,11 +293,11 @@ static void see_socket_call(struct record_thread *thread)
 	memcpy(thread->argument, argument, sizeof(argument));
 }
 
-/* The first calls of their names on i386: their only argument leads to the arguments. */
+/* The old calls of these names on i386: their only argument points to their arguments. */
 #define OLD_SELECT 82
 #define OLD_MMAP   90
 
-/* The record has the arguments as if they had been passed in registers. */
+/* Replaces the arguments by those in memory, as if they had been passed in registers. */
 static void see_old_call(struct record_thread *thread, unsigned words)
 {
 	uint64_t argument[6] = { 0 };
@@ -339,7 +348,7 @@ static void leave(struct record_thread *thread, const struct stop *stop)
 	int64_t result = thread->own_call ? answer(thread, stop->result) : stop->result;
 	int32_t error = result < 0 && result >= -ERRORS ? (int32_t)-result : 0;
 
-	/* One that it was in when it was attached to has neither number nor arguments. */
+	/* A call that was in progress when we attached has neither number nor arguments. */
 	if (thread->in_call && !thread->quiet)
 		record_put_leave(thread, error, result);
 	thread->in_call = false;

@@ -11,9 +11,9 @@
 #include "calls/tables.h"
 #include "record/registers.h"
 
-#define SIGNAL_INFO   48u   /* bytes of a siginfo_t that mean something */
-#define DATA_MAX      4096u /* of a transfer; what is longer is cut, and flagged so */
-#define MESSAGES_MOST 64u   /* of one call */
+#define SIGNAL_INFO   48u   /* bytes of a siginfo_t that are used */
+#define DATA_MAX      4096u /* most bytes of a transfer; more are cut, and flagged as cut */
+#define MESSAGES_MOST 64u   /* most messages of one call */
 
 static bool wants(const struct record_thread *thread, uint32_t type)
 {
@@ -36,7 +36,10 @@ static void put_name_of(const struct record_thread *thread, const struct record_
 		&(struct record_payload){ .first = process->name, .first_size = strlen(process->name) });
 }
 
-/* A process's first record is preceded by its name. `head` has all but whose record it is. */
+/*
+ * Adds a record. The first record of a process is preceded by its name. Sets pid and tid in `head`; the
+ * caller sets all else.
+ */
 static void put_head(const struct record_thread *thread, struct ktrx_proc_record *head,
 		     const struct record_payload *payload)
 {
@@ -81,7 +84,7 @@ void record_put_born(struct record_thread *thread, uint32_t how)
 	char name[sizeof(process->name)];
 
 	record_proc_name(process->pid, name, sizeof(name));
-	/* Without /proc, a child is known by its parent's name, and another program by none. */
+	/* Without /proc, a child keeps its parent's name, and a new program has none. */
 	if (*name || how == KTRX_PROC_CTOR_EXEC)
 		memcpy(process->name, name, sizeof(name));
 	process->named = false;
@@ -99,7 +102,7 @@ void record_put_died(struct record_thread *thread, int status)
 		put(thread, KTRX_PROC_PROCDTOR, 0, &dtor, sizeof(dtor), NULL, 0);
 }
 
-/* Its name may have changed. */
+/* Notes a new name of the process, if it has changed. */
 static void put_name(struct record_thread *thread)
 {
 	struct record_process *process = thread->process;
@@ -123,7 +126,7 @@ void record_put(const struct record_thread *thread, uint32_t type, uint32_t flag
 		put(thread, type, flags, first, first_size, second, second_size);
 }
 
-/* What the struct msghdr at an address leads to. */
+/* Reads the data of the struct msghdr at an address. Returns its size. */
 static size_t read_message(const struct record_thread *thread, uint64_t at, char *data, size_t most)
 {
 	const unsigned width = record_address_size(thread->abi);
@@ -134,7 +137,10 @@ static size_t read_message(const struct record_thread *thread, uint64_t at, char
 	return record_memory_gather(thread->tid, message.iovec, width, message.iovecs, data, most);
 }
 
-/* `size` bytes went over, or came: those of them that can still be read. */
+/*
+ * Reads the data that a call has transferred, `size` bytes, as far as it can still be read. Returns its
+ * size.
+ */
 static size_t read_data(const struct record_thread *thread, uint32_t how, uint64_t size,
 			char data[static DATA_MAX])
 {
@@ -154,7 +160,7 @@ static size_t read_data(const struct record_thread *thread, uint32_t how, uint64
 	}
 }
 
-/* Data to which the second argument leads, in one way or another. */
+/* Records data that the second argument points to, directly or indirectly. */
 static void put_bytes(struct record_thread *thread, bool write, uint64_t size, const char *data, size_t read)
 {
 	const struct ktrx_proc_genio genio = { .fd = (int32_t)thread->argument[0],
@@ -165,7 +171,7 @@ static void put_bytes(struct record_thread *thread, bool write, uint64_t size, c
 		   &genio, sizeof(genio), data, read);
 }
 
-/* For each message: what it consists of, its data, and at last its struct mmsghdr. */
+/* Records, for each message, its parts, its data, and at last its struct mmsghdr. */
 static void put_messages(struct record_thread *thread, bool write, uint64_t count)
 {
 	static const char name[] = "mmsghdr";
@@ -230,7 +236,7 @@ static void note_handler(struct record_thread *thread, bool at_address)
 
 	if (signal == 0 || signal >= RECORD_SIGNALS)
 		return;
-	/* struct sigaction of the kernel begins with it. */
+	/* The kernel's struct sigaction begins with the handler. */
 	if (at_address &&
 	    (handler == 0 ||
 	     record_memory_words(thread->tid, handler, record_address_size(thread->abi), &handler, 1) != 1))
@@ -238,7 +244,7 @@ static void note_handler(struct record_thread *thread, bool at_address)
 	thread->process->handler[signal] = handler;
 }
 
-/* What the call has changed of what is known of the process. */
+/* Updates what is known about the process after a call that has changed it. */
 static void note_changes(struct record_thread *thread, const struct record_call *call, int64_t result)
 {
 	const uint64_t *argument = thread->argument;
@@ -290,7 +296,7 @@ void record_put_leave(struct record_thread *thread, int32_t error, int64_t resul
 		if (wants_memory(thread))
 			record_put_arguments(thread, CALLS_FILLED, result);
 	}
-	if (!record_table(thread->abi) && error == 0) /* what it has changed is not known */
+	if (!record_table(thread->abi) && error == 0) /* its effects are unknown */
 		record_forget_all_descriptors(thread->process);
 	if (wants(thread, KTRX_PROC_SYSRET))
 		put(thread, KTRX_PROC_SYSRET, 0, &sysret, sizeof(sysret), NULL, 0);
@@ -298,7 +304,7 @@ void record_put_leave(struct record_thread *thread, int32_t error, int64_t resul
 
 /* ---- Signals, switches, words ------------------------------------------------------------------ */
 
-/* A program that touches what is not there: the fault that the kernel could not resolve. */
+/* Records a page fault that the kernel could not resolve: the program accessed memory that is not there. */
 static void put_fault(const struct record_thread *thread, const siginfo_t *info)
 {
 	const struct ktrx_proc_fault fault = { .address = (uintptr_t)info->si_addr, .user = 1 };
@@ -310,7 +316,9 @@ static void put_fault(const struct record_thread *thread, const siginfo_t *info)
 		put(thread, KTRX_PROC_FAULTEND, 0, &end, sizeof(end), NULL, 0);
 }
 
-/* What a signal says of where it comes from is laid out by its code; NULL: nothing. */
+/*
+ * Returns the name of the struct in which a signal states its origin, which depends on its code; NULL: none.
+ */
 static const char *layout_of(int signal, int code)
 {
 	if (code == SI_QUEUE || code == SI_MESGQ || code == SI_ASYNCIO)
@@ -372,11 +380,14 @@ void record_put_switches(struct record_thread *thread)
 	if (!wants(thread, KTRX_PROC_CSW))
 		return;
 	/*
-	 * wait() returns when the thread is about to stop. A request returns when it has left its CPU and the
-	 * stop is counted.
+	 * wait() returns when the thread is about to stop. A ptrace request returns only when the thread has
+	 * left its CPU and the stop is counted.
 	 */
 	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message);
-	/* So the stop that it is in counts already, as the one before did when that was looked at. */
+	/*
+	 * So the kernel has counted the current stop, as it had counted the previous stop when that was
+	 * read.
+	 */
 	thread->switches = record_proc_switches(thread->tid);
 	thread->stops = 0;
 	if (before == 0 || thread->switches <= before + stops)

@@ -18,18 +18,17 @@
 #include "record/registers.h"
 #include "user/sys/ktrace.h"
 
-#define GENERATIONS \
-	1024u /* that are looked back through: numbers that come again could make a ring of them */
+#define GENERATIONS 1024u /* most ancestors that are followed: reused process ids could form a ring */
 
-/* `pid` below zero is that of a group, as kill(2) has it. */
+/* Returns whether `pid` names the process. A negative `pid` names a process group, as for kill(2). */
 static bool is_named(const struct record_process *process, pid_t pid)
 {
 	return pid < 0 ? getpgid(process->pid) == -(int64_t)pid : process->pid == pid;
 }
 
 /*
- * Or descended from one that is, by what was true when they were made; a process whose parent has ended keeps
- * its number here.
+ * Returns whether `pid` names the process or, with `descend`, one of its ancestors, by the parents that
+ * processes had when they were created. A process whose parent has ended keeps that parent's id here.
  */
 static bool is_chosen(const struct record_process *process, pid_t pid, bool descend)
 {
@@ -43,7 +42,10 @@ static bool is_chosen(const struct record_process *process, pid_t pid, bool desc
 	return false;
 }
 
-/* In another PID namespace, other processes have the same numbers. Without /proc, namespaces are unknown. */
+/*
+ * Returns whether the request's process ids are of our PID namespace: in another one, the same ids are other
+ * processes. Without /proc, namespaces are unknown and taken as equal.
+ */
 static bool has_our_numbers(const struct record_request *request)
 {
 	static uint64_t ours;
@@ -68,7 +70,7 @@ static bool concerns(const struct record_request *request, const struct record_p
 	return false;
 }
 
-/* With the last facility, the sink goes. */
+/* Removes facilities from a process. If none is left, its sink is released, too. */
 static void take_away(struct record_process *process, uint32_t facilities)
 {
 	process->facilities &= ~facilities;
@@ -81,8 +83,8 @@ static void take_away(struct record_process *process, uint32_t facilities)
 }
 
 /*
- * Ends tracing as far as the request says; processes it concerned. Whom nothing is recorded of any more is
- * let go.
+ * Ends tracing as far as the request states, and detaches from processes of which nothing is recorded any
+ * more. Returns the number of processes that it applied to.
  */
 static unsigned record_control_clear(const struct record_request *request)
 {
@@ -105,7 +107,10 @@ static unsigned record_control_clear(const struct record_request *request)
 
 /* ---- ktrace() ---------------------------------------------------------------------------------- */
 
-/* As we can reach it; its last part is not followed where it is a link. */
+/*
+ * Makes a path, for the file that a thread names, by which we can open it. Its last part is not followed if
+ * it is a link. Returns 0 or a positive errno.
+ */
 static int find_file(const struct record_thread *thread, uint64_t address, char *path, size_t room)
 {
 	char name[PATH_MAX];
@@ -135,8 +140,8 @@ static void set(struct record_process *process, struct record_sink *sink, uint32
 }
 
 /*
- * They stay ours: a program that ends its own tracing may begin it again. `sink` NULL: facilities are taken
- * away.
+ * Changes what is recorded of the chosen processes; `sink` NULL: removes facilities. We stay attached,
+ * because a program that ends its own tracing may start it again. Returns 0 or ESRCH.
  */
 static int change(pid_t pid, uint32_t operation, uint32_t facilities, struct record_sink *sink)
 {
@@ -201,7 +206,7 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 		return EINVAL;
 	if (KTROP(operation) != KTROP_CLEARFILE && (facilities & RECORD_ALL) == 0)
 		return EINVAL;
-	/* What it asks for is done with our rights. */
+	/* The request is carried out with our rights. */
 	if (record_proc_user(thread->tid) != geteuid())
 		return EPERM;
 	if (KTROP(operation) == KTROP_CLEAR)
@@ -213,8 +218,9 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 }
 
 /*
- * Recorders and those who ask them meet in a folder that only this user can enter. A request is the struct
- * itself, a reply the count of processes: both ends are this program, of one user, on one machine.
+ * Recorders and programs that send requests to them meet in a folder that only this user can enter. A
+ * request is the struct itself, a reply is the number of processes: both ends are this program, of the same
+ * user, on the same machine.
  */
 
 #define PATIENCE_MS 2000
@@ -222,7 +228,10 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 static int listener = -1;
 static struct sockaddr_un own;
 
-/* Made if need be; EPERM if it is somebody else's, or open to others. */
+/*
+ * Finds the folder, and creates it if necessary. Returns 0 or a positive errno: EPERM if it belongs to
+ * another user or others can enter it.
+ */
 static int find_folder(char *path, size_t room)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -260,7 +269,7 @@ int record_control_open(void)
 	error = name_socket(&own, name);
 	if (error)
 		return error;
-	unlink(own.sun_path); /* of one that had our number, and was killed */
+	unlink(own.sun_path); /* left by a recorder that had our process id and was killed */
 	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (listener < 0)
 		return errno;
@@ -303,8 +312,9 @@ void record_control_attend(void)
 }
 
 /*
- * Is the recorder that has a socket of this name gone? One that begins may refuse us, too. Whether one of
- * another PID namespace is gone is not known here.
+ * Returns whether the recorder that created the socket has ended. A refused connection is not enough: a
+ * recorder that has just started may refuse, too. For a recorder in another PID namespace this is unknown:
+ * returns false.
  */
 static bool is_gone(const char *path)
 {
@@ -316,7 +326,10 @@ static bool is_gone(const char *path)
 	       namespace == record_proc_namespace() && pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
 }
 
-/* One that was killed has left its socket behind: it goes. */
+/*
+ * Sends a request to one recorder and returns its reply, 0 if there is none. Removes the socket of a
+ * recorder that was killed.
+ */
 static unsigned ask(const struct sockaddr_un *address, const struct record_request *request)
 {
 	int peer = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What descriptors lead to. Each is looked up in /proc where a call uses it first, and again after a call
+ * What descriptors refer to. Each is looked up in /proc when a call first uses it, and again after a call
  * that may have changed it.
  */
 #include "record/tracer.h"
@@ -22,7 +22,10 @@ unsigned long record_descriptors_denied(void)
 	return denied;
 }
 
-/* Is what a descriptor leads to known? Those beyond the table are looked up each time. */
+/*
+ * Returns whether it is known what a descriptor refers to. Descriptors beyond the table are looked up each
+ * time.
+ */
 static bool is_known(const struct record_process *process, int32_t fd)
 {
 	return fd >= 0 && fd < RECORD_FDS && process->known_fd[fd / 64] >> fd % 64 & 1;
@@ -36,7 +39,10 @@ static void note(uint64_t set[static RECORD_FDS / 64], int32_t fd, bool known)
 	set[fd / 64] |= (uint64_t)known << fd % 64;
 }
 
-/* Does the file say what it led to? Of those beyond the table that is not known. */
+/*
+ * Returns whether the trace has a record of what the descriptor refers to. For descriptors beyond the table
+ * this is unknown: returns true.
+ */
 static bool is_told(const struct record_process *process, int32_t fd)
 {
 	if (fd == KTRX_PROC_FD_CWD)
@@ -45,8 +51,8 @@ static bool is_told(const struct record_process *process, int32_t fd)
 }
 
 /*
- * The kernel finds a link from the folder of a thread's descriptors faster than from the root. So the folder
- * is kept open if so many descriptors of the thread were looked up, for so many threads at once.
+ * The kernel finds a link faster from the folder of a thread's descriptors than from the root. So the folder
+ * is kept open after this many lookups for a thread, for at most so many threads at once.
  */
 #define LOOK_UPS     4u
 #define FOLDERS_MOST 8u
@@ -75,7 +81,7 @@ static void open_folder(struct record_thread *thread)
 	folders += thread->has_folder;
 }
 
-/* Bytes of the path, or a negative number and errno. */
+/* Reads what a descriptor refers to. Returns the length of the path, or a negative number with errno set. */
 static ssize_t read_link(struct record_thread *thread, int32_t fd, char path[static PATH_MAX])
 {
 	char link[64];
@@ -90,11 +96,14 @@ static ssize_t read_link(struct record_thread *thread, int32_t fd, char path[sta
 		open_folder(thread);
 	if (thread->has_folder)
 		length = readlinkat(thread->folder, strrchr(link, '/') + 1, path, PATH_MAX);
-	/* Also if it fails: an open folder keeps the rights that it had. */
+	/* Tried also if readlinkat() fails: an open folder keeps the rights that it was opened with. */
 	return length < 0 ? readlink(link, path, PATH_MAX) : length;
 }
 
-/* Where it cannot be looked up, what the file says of it is taken back: an empty path. */
+/*
+ * Looks a descriptor up and records its path. If it cannot be looked up, an empty path revokes an earlier
+ * record.
+ */
 static void look_up(struct record_thread *thread, int32_t fd)
 {
 	const struct ktrx_proc_fd head = { .fd = fd };

@@ -21,20 +21,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EVENTS	    3u	/* the beginning, the end of a minor fault, the end of a major one */
-#define SPARE	    16	/* descriptors that are left for all else */
+#define EVENTS	    3u	/* beginning of a fault, end of a minor fault, end of a major fault */
+#define SPARE	    16	/* descriptors that are left for other purposes */
 #define FORMAT_LOST 16u /* PERF_FORMAT_LOST, since Linux 6.0 */
-#define PAGES_MOST  64u /* of samples, a power of two; fewer where memory may not be locked */
+#define PAGES_MOST  64u /* pages of a ring, a power of two; fewer if less memory may be locked */
 
 struct record_faults {
 	int fd[EVENTS];
-	uint64_t begins; /* what the kernel calls the event of a beginning */
+	uint64_t begins; /* the kernel's id of the event for the beginning of a fault */
 	struct perf_event_mmap_page *head;
 	const uint8_t *ring;
-	uint64_t size; /* of the ring, a power of two */
-	uint64_t lost; /* not recorded yet */
-	uint64_t told; /* recorded as lost */
-	bool begun;    /* the last sample was a beginning */
+	uint64_t size; /* bytes of the ring, a power of two */
+	uint64_t lost; /* lost samples that no record reports yet */
+	uint64_t told; /* lost samples that records have reported */
+	bool begun;    /* the last sample was the beginning of a fault */
 };
 
 struct sample {
@@ -53,7 +53,10 @@ unsigned record_faults_missed(int *error)
 	return missed;
 }
 
-/* Without rights only faults of the program itself are reported, none of the kernel on its behalf. */
+/*
+ * Opens a counter. Without rights, it reports only faults in user mode, not those of the kernel in the
+ * program's calls.
+ */
 static int open_event(pid_t tid, uint64_t config)
 {
 	struct perf_event_attr attributes = {
@@ -91,7 +94,7 @@ int record_faults_allowed(void)
 	return 0;
 }
 
-/* More descriptors for us than a shell gives; the programs keep what they have. */
+/* Raises our limit of descriptors as far as possible, and returns it. Traced programs keep theirs. */
 static int descriptors_most(void)
 {
 	static struct rlimit limit;
@@ -140,7 +143,10 @@ static int open_events(struct record_faults *faults, pid_t tid)
 	for (unsigned n = 1; n < EVENTS; n++)
 		if (ioctl(faults->fd[n], PERF_EVENT_IOC_SET_OUTPUT, faults->fd[0]) != 0)
 			return errno;
-	/* SIGIO interrupts the wait for stops. Without it the ring is read at stops and ticks only. */
+	/*
+	 * SIGIO interrupts the wait for stops. If it cannot be set, the ring is read only at stops and
+	 * ticks.
+	 */
 	for (unsigned n = 0; n < EVENTS; n++) {
 		fcntl(faults->fd[n], F_SETOWN, getpid());
 		fcntl(faults->fd[n], F_SETFL, O_ASYNC | O_NONBLOCK);
@@ -179,10 +185,13 @@ static void begin(struct record_thread *thread)
 	opened++;
 }
 
-/* How many samples were lost of which no record says so. The ring says so only before a later sample. */
+/*
+ * Returns the number of lost samples that no record reports. The ring reports them only before a later
+ * sample.
+ */
 static uint64_t untold(const struct record_faults *faults)
 {
-	uint64_t all = 0, counts[2]; /* of one event: samples, and those that were lost */
+	uint64_t all = 0, counts[2]; /* of one event: number of samples, number of lost samples */
 
 	for (unsigned n = 0; n < EVENTS; n++)
 		if (read(faults->fd[n], counts, sizeof(counts)) == sizeof(counts))
@@ -243,7 +252,7 @@ static void drain(struct record_thread *thread)
 	while (at < end) {
 		struct perf_event_header head;
 		struct sample sample;
-		uint64_t lost[2]; /* of which event, how many */
+		uint64_t lost[2]; /* id of the event, number of lost samples */
 
 		read_ring(faults, at, &head, sizeof(head));
 		if (head.size < sizeof(head))

@@ -14,10 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TICK_US		 100000 /* between two looks at who wants something of us */
+#define TICK_US		 100000 /* between two checks for requests */
 #define TICKS_TO_FLUSH	 10
 #define TICKS_TO_GIVE_UP 10
-#define GENERATIONS	 1000u /* that are looked back through: they change meanwhile */
+/* most ancestors that are followed, because processes change during the search */
+#define GENERATIONS 1000u
 
 static int fail(struct record_outcome *outcome, const char *what, int error)
 {
@@ -27,9 +28,9 @@ static int fail(struct record_outcome *outcome, const char *what, int error)
 
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t wanted; /* SIGTERM, SIGHUP: we are to end; those who are traced go on */
-static bool in_foreground;	     /* a command of ours is waited for */
-static volatile sig_atomic_t due;    /* a signal came, be it but a tick */
+static volatile sig_atomic_t wanted; /* SIGTERM or SIGHUP: the recorder ends, and traced programs continue */
+static bool in_foreground;	     /* the recorder waits for a command that it has started */
+static volatile sig_atomic_t due;    /* a signal has arrived, or a tick */
 
 static void on_signal(int signal)
 {
@@ -39,7 +40,8 @@ static void on_signal(int signal)
 }
 
 /*
- * Signals interrupt the wait, and so does a tick: one that comes right before it begins is not lost for long.
+ * Sets signal handlers, so that signals interrupt the wait. A timer does the same at each tick: so a signal
+ * that arrives just before the wait is processed at the next tick.
  */
 static void signals_begin(bool foreground)
 {
@@ -51,20 +53,20 @@ static void signals_begin(bool foreground)
 	sigaction(SIGIO, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
-	/* The terminal sends them to the command as well, which may think otherwise of them. */
+	/* The terminal also sends them to the command, which may handle them differently. */
 	action.sa_handler = foreground ? SIG_IGN : on_signal;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);
-	/* A stop wakes the wait without it. */
+	/* A stop ends the wait without SIGCHLD. */
 	action = (struct sigaction){ .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
 	sigaction(SIGCHLD, &action, NULL);
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
+	signal(SIGXFSZ, SIG_IGN); /* makes write() fail if the file must not grow */
 	setitimer(ITIMER_REAL, &tick, NULL);
 }
 
 /*
- * Some threads do not stop when they are brought to: a parent waits for its vforked child. We end without
- * them, and the kernel lets them go. Not while we wait for a command that goes on.
+ * Some threads do not stop when we interrupt them: for example a parent that waits for its vforked child.
+ * The recorder ends without them, and the kernel detaches them. Not while it waits for its command.
  */
 static void give_up_late(void)
 {
@@ -107,7 +109,8 @@ static int open_sink(const struct record_plan *plan, struct record_sink **sink,
 /* ---- A command --------------------------------------------------------------------------------- */
 
 /*
- * Where a command without a slash lies; itself if nowhere. So that the search for it is no part of the trace.
+ * Returns the path of a command without a slash, by PATH; the name itself if it is not found. Searching here
+ * keeps the search out of the trace.
  */
 static const char *find_program(const char *name, char *path, size_t room)
 {
@@ -128,8 +131,8 @@ static const char *find_program(const char *name, char *path, size_t room)
 }
 
 /*
- * Waits for a byte, becomes the command; tells an errno where it cannot. Without a byte, there is nobody to
- * record it.
+ * Waits for a byte, then becomes the command; on failure sends an errno. Without a byte the recorder has
+ * ended, and so the process ends.
  */
 static _Noreturn void become(char *const *command, int go, int told, const sigset_t *before)
 {
@@ -168,7 +171,7 @@ static int start(struct start *start, char *const *command)
 	sigprocmask(SIG_SETMASK, &all, &before);
 	start->pid = fork();
 	if (start->pid == 0) {
-		close(start->go[1]); /* else it would never come to an end */
+		close(start->go[1]); /* otherwise read() would never see the end of the pipe */
 		become(command, start->go[0], start->told[1], &before);
 	}
 	error = errno;
@@ -196,14 +199,14 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 		waitpid(child.pid, NULL, 0);
 		return fail(outcome, command[0], error);
 	}
-	record_control_open(); /* without it, -c and -C do not reach us; all else works */
+	record_control_open(); /* if it fails, only -c and -C do not reach this recorder */
 	signals_begin(true);
 	(void)!write(child.go[1], "", 1);
 	close(child.go[1]);
 	outcome->status = -1;
 	record_tracer_run(attend, child.pid, &outcome->status);
 	record_control_close();
-	/* One that is not recorded any more is our child all the same. */
+	/* A command that is not recorded any more is still our child. */
 	while (outcome->status == -1 && !wanted && waitpid(child.pid, &outcome->status, 0) < 0 &&
 	       errno == EINTR)
 		continue;
@@ -231,7 +234,7 @@ static bool is_target(const struct record_plan *plan, pid_t pid)
 	return false;
 }
 
-/* All of them that may be; the error of the last if none may. */
+/* Attaches to all targets that we may attach to. Returns 0, or the last error if there is none. */
 static int attach_all(const struct record_plan *plan, struct record_sink *sink)
 {
 	DIR *directory = opendir("/proc");
@@ -256,7 +259,7 @@ static int attach_all(const struct record_plan *plan, struct record_sink *sink)
 	return attached > 0 ? 0 : last;
 }
 
-/* In the background; what it could do is told through the pipe. */
+/* Attaches to the targets and records them in the background. Reports the error, or 0, through the pipe. */
 static _Noreturn void attend_targets(const struct record_plan *plan, struct record_sink *sink, int told)
 {
 	int error, nothing = 0, null = open("/dev/null", O_RDWR);
@@ -278,7 +281,10 @@ static _Noreturn void attend_targets(const struct record_plan *plan, struct reco
 	_exit(EXIT_SUCCESS);
 }
 
-/* What is opened from here on must not be what is standard input, output or error later. */
+/*
+ * Opens files 0 to 2 if they are closed, so that no file opened later becomes standard input, output or
+ * error.
+ */
 static void occupy_standard_files(void)
 {
 	int fd;
@@ -298,7 +304,7 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 	pid_t pid;
 
 	occupy_standard_files();
-	/* Both before the file is touched, for nothing would come into it. */
+	/* Both are checked before the file is opened, because nothing would be recorded. */
 	if (!record_proc_is_usable())
 		return fail(outcome, "/proc", ENODEV);
 	if (kill(plan->group ? -plan->group : plan->pid, 0) != 0 && errno == ESRCH)

@@ -39,7 +39,7 @@ static uint16_t find_own(void)
 	return uname(&machine) == 0 ? base_machine_number(machine.machine) : EM_NONE;
 }
 
-/* Asked for at each stop. */
+/* Cached, because it is needed at each stop. */
 uint16_t record_machine_own(void)
 {
 	static uint16_t own;
@@ -83,7 +83,7 @@ int record_registers_set_result(const struct record_machine *machine, struct rec
 	return 0;
 }
 
-#define PAGE 4096u /* a string is read up to the end of its page: the next one may be missing */
+#define PAGE 4096u /* a string is read page by page, because the next page may be missing */
 
 static unsigned long denied;
 
@@ -99,7 +99,7 @@ size_t record_memory_read(pid_t tid, uint64_t address, void *to, size_t size)
 	unsigned pieces = 0;
 	ssize_t read;
 
-	/* Pieces end with pages, so that what lies before a page that is missing is read all the same. */
+	/* Pieces end at page boundaries, so that the bytes before a missing page are read. */
 	for (size_t at = 0; at < size && pieces < 3; pieces++) {
 		size_t rest = PAGE - (address + at) % PAGE;
 
@@ -144,7 +144,7 @@ size_t record_memory_words(pid_t tid, uint64_t address, unsigned width, uint64_t
 	size_t had = record_memory_read(tid, address, word, count * width) / width;
 	uint32_t narrow;
 
-	/* From the last one on: a narrow word lies where wide ones before it will. */
+	/* Widened from the last word to the first, because the wide words overwrite the narrow ones. */
 	for (size_t n = had; width == sizeof(narrow) && n-- > 0;) {
 		memcpy(&narrow, (const char *)word + n * sizeof(narrow), sizeof(narrow));
 		word[n] = narrow;
@@ -169,7 +169,7 @@ bool record_memory_message(pid_t tid, uint64_t address, unsigned width, struct r
 
 size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t count, void *to, size_t size)
 {
-	uint64_t word[2 * VECTORS]; /* address and size of each */
+	uint64_t word[2 * VECTORS]; /* address and size of each struct iovec */
 	size_t read = 0, had;
 
 	if (count > VECTORS)
@@ -188,9 +188,12 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t 
 
 /* ---- Programs that gain rights ------------------------------------------------------------------ */
 
-#define INTERPRETERS 5 /* that the kernel goes through */
+#define INTERPRETERS 5 /* interpreters that the kernel follows */
 
-/* A name of the thread's as we can open it. Without /proc, its root and its folder are taken for ours. */
+/*
+ * Makes a path by which we can open a file that the thread names. Without /proc, its root and its current
+ * folder are taken to be ours.
+ */
 static bool reach(const struct record_thread *thread, const char *name, char *path, size_t room)
 {
 	const char *part = name[0] == '/' ? "root" : "cwd/";
@@ -201,7 +204,10 @@ static bool reach(const struct record_thread *thread, const char *name, char *pa
 	return written > 0 && (size_t)written < room;
 }
 
-/* The path of the program: relative ones begin at the thread's folder, or at a descriptor of its. */
+/*
+ * Finds the path of the program that the thread executes. A relative path begins at the thread's folder, or
+ * at one of its descriptors.
+ */
 static bool find_path(const struct record_thread *thread, char *path, size_t room)
 {
 	bool at = record_is_execveat(thread);
@@ -221,7 +227,10 @@ static bool find_path(const struct record_thread *thread, char *path, size_t roo
 	return written > 0 && (size_t)written < room;
 }
 
-/* Replaces the path of a script by that of its interpreter, whose rights count. False for another file. */
+/*
+ * Replaces the path of a script by that of its interpreter, whose rights count. Returns false if the file is
+ * no script.
+ */
 static bool follow_script(const struct record_thread *thread, char *path, size_t room)
 {
 	char line[PATH_MAX] = "", *name;

@@ -17,7 +17,7 @@
 
 #define BUFFER	   (256u << 10)
 #define TROUBLES   2048
-#define NAME_MOST  512u /* of a file in a message */
+#define NAME_MOST  512u /* most bytes of a file name in a message */
 #define END_SIZE   (sizeof(struct ktrx_proc_record) + sizeof(struct ktrx_proc_end))
 #define NS_PER_S   UINT64_C(1000000000)
 #define PADDING(n) ((8 - (n) % 8) % 8)
@@ -29,11 +29,11 @@ struct record_sink {
 	unsigned references;
 	dev_t device;
 	ino_t inode;
-	int error; /* of the write that failed; from then on all is lost */
+	int error; /* errno of a write that failed; all later records are lost */
 	uint64_t records, lost, bytes;
-	uint64_t told; /* of those lost: they are in the heads of records */
+	uint64_t told; /* lost records that the heads of records have reported */
 	size_t used;
-	size_t first_record; /* place of the first one that waits, behind a head */
+	size_t first_record; /* offset in `buffer` of the first record, after a head */
 	unsigned char buffer[BUFFER];
 };
 
@@ -69,7 +69,7 @@ static int open_new(const char *path, int *fd)
 	return *fd < 0 ? errno : 0;
 }
 
-/* Does it hold a trace, or nothing? */
+/* Returns whether the file holds a trace or is empty. */
 static bool is_trace(int fd, const struct stat *stat)
 {
 	char magic[sizeof(KTRX_PROC_MAGIC) - 1];
@@ -78,7 +78,7 @@ static bool is_trace(int fd, const struct stat *stat)
 				      memcmp(magic, KTRX_PROC_MAGIC, sizeof(magic)) == 0);
 }
 
-/* A file that is there. */
+/* Opens an existing file. `own`: it must belong to this user. Returns 0 or a positive errno. */
 static int open_old(const char *path, bool own, int *fd)
 {
 	struct stat stat;
@@ -115,9 +115,9 @@ static int open_file(const char *path, enum record_sink_mode mode, int *fd)
 /* ---- Bytes ------------------------------------------------------------------------------------- */
 
 /*
- * Only `done` bytes of what waits are in the file: takes half a record away again, so that what is there
- * reads clean, and as many whole ones as the END takes, which is to say why. Counts what is not there as
- * lost.
+ * Handles a failed write, of which only `done` bytes are in the file. Removes an incomplete record, so that
+ * the file can be read, and as many complete ones as the END record needs room, which states the error.
+ * Counts the records that are not in the file as lost.
  */
 static void give_up(struct record_sink *sink, size_t done)
 {
@@ -240,7 +240,7 @@ struct record_sink *record_sink_hold(struct record_sink *sink)
 	return sink;
 }
 
-/* Begins a session behind what the file holds; a torn tail is filled up, so that the head can be found. */
+/* Begins a session at the end of the file. An incomplete end is padded, so that readers find the new head. */
 static int begin(struct record_sink **made, const char *path, int fd, const struct stat *stat)
 {
 	struct record_sink *sink = malloc(sizeof(*sink));
@@ -292,7 +292,7 @@ static void tell_trouble(const struct record_sink *sink)
 	size_t used = strlen(troubles);
 	char name[NAME_MOST + 1];
 
-	/* A program may have chosen it. */
+	/* Escaped, because a traced program may have chosen the name. */
 	*base_escape_text(name, sink->path, strlen(sink->path), NAME_MOST) = '\0';
 	if (sink->error)
 		snprintf(troubles + used, sizeof(troubles) - used,
@@ -305,7 +305,10 @@ static void tell_trouble(const struct record_sink *sink)
 			 name, sink->lost);
 }
 
-/* Also behind a write that failed, of which give_up() has left room. It counts for none of the records. */
+/*
+ * Adds the END record, even after a failed write, for which give_up() has left room. It is not counted as a
+ * record.
+ */
 static void put_end(struct record_sink *sink)
 {
 	struct ktrx_proc_record record = { .type = KTRX_PROC_END };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the files of /proc say of processes. All of them may go away at any moment. */
+/*
+ * What is known about processes: from /proc, and the tables of traced processes and threads. A process may
+ * end at any moment.
+ */
 #include "record/tracer.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 
 #define STATUS_MAX 4096
 
-/* NUL-terminated; length, 0 if it cannot be read. */
+/* Reads a file as NUL-terminated text. Returns its length, 0 if it cannot be read. */
 static size_t read_file(const char *path, char *text, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -25,7 +28,7 @@ static size_t read_file(const char *path, char *text, size_t room)
 	return length > 0 ? (size_t)length : 0;
 }
 
-/* What follows "KEY:" in the text of a status; NULL: the key is not there. */
+/* Returns the text after "KEY:" in the text of a status; NULL if it has no such key. */
 static const char *value_of(const char *text, const char *key)
 {
 	const size_t length = strlen(key);
@@ -37,8 +40,9 @@ static const char *value_of(const char *text, const char *key)
 }
 
 /*
- * The status has our number in each PID namespace from that of /proc down to our own: one, if they are the
- * same. Kernels before 4.1 do not say it.
+ * Returns whether /proc is mounted and shows our PID namespace. The status has our process id in each PID
+ * namespace, from that of /proc down to ours: one id, if they are the same. Kernels before 4.1 do not report
+ * it.
  */
 static bool find_usable(void)
 {
@@ -68,7 +72,7 @@ uint64_t record_proc_namespace(void)
 	return stat("/proc/self/ns/pid", &namespace) == 0 ? namespace.st_ino : 0;
 }
 
-/* What follows "KEY:" in a thread's status; NULL: it cannot be read. */
+/* Returns the text after "KEY:" in a thread's status; NULL if it cannot be read. */
 static const char *status_of(pid_t tid, const char *key, char text[static STATUS_MAX])
 {
 	char path[40];
@@ -87,7 +91,7 @@ static uint64_t status_number(pid_t tid, const char *key, int base)
 	return value ? strtoull(value, NULL, base) : 0;
 }
 
-/* The kernel looks for the thread before it looks at our rights. */
+/* Returns whether the thread belongs to the process. The kernel checks this before it checks our rights. */
 static bool is_thread_of(pid_t tid, pid_t pid)
 {
 	return tgkill(pid, tid, 0) == 0 || errno == EPERM;
@@ -98,7 +102,7 @@ pid_t record_proc_process(pid_t tid)
 	const struct record_process *process = NULL;
 	pid_t pid = is_thread_of(tid, tid) ? tid : (pid_t)status_number(tid, "Tgid", 10);
 
-	if (pid == 0) /* it has ended, or /proc is not usable */
+	if (pid == 0) /* the thread has ended, or /proc is not usable */
 		while ((process = record_process_next(process)) && !is_thread_of(tid, process->pid))
 			continue;
 	return process ? process->pid : pid;
@@ -148,7 +152,7 @@ uint64_t record_proc_switches(pid_t tid)
 	return status_number(tid, "voluntary_ctxt_switches", 10);
 }
 
-/* A command ignores the same when it is made. */
+/* Returns the signals that we ignore. A new command ignores the same. */
 static uint64_t ignored_by_us(void)
 {
 	struct sigaction action;
@@ -300,7 +304,7 @@ struct record_thread *record_thread_of(const struct record_process *process)
 {
 	struct record_thread *thread = record_thread_find(process->pid);
 
-	if (!thread) /* the first one may have ended before the others */
+	if (!thread) /* the main thread may have ended before the others */
 		thread = record_thread_next(NULL);
 	while (thread && thread->process != process)
 		thread = record_thread_next(thread);

@@ -30,12 +30,13 @@ unsigned record_without_memory(void)
 	return without_memory;
 }
 
-/* ---- Coming and going -------------------------------------------------------------------------- */
+/* ---- Attaching and detaching ----------------------------------------------------------------------- */
 
 /*
- * Which births make a thread ours. A process that is not to be recorded never becomes ours, not even until
- * its first stop: its parent may want to trace it. PTRACE_O_TRACECLONE and the like differ in more than
- * whether a thread or a process is made, so the call itself is looked at.
+ * Returns the ptrace options by which new threads and processes are attached automatically. A process that
+ * is not to be recorded must never be attached, not even until its first stop, because its parent may want
+ * to trace it. PTRACE_O_TRACECLONE and similar options do not distinguish threads from processes, so the
+ * current call is examined.
  */
 static unsigned births_wanted(const struct record_thread *thread)
 {
@@ -62,7 +63,7 @@ static void set_options(struct record_thread *thread)
 		thread->options = options;
 }
 
-/* A thread that ended meanwhile is told of by wait(). */
+/* Resumes a stopped thread, or detaches from it. If it has ended in the meantime, wait() reports that. */
 static void go_on(struct record_thread *thread, int signal)
 {
 	thread->stops++;
@@ -91,9 +92,9 @@ static int attach_thread(pid_t tid, struct record_process *process)
 }
 
 /*
- * One look at its threads: how many more are traced now, or a negative errno if none. Some cannot be: that
- * have ended, the first of all too, and that are ours already, having been made by one that is; those are
- * told of by wait().
+ * Attaches to the threads of a process that are not traced yet, in one pass. Returns their number, or a
+ * negative errno if there are none. Some cannot be attached: threads that have ended, also the main thread;
+ * and threads that were attached automatically when a traced thread created them, which wait() reports.
  */
 static int attach_threads(struct record_process *process)
 {
@@ -146,7 +147,7 @@ int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool
 	process = make_process(pid, record_proc_parent(pid), sink, facilities, inherit);
 	if (!process)
 		return ENOMEM;
-	/* Threads may make threads until all of them are traced. */
+	/* Threads may create threads until all of them are traced. */
 	while ((more = attach_threads(process)) > 0)
 		continue;
 	if (process->threads == 0) {
@@ -169,7 +170,7 @@ int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities
 		record_process_remove(process);
 		return error;
 	}
-	/* From its first stop on it stops at calls. */
+	/* After its first stop it stops at calls. */
 	while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
 		continue;
 	record_thread_find(pid)->quiet = true;
@@ -190,7 +191,7 @@ void record_let_go(struct record_process *process)
 
 /*
  * A main thread that has ended never stops again, and wait() reports it only when the other threads of its
- * process have ended, too. By then they have been let go.
+ * process have ended, too. By then they are detached.
  */
 void record_let_go_of_ended(void)
 {
@@ -223,7 +224,10 @@ void record_drop_all(void)
 
 /* ---- Stops ------------------------------------------------------------------------------------- */
 
-/* A thread that we have not heard of: a child of somebody traced, of `parent` if that is known already. */
+/*
+ * Finds a thread, or adds it if it is unknown: then a traced thread has created it. `parent`: the process of
+ * that thread, NULL if unknown. Returns NULL if the thread has ended or memory is short.
+ */
 static struct record_thread *adopt(pid_t tid, struct record_process *parent)
 {
 	struct record_thread *thread = record_thread_find(tid);
@@ -232,7 +236,7 @@ static struct record_thread *adopt(pid_t tid, struct record_process *parent)
 
 	if (thread)
 		return thread;
-	if (pid == 0) /* it has ended, and wait() has said so before anybody told of its birth */
+	if (pid == 0) /* it has ended, and wait() reported that before it reported its creation */
 		return NULL;
 	process = record_process_find(pid);
 	if (process) {
@@ -272,13 +276,11 @@ static pid_t event_message(const struct record_thread *thread)
 	return (pid_t)message;
 }
 
-/*
- * The process is another program now; of its threads there is one, which goes on under the process's number.
- */
+/* Handles an exec: the process runs another program, in one thread, which has the process's id. */
 static struct record_thread *see_exec(struct record_thread *thread)
 {
 	struct record_process *process = thread->process;
-	/* By which number the thread went until now. */
+	/* The id that the thread had before the exec. */
 	struct record_thread *former =
 		process->threads > 1 ? record_thread_find(event_message(thread)) : NULL;
 
@@ -295,14 +297,17 @@ static struct record_thread *see_exec(struct record_thread *thread)
 	return thread;
 }
 
-/* If there is no memory for the child, its stop is the first that is heard of it. */
+/*
+ * Handles the report that a thread has created another. If there was no memory for it, its own first stop is
+ * handled without this report.
+ */
 static void see_birth(const struct record_thread *parent)
 {
 	const pid_t tid = event_message(parent);
 	struct record_thread *child = adopt(tid, parent->process);
 
 	if (child)
-		child->options = parent->options; /* the kernel has copied them */
+		child->options = parent->options; /* the kernel has copied its ptrace options */
 	else if (record_proc_process(tid) != 0)
 		births_without_memory = true;
 }
@@ -319,7 +324,7 @@ static void see_event(struct record_thread *thread, int event, int signal)
 		thread = see_exec(thread);
 		break;
 	case PTRACE_EVENT_STOP:
-		/* Its process was stopped: it stays so until SIGCONT, which is told. */
+		/* Its process was stopped, and stays so until SIGCONT, which is reported. */
 		if (!thread->leaving &&
 		    (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)) {
 			ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL);
@@ -391,25 +396,26 @@ static void see(pid_t tid, int status)
 		see_signal(thread, WSTOPSIG(status));
 }
 
-/* ---- Turns ------------------------------------------------------------------------------------- */
+/* ---- Turns ----------------------------------------------------------------------------------------- */
 
 /*
  * wait() reports the first thread in the kernel's list that has stopped. A busy thread stops again soon. If
- * each thread went on as soon as it is reported, those later in the list would hardly ever be reported. So
- * the reports of all threads that have stopped are collected before any of them goes on. Room for them is not
- * allocated: recording must not end for lack of memory. A thread without room is reported in the next turn.
+ * each thread were resumed as soon as it is reported, threads later in the list would hardly ever be
+ * reported. So a turn collects the reports of all threads that have stopped, before it resumes any of them.
+ * The table of reports is static: recording must not end because memory is short. A thread for which the
+ * table has no room is reported in the next turn.
  */
 #define TURN_MOST 65536u
 
 struct report {
-	pid_t tid; /* 0: out of date */
+	pid_t tid; /* 0: obsolete */
 	int status;
 };
 
 static struct report turn[TURN_MOST];
-static size_t turn_reports; /* of which the first ones may be left from the turn before */
+static size_t turn_reports; /* the first ones may be left from the previous turn */
 
-/* Another thread has called exec and has taken this one's number: its own stop is out of date. */
+/* Discards the report of a stop, after another thread has called exec and taken over this id. */
 static void discard_stop(pid_t tid)
 {
 	for (size_t n = 0; n < turn_reports; n++)
@@ -417,7 +423,10 @@ static void discard_stop(pid_t tid)
 			turn[n].tid = 0;
 }
 
-/* Returns 0 or a positive errno: ECHILD if there is nothing to report. `options` are those of waitpid(). */
+/*
+ * Collects one report. `options` are those of waitpid(). Returns 0 or a positive errno: ECHILD if there is
+ * nothing to report.
+ */
 static int collect_report(int options)
 {
 	struct report report;
@@ -433,12 +442,12 @@ static int collect_report(int options)
 
 /*
  * While one thread runs and the others wait, there is nothing else to collect. So each attempt that finds
- * nothing doubles the number of turns without an attempt, up to this. A thread that has stopped waits for so
+ * nothing doubles the number of turns without an attempt, up to this number. A stopped thread waits for so
  * many turns at most.
  */
 #define SKIPPED_MOST 16u
 
-/* Collects the reports that there are. */
+/* Collects the reports that are available. */
 static void collect_rest(void)
 {
 	static unsigned skipped, to_skip;
@@ -457,7 +466,7 @@ static void collect_rest(void)
 		to_skip = to_skip ? 2 * to_skip : 1;
 }
 
-/* Waits for a report, and collects what else there is by then. Returns 0 or a positive errno. */
+/* Waits for a report, and collects all others that are available then. Returns 0 or a positive errno. */
 static int collect_turn(void)
 {
 	int error = turn_reports < TURN_MOST ? collect_report(0) : EINTR;
@@ -467,7 +476,9 @@ static int collect_turn(void)
 	return error;
 }
 
-/* The exec may also come after the reports were collected: the report of the exec counts. */
+/*
+ * An exec may also occur after the reports were collected: the newer report, of the exec, replaces this one.
+ */
 static void renew(struct report *report)
 {
 	const struct record_thread *thread = record_thread_find(report->tid);
@@ -479,8 +490,8 @@ static void renew(struct report *report)
 }
 
 /*
- * A process that has stopped before the birth of it was reported. That report says whose child it is, and
- * comes soon. It does not come if the parent is killed right then.
+ * Returns whether a process has stopped before its creation was reported. The report of its creation names
+ * its parent, and follows soon; but not if the parent is killed at that moment.
  */
 static bool is_unborn(const struct report *report)
 {
@@ -513,6 +524,6 @@ void record_tracer_run(void (*attend)(void), pid_t command, int *status)
 		}
 		turn_reports = left;
 	}
-	/* Whoever is left is unknown to the kernel: sinks are closed with the last of them. */
+	/* Threads that are left do not exist any more. Removing the last one closes the sinks. */
 	record_drop_all();
 }
