@@ -22,9 +22,9 @@
 
 #define TRIES 3u
 
-#define NOTE	   "captured by: ktrace extract\n"
-#define NOTE_KEPT  NOTE "kept: yes\n"
-#define NOTE_RESET NOTE_KEPT "ended: by a reset; this is what was kept of that boot\nreset: yes\n"
+#define NOTE		"captured by: ktrace extract\n"
+#define NOTE_PERSISTENT NOTE "kept: yes\n"
+#define NOTE_RESET	NOTE_PERSISTENT "ended: by a reset; this is what was kept of that boot\nreset: yes\n"
 
 /* Fails if the file of --elf is of another kernel, because its names and source lines would be wrong. */
 static int check_kernel(const struct capture_extract_options *options, struct ktread_memory *memory,
@@ -46,7 +46,7 @@ static void write_note(const struct ktread_image *image, const struct capture_ex
 {
 	const bool kept = ktread_image_is_kept(image);
 	const bool reset = kept && (options->boot > 0 || options->source != CAPTURE_FROM_GDB);
-	int length = snprintf(note, size, "%s", reset ? NOTE_RESET : kept ? NOTE_KEPT : NOTE);
+	int length = snprintf(note, size, "%s", reset ? NOTE_RESET : kept ? NOTE_PERSISTENT : NOTE);
 
 	if (report->silence >= 0)
 		snprintf(note + length, size - (size_t)length, "silent: %.1f s%s\n", report->silence,
@@ -82,7 +82,7 @@ static int write_image(struct ktread_image *image, const struct capture_extract_
  * machine.
  */
 
-struct visit {
+struct session {
 	const struct capture_extract_options *options;
 	struct capture_extract_report *report;
 	struct capture_peer *peer;
@@ -93,18 +93,18 @@ struct visit {
 };
 
 /* Converts a KTREAD_E_* to a CAPTURE_E_*. For KTREAD_E_SYSTEM the peer has stored the message already. */
-static int fail_reading(const struct visit *visit, int status)
+static int fail_reading(const struct session *session, int status)
 {
 	if (status == KTREAD_E_SYSTEM)
 		return CAPTURE_E_SYSTEM;
 	return capture_fail(status == KTREAD_E_ABSENT ? CAPTURE_E_ABSENT : CAPTURE_E_FORMAT, "%s: %s",
-			    visit->options->path, ktread_image_message());
+			    session->options->path, ktread_image_message());
 }
 
 /* Opens the trace at the address of the symbol ktrace_root in the kernel's file. */
-static int open_peer_by_symbol(struct visit *visit)
+static int open_peer_by_symbol(struct session *session)
 {
-	const char *elf = visit->options->elf;
+	const char *elf = session->options->elf;
 	struct capture_kernel kernel;
 	uint64_t place;
 	int error = capture_kernel_read(&kernel, elf), status = KTREAD_E_ABSENT;
@@ -114,10 +114,10 @@ static int open_peer_by_symbol(struct visit *visit)
 	if (!kernel.root_address)
 		return capture_fail(CAPTURE_E_FORMAT,
 				    "%s: no symbol ktrace_root: stripped, or without ktrace", elf);
-	place = visit->peer->by_virtual ? kernel.root_address : kernel.root_physical;
+	place = session->peer->by_virtual ? kernel.root_address : kernel.root_physical;
 	for (unsigned i = 0; i < TRIES; i++) { /* a ring may look invalid while the guest records */
-		status = ktread_image_open(&visit->image, visit->memory, place);
-		if (status != KTREAD_E_ABSENT || !visit->peer->reads_running)
+		status = ktread_image_open(&session->image, session->memory, place);
+		if (status != KTREAD_E_ABSENT || !session->peer->reads_running)
 			break;
 	}
 	if (status == KTREAD_E_SYSTEM)
@@ -127,39 +127,39 @@ static int open_peer_by_symbol(struct visit *visit)
 	return capture_fail(CAPTURE_E_FORMAT,
 			    "%s: %s; %s has its ktrace_root there: is it another build, or loaded elsewhere? "
 			    "Without --elf all memory is searched",
-			    visit->options->path, ktread_image_message(), elf);
+			    session->options->path, ktread_image_message(), elf);
 }
 
-static int locate(struct visit *visit)
+static int locate(struct session *session)
 {
 	int status, error;
 
-	if (visit->options->elf && visit->options->boot == 0) {
-		error = open_peer_by_symbol(visit);
+	if (session->options->elf && session->options->boot == 0) {
+		error = open_peer_by_symbol(session);
 		/* Rings in memory that the kernel lent to ktrace may be found only by a search. */
-		if (error != CAPTURE_E_FORMAT || !visit->peer->searchable)
+		if (error != CAPTURE_E_FORMAT || !session->peer->searchable)
 			return error;
 	}
-	if (!visit->peer->searchable)
+	if (!session->peer->searchable)
 		return capture_fail(CAPTURE_E_USAGE,
 				    "%s: memory is too slow to be searched as a whole: "
 				    "--elf KERNEL or --range START:SIZE says where",
-				    visit->options->path);
-	status = ktread_image_find_boot(&visit->image, visit->memory, visit->options->boot);
-	return status < 0 ? fail_reading(visit, status) : 0;
+				    session->options->path);
+	status = ktread_image_find_boot(&session->image, session->memory, session->options->boot);
+	return status < 0 ? fail_reading(session, status) : 0;
 }
 
 /* Writes a dump to /dev/null, so that the snapshot records which memory a dump reads. */
-static int rehearse(struct visit *visit)
+static int record_dump_reads(struct session *session)
 {
 	int status, fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return capture_fail_errno("/dev/null");
-	capture_snapshot_remember(visit->snapshot);
-	status = ktread_image_write(visit->image, fd, NULL, 0);
+	capture_snapshot_remember(session->snapshot);
+	status = ktread_image_write(session->image, fd, NULL, 0);
 	close(fd);
-	return status < 0 ? fail_reading(visit, status) : 0;
+	return status < 0 ? fail_reading(session, status) : 0;
 }
 
 static int read_pages(void *context, struct capture_stack_page *page, unsigned pages)
@@ -169,144 +169,145 @@ static int read_pages(void *context, struct capture_stack_page *page, unsigned p
 	return peer->ops->read_pages(peer, page, pages);
 }
 
-static int take_registers(struct visit *visit)
+static int take_registers(struct session *session)
 {
 	char *text = NULL;
-	uint16_t machine = ktread_image_machine(visit->image);
+	uint16_t machine = ktread_image_machine(session->image);
 	int error = 0;
 
-	if (!visit->options->boot &&
-	    !ktread_image_is_kept(visit->image)) /* only the last boot has registers */
-		error = visit->peer->ops->registers(visit->peer, machine, &text);
+	if (!session->options->boot &&
+	    !ktread_image_is_kept(session->image)) /* only the last boot has registers */
+		error = session->peer->ops->registers(session->peer, machine, &text);
 	if (!error && text)
-		error = capture_stacks_add(&text, read_pages, visit->peer);
-	if (!error && text && ktread_image_set_registers(visit->image, text) < 0)
+		error = capture_stacks_add(&text, read_pages, session->peer);
+	if (!error && text && ktread_image_set_registers(session->image, text) < 0)
 		error = capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
 	free(text);
 	return error;
 }
 
-static int resume(struct visit *visit)
+static int resume(struct session *session)
 {
-	int error = visit->peer->ops->resume(visit->peer);
+	int error = session->peer->ops->resume(session->peer);
 
-	visit->report->paused = !visit->peer->was_halted;
-	visit->report->pause = visit->peer->pause;
+	session->report->paused = !session->peer->was_halted;
+	session->report->pause = session->peer->pause;
 	return error;
 }
 
 static int let_run(void *context, int ms)
 {
-	struct visit *visit = context;
+	struct session *session = context;
 
-	return visit->peer->ops->let_run(visit->peer, ms);
+	return session->peer->ops->let_run(session->peer, ms);
 }
 
 /*
  * Measures for how long the machine records nothing. Does nothing if the machine was halted before we
  * connected, if it cannot run during the measurement, or if an earlier boot is wanted.
  */
-static int watch(struct visit *visit)
+static int watch(struct session *session)
 {
-	const bool by_itself = visit->peer->reads_running;
+	const bool by_itself = session->peer->reads_running;
 
-	if (visit->peer->was_halted || visit->options->boot || ktread_image_is_kept(visit->image) ||
-	    !(by_itself || (visit->peer->ran && visit->peer->ops->let_run)))
+	if (session->peer->was_halted || session->options->boot || ktread_image_is_kept(session->image) ||
+	    !(by_itself || (session->peer->was_running && session->peer->ops->let_run)))
 		return 0;
-	return capture_stillness(visit->image, by_itself ? NULL : let_run, visit, &visit->report->silence);
+	return capture_stillness(session->image, by_itself ? NULL : let_run, session,
+				 &session->report->silence);
 }
 
 /* Copies while the machine is halted, and writes the trace after the machine was resumed. */
-static int visit_running(struct visit *visit)
+static int extract_running(struct session *session)
 {
-	int error = rehearse(visit), resumed;
+	int error = record_dump_reads(session), resumed;
 
 	if (error)
 		return error;
-	capture_snapshot_prepare(visit->snapshot);
-	error = visit->peer->ops->halt(visit->peer);
+	capture_snapshot_prepare(session->snapshot);
+	error = session->peer->ops->halt(session->peer);
 	if (!error)
-		error = capture_snapshot_take(visit->snapshot);
+		error = capture_snapshot_take(session->snapshot);
 	if (!error)
-		error = take_registers(visit);
+		error = take_registers(session);
 	if (error) /* closing the peer resumes the machine */
 		return error;
-	resumed = resume(visit);
-	error = write_image(visit->image, visit->options, visit->memory, visit->report);
+	resumed = resume(session);
+	error = write_image(session->image, session->options, session->memory, session->report);
 	return error ? error : resumed;
 }
 
-static int visit_halted(struct visit *visit)
+static int extract_halted(struct session *session)
 {
-	int error = take_registers(visit);
+	int error = take_registers(session);
 
 	if (!error)
-		error = write_image(visit->image, visit->options, visit->memory, visit->report);
-	return error ? error : resume(visit);
+		error = write_image(session->image, session->options, session->memory, session->report);
+	return error ? error : resume(session);
 }
 
-static int visit_peer(struct visit *visit)
+static int extract_from_peer(struct session *session)
 {
 	int error = 0;
 
-	visit->memory = visit->peer->memory;
-	if (visit->peer->reads_running)
-		error = capture_snapshot_open(&visit->snapshot, visit->peer->memory);
+	session->memory = session->peer->memory;
+	if (session->peer->reads_running)
+		error = capture_snapshot_open(&session->snapshot, session->peer->memory);
 	if (error)
 		return error;
-	if (visit->snapshot)
-		visit->memory = capture_snapshot_memory(visit->snapshot);
-	error = locate(visit);
-	visit->report->located = capture_now() - visit->begin;
+	if (session->snapshot)
+		session->memory = capture_snapshot_memory(session->snapshot);
+	error = locate(session);
+	session->report->located = capture_now() - session->begin;
 	if (error)
 		return error;
-	visit->report->boots = ktread_image_boots(visit->image);
-	error = watch(visit);
+	session->report->boots = ktread_image_boots(session->image);
+	error = watch(session);
 	if (error)
 		return error;
-	return visit->snapshot ? visit_running(visit) : visit_halted(visit);
+	return session->snapshot ? extract_running(session) : extract_halted(session);
 }
 
-static int open_peer(struct visit *visit)
+static int open_peer(struct session *session)
 {
-	const struct capture_extract_options *options = visit->options;
+	const struct capture_extract_options *options = session->options;
 
 	return options->source == CAPTURE_FROM_QMP
-		       ? capture_peer_open_qmp(&visit->peer, options->path, options->timeout_ms)
-		       : capture_peer_open_gdb(&visit->peer, options->path, &options->ranges,
+		       ? capture_peer_open_qmp(&session->peer, options->path, options->timeout_ms)
+		       : capture_peer_open_gdb(&session->peer, options->path, &options->ranges,
 					       options->timeout_ms);
 }
 
 static int extract_peer(const struct capture_extract_options *options, struct capture_extract_report *report)
 {
-	struct visit visit = { .options = options, .report = report, .begin = capture_now() };
+	struct session session = { .options = options, .report = report, .begin = capture_now() };
 	char why[400];
 	sigset_t before;
 	int error, signal;
 
 	capture_hold_signals(&before);
-	error = open_peer(&visit);
+	error = open_peer(&session);
 	if (!error)
-		error = visit_peer(&visit);
+		error = extract_from_peer(&session);
 	snprintf(why, sizeof(why), "%s", error ? capture_message() : "");
-	ktread_image_close(visit.image);
-	capture_snapshot_close(visit.snapshot);
+	ktread_image_close(session.image);
+	capture_snapshot_close(session.snapshot);
 	/* Ctrl-C may have ended the reading. The signal takes effect after the machine is resumed. */
 	signal = capture_take_signal();
-	capture_peer_close(visit.peer);
+	capture_peer_close(session.peer);
 	capture_release_signals(&before, signal);
 	return error ? capture_fail(error, "%s", why) : 0;
 }
 
 /* A trace from a file: RAM or a core. */
 
-static int say_is_trace(const char *path)
+static int refuse_trace(const char *path)
 {
 	return capture_fail(CAPTURE_E_FORMAT, "%s: this is a trace already: ktrace show %s", path, path);
 }
 
 /* Reads the first bytes: sets *form if that is KTREAD_FORM_AUTO, and fails if the file is a trace already. */
-static int sniff(const char *path, enum ktread_form *form)
+static int detect_form(const char *path, enum ktread_form *form)
 {
 	Elf64_Ehdr header = { 0 };
 	ssize_t got = -1;
@@ -324,7 +325,7 @@ static int sniff(const char *path, enum ktread_form *form)
 	if (got < 0)
 		return CAPTURE_E_FORMAT;
 	if (memcmp(&header, KTRX_MAGIC, 4) == 0)
-		return say_is_trace(path);
+		return refuse_trace(path);
 	if (*form == KTREAD_FORM_AUTO)
 		*form = memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_CORE
 				? KTREAD_FORM_CORE
@@ -348,7 +349,7 @@ static int fail_to_find(const char *path)
 		is_trace = form != KTREAD_FORM_RAM && form != KTREAD_FORM_CORE;
 	}
 	ktread_close(trace);
-	return is_trace ? say_is_trace(path) : CAPTURE_E_ABSENT;
+	return is_trace ? refuse_trace(path) : CAPTURE_E_ABSENT;
 }
 
 /*
@@ -424,7 +425,7 @@ static int extract_file(const struct capture_extract_options *options, struct ca
 	enum ktread_form form = options->form;
 	struct ktread_memory *memory = NULL;
 	struct ktread_image *image = NULL;
-	int error = sniff(options->path, &form);
+	int error = detect_form(options->path, &form);
 
 	if (!error)
 		error = check_options(options, form);

@@ -46,13 +46,13 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* Returns the newest stamp in the table of CPUs, 0 if there is none. */
-static uint64_t newest_of_rows(const struct ktread *trace)
+static uint64_t newest_in_cpu_table(const struct ktread *trace)
 {
-	struct ktrx_cpu row;
+	struct ktrx_cpu entry;
 	uint64_t newest = 0;
 
-	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &row, 1) > 0; cpu++)
-		newest = later(newest, later(row.now, row.heartbeat_stamp));
+	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &entry, 1) > 0; cpu++)
+		newest = later(newest, later(entry.now, entry.heartbeat_stamp));
 	return newest;
 }
 
@@ -73,7 +73,7 @@ static uint64_t newest_stamp(struct ktread_image *image)
 		while ((more = ktread_next(trace, &event)) > 0)
 			newest = later(newest, event->stamp);
 	if (more == 0)
-		newest = later(newest, newest_of_rows(trace));
+		newest = later(newest, newest_in_cpu_table(trace));
 	ktread_close(trace);
 	close(fd);
 	return more == 0 ? newest : 0;

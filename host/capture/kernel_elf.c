@@ -344,7 +344,7 @@ struct build_id {
 	uint32_t size; /* 0: unknown */
 };
 
-static void of_trace(struct build_id *id, uint16_t *machine, const char *path)
+static void read_trace_id(struct build_id *id, uint16_t *machine, const char *path)
 {
 	const struct ktread_info *info;
 	struct ktread *trace = NULL;
@@ -365,7 +365,8 @@ static void of_trace(struct build_id *id, uint16_t *machine, const char *path)
  * image, at the address where a loader puts it unless the kernel was moved. Only bytes that follow the
  * header of such a note are accepted.
  */
-static void of_memory(struct build_id *id, struct ktread_memory *memory, const struct capture_kernel *kernel)
+static void read_memory_id(struct build_id *id, struct ktread_memory *memory,
+			   const struct capture_kernel *kernel)
 {
 	struct {
 		Elf64_Nhdr note;
@@ -403,13 +404,13 @@ int capture_kernel_check(const char *elf, struct ktread_memory *memory, const ch
 		snprintf(warning, size, "%s", capture_message());
 		return CAPTURE_E_FORMAT;
 	}
-	of_trace(&id, &machine, trace);
+	read_trace_id(&id, &machine, trace);
 	if (machine && machine != kernel.machine) {
 		snprintf(warning, size, "WARNING: %s is for another architecture than the guest", elf);
 		return CAPTURE_E_FORMAT;
 	}
 	if (!id.size)
-		of_memory(&id, memory, &kernel);
+		read_memory_id(&id, memory, &kernel);
 	if (!id.size || !kernel.build_id_size) {
 		snprintf(warning, size, "%s: %s has no build id (%s): is it the kernel that was traced?", elf,
 			 kernel.build_id_size ? "the trace" : "the file",

@@ -22,7 +22,7 @@
  * Contents of the section: event descriptors (struct ktrx_event) and places (struct ktrx_place), each at a
  * multiple of 8.
  */
-struct rows {
+struct section {
 	unsigned char *bytes;
 	size_t size;
 };
@@ -34,7 +34,7 @@ struct names {
 
 /* ---- Event descriptors ---------------------------------------------------------------------------- */
 
-static bool read_rows(struct rows *rows, const char *path)
+static bool read_section(struct section *section, const char *path)
 {
 	struct capture_kernel kernel;
 	int fd;
@@ -43,30 +43,30 @@ static bool read_rows(struct rows *rows, const char *path)
 	    kernel.events.size > SECTION_MOST)
 		return false;
 	fd = base_open_regular(path, O_RDONLY);
-	rows->size = kernel.events.size;
-	rows->bytes = fd < 0 ? NULL : malloc(rows->size);
-	if (rows->bytes &&
-	    pread(fd, rows->bytes, rows->size, (off_t)kernel.events.offset) != (ssize_t)rows->size) {
-		free(rows->bytes);
-		rows->bytes = NULL;
+	section->size = kernel.events.size;
+	section->bytes = fd < 0 ? NULL : malloc(section->size);
+	if (section->bytes &&
+	    pread(fd, section->bytes, section->size, (off_t)kernel.events.offset) != (ssize_t)section->size) {
+		free(section->bytes);
+		section->bytes = NULL;
 	}
 	if (fd >= 0)
 		close(fd);
-	return rows->bytes != NULL;
+	return section->bytes != NULL;
 }
 
 /*
  * Copies the string at *at to `name` and moves *at past its NUL. Returns false if it does not end before
  * `end` or is too long.
  */
-static bool take_string(const struct rows *rows, size_t *at, size_t end, char name[NAME_MOST])
+static bool take_string(const struct section *section, size_t *at, size_t end, char name[NAME_MOST])
 {
-	const unsigned char *nul = memchr(rows->bytes + *at, '\0', end - *at);
-	size_t length = nul ? (size_t)(nul - (rows->bytes + *at)) : NAME_MOST;
+	const unsigned char *nul = memchr(section->bytes + *at, '\0', end - *at);
+	size_t length = nul ? (size_t)(nul - (section->bytes + *at)) : NAME_MOST;
 
 	if (length >= NAME_MOST)
 		return false;
-	memcpy(name, rows->bytes + *at, length + 1);
+	memcpy(name, section->bytes + *at, length + 1);
 	*at += length + 1;
 	return true;
 }
@@ -75,30 +75,31 @@ static bool take_string(const struct rows *rows, size_t *at, size_t end, char na
  * Returns the distance to the next offset that may hold an event descriptor: the size of a place, whose text
  * must not be searched; 8 if there is no place at `at`.
  */
-static size_t step_at(const struct rows *rows, size_t at)
+static size_t step_at(const struct section *section, size_t at)
 {
 	struct ktrx_place place;
 
-	memcpy(&place, rows->bytes + at, sizeof(place));
+	memcpy(&place, section->bytes + at, sizeof(place));
 	return place.magic == KTRX_PLACE_MAGIC && place.size >= sizeof(place) && place.size % 8 == 0 &&
-			       place.size <= rows->size - at
+			       place.size <= section->size - at
 		       ? place.size
 		       : 8;
 }
 
 /* Finds the next event descriptor from *at on and moves *at past it. Returns false if there is none. */
-static bool next_row(const struct rows *rows, size_t *at, struct names *names)
+static bool next_descriptor(const struct section *section, size_t *at, struct names *names)
 {
-	for (struct ktrx_event row; rows->size - *at >= sizeof(row); *at += step_at(rows, *at)) {
-		size_t strings = *at + sizeof(row), end;
+	for (struct ktrx_event descriptor; section->size - *at >= sizeof(descriptor);
+	     *at += step_at(section, *at)) {
+		size_t strings = *at + sizeof(descriptor), end;
 
-		memcpy(&row, rows->bytes + *at, sizeof(row));
-		end = *at + row.size;
-		if (row.magic != KTRX_EVENT_MAGIC || row.size < sizeof(row) || row.size % 8 ||
-		    row.size > rows->size - *at)
+		memcpy(&descriptor, section->bytes + *at, sizeof(descriptor));
+		end = *at + descriptor.size;
+		if (descriptor.magic != KTRX_EVENT_MAGIC || descriptor.size < sizeof(descriptor) ||
+		    descriptor.size % 8 || descriptor.size > section->size - *at)
 			continue;
-		if (!take_string(rows, &strings, end, names->group) ||
-		    !take_string(rows, &strings, end, names->event))
+		if (!take_string(section, &strings, end, names->group) ||
+		    !take_string(section, &strings, end, names->event))
 			continue;
 		*at = end;
 		return true;
@@ -109,7 +110,7 @@ static bool next_row(const struct rows *rows, size_t *at, struct names *names)
 /* ---- Words ------------------------------------------------------------------------------------- */
 
 /* Matches a word as the kernel does: a word without dot, star or question mark is a group. */
-static bool means(const char *word, const struct names *names)
+static bool matches_word(const char *word, const struct names *names)
 {
 	char full[2 * NAME_MOST];
 
@@ -119,23 +120,23 @@ static bool means(const char *word, const struct names *names)
 	return fnmatch(word, full, FNM_NOESCAPE) == 0;
 }
 
-static bool is_known(const struct rows *rows, const char *word)
+static bool is_known(const struct section *section, const char *word)
 {
 	struct names names;
 
-	for (size_t at = 0; next_row(rows, &at, &names);)
-		if (means(word, &names))
+	for (size_t at = 0; next_descriptor(section, &at, &names);)
+		if (matches_word(word, &names))
 			return true;
 	return false;
 }
 
-static void put_groups(const struct rows *rows, char *text, size_t size)
+static void put_groups(const struct section *section, char *text, size_t size)
 {
 	size_t length = (size_t)snprintf(text, size, "; the groups are");
 	char seen[GROUPS_TEXT] = ",";
 	struct names names;
 
-	for (size_t at = 0; next_row(rows, &at, &names);) {
+	for (size_t at = 0; next_descriptor(section, &at, &names);) {
 		char key[NAME_MOST + 2];
 
 		snprintf(key, sizeof(key), ",%s,", names.group);
@@ -148,14 +149,14 @@ static void put_groups(const struct rows *rows, char *text, size_t size)
 	}
 }
 
-static int refuse(const struct rows *rows, const char *path, const char *word)
+static int refuse(const struct section *section, const char *path, const char *word)
 {
 	char hint[GROUPS_TEXT + NEAR_TEXT];
 	struct names names;
 	struct near near;
 
 	near_start(&near, word, strlen(word));
-	for (size_t at = 0; next_row(rows, &at, &names);) {
+	for (size_t at = 0; next_descriptor(section, &at, &names);) {
 		char full[2 * NAME_MOST];
 
 		snprintf(full, sizeof(full), "%s.%s", names.group, names.event);
@@ -165,7 +166,7 @@ static int refuse(const struct rows *rows, const char *path, const char *word)
 	}
 	near_text(&near, hint, sizeof(hint));
 	if (near.names == 0)
-		put_groups(rows, hint, sizeof(hint));
+		put_groups(section, hint, sizeof(hint));
 	return capture_fail(CAPTURE_E_USAGE, "--events: %s has no group or event '%.64s'%s", path, word,
 			    hint);
 }
@@ -173,12 +174,12 @@ static int refuse(const struct rows *rows, const char *path, const char *word)
 int capture_kernel_events_check(const char *path, const char *list)
 {
 	char *copy = strdup(list), *save = NULL;
-	struct rows rows;
+	struct section section;
 	int error = 0;
 
 	if (!copy)
 		return capture_fail_errno("--events");
-	if (!read_rows(&rows, path)) {
+	if (!read_section(&section, path)) {
 		free(copy);
 		return 0;
 	}
@@ -187,10 +188,10 @@ int capture_kernel_events_check(const char *path, const char *list)
 			continue;
 		if (strncmp(word, "ktrace-", 7) == 0)
 			word += 7;
-		if (!is_known(&rows, word))
-			error = refuse(&rows, path, word);
+		if (!is_known(&section, word))
+			error = refuse(&section, path, word);
 	}
-	free(rows.bytes);
+	free(section.bytes);
 	free(copy);
 	return error;
 }

@@ -140,7 +140,7 @@ static void take_message(void *context, json_t *message)
 	}
 }
 
-void capture_machine_listen(struct capture_machine *machine)
+void capture_machine_receive(struct capture_machine *machine)
 {
 	if (capture_qmp_receive(&machine->qmp, take_message, machine) == 0)
 		return;

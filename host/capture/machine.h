@@ -54,7 +54,7 @@ int capture_machine_connect(struct capture_machine *machine, const char *backend
 /* Returns the descriptor to poll. */
 int capture_machine_descriptor(const struct capture_machine *machine);
 /* Processes the messages that have arrived from QEMU. */
-void capture_machine_listen(struct capture_machine *machine);
+void capture_machine_receive(struct capture_machine *machine);
 /* Halts the guest until it is resumed, by capture_machine_resume() or by another program. */
 void capture_machine_pause(struct capture_machine *machine);
 void capture_machine_resume(struct capture_machine *machine);

@@ -131,7 +131,7 @@ static uint64_t heartbeats(const struct capture_mailbox *mailbox)
 }
 
 /* Fails with the likeliest reason why the guest does not answer. `before`: heartbeats when the wait began. */
-static int say_silence(const struct capture_mailbox *mailbox, uint64_t before)
+static int report_no_answer(const struct capture_mailbox *mailbox, uint64_t before)
 {
 	uint64_t after = heartbeats(mailbox);
 	const char *why = "though it runs: its tick does not come to the mailbox";
@@ -156,7 +156,7 @@ int capture_mailbox_await_tick(struct capture_mailbox *mailbox, uint64_t timeout
 
 	while (heartbeats(mailbox) == 0) {
 		if (now() >= deadline)
-			return say_silence(mailbox, 0);
+			return report_no_answer(mailbox, 0);
 		pause_briefly();
 	}
 	return 0;
@@ -174,7 +174,7 @@ static int await(const struct capture_mailbox *mailbox, uint32_t sequence, uint6
 		if ((int32_t)(head.applied - sequence) >= 0)
 			return 0;
 		if (now() >= deadline)
-			return say_silence(mailbox, beats);
+			return report_no_answer(mailbox, beats);
 		pause_briefly();
 	}
 }
@@ -195,7 +195,7 @@ int capture_mailbox_send(struct capture_mailbox *mailbox, struct ktrx_request *r
 		if (posted < 0)
 			return posted;
 		if (posted == 0 && now() >= deadline)
-			return say_silence(mailbox, beats);
+			return report_no_answer(mailbox, beats);
 		if (posted == 0) /* full of unanswered requests */
 			status = await(mailbox, head.applied + 1, deadline, beats);
 		else

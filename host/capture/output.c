@@ -248,10 +248,10 @@ int capture_dump_note(const char *path, const char *note)
  */
 static void count_online(const struct ktread *trace, uint8_t *seen)
 {
-	struct ktrx_cpu row;
+	struct ktrx_cpu entry;
 
-	for (uint32_t cpu = 0; cpu < CPUS_MOST && ktread_cpus(trace, cpu, &row, 1) > 0; cpu++)
-		if (row.online)
+	for (uint32_t cpu = 0; cpu < CPUS_MOST && ktread_cpus(trace, cpu, &entry, 1) > 0; cpu++)
+		if (entry.online)
 			seen[cpu / 8] |= (uint8_t)(1u << cpu % 8);
 }
 

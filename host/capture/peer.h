@@ -44,11 +44,11 @@ struct capture_peer {
 	struct ktread_memory *memory; /* physical memory; virtual if `by_virtual` is set */
 	bool reads_running;	      /* memory can be read while the guest runs */
 	bool by_virtual;	      /* addresses are virtual, not physical */
-	bool searchable; /* the ranges of memory are known, and all of it can be read in acceptable time */
-	bool was_halted; /* halted before we connected */
-	bool ran;	 /* running when we connected; false if somebody had halted it to inspect it */
-	bool halted;	 /* we halted it */
-	double pause;	 /* seconds for which we had it halted; set when it is resumed */
+	bool searchable;  /* the ranges of memory are known, and all of it can be read in acceptable time */
+	bool was_halted;  /* halted before we connected */
+	bool was_running; /* running when we connected; false if somebody had halted it to inspect it */
+	bool halted;	  /* we halted it */
+	double pause;	  /* seconds for which we had it halted; set when it is resumed */
 };
 
 /* Memory ranges that the user gave. */
@@ -87,7 +87,7 @@ struct gdb {
 	size_t begin, end;		/* part of `input` that is not processed yet */
 	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
 	size_t length;
-	bool ran; /* the machine ran until gdb_await_halt() */
+	bool was_running; /* the machine ran until gdb_await_halt() */
 };
 
 /* Connects. Returns 0 or an error. */

@@ -277,7 +277,7 @@ int gdb_await_halt(struct gdb *gdb)
 	if (!error)
 		error = await_reply(gdb, HALT_MS < gdb->timeout_ms ? HALT_MS : gdb->timeout_ms);
 	if (error == CAPTURE_E_ABSENT) { /* it runs: the answer comes after it was halted */
-		gdb->ran = true;
+		gdb->was_running = true;
 		error = put(gdb, "\003", 1);
 		if (!error)
 			error = await_reply(gdb, gdb->timeout_ms);
@@ -508,6 +508,6 @@ int capture_peer_open_gdb(struct capture_peer **opened, const char *address,
 	if (!error)
 		error = open_memory(peer, ranges);
 	/* QEMU, which supports physical addresses, halts a running guest when a debugger connects. */
-	peer->peer.ran = peer->gdb.ran || !peer->peer.by_virtual;
+	peer->peer.was_running = peer->gdb.was_running || !peer->peer.by_virtual;
 	return error;
 }

@@ -186,9 +186,9 @@ static bool find_host_addresses(struct peer_qmp *qmp, struct capture_map *map)
  * Returns whether `memory` is the guest's, because another process than QEMU may have created the socket.
  * Compares it with what QEMU itself saves from the start of the largest range, where kernels have code.
  */
-static bool is_of_guest(struct peer_qmp *qmp, struct ktread_memory *memory)
+static bool is_guest_memory(struct peer_qmp *qmp, struct ktread_memory *memory)
 {
-	char said[SAMPLE], read[SAMPLE];
+	char saved[SAMPLE], read[SAMPLE];
 	uint32_t largest = 0;
 
 	for (uint32_t i = 1; i < qmp->map.ranges; i++)
@@ -197,10 +197,10 @@ static bool is_of_guest(struct peer_qmp *qmp, struct ktread_memory *memory)
 	for (unsigned tries = 0; tries < SAMPLE_TRIES; tries++) { /* the guest may write there */
 		uint64_t physical = qmp->map.range[largest].physical;
 
-		if (save_piece(qmp, physical, said, SAMPLE) != 0 ||
+		if (save_piece(qmp, physical, saved, SAMPLE) != 0 ||
 		    ktread_memory_read(memory, physical, read, SAMPLE) != 0)
 			return false;
-		if (memcmp(said, read, SAMPLE) == 0)
+		if (memcmp(saved, read, SAMPLE) == 0)
 			return true;
 	}
 	return false;
@@ -215,7 +215,7 @@ static int open_by_process(struct peer_qmp *qmp)
 	if (pid <= 0 || !find_host_addresses(qmp, &map) ||
 	    capture_process_open(&qmp->peer.memory, pid, &map) != 0)
 		return CAPTURE_E_ABSENT;
-	if (is_of_guest(qmp, qmp->peer.memory))
+	if (is_guest_memory(qmp, qmp->peer.memory))
 		return 0;
 	ktread_memory_close(qmp->peer.memory);
 	qmp->peer.memory = NULL;

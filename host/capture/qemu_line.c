@@ -338,7 +338,7 @@ static void read_marks(struct capture_qemu_line *line, const struct capture_qemu
 	line->incoming |= capture_qemu_option_is(option, "incoming");
 	line->own_clock |= capture_qemu_option_is(option, "icount");
 	line->semihosting |= capture_qemu_option_is(option, "semihosting-config");
-	line->leaves_itself |=
+	line->ends_without_event |=
 		capture_qemu_option_is(option, "device") && strncmp(option->value, "isa-debug-exit", 14) == 0;
 	if (capture_qemu_option_is(option, "action") && strstr(option->value, "reboot=shutdown"))
 		line->stays_on_reset = false;
@@ -423,7 +423,7 @@ int capture_qemu_line_read(struct capture_qemu_line *line, char *const *words)
 			return error;
 	}
 	/* A RISC-V guest (by sifive_test) and a semihosting call (exit) can end QEMU without a QMP event. */
-	line->leaves_itself |= line->semihosting || strncmp(line->architecture, "riscv", 5) == 0;
+	line->ends_without_event |= line->semihosting || strncmp(line->architecture, "riscv", 5) == 0;
 	if (!gathered.ram_given)
 		line->ram_bytes = default_ram(line->machine);
 	return gathered.memory_backend[0] && !line->asks_only ? read_backend(line, &gathered) : 0;

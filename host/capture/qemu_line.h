@@ -68,14 +68,14 @@ struct capture_qemu_line {
 	char architecture[32]; /* from the program's name: x86_64, i386, aarch64 … */
 	char machine[64];      /* the board; "" if the line names none */
 	uint64_t ram_bytes;
-	bool asks_only;	     /* -version, -device help: QEMU prints something and ends, without a guest */
-	bool stays_on_reset; /* neither -no-reboot nor -action reboot=shutdown */
-	bool own_shutdown;   /* the line itself defines what QEMU does when the guest shuts down */
-	bool paused;	     /* -S: the user starts the guest */
-	bool incoming;	     /* -incoming: the migration starts the guest */
-	bool gdb;	     /* -s or -gdb: a debugger may inspect a guest that has stopped */
-	bool uses_terminal;  /* serial line or monitor on stdin and stdout */
-	bool leaves_itself;  /* a device or a call of the guest can end QEMU without a QMP event */
+	bool asks_only;		 /* -version, -device help: QEMU prints something and ends, without a guest */
+	bool stays_on_reset;	 /* neither -no-reboot nor -action reboot=shutdown */
+	bool own_shutdown;	 /* the line itself defines what QEMU does when the guest shuts down */
+	bool paused;		 /* -S: the user starts the guest */
+	bool incoming;		 /* -incoming: the migration starts the guest */
+	bool gdb;		 /* -s or -gdb: a debugger may inspect a guest that has stopped */
+	bool uses_terminal;	 /* serial line or monitor on stdin and stdout */
+	bool ends_without_event; /* a device or a call of the guest can end QEMU without a QMP event */
 	bool semihosting;
 	bool kernel;	      /* -kernel */
 	char accelerator[32]; /* the first one that the line names; "" if none */

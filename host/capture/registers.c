@@ -86,18 +86,18 @@ static bool is_wanted(const char *name)
 static bool next_register(const char **at, char name[NAME_BYTES], uint64_t *value)
 {
 	while (**at && **at != '\n') {
-		const char *behind = read_name(*at, name), *end;
+		const char *after = read_name(*at, name), *end;
 
-		if (!behind) {
+		if (!after) {
 			size_t digits = strspn(*at, "0123456789abcdefABCDEF");
 
 			*at += digits ? digits : 1;
 			continue;
 		}
-		behind += strspn(behind, " ");
-		behind += *behind == '=';
-		behind += strspn(behind, " ");
-		end = read_value(behind, value);
+		after += strspn(after, " ");
+		after += *after == '=';
+		after += strspn(after, " ");
+		end = read_value(after, value);
 		*at = end ? end : *at + strcspn(*at, " =\n");
 		if (end && is_wanted(name))
 			return true;

@@ -78,7 +78,7 @@ struct refusal {
 };
 
 /* Ends the new process, which could not become the command, and sends the reason to the parent. */
-static void confess(int pipe_end, int error)
+static void send_refusal(int pipe_end, int error)
 {
 	struct refusal refusal = { .error = error };
 	ssize_t written;
@@ -105,7 +105,7 @@ static int child_start(struct capture_child *child, const char *directory, char 
 		return capture_fail_errno("pipe");
 	child->pid = fork();
 	if (child->pid == 0)
-		confess(ends[1], become(child, directory, command));
+		send_refusal(ends[1], become(child, directory, command));
 	close(ends[1]);
 	if (child->pid < 0) {
 		capture_fail_errno("fork");

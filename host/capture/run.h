@@ -133,9 +133,9 @@ struct capture_facts {
 	double limit; /* seconds of the timeout or the stall */
 	/* with a stall: the CPU whose heartbeats have stopped; KTRX_NO_CPU if there is none */
 	uint32_t stuck;
-	bool leaves_itself;   /* the guest can end QEMU without a QMP event */
-	bool has_wait_status; /* `wait_status` is set */
-	int wait_status;      /* QEMU's status, as from wait() */
+	bool ends_without_event; /* the guest can end QEMU without a QMP event */
+	bool has_wait_status;	 /* `wait_status` is set */
+	int wait_status;	 /* QEMU's status, as from wait() */
 };
 
 /* Returns the verdict and writes a phrase that explains it to `text`. */

@@ -35,11 +35,11 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 				: capture_transport_name(run->options->transport),
 		.outcome = outcome,
 		.status = status,
-		.end = run->kept || run->looking ? CAPTURE_END_STALL : run->end,
+		.end = run->stays_paused || run->inspecting ? CAPTURE_END_STALL : run->end,
 		.unseen = run->options->expect && !run->expect.seen,
 		.signal = run->signal,
-		.leaves_itself =
-			run->guest.line.leaves_itself || run->options->transport == CAPTURE_SEMIHOSTING,
+		.ends_without_event =
+			run->guest.line.ends_without_event || run->options->transport == CAPTURE_SEMIHOSTING,
 	};
 
 	facts.stuck = capture_watch_stuck(&run->view.watch, capture_now()) > 0
@@ -167,7 +167,7 @@ static void explain_loss(const struct capture_run *run, struct capture_result *r
 	char text[400];
 
 	result->lost = run->view.root;
-	capture_view_say_lost(&run->view, run->options->allow_reboot, text, sizeof(text));
+	capture_view_explain_loss(&run->view, run->options->allow_reboot, text, sizeof(text));
 	if (text[0] && result->status != CAPTURE_RESET)
 		capture_run_say(run, "%s", text);
 }
@@ -175,7 +175,7 @@ static void explain_loss(const struct capture_run *run, struct capture_result *r
 static int finish_ram(struct capture_run *run, struct capture_result *result)
 {
 	struct capture_facts facts;
-	int error = run->view.memory ? capture_view_settle(&run->view) : CAPTURE_E_ABSENT;
+	int error = run->view.memory ? capture_view_search_again(&run->view) : CAPTURE_E_ABSENT;
 
 	if (error && error != CAPTURE_E_ABSENT)
 		return error;

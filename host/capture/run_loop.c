@@ -84,7 +84,7 @@ void capture_expect_started(struct capture_expect *expect)
 }
 
 /* Returns whether our standard output has not yet taken all bytes. */
-static bool expect_is_behind(const struct capture_expect *expect)
+static bool expect_has_pending(const struct capture_expect *expect)
 {
 	return expect->begin < expect->end;
 }
@@ -92,8 +92,8 @@ static bool expect_is_behind(const struct capture_expect *expect)
 /* Returns the event to poll for before capture_expect_read() can continue. */
 static struct pollfd expect_wait(const struct capture_expect *expect)
 {
-	return expect_is_behind(expect) ? (struct pollfd){ .fd = STDOUT_FILENO, .events = POLLOUT }
-					: (struct pollfd){ .fd = expect->from, .events = POLLIN };
+	return expect_has_pending(expect) ? (struct pollfd){ .fd = STDOUT_FILENO, .events = POLLOUT }
+					  : (struct pollfd){ .fd = expect->from, .events = POLLIN };
 }
 
 /*
@@ -103,7 +103,7 @@ static struct pollfd expect_wait(const struct capture_expect *expect)
  */
 static bool pass_on(struct capture_expect *expect)
 {
-	while (expect_is_behind(expect) && !expect->mute) {
+	while (expect_has_pending(expect) && !expect->output_closed) {
 		struct pollfd room = { .fd = STDOUT_FILENO, .events = POLLOUT };
 		size_t left = expect->end - expect->begin;
 		ssize_t written;
@@ -117,7 +117,7 @@ static bool pass_on(struct capture_expect *expect)
 		else if (errno == EAGAIN || errno == EINTR)
 			return false;
 		else
-			expect->mute = true;
+			expect->output_closed = true;
 	}
 	expect->begin = expect->end = 0;
 	return true;
@@ -153,7 +153,7 @@ void capture_expect_close(struct capture_expect *expect)
 #define QUIT_PATIENCE	3.0  /* s after which a QEMU that was asked to quit is killed */
 #define ORPHAN_PATIENCE 10.0 /* s for a process that the command left running to become QEMU */
 #define END_PATIENCE	2.0  /* s for QEMU to exit by itself after its SHUTDOWN event */
-#define LAST_WORDS	2.0  /* s of silence after an exit or panic was recorded */
+#define END_SILENCE	2.0  /* s of silence after an exit or panic was recorded */
 #define READER_PATIENCE 2.0  /* s to wait for the reader of our standard output, if ktrace ended the run */
 
 /* Ends QEMU: reads the CPUs' registers, asks QEMU to quit, and kills it if it does not. */
@@ -200,7 +200,7 @@ static void take_signals(struct capture_run *run)
 }
 
 /* Reads the shim's record, which it writes before it becomes QEMU. */
-static int meet_guest(struct capture_run *run)
+static int read_guest(struct capture_run *run)
 {
 	int error = run->has_guest ? 0 : capture_shim_guest(run->place.directory, &run->guest);
 
@@ -213,7 +213,7 @@ static int meet_guest(struct capture_run *run)
 
 static int connect_machine(struct capture_run *run)
 {
-	int error = meet_guest(run);
+	int error = read_guest(run);
 
 	if (!error)
 		error = capture_machine_connect(&run->machine, run->guest.backend, run->guest.starts);
@@ -233,7 +233,7 @@ static int open_view(struct capture_run *run)
 				 run->guest.line.architecture);
 }
 
-static void look(struct capture_run *run)
+static void look_at_guest(struct capture_run *run)
 {
 	bool running = run->machine.running;
 
@@ -245,11 +245,11 @@ static void look(struct capture_run *run)
  * Returns whether the guest has recorded exit or panic and then stopped recording. Not if a person at the
  * terminal or with a debugger may still use the guest.
  */
-static bool spoke_last_words(const struct capture_run *run, double silence)
+static bool is_silent_after_end(const struct capture_run *run, double silence)
 {
 	const struct capture_watch *watch = &run->view.watch;
 
-	return watch->seen && watch->last.outcome != KTRX_OUTCOME_RUNNING && silence >= LAST_WORDS &&
+	return watch->seen && watch->last.outcome != KTRX_OUTCOME_RUNNING && silence >= END_SILENCE &&
 	       !run->guest.line.gdb && !(run->guest.line.uses_terminal && isatty(STDIN_FILENO));
 }
 
@@ -266,16 +266,16 @@ static bool has_stalled(const struct capture_run *run, double now)
 
 	if (limit >= 0)
 		return limit > 0 && (silence >= limit || stuck >= limit);
-	if (!run->view.watch.beats || run->guest.line.gdb || isatty(STDIN_FILENO))
+	if (!run->view.watch.has_heartbeats || run->guest.line.gdb || isatty(STDIN_FILENO))
 		return false;
 	return silence >= CAPTURE_STALL_DEFAULT ||
 	       (stuck >= CAPTURE_STALL_DEFAULT && run->view.watch.last.quiet_stamp != 0);
 }
 
 /* Handles a stall as the user has chosen. */
-static void take_stall(struct capture_run *run)
+static void handle_stall(struct capture_run *run)
 {
-	bool told = run->stalling;
+	bool reported = run->stalling;
 
 	run->stalling = true;
 	run->stalled = run->view.watch.last;
@@ -283,12 +283,12 @@ static void take_stall(struct capture_run *run)
 		end_run(run, CAPTURE_END_STALL);
 		return;
 	}
-	run->kept = run->options->on_stall == CAPTURE_ON_STALL_KEEP;
-	run->looking = run->kept || !told;
+	run->stays_paused = run->options->on_stall == CAPTURE_ON_STALL_KEEP;
+	run->inspecting = run->stays_paused || !reported;
 }
 
 /* Halts a guest that has stalled, writes its trace, and resumes it or leaves it paused. */
-static void look_into_stall(struct capture_run *run)
+static void inspect_stalled_guest(struct capture_run *run)
 {
 	const char *out = run->options->out;
 
@@ -296,8 +296,8 @@ static void look_into_stall(struct capture_run *run)
 		return;
 	if (capture_run_save(run) != 0)
 		capture_run_say(run, "%s", capture_message());
-	run->looking = false;
-	if (run->kept) {
+	run->inspecting = false;
+	if (run->stays_paused) {
 		capture_run_say(run,
 				"the guest has stalled and is paused, as process %ld; what is wrong: "
 				"ktrace why %s; or a debugger or monitor that its command line has; "
@@ -327,13 +327,13 @@ static bool is_still_stalled(const struct capture_run *run)
 /* If another program has resumed a guest that we keep paused, watch it like any running guest. */
 static void notice_resumed(struct capture_run *run)
 {
-	if (!run->kept || run->looking || !run->machine.running)
+	if (!run->stays_paused || run->inspecting || !run->machine.running)
 		return;
-	run->kept = false;
+	run->stays_paused = false;
 	capture_inspection_reset(&run->inspection);
 }
 
-static void judge(struct capture_run *run)
+static void decide(struct capture_run *run)
 {
 	const struct capture_run_options *options = run->options;
 	double now = capture_now();
@@ -350,19 +350,19 @@ static void judge(struct capture_run *run)
 	if (run->end != CAPTURE_END_NONE) {
 		stop_guest(run);
 	} else if (run->machine.shutdown != CAPTURE_SHUTDOWN_NONE || run->machine.stopped_for_good) {
-		run->told = run->told == 0 ? now : run->told;
-		if (run->machine.stopped_for_good || now - run->told >= END_PATIENCE)
+		run->ending_since = run->ending_since == 0 ? now : run->ending_since;
+		if (run->machine.stopped_for_good || now - run->ending_since >= END_PATIENCE)
 			stop_guest(run);
-	} else if (run->looking) {
-		look_into_stall(run);
+	} else if (run->inspecting) {
+		inspect_stalled_guest(run);
 	} else if (options->timeout > 0 && run->connected > 0 && now - run->connected >= options->timeout) {
 		end_run(run, CAPTURE_END_TIMEOUT);
-	} else if (run->machine.running && spoke_last_words(run, silence)) {
+	} else if (run->machine.running && is_silent_after_end(run, silence)) {
 		end_run(run, CAPTURE_END_SILENT);
 	} else if (run->started > 0 && run->expect.seen && !options->expect_continue) {
 		end_run(run, CAPTURE_END_SEEN);
-	} else if (run->machine.running && !run->kept && has_stalled(run, now)) {
-		take_stall(run);
+	} else if (run->machine.running && !run->stays_paused && has_stalled(run, now)) {
+		handle_stall(run);
 	} else {
 		run->stalling = run->stalling && is_still_stalled(run);
 	}
@@ -372,18 +372,18 @@ static void judge(struct capture_run *run)
  * Ends the command after ktrace has ended the run: SIGTERM, then SIGKILL. If its QEMU has just ended, first
  * waits for the command to end by itself.
  */
-static void hurry_command(struct capture_run *run)
+static void end_command(struct capture_run *run)
 {
 	double now = capture_now();
 	bool waiting = run->end != CAPTURE_END_NONE && !run->child.ended &&
 		       (run->connected == 0 || run->machine.ended);
 
-	if (!waiting || now - run->reminded < QUIT_PATIENCE)
+	if (!waiting || now - run->end_requested < QUIT_PATIENCE)
 		return;
-	run->reminded = now;
-	run->reminders += run->connected > 0 || run->reminders ? 1 : 2;
-	if (run->reminders > 1)
-		kill(run->child.pid, run->reminders == 2 ? SIGTERM : SIGKILL);
+	run->end_requested = now;
+	run->end_requests += run->connected > 0 || run->end_requests ? 1 : 2;
+	if (run->end_requests > 1)
+		kill(run->child.pid, run->end_requests == 2 ? SIGTERM : SIGKILL);
 }
 
 static void show_progress(struct capture_run *run)
@@ -416,15 +416,15 @@ static int turn(struct capture_run *run)
 	if (wait[1].revents && run->connected == 0)
 		error = connect_machine(run);
 	else if (wait[1].revents)
-		capture_machine_listen(&run->machine);
+		capture_machine_receive(&run->machine);
 	if (!error)
 		error = open_view(run);
 	if (error)
 		return error;
-	look(run);
+	look_at_guest(run);
 	notice_resumed(run);
-	judge(run);
-	hurry_command(run);
+	decide(run);
+	end_command(run);
 	show_progress(run);
 	return 0;
 }
@@ -450,13 +450,13 @@ static bool is_over(struct capture_run *run)
 {
 	if (!run->child.ended)
 		return false;
-	if (run->orphaned == 0)
-		run->orphaned = capture_now();
+	if (run->command_ended == 0)
+		run->command_ended = capture_now();
 	if (run->connected > 0)
 		return run->machine.ended && guest_is_gone(run);
-	if (meet_guest(run) != 0)
+	if (read_guest(run) != 0)
 		return run->child.alone || run->end != CAPTURE_END_NONE ||
-		       capture_now() - run->orphaned >= ORPHAN_PATIENCE;
+		       capture_now() - run->command_ended >= ORPHAN_PATIENCE;
 	return run->guest.refused || run->child.guest_ended || kill(run->guest.pid, 0) != 0;
 }
 
@@ -464,13 +464,13 @@ static bool is_over(struct capture_run *run)
  * Passes on the rest of the command's output. The reader of our output may take any time, unless ktrace
  * ended the run. Ctrl-C ends the wait.
  */
-static void pass_last_words(struct capture_run *run)
+static void pass_remaining_output(struct capture_run *run)
 {
 	const int patience = run->end == CAPTURE_END_NONE ? -1 : (int)(READER_PATIENCE * 1000);
 	const unsigned before = run->interrupts;
 
 	capture_expect_read(&run->expect);
-	while (expect_is_behind(&run->expect) && run->interrupts == before) {
+	while (expect_has_pending(&run->expect) && run->interrupts == before) {
 		struct pollfd wait[] = { { .fd = run->child.signals, .events = POLLIN },
 					 expect_wait(&run->expect) };
 
@@ -489,7 +489,7 @@ int capture_run_loop(struct capture_run *run)
 	run->begin = capture_cycles_now();
 	while (!error && !is_over(run))
 		error = turn(run);
-	pass_last_words(run);
+	pass_remaining_output(run);
 	if (error && run->connected > 0 && !run->machine.ended && run->guest.pid > 0)
 		kill(run->guest.pid, SIGKILL);
 	return error;

@@ -63,7 +63,7 @@ struct capture_expect {
 	int from; /* end of the pipe to read; -1: output is not read, or has ended */
 	int into; /* end of the pipe for the command; -1 after the command has started */
 	bool seen;
-	bool mute; /* our own standard output was closed */
+	bool output_closed; /* our own standard output was closed */
 	char text[CAPTURE_EXPECT_MAX];
 	/*
 	 * for the text's first n + 1 bytes: length of their longest proper end that is also the text's
@@ -134,13 +134,13 @@ bool capture_view_look(struct capture_view *view, bool running);
  * Searches again, after the guest has ended. Returns 0 with a pulse in watch.last, CAPTURE_E_ABSENT, or
  * another error.
  */
-int capture_view_settle(struct capture_view *view);
+int capture_view_search_again(struct capture_view *view);
 /*
  * Writes to `text` where the root was found before, and what may have overwritten it; "" if it was never
  * found. `may_reset`: the guest was allowed to reset, which clears its memory.
- * Requires: capture_view_settle() returned CAPTURE_E_ABSENT.
+ * Requires: capture_view_search_again() returned CAPTURE_E_ABSENT.
  */
-void capture_view_say_lost(const struct capture_view *view, bool may_reset, char *text, size_t size);
+void capture_view_explain_loss(const struct capture_view *view, bool may_reset, char *text, size_t size);
 void capture_view_close(struct capture_view *view);
 
 /* One run, shared by run.c, run_loop.c and run_finish.c. */
@@ -159,19 +159,19 @@ struct capture_run {
 	double connected;		      /* when QEMU connected; 0: it has not */
 	double started;			      /* when the guest first ran; 0: it has not */
 	double ended;			      /* when QEMU closed the connection; 0: it has not */
-	double orphaned;		      /* when the command was found to have ended; 0: it has not */
+	double command_ended;		      /* when the command was found to have ended; 0: it has not */
 	/* when QEMU was found to shut down or to have stopped for good; 0: not */
-	double told;
-	double quit;	    /* when QEMU was asked to quit; 0: it was not */
-	unsigned reminders; /* how often the command was asked to end */
-	double reminded;    /* when it was asked last */
+	double ending_since;
+	double quit;	       /* when QEMU was asked to quit; 0: it was not */
+	unsigned end_requests; /* how often the command was asked to end */
+	double end_requested;  /* when it was asked last */
 	/* seconds for which the guest had recorded nothing, when it was last seen running */
 	double silence;
 	double next_progress;
 	bool stalling;		     /* a stall was reported and continues */
 	struct ktread_pulse stalled; /* pulse at the beginning of the stall */
-	bool looking;		     /* the guest has stalled and its registers are being read */
-	bool kept;		     /* the guest has stalled and stays paused, for the user to inspect */
+	bool inspecting;	     /* the guest has stalled and its registers are being read */
+	bool stays_paused;	     /* the guest has stalled and stays paused, for the user to inspect */
 	unsigned interrupts;	     /* number of signals received */
 	enum capture_end end;
 	int signal;

@@ -297,7 +297,7 @@ static int save_guest(const char *directory, const struct capture_guest *guest)
 	capture_record_set(&record, "kernel", "%s", guest->line.kernel_path);
 	capture_record_set(&record, "gdb", "%d", guest->line.gdb || guest->line.paused);
 	capture_record_set(&record, "terminal", "%d", guest->line.uses_terminal);
-	capture_record_set(&record, "leaves-itself", "%d", guest->line.leaves_itself);
+	capture_record_set(&record, "ends-without-event", "%d", guest->line.ends_without_event);
 	capture_record_set(&record, "own-clock", "%d", guest->line.own_clock);
 	error = capture_record_save(&record, path);
 	capture_record_free(&record);
@@ -335,7 +335,7 @@ int capture_shim_guest(const char *directory, struct capture_guest *guest)
 		 capture_record_get(&record, "kernel"));
 	guest->line.gdb = get_flag(&record, "gdb");
 	guest->line.uses_terminal = get_flag(&record, "terminal");
-	guest->line.leaves_itself = get_flag(&record, "leaves-itself");
+	guest->line.ends_without_event = get_flag(&record, "ends-without-event");
 	guest->line.own_clock = get_flag(&record, "own-clock");
 	capture_record_free(&record);
 	return 0;
@@ -414,7 +414,7 @@ int capture_shim_become(const char *directory, char *const *words)
  * does not outlive it.
  */
 
-static sigset_t signals_to_take(void)
+static sigset_t signals_to_forward(void)
 {
 	static const int taken[] = { SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 	sigset_t set;
@@ -426,7 +426,7 @@ static sigset_t signals_to_take(void)
 }
 
 /* Passes a signal on to QEMU, unless it came from the terminal, which sends it to QEMU as well. */
-static void hand_on(pid_t qemu, const siginfo_t *info)
+static void forward_signal(pid_t qemu, const siginfo_t *info)
 {
 	if (info->si_signo != SIGCHLD && info->si_code != SI_KERNEL)
 		kill(qemu, info->si_signo);
@@ -440,7 +440,7 @@ static int wait_for(pid_t qemu, const sigset_t *taken)
 
 	while ((ended = waitpid(qemu, &status, WNOHANG)) == 0)
 		if (sigwaitinfo(taken, &info) > 0)
-			hand_on(qemu, &info);
+			forward_signal(qemu, &info);
 	return ended == qemu ? status : 0;
 }
 
@@ -448,7 +448,7 @@ static int wait_for(pid_t qemu, const sigset_t *taken)
  * Records QEMU's status for ktrace run. Errors are ignored, so that the program that started QEMU gets the
  * status in any case.
  */
-static void tell_status(const char *directory, pid_t qemu, int status)
+static void record_status(const char *directory, pid_t qemu, int status)
 {
 	struct capture_record record = { 0 };
 	struct capture_guest guest;
@@ -480,7 +480,7 @@ int capture_shim_status(const char *directory, int *wait_status)
 
 int capture_shim_attend(const char *directory, int *wait_status)
 {
-	sigset_t taken = signals_to_take(), before;
+	sigset_t taken = signals_to_forward(), before;
 	pid_t self = getpid(), qemu;
 
 	/* If the parent ignored SIGCHLD, which is inherited, there would be no status to wait for. */
@@ -491,7 +491,7 @@ int capture_shim_attend(const char *directory, int *wait_status)
 		return capture_fail_errno("fork");
 	if (qemu > 0) {
 		*wait_status = wait_for(qemu, &taken);
-		tell_status(directory, qemu, *wait_status);
+		record_status(directory, qemu, *wait_status);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		return 0;
 	}

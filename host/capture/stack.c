@@ -97,7 +97,7 @@ static bool is_leaf(const struct walk *walk, uint64_t frame, uint64_t stored)
 	       stored % 8 == 0;
 }
 
-static void go(struct walk *walk)
+static void walk_again(struct walk *walk)
 {
 	uint64_t below = walk->layout->below, frame = walk->frame_pointer, caller, back;
 	unsigned switches = 0;
@@ -154,7 +154,7 @@ int capture_stacks_open(struct capture_stacks **opened, const char *registers)
 		return capture_fail_errno("stacks");
 	}
 	for (uint32_t i = 0; i < stacks->walks; i++)
-		go(&stacks->walk[i]);
+		walk_again(&stacks->walk[i]);
 	*opened = stacks;
 	return 0;
 }
@@ -190,7 +190,7 @@ void capture_stacks_put(struct capture_stacks *stacks, const struct capture_stac
 			continue;
 		*kept = *page;
 		walk->page[walk->pages++] = kept;
-		go(walk);
+		walk_again(walk);
 	}
 }
 

@@ -12,8 +12,8 @@ struct sentence {
 	size_t size;
 };
 
-__attribute__((format(printf, 3, 4))) static int say(struct sentence sentence, int verdict,
-						     const char *format, ...)
+__attribute__((format(printf, 3, 4))) static int conclude(struct sentence sentence, int verdict,
+							  const char *format, ...)
 {
 	va_list arguments;
 
@@ -27,26 +27,26 @@ __attribute__((format(printf, 3, 4))) static int say(struct sentence sentence, i
 static int by_outcome(const struct capture_facts *facts, struct sentence sentence)
 {
 	if (facts->outcome == KTRX_OUTCOME_PANIC)
-		return say(sentence, CAPTURE_PANIC, "the guest panicked");
+		return conclude(sentence, CAPTURE_PANIC, "the guest panicked");
 	if (facts->status != 0)
-		return say(sentence, CAPTURE_FAILED, "the guest exited with status %d", facts->status);
-	return say(sentence, CAPTURE_CLEAN, "clean exit");
+		return conclude(sentence, CAPTURE_FAILED, "the guest exited with status %d", facts->status);
+	return conclude(sentence, CAPTURE_CLEAN, "clean exit");
 }
 
 static int by_end(const struct capture_facts *facts, struct sentence sentence)
 {
 	if (facts->end == CAPTURE_END_STALL && facts->stuck != KTRX_NO_CPU)
-		return say(sentence, CAPTURE_STALL, "stall: CPU %u has not beaten for %g s", facts->stuck,
-			   facts->limit);
+		return conclude(sentence, CAPTURE_STALL, "stall: CPU %u has not beaten for %g s",
+				facts->stuck, facts->limit);
 	if (facts->end == CAPTURE_END_STALL)
-		return say(sentence, CAPTURE_STALL, "stall: no event and no heartbeat for %g s",
-			   facts->limit);
+		return conclude(sentence, CAPTURE_STALL, "stall: no event and no heartbeat for %g s",
+				facts->limit);
 	if (facts->end == CAPTURE_END_TIMEOUT)
-		return say(sentence, CAPTURE_TIMEOUT, "timeout after %g s", facts->limit);
+		return conclude(sentence, CAPTURE_TIMEOUT, "timeout after %g s", facts->limit);
 	if (facts->end == CAPTURE_END_SEEN)
-		return say(sentence, CAPTURE_CLEAN, "the expected text was seen");
-	return say(sentence, CAPTURE_SIGNALLED + facts->signal, "stopped by signal %d (%s)", facts->signal,
-		   strsignal(facts->signal));
+		return conclude(sentence, CAPTURE_CLEAN, "the expected text was seen");
+	return conclude(sentence, CAPTURE_SIGNALLED + facts->signal, "stopped by signal %d (%s)",
+			facts->signal, strsignal(facts->signal));
 }
 
 /* The verdict by QEMU's exit status, for a QEMU that ended without an event. */
@@ -55,34 +55,35 @@ static int by_status(const struct capture_facts *facts, struct sentence sentence
 	int status = facts->wait_status;
 
 	if (facts->has_wait_status && WIFSIGNALED(status))
-		return say(sentence, CAPTURE_QEMU_DIED, "QEMU died of signal %d (%s)", WTERMSIG(status),
-			   strsignal(WTERMSIG(status)));
+		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU died of signal %d (%s)", WTERMSIG(status),
+				strsignal(WTERMSIG(status)));
 	if (!facts->has_wait_status)
-		return say(sentence, CAPTURE_QEMU_DIED, "QEMU is gone without a word");
-	if (!facts->leaves_itself)
-		return say(sentence, CAPTURE_QEMU_DIED, "QEMU ended with status %d", WEXITSTATUS(status));
+		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU is gone without a word");
+	if (!facts->ends_without_event)
+		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU ended with status %d",
+				WEXITSTATUS(status));
 	/*
 	 * The status of isa-debug-exit is odd and follows a convention of the kernel: it does not show a
 	 * failure.
 	 */
-	return say(sentence, CAPTURE_CLEAN, "the guest ended QEMU with status %d", WEXITSTATUS(status));
+	return conclude(sentence, CAPTURE_CLEAN, "the guest ended QEMU with status %d", WEXITSTATUS(status));
 }
 
 static int by_shutdown(const struct capture_facts *facts, struct sentence sentence)
 {
 	switch (facts->shutdown) {
 	case CAPTURE_SHUTDOWN_GUEST:
-		return say(sentence, CAPTURE_CLEAN, "the guest switched itself off");
+		return conclude(sentence, CAPTURE_CLEAN, "the guest switched itself off");
 	case CAPTURE_SHUTDOWN_RESET:
-		return say(sentence, CAPTURE_RESET, "the guest reset (or triple-faulted)");
+		return conclude(sentence, CAPTURE_RESET, "the guest reset (or triple-faulted)");
 	case CAPTURE_SHUTDOWN_PANIC:
-		return say(sentence, CAPTURE_PANIC, "the guest panicked");
+		return conclude(sentence, CAPTURE_PANIC, "the guest panicked");
 	case CAPTURE_SHUTDOWN_USER:
-		return say(sentence, CAPTURE_CLEAN, "QEMU was told to quit");
+		return conclude(sentence, CAPTURE_CLEAN, "QEMU was told to quit");
 	case CAPTURE_SHUTDOWN_SIGNAL:
-		return say(sentence, CAPTURE_QEMU_DIED, "QEMU was ended by a signal");
+		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU was ended by a signal");
 	case CAPTURE_SHUTDOWN_ERROR:
-		return say(sentence, CAPTURE_QEMU_DIED, "QEMU shut down on its own");
+		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU shut down on its own");
 	case CAPTURE_SHUTDOWN_NONE:
 		break;
 	}
@@ -92,15 +93,15 @@ static int by_shutdown(const struct capture_facts *facts, struct sentence senten
 static int by_all(const struct capture_facts *facts, struct sentence sentence)
 {
 	if (!facts->ran && facts->end == CAPTURE_END_NONE)
-		return say(sentence, CAPTURE_QEMU_DIED, "QEMU did not start the guest");
+		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU did not start the guest");
 	if (facts->found && facts->outcome != KTRX_OUTCOME_RUNNING)
 		return by_outcome(facts, sentence);
 	if (facts->end != CAPTURE_END_NONE)
 		return by_end(facts, sentence);
 	if (facts->stopped_for_good && strcmp(facts->state, "guest-panicked") == 0)
-		return say(sentence, CAPTURE_PANIC, "the guest panicked");
+		return conclude(sentence, CAPTURE_PANIC, "the guest panicked");
 	if (facts->stopped_for_good && strcmp(facts->state, "shutdown") != 0)
-		return say(sentence, CAPTURE_QEMU_DIED, "QEMU gave the guest up (%s)", facts->state);
+		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU gave the guest up (%s)", facts->state);
 	return by_shutdown(facts, sentence);
 }
 

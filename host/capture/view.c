@@ -25,7 +25,7 @@ int capture_view_open(struct capture_view *view, const char *path, const struct 
 	return capture_ram_open(&view->memory, path, map, architecture);
 }
 
-static void forget(struct capture_view *view)
+static void drop_image(struct capture_view *view)
 {
 	ktread_image_close(view->image);
 	view->image = NULL;
@@ -75,7 +75,7 @@ bool capture_view_look(struct capture_view *view, bool running)
 	if (!view->image && view->memory)
 		search(view);
 	if (view->image && ktread_image_pulse(view->image, &pulse) != 0)
-		forget(view);
+		drop_image(view);
 	if (!view->image || !running)
 		capture_watch_pause(&view->watch, capture_now());
 	if (!view->image)
@@ -88,13 +88,13 @@ bool capture_view_look(struct capture_view *view, bool running)
 	return booted;
 }
 
-int capture_view_settle(struct capture_view *view)
+int capture_view_search_again(struct capture_view *view)
 {
 	const double begin = capture_now();
 	struct ktread_pulse pulse;
 	int error;
 
-	forget(view);
+	drop_image(view);
 	error = ktread_image_find(&view->image, view->memory);
 	view->search_seconds = capture_now() - begin;
 	if (!error)
@@ -107,7 +107,7 @@ int capture_view_settle(struct capture_view *view)
 	return 0;
 }
 
-void capture_view_say_lost(const struct capture_view *view, bool may_reset, char *text, size_t size)
+void capture_view_explain_loss(const struct capture_view *view, bool may_reset, char *text, size_t size)
 {
 	text[0] = '\0';
 	if (!view->root)
@@ -122,7 +122,7 @@ void capture_view_say_lost(const struct capture_view *view, bool may_reset, char
 
 void capture_view_close(struct capture_view *view)
 {
-	forget(view);
+	drop_image(view);
 	ktread_memory_close(view->memory);
 	view->memory = NULL;
 }
@@ -180,7 +180,7 @@ static void take_page(struct capture_inspection *inspection, bool refused)
 }
 
 /* Processes the answer to the last request and sends the next request. */
-static void go_on(struct capture_inspection *inspection, struct capture_machine *machine)
+static void continue_inspection(struct capture_inspection *inspection, struct capture_machine *machine)
 {
 	if (inspection->stacks) {
 		take_page(inspection, machine->refused);
@@ -204,7 +204,7 @@ bool capture_inspection_step(struct capture_inspection *inspection, struct captu
 		capture_machine_ask(machine, "human-monitor-command",
 				    "{\"command-line\":\"" CAPTURE_QMP_REGISTERS "\"}");
 	} else if (machine->answered) {
-		go_on(inspection, machine);
+		continue_inspection(inspection, machine);
 	} else if (machine->ended || capture_now() - inspection->begun >= PATIENCE) {
 		finish(inspection);
 	}

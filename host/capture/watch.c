@@ -8,8 +8,8 @@
 
 void capture_watch_pause(struct capture_watch *watch, double now)
 {
-	watch->alive = watch->moved = now;
-	watch->unstuck = now;
+	watch->last_alive = watch->last_moved = now;
+	watch->stuck_since = now;
 }
 
 static bool same_quiet_cpu(const struct ktread_pulse *a, const struct ktread_pulse *b)
@@ -26,16 +26,16 @@ bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *
 
 	if (booted) {
 		watch->boots++;
-		watch->beats = false;
+		watch->has_heartbeats = false;
 	}
-	watch->beats |= pulse->heartbeats != 0;
+	watch->has_heartbeats |= pulse->heartbeats != 0;
 	watch->idle = pulse->online && pulse->idle >= pulse->online;
 	if (moved)
-		watch->moved = now;
+		watch->last_moved = now;
 	if (moved || watch->idle)
-		watch->alive = now;
+		watch->last_alive = now;
 	if (booted || !same_quiet_cpu(pulse, &watch->last))
-		watch->unstuck = now;
+		watch->stuck_since = now;
 	watch->last = *pulse;
 	watch->seen = true;
 	return booted;
@@ -43,17 +43,17 @@ bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *
 
 double capture_watch_silence(const struct capture_watch *watch, double now)
 {
-	return watch->seen && now > watch->alive ? now - watch->alive : 0;
+	return watch->seen && now > watch->last_alive ? now - watch->last_alive : 0;
 }
 
 double capture_watch_still(const struct capture_watch *watch, double now)
 {
-	return watch->seen && now > watch->moved ? now - watch->moved : 0;
+	return watch->seen && now > watch->last_moved ? now - watch->last_moved : 0;
 }
 
 double capture_watch_stuck(const struct capture_watch *watch, double now)
 {
-	return watch->seen && now > watch->unstuck ? now - watch->unstuck : 0;
+	return watch->seen && now > watch->stuck_since ? now - watch->stuck_since : 0;
 }
 
 #define FIRST_MS 5 /* a usual timer tick comes within twice this time */
@@ -84,7 +84,7 @@ int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void 
 		if (!watch.seen)
 			begin = now;
 		capture_watch_feed(&watch, &pulse, now);
-		if (watch.moved > begin) {
+		if (watch.last_moved > begin) {
 			*seconds = 0;
 			return 0;
 		}

@@ -22,13 +22,13 @@
 
 struct capture_watch {
 	struct ktread_pulse last;
-	bool seen;	/* `last` is set */
-	bool beats;	/* this guest has heartbeats, so that their absence is significant */
-	bool idle;	/* all CPUs are idle */
-	double alive;	/* when it last recorded something, was idle, or was not running */
-	double moved;	/* when it last recorded something, or was not running */
-	double unstuck; /* since when the same CPU has the oldest heartbeat, unchanged */
-	unsigned boots; /* number of different boots seen */
+	bool seen;	     /* `last` is set */
+	bool has_heartbeats; /* this guest has heartbeats, so that their absence is significant */
+	bool idle;	     /* all CPUs are idle */
+	double last_alive;   /* when it last recorded something, was idle, or was not running */
+	double last_moved;   /* when it last recorded something, or was not running */
+	double stuck_since;  /* since when the same CPU has the oldest heartbeat, unchanged */
+	unsigned boots;	     /* number of different boots seen */
 };
 
 /* Restarts the measurement: the machine is not running, or has no trace, so silence does not count. */

@@ -68,7 +68,7 @@ static void asked(const struct fixture *fixture, const char *words)
 static bool answer(struct fixture *fixture, const char *text)
 {
 	assert_int_equal(send(fixture->qemu, text, strlen(text), 0), strlen(text));
-	capture_machine_listen(&fixture->machine);
+	capture_machine_receive(&fixture->machine);
 	return capture_inspection_step(&fixture->inspection, &fixture->machine);
 }
 
@@ -159,7 +159,7 @@ static void who_hangs_up_is_not_waited_for(void **state)
 	capture_inspection_step(&fixture->inspection, &fixture->machine);
 	assert_false(answer(fixture, REGISTERS));
 	shutdown(fixture->qemu, SHUT_RDWR);
-	capture_machine_listen(&fixture->machine);
+	capture_machine_receive(&fixture->machine);
 	assert_true(capture_inspection_step(&fixture->inspection, &fixture->machine));
 	assert_string_equal(fixture->inspection.text, "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\n");
 }

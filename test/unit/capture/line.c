@@ -51,11 +51,11 @@ static void marks_are_read(void **state)
 	assert_true(line.paused && line.gdb && line.kernel && !line.stays_on_reset && !line.uses_terminal);
 	assert_int_equal(line.append_at, 7);
 	assert_int_equal(capture_qemu_line_read(&line, LINE("-nographic", "-action", "reboot=shutdown")), 0);
-	assert_true(line.uses_terminal && !line.stays_on_reset && !line.leaves_itself);
+	assert_true(line.uses_terminal && !line.stays_on_reset && !line.ends_without_event);
 	assert_int_equal(capture_qemu_line_read(&line, LINE("-serial", "mon:stdio", "-device",
 							    "isa-debug-exit,iobase=0xf4")),
 			 0);
-	assert_true(line.uses_terminal && line.stays_on_reset && line.leaves_itself);
+	assert_true(line.uses_terminal && line.stays_on_reset && line.ends_without_event);
 	assert_int_equal(capture_qemu_line_read(&line, LINE("-device", "help")), 0);
 	assert_true(line.asks_only);
 	assert_int_equal(capture_qemu_line_read(&line, LINE("-version")), 0);

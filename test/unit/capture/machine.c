@@ -128,7 +128,7 @@ static int dial(const char *path)
 static void tell(struct capture_machine *machine, int fd, const char *line)
 {
 	assert_int_equal(write(fd, line, strlen(line)), strlen(line));
-	capture_machine_listen(machine);
+	capture_machine_receive(machine);
 }
 
 static void events_tell_the_end(void **state)
@@ -163,7 +163,7 @@ static void events_tell_the_end(void **state)
 	assert_int_equal(machine.shutdown, CAPTURE_SHUTDOWN_RESET);
 	assert_false(machine.ended);
 	close(fd);
-	capture_machine_listen(&machine);
+	capture_machine_receive(&machine);
 	assert_true(machine.ended);
 	capture_machine_quit(&machine);
 	capture_machine_close(&machine);

@@ -33,7 +33,7 @@ static void the_kernel_is_believed_first(void **state)
 {
 	(void)state;
 	assert_int_equal(JUDGE("clean", .ran = 1, .found = 1, .outcome = KTRX_OUTCOME_EXITED,
-			       .has_wait_status = 1, .wait_status = EXITED(33), .leaves_itself = 1),
+			       .has_wait_status = 1, .wait_status = EXITED(33), .ends_without_event = 1),
 			 CAPTURE_CLEAN);
 	assert_int_equal(JUDGE("status 3", .ran = 1, .found = 1, .outcome = KTRX_OUTCOME_EXITED, .status = 3),
 			 CAPTURE_FAILED);
@@ -72,10 +72,10 @@ static void qemu_tells_the_rest(void **state)
 	assert_int_equal(JUDGE("signal", .ran = 1, .found = 1, .shutdown = CAPTURE_SHUTDOWN_SIGNAL),
 			 CAPTURE_QEMU_DIED);
 	assert_int_equal(JUDGE("signal 9", .ran = 1, .found = 1, .has_wait_status = 1, .wait_status = SIGKILL,
-			       .leaves_itself = 1),
+			       .ends_without_event = 1),
 			 CAPTURE_QEMU_DIED);
 	assert_int_equal(JUDGE("status 33", .ran = 1, .found = 1, .has_wait_status = 1,
-			       .wait_status = EXITED(33), .leaves_itself = 1),
+			       .wait_status = EXITED(33), .ends_without_event = 1),
 			 CAPTURE_CLEAN);
 	assert_int_equal(
 		JUDGE("status 1", .ran = 1, .found = 1, .has_wait_status = 1, .wait_status = EXITED(1)),
@@ -111,10 +111,10 @@ static void silence_is_measured(void **state)
 	assert_true(capture_watch_feed(&watch, &pulse, 100));
 	assert_false(capture_watch_feed(&watch, &pulse, 103));
 	assert_true(capture_watch_silence(&watch, 104) == 4);
-	assert_false(watch.beats);
+	assert_false(watch.has_heartbeats);
 	pulse.heartbeats = 1;
 	capture_watch_feed(&watch, &pulse, 105);
-	assert_true(watch.beats && capture_watch_silence(&watch, 105) == 0);
+	assert_true(watch.has_heartbeats && capture_watch_silence(&watch, 105) == 0);
 	pulse.idle = 1;
 	capture_watch_feed(&watch, &pulse, 110);
 	assert_true(capture_watch_silence(&watch, 110) == 5);
@@ -126,7 +126,7 @@ static void silence_is_measured(void **state)
 	pulse.nonce = 2;
 	pulse.heartbeats = 0;
 	assert_true(capture_watch_feed(&watch, &pulse, 130));
-	assert_true(watch.boots == 2 && !watch.beats);
+	assert_true(watch.boots == 2 && !watch.has_heartbeats);
 }
 
 static void one_cpu_may_be_stuck(void **state)

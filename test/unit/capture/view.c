@@ -65,12 +65,12 @@ static void an_overwritten_root_is_named(void **state)
 	capture_view_look(&guest->view, false);
 	assert_non_null(guest->view.image);
 	overwrite(guest);
-	assert_int_equal(capture_view_settle(&guest->view), CAPTURE_E_ABSENT);
-	capture_view_say_lost(&guest->view, false, text, sizeof(text));
+	assert_int_equal(capture_view_search_again(&guest->view), CAPTURE_E_ABSENT);
+	capture_view_explain_loss(&guest->view, false, text, sizeof(text));
 	assert_non_null(strstr(text, "ktrace_root was found at physical 0x10000, with "));
 	assert_non_null(strstr(text, "has been overwritten since"));
 	assert_null(strstr(text, "reset"));
-	capture_view_say_lost(&guest->view, true, text, sizeof(text));
+	capture_view_explain_loss(&guest->view, true, text, sizeof(text));
 	assert_non_null(strstr(text, "or a reset"));
 }
 
@@ -84,8 +84,8 @@ static void one_overwritten_while_the_guest_runs_is_remembered(void **state)
 	overwrite(guest);
 	capture_view_look(&guest->view, false);
 	assert_null(guest->view.image);
-	assert_int_equal(capture_view_settle(&guest->view), CAPTURE_E_ABSENT);
-	capture_view_say_lost(&guest->view, false, text, sizeof(text));
+	assert_int_equal(capture_view_search_again(&guest->view), CAPTURE_E_ABSENT);
+	capture_view_explain_loss(&guest->view, false, text, sizeof(text));
 	assert_non_null(strstr(text, "physical 0x10000"));
 }
 
@@ -96,8 +96,8 @@ static void nothing_is_said_of_a_root_that_never_was(void **state)
 
 	overwrite(guest);
 	capture_view_look(&guest->view, false);
-	assert_int_equal(capture_view_settle(&guest->view), CAPTURE_E_ABSENT);
-	capture_view_say_lost(&guest->view, true, text, sizeof(text));
+	assert_int_equal(capture_view_search_again(&guest->view), CAPTURE_E_ABSENT);
+	capture_view_explain_loss(&guest->view, true, text, sizeof(text));
 	assert_string_equal(text, "");
 }
 
