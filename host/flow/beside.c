@@ -181,7 +181,7 @@ static int cut(void *to, const struct flow_moment *at)
 {
 	return tells_loss(at->step)
 		       ? 0
-		       : wait_lost(to, at->step, at->tid ? at->tid : at->space, "stack begun anew");
+		       : wait_lost(to, at->step, at->tid ? at->tid : at->space, "stack restarted");
 }
 
 static const struct flow_sink entries = { .enter = enter, .cut = cut };

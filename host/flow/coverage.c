@@ -352,7 +352,7 @@ int flow_coverage_write(struct flow_coverage *coverage, struct base_output *out,
 			warn(to, message);
 		flow_lines_free(&lines);
 	}
-	snprintf(message, sizeof(message), "runs of code that no file is known of, not counted: %" PRIu64,
+	snprintf(message, sizeof(message), "runs of code in no known file, not counted: %" PRIu64,
 		 coverage->unplaced);
 	if (coverage->unplaced)
 		warn(to, message);

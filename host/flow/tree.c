@@ -194,8 +194,10 @@ static void say(struct flow_tree *tree, const struct hwt_step *step, const char 
 
 static int cut(void *to, const struct flow_moment *moment)
 {
+	const struct flow_tree *tree = to;
+
 	if (moment->step->kind != HWT_GAP && moment->step->kind != HWT_OVERFLOW)
-		say(to, moment->step, "begun anew", "");
+		say(to, moment->step, tree->json ? "begun anew" : "stack restarted", "");
 	return 0;
 }
 

@@ -60,7 +60,7 @@ int hwt_decoder_open(struct hwt_decoder **opened, const struct hwt_file *file, s
 	}
 	encoding = find_encoding(stream);
 	if (!encoding) {
-		snprintf(open_message, sizeof(open_message), "an encoding that is not known");
+		snprintf(open_message, sizeof(open_message), "unknown encoding of the trace");
 		return KTREAD_E_UNSUPPORTED;
 	}
 	decoder = calloc(1, sizeof(*decoder));
@@ -147,7 +147,7 @@ static const struct hwt_step *tell_missing(struct hwt_decoder *decoder)
 		snprintf(decoder->text, sizeof(decoder->text), "%" PRIu64 " bytes are missing",
 			 decoder->part.position - decoder->wanted);
 	else
-		snprintf(decoder->text, sizeof(decoder->text), "the trace begins anew");
+		snprintf(decoder->text, sizeof(decoder->text), "the trace starts again");
 	*step = (struct hwt_step){ .kind = HWT_GAP,
 				   .offset = decoder->wanted,
 				   .text = decoder->text,

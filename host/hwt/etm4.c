@@ -13,7 +13,7 @@
 /* OpenCSD's decode tree for one unit, and how much of a piece it has been fed. */
 
 /* The reason why there is no tree. */
-#define ETM4_TREE_REFUSED "OpenCSD does not decode what a unit with such registers writes"
+#define ETM4_TREE_REFUSED "OpenCSD cannot decode a trace unit with these register values"
 
 struct etm4_tree {
 	dcd_tree_handle_t handle;

@@ -99,7 +99,7 @@ static bool take_back(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packet)
 	    packet->type != ETM4_PKT_I_CANCEL_F1)
 		push_atoms(guard, packet->atom.num);
 	if (packet->type != ETM4_PKT_I_MISPREDICT && !cancel(guard, packet->cancel_elements)) {
-		guard->unread = "a source address that is taken back is not decoded";
+		guard->unread = "a cancelled source address is not decoded";
 		return false;
 	}
 	return packet->type == ETM4_PKT_I_CANCEL_F1 || mispredict(guard);

@@ -145,7 +145,7 @@ void etm4_steps_damage(struct etm4_steps *steps, const char *text)
 
 void etm4_steps_begin_torn(struct etm4_steps *steps)
 {
-	put_bare(steps, HWT_GAP, "what comes before the first A-Sync cannot be read");
+	put_bare(steps, HWT_GAP, "bytes before the first A-Sync cannot be decoded");
 }
 
 static uint8_t branch_of(const ocsd_generic_trace_elem *element)
@@ -230,7 +230,7 @@ static bool check_code(struct etm4_steps *steps, const ocsd_generic_trace_elem *
 	if (jumps)
 		put_mismatch(
 			steps, steps->falls_to,
-			"other code ran than is known: the branch before was not taken, and led elsewhere");
+			"other code ran than is known: the previous branch was not taken, but led elsewhere");
 	steps->falls = !element->last_instr_exec && element->last_i_type != OCSD_INSTR_OTHER;
 	steps->falls_to = element->en_addr;
 	if (!is_never_not_taken(steps, element))
@@ -280,7 +280,7 @@ static void take_missing(struct etm4_steps *steps, const ocsd_generic_trace_elem
 		return;
 	if (steps->has_new && steps->new_branch == element->st_addr) {
 		step.gap = HWT_GAP_UNREAD;
-		step.text = "the branch here is newer than the OpenCSD that decodes it";
+		step.text = "this branch instruction is newer than the version of OpenCSD";
 	}
 	steps->falls = false;
 	etm4_queue_arrive(&steps->queue, element->st_addr);
@@ -320,7 +320,7 @@ static void take_transaction(struct etm4_steps *steps, trace_memtrans_t what)
 		[OCSD_MEM_TRANS_TRACE_INIT] = "a transaction is under way",
 		[OCSD_MEM_TRANS_START] = "a transaction begins",
 		[OCSD_MEM_TRANS_COMMIT] = "the transaction ends",
-		[OCSD_MEM_TRANS_FAIL] = "the transaction failed: what it did was undone",
+		[OCSD_MEM_TRANS_FAIL] = "the transaction failed and was undone",
 	};
 
 	steps->falls = false;
@@ -351,7 +351,7 @@ static void take_lost_sync(struct etm4_steps *steps, unsync_info_t why)
 		put_gap(steps, HWT_GAP_UNREAD, steps->unread);
 		steps->unread = NULL;
 	} else if (why == UNSYNC_BAD_PACKET) {
-		etm4_steps_damage(steps, "no packet has such bytes");
+		etm4_steps_damage(steps, "invalid packet");
 	}
 }
 

@@ -143,7 +143,7 @@ static void warn(struct hwt_file *file, const char *format, va_list arguments)
 		return;
 	vsnprintf(text, sizeof(text), format, arguments);
 	if (file->warnings == HWT_WARNINGS_MOST - 1)
-		snprintf(text, sizeof(text), "%s: and more of the kind", file->path);
+		snprintf(text, sizeof(text), "%s: further warnings are not shown", file->path);
 	file->warning[file->warnings] = strdup(text);
 	if (file->warning[file->warnings])
 		file->warnings++;

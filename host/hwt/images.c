@@ -27,8 +27,9 @@ void hwt_images_warn(struct hwt_images *images, const char *text, const char *mi
 
 	if (images->warnings == HWT_WARNINGS_MOST)
 		return;
-	warning->text =
-		strdup(images->warnings < HWT_WARNINGS_MOST - 1 ? text : "and more images that are missing");
+	warning->text = strdup(images->warnings < HWT_WARNINGS_MOST - 1
+				       ? text
+				       : "further warnings about images are not shown");
 	warning->missing = missing ? strdup(hwt_name_of(missing)) : NULL;
 	images->warnings += warning->text != NULL;
 }
@@ -40,8 +41,8 @@ int hwt_images_check_machine(struct hwt_images *images, const struct hwt_binary 
 	if (!machine || !binary->machine || machine == binary->machine)
 		return 0;
 	return hwt_images_fail(images, KTREAD_E_FORMAT,
-			       "%s: a file for another CPU (ELF machine %u) than the traced one's (%u)",
-			       binary->path, binary->machine, machine);
+			       "%s: for another CPU (ELF machine %u) than the traced one (%u)", binary->path,
+			       binary->machine, machine);
 }
 
 int hwt_images_open(struct hwt_images *images, const char *path, struct hwt_binary **found)
@@ -58,7 +59,9 @@ int hwt_images_open(struct hwt_images *images, const char *path, struct hwt_bina
 	if (status == KTREAD_E_SYSTEM)
 		return hwt_images_fail(images, status, "%s: %m", path);
 	if (status == KTREAD_E_FORMAT)
-		return hwt_images_fail(images, status, "%s: no file of code for a machine of 64 bits", path);
+		return hwt_images_fail(
+			images, status,
+			"%s: not a regular file, or an ELF file that is not 64-bit little-endian", path);
 	grown = status < 0 ? NULL
 			   : base_grow(images->binary, &images->binary_room, images->binaries + 1,
 				       sizeof(*grown));

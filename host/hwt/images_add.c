@@ -39,9 +39,9 @@ static void warn_of_differing(struct hwt_images *images, const struct hwt_binary
 	char text[640];
 
 	snprintf(text, sizeof(text),
-		 "%s: of %" PRIu64 " blocks that were run %" PRIu64 " differ, from %#" PRIx64
-		 " on: patched while it ran, or else of another build, and names may be wrong there",
-		 binary->path, likeness->blocks, likeness->differing, likeness->first);
+		 "%s: %" PRIu64 " of %" PRIu64 " executed blocks differ, first at %#" PRIx64
+		 ": patched at run time, or the file is another build; names may be wrong there",
+		 binary->path, likeness->differing, likeness->blocks, likeness->first);
 	hwt_images_warn(images, text, NULL);
 }
 
@@ -65,8 +65,8 @@ static int lay_at(struct hwt_images *images, struct hwt_binary *binary, uint32_t
 {
 	if (hwt_is_other(likeness))
 		return hwt_images_fail(images, KTREAD_E_FORMAT,
-				       "%s is not what was run: bytes differ in %" PRIu64 " of %" PRIu64
-				       " blocks, first at %#" PRIx64,
+				       "%s is not the code that ran: %" PRIu64 " of %" PRIu64
+				       " executed blocks differ, first at %#" PRIx64,
 				       binary->path, likeness->differing, likeness->blocks, likeness->first);
 	binary->was_run |= likeness->blocks > 0;
 	if (likeness->differing)
@@ -196,8 +196,8 @@ static int check_map(struct hwt_images *images, const struct hwt_map_fit *fit, c
 
 	if (!hwt_map_fit_is_known(fit)) {
 		snprintf(text, sizeof(text),
-			 "%.400s: cannot be held against the code that was run: only %" PRIu64
-			 " functions are called in what the recording has of the kernel; names may be wrong",
+			 "%.400s: cannot be checked: the recorded code calls only %" PRIu64
+			 " functions of the kernel; names may be wrong",
 			 path, fit->calls);
 		hwt_images_warn(images, text, NULL);
 		return 0;
@@ -206,15 +206,15 @@ static int check_map(struct hwt_images *images, const struct hwt_map_fit *fit, c
 		snprintf(moved, sizeof(moved), ", moved by %#" PRIx64, fit->base);
 	if (!hwt_map_fit_is_good(fit))
 		return hwt_images_fail(images, KTREAD_E_FORMAT,
-				       "%.300s: not the symbols of the kernel that was run: of %" PRIu64
-				       " addresses that its code calls %" PRIu64
-				       " are beginnings of functions there%s",
+				       "%.300s: not the symbols of the kernel that ran: of %" PRIu64
+				       " addresses that its code calls, %" PRIu64
+				       " are beginnings of listed functions%s",
 				       path, fit->calls, fit->entries, moved);
 	if (!fit->base)
 		return 0;
 	snprintf(text, sizeof(text),
-		 "%.400s: the kernel ran %#" PRIx64 " %s: of %" PRIu64
-		 " addresses that its code calls %" PRIu64 " are beginnings of functions there",
+		 "%.400s: the kernel ran %#" PRIx64 " %s than listed: of %" PRIu64
+		 " addresses that its code calls, %" PRIu64 " are beginnings of functions",
 		 path, lower ? -fit->base : fit->base, lower ? "lower" : "higher", fit->calls, fit->entries);
 	hwt_images_warn(images, text, NULL);
 	return 0;
@@ -264,7 +264,7 @@ static int check_memory(struct hwt_images *images, struct hwt_snapshot *snapshot
 	}
 	return asked ? hwt_images_fail(images, KTREAD_E_FORMAT,
 				       "%s: not the memory of the machine that was traced: "
-				       "none of the code that was run is found in it",
+				       "it contains none of the code that ran",
 				       path)
 		     : 0;
 }

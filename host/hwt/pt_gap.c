@@ -113,7 +113,7 @@ static int go_on(struct pt_decoder *decoder, bool lacks)
 	next = !status ? decoder->piece.size : address ? address : decoder->synced_at;
 	if (next > offset)
 		snprintf(decoder->text + told, sizeof(decoder->text) - told,
-			 "; %" PRIu64 " bytes passed over, up to the %s", next - offset,
+			 "; %" PRIu64 " bytes skipped, up to the %s", next - offset,
 			 !status   ? "end"
 			 : address ? "next address"
 				   : "next PSB");
@@ -150,7 +150,7 @@ static bool meets_newer(const struct pt_decoder *decoder, struct pt_newer *newer
 /* Reports a packet that this decoder cannot follow. Returns 1, or KTREAD_E_MEMORY. */
 static int tell_newer(struct pt_decoder *decoder, struct hwt_step *step, const struct pt_newer *newer)
 {
-	snprintf(decoder->text, sizeof(decoder->text), "the packet %s %s is not decoded", newer->name,
+	snprintf(decoder->text, sizeof(decoder->text), "packet %s %s is not decoded", newer->name,
 		 newer->text);
 	pt_decoder_begin_step(decoder, step, HWT_GAP);
 	step->gap = HWT_GAP_UNREAD;
@@ -168,11 +168,11 @@ int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
 	if (!idle && meets_newer(decoder, &newer))
 		return tell_newer(decoder, step, &newer);
 	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
-		 idle	 ? "code that goes round without a packet"
-		 : lacks ? "no image of what was run"
+		 idle	 ? "endless loop without a packet"
+		 : lacks ? "no image of the code"
 		 : why	 ? why
 			 : "damage",
-		 known ? "at" : "behind", known ? decoder->wanted : decoder->last);
+		 known ? "at" : "after", known ? decoder->wanted : decoder->last);
 	pt_decoder_begin_step(decoder, step, HWT_GAP);
 	step->gap = lacks ? HWT_GAP_CODE : HWT_GAP_DAMAGED;
 	step->text = decoder->text;
@@ -207,7 +207,7 @@ int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 	else if (decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE && is_psb(&decoder->piece, 0))
 		snprintf(decoder->text, sizeof(decoder->text),
 			 "nothing was traced: the unit in software waits for the first 64-bit code that "
-			 "is wanted");
+			 "is selected");
 	else if (pt_gap_psb(&decoder->piece, decoder->piece.size))
 		snprintf(decoder->text, sizeof(decoder->text),
 			 "%zu bytes before the only PSB, after which nothing was traced",

@@ -436,13 +436,13 @@ static void conclude(struct reading *reading)
 	file->nonce = info->nonce;
 	file->machine = info->machine;
 	if (info->lost)
-		hwt_file_warn(file, "%s: %" PRIu64 " records were lost when it was recorded", file->path,
+		hwt_file_warn(file, "%s: %" PRIu64 " records were lost during recording", file->path,
 			      info->lost);
 	if (reading->broken)
 		hwt_file_damage(file, "%s: %" PRIu64 " records of hardware trace are damaged", file->path,
 				reading->broken);
 	if (reading->homeless)
-		hwt_file_warn(file, "%s: %" PRIu64 " records are of contexts that the file does not have",
+		hwt_file_warn(file, "%s: %" PRIu64 " records refer to contexts that are not in the file",
 			      file->path, reading->homeless);
 }
 
@@ -458,9 +458,10 @@ static int cannot_open(struct hwt_file *file, int status)
 	    hwt_store_read(&file->store, 0, first, sizeof(first)) != sizeof(first) ||
 	    memcmp(first, "KTR", 3) == 0)
 		return hwt_file_fail(file, status, "%s", ktread_proc_message(NULL));
-	return hwt_file_fail(file, status,
-			     "%s: no hardware trace: neither records nor a trace unit's rings begin so",
-			     file->path);
+	return hwt_file_fail(
+		file, status,
+		"%s: not a hardware trace: neither a file of records nor the rings of a trace unit",
+		file->path);
 }
 
 int hwt_records_read(struct hwt_file *file)

@@ -99,15 +99,16 @@ bool hwt_rings_is(const struct hwt_store *store)
 static int read_head(struct hwt_file *file, struct ktrx_hwt_rings *head)
 {
 	if (hwt_store_read(&file->store, 0, head, sizeof(*head)) != sizeof(*head))
-		return hwt_file_fail(file, KTREAD_E_FORMAT, "%s: cut short within its head", file->path);
+		return hwt_file_fail(file, KTREAD_E_FORMAT, "%s: cut short within its header", file->path);
 	if (head->version != KTRX_HWT_UNIT_VERSION)
 		return hwt_file_fail(file, KTREAD_E_UNSUPPORTED,
-				     "%s: version %" PRIu32 " of a trace unit's rings; known is %u",
+				     "%s: version %" PRIu32
+				     " of a trace unit's rings is not supported, only %u",
 				     file->path, head->version, KTRX_HWT_UNIT_VERSION);
 	if (head->ring_size < RING_LEAST || (head->ring_size & (head->ring_size - 1)) != 0 ||
 	    head->ring_size > INT64_MAX / HWT_STREAMS_MOST || head->cpus > HWT_STREAMS_MOST)
 		return hwt_file_fail(file, KTREAD_E_FORMAT,
-				     "%s: %" PRIu32 " rings of %" PRIu64 " bytes cannot be", file->path,
+				     "%s: invalid header: %" PRIu32 " rings of %" PRIu64 " bytes", file->path,
 				     head->cpus, head->ring_size);
 	return 0;
 }
@@ -158,8 +159,8 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	}
 	if (ring.position > POSITION_MOST || ring.lost > POSITION_MOST) {
 		hwt_file_damage(file,
-				"%s: offset %" PRIu64 ": a ring of which %" PRIu64
-				" bytes were written and %" PRIu64 " packets lost cannot be: left out",
+				"%s: offset %" PRIu64 ": invalid ring (%" PRIu64 " bytes written, %" PRIu64
+				" packets lost): ignored",
 				file->path, at, ring.position, ring.lost);
 		return 0;
 	}
@@ -200,7 +201,7 @@ static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 	int status = 0;
 
 	if (at > end) {
-		hwt_file_damage(file, "%s: cut short: the code that was run is missing", file->path);
+		hwt_file_damage(file, "%s: cut short: the code that ran is missing", file->path);
 		return 0;
 	}
 	if (head->code_size <= end - at)
@@ -212,7 +213,8 @@ static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 			break;
 		at += sizeof(seen);
 		if (seen.size > end - at || seen.address > UINT64_MAX - seen.size) {
-			hwt_file_damage(file, "%s: offset %" PRIu64 ": code of %" PRIu32 " bytes cannot be",
+			hwt_file_damage(file,
+					"%s: offset %" PRIu64 ": invalid size of code: %" PRIu32 " bytes",
 					file->path, at - sizeof(seen), seen.size);
 			break;
 		}
@@ -270,8 +272,8 @@ int hwt_rings_read(struct hwt_file *file)
 	if (status == 0)
 		status = take_clock(file, &head);
 	if (head.code_lost)
-		hwt_file_warn(file, "%s: %" PRIu64 " bytes of code found no room in it", file->path,
-			      head.code_lost);
+		hwt_file_warn(file, "%s: %" PRIu64 " bytes of code were not recorded for lack of room",
+			      file->path, head.code_lost);
 	return status;
 }
 

@@ -93,7 +93,8 @@ int hwt_snapshot_open(struct hwt_snapshot **opened, const char *path, uint16_t m
 	if (status < 0)
 		snprintf(message, sizeof(message), "%s", ktread_image_message());
 	if (status == 0 && !is_pages(snapshot->memory)) {
-		snprintf(message, sizeof(message), "%s: no memory of a machine: that is whole pages", path);
+		snprintf(message, sizeof(message),
+			 "%s: not the memory of a machine: it does not consist of whole pages", path);
 		status = KTREAD_E_FORMAT;
 	}
 	if (status < 0) {

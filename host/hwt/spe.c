@@ -364,7 +364,7 @@ static void spe_packets(const struct hwt_stream *stream, const struct hwt_piece 
 		if (size < 0) {
 			snprintf(text, sizeof(text), "0x%02x%s", piece->bytes[at],
 				 size == SPE_CUT ? ": the bytes end within a packet"
-						 : ": no packet begins so");
+						 : ": no packet begins with this byte");
 			line(to, at, HWT_PACKET_DAMAGE, text);
 			at = spe_record_find(piece, at);
 			continue;

@@ -216,10 +216,11 @@ static int read_all(struct builder *b)
 	if (b->number == 1)
 		return fail(b, KTREAD_E_FORMAT, "%s: empty: no symbols in it", b->path);
 	if (!b->any_address)
-		return fail(b, KTREAD_E_FORMAT,
-			    "%s: all addresses in it are 0, as /proc/kallsyms shows them without the right "
-			    "to see them: copy it as root, with sysctl kernel.kptr_restrict=0",
-			    b->path);
+		return fail(
+			b, KTREAD_E_FORMAT,
+			"%s: all addresses are 0: /proc/kallsyms hides them from users without permission; "
+			"copy it as root, with sysctl kernel.kptr_restrict=0",
+			b->path);
 	return 0;
 }
 
@@ -274,7 +275,7 @@ static int make_functions(struct builder *b, struct hwt_map *map)
 			};
 	}
 	if (map->functions == 0)
-		return fail(b, KTREAD_E_FORMAT, "%s: no functions in it: symbols of type t, T, w, W or i",
+		return fail(b, KTREAD_E_FORMAT, "%s: no functions in it (symbols of type t, T, w, W or i)",
 			    b->path);
 	map->texts = b->texts;
 	b->texts = NULL;

@@ -10,7 +10,7 @@
 #define RING_LEAST UINT64_C(65536)
 #define RING_MOST  (UINT64_C(1) << 40)
 
-#define LEVELS "all, or user or kernel with user=START-END to tell them apart"
+#define LEVELS "all; or user or kernel, with user=START-END"
 
 /*
  * Reads a number: decimal, even with leading zeros, or hexadecimal after 0x; with an optional K, M or G. Sets
@@ -152,15 +152,15 @@ int arguments_read(struct arguments *arguments, int argc, char **argv, const cha
 			continue;
 		if (*wanted == '\0')
 			snprintf(text, sizeof(text),
-				 "%s: no such argument; known are ram= base= out= size= code= exact= time= "
+				 "%s: unknown argument; known: ram= base= out= size= code= exact= time= "
 				 "returns= level= user= range=",
 				 argv[i]);
 		else
-			snprintf(text, sizeof(text), "%s: wanted is %s", argv[i], wanted);
+			snprintf(text, sizeof(text), "%s: expected %s", argv[i], wanted);
 		return -1;
 	}
 	if (arguments->user != arguments->kernel && arguments->user_end == 0) {
-		snprintf(text, sizeof(text), "level=%s: wanted is " LEVELS,
+		snprintf(text, sizeof(text), "level=%s: expected " LEVELS,
 			 arguments->user ? "user" : "kernel");
 		return -1;
 	}

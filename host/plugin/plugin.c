@@ -238,7 +238,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	const char *message;
 
 	if (!info->system_emulation)
-		return refuse("it traces whole machines, not programs under qemu-user", "");
+		return refuse("traces whole machines only, not programs under qemu-user", "");
 	for (size_t i = 0; i < sizeof(encoders) / sizeof(encoders[0]); i++) {
 		if (strcmp(info->target_name, encoders[i]->target) == 0)
 			encoder = encoders[i];
@@ -250,7 +250,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 	identity = id;
 	cpus = (unsigned)info->system.max_vcpus;
 	if (flow_open(encoder, cpus, disarm) != 0)
-		return refuse("no memory for the virtual CPUs", "");
+		return refuse("out of memory for the virtual CPUs", "");
 	clock_nanoseconds();
 	memory_use(arguments.ram != NULL ? strdup(arguments.ram) : NULL,
 		   arguments.has_base ? arguments.base : encoder->memory_base, encoder->memory_span);

@@ -73,11 +73,11 @@ static const char *map(const char *path)
 	void *mapped;
 
 	if (fd < 0)
-		return "cannot be made";
+		return "cannot be created";
 	/* The file is sparse: it takes space only where it is written. */
 	if (ftruncate(fd, (off_t)file_size) != 0) {
 		close(fd);
-		return "cannot be made that large";
+		return "cannot be extended to its size";
 	}
 	mapped = mmap(NULL, file_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
@@ -97,7 +97,7 @@ const char *rings_open(const char *path, unsigned cpus, uint64_t ring_size, uint
 		sizeof(struct ktrx_hwt_rings) + cpus * (sizeof(struct ktrx_hwt_ring) + ring_size) + code_size;
 	pieces = calloc(cpus, sizeof(*pieces));
 	if (pieces == NULL)
-		return "takes more memory than there is";
+		return "out of memory";
 	wrong = map(path);
 	if (wrong != NULL)
 		return wrong;

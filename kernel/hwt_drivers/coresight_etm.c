@@ -44,7 +44,7 @@ const char *ktrace_coresight_etm_find(const struct ktrace_coresight *all,
 	major = KTRACE_IDR1_MAJOR(etm->own.idr[1]);
 	etm->own.devarch = major == KTRACE_MAJOR_ETE ? ktrace_coresight_read(all, etm, KTRACE_TRCDEVARCH) : 0;
 	if (major != KTRACE_MAJOR_ETM4 && KTRACE_DEVARCH_TYPE(etm->own.devarch) != KTRACE_DEVARCH_ETE)
-		return "a trace unit is of an architecture that is not ETMv4";
+		return "a trace unit is neither an ETMv4 nor an ETE";
 	return KTRACE_NULL;
 }
 

@@ -52,9 +52,9 @@ static const char *check_components(const struct ktrace_coresight *all)
 		if ((one->flags & ~known) != 0 || (one->flags && one->type != KTRACE_CORESIGHT_ETR))
 			return "a component has flags that it cannot have";
 		if ((one->flags & KTRACE_CORESIGHT_SCATTER) && (one->flags & KTRACE_CORESIGHT_RESTORE))
-			return "an ETR that scatters cannot go on where it stopped";
+			return "an ETR that scatters cannot continue where it stopped";
 		if (one->store && !can_store(one))
-			return "a store is not one mapped piece of memory in reach of an ETR";
+			return "a store is not a single mapped piece of memory that an ETR can address";
 		for (uint32_t other = 0; other < i; other++)
 			if (one->type == KTRACE_CORESIGHT_ETM4 &&
 			    all->component[other].type == KTRACE_CORESIGHT_ETM4 &&
@@ -107,7 +107,7 @@ static const char *check_circles(const struct ktrace_coresight *all)
 	}
 	for (uint32_t i = 0; i < all->components; i++)
 		if (!(gone >> i & 1))
-			return "connections lead in a circle";
+			return "connections form a circle";
 	return KTRACE_NULL;
 }
 
@@ -177,7 +177,7 @@ static const char *find_way(const struct ktrace_coresight *all, uint32_t start)
 	if (end == KTRACE_NOWHERE)
 		end = nearest(all, KTRACE_CORESIGHT_ETF, by, distance);
 	if (end == KTRACE_NOWHERE)
-		return "a trace unit leads to no trace memory";
+		return "no path leads from a trace unit to trace memory";
 	if (distance[end] > KTRACE_CORESIGHT_HOPS)
 		return "there are too many components between a trace unit and its memory";
 	lay(all, etm, end, by, distance[end]);

@@ -23,7 +23,7 @@
 #include "spe.h"
 
 #define KTRACE_WHY_NONE	 "no Statistical Profiling Extension: ID_AA64DFR0_EL1.PMSVer is 0"
-#define KTRACE_WHY_TAKEN "a hypervisor or the firmware keeps the profiling buffer: PMBIDR_EL1.P is 1"
+#define KTRACE_WHY_TAKEN "a hypervisor or the firmware owns the profiling buffer: PMBIDR_EL1.P is 1"
 
 static const struct ktrace_hwt_access_sysreg *access_of(const struct ktrace_hwt_backend *backend)
 {

@@ -82,7 +82,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	symbols "$tmp/changed.map" --functions >"$tmp/by_map"
 	check "$arch: a System.map of another build is refused" test $? -ne 0 -a ! -s "$tmp/by_map"
 	check "$arch: with the counts" grep -qE \
-		'changed.map: not the symbols of the kernel that was run: of [0-9]{3,} addresses .* calls [0-9]+ are' "$tmp/said"
+		'changed.map: not the symbols of the kernel that ran: of [0-9]{3,} addresses .* calls, [0-9]+ are' "$tmp/said"
 	nm -n "build/demo/$(case $arch in x86_64) echo aarch64 ;; *) echo x86_64 ;; esac)/kernel.elf" >"$tmp/System.map"
 	symbols "$tmp/System.map" --functions >"$tmp/by_map"
 	check "$arch: a System.map of another CPU's kernel is refused" test $? -ne 0 -a ! -s "$tmp/by_map"

@@ -24,8 +24,8 @@ refused() {
 	check "$1: and says why: $(head -n 1 "$tmp/said")" grep -q -- "$3" "$tmp/said"
 }
 
-refused "an unknown argument" "out=$tmp/x,colour=red" 'colour=red: no such argument'
-refused "a ring that is no power of two" "out=$tmp/x,size=100000" 'size=100000: wanted is a power of two'
+refused "an unknown argument" "out=$tmp/x,colour=red" 'colour=red: unknown argument'
+refused "a ring that is no power of two" "out=$tmp/x,size=100000" 'size=100000: expected a power of two'
 refused "five ranges" "range=1-2,range=1-2,range=1-2,range=1-2,range=1-2" 'at most 4'
 refused "a file that cannot be made" "out=$tmp/none/x" 'No such file'
 done_testing

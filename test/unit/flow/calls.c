@@ -139,7 +139,7 @@ static void what_fits_nothing_begins_anew(void **state)
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 15 c 2 return\nrun 20 e+16 1 return\nrun 21 d+8 "
 	       "1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") OPEN("12", "  b {")
-		       OPEN("15", "    c") "--- begun anew ---\n" OPEN("20", "e") OPEN("21", "d {"));
+		       OPEN("15", "    c") "--- stack restarted ---\n" OPEN("20", "e") OPEN("21", "d {"));
 	assert_int_equal(doubts.resyncs, 1);
 }
 

@@ -209,7 +209,7 @@ static void coverage_is_of_lines(void **state)
 	assert_non_null(strstr(out.buffer, "/flow/views.c\n"));
 	assert_null(strstr(out.buffer, "flow/calls.c")); /* nothing in it ran */
 	assert_non_null(strstr(out.buffer, ",0\n"));
-	assert_string_equal(flow_test_noted, "runs of code that no file is known of, not counted: 1");
+	assert_string_equal(flow_test_noted, "runs of code in no known file, not counted: 1");
 	base_output_close(&out);
 	flow_close(flow);
 	free(script);

@@ -240,7 +240,7 @@ static const struct {
 	{ SYNC AT("04") "f6", "space 7\n"
 			      "on 401010\n"
 			      "run 401010-401014 (2) conditional not\n" },
-	{ "f7 f7 f7 " START "f6", "gap: what comes before the first A-Sync cannot be read\n" BEGUN
+	{ "f7 f7 f7 " START "f6", "gap: bytes before the first A-Sync cannot be decoded\n" BEGUN
 				  "run 401000-401004 (2) conditional not\n" },
 	/* There is no code. */
 	{ SYNC ON "85 00 00 50 00 00 00 00 00 b0 07 00 00 00 f7 9d 04 08 40 00 00 00 00 00 f7",
@@ -250,12 +250,12 @@ static const struct {
 	  "run 401010-401014 (2) conditional\n" },
 	/* A reserved header. */
 	{ START "f6 47 f7 " SYNC AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
-						      "gap: no packet has such bytes!\n"
+						      "gap: invalid packet!\n"
 						      "on 401010\n"
 						      "run 401010-401014 (2) conditional not\n" },
 	/* An exception without an address. */
 	{ START "f6 06 1d 04 f7 " SYNC AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
-							    "gap: no packet has such bytes!\n"
+							    "gap: invalid packet!\n"
 							    "on 401010\n"
 							    "run 401010-401014 (2) conditional not\n" },
 	/* AArch32 code, which is not damage. */
@@ -273,7 +273,7 @@ static const struct {
 	  "on 800000 at 133\n"
 	  "run 800000-800000 (1) return at 133\n" },
 	/* The end of memory. */
-	{ SYNC ON "85 7f 7f ff ff ff ff ff ff b0 07 00 00 00 f7 f7", "gap: no packet has such bytes!\n" },
+	{ SYNC ON "85 7f 7f ff ff ff ff ff ff b0 07 00 00 00 f7 f7", "gap: invalid packet!\n" },
 	/* The bytes end within a packet. */
 	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
 	/* A branch that OpenCSD would take for another instruction; nothing is guessed after it. */
@@ -281,7 +281,7 @@ static const struct {
 	  "on 401040\n"
 	  "space 7\n"
 	  "run 401040-401040 (1) to 401044\n"
-	  "gap 401044: the branch here is newer than the OpenCSD that decodes it\n"
+	  "gap 401044: this branch instruction is newer than the version of OpenCSD\n"
 	  "run 401010-401014 (2) conditional not\n" },
 	/* Other code ran: a call was not taken. Nothing is reported up to the next address. */
 	{ START "f6 f6 f7 f7 95 04 f6 f6",
@@ -309,8 +309,8 @@ static const struct {
 	/* The branch was not taken, but the next address is elsewhere. */
 	{ START "f6 95 04 f6",
 	  BEGUN "run 401000-401004 (2) conditional not\n"
-		"gap 401008: other code ran than is known: the branch before was not taken, and led "
-		"elsewhere?\n"
+		"gap 401008: other code ran than is known: the previous branch was not taken, but "
+		"led elsewhere?\n"
 		"on 401010\n"
 		"run 401010-401014 (2) conditional not\n" },
 	/* Code without end. */
@@ -397,9 +397,9 @@ static void speculation(void **state)
 			"run 401008-40100c (2) call\n" },
 		{ "f6 f7 2d 01", BEGUN "run 401000-401004 (2) conditional not\n" },
 		/* OpenCSD would crash on these. */
-		{ "95 04 30 f7", "gap: no packet has such bytes!\n" },
-		{ "f7 95 04 02 85 01 30 f7", "gap: no packet has such bytes!\n" },
-		{ "f7 06 1d 95 03 30 f7", "gap: no packet has such bytes!\n" },
+		{ "95 04 30 f7", "gap: invalid packet!\n" },
+		{ "f7 95 04 02 85 01 30 f7", "gap: invalid packet!\n" },
+		{ "f7 06 1d 95 03 30 f7", "gap: invalid packet!\n" },
 	};
 	struct hwt_stream speculates = unit;
 
@@ -457,7 +457,7 @@ static void what_an_ete_writes(void **state)
 		{ START "0a f6 06 31 70 9d 00 08 40 00 00 00 00 00 f7",
 		  BEGUN "note: a transaction begins\n"
 			"run 401000-401004 (2) conditional not to 401000\n"
-			"note: the transaction failed: what it did was undone\n"
+			"note: the transaction failed and was undone\n"
 			"run 401000-401004 (2) conditional\n" },
 		{ START "0a f6 0b f7", BEGUN "note: a transaction begins\n"
 					     "run 401000-401004 (2) conditional not to 401008\n"
@@ -487,14 +487,14 @@ static void what_an_ete_writes(void **state)
 
 		ete.etm4.idr8 = 16;
 		assert_string_equal(steps_of(&ete, bytes, size),
-				    "gap: a source address that is taken back is not decoded\n");
+				    "gap: a cancelled source address is not decoded\n");
 	}
 	/* In a stream of an ETMv4 they are damage. */
 	for (size_t i = 1; i < COUNT(written); i++) {
 		unsigned char bytes[128];
 		size_t size = bytes_of(written[i].hex, bytes, sizeof(bytes));
 
-		assert_non_null(strstr(steps_of(&unit, bytes, size), "gap: no packet has such bytes!\n"));
+		assert_non_null(strstr(steps_of(&unit, bytes, size), "gap: invalid packet!\n"));
 	}
 }
 
@@ -571,11 +571,11 @@ static void wrong_registers(void **state)
 	other.etm4.formatted = 1;
 	other.etm4.traceidr = 0x7f; /* reserved: no trace source has this id */
 	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
-	assert_string_equal(message, "OpenCSD does not decode what a unit with such registers writes");
+	assert_string_equal(message, "OpenCSD cannot decode a trace unit with these register values");
 	other = unit;
 	other.etm4.idr8 = UINT32_MAX; /* elements could be taken back without limit */
 	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
-	assert_string_equal(message, "OpenCSD does not decode what a unit with such registers writes");
+	assert_string_equal(message, "OpenCSD cannot decode a trace unit with these register values");
 }
 
 static void take_line(void *to, uint64_t offset, const char *name, const char *text)

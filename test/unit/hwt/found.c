@@ -187,7 +187,7 @@ static void a_kernel_is_found_where_it_was_moved(void **state)
 		assert_int_equal(hwt_images_add_elf(reading.images, "/proc/self/exe", 0, NULL) < 0, others);
 		if (others) {
 			assert_non_null(strstr(hwt_images_message(reading.images),
-					       "is not what was run: bytes differ in 4 of 16 blocks"));
+					       "is not the code that ran: 4 of 16 executed blocks differ"));
 		} else {
 			assert_non_null(strstr(hwt_images_warning(reading.images, 0),
 					       "found by its code at 0xffffffff9a200000"));

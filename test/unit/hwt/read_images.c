@@ -177,7 +177,7 @@ static void code_of_other_spaces_is_taken_where_all_agree(void **state)
 			check_jump(&reading);
 		} else {
 			next(&reading, HWT_ON);
-			next_gap(&reading, "no image of what was run at 0x401005");
+			next_gap(&reading, "no image of the code at 0x401005");
 		}
 		end(&reading);
 	}
@@ -198,7 +198,7 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	on = packets_end(&packets);
 	packets_begin(&packets);
 	write_jump(1500, 0);
-	snprintf(lost, sizeof(lost), "; %zu bytes passed over", packets_size(&packets) - on);
+	snprintf(lost, sizeof(lost), "; %zu bytes skipped", packets_size(&packets) - on);
 	write_jump(2500, 0);
 	begin_file(&writer, 7);
 	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, "/nowhere/prog");
@@ -206,7 +206,7 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	assert_non_null(hwt_images_warning(reading.images, 0));
 	assert_non_null(strstr(hwt_images_warning(reading.images, 0), "/nowhere/prog"));
 	next(&reading, HWT_ON);
-	step = next_gap(&reading, "no image of what was run at 0x401005");
+	step = next_gap(&reading, "no image of the code at 0x401005");
 	assert_int_equal(step->gap, HWT_GAP_CODE);
 	assert_int_equal(step->stamp, 1500);
 	assert_non_null(strstr(step->text, lost));
@@ -276,11 +276,11 @@ static void a_file_that_is_not_what_was_run_is_refused(void **state)
 	reading = finish_file(&writer);
 	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, NULL), 0);
 	assert_non_null(strstr(hwt_images_warning(reading.images, 0),
-			       "of 3 blocks that were run 1 differ, from 0x401005"));
+			       "1 of 3 executed blocks differ, first at 0x401005"));
 	assert_null(hwt_images_idle(reading.images, 0));
 	assert_true(hwt_images_add_elf(reading.images, wrong, 0, NULL) < 0);
 	assert_non_null(strstr(hwt_images_message(reading.images),
-			       "is not what was run: bytes differ in 3 of 3 blocks, first at 0x401000"));
+			       "is not the code that ran: 3 of 3 executed blocks differ, first at 0x401000"));
 	/* At other addresses there is nothing to compare with, except that nothing ran there. */
 	assert_int_equal(hwt_images_add_elf(reading.images, wrong, 0, &elsewhere), 0);
 	assert_null(hwt_images_warning(reading.images, 1));
@@ -315,7 +315,7 @@ static void a_file_of_which_a_part_has_moved_is_refused(void **state)
 		assert_int_equal(hwt_images_add_elf(reading.images, path, 0, NULL) < 0, other);
 		if (!other)
 			assert_non_null(strstr(hwt_images_warning(reading.images, 0),
-					       "of 10 blocks that were run 1 differ"));
+					       "1 of 10 executed blocks differ"));
 		end(&reading);
 	}
 	unlink(path);
@@ -379,7 +379,7 @@ static void behind_missing_code_it_goes_on_at_the_next_known_address(void **stat
 		assert_int_equal(step->address, HUB);
 		step = next_run(&reading, HUB, HUB + sizeof(hub), HWT_BRANCH_INDIRECT, 0);
 		assert_int_equal(step->stamp, i ? 2499 + i : 1500);
-		step = next_gap(&reading, "no image of what was run at 0xc01000");
+		step = next_gap(&reading, "no image of the code at 0xc01000");
 		assert_int_equal(step->gap, HWT_GAP_CODE);
 		assert_non_null(strstr(step->text, "up to the next address"));
 	}

@@ -273,7 +273,7 @@ static void an_event_with_an_address_of_its_own_is_said_to_be_unread(void **stat
 	packet_address(&packets, ppt_tip_pgd, 0);
 	reading = finish();
 	next_run(&reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, 0);
-	assert_int_equal(next_gap(&reading, "the packet CFE 10 shutdown with address is not decoded")->gap,
+	assert_int_equal(next_gap(&reading, "packet CFE 10 shutdown with address is not decoded")->gap,
 			 HWT_GAP_UNREAD);
 	assert_int_equal(next(&reading, HWT_ON)->address, PROGRAM_JMP);
 	next(&reading, HWT_ASYNC);
@@ -299,7 +299,7 @@ static void an_overflow_after_missing_code_is_told_and_resumed_at(void **state)
 		packet_address(&packets, ppt_tip_pgd, 0);
 		reading = finish();
 		next_run(&reading, PROGRAM_LEAF, PROGRAM_LEAF + 3, HWT_BRANCH_RETURN, 0);
-		assert_int_equal(next_gap(&reading, "no image of what was run at 0x5000")->gap, HWT_GAP_CODE);
+		assert_int_equal(next_gap(&reading, "no image of the code at 0x5000")->gap, HWT_GAP_CODE);
 		next(&reading, HWT_OVERFLOW);
 		if (begins[n] == ppt_tip_pge)
 			assert_int_equal(next(&reading, HWT_ON)->address, PROGRAM_NOPS);

@@ -72,7 +72,7 @@ static void damage_is_a_gap_and_the_next_psb_is_found(void **state)
 	check_jump(&reading, 1500);
 	next(&reading, HWT_ON);
 	assert_int_equal(next(&reading, HWT_RUN)->address, PROGRAM_JNE);
-	step = next_gap(&reading, "behind 0x401005");
+	step = next_gap(&reading, "after 0x401005");
 	assert_true(step->gap == HWT_GAP_DAMAGED && step->offset > 100 + damage);
 	check_jump(&reading, 3500);
 	/* Decoding again from the damage, and from the beginning. */
@@ -331,7 +331,7 @@ static void a_cut_ring_is_read_as_far_as_it_is_there(void **state)
 	assert_int_equal(hwt_file_streams(reading.file), 1);
 	assert_int_equal(hwt_file_stream(reading.file, 0)->bytes, size);
 	assert_int_equal(hwt_file_stream(reading.file, 0)->missing, 0);
-	assert_non_null(strstr(hwt_file_warning(reading.file, 0), "the code that was run is missing"));
+	assert_non_null(strstr(hwt_file_warning(reading.file, 0), "the code that ran is missing"));
 	assert_null(hwt_file_warning(reading.file, 1));
 	assert_int_equal(hwt_file_damaged(reading.file), 1);
 	program_write(path, program);
@@ -355,7 +355,7 @@ static void a_ring_that_cannot_be_is_left_out(void **state)
 	reading = read_file(&writer);
 	assert_int_equal(hwt_file_streams(reading.file), 0);
 	assert_int_equal(hwt_file_damaged(reading.file), 1);
-	assert_non_null(strstr(hwt_file_warning(reading.file, 0), "offset 4096: a ring of which "));
+	assert_non_null(strstr(hwt_file_warning(reading.file, 0), "offset 4096: invalid ring "));
 	end(&reading);
 }
 

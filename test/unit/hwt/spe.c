@@ -347,7 +347,7 @@ static void lines_of_packets(void **state)
 				 "9 events retired\n"
 				 "11 end \n"
 				 "12 pad 3\n"
-				 "15 damage 0x02: no packet begins so\n"
+				 "15 damage 0x02: no packet begins with this byte\n"
 				 "17 pc 0x401024 el0 ns=1\n"
 				 "26 timestamp 3\n"
 				 "35 damage 0x99: the bytes end within a packet\n");
