@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * AArch64, EL1 to EL3. A kernel with a per-CPU area defines ktrace_arch_reserve_word() in ktrace_port.h, for
- * instance as tpidr_el1 plus an offset; the add is atomic, so being moved between the two does no harm.
+ * instance as tpidr_el1 plus an offset. The addition to that word is atomic, so it does no harm if the thread
+ * migrates between computing the address and the addition.
  *
- * Atomics are written out because the compiler may turn its builtins into calls of libgcc, and because
- * exclusives need not ever succeed while the MMU is off.
+ * Atomics are written in assembler, because the compiler may turn its builtins into calls of libgcc, and
+ * because exclusive accesses may never succeed while the MMU is off.
  */
 #ifndef KTRACE_ARCH_AARCH64_H
 #define KTRACE_ARCH_AARCH64_H
@@ -15,13 +16,13 @@
 
 #define KTRACE_ARCH_MACHINE 183
 
-/* Assembler: the address of a label of the image into a register. */
+/* Assembler that loads the address of a label of the image into a register. */
 #define KTRACE_ARCH_ADDRESS(register, label) \
 	"adrp " register ", " label "\n\tadd " register ", " register ", :lo12:" label
 
 /*
- * No isb: it costs more than the rest of a record, and all it would buy is that the counter is not read a few
- * instructions early. Stamps of one ring are not quite monotonic anyway, and readers know.
+ * No isb: it costs more than the rest of a record, and its only effect would be that the counter is not read
+ * a few instructions early. Stamps within a ring are not quite monotonic anyway, and readers allow for that.
  */
 #ifndef ktrace_arch_clock
 #define ktrace_arch_clock ktrace_arch_clock
@@ -53,7 +54,9 @@ static inline void ktrace_arch_store_barrier(void)
 }
 #endif
 
-/* Is the MMU of the exception level we run at on? Without it memory is of device type. */
+/*
+ * Returns nonzero if the MMU of the current exception level is on. While it is off, memory is of device type.
+ */
 static inline int ktrace_arch_mmu_on(void)
 {
 	uint64_t level, control;
@@ -68,7 +71,7 @@ static inline int ktrace_arch_mmu_on(void)
 	return control & 1;
 }
 
-/* Rings are reserved only after ktrace_init(): the MMU is on. */
+/* Reserves slots in a ring. Requires: the MMU is on, which is true after ktrace_init(). */
 #define ktrace_arch_ring_add ktrace_arch_ring_add
 #if defined(__ARM_FEATURE_ATOMICS)
 static inline uint64_t ktrace_arch_ring_add(uint64_t *word, uint64_t n)
@@ -95,7 +98,10 @@ static inline uint64_t ktrace_arch_ring_add(uint64_t *word, uint64_t n)
 }
 #endif
 
-/* Used while the MMU may still be off; then only one CPU runs, or its kernel keeps the others away. */
+/*
+ * Also used while the MMU is off. Then only one CPU runs, or the kernel keeps the other CPUs from calling
+ * this.
+ */
 #ifndef ktrace_arch_fetch_add
 #define ktrace_arch_fetch_add ktrace_arch_fetch_add
 static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
@@ -138,7 +144,10 @@ static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, ui
 }
 #endif
 
-/* Behind a branch on what was loaded, the counter is read after it; stores never go ahead of an isb. */
+/*
+ * After a branch that depends on a loaded value, isb makes sure that the counter is read after the load.
+ * Stores do not move before an isb.
+ */
 #ifndef ktrace_arch_clock_fence
 #define ktrace_arch_clock_fence ktrace_arch_clock_fence
 static inline void ktrace_arch_clock_fence(void)
@@ -147,7 +156,7 @@ static inline void ktrace_arch_clock_fence(void)
 }
 #endif
 
-/* Return addresses may be signed: the instruction that takes the signature off does nothing on older CPUs. */
+/* Return addresses may be signed. The instruction that strips the signature has no effect on older CPUs. */
 #ifndef ktrace_arch_frame
 #define KTRACE_ARCH_FRAME_OFFSET 0
 #define ktrace_arch_frame	 ktrace_arch_frame

@@ -5,26 +5,29 @@
 
 #include <stdint.h>
 
-/* Between memory that a device reads or wrote and the register or index that hands it over. */
+/*
+ * Orders accesses to memory that a device reads or has written, and the access to the register or index that
+ * passes it to the device.
+ */
 #define ktrace_io_barrier ktrace_io_barrier
 static inline void ktrace_io_barrier(void)
 {
 	__asm__ volatile("dsb sy" : : : "memory");
 }
 
-/* In the body of a poll. */
+/* Called in a polling loop. */
 #define ktrace_io_relax ktrace_io_relax
 static inline void ktrace_io_relax(void)
 {
 	__asm__ volatile("yield" : : : "memory");
 }
 
-/* How the trace unit in software (ktrx/hwt_unit.h) is rung. */
+/* Rings a doorbell of the trace unit in software (ktrx/hwt_unit.h). */
 #define KTRACE_ARCH_UNIT_EXISTS 1
 
 /*
- * The marker and, right behind it, the store: one piece of assembler, so that nothing comes between them, in
- * 8 bytes, so that both lie on one page.
+ * The marker and, directly after it, the store. One piece of assembler, so that no other instruction comes
+ * between; within aligned 8 bytes, so that both are on one page.
  */
 static inline void ktrace_arch_unit_ring(uint8_t *doorbell)
 {

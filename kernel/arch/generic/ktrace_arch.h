@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What no port said otherwise: one CPU, no threads, the compiler's atomics, rings reserved with a locked add
- * at the CPU's ring. Each arch header ends by including this one; alone it serves a CPU that ktrace does not
- * know, if ktrace_port.h supplies the clock.
+ * Defaults for what neither the port nor the CPU's header defines: one CPU, no threads, the compiler's
+ * atomics, and slots reserved with an atomic addition in the CPU's ring. Each CPU's header includes this one
+ * at its end. Alone it supports any other CPU, if ktrace_port.h defines the clock.
  */
 #ifndef KTRACE_ARCH_GENERIC_H
 #define KTRACE_ARCH_GENERIC_H
@@ -28,7 +28,7 @@ static inline uintptr_t ktrace_arch_stack_end(uintptr_t here)
 }
 #endif
 
-/* The caller's frame pointer, and above it the return address. */
+/* The frame contains the caller's frame pointer, and above it the return address. */
 #ifndef ktrace_arch_frame
 #define KTRACE_ARCH_FRAME_OFFSET 0
 #define ktrace_arch_frame	 ktrace_arch_frame
@@ -74,8 +74,8 @@ static inline uint32_t ktrace_arch_thread(void)
 #endif
 
 /*
- * Where these are macros of the port's they may name variables of the kernel's, `cpu` or `thread`. So they
- * are expanded here, where no variable of ktrace's hides those.
+ * A port may define these as macros that use variables of the kernel, such as `cpu` or `thread`. They are
+ * expanded here, where no variable of ktrace hides those.
  */
 KTRACE_INLINE uint32_t ktrace_port_cpu(void)
 {
@@ -140,7 +140,10 @@ static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, ui
 
 #ifndef ktrace_arch_reserve_word
 #define ktrace_arch_reserve_word ktrace_arch_reserve_word
-/* A CPU beyond the last one gets the spare row behind the others, whose word always names the boot ring. */
+/*
+ * CPUs with a number of KTRACE_MAX_CPUS or more use the spare entry after the others. Its word always selects
+ * the boot ring.
+ */
 static inline uint64_t *ktrace_arch_reserve_word(void)
 {
 	uint32_t cpu = ktrace_arch_cpu();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Device access where devices lie in memory only, so `ports` is not looked at. It serves a CPU that ktrace
- * does not know. The header of an architecture without I/O ports defines its barriers and then includes
- * this one; an architecture with ports, x86_64, has all of these functions in its own header.
+ * Device access on a CPU without I/O ports: `ports` is ignored. Alone it supports a CPU without a header of
+ * its own. The header of an architecture without I/O ports defines its barriers and then includes this one;
+ * x86_64, which has ports, defines all of these functions itself.
  */
 #ifndef KTRACE_GENERIC_IO_H
 #define KTRACE_GENERIC_IO_H
@@ -10,8 +10,9 @@
 #include "ktrace/transport.h"
 
 /*
- * Between memory that a device reads or wrote and the register or index that hands it over. The compiler's
- * full barrier; a CPU whose devices need more defines its own.
+ * Orders accesses to memory that a device reads or has written, and the access to the register or index that
+ * passes it to the device. This is the compiler's full barrier; a CPU whose devices need more defines its
+ * own.
  */
 #ifndef ktrace_io_barrier
 #define ktrace_io_barrier ktrace_io_barrier
@@ -21,7 +22,7 @@ static inline void ktrace_io_barrier(void)
 }
 #endif
 
-/* In the body of a poll. */
+/* Called in a polling loop. */
 #ifndef ktrace_io_relax
 #define ktrace_io_relax ktrace_io_relax
 static inline void ktrace_io_relax(void)
@@ -60,9 +61,7 @@ static inline void ktrace_io_write32(struct ktrace_io io, size_t offset, uint32_
 	*(volatile uint32_t *)(io.base + offset) = value;
 }
 
-/*
- * The trace unit in software (ktrx/hwt_unit.h) where no marker is agreed upon for the CPU: it does not exist.
- */
+/* The trace unit in software (ktrx/hwt_unit.h) does not exist for this CPU, because no marker is defined. */
 #ifndef KTRACE_ARCH_UNIT_EXISTS
 #define KTRACE_ARCH_UNIT_EXISTS 0
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * RISC-V 64 with the M and A extensions, M or S mode. A kernel with a per-CPU area defines
- * ktrace_arch_reserve_word() in ktrace_port.h, for instance as tp plus an offset; the add is atomic, so
- * being moved between the two does no harm.
+ * ktrace_arch_reserve_word() in ktrace_port.h, for instance as tp plus an offset. The addition to that word
+ * is atomic, so it does no harm if the thread migrates between computing the address and the addition.
  */
 #ifndef KTRACE_ARCH_RISCV64_H
 #define KTRACE_ARCH_RISCV64_H
@@ -13,12 +13,9 @@
 
 #define KTRACE_ARCH_MACHINE 243
 
-/* Assembler: the address of a label of the image into a register. */
+/* Assembler that loads the address of a label of the image into a register. */
 #define KTRACE_ARCH_ADDRESS(register, label) "lla " register ", " label
-/*
- * Assembler: what precedes the number of an operand that is a bare number. gcc refuses the usual %c for
- * RISC-V.
- */
+/* Prefix of an assembler operand that prints a bare number. gcc rejects the usual %c for RISC-V. */
 #define KTRACE_ARCH_NUMBER "%"
 
 #ifndef ktrace_arch_clock
@@ -40,7 +37,7 @@ static inline void ktrace_arch_store_barrier(void)
 }
 #endif
 
-/* Only stores have to stay in order; gcc makes an atomic swap of a release store. */
+/* Only stores must stay in order. gcc would turn a release store into an atomic swap. */
 #ifndef ktrace_arch_publish
 #define ktrace_arch_publish ktrace_arch_publish
 static inline void ktrace_arch_publish(uint64_t *word, uint64_t value)
@@ -61,7 +58,7 @@ static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 }
 #endif
 
-/* The counter counts as a device. */
+/* The fence treats the counter as a device. */
 #ifndef ktrace_arch_clock_fence
 #define ktrace_arch_clock_fence ktrace_arch_clock_fence
 static inline void ktrace_arch_clock_fence(void)
@@ -71,8 +68,8 @@ static inline void ktrace_arch_clock_fence(void)
 #endif
 
 /*
- * The frame pointer points behind the two words. A function that calls nobody, met where an interrupt came
- * in, may have kept the frame pointer alone, where others keep the return address.
+ * The frame pointer points after the two words. A leaf function that was interrupted may have saved only the
+ * frame pointer, in the place where other functions save the return address.
  */
 #ifndef ktrace_arch_frame
 #define KTRACE_ARCH_FRAME_OFFSET (-16)

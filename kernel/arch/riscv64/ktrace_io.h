@@ -3,14 +3,17 @@
 #ifndef KTRACE_ARCH_IO_H
 #define KTRACE_ARCH_IO_H
 
-/* Between memory that a device reads or wrote and the register or index that hands it over. */
+/*
+ * Orders accesses to memory that a device reads or has written, and the access to the register or index that
+ * passes it to the device.
+ */
 #define ktrace_io_barrier ktrace_io_barrier
 static inline void ktrace_io_barrier(void)
 {
 	__asm__ volatile("fence iorw, iorw" : : : "memory");
 }
 
-/* In the body of a poll. */
+/* Called in a polling loop. */
 #define ktrace_io_relax ktrace_io_relax
 static inline void ktrace_io_relax(void)
 {

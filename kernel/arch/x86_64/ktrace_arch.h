@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * x86_64. A kernel whose per-CPU area hangs on gs gives the reserve word's place as an assembler operand in
- * ktrace_port.h:
+ * x86_64. A kernel whose per-CPU area is addressed with gs defines the reserve word as an assembler operand
+ * in ktrace_port.h:
  *
  *	#define KTRACE_PORT_RESERVE "%%gs:8"	// or "%%gs:symbol(%%rip)"
  *	#define KTRACE_PORT_THREAD  "%%gs:16"	// 32-bit word: thread id | context << 22
  *
- * One xadd on it is atomic against interrupts of its own CPU without a lock prefix, and since the word names
- * its ring, a thread that is moved right after it still knows which slot it owns.
+ * One xadd on it is atomic against interrupts of the same CPU without a lock prefix. The word names its ring,
+ * so a thread that migrates directly afterwards still uses the slot that it has reserved.
  */
 #ifndef KTRACE_ARCH_X86_64_H
 #define KTRACE_ARCH_X86_64_H
@@ -19,7 +19,7 @@
 #define KTRACE_ARCH_MACHINE   62
 #define KTRACE_ARCH_UNALIGNED 1
 
-/* Assembler: the address of a label of the image into a register. */
+/* Assembler that loads the address of a label of the image into a register. */
 #define KTRACE_ARCH_ADDRESS(register, label) "leaq " label "(%%rip), " register
 
 #ifndef ktrace_arch_clock
@@ -48,8 +48,8 @@ static inline struct ktrace_arch_cpuid ktrace_arch_cpuid_read(uint32_t leaf)
 }
 
 /*
- * From the leaf that gives the counter's ratio to a crystal of known rate; many CPUs leave it empty. Leaves
- * beyond the largest one return rubbish on some machines.
+ * Computes the frequency from the CPUID leaf with the counter's ratio to a crystal of known frequency. Many
+ * CPUs leave it empty. On some machines, leaves beyond the largest one return garbage.
  */
 #ifndef ktrace_arch_frequency
 #define ktrace_arch_frequency ktrace_arch_frequency
@@ -97,7 +97,7 @@ static inline uint32_t ktrace_arch_thread(void)
 }
 #endif
 
-/* Stores become visible in program order: only the compiler has to be held back. */
+/* The CPU makes stores visible in program order, so only the compiler must not reorder them. */
 #ifndef ktrace_arch_store_barrier
 #define ktrace_arch_store_barrier ktrace_arch_store_barrier
 static inline void ktrace_arch_store_barrier(void)
@@ -115,7 +115,7 @@ static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 }
 #endif
 
-/* rdtsc waits for no load; lfence does, and what follows it waits for lfence. */
+/* rdtsc does not wait for earlier loads. lfence does, and later instructions wait for lfence. */
 #ifndef ktrace_arch_clock_fence
 #define ktrace_arch_clock_fence ktrace_arch_clock_fence
 static inline void ktrace_arch_clock_fence(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Device access on x86_64: I/O ports, or memory, whose loads and stores the CPU keeps in order. */
+/* Device access on x86_64: I/O ports, or memory. The CPU keeps loads and stores of device memory in order. */
 #ifndef KTRACE_ARCH_IO_H
 #define KTRACE_ARCH_IO_H
 
@@ -44,7 +44,7 @@ static inline void ktrace_port_write32(uint16_t port, uint32_t value)
 	__asm__ volatile("outl %0, %1" : : "a"(value), "Nd"(port) : "memory");
 }
 
-/* Single bytes on purpose: debug consoles lose what wider writes carry. */
+/* Writes single bytes, because debug consoles lose bytes of wider writes. */
 static inline void ktrace_port_write_bytes(uint16_t port, const void *data, size_t bytes)
 {
 	__asm__ volatile("rep outsb" : "+S"(data), "+c"(bytes) : "d"(port) : "memory");
@@ -92,26 +92,29 @@ static inline void ktrace_io_write32(struct ktrace_io io, size_t offset, uint32_
 		*(volatile uint32_t *)(io.base + offset) = value;
 }
 
-/* Between memory that a device reads or wrote and the register or index that hands it over. */
+/*
+ * Orders accesses to memory that a device reads or has written, and the access to the register or index that
+ * passes it to the device.
+ */
 #define ktrace_io_barrier ktrace_io_barrier
 static inline void ktrace_io_barrier(void)
 {
 	__asm__ volatile("mfence" : : : "memory");
 }
 
-/* In the body of a poll. */
+/* Called in a polling loop. */
 #define ktrace_io_relax ktrace_io_relax
 static inline void ktrace_io_relax(void)
 {
 	__asm__ volatile("pause" : : : "memory");
 }
 
-/* How the trace unit in software (ktrx/hwt_unit.h) is rung. */
+/* Rings a doorbell of the trace unit in software (ktrx/hwt_unit.h). */
 #define KTRACE_ARCH_UNIT_EXISTS 1
 
 /*
- * The marker and, right behind it, the store: one piece of assembler, so that nothing comes between them, in
- * 16 bytes, so that both lie on one page.
+ * The marker and, directly after it, the store. One piece of assembler, so that no other instruction comes
+ * between; within aligned 16 bytes, so that both are on one page.
  */
 static inline void ktrace_arch_unit_ring(uint8_t *doorbell)
 {
