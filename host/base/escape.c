@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LONGEST 4 /* bytes of a character */
+#define LONGEST 4 /* longest character, in bytes */
 
 size_t base_utf8_decode(const void *bytes, size_t length, uint32_t *code)
 {
@@ -45,7 +45,7 @@ bool base_utf8_is_harmless(uint32_t code)
 		{ 0x2028, 0x202e },   /* separators; embeddings and overrides */
 		{ 0x2060, 0x206f },   /* invisible operators, isolates */
 		{ 0xd800, 0xdfff },   /* surrogates */
-		{ 0xfdd0, 0xfdef },   /* no characters */
+		{ 0xfdd0, 0xfdef },   /* codes that are no characters */
 		{ 0xfeff, 0xfeff },   /* byte order mark */
 		{ 0xfff0, 0xfffb },   /* unassigned, annotations */
 		{ 0xe0000, 0xe0fff }, /* tags */
@@ -63,7 +63,7 @@ size_t base_utf8_cut(const char *bytes, size_t length, size_t most)
 
 	if (length <= most)
 		return length;
-	/* A character that reaches over the end begins at most three bytes before it. */
+	/* A character that crosses the limit begins at most three bytes before it. */
 	for (size_t back = 1; back < LONGEST && back <= most; back++)
 		if (base_utf8_decode(bytes + most - back, length - most + back, &code) > back)
 			return most - back;
@@ -99,7 +99,7 @@ char *base_escape_text(char *at, const char *bytes, size_t length, size_t limit)
 	return at;
 }
 
-/* Bytes of the harmless character that `bytes` begins with; 0 if it begins with none. */
+/* Returns the length of the harmless character that `bytes` begins with; 0 if it begins with none. */
 static size_t harmless(const char *bytes, size_t length)
 {
 	uint32_t code;

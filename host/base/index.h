@@ -29,10 +29,10 @@
 extern uint64_t base_hash_secret[2];
 
 /*
- * The hash of a key of several words: base_hash(base_hash(0, first), second). Keys of one word always have
- * different hashes. The last multiplication, by a random odd number, ensures this: whatever two of them are,
- * the probability that their hashes have the same first n bits is at most 2 / 2^n. The steps before it spread
- * keys at equal distances.
+ * Returns the hash of a key. A key of several words: base_hash(base_hash(0, first), second). Different keys
+ * of one word always have different hashes. The last multiplication, by a random odd number, limits
+ * collisions: for any two keys of one word, the probability that their hashes have the same first n bits is
+ * at most 2 / 2^n. The earlier steps spread keys at equal distances.
  */
 static inline uint64_t base_hash(uint64_t hash, uint64_t word)
 {
@@ -42,9 +42,9 @@ static inline uint64_t base_hash(uint64_t hash, uint64_t word)
 }
 
 /*
- * A hash of a number of 32 bits in fewer steps, for tables that are searched at each event. The probability
- * is the same as above. The hashes of different numbers differ in their upper halves, so the row that
- * base_index_next() finds is the one of that number.
+ * Returns a hash of a number of 32 bits in fewer steps, for tables that are searched at each event. The
+ * probability of collisions is the same as above. Hashes of different numbers differ in their upper halves,
+ * so a row that base_index_next() finds is always the row of that number.
  */
 static inline uint64_t base_hash_id(uint32_t id)
 {
@@ -52,28 +52,28 @@ static inline uint64_t base_hash_id(uint32_t id)
 	return (uint64_t)((id ^ id >> 16) * (uint32_t)base_hash_secret[1]) << 32;
 }
 
-/* The hash of a key that goes on with these bytes. Their number is part of the key. */
+/* Continues a hash with bytes of the key. Their number is part of the key. */
 uint64_t base_hash_bytes(uint64_t hash, const void *bytes, size_t length);
-/* The same for a string. NULL and "" are different keys. */
+/* The same for a string. NULL and "" have different hashes. */
 uint64_t base_hash_text(uint64_t hash, const char *text);
 
 /* ---- Index ---- */
 
 struct base_index_slot {
 	uint32_t hash;
-	uint32_t row; /* + 1; 0: empty */
+	uint32_t row; /* row + 1; 0: empty */
 };
 
-/* Zero-initialised is an empty index. The caller owns it and frees it with base_index_free(). */
+/* An index. All zero, it is empty. The caller owns it and frees it with base_index_free(). */
 struct base_index {
 	struct base_index_slot *slot;
-	uint32_t count; /* rows */
+	uint32_t count; /* rows in the index */
 	uint32_t shift; /* there are 2^(32 - shift) slots */
 };
 
 /*
- * Steps through the rows whose hash is the same in its upper half. `*probe` is 0 at first. Returns false if
- * there are no more. Rows may neither be added nor removed between steps.
+ * Steps through the rows whose hashes have the same upper half as `hash`. Sets *row. `*probe` is 0 at first.
+ * Returns false if there are no more. Rows may neither be added nor removed between steps.
  */
 static inline bool base_index_next(const struct base_index *index, uint64_t hash, uint32_t *probe,
 				   uint32_t *row)

@@ -30,7 +30,7 @@ char *base_json_name(char *at, const char *name)
 	}
 	name -= at - start - 1;
 	at = start;
-	/* Four bytes past the cut tell whether a character reaches over it. */
+	/* Four bytes after the limit are enough to see whether a character crosses it. */
 	return base_json_string(at, name,
 				base_utf8_cut(name, strnlen(name, BASE_JSON_NAME + 4), BASE_JSON_NAME));
 }

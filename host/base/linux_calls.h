@@ -8,8 +8,8 @@
 #define BASE_LINUX_X32 UINT32_C(0x40000000)
 
 /*
- * Returns what Linux calls system call `number` of the machine `elf_machine` (EM_* of ELF headers), by
- * libseccomp, or NULL if it has no such call. The caller frees the name.
+ * Returns the name of Linux's system call `number` on the machine `elf_machine` (EM_* of ELF headers), from
+ * libseccomp; NULL if there is no such call. The caller frees the name.
  */
 char *base_linux_call(uint16_t elf_machine, uint32_t number);
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The first name of each architecture is the one that is printed. */
+/* The first name of each architecture is printed; all are accepted. */
 static const struct {
 	const char *name;
 	uint16_t elf_machine;

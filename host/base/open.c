@@ -30,7 +30,7 @@ static int fail(int descriptor, int error)
 }
 
 /*
- * O_PATH finds the file without opening it, so a device is not touched. The same file is then opened through
+ * O_PATH finds the file without opening it, so that no device reacts. The same file is then opened through
  * /proc.
  */
 int base_open_regular(const char *path, int flags)

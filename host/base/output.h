@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Buffered output that is filled through a bare pointer. A line is written so:
+ * Buffered output. The caller writes into the buffer through a pointer:
  *
  *	char *at = base_output_line(out);	room for BASE_OUTPUT_LINE bytes
  *	at = base_put_decimal(at, value);
  *	base_output_done(out, at);
  *
- * The first failed write is kept in `error`; everything after it is thrown away, so only loops that may
- * run for long need to look at it.
+ * The errno of the first failed write is in `error`; all later output is discarded. So only loops that may
+ * run for a long time need to check it.
  */
 #ifndef BASE_OUTPUT_H
 #define BASE_OUTPUT_H
@@ -21,7 +21,7 @@
 
 struct base_output {
 	char *at;
-	char *limit; /* a line may begin anywhere up to here */
+	char *limit; /* a line may begin at or before this place */
 	char *buffer;
 	int fd;
 	int error; /* errno of the first failed write */
@@ -29,9 +29,11 @@ struct base_output {
 
 /* Returns 0, or -1 if memory is short. `fd` remains the caller's. */
 int base_output_open(struct base_output *out, int fd);
+/* Writes what is in the buffer. */
 void base_output_flush(struct base_output *out);
 /* Flushes and frees. Returns out->error. */
 int base_output_close(struct base_output *out);
+/* Appends bytes, a string, or formatted text, which is cut to BASE_OUTPUT_LINE - 1 bytes. */
 void base_output_bytes(struct base_output *out, const char *bytes, size_t length);
 void base_output_text(struct base_output *out, const char *text);
 __attribute__((format(printf, 2, 3))) void base_output_format(struct base_output *out, const char *format,
@@ -39,6 +41,7 @@ __attribute__((format(printf, 2, 3))) void base_output_format(struct base_output
 __attribute__((format(printf, 2, 0))) void base_output_vformat(struct base_output *out, const char *format,
 							       va_list arguments);
 
+/* Returns the place to write to, with room for BASE_OUTPUT_LINE bytes. Flushes the buffer if necessary. */
 static inline char *base_output_line(struct base_output *out)
 {
 	if (__builtin_expect(out->at > out->limit, 0))
@@ -46,6 +49,7 @@ static inline char *base_output_line(struct base_output *out)
 	return out->at;
 }
 
+/* Ends what base_output_line() began. `at` is the end of what was written. */
 static inline void base_output_done(struct base_output *out, char *at)
 {
 	out->at = at;

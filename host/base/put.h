@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Numbers as text, written in place. Each function puts its digits at `at` and returns where they end; up to
- * BASE_PUT_SCRATCH bytes from `at` on are overwritten, whatever the length of the result.
+ * Writes numbers as text, in place. Each function writes digits at `at` and returns their end. It may
+ * overwrite up to BASE_PUT_SCRATCH bytes from `at` on, however long the result is.
  *
- * Decimal digits come three at a time out of a table, stored as one word.
+ * Decimal digits come from a table, three at a time, and are stored as one word.
  */
 #ifndef BASE_PUT_H
 #define BASE_PUT_H
@@ -21,34 +21,34 @@ struct base_put_triple {
 extern const struct base_put_triple base_put_triples[1000]; /* "000" to "999" */
 extern const struct base_put_triple base_put_shorts[1000];  /* "0" to "999" */
 
-/* Three digits of `value` < 1000, leading zeros included. */
+/* Writes the three digits of `value` < 1000, with leading zeros. */
 static inline char *base_put_three(char *at, uint32_t value)
 {
 	memcpy(at, &base_put_triples[value], 4);
 	return at + 3;
 }
 
-/* Six digits of `value` < 1000000. */
+/* Writes the six digits of `value` < 1000000, with leading zeros. */
 static inline char *base_put_six(char *at, uint32_t value)
 {
 	return base_put_three(base_put_three(at, value / 1000), value % 1000);
 }
 
-/* A value below 1000 without leading zeros. */
+/* Writes a value below 1000 without leading zeros. */
 static inline char *base_put_short(char *at, uint32_t value)
 {
 	memcpy(at, &base_put_shorts[value], 4);
 	return at + base_put_shorts[value].length;
 }
 
-/* A value below 1000000 without leading zeros. */
+/* Writes a value below 1000000 without leading zeros. */
 static inline char *base_put_middle(char *at, uint32_t value)
 {
 	return value < 1000 ? base_put_short(at, value)
 			    : base_put_three(base_put_short(at, value / 1000), value % 1000);
 }
 
-/* A value from 1000000 on, in place; base_put_long() calls it. */
+/* Writes a value of at least 1000000, inline. base_put_long() does the same out of line. */
 static inline __attribute__((always_inline)) char *base_put_large(char *at, uint64_t value)
 {
 	const uint64_t high = value / 1000000, highest = high / 1000000;
@@ -82,7 +82,7 @@ static inline char *base_put_signed(char *at, int64_t value)
 	return base_put_decimal(at + (value < 0), magnitude);
 }
 
-/* Eight hexadecimal digits of `value` as bytes, the most significant digit in the lowest byte. */
+/* Returns the eight hexadecimal digits of `value` as bytes, the most significant digit in the lowest byte. */
 static inline uint64_t base_put_hex_digits(uint32_t value)
 {
 	uint64_t nibbles = value;
@@ -96,7 +96,7 @@ static inline uint64_t base_put_hex_digits(uint32_t value)
 	return __builtin_bswap64(nibbles);
 }
 
-/* Lower case, no leading zeros, no prefix. */
+/* Writes hexadecimal digits in lower case, without leading zeros or prefix. */
 static inline char *base_put_hex(char *at, uint64_t value)
 {
 	unsigned digits = (67u - (unsigned)__builtin_clzll(value | 1u)) >> 2;
@@ -111,7 +111,7 @@ static inline char *base_put_hex(char *at, uint64_t value)
 	return at + digits;
 }
 
-/* A string literal without its NUL. */
+/* Writes a string literal without its NUL. */
 #define base_put_literal(at, text) ((char *)memcpy((at), "" text, sizeof(text) - 1) + sizeof(text) - 1)
 
 #endif

@@ -14,13 +14,13 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 	if (frequency > MICRO)
 		scale->per_microsecond = (uint64_t)(((unsigned __int128)MICRO << 64) / frequency);
 	if (frequency >> 62)
-		return; /* nanosecond_limit is 0: always the exact way */
+		return; /* nanosecond_limit stays 0: always use the exact function */
 	scale->nanosecond_shift = 97;
 	for (factor = ((unsigned __int128)NANO << 97) / frequency; factor >> 64; factor >>= 1)
 		scale->nanosecond_shift--;
 	scale->per_nanosecond = (uint64_t)factor;
 	/*
-	 * The part of the factor that was cut must stay below one nanosecond, and the result within 64 bits.
+	 * The error from the factor's cut bits must stay below one nanosecond, and the result within 64 bits.
 	 */
 	limit = ((unsigned __int128)frequency << 63) / NANO;
 	if (limit >> 62)
@@ -31,9 +31,9 @@ void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 }
 
 /*
- * The quotient where one of the two does not fit a double exactly: divides with 64 binary digits more than
- * the double will hold, so that only one rounding takes place; the last digit is set if anything was left
- * over, which keeps a tie from being seen where there is none.
+ * Divides when one of the two does not fit a double exactly. The quotient has 64 binary digits more than the
+ * double will hold, so that it is rounded only once. Its last digit is set if there is a remainder, so that
+ * rounding does not take it for a tie.
  */
 static double quotient(uint64_t ticks, uint64_t frequency)
 {
@@ -48,7 +48,9 @@ static double quotient(uint64_t ticks, uint64_t frequency)
 		exponent++;
 	}
 	top = (uint64_t)result | (dividend % frequency != 0);
-	/* 55 bits hold all 53 of the result, one to round by and one that says "and more". */
+	/*
+	 * Keep 55 bits: the 53 bits of the result, one to round by, and one that is set if any lower bit was.
+	 */
 	top = top >> 9 | ((top & 511) != 0);
 	return __builtin_scalbn((double)(int64_t)top, exponent + 9);
 }
@@ -62,7 +64,7 @@ double base_ticks_seconds(uint64_t ticks, uint64_t frequency)
 	return (double)(int64_t)ticks / (double)(int64_t)frequency;
 }
 
-/* Takes the double apart and rounds half to even, exactly. */
+/* Splits the double and rounds half to even, exactly. */
 struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency)
 {
 	union {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Counter ticks as times. A frequency is turned once into factors, so that the common case is one
- * multiplication instead of a division; where that cannot be exact, the exact and slower functions are asked.
+ * Converts counter ticks to times. A frequency is converted once into factors, so that the common case is a
+ * multiplication instead of a division. If that cannot be exact, the slower exact functions are used.
  */
 #ifndef BASE_TICKS_H
 #define BASE_TICKS_H
@@ -10,9 +10,9 @@
 
 struct base_ticks_scale {
 	uint64_t frequency;	   /* 0: unknown */
-	uint64_t per_microsecond;  /* microseconds a tick, times 2^64; 0 if there is no room for that */
-	uint64_t per_nanosecond;   /* nanoseconds a tick, times 2^nanosecond_shift */
-	uint64_t nanosecond_limit; /* ticks from which on that is not good enough */
+	uint64_t per_microsecond;  /* microseconds in a tick, times 2^64; 0 if that does not fit */
+	uint64_t per_nanosecond;   /* nanoseconds in a tick, times 2^nanosecond_shift */
+	uint64_t nanosecond_limit; /* from this number of ticks on, per_nanosecond is not exact enough */
 	unsigned nanosecond_shift;
 };
 
@@ -23,19 +23,20 @@ struct base_ticks_time {
 
 void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency);
 
-/* The double nearest to ticks / frequency. */
+/* Returns the double nearest to ticks / frequency. Requires: frequency is not 0. */
 double base_ticks_seconds(uint64_t ticks, uint64_t frequency);
 
 /*
- * Seconds and microseconds just as printf("%.6f") rounds seconds held in a double, so that the last digit is
- * the one that other decoders of these traces print.
+ * Returns seconds and microseconds, rounded as printf("%.6f") rounds seconds in a double. So the last digit
+ * is the one that other decoders of these traces print.
  */
 struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency);
 
 /*
- * The same in microseconds, or UINT64_MAX: ask base_ticks_time(). The product's fraction is too small by less
- * than `ticks`; a double is off by half its last bit at most, which is less than the whole microseconds times
- * 2^-52. Unless the fraction is nearer to one half than both together, rounding is the same.
+ * The same in microseconds. Returns UINT64_MAX if base_ticks_time() must be used instead. The product's
+ * fraction is too small by less than `ticks`. A double is off by at most half its last bit, which is less
+ * than the whole microseconds times 2^-52. Rounding is the same unless the fraction is nearer to one half
+ * than both errors together.
  */
 static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {
@@ -50,9 +51,10 @@ static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *sc
 	return whole + (fraction >> 63);
 }
 
-/* Whole nanoseconds, cut; UINT64_MAX where they do not fit. */
+/* Returns whole nanoseconds, rounded down; UINT64_MAX if they do not fit. */
 uint64_t base_ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency);
 
+/* The same, by multiplication if that is exact. */
 static inline uint64_t base_ticks_nanoseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {
 	unsigned __int128 product = (unsigned __int128)ticks * scale->per_nanosecond;

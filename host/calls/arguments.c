@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-#define SMALL 4096u /* no address */
+#define SMALL 4096u /* values below this are no addresses */
 
 static bool has(uint64_t value, uint64_t flag)
 {
 	return flag && (value & flag) == flag;
 }
 
-/* The mode of open() means nothing unless the flags before it say so. */
+/* Returns true if the argument is the mode of open(), and the flags before it do not create a file. */
 static bool is_unused(const struct calls_arguments *arguments, const struct calls_type *type)
 {
 	const struct calls_type *flags = arguments->before;
@@ -20,7 +20,10 @@ static bool is_unused(const struct calls_arguments *arguments, const struct call
 	       !has(arguments->value_before, flags->creates[1]);
 }
 
-/* "so^" behind a level SOL_SOCKET is "so_SOL_SOCKET"; where there is none, a number or an address. */
+/*
+ * Returns the type that a keyed type stands for: "so^" after a level SOL_SOCKET is "so_SOL_SOCKET". If there
+ * is no such type, the value is shown as a number or an address.
+ */
 static const struct calls_type *resolve(const struct calls_table *table, const struct calls_type *type,
 					const char *key, uint64_t value)
 {
@@ -56,6 +59,7 @@ void calls_arguments_begin(struct calls_arguments *arguments, struct calls_table
 	};
 }
 
+/* Takes the next argument's value. An offset takes two words of a 32-bit program. */
 static uint64_t take_word(struct calls_arguments *arguments, const struct calls_type *type)
 {
 	uint64_t value = arguments->word[arguments->next_word++];
@@ -67,7 +71,10 @@ static uint64_t take_word(struct calls_arguments *arguments, const struct calls_
 	return value;
 }
 
-/* How it reads, and whether it is shown at all, depends on nothing before it, nor does what follows on it. */
+/*
+ * Returns true if an argument of this type is one word, and neither depends on the arguments before it nor
+ * affects the ones after it.
+ */
 static bool stands_alone(const struct calls_type *type)
 {
 	return !type || (type->symbols == 0 && !type->keyed && type->base != CALLS_MODE &&
@@ -83,7 +90,10 @@ static void set_type(struct calls_one *one, const struct calls_type *type,
 	one->type = one->pointer ? &address : type;
 }
 
-/* The value of the argument that `one` has the type of by the table; false if it means nothing. */
+/*
+ * Takes the value of an argument whose type in the table is one->type. Returns false if the argument is
+ * unused.
+ */
 static bool take_argument(struct calls_arguments *arguments, struct calls_one *one)
 {
 	const struct calls_type *type = one->type;

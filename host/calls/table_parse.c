@@ -10,7 +10,7 @@
 #include "base/machine.h"
 #include "ktread/ktread.h"
 
-/* Normative: spec/ktrx-proc.md has the same words. */
+/* The words for types. spec/ktrx-proc.md (normative) has the same list. */
 static const struct {
 	const char *word;
 	enum calls_base base;
@@ -37,9 +37,9 @@ static const struct {
 	{ "control", CALLS_CONTROL }, { "dirents", CALLS_DIRENTS },
 };
 
-/* A line "flags" or "enum", until all of a type can be put side by side. */
+/* A line "flags" or "enum", kept until all values of a type can be stored together. */
 struct line {
-	unsigned type; /* its place among the types */
+	unsigned type; /* index in table->type[] */
 	bool flag;
 	unsigned order;
 	struct calls_value value;
@@ -51,12 +51,12 @@ struct parser {
 	size_t lines;
 	uint32_t room;
 	const char *machine; /* "" if it has no name */
-	bool memory;	     /* ran out */
+	bool memory;	     /* memory ran out */
 };
 
 /* ---- words ---- */
 
-/* The next word, NUL-terminated; "" at the end. */
+/* Returns the next word, NUL-terminated; "" at the end. */
 static char *next_word(char **at)
 {
 	char *word = *at + strspn(*at, " ");
@@ -76,7 +76,7 @@ static char *next_name(char **at)
 	return name;
 }
 
-/* What stands before the next comma; NULL at the end. */
+/* Returns the text before the next comma, NUL-terminated; NULL at the end. */
 static char *next_item(char **at)
 {
 	char *item = *at, *comma;
@@ -90,7 +90,10 @@ static char *next_item(char **at)
 	return item;
 }
 
-/* Decimal, 0x… or octal with a zero in front, also below zero. */
+/*
+ * Parses a number: decimal, 0x…, or octal with a leading zero; it may be negative. Returns false if it is
+ * none.
+ */
 static bool to_number(const char *word, uint64_t *value)
 {
 	char *end;
@@ -101,6 +104,9 @@ static bool to_number(const char *word, uint64_t *value)
 
 /* ---- types ---- */
 
+/*
+ * Returns the index of a type; adds the type if it is new. Returns 0, which is "hex", if it cannot be added.
+ */
 static unsigned find_type(struct parser *parser, const char *name)
 {
 	struct calls_table *table = parser->table;
@@ -134,7 +140,7 @@ static const struct calls_type *type_of(struct parser *parser, char **at)
 	return parser->table->type[find_type(parser, *name ? name : "hex")];
 }
 
-/* "flags TYPE VALUE NAME" and "enum TYPE VALUE NAME". */
+/* Takes "flags TYPE VALUE NAME" or "enum TYPE VALUE NAME". */
 static void take_value(struct parser *parser, char *at, bool flag)
 {
 	char *type = next_name(&at), *number = next_word(&at);
@@ -156,7 +162,7 @@ static void take_value(struct parser *parser, char *at, bool flag)
 	parser->lines++;
 }
 
-/* "field TYPE MASK". */
+/* Takes "field TYPE MASK". */
 static void take_field(struct parser *parser, char *at)
 {
 	char *type = next_name(&at);
@@ -166,7 +172,10 @@ static void take_field(struct parser *parser, char *at)
 		parser->table->type[find_type(parser, type)]->mask = mask;
 }
 
-/* Has the last argument the name of one before it? In JSON arguments are members of one object. */
+/*
+ * Returns true if an earlier argument has the same name as the last one. Names must be unique, because
+ * arguments are members of a JSON object.
+ */
 static bool is_named_before(const struct calls_call *call)
 {
 	const char *name = call->argument[call->arguments - 1].name;
@@ -179,7 +188,7 @@ static bool is_named_before(const struct calls_call *call)
 
 /* ---- calls ---- */
 
-/* Cuts "[COUNT]" off a type and returns COUNT; NULL: there is none. */
+/* Cuts "[COUNT]" off a type and returns COUNT; NULL if there is none. */
 static const char *take_count(char *type)
 {
 	char *count = strchr(type, '['), *end = count ? strchr(count, ']') : NULL;
@@ -198,7 +207,7 @@ static unsigned access_of(char mark)
 			     : 0;
 }
 
-/* "TYPE", "<TYPE", ">TYPE[COUNT]". Returns the count's word or NULL. */
+/* Takes "TYPE", "<TYPE" or ">TYPE[COUNT]". Returns COUNT or NULL. */
 static const char *take_argument_type(struct parser *parser, struct calls_argument *argument, char *type)
 {
 	const char *count;
@@ -211,7 +220,7 @@ static const char *take_argument_type(struct parser *parser, struct calls_argume
 	return count;
 }
 
-/* The same and a name. */
+/* Takes an argument: its type as above, and its name. */
 static const char *take_argument(struct parser *parser, struct calls_argument *argument, char *at)
 {
 	const char *count = take_argument_type(parser, argument, next_name(&at));
@@ -220,7 +229,7 @@ static const char *take_argument(struct parser *parser, struct calls_argument *a
 	return count;
 }
 
-/* "2", "=", "len" or "*len", where `len` is the name of an argument. */
+/* Sets an argument's count from "2", "=", "len" or "*len". `len` is the name of an argument. */
 static void set_count(const struct calls_call *call, struct calls_argument *argument, const char *word)
 {
 	uint64_t number;
@@ -256,7 +265,7 @@ static void take_arguments(struct parser *parser, struct calls_call *call, char 
 			set_count(call, &call->argument[n], count[n]);
 }
 
-/* "NUMBER NAME RESULT, TYPE NAME, …"; "*" for a number that goes by the name. */
+/* Takes "NUMBER NAME RESULT, TYPE NAME, …". The number "*" means that the number is found by the name. */
 static void take_call(struct parser *parser, const char *number, char *at)
 {
 	struct calls_table *table = parser->table;
@@ -303,7 +312,7 @@ static unsigned find_argument(const struct calls_call *call, const char *name)
 	return n;
 }
 
-/* "RESULT", "-ARGUMENT", "ARGUMENT=TYPE/NAME". */
+/* Takes a difference of a variant: "RESULT", "-ARGUMENT" or "ARGUMENT=TYPE/NAME". */
 static void take_difference(struct parser *parser, const struct calls_call *call,
 			    struct calls_variant *variant, char *word)
 {
@@ -328,7 +337,7 @@ static void take_difference(struct parser *parser, const struct calls_call *call
 	}
 }
 
-/* "when CALL ARGUMENT VALUE COUNT DIFFERENCE…". */
+/* Takes "when CALL ARGUMENT VALUE COUNT DIFFERENCE…". */
 static void take_variant(struct parser *parser, char *at)
 {
 	struct calls_call *call = find_call(parser->table, next_name(&at));
@@ -356,7 +365,7 @@ static void take_variant(struct parser *parser, char *at)
 	call->variant = variant;
 }
 
-/* "pointer TYPE <TYPE", "pointer TYPE >TYPE[COUNT]": a value of the first type is such an address. */
+/* Takes "pointer TYPE <TYPE" or "pointer TYPE >TYPE[COUNT]": a value of the first type is such an address. */
 static void take_pointer(struct parser *parser, char *at)
 {
 	const struct calls_call none = { .arguments = 0 };
@@ -378,7 +387,7 @@ static void take_pointer(struct parser *parser, char *at)
 	parser->table->type[type]->pointer = pointer;
 }
 
-/* "error NUMBER NAME" and "signal NUMBER NAME". */
+/* Takes "error NUMBER NAME" or "signal NUMBER NAME". */
 static void take_numbered(const char **names, uint32_t most, char *at)
 {
 	uint64_t number;
@@ -390,7 +399,7 @@ static void take_numbered(const char **names, uint32_t most, char *at)
 
 /* ---- structs ---- */
 
-/* "TYPE NAME OFFSET" or "TYPE NAME OFFSET+WIDTH". */
+/* Takes "TYPE NAME OFFSET" or "TYPE NAME OFFSET+WIDTH". */
 static void take_struct_field(struct parser *parser, struct calls_layout *layout, char *at)
 {
 	struct calls_field field = { .type = type_of(parser, &at) };
@@ -414,7 +423,7 @@ static void take_struct_field(struct parser *parser, struct calls_layout *layout
 	layout->descriptors |= field.type->base == CALLS_FD;
 }
 
-/* A field without a width reaches to the next one, or to the end. */
+/* Sets missing widths: a field without one extends to the next field, or to the end of the struct. */
 static void set_widths(struct calls_layout *layout)
 {
 	for (unsigned n = 0; n < layout->fields; n++) {
@@ -429,7 +438,7 @@ static void set_widths(struct calls_layout *layout)
 	}
 }
 
-/* "struct NAME SIZE, …". */
+/* Takes "struct NAME SIZE, …". */
 static void take_struct(struct parser *parser, char *at, bool own)
 {
 	struct calls_table *table = parser->table;
@@ -485,7 +494,7 @@ static void take_line(struct parser *parser, char *line)
 		take_pointer(parser, line);
 }
 
-/* So that nothing that is taken over needs escaping, in whatever output. */
+/* Replaces characters that would have to be escaped in some output. */
 static void make_printable(char *text)
 {
 	for (; *text; text++) {
@@ -507,7 +516,10 @@ static int by_type(const void *first, const void *second)
 	return a->order < b->order ? -1 : 1;
 }
 
-/* By name, since each kernel has other numbers. */
+/*
+ * Notes the flags of open() with which a file is created. They are found by name, because each kernel has
+ * other numbers.
+ */
 static void note_creating(struct calls_type *type, const struct calls_value *flag)
 {
 	if (strcmp(flag->name, "O_CREAT") == 0)
@@ -516,7 +528,7 @@ static void note_creating(struct calls_type *type, const struct calls_value *fla
 		type->creates[1] = flag->value;
 }
 
-/* A type that is called as a struct is one; as an argument, its address. */
+/* A type with the name of a struct is that struct; as an argument, it is the address of one. */
 static void find_structures(struct calls_table *table)
 {
 	for (unsigned n = 0; n < table->types; n++) {
@@ -530,7 +542,10 @@ static void find_structures(struct calls_table *table)
 	}
 }
 
-/* Values of a type that has no base of its own are names or, for want of one, numbers. */
+/*
+ * Attaches the values to their types. Values of a type without a base of its own are shown as names, or as
+ * numbers if they have none.
+ */
 static int attach_values(struct parser *parser)
 {
 	struct calls_table *table = parser->table;
@@ -556,7 +571,10 @@ static int attach_values(struct parser *parser)
 	return 0;
 }
 
-/* i386 is no machine that ktrace runs on, but its programs run on x86_64. */
+/*
+ * Returns the name of the machine in lines "on MACHINE"; "" if it has none. ktrace does not run on i386, but
+ * its programs run on x86_64.
+ */
 static const char *machine_name(uint16_t machine)
 {
 	const char *name = machine == EM_386 ? "i386" : base_machine_name(machine);
@@ -570,7 +588,7 @@ int calls_table_parse(struct calls_table *table)
 	char *line = table->text, *end;
 	int result;
 
-	find_type(&parser, "hex"); /* the one that all others may fall back on */
+	find_type(&parser, "hex"); /* type 0, which is used if a type cannot be added */
 	if (parser.memory)
 		return KTREAD_E_MEMORY;
 	make_printable(table->text);

@@ -74,8 +74,8 @@ int calls_table_create(struct calls_table **table, const char *text, uint16_t el
 }
 
 /*
- * Those that the table has by name get their number when it is first asked for. Of several lines the last one
- * counts.
+ * Returns the call with this name of those that the table has without a number. If there are several lines,
+ * the last one counts.
  */
 static struct calls_call *find_named(struct calls_table *table, const char *name)
 {
@@ -85,7 +85,7 @@ static struct calls_call *find_named(struct calls_table *table, const char *name
 	return NULL;
 }
 
-/* A call without a line, for which there is a name nevertheless. */
+/* Adds a call that has a name but no line in the table. */
 static struct calls_call *keep_name(struct calls_table *table, const char *name)
 {
 	struct calls_table_call *call;
@@ -101,7 +101,10 @@ static struct calls_call *keep_name(struct calls_table *table, const char *name)
 	return &call->public;
 }
 
-/* A call of x32. Those that x32 shares with the machine's own programs have the same arguments. */
+/*
+ * Returns a call of x32; NULL if there is none. Calls that x32 shares with the machine's own programs have
+ * the same arguments.
+ */
 static const struct calls_call *find_x32(struct calls_table *table, uint32_t number)
 {
 	const uint32_t bare = number & ~BASE_LINUX_X32;
@@ -248,7 +251,10 @@ uint32_t calls_table_type_size(const struct calls_table *table, const struct cal
 	}
 }
 
-/* Numbers in a table are written with sign or without; those of 32 bits stand for both. */
+/*
+ * Returns true if a table's number is this value. Numbers in a table may be written with or without sign: a
+ * number of 32 bits means both.
+ */
 static bool is_same(uint64_t wanted, uint64_t value)
 {
 	uint64_t high = value >> 32;
@@ -288,7 +294,10 @@ const struct calls_variant *calls_call_variant(const struct calls_call *call, co
 
 #define LOCAL_ERRORS 256
 
-/* Each kernel has numbers of its own, so this machine's text is found by the error's name. */
+/*
+ * Returns this machine's text for an error of the traced kernel. Each kernel has its own numbers, so the name
+ * is used.
+ */
 static const char *local_text(const char *name)
 {
 	for (int number = 1; number < LOCAL_ERRORS; number++) {
