@@ -15,7 +15,7 @@ struct item {
 	uint32_t event; /* index in ring->event[] */
 	uint32_t padding[5];
 };
-_Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "as the merge wants it");
+_Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items of this size");
 
 /* Shared by all rings of one source. */
 struct beside {
@@ -55,7 +55,8 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 		if (status <= 0)
 			break;
 		if (event->type >= source->types || event->size > sizeof(event->payload))
-			return ktread_fail(KTREAD_E_ARGUMENT, "%s: not an event", source->path);
+			return ktread_fail(KTREAD_E_ARGUMENT, "%s: invalid event: type %u, %u bytes",
+					   source->path, event->type, event->size);
 		stamp = ktread_corrected(trace, event->cpu, event->stamp);
 		if (stamp > ring->last)
 			ring->last = stamp;
@@ -157,7 +158,7 @@ int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source
 	beside->source = *source;
 	beside->open = 1; /* this function's reference */
 	if (trace->info.version != KTRX2_VERSION || trace->info.form == KTREAD_FORM_PROCESSES)
-		status = ktread_fail(KTREAD_E_UNSUPPORTED, "%s: only beside a trace of version 2",
+		status = ktread_fail(KTREAD_E_UNSUPPORTED, "%s: can only be added to a trace of version 2",
 				     source->path);
 	if (status == 0)
 		status = ktread_beside_types(trace, source->type, source->types, &beside->first_id);
@@ -195,7 +196,7 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))
 		first--;
 	if (first + count > KTREAD_TYPE_ROWS || trace->types.row[first].name)
-		return ktread_fail(KTREAD_E_UNSUPPORTED, "the trace has too many types of events for %u more",
+		return ktread_fail(KTREAD_E_UNSUPPORTED, "the trace has no room for %u more event types",
 				   count);
 	for (uint32_t n = 0; n < count; n++) {
 		ktread_types_set(&trace->types, first + n, &type[n]);

@@ -125,11 +125,13 @@ int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_p
 	int status;
 
 	if (trace->info.version < KTRX2_VERSION || trace->options.raw_clock)
-		return ktread_fail(KTREAD_E_UNSUPPORTED, "these clocks are shown as they are");
+		return ktread_fail(KTREAD_E_UNSUPPORTED, "cannot align the clocks of this trace: %s",
+				   trace->options.raw_clock ? "raw stamps were asked for"
+							    : "it is of version 1");
 	if (!trace->aligned.clock && ktread_clocks_init(&trace->aligned, trace->info.cpus) < 0)
 		return KTREAD_E_MEMORY;
 	if (cpu >= trace->aligned.cpus)
-		return ktread_fail(KTREAD_E_ARGUMENT, "no such CPU: %u", cpu);
+		return ktread_fail(KTREAD_E_ARGUMENT, "the trace has no CPU %u", cpu);
 	status = ktread_clock_set(&trace->aligned.clock[cpu], point, count, level);
 	tell_alignment(trace);
 	return status;

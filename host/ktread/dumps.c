@@ -143,14 +143,14 @@ static int explain(struct ktread_memory *memory, uint64_t size)
 	uint64_t at = search(memory, 0, size);
 
 	if (size == 0)
-		return ktread_fail(KTREAD_E_FORMAT, "%s: is empty", memory->name);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the file is empty", memory->name);
 	if (at == size)
 		return ktread_fail(KTREAD_E_FORMAT,
 				   "%s: no KTRX header in its %" PRIu64 " bytes: not a trace", memory->name,
 				   size);
 	if (size - at < sizeof(header))
 		return ktread_fail(KTREAD_E_FORMAT,
-				   "%s: header at offset %" PRIu64 " is cut off after %" PRIu64 " bytes",
+				   "%s: offset %" PRIu64 ": the header is cut off after %" PRIu64 " bytes",
 				   memory->name, at, size - at);
 	if (ktread_memory_read(memory, at, &header, sizeof(header)) < 0)
 		return KTREAD_E_FORMAT;
@@ -159,15 +159,18 @@ static int explain(struct ktread_memory *memory, uint64_t size)
 
 		if (ktread_root_read(memory, at, &root) < 0)
 			return KTREAD_E_FORMAT;
-		return ktread_fail(KTREAD_E_FORMAT, "%s: root at offset %" PRIu64 " is not that of a dump",
+		return ktread_fail(KTREAD_E_FORMAT,
+				   "%s: offset %" PRIu64
+				   ": a ktrace root of guest memory, not of a dump: open the file as RAM",
 				   memory->name, at);
 	}
 	if (header.version != KTRX1_VERSION)
-		return ktread_fail(KTREAD_E_FORMAT, "%s: header at offset %" PRIu64 ": unknown version %u",
+		return ktread_fail(KTREAD_E_FORMAT,
+				   "%s: offset %" PRIu64 ": unknown version %u of the trace format",
 				   memory->name, at, header.version);
 	return ktread_fail(KTREAD_E_FORMAT,
-			   "%s: header at offset %" PRIu64
-			   " is damaged: %u CPUs, %u slots, records of %u bytes",
+			   "%s: offset %" PRIu64
+			   ": the header is damaged: %u CPUs, %u slots, records of %u bytes",
 			   memory->name, at, header.cpus, header.slots, header.record_size);
 }
 

@@ -236,12 +236,11 @@ int ktread_folds_check(struct ktread *trace)
 		damaged += whole && !is_sound(&trace->fold);
 	}
 	if (damaged)
-		ktread_warn(trace, "%s: rows of repetitions that are damaged: %u", trace->memory->name,
-			    damaged);
+		ktread_warn(trace, "%s: %u damaged rows of the table of repetitions are skipped",
+			    trace->memory->name, damaged);
 	if (torn)
 		ktread_warn(trace,
-			    "%s: rows of repetitions that were being changed, "
-			    "so that their count is not known: %u",
+			    "%s: %u rows of the table of repetitions are skipped: they were being changed",
 			    trace->memory->name, torn);
 	return status;
 }

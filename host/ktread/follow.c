@@ -50,7 +50,7 @@ static int fail(struct ktread_follow *follow, int status)
 static int take_options(struct ktread_follow *follow, const struct ktread_follow_options *options)
 {
 	if (options && options->size != sizeof(*options))
-		return ktread_fail(KTREAD_E_ARGUMENT, "unusable options");
+		return ktread_fail(KTREAD_E_ARGUMENT, "the options have the wrong size");
 	if (options)
 		follow->options = *options;
 	if (!follow->options.patience_ms)
@@ -91,7 +91,8 @@ static int check_kind(struct ktread_memory *memory)
 	struct ktread_dump dump;
 
 	if (ktread_core_is(memory) || ktread_dump_at(memory, 0, &dump))
-		return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: is no memory of a guest that runs",
+		return ktread_fail(KTREAD_E_UNSUPPORTED,
+				   "%s: not the memory of a running guest, but a trace or a core",
 				   memory->name);
 	return 0;
 }

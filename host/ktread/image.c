@@ -287,7 +287,7 @@ static int choose_root(struct ktread_image *image, uint32_t back)
 	image->boots = (uint32_t)boots;
 	if (back >= image->boots)
 		return ktread_fail(KTREAD_E_ABSENT,
-				   "%s: no boot %" PRIu32 ": %" PRIu32 " found, 0 being the last",
+				   "%s: boot %" PRIu32 " not found: there are %" PRIu32 ", and 0 is the last",
 				   image->memory->name, back, image->boots);
 	image->position = boot[back].position;
 	return open_best_map(image, &image->layout);
@@ -355,9 +355,9 @@ static int open_root(struct ktread_image *image, uint64_t physical)
 	    count_sound_rings(image->layout) == count_used_rings(image->layout))
 		return 0;
 	return ktread_fail(KTREAD_E_ABSENT,
-			   image->root.self ? "%s: rings of the root at 0x%" PRIx64
-					      " are only found by a search"
-					    : "%s: the kernel with its root at 0x%" PRIx64 " has not begun",
+			   image->root.self
+				   ? "%s: root at 0x%" PRIx64 ": its rings cannot be found without a search"
+				   : "%s: root at 0x%" PRIx64 ": the kernel has not initialised ktrace yet",
 			   image->memory->name, physical);
 }
 
@@ -428,7 +428,8 @@ int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t
 
 	if (!piece || piece->readable < bytes)
 		return ktread_fail(KTREAD_E_ABSENT,
-				   "%s: ktrace at 0x%" PRIx64 " has no section %u of %" PRIu64 " bytes",
+				   "%s: root at 0x%" PRIx64 ": no section %u of %" PRIu64
+				   " bytes in one piece",
 				   image->memory->name, image->physical, type, bytes);
 	return ktread_source_position(image->memory, piece->physical, bytes, position);
 }
@@ -440,8 +441,9 @@ int ktread_image_refresh(struct ktread_image *image)
 	int status = read_stable(image->memory, image->physical, &root);
 
 	if (status < 0 || root.self == 0)
-		return ktread_fail(KTREAD_E_ABSENT, "%s: ktrace is gone from 0x%" PRIx64, image->memory->name,
-				   image->physical);
+		return ktread_fail(KTREAD_E_ABSENT,
+				   "%s: root at 0x%" PRIx64 ": it is gone, as after a reset of the guest",
+				   image->memory->name, image->physical);
 	if (!image->fixed && (root.nonce != image->root.nonce || root.sequence != image->root.sequence)) {
 		/* Memory was lent since the last scan, or the guest booted again. */
 		ktread_scan_free(&image->scan);

@@ -47,7 +47,7 @@ static int put(const struct base_output *output, uint64_t offset, const void *by
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put < 0)
-			return ktread_fail_errno("writing the dump");
+			return ktread_fail_errno("cannot write the dump");
 		from += put;
 		offset += (uint64_t)put;
 		size -= (uint64_t)put;
@@ -356,14 +356,14 @@ static int copy_out(int from, int to, uint64_t size, unsigned char *block)
 		ssize_t got = pread(from, block, BLOCK, (off_t)at);
 
 		if (got <= 0)
-			return ktread_fail_errno("reading the temporary dump");
+			return ktread_fail_errno("cannot read the temporary dump");
 		for (ssize_t done = 0; done < got;) {
 			ssize_t put = write(to, block + done, (size_t)(got - done));
 
 			if (put < 0 && errno == EINTR)
 				continue;
 			if (put < 0)
-				return ktread_fail_errno("writing the dump");
+				return ktread_fail_errno("cannot write the dump");
 			done += put;
 		}
 		at += (uint64_t)got;
@@ -398,7 +398,7 @@ static int write_to(struct base_output *output, struct dump *dump, struct ktread
 	output->base = (uint64_t)at;
 	status = write_dump(output, dump, image, note, frequency);
 	if (status == 0 && lseek(fd, at + (off_t)dump->end, SEEK_SET) < 0)
-		status = ktread_fail_errno("writing the dump");
+		status = ktread_fail_errno("cannot write the dump");
 	return status;
 }
 

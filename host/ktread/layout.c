@@ -247,8 +247,8 @@ static int open_rings(struct ktread_layout *layout, const struct ktread_resolver
 		return 0;
 	stride = section->row.entry_size ? section->row.entry_size : sizeof(struct ktrx_ring);
 	if (stride < sizeof(struct ktrx_ring))
-		return ktread_fail(KTREAD_E_FORMAT, "%s: ring table has rows of %u bytes",
-				   layout->memory->name, section->row.entry_size);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the ring table has rows of %u bytes instead of %zu",
+				   layout->memory->name, section->row.entry_size, sizeof(struct ktrx_ring));
 	rings = section->region.length / stride;
 	if (rings > KTRX_MAX_RINGS)
 		rings = KTRX_MAX_RINGS;

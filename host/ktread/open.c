@@ -32,14 +32,15 @@ static int open_dump(struct ktread *trace)
 	if (status < 0)
 		return status;
 	if (is_other_version(trace->options.form, dumps.last.version))
-		return ktread_fail(KTREAD_E_FORMAT, "%s: its last dump is of version %" PRIu32,
+		return ktread_fail(KTREAD_E_FORMAT,
+				   "%s: the last dump is of version %" PRIu32 ", not of the one asked for",
 				   trace->memory->name, (uint32_t)dumps.last.version);
 	trace->info.offset = dumps.last.offset;
 	trace->info.dumps = trace->is_lossy ? 0 : dumps.complete;
 	trace->info.skipped_bytes = dumps.skipped;
 	if (dumps.skipped)
-		ktread_warn(trace, "%s: %" PRIu64 " bytes belong to no dump", trace->memory->name,
-			    dumps.skipped);
+		ktread_warn(trace, "%s: %" PRIu64 " bytes belong to no dump and are skipped",
+			    trace->memory->name, dumps.skipped);
 	if (dumps.last.truncated)
 		ktread_warn(trace, "%s: the dump at offset %" PRIu64 " is cut short: showing what there is",
 			    trace->memory->name, dumps.last.offset);
@@ -70,7 +71,8 @@ static int freeze(struct ktread *trace)
 	if (descriptor >= 0)
 		status = ktread_image_write(trace->image, descriptor, NULL, 0);
 	if (status < 0) {
-		ktread_warn(trace, "%s: read in place, which may lose what a running guest overwrites: %s",
+		ktread_warn(trace,
+			    "%s: reading in place, where a running guest may overwrite records: no copy: %s",
 			    trace->memory->name, ktread_fail_text());
 		if (descriptor >= 0)
 			close(descriptor);
@@ -91,10 +93,10 @@ static void note_guesses(struct ktread *trace)
 {
 	for (uint32_t n = 0; n < trace->image->layout->rings; n++)
 		if (trace->image->layout->ring[n].guessed)
-			ktread_warn(trace,
-				    "%s: ring %u: its reserve word cannot be found: "
-				    "its end is made out from its slots",
-				    trace->memory->name, n);
+			ktread_warn(
+				trace,
+				"%s: ring %u: reserve word not found: its end is estimated from its slots",
+				trace->memory->name, n);
 }
 
 /* Opens a memory that has a root in it. */
@@ -150,13 +152,13 @@ static int refuse_foreign(struct ktread_memory *memory)
 		size_t size;
 		const char *advice;
 	} foreign[] = {
-		{ "KDUMP   ", 8, "a kdump-compressed core: have dump-guest-memory write ELF" },
-		{ "makedumpfile", 12, "a flattened kdump core: have dump-guest-memory write ELF" },
+		{ "KDUMP   ", 8, "a kdump-compressed core: write an ELF core with dump-guest-memory" },
+		{ "makedumpfile", 12, "a flattened kdump core: write an ELF core with dump-guest-memory" },
 		{ "\x1f\x8b", 2, "compressed with gzip: unpack it first" },
 		{ "\xfd"
 		  "7zXZ",
 		  5, "compressed with xz: unpack it first" },
-		{ "QFI\xfb", 4, "a qcow2 image: not guest memory" },
+		{ "QFI\xfb", 4, "a qcow2 disk image, not guest memory" },
 	};
 	char head[12];
 
@@ -181,14 +183,15 @@ static int open_stream(struct ktread *trace)
 	int status;
 
 	if (!ktread_stream_is(trace->memory))
-		return ktread_fail(KTREAD_E_FORMAT, "%s: is no stream", trace->memory->name);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: not a stream", trace->memory->name);
 	status = ktread_stream_enter(trace, &inside);
 	if (status < 0)
 		return status;
 	status = inside == KTRX_STREAM_BARE ? open_bare(trace) : open_dump(trace);
 	trace->info.form = KTREAD_FORM_STREAM;
 	if (status == KTREAD_E_FORMAT)
-		return ktread_fail(status, "%s: too little is left of the stream: its dump has no head",
+		return ktread_fail(status,
+				   "%s: the stream lacks the header of its dump, so nothing can be read",
 				   trace->memory->name);
 	return status;
 }
@@ -273,7 +276,7 @@ static int take_options(struct ktread *trace, const struct ktread_options *optio
 		return 0;
 	if (options->size != sizeof(*options) || (int)options->form < KTREAD_FORM_AUTO ||
 	    options->form > KTREAD_FORM_PROCESSES)
-		return ktread_fail(KTREAD_E_ARGUMENT, "unusable options");
+		return ktread_fail(KTREAD_E_ARGUMENT, "invalid options: wrong size or unknown form");
 	trace->options = *options;
 	return 0;
 }

@@ -96,7 +96,7 @@ int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes)
 	if (ktread_proc_may_grow(&trace->input))
 		return 0;
 	return ktread_proc_stop(trace, trace->input.offset,
-				"cut short: %zu bytes are there of %" PRIu64 " or more",
+				"cut short: %zu of at least %" PRIu64 " bytes are there",
 				ktread_proc_at_hand(&trace->input), bytes);
 }
 
@@ -187,7 +187,7 @@ int ktread_proc_open(struct ktread_proc **trace, const char *path, const struct 
 	*trace = NULL;
 	if (options && (options->size != sizeof(*options) || (int)options->format < KTREAD_PROC_AUTO ||
 			options->format > KTREAD_PROC_FREEBSD1))
-		return ktread_fail(KTREAD_E_ARGUMENT, "unusable options");
+		return ktread_fail(KTREAD_E_ARGUMENT, "invalid options: wrong size or unknown format");
 	opened = calloc(1, sizeof(*opened));
 	if (!opened)
 		return ktread_fail_memory();

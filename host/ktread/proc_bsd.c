@@ -171,7 +171,9 @@ static int next_record(struct ktread_proc *trace, const struct ktread_proc_reade
 		return end(trace, layout->head);
 	ktread_proc_bsd_take_head(layout, ktread_proc_bytes(input), &head);
 	if (head.size < 0)
-		return ktread_proc_stop(trace, input->offset, "a record of %" PRId32 " bytes", head.size);
+		return ktread_proc_stop(
+			trace, input->offset,
+			"impossible record of %" PRId32 " bytes: nothing after it can be read", head.size);
 	size = (uint32_t)head.size;
 	whole = (uint64_t)layout->head + size;
 	if (size > KTREAD_PROC_PAYLOAD_MOST)

@@ -106,8 +106,7 @@ static int points_by(struct ktread_proc *trace, const struct ktread_proc_reader 
 
 static int undecided(struct ktread_proc *trace, const char *names)
 {
-	return ktread_fail(KTREAD_E_FORMAT,
-			   "%s: may be %s, which its first records do not tell apart: name the format",
+	return ktread_fail(KTREAD_E_FORMAT, "%s: its first records fit %s alike: name the format",
 			   trace->input.name, names);
 }
 
@@ -180,6 +179,7 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 	status = choose(trace, reader, more);
 	if (status != 0 || more)
 		return status;
-	return ktread_fail(KTREAD_E_FORMAT, "%s: no process trace, by its first %zu bytes", input->name,
+	return ktread_fail(KTREAD_E_FORMAT,
+			   "%s: not a process trace: its first %zu bytes fit no known format", input->name,
 			   ktread_proc_at_hand(input));
 }

@@ -43,7 +43,7 @@ static int meet_end(struct ktread_proc_input *input)
 	if (input->unpacker || (uint64_t)gone > ktread_proc_at_hand(input) ||
 	    lseek(input->descriptor, state.st_size, SEEK_SET) < 0)
 		return ktread_fail(KTREAD_E_FORMAT,
-				   "%s: became shorter than the %" PRIu64 " bytes that were read",
+				   "%s: the file became shorter than the %" PRIu64 " bytes already read",
 				   input->name, (uint64_t)position);
 	input->end -= (size_t)gone;
 	return 0;
@@ -65,7 +65,7 @@ static ssize_t read_some(void *context, uint8_t *to, size_t room)
 	if (got < 0 && errno == EINTR)
 		return 0;
 	if (got < 0)
-		return ktread_fail_errno("%s: reading near offset %" PRIu64, input->name, input->offset);
+		return ktread_fail_errno("%s: cannot read near offset %" PRIu64, input->name, input->offset);
 	return got == 0 && input->follow ? meet_end(input) : got;
 }
 
@@ -234,7 +234,7 @@ void ktread_proc_input_close(struct ktread_proc_input *input)
 int ktread_proc_input_rewind(struct ktread_proc_input *input)
 {
 	if (input->start < 0)
-		return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: cannot be read twice", input->name);
+		return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: a pipe cannot be read twice", input->name);
 	if (lseek(input->descriptor, input->start, SEEK_SET) < 0)
 		return ktread_fail_errno("%s", input->name);
 	ktread_proc_unpacker_close(input->unpacker);

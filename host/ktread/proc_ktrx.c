@@ -169,8 +169,8 @@ static int take_head(struct ktread_proc *trace)
 	if (head.version != KTRX_PROC_VERSION) {
 		trace->ended = true;
 		return ktread_fail(KTREAD_E_UNSUPPORTED,
-				   "%s: offset %" PRIu64 ": version %" PRIu32
-				   " of process traces; known is %u",
+				   "%s: offset %" PRIu64 ": process trace of version %" PRIu32
+				   "; this program reads version %u",
 				   trace->input.name, trace->input.offset, head.version, KTRX_PROC_VERSION);
 	}
 	if (!ktread_proc_want(&trace->input, head.head_size))

@@ -22,7 +22,7 @@ struct item {
 	uint32_t event; /* index in processes->event[] */
 	uint32_t padding[5];
 };
-_Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "as the merge wants it");
+_Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items of this size");
 
 struct processes {
 	struct ktread_proc *records;
@@ -315,7 +315,8 @@ static int check_pair(const struct ktread *trace, const struct ktread_proc_info 
 		return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: is of another boot than the trace", path);
 	if (info->nonce == 0 || trace->info.nonce == 0)
 		return ktread_fail(KTREAD_E_UNSUPPORTED,
-				   "%s: does not say of which boot it is, or the trace does not", path);
+				   "%s: has no boot number, or the trace has none: they cannot be matched",
+				   path);
 	return 0;
 }
 
@@ -326,7 +327,8 @@ int ktread_beside(struct ktread *trace, const char *path)
 
 	if (trace->info.version != KTRX2_VERSION || trace->info.form == KTREAD_FORM_PROCESSES)
 		return ktread_keep_message(trace, ktread_fail(KTREAD_E_UNSUPPORTED,
-							      "%s: only beside a trace of version 2", path));
+							      "%s: can only be added to a trace of version 2",
+							      path));
 	status = ktread_beside_cursor(trace);
 	cursor = &trace->cursor[trace->cursors - 1];
 	if (status == 0)

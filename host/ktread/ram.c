@@ -56,8 +56,8 @@ int ktread_ram_map(struct ktread_memory *memory, const char *machine, uint64_t b
 		return 0;
 	memory->machine = base_machine_number(machine);
 	if (memory->machine == EM_NONE)
-		return ktread_fail(KTREAD_E_ARGUMENT, "unknown machine %s: x86_64, aarch64 or riscv64",
-				   machine);
+		return ktread_fail(KTREAD_E_ARGUMENT,
+				   "unknown machine %s: known are x86_64, aarch64 and riscv64", machine);
 	return 0;
 }
 
@@ -257,7 +257,7 @@ int ktread_core_map(struct ktread_memory *memory)
 	if (status == 0)
 		status = ktread_source_map(memory, span, (uint32_t)headers.count);
 	if (status == 0 && memory->spans == 0)
-		status = bad(memory, "has no memory in it");
+		status = bad(memory, "contains no memory");
 	free(span);
 	return status;
 }

@@ -14,7 +14,8 @@
 
 static int bad(const struct ktread_memory *memory, uint64_t physical, const char *what)
 {
-	return ktread_fail(KTREAD_E_FORMAT, "%s: v2 root at 0x%" PRIx64 ": %s", memory->name, physical, what);
+	return ktread_fail(KTREAD_E_FORMAT, "%s: ktrace root at 0x%" PRIx64 ": %s", memory->name, physical,
+			   what);
 }
 
 int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root)
@@ -25,7 +26,7 @@ int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktr
 
 	memset(root, 0, sizeof(*root));
 	if (there < fixed)
-		return bad(memory, physical, "cut off");
+		return bad(memory, physical, "it is cut off");
 	status = ktread_memory_read(memory, physical, root, there < sizeof(*root) ? fixed : sizeof(*root));
 	if (status < 0)
 		return status;
@@ -33,20 +34,19 @@ int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktr
 	    memcmp(root->tag, KTRX_TAG, sizeof(root->tag)) != 0)
 		return bad(memory, physical, "no magic");
 	if (root->version != KTRX2_VERSION)
-		return bad(memory, physical, "a version that is not known here");
+		return bad(memory, physical, "unknown version: a newer ktrace is needed");
 	if (root->checksum != ktrx_root_checksum(root))
 		return bad(memory, physical, "wrong checksum");
 	if (root->slot_size != KTRX_SLOT_SIZE)
 		return bad(memory, physical, "unknown slot size");
 	if (root->flags & KTRX_FLAGS_NEEDED & ~KTRX_FLAG_PLACES)
-		return bad(memory, physical,
-			   "has a flag of a later version, which has to be known to read it");
+		return bad(memory, physical, "it uses features of a later version: a newer ktrace is needed");
 	if (root->slot_format > KTRX_SLOTS_CHECKED)
-		return bad(memory, physical, "unknown format of slots: written by a later ktrace");
+		return bad(memory, physical, "unknown slot format: a newer ktrace is needed");
 	if (root->root_size < fixed || root->root_size > KTREAD_ROOT_MAX || root->table < fixed ||
 	    root->table > root->root_size ||
 	    root->sections > (root->root_size - root->table) / sizeof(struct ktrx_section))
-		return bad(memory, physical, "section table does not fit");
+		return bad(memory, physical, "its section table does not fit into it");
 	root->kernel[sizeof(root->kernel) - 1] = '\0';
 	return 0;
 }

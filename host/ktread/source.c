@@ -180,7 +180,7 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
 		int status;
 
 		if (i == memory->spans || span->physical > physical)
-			return ktread_fail(KTREAD_E_FORMAT, "%s: nothing to read at 0x%" PRIx64, memory->name,
+			return ktread_fail(KTREAD_E_FORMAT, "%s: no memory at 0x%" PRIx64, memory->name,
 					   physical);
 		skip = physical - span->physical;
 		part = span->length - skip < bytes ? span->length - skip : bytes;
@@ -237,8 +237,8 @@ int ktread_source_position(const struct ktread_memory *memory, uint64_t physical
 
 	if (i == memory->spans || span->physical > physical ||
 	    span->length - (physical - span->physical) < bytes)
-		return ktread_fail(KTREAD_E_FORMAT, "%s: 0x%" PRIx64 " is in no single place", memory->name,
-				   physical);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the bytes at 0x%" PRIx64 " are not in one piece",
+				   memory->name, physical);
 	*position = span->position + (physical - span->physical);
 	return 0;
 }
@@ -265,9 +265,10 @@ static int file_read(void *context, uint64_t position, void *buffer, size_t byte
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
-			return ktread_fail_errno("%s: reading at offset %" PRIu64, file->name, position);
+			return ktread_fail_errno("%s: cannot read at offset %" PRIu64, file->name, position);
 		if (got == 0)
-			return ktread_fail(KTREAD_E_FORMAT, "%s: ends at offset %" PRIu64 ", became shorter",
+			return ktread_fail(KTREAD_E_FORMAT,
+					   "%s: the file became shorter: it ends at offset %" PRIu64 " now",
 					   file->name, position);
 		to += got;
 		position += (uint64_t)got;
@@ -343,7 +344,8 @@ int ktread_file_temporary(void)
 	const char *folder = getenv("TMPDIR");
 	int descriptor = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	return descriptor < 0 ? ktread_fail_errno("temporary file in %s", folder && *folder ? folder : "/tmp")
+	return descriptor < 0 ? ktread_fail_errno("cannot create a temporary file in %s",
+						  folder && *folder ? folder : "/tmp")
 			      : descriptor;
 }
 
@@ -365,7 +367,7 @@ static int spool(int from, const char *path)
 		if (got < 0 || ktread_file_write(to, buffer, (size_t)got) < 0)
 			break;
 	}
-	ktread_fail_errno("%s: temporary copy", path);
+	ktread_fail_errno("%s: cannot copy it to a temporary file", path);
 	close(to);
 	return KTREAD_E_SYSTEM;
 }

@@ -137,8 +137,8 @@ static int add_place(struct stream *stream, uint64_t offset, const struct ktrx_s
 	struct place *grown;
 
 	if (stream->places == PLACES_MAX)
-		return ktread_fail(KTREAD_E_FORMAT, "%s: more than %u blocks", stream->file->name,
-				   PLACES_MAX);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream has more than %u blocks",
+				   stream->file->name, PLACES_MAX);
 	grown = base_grow(stream->place, &stream->room, (size_t)stream->places + 1, sizeof(*grown));
 	if (!grown)
 		return ktread_fail_memory();
@@ -202,7 +202,7 @@ static void tidy_places(struct stream *stream)
 	}
 	stream->places = kept;
 	if (kept < found)
-		ktread_warn(stream->trace, "%s: %u blocks claim bytes that others hold", stream->file->name,
+		ktread_warn(stream->trace, "%s: %u blocks overlap others and are skipped", stream->file->name,
 			    found - kept);
 }
 
@@ -214,18 +214,17 @@ static void report_loss(const struct stream *stream)
 	for (uint32_t n = 0; n < stream->places; n++)
 		there += stream->place[n].length;
 	if (stream->damaged)
-		ktread_warn(stream->trace, "%s: %" PRIu64 " bytes of the stream are damaged", name,
-			    stream->damaged);
+		ktread_warn(stream->trace, "%s: %" PRIu64 " bytes of the stream are damaged and skipped",
+			    name, stream->damaged);
 	if (stream->ending == UINT64_MAX)
 		ktread_warn(stream->trace,
-			    "%s: the stream is cut short: of the %" PRIu64
-			    " bytes of its dump there are %" PRIu64 ", the others are shown as never written",
-			    name, stream->head.length, there);
+			    "%s: the stream is cut short: %" PRIu64 " of the %" PRIu64
+			    " bytes of its dump are there, the others count as never written",
+			    name, there, stream->head.length);
 	else if (stream->ending != stream->places)
 		ktread_warn(stream->trace,
-			    "%s: of %" PRIu64 " blocks %u are usable: what the others held is shown "
-			    "as never written",
-			    name, stream->ending, stream->places);
+			    "%s: %u of %" PRIu64 " blocks are usable: the others count as never written",
+			    name, stream->places, stream->ending);
 }
 
 /* ---- decoding blocks ---- */
@@ -263,8 +262,8 @@ static int load(struct stream *stream, const struct place *place, unsigned char 
 	if (status != KTREAD_E_FORMAT)
 		return status;
 	ktread_warn(stream->trace,
-		    "%s: the block at offset %" PRIu64 " is damaged: the %u bytes of the dump from %" PRIu64
-		    " on are shown as never written",
+		    "%s: offset %" PRIu64 ": the block is damaged: the %u bytes of the dump from %" PRIu64
+		    " on count as never written",
 		    stream->file->name, place->offset, place->length, place->position);
 	memset(to, 0, place->length);
 	return 0;
@@ -392,17 +391,19 @@ static int read_head(struct stream *stream)
 	int status;
 
 	if (size < sizeof(*head))
-		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream ends within its head", name);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream is cut short within its header", name);
 	status = ktread_memory_read(stream->file, 0, head, sizeof(*head));
 	if (status < 0)
 		return status;
 	if (head->check != ktrx_stream_check(head, offsetof(struct ktrx_stream, check)))
-		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream's head is damaged", name);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream's header is damaged", name);
 	if (head->version != KTRX_STREAM_VERSION)
-		return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: a stream of version %u", name, head->version);
+		return ktread_fail(KTREAD_E_UNSUPPORTED,
+				   "%s: stream of version %u; this program reads version %u", name,
+				   head->version, KTRX_STREAM_VERSION);
 	if (head->head_size < sizeof(*head) || head->form < KTRX_STREAM_DUMP ||
 	    head->form > KTRX_STREAM_BARE || head->length > INT64_MAX)
-		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream's head makes no sense", name);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream's header has impossible values", name);
 	return 0;
 }
 

@@ -215,7 +215,7 @@ static int put(struct writer *writer, const void *bytes, size_t size)
 	if (ktread_file_write(writer->descriptor, bytes, size) == 0)
 		return 0;
 	writer->error = errno;
-	return ktread_fail_errno("writing the stream");
+	return ktread_fail_errno("cannot write the stream");
 }
 
 static int put_head(struct writer *writer, const struct ktread *trace)
@@ -384,7 +384,7 @@ int ktread_write_stream(struct ktread *trace, int fd, int *output_error)
 
 	if (trace->selection.active)
 		status = ktread_fail(KTREAD_E_ARGUMENT,
-				     "%s: a stream holds a whole trace: choose when it is read",
+				     "%s: a stream always has the whole trace: filter when reading it",
 				     trace->memory->name);
 	if (status == 0)
 		status = describe(&dump, trace);

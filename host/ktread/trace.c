@@ -255,7 +255,8 @@ int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter)
 	if (!filter)
 		return 0;
 	if (filter->size != sizeof(*filter))
-		return ktread_keep_message(trace, ktread_fail(KTREAD_E_ARGUMENT, "filter of unknown size"));
+		return ktread_keep_message(trace,
+					   ktread_fail(KTREAD_E_ARGUMENT, "the filter has the wrong size"));
 	selection->cpus = copy(filter->cpus, ((size_t)filter->cpu_count + 7) / 8);
 	selection->events = copy(filter->events, KTREAD_TYPE_ROWS / 8);
 	if ((filter->cpus && !selection->cpus) || (filter->events && !selection->events))

@@ -101,7 +101,7 @@ static uint64_t sign_extend(uint8_t type, uint64_t number)
 
 static int past_payload(void)
 {
-	return ktread_fail(KTREAD_E_FORMAT, "field lies past the payload");
+	return ktread_fail(KTREAD_E_FORMAT, "the field is past the end of the payload");
 }
 
 int ktread_value_take(const struct ktread_event *event, uint32_t n, uint32_t *offset,

@@ -46,7 +46,8 @@ static int put(struct unpacking *unpacking, size_t bytes)
 	else
 		status = ktread_file_write(unpacking->descriptor, out, bytes);
 	unpacking->written += bytes;
-	return status < 0 ? ktread_fail_errno("%s: unpacking it into a temporary file", unpacking->file->name)
+	return status < 0 ? ktread_fail_errno("%s: cannot unpack it into a temporary file",
+					      unpacking->file->name)
 			  : 0;
 }
 
@@ -101,17 +102,19 @@ static int unpack_into(struct ktread *trace, struct unpacking *unpacking)
 	if (status < 0 && !unpacking->problem)
 		return status;
 	if (unpacking->written == 0)
-		return ktread_fail(KTREAD_E_FORMAT, "%s: looks as if compressed with zstd, but: %s", name,
+		return ktread_fail(KTREAD_E_FORMAT, "%s: cannot unpack it with zstd: %s", name,
 				   unpacking->problem ? unpacking->problem
 				   : unpacking->whole ? "it is empty"
 						      : "it is cut short");
 	if (unpacking->problem)
-		ktread_warn(trace, "%s: damaged before offset %" PRIu64 ": %s", name, unpacking->read,
-			    unpacking->problem);
+		ktread_warn(trace,
+			    "%s: compressed bytes before offset %" PRIu64
+			    " are damaged, the rest is skipped: %s",
+			    name, unpacking->read, unpacking->problem);
 	else if (!unpacking->whole)
-		ktread_warn(trace, "%s: cut short", name);
+		ktread_warn(trace, "%s: the compressed file is cut short", name);
 	if (ftruncate(unpacking->descriptor, (off_t)unpacking->written) < 0)
-		return ktread_fail_errno("%s: unpacking it into a temporary file", name);
+		return ktread_fail_errno("%s: cannot unpack it into a temporary file", name);
 	ktread_warn(trace, "%s: compressed with zstd: unpacked into a temporary file of %" PRIu64 " bytes",
 		    name, unpacking->written);
 	return 0;
@@ -196,7 +199,8 @@ static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t
 		unpacker->packed.pos = unpacker->packed.size;
 		unpacker->more = false;
 		unpacker->whole = true; /* do not report the bytes after the damage as cut short */
-		return ktread_fail(KTREAD_E_FORMAT, "%s: packed bytes before offset %" PRIu64 ": %s",
+		return ktread_fail(KTREAD_E_FORMAT,
+				   "%s: compressed bytes before offset %" PRIu64 " are damaged: %s",
 				   unpacker->name, unpacker->read, ZSTD_getErrorName(left));
 	}
 	unpacker->whole = left == 0;
@@ -222,7 +226,7 @@ ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_re
 		if (got == 0) {
 			unpacker->whole = true;
 			return ktread_fail(KTREAD_E_FORMAT,
-					   "%s: the packed file is cut short at offset %" PRIu64,
+					   "%s: the compressed file is cut short at offset %" PRIu64,
 					   unpacker->name, unpacker->read);
 		}
 		unpacker->read += (uint64_t)got;

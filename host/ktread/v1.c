@@ -282,13 +282,13 @@ static void check_header(struct ktread *trace, const struct ktrx1_header *header
 	const char *name = trace->memory->name;
 
 	if (header->slots & (header->slots - 1))
-		ktread_warn(trace, "%s: header at offset %" PRIu64 ": %u slots a ring is not a power of two",
-			    name, offset, header->slots);
+		ktread_warn(trace, "%s: offset %" PRIu64 ": %u slots in a ring is not a power of two", name,
+			    offset, header->slots);
 	if (header->flags != 0)
-		ktread_warn(trace, "%s: header at offset %" PRIu64 ": unknown flags 0x%x", name, offset,
+		ktread_warn(trace, "%s: offset %" PRIu64 ": unknown flags 0x%x in the header", name, offset,
 			    header->flags);
 	if (header->cpus > KTRX1_MAX_CPUS)
-		ktread_warn(trace, "%s: %u rings, but records of version 1 name only %u CPUs", name,
+		ktread_warn(trace, "%s: %u rings, but records of version 1 can only name %u CPUs", name,
 			    header->cpus, KTRX1_MAX_CPUS);
 }
 
@@ -331,10 +331,11 @@ int ktread_bare_open(struct ktread *trace)
 	int status;
 
 	if (trace->options.frequency == 0)
-		return ktread_fail(KTREAD_E_ARGUMENT, "%s: bare records need the counter frequency",
+		return ktread_fail(KTREAD_E_ARGUMENT,
+				   "%s: bare records do not contain the counter frequency: it must be given",
 				   trace->memory->name);
 	if (slots == 0)
-		return ktread_fail(KTREAD_E_FORMAT, "%s: %" PRIu64 " bytes are not one record",
+		return ktread_fail(KTREAD_E_FORMAT, "%s: %" PRIu64 " bytes are less than one record",
 				   trace->memory->name, size);
 	status = describe(trace, 0, 1);
 	if (status < 0)
@@ -343,7 +344,7 @@ int ktread_bare_open(struct ktread *trace)
 	trace->cursor[0].ring.slots = slots;
 	if (size % KTRX1_RECORD_SIZE) {
 		trace->info.skipped_bytes = size % KTRX1_RECORD_SIZE;
-		ktread_warn(trace, "%s: the last record is cut off", trace->memory->name);
+		ktread_warn(trace, "%s: the last record is cut off and skipped", trace->memory->name);
 	}
 	status = open_ring(trace, 0, 0, slots, size <= THOROUGH_LIMIT);
 	if (status == 0)

@@ -165,9 +165,10 @@ static int open_ring(struct ktread *trace, uint32_t n)
 	cursor->ring.cpu = KTRX_NO_CPU;
 	if (!place->usable) {
 		if (trace->info.unusable++ < UNUSABLE_TOLD)
-			ktread_warn(trace,
-				    "%s: ring %u is unusable: mask 0x%x, shift %u, or it overlaps another",
-				    trace->memory->name, n, place->row.mask, place->row.shift);
+			ktread_warn(
+				trace,
+				"%s: ring %u is skipped: wrong mask 0x%x or shift %u, or it overlaps others",
+				trace->memory->name, n, place->row.mask, place->row.shift);
 		return 0;
 	}
 	describe_ring(&cursor->ring, place, trace->info.nonce);
@@ -186,7 +187,7 @@ static int open_ring(struct ktread *trace, uint32_t n)
 	if (status == 0)
 		status = ktread_stamp_find_start(trace->layout, n, ring->begin, ring->head, &ring->start);
 	if (status == 0 && ring->start.broken)
-		ktread_warn(trace, "%s: ring %u: an anchor is missing: stamps are the nearest possible",
+		ktread_warn(trace, "%s: ring %u: an anchor is missing: some stamps are estimated",
 			    trace->memory->name, n);
 	return status;
 }
@@ -337,8 +338,8 @@ static int load_types(struct ktread *trace)
 		return rows;
 	trace->info.types = (uint32_t)rows;
 	if (damaged)
-		ktread_warn(trace, "%s: %u rows of the event table are damaged", trace->memory->name,
-			    damaged);
+		ktread_warn(trace, "%s: %u rows of the event table are damaged and skipped",
+			    trace->memory->name, damaged);
 	check_texts(trace);
 	return 0;
 }

@@ -74,7 +74,7 @@ says() {
 	fi
 }
 
-says 1 'is no stream' ktrace show --form stream dump/v1.bin
+says 1 'not a stream' ktrace show --form stream dump/v1.bin
 for option in '--pid 1' '--cpu 0' '--event sched' '--since 0' '--until 1' '--with dump/v2.ktrx' '--machine x86_64' --raw-clock --align \
 	'--calls linux'; do
 	# shellcheck disable=SC2086
@@ -98,10 +98,10 @@ if command -v zstd >/dev/null; then
 	head -c 100 packed.zst >cut.zst
 	says 1 'cut short' ktrace show cut.zst
 	cat packed.zst cut.zst >longer.zst
-	says 0 'longer.zst: cut short' ktrace show longer.zst
+	says 0 'longer.zst: the compressed file is cut short' ktrace show longer.zst
 	same 'what came before the cut' dump.said stdout
 	{ cat packed.zst; echo rubbish; } >rubbish.zst
-	says 0 'rubbish.zst: damaged' ktrace show rubbish.zst
+	says 0 'rubbish.zst: compressed bytes before offset' ktrace show rubbish.zst
 	same 'what came before the damage' dump.said stdout
 else
 	skip 'compressed with zstd' 'zstd is not installed'

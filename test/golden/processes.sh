@@ -67,7 +67,7 @@ done
 
 $ktrace show --with $golden/ktrx.ktrace "$tmp/linux" >"$tmp/out" 2>"$tmp/err"
 equal "--with, and no kernel's trace: status" 1 $?
-check "it is said" grep -q 'only beside a trace of version 2' "$tmp/err"
+check "it is said" grep -q 'can only be added to a trace of version 2' "$tmp/err"
 $ktrace show --with "$tmp/nothing" $golden/ktrx.ktrace >"$tmp/out" 2>"$tmp/err"
 equal "--with a file that is not there: status" 1 $?
 done_testing

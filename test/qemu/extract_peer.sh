@@ -111,7 +111,7 @@ said "no answer in gdb's remote protocol"
 refused 1 "nobody there" --qmp "$tmp/nobody"
 said "No such file"
 refused 1 "an earlier boot where there is none" --qmp "$tmp/qmp" --previous
-said "no boot 1"
+said "boot 1 not found"
 # To search so much by gdb's protocol takes far longer than this.
 "$ktrace" extract -o "$tmp/no.ktrx" --gdb "$tmp/gdb" --range 0:0x40000000 2>"$tmp/err" &
 reader=$!

@@ -145,7 +145,7 @@ check "which is said" grep -q 'no guest was seen' "$tmp/live.err"
 check "and that one is waited for" grep -q 'waiting for a guest' "$tmp/live"
 watch 1 "$tmp/ktrace.ktrx"
 equal "a trace is no guest" 1 "$status"
-check "which is said, too" grep -q 'is no memory of a guest that runs' "$tmp/live.err"
+check "which is said, too" grep -q 'not the memory of a running guest, but a trace or a core' "$tmp/live.err"
 
 # painted ROWS FILE: the screen shows the stuck CPU, and its keys in the last of that many rows.
 painted() {

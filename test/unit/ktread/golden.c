@@ -294,7 +294,7 @@ static void bad_inputs_are_refused_or_warned_of(void **state)
 	compare("bad/v2-far-events.ktrx", make_v2_of_far_events);
 	drain(open_ok(FOLDER "bad/v2-far-events.ktrx", NULL));
 	compare("bad/v2-overlapping-rings.ktrx", make_v2_of_overlapping_rings);
-	expect_warning("bad/v2-overlapping-rings.ktrx", "overlaps");
+	expect_warning("bad/v2-overlapping-rings.ktrx", "overlap");
 	compare("bad/three-bytes.ktrx", make_three_bytes);
 	expect_refusal("bad/three-bytes.ktrx", KTREAD_E_FORMAT);
 	compare("bad/core-of-nothing.elf", make_core_of_nothing);

@@ -211,10 +211,10 @@ static void lengths_that_cannot_be(void **state)
 	(void)state;
 	outline_of_bad("negative", &outline);
 	assert_int_equal(outline.records, 2);
-	assert_non_null(strstr(outline.last_error, "offset 176: a record of -5 bytes"));
+	assert_non_null(strstr(outline.last_error, "offset 176: impossible record of -5 bytes"));
 	outline_of_bad("negative-i386", &outline);
 	assert_int_equal(outline.records, 2);
-	assert_non_null(strstr(outline.last_error, "a record of -2147483648 bytes"));
+	assert_non_null(strstr(outline.last_error, "impossible record of -2147483648 bytes"));
 	outline_of_bad("beyond-the-end", &outline);
 	assert_int_equal(outline.records, 2);
 	assert_non_null(strstr(outline.last_error, "offset 160: cut short"));

@@ -133,7 +133,7 @@ static void packed_ones_cut(void **state)
 	ktread_proc_close(trace);
 	assert_true(outline.records > 10);
 	assert_int_equal(outline.errors, 1);
-	assert_non_null(strstr(outline.last_error, "packed file is cut short"));
+	assert_non_null(strstr(outline.last_error, "compressed file is cut short"));
 	for (size_t size = 1; size < packed.size; size += 3) {
 		if (ktread_proc_open(&trace, temporary(packed.data, size), NULL) < 0)
 			continue;

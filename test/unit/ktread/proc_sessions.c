@@ -343,8 +343,8 @@ static void other_files_are_refused(void **state)
 	struct ktread_proc *trace;
 
 	(void)state;
-	refuse(PROC_FOLDER "bad/text.ktrace", "no process trace");
-	refuse(PROC_FOLDER "bad/zeroes.ktrace", "no process trace");
+	refuse(PROC_FOLDER "bad/text.ktrace", "not a process trace");
+	refuse(PROC_FOLDER "bad/zeroes.ktrace", "not a process trace");
 	refuse(PROC_FOLDER "bad/undecided.ktrace", "dragonfly or freebsd0");
 	refuse("test/golden/ktread/v2.ktrx", "rings");
 	refuse(PROC_FOLDER, "directory");

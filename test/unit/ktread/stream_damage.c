@@ -139,18 +139,18 @@ static void absurd_heads_are_refused(void **state)
 
 	(void)state;
 	head_of(&stream)->version = 9;
-	refuse(&stream, KTREAD_E_FORMAT, "head is damaged");
+	refuse(&stream, KTREAD_E_FORMAT, "header is damaged");
 	seal_head(&stream);
 	refuse(&stream, KTREAD_E_UNSUPPORTED, "version 9");
 	head_of(&stream)->version = KTRX_STREAM_VERSION;
 	head_of(&stream)->length = UINT64_MAX;
 	seal_head(&stream);
-	refuse(&stream, KTREAD_E_FORMAT, "makes no sense");
+	refuse(&stream, KTREAD_E_FORMAT, "impossible values");
 	head_of(&stream)->length = 100;
 	seal_head(&stream);
-	refuse(&stream, KTREAD_E_FORMAT, "too little");
+	refuse(&stream, KTREAD_E_FORMAT, "lacks the header");
 	stream.size = 20;
-	refuse(&stream, KTREAD_E_FORMAT, "within its head");
+	refuse(&stream, KTREAD_E_FORMAT, "within its header");
 	bytes_free(&stream);
 }
 
@@ -180,7 +180,7 @@ static void absurd_blocks_are_left_out(void **state)
 	*block = sound;
 	block->position = 0;
 	seal_block(block);
-	read_damaged(&stream, "that others hold");
+	read_damaged(&stream, "overlap others");
 	bytes_free(&stream);
 }
 

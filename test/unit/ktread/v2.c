@@ -108,7 +108,7 @@ static void refuses_a_trace_that_needs_a_later_reader(void **state)
 		if (result == 0)
 			assert_int_equal(drain_exact(trace, 0), 1);
 		else
-			assert_non_null(strstr(ktread_message(NULL), "a flag of a later version"));
+			assert_non_null(strstr(ktread_message(NULL), "features of a later version"));
 		bytes_free(&dump);
 		writer_close(&writer);
 	}
