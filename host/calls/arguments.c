@@ -75,7 +75,7 @@ static uint64_t take_word(struct calls_arguments *arguments, const struct calls_
  * Returns true if an argument of this type is one word, and neither depends on the arguments before it nor
  * affects the ones after it.
  */
-static bool stands_alone(const struct calls_type *type)
+static bool is_independent(const struct calls_type *type)
 {
 	return !type || (type->symbols == 0 && !type->keyed && type->base != CALLS_MODE &&
 			 type->base != CALLS_OFF && type->base != CALLS_LONG);
@@ -139,7 +139,7 @@ bool calls_arguments_next(struct calls_arguments *arguments, struct calls_one *o
 		if (arguments->typed)
 			take_description(describe(arguments), one);
 		arguments->next++;
-		if (stands_alone(one->type))
+		if (is_independent(one->type))
 			one->value = arguments->word[arguments->next_word++];
 		else if (!take_argument(arguments, one))
 			continue;

@@ -520,7 +520,7 @@ static int by_type(const void *first, const void *second)
  * Notes the flags of open() with which a file is created. They are found by name, because each kernel has
  * other numbers.
  */
-static void note_creating(struct calls_type *type, const struct calls_value *flag)
+static void set_creating(struct calls_type *type, const struct calls_value *flag)
 {
 	if (strcmp(flag->name, "O_CREAT") == 0)
 		type->creates[0] = flag->value;
@@ -562,7 +562,7 @@ static int attach_values(struct parser *parser)
 		if (type->base == CALLS_HEX && strcmp(type->name, "hex") != 0)
 			type->base = CALLS_SYMBOL;
 		if (parser->line[n].flag)
-			note_creating(type, &table->value[n]);
+			set_creating(type, &table->value[n]);
 		if (parser->line[n].flag && type->flags++ == 0)
 			type->flag = &table->value[n];
 		if (!parser->line[n].flag && type->symbols++ == 0)

@@ -86,7 +86,7 @@ static struct calls_call *find_named(struct calls_table *table, const char *name
 }
 
 /* Adds a call that has a name but no line in the table. */
-static struct calls_call *keep_name(struct calls_table *table, const char *name)
+static struct calls_call *add_name(struct calls_table *table, const char *name)
 {
 	struct calls_table_call *call;
 
@@ -136,14 +136,14 @@ const struct calls_call *calls_table_call(struct calls_table *table, uint32_t nu
 		return find_x32(table, number);
 	if (number >= CALLS_CALLS_MAX)
 		return NULL;
-	if (table->by_number[number] || !table->has_names || table->asked[number / 8] >> number % 8 & 1)
+	if (table->by_number[number] || !table->has_names || table->looked_up[number / 8] >> number % 8 & 1)
 		return table->by_number[number];
-	table->asked[number / 8] |= (uint8_t)(1u << number % 8);
+	table->looked_up[number / 8] |= (uint8_t)(1u << number % 8);
 	name = base_linux_call(table->machine, number);
 	if (name) {
 		table->by_number[number] = find_named(table, name);
 		if (!table->by_number[number])
-			table->by_number[number] = keep_name(table, name);
+			table->by_number[number] = add_name(table, name);
 		free(name);
 	}
 	return table->by_number[number];

@@ -250,7 +250,7 @@ struct calls_table {
 	struct calls_table_call *call[CALLS_CALLS_MAX];
 	unsigned calls;
 	struct calls_call *by_number[CALLS_CALLS_MAX];
-	uint8_t asked[CALLS_CALLS_MAX / 8]; /* bit n: the name of call n has been looked up */
+	uint8_t looked_up[CALLS_CALLS_MAX / 8]; /* bit n: the name of call n has been looked up */
 	struct calls_table_call *x32[CALLS_X32_MAX];
 
 	const char *error[CALLS_ERRORS_MAX];

@@ -20,8 +20,8 @@ _Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "the merge needs items o
 /* Shared by all rings of one source. */
 struct beside {
 	struct ktread_beside_source source;
-	uint32_t first_id; /* id of the source's first type in the trace's table */
-	uint32_t open; /* references: one for each ring, and one for ktread_beside_source() while it runs */
+	uint32_t first_id;   /* id of the source's first type in the trace's table */
+	uint32_t references; /* one for each ring, and one for ktread_beside_source() while it runs */
 };
 
 struct ring {
@@ -33,7 +33,7 @@ struct ring {
 	struct ktread_beside_event event[BATCH];
 };
 
-static int say(const struct ring *ring, int status)
+static int source_error(const struct ring *ring, int status)
 {
 	const struct ktread_beside_source *source = &ring->beside->source;
 
@@ -64,7 +64,7 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 		count++;
 	}
 	if (status < 0 && count == 0)
-		return say(ring, status);
+		return source_error(ring, status);
 	if (count == 0) {
 		cursor->ring.head = cursor->ring.slots = cursor->ring.decoded = cursor->ring.records;
 		return 0;
@@ -105,9 +105,9 @@ static void rewind_ring(struct ktread *trace, struct ktread_cursor *cursor)
 	ring->status = source->rewind(source->state, ring->number);
 }
 
-static void release(struct beside *beside)
+static void beside_put(struct beside *beside)
 {
-	if (--beside->open)
+	if (--beside->references)
 		return;
 	beside->source.close(beside->source.state);
 	free(beside);
@@ -119,7 +119,7 @@ static void destroy(struct ktread_cursor *cursor)
 
 	if (!ring)
 		return;
-	release(ring->beside);
+	beside_put(ring->beside);
 	free(ring);
 }
 
@@ -135,7 +135,7 @@ static int add_ring(struct ktread *trace, struct beside *beside, uint32_t number
 		free(ring);
 		return status;
 	}
-	beside->open++;
+	beside->references++;
 	ring->beside = beside;
 	ring->number = number;
 	cursor = &trace->cursor[trace->cursors - 1];
@@ -156,7 +156,7 @@ int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source
 		return ktread_keep_message(trace, ktread_fail_memory());
 	}
 	beside->source = *source;
-	beside->open = 1; /* this function's reference */
+	beside->references = 1; /* this function's reference */
 	if (trace->info.version != KTRX2_VERSION || trace->info.form == KTREAD_FORM_PROCESSES)
 		status = ktread_fail(KTREAD_E_UNSUPPORTED, "%s: can only be added to a trace of version 2",
 				     source->path);
@@ -164,7 +164,7 @@ int ktread_beside_source(struct ktread *trace, const struct ktread_beside_source
 		status = ktread_beside_types(trace, source->type, source->types, &beside->first_id);
 	for (uint32_t n = 0; n < source->rings && status == 0; n++)
 		status = add_ring(trace, beside, n);
-	release(beside);
+	beside_put(beside);
 	return status < 0 ? ktread_keep_message(trace, status) : ktread_rewind(trace);
 }
 

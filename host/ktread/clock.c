@@ -30,9 +30,10 @@ void ktread_clocks_free(struct ktread_clocks *clocks)
 static bool follows(const struct ktread_clock_point *next, const struct ktread_clock_piece *point)
 {
 	__int128 change = (__int128)next->offset - point->offset;
-	uint64_t way = next->stamp - point->from;
+	uint64_t distance = next->stamp - point->from;
 
-	return next->stamp > point->from && change < (__int128)(way / 2) && -change < (__int128)(way / 2);
+	return next->stamp > point->from && change < (__int128)(distance / 2) &&
+	       -change < (__int128)(distance / 2);
 }
 
 /*
@@ -42,9 +43,9 @@ static bool follows(const struct ktread_clock_point *next, const struct ktread_c
 static int64_t slope_between(const struct ktread_clock_piece *from, const struct ktread_clock_point *to)
 {
 	__int128 change = ((__int128)to->offset - from->offset) * ((__int128)1 << SLOPE_BITS);
-	__int128 way = to->stamp - from->from;
+	__int128 distance = to->stamp - from->from;
 
-	return (int64_t)(change / way - (change % way < 0));
+	return (int64_t)(change / distance - (change % distance < 0));
 }
 
 int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point *point, uint32_t count,
@@ -93,7 +94,7 @@ uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp)
  * Sets info->clock and info->clock_aligned from the points that are set now. Points that were replaced do not
  * count.
  */
-static void tell_alignment(struct ktread *trace)
+static void describe_alignment(struct ktread *trace)
 {
 	struct ktread_info *info = &trace->info;
 
@@ -133,6 +134,6 @@ int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_p
 	if (cpu >= trace->aligned.cpus)
 		return ktread_fail(KTREAD_E_ARGUMENT, "the trace has no CPU %u", cpu);
 	status = ktread_clock_set(&trace->aligned.clock[cpu], point, count, level);
-	tell_alignment(trace);
+	describe_alignment(trace);
 	return status;
 }

@@ -62,15 +62,15 @@ static uint32_t drop_slow(struct ktrx_clock_sample *sample, uint32_t count)
  */
 static int64_t drift(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {
-	__int128 change = (__int128)to->offset - from->offset, way = (__int128)to->stamp - from->stamp;
+	__int128 change = (__int128)to->offset - from->offset, distance = (__int128)to->stamp - from->stamp;
 	__int128 size = change < 0 ? -change : change;
 
-	if (way <= 0 || size <= (__int128)from->error + to->error || size > way / 2)
+	if (distance <= 0 || size <= (__int128)from->error + to->error || size > distance / 2)
 		return 0;
-	return (int64_t)(change * SLOPE_ONE / way);
+	return (int64_t)(change * SLOPE_ONE / distance);
 }
 
-static void note(struct ktread_info *info, const struct ktrx_clock_sample *sample)
+static void count_sample(struct ktread_info *info, const struct ktrx_clock_sample *sample)
 {
 	uint64_t size = sample->offset < 0 ? -(uint64_t)sample->offset : (uint64_t)sample->offset;
 
@@ -83,28 +83,28 @@ static void note(struct ktread_info *info, const struct ktrx_clock_sample *sampl
 }
 
 /* Returns the uncertainty of the drift beyond one end, in billionths, from two samples at that end. */
-static uint64_t drift_doubt(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
+static uint64_t drift_uncertainty(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
 {
-	uint64_t way = to->stamp - from->stamp;
-	unsigned __int128 doubt;
+	uint64_t distance = to->stamp - from->stamp;
+	unsigned __int128 uncertainty;
 
-	if (way == 0)
+	if (distance == 0)
 		return MOST_DRIFT;
-	doubt = ((unsigned __int128)from->error + to->error) * 2 * PPB / way;
-	return doubt < MOST_DRIFT ? (uint64_t)doubt : MOST_DRIFT;
+	uncertainty = ((unsigned __int128)from->error + to->error) * 2 * PPB / distance;
+	return uncertainty < MOST_DRIFT ? (uint64_t)uncertainty : MOST_DRIFT;
 }
 
 /*
  * Narrows the interval in which all measured clocks are known, and raises the uncertainty of the drift
  * outside of it.
  */
-static void note_reach(struct ktread_info *info, const struct ktrx_clock_sample *sample, uint32_t count)
+static void add_reach(struct ktread_info *info, const struct ktrx_clock_sample *sample, uint32_t count)
 {
 	uint32_t end = count < END_SAMPLES ? count : END_SAMPLES;
 	uint64_t from = sample[0].stamp + (uint64_t)sample[0].offset;
 	uint64_t to = sample[count - 1].stamp + (uint64_t)sample[count - 1].offset;
-	uint64_t early = drift_doubt(&sample[0], &sample[end - 1]);
-	uint64_t late = drift_doubt(&sample[count - end], &sample[count - 1]);
+	uint64_t early = drift_uncertainty(&sample[0], &sample[end - 1]);
+	uint64_t late = drift_uncertainty(&sample[count - end], &sample[count - 1]);
 
 	if (info->clock_cpus == 1 || from > info->clock_from)
 		info->clock_from = from;
@@ -136,9 +136,9 @@ static int take_row(struct ktread *trace, uint32_t cpu, const struct ktrx_clock 
 	trace->info.clock_cpus++;
 	for (uint32_t i = 0; i < count; i++) {
 		point[i] = (struct ktread_clock_point){ sample[i].stamp, sample[i].offset };
-		note(&trace->info, &sample[i]);
+		count_sample(&trace->info, &sample[i]);
 	}
-	note_reach(&trace->info, sample, count);
+	add_reach(&trace->info, sample, count);
 	slopes[0] = drift(&sample[0], &sample[end - 1]);
 	slopes[1] = drift(&sample[count - end], &sample[count - 1]);
 	return ktread_clock_set(&trace->measured.clock[cpu], point, count, slopes);
@@ -188,7 +188,7 @@ static int load_newest(struct ktread *trace, const struct ktread_section *sectio
 			continue;
 		trace->info.clock_cpus++;
 		trace->info.clock_drift = MOST_DRIFT;
-		note(&trace->info, &sample);
+		count_sample(&trace->info, &sample);
 		status = ktread_clock_set(&trace->measured.clock[cpu],
 					  &(struct ktread_clock_point){ 0, sample.offset }, 1, level);
 	}

@@ -240,7 +240,7 @@ static inline uint64_t stamp_difference(const struct ktread_columns *columns, ui
 }
 
 /* Rebuilds the first three words of version 1 records: stamp and header. */
-static void lead_v1(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
+static void rebuild_v1(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
 	uint64_t stamp = columns->head.stamp;
 	uint32_t lead = columns->head.lead, taken = 0;
@@ -261,7 +261,7 @@ static void lead_v1(const struct ktread_columns *columns, uint32_t (*slot)[8], u
 }
 
 /* Rebuilds words 0 to 2 of a first slot. The check, or the second copy of the generation, is added later. */
-static void lead_first(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
+static void rebuild_first(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
 {
 	uint32_t kind = key & 1 ? KTRX_KIND_FIRST : KTRX_KIND_SINGLE;
 	uint64_t word = last->stamp << KTREAD_STAMP_SHIFT | (uint64_t)(key >> 1) << 16 |
@@ -272,12 +272,12 @@ static void lead_first(uint32_t *slot, const struct ktread_columns_trail *last, 
 	slot[2] = last->lead & KTREAD_LEAD_MASK;
 }
 
-static void lead_more(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
+static void rebuild_more(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
 {
 	slot[0] |= (key & 1 ? KTRX_KIND_LAST : KTRX_KIND_MORE) | (last->lap & 0xff) << 3;
 }
 
-static void lead_v2(struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
+static void rebuild_v2(struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
 	struct ktread_columns_trail last = { columns->head.stamp, columns->head.lead, columns->first_lap, 0 };
 	uint32_t taken = 0, generations = 0;
@@ -291,9 +291,9 @@ static void lead_v2(struct ktread_columns *columns, uint32_t (*slot)[8], uint32_
 		if (group->shape == KTREAD_SHAPE_FIRST) {
 			last.stamp += stamp_difference(columns, taken);
 			last.lead ^= columns->lead[taken++];
-			lead_first(slot[n], &last, group->key);
+			rebuild_first(slot[n], &last, group->key);
 		} else if (group->shape == KTREAD_SHAPE_MORE) {
-			lead_more(slot[n], &last, group->key);
+			rebuild_more(slot[n], &last, group->key);
 		} else if (group->shape == KTREAD_SHAPE_EMPTY) {
 			memset(slot[n], 0, sizeof(slot[n]));
 		}
@@ -341,13 +341,14 @@ static void check_checked(const struct ktread_columns *columns, uint32_t (*slot)
 	}
 }
 
-static void lead(struct ktread_columns *columns, uint32_t coding, uint32_t (*slot)[8], uint32_t slots)
+static void rebuild_leads(struct ktread_columns *columns, uint32_t coding, uint32_t (*slot)[8],
+			  uint32_t slots)
 {
 	if (coding == KTRX_STREAM_SLOTS_V1) {
-		lead_v1(columns, slot, slots);
+		rebuild_v1(columns, slot, slots);
 		return;
 	}
-	lead_v2(columns, slot, slots);
+	rebuild_v2(columns, slot, slots);
 	if (coding == KTRX_STREAM_CHECKED)
 		check_checked(columns, slot, slots);
 	else
@@ -374,6 +375,6 @@ int ktread_columns_decode(struct ktread_columns *columns, uint32_t coding, const
 	for (uint32_t g = 0; g < columns->groups; g++)
 		if (!get_group(columns, &source, &columns->group[g], slot))
 			return KTREAD_E_FORMAT;
-	lead(columns, coding, slot, slots);
+	rebuild_leads(columns, coding, slot, slots);
 	return source.at == source.end ? 0 : KTREAD_E_FORMAT;
 }

@@ -91,7 +91,7 @@ static bool is_copied_more(const uint32_t *slot)
 							    ktread_words(slot + 4), ktread_words(slot + 6));
 }
 
-static void judge_copied(struct ktread_columns *columns, const uint32_t (*slot)[8], uint32_t slots)
+static void find_regular_copied(struct ktread_columns *columns, const uint32_t (*slot)[8], uint32_t slots)
 {
 	for (uint32_t n = 0; n < slots; n++) {
 		columns->regular[n] = is_copied_first(slot[n]) || is_copied_more(slot[n]);
@@ -137,8 +137,8 @@ static bool is_checked_first(const uint64_t *word, uint32_t lap, const struct re
 	return KTRX_TAG_KIND(word[0]) == KTRX_KIND_SINGLE && ktrx_first_is_checked(word, lap, 0);
 }
 
-static void judge_checked(struct ktread_columns *columns, const struct ktread_columns_ring *ring,
-			  const uint32_t (*slot)[8], uint32_t slots)
+static void find_regular_checked(struct ktread_columns *columns, const struct ktread_columns_ring *ring,
+				 const uint32_t (*slot)[8], uint32_t slots)
 {
 	struct rest rest = { 0 };
 
@@ -220,9 +220,9 @@ static void survey(struct ktread_columns *columns, uint32_t coding, const struct
 		return;
 	}
 	if (coding == KTRX_STREAM_CHECKED)
-		judge_checked(columns, ring, slot, slots);
+		find_regular_checked(columns, ring, slot, slots);
 	else
-		judge_copied(columns, slot, slots);
+		find_regular_copied(columns, slot, slots);
 	survey_v2(columns, slot, slots);
 }
 

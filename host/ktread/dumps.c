@@ -74,7 +74,7 @@ static uint64_t search(struct ktread_memory *memory, uint64_t from, uint64_t to)
 }
 
 /* Returns true if a header that was found by a search has no oddities. */
-static bool stands_alone(struct ktread_memory *memory, const struct ktread_dump *dump)
+static bool has_no_oddities(struct ktread_memory *memory, const struct ktread_dump *dump)
 {
 	static const uint8_t zero[sizeof(((struct ktrx1_header *)0)->reserved)];
 	struct ktrx1_header header;
@@ -91,7 +91,7 @@ static uint64_t next_header(struct ktread_memory *memory, uint64_t from, uint64_
 	struct ktread_dump dump;
 
 	for (; (from = search(memory, from, to)) < to; from++)
-		if (ktread_dump_at(memory, from, &dump) && stands_alone(memory, &dump))
+		if (ktread_dump_at(memory, from, &dump) && has_no_oddities(memory, &dump))
 			return from;
 	return to;
 }

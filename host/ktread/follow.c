@@ -237,7 +237,7 @@ static int look_at_rings(struct ktread_follow *follow, bool last)
 	};
 	uint64_t before = 0, after = 0;
 
-	follow->behind = follow->pressed = false;
+	follow->backlog = follow->filling_fast = false;
 	for (uint32_t n = 0; n < follow->rings; n++) {
 		struct ktread_follow_ring *ring = &follow->ring[n];
 		uint64_t newest;
@@ -250,8 +250,8 @@ static int look_at_rings(struct ktread_follow *follow, bool last)
 		if (status < 0)
 			return status;
 		after += ring->ring.index;
-		follow->behind = follow->behind || ring->behind;
-		follow->pressed = follow->pressed || ring->pressed;
+		follow->backlog = follow->backlog || ring->backlog;
+		follow->filling_fast = follow->filling_fast || ring->filling_fast;
 		newest = ktread_follow_ring_newest(ring);
 		follow->seen = newest > follow->seen ? newest : follow->seen;
 	}
@@ -336,13 +336,13 @@ static bool next_loss(struct ktread_follow *follow, struct ktread_followed *now)
 	for (uint32_t n = 0; n < follow->rings; n++) {
 		struct ktread_follow_ring *ring = &follow->ring[n];
 
-		if (!ring->usable || ring->untold == 0)
+		if (!ring->usable || ring->unreported == 0)
 			continue;
 		*now = (struct ktread_followed){ .kind = KTREAD_FOLLOWED_LOST,
 						 .ring = n,
 						 .cpu = follow->trace->cursor[n].ring.cpu,
-						 .slots = ring->untold };
-		ring->untold = 0;
+						 .slots = ring->unreported };
+		ring->unreported = 0;
 		return true;
 	}
 	return false;
@@ -399,9 +399,9 @@ static uint32_t next_interval(const struct ktread_follow *follow)
 	const uint32_t usual = follow->options.interval_ms, now = follow->interval ? follow->interval : 1;
 	const uint32_t most = !follow->image ? SEARCH_MS : follow->idle ? IDLE_MS : usual;
 
-	if (follow->behind)
+	if (follow->backlog)
 		return 0;
-	if (follow->pressed)
+	if (follow->filling_fast)
 		return now > 1 ? (now < usual ? now : usual) / 2 : 1;
 	return now * 2 < most ? now * 2 : most;
 }
@@ -437,7 +437,7 @@ static int follow_boot(struct ktread_follow *follow, bool last)
 	if (status < 0)
 		return status;
 	ktread_follow_describe(follow);
-	last = last && !follow->behind;
+	last = last && !follow->backlog;
 	hand_out(follow, last);
 	follow->finished = last;
 	return 0;

@@ -7,8 +7,8 @@
 #include "follow_state.h"
 #include "message.h"
 
-#define LEAST_ROOM   1024u
-#define PRESSED_PART 4u /* a ring fills fast if more than 1/PRESSED_PART of it is written between two looks */
+#define LEAST_ROOM 1024u
+#define FAST_PART  4u /* a ring fills fast if more than 1/FAST_PART of it is written between two looks */
 
 static int set_room(struct ktread_follow_ring *follow, uint32_t room)
 {
@@ -49,7 +49,7 @@ int ktread_follow_ring_open(struct ktread_follow_ring *follow)
 	ring->index = ktread_ring_begin(ring->place, follow->head);
 	if (ring->index > follow->head)
 		ring->index = follow->head;
-	ring->lost = follow->overwritten = follow->untold = ring->index - follow->start;
+	ring->lost = follow->overwritten = follow->unreported = ring->index - follow->start;
 	follow->passed = malloc(KTREAD_FOLLOW_PASSED * sizeof(*follow->passed));
 	if (!follow->passed)
 		return ktread_fail_memory();
@@ -87,7 +87,7 @@ static int advance_head(struct ktread_follow_ring *follow)
 	ring->index += gone;
 	ring->lost += gone;
 	follow->overwritten += gone;
-	follow->untold += gone;
+	follow->unreported += gone;
 	return find_reference(follow);
 }
 
@@ -269,12 +269,12 @@ static int read_new(struct ktread_follow_ring *follow, const struct ktread_follo
 	const uint64_t end = follow->head, begin = ring->index;
 	int going = 1;
 
-	follow->behind = false;
+	follow->backlog = false;
 	while (going > 0 && ring->index < end && ring->index < follow->head) {
 		if (look->last)
 			skip_nothing(follow);
-		follow->behind = follow->used >= look->limit || ring->index - begin >= look->limit;
-		if (follow->behind)
+		follow->backlog = follow->used >= look->limit || ring->index - begin >= look->limit;
+		if (follow->backlog)
 			return 0;
 		if (ring->index < end)
 			going = read_some(follow, look, end);
@@ -346,7 +346,7 @@ static int revisit(struct ktread_follow_ring *follow)
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {
 	const struct ktread_v2_ring *ring = &follow->ring;
-	uint32_t back = follow->behind ? KTREAD_REORDER : 1;
+	uint32_t back = follow->backlog ? KTREAD_REORDER : 1;
 
 	return ring->items >= back ? ring->item[ring->items - back].stamp : 0;
 }
@@ -381,9 +381,9 @@ int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktre
 		status = read_new(follow, look);
 	if (status < 0)
 		return status;
-	follow->pressed =
-		look->most == 0 && follow->head - before > ktread_ring_slots(ring->place) / PRESSED_PART;
-	if (look->last && !follow->behind) {
+	follow->filling_fast =
+		look->most == 0 && follow->head - before > ktread_ring_slots(ring->place) / FAST_PART;
+	if (look->last && !follow->backlog) {
 		ring->invalid += follow->passed_count;
 		follow->passed_count = 0;
 	}

@@ -41,11 +41,11 @@ struct ktread_follow_ring {
 	uint64_t overwritten;
 	uint64_t skipped;     /* slots not read because only a sample is wanted */
 	uint64_t skipped_end; /* index after the last skipped slot */
-	uint64_t untold;      /* overwritten slots that were not reported yet */
+	uint64_t unreported;  /* overwritten slots that were not reported yet */
 	struct ktread_passed *passed;
 	uint32_t passed_count;
-	bool behind;  /* the last look left finished slots unread */
-	bool pressed; /* at this pace the ring may be overwritten before it is read */
+	bool backlog;	   /* the last look left finished slots unread */
+	bool filling_fast; /* at this pace the ring may be overwritten before it is read */
 };
 
 /* Parameters of a look at a ring. */
@@ -95,11 +95,11 @@ struct ktread_follow {
 	uint64_t first_stamp; /* first stamp that was handed out in this boot */
 	uint64_t opened, now, look_again, guess_again, clocks_again, names_again; /* ms */
 	uint32_t interval;							  /* ms to the next look */
-	bool behind;  /* the last look left finished slots unread */
-	bool pressed; /* some ring fills fast: look more often */
-	bool idle;    /* the last look found nothing new */
-	bool any_due; /* the cursors have records */
-	bool leaving; /* this boot ends when the cursors have no more records */
+	bool backlog;	   /* the last look left finished slots unread */
+	bool filling_fast; /* some ring fills fast: look more often */
+	bool idle;	   /* the last look found nothing new */
+	bool any_due;	   /* the cursors have records */
+	bool leaving;	   /* this boot ends when the cursors have no more records */
 	bool stopping, finished;
 	int status;
 	struct ktread_follow_account account; /* sums over the boots that have ended */

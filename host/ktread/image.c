@@ -67,7 +67,7 @@ static int resolve_virtual(const struct ktread_image *image, uint64_t address, u
 		if (offset < block->length && is_turn(image, block->physical + offset, &attempt, physical))
 			return 0;
 	}
-	if (!ktread_root_is_kept_memory(&image->root) &&
+	if (!ktread_root_is_persistent(&image->root) &&
 	    is_turn(image, address - image->root.self + image->physical, &attempt, physical))
 		return 0;
 	/* Memory that was not lent may be in the same mapping as memory that was. */
@@ -197,7 +197,7 @@ static uint64_t newest_anchor(const struct ktread_layout *layout)
 
 struct boot {
 	uint64_t position, nonce, stamp;
-	bool kept;
+	bool persistent;
 	uint64_t order; /* in persistent memory: the number of the boot */
 };
 
@@ -206,7 +206,7 @@ static struct boot describe_boot(const struct ktread_image *image, const struct 
 	struct boot boot = { .position = image->position,
 			     .nonce = layout->root.nonce,
 			     .stamp = newest_anchor(layout),
-			     .kept = ktread_root_is_kept_memory(&layout->root) };
+			     .persistent = ktread_root_is_persistent(&layout->root) };
 
 	for (uint32_t i = 0; i < image->blocks; i++)
 		if (image->block[i].boot > boot.order)
@@ -223,9 +223,9 @@ static int compare_boots(const void *left, const void *right)
 {
 	const struct boot *a = left, *b = right;
 
-	if (a->kept != b->kept)
-		return a->kept - b->kept;
-	if (a->kept && a->order != b->order)
+	if (a->persistent != b->persistent)
+		return a->persistent - b->persistent;
+	if (a->persistent && a->order != b->order)
 		return (a->order < b->order) - (a->order > b->order);
 	return a->stamp != b->stamp ? (a->stamp < b->stamp) - (a->stamp > b->stamp)
 				    : (a->position > b->position) - (a->position < b->position);
@@ -265,7 +265,7 @@ static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_R
 			return status;
 		if (status < 0)
 			continue;
-		if (image->kept || !ktread_root_is_kept_memory(&layout->root))
+		if (image->persistent || !ktread_root_is_persistent(&layout->root))
 			boot[boots++] = describe_boot(image, layout);
 		ktread_layout_close(layout);
 	}
@@ -293,7 +293,7 @@ static int choose_root(struct ktread_image *image, uint32_t back)
 	return open_best_map(image, &image->layout);
 }
 
-static int find(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot, bool kept)
+static int find(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot, bool persistent)
 {
 	struct ktread_image *found = calloc(1, sizeof(*found));
 	int status;
@@ -301,7 +301,7 @@ static int find(struct ktread_image **image, struct ktread_memory *memory, uint3
 	if (!found)
 		return ktread_fail_memory();
 	found->memory = memory;
-	found->kept = kept;
+	found->persistent = persistent;
 	status = ktread_scan_run(&found->scan, memory);
 	if (status == 0)
 		status = choose_root(found, boot);

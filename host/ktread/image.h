@@ -47,7 +47,7 @@ struct ktread_image {
 	uint64_t physical;
 	struct ktread_layout *layout;
 	uint32_t boots;	 /* boots found, by nonce */
-	bool kept;	 /* boots found in persistent memory are included */
+	bool persistent; /* boots found in persistent memory are included */
 	bool fixed;	 /* opened at an address given by the caller: no search */
 	char *registers; /* NULL: unknown */
 };

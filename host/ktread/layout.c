@@ -183,7 +183,7 @@ static int place_head(struct ktread_layout *layout, const struct ktread_resolver
 
 	place->word_physical = NO_WORD;
 	place->head = word_head(place, n, place->row.word);
-	if (ktread_root_is_kept_memory(&layout->root))
+	if (ktread_root_is_persistent(&layout->root))
 		return guess_head(place, place->head);
 	if (place->row.head_where == KTRX_WHERE_NONE) {
 		place->word_physical = layout->memory->live ? place->row_physical : NO_WORD;

@@ -19,7 +19,7 @@
  * Returns true for a root in persistent memory that a boot left there, and that is not a dump. The heads of
  * its rings in the ring table are those of the last heartbeat.
  */
-static inline bool ktread_root_is_kept_memory(const struct ktrx_root *root)
+static inline bool ktread_root_is_persistent(const struct ktrx_root *root)
 {
 	return (root->flags & (KTRX_FLAG_KEPT | KTRX_FLAG_DUMP)) == KTRX_FLAG_KEPT;
 }

@@ -89,7 +89,7 @@ static int freeze(struct ktread *trace)
 }
 
 /* Warns about rings whose reserve word was not found. */
-static void note_guesses(struct ktread *trace)
+static void warn_guesses(struct ktread *trace)
 {
 	for (uint32_t n = 0; n < trace->image->layout->rings; n++)
 		if (trace->image->layout->ring[n].guessed)
@@ -109,7 +109,7 @@ static int open_memory(struct ktread *trace, enum ktread_form form)
 	trace->info.form = form;
 	trace->info.dumps = 1;
 	trace->info.offset = trace->image->position;
-	note_guesses(trace);
+	warn_guesses(trace);
 	if (trace->memory->live && ring_bytes(trace->image->layout) <= FREEZE_LIMIT)
 		return freeze(trace);
 	return ktread_v2_open(trace, trace->image->layout);

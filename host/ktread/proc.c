@@ -227,7 +227,7 @@ static int count_record(struct ktread_proc *trace, const struct ktread_proc_reco
 }
 
 /* Handles that there was no record: at the end, for now or for good, or because of an error. */
-static int meet_end(struct ktread_proc *trace, int status)
+static int handle_end(struct ktread_proc *trace, int status)
 {
 	if (status == 0 && trace->input.failed)
 		status = input_error(trace);
@@ -240,7 +240,7 @@ int ktread_proc_next(struct ktread_proc *trace, const struct ktread_proc_record 
 {
 	int status = 1;
 
-	ktread_proc_pass(&trace->input, trace->used);
+	ktread_proc_skip(&trace->input, trace->used);
 	trace->used = 0;
 	if (trace->ended) {
 		trace->info.over = 1;
@@ -252,7 +252,7 @@ int ktread_proc_next(struct ktread_proc *trace, const struct ktread_proc_record 
 	}
 	if (status == 1)
 		status = trace->reader->next(trace, trace->reader);
-	return status == 1 ? count_record(trace, record) : meet_end(trace, status);
+	return status == 1 ? count_record(trace, record) : handle_end(trace, status);
 }
 
 int ktread_proc_rewind(struct ktread_proc *trace)

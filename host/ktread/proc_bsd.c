@@ -149,10 +149,10 @@ static int end(struct ktread_proc *trace, uint64_t wanted)
 {
 	struct ktread_proc_input *input = &trace->input;
 
-	if (input->owed && !input->failed && !ktread_proc_may_grow(input))
+	if (input->to_skip && !input->failed && !ktread_proc_may_grow(input))
 		return ktread_proc_stop(trace, trace->record.offset,
 					"cut short: %" PRIu64 " bytes of the payload are missing",
-					input->owed);
+					input->to_skip);
 	return ktread_proc_at_hand(input) ? ktread_proc_cut_short(trace, wanted) : 0;
 }
 

@@ -27,18 +27,18 @@ static bool take_syscall(struct ktread_proc *trace, const struct ktread_proc_lay
 {
 	struct ktread_proc_record *record = &trace->record;
 	uint32_t args, here;
-	int16_t said;
+	int16_t claimed;
 
 	if (!take(record, layout->word))
 		return false;
-	said = (int16_t)ktread_bsd_16(record->payload + 2);
-	if (said < 0)
+	claimed = (int16_t)ktread_bsd_16(record->payload + 2);
+	if (claimed < 0)
 		return false;
 	here = record->data_size / layout->word;
-	args = (uint32_t)said < here ? (uint32_t)said : here;
+	args = (uint32_t)claimed < here ? (uint32_t)claimed : here;
 	if (args > KTREAD_PROC_ARGS_MOST)
 		args = KTREAD_PROC_ARGS_MOST;
-	if (args < (uint32_t)said)
+	if (args < (uint32_t)claimed)
 		record->flags |= KTRX_PROC_CUT;
 	for (uint32_t i = 0; i < args; i++)
 		trace->arg[i] = ktread_bsd_word(layout, record->data + (size_t)i * layout->word);

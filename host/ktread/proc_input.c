@@ -28,7 +28,7 @@ static bool is_readable(const struct ktread_proc_input *input)
  * may cut off the part of a record that it has written. If more than the bytes at hand is gone, the file was
  * written anew and has other content: an error.
  */
-static int meet_end(struct ktread_proc_input *input)
+static int handle_end(struct ktread_proc_input *input)
 {
 	off_t position = lseek(input->descriptor, 0, SEEK_CUR), gone;
 	struct stat state;
@@ -66,7 +66,7 @@ static ssize_t read_some(void *context, uint8_t *to, size_t room)
 		return 0;
 	if (got < 0)
 		return ktread_fail_errno("%s: cannot read near offset %" PRIu64, input->name, input->offset);
-	return got == 0 && input->follow ? meet_end(input) : got;
+	return got == 0 && input->follow ? handle_end(input) : got;
 }
 
 /* Records the error after which nothing more is read. */
@@ -152,16 +152,16 @@ static bool start(struct ktread_proc_input *input)
 /*
  * Reads and discards the bytes that are still to be stepped over. Returns false if not all of them have come.
  */
-static bool pay(struct ktread_proc_input *input)
+static bool skip_rest(struct ktread_proc_input *input)
 {
-	while (input->owed) {
+	while (input->to_skip) {
 		uint64_t got = refill(input, 1);
 
 		if (got == 0)
 			return false;
-		if (got > input->owed)
-			got = input->owed;
-		input->owed -= got;
+		if (got > input->to_skip)
+			got = input->to_skip;
+		input->to_skip -= got;
 		input->begin += got;
 		input->offset += got;
 	}
@@ -174,7 +174,7 @@ bool ktread_proc_input_fill(struct ktread_proc_input *input, size_t bytes)
 		return false;
 	if (!input->started && !start(input))
 		return false;
-	if (!pay(input))
+	if (!skip_rest(input))
 		return false;
 	while (ktread_proc_at_hand(input) < bytes)
 		if (refill(input, bytes) == 0)
@@ -182,13 +182,13 @@ bool ktread_proc_input_fill(struct ktread_proc_input *input, size_t bytes)
 	return true;
 }
 
-void ktread_proc_input_owe(struct ktread_proc_input *input, uint64_t bytes)
+void ktread_proc_input_skip(struct ktread_proc_input *input, uint64_t bytes)
 {
 	size_t have = ktread_proc_at_hand(input);
 
 	input->begin = input->end;
 	input->offset += have;
-	input->owed = bytes - have;
+	input->to_skip = bytes - have;
 }
 
 static int open_descriptor(struct ktread_proc_input *input, const char *path)
@@ -242,6 +242,6 @@ int ktread_proc_input_rewind(struct ktread_proc_input *input)
 	input->started = input->ended = input->closed = false;
 	input->failed = 0;
 	input->begin = input->end = 0;
-	input->offset = input->owed = 0;
+	input->offset = input->to_skip = 0;
 	return 0;
 }

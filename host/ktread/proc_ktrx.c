@@ -137,12 +137,12 @@ static int step_over(struct ktread_proc *trace)
 
 		seen = find(trace, 0, KTREAD_PROC_CHUNK, 1, &found);
 		whole = found == KTREAD_PROC_CHUNK;
-		ktread_proc_pass(input, found);
+		ktread_proc_skip(input, found);
 	} while (!seen && whole);
 	if (!seen && ktread_proc_may_grow(input))
 		return 0;
 	if (!seen)
-		ktread_proc_pass(input, ktread_proc_at_hand(input));
+		ktread_proc_skip(input, ktread_proc_at_hand(input));
 	trace->damaged = false;
 	trace->info.skipped += input->offset - trace->damage;
 	trace->ended = !seen;
@@ -152,11 +152,11 @@ static int step_over(struct ktread_proc *trace)
 }
 
 /* Begins to step over damage at the input's current position. At least `known` bytes are damaged. */
-static int meet_damage(struct ktread_proc *trace, size_t known)
+static int begin_damage(struct ktread_proc *trace, size_t known)
 {
 	trace->damaged = true;
 	trace->damage = trace->input.offset;
-	ktread_proc_pass(&trace->input, known);
+	ktread_proc_skip(&trace->input, known);
 	return step_over(trace);
 }
 
@@ -184,7 +184,7 @@ static int take_head(struct ktread_proc *trace)
 	trace->info.machine = head.machine;
 	trace->info.address_size = head.machine == EM_386 || head.machine == EM_ARM ? 4 : 8;
 	ktread_proc_processes_forget(&trace->processes);
-	ktread_proc_pass(&trace->input, head.head_size);
+	ktread_proc_skip(&trace->input, head.head_size);
 	ktread_proc_table_clear(trace);
 	ktread_proc_table_gather(trace);
 	return 1;
@@ -311,10 +311,10 @@ static int take_record(struct ktread_proc *trace)
 		return 0;
 	if (next == BEYOND || next == NOTHING) {
 		if (find_within(trace, size, 1, &found))
-			return meet_damage(trace, found);
+			return begin_damage(trace, found);
 	} else if (ktread_proc_ktrx_is_doubtful(trace)) {
 		if (find_within(trace, size, ALIGNMENT, &found))
-			return meet_damage(trace, found);
+			return begin_damage(trace, found);
 	}
 	if (next == BEYOND)
 		return take_torn(trace, size);
@@ -354,7 +354,7 @@ static int next_place(struct ktread_proc *trace)
 				return status;
 			break;
 		case NOTHING:
-			return meet_damage(trace, 1);
+			return begin_damage(trace, 1);
 		case PART:
 			return ktread_proc_cut_short(trace, wanted(trace));
 		default:

@@ -84,7 +84,7 @@ struct ktread_proc_input {
 	uint8_t *window;
 	size_t begin, end, room;
 	uint64_t offset;
-	uint64_t owed; /* bytes to step over before more is read; then nothing is at hand */
+	uint64_t to_skip; /* bytes to step over before more is read; then nothing is at hand */
 	struct ktread_proc_unpacker *unpacker; /* NULL: not packed */
 	char failure[KTREAD_MESSAGE_SIZE];
 };
@@ -95,8 +95,8 @@ void ktread_proc_input_close(struct ktread_proc_input *input);
 int ktread_proc_input_rewind(struct ktread_proc_input *input);
 /* The part of ktread_proc_want() that reads. */
 bool ktread_proc_input_fill(struct ktread_proc_input *input, size_t bytes);
-/* The part of ktread_proc_pass() that steps over bytes that are not at hand. */
-void ktread_proc_input_owe(struct ktread_proc_input *input, uint64_t bytes);
+/* The part of ktread_proc_skip() that steps over bytes that are not at hand. */
+void ktread_proc_input_skip(struct ktread_proc_input *input, uint64_t bytes);
 
 /* Returns how many bytes can be used without reading. */
 static inline size_t ktread_proc_at_hand(const struct ktread_proc_input *input)
@@ -126,13 +126,13 @@ static inline bool ktread_proc_may_grow(const struct ktread_proc_input *input)
 }
 
 /* Steps over `bytes` bytes, which need not be at hand. */
-static inline void ktread_proc_pass(struct ktread_proc_input *input, uint64_t bytes)
+static inline void ktread_proc_skip(struct ktread_proc_input *input, uint64_t bytes)
 {
 	if (bytes <= ktread_proc_at_hand(input)) {
 		input->begin += bytes;
 		input->offset += bytes;
 	} else {
-		ktread_proc_input_owe(input, bytes);
+		ktread_proc_input_skip(input, bytes);
 	}
 }
 

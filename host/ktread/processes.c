@@ -173,7 +173,7 @@ static const struct ktread_version version = { refill, decode, NULL, rewind_reco
 /* ---- Opening ----------------------------------------------------------------------------------- */
 
 /* Stores a thread's latest name in a hash table, whose rows are those of the THREADS section. */
-static void note_name(struct ktrx_thread *row, uint32_t thread, const char *name)
+static void store_name(struct ktrx_thread *row, uint32_t thread, const char *name)
 {
 	uint32_t at = thread * UINT32_C(2654435761) % NAMES;
 
@@ -197,7 +197,7 @@ static int survey(struct ktread *trace, struct processes *processes, uint32_t *c
 		return ktread_fail_memory();
 	while ((status = next_record(trace, processes, &record)) > 0) {
 		if (record->name[0])
-			note_name(row, ktread_processes_thread(record), record->name);
+			store_name(row, ktread_processes_thread(record), record->name);
 		if (record->cpu < KTRX_MAX_RINGS && record->cpu >= *cpus)
 			*cpus = record->cpu + 1;
 	}

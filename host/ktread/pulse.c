@@ -24,7 +24,7 @@ static uint64_t count_slots(const struct ktread_layout *layout)
  * Returns true if the CPU is busy. A CPU without heartbeats is busy only if it has a known mode, because some
  * kernels have heartbeats on one CPU only.
  */
-static bool at_work(const struct ktrx_cpu *cpu)
+static bool is_busy(const struct ktrx_cpu *cpu)
 {
 	return cpu->mode != KTRX_MODE_IDLE && (cpu->heartbeats != 0 || cpu->mode != KTRX_MODE_UNKNOWN);
 }
@@ -36,7 +36,7 @@ static void count_cpu(const struct ktrx_cpu *cpu, uint32_t number, struct ktread
 		return;
 	pulse->online++;
 	pulse->idle += cpu->mode == KTRX_MODE_IDLE;
-	if (!at_work(cpu))
+	if (!is_busy(cpu))
 		return;
 	if (pulse->quiet_cpu == KTRX_NO_CPU || cpu->heartbeat_stamp < pulse->quiet_stamp) {
 		pulse->quiet_cpu = number;

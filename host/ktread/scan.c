@@ -13,8 +13,8 @@
 #define ALIGNMENT  64u
 #define MAX_BLOCKS 16384u
 
-static int note_root(struct ktread_scan *scan, struct ktread_memory *memory, uint64_t physical,
-		     uint64_t position)
+static int add_root(struct ktread_scan *scan, struct ktread_memory *memory, uint64_t physical,
+		    uint64_t position)
 {
 	struct ktrx_root root;
 	uint64_t *grown;
@@ -30,7 +30,7 @@ static int note_root(struct ktread_scan *scan, struct ktread_memory *memory, uin
 	return 0;
 }
 
-static int note_block(struct ktread_scan *scan, uint64_t position, const unsigned char *bytes)
+static int add_block(struct ktread_scan *scan, uint64_t position, const unsigned char *bytes)
 {
 	struct ktread_block_found found = { .position = position };
 	struct ktread_block_found *grown;
@@ -59,9 +59,9 @@ static int look(struct ktread_scan *scan, struct ktread_memory *memory, uint64_t
 		if (memcmp(place, KTRX_MAGIC, 4) != 0)
 			continue;
 		if (memcmp(place, KTRX_BLOCK_MAGIC, 8) == 0)
-			status = note_block(scan, position + at, place);
+			status = add_block(scan, position + at, place);
 		else if (memcmp(place + offsetof(struct ktrx_root, tag), KTRX_TAG, 8) == 0)
-			status = note_root(scan, memory, physical + at, position + at);
+			status = add_root(scan, memory, physical + at, position + at);
 	}
 	return status;
 }

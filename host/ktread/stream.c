@@ -20,17 +20,17 @@
 #define SIZE_MAX_OF  (KTREAD_COLUMNS_MAX + 1024u)
 #define SEARCH_CHUNK 4096u
 #define MAGIC_SIZE   (sizeof(KTREAD_ZSTD_MAGIC) - 1)
-#define NOT_KEPT     UINT32_MAX
+#define NOT_CACHED   UINT32_MAX
 
 /* A block, and its position in the dump. */
 struct place {
 	uint64_t position;
 	uint64_t offset; /* offset of its head in the stream */
 	uint32_t length;
-	uint32_t kept; /* index in stream->kept of its decoded bytes, or NOT_KEPT */
+	uint32_t cached; /* index in stream->cached of its decoded bytes, or NOT_CACHED */
 };
 
-struct kept {
+struct cached {
 	uint32_t place;
 	uint64_t used; /* value of stream->clock at the last use */
 	unsigned char *bytes;
@@ -44,8 +44,8 @@ struct stream {
 	uint32_t places, room;
 	uint64_t damaged; /* bytes of the stream that belong to no block */
 	uint64_t ending;  /* number of blocks in the END block; UINT64_MAX: there is no END block */
-	struct kept *kept;
-	uint32_t kept_count, kept_limit, longest;
+	struct cached *cached;
+	uint32_t cached_count, cached_limit, longest;
 	uint64_t clock;
 	ZSTD_DCtx *reader;
 	struct ktread_columns *columns;
@@ -57,11 +57,11 @@ static void stream_close(void *context)
 	struct stream *stream = context;
 
 	ZSTD_freeDCtx(stream->reader);
-	for (uint32_t n = 0; n < stream->kept_count; n++)
-		free(stream->kept[n].bytes);
+	for (uint32_t n = 0; n < stream->cached_count; n++)
+		free(stream->cached[n].bytes);
 	ktread_columns_free(stream->columns);
 	ktread_memory_close(stream->file);
-	free(stream->kept);
+	free(stream->cached);
 	free(stream->place);
 	free(stream->packed);
 	free(stream->content);
@@ -143,7 +143,8 @@ static int add_place(struct stream *stream, uint64_t offset, const struct ktrx_s
 	if (!grown)
 		return ktread_fail_memory();
 	stream->place = grown;
-	stream->place[stream->places++] = (struct place){ block->position, offset, block->length, NOT_KEPT };
+	stream->place[stream->places++] =
+		(struct place){ block->position, offset, block->length, NOT_CACHED };
 	if (block->length > stream->longest)
 		stream->longest = block->length;
 	return 0;
@@ -273,41 +274,41 @@ static int load(struct stream *stream, const struct place *place, unsigned char 
  * Returns a buffer for a decoded block, which may be the one of the least recently used block. NULL: out of
  * memory.
  */
-static struct kept *make_room(struct stream *stream)
+static struct cached *make_room(struct stream *stream)
 {
-	struct kept *oldest = stream->kept;
+	struct cached *oldest = stream->cached;
 
-	if (stream->kept_count < stream->kept_limit) {
-		oldest = &stream->kept[stream->kept_count];
+	if (stream->cached_count < stream->cached_limit) {
+		oldest = &stream->cached[stream->cached_count];
 		oldest->bytes = malloc(stream->longest);
-		stream->kept_count += oldest->bytes != NULL;
+		stream->cached_count += oldest->bytes != NULL;
 		return oldest->bytes ? oldest : NULL;
 	}
-	for (uint32_t n = 1; n < stream->kept_count; n++)
-		if (stream->kept[n].used < oldest->used)
-			oldest = &stream->kept[n];
-	if (oldest->place != NOT_KEPT)
-		stream->place[oldest->place].kept = NOT_KEPT;
+	for (uint32_t n = 1; n < stream->cached_count; n++)
+		if (stream->cached[n].used < oldest->used)
+			oldest = &stream->cached[n];
+	if (oldest->place != NOT_CACHED)
+		stream->place[oldest->place].cached = NOT_CACHED;
 	return oldest;
 }
 
-static int keep(struct stream *stream, uint32_t n, struct kept **kept)
+static int load_cached(struct stream *stream, uint32_t n, struct cached **cached)
 {
 	struct place *place = &stream->place[n];
 	int status = 0;
 
-	if (place->kept == NOT_KEPT) {
-		*kept = make_room(stream);
-		if (!*kept)
+	if (place->cached == NOT_CACHED) {
+		*cached = make_room(stream);
+		if (!*cached)
 			return ktread_fail_memory();
-		status = load(stream, place, (*kept)->bytes);
-		(*kept)->place = status == 0 ? n : NOT_KEPT;
+		status = load(stream, place, (*cached)->bytes);
+		(*cached)->place = status == 0 ? n : NOT_CACHED;
 		if (status == 0)
-			place->kept = (uint32_t)(*kept - stream->kept);
+			place->cached = (uint32_t)(*cached - stream->cached);
 	} else {
-		*kept = &stream->kept[place->kept];
+		*cached = &stream->cached[place->cached];
 	}
-	(*kept)->used = ++stream->clock;
+	(*cached)->used = ++stream->clock;
 	return status;
 }
 
@@ -338,7 +339,7 @@ static int stream_read(void *context, uint64_t position, void *buffer, size_t by
 		uint64_t gap =
 			n < stream->places && place->position > position ? place->position - position : 0;
 		uint64_t skip, part;
-		struct kept *kept;
+		struct cached *cached;
 		int status;
 
 		if (n == stream->places || gap > bytes)
@@ -349,12 +350,12 @@ static int stream_read(void *context, uint64_t position, void *buffer, size_t by
 		bytes -= gap;
 		if (bytes == 0)
 			break;
-		status = keep(stream, n, &kept);
+		status = load_cached(stream, n, &cached);
 		if (status < 0)
 			return status;
 		skip = position - place->position;
 		part = place->length - skip < bytes ? place->length - skip : bytes;
-		memcpy(to, kept->bytes + skip, part);
+		memcpy(to, cached->bytes + skip, part);
 		to += part;
 		position += part;
 		bytes -= part;
@@ -409,15 +410,16 @@ static int read_head(struct stream *stream)
 
 static int make_buffers(struct stream *stream)
 {
-	stream->kept_limit = KTREAD_STREAM_KEPT / (stream->longest ? stream->longest : KTREAD_STREAM_KEPT);
-	if (stream->kept_limit > stream->places)
-		stream->kept_limit = stream->places ? stream->places : 1;
-	stream->kept = calloc(stream->kept_limit, sizeof(*stream->kept));
+	stream->cached_limit =
+		KTREAD_STREAM_CACHE / (stream->longest ? stream->longest : KTREAD_STREAM_CACHE);
+	if (stream->cached_limit > stream->places)
+		stream->cached_limit = stream->places ? stream->places : 1;
+	stream->cached = calloc(stream->cached_limit, sizeof(*stream->cached));
 	stream->packed = malloc(SIZE_MAX_OF);
 	stream->content = malloc(KTREAD_COLUMNS_MAX);
 	stream->columns = ktread_columns_create();
 	stream->reader = ZSTD_createDCtx();
-	return stream->kept && stream->packed && stream->content && stream->columns && stream->reader
+	return stream->cached && stream->packed && stream->content && stream->columns && stream->reader
 		       ? 0
 		       : ktread_fail_memory();
 }

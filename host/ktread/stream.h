@@ -17,7 +17,7 @@
 #include "trace.h"
 
 /* Bytes of decoded blocks that a reader caches. One block of each ring should fit. */
-#define KTREAD_STREAM_KEPT (UINT32_C(2) << 20)
+#define KTREAD_STREAM_CACHE (UINT32_C(2) << 20)
 
 /* Returns true if the file begins with a stream's head. */
 bool ktread_stream_is(struct ktread_memory *memory);

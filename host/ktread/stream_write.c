@@ -171,7 +171,7 @@ static uint32_t block_bytes(uint32_t rings)
 {
 	uint32_t bytes = KTRX_STREAM_BLOCK_MAX;
 
-	while (bytes > BLOCK_LEAST && (uint64_t)bytes * rings > KTREAD_STREAM_KEPT)
+	while (bytes > BLOCK_LEAST && (uint64_t)bytes * rings > KTREAD_STREAM_CACHE)
 		bytes /= 2;
 	return bytes;
 }

@@ -43,7 +43,7 @@ void ktread_warn(struct ktread *trace, const char *format, ...)
 
 const char *ktread_warning(struct ktread *trace)
 {
-	return trace->warnings_told < trace->warnings ? trace->warning[trace->warnings_told++] : NULL;
+	return trace->warnings_returned < trace->warnings ? trace->warning[trace->warnings_returned++] : NULL;
 }
 
 const char *ktread_message(const struct ktread *trace)

@@ -207,7 +207,7 @@ struct ktread {
 	uint32_t unmerged; /* ring that ktread_next_by_ring() or ktread_next_briefs() reads now */
 	int status;	   /* the error that ended reading */
 	char *warning[KTREAD_MAX_WARNINGS];
-	uint32_t warnings, warnings_told;
+	uint32_t warnings, warnings_returned;
 	char message[512];
 };
 

@@ -116,7 +116,7 @@ static const char *declared_name(const char *declaration)
  * Makes the names of the fields unique. If fields share a name, as arguments declared without one do, the
  * later ones are named by their number, "#2". So are fields whose declared name begins with '#'.
  */
-static void tell_apart(struct ktread_field *field, uint32_t fields)
+static void make_unique(struct ktread_field *field, uint32_t fields)
 {
 	static const char *const places[KTRX_EVENT_FIELDS] = { "#1",  "#2",  "#3",  "#4",  "#5",  "#6",
 							       "#7",  "#8",  "#9",  "#10", "#11", "#12",
@@ -149,7 +149,7 @@ static bool fill_type(struct ktread_type *type, struct ktread_field *field, cons
 			return false;
 		field[i].name = declared_name(field[i].name);
 	}
-	tell_apart(field, row->fields);
+	make_unique(field, row->fields);
 	type->fields = row->fields;
 	type->state = row->state;
 	type->line = row->line;
@@ -202,8 +202,8 @@ static uint32_t walk_table(const struct table *table, struct ktread_types *types
 }
 
 /* Adds the place at `at`. Returns false if its descriptor is impossible. */
-static bool enter_place(struct ktread_types *types, const struct table *table, uint64_t at,
-			const struct ktrx_place *place, uint32_t events)
+static bool add_place(struct ktread_types *types, const struct table *table, uint64_t at,
+		      const struct ktrx_place *place, uint32_t events)
 {
 	const char *file = table->bytes + at + sizeof(*place);
 
@@ -237,7 +237,7 @@ static int load_places(struct ktread_types *types, const struct table *table, ui
 				types->place = calloc(KTREAD_TYPE_ROWS, sizeof(*types->place));
 			if (!types->place)
 				return ktread_fail_memory();
-			*damaged += !enter_place(types, table, at, &place, events);
+			*damaged += !add_place(types, table, at, &place, events);
 			step = place.size;
 		} else {
 			*damaged += magic == KTRX_PLACE_MAGIC;

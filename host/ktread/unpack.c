@@ -157,7 +157,7 @@ struct ktread_proc_unpacker {
 	uint64_t read; /* packed bytes read so far */
 	bool more;     /* the zstd reader holds bytes that did not fit into the output */
 	bool whole;    /* the last frame is complete */
-	bool patient;  /* the end of the input may be only the end for now */
+	bool may_grow; /* the end of the input may be only the end for now */
 	uint8_t bytes[PACKED_CHUNK];
 };
 
@@ -168,7 +168,7 @@ int ktread_proc_unpacker_open(struct ktread_proc_unpacker **unpacker, const char
 	*unpacker = NULL;
 	if (!opened)
 		return ktread_fail_memory();
-	*opened = (struct ktread_proc_unpacker){ .name = name, .patient = more_may_come };
+	*opened = (struct ktread_proc_unpacker){ .name = name, .may_grow = more_may_come };
 	opened->reader = ZSTD_createDCtx();
 	if (!opened->reader) {
 		free(opened);
@@ -221,7 +221,7 @@ ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_re
 		if (unpacker->packed.pos < unpacker->packed.size)
 			continue;
 		got = read(context, unpacker->bytes, PACKED_CHUNK);
-		if (got < 0 || (got == 0 && (unpacker->whole || unpacker->patient)))
+		if (got < 0 || (got == 0 && (unpacker->whole || unpacker->may_grow)))
 			return got;
 		if (got == 0) {
 			unpacker->whole = true;

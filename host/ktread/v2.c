@@ -24,7 +24,7 @@ static uint64_t cut_off(const struct ktread *trace, const struct ktread_v2_ring 
 	const uint64_t used = ring->head - ring->begin;
 	const bool whole = ktread_region_readable(&ring->place->slots) / KTRX_SLOT_SIZE >= used;
 
-	return whole && !trace->is_lossy ? 0 : ring->lost + ring->unsaid;
+	return whole && !trace->is_lossy ? 0 : ring->lost + ring->rejected_lost;
 }
 
 static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
@@ -95,7 +95,7 @@ static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	cursor->ring.records++;
 	event->stamp = item->stamp;
 	event->index = item->index;
-	event->lost = item->lost + ring->unsaid;
+	event->lost = item->lost + ring->rejected_lost;
 	event->thread = KTRX_W1_THREAD(slot[1]);
 	event->context = KTRX_W1_CONTEXT(slot[1]);
 	event->cpu = cursor->ring.cpu;
@@ -107,7 +107,7 @@ static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	ktread_types_identify(&trace->types, event, KTRX_W0_EVENT(slot[0]));
 	selected = !trace->selection.active ||
 		   ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
-	ring->unsaid = selected ? 0 : event->lost;
+	ring->rejected_lost = selected ? 0 : event->lost;
 	return selected;
 }
 
@@ -153,7 +153,7 @@ static void describe_ring(struct ktread_ring *ring, const struct ktread_ring_pla
 	ring->lapped = place->row.lapped;
 }
 
-#define UNUSABLE_TOLD 4u /* warnings; after that it is clear that much was overwritten */
+#define UNUSABLE_WARNINGS 4u /* warnings; after that it is clear that much was overwritten */
 
 static int open_ring(struct ktread *trace, uint32_t n)
 {
@@ -164,7 +164,7 @@ static int open_ring(struct ktread *trace, uint32_t n)
 
 	cursor->ring.cpu = KTRX_NO_CPU;
 	if (!place->usable) {
-		if (trace->info.unusable++ < UNUSABLE_TOLD)
+		if (trace->info.unusable++ < UNUSABLE_WARNINGS)
 			ktread_warn(
 				trace,
 				"%s: ring %u is skipped: wrong mask 0x%x or shift %u, or it overlaps others",
@@ -345,7 +345,7 @@ static int load_types(struct ktread *trace)
 }
 
 /* Warns if reading takes more than a little memory, because there are many rings. */
-static void say_memory(struct ktread *trace)
+static void warn_memory(struct ktread *trace)
 {
 	uint64_t bytes = 0;
 
@@ -397,7 +397,7 @@ int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
 		status = open_ring(trace, n);
 	if (status == 0) {
 		count_online(trace);
-		say_memory(trace);
+		warn_memory(trace);
 	}
 	return status;
 }

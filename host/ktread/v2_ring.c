@@ -55,7 +55,7 @@ void ktread_v2_ring_restart(struct ktread_v2_ring *ring)
 	ring->last_stamp = 0;
 	ring->decoded = ring->invalid = ring->disordered = 0;
 	ring->items = ring->ready = 0;
-	ring->unsaid = 0;
+	ring->rejected_lost = 0;
 }
 
 static uint32_t record_cpu(const struct ktread_v2_ring *ring, const uint64_t *slot)
@@ -284,7 +284,7 @@ static int fill_once(struct ktread_v2_ring *ring)
 }
 
 /* Counts records that are out of order by more than the window can correct. */
-static void note_disorder(struct ktread_v2_ring *ring)
+static void count_disorder(struct ktread_v2_ring *ring)
 {
 	uint64_t last = ring->last_stamp;
 
@@ -306,7 +306,7 @@ int ktread_v2_ring_fill(struct ktread_v2_ring *ring)
 		if (status < 0)
 			return status;
 	} while (ring->ready == 0);
-	note_disorder(ring);
+	count_disorder(ring);
 	return 1;
 }
 

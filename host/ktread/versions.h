@@ -141,9 +141,9 @@ struct ktread_v2_ring {
 	uint64_t index;	      /* next slot */
 	uint64_t reference;   /* reference for the next stamp */
 	struct ktread_stamp_start start;
-	uint64_t lost;	     /* slots lost since the last record */
-	uint64_t unsaid;     /* slots lost before events that the filter rejected */
-	uint64_t last_stamp; /* last stamp handed out */
+	uint64_t lost;		/* slots lost since the last record */
+	uint64_t rejected_lost; /* slots lost before events that the filter rejected */
+	uint64_t last_stamp;	/* last stamp handed out */
 	uint64_t decoded, invalid;
 	uint64_t disordered;   /* records out of order by more than the window can correct */
 	uint32_t window;       /* slots */
