@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Hand-written digits against the C library's. */
+/* Digits of numbers, compared with those of the C library. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 #include "base/put.h"
 #include "unit/support/random.h"
 
-/* Around every power of two and of ten, and numbers of every length in between. */
+/* Checks numbers near each power of two and of ten, and numbers of every length between them. */
 static void for_many(void (*check)(uint64_t))
 {
 	uint64_t power = 1, seed = 1;

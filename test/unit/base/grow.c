@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* An array grows, keeps what it has, is zero where it is new, and stays as it is where there is no memory. */
+/* base_grow(): keeps the elements, clears new ones, and changes nothing if memory is short. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

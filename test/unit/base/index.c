@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rows are found by hash while an index grows, shrinks, holds equal hashes, or has no memory. */
+/* Rows are found by hash: while an index grows and shrinks, with equal hashes, and without memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ void *__wrap_calloc(size_t count, size_t size)
 	return memory_is_short ? NULL : __real_calloc(count, size);
 }
 
-/* How often a row is found by a hash; `*probe` is where the search ended. */
+/* Returns how often a row is found by a hash. Sets *probe to where the search ended. */
 static unsigned times_found(const struct base_index *index, uint64_t hash, uint32_t wanted, uint32_t *probe)
 {
 	unsigned times = 0;
@@ -87,7 +87,7 @@ static void rows_with_one_hash_are_all_found(void **state)
 	base_index_free(&index);
 }
 
-/* Eight rows that belong into the last slots of sixteen, so that some wrap around to the first ones. */
+/* Returns hashes of eight rows in the last slots of sixteen, so that some wrap around to the first slots. */
 static uint64_t hash_near_end(uint32_t n)
 {
 	return ((uint64_t)(13 + n % 3) << 28 | n) << 32;
@@ -186,7 +186,7 @@ static uint64_t hash_id(uint64_t key)
 	return base_hash_id((uint32_t)key);
 }
 
-/* With how many probes a row of those keys is found on average. */
+/* Returns the average number of probes to find a row with such keys. */
 static uint64_t average_probes(uint64_t (*hash)(uint64_t key), uint64_t (*key)(uint32_t n))
 {
 	struct base_index index = { .slot = NULL };
@@ -206,7 +206,7 @@ static uint64_t average_probes(uint64_t (*hash)(uint64_t key), uint64_t (*key)(u
 	return sum / ROWS;
 }
 
-/* The number that gives 1 when multiplied by an odd number. */
+/* Returns the inverse of an odd number modulo 2^64. */
 static uint64_t inverse(uint64_t odd)
 {
 	uint64_t x = odd;
@@ -220,7 +220,10 @@ static uint64_t inverse(uint64_t odd)
 
 static const uint64_t guessed[2] = { UINT64_C(0xbf58476d1ce4e5b9), UINT64_C(0x94d049bb133111eb) };
 
-/* Has hash n if the secret is as guessed: the upper half, by which slots go, is 0. */
+/*
+ * Returns a key with hash n, if the secret is the guessed one. The upper half of these hashes, which selects
+ * the slot, is 0.
+ */
 static uint64_t key_for_guess(uint32_t n)
 {
 	uint64_t mixed = n * inverse(guessed[1]);
@@ -229,7 +232,7 @@ static uint64_t key_for_guess(uint32_t n)
 	return (mixed ^ mixed >> 32) * inverse(guessed[0]);
 }
 
-/* The same of base_hash_id(): the upper 16 bits of the hash are 0. */
+/* The same for base_hash_id(): the upper 16 bits of the hash are 0. */
 static uint64_t id_for_guess(uint32_t n)
 {
 	const uint32_t mixed = n * (uint32_t)inverse(guessed[1]);
@@ -242,7 +245,7 @@ static uint64_t id_in_order(uint32_t n)
 	return n;
 }
 
-/* Multiplied by the golden ratio it gives n: all upper bits are 0. */
+/* Returns a key whose product with the golden ratio is n: all upper bits are 0. */
 static uint64_t key_for_golden_ratio(uint32_t n)
 {
 	return n * inverse(GOLDEN_RATIO);

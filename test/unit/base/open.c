@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Files that data name: a FIFO, a device or a folder in their place is refused without waiting. */
+/* Files named by data: a FIFO, a device or a folder is refused without waiting. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static char folder[64];
 static int make_folder(void **state)
 {
 	(void)state;
-	alarm(60); /* a test that waits for a FIFO is ended by this */
+	alarm(60); /* ends a test that waits for a FIFO */
 	strcpy(folder, "/tmp/ktrace-open.XXXXXX");
 	return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }

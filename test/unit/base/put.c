@@ -16,7 +16,7 @@
 
 #define GUARD 0x55
 
-/* What was written from `text` on must be `want`, and nothing after BASE_PUT_SCRATCH bytes. */
+/* Checks that `want` was written at `text`, and nothing after BASE_PUT_SCRATCH bytes. */
 static void expect(const char *text, const char *end, const char *want)
 {
 	char is[BASE_PUT_SCRATCH + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Ticks as times: the quick way, the exact way and printf() must agree to the last digit. */
+/* Ticks as times: multiplication, exact division and printf() must agree to the last digit. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -54,7 +54,7 @@ static void quick_and_exact_agree(void **state)
 	}
 }
 
-/* Halves of a microsecond, where rounding is decided by the double's last bit. */
+/* Halves of a microsecond, for which the double's last bit decides the rounding. */
 static void ties(void **state)
 {
 	struct base_ticks_scale scale;
@@ -68,7 +68,7 @@ static void ties(void **state)
 		check(&scale, 10 * (random_word(&seed) >> 30) + 5);
 }
 
-/* 2^60 + 1 seconds: a double holds 2^60. */
+/* 2^60 + 1 seconds, which a double rounds to 2^60. */
 static void seconds_beyond_a_double(void **state)
 {
 	(void)state;

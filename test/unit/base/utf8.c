@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Every code and every kind of damage through base/escape.h. */
+/* All codes and all kinds of damage, for the functions of base/escape.h. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,8 +10,8 @@
 
 #include "base/escape.h"
 
-#define REPLACEMENT 0xfffdu /* decoded from bytes that are no character */
-#define MOST	    4	    /* bytes of a character */
+#define REPLACEMENT 0xfffdu /* used instead of codes that are no characters */
+#define MOST	    4	    /* longest character, in bytes */
 
 static size_t encode(char to[MOST], uint32_t code)
 {
@@ -45,7 +45,7 @@ static void every_character_is_decoded_as_it_was_encoded(void **state)
 static void what_is_no_character_is_not_decoded(void **state)
 {
 	static const char *const bad[] = {
-		"\x80",		    /* begins in the middle */
+		"\x80",		    /* a middle byte first */
 		"\xc0\xaf",	    /* longer than needed */
 		"\xc1\xbf",	    /* the same */
 		"\xe0\x80\xaf",	    /* the same */
@@ -93,7 +93,8 @@ static void no_character_is_cut(void **state)
 	for (size_t most = 0; most < sizeof(kept) / sizeof(kept[0]); most++)
 		assert_int_equal(base_utf8_cut(text, strlen(text), most), kept[most]);
 	assert_int_equal(base_utf8_cut(text, 3, 100), 3);
-	assert_int_equal(base_utf8_cut("\x80\x80\x80\x80\x80", 5, 4), 4); /* bytes that are none may be cut */
+	/* bytes that are no characters may be cut */
+	assert_int_equal(base_utf8_cut("\x80\x80\x80\x80\x80", 5, 4), 4);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Tables: lines that are some, lines that are none, machines, and the tables that are built in. */
+/* Tables of system calls: right and wrong lines, machines, and the built-in tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void calls(void **state)
 
 	(void)state;
 	assert_string_equal(call->name, "write");
-	assert_int_equal(call->arguments, 1); /* the later line counts */
+	assert_int_equal(call->arguments, 1); /* the last line counts */
 	assert_int_equal(call->argument[0].type->base, CALLS_FD);
 	assert_string_equal(call->argument[0].name, "fd");
 	assert_int_equal(calls_table_call(table, 1)->result->base, CALLS_VOID);
@@ -96,7 +96,7 @@ static void structs(void **state)
 	calls_table_destroy(table);
 }
 
-/* The structs of 32-bit programs are their own, even if one for all machines is larger. */
+/* 32-bit programs have their own structs, even if one for all machines is larger. */
 static void lines_of_a_machine_come_first(void **state)
 {
 	static const char text[] = "on i386 struct pair 8, long a 0, long b 4\n"
@@ -145,7 +145,7 @@ static void calls_of_x32(void **state)
 	calls_table_destroy(other);
 }
 
-/* JSON has them as members of one object. */
+/* Names must be unique, because in JSON they are members of one object. */
 static void names_that_come_twice(void **state)
 {
 	struct calls_table *table = make("1 move int, int from, int to, int from, int 0\n"
@@ -189,7 +189,7 @@ static void values(void **state)
 	assert_string_equal(put(table, KDUMP_STYLE_BSD, "how", 0), "0<READ>");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "bits", 0), "0");
 	assert_string_equal(put(table, KDUMP_STYLE_BSD, "bits", 2), "0x2");
-	/* A sign that a wider word has, or has not. */
+	/* The same number with and without sign extension to 64 bits. */
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0xffffff9c)), "HERE");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0xffffffffffffff9c)), "HERE");
 	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0x1ffffff9c)), "0x1ffffff9c");
@@ -210,7 +210,7 @@ static void machines(void **state)
 	assert_string_equal(calls_table_error(arm, 1), "EARM");
 	assert_null(calls_table_error(none, 1));
 	assert_null(calls_table_call(none, 39));
-	if (calls_table_call(intel, 39)) { /* libseccomp is there */
+	if (calls_table_call(intel, 39)) { /* libseccomp is installed */
 		assert_string_equal(calls_table_call(intel, 39)->name, "getpid");
 		assert_string_equal(calls_table_call(arm, 172)->name, "getpid");
 		assert_true(calls_table_call(arm, 172)->typed);
@@ -223,7 +223,7 @@ static void machines(void **state)
 	calls_table_destroy(none);
 }
 
-/* As many of everything as a text can hold, and then some. */
+/* More of everything than a table can hold. */
 static void too_much(void **state)
 {
 	size_t room = 3u << 20, length = 0;
@@ -244,7 +244,7 @@ static void too_much(void **state)
 	free(text);
 }
 
-/* No line of the built-in tables is skipped as misspelt: each kind is counted in the text and after parsing. */
+/* Arguments that are addresses, with all ways to give the number of values. */
 static void addresses(void **state)
 {
 	struct calls_table *table =
@@ -311,7 +311,7 @@ static void check_next(struct calls_arguments *arguments, const char *name, enum
 	assert_int_equal(one.value, value);
 }
 
-/* What is not used is left out, and what means something else is of another type and name. */
+/* Unused arguments are left out; arguments with another meaning have another type and name. */
 static void variants_with_other_arguments(void **state)
 {
 	struct calls_table *table = make(
@@ -335,14 +335,14 @@ static void variants_with_other_arguments(void **state)
 	check_next(&arguments, "to", CALLS_PTR, 3);
 	assert_false(calls_arguments_next(&arguments, &one));
 	assert_int_equal(arguments.variant->result->base, CALLS_LONG);
-	/* Each word, if that is asked for. */
+	/* All words, if that is asked for. */
 	calls_arguments_begin(&arguments, table, 1, bits, 5, true);
 	for (unsigned n = 0; n < 5; n++)
 		assert_true(calls_arguments_next(&arguments, &one));
 	calls_table_destroy(table);
 }
 
-/* Several arguments at once, also such as lead to values whose number another argument has. */
+/* Several arguments differ, one of them an address of values whose number is in another argument. */
 static void variants_with_other_addresses(void **state)
 {
 	struct calls_table *table = make("1 ipc int, op op, hex first, hex second, ptr ptr\nenum op 1 SEMOP\n"
@@ -369,7 +369,7 @@ static void variants_with_other_addresses(void **state)
 	calls_table_destroy(table);
 }
 
-/* Where the argument before says which it is. */
+/* The type of a keyed argument is selected by the argument before it. */
 static void pointers(void **state)
 {
 	struct calls_table *table = make("1 ioctl int, request request, arg^ arg\nenum request 7 GET\n"
@@ -426,7 +426,7 @@ static void built_in(void **state)
 	}
 }
 
-/* A trace of no format, for which none of this file asks. */
+/* Needed by the linker; no test here uses a trace. */
 const struct ktread_proc_info *ktread_proc_info(const struct ktread_proc *trace)
 {
 	(void)trace;

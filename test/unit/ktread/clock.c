@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* From stamps to corrected stamps: straight between points, never stepping back, whatever the points are. */
+/* Corrected stamps: interpolated between points, and never decreasing, whatever the points are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static void before_zero_there_is_nothing(void **state)
 	free(clock.piece);
 }
 
-/* Points as no honest guest has them. */
+/* Random points, as no sound guest has them. */
 static void never_steps_back(void **state)
 {
 	struct ktread_clock clock = { NULL, 0, 0 };
@@ -82,7 +82,7 @@ static void never_steps_back(void **state)
 	free(clock.piece);
 }
 
-/* CPU 1 is 10 ms ahead and 100 ppm fast; the guest measured it every 100 ms but for the ends. */
+/* CPU 1 is 10 ms ahead and 100 ppm fast. The guest has measured it every 100 ms, except near the ends. */
 static void put_rows(struct writer *writer, int damaged)
 {
 	struct ktrx_clock rows[2];
@@ -96,7 +96,7 @@ static void put_rows(struct writer *writer, int damaged)
 		sample->offset = -(int64_t)(10 * MHZ) - (int64_t)(sample->stamp / 10000);
 		sample->error = 20;
 		if (damaged && i % 2)
-			sample->offset += (int64_t)(30 * MHZ); /* half written */
+			sample->offset += (int64_t)(30 * MHZ); /* a sample that is half written */
 		else
 			sample->check = ktrx_clock_check(sample);
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Slots as columns: every 32 bytes come back, and no columns lead out of bounds. */
+/*
+ * Slots as columns: all 32 bytes of each slot are restored, and damaged columns cause no access out of
+ * bounds.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +12,10 @@
 
 #define SLOTS 700u
 
-/* The ring that the slots are the first ones of: half of them are of its newest lap, the others of the lap before. */
+/*
+ * The slots are the first ones of this ring. Half of them are of its newest lap, the others of the lap
+ * before.
+ */
 #define RING  3u
 #define SHIFT 10u
 #define LAP   UINT64_C(0x12392)
@@ -45,7 +51,7 @@ static int free_fixture(void **state)
 	return 0;
 }
 
-/* There and back. Returns the bytes that the columns took. */
+/* Encodes and decodes the slots, and compares. Returns how many bytes the columns had. */
 static size_t round_trip(struct fixture *fixture, uint32_t coding, uint32_t slots)
 {
 	const struct ktread_columns_ring ring = { { KTRX_SLOTS_CHECKED, RING, SHIFT }, HEAD, 0 };
@@ -93,7 +99,9 @@ static void empty_slots_take_nothing(void **state)
 	assert_true(round_trip(fixture, KTRX_STREAM_CHECKED, SLOTS) < 36);
 }
 
-/* What writers leave is told apart, so that little remains: leads and checks are worked out anew. */
+/*
+ * Slots as a kernel writes them take little room, because leads and checks are computed when they are read.
+ */
 static void regular_slots_shrink(void **state)
 {
 	struct fixture *fixture = *state;
@@ -113,11 +121,13 @@ static void regular_slots_shrink(void **state)
 		}
 		memcpy(slot, word, sizeof(word));
 	}
-	/* A group's number a slot; a byte or two of stamp, a generation, a word of payload's first. */
+	/*
+	 * For each slot: the group's number; one or two bytes of stamp, a generation, a word of the payload.
+	 */
 	assert_true(round_trip(fixture, KTRX_STREAM_SLOTS_V2, SLOTS) < 5 * SLOTS);
 }
 
-/* Records of three slots with checks; those behind the head are of the lap before. */
+/* Records of three slots with checks. Slots after the head are of the lap before. */
 static void fill_checked(struct fixture *fixture)
 {
 	for (uint32_t n = 0; n + 3 <= SLOTS; n += 3) {
@@ -156,11 +166,11 @@ static void checked_slots_shrink_as_well(void **state)
 
 	fill_checked(fixture);
 	assert_true(round_trip(fixture, KTRX_STREAM_CHECKED, SLOTS) < 5 * SLOTS);
-	for (uint32_t slots = 1; slots < SLOTS; slots += 7) /* records that the block's end cuts */
+	for (uint32_t slots = 1; slots < SLOTS; slots += 7) /* the block's end cuts a record */
 		round_trip(fixture, KTRX_STREAM_CHECKED, slots);
 }
 
-/* A slot whose check is wrong, or of a lap long ago, comes back as it was. */
+/* A slot with a wrong check, or of a very old lap, is restored as it was. */
 static void damaged_checked_slots_come_back(void **state)
 {
 	struct fixture *fixture = *state;
@@ -173,7 +183,10 @@ static void damaged_checked_slots_come_back(void **state)
 	}
 }
 
-/* Flips bits, sets bytes and cuts the end off what was good: refused or decoded, but within its bounds. */
+/*
+ * Changes bytes of good columns and cuts their end off: they are refused or decoded, without access out of
+ * bounds.
+ */
 static void damaged_columns_do_no_harm(void **state)
 {
 	struct fixture *fixture = *state;
@@ -194,7 +207,7 @@ static void damaged_columns_do_no_harm(void **state)
 			fixture->content[draw(fixture) % (round % 3 ? 64 : size)] =
 				(unsigned char)draw(fixture);
 		size = draw(fixture) % 4 ? size : draw(fixture) % size;
-		/* Of its very size, so that a byte too far is noticed. */
+		/* Exactly this size, so that AddressSanitizer finds an access after its end. */
 		copy = malloc(size ? size : 1);
 		assert_non_null(copy);
 		memcpy(copy, fixture->content, size);

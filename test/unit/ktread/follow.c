@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Following a guest: what comes, in which order, what is lost and counted, and when it ends. */
+/* Following a guest: which events come, in which order, what is counted as lost, and when it ends. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "unit/support/ktread_guest.h"
 
 /*
- * Reads to the end: each CPU's records are numbered, so that one that comes twice, is missing without having been
- * counted right before the next, or is out of order shows. Returns the slots that were told as lost.
+ * Reads to the end. Each CPU's records are numbered. The test fails if a record comes twice, is out of order,
+ * or is missing without being counted right before the next one. Returns the slots reported as lost.
  */
 static uint64_t read_numbered(struct guest *guest)
 {
@@ -23,7 +23,7 @@ static uint64_t read_numbered(struct guest *guest)
 			continue;
 		cpu = now.event->cpu;
 		assert_in_range(cpu, 0, 1);
-		/* The anchor in front of the first record is a slot, too. */
+		/* The anchor before the first record is a slot as well. */
 		gaps += now.event->lost;
 		expected[cpu] += now.event->lost - (expected[cpu] == 0 && now.event->lost > 0);
 		assert_int_equal(guest_prev_of(now.event), expected[cpu]++);
@@ -37,7 +37,9 @@ static uint64_t read_numbered(struct guest *guest)
 	return lost;
 }
 
-/* Reads to the end: what is between two events of a CPU that was not handed out is what the second one says. */
+/*
+ * Reads to the end. For each event, the slots missing since the CPU's previous event must be in event->lost.
+ */
 static void expect_numbered_with_gaps(struct guest *guest)
 {
 	uint64_t expected[2] = { 0 };
@@ -69,7 +71,7 @@ static void all_comes_once_and_in_order(void **state)
 	guest_finish(guest);
 }
 
-/* A look takes the newest slots alone; each of the others is counted, and told by the event behind it. */
+/* A look reads only the newest slots. Each other slot is counted, and reported by the next event. */
 static void a_sample_is_counted(void **state)
 {
 	const struct ktread_follow_options options = { .size = sizeof(options),
@@ -128,7 +130,7 @@ static void loss_from_before_is_told(void **state)
 	now = guest_next(guest);
 	assert_int_equal(now.kind, KTREAD_FOLLOWED_LOST);
 	assert_int_equal(now.cpu, 0);
-	assert_int_equal(now.slots, 10); /* an anchor came first */
+	assert_int_equal(now.slots, 10); /* the first slot is an anchor */
 	for (uint32_t i = 9; i < SLOTS + 9; i++)
 		guest_expect_event(guest, i, 0);
 	guest_expect_end(guest);
@@ -195,7 +197,7 @@ static void another_boot_is_told(void **state)
 	guest_expect_boot(guest, 1);
 	guest_expect_event(guest, 1, 0);
 	guest_expect_event(guest, 2, 0);
-	/* A reset wipes the image; nothing is there until the kernel records again. */
+	/* A reset wipes the image. Nothing is found until the kernel records again. */
 	memset(guest->memory, 0, WRITER_MEMORY_SIZE);
 	guest_expect_nothing(guest);
 	writer_close(&guest->writer);
@@ -211,7 +213,7 @@ static void another_boot_is_told(void **state)
 	guest_end(guest);
 }
 
-/* The kernel records before it has lent memory for more than one ring. */
+/* The kernel records something before it has lent memory for more than one ring. */
 static void rings_that_come_later_are_followed(void **state)
 {
 	struct guest *guest = guest_start(3);
@@ -273,7 +275,7 @@ static void files_are_told_apart(void **state)
 	assert_null(follow);
 	assert_int_equal(ktread_follow_open(&follow, "/nowhere/at/all", NULL), KTREAD_E_SYSTEM);
 	bytes_free(&dump);
-	/* The file behind the memory of a guest that is gone. */
+	/* The memory file of a guest that has ended. */
 	writer_memory(&guest->writer, guest->memory, 0);
 	assert_int_equal(ktread_follow_open(&follow, temporary(guest->memory, WRITER_MEMORY_SIZE), NULL), 0);
 	assert_int_equal(ktread_follow_next(follow, &now, -1), 1);
@@ -288,7 +290,7 @@ static void files_are_told_apart(void **state)
 	free(guest);
 }
 
-/* Reads on until nothing more comes. */
+/* Reads until nothing more comes. */
 static void exhaust(struct guest *guest)
 {
 	struct ktread_followed now;
@@ -299,7 +301,7 @@ static void exhaust(struct guest *guest)
 	assert_in_range(status + 10, 4, 11);
 }
 
-/* Any bit of what is looked at again and again may turn into a lie between two looks. */
+/* Between two looks, any bit of what is read again and again may change. */
 static void lies_do_no_harm(void **state)
 {
 	static const struct {

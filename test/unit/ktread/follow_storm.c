@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Following this very process: threads that record as CPUs do, interrupted by signals that record as well, are
- * followed while they run. Each record is numbered, so that one that is missing without having been counted, comes
- * twice or was torn shows.
+ * Follows this process itself. Its threads record as CPUs do, and are interrupted by signals whose handlers
+ * record as well. Each record is numbered. The test fails if a record is torn, comes twice, or is missing
+ * without being counted.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,10 +25,10 @@
 
 #define WORKERS 2u
 #define SLOTS	16384u
-#define NUMBERS (UINT64_C(1) << 22) /* no thread records more */
+#define NUMBERS (UINT64_C(1) << 22) /* more than a thread records */
 #define RECORDS 150000u
 #define BURST	50u
-#define PACED	(RECORDS / 3 * 2) /* so many with pauses, which leave nothing to be lost */
+#define PACED	(RECORDS / 3 * 2) /* records with pauses between them, of which none should be lost */
 #define PAGE	UINT64_C(4096)
 #define TOP	(UINT64_C(1) << 47)
 
@@ -39,7 +39,7 @@ KTRACE_EVENT(test, long, "%llu %llu %llu", (unsigned long long, number), (unsign
 __thread uint64_t threads_reserve;
 __thread uint32_t threads_cpu;
 
-static atomic_ullong numbered[WORKERS]; /* records begun, of both kinds */
+static atomic_ullong numbered[WORKERS]; /* records that were begun, of both kinds */
 static atomic_uint online, at_work;
 static atomic_bool storm;
 static uint8_t *seen[WORKERS];
@@ -84,13 +84,13 @@ static void *work(void *argument)
 	}
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	at_work--;
-	/* The reserve word goes with the thread. */
+	/* The reserve word is in the thread's memory, so it must not exit yet. */
 	while (storm)
 		sched_yield();
 	return NULL;
 }
 
-/* The memory of this process, addresses as they are; what is not mapped is empty. */
+/* Reads the memory of this process, without address translation. Memory that is not mapped reads as zeros. */
 static int self_read(void *context, uint64_t physical, void *buffer, size_t bytes)
 {
 	struct iovec to = { buffer, bytes }, from = { (void *)(uintptr_t)physical, bytes };
@@ -102,7 +102,7 @@ static int self_read(void *context, uint64_t physical, void *buffer, size_t byte
 	return 0;
 }
 
-/* All that has to be found is the root. */
+/* Only the root has to be found by scanning. */
 static uint64_t self_next_data(void *context, uint64_t physical)
 {
 	const uint64_t root = (uintptr_t)&ktrace_root & ~(PAGE - 1);
@@ -136,7 +136,7 @@ static void check_event(const struct ktread_followed *now, uint64_t *last)
 	*last = event->stamp > *last ? event->stamp : *last;
 }
 
-/* Reads to the end, annoying the threads with signals. Returns the slots that were told as lost. */
+/* Reads to the end, and sends signals to the threads. Returns the slots reported as lost. */
 static uint64_t follow_to_the_end(struct ktread_follow *follow, const pthread_t *threads)
 {
 	struct ktread_followed now = { 0 };
@@ -179,7 +179,7 @@ static void start(pthread_t *threads)
 		sched_yield();
 }
 
-/* Which of the records came. */
+/* Waits for the threads, and counts which records came and which are missing. */
 static void join(const pthread_t *threads, uint64_t *came, uint64_t *missing)
 {
 	storm = false;
@@ -222,7 +222,7 @@ static void every_record_comes_once_or_is_counted(void **state)
 	assert_int_equal(account.produced, account.shown + lost + account.unreadable);
 	assert_int_equal(account.events, came);
 	assert_true(came > PACED);
-	/* Each record that did not come has one or two of the slots that were counted, all but perhaps the anchors'. */
+	/* Each missing record has one or two of the slots counted; anchors may have some, too. */
 	assert_in_range(lost + account.unreadable, missing, 2 * missing + 2 * WORKERS);
 	ktread_follow_close(follow);
 	ktread_memory_close(memory);

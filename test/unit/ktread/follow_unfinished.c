@@ -74,7 +74,7 @@ static void unfinished_record_is_passed_over_and_comes_late(void **state)
 	guest_finish(guest);
 }
 
-/* A record of several slots whose first one is the last to appear. */
+/* A record of several slots whose first slot is finished last. */
 static void long_record_comes_late_as_a_whole(void **state)
 {
 	static const char path[] = "/usr/share/misc/a name that takes more than one slot of a ring";
@@ -105,7 +105,7 @@ static void long_record_comes_late_as_a_whole(void **state)
 	guest_end(guest);
 }
 
-/* Passed over, and overwritten before it was finished. */
+/* A record that is passed over, and overwritten before it is finished. */
 static void record_that_is_never_finished_is_counted(void **state)
 {
 	struct guest *guest = guest_start(2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Values and text of events: as the C library would print them, and safe with texts that lie. */
+/* Values and texts of events: printed as the C library does, and safe with wrong texts. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

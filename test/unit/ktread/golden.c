@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The golden inputs in test/golden/ktread and the bad ones in test/golden/bad are what the writers here make, byte
- * for byte: the format does not drift. With KTREAD_GOLDEN=write in the environment they are written anew.
+ * The writers here make the inputs in test/golden/ktread and test/golden/bad, byte for byte, so that a change
+ * of the format is noticed. With KTREAD_GOLDEN=write in the environment they are written anew.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,10 @@ static void make_v1_twice(struct bytes *bytes)
 	make_v1(bytes);
 }
 
-/* A ring that wrapped, records of one and several slots, one in flight, a shared ring with callers, anchors. */
+/*
+ * A ring that has wrapped around, records of one and of several slots, one in flight, a shared ring with
+ * callers, anchors.
+ */
 static void make_v2(struct bytes *bytes)
 {
 	unsigned char extended[40] = { 24,  KTRX_EXT_CPU | KTRX_EXT_CALLER1 | KTRX_EXT_CALLER2, 1, 0, 0x11,
@@ -111,7 +114,7 @@ static void make_v2_of_far_events(struct bytes *bytes)
 	make_root(bytes)->section[1].address = UINT64_MAX - 8;
 }
 
-/* A table of 64 rings that are all the same one. */
+/* A table of 64 rings that all use the same memory. */
 static void make_v2_of_overlapping_rings(struct bytes *bytes)
 {
 	struct ktrx_root *root = make_root(bytes);
@@ -136,7 +139,7 @@ static void make_core_of_nothing(struct bytes *bytes)
 	bytes_grow(bytes, 64);
 }
 
-/* What is bad about a stream is worked into a good one: compressors may differ, what they wrote before does not. */
+/* Makes bad streams from a good one, because what a compressor writes may differ between versions. */
 static struct ktrx_stream *make_stream(struct bytes *bytes)
 {
 	unsigned char chunk[4096];
@@ -185,7 +188,7 @@ static void make_stream_of_large_block(struct bytes *bytes)
 	seal_first_block(block);
 }
 
-/* Columns are to be found where there are plain bytes. */
+/* The head claims columns, but the block has plain bytes. */
 static void make_stream_of_wrong_coding(struct bytes *bytes)
 {
 	struct ktrx_stream_block *block = (struct ktrx_stream_block *)(void *)(make_stream(bytes) + 1);
@@ -301,7 +304,10 @@ static void bad_inputs_are_refused_or_warned_of(void **state)
 	expect_refusal("bad/core-of-nothing.elf", KTREAD_E_FORMAT);
 }
 
-/* Streams written long ago are read; so are dumps that the zstd tool compressed. */
+/*
+ * Checks that two files have the same events: streams written by earlier versions, and dumps compressed with
+ * the zstd tool.
+ */
 static void same_as(const char *name, const char *original)
 {
 	char path[128];
@@ -361,7 +367,7 @@ static void bad_streams_are_refused_or_warned_of(void **state)
 {
 	(void)state;
 	compare("bad/stream-endless.kts", make_stream_of_endless_dump);
-	drain(open_ok(FOLDER "bad/stream-endless.kts", NULL)); /* all that is not there is zero */
+	drain(open_ok(FOLDER "bad/stream-endless.kts", NULL)); /* missing bytes read as zeros */
 	compare("bad/stream-no-dump.kts", make_stream_of_no_dump);
 	expect_refusal("bad/stream-no-dump.kts", KTREAD_E_FORMAT);
 	compare("bad/stream-large-block.kts", make_stream_of_large_block);

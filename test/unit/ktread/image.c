@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Guest memory: RAM files, cores, decoys, live memory that changes while it is read, and dumps made from it.
+/*
+ * Guest memory: RAM files, cores, decoys, live memory that changes while it is read, and dumps made from
+ * memory.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -20,7 +22,7 @@ static unsigned char *new_memory(void)
 	return memory;
 }
 
-/* 1 record on the boot ring, 2000 on each CPU's. */
+/* One record on the boot ring, 2000 on the ring of each CPU. */
 static void fill(struct writer *writer)
 {
 	begin(writer, 3);
@@ -51,7 +53,7 @@ static void ram_file_is_found_and_read(void **state)
 	fill(&writer);
 	writer_memory(&writer, memory, 0);
 	check_trace(temporary(memory, WRITER_MEMORY_SIZE), NULL, KTREAD_FORM_RAM);
-	/* Where it is known where the file's memory lies. */
+	/* The address of the file's memory is given. */
 	writer_memory(&writer, memory, 0x80000000);
 	check_trace(temporary(memory, WRITER_MEMORY_SIZE),
 		    &(struct ktread_options){ .size = sizeof(struct ktread_options), .ram_base = 0x80000000 },
@@ -60,7 +62,10 @@ static void ram_file_is_found_and_read(void **state)
 	writer_close(&writer);
 }
 
-/* Its reserve word lies in the row, names ring 0, and was counted up by events that went to the boot ring. */
+/*
+ * The ring's reserve word is in its descriptor, contains ring number 0, and was incremented by events that
+ * went to the boot ring.
+ */
 static void ring_of_a_cpu_that_is_not_online_is_empty(void **state)
 {
 	unsigned char *memory = new_memory();
@@ -125,18 +130,17 @@ static void decoys_disturb_nothing(void **state)
 	memcpy(&root, memory + WRITER_ROOT, sizeof(root));
 	memcpy(&block, memory + WRITER_BLOCK, sizeof(block));
 
-	/* The boot loader's copy of the image, which never ran. */
+	/* The boot loader's copy of the kernel image, which never ran. */
 	root.self = 0;
 	root.checksum = ktrx_root_checksum(&root);
 	memcpy(memory + 0x500000, &root, sizeof(root));
-	/* An earlier boot: its events are older. */
+	/* An earlier boot, whose events are older. */
 	begin(&old, 2);
 	put_switch(&old, 1, 10, 1);
 	old.root.nonce = 0x5555555555555501;
 	writer_memory(&old, memory + 0x600000 - WRITER_ROOT, 0);
 	memset(memory + 0x600000 - WRITER_ROOT + WRITER_BLOCK, 0, 64);
-	/* A block of another boot that claims the same addresses, one that lies about its length, a bare
-	 * magic. */
+	/* A block of another boot at the same addresses, a block with a wrong length, and a magic alone. */
 	block.nonce ^= 1;
 	memcpy(memory + 0x400000, &block, sizeof(block));
 	block.nonce ^= 1;
@@ -151,7 +155,7 @@ static void decoys_disturb_nothing(void **state)
 	writer_close(&writer);
 }
 
-/* An earlier boot whose rings are still there is the one before; there is none before that. */
+/* An earlier boot whose rings are still there is boot 1; there is no boot 2. */
 static void earlier_boot_is_found(void **state)
 {
 	unsigned char *memory = new_memory();
@@ -192,7 +196,10 @@ static void poke(int fd, uint64_t offset, const void *bytes, size_t size)
 	assert_int_equal(pwrite(fd, bytes, size, (off_t)offset), size);
 }
 
-/* A ring above 4 GiB lies behind what fits below the hole, which differs between machine types. */
+/*
+ * In the file, a ring above 4 GiB comes after the memory below the hole, whose size differs between machine
+ * types.
+ */
 static void memory_above_the_hole_is_found(void **state)
 {
 	static const uint64_t below[] = { UINT64_C(0xc0000000), UINT64_C(0x80000000) };
@@ -225,7 +232,7 @@ static void memory_above_the_hole_is_found(void **state)
 	}
 }
 
-/* Any bit of the root, the rows, the extents, the block's head and the event table may be a lie. */
+/* Any bit of the root, the ring table, the extents, the block's head and the event table may be wrong. */
 static void lies_do_no_harm(void **state)
 {
 	static const struct {
@@ -261,7 +268,7 @@ static void lies_do_no_harm(void **state)
 	writer_close(&writer);
 }
 
-/* A core of two segments, cut where the rings lie, and out of order. */
+/* A core of two segments in the wrong order; the border is within the rings. */
 static void put_core64(struct bytes *core, uint64_t base, uint64_t cut, const unsigned char *memory)
 {
 	const Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
@@ -282,7 +289,7 @@ static void put_core64(struct bytes *core, uint64_t base, uint64_t cut, const un
 	bytes_append(core, memory, cut);
 }
 
-/* The same as QEMU writes it while a CPU is in 32-bit mode. */
+/* The same as QEMU writes it for a CPU in 32-bit mode. */
 static void put_core32(struct bytes *core, uint64_t base, uint64_t cut, const unsigned char *memory)
 {
 	const Elf32_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB, 1 },
@@ -325,7 +332,7 @@ static void check_core(uint64_t base, void (*put)(struct bytes *core, uint64_t b
 	writer_close(&writer);
 }
 
-/* A core whose copying ended early: what is there is shown, and what is not is said. */
+/* A core that was not copied completely: what is there is shown, and what is missing is reported. */
 static void core_cut_short_is_told(void **state)
 {
 	const uint64_t base = UINT64_C(0x140000000), cut = WRITER_BLOCK + 0x3010;
@@ -367,11 +374,11 @@ static void memory_without_ktrace_is_told(void **state)
 	free(memory);
 }
 
-/* A guest that goes on while it is read: every read lets each CPU record some more. */
+/* A guest that runs while it is read: at each read, each CPU records something. */
 struct guest {
 	struct writer writer;
 	unsigned char *memory;
-	unsigned pace; /* records a read, each CPU */
+	unsigned pace; /* records of each CPU at each read */
 	uint64_t stamp;
 };
 
@@ -445,7 +452,10 @@ static void dump_of_a_running_guest_is_exact(void **state)
 	(void)state;
 	fill(&guest.writer);
 	writer_memory(&guest.writer, guest.memory, 0);
-	/* Slower than the copy: nothing is lost, and what was produced meanwhile is there. */
+	/*
+	 * The guest is slower than the copy: nothing is lost, and what it records during the copy is in the
+	 * dump.
+	 */
 	assert_int_equal(dump_guest(&guest, &produced), 0);
 	assert_true(produced > 2 + 2 * 2001);
 	free(guest.memory);
@@ -483,7 +493,7 @@ static void dumps_follow_one_another_in_a_file(void **state)
 	assert_int_equal(ktread_image_write(image, fd, NULL, 0), 0);
 	assert_int_equal(ktread_image_write(image, fd, NULL, 0), 0);
 	close(fd);
-	/* Where writing at random is impossible. */
+	/* A descriptor that cannot be written at random offsets. */
 	fd = open(path, O_WRONLY | O_APPEND);
 	assert_int_equal(ktread_image_write(image, fd, NULL, 0), 0);
 	close(fd);
@@ -498,7 +508,9 @@ static void dumps_follow_one_another_in_a_file(void **state)
 	writer_close(&guest.writer);
 }
 
-/* The reserve word lies in memory that nothing leads to: the slots tell how far the ring has come. */
+/*
+ * The reserve word is at an address that cannot be resolved. The head is then found by looking at the slots.
+ */
 static void head_out_of_reach_is_made_out(void **state)
 {
 	unsigned char *memory = new_memory();

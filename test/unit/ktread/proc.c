@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Process traces of all formats: what a record says is the same, whichever format says it. */
+/* Process traces of all formats: a record reads the same in each format. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -123,7 +123,7 @@ static void signals_and_switches(void **state)
 	proc_ends(trace);
 }
 
-/* DragonFly has none of these. */
+/* DragonFly has none of these records. */
 static void structures_and_faults(void **state)
 {
 	struct put put = put_trace(format_of(state));
@@ -207,7 +207,10 @@ static void heads(void **state)
 	proc_ends(trace);
 }
 
-/* Each golden is told by its content, says the same when read again, and is whole. */
+/*
+ * The format of each golden trace is found by its content. Reading it twice gives the same records, and all
+ * of them.
+ */
 static void goldens(void **state)
 {
 	static const unsigned records[] = { 47, 34, 41, 41, 46 };
@@ -234,7 +237,10 @@ static void goldens(void **state)
 	ktread_proc_close(trace);
 }
 
-/* Payloads that are too short, and numbers that lie, are records that say so; those around them are as they were. */
+/*
+ * Payloads that are too short or have wrong numbers are KTREAD_PROC_BROKEN; the records around them are
+ * unchanged.
+ */
 static void lies(void **state)
 {
 	static const char *const bad[] = { "fields-ktrx", "fields-dragonfly", NULL, "fields-i386",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Process traces that were cut or damaged: what can be read is, what cannot is told with its offset. */
+/*
+ * Process traces that were cut or damaged: all that can be read is returned, the rest is reported with its
+ * offset.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +20,7 @@ static void outline_of(const void *bytes, size_t size, unsigned format, struct p
 	ktread_proc_close(trace);
 }
 
-/* A copy of a golden that is damaged over and over again, under the reader's hands. */
+/* A copy of a golden trace that the tests damage while it is open. */
 struct victim {
 	struct bytes bytes;
 	struct proc_outline whole;
@@ -53,7 +56,7 @@ static void read_again(struct victim *victim, struct proc_outline *outline)
 	proc_read_outline(victim->trace, outline);
 }
 
-/* With a bit of one byte wrong. */
+/* Reads the trace with one bit flipped. */
 static void read_flipped(struct victim *victim, size_t bit, struct proc_outline *outline)
 {
 	const unsigned char right = victim->bytes.data[bit / 8],
@@ -64,7 +67,10 @@ static void read_flipped(struct victim *victim, size_t bit, struct proc_outline 
 	assert_int_equal(pwrite(victim->descriptor, &right, 1, (off_t)(bit / 8)), 1);
 }
 
-/* Wherever it is cut: every record before that, then where it was cut, unless that is between two. */
+/*
+ * Cut at any place: all records before the cut are returned, then the cut is reported, unless it is between
+ * two records.
+ */
 static void cut_anywhere(void **state)
 {
 	(void)state;
@@ -95,7 +101,7 @@ static void cut_anywhere(void **state)
 	}
 }
 
-/* Which record a byte is of; as many as there are: of none. */
+/* Returns the number of the record that has this byte; the number of records if none has it. */
 static unsigned record_at(const struct proc_outline *outline, size_t at)
 {
 	unsigned n = outline->records;
@@ -105,7 +111,7 @@ static unsigned record_at(const struct proc_outline *outline, size_t at)
 	return n ? n - 1 : outline->records;
 }
 
-/* A bit that is wrong costs the record it is in, at most, and makes none up elsewhere. */
+/* A flipped bit loses at most its own record, and makes up no other record. */
 static void any_bit(void **state)
 {
 	struct proc_outline outline;
@@ -130,7 +136,7 @@ static void any_bit(void **state)
 	end_victim(&victim);
 }
 
-/* Formats without a mark are not found again, but what is before the damage is not touched by it. */
+/* In formats without a mark, reading ends at damage, but the records before it are not affected. */
 static void any_bit_of_the_others(void **state)
 {
 	(void)state;
@@ -177,7 +183,10 @@ static void damage_is_stepped_over(void **state)
 	assert_int_equal(outline.errors, 1);
 }
 
-/* One session was torn at an odd place and another begun behind it: nothing of that one is lost. */
+/*
+ * A session was torn at an unaligned offset, and another session follows. No record of the second one is
+ * lost.
+ */
 static void sessions_are_found(void **state)
 {
 	struct proc_outline outline;
@@ -189,7 +198,7 @@ static void sessions_are_found(void **state)
 	assert_int_equal(outline.offset[2] % 8, 3);
 }
 
-/* A trace that a program wrote is what it wrote, also where the record of that is torn. */
+/* A trace that a program wrote as its data stays data, also if the record is torn. */
 static void inner_traces_are_data(void **state)
 {
 	struct proc_outline outline;
@@ -222,7 +231,7 @@ static void lengths_that_cannot_be(void **state)
 	assert_int_equal(outline.errors, 1);
 }
 
-/* More damage than the reader sees at once, full of marks that begin nothing. */
+/* More damage than fits into the window, full of marks that begin no record. */
 static void long_damage(void **state)
 {
 	const size_t length = 9 << 20;
@@ -271,7 +280,7 @@ static void largest_payloads(void **state)
 	free(data);
 }
 
-/* Whatever a program has the kernel record of its bytes, it makes up no record that way. */
+/* A program cannot make up records, whatever data it lets the kernel record. */
 static void programs_make_up_no_records(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), forged = { .format = PUT_KTRX };
@@ -300,7 +309,10 @@ static void programs_make_up_no_records(void **state)
 	bytes_free(&put.bytes);
 }
 
-/* A session torn within what a program wrote, and another one begun behind it, which is found though that looks like data. */
+/*
+ * A session is torn within a trace that a program wrote, and another session follows, which looks like more
+ * of that data.
+ */
 static void sessions_behind_torn_data(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), inner = put_trace(PUT_KTRX);
@@ -323,7 +335,7 @@ static void sessions_behind_torn_data(void **state)
 	bytes_free(&put.bytes);
 }
 
-/* A payload that is all records and leads nowhere takes no longer than another one. */
+/* A payload full of records that lead nowhere is read as fast as any other payload. */
 static void many_chains_that_lead_nowhere(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), inner = { .format = PUT_KTRX };
@@ -347,7 +359,7 @@ static void many_chains_that_lead_nowhere(void **state)
 	bytes_free(&put.bytes);
 }
 
-/* What a BSD wrote in one go may be larger than what is kept of it. */
+/* A single write recorded by a BSD may be larger than the payload that is kept. */
 static void large_writes_are_cut(void **state)
 {
 	const size_t size = 5 << 20;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where process traces come from: pipes, standard input, what zstd packed, files that grow. */
+/* Inputs of process traces: pipes, standard input, packed files, and files that grow. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #include "unit/support/ktread_proc_support.h"
 
-/* A process that writes the bytes, `step` at a time, to the pipe whose other end is returned. */
+/* Starts a process that writes the bytes, `step` at a time, to a pipe. Returns the pipe's read end. */
 static int pipe_of(const struct bytes *bytes, size_t step)
 {
 	int end[2];
@@ -78,7 +78,7 @@ static void standard_input(void **state)
 	close(kept);
 }
 
-/* The bytes as two frames of zstd. */
+/* Packs the bytes as two zstd frames. */
 static void pack(const struct bytes *bytes, struct bytes *packed)
 {
 	size_t half = bytes->size / 2, room = bytes->size + 1000;
@@ -117,7 +117,7 @@ static void packed_ones(void **state)
 	}
 }
 
-/* Packed bytes that are cut or wrong: what could be unpacked is read first. */
+/* Packed bytes that are cut or wrong: what can be unpacked is read first. */
 static void packed_ones_cut(void **state)
 {
 	struct bytes bytes = { 0 }, packed = { 0 };
@@ -154,7 +154,7 @@ static void packed_ones_cut(void **state)
 	bytes_free(&packed);
 }
 
-/* A file that somebody writes while it is read. */
+/* A file that is written while it is read. */
 struct growing {
 	char path[64];
 	int descriptor;
@@ -177,7 +177,10 @@ static void end_growing(struct growing *growing)
 	close(growing->descriptor);
 }
 
-/* Byte by byte: each record comes once, as soon as it is whole, and what is not whole is no error. */
+/*
+ * The file grows byte by byte. Each record comes once, as soon as it is whole; an incomplete record is no
+ * error.
+ */
 static void files_that_grow(void **state)
 {
 	(void)state;
@@ -212,7 +215,7 @@ static void files_that_grow(void **state)
 	}
 }
 
-/* Damage in what grows is told when it is over, and once. */
+/* Damage in a growing file is reported once, after its end has been found. */
 static void damage_that_grows(void **state)
 {
 	const struct ktread_proc_record *record;
@@ -258,7 +261,7 @@ static void files_that_shrink(void **state)
 	bytes_free(&bytes);
 }
 
-/* A writer without room takes back the beginning of a record, and writes another one when there is room again. */
+/* A writer without room removes the beginning of a record, and writes another record later. */
 static void records_taken_back(void **state)
 {
 	const struct ktread_proc_record *record;
@@ -289,7 +292,7 @@ static void records_taken_back(void **state)
 	bytes_free(&put.bytes);
 }
 
-/* A pipe that is followed is not waited for, and is over when nobody has it open for writing. */
+/* Reading a followed pipe never waits. The pipe is over when no process has it open for writing. */
 static void followed_pipes(void **state)
 {
 	const struct ktread_proc_options options = { .size = sizeof(options), .follow = 1 };

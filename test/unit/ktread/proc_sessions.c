@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What records of process traces say of those that follow: names, tables, heads, the way processes call; telling formats apart. */
+/* Records of process traces that affect later ones: names, tables, heads, ABIs. Detection of the format. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,10 @@ static void names_follow_processes(void **state)
 	proc_ends(trace);
 }
 
-/* 16000 processes at a time are told apart; of more, some are forgotten, and none is called what another is. */
+/*
+ * The names of 16000 processes are kept. If there are more, some are forgotten, but no process gets the name
+ * of another.
+ */
 static void many_names(void **state)
 {
 	const uint32_t processes = 50000;
@@ -114,7 +117,7 @@ static void tables_add_up(void **state)
 	proc_ends(trace);
 }
 
-/* Of a table without an end, some is kept. */
+/* Only a bounded part of an endless table is kept. */
 static void tables_are_bounded(void **state)
 {
 	struct put put = put_trace(PUT_KTRX);
@@ -151,7 +154,7 @@ static void heads_say_what_follows(void **state)
 	proc_ends(trace);
 }
 
-/* A head with a right check, whatever else it says. */
+/* A head with the right check, but an odd value. */
 static void put_odd_head(struct put *put, size_t at, uint64_t value, unsigned bytes)
 {
 	uint32_t check = 2166136261u;
@@ -177,7 +180,7 @@ static void later_versions(void **state)
 	assert_non_null(strstr(ktread_proc_message(NULL), "version 2"));
 	bytes_free(&put.bytes);
 
-	/* Longer heads of both kinds are a version's own business. */
+	/* A later writer of this version may use longer heads of sessions and records. */
 	put_odd_head(&put, 42, 80, 2);
 	put_over(&put, 44, 40, 2);
 	put.bytes.size = 0;
@@ -232,7 +235,7 @@ static void freebsd_denies(void **state)
 	proc_ends(trace);
 }
 
-/* Before version 14 the fourth reason was another one, and rights stood alone. */
+/* Before version 14 of FreeBSD, reason 3 is a path lookup, and the record has only rights. */
 static void freebsd_denied_otherwise_before(void **state)
 {
 	struct put put = put_trace(PUT_FREEBSD0);
@@ -278,7 +281,7 @@ static void freebsd_tells_how_processes_call(void **state)
 	proc_ends(trace);
 }
 
-/* Be it ever so short, what is told of a format is right, or nothing is. */
+/* However short the file is, the detected format is right, or none is detected. */
 static void beginnings_tell_the_format(void **state)
 {
 	(void)state;
@@ -302,7 +305,10 @@ static void beginnings_tell_the_format(void **state)
 	}
 }
 
-/* Kernels without a clock of the day count from when they were booted; processes may have no name, or one without an end. */
+/*
+ * A kernel without a real-time clock counts time from its boot. A process may have no name, or one that fills
+ * the field.
+ */
 static void odd_times_and_names_tell_it_too(void **state)
 {
 	static const char *const names[] = { "init", "", "a name that fills its field" };

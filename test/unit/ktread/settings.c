@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Settings as dumps carry them and as they lie in memory, sound and damaged; where a host would write. */
+/* Settings in dumps and in memory, sound and damaged; and the place in the file where a host writes. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ktread/memory.h"
 #include "unit/support/ktread_sample.h"
 
-#define WORDS 0x1a000u /* in the image */
+#define WORDS 0x1a000u /* offset in the image */
 
 static void add_row(struct writer *writer, const char *name, uint8_t kind, uint8_t bit, uint64_t value)
 {
@@ -22,7 +22,7 @@ static void add_row(struct writer *writer, const char *name, uint8_t kind, uint8
 	bytes_append(&writer->settings, &row, sizeof(row));
 }
 
-/* Four sound rows, a gap, and between them rows that no reader should take. */
+/* Four sound rows, a gap, and rows that a reader must skip. */
 static void fill(struct writer *writer)
 {
 	static const char endless[49] = "123456789012345678901234567890123456789012345678";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Streams: what is read back is what went in, whatever that was. */
+/* Streams: whatever was written is read back unchanged. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +96,7 @@ static void same_rings(struct ktread *a, struct ktread *b)
 	}
 }
 
-/* Reads both to the end. Returns how many events they have. */
+/* Reads both traces to the end, and compares them. Returns how many events they have. */
 static uint64_t same_events(struct ktread *a, struct ktread *b)
 {
 	const struct ktread_event *x, *y;
@@ -115,7 +115,7 @@ static uint64_t same_events(struct ktread *a, struct ktread *b)
 	return count;
 }
 
-/* Holds a trace and the stream made of it side by side, read twice. Returns how many events they have. */
+/* Compares a trace with the stream made from it, twice. Returns how many events they have. */
 static uint64_t same_trace(const char *path, const struct ktread_options *options)
 {
 	struct scratch stream = stream_of(path, options);
@@ -134,7 +134,7 @@ static uint64_t same_trace(const char *path, const struct ktread_options *option
 	return count;
 }
 
-/* Rings that wrapped, one not full, one out of order; more slots than a block has. */
+/* Rings that have wrapped around, one that is not full, one out of order; more slots than a block holds. */
 static void make_v1(struct bytes *dump)
 {
 	uint64_t seed = 1;
@@ -163,7 +163,7 @@ static void version_1_comes_back(void **state)
 	(void)state;
 	make_v1(&dump);
 	assert_int_equal(same_trace(temporary_bytes(&dump), NULL), 3 * 8192 + 6001);
-	/* Cut in the middle of a record of the last ring. */
+	/* The dump is cut in the middle of a record of the last ring. */
 	assert_true(same_trace(temporary(dump.data, dump.size - 100007), NULL) > 20000);
 	bytes_free(&dump);
 }
@@ -205,14 +205,14 @@ static void version_2_comes_back(void **state)
 	stream_fill_v2(&writer);
 	writer_dump(&writer, &dump);
 	assert_true(same_trace(temporary_bytes(&dump), NULL) > 600);
-	/* Only the last of several dumps, with something in front. */
+	/* Two dumps: the stream has only the last one. */
 	writer_dump(&writer, &dump);
 	assert_true(same_trace(temporary_bytes(&dump), NULL) > 600);
 	writer_close(&writer);
 	bytes_free(&dump);
 }
 
-/* Slots can be looked at as they lie there. */
+/* Raw slots are the same in the stream. */
 static void slots_come_back(void **state)
 {
 	unsigned char x[KTRX_SLOT_SIZE], y[KTRX_SLOT_SIZE];
@@ -255,7 +255,7 @@ static void memory_comes_back(void **state)
 	free(memory);
 }
 
-/* A core is read in place: what the stream holds is a dump made for it. */
+/* A core is read in place, so that the stream has a dump made for it. */
 static void a_core_comes_back(void **state)
 {
 	const Elf64_Phdr segment = { .p_type = PT_LOAD, .p_offset = 0x1000, .p_filesz = WRITER_MEMORY_SIZE };

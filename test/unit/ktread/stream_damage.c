@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What is left of a stream that was damaged or cut short, and what is refused of it. */
+/* What is read of a stream that was damaged or cut short, and what is refused. */
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,10 +28,10 @@ static struct ktrx_stream *head_of(struct bytes *stream)
 	return (struct ktrx_stream *)(void *)stream->data;
 }
 
-/* Blocks lie wherever the one before ended. */
+/* A block begins where the previous one ends, at any alignment. */
 typedef struct ktrx_stream_block loose_block __attribute__((aligned(1)));
 
-/* The n-th block's head. */
+/* Returns the head of the n-th block. */
 static loose_block *block_of(struct bytes *stream, unsigned n)
 {
 	loose_block *block = (loose_block *)(stream->data + sizeof(struct ktrx_stream));
@@ -51,7 +51,7 @@ static void seal_block(loose_block *block)
 	block->check = ktrx_stream_check(&block->coding, sizeof(*block) - sizeof(block->check));
 }
 
-/* Whether some warning has the text in it. */
+/* Returns true if some warning contains the text. */
 static bool is_warned(struct ktread *trace, const char *text)
 {
 	const char *warning;
@@ -72,7 +72,10 @@ static uint64_t count_events(struct ktread *trace)
 	return count;
 }
 
-/* Reads what is left of a damaged stream: it must be warned of, and all slots accounted for. */
+/*
+ * Reads a damaged stream: there must be a warning, and all slots must be accounted for. Returns the number of
+ * events.
+ */
 static uint64_t read_damaged(const struct bytes *stream, const char *warning)
 {
 	struct scratch scratch = scratch_of(stream->data, stream->size);
@@ -80,7 +83,7 @@ static uint64_t read_damaged(const struct bytes *stream, const char *warning)
 	uint64_t count = count_events(trace);
 
 	assert_true(is_warned(trace, warning));
-	/* That a block is damaged is seen when it is read: its slots are unreadable. */
+	/* Damage within a block is only found when the block is read: its slots are unreadable. */
 	assert_int_equal(ktread_is_cut(ktread_info(trace)), strcmp(warning, "is damaged") != 0);
 	for (uint32_t n = 0; n < ktread_info(trace)->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(trace, n);
@@ -127,7 +130,7 @@ static void damaged_blocks_are_left_out(void **state)
 	frame[block_of(&stream, 2)->size / 2] ^= 1;
 	assert_true(read_damaged(&stream, "is damaged") > 40);
 	frame[block_of(&stream, 2)->size / 2] ^= 1;
-	/* A head that cannot be believed: the next block is found all the same. */
+	/* If a block's head is damaged, the next block is still found. */
 	block_of(&stream, 2)->check ^= 1;
 	assert_true(read_damaged(&stream, "usable") > 40);
 	bytes_free(&stream);
@@ -171,12 +174,12 @@ static void absurd_blocks_are_left_out(void **state)
 	block->size = UINT32_MAX;
 	seal_block(block);
 	read_damaged(&stream, "damaged");
-	/* Less than its frame holds, and more. */
+	/* A length that is less than the frame's content. */
 	*block = sound;
 	block->length = sound.length - KTRX_SLOT_SIZE;
 	seal_block(block);
 	read_damaged(&stream, "is damaged");
-	/* The place of another one. */
+	/* The same position as another block. */
 	*block = sound;
 	block->position = 0;
 	seal_block(block);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The tables of CPUs and holders: whole, of kernels with smaller or larger rows, and of dumps that lie about them. */
+/*
+ * The tables of CPUs and holders: sound ones, ones with smaller or larger rows, and ones with wrong sizes in
+ * the dump.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +11,7 @@
 #define CPUS	3u
 #define HOLDERS 5u
 
-/* A dump with both tables, of rows that tell who they are. */
+/* A dump with both tables, whose rows contain their numbers. */
 static void fill(struct bytes *dump)
 {
 	struct writer writer;
@@ -30,7 +33,7 @@ static void fill(struct bytes *dump)
 	writer_close(&writer);
 }
 
-/* What the dump says of a table. */
+/* Returns the dump's section of that type. */
 static struct ktrx_section *section_of(struct bytes *dump, uint32_t type)
 {
 	struct ktrx_root *root = (struct ktrx_root *)(void *)dump->data;
@@ -76,7 +79,7 @@ static void rows_are_read(void **state)
 	ktread_close(trace);
 }
 
-/* CPU 1 is 700 ticks ahead, and CPU 2 further behind than it has counted. */
+/* CPU 1 is 700 ticks ahead, and CPU 2 is ahead by more than its whole count. */
 static void stamps_are_corrected_as_those_of_events(void **state)
 {
 	const int64_t offsets[CPUS] = { 0, -700, -5000 };
@@ -146,7 +149,7 @@ static void rows_of_another_size_are_taken_as_far_as_known(void **state)
 	assert_int_equal(ktread_cpus(trace, 0, cpu, 8), 8);
 	assert_int_equal(cpu[0].heartbeats, 10);
 	assert_int_equal(cpu[0].sample[7], 0);
-	assert_int_equal(cpu[5].heartbeats, 11); /* 320 bytes are five of 64 */
+	assert_int_equal(cpu[5].heartbeats, 11); /* 320 bytes are five rows of 64 */
 	ktread_close(trace);
 
 	fill(&dump);
@@ -157,7 +160,7 @@ static void rows_of_another_size_are_taken_as_far_as_known(void **state)
 	ktread_close(trace);
 }
 
-/* Reads until there are no more, as tools do: it must come to an end. */
+/* Reads all rows, as tools do. This must end. Returns how many there are. */
 static uint64_t rows_in_all(const struct ktread *trace)
 {
 	static struct ktrx_holder rows[4096];

@@ -11,7 +11,7 @@
 
 #define SLOTS 16u
 
-/* A ring whose oldest record lies in slot `start`; stamps from `first` on in steps of 10. */
+/* A ring whose oldest record is in slot `start`. Its stamps begin at `first` and increase by 10. */
 static void ring(struct bytes *dump, uint32_t cpu, uint64_t first, uint32_t start)
 {
 	for (uint32_t slot = 0; slot < SLOTS; slot++)
@@ -72,7 +72,7 @@ static void last_complete_dump_counts(void **state)
 	assert_int_equal(ktread_first_stamp(trace), 9000);
 	ktread_close(trace);
 
-	/* A third one, cut off: the second still counts. */
+	/* A third dump that is cut off: the second one is still used. */
 	two_rings(&dump, 20000);
 	trace = open_ok(temporary(dump.data, dump.size - 100), NULL);
 	assert_int_equal(ktread_info(trace)->dumps, 2);
@@ -129,7 +129,7 @@ static void magic_in_a_payload_is_no_header(void **state)
 	(void)state;
 	two_rings(&dump, 1000);
 	memcpy(dump.data + sizeof(header) + 12, &header, 20);
-	/* Two records that together are a perfect header, in what would be an empty ring's tail. */
+	/* Two records that together look like a perfect header, at the end of a ring. */
 	memcpy(dump.data + dump.size - 64, &header, sizeof(header));
 	trace = open_ok(temporary_bytes(&dump), NULL);
 	assert_int_equal(ktread_info(trace)->dumps, 1);
@@ -300,7 +300,7 @@ static void bare_records_need_a_frequency(void **state)
 	bytes_free(&stream);
 }
 
-/* What a large dump's rings are told by, on a small one. */
+/* Uses the probes that are made for large dumps, on a small one. */
 static void probes_find_where_a_ring_starts(void **state)
 {
 	const unsigned slots = 256;
@@ -313,7 +313,7 @@ static void probes_find_where_a_ring_starts(void **state)
 
 		for (unsigned slot = 0; slot < slots; slot++)
 			v1_record(&records, 1000 + (slot + slots - start) % slots, 0, 0, 0, 0);
-		if (start > slots / 2) /* not full yet: the rest is empty */
+		if (start > slots / 2) /* a ring that is not full: the rest is empty */
 			memset(records.data + start * sizeof(struct ktrx1_record), 0,
 			       (slots - start) * sizeof(struct ktrx1_record));
 		assert_int_equal(ktread_source_open_file(&memory, temporary_bytes(&records)), 0);

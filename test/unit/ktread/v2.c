@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Version 2 dumps: what is decoded, what is refused, and that every slot is accounted for. */
+/* Version 2 dumps: which slots are decoded, which are refused, and that every slot is accounted for. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static void counts_what_was_overwritten(void **state)
 	assert_int_equal(ktread_next(trace, &event), 1);
 	assert_true(event->lost >= ktread_ring(trace, 1)->overwritten);
 	assert_int_equal(ktread_rewind(trace), 0);
-	/* The oldest slot may be the second half of a record whose first is gone. */
+	/* The oldest slot may be the second half of a record whose first half is overwritten. */
 	assert_true(drain_exact(trace, writer_slot_at(&writer, 1, writer.ring[1].head)->word[0] % 8 ==
 					       KTRX_KIND_LAST) > SLOTS / 2);
 	writer_close(&writer);
@@ -162,7 +162,7 @@ static void extends_stamps_by_anchors(void **state)
 	for (unsigned i = 0; i < SLOTS; i++)
 		put_switch(&writer, 1, UINT64_C(0x123456789abcdef) + i * silence, i);
 	trace = open_writer(&writer);
-	/* The oldest half was overwritten: an anchor goes before each record. */
+	/* The older half was overwritten, because there is an anchor before each record. */
 	for (unsigned i = SLOTS / 2; i < SLOTS; i++) {
 		assert_int_equal(ktread_next(trace, &event), 1);
 		assert_int_equal(event->stamp, UINT64_C(0x123456789abcdef) + i * silence);
@@ -237,7 +237,7 @@ static void takes_the_extension_block(void **state)
 	writer_close(&writer);
 }
 
-/* Parts are told by their bits alone; one that the block has no room for is not there. */
+/* Each part has a bit. A part that does not fit into the block is not there. */
 static void extension_parts_are_told_apart(void **state)
 {
 	static const struct {
@@ -307,7 +307,7 @@ static void truncated_dumps_are_read(void **state)
 	writer_close(&writer);
 }
 
-/* The last ring lies last: without the end of the file its newest slots are not known. */
+/* The last ring is at the end of the file. Without the end of the file its newest slots are unknown. */
 static void ends_that_are_cut_off_are_told(void **state)
 {
 	struct writer writer;
@@ -357,7 +357,7 @@ static void last_of_several_dumps(void **state)
 	writer_close(&writer);
 }
 
-/* As many rings as there can be are all read; that this takes memory is said, for few rings nothing is. */
+/* The largest number of rings is read, with a warning about memory; for few rings there is no warning. */
 static void many_rings_are_read(void **state)
 {
 	(void)state;
@@ -378,7 +378,7 @@ static void many_rings_are_read(void **state)
 	}
 }
 
-/* Arguments that are declared without a name, and one that looks like what they are called. */
+/* Arguments declared without a name, and one whose name begins like the numbers. */
 static void fields_of_one_name_are_called_by_their_place(void **state)
 {
 	static const uint8_t types[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U32, 0 };
