@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rules checked against a script (script.h), for tests of rules. */
+/* Checks rules against a script (script.h), for tests of rules. */
 #ifndef TEST_CHECKING_H
 #define TEST_CHECKING_H
 
@@ -31,20 +31,23 @@ enum {
 	SWITCHED
 };
 
-/* Of the last check; the error also of the last rules that were refused. */
+/* Results of the last check; the error is also that of rules that were refused. */
 extern struct rules *checking_rules;
 extern struct rules_error checking_error;
 extern struct check_result checking_result[RULES_MAX];
 
-/* Around each test: a script with the types of events above. */
+/* Call these before and after each test. They begin a script with the types of events above, and free it. */
 int checking_begin(void **state);
 int checking_end(void **state);
 
-/* Reads rules. 0, or what rules_parse() says. */
+/* Parses rules. Returns what rules_parse() returns. */
 int checking_parse(const char *text);
-/* Reads rules and checks the script against them. */
+/* Parses rules, and checks the script against them. */
 void checking_run(const char *text);
-/* How often the last rule was kept, violated, and left undecided; no other rule was violated. */
+/*
+ * Fails unless the last rule was kept, violated and left undecided that often, and no other rule was
+ * violated.
+ */
 void checking_expect(uint64_t held, uint64_t violated, uint64_t undecided);
 
 #endif

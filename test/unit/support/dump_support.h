@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A trace to dump, made by the real core on this machine, and a sink that keeps what it gets. */
+/* A trace to dump, recorded by the real core on this machine, and a sink that stores what it gets. */
 #ifndef TEST_DUMP_SUPPORT_H
 #define TEST_DUMP_SUPPORT_H
 
@@ -20,19 +20,19 @@ struct dump_sink {
 	uint64_t announced;
 	unsigned writes;
 	unsigned fail_at;	 /* the write that fails, from 1; 0: none */
-	void (*meanwhile)(void); /* runs during every write; may be NULL */
+	void (*meanwhile)(void); /* called during every write; may be NULL */
 };
 
-/* Gives CPU 0 a ring; once a program. */
+/* Starts tracing, with a ring for CPU 0. Call once in a program. */
 int dump_trace_start(void **state);
 
-/* Records `count` switches (v1 id 5) of ever higher numbers. */
+/* Records `count` switches (v1 id 5) with increasing numbers. */
 void dump_trace_switches(unsigned count);
-/* A system call with six arguments (v1 id 0), and an event that version 1 has no id for. */
+/* Records a system call with six arguments (v1 id 0); or an event that has no id in version 1. */
 void dump_trace_syscall(uint16_t number, uint64_t first, uint64_t second);
 void dump_trace_text(const char *text);
 
-/* Empty, with the buffer of that size in use. */
+/* Returns the sink, emptied, with a buffer of that size. */
 struct dump_sink *dump_sink_fresh(size_t buffer_size);
 
 #endif

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#define MOST 16u /* sections, symbols */
+#define MOST 16u /* most sections, most symbols */
 
-/* Nothing but headers: no section has bytes of its own but the tables of names and symbols. */
+/* The file has only headers, and the tables of names and symbols. No section has content. */
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment[MOST];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Small ELF files of kernels that were never compiled: sections, a segment for each, and symbols. */
+/* Writes small ELF files that look like kernels: sections, a segment for each, and symbols. */
 #ifndef TEST_ELF_FILE_H
 #define TEST_ELF_FILE_H
 
 #include <stdint.h>
 
-#define ELF_FILE_CODE 1u /* flags of a section */
+#define ELF_FILE_CODE 1u /* flags of a section: what it holds */
 #define ELF_FILE_DATA 2u
-#define ELF_FILE_BOTH 4u /* the segment can be written and executed, whatever the section holds */
+#define ELF_FILE_BOTH 4u /* the segment is writable and executable, whatever the section holds */
 
 struct elf_file_section {
 	const char *name;
@@ -19,16 +19,16 @@ struct elf_file_symbol {
 	const char *name;
 	uint64_t address, size;
 	uint8_t type;	  /* STT_* */
-	uint32_t section; /* from 1 */
+	uint32_t section; /* section number, from 1 */
 };
 
 struct elf_file {
 	uint16_t machine, type;			/* EM_*, ET_* */
-	const struct elf_file_section *section; /* up to one without a name */
-	const struct elf_file_symbol *symbol;	/* likewise */
+	const struct elf_file_section *section; /* the last one has no name */
+	const struct elf_file_symbol *symbol;	/* the last one has no name */
 };
 
-/* Makes a file in /tmp; `path` receives its name, for which there are 32 bytes. The caller unlinks it. */
+/* Makes a file in /tmp, and stores its name in `path`, which has room for 32 bytes. The caller unlinks it. */
 void elf_file_write(const struct elf_file *file, char *path);
 
 #endif

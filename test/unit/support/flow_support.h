@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Scripts of steps (fake/hwt_script.h) looked at by a view, and what it wrote. */
+/* Views of scripts of steps (fake/hwt_script.h), and checks of what a view writes. */
 #ifndef TEST_FLOW_SUPPORT_H
 #define TEST_FLOW_SUPPORT_H
 
 #include "base/output.h"
 #include "flow/flow.h"
 
-/* Opens the script; fails the test if it is none. */
+/* Opens the script. Fails the test if it is not valid. */
 struct flow *flow_test_open(const char *script);
-/* An output that is kept. */
+/* Opens an output whose content can be checked. */
 void flow_test_output(struct base_output *out);
-/* Ends it and fails the test unless `expected` is what was written. */
+/* Closes the output. Fails the test unless `expected` was written. */
 void flow_test_expect(struct base_output *out, const char *expected);
 
-/* For who tells of something: keeps the last text. */
+/* A function for notes: stores the last text. */
 extern char flow_test_noted[512];
 void flow_test_note(void *to, const char *text);
-/* A view that counts steps in an unsigned. */
+/* A view that counts steps in an unsigned int. */
 extern const struct flow_view flow_test_counter;
 
-/* A small kernel: functions a to e of 0x100 bytes each, from 0x1000 on, and irq at 0x8000; in the image "kernel". */
+/*
+ * A small kernel in image "kernel": functions a to e of 0x100 bytes each, from 0x1000 on, and irq at 0x8000.
+ */
 #define FLOW_TEST_KERNEL                                                                               \
 	"frequency 1000000000\nimage kernel -\n"                                                       \
 	"symbol 0x1000 0x100 a\nsymbol 0x1100 0x100 b\nsymbol 0x1200 0x100 c\nsymbol 0x1300 0x100 d\n" \

@@ -14,7 +14,10 @@
 #define BUFFER (16 * PAGE)
 #define PIECES 16u
 
-/* A test of what a backend cannot do is over at once: cmocka puts a test that is skipped as one that has failed (TAP). */
+/*
+ * A test of something that the backend cannot do returns at once: cmocka would report a skipped test as
+ * failed (TAP).
+ */
 
 static const struct hwt_conform *conform;
 static struct ktrace_hwt_backend *backend;
@@ -24,8 +27,8 @@ static struct ktrace_hwt_backend *backend;
 struct fixture {
 	struct ktrace_hwt_unit unit;
 	struct ktrace_hwt_piece piece[PIECES];
-	uint8_t *host; /* the pieces, as they follow one another there */
-	uint64_t sum;  /* bytes that were written */
+	uint8_t *host; /* memory of all pieces */
+	uint64_t sum;  /* bytes written so far */
 };
 
 static void lend(uint64_t physical, void *host, uint64_t size)
@@ -34,7 +37,7 @@ static void lend(uint64_t physical, void *host, uint64_t size)
 		conform->memory(physical, host, size);
 }
 
-/* Pieces lie the other way round in memory: the last one first. */
+/* Makes a buffer. In memory, the last piece comes first. */
 static void fixture_lend(struct fixture *fixture, uint64_t size, uint32_t pieces)
 {
 	struct ktrace_hwt_buffer *buffer = &fixture->unit.buffer;
@@ -94,7 +97,7 @@ static void off(struct fixture *fixture)
 	hwt_kernel.interrupts_off = false;
 }
 
-/* Interrupts come when they may. */
+/* Runs the CPU, and takes interrupts in between. */
 static void run(struct fixture *fixture, uint64_t bytes)
 {
 	while (bytes > 0) {
@@ -118,7 +121,7 @@ static uint8_t byte_at(const struct fixture *fixture, uint64_t position)
 	return ((const uint8_t *)(uintptr_t)buffer->piece[at / each].physical)[at % each];
 }
 
-/* All that must be there is there, and nothing is behind it. */
+/* Fails unless the buffer holds all bytes that it must hold, and nothing after them. */
 static void check(const struct fixture *fixture)
 {
 	const struct ktrace_hwt_unit *unit = &fixture->unit;

@@ -11,16 +11,16 @@
 
 #define CS_PAGE	 UINT64_C(4096)
 #define CS_UNITS 4u
-#define CS_MOST	 64u /* pieces of a buffer */
+#define CS_MOST	 64u /* most pieces of a buffer */
 
-/* A description, copied into cs by cs_machine(), so that each test has one that nobody has used. */
+/* A description of a machine. cs_machine() copies it to `cs`, so that each test begins with an unused one. */
 struct cs_machine {
 	const struct ktrace_coresight_component *component;
 	const struct ktrace_coresight_link *link;
 	uint32_t components, links;
 };
 extern const struct cs_machine cs_flat;	    /* ETM → ETR */
-extern const struct cs_machine cs_restore;  /* the same, and the ETR goes on at its pointer */
+extern const struct cs_machine cs_restore;  /* ETMs → funnel → ETR that continues at its pointer */
 extern const struct cs_machine cs_scatter;  /* ETM → funnel → ETF → ETR that scatters */
 extern const struct cs_machine cs_four;	    /* four ETMs → two funnels → funnel → ETF */
 extern const struct cs_machine cs_store;    /* two ETMs → funnel → ETR with a store of 8 KiB */
@@ -37,22 +37,22 @@ struct cs {
 };
 extern struct cs cs;
 
-/* The machine after reset, and its backend, made; init is to come. */
+/* Resets the machine and makes its backend. init() is not called yet. */
 void cs_machine(const struct cs_machine *machine);
-/* And init, which must succeed. */
+/* The same, and calls init(), which must succeed. */
 void cs_boot(const struct cs_machine *machine);
 
 const struct ktrace_hwt_backend_operations *cs_op(void);
 
 /*
- * A buffer of that many pages for a unit, in that many pieces, the last one first in memory; mapped if it is one. Nothing
- * of it is written yet.
+ * Gives a unit an empty buffer of `pages` pages in `pieces` pieces, of which the last one comes first in
+ * memory. A single piece is mapped.
  */
 void cs_lend(uint32_t unit, uint32_t pages, uint32_t pieces);
-/* unit_init and configure by cs.config, which must succeed. */
+/* The same, and calls unit_init() and configure() with cs.config, which must succeed. */
 void cs_unit(uint32_t unit, uint32_t pages, uint32_t pieces);
 
-/* Must succeed. */
+/* Enables a unit on a CPU, disables it, reads its position. Each must succeed. */
 void cs_on(uint32_t unit, uint32_t cpu);
 void cs_off(uint32_t unit);
 void cs_read(uint32_t unit);
@@ -60,15 +60,18 @@ void cs_read(uint32_t unit);
 /* Copies the bytes of the unit at positions [from, to). */
 void cs_copy(uint32_t unit, uint64_t from, uint64_t to, uint8_t *bytes);
 
-/* The frames at [from, to) hold bytes [first, first + count) of that CPU's trace with that id, and nothing else of it. */
+/*
+ * Fails unless the frames at [from, to) have bytes [first, first + count) of that CPU's trace with that id,
+ * and no others of it.
+ */
 void cs_assert_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id, uint64_t first,
 		      uint64_t count);
-/* They hold the newest bytes of that CPU's trace, however many. */
+/* Fails unless the frames have the newest bytes of that CPU's trace, however many. */
 void cs_assert_newest_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id);
-/* The unit's bytes at [from, to) are that CPU's from `first` on. */
+/* Fails unless the unit's bytes at [from, to) are that CPU's from `first` on. */
 void cs_assert_bytes(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint64_t first);
 
-/* No rule was broken, and no byte went astray. */
+/* Fails if a rule of the hardware was broken, or bytes were written elsewhere. */
 void cs_assert_clean(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A CPU with Intel PT, its backend, and buffers for units, whole or in pieces. */
+/* A model of a CPU with Intel PT, its backend, and buffers for units, whole or in pieces. */
 #ifndef TEST_UNIT_HWT_PT_SUPPORT_H
 #define TEST_UNIT_HWT_PT_SUPPORT_H
 
@@ -19,27 +19,27 @@
 
 extern struct ktrace_hwt_backend pt_backend;
 
-/* A test's own beginning and end: the model reset; no rule broken. */
+/* Call these before and after each test. They reset the model, and check that no rule was broken. */
 int pt_setup(void **state);
 int pt_teardown(void **state);
 
-/* The backend, its hardware found, and the CPU at rest; the log empty. */
+/* Initialises the backend and the CPU, and empties the log. */
 void pt_begin(void);
 
-/* A unit whose buffer has pieces of so many pages, 0 behind the last; pieces never touch. */
+/* Initialises a unit whose buffer has pieces of pages[i] pages; 0 ends the list. Pieces never touch. */
 void pt_unit(struct ktrace_hwt_unit *unit, const uint32_t *pages);
 
-/* The same in one piece. */
+/* The same with a single piece. */
 void pt_unit_whole(struct ktrace_hwt_unit *unit, uint32_t pages);
 
-/* User code, no option. */
+/* Returns a configuration: user code, no options. */
 struct ktrace_hwt_config pt_config(void);
 
 int pt_configure(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *config);
 void pt_enable(struct ktrace_hwt_unit *unit);
 void pt_disable(struct ktrace_hwt_unit *unit);
 
-/* All that the buffer must hold of [from, unit->position) is there. */
+/* Fails unless the buffer has all bytes of [from, unit->position) that fit into it. */
 void pt_check_bytes(const struct ktrace_hwt_unit *unit, uint64_t from);
 
 #endif

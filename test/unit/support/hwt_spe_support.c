@@ -6,7 +6,7 @@
 struct ktrace_hwt_backend spe_backend;
 
 static _Alignas(4096) uint8_t memory[MEMORY];
-static uint32_t lent; /* pages */
+static uint32_t lent; /* pages lent so far */
 
 int spe_setup(void **state)
 {
@@ -36,7 +36,7 @@ void spe_begin(void)
 	fake_log_reset();
 }
 
-/* Between two of them there is a page that is nobody's. */
+/* There is an unused page between any two buffers. */
 void spe_unit(struct ktrace_hwt_unit *unit, uint32_t pages)
 {
 	memset(unit, 0, sizeof(*unit));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A CPU with SPE, its backend, and buffers for units. */
+/* A model of a CPU with SPE, its backend, and buffers for units. */
 #ifndef TEST_UNIT_HWT_SPE_SUPPORT_H
 #define TEST_UNIT_HWT_SPE_SUPPORT_H
 
@@ -20,29 +20,29 @@
 
 extern struct ktrace_hwt_backend spe_backend;
 
-/* A test's own beginning and end: the model reset; no rule broken. */
+/* Call these before and after each test. They reset the model, and check that no rule was broken. */
 int spe_setup(void **state);
 int spe_teardown(void **state);
 
-/* The backend, its hardware found, and the CPU at rest; the log empty. */
+/* Initialises the backend and the CPU, and empties the log. */
 void spe_begin(void);
 
-/* A unit with a buffer of so many pages. */
+/* Initialises a unit with a buffer of `pages` pages. */
 void spe_unit(struct ktrace_hwt_unit *unit, uint32_t pages);
 
-/* User code, no option. */
+/* Returns a configuration: user code, no options. */
 struct ktrace_hwt_config spe_config(void);
 
 int spe_configure(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *config);
 void spe_enable(struct ktrace_hwt_unit *unit);
 void spe_disable(struct ktrace_hwt_unit *unit);
 
-/* Operations worth so many records; returns how many were written. */
+/* Runs operations for so many records. Returns how many records were written. */
 uint64_t spe_sample(uint64_t records);
 
 /*
- * Reads the buffer from a position on to unit->position as a reader would: records whose numbers ascend from first, with
- * padding between them only. Returns how many.
+ * Reads the buffer from a position on to unit->position as a reader does. Fails unless the records are
+ * numbered from `first` on, and only padding is between them. Returns how many records there are.
  */
 uint64_t spe_records(const struct ktrace_hwt_unit *unit, uint64_t from, uint64_t first);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Files of hardware trace for tests: records by their structures, Intel PT by libipt's own encoder, and a program of a few
- * instructions to be traced.
+ * Writes files of hardware trace for tests: records from their structures, Intel PT packets with libipt's
+ * encoder, and a small program that is traced.
  */
 #ifndef HWT_WRITE_H
 #define HWT_WRITE_H
@@ -22,18 +22,21 @@ struct hwt_packets_writer {
 };
 
 void packets_begin(struct hwt_packets_writer *writer);
-/* How many bytes there are; nothing more can be written. */
+/* Ends writing. Returns how many bytes there are. */
 size_t packets_end(struct hwt_packets_writer *writer);
 size_t packets_size(const struct hwt_packets_writer *writer);
 void packet_put(struct hwt_packets_writer *writer, const struct pt_packet *packet);
 void packet_plain(struct hwt_packets_writer *writer, enum pt_packet_type type);
-/* TIP, FUP, TIP.PGE, TIP.PGD: the whole address; 0: none. */
+/* Writes TIP, FUP, TIP.PGE or TIP.PGD with the whole address; 0: without one. */
 void packet_address(struct hwt_packets_writer *writer, enum pt_packet_type type, uint64_t address);
-/* "TNT": taken, not taken, taken. */
+/* Writes branches: "TNT" is taken, not taken, taken. */
 void packet_branches(struct hwt_packets_writer *writer, const char *branches);
 void packet_tsc(struct hwt_packets_writer *writer, uint64_t time);
 void packet_pip(struct hwt_packets_writer *writer, uint64_t cr3);
-/* A PSB and what follows it: the mode, time (0: none), address space (0: none), and where it is (0: trace is off). */
+/*
+ * Writes a PSB and what follows it: the mode, the time (0: none), the address space (0: none), and the
+ * address (0: tracing is off).
+ */
 void packets_sync(struct hwt_packets_writer *writer, uint64_t time, uint64_t cr3, uint64_t address);
 
 /* ---- Files ---- */
@@ -41,16 +44,16 @@ void packets_sync(struct hwt_packets_writer *writer, uint64_t time, uint64_t cr3
 struct hwt_file_writer {
 	uint8_t *bytes;
 	size_t size, room;
-	uint64_t stamp; /* of the next records */
+	uint64_t stamp; /* stamp of the next records */
 	uint32_t pid, tid;
 	uint16_t cpu;
 };
 
 void file_begin(struct hwt_file_writer *writer);
-/* A record whose payload are the two, one behind the other. */
+/* Writes a record whose payload is these two parts in order. */
 void file_record(struct hwt_file_writer *writer, unsigned type, unsigned flags, const void *head,
 		 size_t head_size, const void *bytes, size_t size);
-/* In thread mode of process `target`; 0: in CPU mode. */
+/* Writes a context in thread mode for process `target`; 0: in CPU mode. */
 void file_context(struct hwt_file_writer *writer, uint32_t ident, uint32_t target);
 void file_data(struct hwt_file_writer *writer, uint32_t ident, uint32_t unit, uint64_t position,
 	       const void *bytes, size_t size);
@@ -59,12 +62,15 @@ void file_code(struct hwt_file_writer *writer, uint64_t address, uint64_t space,
 void file_clock(struct hwt_file_writer *writer, uint64_t unit_time, uint64_t stamp, uint64_t frequency);
 void file_image(struct hwt_file_writer *writer, unsigned type, uint64_t address, uint64_t size,
 		uint64_t offset, const char *path);
-/* Into a file, the path of which is `path` then: 64 bytes. The bytes are freed. */
+/*
+ * Writes everything to a file, and frees the bytes. Stores the file's name in `path`, which has room for 64
+ * bytes.
+ */
 void file_end(struct hwt_file_writer *writer, char *path);
 
 /* ---- A program ---- */
 
-/* main calls leaf, and jumps over two nops or not, forever. */
+/* A program: main calls leaf, then jumps over two nops or not, forever. */
 #define PROGRAM_AT   UINT64_C(0x401000)
 #define PROGRAM_JNE  UINT64_C(0x401005)
 #define PROGRAM_NOPS UINT64_C(0x401007)
@@ -72,7 +78,10 @@ void file_end(struct hwt_file_writer *writer, char *path);
 #define PROGRAM_LEAF UINT64_C(0x401010)
 #define PROGRAM_SIZE 19u
 extern const uint8_t program[PROGRAM_SIZE];
-/* As an ELF file with names, linked at PROGRAM_AT: where it is, 64 bytes. */
+/*
+ * Writes the program as an ELF file with names, linked at PROGRAM_AT. Stores the file's name in `path`, which
+ * has room for 64 bytes.
+ */
 void program_write(char *path, const uint8_t *code);
 
 #endif

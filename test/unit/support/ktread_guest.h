@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A guest that is followed step by step: what it recorded lies in a memory of the test, which changes it between two
- * looks or whenever the reader reads.
+ * A guest that is followed step by step. What it has recorded is in a memory of the test, which changes it
+ * between two looks or at each read.
  */
 #ifndef TEST_KTREAD_GUEST_H
 #define TEST_KTREAD_GUEST_H
@@ -14,8 +14,8 @@
 struct guest {
 	struct writer writer;
 	unsigned char *memory;
-	uint32_t pace; /* records each CPU makes with every read … */
-	uint32_t most; /* … until it made so many */
+	uint32_t pace; /* records that each CPU makes at every read … */
+	uint32_t most; /* … until it has made so many */
 	uint32_t made;
 	uint64_t stamp;
 	int ended;
@@ -25,22 +25,22 @@ struct guest {
 };
 
 struct guest *guest_start(uint32_t rings);
-/* What the writer has made since is in the guest's memory. */
+/* Copies what the writer has made since to the guest's memory. */
 void guest_show(struct guest *guest);
 void guest_follow_with(struct guest *guest, const struct ktread_follow_options *options);
 void guest_follow(struct guest *guest, uint32_t patience, int by_ring);
-/* Closes and frees all. Fails unless each slot was counted as one thing. */
+/* Closes and frees everything. Fails unless each slot was counted exactly once. */
 void guest_finish(struct guest *guest);
 
 struct ktread_followed guest_next(struct guest *guest);
 void guest_expect_boot(struct guest *guest, uint64_t boot);
 void guest_expect_end(struct guest *guest);
-/* The guest ends, and nothing else comes of it; closes and frees all. */
+/* Ends the guest, and expects the end and no further event. Closes and frees everything. */
 void guest_end(struct guest *guest);
 void guest_expect_event(struct guest *guest, uint32_t prev, int late);
-/* Nothing comes, however often the guest is looked at. */
+/* Expects that no event comes, even after several looks. */
 void guest_expect_nothing(struct guest *guest);
-/* The field `prev` of an event "switch". */
+/* Returns field `prev` of an event "switch". */
 uint32_t guest_prev_of(const struct ktread_event *event);
 
 #endif

@@ -12,11 +12,14 @@
 
 void begin(struct writer *writer, uint32_t rings);
 void begin_small(struct writer *writer, uint32_t rings, uint32_t shift);
-/* One slot. */
+/* Records one slot. */
 uint64_t put_switch(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t prev);
-/* As many slots as the path needs. */
+/* Records as many slots as the path needs. */
 uint64_t put_open(struct writer *writer, uint32_t ring, uint64_t stamp, const char *path);
-/* Reads to the end and holds every ring to its account. */
+/*
+ * Reads to the end, and fails unless the counts of each ring add up and `invalid` slots are invalid. Closes
+ * the trace. Returns how many events there were.
+ */
 uint64_t drain_exact(struct ktread *trace, uint64_t invalid);
 
 #endif

@@ -8,7 +8,7 @@
 
 static char path[64];
 
-/* Doubles, so that what grows by many pieces is not copied as often. */
+/* Doubles the capacity, so that an array that grows in many steps is copied rarely. */
 static size_t capacity(size_t size)
 {
 	size_t room = 64;

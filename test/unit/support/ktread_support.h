@@ -18,22 +18,22 @@ struct bytes {
 };
 
 void bytes_append(struct bytes *bytes, const void *data, size_t size);
-/* Appends zeros up to a size. */
+/* Appends zeros, up to a size. */
 void bytes_grow(struct bytes *bytes, size_t size);
 void bytes_free(struct bytes *bytes);
 
-/* Writes a file of its own; returns its path, which stays valid until the next call. */
+/* Writes a temporary file. Returns its path, which is valid until the next call. */
 const char *temporary(const void *data, size_t size);
 const char *temporary_bytes(const struct bytes *bytes);
-int temporary_teardown(void **state); /* the last one goes */
+int temporary_teardown(void **state); /* removes the last one */
 
 void v1_header(struct bytes *bytes, uint32_t cpus, uint32_t slots);
 void v1_record(struct bytes *bytes, uint64_t stamp, uint32_t event, uint32_t cpu, uint32_t pid,
 	       uint32_t data0);
 
-/* Opens what must be openable. */
+/* Opens a trace; fails the test if that is not possible. */
 struct ktread *open_ok(const char *path, const struct ktread_options *options);
-/* Reads to the end, asserting order of stamps, and closes. Returns how many events there were. */
+/* Reads to the end, checks the order of stamps, and closes the trace. Returns how many events there were. */
 uint64_t drain(struct ktread *trace);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A version 2 writer for tests of the reader, made from spec/ktrx.md alone: it shares no code with the kernel
- * library. It keeps the trace as a guest would, in rings that wrap, and lays it out as a dump or as memory.
+ * A writer of version 2 for tests of the reader, made from spec/ktrx.md alone: it shares no code with the
+ * kernel library. It has rings that wrap around as in a guest, and writes them as a dump or as memory.
  */
 #ifndef KTREAD_WRITER_H
 #define KTREAD_WRITER_H
@@ -30,25 +30,28 @@ struct writer {
 		build_id;
 };
 
-/* Ring 0 is shared; ring n is CPU n - 1's. `shift`: log2 of the slots of each. */
+/* Ring 0 is shared; ring n belongs to CPU n - 1. `shift`: log2 of the slots of each ring. */
 void writer_open(struct writer *writer, uint32_t rings, uint32_t shift);
 void writer_close(struct writer *writer);
 /* `types`: KTRX_TYPE_* of each field, 0 ends. `strings`: "group\0name\0text\0file\0name\0unit\0…". */
 void writer_event(struct writer *writer, const uint8_t *types, const char *strings, size_t size);
 void writer_thread(struct writer *writer, uint32_t thread, const char *name);
 
-/* Appends a record, an anchor before it where the format asks for one. Returns the record's index. */
+/* Appends a record, and an anchor before it if the format requires one. Returns the record's index. */
 uint64_t writer_record(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t id, uint32_t thread,
 		       const void *payload, uint32_t bytes);
-/* The same with an extension block in front. */
+/* The same with an extension block before the payload. */
 uint64_t writer_record_extended(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t id,
 				uint32_t thread, const void *payload, uint32_t bytes);
-/* Reserves slots and leaves them as they are. */
+/* Reserves slots without writing them. Returns the index of the first. */
 uint64_t writer_reserve(struct writer *writer, uint32_t ring, uint32_t slots);
 struct writer_slot *writer_slot_at(struct writer *writer, uint32_t ring, uint64_t index);
 void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
 
-/* Where writer_memory() puts things: the image is mapped at one displacement, lent memory at another. */
+/*
+ * Addresses in writer_memory(): the kernel image and lent memory have different offsets between virtual and
+ * physical.
+ */
 #define WRITER_MEMORY_SIZE  (8u << 20)
 #define WRITER_ROOT	    0x10000u
 #define WRITER_BLOCK	    0x200040u
@@ -56,10 +59,11 @@ void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
 #define WRITER_SETTINGS	    0x18000u /* the table of settings */
 #define WRITER_BLOCK_OFFSET (UINT64_C(0xffff888000000000))
 
-/* Fills a guest's memory that begins at physical address `base`. Reserve words lie apart from the ring table.
+/*
+ * Fills a guest's memory, which begins at physical address `base`. Reserve words are not in the ring table.
  */
 void writer_memory(struct writer *writer, unsigned char *memory, uint64_t base);
-/* Copies a ring's slots and head into the memory again. */
+/* Copies the rings' slots and heads to the memory again. */
 void writer_memory_update(struct writer *writer, unsigned char *memory);
 
 /* Appends a dump of everything. */

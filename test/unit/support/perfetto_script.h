@@ -44,19 +44,19 @@ enum {
 	END
 };
 
-/* Around each test: a script with types of events. */
+/* Call these before and after each test. They begin a script with types of events, and free it. */
 int perfetto_begin(void **state);
 int perfetto_end(void **state);
 
-/* The exported script as text, less what every packet has: a line a packet. */
+/* The exported script as text, one line for each packet, without the fields that every packet has. */
 extern char *perfetto_output;
 /* Exports the script. */
 struct export_report perfetto_export(void);
 
-/* The packet's line must be there once. */
+/* Fails unless the packet's line is there exactly once. */
 void perfetto_expect(const char *packet);
 void perfetto_expect_none(const char *text);
-/* Names of tracks and interned strings come first, so what is looked for here is the end of the line. */
+/* The same for the end of a line, because names of tracks and interned strings come first. */
 void perfetto_expect_end(const char *time, const char *tail);
 
 #endif

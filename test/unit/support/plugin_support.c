@@ -124,7 +124,7 @@ static size_t say(size_t used, const char *what, uint64_t value)
 				       what, value);
 }
 
-/* 64-bit mode, and any that is no other than before, goes without saying. */
+/* The mode that was printed last. A mode is printed only if it changes; decoding begins in 64-bit mode. */
 static enum pt_exec_mode mode;
 
 static size_t say_mode(size_t used, enum pt_exec_mode now)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Reads a process trace as spec/ktrx-proc.md says, or DragonFly's, from its bytes, sharing nothing with the code under test.
- * What cannot be in a file at all fails the test.
+ * Reads a process trace in our own format (spec/ktrx-proc.md) or DragonFly's from its bytes. Shares no code
+ * with the code under test. Bytes that cannot be in a file fail the test.
  */
 #ifndef TEST_PROC_WALK_H
 #define TEST_PROC_WALK_H
@@ -27,18 +27,18 @@ struct proc_walk {
 	size_t size, at;
 	uint32_t format;
 	uint32_t heads;
-	bool torn; /* it ends within something: from `at` on */
+	bool torn; /* the file ends within something that begins at `at` */
 };
 
 void proc_walk_bytes(struct proc_walk *walk, const uint8_t *bytes, size_t size, uint32_t format);
 
-/* False at the end, or where it is torn. */
+/* Reads the next record. Returns false at the end, or if the rest is torn. */
 bool proc_next(struct proc_walk *walk, struct proc_seen *seen);
 
-/* The next of this type; fails the test if there is none. */
+/* Finds the next record of this type. Fails the test if there is none. */
 void proc_find(struct proc_walk *walk, uint32_t type, struct proc_seen *seen);
 
-/* Little-endian bytes. */
+/* Returns the number in little-endian bytes. */
 uint64_t proc_bits(const uint8_t *bytes, uint32_t size);
 
 #endif

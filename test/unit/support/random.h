@@ -5,14 +5,14 @@
 
 #include <stdint.h>
 
-/* The multiplier and the increment are those of Knuth's MMIX. */
+/* Returns the next number. The multiplier and the increment are those of Knuth's MMIX. */
 static inline uint64_t random_word(uint64_t *seed)
 {
 	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return *seed ^ *seed >> 31;
 }
 
-/* `limit`: at most 2^31. */
+/* Returns a number below `limit`, which is at most 2^31. */
 static inline uint32_t random_below(uint64_t *seed, uint32_t limit)
 {
 	return (uint32_t)(random_word(seed) >> 33) % limit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Traces of CPUs that wake and run each other's threads. */
+/* Writes traces of CPUs that wake and run each other's threads. */
 #ifndef SCHED_WRITER_H
 #define SCHED_WRITER_H
 
@@ -17,7 +17,7 @@ void sched_writer_event(struct writer *writer, const char *strings, size_t size)
 
 void sched_writer_switch(struct writer *writer, uint32_t cpu, uint64_t stamp, uint32_t prev, uint32_t next,
 			 uint8_t state);
-/* An event with one field. */
+/* Records an event with one field. */
 void sched_writer_put(struct writer *writer, uint32_t cpu, uint64_t stamp, uint32_t event, uint32_t value);
 
 /* Ends the trace. Returns it as the reader opens it; ktread_close() frees it. */

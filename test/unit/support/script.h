@@ -21,11 +21,11 @@ void script_end(void);
 
 struct ktread_info *script_info(void);
 struct ktread_ring *script_ring(uint32_t ring);
-/* A filter is set that holds some events back; those listed are what it lets through. */
+/* Marks the trace as filtered: the events in the script are those that the filter lets through. */
 void script_narrow(void);
 void script_thread(uint32_t id, const char *name);
 
-/* A row of the kernel's tables, to be filled in: of that CPU, and a new one for a thread or a CPU. */
+/* Return a row of the kernel's tables to fill in: the row of that CPU, or a new row for a thread or a CPU. */
 struct ktrx_cpu *script_cpu(uint32_t cpu);
 struct ktrx_holder *script_holder(uint32_t id);
 
@@ -37,26 +37,30 @@ void script_thread_bits(uint16_t id, uint32_t bits);
 /* A setting as it was when the trace was taken: `name` is borrowed. */
 void script_setting(const char *name, uint64_t value);
 
-/* All recording was stopped before the trace was taken: events are as they were wanted. */
+/*
+ * Marks all recording as stopped before the trace was taken: all events are off, and their states until then
+ * are the wanted ones.
+ */
 void script_stop(void);
 
-/* The event is off when the trace is taken. */
+/* Marks the event as off when the trace was taken. */
 void script_switch_off(uint16_t id);
 
 /*
- * Adds an event by a thread on a CPU; the ring is the CPU's. A script has SCRIPT_EVENTS at most: one more aborts. Values of the fields follow: uint64_t each, or
- * const char * for a string. The result may be changed until the trace is read.
+ * Adds an event by a thread on a CPU, in the CPU's ring. A script has at most SCRIPT_EVENTS events; another
+ * one aborts. The values of the fields follow: uint64_t each, or const char * for a string. The returned
+ * event may be changed until the trace is read.
  */
 struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uint32_t thread, ...);
 
-/* Its number of events, and the event by number. */
+/* Return the number of events, and an event by its number. */
 unsigned script_count(void);
 const struct ktread_event *script_at(unsigned n);
 
 /* Puts the events in order of their stamps, for scripts that list them CPU by CPU. */
 void script_sort(void);
 
-/* To be handed to whatever reads a trace. */
+/* Returns the trace for code that reads it. */
 struct ktread *script_trace(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDED 1.006 /* "2.00 s" may stand for a bit less */
+#define ROUNDED 1.006 /* "2.00 s" may be a rounded-up time */
 
 static char broken[1024];
 
@@ -51,7 +51,7 @@ static uint64_t oldest_of(const struct why_evidence *evidence)
 	return oldest;
 }
 
-/* How long is known of a thread or CPU at most. */
+/* Returns the longest time for which a thread or CPU is known. */
 static uint64_t life_of(const struct why_evidence *evidence, uint32_t id, uint64_t all)
 {
 	const struct why_thread *thread = id & KTRX_HOLDER_CPU ? NULL : why_thread_find(evidence, id - 1);
@@ -61,13 +61,16 @@ static uint64_t life_of(const struct why_evidence *evidence, uint32_t id, uint64
 		       : all;
 }
 
-/* A CPU that never beat, or whose beat has no stamp, is silent since ever: that is no time that is said. */
+/*
+ * Returns true if the time counts from stamp 0: the CPU has had no heartbeat, or one without a stamp. Such a
+ * time is not printed.
+ */
 static bool has_no_stamp(const struct why_evidence *evidence, uint64_t ticks)
 {
 	return ticks == evidence->end;
 }
 
-/* The time that a word begins with, in seconds; negative: it is none. */
+/* Returns the time that a word begins with, in seconds; negative if it is none. */
 static double seconds_at(const char *at)
 {
 	static const struct {

@@ -101,7 +101,7 @@ const char *why_text(void)
 	return text;
 }
 
-/* The words in order, each at once or behind a line break and its indentation. */
+/* Returns true if the words follow in order, separated by a space, or by a line break and indentation. */
 static bool begins_with(const char *at, const char *words)
 {
 	for (; *words; words++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What `ktrace why` makes of a script (script.h), for tests of detectors. */
+/* Runs `ktrace why` on a script (script.h), for tests of detectors. */
 #ifndef TEST_WHY_SUPPORT_H
 #define TEST_WHY_SUPPORT_H
 
@@ -7,28 +7,38 @@
 
 #define MS UINT64_C(1000000)
 
-/* Around each test: a script of version 2 begins, and what was made of it goes. */
+/*
+ * Call these before and after each test. They begin a script of version 2, and free everything made from it.
+ */
 int why_setup(void **state);
 int why_teardown(void **state);
-/* Clocks were measured: the order of events of different CPUs is uncertain if they are no farther apart. */
+/*
+ * Marks clocks as measured: events of different CPUs that are at most so far apart have an uncertain order.
+ */
 void why_clocks_leave(uint64_t ticks);
 
-/* Reads the script, events in order of their stamps, and returns the verdict, checked to be the first of the findings. */
+/* Reads the script in the order of stamps. Returns the verdict, which must be the first finding. */
 const struct why_finding *why_judge(void);
 const struct why_evidence *why_evidence_of_script(void);
-/* The kernel's file, from now on until the test ends; info's machine and self have to be set. */
+/* Sets the kernel's file until the test ends. Requires: info's machine and self are set. */
 struct elf_file;
 void why_kernel_file(const struct elf_file *file);
-/* The same as text, as people see it; all findings at length. */
+/* Returns the findings as text, all at length. */
 const char *why_text(void);
-/* Fails unless the text has these words; a line may end between two of them. */
+/* Fails unless the text has these words; a line break may be between two of them. */
 void why_says(const char *words);
-/* How many findings there are of a verdict. */
+/* Returns how many findings have that verdict. */
 unsigned why_count(enum why_verdict verdict);
 
-/* A thread's row: its state, and where it runs. Without a row or an event about it, a thread is not in the evidence. */
+/*
+ * Adds a thread's row: its state, and the CPU where it runs. A thread without a row and without events is not
+ * in the evidence.
+ */
 struct ktrx_holder *why_thread_row(uint32_t thread, const char *name, uint8_t state, uint32_t cpu);
-/* A CPU's row in the table of holders. In that of CPUs it is online and has called all hooks but KTRX_HOOK_EXIT. */
+/*
+ * Adds a CPU's row to the table of holders. In the table of CPUs it is online and has called all hooks except
+ * KTRX_HOOK_EXIT.
+ */
 struct ktrx_holder *why_cpu_row(uint32_t cpu, uint8_t mode);
 /* Gives a CPU so many heartbeats, the last one at `until`, which is also the newest stamp read on that CPU. */
 void why_cpu_beats(uint32_t cpu, uint64_t times, uint64_t until);

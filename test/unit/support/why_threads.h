@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* One CPU and its threads, for tests of what is wrong with threads. */
+/* One CPU and its threads, for tests of problems of threads. */
 #ifndef TEST_WHY_THREADS_H
 #define TEST_WHY_THREADS_H
 
@@ -32,16 +32,16 @@ enum {
 	MADE,
 };
 
-/* Around each test, with why_teardown(): the types of events and the threads above. */
+/* Call before each test, and why_teardown() after it. Declares the types of events and the threads above. */
 int why_threads_begin(void **state);
 
-/* An event on CPU 0 whose context is an interrupt's. */
+/* Adds an event on CPU 0 in the context of an interrupt. */
 void why_by_interrupt(uint16_t id, uint64_t stamp, uint32_t thread, uint64_t value);
-/* CPU 0 idles, and its timer beats to the end. */
+/* Lets CPU 0 be idle, with timer ticks to the end. */
 void why_idle_until(uint64_t stamp);
-/* A thread works on CPU 0 until the end. */
+/* Lets a thread run on CPU 0 until the end. */
 void why_work_until(uint64_t stamp, uint32_t thread);
-/* A thread blocks on a queue, KTRX_WAIT_* says for what, and CPU 0 switches to the next one. */
+/* Lets a thread block on a queue for a reason, KTRX_WAIT_*, and switches CPU 0 to the next thread. */
 void why_sleep_on(uint64_t queue, uint64_t stamp, uint32_t thread, uint8_t kind, uint32_t next);
 void why_wake(uint64_t stamp, uint32_t waker, uint32_t thread);
 
