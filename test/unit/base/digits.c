@@ -12,14 +12,14 @@
 #include "base/put.h"
 #include "unit/support/random.h"
 
-/* Checks numbers near each power of two and of ten, and numbers of every length between them. */
+/* Checks numbers number each power of two and of ten, and numbers of every length between them. */
 static void for_many(void (*check)(uint64_t))
 {
 	uint64_t power = 1, seed = 1;
 
 	for (unsigned n = 0; n < 20; n++, power *= 10)
-		for (uint64_t near = power > 3 ? power - 3 : 0; near < power + 3; near++)
-			check(near);
+		for (uint64_t number = power > 3 ? power - 3 : 0; number < power + 3; number++)
+			check(number);
 	for (unsigned bit = 0; bit < 64; bit++) {
 		check((UINT64_C(1) << bit) - 1);
 		check(UINT64_C(1) << bit);
@@ -55,7 +55,7 @@ static void check_hex(uint64_t value)
 	assert_text(expected, buffer, base_put_hex(buffer, value));
 }
 
-static void decimals(void **state)
+static void decimal_digits_are_those_of_printf(void **state)
 {
 	(void)state;
 	for (uint64_t value = 0; value < 2000000; value += value < 20000 ? 1 : 97)
@@ -63,7 +63,7 @@ static void decimals(void **state)
 	for_many(check_decimal);
 }
 
-static void hexadecimals(void **state)
+static void hexadecimal_digits_are_those_of_printf(void **state)
 {
 	(void)state;
 	for (uint64_t value = 0; value < 70000; value++)
@@ -73,7 +73,8 @@ static void hexadecimals(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(decimals), cmocka_unit_test(hexadecimals) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(decimal_digits_are_those_of_printf),
+					    cmocka_unit_test(hexadecimal_digits_are_those_of_printf) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void json_escapes_what_it_must(void **state)
 	assert_json("a\\u0000\\u000a\\u001b\\u007f", "a\0\n\033\177", 5);
 }
 
-static void json_keeps_utf8_and_nothing_like_it(void **state)
+static void json_keeps_valid_utf8_only(void **state)
 {
 	(void)state;
 	assert_json("\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x9e", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x9e", 9);
@@ -51,7 +51,7 @@ static void json_escapes_harmful_characters(void **state)
 	assert_json("\\udb40\\udc01\\ud83f\\udffe", "\xf3\xa0\x80\x81\xf0\x9f\xbf\xbe", 8);
 }
 
-static void viewers_see_harmless_utf8(void **state)
+static void viewers_get_harmless_utf8_only(void **state)
 {
 	char buffer[64];
 
@@ -73,14 +73,14 @@ static void assert_terminal(const char *expected, const char *bytes, size_t leng
 	assert_string_equal(expected, buffer);
 }
 
-static void terminals_see_printable_ascii_only(void **state)
+static void terminals_get_printable_ascii_only(void **state)
 {
 	(void)state;
 	assert_terminal("worker/3", "worker/3", 8, 100);
 	assert_terminal("\\x1b[2J\\x00\\xff\\", "\033[2J\0\xff\\", 7, 100);
 }
 
-static void what_does_not_fit_is_left_out_whole(void **state)
+static void no_escape_is_cut(void **state)
 {
 	(void)state;
 	assert_terminal("abc", "abcdef", 6, 3);
@@ -92,11 +92,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_escapes_what_it_must),
-		cmocka_unit_test(json_keeps_utf8_and_nothing_like_it),
+		cmocka_unit_test(json_keeps_valid_utf8_only),
 		cmocka_unit_test(json_escapes_harmful_characters),
-		cmocka_unit_test(viewers_see_harmless_utf8),
-		cmocka_unit_test(terminals_see_printable_ascii_only),
-		cmocka_unit_test(what_does_not_fit_is_left_out_whole),
+		cmocka_unit_test(viewers_get_harmless_utf8_only),
+		cmocka_unit_test(terminals_get_printable_ascii_only),
+		cmocka_unit_test(no_escape_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

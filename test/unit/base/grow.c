@@ -10,7 +10,7 @@
 
 #include "base/grow.h"
 
-static void it_keeps_what_it_has(void **state)
+static void growing_keeps_the_elements(void **state)
 {
 	uint32_t room = 0, *array = NULL;
 
@@ -28,7 +28,7 @@ static void it_keeps_what_it_has(void **state)
 	free(array);
 }
 
-static void it_reaches_far_at_once(void **state)
+static void large_growth_is_done_at_once(void **state)
 {
 	uint32_t room = 0;
 	uint64_t *array = base_grow(NULL, &room, 100000, sizeof(*array)), *same;
@@ -43,7 +43,7 @@ static void it_reaches_far_at_once(void **state)
 	free(array);
 }
 
-static void too_much_leaves_it_as_it_is(void **state)
+static void failed_growth_changes_nothing(void **state)
 {
 	uint32_t room = 0;
 	char *array = base_grow(NULL, &room, 1, 1);
@@ -61,9 +61,9 @@ static void too_much_leaves_it_as_it_is(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(it_keeps_what_it_has),
-		cmocka_unit_test(it_reaches_far_at_once),
-		cmocka_unit_test(too_much_leaves_it_as_it_is),
+		cmocka_unit_test(growing_keeps_the_elements),
+		cmocka_unit_test(large_growth_is_done_at_once),
+		cmocka_unit_test(failed_growth_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

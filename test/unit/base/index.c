@@ -139,7 +139,7 @@ static void removed_rows_leave_no_trace(void **state)
 	base_index_free(&index);
 }
 
-static void without_memory_it_stays_as_it_is(void **state)
+static void failed_addition_changes_nothing(void **state)
 {
 	struct base_index index = { .slot = NULL };
 
@@ -277,7 +277,7 @@ static void chosen_keys_collide_only_if_the_secret_is_known(void **state)
 	assert_true(average_probes(hash_id, id_for_guess) < 64);
 }
 
-static void regular_keys_are_found_soon(void **state)
+static void regular_keys_need_few_probes(void **state)
 {
 	(void)state;
 	assert_true(average_probes(hash_word, key_for_golden_ratio) < 64);
@@ -300,14 +300,14 @@ static void different_ids_have_different_hashes(void **state)
 	base_index_free(&index);
 }
 
-static void secret_is_drawn_and_odd(void **state)
+static void secret_is_random_and_odd(void **state)
 {
 	(void)state;
 	assert_memory_not_equal(base_hash_secret, guessed, sizeof(guessed));
 	assert_int_equal(base_hash_secret[0] & base_hash_secret[1] & 1, 1);
 }
 
-static void bytes_and_texts_have_hashes_of_their_own(void **state)
+static void different_texts_have_different_hashes(void **state)
 {
 	static const char *const text[] = {
 		NULL, "", "a", "b", "ab", "1234567", "12345678", "123456789", "a longer one", "a longer two"
@@ -338,13 +338,13 @@ int main(void)
 		cmocka_unit_test(rows_with_one_hash_are_all_found),
 		cmocka_unit_test(removal_keeps_rows_that_wrapped_around),
 		cmocka_unit_test(removed_rows_leave_no_trace),
-		cmocka_unit_test(without_memory_it_stays_as_it_is),
+		cmocka_unit_test(failed_addition_changes_nothing),
 		cmocka_unit_test(full_index_refuses_rows),
 		cmocka_unit_test(chosen_keys_collide_only_if_the_secret_is_known),
-		cmocka_unit_test(regular_keys_are_found_soon),
+		cmocka_unit_test(regular_keys_need_few_probes),
 		cmocka_unit_test(different_ids_have_different_hashes),
-		cmocka_unit_test(secret_is_drawn_and_odd),
-		cmocka_unit_test(bytes_and_texts_have_hashes_of_their_own),
+		cmocka_unit_test(secret_is_random_and_odd),
+		cmocka_unit_test(different_texts_have_different_hashes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

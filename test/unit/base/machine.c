@@ -10,7 +10,7 @@
 
 #include "base/machine.h"
 
-static void aliases_lead_to_one_name(void **state)
+static void aliases_have_one_printed_name(void **state)
 {
 	static const char *const names[][2] = {
 		{ "x86_64", "x86_64" },	  { "x64", "x86_64" },	  { "amd64", "x86_64" },
@@ -24,7 +24,7 @@ static void aliases_lead_to_one_name(void **state)
 	assert_int_equal(base_machine_number("aarch64"), EM_AARCH64);
 }
 
-static void others_have_no_name(void **state)
+static void other_machines_have_no_name(void **state)
 {
 	(void)state;
 	assert_int_equal(base_machine_number("mips"), EM_NONE);
@@ -36,8 +36,8 @@ static void others_have_no_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(aliases_lead_to_one_name),
-		cmocka_unit_test(others_have_no_name),
+		cmocka_unit_test(aliases_have_one_printed_name),
+		cmocka_unit_test(other_machines_have_no_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void long_pieces_are_cut_into_lines(void **state)
 	fclose(file);
 }
 
-static void a_full_disk_is_kept_as_the_error(void **state)
+static void full_disk_is_reported_as_the_error(void **state)
 {
 	int fd = open("/dev/full", O_WRONLY);
 	struct base_output out;
@@ -76,7 +76,7 @@ static void a_full_disk_is_kept_as_the_error(void **state)
 	close(fd);
 }
 
-static void a_reader_that_went_away_is_an_error_too(void **state)
+static void closed_pipe_is_an_error(void **state)
 {
 	struct base_output out;
 	int ends[2];
@@ -96,8 +96,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_arrives_in_order),
 		cmocka_unit_test(long_pieces_are_cut_into_lines),
-		cmocka_unit_test(a_full_disk_is_kept_as_the_error),
-		cmocka_unit_test(a_reader_that_went_away_is_an_error_too),
+		cmocka_unit_test(full_disk_is_reported_as_the_error),
+		cmocka_unit_test(closed_pipe_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,14 +45,14 @@ static void check(uint64_t value)
 	expect(text, base_put_middle(text, (uint32_t)(value % 1000000)), want);
 }
 
-static void every_value_of_six_digits(void **state)
+static void values_of_six_digits_are_written_as_printf_does(void **state)
 {
 	(void)state;
 	for (uint64_t value = 0; value < 1000000; value++)
 		check(value);
 }
 
-static void powers_of_ten_and_their_neighbours(void **state)
+static void values_near_powers_of_ten_are_written_as_printf_does(void **state)
 {
 	uint64_t power = 1;
 
@@ -66,7 +66,7 @@ static void powers_of_ten_and_their_neighbours(void **state)
 	check((uint64_t)INT64_MAX + 1);
 }
 
-static void values_of_every_length(void **state)
+static void values_of_every_length_are_written_as_printf_does(void **state)
 {
 	uint64_t seed = 1;
 
@@ -89,9 +89,9 @@ static void numbers_are_loaded_from_any_address(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_value_of_six_digits),
-		cmocka_unit_test(powers_of_ten_and_their_neighbours),
-		cmocka_unit_test(values_of_every_length),
+		cmocka_unit_test(values_of_six_digits_are_written_as_printf_does),
+		cmocka_unit_test(values_near_powers_of_ten_are_written_as_printf_does),
+		cmocka_unit_test(values_of_every_length_are_written_as_printf_does),
 		cmocka_unit_test(numbers_are_loaded_from_any_address),
 	};
 

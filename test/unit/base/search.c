@@ -35,7 +35,7 @@ static void rows_are_counted_below_and_up_to_a_key(void **state)
 	}
 }
 
-static void an_array_may_be_empty(void **state)
+static void empty_array_has_count_0(void **state)
 {
 	(void)state;
 	assert_int_equal(base_count_below(NULL, 0, sizeof(struct row), offsetof(struct row, number), 1), 0);
@@ -46,7 +46,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_counted_below_and_up_to_a_key),
-		cmocka_unit_test(an_array_may_be_empty),
+		cmocka_unit_test(empty_array_has_count_0),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static void check(const struct base_ticks_scale *scale, uint64_t ticks)
 			 base_ticks_nanoseconds_exact(ticks, scale->frequency));
 }
 
-static void quick_and_exact_agree(void **state)
+static void multiplication_and_exact_division_agree(void **state)
 {
 	(void)state;
 	for (size_t n = 0; n < FREQUENCIES; n++) {
@@ -55,7 +55,7 @@ static void quick_and_exact_agree(void **state)
 }
 
 /* Halves of a microsecond, for which the double's last bit decides the rounding. */
-static void ties(void **state)
+static void ties_are_rounded_as_printf_does(void **state)
 {
 	struct base_ticks_scale scale;
 
@@ -69,7 +69,7 @@ static void ties(void **state)
 }
 
 /* 2^60 + 1 seconds, which a double rounds to 2^60. */
-static void seconds_beyond_a_double(void **state)
+static void seconds_are_rounded_to_a_double(void **state)
 {
 	(void)state;
 	assert_int_equal(base_ticks_time((UINT64_C(1) << 60) + 1, 1).seconds, UINT64_C(1) << 60);
@@ -77,7 +77,7 @@ static void seconds_beyond_a_double(void **state)
 	assert_int_equal(base_ticks_nanoseconds_exact(UINT64_MAX, 1), UINT64_MAX);
 }
 
-static void common_clocks_take_the_quick_way(void **state)
+static void common_clocks_use_multiplication(void **state)
 {
 	struct base_ticks_scale scale;
 	unsigned slow = 0;
@@ -92,10 +92,10 @@ static void common_clocks_take_the_quick_way(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quick_and_exact_agree),
-		cmocka_unit_test(ties),
-		cmocka_unit_test(seconds_beyond_a_double),
-		cmocka_unit_test(common_clocks_take_the_quick_way),
+		cmocka_unit_test(multiplication_and_exact_division_agree),
+		cmocka_unit_test(ties_are_rounded_as_printf_does),
+		cmocka_unit_test(seconds_are_rounded_to_a_double),
+		cmocka_unit_test(common_clocks_use_multiplication),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

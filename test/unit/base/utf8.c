@@ -42,7 +42,7 @@ static void every_character_is_decoded_as_it_was_encoded(void **state)
 	}
 }
 
-static void what_is_no_character_is_not_decoded(void **state)
+static void invalid_sequences_are_not_decoded(void **state)
 {
 	static const char *const bad[] = {
 		"\x80",		    /* a middle byte first */
@@ -67,7 +67,7 @@ static void what_is_no_character_is_not_decoded(void **state)
 		assert_int_equal(base_utf8_decode(bad[i], strlen(bad[i]), &code), 0);
 }
 
-static void what_changes_a_terminal_is_not_harmless(void **state)
+static void control_and_format_characters_are_harmful(void **state)
 {
 	static const uint32_t harmful[] = { 0,	     '\t',    '\n',    0x1b,	 0x7f,	  0x80,
 					    0x85,    0x9b,    0x9f,    0x61c,	 0x200b,  0x200e,
@@ -101,8 +101,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_character_is_decoded_as_it_was_encoded),
-		cmocka_unit_test(what_is_no_character_is_not_decoded),
-		cmocka_unit_test(what_changes_a_terminal_is_not_harmless),
+		cmocka_unit_test(invalid_sequences_are_not_decoded),
+		cmocka_unit_test(control_and_format_characters_are_harmful),
 		cmocka_unit_test(no_character_is_cut),
 	};
 

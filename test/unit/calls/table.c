@@ -22,7 +22,7 @@ static struct calls_table *make(const char *text, uint16_t machine)
 	return table;
 }
 
-static void calls(void **state)
+static void lines_of_calls_are_parsed(void **state)
 {
 	struct calls_table *table = make("33 write size, fd fd ,\tdata buffer,size\n"
 					 "1 exit void, int status\n"
@@ -49,7 +49,7 @@ static void calls(void **state)
 	calls_table_destroy(table);
 }
 
-static void names_and_numbers(void **state)
+static void errors_and_signals_have_names(void **state)
 {
 	struct calls_table *table =
 		make("error 2 ENOENT\nerror 4095 ELAST\nerror 4096 EFAR\nerror -1 ENEGATIVE\nerror 5\n"
@@ -73,7 +73,7 @@ static void names_and_numbers(void **state)
 	calls_table_destroy(table);
 }
 
-static void structs(void **state)
+static void structs_are_chosen_by_size(void **state)
 {
 	struct calls_table *table =
 		make("struct pair 8, int a 0, int b 4\nstruct pair 16, long a 0, long b 8+4\n"
@@ -119,7 +119,7 @@ static void lines_of_a_machine_come_first(void **state)
 }
 
 /* x32 shares the first 512 numbers with the machine's own calls. */
-static void calls_of_x32(void **state)
+static void x32_calls_share_arguments(void **state)
 {
 	struct calls_table *table =
 		make("* getpid pid\n* kill int, pid pid, sig sig\n* ioctl int, fd fd", EM_X86_64);
@@ -146,7 +146,7 @@ static void calls_of_x32(void **state)
 }
 
 /* Names must be unique, because in JSON they are members of one object. */
-static void names_that_come_twice(void **state)
+static void repeated_names_are_dropped(void **state)
 {
 	struct calls_table *table = make("1 move int, int from, int to, int from, int 0\n"
 					 "struct pair 8, int a 0, int a 4, int b 4\n",
@@ -173,7 +173,7 @@ static const char *put(struct calls_table *table, enum kdump_style style, const 
 	return text;
 }
 
-static void values(void **state)
+static void values_are_shown_by_name(void **state)
 {
 	struct calls_table *table = make(
 		"field how 3\nenum how 0 READ\nenum how 1 WRITE\nflags how 8 APPEND\nflags how 0x10 SYNC\n"
@@ -198,7 +198,7 @@ static void values(void **state)
 	calls_table_destroy(table);
 }
 
-static void machines(void **state)
+static void lines_of_other_machines_are_skipped(void **state)
 {
 	static const char text[] =
 		"on x86_64 error 1 EX86\non aarch64 error 1 EARM\non\n* getpid pid\n* no_such_call int\n";
@@ -224,7 +224,7 @@ static void machines(void **state)
 }
 
 /* More of everything than a table can hold. */
-static void too_much(void **state)
+static void too_many_lines_are_cut(void **state)
 {
 	size_t room = 3u << 20, length = 0;
 	char *text = malloc(room);
@@ -245,7 +245,7 @@ static void too_much(void **state)
 }
 
 /* Arguments that are addresses, with all ways to give the number of values. */
-static void addresses(void **state)
+static void addresses_of_values_are_parsed(void **state)
 {
 	struct calls_table *table =
 		make("1 poll int, =pollfd[nfds] fds, uint nfds\n"
@@ -277,7 +277,7 @@ static void addresses(void **state)
 	calls_table_destroy(table);
 }
 
-static void variants(void **state)
+static void variant_is_selected_by_an_argument(void **state)
 {
 	struct calls_table *table =
 		make("1 fcntl int, fd fd, cmd cmd, hex arg\nenum cmd 1 GETFD\nfield op 3\n"
@@ -312,7 +312,7 @@ static void check_next(struct calls_arguments *arguments, const char *name, enum
 }
 
 /* Unused arguments are left out; arguments with another meaning have another type and name. */
-static void variants_with_other_arguments(void **state)
+static void variant_changes_arguments(void **state)
 {
 	struct calls_table *table = make(
 		"1 wake int, ptr at, op op, <pair time, ptr to, uint bits\nenum op 7 BITS\nenum op 8 MOVE\n"
@@ -343,7 +343,7 @@ static void variants_with_other_arguments(void **state)
 }
 
 /* Several arguments differ, one of them an address of values whose number is in another argument. */
-static void variants_with_other_addresses(void **state)
+static void variant_changes_addresses(void **state)
 {
 	struct calls_table *table = make("1 ipc int, op op, hex first, hex second, ptr ptr\nenum op 1 SEMOP\n"
 					 "when ipc op SEMOP 4 first=int/id ptr=<gid16[second]/list\n",
@@ -370,7 +370,7 @@ static void variants_with_other_addresses(void **state)
 }
 
 /* The type of a keyed argument is selected by the argument before it. */
-static void pointers(void **state)
+static void keyed_pointer_is_selected_by_the_value_before(void **state)
 {
 	struct calls_table *table = make("1 ioctl int, request request, arg^ arg\nenum request 7 GET\n"
 					 "pointer arg_GET >winsize\npointer arg_GET <other\npointer\n",
@@ -394,7 +394,7 @@ static void pointers(void **state)
 	calls_table_destroy(table);
 }
 
-static void built_in(void **state)
+static void built_in_tables_are_parsed(void **state)
 {
 	static const char *const names[] = { "linux", "freebsd", "dragonfly" };
 	static const struct {
@@ -442,21 +442,21 @@ const char *ktread_proc_table(const struct ktread_proc *trace)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls),
-		cmocka_unit_test(names_and_numbers),
-		cmocka_unit_test(structs),
-		cmocka_unit_test(values),
-		cmocka_unit_test(machines),
-		cmocka_unit_test(too_much),
-		cmocka_unit_test(built_in),
+		cmocka_unit_test(lines_of_calls_are_parsed),
+		cmocka_unit_test(errors_and_signals_have_names),
+		cmocka_unit_test(structs_are_chosen_by_size),
+		cmocka_unit_test(values_are_shown_by_name),
+		cmocka_unit_test(lines_of_other_machines_are_skipped),
+		cmocka_unit_test(too_many_lines_are_cut),
+		cmocka_unit_test(built_in_tables_are_parsed),
 		cmocka_unit_test(lines_of_a_machine_come_first),
-		cmocka_unit_test(calls_of_x32),
-		cmocka_unit_test(names_that_come_twice),
-		cmocka_unit_test(addresses),
-		cmocka_unit_test(variants),
-		cmocka_unit_test(variants_with_other_arguments),
-		cmocka_unit_test(variants_with_other_addresses),
-		cmocka_unit_test(pointers),
+		cmocka_unit_test(x32_calls_share_arguments),
+		cmocka_unit_test(repeated_names_are_dropped),
+		cmocka_unit_test(addresses_of_values_are_parsed),
+		cmocka_unit_test(variant_is_selected_by_an_argument),
+		cmocka_unit_test(variant_changes_arguments),
+		cmocka_unit_test(variant_changes_addresses),
+		cmocka_unit_test(keyed_pointer_is_selected_by_the_value_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

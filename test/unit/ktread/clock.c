@@ -11,7 +11,7 @@
 
 static const int64_t level[2] = { 0, 0 };
 
-static void goes_straight_between_points(void **state)
+static void offset_is_interpolated_between_points(void **state)
 {
 	const struct ktread_clock_point point[] = { { 1000, 50 }, { 3000, 250 }, { 4000, -50 } };
 	struct ktread_clock clock = { NULL, 0, 0 };
@@ -28,7 +28,7 @@ static void goes_straight_between_points(void **state)
 	free(clock.piece);
 }
 
-static void drift_goes_on_at_the_ends(void **state)
+static void drift_continues_beyond_the_ends(void **state)
 {
 	const struct ktread_clock_point point[] = { { 100000, 0 }, { 200000, 0 } };
 	const int64_t slopes[2] = { INT64_C(1) << 22, -(INT64_C(1) << 22) }; /* a 1024th */
@@ -41,7 +41,7 @@ static void drift_goes_on_at_the_ends(void **state)
 	free(clock.piece);
 }
 
-static void before_zero_there_is_nothing(void **state)
+static void corrected_stamps_stay_within_64_bits(void **state)
 {
 	const struct ktread_clock_point back = { 5000, -4000 }, ahead = { 5000, INT64_MAX };
 	struct ktread_clock clock = { NULL, 0, 0 };
@@ -56,7 +56,7 @@ static void before_zero_there_is_nothing(void **state)
 }
 
 /* Random points, as no sound guest has them. */
-static void never_steps_back(void **state)
+static void corrected_stamps_never_decrease(void **state)
 {
 	struct ktread_clock clock = { NULL, 0, 0 };
 	uint64_t seed = 1;
@@ -142,8 +142,10 @@ static void samples_of_a_guest_are_applied(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(goes_straight_between_points),	  cmocka_unit_test(drift_goes_on_at_the_ends),
-		cmocka_unit_test(before_zero_there_is_nothing),	  cmocka_unit_test(never_steps_back),
+		cmocka_unit_test(offset_is_interpolated_between_points),
+		cmocka_unit_test(drift_continues_beyond_the_ends),
+		cmocka_unit_test(corrected_stamps_stay_within_64_bits),
+		cmocka_unit_test(corrected_stamps_never_decrease),
 		cmocka_unit_test(samples_of_a_guest_are_applied),
 	};
 

@@ -74,7 +74,7 @@ static void both(struct fixture *fixture, uint32_t slots)
 	round_trip(fixture, KTRX_STREAM_CHECKED, slots);
 }
 
-static void any_bytes_come_back(void **state)
+static void any_slots_are_restored_exactly(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -160,7 +160,7 @@ static void fill_checked(struct fixture *fixture)
 	}
 }
 
-static void checked_slots_shrink_as_well(void **state)
+static void checked_slots_shrink(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -171,7 +171,7 @@ static void checked_slots_shrink_as_well(void **state)
 }
 
 /* A slot with a wrong check, or of a very old lap, is restored as it was. */
-static void damaged_checked_slots_come_back(void **state)
+static void damaged_slots_are_restored_exactly(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -221,11 +221,12 @@ static void damaged_columns_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(any_bytes_come_back, make_fixture, free_fixture),
+		cmocka_unit_test_setup_teardown(any_slots_are_restored_exactly, make_fixture, free_fixture),
 		cmocka_unit_test_setup_teardown(empty_slots_take_nothing, make_fixture, free_fixture),
 		cmocka_unit_test_setup_teardown(regular_slots_shrink, make_fixture, free_fixture),
-		cmocka_unit_test_setup_teardown(checked_slots_shrink_as_well, make_fixture, free_fixture),
-		cmocka_unit_test_setup_teardown(damaged_checked_slots_come_back, make_fixture, free_fixture),
+		cmocka_unit_test_setup_teardown(checked_slots_shrink, make_fixture, free_fixture),
+		cmocka_unit_test_setup_teardown(damaged_slots_are_restored_exactly, make_fixture,
+						free_fixture),
 		cmocka_unit_test_setup_teardown(damaged_columns_do_no_harm, make_fixture, free_fixture),
 	};
 

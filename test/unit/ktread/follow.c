@@ -58,7 +58,7 @@ static void expect_numbered_with_gaps(struct guest *guest)
 	assert_int_equal(expected[1], guest->most);
 }
 
-static void all_comes_once_and_in_order(void **state)
+static void all_events_come_once_and_in_order(void **state)
 {
 	struct guest *guest = guest_start(3);
 
@@ -72,7 +72,7 @@ static void all_comes_once_and_in_order(void **state)
 }
 
 /* A look reads only the newest slots. Each other slot is counted, and reported by the next event. */
-static void a_sample_is_counted(void **state)
+static void slots_skipped_by_a_sample_are_counted(void **state)
 {
 	const struct ktread_follow_options options = { .size = sizeof(options),
 						       .patience_ms = FOREVER_MS,
@@ -116,7 +116,7 @@ static void loss_is_exact(void **state)
 	guest_finish(guest);
 }
 
-static void loss_from_before_is_told(void **state)
+static void loss_before_following_is_reported(void **state)
 {
 	struct guest *guest = guest_start(2);
 	struct ktread_followed now;
@@ -137,7 +137,7 @@ static void loss_from_before_is_told(void **state)
 	guest_finish(guest);
 }
 
-static void silent_cpus_hold_up_nothing(void **state)
+static void silent_cpus_delay_nothing(void **state)
 {
 	struct guest *guest = guest_start(4);
 
@@ -152,7 +152,7 @@ static void silent_cpus_hold_up_nothing(void **state)
 	guest_end(guest);
 }
 
-static void interrupts_are_put_in_order(void **state)
+static void nested_records_are_put_in_order(void **state)
 {
 	struct guest *guest = guest_start(2);
 
@@ -168,7 +168,7 @@ static void interrupts_are_put_in_order(void **state)
 	guest_end(guest);
 }
 
-static void rings_are_not_merged_if_asked(void **state)
+static void rings_come_one_by_one_if_asked(void **state)
 {
 	struct guest *guest = guest_start(3);
 
@@ -186,7 +186,7 @@ static void rings_are_not_merged_if_asked(void **state)
 	guest_finish(guest);
 }
 
-static void another_boot_is_told(void **state)
+static void next_boot_is_reported(void **state)
 {
 	struct guest *guest = guest_start(3);
 
@@ -251,7 +251,7 @@ static void stopping_hands_out_the_rest(void **state)
 	guest_finish(guest);
 }
 
-static void memory_without_ktrace_ends(void **state)
+static void following_ends_without_ktrace_in_memory(void **state)
 {
 	struct guest *guest = guest_start(2);
 
@@ -261,7 +261,7 @@ static void memory_without_ktrace_ends(void **state)
 	guest_end(guest);
 }
 
-static void files_are_told_apart(void **state)
+static void trace_is_refused_and_memory_file_is_followed(void **state)
 {
 	struct guest *guest = guest_start(2);
 	struct ktread_follow *follow;
@@ -302,7 +302,7 @@ static void exhaust(struct guest *guest)
 }
 
 /* Between two looks, any bit of what is read again and again may change. */
-static void lies_do_no_harm(void **state)
+static void flipped_bits_do_no_harm(void **state)
 {
 	static const struct {
 		uint32_t from, size;
@@ -337,19 +337,19 @@ static void lies_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_comes_once_and_in_order),
+		cmocka_unit_test(all_events_come_once_and_in_order),
 		cmocka_unit_test(loss_is_exact),
-		cmocka_unit_test(a_sample_is_counted),
-		cmocka_unit_test(loss_from_before_is_told),
-		cmocka_unit_test(silent_cpus_hold_up_nothing),
-		cmocka_unit_test(interrupts_are_put_in_order),
-		cmocka_unit_test(rings_are_not_merged_if_asked),
-		cmocka_unit_test(another_boot_is_told),
+		cmocka_unit_test(slots_skipped_by_a_sample_are_counted),
+		cmocka_unit_test(loss_before_following_is_reported),
+		cmocka_unit_test(silent_cpus_delay_nothing),
+		cmocka_unit_test(nested_records_are_put_in_order),
+		cmocka_unit_test(rings_come_one_by_one_if_asked),
+		cmocka_unit_test(next_boot_is_reported),
 		cmocka_unit_test(rings_that_come_later_are_followed),
 		cmocka_unit_test(stopping_hands_out_the_rest),
-		cmocka_unit_test(memory_without_ktrace_ends),
-		cmocka_unit_test(files_are_told_apart),
-		cmocka_unit_test(lies_do_no_harm),
+		cmocka_unit_test(following_ends_without_ktrace_in_memory),
+		cmocka_unit_test(trace_is_refused_and_memory_file_is_followed),
+		cmocka_unit_test(flipped_bits_do_no_harm),
 	};
 
 	return cmocka_run_group_tests_name("ktread follow", tests, NULL, temporary_teardown);

@@ -119,7 +119,7 @@ static void strings_are_escaped(void **state)
 	expect(&sample, "x   |      xy|");
 }
 
-static void texts_that_lie_do_no_harm(void **state)
+static void wrong_texts_do_no_harm(void **state)
 {
 	const uint32_t number = 5;
 	const unsigned char longer[] = { 0xff, 0x7f, 'a' };
@@ -144,7 +144,7 @@ static void texts_that_lie_do_no_harm(void **state)
 	assert_int_equal(ktread_format(&sample.event, (char[16]){ 0 }, 16), 15);
 }
 
-static void no_text_lists_the_fields(void **state)
+static void event_without_text_lists_its_fields(void **state)
 {
 	const int32_t minus = -4;
 	struct sample sample;
@@ -170,7 +170,7 @@ static void never_writes_past_the_buffer(void **state)
 	}
 }
 
-static void values_by_name(void **state)
+static void values_are_found_by_name(void **state)
 {
 	const int16_t minus = -7;
 	struct ktread_value value;
@@ -194,10 +194,13 @@ static void values_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(integers_print_as_in_c),   cmocka_unit_test(small_types_are_promoted),
-		cmocka_unit_test(strings_are_escaped),	    cmocka_unit_test(texts_that_lie_do_no_harm),
-		cmocka_unit_test(no_text_lists_the_fields), cmocka_unit_test(never_writes_past_the_buffer),
-		cmocka_unit_test(values_by_name),
+		cmocka_unit_test(integers_print_as_in_c),
+		cmocka_unit_test(small_types_are_promoted),
+		cmocka_unit_test(strings_are_escaped),
+		cmocka_unit_test(wrong_texts_do_no_harm),
+		cmocka_unit_test(event_without_text_lists_its_fields),
+		cmocka_unit_test(never_writes_past_the_buffer),
+		cmocka_unit_test(values_are_found_by_name),
 	};
 
 	return cmocka_run_group_tests_name("ktread format", tests, NULL, NULL);

@@ -240,7 +240,7 @@ static void compare(const char *name, void (*make)(struct bytes *bytes))
 	bytes_free(&found);
 }
 
-static void v1_is_golden(void **state)
+static void version_1_files_are_unchanged(void **state)
 {
 	(void)state;
 	compare("ktread/v1.ktrx", make_v1);
@@ -248,7 +248,7 @@ static void v1_is_golden(void **state)
 	compare("ktread/bare.ktrx", make_bare);
 }
 
-static void v2_is_golden(void **state)
+static void version_2_files_are_unchanged(void **state)
 {
 	(void)state;
 	compare("ktread/v2.ktrx", make_v2);
@@ -308,7 +308,7 @@ static void bad_inputs_are_refused_or_warned_of(void **state)
  * Checks that two files have the same events: streams written by earlier versions, and dumps compressed with
  * the zstd tool.
  */
-static void same_as(const char *name, const char *original)
+static void check_same_events(const char *name, const char *original)
 {
 	char path[128];
 	const struct ktread_event *a, *b;
@@ -352,15 +352,15 @@ static void write_stream_anew(const char *name, const char *original)
 	ktread_close(trace);
 }
 
-static void streams_are_golden(void **state)
+static void golden_streams_read_as_their_dumps(void **state)
 {
 	(void)state;
 	write_stream_anew("ktread/v1.kts", "ktread/v1.ktrx");
 	write_stream_anew("ktread/v2.kts", "ktread/v2.ktrx");
-	same_as("ktread/v1.kts", "ktread/v1.ktrx");
-	same_as("ktread/v2.kts", "ktread/v2.ktrx");
-	same_as("ktread/v2.ktrx.zst", "ktread/v2.ktrx");
-	same_as("ktread/v2.kts.zst", "ktread/v2.ktrx");
+	check_same_events("ktread/v1.kts", "ktread/v1.ktrx");
+	check_same_events("ktread/v2.kts", "ktread/v2.ktrx");
+	check_same_events("ktread/v2.ktrx.zst", "ktread/v2.ktrx");
+	check_same_events("ktread/v2.kts.zst", "ktread/v2.ktrx");
 }
 
 static void bad_streams_are_refused_or_warned_of(void **state)
@@ -385,10 +385,10 @@ static void bad_streams_are_refused_or_warned_of(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(v1_is_golden),
-		cmocka_unit_test(v2_is_golden),
+		cmocka_unit_test(version_1_files_are_unchanged),
+		cmocka_unit_test(version_2_files_are_unchanged),
 		cmocka_unit_test(bad_inputs_are_refused_or_warned_of),
-		cmocka_unit_test(streams_are_golden),
+		cmocka_unit_test(golden_streams_read_as_their_dumps),
 		cmocka_unit_test(bad_streams_are_refused_or_warned_of),
 	};
 

@@ -117,7 +117,7 @@ static void base_follows_from_the_machine(void **state)
 	}
 }
 
-static void decoys_disturb_nothing(void **state)
+static void decoys_are_ignored(void **state)
 {
 	unsigned char *memory = new_memory();
 	struct writer writer, old;
@@ -233,7 +233,7 @@ static void memory_above_the_hole_is_found(void **state)
 }
 
 /* Any bit of the root, the ring table, the extents, the block's head and the event table may be wrong. */
-static void lies_do_no_harm(void **state)
+static void flipped_bits_do_no_harm(void **state)
 {
 	static const struct {
 		uint32_t from, size;
@@ -333,7 +333,7 @@ static void check_core(uint64_t base, void (*put)(struct bytes *core, uint64_t b
 }
 
 /* A core that was not copied completely: what is there is shown, and what is missing is reported. */
-static void core_cut_short_is_told(void **state)
+static void cut_core_reports_missing_bytes(void **state)
 {
 	const uint64_t base = UINT64_C(0x140000000), cut = WRITER_BLOCK + 0x3010;
 	unsigned char *memory = new_memory();
@@ -363,7 +363,7 @@ static void core_is_read(void **state)
 	check_core(UINT64_C(0x40000000), put_core32);
 }
 
-static void memory_without_ktrace_is_told(void **state)
+static void memory_without_ktrace_is_refused(void **state)
 {
 	unsigned char *memory = new_memory();
 	struct ktread *trace;
@@ -462,7 +462,7 @@ static void dump_of_a_running_guest_is_exact(void **state)
 	writer_close(&guest.writer);
 }
 
-static void guest_faster_than_the_reader(void **state)
+static void dump_of_a_fast_guest_counts_losses(void **state)
 {
 	struct guest guest = { .memory = new_memory(), .stamp = 10000, .pace = 300 };
 	uint64_t produced;
@@ -475,7 +475,7 @@ static void guest_faster_than_the_reader(void **state)
 	writer_close(&guest.writer);
 }
 
-static void dumps_follow_one_another_in_a_file(void **state)
+static void several_dumps_fit_into_a_file(void **state)
 {
 	struct guest guest = { .memory = new_memory(), .stamp = 10000 };
 	struct ktread_memory *memory;
@@ -511,7 +511,7 @@ static void dumps_follow_one_another_in_a_file(void **state)
 /*
  * The reserve word is at an address that cannot be resolved. The head is then found by looking at the slots.
  */
-static void head_out_of_reach_is_made_out(void **state)
+static void unreachable_head_is_found_from_the_slots(void **state)
 {
 	unsigned char *memory = new_memory();
 	struct writer writer;
@@ -531,7 +531,7 @@ static void head_out_of_reach_is_made_out(void **state)
 	writer_close(&writer);
 }
 
-static void pulse_tells_what_the_guest_does(void **state)
+static void pulse_reports_cpus_and_heartbeats(void **state)
 {
 	struct guest guest = { .memory = new_memory(), .stamp = 10000 };
 	const struct ktread_memory_ops ops = { .read = guest_read };
@@ -565,18 +565,18 @@ int main(void)
 		cmocka_unit_test(ram_file_is_found_and_read),
 		cmocka_unit_test(earlier_boot_is_found),
 		cmocka_unit_test(base_follows_from_the_machine),
-		cmocka_unit_test(decoys_disturb_nothing),
+		cmocka_unit_test(decoys_are_ignored),
 		cmocka_unit_test(memory_above_the_hole_is_found),
-		cmocka_unit_test(lies_do_no_harm),
+		cmocka_unit_test(flipped_bits_do_no_harm),
 		cmocka_unit_test(core_is_read),
-		cmocka_unit_test(core_cut_short_is_told),
-		cmocka_unit_test(memory_without_ktrace_is_told),
+		cmocka_unit_test(cut_core_reports_missing_bytes),
+		cmocka_unit_test(memory_without_ktrace_is_refused),
 		cmocka_unit_test(dump_of_a_stopped_guest_is_whole),
 		cmocka_unit_test(dump_of_a_running_guest_is_exact),
-		cmocka_unit_test(guest_faster_than_the_reader),
-		cmocka_unit_test(dumps_follow_one_another_in_a_file),
-		cmocka_unit_test(head_out_of_reach_is_made_out),
-		cmocka_unit_test(pulse_tells_what_the_guest_does),
+		cmocka_unit_test(dump_of_a_fast_guest_counts_losses),
+		cmocka_unit_test(several_dumps_fit_into_a_file),
+		cmocka_unit_test(unreachable_head_is_found_from_the_slots),
+		cmocka_unit_test(pulse_reports_cpus_and_heartbeats),
 	};
 
 	return cmocka_run_group_tests_name("ktread image", tests, NULL, temporary_teardown);

@@ -18,7 +18,7 @@ static bool is_ktrx(void **state)
 	return format_of(state) == PUT_KTRX;
 }
 
-static void calls(void **state)
+static void calls_and_returns_are_decoded(void **state)
 {
 	struct put put = put_trace(format_of(state));
 	const struct ktread_proc_record *record;
@@ -55,7 +55,7 @@ static void calls(void **state)
 	proc_ends(trace);
 }
 
-static void data(void **state)
+static void data_and_texts_are_decoded(void **state)
 {
 	struct put put = put_trace(format_of(state));
 	const struct ktread_proc_record *record;
@@ -90,7 +90,7 @@ static void data(void **state)
 	proc_ends(trace);
 }
 
-static void signals_and_switches(void **state)
+static void signals_and_switches_are_decoded(void **state)
 {
 	struct put put = put_trace(format_of(state));
 	const struct ktread_proc_record *record;
@@ -124,7 +124,7 @@ static void signals_and_switches(void **state)
 }
 
 /* DragonFly has none of these records. */
-static void structures_and_faults(void **state)
+static void structures_and_faults_are_decoded(void **state)
 {
 	struct put put = put_trace(format_of(state));
 	const struct ktread_proc_record *record;
@@ -165,7 +165,7 @@ static void structures_and_faults(void **state)
 	proc_ends(trace);
 }
 
-static void heads(void **state)
+static void heads_are_decoded(void **state)
 {
 	const uint32_t format = format_of(state);
 	struct put put = put_trace(format);
@@ -211,7 +211,7 @@ static void heads(void **state)
  * The format of each golden trace is found by its content. Reading it twice gives the same records, and all
  * of them.
  */
-static void goldens(void **state)
+static void golden_traces_are_detected_and_read_twice(void **state)
 {
 	static const unsigned records[] = { 47, 34, 41, 41, 46 };
 	const uint32_t format = format_of(state);
@@ -241,7 +241,7 @@ static void goldens(void **state)
  * Payloads that are too short or have wrong numbers are KTREAD_PROC_BROKEN; the records around them are
  * unchanged.
  */
-static void lies(void **state)
+static void impossible_payloads_are_broken_records(void **state)
 {
 	static const char *const bad[] = { "fields-ktrx", "fields-dragonfly", NULL, "fields-i386",
 					   "fields-freebsd1" };
@@ -280,8 +280,13 @@ int main(void)
 	static const uint32_t formats[] = { PUT_KTRX, PUT_DRAGONFLY, PUT_FREEBSD0, PUT_FREEBSD0_I386,
 					    PUT_FREEBSD1 };
 	const struct CMUnitTest tests[] = {
-		ALL(calls),   ALL(data), ALL(signals_and_switches), ALL(structures_and_faults), ALL(heads),
-		ALL(goldens), ALL(lies),
+		ALL(calls_and_returns_are_decoded),
+		ALL(data_and_texts_are_decoded),
+		ALL(signals_and_switches_are_decoded),
+		ALL(structures_and_faults_are_decoded),
+		ALL(heads_are_decoded),
+		ALL(golden_traces_are_detected_and_read_twice),
+		ALL(impossible_payloads_are_broken_records),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

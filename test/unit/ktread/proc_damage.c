@@ -21,74 +21,73 @@ static void outline_of(const void *bytes, size_t size, unsigned format, struct p
 }
 
 /* A copy of a golden trace that the tests damage while it is open. */
-struct victim {
+struct copy {
 	struct bytes bytes;
 	struct proc_outline whole;
 	struct ktread_proc *trace;
 	int descriptor;
 };
 
-static void begin_victim(struct victim *victim, unsigned format)
+static void begin_copy(struct copy *copy, unsigned format)
 {
 	const char *path;
 
-	memset(victim, 0, sizeof(*victim));
-	proc_load(proc_golden[format], &victim->bytes);
-	path = temporary_bytes(&victim->bytes);
-	victim->descriptor = open(path, O_WRONLY);
-	assert_true(victim->descriptor >= 0);
-	victim->trace = proc_open(path, proc_format[format]);
-	proc_read_outline(victim->trace, &victim->whole);
-	victim->whole.offset[victim->whole.records] = victim->bytes.size;
+	memset(copy, 0, sizeof(*copy));
+	proc_load(proc_golden[format], &copy->bytes);
+	path = temporary_bytes(&copy->bytes);
+	copy->descriptor = open(path, O_WRONLY);
+	assert_true(copy->descriptor >= 0);
+	copy->trace = proc_open(path, proc_format[format]);
+	proc_read_outline(copy->trace, &copy->whole);
+	copy->whole.offset[copy->whole.records] = copy->bytes.size;
 }
 
-static void end_victim(struct victim *victim)
+static void end_copy(struct copy *copy)
 {
-	ktread_proc_close(victim->trace);
-	close(victim->descriptor);
-	bytes_free(&victim->bytes);
+	ktread_proc_close(copy->trace);
+	close(copy->descriptor);
+	bytes_free(&copy->bytes);
 }
 
-static void read_again(struct victim *victim, struct proc_outline *outline)
+static void read_again(struct copy *copy, struct proc_outline *outline)
 {
-	if (ktread_proc_rewind(victim->trace) < 0)
-		fail_msg("%s", ktread_proc_message(victim->trace));
-	proc_read_outline(victim->trace, outline);
+	if (ktread_proc_rewind(copy->trace) < 0)
+		fail_msg("%s", ktread_proc_message(copy->trace));
+	proc_read_outline(copy->trace, outline);
 }
 
 /* Reads the trace with one bit flipped. */
-static void read_flipped(struct victim *victim, size_t bit, struct proc_outline *outline)
+static void read_flipped(struct copy *copy, size_t bit, struct proc_outline *outline)
 {
-	const unsigned char right = victim->bytes.data[bit / 8],
-			    wrong = right ^ (unsigned char)(1u << bit % 8);
+	const unsigned char right = copy->bytes.data[bit / 8], wrong = right ^ (unsigned char)(1u << bit % 8);
 
-	assert_int_equal(pwrite(victim->descriptor, &wrong, 1, (off_t)(bit / 8)), 1);
-	read_again(victim, outline);
-	assert_int_equal(pwrite(victim->descriptor, &right, 1, (off_t)(bit / 8)), 1);
+	assert_int_equal(pwrite(copy->descriptor, &wrong, 1, (off_t)(bit / 8)), 1);
+	read_again(copy, outline);
+	assert_int_equal(pwrite(copy->descriptor, &right, 1, (off_t)(bit / 8)), 1);
 }
 
 /*
  * Cut at any place: all records before the cut are returned, then the cut is reported, unless it is between
  * two records.
  */
-static void cut_anywhere(void **state)
+static void cut_trace_keeps_the_records_before_the_cut(void **state)
 {
 	(void)state;
 	for (unsigned format = 0; format < PROC_FORMATS; format++) {
 		struct proc_outline outline;
-		struct victim victim;
+		struct copy copy;
 		unsigned records;
 
-		begin_victim(&victim, format);
-		records = victim.whole.records;
-		for (size_t size = victim.bytes.size; size-- > 0;) {
-			const uint64_t *offset = victim.whole.offset;
+		begin_copy(&copy, format);
+		records = copy.whole.records;
+		for (size_t size = copy.bytes.size; size-- > 0;) {
+			const uint64_t *offset = copy.whole.offset;
 			char words[64];
 
 			while (records > 0 && offset[records] > size)
 				records--;
-			assert_int_equal(ftruncate(victim.descriptor, (off_t)size), 0);
-			read_again(&victim, &outline);
+			assert_int_equal(ftruncate(copy.descriptor, (off_t)size), 0);
+			read_again(&copy, &outline);
 			assert_int_equal(outline.records, records);
 			assert_memory_equal(outline.offset, offset, records * sizeof(*offset));
 			assert_int_equal(outline.errors, size != 0 && size != offset[records]);
@@ -97,7 +96,7 @@ static void cut_anywhere(void **state)
 			if (outline.errors && !strstr(outline.last_error, words))
 				fail_msg("cut at %zu: %s", size, outline.last_error);
 		}
-		end_victim(&victim);
+		end_copy(&copy);
 	}
 }
 
@@ -112,48 +111,48 @@ static unsigned record_at(const struct proc_outline *outline, size_t at)
 }
 
 /* A flipped bit loses at most its own record, and makes up no other record. */
-static void any_bit(void **state)
+static void flipped_bit_loses_at_most_its_record(void **state)
 {
 	struct proc_outline outline;
-	struct victim victim;
+	struct copy copy;
 
 	(void)state;
-	begin_victim(&victim, PUT_KTRX);
-	for (size_t bit = 0; bit < victim.bytes.size * 8; bit++) {
-		unsigned hit = record_at(&victim.whole, bit / 8), seen = 0;
+	begin_copy(&copy, PUT_KTRX);
+	for (size_t bit = 0; bit < copy.bytes.size * 8; bit++) {
+		unsigned hit = record_at(&copy.whole, bit / 8), seen = 0;
 
-		read_flipped(&victim, bit, &outline);
-		for (unsigned n = 0; n < victim.whole.records; n++) {
-			if (seen < outline.records && outline.offset[seen] == victim.whole.offset[n])
+		read_flipped(&copy, bit, &outline);
+		for (unsigned n = 0; n < copy.whole.records; n++) {
+			if (seen < outline.records && outline.offset[seen] == copy.whole.offset[n])
 				seen++;
 			else if (n != hit)
 				fail_msg("bit %zu of %zu: the record at %u is missing: %s", bit % 8, bit / 8,
-					 (unsigned)victim.whole.offset[n], outline.last_error);
+					 (unsigned)copy.whole.offset[n], outline.last_error);
 		}
 		assert_int_equal(seen, outline.records);
 		assert_true(outline.errors <= 1);
 	}
-	end_victim(&victim);
+	end_copy(&copy);
 }
 
 /* In formats without a mark, reading ends at damage, but the records before it are not affected. */
-static void any_bit_of_the_others(void **state)
+static void flipped_bit_keeps_the_records_before_it(void **state)
 {
 	(void)state;
 	for (unsigned format = PUT_DRAGONFLY; format < PROC_FORMATS; format++) {
 		struct proc_outline outline;
-		struct victim victim;
+		struct copy copy;
 
-		begin_victim(&victim, format);
-		for (size_t bit = 0; bit < victim.bytes.size * 8; bit++) {
-			unsigned hit = record_at(&victim.whole, bit / 8);
+		begin_copy(&copy, format);
+		for (size_t bit = 0; bit < copy.bytes.size * 8; bit++) {
+			unsigned hit = record_at(&copy.whole, bit / 8);
 
-			read_flipped(&victim, bit, &outline);
+			read_flipped(&copy, bit, &outline);
 			assert_true(outline.records >= hit);
-			assert_memory_equal(outline.offset, victim.whole.offset,
+			assert_memory_equal(outline.offset, copy.whole.offset,
 					    hit * sizeof(outline.offset[0]));
 		}
-		end_victim(&victim);
+		end_copy(&copy);
 	}
 }
 
@@ -187,7 +186,7 @@ static void damage_is_stepped_over(void **state)
  * A session was torn at an unaligned offset, and another session follows. No record of the second one is
  * lost.
  */
-static void sessions_are_found(void **state)
+static void session_after_a_torn_one_is_found(void **state)
 {
 	struct proc_outline outline;
 
@@ -213,7 +212,7 @@ static void inner_traces_are_data(void **state)
 	assert_non_null(strstr(outline.last_error, "cut short"));
 }
 
-static void lengths_that_cannot_be(void **state)
+static void impossible_lengths_are_reported(void **state)
 {
 	struct proc_outline outline;
 
@@ -232,7 +231,7 @@ static void lengths_that_cannot_be(void **state)
 }
 
 /* More damage than fits into the window, full of marks that begin no record. */
-static void long_damage(void **state)
+static void damage_longer_than_the_window_is_stepped_over(void **state)
 {
 	const size_t length = 9 << 20;
 	struct put put = put_trace(PUT_KTRX);
@@ -261,7 +260,7 @@ static void long_damage(void **state)
 	bytes_free(&put.bytes);
 }
 
-static void largest_payloads(void **state)
+static void payload_above_the_limit_is_damage(void **state)
 {
 	const size_t most = 1 << 20;
 	unsigned char *data = calloc(1, most);
@@ -281,7 +280,7 @@ static void largest_payloads(void **state)
 }
 
 /* A program cannot make up records, whatever data it lets the kernel record. */
-static void programs_make_up_no_records(void **state)
+static void programs_cannot_make_up_records(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), forged = { .format = PUT_KTRX };
 	struct proc_outline outline;
@@ -313,7 +312,7 @@ static void programs_make_up_no_records(void **state)
  * A session is torn within a trace that a program wrote, and another session follows, which looks like more
  * of that data.
  */
-static void sessions_behind_torn_data(void **state)
+static void session_after_torn_data_is_found(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), inner = put_trace(PUT_KTRX);
 	struct proc_outline outline;
@@ -336,7 +335,7 @@ static void sessions_behind_torn_data(void **state)
 }
 
 /* A payload full of records that lead nowhere is read as fast as any other payload. */
-static void many_chains_that_lead_nowhere(void **state)
+static void chains_that_lead_nowhere_take_no_time(void **state)
 {
 	struct put put = put_trace(PUT_KTRX), inner = { .format = PUT_KTRX };
 	struct proc_outline outline;
@@ -389,18 +388,18 @@ static void large_writes_are_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(any_bit),
-		cmocka_unit_test(any_bit_of_the_others),
+		cmocka_unit_test(cut_trace_keeps_the_records_before_the_cut),
+		cmocka_unit_test(flipped_bit_loses_at_most_its_record),
+		cmocka_unit_test(flipped_bit_keeps_the_records_before_it),
 		cmocka_unit_test(damage_is_stepped_over),
-		cmocka_unit_test(sessions_are_found),
+		cmocka_unit_test(session_after_a_torn_one_is_found),
 		cmocka_unit_test(inner_traces_are_data),
-		cmocka_unit_test(lengths_that_cannot_be),
-		cmocka_unit_test(long_damage),
-		cmocka_unit_test(largest_payloads),
-		cmocka_unit_test(programs_make_up_no_records),
-		cmocka_unit_test(sessions_behind_torn_data),
-		cmocka_unit_test(many_chains_that_lead_nowhere),
+		cmocka_unit_test(impossible_lengths_are_reported),
+		cmocka_unit_test(damage_longer_than_the_window_is_stepped_over),
+		cmocka_unit_test(payload_above_the_limit_is_damage),
+		cmocka_unit_test(programs_cannot_make_up_records),
+		cmocka_unit_test(session_after_torn_data_is_found),
+		cmocka_unit_test(chains_that_lead_nowhere_take_no_time),
 		cmocka_unit_test(large_writes_are_cut),
 	};
 

@@ -39,7 +39,7 @@ static void same_as_golden(struct ktread_proc *trace, unsigned format)
 	assert_memory_equal(&outline, &expected, sizeof(outline));
 }
 
-static void pipes(void **state)
+static void pipe_is_read_as_the_file(void **state)
 {
 	(void)state;
 	for (unsigned format = 0; format < PROC_FORMATS; format++) {
@@ -61,7 +61,7 @@ static void pipes(void **state)
 	}
 }
 
-static void standard_input(void **state)
+static void dash_reads_standard_input(void **state)
 {
 	int kept = dup(STDIN_FILENO), file = open(proc_golden[PUT_KTRX], O_RDONLY);
 	struct ktread_proc *trace;
@@ -98,7 +98,7 @@ static void pack(const struct bytes *bytes, struct bytes *packed)
 	free(frame);
 }
 
-static void packed_ones(void **state)
+static void packed_trace_is_read_as_unpacked(void **state)
 {
 	(void)state;
 	for (unsigned format = 0; format < PROC_FORMATS; format++) {
@@ -118,7 +118,7 @@ static void packed_ones(void **state)
 }
 
 /* Packed bytes that are cut or wrong: what can be unpacked is read first. */
-static void packed_ones_cut(void **state)
+static void cut_packed_trace_keeps_what_was_unpacked(void **state)
 {
 	struct bytes bytes = { 0 }, packed = { 0 };
 	const struct ktread_proc_record *record;
@@ -181,7 +181,7 @@ static void end_growing(struct growing *growing)
  * The file grows byte by byte. Each record comes once, as soon as it is whole; an incomplete record is no
  * error.
  */
-static void files_that_grow(void **state)
+static void growing_file_returns_each_record_once(void **state)
 {
 	(void)state;
 	for (unsigned format = 0; format < PROC_FORMATS; format++) {
@@ -216,7 +216,7 @@ static void files_that_grow(void **state)
 }
 
 /* Damage in a growing file is reported once, after its end has been found. */
-static void damage_that_grows(void **state)
+static void damage_in_a_growing_file_is_reported_once(void **state)
 {
 	const struct ktread_proc_record *record;
 	struct bytes bytes = { 0 };
@@ -241,7 +241,7 @@ static void damage_that_grows(void **state)
 	bytes_free(&bytes);
 }
 
-static void files_that_shrink(void **state)
+static void shrunk_file_is_an_error(void **state)
 {
 	const struct ktread_proc_record *record;
 	struct bytes bytes = { 0 };
@@ -262,7 +262,7 @@ static void files_that_shrink(void **state)
 }
 
 /* A writer without room removes the beginning of a record, and writes another record later. */
-static void records_taken_back(void **state)
+static void removed_beginning_of_a_record_is_not_seen(void **state)
 {
 	const struct ktread_proc_record *record;
 	struct growing growing;
@@ -293,7 +293,7 @@ static void records_taken_back(void **state)
 }
 
 /* Reading a followed pipe never waits. The pipe is over when no process has it open for writing. */
-static void followed_pipes(void **state)
+static void followed_pipe_is_over_when_closed(void **state)
 {
 	const struct ktread_proc_options options = { .size = sizeof(options), .follow = 1 };
 	const struct ktread_proc_record *record;
@@ -327,7 +327,7 @@ static void followed_pipes(void **state)
 	bytes_free(&bytes);
 }
 
-static void packed_files_that_grow(void **state)
+static void growing_packed_file_returns_all_records(void **state)
 {
 	const struct ktread_proc_record *record;
 	struct bytes bytes = { 0 }, packed = { 0 };
@@ -355,16 +355,16 @@ static void packed_files_that_grow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pipes),
-		cmocka_unit_test(standard_input),
-		cmocka_unit_test(packed_ones),
-		cmocka_unit_test(packed_ones_cut),
-		cmocka_unit_test(files_that_grow),
-		cmocka_unit_test(damage_that_grows),
-		cmocka_unit_test(files_that_shrink),
-		cmocka_unit_test(records_taken_back),
-		cmocka_unit_test(followed_pipes),
-		cmocka_unit_test(packed_files_that_grow),
+		cmocka_unit_test(pipe_is_read_as_the_file),
+		cmocka_unit_test(dash_reads_standard_input),
+		cmocka_unit_test(packed_trace_is_read_as_unpacked),
+		cmocka_unit_test(cut_packed_trace_keeps_what_was_unpacked),
+		cmocka_unit_test(growing_file_returns_each_record_once),
+		cmocka_unit_test(damage_in_a_growing_file_is_reported_once),
+		cmocka_unit_test(shrunk_file_is_an_error),
+		cmocka_unit_test(removed_beginning_of_a_record_is_not_seen),
+		cmocka_unit_test(followed_pipe_is_over_when_closed),
+		cmocka_unit_test(growing_packed_file_returns_all_records),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -6,7 +6,7 @@
 
 #include "unit/support/ktread_proc_support.h"
 
-static void names_follow_processes(void **state)
+static void names_are_known_after_their_record(void **state)
 {
 	struct put put = put_trace(PUT_KTRX);
 	struct ktread_proc *trace;
@@ -48,7 +48,7 @@ static void names_follow_processes(void **state)
  * The names of 16000 processes are kept. If there are more, some are forgotten, but no process gets the name
  * of another.
  */
-static void many_names(void **state)
+static void many_processes_keep_their_own_names(void **state)
 {
 	const uint32_t processes = 50000;
 	struct put put = put_trace(PUT_KTRX);
@@ -78,7 +78,7 @@ static void many_names(void **state)
 	ktread_proc_close(trace);
 }
 
-static void tables_add_up(void **state)
+static void tables_are_concatenated_within_a_session(void **state)
 {
 	struct put put = put_trace(PUT_KTRX);
 	const struct ktread_proc_info *info;
@@ -137,7 +137,7 @@ static void tables_are_bounded(void **state)
 	proc_ends(trace);
 }
 
-static void heads_say_what_follows(void **state)
+static void head_sets_the_info(void **state)
 {
 	struct put put = put_trace(PUT_KTRX);
 	const struct ktread_proc_info *info;
@@ -167,7 +167,7 @@ static void put_odd_head(struct put *put, size_t at, uint64_t value, unsigned by
 	put_over(put, 60, check, 4);
 }
 
-static void later_versions(void **state)
+static void later_version_is_refused_and_longer_heads_are_read(void **state)
 {
 	struct put put = { .format = PUT_KTRX };
 	const struct ktread_proc_options options = { .size = sizeof(options) };
@@ -209,7 +209,7 @@ static void put_capfail(struct put *put, unsigned reason, unsigned call, const v
 	put_end(put);
 }
 
-static void freebsd_denies(void **state)
+static void freebsd_denials_are_decoded(void **state)
 {
 	struct put put = put_trace(PUT_FREEBSD1);
 	const struct ktread_proc_record *record;
@@ -236,7 +236,7 @@ static void freebsd_denies(void **state)
 }
 
 /* Before version 14 of FreeBSD, reason 3 is a path lookup, and the record has only rights. */
-static void freebsd_denied_otherwise_before(void **state)
+static void freebsd_denials_before_14_are_decoded(void **state)
 {
 	struct put put = put_trace(PUT_FREEBSD0);
 	const struct ktread_proc_record *record;
@@ -260,7 +260,7 @@ static void freebsd_denied_otherwise_before(void **state)
 	proc_ends(trace);
 }
 
-static void freebsd_tells_how_processes_call(void **state)
+static void freebsd_abi_is_known_after_its_record(void **state)
 {
 	struct put put = put_trace(PUT_FREEBSD1);
 	struct ktread_proc *trace;
@@ -282,13 +282,13 @@ static void freebsd_tells_how_processes_call(void **state)
 }
 
 /* However short the file is, the detected format is right, or none is detected. */
-static void beginnings_tell_the_format(void **state)
+static void beginning_of_a_file_gives_the_right_format_or_none(void **state)
 {
 	(void)state;
 	for (unsigned format = 0; format < PROC_FORMATS; format++) {
 		struct bytes bytes = { 0 };
 		struct ktread_proc *trace;
-		unsigned told = 0;
+		unsigned detected = 0;
 
 		proc_load(proc_golden[format], &bytes);
 		for (size_t size = 1; size < bytes.size; size += 7) {
@@ -296,11 +296,11 @@ static void beginnings_tell_the_format(void **state)
 				assert_true(size < 100);
 				continue;
 			}
-			told++;
+			detected++;
 			assert_int_equal(ktread_proc_info(trace)->format, proc_format[format]);
 			ktread_proc_close(trace);
 		}
-		assert_true(told > bytes.size / 7 - 14);
+		assert_true(detected > bytes.size / 7 - 14);
 		bytes_free(&bytes);
 	}
 }
@@ -309,7 +309,7 @@ static void beginnings_tell_the_format(void **state)
  * A kernel without a real-time clock counts time from its boot. A process may have no name, or one that fills
  * the field.
  */
-static void odd_times_and_names_tell_it_too(void **state)
+static void odd_times_and_names_do_not_hide_the_format(void **state)
 {
 	static const char *const names[] = { "init", "", "a name that fills its field" };
 
@@ -368,17 +368,17 @@ static void other_files_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_follow_processes),
-		cmocka_unit_test(many_names),
-		cmocka_unit_test(tables_add_up),
+		cmocka_unit_test(names_are_known_after_their_record),
+		cmocka_unit_test(many_processes_keep_their_own_names),
+		cmocka_unit_test(tables_are_concatenated_within_a_session),
 		cmocka_unit_test(tables_are_bounded),
-		cmocka_unit_test(heads_say_what_follows),
-		cmocka_unit_test(later_versions),
-		cmocka_unit_test(freebsd_denies),
-		cmocka_unit_test(freebsd_denied_otherwise_before),
-		cmocka_unit_test(freebsd_tells_how_processes_call),
-		cmocka_unit_test(beginnings_tell_the_format),
-		cmocka_unit_test(odd_times_and_names_tell_it_too),
+		cmocka_unit_test(head_sets_the_info),
+		cmocka_unit_test(later_version_is_refused_and_longer_heads_are_read),
+		cmocka_unit_test(freebsd_denials_are_decoded),
+		cmocka_unit_test(freebsd_denials_before_14_are_decoded),
+		cmocka_unit_test(freebsd_abi_is_known_after_its_record),
+		cmocka_unit_test(beginning_of_a_file_gives_the_right_format_or_none),
+		cmocka_unit_test(odd_times_and_names_do_not_hide_the_format),
 		cmocka_unit_test(other_files_are_refused),
 	};
 

@@ -55,7 +55,7 @@ static void check_settings(struct ktread *trace, const uint64_t values[4])
 	ktread_close(trace);
 }
 
-static void a_dump_carries_values(void **state)
+static void dump_has_the_values(void **state)
 {
 	struct writer writer;
 	struct bytes dump = { 0 };
@@ -68,7 +68,7 @@ static void a_dump_carries_values(void **state)
 	writer_close(&writer);
 }
 
-static void values_in_memory_are_the_words(void **state)
+static void values_in_memory_are_read_from_the_words(void **state)
 {
 	const uint64_t word = UINT64_C(0x80000000fedcba98), read[] = { 0xfedcba98, word, 1, 1 };
 	unsigned char *memory = calloc(1, WRITER_MEMORY_SIZE);
@@ -84,7 +84,7 @@ static void values_in_memory_are_the_words(void **state)
 	writer_close(&writer);
 }
 
-static void a_place_in_the_file_is_told(void **state)
+static void place_in_the_file_is_found(void **state)
 {
 	unsigned char *memory = calloc(1, WRITER_MEMORY_SIZE);
 	struct ktread_memory *ram;
@@ -111,9 +111,9 @@ static void a_place_in_the_file_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_dump_carries_values),
-		cmocka_unit_test(values_in_memory_are_the_words),
-		cmocka_unit_test(a_place_in_the_file_is_told),
+		cmocka_unit_test(dump_has_the_values),
+		cmocka_unit_test(values_in_memory_are_read_from_the_words),
+		cmocka_unit_test(place_in_the_file_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);

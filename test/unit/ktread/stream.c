@@ -156,7 +156,7 @@ static void make_v1(struct bytes *dump)
 	}
 }
 
-static void version_1_comes_back(void **state)
+static void version_1_is_restored(void **state)
 {
 	struct bytes dump = { 0 };
 
@@ -168,7 +168,7 @@ static void version_1_comes_back(void **state)
 	bytes_free(&dump);
 }
 
-static void options_go_into_the_stream(void **state)
+static void options_are_stored_in_the_stream(void **state)
 {
 	const struct ktread_options options = { .size = sizeof(options),
 						.frequency = 12345,
@@ -181,7 +181,7 @@ static void options_go_into_the_stream(void **state)
 	bytes_free(&dump);
 }
 
-static void bare_records_come_back(void **state)
+static void bare_records_are_restored(void **state)
 {
 	const struct ktread_options options = { .size = sizeof(options),
 						.form = KTREAD_FORM_BARE,
@@ -196,7 +196,7 @@ static void bare_records_come_back(void **state)
 	bytes_free(&records);
 }
 
-static void version_2_comes_back(void **state)
+static void version_2_is_restored(void **state)
 {
 	struct bytes dump = { 0 };
 	struct writer writer;
@@ -213,7 +213,7 @@ static void version_2_comes_back(void **state)
 }
 
 /* Raw slots are the same in the stream. */
-static void slots_come_back(void **state)
+static void slots_are_restored(void **state)
 {
 	unsigned char x[KTRX_SLOT_SIZE], y[KTRX_SLOT_SIZE];
 	struct bytes dump = { 0 };
@@ -241,7 +241,7 @@ static void slots_come_back(void **state)
 	bytes_free(&dump);
 }
 
-static void memory_comes_back(void **state)
+static void memory_is_restored(void **state)
 {
 	unsigned char *memory = calloc(1, WRITER_MEMORY_SIZE);
 	struct writer writer;
@@ -256,7 +256,7 @@ static void memory_comes_back(void **state)
 }
 
 /* A core is read in place, so that the stream has a dump made for it. */
-static void a_core_comes_back(void **state)
+static void core_is_restored(void **state)
 {
 	const Elf64_Phdr segment = { .p_type = PT_LOAD, .p_offset = 0x1000, .p_filesz = WRITER_MEMORY_SIZE };
 	const Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
@@ -298,7 +298,7 @@ static void stream_of_a_stream_is_the_same(void **state)
 	bytes_free(&twice);
 }
 
-static void a_choice_is_refused(void **state)
+static void filtered_trace_is_refused(void **state)
 {
 	const struct ktread_filter filter = { .size = sizeof(filter), .thread = 7 };
 	struct bytes dump = { 0 };
@@ -322,11 +322,15 @@ static void a_choice_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(version_1_comes_back),	  cmocka_unit_test(options_go_into_the_stream),
-		cmocka_unit_test(bare_records_come_back), cmocka_unit_test(version_2_comes_back),
-		cmocka_unit_test(slots_come_back),	  cmocka_unit_test(memory_comes_back),
-		cmocka_unit_test(a_core_comes_back),	  cmocka_unit_test(stream_of_a_stream_is_the_same),
-		cmocka_unit_test(a_choice_is_refused),
+		cmocka_unit_test(version_1_is_restored),
+		cmocka_unit_test(options_are_stored_in_the_stream),
+		cmocka_unit_test(bare_records_are_restored),
+		cmocka_unit_test(version_2_is_restored),
+		cmocka_unit_test(slots_are_restored),
+		cmocka_unit_test(memory_is_restored),
+		cmocka_unit_test(core_is_restored),
+		cmocka_unit_test(stream_of_a_stream_is_the_same),
+		cmocka_unit_test(filtered_trace_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("ktread stream", tests, NULL, temporary_teardown);

@@ -106,7 +106,7 @@ static void refuse(const struct bytes *stream, int error, const char *message)
 	close(scratch.descriptor);
 }
 
-static void what_is_left_of_a_cut_stream_is_shown(void **state)
+static void rest_of_a_cut_stream_is_read(void **state)
 {
 	struct bytes stream = sample_stream();
 	size_t whole = stream.size;
@@ -121,7 +121,7 @@ static void what_is_left_of_a_cut_stream_is_shown(void **state)
 	bytes_free(&stream);
 }
 
-static void damaged_blocks_are_left_out(void **state)
+static void damaged_blocks_are_skipped(void **state)
 {
 	struct bytes stream = sample_stream();
 	unsigned char *frame = (unsigned char *)(block_of(&stream, 2) + 1);
@@ -136,7 +136,7 @@ static void damaged_blocks_are_left_out(void **state)
 	bytes_free(&stream);
 }
 
-static void absurd_heads_are_refused(void **state)
+static void impossible_heads_are_refused(void **state)
 {
 	struct bytes stream = sample_stream();
 
@@ -157,7 +157,7 @@ static void absurd_heads_are_refused(void **state)
 	bytes_free(&stream);
 }
 
-static void absurd_blocks_are_left_out(void **state)
+static void impossible_blocks_are_skipped(void **state)
 {
 	struct bytes stream = sample_stream();
 	loose_block *block = block_of(&stream, 2), sound = *block;
@@ -190,10 +190,10 @@ static void absurd_blocks_are_left_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_left_of_a_cut_stream_is_shown),
-		cmocka_unit_test(damaged_blocks_are_left_out),
-		cmocka_unit_test(absurd_heads_are_refused),
-		cmocka_unit_test(absurd_blocks_are_left_out),
+		cmocka_unit_test(rest_of_a_cut_stream_is_read),
+		cmocka_unit_test(damaged_blocks_are_skipped),
+		cmocka_unit_test(impossible_heads_are_refused),
+		cmocka_unit_test(impossible_blocks_are_skipped),
 	};
 
 	return cmocka_run_group_tests_name("ktread stream damage", tests, NULL, temporary_teardown);

@@ -118,7 +118,7 @@ static void stamps_are_corrected_as_those_of_events(void **state)
 	ktread_close(trace);
 }
 
-static void a_trace_without_tables_has_no_rows(void **state)
+static void trace_without_tables_has_no_rows(void **state)
 {
 	struct ktrx_holder holder;
 	struct ktrx_cpu cpu;
@@ -136,7 +136,7 @@ static void a_trace_without_tables_has_no_rows(void **state)
 	ktread_close(trace);
 }
 
-static void rows_of_another_size_are_taken_as_far_as_known(void **state)
+static void rows_of_other_sizes_are_read(void **state)
 {
 	struct bytes dump = { 0 };
 	struct ktrx_cpu cpu[8];
@@ -161,7 +161,7 @@ static void rows_of_another_size_are_taken_as_far_as_known(void **state)
 }
 
 /* Reads all rows, as tools do. This must end. Returns how many there are. */
-static uint64_t rows_in_all(const struct ktread *trace)
+static uint64_t count_rows(const struct ktread *trace)
 {
 	static struct ktrx_holder rows[4096];
 	uint32_t first = 0;
@@ -173,7 +173,7 @@ static uint64_t rows_in_all(const struct ktread *trace)
 	return first;
 }
 
-static void lengths_that_lie_end_somewhere(void **state)
+static void wrong_lengths_do_not_read_forever(void **state)
 {
 	static const uint64_t lengths[] = { 1, 255, UINT64_MAX, UINT64_C(1) << 62 };
 	static const uint16_t sizes[] = { 0, 1, 255, 256, UINT16_MAX };
@@ -188,7 +188,7 @@ static void lengths_that_lie_end_somewhere(void **state)
 			section_of(&dump, KTRX_SECTION_HOLDERS)->length = lengths[length];
 			section_of(&dump, KTRX_SECTION_HOLDERS)->entry_size = sizes[size];
 			if (ktread_open(&trace, temporary_bytes(&dump), NULL) == 0) {
-				assert_true(rows_in_all(trace) <= UINT32_C(1) << 20);
+				assert_true(count_rows(trace) <= UINT32_C(1) << 20);
 				ktread_close(trace);
 			}
 			bytes_free(&dump);
@@ -200,9 +200,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_read),
 		cmocka_unit_test(stamps_are_corrected_as_those_of_events),
-		cmocka_unit_test(a_trace_without_tables_has_no_rows),
-		cmocka_unit_test(rows_of_another_size_are_taken_as_far_as_known),
-		cmocka_unit_test(lengths_that_lie_end_somewhere),
+		cmocka_unit_test(trace_without_tables_has_no_rows),
+		cmocka_unit_test(rows_of_other_sizes_are_read),
+		cmocka_unit_test(wrong_lengths_do_not_read_forever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);

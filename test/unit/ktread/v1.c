@@ -31,7 +31,7 @@ static uint64_t count_events(const struct bytes *bytes)
 	return drain(open_ok(temporary_bytes(bytes), NULL));
 }
 
-static void merges_rotated_rings(void **state)
+static void rotated_rings_are_merged(void **state)
 {
 	struct bytes dump = { 0 };
 	const struct ktread_event *event;
@@ -59,7 +59,7 @@ static void merges_rotated_rings(void **state)
 	bytes_free(&dump);
 }
 
-static void last_complete_dump_counts(void **state)
+static void last_complete_dump_is_used(void **state)
 {
 	struct bytes dump = { 0 };
 	struct ktread *trace;
@@ -81,7 +81,7 @@ static void last_complete_dump_counts(void **state)
 	bytes_free(&dump);
 }
 
-static void dump_cut_short_by_the_next_one(void **state)
+static void dump_cut_short_by_the_next_one_is_skipped(void **state)
 {
 	struct bytes dump = { 0 };
 	struct ktread *trace;
@@ -222,7 +222,7 @@ static void padding_is_no_damage(void **state)
 	bytes_free(&dump);
 }
 
-static void briefs_count_the_same(void **state)
+static void briefs_have_the_same_events(void **state)
 {
 	struct bytes dump = { 0 };
 	struct ktread_brief brief[5];
@@ -244,7 +244,7 @@ static void briefs_count_the_same(void **state)
 	bytes_free(&dump);
 }
 
-static void layouts_of_events_differ(void **state)
+static void layout_option_selects_the_fields(void **state)
 {
 	struct bytes dump = { 0 };
 	struct ktread_options options = { .size = sizeof(options) };
@@ -301,7 +301,7 @@ static void bare_records_need_a_frequency(void **state)
 }
 
 /* Uses the probes that are made for large dumps, on a small one. */
-static void probes_find_where_a_ring_starts(void **state)
+static void probes_find_the_start_of_a_ring(void **state)
 {
 	const unsigned slots = 256;
 
@@ -326,7 +326,7 @@ static void probes_find_where_a_ring_starts(void **state)
 	}
 }
 
-static void filters_select(void **state)
+static void filters_select_by_cpu_thread_and_time(void **state)
 {
 	struct bytes dump = { 0 };
 	struct ktread_filter filter = { .size = sizeof(filter), .thread = -1 };
@@ -374,9 +374,9 @@ static void pipes_are_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(merges_rotated_rings),
-		cmocka_unit_test(last_complete_dump_counts),
-		cmocka_unit_test(dump_cut_short_by_the_next_one),
+		cmocka_unit_test(rotated_rings_are_merged),
+		cmocka_unit_test(last_complete_dump_is_used),
+		cmocka_unit_test(dump_cut_short_by_the_next_one_is_skipped),
 		cmocka_unit_test(truncated_tail_is_read),
 		cmocka_unit_test(magic_in_a_payload_is_no_header),
 		cmocka_unit_test(empty_slots_are_skipped),
@@ -384,11 +384,11 @@ int main(void)
 		cmocka_unit_test(damaged_headers_are_explained),
 		cmocka_unit_test(bytes_before_the_first_dump_are_counted),
 		cmocka_unit_test(padding_is_no_damage),
-		cmocka_unit_test(briefs_count_the_same),
-		cmocka_unit_test(layouts_of_events_differ),
+		cmocka_unit_test(briefs_have_the_same_events),
+		cmocka_unit_test(layout_option_selects_the_fields),
 		cmocka_unit_test(bare_records_need_a_frequency),
-		cmocka_unit_test(probes_find_where_a_ring_starts),
-		cmocka_unit_test(filters_select),
+		cmocka_unit_test(probes_find_the_start_of_a_ring),
+		cmocka_unit_test(filters_select_by_cpu_thread_and_time),
 		cmocka_unit_test(pipes_are_read),
 	};
 

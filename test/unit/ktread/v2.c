@@ -17,7 +17,7 @@ static struct ktread *open_writer(struct writer *writer)
 	return trace;
 }
 
-static void describes_itself(void **state)
+static void names_and_texts_come_from_the_trace(void **state)
 {
 	struct writer writer;
 	const struct ktread_event *event;
@@ -64,7 +64,7 @@ static void describes_itself(void **state)
 	writer_close(&writer);
 }
 
-static void counts_what_was_overwritten(void **state)
+static void overwritten_slots_are_counted(void **state)
 {
 	struct writer writer;
 	const struct ktread_event *event;
@@ -89,7 +89,7 @@ static void counts_what_was_overwritten(void **state)
 	writer_close(&writer);
 }
 
-static void refuses_a_trace_that_needs_a_later_reader(void **state)
+static void trace_that_needs_a_later_reader_is_refused(void **state)
 {
 	struct ktread *trace = NULL;
 
@@ -114,7 +114,7 @@ static void refuses_a_trace_that_needs_a_later_reader(void **state)
 	}
 }
 
-static void refuses_what_is_not_whole(void **state)
+static void slots_that_are_not_whole_are_invalid(void **state)
 {
 	struct writer writer;
 	struct ktread *trace;
@@ -150,7 +150,7 @@ static void refuses_what_is_not_whole(void **state)
 	writer_close(&writer);
 }
 
-static void extends_stamps_by_anchors(void **state)
+static void stamps_are_extended_by_anchors(void **state)
 {
 	const uint64_t silence = UINT64_C(1) << 40;
 	struct writer writer;
@@ -172,7 +172,7 @@ static void extends_stamps_by_anchors(void **state)
 	writer_close(&writer);
 }
 
-static void survives_a_missing_anchor(void **state)
+static void missing_anchor_is_survived(void **state)
 {
 	struct writer writer;
 	struct ktread *trace;
@@ -196,7 +196,7 @@ static void survives_a_missing_anchor(void **state)
 	writer_close(&writer);
 }
 
-static void puts_nested_records_in_order(void **state)
+static void nested_records_are_put_in_order(void **state)
 {
 	struct writer writer;
 
@@ -208,7 +208,7 @@ static void puts_nested_records_in_order(void **state)
 	writer_close(&writer);
 }
 
-static void takes_the_extension_block(void **state)
+static void extension_block_is_decoded(void **state)
 {
 	struct writer writer;
 	struct ktread *trace;
@@ -238,7 +238,7 @@ static void takes_the_extension_block(void **state)
 }
 
 /* Each part has a bit. A part that does not fit into the block is not there. */
-static void extension_parts_are_told_apart(void **state)
+static void extension_parts_are_decoded_by_their_bits(void **state)
 {
 	static const struct {
 		unsigned char size, parts;
@@ -308,7 +308,7 @@ static void truncated_dumps_are_read(void **state)
 }
 
 /* The last ring is at the end of the file. Without the end of the file its newest slots are unknown. */
-static void ends_that_are_cut_off_are_told(void **state)
+static void cut_off_end_is_counted(void **state)
 {
 	struct writer writer;
 	struct bytes dump = { 0 };
@@ -335,7 +335,7 @@ static void ends_that_are_cut_off_are_told(void **state)
 	writer_close(&writer);
 }
 
-static void last_of_several_dumps(void **state)
+static void last_of_several_dumps_is_used(void **state)
 {
 	struct writer writer;
 	struct bytes dump = { 0 };
@@ -358,7 +358,7 @@ static void last_of_several_dumps(void **state)
 }
 
 /* The largest number of rings is read, with a warning about memory; for few rings there is no warning. */
-static void many_rings_are_read(void **state)
+static void largest_number_of_rings_is_read(void **state)
 {
 	(void)state;
 	for (uint32_t rings = 65; rings <= KTRX_MAX_RINGS; rings += KTRX_MAX_RINGS - 65) {
@@ -379,7 +379,7 @@ static void many_rings_are_read(void **state)
 }
 
 /* Arguments declared without a name, and one whose name begins like the numbers. */
-static void fields_of_one_name_are_called_by_their_place(void **state)
+static void fields_with_the_same_name_are_numbered(void **state)
 {
 	static const uint8_t types[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U32, 0 };
 	static const char strings[] = "old\0forms\0\0old.c\0int\0\0int *\0\0int\0\0#-\0";
@@ -404,20 +404,20 @@ static void fields_of_one_name_are_called_by_their_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(describes_itself),
-		cmocka_unit_test(counts_what_was_overwritten),
-		cmocka_unit_test(refuses_a_trace_that_needs_a_later_reader),
-		cmocka_unit_test(refuses_what_is_not_whole),
-		cmocka_unit_test(extends_stamps_by_anchors),
-		cmocka_unit_test(survives_a_missing_anchor),
-		cmocka_unit_test(puts_nested_records_in_order),
-		cmocka_unit_test(takes_the_extension_block),
-		cmocka_unit_test(extension_parts_are_told_apart),
-		cmocka_unit_test(ends_that_are_cut_off_are_told),
+		cmocka_unit_test(names_and_texts_come_from_the_trace),
+		cmocka_unit_test(overwritten_slots_are_counted),
+		cmocka_unit_test(trace_that_needs_a_later_reader_is_refused),
+		cmocka_unit_test(slots_that_are_not_whole_are_invalid),
+		cmocka_unit_test(stamps_are_extended_by_anchors),
+		cmocka_unit_test(missing_anchor_is_survived),
+		cmocka_unit_test(nested_records_are_put_in_order),
+		cmocka_unit_test(extension_block_is_decoded),
+		cmocka_unit_test(extension_parts_are_decoded_by_their_bits),
+		cmocka_unit_test(cut_off_end_is_counted),
 		cmocka_unit_test(truncated_dumps_are_read),
-		cmocka_unit_test(last_of_several_dumps),
-		cmocka_unit_test(many_rings_are_read),
-		cmocka_unit_test(fields_of_one_name_are_called_by_their_place),
+		cmocka_unit_test(last_of_several_dumps_is_used),
+		cmocka_unit_test(largest_number_of_rings_is_read),
+		cmocka_unit_test(fields_with_the_same_name_are_numbered),
 	};
 
 	return cmocka_run_group_tests_name("ktread v2", tests, NULL, temporary_teardown);
