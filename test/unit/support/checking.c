@@ -13,7 +13,7 @@
 struct rules *checking_rules;
 struct rules_error checking_error;
 struct check_result checking_result[RULES_MAX];
-static unsigned told;
+static unsigned reported;
 
 int checking_begin(void **state)
 {
@@ -53,7 +53,7 @@ static void count(void *context, const struct check_violation *violation)
 {
 	(void)context;
 	(void)violation;
-	told++;
+	reported++;
 }
 
 int checking_parse(const char *text)
@@ -69,7 +69,7 @@ void checking_run(const char *text)
 	assert_int_equal(rules_bind(checking_rules, script_trace(), &checking_error), 0);
 	assert_int_equal(ktread_rewind(script_trace()), 0);
 	memset(checking_result, 0, sizeof(checking_result));
-	told = 0;
+	reported = 0;
 	assert_int_equal(check_read(checking_rules, script_trace(), 0, checking_result, count, NULL), 0);
 }
 
@@ -80,5 +80,5 @@ void checking_expect(uint64_t held, uint64_t violated, uint64_t undecided)
 	assert_int_equal(last->held, held);
 	assert_int_equal(last->violated, violated);
 	assert_int_equal(last->undecided, undecided);
-	assert_int_equal(told, violated);
+	assert_int_equal(reported, violated);
 }

@@ -161,7 +161,7 @@ static int teardown(void **state)
 	return error;
 }
 
-static void it_is_known_by_what_it_can_do(void **state)
+static void backend_reports_modes_levels_and_ranges(void **state)
 {
 	(void)state;
 	assert_int_equal(backend->ready, 1);
@@ -173,7 +173,7 @@ static void it_is_known_by_what_it_can_do(void **state)
 	assert_ptr_equal(ktrace_hwt_next_backend(NULL), backend);
 }
 
-static void where_it_is_absent_it_says_so(void **state)
+static void absent_hardware_is_refused_with_a_reason(void **state)
 {
 	(void)state;
 	if (!conform->make_absent)
@@ -186,7 +186,7 @@ static void where_it_is_absent_it_says_so(void **state)
 	assert_null(ktrace_hwt_next_backend(NULL));
 }
 
-static void a_decoder_is_told_what_its_encoding_takes(void **state)
+static void description_has_the_size_of_its_encoding(void **state)
 {
 	static const size_t expected[] = { 0, sizeof(struct ktrx_hwt_pt), sizeof(struct ktrx_hwt_etm4), 0 };
 	struct ktrace_hwt_config config = { .level = KTRX_HWT_USER };
@@ -203,7 +203,7 @@ static void a_decoder_is_told_what_its_encoding_takes(void **state)
 		assert_int_equal(bytes[i], 0xaa);
 }
 
-static void more_ranges_than_it_has_are_refused(void **state)
+static void too_many_ranges_are_refused(void **state)
 {
 	struct ktrace_hwt_config config = { .level = backend->levels & -backend->levels };
 	struct fixture fixture;
@@ -222,7 +222,7 @@ static void more_ranges_than_it_has_are_refused(void **state)
 
 /* ---- Bytes ------------------------------------------------------------------------------------- */
 
-static void what_runs_is_in_the_buffer(void **state)
+static void trace_of_a_run_is_in_the_buffer(void **state)
 {
 	struct fixture fixture;
 
@@ -236,7 +236,7 @@ static void what_runs_is_in_the_buffer(void **state)
 	fixture_free(&fixture);
 }
 
-static void off_is_off(void **state)
+static void nothing_is_traced_while_off(void **state)
 {
 	struct fixture fixture;
 
@@ -250,7 +250,7 @@ static void off_is_off(void **state)
 	fixture_free(&fixture);
 }
 
-static void it_goes_on_where_it_left_off(void **state)
+static void trace_continues_after_off_and_on(void **state)
 {
 	struct fixture fixture;
 
@@ -265,7 +265,7 @@ static void it_goes_on_where_it_left_off(void **state)
 	fixture_free(&fixture);
 }
 
-static void two_threads_take_turns(void **state)
+static void units_that_take_turns_stay_apart(void **state)
 {
 	struct fixture fixture[2];
 
@@ -284,7 +284,7 @@ static void two_threads_take_turns(void **state)
 	fixture_free(&fixture[1]);
 }
 
-static void it_is_read_while_it_runs(void **state)
+static void position_is_read_while_on(void **state)
 {
 	struct fixture fixture;
 
@@ -303,7 +303,7 @@ static void it_is_read_while_it_runs(void **state)
 	fixture_free(&fixture);
 }
 
-static void a_buffer_lies_in_pieces(void **state)
+static void pieces_are_filled_in_order(void **state)
 {
 	struct fixture fixture;
 
@@ -320,7 +320,7 @@ static void a_buffer_lies_in_pieces(void **state)
 	fixture_free(&fixture);
 }
 
-static void it_begins_anew_and_counts_that(void **state)
+static void wraparounds_are_counted(void **state)
 {
 	struct fixture fixture;
 
@@ -343,7 +343,7 @@ static void it_begins_anew_and_counts_that(void **state)
 	fixture_free(&fixture);
 }
 
-static void it_stops_when_full_and_goes_on_when_that_was_taken(void **state)
+static void full_buffer_stops_tracing_until_service(void **state)
 {
 	struct fixture fixture;
 	struct ktrace_hwt_unit *unit = &fixture.unit;
@@ -371,7 +371,7 @@ static void it_stops_when_full_and_goes_on_when_that_was_taken(void **state)
 	fixture_free(&fixture);
 }
 
-static void the_smallest_buffer_is_large_enough(void **state)
+static void smallest_buffer_works(void **state)
 {
 	struct fixture fixture;
 
@@ -435,7 +435,7 @@ static void threads_are_traced(void **state)
 	ktrace_hwt_put(context);
 }
 
-static void a_cpu_is_traced(void **state)
+static void cpu_is_traced(void **state)
 {
 	struct ktrace_hwt_request request = hwt_request_cpus(1);
 	struct ktrace_hwt_owner owner = { 0 };
@@ -464,21 +464,21 @@ int hwt_conform_run(const struct hwt_conform *wanted)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(it_is_known_by_what_it_can_do),
-		TEST(where_it_is_absent_it_says_so),
-		TEST(a_decoder_is_told_what_its_encoding_takes),
-		TEST(more_ranges_than_it_has_are_refused),
-		TEST(what_runs_is_in_the_buffer),
-		TEST(off_is_off),
-		TEST(it_goes_on_where_it_left_off),
-		TEST(two_threads_take_turns),
-		TEST(it_is_read_while_it_runs),
-		TEST(a_buffer_lies_in_pieces),
-		TEST(it_begins_anew_and_counts_that),
-		TEST(it_stops_when_full_and_goes_on_when_that_was_taken),
-		TEST(the_smallest_buffer_is_large_enough),
+		TEST(backend_reports_modes_levels_and_ranges),
+		TEST(absent_hardware_is_refused_with_a_reason),
+		TEST(description_has_the_size_of_its_encoding),
+		TEST(too_many_ranges_are_refused),
+		TEST(trace_of_a_run_is_in_the_buffer),
+		TEST(nothing_is_traced_while_off),
+		TEST(trace_continues_after_off_and_on),
+		TEST(units_that_take_turns_stay_apart),
+		TEST(position_is_read_while_on),
+		TEST(pieces_are_filled_in_order),
+		TEST(wraparounds_are_counted),
+		TEST(full_buffer_stops_tracing_until_service),
+		TEST(smallest_buffer_works),
 		TEST(threads_are_traced),
-		TEST(a_cpu_is_traced),
+		TEST(cpu_is_traced),
 	};
 
 	conform = wanted;

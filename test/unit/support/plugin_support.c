@@ -118,7 +118,7 @@ static int read_code(uint8_t *to, size_t size, const struct pt_asid *asid, uint6
 	return got > 0 ? (int)got : -pte_nomap;
 }
 
-static size_t say(size_t used, const char *what, uint64_t value)
+static size_t print(size_t used, const char *what, uint64_t value)
 {
 	return used + (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%" PRIx64, used > 0 ? " " : "",
 				       what, value);
@@ -127,35 +127,35 @@ static size_t say(size_t used, const char *what, uint64_t value)
 /* The mode that was printed last. A mode is printed only if it changes; decoding begins in 64-bit mode. */
 static enum pt_exec_mode mode;
 
-static size_t say_mode(size_t used, enum pt_exec_mode now)
+static size_t print_mode(size_t used, enum pt_exec_mode now)
 {
 	int news = now != mode;
 
 	mode = now;
-	return news ? say(used, now == ptem_64bit ? "bits:" : "not:", 0x64) : used;
+	return news ? print(used, now == ptem_64bit ? "bits:" : "not:", 0x64) : used;
 }
 
-static size_t say_event(size_t used, const struct pt_event *event)
+static size_t print_event(size_t used, const struct pt_event *event)
 {
 	switch (event->type) {
 	case ptev_enabled:
-		return say(used, "on:", event->variant.enabled.ip);
+		return print(used, "on:", event->variant.enabled.ip);
 	case ptev_disabled:
-		return say(used, "off:", event->ip_suppressed ? 0 : event->variant.disabled.ip);
+		return print(used, "off:", event->ip_suppressed ? 0 : event->variant.disabled.ip);
 	case ptev_async_disabled:
-		return say(used, "off@", event->variant.async_disabled.at);
+		return print(used, "off@", event->variant.async_disabled.at);
 	case ptev_async_branch:
-		used = say(used, "async:", event->variant.async_branch.from);
-		return say(used, "to:", event->variant.async_branch.to);
+		used = print(used, "async:", event->variant.async_branch.from);
+		return print(used, "to:", event->variant.async_branch.to);
 	case ptev_overflow:
-		return say(used, "overflow:", 0);
+		return print(used, "overflow:", 0);
 	case ptev_exec_mode:
-		return event->status_update ? used : say_mode(used, event->variant.exec_mode.mode);
+		return event->status_update ? used : print_mode(used, event->variant.exec_mode.mode);
 	case ptev_async_paging:
 	case ptev_paging:
-		return say(used, "space:",
-			   event->type == ptev_paging ? event->variant.paging.cr3
-						      : event->variant.async_paging.cr3);
+		return print(used, "space:",
+			     event->type == ptev_paging ? event->variant.paging.cr3
+							: event->variant.async_paging.cr3);
 	default:
 		return used;
 	}
@@ -188,13 +188,13 @@ const char *machine_decoded(void)
 		if (status & pts_event_pending) {
 			status = pt_insn_event(decoder, &event, sizeof(event));
 			if (status >= 0)
-				used = say_event(used, &event);
+				used = print_event(used, &event);
 		} else if (status & pts_eos) {
 			break;
 		} else {
 			status = pt_insn_next(decoder, &insn, sizeof(insn));
 			if (status >= 0)
-				used = say(used, "", insn.ip);
+				used = print(used, "", insn.ip);
 		}
 	}
 	if (status < 0 && status != -pte_eos)

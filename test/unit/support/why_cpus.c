@@ -37,20 +37,21 @@ static void by_interrupt(uint16_t id, uint64_t stamp, uint32_t cpu, uint32_t thr
 	script_event(id, stamp, cpu, thread, value)->context = KTRX_CONTEXT_INTERRUPT;
 }
 
-void why_interrupt(uint64_t stamp, uint32_t cpu, uint32_t thread, uint32_t irq, uint64_t ip, enum told told)
+void why_interrupt(uint64_t stamp, uint32_t cpu, uint32_t thread, uint32_t irq, uint64_t ip,
+		   enum eoi_time eoi)
 {
-	if (told == EARLY)
+	if (eoi == EARLY)
 		by_interrupt(EOI, stamp, cpu, thread, V(irq));
 	script_event(ENTER, stamp + 100, cpu, thread, V(irq), irq == TIMER ? "timer" : "disk", V(ip))
 		->context = KTRX_CONTEXT_INTERRUPT;
-	if (told == LATE)
+	if (eoi == LATE)
 		by_interrupt(EOI, stamp + 200, cpu, thread, V(irq));
 	by_interrupt(EXIT, stamp + 300, cpu, thread, V(irq));
 	script_cpu(cpu)->now = script_cpu(cpu)->irq_stamp = stamp + 100;
 	script_cpu(cpu)->irqs++;
 	script_cpu(cpu)->irq = irq;
-	script_cpu(cpu)->eois += told != NEVER;
-	if (told != NEVER)
+	script_cpu(cpu)->eois += eoi != NEVER;
+	if (eoi != NEVER)
 		script_cpu(cpu)->eoi = irq;
 }
 
