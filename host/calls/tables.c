@@ -74,7 +74,7 @@ int calls_table_create(struct calls_table **table, const char *text, uint16_t el
 }
 
 /*
- * Returns the call with this name of those that the table has without a number. If there are several lines,
+ * Finds a call by name among the calls that the table has without a number. If there are several lines,
  * the last one counts.
  */
 static struct calls_call *find_named(struct calls_table *table, const char *name)

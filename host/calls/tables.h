@@ -213,10 +213,10 @@ struct calls_arguments {
 	bool narrow;   /* words have 32 bits, so that a file offset takes two */
 	bool typed;    /* the table describes the arguments; false: show the words as recorded */
 	struct calls_table *table;
-	/* type of the argument that calls_arguments_next() returned last … */
+	/* type and value of the argument that calls_arguments_next() returned last */
 	const struct calls_type *before;
-	uint64_t value_before; /* … and its value */
-	const char *key;       /* name of the last value that had one; selects types like "so^"; NULL: none */
+	uint64_t value_before;
+	const char *key; /* name of the last value that had one; selects types like "so^"; NULL: none */
 };
 
 /*

@@ -73,8 +73,8 @@ static int advance_head(struct ktread_follow_ring *follow)
 
 	if (status < 0)
 		return status;
-	if (head <
-	    follow->head) { /* a head never goes back: the memory holds something else now, so start again */
+	if (head < follow->head) {
+		/* A head never goes back: the memory holds something else now, so start again. */
 		follow->start = follow->head = ring->index = head;
 		follow->overwritten = follow->skipped = ring->decoded = ring->invalid = 0;
 		follow->passed_count = 0;

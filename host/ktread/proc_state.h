@@ -76,8 +76,8 @@ struct ktread_proc_input {
 	char *name;
 	int descriptor;
 	off_t start;  /* the descriptor's position when it was opened; -1: a pipe */
-	bool follow;  /* more bytes may come after the end … */
-	bool closed;  /* … unless the pipe's write end has been closed */
+	bool follow;  /* more bytes may come after the end */
+	bool closed;  /* the pipe's write end is closed: no more bytes will come */
 	bool started; /* it is known whether the input is packed */
 	bool ended;   /* the last read brought nothing */
 	int failed;   /* error after which nothing more is read, with its text in `failure`; 0: none */

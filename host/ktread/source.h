@@ -31,7 +31,7 @@ struct ktread_memory {
 	bool live;	  /* it may change while it is read */
 	bool callers;	  /* it is read by a caller's function, which sets no message */
 	bool ram;	  /* a RAM file, whose map depends on the root that is found in it */
-	uint16_t machine; /* ELF machine of a RAM file if given, else 0 */
+	uint16_t machine; /* ELF machine of a RAM file if given, otherwise 0 */
 	uint64_t size;
 	uint64_t missing; /* bytes that an ELF core describes, but that are not in its file */
 	char *name;	  /* for messages */

@@ -201,7 +201,7 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 	return 0;
 }
 
-/* Merges two adjacent sorted halves. Of equal stamps the left one comes first, which keeps their order. */
+/* Merges two adjacent sorted halves. Takes the left one of equal stamps, which keeps their order. */
 static void merge_halves(const struct ktrx1_record *from, struct ktrx1_record *to, uint64_t half,
 			 uint64_t end)
 {

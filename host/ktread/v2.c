@@ -359,7 +359,7 @@ static void warn_memory(struct ktread *trace)
 			    trace->memory->name, trace->cursors, bytes >> 20);
 }
 
-/* Counts the CPUs that have run: the CPU's row says that it is online, or its ring has records. */
+/* Counts the CPUs that have run: its row has it as online, or its ring has records. */
 static void count_online(struct ktread *trace)
 {
 	struct ktrx_cpu row;
