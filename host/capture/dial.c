@@ -132,7 +132,7 @@ static int dial_host(const char *text, int timeout_ms, const char *address)
 	int fd, error;
 
 	if (snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text) >= (int)sizeof(host))
-		return capture_fail(CAPTURE_E_USAGE, "%.40s…: no name of a machine is so long", address);
+		return capture_fail(CAPTURE_E_USAGE, "%.40s…: the host name is too long", address);
 	error = getaddrinfo(host[0] ? host : "localhost", colon + 1, &hints, &found);
 	if (error)
 		return capture_fail(CAPTURE_E_SYSTEM, "%s: %s", address, gai_strerror(error));

@@ -24,7 +24,7 @@
 
 #define NOTE		"captured by: ktrace extract\n"
 #define NOTE_PERSISTENT NOTE "kept: yes\n"
-#define NOTE_RESET	NOTE_PERSISTENT "ended: by a reset; this is what was kept of that boot\nreset: yes\n"
+#define NOTE_RESET	NOTE_PERSISTENT "ended: by a reset; these records survived it\nreset: yes\n"
 
 /* Fails if the file of --elf is of another kernel, because its names and source lines would be wrong. */
 static int check_kernel(const struct capture_extract_options *options, struct ktread_memory *memory,
@@ -113,7 +113,7 @@ static int open_peer_by_symbol(struct session *session)
 		return error;
 	if (!kernel.root_address)
 		return capture_fail(CAPTURE_E_FORMAT,
-				    "%s: no symbol ktrace_root: stripped, or without ktrace", elf);
+				    "%s: no symbol ktrace_root: the file is stripped or has no ktrace", elf);
 	place = session->peer->by_virtual ? kernel.root_address : kernel.root_physical;
 	for (unsigned i = 0; i < TRIES; i++) { /* a ring may look invalid while the guest records */
 		status = ktread_image_open(&session->image, session->memory, place);
@@ -124,10 +124,11 @@ static int open_peer_by_symbol(struct session *session)
 		return CAPTURE_E_SYSTEM;
 	if (status == 0)
 		return 0;
-	return capture_fail(CAPTURE_E_FORMAT,
-			    "%s: %s; %s has its ktrace_root there: is it another build, or loaded elsewhere? "
-			    "Without --elf all memory is searched",
-			    session->options->path, ktread_image_message(), elf);
+	return capture_fail(
+		CAPTURE_E_FORMAT,
+		"%s: %s; ktrace_root is there in %s: is that another build, or was the kernel moved? "
+		"Without --elf, all memory is searched",
+		session->options->path, ktread_image_message(), elf);
 }
 
 static int locate(struct session *session)
@@ -142,8 +143,8 @@ static int locate(struct session *session)
 	}
 	if (!session->peer->searchable)
 		return capture_fail(CAPTURE_E_USAGE,
-				    "%s: memory is too slow to be searched as a whole: "
-				    "--elf KERNEL or --range START:SIZE says where",
+				    "%s: this connection is too slow to search all memory: "
+				    "give --elf KERNEL or --range START:SIZE",
 				    session->options->path);
 	status = ktread_image_find_boot(&session->image, session->memory, session->options->boot);
 	return status < 0 ? fail_reading(session, status) : 0;
@@ -315,7 +316,8 @@ static int detect_form(const char *path, enum ktread_form *form)
 
 	if (fd < 0 && (errno == ENOTSUP || errno == EISDIR))
 		capture_fail(CAPTURE_E_FORMAT,
-			     "%s: not a regular file: memory is read at random, not as a stream", path);
+			     "%s: not a regular file: memory must be readable at any offset, unlike a pipe",
+			     path);
 	else if (fd < 0 || (got = pread(fd, &header, sizeof(header), 0)) < 0)
 		capture_fail_errno("%s", path);
 	else if (got == 0)
@@ -403,9 +405,10 @@ static int check_options(const struct capture_extract_options *options, enum ktr
 		return capture_fail_errno("%s", options->elf);
 	if (form != KTREAD_FORM_CORE || (!options->elf && !options->machine))
 		return 0;
-	return capture_fail(CAPTURE_E_USAGE, "%s: is a core, and %s", options->path,
-			    options->elf ? "--elf is for a RAM file or a machine: a core is searched"
-					 : "--machine is for a RAM file: a core says what it is of");
+	return capture_fail(CAPTURE_E_USAGE, "%s: is a core: %s", options->path,
+			    options->elf
+				    ? "--elf is only for a RAM file or a machine; a core is always searched"
+				    : "--machine is only for a RAM file; a core states its machine");
 }
 
 /* Fails if --machine contradicts the machine that the trace itself names. */
@@ -416,8 +419,8 @@ static int check_machine(const struct capture_extract_options *options, const st
 
 	if (!options->machine || !is || strcmp(options->machine, is) == 0)
 		return 0;
-	return capture_fail(CAPTURE_E_USAGE, "%s: is of %s, and says so: not of --machine %s", options->path,
-			    is, options->machine);
+	return capture_fail(CAPTURE_E_USAGE, "%s: the trace in it is of %s, not of --machine %s",
+			    options->path, is, options->machine);
 }
 
 static int extract_file(const struct capture_extract_options *options, struct capture_extract_report *report)
@@ -469,7 +472,7 @@ static int make_temporary(char path[PATH_MAX])
 	int error = capture_path_join(path, folder, "ktrace-trace-XXXXXX"), fd = -1;
 
 	if (!error && (fd = mkstemp(path)) < 0)
-		error = capture_fail_errno("%s: a file for the trace", folder);
+		error = capture_fail_errno("%s: cannot create a file for the trace", folder);
 	if (error)
 		path[0] = '\0';
 	else

@@ -414,7 +414,7 @@ int capture_kernel_check(const char *elf, struct ktread_memory *memory, const ch
 	if (!id.size || !kernel.build_id_size) {
 		snprintf(warning, size, "%s: %s has no build id (%s): is it the kernel that was traced?", elf,
 			 kernel.build_id_size ? "the trace" : "the file",
-			 kernel.build_id_size ? "ktrace_config.build_id" : "ld --build-id");
+			 kernel.build_id_size ? "set ktrace_config.build_id" : "link with --build-id");
 		return CAPTURE_E_ABSENT;
 	}
 	if (id.size == kernel.build_id_size && memcmp(id.bytes, kernel.build_id, id.size) == 0)

@@ -43,9 +43,9 @@ static int lock(const struct capture_mailbox *mailbox, uint64_t timeout_ns)
 
 	while (flock(mailbox->descriptor, LOCK_EX | LOCK_NB) != 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
-			return capture_fail_errno("%s: locking it", mailbox->path);
+			return capture_fail_errno("%s: cannot lock it", mailbox->path);
 		if (now() - start >= timeout_ns)
-			return capture_fail(CAPTURE_E_ABSENT, "%s: another ktrace control is at it",
+			return capture_fail(CAPTURE_E_ABSENT, "%s: another ktrace control is running",
 					    mailbox->path);
 		pause_briefly();
 	}
@@ -57,10 +57,10 @@ static int read_head(const struct capture_mailbox *mailbox, struct ktrx_mailbox 
 	const size_t bytes = offsetof(struct ktrx_mailbox, request);
 
 	if (pread(mailbox->descriptor, head, bytes, (off_t)mailbox->at) != (ssize_t)bytes)
-		return capture_fail_errno("%s: reading its mailbox", mailbox->path);
+		return capture_fail_errno("%s: cannot read its mailbox", mailbox->path);
 	if (memcmp(head->magic, KTRX_MAILBOX_MAGIC, sizeof(head->magic)) != 0 ||
 	    head->nonce != mailbox->nonce || head->capacity != KTRX_MAILBOX_REQUESTS)
-		return capture_fail(CAPTURE_E_ABSENT, "%s: its mailbox is gone: did the guest boot anew?",
+		return capture_fail(CAPTURE_E_ABSENT, "%s: its mailbox is gone: has the guest booted again?",
 				    mailbox->path);
 	return 0;
 }
@@ -69,7 +69,7 @@ static int write_at(const struct capture_mailbox *mailbox, uint64_t offset, cons
 {
 	if (pwrite(mailbox->descriptor, bytes, size, (off_t)(mailbox->at + offset)) == (ssize_t)size)
 		return 0;
-	return capture_fail_errno("%s: writing to its mailbox", mailbox->path);
+	return capture_fail_errno("%s: cannot write to its mailbox", mailbox->path);
 }
 
 static uint64_t place(uint32_t sequence)
@@ -115,7 +115,7 @@ static int collect(const struct capture_mailbox *mailbox, struct ktrx_request *r
 			mailbox->at + place(request[n].sequence) + offsetof(struct ktrx_request, result);
 
 		if (pread(mailbox->descriptor, &result, sizeof(result), (off_t)at) != sizeof(result))
-			return capture_fail_errno("%s: reading its mailbox", mailbox->path);
+			return capture_fail_errno("%s: cannot read its mailbox", mailbox->path);
 		request[n].result = result == KTRX_RESULT_DONE || result == KTRX_RESULT_TORN
 					    ? result
 					    : KTRX_RESULT_REFUSED;
@@ -134,13 +134,13 @@ static uint64_t heartbeats(const struct capture_mailbox *mailbox)
 static int report_no_answer(const struct capture_mailbox *mailbox, uint64_t before)
 {
 	uint64_t after = heartbeats(mailbox);
-	const char *why = "though it runs: its tick does not come to the mailbox";
+	const char *why = "it takes timer ticks, but does not process its mailbox";
 
 	if (after == 0)
-		why = "its tick never called ktrace_heartbeat()";
+		why = "its timer tick has never called ktrace_heartbeat()";
 	else if (after == before)
-		why = "it is not running: its tick did not come meanwhile";
-	return capture_fail(CAPTURE_E_ABSENT, "%s: the guest does not answer: %s", mailbox->path, why);
+		why = "it took no timer tick while we waited (is it halted?)";
+	return capture_fail(CAPTURE_E_ABSENT, "%s: no answer from the guest: %s", mailbox->path, why);
 }
 
 static uint64_t deadline_in(uint64_t timeout_ns)
@@ -218,7 +218,7 @@ static int find(struct capture_mailbox *mailbox, const char *architecture)
 	if (ktread_image_place(mailbox->image, KTRX_SECTION_MAILBOX, sizeof(struct ktrx_mailbox),
 			       &mailbox->at) < 0)
 		return capture_fail(CAPTURE_E_ABSENT,
-				    "%s: the guest's ktrace has no mailbox: it is of an older version",
+				    "%s: the guest's ktrace has no mailbox: its version is too old",
 				    mailbox->path);
 	return 0;
 }

@@ -46,13 +46,13 @@ static int add_range(struct capture_map *map, uint64_t first, uint64_t last, uin
 	uint64_t end = n ? map->range[n - 1].physical + map->range[n - 1].length : 0;
 
 	if (first < end || last < first || last - first == UINT64_MAX || offset > INT64_MAX - (last - first))
-		return capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map is out of order");
+		return capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map is not in ascending order");
 	if (n && first == end && offset == map->range[n - 1].offset + map->range[n - 1].length) {
 		map->range[n - 1].length += last - first + 1;
 		return 0;
 	}
 	if (n == CAPTURE_MAP_RANGES)
-		return capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map has too many pieces");
+		return capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map has too many ranges");
 	map->range[n].physical = first;
 	map->range[n].length = last - first + 1;
 	map->range[n].offset = offset;
@@ -85,7 +85,7 @@ int capture_map_read(struct capture_map *map, const char *text, const char *id)
 			return CAPTURE_E_FORMAT;
 	}
 	return map->ranges ? 0
-			   : capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map does not show '%s'",
+			   : capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map has no ranges of '%s'",
 					  id ? id : "ram");
 }
 
@@ -133,7 +133,7 @@ static int process_read(void *context, uint64_t physical, void *buffer, size_t b
 					here.iov_len };
 		got = process_vm_readv(process->pid, &here, 1, &there, 1, 0);
 		if (got <= 0) {
-			capture_fail_errno("memory of process %ld", (long)process->pid);
+			capture_fail_errno("cannot read memory of process %ld", (long)process->pid);
 			return KTREAD_E_SYSTEM;
 		}
 		to += got;
@@ -234,7 +234,7 @@ static int read_piece(int fd, char *buffer, size_t bytes, uint64_t offset)
 			continue;
 		if (got <= 0) {
 			capture_fail(CAPTURE_E_SYSTEM, "the guest's RAM file: %s",
-				     got < 0 ? strerror(errno) : "shorter than QEMU says");
+				     got < 0 ? strerror(errno) : "shorter than QEMU reports");
 			return KTREAD_E_SYSTEM;
 		}
 		buffer += got;

@@ -29,7 +29,7 @@ int capture_output_check(const char *path)
 		return CAPTURE_E_SYSTEM;
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
 		errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-		return capture_fail_errno("%s: not a place for a trace", path);
+		return capture_fail_errno("%s: cannot write a trace here", path);
 	}
 	if (access(folder, W_OK | X_OK) != 0)
 		return capture_fail_errno("%s: cannot be written: %s", path, folder);
@@ -151,7 +151,7 @@ int capture_record_load(struct capture_record *record, const char *path)
 
 	fd = base_open_regular(path, O_RDONLY);
 	if (fd < 0 && errno == ENOENT)
-		return capture_fail(CAPTURE_E_ABSENT, "%s is not there", path);
+		return capture_fail(CAPTURE_E_ABSENT, "%s does not exist", path);
 	if (fd < 0)
 		return capture_fail(CAPTURE_E_SYSTEM, "%s: %s", path, base_open_message(errno));
 	bytes = malloc(RECORD_MAX);

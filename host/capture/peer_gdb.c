@@ -65,7 +65,7 @@ static int get(struct gdb *gdb, double end)
 			return error;
 		got = recv(gdb->fd, gdb->input, sizeof(gdb->input), 0);
 		if (got == 0)
-			return capture_fail(CAPTURE_E_SYSTEM, "%s: hung up", gdb->address);
+			return capture_fail(CAPTURE_E_SYSTEM, "%s: the connection was closed", gdb->address);
 		if (got < 0 && errno != EAGAIN && errno != EINTR)
 			return capture_fail_errno("%s", gdb->address);
 		gdb->begin = 0;
@@ -86,7 +86,7 @@ static int hex_digit(int c)
 static int append(struct gdb *gdb, int c, size_t times)
 {
 	if (times > GDB_REPLY_MOST - gdb->length)
-		return capture_fail(CAPTURE_E_FORMAT, "%s: a reply of more than %zu bytes", gdb->address,
+		return capture_fail(CAPTURE_E_FORMAT, "%s: a reply is longer than %zu bytes", gdb->address,
 				    GDB_REPLY_MOST);
 	memset(gdb->reply + gdb->length, c, times);
 	gdb->length += times;
@@ -111,7 +111,8 @@ static int take_data(struct gdb *gdb, int c, unsigned char *sum, double end)
 	if (c == '}')
 		return append(gdb, next ^ 0x20, 1);
 	if (gdb->length == 0 || next < 29 + 3)
-		return capture_fail(CAPTURE_E_FORMAT, "%s: a reply that repeats nothing", gdb->address);
+		return capture_fail(CAPTURE_E_FORMAT, "%s: a reply repeats a character that is missing",
+				    gdb->address);
 	return append(gdb, (unsigned char)gdb->reply[gdb->length - 1], (size_t)next - 29);
 }
 
@@ -216,8 +217,9 @@ static int gdb_command_bytes(struct gdb *gdb, const char *packet, void *bytes, s
 		    low = digit[1] == 'x' ? 0 : hex_digit(digit[1]);
 
 		if (high < 0 || low < 0)
-			return capture_fail(CAPTURE_E_FORMAT, "%s: packet %.40s: no hexadecimal digits",
-					    gdb->address, packet);
+			return capture_fail(CAPTURE_E_FORMAT,
+					    "%s: packet %.40s: the reply is not hexadecimal", gdb->address,
+					    packet);
 		to[*size] = (unsigned char)(high << 4 | low);
 	}
 	return 0;
@@ -283,7 +285,7 @@ int gdb_await_halt(struct gdb *gdb)
 			error = await_reply(gdb, gdb->timeout_ms);
 	}
 	if (!error && (gdb->length == 0 || !strchr("TSWX", gdb->reply[0])))
-		error = capture_fail(CAPTURE_E_FORMAT, "%s: is not halted: '%.40s'", gdb->address,
+		error = capture_fail(CAPTURE_E_FORMAT, "%s: does not halt: '%.40s'", gdb->address,
 				     gdb->reply);
 	if (!error)
 		error = gdb_command(gdb, "qSupported", &features);
@@ -333,7 +335,9 @@ static int gdb_read(void *context, uint64_t physical, void *buffer, size_t bytes
 	struct peer_gdb *peer = context;
 
 	if (bytes > peer->allowed - peer->read) {
-		capture_fail(CAPTURE_E_FORMAT, "%s: what is found in memory claims more than %" PRIu64 " MiB",
+		capture_fail(CAPTURE_E_FORMAT,
+			     "%s: the trace refers to more than %" PRIu64 " MiB of memory: "
+			     "is it damaged?",
 			     peer->address, peer->allowed >> 20);
 		return KTREAD_E_SYSTEM;
 	}
@@ -379,8 +383,8 @@ static int gdb_resume(struct capture_peer *base)
 		base->pause = capture_now() - peer->begin;
 		return 0;
 	}
-	return capture_fail(CAPTURE_E_SYSTEM,
-			    "%s: does not let go (packet D): the machine may still be halted", peer->address);
+	return capture_fail(CAPTURE_E_SYSTEM, "%s: cannot detach (packet D): the machine may still be halted",
+			    peer->address);
 }
 
 static int gdb_let_run(struct capture_peer *base, int ms)
@@ -398,7 +402,8 @@ static int add_threads(struct peer_gdb *peer, const char *list)
 		char(*grown)[THREAD_NAME];
 
 		if (length == 0 || length >= THREAD_NAME)
-			return capture_fail(CAPTURE_E_FORMAT, "%s: no name of a thread", peer->address);
+			return capture_fail(CAPTURE_E_FORMAT, "%s: the list of threads has an invalid name",
+					    peer->address);
 		grown = realloc(peer->thread, (peer->threads + 1) * sizeof(*peer->thread));
 		if (!grown)
 			return capture_fail_errno("registers");
@@ -465,7 +470,8 @@ static int gdb_read_pages(struct capture_peer *base, struct capture_stack_page *
 		page[i].readable = select_cpu(peer, page[i].cpu) == 0 &&
 				   read_all(peer, page[i].address, page[i].bytes, sizeof(page[i].bytes)) == 0;
 	if (!base->by_virtual && !gdb_command_ok(&peer->gdb, "Qqemu.PhyMemMode:1"))
-		return capture_fail(CAPTURE_E_ABSENT, "%s: no physical addresses any more", peer->address);
+		return capture_fail(CAPTURE_E_ABSENT, "%s: cannot read physical addresses any more",
+				    peer->address);
 	return 0;
 }
 

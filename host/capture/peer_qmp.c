@@ -74,8 +74,8 @@ static int take_saved(struct peer_qmp *qmp, int64_t cpu, unsigned id, const stru
 		if (got <= 0)
 			error = capture_fail(
 				CAPTURE_E_SYSTEM,
-				"%s: QEMU saved memory where it is not seen here: is it on another machine? "
-				"--gdb needs no common folder",
+				"%s: the memory that QEMU saved is not here: does it run on another machine? "
+				"Use --gdb, which needs no common folder",
 				qmp->monitor.address);
 		else
 			done += (size_t)got;
@@ -120,7 +120,7 @@ static int make_file(struct file *file, const char *folder)
 	if (file->fd >= 0)
 		return 0;
 	file->path[0] = '\0';
-	return capture_fail_errno("%s: a file for the guest's memory", folder);
+	return capture_fail_errno("%s: cannot create a file for the guest's memory", folder);
 }
 
 static int make_files(struct peer_qmp *qmp)
@@ -131,7 +131,7 @@ static int make_files(struct peer_qmp *qmp)
 	if (!folder || !*folder)
 		folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 	if (!is_plain(folder) || strlen(folder) > CAPTURE_QMP_MOST - 200)
-		return capture_fail(CAPTURE_E_USAGE, "TMPDIR: '%.40s' cannot be told to QEMU", folder);
+		return capture_fail(CAPTURE_E_USAGE, "TMPDIR: '%.40s' cannot be passed to QEMU", folder);
 	for (unsigned i = 0; !error && i < CAPTURE_STACK_PAGES; i++)
 		error = make_file(&qmp->file[i], folder);
 	return error;
@@ -324,7 +324,7 @@ static int qmp_resume(struct capture_peer *peer)
 		return 0;
 	}
 	snprintf(why, sizeof(why), "%s", capture_message());
-	return capture_fail(CAPTURE_E_SYSTEM, "%s; the guest may still be halted: QMP's cont lets it go on",
+	return capture_fail(CAPTURE_E_SYSTEM, "%s; the guest may still be halted: QMP's cont resumes it",
 			    why);
 }
 

@@ -46,8 +46,8 @@ int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, c
 	    (int)sizeof(unit->plugin))
 		return capture_fail(CAPTURE_E_USAGE, "%.200s…: name too long", self);
 	if (access(unit->plugin, R_OK) != 0)
-		return capture_fail(CAPTURE_E_USAGE, "%s is the trace unit, and it is not there: %s",
-				    unit->plugin, strerror(errno));
+		return capture_fail(CAPTURE_E_USAGE, "%s: the trace unit is missing: %s", unit->plugin,
+				    strerror(errno));
 	if (!out)
 		return 0;
 	if (capture_path_absolute(unit->out, out) != 0)
@@ -64,7 +64,7 @@ int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture
 
 	if (strcmp(architecture, "x86_64") != 0 && strcmp(architecture, "aarch64") != 0)
 		return capture_fail(CAPTURE_E_USAGE,
-				    "%s: there is no trace unit for it; x86_64 and aarch64 have one",
+				    "%s: no trace unit for this architecture; x86_64 and aarch64 have one",
 				    architecture);
 	if (double_commas(unit->plugin, plugin, sizeof(plugin)) != 0 ||
 	    double_commas(ram, argument[0], sizeof(argument[0])) != 0 ||
@@ -85,7 +85,7 @@ int capture_trace_unit_check(const char *accelerator)
 	if (!accelerator[0] || strcmp(accelerator, "tcg") == 0)
 		return 0;
 	return capture_fail(CAPTURE_E_USAGE,
-			    "the trace unit sees what QEMU itself runs, and with %s that is nothing: "
+			    "the trace unit needs code that QEMU itself runs, and with %s it runs none: "
 			    "leave the accelerator out, or use tcg",
 			    accelerator);
 }
@@ -107,7 +107,7 @@ static int transport_named(enum capture_transport *transport, const char *name)
 		}
 	}
 	return capture_fail(CAPTURE_E_USAGE,
-			    "there is no transport '%s': ram, debugcon, semihosting, ivshmem or virtio",
+			    "unknown transport '%s': use ram, debugcon, semihosting, ivshmem or virtio",
 			    name);
 }
 
@@ -149,7 +149,7 @@ int capture_transport_add(enum capture_transport transport, struct capture_words
 	if ((transport == CAPTURE_DEBUGCON && !capture_qemu_is_x86(architecture)) ||
 	    (transport == CAPTURE_SEMIHOSTING && capture_qemu_is_x86(architecture)))
 		return capture_fail(CAPTURE_E_USAGE,
-				    "%s has no %s; --transport %s, virtio, ivshmem or ram work", architecture,
+				    "%s has no %s; use --transport %s, virtio, ivshmem or ram", architecture,
 				    names[transport],
 				    capture_qemu_is_x86(architecture) ? "debugcon" : "semihosting");
 	switch (transport) {
@@ -235,8 +235,8 @@ static int copy_line(const struct capture_plan *plan, const struct capture_qemu_
 		     char *const *words, struct capture_words *extended)
 {
 	if (plan->events[0] && !line->kernel)
-		return capture_fail(CAPTURE_E_USAGE, "--events travels in the kernel's arguments, "
-						     "which take -kernel on the QEMU line");
+		return capture_fail(CAPTURE_E_USAGE, "--events is passed on the kernel command line "
+						     "and needs QEMU's -kernel");
 	for (size_t i = 0; words[i]; i++) {
 		if (plan->events[0] && line->append_at && i == line->append_at)
 			capture_words_format(extended, "%s debug=%s", words[i], plan->events);

@@ -321,7 +321,7 @@ static int read_bare(struct capture_qemu_line *line, const struct capture_qemu_o
 		capture_qemu_option_is(option, "nographic") || capture_qemu_option_is(option, "curses");
 	if (capture_qemu_option_is(option, "daemonize"))
 		return capture_fail(CAPTURE_E_USAGE,
-				    "-daemonize: leave it out, ktrace waits for the guest to end");
+				    "-daemonize: leave it out; ktrace waits for the guest to end");
 	return 0;
 }
 
@@ -370,8 +370,8 @@ static int read_option(struct capture_qemu_line *line, struct gathered *gathered
 		return read_numa(gathered, option->value);
 	if (capture_qemu_option_is(option, "mem-path"))
 		return capture_fail(CAPTURE_E_USAGE,
-				    "-mem-path: leave it out, ktrace gives the guest's RAM a file "
-				    "of its own (--ram-dir says where)");
+				    "-mem-path: leave it out; ktrace creates a file for the guest's RAM "
+				    "(--ram-dir FOLDER)");
 	return 0;
 }
 

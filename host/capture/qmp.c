@@ -24,8 +24,8 @@ int capture_qmp_listen(struct capture_qmp *qmp, const char *path)
 
 	*qmp = (struct capture_qmp){ .listener = -1, .fd = -1 };
 	if (snprintf(address.sun_path, sizeof(address.sun_path), "%s", path) >= (int)sizeof(address.sun_path))
-		return capture_fail(CAPTURE_E_USAGE, "%s: too long for a socket; set TMPDIR to a shorter one",
-				    path);
+		return capture_fail(CAPTURE_E_USAGE,
+				    "%s: too long for a socket; set TMPDIR to a shorter path", path);
 	qmp->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (qmp->listener < 0)
 		return capture_fail_errno("socket");
@@ -201,7 +201,8 @@ static int await_answer(struct capture_monitor *monitor, unsigned id)
 		if (error && error != CAPTURE_E_ABSENT)
 			return error;
 		if (!error && capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !*answer)
-			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
+			return capture_fail(CAPTURE_E_ABSENT, "%s: QEMU closed the QMP connection",
+					    monitor->address);
 		/* At the end of the time, what had arrived was still processed. */
 		if (!*answer && (error || left <= 0))
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP does not answer", monitor->address);
@@ -234,7 +235,7 @@ int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const c
 	int error;
 
 	if (monitor->qmp.fd < 0 && !monitor->answer[id % CAPTURE_MONITOR_UNDERWAY])
-		return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
+		return capture_fail(CAPTURE_E_ABSENT, "%s: QEMU closed the QMP connection", monitor->address);
 	error = await_answer(monitor, id);
 	if (error)
 		return error;

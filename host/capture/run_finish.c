@@ -77,7 +77,7 @@ static uint64_t find_frequency(const struct capture_run *run, const char **sourc
 	}
 	if (frequency)
 		return frequency;
-	*source = "stamps against the host's clock";
+	*source = "timestamps compared with the host's clock";
 	return capture_frequency_get(&run->view.frequency);
 }
 
@@ -153,7 +153,7 @@ int capture_run_save(struct capture_run *run)
 	struct capture_result now = { .seconds = capture_now() - run->started };
 
 	if (!run->view.image)
-		return capture_fail(CAPTURE_E_ABSENT, "the rings are gone");
+		return capture_fail(CAPTURE_E_ABSENT, "the guest's memory has no trace any more");
 	now.status = capture_verdict(&facts, now.text, sizeof(now.text));
 	return write_dump(run, &now);
 }
@@ -225,7 +225,8 @@ static int write_dump_note(const struct capture_run *run, const struct capture_r
 	int length;
 
 	if (result->taken >= SILENCE)
-		snprintf(ended, sizeof(ended), "; the guest had dumped this %.1f s before", result->taken);
+		snprintf(ended, sizeof(ended), "; the guest dumped this %.1f s before the end",
+			 result->taken);
 	if (result->taken >= 0)
 		snprintf(taken, sizeof(taken), "taken: %.3f s before the end\n", result->taken);
 	length = snprintf(note, sizeof(note),
@@ -269,7 +270,7 @@ static void explain_death(const struct capture_run *run, const struct capture_re
 	    statvfs(run->place.file, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < FULL_DISK)
 		capture_run_say(run,
 				"%s: the disk is full: QEMU could not store the guest's RAM; "
-				"--ram-dir names another one",
+				"choose another disk with --ram-dir",
 				run->place.file);
 }
 
@@ -286,14 +287,14 @@ static int explain_absence(const struct capture_run *run, struct capture_result 
 	}
 	/* The shim has already printed the reason, in the command's output. */
 	if (run->has_guest && run->guest.refused)
-		return capture_fail(CAPTURE_E_USAGE, "the QEMU line that '%s' came to cannot be traced",
+		return capture_fail(CAPTURE_E_USAGE, "the QEMU line that '%s' started cannot be traced",
 				    run->options->command[0]);
 	if (WIFSIGNALED(status))
-		return capture_fail(CAPTURE_E_ABSENT, "'%s' was ended by signal %d before it started a QEMU",
+		return capture_fail(CAPTURE_E_ABSENT, "'%s' was killed by signal %d before it started a QEMU",
 				    run->options->command[0], WTERMSIG(status));
 	return capture_fail(CAPTURE_E_ABSENT,
 			    "'%s' ended with status %d and never started a QEMU (qemu-system-*, "
-			    "through PATH) with a guest",
+			    "found in PATH) with a guest",
 			    run->options->command[0], WEXITSTATUS(status));
 }
 
@@ -310,7 +311,8 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 	if (error && run->options->transport == CAPTURE_RAM && !run->guest.own_path) {
 		/* This file is the only copy of the events. */
 		run->place.keep = true;
-		capture_run_say(run, "the guest's RAM is kept: ktrace extract %s", run->place.file);
+		capture_run_say(run, "the guest's RAM was kept; to read it: ktrace extract %s",
+				run->place.file);
 	}
 	if (!error && result->written)
 		check_kernel(run, run->options->out);

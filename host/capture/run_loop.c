@@ -32,7 +32,7 @@ int capture_expect_set(struct capture_expect *expect, const char *text)
 		expect->text[length++] = *text;
 	}
 	if (length == 0)
-		return capture_fail(CAPTURE_E_USAGE, "--expect: an empty text is always there");
+		return capture_fail(CAPTURE_E_USAGE, "--expect: the text is empty");
 	expect->length = length;
 	expect->matched = 0;
 	expect->seen = false;
@@ -238,7 +238,7 @@ static void look_at_guest(struct capture_run *run)
 	bool running = run->machine.running;
 
 	if (run->view.memory && capture_view_look(&run->view, running) && run->view.watch.boots == 2)
-		capture_run_say(run, "the guest booted again: the trace will be of its last boot");
+		capture_run_say(run, "the guest booted again: the trace will have only its last boot");
 }
 
 /*
@@ -299,15 +299,15 @@ static void inspect_stalled_guest(struct capture_run *run)
 	run->inspecting = false;
 	if (run->stays_paused) {
 		capture_run_say(run,
-				"the guest has stalled and is paused, as process %ld; what is wrong: "
-				"ktrace why %s; or a debugger or monitor that its command line has; "
+				"the guest (process %ld) has stalled and is paused; to see why: "
+				"ktrace why %s, or the debugger or monitor on its QEMU line; "
 				"Ctrl-C ends it",
 				(long)run->guest.pid, out);
 		return;
 	}
 	capture_inspection_reset(&run->inspection);
 	capture_machine_resume(&run->machine);
-	capture_run_say(run, "the guest has stalled; it goes on; what is wrong: ktrace why %s", out);
+	capture_run_say(run, "the guest has stalled; it is left running; to see why: ktrace why %s", out);
 }
 
 /*

@@ -166,8 +166,7 @@ int capture_shim_plant(const char *directory, const char *self, char **command)
 			continue;
 		if (!is_program(command[i])) {
 			if (i == 0)
-				return capture_fail(CAPTURE_E_ABSENT, "%s: there is no such program",
-						    command[i]);
+				return capture_fail(CAPTURE_E_ABSENT, "%s: no such program", command[i]);
 			continue;
 		}
 		error = capture_path_absolute(path, command[i]);
@@ -272,9 +271,10 @@ static int place(const struct capture_plan *plan, const struct capture_qemu_line
 	if (capture_path_absolute(guest->path, line->backend_path) != 0)
 		return CAPTURE_E_SYSTEM;
 	if (stat(guest->path, &status) == 0 && S_ISDIR(status.st_mode))
-		return capture_fail(CAPTURE_E_USAGE,
-				    "mem-path=%s is a directory: QEMU would keep the file nameless",
-				    line->backend_path);
+		return capture_fail(
+			CAPTURE_E_USAGE,
+			"mem-path=%s is a directory, in which QEMU's file has no name: name a file",
+			line->backend_path);
 	return 0;
 }
 

@@ -36,7 +36,7 @@ static int by_outcome(const struct capture_facts *facts, struct sentence sentenc
 static int by_end(const struct capture_facts *facts, struct sentence sentence)
 {
 	if (facts->end == CAPTURE_END_STALL && facts->stuck != KTRX_NO_CPU)
-		return conclude(sentence, CAPTURE_STALL, "stall: CPU %u has not beaten for %g s",
+		return conclude(sentence, CAPTURE_STALL, "stall: no heartbeat of CPU %u for %g s",
 				facts->stuck, facts->limit);
 	if (facts->end == CAPTURE_END_STALL)
 		return conclude(sentence, CAPTURE_STALL, "stall: no event and no heartbeat for %g s",
@@ -58,7 +58,7 @@ static int by_status(const struct capture_facts *facts, struct sentence sentence
 		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU died of signal %d (%s)", WTERMSIG(status),
 				strsignal(WTERMSIG(status)));
 	if (!facts->has_wait_status)
-		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU is gone without a word");
+		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU ended, and its status is unknown");
 	if (!facts->ends_without_event)
 		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU ended with status %d",
 				WEXITSTATUS(status));
@@ -73,17 +73,17 @@ static int by_shutdown(const struct capture_facts *facts, struct sentence senten
 {
 	switch (facts->shutdown) {
 	case CAPTURE_SHUTDOWN_GUEST:
-		return conclude(sentence, CAPTURE_CLEAN, "the guest switched itself off");
+		return conclude(sentence, CAPTURE_CLEAN, "the guest powered off");
 	case CAPTURE_SHUTDOWN_RESET:
 		return conclude(sentence, CAPTURE_RESET, "the guest reset (or triple-faulted)");
 	case CAPTURE_SHUTDOWN_PANIC:
 		return conclude(sentence, CAPTURE_PANIC, "the guest panicked");
 	case CAPTURE_SHUTDOWN_USER:
-		return conclude(sentence, CAPTURE_CLEAN, "QEMU was told to quit");
+		return conclude(sentence, CAPTURE_CLEAN, "QEMU was asked to quit");
 	case CAPTURE_SHUTDOWN_SIGNAL:
 		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU was ended by a signal");
 	case CAPTURE_SHUTDOWN_ERROR:
-		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU shut down on its own");
+		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU shut down by itself");
 	case CAPTURE_SHUTDOWN_NONE:
 		break;
 	}
@@ -101,7 +101,8 @@ static int by_all(const struct capture_facts *facts, struct sentence sentence)
 	if (facts->stopped_for_good && strcmp(facts->state, "guest-panicked") == 0)
 		return conclude(sentence, CAPTURE_PANIC, "the guest panicked");
 	if (facts->stopped_for_good && strcmp(facts->state, "shutdown") != 0)
-		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU gave the guest up (%s)", facts->state);
+		return conclude(sentence, CAPTURE_QEMU_DIED, "QEMU stopped the guest for good (%s)",
+				facts->state);
 	return by_shutdown(facts, sentence);
 }
 

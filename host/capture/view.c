@@ -115,8 +115,8 @@ void capture_view_explain_loss(const struct capture_view *view, bool may_reset, 
 	snprintf(text, size,
 		 "ktrace_root was found at physical 0x%" PRIx64 ", with %" PRIu64
 		 " slots of events, and has been overwritten since: "
-		 "by a stack overflow, a stray write%s; guard pages below stacks prevent the first, "
-		 "and while the guest runs 'ktrace why' and 'ktrace extract' read its RAM",
+		 "by a stack overflow, a stray write%s; guard pages below stacks catch an overflow; "
+		 "while the guest runs, 'ktrace why' and 'ktrace extract' read its RAM",
 		 view->root, view->watch.last.slots, may_reset ? " or a reset" : "");
 }
 

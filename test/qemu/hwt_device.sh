@@ -77,15 +77,15 @@ refused() {
 	equal "$name: status" 2 "$?"
 	check "$name: is said" grep -qF -- "$what" "$tmp/err"
 }
-refused "RISC-V has no trace unit" "riscv64: there is no trace unit for it" \
+refused "RISC-V has no trace unit" "riscv64: no trace unit for this architecture" \
 	"$ktrace" run --trace-unit --out "$tmp/x" -- $(sh scripts/qemu.sh riscv64 1)
-refused "nor has KVM" "the trace unit sees what QEMU itself runs" \
+refused "nor has KVM" "the trace unit needs code that QEMU itself runs" \
 	"$ktrace" run --branches="$tmp/b" --out "$tmp/x" -- $(sh scripts/qemu.sh x86_64 1) -accel kvm:tcg
 mkdir "$tmp/bin"
 cp "$ktrace" "$tmp/bin"
-refused "without the plugin" "is the trace unit, and it is not there" \
+refused "without the plugin" "the trace unit is missing" \
 	"$tmp/bin/ktrace" run --branches --out "$tmp/x" -- $(sh scripts/qemu.sh x86_64 1)
-refused "qemu-args for RISC-V" "riscv64: there is no trace unit for it" "$ktrace" qemu-args riscv64 --trace-unit
+refused "qemu-args for RISC-V" "riscv64: no trace unit for this architecture" "$ktrace" qemu-args riscv64 --trace-unit
 equal "qemu-args" "-plugin,ram=$PWD/r,out=$PWD/b,,c" \
 	"$("$ktrace" qemu-args x86_64 --ram r --branches=b,c | sed 's/.*\(-plugin\) [^,]*\(,[^ ]*\).*/\1\2/')"
 done_testing

@@ -38,14 +38,14 @@ for seconds in 10 40 $limit; do
 		run --timeout $seconds --stall 1 --on-stall report -- $(demo x86_64 2) -append "debug=ktrace run=hang"
 		echo "$status" >"$tmp/status"
 	} &
-	await sh -c 'grep -q "it goes on; what is wrong: ktrace why" "$0/err" || test -e "$0/status"' "$tmp"
+	await sh -c 'grep -q "it is left running; to see why: ktrace why" "$0/err" || test -e "$0/status"' "$tmp"
 	test -e "$tmp/status" || break
 done
 check "a stall's own trace" sh -c "'$ktrace' summary '$out' | grep -q '^ended *stall: CPU 1'"
 check "with registers and stacks" sh -c "'$ktrace' summary '$out' | grep -q '^CPUs .*registers and stacks'"
 wait
 equal "the stall is the run's status" 12 "$(cat "$tmp/status")"
-equal "it is said once" 1 "$(grep -c 'has stalled; it goes on' "$tmp/err")"
+equal "it is said once" 1 "$(grep -c 'has stalled; it is left running' "$tmp/err")"
 check "is replaced by that of the end" sh -c "'$ktrace' summary '$out' | grep -q '^ended *timeout'"
 
 # Every byte passes, in order, whatever it is; the text comes in two writes, with other ends of lines.

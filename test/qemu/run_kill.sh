@@ -80,7 +80,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	check "Ctrl-C, a script between: a trace" test -s "$out"
 	typed '\001x' -nographic
 	equal "Ctrl-A X, a script between: status" 0 "$status"
-	said "QEMU was told to quit"
+	said "QEMU was asked to quit"
 	check "Ctrl-A X, a script between: a trace" test -s "$out"
 	script -qec "stty cols 20; '$ktrace' run --timeout 2 --out '$out' -- $(demo x86_64 2 | sed 's/-nographic/-display none/') \
 		-append run=hang" /dev/null </dev/null >"$tmp/err"

@@ -43,7 +43,7 @@ for arch in x86_64 aarch64 riscv64; do
 	captured "$arch" timeout kmain
 	outcome "$arch" 11 "run=hang cpus=1" --stall 1
 	outcome "$arch" 11 "run=hang" --stall 1
-	said "has not beaten for 1 s"
+	said "no heartbeat of CPU"
 	captured "$arch" stalled kmain
 done
 

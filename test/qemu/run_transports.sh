@@ -34,7 +34,7 @@ $ktrace summary "$out" >"$tmp/summary"
 check "a dump at the start: nothing is claimed of the rest" grep -qx "loss      none in what the dump covers" "$tmp/summary"
 check "a dump at the start: how long before the end" awk '/^dumped/ { seen = $4 > 0 } END { exit !seen }' "$tmp/summary"
 check "a dump at the start: JSON" sh -c "'$ktrace' summary --json '$out' | grep -q '\"dumped\":true,\"taken_before_end\":[0-9]'"
-check "a dump at the start: why" sh -c "'$ktrace' why '$out' | grep -q 'the guest had dumped this [0-9.]* s before'"
+check "a dump at the start: why" sh -c "'$ktrace' why '$out' | grep -q 'the guest dumped this [0-9.]* s before the end'"
 rm -f "$out"
 # shellcheck disable=SC2046
 run --transport debugcon --timeout 3 --stall 0 -- $(demo x86_64 2) -append "debug=ktrace run=sh transport=debugcon file="

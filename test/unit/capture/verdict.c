@@ -80,7 +80,7 @@ static void qemu_tells_the_rest(void **state)
 	assert_int_equal(
 		JUDGE("status 1", .ran = 1, .found = 1, .has_wait_status = 1, .wait_status = EXITED(1)),
 		CAPTURE_QEMU_DIED);
-	assert_int_equal(JUDGE("without a word", .ran = 1, .found = 1), CAPTURE_QEMU_DIED);
+	assert_int_equal(JUDGE("status is unknown", .ran = 1, .found = 1), CAPTURE_QEMU_DIED);
 	assert_int_equal(JUDGE("internal-error", .ran = 1, .found = 1, .stopped_for_good = 1,
 			       .state = "internal-error", .shutdown = CAPTURE_SHUTDOWN_USER),
 			 CAPTURE_QEMU_DIED);
