@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! With the feature `bundled`: compiles the C library and links it. Nothing is downloaded. CC and AR name the C
-//! compiler and ar; by default they are cc and ar, or those of Debian's cross compiler for another target. CFLAGS
-//! come last, so a kernel's own flags win.
+//! Compiles and links the C library if the feature `bundled` is on. Downloads nothing. CC and AR name the C compiler
+//! and ar; by default they are cc and ar, or those of Debian's cross compiler for another target. CFLAGS come last, so
+//! that a kernel's own flags override the others.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn transports_of(arch: &str) -> &'static [&'static str] {
     }
 }
 
-/// What doc/porting.md demands of kernel code, and the calling convention of the Rust target.
+/// Returns the flags that doc/porting.md requires for kernel code, and those of the Rust target's calling convention.
 fn flags_of(target: &str, arch: &str) -> &'static [&'static str] {
     match arch {
         "x86_64" => &["-mgeneral-regs-only", "-mno-red-zone"],
@@ -36,7 +36,7 @@ fn flags_of(target: &str, arch: &str) -> &'static [&'static str] {
     }
 }
 
-/// All of kernel/base and kernel/core, this architecture's transports, and the check of what the crate mirrors.
+/// Returns the sources: all of kernel/base and kernel/core, this architecture's transports, and src/mirror.c.
 fn sources(root: &Path, arch: &str) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> = ["kernel/base", "kernel/core"]
         .map(|room| root.join(room))
@@ -57,12 +57,12 @@ fn run(command: &mut Command) {
     assert!(status.success(), "{command:?}: {status}");
 }
 
-/// An environment variable of cargo's.
+/// Returns an environment variable that cargo sets.
 fn cargo(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("cargo sets {name}"))
 }
 
-/// The folder that holds include/ and kernel/: in the project, or where `make install` put them.
+/// Returns the folder with include/ and kernel/: in the project, or where `make install` put them.
 fn root() -> PathBuf {
     let crate_folder = PathBuf::from(cargo("CARGO_MANIFEST_DIR"));
     let places = ["../..", ".."].map(|up| crate_folder.join(up));
@@ -70,7 +70,7 @@ fn root() -> PathBuf {
     found.unwrap_or_else(|| panic!("no kernel/ktrace.mk above {}", crate_folder.display()))
 }
 
-/// A tool: what the variable says, or the target's own.
+/// Returns the command for a tool: the value of the variable, or the default for the target.
 fn tool(variable: &str, arch: &str, native: &str, cross: &str) -> Command {
     println!("cargo:rerun-if-env-changed={variable}");
     let is_native = cargo("HOST").starts_with(arch);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The Rust crate: built and tested with what is on this machine, nothing downloaded. Debian's toolchain is used, the one on the
-# path where there is none. RUST_TOOLCHAINS=all: both. RUST_TARGETS: bare-metal targets beside one of each architecture.
+# Builds and tests the Rust crate with the tools on this machine; downloads nothing. Uses Debian's toolchain, or, if there is
+# none, the one on the path. RUST_TOOLCHAINS=all: both. RUST_TARGETS: bare-metal targets in addition to one for each architecture.
 . test/tap.sh
 
 toolchains=$(for cargo in /usr/bin/cargo "$(command -v cargo)"; do
@@ -15,7 +15,7 @@ fi
 least=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' bindings/rust/Cargo.toml)
 old() { [ "$(printf '%s\n' "$least" "$1" | sort -V | head -n 1)" != "$least" ]; }
 
-# toolchain FOLDER: its cargo is used from here on. Each has a folder for what it builds.
+# toolchain FOLDER: uses the cargo in FOLDER from here on. Each toolchain has its own build folder.
 toolchain() {
 	RUSTC=$1/rustc PATH=$1:$path
 	version=$("$RUSTC" --version | cut -d ' ' -f 2)
@@ -27,15 +27,16 @@ path=$PATH
 # in_crate COMMAND: runs it in the crate's folder.
 in_crate() { (cd bindings/rust && exec "$@"); }
 
-# ---- The C library that goes along ----
+# ---- The C library in the crate ----
 
-# library TARGET: compiles it as cargo would, which runs the build script, into $tmp/TARGET.
+# library TARGET: compiles the C library into $tmp/TARGET, with the build script as cargo runs it.
 library() {
 	mkdir "$tmp/$1"
 	CARGO_MANIFEST_DIR=$PWD/bindings/rust CARGO_FEATURE_BUNDLED=1 CARGO_CFG_TARGET_ARCH=$arch TARGET=$1 HOST=$host OUT_DIR=$tmp/$1 "$tmp/build"
 }
 
-# disassembled TARGET: the library's instructions and its undefined symbols, without addresses, into $tmp/code.
+# disassembled TARGET: writes the library's instructions and its undefined symbols, without addresses, to
+# $tmp/code.
 disassembled() {
 	{
 		llvm-objdump -d --no-show-raw-insn "$tmp/$1/libktrace.a" | sed 's/^ *[0-9a-f]*:[ 	]*//; s/ [0-9a-fx]* *<.*//'
@@ -44,10 +45,11 @@ disassembled() {
 	count_is_at_least 1000 "$tmp/code" '	'
 }
 
-# without NAME PATTERN: nothing of it matches the pattern.
+# without NAME PATTERN: checks that no line of $tmp/code matches the pattern.
 without() { equal "$target: $1" 0 "$(grep -cE -e "$2" "$tmp/code")"; }
 
-# compiled_as_kernel_code: in the record path, such registers would be those of the program that was interrupted.
+# compiled_as_kernel_code: checks that the C library does not use vector and floating-point registers. In the
+# record path they would contain values of the interrupted program.
 compiled_as_kernel_code() {
 	host=$("$RUSTC" -vV | sed -n 's/^host: //p')
 	"$RUSTC" --edition 2021 bindings/rust/build.rs -o "$tmp/build"
@@ -104,7 +106,8 @@ CPU0 PID=0                        boot.done        done
 CPU0 PID=0                        test.switch      2 -> 1 after 0 ns
 END
 
-# has_core TARGET: the first toolchain that has a core library for it, or can make one; $flags is how, or why there is none.
+# has_core TARGET: selects the first toolchain that has, or can make, a core library for TARGET. Sets $flags
+# to rustc's flags, or to the reason why there is none.
 has_core() {
 	for folder in $toolchains; do
 		toolchain "$folder"
@@ -113,7 +116,7 @@ has_core() {
 	return 1
 }
 
-# built_for TARGET: with the C library.
+# built_for TARGET: checks that the crate builds with the C library.
 built_for() {
 	if has_core "$1"; then
 		check "$version: the crate builds for $1" in_crate env "RUSTFLAGS=$flags -Dwarnings" cargo build --offline --locked \
@@ -123,7 +126,8 @@ built_for() {
 	fi
 }
 
-# streams TARGET FEATURE LINKER ADDRESS STATUS QEMU…: a kernel without rings sends a record through the feature's transport.
+# streams TARGET FEATURE LINKER ADDRESS STATUS QEMU…: checks that a kernel without rings sends a record
+# through the feature's transport.
 streams() {
 	if ! has_core "$1"; then
 		skip "$2: a record is streamed" "$flags"
@@ -141,7 +145,7 @@ streams() {
 	equal "$feature: and nothing else" 32 "$(wc -c <"$tmp/$feature")"
 }
 
-# The kernel in Rust boots, and each CPU has a track with its threads' turns.
+# Checks that the kernel in Rust boots, and that each CPU has a track with the turns of its threads.
 example() {
 	if ! has_core riscv64imac-unknown-none-elf; then
 		skip "examples/rust boots" "$flags"

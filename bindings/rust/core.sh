@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Makes the core library of a bare-metal target, where the toolchain brings none, from Debian's rust-src and
+# Makes the core library of a bare-metal target, if the toolchain has none, from Debian's rust-src and
 # librust-compiler-builtins-dev:
 #
 #	core.sh RUSTC TARGET FOLDER
 #
-# Prints the flags that rustc needs for the target: none, or the sysroot below FOLDER. Where no core library can be had, prints
-# why and fails.
+# Prints the flags that rustc needs for the target: none, or the sysroot below FOLDER. If there is no core library, prints the
+# reason and fails.
 set -eu
 rustc=$1 target=$2 folder=$3
 

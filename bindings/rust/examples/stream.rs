@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! A kernel that keeps no rings, for a CPU of x86_64 or AArch64 under QEMU: it streams one version 1 record through the
-//! transport of the feature `transport-x86-64` or `transport-arm64`, and ends the emulator. check.sh runs it. On x86_64
-//! SSE stays off, so that an instruction of it would be a triple fault.
+//! A kernel without rings, for x86_64 or AArch64 under QEMU: it sends one version 1 record through the transport of the
+//! feature `transport-x86-64` or `transport-arm64`, and ends the emulator. check.sh runs it. On x86_64 SSE stays off,
+//! so that an SSE instruction would cause a triple fault.
 #![cfg_attr(target_os = "none", no_std, no_main)]
 
 #[cfg(not(target_os = "none"))]
@@ -18,7 +18,7 @@ mod kernel {
     #[cfg(target_arch = "aarch64")]
     global_asm!(".globl _start", "_start: ldr x0, =stack_end", "mov sp, x0", "b kernel_main");
 
-    // QEMU enters by a note, in 32-bit mode. One page of 1 GiB maps all.
+    // QEMU starts it at the address in an ELF note, in 32-bit mode. One page of 1 GiB maps all memory.
     #[cfg(target_arch = "x86_64")]
     global_asm!(
         r#"
@@ -58,12 +58,12 @@ _start: mov $stack_end, %esp
         options(att_syntax)
     );
 
-    /// Ends the emulator; well, if the status is 0.
+    /// Ends the emulator. Status 0 means success.
     fn end(status: u32) -> ! {
         #[cfg(target_arch = "aarch64")]
         let exit = [0x20026, status as u64];
         loop {
-            // SAFETY: semihosting's SYS_EXIT reads the two words; the port is that of QEMU's device for this.
+            // SAFETY: semihosting's SYS_EXIT reads the two words; the port belongs to QEMU's exit device.
             unsafe {
                 #[cfg(target_arch = "aarch64")]
                 asm!("hlt #0xf000", in("x0") 0x18, in("x1") &exit);

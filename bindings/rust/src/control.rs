@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! Sets ktrace up and controls it, as `include/ktrace/control.h` says in full. Unless a function says otherwise it
-//! may be called from any context and never waits.
+//! Sets up and controls ktrace; `include/ktrace/control.h` has the details. Unless stated otherwise, a function may be
+//! called from any context and never waits.
 
 use core::ffi::c_void;
 use core::fmt::{self, Write};
@@ -10,19 +10,19 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{c_int, Name};
 
-/// What goes wrong; `enum ktrace_error`.
+/// Errors; `enum ktrace_error`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A field or parameter is out of range.
+    /// A parameter or a member of [`Config`] is out of range.
     Argument = -1,
-    /// The memory lent is too small, or there is no table for it.
+    /// The lent memory is too small, or the table that is needed does not exist.
     Memory = -2,
     /// [`init`] has not been called, or has been called already.
     State = -3,
     /// The pattern matches no event.
     NoEvent = -4,
-    /// The text cannot be understood.
+    /// The text has a syntax error.
     Syntax = -5,
     /// No setting has that name.
     NoSetting = -7,
@@ -49,21 +49,21 @@ struct Memory {
     size: usize,
 }
 
-/// How to set up; `struct ktrace_config`, which explains the fields. 0 leaves a thing out, or to the library.
+/// The configuration; `struct ktrace_config` describes the members. 0 leaves a feature out, or lets the library choose.
 #[repr(C)]
 pub struct Config {
     size: u32,
-    /// CPUs to make rings for.
+    /// Number of CPUs to make rings for.
     pub cpus: u32,
     /// Slots of each ring, a power of two; 0: as many as fit.
     pub slots: u32,
-    /// 0: rings are overwritten; 1: they stop when they are full.
+    /// 0: a full ring overwrites its oldest records; 1: it stops recording.
     pub policy: u32,
-    /// Most threads to keep names of.
+    /// Maximum number of thread names.
     pub threads: u32,
-    /// Most threads to keep what they hold and wait for.
+    /// Maximum number of threads for which ktrace keeps what they hold and wait for.
     pub holders: u32,
-    /// 1: counts a CPU and event; 0: one shared count an event.
+    /// 1: a counter for each CPU and event; 0: one shared counter for each event.
     pub counters: u32,
     blocks: u32,
     build_id_size: u32,
@@ -73,30 +73,30 @@ pub struct Config {
     build_id: *const u8,
     /// Name and version of the kernel.
     pub kernel: Name,
-    /// The clock's frequency in ticks a second.
+    /// Clock ticks per second.
     pub frequency: u64,
-    /// Unix time now in ns.
+    /// Current Unix time in ns.
     pub wall_ns: u64,
     physical: Option<unsafe extern "C" fn(*const c_void) -> u64>,
-    /// The kernel's system calls, "0 read" a line.
+    /// Names of the kernel's system calls, one per line, such as "0 read".
     pub syscalls: Name,
     /// `enum ktrace_clocks`.
     pub clocks: u32,
-    /// Has a CPU measure its clock soon, by an interrupt.
+    /// Sends an interrupt to a CPU, in which that CPU calls `ktrace_clock_serve()` soon.
     pub interrupt: Option<extern "C" fn(u32)>,
-    /// Rows a CPU in which repetitions are counted.
+    /// Number of entries for each CPU in which repetitions are counted.
     pub folds: u32,
     /// Slots of the ring for rare events, a power of two.
     pub rare_slots: u32,
-    /// How many earlier boots stay readable after a reset.
+    /// Number of earlier boots whose trace stays readable after a reset.
     pub keep: u32,
 }
 
-// As asserted of the C structure in mirror.c.
+// mirror.c asserts the same of the C structure.
 const _: () = assert!(size_of::<Config>() == 128);
 
 impl Config {
-    /// Rings for so many CPUs, and nothing else.
+    /// Returns a configuration with rings for `cpus` CPUs, and no other feature.
     pub const fn new(cpus: u32) -> Config {
         Config {
             size: size_of::<Config>() as u32,
@@ -124,24 +124,25 @@ impl Config {
         }
     }
 
-    /// With the kernel's GNU build id.
+    /// Sets the kernel's GNU build id.
     pub fn build_id(mut self, id: &'static [u8]) -> Config {
         self.build_id = id.as_ptr();
         self.build_id_size = id.len() as u32;
         self
     }
 
-    /// For memory that is not physically contiguous: the physical address of a virtual one.
+    /// Sets the function that returns the physical address of a virtual one, for memory that is not physically
+    /// contiguous.
     ///
     /// # Safety
-    /// The addresses that it returns are right; a host reads what lies there.
+    /// Requires: the function returns correct addresses. A host reads memory at them.
     pub unsafe fn physical(mut self, address: unsafe extern "C" fn(*const c_void) -> u64) -> Config {
         self.physical = Some(address);
         self
     }
 }
 
-/// What a CPU does; `KTRX_MODE_*`.
+/// What a CPU does: `KTRX_MODE_*`.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -168,8 +169,9 @@ extern "C" {
     fn ktrace_exit(status: c_int);
 }
 
-/// Gives each CPU a ring of its own in this memory. Requires: CPU numbers work. Until then, and after an error, events
-/// go into the boot ring. Returns [`Error::State`] if a call has succeeded before or is under way on another CPU.
+/// Gives each CPU its own ring in this memory. Until then, and after an error, events go into the boot ring. Returns
+/// [`Error::State`] if an earlier call succeeded, or if a call is running on another CPU. Requires: the functions that
+/// return the CPU's number work.
 pub fn init(memory: &'static mut [u8], config: Config) -> Result<(), Error> {
     static BEGUN: AtomicBool = AtomicBool::new(false);
 
@@ -185,15 +187,15 @@ pub fn init(memory: &'static mut [u8], config: Config) -> Result<(), Error> {
     done
 }
 
-/// Starts this CPU's own ring, after [`init`].
+/// Makes this CPU use its own ring. Call it after [`init`].
 ///
 /// # Safety
-/// It is called on the CPU that has this number, with interrupts off.
+/// Requires: called on the CPU with this number, with interrupts disabled.
 pub unsafe fn cpu_online(cpu: u32) -> Result<(), Error> {
     result(ktrace_cpu_online(cpu))
 }
 
-/// A text that ends with a zero byte. Bytes beyond `N - 1` are dropped.
+/// A NUL-terminated text. Bytes beyond `N - 1` are dropped.
 struct Text<const N: usize> {
     bytes: [u8; N],
     at: usize,
@@ -215,7 +217,7 @@ impl<const N: usize> Write for Text<N> {
     }
 }
 
-/// Names a thread; 27 bytes are kept. Calls for one thread must not run at the same time.
+/// Names a thread; at most 27 bytes are used. Requires: calls for one thread do not run at the same time.
 pub fn thread_name(thread: u32, name: &str) -> Result<(), Error> {
     let mut text = Text::<28>::EMPTY;
     let _ = text.write_str(name);
@@ -223,47 +225,47 @@ pub fn thread_name(thread: u32, name: &str) -> Result<(), Error> {
     result(unsafe { ktrace_thread_name(thread, text.bytes.as_ptr()) })
 }
 
-/// From the tick of each CPU: it is alive, and was interrupted at `pc`.
+/// Reports that this CPU is alive and was interrupted at `pc`. Call it in the timer tick of each CPU.
 pub fn heartbeat(pc: u64) {
-    // SAFETY: any context, as all below.
+    // SAFETY: may be called in any context, like the functions below.
     unsafe { ktrace_heartbeat(pc) }
 }
 
-/// Says what this CPU does from now on.
+/// Sets what this CPU does from now on.
 pub fn mode(mode: Mode) {
     unsafe { ktrace_mode(mode as u8) }
 }
 
-/// Resumes recording everywhere. It is on from the start.
+/// Starts recording on all CPUs. It is started at boot.
 pub fn start() {
     unsafe { ktrace_start() }
 }
 
-/// Stops recording everywhere.
+/// Stops recording on all CPUs.
 pub fn stop() {
     unsafe { ktrace_stop() }
 }
 
-/// Sets events and settings by name: `control(name!("vfs=off,sched.*=both"))`. Changes nothing else; two calls must not
-/// run at the same time.
+/// Sets events and settings by name: `control(name!("vfs=off,sched.*=both"))`. Changes only what is named. Requires:
+/// two calls do not run at the same time.
 pub fn control(text: Name) -> Result<(), Error> {
     result(unsafe { ktrace_control(text) })
 }
 
-/// The same from the kernel's command line.
+/// Applies the kernel's command line; see `ktrace_boot_argument()`.
 ///
 /// # Safety
-/// The text ends with a zero byte.
+/// Requires: the text is NUL-terminated.
 pub unsafe fn boot_argument(command_line: *const u8) -> Result<(), Error> {
     result(ktrace_boot_argument(command_line))
 }
 
-/// Ticks that a thousand events cost, measured here and now. A kernel calls this once, at boot.
+/// Measures on this CPU how many clock ticks a thousand events cost, and returns that. Call it once, at boot.
 pub fn probe_cost() -> u64 {
     unsafe { ktrace_probe_cost() }
 }
 
-/// Says that the kernel ends with a panic; from a panic handler, `panic(info)`.
+/// Records that the kernel ends with a panic. Call it from a panic handler: `panic(info)`.
 pub fn panic(message: &dyn fmt::Display) {
     let mut text = Text::<200>::EMPTY;
     let _ = write!(text, "{}", message);
@@ -271,7 +273,7 @@ pub fn panic(message: &dyn fmt::Display) {
     unsafe { ktrace_panic(text.bytes.as_ptr()) }
 }
 
-/// Says that the kernel ends, with this status.
+/// Records that the kernel ends with this exit status.
 pub fn exit(status: i32) {
     unsafe { ktrace_exit(status) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! Events: rows of the C library's event table, placed there by the linker, and recording through its general entry.
+//! Declares and records events. Event descriptors are in the C library's event table, where the linker places them;
+//! recording calls a C function.
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
@@ -8,13 +9,14 @@ use core::ptr;
 
 use crate::{v1::EventType, v2};
 
-/// Most payload bytes a record may have, as `KTRACE_PAYLOAD_MAX` in C.
+/// Maximum payload of a record in bytes, `KTRACE_PAYLOAD_MAX` in C.
 const PAYLOAD_MAX: usize = 226;
-/// Room for them: C clears what is left of the record's slots, as `KTRACE_CAPACITY` says, rounded up to 8.
+/// Size of a payload buffer. C clears the rest of the record's last slot: `KTRACE_CAPACITY`, rounded up to a multiple
+/// of 8.
 const PAYLOAD_ROOM: usize = 232;
-/// A row's `header` as linked, `KTRACE_HEADER_SLOW` in C.
+/// Initial `header` of a descriptor, `KTRACE_HEADER_SLOW` in C.
 const HEADER_SLOW: u32 = 0x8000_0000;
-/// Bytes kept of a string, as `KTRACE_STRING_MAX` in C unless a kernel changed it.
+/// Maximum bytes recorded of a string, `KTRACE_STRING_MAX` in C, unless a kernel changed it.
 const STRING_MAX: usize = 64;
 
 extern "C" {
@@ -25,34 +27,34 @@ extern "C" {
 #[repr(transparent)]
 pub struct Event(UnsafeCell<v2::EventRow>);
 
-// SAFETY: the row is shared with C, which reads and writes it by single loads and stores; so does `is_on`.
+// SAFETY: the descriptor is shared with C, which accesses it with single loads and stores, as `is_on` does.
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// Whether a record or a count is wanted: one load.
+    /// Returns whether the event is recorded or counted. Costs one load.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
-        // SAFETY: inside the row; volatile, because C changes it at any time.
+        // SAFETY: inside the descriptor; volatile, because C may change it at any time.
         unsafe { ptr::read_volatile(ptr::addr_of!((*self.0.get()).state)) != v2::state::OFF }
     }
 
-    /// The row, for C.
+    /// Returns the descriptor, for C.
     pub(crate) fn row(&self) -> *mut v2::EventRow {
         self.0.get()
     }
 
-    /// Hands a packed payload to the C library, which takes where it goes back to for the site. Any context.
+    /// Records a packed payload with the C library; its return address becomes the site. Any context.
     ///
     /// # Safety
-    /// The event is built, so that its row is in the table.
+    /// Requires: the event is part of the build, so that its descriptor is in the table.
     #[inline(always)]
     pub unsafe fn emit(&self, packer: &mut Packer) {
-        // The payload is aligned, `at` bytes of it were written, and it has room.
+        // The payload is aligned, its first `at` bytes are initialised, and the buffer is large enough.
         ktrace_emit_packed(self.0.get(), packer.bytes.as_mut_ptr().cast(), packer.at as u32)
     }
 }
 
-/// A row with its strings, as it lies in the section `ktrace_events`.
+/// An event descriptor with its strings, as in the section `ktrace_events`.
 #[doc(hidden)]
 #[repr(C, align(8))]
 pub struct Row<const N: usize> {
@@ -61,7 +63,8 @@ pub struct Row<const N: usize> {
 }
 
 impl<const N: usize> Row<N> {
-    /// As declared: through the slow path, which numbers the rows when the first event fires.
+    /// Returns a new descriptor. Its first record uses the slow path: the first event in the kernel assigns the ids of
+    /// all descriptors.
     pub const fn new(on: bool, v1_id: EventType, line: u32, types: &[u8], strings: &str) -> Self {
         let mut field_type = [0; v2::EVENT_FIELDS];
         let mut bytes = [0; N];
@@ -95,7 +98,7 @@ impl<const N: usize> Row<N> {
     }
 }
 
-/// Conversions in a printf text, `%%` left out: there must be one a field.
+/// Returns the number of conversions in a printf text, without `%%`. There must be one for each field.
 #[doc(hidden)]
 pub const fn conversions(text: &str) -> usize {
     let bytes = text.as_bytes();
@@ -114,7 +117,7 @@ pub const fn conversions(text: &str) -> usize {
     count
 }
 
-/// A payload that is being put together: fields in order, packed.
+/// A payload under construction: packed fields, in order.
 #[repr(C, align(8))]
 pub struct Packer {
     bytes: [MaybeUninit<u8>; PAYLOAD_ROOM],
@@ -122,14 +125,14 @@ pub struct Packer {
 }
 
 impl Packer {
-    /// An empty payload.
+    /// Returns an empty payload.
     #[inline(always)]
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Packer { bytes: [MaybeUninit::uninit(); PAYLOAD_ROOM], at: 0 }
     }
 
-    /// Appends bytes; what is more than a record can hold is left out.
+    /// Appends bytes; drops those that exceed the maximum payload.
     #[inline(always)]
     pub fn put(&mut self, bytes: &[u8]) {
         for &byte in bytes {
@@ -140,7 +143,8 @@ impl Packer {
         }
     }
 
-    /// Appends a string, cut if it is longer than the C library keeps or than there is room, `reserve` bytes left over.
+    /// Appends a string. It is cut to what the C library records, and so that `reserve` bytes are left for the fields
+    /// after it.
     fn put_string(&mut self, text: &str, reserve: usize) {
         let room = PAYLOAD_MAX.saturating_sub(self.at + 2 + reserve);
         let most = text.len().min(STRING_MAX).min(room);
@@ -155,9 +159,9 @@ impl Packer {
 pub trait Field {
     /// One of [`v2::field`].
     const TYPE: u8;
-    /// Bytes the field takes at least.
+    /// Minimum size of the field in bytes.
     const SIZE: usize;
-    /// Appends it. `reserve`: bytes that the fields behind it need at least.
+    /// Appends the field. `reserve`: minimum size in bytes of the fields after it.
     fn pack(self, packer: &mut Packer, reserve: usize);
 }
 
@@ -203,7 +207,7 @@ impl Field for &str {
     }
 }
 
-/// Whether a list, names set apart by blanks or commas, has this name.
+/// Returns whether a list of names, separated by blanks or commas, contains `name`.
 const fn has(list: &[u8], name: &[u8]) -> bool {
     let mut at = 0;
 
@@ -224,7 +228,8 @@ const fn has(list: &[u8], name: &[u8]) -> bool {
     false
 }
 
-/// Whether the events of this group are built; what [`event!`] says of KTRACE_NO and KTRACE_WITH.
+/// Returns whether the events of this group are part of the build. `no` and `with`: values of KTRACE_NO and
+/// KTRACE_WITH, see [`event!`].
 #[doc(hidden)]
 pub const fn built(group: &str, no: Option<&str>, with: Option<&str>) -> bool {
     let left_out = match no {
@@ -238,12 +243,12 @@ pub const fn built(group: &str, no: Option<&str>, with: Option<&str>) -> bool {
     wanted && !left_out
 }
 
-/// Stands for events that are left out of the build: always off.
+/// Replaces events that are left out of the build: always off.
 #[doc(hidden)]
 pub static LEFT_OUT: Row<0> = Row::new(false, EventType::NONE, 0, &[], "");
 
-/// Declares an event's row in the enclosing module or function: `event()` returns the row, `BUILT` tells whether the
-/// event is part of the build. An event that is left out takes no byte.
+/// Declares an event descriptor in the enclosing module or function: `event()` returns it, `BUILT` is true if the event
+/// is part of the build. An event that is left out occupies no memory.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! row {
@@ -273,17 +278,18 @@ macro_rules! row {
 }
 
 /// Declares an event: `event!(NAME: group.name, "printf text", field: type, …);`, optionally with an id for version 1
-/// dumps, `event!(NAME: group.name = EventType::CTX_SWITCH, …)`. `NAME` is what [`record!`](crate::record!) takes; the reader shows
-/// `group.name`.
+/// dumps, `event!(NAME: group.name = EventType::CTX_SWITCH, …)`. [`record!`](crate::record!) records the event by
+/// `NAME`; readers show `group.name`.
 ///
 /// ```compile_fail
 /// ktrace_core::event!(ODD: test.odd, "%u and %u", only_one: u32);
 /// ```
 ///
-/// Two variables of the environment in which the kernel is compiled leave groups out, as `-DKTRACE_NO_<group>=1` and
-/// `-DKTRACE_SELECT=1 -DKTRACE_WITH_<group>=1` do in C. `KTRACE_NO="vfs mm"`: these groups. `KTRACE_WITH="sched irq"`:
-/// all groups but these; empty, all groups. Cargo builds anew when they change, and `.cargo/config.toml` can set
-/// them. An event that is left out leaves no byte; its arguments are checked, and not evaluated.
+/// Two environment variables of the kernel's build leave groups out, as `-DKTRACE_NO_<group>=1` and
+/// `-DKTRACE_SELECT=1 -DKTRACE_WITH_<group>=1` do in C. `KTRACE_NO="vfs mm"` leaves out these groups.
+/// `KTRACE_WITH="sched irq"` leaves out all groups except these; an empty value, all groups. Cargo rebuilds when they
+/// change, and `.cargo/config.toml` can set them. An event that is left out occupies no memory; its arguments are
+/// checked, but not evaluated.
 #[macro_export]
 macro_rules! event {
     ($id:ident: $group:ident . $name:ident, $text:literal $(, $field:ident: $type:ty)* $(,)?) => {
@@ -306,7 +312,7 @@ macro_rules! event {
                     $crate::Field::pack($field, &mut packer, reserve);
                 )*
                 if BUILT {
-                    // SAFETY: it is built.
+                    // SAFETY: the event is part of the build.
                     unsafe { event().emit(&mut packer) }
                 }
             }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! ktrace for kernels written in Rust: the same rings, the same event table and the same transports as in C.
+//! ktrace for kernels written in Rust, with the rings, the event table and the transports of the C library.
 //!
 //! ```
 //! use ktrace_core::{event, record};
@@ -13,26 +13,26 @@
 //! # switch_to(1, 2, 3);
 //! ```
 //!
-//! No allocation, no dependencies, no initialisation: an event goes to a static ring from the first instruction on.
+//! No allocation, no dependencies, no initialisation: from the first instruction on, events go to a static ring.
 //!
-//! - [`event!`] declares an event, [`record!`] records it; groups can be left out at compile time.
-//! - [`init`] and [`cpu_online`] give each CPU a ring of its own.
-//! - [`facts!`] declares the standard events with the state that `ktrace why` reasons from; [`state`] has what is
-//!   state alone.
-//! - [`transport`] sends dumps, or single [`TraceRecord`]s, where the host cannot read the machine's memory.
+//! - [`event!`] declares an event, [`record!`] records it. Groups can be left out at compile time.
+//! - [`init`] and [`cpu_online`] give each CPU its own ring.
+//! - [`facts!`] declares functions that record the standard events and update the state from which `ktrace why` draws
+//!   its conclusions. The functions in [`state`] update the state only.
+//! - [`transport`] sends dumps, or single [`TraceRecord`]s, if the host cannot read the machine's memory.
 //!
 //! # Features
 //!
-//! - `bundled`: compiles the C library along with the crate, with the flags that kernel code needs. `CC`, `AR` and
-//!   `CFLAGS` are those of the environment; `CFLAGS=-I<folder>` is where `ktrace_port.h` lies, by which C asks the
-//!   kernel for its CPU and thread numbers. Without this feature the kernel's own build links the library.
-//! - `transport-x86-64`: QEMU's debug console is the transport, unless [`transport::set`] set another.
-//! - `transport-arm64`: likewise semihosting.
+//! - `bundled`: compiles the C library with the crate, with the flags that kernel code needs. `CC`, `AR` and `CFLAGS`
+//!   are read from the environment. `CFLAGS=-I<folder>` names the folder with `ktrace_port.h`, through which C gets the
+//!   kernel's CPU and thread numbers. Without this feature the kernel's own build links the library.
+//! - `transport-x86-64`: the transport is QEMU's debug console, unless [`transport::set`] sets another.
+//! - `transport-arm64`: the transport is semihosting, unless [`transport::set`] sets another.
 //!
 //! # Targets
 //!
-//! Kernel code leaves vector registers alone: of AArch64's targets that is `aarch64-unknown-none-softfloat`;
-//! `x86_64-unknown-none` and `riscv64imac-unknown-none-elf` do so as they are.
+//! Kernel code must not use vector registers. On AArch64 use `aarch64-unknown-none-softfloat`; `x86_64-unknown-none`
+//! and `riscv64imac-unknown-none-elf` do not use them.
 #![no_std]
 #![deny(missing_docs)]
 
@@ -59,7 +59,7 @@ pub use event::{Event, Field, Packer};
 pub use name::Name;
 pub use v1::{DumpHeader, EventType, TraceRecord};
 
-// As core::ffi has them since Rust 1.64.
+// core::ffi has these types since Rust 1.64.
 #[allow(non_camel_case_types)]
 type c_int = i32;
 #[allow(non_camel_case_types)]

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* event.rs, control.rs, state.rs and transport.rs mirror this: a change here has to be made there. */
+/*
+ * Asserts what event.rs, control.rs, state.rs and transport.rs mirror. If something changes here, change it
+ * there, too.
+ */
 #include <ktrace/ktrace.h>
 #include <ktrace/transport.h>
 

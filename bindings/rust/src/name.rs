@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! Texts as C takes them.
+//! Text arguments for C.
 
 use core::ptr;
 
-/// A text that lasts for ever and ends with a zero byte, as C takes it; made by [`name!`](crate::name!).
+/// A NUL-terminated text that is valid for ever, for C; made by [`name!`](crate::name!).
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub struct Name(*const u8);
@@ -16,10 +16,10 @@ impl Name {
     /// No text.
     pub const NONE: Name = Name(ptr::null());
 
-    /// The text must end with a zero byte.
+    /// Returns the text as a [`Name`]. It must end with a zero byte.
     ///
     /// # Panics
-    /// If it does not; in a constant, that is an error of the compiler.
+    /// If it does not; in a constant that is a compile-time error.
     pub const fn new(text: &'static str) -> Name {
         assert!(
             !text.is_empty() && text.as_bytes()[text.len() - 1] == 0,
@@ -29,7 +29,7 @@ impl Name {
     }
 }
 
-/// A constant [`Name`]: `name!("run queue")`.
+/// Makes a constant [`Name`]: `name!("run queue")`.
 #[macro_export]
 macro_rules! name {
     ($text:literal) => {{

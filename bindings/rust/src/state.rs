@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! State: what each CPU does, and what each thread holds and waits for, as `include/ktrace/hooks.h` says in full. All
-//! may be called from any context, before [`init`](crate::init) too, and then do nothing. What is an event as
-//! well is declared by [`facts!`](crate::facts!).
+//! State hooks: they report what each CPU does, and what each thread holds and waits for. `include/ktrace/hooks.h` has
+//! the details. They may be called from any context; before [`init`](crate::init) they do nothing.
+//! [`facts!`](crate::facts!) declares the functions that record an event as well.
 
 use core::arch::asm;
 use core::ffi::c_void;
 
 use crate::{c_int, v2::EventRow, Event, Name};
 
-/// Not known, for `owner` of `contend`.
+/// Unknown: a value for `owner` of `contend`.
 pub const NOBODY: u32 = 0xffff_ffff;
 
-/// Who holds a lock, or waits for it.
+/// What holds a lock, or waits for it.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// The CPU, where the holder cannot be taken from it.
+    /// The CPU, if the holder cannot leave it.
     Cpu = 1,
     /// The thread.
     Thread = 2,
@@ -27,17 +27,17 @@ pub enum By {
 pub enum Wait {
     /// A lock.
     Lock = 2,
-    /// Until woken, by whatever does what is waited for.
+    /// Until woken, when an event occurs.
     Event = 3,
-    /// For a time to pass.
+    /// Until a time.
     Time = 4,
-    /// For the end of a thread.
+    /// The end of a thread.
     Thread = 5,
-    /// Until a device has answered.
+    /// An answer of a device.
     Device = 6,
 }
 
-/// Of a lock or of what is waited for: told apart by value, never read.
+/// Address of a lock or of an object to wait for. It identifies the object; memory at it is never read.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub struct Address(*const c_void);
@@ -54,10 +54,10 @@ impl<T: ?Sized> From<*const T> for Address {
     }
 }
 
-/// Keeps the call before from becoming a jump, which would hide the place that the event comes from.
+/// Prevents a tail call before it, which would hide the place that the event comes from.
 #[inline(always)]
 fn come_back() {
-    // SAFETY: no instruction.
+    // SAFETY: emits no instruction.
     unsafe { asm!("", options(nomem, nostack, preserves_flags)) }
 }
 
@@ -70,7 +70,7 @@ macro_rules! hooks {
             $(#[$doc])*
             #[inline(always)]
             pub fn $name($($argument: $type),*) {
-                // SAFETY: any context; addresses are not read, texts last for ever.
+                // SAFETY: may be called in any context; addresses are not read, texts are valid for ever.
                 unsafe { $symbol($($argument),*) }
                 come_back();
             }
@@ -79,25 +79,25 @@ macro_rules! hooks {
 }
 
 hooks! {
-    /// A wait for a lock ended without it.
+    /// Reports that a wait for a lock ended without the lock.
     lock_give_up = ktrace_lock_give_up(by: By);
-    /// Where a thread's stack lies, once, before it runs.
+    /// Reports the stack of a thread. Call it once for each thread, before it runs.
     thread_stack = ktrace_thread_stack(thread: u32, low: Address, high: Address);
-    /// How urgent a thread is; 0: unknown.
+    /// Reports the priority of a thread; greater is more urgent, 0: unknown.
     thread_priority = ktrace_thread_priority(thread: u32, priority: u8);
-    /// This CPU waits until another has answered an interrupt that it sent.
+    /// Reports that this CPU sent an interrupt to another CPU and waits for its answer.
     ipi_wait = ktrace_ipi_wait(cpu: u32, what: u32);
-    /// It goes on.
+    /// Reports that this wait has ended.
     ipi_wait_end = ktrace_ipi_wait_end();
-    /// This CPU has answered what it was asked.
+    /// Reports that this CPU has answered such an interrupt.
     ipi_answer = ktrace_ipi_answer();
-    /// Preemption is off so many times over.
+    /// Reports how many times preemption is now disabled without being enabled again.
     preempt = ktrace_preempt(depth: u32);
-    /// This address space is in use.
+    /// Reports that this address space is now in use.
     space = ktrace_space(id: u64);
 }
 
-/// Call before interrupts go on, and after they have gone off.
+/// Reports that interrupts are enabled or disabled. Call it before enabling and after disabling them.
 #[inline(always)]
 pub fn interrupts(on: bool) {
     extern "C" {
@@ -108,7 +108,8 @@ pub fn interrupts(on: bool) {
     come_back();
 }
 
-/// What the functions of [`facts!`](crate::facts!) call: the event and the state, or the state alone.
+/// Called by the functions of [`facts!`](crate::facts!): records the event and updates the state, or updates the state
+/// only.
 #[doc(hidden)]
 pub mod fact {
     use super::*;
@@ -118,7 +119,7 @@ pub mod fact {
            $(else $state:ident($($kept:ident),*))?;)*) => { $(
             #[inline(always)]
             pub fn $name(event: Option<&'static Event>, $($argument: $type),*) {
-                // SAFETY: the row is one of the table's; the rest as for hooks.
+                // SAFETY: the descriptor is in the table; otherwise as for hooks.
                 match event {
                     Some(event) if $condition && event.is_on() => unsafe { $fact(event.row(), $($given),*) },
                     _ => {
@@ -190,8 +191,8 @@ pub mod fact {
     }
 }
 
-/// Declares functions that report facts: each records the standard event and keeps the state, in one call. A kernel
-/// names those that it calls, once, so that it has only these events:
+/// Declares functions that report facts: each call records the standard event and updates the state. A kernel names
+/// the functions that it calls, once, so it has only these events:
 ///
 /// ```
 /// mod trace {
@@ -203,20 +204,20 @@ pub mod fact {
 ///
 /// | function | reports |
 /// |---|---|
-/// | `switch(previous, next, state)` | sched.switch, from the switch; `state` is what `previous` goes into |
+/// | `switch(previous, next, state)` | sched.switch, in the context switch; `state` is the state that `previous` enters |
 /// | `wake(thread)` | sched.wake: the thread was made runnable |
-/// | `block(object, name, `[`Wait`](crate::state::Wait)`, deadline)` | sched.block: the running thread is about to sleep; 0: for ever |
-/// | `thread_end(thread)` | sched.exit: the last thing before a thread's last switch |
+/// | `block(object, name, `[`Wait`](crate::state::Wait)`, deadline)` | sched.block: the running thread is about to sleep; `deadline` 0: none |
+/// | `thread_end(thread)` | sched.exit: directly before the thread's last switch |
 /// | `contend(lock, name, `[`By`](crate::state::By)`, owner)` | lock.contend: before a wait for a lock |
 /// | `acquire(lock, by)`, `try_acquire(lock, by)` | lock.acquire, lock.try: the lock was acquired |
-/// | `release(lock, by)` | lock.release: before it is given up |
-/// | `interrupt_enter(irq)`, `interrupt_exit(irq)` | irq.enter, irq.exit: first and last thing in a handler |
-/// | `eoi(irq)` | irq.eoi: the end of the interrupt was signalled to the controller |
+/// | `release(lock, by)` | lock.release: before the lock is released |
+/// | `interrupt_enter(irq)`, `interrupt_exit(irq)` | irq.enter, irq.exit: first and last in a handler |
+/// | `eoi(irq)` | irq.eoi: the interrupt was ended at the controller |
 /// | `ipi_send(cpu, what)`, `ipi_receive(what)` | ipi.send, ipi.receive |
 /// | `fault_enter(address, ip)`, `fault_exit(address, how)` | mm.fault_enter, mm.fault_exit |
 ///
-/// Where an object or a lock is asked for, a reference to it will do. If the group of an event is left out of the
-/// build (see [`event!`](crate::event!)), the state is kept all the same.
+/// An object or a lock is passed as a reference or a pointer. If the group of an event is left out of the build (see
+/// [`event!`](crate::event!)), the state is updated nevertheless.
 #[macro_export]
 macro_rules! facts {
     ($($fact:ident),* $(,)?) => { $($crate::fact!($fact);)* };
@@ -254,7 +255,7 @@ macro_rules! fact {
     (fault_exit) => { $crate::fact!(fault_exit(address: u64, how: $crate::Name), mm.fault_exit = $crate::EventType::NONE,
         "%#llx %s", address: u64, how: &str); };
     ($fact:ident($($argument:ident: $type:ty),*), $($row:tt)*) => {
-        /// Reports the fact: see `ktrace_core::facts!`.
+        /// Reports the fact; see `ktrace_core::facts!`.
         #[inline(always)]
         pub fn $fact($($argument: $type),*) {
             $crate::row!($($row)*);

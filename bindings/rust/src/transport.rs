@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! Ways for bytes to leave the machine: the C library's drivers, and drivers written in Rust. The structures
-//! mirror `include/ktrace/transport.h`, which says in which contexts what may be called.
+//! Sends bytes out of the machine: with the C library's drivers, and with drivers in Rust. The structures mirror
+//! `include/ktrace/transport.h`, which states in which contexts a function may be called.
 
 use core::ffi::c_void;
 use core::mem::size_of;
@@ -8,22 +8,22 @@ use core::ptr;
 
 use crate::{c_int, c_uint, Name, TraceRecord};
 
-/// What goes wrong; `enum ktrace_output_error`.
+/// Errors of output; `enum ktrace_output_error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// No such device, or no transport set.
     Absent,
-    /// Somebody else's output did not end in time.
+    /// Other output did not end in time.
     Busy,
     /// The device did not become ready in time.
     Stalled,
-    /// The device refused, or broke its own protocol.
+    /// The device reported an error, or did not follow its protocol.
     Failed,
-    /// No room for that much.
+    /// Not enough room.
     Full,
-    /// Rings came or went while they were dumped.
+    /// Rings were added or removed during the dump.
     Changed,
-    /// Unusable argument, or a trace that is not set up.
+    /// Invalid argument, or the trace is not set up.
     Argument,
 }
 
@@ -40,26 +40,26 @@ fn result(code: c_int) -> Result<(), Error> {
     }
 }
 
-/// The operations of a transport; `struct ktrace_transport`. A driver in Rust puts one first into a `repr(C)`
-/// structure of its own.
+/// The operations of a transport; `struct ktrace_transport`. A driver in Rust has this as the first member of its own
+/// `repr(C)` structure.
 #[repr(C)]
 pub struct Transport {
-    /// For messages.
+    /// Name in messages.
     pub name: Name,
-    /// Looks for the device: 0 or a negative error.
+    /// Finds and initialises the device; returns 0 or a negative error.
     pub probe: Option<unsafe extern "C" fn(*mut Transport) -> c_int>,
-    /// Takes some of the bytes: how many, or a negative error.
+    /// Sends some of the bytes; returns their number or a negative error.
     pub send: Option<unsafe extern "C" fn(*mut Transport, *const c_void, usize) -> i64>,
-    /// Optional: one dump of that many bytes follows.
+    /// Optional: called before a dump of that many bytes.
     pub begin: Option<unsafe extern "C" fn(*mut Transport, u64) -> c_int>,
-    /// Polls before a device counts as stalled.
+    /// Number of polls after which a device that is not ready has failed.
     pub patience: u32,
-    /// Set once probing succeeded.
+    /// True after a successful probe.
     pub ready: bool,
 }
 
 impl Transport {
-    /// With these operations, not probed yet.
+    /// Returns a transport with these operations, not probed yet.
     pub const fn new(
         name: Name,
         probe: unsafe extern "C" fn(*mut Transport) -> c_int,
@@ -77,9 +77,9 @@ impl Transport {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Io {
-    /// Virtual address, or port.
+    /// Virtual address, or number of the first port.
     pub base: usize,
-    /// Whether it is a port.
+    /// True if `base` is a port.
     pub ports: bool,
 }
 
@@ -127,7 +127,7 @@ extern "C" {
     fn ktrace_pl011_init(uart: *mut Pl011, base: usize) -> *mut Transport;
 }
 
-// As asserted of the C structures in mirror.c.
+// mirror.c asserts the same of the C structures.
 const _: () = {
     assert!(size_of::<Transport>() == 40);
     assert!(size_of::<Io>() == 16);
@@ -137,9 +137,9 @@ const _: () = {
     assert!(size_of::<Pl011>() == 56);
 };
 
-/// A driver that can be put to use.
+/// A driver for [`set`].
 pub trait Driver {
-    /// Its operations, ready to be probed.
+    /// Returns its operations, ready to be probed.
     fn transport(&'static mut self) -> *mut Transport;
 }
 
@@ -150,34 +150,34 @@ impl Driver for Transport {
 }
 
 impl Debugcon {
-    /// At that port, usually 0xe9.
+    /// Returns a driver for this port, usually 0xe9.
     pub const fn new(port: u16) -> Self {
         Debugcon { transport: Transport::unset(), port }
     }
 }
 
 impl Semihosting {
-    /// Into that file of the host; [`Name::NONE`]: the host's choice.
+    /// Returns a driver that writes to this file on the host; [`Name::NONE`]: the host selects the file.
     pub const fn new(path: Name) -> Self {
         Semihosting { transport: Transport::unset(), path, handle: -1, line: [0; 512] }
     }
 }
 
 impl Uart16550 {
-    /// Registers at that place, `1 << shift` bytes apart.
+    /// Returns a driver for registers at `io`, `1 << shift` bytes apart.
     pub const fn new(io: Io, shift: u8) -> Self {
         Uart16550 { transport: Transport::unset(), io, shift }
     }
 }
 
 impl Pl011 {
-    /// Registers at that virtual address.
+    /// Returns a driver for registers at this virtual address.
     pub const fn new(base: usize) -> Self {
         Pl011 { transport: Transport::unset(), io: Io { base, ports: false } }
     }
 }
 
-// SAFETY in the following: the structures mirror those of C field by field, and are lent to it for ever.
+// SAFETY, for the functions below: the structures mirror those of C member by member, and are lent to C for ever.
 
 #[cfg(target_arch = "x86_64")]
 impl Driver for Debugcon {
@@ -210,13 +210,13 @@ impl Driver for Pl011 {
     }
 }
 
-/// Probes a transport and makes it the one that everything below goes through.
+/// Probes a transport and makes it the one that all functions below use.
 pub fn set<D: Driver>(driver: &'static mut D) -> Result<(), Error> {
-    // SAFETY: the driver lives for ever, and nobody else has it.
+    // SAFETY: the driver is valid for ever, and the reference to it is exclusive.
     result(unsafe { ktrace_transport_set(driver.transport()) })
 }
 
-/// The transport that a feature names, put to use when something is sent and no other was set.
+/// The transport that a feature selects: set up when something is sent and no other transport was set.
 #[cfg(any(
     all(feature = "transport-x86-64", target_arch = "x86_64"),
     all(feature = "transport-arm64", target_arch = "aarch64")
@@ -237,7 +237,7 @@ mod chosen {
     const DEVICE: Device = Semihosting::new(Name::NONE);
 
     struct Shared(UnsafeCell<Device>);
-    // SAFETY: only C uses it, which sends from one CPU at a time; BUSY is held while it is set up.
+    // SAFETY: only C uses it, and sends from one CPU at a time; BUSY is held during the setup.
     unsafe impl Sync for Shared {}
     static SHARED: Shared = Shared(UnsafeCell::new(DEVICE));
     static BUSY: AtomicBool = AtomicBool::new(false);
@@ -269,7 +269,7 @@ mod chosen {
     }
 }
 
-/// Sends, and once more if it took the feature's transport.
+/// Sends; if no transport is set, sets up the feature's transport and sends again.
 fn sent(send: impl Fn() -> c_int) -> Result<(), Error> {
     match result(send()) {
         Err(Error::Absent) => chosen::set().and_then(|()| result(send())),
@@ -277,9 +277,9 @@ fn sent(send: impl Fn() -> c_int) -> Result<(), Error> {
     }
 }
 
-/// Sends all bytes in one piece.
+/// Sends all bytes; output of other callers cannot get in between.
 pub fn write_bytes(data: &[u8]) -> Result<(), Error> {
-    // SAFETY: the slice's own bytes.
+    // SAFETY: the bytes of the slice.
     sent(|| unsafe { ktrace_write_bytes(data.as_ptr().cast(), data.len()) })
 }
 
@@ -288,12 +288,12 @@ pub fn write_byte(byte: u8) -> Result<(), Error> {
     write_bytes(&[byte])
 }
 
-/// Streams one version 1 record, without any ring.
+/// Sends one version 1 record, without a ring.
 pub fn write_record(record: &TraceRecord) -> Result<(), Error> {
     write_bytes(record.as_bytes())
 }
 
-/// Which format a dump has.
+/// Format of a dump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// KTRX version 1.
@@ -302,7 +302,8 @@ pub enum Version {
     V2,
 }
 
-/// Writes the whole trace. `seize`: all other CPUs are stopped, so take the output even from one that holds it.
+/// Writes the whole trace. `seize`: all other CPUs are stopped, so take the transport from a sender that did not
+/// finish.
 pub fn dump(version: Version, seize: bool) -> Result<(), Error> {
     let how = (version == Version::V1) as c_uint | (seize as c_uint) << 1;
     // SAFETY: NULL is the transport that was set.

@@ -3,10 +3,10 @@
 
 use core::mem::size_of;
 
-/// First bytes of a dump of either version.
+/// First bytes of a dump of version 1 or 2.
 pub const MAGIC: [u8; 4] = *b"KTRX";
 
-/// Head of a dump; one ring a CPU follows.
+/// Header of a dump; one ring for each CPU follows.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DumpHeader {
@@ -14,11 +14,11 @@ pub struct DumpHeader {
     pub magic: [u8; 4],
     /// 1
     pub version: u32,
-    /// Counter ticks a second.
+    /// Counter ticks per second.
     pub tsc_freq_hz: u64,
-    /// Rings that follow, in CPU order.
+    /// Number of rings, which follow in CPU order.
     pub num_cpus: u32,
-    /// Records a ring, a power of two.
+    /// Records per ring, a power of two.
     pub ring_size: u32,
     /// 32
     pub entry_size: u32,
@@ -45,37 +45,37 @@ pub struct TraceRecord {
     pub tsc: u64,
     /// See [`TraceRecord::pack_header`].
     pub header: u32,
-    /// By event.
+    /// The meaning depends on the event.
     pub data: [u32; 5],
 }
 
 impl TraceRecord {
-    /// Event below 1024, CPU modulo 8, process modulo 2048.
+    /// Returns the header word of a record: event below 1024, CPU modulo 8, process modulo 2048.
     pub const fn pack_header(event: EventType, cpu: u32, pid: u32, flags: u8) -> u32 {
         (flags as u32) << 24 | (pid & 0x7ff) << 13 | (cpu & 7) << 10 | (event.0 as u32 & 0x3ff)
     }
 
-    /// The event's id.
+    /// Returns the event's id.
     pub const fn event(&self) -> EventType {
         EventType((self.header & 0x3ff) as u16)
     }
 
-    /// The CPU, modulo 8.
+    /// Returns the CPU, modulo 8.
     pub const fn cpu(&self) -> u32 {
         self.header >> 10 & 7
     }
 
-    /// The process, modulo 2048.
+    /// Returns the process, modulo 2048.
     pub const fn pid(&self) -> u32 {
         self.header >> 13 & 0x7ff
     }
 
-    /// The flags.
+    /// Returns the flags.
     pub const fn flags(&self) -> u8 {
         (self.header >> 24) as u8
     }
 
-    /// The record as it is sent.
+    /// Returns the record as bytes, as it is sent.
     pub fn as_bytes(&self) -> &[u8; 32] {
         // SAFETY: 32 bytes without padding.
         unsafe { &*(self as *const Self).cast() }
@@ -88,7 +88,7 @@ pub struct EventType(pub u16);
 
 #[allow(missing_docs)]
 impl EventType {
-    /// Stands for an event that has no id in version 1.
+    /// An event without an id in version 1.
     pub const NONE: EventType = EventType(0xffff);
     pub const SYSCALL_ENTER: EventType = EventType(0);
     pub const SYSCALL_EXIT: EventType = EventType(1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! KTRX version 2: `include/ktrx/v2.h`, `state.h` and `slot.h`, normative text in `spec/ktrx.md`, which explains the fields.
+//! KTRX version 2: `include/ktrx/v2.h`, `state.h` and `slot.h`. Normative text, which describes the members:
+//! `spec/ktrx.md`.
 #![allow(missing_docs)]
 
 use core::mem::size_of;
@@ -10,7 +11,7 @@ pub const EVENT_MAGIC: u16 = 0x5645;
 pub const EVENT_FIELDS: usize = 16;
 pub const FLAG_DUMP: u32 = 1;
 
-/// How the addresses of a section or a ring are meant.
+/// Kinds of addresses of a section or a ring.
 pub mod place {
     pub const NONE: u16 = 0;
     pub const VIRTUAL: u16 = 1;
@@ -18,7 +19,7 @@ pub mod place {
     pub const FILE: u16 = 3;
 }
 
-/// What a section holds.
+/// Types of sections.
 pub mod section {
     pub const RINGS: u32 = 1;
     pub const EVENTS: u32 = 2;
@@ -40,7 +41,7 @@ pub mod field {
     pub const STRING: u8 = 10;
     pub const BOOL: u8 = 11;
     pub const CHAR: u8 = 12;
-    /// In a string's length: it was cut short.
+    /// Flag in a string's length: the string was cut.
     pub const STRING_CUT: u16 = 0x8000;
 }
 
@@ -74,7 +75,7 @@ pub struct Root {
     pub cpus: u32,
     pub slots: u32,
     pub slot_size: u16,
-    /// How slots tell writers apart: 0 by a second generation, 1 by a check.
+    /// How slots detect several writers: 0 by a second generation, 1 by a check.
     pub slot_format: u16,
     pub flags: u32,
     pub tag: [u8; 8],
@@ -125,7 +126,7 @@ pub struct Ring {
     pub head: u64,
 }
 
-/// Head of a row of the event table; its strings follow.
+/// An event descriptor; its strings follow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct EventRow {

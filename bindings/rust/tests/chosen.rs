@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! The transport that a feature names: set up at the first byte. The C library is a fake.
+//! Tests that the transport that a feature selects is set up at the first byte. The C library is a fake.
 #![cfg(all(not(feature = "bundled"), feature = "transport-x86-64", target_arch = "x86_64"))]
 
 use core::ffi::c_void;

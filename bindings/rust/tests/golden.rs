@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! The wire types against the project's golden traces.
+//! Tests the wire types with the project's golden traces.
 
 use std::mem::{size_of, MaybeUninit};
 
@@ -10,7 +10,7 @@ fn golden(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
-/// Bytes of a file as one of the wire's structures.
+/// Returns bytes of a file as a wire structure.
 fn at<T: Copy>(file: &[u8], offset: usize) -> T {
     assert!(offset + size_of::<T>() <= file.len());
     unsafe { file.as_ptr().add(offset).cast::<T>().read_unaligned() }
@@ -58,7 +58,7 @@ fn version_2() {
     }
 }
 
-/// Where fields lie, as C asserts it in `include/ktrx`.
+/// Checks the offsets of members, which C asserts in `include/ktrx`.
 macro_rules! offsets {
     ($type:ty: $($field:ident $offset:literal),*) => { $({
         let place = MaybeUninit::<$type>::uninit();

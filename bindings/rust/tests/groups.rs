@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! Groups of events that are left out of the build: compiled plainly, and with KTRACE_NO="left_out sched".
+//! Tests groups of events that are left out of the build. It is compiled without options, and with KTRACE_NO="left_out
+//! sched".
 #![cfg(feature = "bundled")]
 
 use ktrace_core::{built, event, name, record, state};
@@ -71,7 +72,7 @@ fn lists_of_groups() {
     assert!(!built("vfs", None, Some("")) && !built("vfs", Some("vfs"), Some("vfs")));
 }
 
-/// That all of them link, whichever groups are built, and may be called before there is a trace.
+/// Tests that all facts link, whichever groups are built, and may be called before there is a trace.
 #[test]
 fn facts() {
     let lock = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-//! Events of Rust through the C core on this machine, dumped through a transport written in Rust. With
-//! KTRACE_TEST_DUMP in the environment the dump is left there for other readers.
+//! Tests events that are recorded in Rust with the C core on this machine and dumped through a transport in Rust.
+//! If the environment has KTRACE_TEST_DUMP, the dump is written to that file, for other readers.
 #![cfg(feature = "bundled")]
 
 use core::ffi::c_void;
@@ -20,7 +20,7 @@ unsafe extern "C" fn probe(_: *mut Transport) -> i32 {
     0
 }
 
-/// Takes at most 1000 bytes, so that short writes are seen, too.
+/// Takes at most 1000 bytes, to test short writes.
 unsafe extern "C" fn send(_: *mut Transport, data: *const c_void, bytes: usize) -> i64 {
     let taken = bytes.min(1000);
     let data = std::slice::from_raw_parts(data.cast::<u8>(), taken);
@@ -32,7 +32,7 @@ fn sent() -> Vec<u8> {
     std::mem::take(&mut SENT.lock().unwrap())
 }
 
-/// Bytes of a dump as one of the wire's structures.
+/// Returns bytes of a dump as a wire structure.
 fn at<T: Copy>(dump: &[u8], offset: usize) -> T {
     assert!(offset + size_of::<T>() <= dump.len());
     unsafe { dump.as_ptr().add(offset).cast::<T>().read_unaligned() }
@@ -74,7 +74,7 @@ fn check_v1(dump: &[u8]) {
     assert_eq!(first.data, [1, 2, 0x89abcdef, 0x01234567, 0]);
 }
 
-/// One test, because the trace and the transport are one a program.
+/// Is one test, because a program has one trace and one transport.
 #[test]
 fn events_are_recorded_and_dumped() {
     let driver = Box::leak(Box::new(Transport::new(name!("vec"), probe, send)));
