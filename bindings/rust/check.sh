@@ -67,11 +67,11 @@ compiled_as_kernel_code() {
 			continue
 		fi
 		check "$target: the C library is compiled" library "$target"
-		check "$target: to code that can be looked at" disassembled "$target"
+		check "$target: it is disassembled" disassembled "$target"
 		case $arch in
 		x86_64)
 			without "no SSE, AVX or x87 registers" '%[xyz]?mm[0-9]|%st'
-			without "nothing below the stack pointer" '(^|[^0-9a-fx])-(0x)?[0-9a-f]+\(%rsp\)'
+			without "no access below the stack pointer" '(^|[^0-9a-fx])-(0x)?[0-9a-f]+\(%rsp\)'
 			;;
 		aarch64)
 			without "no vector registers" '(^|[^0-9a-zA-Z_.])[vqdshb][0-9]+([^0-9a-zA-Z_]|$)'
@@ -87,7 +87,7 @@ compiled_as_kernel_code() {
 tested_on_this_machine() {
 	dump=$tmp/$version.dump
 	check "$version: the crate builds without the C library" in_crate cargo build --offline --locked
-	check "$version: and without a warning" in_crate env RUSTFLAGS=-Dwarnings cargo check --offline --locked --all-features --all-targets
+	check "$version: the crate builds without a warning" in_crate env RUSTFLAGS=-Dwarnings cargo check --offline --locked --all-features --all-targets
 	check "$version: events recorded in Rust are dumped, golden traces are read" in_crate env "KTRACE_TEST_DUMP=$dump" \
 		cargo test --offline --locked --features bundled
 	check "$version: its documentation builds" in_crate env RUSTDOCFLAGS=-Dwarnings cargo doc --offline --locked --all-features --no-deps
@@ -96,7 +96,7 @@ tested_on_this_machine() {
 	check "$version: the transport that a feature names is set up at the first byte" in_crate \
 		cargo test --offline --locked --features transport-x86-64,transport-arm64 --test chosen
 	build/bin/ktrace show --frequency 1000000000 "$dump" 2>&1 | sed 's/^\[[^]]*\] //' >"$tmp/shown"
-	same "$version: the reader shows them" "$tmp/expected" "$tmp/shown"
+	same "$version: the reader shows the events" "$tmp/expected" "$tmp/shown"
 }
 cat >"$tmp/expected" <<'END'
 CPU0 PID=0                        test.switch      1 -> 2 after 81985529216486895 ns
@@ -140,9 +140,9 @@ streams() {
 	shift 5
 	timeout -k 5 $limit "$@" -display none -monitor none -serial none -no-reboot -chardev "file,id=out,path=$tmp/$feature" \
 		-kernel "$CARGO_TARGET_DIR/$target/release/examples/stream" >"$tmp/console" 2>&1 </dev/null
-	equal "$feature: it ends well" "$expected" $?
+	equal "$feature: it exits with the expected status" "$expected" $?
 	equal "$feature: a record is streamed" 88776655443322110044050040000000 "$(od -An -v -tx1 -N 16 "$tmp/$feature" | tr -d ' \n')"
-	equal "$feature: and nothing else" 32 "$(wc -c <"$tmp/$feature")"
+	equal "$feature: nothing else is sent" 32 "$(wc -c <"$tmp/$feature")"
 }
 
 # Checks that the kernel in Rust boots, and that each CPU has a track with the turns of its threads.
@@ -155,18 +155,18 @@ example() {
 		CORE="$PWD/build/rust/core"
 	build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 4 \
 		-nographic -kernel "$tmp/kernel/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null
-	equal "it ends well" 0 $?
+	equal "ktrace run exits with status 0" 0 $?
 	build/bin/ktrace show "$tmp/trace" >"$tmp/shown" 2>>"$tmp/err"
-	equal "every hart said hello before it had a ring" 4 "$(grep -c 'example.hello.*from hart' "$tmp/shown")"
+	equal "each hart recorded example.hello before it had a ring" 4 "$(grep -c 'example.hello.*from hart' "$tmp/shown")"
 	equal "every count is shown" 800 "$(grep -c 'example.count' "$tmp/shown")"
 	check "threads have names" grep -q 'sched.switch.*(ping -> pong)' "$tmp/shown"
-	equal "the lock was taken and released as often" "800 800" \
+	equal "the lock was taken and released in each turn" "800 800" \
 		"$(grep -c 'lock.acquire' "$tmp/shown") $(grep -c 'lock.release' "$tmp/shown")"
 	build/bin/ktrace export --format json -o "$tmp/json" "$tmp/trace" 2>>"$tmp/err"
 	for cpu in 0 1 2 3; do
 		equal "CPU $cpu switched in each turn" 200 "$(grep -c "CPU$cpu .*sched.switch" "$tmp/shown")"
 		check "CPU $cpu has a track" grep -q "\"thread_name\",\"pid\":0,\"tid\":$cpu,\"args\":{\"name\":\"CPU$cpu\"}" "$tmp/json"
-		check "with spans" test "$(grep -c "\"ph\":\"X\".*\"pid\":0,\"tid\":$cpu," "$tmp/json")" -ge 199
+		check "CPU $cpu has spans" test "$(grep -c "\"ph\":\"X\".*\"pid\":0,\"tid\":$cpu," "$tmp/json")" -ge 199
 	done
 }
 

@@ -56,7 +56,7 @@ impl<T: ?Sized> From<*const T> for Address {
 
 /// Prevents a tail call before it, which would hide the place that the event comes from.
 #[inline(always)]
-fn come_back() {
+fn prevent_tail_call() {
     // SAFETY: emits no instruction.
     unsafe { asm!("", options(nomem, nostack, preserves_flags)) }
 }
@@ -72,7 +72,7 @@ macro_rules! hooks {
             pub fn $name($($argument: $type),*) {
                 // SAFETY: may be called in any context; addresses are not read, texts are valid for ever.
                 unsafe { $symbol($($argument),*) }
-                come_back();
+                prevent_tail_call();
             }
         )*
     };
@@ -105,7 +105,7 @@ pub fn interrupts(on: bool) {
     }
     // SAFETY: any context.
     unsafe { ktrace_interrupts(on as c_int) }
-    come_back();
+    prevent_tail_call();
 }
 
 /// Called by the functions of [`facts!`](crate::facts!): records the event and updates the state, or updates the state
@@ -126,7 +126,7 @@ pub mod fact {
                         $(unsafe { $state($($kept),*) })?
                     }
                 }
-                come_back();
+                prevent_tail_call();
             }
         )* };
     }

@@ -38,7 +38,7 @@ extern "C" fn ktrace_write_bytes(_: *const c_void, bytes: usize) -> i32 {
 }
 
 #[test]
-fn first_byte_sets_the_transport() {
+fn first_byte_sets_up_the_transport_of_the_feature() {
     assert_eq!(transport::write_byte(1), Ok(()));
     assert_eq!(transport::write_bytes(&[1, 2, 3]), Ok(()));
     assert_eq!(transport::write_bytes(&[1, 2]), Err(Error::Full));

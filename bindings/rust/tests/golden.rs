@@ -17,7 +17,7 @@ fn at<T: Copy>(file: &[u8], offset: usize) -> T {
 }
 
 #[test]
-fn version_1() {
+fn version_1_dump_has_its_records() {
     let file = golden("ktread/v1.ktrx");
     let header: DumpHeader = at(&file, 0);
     let slots = (header.num_cpus * header.ring_size) as usize;
@@ -37,7 +37,7 @@ fn version_1() {
 }
 
 #[test]
-fn version_2() {
+fn version_2_dump_has_its_sections() {
     let file = golden("ktread/v2.ktrx");
     let root: v2::Root = at(&file, 0);
     let section = |kind| *root.section.iter().find(|s| s.kind == kind).expect("the section");
@@ -68,7 +68,7 @@ macro_rules! offsets {
 }
 
 #[test]
-fn layouts() {
+fn member_offsets_match_c() {
     offsets!(DumpHeader: tsc_freq_hz 8, num_cpus 16, ring_size 20, entry_size 24, _reserved 32);
     offsets!(TraceRecord: header 8, data 12);
     offsets!(v2::Section: address 16);

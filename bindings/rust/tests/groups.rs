@@ -30,7 +30,7 @@ mod trace {
 }
 
 #[test]
-fn arguments_of_what_is_left_out_are_not_evaluated() {
+fn arguments_of_left_out_event_are_not_evaluated() {
     let mut evaluated = (0, 0);
 
     record!(HERE, {
@@ -47,7 +47,7 @@ fn arguments_of_what_is_left_out_are_not_evaluated() {
 }
 
 #[test]
-fn what_is_left_out_has_no_row() {
+fn left_out_event_has_no_descriptor() {
     extern "C" {
         static __start_ktrace_events: u8;
         static __stop_ktrace_events: u8;
@@ -65,7 +65,7 @@ fn what_is_left_out_has_no_row() {
 }
 
 #[test]
-fn lists_of_groups() {
+fn built_follows_lists_of_groups() {
     assert!(built("vfs", None, None));
     assert!(!built("vfs", Some("mm, vfs"), None) && built("vfs", Some("vf vfss"), None));
     assert!(built("vfs", None, Some("mm,vfs")) && !built("vfs", None, Some("mm")));
@@ -74,7 +74,7 @@ fn lists_of_groups() {
 
 /// Tests that all facts link, whichever groups are built, and may be called before there is a trace.
 #[test]
-fn facts() {
+fn facts_link_and_run_before_init() {
     let lock = 0;
 
     trace::switch(1, 2, 0);
