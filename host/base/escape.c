@@ -137,7 +137,7 @@ static char *put_unit(char *at, uint32_t unit)
 	return at;
 }
 
-/* A character past U+FFFF takes two units, a high and a low surrogate. */
+/* Writes a character as \uNNNN. A character past U+FFFF takes two units, a high and a low surrogate. */
 static char *put_units(char *at, uint32_t code)
 {
 	if (code < 0x10000)

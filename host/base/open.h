@@ -27,8 +27,8 @@ int base_open_regular(const char *path, int flags);
 bool base_is_readable(const char *path);
 
 /*
- * A message for errno after one of these functions has failed: "not a regular file" for ENOTSUP, otherwise
- * strerror().
+ * Returns a message for errno after one of these functions has failed: "not a regular file" for ENOTSUP,
+ * otherwise strerror().
  */
 const char *base_open_message(int error);
 

@@ -528,7 +528,10 @@ static void set_creating(struct calls_type *type, const struct calls_value *flag
 		type->creates[1] = flag->value;
 }
 
-/* A type with the name of a struct is that struct; as an argument, it is the address of one. */
+/*
+ * Finds types that have the name of a struct: such a type is that struct, and as an argument the address of
+ * one.
+ */
 static void find_structures(struct calls_table *table)
 {
 	for (unsigned n = 0; n < table->types; n++) {

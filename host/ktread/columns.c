@@ -300,7 +300,7 @@ static void rebuild_v2(struct ktread_columns *columns, uint32_t (*slot)[8], uint
 	}
 }
 
-/* For KTRX_SLOTS_COPIED: adds the second generation of first slots and the checks of continuation slots. */
+/* Adds the second generation of first slots and the checks of continuation slots, for KTRX_SLOTS_COPIED. */
 static void check_copied(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
 	for (uint32_t n = 0; n < slots; n++) {
@@ -316,7 +316,7 @@ static void check_copied(const struct ktread_columns *columns, uint32_t (*slot)[
 }
 
 /*
- * For KTRX_SLOTS_CHECKED: adds the checks. Goes backwards, because the check of a first slot covers the
+ * Adds the checks, for KTRX_SLOTS_CHECKED. Goes backwards, because the check of a first slot covers the
  * following slots of its record.
  */
 static void check_checked(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)

@@ -22,7 +22,7 @@ static bool take(struct ktread_proc_record *record, uint32_t size)
 	return true;
 }
 
-/* Layout: the call's number and the count of arguments, 16 bits each; then the arguments, a word each. */
+/* Decodes a call: its number and its count of arguments, 16 bits each; then the arguments, a word each. */
 static bool take_syscall(struct ktread_proc *trace, const struct ktread_proc_layout *layout)
 {
 	struct ktread_proc_record *record = &trace->record;
@@ -68,7 +68,7 @@ static bool take_genio(struct ktread_proc_record *record)
 	return true;
 }
 
-/* Layout: the signal and the handler, a word each; the code, 32 bits; the mask, 128 bits. */
+/* Decodes a signal: its number and the handler, a word each; the code, 32 bits; the mask, 128 bits. */
 static bool take_psig(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
 {
 	const uint8_t *code;
@@ -84,7 +84,7 @@ static bool take_psig(struct ktread_proc_record *record, const struct ktread_pro
 	return true;
 }
 
-/* Later versions add what the thread waits for, in eight bytes. */
+/* Decodes a switch. Later versions add what the thread waits for, in eight bytes. */
 static bool take_csw(struct ktread_proc_record *record)
 {
 	if (!take(record, 8))
@@ -166,8 +166,8 @@ static void take_denied(struct ktread_proc_record *record, uint32_t at)
 }
 
 /*
- * Before version 14 of FreeBSD: a reason and two sets of rights, and nothing else. Since version 14: the
- * reason, the number of the call, the process's ABI, and room for a path.
+ * Decodes a denial. Before version 14 of FreeBSD it has a reason and two sets of rights, and nothing else.
+ * Since version 14 it has the reason, the number of the call, the process's ABI, and room for a path.
  */
 static bool take_capfail(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
 {

@@ -93,9 +93,9 @@ struct ktread_proc_input {
 int ktread_proc_input_open(struct ktread_proc_input *input, const char *path, bool follow);
 void ktread_proc_input_close(struct ktread_proc_input *input);
 int ktread_proc_input_rewind(struct ktread_proc_input *input);
-/* The part of ktread_proc_want() that reads. */
+/* Implements ktread_proc_want() if bytes have to be read. */
 bool ktread_proc_input_fill(struct ktread_proc_input *input, size_t bytes);
-/* The part of ktread_proc_skip() that steps over bytes that are not at hand. */
+/* Implements ktread_proc_skip() if not all of the bytes are at hand. */
 void ktread_proc_input_skip(struct ktread_proc_input *input, uint64_t bytes);
 
 /* Returns how many bytes can be used without reading. */
@@ -224,7 +224,7 @@ static inline void ktread_proc_set_data(struct ktread_proc_record *record, uint3
 }
 
 /*
- * For STRUCT and STRUCT_ARRAY: takes a name and its NUL at offset `at` of the payload; the rest is the data.
+ * Takes a name and its NUL at offset `at` of the payload, for STRUCT and STRUCT_ARRAY; the rest is the data.
  * Sets the data to be one element, which the caller may change. Returns false if the name has no NUL.
  */
 bool ktread_proc_set_structure(struct ktread_proc_record *record, uint32_t at);
@@ -261,7 +261,7 @@ void ktread_proc_table_add(struct ktread_proc *trace, uint64_t offset, const uin
 
 /*
  * A record's head in place in the input, at any address. Loading its fields one by one costs less than
- * copying it.
+ * copying the head.
  */
 struct __attribute__((packed, may_alias)) ktread_proc_ktrx_record {
 	struct ktrx_proc_record is;
@@ -368,13 +368,13 @@ static inline uint64_t ktread_bsd_64(const uint8_t *bytes)
 	return value;
 }
 
-/* A pointer or an unsigned register. */
+/* Returns a pointer or an unsigned register. */
 static inline uint64_t ktread_bsd_word(const struct ktread_proc_layout *layout, const uint8_t *bytes)
 {
 	return layout->word == 8 ? ktread_bsd_64(bytes) : ktread_bsd_32(bytes);
 }
 
-/* A signed register or a time. */
+/* Returns a signed register or a time. */
 static inline int64_t ktread_bsd_signed_word(const struct ktread_proc_layout *layout, const uint8_t *bytes)
 {
 	return layout->word == 8 ? (int64_t)ktread_bsd_64(bytes) : (int32_t)ktread_bsd_32(bytes);

@@ -136,7 +136,7 @@ size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding,
 int ktread_columns_decode(struct ktread_columns *columns, uint32_t coding, const unsigned char *from,
 			  size_t size, uint32_t (*slot)[8], uint32_t slots);
 
-/* Used by the encoder and the decoder. */
+/* Loads a slot as four words. */
 static inline void ktread_columns_words(const uint32_t *slot, uint64_t word[4])
 {
 	for (unsigned n = 0; n < 4; n++)

@@ -143,7 +143,7 @@ static int order_more(struct ktread *trace)
 	return merge->ordered != 0;
 }
 
-/* The part of ktread_next() for a next event that is not merged yet, or that the filter rejects. */
+/* Implements ktread_next() if the next event is not merged yet, or the filter rejects it. */
 static __attribute__((noinline)) int next_wanted(struct ktread *trace, const struct ktread_event **event)
 {
 	struct ktread_merge *merge = &trace->merge;

@@ -37,7 +37,7 @@ void ktread_types_set(struct ktread_types *types, uint32_t id, const struct ktre
 		types->end = id + 1;
 }
 
-/* "UNKNOWN(17)" */
+/* Returns a name such as "UNKNOWN(17)". */
 static const char *unknown_name(struct ktread_types *types, uint32_t id)
 {
 	if (!types->unknown)

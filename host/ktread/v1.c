@@ -170,7 +170,7 @@ static int v1_refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return count;
 }
 
-/* The part of decoding for events that are unknown or may be rejected by the filter. */
+/* Decodes the rest of an event that is unknown or may be rejected by the filter. */
 static __attribute__((noinline)) bool decode_slowly(struct ktread *trace, struct ktread_event *event)
 {
 	event->type = ktread_types_get(&trace->types, event->id);
@@ -317,7 +317,10 @@ int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump)
 	return status;
 }
 
-/* Bare records have no place where they wrap around: what looks like one is disorder. */
+/*
+ * Marks a ring of bare records as unsorted if it seems to wrap around. Bare records do not wrap around, so
+ * they are in disorder.
+ */
 static void forbid_rotation(struct ktread_v1_ring *ring)
 {
 	ring->unsorted |= ring->start != 0;
