@@ -23,7 +23,7 @@ static int read_slot(const struct ktread_ring_place *place, uint64_t index, uint
 }
 
 /* Returns the reference for the stamps of the slots before an anchor. */
-static uint64_t before(const struct ktrx_anchor *anchor)
+static uint64_t reference_before(const struct ktrx_anchor *anchor)
 {
 	return anchor->previous ? anchor->previous : anchor->stamp;
 }
@@ -57,7 +57,7 @@ static int search(const struct ktread_ring_place *place, uint64_t begin, uint64_
 			if (is_anchor(place, slot[n], index)) {
 				struct ktrx_anchor anchor = ktread_anchor_of(slot[n]);
 
-				*reference = before(&anchor);
+				*reference = reference_before(&anchor);
 				*found = true;
 				return 0;
 			}
@@ -83,7 +83,7 @@ static int walk_back(const struct ktread_ring_place *place, uint64_t index, uint
 		if (!is_anchor(place, slot, index))
 			return 0;
 		anchor = ktread_anchor_of(slot);
-		start->reference = start->missing_stamp = before(&anchor);
+		start->reference = start->missing_stamp = reference_before(&anchor);
 		start->missing_index = UINT64_MAX;
 		if (anchor.distance == 0 || anchor.distance > index - begin)
 			return 1;
