@@ -13,7 +13,7 @@
 
 /* ---- Interrupts that are not ended --------------------------------------------------------------- */
 
-static void disk_never_ends(enum told usually)
+static void disk_never_ends(enum eoi_time usually)
 {
 	why_ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
 	for (uint64_t n = 1; n <= 5; n++) {
