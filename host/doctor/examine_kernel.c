@@ -54,7 +54,7 @@ static void examine_build_id(struct findings *report, const struct patient *pati
 
 	if (!kernel->build_id_size)
 		findings_add(report, FINDING_DARK, "build id",
-			     "the file has none, so that builds cannot be distinguished: ld --build-id");
+			     "the file has none, so builds cannot be distinguished: link with ld --build-id");
 	else if (!info || !info->build_id_size)
 		return; /* told with the views */
 	else if (info->build_id_size == kernel->build_id_size &&
@@ -76,14 +76,14 @@ void examine_kernel(struct findings *report, struct patient *patient)
 
 	if (!patient->elf) {
 		findings_add(report, FINDING_NOTE, "kernel file",
-			     "unknown: no -kernel is to be seen on the command line; --elf names it");
+			     "unknown: the command line has no -kernel; name the file with --elf");
 		return;
 	}
 	if (capture_kernel_read(&patient->kernel, patient->elf) != 0) {
 		*base_escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) =
 			'\0';
 		findings_add(report, patient->elf_given ? FINDING_WRONG : FINDING_NOTE, "kernel file",
-			     "%s; --elf names the kernel's ELF file", text);
+			     "%s; name the kernel's ELF file with --elf", text);
 		return;
 	}
 	patient->has_kernel = true;
@@ -126,7 +126,7 @@ void examine_symbols(struct findings *report, const struct patient *patient)
 		findings_add(report, FINDING_DARK, "symbols",
 			     "functions without files and lines: compile with -g");
 	else
-		findings_add(report, FINDING_DARK, "symbols", "no function is found at any place known");
+		findings_add(report, FINDING_DARK, "symbols", "no function is found at any known address");
 	symbols_close(symbols);
 }
 
@@ -370,25 +370,24 @@ static void say_lost(struct findings *report, const struct patient *patient, con
 	if (found->other && !found->zero && !found->missing)
 		findings_add(report, FINDING_WRONG, part->name,
 			     "%" PRIu32 " of %" PRIu32
-			     " %s that the file has are others in the guest's memory, the first is %s: "
-			     "the file is of another build (--elf names the right one), "
-			     "or something has overwritten them",
+			     " %s in the file differ in the guest's memory, the first is %s: "
+			     "the file is of another build (name the right one with --elf), "
+			     "or they were overwritten",
 			     lost, found->rows, what, name);
 	else if (*cleared)
 		findings_add(report, FINDING_WRONG, part->name,
-			     "%" PRIu32 " of %" PRIu32 " %s that the file has are lost "
-			     "in the guest's memory, "
-			     "the first is %s: "
-			     "the section lies at 0x%" PRIx64 ", among what start code clears, %s",
+			     "%" PRIu32 " of %" PRIu32
+			     " %s in the file are lost in the guest's memory, the first is %s: "
+			     "the section is at 0x%" PRIx64 ", in memory that start code clears, %s",
 			     lost, found->rows, what, name, part->section->address, cleared);
 	else
-		findings_add(report, FINDING_WRONG, part->name,
-			     "%" PRIu32 " of %" PRIu32 " %s that the file has are lost "
-			     "in the guest's memory, the first is %s, "
-			     "of a section at 0x%" PRIx64
-			     ": it was not loaded (is what was booted made of the file without this section, "
-			     "or cut off?), or something has cleared it",
-			     lost, found->rows, what, name, part->section->address);
+		findings_add(
+			report, FINDING_WRONG, part->name,
+			"%" PRIu32 " of %" PRIu32 " %s in the file are lost in the guest's memory, "
+			"the first is %s, in a section at 0x%" PRIx64
+			": it was not loaded (does the booted image lack this section, or is it cut short?), "
+			"or it was cleared",
+			lost, found->rows, what, name, part->section->address);
 	say_fix(report, &patient->kernel, part);
 }
 
@@ -404,11 +403,11 @@ static bool say_place(struct findings *report, const struct capture_kernel *kern
 			     part->name, part->name);
 	else if (!section->loaded)
 		findings_add(report, FINDING_WRONG, part->name,
-			     "the section lies in no segment that is loaded: put it between those that are");
+			     "the section is in no segment that is loaded: put it between sections that are");
 	else if (kernel->image_end && section->address >= kernel->image_end)
 		findings_add(report, FINDING_WRONG, part->name,
 			     "0x%" PRIx64 " is after the image's end, 0x%" PRIx64
-			     ", where the kernel hands out memory: name the section before that symbol",
+			     ", where the kernel allocates memory: put the section before that symbol",
 			     section->address, kernel->image_end);
 	else
 		return false;
@@ -429,12 +428,12 @@ static void examine_section(struct findings *report, const struct patient *patie
 		return;
 	} else if (found.compared) {
 		findings_add(report, FINDING_OK, part->name,
-			     "%" PRIu64
-			     " bytes of %s inside the image, and in the guest's memory as in the file",
+			     "%" PRIu64 " bytes of %s inside the image, "
+			     "and in the guest's memory as in the file",
 			     part->section->size, part->what);
 	} else if (*cleared_by(&patient->kernel, part->section, cleared)) {
 		findings_add(report, patient->facts ? FINDING_NOTE : FINDING_WRONG, part->name,
-			     "the section lies at 0x%" PRIx64 ", %s, which start code clears",
+			     "the section is at 0x%" PRIx64 ", in memory that start code clears, %s",
 			     part->section->address, cleared);
 		say_fix(report, &patient->kernel, part);
 	} else {
@@ -462,11 +461,12 @@ static bool examine_object(struct findings *report, const struct capture_kernel 
 	else if (kernel->image_end && object->address >= kernel->image_end)
 		findings_add(report, FINDING_WRONG, name,
 			     "0x%" PRIx64 " is after the image's end, 0x%" PRIx64
-			     ", where the kernel hands out memory",
+			     ", where the kernel allocates memory",
 			     object->address, kernel->image_end);
 	else if (*cleared_by(kernel, object, cleared))
-		findings_add(report, FINDING_WRONG, name, "0x%" PRIx64 " lies %s, which start code clears",
-			     object->address, cleared);
+		findings_add(report, FINDING_WRONG, name,
+			     "0x%" PRIx64 " is in memory that start code clears, %s", object->address,
+			     cleared);
 	else
 		return false;
 	findings_advise(report, "the linker script", ".data : { *(.data .data.*) } before %s",

@@ -18,58 +18,59 @@ struct advice {
 
 static const struct advice advice[MISTAKES] = {
 	[MISTAKE_ID_WIDE] = { "thread-ids",
-			      "with a thread id beyond 22 bits, the first is %s: "
-			      "records have 22, and -1 or an address is cut to them",
+			      "with a thread id of more than 22 bits, the first is %s: records keep 22 bits, "
+			      "so -1 or an address loses its upper bits",
 			      "sched.* events", "ids from 1 to 4194303, 0 for idle", true },
 	[MISTAKE_ID_ONES] = { "thread-ids",
-			      "by a thread whose id is 22 ones: ktrace_arch_thread() "
-			      "gives -1 (or its context bits are part of the id)",
+			      "by a thread whose id is 22 ones: "
+			      "ktrace_arch_thread() returns -1 (or its context bits are part of the id)",
 			      "ktrace_port.h", "#define ktrace_arch_thread() (current() ? current()->id : 0)",
 			      true },
 	[MISTAKE_ID_ZERO] = { "thread-ids",
 			      "in which thread %s sleeps or is woken: "
-			      "0 is no thread in particular, idle or early boot, and no state is kept of it",
+			      "0 stands for idle threads and early boot, and no state is kept for it",
 			      "thread creation", "number threads from 1", true },
 	[MISTAKE_ID_REUSED] = { "sched.create",
-				"of a thread that is there already, the first is %s: "
-				"its id was given to another one while sched.exit of the first has not come",
+				"of a thread that exists already, the first is %s: "
+				"its id was reused before sched.exit was recorded for the old thread",
 				"the end of a thread, before its last switch", "ktrace_thread_end(thread);",
 				true },
 	[MISTAKE_SWAPPED] = { "sched.switch",
-			      "go to where the switch before came from, and not from where that led, "
-			      "the first to %s: prev and next are swapped",
+			      "go to the thread that the previous switch left, "
+			      "and not from the thread that it went to, the first to %s: "
+			      "prev and next are swapped",
 			      "the context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_PREVIOUS] = { "sched.switch",
-			       "come from a thread that the switch before did not lead to, "
-			       "the first from %s: a path that switches has no hook, "
+			       "leave a thread that the previous switch did not go to, the first leaves %s: "
+			       "a path that switches has no hook, "
 			       "or prev is read after current() has changed",
 			       "every context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_SAME] = { "sched.switch",
-			   "go from a thread to itself, the first is %s: "
-			   "that is no switch, and fills the ring",
+			   "go from a thread to itself, the first is %s: that is no switch, "
+			   "and it fills the ring",
 			   "the context switch",
 			   "ktrace_switch(prev, next, state); in place of KTRACE(sched, switch, …): "
 			   "it records a switch only if prev and next differ",
 			   true },
 	[MISTAKE_STATE_ZERO] = { "sched.switch",
-				 "say state 0, all of them: threads that sleep look runnable, "
-				 "and 'ktrace why' would see them starve",
+				 "have state 0, all of them: threads that sleep look runnable, "
+				 "and 'ktrace why' would report that they starve",
 				 "the context switch",
 				 "ktrace_switch(prev, next, state); with the state that prev goes into: "
 				 "0 runnable, 1 or 2 asleep, 3 stopped, 4 dead",
 				 true },
 	[MISTAKE_TWO_CPUS] = { "sched.switch",
 			       "of a thread that ran on two CPUs at once, the first is %s: "
-			       "one id for several threads, or a switch without a hook; "
-			       "idle threads have id 0 or a name that begins with idle",
+			       "several threads share an id, or a switch has no hook; "
+			       "idle threads need id 0 or a name that begins with idle",
 			       "the context switch", "ktrace_switch(prev, next, state);", true },
 	[MISTAKE_BLOCK_ELSEWHERE] = { "sched.block",
 				      "for a thread that does not run on that CPU, the first is %s: "
-				      "it is recorded after the switch, or for another thread",
-				      "where a thread is about to wait: "
-				      "called by that thread, before it switches away",
+				      "the event is recorded after the switch, or for another thread",
+				      "where a thread is about to wait: called by that thread, "
+				      "before it switches away",
 				      "ktrace_block(object, name, kind, deadline); once for each wait, "
-				      "and neither after the switch nor by another thread",
+				      "neither after the switch nor by another thread",
 				      true },
 	[MISTAKE_WAKE_RUNNING] = { "sched.wake",
 				   "of the thread that runs, the first is %s: "
@@ -82,62 +83,64 @@ static const struct advice advice[MISTAKES] = {
 	[MISTAKE_IRQ_ENTER] = { "irq.enter", "missing: interrupt %s ended on a CPU where it had not come",
 				"first thing in an interrupt", "ktrace_interrupt_enter(irq);", true },
 	[MISTAKE_SYSCALL_EXIT] = { "syscall.exit",
-				   "of system calls, and hardly any return is recorded, "
+				   "of system calls, but hardly any return is recorded, "
 				   "the first is by thread %s",
 				   "system call exit, on every way back to user mode",
 				   "KTRACE(syscall, exit, nr, result);", true },
 	[MISTAKE_RELEASE] = { "lock.release",
 			      "by a thread that does not hold the lock, the first is of %s: "
-			      "a lock that is handed on, as a scheduler's or a semaphore, "
-			      "must not be recorded",
+			      "do not record a lock that one thread takes and another releases, "
+			      "like a scheduler lock or a semaphore",
 			      "around a lock that is taken", "leave out the hooks of this lock", false },
 	[MISTAKE_CONTEND] = { "lock.contend",
 			      "followed by neither lock.acquire nor lock.fail of that lock "
-			      "before the thread waits for the next one, the first is %s",
+			      "before the thread waits for the next lock, the first is %s",
 			      "after the wait: where the thread got the lock; where it gave up",
 			      "ktrace_acquire(lock, by); … KTRACE(lock, fail, lock, name); "
 			      "ktrace_lock_give_up(by);",
 			      false },
 	[MISTAKE_CPU_SHARED] = { "CPU numbers",
-				 "by a thread that another one had followed on the same CPU, "
-				 "without a switch in between, the first by %s: "
-				 "a path that switches has no hook, or two CPUs record under one number, "
-				 "as ktrace_arch_cpu() is the same on both, "
+				 "by a thread after another thread had recorded on the same CPU, "
+				 "without a switch back to it, the first by %s: "
+				 "a path that switches has no hook, "
+				 "or two CPUs record under one number "
+				 "because ktrace_arch_cpu() returns it on both, "
 				 "or a hook is called before the per-CPU base is set",
 				 "every context switch; ktrace_port.h; entry code before the base is set",
-				 "ktrace_switch(prev, next, state); … #define ktrace_arch_cpu() "
-				 "(this_cpu()->number) … KTRACE_EARLY(group, event, …);",
+				 "ktrace_switch(prev, next, state); "
+				 "… #define ktrace_arch_cpu() (this_cpu()->number) "
+				 "… KTRACE_EARLY(group, event, …);",
 				 true },
 	[MISTAKE_WAIT_LEFT] = { "locks",
-				"that a thread waits for a lock by the kernel's table and has been "
-				"in user mode since, the first for %s: "
+				"a thread waits for a lock by the kernel's table "
+				"but has been in user mode since, the first for %s: "
 				"the wait has ended, and no hook recorded that",
 				"after the wait: where the thread got the lock; where it gave up",
 				"ktrace_acquire(lock, by); … ktrace_lock_give_up(by);", false },
 	[MISTAKE_OWNER] = { "locks",
-			    "that a hook named CPU 0 or thread 0 as the holder of a lock "
-			    "that another one held, the first for %s: "
+			    "a hook named CPU 0 or thread 0 as the holder of a lock "
+			    "that another CPU or thread held, the first for %s: "
 			    "0 does not mean that the holder is unknown",
 			    "before waiting for a lock whose holder is not known",
 			    "ktrace_contend(lock, name, by, KTRACE_NOBODY);", false },
 };
 
-/* How many things there are of which the mistake is made, with their name. */
-static const char *counted(enum mistake mistake)
+/* Returns the noun for what is counted as the mistake. */
+static const char *counted(enum mistake mistake, uint64_t count)
 {
 	switch (mistake) {
 	case MISTAKE_SWAPPED:
 	case MISTAKE_PREVIOUS:
 	case MISTAKE_SAME:
 	case MISTAKE_STATE_ZERO:
-		return "switches";
+		return count == 1 ? "switch" : "switches";
 	case MISTAKE_IRQ_EXIT:
 	case MISTAKE_IRQ_ENTER:
 	case MISTAKE_WAIT_LEFT:
 	case MISTAKE_OWNER:
-		return "times";
+		return count == 1 ? "time" : "times";
 	default:
-		return "events";
+		return count == 1 ? "event" : "events";
 	}
 }
 
@@ -145,6 +148,7 @@ static void say_mistake(struct findings *report, const struct mistakes *mistakes
 {
 	const struct mistake_count *row = &mistakes->of[mistake];
 	const struct advice *say = &advice[mistake];
+	const uint64_t count = mistake == MISTAKE_STATE_ZERO ? mistakes->switches : row->count;
 	const char *gap = strstr(say->text, "%s");
 	char value[24] = "";
 
@@ -154,8 +158,7 @@ static void say_mistake(struct findings *report, const struct mistakes *mistakes
 				 ? (int64_t)(int32_t)(uint32_t)row->value
 				 : (int64_t)row->value);
 	findings_add(report, mistake == MISTAKE_SAME ? FINDING_NOTE : FINDING_WRONG, say->about,
-		     "%" PRIu64 " %s %.*s%s%s",
-		     mistake == MISTAKE_STATE_ZERO ? mistakes->switches : row->count, counted(mistake),
+		     "%" PRIu64 " %s %.*s%s%s", count, counted(mistake, count),
 		     (int)(gap ? gap - say->text : (long)strlen(say->text)), say->text, value,
 		     gap ? gap + 2 : "");
 	findings_advise(report, say->where, "%s", say->line);
@@ -186,28 +189,28 @@ static const char *hook_of(const char *rule)
 		{ "switch-in-interrupt",
 		  "ktrace_interrupt_exit(irq); before a switch at the end of a handler" },
 		{ "sleep-in-interrupt",
-		  "ktrace_arch_thread() gives the context of a thread again when a handler ends" },
+		  "ktrace_arch_thread() must return thread context again when a handler ends" },
 		{ "syscall-in-interrupt",
-		  "ktrace_arch_thread() gives the context of a thread again when a handler ends" },
+		  "ktrace_arch_thread() must return thread context again when a handler ends" },
 		{ "run-without-wake", "ktrace_wake(thread); wherever a thread is made runnable" },
-		{ "run-after-death", "KTRACE(sched, create, thread); when an id is used again" },
+		{ "run-after-death", "KTRACE(sched, create, thread); when an id is reused" },
 		{ "run-twice", "ktrace_switch(prev, next, state); at every switch, once" },
 		{ "wake-after-death",
-		  "ktrace_thread_end(thread); by the thread that ends, before its last switch" },
-		{ "eoi-twice", "ktrace_eoi(irq); once an interrupt" },
+		  "ktrace_thread_end(thread); in the thread that ends, before its last switch" },
+		{ "eoi-twice", "ktrace_eoi(irq); once for each interrupt" },
 		{ "syscall-in-syscall", "KTRACE(syscall, exit, nr, result); on every way back to user mode" },
 		{ "fault-unfinished", "ktrace_fault_exit(address, how); on every way out of the handler" },
-		{ "exit-with-lock", "ktrace_release(lock, by); wherever the lock is given up" },
-		{ "return-with-lock", "ktrace_release(lock, by); wherever the lock is given up" },
+		{ "exit-with-lock", "ktrace_release(lock, by); wherever the lock is released" },
+		{ "return-with-lock", "ktrace_release(lock, by); wherever the lock is released" },
 		{ "switch-with-lock",
-		  "ktrace_release(lock, by); not for a lock that is handed on over a switch" },
+		  "ktrace_release(lock, by); not for a lock that a switch passes to another thread" },
 		{ "switch-with-preemption-off",
 		  "ktrace_preempt(depth); whenever the depth changes, by switches too" },
 		{ "switch-in-handler",
 		  "ktrace_interrupt_exit(irq); before a switch at the end of a handler" },
 		{ "unlock-unheld",
 		  "ktrace_acquire(lock, by); with the same `by` as the release, by the holder" },
-		{ "lock-held", "ktrace_release(lock, by); of every lock, before it can be had again" },
+		{ "lock-held", "ktrace_release(lock, by); for every lock, before it can be taken again" },
 	};
 
 	for (size_t n = 0; n < sizeof(hooks) / sizeof(hooks[0]); n++)
@@ -234,7 +237,7 @@ static void say_violation(struct findings *report, const struct patient *patient
 			 (double)(result->first.stamp - base) / (double)frequency);
 	findings_add(report, FINDING_WRONG, "rules",
 		     "%s is violated %" PRIu64 " time%s, first on CPU %" PRIu32 " by thread %" PRIu32
-		     "%s: a mistake of the kernel, or of a hook; ktrace check shows what led there",
+		     "%s: a mistake in the kernel or in a hook; ktrace check shows the events before it",
 		     rule->name, result->violated, result->violated == 1 ? "" : "s", result->first.cpu,
 		     result->first.thread, when);
 	if (line)
@@ -284,7 +287,8 @@ int examine_rules(struct findings *report, const struct patient *patient, struct
 	}
 	if (status == 0 && !open && checked)
 		findings_add(report, check_lacks_end(trace) ? FINDING_NOTE : FINDING_OK, "rules",
-			     "none of %" PRIu32 " that every kernel keeps is violated%s (ktrace check)",
+			     "none of the %" PRIu32
+			     " that every kernel keeps is violated%s (see ktrace check)",
 			     checked, check_lacks_end(trace) ? " before the trace is cut short" : "");
 	free(results);
 	return status < 0 ? status : ktread_rewind(trace);

@@ -55,20 +55,22 @@ static void examine_cpus(struct findings *report, const struct patient *patient)
 	char list[LIST];
 
 	if (patient->cpus && facts->cpus > patient->cpus)
-		findings_add(report, FINDING_WRONG, "CPU numbers",
-			     "there is CPU %" PRIu32 ", and QEMU has %" PRIu32
-			     ": ktrace_arch_cpu() counts from 0, "
-			     "and a hook that is called before the per-CPU base is set is KTRACE_EARLY()",
-			     facts->cpus - 1, patient->cpus);
+		findings_add(
+			report, FINDING_WRONG, "CPU numbers",
+			"there is CPU %" PRIu32 ", but QEMU has %" PRIu32
+			" CPU%s: ktrace_arch_cpu() must count from 0, "
+			"and hooks that are called before the per-CPU base is set must use KTRACE_EARLY()",
+			facts->cpus - 1, patient->cpus, finding_plural(patient->cpus));
 	else if (list_cpus(facts, is_missing, list))
 		findings_add(report, FINDING_WRONG, "CPU numbers",
-			     "they are not dense: there are %" PRIu32
-			     " CPUs, but never one of the numbers %s; ktrace_arch_cpu() counts from 0",
+			     "not dense: there are %" PRIu32
+			     " CPUs, but none with number %s; ktrace_arch_cpu() must count from 0",
 			     facts->cpus, list);
 	else if (patient->cpus > facts->cpus)
 		findings_add(report, FINDING_DARK, "CPU numbers",
-			     "QEMU has %" PRIu32 " CPUs, and events come from %" PRIu32
-			     ": the others are not started, or ktrace_arch_cpu() takes them for these",
+			     "QEMU has %" PRIu32 " CPUs, but events come from %" PRIu32
+			     ": the others are not started, "
+			     "or ktrace_arch_cpu() returns the same number for several",
 			     patient->cpus, facts->cpus);
 	else
 		findings_add(report, FINDING_OK, "CPU numbers", "0 to %" PRIu32,
@@ -77,21 +79,21 @@ static void examine_cpus(struct findings *report, const struct patient *patient)
 		return; /* told with the views */
 	if (list_cpus(facts, is_on_boot_ring, list))
 		findings_add(report, FINDING_WRONG, "rings",
-			     "CPU %s still on the boot ring: ktrace_cpu_online() was not called there, "
+			     "still on the boot ring: CPU %s; ktrace_cpu_online() was not called there, "
 			     "or returned an error",
 			     list);
 	else if (list_cpus(facts, is_silent, list))
-		findings_add(report, FINDING_NOTE, "rings", "CPU %s has a ring, but no event in it", list);
+		findings_add(report, FINDING_NOTE, "rings", "no event in the ring of CPU %s", list);
 	else
-		findings_add(report, FINDING_OK, "rings", "each of %" PRIu32 " CPUs records on its own",
-			     facts->online);
+		findings_add(report, FINDING_OK, "rings",
+			     "each of %" PRIu32 " CPUs records into its own ring", facts->online);
 }
 
 static void examine_threads(struct findings *report, const struct facts *facts)
 {
 	if (facts->threads)
-		findings_add(report, FINDING_OK, "threads", "%" PRIu32 " of them, %" PRIu32 " with a name",
-			     facts->threads, facts->named);
+		findings_add(report, FINDING_OK, "threads", "%" PRIu32 " thread%s, %" PRIu32 " with a name",
+			     facts->threads, finding_plural(facts->threads), facts->named);
 }
 
 static void examine_clock(struct findings *report, const struct facts *facts)
@@ -107,14 +109,15 @@ static void examine_clock(struct findings *report, const struct facts *facts)
 			     info->frequency);
 	else if (info->frequency)
 		findings_add(report, FINDING_OK, "frequency", "%" PRIu64 " Hz%s", info->frequency,
-			     ktread_is_coarse(info) ? ": coarse, order within a tick is that of each CPU"
-						    : "");
+			     ktread_is_coarse(info)
+				     ? ": coarse, within a tick only events of the same CPU are in order"
+				     : "");
 	for (uint32_t n = 0; n < info->rings; n++)
 		ring = facts->ring[n].back > facts->ring[ring].back ? n : ring;
 	if (facts->events && (double)facts->ring[ring].back > BACK_SECONDS * hz)
 		findings_add(report, FINDING_WRONG, "clock",
 			     "on ring %" PRIu32 " it goes back by %" PRIu64
-			     " ticks: two CPUs under one number, or a counter that is set",
+			     " ticks: two CPUs record under one number, or the counter is written",
 			     ring, facts->ring[ring].back);
 	else if (facts->events)
 		findings_add(report, FINDING_OK, "clock", "never goes back on any ring");
@@ -142,7 +145,7 @@ static void examine_heartbeats(struct findings *report, const struct facts *fact
 	if (never)
 		findings_add(report, FINDING_DARK, "heartbeats",
 			     "%" PRIu32 " of %" PRIu32
-			     " busy CPUs never had one: ktrace_heartbeat(pc) goes into the tick of each",
+			     " busy CPUs never had one: call ktrace_heartbeat(pc) in the timer tick of each",
 			     never, online);
 	else
 		findings_add(report, FINDING_OK, "heartbeats", "a second, by CPU: %s%s",
@@ -182,20 +185,21 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 	}
 	if (info->lost_events)
 		findings_add(report, FINDING_WRONG, "loss",
-			     "%" PRIu64 " records are of events beyond the 4095 that there are ids for",
-			     info->lost_events);
+			     "%" PRIu64 " record%s of events beyond the limit of 4095 event ids",
+			     info->lost_events, finding_plural(info->lost_events));
 	if (refused)
 		findings_add(report, FINDING_NOTE, "loss",
-			     "%" PRIu64
-			     " records were refused by rings that are full and keep what is oldest",
-			     refused);
+			     "%" PRIu64 " record%s refused by full rings that keep their oldest records",
+			     refused, refused == 1 ? " was" : "s were");
 	if (invalid)
-		findings_add(report, FINDING_NOTE, "loss", "%" PRIu64 " slots are unreadable: %s", invalid,
+		findings_add(report, FINDING_NOTE, "loss", "%" PRIu64 " slot%s unreadable: %s", invalid,
+			     invalid == 1 ? " is" : "s are",
 			     check_lacks_end(facts->trace) ? "the trace is cut short"
-							   : "their writers were cut off");
+							   : "writing was not completed");
 	if (reach == UINT64_MAX || !info->frequency) {
 		findings_add(report, FINDING_OK, "reach",
-			     overwritten ? "%" PRIu64 " slots were overwritten" : "nothing was overwritten",
+			     overwritten ? "%" PRIu64 " slots of the rings were overwritten"
+					 : "nothing was overwritten",
 			     overwritten);
 		return;
 	}
@@ -206,7 +210,7 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 	findings_add(report, seconds < REACH_SECONDS ? FINDING_DARK : FINDING_OK, "reach",
 		     "the rings reach back %.3f s at this rate%s%s", seconds, rate,
 		     seconds < REACH_SECONDS
-			     ? ": lend ktrace_init() more memory, or switch off what fires most"
+			     ? ": give ktrace_init() more memory, or switch off the most frequent events"
 			     : "");
 }
 
@@ -228,20 +232,19 @@ static void examine_events(struct findings *report, const struct facts *facts)
 
 	if (info->unusable)
 		findings_add(report, FINDING_WRONG, "memory",
-			     "%" PRIu32 " of %" PRIu32 " rings cannot be as they are described: "
-			     "something has written over the trace's memory, "
-			     "and what else is said here may be wrong",
+			     "the trace's memory was overwritten: the descriptions of %" PRIu32 " of %" PRIu32
+			     " rings are invalid, and the other lines here may be wrong",
 			     info->unusable, info->rings);
 	else if (facts->events)
 		return;
 	else if (declares_events(facts->trace))
-		findings_add(
-			report, FINDING_NOTE, "events",
-			"none has fired so far: the kernel did not get there, or needs longer (--seconds)");
+		findings_add(report, FINDING_NOTE, "events",
+			     "none was recorded so far: the kernel did not reach one, "
+			     "or needs longer (--seconds)");
 	else
 		findings_add(report, FINDING_WRONG, "events",
-			     "none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() "
-			     "where it happens");
+			     "none was recorded: declare one with KTRACE_EVENT() at file scope, "
+			     "and record it with KTRACE() where it happens");
 }
 
 void examine_trace(struct findings *report, const struct patient *patient)
@@ -285,14 +288,14 @@ int examine_order(struct findings *report, struct patient *patient, struct ktrea
 			     "clocks", "%s", order);
 	if (info->clock_samples)
 		findings_add(report, FINDING_OK, "skew",
-			     "measured: clocks are corrected by up to %.1f us, right to %.3f us",
+			     "measured: clocks are corrected by up to %.1f us, accurate to %.3f us",
 			     (double)info->clock_largest * us, (double)info->clock_error * us);
 	status = align_clocks(trace, &found);
 	if (status == KTREAD_E_UNSUPPORTED || (status == 0 && !found.pairs)) {
 		if (!info->clock_samples)
-			findings_add(
-				report, FINDING_NOTE, "skew",
-				"nothing ties the CPUs' clocks to each other: sched.wake and ipi.send do");
+			findings_add(report, FINDING_NOTE, "skew",
+				     "no event relates the CPUs' clocks to each other: "
+				     "sched.wake and ipi.send do");
 		return 0;
 	}
 	if (status < 0)
@@ -304,11 +307,11 @@ int examine_order(struct findings *report, struct patient *patient, struct ktrea
 		findings_add(report, FINDING_OK, "order",
 			     "each of %" PRIu64 " effects comes after its cause on another CPU", found.pairs);
 	} else if (patient->mistaken) {
-		findings_add(report, FINDING_NOTE, "order",
-			     "%" PRIu64 " of %" PRIu64
-			     " effects seem to come before their cause on another CPU: "
-			     "with hooks in the wrong place, as above, that says nothing about clocks",
-			     found.before, found.pairs);
+		findings_add(
+			report, FINDING_NOTE, "order",
+			"%" PRIu64 " of %" PRIu64 " effects seem to come before their cause on another CPU: "
+			"because hooks are in the wrong place (see above), this says nothing about clocks",
+			found.before, found.pairs);
 	} else if (found.kept || (us > 0 && differ < IN_STEP_US)) {
 		findings_add(report, FINDING_OK, "order",
 			     "clocks are in step as far as the trace shows: %" PRIu64 " of %" PRIu64
@@ -319,7 +322,7 @@ int examine_order(struct findings *report, struct patient *patient, struct ktrea
 		findings_add(report, info->clock_samples ? FINDING_NOTE : FINDING_WRONG, "order",
 			     "%" PRIu64 " of %" PRIu64 " effects come before their cause on another CPU, "
 			     "clocks differ by up to about %.1f us: "
-			     ".clocks = KTRACE_CLOCKS_ASKED has them measured, --align puts a trace right",
+			     ".clocks = KTRACE_CLOCKS_ASKED measures them, --align corrects a trace",
 			     found.before, found.pairs, differ);
 	}
 	return 0;

@@ -44,23 +44,25 @@ static const struct view views[] = {
 	{ "wake", "where a thread is made runnable", "ktrace_wake(thread);",
 	  "wakeup arrows, how long a thread waits for a CPU", EVENT("sched.wake") },
 	{ "wake-nobody", "where a wakeup finds no thread asleep", "KTRACE(sched, wake_nobody, queue, ip);",
-	  "wakeups that found no thread asleep; without this hook a lost wakeup looks like an event that "
-	  "has not occurred",
+	  "wakeups that found no thread asleep; "
+	  "without this hook a lost wakeup looks like an event that has not occurred",
 	  EVENT("sched.wake_nobody") },
 	{ "block", "before a thread sleeps", "ktrace_block(object, name, kind, deadline);",
 	  "sleep as opposed to preemption", EVENT("sched.block") },
 	{ "threads",
 	  "the context switch, where a thread is made runnable, before a thread sleeps; "
 	  "in place of KTRACE(sched, …)",
-	  "ktrace_switch(prev, next, state); … ktrace_wake(thread); … ktrace_block(object, "
-	  "name, KTRX_WAIT_EVENT, 0);",
-	  "who runs and who waits for what since when, when the rings have long been overwritten",
+	  "ktrace_switch(prev, next, state); … ktrace_wake(thread); … ktrace_block(object, name, "
+	  "KTRX_WAIT_EVENT, 0);",
+	  "which threads run, and what the others wait for and since when, "
+	  "even after the rings were overwritten",
 	  HOOK(KTRX_HOOK_THREAD) },
-	{ "ends", "the end of a thread, called by itself before its last switch", "ktrace_thread_end(id);",
-	  "which threads have ended; without it one that has ended looks like one that waits for a CPU",
+	{ "ends", "the end of a thread, called by that thread before its last switch",
+	  "ktrace_thread_end(id);",
+	  "which threads have ended; without it a thread that has ended looks runnable",
 	  HOOK(KTRX_HOOK_EXIT) },
 	{ "holders", "the configuration of ktrace_init()", ".holders = 256,",
-	  "room for what that many threads hold and wait for", FACT(VIEW_HOLDERS) },
+	  "a table of what so many threads hold and wait for", FACT(VIEW_HOLDERS) },
 	{ "names", "thread creation", "ktrace_thread_name(id, name);", "names of threads", FACT(VIEW_NAMES) },
 	{ "heartbeat", "the timer tick of each CPU", "ktrace_heartbeat(pc);",
 	  "stall detection, where a CPU was; `ktrace control` from the host; measuring clocks",
@@ -72,17 +74,16 @@ static const struct view views[] = {
 	  "ktrace_mode(KTRX_MODE_KERNEL); … ktrace_mode(KTRX_MODE_USER);",
 	  "bars of `ktrace live`; user-mode spins", FACT(VIEW_MODES) },
 	{ "irq", "first and last thing in an interrupt",
-	  "ktrace_interrupt_enter(irq); … ktrace_interrupt_exit(irq);", "interrupt slices",
+	  "ktrace_interrupt_enter(irq); … ktrace_interrupt_exit(irq);", "interrupts as spans",
 	  EVENT("irq.enter") },
-	{ "eoi", "where the interrupt controller is told that the interrupt is over", "ktrace_eoi(irq);",
+	{ "eoi", "where the interrupt is ended at the interrupt controller", "ktrace_eoi(irq);",
 	  "interrupts ended twice", EVENT("irq.eoi") },
 	{ "irq-state", "first and last thing in an interrupt, in place of KTRACE(irq, …)",
 	  "ktrace_interrupt_enter(irq); … ktrace_interrupt_exit(irq);",
 	  "interrupt storms, switches inside an interrupt", HOOK(KTRX_HOOK_IRQ) },
 	{ "eoi-state",
-	  "where the interrupt controller is told that the interrupt is over, in place of KTRACE(irq, eoi, "
-	  "…)",
-	  "ktrace_eoi(irq);", "interrupts that were never ended", HOOK(KTRX_HOOK_EOI) },
+	  "where the interrupt is ended at the interrupt controller, in place of KTRACE(irq, eoi, …)",
+	  "ktrace_eoi(irq);", "interrupts without an EOI", HOOK(KTRX_HOOK_EOI) },
 	{ "syscall", "system call entry and exit",
 	  "KTRACE(syscall, enter, nr, …); … KTRACE(syscall, exit, nr, result);", "system calls as spans",
 	  EVENT("syscall.enter") },
@@ -97,28 +98,26 @@ static const struct view views[] = {
 	{ "lock-state", "around a lock that is taken, in place of KTRACE(lock, …)",
 	  "ktrace_contend(lock, name, KTRACE_BY_CPU, owner); … ktrace_acquire(lock, KTRACE_BY_CPU); "
 	  "… ktrace_release(lock, KTRACE_BY_CPU);",
-	  "deadlocks: who holds what and waits for whom", HOOK(KTRX_HOOK_LOCK) },
+	  "deadlocks: which thread or CPU holds a lock, and which ones wait for it", HOOK(KTRX_HOOK_LOCK) },
 	{ "lock-owner", "before waiting for a lock whose holder is not known",
 	  "ktrace_contend(lock, name, KTRACE_BY_CPU, KTRACE_NOBODY);",
-	  "0 means CPU 0 or thread 0, and a deadlock would name those", UNTOLD },
+	  "without it 0 means CPU 0 or thread 0, and a deadlock would name those", UNTOLD },
 	{ "lock-give-up", "where a wait for a lock ends without it", "ktrace_lock_give_up(KTRACE_BY_CPU);",
 	  "without it a try that was given up looks like a wait that never ends", UNTOLD },
 	{ "ipi", "before another CPU is interrupted, and there",
-	  "ktrace_ipi_send(cpu, what); … ktrace_ipi_receive(what);", "clocks put right by `--align`",
+	  "ktrace_ipi_send(cpu, what); … ktrace_ipi_receive(what);", "clocks corrected by `--align`",
 	  EVENT("ipi.send") },
 	{ "ipi-state", "around the wait for another CPU's answer, and where it answers",
 	  "ktrace_ipi_wait(cpu, what); … ktrace_ipi_wait_end(); … ktrace_ipi_answer();",
 	  "a CPU that waits for one that does not answer", HOOK(KTRX_HOOK_IPI) },
-	{ "interrupts", "where interrupts go off and on", "ktrace_interrupts(on);",
-	  "interrupts off for too long, and who turned them off", FACT(VIEW_INTERRUPTS) },
-	{ "preempt", "where preemption is turned off and on", "ktrace_preempt(depth);",
-	  "switches that must not be", HOOK(KTRX_HOOK_PREEMPT) },
-	{ "space", "the switch of address spaces", "ktrace_space(id);", "whose memory a CPU looks at",
+	{ "interrupts", "where interrupts are disabled and enabled", "ktrace_interrupts(on);",
+	  "interrupts disabled for too long, and where they were disabled", FACT(VIEW_INTERRUPTS) },
+	{ "preempt", "where preemption is disabled and enabled", "ktrace_preempt(depth);",
+	  "switches while preemption is disabled", HOOK(KTRX_HOOK_PREEMPT) },
+	{ "space", "the switch of address spaces", "ktrace_space(id);", "which address space a CPU uses",
 	  HOOK(KTRX_HOOK_SPACE) },
 	{ "priority", "thread creation, a change of priority", "ktrace_thread_priority(id, priority);",
-	  "priority inversions; without it a thread that waits for one of lower priority is reported "
-	  "to starve",
-	  FACT(VIEW_PRIORITY) },
+	  "priority inversions; without it they are reported as starvation", FACT(VIEW_PRIORITY) },
 	{ "stacks", "thread creation", "ktrace_thread_stack(id, low, high);", "stack overflows",
 	  FACT(VIEW_STACKS) },
 	{ "cost", "boot, once each CPU has its ring", "ktrace_probe_cost();",
@@ -131,12 +130,14 @@ static const struct view views[] = {
 	  ".build_id = build_id, .build_id_size = sizeof(build_id),",
 	  "whether a trace and an ELF file belong together", FACT(VIEW_BUILD_ID) },
 	{ "callers", "the compiler's flags", "-fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1",
-	  "who called the function that records, where asked for", FACT(VIEW_CALLERS) },
-	{ "exit", "power off", "ktrace_exit(status);", "outcome", FACT(VIEW_EXIT) },
-	{ "panic", "panic", "ktrace_panic(message);", "outcome, dump through a transport", FACT(VIEW_PANIC) },
+	  "callers of the function that records, for events that ask for them", FACT(VIEW_CALLERS) },
+	{ "exit", "power off", "ktrace_exit(status);", "how the run ended", FACT(VIEW_EXIT) },
+	{ "panic", "panic", "ktrace_panic(message);", "how the run ended, a dump through a transport",
+	  FACT(VIEW_PANIC) },
 	{ "arguments", "boot arguments", "ktrace_boot_argument(command_line);",
 	  "`debug=ktrace,sched`, `ktrace=-mm`, `debug.ktr.stacktrace=1`", UNTOLD },
-	{ "settings", "a word to steer by", "KTRACE_SETTING_U32(\"debug.verbose\", verbose, 0)",
+	{ "settings", "a variable that changes what the kernel does",
+	  "KTRACE_SETTING_U32(\"debug.verbose\", verbose, 0)",
 	  "a setting by name, from command line, shell and host", UNTOLD },
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
@@ -197,14 +198,14 @@ static bool examine_event(struct findings *report, const struct facts *facts, co
 		say_view(report, FINDING_DARK, view, "", view->lights);
 	else if (!understood(facts, type))
 		say_view(report, FINDING_WRONG, view, view->event,
-			 " lacks a field that viewers look for: doc/events.md has its name");
+			 " lacks a field that views need: doc/events.md lists the fields");
 	else if (fired(facts, type))
 		return true;
 	else if (!(type->wanted & KTRX_STATE_RECORD))
 		findings_add(report, FINDING_NOTE, view->name, "%s is switched off", view->event);
 	else
-		findings_add(report, FINDING_NOTE, view->name, "%s is declared and did not fire here",
-			     view->event);
+		findings_add(report, FINDING_NOTE, view->name,
+			     "%s is declared, but was not recorded in this run", view->event);
 	return false;
 }
 
@@ -231,7 +232,7 @@ static bool examine_fact(struct findings *report, const struct patient *patient,
 		return true;
 	switch (mark_of(patient, view)) {
 	case FINDING_NOTE:
-		say_view(report, FINDING_NOTE, view, "did not come up in this run: ", view->lights);
+		say_view(report, FINDING_NOTE, view, "not seen in this run: ", view->lights);
 		break;
 	case FINDING_DARK:
 		say_view(report, FINDING_DARK, view, "", view->lights);
@@ -256,7 +257,7 @@ static bool examine_hook(struct findings *report, const struct patient *patient,
 	if (patient->facts->hooks & view->bits)
 		return true;
 	if (may_be_called(patient, view))
-		say_view(report, FINDING_NOTE, view, "linked in, and not called in this run: ", view->lights);
+		say_view(report, FINDING_NOTE, view, "linked in, but not called in this run: ", view->lights);
 	else
 		say_view(report, FINDING_DARK, view, "", view->lights);
 	return false;
@@ -283,8 +284,8 @@ void examine_views(struct findings *report, const struct patient *patient)
 
 	if (rules_state_is_off(patient->facts->trace))
 		findings_add(report, FINDING_NOTE, "state",
-			     "debug.ktr.state is 0: what CPUs and threads do is not kept, "
-			     "so that views of it are dark even if their hooks are called");
+			     "debug.ktr.state is 0: the state of CPUs and threads is not kept, "
+			     "so views of it are dark even if their hooks are called");
 	for (uint32_t n = 0; n < VIEWS; n++)
 		if (examine_view(report, patient, &views[n]) && at < sizeof(lit))
 			at += (size_t)snprintf(lit + at, sizeof(lit) - at, "%s%s", at ? ", " : "",

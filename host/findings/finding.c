@@ -159,7 +159,7 @@ void finding_put_text(struct base_output *out, const struct finding *finding,
 		finding_put_wrapped(out, style->width, 2, finding->evidence[n]);
 	if (!finding->advice[0])
 		return;
-	snprintf(text, sizeof(text), "to be surer: %s", finding->advice);
+	snprintf(text, sizeof(text), "to be more certain: %s", finding->advice);
 	finding_put_wrapped(out, style->width, 2, text);
 }
 

@@ -36,8 +36,14 @@ struct finding {
 	char where[FINDING_LINE]; /* CPU, thread, place or time; of advice the place to change; "" unknown */
 	char evidence[FINDING_LINES][FINDING_LINE];
 	uint32_t lines;		   /* of evidence */
-	char advice[FINDING_LINE]; /* what to do, or what would make it surer; "" nothing */
+	char advice[FINDING_LINE]; /* what to do, or what would make it more certain; "" nothing */
 };
+
+/* Returns the ending of a noun that is counted: "" for 1, else "s". */
+static inline const char *finding_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
 
 /* snprintf() into a text of a finding, cut where it must be. */
 __attribute__((format(printf, 2, 3))) void finding_say(char text[FINDING_LINE], const char *format, ...);

@@ -76,15 +76,17 @@ static const char *say_doubt(const struct why_evidence *evidence, const struct d
 	if (turn->cpu)
 		why_say(cpu, sizeof(cpu), "CPU %" PRIu32, turn->cpu->number);
 	if (one->doubt == UNPROVEN)
-		return why_say(buffer, size,
-			       "%s has not run for %s: it is not known whether it waits for a CPU, "
-			       "sleeps or has ended",
-			       who, ticks);
+		return why_say(
+			buffer, size,
+			"%s has not run for %s: it is unknown whether it is runnable, sleeps or has ended",
+			who, ticks);
 	if (one->doubt == PASSED_OVER)
-		return why_say(buffer, size, "%s has been runnable for %s, and %s has run others", who, ticks,
-			       cpu);
-	return why_say(buffer, size, "%s has been runnable for %s, and %s %s", who, ticks, cpu,
-		       one->doubt == ON_IDLE ? "idles" : "is not there");
+		return why_say(buffer, size, "%s has been runnable for %s, while %s ran other threads", who,
+			       ticks, cpu);
+	return why_say(buffer, size,
+		       one->doubt == ON_IDLE ? "%s has been runnable for %s, while %s idles"
+					     : "%s has been runnable for %s, but %s is offline",
+		       who, ticks, cpu);
 }
 
 static void explain(const struct why_evidence *evidence, const struct doubtful *one,
@@ -96,16 +98,17 @@ static void explain(const struct why_evidence *evidence, const struct doubtful *
 	(void)evidence;
 	if (one->doubt == UNPROVEN) {
 		finding_say(finding->base.advice,
-			    "ktrace_thread_end() by each thread that ends, before its last switch; "
-			    "ktrace_block() before each sleep; or sched.switch with states, "
-			    "and rings that reach back so far");
+			    "call ktrace_thread_end() in each thread that ends, before its last switch, "
+			    "and ktrace_block() before each sleep; or record states in sched.switch, "
+			    "in rings that reach back that far");
 		return;
 	}
 	if (one->doubt == PASSED_OVER && !turn->thread->holder.priority)
-		why_say(hook, sizeof(hook), ", or it is less urgent (ktrace_thread_priority() would say so)");
+		why_say(hook, sizeof(hook),
+			", or its priority is lower (call ktrace_thread_priority() to record it)");
 	finding_evidence(&finding->base,
-			 "the scheduler does not have it in its queue, "
-			 "or a hook is missing where the thread runs, sleeps or ends%s",
+			 "it is missing from the run queue, or a hook is missing where the thread runs, "
+			 "sleeps or ends%s",
 			 hook);
 }
 
@@ -168,7 +171,7 @@ static int look_at_cpu(const struct why_evidence *evidence, struct why_findings 
 	finding = why_finding_new(findings, WHY_BOOKKEEPING, FINDING_POSSIBLE);
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what, "CPU %" PRIu32 " says that it idles, but runs %s", cpu->number,
+	finding_say(finding->base.what, "CPU %" PRIu32 " is in idle mode, but runs %s", cpu->number,
 		    why_say_running(evidence, cpu, who, sizeof(who)));
 	finding_evidence(&finding->base,
 			 "ktrace_mode(KTRX_MODE_KERNEL) is not called where a CPU leaves its idle loop");

@@ -85,21 +85,21 @@ static void say_fault(const struct why_evidence *evidence, const struct why_cpu 
 	char place[WHY_WORDS];
 
 	if (called_nothing(evidence, thread))
-		finding_evidence(&finding->base, "the last fault was the call itself: of address 0x%" PRIx64,
+		finding_evidence(&finding->base, "the last fault was the call itself, to address 0x%" PRIx64,
 				 thread->fault_address);
 	else if (was_in_fault(evidence, thread) && pc)
 		finding_evidence(&finding->base,
-				 "it handled a fault on address 0x%" PRIx64 ", by the instruction at %s",
+				 "it was handling a fault on address 0x%" PRIx64 ", by the instruction at %s",
 				 thread->fault_address, why_say_place(evidence, pc, place, sizeof(place)));
 	else if (pc)
-		finding_evidence(&finding->base, "the last exception there was at %s",
+		finding_evidence(&finding->base, "the last exception on that CPU was at %s",
 				 why_say_place(evidence, pc, place, sizeof(place)));
 	else if (was_in_fault(evidence, thread))
-		finding_evidence(&finding->base, "it handled a fault on address 0x%" PRIx64,
+		finding_evidence(&finding->base, "it was handling a fault on address 0x%" PRIx64,
 				 thread->fault_address);
 	if (was_in_fault(evidence, thread) && !pc)
 		finding_say(finding->base.advice,
-			    "the field ip in mm.fault_enter: the instruction that faulted");
+			    "record the field ip in mm.fault_enter, the instruction that faulted");
 }
 
 /* "0x1234: resolve+0x20 (stack.c:44)". What was called from an address lies before it. */
@@ -184,9 +184,9 @@ static void say_head(const struct why_evidence *evidence, const struct why_threa
 {
 	const struct why_panic *panic = &evidence->panic;
 	const bool found = finding->verdict == WHY_STACK_OVERFLOW && !left;
-	const char *what = found			      ? "the kernel found that a stack had overflowed"
+	const char *what = found			      ? "the kernel found a stack overflow"
 			   : left			      ? "the kernel stack overflowed"
-			   : called_nothing(evidence, thread) ? "a function that is not there was called"
+			   : called_nothing(evidence, thread) ? "a null function pointer was called"
 							      : "the kernel panicked";
 	char actor[WHY_WORDS];
 
@@ -204,12 +204,12 @@ static void say_message(const struct why_evidence *evidence, struct why_finding 
 
 	if (!evidence->panic.stamp) {
 		finding_say(finding->base.advice,
-			    "its message: ktrace_panic() was not called with one, or it is lost");
+			    "pass a message to ktrace_panic() (none was recorded, or it is lost)");
 		return;
 	}
 	*base_escape_text(message, evidence->panic.message, strlen(evidence->panic.message), WHY_WORDS) =
 		'\0';
-	finding_evidence(&finding->base, "it said: %s", message);
+	finding_evidence(&finding->base, "its message: %s", message);
 	say_addresses(evidence, finding);
 }
 
@@ -232,7 +232,8 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	say_message(evidence, finding);
 	if (left)
 		finding_evidence(&finding->base,
-				 "its stack begins at 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64,
+				 "the lowest address of its stack is 0x%" PRIx64
+				 ", and the stack pointer is 0x%" PRIx64,
 				 thread->holder.stack_low, cpu->sp);
 	say_fault(evidence, cpu, thread, finding);
 	if (cpu)
@@ -283,8 +284,8 @@ static void say_faults(const struct why_evidence *evidence, const struct why_thr
 		return;
 	finding_evidence(
 		&finding->base,
-		"it has faulted %" PRIu64
-		" times at least, each in the handler of the fault before: the last on address 0x%" PRIx64
+		"it has faulted at least %" PRIu64
+		" times, each time in the handler of the previous fault; the last was on address 0x%" PRIx64
 		", by the instruction at %s",
 		thread->fault_nest.count, thread->fault_nest.address,
 		why_say_place(evidence, thread->fault_nest.ip, place, sizeof(place)));
@@ -302,20 +303,22 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		return KTREAD_E_MEMORY;
 	finding_say(finding->base.what, "the kernel stack of %s has overflowed on CPU %" PRIu32,
 		    why_say_actor(evidence, thread->id + 1, who, sizeof(who)), cpu->number);
-	finding_evidence(&finding->base, "it begins at 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64,
+	finding_evidence(&finding->base,
+			 "the lowest address of its stack is 0x%" PRIx64
+			 ", and the stack pointer is 0x%" PRIx64,
 			 thread->holder.stack_low, cpu->sp);
 	if (owner)
-		finding_evidence(&finding->base, "that is in the stack of %s",
+		finding_evidence(&finding->base, "the stack pointer is in the stack of %s",
 				 why_say_actor(evidence, owner->id + 1, who, sizeof(who)));
 	say_faults(evidence, thread, finding);
 	if (evidence->panic.stamp)
 		finding_evidence(&finding->base,
-				 "the panic on CPU %" PRIu32 " may be about what it has overwritten",
+				 "the panic on CPU %" PRIu32 " may be about memory that it has overwritten",
 				 evidence->panic.cpu);
 	why_finding_stack(finding, evidence, cpu, STACK_FRAMES);
 	if (certain == FINDING_POSSIBLE)
-		finding_say(finding->base.advice,
-			    "a moment without an interrupt: its handler may have a stack of its own");
+		finding_say(finding->base.advice, "take a trace while the CPU handles no interrupt, "
+						  "because a handler may have its own stack");
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = cpu->pc, .exact = true });
 	return 0;
 }
@@ -352,17 +355,17 @@ static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *c
 	why_say_running(evidence, cpu, thread, sizeof(thread));
 	if (last)
 		finding_evidence(
-			&finding->base, "CPU %" PRIu32 " ran %s; its last event, %s before the end: %.80s",
+			&finding->base, "CPU %" PRIu32 " ran %s; its last event was %s ago: %.80s",
 			cpu->number, thread,
 			why_say_ticks(evidence, why_age(evidence, last->stamp), ticks, sizeof(ticks)),
 			last->text);
 	else
 		finding_evidence(&finding->base, "CPU %" PRIu32 " ran %s", cpu->number, thread);
 	if (cpu->has_registers && why_side_of_cpu(evidence, cpu) == WHY_SIDE_KERNEL)
-		finding_evidence(&finding->base, "  it stood at %s",
+		finding_evidence(&finding->base, "  it was at %s",
 				 why_say_place(evidence, cpu->pc, place, sizeof(place)));
 	else if (cpu->has_row && cpu->row.heartbeats)
-		finding_evidence(&finding->base, "  its last tick interrupted it at %s",
+		finding_evidence(&finding->base, "  its last heartbeat was at %s",
 				 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
@@ -389,14 +392,14 @@ int why_detect_triple_fault(const struct why_evidence *evidence, struct why_find
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding_say(finding->base.what,
-		    "the machine reset itself without a word from the kernel: a triple fault");
+		    "the machine reset itself, and the kernel had not reported its end: a triple fault");
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		suspects += is_suspect(evidence, &evidence->cpu[n]);
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		if (suspects ? is_suspect(evidence, &evidence->cpu[n]) : why_is_there(&evidence->cpu[n]))
 			say_cpu(evidence, &evidence->cpu[n], finding);
 	if (suspects != 1)
-		finding_say(finding->base.advice,
-			    "which CPU it was: qemu -d int,cpu_reset logs its last exceptions");
+		finding_say(finding->base.advice, "find out which CPU it was with qemu -d int,cpu_reset, "
+						  "which logs the last exceptions");
 	return 0;
 }

@@ -234,13 +234,16 @@ static bool judge(const struct why_evidence *evidence, struct orphan *lock, bool
 static void say_waiters(const struct why_evidence *evidence, struct why_finding *finding,
 			const struct orphan *lock)
 {
-	char who[WHY_WORDS], since[WHY_WORDS], place[WHY_WORDS];
+	char who[WHY_WORDS], waits[FINDING_LINE];
 
-	for (uint32_t n = 0; n < lock->waiters && n < SHOWN; n++)
-		finding_evidence(&finding->base, "%s has waited %s for it%s",
-				 why_say_actor(evidence, lock->waiter[n].thread->id + 1, who, sizeof(who)),
-				 why_say_since(evidence, "", lock->waiter[n].since, since, sizeof(since)),
-				 why_say_called(evidence, " in ", lock->waiter[n].pc, place, sizeof(place)));
+	for (uint32_t n = 0; n < lock->waiters && n < SHOWN; n++) {
+		const struct waiter *waiter = &lock->waiter[n];
+
+		finding_evidence(&finding->base, "%s %s",
+				 why_say_actor(evidence, waiter->thread->id + 1, who, sizeof(who)),
+				 why_say_waiting(evidence, KTRX_WAIT_LOCK, waiter->lock, waiter->since,
+						 waiter->pc, waits, sizeof(waits)));
+	}
 	if (lock->waiters > SHOWN)
 		finding_evidence(&finding->base, "  and %" PRIu32 " more", lock->waiters - SHOWN);
 }
@@ -252,23 +255,24 @@ static void say_owner(const struct why_evidence *evidence, struct why_finding *f
 
 	why_say_actor(evidence, lock->owner, who, sizeof(who));
 	if (lock->hold)
-		finding_evidence(&finding->base, "%s took it %s ago%s, and did not give it up", who,
+		finding_evidence(&finding->base, "%s took it %s ago%s, and did not release it", who,
 				 why_say_since(evidence, "", lock->hold->stamp, since, sizeof(since)),
-				 why_say_called(evidence, " in ", lock->hold->pc, place, sizeof(place)));
+				 why_say_called(evidence, ", at ", lock->hold->pc, place, sizeof(place)));
 	if (lock->ended)
 		finding_evidence(&finding->base, "%s ended %s ago", who,
 				 why_say_since(evidence, "", lock->ended, since, sizeof(since)));
 	else
-		finding_evidence(&finding->base,
-				 "the kernel's tables have no row of %s, as of a thread that has ended", who);
+		finding_evidence(&finding->base, "the kernel's tables have no row for %s, so it has ended",
+				 who);
 	if (lock->hold || is_kept(lock))
 		return;
 	if (named_after_end(evidence, lock))
-		finding_evidence(&finding->base,
-				 "the kernel named it as the owner after that, and no row holds the lock");
+		finding_evidence(&finding->base, "the kernel named it as the owner after its end, "
+						 "and no holder of the lock is recorded");
 	else
-		finding_evidence(&finding->base,
-				 "no row holds the lock: it was not given up, or no waiter was woken");
+		finding_evidence(
+			&finding->base,
+			"no holder of the lock is recorded: it was not released, or no waiter was woken");
 }
 
 static void add_actors(const struct why_evidence *evidence, struct why_finding *finding,
@@ -302,11 +306,11 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	say_owner(evidence, finding, lock);
 	add_actors(evidence, finding, lock);
 	if (!lock->waiter->told)
-		finding_say(finding->base.advice, "the hooks for locks (ktrace_contend and the others): "
-						  "this is concluded from events");
-	else if (finding->base.certain != FINDING_CERTAIN)
 		finding_say(finding->base.advice,
-			    "lock.acquire and lock.release, which show whether the owner gave it up");
+			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
+	else if (finding->base.certain != FINDING_CERTAIN)
+		finding_say(finding->base.advice, "record lock.acquire and lock.release, "
+						  "which show whether the owner released the lock");
 	return 0;
 }
 

@@ -69,20 +69,17 @@ static const char *say_owner(const struct context *context, const struct why_edg
 static void say_lock(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
 {
 	const struct why_evidence *evidence = context->evidence;
-	char from[WHY_WORDS], to[WHY_WORDS], lock[WHY_WORDS], since[WHY_WORDS], at[WHY_WORDS];
+	char from[WHY_WORDS], to[WHY_WORDS], waits[FINDING_LINE], since[WHY_WORDS], at[WHY_WORDS];
 
-	finding_evidence(&finding->base, "%s %s%s for lock %s%s",
-			 say_party(context, edge->from, from, sizeof(from)),
-			 edge->kind == WHY_EDGE_SPIN   ? "spins"
-			 : edge->kind == WHY_EDGE_POLL ? "is runnable and waits"
-						       : "sleeps",
-			 why_say_since(evidence, " ", edge->since, since, sizeof(since)),
-			 why_say_object(evidence, edge->object, lock, sizeof(lock)),
-			 why_say_called(evidence, " in ", edge->pc, at, sizeof(at)));
-	finding_evidence(&finding->base, "  %s has it%s%s%s", say_owner(context, edge, to, sizeof(to)),
+	finding_evidence(&finding->base, "%s %s%s", say_party(context, edge->from, from, sizeof(from)),
+			 edge->kind == WHY_EDGE_POLL ? "is runnable and " : "",
+			 why_say_waiting(evidence,
+					 edge->kind == WHY_EDGE_SPIN ? KTRX_WAIT_SPIN : KTRX_WAIT_LOCK,
+					 edge->object, edge->since, edge->pc, waits, sizeof(waits)));
+	finding_evidence(&finding->base, "  held by %s%s%s%s", say_owner(context, edge, to, sizeof(to)),
 			 why_say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
-			 why_say_called(evidence, ", taken in ", edge->held_pc, at, sizeof(at)),
-			 is_from_before(context, edge) ? ", not given up by the thread that took it" : "");
+			 why_say_called(evidence, ", taken at ", edge->held_pc, at, sizeof(at)),
+			 is_from_before(context, edge) ? ", not released by the thread that took it" : "");
 }
 
 static void say_edge(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
@@ -93,7 +90,7 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 	say_party(context, edge->from, from, sizeof(from));
 	say_party(context, edge->to, to, sizeof(to));
 	why_say_since(evidence, " ", edge->since, since, sizeof(since));
-	why_say_called(evidence, " in ", edge->pc, at, sizeof(at));
+	why_say_called(evidence, ", at ", edge->pc, at, sizeof(at));
 	switch (edge->kind) {
 	case WHY_EDGE_SPIN:
 	case WHY_EDGE_LOCK:
@@ -101,17 +98,19 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 		say_lock(context, finding, edge);
 		return;
 	case WHY_EDGE_JOIN:
-		finding_evidence(&finding->base, "%s waits%s for the end of %s%s", from, since, to, at);
+		finding_evidence(&finding->base, "%s %s%s for the end of %s%s", from,
+				 *since ? "has waited" : "waits", since, to, at);
 		return;
 	case WHY_EDGE_IPI:
-		finding_evidence(&finding->base, "%s waits%s for an answer to its interrupt%s", from, since,
-				 at);
-		finding_evidence(&finding->base, "  %s does not take it: interrupts are off there", to);
+		finding_evidence(&finding->base, "%s %s%s for an answer to its IPI%s", from,
+				 *since ? "has waited" : "waits", since, at);
+		finding_evidence(&finding->base, "  %s does not take the IPI: interrupts are disabled there",
+				 to);
 		return;
 	case WHY_EDGE_TURN:
 		finding_evidence(&finding->base,
-				 "%s could run%s, but the thread on CPU %" PRIu32 " does not give it up",
-				 from, since, edge->to);
+				 "%s %s%s, but the thread on CPU %" PRIu32 " cannot be preempted", from,
+				 *since ? "has been runnable for" : "is runnable", since, edge->to);
 		return;
 	case WHY_EDGE_RUNS:
 		return;
@@ -220,8 +219,9 @@ static bool is_left_behind(const struct why_evidence *evidence, uint32_t cpu, ui
 	       row->broken_object == lock && row->broken_thread != evidence->cpu[cpu].running;
 }
 
+/* `waits`: "has waited 2.31 s". */
 static void say_self(const struct context *context, struct why_finding *finding, const struct cycle *cycle,
-		     const char *party, const char *since)
+		     const char *party, const char *waits)
 {
 	const struct why_evidence *evidence = context->evidence;
 	const struct why_edge *edge = cycle->edge[0];
@@ -234,41 +234,44 @@ static void say_self(const struct context *context, struct why_finding *finding,
 	why_say_object(evidence, edge->object, lock, sizeof(lock));
 	if (cpu < evidence->cpus && evidence->cpu[cpu].has_row && evidence->cpu[cpu].row.nesting > 0)
 		finding_say(finding->base.what,
-			    "CPU %" PRIu32 " wants lock %s in the handler of interrupt %" PRIu32
-			    ", and what it interrupted has it%s",
-			    cpu, lock, evidence->cpu[cpu].row.irq, since);
+			    "CPU %" PRIu32 " %s for lock %s in the handler of interrupt %" PRIu32
+			    ", which interrupted the holder of the lock",
+			    cpu, waits, lock, evidence->cpu[cpu].row.irq);
 	else if (cpu < evidence->cpus && is_left_behind(evidence, cpu, edge->object))
-		finding_say(finding->base.what, "%s wants lock %s, with which %s went to sleep there%s",
-			    party, lock,
+		finding_say(finding->base.what,
+			    "%s %s for lock %s, which %s held when it went to sleep there", party, waits,
+			    lock,
 			    why_say_actor(evidence, evidence->cpu[cpu].row.broken_thread + 1, other,
-					  sizeof(other)),
-			    since);
+					  sizeof(other)));
 	else if (is_from_before(context, edge))
 		finding_say(finding->base.what,
-			    "%s wants lock %s, which that CPU has had since before it switched to it%s",
-			    party, lock, since);
+			    "%s %s for lock %s, which that CPU took before it switched to this thread", party,
+			    waits, lock);
 	else
-		finding_say(finding->base.what, "%s wants lock %s and has it already%s", party, lock, since);
+		finding_say(finding->base.what, "%s %s for lock %s, which it already holds", party, waits,
+			    lock);
 }
 
 static void say_head(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
 {
 	const struct why_evidence *evidence = context->evidence;
-	char one[WHY_WORDS], two[WHY_WORDS], since[WHY_WORDS];
+	char one[WHY_WORDS], two[WHY_WORDS], waits[WHY_WORDS];
 
 	say_party(context, cycle->party[0], one, sizeof(one));
-	why_say_since(evidence, ", for ", cycle->newest, since, sizeof(since));
+	why_say_since(evidence, cycle->waits == 1 ? "has waited " : "have waited ", cycle->newest, waits,
+		      sizeof(waits));
+	if (!*waits)
+		why_say(waits, sizeof(waits), cycle->waits == 1 ? "waits" : "wait");
 	if (cycle->waits == 1) {
-		say_self(context, finding, cycle, one, since);
+		say_self(context, finding, cycle, one, waits);
 		return;
 	}
 	say_party(context, cycle->party[1], two, sizeof(two));
 	if (cycle->waits == 2)
-		finding_say(finding->base.what, "%s and %s wait for each other%s", one, two, since);
+		finding_say(finding->base.what, "%s and %s %s for each other", one, two, waits);
 	else
-		finding_say(finding->base.what,
-			    "%" PRIu32 " wait in a ring for each other, %s and %s among them%s", cycle->waits,
-			    one, two, since);
+		finding_say(finding->base.what, "%s, %s and %" PRIu32 " other%s %s for each other in a cycle",
+			    one, two, cycle->waits - 2, finding_plural(cycle->waits - 2), waits);
 }
 
 static void add_actors(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
@@ -371,11 +374,11 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	add_actors(context, finding, &cycle);
 	finding->base.partial = !cycle.told && is_lossy(context->evidence);
 	if (!cycle.told)
-		finding_say(finding->base.advice, "the hooks for locks (ktrace_contend and the others): "
-						  "this is concluded from events");
+		finding_say(finding->base.advice,
+			    "call the lock hooks of ktrace/hooks.h, because this was concluded from events");
 	else if (finding->base.certain == FINDING_POSSIBLE)
 		finding_say(finding->base.advice,
-			    "a trace of a later moment: it may only have looked like this just then");
+			    "take another trace later, because this may have been so for a moment only");
 	error = say_behind(context, finding, &cycle);
 	return error ? error : WHY_CYCLE_TAKEN;
 }

@@ -191,7 +191,7 @@ static const char *say_window(const struct why_evidence *evidence, const struct 
 	why_say_ticks(evidence, evidence->window, window, sizeof(window));
 	if (health->reach >= evidence->window)
 		return why_say(buffer, size, "the last %s", window);
-	return why_say(buffer, size, "what rings hold of the last %s (of one but %s)", window,
+	return why_say(buffer, size, "what the rings hold of the last %s (the shortest: %s)", window,
 		       why_say_ticks(evidence, health->reach, reach, sizeof(reach)));
 }
 
@@ -212,13 +212,14 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 	why_say_hooks(missing, hooks, sizeof(hooks));
 	if (!health->told && missing)
 		finding_say(finding->base.advice,
-			    "ktrace_mode(), by which CPUs say that they idle, and hooks for %s", hooks);
+			    "call ktrace_mode(), which records that a CPU idles, and the hooks for %s",
+			    hooks);
 	else if (!health->told)
-		finding_say(finding->base.advice, "ktrace_mode(), by which CPUs say that they idle");
+		finding_say(finding->base.advice, "call ktrace_mode(), which records that a CPU idles");
 	else if (missing)
 		why_finding_hooks(finding, missing);
 	else if (finding->base.partial)
-		finding_say(finding->base.advice, "rings with more slots: what went before is lost");
+		finding_say(finding->base.advice, "use rings with more slots, because older events are lost");
 }
 
 /*
@@ -269,7 +270,7 @@ static void list_rests(const struct why_evidence *evidence, const struct why_res
 						 why_say_waits_before(evidence, one, before, sizeof(before)));
 		}
 	if (shown > RESTS)
-		finding_evidence(&finding->base, "  and %" PRIu32 " more, which the list of threads has",
+		finding_evidence(&finding->base, "  and %" PRIu32 " more, in the list of threads below",
 				 shown - RESTS);
 }
 
@@ -283,13 +284,16 @@ static const char *say_open(const struct why_evidence *evidence, const struct he
 	if (open == 0)
 		return why_say(buffer, size, "%s", "");
 	if (!why_is_whole_since(evidence, health->oldest))
-		return why_say(buffer, size, "rings with more slots: what woke these threads before is lost");
+		return why_say(
+			buffer, size,
+			"use rings with more slots, because earlier wakeups of these threads are lost");
 	if (!why_tells_nobody(evidence))
 		return why_say(buffer, size,
-			       "the event sched.wake_nobody, without which a wakeup "
-			       "that came too early leaves no trace");
-	return why_say(buffer, size,
-		       "what should wake these threads: the trace does not show that such waits end");
+			       "record sched.wake_nobody, "
+			       "without which a wakeup that came too early leaves no trace");
+	return why_say(
+		buffer, size,
+		"check what should wake these threads, because the trace does not show that such waits end");
 }
 
 static int tell_idle(const struct why_evidence *evidence, struct why_findings *findings,
@@ -311,33 +315,36 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 		return KTREAD_E_MEMORY;
 	finding->base.partial = !whole;
 	finding_say(finding->base.what,
-		    "nothing to do: %" PRIu32 " of %" PRIu32 " CPUs idle, no thread waits long for one",
+		    "nothing to do: %" PRIu32 " of %" PRIu32
+		    " CPUs idle, no thread has been runnable for long",
 		    health->idle, health->cpus);
-	finding_evidence(&finding->base, "of %s the CPUs were busy for %u %%, with %" PRIu64 " switches",
-			 say_window(evidence, health, window, sizeof(window)), busy, health->switches);
+	finding_evidence(&finding->base, "the CPUs were busy for %u %% of %s, with %" PRIu64 " switch%s",
+			 busy, say_window(evidence, health, window, sizeof(window)), health->switches,
+			 health->switches == 1 ? "" : "es");
 	if (!sound)
 		finding_evidence(&finding->base,
-				 "hooks say that %" PRIu32 " threads run, on %" PRIu32
+				 "by the hooks %" PRIu32 " threads run on %" PRIu32
 				 " CPU%s: ktrace doctor shows which hook is wrong",
 				 health->running, health->cpus, health->cpus == 1 ? "" : "s");
 	if (health->waiting == 1)
 		finding_evidence(&finding->base, "1 thread sleeps%s",
-				 health->timed ? ", for a time only" : "");
+				 health->timed ? ", with a timeout" : "");
 	else if (health->waiting)
 		finding_evidence(&finding->base,
-				 "%" PRIu32 " threads sleep, %" PRIu32 " of them for a time only",
+				 "%" PRIu32 " threads sleep, %" PRIu32 " of them with a timeout",
 				 health->waiting, health->timed);
 	why_slow_explain(evidence, finding);
 	if (rests->count)
-		finding_evidence(&finding->base, "threads that wait%s without a timeout:",
-				 evidence->times_told ? "" : ", as far as is known,");
+		finding_evidence(&finding->base, "threads that wait without a timeout%s:",
+				 evidence->times_told ? "" : " (as far as is known)");
 	list_rests(evidence, rests, finding);
 	say_missing(evidence, health, finding);
 	if (!finding->base.advice[0] && !is_long)
-		finding_say(finding->base.advice, "a longer trace: this one covers %s",
+		finding_say(finding->base.advice, "record a longer trace (this one covers %s)",
 			    why_say_ticks(evidence, evidence->window, window, sizeof(window)));
 	if (!finding->base.advice[0] && !all)
-		finding_say(finding->base.advice, "a later look: a CPU is busy, and may stay so");
+		finding_say(finding->base.advice,
+			    "look again later, because a CPU is busy and may stay busy");
 	if (!finding->base.advice[0] && *say_open(evidence, health, open, missing, sizeof(missing)))
 		finding_say(finding->base.advice, "%s", missing);
 	return 0;
@@ -370,8 +377,7 @@ static void say_calm(const struct why_evidence *evidence, struct why_finding *fi
 	if (thread->ran < evidence->window / 2 || why_ms(evidence, CALM_MS) == 0 ||
 	    why_age(evidence, since) < why_ms(evidence, CALM_MS))
 		return;
-	finding_evidence(&finding->base,
-			 "%s has done nothing else that is recorded for %s: it computes, or spins",
+	finding_evidence(&finding->base, "%s has recorded no event of its own for %s: it computes or spins",
 			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)),
 			 why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)));
 }
@@ -412,22 +418,26 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
 	const bool scant = health->reach < evidence->window / SCANT;
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_BUSY, scant ? FINDING_POSSIBLE : FINDING_LIKELY);
-	char window[WHY_WORDS], longest[WHY_WORDS];
+	char window[WHY_WORDS], longest[WHY_WORDS], runnable[WHY_WORDS] = "no thread is runnable";
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding->base.partial = evidence->most_beats == 0 || !is_whole(evidence, health);
-	finding_say(finding->base.what, "all CPUs make progress: %" PRIu32 " CPUs busy for %u %% of %s",
-		    health->cpus, busy, say_window(evidence, health, window, sizeof(window)));
-	finding_evidence(&finding->base,
-			 "%" PRIu64 " switches; %" PRIu32 " thread%s for a CPU, none for more than %s",
-			 health->switches, health->runnable, health->runnable == 1 ? " waits" : "s wait",
-			 why_say_ticks(evidence, health->longest, longest, sizeof(longest)));
+	finding_say(finding->base.what, "all CPUs make progress: %" PRIu32 " CPU%s busy for %u %% of %s",
+		    health->cpus, finding_plural(health->cpus), busy,
+		    say_window(evidence, health, window, sizeof(window)));
+	if (health->runnable)
+		why_say(runnable, sizeof(runnable), "%" PRIu32 " thread%s runnable, for at most %s",
+			health->runnable, health->runnable == 1 ? " is" : "s are",
+			why_say_ticks(evidence, health->longest, longest, sizeof(longest)));
+	finding_evidence(&finding->base, "%" PRIu64 " switch%s; %s", health->switches,
+			 health->switches == 1 ? "" : "es", runnable);
 	say_users(evidence, finding);
 	why_slow_explain(evidence, finding);
 	if (evidence->most_beats == 0)
-		finding_say(finding->base.advice,
-			    "ktrace_heartbeat(), which records that it ran on until this trace was taken");
+		finding_say(
+			finding->base.advice,
+			"call ktrace_heartbeat(), which records that the CPUs ran until the trace was taken");
 	else
 		say_missing(evidence, health, finding);
 	return 0;

@@ -94,27 +94,28 @@ static void say_storm(const struct why_evidence *evidence, const struct why_cpu 
 	why_say_irq(storm->number, storm->name, irq, sizeof(irq));
 	finding_say(finding->base.what,
 		    "%s comes again and again on CPU %" PRIu32 ", which does nothing else", irq, cpu->number);
-	finding_evidence(&finding->base, "the last %" PRIu64 " of them came %s apart on average",
-			 storm->count,
+	finding_evidence(&finding->base, "the last %" PRIu64 " came %s apart on average", storm->count,
 			 why_say_ticks(evidence, storm->span / storm->count, ticks, sizeof(ticks)));
 	if (cpu->has_row && cpu->row.irqs)
 		finding_evidence(&finding->base,
-				 "CPU %" PRIu32 " has taken %" PRIu64
-				 " interrupts in all, and beaten %" PRIu64 " times",
-				 cpu->number, cpu->row.irqs, cpu->row.heartbeats);
+				 "CPU %" PRIu32 " has taken %" PRIu64 " interrupt%s and had %" PRIu64
+				 " heartbeat%s in total",
+				 cpu->number, cpu->row.irqs, finding_plural(cpu->row.irqs),
+				 cpu->row.heartbeats, finding_plural(cpu->row.heartbeats));
 	if (why_has_stopped(evidence, cpu))
 		finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	if (interrupts->pc)
-		finding_evidence(&finding->base, "%s %s at %s",
+		finding_evidence(&finding->base, "%s interrupted %s at %s",
+				 interrupts->run_stands ? "each of them" : "the last one",
 				 why_say_running(evidence, cpu, thread, sizeof(thread)),
-				 interrupts->run_stands ? "stands" : "was interrupted last",
 				 why_say_place(evidence, interrupts->pc, place, sizeof(place)));
 	if (cpu->has_registers)
 		finding_evidence(
 			&finding->base, "the CPU is at %s, called from %s",
 			why_say_standing(evidence, cpu, place, sizeof(place)),
 			why_say_call(evidence, cpu->frames ? cpu->frame[0] : 0, thread, sizeof(thread)));
-	finding_evidence(&finding->base, "its handler leaves the cause as it is, or raises it again");
+	finding_evidence(&finding->base,
+			 "its handler does not clear the cause of the interrupt, or raises it again");
 }
 
 int why_detect_irq_storm(const struct why_evidence *evidence, struct why_findings *findings)
@@ -167,27 +168,26 @@ static void say_unended(const struct why_evidence *evidence, const struct why_cp
 
 	why_say_irq(by_events ? interrupts->number : cpu->row.irq, by_events ? interrupts->name : "", irq,
 		    sizeof(irq));
-	finding_say(finding->base.what,
-		    "CPU %" PRIu32 " gets no interrupts any more: %s was not ended at the controller",
+	finding_say(finding->base.what, "CPU %" PRIu32 " gets no more interrupts: no EOI was sent for %s",
 		    cpu->number, irq);
-	finding_evidence(&finding->base,
-			 "%s came %s before the end; its handler returned, and no irq.eoi records its end",
-			 irq, why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
+	finding_evidence(&finding->base, "%s came %s ago; its handler returned, and no EOI was recorded", irq,
+			 why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 	if (interrupts->pc)
 		finding_evidence(&finding->base, "it interrupted %s at %s",
 				 why_say_running(evidence, cpu, thread, sizeof(thread)),
 				 why_say_place(evidence, interrupts->pc, place, sizeof(place)));
 	if (earlier.ended)
 		finding_evidence(&finding->base,
-				 "before that it came %" PRIu64 " times there and was ended %" PRIu64
-				 " times",
-				 earlier.entered, earlier.ended);
-	finding_evidence(&finding->base, "since then no interrupt came on CPU %" PRIu32 "; %s", cpu->number,
+				 "before that it came %" PRIu64 " time%s there, with %" PRIu64 " EOI%s",
+				 earlier.entered, finding_plural(earlier.entered), earlier.ended,
+				 finding_plural(earlier.ended));
+	finding_evidence(&finding->base, "since then CPU %" PRIu32 " has taken no interrupt; %s", cpu->number,
 			 why_say_beat(evidence, cpu, thread, sizeof(thread)));
 	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
-		finding_evidence(&finding->base, "interrupts are on there");
+		finding_evidence(&finding->base, "interrupts are enabled there");
 	else
-		finding_say(finding->base.advice, "whether interrupts are on there: ktrace_interrupts()");
+		finding_say(finding->base.advice,
+			    "call ktrace_interrupts(), which records whether interrupts are enabled there");
 }
 
 static int look_at(const struct why_evidence *evidence, struct why_findings *findings,
@@ -290,7 +290,8 @@ static void say_sleepers(const struct why_evidence *evidence, const struct why_c
 						      .pc = thread->holder.wait_pc });
 		if (shown++ == SHOWN)
 			break;
-		finding_evidence(&finding->base, "%s, asleep there in %s, should have been woken %s ago",
+		finding_evidence(&finding->base,
+				 "%s, which sleeps there at %s, should have been woken %s ago",
 				 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
 				 why_say_call(evidence, thread->holder.wait_pc, place, sizeof(place)),
 				 why_say_ticks(evidence, why_age(evidence, thread->holder.deadline), ticks,
@@ -312,17 +313,17 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	finding_say(finding->base.what, "the timer of CPU %" PRIu32 " has stopped", cpu->number);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu) });
-	finding_evidence(&finding->base, "its last tick came %s before the end, when %s was at %s",
-			 why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)),
+	finding_evidence(&finding->base, "%s, when %s was at %s",
+			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)),
 			 why_say_actor(evidence, cpu->row.thread + 1, thread, sizeof(thread)),
 			 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
 	if (alive)
 		finding_evidence(&finding->base,
-				 "it lived on for %s at least: other interrupts came, or threads ran",
+				 "the CPU ran on for at least %s: it took other interrupts, or ran threads",
 				 why_say_ticks(evidence, lived_on(cpu), ticks, sizeof(ticks)));
 	say_sleepers(evidence, cpu, finding);
 	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
-		finding_evidence(&finding->base, "interrupts are on there");
+		finding_evidence(&finding->base, "interrupts are enabled there");
 	return 0;
 }
 

@@ -24,16 +24,20 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what, "interrupts are off on CPU %" PRIu32 " and stay off", cpu->number);
+	finding_say(finding->base.what, "interrupts are disabled on CPU %" PRIu32 " and stay disabled",
+		    cpu->number);
 	if (cpu->row.interrupts_pc)
-		finding_evidence(&finding->base, "they were turned off in %s",
+		finding_evidence(&finding->base, "they were disabled at %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
-	finding_evidence(&finding->base, "%s runs there; %s, at %s",
-			 why_say_running(evidence, cpu, thread, sizeof(thread)),
-			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)),
-			 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
+	why_say_running(evidence, cpu, thread, sizeof(thread));
+	why_say_beat(evidence, cpu, ticks, sizeof(ticks));
+	if (cpu->row.heartbeats)
+		finding_evidence(&finding->base, "%s runs there; %s, at %s", thread, ticks,
+				 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
+	else
+		finding_evidence(&finding->base, "%s runs there; %s", thread, ticks);
 	finding_say(finding->base.advice,
-		    "the registers of CPU %" PRIu32 ", which say where it is: ktrace extract --qmp",
+		    "capture the registers of CPU %" PRIu32 " with ktrace extract --qmp, to see where it is",
 		    cpu->number);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu),
@@ -82,13 +86,13 @@ static int halted_off(const struct why_evidence *evidence, struct why_findings *
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding_say(finding->base.what,
-		    "CPU %" PRIu32 " idles with interrupts off, in %s: no interrupt ends a halt then",
+		    "CPU %" PRIu32 " idles with interrupts disabled, at %s: no interrupt can wake it",
 		    cpu->number, why_say_place(evidence, pc, place, sizeof(place)));
 	if (cpu->row.interrupts_pc)
-		finding_evidence(&finding->base, "they were turned off in %s",
+		finding_evidence(&finding->base, "they were disabled at %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
 	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
-	finding_say(finding->base.advice, "is ktrace_interrupts(1) called before the CPU halts?");
+	finding_say(finding->base.advice, "check that ktrace_interrupts(1) is called before the CPU halts");
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu),
 						       .pc = pc });
@@ -189,29 +193,30 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 	why_say_actor(evidence, quiet->thread + 1, thread, sizeof(thread));
 	why_say_ticks(evidence, quiet->to - quiet->from, length, sizeof(length));
 	finding_say(finding->base.what,
-		    certain == FINDING_POSSIBLE ? "%s ran on CPU %" PRIu32
-						  " without an interrupt for up to %s"
-						: "%s had interrupts off on CPU %" PRIu32 " for up to %s",
+		    certain == FINDING_POSSIBLE
+			    ? "%s ran on CPU %" PRIu32 " without an interrupt for up to %s"
+			    : "%s had interrupts disabled on CPU %" PRIu32 " for up to %s",
 		    thread, cpu->number, length);
 	finding_evidence(&finding->base,
-			 "CPU %" PRIu32
-			 " took no interrupt for %s, up to %s before the end; %s recorded %" PRIu64
-			 " events there meanwhile",
+			 "CPU %" PRIu32 " took no interrupt for %s, until %s ago; %s recorded %" PRIu64
+			 " event%s there in that time",
 			 cpu->number, length,
 			 why_say_ticks(evidence, why_age(evidence, quiet->to), ticks, sizeof(ticks)), thread,
-			 quiet->events);
+			 quiet->events, finding_plural(quiet->events));
 	if (evidence->cpus > 1)
-		finding_evidence(&finding->base, "other CPUs took %" PRIu64 " interrupts in that time",
-				 quiet->others);
+		finding_evidence(&finding->base, "other CPUs took %" PRIu64 " interrupt%s in that time",
+				 quiet->others, finding_plural(quiet->others));
 	if (quiet->pc)
-		finding_evidence(&finding->base, "the next one came at %s",
+		finding_evidence(&finding->base, "the next interrupt came at %s",
 				 why_say_place(evidence, quiet->pc, place, sizeof(place)));
 	if (interrupts->quiets > 1)
-		finding_evidence(&finding->base, "that happened %" PRIu64 " times up to that place",
+		finding_evidence(&finding->base,
+				 "this happened %" PRIu64 " times, each time until that place",
 				 interrupts->quiets);
 	if (certain == FINDING_POSSIBLE)
-		finding_say(finding->base.advice, "ktrace_interrupts() where interrupts go off and on: "
-						  "a CPU whose ticks rest takes none either");
+		finding_say(finding->base.advice,
+			    "call ktrace_interrupts() where interrupts are disabled and enabled, "
+			    "because a CPU whose tick is stopped takes none either");
 	why_finding_actor(finding, (struct why_actor){ .id = quiet->thread + 1,
 						       .ticks = quiet->to - quiet->from,
 						       .pc = quiet->pc,

@@ -47,11 +47,13 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 						      .exact = true });
 	}
 	if (owing > SHOWN)
-		finding_evidence(&finding->base, "%" PRIu32 " more CPUs have not answered", owing - SHOWN);
+		finding_evidence(&finding->base, "%" PRIu32 " more CPU%s not answered", owing - SHOWN,
+				 owing - SHOWN == 1 ? " has" : "s have");
 	if (owing == 0) {
 		finding->base.certain = FINDING_POSSIBLE;
-		finding_evidence(&finding->base, "all that were asked have answered: ktrace_ipi_wait_end() "
-						 "was not called, or the answers were lost");
+		finding_evidence(&finding->base,
+				 "all CPUs that were asked have answered: "
+				 "ktrace_ipi_wait_end() was not called, or answers were lost");
 	}
 	return 0;
 }
@@ -111,12 +113,12 @@ static int found_past(const struct why_evidence *evidence, struct why_findings *
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what, "%s sleeps until a time that was over %s ago%s",
+	finding_say(finding->base.what, "%s still sleeps %s after its deadline%s",
 		    why_say_actor(evidence, thread->id + 1, who, sizeof(who)),
 		    why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)),
-		    why_say_called(evidence, ", in ", thread->holder.wait_pc, place, sizeof(place)));
-	finding_evidence(&finding->base, "CPU %" PRIu32 ", where it ran last, has ticks: %s", cpu->number,
-			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+		    why_say_called(evidence, ", at ", thread->holder.wait_pc, place, sizeof(place)));
+	finding_evidence(&finding->base, "CPU %" PRIu32 ", where it last ran, still has ticks: %s",
+			 cpu->number, why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
 						       .waits = thread->holder.object,
 						       .ticks = why_age(evidence, since),
@@ -182,18 +184,18 @@ void why_slow_explain(const struct why_evidence *evidence, struct why_finding *f
 	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
 	why_say_object(evidence, waits->worst_object, what, sizeof(what));
 	why_say_actor(evidence, waits->worst_thread + 1, who, sizeof(who));
-	finding_evidence(&finding->base, "%s waited %s for %s, and the device need not be the cause:", who,
-			 worst, what);
+	finding_evidence(&finding->base,
+			 "%s waited %s for device %s, but the device may not be the cause:", who, worst,
+			 what);
 	if (all_was_slow(waits))
-		finding_evidence(
-			&finding->base,
-			"  %" PRIu32 " of %" PRIu32
-			" waits for a time that overlap it ended late as well: all of the machine was slow",
-			waits->worst_late, waits->worst_late + waits->worst_punctual);
+		finding_evidence(&finding->base,
+				 "  %" PRIu32 " of %" PRIu32
+				 " timed sleeps in that time ended late as well: the whole machine was slow",
+				 waits->worst_late, waits->worst_late + waits->worst_punctual);
 	if (was_not_run(waits))
 		finding_evidence(&finding->base,
 				 "  CPU %" PRIu32
-				 " recorded nothing for %s of that: its host may not have run it",
+				 " recorded nothing for %s of that: the host may not have run it",
 				 waits->worst_cpu,
 				 why_say_ticks(evidence, waits->worst_unseen, unseen, sizeof(unseen)));
 }
@@ -215,13 +217,15 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 	why_say_object(evidence, waits->worst_object, what, sizeof(what));
 	why_say_actor(evidence, waits->worst_thread + 1, who, sizeof(who));
 	why_say_ticks(evidence, why_age(evidence, waits->worst_begin), ago, sizeof(ago));
-	finding_say(finding->base.what, "the machine is alive, but %s waited %s for %s", who, worst, what);
+	finding_say(finding->base.what, "the machine is alive, but %s waited %s for device %s", who, worst,
+		    what);
 	finding_evidence(&finding->base,
-			 "%" PRIu64 " waits for devices ended: half of them within %s, the worst took %s",
+			 "%" PRIu64 " waits for devices ended: half of them within %s, the longest took %s",
 			 waits->ticks.count, half, worst);
 	finding_evidence(&finding->base,
-			 "the worst began %s ago, by %s, for %s; while it lasted %" PRIu64 " others ended",
-			 ago, who, what, waits->worst_overtaken);
+			 "the longest began %s ago, by %s, for device %s; %" PRIu64
+			 " other%s ended in that time",
+			 ago, who, what, waits->worst_overtaken, finding_plural(waits->worst_overtaken));
 	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,
 						       .waits = waits->worst_object,
 						       .ticks = waits->ticks.greatest });

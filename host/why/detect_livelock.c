@@ -48,14 +48,14 @@ static void say_thread(const struct why_evidence *evidence, const struct why_thr
 	const struct why_tries *tries = &thread->tries;
 	char actor[WHY_WORDS], owner[WHY_WORDS], lock[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
 
-	finding_evidence(&finding->base, "%s tried %" PRIu64 " times in %s for %s and never had it",
+	finding_evidence(&finding->base, "%s tried %" PRIu64 " times in %s to take lock %s and never got it",
 			 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), tries->count,
 			 why_say_ticks(evidence, elapsed(tries->first, tries->last), ticks, sizeof(ticks)),
 			 why_say_object(evidence, tries->lock, lock, sizeof(lock)));
 	if (tries->pc)
-		finding_evidence(&finding->base, "  in %s",
+		finding_evidence(&finding->base, "  at %s",
 				 why_say_call(evidence, tries->pc, place, sizeof(place)));
-	finding_evidence(&finding->base, "  the last time %s had it",
+	finding_evidence(&finding->base, "  at the last try it was held by %s",
 			 why_say_actor(evidence, tries->owner + 1, owner, sizeof(owner)));
 }
 
@@ -72,7 +72,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what, "%s and %s keep each other from a lock, give way, and try again",
+	finding_say(finding->base.what,
+		    "%s and %s keep each other from taking a lock: each gives way and tries again",
 		    why_say_actor(evidence, ring[0]->id + 1, one, sizeof(one)),
 		    why_say_actor(evidence, ring[length - 1]->id + 1, other, sizeof(other)));
 	for (uint32_t n = 0; n < length; n++) {
@@ -87,7 +88,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	}
 	if (!told)
 		finding_say(finding->base.advice,
-			    "lock.acquire and lock.try, which show whether a try succeeded: they are off");
+			    "switch on lock.acquire and lock.try, which show whether a try succeeded");
 	return 0;
 }
 

@@ -87,15 +87,15 @@ static void say_order(const struct context *context, struct why_finding *finding
 		why_say(who, sizeof(who), "thread %" PRIu32, order->thread);
 		why_say(trace, sizeof(trace), " in earlier trace %" PRIu32, order->trace);
 	}
-	finding_evidence(&finding->base, "%s%s had %s when it took %s%s", who, trace,
+	finding_evidence(&finding->base, "%s%s held lock %s when it took lock %s%s", who, trace,
 			 why_say_object(evidence, order->first, first, sizeof(first)),
 			 why_say_object(evidence, order->then, then, sizeof(then)),
 			 order->count > 1 ? ", more than once" : "");
 	if (order->first_pc)
-		finding_evidence(&finding->base, "  the one in %s",
+		finding_evidence(&finding->base, "  the first was taken at %s",
 				 why_say_call(evidence, order->first_pc, place, sizeof(place)));
 	if (order->then_pc)
-		finding_evidence(&finding->base, "  the other in %s",
+		finding_evidence(&finding->base, "  the second was taken at %s",
 				 why_say_call(evidence, order->then_pc, place, sizeof(place)));
 	why_finding_actor(finding, (struct why_actor){ .id = order->thread + 1,
 						       .holds = order->first,
@@ -121,12 +121,12 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	why_say_object(context->evidence, order_of(context, edge[0])->then, then, sizeof(then));
 	if (count == 2)
 		finding_say(finding->base.what,
-			    "locks %s and %s are taken in both orders: this can deadlock, and has not yet",
+			    "locks %s and %s are taken in both orders: this can deadlock, but has not yet",
 			    first, then);
 	else
 		finding_say(finding->base.what,
-			    "%" PRIu32 " locks, %s and %s among them, are taken in a ring of orders: "
-			    "this can deadlock, and has not yet",
+			    "%" PRIu32 " locks, %s and %s among them, are taken in orders that form a cycle: "
+			    "this can deadlock, but has not yet",
 			    count, first, then);
 	for (uint32_t n = 0; n < count; n++)
 		say_order(context, finding, order_of(context, edge[n]));
@@ -134,8 +134,9 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 		untold = untold ||
 			 (!order_of(context, edge[n])->then_pc && !order_of(context, edge[n])->trace);
 	if (untold)
-		finding_say(finding->base.advice,
-			    "a field `place` of lock.acquire says where each was taken");
+		finding_say(
+			finding->base.advice,
+			"record the field `place` in lock.acquire, which shows where each lock was taken");
 	return WHY_CYCLE_TAKEN;
 }
 

@@ -54,7 +54,7 @@ static int tell_faults(const struct why_evidence *evidence, struct why_findings 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding_say(finding->base.what,
-		    "%s faults on address 0x%" PRIx64 " again and again, and gets no further",
+		    "%s faults on address 0x%" PRIx64 " again and again, and makes no progress",
 		    why_say_actor(evidence, thread->id + 1, who, sizeof(who)), thread->fault_address);
 	finding_evidence(&finding->base, "%" PRIu64 " page faults in a row at that address within %s",
 			 thread->fault_repeats,
@@ -65,12 +65,13 @@ static int tell_faults(const struct why_evidence *evidence, struct why_findings 
 				 why_say_place(evidence, thread->fault_ip, where, sizeof(where)));
 	else
 		finding_say(finding->base.advice,
-			    "the field ip of mm.fault_enter, which distinguishes the instructions");
+			    "record the field ip in mm.fault_enter, which distinguishes the instructions");
 	if (thread->fault_how[0])
-		finding_evidence(&finding->base, "the kernel says of them: %s%s",
+		finding_evidence(&finding->base, "the kernel reports how they end: %s%s",
 				 why_say_name(thread->fault_how, "", 0, where, sizeof(where)),
-				 thread->fault_signals ? "; a signal is sent for it, and its handler returns"
-						       : "");
+				 thread->fault_signals
+					 ? "; a signal is delivered for them, and its handler returns"
+					 : "");
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = thread->id + 1, .pc = thread->fault_ip, .exact = true });
 	return 0;
@@ -153,13 +154,14 @@ static int tell_calls(const struct why_evidence *evidence, struct why_findings *
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1 });
 	if (has_run_long(evidence, thread))
 		finding_evidence(&finding->base,
-				 "it has run for %s without a sleep; of that no more calls are left",
+				 "it has run for %s without a sleep; its older calls are lost",
 				 why_say_ticks(evidence, why_age(evidence, thread->holder.state_stamp), since,
 					       sizeof(since)));
 	finding->base.partial = certain < FINDING_CERTAIN && thread->repeats_cut;
 	if (certain < FINDING_CERTAIN)
-		finding_say(finding->base.advice,
-			    "more slots: it may poll for a moment only, and sleep then");
+		finding_say(
+			finding->base.advice,
+			"use rings with more slots, because it may poll for a moment only and then sleep");
 	return 0;
 }
 

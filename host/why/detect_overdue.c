@@ -282,12 +282,12 @@ static void say_head(const struct why_evidence *evidence, struct why_finding *fi
 	why_say_rest(evidence, one->rest, rest, sizeof(rest));
 	switch (one->reason) {
 	case BLOCKS:
-		finding_say(finding->base.what, "%s, and holds lock %s, for which %" PRIu32 " other%s", rest,
-			    why_say_object(evidence, one->rest->lock, lock, sizeof(lock)), one->rest->behind,
-			    one->rest->behind == 1 ? " waits" : "s wait");
+		finding_say(finding->base.what, "%s, and holds lock %s, for which %" PRIu32 " other thread%s",
+			    rest, why_say_object(evidence, one->rest->lock, lock, sizeof(lock)),
+			    one->rest->behind, one->rest->behind == 1 ? " waits" : "s wait");
 		return;
 	case FREE:
-		finding_say(finding->base.what, "%s, which is not held any more", rest);
+		finding_say(finding->base.what, "%s; the lock is no longer held", rest);
 		return;
 	case HOLDS:
 		finding_say(finding->base.what, "%s, and holds lock %s", rest,
@@ -321,13 +321,13 @@ static void say_wakers(const struct why_evidence *evidence, struct why_finding *
 		why_say_since(evidence, "", waker->last, last, sizeof(last));
 		if (!thread || why_is_gone(evidence, thread))
 			finding_evidence(&finding->base,
-					 "%s woke it %" PRIu64 " times, the last time %s ago, and has ended",
-					 who, waker->wakes, last);
+					 "%s woke it %" PRIu64 " time%s, the last time %s ago, and has ended",
+					 who, waker->wakes, finding_plural(waker->wakes), last);
 		else
 			finding_evidence(&finding->base,
 					 "%s woke it %" PRIu64
-					 " times, the last time %s ago; its last event was %s ago",
-					 who, waker->wakes, last,
+					 " time%s, the last time %s ago; the waker's last event was %s ago",
+					 who, waker->wakes, finding_plural(waker->wakes), last,
 					 why_say_ticks(evidence, why_age(evidence, thread->acted), acted,
 						       sizeof(acted)));
 	}
@@ -343,9 +343,10 @@ static void say_irq(const struct why_evidence *evidence, struct why_finding *fin
 		return;
 	if (irq->known)
 		why_say(which, sizeof(which), "interrupt %" PRIu32 " on CPU %" PRIu32, irq->number, irq->cpu);
-	finding_evidence(&finding->base, "interrupts woke it %" PRIu64 " times, the last time %s ago%s%s%s",
-			 irq->wakes, why_say_since(evidence, "", irq->last, last, sizeof(last)),
-			 *which ? ": " : "", which,
+	finding_evidence(&finding->base, "interrupts woke it %" PRIu64 " time%s, the last time %s ago%s%s%s",
+			 irq->wakes, finding_plural(irq->wakes),
+			 why_say_since(evidence, "", irq->last, last, sizeof(last)), *which ? ": " : "",
+			 which,
 			 !irq->known	  ? ""
 			 : one->irq_comes ? ", which still comes"
 					  : ", which has not come lately");
@@ -357,10 +358,12 @@ static void say_rhythm(const struct why_evidence *evidence, struct why_finding *
 	const struct why_rhythm *rhythm = &one->rest->queue->rhythm;
 	char usual[WHY_WORDS], longest[WHY_WORDS];
 
-	finding_evidence(&finding->base,
-			 "%" PRIu64 " times a wakeup came about %s after the one before, at most %s after it",
-			 rhythm->intervals, why_say_ticks(evidence, one->usual, usual, sizeof(usual)),
-			 why_say_ticks(evidence, rhythm->longest, longest, sizeof(longest)));
+	finding_evidence(
+		&finding->base,
+		"%" PRIu64
+		" times a wakeup came about %s after the previous one, and never later than %s after it",
+		rhythm->intervals, why_say_ticks(evidence, one->usual, usual, sizeof(usual)),
+		why_say_ticks(evidence, rhythm->longest, longest, sizeof(longest)));
 }
 
 static void say_habit(const struct why_evidence *evidence, struct why_finding *finding,
@@ -370,12 +373,11 @@ static void say_habit(const struct why_evidence *evidence, struct why_finding *f
 
 	if (habit->waker)
 		why_say_actor(evidence, habit->waker, who, sizeof(who));
-	finding_evidence(
-		&finding->base,
-		"%" PRIu64
-		" such waits in a row were ended, at most %s one after the other; the last %s ago, by %s",
-		habit->wakes, why_say_ticks(evidence, habit->longest, longest, sizeof(longest)),
-		why_say_since(evidence, "", habit->last, last, sizeof(last)), who);
+	finding_evidence(&finding->base,
+			 "%" PRIu64
+			 " such waits in a row ended, at most %s apart; the last was ended %s ago, by %s",
+			 habit->wakes, why_say_ticks(evidence, habit->longest, longest, sizeof(longest)),
+			 why_say_since(evidence, "", habit->last, last, sizeof(last)), who);
 }
 
 static void say_counted(const struct why_evidence *evidence, struct why_finding *finding,
@@ -383,7 +385,7 @@ static void say_counted(const struct why_evidence *evidence, struct why_finding 
 {
 	char ticks[WHY_WORDS];
 
-	finding_evidence(&finding->base, "it was woken %" PRIu32 " times in the %s before that",
+	finding_evidence(&finding->base, "it was woken %" PRIu32 " times in the %s before this wait",
 			 rest->thread->holder.wakes,
 			 why_say_ticks(evidence, before(rest), ticks, sizeof(ticks)));
 }
@@ -405,17 +407,18 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 	if (!one->rest->told) {
 		finding->base.partial = true;
 		finding_say(finding->base.advice,
-			    "the hook ktrace_block(), which records whether a sleep ends by itself");
+			    "call ktrace_block(), which records whether a sleep has a timeout");
 	} else if (!tells_times(evidence, one->rest)) {
-		finding_say(finding->base.advice, "sleeps that end at a time: "
-						  "ktrace_block() has recorded none (KTRX_WAIT_TIME, "
+		finding_say(finding->base.advice, "record timed sleeps, "
+						  "because ktrace_block() has recorded none (KTRX_WAIT_TIME, "
 						  "or a deadline)");
 	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_tells_nobody(evidence)) {
 		finding_say(finding->base.advice,
-			    "the event sched.wake_nobody, which distinguishes a wakeup that came too early "
-			    "from one that did not come");
+			    "record sched.wake_nobody, "
+			    "which distinguishes a wakeup that came too early from a missing one");
 	} else if (finding->base.certain == FINDING_POSSIBLE) {
-		finding_say(finding->base.advice, "what should wake it: that may rightly have gone quiet");
+		finding_say(finding->base.advice,
+			    "check what should wake it, because there may be no reason to wake it");
 	}
 }
 

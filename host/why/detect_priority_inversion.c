@@ -76,18 +76,19 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 	why_say_actor(evidence, found->holder->id + 1, holder, sizeof(holder));
 	why_say_actor(evidence, found->between->id + 1, between, sizeof(between));
 	finding_say(finding->base.what,
-		    "%s, which is urgent, has waited %s for a lock of %s, which %s keeps from running",
+		    "%s, which has a high priority, has waited %s for a lock held by %s, "
+		    "which %s keeps from running",
 		    urgent,
 		    why_say_ticks(evidence, since(evidence, found->wait->since), words, sizeof(words)),
 		    holder, between);
 	why_say_object(evidence, found->wait->object, lock, sizeof(lock));
-	finding_evidence(&finding->base, "%s, priority %u, waits for lock %s in %s", urgent,
+	finding_evidence(&finding->base, "%s, priority %u, waits for lock %s, at %s", urgent,
 			 found->urgent->holder.priority, lock,
 			 why_say_call(evidence, found->wait->pc, words, sizeof(words)));
 	if (found->wait->held_pc)
-		finding_evidence(&finding->base, "  which was taken in %s",
+		finding_evidence(&finding->base, "  the lock was taken at %s",
 				 why_say_call(evidence, found->wait->held_pc, words, sizeof(words)));
-	finding_evidence(&finding->base, "%s, priority %u, has it, and could have run for %s", holder,
+	finding_evidence(&finding->base, "%s, priority %u, holds it and has been runnable for %s", holder,
 			 found->holder->holder.priority,
 			 why_say_ticks(evidence, since(evidence, found->holder->holder.state_stamp), words,
 				       sizeof(words)));

@@ -17,10 +17,10 @@ static const char *say_state(const struct why_evidence *evidence, const struct k
 	char lock[WHY_WORDS];
 
 	if (row->broken == KTRX_BROKEN_SWITCH_PREEMPT)
-		return why_say(buffer, size, "with preemption off");
+		return why_say(buffer, size, "with preemption disabled");
 	if (row->broken == KTRX_BROKEN_SWITCH_INTERRUPT)
-		return why_say(buffer, size, "inside an interrupt");
-	return why_say(buffer, size, "holding the spinlock %s",
+		return why_say(buffer, size, "inside an interrupt handler");
+	return why_say(buffer, size, "while it held spinlock %s",
 		       why_say_object(evidence, row->broken_object, lock, sizeof(lock)));
 }
 
@@ -55,7 +55,7 @@ static void say_waiters(const struct why_evidence *evidence, uint64_t lock, stru
 
 		if (!at->has_holder || at->holder.wait != KTRX_WAIT_SPIN || at->holder.object != lock)
 			continue;
-		finding_evidence(&finding->base, "%s, on %s, spins for that lock for %s, in %s",
+		finding_evidence(&finding->base, "%s on %s has spun %s for that lock, at %s",
 				 why_say_running(evidence, at, thread, sizeof(thread)),
 				 why_say_actor(evidence, KTRX_HOLDER_CPU | n, cpu, sizeof(cpu)),
 				 why_say_ticks(evidence, why_age(evidence, at->holder.wait_stamp), ticks,
@@ -77,7 +77,7 @@ static void say_holder(const struct why_evidence *evidence, const struct why_cpu
 	for (uint32_t n = 0; n < KTRX_HELD; n++)
 		if (cpu->holder.held[n].object == cpu->row.broken_object)
 			finding_evidence(
-				&finding->base, "CPU %" PRIu32 " has that lock still, taken in %s",
+				&finding->base, "CPU %" PRIu32 " still holds that lock, taken at %s",
 				cpu->number,
 				why_say_call(evidence, cpu->holder.held[n].pc, place, sizeof(place)));
 }
@@ -189,28 +189,29 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		return KTREAD_E_MEMORY;
 	finding_say(finding->base.what, "%s %s CPU %" PRIu32 " %s",
 		    why_say_actor(evidence, row->broken_thread + 1, actor, sizeof(actor)),
-		    slept(evidence, row) ? "went to sleep on" : "was switched away from on", cpu->number,
+		    slept(evidence, row) ? "went to sleep on" : "was switched out on", cpu->number,
 		    say_state(evidence, row, state, sizeof(state)));
 	why_finding_actor(finding, (struct why_actor){ .id = row->broken_thread + 1,
 						       .holds = row->broken_object,
 						       .pc = row->broken_pc });
-	finding_evidence(&finding->base, "that was about %s before the end, in %s",
+	finding_evidence(&finding->base, "this was about %s ago, at %s",
 			 why_say_ticks(evidence, why_age(evidence, row->broken_stamp), ticks, sizeof(ticks)),
 			 why_say_call(evidence, row->broken_pc, place, sizeof(place)));
 	if (row->broken_object && is_another(evidence, cpu))
-		finding_evidence(&finding->base, "the lock at that address has been taken since: "
-						 "it was given up, or its memory is used again");
+		finding_evidence(&finding->base, "a lock at that address has been taken since: "
+						 "the first was released, or its memory was reused");
 	else if (is_again(evidence, cpu))
 		finding_evidence(&finding->base,
-				 "CPU %" PRIu32 " has taken that lock again since, and has it still",
+				 "CPU %" PRIu32 " has taken that lock again since, and still holds it",
 				 cpu->number);
 	else if (since)
 		say_holder(evidence, cpu, finding);
 	if (certain != FINDING_CERTAIN && went_on(evidence, cpu))
-		finding_evidence(&finding->base,
-				 "CPU %" PRIu32
-				 " has gone on in that state since: the hook where it ends may be missing",
-				 cpu->number);
+		finding_evidence(
+			&finding->base,
+			"CPU %" PRIu32
+			" has run on in that state since: a hook may be missing where the state ends",
+			cpu->number);
 	if (row->broken_object)
 		say_waiters(evidence, row->broken_object, finding);
 	return 0;

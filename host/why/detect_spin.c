@@ -69,16 +69,18 @@ static void say_user(const struct why_evidence *evidence, const struct why_cpu *
 
 	if (thread->syscalls.count)
 		finding_evidence(&finding->base,
-				 "it has made %" PRIu64 " system calls in the trace, and none is under way",
-				 thread->syscalls.count);
+				 "it has made %" PRIu64
+				 " system call%s in the trace, and none is in progress",
+				 thread->syscalls.count, finding_plural(thread->syscalls.count));
 	if (cpu->has_row && cpu->row.mode == KTRX_MODE_USER && exits)
 		finding_evidence(&finding->base,
-				 "CPU %" PRIu32 " went to user mode %" PRIu64 " times and left it %" PRIu64
-				 " times: it is there still",
-				 cpu->number, exits, enters);
+				 "CPU %" PRIu32 " went to user mode %" PRIu64 " time%s and left it %" PRIu64
+				 " time%s: it is still in user mode",
+				 cpu->number, exits, finding_plural(exits), enters, finding_plural(enters));
 	if (!evidence->symbols)
-		finding_say(finding->base.advice,
-			    "the kernel's file, to be sure which addresses are its own: --elf");
+		finding_say(
+			finding->base.advice,
+			"name the kernel's file with --elf, which shows which addresses are the kernel's");
 }
 
 static void say_spin(const struct why_evidence *evidence, const struct why_cpu *cpu,
@@ -99,15 +101,14 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 		finding_say(finding->base.what, "%s spins in user mode on CPU %" PRIu32 ", for %s", actor,
 			    cpu->number, ticks);
 	else
-		finding_say(finding->base.what, "%s spins in the kernel on CPU %" PRIu32 ", in %s, for %s",
+		finding_say(finding->base.what, "%s spins in the kernel on CPU %" PRIu32 ", at %s, for %s",
 			    actor, cpu->number, why_say_place(evidence, places->newest, place, sizeof(place)),
 			    ticks);
 	finding_evidence(&finding->base,
-			 "the last %" PRIu32 " times that it was interrupted it was at 0x%" PRIx64
-			 " to 0x%" PRIx64,
+			 "the last %" PRIu32 " times that it was interrupted, it was between 0x%" PRIx64
+			 " and 0x%" PRIx64,
 			 places->count, places->lowest, places->highest);
-	finding_evidence(&finding->base,
-			 "it did nothing else that is recorded, and ran for %s of the last %s",
+	finding_evidence(&finding->base, "it recorded no event of its own, and ran for %s of the last %s",
 			 why_say_ticks(evidence, thread->ran, ticks, sizeof(ticks)),
 			 why_say_ticks(evidence, evidence->window, place, sizeof(place)));
 	if (user)
@@ -153,7 +154,7 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	say_spin(evidence, cpu, thread, &places, side, finding);
 	if (!finding->base.advice[0])
 		finding_say(finding->base.advice,
-			    "a trace of a later moment: a computation looks the same while it lasts");
+			    "take another trace later, because a computation looks the same while it lasts");
 	return 0;
 }
 
@@ -170,12 +171,12 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 	why_say_running(evidence, cpu, thread, sizeof(thread));
 	why_say_place(evidence, cpu->pc, place, sizeof(place));
 	finding_say(finding->base.what,
-		    "%s spins in the kernel with interrupts off on CPU %" PRIu32 ", in %s", thread,
+		    "%s spins in the kernel with interrupts disabled on CPU %" PRIu32 ", at %s", thread,
 		    cpu->number, place);
 	why_finding_stack(finding, evidence, cpu, FRAMES);
 	finding_evidence(&finding->base, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	if (cpu->row.interrupts_pc)
-		finding_evidence(&finding->base, "interrupts were turned off in %s",
+		finding_evidence(&finding->base, "interrupts were disabled at %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
 	if (cpu->row.nesting)
 		finding_evidence(&finding->base, "it is in the handler of interrupt %" PRIu32, cpu->row.irq);

@@ -106,15 +106,16 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding_say(finding->base.what, "%s could run on CPU %" PRIu32 " and has not for %s%s",
+	finding_say(finding->base.what, "%s has been runnable on CPU %" PRIu32 " for %s and has not run%s",
 		    why_say_actor(evidence, starved->thread->id + 1, who, sizeof(who)), starved->cpu->number,
 		    why_say_ticks(evidence, ticks, waits, sizeof(waits)),
-		    waits_for_answer(evidence, starved) ? ", while that CPU waits for another's answer" : "");
+		    waits_for_answer(evidence, starved) ? ", while that CPU waits for an answer to its IPI"
+							: "");
 	why_finding_actor(finding, (struct why_actor){ .id = starved->thread->id + 1, .ticks = ticks });
 	tell_priorities(evidence, finding, runs, starved->thread);
 	why_finding_actor(
 		finding, (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc, .exact = true });
-	finding_evidence(&finding->base, "CPU %" PRIu32 " is well: its timer beat %s ago, and interrupted %s",
+	finding_evidence(&finding->base, "CPU %" PRIu32 " is healthy: its last heartbeat was %s ago, at %s",
 			 starved->cpu->number,
 			 why_say_ticks(evidence, why_age(evidence, starved->cpu->row.heartbeat_stamp), ago,
 				       sizeof(ago)),
@@ -123,8 +124,8 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 	if (!starved->told) {
 		finding->base.partial = true;
 		if (evidence->missing_hooks & KTRX_HOOK_THREAD)
-			finding_say(finding->base.advice, "the hooks ktrace_switch() and ktrace_wake(), "
-							  "which say who can run");
+			finding_say(finding->base.advice, "call ktrace_switch() and ktrace_wake(), "
+							  "which record which threads are runnable");
 	}
 	return 0;
 }

@@ -30,20 +30,16 @@ static const char *say_ago(const struct why_evidence *evidence, uint64_t stamp, 
 	return why_say_ticks(evidence, why_age(evidence, stamp), buffer, size);
 }
 
-/* "thread 8 (printer) sleeps on spooler (0x1234) for 2.31 s, in take_job+0x30 (spooler.c:65)" */
+/* "thread 8 (printer) has waited 2.31 s on spooler (0x1234), at take_job+0x30 (spooler.c:65)" */
 static void add_sleeper(const struct why_evidence *evidence, struct why_finding *finding,
 			const struct why_sleeper *sleeper)
 {
-	char who[WHY_WORDS], what[WHY_WORDS], ago[WHY_WORDS], where[WHY_WORDS];
+	char who[WHY_WORDS], waits[FINDING_LINE];
 
-	why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who));
-	why_say_object(evidence, sleeper->queue->address, what, sizeof(what));
-	say_ago(evidence, sleeper->since, ago, sizeof(ago));
-	if (sleeper->pc)
-		finding_evidence(&finding->base, "%s sleeps on %s for %s, in %s", who, what, ago,
-				 why_say_call(evidence, sleeper->pc, where, sizeof(where)));
-	else
-		finding_evidence(&finding->base, "%s sleeps on %s for %s", who, what, ago);
+	finding_evidence(&finding->base, "%s %s",
+			 why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who)),
+			 why_say_waiting(evidence, KTRX_WAIT_EVENT, sleeper->queue->address, sleeper->since,
+					 sleeper->pc, waits, sizeof(waits)));
 	add_actor(evidence, finding, sleeper);
 }
 
@@ -63,13 +59,12 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 		why_say_actor(evidence, waker->thread + 1, who, sizeof(who));
 		say_ago(evidence, waker->last, ago, sizeof(ago));
 		if (waker->wakes == 1)
-			finding_evidence(&finding->base, "%s woke who slept on %s once, %s ago", who, what,
+			finding_evidence(&finding->base, "%s woke a thread on %s once, %s ago", who, what,
 					 ago);
 		else
 			finding_evidence(&finding->base,
-					 "%s woke who slept on %s %" PRIu64
-					 " times, for the last time %s ago",
-					 who, what, waker->wakes, ago);
+					 "%s woke threads on %s %" PRIu64 " times, the last time %s ago", who,
+					 what, waker->wakes, ago);
 	}
 }
 
@@ -99,13 +94,14 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 		if (!group[n].told) {
 			finding->base.partial = true;
 			finding_say(finding->base.advice,
-				    "the hook ktrace_block(), which records whether a sleep ends by itself");
+				    "call ktrace_block(), which records whether a sleep has a timeout");
 			return FINDING_POSSIBLE;
 		}
 		if (!why_is_whole_since(evidence, group[n].queue->first)) {
 			finding->base.partial = true;
 			finding_say(finding->base.advice,
-				    "events that are lost: others may wake these threads, too");
+				    "use rings with more slots, "
+				    "because in lost events other threads may have woken these");
 			return FINDING_POSSIBLE;
 		}
 	}
@@ -124,7 +120,9 @@ static void doubt_few(const struct why_sleeper *group, uint32_t count, struct wh
 		return;
 	finding->base.certain = FINDING_POSSIBLE;
 	finding_say(finding->base.advice,
-		    "who else may wake them: %" PRIu64 " wakeups are few to know whom they wait for", least);
+		    "check what else may wake them, because %" PRIu64
+		    " wakeup%s cannot show which threads they depend on",
+		    least, finding_plural(least));
 }
 
 static void tell_race(const struct why_evidence *evidence, struct why_finding *finding,
@@ -137,31 +135,32 @@ static void tell_race(const struct why_evidence *evidence, struct why_finding *f
 	why_say_actor(evidence, queue->nobody_thread + 1, by, sizeof(by));
 	why_say_object(evidence, queue->address, what, sizeof(what));
 	why_say_ticks(evidence, sleeper->since - queue->nobody_stamp, before, sizeof(before));
-	finding_say(finding->base.what, "%s missed its wakeup: it went to sleep on %s %s after that", who,
-		    what, before);
+	finding_say(finding->base.what, "%s missed its wakeup: it went to sleep on %s %s after the wakeup",
+		    who, what, before);
 	if (queue->nobody_ip)
-		finding_evidence(&finding->base, "%s woke %s and found no thread asleep, in %s", by, what,
+		finding_evidence(&finding->base, "%s woke %s and found no thread asleep, at %s", by, what,
 				 why_say_call(evidence, queue->nobody_ip, where, sizeof(where)));
 	else
 		finding_evidence(&finding->base, "%s woke %s and found no thread asleep", by, what);
-	finding_evidence(&finding->base,
-			 "%s did nothing since but go to sleep: it had looked before that, and did not again",
-			 who);
+	finding_evidence(
+		&finding->base,
+		"%s has only gone to sleep since: it checked its condition before the wakeup, and not again",
+		who);
 }
 
 static void tell_lost(const struct why_evidence *evidence, struct why_finding *finding,
 		      const struct why_sleeper *sleeper)
 {
-	char who[WHY_WORDS], what[WHY_WORDS], ago[WHY_WORDS];
+	char who[WHY_WORDS], waits[FINDING_LINE];
 
-	finding_say(finding->base.what, "%s sleeps on %s for %s, and who used to wake it sleeps as well",
+	finding_say(finding->base.what, "%s %s, and the threads that used to wake it sleep as well",
 		    why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who)),
-		    why_say_object(evidence, sleeper->queue->address, what, sizeof(what)),
-		    say_ago(evidence, sleeper->since, ago, sizeof(ago)));
+		    why_say_waiting(evidence, KTRX_WAIT_EVENT, sleeper->queue->address, sleeper->since, 0,
+				    waits, sizeof(waits)));
 	if (!finding->base.partial && !why_tells_nobody(evidence))
 		finding_say(finding->base.advice,
-			    "the event sched.wake_nobody, which distinguishes a wakeup that came too early "
-			    "from one that did not come");
+			    "record sched.wake_nobody, "
+			    "which distinguishes a wakeup that came too early from a missing one");
 }
 
 /* Of those that others wait for, the one that has slept longest. */

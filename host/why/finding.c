@@ -60,7 +60,8 @@ void why_finding_hooks(struct why_finding *finding, uint32_t hooks)
 
 	if (*why_say_hooks(hooks, words, sizeof(words)))
 		finding_say(finding->base.advice,
-			    "hooks for %s, which this run has not called (ktrace doctor has the lines)",
+			    "call the hooks for %s, "
+			    "which this run did not call (ktrace doctor shows the lines to add)",
 			    words);
 }
 
@@ -68,7 +69,7 @@ bool why_finding_state(struct why_finding *finding, const struct why_evidence *e
 {
 	if (evidence->state_off)
 		finding_say(finding->base.advice,
-			    "a boot without debug.ktr.state=0, with which hooks keep no state");
+			    "boot without debug.ktr.state=0, which makes hooks keep no state");
 	return evidence->state_off;
 }
 
@@ -93,7 +94,7 @@ void why_finding_stack(struct why_finding *finding, const struct why_evidence *e
 
 		why_say_frame(evidence, cpu, n, place, sizeof(place));
 		if (count > 1)
-			finding_evidence(&finding->base, "  called from %s, %" PRIu32 " times at least",
+			finding_evidence(&finding->base, "  called from %s, at least %" PRIu32 " times",
 					 place, count);
 		else
 			finding_evidence(&finding->base, "  called from %s", place);
@@ -187,7 +188,7 @@ static void follow(struct why_findings *findings, struct why_finding *starved)
 		    !takes_part(cause, KTRX_HOLDER_CPU | (starved->asker - 1)))
 			continue;
 		starved->follows = true;
-		finding_evidence(&starved->base, "that follows from: %s (%s), see above",
+		finding_evidence(&starved->base, "this follows from: %s (%s), see above",
 				 why_verdict_word(cause->verdict),
 				 finding_certainty_word(cause->base.certain));
 	}
@@ -241,7 +242,7 @@ static void doubt_health(struct why_findings *findings)
 			continue;
 		first->base.certain = FINDING_POSSIBLE;
 		first->open = true;
-		finding_evidence(&first->base, "open: %s (%s), see below",
+		finding_evidence(&first->base, "not certain because of: %s (%s), see below",
 				 why_verdict_word(findings->finding[n].verdict),
 				 finding_certainty_word(findings->finding[n].base.certain));
 		return;
@@ -268,7 +269,7 @@ static void say_where(const struct why_evidence *evidence, struct why_finding *f
 	else if (actor->pc)
 		why_say_call(evidence, actor->pc, place, sizeof(place));
 	finding_say(finding->base.where, "%s%s%s", why_say_actor(evidence, actor->id, who, sizeof(who)),
-		    *place ? " in " : "", place);
+		    *place ? " at " : "", place);
 }
 
 /* What is said where no detector found anything: how much there is to go by, and what would tell more. */
@@ -300,38 +301,35 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 
 	if (evidence->info->unusable)
 		finding_say(finding->base.what,
-			    "something has written over the trace's memory: %" PRIu32 " of %" PRIu32
-			    " rings cannot be as they are described, so nothing is concluded",
+			    "the trace's memory was overwritten: the descriptions of %" PRIu32 " of %" PRIu32
+			    " rings are invalid, so nothing is concluded",
 			    evidence->info->unusable, evidence->info->rings);
 	else if (is_empty(evidence))
-		finding_say(
-			finding->base.what,
-			"there is nothing in this trace: no event, and no table of what CPUs and threads do");
+		finding_say(finding->base.what,
+			    "the trace is empty: no event, and no state of CPUs or threads");
 	else if (evidence->cut)
 		finding_say(finding->base.what,
-			    "the file is cut short: %" PRIu32
-			    " ring%s, and what happened last may stand there",
+			    "the file is cut short: %" PRIu32 " ring%s, so the newest events may be missing",
 			    evidence->cut, evidence->cut == 1 ? " lacks its end" : "s lack their ends");
 	else if (!why_tells(evidence))
 		finding_say(finding->base.what, "this trace does not record what CPUs and threads do: "
-						"no hook is called, and no event has a name that is known");
+						"no hook was called, and no event has a known name");
 	else if (evidence->end - evidence->alive >= why_ms(evidence, WHY_STANDS_MS) &&
 		 evidence->end > evidence->alive)
 		finding_say(
 			finding->base.what,
-			"the machine stands, or is paused: no CPU has recorded an event or a heartbeat "
-			"for %s, and nothing that is known explains why",
+			"the machine has stopped, or is paused: "
+			"no CPU has recorded an event or a heartbeat for %s, for an unknown reason",
 			why_say_ticks(evidence, evidence->end - evidence->alive, silence, sizeof(silence)));
 	else if (starts && !evidence->switched)
-		finding_say(finding->base.what, "no CPU has switched threads yet: the machine still starts, "
-						"or has come to a stop as it started");
+		finding_say(finding->base.what, "no CPU has switched threads yet: "
+						"the machine is still booting, or stopped while it booted");
 	else if (starts)
 		finding_say(finding->base.what,
-			    "CPU %" PRIu32
-			    " has not begun to idle or to work, and nothing that is known explains why",
+			    "CPU %" PRIu32 " has neither idled nor run a thread yet, for an unknown reason",
 			    starts->number);
 	else
-		finding_say(finding->base.what, "nothing that is known explains what this machine does");
+		finding_say(finding->base.what, "nothing in the trace explains what this machine does");
 }
 
 static int find_nothing(const struct why_evidence *evidence, struct why_findings *findings)
@@ -345,15 +343,16 @@ static int find_nothing(const struct why_evidence *evidence, struct why_findings
 		*why_say_hooks(evidence->missing_hooks, hooks, sizeof(hooks)) || evidence->cut;
 	say_what(evidence, finding);
 	if (evidence->info->unusable)
-		finding_say(finding->base.advice, "room around it: a guard page below each stack, "
-						  "or memory that is mapped nowhere else");
+		finding_say(finding->base.advice,
+			    "protect that memory with a guard page below each stack, or map it nowhere else");
 	else if (evidence->cut)
-		finding_say(finding->base.advice, "the whole file");
+		finding_say(finding->base.advice, "use the complete file");
 	else if (why_finding_state(finding, evidence))
 		return 0;
 	else if (evidence->missing_hooks == WHY_ALL_HOOKS)
-		finding_say(finding->base.advice, "hooks, or events by the names that doc/events.md has "
-						  "(ktrace doctor has the lines for both)");
+		finding_say(finding->base.advice,
+			    "call the hooks, "
+			    "or record events with the names in doc/events.md (see ktrace doctor)");
 	else
 		why_finding_hooks(finding, evidence->missing_hooks);
 	return 0;

@@ -148,6 +148,13 @@ const char *why_say_since(const struct why_evidence *evidence, const char *befor
 			  char *buffer, size_t size);
 const char *why_say_called(const struct why_evidence *evidence, const char *before, uint64_t address,
 			   char *buffer, size_t size);
+/*
+ * Says what a thread or CPU waits for: "has waited 2.31 s for lock cache (0x2000), at fs_read+0x31 (fs.c:8)",
+ * "has waited 2.31 s on jobs (0x1000)", "has spun 2.31 s for lock cache (0x2000)". `kind`: KTRX_WAIT_*.
+ * `object`: for KTRX_WAIT_THREAD the id of the thread. An unknown object, time or place (0) is left out.
+ */
+const char *why_say_waiting(const struct why_evidence *evidence, uint8_t kind, uint64_t object,
+			    uint64_t since, uint64_t pc, char *buffer, size_t size);
 /* The name, harmless; without one "system call 7". */
 const char *why_say_name(const char *name, const char *what, uint64_t number, char *buffer, size_t size);
 const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size); /* "locks, threads", "" of none */

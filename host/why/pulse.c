@@ -289,8 +289,8 @@ const char *why_say_beat(const struct why_evidence *evidence, const struct why_c
 	char ticks[WHY_WORDS];
 
 	if (cpu->row.heartbeats == 0)
-		return why_say(buffer, size, "its heart has never beaten");
-	return why_say(buffer, size, "its heart last beat %s before the end",
+		return why_say(buffer, size, "CPU %" PRIu32 " never had a heartbeat", cpu->number);
+	return why_say(buffer, size, "the last heartbeat of CPU %" PRIu32 " was %s ago", cpu->number,
 		       why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)));
 }
 
@@ -298,7 +298,7 @@ const char *why_say_running(const struct why_evidence *evidence, const struct wh
 			    size_t size)
 {
 	if (cpu->running == UINT32_MAX)
-		return why_say(buffer, size, "a thread that is not known");
+		return why_say(buffer, size, "an unknown thread");
 	return why_say_actor(evidence, cpu->running + 1, buffer, size);
 }
 
@@ -467,10 +467,10 @@ const char *why_say_asks(const struct why_evidence *evidence, const struct why_c
 	if (asker->row.ipi_cpu != KTRX_ALL_CPUS)
 		why_say(whose, sizeof(whose), "CPU %" PRIu32, asker->row.ipi_cpu - 1);
 	return why_say(
-		buffer, size, "CPU %" PRIu32 " has waited%s for an answer of %s to its request %" PRIu32 "%s",
+		buffer, size, "CPU %" PRIu32 " has waited%s for %s to answer IPI request %" PRIu32 "%s",
 		asker->number, why_say_since(evidence, " ", asker->row.ipi_stamp, since, sizeof(since)),
 		whose, asker->row.ipi_what,
-		why_say_called(evidence, ", in ", asker->row.ipi_pc, place, sizeof(place)));
+		why_say_called(evidence, ", at ", asker->row.ipi_pc, place, sizeof(place)));
 }
 
 const char *why_say_owes(const struct why_evidence *evidence, const struct why_cpu *asked, char *buffer,
@@ -479,23 +479,25 @@ const char *why_say_owes(const struct why_evidence *evidence, const struct why_c
 	const struct ktrx_cpu *row = &asked->row;
 	char since[WHY_WORDS], place[WHY_WORDS];
 
-	if (row->interrupts == KTRX_INTERRUPTS_OFF)
+	if (row->interrupts == KTRX_INTERRUPTS_OFF) {
+		why_say_since(evidence, " about ", row->interrupts_stamp, since, sizeof(since));
+		why_say_called(evidence, ", at ", row->interrupts_pc, place, sizeof(place));
 		return why_say(
-			buffer, size, "CPU %" PRIu32 " has not answered: interrupts are off there%s%s",
-			asked->number,
-			why_say_since(evidence, " for about ", row->interrupts_stamp, since, sizeof(since)),
-			why_say_called(evidence, ", turned off in ", row->interrupts_pc, place,
-				       sizeof(place)));
+			buffer, size,
+			"CPU %" PRIu32
+			" has not answered: it disabled interrupts%s%s%s%s and has not enabled them since",
+			asked->number, since, *since ? " ago" : "", place, *place ? "," : "");
+	}
 	if (row->nesting)
 		return why_say(buffer, size,
-			       "CPU %" PRIu32 " has not answered: it is in the handler of interrupt %" PRIu32
+			       "CPU %" PRIu32 " has not answered: it %s in the handler of interrupt %" PRIu32
 			       "%s",
-			       asked->number, row->irq,
+			       asked->number, row->irq_stamp ? "has been" : "is", row->irq,
 			       why_say_since(evidence, " for ", row->irq_stamp, since, sizeof(since)));
-	return why_say(buffer, size, "CPU %" PRIu32 " has not answered, %s; %s", asked->number,
+	return why_say(buffer, size, "CPU %" PRIu32 " has not answered, %s there; %s", asked->number,
 		       row->interrupts == KTRX_INTERRUPTS_ON
-			       ? "although interrupts are on there"
-			       : "and whether interrupts are on there is not known",
+			       ? "although interrupts are enabled"
+			       : "and it is unknown whether interrupts are enabled",
 		       why_say_beat(evidence, asked, since, sizeof(since)));
 }
 

@@ -120,7 +120,7 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 /* Do they lie in one function, or, where names are not known, close together? */
 bool why_places_are_one(const struct why_evidence *evidence, const struct why_places *places);
 
-/* "its heart last beat 2.41 s before the end" */
+/* "the last heartbeat of CPU 1 was 2.41 s ago" */
 const char *why_say_beat(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			 size_t size);
 /* "thread 5 (make)": what a CPU runs, or that it is not known. */
@@ -177,11 +177,11 @@ bool why_asks(const struct why_cpu *cpu);
 /* Does it wait for the answer of that CPU, which has not answered since? */
 bool why_asks_for(const struct why_cpu *asker, const struct why_cpu *asked);
 
-/* "CPU 0 has waited 2.31 s for an answer of CPU 1 to its request 2, in flush+0x31 (tlb.c:88)" */
+/* "CPU 0 has waited 2.31 s for CPU 1 to answer IPI request 2, at flush+0x31 (tlb.c:88)" */
 const char *why_say_asks(const struct why_evidence *evidence, const struct why_cpu *asker, char *buffer,
 			 size_t size);
 
-/* "CPU 1 has not answered: interrupts are off there for 2.40 s, turned off in spin+0x10 (disk.c:20)" */
+/* "CPU 1 has not answered: it disabled interrupts about 2.40 s ago, at spin+0x10 (disk.c:20), and has …" */
 const char *why_say_owes(const struct why_evidence *evidence, const struct why_cpu *asked, char *buffer,
 			 size_t size);
 

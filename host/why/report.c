@@ -31,16 +31,6 @@ static const char *const wait_words[] = {
 	[KTRX_WAIT_DEVICE] = "device",
 };
 
-/* The same in a sentence. */
-static const char *const wait_phrases[] = {
-	[KTRX_WAIT_SPIN] = "spins for lock",
-	[KTRX_WAIT_LOCK] = "waits for lock",
-	[KTRX_WAIT_EVENT] = "waits on",
-	[KTRX_WAIT_TIME] = "waits for time to pass",
-	[KTRX_WAIT_THREAD] = "waits for the end of",
-	[KTRX_WAIT_DEVICE] = "waits for device",
-};
-
 const char *why_say_mode(uint8_t mode)
 {
 	return mode < sizeof(mode_words) / sizeof(mode_words[0]) ? mode_words[mode] : "unknown";
@@ -78,16 +68,17 @@ __attribute__((format(printf, 2, 3))) static void put_line(struct base_output *o
 	finding_put_wrapped(out, WIDTH, 0, line);
 }
 
-/* "2.31 s ago", "never". */
-static const char *ago(const struct why_evidence *evidence, uint64_t stamp, char *buffer, size_t size)
+/* "last event 2.31 s ago", "no event". */
+static const char *say_last(const struct why_evidence *evidence, const char *what, uint64_t stamp,
+			    char *buffer, size_t size)
 {
 	char ticks[WHY_WORDS];
 
 	if (stamp == 0)
-		return why_say(buffer, size, "never");
+		return why_say(buffer, size, "no %s", what);
 	if (stamp >= evidence->end || why_age(evidence, stamp) < evidence->info->frequency / INSTANT)
-		return why_say(buffer, size, "at the end");
-	return why_say(buffer, size, "%s ago",
+		return why_say(buffer, size, "last %s at the end", what);
+	return why_say(buffer, size, "last %s %s ago", what,
 		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 }
 
@@ -109,14 +100,16 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 							      : why_say_mode(cpu->row.mode);
 	const bool is_left = is_idle(evidence, cpu) && why_runs_work(evidence, cpu);
 
-	put_line(out, "CPU %-3" PRIu32 " %s%s, %s%s; last event %s, heartbeat %s", cpu->number, mode,
-		 cpu->row.interrupts == KTRX_INTERRUPTS_OFF && !is_idle(evidence, cpu) ? ", interrupts off"
-										       : "",
+	put_line(out, "CPU %-3" PRIu32 " %s%s, %s%s; %s, %s", cpu->number, mode,
+		 cpu->row.interrupts == KTRX_INTERRUPTS_OFF && !is_idle(evidence, cpu)
+			 ? ", interrupts disabled"
+			 : "",
 		 is_left ? "ran " : "",
-		 cpu->running == UINT32_MAX ? "thread unknown"
+		 cpu->running == UINT32_MAX ? "unknown thread"
 					    : why_say_actor(evidence, cpu->running + 1, actor, sizeof(actor)),
-		 ago(evidence, cpu->last_stamp, event, sizeof(event)),
-		 cpu->has_row ? ago(evidence, cpu->row.heartbeat_stamp, beat, sizeof(beat)) : "unknown");
+		 say_last(evidence, "event", cpu->last_stamp, event, sizeof(event)),
+		 cpu->has_row ? say_last(evidence, "heartbeat", cpu->row.heartbeat_stamp, beat, sizeof(beat))
+			      : "heartbeat unknown");
 }
 
 /* The kernel has room for it, and it never started. */
@@ -133,9 +126,9 @@ static uint32_t put_offline(struct base_output *out, const struct why_evidence *
 	while (last + 1 < evidence->cpus && is_offline(&evidence->cpu[last + 1]))
 		last++;
 	if (last == first)
-		put_line(out, "CPU %-3" PRIu32 " offline: it has never started", first);
+		put_line(out, "CPU %-3" PRIu32 " offline: it never started", first);
 	else
-		put_line(out, "CPU %" PRIu32 " to %" PRIu32 " offline: they have never started", first, last);
+		put_line(out, "CPUs %" PRIu32 " to %" PRIu32 " offline: they never started", first, last);
 	return last;
 }
 
@@ -143,29 +136,22 @@ static uint32_t put_offline(struct base_output *out, const struct why_evidence *
 static void put_holder(struct base_output *out, const struct why_evidence *evidence,
 		       const struct ktrx_holder *holder)
 {
-	char object[WHY_WORDS], place[WHY_WORDS], since[WHY_WORDS];
+	char object[WHY_WORDS], place[WHY_WORDS], since[WHY_WORDS], waits[FINDING_LINE];
 
 	for (uint32_t n = 0; n < KTRX_HELD; n++) {
 		if (!holder->held[n].object)
 			continue;
-		put_line(out, "        has lock %s%s%s",
+		put_line(out, "        holds lock %s%s%s",
 			 why_say_object(evidence, holder->held[n].object, object, sizeof(object)),
 			 why_say_since(evidence, " for about ", holder->held[n].stamp, since, sizeof(since)),
-			 why_say_called(evidence, ", taken in ", holder->held[n].pc, place, sizeof(place)));
+			 why_say_called(evidence, ", taken at ", holder->held[n].pc, place, sizeof(place)));
 	}
 	if (holder->wait == KTRX_WAIT_NONE || holder->wait > KTRX_WAIT_DEVICE ||
 	    (holder->state == KTRX_THREAD_RUNNABLE && holder->wait != KTRX_WAIT_LOCK))
 		return;
-	object[0] = '\0';
-	if (holder->wait == KTRX_WAIT_THREAD)
-		why_say_actor(evidence, (uint32_t)holder->object + 1, object, sizeof(object));
-	else if (holder->object)
-		why_say_object(evidence, holder->object, object, sizeof(object));
-	put_line(out, "        %s%s%s%s%s",
-		 holder->wait == KTRX_WAIT_EVENT && !*object ? "waits" : wait_phrases[holder->wait],
-		 *object ? " " : "", object,
-		 why_say_since(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
-		 why_say_called(evidence, " in ", holder->wait_pc, place, sizeof(place)));
+	put_line(out, "        %s",
+		 why_say_waiting(evidence, holder->wait, holder->object, holder->wait_stamp, holder->wait_pc,
+				 waits, sizeof(waits)));
 }
 
 /* Whose answer a CPU waits for, and what those CPUs do. */
@@ -185,8 +171,8 @@ static void put_answers(struct base_output *out, const struct why_evidence *evid
 			 why_say_owes(evidence, &evidence->cpu[n], words, sizeof(words)));
 	}
 	if (owing > ANSWERS)
-		base_output_format(out, "          %" PRIu32 " more CPUs have not answered\n",
-				   owing - ANSWERS);
+		base_output_format(out, "          %" PRIu32 " more CPU%s not answered\n", owing - ANSWERS,
+				   owing - ANSWERS == 1 ? " has" : "s have");
 }
 
 static void put_stack(struct base_output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -199,9 +185,10 @@ static void put_stack(struct base_output *out, const struct why_evidence *eviden
 	put_line(out, "        at %s%s",
 		 cpu->has_registers ? why_say_standing(evidence, cpu, place, sizeof(place))
 				    : why_say_place(evidence, cpu->row.pc, place, sizeof(place)),
-		 cpu->has_registers ? "" : ", by its last heartbeat");
+		 cpu->has_registers ? "" : ", as of the last heartbeat");
 	for (uint32_t n = 0; n < frames; n++) {
-		put_line(out, "        by %s", why_say_frame(evidence, cpu, n, place, sizeof(place)));
+		put_line(out, "        called from %s",
+			 why_say_frame(evidence, cpu, n, place, sizeof(place)));
 	}
 }
 
@@ -229,9 +216,8 @@ static void put_thread(struct base_output *out, const struct why_evidence *evide
 
 	if (on != KTRX_NO_CPU)
 		why_say(cpu, sizeof(cpu), "%" PRIu32, on);
-	put_line(out, "%-32s %-9s CPU %-3s last event %s",
-		 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
-		 why_say_state(evidence, thread), cpu, ago(evidence, seen, when, sizeof(when)));
+	put_line(out, "%-32s %-9s CPU %-3s %s", why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
+		 why_say_state(evidence, thread), cpu, say_last(evidence, "event", seen, when, sizeof(when)));
 	if (thread->has_holder)
 		put_holder(out, evidence, &thread->holder);
 }
@@ -276,7 +262,7 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 		put_line(out, "end of the run: %s", ended);
 	if (evidence->stood_before)
 		put_line(out, "nothing came from the machine while it was watched: "
-			      "it may have stood for longer than the times below say");
+			      "it may have been stopped for longer than the times below say");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
@@ -295,8 +281,8 @@ static void put_evidence(struct base_output *out, const struct why_evidence *evi
 	put_threads(out, evidence, all);
 	if (evidence->left_out)
 		base_output_format(out,
-				   "%" PRIu64 " events, rows and orders of locks are left out: "
-				   "at most %u threads, %u CPUs and %u orders of locks are kept\n",
+				   "%" PRIu64 " events, table rows and lock orders were left out: "
+				   "the limits are %u threads, %u CPUs and %u lock orders\n",
 				   evidence->left_out, WHY_THREADS, WHY_CPUS, KEYED_MAX);
 }
 
@@ -335,5 +321,5 @@ void why_report(struct base_output *out, const struct why_evidence *evidence,
 	if (order_say(evidence->trace, order) > 0)
 		base_output_format(out, "\n%s\n", order);
 	if (!evidence->symbols)
-		base_output_text(out, "\nno names of functions: --elf KERNEL gives them\n");
+		base_output_text(out, "\nno function names: name the kernel's file with --elf KERNEL\n");
 }

@@ -187,29 +187,20 @@ bool why_rest_is_usual(const struct why_evidence *evidence, const struct why_res
 const char *why_say_rest(const struct why_evidence *evidence, const struct why_rest *rest, char *buffer,
 			 size_t size)
 {
-	char who[WHY_WORDS], since[WHY_WORDS], what[WHY_WORDS + 8] = "", place[WHY_WORDS], owner[WHY_WORDS],
-								held[WHY_WORDS + 16] = "";
-	const char *on = rest->kind == KTRX_WAIT_LOCK	  ? " for lock"
-			 : rest->kind == KTRX_WAIT_DEVICE ? " for device"
-			 : rest->kind == KTRX_WAIT_THREAD ? " for the end of"
-			 : rest->object			  ? " on"
-							  : "";
+	char who[WHY_WORDS], waits[FINDING_LINE], owner[WHY_WORDS], held[WHY_WORDS + 40] = "";
 
-	if (rest->kind == KTRX_WAIT_THREAD)
-		why_say_actor(evidence, (uint32_t)rest->object + 1, what, sizeof(what));
-	else if (rest->object)
-		why_say_object(evidence, rest->object, what, sizeof(what));
 	if (rest->owner)
-		why_say(held, sizeof(held),
-			rest->held ? ", which %s holds" : ", which %s held when that began",
-			why_say_actor(evidence, rest->owner, owner, sizeof(owner)));
-	return why_say(buffer, size, "%s has waited%s%s%s%s%s%s",
+		why_say(held, sizeof(held), "; held by %s%s",
+			why_say_actor(evidence, rest->owner, owner, sizeof(owner)),
+			rest->held ? "" : " when the wait began");
+	return why_say(buffer, size, "%s %s%s",
 		       why_say_actor(evidence, rest->thread->id + 1, who, sizeof(who)),
-		       why_say_since(evidence, " ", rest->since, since, sizeof(since)), on, *what ? " " : "",
-		       what, held, why_say_called(evidence, ", in ", rest->pc, place, sizeof(place)));
+		       why_say_waiting(evidence, rest->kind, rest->object, rest->since, rest->pc, waits,
+				       sizeof(waits)),
+		       held);
 }
 
-/* "; a wakeup came 1.2 ms before it and met no thread" */
+/* "; a wakeup came 1.2 ms before it and found no thread asleep" */
 static const char *say_nobody(const struct why_evidence *evidence, const struct why_rest *rest, char *buffer,
 			      size_t size)
 {
@@ -219,7 +210,7 @@ static const char *say_nobody(const struct why_evidence *evidence, const struct 
 	if (!queue || !queue->nobody || queue->nobody_stamp < queue->last_wake ||
 	    queue->nobody_stamp > rest->since)
 		return why_say(buffer, size, "%s", "");
-	return why_say(buffer, size, "; a wakeup came %s before it and met no thread",
+	return why_say(buffer, size, "; a wakeup came %s before it and found no thread asleep",
 		       why_say_ticks(evidence, rest->since - queue->nobody_stamp, ticks, sizeof(ticks)));
 }
 
@@ -236,14 +227,13 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 			       queue->waits, queue->waits == 1 ? "" : "s",
 			       why_say_ticks(evidence, queue->longest, longest, sizeof(longest)), nobody);
 	if (why_habit_of(evidence, rest, &habit))
-		return why_say(buffer, size,
-			       "%" PRIu64 " such waits ended before, at most %s after each other%s",
+		return why_say(buffer, size, "%" PRIu64 " such waits ended before, at most %s apart%s",
 			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
 			       nobody);
 	if (rest->told && rest->thread->holder.wakes > 1) /* the first one is often that it was made */
 		return why_say(buffer, size,
-			       "it was woken %" PRIu32
-			       " times since it began, what for is not in the trace%s",
+			       "the thread was woken %" PRIu32
+			       " times before, but the trace does not show from which waits%s",
 			       rest->thread->holder.wakes, nobody);
 	return why_say(buffer, size, "the trace shows no such wait that ended%s", nobody);
 }

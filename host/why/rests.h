@@ -49,7 +49,7 @@ bool why_is_regular(const struct why_evidence *evidence, const struct why_queue 
 /* Does the trace show that such a wait ends, after as long a time? */
 bool why_rest_is_usual(const struct why_evidence *evidence, const struct why_rest *rest);
 
-/* "thread 8 (printer) has waited 2.31 s on spooler (0x1234), in take_job+0x30 (spooler.c:65)" */
+/* "thread 8 (printer) has waited 2.31 s on spooler (0x1234), at take_job+0x30 (spooler.c:65)" */
 const char *why_say_rest(const struct why_evidence *evidence, const struct why_rest *rest, char *buffer,
 			 size_t size);
 /* "12 such waits ended before, the longest after 1.20 s" */

@@ -96,7 +96,7 @@ const char *why_say_call(const struct why_evidence *evidence, uint64_t address, 
 	int found = -1;
 
 	if (address == 0)
-		return why_say(buffer, size, "a place that is not known");
+		return why_say(buffer, size, "an unknown place");
 	if (why_side_has_name(evidence, address))
 		found = symbols_find_call(evidence->symbols, address, &symbol);
 	return say_symbol(address, found, &symbol, buffer, size);
@@ -171,6 +171,47 @@ const char *why_say_called(const struct why_evidence *evidence, const char *befo
 	return why_say(buffer, size, "%s%s", before, why_say_call(evidence, address, place, sizeof(place)));
 }
 
+/* "for lock cache (0x2000)", "on jobs (0x1000)", "" if there is nothing to say about the object. */
+static const char *say_waited_for(const struct why_evidence *evidence, uint8_t kind, uint64_t object,
+				  char *buffer, size_t size)
+{
+	char words[WHY_WORDS];
+
+	if (kind == KTRX_WAIT_THREAD)
+		return why_say(buffer, size, " for the end of %s",
+			       why_say_actor(evidence, (uint32_t)object + 1, words, sizeof(words)));
+	if (object)
+		why_say_object(evidence, object, words, sizeof(words));
+	switch (kind) {
+	case KTRX_WAIT_SPIN:
+	case KTRX_WAIT_LOCK:
+		return object ? why_say(buffer, size, " for lock %s", words)
+			      : why_say(buffer, size, " for a lock");
+	case KTRX_WAIT_DEVICE:
+		return object ? why_say(buffer, size, " for device %s", words)
+			      : why_say(buffer, size, " for a device");
+	default:
+		return object ? why_say(buffer, size, " on %s", words) : why_say(buffer, size, "%s", "");
+	}
+}
+
+const char *why_say_waiting(const struct why_evidence *evidence, uint8_t kind, uint64_t object,
+			    uint64_t since, uint64_t pc, char *buffer, size_t size)
+{
+	char what[WHY_WORDS + 16], ticks[WHY_WORDS], place[WHY_WORDS];
+	const bool spins = kind == KTRX_WAIT_SPIN;
+
+	why_say_since(evidence, " ", since, ticks, sizeof(ticks));
+	why_say_called(evidence, ", at ", pc, place, sizeof(place));
+	if (kind == KTRX_WAIT_TIME)
+		return *ticks ? why_say(buffer, size, "has been in a timed sleep for%s%s", ticks, place)
+			      : why_say(buffer, size, "is in a timed sleep%s", place);
+	say_waited_for(evidence, kind, object, what, sizeof(what));
+	if (*ticks)
+		return why_say(buffer, size, "has %s%s%s%s", spins ? "spun" : "waited", ticks, what, place);
+	return why_say(buffer, size, "%s%s%s", spins ? "spins" : "waits", what, place);
+}
+
 const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size)
 {
 	static const struct {
@@ -178,7 +219,7 @@ const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size)
 		const char *name;
 	} names[] = {
 		{ KTRX_HOOK_LOCK, "locks" },	      { KTRX_HOOK_THREAD, "threads" },
-		{ KTRX_HOOK_IRQ, "interrupts" },      { KTRX_HOOK_EOI, "their ends" },
+		{ KTRX_HOOK_IRQ, "interrupts" },      { KTRX_HOOK_EOI, "EOIs" },
 		{ KTRX_HOOK_IPI, "answers to IPIs" }, { KTRX_HOOK_PREEMPT, "preemption" },
 	};
 	size_t length = 0;

@@ -30,12 +30,12 @@ build/bin/ktrace doctor "$tmp/v2.ktrx" --elf "$tmp/none.elf" >"$tmp/after" 2>&1
 same "so may one with a value" "$tmp/before" "$tmp/after"
 
 build/bin/ktrace doctor "$tmp/stateless.ktrx" >"$tmp/report" 2>&1
-check "a CPU that QEMU does not have is wrong" grep -qE '^wrong +CPU numbers +there is CPU 1, and QEMU has 1:' "$tmp/report"
-check "so is a state that is always 0" grep -qE '^wrong +sched.switch +36 switches say state 0' "$tmp/report"
+check "a CPU that QEMU does not have is wrong" grep -qE '^wrong +CPU numbers +there is CPU 1, but QEMU has 1 CPU:' "$tmp/report"
+check "so is a state that is always 0" grep -qE '^wrong +sched.switch +36 switches have state 0' "$tmp/report"
 check "it has to be given" grep -qF 'ktrace_switch(prev, next, state); with the state that prev goes into: 0 runnable' "$tmp/report"
 build/bin/ktrace doctor "$tmp/written-over.ktrx" >"$tmp/report" 2>&1
 equal "a ring that is written over is wrong" 10 $?
-check "it is reported: memory" grep -qE "^wrong +memory +1 of 3 rings cannot be as they are described" "$tmp/report"
+check "it is reported: memory" grep -qE "^wrong +memory +the trace's memory was overwritten: the descriptions of 1 of 3 rings" "$tmp/report"
 build/bin/ktrace summary "$tmp/written-over.ktrx" >"$tmp/report" 2>&1
 check "the summary counts it" grep -qE "^loss +all of 1 of the 3 rings: " "$tmp/report"
 build/bin/ktrace summary --json "$tmp/written-over.ktrx" >"$tmp/json" 2>&1
@@ -44,7 +44,7 @@ check "what is readable is counted" grep -qE "^events +1 " "$tmp/report"
 head -c 3000 "$tmp/v2.ktrx" >"$tmp/short.ktrx"
 build/bin/ktrace doctor "$tmp/short.ktrx" >"$tmp/report" 2>&1
 check "a trace that is cut short: rules hold only before that" \
-	grep -qE '^note +rules +none of [0-9]+ .* before the trace is cut short' "$tmp/report"
+	grep -qE '^note +rules +none of the [0-9]+ .* before the trace is cut short' "$tmp/report"
 check "its slots are missing for that reason" grep -qE '^note +loss +[0-9]+ slots are unreadable: the trace is cut short' \
 	"$tmp/report"
 

@@ -31,7 +31,7 @@ for arch in x86_64 aarch64 riscv64; do
 	reported ok heartbeats 'by CPU: [1-9][0-9]*, [1-9]'
 	reported ok cost ' ns an event'
 	reported '(ok|note)' order 'cause'
-	reported note space 'linked in, and not called in this run'
+	reported note space 'linked in, but not called in this run'
 	reported ok lit 'rings, cpus, thread-ids, switch, wake, wake-nobody, block'
 	check "$arch: the console went elsewhere" grep -q . "$tmp/err"
 	"$ktrace" doctor --json "$out" >"$tmp/json" 2>"$tmp/said"
@@ -61,7 +61,7 @@ doctor --out "$tmp/sound.ktrx" -- sh -c "exec $virt '$tmp/sound/build/kernel.elf
 equal "nothing is wrong with it" 0 "$status"
 reported ok 'linked in' 0x # by the file that QEMU was given, which the command does not tell
 reported dark switch 'CPU tracks'
-reported dark space 'whose memory'
+reported dark space 'which address space'
 check "with the line" grep -qF 'the context switch: ktrace_switch(prev, next, state);' "$tmp/report"
 reported dark 'build id' '--build-id'
 

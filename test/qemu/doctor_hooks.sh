@@ -63,7 +63,7 @@ equal "sound: nothing is wrong" 0 "$status"
 check "sound: rules were checked" grep -qE '^ok +rules +none of' "$tmp/report"
 
 wrong minus-one 'KTRACE(sched, switch, a, (uint32_t)-1, 1); KTRACE(sched, switch, (uint32_t)-1, a, 0);' \
-	thread-ids 'beyond 22 bits, the first is -1' 'ids from 1 to 4194303'
+	thread-ids 'of more than 22 bits, the first is -1' 'ids from 1 to 4194303'
 wrong elsewhere 'KTRACE(sched, switch, a, b, 1); KTRACE(sched, block, a, 7); KTRACE(sched, wake, a);
 	KTRACE(sched, switch, b, a, 1); KTRACE(sched, block, b, 7); KTRACE(sched, wake, b);' \
 	sched.block 'does not run on that CPU' 'where a thread is about to wait: called by that thread, before it switches away'

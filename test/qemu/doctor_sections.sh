@@ -104,7 +104,7 @@ sed -i '/^	\.data/d' "$tmp/root/kernel.ld"
 check "root: it builds without .data" minimal_kernel "$tmp/root" "$library"
 doctor root --seconds 2 -- $virt "$tmp/root/build/kernel.elf"
 equal "root: that is wrong" 10 "$status"
-reported wrong 'ktrace_root' 'lies from bss_start \(0x[0-9a-f]*\) to bss_end, which start code clears'
+reported wrong 'ktrace_root' 'is in memory that start code clears, from bss_start \(0x[0-9a-f]*\) to bss_end'
 check "root: with the line that repairs it" grep -qF '.data : { *(.data .data.*) } before bss_start' "$tmp/report"
 
 done_testing

@@ -21,5 +21,5 @@ equal "two harts of four wait for the others" 12 "$status"
 check "what ran is counted, not what there is room for" grep -q 'events of 2 CPUs' "$tmp/err"
 check "the next command says what was wrong" grep -q 'next: ktrace why' "$tmp/err"
 build/bin/ktrace why "$tmp/two" >"$tmp/why" 2>>"$tmp/err"
-check "CPUs that never started are offline" grep -q '^CPU 2 to 3 offline' "$tmp/why"
+check "CPUs that never started are offline" grep -q '^CPUs 2 to 3 offline' "$tmp/why"
 done_testing

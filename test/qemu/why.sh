@@ -42,8 +42,8 @@ boot run=self-irq
 for how in qmp gdb; do
 	why "a machine that hangs as a whole, by $how" 10 --$how "$tmp/$how" --elf build/demo/x86_64/kernel.elf
 	says '^self-deadlock \(certain\)'
-	says 'for [1-9]\.[0-9]+ s'
-	says 'it may have stood for longer'
+	says 'has waited [1-9]\.[0-9]+ s'
+	says 'it may have been stopped for longer'
 done
 shut_down
 
@@ -51,12 +51,12 @@ shut_down
 boot_beside x86_64 run=self-irq
 hangs() {
 	"$ktrace" why "$ram" >"$tmp/said" 2>/dev/null
-	grep -q 'may have stood for longer' "$tmp/said" && grep -q '^self-deadlock (certain)' "$tmp/said"
+	grep -q 'may have been stopped for longer' "$tmp/said" && grep -q '^self-deadlock (certain)' "$tmp/said"
 }
 await hangs
 why "the RAM of a machine that hangs as a whole" 10 "$ram"
-says '^self-deadlock \(certain\).* for [1-9]\.[0-9]+ s|interrupted has it, for [1-9]\.[0-9]+ s'
-says 'it may have stood for longer'
+says '^self-deadlock \(certain\).* has waited [1-9]\.[0-9]+ s'
+says 'it may have been stopped for longer'
 "$ktrace" live --lines "$ram" >"$tmp/live" 2>/dev/null &
 watcher=$!
 check "live says that it is stuck, too" eventually grep -q 'STUCK for [1-9]' "$tmp/live"
@@ -68,7 +68,7 @@ wait $guest 2>/dev/null
 # How sure that is depends on how much later the newest stamp is: it may be that of the wait itself.
 "$ktrace" why "$tmp/dead.ram" >"$tmp/said" 2>"$tmp/err"
 check "the RAM of a machine that is gone" grep -qE '^self-deadlock \((certain|possible)\)' "$tmp/said"
-check "nobody watched that one" sh -c '! grep -q "may have stood for longer" "$0"' "$tmp/said"
+check "nobody watched that one" sh -c '! grep -q "may have been stopped for longer" "$0"' "$tmp/said"
 
 cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
 KERNEL=$tmp/kernel.elf

@@ -94,7 +94,7 @@ static void rules_hold_where_clocks_differ(void **state)
 	(void)state;
 	examine(&report, AHEAD, SELDOM_NOTHING);
 	assert_true(found(&report, FINDING_WRONG, "order", "clocks differ"));
-	assert_true(found(&report, FINDING_OK, "rules", "none of 1"));
+	assert_true(found(&report, FINDING_OK, "rules", "none of the 1"));
 	findings_free(&report);
 }
 

@@ -72,7 +72,8 @@ static void text_has_what_its_style_asks_for(void **state)
 	finding_put_text(&out, &finding, &(struct finding_style){ .width = 0 });
 	finding.partial = true;
 	finding_put_text(&out, &finding, &(struct finding_style){ .certain = true, .brief = true });
-	wrote("kind: one two\n  three\n    four\n  to be surer: five\nkind (likely, partial): one two\n");
+	wrote("kind: one two\n  three\n    four\n  to be more certain: five\nkind (likely, partial): one "
+	      "two\n");
 }
 
 static void a_row_has_advice_below_it(void **state)
@@ -166,7 +167,7 @@ static void evidence_and_advice_are_wrapped_and_left_out(void **state)
 	begin();
 	finding_put_text(&out, &finding, &(struct finding_style){ .width = 14 });
 	finding_put_text(&out, &finding, &(struct finding_style){ .width = 14, .brief = true });
-	wrote("kind: one two\n  three\n    four\n  to be surer:\n      five\nkind: one two\n");
+	wrote("kind: one two\n  three\n    four\n  to be more\n      certain:\n      five\nkind: one two\n");
 }
 
 static void nothing_is_changed_after_memory_was_short(void **state)

@@ -95,7 +95,7 @@ void why_is_overdue(enum finding_certainty certain)
 	if (certain == FINDING_POSSIBLE) {
 		assert_int_equal(why_judge()->verdict, WHY_IDLE);
 		assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
-		why_says("open: overdue (possible), see below");
+		why_says("not certain because of: overdue (possible), see below");
 	} else {
 		assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
 		assert_int_equal(why_judge()->base.certain, certain);

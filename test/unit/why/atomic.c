@@ -75,8 +75,8 @@ static void who_waits_for_the_lock_makes_it_certain(void **state)
 	(void)state;
 	somebody_waits();
 	expect(FINDING_CERTAIN);
-	why_says("thread 5 (worker) went to sleep on CPU 1 holding the spinlock aye");
-	why_says("CPU 1 has that lock still");
+	why_says("thread 5 (worker) went to sleep on CPU 1 while it held spinlock aye");
+	why_says("CPU 1 still holds that lock");
 }
 
 static void where_nobody_suffers_it_is_likely(void **state)
@@ -92,7 +92,7 @@ static void another_lock_at_that_address_is_not_that_one(void **state)
 	somebody_waits();
 	why_holds(worker, LOCK, 3000 * MS);
 	expect(FINDING_POSSIBLE);
-	why_says("the lock at that address has been taken since");
+	why_says("a lock at that address has been taken since");
 }
 
 static void one_that_another_cpu_has_is_not_that_one(void **state)
@@ -127,7 +127,7 @@ static void a_cpu_that_goes_on_misses_a_hook(void **state)
 	(void)state;
 	row->switch_stamp = 4000 * MS;
 	expect(FINDING_POSSIBLE);
-	why_says("the hook where it ends may be missing");
+	why_says("a hook may be missing where the state ends");
 }
 
 static void a_count_of_preemption_that_never_ends(void **state)
@@ -151,7 +151,7 @@ static void who_is_preempted_does_not_sleep(void **state)
 	(void)state;
 	worker->state = KTRX_THREAD_RUNNING;
 	worker->wait = KTRX_WAIT_NONE;
-	why_says("thread 5 (worker) was switched away from on CPU 1 holding the spinlock");
+	why_says("thread 5 (worker) was switched out on CPU 1 while it held spinlock");
 }
 
 int main(void)

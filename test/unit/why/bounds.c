@@ -140,7 +140,7 @@ static void a_mode_that_was_not_taken_back_is_stale(void **state)
 	run_on_cpu_1(KTRX_THREAD_RUNNING, 4000 * MS, 3000 * MS);
 	assert_int_equal(why_count(WHY_IDLE), 0);
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
-	why_says("CPU 1 says that it idles, but runs thread 5 (worker)");
+	why_says("CPU 1 is in idle mode, but runs thread 5 (worker)");
 	why_says("CPU 1   busy, thread 5 (worker)");
 }
 

@@ -42,7 +42,7 @@ static void a_program_that_spins(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_USER_SPIN);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	why_says("thread 5 (worker) spins in user mode on CPU 1");
-	why_says("it has made 1 system calls in the trace, and none is under way");
+	why_says("it has made 1 system call in the trace, and none is in progress");
 }
 
 /* It may have done with it a moment later. */
@@ -52,7 +52,7 @@ static void a_second_is_no_proof(void **state)
 	spins_until(1500 * MS, KERNEL + 4, KERNEL + 16);
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 1);
-	why_says("a trace of a later moment");
+	why_says("take another trace later");
 }
 
 static void a_loop_of_many_instructions_may_compute(void **state)
@@ -84,7 +84,7 @@ static void a_thread_of_the_kernel_that_spins(void **state)
 	(void)state;
 	spins_at(KERNEL + 4, KERNEL + 16);
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
-	why_says("thread 5 (worker) spins in the kernel on CPU 1, in 0x100010");
+	why_says("thread 5 (worker) spins in the kernel on CPU 1, at 0x100010");
 }
 
 static void a_spin_begins_behind_a_gap(void **state)
@@ -133,7 +133,7 @@ static void a_spin_with_interrupts_off(void **state)
 	script_info()->registers = "cpu 1 pc=100040 sp=2000\nstack 1 100050\n";
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
-	why_says("with interrupts off on CPU 1, in 0x100040");
+	why_says("with interrupts disabled on CPU 1, at 0x100040");
 	why_says("called from 0x100050");
 }
 
@@ -167,7 +167,7 @@ static void a_halt_with_interrupts_off_may_have_no_end(void **state)
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
-	why_says("CPU 1 idles with interrupts off, in 0x100040: no interrupt ends a halt then");
+	why_says("CPU 1 idles with interrupts disabled, at 0x100040: no interrupt can wake it");
 }
 
 /* Its ticks came while it idled, too, until they did not. */
@@ -181,7 +181,7 @@ static void a_halt_that_ends_regular_ticks(void **state)
 	why_ticks(1110 * MS, 1500 * MS, 0, IDLE0, KERNEL);
 	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-	why_says("CPU 1 idles with interrupts off");
+	why_says("CPU 1 idles with interrupts disabled");
 }
 
 /* A busy host may have left the virtual CPU without time. */
@@ -240,7 +240,7 @@ static void two_that_give_way_to_each_other(void **state)
 	assert_int_equal(why_count(WHY_LIVELOCK), 1);
 	why_says("thread 5 (worker) tried 50 times");
 	why_says("thread 6 (client) tried 50 times");
-	why_says("in 0x100040");
+	why_says("at 0x100040");
 }
 
 static void who_has_it_in_the_end_is_in_no_livelock(void **state)
@@ -277,9 +277,9 @@ static void a_sleep_with_a_spinlock(void **state)
 	why_waits(holder, KTRX_WAIT_SPIN, LOCK_A, "aye", 600 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
-	why_says("thread 5 (worker) went to sleep on CPU 1 holding the spinlock aye (0x1000)");
-	why_says("in 0x100050");
-	why_says("on CPU 0, spins for that lock for 400.0 ms, in a place that is not known");
+	why_says("thread 5 (worker) went to sleep on CPU 1 while it held spinlock aye (0x1000)");
+	why_says("at 0x100050");
+	why_says("on CPU 0 has spun 400.0 ms for that lock, at an unknown place");
 }
 
 /* It is not the thread that wants the lock which has it. */
@@ -300,7 +300,7 @@ static void who_finds_its_cpu_has_the_lock(void **state)
 	why_waits(holder, KTRX_WAIT_SPIN, LOCK_A, "aye", 600 * MS);
 	holder->owner = (KTRX_HOLDER_CPU | 1);
 	assert_int_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
-	why_says("wants lock aye (0x1000), with which thread 5 (worker) went to");
+	why_says("for lock aye (0x1000), which thread 5 (worker) held when it went to");
 }
 
 /* The switch with preemption off explains nothing of a machine that stopped long afterwards: no lock links the two. */
@@ -346,7 +346,7 @@ static void a_panic(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_PANIC);
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("the kernel panicked on CPU 1, in thread 5 (worker)");
-	why_says("it said: out of \\x1bpages");
+	why_says("its message: out of \\x1bpages");
 }
 
 static void a_panic_without_a_word(void **state)
@@ -364,7 +364,7 @@ static void a_call_of_nothing(void **state)
 	script_event(FAULT, 1000 * MS, 1, WORKER, V(0), V(0));
 	panics("cannot execute 0x0");
 	assert_int_equal(why_judge()->verdict, WHY_PANIC);
-	why_says("a function that is not there was called on CPU 1");
+	why_says("a null function pointer was called on CPU 1");
 }
 
 static void a_stack_that_the_message_tells(void **state)
@@ -384,8 +384,8 @@ static void a_stack_that_the_registers_tell(void **state)
 	panics("double fault");
 	script_info()->registers = "cpu 1 pc=100040 sp=7f80\nstack 1 100050 100050 100050 100060\n";
 	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
-	why_says("its stack begins at 0x8000, and the stack pointer is 0x7f80");
-	why_says("called from 0x100050, 3 times at least");
+	why_says("the lowest address of its stack is 0x8000, and the stack pointer is 0x7f80");
+	why_says("called from 0x100050, at least 3 times");
 }
 
 static void a_reset(uint16_t machine)
@@ -403,7 +403,7 @@ static void a_triple_fault(void **state)
 	(void)state;
 	a_reset(EM_X86_64);
 	assert_int_equal(why_judge()->verdict, WHY_TRIPLE_FAULT);
-	why_says("CPU 1 ran thread 5 (worker); its last event");
+	why_says("CPU 1 ran thread 5 (worker); its last event was");
 	assert_int_equal(why_judge()->actors, 1); /* CPU 0 idles, and those behind 1 were never started */
 	assert_string_equal(why_judge()->base.advice, "");
 }

@@ -89,7 +89,7 @@ static void is_found(enum finding_certainty certain)
 	assert_int_equal(why_count(WHY_DEAD_OWNER), 1);
 	if (certain == FINDING_POSSIBLE) {
 		assert_int_equal(why_judge()->verdict, WHY_IDLE);
-		why_says("open: dead-owner (possible), see below");
+		why_says("not certain because of: dead-owner (possible), see below");
 		return;
 	}
 	assert_int_equal(why_judge()->verdict, WHY_DEAD_OWNER);
@@ -115,8 +115,8 @@ static void what_it_took_and_kept_is_certain(void **state)
 	assert_int_equal(why_judge()->actor[1].id, OWNER + 1);
 	assert_int_equal(why_judge()->actor[1].holds, LOCK);
 	why_says("thread 5 (waiter) waits for lock cache (0x2000), whose owner, thread 6 (owner), has ended");
-	why_says("thread 5 (waiter) has waited 3.89 s for it");
-	why_says("thread 6 (owner) took it 3.90 s ago in 0x77010, and did not give it up");
+	why_says("thread 5 (waiter) has waited 3.89 s for lock cache (0x2000)");
+	why_says("thread 6 (owner) took it 3.90 s ago, at 0x77010, and did not release it");
 	why_says("thread 6 (owner) ended 3.80 s ago");
 }
 
@@ -150,8 +150,8 @@ static void one_that_is_named_after_its_end_is_likely(void **state)
 	waits(LATER, ENDED + 100 * MS, OWNER);
 	owner_ends_at(ENDED);
 	is_found(FINDING_LIKELY);
-	why_says("thread 7 (waiter) has waited 3.70 s for it");
-	why_says("the kernel named it as the owner after that, and no row holds the lock");
+	why_says("thread 7 (waiter) has waited 3.70 s for lock");
+	why_says("the kernel named it as the owner after its end, and no holder of the lock is recorded");
 }
 
 static void one_that_was_named_before_its_end_is_possible(void **state)
@@ -161,7 +161,7 @@ static void one_that_was_named_before_its_end_is_possible(void **state)
 	owner_ends_at(ENDED);
 	is_found(FINDING_POSSIBLE);
 	why_says("whose last known owner, thread 6 (owner), has ended");
-	why_says("lock.acquire and lock.release, which show whether the owner gave it up");
+	why_says("lock.acquire and lock.release, which show whether the owner released the lock");
 }
 
 /* Stamps of different CPUs do not show which was first. */
@@ -178,7 +178,7 @@ static void one_without_a_row_is_possible(void **state)
 	(void)state;
 	waits(WAITER, WAITS, OWNER);
 	is_found(FINDING_POSSIBLE);
-	why_says("the kernel's tables have no row of thread 6, as of a thread that has ended");
+	why_says("the kernel's tables have no row for thread 6, so it has ended");
 }
 
 static void a_busy_machine_leaves_it_open(void **state)
@@ -211,7 +211,7 @@ static void events_alone_are_likely(void **state)
 	waiter_contends(2);
 	owner_ends_at(ENDED);
 	is_found(FINDING_LIKELY);
-	why_says("this is concluded from events");
+	why_says("this was concluded from events");
 }
 
 static void many_waiters_are_one_finding(void **state)

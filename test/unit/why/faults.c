@@ -80,7 +80,7 @@ static void a_panic_names_the_instruction_that_faulted(void **state)
 	panic();
 	assert_int_equal(why_judge()->verdict, WHY_PANIC);
 	assert_int_equal(why_judge()->actor[0].pc, BASE + 0x110);
-	why_says("it handled a fault on address 0x18, by the instruction at list_remove+0x10");
+	why_says("it was handling a fault on address 0x18, by the instruction at list_remove+0x10");
 }
 
 static void a_fault_that_is_over_did_not_do_it(void **state)
@@ -105,8 +105,8 @@ static void a_fault_without_its_instruction_asks_for_it(void **state)
 	(void)state;
 	script_event(FAULT, LAST, 0, WORKER, V(0x18), V(0));
 	panic();
-	why_says("it handled a fault on address 0x18");
-	why_says("to be surer: the field ip in mm.fault_enter");
+	why_says("it was handling a fault on address 0x18");
+	why_says("to be more certain: record the field ip in mm.fault_enter");
 }
 
 static void risc_v_keeps_it_in_a_register(void **state)
@@ -118,7 +118,7 @@ static void risc_v_keeps_it_in_a_register(void **state)
 	script_info()->registers =
 		"cpu 0 pc=ffffffff80100210 sp=1000 sepc=ffffffff80100114 mepc=80000100 scause=d mcause=9\n";
 	assert_int_equal(why_judge()->actor[0].pc, BASE + 0x114);
-	why_says("the last exception there was at list_remove+0x14");
+	why_says("the last exception on that CPU was at list_remove+0x14");
 }
 
 static void an_interrupt_or_a_call_is_no_fault(void **state)
@@ -158,7 +158,7 @@ static void a_stack_pointer_below_the_stack(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	why_says("the kernel stack of thread 5 (worker) has overflowed on CPU 0");
-	why_says("that is in the stack of thread 6 (client)");
+	why_says("the stack pointer is in the stack of thread 6 (client)");
 }
 
 static void a_stack_pointer_that_is_no_overflow(void **state)
@@ -212,7 +212,7 @@ static void faults_in_each_other_leave_the_stack_far_behind(void **state)
 	script_cpu(0)->nesting = 1;
 	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-	why_says("it has faulted 100 times at least, each in the handler of the fault before");
+	why_says("it has faulted at least 100 times, each time in the handler of the previous fault");
 }
 
 static void faults_that_are_over_do_not(void **state)
@@ -257,7 +257,7 @@ static void an_overflow_comes_before_the_panic_of_another_cpu(void **state)
 	script_info()->outcome = KTRX_OUTCOME_PANIC;
 	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
 	assert_int_equal(why_count(WHY_PANIC), 1);
-	why_says("the panic on CPU 1 may be about what it has overwritten");
+	why_says("the panic on CPU 1 may be about memory that it has overwritten");
 }
 
 /* What stopped it for the panic may have a stack of its own. */

@@ -94,8 +94,7 @@ static void who_records_nothing_else_computes_or_spins(void **state)
 	script_event(OTHER, 1000 * MS, 0, WORKER);
 	script_event(OTHER, THE_END, 0, WORKER)->context = KTRX_CONTEXT_INTERRUPT;
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
-	why_says(
-		"thread 5 (worker) has done nothing else that is recorded for 4.00 s: it computes, or spins");
+	why_says("thread 5 (worker) has recorded no event of its own for 4.00 s: it computes or spins");
 }
 
 static void who_records_something_else_does_neither(void **state)
@@ -103,7 +102,7 @@ static void who_records_something_else_does_neither(void **state)
 	(void)state;
 	works(0);
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
-	assert_null(strstr(why_text(), "nothing else that is recorded"));
+	assert_null(strstr(why_text(), "no event of its own"));
 }
 
 static void a_wait_for_something_unnamed(void **state)
@@ -111,7 +110,7 @@ static void a_wait_for_something_unnamed(void **state)
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_EVENT, 0, "", MS);
-	why_says("waits for 5.00 s");
+	why_says("waited 5.00 s");
 }
 
 /* As where prev and next of a switch are swapped. */
@@ -122,7 +121,7 @@ static void more_running_threads_than_cpus_prove_nothing(void **state)
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
 	why_thread_row(RESTS, "rests", KTRX_THREAD_RUNNING, 0);
 	is_idle(FINDING_LIKELY, false);
-	why_says("hooks say that 2 threads run, on 1 CPU: ktrace doctor shows which hook is wrong");
+	why_says("by the hooks 2 threads run on 1 CPU: ktrace doctor shows which hook is wrong");
 }
 
 /* Overwritten memory proves nothing, tables included: here a CPU waits for an answer of CPU 12345. */
@@ -134,8 +133,8 @@ static void an_overwritten_trace_has_no_verdict(void **state)
 	script_info()->rings = 3;
 	script_info()->unusable = 2;
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
-	assert_non_null(
-		strstr(why_judge()->base.what, "something has written over the trace's memory: 2 of 3"));
+	assert_non_null(strstr(why_judge()->base.what,
+			       "the trace's memory was overwritten: the descriptions of 2 of 3"));
 }
 
 /* Nothing shows that the thread will be woken: it may wait for something that has already happened. */
@@ -145,7 +144,7 @@ static void a_sleeper_without_a_past_leaves_it_open(void **state)
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	sleeps_since(10 * MS);
 	is_idle(FINDING_LIKELY, false);
-	why_says("threads that wait, as far as is known, without a timeout:");
+	why_says("threads that wait without a timeout (as far as is known):");
 	why_says("thread 5 (worker) has waited 4.99 s on jobs (0x1000)");
 }
 
@@ -166,7 +165,7 @@ static void rings_that_hold_a_part_of_the_window(void **state)
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
 	lose_before(4700 * MS, 0);
 	is_idle(FINDING_LIKELY, true);
-	why_says("of what rings hold of the last 1.00 s (of one but 300.0 ms)");
+	why_says("of what the rings hold of the last 1.00 s (the shortest: 300.0 ms)");
 }
 
 static void hooks_that_are_not_called(void **state)
@@ -185,7 +184,7 @@ static void hooks_that_keep_no_state(void **state)
 	script_cpu(0)->hooks &= ~(KTRX_HOOK_LOCK | KTRX_HOOK_THREAD);
 	script_setting("debug.ktr.state", 0);
 	is_idle(FINDING_LIKELY, true);
-	why_says("a boot without debug.ktr.state=0");
+	why_says("boot without debug.ktr.state=0");
 }
 
 /* One says that it idles, does not beat, and has filled its ring within a moment. */
@@ -243,7 +242,8 @@ static void a_machine_that_stands_is_not_at_work(void **state)
 	works(0);
 	script_info()->note = "silent: 1.0 s or more\n";
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
-	why_says("the machine stands, or is paused: no CPU has recorded an event or a heartbeat for 1.00 s");
+	why_says("the machine has stopped, or is paused: no CPU has recorded an event or a heartbeat for "
+		 "1.00 s");
 }
 
 static void a_machine_that_was_seen_to_go_on_is_at_work(void **state)

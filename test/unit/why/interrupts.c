@@ -30,9 +30,9 @@ static void an_interrupt_that_is_not_ended(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_MISSING_EOI);
 	assert_true(why_judge()->actor[0].exact);
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
-	why_says("CPU 1 gets no interrupts any more: interrupt 4 (disk)");
+	why_says("CPU 1 gets no more interrupts: no EOI was sent for interrupt 4 (disk)");
 	why_says("it interrupted thread 2 (idle/1) at 0x100008");
-	why_says("came 5 times there and was ended 5 times");
+	why_says("came 5 times there, with 5 EOIs");
 }
 
 static void an_interrupt_that_is_ended_late(void **state)
@@ -95,7 +95,7 @@ static void an_interrupt_that_comes_all_the_time(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	why_says("interrupt 4 (disk) comes again and again on CPU 1");
 	why_says("5.0 us apart");
-	why_says("thread 5 (worker) stands at 0x100008");
+	why_says("interrupted thread 5 (worker) at 0x100008");
 }
 
 /* The ring holds a hundred of them, and the CPU has counted the others. */
@@ -264,7 +264,7 @@ static void interrupts_that_were_off(void **state)
 	off_for_50_ms(true, true);
 	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-	why_says("thread 5 (worker) had interrupts off on CPU 1 for up to 50.0 ms");
+	why_says("thread 5 (worker) had interrupts disabled on CPU 1 for up to 50.0 ms");
 	why_says("came at 0x100010");
 }
 
@@ -308,8 +308,8 @@ static void interrupts_that_stay_off(void **state)
 	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
 	script_cpu(1)->interrupts_pc = KERNEL + 32;
 	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
-	why_says("turned off in 0x100020");
-	why_says("to be surer: the registers of CPU 1");
+	why_says("disabled at 0x100020");
+	why_says("to be more certain: capture the registers of CPU 1");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_cpus_begin, why_teardown)

@@ -85,7 +85,7 @@ static void a_holder_that_used_to_come_on_is_overdue_without_events(void **state
 	a_holder_was_woken(100);
 	why_others_are_busy();
 	why_is_overdue(FINDING_LIKELY);
-	why_says("it was woken 100 times in the 1.00 s before that");
+	why_says("it was woken 100 times in the 1.00 s before this wait");
 	why_says("thread 7 (waiter) has waited 10.99 s for lock cache (0x2000)");
 }
 
@@ -106,7 +106,7 @@ static void a_busy_machine_with_an_open_wait_is_possibly_well(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 	assert_int_equal(why_judge()->base.certain, FINDING_POSSIBLE);
 	assert_true(why_judge()->open);
-	why_says("open: overdue (possible), see below");
+	why_says("not certain because of: overdue (possible), see below");
 }
 
 /* Nothing is known of it but its number: it may have ended with the lock. */
@@ -130,7 +130,7 @@ static void a_lock_that_nobody_holds_is_possibly_overdue(void **state)
 	waiter->owner = WAKER + 1;
 	why_holds(why_waker_lives(), 0x3000, MS);
 	why_is_overdue(FINDING_POSSIBLE);
-	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000), which is not held any more");
+	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000); the lock is no longer held");
 }
 
 /* A kernel that tells who had a lock when a wait began, but never when one is taken. */
@@ -143,7 +143,7 @@ static void an_owner_of_then_is_not_called_the_holder(void **state)
 	waiter->owner = WAKER + 1;
 	why_waker_lives();
 	why_is_idle(FINDING_CERTAIN);
-	why_says("for lock cache (0x2000), which thread 6 (waker) held when that began");
+	why_says("for lock cache (0x2000); held by thread 6 (waker) when the wait began");
 }
 
 /* ---- Until a time -------------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ static void a_time_that_is_long_over_is_overdue(void **state)
 	(void)state;
 	until(1500 * MS);
 	why_is_overdue(FINDING_LIKELY);
-	why_says("thread 5 (timer) sleeps until a time that was over 10.50 s ago");
+	why_says("thread 5 (timer) still sleeps 10.50 s after its deadline");
 }
 
 static void a_time_that_is_just_over_is_none(void **state)
@@ -234,7 +234,7 @@ static void events_that_are_switched_off_are_missed(void **state)
 	((struct ktread_type *)(uintptr_t)ktread_type_find(script_trace(), "sched", "wake_nobody"))->state =
 		0;
 	why_is_idle(FINDING_LIKELY);
-	why_says("to be surer: the event sched.wake_nobody");
+	why_says("to be more certain: record sched.wake_nobody");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_overdue_begin, why_teardown)

@@ -179,7 +179,7 @@ static void long_names_leave_room(void **state)
 	end_at(1020 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_LOCK_ORDER);
 	assert_non_null(strstr(why_judge()->base.evidence[0], ", more than once"));
-	assert_non_null(strstr(why_judge()->base.what, "and has not yet"));
+	assert_non_null(strstr(why_judge()->base.what, "but has not yet"));
 }
 
 /* Thread 6 has taken B while it had A before 5 did: 5 in the other order can meet it. */

@@ -173,7 +173,7 @@ static void a_handler_that_repairs_nothing(void **state)
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
 	why_work_until(fault_many(1000, MS, DELIVER), WORKER);
 	assert_int_equal(why_judge()->verdict, WHY_FAULT_LOOP);
-	why_says("a signal is sent for it, and its handler returns");
+	why_says("a signal is delivered for them, and its handler returns");
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 

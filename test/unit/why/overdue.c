@@ -36,7 +36,7 @@ static void without_times_an_event_may_be_a_time(void **state)
 	why_sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
 	why_is_overdue(FINDING_POSSIBLE);
 	why_says("ktrace_block() has recorded none");
-	why_says("threads that wait, as far as is known, without a timeout:");
+	why_says("threads that wait without a timeout (as far as is known):");
 }
 
 static void a_clockwork_whose_interrupt_stays_away_is_possibly_overdue(void **state)
@@ -143,7 +143,7 @@ static void a_row_shows_that_a_clockwork_has_stopped(void **state)
 	why_waker_lives();
 	why_is_overdue(FINDING_POSSIBLE);
 	why_says("thread 5 (sampler) has waited 7.00 s on queue (0x1000); its wakeups came every 50.0 ms");
-	why_says("60 such waits in a row were ended, at most 90.0 ms one after the other; the last 7.00 s "
+	why_says("60 such waits in a row ended, at most 90.0 ms apart; the last was ended 7.00 s "
 		 "ago, by "
 		 "thread 6 (waker)");
 }

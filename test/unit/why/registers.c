@@ -188,7 +188,7 @@ static void a_stack_that_was_found_to_have_overflowed(void **state)
 	assert_int_equal(why_find(&findings, evidence), 0);
 	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_STACK_OVERFLOW);
 	assert_string_equal(why_findings_at(findings, 0)->base.what,
-			    "the kernel found that a stack had overflowed, on CPU 0 in thread 1");
+			    "the kernel found a stack overflow, on CPU 0 in thread 1");
 	why_findings_free(findings);
 }
 

@@ -135,7 +135,7 @@ static void a_program_where_a_moved_kernel_was_linked(void **state)
 		next();
 		spin(n, machines[n].moved, true, machines[n].moved + LINKED + 0x110);
 		call_kernel();
-		expect_kernel("spins in the kernel on CPU 0, in main+0x1");
+		expect_kernel("spins in the kernel on CPU 0, at main+0x1");
 		next();
 	}
 }
@@ -147,7 +147,7 @@ static void a_kernel_that_runs_where_it_was_linked(void **state)
 	for (unsigned n = 0; n < 3; n++) {
 		spin(n, 0, true, LINKED + 0x110);
 		call_kernel();
-		expect_kernel("in main+0x1");
+		expect_kernel("at main+0x1");
 		next();
 		spin(n, 0, true, OUTSIDE);
 		call_kernel();
@@ -193,7 +193,7 @@ static void the_privilege_level_decides(void **state)
 		next();
 		spin(n, machines[n].moved, true, PROGRAM); /* low code that the kernel runs: firmware */
 		stand(PROGRAM, machines[n].kernel);
-		expect_kernel("in 0x400000");
+		expect_kernel("at 0x400000");
 		next();
 	}
 }

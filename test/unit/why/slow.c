@@ -127,13 +127,13 @@ static void is_explained(void)
 	assert_true(why_verdict_is_healthy(why_judge()->verdict));
 	assert_int_equal(why_count(WHY_SLOW), 0);
 	why_says("thread 5 (reader) waited 700.0 ms");
-	why_says("and the device need not be the cause");
+	why_says("but the device may not be the cause");
 }
 
 static void all_was_slow(void)
 {
 	is_explained();
-	why_says("3 of 3 waits for a time that overlap it ended late as well: all of the machine was slow");
+	why_says("3 of 3 timed sleeps in that time ended late as well: the whole machine was slow");
 }
 
 static void while_others_are_late_the_machine_was_slow(void **state)
@@ -183,7 +183,7 @@ static void while_its_cpu_has_no_ticks_the_host_may_be_slow(void **state)
 	tick_before();
 	lonely_answer(IDLE, 10);
 	is_explained();
-	why_says("CPU 0 recorded nothing for 700.0 ms of that: its host may not have run it");
+	why_says("CPU 0 recorded nothing for 700.0 ms of that: the host may not have run it");
 }
 
 static void while_its_cpu_is_seen_to_run_it_is_likely_slow(void **state)
@@ -201,7 +201,7 @@ static void a_cpu_at_work_that_stands_is_slow_itself(void **state)
 	lonely_answer(SLEEPER, 890);
 	tick_on_cpu_0();
 	is_explained();
-	why_says("CPU 1 recorded nothing for 689.0 ms of that: its host may not have run it");
+	why_says("CPU 1 recorded nothing for 689.0 ms of that: the host may not have run it");
 }
 
 static void a_cpu_that_idles_need_not_record(void **state)
@@ -223,7 +223,7 @@ static void while_others_are_answered_it_is_likely_slow(void **state)
 		script_event(WAKE, (ms + 5) * MS, 1, IDLE, V(SLEEPER))->context = KTRX_CONTEXT_INTERRUPT;
 	}
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
-	why_says("while it lasted 14 others ended");
+	why_says("14 others ended in that time");
 }
 
 int main(void)

@@ -36,7 +36,7 @@ static void one_that_never_has_its_turn(void **state)
 	wait_for_a_turn(500 * MS, 1995 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_STARVATION);
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
-	why_says("thread 5 (worker) could run on CPU 0 and has not for 1.50 s");
+	why_says("thread 5 (worker) has been runnable on CPU 0 for 1.50 s and has not run");
 	why_says("thread 6 (client) runs there, with priority 20 against 10");
 }
 
@@ -66,7 +66,7 @@ static void who_is_gone_does_not_starve(void **state)
 	wait_for_a_turn(500 * MS, 1995 * MS)->id = 0;
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 	assert_int_equal(why_count(WHY_STARVATION), 0);
-	why_says("0 threads wait for a CPU");
+	why_says("no thread is runnable");
 	why_says("thread 5 (worker)                unknown");
 }
 
@@ -108,9 +108,9 @@ static void a_disk_that_is_late_at_times(void **state)
 	why_idle_until(
 		ask_device(3, ask_device(20, MS, 5 * MS, KTRX_WAIT_DEVICE), 700 * MS, KTRX_WAIT_DEVICE));
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
-	why_says("thread 5 (worker) waited 700.0 ms for disk");
-	why_says("23 waits for devices ended: half of them within 5.0 ms, the worst took 700.0 ms");
-	why_says("while it lasted 0 others ended");
+	why_says("thread 5 (worker) waited 700.0 ms for device disk");
+	why_says("23 waits for devices ended: half of them within 5.0 ms, the longest took 700.0 ms");
+	why_says("0 others ended in that time");
 }
 
 /* Between one block that was seen and a wakeup that was seen there may have been others. */
@@ -207,8 +207,8 @@ static void a_machine_that_starts_is_not_idle(void **state)
 	(void)state;
 	boots(KTRX_MODE_UNKNOWN);
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
-	why_says("no CPU has switched threads yet: the machine still starts, or has come to a stop as it "
-		 "started");
+	why_says("no CPU has switched threads yet: the machine is still booting, or stopped while it "
+		 "booted");
 }
 
 static void one_cpu_that_idles_is_not_all(void **state)
@@ -217,7 +217,7 @@ static void one_cpu_that_idles_is_not_all(void **state)
 	boots(KTRX_MODE_IDLE);
 	script_cpu(1)->switches = 1;
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
-	why_says("CPU 0 has not begun to idle or to work");
+	why_says("CPU 0 has neither idled nor run a thread yet");
 }
 
 /* It has looked for something to do just now, and idles on. */
@@ -247,7 +247,7 @@ static void a_trace_without_anything(void **state)
 {
 	(void)state;
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
-	why_says("there is nothing in this trace: no event, and no table of what CPUs and threads do");
+	why_says("the trace is empty: no event, and no state of CPUs or threads");
 }
 
 static void events_that_mean_nothing_here(void **state)

@@ -74,7 +74,7 @@ static void ticks_that_are_missing_show_it(void **state)
 	miss_ticks(HIGH + 0x40);
 	assert_int_equal(why_judge()->verdict, WHY_IRQS_OFF);
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
-	why_says("thread 5 (worker) had interrupts off on CPU 1 for up to 200.0 ms");
+	why_says("thread 5 (worker) had interrupts disabled on CPU 1 for up to 200.0 ms");
 }
 
 static void ticks_that_rest_do_not(void **state)
@@ -84,7 +84,7 @@ static void ticks_that_rest_do_not(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
 	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
 	why_says("thread 5 (worker) ran on CPU 1 without an interrupt for up to");
-	why_says("a CPU whose ticks rest takes none either");
+	why_says("a CPU whose tick is stopped takes none either");
 }
 
 /* Interrupts were last turned off before the one that came first, and so were on. */

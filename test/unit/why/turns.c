@@ -126,7 +126,7 @@ static void one_that_was_woken_starves(void **state)
 	worker->cause = KTRX_CAUSE_WAKE;
 	lose_until(5000 * MS);
 	starves(FINDING_CERTAIN);
-	why_says("thread 5 (worker) could run on CPU 0 and has not for 6.00 s");
+	why_says("thread 5 (worker) has been runnable on CPU 0 for 6.00 s and has not run");
 	why_says("thread 6 (client) has run there all that time");
 }
 
@@ -153,7 +153,7 @@ static void one_that_is_passed_over_may_be_lost(void **state)
 		worker->priority = priority[n][0];
 		client->priority = priority[n][1];
 		is_doubted(FINDING_LIKELY,
-			   "thread 5 (worker) has been runnable for 6.00 s, and CPU 0 has run others");
+			   "thread 5 (worker) has been runnable for 6.00 s, while CPU 0 ran other threads");
 		next();
 	}
 }
@@ -165,7 +165,7 @@ static void a_less_urgent_thread_explains_nothing(void **state)
 	worker->cause = KTRX_CAUSE_WAKE;
 	worker->priority = 20;
 	client->priority = 10;
-	is_doubted(FINDING_LIKELY, "has run others");
+	is_doubted(FINDING_LIKELY, "ran other threads");
 }
 
 /* ---- Threads that have ended ------------------------------------------------------------------------ */
@@ -178,16 +178,16 @@ static void one_that_may_have_ended_does_not_starve(void **state)
 	worker->priority = 10;
 	client->priority = 20;
 	lose_until(5000 * MS);
-	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 6.00 s: it is not known");
+	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 6.00 s: it is unknown");
 	why_says("ktrace_thread_end()");
-	why_says("0 threads wait for a CPU");
+	why_says("no thread is runnable");
 }
 
 static void the_same_of_an_older_kernel(void **state)
 {
 	(void)state;
 	lose_until(5000 * MS);
-	is_doubted(FINDING_POSSIBLE, "not known whether");
+	is_doubted(FINDING_POSSIBLE, "unknown whether");
 }
 
 static void an_end_in_the_trace_is_an_end(void **state)
@@ -217,7 +217,7 @@ static void one_that_may_sleep_does_not_starve(void **state)
 	worker->cause = KTRX_CAUSE_SWITCH;
 	script_cpu(1)->hooks |= KTRX_HOOK_EXIT;
 	lose_until(5000 * MS);
-	is_doubted(FINDING_POSSIBLE, "it is not known whether");
+	is_doubted(FINDING_POSSIBLE, "it is unknown whether");
 }
 
 static void one_that_holds_a_lock_has_not_ended(void **state)
@@ -238,7 +238,7 @@ static void a_new_thread_has_not_waited_before_it_was_made(void **state)
 	worker->cause = KTRX_CAUSE_WAKE;
 	script_event(CREATE, 6500 * MS, 1, IDLE1, V(WORKER));
 	starves(FINDING_CERTAIN);
-	why_says("has not for 1.50 s");
+	why_says("for 1.50 s and has not run");
 }
 
 /* ---- Events without tables --------------------------------------------------------------------------- */
@@ -279,7 +279,7 @@ static void announcements_stand_in_for_states(void **state)
 	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
 	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
 	switch_away(0);
-	is_doubted(FINDING_POSSIBLE, "not known whether");
+	is_doubted(FINDING_POSSIBLE, "unknown whether");
 	next();
 	forget_rows();
 	script_type(BLOCK, "sched", "block", "u64 queue");
@@ -380,15 +380,15 @@ static void a_cpu_that_idles_would_have_taken_it(void **state)
 	(void)state;
 	worker->cause = KTRX_CAUSE_WAKE;
 	worker->cpu = 1;
-	is_doubted(FINDING_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, and CPU 1 idles");
-	why_says("the scheduler does not have it in its queue, or a hook is missing");
+	is_doubted(FINDING_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, while CPU 1 idles");
+	why_says("it is missing from the run queue, or a hook is missing");
 }
 
 static void one_that_never_ran_has_no_cpu_yet(void **state)
 {
 	(void)state;
 	worker->cause = KTRX_CAUSE_START;
-	is_doubted(FINDING_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, and a CPU idles");
+	is_doubted(FINDING_LIKELY, "thread 5 (worker) has been runnable for 6.00 s, while a CPU idles");
 }
 
 static void one_whose_cpu_is_not_there(void **state)
@@ -397,7 +397,7 @@ static void one_whose_cpu_is_not_there(void **state)
 	script_info()->cpus = 3;
 	worker->cause = KTRX_CAUSE_WAKE;
 	worker->cpu = 2;
-	is_doubted(FINDING_LIKELY, "and CPU 2 is not there");
+	is_doubted(FINDING_LIKELY, "but CPU 2 is offline");
 }
 
 /* The thread that a CPU runs when there is nothing to do is never woken, whatever its name. */
@@ -431,11 +431,11 @@ static void what_it_did_itself_bounds_its_wait(void **state)
 	worker->cause = KTRX_CAUSE_WAKE;
 	script_event(OTHER, SINCE + 50 * MS, 0, WORKER);
 	starves(FINDING_CERTAIN);
-	why_says("has not for 5.95 s");
+	why_says("for 5.95 s and has not run");
 	next();
 	worker->cause = KTRX_CAUSE_WAKE;
 	script_event(OTHER, SINCE + 3000 * MS, 0, WORKER); /* it ran: a hook is missing there */
-	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is not known");
+	is_doubted(FINDING_POSSIBLE, "thread 5 (worker) has not run for 3.00 s: it is unknown");
 }
 
 /* Time in which nothing came from the machine is no time in which others had turns. */

@@ -71,7 +71,7 @@ static void a_ring_of_many_is_one_deadlock(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
 	assert_int_equal(why_count(WHY_DEADLOCK), 1);
 	assert_int_equal(why_judge()->actors, WHY_ACTORS);
-	why_says("20 wait in a ring");
+	why_says("and 18 others have waited");
 }
 
 static void what_has_just_begun_is_only_possible(void **state)
@@ -105,8 +105,8 @@ static void what_stood_may_have_stood_for_longer(void **state)
 	ring_of(2, 1020 * MS);
 	end_at(1020 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
-	why_says("wait for each other, for 1.50 s");
-	why_says("it may have stood for longer");
+	why_says("have waited 1.50 s for each other");
+	why_says("it may have been stopped for longer");
 }
 
 /* Who had a lock when the wait began may have given it up. */
@@ -186,9 +186,9 @@ static void waiters_that_yield_make_a_deadlock(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_CERTAIN);
 	assert_int_equal(why_count(WHY_DEADLOCK), 1);
 	assert_int_equal(why_judge()->actors, 2);
-	why_says("thread 5 (five) spins 19.00 s for lock bee (0x2000)");
-	why_says("thread 6 (six) is runnable and waits 19.00 s for lock aye (0x1000)");
-	why_says("        waits for lock aye (0x1000) for 19.00 s");
+	why_says("thread 5 (five) has spun 19.00 s for lock bee (0x2000)");
+	why_says("thread 6 (six) is runnable and has waited 19.00 s for lock aye (0x1000)");
+	why_says("        has waited 19.00 s for lock aye (0x1000)");
 }
 
 static void waiters_that_are_both_runnable_make_a_deadlock(void **state)
@@ -260,7 +260,7 @@ static void a_thread_that_wants_its_own_lock_is_stuck(void **state)
 	why_waits(one, KTRX_WAIT_LOCK, A, "aye", 20 * MS);
 	end_at(1020 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
-	why_says("thread 5 (five) wants lock aye (0x1000) and has it already");
+	why_says("thread 5 (five) has waited 1.00 s for lock aye (0x1000), which it already holds");
 }
 
 /* If a kernel has no name for a lock, the event's name field is "(null)", which counts as no name. */
@@ -276,7 +276,7 @@ static void a_lock_without_a_name_has_its_address(void **state)
 	why_waits(one, KTRX_WAIT_LOCK, A, "", 20 * MS);
 	end_at(1020 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
-	why_says("thread 5 (five) wants lock 0x1000 and has it already");
+	why_says("thread 5 (five) has waited 1.00 s for lock 0x1000, which it already holds");
 }
 
 /* A spinlock that a thread holds, wanted by a handler on the CPU that runs the thread. */
@@ -343,7 +343,7 @@ static void an_answer_that_cannot_come_is_a_deadlock(void **state)
 	(void)state;
 	cpus_over_an_answer(KTRX_INTERRUPTS_OFF, 5 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
-	why_says("interrupts are off there");
+	why_says("interrupts are disabled there");
 }
 
 static void an_answer_that_can_come_is_none(void **state)

@@ -60,8 +60,8 @@ static void two_that_sleep_after_many_wakeups_lost_one(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
 	assert_int_equal(why_judge()->actor[0].waits, JOBS);
-	why_says("thread 5 (worker) sleeps on jobs (0x1000) for 2.00 s");
-	why_says("thread 6 (client) woke who slept on jobs (0x1000) 16 times");
+	why_says("thread 5 (worker) has waited 2.00 s on jobs (0x1000)");
+	why_says("thread 6 (client) woke threads on jobs (0x1000) 16 times");
 	assert_int_equal(why_count(WHY_IDLE), 0);
 }
 
@@ -74,7 +74,7 @@ static void after_few_wakeups_it_is_not_the_verdict(void **state)
 	ask_and_answer(6 * MS);
 	why_idle_until(2005 * MS);
 	is_idle_with(1);
-	why_says("10 wakeups are few");
+	why_says("10 wakeups cannot show");
 }
 
 /* The client's sleep ends at its deadline: then it may wake the worker. */
@@ -153,7 +153,7 @@ static void no_health_where_the_end_is_cut_off(void **state)
 	script_ring(1)->cut = 3;
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 	why_says("1 ring lacks its end");
-	why_says("to be surer: the whole file");
+	why_says("to be more certain: use the complete file");
 	why_says("partial");
 }
 
@@ -185,7 +185,7 @@ static void a_wakeup_that_met_nobody(void **state)
 	assert_int_equal(why_judge()->base.certain, FINDING_LIKELY);
 	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
 	why_says("thread 5 (worker) missed its wakeup");
-	why_says("thread 6 (client) woke jobs (0x1000) and found no thread asleep, in 0x77");
+	why_says("thread 6 (client) woke jobs (0x1000) and found no thread asleep, at 0x77");
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
 }
 
