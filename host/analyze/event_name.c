@@ -137,7 +137,8 @@ void near_text(const struct near *near, char *text, size_t size)
 
 	text[0] = '\0';
 	for (uint32_t i = 0; i < near->names && at < size; i++)
-		at += (size_t)snprintf(text + at, size - at, "%s%s", i ? ", " : "; near it: ", near->name[i]);
+		at += (size_t)snprintf(text + at, size - at, "%s%s%s", i ? ", " : "; did you mean ",
+				       near->name[i], i + 1 < near->names ? "" : "?");
 }
 
 /* ---- Patterns ---- */

@@ -29,7 +29,7 @@ char *analyze_event_name_lower(char *at, const struct ktread_type *type);
  *
  *	near_start(&near, "sched.swtich");
  *	near_offer(&near, "sched.switch");	for each known name
- *	near_text(&near, text, sizeof(text));	"; near it: sched.switch", or ""
+ *	near_text(&near, text, sizeof(text));	"; did you mean sched.switch?", or ""
  */
 
 #define NEAR_NAMES 3u

@@ -103,7 +103,7 @@ static int say_measured(const struct ktread_info *info, const struct order *orde
 {
 	const double us = info->frequency ? (double)order->doubt * 1e6 / (double)info->frequency : 0;
 	const char *why = order->state == ORDER_ALIGNED
-				  ? " but for causes and effects, as clocks were measured and aligned"
+				  ? " except for causes and effects, as clocks were measured and aligned"
 				  : ", as clocks were measured";
 
 	if (info->frequency)
@@ -129,7 +129,7 @@ int order_say(const struct ktread *trace, char text[ORDER_TEXT])
 		if (order.doubt)
 			return say_measured(ktread_info(trace), &order, text);
 		return snprintf(text, ORDER_TEXT,
-				"order between CPUs: uncertain but for causes and effects, "
+				"order between CPUs: uncertain except for causes and effects, "
 				"by which clocks were aligned");
 	case ORDER_UNMEASURED:
 		if (order.unmeasured)

@@ -292,8 +292,9 @@ static int read_words(struct requests *requests, char *text, struct change *chan
 	*change = (struct change){ 0 };
 	while ((word = strsep(&rest, "+")))
 		if (*word && !word_add(word, change))
-			return refuse(requests, "'%.32s' is none of:" KTRX_CHANGE_WORDS(LISTED), word);
-	return change->change ? 0 : refuse(requests, "a value is missing behind '='");
+			return refuse(requests,
+				      "'%.32s' is unknown; the words are:" KTRX_CHANGE_WORDS(LISTED), word);
+	return change->change ? 0 : refuse(requests, "a value is missing after '='");
 }
 
 /* Parses a number as the kernel does; -1 means all bits set. */
@@ -330,7 +331,7 @@ static int set_row(struct requests *requests, uint32_t row, const struct ktread_
 	if (setting->read_only)
 		return refuse(requests, "%.48s can only be read", setting->name);
 	if (read_number(text, &value))
-		return refuse(requests, "%.48s: '%.32s' is no number", setting->name, text);
+		return refuse(requests, "%.48s: '%.32s' is not a number", setting->name, text);
 	if (*text == '-')
 		value &= ones(setting);
 	if (value > setting->most)
@@ -383,7 +384,7 @@ static int set_enable(struct requests *requests, uint32_t first, const char *tex
 	int status = 0;
 
 	if (!mask_is_sound(text, &value))
-		return refuse(requests, "'%.32s' is no mask", text);
+		return refuse(requests, "'%.32s' is not a mask", text);
 	if (!mask_fits(text, value, masks, first))
 		return refuse(requests, "the mask has a bit that no event of %.48s has",
 			      masks->type[first]->group);
@@ -478,7 +479,7 @@ static int add_item(struct requests *requests, char *item)
 	}
 	if (*item == '-')
 		return item[1] ? change_events(requests, item + 1, &off)
-			       : refuse(requests, "a name is missing behind '-'");
+			       : refuse(requests, "a name is missing after '-'");
 	return change_events(requests, item, &on);
 }
 

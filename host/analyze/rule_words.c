@@ -70,7 +70,7 @@ static void take_mark(struct rule_words *words)
 			return;
 		}
 	}
-	bad(&words->word, "a character that means nothing here");
+	bad(&words->word, "invalid character");
 }
 
 void rule_words_next(struct rule_words *words)

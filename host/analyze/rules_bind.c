@@ -215,7 +215,7 @@ static int bind_broken(struct rule *rule, const struct ktread *trace, struct rul
 		return lack(rule, &here, error, "%s() was not called", hook);
 	default:
 		return lack(rule, &here, error,
-			    "no call of %s() is seen: the kernel does not call it, or debug.ktr.state is 0, "
+			    "%s() was not called, or debug.ktr.state is 0, "
 			    "or the kernel is built with KTRACE_STATE=0",
 			    hook);
 	}
@@ -225,7 +225,7 @@ static void bind_time(struct rule *rule, const struct ktread_info *info)
 {
 	if (rule->time && info->frequency == 0) {
 		rule->checked = false;
-		snprintf(rule->why, sizeof(rule->why), "the counter's frequency is unknown");
+		snprintf(rule->why, sizeof(rule->why), "the clock frequency is unknown");
 	}
 	rule->ticks = (uint64_t)((unsigned __int128)rule->time * info->frequency / 1000000000u);
 }

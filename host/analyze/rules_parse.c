@@ -45,12 +45,13 @@ static int fail_near(struct parser *parser, const char *wanted, const char *word
 	snprintf(list, sizeof(list), "%s", words);
 	near_start(&near, word->text, strlen(word->text));
 	while ((one = strsep(&rest, " ")))
-		near_offer(&near, one);
+		if (*one)
+			near_offer(&near, one);
 	if (word->kind == RULE_WORD_NAME && !word->begins)
 		near_text(&near, text, sizeof(text));
 	if (word->kind == RULE_WORD_END || word->begins)
-		return fail(parser, "the rule ends where %s should be", wanted);
-	return fail(parser, "'%s' where %s should be%s", word->text, wanted, text);
+		return fail(parser, "expected %s, but the rule ends", wanted);
+	return fail(parser, "expected %s instead of '%s'%s", wanted, word->text, text);
 }
 
 /* Takes the next word of this statement if it is `text`. Returns whether it is. */
@@ -124,7 +125,7 @@ static int take_time(struct parser *parser, uint64_t *time)
 		rule_words_next(&parser->words);
 		return 0;
 	}
-	return fail_near(parser, "a time with its unit, such as 50ms,", "");
+	return fail_near(parser, "a time with its unit, such as 50ms", "");
 }
 
 static int take_relation(struct parser *parser, enum rule_relation *relation)
@@ -242,10 +243,10 @@ static int take_key(struct parser *parser, struct rule *rule)
 	do {
 		if (count == rule->events)
 			return fail(parser, "more names than the rule has events");
-		status = take_name(parser, "a field to tell things apart by", name[count++]);
+		status = take_name(parser, "a field after 'by'", name[count++]);
 	} while (!status && accept(parser, "/"));
 	if (!status && count != 1 && count != rule->events)
-		return fail(parser, "%u names for %u events: one for all, or one for each", count,
+		return fail(parser, "%u names for %u events: give one for all, or one for each", count,
 			    rule->events);
 	for (uint32_t n = 1; !status && count == 1 && n < rule->events; n++)
 		memcpy(name[n], name[0], RULES_WORD);
@@ -259,7 +260,7 @@ static int take_keys(struct parser *parser, struct rule *rule)
 
 	do {
 		if (rule->keys == KEYED_WORDS)
-			return fail(parser, "more than %u fields to tell things apart by", KEYED_WORDS);
+			return fail(parser, "more than %u fields after 'by'", KEYED_WORDS);
 		status = take_key(parser, rule);
 	} while (!status && accept(parser, ","));
 	return status;
@@ -314,7 +315,7 @@ static int take_while(struct parser *parser, struct rule *rule)
 {
 	const struct rule_word name = parser->words.word;
 	char field[RULES_WORD];
-	int status = take_name(parser, "a field that holds a thread, or a depth,", field);
+	int status = take_name(parser, "a field that holds a thread, or a depth", field);
 
 	if (status)
 		return status;
@@ -446,7 +447,7 @@ static int take_tail(struct parser *parser, struct rule *rule)
 		return fail_near(parser, "the end of the rule",
 				 "while after unless by needs per within in or");
 	if (rule->in_depth && rule->keys == 0 && parser->rules->rule[rule->depth].keys)
-		return fail(parser, "'%s' needs a 'by' as its depth '%s' has one", rule->name,
+		return fail(parser, "'%s' needs a 'by', because its depth '%s' has one", rule->name,
 			    parser->rules->rule[rule->depth].name);
 	if (rule->in_depth && rule->keys != parser->rules->rule[rule->depth].keys)
 		return fail(parser, "'%s' and its depth have different numbers of names in 'by'", rule->name);
@@ -477,9 +478,10 @@ static int take_statement(struct parser *parser)
 	int status;
 
 	if (word->kind != RULE_WORD_NAME)
-		return fail(parser, "'%s' where a rule's name should be", word->text);
+		return fail(parser, "expected the name of a rule instead of '%s'", word->text);
 	if (!word->begins)
-		return fail(parser, "'%s' continues no rule: a rule begins in the first column", word->text);
+		return fail(parser, "'%s' is outside of a rule: a rule begins in the first column",
+			    word->text);
 	word->begins = false;
 	if (accept(parser, "optional")) {
 		parser->optional = true;
@@ -491,7 +493,7 @@ static int take_statement(struct parser *parser)
 	rule->line = word->line;
 	for (uint32_t n = 0; n < rules->count; n++)
 		if (strcmp(rules->rule[n].name, word->text) == 0)
-			return fail(parser, "there is a '%s' already, in line %u", word->text,
+			return fail(parser, "the name '%s' is already used in line %u", word->text,
 				    rules->rule[n].line);
 	rules->count++;
 	rule->optional = parser->optional;

@@ -60,10 +60,11 @@ static int load(struct symbols *symbols, const char *path)
 	switch (symbols_file_open(&symbols->file, path)) {
 	case SYMBOLS_FILE_E_SYSTEM:
 		if (errno == ENOTSUP || errno == EISDIR)
-			return say(SYMBOLS_E_FORMAT, "%s: no ELF file: %s", path, base_open_message(errno));
+			return say(SYMBOLS_E_FORMAT, "%s: not an ELF file: %s", path,
+				   base_open_message(errno));
 		return say(SYMBOLS_E_SYSTEM, "%s: %s", path, strerror(errno));
 	case SYMBOLS_FILE_E_FORMAT:
-		return say(SYMBOLS_E_FORMAT, "%s: no ELF file with symbols: %s", path, dwfl_errmsg(-1));
+		return say(SYMBOLS_E_FORMAT, "%s: not an ELF file with symbols: %s", path, dwfl_errmsg(-1));
 	default:
 		return SYMBOLS_OK;
 	}
@@ -157,17 +158,16 @@ static int identify(struct symbols *symbols, const char *path, const struct ktre
 		return say(SYMBOLS_E_FORMAT, "%s: not a usable ELF file: %s", path, dwfl_errmsg(-1));
 	if (info->machine && header.e_machine != info->machine)
 		return say(SYMBOLS_E_MACHINE,
-			   "%s: a file for another CPU (ELF machine %u) than the traced one's (%u)", path,
+			   "%s: for another architecture (ELF machine %u) than the traced kernel (%u)", path,
 			   header.e_machine, info->machine);
 	if (dwfl_module_getsymtab(symbols->file.module) <= 0)
 		return say(SYMBOLS_E_FORMAT, "%s: has no symbols", path);
 	if (symbols_image_read(&symbols->image, elf, bias) != 0)
 		return say(SYMBOLS_E_SYSTEM, "%s: out of memory", path);
 	if (find_displacement(symbols, bias, info->self) != 0)
-		return say(
-			SYMBOLS_E_FORMAT,
-			"%s: has no symbol ktrace_root, so it is not known by how much the kernel was moved",
-			path);
+		return say(SYMBOLS_E_FORMAT,
+			   "%s: has no symbol ktrace_root, so the displacement of the kernel is unknown",
+			   path);
 	return check_build(symbols, path, &header, info);
 }
 

@@ -29,8 +29,7 @@ static int default_rules_path(const char *name, char path[PATH_MAX])
 		*slash = '\0';
 	if (slash && snprintf(path, PATH_MAX, "%s" DEFAULT_RULES, self) < PATH_MAX)
 		return 0;
-	command_message(name,
-			"where the default rules lie is unknown: the program does not know its own path");
+	command_message(name, "the default rules cannot be found: the program's own path is unknown");
 	return -1;
 }
 
@@ -47,7 +46,7 @@ static char *rules_read(const char *name, const char *path, size_t *length)
 		free(text);
 		text = NULL;
 	} else if (*length > RULES_TEXT_MAX) {
-		command_message(name, "%s: more than 1 MiB is no rule file", path);
+		command_message(name, "%s: larger than 1 MiB, which is no rule file", path);
 		free(text);
 		text = NULL;
 	}
@@ -94,7 +93,7 @@ struct check_command {
 
 #define AT(member) .to = offsetof(struct check_command, member)
 static const struct option_row rows[] = {
-	{ "rules", 0, "FILE", "the rules; what they look like: doc/rules.md, ktrace-check(1)",
+	{ "rules", 0, "FILE", "file with the rules; for the format see ktrace-check(1) or doc/rules.md",
 	  options_set_text, AT(path) },
 	{ "all", 0, NULL, "list every violation", options_set_flag, AT(all) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
@@ -104,15 +103,17 @@ static const struct option_row rows[] = {
 /* No filters: a rule would misjudge events that are filtered out. */
 static const struct options_syntax syntax = {
 	.forms = "ktrace check [OPTION]... [TRACE]",
-	.about = "Holds a trace against rules: orders of events that are forbidden, "
-		 "states of threads and CPUs, latencies, values, rates. "
-		 "Without --rules, against those that every kernel keeps which uses the well-known events. "
+	.about = "Checks a trace against rules: forbidden orders of events, states of threads and CPUs, "
+		 "latencies, values and rates. Without --rules, "
+		 "uses rules that hold for every kernel with the well-known events. "
 		 "TRACE is ktrace.ktrx if not given.",
 	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options },
 	.end = "Examples:\n"
 	       "  ktrace check boot.ktrx\n"
-	       "  ktrace check --rules kernel.rules boot.ktrx || exit 1\n\n"
-	       "Status: 0 no rule is violated, 1 one is, 2 usage or a bad rule, 3 the trace is unreadable.\n",
+	       "  ktrace check --rules kernel.rules boot.ktrx || exit 1\n"
+	       "\n"
+	       "Status: 0 no rule is violated, 1 a rule is violated, 2 usage error or invalid rule, "
+	       "3 the trace is unreadable.\n",
 };
 
 /* Prints an error with its place. The text may quote any bytes of the file, so it is escaped. */
@@ -237,6 +238,6 @@ static int run_check(int argc, char **argv)
 
 const struct command command_check = {
 	.name = "check",
-	.purpose = "hold a trace against rules; status 1 if one is violated",
+	.purpose = "check a trace against rules; status 1 if a rule is violated",
 	.run = run_check,
 };

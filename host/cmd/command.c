@@ -55,7 +55,7 @@ int command_usage(const char *name)
 
 int command_bad_value(const char *name, const char *option, const char *value, const char *allowed)
 {
-	command_message(name, "unusable value for %s: '%s'%s%s%s", option, value, *allowed ? " (" : "",
+	command_message(name, "invalid value for %s: '%s'%s%s%s", option, value, *allowed ? " (" : "",
 			allowed, *allowed ? ")" : "");
 	return command_usage(name);
 }

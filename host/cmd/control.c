@@ -33,31 +33,34 @@ struct control {
 
 #define AT(member) .to = offsetof(struct control, member)
 static const struct option_row rows[] = {
-	{ "json", 0, NULL, "what changed as a JSON object", options_set_flag, AT(json) },
+	{ "json", 0, NULL, "print the changes as a JSON object", options_set_flag, AT(json) },
 	{ "timeout", 0, "TIME", "how long to wait for the guest's answer (2 s)", options_set_time,
 	  AT(timeout_ns), .least = 1 },
-	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the file does not tell", trace_set_machine,
-	  AT(options.machine) },
+	{ "machine", 0, "ARCH", "architecture, if the file does not have it: x86_64, aarch64 or riscv64",
+	  trace_set_machine, AT(options.machine) },
 	{ 0 },
 };
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace control [OPTION]... FILE [REQUEST]...",
-	.about =
-		"Switches events and sets settings of a running guest, by FILE, its RAM file, "
-		"as 'ktrace run --keep-ram' names it. Without a request shows what they are set to, "
-		"of any trace. Behind -- are no options, only FILE and requests.\n"
-		"\n"
-		"Requests, several in one with commas:\n"
-		"  sched.*=on           events by pattern, a group by its name: on, off, count, both, stop,\n"
-		"                       and with + callers0, callers1, callers2, site, nosite,\n"
-		"                       fold, nofold, rare, norare\n"
-		"  mm -mm.fault         on; off\n"
-		"  debug.ktr.NAME=1     a setting\n"
-		"  start stop clear     recording as a whole\n",
+	.about = "Switches events and changes settings of a running guest. "
+		 "FILE is its RAM file, whose name 'ktrace run' prints. "
+		 "Without a request, shows the states and settings in FILE, which may be any trace. "
+		 "After --, all words are FILE and requests, not options.\n"
+		 "\n"
+		 "Requests; separate several by commas:\n"
+		 "  sched.*=on           events by pattern, or a group by its name: "
+		 "on, off, count, both, stop;\n"
+		 "                       add with +: callers0, callers1, callers2, site, nosite,\n"
+		 "                       fold, nofold, rare, norare\n"
+		 "  mm -mm.fault         short for mm=on and mm.fault=off\n"
+		 "  debug.ktr.NAME=1     a setting\n"
+		 "  start stop clear     recording as a whole\n",
 	.lists = { rows },
 	.in_order = true,
-	.end = "Status: 0 all carried out, 1 refused or no answer, 2 a request that makes no sense.\n\n"
+	.end = "Status: 0 all requests were carried out, 1 a request was refused or not answered, "
+	       "2 invalid request.\n"
+	       "\n"
 	       "Examples:\n"
 	       "  ktrace control guest.ram '*=off' sched,irq\n"
 	       "  ktrace control guest.ram 'mm.*=on+callers2' debug.ktr.resynchronize=1\n",
@@ -92,7 +95,7 @@ static int parse(struct control *control, struct options *line, int argc, char *
 				control->path = word;
 		}
 	}
-	return control->path ? -1 : options_refuse(line, "which file?");
+	return control->path ? -1 : options_refuse(line, "no file given");
 }
 
 static int open_trace(const struct control *control, struct ktread **trace)
@@ -269,7 +272,7 @@ static void changes_write(const struct ktread *before, const struct ktread *afte
 	else if (was != is)
 		base_output_format(out, "recording: %s\n", is ? "started" : "stopped");
 	if (!json && cleared)
-		base_output_text(out, "recorded so far: forgotten\n");
+		base_output_text(out, "everything recorded so far: cleared\n");
 	write_events(&writer, before, after);
 	write_settings(&writer, before, after);
 	if (json)
@@ -278,7 +281,7 @@ static void changes_write(const struct ktread *before, const struct ktread *afte
 		base_output_text(out, waiting ? "nothing changed so far\n" : "nothing changed\n");
 	if (!json && waiting)
 		base_output_format(
-			out, "waiting: %" PRIu32 " request%s, carried out as soon as the guest goes on\n",
+			out, "waiting: %" PRIu32 " request%s, carried out as soon as the guest continues\n",
 			waiting, waiting == 1 ? "" : "s");
 }
 
@@ -338,7 +341,7 @@ static int carry_out(const struct control *control, struct ktread *trace, struct
 		return status == REQUESTS_E_TEXT ? EXIT_USAGE : EXIT_BAD_INPUT;
 	}
 	if (info->form != KTREAD_FORM_RAM) {
-		command_message(control->name, "%s: is not the RAM file of a guest: no guest would answer",
+		command_message(control->name, "%s: not the RAM file of a guest: no guest can answer",
 				control->path);
 		return EXIT_BAD_INPUT;
 	}
@@ -361,7 +364,7 @@ static int run_control(int argc, char **argv)
 	if (status)
 		return status;
 	if (control.requests == 0 && options_given(&line, "timeout")) {
-		status = options_refuse(&line, "--timeout is for requests: without one nothing is asked");
+		status = options_refuse(&line, "--timeout needs a request");
 	} else if (control.requests == 0) {
 		status = show(&control, trace);
 	} else if (requests_open(&requests, trace) == 0) {

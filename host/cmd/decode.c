@@ -22,7 +22,7 @@ struct decode {
 
 #define AT(member) .to = offsetof(struct decode, member)
 static const struct option_row rows[] = {
-	{ "timeline", 0, NULL, "a line an event (default)", options_set_flag, AT(timeline) },
+	{ "timeline", 0, NULL, "timeline, one line per event (default)", options_set_flag, AT(timeline) },
 	{ "summary", 0, NULL, "counts by event, PID and CPU, always of the whole trace", options_set_flag,
 	  AT(summary), .instead = true },
 	{ "perfetto", 0, "OUT", "JSON for ui.perfetto.dev", options_set_text, AT(perfetto), .instead = true },
@@ -84,10 +84,10 @@ static int run_decode(int argc, char **argv)
 		return status;
 	if (decode.summary + decode.timeline + (decode.perfetto != NULL) > 1)
 		return options_refuse(&decode.args.line,
-				      "one of --timeline, --summary and --perfetto at a time");
+				      "only one of --timeline, --summary and --perfetto can be given");
 	if (decode.summary && trace_args_filtered(&decode.args))
 		command_message(decode.args.name,
-				"--summary counts the whole trace, whatever --pid and --cpu choose");
+				"--summary counts the whole trace: --pid and --cpu are ignored");
 	if (decode.summary) {
 		decode.args.shows_calls = false;
 		decode.args.pid = -1;
@@ -113,6 +113,6 @@ static int run_decode(int argc, char **argv)
 const struct command command_decode = {
 	.name = "decode",
 	.tool = "ktrace-decode",
-	.purpose = "as ktrace-decode: timeline, summary or JSON of a version 1 dump",
+	.purpose = "timeline, summary or JSON of a version 1 dump; same as ktrace-decode",
 	.run = run_decode,
 };

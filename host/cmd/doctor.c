@@ -133,7 +133,7 @@ static bool ended_badly(int status)
 static void say_run(struct doctor *doctor, const struct capture_result *result)
 {
 	if (result->status == CAPTURE_TIMEOUT)
-		findings_add(&doctor->report, FINDING_OK, "run", "%.1f s, as long as it was to be",
+		findings_add(&doctor->report, FINDING_OK, "run", "%.1f s, as long as requested",
 			     result->seconds);
 	else
 		findings_add(&doctor->report, ended_badly(result->status) ? FINDING_WRONG : FINDING_OK, "run",
@@ -141,7 +141,7 @@ static void say_run(struct doctor *doctor, const struct capture_result *result)
 	if (result->status == CAPTURE_NO_KTRACE)
 		findings_add(&doctor->report, FINDING_WRONG, "root",
 			     "no ktrace_root was found in the guest's memory: "
-			     "is ktrace linked in, and does the kernel get to its first event?");
+			     "is ktrace linked in, and does the kernel reach its first event?");
 	else if (result->root)
 		findings_add(&doctor->report, FINDING_OK, "root",
 			     "found at physical 0x%" PRIx64 " by a search of %.1f ms", result->root,
@@ -185,7 +185,8 @@ static int examine(struct doctor *doctor, const char *path)
 	int status = ktread_open(&trace, path, NULL);
 
 	if (status == 0 && ktread_info(trace)->records_only) {
-		command_message(doctor->name, "%s: version %u does not describe its kernel", path,
+		command_message(doctor->name,
+				"%s: version %u does not describe its kernel; doctor needs version 2", path,
 				ktread_info(trace)->version);
 		ktread_close(trace);
 		return EXIT_BAD_INPUT;
@@ -294,15 +295,15 @@ static int doctor_run(struct doctor *doctor, char **words)
 
 #define AT(member) .to = offsetof(struct doctor, member)
 static const struct option_row rows[] = {
-	{ "seconds", 0, "S", "run the guest for S seconds at most (5)", options_set_seconds, AT(run.timeout),
+	{ "seconds", 0, "S", "run the guest for at most S seconds (5)", options_set_seconds, AT(run.timeout),
 	  .least = 1 },
-	{ "expect", 0, "TEXT", "or until it writes TEXT on standard output", options_set_text,
+	{ "expect", 0, "TEXT", "stop earlier, when it writes TEXT to standard output", options_set_text,
 	  AT(run.expect) },
-	{ "elf", 0, "KERNEL", "the kernel's ELF file, where it is not the one that QEMU is given by -kernel",
+	{ "elf", 0, "KERNEL", "the kernel's ELF file, if it is not the one given by QEMU's -kernel",
 	  options_set_text, AT(patient.elf) },
-	{ "out", 'o', "FILE", "keep the trace", options_set_text, AT(run.out) },
+	{ "out", 'o', "FILE", "keep the trace in FILE", options_set_text, AT(run.out) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
-	{ "list", 0, NULL, "the table of all views and the lines that light them", options_set_flag,
+	{ "list", 0, NULL, "list all views, and the line of code that enables each", options_set_flag,
 	  AT(list) },
 	{ 0 },
 };
@@ -311,16 +312,16 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace doctor [OPTION]... -- COMMAND...\n"
 		 "ktrace doctor TRACE [OPTION]...\n"
 		 "ktrace doctor --list",
-	.about = "Boots a kernel under QEMU for some seconds, or takes a trace that was made, "
-		 "and examines how ktrace is integrated: is it linked in and found, do CPUs, threads, "
-		 "clocks and heartbeats work, what does an event cost, how far do the rings reach back. "
-		 "For each view that is still dark it names the line of C that lights it.",
+	.about = "Boots a kernel under QEMU for some seconds, or reads an existing trace, "
+		 "and examines how ktrace is integrated: whether it is linked in and found, whether CPUs, "
+		 "threads, clocks and heartbeats work, what an event costs, how far back the rings reach. "
+		 "For each view that is missing (dark), prints the line of C that enables it.",
 	.lists = { rows },
 	.in_order = true,
-	.end = "Marks: ok, note (this run leaves it open), dark (a view is missing, nothing else), "
-	       "wrong.\n"
-	       "Status: 0 nothing is wrong, 10 something is, 1 the trace or the file of --elf is unreadable, "
-	       "or no trace could be made, 2 usage.\n\n"
+	.end = "Marks: ok, note (this run does not show it), dark (a view is missing, nothing else), wrong.\n"
+	       "Status: 0 nothing is wrong, 10 something is wrong, "
+	       "1 the trace or the file of --elf is unreadable, or no trace could be made, 2 usage error.\n"
+	       "\n"
 	       "Examples:\n"
 	       "  ktrace doctor -- qemu-system-riscv64 -M virt -bios none -nographic -kernel kernel.elf\n"
 	       "  ktrace doctor --seconds 10 -- make qemu\n"
@@ -350,20 +351,20 @@ static int check_words(const struct doctor *doctor, const struct options *line, 
 
 	if (doctor->list &&
 	    (of_run || doctor->json || doctor->patient.elf_given || doctor->traces || command))
-		return options_refuse(
-			line, "--list shows the table of views alone: no other option or word goes with it");
+		return options_refuse(line, "--list shows only the list of views: "
+					    "it cannot be combined with other options or a trace");
 	if (doctor->list)
 		return -1;
 	if (!doctor->traces && !command)
-		return options_refuse(line, "neither a trace nor -- and a command is given");
+		return options_refuse(line, "no trace given, and no command after --");
 	if (doctor->traces && command)
-		return options_refuse(line, "a trace and a command are given: one of them at a time");
+		return options_refuse(line, "give a trace or a command, not both");
 	if (doctor->traces > 1)
-		return options_refuse(line,
-				      "one trace at a time; to boot a kernel, write -- before the command");
+		return options_refuse(
+			line, "only one trace can be given; to boot a kernel, write -- before the command");
 	if (command || !of_run)
 		return -1;
-	command_message(doctor->name, "%s needs a command, with -- before it", of_run);
+	command_message(doctor->name, "%s needs a command after --", of_run);
 	return command_usage(doctor->name);
 }
 
@@ -398,6 +399,6 @@ static int run_doctor(int argc, char **argv)
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.purpose = "boot a kernel and examine how ktrace is integrated; which views are dark",
+	.purpose = "boot a kernel and examine how ktrace is integrated, and which views are missing",
 	.run = run_doctor,
 };

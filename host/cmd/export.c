@@ -25,8 +25,8 @@ static void list_formats(void)
 
 #define AT(member) .to = offsetof(struct export_command, member)
 static const struct option_row rows[] = {
-	{ "format", 'f', "FORMAT", "one of these", options_set_text, AT(format) },
-	{ "output", 'o', "OUT", "where to", options_set_text, AT(to) },
+	{ "format", 'f', "FORMAT", "one of the formats above", options_set_text, AT(format) },
+	{ "output", 'o', "OUT", "output file; - is standard output", options_set_text, AT(to) },
 	{ 0 },
 };
 
@@ -49,11 +49,12 @@ static const struct export_format *choose_format(const struct export_command *ex
 	const char *option;
 
 	if (!export->format) {
-		command_message(export->args.name, "which format? (--format FORMAT)");
+		command_message(export->args.name, "no format given (--format FORMAT)");
 	} else if (!export->to) {
-		command_message(export->args.name, "where to? (-o OUT)");
+		command_message(export->args.name, "no output file given (-o OUT)");
 	} else if (!format) {
-		command_message(export->args.name, "there is no format '%s', only:", export->format);
+		command_message(export->args.name,
+				"there is no format '%s'; the formats are:", export->format);
 		print_formats(stderr);
 	} else if (format->refuses && (option = options_given(&export->args.line, format->refuses))) {
 		command_message(export->args.name, "%s: %s", option, format->why_refused);
@@ -85,6 +86,6 @@ static int run_export(int argc, char **argv)
 
 const struct command command_export = {
 	.name = "export",
-	.purpose = "a trace for other programs: Perfetto, Chrome",
+	.purpose = "convert a trace for other programs: Perfetto, Chrome",
 	.run = run_export,
 };

@@ -47,12 +47,12 @@ static const char *set_range(void *to, const char *value, const struct option_ro
 
 	(void)row;
 	if (ranges->count == sizeof(ranges->range) / sizeof(ranges->range[0]))
-		return "is one too many: up to 16 can be given";
+		return "is too many: at most 16 can be given";
 	end = trace_read_number(value, &range.physical);
 	if (end && *end == ':')
 		end = trace_read_number(end + 1, &range.length);
 	if (!end || *end || !range.length || range.length > UINT64_MAX - range.physical)
-		return "is not START:SIZE in bytes, as in 0x80000000:0x8000000";
+		return "is not START:SIZE in bytes, such as 0x80000000:0x8000000";
 	ranges->range[ranges->count++] = range;
 	return NULL;
 }
@@ -72,22 +72,24 @@ static const char *set_peer(void *to, const char *value, const struct option_row
 
 #define AT(member) .to = offsetof(struct extract, member)
 static const struct option_row rows[] = {
-	{ "out", 'o', "FILE", "where the trace goes (" DEFAULT_OUT ")", options_set_text, AT(options.out) },
-	{ "qmp", 0, "ADDRESS", "a QEMU with -qmp unix:PATH,server=on,wait=off", set_peer, .to = 0 },
-	{ "gdb", 0, "ADDRESS", "gdb's remote protocol: QEMU's -s, a debug probe", set_peer, .to = 0 },
-	{ "elf", 0, "KERNEL", "the kernel's file: its symbol says where to look, nothing is searched",
-	  options_set_text, AT(options.elf) },
+	{ "out", 'o', "FILE", "output file (" DEFAULT_OUT ")", options_set_text, AT(options.out) },
+	{ "qmp", 0, "ADDRESS", "a running QEMU with -qmp unix:PATH,server=on,wait=off", set_peer, .to = 0 },
+	{ "gdb", 0, "ADDRESS", "a running machine, by gdb's remote protocol: QEMU's -s, or a debug probe",
+	  set_peer, .to = 0 },
+	{ "elf", 0, "KERNEL",
+	  "the kernel's ELF file: its symbol ktrace_root gives the place, without a search", options_set_text,
+	  AT(options.elf) },
 	{ "range", 0, "START:SIZE", "with --gdb: memory to search; may be given 16 times", set_range,
 	  AT(options.ranges) },
-	{ "boot", 0, "N", "0 the last boot that memory shows (usual), 1 the one before, ...",
+	{ "boot", 0, "N", "0: the last boot found in memory (default), 1: the boot before it, ...",
 	  options_set_number, AT(boot), .most = 15 },
-	{ "previous", 0, NULL, "the same as --boot 1", options_set_flag, AT(previous), .instead = true },
-	{ "timeout", 0, "SECONDS", "wait so long for each answer (5)", options_set_number, AT(timeout),
+	{ "previous", 0, NULL, "same as --boot 1", options_set_flag, AT(previous), .instead = true },
+	{ "timeout", 0, "SECONDS", "how long to wait for each answer (5)", options_set_number, AT(timeout),
 	  .least = 1, .most = 3600 },
-	{ "machine", 0, "ARCH", "architecture of a RAM file: x86_64, aarch64, riscv64 (by content)",
+	{ "machine", 0, "ARCH", "architecture of a RAM file: x86_64, aarch64 or riscv64 (detected)",
 	  options_set_text, AT(options.machine) },
-	{ "form", 0, "FORM", "ram or core (by content)", set_form, AT(options.form) },
-	{ "json", 0, NULL, "what was done as one JSON object on standard output", options_set_flag,
+	{ "form", 0, "FORM", "format of the file: ram or core (detected)", set_form, AT(options.form) },
+	{ "json", 0, NULL, "print the result as one JSON object on standard output", options_set_flag,
 	  AT(json) },
 	{ 0 },
 };
@@ -96,9 +98,9 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace extract [OPTION]... FILE\n"
 		 "ktrace extract [OPTION]... --qmp ADDRESS | --gdb ADDRESS [--range START:SIZE] [--timeout "
 		 "SECONDS]",
-	.about = "Takes the trace out of a guest's memory: "
-		 "a RAM file, also of a running guest, or an ELF core; or a machine that runs, "
-		 "which is halted for a moment and goes on. ADDRESS is a socket's path or HOST:PORT.",
+	.about = "Extracts the trace from a guest's memory: "
+		 "a RAM file (also of a running guest), an ELF core, or a running machine, "
+		 "which is paused for a moment. ADDRESS is the path of a socket, or HOST:PORT.",
 	.lists = { rows },
 };
 
@@ -114,7 +116,7 @@ static void say_events(const struct extract *extract, const struct capture_extra
 		command_message(extract->name, "%" PRIu32 " boots found, this is boot %" PRIu32 "; %s",
 				report->boots, extract->options.boot,
 				extract->options.boot ? "the last one is --boot 0"
-						      : "--boot 1 for the earlier");
+						      : "--boot 1 extracts the previous one");
 	if (report->paused)
 		command_message(extract->name, "paused for %.1f ms", report->pause * 1e3);
 	command_message(extract->name,
@@ -161,15 +163,15 @@ static int check_options(const struct extract *extract, const struct options *li
 	const char *why = NULL;
 
 	if (options_given(line, "boot") && extract->previous)
-		why = "--previous is --boot 1: give one of them";
+		why = "--previous means --boot 1: give only one of them";
 	else if (file && extract->timeout)
-		why = "--timeout is for --qmp and --gdb: a file answers at once";
+		why = "--timeout needs --qmp or --gdb";
 	else if (!file && extract->options.form != KTREAD_FORM_AUTO)
-		why = "--form is for a file: --qmp and --gdb ask a machine";
+		why = "--form is for files: it cannot be combined with --qmp or --gdb";
 	else if (!file && extract->options.machine)
-		why = "--machine is for a RAM file: --qmp and --gdb ask the machine";
+		why = "--machine is for RAM files: it cannot be combined with --qmp or --gdb";
 	else if (extract->options.ranges.count && extract->options.source != CAPTURE_FROM_GDB)
-		why = "--range is for --gdb: other sources say themselves where memory is";
+		why = "--range needs --gdb: other sources report where memory is";
 	return why ? options_refuse(line, why) : 0;
 }
 
@@ -184,7 +186,7 @@ static int run(int argc, char **argv)
 	for (; optind < argc; optind++)
 		set_source(&extract, CAPTURE_FROM_FILE, argv[optind]);
 	if (extract.sources != 1)
-		return options_refuse(&line, "one file is needed, or --qmp, or --gdb");
+		return options_refuse(&line, "give exactly one of FILE, --qmp and --gdb");
 	status = check_options(&extract, &line);
 	if (status)
 		return status;
@@ -197,6 +199,6 @@ static int run(int argc, char **argv)
 
 const struct command command_extract = {
 	.name = "extract",
-	.purpose = "take a trace out of a RAM file, a core or a running machine",
+	.purpose = "extract a trace from a RAM file, a core or a running machine",
 	.run = run,
 };

@@ -25,11 +25,11 @@ static int refuse(const struct hwt_args *args)
 				   ? "the Statistical Profiling Extension, AArch64"
 				   : "CoreSight with an ETMv4, AArch64";
 
-	command_message(args->name,
-			"recording by %s takes a kernel with ktrace's driver for it (%s) and /dev/hwt, "
-			"and this host has none: record there, and show the file here; "
-			"-c qemu records guests",
-			args->backend, what);
+	command_message(
+		args->name,
+		"recording with %s needs a kernel with ktrace's driver for it (%s) and /dev/hwt, "
+		"which this host does not have; record there and show the file here; -c qemu records guests",
+		args->backend, what);
 	return EXIT_BAD_INPUT;
 }
 
@@ -42,12 +42,12 @@ static int find_range(const struct hwt_args *args, const char *kernel, struct ca
 	struct hwt_binary *binary;
 
 	if (!*path) {
-		command_message(args->name,
-				"-i kernel is the file of -kernel, which the QEMU line does not have");
+		command_message(args->name, "-i kernel means the file given by -kernel, "
+					    "and the QEMU command line has no -kernel");
 		return EXIT_USAGE;
 	}
 	if (hwt_binary_open(&binary, path) < 0) {
-		command_message(args->name, "%s: not an ELF file that could be read", path);
+		command_message(args->name, "%s: not a readable ELF file", path);
 		return EXIT_BAD_INPUT;
 	}
 	names = hwt_names_open(path, binary->machine);
@@ -148,7 +148,7 @@ static const char *set_bytes(void *to, const char *value, const struct option_ro
 static const char *set_once(void *to, const char *value, const struct option_row *row)
 {
 	if (*(const char **)to)
-		return "is a second one: it can be given once here";
+		return "is a second one: this option can be given only once";
 	return options_set_text(to, value, row);
 }
 
@@ -185,57 +185,59 @@ static const char *set_view(void *to, const char *value, const struct option_row
 
 #define AT(member) .to = offsetof(struct hwt_args, member)
 static const struct option_row rows[] = {
-	{ .help = "What is shown, by default a line for each run of instructions up to a branch:" },
-	{ NULL, 'g', NULL, "packets as the unit wrote them", set_view, .to = 0 },
-	{ NULL, 'r', NULL, "the unit's bytes, into the file that -w names", set_view, .to = 0,
+	{ .help = "What to show; the default is one line for each run of instructions up to a branch:" },
+	{ NULL, 'g', NULL, "packets as the trace unit wrote them", set_view, .to = 0 },
+	{ NULL, 'r', NULL, "the trace unit's bytes, into the file given by -w", set_view, .to = 0,
 	  .instead = true },
-	{ "calls", 0, NULL, "calls as an indented tree, with how long they took", set_view, .to = 0,
-	  .instead = true },
+	{ "calls", 0, NULL, "calls as an indented tree, with durations", set_view, .to = 0, .instead = true },
 	{ "folded", 0, "[=UNIT]",
-	  "stacks and how many instructions (the default) or, with =time, nanoseconds were spent on each, "
+	  "stacks, each with its number of instructions (default) or, with =time, of nanoseconds, "
 	  "for flame graphs",
 	  set_view, .to = 0, .instead = true },
-	{ "durations", 0, NULL, "how often each function was called and how long that took", set_view,
-	  .to = 0, .instead = true },
-	{ "coverage", 0, NULL, "how often each source line was run, as lcov's .info", set_view, .to = 0,
+	{ "durations", 0, NULL, "number of calls and duration of each function", set_view, .to = 0,
 	  .instead = true },
-	{ "functions", 0, NULL, "which functions were run, sorted", set_view, .to = 0, .instead = true },
-	{ NULL, 'o', "COLUMNS", "of: " FLOW_COLUMNS_ALL " (" FLOW_COLUMNS_USUAL ")", options_set_text,
-	  AT(columns) },
-	{ "json", 0, NULL, "a JSON object a line", options_set_flag, AT(json) },
-	{ .help = "Of what:" },
+	{ "coverage", 0, NULL, "how often each source line was run, in lcov's .info format", set_view,
+	  .to = 0, .instead = true },
+	{ "functions", 0, NULL, "sorted list of the functions that were run", set_view, .to = 0,
+	  .instead = true },
+	{ NULL, 'o', "COLUMNS", "columns, from: " FLOW_COLUMNS_ALL " (" FLOW_COLUMNS_USUAL ")",
+	  options_set_text, AT(columns) },
+	{ "json", 0, NULL, "one JSON object per line", options_set_flag, AT(json) },
+	{ .help = "Selection:" },
 	{ "last", 0, "N", "the last N branches of each CPU or thread", options_set_number, AT(last.count),
 	  .least = 1, .most = FLOW_LAST_MOST },
 	{ "before", 0, "FUNCTION",
-	  "and those before that function was entered: --calls --last 10000 --before panic", options_set_text,
-	  AT(last.before) },
-	{ NULL, 's', "CPUS", "only these: 0,2-5", set_cpus, .to = 0 },
-	{ NULL, 't', "THREAD", "only the thread with that index, where threads were traced",
-	  options_set_number, AT(thread), .most = UINT32_MAX },
+	  "with --last: up to where FUNCTION is entered, as in --calls --last 10000 --before panic",
+	  options_set_text, AT(last.before) },
+	{ NULL, 's', "CPUS", "only these CPUs: 0,2-5", set_cpus, .to = 0 },
+	{ NULL, 't', "THREAD", "only the thread with this index, if threads were traced", options_set_number,
+	  AT(thread), .most = UINT32_MAX },
 	{ NULL, 'P', "PID", "only this process", options_set_number, AT(pid), .most = UINT32_MAX },
 	{ NULL, 'i', "IMAGE", "with -f: a file name as shown, or 'kernel'", set_once, AT(image) },
-	{ NULL, 'f', "FUNCTION", "only that function of IMAGE", set_once, AT(function) },
-	{ NULL, 'c', "BACKEND", "only of this: " BACKENDS, options_set_text, AT(backend) },
+	{ NULL, 'f', "FUNCTION", "only this function of IMAGE", set_once, AT(function) },
+	{ NULL, 'c', "BACKEND", "only traces of this backend: " BACKENDS, options_set_text, AT(backend) },
 	{ "from", 0, "TIME",
 	  "only steps from TIME on: seconds since the first step, or with a unit: "
 	  "250ms, 20us; ticks if the frequency is unknown",
 	  options_set_text, AT(from) },
-	{ "to", 0, "TIME", "only steps up to TIME, which is written as for --from", options_set_text,
+	{ "to", 0, "TIME", "only steps up to TIME, in the same form as for --from", options_set_text,
 	  AT(to) },
-	{ .help = "Where code is found, beside what the recording contains:" },
-	{ NULL, 'R', "ROOT", "images are below this folder", options_set_text, AT(root) },
+	{ .help = "Code, in addition to what the recording contains:" },
+	{ NULL, 'R', "ROOT", "folder that contains the images", options_set_text, AT(root) },
 	{ "elf", 0, "FILE[@BASE]",
-	  "an ELF file, moved by BASE or found by its code: the kernel, a program; several times",
+	  "an ELF file, the kernel or a program, moved by BASE or located by its code; "
+	  "may be given several times",
 	  options_set_list, AT(elf), .most = OPTIONS_WORDS },
 	{ "symbols", 0, "FILE[@BASE]",
 	  "names of the kernel's functions: a System.map or a copy of /proc/kallsyms, moved by BASE",
 	  set_once, AT(symbols) },
-	{ "memory", 0, "FILE", "the machine's memory: a RAM file or a core", options_set_text, AT(snapshot) },
-	{ .help = "Where to:" },
-	{ NULL, 'w', "OUTPUT", "writes to this file instead of standard output; the recording, with -c",
+	{ "memory", 0, "FILE", "memory of the machine: a RAM file or a core", options_set_text,
+	  AT(snapshot) },
+	{ .help = "Output:" },
+	{ NULL, 'w', "OUTPUT", "write to this file instead of standard output; with -c qemu: the recording",
 	  options_set_text, AT(output) },
 	{ NULL, 'b', "BYTES",
-	  "of a CPU's buffer when recording: a power of two from 64K to 1024G (16M); K, M and G may follow",
+	  "size of a CPU's buffer when recording: a power of two from 64K to 1024G, with K, M or G (16M)",
 	  set_bytes, AT(bytes) },
 	{ 0 },
 };
@@ -244,9 +246,9 @@ static const struct options_syntax syntax = {
 	.forms = "ktrace hwt [OPTION]... [--last N [--before FUNCTION]] [-c BACKEND] [-i IMAGE -f FUNCTION] "
 		 "[-w OUTPUT] FILE\n"
 		 "ktrace hwt -c qemu -w OUTPUT [-b BYTES] [-i IMAGE -f FUNCTION] -- qemu-system-ARCH...",
-	.about = "Shows which instructions CPUs ran, as a trace unit (Intel PT, CoreSight, SPE, "
-		 "or the one in software for QEMU) has recorded it. "
-		 "FILE is a file of records, or of the rings of the unit in software. "
+	.about = "Shows which instructions CPUs ran, as recorded by a trace unit: "
+		 "Intel PT, CoreSight, SPE, or the software unit for QEMU. "
+		 "FILE is a file of records, or of the rings of the software unit. "
 		 "With -c qemu, runs QEMU with that unit and records all its CPUs.",
 	.lists = { rows },
 	.in_order = true,
@@ -285,37 +287,37 @@ static int check(const struct hwt_args *args, const struct options *line)
 	if (args->backend && !is_backend(args->backend))
 		return command_bad_value(args->name, "-c", args->backend, BACKENDS);
 	if (args->views > 1)
-		why = "one view at a time";
+		why = "only one view can be given";
 	else if (!args->image != !args->function)
-		why = "-i and -f go together";
+		why = "-i and -f must be given together";
 	else if (args->last.count && (args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW))
-		why = "--last counts branches, which -g and -r do not look for";
+		why = "--last counts branches: it cannot be combined with -g or -r";
 	else if (args->last.before && !args->last.count)
-		why = "--before says where --last N ends";
+		why = "--before needs --last";
 	else if (args->columns && args->view != HWT_VIEW_COLUMNS)
-		why = "-o chooses columns of steps: not with another view";
+		why = "-o selects columns of the default view: it cannot be combined with another view";
 	else if (args->view == HWT_VIEW_RAW && !args->output)
-		why = "-r writes bytes: name a file with -w";
+		why = "-r writes bytes: it needs a file, given with -w";
 	else if (args->json && (args->view == HWT_VIEW_RAW || args->view == HWT_VIEW_COVERAGE ||
 				args->view == HWT_VIEW_FOLDED || args->view == HWT_VIEW_PACKETS))
-		why = "--json is not for what has a format of its own";
+		why = "--json cannot be combined with a view that has its own format";
 	else if (reads_no_code(args) && brings_code(args))
 		why = "-g and -r show what the unit wrote, without code: "
-		      "not with --elf, --symbols, --memory or -R";
+		      "they cannot be combined with --elf, --symbols, --memory or -R";
 	else if (reads_no_code(args) && (args->function || args->pid >= 0 || args->from || args->to))
-		why = "-g and -r show whole streams: -s, -t and -c choose among them, not -i, -f, -P, "
+		why = "-g and -r show whole streams: select them by -s, -t and -c, not by -i, -f, -P, "
 		      "--from or --to";
 	else if (args->command && brings_code(args))
-		why = "--elf, --symbols, --memory and -R say where code is found when a recording is shown";
+		why = "--elf, --symbols, --memory and -R are for showing a recording, not for making one";
 	else if (args->command && (!args->backend || !args->output))
-		why = "which backend, and where to? (-c qemu -w FILE)";
+		why = "recording needs a backend and an output file (-c qemu -w FILE)";
 	else if (args->command && (args->views || args->last.count || args->json || args->columns))
-		why = "first record, then show";
+		why = "a recording cannot be shown while it is made: record first, then show the file";
 	else if (args->command &&
 		 (args->cpu_list || args->thread >= 0 || args->pid >= 0 || args->from || args->to))
-		why = "all CPUs are recorded: choose when it is shown";
+		why = "all CPUs are recorded: select what to see when the file is shown";
 	else if (!args->command && args->bytes)
-		why = "-b is the size of a buffer: for recording";
+		why = "-b is only for recording";
 	return why ? options_refuse(line, why) : 0;
 }
 
@@ -330,9 +332,9 @@ static int parse(struct hwt_args *args, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (args->path && optind < argc)
-		return options_refuse(&line, "one file at a time");
+		return options_refuse(&line, "only one file can be given");
 	if (!args->path && optind == argc)
-		return options_refuse(&line, status == OPTIONS_DASHES ? "which command?" : "which file?");
+		return options_refuse(&line, status == OPTIONS_DASHES ? "no command given" : "no file given");
 	if (!args->path)
 		args->command = argv + optind;
 	status = check(args, &line);
@@ -354,6 +356,6 @@ static int run_hwt(int argc, char **argv)
 const struct command command_hwt = {
 	.name = "hwt",
 	.tool = "hwt",
-	.purpose = "hardware trace: which instructions ran, who called whom",
+	.purpose = "show hardware traces: executed instructions, calls, coverage",
 	.run = run_hwt,
 };

@@ -70,7 +70,8 @@ static int check_before(const struct hwt_args *args, const struct flow *flow)
 	if (hwt_images_named(flow->images))
 		command_message(args->name, "%s: there is no function '%s'", args->path, args->last.before);
 	else
-		command_message(args->name, "%s: where is '%s'? " GIVE_NAMES, args->path, args->last.before);
+		command_message(args->name, "%s: '%s' cannot be found: " GIVE_NAMES, args->path,
+				args->last.before);
 	return EXIT_BAD_INPUT;
 }
 
@@ -108,7 +109,7 @@ static int check_streams(const struct hwt_args *args, const struct flow *flow)
 	if (streams == 0)
 		command_message(args->name, "%s: holds no hardware trace", args->path);
 	else
-		command_message(args->name, "%s: holds %zu stream%s and none that is asked for", args->path,
+		command_message(args->name, "%s: has %zu stream%s, none of them selected", args->path,
 				streams, streams == 1 ? "" : "s");
 	return EXIT_BAD_INPUT;
 }
@@ -184,25 +185,24 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
 		for (size_t n = 0; (warning = hwt_images_warning(flow->images, n)); n++)
 			say_warning(args, warning);
 		for (size_t n = 0; flow->wanted && (warning = hwt_images_idle(flow->images, n)); n++)
-			command_message(args->name, "%s: nothing of what was run lies in it", warning);
+			command_message(args->name, "%s: no code that was run is in it", warning);
 	}
-	say(args, loss->damaged, "places that are damaged, stepped over");
+	say(args, loss->damaged, "damaged places, skipped");
 	if (loss->codeless)
-		command_message(
-			args->name,
-			"%s: places whose code is not here: %llu: give programs with -R ROOT or --elf FILE, "
-			"the kernel with --elf",
-			args->path, (unsigned long long)loss->codeless);
+		command_message(args->name,
+				"%s: places whose code is unknown: %llu: "
+				"give programs with -R ROOT or --elf FILE, the kernel with --elf",
+				args->path, (unsigned long long)loss->codeless);
 	if (loss->other)
 		command_message(args->name,
-				"%s: places where other code ran than is known: %llu: "
-				"are the files given those that ran?",
+				"%s: places where the code that ran differs from the files given: %llu: "
+				"are these the files that ran?",
 				args->path, (unsigned long long)loss->other);
-	say(args, loss->unread, "places of a kind that is not decoded, stepped over");
+	say(args, loss->unread, "places of a kind that is not decoded, skipped");
 	say(args, loss->gaps, "gaps, where something is missing");
 	say(args, loss->overflows, "overflows, where a unit lost packets");
-	say(args, loss->packets, "packets that units had no room for");
-	say(args, loss->missing, "bytes of streams that are not here");
+	say(args, loss->packets, "packets for which units had no room");
+	say(args, loss->missing, "bytes of streams that are missing");
 	return loss->damaged || loss->codeless || loss->other || loss->unread || hwt_file_damaged(flow->file)
 		       ? EXIT_BAD_INPUT
 		       : 0;
@@ -225,8 +225,8 @@ int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow)
 	if (!is_narrowed(args))
 		return 0;
 	if (args->pid >= 0 && !flow->tells_processes)
-		command_message(args->name, "%s: nothing in it records which process ran", args->path);
+		command_message(args->name, "%s: has no record of which process ran", args->path);
 	else
-		command_message(args->name, "%s: nothing in it is as asked for", args->path);
+		command_message(args->name, "%s: nothing in it matches the selection", args->path);
 	return EXIT_BAD_INPUT;
 }

@@ -23,15 +23,16 @@ struct view {
 static void say_doubts(const struct view *view, const struct flow_doubts *doubts)
 {
 	if (doubts->resyncs)
-		command_message(view->args->name,
-				"%s: went on on a stack of which nothing was known, "
-				"as that of a thread that is switched to: %llu times, which is no damage",
-				view->args->path, (unsigned long long)doubts->resyncs);
+		command_message(
+			view->args->name,
+			"%s: changes to a stack with unknown callers, for example by a thread switch: "
+			"%llu; this is no damage",
+			view->args->path, (unsigned long long)doubts->resyncs);
 	if (doubts->deeper)
 		command_message(view->args->name, "%s: calls deeper than %u, not shown: %llu",
 				view->args->path, FLOW_DEPTH_MOST, (unsigned long long)doubts->deeper);
 	if (doubts->stacks)
-		command_message(view->args->name, "%s: stacks forgotten, as there were more than %u: %llu",
+		command_message(view->args->name, "%s: stacks dropped because there were more than %u: %llu",
 				view->args->path, FLOW_STACKS_MOST, (unsigned long long)doubts->stacks);
 }
 
@@ -49,8 +50,8 @@ static int check_flows(const struct view *view)
 		if (!flow_wants_stream(flow, stream) || stream->context.encoding != KTRX_HWT_ENCODING_SPE)
 			continue;
 		command_message(view->args->name,
-				"%s: holds samples (SPE), which are not all that was run: "
-				"see them as they are, or --functions",
+				"%s: has samples (SPE), not all instructions that were run: "
+				"use the default view or --functions",
 				view->args->path);
 		return EXIT_BAD_INPUT;
 	}
@@ -66,8 +67,8 @@ static void say_not_entered(const struct hwt_args *args, uint64_t missing)
 {
 	if (missing)
 		command_message(args->name,
-				"%s: '%s' was not entered in what is left of the recording: "
-				"%llu bytes of it are not here; these are the last branches of all",
+				"%s: '%s' was not entered in the remaining part of the recording "
+				"(%llu bytes are missing): these are the last branches of all",
 				args->path, args->last.before, (unsigned long long)missing);
 	else
 		command_message(args->name, "%s: '%s' was not entered: these are the last branches of all",
@@ -142,11 +143,12 @@ static int show_folded(struct view *view)
 		written = flow_folded_write(folded, &view->out);
 		say_doubts(view, flow_folded_doubts(folded));
 		if (flow_folded_left_out(folded))
-			command_message(view->args->name,
-					"%s: more than %u different stacks: calls counted for their callers: "
-					"%llu",
-					view->args->path, FLOW_FOLDED_MOST,
-					(unsigned long long)flow_folded_left_out(folded));
+			command_message(
+				view->args->name,
+				"%s: more than %u different stacks: calls counted as part of their callers: "
+				"%llu",
+				view->args->path, FLOW_FOLDED_MOST,
+				(unsigned long long)flow_folded_left_out(folded));
 	}
 	flow_folded_free(folded);
 	return status ? status : written;
@@ -238,7 +240,7 @@ static int write_raw(struct view *view)
 	}
 	if (found != 1) {
 		command_message(view->args->name,
-				"%s: has %zu streams, and a file of bytes holds one: -s or -t",
+				"%s: has %zu streams, and -r writes one: select it with -s or -t",
 				view->args->path, found);
 		return EXIT_BAD_INPUT;
 	}
@@ -313,7 +315,7 @@ static int open_output(const struct hwt_args *args)
 		return STDOUT_FILENO;
 	if (!is_input(args, args->output))
 		return output_file_create(args->name, args->output);
-	command_message(args->name, "%s is what is read: write elsewhere", args->output);
+	command_message(args->name, "%s is an input file: choose another output file", args->output);
 	return -1;
 }
 

@@ -57,7 +57,7 @@ static const char *set_pid(void *to, const char *value, const struct option_row 
 static const char *set_letters(void *to, const char *value, const struct option_row *row)
 {
 	(void)row;
-	return kdump_select_letters(to, value) ? NULL : "";
+	return kdump_select_letters(to, value) ? NULL : "has a letter that is not one of cfilnpstuwy+";
 }
 
 static const char *set_format(void *to, const char *value, const struct option_row *row)
@@ -66,51 +66,53 @@ static const char *set_format(void *to, const char *value, const struct option_r
 
 	(void)row;
 	reading->format = ktread_proc_format_named(value);
-	return reading->format == KTREAD_PROC_AUTO ? "" : NULL;
+	return reading->format == KTREAD_PROC_AUTO
+		       ? "is not one of ktrx, dragonfly, freebsd0, freebsd0-i386 and freebsd1"
+		       : NULL;
 }
 
 #define AT(member) .to = offsetof(struct kdump, member)
 static const struct option_row rows[] = {
-	{ NULL, 'A', NULL, "the ABI of the process", options_set_flag, AT(options.abi) },
-	{ NULL, 'c', NULL, "the CPU; with --oneline as --count", options_set_flag, AT(letter_c) },
+	{ NULL, 'A', NULL, "ABI of the process", options_set_flag, AT(options.abi) },
+	{ NULL, 'c', NULL, "CPU; with --oneline: same as --count", options_set_flag, AT(letter_c) },
 	{ NULL, 'd', NULL, "numbers in decimal", options_set_flag, AT(options.decimal) },
 	{ NULL, 'E', NULL, "time since the first record", options_set_flag, AT(options.elapsed) },
-	{ NULL, 'f', "FILE", "the trace; - is standard input", options_set_text, AT(path) },
-	{ NULL, 'H', NULL, "thread numbers", options_set_flag, AT(options.threads) },
-	{ NULL, 'j', NULL, "fixed columns: PID:TID in all lines", options_set_flag, AT(options.fixed) },
-	{ NULL, 'l', NULL, "go on with what is appended to the file", options_set_flag, AT(follow) },
-	{ NULL, 'm', "MAXDATA",
-	  "show at most so many bytes of data, 0 for all of them (64; all of FreeBSD's)", options_set_number,
-	  AT(options.data_most), .most = UINT64_MAX - 1 },
+	{ NULL, 'f', "FILE", "the trace file; - is standard input", options_set_text, AT(path) },
+	{ NULL, 'H', NULL, "thread ids", options_set_flag, AT(options.threads) },
+	{ NULL, 'j', NULL, "fixed columns, with PID:TID in all lines", options_set_flag, AT(options.fixed) },
+	{ NULL, 'l', NULL, "continue with what is appended to the file", options_set_flag, AT(follow) },
+	{ NULL, 'm', "MAXDATA", "show at most MAXDATA bytes of data, 0: all (64; all for FreeBSD's files)",
+	  options_set_number, AT(options.data_most), .most = UINT64_MAX - 1 },
 	{ NULL, 'n', NULL, "numbers instead of names", options_set_flag, AT(options.raw) },
-	{ NULL, 'p', "PID", "only this process; of FreeBSD's files also this thread", set_pid, AT(select) },
-	{ NULL, 'R', NULL, "time since the record before", options_set_flag, AT(options.relative) },
-	{ NULL, 'r', NULL, "modes, users, groups and dates in structs in words", options_set_flag,
+	{ NULL, 'p', "PID", "only this process; in FreeBSD's files also this thread", set_pid, AT(select) },
+	{ NULL, 'R', NULL, "time since the previous record", options_set_flag, AT(options.relative) },
+	{ NULL, 'r', NULL, "modes, users, groups and dates in structs as words", options_set_flag,
 	  AT(options.resolve) },
 	{ NULL, 'S', NULL, "numbers of system calls after their names", options_set_flag,
 	  AT(options.numbers) },
 	{ NULL, 's', NULL, "no data", options_set_flag, AT(options.no_data) },
 	{ NULL, 'T', NULL, "time since 1970", options_set_flag, AT(options.absolute) },
 	{ NULL, 't', "LETTERS",
-	  "only these: c calls, f faults, i data, l lives of processes, n names looked up, p denied, "
-	  "s signals, t structs, u user, w context switches, y settings, + the usual ones: "
+	  "only these records: c calls, f faults, i data, l creation and exit of processes, n paths, "
+	  "p denied, s signals, t structs, u user, w context switches, y settings, + the default: "
 	  "all but f, l and w",
 	  set_letters, AT(select) },
-	{ "format", 0, "NAME", "the file is ktrx, dragonfly, freebsd0, freebsd0-i386 or freebsd1 (found out)",
-	  set_format, AT(reading) },
+	{ "format", 0, "NAME",
+	  "format of the file: ktrx, dragonfly, freebsd0, freebsd0-i386 or freebsd1 (detected)", set_format,
+	  AT(reading) },
 	{ "table", 0, "FILE", "names and types of calls: a file, or linux, freebsd, dragonfly",
 	  options_set_text, AT(table) },
-	{ "names", 0, NULL, "the names of arguments", options_set_flag, AT(options.arguments) },
-	{ "oneline", 0, NULL, "a line a call, as strace(1)", options_set_flag, AT(oneline) },
-	{ "count", 0, NULL, "how often each call was made, how long it took, how often it failed",
-	  options_set_flag, AT(count), .instead = true },
-	{ "json", 0, NULL, "an object a record", options_set_flag, AT(json), .instead = true },
+	{ "names", 0, NULL, "show names of arguments", options_set_flag, AT(options.arguments) },
+	{ "oneline", 0, NULL, "one line per call, as strace(1)", options_set_flag, AT(oneline) },
+	{ "count", 0, NULL, "number, duration and failures of each call", options_set_flag, AT(count),
+	  .instead = true },
+	{ "json", 0, NULL, "one JSON object per record", options_set_flag, AT(json), .instead = true },
 	{ 0 },
 };
 
 static const struct options_syntax syntax = {
 	.forms = "kdump [OPTION]... [FILE]",
-	.about = "Prints a process trace (" USUAL_FILE "): ktrace's own, DragonFly's, FreeBSD's.",
+	.about = "Prints a process trace (" USUAL_FILE ") in the format of ktrace, DragonFly or FreeBSD.",
 	.lists = { rows },
 	.end = "Examples:\n"
 	       "  kdump -T -t cn\n"
@@ -139,13 +141,13 @@ static int check_options(struct kdump *kdump, const struct options *line)
 	kdump->options.cpus = kdump->letter_c && !kdump->oneline;
 	kdump->count = kdump->count || (kdump->letter_c && kdump->oneline);
 	if (kdump->json && (kdump->oneline || kdump->count))
-		return options_refuse(line, "--json stands for itself: not with --oneline or --count");
+		return options_refuse(line, "--json cannot be combined with --oneline or --count");
 	if (kdump->count && kdump->follow)
-		return options_refuse(line, "--count comes to an end: not with -l");
+		return options_refuse(line, "--count needs a complete trace: it cannot be combined with -l");
 	option = useless(kdump, line);
 	if (!option)
 		return 0;
-	command_message(kdump->name, "%s changes nothing with %s", option,
+	command_message(kdump->name, "%s has no effect with %s", option,
 			kdump->count  ? "--count"
 			: kdump->json ? "--json"
 				      : "--oneline");
@@ -163,7 +165,8 @@ static int parse(struct kdump *kdump, int argc, char **argv)
 	if (optind < argc && !kdump->path)
 		kdump->path = argv[optind++];
 	if (optind < argc) {
-		command_message(kdump->name, "what is '%s'? There is one file", argv[optind]);
+		command_message(kdump->name, "unexpected argument '%s': only one file can be given",
+				argv[optind]);
 		return command_usage(kdump->name);
 	}
 	if (!kdump->path)
@@ -243,11 +246,11 @@ static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_con
 static void sum_up(const struct kdump *kdump, const struct ktread_proc_info *info)
 {
 	if (info->unknown)
-		command_message(kdump->name, "%s: records of types that are not known: %llu", kdump->path,
+		command_message(kdump->name, "%s: records of unknown types: %llu", kdump->path,
 				(unsigned long long)info->unknown);
 	if (info->broken)
-		command_message(kdump->name, "%s: records that are not what their type says: %llu",
-				kdump->path, (unsigned long long)info->broken);
+		command_message(kdump->name, "%s: records that do not fit their type: %llu", kdump->path,
+				(unsigned long long)info->broken);
 }
 
 static int show_all(struct kdump *kdump, struct ktread_proc *trace, struct base_output *out)
@@ -326,6 +329,6 @@ static int run_kdump(int argc, char **argv)
 const struct command command_kdump = {
 	.name = "kdump",
 	.tool = "kdump",
-	.purpose = "as kdump(1) of the BSDs: what processes asked of their kernel",
+	.purpose = "show a trace of processes, as kdump(1) of the BSDs",
 	.run = run_kdump,
 };

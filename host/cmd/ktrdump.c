@@ -76,27 +76,26 @@ static const struct option_row rows[] = {
 	{ NULL, 'd', NULL, "write a portable stream, which every ktrace command reads, instead of a table",
 	  options_set_flag, AT(stream) },
 	{ NULL, 'f', NULL, "file and line", set_columns, AT(table.columns) },
-	{ NULL, 'i', NULL, "ID: group and name of the event", set_columns, AT(table.columns) },
-	{ NULL, 'l', NULL, "go on with what a running guest records, until it ends or Ctrl-C",
+	{ NULL, 'i', NULL, "id: group and name of the event", set_columns, AT(table.columns) },
+	{ NULL, 'l', NULL, "continue with what a running guest records, until it ends or Ctrl-C",
 	  options_set_flag, AT(loop) },
 	{ NULL, 'n', NULL, "addresses in hexadecimal and relative times in ticks", options_set_flag,
 	  AT(table.raw) },
 	{ NULL, 'p', NULL, "the event's text with its values", set_columns, AT(table.columns) },
 	{ NULL, 'q', NULL, "no header", options_set_flag, AT(table.quiet) },
-	{ NULL, 'r', NULL, "time since the event before on the same CPU, in microseconds", set_columns,
+	{ NULL, 'r', NULL, "time since the previous event on the same CPU, in microseconds", set_columns,
 	  AT(table.columns) },
 	{ NULL, 's', NULL, "merge the CPUs by time", options_set_flag, AT(sort) },
-	{ NULL, 't', NULL, "stamp", set_columns, AT(table.columns) },
+	{ NULL, 't', NULL, "timestamp", set_columns, AT(table.columns) },
 	{ NULL, 'x', NULL, "the two callers", set_columns, AT(table.columns) },
 	{ NULL, 'A', "FACTOR",
-	  "with -r: microseconds that recording an event takes, to be subtracted; 'auto': "
-	  "what the kernel measured",
+	  "with -r: microseconds to subtract for recording an event; 'auto': as measured by the kernel",
 	  set_correction, .to = 0 },
 	{ NULL, 'N', "EXECFILE", "the kernel's ELF file, for names of callers", options_set_text,
 	  AT(kernel) },
 	{ NULL, 'M', "COREFILE", "RAM file of a guest, ELF core or trace (" TRACE_USUAL_FILE ")",
 	  options_set_text, AT(args.path) },
-	{ NULL, 'o', "OUTFILE", "where to (standard output)", options_set_text, AT(to) },
+	{ NULL, 'o', "OUTFILE", "output file (standard output)", options_set_text, AT(to) },
 	{ 0 },
 };
 
@@ -120,16 +119,17 @@ static int check_options(struct ktrdump *dump)
 	if (!(*columns & ~(unsigned)KTR_RELATIVE))
 		*columns |= KTR_CPU | KTR_ID | KTR_ABSOLUTE | KTR_PAYLOAD | KTR_FILE;
 	if (dump->corrected && (!(*columns & KTR_RELATIVE) || dump->table.raw))
-		command_message(name, "-A goes with -r and without -n");
+		command_message(name, "-A needs -r, and cannot be combined with -n");
 	else if (dump->stream && dump->loop)
-		command_message(name, "-d writes what there is: not with -l");
+		command_message(name, "-d cannot be combined with -l");
 	else if (dump->stream && shaped)
 		command_message(name, "-d writes all that is known of each event: "
 				      "-a, -A, -c, -f, -i, -n, -N, -p, -q, -r, -t and -x are for a table");
 	else if (dump->kernel && !(*columns & (KTR_CALLERS | KTR_FILE)))
-		command_message(name, "-N names callers and sites: give -x or -f, too");
+		command_message(name, "-N names callers and sites: it needs -x or -f");
 	else if (dump->args.path == NULL && access(TRACE_USUAL_FILE, F_OK) != 0)
-		command_message(name, "which file? (-M corefile; there is no %s here)", TRACE_USUAL_FILE);
+		command_message(name, "no file given (-M COREFILE), and there is no %s here",
+				TRACE_USUAL_FILE);
 	else
 		return 0;
 	return command_usage(name);
@@ -146,7 +146,8 @@ static int parse(struct ktrdump *dump, int argc, char **argv)
 		return status;
 	dump->sort = options_given(&dump->args.line, "a s d") != NULL;
 	if (optind < argc) {
-		command_message(dump->args.name, "what is '%s'? The file is named by -M", argv[optind]);
+		command_message(dump->args.name, "unexpected argument '%s': give the file with -M",
+				argv[optind]);
 		return command_usage(dump->args.name);
 	}
 	status = check_options(dump);
@@ -181,9 +182,11 @@ static void take_measured(struct ktrdump *dump, const struct ktread *trace)
 			return;
 		}
 	if (dump->measured)
-		command_message(dump->args.name,
-				"%s: the kernel has not measured what an event costs: nothing is subtracted",
-				dump->args.path);
+		command_message(
+			dump->args.name,
+			"%s: event cost is unknown: the kernel has not measured it (ktrace_probe_cost()); "
+			"nothing is subtracted",
+			dump->args.path);
 }
 
 /* ---- All events of the trace ---- */
@@ -222,7 +225,7 @@ static void begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint6
 		return;
 	}
 	ktr_restart(&dump->table);
-	base_output_format(dump->table.out, "--- the guest has booted anew ---\n");
+	base_output_format(dump->table.out, "--- the guest has rebooted ---\n");
 }
 
 static int print_followed(void *context, struct ktread_follow *follow, const struct ktread_followed *now)
@@ -278,7 +281,7 @@ static int run_table(struct ktrdump *dump)
 	int fd, status = -1;
 
 	if (dump->kernel && strcmp(to, "-") != 0 && output_file_is(to, dump->kernel)) {
-		command_message(dump->args.name, "%s is what is read: write elsewhere", to);
+		command_message(dump->args.name, "%s is an input file: choose another output file", to);
 		return EXIT_BAD_INPUT;
 	}
 	fd = output_file_open(&dump->args, to);
@@ -310,6 +313,6 @@ static int run_ktrdump(int argc, char **argv)
 const struct command command_ktrdump = {
 	.name = "ktrdump",
 	.tool = "ktrdump",
-	.purpose = "as ktrdump(8) of DragonFly: a table of events, also while a guest runs",
+	.purpose = "show events as a table, as ktrdump(8) of DragonFly; also of a running guest",
 	.run = run_ktrdump,
 };

@@ -80,37 +80,37 @@ static const char *set_filter(void *to, const char *value, const struct option_r
 
 #define AT(member) .to = offsetof(struct live, member)
 static const struct option_row rows[] = {
-	{ "lines", 0, NULL, "a line an interval, as where standard output is no terminal", options_set_flag,
-	  AT(lines) },
-	{ "json", 0, NULL, "a JSON object an interval", options_set_flag, AT(json), .instead = true },
-	{ "interval", 0, "TIME", "between two lines or pictures: 1 (the default), 0.5, 250ms",
-	  options_set_time, AT(interval), .least = LEAST_INTERVAL, .most = MOST_INTERVAL },
+	{ "lines", 0, NULL, "one line per interval; the default if standard output is not a terminal",
+	  options_set_flag, AT(lines) },
+	{ "json", 0, NULL, "one JSON object per interval", options_set_flag, AT(json), .instead = true },
+	{ "interval", 0, "TIME", "time between two updates: 1 (default), 0.5, 250ms", options_set_time,
+	  AT(interval), .least = LEAST_INTERVAL, .most = MOST_INTERVAL },
 	{ "count", 0, "N", "end after N intervals", options_set_number, AT(count), .least = 1 },
-	{ "tail", 0, "N", "lines: the N newest events before each line", options_set_number, AT(tail),
-	  .most = LIVE_TAIL_LINES },
+	{ "tail", 0, "N", "with lines: show the N newest events before each line", options_set_number,
+	  AT(tail), .most = LIVE_TAIL_LINES },
 	{ "event", 0, "PATTERNS",
-	  "newest events: only these: syscall, sched.switch, 'net.*'; several with commas", set_filter,
-	  AT(filter) },
-	{ "cpu", 0, "LIST", "only of these CPUs: 0,2-5", set_filter, AT(filter) },
-	{ "pid", 0, "N", "only of this thread", set_filter, AT(filter) },
-	{ "frequency", 0, "HZ", "counter frequency, where the guest does not know it", options_set_number,
+	  "of the newest events only these: syscall, sched.switch, 'net.*'; separate several by commas",
+	  set_filter, AT(filter) },
+	{ "cpu", 0, "LIST", "of the newest events only those of these CPUs: 0,2-5", set_filter, AT(filter) },
+	{ "pid", 0, "N", "of the newest events only those of this thread", set_filter, AT(filter) },
+	{ "frequency", 0, "HZ", "clock frequency, if the guest does not have it", options_set_number,
 	  AT(guest.options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
-	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the file does not tell", trace_set_machine,
-	  AT(guest.options.machine) },
+	{ "machine", 0, "ARCH", "architecture, if the file does not have it: x86_64, aarch64 or riscv64",
+	  trace_set_machine, AT(guest.options.machine) },
 	{ 0 },
 };
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace live [OPTION]... [FILE]",
-	.about = "Shows what a running guest does: its CPUs, events a second, threads that wait, "
-		 "the newest events. FILE is the file that holds its RAM; without it, "
-		 "the newest one that 'ktrace run' has made here. "
-		 "Waits for a guest that is not there yet, or has ended, to come back.",
+	.about = "Shows what a running guest does: its CPUs, the rate of events, "
+		 "waiting threads and the newest events. FILE is the RAM file of the guest; without FILE, "
+		 "the newest RAM file that 'ktrace run' has created here. "
+		 "If no guest is running, waits for one.",
 	.lists = { rows },
-	.end = "Keys of the screen: q or Ctrl-C ends, e, c and p ask for a filter of events, "
-	       "CPUs or a thread, r shows all events again, space stops them.\n"
+	.end = "Keys of the screen: q or Ctrl-C quits; e, c and p ask for a filter of events, "
+	       "CPUs or a thread; r removes all filters; space pauses the events.\n"
 	       "\n"
-	       "Status: 0 a guest was seen, 1 none was or the file cannot be one.\n"
+	       "Status: 0 a guest was seen, 1 no guest was seen, or the file cannot be its RAM.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  ktrace live\n"
@@ -129,17 +129,17 @@ static int parse(struct live *live, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (optind + 1 < argc)
-		return options_refuse(&line, "one file at a time");
+		return options_refuse(&line, "only one file can be given");
 	chosen = options_given(&line, "event cpu pid") != NULL;
 	live->guest.given = argv[optind];
 	live->lines = live->lines || live->json || !isatty(STDOUT_FILENO);
 	if (live->json && (live->tail || chosen))
-		why = "JSON objects have no newest events: --tail, --event, "
-		      "--cpu and --pid are for lines and the screen";
+		why = "--json does not show newest events: it cannot be combined with --tail, --event, "
+		      "--cpu or --pid";
 	else if (live->lines && !live->tail && chosen)
-		why = "--event, --cpu and --pid choose among the newest events: with lines give --tail, too";
+		why = "--event, --cpu and --pid select among the newest events: with lines they need --tail";
 	else if (!live->lines && live->tail)
-		why = "--tail is for --lines: the screen shows as many events as have room";
+		why = "--tail needs --lines: the screen shows as many events as fit";
 	return why ? options_refuse(&line, why) : -1;
 }
 
@@ -237,7 +237,7 @@ static int run(struct live *live)
 		command_message(live->name, "%s",
 				status == KTREAD_E_MEMORY ? "out of memory" : live->guest.why);
 	else if (model.boots == 0)
-		command_message(live->name, "%s: no guest was seen there", live->guest.path);
+		command_message(live->name, "%s: no guest was seen", live->guest.path);
 	status = status < 0 || model.boots == 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 	return trace_output_status(live->name, "standard output", error) | status;
 }
@@ -262,6 +262,6 @@ static int run_live(int argc, char **argv)
 
 const struct command command_live = {
 	.name = "live",
-	.purpose = "what a running guest does, on a screen or line by line",
+	.purpose = "show what a running guest does, on a screen or line by line",
 	.run = run_live,
 };

@@ -31,7 +31,7 @@ static void print_usage(FILE *to)
 	fputs("usage: ktrace COMMAND [OPTION]... [FILE]\n\n", to);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->purpose);
-	fputs("\n'ktrace COMMAND --help' has more; this is ktrace " KTRACE_VERSION ".\n", to);
+	fputs("\nSee 'ktrace COMMAND --help'. This is ktrace " KTRACE_VERSION ".\n", to);
 }
 
 static const struct command *find_tool(const char *tool)

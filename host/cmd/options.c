@@ -94,7 +94,7 @@ const char *options_set_list(void *to, const char *value, const struct option_ro
 	static char wrong[64];
 
 	if (list->count == most) {
-		snprintf(wrong, sizeof(wrong), "is one too many: up to %u can be given", most);
+		snprintf(wrong, sizeof(wrong), "is too many: at most %u can be given", most);
 		return wrong;
 	}
 	list->word[list->count++] = value;
@@ -172,7 +172,7 @@ static const char *allowed_by(const struct option_row *row, char text[ALLOWED_MO
 	if (row->most && row->most < UINT64_MAX / 2)
 		snprintf(text, ALLOWED_MOST, "a %s from %s to %s", what, least, most);
 	else if (row->least)
-		snprintf(text, ALLOWED_MOST, "a %s from %s on", what, least);
+		snprintf(text, ALLOWED_MOST, "a %s of at least %s", what, least);
 	return text;
 }
 

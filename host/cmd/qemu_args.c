@@ -30,17 +30,17 @@ struct wanted {
 static const struct option_row rows[] = {
 	{ "transport", 0, CAPTURE_TRANSPORTS, "how the trace leaves the guest (ram)", options_set_choice,
 	  AT(transport) },
-	{ "ram", 0, "FILE", "file that holds the guest's RAM (ktrace.ram); read it with ktrace extract",
+	{ "ram", 0, "FILE", "file for the guest's RAM (ktrace.ram); read it with ktrace extract",
 	  options_set_text, AT(ram) },
 	{ "memory", 0, "SIZE", "size of the guest's RAM, printed as -m (128M)", options_set_text,
 	  AT(memory) },
-	{ "trace-unit", 0, NULL, "the plugin that is a trace unit, for the guest to drive (x86_64, aarch64)",
+	{ "trace-unit", 0, NULL, "add the plugin with a trace unit that the guest can use (x86_64, aarch64)",
 	  options_set_flag, AT(trace_unit) },
-	{ "branches", 0, "[=FILE]", "and a record of the code that every CPU runs (ktrace.branches)",
+	{ "branches", 0, "[=FILE]", "also record into FILE which code every CPU runs (ktrace.branches)",
 	  options_set_text, AT(branches) },
-	{ "out", 'o', "FILE", "file that the guest's dump ends up in, other transports (ktrace.ktrx)",
+	{ "out", 'o', "FILE", "file for the guest's dump, with other transports than ram (ktrace.ktrx)",
 	  options_set_text, AT(out) },
-	{ "allow-reboot", 0, NULL, "let the guest reset, which wipes rings that it does not keep",
+	{ "allow-reboot", 0, NULL, "let the guest reset, which erases rings outside of persistent memory",
 	  options_set_flag, AT(allow_reboot) },
 	{ 0 },
 };
@@ -122,7 +122,7 @@ static int check_architecture(const char *name, const char *architecture)
 {
 	if (strcmp(architecture, "i386") == 0 || base_machine_number(architecture))
 		return 0;
-	command_message(name, "'%s' is none of x86_64, aarch64, riscv64", architecture);
+	command_message(name, "unknown architecture '%s': use x86_64, aarch64 or riscv64", architecture);
 	return EXIT_USAGE;
 }
 
@@ -136,7 +136,7 @@ static int check_transport(const char *name, struct wanted *wanted)
 						      : NULL;
 
 	if (option) {
-		command_message(name, "%s is not for --transport %s", option,
+		command_message(name, "%s cannot be combined with --transport %s", option,
 				capture_transport_name(wanted->transport));
 		return -1;
 	}
@@ -160,7 +160,7 @@ static int run(int argc, char **argv)
 	if (check_transport(argv[0], &wanted) != 0)
 		return command_usage(argv[0]);
 	if (argc - optind != 1)
-		return options_refuse(&line, "one architecture is needed");
+		return options_refuse(&line, "give exactly one architecture: x86_64, aarch64 or riscv64");
 	wanted.architecture = capture_qemu_architecture(argv[optind]);
 	if (check_architecture(argv[0], wanted.architecture) != 0)
 		return EXIT_USAGE;
@@ -169,6 +169,6 @@ static int run(int argc, char **argv)
 
 const struct command command_qemu_args = {
 	.name = "qemu-args",
-	.purpose = "print the QEMU options that tracing takes",
+	.purpose = "print the QEMU options for tracing",
 	.run = run,
 };

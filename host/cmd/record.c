@@ -49,7 +49,7 @@ static const char *set_letters(void *to, const char *value, const struct option_
 		const char *letter = strchr(letters, *value);
 
 		if (!letter) {
-			snprintf(wrong, sizeof(wrong), "has a letter '%c', which is none of %s", *value,
+			snprintf(wrong, sizeof(wrong), "has the letter '%c', which is not one of %s", *value,
 				 letters);
 			return wrong;
 		}
@@ -72,25 +72,23 @@ static const char *set_process(void *to, const char *value, const struct option_
 
 #define AT(member) .to = offsetof(struct record_command, member)
 static const struct option_row rows[] = {
-	{ NULL, 'f', "FILE", "where to; " USUAL_FILE " if not given. It is made anew, mode 0600",
-	  options_set_text, AT(plan.path) },
-	{ NULL, 'a', NULL, "append to what FILE holds, which must be a trace of your own", options_set_flag,
+	{ NULL, 'f', "FILE", "output file, created anew with mode 0600 (" USUAL_FILE ")", options_set_text,
+	  AT(plan.path) },
+	{ NULL, 'a', NULL, "append to FILE, which must be a trace of your own", options_set_flag,
 	  AT(plan.append) },
-	{ NULL, 'i', NULL, "processes that are made by it are recorded, too", options_set_flag,
-	  AT(plan.inherit) },
-	{ NULL, 'p', "PID", "a process that runs: returns at once, and goes on in the background",
+	{ NULL, 'i', NULL, "also record the processes that it creates", options_set_flag, AT(plan.inherit) },
+	{ NULL, 'p', "PID", "record a running process: returns at once and continues in the background",
 	  set_process, AT(plan.pid) },
-	{ NULL, 'g', "GROUP", "all of a process group", set_process, AT(plan.group) },
-	{ NULL, 'd', NULL, "with -p, -g: those descended from them as well", options_set_flag,
-	  AT(plan.descend) },
+	{ NULL, 'g', "GROUP", "record all processes of a process group", set_process, AT(plan.group) },
+	{ NULL, 'd', NULL, "with -p or -g: also their descendants", options_set_flag, AT(plan.descend) },
 	{ NULL, 't', "LETTERS",
-	  "what: c calls, n paths, i data, s signals, u what it says by utrace(), t structures, "
-	  "f page faults, w waiting, + all but w and faults that end in no signal (the default); "
-	  "p and y are taken, and nothing here",
+	  "what to record: c calls, n paths, i data, s signals, u data from utrace(), t structures, "
+	  "f page faults, w waiting, + all except w and faults without a signal (default); "
+	  "p and y are accepted and have no effect",
 	  set_letters, AT(plan.facilities) },
-	{ NULL, 'c', NULL, "ends the recording of that process, group, or into that file", options_set_flag,
-	  AT(clear) },
-	{ NULL, 'C', NULL, "ends all recordings of yours", options_set_flag, AT(clear_all) },
+	{ NULL, 'c', NULL, "end the recording of this process, of this group, or into this file",
+	  options_set_flag, AT(clear) },
+	{ NULL, 'C', NULL, "end all your recordings", options_set_flag, AT(clear_all) },
 	{ 0 },
 };
 
@@ -100,13 +98,15 @@ static const struct options_syntax syntax = {
 		 "ktrace record -c [-d] [-t LETTERS] -p PID | -g GROUP | -f FILE\n"
 		 "ktrace record -C\n"
 		 "ktrace -f FILE COMMAND [ARGUMENT]...",
-	.about = "Records what a program asks of the kernel: "
+	.about = "Records what a program requests from the kernel: "
 		 "system calls with all arguments and results, paths, data, signals, faults. "
-		 "'kdump' shows the file. As the first argument of ktrace, an option means record: "
+		 "'kdump' shows the file. If the first argument of ktrace is an option, it means record: "
 		 "ktrace -f OUT ls -la.",
 	.lists = { rows },
 	.in_order = true,
-	.end = "Status: the command's; 126 or 127 if it cannot be run; 1 if nothing could be recorded.\n\n"
+	.end = "Status: that of the command; 126 or 127 if it cannot be run; "
+	       "1 if nothing could be recorded.\n"
+	       "\n"
 	       "Examples:\n"
 	       "  ktrace record -i -f build.out make\n"
 	       "  ktrace record -t ci -p 1234; sleep 5; ktrace record -c -p 1234; kdump -f ktrace.out\n",
@@ -115,7 +115,7 @@ static const struct options_syntax syntax = {
 static int say_count(const struct record_command *command, int count)
 {
 	if (count < 0) {
-		command_message(command->name, "recorders cannot be asked: %s", strerror(-count));
+		command_message(command->name, "recorders cannot be reached: %s", strerror(-count));
 		return EXIT_BAD_INPUT;
 	}
 	if (count == 0 && !command->clear_all) {
@@ -163,16 +163,17 @@ static const char *reason(int error, bool of_file)
 {
 	switch (error) {
 	case EACCES:
-		return of_file ? "not a regular file that may be written" : strerror(error);
+		return of_file ? "not a regular file that can be written" : strerror(error);
 	case EINVAL:
-		return of_file ? "holds something else than a trace" : strerror(error);
+		return of_file ? "contains something other than a trace" : strerror(error);
 	case EPERM:
 		return of_file ? "belongs to another user" : "belongs to another user, or is traced already";
 	case ENODEV:
 		return of_file ? strerror(error)
-			       : "not mounted, or another PID namespace's: running processes are found by it";
+			       : "not mounted, or of another PID namespace: "
+				 "it is needed to find running processes";
 	case ESRCH:
-		return "there is none";
+		return "does not exist";
 	default:
 		return strerror(error);
 	}
@@ -187,19 +188,19 @@ static int say_outcome(const struct record_command *command, const struct record
 		command_message(command->name, "%.*s", (int)(end - troubles), troubles);
 	if (record_became_privileged() > 0)
 		command_message(command->name,
-				"%u processes gained privileges, and are not recorded from there on",
+				"%u processes gained privileges and were not recorded after that",
 				record_became_privileged());
 	if (record_memory_denied() > 0 || record_descriptors_denied() > 0)
 		command_message(command->name,
-				"the kernel refused %lu reads of memory and %lu of what descriptors lead to: "
-				"only root may look into a program that must not be dumped",
+				"the kernel refused %lu reads of memory and %lu of the files of descriptors: "
+				"only root may read those of a program that must not be dumped",
 				record_memory_denied(), record_descriptors_denied());
 	if (!error && !record_proc_is_usable())
 		command_message(command->name,
-				"/proc is not mounted, or another PID namespace's: "
-				"names of programs, what descriptors lead to and waits are not recorded");
+				"/proc is not mounted, or of another PID namespace: "
+				"names of programs, files of descriptors and waits are not recorded");
 	if (record_without_memory() > 0)
-		command_message(command->name, "out of memory: %u threads were not recorded, and ran on",
+		command_message(command->name, "out of memory: %u threads continued without being recorded",
 				record_without_memory());
 	if (record_faults_missed(&missed_error) > 0)
 		command_message(command->name, "page faults of %u threads were not recorded: %s",
@@ -235,13 +236,13 @@ static int check_options(const struct record_command *command, const struct opti
 	const char *why = NULL;
 
 	if (command->clear_all && options_given(line, "c p g f t a d i"))
-		why = "-C ends all recordings of yours: it stands alone";
+		why = "-C ends all your recordings: it cannot be combined with other options";
 	else if (command->clear && (plan->append || plan->inherit))
 		why = "-a and -i begin a recording, -c ends one";
 	else if (command->clear && targets && options_given(line, "f"))
-		why = "-c wants one of -p, -g and -f";
+		why = "-c needs exactly one of -p, -g and -f";
 	else if (plan->descend && !targets)
-		why = "-d is for -p and -g: -i records what a command makes";
+		why = "-d needs -p or -g; for a command, -i records the processes that it creates";
 	return why ? options_refuse(line, why) : 0;
 }
 
@@ -264,11 +265,11 @@ static int run(int argc, char **argv)
 		return status;
 	if (command.clear_all || command.clear) {
 		if (optind < argc || (command.clear && !options_given(&line, "p g f")))
-			return options_refuse(&line, "-c wants one of -p, -g, -f, and no command");
+			return options_refuse(&line, "-c needs exactly one of -p, -g and -f, and no command");
 		return clear(&command);
 	}
 	if (targets == (optind < argc) || (command.plan.pid && command.plan.group))
-		return options_refuse(&line, "one of a command, -p and -g is wanted");
+		return options_refuse(&line, "give exactly one of a command, -p and -g");
 	if ((command.plan.facilities & RECORD_PAGES) && record_faults_allowed() != 0) {
 		command_message(command.name,
 				"-t f: page faults cannot be recorded: %s: see kernel.perf_event_paranoid",
@@ -282,6 +283,6 @@ static int run(int argc, char **argv)
 
 const struct command command_record = {
 	.name = "record",
-	.purpose = "records what Linux programs ask of their kernel",
+	.purpose = "record the system calls of Linux programs",
 	.run = run,
 };

@@ -172,7 +172,8 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 		command_message(talk->name, "the guest's RAM is in %s", result->kept);
 	if (!result->written) {
 		command_message(talk->name, "%s; no trace was written%s%s", result->text,
-				access(options->out, F_OK) == 0 ? ", and this one is from before: " : "",
+				access(options->out, F_OK) == 0 ? ", and this file is from an earlier run: "
+								: "",
 				access(options->out, F_OK) == 0 ? options->out : "");
 		return;
 	}
@@ -223,60 +224,62 @@ struct run_command {
 
 #define AT(member) .to = offsetof(struct run_command, member)
 static const struct option_row rows[] = {
-	{ "out", 'o', "FILE", "where the trace goes (" DEFAULT_OUT ")", options_set_text, AT(options.out) },
-	{ "timeout", 0, "SECONDS", "end the run so long after QEMU started (0, the default: never)",
+	{ "out", 'o', "FILE", "output file (" DEFAULT_OUT ")", options_set_text, AT(options.out) },
+	{ "timeout", 0, "SECONDS", "end the run this long after QEMU has started (0, the default: never)",
 	  options_set_seconds, AT(options.timeout) },
-	{ "stall", 0, "SECONDS", "end it after so long without event or heartbeat (30; 0: never)",
+	{ "stall", 0, "SECONDS", "end the run after this time without an event or heartbeat (30; 0: never)",
 	  options_set_seconds, AT(options.stall) },
-	{ "on-stall", 0, "kill|report|keep", "what becomes of a guest that stalls (kill)", options_set_choice,
+	{ "on-stall", 0, "kill|report|keep", "what to do with a guest that stalls (kill)", options_set_choice,
 	  AT(options.on_stall) },
-	{ "expect", 0, "TEXT", "end the run, with success, when the command writes TEXT on standard output",
+	{ "expect", 0, "TEXT", "end the run successfully when the command writes TEXT to standard output",
 	  options_set_text, AT(options.expect) },
-	{ "expect-continue", 0, NULL, "go on then; it is enough that TEXT comes at all", options_set_flag,
+	{ "expect-continue", 0, NULL, "continue after TEXT; it is enough that TEXT appears", options_set_flag,
 	  AT(options.expect_continue) },
 	{ "events", 0, "LIST", "append debug=LIST to the kernel's arguments", options_set_text,
 	  AT(options.events) },
 	{ "branches", 0, "[=FILE]",
-	  "record which code every CPU runs (beside the trace); ktrace hwt shows it", options_set_text,
-	  AT(options.branches) },
-	{ "trace-unit", 0, NULL, "give the guest a trace unit to drive, without that record",
+	  "record which code every CPU runs, by default next to the trace; ktrace hwt shows it",
+	  options_set_text, AT(options.branches) },
+	{ "trace-unit", 0, NULL, "give the guest a trace unit that it can use, without that recording",
 	  options_set_flag, AT(options.trace_unit) },
-	{ "elf", 0, "KERNEL", "warn unless the trace is of this kernel", options_set_text, AT(options.elf) },
+	{ "elf", 0, "KERNEL", "the kernel's ELF file: warn if the trace is of another kernel",
+	  options_set_text, AT(options.elf) },
 	{ "transport", 0, CAPTURE_TRANSPORTS, "how the trace leaves the guest (ram)", options_set_choice,
 	  AT(options.transport) },
-	{ "ram-dir", 0, "FOLDER", "folder of the file that holds the guest's RAM (beside the trace)",
+	{ "ram-dir", 0, "FOLDER", "folder for the guest's RAM file (the folder of the trace)",
 	  options_set_text, AT(options.ram_dir) },
-	{ "keep-ram", 0, NULL, "do not remove that file", options_set_flag, AT(options.keep_ram) },
-	{ "why", 0, NULL, "say at the end what went wrong, as 'ktrace why' does, if something did",
+	{ "keep-ram", 0, NULL, "do not remove the guest's RAM file", options_set_flag, AT(options.keep_ram) },
+	{ "why", 0, NULL, "if something went wrong, explain it at the end, as 'ktrace why' does",
 	  options_set_flag, AT(talk.why) },
-	{ "allow-reboot", 0, NULL, "do not end at a guest's reset, which wipes the rings", options_set_flag,
-	  AT(options.allow_reboot) },
-	{ "force", 0, NULL, "go on where free disk space is short, or --events names no event of the kernel",
+	{ "allow-reboot", 0, NULL, "do not end when the guest resets, which erases the rings",
+	  options_set_flag, AT(options.allow_reboot) },
+	{ "force", 0, NULL,
+	  "continue if disk space is short, or if --events names an event that the kernel does not have",
 	  options_set_flag, AT(options.force) },
-	{ "quiet", 'q', NULL, "errors only", options_set_flag, AT(talk.quiet) },
+	{ "quiet", 'q', NULL, "print errors only", options_set_flag, AT(talk.quiet) },
 	{ 0 },
 };
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace run [OPTION]... [--expect TEXT [--expect-continue]] -- COMMAND...",
 	.about = "Runs a QEMU command line, or anything that starts one (make qemu, a script), "
-		 "and leaves a trace.",
+		 "and saves a trace.",
 	.lists = { rows },
 	.in_order = true,
 	.end = "Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, "
-	       "14 QEMU died, 15 no ktrace in the guest, or nothing dumped; 16 TEXT of --expect not seen; "
-	       "1 error or a guest that failed, 2 usage.\n",
+	       "14 QEMU died, 15 no ktrace in the guest, or nothing dumped, 16 TEXT of --expect not seen, "
+	       "1 error or a guest that failed, 2 usage error.\n",
 };
 
 /* Refuses options that are incompatible. Returns 0 or EXIT_USAGE. */
 static int check_options(const struct options *line, const struct capture_run_options *options)
 {
 	if (options->expect_continue && !options->expect)
-		return options_refuse(line, "--expect-continue is for --expect");
+		return options_refuse(line, "--expect-continue needs --expect");
 	if (options->transport != CAPTURE_RAM && options->keep_ram)
-		return options_refuse(line, "--keep-ram is for --transport ram");
+		return options_refuse(line, "--keep-ram needs --transport ram");
 	if (options->stall == 0 && options_given(line, "on-stall"))
-		return options_refuse(line, "--on-stall is for a guest that may stall: not with --stall 0");
+		return options_refuse(line, "--on-stall cannot be combined with --stall 0");
 	return 0;
 }
 
@@ -326,6 +329,6 @@ static int run(int argc, char **argv)
 
 const struct command command_run = {
 	.name = "run",
-	.purpose = "boot a kernel under QEMU and leave a trace of it",
+	.purpose = "boot a kernel under QEMU and save a trace of it",
 	.run = run,
 };

@@ -145,33 +145,33 @@ struct show {
 #define AT(member) .to = offsetof(struct show, member)
 static const struct option_row rows[] = {
 	{ "limit", 0, "N", "stop after N events", options_set_number, AT(limit), .least = 1 },
-	{ "json", 0, NULL, "a JSON object a line", options_set_flag, AT(json) },
-	{ "hex", 0, NULL, "the bytes of each event's slots, with what they mean (version 2)",
-	  options_set_flag, AT(hex), .instead = true },
-	{ "svg", 0, "OUT", "a picture instead: who runs on each CPU, calls, faults, interrupts",
+	{ "json", 0, NULL, "one JSON object per event", options_set_flag, AT(json) },
+	{ "hex", 0, NULL, "the bytes of each event's slots, with their meaning (version 2)", options_set_flag,
+	  AT(hex), .instead = true },
+	{ "svg", 0, "OUT",
+	  "draw a picture into OUT instead: what runs on each CPU, calls, faults, interrupts",
 	  options_set_text, AT(svg), .instead = true },
-	{ "settings", 0, NULL, "instead of events: what each event and setting is set to", options_set_flag,
+	{ "settings", 0, NULL, "show the states of events and settings, instead of events", options_set_flag,
 	  AT(settings) },
-	{ "registers", 0, NULL, "instead of events: the CPUs' registers, where the capture could read them",
+	{ "registers", 0, NULL, "show the CPUs' registers, if they were captured, instead of events",
 	  options_set_flag, AT(registers) },
-	{ "elf", 0, "KERNEL", "the kernel's file: names and lines for addresses of callers and sites",
+	{ "elf", 0, "KERNEL", "the kernel's ELF file, for names and lines of callers and sites",
 	  options_set_text, AT(elf) },
-	{ "subtract-cost", 0, NULL, "times without what the events shown before have cost their CPU",
+	{ "subtract-cost", 0, NULL, "subtract what it cost the CPU to record the events shown before",
 	  options_set_flag, AT(subtract) },
 	{ "follow", 0, NULL,
-	  "go on with what a running guest records, until it ends or Ctrl-C; "
-	  "FILE is the one that holds its RAM",
+	  "continue with what a running guest records, until it ends or Ctrl-C; FILE is its RAM file",
 	  options_set_flag, AT(follow) },
-	{ "from", 0, "TIME", "only events from TIME on, as --since", options_set_text, AT(args.since) },
-	{ "to", 0, "TIME", "only events up to TIME, as --until", options_set_text, AT(args.until) },
+	{ "from", 0, "TIME", "same as --since", options_set_text, AT(args.since) },
+	{ "to", 0, "TIME", "same as --until", options_set_text, AT(args.until) },
 	{ 0 },
 };
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace show [OPTION]... [FILE]",
-	.about = "Shows a trace as a timeline, a line an event, merged over all CPUs. "
-		 "FILE is a dump of either version, the RAM file of a guest that runs or has died, "
-		 "or an ELF core of one; without it, ktrace.ktrx, which is what 'ktrace run' leaves.",
+	.about = "Shows a trace as a timeline, one line per event, merged over all CPUs. "
+		 "FILE is a dump of version 1 or 2, the RAM file of a guest that is running or dead, "
+		 "or an ELF core of one. Without FILE, shows ktrace.ktrx, which 'ktrace run' writes.",
 	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options,
 		   trace_hardware_options, trace_machine_options, trace_layout_options, trace_calls_options },
 	.end = "Examples:\n"
@@ -208,39 +208,42 @@ static int check_command(const struct show *show)
 	if (show->registers || show->settings)
 		way = options_given(&show->args.line, "with frequency v1-layout raw-clock align");
 	if (way) {
-		command_message(show->args.name, "%s is for events, which --%s does not show", way,
+		command_message(show->args.name, "%s applies to events, which --%s does not show", way,
 				show->registers ? "registers" : "settings");
 		return command_usage(show->args.name);
 	}
 	if (show->follow)
 		way = options_given(&show->args.line, "form with v1-layout raw-clock align");
 	if (way) {
-		command_message(show->args.name, "%s is for a whole trace, which --follow does not wait for",
-				way);
+		command_message(show->args.name,
+				"%s needs a complete trace: it cannot be combined with --follow", way);
 		return command_usage(show->args.name);
 	}
 	if (show->registers && (hex || show->subtract || show->settings || show->svg || show->json ||
 				show->limit || trace_args_filtered(&show->args)))
-		why = "--registers shows no events: of these options only --elf goes with it";
+		why = "--registers shows no events: of these options, it can be combined only with --elf";
 	else if (show->settings &&
 		 (hex || timed || show->svg || show->limit || trace_args_filtered(&show->args)))
-		why = "--settings shows no events: of these options only --json goes with it";
+		why = "--settings shows no events: of these options, it can be combined only with --json";
 	else if (show->svg && (hex || timed || show->json || show->limit))
-		why = "--svg draws a picture: not with --hex, --json, --limit, --elf or --subtract-cost";
+		why = "--svg draws a picture: it cannot be combined with --hex, --json, --limit, "
+		      "--elf or --subtract-cost";
 	else if (show->follow && (hex || show->json || show->subtract || show->settings || show->registers ||
 				  show->svg || show->args.since || show->args.until))
-		why = "--follow shows lines as they come: of these options only --limit, "
-		      "--elf and filters but times go with it";
+		why = "--follow shows lines as they arrive: it can be combined only with --limit, --elf, "
+		      "--frequency, --machine, --calls and filters other than times";
 	else if (hex && (timed || show->json))
-		why = "--hex shows slots as they are: not with --json, --elf or --subtract-cost";
+		why = "--hex shows slots as they are: it cannot be combined with --json, "
+		      "--elf or --subtract-cost";
 	return why ? options_refuse(&show->args.line, why) : 0;
 }
 
 static int write_registers(const struct show *show, const struct ktread *trace, struct base_output *out)
 {
 	if (show_registers(trace, show->symbols, out) != 0)
-		command_message(show->args.name, "no registers in this trace: 'ktrace run' takes them, "
-						 "and 'ktrace extract' of a core or with --qmp or --gdb");
+		command_message(show->args.name,
+				"no registers in this trace: 'ktrace run' captures them, "
+				"and so does 'ktrace extract' of a core or with --qmp or --gdb");
 	return 0;
 }
 
@@ -347,9 +350,10 @@ static int show_window(struct trace_args *args, const char *to)
 	failed = output_file_close(args, to, fd, error);
 	status = trace_args_close(args, window.trace, status);
 	if (!failed && window.events == 0)
-		command_message(args->name, "no event is in this window, which is empty in the picture");
+		command_message(args->name, "no event is in this window: the picture is empty");
 	else if (!failed)
-		command_message(args->name, "%llu events; %llu pieces too close together, %llu left out",
+		command_message(args->name,
+				"%llu events; %llu elements too close together to be drawn, %llu left out",
 				(unsigned long long)window.events, (unsigned long long)window.close,
 				(unsigned long long)window.left_out);
 	return failed | status;
@@ -397,6 +401,6 @@ static int run_show(int argc, char **argv)
 
 const struct command command_show = {
 	.name = "show",
-	.purpose = "timeline of a trace",
+	.purpose = "show a trace as a timeline",
 	.run = run_show,
 };

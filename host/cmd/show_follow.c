@@ -85,7 +85,7 @@ int followed_run(const struct followed *followed)
 
 	if (status < 0) {
 		command_message(args->name, "%s%s", ktread_follow_message(NULL),
-				status == KTREAD_E_UNSUPPORTED ? ": what it holds is shown once" : "");
+				status == KTREAD_E_UNSUPPORTED ? ": showing its contents once" : "");
 		return status == KTREAD_E_UNSUPPORTED ? -1 : EXIT_BAD_INPUT;
 	}
 	catch_signals();
@@ -94,7 +94,7 @@ int followed_run(const struct followed *followed)
 		command_message(args->name, "%s",
 				status == KTREAD_E_MEMORY ? "out of memory" : ktread_follow_message(follow));
 	else if (status < 2 && !ktread_follow_trace(follow))
-		command_message(args->name, "%s: no ktrace came to be in it", args->path);
+		command_message(args->name, "%s: no ktrace section found", args->path);
 	else if (status < 2)
 		sum_up(args->name, follow);
 	status = status == 2				      ? EXIT_USAGE
@@ -191,7 +191,7 @@ static int take(void *context, struct ktread_follow *follow, const struct ktread
 	int status = 0;
 
 	if (now->kind == KTREAD_FOLLOWED_BOOT && now->boot > 1)
-		base_output_text(following->timeline.out, "--- the guest has booted anew ---\n");
+		base_output_text(following->timeline.out, "--- the guest has rebooted ---\n");
 	if (now->kind != KTREAD_FOLLOWED_END && trace &&
 	    (!following->writer || trace != following->timeline.trace))
 		status = take_trace(following, trace);

@@ -30,20 +30,22 @@ struct stats_command {
 
 #define AT(member) .to = offsetof(struct stats_command, member)
 static const struct option_row rows[] = {
-	{ "begin", 0, "PATTERNS", "the events that begin what is timed; as for --event", options_set_text,
-	  AT(begin) },
-	{ "end", 0, "PATTERNS", "those that end it", options_set_text, AT(end) },
+	{ "begin", 0, "PATTERNS", "events at which a duration begins; PATTERNS as for --event",
+	  options_set_text, AT(begin) },
+	{ "end", 0, "PATTERNS", "events at which it ends", options_set_text, AT(end) },
 	{ "by", 0, "KEYS",
-	  "what a pair has in common: thread, cpu, a FIELD of both, BEGIN=END for fields of different names; "
-	  "several with commas. Without it, the thread, or in interrupts the CPU",
+	  "what the events of a pair have in common: thread, cpu, a FIELD of both, "
+	  "or BEGIN=END for fields of different names; separate several by commas (the thread, "
+	  "or in interrupts the CPU)",
 	  options_set_text, AT(by) },
-	{ "value", 0, "EVENT.FIELD", "the distribution of a field", options_set_text, AT(value) },
-	{ "rate", 0, NULL, "events per interval and CPU; with --event, only those", options_set_flag,
+	{ "value", 0, "EVENT.FIELD", "distribution of the values of a field", options_set_text, AT(value) },
+	{ "rate", 0, NULL, "events per interval and CPU; with --event, only these events", options_set_flag,
 	  AT(rate) },
-	{ "interval", 0, "TIME", "of --rate: 10ms if not given", options_set_text, AT(interval) },
-	{ "svg", 0, "OUT", "the histogram as a picture", options_set_text, AT(svg) },
-	{ "subtract-cost", 0, NULL, "take off each time what the events in between cost to record",
-	  options_set_flag, AT(subtract) },
+	{ "interval", 0, "TIME", "length of an interval of --rate (10ms)", options_set_text, AT(interval) },
+	{ "svg", 0, "OUT", "draw the histogram into OUT", options_set_text, AT(svg) },
+	{ "subtract-cost", 0, NULL,
+	  "subtract from each duration what it cost to record the events in between", options_set_flag,
+	  AT(subtract) },
 	{ "json", 0, NULL, "JSON instead of text", options_set_flag, AT(json) },
 	{ 0 },
 };
@@ -53,9 +55,10 @@ static const struct options_syntax syntax = {
 		 "ktrace stats --begin PATTERNS --end PATTERNS [--by KEYS] [--svg OUT] [OPTION]... [FILE]\n"
 		 "ktrace stats --value EVENT.FIELD [--svg OUT] [OPTION]... [FILE]\n"
 		 "ktrace stats --rate [--interval TIME] [OPTION]... [FILE]",
-	.about = "How long things took: without options a table of system calls, interrupts, faults, "
-		 "locks and run queues; or the time between two events of your choice, what a field holds, "
-		 "or how often events come.",
+	.about = "Shows durations. Without options: of system calls, interrupts, faults, "
+		 "locks and run queues, as a table. With options: "
+		 "the time between two events of your choice, the distribution of a field's values, "
+		 "or the rate of events.",
 	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options, trace_machine_options,
 		   trace_layout_options, trace_calls_options },
 	.end = "Examples:\n"
@@ -71,17 +74,17 @@ static int check_command(const struct stats_command *stats)
 	const char *why = NULL;
 
 	if (!stats->begin != !stats->end)
-		why = "--begin and --end go together";
+		why = "--begin and --end must be given together";
 	else if (stats->by && !stats->begin)
-		why = "--by is for --begin and --end";
+		why = "--by needs --begin and --end";
 	else if (stats->interval && !stats->rate)
-		why = "--interval is for --rate";
+		why = "--interval needs --rate";
 	else if ((stats->begin != NULL) + (stats->value != NULL) + stats->rate > 1)
-		why = "one of --begin with --end, --value and --rate at a time";
+		why = "only one of --begin with --end, --value and --rate can be given";
 	else if (stats->subtract && (stats->value || stats->rate))
-		why = "--subtract-cost is for times";
+		why = "--subtract-cost is for durations: it cannot be combined with --value or --rate";
 	else if (stats->svg && !stats->begin && !stats->value)
-		why = "--svg draws one histogram: that of --begin and --end, or of --value";
+		why = "--svg draws one histogram: it needs --begin and --end, or --value";
 	return why ? options_refuse(&stats->args.line, why) : 0;
 }
 
@@ -116,7 +119,7 @@ static int check_field(const struct stats_command *stats, const struct ktread *t
 	if (!lacks)
 		return 0;
 	*analyze_event_name_put(name, lacks) = '\0';
-	command_message(stats->args.name, "%s has no field '%s', only:", name, field);
+	command_message(stats->args.name, "%s has no field '%s'; its fields are:", name, field);
 	for (uint32_t n = 0; n < lacks->fields; n++) {
 		const char *has = lacks->field[n].name;
 
@@ -251,7 +254,7 @@ static int check_numbers(const struct stats_command *stats, const struct ktread 
 			    strcmp(type->field[n].name, field) == 0)
 				return 0;
 	}
-	command_message(stats->args.name, "--value: %s is text, and has no distribution of numbers",
+	command_message(stats->args.name, "--value: %s is text: only numbers have a distribution",
 			stats->value);
 	return EXIT_USAGE;
 }
@@ -356,6 +359,6 @@ static int run_stats(int argc, char **argv)
 
 const struct command command_stats = {
 	.name = "stats",
-	.purpose = "how long, how much, how often: percentiles and histograms",
+	.purpose = "show durations, values and rates: percentiles and histograms",
 	.run = run_stats,
 };

@@ -22,8 +22,8 @@ static const struct option_row rows[] = {
 /* No --v1-layout and no --calls: counting does not read payloads. */
 static const struct options_syntax syntax = {
 	.forms = "ktrace summary [OPTION]... [FILE]",
-	.about = "Counts a trace by event, thread and CPU, and says of every ring where its slots went: "
-		 "produced = overwritten + decoded + unreadable.",
+	.about = "Counts the events of a trace by type, thread and CPU, "
+		 "and accounts for the slots of each ring: produced = overwritten + decoded + unreadable.",
 	.lists = { rows, trace_thread_options, trace_event_options, trace_file_options,
 		   trace_machine_options },
 	.end = "Examples:\n"
@@ -77,6 +77,6 @@ static int run_summary(int argc, char **argv)
 
 const struct command command_summary = {
 	.name = "summary",
-	.purpose = "what is in a trace, in numbers; what was lost, exactly",
+	.purpose = "count what is in a trace, and what was lost",
 	.run = run_summary,
 };

@@ -65,7 +65,8 @@ static int begin(struct taking *taking, const char *name)
 	const char *out = taking->out;
 
 	if ((out || taking->standard) && taking->files > 0) {
-		command_message(taking->name, "line %" PRIu64 ": there are more files than one for --out",
+		command_message(taking->name,
+				"line %" PRIu64 ": the log has more than one file, but --out names only one",
 				taking->line);
 		return EXIT_BAD_INPUT;
 	}
@@ -176,7 +177,7 @@ static void check_end(struct taking *taking, const char *text)
 	uint32_t check;
 
 	if (sscanf(text, "%" SCNu64 " %" SCNx32, &size, &check) != 2)
-		end(taking, "its end cannot be read");
+		end(taking, "its last line cannot be read");
 	else if (taking->bytes >= BYTES_MOST)
 		end(taking, "the files of the log are larger than 4 GiB");
 	else if (taking->damaged || size != taking->size || check != taking->check)
@@ -212,7 +213,7 @@ static int take_line(struct taking *taking, const char *line)
 	}
 	rest = after(line, first);
 	if (rest) {
-		end(taking, "another one begins before its end");
+		end(taking, "another file begins before its end");
 		return begin(taking, rest);
 	}
 	if (line[0] == '~')
@@ -241,7 +242,7 @@ static int take_all(struct taking *taking, FILE *log)
 		status = EXIT_BAD_INPUT;
 	}
 	if (taking->file.stream)
-		end(taking, "the log ends before it does");
+		end(taking, "the log ends before the end of the file");
 	return status;
 }
 
@@ -256,8 +257,8 @@ static int open_folder_of(struct taking *taking, const char *out)
 	taking->out = slash ? slash + 1 : out;
 	if (!*taking->out || strcmp(taking->out, ".") == 0 || strcmp(taking->out, "..") == 0 ||
 	    strlen(taking->out) > TAKE_NAME_MOST) {
-		command_message(taking->name, "--out %s: not the name of a file, or longer than %u bytes",
-				out, TAKE_NAME_MOST);
+		command_message(taking->name, "--out %s: not a file name, or longer than %u bytes", out,
+				TAKE_NAME_MOST);
 		return -1;
 	}
 	if (!slash)
@@ -321,7 +322,8 @@ static int take(struct taking *taking, const char *dir, const char *out, const c
 	take_folder_close(&taking->folder);
 	free(taking->used);
 	if (!status && taking->files == 0)
-		command_message(taking->name, "the log has no file: no line begins with 'ktrace-file NAME'");
+		command_message(taking->name,
+				"no file found: no line of the log begins with 'ktrace-file NAME'");
 	if (taking->folder.made && (puts(taking->folder.path) < 0 || fflush(stdout) != 0))
 		status = EXIT_BAD_INPUT;
 	return status || taking->bad || !taking->good ? EXIT_BAD_INPUT : EXIT_SUCCESS;
@@ -335,7 +337,7 @@ struct take_command {
 #define AT(member) .to = offsetof(struct take_command, member)
 static const struct option_row rows[] = {
 	{ "dir", 'd', "DIR", "put the files into this folder", options_set_text, AT(dir) },
-	{ "out", 'o', "FILE", "put the only file of LOG there; '-' is standard output", options_set_text,
+	{ "out", 'o', "FILE", "write the only file of LOG to FILE; '-' is standard output", options_set_text,
 	  AT(out), .instead = true },
 	{ "force", 'f', NULL, "replace files that exist, but never LOG", options_set_flag,
 	  AT(taking.folder.replace) },
@@ -347,12 +349,12 @@ static const struct option_row rows[] = {
 
 static const struct options_syntax syntax = {
 	.forms = "ktrace take [OPTION]... [LOG]",
-	.about = "Makes files of what the demo kernel's command `give` printed on the console. "
-		 "LOG is the console's output, standard input if not given. "
+	.about = "Restores the files that the demo kernel's command `give` printed on the console. "
+		 "LOG is the console's output (default: standard input). "
 		 "Files go into a new folder, LOG.files, whose name is printed.",
 	.lists = { rows },
-	.end = "Status: 0 all files were taken, 1 one is damaged or could not be written, or there is none, "
-	       "2 usage.\n",
+	.end = "Status: 0 all files were restored, 1 a file is damaged or could not be written, "
+	       "or there is none, 2 usage error.\n",
 };
 
 static int run(int argc, char **argv)
@@ -366,12 +368,12 @@ static int run(int argc, char **argv)
 		return status;
 	out = command.out;
 	if (command.taking.folder.replace && (out ? strcmp(out, "-") == 0 : !command.dir))
-		return options_refuse(&line,
-				      "--force replaces files in a folder that exists: give --dir or --out");
+		return options_refuse(
+			&line, "--force replaces files in an existing folder: it needs --dir or --out");
 	if (command.dir && out)
 		return options_refuse(&line, "--dir and --out exclude each other");
 	if (argc - optind > 1)
-		return options_refuse(&line, "one log at a time");
+		return options_refuse(&line, "only one log can be given");
 	if (optind < argc && strcmp(argv[optind], "-") != 0)
 		log = argv[optind];
 	return take(&command.taking, command.dir, out, log);
@@ -379,6 +381,6 @@ static int run(int argc, char **argv)
 
 const struct command command_take = {
 	.name = "take",
-	.purpose = "files that a guest handed out over its console",
+	.purpose = "restore files that a guest printed on its console",
 	.run = run,
 };

@@ -131,7 +131,7 @@ static const char *may_replace(const struct take_folder *folder, const char *nam
 	if (!folder->replace)
 		return "exists (--force replaces it)";
 	if (folder->log.st_ino && status.st_ino == folder->log.st_ino && status.st_dev == folder->log.st_dev)
-		return "is the log that is read";
+		return "is the log itself";
 	return NULL;
 }
 

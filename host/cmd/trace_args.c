@@ -121,7 +121,7 @@ int trace_parse_machine(const char *name, const char **machine)
 const char *trace_set_machine(void *to, const char *value, const struct option_row *row)
 {
 	(void)row;
-	return trace_parse_machine(value, to) ? "" : NULL;
+	return trace_parse_machine(value, to) ? "is not one of x86_64, aarch64 and riscv64" : NULL;
 }
 
 /* The words are in the order of enum ktread_form. */
@@ -130,7 +130,9 @@ static const char *set_form(void *to, const char *value, const struct option_row
 	static const struct option_row forms = { .argument = "auto|v1|v2|bare|ram|core|stream|proc" };
 
 	(void)row;
-	return options_set_choice(to, value, &forms);
+	return options_set_choice(to, value, &forms)
+		       ? "is not one of auto, v1, v2, bare, ram, core, stream and proc"
+		       : NULL;
 }
 
 static const char *set_raw_clock(void *to, const char *value, const struct option_row *row)
@@ -154,49 +156,50 @@ static const char *set_cpus(void *to, const char *value, const struct option_row
 
 const struct option_row trace_file_options[] = {
 	{ "form", 0, "FORM",
-	  "what the file is: auto (default), v1, v2, bare, ram, core, stream, proc (what kdump reads)",
+	  "format of the file: auto (default), v1, v2, bare, ram, core, stream or proc (a process trace)",
 	  set_form, AT(options.form) },
 	{ "with", 0, "FILE",
-	  "a process trace of the same boot, shown in the same timeline; "
-	  "'ktrace show' and 'ktrace export' also take hardware trace (ktrace hwt): "
-	  "functions that are entered",
+	  "merge a process trace of the same boot; "
+	  "'ktrace show' and 'ktrace export' also merge a hardware trace (see ktrace hwt), "
+	  "as functions that are entered",
 	  options_set_text, AT(with) },
-	{ "raw-clock", 0, NULL, "stamps as recorded, without what the guest measured of its CPUs' clocks",
+	{ "raw-clock", 0, NULL,
+	  "timestamps as recorded, without corrections by what the guest measured of its CPUs' clocks",
 	  set_raw_clock, AT(options.raw_clock) },
 	{ "align", 0, NULL,
-	  "clocks put right until no effect comes before its cause; reads the file several times",
+	  "correct clocks until no effect comes before its cause; reads the file several times",
 	  options_set_flag, AT(align), .instead = true },
 	{ 0 },
 };
 
 const struct option_row trace_hardware_options[] = {
-	{ "with-elf", 0, "FILE[@BASE]", "where hardware trace finds code and names: the kernel, programs",
-	  options_set_list, AT(with_elf), .most = OPTIONS_WORDS },
-	{ "with-root", 0, "ROOT", "and the files that the hardware trace names: below this folder",
+	{ "with-elf", 0, "FILE[@BASE]",
+	  "ELF file with code and names for the hardware trace: the kernel, a program", options_set_list,
+	  AT(with_elf), .most = OPTIONS_WORDS },
+	{ "with-root", 0, "ROOT", "folder that contains the files named in the hardware trace",
 	  options_set_text, AT(with_root) },
-	{ "branches", 0, NULL, "all branches of hardware trace instead of functions", options_set_flag,
-	  AT(branches) },
+	{ "branches", 0, NULL, "show all branches of the hardware trace, instead of functions",
+	  options_set_flag, AT(branches) },
 	{ 0 },
 };
 
 const struct option_row trace_machine_options[] = {
-	{ "frequency", 0, "HZ", "counter frequency, where the trace does not know it", options_set_number,
+	{ "frequency", 0, "HZ", "clock frequency, if the trace does not have it", options_set_number,
 	  AT(options.frequency), .least = 1, .most = TRACE_FREQUENCY_MOST },
-	{ "machine", 0, "ARCH", "x86_64, aarch64 or riscv64, where the trace does not say", trace_set_machine,
-	  AT(options.machine) },
+	{ "machine", 0, "ARCH", "architecture, if the trace does not have it: x86_64, aarch64 or riscv64",
+	  trace_set_machine, AT(options.machine) },
 	{ 0 },
 };
 
 const struct option_row trace_layout_options[] = {
-	{ "v1-layout", 0, "kevlar|spec",
-	  "payloads of version 1, and of no other; kevlar, as traces carry them", options_set_choice,
-	  AT(options.v1_layout) },
+	{ "v1-layout", 0, "kevlar|spec", "layout of payloads, only for version 1 (kevlar, as in real traces)",
+	  options_set_choice, AT(options.v1_layout) },
 	{ 0 },
 };
 
 const struct option_row trace_calls_options[] = {
 	{ "calls", 0, "TABLE",
-	  "names of system calls, where the trace has none or others: a file, or linux, freebsd, dragonfly",
+	  "names of system calls, instead of those in the trace: a file, or linux, freebsd or dragonfly",
 	  options_set_text, AT(calls) },
 	{ 0 },
 };
@@ -208,13 +211,14 @@ const struct option_row trace_thread_options[] = {
 };
 
 const struct option_row trace_event_options[] = {
-	{ "event", 0, "PATTERNS", "only these events: syscall, sched.switch, 'net.*'; several with commas",
-	  options_set_text, AT(events) },
+	{ "event", 0, "PATTERNS",
+	  "only these events: syscall, sched.switch, 'net.*'; separate several by commas", options_set_text,
+	  AT(events) },
 	{ "since", 0, "TIME",
 	  "only events from TIME on: seconds since the first event, or with a unit: "
 	  "250ms, 20us; ticks if the frequency is unknown",
 	  options_set_text, AT(since) },
-	{ "until", 0, "TIME", "only events up to TIME, which is written as for --since", options_set_text,
+	{ "until", 0, "TIME", "only events up to TIME, in the same form as for --since", options_set_text,
 	  AT(until) },
 	{ 0 },
 };
@@ -222,24 +226,24 @@ const struct option_row trace_event_options[] = {
 int trace_bad_time(const char *name, const char *option, const char *value, uint64_t frequency)
 {
 	return command_bad_value(name, option, value,
-				 frequency ? "a time, as 1.5, 250ms or 20us"
-					   : "a number of ticks, as the frequency is unknown");
+				 frequency ? "a time such as 1.5, 250ms or 20us"
+					   : "a number of ticks, because the frequency is unknown");
 }
 
 /* Takes the file name, if one is left on the command line. Returns -1 to continue. */
 static int take_file(struct trace_args *args, int argc, char **argv)
 {
 	if (optind + 1 < argc)
-		return options_refuse(&args->line, "one file at a time");
+		return options_refuse(&args->line, "only one file can be given");
 	if (optind < argc)
 		args->path = argv[optind];
 	else if (!args->file_needed && access(TRACE_USUAL_FILE, F_OK) == 0)
 		args->path = TRACE_USUAL_FILE;
 	if (args->path)
 		return -1;
-	return options_refuse(&args->line, args->file_needed ? "which file?"
-							     : "which file? There is no " TRACE_USUAL_FILE
-							       " here");
+	return options_refuse(&args->line,
+			      args->file_needed ? "no file given"
+						: "no file given, and there is no " TRACE_USUAL_FILE " here");
 }
 
 int trace_args_parse(struct trace_args *args, int argc, char **argv)
@@ -253,12 +257,12 @@ int trace_args_parse(struct trace_args *args, int argc, char **argv)
 		return status;
 	hardware = options_given(&args->line, TRACE_HARDWARE_OPTIONS);
 	if (hardware && !args->with) {
-		command_message(args->name, "%s is for the hardware trace that --with names", hardware);
+		command_message(args->name, "%s needs --with and a hardware trace", hardware);
 		return command_usage(args->name);
 	}
 	if (!args->elsewhere)
 		return take_file(args, argc, argv);
-	return optind == argc ? -1 : options_refuse(&args->line, "a file or a machine, not both");
+	return optind == argc ? -1 : options_refuse(&args->line, "give a file or a machine, not both");
 }
 
 int trace_output_status(const char *name, const char *to, int error)

@@ -33,7 +33,7 @@ int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint6
  * TRACE_CPUS_MAX.
  */
 #define TRACE_CPUS_MAX	  4096u
-#define TRACE_CPUS_WANTED "is not a list of CPUs up to 4095, as in 0,2-5"
+#define TRACE_CPUS_WANTED "is not a list of CPUs up to 4095, such as 0,2-5"
 int trace_parse_cpus(const char *list, uint8_t *map, uint32_t limit);
 /* Finds a machine by any of its names and stores the canonical name. */
 int trace_parse_machine(const char *name, const char **machine);

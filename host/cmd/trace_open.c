@@ -103,8 +103,8 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 	for (uint32_t cpu = 0; cpu < info->cpus && cpu < TRACE_CPUS_MAX; cpu++)
 		if (args->cpus[cpu / 8] >> cpu % 8 & 1)
 			return 0;
-	command_message(args->name, "%s has %u CPU%s and none of --cpu %s", args->path, info->cpus,
-			info->cpus == 1 ? "" : "s", args->cpu_list);
+	command_message(args->name, "%s has %u CPU%s, and --cpu %s selects none of them", args->path,
+			info->cpus, info->cpus == 1 ? "" : "s", args->cpu_list);
 	return EXIT_USAGE;
 }
 
@@ -182,14 +182,15 @@ static int align(const struct trace_args *args, struct ktread *trace)
 	int status;
 
 	if (args->options.raw_clock) {
-		command_message(args->name, "--raw-clock and --align contradict each other");
+		command_message(args->name, "--raw-clock and --align exclude each other");
 		return EXIT_USAGE;
 	}
 	status = align_clocks(trace, &report);
 	if (status == KTREAD_E_UNSUPPORTED) {
-		command_message(args->name,
-				"%s: --align: not for version 1 or more than %u CPUs: times are as recorded",
-				args->path, ALIGN_CPUS_MAX);
+		command_message(
+			args->name,
+			"%s: --align does not support version 1 or more than %u CPUs: times are as recorded",
+			args->path, ALIGN_CPUS_MAX);
 		return 0;
 	}
 	if (status < 0) {
@@ -218,8 +219,7 @@ static int check_layout(const struct trace_args *args, const struct ktread *trac
 {
 	if (ktread_info(trace)->version == 1 || !options_given(&args->line, "v1-layout"))
 		return 0;
-	command_message(args->name, "%s: not a trace of version 1, and --v1-layout is for no other",
-			args->path);
+	command_message(args->name, "%s: not a trace of version 1: --v1-layout cannot be used", args->path);
 	return EXIT_USAGE;
 }
 
@@ -231,7 +231,7 @@ static int check_machine(const struct trace_args *args, const struct ktread *tra
 	if (!args->options.machine || !info->machine ||
 	    info->machine == base_machine_number(args->options.machine))
 		return 0;
-	command_message(args->name, "%s: is of another machine than --machine %s, and says so", args->path,
+	command_message(args->name, "%s: has another architecture than --machine %s", args->path,
 			args->options.machine);
 	return EXIT_USAGE;
 }
@@ -251,8 +251,8 @@ static int measure(struct trace_args *args, struct ktread **trace)
 		return 0;
 	command_message(
 		args->name,
-		"%s: the kernel does not know its counter's frequency; measured while the guest runs: "
-		"%" PRIu64 " Hz (--frequency HZ sets it)",
+		"%s: the kernel does not know its clock frequency; measured while the guest runs: %" PRIu64
+		" Hz (--frequency HZ sets it)",
 		args->path, hz);
 	args->options.frequency = hz;
 	ktread_close(*trace);
@@ -293,7 +293,7 @@ static int name_calls(const struct trace_args *args, struct ktread *trace)
 		if (status == 0 && args->shows_calls && has_nameless_calls(trace))
 			command_message(args->name,
 					"%s: system calls are shown by number: "
-					"the trace does not name them (--calls TABLE)",
+					"the trace has no names for them (--calls TABLE)",
 					args->path);
 	}
 	if (status < 0)
@@ -342,14 +342,14 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 	}
 	print_warnings(args, *trace);
 	if (ktread_info(*trace)->frequency == 0)
-		command_message(
-			args->name,
-			"%s: the counter's frequency is unknown, so seconds cannot be shown (--frequency HZ)",
-			args->path);
+		command_message(args->name,
+				"%s: the clock frequency is unknown, so times cannot be shown in seconds "
+				"(--frequency HZ)",
+				args->path);
 	if (ktread_is_coarse(ktread_info(*trace)))
 		command_message(args->name,
-				"%s: a coarse clock, %" PRIu64
-				" ticks a second: events of one tick are in order within a CPU only",
+				"%s: coarse clock, %" PRIu64
+				" ticks per second: events within a tick are in order only within a CPU",
 				args->path, ktread_info(*trace)->frequency);
 	status = args->align ? align(args, *trace) : 0;
 	if (!status)
@@ -364,10 +364,11 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace)
 {
 	if (cost_of(trace) == 0)
-		command_message(args->name,
-				"%s: what an event cost is unknown, the kernel has not probed it; "
-				"nothing is taken off",
-				args->path);
+		command_message(
+			args->name,
+			"%s: event cost is unknown: the kernel has not measured it (ktrace_probe_cost()); "
+			"nothing is subtracted",
+			args->path);
 }
 
 int trace_args_close(struct trace_args *args, struct ktread *trace, int result)
@@ -423,11 +424,11 @@ static bool is_beside(const struct trace_args *args, const char *to)
 int output_file_open(const struct trace_args *args, const char *to)
 {
 	if (strcmp(to, "-") != 0 && output_file_is(to, args->path)) {
-		command_message(args->name, "%s is the trace itself", to);
+		command_message(args->name, "%s is an input file: choose another output file", to);
 		return -1;
 	}
 	if (strcmp(to, "-") != 0 && is_beside(args, to)) {
-		command_message(args->name, "%s is what is read: write elsewhere", to);
+		command_message(args->name, "%s is an input file: choose another output file", to);
 		return -1;
 	}
 	return output_file_create(args->name, to);
@@ -474,7 +475,7 @@ int write_export(struct trace_args *args, struct ktread *trace, const struct exp
 	if (report.states_unknown)
 		command_message(args->name,
 				"note: sched.switch gives state 0 every time, "
-				"so whether a thread that left a CPU slept or could run is %s",
-				report.announced ? "taken from sched.block alone" : "not known");
+				"so whether a thread that left a CPU slept or was runnable is %s",
+				report.announced ? "taken from sched.block only" : "unknown");
 	return failed | status;
 }

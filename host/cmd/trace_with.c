@@ -267,16 +267,16 @@ static int check_clocks(const struct trace_args *args, const struct ktread *trac
 	const uint64_t nonce = hwt_file_nonce(flow->file);
 
 	if (nonce && ktread_info(trace)->nonce && nonce != ktread_info(trace)->nonce) {
-		command_message(args->name, "%s: is of another boot than the trace", args->with);
+		command_message(args->name, "%s: from another boot than the trace", args->with);
 		return EXIT_BAD_INPUT;
 	}
 	if (ours && its && (ours > its ? ours - its : its - ours) <= ours / APART)
 		return 0;
-	command_message(
-		args->name,
-		"%s: its clock (%" PRIu64 " Hz) is not the trace's (%" PRIu64
-		" Hz), so that there is no common timeline: has the guest told the trace unit its own?",
-		args->with, its, ours);
+	command_message(args->name,
+			"%s: its clock (%" PRIu64 " Hz) is not the trace's (%" PRIu64
+			" Hz), so there is no common timeline: "
+			"has the guest passed its clock frequency to the trace unit?",
+			args->with, its, ours);
 	return EXIT_BAD_INPUT;
 }
 
@@ -293,8 +293,8 @@ static void say_missing(const struct trace_args *args, const struct flow *flow)
 	}
 	if (bytes || packets)
 		command_message(args->name,
-				"%s: not here: %" PRIu64 " bytes of streams, %" PRIu64
-				" packets that units had no room for",
+				"%s: missing: %" PRIu64 " bytes of streams, %" PRIu64
+				" packets for which units had no room",
 				args->with, bytes, packets);
 }
 
@@ -320,8 +320,7 @@ static int check_hardware_options(const struct trace_args *args)
 
 	if (!option)
 		return 0;
-	command_message(args->name, "%s: no hardware trace is in it, and %s is for nothing else", args->with,
-			option);
+	command_message(args->name, "%s: not a hardware trace: %s cannot be used", args->with, option);
 	return EXIT_USAGE;
 }
 
@@ -358,8 +357,10 @@ static int add_flow(const struct trace_args *args, struct ktread *trace, enum co
 		return check_hardware_options(args);
 	}
 	if (args->beside == TRACE_BESIDE_NOTHING) {
-		command_message(args->name, "%s: hardware trace stands beside what show and export read",
-				args->with);
+		command_message(
+			args->name,
+			"%s: a hardware trace can be merged only by 'ktrace show' and 'ktrace export'",
+			args->with);
 		flow_close(flow);
 		return content == RECORDS ? 0 : EXIT_USAGE;
 	}

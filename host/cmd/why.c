@@ -74,8 +74,7 @@ static int add_earlier(const struct explain_options *options, struct why_evidenc
 		if (!error)
 			error = why_evidence_add_earlier(evidence, trace, n + 1);
 		if (error)
-			command_message(options->name, "%s: %s", options->earlier.word[n],
-					ktread_message(trace));
+			command_message(options->name, "%s", ktread_message(trace));
 		ktread_close(trace);
 		if (error)
 			return EXIT_BAD_INPUT;
@@ -161,7 +160,7 @@ struct why {
 static const char *set_peer(struct why *why, enum capture_source source, const char *value)
 {
 	if (why->peer)
-		return "is a second machine: --qmp or --gdb can be given, and only once";
+		return "is a second machine: only one --qmp or --gdb can be given";
 	why->args.elsewhere = true;
 	why->source = source;
 	why->peer = value;
@@ -183,20 +182,20 @@ static const char *set_gdb(void *to, const char *value, const struct option_row 
 #define AT(member) .to = offsetof(struct why, member)
 static const struct option_row rows[] = {
 	{ "json", 0, NULL, "one JSON object", options_set_flag, AT(options.json) },
-	{ "all", 0, NULL, "all findings at length, all threads", options_set_flag, AT(options.all),
+	{ "all", 0, NULL, "show all findings in full, and all threads", options_set_flag, AT(options.all),
 	  .instead = true },
 	{ "elf", 0, "KERNEL",
-	  "the kernel's file: names and lines for addresses (usual: "
-	  "the one that 'ktrace run' has booted, if it is still the same build)",
+	  "the kernel's ELF file, for names and lines (the file that 'ktrace run' booted, "
+	  "if it is still the same build)",
 	  options_set_text, AT(options.elf) },
-	{ "earlier", 0, "TRACE", "lock order also by this trace; may be given 16 times", options_set_list,
-	  AT(options.earlier), .most = EXPLAIN_EARLIER },
+	{ "earlier", 0, "TRACE", "also check the order of locks against this trace; may be given 16 times",
+	  options_set_list, AT(options.earlier), .most = EXPLAIN_EARLIER },
 	{ "qmp", 0, "ADDRESS",
-	  "a machine that runs: QEMU with -qmp unix:PATH,server=on,wait=off; "
-	  "it is halted for a moment and goes on",
+	  "examine a running machine: QEMU with -qmp unix:PATH,server=on,wait=off; it is paused for a moment",
 	  set_qmp, .to = 0 },
-	{ "gdb", 0, "ADDRESS", "a machine that runs, by gdb's remote protocol: QEMU's -s, a debug probe",
-	  set_gdb, .to = 0 },
+	{ "gdb", 0, "ADDRESS",
+	  "examine a running machine by gdb's remote protocol: QEMU's -s, or a debug probe", set_gdb,
+	  .to = 0 },
 	{ 0 },
 };
 
@@ -204,10 +203,10 @@ static const struct option_row rows[] = {
 static const struct options_syntax syntax = {
 	.forms = "ktrace why [OPTION]... [FILE]\n"
 		 "ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS",
-	.about = "Says what is wrong with a machine: who waits for whom, what spins, what never came. "
-		 "First the verdict, then what it rests on. "
-		 "FILE as for 'ktrace show'; without it, ktrace.ktrx, which is what 'ktrace run' leaves. "
-		 "Exit status: 0 nothing is wrong, 10 something is, 11 that is not known.",
+	.about = "Finds out what is wrong with a machine: which threads and CPUs wait for each other, "
+		 "which spin, what never happened. Prints the verdict, then the evidence. "
+		 "FILE as for 'ktrace show'; without FILE, reads ktrace.ktrx, which 'ktrace run' writes. "
+		 "Exit status: 0 nothing is wrong, 10 something is wrong, 11 unknown.",
 	.lists = { rows, trace_file_options, trace_machine_options, trace_layout_options,
 		   trace_calls_options },
 	.end = "Examples:\n"
@@ -310,10 +309,10 @@ static int check_command(const struct why *why)
 	const char *option = options_given(&why->args.line, "form v1-layout machine");
 
 	if (why->options.json && why->options.all)
-		return options_refuse(&why->args.line, "--all is for the text: --json always has all");
+		return options_refuse(&why->args.line, "--all is for text: --json always shows everything");
 	if (!why->peer || !option)
 		return 0;
-	command_message(why->args.name, "%s says how a file is to be read: not with --qmp or --gdb", option);
+	command_message(why->args.name, "%s is for files: it cannot be combined with --qmp or --gdb", option);
 	return command_usage(why->args.name);
 }
 
@@ -333,6 +332,6 @@ static int run_why(int argc, char **argv)
 
 const struct command command_why = {
 	.name = "why",
-	.purpose = "what is wrong with a machine, and who waits for whom",
+	.purpose = "find out what is wrong with a machine: deadlocks, lost wakeups, spinning",
 	.run = run_why,
 };

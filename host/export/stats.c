@@ -122,7 +122,10 @@ static void write_figures(struct base_output *out, const struct stats *stats)
 	else
 		base_output_format(out, "\n  %-6s %16.3f", "mean", mean);
 	if (!distribution_is_exact(distribution))
-		base_output_format(out, "\n  (p50, p90, p99: of buckets, up to 1/%u too great)",
+		base_output_format(out,
+				   "\n"
+				   "  (p50, p90 and p99 are up to 1/%u too great, "
+				   "because values are counted in buckets)",
 				   HISTOGRAM_STEPS);
 	base_output_text(out, "\n");
 	write_histogram(out, distribution);
@@ -141,7 +144,7 @@ static void write_unmatched(struct base_output *out, const struct pairs_result *
 	if (pairs->keyless)
 		base_output_format(out, "\n  without a key: %llu events", (unsigned long long)pairs->keyless);
 	if (pairs->left_out)
-		base_output_format(out, "\n  left out: %llu, too many under way at once",
+		base_output_format(out, "\n  left out: %llu, too many were open at the same time",
 				   (unsigned long long)pairs->left_out);
 }
 
@@ -210,7 +213,9 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 	bool exact = true;
 
 	if (latencies->rows == 0)
-		base_output_text(out, "nothing here begins and ends: doc/events.md has the events that do\n");
+		base_output_text(
+			out,
+			"no event here begins or ends a duration: doc/events.md has the events that do\n");
 	else
 		base_output_format(out, "%-26s%10s %8s %12s %12s %12s %12s %12s  %s\n", "", "count", "no end",
 				   "min", "p50", "p90", "p99", "max", "the longest");
@@ -222,16 +227,16 @@ void stats_table_write_text(struct base_output *out, const struct stats_table *t
 		base_output_format(out, "p50, p90 and p99 of more than %u are up to 1/%u too great\n",
 				   HISTOGRAM_EXACT, HISTOGRAM_STEPS);
 	if (latencies->unpaired)
-		base_output_format(out, "%llu ends without a beginning or the reverse\n",
+		base_output_format(out, "%llu ends without a beginning, or beginnings without an end\n",
 				   (unsigned long long)latencies->unpaired);
 	if (latencies->states_unknown && n_of_kind(latencies, LATENCIES_RUN_QUEUE))
-		base_output_format(out,
-				   "%s: sched.switch gives state 0 every time, "
-				   "so whether a thread that is woken slept is %s\n",
-				   stats_kind_name(LATENCIES_RUN_QUEUE),
-				   latencies->announced ? "taken from sched.block alone" : "not known");
+		base_output_format(
+			out,
+			"%s: sched.switch gives state 0 every time, so whether a woken thread slept is %s\n",
+			stats_kind_name(LATENCIES_RUN_QUEUE),
+			latencies->announced ? "taken from sched.block only" : "unknown");
 	if (latencies->left_out)
-		base_output_format(out, "%llu more, of too many different numbers\n",
+		base_output_format(out, "%llu more durations: there are too many different numbers\n",
 				   (unsigned long long)latencies->left_out);
 }
 

@@ -26,6 +26,7 @@ const struct export_format export_stream = {
 	.name = "stream",
 	.purpose = "the whole trace, compact; every ktrace command reads it",
 	.refuses = "pid cpu event since until with machine raw-clock align calls",
-	.why_refused = "a stream holds all of a trace as it was recorded: give it when the stream is read",
+	.why_refused = "a stream contains the whole trace as it was recorded: "
+		       "use this option when you read the stream",
 	.write = write_stream,
 };

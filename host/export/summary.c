@@ -131,10 +131,10 @@ static void write_taken(struct base_output *out, const struct summary *summary)
 	base_output_format(out, "dumped    by the guest, %s",
 			   taken				   ? words
 			   : info->outcome != KTRX_OUTCOME_RUNNING ? "as it ended"
-								   : "when is unknown");
+								   : "at an unknown time");
 	if (summary->seconds > 0)
 		base_output_format(out, "; covers %.6f s", summary->seconds);
-	base_output_text(out, "; of later events nothing is known\n");
+	base_output_text(out, "; later events are unknown\n");
 }
 
 /* Writes how the guest ended: what the guest recorded, and what `ktrace run` observed. */
@@ -207,7 +207,7 @@ static void write_head(struct base_output *out, const struct summary *summary, c
 	if (is_of_kernel(info))
 		write_end(out, summary);
 	if (info->dumps > 1)
-		base_output_format(out, "dumps     %u in the file, the last one shown\n", info->dumps);
+		base_output_format(out, "dumps     %u in the file, the last one is shown\n", info->dumps);
 	write_skipped(out, info);
 	write_began(out, summary);
 }
@@ -226,14 +226,14 @@ static void write_clocks(struct base_output *out, const struct summary *summary)
 	if (info->clock_samples && info->frequency)
 		base_output_format(out,
 				   "clocks    of %u CPUs corrected by %u measurements, by up to %.1f us, "
-				   "right to %.3f us\n",
+				   "with an error of up to %.3f us\n",
 				   info->clock_cpus, info->clock_samples,
 				   microseconds(info, info->clock_largest),
 				   microseconds(info, info->clock_error));
 	else if (info->clock_samples)
 		base_output_format(out,
 				   "clocks    of %u CPUs corrected by %u measurements, by up to %llu ticks, "
-				   "right to %llu\n",
+				   "with an error of up to %llu\n",
 				   info->clock_cpus, info->clock_samples,
 				   (unsigned long long)info->clock_largest,
 				   (unsigned long long)info->clock_error);
@@ -246,8 +246,8 @@ static void write_clocks(struct base_output *out, const struct summary *summary)
 	if (info->clock_failed)
 		base_output_format(
 			out,
-			"clocks    measured %llu times; %llu more tries, "
-			"which CPU 0 was too busy to answer in time, are made up for by later ones\n",
+			"clocks    measured %llu times; %llu more attempts failed, "
+			"because CPU 0 was too busy to answer in time, and were replaced by later ones\n",
 			(unsigned long long)info->clock_measured, (unsigned long long)info->clock_failed);
 	if (order_say(summary->trace, order) > 0)
 		base_output_format(out, "clocks    %s\n", order);
@@ -262,10 +262,10 @@ static void write_span(struct base_output *out, const struct summary *summary)
 	if (info->frequency)
 		base_output_format(out, "clock     %llu Hz%s\n", (unsigned long long)info->frequency,
 				   ktread_is_coarse(info)
-					   ? ": coarse, events of one tick are in order within a CPU only"
+					   ? ": coarse, events within a tick are in order only within a CPU"
 					   : "");
 	else
-		base_output_text(out, "clock     of unknown frequency\n");
+		base_output_text(out, "clock     frequency unknown\n");
 	write_clocks(out, summary);
 	if (events == 0)
 		base_output_text(out, "events    none\n");
@@ -294,7 +294,7 @@ static void write_loss(struct base_output *out, const struct summary *summary)
 	if (info->unusable)
 		base_output_format(
 			out,
-			"loss      all of %u of the %u rings: something has written over their description\n",
+			"loss      all records of %u of the %u rings: their descriptors were overwritten\n",
 			info->unusable, info->rings);
 	if (summary->overwritten + summary->invalid + summary->dropped + info->lost_events == 0) {
 		if (ktread_is_cut(info) || info->unusable)
@@ -322,7 +322,7 @@ static void write_folded(struct base_output *out, const struct summary *summary)
 	if (tally->folded)
 		base_output_format(out,
 				   "folded    %llu repetitions counted instead of recorded, "
-				   "%llu of them still going on\n",
+				   "%llu of them still in progress\n",
 				   (unsigned long long)tally->folded, (unsigned long long)tally->folding);
 }
 
@@ -415,7 +415,7 @@ static void write_cost(struct base_output *out, const struct summary *summary)
 
 	if (summary->cost == 0) {
 		base_output_text(out,
-				 "cost      unknown: the kernel has not probed it (ktrace_probe_cost)\n");
+				 "cost      unknown: the kernel has not measured it (ktrace_probe_cost)\n");
 		return;
 	}
 	if (info->frequency)

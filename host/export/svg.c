@@ -239,7 +239,7 @@ void window_draw_end(struct window_drawing *d)
 
 	if (window->close)
 		length += snprintf(text + length, sizeof(text) - (size_t)length,
-				   ", %llu pieces too close together to be told apart",
+				   ", %llu elements too close together to be drawn",
 				   (unsigned long long)window->close);
 	if (window->left_out)
 		snprintf(text + length, sizeof(text) - (size_t)length, ", %llu left out",

@@ -338,7 +338,7 @@ static void write_rest(struct timeline_writer *writer, uint32_t rings)
 			continue;
 		if (lost > writer->lost[n])
 			write_gap(writer, n, lost - writer->lost[n],
-				  timeline->filtered ? " where nothing is shown" : " at the end");
+				  timeline->filtered ? " outside of what is shown" : " at the end");
 		if (!ring->dropped)
 			continue;
 		base_output_text(timeline->out, "--- ");

@@ -337,7 +337,7 @@ static void write_open(struct base_output *out, const struct ktread *trace, cons
 	at = put_name(at, trace, fold->event.id);
 	*at++ = ' ';
 	at += ktread_format(&fold->event, at, BASE_OUTPUT_LINE / 2);
-	at += sprintf(at, ": %" PRIu64 " more in %s, and no other since ---\n", fold->count,
+	at += sprintf(at, ": %" PRIu64 " more in %s, still repeating ---\n", fold->count,
 		      span_text(span, trace, fold->last - fold->first));
 	base_output_done(out, at);
 }

@@ -130,7 +130,7 @@ static void put_context_text(struct base_output *out, const struct violations *f
 {
 	uint64_t from = context->count > CONTEXT ? context->count - CONTEXT : 0;
 
-	base_output_format(out, "the first of all, %s, and what went before it on CPU %" PRIu32,
+	base_output_format(out, "the first violation, of %s, and the events before it on CPU %" PRIu32,
 			   found->rules->rule[violation->rule].name, violation->cpu);
 	if (violation->thread)
 		base_output_format(out, " and of thread %" PRIu32, violation->thread);
@@ -175,14 +175,13 @@ static void say_doubts(const struct rule *rule, const struct check_result *resul
 				 result->uncertain, result->violated, plural(result->violated),
 				 result->uncertain == 1 ? "s" : "");
 	say_undecided(finding, result->unordered,
-		      "events of different CPUs were closer than their clocks are known");
-	say_undecided(
-		finding, result->undecided,
-		rule->form == RULE_BROKEN
-			? "the CPU keeps only what was broken first, and nothing while debug.ktr.state is 0"
-			: "of lost slots");
+		      "events of different CPUs were closer together than the error of their clocks");
+	say_undecided(finding, result->undecided,
+		      rule->form == RULE_BROKEN
+			      ? "the CPU records only the first mistake, and none while debug.ktr.state is 0"
+			      : "of lost slots");
 	say_undecided(finding, result->unknown,
-		      "sched.switch gives state 0 every time, and so does not say whether threads sleep");
+		      "sched.switch gives state 0 every time, and so does not show whether threads sleep");
 	if (result->left_out)
 		finding_evidence(finding,
 				 "left out: %" PRIu64

@@ -89,11 +89,11 @@ static void write_text(const struct live_lines *lines, const struct live_model *
 	base_output_format(out, ", lost %" PRIu64, live_model_lost(model));
 	if (live_model_unreadable(model))
 		base_output_format(out, ", unreadable %" PRIu64, live_model_unreadable(model));
-	base_output_format(out, ", %" PRIu64 " not looked at", live_model_skipped(model));
+	base_output_format(out, ", %" PRIu64 " not read", live_model_skipped(model));
 	for (uint32_t n = 0; n < model->cpus && n < CPUS_SHOWN; n++)
 		write_cpu(out, model, n);
 	if (model->cpus > CPUS_SHOWN)
-		base_output_format(out, " | and %" PRIu32 " CPUs", model->cpus - CPUS_SHOWN);
+		base_output_format(out, " | and %" PRIu32 " more CPUs", model->cpus - CPUS_SHOWN);
 	write_top(out, model, 3);
 	base_output_text(out, "\n");
 }

@@ -55,7 +55,7 @@ static void put_head(struct live_page *page, const struct live_model *model, uin
 
 	if (!model->running) {
 		put(page, rows, columns, "%s",
-		    model->ends ? "the guest has ended, waiting for another" : "waiting for a guest")
+		    model->ends ? "the guest has ended, waiting for another one" : "waiting for a guest")
 			->strong = true;
 		put(page, rows, columns, "%s", model->source->path(model->source->context));
 		return;
@@ -66,7 +66,7 @@ static void put_head(struct live_page *page, const struct live_model *model, uin
 		snprintf(boot, sizeof(boot), "  boot %" PRIu64, model->boots);
 	put(page, rows, columns, "%.0f events/s%s%s  %.0f s", model->rate, cost, boot, model->seconds)
 		->strong = true;
-	put(page, rows, columns, "lost %" PRIu64 "  unreadable %" PRIu64 "  not looked at %" PRIu64,
+	put(page, rows, columns, "lost %" PRIu64 "  unreadable %" PRIu64 "  not read %" PRIu64,
 	    live_model_lost(model), live_model_unreadable(model), live_model_skipped(model));
 }
 
@@ -189,7 +189,7 @@ void live_page_make(struct live_page *page, const struct live_model *model, uint
 	for (uint32_t n = 0; n < cpus; n++)
 		put_cpu(page, model, n, body, columns);
 	if (model->running && cpus < model->cpus)
-		put(page, body, columns, "and %" PRIu32 " CPUs", model->cpus - cpus);
+		put(page, body, columns, "and %" PRIu32 " more CPUs", model->cpus - cpus);
 	if (body > page->rows + 2)
 		put_top(page, model, body, columns);
 	if (model->running)

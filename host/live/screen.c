@@ -78,7 +78,7 @@ static void take_typed(struct live_screen *screen, struct live_model *model)
 	const struct ktread *trace = live_model_trace(model);
 	int status = screen->take(filter, screen->asked, screen->typed);
 
-	screen->said = status < 0 ? "that means nothing; nothing has changed" : NULL;
+	screen->said = status < 0 ? "invalid filter; nothing has changed" : NULL;
 	if (status == 0 && screen->asked == 'e' && trace &&
 	    live_filter_unknown(filter, trace, screen->unknown))
 		screen->said = screen->unknown;
@@ -156,7 +156,7 @@ static const char *open_terminal(struct live_screen *screen)
 {
 	screen->terminal = newterm(NULL, stdout, stdin);
 	if (!screen->terminal)
-		return "this terminal cannot show a screen, so there are lines";
+		return "this terminal cannot show a screen: printing lines instead";
 	screen->window = stdscr;
 	return NULL;
 }

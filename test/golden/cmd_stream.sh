@@ -78,7 +78,7 @@ says 1 'not a stream' ktrace show --form stream dump/v1.bin
 for option in '--pid 1' '--cpu 0' '--event sched' '--since 0' '--until 1' '--with dump/v2.ktrx' '--machine x86_64' --raw-clock --align \
 	'--calls linux'; do
 	# shellcheck disable=SC2086
-	says 2 "${option%% *}: a stream holds all of a trace" ktrace export --format stream $option dump/v2.ktrx -o cpu0.kts
+	says 2 "${option%% *}: a stream contains the whole trace" ktrace export --format stream $option dump/v2.ktrx -o cpu0.kts
 done
 check 'and nothing is left behind' test ! -e cpu0.kts
 says 1 'No space left' ktrace export --format stream dump/v2.ktrx -o /dev/full

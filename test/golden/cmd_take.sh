@@ -53,7 +53,7 @@ printf 'ktrace-file hello\n~aGVsbG8=\nktrace-file-end five\n' >"$tmp/log"
 took "an end that says nothing" 1 -d "$tmp/out"
 printf 'ktrace-file hello\n~aGVsbG8=\n' >"$tmp/log"
 took "no end" 1 -d "$tmp/out"
-check "which is said" grep -q 'the log ends before it does' "$tmp/said"
+check "which is said" grep -q 'the log ends before the end of the file' "$tmp/said"
 printf 'ktrace-file one\n~aGVsbG8=\nktrace-file two\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "another begins before the end" 1 -d "$tmp/out"
 check "the first is not written" test ! -e "$tmp/out/one"
@@ -66,7 +66,7 @@ head -c 5000 /dev/zero >>"$tmp/log"
 took "lines longer than any" 1 -d "$tmp/out"
 : >"$tmp/log"
 took "a log without a file" 1 -d "$tmp/out"
-check "which is said" grep -q 'the log has no file' "$tmp/said"
+check "which is said" grep -q 'no file found' "$tmp/said"
 took "a folder that does not exist" 1 -d "$tmp/none"
 # ---- A folder of its own --------------------------------------------------------------------------
 # file_of NAME CONTENTS: as `give` prints it.
@@ -130,7 +130,7 @@ check "no folder is left for a file that was cut off" test ! -e half.files
 
 timeout $kill_limit $take --force -d . console.log >/dev/null 2>"$tmp/said"
 equal "--force into the working directory: status" 1 $?
-check "the log is not replaced" grep -q 'console.log: is the log that is read' "$tmp/said"
+check "the log is not replaced" grep -q 'console.log: is the log itself' "$tmp/said"
 check "and is as it was" cmp -s console.log before
 check "the FIFO is not replaced" test -p fifo
 check "nor the link" test -L link

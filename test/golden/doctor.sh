@@ -37,7 +37,7 @@ build/bin/ktrace doctor "$tmp/written-over.ktrx" >"$tmp/report" 2>&1
 equal "a ring that is written over is wrong" 10 $?
 check "it is reported: memory" grep -qE "^wrong +memory +the trace's memory was overwritten: the descriptions of 1 of 3 rings" "$tmp/report"
 build/bin/ktrace summary "$tmp/written-over.ktrx" >"$tmp/report" 2>&1
-check "the summary counts it" grep -qE "^loss +all of 1 of the 3 rings: " "$tmp/report"
+check "the summary counts it" grep -qE "^loss +all records of 1 of the 3 rings: " "$tmp/report"
 build/bin/ktrace summary --json "$tmp/written-over.ktrx" >"$tmp/json" 2>&1
 check "so does its JSON" grep -qF '"unusable_rings":1,' "$tmp/json"
 check "what is readable is counted" grep -qE "^events +1 " "$tmp/report"

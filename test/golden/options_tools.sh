@@ -229,7 +229,7 @@ for view in -g '-r -w out'; do
 done
 for option in '--elf elf' '--symbols map' '--memory elf' '-R share' '--last 3' '-s 0' '--calls' --json '-o pc'; do
 	# shellcheck disable=SC2086
-	refused hwt "${option%% *}\|first record\|choose when" -c qemu -w out $option -- qemu-system-x86_64
+	refused hwt "${option%% *}\|record first\|select what" -c qemu -w out $option -- qemu-system-x86_64
 done
 refused hwt -b -b 1M kernel.steps
 refused hwt -i -i kernel kernel.steps
@@ -252,14 +252,14 @@ decimal ktrdump -A 8 -r -M ktr.ktrx
 {
 	decimal extract --boot 9 $machine ktr.ram
 	decimal extract --boot 15 $machine ktr.ram
-	refused extract 'timeout is for' --timeout 08 $machine ktr.ram
-	refused extract 'range is for' --range 08:09 $machine ktr.ram
-	refused extract 'range is for' --range 0x1f:0x8 $machine ktr.ram
+	refused extract 'timeout needs' --timeout 08 $machine ktr.ram
+	refused extract 'range needs' --range 08:09 $machine ktr.ram
+	refused extract 'range needs' --range 0x1f:0x8 $machine ktr.ram
 }
-refused hwt 'size of a buffer' -b 0128K kernel.steps
+refused hwt 'only for recording' -b 0128K kernel.steps
 decimal doctor --seconds 8 v2.ktrx
-refused live 'JSON objects' --json --tail 08 ktr.ram
-refused run 'for --expect' --timeout 08 --expect-continue -- true
+refused live 'newest events' --json --tail 08 ktr.ram
+refused run 'needs --expect' --timeout 08 --expect-continue -- true
 
 for c in run hwt kdump ktrdump record qemu-args extract take control live; do
 	listed $c

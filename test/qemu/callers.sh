@@ -105,7 +105,7 @@ check "with a mark at each name" grep -qE 'calls_second[^ ]*\+0x[0-9a-f]+\? ' "$
 status=0
 $ktrace show --elf build/demo/aarch64/kernel.elf "$out" >"$tmp/shown" 2>"$tmp/err" || status=$?
 equal "another CPU's file is no reason to show nothing" 0 "$status"
-said 'WARNING: build/demo/aarch64/kernel.elf: a file for another CPU'
+said 'WARNING: build/demo/aarch64/kernel.elf: for another architecture'
 $ktrace show "$out" 2>/dev/null >"$tmp/plain"
 check "all is shown, with addresses" cmp "$tmp/plain" "$tmp/shown"
 status=0

@@ -58,7 +58,7 @@ for arch in x86_64 aarch64 riscv64; do
 	# The kernel may still be booting. What it recorded before it came to its arguments is cleared.
 	await clears
 	check "$arch: the guest answers: $(head -n 1 "$tmp/said")" test ! -s "$tmp/said"
-	check "$arch: that its rings were cleared is said" grep -q '^recorded so far: forgotten' "$tmp/changed"
+	check "$arch: that its rings were cleared is said" grep -q '^everything recorded so far: cleared' "$tmp/changed"
 	equal "$arch: what changed is told" "sched.block: off -> on sched.exit: off -> on sched.switch: off -> on sched.wake: off -> on sched.wake_nobody: off -> on" \
 		"$(grep '^sched' "$tmp/changed" | sort | xargs)"
 	await shows_events
@@ -69,7 +69,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: recording stops" grep -q '"recording":false' "$tmp/json"
 	control 'shed.*=on' 2>"$tmp/said"
 	equal "$arch: an unknown name is refused" 2 $?
-	check "$arch: with the nearest ones" grep -q 'near it: sched' "$tmp/said"
+	check "$arch: with the nearest ones" grep -q 'did you mean sched' "$tmp/said"
 	qemu=$(qemu_of "$guest")
 	kill -STOP "$qemu"
 	"$ktrace" control --timeout 0.2 "$ram" "mm.fault_*=count" >"$tmp/shown" 2>"$tmp/said"

@@ -53,6 +53,6 @@ finish
 
 start quiet
 "$ktrace" summary "$ram" >"$tmp/text" 2>"$tmp/said"
-check "of a guest that does nothing it is not known" grep -q "counter's frequency is unknown" "$tmp/said"
+check "of a guest that does nothing it is not known" grep -q "clock frequency is unknown" "$tmp/said"
 finish
 done_testing

@@ -26,7 +26,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: there are thousands of branches" test "$(wc -l <"$tmp/by-file")" -gt 2000
 	check "$arch: memory gives the same" cmp -s "$tmp/by-file" "$tmp/by-memory"
 	branches >"$tmp/by-nothing"
-	check "$arch: without it their code is missing, which is said" grep -q 'places whose code is not here: ' "$tmp/said"
+	check "$arch: without it their code is missing, which is said" grep -q 'places whose code is unknown: ' "$tmp/said"
 	"$ktrace" hwt --memory "$tmp/console" "$tmp/trace" >/dev/null 2>"$tmp/said"
 	equal "$arch: a file that is no memory: status" 1 "$?"
 done

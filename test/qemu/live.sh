@@ -58,7 +58,7 @@ for arch in x86_64 aarch64 riscv64; do
 		"$(awk '$2 ~ /^CPU/ { print $4 }' "$tmp/live" | sort -u | xargs)"
 	watch 1 --interval 500ms --tail 3 --event shced
 	check "$arch: a pattern that no event fits is named" \
-		grep -q "no event 'shced'; near it: sched" "$tmp/live.err"
+		grep -q "no event 'shced'; did you mean sched?" "$tmp/live.err"
 	finish
 
 	start "$arch" run=hang

@@ -15,7 +15,7 @@ fails() {
 
 fails "no command" 2 "no command" --
 fails "unknown option" 2 "--help" --nonsense
-fails "unknown transport" 2 "unusable value for --transport: 'pigeon' (ram|" --transport pigeon -- true
+fails "unknown transport" 2 "invalid value for --transport: 'pigeon' (ram|" --transport pigeon -- true
 fails "timeout is no number" 2 "not a number" --timeout soon -- true
 fails "command not found" 1 "No such file" -- ./does-not-exist
 fails "QEMU not found" 1 "not found" -- qemu-system-pdp7
@@ -28,9 +28,9 @@ fails "-m beyond the disk" 2 "--ram-dir" -- $no_ktrace -m 200T
 fails "other memory backend" 2 "share=on" -- $no_ktrace -m 64 -object memory-backend-ram,id=a,size=64M -machine memory-backend=a
 fails "refused inside a script" 2 "-mem-path" -- sh -c 'qemu-system-x86_64 -mem-path /tmp'
 fails "--events without -kernel" 2 "-kernel" --events sched -- $no_ktrace
-fails "--events names no group" 2 "has no group or event 'shed'; near it: sched" --events mm,shed -- $(demo x86_64 1)
-fails "nor does ktrace-GROUP" 2 "has no group or event 'shed'; near it: sched" --events ktrace-shed -- $(demo x86_64 1)
-fails "nor an event" 2 "'sched.swich'; near it: sched.switch" --events sched.swich -- $(demo x86_64 1)
+fails "--events names no group" 2 "has no group or event 'shed'; did you mean sched?" --events mm,shed -- $(demo x86_64 1)
+fails "nor does ktrace-GROUP" 2 "has no group or event 'shed'; did you mean sched?" --events ktrace-shed -- $(demo x86_64 1)
+fails "nor an event" 2 "'sched.swich'; did you mean sched.switch?" --events sched.swich -- $(demo x86_64 1)
 fails "nothing is near" 2 "; the groups are " --events xyzzy -- $(demo x86_64 1)
 fails "inside a script" 2 "no group or event 'shed'" --events shed -- sh -c "exec $(demo x86_64 1)"
 fails "--events with blanks" 2 "separated by commas" --events "sched mm" -- $(demo x86_64 1)

@@ -60,7 +60,7 @@ run -- $no_ktrace
 equal "a guest without ktrace" 15 "$status"
 echo "another run's" >"$out"
 run -- $no_ktrace
-said "this one is from before: $out"
+said "this file is from an earlier run: $out"
 equal "it is left as it is" "another run's" "$(cat "$out")"
 rm -f "$out"
 said "no ktrace in the guest"

@@ -32,14 +32,14 @@ follow x86_64 --event 'sched.swtich'
 kill "$guest"
 wait "$guest"
 equal "an unknown event is an error" 2 "$status"
-check "which names the one that is near" grep -q "near it: sched.switch" "$tmp/live.err"
+check "which names the one that is near" grep -q "did you mean sched.switch?" "$tmp/live.err"
 follow x86_64 --limit 3
 kill "$guest"
 wait "$guest"
 equal "so many events are enough" 3 "$(grep -vc '^---' "$tmp/live")"
 "$ktrace" show --follow "$out" >"$tmp/live" 2>"$tmp/live.err"
 equal "a finished trace is shown once" 0 $?
-check "which is said" grep -q 'shown once' "$tmp/live.err"
+check "which is said" grep -q 'contents once' "$tmp/live.err"
 "$ktrace" show --follow --since 1 "$out" 2>"$tmp/live.err"
 equal "times do not go with it" 2 $?
 done_testing

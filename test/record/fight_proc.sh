@@ -28,7 +28,7 @@ for name in bomb hundred vforks sibling outlive group_stop; do
 	equal "$name: as many processes as with /proc" "$(lives "$tmp/$name")" "$(lives "$tmp/$name.without")"
 	check "$name: the file has all up to its end" sh -c 'build/bin/kdump -f "$1" | tail -n 1 | grep -q "END   closed: .* 0 lost"' - "$tmp/$name.without"
 done
-said "/proc is not mounted, or another PID namespace's: names of programs, what descriptors lead to and waits are not recorded"
+said "/proc is not mounted, or of another PID namespace: names of programs, files of descriptors and waits are not recorded"
 
 record_without -f "$tmp/threads" "$programs/threads"
 equal "threads are recorded: as many as with /proc" \
@@ -38,7 +38,7 @@ record_without -f "$tmp/seven" sh -c 'exit 7'
 equal "the command's status" 7 "$status"
 record_without -f "$tmp/none" -p $$
 equal "a running process: status" 1 "$status"
-said "/proc: not mounted, or another PID namespace's: running processes are found by it"
+said "/proc: not mounted, or of another PID namespace: it is needed to find running processes"
 check "the file is not made" test ! -e "$tmp/none"
 
 # In a PID namespace of its own, where /proc has the numbers of another one: 1 and 2 are other processes there.
@@ -46,7 +46,7 @@ if unshare -p -f true 2>"$tmp/err"; then
 	status=0
 	timeout -k 5 $kill_limit unshare -p -f "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err" || status=$?
 	equal "a PID namespace: status" 7 "$status"
-	said "/proc is not mounted, or another PID namespace's: names"
+	said "/proc is not mounted, or of another PID namespace: names"
 	equal "a PID namespace: no names of others" 'parent 1 "" parent 2 ""' \
 		"$(build/bin/kdump -f "$tmp/inner" | sed -n 's/.* EXEC *\(parent .*\)/\1/p' | sort -u | xargs -d '\n')"
 	equal "a PID namespace: no descriptors of others" 0 "$(lines "$tmp/inner" FD)"

@@ -81,7 +81,7 @@ printf '#!%s -u\n' "$tmp/bin/set-id" >"$tmp/bin/interpreted" && chmod 755 "$tmp/
 
 nobody "$ktrace" record -i -f "$tmp/nobody/undumpable" "$tmp/bin/fight" undumpable
 equal "undumpable: status" 0 "$status"
-said "only root may look into a program that must not be dumped"
+said "only root may read those of a program that must not be dumped"
 build/bin/kdump --oneline -f "$tmp/nobody/undumpable" >"$tmp/oneline"
 equal "a descriptor that cannot be looked up has no path, be it of an earlier one" 1 "$(grep -c ' write(3, ' "$tmp/oneline")"
 shown "$tmp/nobody/undumpable" 'FD    3 unknown'

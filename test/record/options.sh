@@ -29,7 +29,7 @@ record -t w -f "$tmp/w" sleep 0.2
 check "-t w: a sleep is a wait" test "$(lines "$tmp/w" CSW)" -ge 1
 record -t x true
 equal "-t x: usage" 2 "$status"
-said "has a letter 'x', which is none of cnisutfwpy+"
+said "has the letter 'x', which is not one of cnisutfwpy+"
 
 # Children.
 record -f "$tmp/alone" sh -c 'cat /dev/null; cat /dev/null'
@@ -46,7 +46,7 @@ check "-a makes a file that is not there" test -s "$tmp/new"
 cp "$tmp/text" "$tmp/other"
 record -a -f "$tmp/other" true
 equal "-a: no trace" 1 "$status"
-said "holds something else than a trace"
+said "contains something other than a trace"
 same "it is left as it was" "$tmp/text" "$tmp/other"
 
 # Files that are none.

@@ -102,6 +102,6 @@ await untraced
 cp "$tmp/s" "$tmp/kept"
 record -f "$tmp/s" -p 4194303
 equal "no such process: status" 1 "$status"
-said "there is none"
+said "does not exist"
 same "the file of before is left alone" "$tmp/kept" "$tmp/s"
 done_testing

@@ -184,7 +184,7 @@ static void aligned_clocks_are_right_for_causes_and_effects(void **state)
 	trace = trace_of(&writer, 1000, 0, NULL);
 	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
 	says(trace, ORDER_ALIGNED, 0,
-	     "order between CPUs: uncertain but for causes and effects, by which clocks were aligned",
+	     "order between CPUs: uncertain except for causes and effects, by which clocks were aligned",
 	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 }
 
@@ -201,7 +201,7 @@ static void aligned_clocks_that_were_measured_have_twice_the_doubt(void **state)
 	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
 	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
 	says(trace, ORDER_ALIGNED, 80,
-	     "order between CPUs: uncertain for events less than 0.080 us apart but for causes and effects, "
+	     "order between CPUs: uncertain for events less than 0.080 us apart except for causes and effects, "
 	     "as "
 	     "clocks were measured and aligned",
 	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":80}");
@@ -211,7 +211,7 @@ static void aligned_clocks_that_were_measured_have_twice_the_doubt(void **state)
 	trace = trace_of(&writer, EVERY, 8 * EVERY, NULL);
 	assert_int_equal(ktread_align(trace, 1, &point, 1), 0);
 	says(trace, ORDER_ALIGNED, 0,
-	     "order between CPUs: uncertain but for causes and effects, by which clocks were aligned",
+	     "order between CPUs: uncertain except for causes and effects, by which clocks were aligned",
 	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 }
 

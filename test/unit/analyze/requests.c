@@ -130,10 +130,10 @@ static void settings_are_looked_up_and_bounded(void **state)
 	assert_string_equal(requests_of("debug.ktr.stacktrace=3"), "debug.ktr.stacktrace takes 0 to 2");
 	assert_string_equal(requests_of("debug.ktr.stacktrace=-1"), "debug.ktr.stacktrace takes 0 to 2");
 	assert_string_equal(requests_of("debug.ktr.version=1"), "debug.ktr.version can only be read");
-	assert_string_equal(requests_of("debug.bit=x"), "debug.bit: 'x' is no number");
-	assert_string_equal(requests_of("debug.bit="), "debug.bit: '' is no number");
+	assert_string_equal(requests_of("debug.bit=x"), "debug.bit: 'x' is not a number");
+	assert_string_equal(requests_of("debug.bit="), "debug.bit: '' is not a number");
 	assert_string_equal(requests_of("debug.wide=18446744073709551616"),
-			    "debug.wide: '18446744073709551616' is no number");
+			    "debug.wide: '18446744073709551616' is not a number");
 }
 
 static void masks_go_by_file_and_line(void **state)
@@ -144,8 +144,8 @@ static void masks_go_by_file_and_line(void **state)
 			    "E6-6:1/1/0 E2-2:1/2/0 E1-1:1/1/0");
 	assert_string_equal(requests_of("debug.ktr.sched_enable=8"),
 			    "the mask has a bit that no event of sched has");
-	assert_string_equal(requests_of("debug.ktr.mm_enable=0xg"), "'0xg' is no mask");
-	assert_string_equal(requests_of("debug.ktr.mm_enable="), "'' is no mask");
+	assert_string_equal(requests_of("debug.ktr.mm_enable=0xg"), "'0xg' is not a mask");
+	assert_string_equal(requests_of("debug.ktr.mm_enable="), "'' is not a mask");
 	assert_string_equal(requests_of("debug.ktr.mm.fault_mask=1"),
 			    "debug.ktr.mm.fault_mask can only be read");
 	assert_non_null(strstr(requests_of("debug.ktr.many_enable=0x200000000000000000"), "E76-76:1/1/0"));
@@ -173,25 +173,25 @@ static void unknown_names_come_with_the_nearest(void **state)
 {
 	(void)state;
 	assert_string_equal(requests_of("sched.swich"),
-			    "no event 'sched.swich'; near it: sched.switch, sched.wake, sched.exit");
-	assert_string_equal(requests_of("shed.*=on"), "no event 'shed.*'; near it: sched.*");
-	assert_string_equal(requests_of("shed"), "no event 'shed'; near it: sched");
-	assert_string_equal(requests_of("swich"), "no event 'swich'; near it: sched.switch");
+			    "no event 'sched.swich'; did you mean sched.switch, sched.wake, sched.exit?");
+	assert_string_equal(requests_of("shed.*=on"), "no event 'shed.*'; did you mean sched.*?");
+	assert_string_equal(requests_of("shed"), "no event 'shed'; did you mean sched?");
+	assert_string_equal(requests_of("swich"), "no event 'swich'; did you mean sched.switch?");
 	assert_string_equal(requests_of("nothing.like.it"), "no event 'nothing.like.it'");
 	assert_string_equal(requests_of("debug.ktr.stacktrac=1"),
-			    "no setting 'debug.ktr.stacktrac'; near it: debug.ktr.stacktrace");
+			    "no setting 'debug.ktr.stacktrac'; did you mean debug.ktr.stacktrace?");
 	assert_string_equal(requests_of("debug.ktr.shed_enable=1"),
-			    "no setting 'debug.ktr.shed_enable'; near it: debug.ktr.sched_enable, "
-			    "debug.ktr.many_enable, debug.ktr.mm_enable");
+			    "no setting 'debug.ktr.shed_enable'; did you mean debug.ktr.sched_enable, "
+			    "debug.ktr.many_enable, debug.ktr.mm_enable?");
 }
 
 static void what_makes_no_sense_is_said(void **state)
 {
 	(void)state;
 	assert_string_equal(requests_of("=on"), "a name is missing before '='");
-	assert_string_equal(requests_of("-"), "a name is missing behind '-'");
-	assert_string_equal(requests_of("mm="), "a value is missing behind '='");
-	assert_non_null(strstr(requests_of("mm=onn"), "'onn' is none of: on off"));
+	assert_string_equal(requests_of("-"), "a name is missing after '-'");
+	assert_string_equal(requests_of("mm="), "a value is missing after '='");
+	assert_non_null(strstr(requests_of("mm=onn"), "'onn' is unknown; the words are: on off"));
 }
 
 static void near_names_are_harmless(void **state)
@@ -205,15 +205,15 @@ static void near_names_are_harmless(void **state)
 	near_start(&near, long_name, strlen(long_name));
 	near_offer(&near, long_name);
 	near_text(&near, text, sizeof(text));
-	assert_int_equal(strlen(text), strlen("; near it: ") + NEAR_NAME - 1);
+	assert_int_equal(strlen(text), strlen("; did you mean ?") + NEAR_NAME - 1);
 	near_start(&near, "name", 4);
 	near_offer(&near, "nam\033");
 	near_text(&near, text, sizeof(text));
-	assert_string_equal(text, "; near it: nam?");
+	assert_string_equal(text, "; did you mean nam??");
 	for (uint32_t i = 0; i < 9; i++)
 		near_offer(&near, (const char *[]){ "nama", "nume", "nome", "name", "nome" }[i % 5]);
 	near_text(&near, text, sizeof(text));
-	assert_string_equal(text, "; near it: name, nam?, nama");
+	assert_string_equal(text, "; did you mean name, nam?, nama?");
 	near_text(&near, text, 16);
 	assert_int_equal(strlen(text), 15);
 }

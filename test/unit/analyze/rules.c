@@ -181,10 +181,9 @@ static void rows_of_state(void **unused)
 	assert_int_equal(checking_result[0].first.pc, 0xabc);
 	checking_run("optional\na: never broken switch-locked");
 	assert_false(checking_rules->rule[0].checked);
-	assert_string_equal(
-		checking_rules->rule[0].why,
-		"no call of ktrace_acquire() is seen: the kernel does not call it, or debug.ktr.state is "
-		"0, or the kernel is built with KTRACE_STATE=0");
+	assert_string_equal(checking_rules->rule[0].why,
+			    "ktrace_acquire() was not called, or debug.ktr.state is 0, "
+			    "or the kernel is built with KTRACE_STATE=0");
 	assert_int_equal(checking_parse("ok: never sched.wake\na: never broken release"), 0);
 	assert_int_equal(rules_bind(checking_rules, script_trace(), &checking_error), KTREAD_E_FORMAT);
 	assert_int_equal(checking_error.line, 2);

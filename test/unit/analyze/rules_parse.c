@@ -20,39 +20,41 @@ static void refused(void **state)
 		uint32_t line, column;
 	} bad[] = {
 		{ "a: nevr sched.switch",
-		  "'nevr' where never, every, always or at most should be; near it: never", 1, 4 },
-		{ "# x\n\n  a: never b", "'a' continues no rule: a rule begins in the first column", 3, 3 },
-		{ "a: never", "the rule ends where an event should be", 1, 9 },
-		{ "a never b", "'never' where ':' should be", 1, 3 },
-		{ "a: never b\na: never c", "there is a 'a' already, in line 1", 2, 1 },
-		{ "a: never b while",
-		  "the rule ends where a field that holds a thread, or a depth, should be", 1, 17 },
+		  "expected never, every, always or at most instead of 'nevr'; did you mean never?", 1, 4 },
+		{ "# x\n\n  a: never b", "'a' is outside of a rule: a rule begins in the first column", 3,
+		  3 },
+		{ "a: never", "expected an event, but the rule ends", 1, 9 },
+		{ "a never b", "expected ':' instead of 'never'", 1, 3 },
+		{ "a: never b\na: never c", "the name 'a' is already used in line 1", 2, 1 },
+		{ "a: never b while", "expected a field that holds a thread, or a depth, but the rule ends",
+		  1, 17 },
 		{ "a: never broken switch-lockd",
-		  "'switch-lockd' where what can be broken should be; near it: switch-locked", 1, 17 },
+		  "expected what can be broken instead of 'switch-lockd'; did you mean switch-locked?", 1,
+		  17 },
 		{ "depth irqs: up b, down c\na: never b while irq > 0",
-		  "there is no depth 'irq' above; near it: irqs", 2, 18 },
+		  "there is no depth 'irq' above; did you mean irqs?", 2, 18 },
 		{ "a: never b while next is sleping",
-		  "'sleping' where a state of a thread should be; near it: sleeping", 1, 26 },
-		{ "a: every b then c", "the rule ends where 'within' should be", 1, 18 },
-		{ "a: every b then c within 50", "'50' where a time with its unit, such as 50ms, should be",
-		  1, 26 },
-		{ "a: every b then c within nan", "'nan' where a time with its unit, such as 50ms, should be",
-		  1, 26 },
-		{ "a: at most -1 b", "'-1' where a number should be", 1, 12 },
-		{ "a: always b has (c = 1)", "a character that means nothing here", 1, 20 },
+		  "expected a state of a thread instead of 'sleping'; did you mean sleeping?", 1, 26 },
+		{ "a: every b then c", "expected 'within', but the rule ends", 1, 18 },
+		{ "a: every b then c within 50",
+		  "expected a time with its unit, such as 50ms instead of '50'", 1, 26 },
+		{ "a: every b then c within nan",
+		  "expected a time with its unit, such as 50ms instead of 'nan'", 1, 26 },
+		{ "a: at most -1 b", "expected a number instead of '-1'", 1, 12 },
+		{ "a: always b has (c = 1)", "invalid character", 1, 20 },
 		{ "a: always b has (c < \"x\")", "strings are compared by == and != only", 1, 22 },
 		{ "a: always b has (c == \"x)", "a string without an end", 1, 23 },
 		{ "a: never b after c by d/e/f", "more names than the rule has events", 1, 27 },
-		{ "a: never b after c or d by e/f", "2 names for 3 events: one for all, or one for each", 1,
-		  31 },
-		{ "a: never b in user", "'user' where a context (thread, irq, nmi, early) should be", 1, 15 },
-		{ "a: never b after c by d, e, f, g, h", "more than 4 fields to tell things apart by", 1,
-		  35 },
-		{ "a: never b extra", "'extra' where the end of the rule should be", 1, 12 },
+		{ "a: never b after c or d by e/f", "2 names for 3 events: give one for all, or one for each",
+		  1, 31 },
+		{ "a: never b in user", "expected a context (thread, irq, nmi, early) instead of 'user'", 1,
+		  15 },
+		{ "a: never b after c by d, e, f, g, h", "more than 4 fields after 'by'", 1, 35 },
+		{ "a: never b extra", "expected the end of the rule instead of 'extra'", 1, 12 },
 		{ "a: never b after c or c or c or c or c or c or c or c", "more than 8 events in one rule",
 		  1, 53 },
-		{ "a: never \001", "a character that means nothing here", 1, 10 },
-		{ ":", "':' where a rule's name should be", 1, 1 },
+		{ "a: never \001", "invalid character", 1, 10 },
+		{ ":", "expected the name of a rule instead of ':'", 1, 1 },
 	};
 
 	(void)state;
@@ -107,10 +109,10 @@ static void unknown_names(void **state)
 	assert_int_equal(rules_bind(checking_rules, script_trace(), &checking_error), KTREAD_E_FORMAT);
 	assert_int_equal(checking_error.column, 10);
 	assert_non_null(
-		strstr(checking_error.text, "there is no event 'sched.swtich'; near it: sched.switch"));
+		strstr(checking_error.text, "there is no event 'sched.swtich'; did you mean sched.switch?"));
 	assert_int_equal(checking_parse("a: never sched.switch (nxt == 1)"), 0);
 	assert_int_equal(rules_bind(checking_rules, script_trace(), &checking_error), KTREAD_E_FORMAT);
-	assert_non_null(strstr(checking_error.text, "sched.switch has no field 'nxt'; near it: next"));
+	assert_non_null(strstr(checking_error.text, "sched.switch has no field 'nxt'; did you mean next?"));
 	checking_run("optional\na: never sched.swtich\nb: never sched.switch");
 	assert_false(checking_rules->rule[0].checked);
 	assert_true(checking_rules->rule[1].checked);

@@ -214,9 +214,9 @@ static void what_is_no_kernel_is_refused(void **state)
 		const char *message;
 	} cases[] = {
 		{ "/nothing/there", SYMBOLS_E_SYSTEM, "/nothing/there: No such file" },
-		{ "/etc/passwd", SYMBOLS_E_FORMAT, "/etc/passwd: no ELF file" },
-		{ "/", SYMBOLS_E_FORMAT, "/: no ELF file" },
-		{ "/dev/null", SYMBOLS_E_FORMAT, "/dev/null: no ELF file" },
+		{ "/etc/passwd", SYMBOLS_E_FORMAT, "/etc/passwd: not an ELF file" },
+		{ "/", SYMBOLS_E_FORMAT, "/: not an ELF file" },
+		{ "/dev/null", SYMBOLS_E_FORMAT, "/dev/null: not an ELF file" },
 	};
 	struct ktread_info info = own_info();
 	struct symbols *symbols;
@@ -229,7 +229,7 @@ static void what_is_no_kernel_is_refused(void **state)
 	}
 	info.machine++;
 	assert_int_equal(symbols_open(&symbols, "/proc/self/exe", &info), SYMBOLS_E_MACHINE);
-	assert_non_null(strstr(symbols_message(), "another CPU"));
+	assert_non_null(strstr(symbols_message(), "another architecture"));
 }
 
 /* A file cut anywhere, or with a byte turned over, is refused or read as far as it goes. */

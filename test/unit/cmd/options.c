@@ -247,14 +247,14 @@ static void messages_name_the_option_the_value_and_what_is_allowed(void **state)
 	static const struct {
 		const char *words, *message;
 	} cases[] = {
-		{ "-n 1", "unusable value for --number: '1' (a number from 2 to 9)" },
-		{ "--limit 0", "unusable value for --limit: '0' (a number from 1 on)" },
-		{ "--any x", "unusable value for --any: 'x'" },
-		{ "--time 9ns", "unusable value for --time: '9ns' (a time from 10ns to 2us)" },
-		{ "--wait 0", "unusable value for --wait: '0' (a time from 1ns on)" },
+		{ "-n 1", "invalid value for --number: '1' (a number from 2 to 9)" },
+		{ "--limit 0", "invalid value for --limit: '0' (a number of at least 1)" },
+		{ "--any x", "invalid value for --any: 'x'" },
+		{ "--time 9ns", "invalid value for --time: '9ns' (a time from 10ns to 2us)" },
+		{ "--wait 0", "invalid value for --wait: '0' (a time of at least 1ns)" },
 		{ "--seconds 0", "--seconds: '0' is not a number of seconds above 0" },
-		{ "--animal do", "unusable value for --animal: 'do' (cat|dog|cow)" },
-		{ "-i a --item b -i c", "--item: 'c' is one too many: up to 2 can be given" },
+		{ "--animal do", "invalid value for --animal: 'do' (cat|dog|cow)" },
+		{ "-i a --item b -i c", "--item: 'c' is too many: at most 2 can be given" },
 		{ "--nonsense", "unrecognized option '--nonsense'" },
 		{ "--text", "option '--text' requires an argument" },
 		{ "-z", "invalid option -- 'z'" },

@@ -175,13 +175,13 @@ static void test_lines(void **state)
 	text = write_lines(3, false, 0, "");
 	assert_string_equal(
 		text,
-		"     1.0 s  0 events/s, cost 0.00%, lost 0, 0 not looked at | 0: user 100% in\\x1bit(7) | "
+		"     1.0 s  0 events/s, cost 0.00%, lost 0, 0 not read | 0: user 100% in\\x1bit(7) | "
 		"1: idle 100%"
 		" | 2: kernel 100% hog(9)\n"
-		"     2.0 s  7804 events/s, cost 0.26%, lost 0, 5853 not looked at | 0: user 75% irq 25% "
+		"     2.0 s  7804 events/s, cost 0.26%, lost 0, 5853 not read | 0: user 75% irq 25% "
 		"in\\x1bit(7) | 1: "
 		"idle 100% | 2: stuck 100% STUCK for 2.0 s at 0xabc hog(9) | irq.enter 3904, irq.exit 3900\n"
-		"     3.0 s  8000 events/s, cost 0.27%, lost 0, 11853 not looked at | 0: user 75% irq 25% "
+		"     3.0 s  8000 events/s, cost 0.27%, lost 0, 11853 not read | 0: user 75% irq 25% "
 		"in\\x1bit(7) | 1: "
 		"idle 100% | 2: stuck 100% STUCK for 3.0 s at 0xabc hog(9) | irq.enter 4000, irq.exit "
 		"4000\n");
