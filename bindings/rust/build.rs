@@ -22,7 +22,7 @@ fn transports_of(arch: &str) -> &'static [&'static str] {
         "x86_64" => &["debugcon.c", "pci_ports.c", "virtio_pci.c"],
         "aarch64" => &["pl011.c", "semihosting.c", "aarch64/semihosting_aarch64.S"],
         "riscv64" => &["semihosting.c", "riscv64/semihosting_riscv64.S"],
-        _ => panic!("ktrace knows x86_64, aarch64 and riscv64, not {arch}"),
+        _ => panic!("ktrace supports x86_64, aarch64 and riscv64, not {arch}"),
     }
 }
 

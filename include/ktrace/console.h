@@ -64,7 +64,7 @@ int ktrace_console_settings(const struct ktrace_console *console, const char *ho
  * Prints why the previous call failed, and suggestions for an unknown name; see ktrace_refused() and
  * ktrace_control_near():
  *
- *	sched.swich=on: no event has such a name; near it: sched.switch
+ *	sched.swich=on: no such event; did you mean sched.switch?
  *
  * `error` is what that call returned; if it is not an error, nothing is printed. Any context.
  */

@@ -158,12 +158,12 @@ static void put_record(struct ktrace_line *line, const struct ktrace_walk_record
 	ktrace_line_flush(line);
 }
 
-static void put_count(struct ktrace_line *line, uint64_t count, const char *what)
+static void put_count(struct ktrace_line *line, const char *what, uint64_t count)
 {
 	if (count == 0)
 		return;
-	ktrace_line_decimal(line, count);
 	ktrace_line_text(line, what);
+	ktrace_line_decimal(line, count);
 	ktrace_line_put(line, '\n');
 	ktrace_line_flush(line);
 }
@@ -195,8 +195,8 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how)
 	}
 	if (shown == 0)
 		console->write(console, "no records\n", 11);
-	put_count(line, viewer.merge.overwritten, " overwritten while shown");
-	put_count(line, viewer.merge.unreadable, " unreadable");
+	put_count(line, "slots overwritten while shown: ", viewer.merge.overwritten);
+	put_count(line, "unreadable slots: ", viewer.merge.unreadable);
 	return KTRACE_OK;
 }
 
@@ -305,23 +305,23 @@ static const char *reason_of(int error)
 {
 	switch (error) {
 	case KTRACE_ERROR_NO_EVENT:
-		return "no event has such a name";
+		return "no such event";
 	case KTRACE_ERROR_NO_SETTING:
-		return "there is no such setting";
+		return "no such setting";
 	case KTRACE_ERROR_READ_ONLY:
-		return "it can only be read";
+		return "the setting is read-only";
 	case KTRACE_ERROR_ARGUMENT:
 		return "out of range";
 	default:
-		return "not understood";
+		return "syntax error";
 	}
 }
 
-static void put_near(void *cookie, const char *name)
+static void put_suggestion(void *cookie, const char *name)
 {
 	struct refusal *refusal = cookie;
 
-	ktrace_line_text(&refusal->line, refusal->names++ ? ", " : "; near it: ");
+	ktrace_line_text(&refusal->line, refusal->names++ ? ", " : "; did you mean ");
 	ktrace_line_text(&refusal->line, name);
 }
 
@@ -339,7 +339,8 @@ void ktrace_console_refusal(const struct ktrace_console *console, int error)
 	ktrace_line_text(&refusal.line, ": ");
 	ktrace_line_text(&refusal.line, reason_of(error));
 	if (error == KTRACE_ERROR_NO_EVENT || error == KTRACE_ERROR_NO_SETTING)
-		ktrace_control_near(word, length, put_near, &refusal);
+		ktrace_control_near(word, length, put_suggestion, &refusal);
+	ktrace_line_text(&refusal.line, refusal.names > 0 ? "?" : "");
 	ktrace_line_put(&refusal.line, '\n');
 	ktrace_line_flush(&refusal.line);
 }

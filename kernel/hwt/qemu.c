@@ -121,11 +121,12 @@ static int qemu_init(struct ktrace_hwt_backend *backend)
 	if (!qemu->ring && !KTRACE_ARCH_UNIT_EXISTS)
 		return absent(backend, "there is no trace unit in software for this architecture");
 	if (qemu->cpus == 0 || ((uintptr_t)page & (sizeof(*page) - 1)) != 0)
-		return absent(backend, "no pages, aligned to their size, were lent for its registers");
+		return absent(backend, "there are no pages for its registers, or they are not page-aligned");
 	if (!probe(qemu, page))
-		return absent(backend, "nobody answers: this is not QEMU with ktrace's plugin and ram=");
+		return absent(backend,
+			      "no answer: QEMU does not run with ktrace's plugin and its option ram=");
 	if (page->encoding != KTRX_HWT_ENCODING_PT && page->encoding != KTRX_HWT_ENCODING_ETM4)
-		return absent(backend, "the plugin writes an encoding that this kernel does not know");
+		return absent(backend, "the plugin writes an encoding that this kernel does not support");
 	backend->encoding = (uint8_t)page->encoding;
 	backend->ranges = page->range_most < KTRACE_HWT_RANGES_MAX ? page->range_most : KTRACE_HWT_RANGES_MAX;
 	ktrace_copy(found->parameters, page->parameters, sizeof(found->parameters));

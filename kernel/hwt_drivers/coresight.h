@@ -181,9 +181,9 @@ struct ktrace_coresight_request {
 };
 
 _Static_assert(sizeof(struct ktrace_coresight_found) <= sizeof(((struct ktrace_hwt_backend *)0)->state),
-	       "fits into a backend's state");
+	       "does not fit into a backend's state");
 _Static_assert(sizeof(struct ktrace_coresight_request) <= sizeof(((struct ktrace_hwt_unit *)0)->state),
-	       "fits into a unit's state");
+	       "does not fit into a unit's state");
 
 KTRACE_INLINE struct ktrace_coresight_found *ktrace_coresight_found(struct ktrace_hwt_backend *backend)
 {

@@ -223,7 +223,7 @@ static const char *ways(struct ktrace_coresight *all)
 	return check_ends(all, all->component[first].own.collected);
 }
 
-_Static_assert(KTRACE_ID_FIRST + KTRACE_CORESIGHT_MAX - 1 <= KTRACE_ID_LAST, "there are trace ids for all");
+_Static_assert(KTRACE_ID_FIRST + KTRACE_CORESIGHT_MAX - 1 <= KTRACE_ID_LAST, "not enough trace ids");
 
 const char *ktrace_coresight_graph(struct ktrace_coresight *all)
 {

@@ -89,9 +89,9 @@ struct ktrace_hwt_spe_unit {
 };
 
 _Static_assert(sizeof(struct ktrace_hwt_spe) <= sizeof(((struct ktrace_hwt_backend *)0)->state),
-	       "fits into a backend's state");
+	       "does not fit into a backend's state");
 _Static_assert(sizeof(struct ktrace_hwt_spe_unit) <= sizeof(((struct ktrace_hwt_unit *)0)->state),
-	       "fits into a unit's state");
+	       "does not fit into a unit's state");
 
 KTRACE_INLINE struct ktrace_hwt_spe *ktrace_hwt_spe(struct ktrace_hwt_backend *backend)
 {

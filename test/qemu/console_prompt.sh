@@ -33,14 +33,14 @@ for arch in x86_64 aarch64 riscv64; do
 		"$(answer "show ktr/x")"
 	equal "$arch, at run time: a CPU that does not exist" "there is no such CPU; try show cpus" "$(answer "show ktr/c99")"
 	equal "$arch, at run time: an event that does not exist" \
-		"sched.swich: no event has such a name; near it: sched.switch" "$(answer "show ktr sched.swich")"
+		"sched.swich: no such event; did you mean sched.switch?" "$(answer "show ktr sched.swich")"
 	equal "$arch, at run time: events are set, too" "" "$(answer "set -sched.wake")"
 	equal "$arch, at run time: but not those that do not exist" \
-		"sched.swich=on: no event has such a name; near it: sched.switch" "$(answer "set sched.swich=on")"
+		"sched.swich=on: no such event; did you mean sched.switch?" "$(answer "set sched.swich=on")"
 	equal "$arch, at run time: settings by what they begin with" "debug.b32_0=0 debug.b32_31=0" \
 		"$(answer "show settings debug.b32" | sort | xargs)"
 	equal "$arch, at run time: none begins with that" \
-		"debug.ktr.verbos_: there is no such setting; near it: debug.ktr.verbose" \
+		"debug.ktr.verbos_: no such setting; did you mean debug.ktr.verbose?" \
 		"$(answer "show settings debug.ktr.verbos_")"
 	equal "$arch, at run time: a page of settings" 23 "$(answer "show settings" | grep -c =)"
 	"$ktrace" show --settings "$tmp/trace" >"$tmp/states" 2>/dev/null
@@ -54,7 +54,7 @@ for arch in x86_64 aarch64 riscv64; do
 		"set debug.ktr.testlogcnt=1" c halt
 	equal "$arch, after a panic: the machine ends as it does without a prompt" 10 "$status"
 	check "$arch, after a panic: a boot argument that was not understood" grep -q \
-		'boot arguments: schd.swich: no event has such a name; near it: sched.switch$' "$tmp/lines"
+		'boot arguments: schd.swich: no such event; did you mean sched.switch?$' "$tmp/lines"
 	answer "show ktr/av" >"$tmp/verbose"
 	plain <"$tmp/verbose" >"$tmp/shown"
 	host >"$tmp/host"

@@ -59,6 +59,6 @@ equal "debug=ktrace debug=syscall is everything" "sched. syscall. vfs." "$(event
 equal "debug=syscall debug=vfs is both" "syscall. vfs." "$(events_of "debug=syscall debug=vfs")"
 equal "debug=ktrace,syscall is one group" "syscall." "$(events_of "debug=ktrace,syscall")"
 equal "an unknown group does not keep others out" "syscall." "$(events_of "debug=shed,syscall")"
-check "is reported with a suggestion" grep -q 'boot arguments: shed: no event has such a name; .*sched' "$tmp/console"
+check "is reported with a suggestion" grep -q 'boot arguments: shed: no such event; did you mean .*sched' "$tmp/console"
 check "and the kernel boots on" grep -q 'init: ls: status 0' "$tmp/console"
 done_testing

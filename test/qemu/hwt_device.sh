@@ -24,7 +24,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 	said "$arch, no unit: hwt ends" "init: hwt: status 1"
 	if has_unit "$arch"; then
 		said "$arch: why there is none" \
-			"hwt: qemu: absent: nobody answers: this is not QEMU with ktrace's plugin and ram="
+			"hwt: qemu: absent: no answer: QEMU does not run with ktrace's plugin and its option ram="
 	else
 		said "$arch: why there is none" \
 			"hwt: qemu: absent: there is no trace unit in software for this architecture"

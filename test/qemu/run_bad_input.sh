@@ -35,7 +35,7 @@ fails "nothing is near" 2 "; the groups are " --events xyzzy -- $(demo x86_64 1)
 fails "inside a script" 2 "no group or event 'shed'" --events shed -- sh -c "exec $(demo x86_64 1)"
 fails "--events with blanks" 2 "separated by commas" --events "sched mm" -- $(demo x86_64 1)
 fails "--events without a group of the kernel, by force" 0 "" --force --events shed -- $(demo x86_64 1) -append seconds=0
-check "which the guest reports" grep -q 'shed: no event has such a name; .*sched' "$tmp/console"
+check "which the guest reports" grep -q 'shed: no such event; did you mean .*sched' "$tmp/console"
 fails "--elf is no ELF file" 1 "not an ELF file" --elf Makefile -- $no_ktrace
 fails "--elf of another kernel" 0 "not the kernel that ran" --elf build/bin/ktrace -- $(demo x86_64 1) -append "seconds=0 debug=ktrace"
 fails "transport of another architecture" 2 "no semihosting" --transport semihosting -- $no_ktrace

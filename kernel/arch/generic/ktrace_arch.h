@@ -8,7 +8,7 @@
 #define KTRACE_ARCH_GENERIC_H
 
 #ifndef ktrace_arch_clock
-#error "ktrace knows x86_64, aarch64 and riscv64; on another CPU ktrace_port.h must define ktrace_arch_clock"
+#error "ktrace supports x86_64, aarch64, riscv64; on another CPU ktrace_port.h must define ktrace_arch_clock"
 #endif
 
 #ifndef KTRACE_ARCH_MACHINE

@@ -299,28 +299,28 @@ static void what_is_refused_is_told_with_what_was_meant(void **state)
 {
 	(void)state;
 	assert_string_equal(refusal(ktrace_console_show(&console, "/a test other.txt")),
-			    "other.txt: no event has such a name; near it: other.text\n");
+			    "other.txt: no such event; did you mean other.text?\n");
 	assert_string_equal(refusal(ktrace_control("test.number=on,tset.*=off")),
-			    "tset.*=off: no event has such a name; near it: test.*\n");
+			    "tset.*=off: no such event; did you mean test.*?\n");
 	assert_string_equal(refusal(ktrace_control("debug.ktr.verbos=1")),
-			    "debug.ktr.verbos=1: there is no such setting; near it: debug.ktr.verbose\n");
-	assert_string_equal(refusal(ktrace_control("test.number=onn")), "test.number=onn: not understood\n");
+			    "debug.ktr.verbos=1: no such setting; did you mean debug.ktr.verbose?\n");
+	assert_string_equal(refusal(ktrace_control("test.number=onn")), "test.number=onn: syntax error\n");
 	assert_string_equal(refusal(ktrace_control("debug.ktr.version=3")),
-			    "debug.ktr.version=3: it can only be read\n");
+			    "debug.ktr.version=3: the setting is read-only\n");
 	assert_string_equal(refusal(ktrace_control("debug.ktr.verbose=77")),
 			    "debug.ktr.verbose=77: out of range\n");
 	assert_string_equal(refusal(ktrace_boot_argument("quiet ktrace=wide,test")),
-			    "wide: no event has such a name; near it: test.wide\n");
+			    "wide: no such event; did you mean test.wide?\n");
 	assert_string_equal(refusal(ktrace_boot_argument("debug=tests ktrace=wide debug=nothing")),
-			    "tests: no event has such a name; near it: test\n");
+			    "tests: no such event; did you mean test?\n");
 	assert_string_equal(refusal(ktrace_boot_argument("debug=ktrace-tests,test")),
-			    "tests: no event has such a name; near it: test\n");
-	assert_string_equal(refusal(ktrace_console_show(&console, "/ax test")), "/ax: not understood\n");
+			    "tests: no such event; did you mean test?\n");
+	assert_string_equal(refusal(ktrace_console_show(&console, "/ax test")), "/ax: syntax error\n");
 	assert_string_equal(refusal(ktrace_console_show(&console, " /c4")), "/c4: out of range\n");
-	assert_string_equal(refusal(ktrace_console_settings(&console, "/x debug.")), "/x: not understood\n");
+	assert_string_equal(refusal(ktrace_console_settings(&console, "/x debug.")), "/x: syntax error\n");
 	assert_string_equal(refusal(ktrace_setting_set("debug.ktr.verbos=1")),
-			    "debug.ktr.verbos=1: there is no such setting; near it: debug.ktr.verbose\n");
-	assert_string_equal(refusal(ktrace_setting_set("verbose")), "verbose: not understood\n");
+			    "debug.ktr.verbos=1: no such setting; did you mean debug.ktr.verbose?\n");
+	assert_string_equal(refusal(ktrace_setting_set("verbose")), "verbose: syntax error\n");
 	assert_string_equal(refusal(KTRACE_OK), "");
 }
 
@@ -348,7 +348,7 @@ static void settings_are_shown_by_what_they_begin_with(void **state)
 	assert_int_equal(lines(settings("")), 3);
 	assert_string_equal(screen.keys, "");
 	assert_string_equal(refusal(ktrace_console_settings(&console, "debug.ktr.verion")),
-			    "debug.ktr.verion: there is no such setting; near it: debug.ktr.version\n");
+			    "debug.ktr.verion: no such setting; did you mean debug.ktr.version?\n");
 	assert_int_equal(ktrace_console_settings(&console, "/x"), KTRACE_ERROR_SYNTAX);
 }
 
@@ -404,7 +404,7 @@ static void what_is_overwritten_meanwhile_is_counted(void **state)
 	screen.meanwhile = record_a_few;
 	show("/a");
 	assert_int_equal(lines(screen.text), SLOTS - 5 + 1);
-	assert_non_null(strstr(screen.text, "\n5 overwritten while shown\n"));
+	assert_non_null(strstr(screen.text, "\nslots overwritten while shown: 5\n"));
 	assert_null(strstr(screen.text, "test_number  1000"));
 }
 
@@ -417,7 +417,7 @@ static void a_lap_meanwhile_ends_the_ring_but_not_the_others(void **state)
 	screen.meanwhile = record_a_lap;
 	assert_string_equal(show("/a"), "cpu0 10: test_number  9\n"
 					"cpu1 1: test_number  5\n"
-					"10 overwritten while shown\n");
+					"slots overwritten while shown: 10\n");
 }
 
 static void torn_slots_are_passed_over_and_counted(void **state)
@@ -430,7 +430,8 @@ static void torn_slots_are_passed_over_and_counted(void **state)
 	slot_back(2)->word[3] ^= 1;			  /* the end of the wide one */
 	slot_back(5)->word[0] ^= UINT64_C(1) << 3;	  /* number 2: another lap */
 	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* in flight */
-	assert_string_equal(show("/a"), "cpu0 6: test_number  3\ncpu0 1: test_number  1\n3 unreadable\n");
+	assert_string_equal(show("/a"),
+			    "cpu0 6: test_number  3\ncpu0 1: test_number  1\nunreadable slots: 3\n");
 }
 
 /* What the writer of the last record but one of CPU 0 has yet to store. */
@@ -455,7 +456,7 @@ static void what_is_finished_meanwhile_does_not_come_behind_older_ones(void **st
 	assert_string_equal(show("/a"), "cpu0 3: test_number  4\n"
 					"cpu1 1: test_number  2\n"
 					"cpu0 1: test_number  1\n"
-					"1 unreadable\n");
+					"unreadable slots: 1\n");
 	assert_string_equal(show("/a"), "cpu0 3: test_number  4\n"
 					"cpu0 2: test_number  3\n"
 					"cpu1 1: test_number  2\n"

@@ -67,10 +67,10 @@ static void check_line(const char *line)
 {
 	unsigned long long count;
 
-	if (strstr(line, " overwritten while shown")) {
-		assert_int_equal(sscanf(line, "%llu", &count), 1);
+	if (strstr(line, "slots overwritten while shown: ")) {
+		assert_int_equal(sscanf(line, "slots overwritten while shown: %llu", &count), 1);
 		screen.overwritten += count;
-	} else if (!strstr(line, " unreadable") && strcmp(line, "no records") != 0) {
+	} else if (!strstr(line, "unreadable slots: ") && strcmp(line, "no records") != 0) {
 		check_record(line);
 	}
 }
