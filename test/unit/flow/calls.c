@@ -39,7 +39,7 @@ static void expect(const char *steps, const char *expected)
 #define LINE(time, took, text) "[    0.0000000" time "]         0.0" took " us " text "\n"
 #define OPEN(time, text)       "[    0.0000000" time "]                  " text "\n"
 
-static void calls_and_returns(void **state)
+static void calls_and_returns_are_nested(void **state)
 {
 	(void)state;
 	expect("cpu 0\n"
@@ -52,14 +52,14 @@ static void calls_and_returns(void **state)
 		       LINE("40", "20", "  } b"));
 }
 
-static void a_branch_not_taken_goes_nowhere(void **state)
+static void branch_not_taken_leaves_the_stack_alone(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 conditional!\nrun 11 a+8 2 call\nrun 12 b 1 return\nrun 13 a+16 1 jump\n",
 	       "CPU 0\n" OPEN("10", "a {") LINE("12", "01", "  b"));
 }
 
-static void a_tail_call_takes_the_place(void **state)
+static void tail_call_replaces_the_frame(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 jump\nrun 15 c 2 return\nrun 19 a+8 1 jump\n",
@@ -67,7 +67,7 @@ static void a_tail_call_takes_the_place(void **state)
 }
 
 /* A retpoline: b calls an address within itself, which returns to c instead of b; that is a jump. */
-static void a_return_from_a_place_within_jumps(void **state)
+static void return_of_a_call_into_the_same_function_is_a_jump(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 13 b+16 2 return\nrun 15 c 2 return\nrun 19 a+8 "
@@ -87,7 +87,7 @@ static void a_return_from_a_place_within_jumps(void **state)
 	assert_int_equal(doubts.resyncs, 0);
 }
 
-static void an_interrupt_is_a_frame(void **state)
+static void interrupt_is_a_frame(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 run\nasync 13 b+8 irq\nrun 13 irq 3 leave_kernel\n"
@@ -97,7 +97,7 @@ static void an_interrupt_is_a_frame(void **state)
 }
 
 /* At the first instruction of a called function, before it has run. */
-static void an_interrupt_between_call_and_callee(void **state)
+static void interrupt_before_first_instruction_is_in_the_callee(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 call\nasync 13 b irq\nrun 13 irq 3 leave_kernel\n"
@@ -106,7 +106,7 @@ static void an_interrupt_between_call_and_callee(void **state)
 		       LINE("20", "07", "  } b"));
 }
 
-static void a_return_from_no_exception_goes_straight_on(void **state)
+static void exception_return_without_exception_is_no_restart(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 leave_kernel\nrun 15 b+8 1 return\nrun 19 a+8 1 jump\n",
@@ -114,7 +114,7 @@ static void a_return_from_no_exception_goes_straight_on(void **state)
 	assert_int_equal(doubts.resyncs, 0);
 }
 
-static void a_system_call_is_a_frame(void **state)
+static void system_call_is_a_frame(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 enter_kernel\nrun 12 irq 2 leave_kernel\nrun 15 a+8 1 jump\n",
@@ -122,7 +122,7 @@ static void a_system_call_is_a_frame(void **state)
 }
 
 /* From c to a, past b: an indirect jump into the middle of a function on the stack. */
-static void longjmp_takes_away_what_lies_between(void **state)
+static void longjmp_removes_the_frames_between(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 15 c 2 indirect\nrun 19 a+32 1 call\nrun 20 d 1 "
@@ -133,7 +133,7 @@ static void longjmp_takes_away_what_lies_between(void **state)
 }
 
 /* A return to an unknown place, as if the kernel had switched stacks unseen: nothing is guessed. */
-static void what_fits_nothing_begins_anew(void **state)
+static void unexpected_return_restarts_the_stack(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\nrun 15 c 2 return\nrun 20 e+16 1 return\nrun 21 d+8 "
@@ -144,7 +144,7 @@ static void what_fits_nothing_begins_anew(void **state)
 }
 
 /* No duration crosses them: b ends afterwards, but it is unknown whether that is the same call. */
-static void gaps_and_overflows_cut_all(void **state)
+static void gaps_and_overflows_end_all_frames(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b 2 call\noverflow 15\nrun 20 b+8 1 return\nrun 22 a+8 1 "
@@ -155,7 +155,7 @@ static void gaps_and_overflows_cut_all(void **state)
 			       OPEN("31", "a {"));
 }
 
-static void threads_have_stacks_of_their_own(void **state)
+static void each_thread_has_its_own_stack(void **state)
 {
 	(void)state;
 	expect("cpu 0\nspace 10 0x5000 7\nrun 10 a 2 call\nrun 12 d 2 run\nspace 15 0x6000 8\nrun 15 d+8 1 "
@@ -167,7 +167,7 @@ static void threads_have_stacks_of_their_own(void **state)
 }
 
 /* Only if there is one CPU is it certain that the thread did not run elsewhere in between. */
-static void a_thread_may_have_run_elsewhere(void **state)
+static void duration_is_unknown_if_thread_may_have_run_elsewhere(void **state)
 {
 	(void)state;
 	expect("cpu 0\nspace 10 0x5000 7\nrun 10 a 2 call\nrun 12 d 2 run\nspace 15 0x6000 8\nspace 20 "
@@ -226,7 +226,7 @@ static void untraced_users_leave_an_empty_stack(void **state)
  * An exception return leads to b, where the next interrupt comes at once: it is reported as if it came before
  * the return.
  */
-static void interrupts_one_behind_another_do_not_pile_up(void **state)
+static void consecutive_interrupts_do_not_accumulate_frames(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 call\nrun 11 b 2 run\nasync 12 b+8 irq\nrun 12 irq 3 leave_kernel\nrun 15 "
@@ -240,7 +240,7 @@ static void interrupts_one_behind_another_do_not_pile_up(void **state)
 }
 
 /* Interrupt vectors run from one symbol into the next, without a branch. */
-static void a_run_may_pass_through_functions(void **state)
+static void run_may_pass_through_functions(void **state)
 {
 	(void)state;
 	expect("cpu 0\nrun 10 a 2 call\nrun 12 b+252 66 return\nrun 13 a+8 1 jump\n",
@@ -248,7 +248,7 @@ static void a_run_may_pass_through_functions(void **state)
 }
 
 /* The rarely executed part is elsewhere. */
-static void cold_halves_are_the_function(void **state)
+static void cold_part_belongs_to_its_function(void **state)
 {
 	(void)state;
 	expect("symbol 0x9000 0x100 b.cold\ncpu 0\nrun 10 a 2 call\nrun 12 b 2 jump\nrun 13 b.cold+8 2 call\n"
@@ -258,7 +258,7 @@ static void cold_halves_are_the_function(void **state)
 }
 
 /* The same address is looked up repeatedly: an answer must not be used after it has become invalid. */
-static void what_lies_at_an_address_changes_in_time(void **state)
+static void function_at_an_address_depends_on_the_time(void **state)
 {
 	static const struct {
 		uint64_t stamp;
@@ -334,27 +334,27 @@ static void stacks_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_and_returns),
-		cmocka_unit_test(a_branch_not_taken_goes_nowhere),
-		cmocka_unit_test(a_tail_call_takes_the_place),
-		cmocka_unit_test(a_return_from_a_place_within_jumps),
-		cmocka_unit_test(an_interrupt_is_a_frame),
-		cmocka_unit_test(an_interrupt_between_call_and_callee),
-		cmocka_unit_test(a_return_from_no_exception_goes_straight_on),
-		cmocka_unit_test(a_system_call_is_a_frame),
-		cmocka_unit_test(longjmp_takes_away_what_lies_between),
-		cmocka_unit_test(what_fits_nothing_begins_anew),
-		cmocka_unit_test(gaps_and_overflows_cut_all),
-		cmocka_unit_test(threads_have_stacks_of_their_own),
-		cmocka_unit_test(a_thread_may_have_run_elsewhere),
+		cmocka_unit_test(calls_and_returns_are_nested),
+		cmocka_unit_test(branch_not_taken_leaves_the_stack_alone),
+		cmocka_unit_test(tail_call_replaces_the_frame),
+		cmocka_unit_test(return_of_a_call_into_the_same_function_is_a_jump),
+		cmocka_unit_test(interrupt_is_a_frame),
+		cmocka_unit_test(interrupt_before_first_instruction_is_in_the_callee),
+		cmocka_unit_test(exception_return_without_exception_is_no_restart),
+		cmocka_unit_test(system_call_is_a_frame),
+		cmocka_unit_test(longjmp_removes_the_frames_between),
+		cmocka_unit_test(unexpected_return_restarts_the_stack),
+		cmocka_unit_test(gaps_and_overflows_end_all_frames),
+		cmocka_unit_test(each_thread_has_its_own_stack),
+		cmocka_unit_test(duration_is_unknown_if_thread_may_have_run_elsewhere),
 		cmocka_unit_test(filtered_functions_are_entered_and_left),
 		cmocka_unit_test(filtered_functions_are_left_by_tail_calls),
 		cmocka_unit_test(untraced_kernels_leave_the_stack_alone),
 		cmocka_unit_test(untraced_users_leave_an_empty_stack),
-		cmocka_unit_test(interrupts_one_behind_another_do_not_pile_up),
-		cmocka_unit_test(a_run_may_pass_through_functions),
-		cmocka_unit_test(cold_halves_are_the_function),
-		cmocka_unit_test(what_lies_at_an_address_changes_in_time),
+		cmocka_unit_test(consecutive_interrupts_do_not_accumulate_frames),
+		cmocka_unit_test(run_may_pass_through_functions),
+		cmocka_unit_test(cold_part_belongs_to_its_function),
+		cmocka_unit_test(function_at_an_address_depends_on_the_time),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(stacks_are_bounded),
 	};

@@ -35,7 +35,7 @@ static void expect_durations(const char *script, const char *expected)
 	flow_close(flow);
 }
 
-static void durations_are_of_whole_calls(void **state)
+static void only_whole_calls_have_durations(void **state)
 {
 	(void)state;
 	/*
@@ -52,7 +52,7 @@ static void durations_are_of_whole_calls(void **state)
 }
 
 /* b is already running at the start; a begins after the gap. */
-static void a_function_that_was_running_was_not_called(void **state)
+static void function_already_running_is_not_counted_as_called(void **state)
 {
 	(void)state;
 	expect_durations(FLOW_TEST_KERNEL "cpu 0\nrun 100 b+8 2 jump\ngap 105 missing\nrun 110 a 2 jump\n",
@@ -92,7 +92,7 @@ static void folded_time_ends_at_gaps(void **state)
 		      FLOW_BY_TIME, "a_b 3\n");
 }
 
-static void functions_are_listed_once_each(void **state)
+static void executed_functions_are_listed_once(void **state)
 {
 	struct flow *flow = flow_test_open(
 		FLOW_TEST_KERNEL
@@ -133,7 +133,7 @@ static const char hostile[] =
 	"frequency 1000\nimage ker\033nel -\nsymbol 0x1000 0x100 a\"b\\\x80 dir/x\033.c:7\nthread 3 7 8 n\n"
 	"run 1000 0x1004 1 conditional!\nnote 2500 \033[2J\n";
 
-static void columns_are_chosen_and_harmless(void **state)
+static void columns_are_selected_and_escaped(void **state)
 {
 	(void)state;
 	expect_columns(
@@ -149,7 +149,7 @@ static void columns_are_chosen_and_harmless(void **state)
 		       "1          -              \\x1b[2J\n");
 }
 
-static void columns_that_do_not_exist_are_refused(void **state)
+static void unknown_columns_are_refused(void **state)
 {
 	static const char *const lists[] = { "", "offset,", "offset,offset", "offsets", "pc, id" };
 	struct flow_columns columns = { 0 };
@@ -168,7 +168,7 @@ static unsigned covered(unsigned value)
 }
 enum { COVERED_FIRST = __LINE__ - 4, COVERED_LAST = __LINE__ - 1 };
 
-static void coverage_is_of_lines(void **state)
+static void coverage_counts_lines_and_functions(void **state)
 {
 	char *script, *self = realpath("/proc/self/exe", NULL), wanted[64];
 	unsigned (*volatile function)(unsigned) = covered;
@@ -202,9 +202,9 @@ static void coverage_is_of_lines(void **state)
 	snprintf(wanted, sizeof(wanted), "\nFN:%d,covered\n", COVERED_FIRST);
 	assert_non_null(strstr(out.buffer, wanted));
 	assert_non_null(strstr(out.buffer, "\nFNDA:3,covered\n"));
-	snprintf(wanted, sizeof(wanted), "\nFN:%d,coverage_is_of_lines\n", COVERED_LAST + 3);
+	snprintf(wanted, sizeof(wanted), "\nFN:%d,coverage_counts_lines_and_functions\n", COVERED_LAST + 3);
 	assert_non_null(strstr(out.buffer, wanted));
-	assert_non_null(strstr(out.buffer, "\nFNDA:0,coverage_is_of_lines\n"));
+	assert_non_null(strstr(out.buffer, "\nFNDA:0,coverage_counts_lines_and_functions\n"));
 	assert_non_null(strstr(out.buffer, "\nFNH:1\nDA:"));
 	assert_non_null(strstr(out.buffer, "/flow/views.c\n"));
 	assert_null(strstr(out.buffer, "flow/calls.c")); /* nothing in it ran */
@@ -254,7 +254,7 @@ static void expect_last(uint64_t count, const char *before, int found, const cha
 	free(script);
 }
 
-static void the_last_branches_are_of_each_cpu(void **state)
+static void last_branches_are_shown_for_each_cpu(void **state)
 {
 	(void)state;
 	expect_last(2, NULL, 0,
@@ -262,7 +262,7 @@ static void the_last_branches_are_of_each_cpu(void **state)
 }
 
 /* Up to the first entry, on all CPUs; steps that accompany the branches are shown with them. */
-static void or_those_before_a_function_was_entered(void **state)
+static void last_branches_before_function_entry_are_shown(void **state)
 {
 	(void)state;
 	expect_last(3, "d", 1,
@@ -270,7 +270,7 @@ static void or_those_before_a_function_was_entered(void **state)
 		    "CPU 0\n87         jump\n88         jump\n89         gap\n90         jump\n");
 }
 
-static void a_function_that_was_not_entered_is_told(void **state)
+static void function_not_entered_is_reported(void **state)
 {
 	(void)state;
 	expect_last(1, "e", 0, "CPU 0\n100        jump\nCPU 1\n4          jump\n");
@@ -291,7 +291,7 @@ static unsigned count_steps(const struct flow_select *select)
 	return steps;
 }
 
-static void selections_narrow(void **state)
+static void selections_limit_the_steps(void **state)
 {
 	static const struct flow_range range = { 0x1300, 0x1400 };
 	static const uint8_t second = 2;
@@ -310,18 +310,18 @@ static void selections_narrow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations_are_of_whole_calls),
-		cmocka_unit_test(a_function_that_was_running_was_not_called),
+		cmocka_unit_test(only_whole_calls_have_durations),
+		cmocka_unit_test(function_already_running_is_not_counted_as_called),
 		cmocka_unit_test(folded_stacks_count_instructions_or_time),
 		cmocka_unit_test(folded_time_ends_at_gaps),
-		cmocka_unit_test(functions_are_listed_once_each),
-		cmocka_unit_test(columns_are_chosen_and_harmless),
-		cmocka_unit_test(columns_that_do_not_exist_are_refused),
-		cmocka_unit_test(coverage_is_of_lines),
-		cmocka_unit_test(the_last_branches_are_of_each_cpu),
-		cmocka_unit_test(or_those_before_a_function_was_entered),
-		cmocka_unit_test(a_function_that_was_not_entered_is_told),
-		cmocka_unit_test(selections_narrow),
+		cmocka_unit_test(executed_functions_are_listed_once),
+		cmocka_unit_test(columns_are_selected_and_escaped),
+		cmocka_unit_test(unknown_columns_are_refused),
+		cmocka_unit_test(coverage_counts_lines_and_functions),
+		cmocka_unit_test(last_branches_are_shown_for_each_cpu),
+		cmocka_unit_test(last_branches_before_function_entry_are_shown),
+		cmocka_unit_test(function_not_entered_is_reported),
+		cmocka_unit_test(selections_limit_the_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

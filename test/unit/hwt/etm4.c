@@ -157,7 +157,7 @@ static const struct {
 	  "gap 1811110: no code is known here\n" },
 };
 
-static void each_stream(void **state)
+static void streams_decode_to_expected_steps(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(streams); i++) {
@@ -169,7 +169,7 @@ static void each_stream(void **state)
 }
 
 /* Makes more steps than the queue has room for, with one packet after another: none is lost. */
-static void many_atoms(void **state)
+static void more_atoms_than_queue_has_room_for_are_kept(void **state)
 {
 	static unsigned char bytes[64 + 200];
 	const struct hwt_piece piece = { .bytes = bytes, .size = sizeof(bytes) };
@@ -191,7 +191,7 @@ static void many_atoms(void **state)
 }
 
 /* Code is read for the time and address space of the packets before the run, not after it. */
-static void code_as_of_then(void **state)
+static void code_is_read_for_context_before_the_run(void **state)
 {
 	unsigned char bytes[128];
 	size_t size =
@@ -206,7 +206,7 @@ static void code_as_of_then(void **state)
 }
 
 /* The context id and VMID of the unit in software are an address space and a thread. */
-static void unit_in_software(void **state)
+static void software_unit_gives_space_and_thread(void **state)
 {
 	struct hwt_stream software = etm4_unit;
 	unsigned char bytes[128];
@@ -222,7 +222,7 @@ static void unit_in_software(void **state)
 }
 
 /* 16-byte frames: ID 1, then 15 bytes of data; the last byte has the lowest bits of bytes in even places. */
-static void frames(void **state)
+static void formatted_frames_are_unpacked(void **state)
 {
 	struct hwt_stream formatted = etm4_unit;
 	unsigned char data[64], bytes[128] = { 0 };
@@ -258,7 +258,7 @@ static void take_line(void *to, uint64_t offset, const char *name, const char *t
 	snprintf(all + used, 2048 - used, "%u %s: %s\n", (unsigned)offset, name, text);
 }
 
-static void lines_of_packets(void **state)
+static void packets_are_listed_with_offset_and_text(void **state)
 {
 	char all[2048] = "";
 	unsigned char bytes[128];
@@ -284,9 +284,12 @@ static void lines_of_packets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_stream),	   cmocka_unit_test(many_atoms),
-		cmocka_unit_test(code_as_of_then), cmocka_unit_test(unit_in_software),
-		cmocka_unit_test(frames),	   cmocka_unit_test(lines_of_packets),
+		cmocka_unit_test(streams_decode_to_expected_steps),
+		cmocka_unit_test(more_atoms_than_queue_has_room_for_are_kept),
+		cmocka_unit_test(code_is_read_for_context_before_the_run),
+		cmocka_unit_test(software_unit_gives_space_and_thread),
+		cmocka_unit_test(formatted_frames_are_unpacked),
+		cmocka_unit_test(packets_are_listed_with_offset_and_text),
 	};
 
 	return cmocka_run_group_tests_name("hwt_etm4", tests, NULL, NULL);

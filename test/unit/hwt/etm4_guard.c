@@ -8,7 +8,7 @@
  * Mispredicted elements are taken back before they are reported. Elements uncommitted at the end are not
  * reported.
  */
-static void speculation(void **state)
+static void mispredicted_elements_are_not_reported(void **state)
 {
 	static const struct {
 		const char *hex, *steps;
@@ -42,7 +42,7 @@ static void speculation(void **state)
 }
 
 /* Packets that other units may write are refused by name, not reported as damage. */
-static void what_others_write(void **state)
+static void undecodable_elements_are_refused_by_name(void **state)
 {
 	static const struct {
 		uint32_t configr;
@@ -67,7 +67,7 @@ static void what_others_write(void **state)
 }
 
 /* An ETE writes packets that an ETMv4 does not. */
-static void what_an_ete_writes(void **state)
+static void ete_packets_are_decoded_or_named(void **state)
 {
 	static const struct {
 		const char *hex, *steps;
@@ -126,7 +126,7 @@ static void what_an_ete_writes(void **state)
 }
 
 /* Branches that are newer than OpenCSD are recognized; similar ones that it knows are not. */
-static void branches_that_are_too_new(void **state)
+static void instructions_newer_than_opencsd_are_recognized(void **state)
 {
 	static const uint32_t new[] = { 0x74014060 ^ 0x4000, 0x74018060, 0x7401c060, 0xf4010060, 0x75010060,
 					0xf5010060,	     0x5500001f, 0x5520001f, TEXIT,	 0xd6ff07e0,
@@ -143,7 +143,7 @@ static void branches_that_are_too_new(void **state)
 		assert_false(etm4_guard_too_new(0x010303, known[i]));
 }
 
-static void wrong_registers(void **state)
+static void invalid_register_values_are_refused(void **state)
 {
 	struct hwt_stream other = etm4_unit;
 	const struct hwt_piece piece = { .bytes = (const unsigned char *)"", .size = 0 };
@@ -163,9 +163,11 @@ static void wrong_registers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(speculation),	      cmocka_unit_test(what_others_write),
-		cmocka_unit_test(what_an_ete_writes), cmocka_unit_test(branches_that_are_too_new),
-		cmocka_unit_test(wrong_registers),
+		cmocka_unit_test(mispredicted_elements_are_not_reported),
+		cmocka_unit_test(undecodable_elements_are_refused_by_name),
+		cmocka_unit_test(ete_packets_are_decoded_or_named),
+		cmocka_unit_test(instructions_newer_than_opencsd_are_recognized),
+		cmocka_unit_test(invalid_register_values_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("hwt_etm4_guard", tests, NULL, NULL);

@@ -91,7 +91,7 @@ static void expect_marked(struct reading *reading, uint64_t stamp, uint64_t base
 	assert_int_equal(place.symbol_address, base + own_address());
 }
 
-static void a_program_is_found_in_each_process(void **state)
+static void program_is_found_in_each_process(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -119,7 +119,7 @@ static void a_program_is_found_in_each_process(void **state)
 }
 
 /* Another program is loaded there later, and gets no names. */
-static void names_are_of_the_code_that_lay_there_then(void **state)
+static void replaced_program_gives_no_names(void **state)
 {
 	struct hwt_file_writer writer;
 	struct hwt_place place;
@@ -148,7 +148,7 @@ static void names_are_of_the_code_that_lay_there_then(void **state)
 }
 
 /* Programs that share a library have a few blocks in common. */
-static void few_blocks_prove_nothing(void **state)
+static void few_equal_blocks_do_not_identify_a_program(void **state)
 {
 	static const struct {
 		unsigned same, others;
@@ -173,7 +173,7 @@ static void few_blocks_prove_nothing(void **state)
 }
 
 /* A kernel runs at one address. There, the file is compared with the code like any other file. */
-static void a_kernel_is_found_where_it_was_moved(void **state)
+static void relocated_kernel_is_found_by_its_code(void **state)
 {
 	(void)state;
 	for (unsigned others = 0; others < 2; others++) {
@@ -200,10 +200,10 @@ static void a_kernel_is_found_where_it_was_moved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_is_found_in_each_process),
-		cmocka_unit_test(names_are_of_the_code_that_lay_there_then),
-		cmocka_unit_test(few_blocks_prove_nothing),
-		cmocka_unit_test(a_kernel_is_found_where_it_was_moved),
+		cmocka_unit_test(program_is_found_in_each_process),
+		cmocka_unit_test(replaced_program_gives_no_names),
+		cmocka_unit_test(few_equal_blocks_do_not_identify_a_program),
+		cmocka_unit_test(relocated_kernel_is_found_by_its_code),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -2,7 +2,7 @@
 /* Decodes code that changes while it is traced. */
 #include "unit/support/hwt_patched.h"
 
-static void code_that_changes_is_decoded_as_it_was(void **state)
+static void changed_code_is_decoded_as_it_was_then(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -26,7 +26,7 @@ static void code_that_changes_is_decoded_as_it_was(void **state)
 }
 
 /* Even if another version of the line has bytes that this one does not have. */
-static void a_byte_is_of_the_version_of_its_time(void **state)
+static void bytes_come_from_the_version_at_that_time(void **state)
 {
 	static const uint8_t early[] = { 1, 2 }, late[] = { 3, 4, 5, 6, 7, 8 };
 	struct hwt_file_writer writer;
@@ -53,7 +53,7 @@ static void a_byte_is_of_the_version_of_its_time(void **state)
 #define CHANGES 200u
 
 /* It changes so often that libipt gets several images; the first one is not like the last one. */
-static void code_that_changes_often_is_decoded_as_it_was(void **state)
+static void often_changed_code_is_decoded_as_it_was_then(void **state)
 {
 	static uint8_t other[64];
 	struct hwt_file_writer writer;
@@ -92,7 +92,7 @@ static void begin_loop(void)
 }
 
 /* A loop of two branches that overwrites the first of them: there is no call in between. */
-static void code_that_changes_itself_is_decoded_as_it_was(void **state)
+static void self_modifying_code_is_decoded_as_it_was_then(void **state)
 {
 	static const uint8_t nops[] = { 0x90, 0x90 };
 	struct hwt_file_writer writer;
@@ -128,7 +128,7 @@ static void code_that_changes_itself_is_decoded_as_it_was(void **state)
  * A CPU sleeps after its last branch. The timestamp that follows belongs to the interrupt, not to the earlier
  * runs.
  */
-static void a_time_told_for_an_interrupt_is_not_of_runs_before_it(void **state)
+static void runs_before_interrupt_keep_their_earlier_time(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -159,11 +159,11 @@ static void a_time_told_for_an_interrupt_is_not_of_runs_before_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(code_that_changes_is_decoded_as_it_was),
-		cmocka_unit_test(a_byte_is_of_the_version_of_its_time),
-		cmocka_unit_test(code_that_changes_often_is_decoded_as_it_was),
-		cmocka_unit_test(code_that_changes_itself_is_decoded_as_it_was),
-		cmocka_unit_test(a_time_told_for_an_interrupt_is_not_of_runs_before_it),
+		cmocka_unit_test(changed_code_is_decoded_as_it_was_then),
+		cmocka_unit_test(bytes_come_from_the_version_at_that_time),
+		cmocka_unit_test(often_changed_code_is_decoded_as_it_was_then),
+		cmocka_unit_test(self_modifying_code_is_decoded_as_it_was_then),
+		cmocka_unit_test(runs_before_interrupt_keep_their_earlier_time),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

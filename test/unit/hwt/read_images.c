@@ -6,7 +6,7 @@
 #define SPACE_B UINT64_C(0x2000)
 #define SPACE_C UINT64_C(0x3000)
 
-static void another_program_is_decoded_from_its_start_on(void **state)
+static void new_program_is_used_from_its_exec(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -41,7 +41,7 @@ static void another_program_is_decoded_from_its_start_on(void **state)
 }
 
 /* A library is mapped, unmapped, and another one mapped in its place. */
-static void what_is_mapped_is_decoded_while_it_is(void **state)
+static void mapped_file_is_used_until_unmapped(void **state)
 {
 	const uint64_t code_at = 64 + 56; /* in the file, after its headers */
 	struct hwt_file_writer writer;
@@ -81,7 +81,7 @@ static void what_is_mapped_is_decoded_while_it_is(void **state)
 /*
  * A kernel patches itself: its file supplies only bytes that were not recorded, even between recorded ones.
  */
-static void a_file_fills_only_what_code_leaves_open(void **state)
+static void file_supplies_only_bytes_not_recorded(void **state)
 {
 	const uint64_t patched = PROGRAM_JNE - PROGRAM_AT;
 	struct hwt_file_writer writer;
@@ -108,7 +108,7 @@ static void a_file_fills_only_what_code_leaves_open(void **state)
 	unlink(path);
 }
 
-static void what_nothing_is_known_of_is_stepped_over_at_once(void **state)
+static void size_of_unknown_code_is_reported(void **state)
 {
 	const uint64_t before = PROGRAM_AT - 0x800;
 	struct hwt_file_writer writer;
@@ -158,7 +158,7 @@ static void address_spaces_have_their_own_code(void **state)
 }
 
 /* Older units recorded code that several spaces share only once. */
-static void code_of_other_spaces_is_taken_where_all_agree(void **state)
+static void code_of_another_space_is_used_only_if_unambiguous(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -183,7 +183,7 @@ static void code_of_other_spaces_is_taken_where_all_agree(void **state)
 	}
 }
 
-static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
+static void missing_image_is_a_gap_up_to_the_next_psb(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -227,7 +227,7 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 /*
  * A program is not the kernel. A file that was added is, if kernel code was recorded and no kernel is named.
  */
-static void the_kernel_is_what_the_recording_says(void **state)
+static void only_a_recorded_kernel_image_is_the_kernel(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -255,7 +255,7 @@ static void the_kernel_is_what_the_recording_says(void **state)
 }
 
 /* By the code in the recording: a file with one of three blocks patched, and another program. */
-static void a_file_that_is_not_what_was_run_is_refused(void **state)
+static void file_that_differs_from_executed_code_is_refused(void **state)
 {
 	const uint64_t elsewhere = 0x10000;
 	struct hwt_file_writer writer;
@@ -292,7 +292,7 @@ static void a_file_that_is_not_what_was_run_is_refused(void **state)
 }
 
 /* Moved code is distinguished from patched code, even if it is only a small part. */
-static void a_file_of_which_a_part_has_moved_is_refused(void **state)
+static void file_with_moved_code_is_refused(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -322,7 +322,7 @@ static void a_file_of_which_a_part_has_moved_is_refused(void **state)
 }
 
 /* One of several programs at the same addresses is the file. */
-static void a_file_may_be_what_one_address_space_ran(void **state)
+static void file_may_match_only_one_address_space(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -349,7 +349,7 @@ static const uint8_t hub[] = { 0x90, 0xff, 0xe0 };
 #define HUB	(PROGRAM_AT + 0x2000)
 #define NOWHERE (PROGRAM_AT + 0x800000)
 
-static void behind_missing_code_it_goes_on_at_the_next_known_address(void **state)
+static void decoding_resumes_at_the_next_known_address(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -387,7 +387,7 @@ static void behind_missing_code_it_goes_on_at_the_next_known_address(void **stat
 	end(&reading);
 }
 
-static void a_wrong_image_is_found_out(void **state)
+static void wrong_image_gives_gaps(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -407,7 +407,7 @@ static void a_wrong_image_is_found_out(void **state)
 	end(&reading);
 }
 
-static void an_image_that_is_none_is_refused(void **state)
+static void file_that_is_not_elf_is_refused(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -429,20 +429,20 @@ static void an_image_that_is_none_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(another_program_is_decoded_from_its_start_on),
-		cmocka_unit_test(what_is_mapped_is_decoded_while_it_is),
-		cmocka_unit_test(a_file_fills_only_what_code_leaves_open),
-		cmocka_unit_test(what_nothing_is_known_of_is_stepped_over_at_once),
+		cmocka_unit_test(new_program_is_used_from_its_exec),
+		cmocka_unit_test(mapped_file_is_used_until_unmapped),
+		cmocka_unit_test(file_supplies_only_bytes_not_recorded),
+		cmocka_unit_test(size_of_unknown_code_is_reported),
 		cmocka_unit_test(address_spaces_have_their_own_code),
-		cmocka_unit_test(code_of_other_spaces_is_taken_where_all_agree),
-		cmocka_unit_test(a_missing_image_is_a_gap_up_to_the_next_psb),
-		cmocka_unit_test(behind_missing_code_it_goes_on_at_the_next_known_address),
-		cmocka_unit_test(a_wrong_image_is_found_out),
-		cmocka_unit_test(the_kernel_is_what_the_recording_says),
-		cmocka_unit_test(a_file_that_is_not_what_was_run_is_refused),
-		cmocka_unit_test(a_file_of_which_a_part_has_moved_is_refused),
-		cmocka_unit_test(a_file_may_be_what_one_address_space_ran),
-		cmocka_unit_test(an_image_that_is_none_is_refused),
+		cmocka_unit_test(code_of_another_space_is_used_only_if_unambiguous),
+		cmocka_unit_test(missing_image_is_a_gap_up_to_the_next_psb),
+		cmocka_unit_test(decoding_resumes_at_the_next_known_address),
+		cmocka_unit_test(wrong_image_gives_gaps),
+		cmocka_unit_test(only_a_recorded_kernel_image_is_the_kernel),
+		cmocka_unit_test(file_that_differs_from_executed_code_is_refused),
+		cmocka_unit_test(file_with_moved_code_is_refused),
+		cmocka_unit_test(file_may_match_only_one_address_space),
+		cmocka_unit_test(file_that_is_not_elf_is_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

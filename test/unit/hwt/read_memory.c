@@ -124,7 +124,7 @@ static void aarch64_tables_are_walked(void **state)
  * 39-bit addresses: if the tables are read as tables for 48 bits, the table of devices seems to hold tables,
  * with large pages.
  */
-static void devices_lead_nowhere(void **state)
+static void addresses_of_devices_are_not_followed(void **state)
 {
 	const uint64_t table = ARM_MEMORY + TABLE;
 
@@ -140,7 +140,7 @@ static void devices_lead_nowhere(void **state)
 }
 
 /* A table that refers to itself, and random entries: a walk finds an address or none, but always ends. */
-static void tables_may_be_anything(void **state)
+static void walk_of_random_tables_ends(void **state)
 {
 	uint64_t physical, seed = 1;
 
@@ -203,7 +203,7 @@ static void code_in_memory_is_decoded(void **state)
 	end_memory();
 }
 
-static void what_is_not_that_memory_is_refused(void **state)
+static void memory_of_another_machine_is_refused(void **state)
 {
 	struct reading reading;
 
@@ -227,10 +227,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(x86_64_tables_are_walked),
 		cmocka_unit_test(aarch64_tables_are_walked),
-		cmocka_unit_test(devices_lead_nowhere),
-		cmocka_unit_test(tables_may_be_anything),
+		cmocka_unit_test(addresses_of_devices_are_not_followed),
+		cmocka_unit_test(walk_of_random_tables_ends),
 		cmocka_unit_test(code_in_memory_is_decoded),
-		cmocka_unit_test(what_is_not_that_memory_is_refused),
+		cmocka_unit_test(memory_of_another_machine_is_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

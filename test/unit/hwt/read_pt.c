@@ -60,7 +60,7 @@ static void put_flow(struct hwt_file_writer *writer, uint64_t time, uint64_t pos
 	file_data(writer, 1, 0, position, packets.bytes, packets_end(&packets));
 }
 
-static void code_of_the_trace_is_decoded(void **state)
+static void recorded_code_is_decoded(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -76,7 +76,7 @@ static void code_of_the_trace_is_decoded(void **state)
 	end(&reading);
 }
 
-static void a_file_of_a_record_is_decoded_and_named(void **state)
+static void recorded_file_is_decoded_and_gives_names(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -108,8 +108,8 @@ static void a_file_of_a_record_is_decoded_and_named(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(code_of_the_trace_is_decoded),
-		cmocka_unit_test(a_file_of_a_record_is_decoded_and_named),
+		cmocka_unit_test(recorded_code_is_decoded),
+		cmocka_unit_test(recorded_file_is_decoded_and_gives_names),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

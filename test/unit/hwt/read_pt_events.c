@@ -78,7 +78,7 @@ static int check_listed(const struct reading *reading, const char *text)
 	return damaged;
 }
 
-static void c_states_are_those_of_mwait_hints(void **state)
+static void c_states_are_named_by_mwait_hints(void **state)
 {
 	struct reading reading;
 
@@ -106,7 +106,7 @@ static void c_states_are_those_of_mwait_hints(void **state)
 	end(&reading);
 }
 
-static void a_note_has_the_address_that_its_packet_gives(void **state)
+static void ptwrite_note_has_the_address_of_its_packet(void **state)
 {
 	struct reading reading;
 	struct hwt_step step;
@@ -140,7 +140,7 @@ static void write_ended_overflow(void)
 	packet_address(&packets, ppt_tip_pgd, 0);
 }
 
-static void errata_of_cpus_newer_than_libipt_are_known(void **state)
+static void errata_of_cpus_newer_than_libipt_are_applied(void **state)
 {
 	/* Goldmont Plus, which libipt 2.0 knows; Raptor Lake and Sierra Forest, which it does not. */
 	static const uint8_t models[] = { 0x7a, 0xb7, 0xaf };
@@ -160,7 +160,7 @@ static void errata_of_cpus_newer_than_libipt_are_known(void **state)
 	}
 }
 
-static void a_model_whose_errata_are_unknown_is_told(void **state)
+static void unknown_errata_of_a_model_give_a_warning(void **state)
 {
 	static const uint8_t models[] = { 0x5e, 0xb7, 0xff };
 
@@ -182,7 +182,7 @@ static void a_model_whose_errata_are_unknown_is_told(void **state)
 	}
 }
 
-static void a_cpu_without_the_erratum_reads_such_packets_as_damage(void **state)
+static void cpu_without_erratum_treats_its_packets_as_damage(void **state)
 {
 	struct reading reading;
 
@@ -195,7 +195,7 @@ static void a_cpu_without_the_erratum_reads_such_packets_as_damage(void **state)
 }
 
 /* SKL014: TIP.PGD has no address if a direct branch leaves the ranges. */
-static void direct_jumps_within_a_range_are_followed_up_to_the_one_that_leaves_it(void **state)
+static void direct_jumps_are_followed_until_one_leaves_the_range(void **state)
 {
 	const struct ktrx_hwt_context context = { .ident = 1,
 						  .mode = KTRX_HWT_MODE_CPU,
@@ -233,7 +233,7 @@ static const uint8_t event_data[] = { 2, 0x53, 0, 0xaa, 0x0b, 0xf0, 0, 0, 0, 0, 
 static const uint8_t event_at_address[] = { 2, 0x13, 0x80 | 10, 0 };
 static const uint8_t trigger[] = { 0xd9, 0x60, 0x1a, 3, 1 };
 
-static void event_trace_is_stepped_over_and_listed(void **state)
+static void event_packets_are_skipped_and_listed(void **state)
 {
 	struct reading reading;
 
@@ -258,7 +258,7 @@ static void event_trace_is_stepped_over_and_listed(void **state)
 	end(&reading);
 }
 
-static void an_event_with_an_address_of_its_own_is_said_to_be_unread(void **state)
+static void event_with_address_is_reported_as_not_decoded(void **state)
 {
 	struct reading reading;
 
@@ -281,7 +281,7 @@ static void an_event_with_an_address_of_its_own_is_said_to_be_unread(void **stat
 	end(&reading);
 }
 
-static void an_overflow_after_missing_code_is_told_and_resumed_at(void **state)
+static void decoding_resumes_at_overflow_after_missing_code(void **state)
 {
 	static const enum pt_packet_type begins[] = { ppt_fup, ppt_tip_pge };
 
@@ -310,7 +310,7 @@ static void an_overflow_after_missing_code_is_told_and_resumed_at(void **state)
 	}
 }
 
-static void a_trace_of_nothing_has_no_gap(void **state)
+static void empty_trace_has_no_gap(void **state)
 {
 	struct reading reading;
 
@@ -322,7 +322,7 @@ static void a_trace_of_nothing_has_no_gap(void **state)
 	end(&reading);
 }
 
-static void a_psb_that_cannot_be_decoded_is_not_said_to_be_absent(void **state)
+static void undecodable_psb_is_reported_as_damage(void **state)
 {
 	struct reading reading;
 
@@ -337,7 +337,7 @@ static void a_psb_that_cannot_be_decoded_is_not_said_to_be_absent(void **state)
 	end(&reading);
 }
 
-static void addresses_of_48_bits_are_listed_whole(void **state)
+static void addresses_of_48_bits_are_listed_in_full(void **state)
 {
 	static const struct {
 		enum pt_ip_compression form;
@@ -364,7 +364,7 @@ static void addresses_of_48_bits_are_listed_whole(void **state)
 	}
 }
 
-static void a_packet_that_a_psb_cuts_short_is_damage(void **state)
+static void packet_cut_short_by_psb_is_damage(void **state)
 {
 	struct reading reading;
 
@@ -383,19 +383,19 @@ static void a_packet_that_a_psb_cuts_short_is_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(c_states_are_those_of_mwait_hints),
-		cmocka_unit_test(a_note_has_the_address_that_its_packet_gives),
-		cmocka_unit_test(errata_of_cpus_newer_than_libipt_are_known),
-		cmocka_unit_test(a_model_whose_errata_are_unknown_is_told),
-		cmocka_unit_test(a_cpu_without_the_erratum_reads_such_packets_as_damage),
-		cmocka_unit_test(direct_jumps_within_a_range_are_followed_up_to_the_one_that_leaves_it),
-		cmocka_unit_test(event_trace_is_stepped_over_and_listed),
-		cmocka_unit_test(an_event_with_an_address_of_its_own_is_said_to_be_unread),
-		cmocka_unit_test(an_overflow_after_missing_code_is_told_and_resumed_at),
-		cmocka_unit_test(a_trace_of_nothing_has_no_gap),
-		cmocka_unit_test(a_psb_that_cannot_be_decoded_is_not_said_to_be_absent),
-		cmocka_unit_test(addresses_of_48_bits_are_listed_whole),
-		cmocka_unit_test(a_packet_that_a_psb_cuts_short_is_damage),
+		cmocka_unit_test(c_states_are_named_by_mwait_hints),
+		cmocka_unit_test(ptwrite_note_has_the_address_of_its_packet),
+		cmocka_unit_test(errata_of_cpus_newer_than_libipt_are_applied),
+		cmocka_unit_test(unknown_errata_of_a_model_give_a_warning),
+		cmocka_unit_test(cpu_without_erratum_treats_its_packets_as_damage),
+		cmocka_unit_test(direct_jumps_are_followed_until_one_leaves_the_range),
+		cmocka_unit_test(event_packets_are_skipped_and_listed),
+		cmocka_unit_test(event_with_address_is_reported_as_not_decoded),
+		cmocka_unit_test(decoding_resumes_at_overflow_after_missing_code),
+		cmocka_unit_test(empty_trace_has_no_gap),
+		cmocka_unit_test(undecodable_psb_is_reported_as_damage),
+		cmocka_unit_test(addresses_of_48_bits_are_listed_in_full),
+		cmocka_unit_test(packet_cut_short_by_psb_is_damage),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -53,7 +53,7 @@ static void check_packets(struct reading *reading, uint64_t to)
 	next_run(reading, PROGRAM_LEAF, PROGRAM_LEAF + 3, HWT_BRANCH_RETURN, to);
 }
 
-static void what_was_not_written_is_read(void **state)
+static void pending_branches_are_decoded(void **state)
 {
 	/* Pending: taken, the return, not taken. */
 	struct reading reading = read_rings(14, PROGRAM_JMP);
@@ -75,7 +75,7 @@ static void what_was_not_written_is_read(void **state)
 	end(&reading);
 }
 
-static void what_runs_on_is_not_made_up(void **state)
+static void no_steps_are_invented_without_pending_branches(void **state)
 {
 	struct reading reading = read_rings(1, PROGRAM_JNE);
 
@@ -85,7 +85,7 @@ static void what_runs_on_is_not_made_up(void **state)
 	end(&reading);
 }
 
-static void what_cannot_be_pending_is_left(void **state)
+static void impossible_pending_branches_are_ignored(void **state)
 {
 	struct reading reading = read_rings(UINT64_C(1) << 60, PROGRAM_JMP);
 
@@ -97,9 +97,9 @@ static void what_cannot_be_pending_is_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_not_written_is_read),
-		cmocka_unit_test(what_runs_on_is_not_made_up),
-		cmocka_unit_test(what_cannot_be_pending_is_left),
+		cmocka_unit_test(pending_branches_are_decoded),
+		cmocka_unit_test(no_steps_are_invented_without_pending_branches),
+		cmocka_unit_test(impossible_pending_branches_are_ignored),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

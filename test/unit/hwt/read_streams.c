@@ -38,7 +38,7 @@ static void begin_file(struct hwt_file_writer *writer)
 	file_code(writer, PROGRAM_AT, 0, program, sizeof(program));
 }
 
-static void damage_is_a_gap_and_the_next_psb_is_found(void **state)
+static void decoding_resumes_at_the_next_psb_after_damage(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -86,7 +86,7 @@ static void damage_is_a_gap_and_the_next_psb_is_found(void **state)
 	end(&reading);
 }
 
-static void pieces_are_joined_or_told_apart(void **state)
+static void adjacent_pieces_are_joined_and_others_are_separated_by_gaps(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -124,7 +124,7 @@ static void pieces_are_joined_or_told_apart(void **state)
  * The file ends within a record: the part of its packets that is there is used; other records of this kind
  * are not.
  */
-static void a_record_that_is_cut_gives_what_is_there(void **state)
+static void cut_record_gives_its_remaining_packets(void **state)
 {
 	const char path[] = "/nowhere/prog";
 	struct hwt_file_writer writer;
@@ -160,7 +160,7 @@ static void a_record_that_is_cut_gives_what_is_there(void **state)
 }
 
 /* A jump to itself needs no packet: decoding would never end. */
-static void code_that_goes_round_is_left(void **state)
+static void endless_loop_without_packets_is_damage(void **state)
 {
 	static const uint8_t round[] = { 0xeb, 0xfe };
 	struct hwt_file_writer writer;
@@ -188,7 +188,7 @@ static void code_that_goes_round_is_left(void **state)
 	end(&reading);
 }
 
-static void times_become_stamps(void **state)
+static void unit_times_are_converted_to_stamps(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -210,7 +210,7 @@ static void times_become_stamps(void **state)
 	end(&reading);
 }
 
-static void what_a_unit_says_beside_is_told(void **state)
+static void space_overflow_and_stop_are_reported(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -285,7 +285,7 @@ static void write_rings(struct hwt_file_writer *writer, uint64_t position, size_
 	put_bytes(writer, "\0\0\0\0\0", 5);
 }
 
-static void rings_are_read_where_they_have_wrapped(void **state)
+static void wrapped_rings_are_read(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -314,7 +314,7 @@ static void rings_are_read_where_they_have_wrapped(void **state)
 }
 
 /* All bytes written so far are in the file, but not the whole ring. */
-static void a_cut_ring_is_read_as_far_as_it_is_there(void **state)
+static void cut_ring_is_read_up_to_its_end(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -343,7 +343,7 @@ static void a_cut_ring_is_read_as_far_as_it_is_there(void **state)
 }
 
 /* A ring with impossible numbers is ignored; other rings are read. */
-static void a_ring_that_cannot_be_is_left_out(void **state)
+static void invalid_ring_is_ignored(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
@@ -359,7 +359,7 @@ static void a_ring_that_cannot_be_is_left_out(void **state)
 	end(&reading);
 }
 
-static void rings_that_cannot_be_are_refused(void **state)
+static void invalid_rings_header_is_refused(void **state)
 {
 	struct hwt_file_writer writer;
 	struct ktrx_hwt_rings head;
@@ -395,7 +395,7 @@ static char listing[4096];
  * One byte in four may be the end of a record, followed only by padding. The search must not scan the rest
  * each time.
  */
-static void finding_a_record_in_hostile_bytes_ends(void **state)
+static void search_for_record_in_hostile_bytes_is_linear(void **state)
 {
 	static const unsigned char pattern[4] = { 0x21, 0x00, 0x01, 0x00 };
 	static const unsigned char whole[] = { 0x01, 0xb0, 1, 2, 3, 4, 5, 6, 7, 0x80, 0x01 };
@@ -456,7 +456,7 @@ static void packets_are_listed_by_name(void **state)
 }
 
 /* Older files have no TRCDEVARCH; a record shorter than theirs has no registers. */
-static void registers_of_earlier_writers_are_read(void **state)
+static void registers_in_older_files_are_read(void **state)
 {
 	static const struct {
 		size_t size;
@@ -492,19 +492,19 @@ static void registers_of_earlier_writers_are_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(damage_is_a_gap_and_the_next_psb_is_found),
-		cmocka_unit_test(pieces_are_joined_or_told_apart),
-		cmocka_unit_test(a_record_that_is_cut_gives_what_is_there),
-		cmocka_unit_test(code_that_goes_round_is_left),
-		cmocka_unit_test(times_become_stamps),
-		cmocka_unit_test(what_a_unit_says_beside_is_told),
-		cmocka_unit_test(rings_are_read_where_they_have_wrapped),
-		cmocka_unit_test(a_cut_ring_is_read_as_far_as_it_is_there),
-		cmocka_unit_test(a_ring_that_cannot_be_is_left_out),
-		cmocka_unit_test(rings_that_cannot_be_are_refused),
-		cmocka_unit_test(finding_a_record_in_hostile_bytes_ends),
+		cmocka_unit_test(decoding_resumes_at_the_next_psb_after_damage),
+		cmocka_unit_test(adjacent_pieces_are_joined_and_others_are_separated_by_gaps),
+		cmocka_unit_test(cut_record_gives_its_remaining_packets),
+		cmocka_unit_test(endless_loop_without_packets_is_damage),
+		cmocka_unit_test(unit_times_are_converted_to_stamps),
+		cmocka_unit_test(space_overflow_and_stop_are_reported),
+		cmocka_unit_test(wrapped_rings_are_read),
+		cmocka_unit_test(cut_ring_is_read_up_to_its_end),
+		cmocka_unit_test(invalid_ring_is_ignored),
+		cmocka_unit_test(invalid_rings_header_is_refused),
+		cmocka_unit_test(search_for_record_in_hostile_bytes_is_linear),
 		cmocka_unit_test(packets_are_listed_by_name),
-		cmocka_unit_test(registers_of_earlier_writers_are_read),
+		cmocka_unit_test(registers_in_older_files_are_read),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -109,7 +109,7 @@ static const struct {
 };
 
 /* Each packet is read in full, and recognized as incomplete if it is cut anywhere. */
-static void each_packet(void **state)
+static void packets_are_read_in_full_or_are_incomplete(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(packets); i++) {
@@ -127,7 +127,7 @@ static void each_packet(void **state)
 	}
 }
 
-static void what_is_no_packet(void **state)
+static void invalid_headers_are_rejected(void **state)
 {
 	(void)state;
 	for (unsigned header = 0x02; header < 0x40; header++) {
@@ -149,7 +149,7 @@ static void what_is_no_packet(void **state)
  * Up to the next multiple, counted from where the buffer is aligned; a whole multiple more if the header does
  * not fit.
  */
-static void alignment(void **state)
+static void alignment_packet_extends_to_the_next_multiple(void **state)
 {
 	static const struct {
 		uint64_t position;
@@ -170,7 +170,7 @@ static void alignment(void **state)
 }
 
 /* A description that does not fit is cut and terminated. */
-static void little_room(void **state)
+static void text_is_cut_to_the_room(void **state)
 {
 	const unsigned char bytes[9] = { 0x72, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	struct spe_packet packet;
@@ -227,7 +227,7 @@ static const char *steps_of(const char *hex, uint64_t position)
 	return all;
 }
 
-static void a_record(void **state)
+static void record_fields_are_decoded(void **state)
 {
 	unsigned char bytes[256];
 	struct hwt_piece piece = { .bytes = bytes };
@@ -296,7 +296,7 @@ static const struct {
 	{ "2f 00 01 " PC("24") "01", 0, "0: the bytes end within a record!\n3: sample\n" },
 };
 
-static void each_stream(void **state)
+static void streams_decode_to_expected_steps(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(streams); i++)
@@ -304,7 +304,7 @@ static void each_stream(void **state)
 }
 
 /* A record that never ends is damage. */
-static void too_long(void **state)
+static void too_long_record_is_damage(void **state)
 {
 	static unsigned char bytes[4096];
 	const struct hwt_piece piece = { .bytes = bytes, .size = sizeof(bytes) };
@@ -332,7 +332,7 @@ static void take_line(void *to, uint64_t offset, const char *name, const char *t
 	snprintf(all + used, 1024 - used, "%u %s %s\n", (unsigned)offset, name, text);
 }
 
-static void lines_of_packets(void **state)
+static void packets_are_listed_with_offset_and_text(void **state)
 {
 	char all[1024] = "";
 	unsigned char bytes[256];
@@ -356,10 +356,14 @@ static void lines_of_packets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_packet), cmocka_unit_test(what_is_no_packet),
-		cmocka_unit_test(alignment),   cmocka_unit_test(little_room),
-		cmocka_unit_test(a_record),    cmocka_unit_test(each_stream),
-		cmocka_unit_test(too_long),    cmocka_unit_test(lines_of_packets),
+		cmocka_unit_test(packets_are_read_in_full_or_are_incomplete),
+		cmocka_unit_test(invalid_headers_are_rejected),
+		cmocka_unit_test(alignment_packet_extends_to_the_next_multiple),
+		cmocka_unit_test(text_is_cut_to_the_room),
+		cmocka_unit_test(record_fields_are_decoded),
+		cmocka_unit_test(streams_decode_to_expected_steps),
+		cmocka_unit_test(too_long_record_is_damage),
+		cmocka_unit_test(packets_are_listed_with_offset_and_text),
 	};
 
 	return cmocka_run_group_tests_name("hwt_spe", tests, NULL, NULL);

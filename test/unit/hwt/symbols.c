@@ -70,7 +70,7 @@ static void expect(const struct hwt_map *map, uint64_t address, const char *name
 		assert_string_equal(function->module, module);
 }
 
-static void functions_reach_up_to_the_next_symbol(void **state)
+static void functions_extend_to_the_next_symbol(void **state)
 {
 	struct hwt_map *map = open_map("0000000000000000 A fixed_percpu_data\n"
 				       "0000000000001010 A a_number\n"
@@ -102,7 +102,7 @@ static void functions_reach_up_to_the_next_symbol(void **state)
 }
 
 /* Lists of nm: undefined symbols, mapping symbols of AArch64, names with special characters. */
-static void other_lists_of_this_form_are_read(void **state)
+static void output_of_nm_is_read(void **state)
 {
 	struct hwt_map *map = open_map("                 U elsewhere\n"
 				       "                 w perhaps\n"
@@ -118,7 +118,7 @@ static void other_lists_of_this_form_are_read(void **state)
 	hwt_map_close(map);
 }
 
-static void a_malformed_line_is_named(void **state)
+static void malformed_line_is_quoted_in_the_message(void **state)
 {
 	static const char form[] = "not 'ADDRESS TYPE NAME [MODULE]'";
 	static const char *const lines[] = { "1000 T",
@@ -153,7 +153,7 @@ static void a_malformed_line_is_named(void **state)
 	       "is in the linux-image-<version>-dbg package\"");
 }
 
-static void a_list_without_functions_is_refused(void **state)
+static void list_without_functions_is_refused(void **state)
 {
 	struct hwt_map *map;
 
@@ -168,7 +168,7 @@ static void a_list_without_functions_is_refused(void **state)
 }
 
 /* An endless file, as from a program that does not stop writing. */
-static void a_list_without_end_is_refused(void **state)
+static void endless_list_is_refused(void **state)
 {
 	FILE *file;
 	struct hwt_map *map;
@@ -232,7 +232,7 @@ static struct reading run_kernel(uint64_t base, unsigned calls, uint64_t space)
 	return read_file(&writer);
 }
 
-static void the_base_is_found_by_calls(void **state)
+static void base_is_found_by_calls(void **state)
 {
 	static const uint64_t bases[] = { 0, 0x1c200000, UINT64_C(0) - 0x200000 };
 	struct hwt_map *map = kernel_map(0), *other = kernel_map(1);
@@ -259,7 +259,7 @@ static void the_base_is_found_by_calls(void **state)
 	hwt_map_close(other);
 }
 
-static void of_calls_nearly_all_go_to_functions(void **state)
+static void fit_is_good_if_nearly_all_calls_go_to_functions(void **state)
 {
 	static const struct hwt_map_fit good = { 0, 100, 100, 94 }, wrong = { 0, 100, 100, 93 },
 					modules = { 0, 100, 50, 50 }, elsewhere = { 0, 100, 49, 49 },
@@ -350,13 +350,13 @@ static void symbols_name_code_of_a_file_without_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(functions_reach_up_to_the_next_symbol),
-		cmocka_unit_test(other_lists_of_this_form_are_read),
-		cmocka_unit_test(a_malformed_line_is_named),
-		cmocka_unit_test(a_list_without_functions_is_refused),
-		cmocka_unit_test(a_list_without_end_is_refused),
-		cmocka_unit_test(the_base_is_found_by_calls),
-		cmocka_unit_test(of_calls_nearly_all_go_to_functions),
+		cmocka_unit_test(functions_extend_to_the_next_symbol),
+		cmocka_unit_test(output_of_nm_is_read),
+		cmocka_unit_test(malformed_line_is_quoted_in_the_message),
+		cmocka_unit_test(list_without_functions_is_refused),
+		cmocka_unit_test(endless_list_is_refused),
+		cmocka_unit_test(base_is_found_by_calls),
+		cmocka_unit_test(fit_is_good_if_nearly_all_calls_go_to_functions),
 		cmocka_unit_test(symbols_name_code),
 		cmocka_unit_test(symbols_name_code_of_a_file_without_names),
 	};

@@ -61,7 +61,7 @@ static const struct {
 	{ 0xd2800000, END_NEXT, 0, 0, 4 },		  /* mov x0, #0 */
 };
 
-static void each_instruction(void **state)
+static void instructions_are_classified(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(codes); i++) {
@@ -79,7 +79,7 @@ static void each_instruction(void **state)
 	}
 }
 
-static void what_is_not_a64(void **state)
+static void other_instruction_sets_are_recognized(void **state)
 {
 	const unsigned char t32[2] = { 0x70, 0x47 };
 	struct block block = { .start = AT, .last = AT, .next = AT + 2 };
@@ -93,7 +93,7 @@ static void what_is_not_a64(void **state)
 	assert_int_equal(block.end, END_NEXT);
 }
 
-static void the_marker(void **state)
+static void marker_is_recognized(void **state)
 {
 	const uint32_t word = KTRX_HWT_UNIT_NOP_AARCH64;
 	unsigned char bytes[4];
@@ -107,9 +107,9 @@ static void the_marker(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_instruction),
-		cmocka_unit_test(what_is_not_a64),
-		cmocka_unit_test(the_marker),
+		cmocka_unit_test(instructions_are_classified),
+		cmocka_unit_test(other_instruction_sets_are_recognized),
+		cmocka_unit_test(marker_is_recognized),
 	};
 
 	return cmocka_run_group_tests_name("plugin_a64", tests, NULL, NULL);

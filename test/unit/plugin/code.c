@@ -64,7 +64,7 @@ static void run(unsigned cpu, struct block *block)
 /*
  * Returns what has been recorded since begin() or the last call: space, address and first byte of each block.
  */
-static const char *told(void)
+static const char *recorded(void)
 {
 	static char text[4096];
 	size_t used = 0;
@@ -84,7 +84,7 @@ static const char *told(void)
 
 /* ---- Tests ------------------------------------------------------------------------------------- */
 
-static void each_space_is_told_once(void **state)
+static void code_is_recorded_once_for_each_space(void **state)
 {
 	struct block *user = machine_block(USER, NOP_JUMP), *kernel = machine_block(KERNEL, NOP_JUMP);
 
@@ -97,19 +97,19 @@ static void each_space_is_told_once(void **state)
 			run(0, kernel);
 		}
 	}
-	assert_string_equal(told(), "1000:10000:90 0:40000:90 2000:10000:90");
+	assert_string_equal(recorded(), "1000:10000:90 0:40000:90 2000:10000:90");
 	/* Another virtual CPU in one of these spaces. */
 	enter(1, SPACE(1));
 	run(1, user);
-	assert_string_equal(told(), "");
+	assert_string_equal(recorded(), "");
 	enter(1, SPACE(2));
 	run(1, user);
 	run(1, kernel);
-	assert_string_equal(told(), "3000:10000:90");
+	assert_string_equal(recorded(), "3000:10000:90");
 }
 
 /* A page belongs to another program for a while, then again to the first one, with the same translations. */
-static void what_was_replaced_is_told_again(void **state)
+static void replaced_code_is_recorded_again(void **state)
 {
 	struct block *one = machine_block(USER + 0x100, "\x01\x90\x01\x90\x01\x90\x02\xff\xe0");
 	struct block *within = machine_block(USER + 0x102, OTHER_JUMP);
@@ -125,12 +125,12 @@ static void what_was_replaced_is_told_again(void **state)
 	run(0, within);
 	enter(0, SPACE(0));
 	run(0, one);
-	assert_string_equal(told(), "1000:10100:90 1000:10102:fc 1000:10100:90 2000:10102:fc");
+	assert_string_equal(recorded(), "1000:10100:90 1000:10102:fc 1000:10100:90 2000:10102:fc");
 	run(0, within);
-	assert_string_equal(told(), "1000:10102:fc");
+	assert_string_equal(recorded(), "1000:10102:fc");
 }
 
-static void across_two_pages(void **state)
+static void block_across_two_pages_is_recorded_again_when_replaced(void **state)
 {
 	struct block *before = machine_block(USER + 0x1ffe, "\x07\x0f\x1f\x80\x01\x02\x03\x04\x02\xff\xe0");
 	struct block *behind = machine_block(USER + 0x2000, OTHER_JUMP);
@@ -142,11 +142,11 @@ static void across_two_pages(void **state)
 	run(0, behind);
 	run(0, before);
 	run(0, behind);
-	assert_string_equal(told(), "1000:11ffe:f 1000:12000:fc 1000:11ffe:f 1000:12000:fc");
+	assert_string_equal(recorded(), "1000:11ffe:f 1000:12000:fc 1000:11ffe:f 1000:12000:fc");
 }
 
 /* Each virtual CPU writes the exact time before it reports code that was replaced, and only then. */
-static void what_was_replaced_has_its_time(void **state)
+static void replaced_code_renews_the_time_of_its_cpu(void **state)
 {
 	struct block *one = machine_block(USER + 0x5000, NOP_JUMP),
 		     *other = machine_block(USER + 0x5000, OTHER_JUMP);
@@ -165,7 +165,7 @@ static void what_was_replaced_has_its_time(void **state)
 }
 
 /* Spaces that have not run for long are recorded again, with the exact time; spaces that run are not. */
-static void more_spaces_than_a_word_has_bits(void **state)
+static void spaces_that_run_are_not_recorded_again(void **state)
 {
 	struct block *user = machine_block(USER + 0x300, NOP_JUMP);
 	unsigned count = 0;
@@ -174,26 +174,26 @@ static void more_spaces_than_a_word_has_bits(void **state)
 	begin();
 	enter(1, SPACE(1000));
 	run(1, user);
-	assert_string_equal(told(), "3e9000:10300:90");
+	assert_string_equal(recorded(), "3e9000:10300:90");
 	for (unsigned space = 0; space < MORE_THAN_A_WORD; space++) {
 		char expected[64];
 
 		enter(0, SPACE(space));
 		run(0, user);
 		snprintf(expected, sizeof(expected), "%lx:10300:90", (unsigned long)SPACE(space));
-		assert_string_equal(told(), expected);
+		assert_string_equal(recorded(), expected);
 		run(1, user);
-		count += *told() != '\0';
+		count += *recorded() != '\0';
 	}
 	assert_int_equal(count, 0);
 	flow_ring_trace(1)->renew = 0;
 	enter(0, SPACE(0));
 	run(0, user);
-	assert_string_equal(told(), "1000:10300:90");
+	assert_string_equal(recorded(), "1000:10300:90");
 	assert_int_equal(flow_ring_trace(1)->renew, 1);
 }
 
-static void without_spaces_all_is_one(void **state)
+static void code_is_recorded_once_without_spaces(void **state)
 {
 	struct block *user = machine_block(USER + 0x400, NOP_JUMP);
 
@@ -203,7 +203,7 @@ static void without_spaces_all_is_one(void **state)
 	run(0, user);
 	flow_space(0, SPACE(1), 0, 0);
 	run(0, user);
-	assert_string_equal(told(), "0:10400:90");
+	assert_string_equal(recorded(), "0:10400:90");
 }
 
 #define THREADS_RUNS 200000u
@@ -225,7 +225,7 @@ static void *hammer(void *which)
 	return NULL;
 }
 
-static void two_virtual_cpus_at_once(void **state)
+static void virtual_cpus_record_code_concurrently(void **state)
 {
 	unsigned number[2] = { 0, 1 };
 	pthread_t thread[2];
@@ -252,7 +252,7 @@ static void two_virtual_cpus_at_once(void **state)
 }
 
 /* Must be the last test, as it uses up all room. */
-static void what_finds_no_room_is_counted_once(void **state)
+static void code_without_room_is_counted_once(void **state)
 {
 	struct block *user = machine_block(USER + 0x600, NOP_JUMP);
 	unsigned spaces = 0;
@@ -277,14 +277,14 @@ static void what_finds_no_room_is_counted_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(without_spaces_all_is_one),
-		cmocka_unit_test(each_space_is_told_once),
-		cmocka_unit_test(what_was_replaced_is_told_again),
-		cmocka_unit_test(across_two_pages),
-		cmocka_unit_test(what_was_replaced_has_its_time),
-		cmocka_unit_test(two_virtual_cpus_at_once),
-		cmocka_unit_test(more_spaces_than_a_word_has_bits),
-		cmocka_unit_test(what_finds_no_room_is_counted_once),
+		cmocka_unit_test(code_is_recorded_once_without_spaces),
+		cmocka_unit_test(code_is_recorded_once_for_each_space),
+		cmocka_unit_test(replaced_code_is_recorded_again),
+		cmocka_unit_test(block_across_two_pages_is_recorded_again_when_replaced),
+		cmocka_unit_test(replaced_code_renews_the_time_of_its_cpu),
+		cmocka_unit_test(virtual_cpus_record_code_concurrently),
+		cmocka_unit_test(spaces_that_run_are_not_recorded_again),
+		cmocka_unit_test(code_without_room_is_counted_once),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -311,7 +311,7 @@ static void check_trace(void)
 	assert_int_equal(step.tid, trace.thread);
 }
 
-static void what_is_run_comes_back(void **compress)
+static void decoded_trace_equals_what_ran(void **compress)
 {
 	memset(&trace, 0, sizeof(trace));
 	happenings = 0;
@@ -323,7 +323,7 @@ static void what_is_run_comes_back(void **compress)
 }
 
 /* Deeper than a decoder remembers: returns that it has forgotten are written in full, others are not. */
-static void deep_recursion(void **state)
+static void forgotten_returns_are_written_in_full(void **state)
 {
 	const unsigned depth = 3 * ETM4_RETURNS;
 	uint64_t to[3 * ETM4_RETURNS];
@@ -373,7 +373,7 @@ static void deep_recursion(void **state)
 }
 
 /* Each sequence of up to 14 atoms is written in few packets: about one for three atoms. */
-static void atoms_are_told(void **state)
+static void three_atoms_take_about_one_packet(void **state)
 {
 	(void)state;
 	for (unsigned count = 1; count <= 14; count++) {
@@ -398,10 +398,10 @@ int main(void)
 {
 	static int yes;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(what_is_run_comes_back, NULL),
-		cmocka_unit_test_prestate(what_is_run_comes_back, &yes),
-		cmocka_unit_test(atoms_are_told),
-		cmocka_unit_test(deep_recursion),
+		cmocka_unit_test_prestate(decoded_trace_equals_what_ran, NULL),
+		cmocka_unit_test_prestate(decoded_trace_equals_what_ran, &yes),
+		cmocka_unit_test(three_atoms_take_about_one_packet),
+		cmocka_unit_test(forgotten_returns_are_written_in_full),
 	};
 
 	return cmocka_run_group_tests_name("plugin_etm4", tests, NULL, NULL);

@@ -46,7 +46,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void test_conditions(void **state)
+static void conditional_branches_are_traced(void **state)
 {
 	struct block *a = machine_block(0x1000, NOP JNE("\x0d")), *b = machine_block(0x1003, NOP JMP("\xfa"));
 	struct block *c = machine_block(0x1010, JMP_RAX), *end = machine_block(0x2000, NOP);
@@ -59,7 +59,7 @@ static void test_conditions(void **state)
 }
 
 /* It may never run again, so its last branches must be written. */
-static void test_a_halted_cpu_keeps_nothing_back(void **state)
+static void halted_cpu_writes_all_branches(void **state)
 {
 	struct block *loop = machine_block(0x1000, JNE("\xfe")), *end = machine_block(0x1002, HLT);
 	uint64_t position;
@@ -72,7 +72,7 @@ static void test_a_halted_cpu_keeps_nothing_back(void **state)
 }
 
 /* After code has changed, a decoder must know the time before the next block, even after a direct jump. */
-static void test_a_renewed_time_comes_before_the_next_block(void **state)
+static void renewed_time_comes_before_the_next_block(void **state)
 {
 	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
 					       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
@@ -95,7 +95,7 @@ static void test_a_renewed_time_comes_before_the_next_block(void **state)
 }
 
 /* Reports stop while tracing is on: what ran in between is lost, not guessed. */
-static void test_pause(void **state)
+static void pause_is_reported_as_overflow(void **state)
 {
 	struct block *a = machine_block(0x1000, NOP JNE("\x0d")), *b = machine_block(0x1003, NOP JMP("\xfa"));
 	struct block *end = machine_block(0x2000, NOP JMP_RAX);
@@ -108,7 +108,7 @@ static void test_pause(void **state)
 	assert_int_equal(machine_trace()->output.lost, 1);
 }
 
-static void test_what_looks_the_same(void **state)
+static void blocks_that_look_alike_are_distinguished(void **state)
 {
 	/*
 	 * A block that branches to itself, a branch to the next instruction, a block without a branch, a
@@ -125,7 +125,7 @@ static void test_what_looks_the_same(void **state)
 			    "on:1000 1000 1001 1000 1001 1000 1001 1003 1005 1006 1007 1008 100a");
 }
 
-static void test_returns(void **state)
+static void compressed_returns_need_fewer_bytes(void **state)
 {
 	struct block *f = machine_block(0x1000, CALL("\x3b")), *g = machine_block(0x1040, CALL("\x3b"));
 	struct block *h = machine_block(0x1080, RET), *g2 = machine_block(0x1045, RET);
@@ -150,7 +150,7 @@ static void test_returns(void **state)
 }
 
 /* Deeper than a decoder remembers: returns that it has forgotten are written in full. */
-static void test_deep_recursion(void **state)
+static void forgotten_returns_are_written_in_full(void **state)
 {
 	struct block *head = machine_block(0x1000, JNE("\x05")), *call, *ret, *out;
 	char expected[4096] = "on:1000";
@@ -175,7 +175,7 @@ static void test_deep_recursion(void **state)
 	assert_string_equal(machine_decoded(), expected);
 }
 
-static void test_return_elsewhere(void **state)
+static void return_not_to_last_call_is_traced(void **state)
 {
 	/* As if threads were switched: the last call is not returned to. */
 	struct block *f = machine_block(0x1000, CALL("\x3b")), *g = machine_block(0x1040, RET);
@@ -187,7 +187,7 @@ static void test_return_elsewhere(void **state)
 	assert_string_equal(machine_decoded(), "on:1000 1000 1040 3000 3040 3005 1005");
 }
 
-static void test_addresses(void **state)
+static void addresses_of_all_lengths_are_compressed(void **state)
 {
 	struct block *a = machine_block(0x1000, JMP_RAX), *b = machine_block(0x51000, JMP_RAX);
 	struct block *c = machine_block(0x7fff00001000, JMP_RAX),
@@ -202,7 +202,7 @@ static void test_addresses(void **state)
 		"7fff00001000 51000 1000");
 }
 
-static void test_interrupts(void **state)
+static void interrupts_have_their_address_and_target(void **state)
 {
 	struct block *jump = machine_block(0x1000, NOP JMP("\x0d")),
 		     *next = machine_block(0x1010, NOP JNE("\xed"));
@@ -224,7 +224,7 @@ static void test_interrupts(void **state)
  * Handlers that all begin alike: one that is first entered right after an indirect branch is recognized by
  * another one.
  */
-static void test_vectors(void **state)
+static void interrupt_vectors_are_recognized(void **state)
 {
 	struct block *jump = machine_block(0x1000, NOP JMP("\x0d")), *next = machine_block(0x1010, CALL_RAX);
 	struct block *timer = machine_block(0x9020, PUSH("\x20") JMP("\x1c")),
@@ -240,7 +240,7 @@ static void test_vectors(void **state)
 			    "9010 9012 9040 9041 1010 9080 9082 90a0");
 }
 
-static void test_faults(void **state)
+static void faulting_instruction_is_executed_again(void **state)
 {
 	struct block *a = machine_exact(0x1000, NOP LOAD NOP LOAD JMP("\xf6"));
 	struct block *handler = machine_block(0xa000, NOP IRET),
@@ -263,7 +263,7 @@ static void test_faults(void **state)
 		"a200 a100 async:a101 to:a300 a300");
 }
 
-static void test_begun_anew(void **state)
+static void block_resumed_in_the_middle_is_traced(void **state)
 {
 	struct block *a = machine_block(0x1000, JMP("\x0e")),
 		     *whole = machine_block(0x1010, NOP LOAD NOP JMP_RAX);
@@ -275,7 +275,7 @@ static void test_begun_anew(void **state)
 	assert_string_equal(machine_decoded(), "on:1000 1000 1010 1011 1014 1015");
 }
 
-static void test_levels(void **state)
+static void only_selected_privilege_levels_are_traced(void **state)
 {
 	struct block *user = machine_block(0x40001000, NOP SYSCALL),
 		     *kernel = machine_block(0x100000, NOP SYSRET);
@@ -305,7 +305,7 @@ static void test_levels(void **state)
 	assert_string_equal(machine_decoded(), "on:100000 100000 100001 off:0 on:100000 100000 100001 off:0");
 }
 
-static void test_ranges(void **state)
+static void only_selected_ranges_are_traced(void **state)
 {
 	struct block *in = machine_block(0x1000, NOP CALL("\xfa")), *f = machine_block(0x1100, RET);
 	struct block *in2 = machine_block(0x1006, JNE("\xf8")), *in3 = machine_block(0x1008, CALL_RAX);
@@ -326,7 +326,7 @@ static void test_ranges(void **state)
  * A function calls another one through a pointer, out of the range and back into it, and itself: each return
  * is correct.
  */
-static void test_range_returns(void **state)
+static void returns_across_a_range_are_correct(void **state)
 {
 	struct block *in = machine_block(0x1000, NOP CALL_RAX),
 		     *in2 = machine_block(0x1003, NOP CALL("\x0a")), *in3 = machine_block(0x1009, RET);
@@ -346,7 +346,7 @@ static void test_range_returns(void **state)
 		"1016 1009 off:2000");
 }
 
-static void test_modes(void **state)
+static void changes_of_execution_mode_are_traced(void **state)
 {
 	struct block *user = machine_block(0x1000, NOP INC_32 SYSCALL),
 		     *kernel = machine_block(0x9000, REX_NOP SYSRET);
@@ -358,7 +358,7 @@ static void test_modes(void **state)
 			    "on:9000 9000 9003 not:64 1000 1001 1002 bits:64 9000 9003 not:64");
 }
 
-static void test_many(void **state)
+static void long_trace_is_decoded_without_error(void **state)
 {
 	struct block *loop = machine_block(0x1000, NOP JNE("\xfd")), *out = machine_block(0x1003, JMP_RAX);
 	unsigned count = 0;
@@ -374,7 +374,7 @@ static void test_many(void **state)
 	assert_true(output_position(&machine_trace()->output) < 500000);
 }
 
-static void test_full(void **state)
+static void full_output_is_an_overflow(void **state)
 {
 	struct block *a = machine_block(0x1000, JMP_RAX), *b = machine_block(0x51000, JMP_RAX);
 	struct trace *trace = machine_trace();
@@ -398,7 +398,7 @@ static void test_full(void **state)
 	assert_string_equal(decoded, "overflow:0 on:1000 1000 51000");
 }
 
-static void test_space(void **state)
+static void change_of_space_is_traced(void **state)
 {
 	struct block *a = machine_block(0x1000, JMP_RAX), *b = machine_block(0x2000, JMP_RAX);
 
@@ -412,14 +412,14 @@ static void test_space(void **state)
 
 static uint64_t reached, packets;
 
-static void branch_is_told(struct trace *trace, const struct block *block, uint64_t to, int taken)
+static void check_branch(struct trace *trace, const struct block *block, uint64_t to, int taken)
 {
 	assert_int_equal(reached, 0);
 	packets++;
 	encoder_pt.branch(trace, block, to, taken);
 }
 
-static void branches_are_flushed(struct trace *trace)
+static void check_flush(struct trace *trace)
 {
 	assert_int_equal(reached, 0);
 	packets++;
@@ -427,7 +427,7 @@ static void branches_are_flushed(struct trace *trace)
 }
 
 /* QEMU may be killed while packets are written: then no address may indicate that all of them are there. */
-static void test_nothing_is_reached_while_packets_are_written(void **state)
+static void no_address_is_reached_while_packets_are_written(void **state)
 {
 	struct block *a = machine_block(0x1000, NOP JNE("\xfd")), *b = machine_block(0x1003, JMP_RAX);
 	struct trace *trace = machine_trace();
@@ -435,8 +435,8 @@ static void test_nothing_is_reached_while_packets_are_written(void **state)
 	struct encoder watched = encoder_pt;
 
 	(void)state;
-	watched.branch = branch_is_told;
-	watched.flush = branches_are_flushed;
+	watched.branch = check_branch;
+	watched.flush = check_flush;
 	packets = 0;
 	trace->encoder = &watched;
 	trace->output.reached = &reached;
@@ -454,27 +454,27 @@ static void test_nothing_is_reached_while_packets_are_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_conditions, setup),
-		cmocka_unit_test_setup(test_a_halted_cpu_keeps_nothing_back, setup),
-		cmocka_unit_test_setup(test_a_renewed_time_comes_before_the_next_block, setup),
-		cmocka_unit_test_setup(test_pause, setup),
-		cmocka_unit_test_setup(test_what_looks_the_same, setup),
-		cmocka_unit_test_setup(test_returns, setup),
-		cmocka_unit_test_setup(test_deep_recursion, setup),
-		cmocka_unit_test_setup(test_return_elsewhere, setup),
-		cmocka_unit_test_setup(test_addresses, setup),
-		cmocka_unit_test_setup(test_interrupts, setup),
-		cmocka_unit_test_setup(test_vectors, setup),
-		cmocka_unit_test_setup(test_faults, setup),
-		cmocka_unit_test_setup(test_begun_anew, setup),
-		cmocka_unit_test_setup(test_levels, setup),
-		cmocka_unit_test_setup(test_ranges, setup),
-		cmocka_unit_test_setup(test_range_returns, setup),
-		cmocka_unit_test_setup(test_modes, setup),
-		cmocka_unit_test_setup(test_many, setup),
-		cmocka_unit_test_setup(test_full, setup),
-		cmocka_unit_test_setup(test_space, setup),
-		cmocka_unit_test_setup(test_nothing_is_reached_while_packets_are_written, setup),
+		cmocka_unit_test_setup(conditional_branches_are_traced, setup),
+		cmocka_unit_test_setup(halted_cpu_writes_all_branches, setup),
+		cmocka_unit_test_setup(renewed_time_comes_before_the_next_block, setup),
+		cmocka_unit_test_setup(pause_is_reported_as_overflow, setup),
+		cmocka_unit_test_setup(blocks_that_look_alike_are_distinguished, setup),
+		cmocka_unit_test_setup(compressed_returns_need_fewer_bytes, setup),
+		cmocka_unit_test_setup(forgotten_returns_are_written_in_full, setup),
+		cmocka_unit_test_setup(return_not_to_last_call_is_traced, setup),
+		cmocka_unit_test_setup(addresses_of_all_lengths_are_compressed, setup),
+		cmocka_unit_test_setup(interrupts_have_their_address_and_target, setup),
+		cmocka_unit_test_setup(interrupt_vectors_are_recognized, setup),
+		cmocka_unit_test_setup(faulting_instruction_is_executed_again, setup),
+		cmocka_unit_test_setup(block_resumed_in_the_middle_is_traced, setup),
+		cmocka_unit_test_setup(only_selected_privilege_levels_are_traced, setup),
+		cmocka_unit_test_setup(only_selected_ranges_are_traced, setup),
+		cmocka_unit_test_setup(returns_across_a_range_are_correct, setup),
+		cmocka_unit_test_setup(changes_of_execution_mode_are_traced, setup),
+		cmocka_unit_test_setup(long_trace_is_decoded_without_error, setup),
+		cmocka_unit_test_setup(full_output_is_an_overflow, setup),
+		cmocka_unit_test_setup(change_of_space_is_traced, setup),
+		cmocka_unit_test_setup(no_address_is_reached_while_packets_are_written, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

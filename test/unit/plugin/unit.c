@@ -72,7 +72,7 @@ static int open_memory(void **state)
 	return memory_at(BASE, 1) != NULL && unlink(path) == 0 ? 0 : -1;
 }
 
-static void test_bounds(void **state)
+static void memory_outside_bounds_is_refused(void **state)
 {
 	(void)state;
 	assert_non_null(memory_at(BASE, MEMORY_SIZE));
@@ -84,7 +84,7 @@ static void test_bounds(void **state)
 	assert_null(memory_at(BASE + 1, UINT64_MAX));
 }
 
-static void test_probe(void **state)
+static void probe_identifies_the_unit(void **state)
 {
 	const struct ktrx_hwt_pt *pt = (const struct ktrx_hwt_pt *)page()->parameters;
 
@@ -102,7 +102,7 @@ static void test_probe(void **state)
 	assert_int_equal(page()->error, KTRX_HWT_UNIT_ERROR_PAGE);
 }
 
-static void test_enable(void **state)
+static void output_continues_after_disable(void **state)
 {
 	struct block *loop = machine_block(0x1000, "\x01\x90\x02\xff\xe0");
 	uint64_t position;
@@ -132,7 +132,7 @@ static void test_enable(void **state)
 	ring(KTRX_HWT_UNIT_DISABLE);
 }
 
-static void test_thread(void **state)
+static void enable_takes_the_thread_of_the_page(void **state)
 {
 	(void)state;
 	fill_in(4096);
@@ -151,7 +151,7 @@ static void test_thread(void **state)
  * The virtual CPU may have been stopped before the unit got a stamp; the next stamp corrects that. Time never
  * goes back.
  */
-static void test_clock(void **state)
+static void clock_never_goes_back(void **state)
 {
 	const uint64_t second = UINT64_C(1000000000);
 	struct block *loop = machine_block(0x1000, "\x01\x90\x02\xff\xe0");
@@ -190,7 +190,7 @@ static void pass(uint64_t nanoseconds)
  * The time of slow code is written although there is little else to write; of other code, as soon as it is
  * requested.
  */
-static void test_slow_code(void **state)
+static void time_of_slow_code_is_written(void **state)
 {
 	struct block *loop = machine_block(0x7000, "\x02\x75\xfe");
 	const struct trace *trace = flow_guest_trace(0);
@@ -220,7 +220,7 @@ static void test_slow_code(void **state)
 }
 
 /* A trace that is often left and entered writes only the lowest bits of the time each time. */
-static void test_range(void **state)
+static void range_entries_write_only_low_bits_of_time(void **state)
 {
 	struct block *inside = machine_block(0x1000, "\x01\x90\x02\xff\xe0");
 	struct block *outside = machine_block(0x3000, "\x01\x90\x02\xff\xe0");
@@ -242,7 +242,7 @@ static void test_range(void **state)
 	assert_in_range(page()->position, 5 * 1000, 12 * 1000);
 }
 
-static void test_refused(void **state)
+static void invalid_output_is_refused(void **state)
 {
 	struct ktrx_hwt_extent *table = at(TABLE, 2 * sizeof(*table));
 
@@ -269,7 +269,7 @@ static void test_refused(void **state)
 }
 
 /* Random pages, tables and doorbells, mostly valid enough to be accepted. */
-static void test_nonsense(void **state)
+static void random_pages_do_not_crash_the_unit(void **state)
 {
 	struct block *block[3] = { machine_block(0x1000, "\x01\x90\x02\xff\xe0"),
 				   machine_block(0x7000, "\x02\x75\xfe"),
@@ -299,7 +299,7 @@ static void test_nonsense(void **state)
 	assert_int_equal(flow_enabled(), 0);
 }
 
-static void test_arguments(void **state)
+static void arguments_are_checked(void **state)
 {
 	char *good[] = { "ram=/m",     "base=0x40000000", "out=/o",	  "size=1M",
 			 "code=2G",    "exact=on",	  "time=off",	  "returns=0",
@@ -333,11 +333,16 @@ static void test_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bounds),	  cmocka_unit_test(test_probe),
-		cmocka_unit_test(test_enable),	  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_range),	  cmocka_unit_test(test_clock),
-		cmocka_unit_test(test_slow_code), cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_arguments), cmocka_unit_test(test_thread),
+		cmocka_unit_test(memory_outside_bounds_is_refused),
+		cmocka_unit_test(probe_identifies_the_unit),
+		cmocka_unit_test(output_continues_after_disable),
+		cmocka_unit_test(invalid_output_is_refused),
+		cmocka_unit_test(range_entries_write_only_low_bits_of_time),
+		cmocka_unit_test(clock_never_goes_back),
+		cmocka_unit_test(time_of_slow_code_is_written),
+		cmocka_unit_test(random_pages_do_not_crash_the_unit),
+		cmocka_unit_test(arguments_are_checked),
+		cmocka_unit_test(enable_takes_the_thread_of_the_page),
 	};
 
 	return cmocka_run_group_tests(tests, open_memory, NULL);
