@@ -15,7 +15,7 @@
  */
 #define GROWTHS_MOST 64u
 
-static const char *name_of(enum ktread_proc_format format)
+static const char *default_table(enum ktread_proc_format format)
 {
 	switch (format) {
 	case KTREAD_PROC_DRAGONFLY:
@@ -33,7 +33,7 @@ static const char *choose_table(const struct ktread_proc *trace, const char *giv
 {
 	const char *own = ktread_proc_table(trace);
 
-	return given ? given : *own ? own : calls_tables_text(name_of(ktread_proc_info(trace)->format));
+	return given ? given : *own ? own : calls_tables_text(default_table(ktread_proc_info(trace)->format));
 }
 
 /*
@@ -44,11 +44,11 @@ static int take_table(struct kdump_context *context)
 {
 	const struct ktread_proc_info *info = context->info;
 	const char *text = choose_table(context->trace, context->options->table);
-	const char *lasting = text == ktread_proc_table(context->trace) ? NULL : text;
+	const char *shared = text == ktread_proc_table(context->trace) ? NULL : text;
 	struct calls_table *table;
 	int result;
 
-	if (lasting && lasting == context->text && info->machine == context->machine &&
+	if (shared && shared == context->text && info->machine == context->machine &&
 	    info->address_size == context->address_size)
 		return 0;
 	result = calls_table_create(&table, text, info->machine, info->address_size == 4 ? 4 : 8);
@@ -56,7 +56,7 @@ static int take_table(struct kdump_context *context)
 		return result;
 	calls_table_destroy(context->table);
 	context->table = context->words.table = table;
-	context->text = lasting;
+	context->text = shared;
 	context->machine = info->machine;
 	context->address_size = info->address_size;
 	return 0;
@@ -100,7 +100,7 @@ void kdump_context_close(struct kdump_context *context)
 {
 	calls_table_destroy(context->table);
 	context->table = context->words.table = NULL;
-	for (unsigned n = 0; n < KDUMP_FOREIGN; n++)
+	for (unsigned n = 0; n < KDUMP_NATIVE; n++)
 		calls_table_destroy(context->foreign[n]);
 }
 
@@ -145,13 +145,13 @@ enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, ui
 	uint32_t flags = kdump_context_abi(context, pid, tid);
 
 	if (context->dragonfly || context->options->table)
-		return KDUMP_FOREIGN;
+		return KDUMP_NATIVE;
 	/*
 	 * the flags are an ELF machine, unless the kernel has its own table: then only the kernel knows what
 	 * they mean
 	 */
 	if (context->ktrx)
-		return flags == 0 || context->own_table ? KDUMP_FOREIGN
+		return flags == 0 || context->own_table ? KDUMP_NATIVE
 		       : flags == EM_386		? KDUMP_LINUX32
 							: KDUMP_UNKNOWN;
 	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_LINUX)
@@ -159,7 +159,7 @@ enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, ui
 	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_FREEBSD && flags & KDUMP_SV_ILP32 &&
 	    context->info->address_size == 8)
 		return KDUMP_FREEBSD32;
-	return KDUMP_FOREIGN;
+	return KDUMP_NATIVE;
 }
 
 struct calls_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose)
@@ -176,7 +176,7 @@ struct calls_table *kdump_context_table(struct kdump_context *context, enum kdum
 	};
 	const char *text;
 
-	if (whose == KDUMP_FOREIGN)
+	if (whose == KDUMP_NATIVE)
 		return context->table;
 	text = of[whose].table ? calls_tables_text(of[whose].table) : "";
 	if (!context->foreign[whose] &&

@@ -89,13 +89,13 @@ struct kdump_abi {
 };
 
 /*
- * Whose calls a thread makes. KDUMP_UNKNOWN: calls without a known table. KDUMP_FOREIGN: those of its own
+ * Whose calls a thread makes. KDUMP_UNKNOWN: calls without a known table. KDUMP_NATIVE: those of its own
  * kernel; also the number of the others.
  */
-enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_UNKNOWN, KDUMP_FOREIGN };
+enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_UNKNOWN, KDUMP_NATIVE };
 
 /* Process and thread of the last record as text, because the next record is usually of the same thread. */
-struct kdump_who {
+struct kdump_process_text {
 	uint32_t pid, tid;
 	char name[sizeof(((struct ktread_proc_record *)0)->name)];
 	bool dragonfly;
@@ -125,7 +125,7 @@ struct kdump_context {
 	bool ktrx;
 	bool own_table; /* the trace has its own table */
 	/* Tables of the calls of other ABIs than the kernel's; NULL: not needed yet. */
-	struct calls_table *foreign[KDUMP_FOREIGN];
+	struct calls_table *foreign[KDUMP_NATIVE];
 	struct base_ticks_scale scale;
 	struct kdump_abi abi[KDUMP_ABIS];
 	bool mixed; /* KTRX: a program had another ABI than its kernel */
@@ -134,7 +134,7 @@ struct kdump_context {
 	const struct kdump_descriptors *descriptors;
 	uint32_t pid; /* process of the current record */
 
-	struct kdump_who who;	  /* printed last */
+	struct kdump_process_text process_text; /* printed last */
 	uint64_t first, previous; /* stamps of the first and the previous record, for -E and -R */
 	bool any;		  /* `first` and `previous` are set */
 };
@@ -169,7 +169,7 @@ static inline int kdump_context_update(struct kdump_context *context, const stru
 
 /* Returns the ABI of a thread as in records of calls; 0 if unknown. */
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid, uint32_t tid);
-/* Returns whose calls a thread makes; KDUMP_FOREIGN: those of its own kernel. */
+/* Returns whose calls a thread makes; KDUMP_NATIVE: those of its own kernel. */
 enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid, uint32_t tid);
 /* Returns the table of these calls, which the context owns. */
 struct calls_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose);

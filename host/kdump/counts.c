@@ -69,7 +69,7 @@ bool kdump_select_wants(const struct kdump_select *select, const struct ktread_p
 /* index of the row for all numbers that are too large for a row of their own */
 #define OTHER	CALLS_CALLS_MAX
 #define NUMBERS (CALLS_CALLS_MAX + 1)
-#define ROWS	((KDUMP_FOREIGN + 1) * NUMBERS) /* a row for each number of each ABI */
+#define ROWS	((KDUMP_NATIVE + 1) * NUMBERS) /* a row for each number of each ABI */
 #define RULER	"------ ----------- ----------- --------- --------- ----------------\n"
 #define HEADING "% time     seconds  usecs/call     calls    errors syscall\n" RULER
 
@@ -96,7 +96,7 @@ static struct row *row_of(struct counts *counts, const struct kdump_context *con
 static void begin_call(struct counts *counts, struct kdump_context *context,
 		       const struct ktread_proc_record *record)
 {
-	kdump_pending_mark(kdump_pending_place(&counts->pending, record->pid, record->tid), record);
+	kdump_pending_mark(kdump_pending_entry(&counts->pending, record->pid, record->tid), record);
 	row_of(counts, context, record, record->syscall.number)->calls++;
 }
 

@@ -36,35 +36,35 @@ bool kdump_descriptors_any(const struct kdump_descriptors *descriptors)
 }
 
 /*
- * Returns the entry of a descriptor, with *own set to true. Otherwise returns an unused entry, or the entry
- * of another descriptor to be overwritten, with *own set to false.
+ * Returns the entry of a descriptor, with *found set to true. Otherwise returns an unused entry, or the entry
+ * of another descriptor to be overwritten, with *found set to false.
  */
-static unsigned place_of(const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd, bool *own)
+static unsigned find_entry(const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd, bool *found)
 {
 	const unsigned first = (pid * 2654435761u + (uint32_t)fd * 40503u) % DESCRIPTORS;
-	unsigned free_place = first;
+	unsigned unused = first;
 
-	*own = true;
+	*found = true;
 	for (unsigned probe = PROBES; probe-- > 0;) {
 		const unsigned n = (first + probe) % DESCRIPTORS;
 
 		if (!descriptors->of[n].path)
-			free_place = n;
+			unused = n;
 		else if (descriptors->of[n].pid == pid && descriptors->of[n].fd == fd)
 			return n;
 	}
-	*own = false;
-	return free_place;
+	*found = false;
+	return unused;
 }
 
 void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct ktread_proc_record *record)
 {
-	bool own;
-	unsigned n = place_of(descriptors, record->pid, record->fd.number, &own);
+	bool found;
+	unsigned n = find_entry(descriptors, record->pid, record->fd.number, &found);
 	size_t size = record->data_size < PATH_MOST ? record->data_size : PATH_MOST;
 	char *path = size > 0 ? malloc(size + 1) : NULL;
 
-	if (size == 0 && !own)
+	if (size == 0 && !found)
 		return;
 	if (path)
 		memcpy(path, record->data, size);
@@ -78,10 +78,10 @@ void kdump_descriptors_note(struct kdump_descriptors *descriptors, const struct 
 
 char *kdump_put_descriptor(char *at, const struct kdump_descriptors *descriptors, uint32_t pid, int32_t fd)
 {
-	bool own;
-	unsigned n = place_of(descriptors, pid, fd, &own);
+	bool found;
+	unsigned n = find_entry(descriptors, pid, fd, &found);
 
-	if (!own)
+	if (!found)
 		return at;
 	*at = '<';
 	at = kdump_vis_text(at + 1, descriptors->of[n].path, descriptors->of[n].size,

@@ -12,14 +12,14 @@
 
 /* ---- faults ---- */
 
-static unsigned place_of(const struct ktread_proc_record *record)
+static unsigned entry_of(const struct ktread_proc_record *record)
 {
 	return (record->tid * 31u + record->pid) % KDUMP_FAULTS;
 }
 
 void kdump_faults_note(struct kdump_faults *faults, const struct ktread_proc_record *record)
 {
-	unsigned n = place_of(record);
+	unsigned n = entry_of(record);
 
 	if (record->type != KTRX_PROC_FAULT)
 		return;
@@ -29,7 +29,7 @@ void kdump_faults_note(struct kdump_faults *faults, const struct ktread_proc_rec
 	faults->of[n].begun = true;
 }
 
-static char *put_words(char *at, uint32_t access)
+static char *put_access(char *at, uint32_t access)
 {
 	static const char *const words[] = { "read", "write", "execute" };
 	bool any = false;
@@ -50,7 +50,7 @@ char *kdump_put_fault(char *at, const struct kdump_context *context, const struc
 	if (!context->ktrx)
 		return kdump_put_value(at, &context->words, calls_table_type(context->words.table, "vmprot"),
 				       record->fault.access);
-	at = put_words(at, record->fault.access);
+	at = put_access(at, record->fault.access);
 	if (record->fault.user == 0xff)
 		return at;
 	return record->fault.user ? base_put_literal(at, " by user") : base_put_literal(at, " by kernel");
@@ -59,7 +59,7 @@ char *kdump_put_fault(char *at, const struct kdump_context *context, const struc
 char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kdump_context *context,
 			  const struct ktread_proc_record *record)
 {
-	unsigned n = place_of(record);
+	unsigned n = entry_of(record);
 	bool begun =
 		faults->of[n].begun && faults->of[n].pid == record->pid && faults->of[n].tid == record->tid;
 	int32_t result = record->faultend.result;

@@ -26,7 +26,7 @@ static int take(const struct ktread_proc_record *record, void *to, size_t size)
 	return 0;
 }
 
-static char *put_short(char *at)
+static char *put_invalid(char *at)
 {
 	return base_put_literal(at, "invalid record");
 }
@@ -45,7 +45,7 @@ static char *put_image(char *at, const struct ktread_proc_record *record)
 	struct ktrx_hwt_image image;
 
 	if (take(record, &image, sizeof(image)) != 0)
-		return put_short(at);
+		return put_invalid(at);
 	at = put_text(at, record, sizeof(image));
 	at = base_put_hex(base_put_literal(at, " at 0x"), image.address);
 	if (record->type == KTRX_HWT_MMAP) {
@@ -60,7 +60,7 @@ static char *put_unmap(char *at, const struct ktread_proc_record *record)
 	struct ktrx_hwt_unmap unmap;
 
 	if (take(record, &unmap, sizeof(unmap)) != 0)
-		return put_short(at);
+		return put_invalid(at);
 	at = base_put_hex(base_put_literal(at, "0x"), unmap.address);
 	return base_put_literal(base_put_decimal(base_put_literal(at, ", "), unmap.size), " bytes");
 }
@@ -70,7 +70,7 @@ static char *put_thread(char *at, const struct ktread_proc_record *record)
 	struct ktrx_hwt_thread thread;
 
 	if (take(record, &thread, sizeof(thread)) != 0)
-		return put_short(at);
+		return put_invalid(at);
 	at = base_put_decimal(base_put_literal(at, "unit "), thread.index);
 	at = base_put_decimal(base_put_literal(at, " of context "), thread.context);
 	if (record->payload_size == sizeof(thread))
@@ -84,7 +84,7 @@ static char *put_fill(char *at, const struct ktread_proc_record *record)
 	struct ktrx_hwt_fill fill;
 
 	if (take(record, &fill, sizeof(fill)) != 0)
-		return put_short(at);
+		return put_invalid(at);
 	at = base_put_decimal(base_put_literal(at, "unit "), fill.unit);
 	at = base_put_decimal(base_put_literal(at, " of context "), fill.context);
 	at = base_put_decimal(base_put_literal(at, ": "), fill.position);
@@ -99,7 +99,7 @@ static char *put_context(char *at, const struct ktread_proc_record *record)
 	struct ktrx_hwt_context context;
 
 	if (take(record, &context, sizeof(context)) != 0)
-		return put_short(at);
+		return put_invalid(at);
 	at = base_put_decimal(base_put_literal(at, "context "), context.ident);
 	at = base_put_literal(at, ": ");
 	at = stpcpy(at, context.backend < sizeof(backends) / sizeof(backends[0]) ? backends[context.backend]
@@ -116,7 +116,7 @@ static char *put_data(char *at, const struct ktread_proc_record *record)
 	struct ktrx_hwt_data data;
 
 	if (take(record, &data, sizeof(data)) != 0)
-		return put_short(at);
+		return put_invalid(at);
 	at = base_put_decimal(base_put_literal(at, "unit "), data.unit);
 	at = base_put_decimal(base_put_literal(at, " of context "), data.context);
 	at = base_put_decimal(base_put_literal(at, ": "), record->payload_size - sizeof(data));
@@ -129,7 +129,7 @@ static char *put_code(char *at, const struct ktread_proc_record *record)
 	struct ktrx_hwt_code code;
 
 	if (take(record, &code, sizeof(code)) != 0)
-		return put_short(at);
+		return put_invalid(at);
 	at = base_put_hex(base_put_literal(at, "0x"), code.address);
 	at = base_put_decimal(base_put_literal(at, ", "), record->payload_size - sizeof(code));
 	at = base_put_literal(at, " bytes");
@@ -141,7 +141,7 @@ static char *put_clock(char *at, const struct ktread_proc_record *record)
 	struct ktrx_hwt_clock clock;
 
 	if (take(record, &clock, sizeof(clock)) != 0)
-		return put_short(at);
+		return put_invalid(at);
 	at = base_put_decimal(base_put_literal(at, "unit's time "), clock.unit_time);
 	at = base_put_decimal(base_put_literal(at, " at stamp "), clock.stamp);
 	return base_put_literal(base_put_decimal(base_put_literal(at, ", "), clock.unit_frequency),

@@ -8,9 +8,9 @@
 #define NAME_WIDTH 8 /* shorter names are filled up with blanks */
 #define NAME_MOST  124u
 
-_Static_assert(sizeof(((struct kdump_who *)0)->text) >= NAME_MOST + 3 * BASE_PUT_SCRATCH,
+_Static_assert(sizeof(((struct kdump_process_text *)0)->text) >= NAME_MOST + 3 * BASE_PUT_SCRATCH,
 	       "room for all of it");
-_Static_assert(sizeof(((struct kdump_who *)0)->text) <= UINT8_MAX, "its length fits");
+_Static_assert(sizeof(((struct kdump_process_text *)0)->text) <= UINT8_MAX, "its length fits");
 
 static char *put_right(char *at, int32_t number, int width)
 {
@@ -57,7 +57,8 @@ static char *put_pid_tid(char *at, const struct kdump_context *context,
 	return at + 1;
 }
 
-static char *put_who(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+static char *put_process(char *at, const struct kdump_context *context,
+			 const struct ktread_proc_record *record)
 {
 	if (context->dragonfly || context->options->fixed)
 		return put_name(put_pid_tid(at, context, record), record);
@@ -70,27 +71,27 @@ static char *put_who(char *at, const struct kdump_context *context, const struct
 	return put_name(at, record);
 }
 
-static bool is_same(const struct kdump_who *who, const struct kdump_context *context,
+static bool is_same(const struct kdump_process_text *last, const struct kdump_context *context,
 		    const struct ktread_proc_record *record)
 {
-	return who->length && who->pid == record->pid && who->tid == record->tid &&
-	       who->dragonfly == context->dragonfly &&
-	       memcmp(who->name, record->name, sizeof(who->name)) == 0;
+	return last->length && last->pid == record->pid && last->tid == record->tid &&
+	       last->dragonfly == context->dragonfly &&
+	       memcmp(last->name, record->name, sizeof(last->name)) == 0;
 }
 
-char *kdump_put_who(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
+char *kdump_put_process(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
-	struct kdump_who *who = &context->who;
+	struct kdump_process_text *last = &context->process_text;
 
-	if (!is_same(who, context, record)) {
-		who->pid = record->pid;
-		who->tid = record->tid;
-		who->dragonfly = context->dragonfly;
-		memcpy(who->name, record->name, sizeof(who->name));
-		who->length = (uint8_t)(put_who(who->text, context, record) - who->text);
+	if (!is_same(last, context, record)) {
+		last->pid = record->pid;
+		last->tid = record->tid;
+		last->dragonfly = context->dragonfly;
+		memcpy(last->name, record->name, sizeof(last->name));
+		last->length = (uint8_t)(put_process(last->text, context, record) - last->text);
 	}
-	memcpy(at, who->text, who->length);
-	return at + who->length;
+	memcpy(at, last->text, last->length);
+	return at + last->length;
 }
 
 const char *kdump_record_word(uint16_t type, uint32_t ctor_flags)
@@ -157,7 +158,7 @@ char *kdump_put_head(char *at, struct kdump_context *context, const struct ktrea
 {
 	char name[4];
 
-	at = kdump_put_who(at, context, record);
+	at = kdump_put_process(at, context, record);
 	if (context->options->absolute || context->options->elapsed || context->options->relative)
 		at = kdump_put_times(at, context, record->stamp);
 	if (context->options->cpus && record->cpu != KTREAD_PROC_NOBODY) {

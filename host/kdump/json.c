@@ -130,7 +130,8 @@ static char *put_switch(char *at, const struct kdump_context *context,
 				 : at;
 }
 
-static char *put_life(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+static char *put_start_or_exit(char *at, const struct kdump_context *context,
+			       const struct ktread_proc_record *record)
 {
 	if (record->type == KTRX_PROC_PROCCTOR) {
 		if (record->ctor.parent != KTREAD_PROC_NOBODY)
@@ -201,7 +202,7 @@ static char *put_payload(char *at, struct kdump_context *context, const struct k
 		return put_switch(at, context, record);
 	case KTRX_PROC_PROCCTOR:
 	case KTRX_PROC_PROCDTOR:
-		return put_life(at, context, record);
+		return put_start_or_exit(at, context, record);
 	case KTRX_PROC_CAPFAIL:
 		return put_denied(at, context, record);
 	case KTRX_PROC_FAULT:

@@ -13,7 +13,7 @@
 #define USUAL_DATA 64u	 /* bytes of data that DragonFly's kdump shows, and this kdump for KTRX */
 
 struct lines {
-	bool told_loss; /* a loss was printed after the last line */
+	bool loss_printed; /* a loss was printed after the last line */
 	struct kdump_faults faults;
 };
 
@@ -200,7 +200,7 @@ static char *put_switch(char *at, const struct kdump_context *context,
 	return put_newline(at);
 }
 
-static char *put_birth(char *at, const struct ktread_proc_record *record)
+static char *put_start(char *at, const struct ktread_proc_record *record)
 {
 	if (record->ctor.parent != KTREAD_PROC_NOBODY)
 		at = base_put_literal(
@@ -208,7 +208,7 @@ static char *put_birth(char *at, const struct ktread_proc_record *record)
 	return put_newline(put_quoted(at, record));
 }
 
-static char *put_death(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+static char *put_exit(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	if (!record->dtor.known)
 		return put_newline(at);
@@ -217,9 +217,9 @@ static char *put_death(char *at, const struct kdump_context *context, const stru
 	return put_newline(base_put_decimal(base_put_literal(at, "status "), record->dtor.status));
 }
 
-/* ---- the sink ---- */
+/* ---- the end of a file ---- */
 
-static char *put_sink(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+static char *put_end(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	const char *error = calls_table_error_text(context->words.table, record->end.error);
 
@@ -247,19 +247,19 @@ static char *put_sink(char *at, const struct kdump_context *context, const struc
  * Reports lost records, once until the next line. KTRX has their number; FreeBSD only records that some were
  * lost.
  */
-static void tell_loss(struct lines *lines, struct kdump_context *context,
-		      const struct ktread_proc_record *record)
+static void print_loss(struct lines *lines, struct kdump_context *context,
+		       const struct ktread_proc_record *record)
 {
 	char *at;
 
-	if (record->lost == 0 || lines->told_loss)
+	if (record->lost == 0 || lines->loss_printed)
 		return;
-	at = base_put_literal(kdump_put_who(base_output_line(context->out), context, record),
+	at = base_put_literal(kdump_put_process(base_output_line(context->out), context, record),
 			      "Events dropped");
 	if (context->ktrx)
 		at = base_put_decimal(base_put_literal(at, ": "), record->lost);
 	base_output_done(context->out, base_put_literal(at, ".\n"));
-	lines->told_loss = true;
+	lines->loss_printed = true;
 }
 
 /* ---- records ---- */
@@ -291,9 +291,9 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 	case KTRX_PROC_CSW:
 		return put_switch(at, context, record);
 	case KTRX_PROC_PROCCTOR:
-		return put_birth(at, record);
+		return put_start(at, record);
 	case KTRX_PROC_PROCDTOR:
-		return put_death(at, context, record);
+		return put_exit(at, context, record);
 	case KTRX_PROC_CAPFAIL:
 		return put_newline(kdump_put_denied(at, context, record));
 	case KTRX_PROC_FAULT:
@@ -301,7 +301,7 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 	case KTRX_PROC_FAULTEND:
 		return put_newline(kdump_put_fault_end(at, &lines->faults, context, record));
 	case KTRX_PROC_END:
-		return put_sink(at, context, record);
+		return put_end(at, context, record);
 	case KTREAD_PROC_BROKEN:
 		return base_put_literal(at, "invalid record\n");
 	default:
@@ -350,11 +350,11 @@ static int lines_record(void *state, struct kdump_context *context, const struct
 	struct lines *lines = state;
 	char *at;
 
-	tell_loss(lines, context, record);
+	print_loss(lines, context, record);
 	kdump_faults_note(&lines->faults, record);
 	if (!wanted || kdump_head_hides(context, record))
 		return 0;
-	lines->told_loss = false;
+	lines->loss_printed = false;
 	at = kdump_put_head(base_output_line(context->out), context, record);
 	base_output_done(context->out, at);
 	if (!write_long(context, record))

@@ -147,7 +147,7 @@ static void put_rights(struct list *list, const uint8_t *bytes, size_t size)
 }
 
 /* Returns the name of a value; NULL if it has none. */
-static const char *name_of(const struct list *list, const char *type, uint64_t value)
+static const char *symbol_of(const struct list *list, const char *type, uint64_t value)
 {
 	const struct calls_type *of = calls_table_type(list->words.table, type);
 
@@ -163,10 +163,10 @@ static void put_name_or_number(struct list *list, const char *name, uint64_t val
 static void put_message(struct list *list, const uint8_t *bytes, size_t size)
 {
 	const uint64_t level = kdump_read_number(bytes, 4), kind = kdump_read_number(bytes + 4, 4);
-	const char *level_name = name_of(list, "sol", level), *kind_name = NULL;
+	const char *level_name = symbol_of(list, "sol", level), *kind_name = NULL;
 
 	if (level_name && strcmp(level_name, "SOL_SOCKET") == 0)
-		kind_name = name_of(list, "scm", kind);
+		kind_name = symbol_of(list, "scm", kind);
 	list->at = base_put_literal(list->at, ", level=");
 	put_name_or_number(list, level_name, level);
 	list->at = base_put_literal(list->at, ", type=");

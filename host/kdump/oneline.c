@@ -12,8 +12,7 @@
 /* ---- beginning of a line ---- */
 
 /* Writes the beginning of a line. A thread's number is added if it differs from the process's number. */
-static char *kdump_oneline_who(char *at, struct kdump_context *context, uint32_t pid, uint32_t tid,
-			       uint64_t stamp)
+static char *put_process(char *at, struct kdump_context *context, uint32_t pid, uint32_t tid, uint64_t stamp)
 {
 	const char *from = at;
 	int width = 5;
@@ -30,8 +29,8 @@ static char *kdump_oneline_who(char *at, struct kdump_context *context, uint32_t
 	return kdump_put_times(at + 1, context, stamp);
 }
 
-static char *kdump_oneline_name(char *at, struct kdump_context *context, uint32_t pid, uint32_t tid,
-				uint32_t number)
+static char *put_call_name(char *at, struct kdump_context *context, uint32_t pid, uint32_t tid,
+			   uint32_t number)
 {
 	return kdump_put_call_name(at, context, kdump_context_calls(context, pid, tid), number);
 }
@@ -51,21 +50,19 @@ struct oneline {
 
 /* ---- lines ---- */
 
-static void tell_unfinished(struct oneline *oneline, struct kdump_context *context)
+static void print_unfinished(struct oneline *oneline, struct kdump_context *context)
 {
 	struct kdump_pending *pending = oneline->open;
 	char *at;
 
 	oneline->open = NULL;
-	if (!pending || !pending->used || pending->told)
+	if (!pending || !pending->used || pending->shown_unfinished)
 		return;
-	at = kdump_oneline_who(base_output_line(context->out), context, pending->pid, pending->tid,
-			       pending->stamp);
-	at = base_put_literal(kdump_oneline_name(at, context, pending->pid, pending->tid, pending->number),
-			      "(");
+	at = put_process(base_output_line(context->out), context, pending->pid, pending->tid, pending->stamp);
+	at = base_put_literal(put_call_name(at, context, pending->pid, pending->tid, pending->number), "(");
 	at = kdump_oneline_arguments(at, context, pending, NULL, true);
 	base_output_done(context->out, base_put_literal(at, " <unfinished ...>\n"));
-	pending->told = true;
+	pending->shown_unfinished = true;
 }
 
 /* Writes blanks up to the column of the result, at least one. */
@@ -78,21 +75,21 @@ static char *pad(char *at, const char *from)
 }
 
 /* Prints the line of a call that has returned, or the rest of it. `record` NULL: the call never returns. */
-static void tell_finished(struct oneline *oneline, struct kdump_context *context,
-			  struct kdump_pending *pending, const struct ktread_proc_record *record)
+static void print_finished(struct oneline *oneline, struct kdump_context *context,
+			   struct kdump_pending *pending, const struct ktread_proc_record *record)
 {
-	uint64_t stamp = record && pending->told ? record->stamp : pending->stamp;
+	uint64_t stamp = record && pending->shown_unfinished ? record->stamp : pending->stamp;
 	char *from, *at;
 
 	if (oneline->open != pending)
-		tell_unfinished(oneline, context);
+		print_unfinished(oneline, context);
 	oneline->open = NULL;
 	from = base_output_line(context->out);
-	at = kdump_oneline_who(from, context, pending->pid, pending->tid, stamp);
-	if (pending->told)
+	at = put_process(from, context, pending->pid, pending->tid, stamp);
+	if (pending->shown_unfinished)
 		at = base_put_literal(at, "<... ");
-	at = kdump_oneline_name(at, context, pending->pid, pending->tid, pending->number);
-	at = pending->told ? base_put_literal(at, " resumed>") : base_put_literal(at, "(");
+	at = put_call_name(at, context, pending->pid, pending->tid, pending->number);
+	at = pending->shown_unfinished ? base_put_literal(at, " resumed>") : base_put_literal(at, "(");
 	at = kdump_oneline_arguments(at, context, pending, record, false);
 	at = base_put_literal(pad(base_put_literal(at, ")"), from), "= ");
 	at = record ? kdump_oneline_result(at, context, oneline->descriptors, pending, record)
@@ -106,16 +103,16 @@ static void tell_finished(struct oneline *oneline, struct kdump_context *context
 }
 
 /* Prints a return whose call was not recorded. */
-static void tell_return(struct oneline *oneline, struct kdump_context *context,
-			const struct ktread_proc_record *record)
+static void print_return(struct oneline *oneline, struct kdump_context *context,
+			 const struct ktread_proc_record *record)
 {
 	char *from, *at;
 
-	tell_unfinished(oneline, context);
+	print_unfinished(oneline, context);
 	from = base_output_line(context->out);
-	at = kdump_oneline_who(from, context, record->pid, record->tid, record->stamp);
-	at = kdump_oneline_name(base_put_literal(at, "<... "), context, record->pid, record->tid,
-				record->sysret.number);
+	at = put_process(from, context, record->pid, record->tid, record->stamp);
+	at = put_call_name(base_put_literal(at, "<... "), context, record->pid, record->tid,
+			   record->sysret.number);
 	at = base_put_literal(pad(base_put_literal(at, " resumed>)"), from), "= ");
 	base_output_done(
 		context->out,
@@ -128,11 +125,11 @@ static void tell_return(struct oneline *oneline, struct kdump_context *context,
 static void begin_call(struct oneline *oneline, struct kdump_context *context,
 		       const struct ktread_proc_record *record)
 {
-	struct kdump_pending *pending = kdump_pending_place(&oneline->pending, record->pid, record->tid);
+	struct kdump_pending *pending = kdump_pending_entry(&oneline->pending, record->pid, record->tid);
 
 	if (pending->used) /* it never returned, or its return was lost */
-		tell_finished(oneline, context, pending, NULL);
-	tell_unfinished(oneline, context);
+		print_finished(oneline, context, pending, NULL);
+	print_unfinished(oneline, context);
 	kdump_pending_begin(pending, record);
 	kdump_oneline_fill_descriptors(context, oneline->descriptors, pending);
 	oneline->open = pending;
@@ -144,9 +141,9 @@ static void end_call(struct oneline *oneline, struct kdump_context *context,
 	struct kdump_pending *pending = kdump_pending_find(&oneline->pending, record->pid, record->tid);
 
 	if (pending && pending->number == record->sysret.number)
-		tell_finished(oneline, context, pending, record);
+		print_finished(oneline, context, pending, record);
 	else
-		tell_return(oneline, context, record);
+		print_return(oneline, context, record);
 }
 
 /* ---- records between calls ---- */
@@ -203,7 +200,7 @@ static char *put_signal(char *at, struct oneline *oneline, const struct kdump_co
 	return base_put_literal(at, "} ---");
 }
 
-static char *put_death(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+static char *put_exit(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	if (!record->dtor.known)
 		return base_put_literal(at, "+++ exited +++");
@@ -226,8 +223,8 @@ static char *put_user(char *at, const struct kdump_context *context, const struc
 }
 
 /* Prints a record that has a line of its own. Records without one appear only in other forms of output. */
-static void tell_other(struct oneline *oneline, struct kdump_context *context,
-		       const struct ktread_proc_record *record)
+static void print_other(struct oneline *oneline, struct kdump_context *context,
+			const struct ktread_proc_record *record)
 {
 	struct kdump_pending *pending;
 	char *at;
@@ -236,7 +233,7 @@ static void tell_other(struct oneline *oneline, struct kdump_context *context,
 	case KTRX_PROC_PROCDTOR:
 		pending = kdump_pending_find(&oneline->pending, record->pid, record->tid);
 		if (pending) /* exit() */
-			tell_finished(oneline, context, pending, NULL);
+			print_finished(oneline, context, pending, NULL);
 		break;
 	case KTRX_PROC_PSIG:
 	case KTRX_PROC_USER:
@@ -245,11 +242,10 @@ static void tell_other(struct oneline *oneline, struct kdump_context *context,
 	default:
 		return;
 	}
-	tell_unfinished(oneline, context);
-	at = kdump_oneline_who(base_output_line(context->out), context, record->pid, record->tid,
-			       record->stamp);
+	print_unfinished(oneline, context);
+	at = put_process(base_output_line(context->out), context, record->pid, record->tid, record->stamp);
 	if (record->type == KTRX_PROC_PROCDTOR)
-		at = put_death(at, context, record);
+		at = put_exit(at, context, record);
 	else if (record->type == KTRX_PROC_PSIG)
 		at = put_signal(at, oneline, context, record);
 	else if (record->type == KTRX_PROC_USER)
@@ -260,15 +256,15 @@ static void tell_other(struct oneline *oneline, struct kdump_context *context,
 	base_output_done(context->out, base_put_literal(at, "\n"));
 }
 
-static void tell_loss(struct oneline *oneline, struct kdump_context *context,
-		      const struct ktread_proc_record *record)
+static void print_loss(struct oneline *oneline, struct kdump_context *context,
+		       const struct ktread_proc_record *record)
 {
 	char *at;
 
 	if (record->lost == 0)
 		return;
 	kdump_pending_doubt(&oneline->pending);
-	tell_unfinished(oneline, context);
+	print_unfinished(oneline, context);
 	at = base_put_literal(base_output_line(context->out), "*** ");
 	if (context->ktrx)
 		at = base_put_literal(base_put_decimal(at, record->lost), " ");
@@ -297,9 +293,9 @@ static void oneline_close(void *state, struct kdump_context *context)
 			kdump_context_calls(context, pending->pid, pending->tid), pending->number);
 
 		if (pending->used && call && call->typed && call->result->base == CALLS_VOID)
-			tell_finished(oneline, context, pending, NULL);
+			print_finished(oneline, context, pending, NULL);
 	}
-	tell_unfinished(oneline, context);
+	print_unfinished(oneline, context);
 	context->descriptors = NULL;
 	kdump_descriptors_destroy(oneline->descriptors);
 	free(oneline);
@@ -311,7 +307,7 @@ static int oneline_record(void *state, struct kdump_context *context, const stru
 	struct oneline *oneline = state;
 	struct kdump_pending *pending;
 
-	tell_loss(oneline, context, record);
+	print_loss(oneline, context, record);
 	switch (record->type) {
 	case KTRX_PROC_SYSCALL:
 		if (wanted)
@@ -336,7 +332,7 @@ static int oneline_record(void *state, struct kdump_context *context, const stru
 		break;
 	default:
 		if (wanted)
-			tell_other(oneline, context, record);
+			print_other(oneline, context, record);
 	}
 	return 0;
 }

@@ -59,7 +59,7 @@ static char *put_filling(char *at, const struct kdump_pending *pending, const st
 	return at + filling->length;
 }
 
-static bool is_of(const struct kdump_filling *filling, unsigned argument, const char *name)
+static bool has_name(const struct kdump_filling *filling, unsigned argument, const char *name)
 {
 	return filling->argument == argument && strcmp(filling->name, name) == 0;
 }
@@ -76,7 +76,7 @@ static char *put_message(char *at, const struct kdump_pending *pending, unsigned
 		const struct kdump_filling *filling = &pending->filling[n];
 
 		if (filling->argument != argument || filling->kind == KDUMP_FILLING_NONE ||
-		    is_of(filling, argument, "msghdr") || is_of(filling, argument, "mmsghdr"))
+		    has_name(filling, argument, "msghdr") || has_name(filling, argument, "mmsghdr"))
 			continue;
 		at = strcmp(filling->name, "sockaddr") == 0  ? base_put_literal(at, "name=")
 		     : strcmp(filling->name, "control") == 0 ? base_put_literal(at, "control=")
@@ -104,7 +104,7 @@ static char *put_messages(char *at, const struct kdump_pending *pending, unsigne
 
 	*at++ = '[';
 	for (unsigned n = 0; n < pending->fillings; n++) {
-		if (!is_of(&pending->filling[n], argument, "mmsghdr"))
+		if (!has_name(&pending->filling[n], argument, "mmsghdr"))
 			continue;
 		at = put_filling(any ? base_put_literal(at, ", ") : at, pending, &pending->filling[n]);
 		any = true;
@@ -127,10 +127,10 @@ static char *put_known(char *at, const struct kdump_pending *pending, const stru
 		return NULL;
 	for (unsigned n = 0; n < pending->fillings; n++) {
 		filling = &pending->filling[n];
-		if (is_of(filling, one->number + 1, "msghdr"))
+		if (has_name(filling, one->number + 1, "msghdr"))
 			return put_message(at, pending, one->number + 1, pending->text + filling->offset,
 					   filling->length);
-		if (is_of(filling, one->number + 1, "mmsghdr") && !is_list(pending, filling))
+		if (has_name(filling, one->number + 1, "mmsghdr") && !is_list(pending, filling))
 			return put_messages(at, pending, one->number + 1);
 	}
 	at = put_filling(at, pending, first);
@@ -178,7 +178,7 @@ char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kd
 		more = unfinished && !end && may_be_filled(&one);
 		if (more)
 			break;
-		if (n > 0 && (n > pending->shown || !pending->told))
+		if (n > 0 && (n > pending->shown || !pending->shown_unfinished))
 			at = base_put_literal(at, ", ");
 		if (context->options->arguments && *one.name)
 			at = base_put_literal(kdump_put_name(at, one.name), "=");
@@ -228,7 +228,7 @@ static char *put_error(char *at, struct kdump_context *context, int32_t error)
 }
 
 /* Returns whether the call waits for descriptors and returns 0 after a timeout. */
-static bool waits(const struct calls_call *call)
+static bool is_waiting_call(const struct calls_call *call)
 {
 	static const char *const names[] = { "poll",	 "ppoll",      "ppoll_time64",	 "select",
 					     "pselect6", "_newselect", "pselect6_time64" };
@@ -263,7 +263,7 @@ char *kdump_oneline_result(char *at, struct kdump_context *context,
 	/* As a result, a size may be negative. */
 	at = kdump_put_value(at, &context->words, type->base == CALLS_SIZE ? &number : type,
 			     (uint64_t)record->sysret.result);
-	if (record->sysret.result == 0 && waits(call))
+	if (record->sysret.result == 0 && is_waiting_call(call))
 		return base_put_literal(at, " (Timeout)");
 	return type->base == CALLS_FD
 		       ? kdump_put_descriptor(at, descriptors, record->pid, (int32_t)record->sysret.result)
@@ -362,7 +362,7 @@ static void drop_parts(struct kdump_pending *pending, unsigned argument)
 {
 	for (unsigned n = pending->fillings; n-- > 0;)
 		if (pending->filling[n].argument == argument &&
-		    !is_of(&pending->filling[n], argument, "mmsghdr"))
+		    !has_name(&pending->filling[n], argument, "mmsghdr"))
 			kdump_pending_drop(pending, n);
 	pending->pieces = 0;
 }
@@ -390,7 +390,7 @@ static void fill_message(struct kdump_pending *pending, const struct ktread_proc
 static void drop_list(struct kdump_pending *pending, unsigned argument)
 {
 	for (unsigned n = pending->fillings; n-- > 0;)
-		if (is_of(&pending->filling[n], argument, "mmsghdr") &&
+		if (has_name(&pending->filling[n], argument, "mmsghdr") &&
 		    is_list(pending, &pending->filling[n]))
 			kdump_pending_drop(pending, n);
 }

@@ -71,7 +71,7 @@ static inline char *kdump_put_byte(char *at, uint8_t byte)
 /* Columns at the beginning of a record's line: process, thread, name, times, CPU, type of record, ABI. */
 
 /* Writes process, thread and name: "  123 sh       ". */
-char *kdump_put_who(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
+char *kdump_put_process(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
 /* Writes all columns. */
 char *kdump_put_head(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
 

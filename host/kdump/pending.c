@@ -5,7 +5,7 @@
 
 #define PROBES 16u /* entries that are searched for a thread */
 
-static unsigned place(uint32_t pid, uint32_t tid, unsigned probe)
+static unsigned entry_number(uint32_t pid, uint32_t tid, unsigned probe)
 {
 	return ((pid * 2654435761u ^ tid * 40503u) + probe) % KDUMP_PENDINGS;
 }
@@ -14,10 +14,10 @@ static unsigned place(uint32_t pid, uint32_t tid, unsigned probe)
  * Returns the entry that a thread used last, whether or not it is in a call now; NULL if there is none.
  * There is at most one.
  */
-static struct kdump_pending *last_place(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
+static struct kdump_pending *last_entry(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
 {
 	for (unsigned probe = 0; probe < PROBES; probe++) {
-		struct kdump_pending *pending = &table->of[place(pid, tid, probe)];
+		struct kdump_pending *pending = &table->of[entry_number(pid, tid, probe)];
 
 		if (pending->pid == pid && pending->tid == tid)
 			return pending;
@@ -27,20 +27,20 @@ static struct kdump_pending *last_place(struct kdump_pending_table *table, uint3
 
 struct kdump_pending *kdump_pending_find(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
 {
-	struct kdump_pending *pending = last_place(table, pid, tid);
+	struct kdump_pending *pending = last_entry(table, pid, tid);
 
 	return pending && pending->used ? pending : NULL;
 }
 
-struct kdump_pending *kdump_pending_place(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
+struct kdump_pending *kdump_pending_entry(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
 {
-	struct kdump_pending *last = last_place(table, pid, tid);
-	struct kdump_pending *oldest = &table->of[place(pid, tid, 0)];
+	struct kdump_pending *last = last_entry(table, pid, tid);
+	struct kdump_pending *oldest = &table->of[entry_number(pid, tid, 0)];
 
 	if (last)
 		return last;
 	for (unsigned probe = 0; probe < PROBES; probe++) {
-		struct kdump_pending *pending = &table->of[place(pid, tid, probe)];
+		struct kdump_pending *pending = &table->of[entry_number(pid, tid, probe)];
 
 		if (!pending->used)
 			return pending;
@@ -53,7 +53,7 @@ struct kdump_pending *kdump_pending_place(struct kdump_pending_table *table, uin
 void kdump_pending_mark(struct kdump_pending *pending, const struct ktread_proc_record *record)
 {
 	pending->used = true;
-	pending->doubtful = pending->told = pending->cut = false;
+	pending->doubtful = pending->shown_unfinished = pending->cut = false;
 	pending->pid = record->pid;
 	pending->tid = record->tid;
 	pending->number = record->syscall.number;

@@ -327,7 +327,7 @@ static char *put_abstract(char *at, const struct writer *writer, const struct ca
  * Writes "127.0.0.1:80", "[::1]:80", or the path of a socket in the file system. Returns NULL if the layout
  * has none of these.
  */
-static char *put_place(char *at, const struct writer *writer, const struct calls_layout *layout)
+static char *put_endpoint(char *at, const struct writer *writer, const struct calls_layout *layout)
 {
 	const struct calls_field *port = find_field(layout, CALLS_HEX, "port");
 	const struct calls_field *four = find_field(layout, CALLS_IPV4, NULL);
@@ -397,7 +397,7 @@ static char *put_sockaddr(char *at, const struct writer *writer, const struct ca
 	symbol = calls_type_symbol(family->type, value);
 	at = symbol ? kdump_put_name(at, symbol) : base_put_decimal(at, value);
 	at = base_put_literal(at, ", ");
-	end = put_place(at, writer, of_family ? of_family : layout);
+	end = put_endpoint(at, writer, of_family ? of_family : layout);
 	if (end)
 		return end;
 	if (layout->fields > LEAST_FIELDS)
@@ -411,18 +411,18 @@ static char *put_sockaddr_json(char *at, const struct writer *writer, const stru
 {
 	const struct calls_layout *of_family =
 		layout_of_family(writer, find_field(layout, CALLS_HEX, "family"));
-	char *behind = put_fields(at, writer, layout, 0), *end;
+	char *after = put_fields(at, writer, layout, 0), *end;
 	const struct calls_field *path;
 
 	if (!of_family || layout->fields > LEAST_FIELDS)
-		return behind;
-	*behind = ',';
+		return after;
+	*after = ',';
 	path = find_field(of_family, CALLS_STR, NULL);
 	if (path && is_abstract(writer, path))
-		return base_json_string(base_put_literal(base_json_name(behind + 1, path->name), ":"),
+		return base_json_string(base_put_literal(base_json_name(after + 1, path->name), ":"),
 					(const char *)writer->bytes + path->offset, width_here(writer, path));
-	end = put_fields(behind + 1, writer, of_family, 0);
-	return end > behind + 1 ? end : behind;
+	end = put_fields(after + 1, writer, of_family, 0);
+	return end > after + 1 ? end : after;
 }
 
 /* ---- whole structs ---- */

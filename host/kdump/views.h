@@ -100,13 +100,13 @@ struct kdump_filling {
 
 struct kdump_pending {
 	bool used;
-	bool doubtful; /* records were lost since it began: the next return may be of another call */
-	bool told;     /* its beginning was printed as an unfinished line */
-	bool cut;      /* it has more messages than there is room for, or than were recorded */
+	bool doubtful;	       /* records were lost since it began: the next return may be of another call */
+	bool shown_unfinished; /* its beginning was printed as an unfinished line */
+	bool cut;	       /* it has more messages than there is room for, or than were recorded */
 	uint32_t pid, tid, number, words;
 	uint64_t word[CALLS_ARGUMENTS];
 	uint64_t stamp;
-	unsigned shown; /* number of arguments in the unfinished line, if `told` */
+	unsigned shown; /* number of arguments in the unfinished line, if `shown_unfinished` */
 	unsigned fillings;
 	struct kdump_filling filling[KDUMP_FILLINGS];
 	unsigned pieces; /* sizes in an argument that is a list of struct iovec */
@@ -125,7 +125,7 @@ struct kdump_pending *kdump_pending_find(struct kdump_pending_table *table, uint
  * Returns an entry for a new call of this thread, which kdump_pending_begin() fills in. If the entry is in
  * use, that call must be dropped.
  */
-struct kdump_pending *kdump_pending_place(struct kdump_pending_table *table, uint32_t pid, uint32_t tid);
+struct kdump_pending *kdump_pending_entry(struct kdump_pending_table *table, uint32_t pid, uint32_t tid);
 void kdump_pending_begin(struct kdump_pending *pending, const struct ktread_proc_record *record);
 /* Does the same for callers that need only the call's number and time. */
 void kdump_pending_mark(struct kdump_pending *pending, const struct ktread_proc_record *record);

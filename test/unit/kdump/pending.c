@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Calls under way: found again whatever the threads' numbers, more of them than there is room for, texts beside them. */
+/*
+ * Calls under way are found by process and thread, more of them than fit are dropped, and their fillings are
+ * stored with them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,13 +40,13 @@ static struct kdump_pending *call(uint32_t pid, uint32_t tid, uint64_t stamp)
 		.stamp = stamp,
 		.syscall = { .number = pid + tid, .args = 32, .arg = words },
 	};
-	struct kdump_pending *pending = kdump_pending_place(table, pid, tid);
+	struct kdump_pending *pending = kdump_pending_entry(table, pid, tid);
 
 	kdump_pending_begin(pending, &record);
 	return pending;
 }
 
-static void found_again(void **state)
+static void calls_are_found_again(void **state)
 {
 	struct kdump_pending *first = call(1, 2, 10);
 
@@ -52,7 +55,7 @@ static void found_again(void **state)
 	assert_null(kdump_pending_find(table, 2, 1));
 	assert_int_equal(first->words, CALLS_ARGUMENTS);
 	assert_int_equal(first->word[1], 2);
-	assert_ptr_equal(kdump_pending_place(table, 1, 2), first);
+	assert_ptr_equal(kdump_pending_entry(table, 1, 2), first);
 	for (uint32_t n = 0; n < 1000; n++)
 		call(7, n, n);
 	for (uint32_t n = 0; n < 1000; n++)
@@ -62,8 +65,8 @@ static void found_again(void **state)
 	assert_null(kdump_pending_find(table, 1, 2));
 }
 
-/* Of a crowd those that began last are known. */
-static void crowd(void **state)
+/* If there are too many calls, those that began last are kept. */
+static void newest_calls_are_kept_in_a_crowd(void **state)
 {
 	uint32_t known = 0, most = 40 * KDUMP_PENDINGS;
 
@@ -78,7 +81,7 @@ static void crowd(void **state)
 	assert_true(known > KDUMP_PENDINGS / 2);
 }
 
-static void doubt(void **state)
+static void loss_makes_calls_doubtful(void **state)
 {
 	struct kdump_pending *first = call(1, 1, 1);
 
@@ -89,7 +92,7 @@ static void doubt(void **state)
 	assert_false(call(1, 1, 2)->doubtful);
 }
 
-static void fillings(void **state)
+static void too_many_fillings_are_refused(void **state)
 {
 	struct kdump_pending *pending = call(1, 1, 1);
 	size_t limit, before = KDUMP_FILLING_TEXTS;
@@ -159,10 +162,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(dropped_filling_leaves_room, begin, end),
-		cmocka_unit_test_setup_teardown(found_again, begin, end),
-		cmocka_unit_test_setup_teardown(crowd, begin, end),
-		cmocka_unit_test_setup_teardown(doubt, begin, end),
-		cmocka_unit_test_setup_teardown(fillings, begin, end),
+		cmocka_unit_test_setup_teardown(calls_are_found_again, begin, end),
+		cmocka_unit_test_setup_teardown(newest_calls_are_kept_in_a_crowd, begin, end),
+		cmocka_unit_test_setup_teardown(loss_makes_calls_doubtful, begin, end),
+		cmocka_unit_test_setup_teardown(too_many_fillings_are_refused, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
