@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Registers out of the notes of a core: of each machine, and of cores that lie. */
+/* Registers from the notes of ELF cores: of each machine, and from malformed cores. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 
 #include "capture/cpu_state.h"
 
-#define DATA	 (112 + 34 * 8) /* bytes of a note */
+#define DATA	 (112 + 34 * 8) /* bytes of a note's data */
 #define NOTES_AT (sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr))
 
-/* A core with a note for each of two CPUs, whose word n is n, or n + 0x100. */
+/* A core with a note for each of two CPUs. Word n of the notes is n, or n + 0x100. */
 struct core {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
@@ -51,7 +51,7 @@ static struct core make(uint16_t machine)
 	return core;
 }
 
-/* The registers as text, to be free()d. */
+/* Returns the registers as text, which the caller frees. */
 static char *read_core(const struct core *core, size_t bytes)
 {
 	char path[] = "/tmp/ktrace-unit-XXXXXX", *text;
@@ -75,7 +75,7 @@ static void check(uint16_t machine, const char *first, const char *second)
 	free(text);
 }
 
-static void registers_have_their_places(void **state)
+static void registers_are_read_in_gdb_order(void **state)
 {
 	(void)state;
 	check(EM_X86_64, "cpu 0 sp=13 pc=10 rax=a rbx=5 rcx=b rdx=c rsi=d rdi=e rbp=4 r8=9 r9=8 ",
@@ -86,20 +86,20 @@ static void registers_have_their_places(void **state)
 	check(EM_RISCV, "cpu 0 sp=2 pc=0 zero=0 ra=1 gp=3 ", "\ncpu 1 sp=102 pc=100 zero=0 ra=101 ");
 }
 
-static void lying_cores_are_harmless(void **state)
+static void malformed_cores_are_harmless(void **state)
 {
 	struct core core = make(EM_X86_64);
 	char *text;
 
 	(void)state;
 	for (size_t bytes = 0; bytes < sizeof(core);
-	     bytes += 7) { /* cut off: notes are there as a whole, or not */
+	     bytes += 7) { /* cut off: the notes are complete, or missing */
 		text = read_core(&core, bytes);
 		assert_null(text);
 	}
 	core.note[0].head.n_descsz = UINT32_MAX;
 	assert_null(read_core(&core, sizeof(core)));
-	core.note[0].head.n_descsz = 130; /* ends within the registers */
+	core.note[0].head.n_descsz = 130; /* ends in the middle of the registers */
 	text = read_core(&core, sizeof(core));
 	free(text);
 	core = make(EM_X86_64);
@@ -122,8 +122,8 @@ static void lying_cores_are_harmless(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(registers_have_their_places),
-		cmocka_unit_test(lying_cores_are_harmless),
+		cmocka_unit_test(registers_are_read_in_gdb_order),
+		cmocka_unit_test(malformed_cores_are_harmless),
 	};
 
 	return cmocka_run_group_tests_name("capture_core", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The host's words in a dump that the guest has sent. */
+/* The host's note in a dump that the guest has sent. */
 #include "capture/output.h"
 
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ static void append_dump(struct bytes *file, uint32_t events)
 	writer_close(&writer);
 }
 
-/* Opens the file, which must hold so many events, and whose note must be this. */
+/* Opens the file, and checks the number of its events and its note. */
 static void expect(const char *path, uint64_t events, const char *note)
 {
 	struct ktread *trace = open_ok(path, NULL);
@@ -28,7 +28,7 @@ static void expect(const char *path, uint64_t events, const char *note)
 	assert_int_equal(drain_exact(trace, 0), events);
 }
 
-static void is_read_from_the_last_dump(void **state)
+static void note_is_added_to_last_dump(void **state)
 {
 	struct bytes file = { 0 };
 	const char *path;
@@ -41,12 +41,12 @@ static void is_read_from_the_last_dump(void **state)
 	assert_int_equal(capture_dump_note(path, NOTE), 0);
 	expect(path, 5, NOTE);
 	assert_int_equal(capture_dump_note(path, "another\n"), 0);
-	expect(path, 5, NOTE); /* the first one stays */
+	expect(path, 5, NOTE); /* the first note stays */
 	bytes_free(&file);
 }
 
-/* The file is not touched. */
-static void assert_left(struct bytes *file)
+/* Checks that the file is not changed. */
+static void assert_unchanged(struct bytes *file)
 {
 	const char *path = temporary_bytes(file);
 	struct stat status;
@@ -57,7 +57,7 @@ static void assert_left(struct bytes *file)
 	bytes_free(file);
 }
 
-static void leaves_other_files_as_they_are(void **state)
+static void other_files_are_not_changed(void **state)
 {
 	struct bytes file = { 0 };
 
@@ -65,19 +65,19 @@ static void leaves_other_files_as_they_are(void **state)
 	v1_header(&file, 1, 2);
 	v1_record(&file, 1000, 0, 0, 7, 1);
 	v1_record(&file, 1001, 1, 0, 7, 1);
-	assert_left(&file);
+	assert_unchanged(&file);
 	append_dump(&file, 3);
 	file.size -= 100; /* cut off */
-	assert_left(&file);
+	assert_unchanged(&file);
 	bytes_append(&file, "no trace", 8);
-	assert_left(&file);
+	assert_unchanged(&file);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(is_read_from_the_last_dump, temporary_teardown),
-		cmocka_unit_test_teardown(leaves_other_files_as_they_are, temporary_teardown),
+		cmocka_unit_test_teardown(note_is_added_to_last_dump, temporary_teardown),
+		cmocka_unit_test_teardown(other_files_are_not_changed, temporary_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

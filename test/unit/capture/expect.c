@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A text is found wherever its pieces end, behind false beginnings and among any bytes; and not where it is not. */
+/*
+ * --expect finds a text wherever pieces of output end, after false beginnings and among any bytes; and does
+ * not find one that is missing.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +22,7 @@ static bool found(const char *text, const char *bytes, size_t length, size_t pie
 	return expect.seen;
 }
 
-static void wherever_pieces_end(void **state)
+static void text_is_found_across_pieces(void **state)
 {
 	static const char bytes[] = "\0\xff aababaabab\r\nc\r\x80";
 	const size_t length = sizeof(bytes) - 1;
@@ -34,7 +37,7 @@ static void wherever_pieces_end(void **state)
 	}
 }
 
-static void refused(void **state)
+static void empty_and_long_texts_are_refused(void **state)
 {
 	struct capture_expect expect;
 	char text[CAPTURE_EXPECT_MAX + 2];
@@ -52,8 +55,8 @@ static void refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wherever_pieces_end),
-		cmocka_unit_test(refused),
+		cmocka_unit_test(text_is_found_across_pieces),
+		cmocka_unit_test(empty_and_long_texts_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

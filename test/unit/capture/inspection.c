@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Registers and stacks asked of a QEMU that answers, refuses, talks rubbish, is silent or hangs up. */
+/*
+ * Registers and stacks from a QEMU that answers, refuses, sends rubbish, is silent, or closes the
+ * connection.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,10 +54,10 @@ static int tear_down(void **state)
 	capture_inspection_reset(&fixture->inspection);
 	capture_machine_close(&fixture->machine);
 	close(fixture->qemu);
-	return rmdir(fixture->directory); /* nothing was left there */
+	return rmdir(fixture->directory); /* fails if a file is left in it */
 }
 
-/* What ktrace asked last. */
+/* Checks that ktrace has just sent `words`. */
 static void asked(const struct fixture *fixture, const char *words)
 {
 	char received[4096];
@@ -72,7 +75,7 @@ static bool answer(struct fixture *fixture, const char *text)
 	return capture_inspection_step(&fixture->inspection, &fixture->machine);
 }
 
-/* What QEMU does for memsave: a page whose frame at 0x10 was called from 0x77. */
+/* Writes the file that QEMU writes for memsave: a page with a frame at 0x10 that was called from 0x77. */
 static void save_page(const struct fixture *fixture)
 {
 	unsigned char page[CAPTURE_STACK_PAGE] = { [0x18] = 0x77 };
@@ -101,7 +104,7 @@ static void registers_and_stacks_are_taken(void **state)
 	assert_true(capture_inspection_step(&fixture->inspection, &fixture->machine));
 }
 
-/* Registers count without the stacks. */
+/* Registers are kept without stacks. */
 static void refused_pages_are_left_out(void **state)
 {
 	struct fixture *fixture = *state;
@@ -112,8 +115,8 @@ static void refused_pages_are_left_out(void **state)
 	assert_string_equal(fixture->inspection.text, "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\n");
 }
 
-/* It says that it saved a page, and has not. */
-static void lies_about_pages_are_harmless(void **state)
+/* QEMU reports that it saved a page, but has not. */
+static void missing_page_file_is_harmless(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -123,7 +126,7 @@ static void lies_about_pages_are_harmless(void **state)
 	assert_null(strstr(fixture->inspection.text, "stack"));
 }
 
-static void rubbish_is_no_register(void **state)
+static void rubbish_has_no_registers(void **state)
 {
 	static const char *const rubbish[] = {
 		"{\"error\": {\"desc\": \"no such command\"}, \"id\": \"ask\"}\r\n",
@@ -142,7 +145,7 @@ static void rubbish_is_no_register(void **state)
 	}
 }
 
-static void silence_is_given_up(void **state)
+static void silent_qemu_is_given_up(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -152,7 +155,7 @@ static void silence_is_given_up(void **state)
 	assert_null(fixture->inspection.text);
 }
 
-static void who_hangs_up_is_not_waited_for(void **state)
+static void closed_connection_ends_inspection(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -169,10 +172,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(registers_and_stacks_are_taken, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refused_pages_are_left_out, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(lies_about_pages_are_harmless, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(rubbish_is_no_register, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(silence_is_given_up, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(who_hangs_up_is_not_waited_for, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(missing_page_file_is_harmless, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rubbish_has_no_registers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(silent_qemu_is_given_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(closed_connection_ends_inspection, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("capture_inspection", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Build ids, ktrace's sections and symbols of kernel files, good and broken. */
+/* Build ids, ktrace's sections and symbols in kernel files, valid and broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "capture/kernel_elf.h"
 #include "ktrx/v2.h"
 
-/* A kernel of one loaded segment, which is one note. */
+/* A kernel of one loaded segment, which contains a note. */
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment[2];
@@ -111,7 +111,7 @@ struct linked {
 
 enum { NAMES = 1, SYMBOLS, EVENTS, SETTINGS, OTHER };
 
-/* Offset of a name among the names. */
+/* Adds a name to the string table and returns its offset. */
 static uint32_t name_of(struct linked *image, const char *name)
 {
 	static uint32_t used;
@@ -186,13 +186,13 @@ static void sections_and_symbols_are_read(void **state)
 	assert_true(kernel.events.loaded);
 	assert_int_equal(kernel.settings.size, 48);
 	assert_false(kernel.settings.loaded);
-	image.symbol[2].st_info = 0; /* a local one may be anything's end */
+	image.symbol[2].st_info = 0; /* a local symbol may mark the end of anything */
 	assert_int_equal(read_bytes(&kernel, &image, sizeof(image)), 0);
 	assert_int_equal(kernel.image_end, 0);
 }
 
-/* Those of functions: a name that only begins like one, or is of no function, tells nothing. */
-static void hooks_that_are_linked_in_are_told(void **state)
+/* A name that only begins like a hook, or is not a function, does not count. */
+static void linked_hooks_are_found(void **state)
 {
 	static const struct {
 		const char *name;
@@ -219,8 +219,8 @@ static void hooks_that_are_linked_in_are_told(void **state)
 	}
 }
 
-/* Whatever the tables hold, reading stays within the file. */
-static void hostile_tables(void **state)
+/* With any values in the tables, reading stays within the file. */
+static void hostile_tables_are_harmless(void **state)
 {
 	static const uint64_t values[] = { 0, 1, 63, 64, 1u << 20, UINT32_MAX, UINT64_MAX - 8, UINT64_MAX };
 	const struct linked sound = make_linked();
@@ -245,8 +245,8 @@ int main(void)
 		cmocka_unit_test(the_build_id_is_read),
 		cmocka_unit_test(broken_files_are_errors_or_have_no_id),
 		cmocka_unit_test(sections_and_symbols_are_read),
-		cmocka_unit_test(hooks_that_are_linked_in_are_told),
-		cmocka_unit_test(hostile_tables),
+		cmocka_unit_test(linked_hooks_are_found),
+		cmocka_unit_test(hostile_tables_are_harmless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

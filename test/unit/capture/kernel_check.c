@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Whether a kernel's file is found to be the one that was traced, to be another one, or neither. */
+/*
+ * Compares a kernel's file with a trace: it is recognized as the traced kernel, as another one, or the
+ * result is unknown.
+ */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,7 @@
 #define BASE	UINT64_C(0x80200000)
 #define ID_SIZE 20u
 
-/* A kernel of one loaded segment, which is one note. */
+/* A kernel of one loaded segment, which contains a note. */
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment[2];
@@ -25,7 +28,7 @@ struct image {
 struct guest {
 	struct image memory; /* at BASE */
 	char elf[32];
-	struct bytes trace_id; /* that the trace has; none: size 0 */
+	struct bytes trace_id; /* build id in the trace; size 0: none */
 	char warning[512];
 };
 
@@ -105,7 +108,7 @@ static int check(struct guest *guest)
 	return error;
 }
 
-static void the_traces_build_id_decides(void **state)
+static void build_id_of_trace_is_compared(void **state)
 {
 	struct guest *guest = *state;
 	unsigned char id[ID_SIZE];
@@ -119,7 +122,7 @@ static void the_traces_build_id_decides(void **state)
 	assert_non_null(strstr(guest->warning, "is not the kernel that ran"));
 }
 
-static void without_one_the_note_in_memory_decides(void **state)
+static void note_in_memory_replaces_missing_build_id(void **state)
 {
 	struct guest *guest = *state;
 
@@ -129,8 +132,8 @@ static void without_one_the_note_in_memory_decides(void **state)
 	assert_non_null(strstr(guest->warning, "is not the kernel that ran"));
 }
 
-/* As of a kernel that a boot loader moved: other bytes lie where the file would have been loaded. */
-static void memory_without_a_note_decides_nothing(void **state)
+/* As with a kernel that a boot loader moved: other bytes are where the file would have been loaded. */
+static void memory_without_note_leaves_kernel_unknown(void **state)
 {
 	struct guest *guest = *state;
 
@@ -142,8 +145,8 @@ static void memory_without_a_note_decides_nothing(void **state)
 	assert_non_null(strstr(guest->warning, "the trace has no build id"));
 }
 
-/* Room for a build id that the kernel never filled. */
-static void a_build_id_of_zeros_is_none(void **state)
+/* The kernel has room for a build id, but never filled it in. */
+static void build_id_of_zeros_is_missing(void **state)
 {
 	struct guest *guest = *state;
 	const unsigned char id[ID_SIZE] = { 0 };
@@ -159,10 +162,10 @@ static void a_build_id_of_zeros_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_traces_build_id_decides),
-		TEST(without_one_the_note_in_memory_decides),
-		TEST(memory_without_a_note_decides_nothing),
-		TEST(a_build_id_of_zeros_is_none),
+		TEST(build_id_of_trace_is_compared),
+		TEST(note_in_memory_replaces_missing_build_id),
+		TEST(memory_without_note_leaves_kernel_unknown),
+		TEST(build_id_of_zeros_is_missing),
 	};
 
 	return cmocka_run_group_tests_name("capture kernel check", tests, NULL, temporary_teardown);

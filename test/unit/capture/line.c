@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What is read from a QEMU command line, and what is added to it. */
+/* Reading a QEMU command line, and the options that are added to it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void memory_is_read_in_all_forms(void **state)
 	ram_size("q35", 128, LINE("-M", "pc", "-machine", "q35"));
 }
 
-static void marks_are_read(void **state)
+static void flags_are_read(void **state)
 {
 	struct capture_qemu_line line;
 
@@ -70,7 +70,7 @@ static void refused(const char *word, char *const *words)
 	assert_non_null(strstr(capture_message(), word));
 }
 
-static void what_cannot_be_traced_is_refused(void **state)
+static void untraceable_line_is_refused(void **state)
 {
 	(void)state;
 	refused("-daemonize", LINE("-daemonize"));
@@ -82,7 +82,7 @@ static void what_cannot_be_traced_is_refused(void **state)
 	refused("several", LINE("-numa", "node,memdev=a", "-numa", "node,memdev=b"));
 }
 
-static void own_memory_is_used(void **state)
+static void shared_memory_of_line_is_used(void **state)
 {
 	struct capture_qemu_line line;
 
@@ -100,7 +100,7 @@ static void own_memory_is_used(void **state)
 	assert_string_equal(line.backend, "r");
 }
 
-/* The extended line as one string. */
+/* Returns the extended line as one string. */
 static const char *extend(const struct capture_plan *plan, char *const *words)
 {
 	static char text[4096];
@@ -119,7 +119,7 @@ static const char *extend(const struct capture_plan *plan, char *const *words)
 	return text;
 }
 
-static void what_is_missing_is_added_once(void **state)
+static void missing_options_are_added_once(void **state)
 {
 	struct capture_plan plan = { .path = "/t/r,am", .config = "/t/qmp.cfg" };
 
@@ -146,7 +146,7 @@ static void what_is_missing_is_added_once(void **state)
 	assert_non_null(strstr(capture_message(), "no semihosting"));
 }
 
-static void events_go_to_the_kernel(void **state)
+static void events_are_added_to_kernel_arguments(void **state)
 {
 	struct capture_plan plan = { .path = "/t/ram", .config = "/t/c", .events = "sched,irq" };
 
@@ -173,11 +173,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_is_read_in_all_forms),
-		cmocka_unit_test(marks_are_read),
-		cmocka_unit_test(what_cannot_be_traced_is_refused),
-		cmocka_unit_test(own_memory_is_used),
-		cmocka_unit_test(what_is_missing_is_added_once),
-		cmocka_unit_test(events_go_to_the_kernel),
+		cmocka_unit_test(flags_are_read),
+		cmocka_unit_test(untraceable_line_is_refused),
+		cmocka_unit_test(shared_memory_of_line_is_used),
+		cmocka_unit_test(missing_options_are_added_once),
+		cmocka_unit_test(events_are_added_to_kernel_arguments),
 		cmocka_unit_test(programs_and_architectures_are_known),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What QEMU says: JSON, its memory map, its events, over a real socket. */
+/* What QEMU sends: JSON, its memory map, and its events over a real socket. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ static void json_escapes_become_utf8(void **state)
 	static const char *const expected[][2] = {
 		{ "\\u00e9\\u20AC", "\xc3\xa9\xe2\x82\xac" },
 		{ "\\ud83d\\udc1e!", "\xf0\x9f\x90\x9e!" }, /* a pair of surrogates */
-		{ "a\\u0000b", "a" },			    /* ends the string */
+		{ "a\\u0000b", "a" },			    /* the NUL ends the string */
 	};
 	char quoted[64];
 
@@ -70,7 +70,7 @@ static void bad_escapes_are_not_json(void **state)
 		assert_null(json(bad[i]));
 }
 
-/* A message cut at each length is refused, and nothing is read past the end (the sanitizer watches). */
+/* A message cut at any length is refused, and nothing is read past its end (the sanitizer checks this). */
 static void cut_json_is_refused(void **state)
 {
 	const char *text =
@@ -114,8 +114,8 @@ static void the_memory_map_is_read(void **state)
 	assert_true(capture_map_read(&map, "", "ktrace-ram") < 0);
 }
 
-/* QEMU's end of the socket. */
-static int dial(const char *path)
+/* Connects as QEMU does. Returns QEMU's end of the socket. */
+static int connect_qemu(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -125,41 +125,42 @@ static int dial(const char *path)
 	return fd;
 }
 
-static void tell(struct capture_machine *machine, int fd, const char *line)
+static void send_line(struct capture_machine *machine, int fd, const char *line)
 {
 	assert_int_equal(write(fd, line, strlen(line)), strlen(line));
 	capture_machine_receive(machine);
 }
 
-static void events_tell_the_end(void **state)
+static void events_report_the_end(void **state)
 {
 	char path[] = "/tmp/ktrace-unit-XXXXXX";
 	struct capture_machine machine;
-	char heard[1024];
+	char received[1024];
 	int fd = mkstemp(path);
 
 	(void)state;
 	close(fd);
 	unlink(path);
 	assert_int_equal(capture_machine_open(&machine, path), 0);
-	fd = dial(path);
+	fd = connect_qemu(path);
 	assert_int_equal(capture_machine_connect(&machine, "ktrace-ram", true), 0);
-	heard[read(fd, heard, sizeof(heard) - 1)] = '\0';
-	assert_non_null(strstr(heard, "qmp_capabilities"));
-	assert_non_null(strstr(heard, "\"cont\""));
-	tell(&machine, fd, "{\"QMP\": {}}\r\n{\"id\": \"state\", \"return\": {\"status\": \"prel");
+	received[read(fd, received, sizeof(received) - 1)] = '\0';
+	assert_non_null(strstr(received, "qmp_capabilities"));
+	assert_non_null(strstr(received, "\"cont\""));
+	send_line(&machine, fd, "{\"QMP\": {}}\r\n{\"id\": \"state\", \"return\": {\"status\": \"prel");
 	assert_false(machine.ran);
-	tell(&machine, fd, "aunch\"}}\r\n{\"event\": \"RESUME\"}\r\n");
+	send_line(&machine, fd, "aunch\"}}\r\n{\"event\": \"RESUME\"}\r\n");
 	assert_true(machine.ran && machine.running);
-	tell(&machine, fd,
-	     "{\"event\": \"STOP\"}\r\n{\"id\": \"state\", \"return\": {\"status\": "
-	     "\"internal-error\"}}\r\n");
+	send_line(&machine, fd,
+		  "{\"event\": \"STOP\"}\r\n{\"id\": \"state\", \"return\": {\"status\": "
+		  "\"internal-error\"}}\r\n");
 	assert_true(machine.stopped_for_good && !machine.running);
 	assert_string_equal(machine.state, "internal-error");
-	tell(&machine, fd,
-	     "{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": true, \"reason\": \"guest-reset\"}}\r\n");
-	tell(&machine, fd,
-	     "{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": false, \"reason\": \"host-qmp-quit\"}}\r\n");
+	send_line(&machine, fd,
+		  "{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": true, \"reason\": \"guest-reset\"}}\r\n");
+	send_line(
+		&machine, fd,
+		"{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": false, \"reason\": \"host-qmp-quit\"}}\r\n");
 	assert_int_equal(machine.shutdown, CAPTURE_SHUTDOWN_RESET);
 	assert_false(machine.ended);
 	close(fd);
@@ -175,7 +176,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_are_found),	    cmocka_unit_test(json_escapes_become_utf8),
 		cmocka_unit_test(bad_escapes_are_not_json), cmocka_unit_test(cut_json_is_refused),
-		cmocka_unit_test(the_memory_map_is_read),   cmocka_unit_test(events_tell_the_end),
+		cmocka_unit_test(the_memory_map_is_read),   cmocka_unit_test(events_report_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The host's side of the mailbox, over a file, against guests that answer well, badly or not at all. */
+/* The host's side of the mailbox, with guests that answer correctly, wrongly, or not at all. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,12 +23,12 @@
 static struct {
 	char path[32];
 	int descriptor;
-	uint64_t heartbeats, step; /* of the pulse, and by how much it grows each look */
-	uint64_t looks_to_boot;	   /* so many looks from now it ticks for the first time; 0: no change */
-	int absent;		   /* there is no mailbox */
+	uint64_t heartbeats, step;    /* heartbeats of the pulse, and their growth each time it is read */
+	uint64_t reads_to_first_tick; /* reads of the pulse until the guest's first tick; 0: no change */
+	int absent;		      /* the guest has no mailbox */
 } guest;
 
-/* ---- In place of the library ------------------------------------------------------------------- */
+/* ---- In place of the library ----------------------------------------------------------------------- */
 
 int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, const char *machine)
 {
@@ -58,7 +58,7 @@ int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse)
 {
 	(void)image;
 	memset(pulse, 0, sizeof(*pulse));
-	if (guest.looks_to_boot && --guest.looks_to_boot == 0)
+	if (guest.reads_to_first_tick && --guest.reads_to_first_tick == 0)
 		guest.heartbeats = 1;
 	pulse->heartbeats = guest.heartbeats;
 	guest.heartbeats += guest.step;
@@ -80,7 +80,7 @@ const char *ktread_image_message(void)
 	return "nothing";
 }
 
-/* ---- The guest --------------------------------------------------------------------------------- */
+/* ---- The guest ------------------------------------------------------------------------------------- */
 
 static void head_write(const struct ktrx_mailbox *head)
 {
@@ -109,11 +109,11 @@ static int stop(void **state)
 	return 0;
 }
 
-/* Takes what is in the mailbox as a kernel does, until so many requests came; `result` for each. */
+/* A guest that answers `wanted` requests with `result`, as a kernel does. */
 struct ticks {
 	uint32_t wanted, result;
-	uint64_t sum;	  /* of the requests' values, each weighed by its number */
-	uint32_t unsound; /* wrong sequence or check */
+	uint64_t sum;	  /* sum of the requests' values, each multiplied by its position */
+	uint32_t unsound; /* requests with a wrong sequence or check */
 };
 
 static void *tick(void *context)
@@ -140,7 +140,7 @@ static void *tick(void *context)
 	return NULL;
 }
 
-/* Sends so many requests to a guest that answers with `result`; what the sender returned. */
+/* Sends requests to a guest that answers with `result`. Returns what capture_mailbox_send() returned. */
 static int send_many(uint32_t count, uint32_t result, struct ktrx_request *request)
 {
 	struct ticks ticks = { .wanted = count, .result = result };
@@ -175,7 +175,7 @@ static void requests_are_answered(void **state)
 	assert_int_equal(request[0].sequence, 4);
 }
 
-static void more_than_the_mailbox_holds_go_in_portions(void **state)
+static void many_requests_are_sent_in_portions(void **state)
 {
 	static struct ktrx_request request[1000];
 
@@ -185,7 +185,7 @@ static void more_than_the_mailbox_holds_go_in_portions(void **state)
 	assert_int_equal(request[999].result, KTRX_RESULT_DONE);
 }
 
-static void a_strange_result_is_a_refusal(void **state)
+static void unknown_result_is_a_refusal(void **state)
 {
 	struct ktrx_request request[1];
 
@@ -196,8 +196,8 @@ static void a_strange_result_is_a_refusal(void **state)
 	assert_int_equal(request[0].result, KTRX_RESULT_TORN);
 }
 
-/* Sends to nobody, and expects this reason. */
-static void expect_silence(const char *reason)
+/* Sends a request that is not answered, and checks the reason in the message. */
+static void expect_no_answer(const char *reason)
 {
 	struct ktrx_request request = { .op = KTRX_REQUEST_STOP };
 	struct capture_mailbox *mailbox;
@@ -209,17 +209,17 @@ static void expect_silence(const char *reason)
 	capture_mailbox_close(mailbox);
 }
 
-static void silence_has_a_reason(void **state)
+static void missing_answer_is_explained(void **state)
 {
 	(void)state;
-	expect_silence("never called ktrace_heartbeat()");
+	expect_no_answer("never called ktrace_heartbeat()");
 	guest.heartbeats = 7;
-	expect_silence("took no timer tick");
+	expect_no_answer("took no timer tick");
 	guest.step = 1;
-	expect_silence("does not process its mailbox");
+	expect_no_answer("does not process its mailbox");
 }
 
-static void a_guest_that_boots_is_waited_for(void **state)
+static void booting_guest_is_waited_for(void **state)
 {
 	struct capture_mailbox *mailbox;
 
@@ -227,23 +227,23 @@ static void a_guest_that_boots_is_waited_for(void **state)
 	assert_int_equal(capture_mailbox_open(&mailbox, guest.path, NULL, NONCE, SHORT_NS), 0);
 	assert_int_equal(capture_mailbox_await_tick(mailbox, SHORT_NS), CAPTURE_E_ABSENT);
 	assert_non_null(strstr(capture_message(), "never called ktrace_heartbeat()"));
-	guest.looks_to_boot = 5;
+	guest.reads_to_first_tick = 5;
 	assert_int_equal(capture_mailbox_await_tick(mailbox, LONG_NS), 0);
-	assert_int_equal(guest.looks_to_boot, 0);
+	assert_int_equal(guest.reads_to_first_tick, 0);
 	capture_mailbox_close(mailbox);
 }
 
-static void a_mailbox_full_of_unanswered_requests_is_waited_for(void **state)
+static void full_mailbox_is_waited_for(void **state)
 {
 	struct ktrx_mailbox box = { .nonce = NONCE, .capacity = KTRX_MAILBOX_REQUESTS, .requested = 64 };
 
 	(void)state;
 	memcpy(box.magic, KTRX_MAILBOX_MAGIC, sizeof(box.magic));
 	head_write(&box);
-	expect_silence("no answer from the guest");
-	box.requested = 0x80000001; /* what no host would have left */
+	expect_no_answer("no answer from the guest");
+	box.requested = 0x80000001; /* a value that no host writes */
 	head_write(&box);
-	expect_silence("no answer from the guest");
+	expect_no_answer("no answer from the guest");
 }
 
 static void another_boot_gets_no_requests(void **state)
@@ -262,7 +262,7 @@ static void another_boot_gets_no_requests(void **state)
 	assert_non_null(strstr(capture_message(), "no mailbox"));
 }
 
-static void one_host_at_a_time(void **state)
+static void second_host_is_locked_out(void **state)
 {
 	struct capture_mailbox *mailbox;
 
@@ -280,14 +280,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(requests_are_answered, start, stop),
-		cmocka_unit_test_setup_teardown(more_than_the_mailbox_holds_go_in_portions, start, stop),
-		cmocka_unit_test_setup_teardown(a_strange_result_is_a_refusal, start, stop),
-		cmocka_unit_test_setup_teardown(silence_has_a_reason, start, stop),
-		cmocka_unit_test_setup_teardown(a_guest_that_boots_is_waited_for, start, stop),
-		cmocka_unit_test_setup_teardown(a_mailbox_full_of_unanswered_requests_is_waited_for, start,
-						stop),
+		cmocka_unit_test_setup_teardown(many_requests_are_sent_in_portions, start, stop),
+		cmocka_unit_test_setup_teardown(unknown_result_is_a_refusal, start, stop),
+		cmocka_unit_test_setup_teardown(missing_answer_is_explained, start, stop),
+		cmocka_unit_test_setup_teardown(booting_guest_is_waited_for, start, stop),
+		cmocka_unit_test_setup_teardown(full_mailbox_is_waited_for, start, stop),
 		cmocka_unit_test_setup_teardown(another_boot_gets_no_requests, start, stop),
-		cmocka_unit_test_setup_teardown(one_host_at_a_time, start, stop),
+		cmocka_unit_test_setup_teardown(second_host_is_locked_out, start, stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Clients of QMP and of gdb's protocol against a peer that is slow, hostile or hangs up; registers as text. */
+/*
+ * The clients of QMP and of gdb's protocol, with a peer that is slow, hostile, or closes the connection; and
+ * registers as text.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,10 +34,10 @@
 #define ENABLED	   "{\"return\": {}, \"id\": \"1\"}\r\n"
 
 /*
- * Says each of `line`, the first at once and each other when something was received; then waits for the end. Or it says
- * the last one again and again.
+ * What a peer does: it sends the first element of `line` at once, and each later one after it has received
+ * something. Then it waits for the end, answers everything with the last element, or sends that without end.
  */
-enum manner { WAITS, ANSWERS_ALWAYS, TALKS_ALWAYS };
+enum manner { WAITS, ANSWERS_ALWAYS, SENDS_ALWAYS };
 
 struct peer {
 	char path[64];
@@ -46,8 +49,8 @@ struct peer {
 	size_t length;
 };
 
-/* False: the other side has gone. */
-static bool hear(struct peer *peer, int fd)
+/* Receives bytes. Returns false if the other side has closed the connection. */
+static bool receive(struct peer *peer, int fd)
 {
 	ssize_t got;
 
@@ -58,19 +61,19 @@ static bool hear(struct peer *peer, int fd)
 	return got > 0;
 }
 
-static bool say(int fd, const char *line)
+static bool send_text(int fd, const char *line)
 {
 	return !*line || send(fd, line, strlen(line), MSG_NOSIGNAL) >= 0;
 }
 
-/* So much at once that there is always something to be read. */
+/* Sends `line` without end, in large pieces, so that there is always something to read. */
 static void flood(int fd, const char *line)
 {
 	char *much = malloc(1 << 16), *at = much;
 
 	while (at + strlen(line) < much + (1 << 16))
 		at = stpcpy(at, line);
-	while (say(fd, much))
+	while (send_text(fd, much))
 		;
 	free(much);
 }
@@ -82,16 +85,16 @@ static void *play(void *context)
 	const char *last = "";
 
 	for (const char *const *line = peer->line; *line; last = *line++) {
-		if (line != peer->line && !hear(peer, fd))
+		if (line != peer->line && !receive(peer, fd))
 			break;
-		if (!say(fd, *line))
+		if (!send_text(fd, *line))
 			break;
 	}
-	if (peer->manner == TALKS_ALWAYS)
+	if (peer->manner == SENDS_ALWAYS)
 		flood(fd, last);
-	while (hear(peer, fd))
+	while (receive(peer, fd))
 		if (peer->manner == ANSWERS_ALWAYS)
-			say(fd, last);
+			send_text(fd, last);
 	close(fd);
 	return NULL;
 }
@@ -124,7 +127,7 @@ static void end(struct peer *peer)
 	unlink(peer->path);
 }
 
-static void qmp_answers_are_told_from_events(void **state)
+static void qmp_answers_are_separated_from_events(void **state)
 {
 	static const char *const lines[] = {
 		GREETING,
@@ -157,18 +160,18 @@ static void qmp_answers_are_told_from_events(void **state)
 	end(&peer);
 }
 
-/* No greeting, no answer, an endless line, a line of rubbish: an error in bounded time. */
-static void qmp_that_is_none_is_told(void **state)
+/* No greeting, rubbish, no answer, neither result nor error: each is reported in bounded time. */
+static void peer_without_qmp_is_reported(void **state)
 {
 	static const char *const silent[] = { "", NULL };
 	static const char *const rubbish[] = { "SSH-2.0-OpenSSH_9.2\r\n{\"a\":\r\n\r\n]}\r\n", NULL };
 	static const char *const mute[] = { GREETING, "", NULL };
 	static const char *const odd[] = { GREETING, "{\"id\": \"1\", \"neither\": 1}\n", NULL };
-	/* A peer that says something gets the time to say it on a busy machine. */
+	/* A peer that sends something gets enough time on a busy machine. */
 	static const struct {
 		const char *const *lines;
 		int ms;
-		const char *says;
+		const char *message;
 	} peers[] = { { silent, QUICK_MS, "no greeting" },
 		      { rubbish, QUICK_MS, "no greeting" },
 		      { mute, MUTE_MS, "QMP does not answer" },
@@ -180,14 +183,14 @@ static void qmp_that_is_none_is_told(void **state)
 	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++) {
 		begin(&peer, peers[i].lines);
 		assert_true(capture_monitor_open(&monitor, peer.path, peers[i].ms) < 0);
-		assert_non_null(strstr(capture_message(), peers[i].says));
+		assert_non_null(strstr(capture_message(), peers[i].message));
 		end(&peer);
 	}
 	assert_true(capture_monitor_open(&monitor, "/nowhere/qmp", QUICK_MS) < 0);
 	assert_true(capture_monitor_open(&monitor, "localhost:1", QUICK_MS) < 0);
 }
 
-/* A QMP peer whose guest's RAM is that file. Opens it; the caller closes it and ends the peer. */
+/* Opens a QMP peer whose guest has its RAM in the file `ram`. The caller closes it and ends the peer. */
 static int open_with_ram_file(struct peer *peer, struct capture_peer **opened, const char *ram)
 {
 	static char mem_path[128];
@@ -206,7 +209,7 @@ static int open_with_ram_file(struct peer *peer, struct capture_peer **opened, c
 
 	snprintf(mem_path, sizeof(mem_path), "{\"return\": \"%s\", \"id\": \"5\"}\r\n", ram);
 	begin(peer, lines);
-	alarm(60); /* ends a test that waits for a FIFO */
+	alarm(60); /* ends a test that hangs on a FIFO */
 	return capture_peer_open_qmp(opened, peer->path, PATIENT_MS);
 }
 
@@ -228,7 +231,7 @@ static void ram_file_is_read(void **state)
 	unlink(path);
 }
 
-/* Memory then comes by pmemsave, which this peer does not answer. */
+/* Memory is then read with pmemsave, which this peer does not answer. */
 static void ram_that_is_no_regular_file_is_not_opened(void **state)
 {
 	char folder[] = "/tmp/ktrace-ram-XXXXXX", fifo[64];
@@ -252,7 +255,7 @@ static void ram_that_is_no_regular_file_is_not_opened(void **state)
 	rmdir(folder);
 }
 
-/* The first line goes out unasked, as QEMU's does when the connection halts it. */
+/* The first line is sent unasked, as by QEMU when the connection halts the guest. */
 static void gdb_packets_are_read(void **state)
 {
 	static const char *const lines[] = { "$T02thread:01;#04", "+$T05#b9", "+$PacketSize=1000;x#a4",
@@ -297,7 +300,7 @@ static void hostile_gdb_replies_are_refused(void **state)
 	}
 }
 
-/* Repeats that add up to more than a reply may have. */
+/* Repetitions that add up to more than the largest reply. */
 static void endless_gdb_reply_is_refused(void **state)
 {
 	char *flood = malloc(4001);
@@ -320,8 +323,8 @@ static void endless_gdb_reply_is_refused(void **state)
 	free(flood);
 }
 
-/* A console behind the port, or a QEMU of which events come all the time. */
-static void who_never_stops_talking_is_given_up(void **state)
+/* A serial console at the port, or a QEMU that sends events all the time. */
+static void endless_sender_is_given_up(void **state)
 {
 	static const char *const console[] = { "login: ", NULL };
 	static const char *const events[] = { GREETING, "{\"event\": \"RTC_CHANGE\"}\r\n", NULL };
@@ -331,21 +334,21 @@ static void who_never_stops_talking_is_given_up(void **state)
 	struct gdb gdb;
 
 	(void)state;
-	begin_as(&peer, TALKS_ALWAYS, console);
+	begin_as(&peer, SENDS_ALWAYS, console);
 	assert_int_equal(gdb_open(&gdb, peer.path, QUICK_MS), 0);
 	assert_int_equal(gdb_command(&gdb, "g", &reply), CAPTURE_E_ABSENT);
 	gdb_close(&gdb);
 	end(&peer);
-	begin_as(&peer, TALKS_ALWAYS, console);
+	begin_as(&peer, SENDS_ALWAYS, console);
 	assert_int_equal(capture_monitor_open(&monitor, peer.path, QUICK_MS), CAPTURE_E_ABSENT);
 	end(&peer);
-	begin_as(&peer, TALKS_ALWAYS, events);
+	begin_as(&peer, SENDS_ALWAYS, events);
 	assert_int_equal(capture_monitor_open(&monitor, peer.path, QUICK_MS), CAPTURE_E_ABSENT);
 	end(&peer);
 }
 
-/* What is said to the machine while it runs, it does not hear: it has to be halted before it can be let go. */
-static void a_machine_let_run_is_halted_again_whatever_comes(void **state)
+/* A running machine accepts no packet: it must be halted before it can be detached. */
+static void running_machine_is_halted_again_after_errors(void **state)
 {
 	static const char *const lines[] = { "", "", "+$T02#b6", NULL };
 	struct peer peer;
@@ -378,7 +381,7 @@ static struct capture_peer *open_gdb(struct peer *peer, const char *const *lines
 	return opened;
 }
 
-/* A list of threads that has none, and goes on. */
+/* A list of threads without a name, which continues without end. */
 static void threads_without_names_are_refused(void **state)
 {
 	static const char *const lines[] = { "", HALTED, "+$m#6d", NULL };
@@ -394,7 +397,7 @@ static void threads_without_names_are_refused(void **state)
 	end(&peer);
 }
 
-/* However fast the answers come. */
+/* However fast the answers arrive. */
 static void reading_can_be_interrupted(void **state)
 {
 	static const char *const lines[] = { "", HALTED, "+$000000#20", NULL };
@@ -462,8 +465,8 @@ static void registers_of_gdb_become_lines(void **state)
 	free(text);
 }
 
-/* Behind the general registers, 4 bytes each; a packet may end anywhere. */
-static void registers_of_gdb_say_the_mode(void **state)
+/* They follow the general registers, 4 bytes each. A packet may end anywhere. */
+static void registers_of_gdb_include_the_mode(void **state)
 {
 	unsigned char bytes[33 * 8 + 4] = { 0 };
 	char *text = NULL;
@@ -491,20 +494,20 @@ static void registers_of_gdb_say_the_mode(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(qmp_answers_are_told_from_events),
-		cmocka_unit_test(qmp_that_is_none_is_told),
+		cmocka_unit_test(qmp_answers_are_separated_from_events),
+		cmocka_unit_test(peer_without_qmp_is_reported),
 		cmocka_unit_test(ram_file_is_read),
 		cmocka_unit_test(ram_that_is_no_regular_file_is_not_opened),
 		cmocka_unit_test(gdb_packets_are_read),
 		cmocka_unit_test(hostile_gdb_replies_are_refused),
 		cmocka_unit_test(endless_gdb_reply_is_refused),
-		cmocka_unit_test(who_never_stops_talking_is_given_up),
-		cmocka_unit_test(a_machine_let_run_is_halted_again_whatever_comes),
+		cmocka_unit_test(endless_sender_is_given_up),
+		cmocka_unit_test(running_machine_is_halted_again_after_errors),
 		cmocka_unit_test(threads_without_names_are_refused),
 		cmocka_unit_test(reading_can_be_interrupted),
 		cmocka_unit_test(registers_of_qemu_become_lines),
 		cmocka_unit_test(registers_of_gdb_become_lines),
-		cmocka_unit_test(registers_of_gdb_say_the_mode),
+		cmocka_unit_test(registers_of_gdb_include_the_mode),
 	};
 
 	return cmocka_run_group_tests_name("capture_peer", tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* RAM in the memory of a process, this one: read where it is, skipped where it never was, refused where it is not. */
+/*
+ * A guest's RAM in the memory of a process, which is this one: it is read, untouched pages are skipped, and
+ * missing memory is an error.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +37,7 @@ static int tear_down(void **state)
 	return munmap(ram, SIZE);
 }
 
-/* Two ranges, as around a hole, of which the process has the second one first. */
+/* Opens two ranges, as around a hole. In the process the second one comes first. */
 static struct ktread_memory *open_ram(void)
 {
 	uint64_t at = (uintptr_t)ram;
@@ -77,8 +80,8 @@ static void untouched_pages_are_skipped(void **state)
 	ktread_memory_close(memory);
 }
 
-/* QEMU may end at any moment, and its addresses are only what somebody said. */
-static void what_is_gone_is_an_error(void **state)
+/* QEMU may end at any moment, and the addresses that it reported may be wrong. */
+static void missing_memory_is_an_error(void **state)
 {
 	struct ktread_memory *memory = open_ram();
 	char text[8];
@@ -95,7 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(ranges_are_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(untouched_pages_are_skipped, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_gone_is_an_error, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(missing_memory_is_an_error, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests_name("capture_process", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Stacks are walked along frame pointers, in pages that are asked for; hostile chains end. */
+/* Stacks are walked along frame pointers, with pages on request. Hostile chains end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define BASE  UINT64_C(0xffffffff80010000)
 #define PAGES 16u
 
-/* Words from BASE on, as one stack has them. */
+/* The words of a stack, from BASE on. */
 static uint64_t memory[PAGES * CAPTURE_STACK_PAGE / 8];
 static unsigned reads;
 
@@ -51,7 +51,7 @@ static void check(const char *registers, const char *expected)
 			if (page[i].readable)
 				memcpy(page[i].bytes, &memory[at / 8], CAPTURE_STACK_PAGE);
 			capture_stacks_put(stacks, &page[i]);
-			capture_stacks_put(stacks, &page[i]); /* not asked for */
+			capture_stacks_put(stacks, &page[i]); /* not asked for again */
 		}
 	}
 	text = capture_stacks_text(stacks);
@@ -67,7 +67,7 @@ static void callers_are_found_on_every_machine(void **state)
 	(void)state;
 	put(BASE + 0x10, BASE + 0x40);
 	put(BASE + 0x18, 0x1111);
-	put(BASE + 0x40, BASE + 0x1ff8); /* the pair lies in two pages */
+	put(BASE + 0x40, BASE + 0x1ff8); /* the pair is in two pages */
 	put(BASE + 0x48, 0x2222);
 	put(BASE + 0x1ff8, 0);
 	put(BASE + 0x2000, 0x3333);
@@ -78,11 +78,11 @@ static void callers_are_found_on_every_machine(void **state)
 	check("cpu 7 ra=9999 s0=ffffffff80010020\n", "stack 7 1111\n");
 }
 
-/* A RISC-V function that calls none stores the frame pointer alone. */
+/* A RISC-V leaf function stores only the frame pointer. */
 static void leaf_returns_to_its_link(void **state)
 {
 	(void)state;
-	put(BASE + 0x18, BASE + 0x60); /* of the frame at 0x20 */
+	put(BASE + 0x18, BASE + 0x60); /* belongs to the frame at 0x20 */
 	put(BASE + 0x50, 0);
 	put(BASE + 0x58, 0x2222);
 	check("cpu 0 pc=1 ra=1234 s0=ffffffff80010020\n", "stack 0 1234 2222\n");
@@ -103,19 +103,19 @@ static void hostile_chains_end(void **state)
 	check("cpu 0 rbp=fffffffffffffff8\n", "");
 	check("cpu 0 rbp=ffffffffffffffffffffffff\n", "");
 
-	put(BASE + 0x10, BASE + 0x10); /* itself */
+	put(BASE + 0x10, BASE + 0x10); /* points to itself */
 	put(BASE + 0x18, 0x1);
 	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1\n");
 
-	put(BASE + 0x10, BASE + 0x20); /* one another */
+	put(BASE + 0x10, BASE + 0x20); /* two frames point to each other */
 	put(BASE + 0x20, BASE + 0x10);
 	put(BASE + 0x28, 0x2);
 	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1 2 1 2 1 2\n");
 
-	put(BASE + 0x10, 0x1230); /* nowhere */
+	put(BASE + 0x10, 0x1230); /* points to no memory */
 	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1\n");
 
-	/* Longer than anyone reads: pages and frames are bounded. */
+	/* A long chain: the numbers of pages and frames are limited. */
 	for (unsigned i = 0; i + 1 < PAGES; i++) {
 		put(BASE + i * CAPTURE_STACK_PAGE, BASE + (i + 1) * CAPTURE_STACK_PAGE);
 		put(BASE + i * CAPTURE_STACK_PAGE + 8, 0xa);

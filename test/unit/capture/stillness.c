@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Whether a machine goes on, by pulses that a test lists; time is passed by the test, and is not waited for. */
+/*
+ * Whether a machine makes progress, by pulses from the test. The test also passes the time, without waiting.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +13,10 @@
 
 static struct ktread_pulse now;
 static double clock_seconds;
-static int ticks_at; /* ms until its heart beats again, 0: never */
-static int error_at; /* ms until time cannot be passed any more, 0: never */
+static int ticks_at; /* ms until the next heartbeat; 0: never */
+static int error_at; /* ms until passing time fails; 0: never */
 static int passed;
-static int looks;
+static int pulse_reads;
 
 double capture_now(void)
 {
@@ -24,7 +26,7 @@ double capture_now(void)
 int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse)
 {
 	(void)image;
-	looks++;
+	pulse_reads++;
 	*pulse = now;
 	return 0;
 }
@@ -44,7 +46,7 @@ static int begin(void **state)
 	(void)state;
 	now = (struct ktread_pulse){ .cpus = 4, .online = 4, .idle = 3, .slots = 100, .heartbeats = 10 };
 	clock_seconds = 77;
-	ticks_at = error_at = passed = looks = 0;
+	ticks_at = error_at = passed = pulse_reads = 0;
 	return 0;
 }
 
@@ -56,15 +58,15 @@ static double silence(void)
 	return seconds;
 }
 
-static void one_that_hangs(void **state)
+static void hanging_machine_is_silent(void **state)
 {
 	(void)state;
 	assert_true(silence() > 0.99);
 	assert_int_equal(passed, CAPTURE_STILLNESS_MS);
-	assert_true(looks < 20);
+	assert_true(pulse_reads < 20);
 }
 
-static void one_that_goes_on_costs_little(void **state)
+static void running_machine_is_watched_briefly(void **state)
 {
 	(void)state;
 	ticks_at = 8;
@@ -72,15 +74,15 @@ static void one_that_goes_on_costs_little(void **state)
 	assert_int_equal(passed, 10);
 }
 
-static void one_that_goes_on_late(void **state)
+static void late_heartbeat_is_seen(void **state)
 {
 	(void)state;
 	ticks_at = 900;
 	assert_true(silence() == 0);
 }
 
-/* It need not tick. */
-static void one_that_idles_is_not_watched(void **state)
+/* An idle machine need not tick. */
+static void idle_machine_is_not_watched(void **state)
 {
 	(void)state;
 	now.idle = 4;
@@ -88,7 +90,7 @@ static void one_that_idles_is_not_watched(void **state)
 	assert_int_equal(passed, 0);
 }
 
-static void one_that_has_ended_is_not_watched(void **state)
+static void ended_machine_is_not_watched(void **state)
 {
 	(void)state;
 	now.outcome = KTRX_OUTCOME_EXITED;
@@ -96,7 +98,7 @@ static void one_that_has_ended_is_not_watched(void **state)
 	assert_int_equal(passed, 0);
 }
 
-static void one_that_cannot_be_let_run(void **state)
+static void error_of_pass_is_returned(void **state)
 {
 	double seconds;
 
@@ -110,12 +112,9 @@ static void one_that_cannot_be_let_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(one_that_hangs),
-		TEST(one_that_goes_on_costs_little),
-		TEST(one_that_goes_on_late),
-		TEST(one_that_idles_is_not_watched),
-		TEST(one_that_has_ended_is_not_watched),
-		TEST(one_that_cannot_be_let_run),
+		TEST(hanging_machine_is_silent),    TEST(running_machine_is_watched_briefly),
+		TEST(late_heartbeat_is_seen),	    TEST(idle_machine_is_not_watched),
+		TEST(ended_machine_is_not_watched), TEST(error_of_pass_is_returned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

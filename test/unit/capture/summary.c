@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What `ktrace run` counts in the trace that it leaves. */
+/* The summary that `ktrace run` makes of its trace. */
 #include "capture/output.h"
 
 #include "unit/support/ktread_sample.h"
 
-/* Puts the writer's trace into a file and counts it. */
+/* Writes the writer's trace to a file and returns its summary. */
 static struct capture_summary summary_of(struct writer *writer)
 {
 	struct capture_summary summary;
@@ -16,7 +16,7 @@ static struct capture_summary summary_of(struct writer *writer)
 	return summary;
 }
 
-static void counts_events_and_loss(void **state)
+static void events_and_loss_are_counted(void **state)
 {
 	struct capture_summary summary;
 	struct writer writer;
@@ -27,16 +27,16 @@ static void counts_events_and_loss(void **state)
 	for (uint32_t n = 0; n < SLOTS + 9; n++)
 		put_switch(&writer, 1, 1000 + n, n);
 	summary = summary_of(&writer);
-	assert_int_equal(summary.cpus, 1); /* the other CPU neither records nor says that it runs */
+	assert_int_equal(summary.cpus, 1); /* the other CPU records nothing and is not online */
 	assert_int_equal(summary.events, SLOTS);
-	assert_int_equal(summary.overwritten, 10); /* an anchor among them */
+	assert_int_equal(summary.overwritten, 10); /* including an anchor */
 	capture_summary_loss(&summary, text, sizeof(text));
 	assert_string_equal(text, "10 slots overwritten");
 	writer_close(&writer);
 }
 
-/* Where something wrote over the rings' descriptions, what they held is lost. */
-static void rings_that_were_written_over_are_a_loss(void **state)
+/* If the rings' descriptors were overwritten, their contents are lost. */
+static void overwritten_rings_are_unusable(void **state)
 {
 	struct capture_summary summary;
 	struct writer writer;
@@ -53,8 +53,8 @@ static void rings_that_were_written_over_are_a_loss(void **state)
 	writer_close(&writer);
 }
 
-/* The kernel has made room for eight CPUs, of which two were started. */
-static void does_not_count_cpus_that_never_ran(void **state)
+/* The kernel has room for eight CPUs, of which two were started. */
+static void cpus_that_never_ran_are_not_counted(void **state)
 {
 	struct writer writer;
 
@@ -67,10 +67,10 @@ static void does_not_count_cpus_that_never_ran(void **state)
 	writer_close(&writer);
 }
 
-/* A kernel that never calls ktrace_init() says that it has one CPU; its records tell of the others. */
-static void counts_cpus_of_the_boot_ring(void **state)
+/* A kernel that never calls ktrace_init() reports one CPU; its records show the others. */
+static void cpus_of_boot_ring_are_counted(void **state)
 {
-	const unsigned char payload[24] = { 4, 1 /* the CPU is told */, 5 };
+	const unsigned char payload[24] = { 4, 1 /* has the CPU */, 5 };
 	struct writer writer;
 
 	(void)state;
@@ -84,10 +84,10 @@ static void counts_cpus_of_the_boot_ring(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_events_and_loss),
-		cmocka_unit_test(rings_that_were_written_over_are_a_loss),
-		cmocka_unit_test(does_not_count_cpus_that_never_ran),
-		cmocka_unit_test(counts_cpus_of_the_boot_ring),
+		cmocka_unit_test(events_and_loss_are_counted),
+		cmocka_unit_test(overwritten_rings_are_unusable),
+		cmocka_unit_test(cpus_that_never_ran_are_not_counted),
+		cmocka_unit_test(cpus_of_boot_ring_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("capture summary", tests, NULL, temporary_teardown);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How a run is judged, and when a guest counts as silent. */
+/* The verdict on a run, and when a guest counts as silent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,13 +23,13 @@ static int judge(const char *words, struct capture_facts facts)
 	facts.state = facts.state ? facts.state : "";
 	verdict = capture_verdict(&facts, text, sizeof(text));
 	if (!strstr(text, words))
-		fail_msg("'%s' does not say '%s'", text, words);
+		fail_msg("'%s' does not contain '%s'", text, words);
 	return verdict;
 }
 
 #define JUDGE(words, ...) judge(words, (struct capture_facts){ __VA_ARGS__ })
 
-static void the_kernel_is_believed_first(void **state)
+static void outcome_in_trace_has_precedence(void **state)
 {
 	(void)state;
 	assert_int_equal(JUDGE("clean", .ran = 1, .found = 1, .outcome = KTRX_OUTCOME_EXITED,
@@ -45,7 +45,7 @@ static void the_kernel_is_believed_first(void **state)
 			 CAPTURE_PANIC);
 }
 
-static void what_ktrace_ended_is_named(void **state)
+static void end_by_ktrace_is_named(void **state)
 {
 	(void)state;
 	assert_int_equal(JUDGE("5 s", .ran = 1, .found = 1, .end = CAPTURE_END_TIMEOUT, .limit = 5,
@@ -58,7 +58,7 @@ static void what_ktrace_ended_is_named(void **state)
 			 CAPTURE_SIGNALLED + SIGINT);
 }
 
-static void qemu_tells_the_rest(void **state)
+static void otherwise_end_of_qemu_decides(void **state)
 {
 	(void)state;
 	assert_int_equal(JUDGE("off", .ran = 1, .found = 1, .shutdown = CAPTURE_SHUTDOWN_GUEST),
@@ -88,12 +88,12 @@ static void qemu_tells_the_rest(void **state)
 			 CAPTURE_QEMU_DIED);
 }
 
-static void a_missing_trace_is_the_news(void **state)
+static void missing_trace_is_reported(void **state)
 {
 	(void)state;
 	assert_int_equal(JUDGE("no ktrace", .ran = 1, .shutdown = CAPTURE_SHUTDOWN_GUEST), CAPTURE_NO_KTRACE);
 	assert_int_equal(JUDGE("no ktrace", .ran = 1, .end = CAPTURE_END_TIMEOUT), CAPTURE_NO_KTRACE);
-	/* Nothing came: that says nothing of what is in the guest. */
+	/* Nothing was dumped: the guest may contain ktrace nevertheless. */
 	assert_int_equal(JUDGE("; the guest dumped nothing over virtio", .ran = 1, .sent = "virtio",
 			       .end = CAPTURE_END_TIMEOUT),
 			 CAPTURE_NO_KTRACE);
@@ -129,7 +129,7 @@ static void silence_is_measured(void **state)
 	assert_true(watch.boots == 2 && !watch.has_heartbeats);
 }
 
-static void one_cpu_may_be_stuck(void **state)
+static void stuck_cpu_is_detected(void **state)
 {
 	struct ktread_pulse pulse = { .nonce = 1, .online = 2, .heartbeats = 9, .quiet_cpu = KTRX_NO_CPU };
 	struct capture_watch watch = { 0 };
@@ -154,9 +154,12 @@ static void one_cpu_may_be_stuck(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_kernel_is_believed_first), cmocka_unit_test(what_ktrace_ended_is_named),
-		cmocka_unit_test(qemu_tells_the_rest),		cmocka_unit_test(a_missing_trace_is_the_news),
-		cmocka_unit_test(silence_is_measured),		cmocka_unit_test(one_cpu_may_be_stuck),
+		cmocka_unit_test(outcome_in_trace_has_precedence),
+		cmocka_unit_test(end_by_ktrace_is_named),
+		cmocka_unit_test(otherwise_end_of_qemu_decides),
+		cmocka_unit_test(missing_trace_is_reported),
+		cmocka_unit_test(silence_is_measured),
+		cmocka_unit_test(stuck_cpu_is_detected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

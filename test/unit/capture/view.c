@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the user reads about a trace that the guest has overwritten in its memory. */
+/* The message about a trace that the guest has overwritten in its memory. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static int close_guest(void **state)
 	return 0;
 }
 
-/* As a guest does whose stack grows over the kernel's data. */
+/* Overwrites the memory, as a stack that grows over the kernel's data does. */
 static void overwrite(const struct guest *guest)
 {
 	unsigned char *bytes = malloc(WRITER_MEMORY_SIZE);
@@ -57,7 +57,7 @@ static void overwrite(const struct guest *guest)
 	free(bytes);
 }
 
-static void an_overwritten_root_is_named(void **state)
+static void overwritten_root_is_reported(void **state)
 {
 	struct guest *guest = *state;
 	char text[400];
@@ -74,8 +74,8 @@ static void an_overwritten_root_is_named(void **state)
 	assert_non_null(strstr(text, "or a reset"));
 }
 
-/* Its pulse fails before the run ends. */
-static void one_overwritten_while_the_guest_runs_is_remembered(void **state)
+/* Reading the pulse fails before the run ends. */
+static void root_overwritten_during_run_is_reported(void **state)
 {
 	struct guest *guest = *state;
 	char text[400];
@@ -89,7 +89,7 @@ static void one_overwritten_while_the_guest_runs_is_remembered(void **state)
 	assert_non_null(strstr(text, "physical 0x10000"));
 }
 
-static void nothing_is_said_of_a_root_that_never_was(void **state)
+static void root_never_found_is_not_reported(void **state)
 {
 	struct guest *guest = *state;
 	char text[400] = "unset";
@@ -106,9 +106,9 @@ static void nothing_is_said_of_a_root_that_never_was(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(an_overwritten_root_is_named),
-		TEST(one_overwritten_while_the_guest_runs_is_remembered),
-		TEST(nothing_is_said_of_a_root_that_never_was),
+		TEST(overwritten_root_is_reported),
+		TEST(root_overwritten_during_run_is_reported),
+		TEST(root_never_found_is_not_reported),
 	};
 
 	return cmocka_run_group_tests_name("capture view", tests, NULL, temporary_teardown);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Records of hardware trace in words; of those that are too short nothing is taken. */
+/*
+ * kdump's text for records of hardware trace. A record that is too short is reported as invalid, and nothing
+ * is read after its end.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +16,8 @@
 
 static unsigned char payload[256];
 
-/* The words of a record whose payload are the two, cut to `most`. */
-static const char *words_of(unsigned type, const void *head, size_t size, const char *text, size_t most)
+/* Returns the text for a record whose payload is `head` followed by `text`, cut to `most` bytes. */
+static const char *text_of(unsigned type, const void *head, size_t size, const char *text, size_t most)
 {
 	static char line[4096];
 	struct ktread_proc_record record = { .type = (uint16_t)type, .payload = payload };
@@ -27,7 +30,7 @@ static const char *words_of(unsigned type, const void *head, size_t size, const 
 	return line;
 }
 
-static void each_kind_has_its_words(void **state)
+static void each_type_has_its_text(void **state)
 {
 	const struct ktrx_hwt_image image = { .address = 0x400000, .size = 4096, .offset = 0x1000 };
 	const struct ktrx_hwt_thread thread = { .index = 2, .context = 1 };
@@ -40,28 +43,28 @@ static void each_kind_has_its_words(void **state)
 	const struct ktrx_hwt_clock clock = { .unit_time = 5, .stamp = 6, .unit_frequency = 7 };
 
 	(void)state;
-	assert_string_equal(words_of(KTRX_HWT_MMAP, &image, sizeof(image), "/bin/a\n", 256),
+	assert_string_equal(text_of(KTRX_HWT_MMAP, &image, sizeof(image), "/bin/a\n", 256),
 			    "\"/bin/a\\n\" at 0x400000, 4096 bytes from 0x1000");
-	assert_string_equal(words_of(KTRX_HWT_EXECUTABLE, &image, sizeof(image), "/bin/a", 256),
+	assert_string_equal(text_of(KTRX_HWT_EXECUTABLE, &image, sizeof(image), "/bin/a", 256),
 			    "\"/bin/a\" at 0x400000");
-	assert_string_equal(words_of(KTRX_HWT_THREAD_NAME, &thread, sizeof(thread), "sh", 256),
+	assert_string_equal(text_of(KTRX_HWT_THREAD_NAME, &thread, sizeof(thread), "sh", 256),
 			    "unit 2 of context 1 \"sh\"");
-	assert_string_equal(words_of(KTRX_HWT_DATA, &data, sizeof(data), "1234", 256),
+	assert_string_equal(text_of(KTRX_HWT_DATA, &data, sizeof(data), "1234", 256),
 			    "unit 3 of context 1: 4 bytes at 64");
-	assert_string_equal(words_of(KTRX_HWT_CONTEXT, &context, sizeof(context), "", 256),
+	assert_string_equal(text_of(KTRX_HWT_CONTEXT, &context, sizeof(context), "", 256),
 			    "context 1: qemu, pt of process 7");
-	assert_string_equal(words_of(KTRX_HWT_CLOCK, &clock, sizeof(clock), "", 256),
+	assert_string_equal(text_of(KTRX_HWT_CLOCK, &clock, sizeof(clock), "", 256),
 			    "unit's time 5 at stamp 6, 7 a second");
 }
 
-static void what_is_too_short_is_invalid(void **state)
+static void short_record_is_invalid(void **state)
 {
 	const unsigned char zeroes[128] = { 0 };
 
 	(void)state;
 	for (unsigned type = KTRX_HWT_FIRST; type <= KTRX_HWT_LAST; type++) {
 		assert_int_equal(strlen(kdump_hardware_word((uint16_t)type)), 4);
-		assert_string_equal(words_of(type, zeroes, sizeof(zeroes), "", 7), "invalid record");
+		assert_string_equal(text_of(type, zeroes, sizeof(zeroes), "", 7), "invalid record");
 	}
 	assert_null(kdump_hardware_word(KTRX_HWT_FIRST - 1));
 	assert_null(kdump_hardware_word(KTRX_HWT_LAST + 1));
@@ -70,8 +73,8 @@ static void what_is_too_short_is_invalid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_kind_has_its_words),
-		cmocka_unit_test(what_is_too_short_is_invalid),
+		cmocka_unit_test(each_type_has_its_text),
+		cmocka_unit_test(short_record_is_invalid),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What lies at an address, as text: lists, sets, names of signals, and bytes that cannot be what they should be. */
+/* kdump's text for the contents of memory: lists, sets, names of signals, and malformed contents. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static const char *show(const char *type, const void *first, size_t size, size_t
 	return shown;
 }
 
-static void lists(void **state)
+static void lists_are_shown(void **state)
 {
 	const uint32_t numbers[] = { 3, 4 };
 
@@ -65,7 +65,7 @@ static void lists(void **state)
 	assert_string_equal(show("text", "a\n", 2, 2, true), "\"a\\n\"...");
 }
 
-static void strings(void **state)
+static void strings_are_shown(void **state)
 {
 	(void)state;
 	assert_string_equal(show("strings", "ls\0-l", 6, 6, false), "[\"ls\", \"-l\"]");
@@ -73,7 +73,7 @@ static void strings(void **state)
 	assert_string_equal(show("strings", "", 1, 1, false), "[\"\"]");
 }
 
-static void sets(void **state)
+static void sets_are_shown(void **state)
 {
 	const uint64_t few = 1u << 1 | 1u << 16, most = ~few, bits[2] = { 9, 2 };
 
@@ -84,7 +84,7 @@ static void sets(void **state)
 	assert_string_equal(show("cpuset", bits, 8, 8, false), "[0, 3]");
 }
 
-static void ends(void **state)
+static void wait_statuses_are_shown(void **state)
 {
 	const uint32_t status[] = { 3 << 8, 2, 0x80 | 2, 17 << 8 | 0x7f, 0xffff };
 
@@ -101,7 +101,7 @@ static void ends(void **state)
 	assert_string_equal(show("wstatus", &status[0], 2, 2, false), "[]");
 }
 
-static void entries(void **state)
+static void directory_entries_are_shown(void **state)
 {
 	unsigned char bytes[48] = {
 		[0] = 7, [8] = 1, [16] = 24, [18] = 4, [19] = 'a', [24] = 8, [40] = 24, [42] = 8, [43] = 'b'
@@ -111,7 +111,7 @@ static void entries(void **state)
 	assert_string_equal(show("dirents", bytes, 48, 1, false),
 			    "[{ino=7, off=1, reclen=24, type=4, name=\"a\"}, {ino=8, off=0, reclen=24, "
 			    "type=8, name=\"b\"}]");
-	bytes[16] = 3; /* leads into itself */
+	bytes[16] = 3; /* leads to the entry itself */
 	assert_string_equal(show("dirents", bytes, 48, 1, false),
 			    "[{ino=7, off=1, reclen=48, type=4, name=\"a\"}]");
 	bytes[16] = 200;
@@ -120,7 +120,7 @@ static void entries(void **state)
 	assert_string_equal(show("dirents", bytes, 19, 1, false), "[]");
 }
 
-static void anything_fits(void **state)
+static void random_memory_fits(void **state)
 {
 	static const char *const types[] = { "strings", "sigset", "fdset", "cpuset", "wstatus",
 					     "dirents", "text",	  "pair",  "control" };
@@ -139,7 +139,7 @@ static void anything_fits(void **state)
 	}
 }
 
-/* An entry that begins right before the limit, and whose name is all that the record can hold. */
+/* An entry that begins just before the limit, with a name as long as a record can hold. */
 static void a_long_name_at_the_limit_fits(void **state)
 {
 	unsigned char bytes[4096];
@@ -162,7 +162,7 @@ static void a_long_name_at_the_limit_fits(void **state)
 	options.data_most = KDUMP_DATA_USUAL;
 }
 
-static void control_messages(void **state)
+static void control_messages_are_shown(void **state)
 {
 	static const struct {
 		uint64_t size;
@@ -179,7 +179,7 @@ static void control_messages(void **state)
 	assert_string_equal(show("control", &messages[0], 15, 1, false), "[]");
 }
 
-/* The table calls it a struct, and says nothing of its fields. */
+/* The table declares it as a struct, without its fields. */
 static void a_struct_without_fields_is_bytes(void **state)
 {
 	(void)state;
@@ -206,14 +206,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(lists),
-		TEST(strings),
-		TEST(sets),
-		TEST(ends),
-		TEST(entries),
-		TEST(anything_fits),
+		TEST(lists_are_shown),
+		TEST(strings_are_shown),
+		TEST(sets_are_shown),
+		TEST(wait_statuses_are_shown),
+		TEST(directory_entries_are_shown),
+		TEST(random_memory_fits),
 		TEST(a_long_name_at_the_limit_fits),
-		TEST(control_messages),
+		TEST(control_messages_are_shown),
 		TEST(a_struct_without_fields_is_bytes),
 		TEST(a_string_of_json_fits_a_line),
 	};

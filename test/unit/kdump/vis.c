@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Every byte as vis(3) makes it visible, and no more of a text than there is room for. */
+/* Every byte becomes visible as in vis(3), and text is cut to the room for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static const char *vis_of(uint8_t byte, uint8_t next)
 	return text;
 }
 
-static void single_bytes(void **state)
+static void single_bytes_become_visible(void **state)
 {
 	static const struct {
 		uint8_t byte;
@@ -36,13 +36,13 @@ static void single_bytes(void **state)
 	(void)state;
 	for (size_t n = 0; n < sizeof(known) / sizeof(known[0]); n++)
 		assert_string_equal(vis_of(known[n].byte, 0), known[n].text);
-	/* Digits behind a NUL would be taken for its own. */
+	/* Digits after a NUL would be read as part of its number. */
 	assert_string_equal(vis_of(0, '7'), "\\000");
 	assert_string_equal(vis_of(0, '8'), "\\0");
 }
 
-/* Nothing of a terminal's gets through, and different bytes remain different. */
-static void all_bytes(void **state)
+/* No control character of a terminal remains, and different bytes have different forms. */
+static void all_bytes_have_distinct_printable_forms(void **state)
 {
 	char seen[256][KDUMP_VIS_GROWTH + 1];
 
@@ -65,7 +65,7 @@ static const char *text_of(const char *bytes, size_t length, size_t limit, bool 
 	return text;
 }
 
-static void whole_texts(void **state)
+static void texts_become_visible(void **state)
 {
 	(void)state;
 	assert_string_equal(text_of("a\tb\n", 4, 60, false), "a\\tb\\n");
@@ -75,8 +75,8 @@ static void whole_texts(void **state)
 	assert_string_equal(text_of("", 0, 60, false), "");
 }
 
-/* At each place of a word, and behind it, every byte that is not plain ends what is. */
-static void plain_beginnings(void **state)
+/* At each position in a word, and after it, a byte that needs a change ends the plain part. */
+static void plain_beginning_ends_at_special_byte(void **state)
 {
 	uint8_t bytes[24];
 
@@ -95,7 +95,7 @@ static void plain_beginnings(void **state)
 	assert_int_equal(kdump_vis_plain(bytes, 0), 0);
 }
 
-static void limits(void **state)
+static void text_is_cut_between_sequences(void **state)
 {
 	char whole[64];
 
@@ -119,9 +119,11 @@ static void limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(single_bytes), cmocka_unit_test(all_bytes),
-		cmocka_unit_test(whole_texts),	cmocka_unit_test(plain_beginnings),
-		cmocka_unit_test(limits),
+		cmocka_unit_test(single_bytes_become_visible),
+		cmocka_unit_test(all_bytes_have_distinct_printable_forms),
+		cmocka_unit_test(texts_become_visible),
+		cmocka_unit_test(plain_beginning_ends_at_special_byte),
+		cmocka_unit_test(text_is_cut_between_sequences),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Register images of three machines, as ptrace(2) gives them at a call's begin and end. */
+/* Register sets of three machines, as ptrace(2) reads them at the beginning and the return of a call. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 #include "record/registers.h"
 
-/* An image in which word n holds 1000 + n. */
-static struct record_registers image(size_t words)
+/* Returns a register set in which word n is 1000 + n. */
+static struct record_registers register_set(size_t words)
 {
 	struct record_registers registers = { .size = words * sizeof(uint64_t) };
 
@@ -24,7 +24,7 @@ static void check_call(uint16_t elf, size_t words, uint64_t number, const uint64
 		       unsigned result)
 {
 	const struct record_machine *machine = record_machine_find(elf);
-	struct record_registers registers = image(words);
+	struct record_registers registers = register_set(words);
 	uint64_t seen, argument[6];
 	int64_t value;
 
@@ -39,31 +39,31 @@ static void check_call(uint16_t elf, size_t words, uint64_t number, const uint64
 }
 
 /* struct user_regs_struct: r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di orig_ax ip … */
-static void calls_of_x86_64(void **state)
+static void call_is_read_from_x86_64_registers(void **state)
 {
 	(void)state;
 	check_call(EM_X86_64, 27, 1015, (const uint64_t[]){ 1014, 1013, 1012, 1007, 1009, 1008 }, 10);
 }
 
 /* struct user_pt_regs: x0 to x30, sp, pc, pstate; the number is in x8. */
-static void calls_of_aarch64(void **state)
+static void call_is_read_from_aarch64_registers(void **state)
 {
 	(void)state;
 	check_call(EM_AARCH64, 34, 1008, (const uint64_t[]){ 1000, 1001, 1002, 1003, 1004, 1005 }, 0);
 }
 
 /* struct user_regs_struct: pc, x1 to x31; a0 is x10, the number is in a7. */
-static void calls_of_riscv64(void **state)
+static void call_is_read_from_riscv64_registers(void **state)
 {
 	(void)state;
 	check_call(EM_RISCV, 32, 1017, (const uint64_t[]){ 1010, 1011, 1012, 1013, 1014, 1015 }, 10);
 }
 
-/* A 32-bit program's image is shorter: nothing is taken out of it. */
-static void images_of_another_size_are_refused(void **state)
+/* The register set of a 32-bit program is shorter: nothing is read from it. */
+static void register_sets_of_other_sizes_are_refused(void **state)
 {
 	const struct record_machine *machine = record_machine_find(EM_AARCH64);
-	struct record_registers registers = image(18);
+	struct record_registers registers = register_set(18);
 	uint64_t number, argument[6];
 	int64_t result;
 
@@ -79,10 +79,10 @@ static void images_of_another_size_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_of_x86_64),
-		cmocka_unit_test(calls_of_aarch64),
-		cmocka_unit_test(calls_of_riscv64),
-		cmocka_unit_test(images_of_another_size_are_refused),
+		cmocka_unit_test(call_is_read_from_x86_64_registers),
+		cmocka_unit_test(call_is_read_from_aarch64_registers),
+		cmocka_unit_test(call_is_read_from_riscv64_registers),
+		cmocka_unit_test(register_sets_of_other_sizes_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A tracer for which memory runs out: what it knows is recorded, and threads that it leaves out are counted. */
+/*
+ * A tracer that runs out of memory: known threads are recorded, and threads that it cannot add are counted.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +35,7 @@ static void attend(void)
 {
 }
 
-/* Waits until it may go on; its child adds 1 to its own status, 6. */
+/* Waits for a byte. Exits with 6 plus the status of its child, 1. */
 static void parent_and_child(int go)
 {
 	char byte;
@@ -48,7 +50,7 @@ static void parent_and_child(int go)
 	_exit(6 + WEXITSTATUS(status));
 }
 
-/* Records both processes. Returns the status of the first. */
+/* Records a process and its child. Returns the status of the process. */
 static int record_both(bool is_short)
 {
 	char path[] = "/tmp/ktrace-tracer-XXXXXX";
@@ -75,7 +77,7 @@ static int record_both(bool is_short)
 	return status;
 }
 
-static void a_child_is_recorded_if_there_is_memory(void **state)
+static void child_is_recorded_if_there_is_memory(void **state)
 {
 	int status = record_both(false);
 
@@ -85,7 +87,7 @@ static void a_child_is_recorded_if_there_is_memory(void **state)
 	assert_int_equal(record_without_memory(), 0);
 }
 
-static void a_child_without_memory_runs_on_and_is_counted(void **state)
+static void child_without_memory_continues_and_is_counted(void **state)
 {
 	int status = record_both(true);
 
@@ -98,8 +100,8 @@ static void a_child_without_memory_runs_on_and_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_child_is_recorded_if_there_is_memory),
-		cmocka_unit_test(a_child_without_memory_runs_on_and_is_counted),
+		cmocka_unit_test(child_is_recorded_if_there_is_memory),
+		cmocka_unit_test(child_without_memory_continues_and_is_counted),
 	};
 
 	return cmocka_run_group_tests_name("tracer", tests, NULL, NULL);
