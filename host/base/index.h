@@ -23,8 +23,8 @@
 
 /*
  * Random numbers, the same during one run of the program. The author of a hostile trace does not know them,
- * and cannot choose keys with the same hash, which would make each lookup as slow as a search of all rows.
- * If the system has no random numbers, these are constants, and lookups of chosen keys are slow.
+ * and so cannot choose keys with the same hash. Such keys would make each lookup as slow as a search of all
+ * rows. If the system has no random numbers, these are constants, and lookups of chosen keys are slow.
  */
 extern uint64_t base_hash_secret[2];
 

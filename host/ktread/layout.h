@@ -37,8 +37,8 @@ int ktread_root_sections(struct ktread_memory *memory, uint64_t physical, const 
 			 struct ktrx_section *section);
 
 /*
- * The bytes of a section or a ring: one or more pieces of a memory. If the place of a piece is unknown, or
- * the piece is longer than the memory there, the piece keeps its length and reads as zeros, so that the
+ * The bytes of a section or a ring: one or more pieces of a memory. The place of a piece may be unknown, or
+ * the piece may be longer than the memory there. It then keeps its length and reads as zeros, so that the
  * offsets of later pieces stay right.
  */
 

@@ -2,10 +2,10 @@
 /*
  * Reads our own format: heads of sessions, records, and recovery after damage.
  *
- * A record is believed if its mark and size are possible, and if it is followed by something that can begin a
- * record or a head, or by the end of the file. Otherwise, or if its size does not fit its type, there are two
- * possibilities. Either its size is wrong: then there are records within what it claims as payload. Or what
- * follows it is damaged.
+ * A record is believed if its mark and size are possible, and something plausible follows it: the beginning
+ * of a record or of a head, or the end of the file. If not, or if its size does not fit its type, there are
+ * two possibilities. Either its size is wrong: then there are records within what it claims as payload. Or
+ * what follows it is damaged.
  */
 #include <inttypes.h>
 
