@@ -191,8 +191,11 @@ static int read_class(struct ktread_memory *memory, bool wide, struct headers *h
 static int read_headers(struct ktread_memory *memory, struct headers *headers)
 {
 	unsigned char ident[EI_NIDENT];
-	int status = ktread_memory_read(memory, 0, ident, sizeof(ident));
+	int status;
 
+	if (!ktread_core_is(memory))
+		return ktread_fail(KTREAD_E_FORMAT, "%s: not an ELF core: no ELF magic", memory->name);
+	status = ktread_memory_read(memory, 0, ident, sizeof(ident));
 	if (status < 0)
 		return status;
 	if (ident[EI_DATA] != ELFDATA2LSB)
@@ -269,7 +272,7 @@ int ktread_memory_open_core(struct ktread_memory **memory, const char *path)
 
 	if (status < 0)
 		return status;
-	status = ktread_core_is(opened) ? ktread_core_map(opened) : bad(opened, "expected: no ELF magic");
+	status = ktread_core_map(opened);
 	if (status < 0) {
 		ktread_memory_close(opened);
 		return status;
