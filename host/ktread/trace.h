@@ -35,9 +35,9 @@ struct ktread_clocks {
 };
 
 /*
- * Replaces a clock's pieces by pieces through `count` points, in order of their stamps. Points that
- * contradict those before them are left out: they are not later, or drift by more than half. `slopes` is the
- * drift before the first and after the last point, in 2^-32. Returns 0 or KTREAD_E_MEMORY.
+ * Replaces a clock's pieces by pieces through `count` points, in order of their stamps. A point that
+ * contradicts earlier points is left out: it is not later, or drifts by more than half. `slopes` is the drift
+ * before the first and after the last point, in 2^-32. Returns 0 or KTREAD_E_MEMORY.
  */
 int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point *point, uint32_t count,
 		     const int64_t slopes[2]);
@@ -50,6 +50,7 @@ void ktread_clocks_free(struct ktread_clocks *clocks);
  */
 int ktread_clock_load(struct ktread *trace);
 
+/* Returns the corrected stamp. Requires: the clock has pieces. */
 uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp);
 
 static inline uint64_t ktread_clocks_apply(const struct ktread_clocks *clocks, uint32_t cpu, uint64_t stamp)
@@ -79,9 +80,9 @@ struct ktread_names {
  */
 int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t size, uint32_t row_size);
 /*
- * Loads names from the bytes of KTRX_SECTION_SYSCALLS: calls, and errors, numbered by minus their result.
- * Takes over `bytes`, which has room for size + 1 bytes and belongs to `calls` from now on, also with the
- * names of errors.
+ * Loads names from the bytes of KTRX_SECTION_SYSCALLS: of calls, and of errors, whose number is minus the
+ * call's result. Takes over `bytes`, which has room for size + 1 bytes. It belongs to `calls` from then on,
+ * also with the names of errors.
  */
 int ktread_names_load_calls(struct ktread_names *calls, struct ktread_names *errors, char *bytes,
 			    uint64_t size);
@@ -135,7 +136,6 @@ void ktread_merge_feed(struct ktread_merge *merge, uint32_t ring, const unsigned
 void ktread_merge_run(struct ktread_merge *merge);
 
 /* Frees what opening a trace acquired, except the cursors. */
-
 void ktread_open_release(struct ktread *trace);
 
 /*
