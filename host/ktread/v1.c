@@ -334,10 +334,9 @@ int ktread_bare_open(struct ktread *trace)
 	int status;
 
 	if (trace->options.frequency == 0)
-		return ktread_fail(
-			KTREAD_E_ARGUMENT,
-			"%s: bare records do not contain the counter frequency: it must be given (--frequency)",
-			trace->memory->name);
+		return ktread_fail(KTREAD_E_ARGUMENT,
+				   "%s: bare records do not contain the counter frequency: give --frequency",
+				   trace->memory->name);
 	if (slots == 0)
 		return ktread_fail(KTREAD_E_FORMAT, "%s: %" PRIu64 " bytes are less than one record",
 				   trace->memory->name, size);
