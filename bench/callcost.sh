@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# What tracing a process adds to a system call of the demo kernel under TCG (all facilities but data of input and output,
-# into a file), as a multiple of what the kernel trace's two events of a call add, in the same run. At most 6 on x86_64;
-# the others are reported. One JSON line an architecture on stdout.
+# Measures what tracing a process (all facilities except data of input and output, into a file) adds to a
+# system call of the demo kernel under TCG, as a multiple of what the kernel trace's two events per call add
+# in the same run. At most 6 on x86_64; no limit on others. Prints one JSON line per architecture on stdout.
 set -u
 # BENCH_SHORT: see short.h.
 short=${BENCH_SHORT:+yes} arches="x86_64 aarch64 riscv64"

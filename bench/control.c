@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What it costs a kernel that a host switches its events: a loop that records, interrupted by a tick of 250 Hz, with
- * and without a host that turns 1024 events on and off ten times a second through the mailbox. In one process, in
- * turns; speeds by the CPU time of the loop and its ticks, medians; what counts is the ratio.
+ * Measures what it costs a kernel if a host switches its events. A loop records and is interrupted by a tick
+ * of 250 Hz, with and without a host that turns 1024 events on and off ten times per second through the
+ * mailbox. All in one process, in alternating runs. The speed of the loop is per CPU time of the loop and its
+ * ticks; the result is the ratio of the medians.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -26,7 +27,7 @@
 
 KTRACE_EVENT(bench, round, "%u", (uint32_t, n));
 
-/* What KTRACE_EVENT() would make of "many.row", over and over. */
+/* The descriptors that KTRACE_EVENT() would define for an event many.row, MANY times. */
 static struct {
 	struct ktrx_event event;
 	char strings[16];
@@ -53,7 +54,7 @@ static struct ktrx_mailbox *mailbox(void)
 	return (struct ktrx_mailbox *)(uintptr_t)ktrace_root.section[KTRX_SECTION_MAILBOX - 1].address;
 }
 
-/* One request for all of them, as a host writes it. */
+/* Posts one request for all of these events, as a host does. */
 static void post(uint8_t state)
 {
 	struct ktrx_mailbox *box = mailbox();
@@ -88,7 +89,7 @@ static void tick(int signal)
 	ktrace_heartbeat(0);
 }
 
-/* Rounds of the loop a microsecond of its CPU time. */
+/* Returns the rounds of the loop per microsecond of CPU time. */
 static double speed(int toggled)
 {
 	uint64_t end = now_ns(CLOCK_MONOTONIC) + SLICE_NS, begun = now_ns(CLOCK_THREAD_CPUTIME_ID),
@@ -115,7 +116,7 @@ static double median(double *samples, int count)
 	return samples[count / 2];
 }
 
-/* Microseconds that a tick takes which switches all of them. */
+/* Returns the microseconds that a tick takes to switch all of these events. */
 static double switch_us(void)
 {
 	double samples[RUNS];
@@ -146,7 +147,8 @@ static int set_up(pthread_t *host)
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
 	signal(SIGALRM, tick);
-	pthread_sigmask(SIG_BLOCK, &alarm, NULL); /* in the host's thread; the tick is the kernel's */
+	/* blocked in the host's thread: the kernel's thread handles the tick */
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
 	if (pthread_create(host, NULL, host_main, NULL) != 0)
 		return -1;
 	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);

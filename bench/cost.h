@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What whole programs cost, by the kernel's account, and the bars they are held to. */
+/* Measures the cost of whole programs, as the kernel accounts it, and checks it against limits. */
 #ifndef BENCH_COST_H
 #define BENCH_COST_H
 
 struct cost {
-	double ns;	/* of processor time, an event */
-	double wall_ms; /* of the whole run */
+	double ns;	/* processor time per event */
+	double wall_ms; /* wall time of the whole run */
 	long rss_kb;
 };
 
-/* Runs a program with its output thrown away; one that fails ends the bench. */
+/* Runs a program, discards its output, and returns its cost. Ends the bench if the program fails. */
 struct cost cost_run(char **argv, double events);
-/* Least times, most memory. */
+/* Updates *best with the lower times and the larger memory of both. */
 void cost_keep_best(struct cost *best, struct cost cost);
 /*
- * Prints a line for people on stderr, one of JSON on stdout. Returns whether value <= most. In a short run only a most of 0 is
- * judged: what must be equal.
+ * Prints a line for people on stderr and one of JSON on stdout. Returns whether value <= most. A short run
+ * checks only a limit of 0, which means that two results must be equal.
  */
 int cost_bar(const char *bench, const char *name, double value, double most);
 

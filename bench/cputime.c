@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-/* cputime COMMAND ARGUMENT…: runs it, its error output thrown away, and says its CPU time, in seconds, on ours. */
+/*
+ * cputime COMMAND ARGUMENT…: runs the command, discards its error output, and prints its CPU time in seconds
+ * on stderr.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>

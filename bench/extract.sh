@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# What it takes to get the rings out of a running x86_64 guest with 512 MiB, all of it touched, and 4 busy CPUs: with the
-# guest's RAM in a file and without, by the kernel's symbol and by searching all memory. Medians of the time from start to
-# the finished trace, and how much of it a CPU was at work; how long the guest was halted, by QEMU's clock, also at its worst.
-# Aims: 50 ms by symbol, 300 ms by search, halted for 10 ms. The load of the host is told, for the guest is part of it.
+# Measures how long it takes to extract the rings of a running x86_64 guest with 512 MiB, all of it touched,
+# and 4 busy CPUs: with the guest's RAM in a file and without, by the kernel's symbol and by searching all
+# memory. Prints medians and 99th percentiles of the time from start to the finished trace, and of the time
+# for which the guest was halted, by QEMU's clock; the CPU time; and the load of the host, because the guest
+# is part of it. Aims: 50 ms by symbol, 300 ms by search, halted for 10 ms.
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 ktrace=$PWD/build/bin/ktrace
@@ -15,7 +16,7 @@ status=0
 short=${BENCH_SHORT:+yes} memory=512M
 [ -z "$short" ] || memory=64M # see short.h
 
-# boot OPTION…: a guest with this memory.
+# boot OPTION…: starts a guest with this memory.
 boot() {
 	rm -f "$tmp/qmp"
 	# shellcheck disable=SC2046
@@ -41,7 +42,7 @@ halt() {
 	qemu=
 }
 
-# Time that children of this shell, those in the background aside, were at work: into $cpu.
+# Sets $cpu to the CPU time, in milliseconds, of this shell's children that have ended.
 cpu_ms() {
 	times >"$tmp/times"
 	cpu=$(sed -n '2s/[ms]/ /gp' "$tmp/times" | awk '{ print int(($1 * 60 + $2 + $3 * 60 + $4) * 1000) }')

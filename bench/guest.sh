@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# What an event costs in the demo kernel under TCG: ns a round, and as a ratio to a bare clock read there.
-# One JSON line an architecture on stdout. Reported only: an emulated CPU's costs are not a real one's.
+# Measures what an event costs in the demo kernel under TCG: ns per round, and the ratio to a bare clock read
+# there. Prints one JSON line per architecture on stdout. There is no limit: the costs of an emulated CPU
+# differ from those of a real one.
 set -u
 arches="x86_64 aarch64 riscv64"
 [ -z "${BENCH_SHORT-}" ] || arches=x86_64 # see short.h

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# What the trace unit in software writes while the demo kernel boots and works, made into steps: beside libipt alone.
+# Records a boot and a workload of the demo kernel with the trace unit in software, and measures decoding the
+# trace into steps, compared with libipt alone.
 set -eu
 rings=build/bench/hwt/rings.ktru
 timeout -k 2 120 $(sh scripts/qemu.sh x86_64 2) -append run=cost -plugin build/lib/ktrace-pt.so,out="$rings" \

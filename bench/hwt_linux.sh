@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Branches of a kernel that nobody here wrote: Debian's for clouds boots under the trace unit in software, runs some processes
-# and switches off. Decoding all of it costs at most 1.5 of libipt's block decoder alone, and `ktrace hwt --functions` takes at
-# most 60 s of processor time. A program that runs in 50 processes, at addresses of their own, is found in all of them. The kernel comes from Debian's archive, once; a short run does without what is not here.
+# Traces a Linux kernel: Debian's cloud kernel boots under the trace unit in software, runs some processes and
+# powers off. Decoding the whole trace may take at most 1.5 times as long as libipt's block decoder alone, and
+# `ktrace hwt --functions` at most 60 s of processor time. A program that runs in 50 processes, each at its
+# own addresses, must be found in all of them. The kernel is downloaded from Debian's archive once; a short
+# run downloads nothing.
 set -eu
 folder=build/bench/linux rings=build/bench/linux/rings.ktru
 not_measured() {
@@ -22,7 +24,7 @@ if [ -z "$kernel" ]; then
 	kernel=$(ls "$folder"/boot/vmlinuz-* | head -n 1)
 fi
 
-# entry NAME MODE FILE: a file of a cpio archive of form newc.
+# entry NAME MODE FILE: prints a file as a member of a cpio archive in the newc format.
 entry() {
 	size=$(wc -c <"$3")
 	printf '070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X' 1 "$2" 0 0 1 0 "$size" 0 0 0 0 $((${#1} + 1)) 0

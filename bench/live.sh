@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# What `ktrace live` costs the host beside an x86_64 guest that records as much as it can: its CPU time as a share of one
-# core. Aim: 5 % at a million events a second.
+# Measures what `ktrace live` costs the host while an x86_64 guest records as much as it can: its CPU time as
+# a share of one core. Aim: 5 % at a million events per second.
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 ktrace=$PWD/build/bin/ktrace
@@ -16,13 +16,13 @@ timeout -k 2 600 $(sh scripts/qemu.sh x86_64 2 | sed 's/-m 128M//; s/-nographic/
 	$("$ktrace" qemu-args x86_64 --ram "$tmp/ram") -append "debug=ktrace run=stress seconds=500" -serial null \
 	>/dev/null 2>&1 &
 qemu=$!
-# Until it records, which takes a busy host long.
+# Waits until the guest records, which takes long on a busy host.
 until "$ktrace" extract -o "$tmp/begun" "$tmp/ram" 2>/dev/null && "$ktrace" show "$tmp/begun" 2>/dev/null | grep -q stress; do
 	kill -0 "$qemu" 2>/dev/null || exit 1
 	sleep 0.2
 done
 sleep "$ready"
-# Of children that have ended, in milliseconds, into $spent.
+# Sets $spent to the CPU time, in milliseconds, of children that have ended.
 spend() {
 	times >"$tmp/times"
 	spent=$(sed -n '2s/[ms]/ /gp' "$tmp/times" | awk '{ print ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }')

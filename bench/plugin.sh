@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# What the trace unit in software costs: CPU time of QEMU for boot and workload of the demo (one CPU), plain, with the
-# plugin loaded but off, tracing everything into its rings, and the same with exact fault addresses. As multiples of the plain
-# one of the same round, for a machine's speed changes; of several rounds that in the middle: at most 1.1, 2 and 4. And the
-# packets' bytes for each branch: at most 1. Of both architectures; PLUGIN_ARCHES says which.
+# Measures what the trace unit in software costs: the CPU time of QEMU for boot and workload of the demo (one
+# CPU) without the plugin (plain), with the plugin loaded but off, with tracing everything into its rings, and
+# with exact fault addresses in addition. Each is divided by the plain run of the same round, because the
+# speed of a machine changes; the median of several rounds must be at most 1.1, 2 and 4. Also the bytes of
+# packets per branch: at most 1. For both architectures; PLUGIN_ARCHES selects.
 set -u
 rounds=${1:-5} arches="x86_64 aarch64" append=run=callcost done='callcost: plain' short=
 if [ -n "${BENCH_SHORT-}" ]; then # see short.h
@@ -22,10 +23,10 @@ boot() {
 	grep -q "$done" "$tmp/console" || { echo "bench/plugin.sh: $name: the guest did not do its work" >&2; exit 1; }
 }
 
-# middle NAME: of its multiples of the plain boot, round by round.
+# middle NAME: prints the median of the ratios to the plain boot of the same round.
 middle() { paste "$tmp/$1" "$tmp/plain" | awk '$2 > 0 { print $1 / $2 }' | sort -n | sed -n "$(((rounds + 1) / 2))p"; }
 
-# packets ARCH: bytes and branches of CPU 0, against QEMU's own log.
+# packets ARCH: prints the bytes and branches of CPU 0, checked against QEMU's own log.
 packets() {
 	filter=
 	[ "$1" = aarch64 ] || filter='-dfilter 0x100000..0x5ffffff' # without the firmware

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What it costs that a system call of a process is traced (kernel/proc), on the host: beside an event where it enters
- * and one where it leaves, and beside the hooks of a process that is not traced. Instructions by single-stepping, times as the
- * best of a few runs, in one process; what counts are the ratios.
+ * Measures on the host what it costs to trace a system call of a process (kernel/proc), compared with an
+ * event at its entry and one at its exit, and with the hooks of a process that is not traced. Instructions
+ * are counted by single-stepping; times are the best of a few runs, in one process. The results are ratios.
  *
- * The locks are as a kernel would have them, the file is memory: records are composed, and written 16 KiB at a time.
+ * The locks are those that a kernel would have; the file is memory. Records are composed, and written 16 KiB
+ * at a time.
  *
- * Prints a JSON object a line on stdout, a table on stderr. Exits 1 if a bar is missed.
+ * Prints JSON objects, one per line, on stdout, and a table on stderr. Exits with 1 if a limit is exceeded.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -26,7 +27,7 @@
 #define SINK_BUFFER (64u << 10)
 #define DRAIN_AT    (16u << 10)
 
-/* To an event at the entry and one at the exit. */
+/* Limit of the ratio to an event at the entry and one at the exit. */
 #define BAR_RATIO 6.0
 
 KTRACE_EVENT(bench, enter, "%u(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx)", (uint16_t, nr),

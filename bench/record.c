@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What an event costs, on the host: the library itself on a port to user space, next to other shapes of a
- * record path, in one process and interleaved. Times are CPU time a round, medians; what counts are the
- * ratios.
+ * Measures what an event costs on the host: the library itself with a port to user space, compared with other
+ * designs of a record path, interleaved in one process. Times are CPU time per round, medians. The results
+ * are ratios.
  *
  *   tight     events back to back; reading the counter hides much of the rest
- *   busy      what an event adds to a loop that keeps the ALUs busy: the honest figure
+ *   busy      what an event adds to a loop that keeps the ALUs busy: closest to real code
  *   no clock  tight, with the counter replaced by a variable
  *
- * Prints a JSON object a line on stdout, a table on stderr. Exits 1 if a bar is missed or cannot be measured.
+ * Prints JSON objects, one per line, on stdout, and a table on stderr. Exits with 1 if a limit is exceeded or
+ * cannot be measured.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -27,24 +28,25 @@
 #include "steps.h"
 #include "short.h"
 
-#define RUNS		   15
-#define TWIN_RUNS	   90
-#define TWIN_LEAST_PERCENT 66 /* of them must count; with fewer the ratio is not measurable */
-#define TRIES		   8  /* for such a moment */
+#define RUNS	  15
+#define TWIN_RUNS 90
+/* percent of the runs that must count; with fewer the ratio is not measurable */
+#define TWIN_LEAST_PERCENT 66
+#define TRIES		   8 /* attempts to find a moment without a shared core */
 #define TIGHT_ROUNDS	   400000u
 #define BUSY_ROUNDS	   200000u
 #define RING_SLOTS	   8192u
 
-/* Bars; ratios are to the bare counter read of the same run. */
+/* Limits. Ratios are to the bare counter read of the same run. */
 #define BAR_TIGHT_RATIO	   1.02
 #define BAR_BUSY_RATIO	   2.0
-#define BAR_NO_CLOCK_RATIO 1.05 /* an xadd that takes 1.5 ns on one CPU takes 4 on another */
-#define BAR_OFF_RATIO	   1.15 /* how many branches a cycle takes is up to the CPU */
+#define BAR_NO_CLOCK_RATIO 1.05 /* an xadd takes 1.5 ns on one CPU and 4 ns on another */
+#define BAR_OFF_RATIO	   1.15 /* the number of branches per cycle depends on the CPU */
 #define BAR_INSTRUCTIONS   60
-#define BAR_LOCK_RATIO	   1.0 /* hooks of taking and giving up a lock, to an event */
+#define BAR_LOCK_RATIO	   1.0 /* hooks for taking and releasing a lock, to an event */
 
 volatile uint64_t bench_clock = 1;
-static int shared_moments; /* times taken although the core was shared */
+static int shared_moments; /* times measured although the core was shared */
 
 static const struct variant {
 	const char *name;
@@ -108,7 +110,7 @@ static double median(double *samples, int count)
 	return samples[count / 2];
 }
 
-/* In a moment of our own, or in the last of TRIES. */
+/* Times a loop at a moment when the core was not shared, or at the last of TRIES attempts. */
 static double own_time(void (*loop)(uint64_t n), uint64_t rounds)
 {
 	double time = 0;
@@ -122,7 +124,10 @@ static double own_time(void (*loop)(uint64_t n), uint64_t rounds)
 	return time;
 }
 
-/* Each run times every variant once, so that what slows the machine down slows all of them. */
+/*
+ * Times all variants. Each run times every variant once, so that anything that slows the machine down affects
+ * all of them.
+ */
 static struct times measure(void)
 {
 	static double tight[VARIANTS][RUNS], busy[VARIANTS][RUNS];
@@ -147,15 +152,15 @@ static struct times measure(void)
 }
 
 /*
- * A thread of its own CPU and ring, timing loops at the same time as its twin, one right behind the other: what
- * else a machine has to do changes from one moment to the next. The floor's are told, too: what two threads that store
- * take from each other is the machine's.
+ * A thread with its own CPU and ring that times loops at the same time as its twin. The loops to compare run
+ * directly one after another, because other load on a machine changes quickly. The ratio of the floor is
+ * reported as well: it shows how much two threads that store slow each other down on this machine.
  */
 struct twin {
 	uint32_t cpu;
 	pthread_barrier_t *start;
-	double floor, ktrace; /* of the loop to the bare counter; 0 if too few runs count */
-	int shared;	      /* runs that do not */
+	double floor, ktrace; /* ratio of the loop to the bare counter; 0 if too few runs count */
+	int shared;	      /* runs that do not count */
 };
 
 static void thread_set_up(uint32_t cpu)
@@ -164,7 +169,8 @@ static void thread_set_up(uint32_t cpu)
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set); /* with one CPU only, the twins take turns: still a figure */
+	/* with only one CPU, the twins take turns: that also gives a figure */
+	sched_setaffinity(0, sizeof(set), &set);
 	bench_cpu = cpu;
 	ktrace_cpu_online(cpu);
 }
@@ -176,9 +182,10 @@ static double twin_time(const struct twin *twin, void (*loop)(uint64_t n), doubl
 }
 
 /*
- * Moves the runs that count to the front; how many. The rule: the empty loops beside a run took at most
- * MOMENT_SHARED_RATIO of what they took beside the median run of this thread. The fastest one does not serve here: two
- * hardware threads of one core slow each other down, and the empty loop is fast whenever the twin waits.
+ * Moves the runs that count to the front and returns their number. A run counts if the empty loops next to it
+ * took at most MOMENT_SHARED_RATIO times what they took in the median run of this thread. The fastest run is
+ * no reference here: two hardware threads of one core slow each other down, and the empty loop is fast
+ * whenever the twin waits.
  */
 static int twin_choose(double *floor, double *ktrace, const double *slowest, int runs)
 {
@@ -219,7 +226,7 @@ static void *twin_main(void *argument)
 	return NULL;
 }
 
-/* 0 if either is not known. */
+/* Returns the greater ratio; 0 if one is unknown. */
 static double worse(double a, double b)
 {
 	if (a == 0 || b == 0)
@@ -227,7 +234,7 @@ static double worse(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Of two threads, the worse ratios of tight loops to the bare counter. */
+/* Runs two threads and returns the worse ratios of their tight loops to the bare counter. */
 static struct twin two_threads(void)
 {
 	pthread_barrier_t start;
@@ -265,7 +272,7 @@ static void print_variants(const struct times *times)
 
 static int bar(const char *name, double value, double most)
 {
-	int held = value > 0 && value <= most; /* 0: not measured */
+	int held = value > 0 && value <= most; /* 0 means not measurable */
 
 	fprintf(stderr, "%-44s %8.3f  bar %7.2f  %s\n", name, value, most,
 		held	     ? "held"
@@ -307,7 +314,7 @@ static int print_bars(const struct times *times)
 	return held;
 }
 
-/* Facts by one call, and by an event and a call for the state (record/hooks.h). */
+/* Facts reported by one call, and by an event and a separate call for the state (record/hooks.h). */
 static const struct fact {
 	const char *name;
 	void (*one)(uint64_t n);
@@ -321,7 +328,7 @@ static const struct fact {
 };
 #define FACTS (sizeof(facts) / sizeof(facts[0]))
 
-/* The two are timed in turns. */
+/* Times both ways alternately. */
 static void print_facts(const char *how)
 {
 	const int runs = bench_times(RUNS);
@@ -345,7 +352,7 @@ static void print_facts(const char *how)
 	}
 }
 
-/* Last: the state cannot be followed again. */
+/* Must run last, because the state hooks cannot be turned on again. */
 static void measure_facts(void)
 {
 	fprintf(stderr, "%-9s %-7s %10s %10s %10s %10s\n", "fact", "", "two, ns", "one, ns", "two, steps",

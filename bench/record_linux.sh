@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# What `ktrace record` costs beside `strace -f -o FILE`, both with children and all calls, by turns: processor time of
-# tracer and program together, medians. All run on one processor: where the scheduler puts the two changes the figures by a
-# third. Bar: 0.9 of strace.
+# Compares the cost of `ktrace record` with that of `strace -f -o FILE`, both with children and all calls, in
+# alternating runs: the processor time of tracer and program together, medians. All run on one processor:
+# different placements by the scheduler change the figures by a third. Limit: 0.9 of strace.
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 trap 'rm -rf "$tmp"' EXIT
@@ -13,7 +13,7 @@ times=11 short=
 cpu=$(taskset -cp $$ | sed 's/.*[^0-9]//') && taskset -cp "$cpu" $$ >"$tmp/affinity" || exit 1
 [ -z "${BENCH_SHORT-}" ] || times=1 short=yes # see short.h
 
-# cpu_ms COMMAND…: into $spent.
+# cpu_ms COMMAND…: sets $spent to the command's CPU time in milliseconds.
 cpu_ms() {
 	build/bench/cputime "$@" >"$tmp/out" 2>"$tmp/seconds" </dev/null
 	spent=$(awk '{ print $1 * 1000 }' "$tmp/seconds")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Runs benches one after another and gathers their JSON lines into build/bench.json (one array).
+# Runs benches one after another and collects their JSON lines in build/bench.json (one array).
 set -u
 unset ACCEL # figures are of TCG
 out=build/bench.json

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# Each bench once on little input, its figures not judged: it ends well, and each line it prints is an object of JSON that names
-# its bench. build/bench/runs lists them, a command a line.
+# Runs each bench once on little input, without judging its figures: its exit status is 0, and each line on
+# stdout is a JSON object that names its bench. build/bench/runs lists the benches, one command per line.
 . test/tap.sh
 
 BENCH_SHORT=1

@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# The small Unix under TCG: what recording every event, those of all locks too, costs its parallel load; and how long it
-# takes from the start of QEMU to the first line of a user program. Reported only: an emulated CPU's costs are not a
-# real one's.
+# Measures the demo Unix under TCG: what recording every event, including those of all locks, costs its
+# parallel load; and the time from the start of QEMU to the first line of a user program. There is no limit:
+# the costs of an emulated CPU differ from those of a real one.
 #
-# What makes one run unlike the next is left out or evened out. One boot runs the load again and again, its events off
-# and on by turns: off, on, on, off. The first pair, in which QEMU translates the kernel and the host finds memory,
-# does not count. What counts is the CPU time of QEMU's threads, which other load on the host disturbs least; the
-# guest's clock is reported beside it. Each pair gives a ratio, and their median an interval that holds whatever their
-# distribution. The guest's instructions are counted too, which nothing disturbs.
+# To make runs comparable, one boot runs the load many times, with events off and on alternately: off, on, on,
+# off. The first pair does not count, because QEMU translates the kernel and the host allocates memory then.
+# The measure is the CPU time of QEMU's threads, which other load on the host disturbs least; the guest's
+# clock is reported as well. Each pair gives a ratio. Their median has a confidence interval that does not
+# depend on their distribution. The guest's instructions are counted as well; nothing disturbs these.
 #
-# bench/unix.sh [ARCH…]; UNIX_BOOTS (of 16 pairs each) and UNIX_FILES (a load) in the environment.
+# bench/unix.sh [ARCH…]; UNIX_BOOTS (boots of 16 pairs each) and UNIX_FILES (size of the load) in the
+# environment.
 set -u
 boots=${UNIX_BOOTS:-4}
 files=${UNIX_FILES:-150}
@@ -25,7 +26,7 @@ trap 'exit 1' INT TERM
 
 off="ktrace=*=off" all="debug=ktrace"
 
-# guest ARCH CPUS ARGUMENTS [OPTION…]: the console's output; QEMU's process id is in $tmp/pid.
+# guest ARCH CPUS ARGUMENTS [OPTION…]: prints the console's output, and writes QEMU's process id to $tmp/pid.
 guest() {
 	guest_arch=$1 guest_cpus=$2 guest_arguments=$3
 	shift 3
@@ -33,7 +34,8 @@ guest() {
 		$(sh scripts/qemu.sh "$guest_arch" "$guest_cpus") "$@" -append "$guest_arguments" </dev/null 2>"$tmp/err"
 }
 
-# The programs of a boot. Behind the last load that counts comes one more: when QEMU ends, nobody can ask for its time.
+# Prints the programs of a boot. One more load follows the last one that counts: after QEMU has ended, its CPU
+# time cannot be read.
 programs() {
 	load=time:make:4:$files
 	for pair in $(seq "$pairs"); do
@@ -46,8 +48,8 @@ programs() {
 	echo "$load"
 }
 
-# Reads a guest's console: for each load that ends, the microseconds it took by the guest's clock and the CPU time of
-# QEMU's threads so far in nanoseconds, 0 if it is gone.
+# Reads a guest's console. Prints for each load that ends its time by the guest's clock in microseconds, and
+# the CPU time of QEMU's threads so far in nanoseconds, 0 if QEMU has ended.
 load_times() {
 	while IFS= read -r line; do
 		case $line in
@@ -78,13 +80,14 @@ pairs_of() {
 		}' "$tmp/times" >>"$tmp/runs"
 }
 
-# One CPU and a nanosecond an instruction make the guest's clock a count of them.
+# Counts the guest's instructions: with one CPU and one nanosecond per instruction, the guest's clock is their
+# number.
 instructions() {
 	guest "$1" 1 "$3 run=time:make:4:$files" -icount shift=0,sleep=off |
 		awk -v variant="$2" '/^time: make:/ { print variant, $3 }' >>"$tmp/runs"
 }
 
-# How many events the load is, from rings that hold all of them.
+# Counts the events of the load, with rings that hold all of them.
 events() {
 	build/bin/ktrace run -q --timeout 300 --out "$tmp/trace" -- $(sh scripts/qemu.sh "$1" 2) \
 		-append "$all slots=524288 run=time:make:4:$files" </dev/null >"$tmp/console" 2>"$tmp/err"
@@ -104,7 +107,7 @@ measure() {
 	events "$1"
 }
 
-# Numbers to their median.
+# Prints the median of the numbers on stdin.
 middle() {
 	sort -n | awk '{ value[NR] = $1 } END { print (value[int((NR + 1) / 2)] + value[int(NR / 2) + 1]) / 2 }'
 }
@@ -112,7 +115,8 @@ middle() {
 # median VARIANT COLUMN
 median() { awk -v variant="$1" -v column="$2" '$1 == variant { print $column }' "$tmp/runs" | middle; }
 
-# ratio OFF ALL: of two columns of the pairs, the median and the ranks between which it lies 95 times in 100.
+# ratio OFF ALL: prints the median of the ratios of two columns of the pairs, and its 95 % confidence
+# interval.
 ratio() {
 	awk -v off="$1" -v all="$2" '$1 == "pair" { print $all / $off }' "$tmp/runs" | sort -n >"$tmp/ratios"
 	awk -v middle="$(middle <"$tmp/ratios")" '
@@ -143,7 +147,7 @@ report_load() {
 		}'
 }
 
-# Milliseconds from the start of QEMU to the first line that a user program writes.
+# Prints the milliseconds from the start of QEMU to the first line that a user program writes.
 boot_once() {
 	start=$(date +%s%N)
 	timeout -k 2 300 $(sh scripts/qemu.sh "$1" 2) -append run=cat:/etc/motd </dev/null 2>/dev/null |

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * floor_v1 timeline|summary FILE: the least that a decoder of what gen_v1 writes could do, to hold ktrace against.
- * It reads eight full rings through windows, merges them by picking the least of eight stamps, and formats the
- * dozen events that occur. It checks nothing, knows no filter, no damage, no other form. Its timeline is the
- * tools' own, byte for byte; its summary is bare counts.
+ * floor_v1 timeline|summary FILE: a minimal decoder for the output of gen_v1, to compare ktrace with. It
+ * reads eight full rings through windows, merges them by selecting the lowest of eight stamps, and formats
+ * the dozen events that occur. It checks nothing, and supports no filters, damage or other formats. Its
+ * timeline equals that of the tools byte for byte; its summary has counts only.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static int refill(uint32_t cpu)
 	return 1;
 }
 
-/* Stamps fall once, where the ring wrapped: the slot after that is found by halving. */
+/* Stamps decrease once, where the ring wrapped. Finds the slot after that by binary search. */
 static void find_first(uint32_t cpu)
 {
 	struct ktrx1_record first, middle;

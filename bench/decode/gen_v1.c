@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * gen_v1 FILE RECORDS: a version 1 dump of eight CPUs whose rings are full and have wrapped. Each CPU runs a few
- * processes; they call, fault, sleep, wake each other and are switched, at intervals of a busy machine. The same
- * arguments give the same bytes.
+ * gen_v1 FILE RECORDS: writes a version 1 dump of eight CPUs with full rings that have wrapped. On each CPU a
+ * few processes make system calls, cause faults, sleep, wake each other and are switched, at the intervals of
+ * a busy machine. The same arguments produce the same bytes.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 struct process {
 	uint32_t pid;
-	int call; /* it is in, -1: none */
+	int call; /* number of the current system call, -1: none */
 };
 
 struct machine {
@@ -32,9 +32,9 @@ struct machine {
 
 struct ring_file {
 	int fd;
-	off_t start; /* of slot 0 */
+	off_t start; /* file offset of slot 0 */
 	uint64_t slots;
-	uint64_t slot; /* the next one to fill */
+	uint64_t slot; /* the next slot to fill */
 	uint32_t held;
 	struct ktrx1_record record[CHUNK];
 };
@@ -117,7 +117,7 @@ static uint32_t fault(struct machine *machine, uint32_t *data)
 	return KTRX1_PAGE_FAULT;
 }
 
-/* What else happens: sleep, wake, traffic. */
+/* Other activity: sleep, wake, network traffic. */
 static uint32_t other(struct machine *machine, uint32_t *data)
 {
 	static const uint16_t events[] = { KTRX1_WAITQ_SLEEP,  KTRX1_WAITQ_WAKE, KTRX1_NET_SEND,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [RECORDS...]: what decoding costs, whole process, processor time by the kernel's
- * account, best of several runs taken in turn with the floor's. JSON lines on stdout, the bars on stderr. Exit
- * status 1 if a bar is missed or the timeline differs from the floor's.
+ * measure [RECORDS...]: measures the cost of decoding: whole processes, processor time as the kernel accounts
+ * it, the best of several runs that alternate with those of a minimal decoder, the floor. Prints JSON lines
+ * on stdout, the limits on stderr. Exits with 1 if a limit is exceeded or the timeline differs from that of
+ * the floor.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "../short.h"
 
 #define BIN	   "build/bin"		/* ktrace */
-#define WORK	   "build/bench/decode" /* the bench's own programs, and the traces while they are needed */
+#define WORK	   "build/bench/decode" /* the programs of the bench, and the traces while they are needed */
 #define PATH_BYTES 128
 #define MILLION	   1048576.0
 
@@ -70,7 +71,7 @@ static int bar(const char *name, double value, double most)
 	return cost_bar("decode", name, value, most);
 }
 
-/* Bars of one size. */
+/* Checks the limits for one number of records. */
 static int check(double records, const struct cost *best)
 {
 	static const char *const memory[] = { "timeline, MB", "summary, MB", "json, MB" };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * decode FILE [MOST [ROUNDS]]: what it costs to make steps of a trace unit's packets, beside a bare loop over libipt's block
- * decoder, with the same images, the same places at which blocks end, and the same resynchronisation. Both are processor time of this process,
- * in turn, stream by stream, in slices of so few runs that what else the machine does spoils only some of them: a slice counts
- * by its best of many rounds. A JSON line on stdout, the bar on stderr; exit status 1 if it is missed.
+ * decode FILE [MOST [ROUNDS]]: measures the cost of decoding a trace unit's packets into steps, compared with
+ * a bare loop over libipt's block decoder with the same images, the same ends of blocks and the same
+ * resynchronisation. Both are processor time of this process, measured alternately, stream by stream. The
+ * decoding is divided into short slices, so that other load on the machine disturbs only some of them; the
+ * best of many rounds counts for each slice. Prints a JSON line on stdout and the limit on stderr; exits with
+ * 1 if it is exceeded.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,13 +21,13 @@
 #define SLICE  8192u /* runs */
 #define MOST   1.2
 
-/* What one way to decode a stream has done in a round, and the least that each slice has cost in all. */
+/* The work of one way to decode a stream in a round, and the minimum cost of each slice. */
 struct amount {
 	uint64_t instructions, runs;
-	double since; /* when the slice began */
+	double since; /* start of the slice */
 	size_t slices, room;
 	double *best;
-	double ns; /* all slices' */
+	double ns; /* sum over all slices */
 };
 
 static double now(void)
@@ -81,7 +83,7 @@ static void decode_steps(const struct hwt_file *file, size_t stream, struct hwt_
 	amount->runs = runs;
 }
 
-/* The code that a bare loop decodes by, and the stamp that it has come to. */
+/* The code for the bare loop, and the stamp that it has reached. */
 struct code {
 	struct pt_sections *sections;
 	const struct hwt_stream *stream;
@@ -95,7 +97,7 @@ static uint64_t stamp_of(void *decoder)
 	return code->stamp;
 }
 
-/* Sets the image that is right at a time of the unit. */
+/* Sets the image that is valid at a time of the unit. */
 static void set_time(struct pt_block_decoder *decoder, struct code *code, uint64_t time)
 {
 	code->stamp = time ? hwt_stream_stamp(code->stream, time) : 0;
@@ -106,7 +108,7 @@ static void set_time(struct pt_block_decoder *decoder, struct code *code, uint64
 		code->until = 0;
 }
 
-/* All that libipt has to say, as its own documentation has it. */
+/* Decodes everything with libipt, as its documentation describes. */
 static void drain(struct pt_block_decoder *decoder, struct code *code, struct amount *amount)
 {
 	uint64_t instructions = 0, runs = 0;
@@ -160,7 +162,7 @@ static void decode_blocks(const struct hwt_file *file, size_t stream, struct hwt
 	pt_sections_close(code.sections);
 }
 
-/* Adds what the stream costs at best. */
+/* Adds the minimum cost of a stream. */
 static void measure(const struct hwt_file *file, size_t stream, struct hwt_images *images, int rounds,
 		    struct amount *bare, struct amount *steps)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The first program of a Linux guest, x86_64, without a libc: runs itself in processes that work, each at addresses of its own, and
- * switches the machine off.
+ * The first program of an x86_64 Linux guest, without a libc. Runs itself in processes that compute, each at
+ * its own addresses, and then powers the machine off.
  */
 #include <linux/reboot.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@ __attribute__((used)) static void run(const long *stack)
 		continue;
 }
 
-/* The kernel gives arguments on the stack, which is aligned for a call here. */
+/* The kernel passes arguments on the stack, which is aligned for a call here. */
 __asm__(".globl _start\n"
 	"_start:\n"
 	"	movq %rsp, %rdi\n"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * gen TRACE CALLS: a process trace of so many system calls of Linux on x86_64, as two processes of two threads make them:
- * a file is opened, looked at, read, mapped, searched and closed, every seventh open fails. 2.4 records a call.
+ * gen TRACE CALLS: writes a process trace with that many Linux x86_64 system calls of two processes with two
+ * threads each: a file is opened, examined, read, mapped, searched and closed; every seventh open fails. 2.4
+ * records per call.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ static void put_whole(uint32_t number, const uint64_t arg[6], int64_t result)
 	put_return(number, 0, result);
 }
 
-/* Seven calls. */
+/* Writes the records of seven calls. */
 static void put_story(uint64_t n)
 {
 	static const char text[] = "root:x:0:0:root:/root:/bin/sh\ndaemon:x:1:1:daemon:/usr/sbin:/bin";

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [CALLS...]: what putting a process trace into words costs, whole process, processor time by the kernel's account,
- * best of several runs in turn; and beside it awk over the text of the same calls as strace has it. The bar is against awk
- * that takes each call apart into its arguments, as kdump has it apart to print it; one that looks at nothing but what a
- * table of calls needs is there to be compared with kdump's own table. JSON lines on stdout, the bars on stderr. Exit status 1
- * if a bar is missed or the tables differ.
+ * measure [CALLS...]: measures the cost of printing a process trace, compared with awk on strace's text for
+ * the same calls: whole processes, processor time as the kernel accounts it, the best of several alternating
+ * runs. The limits for lines are relative to an awk program that splits each call into its arguments, as
+ * kdump must; another one, which extracts only what a table of calls needs, is compared with kdump's own
+ * table. Prints JSON lines on stdout, the limits on stderr. Exits with 1 if a limit is exceeded or the tables
+ * differ.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static void measure(double records, struct cost *best)
 	}
 }
 
-/* Calls, errors and seconds of each call, in the order of their names. */
+/* Compares the calls, errors and seconds of each call, sorted by name. Returns nonzero if they are equal. */
 static int same_table(void)
 {
 	return system(KDUMP " --count " TRACE " | awk 'NF > 4 && $NF != \"total\" && $1 + 0 == $1 { printf "

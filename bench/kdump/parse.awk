@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-#
-# What strace -c would have said, out of the text of strace -f -T: calls, errors and time by call. Reads a call in one line,
-# and one in two, "unfinished" and "resumed". With -v all=1 it takes arguments apart, too, as a parser does that others build
-# on: strings and structs are one argument, whatever commas they hold.
+# Computes what strace -c prints from the text of strace -f -T: calls, errors and time for each call. Reads a
+# call in one line, and one in two, "unfinished" and "resumed". With -v all=1 it also splits the arguments, as
+# a parser for other programs does: a string or a struct is one argument, even if it contains commas.
 function take_arguments(rest, n) {
 	for (n = 0; rest != ""; n++) {
 		if (!match(rest, /^"([^"\\]|\\.)*"(\.\.\.)?/) && !match(rest, /^\{[^{}]*\}/))
@@ -28,7 +27,7 @@ function take_arguments(rest, n) {
 	}
 	if ($0 ~ /<unfinished \.\.\.>$/)
 		next
-	# The result stands behind the last ") = ", since strings may hold one, too.
+	# The result is after the last ") = ", because strings may contain that as well.
 	if (!match($0, /\) += [^"]*$/))
 		next
 	result = substr($0, RSTART)

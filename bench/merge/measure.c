@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [EVENTS]: what merging costs. The same number of events in 8 rings and in 64, as a timeline and as figures of
- * matched pairs, whole processes, best of several runs taken in turn. JSON lines on stdout, the bars on stderr. Exit
- * status 1 if a bar is missed.
+ * measure [EVENTS]: measures the cost of merging: the same number of events in 8 rings and in 64, as a
+ * timeline and as statistics of matched pairs; whole processes, the best of several alternating runs. Prints
+ * JSON lines on stdout, the limits on stderr. Exits with 1 if a limit is exceeded.
  */
 #include <stdio.h>
 #include <stdlib.h>

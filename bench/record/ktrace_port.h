@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A port to user space on x86_64 Linux, for figures: each thread stands for a CPU, its reserve word lies in
- * thread-local storage at a fixed offset from fs, as a kernel's lies at one from gs; so does the place of
- * its ring.
+ * A port to user space on x86_64 Linux, for benchmarks. Each thread acts as a CPU. Its reserve word and the
+ * address of its ring are in thread-local storage at fixed offsets from fs, as in a kernel at fixed offsets
+ * from gs.
  */
 #ifndef BENCH_KTRACE_PORT_H
 #define BENCH_KTRACE_PORT_H
@@ -18,8 +18,8 @@ extern __thread uint32_t bench_cpu;
 #define KTRACE_PORT_THREAD  "%%fs:bench_thread@tpoff"
 
 /*
- * A ring is its thread's own and no signal handler records: nobody can lap a writer, and the ring need not be
- * formed from the word.
+ * Each ring belongs to one thread, and no signal handler records. So a writer cannot be lapped, and the ring
+ * need not be computed from the word.
  */
 #ifndef BENCH_CHECKED
 #define KTRACE_PORT_PINNED
@@ -53,7 +53,7 @@ static inline uint64_t *ktrace_arch_reserve_word(void)
 	return &bench_reserve;
 }
 
-/* What a record costs when the counter costs nothing. */
+/* Replaces the counter by a variable, to measure a record without the cost of the counter. */
 #ifdef BENCH_NO_CLOCK
 extern volatile uint64_t bench_clock;
 #define ktrace_arch_clock ktrace_arch_clock

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * What the timed loops share: their arguments, and work for the ALUs that leaves no dependency on the event.
- */
+/* Shared by the timed loops: their arguments, and work for the ALUs that does not depend on the event. */
 #ifndef BENCH_LOOPS_H
 #define BENCH_LOOPS_H
 
 #include <stdint.h>
 
-/* Five words derived from the loop count, the same in every variant. */
+/* Five words computed from the loop count, the same in every variant. */
 #define FIVE_ARGUMENTS(i) \
 	(uint32_t)(i), (uint32_t)((i)*5), (uint32_t)((i) ^ 0x3c3c), (uint32_t)((i) + 11), (uint32_t)((i) >> 2)
 

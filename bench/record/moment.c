@@ -8,7 +8,7 @@
 
 #define EMPTY_ROUNDS 400000u
 
-static __thread double best; /* of the thread's empty loops */
+static __thread double best; /* fastest time of the thread's empty loops */
 
 static double cpu_ns(void)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Times of loops in moments when the core was the thread's own. A virtual CPU may share its core with a neighbour that
- * nobody here sees, for milliseconds or minutes: an empty loop then takes up to twice as long, and what stores suffers more
- * than what waits for the counter, so that ratios are off. Hence an empty loop is timed on either side.
+ * Times loops at moments when the thread had its core alone. A virtual CPU may share its core with another
+ * virtual machine, for milliseconds or minutes. An empty loop then takes up to twice as long, and loops that
+ * store are slowed down more than loops that wait for the counter, so ratios are wrong. So an empty loop is
+ * timed before and after each loop.
  */
 #ifndef BENCH_MOMENT_H
 #define BENCH_MOMENT_H
@@ -10,16 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An empty loop that takes so many times its usual time was not alone on its core: a clock's own changes are smaller. */
+/*
+ * If an empty loop takes this multiple of its usual time, the core was shared: changes of the CPU's frequency
+ * are smaller.
+ */
 #define MOMENT_SHARED_RATIO 1.15
 
 /*
- * CPU time of a round of the loop, in ns. Clears *own if an empty loop beside it took MOMENT_SHARED_RATIO of the thread's fastest;
- * leaves it otherwise.
+ * Returns the CPU time of a round of the loop in ns. Sets *own to false if an empty loop before or after it
+ * took more than MOMENT_SHARED_RATIO times the thread's fastest one; otherwise leaves *own unchanged.
  */
 double moment_time(void (*loop)(uint64_t n), uint64_t rounds, bool *own);
 
-/* The same. *slowest is raised to the time of the slower one of the empty loops before and after it. */
+/* Returns the same. Raises *slowest to the time of the slower of the two empty loops. */
 double moment_time_beside(void (*loop)(uint64_t n), uint64_t rounds, double *slowest);
 
 #endif

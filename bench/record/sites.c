@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The loops that are timed around an event, built three times: as it is, with the clock taken out
- * (BENCH_NO_CLOCK), and with the check for lapped writers that a pinned port leaves out (BENCH_CHECKED).
+ * The timed loops around an event, built three times: unchanged, without the clock (BENCH_NO_CLOCK), and with
+ * the check for lapped writers that a pinned port omits (BENCH_CHECKED).
  */
 #include <ktrace/ktrace.h>
 
@@ -49,7 +49,7 @@ void SITE_NAME(call_busy)(uint64_t n)
 	}
 }
 
-/* Eight sites a round, for the cost of one that is off: a single one is lost in the loop around it. */
+/* Eight sites per round, to measure an event that is off: a single one is hidden by the cost of the loop. */
 void SITE_NAME(eight_tight)(uint64_t n)
 {
 	for (uint64_t i = 0; i < n; i++)

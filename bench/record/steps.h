@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Instructions that a round of the loop executes, loop included, counted by single-stepping; negative: it
- * failed.
+ * Returns the number of instructions in a round of the loop, including the loop itself, counted by
+ * single-stepping; a negative value if that failed.
  */
 double steps_per_round(void (*loop)(uint64_t n));
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * measure [RECORDS]: what a portable stream costs and saves, beside zstd -3 on the bytes of the same version 1 dump: whole
- * processes, processor time by the kernel's account, best of several runs taken in turn. JSON lines on stdout, the bars
- * on stderr. Exit status 1 if a bar is missed or the stream's timeline differs from the dump's.
+ * measure [RECORDS]: measures the cost and the size of a portable stream, compared with zstd -3 on the bytes
+ * of the same version 1 dump: whole processes, processor time as the kernel accounts it, the best of several
+ * alternating runs. Prints JSON lines on stdout, the limits on stderr. Exits with 1 if a limit is exceeded or
+ * the timelines of stream and dump differ.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* zstd_raw FILE OUT: what `zstd -3` makes of a file, by the same library that ktrace uses; to hold streams against. */
+/*
+ * zstd_raw FILE OUT: compresses a file like `zstd -3`, with the library that ktrace uses, to compare streams
+ * with it.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
