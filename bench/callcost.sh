@@ -23,6 +23,6 @@ for arch in ${*:-$arches}; do
 				f[2] / 1e3, events / 1e3, traced / 1e3, ratio, held ? "" : ", at most " most ": MISSED" > "/dev/stderr"
 			found = held
 		}
-		END { exit !found }' || { echo "bench/callcost.sh: $arch: no figures, or too high" >&2; status=1; }
+		END { exit !found }' || { echo "bench/callcost.sh: $arch: no figures on the console, or the limit is exceeded" >&2; status=1; }
 done
 exit $status

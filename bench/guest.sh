@@ -19,6 +19,6 @@ for arch in ${*:-$arches}; do
 				arch, f[2] / 1e3, f[3] / 1e3, f[4] / 1e3, f[4] / f[2], f[5] / 1e3 > "/dev/stderr"
 			found = 1
 		}
-		END { exit !found }' || { echo "bench/guest.sh: $arch said nothing" >&2; status=1; }
+		END { exit !found }' || { echo "bench/guest.sh: $arch: no figures on the console" >&2; status=1; }
 done
 exit $status

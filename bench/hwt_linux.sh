@@ -15,12 +15,12 @@ not_measured() {
 
 kernel=$(ls "$folder"/boot/vmlinuz-* 2>/dev/null | head -n 1)
 if [ -z "$kernel" ]; then
-	[ -z "${BENCH_SHORT-}" ] || not_measured "no kernel in $folder, and a short run fetches none"
+	[ -z "${BENCH_SHORT-}" ] || not_measured "no kernel in $folder, and a short run downloads none"
 	package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^ *Depends: //p' | head -n 1)
 	[ -n "$package" ] || not_measured "Debian has no linux-image-cloud-amd64 for this machine"
 	mkdir -p "$folder"
 	(cd "$folder" && apt-get download -qq "$package" >/dev/null 2>&1 && dpkg-deb -x "$package"_*.deb . && rm "$package"_*.deb) ||
-		not_measured "$package cannot be fetched"
+		not_measured "cannot download $package"
 	kernel=$(ls "$folder"/boot/vmlinuz-* | head -n 1)
 fi
 
@@ -38,7 +38,7 @@ ${CC:-gcc} -O1 -static-pie -fPIE -nostdlib -ffreestanding -fno-stack-protector -
 
 timeout -k 2 300 build/bin/ktrace hwt -c qemu -b 256M -w "$rings" -- qemu-system-x86_64 -accel tcg -m 512 -nographic -no-reboot \
 	-kernel "$kernel" -initrd "$folder/initrd" -append 'console=ttyS0 panic=-1' </dev/null >"$folder/console" 2>&1 || true
-grep -q 'Power down' "$folder/console" || { tail -n 5 "$folder/console" >&2; echo "bench/hwt_linux.sh: it did not boot" >&2; exit 1; }
+grep -q 'Power down' "$folder/console" || { tail -n 5 "$folder/console" >&2; echo "bench/hwt_linux.sh: the guest did not power down; console output: $folder/console" >&2; exit 1; }
 status=0
 build/bench/hwt/decode "$rings" 1.5 3 || status=1
 build/bench/cputime build/bin/ktrace hwt --functions "$rings" >"$folder/functions" 2>"$folder/seconds" || status=1
@@ -54,6 +54,6 @@ calls=$(cat "$folder/calls") places=$(sed -n 's/.*found by its code at \([0-9]*\
 held=true
 [ "${calls:-0}" = 50 ] && [ "${places:-0}" = 51 ] || { held=false; status=1; }
 echo "{\"bench\": \"hwt-linux\", \"calls\": ${calls:-0}, \"places\": ${places:-0}, \"held\": $held}"
-echo "  processes in which a program is found, of 51 $((${places:-0})), and calls of its function, of 50 $((${calls:-0}))" >&2
+echo "  processes in which the program is found: ${places:-0} of 51; calls of its function: ${calls:-0} of 50" >&2
 rm -f "$rings"
 exit $status

@@ -20,7 +20,7 @@ boot() {
 	shift
 	build/bench/cputime timeout -k 2 120 $(sh scripts/qemu.sh "$arch" 1) "$@" -append "$append" </dev/null \
 		2>>"$tmp/$name" >"$tmp/console"
-	grep -q "$done" "$tmp/console" || { echo "bench/plugin.sh: $name: the guest did not do its work" >&2; exit 1; }
+	grep -q "$done" "$tmp/console" || { echo "bench/plugin.sh: $name: the guest did not finish its workload" >&2; exit 1; }
 }
 
 # middle NAME: prints the median of the ratios to the plain boot of the same round.

@@ -193,14 +193,14 @@ int main(int argc, char **argv)
 	struct hwt_images *images;
 
 	if (argc < 2 || hwt_file_open(&file, argv[1]) < 0)
-		fail(argc < 2 ? "decode FILE [MOST [ROUNDS]]" : hwt_file_message(NULL));
+		fail(argc < 2 ? "usage: decode FILE [MOST [ROUNDS]]" : hwt_file_message(NULL));
 	if (hwt_images_new(&images, file, NULL) < 0)
 		fail(hwt_images_message(NULL));
 	for (size_t i = 0; i < hwt_file_streams(file); i++)
 		if (hwt_file_pieces(file, i))
 			measure(file, i, images, rounds, &bare, &steps);
 	if (bare.instructions == 0 || bare.instructions != steps.instructions)
-		fail("the two have decoded different instructions");
+		fail("the two decoders decoded different numbers of instructions");
 	for (int i = 0; i < 2; i++) {
 		const struct amount *amount = i ? &steps : &bare;
 
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 	}
 	hwt_images_free(images);
 	hwt_file_close(file);
-	return cost_bar("hwt-decode", "decoding, of libipt's block decoder alone", steps.ns / bare.ns,
+	return cost_bar("hwt-decode", "decoding, ratio to libipt's block decoder", steps.ns / bare.ns,
 			argc > 2 ? strtod(argv[2], NULL) : MOST)
 		       ? EXIT_SUCCESS
 		       : EXIT_FAILURE;

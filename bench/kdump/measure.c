@@ -97,13 +97,13 @@ int main(int argc, char **argv)
 		if (calls >= MILLION) {
 			held &= bar("lines, ns/record", best[LINES].ns, 500);
 			held &= bar("oneline, ns/record", best[ONELINE].ns, 500);
-			held &= bar("lines, of awk that takes calls apart", best[LINES].ns / best[AWK].ns,
-				    0.1);
-			held &= bar("count, of awk that only counts", best[COUNT].ns / best[AWK_LESS].ns,
-				    0.1);
+			held &= bar("lines, ratio to awk that splits arguments",
+				    best[LINES].ns / best[AWK].ns, 0.1);
+			held &= bar("count, ratio to awk that only counts",
+				    best[COUNT].ns / best[AWK_LESS].ns, 0.1);
 		}
 		for (int n = LINES; n < AWK && smaller[n].rss_kb; n++)
-			held &= bar("memory for ten times as many records",
+			held &= bar("memory, ratio for ten times the records",
 				    (double)best[n].rss_kb / (double)smaller[n].rss_kb, 1.1);
 		for (int n = 0; n < PROGRAMS; n++)
 			smaller[n] = best[n];

@@ -57,9 +57,9 @@ int main(int argc, char **argv)
 			fprintf(stderr, "  %-10s %3s rings %8.2f ns/event %8ld KB\n", names[n], rings[trace],
 				best[trace][n].ns, best[trace][n].rss_kb);
 		}
-	held &= cost_bar("merge", "timeline of 64 rings, of 8, per event",
+	held &= cost_bar("merge", "timeline, 64 to 8 rings, ratio per event",
 			 best[MANY][TIMELINE].ns / best[FEW][TIMELINE].ns, 1.5);
-	held &= cost_bar("merge", "stats of 64 rings, of 8, per event",
+	held &= cost_bar("merge", "stats, 64 to 8 rings, ratio per event",
 			 best[MANY][STATS].ns / best[FEW][STATS].ns, 1.5);
 	held &= cost_bar("merge", "stats, MB", (double)best[MANY][STATS].rss_kb / 1024, 8);
 	for (int trace = 0; trace < TRACES; trace++)

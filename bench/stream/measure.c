@@ -78,11 +78,11 @@ static int bar(const char *name, double value, double most)
 static int check(double records, const struct cost *best)
 {
 	double size = bytes_of(STREAM) / records;
-	int held = bar("bytes an event", size, 11.3);
+	int held = bar("bytes per event", size, 11.3);
 
-	held &= bar("size, of zstd -3", size / (bytes_of(PACKED) / records), 0.8);
+	held &= bar("size, ratio to zstd -3", size / (bytes_of(PACKED) / records), 0.8);
 	held &= bar("writing, ns/event (228 MB/s)", best[WRITE].ns, 140);
-	held &= bar("writing, of zstd -3", best[WRITE].ns / best[ZSTD].ns, 1);
+	held &= bar("writing, ratio to zstd -3", best[WRITE].ns / best[ZSTD].ns, 1);
 	held &= bar("writing, MB", (double)best[WRITE].rss_kb / 1024, 8);
 	held &= bar("timeline, MB", (double)best[TIMELINE].rss_kb / 1024, 8);
 	held &= bar("summary, MB", (double)best[SUMMARY].rss_kb / 1024, 8);
