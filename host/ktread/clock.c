@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Clock correction: piecewise linear functions from recorded stamps to corrected stamps. */
+/* Clock correction: piecewise linear functions from recorded timestamps to corrected timestamps. */
 #include "trace.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point
 		return ktread_fail_memory();
 	for (uint32_t i = 0; i < count; i++) {
 		/*
-		 * The first piece is for stamps before the first point. It begins where the second one
+		 * The first piece is for timestamps before the first point. It begins where the second one
 		 * begins.
 		 */
 		if (pieces == 0)

@@ -18,7 +18,7 @@
 #define MOST_DRIFT  500000u /* in billionths: the largest drift that is plausible */
 #define SLOPE_ONE   ((__int128)1 << 32)
 
-/* Copies the samples with a right check and a later stamp than the previous sample. Returns how many. */
+/* Copies the samples with a right check and a later timestamp than the previous sample. Returns how many. */
 static uint32_t take_samples(const struct ktrx_clock *row, struct ktrx_clock_sample *sample)
 {
 	uint32_t count = row->samples < KTRX_CLOCK_SAMPLES ? row->samples : KTRX_CLOCK_SAMPLES, taken = 0;

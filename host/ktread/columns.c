@@ -183,7 +183,7 @@ static bool get_groups(struct ktread_columns *columns, uint32_t coding, struct k
 }
 
 /*
- * Reads the group of each slot, and counts the slots that have a stamp and those that have a generation.
+ * Reads the group of each slot, and counts the slots that have a timestamp and those that have a generation.
  * Returns false if the column is malformed.
  */
 static bool get_members(struct ktread_columns *columns, struct ktread_column_source *from, uint32_t slots)
@@ -239,7 +239,7 @@ static inline uint64_t stamp_difference(const struct ktread_columns *columns, ui
 	return unzigzag_wide(columns->stamp[0][n] | (uint64_t)columns->stamp[1][n] << 32);
 }
 
-/* Rebuilds the first three words of version 1 records: stamp and header. */
+/* Rebuilds the first three words of version 1 records: timestamp and header. */
 static void rebuild_v1(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
 	uint64_t stamp = columns->head.stamp;

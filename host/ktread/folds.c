@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finds the whole stamp from which the stamps of a ring are counted, by following its anchors. */
+/* Finds the whole timestamp from which the timestamps of a ring are counted, by following its anchors. */
 #include "versions.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static int read_slot(const struct ktread_ring_place *place, uint64_t index, uint
 	return ktread_region_read(&place->slots, position * KTRX_SLOT_SIZE, slot, KTRX_SLOT_SIZE);
 }
 
-/* Returns the reference for the stamps of the slots before an anchor. */
+/* Returns the reference for the timestamps of the slots before an anchor. */
 static uint64_t reference_before(const struct ktrx_anchor *anchor)
 {
 	return anchor->previous ? anchor->previous : anchor->stamp;

@@ -2,10 +2,10 @@
 /*
  * Follows a guest while it records, by reading its memory again and again.
  *
- * Merging relies on one fact: a record that is reserved after a look began has a stamp that is not earlier
- * than any stamp read before that look began. So what a look reads is handed out after the next look, which
- * shows that no ring has anything earlier. A ring that records nothing delays nothing, and no clock of the
- * host is compared with the guest's.
+ * Merging relies on one fact: a record that is reserved after a look began has a timestamp that is not
+ * earlier than any timestamp read before that look began. So what a look reads is handed out after the next
+ * look, which shows that no ring has anything earlier. A ring that records nothing delays nothing, and no
+ * clock of the host is compared with the guest's.
  *
  * Each look passes its records to the trace object that also reads files: the cursors of the rings get the
  * records that are due, and ktread_next() merges, filters and decodes them.

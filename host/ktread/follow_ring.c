@@ -27,7 +27,7 @@ static int set_room(struct ktread_follow_ring *follow, uint32_t room)
 	return 0;
 }
 
-/* Sets the reference for stamps from the ring's newest anchors. */
+/* Sets the reference for timestamps from the ring's newest anchors. */
 static int find_reference(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -339,9 +339,9 @@ static int revisit(struct ktread_follow_ring *follow)
 }
 
 /*
- * Returns the stamp up to which all events of the ring have been read; 0: none. A slot that is not finished
- * was reserved after the slots before it, so its stamp is not earlier than theirs. Finished slots that are
- * still unread may have earlier stamps than up to KTREAD_REORDER of the slots before them.
+ * Returns the timestamp up to which all events of the ring have been read; 0: none. A slot that is not
+ * finished was reserved after the slots before it, so its timestamp is not earlier than theirs. Finished
+ * slots that are still unread may have earlier timestamps than up to KTREAD_REORDER of the slots before them.
  */
 static uint64_t reached(const struct ktread_follow_ring *follow)
 {

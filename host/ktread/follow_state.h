@@ -22,7 +22,7 @@
 /* A slot that was passed over. */
 struct ktread_passed {
 	uint64_t index;
-	uint64_t reference; /* reference for its stamp */
+	uint64_t reference; /* reference for its timestamp */
 };
 
 struct ktread_follow_ring {
@@ -33,9 +33,10 @@ struct ktread_follow_ring {
 	uint32_t room;	     /* slots its buffer and items have room for */
 	uint32_t used;	     /* slots of the buffer that are in use */
 	uint32_t due;	     /* items that the cursor has */
-	uint64_t handed_out; /* newest stamp handed out, if rings are not merged */
+	uint64_t handed_out; /* newest timestamp handed out, if rings are not merged */
 	uint64_t start, head;
-	uint64_t frontier;   /* no record that is still to come has an earlier stamp, except late ones */
+	/* no record that is still to come has an earlier timestamp, except late ones */
+	uint64_t frontier;
 	uint64_t wait_head;  /* unfinished slots before this index are waited for */
 	uint64_t wait_until; /* until this time, in ms */
 	uint64_t overwritten;
@@ -53,7 +54,7 @@ struct ktread_follow_look {
 	uint64_t (*scratch)[4]; /* KTREAD_FOLLOW_SCRATCH slots */
 	uint64_t now;		/* ms */
 	uint64_t patience;
-	uint64_t seen;	/* newest stamp of any ring read before this look began */
+	uint64_t seen;	/* newest timestamp of any ring read before this look began */
 	uint32_t limit; /* most slots of a ring that wait to be handed out, and that are read in one look */
 	uint32_t most;	/* most slots before the head that are read; 0: no limit */
 	bool last;	/* the guest no longer writes: unfinished records stay unfinished */
@@ -67,7 +68,7 @@ int ktread_follow_ring_open(struct ktread_follow_ring *follow);
 void ktread_follow_ring_close(struct ktread_follow_ring *follow);
 /* Reads what was recorded since the last look. Returns 0 or an error. */
 int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktread_follow_look *look);
-/* Returns how many items have a stamp up to `stamp`. */
+/* Returns how many items have a timestamp up to `stamp`. */
 uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64_t stamp);
 /* Drops the first `count` items. */
 void ktread_follow_ring_drop(struct ktread_follow_ring *follow, uint32_t count);
@@ -90,9 +91,9 @@ struct ktread_follow {
 	uint32_t rings;
 	uint64_t (*scratch)[4];
 	uint64_t boots;
-	uint64_t seen;	      /* newest stamp read */
-	uint64_t handed_out;  /* newest stamp handed out, if rings are merged */
-	uint64_t first_stamp; /* first stamp that was handed out in this boot */
+	uint64_t seen;	      /* newest timestamp read */
+	uint64_t handed_out;  /* newest timestamp handed out, if rings are merged */
+	uint64_t first_stamp; /* first timestamp that was handed out in this boot */
 	uint64_t opened, now, look_again, guess_again, clocks_again, names_again; /* ms */
 	uint32_t interval;							  /* ms to the next look */
 	bool backlog;	   /* the last look left finished slots unread */

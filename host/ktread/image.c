@@ -216,8 +216,8 @@ static struct boot describe_boot(const struct ktread_image *image, const struct 
 
 /*
  * Sorts the last boot first. Boots found in persistent memory come after roots themselves, because a reset
- * wipes the root. They are sorted by the number of the boot: their stamps cannot be compared, since on some
- * machines the clock starts again at a reset.
+ * wipes the root. They are sorted by the number of the boot: their timestamps cannot be compared, since on
+ * some machines the clock starts again at a reset.
  */
 static int compare_boots(const void *left, const void *right)
 {

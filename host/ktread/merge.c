@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Merges rings by stamp. */
+/* Merges rings by timestamp. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -47,7 +47,10 @@ bool ktread_processes_is(struct ktread_memory *memory)
 
 /* ---- Reads the records as a ring ---------------------------------------------------------------- */
 
-/* Sorts items by stamp, and keeps the order of equal stamps. The items are nearly always in order already. */
+/*
+ * Sorts items by timestamp, and keeps the order of equal timestamps. The items are nearly always in order
+ * already.
+ */
 static void sort(struct item *item, uint32_t count)
 {
 	for (uint32_t n = 1; n < count; n++) {

@@ -47,7 +47,7 @@ int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struc
 		       : 0;
 }
 
-/* Corrects a stamp. 0 means "never" and stays 0. */
+/* Corrects a timestamp. 0 means "never" and stays 0. */
 static void correct(const struct ktread *trace, uint32_t cpu, uint64_t *stamp)
 {
 	if (*stamp == 0)
@@ -70,8 +70,8 @@ static void correct_cpu(const struct ktread *trace, uint32_t number, struct ktrx
 }
 
 /*
- * Corrects the stamps in a row by the clock of the CPU that the thread runs on. A stamp that another CPU
- * wrote, as a wakeup does, is wrong by the difference between the two clocks.
+ * Corrects the timestamps in a row by the clock of the CPU that the thread runs on. A timestamp that another
+ * CPU wrote, as a wakeup does, is wrong by the difference between the two clocks.
  */
 static void correct_holder(const struct ktread *trace, struct ktrx_holder *row)
 {

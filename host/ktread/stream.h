@@ -53,7 +53,7 @@ unsigned char *ktread_column_put(unsigned char *to, uint32_t *value, uint32_t co
  *
  * A slot's key is the group that it belongs to. The key's shape decides which words are coded in which way:
  *
- *	FIRST	a record, or a first slot		stamp, lead, lap; words 3 to 7
+ *	FIRST	a record, or a first slot		timestamp, lead, lap; words 3 to 7
  *	MORE	a continuation				lap; upper half of word 0, words 1 to 7
  *	EMPTY	32 zero bytes				nothing
  *	ODD	any other				words 0 to 7

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Traces: warnings and messages, reading events in the order of stamps, filters, names. */
+/* Traces: warnings and messages, reading events in the order of timestamps, filters, names. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

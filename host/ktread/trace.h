@@ -12,30 +12,31 @@
 #include "types.h"
 
 /*
- * Corrected clocks: for each CPU a piecewise linear function from its stamps to corrected stamps, through
- * measured or computed points. The function never decreases, whatever the points are.
+ * Corrected clocks: for each CPU a piecewise linear function from its timestamps to corrected timestamps,
+ * through measured or computed points. The function never decreases, whatever the points are.
  */
 
 struct ktread_clock_piece {
-	uint64_t from;	/* stamp at which the piece begins; the first piece also covers earlier stamps */
+	/* timestamp at which the piece begins; the first piece also covers earlier timestamps */
+	uint64_t from;
 	int64_t offset; /* ticks to add at `from` */
 	int64_t slope;	/* further ticks to add for each tick after `from`, in 2^-32 */
 };
 
 struct ktread_clock {
 	struct ktread_clock_piece *piece;
-	uint32_t pieces; /* 0: stamps are not corrected */
+	uint32_t pieces; /* 0: timestamps are not corrected */
 	uint32_t at;	 /* piece used last, which most often is used again */
 };
 
-/* The clocks of a trace. `clock` has `cpus` entries; stamps of other CPUs are not corrected. */
+/* The clocks of a trace. `clock` has `cpus` entries; timestamps of other CPUs are not corrected. */
 struct ktread_clocks {
 	struct ktread_clock *clock;
 	uint32_t cpus;
 };
 
 /*
- * Replaces a clock's pieces by pieces through `count` points, in order of their stamps. A point that
+ * Replaces a clock's pieces by pieces through `count` points, in order of their timestamps. A point that
  * contradicts earlier points is left out: it is not later, or drifts by more than half. `slopes` is the drift
  * before the first and after the last point, in 2^-32. Returns 0 or KTREAD_E_MEMORY.
  */
@@ -50,7 +51,7 @@ void ktread_clocks_free(struct ktread_clocks *clocks);
  */
 int ktread_clock_load(struct ktread *trace);
 
-/* Returns the corrected stamp. Requires: the clock has pieces. */
+/* Returns the corrected timestamp. Requires: the clock has pieces. */
 uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp);
 
 static inline uint64_t ktread_clocks_apply(const struct ktread_clocks *clocks, uint32_t cpu, uint64_t stamp)
@@ -92,15 +93,15 @@ const char *ktread_names_rest(const struct ktread_names *names, uint32_t number)
 void ktread_names_free(struct ktread_names *names);
 
 /*
- * Merges rings by stamp, with a tournament tree over the next stamp of each ring. A node is a single word:
- * the stamp minus `base` in the upper bits, the ring in the lower bits. So one round is a load, a comparison
- * and a conditional move, and of equal stamps the lower ring wins. Many rounds are played in one tight loop,
- * ahead of the reader, until the items of some ring run out.
+ * Merges rings by timestamp, with a tournament tree over the next timestamp of each ring. A node is a single
+ * word: the timestamp minus `base` in the upper bits, the ring in the lower bits. So one round is a load, a
+ * comparison and a conditional move, and of equal timestamps the lower ring wins. Many rounds are played in
+ * one tight loop, ahead of the reader, until the items of some ring run out.
  *
- * Stamps that are too far from `base` for a node count as equal to the largest one that fits.
+ * Timestamps that are too far from `base` for a node count as equal to the largest one that fits.
  */
 
-#define KTREAD_ITEM_SIZE   32u /* items begin with their stamp */
+#define KTREAD_ITEM_SIZE   32u /* items begin with their timestamp */
 #define KTREAD_MERGE_AHEAD 512u
 
 /* The items of one ring that are still to be merged. */
@@ -124,7 +125,7 @@ struct ktread_merge {
 
 int ktread_merge_init(struct ktread_merge *merge, uint32_t rings);
 void ktread_merge_free(struct ktread_merge *merge);
-/* Forgets all items. `base`: the least stamp to come. */
+/* Forgets all items. `base`: the least timestamp to come. */
 void ktread_merge_reset(struct ktread_merge *merge, uint64_t base);
 /* Gives a ring its next items. No items: the ring is at its end. */
 void ktread_merge_feed(struct ktread_merge *merge, uint32_t ring, const unsigned char *item,
@@ -139,9 +140,10 @@ void ktread_merge_run(struct ktread_merge *merge);
 void ktread_open_release(struct ktread *trace);
 
 /*
- * A trace. Each ring has a cursor, which returns items of 32 bytes in order, each beginning with its stamp. A
- * version 1 item is the record itself; a version 2 item (versions.h) points to a checked record in the
- * window. The merge selects the cursor with the least stamp, and only the selected item becomes an event.
+ * A trace. Each ring has a cursor, which returns items of 32 bytes in order, each beginning with its
+ * timestamp. A version 1 item is the record itself; a version 2 item (versions.h) points to a checked record
+ * in the window. The merge selects the cursor with the least timestamp, and only the selected item becomes an
+ * event.
  */
 
 #define KTREAD_MAX_WARNINGS 64u
@@ -211,7 +213,7 @@ struct ktread {
 	char message[512];
 };
 
-/* Returns a CPU's stamp, corrected by measured offsets and then by alignment. */
+/* Returns a CPU's timestamp, corrected by measured offsets and then by alignment. */
 static inline uint64_t ktread_corrected(const struct ktread *trace, uint32_t cpu, uint64_t stamp)
 {
 	return ktread_clocks_apply(&trace->aligned, cpu, ktread_clocks_apply(&trace->measured, cpu, stamp));

@@ -15,7 +15,7 @@ static uint64_t slot_position(const struct ktread_v1_ring *ring, uint64_t slot)
 
 /* Result of looking at the slots in the order in memory. */
 struct survey {
-	uint64_t descents; /* places where a stamp is below the previous one */
+	uint64_t descents; /* places where a timestamp is below the previous one */
 	uint64_t descent;  /* slot of the last such place */
 	uint64_t first, last;
 	bool any;
@@ -70,7 +70,8 @@ static int survey_all(struct ktread_v1_ring *ring)
 }
 
 /*
- * Finds the stamp of the first record that is not empty among a few slots from `slot` on; 0 if all are empty.
+ * Finds the timestamp of the first record that is not empty among a few slots from `slot` on; 0 if all are
+ * empty.
  */
 static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *stamp)
 {
@@ -87,8 +88,8 @@ static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *sta
 }
 
 /*
- * Finds the slot where the stamps of a full ring begin: all stamps before it are >= `first`, all from it on
- * are lower.
+ * Finds the slot where the timestamps of a full ring begin: all timestamps before it are >= `first`, all from
+ * it on are lower.
  */
 static int find_start(struct ktread_v1_ring *ring, uint64_t first)
 {
@@ -201,7 +202,7 @@ int ktread_v1_ring_read(struct ktread_v1_ring *ring)
 	return 0;
 }
 
-/* Merges two adjacent sorted halves. Takes the left one of equal stamps, which keeps their order. */
+/* Merges two adjacent sorted halves. Takes the left one of equal timestamps, which keeps their order. */
 static void merge_halves(const struct ktrx1_record *from, struct ktrx1_record *to, uint64_t half,
 			 uint64_t end)
 {

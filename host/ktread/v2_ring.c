@@ -73,7 +73,7 @@ static uint64_t corrected(const struct ktread_v2_ring *ring, const uint64_t *slo
 	return ktread_corrected(ring->trace, record_cpu(ring, slot), stamp);
 }
 
-/* Inserts an item by its stamp, but at most `reorder` places before the end. */
+/* Inserts an item by its timestamp, but at most `reorder` places before the end. */
 static void insert_item(struct ktread_v2_ring *ring, struct ktread_v2_item item)
 {
 	uint32_t at = ring->items++;
@@ -248,7 +248,7 @@ static void carry_over(struct ktread_v2_ring *ring)
 
 /*
  * Decides how many items can be handed out. The last ones are held back, because a later slot may have an
- * earlier stamp.
+ * earlier timestamp.
  */
 static void hold_back(struct ktread_v2_ring *ring)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The readers of both versions of traces, and code that they share: dumps, stamps and rings. */
+/* The readers of both versions of traces, and code that they share: dumps, timestamps and rings. */
 #ifndef KTREAD_VERSIONS_H
 #define KTREAD_VERSIONS_H
 
@@ -34,9 +34,9 @@ int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps);
 /* Reads the dump's header at `offset`. Returns false if there is none. */
 bool ktread_dump_at(struct ktread_memory *memory, uint64_t offset, struct ktread_dump *dump);
 
-/* Computes whole stamps from the 36 bits in slots, and the anchors that they are counted from. */
+/* Computes whole timestamps from the 36 bits in slots, and the anchors that they are counted from. */
 
-/* Returns the whole stamp nearest to `reference` that ends in these bits. */
+/* Returns the whole timestamp nearest to `reference` that ends in these bits. */
 static inline uint64_t ktread_stamp_extend(uint64_t reference, uint64_t bits)
 {
 	uint64_t ahead = (bits - reference) << (64 - KTRX_STAMP_BITS);
@@ -52,7 +52,7 @@ static inline struct ktrx_anchor ktread_anchor_of(const uint64_t *slot)
 	return anchor;
 }
 
-/* Returns true if an anchor's stamp agrees with the stamp bits in its slot. */
+/* Returns true if an anchor's timestamp agrees with the timestamp bits in its slot. */
 static inline int ktread_anchor_agrees(const uint64_t *slot)
 {
 	return ktread_anchor_of(slot).stamp << (64 - KTRX_STAMP_BITS) == KTRX_W0_STAMP(slot[0])
@@ -65,13 +65,13 @@ static inline uint64_t ktread_stamp_of_anchor(const uint64_t *slot, uint64_t ref
 	return ktread_anchor_agrees(slot) ? ktread_anchor_of(slot).stamp : reference;
 }
 
-/* Start of the stamps of a ring. */
+/* Start of the timestamps of a ring. */
 struct ktread_stamp_start {
-	uint64_t reference; /* reference for the first slot's stamp */
+	uint64_t reference; /* reference for the first slot's timestamp */
 	/* index of the newest anchor that is missing; UINT64_MAX: none is */
 	uint64_t missing_index;
-	uint64_t missing_stamp; /* the missing anchor's stamp, which the next anchor contains */
-	bool broken;		/* some stamps may be wrong: the nearest possible ones are used */
+	uint64_t missing_stamp; /* the missing anchor's timestamp, which the next anchor contains */
+	bool broken;		/* some timestamps may be wrong: the nearest possible ones are used */
 };
 
 /* Follows a ring's anchors back from the newest to slot `begin`, and sets *start. Returns 0 or an error. */
@@ -79,10 +79,10 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 			    struct ktread_stamp_start *start);
 
 /*
- * One ring of version 1. It has no write index, so stamps give the order. A ring is expected to be sorted
- * except that it wraps around at some slot; it is then read through a window, in the order of stamps. A ring
- * that is not sorted is loaded and sorted as a whole. To find out, all records of small dumps are looked at,
- * and a few records of large ones. If a ring turns out to be out of order later, the rest of it is sorted
+ * One ring of version 1. It has no write index, so timestamps give the order. A ring is expected to be sorted
+ * except that it wraps around at some slot; it is then read through a window, in the order of timestamps. A
+ * ring that is not sorted is loaded and sorted as a whole. To find out, all records of small dumps are looked
+ * at, and a few records of large ones. If a ring turns out to be out of order later, the rest of it is sorted
  * from there on.
  */
 
@@ -92,7 +92,7 @@ struct ktread_v1_ring {
 	uint64_t slots;	   /* slots that can be read */
 	uint64_t start;	   /* slot of the oldest record */
 	uint64_t taken;	   /* slots read so far, from `start` on */
-	uint64_t stamp;	   /* stamp of the last record read */
+	uint64_t stamp;	   /* timestamp of the last record read */
 	struct ktrx1_record *window;
 	uint32_t window_slots;
 	bool unsorted;
@@ -116,9 +116,9 @@ int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held);
  * check (layout.h), and records must be whole. Other slots are counted as invalid: produced = overwritten +
  * decoded + invalid.
  *
- * Items are sorted by stamp within KTREAD_REORDER records, because a nested interrupt gives a later slot an
- * earlier stamp. Records that are held back for that are carried, with their slots, from one filling of the
- * window to the next. If records are long, fewer are held back, so that little has to be carried.
+ * Items are sorted by timestamp within KTREAD_REORDER records, because a nested interrupt gives a later slot
+ * an earlier timestamp. Records that are held back for that are carried, with their slots, from one filling
+ * of the window to the next. If records are long, fewer are held back, so that little has to be carried.
  */
 
 #define KTREAD_REORDER	      64u	       /* records */
@@ -139,11 +139,11 @@ struct ktread_v2_ring {
 	uint32_t ring;
 	uint64_t begin, head; /* indices of the slots to be read */
 	uint64_t index;	      /* next slot */
-	uint64_t reference;   /* reference for the next stamp */
+	uint64_t reference;   /* reference for the next timestamp */
 	struct ktread_stamp_start start;
 	uint64_t lost;		/* slots lost since the last record */
 	uint64_t rejected_lost; /* slots lost before events that the filter rejected */
-	uint64_t last_stamp;	/* last stamp handed out */
+	uint64_t last_stamp;	/* last timestamp handed out */
 	uint64_t decoded, invalid;
 	uint64_t disordered;   /* records out of order by more than the window can correct */
 	uint32_t window;       /* slots */
@@ -181,8 +181,8 @@ static inline const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring 
 }
 
 /*
- * Sets *stamp to the whole, corrected stamp of a record. Returns false for an anchor, which only sets the
- * reference for later records.
+ * Sets *stamp to the whole, corrected timestamp of a record. Returns false for an anchor, which only sets
+ * the reference for later records.
  */
 bool ktread_v2_ring_stamp(struct ktread_v2_ring *ring, const uint64_t *slot, uint64_t *stamp);
 

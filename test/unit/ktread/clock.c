@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Corrected stamps: interpolated between points, and never decreasing, whatever the points are. */
+/* Corrected timestamps: interpolated between points, and never decreasing, whatever the points are. */
 #include <stdlib.h>
 #include <string.h>
 

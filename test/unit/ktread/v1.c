@@ -11,7 +11,7 @@
 
 #define SLOTS 16u
 
-/* A ring whose oldest record is in slot `start`. Its stamps begin at `first` and increase by 10. */
+/* A ring whose oldest record is in slot `start`. Its timestamps begin at `first` and increase by 10. */
 static void ring(struct bytes *dump, uint32_t cpu, uint64_t first, uint32_t start)
 {
 	for (uint32_t slot = 0; slot < SLOTS; slot++)

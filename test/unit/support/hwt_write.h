@@ -44,7 +44,7 @@ void packets_sync(struct hwt_packets_writer *writer, uint64_t time, uint64_t cr3
 struct hwt_file_writer {
 	uint8_t *bytes;
 	size_t size, room;
-	uint64_t stamp; /* stamp of the next records */
+	uint64_t stamp; /* timestamp of the next records */
 	uint32_t pid, tid;
 	uint16_t cpu;
 };

@@ -33,7 +33,9 @@ void v1_record(struct bytes *bytes, uint64_t stamp, uint32_t event, uint32_t cpu
 
 /* Opens a trace; fails the test if that is not possible. */
 struct ktread *open_ok(const char *path, const struct ktread_options *options);
-/* Reads to the end, checks the order of stamps, and closes the trace. Returns how many events there were. */
+/*
+ * Reads to the end, checks the order of timestamps, and closes the trace. Returns how many events there were.
+ */
 uint64_t drain(struct ktread *trace);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "unit/support/ktread_writer.h"
 
-#define SCHED_HZ UINT64_C(1000000000) /* stamps are ns */
+#define SCHED_HZ UINT64_C(1000000000) /* timestamps are ns */
 
 /* The events' numbers; those that a test adds have the following ones. */
 enum { SCHED_SWITCH = 1, SCHED_WAKE };

@@ -15,7 +15,7 @@
 #define SCRIPT_RINGS   4u
 #define SCRIPT_HOLDERS 32u
 
-/* Starts a new script; the counter runs at 1 GHz, so that stamps are nanoseconds. */
+/* Starts a new script; the counter runs at 1 GHz, so that timestamps are nanoseconds. */
 void script_begin(uint32_t version);
 void script_end(void);
 
@@ -57,7 +57,7 @@ struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uin
 unsigned script_count(void);
 const struct ktread_event *script_at(unsigned n);
 
-/* Puts the events in order of their stamps, for scripts that list them CPU by CPU. */
+/* Puts the events in order of their timestamps, for scripts that list them CPU by CPU. */
 void script_sort(void);
 
 /* Returns the trace for code that reads it. */

@@ -62,8 +62,8 @@ static uint64_t life_of(const struct why_evidence *evidence, uint32_t id, uint64
 }
 
 /*
- * Returns true if the time counts from stamp 0: the CPU has had no heartbeat, or one without a stamp. Such a
- * time is not printed.
+ * Returns true if the time counts from timestamp 0: the CPU has had no heartbeat, or one without a timestamp.
+ * Such a time is not printed.
  */
 static bool has_no_stamp(const struct why_evidence *evidence, uint64_t ticks)
 {

@@ -6,10 +6,10 @@
 #include "why/finding.h"
 
 /*
- * Checks that no reported time is longer than what is known: from the oldest stamp of the trace to its end,
- * and for a thread from its creation. A verdict that all is well must be the only finding, except possible
- * ones. `words`: also checks the times in the text; not possible if names in the trace may look like times.
- * Returns what is wrong, or NULL.
+ * Checks that no reported time is longer than what is known: from the oldest timestamp of the trace to its
+ * end, and for a thread from its creation. A verdict that all is well must be the only finding, except
+ * possible ones. `words`: also checks the times in the text; not possible if names in the trace may look like
+ * times. Returns what is wrong, or NULL.
  */
 const char *why_property_broken(const struct why_evidence *evidence, const struct why_findings *findings,
 				bool words);

@@ -17,7 +17,7 @@ int why_teardown(void **state);
  */
 void why_clocks_leave(uint64_t ticks);
 
-/* Reads the script in the order of stamps. Returns the verdict, which must be the first finding. */
+/* Reads the script in the order of timestamps. Returns the verdict, which must be the first finding. */
 const struct why_finding *why_judge(void);
 const struct why_evidence *why_evidence_of_script(void);
 /* Sets the kernel's file until the test ends. Requires: info's machine and self are set. */
@@ -40,7 +40,10 @@ struct ktrx_holder *why_thread_row(uint32_t thread, const char *name, uint8_t st
  * KTRX_HOOK_EXIT.
  */
 struct ktrx_holder *why_cpu_row(uint32_t cpu, uint8_t mode);
-/* Gives a CPU so many heartbeats, the last one at `until`, which is also the newest stamp read on that CPU. */
+/*
+ * Gives a CPU so many heartbeats, the last one at `until`, which is also the newest timestamp read on that
+ * CPU.
+ */
 void why_cpu_beats(uint32_t cpu, uint64_t times, uint64_t until);
 void why_holds(struct ktrx_holder *holder, uint64_t object, uint64_t since);
 void why_waits(struct ktrx_holder *holder, uint8_t kind, uint64_t object, const char *name, uint64_t since);
