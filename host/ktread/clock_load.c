@@ -129,7 +129,7 @@ static int take_row(struct ktread *trace, uint32_t cpu, const struct ktrx_clock 
 	if (count == 0 && row->failed != 0)
 		ktread_warn(trace,
 			    "%s: CPU %u: all %" PRIu64
-			    " measurements of its clock failed: its stamps are not corrected",
+			    " measurements of its clock failed: its timestamps are not corrected",
 			    trace->memory->name, cpu, row->failed);
 	if (count == 0)
 		return 0;
@@ -158,7 +158,7 @@ static int load_rows(struct ktread *trace, const struct ktread_section *section)
 
 	if (stride < sizeof(struct ktrx_clock)) {
 		ktread_warn(trace,
-			    "%s: clock measurements of %u bytes cannot be read: stamps are not corrected",
+			    "%s: clock measurements of %u bytes cannot be read: timestamps are not corrected",
 			    trace->memory->name, stride);
 		return 0;
 	}

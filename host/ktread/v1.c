@@ -141,7 +141,7 @@ static int sort_rest(struct ktread *trace, struct ktread_cursor *cursor, uint32_
 	int64_t count;
 
 	ktread_warn(trace,
-		    "%s: ring %u is not in order of its stamps: sorting it takes %" PRIu64 " KiB of memory",
+		    "%s: ring %u is not in order of timestamps: sorting it takes %" PRIu64 " KiB of memory",
 		    trace->memory->name, cursor->event.ring,
 		    2 * (held + ring->slots - ring->taken) * KTRX1_RECORD_SIZE >> 10);
 	count = ktread_v1_ring_sort(ring, held);

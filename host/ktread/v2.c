@@ -187,7 +187,7 @@ static int open_ring(struct ktread *trace, uint32_t n)
 	if (status == 0)
 		status = ktread_stamp_find_start(trace->layout, n, ring->begin, ring->head, &ring->start);
 	if (status == 0 && ring->start.broken)
-		ktread_warn(trace, "%s: ring %u: an anchor is missing: some stamps are estimated",
+		ktread_warn(trace, "%s: ring %u: an anchor is missing: some timestamps are estimated",
 			    trace->memory->name, n);
 	return status;
 }
@@ -338,8 +338,8 @@ static int load_types(struct ktread *trace)
 		return rows;
 	trace->info.types = (uint32_t)rows;
 	if (damaged)
-		ktread_warn(trace, "%s: %u rows of the event table are damaged and skipped",
-			    trace->memory->name, damaged);
+		ktread_warn(trace, "%s: %u event descriptors are damaged and skipped", trace->memory->name,
+			    damaged);
 	check_texts(trace);
 	return 0;
 }
