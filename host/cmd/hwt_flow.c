@@ -224,7 +224,7 @@ int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow)
 	}
 	if (!is_narrowed(args))
 		return 0;
-	if (args->pid >= 0 && !flow->tells_processes)
+	if (args->pid >= 0 && !flow->names_processes)
 		command_message(args->name, "%s: has no record of which process ran", args->path);
 	else
 		command_message(args->name, "%s: nothing in it matches the selection", args->path);

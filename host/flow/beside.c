@@ -172,16 +172,15 @@ static int wait_lost(struct ring *ring, const struct hwt_step *step, uint64_t st
 }
 
 /* Returns true for a step that cuts all stacks: it is reported once, as an event of its own. */
-static int tells_loss(const struct hwt_step *step)
+static int is_loss(const struct hwt_step *step)
 {
 	return step->kind == HWT_GAP || step->kind == HWT_OVERFLOW;
 }
 
 static int cut(void *to, const struct flow_moment *at)
 {
-	return tells_loss(at->step)
-		       ? 0
-		       : wait_lost(to, at->step, at->tid ? at->tid : at->space, "stack restarted");
+	return is_loss(at->step) ? 0
+				 : wait_lost(to, at->step, at->tid ? at->tid : at->space, "stack restarted");
 }
 
 static const struct flow_sink entries = { .enter = enter, .cut = cut };
@@ -320,13 +319,13 @@ static int take_step(const struct beside *beside, struct ring *ring, const struc
 {
 	int status = 0;
 
-	if (tells_loss(step) || ring->count - ring->placed > WAIT_MOST)
+	if (is_loss(step) || ring->count - ring->placed > WAIT_MOST)
 		end_all(beside, ring);
 	if (step->has_stamp && (!ring->has_stamp || step->stamp != ring->piece.from)) {
 		end_piece(beside, ring, step->stamp);
 		ring->has_stamp = 1;
 	}
-	if (tells_loss(step) && wait_lost(ring, step, 0, flow_kind_word(step->kind)) < 0)
+	if (is_loss(step) && wait_lost(ring, step, 0, flow_kind_word(step->kind)) < 0)
 		return KTREAD_E_MEMORY;
 	if (ring->calls)
 		status = flow_calls_step(ring->calls, step);
@@ -384,8 +383,8 @@ static void put_branch(const struct beside *beside, struct ktread_beside_event *
 }
 
 /* Sets the event's CPU and thread. If the unit does not report one of them, the kernel's trace may. */
-static void say_who(const struct beside *beside, const struct ring *ring, const struct waiting *waiting,
-		    struct ktread_beside_event *event)
+static void set_source(const struct beside *beside, const struct ring *ring, const struct waiting *waiting,
+		       struct ktread_beside_event *event)
 {
 	event->cpu = cpu_of(ring);
 	event->thread = waiting->thread;
@@ -406,7 +405,7 @@ static void make(const struct beside *beside, const struct ring *ring, const str
 	const char *order = waiting->about ? " ~" : "";
 
 	event->stamp = waiting->stamp;
-	say_who(beside, ring, waiting, event);
+	set_source(beside, ring, waiting, event);
 	event->type = waiting->type;
 	event->size = 0;
 	switch (waiting->type) {

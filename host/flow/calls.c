@@ -14,7 +14,7 @@
 /* How the next address is reached. */
 enum way {
 	WAY_STRAIGHT,
-	WAY_UNTOLD, /* straight on if that is the next address, otherwise by an unknown branch */
+	WAY_UNKNOWN, /* straight on if that is the next address, otherwise by an unknown branch */
 	WAY_CALL,
 	WAY_RETURN,
 	WAY_JUMP,
@@ -26,7 +26,7 @@ enum way {
 };
 
 static const uint8_t way_of[] = {
-	[HWT_BRANCH_NONE] = WAY_UNTOLD,	       [HWT_BRANCH_CALL] = WAY_CALL,
+	[HWT_BRANCH_NONE] = WAY_UNKNOWN,       [HWT_BRANCH_CALL] = WAY_CALL,
 	[HWT_BRANCH_RETURN] = WAY_RETURN,      [HWT_BRANCH_JUMP] = WAY_JUMP,
 	[HWT_BRANCH_CONDITIONAL] = WAY_JUMP,   [HWT_BRANCH_INDIRECT] = WAY_INDIRECT,
 	[HWT_BRANCH_INDIRECT_CALL] = WAY_CALL, [HWT_BRANCH_ENTER_KERNEL] = WAY_ENTER,
@@ -42,7 +42,7 @@ struct flow_calls {
 	struct flow_doubts doubts;
 	const struct hwt_step *step;
 	enum way way;
-	uint64_t behind; /* address after the last instruction; after an interrupt, the interrupted address */
+	uint64_t after; /* address after the last instruction; after an interrupt, the interrupted address */
 	/* WAY_RESUME: how execution would have continued, and where, if that is known. */
 	enum way before;
 	uint8_t has_next;
@@ -154,7 +154,7 @@ static int cut_all(struct flow_calls *calls)
 }
 
 /* Nothing matches: the function that runs is known, but not how it was reached. */
-static int begin_anew(struct flow_calls *calls, uint64_t address)
+static int restart(struct flow_calls *calls, uint64_t address)
 {
 	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
 	int status = 0;
@@ -182,7 +182,7 @@ static int moved(struct flow_calls *calls, uint64_t address, int indirect)
 	if (stack->beyond)
 		return 0;
 	if (!top)
-		return begin_anew(calls, address);
+		return restart(calls, address);
 	if (flow_frame_has(top, address))
 		return 0;
 	n = indirect ? flow_stack_running(stack, stack->depth - 1, address) : FLOW_NO_FRAME;
@@ -216,7 +216,7 @@ static int called(struct flow_calls *calls, uint64_t address)
 	struct flow_frame *top = stack->beyond ? NULL : flow_stack_top(stack);
 
 	if (!top || !top->function->name || !flow_frame_has(top, address) || address == top->begin)
-		return push_at(calls, address, FLOW_CALL, calls->behind);
+		return push_at(calls, address, FLOW_CALL, calls->after);
 	top->inner = 1;
 	return 0;
 }
@@ -246,24 +246,24 @@ static int returned(struct flow_calls *calls, uint64_t address)
 			return status;
 	}
 	n = flow_stack_running(stack, stack->depth, address);
-	return n != FLOW_NO_FRAME ? pop_to(calls, n + 1, 0) : begin_anew(calls, address);
+	return n != FLOW_NO_FRAME ? pop_to(calls, n + 1, 0) : restart(calls, address);
 }
 
 /* Handles a branch whose kind the decoder does not report. */
-static int untold(struct flow_calls *calls, uint64_t address)
+static int branched(struct flow_calls *calls, uint64_t address)
 {
 	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
 	struct flow_spot spot;
 	int status;
 
-	if (address == calls->behind)
+	if (address == calls->after)
 		return moved(calls, address, 0);
 	if (flow_stack_returning_to(stack, address) != FLOW_NO_FRAME)
 		return returned(calls, address);
 	status = flow_functions_at(calls->functions, calls->step->pid, calls->step->stamp, address, &spot);
 	if (status < 0)
 		return status;
-	return spot.function->name && spot.begin == address ? push(calls, &spot, FLOW_CALL, calls->behind)
+	return spot.function->name && spot.begin == address ? push(calls, &spot, FLOW_CALL, calls->after)
 							    : moved(calls, address, 1);
 }
 
@@ -280,7 +280,7 @@ static int entered(struct flow_calls *calls, uint64_t address)
 	if (status < 0)
 		return status;
 	if (!spot.function->name || spot.begin != address)
-		return begin_anew(calls, address);
+		return restart(calls, address);
 	return push(calls, &spot, FLOW_CALL, calls->has_next ? calls->next : 0);
 }
 
@@ -295,7 +295,7 @@ static int resumed(struct flow_calls *calls, uint64_t address)
 		calls->way = calls->before;
 		return arrive(calls, address);
 	}
-	if (calls->behind == address &&
+	if (calls->after == address &&
 	    (calls->before == WAY_CALL || calls->before == WAY_ENTER || calls->before == WAY_INTERRUPT))
 		return top ? 0 : entered(calls, address);
 	if (top && flow_frame_has(top, address) && address != top->begin)
@@ -307,7 +307,7 @@ static int resumed(struct flow_calls *calls, uint64_t address)
 	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin)
 		return pop_to(calls, n + 1, 0);
 	/* A tail call left the traced code, and the function it called returned unseen: its frame ends. */
-	if (top && top->how == FLOW_TAIL && calls->before == WAY_INTERRUPT && calls->behind == top->begin) {
+	if (top && top->how == FLOW_TAIL && calls->before == WAY_INTERRUPT && calls->after == top->begin) {
 		int status = pop_to(calls, stack->depth - 1, 0);
 
 		if (status < 0)
@@ -325,18 +325,18 @@ static int arrive(struct flow_calls *calls, uint64_t address)
 	case WAY_CALL:
 		return called(calls, address);
 	case WAY_ENTER:
-		return push_at(calls, address, FLOW_KERNEL, calls->behind);
+		return push_at(calls, address, FLOW_KERNEL, calls->after);
 	case WAY_INTERRUPT:
-		return push_at(calls, address, FLOW_INTERRUPT, calls->behind);
+		return push_at(calls, address, FLOW_INTERRUPT, calls->after);
 	case WAY_LEAVE:
 		/* A return to the next instruction only serializes the CPU: nothing is left. */
-		if (address == calls->behind)
+		if (address == calls->after)
 			break;
 		return returned(calls, address);
 	case WAY_RETURN:
 		return returned(calls, address);
-	case WAY_UNTOLD:
-		return untold(calls, address);
+	case WAY_UNKNOWN:
+		return branched(calls, address);
 	case WAY_RESUME:
 		return resumed(calls, address);
 	case WAY_JUMP:
@@ -393,7 +393,7 @@ static int turn(struct flow_calls *calls)
 	return calls->sink.turn ? calls->sink.turn(calls->to, &at) : 0;
 }
 
-static int tell_run(struct flow_calls *calls, int continued)
+static int report_run(struct flow_calls *calls, int continued)
 {
 	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
 	struct flow_moment at = moment_of(calls, stack);
@@ -415,7 +415,7 @@ static int run_on(struct flow_calls *calls, const struct hwt_step *step)
 
 		status = moved(calls, from, 0);
 		if (status == 0)
-			status = tell_run(calls, 1);
+			status = report_run(calls, 1);
 		top = flow_stack_top(stack);
 		if (status < 0 || !top || top->end <= from)
 			break;
@@ -436,13 +436,13 @@ static int run(struct flow_calls *calls, const struct hwt_step *step)
 	int status = arrive(calls, step->address);
 
 	if (status == 0)
-		status = tell_run(calls, 0);
+		status = report_run(calls, 0);
 	if (status == 0)
 		status = run_on(calls, step);
 	calls->way = step->branch < sizeof(way_of) && (step->taken || step->branch == HWT_BRANCH_NONE)
 			     ? (enum way)way_of[step->branch]
 			     : WAY_STRAIGHT;
-	calls->behind = step->end;
+	calls->after = step->end;
 	if (step->branch == HWT_BRANCH_LEAVE_KERNEL)
 		note_leave(calls, step->last);
 	return status;
@@ -481,9 +481,9 @@ static int interrupt(struct flow_calls *calls, const struct hwt_step *step)
 {
 	int status = arrive(calls, step->address);
 
-	calls->behind = step->address;
+	calls->after = step->address;
 	if (status == 0 && has_left(calls, step->address))
-		status = leave_kernel(calls, &calls->behind);
+		status = leave_kernel(calls, &calls->after);
 	calls->way = WAY_INTERRUPT;
 	return status;
 }

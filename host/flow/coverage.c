@@ -21,7 +21,7 @@
 
 #define IMAGES_MOST 4096u
 #define SOURCE_MOST 4096u
-#define NEAR	    64u /* paths of which the image is remembered */
+#define RECENT	    64u /* paths of which the image is remembered */
 
 struct block {
 	uint64_t begin, end; /* in terms of the file's own addresses */
@@ -30,7 +30,7 @@ struct block {
 };
 
 /* The image of a path. The string belongs to struct hwt_images, so its pointer identifies it. */
-struct near {
+struct recent {
 	const char *path;
 	uint32_t image;
 };
@@ -39,7 +39,7 @@ struct flow_coverage {
 	struct flow *flow;
 	char *image[IMAGES_MOST]; /* paths */
 	uint32_t images;
-	struct near near[NEAR]; /* indexed by a hash of the path's pointer */
+	struct recent recent[RECENT]; /* indexed by a hash of the path's pointer */
 	struct block *block;
 	uint32_t blocks, room;
 	struct base_index index; /* blocks by place */
@@ -65,11 +65,11 @@ static uint32_t find_image(struct flow_coverage *coverage, const char *path)
 
 static uint32_t image_of(struct flow_coverage *coverage, const char *path)
 {
-	struct near *near = &coverage->near[((uintptr_t)path >> 4 ^ (uintptr_t)path >> 12) % NEAR];
+	struct recent *recent = &coverage->recent[((uintptr_t)path >> 4 ^ (uintptr_t)path >> 12) % RECENT];
 
-	if (near->path != path)
-		*near = (struct near){ path, find_image(coverage, path) };
-	return near->image;
+	if (recent->path != path)
+		*recent = (struct recent){ path, find_image(coverage, path) };
+	return recent->image;
 }
 
 /* Finds the block of a range, or adds it. Returns NULL if out of memory. */
@@ -187,17 +187,17 @@ static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t imag
 static void cover(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
-	size_t behind = 0; /* number of edges up to the line's beginning */
+	size_t after = 0; /* number of edges up to the line's beginning */
 	int64_t covered = 0;
 
 	for (size_t n = 0; n < lines->count; n++) {
 		const struct flow_line *line = &lines->line[n];
 		int64_t here, most;
 
-		while (behind < edges && edge[behind].address <= line->begin)
-			covered += edge[behind++].change;
+		while (after < edges && edge[after].address <= line->begin)
+			covered += edge[after++].change;
 		here = most = covered;
-		for (size_t i = behind; i < edges && edge[i].address < line->end;) {
+		for (size_t i = after; i < edges && edge[i].address < line->end;) {
 			const uint64_t address = edge[i].address;
 
 			while (i < edges && edge[i].address == address)
@@ -212,14 +212,14 @@ static void cover(const struct flow_lines *lines, const struct edge *edge, size_
 static void enter(const struct flow_lines *lines, const struct edge *edge, size_t edges,
 		  struct counted *counted)
 {
-	size_t behind = 0; /* number of edges up to the function's entry */
+	size_t after = 0; /* number of edges up to the function's entry */
 	int64_t covered = 0;
 
 	for (size_t n = 0; n < lines->entries; n++) {
 		const struct flow_entry *entry = &lines->entry[n];
 
-		while (behind < edges && edge[behind].address <= entry->address)
-			covered += edge[behind++].change;
+		while (after < edges && edge[after].address <= entry->address)
+			covered += edge[after++].change;
 		counted[n] = (struct counted){ entry->source, entry->line, (uint64_t)covered, entry->name };
 	}
 }

@@ -76,17 +76,17 @@ enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char
 				    const struct flow_piece *piece, uint64_t matched, uint64_t *stamp)
 {
 	uint64_t nearest = slack(spread->trace);
-	uint64_t behind = piece->from > nearest ? piece->from - nearest - 1 : 0;
+	uint64_t after = piece->from > nearest ? piece->from - nearest - 1 : 0;
 	const struct flow_kernel_event *event, *end;
 	enum flow_anchor found = FLOW_RECORDER_ALONE;
 
 	if (!function || !is_recorder(function))
 		return FLOW_NO_RECORDER;
-	if (behind < piece->early)
-		behind = piece->early;
-	if (behind < matched)
-		behind = matched;
-	event = flow_kernel_behind(spread->kernel, spread->cpu, behind, &end);
+	if (after < piece->early)
+		after = piece->early;
+	if (after < matched)
+		after = matched;
+	event = flow_kernel_after(spread->kernel, spread->cpu, after, &end);
 	for (; event && event < end; event++) {
 		const uint64_t off = distance(piece, event->stamp);
 
@@ -125,11 +125,11 @@ int flow_spread_is_about(const struct flow_spread *spread)
 
 	if (spread->cpu == KTRX_NO_CPU)
 		return spread->to > spread->from;
-	event = flow_kernel_behind(spread->kernel, spread->cpu, spread->from, &end);
+	event = flow_kernel_after(spread->kernel, spread->cpu, spread->from, &end);
 	return event && event->stamp < spread->to;
 }
 
-struct row {
+struct totals {
 	uint64_t calls;
 	uint64_t total, self; /* ticks */
 	struct histogram times;
@@ -137,32 +137,33 @@ struct row {
 
 struct flow_durations {
 	struct flow_call_view view;
-	struct row **row; /* by id of the function; NULL: never called */
-	uint32_t rows;
+	struct totals **totals; /* by id of the function; NULL: never called */
+	uint32_t count;
 };
 
-static struct row *row_of(struct flow_durations *durations, const struct flow_function *function)
+static struct totals *totals_of(struct flow_durations *durations, const struct flow_function *function)
 {
 	const uint32_t id = function->parent_id;
-	struct row **row = base_grow(durations->row, &durations->rows, (size_t)id + 1, sizeof(struct row *));
+	struct totals **totals =
+		base_grow(durations->totals, &durations->count, (size_t)id + 1, sizeof(struct totals *));
 
-	if (!row)
+	if (!totals)
 		return NULL;
-	durations->row = row;
-	if (!durations->row[id])
-		durations->row[id] = calloc(1, sizeof(struct row));
-	return durations->row[id];
+	durations->totals = totals;
+	if (!durations->totals[id])
+		durations->totals[id] = calloc(1, sizeof(struct totals));
+	return durations->totals[id];
 }
 
 static int enter(void *to, struct flow_frame *frame, const struct flow_moment *moment)
 {
-	struct row *row = row_of(to, frame->function);
+	struct totals *totals = totals_of(to, frame->function);
 
 	(void)moment;
-	if (!row)
+	if (!totals)
 		return KTREAD_E_MEMORY;
 	/* A function that was already running was not called, unless it runs from its beginning. */
-	row->calls += frame->how != FLOW_SEEN || frame->from_start;
+	totals->calls += frame->how != FLOW_SEEN || frame->from_start;
 	return 0;
 }
 
@@ -177,17 +178,17 @@ static int is_within_itself(const struct flow_frame *frame, const struct flow_mo
 
 static int leave(void *to, const struct flow_frame *frame, const struct flow_moment *moment)
 {
-	struct row *row = row_of(to, frame->function);
+	struct totals *totals = totals_of(to, frame->function);
 	uint64_t ticks;
 
-	if (!row)
+	if (!totals)
 		return KTREAD_E_MEMORY;
 	if (!flow_took(frame, moment->step, &ticks))
 		return 0;
 	if (!is_within_itself(frame, moment))
-		row->total += ticks;
-	row->self += ticks > frame->inside ? ticks - frame->inside : 0;
-	return histogram_add(&row->times, ticks);
+		totals->total += ticks;
+	totals->self += ticks > frame->inside ? ticks - frame->inside : 0;
+	return histogram_add(&totals->times, ticks);
 }
 
 static const struct flow_sink sink = { .enter = enter, .leave = leave };
@@ -220,17 +221,17 @@ const struct flow_view flow_durations = { .begin = begin, .step = step, .end = e
 
 struct entry {
 	const struct flow_function *function;
-	struct row *row;
+	struct totals *totals;
 };
 
 static int by_total(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
-	if (x->row->total != y->row->total)
-		return x->row->total < y->row->total ? 1 : -1;
-	if (x->row->calls != y->row->calls)
-		return x->row->calls < y->row->calls ? 1 : -1;
+	if (x->totals->total != y->totals->total)
+		return x->totals->total < y->totals->total ? 1 : -1;
+	if (x->totals->calls != y->totals->calls)
+		return x->totals->calls < y->totals->calls ? 1 : -1;
 	return x->function->id < y->function->id ? -1 : 1;
 }
 
@@ -245,19 +246,19 @@ static void put_cell(struct base_output *out, const struct flow *flow, int known
 
 static void write_line(struct base_output *out, const struct flow *flow, const struct entry *entry)
 {
-	struct histogram *times = &entry->row->times;
+	struct histogram *times = &entry->totals->times;
 	const int known = times->count > 0;
 	char name[FLOW_NAME_ROOM];
 	const uint64_t cells[] = {
-		entry->row->total,
-		entry->row->self,
+		entry->totals->total,
+		entry->totals->self,
 		times->least,
 		known ? histogram_nth(times, histogram_rank(times->count, 50, 100)) : 0,
 		known ? histogram_nth(times, histogram_rank(times->count, 99, 100)) : 0,
 		times->greatest,
 	};
 
-	base_output_format(out, "%9llu %9llu", (unsigned long long)entry->row->calls,
+	base_output_format(out, "%9llu %9llu", (unsigned long long)entry->totals->calls,
 			   (unsigned long long)times->count);
 	for (size_t n = 0; n < sizeof(cells) / sizeof(cells[0]); n++)
 		put_cell(out, flow, known, cells[n]);
@@ -267,7 +268,7 @@ static void write_line(struct base_output *out, const struct flow *flow, const s
 
 static void write_object(struct base_output *out, const struct entry *entry)
 {
-	struct histogram *times = &entry->row->times;
+	struct histogram *times = &entry->totals->times;
 	char name[FLOW_NAME_ROOM];
 
 	base_json_begin(out, NULL, '{');
@@ -277,11 +278,11 @@ static void write_object(struct base_output *out, const struct entry *entry)
 		flow_put_name(name, entry->function->image, "");
 		base_json_put_text(out, "image", name);
 	}
-	base_json_put_number(out, "calls", entry->row->calls);
+	base_json_put_number(out, "calls", entry->totals->calls);
 	base_json_put_number(out, "timed", times->count);
 	if (times->count) {
-		base_json_put_number(out, "total", entry->row->total);
-		base_json_put_number(out, "self", entry->row->self);
+		base_json_put_number(out, "total", entry->totals->total);
+		base_json_put_number(out, "self", entry->totals->self);
 		base_json_put_number(out, "min", times->least);
 		base_json_put_number(out, "p50", histogram_nth(times, histogram_rank(times->count, 50, 100)));
 		base_json_put_number(out, "p99", histogram_nth(times, histogram_rank(times->count, 99, 100)));
@@ -293,15 +294,15 @@ static void write_object(struct base_output *out, const struct entry *entry)
 int flow_durations_write(struct flow_durations *durations, struct base_output *out, int json)
 {
 	const struct flow *flow = durations->view.flow;
-	struct entry *entry = calloc((size_t)durations->rows + 1, sizeof(*entry));
+	struct entry *entry = calloc((size_t)durations->count + 1, sizeof(*entry));
 	uint32_t count = 0;
 
 	if (!entry)
 		return KTREAD_E_MEMORY;
-	for (uint32_t id = 0; id < durations->rows; id++)
-		if (durations->row[id])
-			entry[count++] =
-				(struct entry){ flow_functions_get(flow->functions, id), durations->row[id] };
+	for (uint32_t id = 0; id < durations->count; id++)
+		if (durations->totals[id])
+			entry[count++] = (struct entry){ flow_functions_get(flow->functions, id),
+							 durations->totals[id] };
 	qsort(entry, count, sizeof(*entry), by_total);
 	if (!json)
 		base_output_format(out, "%9s %9s %13s %13s %13s %13s %13s %13s  %s\n", "calls", "timed",
@@ -330,12 +331,12 @@ void flow_durations_free(struct flow_durations *durations)
 {
 	if (!durations)
 		return;
-	for (uint32_t id = 0; id < durations->rows; id++) {
-		if (durations->row[id])
-			histogram_free(&durations->row[id]->times);
-		free(durations->row[id]);
+	for (uint32_t id = 0; id < durations->count; id++) {
+		if (durations->totals[id])
+			histogram_free(&durations->totals[id]->times);
+		free(durations->totals[id]);
 	}
-	free(durations->row);
+	free(durations->totals);
 	free(durations);
 }
 

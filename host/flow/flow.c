@@ -200,7 +200,7 @@ static void count_loss(struct flow_reader *reader, const struct hwt_step *step)
 						    : &loss->gaps) += 1;
 }
 
-static int tells_loss(const struct hwt_step *step)
+static int is_loss(const struct hwt_step *step)
 {
 	return step->kind == HWT_GAP || step->kind == HWT_OVERFLOW;
 }
@@ -215,7 +215,7 @@ static int wants_step(const struct flow_reader *reader, const struct hwt_step *s
 
 	if (step->has_stamp && (step->stamp < want->from || (want->to && step->stamp > want->to)))
 		return 0;
-	if (tells_loss(step))
+	if (is_loss(step))
 		return 1;
 	if (want->one_process && step->pid != want->pid)
 		return 0;
@@ -232,11 +232,11 @@ int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step)
 
 		if (reader->flow->select.to && s->has_stamp && s->stamp > reader->flow->select.to)
 			return 0;
-		reader->flow->tells_processes |= s->pid != 0;
+		reader->flow->names_processes |= s->pid != 0;
 		if (!wants_step(reader, s))
 			continue;
 		count_loss(reader, s);
-		reader->flow->wanted += !tells_loss(s);
+		reader->flow->wanted += !is_loss(s);
 		return 1;
 	}
 	return status < 0 ? fail(status, hwt_decoder_message(reader->decoder)) : 0;
@@ -245,25 +245,25 @@ int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step)
 /* ---- All of them ------------------------------------------------------------------------------- */
 
 /* Sets the message of an error of a view, which can only be lack of memory. */
-static int said(int status)
+static int view_status(int status)
 {
 	return status < 0 ? fail(status, NULL) : status;
 }
 
 static int walk_stream(struct flow *flow, size_t stream, const struct flow_view *view, void *to)
 {
-	const struct hwt_stream *told = hwt_file_stream(flow->file, stream);
+	const struct hwt_stream *about = hwt_file_stream(flow->file, stream);
 	const struct hwt_step *step;
 	struct flow_reader *reader;
 	int status = flow_reader_open(&reader, flow, stream), ended;
 
 	if (status == 0 && view->begin)
-		status = said(view->begin(to, told));
+		status = view_status(view->begin(to, about));
 	while (status == 0 && (status = flow_reader_next(reader, &step)) > 0)
-		status = said(view->step(to, step));
-	ended = reader && view->end ? said(view->end(to)) : 0;
+		status = view_status(view->step(to, step));
+	ended = reader && view->end ? view_status(view->end(to)) : 0;
 	flow_reader_close(reader);
-	flow_count_stream(flow, told);
+	flow_count_stream(flow, about);
 	return status ? status : ended;
 }
 

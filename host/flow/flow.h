@@ -132,7 +132,7 @@ struct flow {
 	struct flow_range *range; /* owned: the ranges selected by flow_select_function() */
 	struct flow_loss loss;
 	uint64_t wanted;	 /* selected steps that were read */
-	uint8_t tells_processes; /* at least one step has named its process */
+	uint8_t names_processes; /* at least one step has named its process */
 	uint64_t frequency;	 /* ticks a second of stamps; 0: unknown */
 	uint64_t base;		 /* first stamp of all streams; 0: none */
 };

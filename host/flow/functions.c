@@ -26,7 +26,7 @@ struct known {
 
 struct flow_functions {
 	struct hwt_images *images;
-	struct flow_function **row; /* by id; pointers stay valid */
+	struct flow_function **function; /* by id; pointers stay valid */
 	uint32_t count, room;
 	struct base_index index; /* by image, name and offset */
 	struct known known[KNOWN];
@@ -48,14 +48,14 @@ int flow_functions_new(struct flow_functions **functions, struct hwt_images *ima
 	return 0;
 }
 
-static void free_row(struct flow_function *row)
+static void free_function(struct flow_function *function)
 {
-	if (!row)
+	if (!function)
 		return;
-	free((char *)row->image);
-	free((char *)row->path);
-	free((char *)row->name);
-	free(row);
+	free((char *)function->image);
+	free((char *)function->path);
+	free((char *)function->name);
+	free(function);
 }
 
 void flow_functions_free(struct flow_functions *functions)
@@ -63,8 +63,8 @@ void flow_functions_free(struct flow_functions *functions)
 	if (!functions)
 		return;
 	for (uint32_t id = 0; id < functions->count; id++)
-		free_row(functions->row[id]);
-	free(functions->row);
+		free_function(functions->function[id]);
+	free(functions->function);
 	base_index_free(&functions->index);
 	free(functions);
 }
@@ -79,20 +79,21 @@ static int copy(const char **to, const char *text)
 static int add(struct flow_functions *functions, uint64_t hash, const struct hwt_place *place,
 	       uint64_t offset)
 {
-	struct flow_function **rows = base_grow(functions->row, &functions->room, functions->count + 1u,
-						sizeof(struct flow_function *));
-	struct flow_function *row = calloc(1, sizeof(*row));
+	struct flow_function **grown = base_grow(functions->function, &functions->room, functions->count + 1u,
+						 sizeof(struct flow_function *));
+	struct flow_function *function = calloc(1, sizeof(*function));
 
-	if (rows)
-		functions->row = rows;
-	if (!rows || !row || copy(&row->image, place->image) || copy(&row->path, place->path) ||
-	    copy(&row->name, place->symbol) || base_index_add(&functions->index, hash, functions->count)) {
-		free_row(row);
+	if (grown)
+		functions->function = grown;
+	if (!grown || !function || copy(&function->image, place->image) ||
+	    copy(&function->path, place->path) || copy(&function->name, place->symbol) ||
+	    base_index_add(&functions->index, hash, functions->count)) {
+		free_function(function);
 		return KTREAD_E_MEMORY;
 	}
-	row->offset = offset;
-	row->id = row->parent_id = functions->count;
-	functions->row[functions->count++] = row;
+	function->offset = offset;
+	function->id = function->parent_id = functions->count;
+	functions->function[functions->count++] = function;
 	return 0;
 }
 
@@ -104,10 +105,10 @@ static int look_up(struct flow_functions *functions, const struct hwt_place *pla
 		base_hash(base_hash_text(base_hash_text(0, place->image), place->symbol), offset);
 
 	for (uint32_t probe = 0; base_index_next(&functions->index, hash, &probe, id);) {
-		const struct flow_function *row = functions->row[*id];
+		const struct flow_function *function = functions->function[*id];
 
-		if (row->offset == offset && same_text(row->name, place->symbol) &&
-		    same_text(row->image, place->image))
+		if (function->offset == offset && same_text(function->name, place->symbol) &&
+		    same_text(function->image, place->image))
 			return 0;
 	}
 	*id = functions->count;
@@ -119,7 +120,7 @@ static int look_up(struct flow_functions *functions, const struct hwt_place *pla
  */
 static int find_parent(struct flow_functions *functions, uint32_t pid, uint64_t stamp, uint32_t id)
 {
-	const char *name = functions->row[id]->name, *cold = name ? strstr(name, COLD) : NULL;
+	const char *name = functions->function[id]->name, *cold = name ? strstr(name, COLD) : NULL;
 	struct hwt_place place;
 	uint64_t address, size;
 	uint32_t parent;
@@ -131,12 +132,13 @@ static int find_parent(struct flow_functions *functions, uint32_t pid, uint64_t 
 	base = strndup(name, (size_t)(cold - name));
 	if (!base)
 		return KTREAD_E_MEMORY;
-	if (hwt_images_find(functions->images, functions->row[id]->image, base, 0, &address, &size) == 0 &&
+	if (hwt_images_find(functions->images, functions->function[id]->image, base, 0, &address, &size) ==
+		    0 &&
 	    hwt_images_place(functions->images, pid, stamp, address, 0, &place) &&
 	    same_text(place.symbol, base)) {
 		status = look_up(functions, &place, &parent);
 		if (status == 0)
-			functions->row[id]->parent_id = parent;
+			functions->function[id]->parent_id = parent;
 	}
 	free(base);
 	return status;
@@ -162,7 +164,7 @@ static int find_spot(struct flow_functions *functions, uint32_t pid, uint64_t st
 		status = find_parent(functions, pid, stamp, id);
 	if (status < 0)
 		return status;
-	spot->function = functions->row[id];
+	spot->function = functions->function[id];
 	spot->begin = address;
 	spot->end = address + 1;
 	spot->at_start = place.symbol && place.into == 0;
@@ -196,7 +198,7 @@ uint32_t flow_functions_count(const struct flow_functions *functions)
 
 const struct flow_function *flow_functions_get(const struct flow_functions *functions, uint32_t id)
 {
-	return functions->row[id];
+	return functions->function[id];
 }
 
 #define LINES_MOST (1u << 24)

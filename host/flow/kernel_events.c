@@ -9,29 +9,29 @@
 #include "analyze/wellknown.h"
 #include "ktrx/v2.h"
 
-struct row {
+struct cpu_events {
 	struct flow_kernel_event *event;
 	size_t count;
 	uint32_t room;
 };
 
 struct flow_kernel {
-	struct row *row; /* by CPU */
+	struct cpu_events *cpu; /* by CPU */
 	uint32_t cpus;
 };
 
-static struct row *row_of(struct flow_kernel *kernel, uint32_t cpu)
+static struct cpu_events *events_of(struct flow_kernel *kernel, uint32_t cpu)
 {
-	struct row *grown = base_grow(kernel->row, &kernel->cpus, (size_t)cpu + 1, sizeof(*grown));
+	struct cpu_events *grown = base_grow(kernel->cpu, &kernel->cpus, (size_t)cpu + 1, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
-	kernel->row = grown;
-	return &kernel->row[cpu];
+	kernel->cpu = grown;
+	return &kernel->cpu[cpu];
 }
 
 /* Returns the thread that runs after an event. A switch is recorded by the old thread. */
-static uint32_t thread_behind(const struct ktread_event *event, const struct wellknown *known)
+static uint32_t thread_after(const struct ktread_event *event, const struct wellknown *known)
 {
 	uint32_t next;
 
@@ -42,17 +42,17 @@ static uint32_t thread_behind(const struct ktread_event *event, const struct wel
 
 static int keep(struct flow_kernel *kernel, const struct ktread_event *event, const struct wellknown *known)
 {
-	struct row *row = row_of(kernel, event->cpu);
+	struct cpu_events *events = events_of(kernel, event->cpu);
 	struct flow_kernel_event *grown;
 
-	if (!row)
+	if (!events)
 		return KTREAD_E_MEMORY;
-	grown = base_grow(row->event, &row->room, row->count + 1, sizeof(*grown));
+	grown = base_grow(events->event, &events->room, events->count + 1, sizeof(*grown));
 	if (!grown)
 		return KTREAD_E_MEMORY;
-	row->event = grown;
-	row->event[row->count++] =
-		(struct flow_kernel_event){ event->stamp, thread_behind(event, known), event->id };
+	events->event = grown;
+	events->event[events->count++] =
+		(struct flow_kernel_event){ event->stamp, thread_after(event, known), event->id };
 	return 0;
 }
 
@@ -90,34 +90,34 @@ void flow_kernel_free(struct flow_kernel *kernel)
 	if (!kernel)
 		return;
 	for (uint32_t cpu = 0; cpu < kernel->cpus; cpu++)
-		free(kernel->row[cpu].event);
-	free(kernel->row);
+		free(kernel->cpu[cpu].event);
+	free(kernel->cpu);
 	free(kernel);
 }
 
 /* Returns how many events of the CPU are not after a stamp. */
-static size_t count_until(const struct row *row, uint64_t stamp)
+static size_t count_until(const struct cpu_events *events, uint64_t stamp)
 {
-	return base_count_up_to(row->event, row->count, sizeof(*row->event),
+	return base_count_up_to(events->event, events->count, sizeof(*events->event),
 				offsetof(struct flow_kernel_event, stamp), stamp);
 }
 
-const struct flow_kernel_event *flow_kernel_behind(const struct flow_kernel *kernel, uint32_t cpu,
-						   uint64_t stamp, const struct flow_kernel_event **end)
+const struct flow_kernel_event *flow_kernel_after(const struct flow_kernel *kernel, uint32_t cpu,
+						  uint64_t stamp, const struct flow_kernel_event **end)
 {
-	const struct row *row = cpu < kernel->cpus ? &kernel->row[cpu] : NULL;
-	const size_t at = row ? count_until(row, stamp) : 0;
+	const struct cpu_events *events = cpu < kernel->cpus ? &kernel->cpu[cpu] : NULL;
+	const size_t at = events ? count_until(events, stamp) : 0;
 
-	*end = row ? row->event + row->count : NULL;
-	return row && at < row->count ? &row->event[at] : NULL;
+	*end = events ? events->event + events->count : NULL;
+	return events && at < events->count ? &events->event[at] : NULL;
 }
 
 uint32_t flow_kernel_thread(const struct flow_kernel *kernel, uint32_t cpu, uint64_t stamp)
 {
-	const struct row *row = cpu < kernel->cpus ? &kernel->row[cpu] : NULL;
-	const size_t at = row ? count_until(row, stamp) : 0;
+	const struct cpu_events *events = cpu < kernel->cpus ? &kernel->cpu[cpu] : NULL;
+	const size_t at = events ? count_until(events, stamp) : 0;
 
-	return at ? row->event[at - 1].thread : KTREAD_NO_THREAD;
+	return at ? events->event[at - 1].thread : KTREAD_NO_THREAD;
 }
 
 uint32_t flow_kernel_cpu(const struct flow_kernel *kernel, uint32_t thread, uint64_t stamp)

@@ -112,7 +112,7 @@ static char *put_tid(char *at, const struct flow_moment *moment)
 }
 
 /* Writes the line of the function that was entered last, because something happens in it. */
-static void say_entered(struct flow_tree *tree)
+static void write_entered(struct flow_tree *tree)
 {
 	char *at = base_output_line(tree->out);
 
@@ -130,7 +130,7 @@ static int enter(void *to, struct flow_frame *frame, const struct flow_moment *m
 	char *at;
 
 	if (!tree->json) {
-		say_entered(tree);
+		write_entered(tree);
 		tree->waits = 1;
 		tree->entered = *frame;
 		tree->depth = moment->depth;
@@ -177,7 +177,8 @@ static int leave(void *to, const struct flow_frame *frame, const struct flow_mom
 }
 
 /* Writes "--- overflow ---" as a line of its own, at the margin. */
-static void say(struct flow_tree *tree, const struct hwt_step *step, const char *word, const char *text)
+static void write_mark(struct flow_tree *tree, const struct hwt_step *step, const char *word,
+		       const char *text)
 {
 	char *at = base_output_line(tree->out);
 
@@ -188,7 +189,7 @@ static void say(struct flow_tree *tree, const struct hwt_step *step, const char 
 		base_output_done(tree->out, base_put_literal(at, "}\n"));
 		return;
 	}
-	say_entered(tree);
+	write_entered(tree);
 	base_output_format(tree->out, "--- %s%s%s ---\n", word, *text ? ": " : "", text);
 }
 
@@ -197,7 +198,7 @@ static int cut(void *to, const struct flow_moment *moment)
 	const struct flow_tree *tree = to;
 
 	if (moment->step->kind != HWT_GAP && moment->step->kind != HWT_OVERFLOW)
-		say(to, moment->step, tree->json ? "begun anew" : "stack restarted", "");
+		write_mark(to, moment->step, tree->json ? "begun anew" : "stack restarted", "");
 	return 0;
 }
 
@@ -209,7 +210,7 @@ static int turn(void *to, const struct flow_moment *moment)
 		snprintf(text, sizeof(text), "%" PRIu32, moment->tid);
 	else
 		snprintf(text, sizeof(text), "of address space %#" PRIx64, moment->space);
-	say(to, moment->step, "thread", text);
+	write_mark(to, moment->step, "thread", text);
 	return 0;
 }
 
@@ -234,7 +235,7 @@ static int step(void *view, const struct hwt_step *step)
 
 	if (step->kind == HWT_GAP || step->kind == HWT_OVERFLOW || step->kind == HWT_NOTE) {
 		flow_put_payload(text, tree->view.flow, step);
-		say(tree, step, flow_kind_word(step->kind), text);
+		write_mark(tree, step, flow_kind_word(step->kind), text);
 	}
 	if (tree->out->error)
 		return 1;
@@ -245,7 +246,7 @@ static int end(void *view)
 {
 	struct flow_tree *tree = view;
 
-	say_entered(tree);
+	write_entered(tree);
 	flow_call_view_end(&tree->view);
 	return 0;
 }

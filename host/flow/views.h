@@ -52,8 +52,8 @@ void flow_kernel_free(struct flow_kernel *kernel);
  * Returns the first event of a CPU after a stamp, or NULL if none is known. Later events follow it in memory,
  * up to `end`.
  */
-const struct flow_kernel_event *flow_kernel_behind(const struct flow_kernel *kernel, uint32_t cpu,
-						   uint64_t stamp, const struct flow_kernel_event **end);
+const struct flow_kernel_event *flow_kernel_after(const struct flow_kernel *kernel, uint32_t cpu,
+						  uint64_t stamp, const struct flow_kernel_event **end);
 /* Returns the thread that ran on a CPU at a stamp, or KTREAD_NO_THREAD if unknown. */
 uint32_t flow_kernel_thread(const struct flow_kernel *kernel, uint32_t cpu, uint64_t stamp);
 /* Returns the CPU on which a thread ran at a stamp, or KTRX_NO_CPU if unknown. */

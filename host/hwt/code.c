@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_MOST 1024u	       /* versions of one line; a further one overwrites the last */
-#define CHUNK	   (UINT32_C(1) << 20) /* bytes read at once */
-#define DISTANCES  6u		       /* number of results of distance() */
-#define CR3_TOLD   (~UINT64_C(0x1f))   /* the bits of CR3 that packets contain */
+#define LINES_MOST     1024u		   /* versions of one line; a further one overwrites the last */
+#define CHUNK	       (UINT32_C(1) << 20) /* bytes read at once */
+#define DISTANCES      6u		   /* number of results of distance() */
+#define CR3_IN_PACKETS (~UINT64_C(0x1f))   /* the bits of CR3 that packets contain */
 
 uint32_t hwt_code_newest(const struct hwt_codes *codes, uint64_t number)
 {
@@ -173,7 +173,7 @@ static int take_all(struct hwt_codes *codes, const struct hwt_file *file)
 		struct hwt_code code = *sorted[i];
 
 		if (file->machine == EM_X86_64)
-			code.space &= CR3_TOLD;
+			code.space &= CR3_IN_PACKETS;
 		status = take_code(codes, &file->store, &code, buffer);
 	}
 	free(sorted);

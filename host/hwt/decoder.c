@@ -139,7 +139,7 @@ static int enter_piece(struct hwt_decoder *decoder)
  * Makes a gap step for bytes missing before the piece. Bytes that repeat earlier positions form a piece of
  * their own, too.
  */
-static const struct hwt_step *tell_missing(struct hwt_decoder *decoder)
+static const struct hwt_step *report_missing(struct hwt_decoder *decoder)
 {
 	struct hwt_step *step = &decoder->step[0];
 
@@ -215,7 +215,7 @@ static __attribute__((noinline)) int refill(struct hwt_decoder *decoder, const s
 		if (status <= 0)
 			return status;
 		if (decoder->part.position != decoder->wanted || decoder->piece) {
-			*step = tell_missing(decoder);
+			*step = report_missing(decoder);
 			return 1;
 		}
 	}

@@ -284,7 +284,7 @@ static void note_branch(struct etm4 *etm4, uint64_t address, const uint8_t *byte
 	etm4->steps.new_branch = address;
 }
 
-static bool tells_address(const ocsd_etmv4_i_pkt *packet)
+static bool has_address(const ocsd_etmv4_i_pkt *packet)
 {
 	switch (packet->type) {
 	case ETM4_PKT_I_ADDR_CTXT_L_32IS0:
@@ -361,7 +361,7 @@ static void watch_packet(const void *context, const ocsd_datapath_op_t operation
 	if (!etm4->begun && packet->type == ETM4_PKT_I_NOTSYNC)
 		etm4_steps_begin_torn(&etm4->steps);
 	etm4->begun = true;
-	if (tells_address(packet))
+	if (has_address(packet))
 		etm4_steps_anchor(&etm4->steps, tree_offset(&etm4->tree, index));
 	if (packet->type == ETM4_PKT_I_TIMESTAMP)
 		read_as_of(etm4, hwt_stream_stamp(etm4->stream, packet->ts.timestamp), etm4->packet_space);
@@ -438,7 +438,7 @@ static void etm4_close(void *decoder)
 }
 
 /* Reports OpenCSD's last error as damage. */
-static void tell_damage(struct etm4 *etm4)
+static void report_damage(struct etm4 *etm4)
 {
 	char *text = etm4->text[etm4->texts++ % TEXTS];
 	ocsd_trc_index_t index;
@@ -482,7 +482,7 @@ static int etm4_next(void *decoder, struct hwt_step *step)
 		}
 		switch (tree_feed(&etm4->tree)) {
 		case ETM4_FED_BAD:
-			tell_damage(etm4);
+			report_damage(etm4);
 			break;
 		case ETM4_FED_ALL:
 			etm4_queue_settle(&etm4->steps.queue);

@@ -10,7 +10,7 @@ enum {
 	START,	/* start of a transaction of an ETE */
 	SOURCE, /* source address of an ETE */
 	ADDRESS,
-	TOLD,  /* timestamp, cycle count, event: kept when older elements are cancelled */
+	MARK,  /* timestamp, cycle count, event: kept when older elements are cancelled */
 	OTHER, /* any other element: cancelled with older ones */
 };
 
@@ -55,19 +55,19 @@ static void commit(struct etm4_guard *guard, uint32_t count)
  */
 static bool cancel(struct etm4_guard *guard, uint32_t count)
 {
-	unsigned told = 0;
+	unsigned marks = 0;
 	bool counted = true;
 
 	guard->depth -= count < guard->depth ? count : guard->depth;
 	while (count && guard->oldest != guard->newest) {
 		uint8_t element = *at(guard, --guard->newest);
 
-		told += element == TOLD;
+		marks += element == MARK;
 		counted &= element != SOURCE;
 		count -= counts(element);
 	}
-	while (told--)
-		push(guard, TOLD);
+	while (marks--)
+		push(guard, MARK);
 	return counted;
 }
 
@@ -173,7 +173,7 @@ static bool take(struct etm4_guard *guard, const struct ktrx_hwt_etm4 *unit, con
 	case ETM4_PKT_I_CCNT_F3:
 	case ETM4_PKT_I_EVENT:
 	case ETE_PKT_I_TS_MARKER:
-		push(guard, TOLD);
+		push(guard, MARK);
 		return true;
 	case ETM4_PKT_I_TRACE_ON:
 	case ETM4_PKT_I_EXCEPT_RTN:

@@ -51,11 +51,11 @@ static void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
  * Marks the run that ends right before this address as ending in a system call. Returns false if there is
  * none.
  */
-static bool etm4_queue_call(struct etm4_queue *queue, uint64_t behind)
+static bool etm4_queue_call(struct etm4_queue *queue, uint64_t after)
 {
 	struct hwt_step *step = step_at(queue, queue->open);
 
-	if (queue->open == queue->tail || step->kind != HWT_RUN || step->end != behind)
+	if (queue->open == queue->tail || step->kind != HWT_RUN || step->end != after)
 		return false;
 	step->branch = HWT_BRANCH_ENTER_KERNEL;
 	step->taken = 1;

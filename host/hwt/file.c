@@ -219,13 +219,13 @@ static bool follows(const struct hwt_chunk *chunk, const struct hwt_chunk *befor
 /* Joins chunks that follow each other into pieces, and counts bytes that are there and missing. */
 static int join(struct hwt_file *file, struct hwt_unit_stream *stream)
 {
-	struct hwt_stream *told = &stream->stream;
+	struct hwt_stream *about = &stream->stream;
 	uint64_t end;
 
 	/* Another context has taken over the unit's number and counts positions from 0 again. */
-	if (stream->chunks && stream->chunk[0].position < told->begins)
-		told->begins = 0;
-	end = told->begins;
+	if (stream->chunks && stream->chunk[0].position < about->begins)
+		about->begins = 0;
+	end = about->begins;
 	for (size_t i = 0; i < stream->chunks; i++)
 		if (i == 0 || !follows(&stream->chunk[i], &stream->chunk[i - 1]))
 			stream->pieces++;
@@ -245,16 +245,16 @@ static int join(struct hwt_file *file, struct hwt_unit_stream *stream)
 		joined = &stream->joined[stream->pieces - 1];
 		joined->chunks++;
 		joined->piece.size += (size_t)chunk->size;
-		told->bytes += chunk->size;
+		about->bytes += chunk->size;
 		if (chunk->position > end)
-			told->missing += chunk->position - end;
+			about->missing += chunk->position - end;
 		if (chunk->position + chunk->size > end)
 			end = chunk->position + chunk->size;
 	}
 	if (stream->pieces)
 		stream->joined[stream->pieces - 1].piece.size += stream->tail_size;
 	if (stream->written > end)
-		told->missing += stream->written - end;
+		about->missing += stream->written - end;
 	return 0;
 }
 
@@ -262,13 +262,13 @@ static int make_clock(struct hwt_file *file, struct hwt_unit_stream *stream)
 {
 	stream->clock.frequency = file->frequency;
 	stream->clock.bits = stream->stream.context.encoding == KTRX_HWT_ENCODING_PT ? TSC_BITS : 64;
-	for (size_t i = 0; i < file->tolds; i++) {
-		const struct hwt_told_moment *told = &file->told[i];
+	for (size_t i = 0; i < file->clock_records; i++) {
+		const struct hwt_clock_record *record = &file->clock[i];
 
-		if ((told->context && told->context != stream->stream.context.ident) ||
-		    (told->unit != UINT32_MAX && told->unit != stream->stream.unit))
+		if ((record->context && record->context != stream->stream.context.ident) ||
+		    (record->unit != UINT32_MAX && record->unit != stream->stream.unit))
 			continue;
-		if (hwt_clock_add(&stream->clock, &told->moment) != 0)
+		if (hwt_clock_add(&stream->clock, &record->moment) != 0)
 			return hwt_file_no_memory(file);
 	}
 	hwt_clock_settle(&stream->clock);
@@ -339,7 +339,7 @@ void hwt_file_close(struct hwt_file *file)
 	free(file->stream);
 	free(file->mapping);
 	free(file->code);
-	free(file->told);
+	free(file->clock);
 	free(file->path);
 	free(file);
 }

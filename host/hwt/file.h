@@ -123,7 +123,7 @@ struct hwt_code {
 };
 
 /* A CLOCK record, with the streams that it applies to. */
-struct hwt_told_moment {
+struct hwt_clock_record {
 	struct hwt_moment moment;
 	uint32_t context, unit;
 };
@@ -142,9 +142,9 @@ struct hwt_file {
 	struct hwt_code *code;
 	size_t codes;
 	uint32_t code_room;
-	struct hwt_told_moment *told;
-	size_t tolds;
-	uint32_t told_room;
+	struct hwt_clock_record *clock;
+	size_t clock_records;
+	uint32_t clock_room;
 	char *warning[HWT_WARNINGS_MOST];
 	size_t warnings;
 	uint64_t damaged;

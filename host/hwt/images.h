@@ -158,7 +158,7 @@ struct hwt_view {
 	struct hwt_span *span;
 	size_t spans;
 	uint32_t room;
-	uint64_t asked; /* hwt_images.asked when it was last used */
+	uint64_t last_use; /* hwt_images.uses when it was last used */
 	uint64_t changes;
 };
 
@@ -208,7 +208,7 @@ struct hwt_images {
 	struct hwt_map *map;
 	uint64_t map_base;
 	struct hwt_view view[HWT_VIEWS];
-	uint64_t asked;
+	uint64_t uses;
 	struct hwt_image_warning warning[HWT_WARNINGS_MOST];
 	size_t warnings;
 	char message[512];

@@ -248,7 +248,7 @@ static int check_memory(struct hwt_images *images, struct hwt_snapshot *snapshot
 	const struct hwt_file *file = images->file;
 	const size_t each = file->codes / MEMORY_BLOCKS + 1;
 	unsigned char run[MEMORY_BLOCK], there[MEMORY_BLOCK];
-	size_t asked = 0;
+	size_t compared = 0;
 
 	for (size_t i = 0; i < file->codes; i += each) {
 		const struct hwt_code *code = &file->code[i];
@@ -257,16 +257,16 @@ static int check_memory(struct hwt_images *images, struct hwt_snapshot *snapshot
 		if (size < MEMORY_BLOCK_LEAST ||
 		    hwt_store_read(&file->store, code->offset, run, size) != size)
 			continue;
-		asked++;
+		compared++;
 		if (hwt_snapshot_read(snapshot, code->space, code->address, there, size) == size &&
 		    memcmp(run, there, size) == 0)
 			return 0;
 	}
-	return asked ? hwt_images_fail(images, KTREAD_E_FORMAT,
-				       "%s: not the memory of the machine that was traced: "
-				       "it contains none of the code that ran",
-				       path)
-		     : 0;
+	return compared ? hwt_images_fail(images, KTREAD_E_FORMAT,
+					  "%s: not the memory of the machine that was traced: "
+					  "it contains none of the code that ran",
+					  path)
+			: 0;
 }
 
 int hwt_images_add_snapshot(struct hwt_images *images, const char *path)

@@ -141,68 +141,68 @@ static bool is_meant(const struct hwt_images *images, const struct hwt_binary *b
 
 /* ---- Finding the n-th address of a function ---- */
 
-struct asked {
+struct query {
 	const char *image, *function;
 	size_t left; /* matches to skip before the wanted one */
 	uint64_t *address, *size;
 };
 
 /* Takes the match if it is the wanted one, and returns true. */
-static bool take(struct asked *asked, uint64_t address, uint64_t size)
+static bool take(struct query *query, uint64_t address, uint64_t size)
 {
-	if (asked->left-- > 0)
+	if (query->left-- > 0)
 		return false;
-	*asked->address = address;
-	*asked->size = size;
+	*query->address = address;
+	*query->size = size;
 	return true;
 }
 
-static bool find_in_map(const struct hwt_images *images, struct asked *asked)
+static bool find_in_map(const struct hwt_images *images, struct query *query)
 {
-	const char *image = asked->image;
+	const char *image = query->image;
 
 	for (size_t i = 0; images->map && i < images->map->functions; i++) {
 		const struct hwt_map_function *found = &images->map->function[i];
 
-		if (strcmp(found->name, asked->function) != 0 ||
+		if (strcmp(found->name, query->function) != 0 ||
 		    (image && *image && strcmp(image, found->module ? found->module : HWT_KERNEL) != 0))
 			continue;
 		/* Functions of the same name in a list cannot be told apart: only the first is used. */
-		return take(asked, found->address + images->map_base, found->size);
+		return take(query, found->address + images->map_base, found->size);
 	}
 	return false;
 }
 
-static bool find_in_span(const struct hwt_span *span, struct asked *asked)
+static bool find_in_span(const struct hwt_span *span, struct query *query)
 {
 	const uint64_t own = hwt_binary_address(span->binary, span->offset);
 	const struct hwt_names *names = names_of(span->binary);
-	const struct hwt_function *found = names ? hwt_names_named(names, asked->function) : NULL;
+	const struct hwt_function *found = names ? hwt_names_named(names, query->function) : NULL;
 
 	return found && found->address >= own && found->address - own < span->size &&
-	       take(asked, found->address - own + span->address, found->size);
+	       take(query, found->address - own + span->address, found->size);
 }
 
-static bool find_in_found(const struct hwt_found *found, struct asked *asked)
+static bool find_in_found(const struct hwt_found *found, struct query *query)
 {
 	const struct hwt_names *names = names_of(found->binary);
-	const struct hwt_function *function = names ? hwt_names_named(names, asked->function) : NULL;
+	const struct hwt_function *function = names ? hwt_names_named(names, query->function) : NULL;
 
-	return function && take(asked, function->address + found->base, function->size);
+	return function && take(query, function->address + found->base, function->size);
 }
 
 int hwt_images_find(struct hwt_images *images, const char *image, const char *function, size_t n,
 		    uint64_t *address, uint64_t *size)
 {
 	const struct hwt_view *view = hwt_images_view(images, 0, 0);
-	struct asked asked = { image, function, n, address, size };
+	struct query query = { image, function, n, address, size };
 
 	for (size_t i = 0; view && i < view->spans; i++)
-		if (is_meant(images, view->span[i].binary, image) && find_in_span(&view->span[i], &asked))
+		if (is_meant(images, view->span[i].binary, image) && find_in_span(&view->span[i], &query))
 			return 0;
 	for (size_t i = 0; i < images->founds; i++)
 		if (is_meant(images, images->found[i].binary, image) &&
-		    find_in_found(&images->found[i], &asked))
+		    find_in_found(&images->found[i], &query))
 			return 0;
-	return find_in_map(images, &asked) ? 0 : KTREAD_E_ABSENT;
+	return find_in_map(images, &query) ? 0 : KTREAD_E_ABSENT;
 }

@@ -75,10 +75,10 @@ static uint64_t stamp_of_code(void *opened)
 	struct pt_decoder *decoder = opened;
 	uint64_t time;
 
-	decoder->asked = decoder->read;
+	decoder->asked_at = decoder->read;
 	if (pt_blk_time(decoder->block_decoder, &time, NULL, NULL) >= 0 && time > decoder->time)
-		decoder->asked = hwt_stream_stamp(decoder->stream, time);
-	return decoder->asked;
+		decoder->asked_at = hwt_stream_stamp(decoder->stream, time);
+	return decoder->asked_at;
 }
 
 static void close_decoder(void *opened)
@@ -177,7 +177,7 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 {
 	const uint8_t bits = bits_of(block->mode);
 	unsigned char bytes[PT_BRANCH_MOST];
-	const uint64_t stamp = block->isid ? decoder->read : decoder->asked;
+	const uint64_t stamp = block->isid ? decoder->read : decoder->asked_at;
 	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->now.space, stamp,
 					    block->end_ip, bytes, sizeof(bytes));
 	const struct pt_branch branch = pt_branch_of(bytes, size, bits);
@@ -212,7 +212,7 @@ static inline const struct pt_last *last_of(struct pt_decoder *decoder, const st
  * as the last run has set them.
  */
 static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *step,
-			     const struct pt_block *block, const struct pt_last *last, uint64_t behind)
+			     const struct pt_block *block, const struct pt_last *last, uint64_t after)
 {
 	if (__builtin_expect(step->kind != HWT_RUN, 0))
 		*step = decoder->now;
@@ -224,7 +224,7 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 	step->instructions = block->ninsn;
 	step->address = block->ip;
 	step->last = block->end_ip;
-	step->end = behind;
+	step->end = after;
 	step->space = decoder->now.space;
 	step->stamp = decoder->now.stamp;
 	step->offset = decoder->now.offset;
@@ -278,12 +278,12 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 	const unsigned held = decoder->holds;
 	struct pt_block block = { .ninsn = 0 };
 	unsigned runs = held;
-	uint64_t behind = 0;
+	uint64_t after = 0;
 	int status;
 
 	if (held) {
 		step[0] = decoder->held;
-		behind = decoder->held.end;
+		after = decoder->held.end;
 	}
 	do {
 		const struct pt_last *last;
@@ -292,12 +292,12 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 		if (!block.ninsn)
 			break;
 		if (runs)
-			end_run(&step[runs - 1], behind, block.ip);
+			end_run(&step[runs - 1], after, block.ip);
 		last = last_of(decoder, &block);
-		behind = block.end_ip + last->length;
+		after = block.end_ip + last->length;
 		if ((!last->within || runs % LOOK_EVERY == 0) && !look(decoder, runs - held))
 			return KTREAD_E_MEMORY;
-		begin_run(decoder, &step[runs++], &block, last, behind);
+		begin_run(decoder, &step[runs++], &block, last, after);
 	} while (status == 0 && runs < most);
 	decoder->status = status;
 	decoder->wanted = block.ninsn ? 0 : block.ip;
@@ -329,7 +329,7 @@ static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 	if (decoder->holds)
 		return hand_out(decoder, step, NULL);
 	if (decoder->synced && decoder->status < 0 && decoder->status != -pte_eos)
-		return pt_gap_tell(decoder, step, is_idle(decoder));
+		return pt_gap_report(decoder, step, is_idle(decoder));
 	if (decoder->synced)
 		decoder->ended = true;
 	if (decoder->ended)
@@ -375,9 +375,9 @@ static bool goes_on(struct pt_decoder *decoder)
 static int next_steps(void *opened, struct hwt_step *step, unsigned most)
 {
 	struct pt_decoder *decoder = opened;
-	int told = 0;
+	int status = 0;
 
-	while (told == 0) {
+	while (status == 0) {
 		const bool flows = decoder->synced && decoder->status >= 0;
 
 		if (decoder->event_parts) {
@@ -385,15 +385,15 @@ static int next_steps(void *opened, struct hwt_step *step, unsigned most)
 			return 1;
 		}
 		if (flows && decoder->status & pts_event_pending && !goes_on(decoder))
-			told = next_event(decoder, step);
+			status = next_event(decoder, step);
 		else if (flows && !(decoder->status & pts_eos))
-			told = take_runs(decoder, step, most);
+			status = take_runs(decoder, step, most);
 		else
-			told = next_beginning(decoder, step);
-		if (told == 0 && decoder->ended)
+			status = next_beginning(decoder, step);
+		if (status == 0 && decoder->ended)
 			return 0;
 	}
-	return told;
+	return status;
 }
 
 static size_t begin(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset)

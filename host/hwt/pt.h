@@ -128,7 +128,7 @@ struct pt_decoder {
 	uint64_t offset;    /* offset in the piece up to which libipt has read */
 	uint64_t time;	    /* last time that libipt has read; 0: unknown */
 	uint64_t read;	    /* stamp of that time; the next runs may still be earlier */
-	uint64_t asked;	    /* stamp at which libipt last asked for code */
+	uint64_t asked_at;  /* stamp at which libipt last asked for code */
 	/* Template of a run: position, stamp, process, thread and address space. */
 	struct hwt_step now;
 	uint64_t blocks, blocks_read; /* number of blocks so far, and when a packet was last read */
@@ -170,7 +170,7 @@ size_t pt_gap_psb(const struct hwt_piece *piece, size_t offset);
  * Makes a gap step that describes what could not be decoded and why, and resumes after it. `idle`: the code
  * looped without using up a packet. Returns 1, or KTREAD_E_MEMORY.
  */
-int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle);
+int pt_gap_report(struct pt_decoder *decoder, struct hwt_step *step, bool idle);
 /*
  * Synchronizes at the first PSB. Returns 1 and a step if bytes before it are skipped, 0 if none are, or an
  * error.

@@ -93,7 +93,7 @@ static int begin_at(struct pt_decoder *decoder, int status)
  */
 static int go_on(struct pt_decoder *decoder, bool lacks)
 {
-	const size_t told = strlen(decoder->text);
+	const size_t used = strlen(decoder->text);
 	uint64_t offset = decoder->offset, next;
 	size_t address = 0;
 	int status;
@@ -112,7 +112,7 @@ static int go_on(struct pt_decoder *decoder, bool lacks)
 		return status;
 	next = !status ? decoder->piece.size : address ? address : decoder->synced_at;
 	if (next > offset)
-		snprintf(decoder->text + told, sizeof(decoder->text) - told,
+		snprintf(decoder->text + used, sizeof(decoder->text) - used,
 			 "; %" PRIu64 " bytes skipped, up to the %s", next - offset,
 			 !status   ? "end"
 			 : address ? "next address"
@@ -148,7 +148,7 @@ static bool meets_newer(const struct pt_decoder *decoder, struct pt_newer *newer
 }
 
 /* Reports a packet that this decoder cannot follow. Returns 1, or KTREAD_E_MEMORY. */
-static int tell_newer(struct pt_decoder *decoder, struct hwt_step *step, const struct pt_newer *newer)
+static int report_newer(struct pt_decoder *decoder, struct hwt_step *step, const struct pt_newer *newer)
 {
 	snprintf(decoder->text, sizeof(decoder->text), "packet %s %s is not decoded", newer->name,
 		 newer->text);
@@ -159,14 +159,14 @@ static int tell_newer(struct pt_decoder *decoder, struct hwt_step *step, const s
 	return go_on(decoder, true);
 }
 
-int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
+int pt_gap_report(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
 {
 	const char *why = pt_errstr(pt_errcode(decoder->status));
 	const bool lacks = lacks_code(decoder), known = lacks && decoder->wanted;
 	struct pt_newer newer;
 
 	if (!idle && meets_newer(decoder, &newer))
-		return tell_newer(decoder, step, &newer);
+		return report_newer(decoder, step, &newer);
 	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
 		 idle	 ? "endless loop without a packet"
 		 : lacks ? "no image of the code"
@@ -181,7 +181,7 @@ int pt_gap_tell(struct pt_decoder *decoder, struct hwt_step *step, bool idle)
 }
 
 /* Returns true if the piece only contains a PSB at its beginning, after which nothing was traced. */
-static bool tells_nothing(const struct pt_decoder *decoder)
+static bool is_empty(const struct pt_decoder *decoder)
 {
 	return !decoder->unsynced && !(decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE) &&
 	       is_psb(&decoder->piece, 0) && pt_gap_psb(&decoder->piece, decoder->piece.size) == 0;
@@ -194,7 +194,7 @@ int pt_gap_synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 	decoder->begun = true;
 	if (found < 0 || decoder->piece.size == 0 || (found && decoder->synced_at == 0))
 		return found < 0 ? found : 0;
-	if (!found && tells_nothing(decoder))
+	if (!found && is_empty(decoder))
 		return 0;
 	decoder->now.offset = decoder->piece.position;
 	if (found)

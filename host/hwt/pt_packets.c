@@ -192,7 +192,7 @@ static bool synchronise(struct reading *reading, uint64_t from, const char *name
 	return synced;
 }
 
-static void tell(const struct reading *reading, uint64_t offset, const struct pt_packet *packet)
+static void report(const struct reading *reading, uint64_t offset, const struct pt_packet *packet)
 {
 	struct pt_newer newer;
 	char text[TEXT];
@@ -227,7 +227,7 @@ static void read_all(struct reading *reading)
 					     status == -pte_eos ? NULL : pt_errstr(pt_errcode(status)));
 			continue;
 		}
-		tell(reading, offset, &packet);
+		report(reading, offset, &packet);
 	}
 }
 

@@ -130,7 +130,7 @@ static struct place find_address(struct reader *reader, size_t psb, size_t offse
 
 /* ---- The packets that replace the skipped ones ---- */
 
-static bool tells_time(const struct pt_packet *packet)
+static bool has_time(const struct pt_packet *packet)
 {
 	return packet->type == ppt_tsc || packet->type == ppt_tma || packet->type == ppt_mtc ||
 	       packet->type == ppt_cbr;
@@ -158,7 +158,7 @@ static size_t compose(const struct reader *reader, size_t psb, size_t until, uns
 			to = put(to, reader->decoder, &reader->pip);
 			to = put(to, reader->decoder, &reader->mode);
 		}
-		if (packet.type == ppt_psb || packet.type == ppt_psbend || tells_time(&packet))
+		if (packet.type == ppt_psb || packet.type == ppt_psbend || has_time(&packet))
 			to = put(to, reader->decoder, &place);
 	}
 	to = put(to, reader->decoder, &reader->overflow);

@@ -28,7 +28,7 @@ struct context {
  * Contents of a THREAD record. It may come before its context's record, and stays valid if the context is
  * configured again.
  */
-struct told_thread {
+struct thread_record {
 	uint32_t context, unit, pid, tid;
 	char name[sizeof(((struct hwt_stream *)NULL)->name)];
 };
@@ -42,11 +42,11 @@ struct reading {
 	struct context *context;
 	size_t contexts;
 	uint32_t context_room;
-	struct told_thread *thread;
+	struct thread_record *thread;
 	size_t threads;
 	uint32_t thread_room;
 	size_t last; /* index of the stream that was used last */
-	uint64_t broken, homeless;
+	uint64_t broken, without_context;
 };
 
 /* Copies the beginning of the payload. Returns false if the payload is shorter. */
@@ -65,7 +65,7 @@ static const struct context *find_context(struct reading *reading, uint32_t iden
 	for (size_t i = reading->contexts; i-- > 0;)
 		if (reading->context[i].context.ident == ident)
 			return &reading->context[i];
-	reading->homeless++;
+	reading->without_context++;
 	return NULL;
 }
 
@@ -139,7 +139,7 @@ static bool is_of(const struct hwt_unit_stream *stream, const struct context *co
 	return stream->session == context->session && stream->stream.unit == unit;
 }
 
-static struct told_thread *find_thread(const struct reading *reading, uint32_t context, uint32_t unit)
+static struct thread_record *find_thread(const struct reading *reading, uint32_t context, uint32_t unit)
 {
 	for (size_t i = 0; i < reading->threads; i++)
 		if (reading->thread[i].context == context && reading->thread[i].unit == unit)
@@ -147,7 +147,7 @@ static struct told_thread *find_thread(const struct reading *reading, uint32_t c
 	return NULL;
 }
 
-static void name_stream(struct hwt_stream *stream, const struct told_thread *thread)
+static void name_stream(struct hwt_stream *stream, const struct thread_record *thread)
 {
 	stream->pid = thread->pid;
 	stream->tid = thread->tid;
@@ -174,7 +174,7 @@ static uint64_t begin_of(const struct hwt_file *file, const struct context *cont
 static struct hwt_unit_stream *find_stream(struct reading *reading, const struct context *context,
 					   uint32_t unit)
 {
-	const struct told_thread *thread;
+	const struct thread_record *thread;
 	struct hwt_file *file = reading->file;
 	struct hwt_unit_stream *stream;
 	uint64_t begins;
@@ -236,21 +236,21 @@ static int take_data(struct reading *reading)
 static int take_code(struct reading *reading)
 {
 	const struct ktread_proc_record *record = reading->record;
-	struct ktrx_hwt_code told;
+	struct ktrx_hwt_code head;
 	struct hwt_code code;
 
-	if (!take(reading, &told, sizeof(told)) || record->payload_size == sizeof(told))
+	if (!take(reading, &head, sizeof(head)) || record->payload_size == sizeof(head))
 		return 0;
 	code = (struct hwt_code){ .stamp = record->stamp,
-				  .address = told.address,
-				  .space = told.space,
-				  .offset = record->payload_offset + sizeof(told),
-				  .size = record->payload_size - (uint32_t)sizeof(told) };
+				  .address = head.address,
+				  .space = head.space,
+				  .offset = record->payload_offset + sizeof(head),
+				  .size = record->payload_size - (uint32_t)sizeof(head) };
 	if (code.address > UINT64_MAX - code.size) {
 		reading->broken++;
 		return 0;
 	}
-	if (hwt_store_put(&reading->file->store, &code.offset, record->payload + sizeof(told), code.size) !=
+	if (hwt_store_put(&reading->file->store, &code.offset, record->payload + sizeof(head), code.size) !=
 	    0)
 		return hwt_file_fail(reading->file, KTREAD_E_SYSTEM, "%s: temporary file: %m",
 				     reading->file->path);
@@ -303,9 +303,9 @@ static int take_unmap(struct reading *reading)
 /*
  * Returns the entry for that unit, added if needed. Returns NULL if there are too many, or if out of memory.
  */
-static struct told_thread *keep_thread(struct reading *reading, uint32_t context, uint32_t unit)
+static struct thread_record *keep_thread(struct reading *reading, uint32_t context, uint32_t unit)
 {
-	struct told_thread *thread = find_thread(reading, context, unit), *grown;
+	struct thread_record *thread = find_thread(reading, context, unit), *grown;
 
 	if (thread || reading->threads == THREADS_MOST)
 		return thread;
@@ -320,21 +320,21 @@ static int take_thread(struct reading *reading)
 {
 	const struct ktread_proc_record *record = reading->record;
 	const char *name = (const char *)record->payload + sizeof(struct ktrx_hwt_thread);
-	struct ktrx_hwt_thread told;
-	struct told_thread *thread;
+	struct ktrx_hwt_thread head;
+	struct thread_record *thread;
 
-	if (!take(reading, &told, sizeof(told)))
+	if (!take(reading, &head, sizeof(head)))
 		return 0;
-	thread = keep_thread(reading, told.context, told.index);
+	thread = keep_thread(reading, head.context, head.index);
 	if (!thread)
 		return 0;
-	*thread = (struct told_thread){ told.context, told.index, record->pid, record->tid, "" };
-	snprintf(thread->name, sizeof(thread->name), "%.*s", (int)(record->payload_size - sizeof(told)),
+	*thread = (struct thread_record){ head.context, head.index, record->pid, record->tid, "" };
+	snprintf(thread->name, sizeof(thread->name), "%.*s", (int)(record->payload_size - sizeof(head)),
 		 name);
 	for (size_t i = reading->file->streams; i-- > 0;) {
 		struct hwt_stream *stream = &reading->file->stream[i].stream;
 
-		if (stream->context.ident != told.context || stream->unit != told.index)
+		if (stream->context.ident != head.context || stream->unit != head.index)
 			continue;
 		name_stream(stream, thread);
 		break;
@@ -362,18 +362,18 @@ static int take_clock(struct reading *reading)
 {
 	struct hwt_file *file = reading->file;
 	struct ktrx_hwt_clock clock;
-	struct hwt_told_moment *grown;
+	struct hwt_clock_record *grown;
 
 	if (!take(reading, &clock, sizeof(clock)))
 		return 0;
-	grown = base_grow(file->told, &file->told_room, file->tolds + 1, sizeof(*grown));
+	grown = base_grow(file->clock, &file->clock_room, file->clock_records + 1, sizeof(*grown));
 	if (!grown)
 		return hwt_file_no_memory(file);
-	file->told = grown;
-	file->told[file->tolds++] =
-		(struct hwt_told_moment){ .moment = { clock.unit_time, clock.stamp, clock.unit_frequency },
-					  .context = clock.context,
-					  .unit = clock.unit };
+	file->clock = grown;
+	file->clock[file->clock_records++] =
+		(struct hwt_clock_record){ .moment = { clock.unit_time, clock.stamp, clock.unit_frequency },
+					   .context = clock.context,
+					   .unit = clock.unit };
 	return 0;
 }
 
@@ -441,9 +441,9 @@ static void conclude(struct reading *reading)
 	if (reading->broken)
 		hwt_file_damage(file, "%s: %" PRIu64 " records of hardware trace are damaged", file->path,
 				reading->broken);
-	if (reading->homeless)
+	if (reading->without_context)
 		hwt_file_warn(file, "%s: %" PRIu64 " records refer to contexts that are not in the file",
-			      file->path, reading->homeless);
+			      file->path, reading->without_context);
 }
 
 /*

@@ -194,9 +194,9 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 {
 	/* The bits of an address space that packets contain. */
-	const uint64_t told = head->encoding == KTRX_HWT_ENCODING_ETM4
-				      ? UINT64_C(0xffffffff) << KTRX_HWT_UNIT_SPACE_SHIFT
-				      : UINT64_MAX;
+	const uint64_t space_bits = head->encoding == KTRX_HWT_ENCODING_ETM4
+					    ? UINT64_C(0xffffffff) << KTRX_HWT_UNIT_SPACE_SHIFT
+					    : UINT64_MAX;
 	uint64_t at = head->code, end = file->store.size;
 	int status = 0;
 
@@ -221,7 +221,7 @@ static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 		if (seen.size)
 			status = hwt_file_add_code(file, &(struct hwt_code){ .stamp = seen.unit_time,
 									     .address = seen.address,
-									     .space = seen.space & told,
+									     .space = seen.space & space_bits,
 									     .offset = at,
 									     .size = seen.size });
 		at += (seen.size + UINT64_C(7)) & ~UINT64_C(7);
@@ -244,10 +244,11 @@ static int take_clock(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 	if (!head->unit_time && !head->stamp && !head->frequency)
 		return 0;
 	file->frequency = head->frequency;
-	file->told = base_grow(NULL, &file->told_room, 1, sizeof(*file->told));
-	if (!file->told || hwt_clock_add(&clock, &moment) != 0)
+	file->clock = base_grow(NULL, &file->clock_room, 1, sizeof(*file->clock));
+	if (!file->clock || hwt_clock_add(&clock, &moment) != 0)
 		return hwt_file_no_memory(file);
-	file->told[file->tolds++] = (struct hwt_told_moment){ .moment = moment, .unit = UINT32_MAX };
+	file->clock[file->clock_records++] =
+		(struct hwt_clock_record){ .moment = moment, .unit = UINT32_MAX };
 	for (size_t i = 0; i < file->codes; i++)
 		file->code[i].stamp = hwt_clock_stamp(&clock, file->code[i].stamp);
 	hwt_clock_free(&clock);

@@ -138,7 +138,7 @@ static bool is_near_root(const struct hwt_snapshot *snapshot, uint64_t address)
  * they map the root's address elsewhere, or not at all. The latter proves it only for an address of the
  * kernel, as some page tables of programs do not map the kernel.
  */
-static bool is_gone(const struct hwt_snapshot *snapshot, uint64_t space, uint64_t address)
+static bool is_reused(const struct hwt_snapshot *snapshot, uint64_t space, uint64_t address)
 {
 	uint64_t physical;
 
@@ -152,7 +152,7 @@ static bool is_gone(const struct hwt_snapshot *snapshot, uint64_t space, uint64_
 static bool translate(struct hwt_snapshot *snapshot, uint64_t space, uint64_t address, uint64_t *physical)
 {
 	if (space && hwt_walk(snapshot->memory, snapshot->machine, space, address, physical) &&
-	    !is_gone(snapshot, space, address)) {
+	    !is_reused(snapshot, space, address)) {
 		keep(snapshot, space);
 		return true;
 	}

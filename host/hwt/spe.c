@@ -263,7 +263,7 @@ static void spe_close(void *decoder)
 	free(decoder);
 }
 
-static int tell_sample(struct spe *spe, struct hwt_step *step)
+static int report_sample(struct spe *spe, struct hwt_step *step)
 {
 	const struct spe_record *record = &spe->record;
 
@@ -282,7 +282,7 @@ static int tell_sample(struct spe *spe, struct hwt_step *step)
 	return 1;
 }
 
-static int tell_note(struct spe *spe, struct hwt_step *step)
+static int report_note(struct spe *spe, struct hwt_step *step)
 {
 	const struct spe_record *record = &spe->record;
 
@@ -316,7 +316,7 @@ static void describe_damage(enum spe_verdict verdict, const struct spe_record *b
 	}
 }
 
-static int tell_gap(struct spe *spe, enum spe_verdict verdict, struct hwt_step *step)
+static int report_gap(struct spe *spe, enum spe_verdict verdict, struct hwt_step *step)
 {
 	const struct hwt_piece *piece = spe->piece;
 
@@ -336,11 +336,11 @@ static int spe_next(void *decoder, struct hwt_step *step)
 
 	memset(step, 0, sizeof(*step));
 	if (spe->note)
-		return tell_note(spe, step);
+		return report_note(spe, step);
 	verdict = record_read(spe->piece, spe->at, &spe->record);
 	if (verdict == SPE_RECORD_NONE)
 		return 0;
-	return verdict == SPE_RECORD_WHOLE ? tell_sample(spe, step) : tell_gap(spe, verdict, step);
+	return verdict == SPE_RECORD_WHOLE ? report_sample(spe, step) : report_gap(spe, verdict, step);
 }
 
 static void spe_packets(const struct hwt_stream *stream, const struct hwt_piece *piece,

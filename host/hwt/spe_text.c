@@ -118,7 +118,7 @@ struct words {
 };
 
 /* Appends a word, separated by a space; what does not fit is cut. */
-__attribute__((format(printf, 2, 3))) static void say(struct words *words, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void put(struct words *words, const char *format, ...)
 {
 	va_list arguments;
 	int length;
@@ -133,10 +133,10 @@ __attribute__((format(printf, 2, 3))) static void say(struct words *words, const
 									  : words->size - words->used - 1;
 }
 
-static void say_if(struct words *words, uint64_t bits, const char *word)
+static void put_if(struct words *words, uint64_t bits, const char *word)
 {
 	if (bits)
-		say(words, "%s", word);
+		put(words, "%s", word);
 }
 
 /* By bit number, as in PMSEVFR_EL1; implementation-defined events have no name. */
@@ -154,44 +154,44 @@ static const char *const event_names[64] = {
 	[24] = "streaming-sve",	   [25] = "smcu",
 };
 
-static void say_events(struct words *words, uint64_t events)
+static void put_events(struct words *words, uint64_t events)
 {
 	for (unsigned bit = 0; bit < 64; bit++) {
 		if (!(events >> bit & 1))
 			continue;
 		if (event_names[bit])
-			say(words, "%s", event_names[bit]);
+			put(words, "%s", event_names[bit]);
 		else
-			say(words, "event-%u", bit);
+			put(words, "event-%u", bit);
 	}
 }
 
 /* SVE vector length: 32 << EVL bits. */
-static void say_vector(struct words *words, uint8_t operation)
+static void put_vector(struct words *words, uint8_t operation)
 {
-	say(words, "evl=%u", 32u << (operation >> 4 & 7));
-	say_if(words, operation & 4, "predicated");
+	put(words, "evl=%u", 32u << (operation >> 4 & 7));
+	put_if(words, operation & 4, "predicated");
 }
 
-static void say_other(struct words *words, uint8_t operation)
+static void put_other(struct words *words, uint8_t operation)
 {
 	if ((operation & 0x89) == 0x08) {
-		say(words, "sve");
-		say_vector(words, operation);
-		say_if(words, operation & 2, "float");
+		put(words, "sve");
+		put_vector(words, operation);
+		put_if(words, operation & 2, "float");
 	} else if ((operation & 0x89) == 0x88) {
 		/* The tile size is in the bits of EVL, and in bit 2. */
-		say(words, "sme ets=%u", 128u << ((operation >> 3 & 0xe) | (operation >> 2 & 1)));
-		say_if(words, operation & 2, "float");
+		put(words, "sme ets=%u", 128u << ((operation >> 3 & 0xe) | (operation >> 2 & 1)));
+		put_if(words, operation & 2, "float");
 	} else if ((operation & 0xfe) == 0x00) {
-		say(words, "other");
-		say_if(words, operation & 1, "conditional");
+		put(words, "other");
+		put_if(words, operation & 1, "conditional");
 	} else if ((operation & 0xfc) == 0x04) {
-		say(words, "simd-fp");
-		say_if(words, operation & 2, "float");
-		say_if(words, operation & 1, "conditional");
+		put(words, "simd-fp");
+		put_if(words, operation & 2, "float");
+		put_if(words, operation & 1, "conditional");
 	} else {
-		say(words, "subclass=0x%02x", operation);
+		put(words, "subclass=0x%02x", operation);
 	}
 }
 
@@ -222,81 +222,81 @@ static const char *memory_subclass(uint8_t operation)
 	}
 }
 
-static void say_memory(struct words *words, uint8_t operation)
+static void put_memory(struct words *words, uint8_t operation)
 {
 	const char *subclass = memory_subclass(operation);
 
-	say(words, "%s", operation & 1 ? "store" : "load");
+	put(words, "%s", operation & 1 ? "store" : "load");
 	if (subclass) {
-		say(words, "%s", subclass);
+		put(words, "%s", subclass);
 	} else if ((operation & 0xe2) == 0x02) {
-		say(words, "extended");
-		say_if(words, operation & 4, "atomic");
-		say_if(words, operation & 8, "exclusive");
-		say_if(words, operation & 16, "ordered");
+		put(words, "extended");
+		put_if(words, operation & 4, "atomic");
+		put_if(words, operation & 8, "exclusive");
+		put_if(words, operation & 16, "ordered");
 	} else if ((operation & 0x0a) == 0x08) {
-		say(words, "sve");
-		say_vector(words, operation);
-		say_if(words, operation & 0x80, "gather-scatter");
+		put(words, "sve");
+		put_vector(words, operation);
+		put_if(words, operation & 0x80, "gather-scatter");
 	} else {
-		say(words, "subclass=0x%02x", operation);
+		put(words, "subclass=0x%02x", operation);
 	}
 }
 
-static void say_branch(struct words *words, uint8_t operation)
+static void put_branch(struct words *words, uint8_t operation)
 {
 	static const char *const kinds[4] = { NULL, "call", "return", "jump" };
 
-	say(words, "branch");
-	say_if(words, operation & 1, "conditional");
-	say_if(words, operation & 2, "indirect");
-	say_if(words, operation & 4, "gcs");
+	put(words, "branch");
+	put_if(words, operation & 1, "conditional");
+	put_if(words, operation & 2, "indirect");
+	put_if(words, operation & 4, "gcs");
 	if (kinds[operation >> 3 & 3])
-		say(words, "%s", kinds[operation >> 3 & 3]);
+		put(words, "%s", kinds[operation >> 3 & 3]);
 	if (operation & 0xe0)
-		say(words, "subclass=0x%02x", operation);
+		put(words, "subclass=0x%02x", operation);
 }
 
-static void say_operation(struct words *words, const struct spe_packet *packet)
+static void put_operation(struct words *words, const struct spe_packet *packet)
 {
 	switch (packet->index) {
 	case SPE_CLASS_OTHER:
-		say_other(words, (uint8_t)packet->payload);
+		put_other(words, (uint8_t)packet->payload);
 		break;
 	case SPE_CLASS_MEMORY:
-		say_memory(words, (uint8_t)packet->payload);
+		put_memory(words, (uint8_t)packet->payload);
 		break;
 	case SPE_CLASS_BRANCH:
-		say_branch(words, (uint8_t)packet->payload);
+		put_branch(words, (uint8_t)packet->payload);
 		break;
 	default:
-		say(words, "class=%u subclass=0x%02x", packet->index, (unsigned)packet->payload);
+		put(words, "class=%u subclass=0x%02x", packet->index, (unsigned)packet->payload);
 	}
 }
 
-static void say_address(struct words *words, const struct spe_packet *packet)
+static void put_address(struct words *words, const struct spe_packet *packet)
 {
 	uint64_t payload = packet->payload;
 
-	say(words, "0x%" PRIx64, spe_packet_address(packet));
+	put(words, "0x%" PRIx64, spe_packet_address(packet));
 	switch (packet->index) {
 	case SPE_ADDRESS_PC:
 	case SPE_ADDRESS_TARGET:
 	case SPE_ADDRESS_PREVIOUS_TARGET:
-		say(words, "el%u ns=%u", spe_packet_level(packet), spe_packet_not_secure(packet));
-		say_if(words, payload >> 60 & 1, "nse");
+		put(words, "el%u ns=%u", spe_packet_level(packet), spe_packet_not_secure(packet));
+		put_if(words, payload >> 60 & 1, "nse");
 		break;
 	case SPE_ADDRESS_DATA_VIRTUAL:
-		say(words, "tag=0x%02x", (unsigned)(payload >> 56));
+		put(words, "tag=0x%02x", (unsigned)(payload >> 56));
 		break;
 	case SPE_ADDRESS_DATA_PHYSICAL:
-		say(words, "ns=%u", spe_packet_not_secure(packet));
-		say_if(words, payload >> 60 & 1, "nse");
+		put(words, "ns=%u", spe_packet_not_secure(packet));
+		put_if(words, payload >> 60 & 1, "nse");
 		if (payload >> 62 & 1)
-			say(words, "checked=0x%x", (unsigned)(payload >> 56 & 0xf));
+			put(words, "checked=0x%x", (unsigned)(payload >> 56 & 0xf));
 		break;
 	default:
-		say(words, "index=%u", packet->index);
+		put(words, "index=%u", packet->index);
 	}
 }
 
@@ -342,29 +342,29 @@ void spe_packet_text(const struct spe_packet *packet, char *text, size_t size)
 	case SPE_END:
 		break;
 	case SPE_EVENTS:
-		say_events(&words, packet->payload);
+		put_events(&words, packet->payload);
 		break;
 	case SPE_OPERATION:
-		say_operation(&words, packet);
+		put_operation(&words, packet);
 		break;
 	case SPE_ADDRESS:
-		say_address(&words, packet);
+		put_address(&words, packet);
 		break;
 	case SPE_CONTEXT:
-		say(&words, "el%u 0x%" PRIx64, packet->index + 1, packet->payload);
+		put(&words, "el%u 0x%" PRIx64, packet->index + 1, packet->payload);
 		break;
 	case SPE_COUNTER:
-		say(&words, "%" PRIu64, packet->payload);
+		put(&words, "%" PRIu64, packet->payload);
 		if (packet->index >= COUNT(counter_names))
-			say(&words, "index=%u", packet->index);
+			put(&words, "index=%u", packet->index);
 		break;
 	case SPE_SOURCE:
-		say(&words, "0x%" PRIx64, packet->payload);
+		put(&words, "0x%" PRIx64, packet->payload);
 		break;
 	case SPE_RESERVED:
-		say(&words, "header=0x%02x 0x%" PRIx64, packet->header, packet->payload);
+		put(&words, "header=0x%02x 0x%" PRIx64, packet->header, packet->payload);
 		break;
 	default:
-		say(&words, "%" PRIu64, packet->payload);
+		put(&words, "%" PRIu64, packet->payload);
 	}
 }

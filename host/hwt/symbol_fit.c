@@ -24,9 +24,9 @@
 
 struct calls {
 	const struct hwt_file *file;
-	bool kernel_told; /* kernel code and programs' code have different address spaces in the recording */
-	uint64_t *start;  /* sorted addresses at which blocks begin */
-	uint64_t *to;	  /* sorted targets of calls, each once */
+	bool kernel_apart; /* kernel code and programs' code have different address spaces in the recording */
+	uint64_t *start;   /* sorted addresses at which blocks begin */
+	uint64_t *to;	   /* sorted targets of calls, each once */
 	size_t count;
 	uint32_t room;
 };
@@ -145,11 +145,11 @@ static int open_calls(struct calls *calls, const struct hwt_file *file)
 		return KTREAD_E_MEMORY;
 	for (size_t i = 0; i < file->codes; i++) {
 		calls->start[i] = file->code[i].address;
-		calls->kernel_told |= file->code[i].space == 0;
+		calls->kernel_apart |= file->code[i].space == 0;
 	}
 	qsort(calls->start, file->codes, sizeof(*calls->start), compare);
 	for (size_t i = 0; i < file->codes && status == 0; i++)
-		if (!calls->kernel_told || file->code[i].space == 0)
+		if (!calls->kernel_apart || file->code[i].space == 0)
 			status = take_block(calls, &file->code[i]);
 	settle(calls);
 	return status;

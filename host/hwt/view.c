@@ -175,7 +175,7 @@ static int apply(struct hwt_images *images, struct hwt_view *view, size_t n)
 static int go(struct hwt_images *images, struct hwt_view *view, uint64_t stamp)
 {
 	uint64_t first = 0;
-	bool told = view->applied > 0;
+	bool recorded = view->applied > 0;
 	size_t n;
 	int status = 0;
 
@@ -184,18 +184,18 @@ static int go(struct hwt_images *images, struct hwt_view *view, uint64_t stamp)
 
 		if (!concerns(view, mapping))
 			continue;
-		if (!told)
+		if (!recorded)
 			first = mapping->stamp;
 		if (mapping->stamp > stamp && mapping->stamp > first)
 			break;
-		told = true;
+		recorded = true;
 		status = apply(images, view, n);
 		if (mapping->stamp > view->from)
 			view->from = mapping->stamp;
 	}
 	view->applied = n;
 	view->until = n < images->mappings ? images->mapping[n]->stamp : UINT64_MAX;
-	view->changes = ++images->asked;
+	view->changes = ++images->uses;
 	return status;
 }
 
@@ -216,7 +216,7 @@ static struct hwt_view *choose(struct hwt_images *images, uint32_t pid, uint64_t
 			if (!nearest || view->from > nearest->from)
 				nearest = view;
 		}
-		if (!view->used || (best->used && view->asked < best->asked))
+		if (!view->used || (best->used && view->last_use < best->last_use))
 			best = view;
 	}
 	if (nearest)
@@ -242,7 +242,7 @@ const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, 
 	}
 	if (status == 0 && stamp >= view->until)
 		status = go(images, view, stamp);
-	view->asked = ++images->asked;
+	view->last_use = ++images->uses;
 	if (status == 0)
 		return view;
 	view->used = false;

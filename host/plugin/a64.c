@@ -84,7 +84,7 @@ void a64_classify(struct block *block, const unsigned char *bytes, size_t size)
 {
 	uint32_t word = size == SIZE ? word_of(bytes) : 0;
 
-	block->told = 1;
+	block->reported = 1;
 	block->target = block->next;
 	if ((word & 0x7c000000u) == 0x14000000u) {
 		block->end = word >> 31 ? END_CALL : END_JUMP;
@@ -102,7 +102,7 @@ void a64_classify(struct block *block, const unsigned char *bytes, size_t size)
 	} else {
 		block->end = END_NEXT;
 		/* ISB is a waypoint: it has an atom of its own. */
-		block->told = (word & 0xfffff0ffu) == 0xd50330dfu;
+		block->reported = (word & 0xfffff0ffu) == 0xd50330dfu;
 	}
 }
 

@@ -99,7 +99,7 @@ static void fill(const struct encoder *encoder, struct block *block, const struc
 	block->faults = encoder->faults(last->bytes, last->size) != 0;
 	encoder->classify(block, last->bytes, last->size);
 	block->untaken = block->end == END_CONDITIONAL ? block->next : block->target;
-	if (!block->told)
+	if (!block->reported)
 		block->outcomes = 0;
 	else
 		block->outcomes = block->end < END_INDIRECT && block->end != END_CALL ? 1 : OUTCOMES_AND_MORE;

@@ -64,16 +64,16 @@ static unsigned find(uint64_t space)
 /* Frees the numbers of spaces without virtual CPUs. Returns them as a set. */
 static uint64_t make_room(int recent_too)
 {
-	uint64_t gone = 0;
+	uint64_t dropped = 0;
 
 	for (unsigned i = 1; i < NUMBERS; i++) {
 		if (spaces[i].users == 0 && (recent_too || !spaces[i].recent)) {
 			spaces[i].space = 0;
-			gone |= UINT64_C(1) << i;
+			dropped |= UINT64_C(1) << i;
 		}
 		spaces[i].recent = 0;
 	}
-	return gone;
+	return dropped;
 }
 
 /*
@@ -84,13 +84,13 @@ static uint64_t make_room(int recent_too)
 static uint64_t spaces_enter(unsigned cpu, uint64_t space)
 {
 	unsigned number = space != 0 ? find(space) : 0;
-	uint64_t gone = 0;
+	uint64_t dropped = 0;
 
 	spaces[number_of[cpu]].users--;
 	if (space != 0 && number == 0 && (number = find(0)) == 0) {
-		gone = make_room(0);
-		if (gone == 0)
-			gone = make_room(1);
+		dropped = make_room(0);
+		if (dropped == 0)
+			dropped = make_room(1);
 		number = find(0);
 	}
 	if (number != 0) {
@@ -99,7 +99,7 @@ static uint64_t spaces_enter(unsigned cpu, uint64_t space)
 	}
 	spaces[number].users++;
 	number_of[cpu] = (uint8_t)number;
-	return gone;
+	return dropped;
 }
 
 /* Return the number of the virtual CPU's space, and the space. */
@@ -184,12 +184,12 @@ static int take_place(struct page *page, struct block *block, uint64_t in)
 
 	/* The last instruction of a block may extend into the next page. */
 	for (uint64_t i = 0; i <= last - first + 1; i++) {
-		struct page *near = *place_of(first - 1 + i);
+		struct page *page_near = *place_of(first - 1 + i);
 
-		if (near == NULL)
+		if (page_near == NULL)
 			continue;
-		supplant(near, block, in);
-		before |= near->replaced;
+		supplant(page_near, block, in);
+		before |= page_near->replaced;
 	}
 	if (!block->listed) {
 		block->page_chain = page->first;
@@ -201,27 +201,27 @@ static int take_place(struct page *page, struct block *block, uint64_t in)
 
 /* ---- Spaces ------------------------------------------------------------------------------------ */
 
-static void unsee(uint64_t gone)
+static void mark_unseen(uint64_t dropped)
 {
 	for (unsigned i = 0; i < BUCKETS; i++) {
 		for (struct page *page = bucket[i]; page != NULL; page = page->chain) {
 			for (struct block *block = page->first; block != NULL; block = block->page_chain)
-				atomic_fetch_and(&block->seen, ~gone);
+				atomic_fetch_and(&block->seen, ~dropped);
 		}
 	}
-	replaced |= gone;
+	replaced |= dropped;
 }
 
 uint64_t code_enter(unsigned cpu, uint64_t space, uint64_t user_start, uint64_t user_end)
 {
-	uint64_t gone, bit;
+	uint64_t dropped, bit;
 
 	pthread_mutex_lock(&lock);
 	user_from = user_start;
 	user_until = user_end;
-	gone = spaces_enter(cpu, user_end != 0 ? space : 0);
-	if (gone != 0)
-		unsee(gone);
+	dropped = spaces_enter(cpu, user_end != 0 ? space : 0);
+	if (dropped != 0)
+		mark_unseen(dropped);
 	bit = UINT64_C(1) << spaces_number(cpu);
 	pthread_mutex_unlock(&lock);
 	return bit;
@@ -229,7 +229,7 @@ uint64_t code_enter(unsigned cpu, uint64_t space, uint64_t user_start, uint64_t 
 
 /* ---- Blocks ------------------------------------------------------------------------------------ */
 
-static void tell(struct block *block, uint64_t space, uint64_t in)
+static void record(struct block *block, uint64_t space, uint64_t in)
 {
 	struct page *page = page_of(block->start);
 	int again = page == NULL || take_place(page, block, in);
@@ -256,7 +256,7 @@ void code_see(unsigned cpu, struct block *block)
 	kernel = user_until != 0 && !user;
 	in = user ? UINT64_C(1) << spaces_number(cpu) : 1;
 	if ((block->seen & in) == 0)
-		tell(block, user ? spaces_space(cpu) : 0, kernel ? ALL : in);
+		record(block, user ? spaces_space(cpu) : 0, kernel ? ALL : in);
 	else if (kernel)
 		atomic_fetch_or(&block->seen, ALL);
 	pthread_mutex_unlock(&lock);

@@ -165,7 +165,7 @@ static void put_place(struct trace *trace, uint64_t address)
 	uint32_t page = (uint32_t)(trace->space >> KTRX_HWT_UNIT_SPACE_SHIFT);
 	uint8_t packet[18] = { 0x85 };
 
-	if (etm4->told && etm4->space == trace->space && etm4->thread == trace->thread) {
+	if (etm4->has_context && etm4->space == trace->space && etm4->thread == trace->thread) {
 		put_head(trace, 0x80);
 		put_address(trace, address);
 		return;
@@ -179,7 +179,7 @@ static void put_place(struct trace *trace, uint64_t address)
 	remember_address(etm4, address);
 	etm4->space = trace->space;
 	etm4->thread = trace->thread;
-	etm4->told = 1;
+	etm4->has_context = 1;
 }
 
 /*
@@ -252,10 +252,10 @@ static void off(struct trace *trace, uint64_t address)
 	put_exception(trace, EXCEPTION_HALT, address);
 }
 
-static void call(struct etm4 *etm4, uint64_t behind)
+static void call(struct etm4 *etm4, uint64_t after)
 {
 	etm4->top = (uint8_t)((etm4->top + 1) % ETM4_RETURNS);
-	etm4->returns[etm4->top] = behind;
+	etm4->returns[etm4->top] = after;
 	if (etm4->depth < ETM4_RETURNS)
 		etm4->depth++;
 }
@@ -344,7 +344,7 @@ static void async(struct trace *trace, uint64_t from, uint64_t to)
 	put_address(trace, to);
 }
 
-static void tell_time(struct trace *trace, uint64_t before)
+static void write_time(struct trace *trace, uint64_t before)
 {
 	(void)before;
 	put_atoms(trace);
@@ -400,7 +400,7 @@ const struct encoder encoder_etm4 = {
 	.off_branch = off_branch,
 	.branch = branch,
 	.async = async,
-	.time = tell_time,
+	.time = write_time,
 	.flush = flush,
 	.overflow = overflow,
 };

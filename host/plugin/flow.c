@@ -106,7 +106,7 @@ static uint64_t interrupted(const struct point *at, int between)
  * because of code that writes to its own page, a device register with -icount, or an atomic operation that
  * must run alone. Returns nonzero if that is so, and execution continues at `to`.
  */
-static int begun_anew(struct vcpu *vcpu, const struct point *at, const struct block *to)
+static int is_resumed(struct vcpu *vcpu, const struct point *at, const struct block *to)
 {
 	const struct block *from = at->block;
 
@@ -133,7 +133,7 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 {
 	uint64_t from;
 
-	if (begun_anew(vcpu, at, to))
+	if (is_resumed(vcpu, at, to))
 		return;
 	if (!to->handler)
 		block_is_handler(to);
@@ -142,7 +142,7 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 
 		from = interrupted(at, trace->encoder->between(to->start));
 		/* The last instruction of the block has run, and is reported like any other. */
-		if (trace->on && at->block->told && from != at->address)
+		if (trace->on && at->block->reported && from != at->address)
 			trace->encoder->branch(trace, at->block, from, 1);
 		trace_interrupt(trace, from, to);
 	}
@@ -178,22 +178,22 @@ static int rises(const struct vcpu *vcpu, const struct block *from, const struct
 	return 0;
 }
 
-static void tell_reached(struct vcpu *vcpu, uint64_t address)
+static void set_reached(struct vcpu *vcpu, uint64_t address)
 {
 	for (unsigned i = 0; i < vcpu->traces; i++)
-		output_tell_reached(&vcpu->trace[i]->output, vcpu->trace[i]->on ? address : 0);
+		output_set_reached(&vcpu->trace[i]->output, vcpu->trace[i]->on ? address : 0);
 }
 
-/* Writes a packet of outcomes, or looks at the clock. `told`: the previous block has an outcome. */
-static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, int told,
+/* Writes a packet of outcomes, or looks at the clock. `has_outcome`: the previous block has an outcome. */
+static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, int has_outcome,
 						     uint64_t address)
 {
 	if (full)
 		trace->encoder->flush(trace);
-	if (told)
+	if (has_outcome)
 		trace_written(trace, address);
 	else
-		trace_attend_untold(trace, address);
+		trace_attend_unreported(trace, address);
 }
 
 static void enter(struct vcpu *vcpu, const struct point *at, struct block *to)
@@ -219,10 +219,10 @@ static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const stru
 {
 	if (vcpu->traces == 0 && ++vcpu->idle > IDLE_BLOCKS && enabled == 0)
 		when_idle();
-	tell_reached(vcpu, 0);
+	set_reached(vcpu, 0);
 	see(vcpu, point->block);
 	enter(vcpu, at, point->block);
-	tell_reached(vcpu, point->address);
+	set_reached(vcpu, point->address);
 }
 
 /*
@@ -249,19 +249,19 @@ void flow_enter(unsigned cpu, void *data)
 			if (LIKELY(to->start == from->way[branches])) {
 				int full;
 
-				output_tell_reached(&trace->output, 0);
+				output_set_reached(&trace->output, 0);
 				full = trace_gather(trace, from->outcomes, branches);
 				/* No byte has been written, so no position but 0 can be due. */
 				if (UNLIKELY(full | (trace_attention(trace) == 0)))
 					write_outcomes(trace, full, from->outcomes != 0, to->start);
-				output_tell_reached(&trace->output, trace->on ? point->address : 0);
+				output_set_reached(&trace->output, trace->on ? point->address : 0);
 				return;
 			}
 		} else if (LIKELY((taken = leads(from, to)) >= 0)) {
-			output_tell_reached(&trace->output, 0);
+			output_set_reached(&trace->output, 0);
 			trace->encoder->branch(trace, from, to->start, taken);
 			trace_written(trace, to->start);
-			output_tell_reached(&trace->output, trace->on ? point->address : 0);
+			output_set_reached(&trace->output, trace->on ? point->address : 0);
 			return;
 		}
 	}

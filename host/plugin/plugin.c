@@ -183,7 +183,7 @@ static void watch(qemu_plugin_id_t id)
 	qemu_plugin_register_vcpu_idle_cb(id, halted);
 }
 
-static void watch_anew(qemu_plugin_id_t id)
+static void watch_again(qemu_plugin_id_t id)
 {
 	flow_pause();
 	watch(id);
@@ -193,7 +193,7 @@ static void watch_anew(qemu_plugin_id_t id)
 static void arm(int on)
 {
 	if (atomic_exchange(&armed, on) != on)
-		qemu_plugin_reset(identity, watch_anew);
+		qemu_plugin_reset(identity, watch_again);
 }
 
 /* ---- Loading ----------------------------------------------------------------------------------- */

@@ -170,10 +170,10 @@ static void off_branch(struct trace *trace, const struct block *block, uint64_t 
 	trace->pt.depth = 0;
 }
 
-static void call(struct pt *pt, uint64_t behind)
+static void call(struct pt *pt, uint64_t after)
 {
 	pt->top = (pt->top + 1) % PT_RETURNS;
-	pt->returns[pt->top] = behind;
+	pt->returns[pt->top] = after;
 	if (pt->depth < PT_RETURNS)
 		pt->depth++;
 }
@@ -226,7 +226,7 @@ static void async(struct trace *trace, uint64_t from, uint64_t to)
 	put_target(trace, HEAD_TIP, to);
 }
 
-static void tell_time(struct trace *trace, uint64_t before)
+static void write_time(struct trace *trace, uint64_t before)
 {
 	uint64_t periods = (trace->time >> MTC_SHIFT) - (before >> MTC_SHIFT);
 	uint8_t packet[2] = { 0x59, (uint8_t)(trace->time >> MTC_SHIFT) };
@@ -285,7 +285,7 @@ const struct encoder encoder_pt = {
 	.off_branch = off_branch,
 	.branch = branch,
 	.async = async,
-	.time = tell_time,
+	.time = write_time,
 	.flush = flush,
 	.overflow = overflow,
 };

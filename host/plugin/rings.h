@@ -69,12 +69,12 @@ static inline void output_publish(struct output *output)
  * Publishes the address that the trace has reached, after all packets and branches have been published; 0
  * while they are added. If QEMU is killed in between, the trace ends earlier, but is consistent.
  */
-static inline void output_tell_reached(struct output *output, uint64_t address)
+static inline void output_set_reached(struct output *output, uint64_t address)
 {
 	__atomic_store_n(output->reached, address, __ATOMIC_RELEASE);
 }
 
-static inline void output_tell_pending(struct output *output, uint64_t branches)
+static inline void output_set_pending(struct output *output, uint64_t branches)
 {
 	__atomic_store_n(output->pending, branches, __ATOMIC_RELEASE);
 }

@@ -87,7 +87,7 @@ static void settle(struct trace *trace)
 }
 
 /* Writes the time if enough has passed. Returns how much has passed since the last time written. */
-static uint64_t tell_time(struct trace *trace)
+static uint64_t write_time(struct trace *trace)
 {
 	uint64_t before = trace->time, passed;
 
@@ -104,7 +104,7 @@ static uint64_t tell_time(struct trace *trace)
 /* Adapts the interval: the slower packets come, the rarer the clock needs to be read. */
 static void look_at_clock(struct trace *trace)
 {
-	uint64_t passed = tell_time(trace);
+	uint64_t passed = write_time(trace);
 
 	if (passed < trace->clock_step || !trace->timed)
 		trace->look = trace->look < LOOK_MOST ? 2 * trace->look : LOOK_MOST;
@@ -117,7 +117,7 @@ void trace_break_off(struct trace *trace)
 	trace->encoder->overflow(trace);
 	trace->on = 0;
 	settle(trace);
-	output_tell_reached(&trace->output, 0);
+	output_set_reached(&trace->output, 0);
 	trace->output.lost++;
 	output_publish(&trace->output);
 }
@@ -127,7 +127,7 @@ void trace_break_off(struct trace *trace)
  * decoder of Intel PT applies a time packet only from the next branch on, so a synchronization point is
  * written there.
  */
-static void attend(struct trace *trace, uint64_t address, int told)
+static void attend(struct trace *trace, uint64_t address, int reported)
 {
 	int renewed = trace->timed && trace->renew && trace->encoder->sync_anywhere;
 
@@ -137,7 +137,7 @@ static void attend(struct trace *trace, uint64_t address, int told)
 		return;
 	}
 	look_at_clock(trace);
-	if (renewed || (told && output_position(&trace->output) >= trace->sync_at)) {
+	if (renewed || (reported && output_position(&trace->output) >= trace->sync_at)) {
 		trace->encoder->sync(trace, address);
 		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	}
@@ -153,7 +153,7 @@ void trace_attend(struct trace *trace, uint64_t address)
 	attend(trace, address, 1);
 }
 
-void trace_attend_untold(struct trace *trace, uint64_t address)
+void trace_attend_unreported(struct trace *trace, uint64_t address)
 {
 	attend(trace, address, trace->encoder->sync_anywhere);
 }
@@ -173,7 +173,7 @@ void trace_turn_on(struct trace *trace, uint64_t address, uint8_t modes)
 	trace->mode = mode_of(trace, modes);
 	if (trace->mode == 0)
 		return;
-	tell_time(trace);
+	write_time(trace);
 	trace->encoder->on(trace, address);
 	trace->on = 1;
 	settle(trace);
@@ -185,7 +185,7 @@ void trace_turn_off(struct trace *trace, uint64_t address)
 	trace->encoder->off(trace, address);
 	trace->on = 0;
 	settle(trace);
-	output_tell_reached(&trace->output, 0);
+	output_set_reached(&trace->output, 0);
 	trace_written(trace, address);
 }
 
@@ -203,7 +203,7 @@ void trace_cross(struct trace *trace, const struct block *from, const struct blo
 		trace->encoder->off_branch(trace, from, to->start);
 		trace->on = 0;
 		settle(trace);
-		output_tell_reached(&trace->output, 0);
+		output_set_reached(&trace->output, 0);
 		trace_written(trace, to->start);
 		return;
 	}
@@ -211,7 +211,7 @@ void trace_cross(struct trace *trace, const struct block *from, const struct blo
 		trace->mode = mode;
 		settle(trace);
 	}
-	if (from->told)
+	if (from->reported)
 		trace->encoder->branch(trace, from, to->start, taken);
 	if (known) {
 		trace_turn_off(trace, to->start);
@@ -241,7 +241,7 @@ void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to)
 	 * If the virtual CPU was waiting for the interrupt, the trace must show that it waited before the
 	 * interrupt, not in the handler.
 	 */
-	tell_time(trace);
+	write_time(trace);
 	trace->encoder->async(trace, from, to->start);
 	trace_written(trace, to->start);
 }

@@ -27,9 +27,9 @@ unsigned etm4_atom_packet(uint64_t atoms, unsigned count, uint8_t *packet);
 struct etm4 {
 	uint64_t address[ETM4_ADDRESSES]; /* the last addresses written, the latest first */
 	uint64_t time;			  /* the last time written; 0 after a synchronization point */
-	uint64_t space;			  /* the last address space written, if `told` is set */
+	uint64_t space;			  /* the last address space written, if `has_context` is set */
 	uint32_t thread;
-	uint8_t told;
+	uint8_t has_context;
 	uint8_t depth; /* number of entries of returns[] in use */
 	uint8_t top;
 	uint64_t returns[ETM4_RETURNS];
@@ -136,7 +136,7 @@ struct encoder {
 	 * faults.
 	 */
 	int (*between)(uint64_t handler);
-	/* Sets end, target and told from the last instruction. Requires: start, last and next are set. */
+	/* Sets end, target and reported from the last instruction. Requires: start, last and next are set. */
 	void (*classify)(struct block *block, const unsigned char *bytes, size_t size);
 	/*
 	 * Returns a value common to all entries of a table of handlers, if this block, with that first
@@ -187,14 +187,14 @@ struct encoder {
 static inline void trace_begin_outcomes(struct trace *trace)
 {
 	trace->outcomes = 1;
-	output_tell_pending(&trace->output, 1);
+	output_set_pending(&trace->output, 1);
 }
 
 /* Adds `count` (0 or 1) outcomes. Returns nonzero if no more fit, and the encoder's flush() is due. */
 static inline int trace_gather(struct trace *trace, unsigned count, unsigned taken)
 {
 	trace->outcomes = trace->outcomes << count | (taken & count);
-	output_tell_pending(&trace->output, trace->outcomes);
+	output_set_pending(&trace->output, trace->outcomes);
 	return __builtin_expect(trace->outcomes >= trace->encoder->outcomes_full, 0);
 }
 
@@ -219,7 +219,7 @@ void trace_interrupt(struct trace *trace, uint64_t from, const struct block *to)
 /* Does what is due after some bytes of packets: looks at the clock, synchronizes, publishes. */
 void trace_attend(struct trace *trace, uint64_t address);
 /* Does the same after a block whose end writes no packet. */
-void trace_attend_untold(struct trace *trace, uint64_t address);
+void trace_attend_unreported(struct trace *trace, uint64_t address);
 /* Handles the rare cases of trace_follow(): tracing begins or ends, or the mode changes. */
 void trace_cross(struct trace *trace, const struct block *from, const struct block *to, int taken);
 
@@ -261,11 +261,11 @@ static inline void trace_follow(struct trace *trace, const struct block *from, c
 		trace_cross(trace, from, to, taken);
 		return;
 	}
-	if (from->told) {
+	if (from->reported) {
 		trace->encoder->branch(trace, from, to->start, taken);
 		trace_written(trace, to->start);
 	} else if (UNLIKELY(trace_attention(trace) == 0)) {
-		trace_attend_untold(trace, to->start);
+		trace_attend_unreported(trace, to->start);
 	}
 }
 

@@ -219,7 +219,7 @@ void x86_classify(struct block *block, const unsigned char *bytes, size_t size)
 	 * A call to the next instruction only reads the program counter; decoders do not remember it as a
 	 * call, either.
 	 */
-	block->told = block->end >= END_CALL && !(block->end == END_CALL && block->target == block->next);
+	block->reported = block->end >= END_CALL && !(block->end == END_CALL && block->target == block->next);
 }
 
 /*

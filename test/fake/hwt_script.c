@@ -28,7 +28,7 @@ struct symbol {
 };
 
 struct steps {
-	struct hwt_stream told;
+	struct hwt_stream about;
 	struct hwt_step *step;
 	size_t count;
 	struct hwt_piece piece;
@@ -92,7 +92,7 @@ static struct hwt_step *add_step(struct steps *steps, const char *stamp)
 	steps->step = realloc(steps->step, (steps->count + 1) * sizeof(*steps->step));
 	step = &steps->step[steps->count];
 	*step = (struct hwt_step){
-		.bits = 64, .offset = steps->count, .pid = steps->told.pid, .tid = steps->told.tid
+		.bits = 64, .offset = steps->count, .pid = steps->about.pid, .tid = steps->about.tid
 	};
 	if (steps->count) {
 		step->space = steps->step[steps->count - 1].space;
@@ -101,7 +101,7 @@ static struct hwt_step *add_step(struct steps *steps, const char *stamp)
 	step->has_stamp = strcmp(stamp, "-") != 0;
 	step->stamp = step->has_stamp ? strtoull(stamp, NULL, 0) : 0;
 	steps->count++;
-	steps->told.bytes = steps->count;
+	steps->about.bytes = steps->count;
 	return step;
 }
 
@@ -213,22 +213,22 @@ static void end_symbols(struct hwt_file *file, uint64_t stamp)
 
 static void read_stream(struct hwt_file *file, char **word, unsigned words)
 {
-	struct hwt_stream *told = &file->stream[file->streams++].told;
+	struct hwt_stream *about = &file->stream[file->streams++].about;
 	const int thread = strcmp(word[0], "thread") == 0, samples = strcmp(word[0], "samples") == 0;
 
-	told->unit = told->cpu = (uint32_t)atoi(word[1]);
-	told->context.mode = thread ? KTRX_HWT_MODE_THREAD : KTRX_HWT_MODE_CPU;
-	told->context.encoding = samples ? KTRX_HWT_ENCODING_SPE : KTRX_HWT_ENCODING_PT;
-	told->context.backend = samples ? KTRX_HWT_BACKEND_SPE : KTRX_HWT_BACKEND_QEMU;
+	about->unit = about->cpu = (uint32_t)atoi(word[1]);
+	about->context.mode = thread ? KTRX_HWT_MODE_THREAD : KTRX_HWT_MODE_CPU;
+	about->context.encoding = samples ? KTRX_HWT_ENCODING_SPE : KTRX_HWT_ENCODING_PT;
+	about->context.backend = samples ? KTRX_HWT_BACKEND_SPE : KTRX_HWT_BACKEND_QEMU;
 	if (thread) {
-		told->cpu = UINT32_MAX;
-		told->pid = words > 2 ? (uint32_t)atoi(word[2]) : 0;
-		told->tid = words > 3 ? (uint32_t)atoi(word[3]) : 0;
-		snprintf(told->name, sizeof(told->name), "%.31s", words > 4 ? word[4] : "");
+		about->cpu = UINT32_MAX;
+		about->pid = words > 2 ? (uint32_t)atoi(word[2]) : 0;
+		about->tid = words > 3 ? (uint32_t)atoi(word[3]) : 0;
+		snprintf(about->name, sizeof(about->name), "%.31s", words > 4 ? word[4] : "");
 		return;
 	}
-	told->missing = words > 2 ? strtoull(word[2], NULL, 0) : 0;
-	told->lost = words > 3 ? strtoull(word[3], NULL, 0) : 0;
+	about->missing = words > 2 ? strtoull(word[2], NULL, 0) : 0;
+	about->lost = words > 3 ? strtoull(word[3], NULL, 0) : 0;
 }
 
 static int read_line(struct hwt_file *file, char *line)
@@ -366,7 +366,7 @@ size_t hwt_file_streams(const struct hwt_file *file)
 
 const struct hwt_stream *hwt_file_stream(const struct hwt_file *file, size_t n)
 {
-	return &file->stream[n].told;
+	return &file->stream[n].about;
 }
 
 uint64_t hwt_file_frequency(const struct hwt_file *file)

@@ -15,7 +15,7 @@
 
 static const struct {
 	uint32_t word;
-	uint8_t end, told, faults;
+	uint8_t end, reported, faults;
 	int64_t to; /* relative to the instruction, if the target is in the code */
 } codes[] = {
 	{ 0x14000000, END_JUMP, 1, 0, 0 },		  /* b . */
@@ -71,7 +71,7 @@ static void instructions_are_classified(void **state)
 		memcpy(bytes, &codes[i].word, 4);
 		a64_classify(&block, bytes, 4);
 		assert_int_equal(block.end, codes[i].end);
-		assert_int_equal(block.told, codes[i].told);
+		assert_int_equal(block.reported, codes[i].reported);
 		assert_int_equal(block.target, AT + (uint64_t)codes[i].to);
 		assert_int_equal(a64_faults(bytes, 4) != 0, codes[i].faults);
 		assert_int_equal(a64_marker(bytes, 4), 0);

@@ -111,7 +111,7 @@ static struct block block_at(uint64_t address)
 		block.next = block.last + 4;
 		memcpy(bytes, &code[(block.last - BASE) / 4], 4);
 		a64_classify(&block, bytes, 4);
-		if (block.told)
+		if (block.reported)
 			return block;
 	}
 }
@@ -169,7 +169,7 @@ static uint64_t run_split(uint64_t at, uint64_t *stack, unsigned *depth)
 	if (next != at) {
 		note(RAN, at, next - 4, next);
 		trace.sync_at = 0;
-		trace_attend_untold(&trace, next);
+		trace_attend_unreported(&trace, next);
 	}
 	return run_block(next, stack, depth);
 }
@@ -327,7 +327,7 @@ static void forgotten_returns_are_written_in_full(void **state)
 {
 	const unsigned depth = 3 * ETM4_RETURNS;
 	uint64_t to[3 * ETM4_RETURNS];
-	uint64_t told;
+	uint64_t written;
 	unsigned n = 0;
 
 	(void)state;
@@ -341,7 +341,7 @@ static void forgotten_returns_are_written_in_full(void **state)
 	 * instruction after the call.
 	 */
 	for (unsigned i = 0; i < depth; i++) {
-		struct block block = { .end = END_CALL, .told = 1, .start = BASE + 8 * i };
+		struct block block = { .end = END_CALL, .reported = 1, .start = BASE + 8 * i };
 
 		code[2 * i] = 0x94000000u | 2; /* bl to the next */
 		code[2 * i + 1] = 0xd65f03c0u; /* ret */
@@ -353,10 +353,10 @@ static void forgotten_returns_are_written_in_full(void **state)
 	}
 	code[2 * depth] = 0xd65f03c0u;
 	encoder_etm4.flush(&trace);
-	told = output_position(&trace.output);
+	written = output_position(&trace.output);
 	for (uint64_t at = BASE + 8 * depth; n < depth; n++) {
 		struct block block = {
-			.end = END_RETURN, .told = 1, .start = at, .last = at, .next = at + 4
+			.end = END_RETURN, .reported = 1, .start = at, .last = at, .next = at + 4
 		};
 
 		at = to[depth - 1 - n];
@@ -364,11 +364,11 @@ static void forgotten_returns_are_written_in_full(void **state)
 		note(RAN, block.start, block.last, at);
 		if (n == ETM4_RETURNS - 1) {
 			encoder_etm4.flush(&trace);
-			assert_true(output_position(&trace.output) - told < ETM4_RETURNS);
+			assert_true(output_position(&trace.output) - written < ETM4_RETURNS);
 		}
 	}
 	encoder_etm4.off(&trace, to[0]);
-	assert_true(output_position(&trace.output) - told > 2 * (depth - ETM4_RETURNS));
+	assert_true(output_position(&trace.output) - written > 2 * (depth - ETM4_RETURNS));
 	check_trace();
 }
 
@@ -378,7 +378,7 @@ static void three_atoms_take_about_one_packet(void **state)
 	(void)state;
 	for (unsigned count = 1; count <= 14; count++) {
 		for (uint64_t atoms = 0; atoms < UINT64_C(1) << count; atoms++) {
-			unsigned left = count, told = 0;
+			unsigned left = count, written = 0;
 
 			while (left) {
 				uint8_t packet;
@@ -387,9 +387,9 @@ static void three_atoms_take_about_one_packet(void **state)
 
 				assert_true(some > 0 && some <= left && (some >= 3 || left < 3));
 				left -= some;
-				told++;
+				written++;
 			}
-			assert_true(told <= (count + 2) / 3 + 1);
+			assert_true(written <= (count + 2) / 3 + 1);
 		}
 	}
 }
