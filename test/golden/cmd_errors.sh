@@ -174,7 +174,7 @@ done
 awk 'BEGIN { for (n = 0; n < 20000; n++) printf "%032d", n }' >records
 { ktrace show --form bare --frequency 1000000 records 2>stderr; echo $? >status; } | head -n 1 >stdout
 equal "a closed pipe is exit status 1" 1 "$(cat status)"
-equal "and quiet" "" "$(grep -v 'order of its stamps\|shown by number' stderr)"
+equal "and quiet" "" "$(grep -v 'order of timestamps\|shown by number' stderr)"
 
 for command in show summary stats export decode; do
 	ktrace $command --help >stdout 2>stderr
