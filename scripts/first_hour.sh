@@ -5,6 +5,7 @@
 # of commands, which builds the tools and makes the folder, is left out.
 #	scripts/first_hour.sh FOLDER
 set -eu
+unset MAKEFLAGS MFLAGS MAKELEVEL # those of a make that runs this script are not meant for the one on the page
 page=$PWD/doc/first-hour.md
 PATH=$PWD/build/bin:$PATH
 single=$PWD/build/single
