@@ -74,7 +74,7 @@ head -c 100000 /dev/zero >zeros
 echo 'This is a text, not a trace.' >text
 head -c 9000 exit.ktrx >cut.ktrx
 head -c 3000 x86_64.v1 >cut.v1
-head -c 20000 exit.kts >cut.kts
+head -c 9000 exit.kts >cut.kts
 head -c 200 x86_64.ktrace >cut.ktrace
 head -c 100000 x86_64.branches >cut.branches
 head -c 5000 x86_64.elf >cut.elf

@@ -125,7 +125,7 @@ static int take_time(struct parser *parser, uint64_t *time)
 		rule_words_next(&parser->words);
 		return 0;
 	}
-	return fail_near(parser, "a time with its unit, such as 50ms", "");
+	return fail_near(parser, "a time with its unit (such as 50ms)", "");
 }
 
 static int take_relation(struct parser *parser, enum rule_relation *relation)

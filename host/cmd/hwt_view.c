@@ -26,7 +26,7 @@ static void say_doubts(const struct view *view, const struct flow_doubts *doubts
 		command_message(
 			view->args->name,
 			"%s: changes to a stack with unknown callers, for example by a thread switch: "
-			"%llu; this is no damage",
+			"%llu (no damage)",
 			view->args->path, (unsigned long long)doubts->resyncs);
 	if (doubts->deeper)
 		command_message(view->args->name, "%s: calls deeper than %u, not shown: %llu",

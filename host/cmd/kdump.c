@@ -94,8 +94,8 @@ static const struct option_row rows[] = {
 	{ NULL, 'T', NULL, "time since 1970", options_set_flag, AT(options.absolute) },
 	{ NULL, 't', "LETTERS",
 	  "only these records: c calls, f faults, i data, l creation and exit of processes, n paths, "
-	  "p denied, s signals, t structs, u user, w context switches, y settings, + the default: "
-	  "all but f, l and w",
+	  "p denied, s signals, t structs, u data from utrace(), w context switches, y settings, "
+	  "+ the default: all but f, l and w",
 	  set_letters, AT(select) },
 	{ "format", 0, "NAME",
 	  "format of the file: ktrx, dragonfly, freebsd0, freebsd0-i386 or freebsd1 (detected)", set_format,

@@ -221,10 +221,12 @@ static int check_command(const struct show *show)
 	}
 	if (show->registers && (hex || show->subtract || show->settings || show->svg || show->json ||
 				show->limit || trace_args_filtered(&show->args)))
-		why = "--registers shows no events: of these options, it can be combined only with --elf";
+		why = "--registers shows no events: of the output options, "
+		      "it can be combined only with --elf";
 	else if (show->settings &&
 		 (hex || timed || show->svg || show->limit || trace_args_filtered(&show->args)))
-		why = "--settings shows no events: of these options, it can be combined only with --json";
+		why = "--settings shows no events: of the output options, "
+		      "it can be combined only with --json";
 	else if (show->svg && (hex || timed || show->json || show->limit))
 		why = "--svg draws a picture: it cannot be combined with --hex, --json, --limit, "
 		      "--elf or --subtract-cost";
