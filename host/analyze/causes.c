@@ -105,7 +105,7 @@ static void forget(struct causes *causes)
 	memset(causes->request, 0, sizeof(causes->request));
 }
 
-static void tell(struct causes *causes, struct place cause, struct place effect)
+static void add_pair(struct causes *causes, struct place cause, struct place effect)
 {
 	if (cause.cpu != effect.cpu && causes->pairs < CAUSES_PAIRS)
 		causes->pair[causes->pairs++] =
@@ -167,11 +167,11 @@ static int close_open(struct causes *causes, struct open *open, struct place her
 
 	open->cause.stamp = 0;
 	if (back <= forth / NEARER) {
-		tell(causes, cause, open->effect);
+		add_pair(causes, cause, open->effect);
 		return 0;
 	}
 	if (forth <= back / NEARER)
-		tell(causes, cause, here);
+		add_pair(causes, cause, here);
 	return 1;
 }
 
@@ -198,7 +198,7 @@ static void wake(struct causes *causes, uint32_t id, struct place here)
 	if (thread->arrived.count == 0) {
 		put(&thread->wakes, here);
 	} else if (causes->way == CAUSES_IN_TURN || (thread->running && thread->blocked == 0)) {
-		tell(causes, here, take(&thread->arrived));
+		add_pair(causes, here, take(&thread->arrived));
 	} else {
 		thread->open = (struct open){ here, take(&thread->arrived) };
 	}
@@ -211,7 +211,7 @@ static void switch_from(struct causes *causes, uint32_t id, struct place here, i
 	/* The thread was already seen on another CPU: that CPU's clock is behind. */
 	if (thread->early.stamp != 0 && thread->early.stamp >= slack_before(causes, here.stamp) &&
 	    thread->early.cpu != here.cpu) {
-		tell(causes, here, thread->early);
+		add_pair(causes, here, thread->early);
 		thread->left = thread->early;
 		thread->early.stamp = 0;
 		return;
@@ -238,16 +238,16 @@ static void switch_to(struct causes *causes, uint32_t id, struct place here)
 		return;
 	}
 	if (thread->known && !thread->running) {
-		tell(causes, thread->left, here);
+		add_pair(causes, thread->left, here);
 		drop_before(&thread->wakes, doubt_before(causes, thread->blocked));
 		if (thread->open.cause.stamp != 0 && close_open(causes, &thread->open, here))
 			thread->wakes.count = 0;
 		else if (thread->waits && thread->wakes.count > 0)
-			tell(causes, take(&thread->wakes), here);
+			add_pair(causes, take(&thread->wakes), here);
 		else if (thread->waits && here.stamp >= thread->settled)
 			put_arrival(causes, &thread->arrived, here);
 	} else if (!thread->known && thread->wakes.count > 0) {
-		tell(causes, take(&thread->wakes), here);
+		add_pair(causes, take(&thread->wakes), here);
 	} else if (!thread->known) {
 		thread->settled = here.stamp + causes->slack / DOUBT;
 	}
@@ -264,7 +264,7 @@ static void send(struct causes *causes, struct request *request, struct place he
 	if (request->arrived.count == 0)
 		put(&request->sent, here);
 	else if (causes->way == CAUSES_IN_TURN)
-		tell(causes, here, take(&request->arrived));
+		add_pair(causes, here, take(&request->arrived));
 	else
 		request->open = (struct open){ here, take(&request->arrived) };
 }
@@ -289,7 +289,7 @@ static void arrive(struct causes *causes, struct request *request, struct place 
 	else if (request->sent.count == 0)
 		put_arrival(causes, &request->arrived, here);
 	else if (is_by_one(&request->sent))
-		tell(causes, take(&request->sent), here);
+		add_pair(causes, take(&request->sent), here);
 	else
 		take(&request->sent);
 	request->last = here.stamp;
@@ -335,7 +335,7 @@ static void packet(struct causes *causes, const struct wellknown *known, const s
 	if (packet->sent.stamp == 0 || packet->received.stamp == 0 ||
 	    packet->received.stamp < slack_before(causes, packet->sent.stamp))
 		return;
-	tell(causes, packet->sent, packet->received);
+	add_pair(causes, packet->sent, packet->received);
 	*packet = (struct packet){ .key = 0 };
 }
 
@@ -403,7 +403,7 @@ uint32_t causes_event(struct causes *causes, const struct ktread_event *event, c
  * A clock without a stated error counts as exact here, because alignment may move it until no effect is
  * early.
  */
-static uint64_t doubt(const struct ktread *trace, const struct causes_pair *pair)
+static uint64_t allowed_error(const struct ktread *trace, const struct causes_pair *pair)
 {
 	const uint64_t from = order_error_at(trace, pair->from, pair->cause);
 	const uint64_t to = order_error_at(trace, pair->to, pair->effect);
@@ -426,7 +426,7 @@ void causes_count(struct causes_count *count, const struct ktread *trace, const 
 		if (!early)
 			continue;
 		count->early++;
-		count->beyond += apart > doubt(trace, &pair[i]);
+		count->beyond += apart > allowed_error(trace, &pair[i]);
 		count->ticks += apart;
 	}
 }

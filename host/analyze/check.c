@@ -52,8 +52,8 @@ static void doubt_waiting(struct check_order *order, uint32_t table, const uint6
  * Fields of an entry: `stamp` and `cpu` of the key's last event; `time`: stamp of the last event on another
  * CPU than that (0: none); `known`: the order is unsure.
  */
-static bool is_near(const struct check_order *order, const struct keyed_entry *entry,
-		    const struct ktread_event *event)
+static bool is_close(const struct check_order *order, const struct keyed_entry *entry,
+		     const struct ktread_event *event)
 {
 	const uint64_t other = entry->cpu == event->cpu ? entry->time : entry->stamp;
 
@@ -64,7 +64,7 @@ int check_order_see(struct check_order *order, uint32_t table, const uint64_t ke
 		    const struct ktread_event *event, bool settles, bool *unsure)
 {
 	struct keyed_entry *entry;
-	bool near;
+	bool close;
 	int error;
 
 	*unsure = false;
@@ -78,9 +78,9 @@ int check_order_see(struct check_order *order, uint32_t table, const uint64_t ke
 		*unsure = true;
 		return 0;
 	}
-	near = is_near(order, entry, event);
-	*unsure = near || entry->known;
-	entry->known = near || (entry->known && !settles);
+	close = is_close(order, entry, event);
+	*unsure = close || entry->known;
+	entry->known = close || (entry->known && !settles);
 	if (entry->stamp != 0 && entry->cpu != event->cpu)
 		entry->time = entry->stamp;
 	entry->stamp = event->stamp ? event->stamp : 1;
@@ -123,7 +123,7 @@ bool check_order_next(struct check_order *order, uint64_t stamp, struct check_wa
 /* ---- Reading ---- */
 
 /* Reports violations that have waited until `stamp`: later events cannot change them. */
-static void tell_waiting(struct check *check, uint64_t stamp)
+static void report_waiting(struct check *check, uint64_t stamp)
 {
 	struct check_waiting waited;
 
@@ -131,7 +131,7 @@ static void tell_waiting(struct check *check, uint64_t stamp)
 		if (waited.unsure)
 			check->result[waited.violation.rule].unordered++;
 		else
-			check_tell(check, &waited.violation);
+			check_report(check, &waited.violation);
 	}
 }
 
@@ -152,7 +152,7 @@ static int take(struct check *check, const struct ktread_event *event)
 	uint32_t thread;
 	int error = 0;
 
-	tell_waiting(check, event->stamp);
+	report_waiting(check, event->stamp);
 	check->event = event;
 	check->stamp = event->stamp;
 	check->time += 2;
@@ -211,7 +211,7 @@ static void see_end(struct check *check, uint32_t index)
 		violation.stamp = entry->stamp + rule->ticks;
 		check_blame(&violation, entry);
 		check->result[index].uncertain += check_order_is_unsure(&check->order, index, entry->key);
-		check_tell(check, &violation);
+		check_report(check, &violation);
 	}
 }
 
@@ -223,19 +223,19 @@ static void see_broken(struct check *check, uint32_t index, const struct ktread 
 {
 	const uint32_t wanted = check->rules->rule[index].broken;
 	const bool off = rules_state_is_off(trace);
-	struct ktrx_cpu row;
+	struct ktrx_cpu descriptor;
 
-	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &row, 1) > 0; cpu++) {
-		if (row.broken == wanted)
-			check_tell(check, &(struct check_violation){ .rule = index,
-								     .stamp = row.broken_stamp,
-								     .cpu = cpu,
-								     .thread = row.broken_thread,
-								     .in_state = true,
-								     .pc = row.broken_pc,
-								     .object = row.broken_object });
-		else if (row.broken == KTRX_BROKEN_NOTHING && !off)
-			check->result[index].held += row.online != 0;
+	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &descriptor, 1) > 0; cpu++) {
+		if (descriptor.broken == wanted)
+			check_report(check, &(struct check_violation){ .rule = index,
+								       .stamp = descriptor.broken_stamp,
+								       .cpu = cpu,
+								       .thread = descriptor.broken_thread,
+								       .in_state = true,
+								       .pc = descriptor.broken_pc,
+								       .object = descriptor.broken_object });
+		else if (descriptor.broken == KTRX_BROKEN_NOTHING && !off)
+			check->result[index].held += descriptor.online != 0;
 		else
 			check->result[index].undecided++;
 	}
@@ -294,14 +294,14 @@ static int read_all(struct check *check, struct ktread *trace)
 	mark_needed(check, trace);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = take(check, event);
-	tell_waiting(check, UINT64_MAX);
+	report_waiting(check, UINT64_MAX);
 	for (uint32_t n = 0; n < check->rules->count && !error && status == 0; n++)
 		finish(check, n, trace);
 	return error ? error : status;
 }
 
 int check_read(const struct rules *rules, struct ktread *trace, uint64_t doubt, struct check_result *result,
-	       check_told *told, void *context)
+	       check_found *found, void *context)
 {
 	struct check *check = calloc(1, sizeof(*check));
 	int status;
@@ -311,7 +311,7 @@ int check_read(const struct rules *rules, struct ktread *trace, uint64_t doubt, 
 	check->rules = rules;
 	check->doubt = doubt;
 	check->result = result;
-	check->told = told;
+	check->found = found;
 	check->context = context;
 	status = read_all(check, trace);
 	for (uint32_t n = 0; n < RULES_MAX; n++)

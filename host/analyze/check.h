@@ -67,7 +67,7 @@ bool check_order_next(struct check_order *order, uint64_t stamp, struct check_wa
 struct check {
 	const struct rules *rules;
 	struct check_result *result;
-	check_told *told;
+	check_found *found;
 	void *context;
 	struct gaps *gaps;
 	struct threads *threads;
@@ -96,7 +96,7 @@ struct check {
 int check_apply(struct check *check, uint32_t index, const struct ktread_event *event);
 
 /* Counts a violation and passes it to the callback. */
-void check_tell(struct check *check, const struct check_violation *violation);
+void check_report(struct check *check, const struct check_violation *violation);
 
 /* Stores the event that made this entry as the cause of the violation. */
 void check_blame(struct check_violation *violation, const struct keyed_entry *cause);

@@ -10,21 +10,21 @@
 #include "analyze/elapsed.h"
 #include "analyze/scheduling.h"
 
-void check_tell(struct check *check, const struct check_violation *violation)
+void check_report(struct check *check, const struct check_violation *violation)
 {
 	struct check_result *result = &check->result[violation->rule];
 
 	if (result->violated == 0 || violation->stamp < result->first.stamp)
 		result->first = *violation;
 	result->violated++;
-	check->told(check->context, violation);
+	check->found(check->context, violation);
 }
 
 /*
  * Reports a violation that depends on the order of events with the current key, which may come from several
  * CPUs.
  */
-static void tell_ordered(struct check *check, const struct check_violation *violation)
+static void report_ordered(struct check *check, const struct check_violation *violation)
 {
 	struct check_result *result = &check->result[violation->rule];
 
@@ -35,7 +35,7 @@ static void tell_ordered(struct check *check, const struct check_violation *viol
 		return;
 	}
 	result->uncertain += check->unsure;
-	check_tell(check, violation);
+	check_report(check, violation);
 }
 
 /* Records an event of a key, and makes the key the current one. Returns 0 or KTREAD_E_MEMORY. */
@@ -170,7 +170,7 @@ static void see_depth(struct check *check, uint32_t index, uint32_t which, const
 		check->order_failed |= see_order(check, rule->depth, key, event, false) != 0;
 	if (violation.count > rule->limit) {
 		check_blame(&violation, entry);
-		keyed_by_cpu(rule) ? check_tell(check, &violation) : tell_ordered(check, &violation);
+		keyed_by_cpu(rule) ? check_report(check, &violation) : report_ordered(check, &violation);
 	} else if (gap || (entry && !entry->known)) {
 		check->result[index].undecided++;
 	} else {
@@ -222,7 +222,7 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 		violation.cause_cpu = thread->cpu;
 		violation.cause_thread = thread->id;
 		check->order_failed |= see_order(check, CHECK_ORDER_THREADS, key, event, false) != 0;
-		tell_ordered(check, &violation);
+		report_ordered(check, &violation);
 	}
 }
 
@@ -236,7 +236,7 @@ static void see_never(struct check *check, uint32_t index, uint32_t which, const
 	else if (rule->thread_states)
 		see_thread(check, index, event);
 	else
-		check_tell(check, &violation);
+		check_report(check, &violation);
 }
 
 static void see_always(struct check *check, uint32_t index, const struct ktread_event *event)
@@ -250,7 +250,7 @@ static void see_always(struct check *check, uint32_t index, const struct ktread_
 	else if (missing)
 		check->result[index].left_out++;
 	else
-		check_tell(check, &violation);
+		check_report(check, &violation);
 }
 
 /*
@@ -281,7 +281,7 @@ static void see_caused(struct check *check, uint32_t index, uint32_t which, cons
 		 elapsed(entry->stamp, event->stamp) - rule->ticks <= check->order.doubt)
 		check->result[index].unordered++;
 	else
-		tell_ordered(check, &violation);
+		report_ordered(check, &violation);
 	keyed_remove(&check->table[index], entry);
 }
 
@@ -318,7 +318,7 @@ static int see_most(struct check *check, uint32_t index, uint32_t which, const s
 	if (entry->count > rule->limit + 1) /* reported when the limit was first exceeded */
 		return 0;
 	check_blame(&violation, entry);
-	check_tell(check, &violation);
+	check_report(check, &violation);
 	return 0;
 }
 

@@ -213,7 +213,7 @@ static float around(const struct sum *sum, int64_t bins, int64_t bin)
 }
 
 /* Returns the most votes at a bin within two bins of `bin`. */
-static float near(const struct sum *sum, int64_t bins, int64_t bin)
+static float most_near(const struct sum *sum, int64_t bins, int64_t bin)
 {
 	float most = 0;
 
@@ -313,7 +313,7 @@ static struct peak find_peak(const struct sum *sum, int64_t bins)
 	}
 	for (int64_t bin = 0; bin + 1 < bins; bin++) {
 		const float other = around(sum, bins, bin) - mean;
-		const bool is_image = near(sum, bins, 2 * at - bin) - mean > other / 2;
+		const bool is_image = most_near(sum, bins, 2 * at - bin) - mean > other / 2;
 
 		if (llabs(bin - at) > 2 && best - mean < (is_image ? EVEN_PROMINENCE : PROMINENCE) * other)
 			best = 0;

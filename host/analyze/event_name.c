@@ -39,7 +39,7 @@ static void copy_name(char *to, const char *from, size_t length)
 {
 	size_t at = 0;
 
-	for (; at < length && at + 1 < NEAR_NAME && from[at]; at++)
+	for (; at < length && at + 1 < SUGGESTIONS_NAME && from[at]; at++)
 		to[at] = from[at] >= ' ' && from[at] <= '~' ? from[at] : '?';
 	to[at] = '\0';
 }
@@ -54,7 +54,7 @@ static uint32_t least(uint32_t a, uint32_t b, uint32_t c)
 /* Returns the number of letters to insert, delete or replace to make one name of the other. */
 static uint32_t distance(const char *left, const char *right)
 {
-	uint32_t row[NEAR_NAME];
+	uint32_t row[SUGGESTIONS_NAME];
 	uint32_t length = (uint32_t)strlen(right);
 
 	for (uint32_t i = 0; i <= length; i++)
@@ -73,72 +73,72 @@ static uint32_t distance(const char *left, const char *right)
 	return row[length];
 }
 
-void near_start(struct near *near, const char *wanted, size_t length)
+void suggestions_start(struct suggestions *similar, const char *wanted, size_t length)
 {
-	memset(near, 0, sizeof(*near));
-	copy_name(near->wanted, wanted, length);
+	memset(similar, 0, sizeof(*similar));
+	copy_name(similar->wanted, wanted, length);
 }
 
-void near_offer(struct near *near, const char *name)
+void suggestions_offer(struct suggestions *similar, const char *name)
 {
-	near_offer_as(near, name, name);
+	suggestions_offer_as(similar, name, name);
 }
 
-void near_offer_as(struct near *near, const char *name, const char *told)
+void suggestions_offer_as(struct suggestions *similar, const char *name, const char *shown)
 {
-	char copy[NEAR_NAME];
-	uint32_t far = ((uint32_t)strlen(near->wanted) + 2) / 3, apart, at;
+	char copy[SUGGESTIONS_NAME];
+	uint32_t far = ((uint32_t)strlen(similar->wanted) + 2) / 3, apart, at;
 
-	copy_name(copy, name, NEAR_NAME);
-	apart = distance(near->wanted, copy);
+	copy_name(copy, name, SUGGESTIONS_NAME);
+	apart = distance(similar->wanted, copy);
 	if (apart > far)
 		return;
-	copy_name(copy, told, NEAR_NAME);
-	for (uint32_t i = 0; i < near->names; i++)
-		if (strcmp(near->name[i], copy) == 0)
+	copy_name(copy, shown, SUGGESTIONS_NAME);
+	for (uint32_t i = 0; i < similar->names; i++)
+		if (strcmp(similar->name[i], copy) == 0)
 			return;
-	at = near->names < NEAR_NAMES ? near->names++ : NEAR_NAMES;
-	for (; at > 0 && near->distance[at - 1] > apart; at--) {
-		if (at == NEAR_NAMES)
+	at = similar->names < SUGGESTIONS_MOST ? similar->names++ : SUGGESTIONS_MOST;
+	for (; at > 0 && similar->distance[at - 1] > apart; at--) {
+		if (at == SUGGESTIONS_MOST)
 			continue;
-		memcpy(near->name[at], near->name[at - 1], NEAR_NAME);
-		near->distance[at] = near->distance[at - 1];
+		memcpy(similar->name[at], similar->name[at - 1], SUGGESTIONS_NAME);
+		similar->distance[at] = similar->distance[at - 1];
 	}
-	if (at == NEAR_NAMES)
+	if (at == SUGGESTIONS_MOST)
 		return;
-	memcpy(near->name[at], copy, NEAR_NAME);
-	near->distance[at] = apart;
+	memcpy(similar->name[at], copy, SUGGESTIONS_NAME);
+	similar->distance[at] = apart;
 }
 
-void near_offer_events(struct near *near, const struct ktread *trace)
+void suggestions_offer_events(struct suggestions *similar, const struct ktread *trace)
 {
-	int star = strpbrk(near->wanted, "*?") != NULL, dot = strchr(near->wanted, '.') != NULL;
+	int star = strpbrk(similar->wanted, "*?") != NULL, dot = strchr(similar->wanted, '.') != NULL;
 
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
-		char full[2 * NEAR_NAME];
+		char full[2 * SUGGESTIONS_NAME];
 
 		if (!type)
 			continue;
 		snprintf(full, sizeof(full), "%.63s%s%.63s", type->group, *type->group ? "." : "",
 			 star ? "*" : type->name);
 		if (star || dot) {
-			near_offer(near, full);
+			suggestions_offer(similar, full);
 		} else {
-			near_offer(near, type->group);
-			near_offer_as(near, type->name, full);
+			suggestions_offer(similar, type->group);
+			suggestions_offer_as(similar, type->name, full);
 		}
 	}
 }
 
-void near_text(const struct near *near, char *text, size_t size)
+void suggestions_text(const struct suggestions *similar, char *text, size_t size)
 {
 	size_t at = 0;
 
 	text[0] = '\0';
-	for (uint32_t i = 0; i < near->names && at < size; i++)
+	for (uint32_t i = 0; i < similar->names && at < size; i++)
 		at += (size_t)snprintf(text + at, size - at, "%s%s%s", i ? ", " : "; did you mean ",
-				       near->name[i], i + 1 < near->names ? "" : "?");
+				       similar->name[i], i + 1 < similar->names ? "" : "?");
 }
 
 /* ---- Patterns ---- */

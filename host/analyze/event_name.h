@@ -27,32 +27,33 @@ char *analyze_event_name_lower(char *at, const struct ktread_type *type);
 /*
  * Suggests names that are similar to a wanted one, by the number of letters that differ:
  *
- *	near_start(&near, "sched.swtich");
- *	near_offer(&near, "sched.switch");	for each known name
- *	near_text(&near, text, sizeof(text));	"; did you mean sched.switch?", or ""
+ *	suggestions_start(&similar, "sched.swtich");
+ *	suggestions_offer(&similar, "sched.switch");	for each known name
+ *	suggestions_text(&similar, text, sizeof(text));	"; did you mean sched.switch?", or ""
  */
 
-#define NEAR_NAMES 3u
-#define NEAR_NAME  64u /* bytes of a name that are compared, NUL included */
+#define SUGGESTIONS_MOST 3u
+#define SUGGESTIONS_NAME 64u /* bytes of a name that are compared, NUL included */
 
-struct near {
-	char wanted[NEAR_NAME];
-	char name[NEAR_NAMES][NEAR_NAME]; /* nearest first */
-	uint32_t distance[NEAR_NAMES];
+struct suggestions {
+	char wanted[SUGGESTIONS_NAME];
+	char name[SUGGESTIONS_MOST][SUGGESTIONS_NAME]; /* nearest first */
+	uint32_t distance[SUGGESTIONS_MOST];
 	uint32_t names;
 };
 
-void near_start(struct near *near, const char *wanted, size_t length);
-void near_offer(struct near *near, const char *name);
-/* Compares `name`, and suggests `told` instead of it. */
-void near_offer_as(struct near *near, const char *name, const char *told);
+void suggestions_start(struct suggestions *similar, const char *wanted, size_t length);
+void suggestions_offer(struct suggestions *similar, const char *name);
+/* Compares `name`, and suggests `shown` instead of it. */
+void suggestions_offer_as(struct suggestions *similar, const char *name, const char *shown);
 /*
  * Offers all events of a trace by each meaning of a pattern: group.name, group.*, a group, or a name alone.
  */
-void near_offer_events(struct near *near, const struct ktread *trace);
+void suggestions_offer_events(struct suggestions *similar, const struct ktread *trace);
 /* Writes the suggestions, or "". Unprintable bytes are shown as question marks. */
-void near_text(const struct near *near, char *text, size_t size);
-#define NEAR_TEXT (NEAR_NAMES * (NEAR_NAME + 2) + 16) /* most bytes that near_text() needs */
+void suggestions_text(const struct suggestions *similar, char *text, size_t size);
+/* Most bytes that suggestions_text() needs. */
+#define SUGGESTIONS_TEXT (SUGGESTIONS_MOST * (SUGGESTIONS_NAME + 2) + 16)
 
 /*
  * Returns true if the pattern matches the event: "group.name", or its name or group alone, with * and ?, case

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct row {
+struct entry {
 	uint64_t key;	/* file or inode */
 	uint64_t inode; /* inode of a file; 0: not recorded */
 	uint64_t era;	/* files->era when the path was learned */
@@ -13,11 +13,11 @@ struct row {
 	char path[FILES_PATH];
 };
 
-enum kind { NOTHING, FILE_ROW, INODE_ROW };
+enum kind { NOTHING, FILE_ENTRY, INODE_ENTRY };
 
 struct files {
 	const struct ktread *trace;
-	struct row row[FILES_KEPT];
+	struct entry entry[FILES_KEPT];
 	uint64_t era;	  /* number of losses so far; entries of earlier eras are invalid */
 	uint32_t waiting; /* rings that have lost their beginning and had no event so far */
 	bool *begun;	  /* by ring: it had an event, or has not lost its beginning */
@@ -25,40 +25,41 @@ struct files {
 
 _Static_assert(FILES_KEPT == UINT64_C(1) << (64 - 55), "a place for every hash");
 
-static struct row *place(struct files *files, enum kind kind, uint64_t key)
+static struct entry *place(struct files *files, enum kind kind, uint64_t key)
 {
-	return &files->row[(key ^ (uint64_t)kind << 56) * UINT64_C(0x9e3779b97f4a7c15) >> 55];
+	return &files->entry[(key ^ (uint64_t)kind << 56) * UINT64_C(0x9e3779b97f4a7c15) >> 55];
 }
 
-static struct row *find(struct files *files, enum kind kind, uint64_t key)
+static struct entry *find(struct files *files, enum kind kind, uint64_t key)
 {
-	struct row *row = place(files, kind, key);
+	struct entry *entry = place(files, kind, key);
 
-	return key != 0 && row->kind == kind && row->key == key && row->era == files->era ? row : NULL;
+	return key != 0 && entry->kind == kind && entry->key == key && entry->era == files->era ? entry
+												: NULL;
 }
 
 static void forget(struct files *files, enum kind kind, uint64_t key)
 {
-	struct row *row = find(files, kind, key);
+	struct entry *entry = find(files, kind, key);
 
-	if (row)
-		row->kind = NOTHING;
+	if (entry)
+		entry->kind = NOTHING;
 }
 
 static void keep(struct files *files, enum kind kind, uint64_t key, uint64_t inode,
 		 const struct ktread_value *path)
 {
-	struct row *row = place(files, kind, key);
+	struct entry *entry = place(files, kind, key);
 
 	forget(files, kind, key);
 	if (key == 0 || path->cut || path->length == 0 || path->length > FILES_PATH)
 		return;
-	row->key = key;
-	row->inode = inode;
-	row->era = files->era;
-	row->length = path->length;
-	row->kind = (uint8_t)kind;
-	memcpy(row->path, path->string, path->length);
+	entry->key = key;
+	entry->inode = inode;
+	entry->era = files->era;
+	entry->length = path->length;
+	entry->kind = (uint8_t)kind;
+	memcpy(entry->path, path->string, path->length);
 }
 
 int files_create(struct files **result, const struct ktread *trace)
@@ -104,28 +105,28 @@ static void learn(struct files *files, const struct ktread_event *event, const s
 	wellknown_number(known, event, WELLKNOWN_RESULT, &result);
 	if ((int64_t)result < 0 || !wellknown_string(known, event, WELLKNOWN_NAME, &path))
 		return;
-	keep(files, INODE_ROW, inode, inode, &path);
+	keep(files, INODE_ENTRY, inode, inode, &path);
 	if (known->kind == WELLKNOWN_FILE_OPEN)
-		keep(files, FILE_ROW, file, inode, &path);
+		keep(files, FILE_ENTRY, file, inode, &path);
 }
 
-static struct files_path tell(struct files *files, const struct ktread_event *event,
-			      const struct wellknown *known)
+static struct files_path path_of(struct files *files, const struct ktread_event *event,
+				 const struct wellknown *known)
 {
 	uint64_t file = 0, inode = 0;
-	bool inode_told = wellknown_number(known, event, WELLKNOWN_INODE, &inode);
-	struct row *row;
+	bool has_inode = wellknown_number(known, event, WELLKNOWN_INODE, &inode);
+	struct entry *entry;
 
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &file);
-	row = find(files, FILE_ROW, file);
+	entry = find(files, FILE_ENTRY, file);
 	/* A file number that was reused has another inode, or none. */
-	if (row && inode_told && row->inode != inode)
-		row = NULL;
+	if (entry && has_inode && entry->inode != inode)
+		entry = NULL;
 	if (known->kind == WELLKNOWN_FILE_CLOSE)
-		forget(files, FILE_ROW, file);
-	if (!row)
-		row = find(files, INODE_ROW, inode);
-	return row ? (struct files_path){ row->path, row->length } : (struct files_path){ NULL, 0 };
+		forget(files, FILE_ENTRY, file);
+	if (!entry)
+		entry = find(files, INODE_ENTRY, inode);
+	return entry ? (struct files_path){ entry->path, entry->length } : (struct files_path){ NULL, 0 };
 }
 
 static void note_loss(struct files *files, const struct ktread_event *event)
@@ -151,7 +152,7 @@ struct files_path files_take(struct files *files, const struct ktread_event *eve
 		case WELLKNOWN_FILE_READ:
 		case WELLKNOWN_FILE_WRITE:
 		case WELLKNOWN_FILE_CLOSE:
-			return tell(files, event, known);
+			return path_of(files, event, known);
 		default:
 			break;
 		}

@@ -49,15 +49,15 @@ int note_word_after(const char *command, size_t length, const char *option, char
 bool note_kernel(const char *note, char *path, size_t size)
 {
 	size_t length;
-	const char *told = note_find(note, "kernel", &length);
+	const char *value = note_find(note, "kernel", &length);
 
-	if (told && length > 0 && length < size) {
-		memcpy(path, told, length);
+	if (value && length > 0 && length < size) {
+		memcpy(path, value, length);
 		path[length] = '\0';
 		return base_is_readable(path);
 	}
-	told = note_find(note, "command", &length);
-	return told && note_word_after(told, length, "-kernel", path, size) == 0 && base_is_readable(path);
+	value = note_find(note, "command", &length);
+	return value && note_word_after(value, length, "-kernel", path, size) == 0 && base_is_readable(path);
 }
 
 double note_silence(const char *note, bool *more)

@@ -12,9 +12,9 @@ struct membership {
 };
 
 struct table {
-	void *row; /* entries; each begins with its id */
-	size_t row_size;
-	uint32_t rows, room;
+	void *entry; /* entries; each begins with its id */
+	size_t entry_size;
+	uint32_t entries, room;
 	struct base_index index; /* entries by id */
 };
 
@@ -24,7 +24,7 @@ struct processes {
 
 static uint32_t *id_at(const struct table *table, uint32_t n)
 {
-	return (uint32_t *)((char *)table->row + n * table->row_size);
+	return (uint32_t *)((char *)table->entry + n * table->entry_size);
 }
 
 static void *find(const struct table *table, uint32_t id)
@@ -38,22 +38,22 @@ static void *find(const struct table *table, uint32_t id)
 /* Finds or adds the entry of an id. Returns NULL if out of memory. */
 static void *obtain(struct table *table, uint32_t id)
 {
-	void *row = find(table, id);
+	void *entry = find(table, id);
 
-	if (row)
-		return row;
-	row = base_grow(table->row, &table->room, table->rows + 1u, table->row_size);
-	if (!row)
+	if (entry)
+		return entry;
+	entry = base_grow(table->entry, &table->room, table->entries + 1u, table->entry_size);
+	if (!entry)
 		return NULL;
-	table->row = row;
-	if (base_index_add(&table->index, base_hash(0, id), table->rows) < 0)
+	table->entry = entry;
+	if (base_index_add(&table->index, base_hash(0, id), table->entries) < 0)
 		return NULL;
-	*id_at(table, table->rows) = id;
-	return id_at(table, table->rows++);
+	*id_at(table, table->entries) = id;
+	return id_at(table, table->entries++);
 }
 
 /* Adds a process and its thread. A thread that is known to belong to another process stays there. */
-static int tell_member(struct processes *processes, uint32_t thread, uint32_t process)
+static int add_member(struct processes *processes, uint32_t thread, uint32_t process)
 {
 	struct membership *member;
 
@@ -67,7 +67,7 @@ static int tell_member(struct processes *processes, uint32_t thread, uint32_t pr
 	return 0;
 }
 
-static int tell_fork(struct processes *processes, uint32_t parent, uint32_t child)
+static int add_fork(struct processes *processes, uint32_t parent, uint32_t child)
 {
 	const struct processes_process *from;
 	struct processes_process *process;
@@ -85,7 +85,7 @@ static int tell_fork(struct processes *processes, uint32_t parent, uint32_t chil
 	return 0;
 }
 
-static int tell_exec(struct processes *processes, uint32_t id, const struct ktread_value *path)
+static int add_exec(struct processes *processes, uint32_t id, const struct ktread_value *path)
 {
 	struct processes_process *process;
 	size_t length = path->length < PROCESSES_COMMAND ? path->length : PROCESSES_COMMAND - 1;
@@ -123,20 +123,20 @@ static int take(struct processes *processes, const struct ktread_event *event, c
 	case WELLKNOWN_CREATE:
 		if (wellknown_thread(known, event, WELLKNOWN_PROCESS, &process) &&
 		    wellknown_thread(known, event, WELLKNOWN_THREAD, &thread))
-			return tell_member(processes, thread, process);
+			return add_member(processes, thread, process);
 		return 0;
 	case WELLKNOWN_PROCESS_FORK:
-		error = tell_member(processes, event->thread, process);
+		error = add_member(processes, event->thread, process);
 		if (!error && wellknown_thread(known, event, WELLKNOWN_CHILD, &thread))
-			error = tell_fork(processes, process, thread);
+			error = add_fork(processes, process, thread);
 		return error;
 	case WELLKNOWN_PROCESS_EXEC:
-		error = tell_member(processes, event->thread, process);
+		error = add_member(processes, event->thread, process);
 		if (!error && wellknown_string(known, event, WELLKNOWN_NAME, &path))
-			error = tell_exec(processes, process, &path);
+			error = add_exec(processes, process, &path);
 		return error;
 	case WELLKNOWN_PROCESS_EXIT:
-		return tell_member(processes, event->thread, process);
+		return add_member(processes, event->thread, process);
 	default:
 		return 0;
 	}
@@ -158,8 +158,8 @@ int processes_read(struct processes **result, struct ktread *trace, struct wellk
 	*result = processes;
 	if (!processes)
 		return KTREAD_E_MEMORY;
-	processes->threads.row_size = sizeof(struct membership);
-	processes->all.row_size = sizeof(struct processes_process);
+	processes->threads.entry_size = sizeof(struct membership);
+	processes->all.entry_size = sizeof(struct processes_process);
 	if (!are_declared(trace))
 		return 0;
 	while ((status = ktread_next(trace, &event)) > 0) {
@@ -174,8 +174,8 @@ void processes_free(struct processes *processes)
 {
 	if (!processes)
 		return;
-	free(processes->threads.row);
-	free(processes->all.row);
+	free(processes->threads.entry);
+	free(processes->all.entry);
 	base_index_free(&processes->threads.index);
 	base_index_free(&processes->all.index);
 	free(processes);

@@ -235,12 +235,12 @@ static int chooses(const char *pattern, const struct ktread_type *type)
 
 static int refuse_pattern(struct requests *requests, const char *pattern)
 {
-	struct near near;
-	char text[NEAR_TEXT];
+	struct suggestions similar;
+	char text[SUGGESTIONS_TEXT];
 
-	near_start(&near, pattern, strlen(pattern));
-	near_offer_events(&near, requests->trace);
-	near_text(&near, text, sizeof(text));
+	suggestions_start(&similar, pattern, strlen(pattern));
+	suggestions_offer_events(&similar, requests->trace);
+	suggestions_text(&similar, text, sizeof(text));
 	return refuse(requests, "no event '%.64s'%s", pattern, text);
 }
 
@@ -323,8 +323,8 @@ static uint64_t ones(const struct ktread_setting *setting)
 	return setting->kind == KTRX_SETTING_U32 ? UINT32_MAX : 1;
 }
 
-static int set_row(struct requests *requests, uint32_t row, const struct ktread_setting *setting,
-		   const char *text)
+static int set_setting(struct requests *requests, uint32_t index, const struct ktread_setting *setting,
+		       const char *text)
 {
 	uint64_t value;
 
@@ -337,7 +337,7 @@ static int set_row(struct requests *requests, uint32_t row, const struct ktread_
 	if (value > setting->most)
 		return refuse(requests, "%.48s takes 0 to %" PRIu64, setting->name, setting->most);
 	return add(requests, (struct ktrx_request){
-				     .op = KTRX_REQUEST_SETTING, .first = (uint16_t)row, .value = value });
+				     .op = KTRX_REQUEST_SETTING, .first = (uint16_t)index, .value = value });
 }
 
 /* Returns whether a mask has a bit. The mask is hexadecimal of any width, decimal, or negative. */
@@ -425,19 +425,19 @@ static int set_mask(struct requests *requests, const char *name, const char *tex
 static int refuse_setting(struct requests *requests, const char *name)
 {
 	struct ktread_setting setting;
-	struct near near;
-	char text[NEAR_TEXT];
+	struct suggestions similar;
+	char text[SUGGESTIONS_TEXT];
 
-	near_start(&near, name, strlen(name));
+	suggestions_start(&similar, name, strlen(name));
 	for (uint32_t n = 0; ktread_setting(requests->trace, n, &setting); n++)
-		near_offer(&near, setting.name);
+		suggestions_offer(&similar, setting.name);
 	for (uint32_t n = 0; n < requests->masks.types; n++) {
 		char full[FULL_NAME];
 
 		snprintf(full, sizeof(full), PREFIX "%s" ENABLE, requests->masks.type[n]->group);
-		near_offer(&near, full);
+		suggestions_offer(&similar, full);
 	}
-	near_text(&near, text, sizeof(text));
+	suggestions_text(&similar, text, sizeof(text));
 	return refuse(requests, "no setting '%.64s'%s", name, text);
 }
 
@@ -449,7 +449,7 @@ static int assign(struct requests *requests, const char *name, char *value)
 
 	for (uint32_t n = 0; ktread_setting(requests->trace, n, &setting); n++)
 		if (strcmp(setting.name, name) == 0)
-			return set_row(requests, n, &setting, value);
+			return set_setting(requests, n, &setting, value);
 	status = set_mask(requests, name, value);
 	if (status <= 0)
 		return status;

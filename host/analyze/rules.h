@@ -164,7 +164,7 @@ struct check_result {
 	struct check_violation first; /* the earliest, if `violated` is not 0 */
 };
 
-typedef void check_told(void *context, const struct check_violation *violation);
+typedef void check_found(void *context, const struct check_violation *violation);
 
 /*
  * Reads the trace twice, to its end. `result` has an entry for each rule. `doubt`: most ticks by which clocks
@@ -174,7 +174,7 @@ typedef void check_told(void *context, const struct check_violation *violation);
  * valid.
  */
 int check_read(const struct rules *rules, struct ktread *trace, uint64_t doubt, struct check_result *result,
-	       check_told *told, void *context);
+	       check_found *found, void *context);
 
 /* Returns whether the end of a ring is missing, as in a truncated file. Call it after the trace was read. */
 bool check_lacks_end(const struct ktread *trace);

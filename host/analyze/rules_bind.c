@@ -12,8 +12,10 @@
 #include "ktrx/v2.h"
 
 /* Records why the rule cannot be checked. Returns 0 if the rule is optional, otherwise KTREAD_E_FORMAT. */
-__attribute__((format(printf, 4, 5))) static int lack(struct rule *rule, const struct rule_event *event,
-						      struct rules_error *error, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static int cannot_check(struct rule *rule,
+							      const struct rule_event *event,
+							      struct rules_error *error, const char *format,
+							      ...)
 {
 	va_list arguments;
 
@@ -37,7 +39,7 @@ static bool has_field(const struct ktread_type *type, const char *field)
 	return false;
 }
 
-static bool told_by_any(const char *name)
+static bool is_in_every_event(const char *name)
 {
 	return name[0] == '@' || strcmp(name, "thread") == 0 || strcmp(name, "cpu") == 0;
 }
@@ -45,17 +47,17 @@ static bool told_by_any(const char *name)
 static int need_field(struct rule *rule, const struct rule_event *event, const struct ktread_type *type,
 		      const char *field, struct rules_error *error)
 {
-	char text[NEAR_TEXT];
-	struct near near;
+	char text[SUGGESTIONS_TEXT];
+	struct suggestions similar;
 
 	if (!rule->checked || has_field(type, field))
 		return 0;
-	near_start(&near, field, strlen(field));
+	suggestions_start(&similar, field, strlen(field));
 	for (uint32_t n = 0; n < type->fields; n++)
-		near_offer(&near, type->field[n].name);
-	near_text(&near, text, sizeof(text));
-	return lack(rule, event, error, "%.64s.%.64s has no field '%s'%s", type->group, type->name, field,
-		    text);
+		suggestions_offer(&similar, type->field[n].name);
+	suggestions_text(&similar, text, sizeof(text));
+	return cannot_check(rule, event, error, "%.64s.%.64s has no field '%s'%s", type->group, type->name,
+			    field, text);
 }
 
 static int need_conditions(struct rule *rule, const struct rule_event *event, const struct ktread_type *type,
@@ -80,10 +82,11 @@ static int need_fields(struct rule *rule, uint32_t index, const struct ktread_ty
 
 	if (!status && event->role == RULE_SUBJECT)
 		status = need_conditions(rule, event, type, rule->required, rule->requirements, error);
-	if (!status && event->role == RULE_SUBJECT && rule->thread_states && !told_by_any(rule->thread_field))
+	if (!status && event->role == RULE_SUBJECT && rule->thread_states &&
+	    !is_in_every_event(rule->thread_field))
 		status = need_field(rule, event, type, rule->thread_field, error);
 	for (uint32_t k = 0; k < rule->keys && !status && event->role != RULE_NEEDED; k++)
-		if (!told_by_any(rule->key[k][index]))
+		if (!is_in_every_event(rule->key[k][index]))
 			status = need_field(rule, event, type, rule->key[k][index], error);
 	return status;
 }
@@ -95,7 +98,7 @@ struct seen {
 };
 
 /* Reads the trace to find events that have records. Ignores errors: check_read() reports them. */
-static void look(struct seen *seen, struct ktread *trace)
+static void find_records(struct seen *seen, struct ktread *trace)
 {
 	const struct ktread_event *event;
 
@@ -121,8 +124,8 @@ static int bind_event(struct rule *rule, uint32_t index, struct ktread *trace, s
 {
 	struct rule_event *event = &rule->event[index];
 	bool found = false, recorded = false;
-	char text[NEAR_TEXT], pattern[RULES_WORD];
-	struct near near;
+	char text[SUGGESTIONS_TEXT], pattern[RULES_WORD];
+	struct suggestions similar;
 	int status = 0;
 
 	memset(event->ids, 0, sizeof(event->ids));
@@ -142,13 +145,13 @@ static int bind_event(struct rule *rule, uint32_t index, struct ktread *trace, s
 	if (!found && rule->form == RULE_DEPTH && event->role == RULE_SUBJECT)
 		return 0;
 	if (!found) {
-		near_start(&near, event->pattern, strlen(event->pattern));
-		near_offer_events(&near, trace);
-		near_text(&near, text, sizeof(text));
-		return lack(rule, event, error, "there is no event '%s'%s", event->pattern, text);
+		suggestions_start(&similar, event->pattern, strlen(event->pattern));
+		suggestions_offer_events(&similar, trace);
+		suggestions_text(&similar, text, sizeof(text));
+		return cannot_check(rule, event, error, "there is no event '%s'%s", event->pattern, text);
 	}
 	if (!recorded)
-		look(seen, trace);
+		find_records(seen, trace);
 	if (!recorded && !has_record(seen, event)) {
 		rule->checked = false;
 		memcpy(pattern, event->pattern, sizeof(pattern));
@@ -173,7 +176,7 @@ bool rules_state_is_off(const struct ktread *trace)
 	return state_setting(trace) == 0;
 }
 
-static bool broken_told(const struct rule *rule, const struct ktread *trace, const char **hook)
+static bool is_broken_recorded(const struct rule *rule, const struct ktread *trace, const char **hook)
 {
 	static const struct {
 		uint8_t bit;
@@ -188,11 +191,11 @@ static bool broken_told(const struct rule *rule, const struct ktread *trace, con
 		[KTRX_BROKEN_RELEASE] = { { KTRX_HOOK_LOCK, "ktrace_acquire" } },
 		[KTRX_BROKEN_ACQUIRE] = { { KTRX_HOOK_LOCK, "ktrace_acquire" } },
 	};
-	struct ktrx_cpu row;
+	struct ktrx_cpu descriptor;
 	uint8_t called = 0;
 
-	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &row, 1) > 0; cpu++)
-		called |= row.hooks;
+	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &descriptor, 1) > 0; cpu++)
+		called |= descriptor.hooks;
 	for (uint32_t n = 0; n < 2; n++) {
 		*hook = needed[rule->broken][n].name;
 		if (*hook && !(called & needed[rule->broken][n].bit))
@@ -206,18 +209,18 @@ static int bind_broken(struct rule *rule, const struct ktread *trace, struct rul
 	const struct rule_event here = { .line = rule->line, .column = 1 };
 	const char *hook;
 
-	if (broken_told(rule, trace, &hook))
+	if (is_broken_recorded(rule, trace, &hook))
 		return 0;
 	switch (state_setting(trace)) {
 	case 0:
-		return lack(rule, &here, error, "debug.ktr.state is 0: %s() keeps no state", hook);
+		return cannot_check(rule, &here, error, "debug.ktr.state is 0: %s() keeps no state", hook);
 	case 1:
-		return lack(rule, &here, error, "%s() was not called", hook);
+		return cannot_check(rule, &here, error, "%s() was not called", hook);
 	default:
-		return lack(rule, &here, error,
-			    "%s() was not called, or debug.ktr.state is 0, "
-			    "or the kernel is built with KTRACE_STATE=0",
-			    hook);
+		return cannot_check(rule, &here, error,
+				    "%s() was not called, or debug.ktr.state is 0, "
+				    "or the kernel is built with KTRACE_STATE=0",
+				    hook);
 	}
 }
 

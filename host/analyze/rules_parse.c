@@ -36,19 +36,19 @@ __attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, con
 }
 
 /* Reports an unexpected word. `words`: expected words, separated by blanks, to suggest if it is misspelt. */
-static int fail_near(struct parser *parser, const char *wanted, const char *words)
+static int fail_expected(struct parser *parser, const char *wanted, const char *words)
 {
 	const struct rule_word *word = &parser->words.word;
-	char list[160], text[NEAR_TEXT] = "", *rest = list, *one;
-	struct near near;
+	char list[160], text[SUGGESTIONS_TEXT] = "", *rest = list, *one;
+	struct suggestions similar;
 
 	snprintf(list, sizeof(list), "%s", words);
-	near_start(&near, word->text, strlen(word->text));
+	suggestions_start(&similar, word->text, strlen(word->text));
 	while ((one = strsep(&rest, " ")))
 		if (*one)
-			near_offer(&near, one);
+			suggestions_offer(&similar, one);
 	if (word->kind == RULE_WORD_NAME && !word->begins)
-		near_text(&near, text, sizeof(text));
+		suggestions_text(&similar, text, sizeof(text));
 	if (word->kind == RULE_WORD_END || word->begins)
 		return fail(parser, "expected %s, but the rule ends", wanted);
 	return fail(parser, "expected %s instead of '%s'%s", wanted, word->text, text);
@@ -73,7 +73,7 @@ static int expect(struct parser *parser, const char *text)
 	if (accept(parser, text))
 		return 0;
 	snprintf(wanted, sizeof(wanted), "'%s'", text);
-	return fail_near(parser, wanted, text);
+	return fail_expected(parser, wanted, text);
 }
 
 static int take_name(struct parser *parser, const char *what, char *name)
@@ -81,7 +81,7 @@ static int take_name(struct parser *parser, const char *what, char *name)
 	const struct rule_word *word = &parser->words.word;
 
 	if (word->kind != RULE_WORD_NAME || word->begins)
-		return fail_near(parser, what, "");
+		return fail_expected(parser, what, "");
 	memcpy(name, word->text, RULES_WORD);
 	rule_words_next(&parser->words);
 	return 0;
@@ -101,7 +101,7 @@ static int take_number(struct parser *parser, uint64_t *number)
 {
 	if (parser->words.word.begins || parser->words.word.kind != RULE_WORD_NAME ||
 	    !is_number(parser->words.word.text, number))
-		return fail_near(parser, "a number", "");
+		return fail_expected(parser, "a number", "");
 	rule_words_next(&parser->words);
 	return 0;
 }
@@ -125,7 +125,7 @@ static int take_time(struct parser *parser, uint64_t *time)
 		rule_words_next(&parser->words);
 		return 0;
 	}
-	return fail_near(parser, "a time with its unit (such as 50ms)", "");
+	return fail_expected(parser, "a time with its unit (such as 50ms)", "");
 }
 
 static int take_relation(struct parser *parser, enum rule_relation *relation)
@@ -141,7 +141,7 @@ static int take_relation(struct parser *parser, enum rule_relation *relation)
 		*relation = (enum rule_relation)n;
 		return 0;
 	}
-	return fail_near(parser, "one of == != < <= > >= &", "");
+	return fail_expected(parser, "one of == != < <= > >= &", "");
 }
 
 static int take_value(struct parser *parser, struct rule_condition *condition)
@@ -150,7 +150,7 @@ static int take_value(struct parser *parser, struct rule_condition *condition)
 	bool minus = word->text[0] == '-';
 
 	if (word->begins || (word->kind != RULE_WORD_NAME && word->kind != RULE_WORD_STRING))
-		return fail_near(parser, "a number, a \"string\" or a field", "");
+		return fail_expected(parser, "a number, a \"string\" or a field", "");
 	condition->string = word->kind == RULE_WORD_STRING;
 	if (condition->string && condition->relation != RULE_EQUAL && condition->relation != RULE_UNEQUAL)
 		return fail(parser, "strings are compared by == and != only");
@@ -197,8 +197,8 @@ static int take_contexts(struct parser *parser, struct rule_event *event)
 		while (n < 4 && !accept(parser, names[n]))
 			n++;
 		if (n == 4)
-			return fail_near(parser, "a context (thread, irq, nmi, early)",
-					 "thread irq nmi early");
+			return fail_expected(parser, "a context (thread, irq, nmi, early)",
+					     "thread irq nmi early");
 		event->contexts |= (uint8_t)(1u << n);
 	} while (accept(parser, "or"));
 	return 0;
@@ -283,8 +283,8 @@ static int take_states(struct parser *parser, uint32_t *states)
 		while (n < count && !accept(parser, names[n].name))
 			n++;
 		if (n == count)
-			return fail_near(parser, "a state of a thread",
-					 "running runnable sleeping waiting stopped dead");
+			return fail_expected(parser, "a state of a thread",
+					     "running runnable sleeping waiting stopped dead");
 		*states |= 1u << names[n].state;
 	} while (accept(parser, "or"));
 	return 0;
@@ -292,10 +292,10 @@ static int take_states(struct parser *parser, uint32_t *states)
 
 static int find_depth(struct parser *parser, const struct rule_word *name, uint32_t *index)
 {
-	char text[NEAR_TEXT];
-	struct near near;
+	char text[SUGGESTIONS_TEXT];
+	struct suggestions similar;
 
-	near_start(&near, name->text, strlen(name->text));
+	suggestions_start(&similar, name->text, strlen(name->text));
 	for (uint32_t n = 0; n + 1 < parser->rules->count; n++) {
 		if (parser->rules->rule[n].form != RULE_DEPTH)
 			continue;
@@ -303,9 +303,9 @@ static int find_depth(struct parser *parser, const struct rule_word *name, uint3
 			*index = n;
 			return 0;
 		}
-		near_offer(&near, parser->rules->rule[n].name);
+		suggestions_offer(&similar, parser->rules->rule[n].name);
 	}
-	near_text(&near, text, sizeof(text));
+	suggestions_text(&similar, text, sizeof(text));
 	parser->words.word = *name;
 	return fail(parser, "there is no depth '%s' above%s", name->text, text);
 }
@@ -348,8 +348,8 @@ static int take_broken(struct parser *parser, struct rule *rule)
 		rule->broken = n;
 		return 0;
 	}
-	return fail_near(parser, "what can be broken",
-			 "switch-locked switch-preempt switch-interrupt release acquire");
+	return fail_expected(parser, "what can be broken",
+			     "switch-locked switch-preempt switch-interrupt release acquire");
 }
 
 static int take_never(struct parser *parser, struct rule *rule)
@@ -444,8 +444,8 @@ static int take_tail(struct parser *parser, struct rule *rule)
 	if (status)
 		return status;
 	if (parser->words.word.kind != RULE_WORD_END && !parser->words.word.begins)
-		return fail_near(parser, "the end of the rule",
-				 "while after unless by needs per within in or");
+		return fail_expected(parser, "the end of the rule",
+				     "while after unless by needs per within in or");
 	if (rule->in_depth && rule->keys == 0 && parser->rules->rule[rule->depth].keys)
 		return fail(parser, "'%s' needs a 'by', because its depth '%s' has one", rule->name,
 			    parser->rules->rule[rule->depth].name);
@@ -466,7 +466,7 @@ static int take_body(struct parser *parser, struct rule *rule, bool depth)
 		return take_always(parser, rule);
 	if (accept(parser, "at"))
 		return take_most(parser, rule);
-	return fail_near(parser, "never, every, always or at most", "never every always at");
+	return fail_expected(parser, "never, every, always or at most", "never every always at");
 }
 
 static int take_statement(struct parser *parser)

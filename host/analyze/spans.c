@@ -189,7 +189,7 @@ int spans_create(struct spans **spans, const struct threads *threads, const stru
 	return 0;
 }
 
-int spans_heed_switches(struct spans *s, const struct ktread *trace)
+int spans_track_switches(struct spans *s, const struct ktread *trace)
 {
 	return recorded_create(&s->recorded, trace);
 }
@@ -413,7 +413,7 @@ static void end_families(struct spans *s, struct spans_owner who, unsigned famil
  * events are switched on while their spans are open, the record of switching them off is missing: these spans
  * end at the last event of their owner.
  */
-static void heed_switch(struct spans *s, const struct ktread_event *event, uint64_t time)
+static void end_at_switch(struct spans *s, const struct ktread_event *event, uint64_t time)
 {
 	bool on = false;
 	const unsigned families = recorded_event(s->recorded, event, s->gaps, &on);
@@ -512,14 +512,14 @@ static __attribute__((noinline)) int take_slowly(struct spans *s, struct spans_o
 
 	/* If the CPU is unknown, spans of threads are still paired. */
 	if (!placed && (who.cpu || belongs_to_cpu(known->kind))) {
-		heed_switch(s, event, time);
+		end_at_switch(s, event, time);
 		return 0;
 	}
 	if (!error && !who.cpu)
 		error = reserve(s, &s->of_threads, who.number);
 	if (error)
 		return error;
-	heed_switch(s, event, time);
+	end_at_switch(s, event, time);
 	if (!who.cpu)
 		settle(s, who.number);
 	return take(s, who, event, known, time);

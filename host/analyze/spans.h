@@ -62,7 +62,7 @@ void spans_destroy(struct spans *spans);
  * one of these events is off (spec/ktrx.md section 7). Call it once, before the first event. Returns 0 or
  * KTREAD_E_MEMORY.
  */
-int spans_heed_switches(struct spans *spans, const struct ktread *trace);
+int spans_track_switches(struct spans *spans, const struct ktread *trace);
 
 /* Returns the owner of an event. `threads`: the ones given to spans_create(). */
 static inline struct spans_owner spans_owner_by(const struct threads *threads,

@@ -16,7 +16,7 @@
 
 static _Thread_local char message[1024];
 
-__attribute__((format(printf, 2, 3))) static int say(int status, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int report(int status, const char *format, ...)
 {
 	va_list arguments;
 
@@ -60,11 +60,12 @@ static int load(struct symbols *symbols, const char *path)
 	switch (symbols_file_open(&symbols->file, path)) {
 	case SYMBOLS_FILE_E_SYSTEM:
 		if (errno == ENOTSUP || errno == EISDIR)
-			return say(SYMBOLS_E_FORMAT, "%s: not an ELF file: %s", path,
-				   base_open_message(errno));
-		return say(SYMBOLS_E_SYSTEM, "%s: %s", path, strerror(errno));
+			return report(SYMBOLS_E_FORMAT, "%s: not an ELF file: %s", path,
+				      base_open_message(errno));
+		return report(SYMBOLS_E_SYSTEM, "%s: %s", path, strerror(errno));
 	case SYMBOLS_FILE_E_FORMAT:
-		return say(SYMBOLS_E_FORMAT, "%s: not an ELF file with symbols: %s", path, dwfl_errmsg(-1));
+		return report(SYMBOLS_E_FORMAT, "%s: not an ELF file with symbols: %s", path,
+			      dwfl_errmsg(-1));
 	default:
 		return SYMBOLS_OK;
 	}
@@ -114,21 +115,22 @@ static int check_build(struct symbols *symbols, const char *path, const GElf_Ehd
 	symbols->doubtful = (size < BUILD_ID_LEAST || info->build_id_size < BUILD_ID_LEAST) &&
 			    is_root_elsewhere(symbols, header, info->self);
 	if (symbols->doubtful)
-		return say(SYMBOLS_OTHER_BUILD,
-			   "%s is NOT the kernel that was traced (ktrace_root is at 0x%" PRIx64
-			   " there, and was at 0x%" PRIx64 "): names and lines marked '?' are probably wrong",
-			   path, info->self - symbols->slide, info->self);
+		return report(SYMBOLS_OTHER_BUILD,
+			      "%s is NOT the kernel that was traced (ktrace_root is at 0x%" PRIx64
+			      " there, and was at 0x%" PRIx64
+			      "): names and lines marked '?' are probably wrong",
+			      path, info->self - symbols->slide, info->self);
 	if (size < BUILD_ID_LEAST || info->build_id_size < BUILD_ID_LEAST)
-		return say(SYMBOLS_UNCHECKED, "%s: %s has no build id: is it the kernel that was traced?",
-			   path, size < BUILD_ID_LEAST ? "the file" : "the trace");
+		return report(SYMBOLS_UNCHECKED, "%s: %s has no build id: is it the kernel that was traced?",
+			      path, size < BUILD_ID_LEAST ? "the file" : "the trace");
 	if ((uint32_t)size == info->build_id_size && memcmp(id, info->build_id, (size_t)size) == 0)
 		return SYMBOLS_OK;
 	symbols->doubtful = 1;
-	return say(SYMBOLS_OTHER_BUILD,
-		   "%s is NOT the kernel that was traced (build id %02x%02x%02x%02x..., "
-		   "traced %02x%02x%02x%02x...): names and lines marked '?' are probably wrong",
-		   path, id[0], id[1], id[2], id[3], info->build_id[0], info->build_id[1], info->build_id[2],
-		   info->build_id[3]);
+	return report(SYMBOLS_OTHER_BUILD,
+		      "%s is NOT the kernel that was traced (build id %02x%02x%02x%02x..., "
+		      "traced %02x%02x%02x%02x...): names and lines marked '?' are probably wrong",
+		      path, id[0], id[1], id[2], id[3], info->build_id[0], info->build_id[1],
+		      info->build_id[2], info->build_id[3]);
 }
 
 /*
@@ -155,19 +157,19 @@ static int identify(struct symbols *symbols, const char *path, const struct ktre
 	Elf *elf = dwfl_module_getelf(symbols->file.module, &bias);
 
 	if (!elf || !gelf_getehdr(elf, &header))
-		return say(SYMBOLS_E_FORMAT, "%s: not a usable ELF file: %s", path, dwfl_errmsg(-1));
+		return report(SYMBOLS_E_FORMAT, "%s: not a usable ELF file: %s", path, dwfl_errmsg(-1));
 	if (info->machine && header.e_machine != info->machine)
-		return say(SYMBOLS_E_MACHINE,
-			   "%s: for another architecture (ELF machine %u) than the traced kernel (%u)", path,
-			   header.e_machine, info->machine);
+		return report(SYMBOLS_E_MACHINE,
+			      "%s: for another architecture (ELF machine %u) than the traced kernel (%u)",
+			      path, header.e_machine, info->machine);
 	if (dwfl_module_getsymtab(symbols->file.module) <= 0)
-		return say(SYMBOLS_E_FORMAT, "%s: has no symbols", path);
+		return report(SYMBOLS_E_FORMAT, "%s: has no symbols", path);
 	if (symbols_image_read(&symbols->image, elf, bias) != 0)
-		return say(SYMBOLS_E_SYSTEM, "%s: out of memory", path);
+		return report(SYMBOLS_E_SYSTEM, "%s: out of memory", path);
 	if (find_displacement(symbols, bias, info->self) != 0)
-		return say(SYMBOLS_E_FORMAT,
-			   "%s: has no symbol ktrace_root, so the displacement of the kernel is unknown",
-			   path);
+		return report(SYMBOLS_E_FORMAT,
+			      "%s: has no symbol ktrace_root, so the displacement of the kernel is unknown",
+			      path);
 	return check_build(symbols, path, &header, info);
 }
 
@@ -178,7 +180,7 @@ int symbols_open(struct symbols **result, const char *elf, const struct ktread_i
 
 	*result = NULL;
 	if (!symbols)
-		return say(SYMBOLS_E_SYSTEM, "out of memory");
+		return report(SYMBOLS_E_SYSTEM, "out of memory");
 	for (uint32_t i = 0; i < KNOWN; i++)
 		symbols->known[i].status = 1;
 	status = load(symbols, elf);

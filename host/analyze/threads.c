@@ -12,7 +12,7 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define NOBODY THREADS_NOBODY
+#define NONE THREADS_NONE
 
 struct threads {
 	union {
@@ -46,7 +46,7 @@ int threads_create(struct threads **threads, threads_changed *changed, void *con
 	if (!t)
 		return KTREAD_E_MEMORY;
 	t->changed = changed;
-	t->left = NOBODY;
+	t->left = NONE;
 	t->context = context;
 	*threads = t;
 	return 0;
@@ -79,7 +79,7 @@ static inline uint32_t find(const struct threads *t, uint32_t id)
 {
 	uint32_t probe = 0, i;
 
-	return base_index_next(&t->index, base_hash_id(id), &probe, &i) ? i : NOBODY;
+	return base_index_next(&t->index, base_hash_id(id), &probe, &i) ? i : NONE;
 }
 
 /* touch() for an unknown thread. */
@@ -109,7 +109,7 @@ static __attribute__((noinline)) int add(struct threads *t, uint32_t id, uint32_
 static inline int touch(struct threads *t, uint32_t id, uint32_t *index)
 {
 	*index = find(t, id);
-	return *index == NOBODY ? add(t, id, index) : 0;
+	return *index == NONE ? add(t, id, index) : 0;
 }
 
 static int touch_cpu(struct threads *t, uint32_t cpu)
@@ -122,7 +122,7 @@ static int touch_cpu(struct threads *t, uint32_t cpu)
 	if (!on)
 		return KTREAD_E_MEMORY;
 	for (; i < t->cpus; i++)
-		on[i] = NOBODY;
+		on[i] = NONE;
 	t->on = on;
 	return 0;
 }
@@ -149,7 +149,7 @@ static void change(struct threads *t, uint32_t index, enum threads_state state, 
 /* Reports that a thread no longer runs on `cpu` and that its new state is unknown. */
 static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t time, bool followed)
 {
-	t->on[cpu] = NOBODY;
+	t->on[cpu] = NONE;
 	change(t, index, THREADS_UNKNOWN,
 	       &(struct threads_change){ .time = time, .cpu = cpu, .followed = followed });
 }
@@ -236,10 +236,10 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 	t->switches = true;
 	/* In nearly all cases the thread that is switched away from is known to run there. */
 	prev = t->on[cpu];
-	error = prev != NOBODY && t->thread[prev].id == prev_id ? 0 : touch(t, prev_id, &prev);
+	error = prev != NONE && t->thread[prev].id == prev_id ? 0 : touch(t, prev_id, &prev);
 	if (!error)
 		error = touch(t, next_id, &next);
-	if (error || prev == NOBODY || next == NOBODY)
+	if (error || prev == NONE || next == NONE)
 		return error;
 	if (t->learns && t->stateless && wellknown_number(known, event, WELLKNOWN_STATE, &given))
 		t->stateless = given == WELLKNOWN_STATE_RUNNABLE;
@@ -249,7 +249,7 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 	if (t->on[cpu] != prev)
 		lose_elsewhere(t, prev, time);
 	lose_elsewhere(t, next, time);
-	if (t->on[cpu] != NOBODY && t->on[cpu] != prev)
+	if (t->on[cpu] != NONE && t->on[cpu] != prev)
 		lose_track(t, t->on[cpu], cpu, time, true);
 
 	state = state_after(t, event, known, prev);
@@ -258,7 +258,7 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 	else if (state != THREADS_UNKNOWN)
 		change(t, prev, state,
 		       &(struct threads_change){ .time = time, .cpu = cpu, .followed = true });
-	t->on[cpu] = NOBODY;
+	t->on[cpu] = NONE;
 	run(t, next, cpu, time);
 	return 0;
 }
@@ -279,7 +279,7 @@ static int on_leave(struct threads *t, const struct ktread_event *event, const s
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &object);
 	t->blocks |= known->kind == WELLKNOWN_BLOCK;
 	error = touch(t, id, &index);
-	if (error || index == NOBODY)
+	if (error || index == NONE)
 		return error;
 	t->thread[index].announced = (uint8_t)announced;
 	t->thread[index].object = object;
@@ -323,7 +323,7 @@ static int on_wake(struct threads *t, const struct ktread_event *event, const st
 	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		return 0;
 	error = touch(t, id, &index);
-	if (!error && index != NOBODY)
+	if (!error && index != NONE)
 		wake(t, index, event, time);
 	return error;
 }
@@ -331,14 +331,14 @@ static int on_wake(struct threads *t, const struct ktread_event *event, const st
 /* Returns the thread that has slept on `object` for longest, or is about to sleep there. */
 static uint32_t longest_sleeper(const struct threads *t, uint64_t object)
 {
-	uint32_t found = NOBODY;
+	uint32_t found = NONE;
 
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct threads_thread *thread = &t->thread[i];
 
 		if (thread->object != object || (!asleep(thread) && thread->announced != THREADS_SLEEPING))
 			continue;
-		if (found == NOBODY || thread->since < t->thread[found].since)
+		if (found == NONE || thread->since < t->thread[found].since)
 			found = i;
 	}
 	return found;
@@ -365,7 +365,7 @@ static void on_wake_queue(struct threads *t, const struct ktread_event *event, c
 	for (; number > 0; number--) {
 		uint32_t index = longest_sleeper(t, object);
 
-		if (index == NOBODY)
+		if (index == NONE)
 			return;
 		wake(t, index, event, time);
 		t->thread[index].object = 0;
@@ -380,7 +380,7 @@ static int on_create(struct threads *t, const struct ktread_event *event, const 
 	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		return 0;
 	error = touch(t, id, &index);
-	if (!error && index != NOBODY && t->thread[index].state == THREADS_DEAD) {
+	if (!error && index != NONE && t->thread[index].state == THREADS_DEAD) {
 		t->thread[index].life++;
 		t->thread[index].state = THREADS_UNKNOWN;
 	}
@@ -397,17 +397,17 @@ static int note_running(struct threads *t, const struct ktread_event *event, uin
 	int error;
 
 	/* In nearly all cases it is known to run there. */
-	if (index != NOBODY && t->thread[index].id == event->thread) {
+	if (index != NONE && t->thread[index].id == event->thread) {
 		t->thread[index].seen = time;
 		return 0;
 	}
 	error = touch(t, event->thread, &index);
-	if (error || index == NOBODY)
+	if (error || index == NONE)
 		return error;
 	t->thread[index].seen = time;
-	if (t->on[event->cpu] == index || (t->switches && t->on[event->cpu] != NOBODY))
+	if (t->on[event->cpu] == index || (t->switches && t->on[event->cpu] != NONE))
 		return 0;
-	if (t->on[event->cpu] != NOBODY)
+	if (t->on[event->cpu] != NONE)
 		lose_track(t, t->on[event->cpu], event->cpu, time, true);
 	run(t, index, event->cpu, time);
 	return 0;
@@ -425,7 +425,7 @@ int threads_take(struct threads *t, const struct ktread_event *event, const stru
 	/* Adds the thread, but not where it ran. If there is no room for it, touch() counts it. */
 	if (event->cpu >= THREADS_CPUS_MAX) {
 		error = touch(t, event->thread, &index);
-		t->left_out += index != NOBODY;
+		t->left_out += index != NONE;
 		return error;
 	}
 	error = touch_cpu(t, event->cpu);
@@ -454,7 +454,7 @@ int threads_take(struct threads *t, const struct ktread_event *event, const stru
 
 void threads_gap(struct threads *t, uint32_t cpu, uint64_t from)
 {
-	if (cpu < t->cpus && t->on[cpu] != NOBODY)
+	if (cpu < t->cpus && t->on[cpu] != NONE)
 		lose_track(t, t->on[cpu], cpu, from + 1, false);
 }
 

@@ -65,12 +65,12 @@ typedef void threads_changed(void *context, const struct threads_change *change)
 /* First member of struct threads, for the inline functions below. */
 struct threads_view {
 	struct threads_thread *thread; /* by index */
-	uint32_t *on;		       /* by CPU: index of the running thread, or THREADS_NOBODY */
+	uint32_t *on;		       /* by CPU: index of the running thread, or THREADS_NONE */
 	uint32_t cpus;		       /* number of entries of `on` */
-	/* index of the thread that the newest switch left, or THREADS_NOBODY */
+	/* index of the thread that the newest switch left, or THREADS_NONE */
 	uint32_t left;
 };
-#define THREADS_NOBODY UINT32_MAX
+#define THREADS_NONE UINT32_MAX
 
 struct threads;
 
@@ -108,7 +108,7 @@ static inline struct threads_thread *threads_on(const struct threads *threads, u
 {
 	const struct threads_view *view = (const struct threads_view *)threads;
 
-	return cpu < view->cpus && view->on[cpu] != THREADS_NOBODY ? &view->thread[view->on[cpu]] : NULL;
+	return cpu < view->cpus && view->on[cpu] != THREADS_NONE ? &view->thread[view->on[cpu]] : NULL;
 }
 
 /* threads_find(), faster if the newest switch left the thread. */
@@ -116,7 +116,7 @@ static inline const struct threads_thread *threads_find_left(const struct thread
 {
 	const struct threads_view *view = (const struct threads_view *)threads;
 
-	if (view->left != THREADS_NOBODY && view->thread[view->left].id == id)
+	if (view->left != THREADS_NONE && view->thread[view->left].id == id)
 		return &view->thread[view->left];
 	return threads_find(threads, id);
 }

@@ -151,21 +151,21 @@ static void put_groups(const struct section *section, char *text, size_t size)
 
 static int refuse(const struct section *section, const char *path, const char *word)
 {
-	char hint[GROUPS_TEXT + NEAR_TEXT];
+	char hint[GROUPS_TEXT + SUGGESTIONS_TEXT];
 	struct names names;
-	struct near near;
+	struct suggestions similar;
 
-	near_start(&near, word, strlen(word));
+	suggestions_start(&similar, word, strlen(word));
 	for (size_t at = 0; next_descriptor(section, &at, &names);) {
 		char full[2 * NAME_MOST];
 
 		snprintf(full, sizeof(full), "%s.%s", names.group, names.event);
-		near_offer(&near, names.group);
-		near_offer(&near, full);
-		near_offer_as(&near, names.event, full);
+		suggestions_offer(&similar, names.group);
+		suggestions_offer(&similar, full);
+		suggestions_offer_as(&similar, names.event, full);
 	}
-	near_text(&near, hint, sizeof(hint));
-	if (near.names == 0)
+	suggestions_text(&similar, hint, sizeof(hint));
+	if (similar.names == 0)
 		put_groups(section, hint, sizeof(hint));
 	return capture_fail(CAPTURE_E_USAGE, "--events: %s has no group or event '%.64s'%s", path, word,
 			    hint);

@@ -117,7 +117,7 @@ static const struct options_syntax syntax = {
 };
 
 /* Prints an error with its place. The text may quote any bytes of the file, so it is escaped. */
-static int say_error(const struct check_command *command, int status, const struct rules_error *error)
+static int print_error(const struct check_command *command, int status, const struct rules_error *error)
 {
 	char text[4 * sizeof(error->text)];
 
@@ -148,7 +148,7 @@ static int load_rules(struct check_command *command)
 		return EXIT_USAGE;
 	status = rules_parse(&command->rules, text, length, &error);
 	free(text);
-	return status ? say_error(command, status, &error) : 0;
+	return status ? print_error(command, status, &error) : 0;
 }
 
 static void list(void *context, const struct check_violation *violation)
@@ -200,7 +200,7 @@ static int run_loaded(struct check_command *command)
 	status = rules_bind(command->rules, trace, &error);
 	if (status) {
 		trace_args_close(&command->args, trace, 0);
-		return say_error(command, status, &error);
+		return print_error(command, status, &error);
 	}
 	if (base_output_open(&command->out, STDOUT_FILENO) < 0) {
 		command_message(command->args.name, "out of memory");

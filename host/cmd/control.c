@@ -118,7 +118,7 @@ static int show(const struct control *control, const struct ktread *trace)
 }
 
 /* Reports refused requests. */
-static int say_results(const struct control *control, const struct requests *requests)
+static int print_results(const struct control *control, const struct requests *requests)
 {
 	uint32_t refused = 0;
 
@@ -145,7 +145,7 @@ static int send(const struct control *control, struct requests *requests, struct
 		error = capture_mailbox_send(mailbox, requests->request, requests->count,
 					     control->timeout_ns);
 	if (error == 0)
-		return say_results(control, requests);
+		return print_results(control, requests);
 	command_message(control->name, "%s", capture_message());
 	return EXIT_BAD_INPUT;
 }
@@ -286,8 +286,8 @@ static void changes_write(const struct ktread *before, const struct ktread *afte
 }
 
 /* Compares the trace before the requests with the trace now, and writes the changes. */
-static int say_changes(const struct control *control, const struct ktread *before,
-		       const struct requests *requests)
+static int print_changes(const struct control *control, const struct ktread *before,
+			 const struct requests *requests)
 {
 	struct ktread *after;
 	struct base_output out;
@@ -322,7 +322,7 @@ static int steer(const struct control *control, struct requests *requests, uint6
 	}
 	status = send(control, requests, mailbox, &before);
 	if (before) {
-		status |= say_changes(control, before, requests);
+		status |= print_changes(control, before, requests);
 		ktread_close(before);
 	}
 	capture_mailbox_close(mailbox);

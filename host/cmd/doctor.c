@@ -36,7 +36,7 @@ struct doctor {
 	bool json, list;
 };
 
-static void say(void *context, const char *sentence)
+static void print_sentence(void *context, const char *sentence)
 {
 	const struct doctor *doctor = context;
 
@@ -130,7 +130,7 @@ static bool ended_badly(int status)
 	       status == CAPTURE_NO_KTRACE || status == CAPTURE_NOT_SEEN;
 }
 
-static void say_run(struct doctor *doctor, const struct capture_result *result)
+static void print_run(struct doctor *doctor, const struct capture_result *result)
 {
 	if (result->status == CAPTURE_TIMEOUT)
 		findings_add(&doctor->report, FINDING_OK, "run", "%.1f s, as long as requested",
@@ -173,7 +173,7 @@ static int boot(struct doctor *doctor, bool *written)
 	}
 	if (result.status >= CAPTURE_SIGNALLED) /* interrupted by the user */
 		return result.status;
-	say_run(doctor, &result);
+	print_run(doctor, &result);
 	*written = result.written;
 	return 0;
 }
@@ -381,11 +381,12 @@ static int run_doctor(int argc, char **argv)
 	}
 	command_self(self);
 	doctor->name = argv[0];
-	doctor->run = (struct capture_run_options){ .self = self,
-						    .events = "",
-						    .timeout = SECONDS_DEFAULT,
-						    .stall = -1,
-						    .hooks = { say, NULL, show_no_progress, doctor } };
+	doctor->run =
+		(struct capture_run_options){ .self = self,
+					      .events = "",
+					      .timeout = SECONDS_DEFAULT,
+					      .stall = -1,
+					      .hooks = { print_sentence, NULL, show_no_progress, doctor } };
 	status = parse(doctor, &line, argc, argv);
 	if (status < 0)
 		status = check_words(doctor, &line, optind < argc);

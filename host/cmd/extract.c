@@ -104,7 +104,7 @@ static const struct options_syntax syntax = {
 	.lists = { rows },
 };
 
-static void say_events(const struct extract *extract, const struct capture_extract_report *report)
+static void print_events(const struct extract *extract, const struct capture_extract_report *report)
 {
 	const struct capture_summary *summary = &report->summary;
 	char loss[CAPTURE_LOSS_TEXT];
@@ -150,7 +150,7 @@ static int extract_trace(const struct extract *extract)
 			       ? EXIT_NO_KTRACE
 			       : EXIT_BAD_INPUT;
 	}
-	say_events(extract, &report);
+	print_events(extract, &report);
 	if (extract->json)
 		print_report(&report);
 	return EXIT_SUCCESS;

@@ -41,12 +41,12 @@ struct hwt_args {
 /* Opens the recording. Returns 0, or an exit status after printing a message. */
 int hwt_flow_open(struct hwt_args *args, struct flow **flow);
 /* Reports missing and damaged data. Returns EXIT_BAD_INPUT if something is damaged, else 0. */
-int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow);
+int hwt_flow_print_loss(const struct hwt_args *args, const struct flow *flow);
 /*
  * Reports code without names, and that nothing matched the request. Returns EXIT_BAD_INPUT if nothing
  * matched, else 0.
  */
-int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow);
+int hwt_flow_print_nothing(const struct hwt_args *args, const struct flow *flow);
 
 /* Shows the recording in the requested view. Prints messages for errors. Returns the exit status. */
 int hwt_view(struct hwt_args *args);

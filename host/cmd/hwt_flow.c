@@ -10,7 +10,7 @@
 #include "ktread/ktread.h"
 
 /* Prints a warning, escaped because it may contain paths from the recording. */
-static void say_warning(const struct hwt_args *args, const char *warning)
+static void print_warning(const struct hwt_args *args, const char *warning)
 {
 	char text[1024];
 
@@ -159,7 +159,7 @@ int hwt_flow_open(struct hwt_args *args, struct flow **flow)
 		return EXIT_BAD_INPUT;
 	}
 	for (size_t n = 0; (warning = hwt_file_warning((*flow)->file, n)); n++)
-		say_warning(args, warning);
+		print_warning(args, warning);
 	status = add_images(args, *flow);
 	if (!status)
 		status = narrow(args, *flow);
@@ -170,24 +170,24 @@ int hwt_flow_open(struct hwt_args *args, struct flow **flow)
 	return status;
 }
 
-static void say(const struct hwt_args *args, uint64_t count, const char *what)
+static void print_loss(const struct hwt_args *args, uint64_t count, const char *what)
 {
 	if (count)
 		command_message(args->name, "%s: %s: %llu", args->path, what, (unsigned long long)count);
 }
 
-int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
+int hwt_flow_print_loss(const struct hwt_args *args, const struct flow *flow)
 {
 	const struct flow_loss *loss = &flow->loss;
 	const char *warning;
 
 	if (!reads_no_code(args)) {
 		for (size_t n = 0; (warning = hwt_images_warning(flow->images, n)); n++)
-			say_warning(args, warning);
+			print_warning(args, warning);
 		for (size_t n = 0; flow->wanted && (warning = hwt_images_idle(flow->images, n)); n++)
 			command_message(args->name, "%s: no code that was run is in it", warning);
 	}
-	say(args, loss->damaged, "damaged places, skipped");
+	print_loss(args, loss->damaged, "damaged places, skipped");
 	if (loss->codeless)
 		command_message(args->name,
 				"%s: places whose code is unknown: %llu: "
@@ -198,11 +198,11 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
 				"%s: places where the code that ran differs from the files given: %llu: "
 				"are these the files that ran?",
 				args->path, (unsigned long long)loss->other);
-	say(args, loss->unread, "places of a kind that is not decoded, skipped");
-	say(args, loss->gaps, "gaps, where something is missing");
-	say(args, loss->overflows, "overflows, where a unit lost packets");
-	say(args, loss->packets, "packets for which units had no room");
-	say(args, loss->missing, "bytes of streams that are missing");
+	print_loss(args, loss->unread, "places of a kind that is not decoded, skipped");
+	print_loss(args, loss->gaps, "gaps, where something is missing");
+	print_loss(args, loss->overflows, "overflows, where a unit lost packets");
+	print_loss(args, loss->packets, "packets for which units had no room");
+	print_loss(args, loss->missing, "bytes of streams that are missing");
 	return loss->damaged || loss->codeless || loss->other || loss->unread || hwt_file_damaged(flow->file)
 		       ? EXIT_BAD_INPUT
 		       : 0;
@@ -213,7 +213,7 @@ static int is_narrowed(const struct hwt_args *args)
 	return args->pid >= 0 || args->function || args->from || args->to;
 }
 
-int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow)
+int hwt_flow_print_nothing(const struct hwt_args *args, const struct flow *flow)
 {
 	if (reads_no_code(args))
 		return 0;

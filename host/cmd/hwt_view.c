@@ -20,7 +20,7 @@ struct view {
 
 /* ---- Messages about the quality of the data ---------------------------------------------------- */
 
-static void say_doubts(const struct view *view, const struct flow_doubts *doubts)
+static void print_doubts(const struct view *view, const struct flow_doubts *doubts)
 {
 	if (doubts->resyncs)
 		command_message(
@@ -63,7 +63,7 @@ static int check_flows(const struct view *view)
 /*
  * Reports that the function of --before was not entered. If data is missing, the entry may have been in that.
  */
-static void say_not_entered(const struct hwt_args *args, uint64_t missing)
+static void print_not_entered(const struct hwt_args *args, uint64_t missing)
 {
 	if (missing)
 		command_message(args->name,
@@ -87,7 +87,7 @@ static int walk(struct view *view, const struct flow_view *to, void *state)
 	if (status < 0 || !last->before || last->found)
 		return status;
 	base_output_flush(&view->out);
-	say_not_entered(view->args, view->flow->loss.missing);
+	print_not_entered(view->args, view->flow->loss.missing);
 	return EXIT_BAD_INPUT;
 }
 
@@ -112,7 +112,7 @@ static int show_calls(struct view *view)
 		status = walk(view, &flow_tree, tree);
 	base_output_flush(&view->out);
 	if (tree)
-		say_doubts(view, flow_tree_doubts(tree));
+		print_doubts(view, flow_tree_doubts(tree));
 	flow_tree_free(tree);
 	return status;
 }
@@ -126,7 +126,7 @@ static int show_durations(struct view *view)
 		status = walk(view, &flow_durations, durations);
 	if (durations) {
 		written = flow_durations_write(durations, &view->out, view->args->json);
-		say_doubts(view, flow_durations_doubts(durations));
+		print_doubts(view, flow_durations_doubts(durations));
 	}
 	flow_durations_free(durations);
 	return status ? status : written;
@@ -141,7 +141,7 @@ static int show_folded(struct view *view)
 		status = walk(view, &flow_folded, folded);
 	if (folded) {
 		written = flow_folded_write(folded, &view->out);
-		say_doubts(view, flow_folded_doubts(folded));
+		print_doubts(view, flow_folded_doubts(folded));
 		if (flow_folded_left_out(folded))
 			command_message(
 				view->args->name,
@@ -167,7 +167,7 @@ static int show_functions(struct view *view)
 	return status ? status : written;
 }
 
-static void say_warning(void *to, const char *text)
+static void print_warning(void *to, const char *text)
 {
 	const struct view *view = to;
 
@@ -186,7 +186,7 @@ static int show_coverage(struct view *view)
 	if (status == 0)
 		status = walk(view, &flow_coverage, coverage);
 	if (coverage)
-		written = flow_coverage_write(coverage, &view->out, say_warning, view);
+		written = flow_coverage_write(coverage, &view->out, print_warning, view);
 	flow_coverage_free(coverage);
 	return status ? status : written;
 }
@@ -294,7 +294,8 @@ static int show_to(struct view *view, int fd, const char *where)
 	if (status < 0)
 		command_message(view->args->name, "%s", flow_message());
 	status = status < 0 ? EXIT_BAD_INPUT : error ? 0 : status;
-	status |= hwt_flow_say_loss(view->args, view->flow) | hwt_flow_say_nothing(view->args, view->flow);
+	status |=
+		hwt_flow_print_loss(view->args, view->flow) | hwt_flow_print_nothing(view->args, view->flow);
 	return trace_output_status(view->args->name, where, error) | status;
 }
 

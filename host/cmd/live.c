@@ -156,7 +156,7 @@ static void catch_signals(void)
  * Warns about patterns that match no event. Checks them once for each boot, because the next kernel may have
  * other events.
  */
-static void say_unknown(struct shown *shown, const struct live_model *model)
+static void print_unknown(struct shown *shown, const struct live_model *model)
 {
 	const struct ktread *trace = live_model_trace(model);
 	char text[LIVE_UNKNOWN_TEXT];
@@ -172,7 +172,7 @@ static int show_lines(void *context, struct live_model *model)
 {
 	struct shown *shown = context;
 
-	say_unknown(shown, model);
+	print_unknown(shown, model);
 	live_lines_write(&shown->lines, model);
 	return shown->lines.out->error != 0;
 }

@@ -112,7 +112,7 @@ static const struct options_syntax syntax = {
 	       "  ktrace record -t ci -p 1234; sleep 5; ktrace record -c -p 1234; kdump -f ktrace.out\n",
 };
 
-static int say_count(const struct record_command *command, int count)
+static int print_count(const struct record_command *command, int count)
 {
 	if (count < 0) {
 		command_message(command->name, "recorders cannot be reached: %s", strerror(-count));
@@ -155,7 +155,7 @@ static int clear(const struct record_command *command)
 		request.device = file.st_dev;
 		request.inode = file.st_ino;
 	}
-	return say_count(command, record_control_ask_all(&request));
+	return print_count(command, record_control_ask_all(&request));
 }
 
 /* Returns the meaning of an errno for a file or a process in this command. */
@@ -179,7 +179,8 @@ static const char *reason(int error, bool of_file)
 	}
 }
 
-static int say_outcome(const struct record_command *command, const struct record_outcome *outcome, int error)
+static int print_outcome(const struct record_command *command, const struct record_outcome *outcome,
+			 int error)
 {
 	const char *troubles = record_sink_troubles();
 	int missed_error;
@@ -219,7 +220,7 @@ static int record(const struct record_command *command, char **argv)
 	struct record_outcome outcome = { .what = NULL };
 	int error = record_command(&command->plan, argv, &outcome), status;
 
-	status = say_outcome(command, &outcome, error);
+	status = print_outcome(command, &outcome, error);
 	if (error)
 		return outcome.what == argv[0] ? (error == ENOENT ? 127 : 126) : status;
 	if (status)
@@ -278,7 +279,7 @@ static int run(int argc, char **argv)
 	}
 	if (!targets)
 		return record(&command, &argv[optind]);
-	return say_outcome(&command, &outcome, record_targets(&command.plan, &outcome));
+	return print_outcome(&command, &outcome, record_targets(&command.plan, &outcome));
 }
 
 const struct command command_record = {

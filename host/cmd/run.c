@@ -39,7 +39,7 @@ static void clear_progress(struct talk *talk)
 	talk->painted = false;
 }
 
-static void say(void *context, const char *sentence)
+static void print_sentence(void *context, const char *sentence)
 {
 	struct talk *talk = context;
 
@@ -47,7 +47,7 @@ static void say(void *context, const char *sentence)
 	command_message(talk->name, "%s", sentence);
 }
 
-static void say_ram(void *context, const char *path)
+static void print_ram(void *context, const char *path)
 {
 	struct talk *talk = context;
 
@@ -114,8 +114,8 @@ static void name_branches(const char *out, char *path, size_t size)
 }
 
 /* Prints a command that shows which code ran; after a panic, the code that led to it. */
-static void say_branches(const struct talk *talk, const struct capture_run_options *options,
-			 const struct capture_result *result)
+static void print_branches(const struct talk *talk, const struct capture_run_options *options,
+			   const struct capture_result *result)
 {
 	const char *elf = options->elf ? options->elf : result->kernel;
 	struct capture_kernel kernel;
@@ -304,7 +304,7 @@ static int run(int argc, char **argv)
 		return status;
 	if (optind == argc)
 		return options_refuse(&line, "no command given");
-	options->hooks = (struct capture_hooks){ say, say_ram, show_progress, talk };
+	options->hooks = (struct capture_hooks){ print_sentence, print_ram, show_progress, talk };
 	options->trace_unit = options->trace_unit || options->branches;
 	command_self(self);
 	options->self = self;
@@ -321,7 +321,7 @@ static int run(int argc, char **argv)
 	}
 	conclude(talk, options, &result);
 	if (options->branches && !talk->quiet)
-		say_branches(talk, options, &result);
+		print_branches(talk, options, &result);
 	if (talk->why && result.written && result.status != CAPTURE_CLEAN)
 		explain_file(argv[0], options->out, options->elf);
 	return result.status;

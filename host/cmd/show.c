@@ -182,7 +182,7 @@ static const struct options_syntax syntax = {
 };
 
 /* Reports the cost of tracing, if the whole trace was shown and the cost is known. */
-static void say_cost(const struct show *show, const struct timeline *timeline)
+static void print_cost(const struct show *show, const struct timeline *timeline)
 {
 	const struct ktread_info *info = ktread_info(timeline->trace);
 	const uint32_t cpus = ktread_cpus_used(info);
@@ -277,7 +277,7 @@ static int show_trace(struct show *show, struct ktread *trace, struct base_outpu
 		 : show->hex ? slots_write(&timeline)
 			     : classic_timeline(&timeline);
 	if (result == 0)
-		say_cost(show, &timeline);
+		print_cost(show, &timeline);
 	free(timeline.meter);
 	return result;
 }

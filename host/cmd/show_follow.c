@@ -113,7 +113,7 @@ struct following {
 	struct symbols *symbols;
 	struct timeline timeline;
 	double names_again;		/* when to look up threads' names again, in seconds */
-	bool said_order;		/* reported how certain the order between CPUs is */
+	bool printed_order;		/* reported how certain the order between CPUs is */
 	bool begun;			/* times start at the first event received */
 	struct timeline_writer *writer; /* for timeline.trace; NULL before the first event */
 };
@@ -145,8 +145,8 @@ static int take_trace(struct following *following, struct ktread *trace)
 	if (following->elf && !following->symbols &&
 	    show_symbols_open(&following->symbols, following->elf, trace, args->name))
 		return 2;
-	if (!following->said_order && order_say(trace, order) > 0) {
-		following->said_order = true;
+	if (!following->printed_order && order_say(trace, order) > 0) {
+		following->printed_order = true;
 		command_message(args->name, "%s", order);
 	}
 	following->timeline.trace = trace;

@@ -45,8 +45,8 @@ static int mark_events(const struct ktread *trace, const char *pattern, uint8_t 
 int trace_mark_events(const struct trace_args *args, const struct ktread *trace, const char *patterns,
 		      uint8_t *map)
 {
-	char *list = strdup(patterns), *rest = list, *pattern, text[NEAR_TEXT];
-	struct near near;
+	char *list = strdup(patterns), *rest = list, *pattern, text[SUGGESTIONS_TEXT];
+	struct suggestions similar;
 	int status = 0;
 
 	if (!list) {
@@ -56,9 +56,9 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
 	while (!status && (pattern = strsep(&rest, ","))) {
 		if (*pattern && mark_events(trace, pattern, map))
 			continue;
-		near_start(&near, pattern, strlen(pattern));
-		near_offer_events(&near, trace);
-		near_text(&near, text, sizeof(text));
+		suggestions_start(&similar, pattern, strlen(pattern));
+		suggestions_offer_events(&similar, trace);
+		suggestions_text(&similar, text, sizeof(text));
 		command_message(args->name, "%s has no event '%s'%s", args->path, pattern, text);
 		status = EXIT_USAGE;
 	}
@@ -112,7 +112,7 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
  * Reports filters that match no event, because the output would look like that of an empty trace. Reads one
  * event.
  */
-static int say_if_nothing(const struct trace_args *args, struct ktread *trace)
+static int warn_if_nothing(const struct trace_args *args, struct ktread *trace)
 {
 	const struct ktread_event *event;
 	char pid[32] = "";
@@ -165,7 +165,7 @@ static int set_filter(struct trace_args *args, struct ktread *trace)
 		command_message(args->name, "%s", ktread_message(trace));
 		return EXIT_BAD_INPUT;
 	}
-	return say_if_nothing(args, trace);
+	return warn_if_nothing(args, trace);
 }
 
 static void print_warnings(const struct trace_args *args, struct ktread *trace)
@@ -311,7 +311,7 @@ static int is_one_cpu(const struct trace_args *args)
 	return count == 1;
 }
 
-static void say_order(const struct trace_args *args, const struct ktread *trace)
+static void print_order(const struct trace_args *args, const struct ktread *trace)
 {
 	char order[ORDER_TEXT];
 
@@ -355,7 +355,7 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 	if (!status)
 		status = set_filter(args, *trace);
 	if (!status)
-		say_order(args, *trace);
+		print_order(args, *trace);
 	if (status)
 		ktread_close(*trace);
 	return status;

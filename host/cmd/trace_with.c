@@ -30,7 +30,7 @@
 /* Names of a machine's system calls, and which of them the table lists. */
 struct numbers {
 	char *name[NUMBERS];
-	bool told[NUMBERS];
+	bool printed[NUMBERS];
 };
 
 /* Writes a line "* NAME …" with the number that the call of that name has on this machine. */
@@ -43,7 +43,7 @@ static void put_named(FILE *to, struct numbers *numbers, const char *line, size_
 		    memcmp(numbers->name[n], line + 2, name) != 0)
 			continue;
 		fprintf(to, "%u %.*s\n", n, (int)(length - 2), line + 2);
-		numbers->told[n] = true;
+		numbers->printed[n] = true;
 	}
 }
 
@@ -59,7 +59,7 @@ static void put_lines(FILE *to, struct numbers *numbers, const char *text)
 		text += length + (text[length] == '\n');
 	}
 	for (unsigned n = 0; n < NUMBERS; n++)
-		if (numbers->name[n] && !numbers->told[n])
+		if (numbers->name[n] && !numbers->printed[n])
 			fprintf(to, "%u %s\n", n, numbers->name[n]);
 }
 
@@ -93,7 +93,7 @@ static void put_x32(FILE *to)
  */
 static char *numbered(const char *table, uint16_t machine)
 {
-	struct numbers numbers = { .told = { false } };
+	struct numbers numbers = { .printed = { false } };
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
@@ -283,7 +283,7 @@ static int check_clocks(const struct trace_args *args, const struct ktread *trac
 /*
  * Reports data that was overwritten before the first step. Gaps between steps are reported in the timeline.
  */
-static void say_missing(const struct trace_args *args, const struct flow *flow)
+static void print_missing(const struct trace_args *args, const struct flow *flow)
 {
 	uint64_t bytes = 0, packets = 0;
 
@@ -305,7 +305,7 @@ static int prepare(const struct trace_args *args, const struct ktread *trace, st
 
 	for (size_t n = 0; (warning = hwt_file_warning(flow->file, n)); n++)
 		command_message(args->name, "%s", warning);
-	say_missing(args, flow);
+	print_missing(args, flow);
 	for (uint32_t n = 0; n < args->with_elf.count && !status; n++)
 		status = trace_add_elf(args->name, flow, args->with_elf.word[n]);
 	for (size_t n = 0; !status && (warning = hwt_images_warning(flow->images, n)); n++)

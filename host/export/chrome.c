@@ -376,7 +376,7 @@ static int chrome_write_events(struct chrome *chrome)
 		writer->ring[n].beside = ktread_ring(chrome->trace, n)->kind == KTREAD_RING_BESIDE;
 	if (writer->ring && threads_create(&writer->threads, chrome_thread_changed, writer) == 0 &&
 	    spans_create(&writer->spans, writer->threads, &sink) == 0 &&
-	    spans_heed_switches(writer->spans, chrome->trace) == 0 &&
+	    spans_track_switches(writer->spans, chrome->trace) == 0 &&
 	    files_create(&writer->files, chrome->trace) == 0) {
 		writer->inferred = writer->typed || writer->files;
 		result = write_all(writer);

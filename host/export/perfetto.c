@@ -144,8 +144,8 @@ static void note_thread(struct perfetto *perfetto, const struct ktread_event *ev
 	if (!wellknown_string(known, event, WELLKNOWN_NAME, &name))
 		name.length = 0;
 	wellknown_number(known, event, WELLKNOWN_PROCESS, &process);
-	perfetto->error = perfetto_thread_tell(&perfetto->tracks, thread, name.string, name.length,
-					       (uint32_t)process & KTRX_THREAD_MAX, perfetto->time);
+	perfetto->error = perfetto_thread_describe(&perfetto->tracks, thread, name.string, name.length,
+						   (uint32_t)process & KTRX_THREAD_MAX, perfetto->time);
 }
 
 /* Handles exec: process and thread get the name of the new program. */
@@ -165,7 +165,7 @@ static void note_exec(struct perfetto *perfetto, const struct ktread_event *even
  * Returns whether the scheduling packets show the event completely. A wakeup by an interrupt is also written
  * as an instant, because the arrow cannot show that it came from an interrupt.
  */
-static bool is_told(const struct ktread_event *event, const struct wellknown *known)
+static bool is_shown_elsewhere(const struct ktread_event *event, const struct wellknown *known)
 {
 	return known->kind == WELLKNOWN_SWITCH ||
 	       (known->kind == WELLKNOWN_WAKE && event->context == KTRX_CONTEXT_THREAD);
@@ -200,7 +200,7 @@ static int export_event(struct perfetto *perfetto, const struct ktread_event *ev
 		note_exec(perfetto, event, known);
 	if (known->kind == WELLKNOWN_COUNTER)
 		perfetto_write_counters(perfetto, event);
-	else if (!taken && !is_told(event, known))
+	else if (!taken && !is_shown_elsewhere(event, known))
 		perfetto_write_instant(perfetto, event);
 	perfetto->events++;
 	return perfetto->error;
@@ -278,7 +278,7 @@ static int open_models(struct perfetto *perfetto)
 	if (!perfetto->rings)
 		return KTREAD_E_MEMORY;
 	error = spans_create(&perfetto->spans, perfetto->threads, &sink);
-	return error ? error : spans_heed_switches(perfetto->spans, perfetto->trace);
+	return error ? error : spans_track_switches(perfetto->spans, perfetto->trace);
 }
 
 static int perfetto_write(struct ktread *trace, int fd, struct export_report *report)

@@ -88,7 +88,7 @@ struct perfetto_tracks {
 	uint32_t thread_count, cpu_count;
 	uint32_t *counter; /* uuid of the first field's track, by event id; 0: not described */
 	uint64_t next_uuid;
-	bool cpus_described, kernel_told;
+	bool cpus_described, kernel_described;
 };
 
 int perfetto_tracks_init(struct perfetto_tracks *tracks, struct ktread *trace,
@@ -101,8 +101,8 @@ int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_th
  * Introduces a thread with data of an event: name (length 0: none) and process (0: the default one). If the
  * thread is known, only its name changes. Returns 0 or KTREAD_E_MEMORY.
  */
-int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_thread *thread,
-			 const char *name, size_t length, uint32_t process, uint64_t time);
+int perfetto_thread_describe(struct perfetto_tracks *tracks, const struct threads_thread *thread,
+			     const char *name, size_t length, uint32_t process, uint64_t time);
 /* Reports that `process`, whose thread `thread` is, runs another program. Returns 0 or KTREAD_E_MEMORY. */
 int perfetto_process_runs(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			  uint32_t process, const char *path, size_t length, uint64_t time);

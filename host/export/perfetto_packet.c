@@ -173,15 +173,15 @@ static bool is_lock(const struct spans_span *span)
  * cached and used for other events of the same lock.
  */
 static void name_lock(struct perfetto *perfetto, struct perfetto_name *name, const struct spans_span *span,
-		      const struct ktread_value *told)
+		      const struct ktread_value *recorded)
 {
 	struct perfetto_lock *lock = &perfetto->locks[span->key * UINT64_C(0x9e3779b97f4a7c15) >> 55];
 
-	if (told) {
+	if (recorded) {
 		lock->key = span->key;
-		lock->length =
-			(uint8_t)(told->length < sizeof(lock->name) ? told->length : sizeof(lock->name));
-		memcpy(lock->name, told->string, lock->length);
+		lock->length = (uint8_t)(recorded->length < sizeof(lock->name) ? recorded->length
+									       : sizeof(lock->name));
+		memcpy(lock->name, recorded->string, lock->length);
 	}
 	if (span->kind == WELLKNOWN_LOCK_CONTEND)
 		name_text(name, "wait ", strlen("wait "));

@@ -79,12 +79,12 @@ static void write_process_of(struct perfetto_tracks *tracks, const struct perfet
 
 	if (process && command[0] == '\0')
 		command = ktread_thread_name(tracks->trace, lanes->process);
-	if (lanes->process == PERFETTO_KERNEL_PID && !tracks->kernel_told)
+	if (lanes->process == PERFETTO_KERNEL_PID && !tracks->kernel_described)
 		write_process(&tracks->stream->pb, PERFETTO_KERNEL_PID, 0, "kernel", strlen("kernel"));
 	else if (process)
 		write_process(&tracks->stream->pb, process->id, process->parent, command ? command : "",
 			      command ? strlen(command) : 0);
-	tracks->kernel_told |= lanes->process == PERFETTO_KERNEL_PID;
+	tracks->kernel_described |= lanes->process == PERFETTO_KERNEL_PID;
 }
 
 /* Writes the packet that introduces a thread or changes its name. */
@@ -125,8 +125,8 @@ static uint32_t usual_process(const struct perfetto_tracks *tracks, uint32_t thr
 	return ktread_info(tracks->trace)->records_only ? thread : PERFETTO_KERNEL_PID;
 }
 
-int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_thread *thread,
-			 const char *name, size_t length, uint32_t process, uint64_t time)
+int perfetto_thread_describe(struct perfetto_tracks *tracks, const struct threads_thread *thread,
+			     const char *name, size_t length, uint32_t process, uint64_t time)
 {
 	struct perfetto_lanes *lanes = lanes_at(&tracks->thread, &tracks->thread_count, thread->index);
 	bool introduce;
@@ -158,7 +158,7 @@ int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_th
 	if (thread->index < tracks->thread_count && is_met(&tracks->thread[thread->index], thread))
 		return 0;
 	name = ktread_thread_name(tracks->trace, thread->id);
-	return perfetto_thread_tell(tracks, thread, name, name ? strlen(name) : 0, 0, time);
+	return perfetto_thread_describe(tracks, thread, name, name ? strlen(name) : 0, 0, time);
 }
 
 int perfetto_process_runs(struct perfetto_tracks *tracks, const struct threads_thread *thread,
@@ -173,7 +173,7 @@ int perfetto_process_runs(struct perfetto_tracks *tracks, const struct threads_t
 	write_process(pb, process, known ? known->parent : 0, path, length);
 	protobuf_end(pb, tree);
 	perfetto_packet_end(tracks->stream);
-	return perfetto_thread_tell(tracks, thread, name, (size_t)(path + length - name), process, time);
+	return perfetto_thread_describe(tracks, thread, name, (size_t)(path + length - name), process, time);
 }
 
 bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct threads_thread *thread)

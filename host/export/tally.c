@@ -61,7 +61,7 @@ static void count_repeats(struct tally *tally, uint64_t id, uint64_t more)
 }
 
 /* Counts the repetitions that have a record (ktrace.repeat). Needs payloads, so the trace is read again. */
-static int count_told(struct tally *tally, struct ktread *trace)
+static int count_recorded(struct tally *tally, struct ktread *trace)
 {
 	const struct ktread_event *event;
 	struct repeat repeat;
@@ -77,13 +77,13 @@ static int count_told(struct tally *tally, struct ktread *trace)
 
 static int count_folded(struct tally *tally, struct ktread *trace)
 {
-	const struct ktread_type *told = repeat_type(trace);
+	const struct ktread_type *type = repeat_type(trace);
 	struct ktread_fold fold;
 	uint32_t row = 0;
 	int status = 0;
 
-	if (told && tally->event[told->id].count)
-		status = count_told(tally, trace);
+	if (type && tally->event[type->id].count)
+		status = count_recorded(tally, trace);
 	while (status >= 0 && (status = ktread_fold(trace, &row, &fold)) > 0) {
 		count_repeats(tally, fold.event.id, fold.count);
 		tally->folding += fold.count;

@@ -306,9 +306,9 @@ static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t 
 {
 	const struct timeline *timeline = writer->timeline;
 	const struct ktread_ring *ring = ktread_ring(timeline->trace, number);
-	uint64_t overwritten = ring->overwritten, said = writer->lost[number];
+	uint64_t overwritten = ring->overwritten, reported = writer->lost[number];
 
-	overwritten = overwritten > said ? overwritten - said : 0;
+	overwritten = overwritten > reported ? overwritten - reported : 0;
 	overwritten = overwritten < slots ? overwritten : slots;
 	base_output_text(timeline->out, timeline->colour ? "\033[1;31m--- " : "--- ");
 	write_ring_name(timeline->out, ring, number);

@@ -242,16 +242,16 @@ static void take(struct picture *p, const struct ktread_event *event)
  * Reads past the end of the window until each CPU had an event: only that event reports slots lost before it,
  * which may belong to the window. Returns the result of the last ktread_next().
  */
-static int look_behind(struct picture *p, const struct ktread_event *event)
+static int read_after(struct picture *p, const struct ktread_event *event)
 {
-	bool met[WINDOW_CPUS] = { false };
+	bool seen[WINDOW_CPUS] = { false };
 	uint32_t left = p->drawing.cpus;
 	int status = 1;
 
 	p->time += 2;
 	while (status > 0 && left > 0) {
-		if (event->cpu < p->drawing.cpus && !met[event->cpu]) {
-			met[event->cpu] = true;
+		if (event->cpu < p->drawing.cpus && !seen[event->cpu]) {
+			seen[event->cpu] = true;
 			left--;
 			note_gap(p, event);
 		}
@@ -282,7 +282,7 @@ static int draw_all(struct picture *p)
 	if (!status)
 		status = spans_create(&p->spans, p->threads, &sink);
 	if (!status)
-		status = spans_heed_switches(p->spans, p->window->trace);
+		status = spans_track_switches(p->spans, p->window->trace);
 	if (!status)
 		status = scheduling_read(&p->scheduling, p->window->trace);
 	if (status)
@@ -293,7 +293,7 @@ static int draw_all(struct picture *p)
 	       !p->error)
 		take(p, event);
 	if (status > 0 && !p->error)
-		status = look_behind(p, event);
+		status = read_after(p, event);
 	draw_rest(p);
 	window_draw_end(&p->drawing);
 	return p->error ? p->error : status < 0 ? status : 0;

@@ -21,7 +21,7 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 	case KTRX_MODE_INTERRUPT:
 		return LIVE_IRQ;
 	default:
-		return cpu->follows ? cpu->told : LIVE_UNKNOWN;
+		return cpu->follows ? cpu->by_events : LIVE_UNKNOWN;
 	}
 }
 
@@ -36,27 +36,27 @@ static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *ro
 	       (row->heartbeats == 0 && row->now != cpu->hook);
 }
 
-void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beats, uint64_t now)
+void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t now)
 {
 	enum live_share share = share_of_mode(cpu, row->mode);
 
 	cpu->online = row->online != 0;
 	if (!cpu->online) {
-		cpu->met = false;
+		cpu->sampled = false;
 		return;
 	}
-	if (!cpu->met || makes_progress(cpu, row, share))
-		cpu->beat = now;
-	cpu->met = true;
+	if (!cpu->sampled || makes_progress(cpu, row, share))
+		cpu->progress = now;
+	cpu->sampled = true;
 	cpu->heartbeats = row->heartbeats;
 	cpu->hook = row->now;
 	cpu->pc = row->pc;
-	cpu->thread = row->heartbeats || row->mode != KTRX_MODE_UNKNOWN ? row->thread : cpu->told_thread;
+	cpu->thread = row->heartbeats || row->mode != KTRX_MODE_UNKNOWN ? row->thread : cpu->thread_by_events;
 	cpu->stuck = 0;
-	if ((row->heartbeats || row->nesting || (beats && row->mode != KTRX_MODE_UNKNOWN)) &&
-	    now - cpu->beat >= LIVE_STUCK_NS) {
+	if ((row->heartbeats || row->nesting || (any_heartbeat && row->mode != KTRX_MODE_UNKNOWN)) &&
+	    now - cpu->progress >= LIVE_STUCK_NS) {
 		share = LIVE_STUCK;
-		cpu->stuck = (double)(now - cpu->beat) / 1e9;
+		cpu->stuck = (double)(now - cpu->progress) / 1e9;
 	}
 	cpu->now = share;
 	cpu->sample[share]++;
@@ -97,10 +97,10 @@ void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, cons
 	take_lock(cpu, event, known);
 	cpu->irq = known->kind == WELLKNOWN_IRQ_ENTER ||
 		   (known->kind != WELLKNOWN_IRQ_EXIT && event->context == KTRX_CONTEXT_INTERRUPT);
-	cpu->told = idle ? LIVE_IDLE : known->kind == WELLKNOWN_SYSCALL_EXIT ? LIVE_USER : LIVE_KERNEL;
-	cpu->told_thread = event->thread;
+	cpu->by_events = idle ? LIVE_IDLE : known->kind == WELLKNOWN_SYSCALL_EXIT ? LIVE_USER : LIVE_KERNEL;
+	cpu->thread_by_events = event->thread;
 	if (known->kind == WELLKNOWN_SWITCH)
-		wellknown_thread(known, event, WELLKNOWN_NEXT, &cpu->told_thread);
+		wellknown_thread(known, event, WELLKNOWN_NEXT, &cpu->thread_by_events);
 	cpu->follows = true;
 }
 
@@ -205,9 +205,9 @@ int live_holders_read(struct live_holders *holders, const struct live_source *so
 	int rows = 0;
 
 	holders->wait_count = 0;
-	holders->told = false;
+	holders->present = false;
 	while (first < ROWS_MOST && (rows = source->holders(source->context, first, row, AT_ONCE)) > 0) {
-		holders->told = true;
+		holders->present = true;
 		for (int n = 0; n < rows; n++)
 			take_row(holders, &row[n]);
 		first += (uint32_t)rows;

@@ -13,7 +13,7 @@
 
 static void write_tail(struct live_lines *lines, const struct live_tail *tail)
 {
-	uint64_t count = tail->lines - lines->said;
+	uint64_t count = tail->lines - lines->written;
 
 	for (count = count < lines->tail ? count : lines->tail; count > 0; count--) {
 		const char *line = live_tail_line(tail, count - 1);
@@ -21,7 +21,7 @@ static void write_tail(struct live_lines *lines, const struct live_tail *tail)
 		if (line)
 			base_output_format(lines->out, "%s\n", line);
 	}
-	lines->said = tail->lines;
+	lines->written = tail->lines;
 }
 
 /* ---- Text ---- */

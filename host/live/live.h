@@ -63,15 +63,15 @@ enum live_share {
 
 struct live_cpu {
 	bool online;
-	bool met; /* it has been sampled before */
+	bool sampled; /* it has been sampled before */
 	enum live_share now;
 	uint32_t thread;
 	uint64_t pc; /* code address at its last heartbeat */
 	uint64_t heartbeats;
-	uint64_t hook; /* stamp of its last hook call */
-	uint64_t beat; /* ns: when it last made progress or was idle */
-	double stuck;  /* seconds since then, if it is stuck; otherwise 0 */
-	uint64_t lock; /* the lock that it or its thread waits for, spinning or not; valid if `waits` */
+	uint64_t hook;	   /* stamp of its last hook call */
+	uint64_t progress; /* ns: when it last made progress or was idle */
+	double stuck;	   /* seconds since then, if it is stuck; otherwise 0 */
+	uint64_t lock;	   /* the lock that it or its thread waits for, spinning or not; valid if `waits` */
 	bool waits;
 	char lock_name[32];	   /* not escaped; "": unknown */
 	uint32_t owner;		   /* holder of the lock, as in struct ktrx_holder; 0: unknown */
@@ -83,17 +83,17 @@ struct live_cpu {
 	bool missed;		  /* events of this interval were lost */
 	/* Of the last event. */
 	uint64_t stamp;
-	bool follows;	      /* nothing was lost since */
-	bool irq;	      /* the CPU is in an interrupt after it */
-	enum live_share told; /* mode according to events */
-	uint32_t told_thread;
+	bool follows;		   /* nothing was lost since */
+	bool irq;		   /* the CPU is in an interrupt after it */
+	enum live_share by_events; /* mode according to events */
+	uint32_t thread_by_events;
 };
 
 /*
- * Takes a sample of a CPU. `beats`: some CPU of the guest has had a heartbeat; a busy CPU without any
+ * Takes a sample of a CPU. `any_heartbeat`: some CPU of the guest has had a heartbeat; a busy CPU without any
  * heartbeat is then stuck as well.
  */
-void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beats, uint64_t now);
+void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool any_heartbeat, uint64_t now);
 /* Takes an event of the CPU. `idle`: its thread idles; for a switch: the next thread idles. */
 void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known,
 		    bool idle);
@@ -110,7 +110,7 @@ struct live_holders {
 	uint32_t cpus;
 	struct live_wait *wait; /* LIVE_WAITS entries */
 	uint32_t wait_count;
-	bool told; /* the kernel has such a table */
+	bool present; /* the kernel has such a table */
 };
 
 /* Reads the table. Requires: `now`, `cpu`, `cpus` and `wait` are set. Returns 0 or an error of the source. */
@@ -190,7 +190,7 @@ bool live_filter_unknown(const struct live_filter *filter, const struct ktread *
 /* Adds the event if it passes the filter. */
 void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct ktread_event *event);
 /* Adds a line that is not an event. */
-void live_tail_say(struct live_tail *tail, const char *text);
+void live_tail_note(struct live_tail *tail, const char *text);
 /* Returns the n-th line from the end, 0 for the last one; NULL if there is none. */
 const char *live_tail_line(const struct live_tail *tail, uint64_t n);
 
@@ -327,8 +327,8 @@ int live_watch(const struct live_watch *watch, struct live_model *model, const s
 struct live_lines {
 	struct base_output *out;
 	bool json;
-	uint32_t tail; /* newest events shown before each line */
-	uint64_t said; /* lines of the tail written so far */
+	uint32_t tail;	  /* newest events shown before each line */
+	uint64_t written; /* lines of the tail written so far */
 };
 
 void live_lines_write(struct live_lines *lines, const struct live_model *model);

@@ -105,7 +105,7 @@ static int begin_boot(struct live_model *model)
 	model->tail.begun = model->tail.lines;
 	if (model->boots > 1) {
 		snprintf(text, sizeof(text), "--- boot %llu ---", (unsigned long long)model->boots);
-		live_tail_say(&model->tail, text);
+		live_tail_note(&model->tail, text);
 	}
 	return forget(model);
 }
@@ -116,7 +116,7 @@ static int end_guest(struct live_model *model)
 		return 0;
 	model->running = false;
 	model->ends++;
-	live_tail_say(&model->tail, "--- the guest has ended ---");
+	live_tail_note(&model->tail, "--- the guest has ended ---");
 	return forget(model);
 }
 
@@ -140,7 +140,7 @@ static int live_model_sample(struct live_model *model)
 	const struct live_source *source = model->source;
 	const uint64_t now = time_now(model);
 	struct ktread *trace = live_model_trace(model);
-	bool beats = false;
+	bool any_heartbeat = false;
 	int rows;
 
 	source->account(source->context, &model->now);
@@ -158,9 +158,9 @@ static int live_model_sample(struct live_model *model)
 		return rows;
 	model->cpus = (uint32_t)rows;
 	for (int i = 0; i < rows; i++)
-		beats = beats || model->row[i].heartbeats;
+		any_heartbeat = any_heartbeat || model->row[i].heartbeats;
 	for (int i = 0; i < rows; i++)
-		live_cpu_sample(&model->cpu[i], &model->row[i], beats, now);
+		live_cpu_sample(&model->cpu[i], &model->row[i], any_heartbeat, now);
 	return 0;
 }
 
@@ -198,7 +198,7 @@ static void list_waits(struct live_model *model)
 
 	for (uint32_t i = 0; i < model->cpus; i++)
 		holders.now = model->row[i].now > holders.now ? model->row[i].now : holders.now;
-	if (!model->running || live_holders_read(&holders, model->source) < 0 || !holders.told)
+	if (!model->running || live_holders_read(&holders, model->source) < 0 || !holders.present)
 		model->wait_count = live_waits_list(model->waits, model->wait);
 	else
 		model->wait_count = holders.wait_count;
@@ -273,9 +273,9 @@ static int take(const struct live_watch *watch, struct live_model *model, uint64
 int live_watch(const struct live_watch *watch, struct live_model *model, const struct live_view *view)
 {
 	uint64_t shown = 0, next_show = host_now(watch) + watch->interval, next_sample = host_now(watch);
-	int status, said = 0;
+	int status, result = 0;
 
-	while (!*watch->stop && said != 1 && (watch->count == 0 || shown < watch->count)) {
+	while (!*watch->stop && result != 1 && (watch->count == 0 || shown < watch->count)) {
 		next_sample += SAMPLE_NS;
 		if (next_sample > next_show)
 			next_sample = next_show;
@@ -287,13 +287,13 @@ int live_watch(const struct live_watch *watch, struct live_model *model, const s
 		if (host_now(watch) >= next_show) {
 			live_model_end(model);
 			shown++;
-			said = view->show(view->context, model);
+			result = view->show(view->context, model);
 			next_show = host_now(watch) + watch->interval;
 		}
-		if (view->attend && said == 0)
-			said = view->attend(view->context, model);
-		if (said == 2)
-			said = view->show(view->context, model);
+		if (view->attend && result == 0)
+			result = view->attend(view->context, model);
+		if (result == 2)
+			result = view->show(view->context, model);
 		next_sample = host_now(watch);
 	}
 	return 0;

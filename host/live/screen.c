@@ -22,8 +22,8 @@ struct live_screen {
 	bool colour;
 	char asked; /* the filter that is being typed: 'e', 'c' or 'p'; 0: none */
 	char typed[TYPED];
-	char unknown[LIVE_UNKNOWN_TEXT]; /* text that `said` may point to */
-	const char *said;		 /* text of the last row until the next key; NULL: the list of keys */
+	char unknown[LIVE_UNKNOWN_TEXT]; /* text that `message` may point to */
+	const char *message;		 /* text of the last row until the next key; NULL: the list of keys */
 	struct live_page page;
 };
 
@@ -36,8 +36,8 @@ static void bottom(const struct live_screen *screen, const struct live_model *mo
 
 	if (screen->asked)
 		snprintf(text, size, "%s: %s_", what, screen->typed);
-	else if (screen->said)
-		snprintf(text, size, "%s", screen->said);
+	else if (screen->message)
+		snprintf(text, size, "%s", screen->message);
 	else
 		snprintf(text, size, "%s%s", model->tail.paused ? "PAUSED  " : "", KEYS);
 }
@@ -78,10 +78,10 @@ static void take_typed(struct live_screen *screen, struct live_model *model)
 	const struct ktread *trace = live_model_trace(model);
 	int status = screen->take(filter, screen->asked, screen->typed);
 
-	screen->said = status < 0 ? "invalid filter; nothing has changed" : NULL;
+	screen->message = status < 0 ? "invalid filter; nothing has changed" : NULL;
 	if (status == 0 && screen->asked == 'e' && trace &&
 	    live_filter_unknown(filter, trace, screen->unknown))
-		screen->said = screen->unknown;
+		screen->message = screen->unknown;
 	screen->asked = 0;
 }
 
@@ -111,7 +111,7 @@ static int take_key(struct live_screen *screen, struct live_model *model, int ke
 		take_letter(screen, model, key);
 		return 0;
 	}
-	screen->said = NULL;
+	screen->message = NULL;
 	if (key == 'e' || key == 'c' || key == 'p') {
 		screen->asked = (char)key;
 		screen->typed[0] = '\0';

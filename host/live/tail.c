@@ -38,17 +38,17 @@ static bool fits_some(const struct ktread *trace, const char *pattern)
 
 bool live_filter_unknown(const struct live_filter *filter, const struct ktread *trace, char *text)
 {
-	char list[LIVE_FILTER_TEXT], *rest = list, *pattern, names[NEAR_TEXT];
+	char list[LIVE_FILTER_TEXT], *rest = list, *pattern, names[SUGGESTIONS_TEXT];
 	char harmless[4 * LIVE_FILTER_TEXT + 1];
-	struct near near;
+	struct suggestions similar;
 
 	memcpy(list, filter->events, sizeof(list));
 	while ((pattern = strsep(&rest, ","))) {
 		if (!*pattern || fits_some(trace, pattern))
 			continue;
-		near_start(&near, pattern, strlen(pattern));
-		near_offer_events(&near, trace);
-		near_text(&near, names, sizeof(names));
+		suggestions_start(&similar, pattern, strlen(pattern));
+		suggestions_offer_events(&similar, trace);
+		suggestions_text(&similar, names, sizeof(names));
 		*base_escape_text(harmless, pattern, strlen(pattern), sizeof(harmless) - 1) = '\0';
 		snprintf(text, LIVE_UNKNOWN_TEXT, "the guest has no event '%s'%s", harmless, names);
 		return true;
@@ -93,7 +93,7 @@ static char *new_line(struct live_tail *tail)
 	return tail->text[tail->lines++ % LIVE_TAIL_LINES];
 }
 
-void live_tail_say(struct live_tail *tail, const char *text)
+void live_tail_note(struct live_tail *tail, const char *text)
 {
 	snprintf(new_line(tail), LIVE_TAIL_TEXT, "%s", text);
 }

@@ -194,27 +194,28 @@ static void what_makes_no_sense_is_said(void **state)
 	assert_non_null(strstr(requests_of("mm=onn"), "'onn' is unknown; the words are: on off"));
 }
 
-static void near_names_are_harmless(void **state)
+static void suggested_names_are_escaped(void **state)
 {
-	struct near near;
+	struct suggestions similar;
 	char text[256], long_name[300];
 
 	(void)state;
 	memset(long_name, 'a', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
-	near_start(&near, long_name, strlen(long_name));
-	near_offer(&near, long_name);
-	near_text(&near, text, sizeof(text));
-	assert_int_equal(strlen(text), strlen("; did you mean ?") + NEAR_NAME - 1);
-	near_start(&near, "name", 4);
-	near_offer(&near, "nam\033");
-	near_text(&near, text, sizeof(text));
+	suggestions_start(&similar, long_name, strlen(long_name));
+	suggestions_offer(&similar, long_name);
+	suggestions_text(&similar, text, sizeof(text));
+	assert_int_equal(strlen(text), strlen("; did you mean ?") + SUGGESTIONS_NAME - 1);
+	suggestions_start(&similar, "name", 4);
+	suggestions_offer(&similar, "nam\033");
+	suggestions_text(&similar, text, sizeof(text));
 	assert_string_equal(text, "; did you mean nam??");
 	for (uint32_t i = 0; i < 9; i++)
-		near_offer(&near, (const char *[]){ "nama", "nume", "nome", "name", "nome" }[i % 5]);
-	near_text(&near, text, sizeof(text));
+		suggestions_offer(&similar,
+				  (const char *[]){ "nama", "nume", "nome", "name", "nome" }[i % 5]);
+	suggestions_text(&similar, text, sizeof(text));
 	assert_string_equal(text, "; did you mean name, nam?, nama?");
-	near_text(&near, text, 16);
+	suggestions_text(&similar, text, 16);
 	assert_int_equal(strlen(text), 15);
 }
 
@@ -228,7 +229,7 @@ int main(void)
 		cmocka_unit_test(a_mask_goes_by_declared_bits_first),
 		cmocka_unit_test(unknown_names_come_with_the_nearest),
 		cmocka_unit_test(what_makes_no_sense_is_said),
-		cmocka_unit_test(near_names_are_harmless),
+		cmocka_unit_test(suggested_names_are_escaped),
 	};
 
 	return cmocka_run_group_tests(tests, make_many, NULL);

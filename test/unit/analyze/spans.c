@@ -95,7 +95,7 @@ static int begin(void **state)
 	table = calloc(1, sizeof(*table));
 	telling = open_memstream(&told, &told_size);
 	return threads_create(&threads, ignore_change, NULL) | spans_create(&spans, threads, &sink) |
-	       spans_heed_switches(spans, script_trace());
+	       spans_track_switches(spans, script_trace());
 }
 
 static int end(void **state)
