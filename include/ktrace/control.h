@@ -215,15 +215,16 @@ int ktrace_snapshot(void *memory, size_t size, size_t *bytes);
 /*
  * Sets events and settings by name. Items are separated by commas or blanks, and are applied from left to
  * right up to the first error:
- *   PATTERN=WORD+WORD…  on, off
- *                       count        count, do not record
- *                       both         count and record
- *                       stop         record once, then stop all recording
- *                       callers0, callers1, callers2, site, nosite   what the event's records contain
- *                       fold, nofold  count repetitions instead of recording them
- *                       rare, norare  use the ring for rare events
- *                       A word changes only what it names.
- *   PATTERN, -PATTERN   on, off
+ *   PATTERN=WORD+WORD…  changes the events that match the pattern. A word changes only what it names:
+ *       on, off         record, or do not
+ *       count           count, and do not record
+ *       both            count and record
+ *       stop            record once, then stop all recording
+ *       callers0, callers1, callers2, site, nosite
+ *                       number of callers in the records; with the site, or without
+ *       fold, nofold    count repetitions instead of recording them, or record them
+ *       rare, norare    use the ring for rare events, or the rings of the CPUs
+ *   PATTERN, -PATTERN   the same as PATTERN=on, PATTERN=off
  *   SETTING=VALUE       see settings.h
  * In patterns, * and ? are wildcards; a pattern without a dot is a group. The library's own group "ktrace"
  * (the panic message) matches only patterns that begin with "ktrace".
