@@ -211,7 +211,7 @@ static void check_addresses(enum form form, uint32_t ring, uint32_t flags)
 	check_payload(form, record, block.size);
 }
 
-static void each_event_carries_what_is_asked_of_it(void **state)
+static void each_event_records_the_callers_it_requests(void **state)
 {
 	for (enum form form = NONE; form < FORMS; form++) {
 		for (uint8_t flags = 0; flags <= (KTRX_EVENT_CALLERS | KTRX_EVENT_SITE); flags++) {
@@ -227,7 +227,7 @@ static void each_event_carries_what_is_asked_of_it(void **state)
 	}
 }
 
-static void settings_ask_it_of_all(void **state)
+static void settings_request_callers_for_all_events(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
@@ -262,7 +262,7 @@ __attribute__((noinline)) static const struct checked_record *full(const char *t
 	return newest(1);
 }
 
-static void a_full_record_leaves_them_out(void **state)
+static void a_full_record_omits_callers(void **state)
 {
 	char text[KTRACE_STRING_MAX + 1];
 	const struct checked_record *record;
@@ -287,7 +287,7 @@ static void ask_for_all(void)
 }
 
 /* The one slot that is reserved when the event is changed has no room for addresses. */
-static void a_slot_reserved_before_is_used_as_it_is(void **state)
+static void a_slot_reserved_earlier_is_used(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
@@ -299,7 +299,7 @@ static void a_slot_reserved_before_is_used_as_it_is(void **state)
 	check_addresses(SOME, 1, 2 | KTRX_EVENT_SITE);
 }
 
-static void anchors_are_plain(void **state)
+static void anchors_have_no_callers(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
@@ -312,7 +312,7 @@ static void anchors_are_plain(void **state)
 	}
 }
 
-static void a_full_ring_refuses_whole_records(void **state)
+static void a_full_ring_rejects_whole_records(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_STOP, 0);
@@ -378,7 +378,7 @@ static void a_backtrace_lists_the_callers(void **state)
 }
 
 /* Stacks that lead nowhere: what was true up to there is shown, and nothing else is read. */
-static void a_walk_ends_where_the_chain_does(void **state)
+static void a_walk_ends_at_the_end_of_the_chain(void **state)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	const uintptr_t lies[] = {
@@ -401,7 +401,7 @@ static void a_walk_ends_where_the_chain_does(void **state)
 }
 
 /* Frames that name each other, or themselves, end too: the walk never turns back. */
-static void a_walk_never_turns_back(void **state)
+static void a_walk_never_goes_down_the_stack(void **state)
 {
 	uintptr_t loop[8];
 
@@ -413,7 +413,7 @@ static void a_walk_never_turns_back(void **state)
 }
 
 /* With the end known, nothing at or behind it is read, wherever the last frame points to. */
-static void a_walk_ends_with_the_stack(void **state)
+static void a_walk_ends_at_the_end_of_the_stack(void **state)
 {
 	uintptr_t frames[6];
 
@@ -461,16 +461,16 @@ static int close_symbols(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_event_carries_what_is_asked_of_it),
-		TEST(settings_ask_it_of_all),
-		TEST(a_full_record_leaves_them_out),
-		TEST(a_slot_reserved_before_is_used_as_it_is),
-		TEST(anchors_are_plain),
-		TEST(a_full_ring_refuses_whole_records),
+		TEST(each_event_records_the_callers_it_requests),
+		TEST(settings_request_callers_for_all_events),
+		TEST(a_full_record_omits_callers),
+		TEST(a_slot_reserved_earlier_is_used),
+		TEST(anchors_have_no_callers),
+		TEST(a_full_ring_rejects_whole_records),
 		TEST(a_backtrace_lists_the_callers),
-		TEST(a_walk_ends_where_the_chain_does),
-		TEST(a_walk_never_turns_back),
-		TEST(a_walk_ends_with_the_stack),
+		TEST(a_walk_ends_at_the_end_of_the_chain),
+		TEST(a_walk_never_goes_down_the_stack),
+		TEST(a_walk_ends_at_the_end_of_the_stack),
 	};
 
 	return cmocka_run_group_tests(tests, open_symbols, close_symbols);

@@ -331,7 +331,7 @@ static void *measure_in_pieces(void *result)
 }
 
 /* CPU 0 answers three round trips of sixteen each time. */
-static void answered_round_trips_count_when_cpu_0_goes_away(void **state)
+static void answered_round_trips_count_if_cpu_0_goes_away(void **state)
 {
 	pthread_t thread[2];
 	bool measured = false;
@@ -375,7 +375,7 @@ static void *measure_then_lock(void *unused)
 	return NULL;
 }
 
-static void a_holder_of_a_spinlock_is_not_waited_for(void **state)
+static void measuring_does_not_wait_for_a_spinlock_holder(void **state)
 {
 	pthread_t holder, other;
 
@@ -393,7 +393,7 @@ static void a_holder_of_a_spinlock_is_not_waited_for(void **state)
 }
 
 /* An answer that comes when nobody asks any more, or from nobody at all, harms nobody. */
-static void who_has_nothing_to_do_goes_on(void **state)
+static void serve_without_a_request_returns_at_once(void **state)
 {
 	(void)state;
 	set_up(KTRACE_CLOCKS_ASKED);
@@ -462,7 +462,7 @@ static void *beat(void *unused)
 	return NULL;
 }
 
-static void the_heartbeat_measures_when_asked(void **state)
+static void heartbeat_measures_while_resynchronize_is_set(void **state)
 {
 	pthread_t server, other;
 
@@ -484,11 +484,11 @@ int main(void)
 		cmocka_unit_test(off_by_a_microsecond),
 		cmocka_unit_test(off_by_100_microseconds),
 		cmocka_unit_test(off_by_10_milliseconds_and_drifting),
-		cmocka_unit_test(answered_round_trips_count_when_cpu_0_goes_away),
-		cmocka_unit_test(a_holder_of_a_spinlock_is_not_waited_for),
-		cmocka_unit_test(who_has_nothing_to_do_goes_on),
+		cmocka_unit_test(answered_round_trips_count_if_cpu_0_goes_away),
+		cmocka_unit_test(measuring_does_not_wait_for_a_spinlock_holder),
+		cmocka_unit_test(serve_without_a_request_returns_at_once),
 		cmocka_unit_test(history_is_thinned),
-		cmocka_unit_test(the_heartbeat_measures_when_asked),
+		cmocka_unit_test(heartbeat_measures_while_resynchronize_is_set),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

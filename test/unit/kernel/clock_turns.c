@@ -236,7 +236,7 @@ static void stamps_of_hooks_bound_the_clocks(void **state)
 	all_are_measured_to(MS / 10 + MS / 2);
 }
 
-static void a_cpu_is_measured_once_without_being_asked(void **state)
+static void an_online_cpu_is_measured_once_by_itself(void **state)
 {
 	(void)state;
 	set_up(KTRACE_CLOCKS_ONLINE);
@@ -246,7 +246,7 @@ static void a_cpu_is_measured_once_without_being_asked(void **state)
 }
 
 /* All bounds from before contradict those from then on. */
-static void a_clock_that_is_set_is_measured_anew(void **state)
+static void a_clock_that_was_set_is_measured_again(void **state)
 {
 	(void)state;
 	set_up(KTRACE_CLOCKS_ASKED);
@@ -263,8 +263,8 @@ int main(void)
 		cmocka_unit_test(three_cpus_in_a_fixed_order_are_bounded_by_a_turn),
 		cmocka_unit_test(three_cpus_in_any_order_are_bounded_by_a_tick),
 		cmocka_unit_test(stamps_of_hooks_bound_the_clocks),
-		cmocka_unit_test(a_cpu_is_measured_once_without_being_asked),
-		cmocka_unit_test(a_clock_that_is_set_is_measured_anew),
+		cmocka_unit_test(an_online_cpu_is_measured_once_by_itself),
+		cmocka_unit_test(a_clock_that_was_set_is_measured_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

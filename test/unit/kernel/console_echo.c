@@ -62,7 +62,7 @@ static void level(const char *setting)
 	assert_int_equal(ktrace_setting_set(setting), KTRACE_OK);
 }
 
-static void at_first_nothing_is_put_and_the_fast_path_serves(void **state)
+static void nothing_is_printed_at_level_zero(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -76,7 +76,7 @@ static void at_first_nothing_is_put_and_the_fast_path_serves(void **state)
 	assert_int_equal(ktrace_setting_set("debug.ktr.verbose=3"), KTRACE_ERROR_ARGUMENT);
 }
 
-static void level_one_puts_name_and_text(void **state)
+static void level_one_prints_name_and_text(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -91,7 +91,7 @@ static void level_one_puts_name_and_text(void **state)
 	assert_int_equal(fake_row("test.number")->state, KTRX_STATE_RECORD);
 }
 
-static void level_two_puts_the_line_of_each_log(void **state)
+static void level_two_prints_the_line_of_each_place(void **state)
 {
 	char wanted[200];
 	int line;
@@ -109,7 +109,7 @@ static void level_two_puts_the_line_of_each_log(void **state)
 }
 
 /* What it puts is word for word what show ktr/v shows, but for the index. */
-static void level_two_puts_cpu_stamp_and_place(void **state)
+static void level_two_prints_cpu_stamp_file_and_line(void **state)
 {
 	char wanted[200];
 
@@ -129,7 +129,7 @@ static void level_two_puts_cpu_stamp_and_place(void **state)
 	assert_string_equal(screen.text, wanted);
 }
 
-static void before_rings_exist_it_works_too(void **state)
+static void records_of_the_boot_ring_are_printed(void **state)
 {
 	(void)state;
 	level("debug.ktr.verbose=1");
@@ -138,7 +138,7 @@ static void before_rings_exist_it_works_too(void **state)
 	assert_string_equal(screen.text, "test_number  1\n");
 }
 
-static void what_the_console_fires_is_recorded_only(void **state)
+static void events_of_the_console_itself_are_not_printed(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -156,7 +156,7 @@ static void on_another_cpu(void)
 	fake.cpu = 0;
 }
 
-static void another_cpu_may_write_meanwhile(void **state)
+static void two_cpus_may_print_at_the_same_time(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -178,7 +178,7 @@ static void in_the_same_context(void)
 	KTRACE(test, number, 30);
 }
 
-static void an_interrupt_of_the_writing_is_put_too(void **state)
+static void events_of_an_interrupt_while_printing_are_printed(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -197,7 +197,7 @@ static void interrupt(void)
 }
 
 /* An interrupt anywhere in the record path: its event is put once, and so is the one it came into. */
-static void interrupts_are_put_wherever_they_come(void **state)
+static void interrupts_at_any_point_are_printed(void **state)
 {
 	int64_t points;
 
@@ -221,7 +221,7 @@ static void interrupts_are_put_wherever_they_come(void **state)
 	}
 }
 
-static void what_a_full_ring_refuses_is_not_put(void **state)
+static void records_rejected_by_a_full_ring_are_not_printed(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_STOP, 0);
@@ -233,7 +233,7 @@ static void what_a_full_ring_refuses_is_not_put(void **state)
 	assert_string_equal(screen.text, "");
 }
 
-static void what_is_only_counted_is_not_put(void **state)
+static void counted_events_are_not_printed(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 1);
@@ -251,17 +251,17 @@ static void what_is_only_counted_is_not_put(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(at_first_nothing_is_put_and_the_fast_path_serves),
-		TEST(level_one_puts_name_and_text),
-		TEST(level_two_puts_cpu_stamp_and_place),
-		TEST(level_two_puts_the_line_of_each_log),
-		TEST(before_rings_exist_it_works_too),
-		TEST(what_the_console_fires_is_recorded_only),
-		TEST(another_cpu_may_write_meanwhile),
-		TEST(an_interrupt_of_the_writing_is_put_too),
-		TEST(interrupts_are_put_wherever_they_come),
-		TEST(what_a_full_ring_refuses_is_not_put),
-		TEST(what_is_only_counted_is_not_put),
+		TEST(nothing_is_printed_at_level_zero),
+		TEST(level_one_prints_name_and_text),
+		TEST(level_two_prints_cpu_stamp_file_and_line),
+		TEST(level_two_prints_the_line_of_each_place),
+		TEST(records_of_the_boot_ring_are_printed),
+		TEST(events_of_the_console_itself_are_not_printed),
+		TEST(two_cpus_may_print_at_the_same_time),
+		TEST(events_of_an_interrupt_while_printing_are_printed),
+		TEST(interrupts_at_any_point_are_printed),
+		TEST(records_rejected_by_a_full_ring_are_not_printed),
+		TEST(counted_events_are_not_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

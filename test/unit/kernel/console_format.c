@@ -117,7 +117,7 @@ static void number_is(const char *text, uint8_t type, uint64_t value, uint32_t b
 	assert_string_equal(shown_by_host(&sample), wanted);
 }
 
-static void every_type_reads_by_itself(void **state)
+static void every_type_is_formatted_by_its_own_rules(void **state)
 {
 	(void)state;
 	number_is("%u", KTRX_TYPE_U8, 200, 1, "200");
@@ -137,7 +137,7 @@ static void every_type_reads_by_itself(void **state)
 	number_is("%s", KTRX_TYPE_U32, 5, 4, "5");
 }
 
-static void flags_width_and_precision_are_those_of_c(void **state)
+static void flags_width_and_precision_work_as_in_c(void **state)
 {
 	static const char *const flags[] = { "", "-", "0", "+", " ", "#", "-0", "+0", "#0", "#-" };
 	static const char *const sizes[] = { "", "1", "7", "20", ".0", ".3", "9.4", "3.9" };
@@ -186,7 +186,7 @@ static void strings_are_escaped_padded_and_cut(void **state)
 	string_is("%s", "a\n\033[2J\x7f\xff", "a\\x0a\\x1b[2J\\x7f\\xff");
 }
 
-static void a_text_that_lies_is_harmless(void **state)
+static void a_text_that_does_not_match_its_fields_is_harmless(void **state)
 {
 	struct sample sample;
 	uint16_t length = 500;
@@ -222,7 +222,7 @@ static void an_event_without_a_text_names_its_fields(void **state)
 	assert_string_equal(shown_by_host(&sample), shown(&sample));
 }
 
-static void an_event_without_a_row_is_words(void **state)
+static void an_event_without_a_descriptor_is_shown_as_words(void **state)
 {
 	struct ktrace_line line;
 
@@ -238,7 +238,7 @@ static void an_event_without_a_row_is_words(void **state)
 }
 
 /* The strings of a row end with it, whatever the last one lacks. */
-static void a_row_is_not_read_beyond_its_end(void **state)
+static void a_descriptor_is_not_read_beyond_its_end(void **state)
 {
 	struct sample sample;
 
@@ -251,7 +251,7 @@ static void a_row_is_not_read_beyond_its_end(void **state)
 }
 
 /* Texts of conversions, blanks and rubbish over payloads of anything: kernel and host say the same. */
-static void the_host_says_the_same_of_anything(void **state)
+static void random_events_look_as_on_the_host(void **state)
 {
 	static const char pieces[] = "%%%%%%%%%%ddduuxXoscp# 0-+*.123456789hhllzjtqn\x01\xc3";
 	struct sample sample;
@@ -282,14 +282,14 @@ static void the_host_says_the_same_of_anything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_type_reads_by_itself),
-		cmocka_unit_test(flags_width_and_precision_are_those_of_c),
+		cmocka_unit_test(every_type_is_formatted_by_its_own_rules),
+		cmocka_unit_test(flags_width_and_precision_work_as_in_c),
 		cmocka_unit_test(strings_are_escaped_padded_and_cut),
-		cmocka_unit_test(a_text_that_lies_is_harmless),
+		cmocka_unit_test(a_text_that_does_not_match_its_fields_is_harmless),
 		cmocka_unit_test(an_event_without_a_text_names_its_fields),
-		cmocka_unit_test(an_event_without_a_row_is_words),
-		cmocka_unit_test(a_row_is_not_read_beyond_its_end),
-		cmocka_unit_test(the_host_says_the_same_of_anything),
+		cmocka_unit_test(an_event_without_a_descriptor_is_shown_as_words),
+		cmocka_unit_test(a_descriptor_is_not_read_beyond_its_end),
+		cmocka_unit_test(random_events_look_as_on_the_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

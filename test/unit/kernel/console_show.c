@@ -96,7 +96,7 @@ static struct ktrace_slot *slot_back(uint32_t back)
 
 /* ---- What is shown ----------------------------------------------------------------------------- */
 
-static void nothing_is_said_to_be_nothing(void **state)
+static void an_empty_trace_shows_no_records(void **state)
 {
 	(void)state;
 	assert_string_equal(show(""), "no records\n");
@@ -144,7 +144,7 @@ static void clocks_that_differ_are_compared_by_their_offsets(void **state)
 	assert_string_equal(show("/a"), "cpu0 1: test_number  1\ncpu1 1: test_number  2\n");
 }
 
-static void the_boot_ring_stands_beside_the_others(void **state)
+static void the_boot_ring_is_merged_with_the_others(void **state)
 {
 	(void)state;
 	record_on(1, 1, 1);
@@ -157,7 +157,7 @@ static void the_boot_ring_stands_beside_the_others(void **state)
 	assert_string_equal(show("/ac2"), "cpu2 2: test_number  2\n");
 }
 
-static void of_a_ring_that_wrapped_the_last_lap_is_shown(void **state)
+static void the_last_lap_of_a_wrapped_ring_is_shown(void **state)
 {
 	const char *text;
 
@@ -170,7 +170,7 @@ static void of_a_ring_that_wrapped_the_last_lap_is_shown(void **state)
 	assert_non_null(strstr(text, "\ncpu0 1025: test_number  1024\n"));
 }
 
-static void long_records_are_whole_wherever_they_lie(void **state)
+static void long_records_are_shown_across_the_ring_end(void **state)
 {
 	static const char a[] = "0123456789012345678901234567890123456789012345678901234567890123456789";
 
@@ -187,7 +187,7 @@ static void long_records_are_whole_wherever_they_lie(void **state)
 			    "cpu0 509: test_wide  1 2 3 4 5 6 7\n");
 }
 
-static void verbose_tells_when_and_where(void **state)
+static void verbose_shows_stamp_file_and_line(void **state)
 {
 	char wanted[200];
 
@@ -200,7 +200,7 @@ static void verbose_tells_when_and_where(void **state)
 	assert_string_equal(show("/avc0"), wanted);
 }
 
-static void verbose_tells_the_line_of_each_log(void **state)
+static void verbose_shows_the_line_of_each_place(void **state)
 {
 	char wanted[400];
 
@@ -238,7 +238,7 @@ static void checks_put(const struct ktrx_ring *ring)
 	}
 }
 
-static void callers_are_shown_where_they_were_recorded(void **state)
+static void callers_are_shown_if_recorded(void **state)
 {
 	static const struct ktrx_extension extension = { .size = 20,
 							 .parts = KTRX_EXT_CALLER1 | KTRX_EXT_CALLER2 };
@@ -258,7 +258,7 @@ static void callers_are_shown_where_they_were_recorded(void **state)
 
 /* ---- What is asked for ------------------------------------------------------------------------- */
 
-static void filters_choose_cpus_and_events(void **state)
+static void filters_select_cpus_and_events(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -274,7 +274,7 @@ static void filters_choose_cpus_and_events(void **state)
 	assert_string_equal(show("/ac2 other"), "no records\n");
 }
 
-static void what_cannot_be_understood_is_refused(void **state)
+static void syntax_errors_are_rejected(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -295,7 +295,7 @@ static const char *refusal(int error)
 	return screen.text;
 }
 
-static void what_is_refused_is_told_with_what_was_meant(void **state)
+static void a_refusal_prints_word_reason_and_suggestion(void **state)
 {
 	(void)state;
 	assert_string_equal(refusal(ktrace_console_show(&console, "/a test other.txt")),
@@ -332,7 +332,7 @@ static const char *settings(const char *how)
 	return screen.text;
 }
 
-static void settings_are_shown_by_what_they_begin_with(void **state)
+static void settings_are_listed_by_prefix(void **state)
 {
 	unsigned all;
 
@@ -396,7 +396,7 @@ static void record_a_lap(void)
 	record_on(0, 1000, SLOTS);
 }
 
-static void what_is_overwritten_meanwhile_is_counted(void **state)
+static void records_overwritten_while_shown_are_counted(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -408,7 +408,7 @@ static void what_is_overwritten_meanwhile_is_counted(void **state)
 	assert_null(strstr(screen.text, "test_number  1000"));
 }
 
-static void a_lap_meanwhile_ends_the_ring_but_not_the_others(void **state)
+static void a_lap_while_shown_ends_only_that_ring(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -420,7 +420,7 @@ static void a_lap_meanwhile_ends_the_ring_but_not_the_others(void **state)
 					"slots overwritten while shown: 10\n");
 }
 
-static void torn_slots_are_passed_over_and_counted(void **state)
+static void torn_slots_are_skipped_and_counted(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -443,7 +443,7 @@ static void finish(void)
 }
 
 /* It was passed over when the one behind it was shown; an older one of another CPU has been shown since. */
-static void what_is_finished_meanwhile_does_not_come_behind_older_ones(void **state)
+static void a_record_finished_late_does_not_follow_older_ones(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -464,7 +464,7 @@ static void what_is_finished_meanwhile_does_not_come_behind_older_ones(void **st
 }
 
 /* Slots of the right kind, lap and check, and rubbish otherwise: it ends, and says printable things only. */
-static void rubbish_in_the_rings_is_harmless(void **state)
+static void garbage_in_the_rings_is_harmless(void **state)
 {
 	struct ktrx_ring *ring = &ktrace_ring[1];
 	uint64_t seed = 7;
@@ -493,7 +493,7 @@ static void rubbish_in_the_rings_is_harmless(void **state)
 	assert_string_equal(show("/a"), "no records\n");
 }
 
-static void rubbish_in_a_row_is_harmless(void **state)
+static void garbage_in_an_event_descriptor_is_harmless(void **state)
 {
 	struct ktrx_event *row = fake_row("test.number");
 
@@ -512,7 +512,7 @@ static void rubbish_in_a_row_is_harmless(void **state)
 	assert_int_equal(lines(screen.text), 1);
 }
 
-static void rubbish_in_the_row_of_a_place_is_harmless(void **state)
+static void garbage_in_a_place_descriptor_is_harmless(void **state)
 {
 	enum { NO_END, OF_NOTHING, OF_ITSELF, SIZE_SMALL, SIZE_HUGE, SIZE_ODD, CASES };
 
@@ -548,28 +548,28 @@ static void rubbish_in_the_row_of_a_place_is_harmless(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_is_said_to_be_nothing),
+		TEST(an_empty_trace_shows_no_records),
 		TEST(records_come_newest_first_over_all_cpus),
 		TEST(clocks_that_differ_are_compared_by_their_offsets),
-		TEST(the_boot_ring_stands_beside_the_others),
-		TEST(of_a_ring_that_wrapped_the_last_lap_is_shown),
-		TEST(long_records_are_whole_wherever_they_lie),
-		TEST(verbose_tells_when_and_where),
-		TEST(verbose_tells_the_line_of_each_log),
-		TEST(rubbish_in_the_row_of_a_place_is_harmless),
-		TEST(callers_are_shown_where_they_were_recorded),
-		TEST(filters_choose_cpus_and_events),
-		TEST(what_cannot_be_understood_is_refused),
-		TEST(what_is_refused_is_told_with_what_was_meant),
-		TEST(settings_are_shown_by_what_they_begin_with),
+		TEST(the_boot_ring_is_merged_with_the_others),
+		TEST(the_last_lap_of_a_wrapped_ring_is_shown),
+		TEST(long_records_are_shown_across_the_ring_end),
+		TEST(verbose_shows_stamp_file_and_line),
+		TEST(verbose_shows_the_line_of_each_place),
+		TEST(garbage_in_a_place_descriptor_is_harmless),
+		TEST(callers_are_shown_if_recorded),
+		TEST(filters_select_cpus_and_events),
+		TEST(syntax_errors_are_rejected),
+		TEST(a_refusal_prints_word_reason_and_suggestion),
+		TEST(settings_are_listed_by_prefix),
 		TEST(the_pager_waits_at_each_page),
 		TEST(without_keys_there_is_no_pager),
-		TEST(what_is_overwritten_meanwhile_is_counted),
-		TEST(a_lap_meanwhile_ends_the_ring_but_not_the_others),
-		TEST(torn_slots_are_passed_over_and_counted),
-		TEST(what_is_finished_meanwhile_does_not_come_behind_older_ones),
-		TEST(rubbish_in_the_rings_is_harmless),
-		TEST(rubbish_in_a_row_is_harmless),
+		TEST(records_overwritten_while_shown_are_counted),
+		TEST(a_lap_while_shown_ends_only_that_ring),
+		TEST(torn_slots_are_skipped_and_counted),
+		TEST(a_record_finished_late_does_not_follow_older_ones),
+		TEST(garbage_in_the_rings_is_harmless),
+		TEST(garbage_in_an_event_descriptor_is_harmless),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

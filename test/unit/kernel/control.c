@@ -127,7 +127,7 @@ static void events_boot_in_the_state_they_declare(void **state)
 	assert_int_equal(check_ring(1)->records, 3);
 }
 
-static void boot_arguments_choose_groups(void **state)
+static void boot_arguments_select_groups(void **state)
 {
 	static const struct {
 		const char *line;
@@ -177,7 +177,7 @@ static void take_near(void *cookie, const char *name)
 	strcat(strcat(cookie, name), " ");
 }
 
-static void names_that_are_near_are_told(void **state)
+static void misspelt_names_give_suggestions(void **state)
 {
 	static const struct {
 		const char *word, *near;
@@ -210,7 +210,7 @@ static void names_that_are_near_are_told(void **state)
 	}
 }
 
-static void stopped_nothing_is_recorded(void **state)
+static void nothing_is_recorded_while_stopped(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
@@ -237,7 +237,7 @@ static void stop(void)
 }
 
 /* A stop that comes in the middle of another change, on another CPU or in an NMI, holds. */
-static void a_stop_is_not_undone_by_another_change(void **state)
+static void changing_an_event_does_not_end_a_stop(void **state)
 {
 	for (int64_t n = 0; n < 8; n++) {
 		fake_reset(state);
@@ -252,7 +252,7 @@ static void a_stop_is_not_undone_by_another_change(void **state)
 	}
 }
 
-static void the_trigger_stops_everything_after_it_fired(void **state)
+static void a_stop_event_stops_all_recording_after_it_fired(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
@@ -294,7 +294,7 @@ static const char *expected(const char *one, const char *other, unsigned state)
 	return text;
 }
 
-static void what_is_switched_while_it_records_is_recorded(void **state)
+static void switching_a_recording_event_is_recorded(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_control("mm=off"),
@@ -353,7 +353,7 @@ static void events_may_count_without_recording(void **state)
 	assert_int_equal(counted("sched.switch", 1), 0);
 }
 
-static void without_counters_the_row_counts(void **state)
+static void without_counters_the_descriptor_counts(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_control("sched.switch=count"), KTRACE_OK);
@@ -370,7 +370,7 @@ static void turn_off(void)
 }
 
 /* The slot is reserved when the event is turned off: it is filled all the same. */
-static void an_event_turned_off_between_keeps_its_slot(void **state)
+static void an_event_turned_off_after_reserving_uses_its_slot(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
@@ -381,7 +381,7 @@ static void an_event_turned_off_between_keeps_its_slot(void **state)
 	assert_int_equal(check_ring(1)->invalid, 0);
 }
 
-static void clear_forgets(void **state)
+static void clear_discards_all_records(void **state)
 {
 	(void)state;
 	KTRACE(sched, switch, 0);
@@ -418,7 +418,7 @@ static void threads_have_names(void **state)
 	assert_int_equal(ktrace_state.thread[0].id, 10);
 }
 
-static void cpus_say_what_they_do(void **state)
+static void cpus_report_heartbeats_and_modes(void **state)
 {
 	(void)state;
 	ktrace_heartbeat(1);
@@ -447,7 +447,7 @@ static void at_end(void *cookie)
 	ended++;
 }
 
-static void a_panic_freezes_the_trace(void **state)
+static void a_panic_stops_recording(void **state)
 {
 	(void)state;
 	ended = 0;
@@ -467,7 +467,7 @@ static void a_panic_freezes_the_trace(void **state)
 }
 
 /* Groups are chosen for what they record; the last words are not among them. */
-static void a_panic_is_recorded_whatever_is_chosen(void **state)
+static void a_panic_is_recorded_with_any_selection(void **state)
 {
 	static const char *const lines[] = { "debug=sched", "ktrace=*=off", "ktrace=*.*=off",
 					     "ktrace=*a*=off" };
@@ -485,7 +485,7 @@ static void a_panic_is_recorded_whatever_is_chosen(void **state)
 	assert_int_equal(fake_row("ktrace.panic")->wanted, KTRX_STATE_RECORD);
 }
 
-static void an_exit_leaves_its_status(void **state)
+static void an_exit_stores_its_status(void **state)
 {
 	(void)state;
 	ended = 0;
@@ -515,7 +515,7 @@ static void the_probe_measures_an_event(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, fake_reset)
 
-static void a_panic_freezes_unless_told_to_go_on(void **state)
+static void a_panic_stops_unless_panic_goes_on_is_set(void **state)
 {
 	for (uint32_t goes_on = 0; goes_on < 2; goes_on++) {
 		fake_reset(state);
@@ -550,25 +550,25 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_stop_before_the_first_event_loses_no_id, fake_reset),
 		TEST(flags_change_without_the_state),
-		TEST(a_panic_freezes_unless_told_to_go_on),
+		TEST(a_panic_stops_unless_panic_goes_on_is_set),
 		TEST(events_are_set_by_pattern),
 		TEST(events_boot_in_the_state_they_declare),
-		TEST(boot_arguments_choose_groups),
-		TEST(names_that_are_near_are_told),
-		TEST(stopped_nothing_is_recorded),
-		TEST(a_stop_is_not_undone_by_another_change),
-		TEST(the_trigger_stops_everything_after_it_fired),
-		TEST(what_is_switched_while_it_records_is_recorded),
+		TEST(boot_arguments_select_groups),
+		TEST(misspelt_names_give_suggestions),
+		TEST(nothing_is_recorded_while_stopped),
+		TEST(changing_an_event_does_not_end_a_stop),
+		TEST(a_stop_event_stops_all_recording_after_it_fired),
+		TEST(switching_a_recording_event_is_recorded),
 		TEST(a_start_is_recorded),
 		TEST(events_may_count_without_recording),
-		TEST(without_counters_the_row_counts),
-		TEST(an_event_turned_off_between_keeps_its_slot),
-		TEST(clear_forgets),
+		TEST(without_counters_the_descriptor_counts),
+		TEST(an_event_turned_off_after_reserving_uses_its_slot),
+		TEST(clear_discards_all_records),
 		TEST(threads_have_names),
-		TEST(cpus_say_what_they_do),
-		TEST(a_panic_freezes_the_trace),
-		TEST(a_panic_is_recorded_whatever_is_chosen),
-		TEST(an_exit_leaves_its_status),
+		TEST(cpus_report_heartbeats_and_modes),
+		TEST(a_panic_stops_recording),
+		TEST(a_panic_is_recorded_with_any_selection),
+		TEST(an_exit_stores_its_status),
 		TEST(the_probe_measures_an_event),
 	};
 

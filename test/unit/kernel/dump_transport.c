@@ -51,7 +51,7 @@ static int set_up(void **state)
 	return ktrace_transport_set(&transport);
 }
 
-static void goes_to_the_transport_that_was_set(void **state)
+static void dumps_go_to_the_default_transport(void **state)
 {
 	const struct ktrx_root *root = (const struct ktrx_root *)(const void *)device.bytes;
 
@@ -63,7 +63,7 @@ static void goes_to_the_transport_that_was_set(void **state)
 	assert_int_equal(root->length, device.count);
 }
 
-static void short_writes_do_not_shorten_it(void **state)
+static void short_writes_are_continued(void **state)
 {
 	(void)state;
 	device.most = 1000;
@@ -71,7 +71,7 @@ static void short_writes_do_not_shorten_it(void **state)
 	assert_int_equal(device.announced, device.count);
 }
 
-static void version_1_says_what_it_left_out(void **state)
+static void version_1_counts_omitted_records(void **state)
 {
 	const struct ktrx1_header *header = (const struct ktrx1_header *)(const void *)device.bytes;
 
@@ -81,7 +81,7 @@ static void version_1_says_what_it_left_out(void **state)
 	assert_int_equal(ktrace_root.v1_omitted, 1);
 }
 
-static void a_table_that_changed_makes_it_begin_anew(void **state)
+static void a_changed_table_restarts_the_dump(void **state)
 {
 	(void)state;
 	device.changes = 2;
@@ -90,7 +90,7 @@ static void a_table_that_changed_makes_it_begin_anew(void **state)
 	assert_int_equal(device.announced, device.count);
 }
 
-static void a_table_that_keeps_changing_is_given_up(void **state)
+static void a_table_that_keeps_changing_is_an_error(void **state)
 {
 	(void)state;
 	device.changes = 1000;
@@ -98,14 +98,14 @@ static void a_table_that_keeps_changing_is_given_up(void **state)
 	assert_in_range(device.begins, 2, 10);
 }
 
-static void without_a_transport_there_is_none(void **state)
+static void without_a_transport_a_dump_is_an_error(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_transport_set(NULL), 0);
 	assert_int_equal(ktrace_dump(NULL, KTRACE_DUMP_V2), KTRACE_OUTPUT_ABSENT);
 }
 
-static void only_a_seizing_dump_gets_past_a_sender_that_never_ends(void **state)
+static void only_a_seizing_dump_overrides_a_hung_sender(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_output_enter(false), 0);
@@ -126,7 +126,7 @@ static uint64_t slots_made(void)
 	return KTRX_WORD_INDEX(*(const uint64_t *)(uintptr_t)ktrace_ring[1].head);
 }
 
-static void a_pausing_dump_stops_recording_meanwhile(void **state)
+static void a_pausing_dump_stops_recording_while_it_runs(void **state)
 {
 	uint64_t before = slots_made();
 
@@ -139,7 +139,7 @@ static void a_pausing_dump_stops_recording_meanwhile(void **state)
 	assert_true(slots_made() > before);
 }
 
-static void what_was_stopped_stays_stopped(void **state)
+static void a_pausing_dump_leaves_a_stopped_trace_stopped(void **state)
 {
 	(void)state;
 	ktrace_stop();
@@ -149,7 +149,7 @@ static void what_was_stopped_stays_stopped(void **state)
 }
 
 /* Last, because a kernel ends once. */
-static void the_end_hook_dumps_how_it_ended(void **state)
+static void the_end_hook_dumps_the_result(void **state)
 {
 	const struct ktrx_root *root = (const struct ktrx_root *)(const void *)device.bytes;
 
@@ -164,16 +164,16 @@ static void the_end_hook_dumps_how_it_ended(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(goes_to_the_transport_that_was_set, set_up),
-		cmocka_unit_test_setup(short_writes_do_not_shorten_it, set_up),
-		cmocka_unit_test_setup(version_1_says_what_it_left_out, set_up),
-		cmocka_unit_test_setup(a_table_that_changed_makes_it_begin_anew, set_up),
-		cmocka_unit_test_setup(a_table_that_keeps_changing_is_given_up, set_up),
-		cmocka_unit_test_setup(without_a_transport_there_is_none, set_up),
-		cmocka_unit_test_setup(only_a_seizing_dump_gets_past_a_sender_that_never_ends, set_up),
-		cmocka_unit_test_setup(a_pausing_dump_stops_recording_meanwhile, set_up),
-		cmocka_unit_test_setup(what_was_stopped_stays_stopped, set_up),
-		cmocka_unit_test_setup(the_end_hook_dumps_how_it_ended, set_up),
+		cmocka_unit_test_setup(dumps_go_to_the_default_transport, set_up),
+		cmocka_unit_test_setup(short_writes_are_continued, set_up),
+		cmocka_unit_test_setup(version_1_counts_omitted_records, set_up),
+		cmocka_unit_test_setup(a_changed_table_restarts_the_dump, set_up),
+		cmocka_unit_test_setup(a_table_that_keeps_changing_is_an_error, set_up),
+		cmocka_unit_test_setup(without_a_transport_a_dump_is_an_error, set_up),
+		cmocka_unit_test_setup(only_a_seizing_dump_overrides_a_hung_sender, set_up),
+		cmocka_unit_test_setup(a_pausing_dump_stops_recording_while_it_runs, set_up),
+		cmocka_unit_test_setup(a_pausing_dump_leaves_a_stopped_trace_stopped, set_up),
+		cmocka_unit_test_setup(the_end_hook_dumps_the_result, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, dump_trace_start, NULL);

@@ -20,7 +20,7 @@ static unsigned filled(const struct dump_sink *dump)
 	return count;
 }
 
-static void the_header_is_strict(void **state)
+static void the_header_is_exact(void **state)
 {
 	static const uint8_t zero[32];
 	struct dump_sink *dump = dump_sink_fresh(4096);
@@ -40,7 +40,7 @@ static void the_header_is_strict(void **state)
 }
 
 /* The boot ring's records carry an extension block, so that a call's arguments reach into a second slot. */
-static void a_call_of_the_boot_ring_keeps_its_arguments(void **state)
+static void a_system_call_in_the_boot_ring_keeps_its_arguments(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(4096);
 	const struct ktrx1_record *record = records_of(dump);
@@ -92,7 +92,7 @@ static void record_laps(void)
 	dump_trace_switches(3 * DUMP_RING_SLOTS);
 }
 
-static void what_is_overwritten_meanwhile_is_left_empty(void **state)
+static void slots_overwritten_during_the_dump_are_empty(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);
 	uint32_t omitted;
@@ -106,7 +106,7 @@ static void what_is_overwritten_meanwhile_is_left_empty(void **state)
 		assert_int_equal(records_of(dump)[i].data[0], records_of(dump)[i - 1].data[0] + 1);
 }
 
-static void a_longer_call_in_the_cpus_own_ring(void **state)
+static void a_long_system_call_is_read_from_the_cpus_ring(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(4096);
 	const struct ktrx1_record *last;
@@ -123,7 +123,7 @@ static void a_longer_call_in_the_cpus_own_ring(void **state)
 	assert_int_equal(last->data[4], 0x12345678);
 }
 
-static void what_has_no_id_is_counted(void **state)
+static void events_without_a_v1_id_are_counted(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(4096);
 	uint32_t before, after;
@@ -140,13 +140,13 @@ static void what_has_no_id_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_header_is_strict),
-		cmocka_unit_test(a_call_of_the_boot_ring_keeps_its_arguments),
+		cmocka_unit_test(the_header_is_exact),
+		cmocka_unit_test(a_system_call_in_the_boot_ring_keeps_its_arguments),
 		cmocka_unit_test(rings_are_a_power_of_two_and_padded_with_empty_records),
 		cmocka_unit_test(a_full_ring_gives_its_newest_records),
-		cmocka_unit_test(what_is_overwritten_meanwhile_is_left_empty),
-		cmocka_unit_test(a_longer_call_in_the_cpus_own_ring),
-		cmocka_unit_test(what_has_no_id_is_counted),
+		cmocka_unit_test(slots_overwritten_during_the_dump_are_empty),
+		cmocka_unit_test(a_long_system_call_is_read_from_the_cpus_ring),
+		cmocka_unit_test(events_without_a_v1_id_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, dump_trace_start, NULL);

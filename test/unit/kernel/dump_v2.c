@@ -56,7 +56,7 @@ static const struct ktrx_setting *setting_of(const struct dump_sink *dump, const
 	return NULL;
 }
 
-static void settings_come_with_their_values(void **state)
+static void settings_have_their_values(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(16384);
 
@@ -69,7 +69,7 @@ static void settings_come_with_their_values(void **state)
 	assert_int_equal(setting_of(dump, "debug.ktr.version")->flags, KTRX_SETTING_READ_ONLY);
 }
 
-static void a_quiet_trace_arrives_as_it_is(void **state)
+static void a_trace_without_recording_is_dumped_unchanged(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(16384);
 	const struct ktrx_root *root = root_of(dump);
@@ -91,7 +91,7 @@ static void a_quiet_trace_arrives_as_it_is(void **state)
 	assert_int_equal(good_slots(dump, ring), DUMP_RING_SLOTS);
 }
 
-static void every_piece_lies_inside_and_on_its_own(void **state)
+static void pieces_are_inside_the_dump_and_do_not_overlap(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(16384);
 	static unsigned char owner[sizeof(dump->bytes)];
@@ -148,7 +148,7 @@ static void record_two(void)
 	dump_trace_switches(2);
 }
 
-static void what_is_overwritten_meanwhile_arrives_empty(void **state)
+static void slots_overwritten_during_the_dump_are_empty(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);
 	const struct ktrx_ring *ring;
@@ -175,7 +175,7 @@ static void record_many_laps(void)
 }
 
 /* After 256 laps the generation is the same again; only the head tells. */
-static void a_generation_that_came_round_is_not_mistaken(void **state)
+static void a_repeated_generation_is_not_mistaken(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);
 
@@ -201,7 +201,7 @@ static void fold_another_text(void)
 }
 
 /* The row's head says how long the text is, and so does its payload, which may leave in another piece. */
-static void a_row_that_counts_is_of_one_moment(void **state)
+static void a_fold_entry_is_copied_consistently(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(KTRACE_SINK_BUFFER_MIN + 2 * sizeof(uint64_t));
 	const struct ktrx_section *section;
@@ -223,7 +223,7 @@ static void a_row_that_counts_is_of_one_moment(void **state)
 }
 
 /* Nobody lets go of it: who held it was stopped for good. */
-static void a_row_that_is_held_says_so(void **state)
+static void a_held_fold_entry_is_marked(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);
 	const struct ktrx_section *section = &ktrace_root.section[KTRX_SECTION_FOLDS - 1];
@@ -253,7 +253,7 @@ static void change_the_table(void)
 	ktrace_root.sequence += 2;
 }
 
-static void a_table_that_changes_is_said(void **state)
+static void a_changing_table_is_an_error(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);
 
@@ -262,7 +262,7 @@ static void a_table_that_changes_is_said(void **state)
 	assert_int_equal(ktrace_dump_v2(&ktrace_root, &dump->sink), KTRACE_OUTPUT_CHANGED);
 }
 
-static void too_small_a_buffer_is_refused(void **state)
+static void a_buffer_that_is_too_small_is_rejected(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(512);
 
@@ -271,7 +271,7 @@ static void too_small_a_buffer_is_refused(void **state)
 	assert_int_equal(dump->writes, 0);
 }
 
-static void a_root_without_rings_is_refused(void **state)
+static void a_root_without_rings_is_rejected(void **state)
 {
 	static const struct ktrx_root empty;
 	struct dump_sink *dump = dump_sink_fresh(2048);
@@ -283,18 +283,18 @@ static void a_root_without_rings_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_quiet_trace_arrives_as_it_is),
-		cmocka_unit_test(settings_come_with_their_values),
-		cmocka_unit_test(every_piece_lies_inside_and_on_its_own),
+		cmocka_unit_test(a_trace_without_recording_is_dumped_unchanged),
+		cmocka_unit_test(settings_have_their_values),
+		cmocka_unit_test(pieces_are_inside_the_dump_and_do_not_overlap),
 		cmocka_unit_test(the_event_table_is_copied_whole),
-		cmocka_unit_test(what_is_overwritten_meanwhile_arrives_empty),
-		cmocka_unit_test(a_generation_that_came_round_is_not_mistaken),
-		cmocka_unit_test(a_row_that_counts_is_of_one_moment),
-		cmocka_unit_test(a_row_that_is_held_says_so),
+		cmocka_unit_test(slots_overwritten_during_the_dump_are_empty),
+		cmocka_unit_test(a_repeated_generation_is_not_mistaken),
+		cmocka_unit_test(a_fold_entry_is_copied_consistently),
+		cmocka_unit_test(a_held_fold_entry_is_marked),
 		cmocka_unit_test(an_error_of_the_sink_ends_the_dump),
-		cmocka_unit_test(a_table_that_changes_is_said),
-		cmocka_unit_test(too_small_a_buffer_is_refused),
-		cmocka_unit_test(a_root_without_rings_is_refused),
+		cmocka_unit_test(a_changing_table_is_an_error),
+		cmocka_unit_test(a_buffer_that_is_too_small_is_rejected),
+		cmocka_unit_test(a_root_without_rings_is_rejected),
 	};
 
 	return cmocka_run_group_tests(tests, dump_trace_start, NULL);

@@ -103,7 +103,7 @@ static void an_empty_ring_has_no_records(void **state)
 	assert_int_equal(walk_all(&record), 0);
 }
 
-static void records_come_with_thread_cpu_and_payload(void **state)
+static void records_have_thread_cpu_and_payload(void **state)
 {
 	struct ktrace_walk_record record;
 
@@ -122,7 +122,7 @@ static void records_come_with_thread_cpu_and_payload(void **state)
 }
 
 /* Stamps of 36 bits that wrapped many times, and a record a little older than its anchor. */
-static void stamps_are_made_whole_by_the_anchor_before(void **state)
+static void stamps_are_completed_by_the_previous_anchor(void **state)
 {
 	const uint64_t far = UINT64_C(5) << 40;
 	struct ktrace_walk_record record;
@@ -138,7 +138,7 @@ static void stamps_are_made_whole_by_the_anchor_before(void **state)
 	assert_int_equal(record.stamp, far - 10);
 }
 
-static void an_anchor_that_was_overwritten_is_named_by_the_next(void **state)
+static void an_overwritten_anchor_is_known_from_the_next(void **state)
 {
 	const uint64_t early = UINT64_C(3) << 40, late = UINT64_C(9) << 40;
 	struct ktrace_walk_record record;
@@ -159,7 +159,7 @@ static void an_anchor_that_was_overwritten_is_named_by_the_next(void **state)
 	assert_int_equal(record.stamp, late + 19);
 }
 
-static void without_an_anchor_in_the_window_the_newest_serves(void **state)
+static void without_an_anchor_in_the_window_the_newest_is_used(void **state)
 {
 	const uint64_t far = UINT64_C(3) << 40;
 	struct ktrace_walk_record record;
@@ -173,7 +173,7 @@ static void without_an_anchor_in_the_window_the_newest_serves(void **state)
 	assert_int_equal(record.stamp, far + 2 * SLOTS - 1);
 }
 
-static void slots_of_other_laps_and_torn_ones_are_passed_over(void **state)
+static void slots_of_other_laps_and_torn_slots_are_skipped(void **state)
 {
 	struct ktrace_walk_record record;
 
@@ -190,7 +190,7 @@ static void slots_of_other_laps_and_torn_ones_are_passed_over(void **state)
 	assert_int_equal(record.stamp, 13);
 }
 
-static void a_record_reaches_over_the_end_of_the_ring(void **state)
+static void a_record_may_cross_the_ring_end(void **state)
 {
 	struct ktrace_walk_record record;
 
@@ -209,7 +209,7 @@ static void a_record_reaches_over_the_end_of_the_ring(void **state)
 	assert_int_equal(walk_all(&record), SLOTS - 2);
 }
 
-static void an_extension_block_is_stepped_over(void **state)
+static void an_extension_block_is_skipped(void **state)
 {
 	struct ktrx_extension extension = { .size = 12, .parts = KTRX_EXT_CPU | KTRX_EXT_CALLER1, .cpu = 2 };
 	struct ktrace_walk_record record;
@@ -252,7 +252,7 @@ static unsigned walk_back(struct ktrace_walk *walk, uint64_t *stamps)
 }
 
 /* Each anchor names the one before it, from which the stamps before it are counted. */
-static void going_back_stamps_are_whole_over_all_anchors(void **state)
+static void going_back_stamps_are_full_across_anchors(void **state)
 {
 	const uint64_t early = UINT64_C(3) << 40, late = UINT64_C(9) << 40;
 	struct ktrace_walk walk;
@@ -274,7 +274,7 @@ static void going_back_stamps_are_whole_over_all_anchors(void **state)
 	assert_int_equal(walk.unreadable + walk.overwritten, 0);
 }
 
-static void going_back_counts_what_cannot_be_read(void **state)
+static void going_back_counts_unreadable_slots(void **state)
 {
 	struct ktrace_walk walk;
 	uint64_t stamps[SLOTS];
@@ -298,15 +298,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_empty_ring_has_no_records),
-		cmocka_unit_test(records_come_with_thread_cpu_and_payload),
-		cmocka_unit_test(stamps_are_made_whole_by_the_anchor_before),
-		cmocka_unit_test(an_anchor_that_was_overwritten_is_named_by_the_next),
-		cmocka_unit_test(without_an_anchor_in_the_window_the_newest_serves),
-		cmocka_unit_test(slots_of_other_laps_and_torn_ones_are_passed_over),
-		cmocka_unit_test(a_record_reaches_over_the_end_of_the_ring),
-		cmocka_unit_test(an_extension_block_is_stepped_over),
-		cmocka_unit_test(going_back_stamps_are_whole_over_all_anchors),
-		cmocka_unit_test(going_back_counts_what_cannot_be_read),
+		cmocka_unit_test(records_have_thread_cpu_and_payload),
+		cmocka_unit_test(stamps_are_completed_by_the_previous_anchor),
+		cmocka_unit_test(an_overwritten_anchor_is_known_from_the_next),
+		cmocka_unit_test(without_an_anchor_in_the_window_the_newest_is_used),
+		cmocka_unit_test(slots_of_other_laps_and_torn_slots_are_skipped),
+		cmocka_unit_test(a_record_may_cross_the_ring_end),
+		cmocka_unit_test(an_extension_block_is_skipped),
+		cmocka_unit_test(going_back_stamps_are_full_across_anchors),
+		cmocka_unit_test(going_back_counts_unreadable_slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static void assert_nothing(uint32_t seen)
 	assert_int_equal(check_ring(1)->records, seen);
 }
 
-static void a_switch_is_recorded_and_kept_with_one_clock_reading(void **state)
+static void a_switch_reads_the_clock_once_for_event_and_state(void **state)
 {
 	const struct checked_record *record;
 	uint32_t seen = 0;
@@ -83,7 +83,7 @@ static void a_switch_is_recorded_and_kept_with_one_clock_reading(void **state)
 	assert_int_equal(thread(SELF)->state, KTRX_THREAD_RUNNING);
 }
 
-static void sleep_and_wake(void **state)
+static void sleep_and_wake_facts_record_and_update_state(void **state)
 {
 	const struct checked_record *record;
 	uint32_t seen = 0;
@@ -135,7 +135,7 @@ static void call_interrupt_enter(void)
 }
 
 /* Interrupts a call at every point. After the call, the CPU's clock reading is not older than the interrupt's. */
-static void an_interrupt_inside_a_call_never_sets_the_clock_back(void **state)
+static void an_interrupt_in_a_call_never_sets_now_back(void **state)
 {
 	void (*const call[])(void) = { call_switch, call_block, call_interrupt_enter };
 
@@ -160,7 +160,7 @@ static void move(void)
 }
 
 /* A thread is moved while it calls, to a CPU whose clock is 5000 behind. That CPU must not get the other's reading. */
-static void a_thread_that_is_moved_while_it_blocks_takes_no_clock_along(void **state)
+static void a_thread_that_migrates_while_blocking_takes_no_stamp_along(void **state)
 {
 	int64_t at = 0;
 
@@ -174,7 +174,7 @@ static void a_thread_that_is_moved_while_it_blocks_takes_no_clock_along(void **s
 	assert_true(at > 3);
 }
 
-static void locks(void **state)
+static void lock_facts_record_and_update_state(void **state)
 {
 	const struct checked_record *record;
 	struct ktrx_holder *here;
@@ -201,7 +201,7 @@ static void locks(void **state)
 	assert_int_equal(here->held_count, 1);
 }
 
-static void interrupts(void **state)
+static void interrupt_facts_record_and_update_state(void **state)
 {
 	uint32_t seen = 0;
 
@@ -224,7 +224,7 @@ static void interrupts(void **state)
 	assert_int_equal(cpu()->nesting, 0);
 }
 
-static void facts_without_state(void **state)
+static void facts_without_state_record_events_only(void **state)
 {
 	const struct checked_record *record;
 	uint32_t seen = 0;
@@ -241,7 +241,7 @@ static void facts_without_state(void **state)
 	assert_memory_equal(recorded("mm.fault_exit", &seen)->payload + 8, "\4\0zero", 6);
 }
 
-static void events_that_are_off_leave_the_state(void **state)
+static void state_is_updated_while_events_are_off(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_control("sched=off,lock=off,irq=off"), KTRACE_OK);
@@ -257,7 +257,7 @@ static void events_that_are_off_leave_the_state(void **state)
 	assert_int_equal(cpu()->irq_stamp, fake.clock);
 }
 
-static void the_state_that_is_off_leaves_the_events(void **state)
+static void events_are_recorded_while_state_is_off(void **state)
 {
 	uint32_t seen = 0;
 
@@ -275,7 +275,7 @@ static void the_state_that_is_off_leaves_the_events(void **state)
 }
 
 /* State hooks of earlier versions never record, so a kernel with an event of its own records it once. */
-static void old_spelling_records_once(void **state)
+static void separate_event_and_hook_record_once(void **state)
 {
 	uint32_t seen = 0;
 
@@ -294,16 +294,16 @@ static void old_spelling_records_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_switch_is_recorded_and_kept_with_one_clock_reading, boot),
-		cmocka_unit_test_setup(sleep_and_wake, boot),
-		cmocka_unit_test_setup(an_interrupt_inside_a_call_never_sets_the_clock_back, boot),
-		cmocka_unit_test_setup(a_thread_that_is_moved_while_it_blocks_takes_no_clock_along, boot),
-		cmocka_unit_test_setup(locks, boot),
-		cmocka_unit_test_setup(interrupts, boot),
-		cmocka_unit_test_setup(facts_without_state, boot),
-		cmocka_unit_test_setup(events_that_are_off_leave_the_state, boot),
-		cmocka_unit_test_setup(the_state_that_is_off_leaves_the_events, boot),
-		cmocka_unit_test_setup(old_spelling_records_once, boot),
+		cmocka_unit_test_setup(a_switch_reads_the_clock_once_for_event_and_state, boot),
+		cmocka_unit_test_setup(sleep_and_wake_facts_record_and_update_state, boot),
+		cmocka_unit_test_setup(an_interrupt_in_a_call_never_sets_now_back, boot),
+		cmocka_unit_test_setup(a_thread_that_migrates_while_blocking_takes_no_stamp_along, boot),
+		cmocka_unit_test_setup(lock_facts_record_and_update_state, boot),
+		cmocka_unit_test_setup(interrupt_facts_record_and_update_state, boot),
+		cmocka_unit_test_setup(facts_without_state_record_events_only, boot),
+		cmocka_unit_test_setup(state_is_updated_while_events_are_off, boot),
+		cmocka_unit_test_setup(events_are_recorded_while_state_is_off, boot),
+		cmocka_unit_test_setup(separate_event_and_hook_record_once, boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

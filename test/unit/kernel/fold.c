@@ -90,7 +90,7 @@ static void spin(uint32_t value, uint32_t times)
 		KTRACE(noise, spin, value);
 }
 
-static void repetitions_are_counted_where_they_can_be_seen(void **state)
+static void a_reader_sees_the_current_count(void **state)
 {
 	const struct checked_ring *checked;
 	const struct ktrx_fold *row;
@@ -138,7 +138,7 @@ static void a_record_that_differs_is_recorded(void **state)
 	assert_int_equal(total("noise.spin"), 8);
 }
 
-static void texts_are_compared_to_their_end(void **state)
+static void strings_are_compared_to_their_end(void **state)
 {
 	static const char *const texts[] = { "",
 					     "a",
@@ -168,7 +168,7 @@ static void an_event_without_fields_folds(void **state)
 	assert_int_equal(tally("noise.bare").open, 4);
 }
 
-static void it_is_asked_for_by_words(void **state)
+static void words_turn_folding_on_and_off(void **state)
 {
 	(void)state;
 	boot();
@@ -184,7 +184,7 @@ static void it_is_asked_for_by_words(void **state)
 }
 
 /* The row used least recently is told and given away. */
-static void rows_are_lent_to_as_many_events_as_there_are(void **state)
+static void entries_serve_as_many_events_as_there_are_entries(void **state)
 {
 	(void)state;
 	boot();
@@ -202,7 +202,7 @@ static void rows_are_lent_to_as_many_events_as_there_are(void **state)
 	assert_int_equal(tally("noise.spin").told, 8);
 }
 
-static void without_rows_all_is_recorded(void **state)
+static void without_entries_every_event_is_recorded(void **state)
 {
 	(void)state;
 	spin(1, 5); /* in the boot ring */
@@ -213,7 +213,7 @@ static void without_rows_all_is_recorded(void **state)
 	assert_int_equal(check_ring(1)->records, 5);
 }
 
-static void what_cannot_be_told_is_not_counted(void **state)
+static void without_the_repeat_event_nothing_is_folded(void **state)
 {
 	(void)state;
 	boot();
@@ -247,7 +247,7 @@ static void counted_events_count(void **state)
 	assert_int_equal(tally("noise.spin").recorded, 1);
 }
 
-static void a_full_ring_keeps_the_count(void **state)
+static void a_full_ring_does_not_lose_the_count(void **state)
 {
 	(void)state;
 	fake.folds = ROWS;
@@ -358,7 +358,7 @@ static void interrupts_may_come_at_any_point(void **state)
 	at_each_point(others_come, scene, nothing_is_missing);
 }
 
-static void a_thread_may_be_moved_at_any_point(void **state)
+static void a_thread_may_migrate_at_any_point(void **state)
 {
 	(void)state;
 	at_each_point(it_is_moved, scene, nothing_is_missing);
@@ -374,7 +374,7 @@ static void what_follows_a_clear_is_whole(void)
 	assert_int_equal(row_of("noise.spin")->count, 3);
 }
 
-static void it_may_be_cleared_at_any_point(void **state)
+static void clear_may_come_at_any_point(void **state)
 {
 	(void)state;
 	at_each_point(all_is_cleared, scene, what_follows_a_clear_is_whole);
@@ -383,22 +383,22 @@ static void it_may_be_cleared_at_any_point(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(repetitions_are_counted_where_they_can_be_seen, fake_reset),
+		cmocka_unit_test_setup(a_reader_sees_the_current_count, fake_reset),
 		cmocka_unit_test_setup(a_record_that_differs_is_recorded, fake_reset),
-		cmocka_unit_test_setup(texts_are_compared_to_their_end, fake_reset),
+		cmocka_unit_test_setup(strings_are_compared_to_their_end, fake_reset),
 		cmocka_unit_test_setup(an_event_without_fields_folds, fake_reset),
-		cmocka_unit_test_setup(it_is_asked_for_by_words, fake_reset),
-		cmocka_unit_test_setup(rows_are_lent_to_as_many_events_as_there_are, fake_reset),
-		cmocka_unit_test_setup(without_rows_all_is_recorded, fake_reset),
-		cmocka_unit_test_setup(what_cannot_be_told_is_not_counted, fake_reset),
+		cmocka_unit_test_setup(words_turn_folding_on_and_off, fake_reset),
+		cmocka_unit_test_setup(entries_serve_as_many_events_as_there_are_entries, fake_reset),
+		cmocka_unit_test_setup(without_entries_every_event_is_recorded, fake_reset),
+		cmocka_unit_test_setup(without_the_repeat_event_nothing_is_folded, fake_reset),
 		cmocka_unit_test_setup(callers_and_sites_are_compared, fake_reset),
 		cmocka_unit_test_setup(counted_events_count, fake_reset),
-		cmocka_unit_test_setup(a_full_ring_keeps_the_count, fake_reset),
+		cmocka_unit_test_setup(a_full_ring_does_not_lose_the_count, fake_reset),
 		cmocka_unit_test_setup(rare_events_fold_in_their_own_ring, fake_reset),
 		cmocka_unit_test_setup(clearing_forgets_what_was_counted, fake_reset),
 		cmocka_unit_test_setup(interrupts_may_come_at_any_point, fake_reset),
-		cmocka_unit_test_setup(a_thread_may_be_moved_at_any_point, fake_reset),
-		cmocka_unit_test_setup(it_may_be_cleared_at_any_point, fake_reset),
+		cmocka_unit_test_setup(a_thread_may_migrate_at_any_point, fake_reset),
+		cmocka_unit_test_setup(clear_may_come_at_any_point, fake_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

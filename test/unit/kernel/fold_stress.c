@@ -125,7 +125,7 @@ static uint64_t kept(uint32_t cpu)
 	return sum;
 }
 
-static void nothing_is_missing_after_a_storm_of_signals(void **state)
+static void no_event_is_lost_in_a_storm_of_signals(void **state)
 {
 	static const uint32_t cpus[WORKERS] = { 0, 1 };
 	const struct ktrace_memory lent = { memory, sizeof(memory) };
@@ -170,7 +170,7 @@ static void nothing_is_missing_after_a_storm_of_signals(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_is_missing_after_a_storm_of_signals) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(no_event_is_lost_in_a_storm_of_signals) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static void wait_and_wake(const void *object, uint32_t kind, uint64_t deadline, 
 	ktrace_thread_wake(7);
 }
 
-static void a_row_counts_waits_for_one_thing(void **state)
+static void an_entry_counts_waits_for_one_object(void **state)
 {
 	volatile struct ktrx_holder *row;
 	uint64_t first;
@@ -83,7 +83,7 @@ static void a_row_counts_waits_for_one_thing(void **state)
 	assert_int_equal(row->habit_waker, 10);
 }
 
-static void waits_that_end_by_themselves_are_no_habit(void **state)
+static void timeouts_are_no_habit(void **state)
 {
 	(void)state;
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 1000, 8);
@@ -112,7 +112,7 @@ static void waits_that_end_long_before_their_deadline_are_a_habit(void **state)
 	assert_int_equal(row_of(7)->habit_wakes, 6);
 }
 
-static void another_thing_begins_another_habit(void **state)
+static void another_object_begins_another_habit(void **state)
 {
 	(void)state;
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 1000, 8);
@@ -125,7 +125,7 @@ static void another_thing_begins_another_habit(void **state)
 	assert_int_equal(row_of(7)->habit_first, cpu_now());
 }
 
-static void a_clock_that_lies_behind_makes_no_long_wait(void **state)
+static void a_clock_that_is_late_makes_no_long_wait(void **state)
 {
 	(void)state;
 	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 900000, 8);
@@ -185,7 +185,7 @@ static void a_thread_sleeps_and_is_woken(void **state)
 	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNABLE);
 }
 
-static void a_thread_that_was_woken_before_it_left_runs_on(void **state)
+static void a_thread_woken_before_its_switch_stays_running(void **state)
 {
 	(void)state;
 	ktrace_thread_block(QUEUE, "pipe", KTRX_WAIT_EVENT, 0);
@@ -195,7 +195,7 @@ static void a_thread_that_was_woken_before_it_left_runs_on(void **state)
 	assert_int_equal(ktrace_state.cpu[0].switches, 0);
 }
 
-static void an_interrupt_is_no_waker(void **state)
+static void a_wakeup_by_an_interrupt_has_no_waker(void **state)
 {
 	(void)state;
 	fake.thread = 5 | KTRX_CONTEXT_INTERRUPT << KTRX_W1_CONTEXT_SHIFT;
@@ -204,7 +204,7 @@ static void an_interrupt_is_no_waker(void **state)
 	assert_int_equal(row_of(7)->wakes, 1);
 }
 
-static void a_wait_for_a_lock_lasts_until_it_is_had(void **state)
+static void a_wait_for_a_lock_lasts_until_it_is_taken(void **state)
 {
 	(void)state;
 	ktrace_lock_wait_at(MUTEX, "inode", KTRACE_BY_THREAD, 4, 0x99);
@@ -226,7 +226,7 @@ static void a_wait_for_a_lock_lasts_until_it_is_had(void **state)
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 }
 
-static void a_wait_announced_at_each_try_is_one_wait(void **state)
+static void a_wait_reported_at_each_try_is_one_wait(void **state)
 {
 	uint64_t first;
 
@@ -256,7 +256,7 @@ static void a_wait_announced_at_each_try_is_one_wait(void **state)
 	assert_true(row_of(7)->wait_stamp > first);
 }
 
-static void of_a_thread_known_from_its_beginning_all_locks_are_known(void **state)
+static void all_locks_are_known_of_a_thread_known_from_its_start(void **state)
 {
 	(void)state;
 	ktrace_thread_stack(7, (void *)0x1000, (void *)0x2000); /* itself: who knows what it holds */
@@ -275,7 +275,7 @@ static void of_a_thread_known_from_its_beginning_all_locks_are_known(void **stat
 }
 
 /* By a wake, by the first one of all, or because its CPU turned to another thread. */
-static void a_row_says_why_a_thread_is_runnable(void **state)
+static void an_entry_has_the_cause_why_a_thread_is_runnable(void **state)
 {
 	(void)state;
 	ktrace_thread_wake(7);
@@ -294,7 +294,7 @@ static void a_row_says_why_a_thread_is_runnable(void **state)
 	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_WAKE);
 }
 
-static void a_thread_that_ended_before_its_last_switch_has_no_row(void **state)
+static void a_thread_that_ended_before_its_last_switch_has_no_entry(void **state)
 {
 	(void)state;
 	ktrace_thread_switch(3, 7);
@@ -310,7 +310,7 @@ static void a_thread_that_ended_before_its_last_switch_has_no_row(void **state)
 }
 
 /* What numbers of more than 22 bits leave of themselves in records they are here: never an empty row's id or a CPU's. */
-static void numbers_have_as_many_bits_as_in_records(void **state)
+static void thread_numbers_have_the_bits_of_records(void **state)
 {
 	(void)state;
 	ktrace_thread_wake(UINT32_MAX);
@@ -329,7 +329,7 @@ static void numbers_have_as_many_bits_as_in_records(void **state)
 }
 
 /* More than are counted: the last ones to be given up have no place left, and that is no mistake. */
-static void very_many_locks_are_given_up(void **state)
+static void counting_very_many_locks_saturates(void **state)
 {
 	(void)state;
 	ktrace_thread_stack(8, NULL, NULL);
@@ -356,7 +356,7 @@ static uint32_t threads_with_rows(void)
 	return found;
 }
 
-static void threads_beyond_the_rows_are_left_out(void **state)
+static void threads_without_an_entry_are_left_out(void **state)
 {
 	uint32_t last = 0;
 
@@ -378,7 +378,7 @@ static void threads_beyond_the_rows_are_left_out(void **state)
 	assert_int_equal(threads_with_rows(), FAKE_HOLDERS - 1);
 }
 
-static void a_row_that_was_freed_is_as_new(void **state)
+static void a_freed_entry_is_reused_cleared(void **state)
 {
 	volatile struct ktrx_holder *row;
 
@@ -422,7 +422,7 @@ static void another_cpu_claims(void)
 	assert_non_null(ktrace_holder_claim(raced));
 }
 
-static void two_claims_for_one_thread_make_one_row(void **state)
+static void two_reservations_for_one_thread_leave_one_entry(void **state)
 {
 	(void)state;
 	raced = 20;
@@ -443,7 +443,7 @@ static void another_leaves_and_a_cpu_claims(void)
 	assert_non_null(ktrace_holder_claim(raced));
 }
 
-static void the_first_of_two_rows_counts(void **state)
+static void the_first_of_two_entries_is_used(void **state)
 {
 	volatile struct ktrx_holder *row;
 
@@ -483,7 +483,7 @@ static void threads_that_live_keep_their_names(void **state)
 	assert_int_not_equal(ktrace_state.thread[2].id, 3 + 1);
 }
 
-static void where_all_live_the_oldest_name_goes(void **state)
+static void the_oldest_name_is_replaced_in_a_full_table(void **state)
 {
 	(void)state;
 	for (uint32_t thread = 1; thread <= 4; thread++) {
@@ -498,27 +498,27 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(threads_that_live_keep_their_names, boot),
-		cmocka_unit_test_setup(where_all_live_the_oldest_name_goes, boot),
+		cmocka_unit_test_setup(the_oldest_name_is_replaced_in_a_full_table, boot),
 		cmocka_unit_test_setup(a_switch_to_another_thread_ends_idling, boot),
 		cmocka_unit_test_setup(a_thread_sleeps_and_is_woken, boot),
-		cmocka_unit_test_setup(a_row_counts_waits_for_one_thing, boot),
-		cmocka_unit_test_setup(waits_that_end_by_themselves_are_no_habit, boot),
+		cmocka_unit_test_setup(an_entry_counts_waits_for_one_object, boot),
+		cmocka_unit_test_setup(timeouts_are_no_habit, boot),
 		cmocka_unit_test_setup(waits_that_end_long_before_their_deadline_are_a_habit, boot),
-		cmocka_unit_test_setup(another_thing_begins_another_habit, boot),
-		cmocka_unit_test_setup(a_clock_that_lies_behind_makes_no_long_wait, boot),
-		cmocka_unit_test_setup(a_thread_that_was_woken_before_it_left_runs_on, boot),
-		cmocka_unit_test_setup(an_interrupt_is_no_waker, boot),
-		cmocka_unit_test_setup(a_wait_for_a_lock_lasts_until_it_is_had, boot),
-		cmocka_unit_test_setup(a_wait_announced_at_each_try_is_one_wait, boot),
-		cmocka_unit_test_setup(of_a_thread_known_from_its_beginning_all_locks_are_known, boot),
-		cmocka_unit_test_setup(a_row_says_why_a_thread_is_runnable, boot),
-		cmocka_unit_test_setup(a_thread_that_ended_before_its_last_switch_has_no_row, boot),
-		cmocka_unit_test_setup(numbers_have_as_many_bits_as_in_records, boot),
-		cmocka_unit_test_setup(very_many_locks_are_given_up, boot),
-		cmocka_unit_test_setup(threads_beyond_the_rows_are_left_out, boot),
-		cmocka_unit_test_setup(a_row_that_was_freed_is_as_new, boot),
-		cmocka_unit_test_setup(two_claims_for_one_thread_make_one_row, boot),
-		cmocka_unit_test_setup(the_first_of_two_rows_counts, boot),
+		cmocka_unit_test_setup(another_object_begins_another_habit, boot),
+		cmocka_unit_test_setup(a_clock_that_is_late_makes_no_long_wait, boot),
+		cmocka_unit_test_setup(a_thread_woken_before_its_switch_stays_running, boot),
+		cmocka_unit_test_setup(a_wakeup_by_an_interrupt_has_no_waker, boot),
+		cmocka_unit_test_setup(a_wait_for_a_lock_lasts_until_it_is_taken, boot),
+		cmocka_unit_test_setup(a_wait_reported_at_each_try_is_one_wait, boot),
+		cmocka_unit_test_setup(all_locks_are_known_of_a_thread_known_from_its_start, boot),
+		cmocka_unit_test_setup(an_entry_has_the_cause_why_a_thread_is_runnable, boot),
+		cmocka_unit_test_setup(a_thread_that_ended_before_its_last_switch_has_no_entry, boot),
+		cmocka_unit_test_setup(thread_numbers_have_the_bits_of_records, boot),
+		cmocka_unit_test_setup(counting_very_many_locks_saturates, boot),
+		cmocka_unit_test_setup(threads_without_an_entry_are_left_out, boot),
+		cmocka_unit_test_setup(a_freed_entry_is_reused_cleared, boot),
+		cmocka_unit_test_setup(two_reservations_for_one_thread_leave_one_entry, boot),
+		cmocka_unit_test_setup(the_first_of_two_entries_is_used, boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static void assert_held(const int *locks)
 #define HELD(...) assert_held((const int[]){ __VA_ARGS__, -1 })
 #define HELD_NONE assert_held((const int[]){ -1 })
 
-static void nothing_is_done_before_the_cpu_is_online(void **state)
+static void hooks_do_nothing_before_the_cpu_is_online(void **state)
 {
 	const struct ktrace_memory memory = { fake_memory, sizeof(fake_memory) };
 	const struct ktrace_config config = {
@@ -79,7 +79,7 @@ static void nothing_is_done_before_the_cpu_is_online(void **state)
 	HELD_NONE;
 }
 
-static void without_rows_cpus_are_followed(void **state)
+static void without_entries_cpus_are_tracked(void **state)
 {
 	const struct ktrace_memory memory = { fake_memory, sizeof(fake_memory) };
 	const struct ktrace_config config = { .size = sizeof(config), .blocks = 1, .memory = &memory };
@@ -98,7 +98,7 @@ static void without_rows_cpus_are_followed(void **state)
 	assert_int_equal(ktrace_root.section[KTRX_SECTION_HOLDERS - 1].type, KTRX_SECTION_NONE);
 }
 
-static void rows_of_cpus_come_first(void **state)
+static void entries_of_cpus_come_first(void **state)
 {
 	const struct ktrx_section *section = &ktrace_root.section[KTRX_SECTION_HOLDERS - 1];
 
@@ -111,7 +111,7 @@ static void rows_of_cpus_come_first(void **state)
 	assert_int_equal(ktrace_state.holder[FAKE_CPUS].id, 0);
 }
 
-static void locks_lie_in_the_order_they_were_taken(void **state)
+static void locks_are_in_the_order_of_their_acquisition(void **state)
 {
 	(void)state;
 	acquire(0);
@@ -130,7 +130,7 @@ static void locks_lie_in_the_order_they_were_taken(void **state)
 	assert_int_equal(cpu()->hooks, KTRX_HOOK_LOCK);
 }
 
-static void more_locks_than_places_are_counted(void **state)
+static void locks_without_a_place_are_counted(void **state)
 {
 	(void)state;
 	ktrace_thread_switch(1, 7); /* from here on a lock that is not known is a mistake */
@@ -151,7 +151,7 @@ static void more_locks_than_places_are_counted(void **state)
 	assert_int_equal(cpu()->broken, KTRX_BROKEN_RELEASE);
 }
 
-static void a_count_that_is_full_stays(void **state)
+static void a_full_count_saturates(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 300; n++)
@@ -171,7 +171,7 @@ static void interrupt_with_locks(void)
 	release(11);
 }
 
-static void an_interrupt_leaves_the_locks_as_they_were(void **state)
+static void an_interrupt_leaves_the_locks_unchanged(void **state)
 {
 	int64_t points = 1;
 
@@ -192,7 +192,7 @@ static void an_interrupt_leaves_the_locks_as_they_were(void **state)
 	assert_int_equal(cpu()->broken, KTRX_BROKEN_NOTHING);
 }
 
-static void waits_for_locks_are_told(void **state)
+static void waits_for_locks_are_reported(void **state)
 {
 	(void)state;
 	ktrace_lock_wait_at(LOCK(4), "a name of more than thirty-one characters", KTRACE_BY_CPU, 2, PLACE(9));
@@ -239,7 +239,7 @@ static void hot_hooks_do_not_read_the_clock(void **state)
 	assert_int_equal(cpu()->space, 9);
 }
 
-static void the_first_broken_rule_stays(void **state)
+static void the_first_violation_stays(void **state)
 {
 	(void)state;
 	ktrace_thread_switch(7, 8);
@@ -254,7 +254,7 @@ static void the_first_broken_rule_stays(void **state)
 	assert_int_equal(cpu()->broken, KTRX_BROKEN_ACQUIRE);
 }
 
-static void locks_from_before_are_no_mistake(void **state)
+static void releasing_a_lock_taken_before_init_is_no_violation(void **state)
 {
 	(void)state;
 	release(0);
@@ -265,7 +265,7 @@ static void locks_from_before_are_no_mistake(void **state)
 	assert_int_equal(cpu()->broken, KTRX_BROKEN_RELEASE);
 }
 
-static void switches_that_break_a_rule(void **state)
+static void switches_that_violate_a_rule_are_reported(void **state)
 {
 	(void)state;
 	acquire(2);
@@ -293,7 +293,7 @@ static void nested_irq(void)
 	ktrace_irq_exit(9);
 }
 
-static void interrupts_are_counted_however_they_nest(void **state)
+static void nested_interrupts_are_counted(void **state)
 {
 	uint64_t rounds = 0;
 
@@ -315,7 +315,7 @@ static void interrupts_are_counted_however_they_nest(void **state)
 	assert_int_equal(cpu()->hooks, KTRX_HOOK_IRQ | KTRX_HOOK_EOI);
 }
 
-static void calls_of_other_cpus_are_told(void **state)
+static void waits_for_other_cpus_are_reported(void **state)
 {
 	(void)state;
 	ktrace_ipi_wait_at(KTRX_ALL_CPUS, 5, PLACE(1));
@@ -332,7 +332,7 @@ static void calls_of_other_cpus_are_told(void **state)
 	assert_int_equal(cpu()->ipi_answered, fake.clock);
 }
 
-static void who_turns_interrupts_off_first_is_told(void **state)
+static void the_place_that_first_disables_interrupts_is_reported(void **state)
 {
 	(void)state;
 	assert_int_equal(cpu()->interrupts, KTRX_INTERRUPTS_UNKNOWN);
@@ -346,7 +346,7 @@ static void who_turns_interrupts_off_first_is_told(void **state)
 	assert_int_equal(cpu()->interrupts_pc, PLACE(2));
 }
 
-static void ways_to_and_from_user_mode_are_counted(void **state)
+static void entries_and_returns_of_user_mode_are_counted(void **state)
 {
 	static const uint8_t modes[] = { KTRX_MODE_KERNEL, KTRX_MODE_USER, KTRX_MODE_USER, KTRX_MODE_KERNEL,
 					 KTRX_MODE_IDLE,   KTRX_MODE_USER, KTRX_MODE_IDLE };
@@ -368,7 +368,7 @@ static void heartbeats_leave_samples(void **state)
 	assert_int_equal(cpu()->sample[2], 0x102);
 }
 
-static void the_setting_turns_all_off_for_good(void **state)
+static void the_setting_turns_all_hooks_off_until_reboot(void **state)
 {
 	(void)state;
 	acquire(0);
@@ -393,7 +393,7 @@ static void the_setting_turns_all_off_for_good(void **state)
 	assert_int_equal(cpu()->interrupts, KTRX_INTERRUPTS_UNKNOWN);
 }
 
-static void a_boot_argument_turns_it_off(void **state)
+static void a_boot_argument_turns_the_state_off(void **state)
 {
 	fake_reset(state);
 	assert_int_equal(ktrace_boot_argument("quiet debug.ktr.state=0"), KTRACE_OK);
@@ -405,25 +405,25 @@ static void a_boot_argument_turns_it_off(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_done_before_the_cpu_is_online),
-		cmocka_unit_test(without_rows_cpus_are_followed),
-		cmocka_unit_test_setup(rows_of_cpus_come_first, boot),
-		cmocka_unit_test_setup(locks_lie_in_the_order_they_were_taken, boot),
-		cmocka_unit_test_setup(more_locks_than_places_are_counted, boot),
-		cmocka_unit_test_setup(a_count_that_is_full_stays, boot),
-		cmocka_unit_test_setup(an_interrupt_leaves_the_locks_as_they_were, boot),
-		cmocka_unit_test_setup(waits_for_locks_are_told, boot),
+		cmocka_unit_test(hooks_do_nothing_before_the_cpu_is_online),
+		cmocka_unit_test(without_entries_cpus_are_tracked),
+		cmocka_unit_test_setup(entries_of_cpus_come_first, boot),
+		cmocka_unit_test_setup(locks_are_in_the_order_of_their_acquisition, boot),
+		cmocka_unit_test_setup(locks_without_a_place_are_counted, boot),
+		cmocka_unit_test_setup(a_full_count_saturates, boot),
+		cmocka_unit_test_setup(an_interrupt_leaves_the_locks_unchanged, boot),
+		cmocka_unit_test_setup(waits_for_locks_are_reported, boot),
 		cmocka_unit_test_setup(hot_hooks_do_not_read_the_clock, boot),
-		cmocka_unit_test_setup(the_first_broken_rule_stays, boot),
-		cmocka_unit_test_setup(locks_from_before_are_no_mistake, boot),
-		cmocka_unit_test_setup(switches_that_break_a_rule, boot),
-		cmocka_unit_test_setup(interrupts_are_counted_however_they_nest, boot),
-		cmocka_unit_test_setup(calls_of_other_cpus_are_told, boot),
-		cmocka_unit_test_setup(who_turns_interrupts_off_first_is_told, boot),
-		cmocka_unit_test_setup(ways_to_and_from_user_mode_are_counted, boot),
+		cmocka_unit_test_setup(the_first_violation_stays, boot),
+		cmocka_unit_test_setup(releasing_a_lock_taken_before_init_is_no_violation, boot),
+		cmocka_unit_test_setup(switches_that_violate_a_rule_are_reported, boot),
+		cmocka_unit_test_setup(nested_interrupts_are_counted, boot),
+		cmocka_unit_test_setup(waits_for_other_cpus_are_reported, boot),
+		cmocka_unit_test_setup(the_place_that_first_disables_interrupts_is_reported, boot),
+		cmocka_unit_test_setup(entries_and_returns_of_user_mode_are_counted, boot),
 		cmocka_unit_test_setup(heartbeats_leave_samples, boot),
-		cmocka_unit_test_setup(the_setting_turns_all_off_for_good, boot),
-		cmocka_unit_test(a_boot_argument_turns_it_off),
+		cmocka_unit_test_setup(the_setting_turns_all_hooks_off_until_reboot, boot),
+		cmocka_unit_test(a_boot_argument_turns_the_state_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,7 +146,7 @@ static void no_thread_has_two_rows(void)
 	}
 }
 
-static void rows_survive_a_storm_of_signals(void **state)
+static void entries_survive_a_storm_of_signals(void **state)
 {
 	static _Alignas(64) uint8_t memory[(WORKERS * 512 + 256) * 32];
 	static const uint32_t cpus[WORKERS] = { 0, 1 };
@@ -185,7 +185,7 @@ static void rows_survive_a_storm_of_signals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_survive_a_storm_of_signals),
+		cmocka_unit_test(entries_survive_a_storm_of_signals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

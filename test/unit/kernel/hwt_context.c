@@ -127,7 +127,7 @@ static void a_process_has_one_context(void **state)
 	ktrace_hwt_put(context);
 }
 
-static void a_cpu_has_one_of_each_backend(void **state)
+static void a_cpu_has_one_context_of_each_backend(void **state)
 {
 	static struct ktrace_hwt_backend second;
 	struct ktrace_hwt_request low = hwt_request_cpus(3), high = hwt_request_cpus(12),
@@ -193,7 +193,7 @@ static void cpus_are_free_when_all_units_are_off(void **state)
 	ktrace_hwt_put(context);
 }
 
-static void who_has_a_reference_keeps_buffers_alone(void **state)
+static void a_reference_keeps_only_the_buffers(void **state)
 {
 	const struct ktrace_hwt_config config = { 0 };
 	struct ktrace_hwt_owner owner = { 0 };
@@ -224,7 +224,7 @@ static void who_has_a_reference_keeps_buffers_alone(void **state)
 	ktrace_hwt_put(context);
 }
 
-static void an_owner_may_have_many(void **state)
+static void an_owner_may_have_many_contexts(void **state)
 {
 	struct ktrace_hwt_owner owner = { 0 };
 	struct ktrace_hwt_context *context[HWT_PROCESSES - 1];
@@ -243,7 +243,7 @@ static void an_owner_may_have_many(void **state)
 }
 
 /* Whatever it is that there is no memory for: all is given back, and the next try works. */
-static void without_memory_nothing_is_left_behind(void **state)
+static void a_failed_allocation_leaks_nothing(void **state)
 {
 	struct ktrace_hwt_owner owner = { 0 };
 	struct ktrace_hwt_request requests[2];
@@ -284,7 +284,7 @@ static int configure(struct ktrace_hwt_context *context, struct ktrace_hwt_confi
 	return ktrace_hwt_configure(context, &config, NULL, left_out);
 }
 
-static void what_may_be_configured(void **state)
+static void configure_accepts_what_the_backend_supports(void **state)
 {
 	struct ktrace_hwt_request request = hwt_request_cpus(1);
 	struct ktrace_hwt_config good = { 0 }, bad;
@@ -324,7 +324,7 @@ static void what_may_be_configured(void **state)
 }
 
 /* Whether an image is there is not looked at: code may be mapped later, and what is not there is not traced. */
-static void ranges_are_as_many_as_the_hardware_has(void **state)
+static void ranges_beyond_the_hardware_are_left_out(void **state)
 {
 	struct ktrace_hwt_config config = {
 		.ranges = 3,
@@ -359,14 +359,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_process_is_traced_thread_by_thread, hwt_reset, hwt_check),
 		cmocka_unit_test_setup_teardown(cpus_are_traced_from_start_to_stop, hwt_reset, hwt_check),
 		cmocka_unit_test_setup_teardown(a_process_has_one_context, hwt_reset, hwt_check),
-		cmocka_unit_test_setup_teardown(a_cpu_has_one_of_each_backend, hwt_reset, hwt_check),
+		cmocka_unit_test_setup_teardown(a_cpu_has_one_context_of_each_backend, hwt_reset, hwt_check),
 		cmocka_unit_test_setup_teardown(cpus_are_free_when_all_units_are_off, hwt_reset, hwt_check),
-		cmocka_unit_test_setup_teardown(who_has_a_reference_keeps_buffers_alone, hwt_reset,
+		cmocka_unit_test_setup_teardown(a_reference_keeps_only_the_buffers, hwt_reset, hwt_check),
+		cmocka_unit_test_setup_teardown(an_owner_may_have_many_contexts, hwt_reset, hwt_check),
+		cmocka_unit_test_setup_teardown(a_failed_allocation_leaks_nothing, hwt_reset, hwt_check),
+		cmocka_unit_test_setup_teardown(configure_accepts_what_the_backend_supports, hwt_reset,
 						hwt_check),
-		cmocka_unit_test_setup_teardown(an_owner_may_have_many, hwt_reset, hwt_check),
-		cmocka_unit_test_setup_teardown(without_memory_nothing_is_left_behind, hwt_reset, hwt_check),
-		cmocka_unit_test_setup_teardown(what_may_be_configured, hwt_reset, hwt_check),
-		cmocka_unit_test_setup_teardown(ranges_are_as_many_as_the_hardware_has, hwt_reset, hwt_check),
+		cmocka_unit_test_setup_teardown(ranges_beyond_the_hardware_are_left_out, hwt_reset,
+						hwt_check),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

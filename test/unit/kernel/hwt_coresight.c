@@ -48,7 +48,7 @@ static void etm_to_etr(void **state)
 }
 
 /* More than a buffer: what is left are the newest bytes, and that it has wrapped is known. */
-static void begins_anew(void **state)
+static void writing_wraps_at_the_buffer_end(void **state)
 {
 	(void)state;
 	cs_boot(&cs_flat);
@@ -173,7 +173,7 @@ static void etm_funnel_etf_etr(void **state)
 	fake_log_golden("coresight_scatter");
 }
 
-static void scattered_pages_are_gone_through_in_a_circle(void **state)
+static void scattered_pages_are_written_in_a_circle(void **state)
 {
 	(void)state;
 	cs_boot(&cs_scatter);
@@ -218,7 +218,7 @@ static void long_lists_are_linked(void **state)
 	assert_int_equal(cs_op()->unit_init(&cs.backend, &cs.unit[0]), KTRACE_ERROR_MEMORY);
 }
 
-static void buffers_that_it_cannot_reach_are_refused(void **state)
+static void buffers_out_of_reach_are_rejected(void **state)
 {
 	(void)state;
 	cs_boot(&cs_flat);
@@ -267,7 +267,7 @@ static void four_etms_two_funnels_funnel_etf(void **state)
 }
 
 /* What the ETF has no room for until somebody reads it is lost, and that it is is known. */
-static void an_etf_that_overflows_says_so(void **state)
+static void an_overflow_of_an_etf_is_counted(void **state)
 {
 	(void)state;
 	cs_boot(&cs_four);
@@ -285,7 +285,7 @@ static void an_etf_that_overflows_says_so(void **state)
 	cs_assert_clean();
 }
 
-static void what_is_collected_can_stop(void **state)
+static void a_collected_trace_can_stop_when_full(void **state)
 {
 	(void)state;
 	cs_boot(&cs_four);
@@ -306,7 +306,7 @@ static void what_is_collected_can_stop(void **state)
 	cs_assert_clean();
 }
 
-static void what_is_collected_must_be_mapped(void **state)
+static void a_collected_trace_needs_a_mapped_buffer(void **state)
 {
 	(void)state;
 	cs_boot(&cs_four);
@@ -351,7 +351,7 @@ static void two_etms_funnel_etr_with_a_store(void **state)
 }
 
 /* The oldest bytes are gone, the newest are whole. */
-static void a_store_that_overflows_says_so(void **state)
+static void an_overflow_of_a_store_is_counted(void **state)
 {
 	uint64_t made;
 
@@ -371,7 +371,7 @@ static void a_store_that_overflows_says_so(void **state)
 }
 
 /* What the other CPU traces goes on, and when nobody traces any more nothing is on. */
-static void a_cpu_that_goes_away_lets_go_of_what_is_shared(void **state)
+static void a_cpu_that_goes_away_releases_shared_components(void **state)
 {
 	(void)state;
 	cs_boot(&cs_store);
@@ -421,7 +421,7 @@ static void fails_to_enable(const struct cs_machine *machine, uint32_t component
 	assert_null(fake_log_first_broken());
 }
 
-static void a_trace_unit_that_does_not_answer(void **state)
+static void a_trace_unit_that_does_not_answer_is_an_error(void **state)
 {
 	(void)state;
 	fails_to_enable(&cs_flat, 0, FAKE_STUCK_ENABLED);
@@ -436,7 +436,7 @@ static void a_trace_unit_that_does_not_answer(void **state)
 	assert_false(fake_coresight_is_on(1));
 }
 
-static void trace_memory_that_does_not_answer(void **state)
+static void trace_memory_that_does_not_answer_is_an_error(void **state)
 {
 	static const enum fake_coresight_stuck ways[] = { FAKE_STUCK_FLUSH, FAKE_STUCK_READY,
 							  FAKE_STUCK_POINTER, FAKE_STUCK_MEMORY };
@@ -461,7 +461,7 @@ static void trace_memory_that_does_not_answer(void **state)
 	assert_int_equal(cs_op()->read(&cs.backend, &cs.unit[0]), KTRACE_ERROR_DEVICE);
 }
 
-static void what_is_not_enabled_is_not_disabled(void **state)
+static void disable_needs_an_enabled_unit(void **state)
 {
 	(void)state;
 	cs_boot(&cs_flat);
@@ -477,26 +477,26 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(etm_to_etr),
-		cmocka_unit_test(begins_anew),
+		cmocka_unit_test(writing_wraps_at_the_buffer_end),
 		cmocka_unit_test(starts_a_new_lap_when_enabled_again),
 		cmocka_unit_test(threads_move_between_cpus),
 		cmocka_unit_test(laps_are_counted_between_reads),
 		cmocka_unit_test(one_unit_at_a_time),
 		cmocka_unit_test(etm_funnel_etf_etr),
-		cmocka_unit_test(scattered_pages_are_gone_through_in_a_circle),
+		cmocka_unit_test(scattered_pages_are_written_in_a_circle),
 		cmocka_unit_test(long_lists_are_linked),
-		cmocka_unit_test(buffers_that_it_cannot_reach_are_refused),
+		cmocka_unit_test(buffers_out_of_reach_are_rejected),
 		cmocka_unit_test(four_etms_two_funnels_funnel_etf),
-		cmocka_unit_test(an_etf_that_overflows_says_so),
-		cmocka_unit_test(what_is_collected_can_stop),
-		cmocka_unit_test(what_is_collected_must_be_mapped),
+		cmocka_unit_test(an_overflow_of_an_etf_is_counted),
+		cmocka_unit_test(a_collected_trace_can_stop_when_full),
+		cmocka_unit_test(a_collected_trace_needs_a_mapped_buffer),
 		cmocka_unit_test(two_etms_funnel_etr_with_a_store),
-		cmocka_unit_test(a_store_that_overflows_says_so),
-		cmocka_unit_test(a_cpu_that_goes_away_lets_go_of_what_is_shared),
+		cmocka_unit_test(an_overflow_of_a_store_is_counted),
+		cmocka_unit_test(a_cpu_that_goes_away_releases_shared_components),
 		cmocka_unit_test(etm_replicator_tpiu_and_etr),
-		cmocka_unit_test(a_trace_unit_that_does_not_answer),
-		cmocka_unit_test(trace_memory_that_does_not_answer),
-		cmocka_unit_test(what_is_not_enabled_is_not_disabled),
+		cmocka_unit_test(a_trace_unit_that_does_not_answer_is_an_error),
+		cmocka_unit_test(trace_memory_that_does_not_answer_is_an_error),
+		cmocka_unit_test(disable_needs_an_enabled_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static void user_code_alone(void **state)
 }
 
 /* What is not said follows from whose the unit is. */
-static void threads_are_users_and_cpus_the_kernels(void **state)
+static void thread_mode_traces_user_code_and_cpu_mode_kernel_code(void **state)
 {
 	(void)state;
 	start();
@@ -183,7 +183,7 @@ static void one_address_space(void **state)
 
 /* ---- Packets ----------------------------------------------------------------------------------- */
 
-static void packets_that_are_asked_for(void **state)
+static void requested_packets_are_enabled(void **state)
 {
 	struct ktrx_hwt_etm4 etm4;
 
@@ -217,7 +217,7 @@ static void packets_that_are_asked_for(void **state)
 	stop();
 }
 
-static void a_unit_that_can_do_little(void **state)
+static void a_unit_with_few_features_is_configured(void **state)
 {
 	static const uint32_t wanted[] = { KTRACE_HWT_TIME, KTRACE_HWT_CYCLES, KTRACE_HWT_SPACE };
 
@@ -318,7 +318,7 @@ static void units_of_real_processors(void **state)
 	}
 }
 
-static void what_it_cannot_do_is_refused(void **state)
+static void unsupported_configurations_are_rejected(void **state)
 {
 	const struct ktrace_hwt_config wrong[] = {
 		{ .flags = KTRACE_HWT_MTC },
@@ -362,15 +362,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(kernel_code_alone, set_up),
 		cmocka_unit_test_setup(user_code_alone, set_up),
-		cmocka_unit_test_setup(threads_are_users_and_cpus_the_kernels, set_up),
+		cmocka_unit_test_setup(thread_mode_traces_user_code_and_cpu_mode_kernel_code, set_up),
 		cmocka_unit_test_setup(both_levels, set_up),
 		cmocka_unit_test_setup(a_kernel_at_el2, set_up),
 		cmocka_unit_test_setup(ranges_end_before_their_end, set_up),
 		cmocka_unit_test_setup(one_address_space, set_up),
-		cmocka_unit_test_setup(packets_that_are_asked_for, set_up),
-		cmocka_unit_test(a_unit_that_can_do_little),
+		cmocka_unit_test_setup(requested_packets_are_enabled, set_up),
+		cmocka_unit_test(a_unit_with_few_features_is_configured),
 		cmocka_unit_test(units_of_real_processors),
-		cmocka_unit_test_setup(what_it_cannot_do_is_refused, set_up),
+		cmocka_unit_test_setup(unsupported_configurations_are_rejected, set_up),
 		cmocka_unit_test_setup(registers_can_be_shown, set_up),
 	};
 

@@ -20,7 +20,7 @@ static void assert_wrong(const char *words)
 	assert_string_equal(fake_log_text(), "");
 }
 
-static void ways_are_found(void **state)
+static void paths_are_found(void **state)
 {
 	const struct ktrace_coresight_own *own = &cs.component[3].own;
 
@@ -67,7 +67,7 @@ static void the_nearest_etr_is_taken(void **state)
 	assert_int_equal(own->path[1].component, 1);
 }
 
-static void components_that_cannot_be(void **state)
+static void invalid_components_are_rejected(void **state)
 {
 	(void)state;
 	cs_machine(&cs_flat);
@@ -99,7 +99,7 @@ static void components_that_cannot_be(void **state)
 	assert_wrong("two trace units");
 }
 
-static void connections_that_cannot_be(void **state)
+static void invalid_connections_are_rejected(void **state)
 {
 	(void)state;
 	cs_machine(&cs_four);
@@ -125,7 +125,7 @@ static void connections_that_cannot_be(void **state)
 	assert_wrong("begins at a port");
 }
 
-static void circles_are_seen(void **state)
+static void circles_are_rejected(void **state)
 {
 	static const struct ktrace_coresight_component component[] = {
 		{ .type = KTRACE_CORESIGHT_ETM4, .base = 0x1000 },
@@ -147,7 +147,7 @@ static void circles_are_seen(void **state)
 	assert_wrong("circle");
 }
 
-static void ways_that_lead_nowhere(void **state)
+static void paths_without_an_end_are_rejected(void **state)
 {
 	(void)state;
 	cs_machine(&cs_two_ways);
@@ -168,7 +168,7 @@ static void ways_that_lead_nowhere(void **state)
 	assert_wrong("and some do not");
 }
 
-static void stores_that_cannot_be(void **state)
+static void invalid_stores_are_rejected(void **state)
 {
 	static struct ktrace_hwt_piece piece = { 0x10000, 8192 };
 	struct ktrace_hwt_buffer store = {
@@ -198,7 +198,7 @@ static void stores_that_cannot_be(void **state)
 }
 
 /* Seventeen funnels in a row. */
-static void ways_that_are_too_long(void **state)
+static void paths_that_are_too_long_are_rejected(void **state)
 {
 	(void)state;
 	cs_machine(&cs_flat);
@@ -213,7 +213,7 @@ static void ways_that_are_too_long(void **state)
 }
 
 /* What the components themselves say is asked, too. */
-static void hardware_that_is_another(void **state)
+static void hardware_other_than_described_is_rejected(void **state)
 {
 	(void)state;
 	cs_machine(&cs_flat);
@@ -234,7 +234,7 @@ static void hardware_that_is_another(void **state)
 }
 
 /* An ETE says in TRCDEVARCH what it is. */
-static void an_ete(void **state)
+static void an_ete_is_found(void **state)
 {
 	(void)state;
 	cs_machine(&cs_flat);
@@ -251,16 +251,16 @@ static void an_ete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ways_are_found),
+		cmocka_unit_test(paths_are_found),
 		cmocka_unit_test(the_nearest_etr_is_taken),
-		cmocka_unit_test(components_that_cannot_be),
-		cmocka_unit_test(connections_that_cannot_be),
-		cmocka_unit_test(circles_are_seen),
-		cmocka_unit_test(ways_that_lead_nowhere),
-		cmocka_unit_test(stores_that_cannot_be),
-		cmocka_unit_test(ways_that_are_too_long),
-		cmocka_unit_test(hardware_that_is_another),
-		cmocka_unit_test(an_ete),
+		cmocka_unit_test(invalid_components_are_rejected),
+		cmocka_unit_test(invalid_connections_are_rejected),
+		cmocka_unit_test(circles_are_rejected),
+		cmocka_unit_test(paths_without_an_end_are_rejected),
+		cmocka_unit_test(invalid_stores_are_rejected),
+		cmocka_unit_test(paths_that_are_too_long_are_rejected),
+		cmocka_unit_test(hardware_other_than_described_is_rejected),
+		cmocka_unit_test(an_ete_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ static int listen(uint32_t n)
 	}
 }
 
-static void a_thread_is_held_until_it_is_released(void **state)
+static void a_paused_thread_waits_for_its_release(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_ERROR_STATE);
@@ -113,7 +113,7 @@ static int look_set_and_start(uint32_t n)
 	return 0;
 }
 
-static void what_is_started_meanwhile_traces_from_the_first_instruction(void **state)
+static void a_trace_started_during_the_pause_has_the_first_instruction(void **state)
 {
 	struct ktrace_hwt_place place;
 
@@ -150,7 +150,7 @@ static int nested(uint32_t n)
 	return 0;
 }
 
-static void only_those_are_released_whose_records_were_taken(void **state)
+static void only_threads_whose_records_were_taken_are_released(void **state)
 {
 	(void)state;
 	second = hwt_thread(target);
@@ -164,7 +164,7 @@ static void only_those_are_released_whose_records_were_taken(void **state)
 
 /* ---- Not released ------------------------------------------------------------------------------ */
 
-static void it_works_with_no_listener(void **state)
+static void a_pause_times_out_without_a_reader(void **state)
 {
 	(void)state;
 	exec();
@@ -193,7 +193,7 @@ static int die(uint32_t n)
 	return 0;
 }
 
-static void it_goes_on_when_its_owner_dies(void **state)
+static void the_end_of_the_owner_ends_the_pause(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK);
@@ -214,7 +214,7 @@ static int be_killed(uint32_t n)
 	return n == 0;
 }
 
-static void it_ends_when_it_is_killed(void **state)
+static void a_kill_ends_the_pause(void **state)
 {
 	(void)state;
 	hwt_kernel.in_sleep = be_killed;
@@ -226,7 +226,7 @@ static void it_ends_when_it_is_killed(void **state)
 }
 
 /* One who waits for room when his owner dies: the record goes with the context. */
-static void waiting_for_room_ends_with_the_owner(void **state)
+static void the_end_of_the_owner_ends_the_wait_for_room(void **state)
 {
 	(void)state;
 	configure(0, 0);
@@ -241,7 +241,7 @@ static void waiting_for_room_ends_with_the_owner(void **state)
 
 /* ---- Rights ------------------------------------------------------------------------------------ */
 
-static void a_program_that_gains_rights_is_the_superusers(void **state)
+static void a_program_that_gains_rights_is_traced_only_by_the_superuser(void **state)
 {
 	struct hwt_process *user = hwt_fork(7, 7), *suid = hwt_fork(7, 7);
 	struct ktrace_hwt_request request = hwt_request_thread(suid);
@@ -277,17 +277,17 @@ static void a_program_that_gains_rights_is_the_superusers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_thread_is_held_until_it_is_released, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_started_meanwhile_traces_from_the_first_instruction,
+		cmocka_unit_test_setup_teardown(a_paused_thread_waits_for_its_release, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_trace_started_during_the_pause_has_the_first_instruction,
 						setup, teardown),
-		cmocka_unit_test_setup_teardown(only_those_are_released_whose_records_were_taken, setup,
+		cmocka_unit_test_setup_teardown(only_threads_whose_records_were_taken_are_released, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(it_works_with_no_listener, setup, teardown),
-		cmocka_unit_test_setup_teardown(it_goes_on_when_its_owner_dies, setup, teardown),
-		cmocka_unit_test_setup_teardown(it_ends_when_it_is_killed, setup, teardown),
-		cmocka_unit_test_setup_teardown(waiting_for_room_ends_with_the_owner, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_program_that_gains_rights_is_the_superusers, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(a_pause_times_out_without_a_reader, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_end_of_the_owner_ends_the_pause, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_kill_ends_the_pause, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_end_of_the_owner_ends_the_wait_for_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_program_that_gains_rights_is_traced_only_by_the_superuser,
+						setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

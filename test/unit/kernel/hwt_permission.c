@@ -76,7 +76,7 @@ static void may(const struct row *row, uint32_t set_id, int expected)
 	caller->alive = target->alive = false;
 }
 
-static void whose_process_it_is_decides(void **state)
+static void permission_depends_on_the_ids_of_the_process(void **state)
 {
 	(void)state;
 	hwt_start();
@@ -86,7 +86,7 @@ static void whose_process_it_is_decides(void **state)
 	}
 }
 
-static void cpus_are_the_superusers(void **state)
+static void only_the_superuser_traces_cpus(void **state)
 {
 	struct ktrace_hwt_request request = hwt_request_cpus(1);
 	struct hwt_process *caller;
@@ -101,7 +101,7 @@ static void cpus_are_the_superusers(void **state)
 	assert_int_equal(try(caller, &request), KTRACE_ERROR_PERMISSION);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void invalid_requests_are_rejected(void **state)
 {
 	struct hwt_process *target;
 	struct ktrace_hwt_request good, request;
@@ -141,7 +141,7 @@ static void what_cannot_be_is_refused(void **state)
 	REFUSED(cpus[0], 5, KTRACE_OK);
 }
 
-static void a_backend_is_chosen_by_name_or_mode(void **state)
+static void a_backend_is_selected_by_name_or_mode(void **state)
 {
 	static struct ktrace_hwt_backend cpus_only;
 	struct ktrace_hwt_request request = hwt_request_cpus(1);
@@ -173,7 +173,7 @@ static void a_backend_is_chosen_by_name_or_mode(void **state)
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_ERROR_ARGUMENT);
 }
 
-static void nothing_goes_before_the_start(void **state)
+static void nothing_works_before_init(void **state)
 {
 	struct ktrace_hwt_request request = hwt_request_thread(hwt_first());
 	struct ktrace_hwt_owner owner = { 0 };
@@ -194,11 +194,12 @@ static void nothing_goes_before_the_start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(whose_process_it_is_decides, hwt_reset, hwt_check),
-		cmocka_unit_test_setup_teardown(cpus_are_the_superusers, hwt_reset, hwt_check),
-		cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, hwt_reset, hwt_check),
-		cmocka_unit_test_setup_teardown(a_backend_is_chosen_by_name_or_mode, hwt_reset, hwt_check),
-		cmocka_unit_test_setup_teardown(nothing_goes_before_the_start, hwt_reset, hwt_check),
+		cmocka_unit_test_setup_teardown(permission_depends_on_the_ids_of_the_process, hwt_reset,
+						hwt_check),
+		cmocka_unit_test_setup_teardown(only_the_superuser_traces_cpus, hwt_reset, hwt_check),
+		cmocka_unit_test_setup_teardown(invalid_requests_are_rejected, hwt_reset, hwt_check),
+		cmocka_unit_test_setup_teardown(a_backend_is_selected_by_name_or_mode, hwt_reset, hwt_check),
+		cmocka_unit_test_setup_teardown(nothing_works_before_init, hwt_reset, hwt_check),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ static void absent(const char *why)
 	assert_null(strstr(fake_log_text(), "msr")); /* nothing was touched */
 }
 
-static void hardware_that_is_absent_is_said_to_be(void **state)
+static void absent_hardware_is_reported(void **state)
 {
 	(void)state;
 	fake_pt_features.leaf_7_ebx = 0;
@@ -41,7 +41,7 @@ static void hardware_that_is_absent_is_said_to_be(void **state)
 	assert_int_equal(pt_backend.ranges, 2);
 }
 
-static void somebody_else_is_not_disturbed(void **state)
+static void another_user_of_the_unit_is_not_disturbed(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
@@ -82,7 +82,7 @@ static void a_cpu_with_other_options_is_not_traced(void **state)
 
 /* ---- Golden logs ------------------------------------------------------------------------------- */
 
-static void thread_mode_with_everything(void **state)
+static void thread_mode_with_all_options(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
@@ -147,7 +147,7 @@ static void cpu_mode_until_full(void **state)
 }
 
 /* The registers of the CPU that comes next are as after reset. */
-static void a_unit_survives_its_cpu(void **state)
+static void a_unit_outlives_its_cpu(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
@@ -237,7 +237,7 @@ static uint64_t psb_of(uint32_t period)
 	return ctl_of(&config) >> 24 & 15;
 }
 
-static void periods_are_rounded_down_to_what_there_is(void **state)
+static void periods_are_rounded_down_to_supported_values(void **state)
 {
 	(void)state;
 	pt_begin();
@@ -294,7 +294,7 @@ static void refused(const struct ktrace_hwt_config *config)
 		pt_setup(NULL);                                \
 	} while (0)
 
-static void what_the_cpu_lacks_is_refused(void **state)
+static void unsupported_options_are_rejected(void **state)
 {
 	(void)state;
 #define WITHOUT(bit) (fake_pt_features.leaf_14_ebx &= ~(1u << (bit)), pt_begin())
@@ -307,7 +307,7 @@ static void what_the_cpu_lacks_is_refused(void **state)
 #undef WITHOUT
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void invalid_options_are_rejected(void **state)
 {
 	(void)state;
 	REFUSED((pt_begin(), config.level = 0));
@@ -349,7 +349,7 @@ static uint64_t traced_of(const struct ktrace_hwt_config *config, uint32_t user,
 	return unit.position;
 }
 
-static void only_what_was_asked_for_is_traced(void **state)
+static void only_requested_code_is_traced(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 
@@ -382,7 +382,7 @@ static void only_what_was_asked_for_is_traced(void **state)
 
 /* ---- Other operations -------------------------------------------------------------------------- */
 
-static void packets_are_counted_on_over_a_switch(void **state)
+static void packet_counts_continue_over_a_switch(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
@@ -399,7 +399,7 @@ static void packets_are_counted_on_over_a_switch(void **state)
 	assert_int_equal(fake_pt_psbs(), 4); /* one in 4096 bytes, not one a switch */
 }
 
-static void behind_what_was_lost_stands_a_psb(void **state)
+static void a_psb_follows_a_loss(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
@@ -423,7 +423,7 @@ static void behind_what_was_lost_stands_a_psb(void **state)
 	assert_int_equal(fake_pt_psbs(), 2);
 }
 
-static void an_error_of_the_hardware_is_told(void **state)
+static void a_hardware_error_is_reported(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
@@ -445,7 +445,7 @@ static void an_error_of_the_hardware_is_told(void **state)
 	assert_int_equal(unit.position, 200);
 }
 
-static void other_interrupts_are_not_ours(void **state)
+static void other_interrupts_are_left_alone(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
@@ -464,7 +464,7 @@ static void other_interrupts_are_not_ours(void **state)
 	pt_disable(&unit);
 }
 
-static void decoders_learn_what_the_cpu_is(void **state)
+static void describe_gives_the_cpu_to_decoders(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrx_hwt_pt said;
@@ -510,7 +510,7 @@ static void count_line(void *to, const char *name, uint64_t value)
 	++*(int *)to;
 }
 
-static void registers_are_shown(void **state)
+static void registers_are_printed(void **state)
 {
 	int lines = 0;
 
@@ -526,24 +526,24 @@ static void registers_are_shown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(hardware_that_is_absent_is_said_to_be),
-		TEST(somebody_else_is_not_disturbed),
+		TEST(absent_hardware_is_reported),
+		TEST(another_user_of_the_unit_is_not_disturbed),
 		TEST(a_cpu_with_other_options_is_not_traced),
-		TEST(thread_mode_with_everything),
+		TEST(thread_mode_with_all_options),
 		TEST(cpu_mode_until_full),
-		TEST(a_unit_survives_its_cpu),
+		TEST(a_unit_outlives_its_cpu),
 		TEST(flags_are_applied),
-		TEST(periods_are_rounded_down_to_what_there_is),
+		TEST(periods_are_rounded_down_to_supported_values),
 		TEST(a_cpu_with_nothing_but_branches_traces),
-		TEST(what_the_cpu_lacks_is_refused),
-		TEST(what_makes_no_sense_is_refused),
-		TEST(only_what_was_asked_for_is_traced),
-		TEST(packets_are_counted_on_over_a_switch),
-		TEST(behind_what_was_lost_stands_a_psb),
-		TEST(an_error_of_the_hardware_is_told),
-		TEST(other_interrupts_are_not_ours),
-		TEST(decoders_learn_what_the_cpu_is),
-		TEST(registers_are_shown),
+		TEST(unsupported_options_are_rejected),
+		TEST(invalid_options_are_rejected),
+		TEST(only_requested_code_is_traced),
+		TEST(packet_counts_continue_over_a_switch),
+		TEST(a_psb_follows_a_loss),
+		TEST(a_hardware_error_is_reported),
+		TEST(other_interrupts_are_left_alone),
+		TEST(describe_gives_the_cpu_to_decoders),
+		TEST(registers_are_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

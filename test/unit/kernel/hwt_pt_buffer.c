@@ -99,7 +99,7 @@ static unsigned interrupts_of(uint32_t every)
 	return count;
 }
 
-static void interrupts_come_as_often_as_asked(void **state)
+static void interrupts_come_at_the_requested_interval(void **state)
 {
 	(void)state;
 	pt_begin();
@@ -110,7 +110,7 @@ static void interrupts_come_as_often_as_asked(void **state)
 	assert_int_equal(interrupts_of(32 * PT_PAGE), 4);
 }
 
-static void an_interrupt_that_comes_late_tells_of_the_lap(void **state)
+static void a_late_interrupt_reports_the_lap(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
@@ -151,7 +151,7 @@ static void no_byte_is_no_lap(void **state)
 	assert_int_equal(unit.wraps, 0);
 }
 
-static void a_stop_is_exact_and_told(void **state)
+static void a_stop_is_exact_and_reported(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
@@ -248,7 +248,7 @@ static void a_stop_interrupts(void **state)
 				 entry(&unit, i) & ENTRY_STOP ? ENTRY_INT | ENTRY_STOP : 0);
 }
 
-static void what_is_not_written_yet_cannot_be_served(void **state)
+static void service_rejects_bytes_not_written_yet(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
@@ -341,7 +341,7 @@ static void two_units_take_turns(void **state)
 	pt_check_bytes(&b, 0);
 }
 
-static void bad_buffers_are_refused(void **state)
+static void invalid_buffers_are_rejected(void **state)
 {
 	struct ktrace_hwt_piece piece;
 	struct ktrace_hwt_unit unit, good;
@@ -478,16 +478,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(regions_are_powers_of_two_aligned_to_their_size),
 		TEST(a_whole_buffer_is_two_regions_and_two_interrupts),
-		TEST(interrupts_come_as_often_as_asked),
-		TEST(an_interrupt_that_comes_late_tells_of_the_lap),
+		TEST(interrupts_come_at_the_requested_interval),
+		TEST(a_late_interrupt_reports_the_lap),
 		TEST(no_byte_is_no_lap),
-		TEST(a_stop_is_exact_and_told),
+		TEST(a_stop_is_exact_and_reported),
 		TEST(a_whole_buffer_between_two_stops_counts),
 		TEST(a_stop_interrupts),
-		TEST(what_is_not_written_yet_cannot_be_served),
+		TEST(service_rejects_bytes_not_written_yet),
 		TEST(every_byte_arrives_once),
 		TEST(two_units_take_turns),
-		TEST(bad_buffers_are_refused),
+		TEST(invalid_buffers_are_rejected),
 		TEST(a_cpu_with_one_region_takes_one_piece),
 		TEST(an_early_interrupt_of_one_region_ends_the_lap),
 		TEST(one_region_that_cannot_be_padded_can_only_stop),

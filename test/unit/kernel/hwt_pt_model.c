@@ -110,7 +110,7 @@ static void reserved_bits_are_checked(void **state)
 	broken("#GP");
 }
 
-static void what_cpuid_denies_is_not_there(void **state)
+static void features_absent_in_cpuid_do_not_work(void **state)
 {
 	(void)state;
 #define DENIED(bit, msr, value)                                 \
@@ -162,7 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(order_is_checked),
 		TEST(reserved_bits_are_checked),
-		TEST(what_cpuid_denies_is_not_there),
+		TEST(features_absent_in_cpuid_do_not_work),
 		TEST(tables_are_checked),
 	};
 

@@ -107,7 +107,7 @@ static void absent_without_the_plugin(void **state)
 }
 
 /* What an earlier boot left in the page is no answer. */
-static void absent_though_the_page_was_answered_before(void **state)
+static void absent_although_the_page_has_an_old_answer(void **state)
 {
 	(void)state;
 	assert_int_equal(op()->init(&test.backend), KTRACE_OK);
@@ -118,7 +118,7 @@ static void absent_though_the_page_was_answered_before(void **state)
 }
 
 /* Built for the generic CPU, as this test is. */
-static void says_that_it_does_not_exist_where_no_marker_does(void **state)
+static void absent_on_an_architecture_without_a_marker(void **state)
 {
 	(void)state;
 	test.qemu.ring = NULL;
@@ -136,7 +136,7 @@ static void pages_must_be_aligned(void **state)
 	assert_int_equal(op()->init(&test.backend), KTRACE_ERROR_DEVICE);
 }
 
-static void says_what_the_unit_says(void **state)
+static void describe_returns_the_parameters_of_the_unit(void **state)
 {
 	struct ktrx_hwt_pt pt;
 
@@ -152,7 +152,7 @@ static void says_what_the_unit_says(void **state)
 
 /* ---- What is handed over ----------------------------------------------------------------------- */
 
-static void neighbouring_pieces_are_one_extent(void **state)
+static void adjacent_pieces_are_one_extent(void **state)
 {
 	const struct ktrx_hwt_extent *extent = (const void *)test.table;
 
@@ -212,7 +212,7 @@ static void kernel_code_in_cpu_mode(void **state)
 	assert_null(fake_unit_broken());
 }
 
-static void what_it_cannot_do_is_refused(void **state)
+static void unsupported_configurations_are_rejected(void **state)
 {
 	const struct ktrace_hwt_config wrong[] = {
 		{ .flags = KTRACE_HWT_CYCLES },
@@ -239,7 +239,7 @@ static void what_it_cannot_do_is_refused(void **state)
 
 /* ---- What comes back --------------------------------------------------------------------------- */
 
-static void goes_on_where_it_stopped_on_another_cpu(void **state)
+static void enable_continues_on_another_cpu(void **state)
 {
 	(void)state;
 	make_unit(2, 0);
@@ -259,7 +259,7 @@ static void goes_on_where_it_stopped_on_another_cpu(void **state)
 	assert_null(fake_unit_broken());
 }
 
-static void begins_anew_and_counts_it(void **state)
+static void wraps_are_counted(void **state)
 {
 	(void)state;
 	make_unit(3, 0);
@@ -276,7 +276,7 @@ static void begins_anew_and_counts_it(void **state)
 	assert_null(fake_unit_broken());
 }
 
-static void stops_when_full_until_somebody_took_it(void **state)
+static void stops_when_full_until_it_is_served(void **state)
 {
 	(void)state;
 	make_unit(2, KTRACE_HWT_STOP);
@@ -302,7 +302,7 @@ static void stops_when_full_until_somebody_took_it(void **state)
 	assert_null(fake_unit_broken());
 }
 
-static void an_error_of_the_unit_is_told(void **state)
+static void an_error_of_the_unit_is_reported(void **state)
 {
 	(void)state;
 	make_unit(1, 0);
@@ -337,7 +337,7 @@ static void ring_late(uint8_t *doorbell)
 		unit_behind = fake.clock - page->stamp;
 }
 
-static void a_cpu_that_stood_still_does_not_leave_the_clock_behind(void **state)
+static void a_stopped_cpu_does_not_make_the_clock_late(void **state)
 {
 	(void)state;
 	test.qemu.ring = ring_late;
@@ -363,7 +363,7 @@ static void a_cpu_that_stood_still_does_not_leave_the_clock_behind(void **state)
 
 /* ---- Without the backend ----------------------------------------------------------------------- */
 
-static void clock_and_space_are_told_from_boot_on(void **state)
+static void clock_and_space_are_sent_from_boot_on(void **state)
 {
 	(void)state;
 	fake.clock = 1234;
@@ -385,20 +385,20 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(absent_without_the_plugin, set_up),
-		cmocka_unit_test_setup(absent_though_the_page_was_answered_before, set_up),
-		cmocka_unit_test_setup(says_that_it_does_not_exist_where_no_marker_does, set_up),
+		cmocka_unit_test_setup(absent_although_the_page_has_an_old_answer, set_up),
+		cmocka_unit_test_setup(absent_on_an_architecture_without_a_marker, set_up),
 		cmocka_unit_test_setup(pages_must_be_aligned, set_up),
-		cmocka_unit_test_setup(says_what_the_unit_says, set_up),
-		cmocka_unit_test_setup(neighbouring_pieces_are_one_extent, set_up),
+		cmocka_unit_test_setup(describe_returns_the_parameters_of_the_unit, set_up),
+		cmocka_unit_test_setup(adjacent_pieces_are_one_extent, set_up),
 		cmocka_unit_test_setup(configuration_reaches_the_page, set_up),
 		cmocka_unit_test_setup(kernel_code_in_cpu_mode, set_up),
-		cmocka_unit_test_setup(what_it_cannot_do_is_refused, set_up),
-		cmocka_unit_test_setup(goes_on_where_it_stopped_on_another_cpu, set_up),
-		cmocka_unit_test_setup(begins_anew_and_counts_it, set_up),
-		cmocka_unit_test_setup(stops_when_full_until_somebody_took_it, set_up),
-		cmocka_unit_test_setup(an_error_of_the_unit_is_told, set_up),
-		cmocka_unit_test_setup(a_cpu_that_stood_still_does_not_leave_the_clock_behind, set_up),
-		cmocka_unit_test_setup(clock_and_space_are_told_from_boot_on, set_up),
+		cmocka_unit_test_setup(unsupported_configurations_are_rejected, set_up),
+		cmocka_unit_test_setup(enable_continues_on_another_cpu, set_up),
+		cmocka_unit_test_setup(wraps_are_counted, set_up),
+		cmocka_unit_test_setup(stops_when_full_until_it_is_served, set_up),
+		cmocka_unit_test_setup(an_error_of_the_unit_is_reported, set_up),
+		cmocka_unit_test_setup(a_stopped_cpu_does_not_make_the_clock_late, set_up),
+		cmocka_unit_test_setup(clock_and_space_are_sent_from_boot_on, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void drain(void)
 	hwt_take(context, &walk);
 }
 
-static void each_hook_says_what_happened(void **state)
+static void each_hook_queues_its_record(void **state)
 {
 	struct ktrx_hwt_image mapped = { 0x7000, 0x2000, 0x1000, 5, 99 };
 	struct proc_walk walk;
@@ -96,7 +96,7 @@ static void each_hook_says_what_happened(void **state)
 	assert_false(walk.torn);
 }
 
-static void what_was_mapped_before_is_said_first(void **state)
+static void earlier_mappings_are_recorded_first(void **state)
 {
 	struct ktrace_hwt_owner another = { 0 };
 	struct ktrace_hwt_context *late;
@@ -131,7 +131,7 @@ static void unmap_first(void)
 	memset(&target->image[HWT_IMAGES - 1], 0, sizeof(target->image[0]));
 }
 
-static void none_is_passed_over_while_others_go(void **state)
+static void no_mapping_is_missed_while_others_go_away(void **state)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -164,7 +164,7 @@ static void map_another(void)
 }
 
 /* The target does not stand still while its context is being made: it maps code as soon as it has been taken. */
-static void what_is_mapped_meanwhile_is_said(void **state)
+static void mappings_made_during_the_start_are_recorded(void **state)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -203,7 +203,7 @@ static void a_path_may_be_long(void **state)
 }
 
 /* Nobody wakes the one who waits for room: he gives up once, and not again until somebody reads. */
-static void what_finds_no_room_is_counted_exactly(void **state)
+static void records_without_room_are_counted_exactly(void **state)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -244,7 +244,7 @@ static int read_some(uint32_t n)
 	return 0;
 }
 
-static void a_listener_who_is_late_loses_nothing(void **state)
+static void a_late_reader_loses_nothing(void **state)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -260,7 +260,7 @@ static void a_listener_who_is_late_loses_nothing(void **state)
 		assert_int_equal(seen.lost, 0);
 }
 
-static void a_reader_takes_as_many_as_he_wants(void **state)
+static void a_reader_takes_at_most_what_it_requests(void **state)
 {
 	uint8_t bytes[4096];
 	uint32_t count;
@@ -285,7 +285,7 @@ static void a_reader_takes_as_many_as_he_wants(void **state)
 }
 
 /* A reader whose memory is not there takes nothing away, wherever in the queue it ends. */
-static void what_cannot_be_handed_over_stays(void **state)
+static void records_that_cannot_be_copied_stay(void **state)
 {
 	static uint8_t bytes[KTRACE_HWT_QUEUE_MIN];
 	uint32_t count, found = 0, made = 0;
@@ -325,7 +325,7 @@ static int be_killed(uint32_t n)
 }
 
 /* The record comes when the reader has looked and does not sleep yet: in_sleep is called before he would. */
-static void a_reader_who_waits_is_not_passed_over(void **state)
+static void a_record_between_check_and_sleep_wakes_the_reader(void **state)
 {
 	uint8_t bytes[4096];
 	uint32_t count;
@@ -345,7 +345,7 @@ static void a_reader_who_waits_is_not_passed_over(void **state)
 	assert_int_equal(hwt_kernel.now, 15000);
 }
 
-static void the_end_of_the_target_is_told(void **state)
+static void the_end_of_the_target_is_reported(void **state)
 {
 	uint8_t bytes[4096];
 	uint32_t count;
@@ -373,7 +373,7 @@ static int tell_clock(struct ktrace_hwt_backend *backend, uint64_t *time, uint64
 	return KTRACE_OK;
 }
 
-static void clocks_are_told_at_both_ends(void **state)
+static void clocks_are_recorded_at_start_and_end(void **state)
 {
 	static struct ktrace_hwt_backend_operations operations;
 	struct proc_walk walk;
@@ -401,18 +401,19 @@ static void clocks_are_told_at_both_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_hook_says_what_happened, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_mapped_before_is_said_first, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_mapped_meanwhile_is_said, setup, teardown),
-		cmocka_unit_test_setup_teardown(none_is_passed_over_while_others_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_hook_queues_its_record, setup, teardown),
+		cmocka_unit_test_setup_teardown(earlier_mappings_are_recorded_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(mappings_made_during_the_start_are_recorded, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_mapping_is_missed_while_others_go_away, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_path_may_be_long, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted_exactly, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_listener_who_is_late_loses_nothing, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_reader_takes_as_many_as_he_wants, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_cannot_be_handed_over_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_reader_who_waits_is_not_passed_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_end_of_the_target_is_told, setup, teardown),
-		cmocka_unit_test_setup_teardown(clocks_are_told_at_both_ends, setup, teardown),
+		cmocka_unit_test_setup_teardown(records_without_room_are_counted_exactly, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_late_reader_loses_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_reader_takes_at_most_what_it_requests, setup, teardown),
+		cmocka_unit_test_setup_teardown(records_that_cannot_be_copied_stay, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_record_between_check_and_sleep_wakes_the_reader, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_end_of_the_target_is_reported, setup, teardown),
+		cmocka_unit_test_setup_teardown(clocks_are_recorded_at_start_and_end, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

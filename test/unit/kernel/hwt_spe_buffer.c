@@ -64,7 +64,7 @@ static unsigned interrupts_of(uint32_t every, uint32_t pages, unsigned laps)
 	return count;
 }
 
-static void interrupts_come_as_often_as_asked(void **state)
+static void interrupts_come_at_the_requested_interval(void **state)
 {
 	(void)state;
 	spe_begin();
@@ -75,7 +75,7 @@ static void interrupts_come_as_often_as_asked(void **state)
 	assert_int_equal(interrupts_of(0, 1, 3), 3);
 }
 
-static void what_is_left_of_a_portion_is_padding(void **state)
+static void the_rest_of_a_portion_is_padding(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
 	struct ktrace_hwt_unit unit;
@@ -144,7 +144,7 @@ static void a_unit_that_stops_waits_for_its_reader(void **state)
 }
 
 /* Memory that cannot be written in the middle of a record. */
-static void a_record_that_is_not_whole_is_left_out(void **state)
+static void an_incomplete_record_is_left_out(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
 	struct ktrace_hwt_unit unit;
@@ -178,7 +178,7 @@ static void a_record_that_is_not_whole_is_left_out(void **state)
 }
 
 /* Where it began is not where the hardware's pointer was aligned last. */
-static void one_of_many_slots_is_left_out_whole(void **state)
+static void an_incomplete_record_of_many_slots_is_left_out(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
 	struct ktrace_hwt_unit unit;
@@ -317,7 +317,7 @@ static void two_units_take_turns(void **state)
 	assert_true(b.full);
 }
 
-static void bad_buffers_are_refused(void **state)
+static void invalid_buffers_are_rejected(void **state)
 {
 	struct ktrace_hwt_unit unit, good;
 
@@ -343,17 +343,12 @@ static void bad_buffers_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(two_halves_are_filled_in_turn),
-		TEST(interrupts_come_as_often_as_asked),
-		TEST(what_is_left_of_a_portion_is_padding),
-		TEST(a_unit_that_stops_waits_for_its_reader),
-		TEST(a_record_that_is_not_whole_is_left_out),
-		TEST(one_of_many_slots_is_left_out_whole),
-		TEST(the_end_of_whole_records_is_found),
-		TEST(collisions_are_counted),
-		TEST(every_record_arrives_once),
-		TEST(two_units_take_turns),
-		TEST(bad_buffers_are_refused),
+		TEST(two_halves_are_filled_in_turn),	 TEST(interrupts_come_at_the_requested_interval),
+		TEST(the_rest_of_a_portion_is_padding),	 TEST(a_unit_that_stops_waits_for_its_reader),
+		TEST(an_incomplete_record_is_left_out),	 TEST(an_incomplete_record_of_many_slots_is_left_out),
+		TEST(the_end_of_whole_records_is_found), TEST(collisions_are_counted),
+		TEST(every_record_arrives_once),	 TEST(two_units_take_turns),
+		TEST(invalid_buffers_are_rejected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static void changed(uint32_t encoding, uint64_t value, const char *what)
 	broken(what);
 }
 
-static void what_sampling_begins_with_is_checked(void **state)
+static void the_state_at_the_start_of_sampling_is_checked(void **state)
 {
 	(void)state;
 	fresh();
@@ -179,7 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_is_checked),
-		cmocka_unit_test(what_sampling_begins_with_is_checked),
+		cmocka_unit_test(the_state_at_the_start_of_sampling_is_checked),
 		cmocka_unit_test(reserved_bits_are_checked),
 		cmocka_unit_test(records_stay_in_memory_that_is_lent),
 	};

@@ -21,7 +21,7 @@ static void absent(const char *why)
 	assert_null(strstr(fake_log_text(), "msr "));
 }
 
-static void hardware_that_is_absent_is_said_to_be(void **state)
+static void absent_hardware_is_reported(void **state)
 {
 	(void)state;
 	fake_spe_features.version = 0;
@@ -36,7 +36,7 @@ static void hardware_that_is_absent_is_said_to_be(void **state)
 	assert_int_equal(spe_backend.ranges, 0);
 }
 
-static void somebody_else_is_not_disturbed(void **state)
+static void another_user_of_the_unit_is_not_disturbed(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
 	struct ktrace_hwt_unit unit;
@@ -55,7 +55,7 @@ static void somebody_else_is_not_disturbed(void **state)
 
 /* ---- Golden logs ------------------------------------------------------------------------------- */
 
-static void thread_mode_with_everything(void **state)
+static void thread_mode_with_all_options(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
 	struct ktrace_hwt_unit unit;
@@ -118,7 +118,7 @@ static void cpu_mode_until_full(void **state)
 }
 
 /* The registers of the CPU that comes next are as after reset. */
-static void a_unit_survives_its_cpu(void **state)
+static void a_unit_outlives_its_cpu(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
 	struct ktrace_hwt_unit unit;
@@ -219,7 +219,7 @@ static uint64_t sampled_of(const struct ktrace_hwt_config *config, struct fake_s
 	return unit.position / fake_spe_slot();
 }
 
-static void only_what_was_asked_for_is_sampled(void **state)
+static void only_requested_operations_are_sampled(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
 
@@ -259,7 +259,7 @@ static void refused(const struct ktrace_hwt_config *config)
 		spe_setup(NULL);                                \
 	} while (0)
 
-static void what_the_cpu_lacks_is_refused(void **state)
+static void unsupported_options_are_rejected(void **state)
 {
 	(void)state;
 #define WITHOUT(bit) (fake_spe_features.pmsidr &= ~(UINT64_C(1) << (bit)))
@@ -272,7 +272,7 @@ static void what_the_cpu_lacks_is_refused(void **state)
 #undef WITHOUT
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void invalid_options_are_rejected(void **state)
 {
 	(void)state;
 	REFUSED(config.level = 0);
@@ -295,7 +295,7 @@ static void what_makes_no_sense_is_refused(void **state)
 
 /* ---- Other operations -------------------------------------------------------------------------- */
 
-static void the_interval_goes_on_over_a_switch(void **state)
+static void the_interval_continues_over_a_switch(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
 	struct ktrace_hwt_unit unit;
@@ -332,7 +332,7 @@ static void count_line(void *to, const char *name, uint64_t value)
 	++*(int *)to;
 }
 
-static void registers_are_shown(void **state)
+static void registers_are_printed(void **state)
 {
 	int lines = 0;
 
@@ -347,19 +347,19 @@ static void registers_are_shown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(hardware_that_is_absent_is_said_to_be),
-		TEST(somebody_else_is_not_disturbed),
-		TEST(thread_mode_with_everything),
+		TEST(absent_hardware_is_reported),
+		TEST(another_user_of_the_unit_is_not_disturbed),
+		TEST(thread_mode_with_all_options),
 		TEST(cpu_mode_until_full),
-		TEST(a_unit_survives_its_cpu),
+		TEST(a_unit_outlives_its_cpu),
 		TEST(flags_are_applied),
 		TEST(intervals_are_rounded),
-		TEST(only_what_was_asked_for_is_sampled),
-		TEST(what_the_cpu_lacks_is_refused),
-		TEST(what_makes_no_sense_is_refused),
-		TEST(the_interval_goes_on_over_a_switch),
+		TEST(only_requested_operations_are_sampled),
+		TEST(unsupported_options_are_rejected),
+		TEST(invalid_options_are_rejected),
+		TEST(the_interval_continues_over_a_switch),
 		TEST(the_clock_is_that_of_the_timestamps),
-		TEST(registers_are_shown),
+		TEST(registers_are_printed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,7 +221,7 @@ static void *make_trouble(void *argument)
 
 /* ---- Tests ------------------------------------------------------------------------------------- */
 
-static void whoever_follows_learns_all(void **state)
+static void a_reader_that_follows_gets_every_record(void **state)
 {
 	static struct follower followers[HWT_THREADS_PROCESSES];
 	pthread_t target[HWT_THREADS_PROCESSES], owner[HWT_THREADS_PROCESSES];
@@ -250,7 +250,7 @@ static void whoever_follows_learns_all(void **state)
 }
 
 /* Nobody reads until the end: what is there and what is said to be lost make all. */
-static void what_finds_no_room_is_counted(void **state)
+static void records_without_room_are_counted(void **state)
 {
 	struct follower follower = { .counted = { 0 } };
 	pthread_t target;
@@ -290,9 +290,9 @@ static void owners_come_and_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(whoever_follows_learns_all, hwt_threads_begin,
+		cmocka_unit_test_setup_teardown(a_reader_that_follows_gets_every_record, hwt_threads_begin,
 						hwt_threads_end),
-		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, hwt_threads_begin,
+		cmocka_unit_test_setup_teardown(records_without_room_are_counted, hwt_threads_begin,
 						hwt_threads_end),
 		cmocka_unit_test_setup_teardown(owners_come_and_go, hwt_threads_begin, hwt_threads_end),
 	};

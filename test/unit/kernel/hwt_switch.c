@@ -129,7 +129,7 @@ static void preempt(void)
 }
 
 /* Its unit is off, and the thread is taken away and comes back before its end has gone on. */
-static void a_thread_that_ends_is_not_switched_on_again(void **state)
+static void a_thread_that_ends_is_not_enabled_again(void **state)
 {
 	(void)state;
 	hwt_switch_in(thread, 2);
@@ -140,7 +140,7 @@ static void a_thread_that_ends_is_not_switched_on_again(void **state)
 	assert_int_equal(place_of(0).position, 64);
 }
 
-static void a_thread_for_which_there_is_no_memory_is_told(void **state)
+static void a_thread_without_a_buffer_is_reported(void **state)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -191,7 +191,7 @@ static void the_filter_follows_into_another_address_space(void **state)
 }
 
 /* Whoever asks for a filter by address space need not know the process's. */
-static void the_filter_is_the_process_s_from_the_start(void **state)
+static void the_filter_has_the_address_space_from_the_start(void **state)
 {
 	const struct ktrace_hwt_config config = { .flags = KTRACE_HWT_SPACE };
 	uint32_t left_out;
@@ -211,7 +211,7 @@ static int refuse_that_space(struct ktrace_hwt_backend *backend, struct ktrace_h
 	return config->space == 0xbad000 ? KTRACE_ERROR_ARGUMENT : KTRACE_OK;
 }
 
-static void a_space_that_is_refused_is_a_loss_and_not_for_ever(void **state)
+static void a_rejected_address_space_is_a_temporary_loss(void **state)
 {
 	(void)state;
 	operations.configure = refuse_that_space;
@@ -250,7 +250,7 @@ static int refuse_cpu(struct ktrace_hwt_backend *backend, uint32_t cpu)
 	return cpu == 1 ? KTRACE_ERROR_DEVICE : KTRACE_OK;
 }
 
-static void what_was_not_traced_is_counted(void **state)
+static void failures_to_enable_or_disable_count_as_losses(void **state)
 {
 	(void)state;
 	operations.enable = refuse;
@@ -282,7 +282,7 @@ static void note_abandoned(struct ktrace_hwt_backend *backend, struct ktrace_hwt
 	abandoned++;
 }
 
-static void a_cpu_that_goes_away_takes_its_trace_along(void **state)
+static void a_unit_of_an_absent_cpu_is_abandoned(void **state)
 {
 	(void)state;
 	abandoned = 0;
@@ -297,7 +297,7 @@ static void a_cpu_that_goes_away_takes_its_trace_along(void **state)
 	thread->on = 0;
 }
 
-static void cpus_that_refuse_stop_the_start(void **state)
+static void a_cpu_that_fails_to_enable_stops_the_start(void **state)
 {
 	struct ktrace_hwt_request request = hwt_request_cpus(3);
 	struct ktrace_hwt_owner another = { 0 };
@@ -373,7 +373,7 @@ static int finish_configuring(uint32_t n)
 }
 
 /* No backend is asked for two things of a unit at once. */
-static void service_waits_for_who_configures(void **state)
+static void service_waits_for_a_configuration(void **state)
 {
 	(void)state;
 	restart_stopping();
@@ -409,7 +409,7 @@ static int interrupt(uint32_t cpu)
 	return any;
 }
 
-static void an_interrupt_is_told_to_who_waits(void **state)
+static void an_interrupt_wakes_a_waiting_reader(void **state)
 {
 	uint32_t wakes;
 
@@ -437,7 +437,7 @@ static void renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *un
 	renewed = fake.clock;
 }
 
-static void the_time_is_renewed_behind_a_record_of_other_code(void **state)
+static void the_time_is_renewed_after_a_record_of_other_code(void **state)
 {
 	struct ktrx_hwt_image image = { 0x5000, 0x2000, 0, 5, 0 };
 	struct proc_walk walk;
@@ -470,23 +470,24 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_threads_run_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_process_is_not_traced, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_thread_may_end_at_any_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_thread_that_ends_is_not_switched_on_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_thread_for_which_there_is_no_memory_is_told, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(a_thread_that_ends_is_not_enabled_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_thread_without_a_buffer_is_reported, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_filter_follows_into_another_address_space, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(the_filter_is_the_process_s_from_the_start, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_space_that_is_refused_is_a_loss_and_not_for_ever, setup,
+		cmocka_unit_test_setup_teardown(the_filter_has_the_address_space_from_the_start, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(what_was_not_traced_is_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_cpu_that_goes_away_takes_its_trace_along, setup, teardown),
-		cmocka_unit_test_setup_teardown(cpus_that_refuse_stop_the_start, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_rejected_address_space_is_a_temporary_loss, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(failures_to_enable_or_disable_count_as_losses, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_unit_of_an_absent_cpu_is_abandoned, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_cpu_that_fails_to_enable_stops_the_start, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_buffer_waits_for_service, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_unit_is_served_where_it_runs, setup, teardown),
-		cmocka_unit_test_setup_teardown(service_waits_for_who_configures, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_time_is_renewed_behind_a_record_of_other_code, setup,
+		cmocka_unit_test_setup_teardown(service_waits_for_a_configuration, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_time_is_renewed_after_a_record_of_other_code, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(an_interrupt_is_told_to_who_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_interrupt_wakes_a_waiting_reader, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

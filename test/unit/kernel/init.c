@@ -24,7 +24,7 @@ static struct ktrace_config config_of(size_t size)
 	return config;
 }
 
-static void unusable_configurations_are_refused(void **state)
+static void invalid_configurations_are_rejected(void **state)
 {
 	struct ktrace_config config;
 
@@ -51,7 +51,7 @@ static void unusable_configurations_are_refused(void **state)
 }
 
 /* Sizes that would not fit 32 bits are too large, too. */
-static void tables_too_large_for_the_memory_are_refused(void **state)
+static void tables_larger_than_the_memory_are_rejected(void **state)
 {
 	struct ktrace_config config;
 
@@ -71,7 +71,7 @@ static void tables_too_large_for_the_memory_are_refused(void **state)
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
 }
 
-static void too_little_memory_is_refused(void **state)
+static void too_little_memory_is_rejected(void **state)
 {
 	struct ktrace_config config = config_of(2 * 512 * 32);
 
@@ -91,7 +91,7 @@ static void too_little_memory_is_refused(void **state)
 	assert_int_equal(ktrace_cpu_online(0), KTRACE_ERROR_STATE);
 }
 
-static void rings_are_as_large_as_fits(void **state)
+static void rings_use_the_available_memory(void **state)
 {
 	struct ktrace_config config = config_of(sizeof(fake_memory));
 
@@ -237,14 +237,14 @@ static void the_table_of_sections_is_filled(void **state)
 	assert_int_equal(ktrace_root.cpus, 2);
 }
 
-static void no_table_of_system_calls_is_no_section(void **state)
+static void without_system_calls_there_is_no_section(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 	assert_int_equal(ktrace_root.section[KTRX_SECTION_SYSCALLS - 1].type, KTRX_SECTION_NONE);
 }
 
-static void what_was_recorded_before_stays(void **state)
+static void earlier_records_stay(void **state)
 {
 	(void)state;
 	KTRACE(test, event, 1);
@@ -255,7 +255,7 @@ static void what_was_recorded_before_stays(void **state)
 	assert_int_equal(check_ring(1)->records, 1);
 }
 
-static void rings_of_a_boot_begin_at_its_generation(void **state)
+static void rings_begin_at_the_generation_of_the_boot(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
@@ -269,18 +269,18 @@ static void rings_of_a_boot_begin_at_its_generation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(unusable_configurations_are_refused),
-		TEST(tables_too_large_for_the_memory_are_refused),
-		TEST(too_little_memory_is_refused),
-		TEST(rings_are_as_large_as_fits),
+		TEST(invalid_configurations_are_rejected),
+		TEST(tables_larger_than_the_memory_are_rejected),
+		TEST(too_little_memory_is_rejected),
+		TEST(rings_use_the_available_memory),
 		TEST(blocks_of_any_size_are_used),
 		TEST(each_block_has_a_head),
 		TEST(a_reserve_word_serves_one_cpu),
 		TEST(lent_memory_is_cut_where_it_is_not_contiguous),
 		TEST(the_table_of_sections_is_filled),
-		TEST(no_table_of_system_calls_is_no_section),
-		TEST(what_was_recorded_before_stays),
-		TEST(rings_of_a_boot_begin_at_its_generation),
+		TEST(without_system_calls_there_is_no_section),
+		TEST(earlier_records_stay),
+		TEST(rings_begin_at_the_generation_of_the_boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

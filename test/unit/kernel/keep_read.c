@@ -224,7 +224,7 @@ static void check_record(uint32_t before, uint32_t after)
 	memset(fake_memory, 0, sizeof(fake_memory));
 }
 
-static void all_events_come_back(void **state)
+static void all_events_are_read_after_a_reset(void **state)
 {
 	(void)state;
 	check_record(100, 100);
@@ -234,7 +234,7 @@ static void all_events_come_back(void **state)
 }
 
 /* However far the rings went on since: a lap, and just about a lap, and many. */
-static void rings_that_went_on_are_followed(void **state)
+static void rings_used_after_the_copy_are_read(void **state)
 {
 	(void)state;
 	check_record(1000, 5000);
@@ -245,7 +245,7 @@ static void rings_that_went_on_are_followed(void **state)
 }
 
 /* Anchors: the clock went on by more than slots can tell, before and after the heartbeat. */
-static void stamps_are_whole(void **state)
+static void stamps_are_complete(void **state)
 {
 	struct ktread *live;
 
@@ -262,7 +262,7 @@ static void stamps_are_whole(void **state)
 	assert_true(same_traces(live, read_kept(0, 1)) > 0);
 }
 
-static void a_panic_is_told(void **state)
+static void a_panic_of_an_earlier_boot_is_shown(void **state)
 {
 	struct ktread *live;
 
@@ -332,7 +332,7 @@ static uint64_t count_plain(struct ktread *trace, uint32_t value)
 	return count;
 }
 
-static void as_many_boots_are_kept_as_asked_for(void **state)
+static void the_requested_number_of_boots_is_kept(void **state)
 {
 	(void)state;
 	for (uint32_t n = 1; n <= 7; n++) {
@@ -348,7 +348,7 @@ static void as_many_boots_are_kept_as_asked_for(void **state)
 }
 
 /* The clock of this machine begins anew with each boot, and with it what the nonce is made of. */
-static void boots_that_look_the_same_are_told_apart(void **state)
+static void boots_that_look_the_same_are_distinguished(void **state)
 {
 	uint64_t nonce;
 
@@ -380,7 +380,7 @@ static void memory_that_was_never_used_is_the_first_boot(void **state)
 }
 
 /* What is cut from a block at the end of a page can be too small for two boots: nobody lays anything out there. */
-static void scraps_are_left_alone(void **state)
+static void memory_too_small_for_two_boots_is_not_used(void **state)
 {
 	const struct ktrace_memory lent[] = { { fake_memory, 448 },
 					      { fake_memory + 4096, sizeof(fake_memory) - 4096 } };
@@ -425,7 +425,7 @@ static struct ktread_image *find_in_machine(struct ktread_memory **ram, uint32_t
 	return image;
 }
 
-static void a_boot_that_runs_is_not_its_copy(void **state)
+static void a_running_boot_is_not_taken_for_its_copy(void **state)
 {
 	struct ktread_memory *ram;
 	struct ktread_image *image;
@@ -452,7 +452,7 @@ static void a_boot_that_runs_is_not_its_copy(void **state)
 /* ---- Lies ------------------------------------------------------------------------------------------ */
 
 /* Root, rings, the table of events: any byte may be wrong after a reset. */
-static void lies_do_no_harm(void **state)
+static void damaged_contents_are_harmless(void **state)
 {
 	const size_t kept = sizeof(struct ktrx_block),
 		     size = sizeof(struct ktrx_root) + (RARE + 1) * 128 + 64;
@@ -482,7 +482,7 @@ static void lies_do_no_harm(void **state)
 }
 
 /* A head that was never reached, or one laps behind: what is there is shown or counted, and reading ends. */
-static void heads_that_lie_are_survived(void **state)
+static void damaged_heads_are_harmless(void **state)
 {
 	static const uint64_t lies[] = { 0, 1, UINT64_C(1) << 40, (UINT64_C(1) << 51) - 1 };
 
@@ -521,18 +521,18 @@ static int fresh(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(all_events_come_back, fresh),
-		cmocka_unit_test_setup(rings_that_went_on_are_followed, fresh),
-		cmocka_unit_test_setup(stamps_are_whole, fresh),
-		cmocka_unit_test_setup(a_panic_is_told, fresh),
+		cmocka_unit_test_setup(all_events_are_read_after_a_reset, fresh),
+		cmocka_unit_test_setup(rings_used_after_the_copy_are_read, fresh),
+		cmocka_unit_test_setup(stamps_are_complete, fresh),
+		cmocka_unit_test_setup(a_panic_of_an_earlier_boot_is_shown, fresh),
 		cmocka_unit_test_setup(a_record_being_written_is_no_record, fresh),
-		cmocka_unit_test_setup(as_many_boots_are_kept_as_asked_for, fresh),
-		cmocka_unit_test_setup(boots_that_look_the_same_are_told_apart, fresh),
+		cmocka_unit_test_setup(the_requested_number_of_boots_is_kept, fresh),
+		cmocka_unit_test_setup(boots_that_look_the_same_are_distinguished, fresh),
 		cmocka_unit_test_setup(memory_that_was_never_used_is_the_first_boot, fresh),
-		cmocka_unit_test_setup(scraps_are_left_alone, fresh),
-		cmocka_unit_test_setup(a_boot_that_runs_is_not_its_copy, fresh),
-		cmocka_unit_test_setup(lies_do_no_harm, fresh),
-		cmocka_unit_test_setup(heads_that_lie_are_survived, fresh),
+		cmocka_unit_test_setup(memory_too_small_for_two_boots_is_not_used, fresh),
+		cmocka_unit_test_setup(a_running_boot_is_not_taken_for_its_copy, fresh),
+		cmocka_unit_test_setup(damaged_contents_are_harmless, fresh),
+		cmocka_unit_test_setup(damaged_heads_are_harmless, fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);

@@ -39,7 +39,7 @@ static const char *text_of(const struct ktrx_event *row)
 	return at + strlen(at) + 1;
 }
 
-static void the_documented_points_record(void **state)
+static void the_documented_trace_points_record(void **state)
 {
 	const struct checked_record *record;
 
@@ -108,7 +108,7 @@ static void every_form_records(void **state)
 	assert_string_equal(text_of(fake_row("forms.one")), "forms %s");
 }
 
-static void what_is_left_out_evaluates_nothing(void **state)
+static void left_out_events_evaluate_nothing(void **state)
 {
 	int evaluated = 0;
 
@@ -167,8 +167,8 @@ static void the_number_is_the_bit_of_the_mask(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_documented_points_record),	  TEST(every_form_records),
-		TEST(what_is_left_out_evaluates_nothing), TEST(masters_are_groups),
+		TEST(the_documented_trace_points_record), TEST(every_form_records),
+		TEST(left_out_events_evaluate_nothing),	  TEST(masters_are_groups),
 		TEST(the_number_is_the_bit_of_the_mask),
 	};
 

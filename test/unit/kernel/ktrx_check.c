@@ -194,7 +194,7 @@ static void one_in_4096_mixtures_of_random_words_is_missed(void **state)
 }
 
 /* What the specification states: payloads that records really have do not do twice as badly. */
-static void mixtures_of_like_records_are_missed_hardly_more_often(void **state)
+static void mixtures_of_similar_records_are_missed_about_as_often(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < 2 * KINDS; n++) {
@@ -251,7 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_in_4096_mixtures_of_random_words_is_missed),
-		cmocka_unit_test(mixtures_of_like_records_are_missed_hardly_more_often),
+		cmocka_unit_test(mixtures_of_similar_records_are_missed_about_as_often),
 		cmocka_unit_test(records_of_multiples_of_256_laps_ago_are_not_taken),
 		cmocka_unit_test(continuations_are_checked_twice),
 	};

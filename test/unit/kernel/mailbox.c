@@ -172,7 +172,7 @@ static void settings_are_set_within_their_range(void **state)
 	assert_int_equal(ktrace_mailbox.refused, 3);
 }
 
-static void torn_requests_are_refused_and_passed_over(void **state)
+static void torn_requests_are_rejected_and_skipped(void **state)
 {
 	uint32_t torn;
 
@@ -190,7 +190,7 @@ static void torn_requests_are_refused_and_passed_over(void **state)
 	expect_result(ktrace_mailbox.requested, KTRX_RESULT_TORN);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void invalid_requests_are_rejected(void **state)
 {
 	static const struct ktrx_request senseless[] = {
 		{ .op = 0 },
@@ -211,7 +211,7 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_int_equal(fake_row("sched.switch")->state, KTRX_STATE_RECORD);
 }
 
-static void a_host_that_runs_ahead_is_skipped(void **state)
+static void requests_overwritten_by_the_host_are_skipped(void **state)
 {
 	(void)state;
 	ktrace_mailbox.requested = 0x80000000;
@@ -227,7 +227,7 @@ static void a_host_that_runs_ahead_is_skipped(void **state)
 	expect_result(ktrace_mailbox.requested, KTRX_RESULT_DONE);
 }
 
-static void sequences_go_on_past_the_greatest(void **state)
+static void sequence_numbers_wrap(void **state)
 {
 	(void)state;
 	ktrace_mailbox.requested = ktrace_mailbox.applied = UINT32_MAX;
@@ -237,7 +237,7 @@ static void sequences_go_on_past_the_greatest(void **state)
 }
 
 /* Random bytes in the mailbox at every tick: nothing but what a request may do happens. */
-static void noise_does_no_harm(void **state)
+static void random_requests_are_harmless(void **state)
 {
 	uint32_t version = ktrace_root.version;
 
@@ -274,7 +274,7 @@ static void tick_of_another_cpu(void)
 }
 
 /* Wherever another CPU's tick comes in, each request is carried out once and is answered. */
-static void one_cpu_at_a_time_is_at_it(void **state)
+static void one_cpu_at_a_time_processes_requests(void **state)
 {
 	int64_t n = 0;
 
@@ -306,7 +306,7 @@ static void tick_that_asks_for_callers(void)
 }
 
 /* Wherever in the kernel's own change of an event's flags the host's change of others comes, both are there. */
-static void what_the_kernel_changes_meanwhile_stays_too(void **state)
+static void concurrent_changes_by_the_kernel_stay(void **state)
 {
 	int64_t points = 1;
 
@@ -321,7 +321,7 @@ static void what_the_kernel_changes_meanwhile_stays_too(void **state)
 	assert_true(points > 2);
 }
 
-static void without_a_ring_of_its_own_a_cpu_looks_at_nothing(void **state)
+static void a_cpu_without_its_own_ring_processes_no_requests(void **state)
 {
 	fake_reset(state);
 	post_event("mm.fault", KTRX_STATE_OFF);
@@ -338,14 +338,14 @@ int main(void)
 		cmocka_unit_test_setup(all_events_change_by_one_request, boot),
 		cmocka_unit_test_setup(recording_stops_starts_and_is_cleared, boot),
 		cmocka_unit_test_setup(settings_are_set_within_their_range, boot),
-		cmocka_unit_test_setup(torn_requests_are_refused_and_passed_over, boot),
-		cmocka_unit_test_setup(what_makes_no_sense_is_refused, boot),
-		cmocka_unit_test_setup(a_host_that_runs_ahead_is_skipped, boot),
-		cmocka_unit_test_setup(sequences_go_on_past_the_greatest, boot),
-		cmocka_unit_test_setup(noise_does_no_harm, boot),
-		cmocka_unit_test_setup(one_cpu_at_a_time_is_at_it, boot),
-		cmocka_unit_test_setup(what_the_kernel_changes_meanwhile_stays_too, boot),
-		cmocka_unit_test_setup(without_a_ring_of_its_own_a_cpu_looks_at_nothing, fake_reset),
+		cmocka_unit_test_setup(torn_requests_are_rejected_and_skipped, boot),
+		cmocka_unit_test_setup(invalid_requests_are_rejected, boot),
+		cmocka_unit_test_setup(requests_overwritten_by_the_host_are_skipped, boot),
+		cmocka_unit_test_setup(sequence_numbers_wrap, boot),
+		cmocka_unit_test_setup(random_requests_are_harmless, boot),
+		cmocka_unit_test_setup(one_cpu_at_a_time_processes_requests, boot),
+		cmocka_unit_test_setup(concurrent_changes_by_the_kernel_stay, boot),
+		cmocka_unit_test_setup(a_cpu_without_its_own_ring_processes_no_requests, fake_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

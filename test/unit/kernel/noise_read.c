@@ -72,7 +72,7 @@ static uint64_t occurrences(struct ktread *trace)
 	return count;
 }
 
-static void all_occurrences_are_there(void **state)
+static void every_occurrence_is_recorded_or_counted(void **state)
 {
 	struct ktread *trace;
 
@@ -88,7 +88,7 @@ static void all_occurrences_are_there(void **state)
 	ktread_close(trace);
 }
 
-static void what_goes_on_says_what_it_is(void **state)
+static void unfinished_repetitions_are_shown(void **state)
 {
 	struct ktread_fold fold;
 	struct ktread *trace;
@@ -111,7 +111,7 @@ static void what_goes_on_says_what_it_is(void **state)
 	ktread_close(trace);
 }
 
-static void filters_hold_for_them(void **state)
+static void filters_apply_to_folds(void **state)
 {
 	struct ktread_filter filter = { .size = sizeof(filter), .thread = 9 };
 	struct ktread_fold fold;
@@ -199,7 +199,7 @@ static void refused(void)
 	ktread_close(trace);
 }
 
-static void rows_that_lie_are_told(void **state)
+static void damaged_entries_are_reported(void **state)
 {
 	struct ktrx_fold honest;
 
@@ -221,7 +221,7 @@ static void rows_that_lie_are_told(void **state)
 }
 
 /* What cannot be told from the truth is shown as it is, and nothing reads past the row. */
-static void rows_that_exaggerate_are_shown(void **state)
+static void implausible_entries_are_shown_safely(void **state)
 {
 	struct ktread_fold fold;
 	struct ktread *trace;
@@ -245,7 +245,7 @@ static void rows_that_exaggerate_are_shown(void **state)
 	ktread_close(trace);
 }
 
-static void a_table_that_lies_of_its_size_ends(void **state)
+static void a_table_with_a_wrong_size_ends(void **state)
 {
 	struct ktrx_section *section = &ktrace_root.section[KTRX_SECTION_FOLDS - 1];
 	struct ktrx_section *copied;
@@ -268,7 +268,7 @@ static void a_table_that_lies_of_its_size_ends(void **state)
 }
 
 /* The ring of rare events says that it is CPU 1's: its records still tell their CPU. */
-static void a_ring_that_claims_a_cpu_is_not_believed_over_its_records(void **state)
+static void the_cpu_of_records_overrides_that_of_the_ring(void **state)
 {
 	const struct ktread_event *event;
 	struct ktread *trace;
@@ -292,15 +292,15 @@ static void a_ring_that_claims_a_cpu_is_not_believed_over_its_records(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(all_occurrences_are_there, fake_reset),
-		cmocka_unit_test_setup(what_goes_on_says_what_it_is, fake_reset),
-		cmocka_unit_test_setup(filters_hold_for_them, fake_reset),
+		cmocka_unit_test_setup(every_occurrence_is_recorded_or_counted, fake_reset),
+		cmocka_unit_test_setup(unfinished_repetitions_are_shown, fake_reset),
+		cmocka_unit_test_setup(filters_apply_to_folds, fake_reset),
 		cmocka_unit_test_setup(rare_events_come_in_order_of_time, fake_reset),
 		cmocka_unit_test_setup(clocks_that_are_far_apart_share_a_ring, fake_reset),
-		cmocka_unit_test_setup(rows_that_lie_are_told, fake_reset),
-		cmocka_unit_test_setup(rows_that_exaggerate_are_shown, fake_reset),
-		cmocka_unit_test_setup(a_table_that_lies_of_its_size_ends, fake_reset),
-		cmocka_unit_test_setup(a_ring_that_claims_a_cpu_is_not_believed_over_its_records, fake_reset),
+		cmocka_unit_test_setup(damaged_entries_are_reported, fake_reset),
+		cmocka_unit_test_setup(implausible_entries_are_shown_safely, fake_reset),
+		cmocka_unit_test_setup(a_table_with_a_wrong_size_ends, fake_reset),
+		cmocka_unit_test_setup(the_cpu_of_records_overrides_that_of_the_ring, fake_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);

@@ -51,7 +51,7 @@ static void a_ring_is_empty_until_its_cpu_is_online(void **state)
 }
 
 /* The port does not tell CPUs apart: the second one would take the first one's reserve word. */
-static void a_cpu_cannot_take_the_word_of_another(void **state)
+static void a_cpu_cannot_use_the_reserve_word_of_another(void **state)
 {
 	(void)state;
 	initialise();
@@ -94,7 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_ring_is_empty_until_its_cpu_is_online),
-		TEST(a_cpu_cannot_take_the_word_of_another),
+		TEST(a_cpu_cannot_use_the_reserve_word_of_another),
 		TEST(a_cpu_beyond_the_last_uses_the_boot_ring),
 	};
 

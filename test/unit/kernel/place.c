@@ -84,7 +84,7 @@ static void expect_everywhere(uint32_t ring)
 	assert_int_equal(check_ring(ring)->records, 7);
 }
 
-static void each_place_has_an_id_of_its_own(void **state)
+static void each_place_has_its_own_id(void **state)
 {
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
@@ -180,7 +180,7 @@ static void expect_events(uint32_t ring)
 		assert_int_equal(record_at(ring, n)->event, n < 4 ? plain : text);
 }
 
-static void a_place_whose_event_is_not_known_bears_its_id(void **state)
+static void a_place_without_a_known_event_uses_the_event_id(void **state)
 {
 	(void)state;
 	unrelocate();
@@ -194,7 +194,7 @@ static void a_place_whose_event_is_not_known_bears_its_id(void **state)
 	assert_int_equal(ktrace_root.flags & KTRX_FLAG_PLACES, 0);
 }
 
-static void a_place_is_known_once_the_kernel_has_relocated_itself(void **state)
+static void places_are_found_after_the_kernel_relocated_itself(void **state)
 {
 	(void)state;
 	unrelocate();
@@ -208,7 +208,7 @@ static void a_place_is_known_once_the_kernel_has_relocated_itself(void **state)
 }
 
 /* A row that was damaged, or belongs to nothing: its address leads nowhere. */
-static void an_address_that_leads_nowhere_is_not_followed(void **state)
+static void an_invalid_event_address_is_not_followed(void **state)
 {
 	static const uint64_t wrong[] = { 4, 8, (uint64_t)1 << 40, UINT64_MAX - 7, (uint64_t)0 - (1 << 24) };
 
@@ -231,7 +231,7 @@ static void toggle(void)
 }
 
 /* Wherever a change comes in while a place records for the first time, the place and its event agree afterwards. */
-static void changes_meet_the_first_record_at_every_point(void **state)
+static void changes_may_come_at_any_point_of_the_first_record(void **state)
 {
 	for (int joined = 0; joined < 2; joined++)
 		for (int64_t n = 0, points = 1; n < points; n++) {
@@ -252,7 +252,7 @@ static void changes_meet_the_first_record_at_every_point(void **state)
 }
 
 /* The same while the rows are being numbered. */
-static void changes_meet_the_numbering_at_every_point(void **state)
+static void changes_may_come_at_any_point_of_the_numbering(void **state)
 {
 	for (int64_t n = 0, points = 1; n < points; n++) {
 		fake_reset(state);
@@ -280,7 +280,7 @@ static const struct ktrx_fold *fold_of(const char *name)
 	return NULL;
 }
 
-static void repetitions_are_those_of_one_place(void **state)
+static void repetitions_are_counted_per_place(void **state)
 {
 	const struct ktrx_fold *row;
 
@@ -319,7 +319,7 @@ static void record_many(void)
 		ktrace_emit_place(fake_row("place.filled"), 0, 0, 0, KTRACE_WORD_NONE, 0, &many[n].place);
 }
 
-static void places_beyond_the_last_id_bear_that_of_their_event(void **state)
+static void places_beyond_the_last_id_use_that_of_their_event(void **state)
 {
 	const struct checked_ring *ring;
 	uint32_t own = 0, event;
@@ -343,16 +343,16 @@ static void places_beyond_the_last_id_bear_that_of_their_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(each_place_has_an_id_of_its_own, fake_reset),
+		cmocka_unit_test_setup(each_place_has_its_own_id, fake_reset),
 		cmocka_unit_test_setup(places_are_known_before_ktrace_init, fake_reset),
 		cmocka_unit_test_setup(a_place_follows_its_event, fake_reset),
-		cmocka_unit_test_setup(a_place_whose_event_is_not_known_bears_its_id, fake_reset),
-		cmocka_unit_test_setup(a_place_is_known_once_the_kernel_has_relocated_itself, fake_reset),
-		cmocka_unit_test_setup(an_address_that_leads_nowhere_is_not_followed, fake_reset),
-		cmocka_unit_test_setup(changes_meet_the_first_record_at_every_point, fake_reset),
-		cmocka_unit_test_setup(changes_meet_the_numbering_at_every_point, fake_reset),
-		cmocka_unit_test_setup(repetitions_are_those_of_one_place, fake_reset),
-		cmocka_unit_test_setup(places_beyond_the_last_id_bear_that_of_their_event, fake_reset),
+		cmocka_unit_test_setup(a_place_without_a_known_event_uses_the_event_id, fake_reset),
+		cmocka_unit_test_setup(places_are_found_after_the_kernel_relocated_itself, fake_reset),
+		cmocka_unit_test_setup(an_invalid_event_address_is_not_followed, fake_reset),
+		cmocka_unit_test_setup(changes_may_come_at_any_point_of_the_first_record, fake_reset),
+		cmocka_unit_test_setup(changes_may_come_at_any_point_of_the_numbering, fake_reset),
+		cmocka_unit_test_setup(repetitions_are_counted_per_place, fake_reset),
+		cmocka_unit_test_setup(places_beyond_the_last_id_use_that_of_their_event, fake_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static void a_filter_by_event_finds_all_its_places(void **state)
 	ktread_close(trace);
 }
 
-static void a_repetition_has_the_line_of_what_is_repeated(void **state)
+static void a_repetition_has_the_line_of_its_record(void **state)
 {
 	struct ktread_fold fold;
 	struct ktread *trace;
@@ -161,7 +161,7 @@ static void expect_damaged(int is_said)
 	ktread_close(trace);
 }
 
-static void rows_that_lie_are_passed_over(void **state)
+static void damaged_place_descriptors_are_skipped(void **state)
 {
 	enum {
 		ID_OF_EVENT,
@@ -200,7 +200,7 @@ static void rows_that_lie_are_passed_over(void **state)
 }
 
 /* What a row of an event looks like is none in the name of a file. */
-static void text_of_a_place_is_no_event(void **state)
+static void the_string_of_a_place_is_not_taken_for_an_event(void **state)
 {
 	struct ktread *trace;
 	uint32_t types;
@@ -224,9 +224,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(each_record_has_its_line, fake_reset),
 		cmocka_unit_test_setup(a_filter_by_event_finds_all_its_places, fake_reset),
-		cmocka_unit_test_setup(a_repetition_has_the_line_of_what_is_repeated, fake_reset),
-		cmocka_unit_test_setup(rows_that_lie_are_passed_over, fake_reset),
-		cmocka_unit_test_setup(text_of_a_place_is_no_event, fake_reset),
+		cmocka_unit_test_setup(a_repetition_has_the_line_of_its_record, fake_reset),
+		cmocka_unit_test_setup(damaged_place_descriptors_are_skipped, fake_reset),
+		cmocka_unit_test_setup(the_string_of_a_place_is_not_taken_for_an_event, fake_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

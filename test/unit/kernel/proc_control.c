@@ -201,7 +201,7 @@ static void one_permission(const struct permission *permission, uint32_t operati
 	proc_free(&other);
 }
 
-static void every_permission(void **state)
+static void permission_depends_on_all_ids(void **state)
 {
 	static const uint32_t operations[] = { KTRACE_PROC_SET, KTRACE_PROC_CLEAR, KTRACE_PROC_CLEARFILE };
 
@@ -215,7 +215,7 @@ static void every_permission(void **state)
 
 /* ---- What is asked ----------------------------------------------------------------------------- */
 
-static void requests_that_mean_nothing(void **state)
+static void invalid_requests_are_rejected(void **state)
 {
 	struct proc_process *self = proc_first();
 
@@ -249,7 +249,7 @@ static void requests_that_mean_nothing(void **state)
 	assert_int_equal(sink.closed, 1);
 }
 
-static void before_the_library_is_told_of_the_kernel(void **state)
+static void control_before_init_is_an_error(void **state)
 {
 	static const struct ktrace_proc_kernel empty = { .size = sizeof(empty) };
 	const struct ktrace_proc_kernel *kernel = ktrace_proc_state.kernel;
@@ -271,7 +271,7 @@ static void before_the_library_is_told_of_the_kernel(void **state)
 	ktrace_proc_state.kernel = kernel;
 }
 
-static void sinks_that_cannot_be(void **state)
+static void invalid_sinks_are_rejected(void **state)
 {
 	static const struct ktrace_proc_sink_operations empty;
 	const struct ktrace_proc_sink_config good = proc_config();
@@ -302,7 +302,7 @@ static void sinks_that_cannot_be(void **state)
 	assert_int_equal(ktrace_proc_sink_open(&sink.sink, &bad[0], NULL), KTRACE_ERROR_ARGUMENT);
 }
 
-static void facilities_add_up_and_are_taken_away(void **state)
+static void facilities_are_added_and_removed(void **state)
 {
 	struct proc_process *self = proc_first();
 
@@ -329,7 +329,7 @@ static void facilities_add_up_and_are_taken_away(void **state)
 }
 
 /* Root's mark stays while anything is traced, and goes with the last. */
-static void the_mark_sticks(void **state)
+static void the_superusers_mark_stays(void **state)
 {
 	struct proc_process *self = proc_fork(proc_first());
 
@@ -389,7 +389,7 @@ static void traced_are(const char *names)
 			fail_msg("%c is%s traced", "1abcde"[i], all[i] -> trace.sink ? "" : " not");
 }
 
-static void one_or_its_descendants(void **state)
+static void control_applies_to_a_process_or_its_descendants(void **state)
 {
 	(void)state;
 	make_family();
@@ -406,7 +406,7 @@ static void one_or_its_descendants(void **state)
 	proc_release(&sink);
 }
 
-static void groups_of_processes(void **state)
+static void control_applies_to_process_groups(void **state)
 {
 	(void)state;
 	make_family();
@@ -422,7 +422,7 @@ static void groups_of_processes(void **state)
 }
 
 /* Of several those that may be are; none: refused. */
-static void some_of_several(void **state)
+static void only_permitted_processes_of_several_are_traced(void **state)
 {
 	(void)state;
 	make_family();
@@ -439,7 +439,7 @@ static void some_of_several(void **state)
 	proc_release(&sink);
 }
 
-static void a_file_is_cleared_wherever_it_is(void **state)
+static void clearfile_ends_all_traces_into_the_file(void **state)
 {
 	(void)state;
 	make_family();
@@ -456,7 +456,7 @@ static void a_file_is_cleared_wherever_it_is(void **state)
 }
 
 /* Somebody else's stays, the rest goes, and the caller learns of it. */
-static void a_file_that_others_use(void **state)
+static void clearfile_leaves_processes_of_others_and_reports_them(void **state)
 {
 	(void)state;
 	make_family();
@@ -471,7 +471,7 @@ static void a_file_that_others_use(void **state)
 }
 
 /* What ktrace -C does: everything of the caller's, wherever it is. */
-static void all_of_the_caller(void **state)
+static void the_caller_may_clear_all_its_processes(void **state)
 {
 	(void)state;
 	make_family();
@@ -493,7 +493,7 @@ static void all_of_the_caller(void **state)
 }
 
 /* It is shown by the table, but has called ktrace_proc_exit(). */
-static void a_process_that_has_ended(void **state)
+static void a_process_that_has_ended_is_not_traced(void **state)
 {
 	struct proc_process *process;
 
@@ -569,19 +569,19 @@ static void sessions_are_appended(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(every_permission),
-		TEST(requests_that_mean_nothing),
-		TEST(before_the_library_is_told_of_the_kernel),
-		TEST(sinks_that_cannot_be),
-		TEST(facilities_add_up_and_are_taken_away),
-		TEST(the_mark_sticks),
-		TEST(one_or_its_descendants),
-		TEST(groups_of_processes),
-		TEST(some_of_several),
-		TEST(a_file_is_cleared_wherever_it_is),
-		TEST(a_file_that_others_use),
-		TEST(all_of_the_caller),
-		TEST(a_process_that_has_ended),
+		TEST(permission_depends_on_all_ids),
+		TEST(invalid_requests_are_rejected),
+		TEST(control_before_init_is_an_error),
+		TEST(invalid_sinks_are_rejected),
+		TEST(facilities_are_added_and_removed),
+		TEST(the_superusers_mark_stays),
+		TEST(control_applies_to_a_process_or_its_descendants),
+		TEST(control_applies_to_process_groups),
+		TEST(only_permitted_processes_of_several_are_traced),
+		TEST(clearfile_ends_all_traces_into_the_file),
+		TEST(clearfile_leaves_processes_of_others_and_reports_them),
+		TEST(the_caller_may_clear_all_its_processes),
+		TEST(a_process_that_has_ended_is_not_traced),
 		TEST(a_file_has_one_sink),
 		TEST(sessions_are_appended),
 	};

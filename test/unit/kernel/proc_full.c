@@ -282,7 +282,7 @@ static void only_the_affected_sink_stops(void **state)
 }
 
 /* A sink that cannot even be begun leaves the file as it was. */
-static void no_room_to_begin(void **state)
+static void open_without_room_is_an_error(void **state)
 {
 	const struct ktrace_proc_sink_config config = proc_config();
 
@@ -304,7 +304,7 @@ static void write_all_that_waits(struct proc_file *written)
 }
 
 /* Its memory is gone if it cannot be begun: until then who writes what waits everywhere does not touch it. */
-static void nobody_else_writes_what_is_being_opened(void **state)
+static void a_sink_being_opened_is_not_used(void **state)
 {
 	const struct ktrace_proc_sink_config config = proc_config();
 
@@ -354,7 +354,7 @@ static void limited_to(uint32_t format, uint64_t limit)
 }
 
 /* Reached before all who are to be traced are so: then none of them is. */
-static void limit_reached_among_several(void **state)
+static void a_limit_reached_while_setting_several_traces_none(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
 	struct proc_process *self = proc_first();
@@ -372,7 +372,7 @@ static void limit_reached_among_several(void **state)
 	proc_release(&sink);
 }
 
-static void every_limit(void **state)
+static void every_limit_is_kept(void **state)
 {
 	(void)state;
 	for (uint64_t limit = 129; limit < 2000; limit++)
@@ -398,7 +398,7 @@ static uint64_t lost_told(void)
 }
 
 /* Where nobody may sleep a full buffer stays full: what finds no room is counted, to the one. */
-static void drops_are_counted_exactly(void **state)
+static void lost_records_are_counted_exactly(void **state)
 {
 	struct proc_process *self = proc_first();
 	uint64_t fired = 0;
@@ -423,7 +423,7 @@ static void drops_are_counted_exactly(void **state)
 }
 
 /* Whoever may sleep makes room: a buffer of any size loses nothing. */
-static void who_may_sleep_loses_nothing(void **state)
+static void hooks_that_may_sleep_lose_nothing(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
 	struct proc_process *self = proc_first();
@@ -449,7 +449,7 @@ static void who_may_sleep_loses_nothing(void **state)
 }
 
 /* A disk that is full for a while: the file goes on where it stopped, in the middle of a record. */
-static void a_disk_that_has_room_again(void **state)
+static void retry_continues_when_there_is_room_again(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
 	struct proc_process *self = proc_first();
@@ -486,7 +486,7 @@ static void a_disk_that_has_room_again(void **state)
 }
 
 /* If it stays full, what never got there is lost in the end. */
-static void a_disk_that_stays_full(void **state)
+static void retry_counts_losses_while_the_disk_is_full(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
 	struct proc_process *self = proc_first();
@@ -517,14 +517,14 @@ int main(void)
 		TEST(ktrx_full_at_every_byte),
 		TEST(dragonfly_full_at_every_byte),
 		TEST(only_the_affected_sink_stops),
-		TEST(no_room_to_begin),
-		TEST(nobody_else_writes_what_is_being_opened),
-		TEST(every_limit),
-		TEST(limit_reached_among_several),
-		TEST(drops_are_counted_exactly),
-		TEST(who_may_sleep_loses_nothing),
-		TEST(a_disk_that_has_room_again),
-		TEST(a_disk_that_stays_full),
+		TEST(open_without_room_is_an_error),
+		TEST(a_sink_being_opened_is_not_used),
+		TEST(every_limit_is_kept),
+		TEST(a_limit_reached_while_setting_several_traces_none),
+		TEST(lost_records_are_counted_exactly),
+		TEST(hooks_that_may_sleep_lose_nothing),
+		TEST(retry_continues_when_there_is_room_again),
+		TEST(retry_counts_losses_while_the_disk_is_full),
 	};
 	int failed;
 

@@ -51,7 +51,7 @@ static void exec(struct proc_process *process, const char *name, int gains)
 
 /* ---- Children ---------------------------------------------------------------------------------- */
 
-static void children_inherit_only_if_told(void **state)
+static void children_inherit_only_with_inherit(void **state)
 {
 	struct proc_process *parent = proc_fork(proc_first()), *before = proc_fork(parent), *child;
 
@@ -81,7 +81,7 @@ static void children_inherit_only_if_told(void **state)
 	assert_int_equal(sink.sink.references, 1);
 }
 
-static void a_child_is_told_of_before_it_runs(void **state)
+static void a_child_is_recorded_before_it_runs(void **state)
 {
 	struct proc_process *parent = proc_fork(proc_first()), *child;
 	struct proc_walk walk;
@@ -108,7 +108,7 @@ static void a_child_is_told_of_before_it_runs(void **state)
 	assert_int_equal(seen.pid, child->id.pid);
 }
 
-static void how_a_process_ended(void **state)
+static void the_end_of_a_process_is_recorded(void **state)
 {
 	static const struct {
 		uint32_t status;
@@ -142,7 +142,7 @@ static void how_a_process_ended(void **state)
 
 /* ---- Other programs ---------------------------------------------------------------------------- */
 
-static void a_program_is_told_of(void **state)
+static void exec_is_recorded(void **state)
 {
 	struct proc_process *self = proc_fork(proc_first());
 	struct proc_walk walk;
@@ -200,7 +200,7 @@ static void privileges_end_a_trace(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_PROCCTOR), 2 + 2 + 1 + 1);
 }
 
-static void the_last_one_that_is_privileged_closes_the_sink(void **state)
+static void exec_of_the_last_privileged_program_closes_the_sink(void **state)
 {
 	struct proc_process *user = proc_fork(proc_first());
 
@@ -248,7 +248,7 @@ static void names_follow_each_change(void **state)
 
 /* ---- Other sinks ------------------------------------------------------------------------------- */
 
-static void a_sink_takes_the_place_of_another(void **state)
+static void a_sink_replaces_another(void **state)
 {
 	struct proc_process *self = proc_first();
 
@@ -289,7 +289,7 @@ static void swap_in_write(struct proc_file *file)
 	swap();
 }
 
-static void swapped_while_it_writes(void **state)
+static void the_sink_may_be_replaced_while_it_writes(void **state)
 {
 	struct proc_process *self = proc_first();
 
@@ -310,7 +310,7 @@ static void swapped_while_it_writes(void **state)
 	assert_int_equal(sink.sink.lost + other.sink.lost, 0);
 }
 
-static void swapped_while_it_copies(void **state)
+static void the_sink_may_be_replaced_while_it_copies(void **state)
 {
 	struct proc_process *self = proc_first();
 
@@ -333,7 +333,7 @@ static void swapped_while_it_copies(void **state)
 }
 
 /* The other sink is to have less of the data. */
-static void swapped_for_one_with_less_data(void **state)
+static void the_new_sink_may_take_less_data(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
 	struct proc_process *self = proc_first();
@@ -369,7 +369,7 @@ static void fill_and_swap(void)
 	swap();
 }
 
-static void swapped_for_one_that_is_full(void **state)
+static void the_new_sink_may_be_full(void **state)
 {
 	struct proc_process *self = proc_first();
 	uint64_t lost;
@@ -390,7 +390,7 @@ static void swapped_for_one_that_is_full(void **state)
 
 /* ---- When it is written ------------------------------------------------------------------------ */
 
-static void what_waits_is_written_in_time(void **state)
+static void waiting_records_are_written_in_time(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
 	struct proc_process *self = proc_first();
@@ -476,19 +476,19 @@ static void a_thousand_processes_lose_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(children_inherit_only_if_told),
-		TEST(a_child_is_told_of_before_it_runs),
-		TEST(how_a_process_ended),
-		TEST(a_program_is_told_of),
+		TEST(children_inherit_only_with_inherit),
+		TEST(a_child_is_recorded_before_it_runs),
+		TEST(the_end_of_a_process_is_recorded),
+		TEST(exec_is_recorded),
 		TEST(privileges_end_a_trace),
-		TEST(the_last_one_that_is_privileged_closes_the_sink),
+		TEST(exec_of_the_last_privileged_program_closes_the_sink),
 		TEST(names_follow_each_change),
-		TEST(a_sink_takes_the_place_of_another),
-		TEST(swapped_while_it_writes),
-		TEST(swapped_while_it_copies),
-		TEST(swapped_for_one_with_less_data),
-		TEST(swapped_for_one_that_is_full),
-		TEST(what_waits_is_written_in_time),
+		TEST(a_sink_replaces_another),
+		TEST(the_sink_may_be_replaced_while_it_writes),
+		TEST(the_sink_may_be_replaced_while_it_copies),
+		TEST(the_new_sink_may_take_less_data),
+		TEST(the_new_sink_may_be_full),
+		TEST(waiting_records_are_written_in_time),
 		TEST(a_thousand_processes_lose_nothing),
 	};
 

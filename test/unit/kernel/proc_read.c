@@ -176,7 +176,7 @@ static void check_end(void)
 	assert_int_equal(ktread_proc_next(trace, &record), 0);
 }
 
-static void our_format(void **state)
+static void ktrx_traces_are_read_back(void **state)
 {
 	(void)state;
 	write_all(KTRACE_PROC_FORMAT_KTRX);
@@ -194,7 +194,7 @@ static void our_format(void **state)
 	check_end();
 }
 
-static void dragonfly(void **state)
+static void dragonfly_traces_are_read_back(void **state)
 {
 	(void)state;
 	write_all(KTRACE_PROC_FORMAT_DRAGONFLY);
@@ -215,8 +215,8 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(our_format, proc_reset, teardown),
-		cmocka_unit_test_setup_teardown(dragonfly, proc_reset, teardown),
+		cmocka_unit_test_setup_teardown(ktrx_traces_are_read_back, proc_reset, teardown),
+		cmocka_unit_test_setup_teardown(dragonfly_traces_are_read_back, proc_reset, teardown),
 	};
 	int failed, file = mkstemp(path);
 

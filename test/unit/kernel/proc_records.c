@@ -90,7 +90,7 @@ static void a_session_starts_with_head_and_table(void **state)
 	ktrace_root.frequency = 0;
 }
 
-static void a_process_is_named_and_set_first(void **state)
+static void name_and_start_precede_other_records(void **state)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -114,7 +114,7 @@ static void a_process_is_named_and_set_first(void **state)
 	assert_false(walk.torn);
 }
 
-static void a_call_and_its_return(void **state)
+static void a_call_and_its_return_are_recorded(void **state)
 {
 	struct proc_seen enter, leave;
 
@@ -135,7 +135,7 @@ static void a_call_and_its_return(void **state)
 	assert_true(enter.stamp > UINT64_C(0x123456789a));
 }
 
-static void more_arguments_than_there_is_room_for(void **state)
+static void excess_arguments_are_left_out(void **state)
 {
 	struct proc_seen seen;
 
@@ -148,7 +148,7 @@ static void more_arguments_than_there_is_room_for(void **state)
 	words_equal(seen.payload + 8, arguments, 8);
 }
 
-static void no_arguments(void **state)
+static void a_call_without_arguments_is_recorded(void **state)
 {
 	struct proc_seen seen;
 
@@ -160,7 +160,7 @@ static void no_arguments(void **state)
 	words_equal(seen.payload, (const uint64_t[]){ UINT32_MAX }, 1);
 }
 
-static void paths_of_every_length(void **state)
+static void paths_of_every_length_are_recorded(void **state)
 {
 	static char path[KTRACE_PROC_DATA_MAX + 20];
 	struct proc_walk walk;
@@ -219,7 +219,7 @@ static void data_is_taken_once_and_cut(void **state)
 	assert_int_equal(seen.flags, 0);
 }
 
-static void memory_that_cannot_be_read(void **state)
+static void unreadable_data_is_left_out(void **state)
 {
 	static const uintptr_t bad[] = { 0, PROC_USER_BASE - 1, PROC_USER_BASE + PROC_USER_SIZE - 9,
 					 UINTPTR_MAX };
@@ -244,7 +244,7 @@ static void memory_that_cannot_be_read(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_USER), 0);
 }
 
-static void what_a_program_says(void **state)
+static void data_of_utrace_is_recorded(void **state)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -272,7 +272,7 @@ static void what_a_program_says(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_USER), 2);
 }
 
-static void what_an_untraced_program_says(void **state)
+static void utrace_of_an_untraced_program_has_no_effect(void **state)
 {
 	(void)state;
 	proc_start();
@@ -283,7 +283,7 @@ static void what_an_untraced_program_says(void **state)
 	assert_int_equal(proc_kernel.copies, 0);
 }
 
-static void signals(void **state)
+static void signals_are_recorded(void **state)
 {
 	static const uint64_t mask[2] = { 0x8000000000000001, 0x4000000000000002 };
 	struct proc_seen seen;
@@ -297,7 +297,7 @@ static void signals(void **state)
 		    (const uint64_t[]){ 11 | UINT64_C(0xfffffffa) << 32, 0x401000, mask[0], mask[1] }, 4);
 }
 
-static void switches(void **state)
+static void switches_are_recorded(void **state)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -318,7 +318,7 @@ static void switches(void **state)
 	words_equal(seen.payload, (const uint64_t[]){ 0, 0 }, 2);
 }
 
-static void structures(void **state)
+static void structures_are_recorded(void **state)
 {
 	static const uint8_t data[2 * KTRACE_PROC_DATA_MAX] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
 	struct proc_walk walk;
@@ -358,7 +358,7 @@ static void structures(void **state)
 	assert_int_equal(seen.size, 8 + 2);
 }
 
-static void denials(void **state)
+static void denials_are_recorded(void **state)
 {
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -380,7 +380,7 @@ static void denials(void **state)
 	assert_memory_equal(seen.payload + 24, "/etc/shadow", 11);
 }
 
-static void faults(void **state)
+static void faults_are_recorded(void **state)
 {
 	struct proc_seen seen;
 
@@ -396,7 +396,7 @@ static void faults(void **state)
 	words_equal(seen.payload, (const uint64_t[]){ 14 }, 1);
 }
 
-static void only_what_was_asked_for(void **state)
+static void only_requested_facilities_are_recorded(void **state)
 {
 	const struct ktrace_proc_sink_config config = proc_config();
 	static const uint64_t mask[2];
@@ -471,21 +471,21 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_session_starts_with_head_and_table),
-		TEST(a_process_is_named_and_set_first),
-		TEST(a_call_and_its_return),
-		TEST(more_arguments_than_there_is_room_for),
-		TEST(no_arguments),
-		TEST(paths_of_every_length),
+		TEST(name_and_start_precede_other_records),
+		TEST(a_call_and_its_return_are_recorded),
+		TEST(excess_arguments_are_left_out),
+		TEST(a_call_without_arguments_is_recorded),
+		TEST(paths_of_every_length_are_recorded),
 		TEST(data_is_taken_once_and_cut),
-		TEST(memory_that_cannot_be_read),
-		TEST(what_a_program_says),
-		TEST(what_an_untraced_program_says),
-		TEST(signals),
-		TEST(switches),
-		TEST(structures),
-		TEST(denials),
-		TEST(faults),
-		TEST(only_what_was_asked_for),
+		TEST(unreadable_data_is_left_out),
+		TEST(data_of_utrace_is_recorded),
+		TEST(utrace_of_an_untraced_program_has_no_effect),
+		TEST(signals_are_recorded),
+		TEST(switches_are_recorded),
+		TEST(structures_are_recorded),
+		TEST(denials_are_recorded),
+		TEST(faults_are_recorded),
+		TEST(only_requested_facilities_are_recorded),
 		TEST(tracing_the_writer_never_loops),
 	};
 

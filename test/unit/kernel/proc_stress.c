@@ -391,7 +391,7 @@ static void *switch_often(void *argument)
 	return NULL;
 }
 
-static void what_finds_no_room_is_counted(void **state)
+static void records_without_room_are_counted(void **state)
 {
 	struct sink *sink = open_sink(KTRACE_PROC_FORMAT_KTRX);
 	struct counted counted;
@@ -443,7 +443,7 @@ static void *work_on(void *argument)
 	return NULL;
 }
 
-static void sinks_are_swapped_meanwhile(void **state)
+static void sinks_may_be_replaced_at_any_time(void **state)
 {
 	uint64_t records = 0;
 
@@ -506,8 +506,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(many_cpus_write_one_sink, setup),
-		cmocka_unit_test_setup(what_finds_no_room_is_counted, setup),
-		cmocka_unit_test_setup(sinks_are_swapped_meanwhile, setup),
+		cmocka_unit_test_setup(records_without_room_are_counted, setup),
+		cmocka_unit_test_setup(sinks_may_be_replaced_at_any_time, setup),
 		cmocka_unit_test_setup(a_thousand_children_lose_nothing, setup),
 	};
 

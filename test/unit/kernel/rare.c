@@ -63,7 +63,7 @@ static void rare_events_survive_the_noise(void **state)
 	assert_int_equal(check_ring(3)->produced, 100 * SLOTS + 1);
 }
 
-static void the_ring_is_one_of_the_table(void **state)
+static void the_rare_ring_is_in_the_table_of_rings(void **state)
 {
 	const struct ktrx_ring *ring = &ktrace_ring[RARE];
 
@@ -87,7 +87,7 @@ static void the_root_knows_the_largest_ring(void **state)
 	assert_int_equal(ktrace_root.slots, 2 * KTRACE_BOOT_SLOTS);
 }
 
-static void it_laps_like_any_other(void **state)
+static void the_rare_ring_laps_like_any_other(void **state)
 {
 	const struct checked_ring *checked;
 
@@ -105,7 +105,7 @@ static void it_laps_like_any_other(void **state)
 	assert_int_equal(check_ring(RARE)->produced, 0);
 }
 
-static void whole_stamps_are_kept(void **state)
+static void full_stamps_are_kept(void **state)
 {
 	const struct checked_ring *checked;
 	uint64_t begun;
@@ -123,7 +123,7 @@ static void whole_stamps_are_kept(void **state)
 		assert_int_equal(checked->record[i].stamp >> 37, (begun + ((uint64_t)i << 37)) >> 37);
 }
 
-static void without_a_ring_they_go_with_the_others(void **state)
+static void without_a_rare_ring_they_go_into_the_other_rings(void **state)
 {
 	(void)state;
 	KTRACE(process, exit, 1);
@@ -147,7 +147,7 @@ static void early_events_are_in_the_boot_ring(void **state)
 	assert_int_equal(check_ring(RARE)->produced, 0);
 }
 
-static void it_is_asked_for_by_words(void **state)
+static void words_turn_the_rare_flag_on_and_off(void **state)
 {
 	(void)state;
 	boot(KTRX_POLICY_OVERWRITE);
@@ -203,13 +203,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(rare_events_survive_the_noise, fake_reset),
-		cmocka_unit_test_setup(the_ring_is_one_of_the_table, fake_reset),
+		cmocka_unit_test_setup(the_rare_ring_is_in_the_table_of_rings, fake_reset),
 		cmocka_unit_test_setup(the_root_knows_the_largest_ring, fake_reset),
-		cmocka_unit_test_setup(it_laps_like_any_other, fake_reset),
-		cmocka_unit_test_setup(whole_stamps_are_kept, fake_reset),
-		cmocka_unit_test_setup(without_a_ring_they_go_with_the_others, fake_reset),
+		cmocka_unit_test_setup(the_rare_ring_laps_like_any_other, fake_reset),
+		cmocka_unit_test_setup(full_stamps_are_kept, fake_reset),
+		cmocka_unit_test_setup(without_a_rare_ring_they_go_into_the_other_rings, fake_reset),
 		cmocka_unit_test_setup(early_events_are_in_the_boot_ring, fake_reset),
-		cmocka_unit_test_setup(it_is_asked_for_by_words, fake_reset),
+		cmocka_unit_test_setup(words_turn_the_rare_flag_on_and_off, fake_reset),
 		cmocka_unit_test_setup(panics_are_rare, fake_reset),
 		cmocka_unit_test_setup(interrupts_may_come_at_any_point, fake_reset),
 	};

@@ -39,7 +39,7 @@ static const struct checked_record *only_record(uint32_t ring, const char *event
 	return &checked->record[0];
 }
 
-static void a_record_names_thread_context_and_time(void **state)
+static void a_record_has_thread_context_and_stamp(void **state)
 {
 	const struct checked_record *record;
 
@@ -59,7 +59,7 @@ static void a_record_names_thread_context_and_time(void **state)
 	assert_int_equal(payload_bits(record, 16, 4), 0);
 }
 
-static void an_event_may_have_no_field(void **state)
+static void an_event_may_have_no_fields(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
@@ -127,7 +127,7 @@ static void fields_are_packed_in_natural_size(void **state)
 	assert_memory_equal(record->payload, expected, sizeof(expected));
 }
 
-static void the_row_describes_the_fields(void **state)
+static void the_descriptor_describes_the_fields(void **state)
 {
 	static const uint8_t types[] = { KTRX_TYPE_I8,	    KTRX_TYPE_U8,   KTRX_TYPE_I16,  KTRX_TYPE_U16,
 					 KTRX_TYPE_I32,	    KTRX_TYPE_U32,  KTRX_TYPE_I64,  KTRX_TYPE_U64,
@@ -162,7 +162,7 @@ static void a_system_call_takes_two_slots(void **state)
 	assert_int_equal(payload_bits(record, 42, 8), UINT64_C(0x6666666666666666));
 }
 
-static void sixteen_fields(void **state)
+static void an_event_may_have_sixteen_fields(void **state)
 {
 	const struct checked_record *record;
 
@@ -194,7 +194,7 @@ static void a_string_is_copied(void **state)
 		assert_int_equal(record->payload[i], 0);
 }
 
-static void a_null_string_is_said(void **state)
+static void a_null_string_is_recorded_as_null(void **state)
 {
 	const struct checked_record *record;
 
@@ -206,7 +206,7 @@ static void a_null_string_is_said(void **state)
 	assert_memory_equal(record->payload + 4, "(null)", 6);
 }
 
-static void a_long_string_is_cut_and_says_so(void **state)
+static void a_long_string_is_cut_and_marked(void **state)
 {
 	const struct checked_record *record;
 	char text[KTRACE_STRING_MAX + 2];
@@ -256,7 +256,7 @@ static void strings_share_the_room_of_a_record(void **state)
 	assert_int_equal(total, KTRACE_PAYLOAD_MAX - 14);
 }
 
-static void text_takes_its_types_from_the_arguments(void **state)
+static void text_events_take_their_types_from_the_arguments(void **state)
 {
 	const struct checked_record *record;
 	const struct ktrx_event *row;
@@ -299,7 +299,7 @@ static void arguments_are_evaluated_once_and_only_while_on(void **state)
 	assert_int_equal(check_ring(1)->records, 1);
 }
 
-static void the_boot_ring_serves_before_init(void **state)
+static void the_boot_ring_is_used_before_init(void **state)
 {
 	const struct checked_record *record;
 
@@ -334,7 +334,7 @@ static void record_on_condition(int condition)
 }
 
 /* Not a byte changes: neither in the rings nor in their rows, counts or reserve words. */
-static void a_false_condition_leaves_the_rings_as_they_are(void **state)
+static void a_false_condition_records_nothing(void **state)
 {
 	static struct {
 		unsigned char memory[sizeof(fake_memory)];
@@ -371,7 +371,7 @@ static int is_asked(void)
 	return 1;
 }
 
-static void the_condition_is_not_asked_while_the_event_is_off(void **state)
+static void the_condition_is_not_evaluated_while_the_event_is_off(void **state)
 {
 	(void)state;
 	asked = 0;
@@ -384,7 +384,7 @@ static void the_condition_is_not_asked_while_the_event_is_off(void **state)
 }
 
 /* This file and the core are compiled without them, or without saying so. */
-static void without_frame_pointers_there_are_sites_only(void **state)
+static void without_frame_pointers_only_sites_are_recorded(void **state)
 {
 	const struct checked_record *record;
 	uintptr_t address;
@@ -429,7 +429,7 @@ static void a_cpu_that_is_not_online_uses_the_boot_ring(void **state)
 	assert_int_equal(check_ring(1)->produced, 0);
 }
 
-static void rows_are_numbered_in_order(void **state)
+static void descriptors_are_numbered_in_order(void **state)
 {
 	uint16_t id = 0;
 
@@ -489,7 +489,7 @@ static void another_cpu_boots(void)
 }
 
 /* The CPU that attaches is held up; when it goes on, nothing of what others did meanwhile is undone. */
-static void whoever_attaches_late_disturbs_nothing(void **state)
+static void a_delayed_attach_undoes_nothing(void **state)
 {
 	for (int64_t n = 0;; n++) {
 		uint64_t nonce;
@@ -513,7 +513,7 @@ static void whoever_attaches_late_disturbs_nothing(void **state)
 }
 
 /* The kernel has moved itself: the root and the boot ring are where the code is. */
-static void a_moved_image_is_found_again(void **state)
+static void a_relocated_image_is_found(void **state)
 {
 	(void)state;
 	KTRACE(test, none);
@@ -533,31 +533,31 @@ static void a_moved_image_is_found_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_record_names_thread_context_and_time),
-		TEST(an_event_may_have_no_field),
+		TEST(a_record_has_thread_context_and_stamp),
+		TEST(an_event_may_have_no_fields),
 		TEST(a_coarse_clock_keeps_order),
 		TEST(a_clock_at_zero_takes_one_anchor),
 		TEST(fields_are_packed_in_natural_size),
-		TEST(the_row_describes_the_fields),
+		TEST(the_descriptor_describes_the_fields),
 		TEST(a_system_call_takes_two_slots),
-		TEST(sixteen_fields),
+		TEST(an_event_may_have_sixteen_fields),
 		TEST(a_string_is_copied),
-		TEST(a_null_string_is_said),
-		TEST(a_long_string_is_cut_and_says_so),
+		TEST(a_null_string_is_recorded_as_null),
+		TEST(a_long_string_is_cut_and_marked),
 		TEST(strings_share_the_room_of_a_record),
-		TEST(text_takes_its_types_from_the_arguments),
+		TEST(text_events_take_their_types_from_the_arguments),
 		TEST(arguments_are_evaluated_once_and_only_while_on),
-		TEST(the_boot_ring_serves_before_init),
-		TEST(a_false_condition_leaves_the_rings_as_they_are),
-		TEST(the_condition_is_not_asked_while_the_event_is_off),
-		TEST(without_frame_pointers_there_are_sites_only),
+		TEST(the_boot_ring_is_used_before_init),
+		TEST(a_false_condition_records_nothing),
+		TEST(the_condition_is_not_evaluated_while_the_event_is_off),
+		TEST(without_frame_pointers_only_sites_are_recorded),
 		TEST(the_longest_record_fits_the_boot_ring),
 		TEST(a_cpu_that_is_not_online_uses_the_boot_ring),
-		TEST(rows_are_numbered_in_order),
+		TEST(descriptors_are_numbered_in_order),
 		TEST(the_root_is_valid_after_the_first_event),
-		TEST(a_moved_image_is_found_again),
+		TEST(a_relocated_image_is_found),
 		TEST(interrupts_may_come_while_attaching),
-		TEST(whoever_attaches_late_disturbs_nothing),
+		TEST(a_delayed_attach_undoes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static void laps_leave_the_newest_records(void **state)
 		assert_int_equal(genuine(&checked->record[i]), number - SLOTS + 1 + i);
 }
 
-static void records_wrap_inside(void **state)
+static void records_may_cross_the_ring_end(void **state)
 {
 	const struct checked_ring *checked;
 	uint32_t wrapped = 0;
@@ -101,7 +101,7 @@ static void records_wrap_inside(void **state)
 	assert_int_equal(wrapped, 1);
 }
 
-static void generations_go_round(void **state)
+static void generations_wrap(void **state)
 {
 	(void)state;
 	boot();
@@ -111,7 +111,7 @@ static void generations_go_round(void **state)
 	assert_int_equal(sound(1)->invalid, 0);
 }
 
-static void the_boot_ring_laps(void **state)
+static void the_boot_ring_overwrites_its_oldest_records(void **state)
 {
 	(void)state;
 	number = 0;
@@ -215,7 +215,7 @@ static void check_moved(void)
 	assert_int_equal(check_ring(1)->invalid + check_ring(2)->invalid, 0);
 }
 
-static void a_thread_may_be_moved_at_any_point(void **state)
+static void a_thread_may_migrate_at_any_point(void **state)
 {
 	(void)state;
 	at_every_point(prepare_used, record_pair, move_and_record, check_moved);
@@ -244,7 +244,7 @@ static void check_lapped(void)
 	assert_true(ktrace_ring[1].lapped <= 2);
 }
 
-static void a_writer_held_up_for_a_lap_shows_nothing_wrong(void **state)
+static void a_writer_delayed_by_a_lap_shows_no_wrong_record(void **state)
 {
 	(void)state;
 	at_every_point(prepare_used, record_pair, inner_lap, check_lapped);
@@ -270,7 +270,7 @@ static void a_lapped_writer_is_counted(void **state)
 	assert_int_equal(ktrace_ring[1].lapped, 2);
 }
 
-static void whole_stamps_survive_any_silence(void **state)
+static void stamps_stay_full_after_a_long_pause(void **state)
 {
 	static const uint8_t shifts[] = { 3, 33, 34, 35, 36, 37, 40, 50, 34, 1 };
 	uint64_t stamps[sizeof(shifts)];
@@ -293,7 +293,7 @@ static void whole_stamps_survive_any_silence(void **state)
 }
 
 /* From the anchor that the ring names, the chain leads back to the first. */
-static void anchors_chain(void **state)
+static void anchors_refer_to_the_previous_anchor(void **state)
 {
 	uint64_t index, stamp;
 
@@ -341,7 +341,7 @@ static void interrupts_may_come_while_an_anchor_is_due(void **state)
 	at_every_point(prepare_late, record_long, inner_both, check_late);
 }
 
-static void a_full_ring_may_keep_its_oldest(void **state)
+static void a_full_ring_may_keep_its_oldest_records(void **state)
 {
 	const struct checked_ring *checked;
 
@@ -390,7 +390,7 @@ static void record_two_pairs(void)
 	record_pair();
 }
 
-static void a_ring_fills_up_exactly_whoever_interrupts(void **state)
+static void a_ring_fills_up_exactly_despite_interrupts(void **state)
 {
 	(void)state;
 	at_every_point(prepare_nearly_full, record_pair, record_two_pairs, check_full);
@@ -402,18 +402,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(laps_leave_the_newest_records),
-		TEST(records_wrap_inside),
-		TEST(generations_go_round),
-		TEST(the_boot_ring_laps),
+		TEST(records_may_cross_the_ring_end),
+		TEST(generations_wrap),
+		TEST(the_boot_ring_overwrites_its_oldest_records),
 		TEST(interrupts_may_come_at_any_point),
-		TEST(a_thread_may_be_moved_at_any_point),
-		TEST(a_writer_held_up_for_a_lap_shows_nothing_wrong),
+		TEST(a_thread_may_migrate_at_any_point),
+		TEST(a_writer_delayed_by_a_lap_shows_no_wrong_record),
 		TEST(a_lapped_writer_is_counted),
-		TEST(whole_stamps_survive_any_silence),
-		TEST(anchors_chain),
+		TEST(stamps_stay_full_after_a_long_pause),
+		TEST(anchors_refer_to_the_previous_anchor),
 		TEST(interrupts_may_come_while_an_anchor_is_due),
-		TEST(a_full_ring_may_keep_its_oldest),
-		TEST(a_ring_fills_up_exactly_whoever_interrupts),
+		TEST(a_full_ring_may_keep_its_oldest_records),
+		TEST(a_ring_fills_up_exactly_despite_interrupts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

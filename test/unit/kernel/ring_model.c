@@ -432,7 +432,7 @@ static const struct model orders[] = {
 };
 #define ORDERS (sizeof(orders) / sizeof(orders[0]))
 
-static void the_protocol_holds(void **state)
+static void the_protocol_shows_no_wrong_record(void **state)
 {
 	(void)state;
 	for (unsigned n = 0; n < ORDERS; n++) {
@@ -538,7 +538,7 @@ static int free_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_protocol_holds),
+		cmocka_unit_test(the_protocol_shows_no_wrong_record),
 		cmocka_unit_test(lapped_misses_writers_on_weakly_ordered_cpus),
 		cmocka_unit_test(no_step_of_reserving_can_be_left_out),
 		cmocka_unit_test(no_step_of_publishing_can_be_left_out),

@@ -60,7 +60,7 @@ static void expect(const char *name, const char *value)
 	assert_string_equal(text, value);
 }
 
-static void words_are_read_and_set(void **state)
+static void variables_are_read_and_set(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_setting_set("test.word32=1234567890"), KTRACE_OK);
@@ -77,7 +77,7 @@ static void words_are_read_and_set(void **state)
 	expect("debug.ktr.version", "2");
 }
 
-static void what_a_setting_does_not_take_is_refused(void **state)
+static void values_out_of_range_are_rejected(void **state)
 {
 	char text[8];
 
@@ -129,7 +129,7 @@ static uint32_t records_of_few(void)
 	return check_ring(1)->records;
 }
 
-static void a_mask_decides_what_is_recorded(void **state)
+static void a_mask_selects_what_is_recorded(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_setting_set("debug.ktr.few_enable=0x2"), KTRACE_OK);
@@ -160,7 +160,7 @@ static void a_mask_has_a_bit_for_each_event_of_its_group(void **state)
 	expect("debug.ktr.few_enable", "0x6");
 }
 
-static void an_event_that_counts_goes_on_counting_under_a_mask(void **state)
+static void a_mask_does_not_stop_counting(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_control("few.one=count"), KTRACE_OK);
@@ -230,7 +230,7 @@ static void every_setting_is_visited_once(void **state)
 	assert_int_equal(visits, 1);
 }
 
-static void the_root_leads_to_the_rows(void **state)
+static void the_root_leads_to_the_setting_descriptors(void **state)
 {
 	const struct ktrx_section *section = &ktrace_root.section[KTRX_SECTION_SETTINGS - 1];
 	const struct ktrx_setting *row;
@@ -248,15 +248,15 @@ static void the_root_leads_to_the_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(a_mask_decides_what_is_recorded, reset),
-		cmocka_unit_test_setup(words_are_read_and_set, reset),
-		cmocka_unit_test_setup(what_a_setting_does_not_take_is_refused, reset),
+		cmocka_unit_test_setup(a_mask_selects_what_is_recorded, reset),
+		cmocka_unit_test_setup(variables_are_read_and_set, reset),
+		cmocka_unit_test_setup(values_out_of_range_are_rejected, reset),
 		cmocka_unit_test_setup(single_bits_are_settings, reset),
 		cmocka_unit_test_setup(a_mask_has_a_bit_for_each_event_of_its_group, reset),
-		cmocka_unit_test_setup(an_event_that_counts_goes_on_counting_under_a_mask, reset),
+		cmocka_unit_test_setup(a_mask_does_not_stop_counting, reset),
 		cmocka_unit_test_setup(a_mask_may_be_wider_than_any_number, reset),
 		cmocka_unit_test_setup(every_setting_is_visited_once, reset),
-		cmocka_unit_test_setup(the_root_leads_to_the_rows, reset),
+		cmocka_unit_test_setup(the_root_leads_to_the_setting_descriptors, reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

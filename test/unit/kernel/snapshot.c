@@ -28,7 +28,7 @@ static uint32_t newest_in_copy(void)
 	return word;
 }
 
-static void a_snapshot_keeps_the_moment(void **state)
+static void a_snapshot_is_not_changed_by_later_records(void **state)
 {
 	size_t used = 0;
 
@@ -45,7 +45,7 @@ static void a_snapshot_keeps_the_moment(void **state)
 	assert_int_equal(newest_in_copy(), 599);
 }
 
-static void too_little_memory_says_how_much(void **state)
+static void too_little_memory_returns_the_size_needed(void **state)
 {
 	size_t used = 0, needed;
 
@@ -66,8 +66,8 @@ static void too_little_memory_says_how_much(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_snapshot_keeps_the_moment),
-		TEST(too_little_memory_says_how_much),
+		TEST(a_snapshot_is_not_changed_by_later_records),
+		TEST(too_little_memory_returns_the_size_needed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,7 +107,7 @@ static void one_sender_at_a_time(void **state)
 	assert_int_equal(ktrace_write_byte('A'), 0);
 }
 
-static void a_panic_seizes_the_output(void **state)
+static void a_panic_takes_the_output_from_a_sender(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_output_enter(false), 0);
@@ -117,7 +117,7 @@ static void a_panic_seizes_the_output(void **state)
 	ktrace_output_leave();
 }
 
-static void a_record_is_laid_out_as_version_1_says(void **state)
+static void a_record_has_the_layout_of_version_1(void **state)
 {
 	static const uint32_t data[5] = { 0x11, 0x22, 0x33, 0x44, 0x55667788 };
 	static const unsigned char expected[32] = {
@@ -144,8 +144,8 @@ int main(void)
 		cmocka_unit_test_setup(a_device_that_takes_nothing_is_an_error, set_up),
 		cmocka_unit_test_setup(a_device_that_takes_more_than_there_is_is_an_error, set_up),
 		cmocka_unit_test_setup(one_sender_at_a_time, set_up),
-		cmocka_unit_test_setup(a_panic_seizes_the_output, set_up),
-		cmocka_unit_test_setup(a_record_is_laid_out_as_version_1_says, set_up),
+		cmocka_unit_test_setup(a_panic_takes_the_output_from_a_sender, set_up),
+		cmocka_unit_test_setup(a_record_has_the_layout_of_version_1, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

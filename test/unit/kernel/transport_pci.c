@@ -131,7 +131,7 @@ static void a_device_is_found_by_memory(void **state)
 	assert_false(ktrace_pci_find(&pci, IVSHMEM, &address));
 }
 
-static void a_device_is_found_by_ports_which_are_put_back(void **state)
+static void a_device_is_found_by_ports_which_are_restored(void **state)
 {
 	uint32_t address = 0;
 
@@ -145,7 +145,7 @@ static void a_device_is_found_by_ports_which_are_put_back(void **state)
 	assert_int_equal(board.port_address, 0x80001234);
 }
 
-static void functions_exist_only_where_function_0_says_so(void **state)
+static void functions_exist_only_if_function_0_is_multifunction(void **state)
 {
 	uint32_t address = 0;
 
@@ -189,7 +189,7 @@ static void an_unassigned_bar_gets_a_place_in_the_window(void **state)
 	assert_int_equal(board.command, 2);
 }
 
-static void a_bar_larger_than_the_window_is_refused(void **state)
+static void a_bar_larger_than_the_window_is_rejected(void **state)
 {
 	uint64_t physical, size;
 
@@ -200,7 +200,7 @@ static void a_bar_larger_than_the_window_is_refused(void **state)
 	assert_int_equal(board.command, 0);
 }
 
-static void a_bar_without_a_size_is_refused(void **state)
+static void a_bar_without_a_size_is_rejected(void **state)
 {
 	uint64_t physical, size;
 
@@ -257,7 +257,7 @@ static int lay(struct ktrace_transport *transport, size_t bytes, int value)
 
 #define HALF (MEMORY_SIZE / 2)
 
-static void dumps_alternate_and_the_newest_is_the_last_to_be_seen(void **state)
+static void dumps_alternate_and_readers_see_the_newest(void **state)
 {
 	struct ktrace_transport *transport = plug_ivshmem();
 
@@ -277,7 +277,7 @@ static void dumps_alternate_and_the_newest_is_the_last_to_be_seen(void **state)
 	assert_int_equal(memory[HALF], 4);
 }
 
-static void a_dump_is_seen_only_when_it_is_complete(void **state)
+static void a_dump_is_visible_only_when_complete(void **state)
 {
 	struct ktrace_transport *transport = plug_ivshmem();
 	static const unsigned char part[500] = { 9, 9, 9, 9, 9, 9, 9, 9, 9 };
@@ -295,7 +295,7 @@ static void a_dump_is_seen_only_when_it_is_complete(void **state)
 }
 
 /* The one under way when a kernel panics is given up; the panic's own takes its place. */
-static void a_dump_that_was_given_up_costs_nothing(void **state)
+static void an_abandoned_dump_leaves_the_last_one(void **state)
 {
 	struct ktrace_transport *transport = plug_ivshmem();
 
@@ -312,7 +312,7 @@ static void a_dump_that_was_given_up_costs_nothing(void **state)
 	assert_int_equal(memory[0], 4);
 }
 
-static void a_large_dump_has_the_memory_to_itself(void **state)
+static void a_large_dump_uses_all_of_the_memory(void **state)
 {
 	struct ktrace_transport *transport = plug_ivshmem();
 
@@ -324,7 +324,7 @@ static void a_large_dump_has_the_memory_to_itself(void **state)
 		assert_int_equal(memory[i], 3);
 }
 
-static void what_does_not_fit_is_refused_and_nothing_is_lost(void **state)
+static void a_dump_that_does_not_fit_is_rejected_and_the_last_one_stays(void **state)
 {
 	struct ktrace_transport *transport = plug_ivshmem();
 
@@ -335,7 +335,7 @@ static void what_does_not_fit_is_refused_and_nothing_is_lost(void **state)
 	assert_int_equal(transport->send(transport, "more than was announced", 23), KTRACE_OUTPUT_FULL);
 }
 
-static void records_without_a_dump_are_laid_in_a_row(void **state)
+static void records_without_a_dump_are_stored_one_after_another(void **state)
 {
 	struct ktrace_transport *transport = plug_ivshmem();
 
@@ -349,19 +349,19 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_device_is_found_by_memory),
-		cmocka_unit_test(a_device_is_found_by_ports_which_are_put_back),
-		cmocka_unit_test(functions_exist_only_where_function_0_says_so),
+		cmocka_unit_test(a_device_is_found_by_ports_which_are_restored),
+		cmocka_unit_test(functions_exist_only_if_function_0_is_multifunction),
 		cmocka_unit_test(an_assigned_bar_is_kept_and_sized_with_decoding_off),
 		cmocka_unit_test(an_unassigned_bar_gets_a_place_in_the_window),
-		cmocka_unit_test(a_bar_larger_than_the_window_is_refused),
-		cmocka_unit_test(a_bar_without_a_size_is_refused),
+		cmocka_unit_test(a_bar_larger_than_the_window_is_rejected),
+		cmocka_unit_test(a_bar_without_a_size_is_rejected),
 		cmocka_unit_test(ivshmem_is_found_and_mapped),
-		cmocka_unit_test(dumps_alternate_and_the_newest_is_the_last_to_be_seen),
-		cmocka_unit_test(a_dump_is_seen_only_when_it_is_complete),
-		cmocka_unit_test(a_dump_that_was_given_up_costs_nothing),
-		cmocka_unit_test(a_large_dump_has_the_memory_to_itself),
-		cmocka_unit_test(what_does_not_fit_is_refused_and_nothing_is_lost),
-		cmocka_unit_test(records_without_a_dump_are_laid_in_a_row),
+		cmocka_unit_test(dumps_alternate_and_readers_see_the_newest),
+		cmocka_unit_test(a_dump_is_visible_only_when_complete),
+		cmocka_unit_test(an_abandoned_dump_leaves_the_last_one),
+		cmocka_unit_test(a_large_dump_uses_all_of_the_memory),
+		cmocka_unit_test(a_dump_that_does_not_fit_is_rejected_and_the_last_one_stays),
+		cmocka_unit_test(records_without_a_dump_are_stored_one_after_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static void found_by_its_part_number(void **state)
 	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_ABSENT);
 }
 
-static void works_before_the_kernel_switched_it_on(void **state)
+static void works_before_the_kernel_enabled_it(void **state)
 {
 	struct ktrace_pl011 driver;
 	struct ktrace_transport *transport = plug(&driver);
@@ -72,7 +72,7 @@ static void works_before_the_kernel_switched_it_on(void **state)
 			    "w32:9000000=41 r32:9000018=0 w32:9000030=0 w32:9000038=7f0 ");
 }
 
-static void works_after_it(void **state)
+static void works_after_the_kernel_enabled_it(void **state)
 {
 	struct ktrace_pl011 driver;
 	struct ktrace_transport *transport = plug(&driver);
@@ -113,8 +113,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(found_by_its_part_number),
-		cmocka_unit_test(works_before_the_kernel_switched_it_on),
-		cmocka_unit_test(works_after_it),
+		cmocka_unit_test(works_before_the_kernel_enabled_it),
+		cmocka_unit_test(works_after_the_kernel_enabled_it),
 		cmocka_unit_test(a_fifo_that_stays_full_is_an_error),
 		cmocka_unit_test(a_transmitter_that_stays_busy_is_an_error),
 	};

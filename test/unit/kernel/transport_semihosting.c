@@ -77,7 +77,7 @@ static struct ktrace_transport *plug(struct ktrace_semihosting *driver, const ch
 	return ktrace_semihosting_init(driver, path);
 }
 
-static void absent_is_found_out_without_a_call(void **state)
+static void an_absent_host_is_detected_without_a_call(void **state)
 {
 	struct ktrace_semihosting driver;
 	struct ktrace_transport *transport = plug(&driver, "trace");
@@ -88,7 +88,7 @@ static void absent_is_found_out_without_a_call(void **state)
 	assert_int_equal(host.calls, 0);
 }
 
-static void a_file_takes_a_buffer_a_trap(void **state)
+static void a_file_takes_one_trap_per_buffer(void **state)
 {
 	struct ktrace_semihosting driver;
 	struct ktrace_transport *transport = plug(&driver, "trace.ktrx");
@@ -102,7 +102,7 @@ static void a_file_takes_a_buffer_a_trap(void **state)
 	assert_int_equal(host.calls, 2);
 }
 
-static void a_short_write_is_said(void **state)
+static void a_short_write_is_reported(void **state)
 {
 	struct ktrace_semihosting driver;
 	struct ktrace_transport *transport = plug(&driver, "trace");
@@ -115,7 +115,7 @@ static void a_short_write_is_said(void **state)
 	assert_int_equal(transport->send(transport, "0123456789", 10), 0);
 }
 
-static void an_error_is_no_length(void **state)
+static void an_error_is_not_taken_for_a_length(void **state)
 {
 	struct ktrace_semihosting driver;
 	struct ktrace_transport *transport = plug(&driver, "trace");
@@ -126,7 +126,7 @@ static void an_error_is_no_length(void **state)
 	assert_int_equal(transport->send(transport, "0123456789", 10), KTRACE_OUTPUT_FAILED);
 }
 
-static void the_console_serves_where_no_file_opens(void **state)
+static void the_console_is_used_if_no_file_opens(void **state)
 {
 	struct ktrace_semihosting driver;
 	struct ktrace_transport *transport = plug(&driver, "/no/such/folder");
@@ -139,7 +139,7 @@ static void the_console_serves_where_no_file_opens(void **state)
 	assert_int_equal(host.console_count, 3);
 }
 
-static void the_hosts_command_line_may_name_the_file(void **state)
+static void the_file_may_come_from_the_hosts_command_line(void **state)
 {
 	struct ktrace_semihosting driver;
 	struct ktrace_transport *transport = plug(&driver, NULL);
@@ -152,7 +152,7 @@ static void the_hosts_command_line_may_name_the_file(void **state)
 	assert_int_equal(host.file_count, 1);
 }
 
-static void without_any_path_the_console_serves(void **state)
+static void without_any_path_the_console_is_used(void **state)
 {
 	static const char *const lines[] = { NULL, "", "kernel.elf", "ktrace", " ktrace-file =x" };
 
@@ -172,13 +172,13 @@ static void without_any_path_the_console_serves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(absent_is_found_out_without_a_call),
-		cmocka_unit_test(a_file_takes_a_buffer_a_trap),
-		cmocka_unit_test(a_short_write_is_said),
-		cmocka_unit_test(an_error_is_no_length),
-		cmocka_unit_test(the_console_serves_where_no_file_opens),
-		cmocka_unit_test(the_hosts_command_line_may_name_the_file),
-		cmocka_unit_test(without_any_path_the_console_serves),
+		cmocka_unit_test(an_absent_host_is_detected_without_a_call),
+		cmocka_unit_test(a_file_takes_one_trap_per_buffer),
+		cmocka_unit_test(a_short_write_is_reported),
+		cmocka_unit_test(an_error_is_not_taken_for_a_length),
+		cmocka_unit_test(the_console_is_used_if_no_file_opens),
+		cmocka_unit_test(the_file_may_come_from_the_hosts_command_line),
+		cmocka_unit_test(without_any_path_the_console_is_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static struct ktrace_transport *plug(struct ktrace_uart16550 *driver, uint8_t st
 	return ktrace_uart16550_init(driver, io, 0);
 }
 
-static void probe_leaves_the_scratch_register_as_it_was(void **state)
+static void probe_restores_the_scratch_register(void **state)
 {
 	struct ktrace_uart16550 driver;
 	struct ktrace_transport *transport = plug(&driver, 0x60, 0);
@@ -71,7 +71,7 @@ static void absent_on_an_empty_bus(void **state)
 	assert_string_equal(fake_log(), "r8:3fd=ff ");
 }
 
-static void the_kernels_registers_come_back(void **state)
+static void the_kernels_registers_are_restored(void **state)
 {
 	struct ktrace_uart16550 driver;
 	struct ktrace_transport *transport = plug(&driver, 0x60, 0);
@@ -84,7 +84,7 @@ static void the_kernels_registers_come_back(void **state)
 					"r8:3fd=60 w8:3f8=41 r8:3fd=60 w8:3f9=3 w8:3fb=83 ");
 }
 
-static void a_fifo_takes_sixteen_bytes_a_poll(void **state)
+static void a_fifo_takes_sixteen_bytes_per_poll(void **state)
 {
 	static const char text[] = "forty bytes of text, as a dump would be.";
 	struct ktrace_uart16550 driver;
@@ -123,10 +123,10 @@ static void a_transmitter_that_is_never_ready_is_an_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(probe_leaves_the_scratch_register_as_it_was),
+		cmocka_unit_test(probe_restores_the_scratch_register),
 		cmocka_unit_test(absent_on_an_empty_bus),
-		cmocka_unit_test(the_kernels_registers_come_back),
-		cmocka_unit_test(a_fifo_takes_sixteen_bytes_a_poll),
+		cmocka_unit_test(the_kernels_registers_are_restored),
+		cmocka_unit_test(a_fifo_takes_sixteen_bytes_per_poll),
 		cmocka_unit_test(without_a_fifo_every_byte_is_polled_for),
 		cmocka_unit_test(a_transmitter_that_is_never_ready_is_an_error),
 	};

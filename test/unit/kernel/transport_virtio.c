@@ -179,7 +179,7 @@ static void present_layout_over_mmio(void **state)
 	assert_memory_equal(device.sent, "bytes", 5);
 }
 
-static void a_console_that_the_kernel_drives_is_passed_over(void **state)
+static void a_console_used_by_the_kernel_is_skipped(void **state)
 {
 	struct ktrace_transport *transport = plug(1);
 
@@ -189,7 +189,7 @@ static void a_console_that_the_kernel_drives_is_passed_over(void **state)
 	assert_int_equal(device.status, 7);
 }
 
-static void other_devices_are_passed_over(void **state)
+static void other_devices_are_skipped(void **state)
 {
 	struct ktrace_transport *transport = plug(1);
 
@@ -222,7 +222,7 @@ static void impossible_queue_sizes_are_an_error(void **state)
 	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_FAILED);
 }
 
-static void a_device_that_keeps_a_chain_is_given_up(void **state)
+static void a_device_that_never_returns_a_chain_is_an_error(void **state)
 {
 	struct ktrace_transport *transport = plug(1);
 
@@ -235,7 +235,7 @@ static void a_device_that_keeps_a_chain_is_given_up(void **state)
 	assert_int_equal(device.notifications, 1);
 }
 
-static void a_used_index_out_of_range_is_not_believed(void **state)
+static void a_used_index_out_of_range_is_an_error(void **state)
 {
 	struct ktrace_transport *transport = plug(1);
 
@@ -289,7 +289,7 @@ static void a_queue_too_high_for_a_legacy_device_is_an_error(void **state)
 	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_FAILED);
 }
 
-static void scattered_memory_becomes_one_piece_each_run(void **state)
+static void contiguous_memory_becomes_one_descriptor(void **state)
 {
 	static const struct ktrace_bus bus = { .physical = scattered };
 	struct ktrace_transport *transport = plug(1);
@@ -378,15 +378,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(legacy_layout_over_mmio),
 		cmocka_unit_test(present_layout_over_mmio),
-		cmocka_unit_test(a_console_that_the_kernel_drives_is_passed_over),
-		cmocka_unit_test(other_devices_are_passed_over),
+		cmocka_unit_test(a_console_used_by_the_kernel_is_skipped),
+		cmocka_unit_test(other_devices_are_skipped),
 		cmocka_unit_test(refused_features_are_an_error),
 		cmocka_unit_test(impossible_queue_sizes_are_an_error),
-		cmocka_unit_test(a_device_that_keeps_a_chain_is_given_up),
-		cmocka_unit_test(a_used_index_out_of_range_is_not_believed),
+		cmocka_unit_test(a_device_that_never_returns_a_chain_is_an_error),
+		cmocka_unit_test(a_used_index_out_of_range_is_an_error),
 		cmocka_unit_test(the_index_wraps),
 		cmocka_unit_test(a_queue_too_high_for_a_legacy_device_is_an_error),
-		cmocka_unit_test(scattered_memory_becomes_one_piece_each_run),
+		cmocka_unit_test(contiguous_memory_becomes_one_descriptor),
 		cmocka_unit_test(legacy_registers_over_pci),
 	};
 
