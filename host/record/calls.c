@@ -175,7 +175,7 @@ static bool get_registers(pid_t tid, struct record_registers *registers)
  * Reads a stop from registers, for kernels before 5.3, which do not report whether a call begins. It begins
  * if no call is in progress.
  */
-static bool look_at_registers(const struct record_thread *thread, struct stop *stop)
+static bool read_stop_from_registers(const struct record_thread *thread, struct stop *stop)
 {
 	const struct record_machine *machine = record_machine_find(record_machine_own());
 	struct record_registers registers;
@@ -186,13 +186,13 @@ static bool look_at_registers(const struct record_thread *thread, struct stop *s
 			     : record_registers_result(machine, &registers, &stop->result)) == 0;
 }
 
-static bool look(const struct record_thread *thread, struct stop *stop)
+static bool read_stop(const struct record_thread *thread, struct stop *stop)
 {
 	struct __ptrace_syscall_info info;
 	long size = ptrace(PTRACE_GET_SYSCALL_INFO, thread->tid, (void *)sizeof(info), &info);
 
 	if (size < 0)
-		return errno == EIO && look_at_registers(thread, stop);
+		return errno == EIO && read_stop_from_registers(thread, stop);
 	stop->abi = (info.arch & 0xffff) == record_machine_own() ? 0 : info.arch & 0xffff;
 	stop->enters = info.op == PTRACE_SYSCALL_INFO_ENTRY;
 	if (stop->enters) {
@@ -205,10 +205,10 @@ static bool look(const struct record_thread *thread, struct stop *stop)
 }
 
 /*
- * Carries out ktrace() and utrace(). The kernel rejects them as unknown calls; answer() sets the result when
- * they return.
+ * Carries out ktrace() and utrace(). The kernel rejects them as unknown calls; set_own_result() replaces the
+ * result when they return.
  */
-static void act(struct record_thread *thread)
+static void carry_out(struct record_thread *thread)
 {
 	const uint64_t *argument = thread->argument;
 
@@ -222,7 +222,7 @@ static void act(struct record_thread *thread)
 		thread->own_result = -EINVAL;
 }
 
-static int64_t answer(struct record_thread *thread, int64_t result)
+static int64_t set_own_result(struct record_thread *thread, int64_t result)
 {
 	const struct record_machine *machine = record_machine_find(record_machine_own());
 	struct record_registers registers;
@@ -237,26 +237,26 @@ static int64_t answer(struct record_thread *thread, int64_t result)
 										       : result;
 }
 
-enum record_birth record_births_of_call(const struct record_thread *thread)
+enum record_created record_created_by_call(const struct record_thread *thread)
 {
 	uint64_t flags = thread->argument[0];
 
 	if (!thread->in_call)
-		return RECORD_BIRTH_NONE;
+		return RECORD_CREATES_NOTHING;
 	switch (record_call(thread->abi, thread->number)->special) {
 	case RECORD_CALL_FORK:
-		return RECORD_BIRTH_PROCESS;
+		return RECORD_CREATES_PROCESS;
 	case RECORD_CALL_CLONE3:
 		if (record_memory_read(thread->tid, thread->argument[0], &flags, sizeof(flags)) !=
 		    sizeof(flags))
-			return RECORD_BIRTH_THREAD;
+			return RECORD_CREATES_THREAD;
 		break;
 	case RECORD_CALL_CLONE:
 		break;
 	default:
-		return RECORD_BIRTH_NONE;
+		return RECORD_CREATES_NOTHING;
 	}
-	return flags & CLONE_THREAD ? RECORD_BIRTH_THREAD : RECORD_BIRTH_PROCESS;
+	return flags & CLONE_THREAD ? RECORD_CREATES_THREAD : RECORD_CREATES_PROCESS;
 }
 
 bool record_is_execveat(const struct record_thread *thread)
@@ -271,7 +271,7 @@ bool record_is_execveat(const struct record_thread *thread)
  * thread's call to that call. accept(), send() and recv() have no numbers of their own and become accept4(),
  * sendto() and recvfrom().
  */
-static void see_socket_call(struct record_thread *thread)
+static void unpack_socket_call(struct record_thread *thread)
 {
 	static const struct {
 		uint16_t number;
@@ -298,7 +298,7 @@ static void see_socket_call(struct record_thread *thread)
 #define OLD_MMAP   90
 
 /* Replaces the arguments by those in memory, as if they had been passed in registers. */
-static void see_old_call(struct record_thread *thread, unsigned words)
+static void unpack_old_call(struct record_thread *thread, unsigned words)
 {
 	uint64_t argument[6] = { 0 };
 
@@ -306,17 +306,17 @@ static void see_old_call(struct record_thread *thread, unsigned words)
 		memcpy(thread->argument, argument, sizeof(argument));
 }
 
-static void see_arguments_in_memory(struct record_thread *thread)
+static void unpack_arguments(struct record_thread *thread)
 {
 	switch (thread->number) {
 	case OLD_SELECT:
-		see_old_call(thread, 5);
+		unpack_old_call(thread, 5);
 		break;
 	case OLD_MMAP:
-		see_old_call(thread, 6);
+		unpack_old_call(thread, 6);
 		break;
 	case SOCKETCALL:
-		see_socket_call(thread);
+		unpack_socket_call(thread);
 		break;
 	default:
 		break;
@@ -332,33 +332,33 @@ static bool enter(struct record_thread *thread, const struct stop *stop)
 	thread->number = stop->number;
 	memcpy(thread->argument, stop->argument, sizeof(thread->argument));
 	if (thread->abi == EM_386)
-		see_arguments_in_memory(thread);
+		unpack_arguments(thread);
 	if (exec)
-		thread->quiet = false;
-	if (thread->quiet)
+		thread->starting = false;
+	if (thread->starting)
 		return false;
 	record_put_enter(thread);
 	if (stop->abi == 0 && stop->number == KTRACE_LINUX_CALL)
-		act(thread);
+		carry_out(thread);
 	return exec;
 }
 
 static void leave(struct record_thread *thread, const struct stop *stop)
 {
-	int64_t result = thread->own_call ? answer(thread, stop->result) : stop->result;
+	int64_t result = thread->own_call ? set_own_result(thread, stop->result) : stop->result;
 	int32_t error = result < 0 && result >= -ERRORS ? (int32_t)-result : 0;
 
 	/* A call that was in progress when we attached has neither number nor arguments. */
-	if (thread->in_call && !thread->quiet)
+	if (thread->in_call && !thread->starting)
 		record_put_leave(thread, error, result);
 	thread->in_call = false;
 }
 
-bool record_see_call(struct record_thread *thread)
+bool record_handle_call(struct record_thread *thread)
 {
 	struct stop stop = { .abi = 0 };
 
-	if (!look(thread, &stop))
+	if (!read_stop(thread, &stop))
 		return false;
 	if (stop.enters)
 		return enter(thread, &stop);

@@ -31,7 +31,7 @@ static void put_name_of(const struct record_thread *thread, const struct record_
 					       .pid = (uint32_t)process->pid,
 					       .tid = (uint32_t)thread->tid };
 
-	record_sink_put(
+	record_sink_add(
 		process->sink, &head,
 		&(struct record_payload){ .first = process->name, .first_size = strlen(process->name) });
 }
@@ -50,7 +50,7 @@ static void put_head(const struct record_thread *thread, struct ktrx_proc_record
 	process->named = true;
 	head->pid = (uint32_t)process->pid;
 	head->tid = (uint32_t)thread->tid;
-	record_sink_put(process->sink, head, payload);
+	record_sink_add(process->sink, head, payload);
 }
 
 static void put(const struct record_thread *thread, uint32_t type, uint32_t flags, const void *first,
@@ -77,7 +77,7 @@ void record_put_earlier(const struct record_thread *thread, uint32_t type, const
 
 /* ---- Lives ------------------------------------------------------------------------------------- */
 
-void record_put_born(struct record_thread *thread, uint32_t how)
+void record_put_new_process(struct record_thread *thread, uint32_t how)
 {
 	struct record_process *process = thread->process;
 	const struct ktrx_proc_ctor ctor = { .parent = (uint32_t)process->parent, .flags = how };
@@ -92,7 +92,7 @@ void record_put_born(struct record_thread *thread, uint32_t how)
 		put(thread, KTRX_PROC_PROCCTOR, 0, &ctor, sizeof(ctor), process->name, strlen(process->name));
 }
 
-void record_put_died(struct record_thread *thread, int status)
+void record_put_exit(struct record_thread *thread, int status)
 {
 	const struct ktrx_proc_dtor dtor = { .status = (uint32_t)(WIFSIGNALED(status) ? WTERMSIG(status)
 										      : WEXITSTATUS(status)),

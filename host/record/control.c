@@ -55,7 +55,7 @@ static bool has_our_numbers(const struct record_request *request)
 	return request->namespace == ours || request->namespace == 0 || ours == 0;
 }
 
-static bool concerns(const struct record_request *request, const struct record_process *process)
+static bool applies_to(const struct record_request *request, const struct record_process *process)
 {
 	switch (request->whose) {
 	case RECORD_WHOSE_ALL:
@@ -71,14 +71,14 @@ static bool concerns(const struct record_request *request, const struct record_p
 }
 
 /* Removes facilities from a process. If none is left, its sink is released, too. */
-static void take_away(struct record_process *process, uint32_t facilities)
+static void remove_facilities(struct record_process *process, uint32_t facilities)
 {
 	process->facilities &= ~facilities;
 	if ((process->facilities & RECORD_FACILITY(KTRX_PROC_FAULT)) == 0)
 		process->facilities &= ~RECORD_PAGES;
 	if (process->facilities & RECORD_ALL)
 		return;
-	record_sink_release(process->sink);
+	record_sink_put(process->sink);
 	process->sink = NULL;
 }
 
@@ -93,14 +93,14 @@ static unsigned record_control_clear(const struct record_request *request)
 
 	for (process = record_process_next(NULL); process; process = next) {
 		next = record_process_next(process);
-		if (!process->sink || !concerns(request, process))
+		if (!process->sink || !applies_to(request, process))
 			continue;
 		count++;
-		take_away(process, request->facilities);
+		remove_facilities(process, request->facilities);
 		if ((process->facilities & RECORD_ALL & ~RECORD_LIVES) == 0)
-			take_away(process, RECORD_ALL);
+			remove_facilities(process, RECORD_ALL);
 		if (!process->sink)
-			record_let_go(process);
+			record_detach(process);
 	}
 	return count;
 }
@@ -125,11 +125,11 @@ static int find_file(const struct record_thread *thread, uint64_t address, char 
 	return written > 0 && (size_t)written < room ? 0 : ENAMETOOLONG;
 }
 
-static void set(struct record_process *process, struct record_sink *sink, uint32_t facilities)
+static void set_sink(struct record_process *process, struct record_sink *sink, uint32_t facilities)
 {
 	if (process->sink != sink) {
-		record_sink_release(process->sink);
-		process->sink = record_sink_hold(sink);
+		record_sink_put(process->sink);
+		process->sink = record_sink_get(sink);
 		process->named = false;
 		record_forget_all_descriptors(process);
 	}
@@ -153,9 +153,9 @@ static int change(pid_t pid, uint32_t operation, uint32_t facilities, struct rec
 			continue;
 		error = 0;
 		if (sink)
-			set(process, sink, facilities);
+			set_sink(process, sink, facilities);
 		else if (process->sink)
-			take_away(process, facilities);
+			remove_facilities(process, facilities);
 	}
 	return error;
 }
@@ -171,7 +171,7 @@ static int clear_file(const char *path)
 	for (struct record_process *process = record_process_next(NULL); process && sink;
 	     process = record_process_next(process))
 		if (process->sink == sink)
-			take_away(process, RECORD_ALL);
+			remove_facilities(process, RECORD_ALL);
 	return 0;
 }
 
@@ -192,7 +192,7 @@ static int set_all(const char *path, pid_t pid, uint32_t operation, uint32_t fac
 	if (error)
 		return error;
 	error = change(pid, operation, facilities, sink);
-	record_sink_release(sink);
+	record_sink_put(sink);
 	return error;
 }
 
@@ -301,7 +301,7 @@ static void answer(int peer)
 	(void)!send(peer, &count, sizeof(count), MSG_NOSIGNAL);
 }
 
-void record_control_attend(void)
+void record_control_serve(void)
 {
 	int peer;
 

@@ -43,18 +43,18 @@ static void note(uint64_t set[static RECORD_FDS / 64], int32_t fd, bool known)
  * Returns whether the trace has a record of what the descriptor refers to. For descriptors beyond the table
  * this is unknown: returns true.
  */
-static bool is_told(const struct record_process *process, int32_t fd)
+static bool is_recorded(const struct record_process *process, int32_t fd)
 {
 	if (fd == KTRX_PROC_FD_CWD)
-		return process->told_folder;
-	return fd >= RECORD_FDS || process->told_fd[fd / 64] >> fd % 64 & 1;
+		return process->recorded_folder;
+	return fd >= RECORD_FDS || process->recorded_fd[fd / 64] >> fd % 64 & 1;
 }
 
 /*
  * The kernel finds a link faster from the folder of a thread's descriptors than from the root. So the folder
  * is kept open after this many lookups for a thread, for at most so many threads at once.
  */
-#define LOOK_UPS     4u
+#define LOOKUPS	     4u
 #define FOLDERS_MOST 8u
 
 static unsigned folders;
@@ -66,14 +66,14 @@ void record_descriptors_end(struct record_thread *thread)
 		folders--;
 	}
 	thread->has_folder = false;
-	thread->look_ups = 0;
+	thread->lookups = 0;
 }
 
 static void open_folder(struct record_thread *thread)
 {
 	char path[40];
 
-	if (thread->look_ups++ < LOOK_UPS || folders == FOLDERS_MOST)
+	if (thread->lookups++ < LOOKUPS || folders == FOLDERS_MOST)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)thread->tid);
 	thread->folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -116,13 +116,13 @@ static void look_up(struct record_thread *thread, int32_t fd)
 	errno = ENOENT;
 	length = record_proc_is_usable() ? read_link(thread, fd, path) : -1;
 	denied += length < 0 && (errno == EACCES || errno == EPERM);
-	if (length > 0 || is_told(process, fd))
+	if (length > 0 || is_recorded(process, fd))
 		record_put(thread, KTRX_PROC_FD, length == sizeof(path) ? KTRX_PROC_CUT : 0, &head,
 			   sizeof(head), path, length > 0 ? (size_t)length : 0);
 	note(process->known_fd, fd, length > 0);
-	note(process->told_fd, fd, length > 0);
+	note(process->recorded_fd, fd, length > 0);
 	if (fd == KTRX_PROC_FD_CWD)
-		process->told_folder = length > 0;
+		process->recorded_folder = length > 0;
 }
 
 void record_put_descriptor(struct record_thread *thread, int32_t fd)

@@ -31,10 +31,10 @@ struct record_faults {
 	uint64_t begins; /* the kernel's id of the event for the beginning of a fault */
 	struct perf_event_mmap_page *head;
 	const uint8_t *ring;
-	uint64_t size; /* bytes of the ring, a power of two */
-	uint64_t lost; /* lost samples that no record reports yet */
-	uint64_t told; /* lost samples that records have reported */
-	bool begun;    /* the last sample was the beginning of a fault */
+	uint64_t size;	   /* bytes of the ring, a power of two */
+	uint64_t lost;	   /* lost samples that no record reports yet */
+	uint64_t reported; /* lost samples that records have reported */
+	bool begun;	   /* the last sample was the beginning of a fault */
 };
 
 struct sample {
@@ -189,14 +189,14 @@ static void begin(struct record_thread *thread)
  * Returns the number of lost samples that no record reports. The ring reports them only before a later
  * sample.
  */
-static uint64_t untold(const struct record_faults *faults)
+static uint64_t unreported(const struct record_faults *faults)
 {
 	uint64_t all = 0, counts[2]; /* of one event: number of samples, number of lost samples */
 
 	for (unsigned n = 0; n < EVENTS; n++)
 		if (read(faults->fd[n], counts, sizeof(counts)) == sizeof(counts))
 			all += counts[1];
-	return all > faults->told ? all - faults->told : faults->lost;
+	return all > faults->reported ? all - faults->reported : faults->lost;
 }
 
 void record_faults_end(struct record_thread *thread)
@@ -204,7 +204,7 @@ void record_faults_end(struct record_thread *thread)
 	if (!thread->faults)
 		return;
 	if (thread->process->sink)
-		record_sink_lose(thread->process->sink, untold(thread->faults));
+		record_sink_lose(thread->process->sink, unreported(thread->faults));
 	destroy(thread->faults);
 	thread->faults = NULL;
 	opened--;
@@ -239,7 +239,7 @@ static void put_sample(struct record_thread *thread, const struct sample *sample
 		record_put_earlier(thread, KTRX_PROC_FAULTEND, &moment, &end, sizeof(end));
 	}
 	faults->begun = sample->event == faults->begins;
-	faults->told += moment.lost;
+	faults->reported += moment.lost;
 	faults->lost -= moment.lost;
 }
 
@@ -270,7 +270,7 @@ static void drain(struct record_thread *thread)
 	__atomic_store_n(&faults->head->data_tail, end, __ATOMIC_RELEASE);
 }
 
-void record_faults_see(struct record_thread *thread)
+void record_faults_update(struct record_thread *thread)
 {
 	const bool wanted = thread->process->sink && (thread->process->facilities & RECORD_PAGES);
 
@@ -278,11 +278,11 @@ void record_faults_see(struct record_thread *thread)
 		drain(thread);
 	if (thread->faults && !wanted)
 		record_faults_end(thread);
-	else if (!thread->faults && wanted && !thread->without_faults && !thread->leaving)
+	else if (!thread->faults && wanted && !thread->without_faults && !thread->detaching)
 		begin(thread);
 }
 
-void record_faults_see_all(void)
+void record_faults_drain_all(void)
 {
 	struct record_thread *thread = opened > 0 ? record_thread_next(NULL) : NULL;
 

@@ -28,15 +28,15 @@ static int fail(struct record_outcome *outcome, const char *what, int error)
 
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t wanted; /* SIGTERM or SIGHUP: the recorder ends, and traced programs continue */
+static volatile sig_atomic_t ending; /* SIGTERM or SIGHUP: the recorder ends, and traced programs continue */
 static bool in_foreground;	     /* the recorder waits for a command that it has started */
-static volatile sig_atomic_t due;    /* a signal has arrived, or a tick */
+static volatile sig_atomic_t signal_arrived; /* a signal has arrived, or a tick */
 
 static void on_signal(int signal)
 {
-	due = 1;
+	signal_arrived = 1;
 	if (signal != SIGALRM && signal != SIGIO)
-		wanted = 1;
+		ending = 1;
 }
 
 /*
@@ -68,34 +68,34 @@ static void signals_begin(bool foreground)
  * Some threads do not stop when we interrupt them: for example a parent that waits for its vforked child.
  * The recorder ends without them, and the kernel detaches them. Not while it waits for its command.
  */
-static void give_up_late(void)
+static void drop_unstoppable(void)
 {
 	static unsigned ticks;
 	static size_t threads;
 
-	if ((in_foreground && !wanted) || record_threads() != threads || !record_all_leave())
+	if ((in_foreground && !ending) || record_threads() != threads || !record_all_detaching())
 		ticks = 0;
 	threads = record_threads();
 	if (++ticks > TICKS_TO_GIVE_UP)
 		record_drop_all();
 }
 
-static void attend(void)
+static void serve(void)
 {
 	static unsigned ticks;
 
-	if (!due)
+	if (!signal_arrived)
 		return;
-	due = 0;
-	record_faults_see_all();
-	record_control_attend();
+	signal_arrived = 0;
+	record_faults_drain_all();
+	record_control_serve();
 	if (++ticks % TICKS_TO_FLUSH == 0)
 		record_sink_flush_all();
-	for (struct record_process *process = record_process_next(NULL); process && wanted;
+	for (struct record_process *process = record_process_next(NULL); process && ending;
 	     process = record_process_next(process))
-		record_let_go(process);
-	record_let_go_of_ended();
-	give_up_late();
+		record_detach(process);
+	record_drop_ended();
+	drop_unstoppable();
 }
 
 static int open_sink(const struct record_plan *plan, struct record_sink **sink,
@@ -134,7 +134,7 @@ static const char *find_program(const char *name, char *path, size_t room)
  * Waits for a byte, then becomes the command; on failure sends an errno. Without a byte the recorder has
  * ended, and so the process ends.
  */
-static _Noreturn void become(char *const *command, int go, int told, const sigset_t *before)
+static _Noreturn void become(char *const *command, int go, int failure, const sigset_t *before)
 {
 	char byte, path[PATH_MAX];
 	const char *program = find_program(command[0], path, sizeof(path));
@@ -149,12 +149,12 @@ static _Noreturn void become(char *const *command, int go, int told, const sigse
 		_exit(EXIT_FAILURE);
 	execv(program, command);
 	error = errno;
-	(void)!write(told, &error, sizeof(error));
+	(void)!write(failure, &error, sizeof(error));
 	_exit(error == ENOENT ? 127 : 126);
 }
 
 struct start {
-	int go[2], told[2];
+	int go[2], failure[2];
 	pid_t pid;
 };
 
@@ -165,19 +165,19 @@ static int start(struct start *start, char *const *command)
 
 	if (pipe2(start->go, O_CLOEXEC) != 0)
 		return errno;
-	if (pipe2(start->told, O_CLOEXEC) != 0)
+	if (pipe2(start->failure, O_CLOEXEC) != 0)
 		return errno;
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	start->pid = fork();
 	if (start->pid == 0) {
 		close(start->go[1]); /* otherwise read() would never see the end of the pipe */
-		become(command, start->go[0], start->told[1], &before);
+		become(command, start->go[0], start->failure[1], &before);
 	}
 	error = errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(start->go[0]);
-	close(start->told[1]);
+	close(start->failure[1]);
 	return start->pid < 0 ? error : 0;
 }
 
@@ -185,7 +185,7 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 {
 	struct record_sink *sink;
 	struct start child;
-	int error = open_sink(plan, &sink, outcome), said = 0;
+	int error = open_sink(plan, &sink, outcome), command_error = 0;
 
 	if (error)
 		return error;
@@ -193,7 +193,7 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 	if (error)
 		return fail(outcome, "fork", error);
 	error = record_attach_child(child.pid, sink, plan->facilities, plan->inherit);
-	record_sink_release(sink);
+	record_sink_put(sink);
 	if (error) {
 		kill(child.pid, SIGKILL);
 		waitpid(child.pid, NULL, 0);
@@ -204,18 +204,18 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 	(void)!write(child.go[1], "", 1);
 	close(child.go[1]);
 	outcome->status = -1;
-	record_tracer_run(attend, child.pid, &outcome->status);
+	record_tracer_run(serve, child.pid, &outcome->status);
 	record_control_close();
 	/* A command that is not recorded any more is still our child. */
-	while (outcome->status == -1 && !wanted && waitpid(child.pid, &outcome->status, 0) < 0 &&
+	while (outcome->status == -1 && !ending && waitpid(child.pid, &outcome->status, 0) < 0 &&
 	       errno == EINTR)
 		continue;
-	if (read(child.told[0], &said, sizeof(said)) == sizeof(said))
-		return fail(outcome, command[0], said);
+	if (read(child.failure[0], &command_error, sizeof(command_error)) == sizeof(command_error))
+		return fail(outcome, command[0], command_error);
 	return 0;
 }
 
-/* ---- Processes that are there ------------------------------------------------------------------ */
+/* ---- Running processes -------------------------------------------------------------------------- */
 
 static bool is_named(const struct record_plan *plan, pid_t pid)
 {
@@ -260,23 +260,24 @@ static int attach_all(const struct record_plan *plan, struct record_sink *sink)
 }
 
 /* Attaches to the targets and records them in the background. Reports the error, or 0, through the pipe. */
-static _Noreturn void attend_targets(const struct record_plan *plan, struct record_sink *sink, int told)
+static _Noreturn void record_in_background(const struct record_plan *plan, struct record_sink *sink,
+					   int result)
 {
 	int error, nothing = 0, null = open("/dev/null", O_RDWR);
 
 	setsid();
 	error = attach_all(plan, sink);
-	record_sink_release(sink);
+	record_sink_put(sink);
 	if (!error) {
 		record_control_open();
 		signals_begin(false);
 	}
 	for (int fd = 0; fd <= 2 && null >= 0; fd++)
 		dup2(null, fd);
-	(void)!write(told, &error, sizeof(error));
-	close(told);
+	(void)!write(result, &error, sizeof(error));
+	close(result);
 	if (!error)
-		record_tracer_run(attend, 0, &nothing);
+		record_tracer_run(serve, 0, &nothing);
 	record_control_close();
 	_exit(EXIT_SUCCESS);
 }
@@ -300,7 +301,7 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 {
 	const char *what = plan->group ? "the process group" : "the process";
 	struct record_sink *sink;
-	int told[2], error;
+	int result[2], error;
 	pid_t pid;
 
 	occupy_standard_files();
@@ -312,16 +313,16 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 	error = open_sink(plan, &sink, outcome);
 	if (error)
 		return error;
-	if (pipe2(told, O_CLOEXEC) != 0)
+	if (pipe2(result, O_CLOEXEC) != 0)
 		return fail(outcome, "pipe", errno);
 	pid = fork();
 	if (pid < 0)
 		return fail(outcome, "fork", errno);
 	if (pid == 0)
-		attend_targets(plan, sink, told[1]);
-	close(told[1]);
-	if (read(told[0], &error, sizeof(error)) != sizeof(error))
+		record_in_background(plan, sink, result[1]);
+	close(result[1]);
+	if (read(result[0], &error, sizeof(error)) != sizeof(error))
 		error = ECANCELED;
-	close(told[0]);
+	close(result[0]);
 	return error ? fail(outcome, what, error) : 0;
 }

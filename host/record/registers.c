@@ -194,7 +194,7 @@ size_t record_memory_gather(pid_t tid, uint64_t iovec, unsigned width, uint64_t 
  * Makes a path by which we can open a file that the thread names. Without /proc, its root and its current
  * folder are taken to be ours.
  */
-static bool reach(const struct record_thread *thread, const char *name, char *path, size_t room)
+static bool make_path(const struct record_thread *thread, const char *name, char *path, size_t room)
 {
 	const char *part = name[0] == '/' ? "root" : "cwd/";
 	int written = record_proc_is_usable()
@@ -219,7 +219,7 @@ static bool find_path(const struct record_thread *thread, char *path, size_t roo
 		return false;
 	name[length] = '\0';
 	if (name[0] == '/' || !at || (int)thread->argument[0] == AT_FDCWD)
-		return reach(thread, name, path, room);
+		return make_path(thread, name, path, room);
 	if (!record_proc_is_usable())
 		return false;
 	written = snprintf(path, room, "/proc/%d/fd/%d%s%s", (int)thread->tid, (int)thread->argument[0],
@@ -245,7 +245,7 @@ static bool follow_script(const struct record_thread *thread, char *path, size_t
 	line[strcspn(line, "\n")] = '\0';
 	name = line + 2 + strspn(line + 2, " \t");
 	name[strcspn(name, " \t")] = '\0';
-	return *name && reach(thread, name, path, room);
+	return *name && make_path(thread, name, path, room);
 }
 
 static bool has_rights(const char *path, const struct stat *file)

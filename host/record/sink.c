@@ -31,7 +31,7 @@ struct record_sink {
 	ino_t inode;
 	int error; /* errno of a write that failed; all later records are lost */
 	uint64_t records, lost, bytes;
-	uint64_t told; /* lost records that the heads of records have reported */
+	uint64_t reported; /* lost records that the heads of records have reported */
 	size_t used;
 	size_t first_record; /* offset in `buffer` of the first record, after a head */
 	unsigned char buffer[BUFFER];
@@ -185,7 +185,7 @@ static void put_head(struct record_sink *sink)
 	put_bytes(sink, &head, sizeof(head));
 }
 
-void record_sink_put(struct record_sink *sink, const struct ktrx_proc_record *head,
+void record_sink_add(struct record_sink *sink, const struct ktrx_proc_record *head,
 		     const struct record_payload *payload)
 {
 	struct ktrx_proc_record record = *head;
@@ -203,7 +203,7 @@ void record_sink_put(struct record_sink *sink, const struct ktrx_proc_record *he
 		record.stamp = clock_now(CLOCK_MONOTONIC);
 		record.cpu = KTRX_PROC_NO_CPU;
 	}
-	sink->told += record.lost;
+	sink->reported += record.lost;
 	record.mark = KTRX_PROC_MARK;
 	sink->records++;
 	put_bytes(sink, &record, sizeof(record));
@@ -234,7 +234,7 @@ struct record_sink *record_sink_find(dev_t device, ino_t inode)
 	return sink;
 }
 
-struct record_sink *record_sink_hold(struct record_sink *sink)
+struct record_sink *record_sink_get(struct record_sink *sink)
 {
 	sink->references++;
 	return sink;
@@ -276,7 +276,7 @@ int record_sink_open(struct record_sink **sink, const char *path, enum record_si
 	if (fstat(fd, &stat) != 0) {
 		error = errno;
 	} else if (record_sink_find(stat.st_dev, stat.st_ino)) {
-		*sink = record_sink_hold(record_sink_find(stat.st_dev, stat.st_ino));
+		*sink = record_sink_get(record_sink_find(stat.st_dev, stat.st_ino));
 		close(fd);
 		return 0;
 	} else {
@@ -287,7 +287,7 @@ int record_sink_open(struct record_sink **sink, const char *path, enum record_si
 	return error;
 }
 
-static void tell_trouble(const struct record_sink *sink)
+static void add_trouble(const struct record_sink *sink)
 {
 	size_t used = strlen(troubles);
 	char name[NAME_MOST + 1];
@@ -325,9 +325,9 @@ static void put_end(struct record_sink *sink)
 				      .records = records,
 				      .lost = lost,
 				      .bytes = sink->bytes };
-	record.lost = lost - sink->told > UINT32_MAX ? UINT32_MAX : (uint32_t)(lost - sink->told);
+	record.lost = lost - sink->reported > UINT32_MAX ? UINT32_MAX : (uint32_t)(lost - sink->reported);
 	sink->error = 0;
-	record_sink_put(sink, &record, &(struct record_payload){ .first = &end, .first_size = sizeof(end) });
+	record_sink_add(sink, &record, &(struct record_payload){ .first = &end, .first_size = sizeof(end) });
 	write_out(sink);
 	if (error)
 		sink->error = error;
@@ -335,7 +335,7 @@ static void put_end(struct record_sink *sink)
 	sink->lost = lost;
 }
 
-void record_sink_release(struct record_sink *sink)
+void record_sink_put(struct record_sink *sink)
 {
 	struct record_sink **link = &sinks;
 
@@ -347,7 +347,7 @@ void record_sink_release(struct record_sink *sink)
 	*link = sink->next;
 	if (close(sink->fd) != 0 && !sink->error)
 		sink->error = errno;
-	tell_trouble(sink);
+	add_trouble(sink);
 	free(sink->path);
 	free(sink);
 }

@@ -255,7 +255,7 @@ void record_process_remove(struct record_process *process)
 	while (*link != process)
 		link = &(*link)->next;
 	*link = process->next;
-	record_sink_release(process->sink);
+	record_sink_put(process->sink);
 	free(process);
 }
 

@@ -13,12 +13,12 @@
 
 #include "record/registers.h"
 
-#define OPTIONS	  (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)
-#define BIRTHS	  (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)
-#define CALL_STOP (SIGTRAP | 0x80)
+#define OPTIONS		 (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC)
+#define CREATION_OPTIONS (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)
+#define CALL_STOP	 (SIGTRAP | 0x80)
 
 static unsigned became_privileged, without_memory;
-static bool births_without_memory;
+static bool creation_without_memory;
 
 unsigned record_became_privileged(void)
 {
@@ -38,16 +38,16 @@ unsigned record_without_memory(void)
  * to trace it. PTRACE_O_TRACECLONE and similar options do not distinguish threads from processes, so the
  * current call is examined.
  */
-static unsigned births_wanted(const struct record_thread *thread)
+static unsigned creation_options(const struct record_thread *thread)
 {
 	const struct record_process *process = thread->process;
 
-	if ((process->inherit && process->sink) || thread->quiet)
-		return BIRTHS;
-	switch (record_births_of_call(thread)) {
-	case RECORD_BIRTH_THREAD:
-		return BIRTHS;
-	case RECORD_BIRTH_PROCESS:
+	if ((process->inherit && process->sink) || thread->starting)
+		return CREATION_OPTIONS;
+	switch (record_created_by_call(thread)) {
+	case RECORD_CREATES_THREAD:
+		return CREATION_OPTIONS;
+	case RECORD_CREATES_PROCESS:
 		return 0;
 	default:
 		return PTRACE_O_TRACECLONE;
@@ -56,7 +56,7 @@ static unsigned births_wanted(const struct record_thread *thread)
 
 static void set_options(struct record_thread *thread)
 {
-	unsigned options = OPTIONS | births_wanted(thread);
+	unsigned options = OPTIONS | creation_options(thread);
 
 	if (options != thread->options &&
 	    ptrace(PTRACE_SETOPTIONS, thread->tid, NULL, (void *)(uintptr_t)options) == 0)
@@ -64,10 +64,10 @@ static void set_options(struct record_thread *thread)
 }
 
 /* Resumes a stopped thread, or detaches from it. If it has ended in the meantime, wait() reports that. */
-static void go_on(struct record_thread *thread, int signal)
+static void resume(struct record_thread *thread, int signal)
 {
 	thread->stops++;
-	if (thread->leaving) {
+	if (thread->detaching) {
 		ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)signal);
 		record_thread_remove(thread);
 	} else {
@@ -80,7 +80,7 @@ static int attach_thread(pid_t tid, struct record_process *process)
 {
 	struct record_thread *thread;
 
-	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(uintptr_t)(OPTIONS | BIRTHS)) != 0)
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(uintptr_t)(OPTIONS | CREATION_OPTIONS)) != 0)
 		return errno;
 	thread = record_thread_add(tid, process);
 	if (!thread) {
@@ -127,7 +127,7 @@ static struct record_process *make_process(pid_t pid, pid_t parent, struct recor
 
 	if (!process)
 		return NULL;
-	process->sink = record_sink_hold(sink);
+	process->sink = record_sink_get(sink);
 	process->facilities = facilities;
 	process->inherit = inherit;
 	record_proc_handlers(pid, process->handler);
@@ -154,7 +154,7 @@ int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool
 		record_process_remove(process);
 		return more < 0 ? -more : ESRCH;
 	}
-	record_put_born(record_thread_of(process), KTRX_PROC_CTOR_SET);
+	record_put_new_process(record_thread_of(process), KTRX_PROC_CTOR_SET);
 	return 0;
 }
 
@@ -173,18 +173,18 @@ int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities
 	/* After its first stop it stops at calls. */
 	while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
 		continue;
-	record_thread_find(pid)->quiet = true;
+	record_thread_find(pid)->starting = true;
 	ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
 	return 0;
 }
 
-void record_let_go(struct record_process *process)
+void record_detach(struct record_process *process)
 {
-	process->leaving = true;
+	process->detaching = true;
 	for (struct record_thread *thread = record_thread_next(NULL); thread;
 	     thread = record_thread_next(thread))
 		if (thread->process == process) {
-			thread->leaving = true;
+			thread->detaching = true;
 			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
 		}
 }
@@ -193,7 +193,7 @@ void record_let_go(struct record_process *process)
  * A main thread that has ended never stops again, and wait() reports it only when the other threads of its
  * process have ended, too. By then they are detached.
  */
-void record_let_go_of_ended(void)
+void record_drop_ended(void)
 {
 	struct record_thread *next = record_thread_next(NULL);
 
@@ -201,17 +201,17 @@ void record_let_go_of_ended(void)
 		struct record_thread *thread = next;
 
 		next = record_thread_next(thread);
-		if (thread->leaving && thread->tid == thread->process->pid && thread->process->threads == 1 &&
-		    record_proc_state(thread->tid) == 'Z')
+		if (thread->detaching && thread->tid == thread->process->pid &&
+		    thread->process->threads == 1 && record_proc_state(thread->tid) == 'Z')
 			record_thread_remove(thread);
 	}
 }
 
-bool record_all_leave(void)
+bool record_all_detaching(void)
 {
 	const struct record_thread *thread = record_thread_next(NULL);
 
-	while (thread && thread->leaving)
+	while (thread && thread->detaching)
 		thread = record_thread_next(thread);
 	return !thread;
 }
@@ -228,7 +228,7 @@ void record_drop_all(void)
  * Finds a thread, or adds it if it is unknown: then a traced thread has created it. `parent`: the process of
  * that thread, NULL if unknown. Returns NULL if the thread has ended or memory is short.
  */
-static struct record_thread *adopt(pid_t tid, struct record_process *parent)
+static struct record_thread *find_or_add_thread(pid_t tid, struct record_process *parent)
 {
 	struct record_thread *thread = record_thread_find(tid);
 	pid_t pid = record_proc_process(tid);
@@ -242,7 +242,7 @@ static struct record_thread *adopt(pid_t tid, struct record_process *parent)
 	if (process) {
 		thread = record_thread_add(tid, process);
 		if (thread)
-			thread->leaving = process->leaving;
+			thread->detaching = process->detaching;
 		return thread;
 	}
 	process = record_process_add(pid, parent ? parent->pid : record_proc_parent(pid));
@@ -256,15 +256,15 @@ static struct record_thread *adopt(pid_t tid, struct record_process *parent)
 		return NULL;
 	}
 	if (!parent || !parent->inherit || !parent->sink) {
-		process->leaving = thread->leaving = true;
+		process->detaching = thread->detaching = true;
 		return thread;
 	}
-	process->sink = record_sink_hold(parent->sink);
+	process->sink = record_sink_get(parent->sink);
 	process->facilities = parent->facilities;
 	process->inherit = true;
 	memcpy(process->handler, parent->handler, sizeof(process->handler));
 	memcpy(process->name, parent->name, sizeof(process->name));
-	record_put_born(thread, KTRX_PROC_CTOR_FORK);
+	record_put_new_process(thread, KTRX_PROC_CTOR_FORK);
 	return thread;
 }
 
@@ -277,7 +277,7 @@ static pid_t event_message(const struct record_thread *thread)
 }
 
 /* Handles an exec: the process runs another program, in one thread, which has the process's id. */
-static struct record_thread *see_exec(struct record_thread *thread)
+static struct record_thread *handle_exec(struct record_thread *thread)
 {
 	struct record_process *process = thread->process;
 	/* The id that the thread had before the exec. */
@@ -293,7 +293,7 @@ static struct record_thread *see_exec(struct record_thread *thread)
 		if (process->handler[n] != 1)
 			process->handler[n] = 0;
 	record_forget_all_descriptors(process);
-	record_put_born(thread, KTRX_PROC_CTOR_EXEC);
+	record_put_new_process(thread, KTRX_PROC_CTOR_EXEC);
 	return thread;
 }
 
@@ -301,31 +301,31 @@ static struct record_thread *see_exec(struct record_thread *thread)
  * Handles the report that a thread has created another. If there was no memory for it, its own first stop is
  * handled without this report.
  */
-static void see_birth(const struct record_thread *parent)
+static void handle_creation(const struct record_thread *parent)
 {
 	const pid_t tid = event_message(parent);
-	struct record_thread *child = adopt(tid, parent->process);
+	struct record_thread *child = find_or_add_thread(tid, parent->process);
 
 	if (child)
 		child->options = parent->options; /* the kernel has copied its ptrace options */
 	else if (record_proc_process(tid) != 0)
-		births_without_memory = true;
+		creation_without_memory = true;
 }
 
-static void see_event(struct record_thread *thread, int event, int signal)
+static void handle_event(struct record_thread *thread, int event, int signal)
 {
 	switch (event) {
 	case PTRACE_EVENT_CLONE:
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
-		see_birth(thread);
+		handle_creation(thread);
 		break;
 	case PTRACE_EVENT_EXEC:
-		thread = see_exec(thread);
+		thread = handle_exec(thread);
 		break;
 	case PTRACE_EVENT_STOP:
 		/* Its process was stopped, and stays so until SIGCONT, which is reported. */
-		if (!thread->leaving &&
+		if (!thread->detaching &&
 		    (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)) {
 			ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL);
 			return;
@@ -334,66 +334,66 @@ static void see_event(struct record_thread *thread, int event, int signal)
 	default:
 		break;
 	}
-	go_on(thread, 0);
+	resume(thread, 0);
 }
 
-static void see_signal(struct record_thread *thread, int signal)
+static void handle_signal(struct record_thread *thread, int signal)
 {
 	siginfo_t info = { .si_signo = signal };
 	uint64_t mask = 0;
 
 	ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, &info);
 	ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask);
-	if (!thread->quiet)
+	if (!thread->starting)
 		record_put_signal(thread, signal, &info, mask);
-	go_on(thread, signal);
+	resume(thread, signal);
 }
 
-static void see_call(struct record_thread *thread)
+static void handle_call(struct record_thread *thread)
 {
-	if (record_see_call(thread) && record_is_privileged_exec(thread)) {
+	if (record_handle_call(thread) && record_is_privileged_exec(thread)) {
 		became_privileged++;
-		thread->leaving = true;
+		thread->detaching = true;
 	}
-	go_on(thread, 0);
+	resume(thread, 0);
 }
 
-static void see_end(struct record_thread *thread, int status)
+static void handle_end(struct record_thread *thread, int status)
 {
-	if (!thread->quiet)
-		record_faults_see(thread);
-	if (thread->tid == thread->process->pid && !thread->quiet)
-		record_put_died(thread, status);
+	if (!thread->starting)
+		record_faults_update(thread);
+	if (thread->tid == thread->process->pid && !thread->starting)
+		record_put_exit(thread, status);
 	record_thread_remove(thread);
 }
 
-static void see(pid_t tid, int status)
+static void handle_stop(pid_t tid, int status)
 {
 	struct record_thread *thread = record_thread_find(tid);
 
 	if (!WIFSTOPPED(status)) {
 		if (thread)
-			see_end(thread, status);
+			handle_end(thread, status);
 		return;
 	}
 	if (!thread)
-		thread = adopt(tid, NULL);
+		thread = find_or_add_thread(tid, NULL);
 	if (!thread) {
 		without_memory += record_proc_process(tid) != 0;
 		ptrace(PTRACE_DETACH, tid, NULL, NULL);
 		return;
 	}
-	if (!thread->quiet) {
+	if (!thread->starting) {
 		if (thread->faults || (thread->process->facilities & RECORD_PAGES))
-			record_faults_see(thread);
+			record_faults_update(thread);
 		record_put_switches(thread);
 	}
 	if (status >> 16)
-		see_event(thread, status >> 16, WSTOPSIG(status));
+		handle_event(thread, status >> 16, WSTOPSIG(status));
 	else if (WSTOPSIG(status) == CALL_STOP)
-		see_call(thread);
+		handle_call(thread);
 	else
-		see_signal(thread, WSTOPSIG(status));
+		handle_signal(thread, WSTOPSIG(status));
 }
 
 /* ---- Turns ----------------------------------------------------------------------------------------- */
@@ -479,7 +479,7 @@ static int collect_turn(void)
 /*
  * An exec may also occur after the reports were collected: the newer report, of the exec, replaces this one.
  */
-static void renew(struct report *report)
+static void refresh(struct report *report)
 {
 	const struct record_thread *thread = record_thread_find(report->tid);
 	int status;
@@ -493,13 +493,13 @@ static void renew(struct report *report)
  * Returns whether a process has stopped before its creation was reported. The report of its creation names
  * its parent, and follows soon; but not if the parent is killed at that moment.
  */
-static bool is_unborn(const struct report *report)
+static bool is_early_stop(const struct report *report)
 {
 	return report->tid > 0 && WIFSTOPPED(report->status) && !record_thread_find(report->tid) &&
 	       record_proc_process(report->tid) == report->tid;
 }
 
-void record_tracer_run(void (*attend)(void), pid_t command, int *status)
+void record_tracer_run(void (*serve)(void), pid_t command, int *status)
 {
 	turn_reports = 0;
 	while (record_threads() + turn_reports > 0) {
@@ -509,18 +509,18 @@ void record_tracer_run(void (*attend)(void), pid_t command, int *status)
 		if (error && error != EINTR)
 			break;
 		if (error)
-			attend();
+			serve();
 		for (size_t n = 0; n < turn_reports; n++) {
-			if (!error && !births_without_memory && is_unborn(&turn[n])) {
+			if (!error && !creation_without_memory && is_early_stop(&turn[n])) {
 				turn[left++] = turn[n];
 				continue;
 			}
-			renew(&turn[n]);
+			refresh(&turn[n]);
 			if (turn[n].tid == command && !WIFSTOPPED(turn[n].status))
 				*status = turn[n].status;
 			if (turn[n].tid > 0)
-				see(turn[n].tid, turn[n].status);
-			attend();
+				handle_stop(turn[n].tid, turn[n].status);
+			serve();
 		}
 		turn_reports = left;
 	}

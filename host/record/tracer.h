@@ -40,9 +40,10 @@ enum record_sink_mode {
  */
 int record_sink_open(struct record_sink **sink, const char *path, enum record_sink_mode mode);
 
-struct record_sink *record_sink_hold(struct record_sink *sink);
+/* Takes a reference. Returns `sink`. */
+struct record_sink *record_sink_get(struct record_sink *sink);
 /* Drops a reference; the last one closes the sink. `sink` may be NULL. */
-void record_sink_release(struct record_sink *sink);
+void record_sink_put(struct record_sink *sink);
 
 /* Returns the sink of a file, without a reference; NULL if there is none. */
 struct record_sink *record_sink_find(dev_t device, ino_t inode);
@@ -59,7 +60,7 @@ struct record_payload {
  * Adds a record, stamped with the current time. The caller sets type, flags, pid, tid and lost in `head`;
  * also stamp and CPU, if the stamp is not 0.
  */
-void record_sink_put(struct record_sink *sink, const struct ktrx_proc_record *head,
+void record_sink_add(struct record_sink *sink, const struct ktrx_proc_record *head,
 		     const struct record_payload *payload);
 
 /* Counts records that were lost before they could be added. */
@@ -82,16 +83,17 @@ struct record_process {
 	unsigned threads;
 	uint32_t facilities; /* 1 << KTRX_PROC_* */
 	bool inherit;
-	bool leaving; /* all of its threads are to be detached, also new ones */
-	bool named;   /* the sink has a record of its name */
+	bool detaching; /* all of its threads are to be detached, also new ones */
+	bool named;	/* the sink has a record of its name */
 	/*
-	 * `known`: the current folder was looked up and has not changed; `told`: the sink has a record of it
+	 * `known`: the current folder was looked up and has not changed.
+	 * `recorded`: the sink has a record of it.
 	 */
-	bool known_folder, told_folder;
+	bool known_folder, recorded_folder;
 	/* bit n: the sink has a record of descriptor n, which is up to date */
 	uint64_t known_fd[RECORD_FDS / 64];
 	/* bit n: the sink has a record of descriptor n, which may be out of date */
-	uint64_t told_fd[RECORD_FDS / 64];
+	uint64_t recorded_fd[RECORD_FDS / 64];
 	struct record_sink *sink; /* has a reference; NULL: nothing is recorded */
 	char name[32];
 	uint64_t handler[RECORD_SIGNALS];
@@ -103,10 +105,10 @@ struct record_thread {
 	struct record_thread *next; /* in its chain */
 	pid_t tid;
 	struct record_process *process;
-	bool quiet;    /* it is still a copy of the recorder, and not yet the command: not recorded */
-	bool in_call;  /* it is in a call, with `number` and `argument` */
-	bool leaving;  /* to be detached at its next stop */
-	bool own_call; /* the call is carried out by the recorder: ktrace() or utrace() */
+	bool starting;	/* it is still a copy of the recorder, and not yet the command: not recorded */
+	bool in_call;	/* it is in a call, with `number` and `argument` */
+	bool detaching; /* to be detached at its next stop */
+	bool own_call;	/* the call is carried out by the recorder: ktrace() or utrace() */
 	int64_t own_result;
 	/* ABI of the call: 0 for the machine's own, otherwise an ELF machine */
 	uint32_t abi;
@@ -121,7 +123,7 @@ struct record_thread {
 	bool without_faults;	      /* its page faults cannot be recorded */
 	bool has_folder;	      /* `folder` is open: the folder of its descriptors in /proc */
 	int folder;
-	unsigned look_ups; /* lookups of descriptors without `folder` */
+	unsigned lookups; /* lookups of descriptors without `folder` */
 };
 
 /* Return the thread or process, NULL if it is not traced. */
@@ -193,21 +195,21 @@ int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool
 int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities, bool inherit);
 
 /* Detaches from a process: each of its threads is brought to a stop, and then continues untraced. */
-void record_let_go(struct record_process *process);
+void record_detach(struct record_process *process);
 /* Drops threads that will never stop again. Must be called from time to time. */
-void record_let_go_of_ended(void);
+void record_drop_ended(void);
 
 /* Returns whether all traced threads are to be detached. */
-bool record_all_leave(void);
+bool record_all_detaching(void);
 /* Drops all threads without detaching from them. Requires: the recorder ends right after it. */
 void record_drop_all(void);
 
 /*
- * Runs the tracing loop until nothing is traced any more. Calls attend() after each stop, and whenever a
+ * Runs the tracing loop until nothing is traced any more. Calls serve() after each stop, and whenever a
  * signal has interrupted the wait, because with busy threads the wait is never interrupted. *status: wait()
  * status of `command`, if that has ended.
  */
-void record_tracer_run(void (*attend)(void), pid_t command, int *status);
+void record_tracer_run(void (*serve)(void), pid_t command, int *status);
 
 /* Returns how many processes were detached because they gained rights. */
 unsigned record_became_privileged(void);
@@ -230,9 +232,9 @@ int record_faults_allowed(void);
  * Records the thread's page faults so far, and starts or ends their recording as its process needs it.
  * Requires: the thread is stopped.
  */
-void record_faults_see(struct record_thread *thread);
+void record_faults_update(struct record_thread *thread);
 /* Records the page faults of all threads, before their rings are full. */
-void record_faults_see_all(void);
+void record_faults_drain_all(void);
 void record_faults_end(struct record_thread *thread);
 /* Returns whether the last record of a page fault was a beginning without an end. */
 bool record_faults_begun(const struct record_thread *thread);
@@ -244,12 +246,12 @@ unsigned record_faults_missed(int *error);
 /* Threads that are stopped at the beginning or the return of a system call. */
 
 /* What the thread's current call creates. */
-enum record_birth { RECORD_BIRTH_NONE, RECORD_BIRTH_THREAD, RECORD_BIRTH_PROCESS };
+enum record_created { RECORD_CREATES_NOTHING, RECORD_CREATES_THREAD, RECORD_CREATES_PROCESS };
 
-enum record_birth record_births_of_call(const struct record_thread *thread);
+enum record_created record_created_by_call(const struct record_thread *thread);
 
 /* Records the beginning or the return of a call. Returns true at the beginning of an exec. */
-bool record_see_call(struct record_thread *thread);
+bool record_handle_call(struct record_thread *thread);
 
 /*
  * How recording starts: with a command, or with running processes; and the signals that the recorder
@@ -296,8 +298,9 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 #define RECORD_LIVES (RECORD_FACILITY(KTRX_PROC_PROCCTOR) | RECORD_FACILITY(KTRX_PROC_PROCDTOR))
 
 /* PROCCTOR: a process is new to the trace. `how`: KTRX_PROC_CTOR_*. */
-void record_put_born(struct record_thread *thread, uint32_t how);
-void record_put_died(struct record_thread *thread, int status);
+void record_put_new_process(struct record_thread *thread, uint32_t how);
+/* PROCDTOR: the process has ended. `status`: as from wait(). */
+void record_put_exit(struct record_thread *thread, int status);
 
 /* Adds any record of a thread, if its type is traced. The payload may be in two parts. */
 void record_put(const struct record_thread *thread, uint32_t type, uint32_t flags, const void *first,
@@ -385,7 +388,7 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 /* Opens the socket, until record_control_close(). Returns 0 or a positive errno. */
 int record_control_open(void);
 /* Answers the requests that wait at the socket. */
-void record_control_attend(void);
+void record_control_serve(void);
 void record_control_close(void);
 
 /*

@@ -31,7 +31,7 @@ void *__wrap_realloc(void *former, size_t size)
 	return memory_is_short ? NULL : __real_realloc(former, size);
 }
 
-static void attend(void)
+static void serve(void)
 {
 }
 
@@ -66,10 +66,10 @@ static int record_both(bool is_short)
 		parent_and_child(go[0]);
 	assert_int_equal(record_sink_open(&sink, path, RECORD_SINK_NEW), 0);
 	assert_int_equal(record_attach_child(pid, sink, RECORD_ALL, true), 0);
-	record_sink_release(sink);
+	record_sink_put(sink);
 	assert_int_equal(write(go[1], "", 1), 1);
 	memory_is_short = is_short;
-	record_tracer_run(attend, pid, &status);
+	record_tracer_run(serve, pid, &status);
 	memory_is_short = false;
 	close(go[0]);
 	close(go[1]);
