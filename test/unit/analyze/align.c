@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Clocks put right by causes and effects: traces of three CPUs that wake each other's threads, with clocks that are
- * off by known amounts.
+ * Alignment of clocks by causes and effects: traces of three CPUs that wake each other's threads, with clocks
+ * that are off by known amounts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define CPUS   3u
 #define STEPS  6000u
-#define SEND   (SCHED_WAKE + 1u) /* declared where they are used */
+#define SEND   (SCHED_WAKE + 1u) /* declared where it is used */
 #define COME   (SCHED_WAKE + 2u)
 #define SELDOM 100u
 
@@ -27,7 +27,7 @@ struct skew {
 
 static uint64_t seed;
 
-/* The stamp that a CPU's clock gives. */
+/* Returns the stamp of a CPU's clock at a time. */
 static uint64_t stamp_of(const struct skew *skew, uint32_t cpu, uint64_t real)
 {
 	return real + (uint64_t)(skew[cpu].ahead + (int64_t)(real / 1000) * skew[cpu].ppm / 1000);
@@ -52,8 +52,8 @@ static void open_writer(struct writer *writer)
 }
 
 /*
- * Thread cpu + 1 is woken by another CPU, runs there for a little and sleeps again. If CPU 1 is `busy`, so many ns each
- * time, it wakes nobody. CPUs before `first` do nothing.
+ * Scripts wakeups: thread cpu + 1 is woken by another CPU, runs there briefly and sleeps again. If CPU 1 is
+ * `busy` for so many ns each time, it wakes no thread. CPUs before `first` do nothing.
  */
 static void put_steps(struct writer *writer, const struct skew *skew, uint32_t first, uint64_t busy)
 {
@@ -83,8 +83,9 @@ static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
 }
 
 /*
- * The kernel measured the clocks of the CPUs from 1 to `measured`, all through the trace or `once` after about 1 s, and states that
- * they need no correction, give or take `error`. Threads run on the CPUs from `first` on.
+ * Begins a script in which the kernel measured the clocks of the CPUs from 1 to `measured`, all through the
+ * trace or `once` after about 1 s. It states that they need no correction, with an error of `error`. Threads
+ * run on the CPUs from `first` on.
  */
 static struct ktread *open_measured_from(uint32_t first, const struct skew *skew, uint32_t measured,
 					 uint64_t error, bool once)
@@ -115,7 +116,7 @@ static struct ktread *open_measured(const struct skew *skew, uint32_t measured, 
 	return open_measured_from(0, skew, measured, error, once);
 }
 
-/* CPUs 0 and 1 wake each other's thread in turn, thousands of times a second, from a moment on. */
+/* From a time on, CPUs 0 and 1 wake each other's thread in turn, thousands of times a second. */
 static struct ktread *open_turns(const struct skew *skew)
 {
 	struct writer writer;
@@ -138,7 +139,7 @@ static struct ktread *open_turns(const struct skew *skew)
 	return sched_writer_close(&writer);
 }
 
-/* Threads that run though they sleep and nobody woke them. */
+/* Adds threads that run although they sleep and were not woken. */
 static uint32_t count_wrong(struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -164,8 +165,8 @@ static uint32_t count_wrong(struct ktread *trace)
 }
 
 /*
- * Aligns, and writes to `moved` by how much an event of each CPU was moved at most. None may be moved by more than its
- * clock's stated error at that time.
+ * Aligns, and stores in `moved` by how much events of each CPU were moved at most. Checks that no event moved
+ * by more than its clock's stated error at that time.
  */
 static void align_and_compare(struct ktread *trace, struct align_report *report, uint64_t *moved)
 {
@@ -224,8 +225,8 @@ static void clocks_in_step_stay_as_they_are(void **state)
 	ktread_close(trace);
 }
 
-/* A distance that comes up again and again, though not because of the clocks. */
-static void effects_that_take_their_time_say_nothing(void **state)
+/* A distance between events repeats, but not because of the clocks. */
+static void repeated_distances_are_no_clock_errors(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 } };
 	struct ktread *trace = open_trace(skew, 5000000);
@@ -241,8 +242,8 @@ static void effects_that_take_their_time_say_nothing(void **state)
 	ktread_close(trace);
 }
 
-/* Nor do they where other clocks are wrong. */
-static void they_leave_others_to_be_aligned(void **state)
+/* The same while other clocks are wrong. */
+static void repeated_distances_do_not_prevent_alignment(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { -10000, 0 } };
 	struct ktread *trace = open_trace(skew, 5000000);
@@ -301,7 +302,7 @@ static struct ktread *open_sends_without_hook(const struct skew *skew)
 	return sched_writer_close(&writer);
 }
 
-/* CPU 1's clock is ahead by `ahead`, and is moved by about that. */
+/* CPU 1's clock is ahead by `ahead`. Checks that it is moved by about that. */
 static void align_without_hooks(struct ktread *trace, int64_t ahead)
 {
 	struct align_report report;
@@ -315,7 +316,7 @@ static void align_without_hooks(struct ktread *trace, int64_t ahead)
 	ktread_close(trace);
 }
 
-static void causes_without_a_hook_set_no_clock_wrong(void **state)
+static void missing_hooks_do_not_misalign_clocks(void **state)
 {
 	const struct skew none[CPUS] = { { 0, 0 } }, some[CPUS] = { { 0, 0 }, { 8000, 0 } };
 
@@ -326,32 +327,32 @@ static void causes_without_a_hook_set_no_clock_wrong(void **state)
 	align_without_hooks(open_sends_without_hook(some), 8000);
 }
 
-static void a_microsecond(void **state)
+static void aligns_one_microsecond(void **state)
 {
 	(void)state;
 	align(1000, 0, 0);
 }
 
-static void ten_microseconds(void **state)
+static void aligns_ten_microseconds(void **state)
 {
 	(void)state;
 	align(10000, 0, 100);
 }
 
-static void a_hundred_microseconds(void **state)
+static void aligns_hundred_microseconds(void **state)
 {
 	(void)state;
 	align(100000, 0, STEPS / 10);
 }
 
-static void ten_milliseconds(void **state)
+static void aligns_ten_milliseconds(void **state)
 {
 	(void)state;
 	align(10000000, 0, STEPS / 10);
 }
 
-/* Each effect has a hundred causes that are nearer than its own. */
-static void cpus_that_take_turns_thousands_of_times_a_second(void **state)
+/* Each effect has a hundred causes that are nearer than its own cause. */
+static void aligns_cpus_that_take_turns(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 20000000, 100 } };
 	struct ktread *trace = open_turns(skew);
@@ -366,7 +367,10 @@ static void cpus_that_take_turns_thousands_of_times_a_second(void **state)
 	ktread_close(trace);
 }
 
-/* Such CPUs have an effect every 72 us, so an estimate that is a millisecond wrong does not tell which cause is whose. */
+/*
+ * Such CPUs have an effect every 72 us. An estimate that is wrong by a millisecond does not show which cause
+ * belongs to which effect.
+ */
 static void estimates_are_finer_than_their_grain(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 20400000, 0 } };
@@ -386,20 +390,20 @@ static void estimates_are_finer_than_their_grain(void **state)
 	ktread_close(trace);
 }
 
-static void drift_alone(void **state)
+static void aligns_drift(void **state)
 {
 	(void)state;
 	align(0, 100, STEPS / 20);
 }
 
-static void ten_milliseconds_and_drift(void **state)
+static void aligns_ten_milliseconds_and_drift(void **state)
 {
 	(void)state;
 	align(-10000000, 100, STEPS / 10);
 }
 
-/* Effects seem to come a millisecond early, which clocks that are right to 20 or 300 us cannot explain. */
-static void measured_clocks_are_moved_by_their_error_at_most(void **state)
+/* Effects seem to come a millisecond early. Clocks with an error of 20 or 300 us cannot explain that. */
+static void measured_clocks_move_at_most_by_their_error(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 1000000, 0 }, { -1000000, 0 } };
 
@@ -420,7 +424,7 @@ static void measured_clocks_are_moved_by_their_error_at_most(void **state)
 	}
 }
 
-/* Clocks that were measured once and drift. */
+/* Clocks that were measured once, and drift. */
 static void drift_around_the_only_measurement_is_followed(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { -200000, 200 }, { 200000, -200 } };
@@ -438,10 +442,10 @@ static void drift_around_the_only_measurement_is_followed(void **state)
 }
 
 /*
- * The only measurement, between two nodes, states that a clock was right to 100 ns then. It is 3 us off all the time. What
- * is stated holds, though at both nodes the clock could be moved farther.
+ * The only measurement, between two nodes, states an error of 100 ns at that time. The clock is off by 3 us
+ * all the time. The stated error holds, although at both nodes the clock could be moved farther.
  */
-static void at_the_only_measurement_a_clock_stays(void **state)
+static void clock_stays_at_its_only_measurement(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 3000, 0 }, { 10000000, 0 } };
 	struct ktread *trace = open_measured(skew, 1, 100, true);
@@ -455,7 +459,10 @@ static void at_the_only_measurement_a_clock_stays(void **state)
 	ktread_close(trace);
 }
 
-/* Each of two clocks is almost as wrong as stated. CPU 0 takes no part, so nothing else ties them to its clock. */
+/*
+ * Each of two clocks is off by almost its stated error. CPU 0 has no events, so nothing else connects them to
+ * its clock.
+ */
 static void errors_are_shared_between_clocks(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 19000, 0 }, { -19000, 0 } };
@@ -488,7 +495,7 @@ static void measured_clocks_are_aligned_within_their_error(void **state)
 	ktread_close(trace);
 }
 
-static void clocks_beside_measured_ones_are_aligned_however_far(void **state)
+static void unmeasured_clocks_are_aligned_at_any_distance(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { 10000000, 100 } };
 	struct ktread *trace = open_measured(skew, 1, 2000, false);
@@ -505,7 +512,7 @@ static void clocks_beside_measured_ones_are_aligned_however_far(void **state)
 	ktread_close(trace);
 }
 
-static void effects_early_beyond_the_stated_error_count_first(void **state)
+static void effects_beyond_the_stated_error_count_first(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 } };
 	const struct causes_pair within[] = { { 0, 1, 200000000, 199980000 },
@@ -537,24 +544,24 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clocks_in_step_stay_as_they_are),
-		cmocka_unit_test(effects_that_take_their_time_say_nothing),
-		cmocka_unit_test(they_leave_others_to_be_aligned),
-		cmocka_unit_test(causes_without_a_hook_set_no_clock_wrong),
-		cmocka_unit_test(a_microsecond),
-		cmocka_unit_test(ten_microseconds),
-		cmocka_unit_test(a_hundred_microseconds),
-		cmocka_unit_test(ten_milliseconds),
-		cmocka_unit_test(cpus_that_take_turns_thousands_of_times_a_second),
+		cmocka_unit_test(repeated_distances_are_no_clock_errors),
+		cmocka_unit_test(repeated_distances_do_not_prevent_alignment),
+		cmocka_unit_test(missing_hooks_do_not_misalign_clocks),
+		cmocka_unit_test(aligns_one_microsecond),
+		cmocka_unit_test(aligns_ten_microseconds),
+		cmocka_unit_test(aligns_hundred_microseconds),
+		cmocka_unit_test(aligns_ten_milliseconds),
+		cmocka_unit_test(aligns_cpus_that_take_turns),
 		cmocka_unit_test(estimates_are_finer_than_their_grain),
-		cmocka_unit_test(drift_alone),
-		cmocka_unit_test(ten_milliseconds_and_drift),
-		cmocka_unit_test(measured_clocks_are_moved_by_their_error_at_most),
+		cmocka_unit_test(aligns_drift),
+		cmocka_unit_test(aligns_ten_milliseconds_and_drift),
+		cmocka_unit_test(measured_clocks_move_at_most_by_their_error),
 		cmocka_unit_test(drift_around_the_only_measurement_is_followed),
-		cmocka_unit_test(at_the_only_measurement_a_clock_stays),
+		cmocka_unit_test(clock_stays_at_its_only_measurement),
 		cmocka_unit_test(errors_are_shared_between_clocks),
 		cmocka_unit_test(measured_clocks_are_aligned_within_their_error),
-		cmocka_unit_test(clocks_beside_measured_ones_are_aligned_however_far),
-		cmocka_unit_test(effects_early_beyond_the_stated_error_count_first),
+		cmocka_unit_test(unmeasured_clocks_are_aligned_at_any_distance),
+		cmocka_unit_test(effects_beyond_the_stated_error_count_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);

@@ -8,8 +8,8 @@
 
 #include "analyze/align.h"
 
-/* What no clocks can explain is given up, and the rest still holds. */
-static void contradictions_are_told(void **state)
+/* Bounds that no clocks can explain are given up; the others still hold. */
+static void contradictory_bounds_are_given_up(void **state)
 {
 	struct bounds bounds;
 	int64_t forward[3];
@@ -21,13 +21,13 @@ static void contradictions_are_told(void **state)
 	assert_int_equal(bounds_solve(&bounds, 5, forward), 0);
 	assert_in_range(forward[1], 105, 125);
 	assert_true(forward[2] == BOUNDS_NONE);
-	bounds_add(&bounds, 1, 0, 60); /* a circle of -40 */
+	bounds_add(&bounds, 1, 0, 60); /* a cycle of -40 */
 	assert_int_equal(bounds_solve(&bounds, 5, forward), 1);
 	bounds_free(&bounds);
 }
 
-/* A circle of three, of which no two contradict. */
-static void circles_of_several_are_found(void **state)
+/* A cycle of three bounds, no two of which contradict each other. */
+static void cycles_of_three_are_found(void **state)
 {
 	struct bounds bounds;
 	int64_t forward[3];
@@ -45,7 +45,7 @@ static void circles_of_several_are_found(void **state)
 	bounds_free(&bounds);
 }
 
-/* Limits stay; what contradicts them is given up. */
+/* Limits stay; bounds that contradict them are given up. */
 static void limits_are_kept(void **state)
 {
 	struct bounds bounds;
@@ -76,8 +76,8 @@ static void limits_are_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contradictions_are_told),
-		cmocka_unit_test(circles_of_several_are_found),
+		cmocka_unit_test(contradictory_bounds_are_given_up),
+		cmocka_unit_test(cycles_of_three_are_found),
 		cmocka_unit_test(limits_are_kept),
 	};
 

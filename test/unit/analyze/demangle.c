@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Names of C++ and Rust as people write them, and names that are made to do harm. */
+/* Demangling of C++ and Rust names, and of malicious names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,10 +13,10 @@
 static void becomes(const char *mangled, const char *readable)
 {
 	assert_string_equal(demangled(mangled), readable);
-	assert_string_equal(demangled(mangled), readable); /* from the table */
+	assert_string_equal(demangled(mangled), readable); /* the second time from the table */
 }
 
-static void names_of_cplusplus(void **state)
+static void cplusplus_names_are_demangled(void **state)
 {
 	(void)state;
 	becomes("_ZN6kernel5panicEPKc", "kernel::panic");
@@ -28,7 +28,7 @@ static void names_of_cplusplus(void **state)
 	becomes("_ZlsR6StreamPKc", "operator<<");
 }
 
-/* The arguments of templates are left out where they make a name long. */
+/* Template arguments are left out if they make a name long. */
 static void long_names_are_shortened(void **state)
 {
 	(void)state;
@@ -38,14 +38,14 @@ static void long_names_are_shortened(void **state)
 	becomes("_ZN1AI20AVeryLongNameOfATypeS0_20AnotherLongNameHere0EptEv", "A<...>::operator->");
 }
 
-static void names_of_rust(void **state)
+static void rust_names_are_demangled(void **state)
 {
 	(void)state;
 	becomes("_ZN6kernel5sched5yield17h0123456789abcdefE", "kernel::sched::yield");
 	becomes("_RNvNtCs1234_6kernel5sched4next", "kernel::sched::next");
 }
 
-static void other_names_stay(void **state)
+static void other_names_stay_unchanged(void **state)
 {
 	static const char *const names[] = { "main",  "_start", "_",   "_Z",   "_R",	"",	    "_Zo",
 					     "_Rust", "__Zfoo", "_ZN", "?f@@", "_Z3fo", "_Z3payiXX" };
@@ -55,8 +55,8 @@ static void other_names_stay(void **state)
 		assert_ptr_equal(demangled(names[n]), names[n]);
 }
 
-/* Each level contains the previous level twice: 60 levels would be 2^60 bytes. */
-static void a_name_that_explodes_stays(void **state)
+/* Each level contains the previous level twice: 60 levels would need 2^60 bytes. */
+static void exploding_name_stays_unchanged(void **state)
 {
 	char name[1024] = "_Z1fI1AIiiE";
 
@@ -109,8 +109,8 @@ static void damaged_names_do_no_harm(void **state)
 	}
 }
 
-/* Past the limit names stay as they are, and those that are kept are found. */
-static void more_names_than_are_kept(void **state)
+/* Names beyond the limit stay unchanged; stored ones are still found. */
+static void names_beyond_the_limit_stay_unchanged(void **state)
 {
 	char name[32];
 
@@ -127,14 +127,14 @@ static void more_names_than_are_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_cplusplus),
+		cmocka_unit_test(cplusplus_names_are_demangled),
 		cmocka_unit_test(long_names_are_shortened),
-		cmocka_unit_test(names_of_rust),
-		cmocka_unit_test(other_names_stay),
-		cmocka_unit_test(a_name_that_explodes_stays),
+		cmocka_unit_test(rust_names_are_demangled),
+		cmocka_unit_test(other_names_stay_unchanged),
+		cmocka_unit_test(exploding_name_stays_unchanged),
 		cmocka_unit_test(nesting_and_length_are_bounded),
 		cmocka_unit_test(damaged_names_do_no_harm),
-		cmocka_unit_test(more_names_than_are_kept),
+		cmocka_unit_test(names_beyond_the_limit_stay_unchanged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which addresses the running kernel has, of kernels that run where they were linked, and of those that do not. */
+/* Addresses of running kernels, of those that run where they were linked and of those that were moved. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,10 @@ static void expect_nothing(uint64_t address)
 	assert_false(symbols_has(symbols, address));
 }
 
-/* Linked at 1 MiB, with so much memory of its own that programs' addresses lie in it. One segment for everything. */
+/*
+ * Linked at 1 MiB, with so much memory of its own that it covers addresses of programs. One segment for
+ * everything.
+ */
 static const struct elf_file_section low_sections[] = {
 	{ ".text", 0x100000, 0x20000, ELF_FILE_CODE | ELF_FILE_BOTH },
 	{ ".bss", 0x120000, 0x800000, ELF_FILE_DATA | ELF_FILE_BOTH },
@@ -90,7 +93,7 @@ static const struct elf_file_symbol low_symbols[] = {
 	{ NULL, 0, 0, 0, 0 },
 };
 
-static void a_moved_kernel_has_no_address_where_it_was_linked(void **state)
+static void moved_kernel_has_no_linked_addresses(void **state)
 {
 	static const struct {
 		uint16_t machine;
@@ -115,7 +118,7 @@ static void a_moved_kernel_has_no_address_where_it_was_linked(void **state)
 	}
 }
 
-static void data_is_no_code(void **state)
+static void data_is_not_code(void **state)
 {
 	const struct elf_file file = { EM_X86_64, ET_EXEC, low_sections, low_symbols };
 	struct symbol symbol;
@@ -125,14 +128,17 @@ static void data_is_no_code(void **state)
 	expect_code(0x100110, "main", 0x10);
 	expect_code(0x100008, "start", 8);
 	expect_data(USER, "memory", USER - 0x130000);
-	/* A table among the functions: the nearest name that is no data has no end, so that it may reach to here. */
+	/*
+	 * A table among the functions: the nearest name that is not data has no size, so it may extend to
+	 * here.
+	 */
 	assert_int_equal(symbols_find(symbols, 0x100210, &symbol), 0);
 	assert_string_equal(symbol.function, "start");
 	assert_int_equal(symbols_find_any(symbols, 0x100210, &symbol), 0);
 	assert_string_equal(symbol.function, "table");
 }
 
-static void what_lies_behind_a_function_is_not_the_function(void **state)
+static void addresses_after_a_function_are_not_part_of_it(void **state)
 {
 	static const struct elf_file_symbol sized[] = {
 		{ "main", 0x100100, 0x80, STT_FUNC, 1 },
@@ -147,7 +153,7 @@ static void what_lies_behind_a_function_is_not_the_function(void **state)
 	expect_code(0x10017f, "main", 0x7f);
 	assert_true(symbols_has_code(symbols, 0x100180));
 	assert_int_equal(symbols_find(symbols, 0x100180, &symbol), -1);
-	/* A call that is a function's last instruction returns behind it. */
+	/* A call that is the last instruction of a function returns to the address after it. */
 	assert_int_equal(symbols_find_call(symbols, 0x100180, &symbol), 0);
 	assert_string_equal(symbol.function, "main");
 	assert_int_equal(symbol.offset, 0x80);
@@ -166,7 +172,7 @@ static const struct elf_file_symbol split_symbols[] = {
 	{ NULL, 0, 0, 0, 0 },
 };
 
-static void a_low_part_that_starts_a_high_kernel_stays(void **state)
+static void boot_code_in_the_low_half_is_not_moved(void **state)
 {
 	const struct elf_file file = { EM_X86_64, ET_EXEC, split_sections, split_symbols };
 
@@ -195,7 +201,7 @@ static const struct elf_file_symbol pie_symbols[] = {
 	{ NULL, 0, 0, 0, 0 },
 };
 
-static void a_position_independent_kernel_lies_where_its_root_does(void **state)
+static void position_independent_kernel_moves_with_its_root(void **state)
 {
 	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64, EM_RISCV };
 
@@ -214,8 +220,11 @@ static void a_position_independent_kernel_lies_where_its_root_does(void **state)
 	}
 }
 
-/* Without the root's symbol nothing says by how much a kernel was moved: only that it was not can be seen. */
-static void a_file_without_the_root(void **state)
+/*
+ * Without the root's symbol, the displacement of a kernel is unknown; only a kernel that was not moved can be
+ * recognised.
+ */
+static void file_without_root_is_usable_only_if_not_moved(void **state)
 {
 	static const struct elf_file_symbol only_main[] = {
 		{ "main", 0x100100, 0x80, STT_FUNC, 1 },
@@ -242,7 +251,7 @@ static void note_name(void *context, const char *name, uint64_t address, uint64_
 		*(uint64_t *)context = address;
 }
 
-static void all_names_are_of_code_where_it_runs(void **state)
+static void named_code_has_running_addresses(void **state)
 {
 	const struct elf_file file = { EM_X86_64, ET_EXEC, low_sections, low_symbols };
 	uint64_t main_at = 0;
@@ -253,8 +262,8 @@ static void all_names_are_of_code_where_it_runs(void **state)
 	assert_int_equal(main_at, HIGH + 0x100100);
 }
 
-/* A kernel of fixed addresses that was compiled again after the trace, without a build id. */
-static void a_root_that_lies_elsewhere_in_the_file_is_of_another_build(void **state)
+/* A kernel with fixed addresses that was compiled again after the trace, without a build id. */
+static void root_at_another_address_means_another_build(void **state)
 {
 	static const struct elf_file_section sections[] = { { ".text", 0x40280000, 0x10000, ELF_FILE_CODE },
 							    { ".data", 0x40290000, 0x1000, ELF_FILE_DATA },
@@ -268,7 +277,7 @@ static void a_root_that_lies_elsewhere_in_the_file_is_of_another_build(void **st
 		{ 0x40290040, SYMBOLS_UNCHECKED },
 		{ 0x40291040, SYMBOLS_OTHER_BUILD },
 		{ 0x4028f0c0, SYMBOLS_OTHER_BUILD },
-		{ 0xffffffff40290040, SYMBOLS_UNCHECKED }, /* by its other address */
+		{ 0xffffffff40290040, SYMBOLS_UNCHECKED }, /* at its other address */
 		{ 0x80290040, SYMBOLS_UNCHECKED },	   /* loaded elsewhere */
 		{ 0, SYMBOLS_UNCHECKED },
 	};
@@ -283,7 +292,7 @@ static void a_root_that_lies_elsewhere_in_the_file_is_of_another_build(void **st
 	assert_non_null(
 		strstr(symbols_message(), "ktrace_root is at 0x40290040 there, and was at 0x40291040"));
 	teardown(state);
-	/* What can be loaded anywhere may be. */
+	/* A position-independent file may be loaded anywhere. */
 	open_file(&(struct elf_file){ EM_AARCH64, ET_DYN, sections, all }, 0x40291040, SYMBOLS_UNCHECKED);
 }
 
@@ -291,14 +300,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_moved_kernel_has_no_address_where_it_was_linked),
-		TEST(data_is_no_code),
-		TEST(what_lies_behind_a_function_is_not_the_function),
-		TEST(a_low_part_that_starts_a_high_kernel_stays),
-		TEST(a_position_independent_kernel_lies_where_its_root_does),
-		TEST(a_file_without_the_root),
-		TEST(all_names_are_of_code_where_it_runs),
-		TEST(a_root_that_lies_elsewhere_in_the_file_is_of_another_build),
+		TEST(moved_kernel_has_no_linked_addresses),
+		TEST(data_is_not_code),
+		TEST(addresses_after_a_function_are_not_part_of_it),
+		TEST(boot_code_in_the_low_half_is_not_moved),
+		TEST(position_independent_kernel_moves_with_its_root),
+		TEST(file_without_root_is_usable_only_if_not_moved),
+		TEST(named_code_has_running_addresses),
+		TEST(root_at_another_address_means_another_build),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

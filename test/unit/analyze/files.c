@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which paths are told of files, and which are not, in scripted events. */
+/* Paths of files that are inferred, and those that are not, from scripted events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* The path told of the event added last, "-" if none. */
+/* Returns the path inferred for the last event, "-" if none. */
 static const char *told(void)
 {
 	const struct ktread_event *event = script_at(fed++);
@@ -86,14 +86,14 @@ static const char *use(uint16_t what, uint32_t cpu, uint64_t file, uint64_t inod
 	return told();
 }
 
-/* An event of that CPU before which slots are missing. */
+/* Adds an event of a CPU with missing slots before it. */
 static void lose(uint32_t cpu)
 {
 	script_event(OTHER, ++stamp, cpu, 1, V(0))->lost = 3;
 	assert_string_equal(told(), "-");
 }
 
-static void from_open_to_close(void **state)
+static void path_is_known_from_open_to_close(void **state)
 {
 	(void)state;
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
@@ -104,22 +104,22 @@ static void from_open_to_close(void **state)
 	assert_string_equal(use(READ, 0, 0x1000, 5), "/etc/motd");
 	assert_string_equal(use(READ, 0, 0x2000, 5), "other name");
 	assert_string_equal(use(CLOSE, 0, 0x1000, 5), "/etc/motd");
-	assert_string_equal(use(READ, 0, 0x1000, 5), "other name"); /* of the inode */
+	assert_string_equal(use(READ, 0, 0x1000, 5), "other name"); /* the path of the inode */
 	assert_string_equal(use(READ, 0, 0x1000, 6), "-");
 }
 
-static void a_file_that_became_anothers(void **state)
+static void reused_file_number_loses_its_path(void **state)
 {
 	(void)state;
 	open_file(0, "/a", 0x1000, 5, 0);
-	assert_string_equal(use(READ, 0, 0x1000, 0), "-"); /* a pipe by now */
+	assert_string_equal(use(READ, 0, 0x1000, 0), "-"); /* the number is a pipe now */
 	assert_string_equal(use(READ, 0, 0x1000, 6), "-");
 	open_file(0, "/b", 0x1000, 6, 0);
 	assert_string_equal(use(READ, 0, 0x1000, 6), "/b");
 	assert_string_equal(use(READ, 0, 0, 0), "-");
 }
 
-static void by_lookup(void **state)
+static void lookup_names_inodes(void **state)
 {
 	(void)state;
 	lookup("/dev/console", 33, 0);
@@ -133,7 +133,7 @@ static void by_lookup(void **state)
 	assert_string_equal(use(READ, 0, 0x4000, 34), "-");
 }
 
-static void nothing_across_a_loss(void **state)
+static void loss_forgets_paths(void **state)
 {
 	(void)state;
 	open_file(0, "/a", 0x1000, 5, 0);
@@ -141,13 +141,13 @@ static void nothing_across_a_loss(void **state)
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 	open_file(0, "/b", 0x1000, 5, 0);
 	assert_string_equal(use(READ, 1, 0x1000, 5), "/b");
-	/* The loss before the very event that would be told of. */
+	/* The loss is directly before the event. */
 	script_event(READ, ++stamp, 0, 1, V(0x1000), V(5))->lost = 1;
 	assert_string_equal(told(), "-");
 }
 
-/* Nothing before all rings whose beginning was overwritten have begun. */
-static void nothing_before_rings_begin(void **state)
+/* No path is inferred before each ring whose beginning was overwritten has had an event. */
+static void no_path_before_all_rings_have_begun(void **state)
 {
 	(void)state;
 	files_destroy(files);
@@ -155,14 +155,15 @@ static void nothing_before_rings_begin(void **state)
 	assert_int_equal(files_create(&files, script_trace()), 0);
 	open_file(0, "/a", 0x1000, 5, 0);
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
-	assert_string_equal(use(READ, 2, 0x1000, 5), "-"); /* ring 2 begins, whether or not it says so */
+	/* first event of ring 2, whether or not it reports a loss */
+	assert_string_equal(use(READ, 2, 0x1000, 5), "-");
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 	open_file(0, "/b", 0x1000, 5, 0);
 	assert_string_equal(use(READ, 1, 0x1000, 5), "/b");
 	script_ring(2)->overwritten = 0;
 }
 
-static void long_and_cut_paths(void **state)
+static void long_and_cut_paths_are_not_stored(void **state)
 {
 	char path[FILES_PATH + 2];
 
@@ -173,12 +174,12 @@ static void long_and_cut_paths(void **state)
 	assert_string_equal(use(READ, 0, 0x1000, 5), path);
 	path[FILES_PATH] = 'x';
 	path[FILES_PATH + 1] = '\0';
-	open_file(0, path, 0x1000, 5, 0); /* which is not kept, nor is what was before */
+	open_file(0, path, 0x1000, 5, 0); /* not stored, and the earlier path is dropped */
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 }
 
-/* More files than are kept: the newest are right, none is wrong. */
-static void more_than_are_kept(void **state)
+/* More files than can be stored: the newest have the right path, and none has a wrong one. */
+static void newest_files_are_kept(void **state)
 {
 	char path[24];
 	unsigned right = 0;
@@ -199,7 +200,7 @@ static void more_than_are_kept(void **state)
 	assert_in_range(right, 100, 300);
 }
 
-static void a_trace_without_paths(void **state)
+static void trace_without_paths_infers_none(void **state)
 {
 	(void)state;
 	script_end();
@@ -212,7 +213,7 @@ static void a_trace_without_paths(void **state)
 	assert_string_equal(use(READ, 0, 0x1000, 5), "-");
 }
 
-static void with_a_filter(void **state)
+static void filter_disables_paths(void **state)
 {
 	(void)state;
 	files_destroy(files);
@@ -225,15 +226,15 @@ static void with_a_filter(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(from_open_to_close, begin, end),
-		cmocka_unit_test_setup_teardown(a_file_that_became_anothers, begin, end),
-		cmocka_unit_test_setup_teardown(by_lookup, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_across_a_loss, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_before_rings_begin, begin, end),
-		cmocka_unit_test_setup_teardown(long_and_cut_paths, begin, end),
-		cmocka_unit_test_setup_teardown(more_than_are_kept, begin, end),
-		cmocka_unit_test_setup_teardown(with_a_filter, begin, end),
-		cmocka_unit_test_setup_teardown(a_trace_without_paths, begin, end),
+		cmocka_unit_test_setup_teardown(path_is_known_from_open_to_close, begin, end),
+		cmocka_unit_test_setup_teardown(reused_file_number_loses_its_path, begin, end),
+		cmocka_unit_test_setup_teardown(lookup_names_inodes, begin, end),
+		cmocka_unit_test_setup_teardown(loss_forgets_paths, begin, end),
+		cmocka_unit_test_setup_teardown(no_path_before_all_rings_have_begun, begin, end),
+		cmocka_unit_test_setup_teardown(long_and_cut_paths_are_not_stored, begin, end),
+		cmocka_unit_test_setup_teardown(newest_files_are_kept, begin, end),
+		cmocka_unit_test_setup_teardown(filter_disables_paths, begin, end),
+		cmocka_unit_test_setup_teardown(trace_without_paths_infers_none, begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

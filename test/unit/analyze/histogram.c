@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Ranks against a sorted list, and the promised error beyond the values that are kept. */
+/* Ranks compared with a sorted list, and the promised error with more values than are stored. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 
 static uint64_t seed = 1;
 
-/* Numbers of all magnitudes. */
+/* Returns numbers of all magnitudes. */
 static uint64_t next_random(void)
 {
 	return random_word(&seed) >> random_below(&seed, 63);
@@ -29,7 +29,7 @@ static int by_value(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-static void ranks(void **state)
+static void ranks_match_a_sorted_list(void **state)
 {
 	(void)state;
 	assert_int_equal(histogram_rank(1, 50, 100), 1);
@@ -41,8 +41,8 @@ static void ranks(void **state)
 	assert_true(histogram_rank(UINT64_MAX, 100, 100) == UINT64_MAX);
 }
 
-/* Few values are told as they are, in whatever order they came. */
-static void few_are_exact(void **state)
+/* Ranks of few values are exact, in any order of adding. */
+static void few_values_are_exact(void **state)
 {
 	struct histogram histogram = { 0 };
 	uint64_t value[HISTOGRAM_EXACT];
@@ -61,8 +61,8 @@ static void few_are_exact(void **state)
 	histogram_free(&histogram);
 }
 
-/* Of many, a rank is never too small, and too great by no more than the promised part. */
-static void many_are_near(void **state)
+/* With many values, a rank is never too small, and too great by at most the promised part. */
+static void many_values_are_within_the_error(void **state)
 {
 	struct histogram histogram = { 0 };
 	uint64_t *value = malloc(MANY * sizeof(*value));
@@ -89,8 +89,8 @@ static void many_are_near(void **state)
 	free(value);
 }
 
-/* The edges of what a counter can hold. */
-static void extremes(void **state)
+/* The least and greatest values of a counter. */
+static void extreme_values_are_counted(void **state)
 {
 	struct histogram histogram = { 0 };
 
@@ -105,7 +105,7 @@ static void extremes(void **state)
 	histogram_free(&histogram);
 }
 
-/* Bounded whatever comes: a page of counters for each power of two, no list of values. */
+/* Memory is bounded: a page of counters for each power of two, no list of values. */
 static void memory_is_bounded(void **state)
 {
 	struct histogram histogram = { 0 };
@@ -123,10 +123,10 @@ static void memory_is_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranks),
-		cmocka_unit_test(few_are_exact),
-		cmocka_unit_test(many_are_near),
-		cmocka_unit_test(extremes),
+		cmocka_unit_test(ranks_match_a_sorted_list),
+		cmocka_unit_test(few_values_are_exact),
+		cmocka_unit_test(many_values_are_within_the_error),
+		cmocka_unit_test(extreme_values_are_counted),
 		cmocka_unit_test(memory_is_bounded),
 	};
 

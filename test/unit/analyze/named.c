@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A kernel's file is not waited for, and neither are files that its debug information names: a FIFO may lie in their place.
- * The fixtures are this program's own ELF file and small ones that the assembler makes.
+ * Opening never blocks: the kernel's file, and files named in its debug information, may be FIFOs. The
+ * fixtures are this program's own ELF file and small ones made by the assembler.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,8 +53,8 @@ static void fifo_as_kernel_is_refused(void **state)
 }
 
 /*
- * A unit of code at 0x400000 with lines, whose debug information is written by hand. `unit`: the attributes of the unit after its
- * tag, as DW_AT and DW_FORM numbers; `values`: what they are; `more`: other sections.
+ * Builds a unit of code at 0x400000 with lines, with hand-written debug information. `unit`: attributes of
+ * the unit after its tag, as DW_AT and DW_FORM numbers; `values`: their values; `more`: other sections.
  */
 static void build(unsigned version, const char *attributes, const char *values, const char *more)
 {
@@ -105,8 +105,8 @@ static void fifo_as_split_unit_is_not_opened(void **state)
 }
 
 /*
- * DW_FORM_GNU_strp_alt: the unit's folder is a string of another file, which a section names. libdw opens that file, so no lines are
- * read.
+ * DW_FORM_GNU_strp_alt: the unit's folder is a string in another file, which a section names. libdw opens
+ * that file, so no lines are read.
  */
 static void fifo_as_alternate_file_is_not_opened(void **state)
 {

@@ -16,7 +16,7 @@
 
 static const char note[] = "captured by: ktrace run\nended: panic\ncommand: qemu -kernel build/k.elf -smp 4";
 
-static void keys(void **state)
+static void keys_are_found(void **state)
 {
 	size_t length;
 	const char *value = note_find(note, "ended", &length);
@@ -35,7 +35,7 @@ static void keys(void **state)
 	assert_null(note_find("\n\n", "", &length));
 }
 
-static void words(void **state)
+static void word_after_option_is_copied(void **state)
 {
 	char word[12];
 	size_t length;
@@ -52,8 +52,8 @@ static void words(void **state)
 	assert_int_equal(note_word_after(command, 0, "-smp", word, sizeof(word)), -1);
 }
 
-/* Only what is a file that can be read. */
-static void kernels(void **state)
+/* Only a regular file that can be read is returned. */
+static void kernel_must_be_a_readable_file(void **state)
 {
 	char folder[] = "/tmp/ktrace-unit-XXXXXX", file[64], pipe[64], text[200], path[64];
 
@@ -80,7 +80,7 @@ static void kernels(void **state)
 	rmdir(folder);
 }
 
-static void silence_is_a_time_and_perhaps_more(void **state)
+static void silence_is_parsed(void **state)
 {
 	bool more = true;
 
@@ -97,9 +97,10 @@ static void silence_is_a_time_and_perhaps_more(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(keys), cmocka_unit_test(words),
-					    cmocka_unit_test(kernels),
-					    cmocka_unit_test(silence_is_a_time_and_perhaps_more) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(keys_are_found),
+					    cmocka_unit_test(word_after_option_is_copied),
+					    cmocka_unit_test(kernel_must_be_a_readable_file),
+					    cmocka_unit_test(silence_is_parsed) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

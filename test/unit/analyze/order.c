@@ -31,7 +31,7 @@ static struct ktread *trace_of(struct writer *writer, uint64_t first, uint64_t l
 	return trace;
 }
 
-/* Samples of each CPU from 1 on, EVERY apart from EVERY on. */
+/* Adds samples of each CPU from 1 on, at intervals of EVERY, from EVERY on. */
 static void put_samples(struct writer *writer, uint32_t cpus, uint32_t samples, uint64_t error)
 {
 	struct ktrx_clock rows[4];
@@ -65,7 +65,7 @@ static void says(struct ktread *trace, enum order_state state, uint64_t doubt, c
 	ktread_close(trace);
 }
 
-static void one_cpu_has_an_order(void **state)
+static void one_cpu_is_certain(void **state)
 {
 	struct writer writer;
 
@@ -74,7 +74,7 @@ static void one_cpu_has_an_order(void **state)
 	says(trace_of(&writer, 1000, 0, NULL), ORDER_CERTAIN, 0, "", "");
 }
 
-static void clocks_that_were_not_measured_are_uncertain(void **state)
+static void unmeasured_clocks_are_uncertain(void **state)
 {
 	struct writer writer;
 
@@ -98,7 +98,7 @@ static void clocks_shown_as_recorded_are_uncertain(void **state)
 	     "\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
 }
 
-static void a_cpu_that_was_not_measured_is_uncertain(void **state)
+static void unmeasured_cpu_is_uncertain(void **state)
 {
 	struct writer writer;
 
@@ -120,7 +120,7 @@ static void measured_clocks_have_their_error(void **state)
 	says(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 20,
 	     "order between CPUs: uncertain for events less than 0.020 us apart, as clocks were measured",
 	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":20}");
-	/* Two clocks, each right to its error against a third. */
+	/* Two clocks, each with its error against a third. */
 	begin(&writer, 4);
 	put_samples(&writer, 3, 8, 20);
 	says(trace_of(&writer, EVERY, 8 * EVERY, NULL), ORDER_MEASURED, 40,
@@ -128,8 +128,11 @@ static void measured_clocks_have_their_error(void **state)
 	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":40}");
 }
 
-/* 500 millionths of the time since the only measurement; after several their drift is known to their error. */
-static void long_after_the_last_measurement_less_is_known(void **state)
+/*
+ * 500 millionths of the time since the only measurement. After several measurements the drift is known up to
+ * their error.
+ */
+static void error_grows_after_the_last_measurement(void **state)
 {
 	struct writer writer;
 
@@ -147,7 +150,7 @@ static void long_after_the_last_measurement_less_is_known(void **state)
 	     "\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":1160}");
 }
 
-static void a_clock_has_its_error_at_a_time(void **state)
+static void error_depends_on_the_time(void **state)
 {
 	struct writer writer;
 	struct ktread *trace;
@@ -173,7 +176,7 @@ static void a_clock_has_its_error_at_a_time(void **state)
 	ktread_close(trace);
 }
 
-static void aligned_clocks_are_right_for_causes_and_effects(void **state)
+static void aligned_clocks_order_causes_and_effects(void **state)
 {
 	const struct ktread_clock_point point = { 1000, 50 };
 	struct ktread *trace;
@@ -188,8 +191,8 @@ static void aligned_clocks_are_right_for_causes_and_effects(void **state)
 	     "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
 }
 
-/* Each of two clocks is moved by its error at most, and may have been wrong by that. */
-static void aligned_clocks_that_were_measured_have_twice_the_doubt(void **state)
+/* Each of two clocks is moved by at most its error, and may have been wrong by that much. */
+static void aligned_measured_clocks_have_twice_the_doubt(void **state)
 {
 	const struct ktread_clock_point point = { EVERY, 20 };
 	struct ktread *trace;
@@ -218,15 +221,15 @@ static void aligned_clocks_that_were_measured_have_twice_the_doubt(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_cpu_has_an_order),
-		cmocka_unit_test(clocks_that_were_not_measured_are_uncertain),
+		cmocka_unit_test(one_cpu_is_certain),
+		cmocka_unit_test(unmeasured_clocks_are_uncertain),
 		cmocka_unit_test(clocks_shown_as_recorded_are_uncertain),
-		cmocka_unit_test(a_cpu_that_was_not_measured_is_uncertain),
+		cmocka_unit_test(unmeasured_cpu_is_uncertain),
 		cmocka_unit_test(measured_clocks_have_their_error),
-		cmocka_unit_test(long_after_the_last_measurement_less_is_known),
-		cmocka_unit_test(a_clock_has_its_error_at_a_time),
-		cmocka_unit_test(aligned_clocks_are_right_for_causes_and_effects),
-		cmocka_unit_test(aligned_clocks_that_were_measured_have_twice_the_doubt),
+		cmocka_unit_test(error_grows_after_the_last_measurement),
+		cmocka_unit_test(error_depends_on_the_time),
+		cmocka_unit_test(aligned_clocks_order_causes_and_effects),
+		cmocka_unit_test(aligned_measured_clocks_have_twice_the_doubt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, temporary_teardown);

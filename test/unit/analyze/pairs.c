@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which pairs come of scripted events, by each kind of key, with and without gaps. */
+/* Pairs from scripted events, by each kind of key, with and without gaps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,14 +63,14 @@ static void expect(uint64_t count, uint64_t begins, uint64_t ends, uint64_t drop
 	assert_int_equal(result->dropped, dropped);
 }
 
-/* The event was preceded by slots that are missing. */
+/* Marks slots as missing before the event. */
 static void lost_before(struct ktread_event *event)
 {
 	event->lost = 3;
 }
 
 /* An end, or another beginning, may have come while one of them was off. */
-static void nothing_is_paired_across_a_time_without_its_events(void **state)
+static void nothing_is_paired_while_its_events_are_off(void **state)
 {
 	(void)state;
 	script_event(OPEN, 10, 0, 1, V(1), V(0));
@@ -90,8 +90,8 @@ static void nothing_is_paired_across_a_time_without_its_events(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 10);
 }
 
-/* After a stop of all there is no word of when it came: it may have come right after the last record. */
-static void nothing_is_paired_across_a_start(void **state)
+/* After a stop of all recording its time is unknown: it may have been right after the last record. */
+static void nothing_is_paired_across_a_restart_of_recording(void **state)
 {
 	(void)state;
 	script_event(OPEN, 10, 0, 1, V(1), V(0));
@@ -103,18 +103,18 @@ static void nothing_is_paired_across_a_start(void **state)
 	assert_int_equal(pairs_result(pairs)->switched, 1);
 }
 
-/* No record says so, but it is off at the end: what was begun after its last record may have ended. */
-static void of_an_event_that_is_off_at_the_end(void **state)
+/* No record shows it, but the event is off at the end: a pair begun after its last record may have ended. */
+static void nothing_is_paired_if_an_event_is_off_at_the_end(void **state)
 {
 	(void)state;
 	script_switch_off(OPEN);
 	script_event(OPEN, 10, 0, 1, V(1), V(0));
-	script_event(CLOSE, 20, 0, 1, V(1), V(0)); /* as well it may: another beginning was not recorded */
+	script_event(CLOSE, 20, 0, 1, V(1), V(0)); /* it may: another beginning was not recorded */
 	expect(0, 0, 0, 0);
 	assert_int_equal(pairs_result(pairs)->switched, 1);
 }
 
-static void by_thread_across_cpus(void **state)
+static void pairs_by_thread_across_cpus(void **state)
 {
 	(void)state;
 	script_event(OPEN, 10, 0, 1, V(1), V(0));
@@ -132,7 +132,7 @@ static void by_thread_across_cpus(void **state)
 	assert_int_equal(pairs_result(pairs)->worst.thread, 1);
 }
 
-static void by_cpu_in_interrupts(void **state)
+static void pairs_by_cpu_in_interrupts(void **state)
 {
 	(void)state;
 	script_event(OPEN, 10, 0, 1, V(1), V(0))->context = KTRX_CONTEXT_INTERRUPT;
@@ -144,7 +144,7 @@ static void by_cpu_in_interrupts(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 11);
 }
 
-static void by_fields_of_two_names(void **state)
+static void pairs_by_fields_of_different_names(void **state)
 {
 	(void)state;
 	rule.key[0] = (struct pairs_key){ PAIRS_BY_FIELD, "id", "of" };
@@ -161,8 +161,8 @@ static void by_fields_of_two_names(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 12);
 }
 
-/* One event for both ends: from each to the next of the same key. */
-static void from_each_to_the_next(void **state)
+/* The same event begins and ends: from each event to the next with the same key. */
+static void one_event_is_paired_with_the_next(void **state)
 {
 	(void)state;
 	rule = (struct pairs_rule){ .key = { { PAIRS_BY_FIELD, "name", "name" } }, .keys = 1 };
@@ -177,8 +177,8 @@ static void from_each_to_the_next(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 13);
 }
 
-/* A key that is a CPU cares for that CPU's slots alone. */
-static void gaps_of_its_cpu(void **state)
+/* With a CPU as key, only that CPU's slots matter. */
+static void gap_of_the_cpu_drops_a_pair(void **state)
 {
 	(void)state;
 	rule.key[0].by = PAIRS_BY_CPU;
@@ -192,8 +192,11 @@ static void gaps_of_its_cpu(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.least, 20);
 }
 
-/* A gap counts from the last event before it, which tells of it long after a pair has closed elsewhere. */
-static void gaps_told_late(void **state)
+/*
+ * A gap counts from the last event before it. The event that reports the gap may come long after a pair on
+ * another CPU has ended.
+ */
+static void gap_counts_from_the_last_event_before_it(void **state)
 {
 	(void)state;
 	rule.key[0] = (struct pairs_key){ PAIRS_BY_FIELD, "id", "of" };
@@ -207,8 +210,8 @@ static void gaps_told_late(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.least, 4);
 }
 
-/* What a thread does that runs on one CPU throughout cannot hide in another's gap. */
-static void gaps_elsewhere(void **state)
+/* Events of a thread that runs on one CPU throughout cannot be hidden in a gap of another CPU. */
+static void gap_of_another_cpu_matters_only_if_the_thread_moved(void **state)
 {
 	(void)state;
 	script_event(SWITCH, 5, 0, 9, V(9), V(1));
@@ -219,13 +222,13 @@ static void gaps_elsewhere(void **state)
 	script_event(OTHER, 15, 2, 3);
 	lost_before(script_event(OTHER, 20, 2, 3));
 	script_event(SWITCH, 25, 1, 8, V(8), V(2));
-	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* ran all the time */
-	script_event(CLOSE, 31, 1, 2, V(1), V(0)); /* may have run on CPU 2 meanwhile */
+	script_event(CLOSE, 30, 0, 1, V(1), V(0)); /* ran there all the time */
+	script_event(CLOSE, 31, 1, 2, V(1), V(0)); /* may have run on CPU 2 in between */
 	expect(1, 0, 0, 1);
 	assert_int_equal(pairs_result(pairs)->worst.thread, 1);
 }
 
-static void overwritten_beginnings(void **state)
+static void overwritten_beginnings_are_unmatched(void **state)
 {
 	(void)state;
 	rule.key[0] = (struct pairs_key){ PAIRS_BY_FIELD, "id", "of" };
@@ -238,8 +241,8 @@ static void overwritten_beginnings(void **state)
 	expect(1, 0, 0, 1);
 }
 
-/* An event's own cost comes off for each one recorded on the CPU meanwhile, the end included. */
-static void cost_is_taken_off(void **state)
+/* The cost is subtracted for each event that the CPU recorded in between, including the end. */
+static void cost_is_subtracted(void **state)
 {
 	(void)state;
 	rule.cost = 2500; /* 2.5 ticks */
@@ -254,7 +257,7 @@ static void cost_is_taken_off(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.least, 0);
 }
 
-static void a_clock_that_goes_back(void **state)
+static void clock_that_goes_back_gives_zero(void **state)
 {
 	(void)state;
 	script_event(OPEN, 500, 0, 1, V(0), V(0));
@@ -263,8 +266,8 @@ static void a_clock_that_goes_back(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.greatest, 0);
 }
 
-/* Far more keys than places, so that the table grows and its holes are closed. */
-static void many_at_once(void **state)
+/* Far more keys than places, so that the table grows and free places are filled. */
+static void many_open_pairs_are_matched(void **state)
 {
 	(void)state;
 	rule.key[0] = (struct pairs_key){ PAIRS_BY_FIELD, "id", "of" };
@@ -278,21 +281,21 @@ static void many_at_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(by_thread_across_cpus, begin, end),
-		cmocka_unit_test_setup_teardown(by_cpu_in_interrupts, begin, end),
-		cmocka_unit_test_setup_teardown(by_fields_of_two_names, begin, end),
-		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_time_without_its_events, begin,
+		cmocka_unit_test_setup_teardown(pairs_by_thread_across_cpus, begin, end),
+		cmocka_unit_test_setup_teardown(pairs_by_cpu_in_interrupts, begin, end),
+		cmocka_unit_test_setup_teardown(pairs_by_fields_of_different_names, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_paired_while_its_events_are_off, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_restart_of_recording, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_paired_if_an_event_is_off_at_the_end, begin, end),
+		cmocka_unit_test_setup_teardown(one_event_is_paired_with_the_next, begin, end),
+		cmocka_unit_test_setup_teardown(gap_of_the_cpu_drops_a_pair, begin, end),
+		cmocka_unit_test_setup_teardown(gap_counts_from_the_last_event_before_it, begin, end),
+		cmocka_unit_test_setup_teardown(gap_of_another_cpu_matters_only_if_the_thread_moved, begin,
 						end),
-		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_start, begin, end),
-		cmocka_unit_test_setup_teardown(of_an_event_that_is_off_at_the_end, begin, end),
-		cmocka_unit_test_setup_teardown(from_each_to_the_next, begin, end),
-		cmocka_unit_test_setup_teardown(gaps_of_its_cpu, begin, end),
-		cmocka_unit_test_setup_teardown(gaps_told_late, begin, end),
-		cmocka_unit_test_setup_teardown(gaps_elsewhere, begin, end),
-		cmocka_unit_test_setup_teardown(overwritten_beginnings, begin, end),
-		cmocka_unit_test_setup_teardown(cost_is_taken_off, begin, end),
-		cmocka_unit_test_setup_teardown(a_clock_that_goes_back, begin, end),
-		cmocka_unit_test_setup_teardown(many_at_once, begin, end),
+		cmocka_unit_test_setup_teardown(overwritten_beginnings_are_unmatched, begin, end),
+		cmocka_unit_test_setup_teardown(cost_is_subtracted, begin, end),
+		cmocka_unit_test_setup_teardown(clock_that_goes_back_gives_zero, begin, end),
+		cmocka_unit_test_setup_teardown(many_open_pairs_are_matched, begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

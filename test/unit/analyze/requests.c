@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Control texts as requests, over tables of events and settings made up here. */
+/* Translation of control texts into requests, with tables of events and settings made up here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define EVENTS 6u
 #define MANY   70u /* further events, of one group */
 
-/* Ids as a linker may have it: against the order of declaration. */
+/* Ids as a linker may assign them: in reverse order of declaration. */
 static struct ktread_type types[EVENTS + MANY] = {
 	{ .id = 1, .group = "sched", .name = "wake", .file = "sched.c", .line = 20, .wanted = 1 },
 	{ .id = 2, .group = "sched", .name = "switch", .file = "sched.c", .line = 10, .wanted = 2 },
@@ -66,7 +66,10 @@ static int make_many(void **state)
 	return 0;
 }
 
-/* The requests of a text in a short form: "E first-last change/state/flags", "S row=value", and words. */
+/*
+ * Returns the requests of a text in a short form: "E first-last change/state/flags", "S index=value", and
+ * words.
+ */
 static const char *requests_of(const char *text)
 {
 	static char result[1024];
@@ -106,7 +109,8 @@ static void patterns_become_ranges_of_ids(void **state)
 	assert_string_equal(requests_of("sched.*=on,-mm.fault"), "E1-2:1/1/0 E6-6:1/1/0 E3-3:1/0/0");
 	assert_string_equal(requests_of("mm=count mm*=both"), "E3-3:1/2/0 E3-4:1/3/0");
 	assert_string_equal(requests_of("*.?ault=stop"), "E3-3:1/5/0");
-	assert_string_equal(requests_of("*=off"), "E1-4:1/0/0 E6-76:1/0/0"); /* but the library's own */
+	/* all except the library's own */
+	assert_string_equal(requests_of("*=off"), "E1-4:1/0/0 E6-76:1/0/0");
 	assert_string_equal(requests_of("ktrace.*=off"), "E5-5:1/0/0");
 	assert_string_equal(requests_of("many=on"), "E7-76:1/1/0");
 	assert_string_equal(requests_of("stop,clear,start"), "stop clear start");
@@ -136,12 +140,12 @@ static void settings_are_looked_up_and_bounded(void **state)
 			    "debug.wide: '18446744073709551616' is not a number");
 }
 
-static void masks_go_by_file_and_line(void **state)
+static void mask_bits_follow_file_and_line(void **state)
 {
 	(void)state; /* sched: exit (a.c) is bit 0, switch bit 1, wake bit 2 */
 	assert_string_equal(requests_of("debug.ktr.sched_enable=0x4"), "E6-6:1/0/0 E2-2:1/0/0 E1-1:1/1/0");
-	assert_string_equal(requests_of("debug.ktr.sched_enable=-1"), /* what counts goes on counting */
-			    "E6-6:1/1/0 E2-2:1/2/0 E1-1:1/1/0");
+	/* an event that counts continues to count */
+	assert_string_equal(requests_of("debug.ktr.sched_enable=-1"), "E6-6:1/1/0 E2-2:1/2/0 E1-1:1/1/0");
 	assert_string_equal(requests_of("debug.ktr.sched_enable=8"),
 			    "the mask has a bit that no event of sched has");
 	assert_string_equal(requests_of("debug.ktr.mm_enable=0xg"), "'0xg' is not a mask");
@@ -154,8 +158,8 @@ static void masks_go_by_file_and_line(void **state)
 			    "the mask has a bit that no event of many has");
 }
 
-/* exit has bit 5 and wake bit 0, as declared; switch has the first that is left. */
-static void a_mask_goes_by_declared_bits_first(void **state)
+/* exit has bit 5 and wake bit 0, as declared; switch has the first free bit. */
+static void declared_mask_bits_come_first(void **state)
 {
 	(void)state;
 	types[5].mask_bit = 6;
@@ -169,7 +173,7 @@ static void a_mask_goes_by_declared_bits_first(void **state)
 	types[0].mask_bit = types[5].mask_bit = 0;
 }
 
-static void unknown_names_come_with_the_nearest(void **state)
+static void unknown_names_get_suggestions(void **state)
 {
 	(void)state;
 	assert_string_equal(requests_of("sched.swich"),
@@ -185,7 +189,7 @@ static void unknown_names_come_with_the_nearest(void **state)
 			    "debug.ktr.many_enable, debug.ktr.mm_enable?");
 }
 
-static void what_makes_no_sense_is_said(void **state)
+static void invalid_requests_are_reported(void **state)
 {
 	(void)state;
 	assert_string_equal(requests_of("=on"), "a name is missing before '='");
@@ -225,10 +229,10 @@ int main(void)
 		cmocka_unit_test(patterns_become_ranges_of_ids),
 		cmocka_unit_test(words_for_flags_leave_the_state),
 		cmocka_unit_test(settings_are_looked_up_and_bounded),
-		cmocka_unit_test(masks_go_by_file_and_line),
-		cmocka_unit_test(a_mask_goes_by_declared_bits_first),
-		cmocka_unit_test(unknown_names_come_with_the_nearest),
-		cmocka_unit_test(what_makes_no_sense_is_said),
+		cmocka_unit_test(mask_bits_follow_file_and_line),
+		cmocka_unit_test(declared_mask_bits_come_first),
+		cmocka_unit_test(unknown_names_get_suggestions),
+		cmocka_unit_test(invalid_requests_are_reported),
 		cmocka_unit_test(suggested_names_are_escaped),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Each form of rule, kept and violated; rules on the state of CPUs; and the rules that ship. */
+/* Each form of rule, kept and violated; rules on the state of CPUs; and the default rules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "unit/support/checking.h"
 #include "unit/support/script.h"
 
-static void values(void **state)
+static void value_rules_are_checked(void **state)
 {
 	(void)state;
 	script_event(LEAVE, 10, 0, 1, V(5), (uint64_t)-11);
@@ -35,7 +35,7 @@ static void values(void **state)
 	checking_expect(0, 1, 0);
 }
 
-static void orders(void **state)
+static void order_rules_are_checked(void **state)
 {
 	(void)state;
 	script_event(END, 10, 0, 1, V(7), V(0));
@@ -50,7 +50,7 @@ static void orders(void **state)
 	assert_int_equal(checking_result[0].first.cause_stamp, 10);
 }
 
-static void latencies(void **state)
+static void latency_rules_are_checked(void **state)
 {
 	(void)state;
 	script_event(WAKE, 1000, 0, 1, V(5));
@@ -69,7 +69,7 @@ static void latencies(void **state)
 	checking_expect(1, 0, 0);
 }
 
-static void rates(void **state)
+static void rate_rules_are_checked(void **state)
 {
 	(void)state;
 	for (uint64_t n = 0; n < 5; n++)
@@ -85,7 +85,7 @@ static void rates(void **state)
 }
 
 /* A clock that goes back makes nothing late. */
-static void a_clock_that_goes_back(void **state)
+static void clock_that_goes_back_makes_nothing_late(void **state)
 {
 	(void)state;
 	script_event(WAKE, 5000, 0, 1, V(5));
@@ -99,7 +99,7 @@ static void a_clock_that_goes_back(void **state)
 	checking_expect(1, 1, 0);
 }
 
-static void depths(void **state)
+static void depth_rules_are_checked(void **state)
 {
 	static const char text[] = "depth d: up irq.enter, down irq.exit, none syscall.enter by @cpu\n"
 				   "a: never sched.switch while d > 1 by @cpu";
@@ -124,8 +124,8 @@ static void depths(void **state)
 	checking_expect(3, 1, 1);
 }
 
-/* An event whose payload does not hold the key decides nothing, and what it would have counted is missing. */
-static void events_without_the_key(void **state)
+/* An event whose payload lacks the key decides nothing, and is not counted. */
+static void events_without_the_key_are_left_out(void **state)
 {
 	(void)state;
 	script_event(END, 10, 0, 1, V(7), V(0));
@@ -141,8 +141,8 @@ static void events_without_the_key(void **state)
 	assert_int_equal(checking_result[1].left_out, 1);
 }
 
-/* An interrupt that is not ended before its handler switches, beside one that is; NMIs need no end. */
-static void missing_end(void **state)
+/* An interrupt that does not end before its handler switches, and one that does; NMIs need no end. */
+static void switch_before_the_end_of_an_interrupt_is_found(void **state)
 {
 	(void)state;
 	script_event(IRQ, 10, 0, 1, V(9))->context = KTRX_CONTEXT_INTERRUPT;
@@ -158,7 +158,7 @@ static void missing_end(void **state)
 	assert_int_equal(checking_result[0].first.stamp, 70);
 }
 
-/* What a CPU's row says; and only of a kernel that calls the hooks from which it comes. */
+/* Uses the CPU descriptors, but only if the kernel calls the hooks that fill them in. */
 static void rows_of_state(void **unused)
 {
 	struct ktrx_cpu *cpu = script_cpu(2);
@@ -193,7 +193,7 @@ static void rows_of_state(void **unused)
 	assert_int_equal(checking_error.column, 31);
 	checking_run("a: never broken switch-locked");
 	checking_expect(2, 0, 1);
-	cpu->broken = 4711; /* a row may hold anything */
+	cpu->broken = 4711; /* a descriptor may contain anything */
 	checking_run("a: never broken acquire");
 	checking_expect(2, 0, 1);
 }
@@ -209,7 +209,7 @@ static void state_that_is_off_decides_nothing(void **unused)
 	assert_false(checking_rules->rule[0].checked);
 	assert_string_equal(checking_rules->rule[0].why,
 			    "debug.ktr.state is 0: ktrace_acquire() keeps no state");
-	/* Called before that: what was broken then counts, and that nothing was does not. */
+	/* The hooks were called before: a recorded mistake counts, but its absence does not. */
 	*script_cpu(0) = (struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_LOCK };
 	*script_cpu(1) =
 		(struct ktrx_cpu){ .online = 1, .hooks = KTRX_HOOK_LOCK, .broken = KTRX_BROKEN_RELEASE };
@@ -227,7 +227,7 @@ static void hooks_that_were_not_called_are_named(void **unused)
 	assert_string_equal(checking_rules->rule[0].why, "ktrace_switch() was not called");
 }
 
-/* The file that ships. */
+/* Reads the default rules. */
 static char *shipped(void)
 {
 	FILE *file = fopen("share/default.rules", "r");
@@ -239,7 +239,7 @@ static char *shipped(void)
 	return text;
 }
 
-/* Each of them can fail, and none but those that are meant to does. */
+/* Each default rule can be violated, and only the intended ones are. */
 static void each_default_rule(void **state)
 {
 	static const char *const wanted[] = {
@@ -311,14 +311,14 @@ static void each_default_rule(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(values),
-		TEST(orders),
-		TEST(latencies),
-		TEST(rates),
-		TEST(a_clock_that_goes_back),
-		TEST(depths),
-		TEST(events_without_the_key),
-		TEST(missing_end),
+		TEST(value_rules_are_checked),
+		TEST(order_rules_are_checked),
+		TEST(latency_rules_are_checked),
+		TEST(rate_rules_are_checked),
+		TEST(clock_that_goes_back_makes_nothing_late),
+		TEST(depth_rules_are_checked),
+		TEST(events_without_the_key_are_left_out),
+		TEST(switch_before_the_end_of_an_interrupt_is_found),
 		TEST(rows_of_state),
 		TEST(state_that_is_off_decides_nothing),
 		TEST(hooks_that_were_not_called_are_named),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rules where events are missing: lost, cut off, or switched off. What could have decided is not judged. */
+/*
+ * Rules with missing events: lost, cut off, or switched off. A rule is not judged if a missing event could
+ * have decided it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,7 @@ static void lost_before(struct ktread_event *event)
 	event->lost = 3;
 }
 
-static void orders_across_gaps(void **state)
+static void order_rules_are_undecided_across_gaps(void **state)
 {
 	(void)state;
 	script_event(END, 10, 0, 1, V(7), V(0));
@@ -24,8 +27,8 @@ static void orders_across_gaps(void **state)
 	checking_expect(0, 0, 1);
 }
 
-/* What a CPU does itself is not hidden by what others have lost, whatever else the rule needs. */
-static void orders_on_one_cpu(void **state)
+/* Events of a CPU are not hidden by losses of other CPUs, whatever else the rule needs. */
+static void gaps_of_other_cpus_do_not_hide_events_of_one_cpu(void **state)
 {
 	(void)state;
 	script_event(IRQ, 10, 0, 1, V(9));
@@ -37,8 +40,8 @@ static void orders_on_one_cpu(void **state)
 	checking_expect(0, 1, 0);
 }
 
-/* Where a file lacks the rest of a ring, anything may have come in it. */
-static void orders_across_what_is_cut_off(void **state)
+/* If a file lacks the rest of a ring, anything may have come in it. */
+static void order_rules_are_undecided_at_a_cut_end(void **state)
 {
 	(void)state;
 	script_event(END, 10, 0, 1, V(7), V(0));
@@ -57,15 +60,15 @@ static void switched(uint64_t stamp, uint16_t first, uint16_t last, unsigned is)
 	script_event(SWITCHED, stamp, 0, 0, V(first), V(last), V(is));
 }
 
-/* What decides may have happened while its event was off. */
-static void nothing_is_judged_across_a_time_without_its_events(void **state)
+/* The deciding event may have come while it was switched off. */
+static void nothing_is_judged_while_its_events_are_off(void **state)
 {
 	(void)state;
 	script_event(ENTER, 10, 0, 7, V(1));
 	switched(20, LEAVE, LEAVE, 0);
 	switched(30, LEAVE, LEAVE, 1);
 	script_event(ENTER, 40, 0, 7, V(1));
-	switched(50, IRQ, IRQ_END, 0); /* has nothing to do with it */
+	switched(50, IRQ, IRQ_END, 0); /* not related to the rule */
 	switched(60, IRQ, IRQ_END, 1);
 	script_event(ENTER, 70, 0, 7, V(1));
 	checking_run("a: never syscall.enter after syscall.enter unless syscall.exit by @thread");
@@ -81,7 +84,7 @@ static void nothing_is_judged_across_a_time_without_its_events(void **state)
 	checking_expect(0, 0, 0);
 }
 
-static void a_depth_is_unknown_after_a_time_without_its_events(void **state)
+static void depth_is_unknown_after_its_events_were_off(void **state)
 {
 	(void)state;
 	script_event(LOCK, 10, 0, 7, V(1));
@@ -94,7 +97,7 @@ static void a_depth_is_unknown_after_a_time_without_its_events(void **state)
 	checking_expect(0, 0, 1);
 }
 
-static void states_of_threads_are_unknown_after_a_time_without_scheduling(void **state)
+static void thread_states_are_unknown_after_scheduling_was_off(void **state)
 {
 	(void)state;
 	script_event(SWITCH, 10, 0, 5, V(5), V(6), V(1)); /* 5 sleeps */
@@ -105,7 +108,7 @@ static void states_of_threads_are_unknown_after_a_time_without_scheduling(void *
 	checking_expect(1, 0, 1);
 }
 
-/* It was recorded before it was switched off, and no record says when that was. */
+/* The event was recorded before it was switched off, and no record shows when that was. */
 static void an_event_that_is_off_at_the_end_was_recorded_before(void **state)
 {
 	(void)state;
@@ -126,12 +129,12 @@ static void an_event_that_is_off_at_the_end_was_recorded_before(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(orders_across_gaps),
-		TEST(orders_on_one_cpu),
-		TEST(orders_across_what_is_cut_off),
-		TEST(nothing_is_judged_across_a_time_without_its_events),
-		TEST(a_depth_is_unknown_after_a_time_without_its_events),
-		TEST(states_of_threads_are_unknown_after_a_time_without_scheduling),
+		TEST(order_rules_are_undecided_across_gaps),
+		TEST(gaps_of_other_cpus_do_not_hide_events_of_one_cpu),
+		TEST(order_rules_are_undecided_at_a_cut_end),
+		TEST(nothing_is_judged_while_its_events_are_off),
+		TEST(depth_is_unknown_after_its_events_were_off),
+		TEST(thread_states_are_unknown_after_scheduling_was_off),
 		TEST(an_event_that_is_off_at_the_end_was_recorded_before),
 	};
 

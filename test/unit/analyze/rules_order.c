@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rules whose verdict depends on the order of events of different CPUs, with clocks that are right to 10 ns each. */
+/*
+ * Rules whose verdict depends on the order of events of different CPUs, with clocks that have an error of 10
+ * ns each.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +15,7 @@
 #include "unit/support/script.h"
 
 #define V(value) ((uint64_t)(value))
-#define CLOSE	 20u /* ns: two clocks, right to 10 ns each */
+#define CLOSE	 20u /* ns: two clocks with an error of 10 ns each */
 #define FAR	 21u
 
 #define RUN   "a: never sched.switch (prev != next, next != 0) while next is sleeping or waiting"
@@ -98,7 +101,7 @@ static void sleep_and_run(void)
 	script_event(SWITCH, 5000, 1, 2, V(2), V(5), V(0));
 }
 
-static void a_wakeup_shortly_after_its_effect_leaves_it_open(void **state)
+static void wakeup_shortly_after_its_effect_is_unordered(void **state)
 {
 	(void)state;
 	sleep_and_run();
@@ -115,7 +118,7 @@ static void a_wakeup_shortly_after_its_effect_leaves_it_open(void **state)
 	check(RUN, 1, 0, 0);
 }
 
-static void a_wakeup_shortly_before_the_sleep_leaves_it_open(void **state)
+static void wakeup_shortly_before_the_sleep_is_unordered(void **state)
 {
 	(void)state;
 	script_event(WAKE, 1000 - CLOSE, 2, 9, V(5));
@@ -129,7 +132,7 @@ static void a_wakeup_shortly_before_the_sleep_leaves_it_open(void **state)
 	check(RUN, 1, 0, 0);
 }
 
-static void a_cause_on_another_cpu_has_to_be_clear(void **state)
+static void cause_on_another_cpu_must_be_clearly_earlier(void **state)
 {
 	(void)state;
 	script_event(END, 1000, 0, 1, V(7));
@@ -144,14 +147,14 @@ static void a_cause_on_another_cpu_has_to_be_clear(void **state)
 	script_event(EXEC, 1001, 0, 2, V(7));
 	check(AFTER, 1, 0, 0);
 	forget();
-	/* Of another process: that has nothing to do with it. */
+	/* Of another process: not related. */
 	script_event(END, 1000, 0, 1, V(7));
 	script_event(FORK, 2000, 1, 1, V(8));
 	script_event(EXEC, 2001, 0, 2, V(7));
 	check(AFTER, 1, 0, 0);
 }
 
-static void a_release_may_have_come_before(void **state)
+static void close_release_may_have_come_before(void **state)
 {
 	(void)state;
 	script_event(END, 1000, 0, 1, V(7));
@@ -165,7 +168,7 @@ static void a_release_may_have_come_before(void **state)
 	check(AFTER, 0, 1, 0);
 }
 
-static void an_answer_shown_before_its_question_is_one(void **state)
+static void close_answer_before_its_question_counts(void **state)
 {
 	(void)state;
 	script_event(EXEC, 1000, 1, 1, V(7));
@@ -179,7 +182,7 @@ static void an_answer_shown_before_its_question_is_one(void **state)
 	check(WITHIN, 1, 0, 0);
 }
 
-static void a_time_that_is_just_over_is_open(void **state)
+static void time_just_exceeded_is_unordered(void **state)
 {
 	(void)state;
 	script_event(WAKE, 1000, 0, 1, V(7));
@@ -195,7 +198,7 @@ static void a_time_that_is_just_over_is_open(void **state)
 	check(WITHIN, 1, 0, 0);
 }
 
-static void a_depth_goes_by_events_in_order(void **state)
+static void depth_needs_ordered_events(void **state)
 {
 	(void)state;
 	script_event(FORK, 1000, 0, 1, V(7));
@@ -209,7 +212,7 @@ static void a_depth_goes_by_events_in_order(void **state)
 	check(DEPTH, 1, 0, 0);
 }
 
-static void what_needs_no_order_is_decided(void **state)
+static void rules_without_order_are_decided(void **state)
 {
 	(void)state;
 	script_event(END, 1000, 0, 1, V(7));
@@ -219,8 +222,10 @@ static void what_needs_no_order_is_decided(void **state)
 	check(DECIDED, 1, 0, 0);
 }
 
-/* More violations wait at once than there is room for: those are left open, not guessed. */
-static void many_at_once_are_left_open(void **state)
+/*
+ * More violations wait at the same time than there is room for: these are counted as unordered, not guessed.
+ */
+static void violations_beyond_the_waiting_room_are_unordered(void **state)
 {
 	(void)state;
 	for (uint64_t n = 0; n < 100; n++)
@@ -230,9 +235,15 @@ static void many_at_once_are_left_open(void **state)
 	check(AFTER, 64, 36, 0);
 }
 
-/* Nothing is known of the clocks: violations count, and those that depend on the clocks are counted separately. */
-/* Each clock was moved by its error at most, so less is open than between clocks that were not measured. */
-static void aligned_on_top_of_a_measurement_twice_as_much_is_open(void **state)
+/*
+ * Nothing is known of the clocks: violations count, and those that depend on the clocks are counted
+ * separately.
+ */
+/*
+ * Each clock was moved by at most its error, so fewer verdicts are uncertain than with clocks that were not
+ * measured.
+ */
+static void aligned_measured_clocks_double_the_doubt(void **state)
 {
 	(void)state;
 	sleep_and_run();
@@ -267,17 +278,16 @@ static void without_measurement_violations_are_uncertain(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_wakeup_shortly_after_its_effect_leaves_it_open, begin, end),
-		cmocka_unit_test_setup_teardown(a_wakeup_shortly_before_the_sleep_leaves_it_open, begin, end),
-		cmocka_unit_test_setup_teardown(a_cause_on_another_cpu_has_to_be_clear, begin, end),
-		cmocka_unit_test_setup_teardown(a_release_may_have_come_before, begin, end),
-		cmocka_unit_test_setup_teardown(an_answer_shown_before_its_question_is_one, begin, end),
-		cmocka_unit_test_setup_teardown(a_time_that_is_just_over_is_open, begin, end),
-		cmocka_unit_test_setup_teardown(a_depth_goes_by_events_in_order, begin, end),
-		cmocka_unit_test_setup_teardown(what_needs_no_order_is_decided, begin, end),
-		cmocka_unit_test_setup_teardown(many_at_once_are_left_open, begin, end),
-		cmocka_unit_test_setup_teardown(aligned_on_top_of_a_measurement_twice_as_much_is_open, begin,
-						end),
+		cmocka_unit_test_setup_teardown(wakeup_shortly_after_its_effect_is_unordered, begin, end),
+		cmocka_unit_test_setup_teardown(wakeup_shortly_before_the_sleep_is_unordered, begin, end),
+		cmocka_unit_test_setup_teardown(cause_on_another_cpu_must_be_clearly_earlier, begin, end),
+		cmocka_unit_test_setup_teardown(close_release_may_have_come_before, begin, end),
+		cmocka_unit_test_setup_teardown(close_answer_before_its_question_counts, begin, end),
+		cmocka_unit_test_setup_teardown(time_just_exceeded_is_unordered, begin, end),
+		cmocka_unit_test_setup_teardown(depth_needs_ordered_events, begin, end),
+		cmocka_unit_test_setup_teardown(rules_without_order_are_decided, begin, end),
+		cmocka_unit_test_setup_teardown(violations_beyond_the_waiting_room_are_unordered, begin, end),
+		cmocka_unit_test_setup_teardown(aligned_measured_clocks_double_the_doubt, begin, end),
 		cmocka_unit_test_setup_teardown(without_measurement_violations_are_uncertain, begin, end),
 	};
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The language of rules: what is refused of it and where, its numbers, and names that are in no trace. */
+/*
+ * The language of rules: invalid rules and the position of each error, numbers, and names that are in no
+ * trace.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,7 @@
 #include "unit/support/random.h"
 #include "unit/support/script.h"
 
-static void refused(void **state)
+static void invalid_rules_are_refused(void **state)
 {
 	static const struct {
 		const char *text, *why;
@@ -68,8 +71,8 @@ static void refused(void **state)
 	}
 }
 
-/* Whatever the bytes: rules or an error, and no byte beyond the end is read (the sanitizer looks). */
-static void hostile_bytes(void **state)
+/* Any bytes give rules or an error, and no byte beyond the end is read (the sanitizer checks that). */
+static void any_bytes_give_rules_or_an_error(void **state)
 {
 	static const char good[] =
 		"depth d: up a or b, down c, none e by @cpu\nr: never x (y & 0x10, z != \"s\") in irq"
@@ -102,7 +105,7 @@ static void hostile_bytes(void **state)
 	assert_string_equal(checking_error.text, "more than 128 rules");
 }
 
-static void unknown_names(void **state)
+static void unknown_names_get_suggestions(void **state)
 {
 	(void)state;
 	assert_int_equal(checking_parse("a: never sched.swtich"), 0);
@@ -118,8 +121,8 @@ static void unknown_names(void **state)
 	assert_true(checking_rules->rule[1].checked);
 }
 
-/* A zero in front changes nothing. */
-static void numbers(void **state)
+/* A leading zero changes nothing. */
+static void numbers_are_parsed(void **state)
 {
 	static const struct {
 		const char *text;
@@ -144,10 +147,10 @@ static void numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(refused),
-		TEST(hostile_bytes),
-		TEST(unknown_names),
-		TEST(numbers),
+		TEST(invalid_rules_are_refused),
+		TEST(any_bytes_give_rules_or_an_error),
+		TEST(unknown_names_get_suggestions),
+		TEST(numbers_are_parsed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Which spans begin and end in scripted events, one line each. */
+/* Spans that begin and end in scripted events, one line each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,7 +110,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Feeds what was scripted since the last call. Returns how many events were no spans. */
+/* Passes the events scripted since the last call. Returns how many events were no spans. */
 static unsigned feed(void)
 {
 	unsigned plain = 0;
@@ -207,7 +207,7 @@ static void locks_end_in_any_order(void **state)
 	       1);
 }
 
-static void too_many_are_no_spans(void **state)
+static void spans_beyond_the_limit_are_ignored(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i <= SPANS_LOCKS; i++)
@@ -229,8 +229,8 @@ static void dead_threads_hold_nothing(void **state)
 	       0);
 }
 
-/* Slots of CPU 0 are lost: what only CPU 1 ran meanwhile is certain, all else is not. */
-static void gaps_cut_what_may_have_ended(void **state)
+/* Slots of CPU 0 are lost: threads that ran only on CPU 1 are certain, all others are not. */
+static void gaps_end_spans_that_may_have_ended(void **state)
 {
 	(void)state;
 	script_event(ENTER, 10, 0, 1, V(1));
@@ -253,7 +253,7 @@ static void gaps_cut_what_may_have_ended(void **state)
 	       3);
 }
 
-/* Were the call of 30 paired with the return of 90, it would look as if it had lasted all that time. */
+/* If the call of 30 were paired with the return of 90, it would appear to have lasted all that time. */
 static void spans_end_where_their_events_are_switched_off(void **state)
 {
 	(void)state;
@@ -280,7 +280,7 @@ static void spans_end_where_their_events_are_switched_off(void **state)
 	       2);
 }
 
-/* The record of when they were switched off is not in the trace. */
+/* The record of switching them off is not in the trace. */
 static void spans_end_where_their_events_are_switched_on(void **state)
 {
 	(void)state;
@@ -297,16 +297,16 @@ static void spans_end_where_their_events_are_switched_on(void **state)
 	       4);
 }
 
-/* The record of when they were switched on is lost with others. */
+/* The record of switching them on is lost with others. */
 static void events_after_a_gap_show_that_they_are_recorded(void **state)
 {
 	(void)state;
 	script_event(SWITCHED, 10, 2, 9, V(ENTER), V(RETURN), V(0));
-	script_event(ENTER, 20, 0, 1, V(1)); /* had begun before */
+	script_event(ENTER, 20, 0, 1, V(1)); /* begun before */
 	feed();
 	threads_gap(threads, 2, 20);
 	spans_gap(spans, 2, 20);
-	script_event(ENTER, 30, 0, 1, V(2)); /* its end is not known to be recorded */
+	script_event(ENTER, 30, 0, 1, V(2)); /* it is unknown whether its end is recorded */
 	script_event(RETURN, 40, 0, 1, V(2));
 	script_event(ENTER, 50, 0, 1, V(3));
 	script_event(RETURN, 60, 0, 1, V(3));
@@ -323,9 +323,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(ends_need_their_beginnings, begin, end),
 		cmocka_unit_test_setup_teardown(interrupts_belong_to_cpus, begin, end),
 		cmocka_unit_test_setup_teardown(locks_end_in_any_order, begin, end),
-		cmocka_unit_test_setup_teardown(too_many_are_no_spans, begin, end),
+		cmocka_unit_test_setup_teardown(spans_beyond_the_limit_are_ignored, begin, end),
 		cmocka_unit_test_setup_teardown(dead_threads_hold_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(gaps_cut_what_may_have_ended, begin, end),
+		cmocka_unit_test_setup_teardown(gaps_end_spans_that_may_have_ended, begin, end),
 		cmocka_unit_test_setup_teardown(spans_end_where_their_events_are_switched_off, begin, end),
 		cmocka_unit_test_setup_teardown(spans_end_where_their_events_are_switched_on, begin, end),
 		cmocka_unit_test_setup_teardown(events_after_a_gap_show_that_they_are_recorded, begin, end),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Symbols of an ELF file that runs elsewhere than it was linked: this very program. */
+/* Symbols of an ELF file that runs at other addresses than it was linked for: this program. */
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,9 +14,9 @@
 
 #include "analyze/symbols.h"
 
-extern const char __ehdr_start[]; /* the linker's: where this program lies */
+extern const char __ehdr_start[]; /* from the linker: the address of this program */
 
-uint64_t ktrace_root[4]; /* by which the slide is told */
+uint64_t ktrace_root[4]; /* gives the displacement */
 
 /* A kernel whose linker script names .text alone has a section for each function: -ffunction-sections. */
 __asm__(".altmacro\n"
@@ -47,7 +47,7 @@ static const Elf64_Ehdr *own_header(void)
 	return (const Elf64_Ehdr *)(const void *)__ehdr_start;
 }
 
-/* Of this program, as a trace would have it. */
+/* Returns the description of this program that a trace would have. */
 static struct ktread_info own_info(void)
 {
 	return (struct ktread_info){ .machine = own_header()->e_machine, .self = (uintptr_t)ktrace_root };
@@ -100,7 +100,7 @@ static void any_number_of_sections_has_symbols(void **state)
 	symbols_close(symbols);
 }
 
-/* As C++ and Rust name them in the file. */
+/* Names as C++ and Rust mangle them in the file. */
 uint64_t of_cplusplus(void) __asm__("_ZN6kernel4lockI9SpinMutexEEvRT_");
 uint64_t of_rust(void) __asm__("_ZN6kernel5sched5yield17h0123456789abcdefE");
 
@@ -120,8 +120,8 @@ static void keep_raw(void *context, const char *name, uint64_t address, uint64_t
 	*(bool *)context |= strcmp(name, "_ZN6kernel4lockI9SpinMutexEEvRT_") == 0;
 }
 
-/* Where a name is looked up, the file's own counts. */
-static void mangled_names_are_shown_as_people_write_them(void **state)
+/* A look-up uses the names of the file. */
+static void mangled_names_are_demangled(void **state)
 {
 	struct ktread_info info = own_info();
 	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
@@ -167,7 +167,7 @@ static void addresses_elsewhere_have_no_symbol(void **state)
 	symbols_close(NULL);
 }
 
-/* The id of this program: the only note of its kind in its memory. */
+/* Returns the build id of this program: the only note of its kind in its memory. */
 static const unsigned char *own_build_id(uint32_t *size)
 {
 	const Elf64_Phdr *segment = (const Elf64_Phdr *)(const void *)(__ehdr_start + own_header()->e_phoff);
@@ -185,7 +185,7 @@ static const unsigned char *own_build_id(uint32_t *size)
 	return NULL;
 }
 
-static void another_build_is_said_loudly(void **state)
+static void another_build_is_reported(void **state)
 {
 	struct ktread_info info = own_info();
 	unsigned char other[20] = { 1, 2, 3, 4 };
@@ -206,7 +206,7 @@ static void another_build_is_said_loudly(void **state)
 	symbols_close(symbols);
 }
 
-static void what_is_no_kernel_is_refused(void **state)
+static void other_files_are_refused(void **state)
 {
 	static const struct {
 		const char *path;
@@ -232,7 +232,7 @@ static void what_is_no_kernel_is_refused(void **state)
 	assert_non_null(strstr(symbols_message(), "another architecture"));
 }
 
-/* A file cut anywhere, or with a byte turned over, is refused or read as far as it goes. */
+/* A file that is cut anywhere, or has a changed byte, is refused or read as far as possible. */
 static void damaged_files_do_no_harm(void **state)
 {
 	static unsigned char bytes[1 << 22];
@@ -269,10 +269,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_become_functions_and_lines),
 		cmocka_unit_test(any_number_of_sections_has_symbols),
-		cmocka_unit_test(mangled_names_are_shown_as_people_write_them),
+		cmocka_unit_test(mangled_names_are_demangled),
 		cmocka_unit_test(addresses_elsewhere_have_no_symbol),
-		cmocka_unit_test(another_build_is_said_loudly),
-		cmocka_unit_test(what_is_no_kernel_is_refused),
+		cmocka_unit_test(another_build_is_reported),
+		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(damaged_files_do_no_harm),
 	};
 

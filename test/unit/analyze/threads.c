@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the model of threads concludes from scripted events, one line a change. */
+/* Changes that the model of threads reports for scripted events, one line each. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* Feeds what was scripted since the last call. */
+/* Passes the events scripted since the last call. */
 static void feed(void)
 {
 	for (; fed < script_count(); fed++) {
@@ -101,7 +101,7 @@ static void expect(const char *lines)
 	assert_string_equal(told, lines);
 }
 
-/* The model knows from the start what the script as a whole tells. */
+/* The model knows from the start what the whole script records. */
 static void learn(void)
 {
 	script_sort();
@@ -109,7 +109,7 @@ static void learn(void)
 	threads_learn(threads, scheduling);
 }
 
-static void sleep_wake_run(void **state)
+static void thread_sleeps_wakes_and_runs(void **state)
 {
 	(void)state;
 	script_event(BLOCK, 10, 0, 1, V(0));
@@ -124,7 +124,7 @@ static void sleep_wake_run(void **state)
 	       "40 cpu0 1 runs\n");
 }
 
-/* Woken between deciding to block and switching: it was never asleep. */
+/* Woken between the decision to block and the switch: it was never asleep. */
 static void early_wake_cancels_block(void **state)
 {
 	(void)state;
@@ -137,7 +137,7 @@ static void early_wake_cancels_block(void **state)
 	       "20 cpu0 2 runs\n");
 }
 
-static void state_field_is_believed(void **state)
+static void state_field_is_used(void **state)
 {
 	(void)state;
 	script_event(SWITCH_STATE, 10, 0, 1, V(2), V(1), V(2));
@@ -150,8 +150,8 @@ static void state_field_is_believed(void **state)
 	       "40 cpu0 4 unknown followed\n40 cpu0 1 runs\n");
 }
 
-/* A kernel that tells of switches only: why a thread left is not known. */
-static void bare_switches(void **state)
+/* A kernel that records only switches: why a thread left is unknown. */
+static void switches_alone_leave_states_unknown(void **state)
 {
 	(void)state;
 	script_event(SWITCH, 10, 0, 1, V(1), V(2));
@@ -161,8 +161,8 @@ static void bare_switches(void **state)
 	       "20 cpu0 1 runs\n");
 }
 
-/* One that would tell of blocking, too, and has not so far. */
-static void preemption(void **state)
+/* A kernel that records blocking as well, but has not done so yet. */
+static void switch_without_announcement_is_preemption(void **state)
 {
 	(void)state;
 	assert_true(wellknown_declared(script_trace(), WELLKNOWN_BLOCK));
@@ -173,8 +173,8 @@ static void preemption(void **state)
 	       "10 cpu0 2 runs\n");
 }
 
-/* The hook passes 0 for every thread, and no other event shows what becomes of them. */
-static void a_state_that_is_always_zero_says_nothing(void **state)
+/* The hook passes 0 for every thread, and no other event shows the state of threads. */
+static void state_that_is_always_zero_is_ignored(void **state)
 {
 	bool announced;
 
@@ -193,8 +193,8 @@ static void a_state_that_is_always_zero_says_nothing(void **state)
 	       "30 cpu0 1 runs\n");
 }
 
-/* Announcements tell it instead, even those whose own state is 0. */
-static void announcements_stand_in_for_empty_states(void **state)
+/* Announcements show it instead, even those whose own state is 0. */
+static void announcements_replace_empty_states(void **state)
 {
 	bool announced;
 
@@ -210,8 +210,8 @@ static void announcements_stand_in_for_empty_states(void **state)
 	       "20 cpu0 2 runnable\n20 cpu0 3 runs\n");
 }
 
-/* Only while they are recorded. */
-static void announcements_that_were_switched_off_say_nothing(void **state)
+/* Announcements count only while they are recorded. */
+static void switched_off_announcements_are_not_used(void **state)
 {
 	(void)state;
 	script_event(SWITCHED, 5, 0, 1, V(BLOCK), V(BLOCK), V(0));
@@ -227,7 +227,7 @@ static void announcements_that_were_switched_off_say_nothing(void **state)
 }
 
 /* sched.exit alone does not show that threads announce their sleep. */
-static void an_exit_is_no_promise_of_announcements(void **state)
+static void exit_does_not_imply_announcements(void **state)
 {
 	(void)state;
 	script_switch_off(BLOCK);
@@ -241,8 +241,10 @@ static void an_exit_is_no_promise_of_announcements(void **state)
 	       "20 cpu0 2 unknown followed\n20 cpu0 3 runs\n");
 }
 
-/* What was recorded until all recording was stopped, or until the event was switched off, was recorded. */
-static void what_was_recorded_at_some_time(void **state)
+/*
+ * A kind that was recorded until all recording was stopped, or until it was switched off, counts as recorded.
+ */
+static void kinds_recorded_at_some_time_are_known(void **state)
 {
 	(void)state;
 	script_switch_off(EXIT);
@@ -264,8 +266,8 @@ static void what_was_recorded_at_some_time(void **state)
 	assert_false(scheduling_off(scheduling, WELLKNOWN_IRQ_EXIT, 0, 1));
 }
 
-/* While a trace still comes in, states count from the first one on that is not 0. */
-static void states_are_learned_on_the_way(void **state)
+/* While a trace is still being read, states count from the first one that is not 0. */
+static void states_count_from_the_first_nonzero_one(void **state)
 {
 	(void)state;
 	threads_learn_on(threads);
@@ -277,8 +279,8 @@ static void states_are_learned_on_the_way(void **state)
 	       "30 cpu0 3 runnable\n30 cpu0 4 runs\n");
 }
 
-/* A kernel that tells of nothing: the thread of each event runs. */
-static void no_switches(void **state)
+/* A kernel that records no scheduling: the thread of each event runs. */
+static void events_show_threads_without_switches(void **state)
 {
 	(void)state;
 	script_event(OTHER, 10, 0, 1);
@@ -292,8 +294,8 @@ static void no_switches(void **state)
 	       "40 cpu1 2 runs\n");
 }
 
-/* Once switches are told, stale thread ids in other events mean nothing. */
-static void switches_rule(void **state)
+/* Once switches are recorded, stale thread ids in other events mean nothing. */
+static void switches_override_stale_thread_ids(void **state)
 {
 	(void)state;
 	script_event(SWITCH, 10, 0, 1, V(1), V(2));
@@ -301,7 +303,7 @@ static void switches_rule(void **state)
 	expect("10 cpu0 2 runs\n");
 }
 
-static void missed_switches_stay_legal(void **state)
+static void missed_switches_give_a_legal_history(void **state)
 {
 	(void)state;
 	script_event(BLOCK, 8, 2, 9, V(0));
@@ -316,7 +318,7 @@ static void missed_switches_stay_legal(void **state)
 	       "40 cpu0 5 unknown followed\n40 cpu0 6 runnable\n40 cpu0 7 runs\n");
 }
 
-static void death_and_reuse(void **state)
+static void reused_id_begins_a_new_life(void **state)
 {
 	(void)state;
 	script_event(EXIT, 10, 0, 1);
@@ -329,7 +331,7 @@ static void death_and_reuse(void **state)
 	       "40 cpu0 1 runnable by 2 life 1\n");
 }
 
-static void interrupts_wake(void **state)
+static void interrupts_are_reported_as_wakers(void **state)
 {
 	(void)state;
 	script_event(WAKE, 10, 0, 1, V(5))->context = KTRX_CONTEXT_INTERRUPT;
@@ -337,7 +339,7 @@ static void interrupts_wake(void **state)
 	       "10 cpu0 5 runnable by 1 irq\n");
 }
 
-/* As kernels call them. */
+/* Names that kernels use. */
 static void idle_threads_are_known_by_name(void **state)
 {
 	static const char *const idle[] = { "idle",	 "idle/3",    "idle 00",   "IDLE",   "IDLE1",
@@ -354,7 +356,7 @@ static void idle_threads_are_known_by_name(void **state)
 }
 
 /* Thread 0 idles on many CPUs at once. */
-static void thread_zero_is_everywhere(void **state)
+static void thread_zero_runs_on_many_cpus(void **state)
 {
 	(void)state;
 	script_event(OTHER, 10, 0, 0);
@@ -386,9 +388,9 @@ static void waking_a_queue_names_a_thread_or_counts(void **state)
 	script_event(V1_SWITCH, 20, 0, 7, V(7), V(8));
 	script_event(V1_SLEEP, 30, 0, 8, V(0x100));
 	script_event(V1_SWITCH, 40, 0, 8, V(2048 + 8), V(9));
-	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* nobody sleeps there */
+	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* no thread sleeps there */
 	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(8)); /* thread 8 */
-	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2)); /* two, of whom one is left */
+	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2)); /* two woken, one of them is left */
 	expect("10 cpu0 7 runs\n"
 	       "20 cpu0 7 sleeps\n20 cpu0 8 runs\n"
 	       "40 cpu0 8 sleeps\n40 cpu0 9 runs\n"
@@ -396,8 +398,8 @@ static void waking_a_queue_names_a_thread_or_counts(void **state)
 	       "70 cpu0 7 runnable by 9\n");
 }
 
-/* One that was woken by its number is not woken again in place of one that still sleeps. */
-static void version_1_wakes_who_sleeps(void **state)
+/* A thread that was woken by its number is not woken again instead of one that still sleeps. */
+static void version_1_wakes_sleeping_threads(void **state)
 {
 	(void)state;
 	script_event(V1_SLEEP, 10, 0, 8, V(0x100));
@@ -428,8 +430,8 @@ static void old_names_in_version_2_have_whole_thread_ids(void **state)
 	       "40 cpu0 74565 runnable\n40 cpu0 8 runs\n");
 }
 
-/* Of a queue at address 0 a hostile trace claims to have woken all there can be. */
-static void version_1_wakes_come_to_an_end(void **state)
+/* A hostile trace claims that all possible threads were woken on a queue at address 0. */
+static void version_1_wakes_are_bounded(void **state)
 {
 	(void)state;
 	script_event(V1_SWITCH, 10, 0, 7, V(7), V(8));
@@ -444,8 +446,8 @@ static void version_1_wakes_come_to_an_end(void **state)
 	       "60 cpu0 8 runnable by 9\n");
 }
 
-/* More threads and CPUs than are kept: counted, nothing else. */
-static void limits(void **state)
+/* More threads and CPUs than the limits: they are counted, nothing else. */
+static void threads_beyond_the_limits_are_counted(void **state)
 {
 	struct wellknown known = { .kind = WELLKNOWN_OTHER };
 	struct ktread_event event = { .id = OTHER };
@@ -469,29 +471,29 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(idle_threads_are_known_by_name),
-		cmocka_unit_test_setup_teardown(sleep_wake_run, begin, end),
+		cmocka_unit_test_setup_teardown(thread_sleeps_wakes_and_runs, begin, end),
 		cmocka_unit_test_setup_teardown(early_wake_cancels_block, begin, end),
-		cmocka_unit_test_setup_teardown(state_field_is_believed, begin, end),
-		cmocka_unit_test_setup_teardown(bare_switches, begin, end),
-		cmocka_unit_test_setup_teardown(preemption, begin, end),
-		cmocka_unit_test_setup_teardown(a_state_that_is_always_zero_says_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(announcements_stand_in_for_empty_states, begin, end),
-		cmocka_unit_test_setup_teardown(announcements_that_were_switched_off_say_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(an_exit_is_no_promise_of_announcements, begin, end),
-		cmocka_unit_test_setup_teardown(what_was_recorded_at_some_time, begin, end),
-		cmocka_unit_test_setup_teardown(states_are_learned_on_the_way, begin, end),
-		cmocka_unit_test_setup_teardown(no_switches, begin, end),
-		cmocka_unit_test_setup_teardown(switches_rule, begin, end),
-		cmocka_unit_test_setup_teardown(missed_switches_stay_legal, begin, end),
-		cmocka_unit_test_setup_teardown(death_and_reuse, begin, end),
-		cmocka_unit_test_setup_teardown(interrupts_wake, begin, end),
-		cmocka_unit_test_setup_teardown(thread_zero_is_everywhere, begin, end),
+		cmocka_unit_test_setup_teardown(state_field_is_used, begin, end),
+		cmocka_unit_test_setup_teardown(switches_alone_leave_states_unknown, begin, end),
+		cmocka_unit_test_setup_teardown(switch_without_announcement_is_preemption, begin, end),
+		cmocka_unit_test_setup_teardown(state_that_is_always_zero_is_ignored, begin, end),
+		cmocka_unit_test_setup_teardown(announcements_replace_empty_states, begin, end),
+		cmocka_unit_test_setup_teardown(switched_off_announcements_are_not_used, begin, end),
+		cmocka_unit_test_setup_teardown(exit_does_not_imply_announcements, begin, end),
+		cmocka_unit_test_setup_teardown(kinds_recorded_at_some_time_are_known, begin, end),
+		cmocka_unit_test_setup_teardown(states_count_from_the_first_nonzero_one, begin, end),
+		cmocka_unit_test_setup_teardown(events_show_threads_without_switches, begin, end),
+		cmocka_unit_test_setup_teardown(switches_override_stale_thread_ids, begin, end),
+		cmocka_unit_test_setup_teardown(missed_switches_give_a_legal_history, begin, end),
+		cmocka_unit_test_setup_teardown(reused_id_begins_a_new_life, begin, end),
+		cmocka_unit_test_setup_teardown(interrupts_are_reported_as_wakers, begin, end),
+		cmocka_unit_test_setup_teardown(thread_zero_runs_on_many_cpus, begin, end),
 		cmocka_unit_test_setup_teardown(gap_hides_what_ran, begin, end),
 		cmocka_unit_test_setup_teardown(waking_a_queue_names_a_thread_or_counts, begin, end),
-		cmocka_unit_test_setup_teardown(version_1_wakes_who_sleeps, begin, end),
+		cmocka_unit_test_setup_teardown(version_1_wakes_sleeping_threads, begin, end),
 		cmocka_unit_test_setup_teardown(old_names_in_version_2_have_whole_thread_ids, begin, end),
-		cmocka_unit_test_setup_teardown(version_1_wakes_come_to_an_end, begin, end),
-		cmocka_unit_test_setup_teardown(limits, begin, end),
+		cmocka_unit_test_setup_teardown(version_1_wakes_are_bounded, begin, end),
+		cmocka_unit_test_setup_teardown(threads_beyond_the_limits_are_counted, begin, end),
 	};
 
 	return cmocka_run_group_tests_name("analyze_threads", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rows of options: what they set, what they refuse, and the texts that come from them. */
+/* Option descriptors: what they set, what they refuse, and the texts made from them. */
 #include <stdarg.h>
 #include <signal.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static struct options line;
 static char *words[64];
 static int count;
 
-/* Reads the words of `text`, which blanks separate. */
+/* Parses the words of `text`, separated by blanks. */
 static int parse(const struct options_syntax *syntax, const char *text)
 {
 	static char buffer[512];
@@ -106,7 +106,7 @@ static void rows_set_what_they_name(void **state)
 	assert_null(target.text);
 }
 
-static void unusable_values_and_options_are_refused(void **state)
+static void invalid_values_and_options_are_refused(void **state)
 {
 	static const char *const bad[] = {
 		"-n 1",		  "-n 10",	   "--number x",   "--number=",	      "--time 9ns",
@@ -147,7 +147,7 @@ static void given_options_are_known_by_name_and_letter(void **state)
 	assert_null(options_given(&line, "flag text r numbe"));
 }
 
-/* What `print` prints; the caller frees it. */
+/* Returns what `print` prints; the caller frees it. */
 static char *printed(void (*print)(const struct options_syntax *syntax, FILE *to))
 {
 	char *text = NULL;
@@ -215,7 +215,7 @@ static void synopsis_has_all_options_once(void **state)
 	free(text);
 }
 
-/* What `run` writes to the descriptor, up to the next call. */
+/* Returns what `run` writes to the file descriptor. Valid until the next call. */
 static const char *written(int fd, int (*run)(const void *argument), const void *argument, int *status)
 {
 	static char text[4096];
@@ -277,7 +277,7 @@ static int refuse(const void *why)
 	return options_refuse(&line, why);
 }
 
-static void refusals_say_why_and_where_help_is(void **state)
+static void refusals_give_a_reason_and_a_hint(void **state)
 {
 	int status;
 
@@ -323,7 +323,7 @@ static void one_option_is_read_at_a_time(void **state)
 }
 
 /* The last of 64 rows is an option like any other; with one more, the command does not start. */
-static void rows_that_are_too_many_abort(void **state)
+static void too_many_rows_abort(void **state)
 {
 	static struct option_row many[OPTIONS_MOST + 2];
 	static const struct options_syntax syntax = { .forms = "try", .about = "", .lists = { many } };
@@ -348,7 +348,7 @@ static void rows_that_are_too_many_abort(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
-static void lists_take_no_more_words_than_have_room(void **state)
+static void lists_refuse_words_beyond_their_limit(void **state)
 {
 	static const struct option_row endless[] = {
 		{ NULL, 'i', "WORD", "many", options_set_list, AT(list), .most = UINT64_MAX }, { NULL }
@@ -368,17 +368,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_set_what_they_name),
-		cmocka_unit_test(unusable_values_and_options_are_refused),
+		cmocka_unit_test(invalid_values_and_options_are_refused),
 		cmocka_unit_test(words_end_options_in_order),
 		cmocka_unit_test(given_options_are_known_by_name_and_letter),
 		cmocka_unit_test(help_lists_rows_in_columns),
 		cmocka_unit_test(synopsis_has_all_options_once),
 		cmocka_unit_test(messages_name_the_option_the_value_and_what_is_allowed),
-		cmocka_unit_test(refusals_say_why_and_where_help_is),
+		cmocka_unit_test(refusals_give_a_reason_and_a_hint),
 		cmocka_unit_test(help_is_printed_and_ends_the_command),
 		cmocka_unit_test(one_option_is_read_at_a_time),
-		cmocka_unit_test(rows_that_are_too_many_abort),
-		cmocka_unit_test(lists_take_no_more_words_than_have_room),
+		cmocka_unit_test(too_many_rows_abort),
+		cmocka_unit_test(lists_refuse_words_beyond_their_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Words of the command line as values. */
+/* Parsing of values on the command line. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 
 #include "cmd/trace_args.h"
 
-static void times(void **state)
+static void times_are_parsed(void **state)
 {
 	static const struct {
 		const char *text;
@@ -38,7 +38,7 @@ static void times(void **state)
 		assert_int_equal(trace_parse_time(bad[n], &nanoseconds), -1);
 }
 
-static void cpu_lists(void **state)
+static void cpu_lists_are_parsed(void **state)
 {
 	static const char *const bad[] = {
 		"", ",", "1,", ",1", "3-1", "16", "0-16", "a", "1-", "1--2", "0x1"
@@ -59,7 +59,7 @@ static void cpu_lists(void **state)
 		assert_int_equal(trace_parse_cpus(bad[n], map, 16), -1);
 }
 
-static void numbers(void **state)
+static void numbers_are_parsed(void **state)
 {
 	uint64_t number;
 
@@ -86,7 +86,7 @@ static void numbers(void **state)
 	assert_int_equal(trace_parse_number("18446744073709551616", UINT64_MAX, &number), -1);
 }
 
-static void names(void **state)
+static void machine_names_are_parsed(void **state)
 {
 	const char *machine;
 
@@ -99,10 +99,10 @@ static void names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times),
-		cmocka_unit_test(cpu_lists),
-		cmocka_unit_test(numbers),
-		cmocka_unit_test(names),
+		cmocka_unit_test(times_are_parsed),
+		cmocka_unit_test(cpu_lists_are_parsed),
+		cmocka_unit_test(numbers_are_parsed),
+		cmocka_unit_test(machine_names_are_parsed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls in the types that a trace's table tells, and what is left to the kernel's own text. */
+/* System calls in the types from the trace's table, and calls that are left to the kernel's own text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "export/calls.h"
 #include "ktrx/v2.h"
 
-/* What the reader and the table of names would say. */
+/* Stands for the reader and the table of names. */
 static const struct call {
 	const char *name, *types;
 } table[] = {
@@ -70,7 +70,7 @@ static int end(void **state)
 
 #define FIELDS 8
 
-/* Fields of one type behind a number of 16 bits. */
+/* Fields of one type after a number of 16 bits. */
 static const char *put(uint8_t kind, uint32_t number, uint8_t type, uint32_t width, uint32_t count,
 		       const uint64_t *values)
 {
@@ -110,7 +110,7 @@ static const char *leave(uint32_t number, int64_t result)
 	return put(WELLKNOWN_SYSCALL_EXIT, number, KTRX_TYPE_I64, 8, 1, &value);
 }
 
-static void arguments_by_their_types(void **state)
+static void arguments_are_shown_by_type(void **state)
 {
 	const uint64_t some[] = { 4, 0x1fffefe740, 3000, 0, 0, 0 };
 	const uint64_t path[] = { 0x10000031af, 0x241, 0644, 9, 9, 9 };
@@ -136,7 +136,7 @@ static void arguments_by_their_types(void **state)
 	assert_string_equal(enter(2001, some), "write(4, 0x1fffefe740, 3000)");
 }
 
-static void narrow_fields(void **state)
+static void narrow_fields_are_read(void **state)
 {
 	const uint64_t values[] = { UINT32_MAX, UINT32_MAX, UINT32_MAX, 7, 8, 9, 10 };
 
@@ -151,7 +151,7 @@ static void narrow_fields(void **state)
 			    "write = -2 ENOENT");
 }
 
-static void results_by_their_types(void **state)
+static void results_are_shown_by_type(void **state)
 {
 	(void)state;
 	assert_string_equal(leave(1, 3000), "write = 3000");
@@ -167,7 +167,7 @@ static void results_by_their_types(void **state)
 	assert_string_equal(leave(5, INT64_MIN), "lseek = -9223372036854775808");
 }
 
-static void what_does_not_fit_is_left_alone(void **state)
+static void mismatched_types_are_left_to_the_kernel_text(void **state)
 {
 	const uint64_t values[FIELDS] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	char line[64], *at;
@@ -191,8 +191,8 @@ static void what_does_not_fit_is_left_alone(void **state)
 	assert_ptr_equal(calls_put_name(calls, line, 77), line);
 }
 
-/* A payload that ends early, after the same event had all of it. */
-static void short_payloads(void **state)
+/* A payload that ends early, after the same event with a complete one. */
+static void short_payloads_are_left_to_the_kernel_text(void **state)
 {
 	const struct ktread_field field[] = { { "nr", "", KTRX_TYPE_U16 }, { "a", "", KTRX_TYPE_U32 } };
 	const struct ktread_type type = { .id = 5, .fields = 2, .field = field };
@@ -211,11 +211,11 @@ static void short_payloads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(arguments_by_their_types, begin, end),
-		cmocka_unit_test_setup_teardown(narrow_fields, begin, end),
-		cmocka_unit_test_setup_teardown(results_by_their_types, begin, end),
-		cmocka_unit_test_setup_teardown(what_does_not_fit_is_left_alone, begin, end),
-		cmocka_unit_test_setup_teardown(short_payloads, begin, end),
+		cmocka_unit_test_setup_teardown(arguments_are_shown_by_type, begin, end),
+		cmocka_unit_test_setup_teardown(narrow_fields_are_read, begin, end),
+		cmocka_unit_test_setup_teardown(results_are_shown_by_type, begin, end),
+		cmocka_unit_test_setup_teardown(mismatched_types_are_left_to_the_kernel_text, begin, end),
+		cmocka_unit_test_setup_teardown(short_payloads_are_left_to_the_kernel_text, begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -25,7 +25,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void signs(void **state)
+static void values_of_both_signs_are_binned(void **state)
 {
 	const struct distribution d = { .values = &values, .negative = &negative, .unit = "" };
 	struct distribution_bins bins;
@@ -53,8 +53,8 @@ static void signs(void **state)
 	assert_int_equal(count, 4);
 }
 
-/* Nanoseconds of ticks that are none: every value lies in the bin whose edges, as shown, hold it. */
-static void ticks(void **state)
+/* Ticks that are no whole number of nanoseconds: every value is in the bin whose shown edges contain it. */
+static void ticks_become_nanoseconds(void **state)
 {
 	const struct distribution d = distribution_of_ticks(&values, 62500000);
 	struct distribution_bins bins;
@@ -75,7 +75,7 @@ static void ticks(void **state)
 	assert_int_equal(count, 2000);
 }
 
-static void extremes(void **state)
+static void extreme_values_are_binned(void **state)
 {
 	const struct distribution d = { .values = &values, .negative = &negative, .unit = "B" };
 	struct distribution_bins bins;
@@ -95,7 +95,7 @@ static void extremes(void **state)
 			    "20000000000000000000 B");
 }
 
-static void narrow(void **state)
+static void narrow_ranges_are_binned(void **state)
 {
 	const struct distribution d = { .values = &values, .unit = "" };
 	struct distribution_bins bins;
@@ -111,10 +111,10 @@ static void narrow(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(signs, begin, end),
-		cmocka_unit_test_setup_teardown(ticks, begin, end),
-		cmocka_unit_test_setup_teardown(extremes, begin, end),
-		cmocka_unit_test_setup_teardown(narrow, begin, end),
+		cmocka_unit_test_setup_teardown(values_of_both_signs_are_binned, begin, end),
+		cmocka_unit_test_setup_teardown(ticks_become_nanoseconds, begin, end),
+		cmocka_unit_test_setup_teardown(extreme_values_are_binned, begin, end),
+		cmocka_unit_test_setup_teardown(narrow_ranges_are_binned, begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

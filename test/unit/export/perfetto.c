@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Perfetto output of scripted traces: what threads, calls, locks, files, flows and processes become. */
+/* Perfetto output of scripted traces: threads, calls, locks, files, flows and processes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "ktrx/slot.h"
 #include "unit/support/perfetto_script.h"
 
-static void scheduling(void **state)
+static void scheduling_is_exported(void **state)
 {
 	(void)state;
 	script_thread(3, "idle/0");
@@ -85,7 +85,7 @@ static void calls_survive_migration(void **state)
 			    "debug_annotations{name_iid=98 int_value=-2}}");
 }
 
-/* A name told once serves the lock from then on. */
+/* A name that was recorded once is used for the lock from then on. */
 static void locks_keep_their_names(void **state)
 {
 	(void)state;
@@ -101,7 +101,7 @@ static void locks_keep_their_names(void **state)
 	assert_non_null(strstr(perfetto_output, "name=\"queue\""));
 }
 
-static void interrupts_and_locks(void **state)
+static void interrupts_and_locks_are_spans(void **state)
 {
 	(void)state;
 	script_event(ACQUIRE, 1000, 2, 7, V(0x100), "a");
@@ -167,7 +167,7 @@ static void files_have_paths(void **state)
 	perfetto_expect_end("1200", "pointer_value=65}}");
 }
 
-static void counters(void **state)
+static void counters_are_exported(void **state)
 {
 	(void)state;
 	script_event(FREE, 1000, 0, 7, V(4096), V(-1));
@@ -178,7 +178,7 @@ static void counters(void **state)
 	perfetto_expect("timestamp=1000 track_event{type=4 track_uuid=17 counter_value=-1}");
 }
 
-static void clocks_and_system(void **state)
+static void clocks_and_system_are_exported(void **state)
 {
 	(void)state;
 	script_info()->frequency = 10000000;
@@ -198,7 +198,7 @@ static void clocks_and_system(void **state)
 	perfetto_expect("timestamp=3000000100 system_info{utsname{sysname=\"demo\" version=\"demo 1.2\" "
 			"machine=\"riscv64\"} "
 			"num_cpus=4}");
-	/* One stamp, yet in order. */
+	/* The same stamp, but in order. */
 	perfetto_expect_end("3000000100",
 			    "debug_annotations{name_iid=82 uint_value=0} "
 			    "debug_annotations{name=\"types\" string_value=\"size, fd, ptr, size\"}}");
@@ -216,7 +216,7 @@ static void created_threads_have_names(void **state)
 			"is_idle=0}}");
 }
 
-/* The flow that an event at that time begins or ends: what comes before its fields. */
+/* Returns the flow that an event at that time begins or ends: the text before its fields. */
 static void expect_flow(const char *time, const char *flow)
 {
 	char start[64], wanted[64];
@@ -253,10 +253,10 @@ static void packets_and_signals_are_flows(void **state)
 	script_event(ENTER, 1020, 0, 7, V(1), V(0)); /* not of the signal's flow */
 	script_event(RX, 1030, 1, 8, V(60), V(2));   /* sent before the trace */
 	script_event(RX, 1040, 1, 8, V(60), V(1));
-	script_event(DELIVER, 1050, 1, 8, V(11), V(0)); /* another one */
-	script_event(DELIVER, 1060, 1, 9, V(10), V(0)); /* to another one */
+	script_event(DELIVER, 1050, 1, 8, V(11), V(0)); /* another signal */
+	script_event(DELIVER, 1060, 1, 9, V(10), V(0)); /* to another thread */
 	script_event(DELIVER, 1070, 1, 8, V(10), V(0));
-	script_event(RX, 1080, 1, 8, V(60), V(1)); /* it has come already */
+	script_event(RX, 1080, 1, 8, V(60), V(1)); /* it has arrived already */
 	perfetto_export();
 	expect_flow("1000", "flow_ids=0x1");
 	expect_flow("1010", "flow_ids=0x2");
@@ -316,7 +316,7 @@ static void processes_have_parents_and_programs(void **state)
 			"is_main_thread=1 is_idle=0}}");
 }
 
-static void failed_writes_are_told(void **state)
+static void failed_writes_are_reported(void **state)
 {
 	struct export_report report = { 0 };
 	int fd = open("/dev/full", O_WRONLY);
@@ -329,7 +329,7 @@ static void failed_writes_are_told(void **state)
 	close(fd);
 }
 
-/* Every field as long as it may be: still one whole packet. */
+/* Every field has its greatest length: the result is still one whole packet. */
 static void longest_packets_fit(void **state)
 {
 	char name[16][300], fields[8192] = "", *at = fields;
@@ -357,20 +357,20 @@ static void longest_packets_fit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(scheduling),
+		TEST(scheduling_is_exported),
 		TEST(wakes_from_interrupts),
 		TEST(calls_survive_migration),
-		TEST(interrupts_and_locks),
+		TEST(interrupts_and_locks_are_spans),
 		TEST(locks_keep_their_names),
 		TEST(other_events_are_instants),
 		TEST(files_have_paths),
-		TEST(counters),
-		TEST(clocks_and_system),
+		TEST(counters_are_exported),
+		TEST(clocks_and_system_are_exported),
 		TEST(created_threads_have_names),
 		TEST(packets_and_signals_are_flows),
 		TEST(flows_end_at_gaps),
 		TEST(processes_have_parents_and_programs),
-		TEST(failed_writes_are_told),
+		TEST(failed_writes_are_reported),
 		TEST(longest_packets_fit),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Perfetto output of what a trace lacks: lost and overwritten slots, ends of rings, CPUs that are unknown. */
+/* Perfetto output for missing parts of a trace: lost and overwritten slots, ends of rings, unknown CPUs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "unit/support/perfetto_script.h"
 
 /* A call open before lost slots is not paired with a return after them. */
-static void gaps(void **state)
+static void spans_do_not_cross_gaps(void **state)
 {
 	(void)state;
 	script_event(ENTER, 1000, 0, 7, V(1), V(0));
@@ -19,7 +19,7 @@ static void gaps(void **state)
 	script_event(RETURN, 1900, 0, 7, V(1), V(0))->lost = 12;
 	assert_int_equal(perfetto_export().unpaired, 2);
 
-	/* The thread is taken off its CPU and put on again: what it did meanwhile is not known. */
+	/* The thread is removed from its CPU and put back: what it did in between is unknown. */
 	perfetto_expect(STATE("1101", "0", "0", "3"));
 	perfetto_expect(STATE("1900", "0", "7", "3"));
 	perfetto_expect(
@@ -29,7 +29,7 @@ static void gaps(void **state)
 			"debug_annotations{name=\"slots\" uint_value=12}}");
 	perfetto_expect("timestamp=1899 track_event{type=2 track_uuid=24}");
 	perfetto_expect("timestamp=1100 track_event{type=2 track_uuid=16}");
-	/* What was interned is void; the return stands for itself. */
+	/* Interned data is invalid; the return stands for itself. */
 	perfetto_expect_end(
 		"1900",
 		"interned_data{event_categories{iid=7 name=\"syscall\"} event_names{iid=7 name=\"exit\"} "
@@ -38,7 +38,7 @@ static void gaps(void **state)
 		"debug_annotations{name_iid=97 uint_value=1} debug_annotations{name_iid=98 int_value=0}}");
 }
 
-static void overwritten_heads_are_no_fault(void **state)
+static void overwritten_beginnings_are_no_error(void **state)
 {
 	(void)state;
 	script_ring(1)->overwritten = 77;
@@ -51,7 +51,7 @@ static void overwritten_heads_are_no_fault(void **state)
 		"debug_annotations{name=\"slots\" uint_value=77}}");
 }
 
-/* What the boot ring kept of a CPU, then nothing until where its own ring begins. */
+/* What the boot ring has of a CPU, then nothing until its own ring begins. */
 static void boot_ring_is_cut_off(void **state)
 {
 	(void)state;
@@ -113,10 +113,8 @@ static void unknown_cpus_have_a_track(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(gaps),
-		TEST(overwritten_heads_are_no_fault),
-		TEST(boot_ring_is_cut_off),
-		TEST(ends_of_rings_are_lost),
+		TEST(spans_do_not_cross_gaps),	 TEST(overwritten_beginnings_are_no_error),
+		TEST(boot_ring_is_cut_off),	 TEST(ends_of_rings_are_lost),
 		TEST(unknown_cpus_have_a_track),
 	};
 

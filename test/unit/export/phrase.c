@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A text taken apart says what ktread_format() says, for every conversion, type and payload. */
+/* A text that was split gives the same result as ktread_format(), for every conversion, type and payload. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@ static unsigned char draw(void)
 
 static char said[PHRASE_BYTES + 64], expected[PHRASE_BYTES + 64];
 
-/* 1 if the phrase said it, 0 if it left it to ktread_format(). */
+/* Returns 1 if the phrase produced the text, 0 if it left that to ktread_format(). */
 static int compare(const struct phrase *phrase, const struct ktread_event *event)
 {
 	size_t length = ktread_format(event, expected, PHRASE_BYTES);
@@ -88,7 +88,7 @@ static void short_payloads_are_left_alone(void **state)
 	phrase_free(phrase);
 }
 
-static void what_is_not_plain_is_not_taken_apart(void **state)
+static void unusual_texts_are_not_split(void **state)
 {
 	static const char *const texts[] = { "",      "%08x", "%-5d", "%.3s", "%#x", "%hd", "%f",
 					     "%d %d", "100%", "%n",   "%*d",  "%5",  "% %" };
@@ -132,7 +132,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_conversion_of_every_type),
 		cmocka_unit_test(short_payloads_are_left_alone),
-		cmocka_unit_test(what_is_not_plain_is_not_taken_apart),
+		cmocka_unit_test(unusual_texts_are_not_split),
 		cmocka_unit_test(texts_without_values_and_full_of_them),
 	};
 

@@ -29,7 +29,7 @@ static void expect(const char *bytes, size_t length)
 	assert_false(pb.overflow);
 }
 
-static void numbers(void **state)
+static void numbers_are_encoded(void **state)
 {
 	(void)state;
 	protobuf_uint(&pb, 1, 0);
@@ -45,7 +45,7 @@ static void numbers(void **state)
 	       23);
 }
 
-static void nested_messages(void **state)
+static void nested_messages_are_encoded(void **state)
 {
 	unsigned char *outer, *inner;
 
@@ -60,8 +60,8 @@ static void nested_messages(void **state)
 	expect("\x0a\x06\x12\x02\x18\x05\x22\x00", 8);
 }
 
-/* Lengths of one, two and three bytes: what was written before the length was known moves up. */
-static void long_messages(void **state)
+/* Lengths of one, two and three bytes: the bytes written before the length was known move up. */
+static void long_messages_are_encoded(void **state)
 {
 	static const struct {
 		size_t bytes;
@@ -107,10 +107,11 @@ static void texts_are_utf8(void **state)
 	text("a\0b", 3, 100, "a\\x00b");
 	text("\n\x1b\x7f", 3, 100, "\\x0a\\x1b\\x7f");
 	text("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", 11, 100, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
-	text("\xc3", 1, 100, "\\xc3");				  /* cut off */
-	text("\xc3\xa9", 2, 1, "");				  /* not cut by the cap: left out */
+	text("\xc3", 1, 100, "\\xc3"); /* cut off */
+	/* not cut in the middle at the limit: left out */
+	text("\xc3\xa9", 2, 1, "");
 	text("\x80", 1, 100, "\\x80");				  /* continuation without a start */
-	text("\xc0\x80", 2, 100, "\\xc0\\x80");			  /* longer than need be */
+	text("\xc0\x80", 2, 100, "\\xc0\\x80");			  /* overlong encoding */
 	text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80");	  /* the same */
 	text("\xed\xa0\x80", 3, 100, "\\xed\\xa0\\x80");	  /* half a surrogate pair */
 	text("\xf4\x90\x80\x80", 4, 100, "\\xf4\\x90\\x80\\x80"); /* beyond Unicode */
@@ -118,7 +119,7 @@ static void texts_are_utf8(void **state)
 	text("\xff", 1, 100, "\\xff");
 }
 
-/* A message that is cut off at every length: told, and nothing beyond the limit is touched. */
+/* A message that is cut off at every length: it is reported, and no byte beyond the limit is touched. */
 static void limits_hold(void **state)
 {
 	(void)state;
@@ -146,8 +147,10 @@ static void limits_hold(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(numbers, begin),	      cmocka_unit_test_setup(nested_messages, begin),
-		cmocka_unit_test_setup(long_messages, begin), cmocka_unit_test_setup(texts_are_utf8, begin),
+		cmocka_unit_test_setup(numbers_are_encoded, begin),
+		cmocka_unit_test_setup(nested_messages_are_encoded, begin),
+		cmocka_unit_test_setup(long_messages_are_encoded, begin),
+		cmocka_unit_test_setup(texts_are_utf8, begin),
 		cmocka_unit_test_setup(limits_hold, begin),
 	};
 

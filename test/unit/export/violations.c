@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What check finds, as JSON: how certain it is, and the text of events that have none. */
+/* The findings of check as JSON: how certain each is, and the text of events without a format. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -80,14 +80,14 @@ static void text_of_an_event_without_fields_is_empty(void **state)
 	has("\"event\":\"user.tick\",\"text\":\"\"}");
 }
 
-static void a_violation_by_one_event_is_certain(void **state)
+static void violation_by_one_event_is_certain(void **state)
 {
 	(void)state;
 	check("a: never user.tock", false);
 	has("{\"mark\":\"wrong\",\"kind\":\"a\",\"certain\":\"certain\",\"what\":\"VIOLATED 1 time, ");
 }
 
-static void a_rule_that_holds_is_ok_unless_the_trace_could_not_be_read(void **state)
+static void kept_rule_is_ok_only_if_the_trace_was_read(void **state)
 {
 	(void)state;
 	check("a: always user.tock has (value == 7)", false);
@@ -100,7 +100,7 @@ static void a_rule_that_holds_is_ok_unless_the_trace_could_not_be_read(void **st
 	    "\"advice\":null,\"where\":null,\"partial\":true}");
 }
 
-static void each_rule_of_an_unread_trace_says_so(void **state)
+static void each_rule_reports_an_incomplete_trace(void **state)
 {
 	(void)state;
 	check("a: never user.tock\noptional\nb: never user.tick (missing == 1)", true);
@@ -114,10 +114,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(text_of_an_event_without_fields_is_empty, begin, end),
-		cmocka_unit_test_setup_teardown(a_violation_by_one_event_is_certain, begin, end),
-		cmocka_unit_test_setup_teardown(a_rule_that_holds_is_ok_unless_the_trace_could_not_be_read,
-						begin, end),
-		cmocka_unit_test_setup_teardown(each_rule_of_an_unread_trace_says_so, begin, end),
+		cmocka_unit_test_setup_teardown(violation_by_one_event_is_certain, begin, end),
+		cmocka_unit_test_setup_teardown(kept_rule_is_ok_only_if_the_trace_was_read, begin, end),
+		cmocka_unit_test_setup_teardown(each_rule_reports_an_incomplete_trace, begin, end),
 	};
 
 	return cmocka_run_group_tests_name("violations", tests, NULL, NULL);

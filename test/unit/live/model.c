@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What ktrace live makes of events and samples: from a source that is made up, with a clock that goes on only when it
- * is waited for.
+ * Output of ktrace live for events and samples from a simulated source, whose clock advances only while it is
+ * waited for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 #define MS	    UINT64_C(1000000)
 #define SECOND	    (1000 * MS)
-#define SLOTS_EVENT 4u /* slots that the ring came on for each event seen: three are skipped */
+#define SLOTS_EVENT 4u /* slots that the ring advances for each event read: three are skipped */
 
 enum { SWITCH = 1, CONTEND, IRQ_ENTER, IRQ_EXIT, BLOCK };
 
@@ -61,7 +61,7 @@ static struct ktread *fake_trace(void *context)
 	return script_trace();
 }
 
-/* CPU 0 beats, CPU 1 idles without a heartbeat, CPU 2 stopped beating. */
+/* CPU 0 has heartbeats, CPU 1 idles without one, CPU 2 has stopped having them. */
 static int fake_cpus(void *context, struct ktrx_cpu *cpu, uint32_t room)
 {
 	(void)context;
@@ -104,7 +104,7 @@ static void begin(void)
 	fake.now = SECOND;
 	fake.first[0].kind = KTREAD_FOLLOWED_BOOT;
 	fake.firsts = 1;
-	fake.account.skipped = 1000000; /* from before it was looked at */
+	fake.account.skipped = 1000000; /* from before the guest was followed */
 	fake.cpu[0] = (struct ktrx_cpu){ .heartbeats = 1, .thread = 7, .mode = KTRX_MODE_USER, .online = 1 };
 	fake.cpu[1] = (struct ktrx_cpu){ .heartbeats = 5, .mode = KTRX_MODE_IDLE, .online = 1 };
 	fake.cpu[2] = (struct ktrx_cpu){
@@ -138,7 +138,7 @@ static int show_text(void *context, struct live_model *model)
 	return 0;
 }
 
-/* What line mode writes within `count` seconds. The caller frees it. */
+/* Returns what line mode writes within `count` seconds. The caller frees it. */
 static char *write_lines(uint64_t count, bool json, uint32_t tail, const char *events)
 {
 	const struct live_watch watch = { &source, SECOND, count, &stopped };
@@ -164,8 +164,11 @@ static char *write_lines(uint64_t count, bool json, uint32_t tail, const char *e
 	return text;
 }
 
-/* What comes in the last 25 ms of an interval is met by the next one, so the first with events has a few less. */
-static void test_lines(void **state)
+/*
+ * Events of the last 25 ms of an interval are counted in the next one, so the first interval with events has
+ * a few less.
+ */
+static void lines_show_shares_rates_and_losses(void **state)
 {
 	char *text;
 
@@ -188,7 +191,7 @@ static void test_lines(void **state)
 	free(text);
 }
 
-static void test_json(void **state)
+static void json_shows_waits_and_escaped_names(void **state)
 {
 	char *text;
 
@@ -205,7 +208,7 @@ static void test_json(void **state)
 	free(text);
 }
 
-static void test_tail(void **state)
+static void tail_shows_matching_events(void **state)
 {
 	char *text;
 
@@ -219,8 +222,11 @@ static void test_tail(void **state)
 	free(text);
 }
 
-/* What the kernel's tables tell goes before what events do: who waits for whose lock, and interrupts without events. */
-static void test_holders(void **state)
+/*
+ * The kernel's tables have priority over events: which thread waits for which lock, and interrupts without
+ * events.
+ */
+static void tables_override_events(void **state)
 {
 	struct ktrx_holder *row;
 	char *text;
@@ -262,8 +268,8 @@ static void test_holders(void **state)
 	free(text);
 }
 
-/* A guest that ends and another one: nothing of the first is said of the second. */
-static void test_end(void **state)
+/* A guest ends and another one begins: nothing of the first is shown for the second. */
+static void new_guest_starts_from_nothing(void **state)
 {
 	char *text;
 
@@ -283,8 +289,8 @@ static void test_end(void **state)
 	free(text);
 }
 
-/* A CPU that idles but for one short interrupt: no event follows its end. */
-static void test_an_interrupt_of_an_idle_cpu(void **state)
+/* A CPU that idles except for one short interrupt: no event follows its end. */
+static void short_interrupt_of_an_idle_cpu_is_not_overestimated(void **state)
 {
 	const struct wellknown enter = { .kind = WELLKNOWN_IRQ_ENTER },
 			       leave = { .kind = WELLKNOWN_IRQ_EXIT };
@@ -302,8 +308,8 @@ static void test_an_interrupt_of_an_idle_cpu(void **state)
 	assert_true(cpu.share[LIVE_IDLE] > 0.98);
 }
 
-/* A CPU that hangs in an interrupt's handler, before any tick was over. */
-static void test_hang_before_the_first_beat(void **state)
+/* A CPU that hangs in an interrupt handler, before the first timer tick has ended. */
+static void hang_before_the_first_heartbeat_is_stuck(void **state)
 {
 	const uint64_t second = 1000000000;
 	struct ktrx_cpu row = { .mode = KTRX_MODE_IDLE, .online = 1, .nesting = 1, .now = 5 };
@@ -320,13 +326,13 @@ static void test_hang_before_the_first_beat(void **state)
 	row.nesting = 0;
 	live_cpu_sample(&cpu, &row, false, 5 * second);
 	assert_true(cpu.stuck < 0.1);
-	row.mode = KTRX_MODE_KERNEL; /* a kernel that never beats may compute */
+	row.mode = KTRX_MODE_KERNEL; /* a kernel without heartbeats may be computing */
 	live_cpu_sample(&cpu, &row, false, 9 * second);
 	assert_true(cpu.stuck < 0.1);
 }
 
-/* More threads than are kept apart come and go: those that came last are known. */
-static void test_many_threads(void **state)
+/* More threads than the limit come and go: the newest ones are known. */
+static void newest_of_many_threads_are_known(void **state)
 {
 	struct live_waits *waits = live_waits_open();
 	struct wellknown_table known = { 0 };
@@ -355,7 +361,7 @@ static void test_many_threads(void **state)
 	script_end();
 }
 
-static void test_bar(void **state)
+static void bar_is_proportional_to_shares(void **state)
 {
 	struct live_cpu cpu = { .share = { 0.25, 0.5, 0, 0.25 } };
 	uint8_t share[20];
@@ -392,8 +398,8 @@ static int make_pages(void *context, struct live_model *model)
 	return 0;
 }
 
-/* Pages of all sizes; the smallest that has to do shows the bars. */
-static void test_pages(void **state)
+/* Pages of all sizes; even the smallest useful one shows the bars. */
+static void pages_of_all_sizes_fit(void **state)
 {
 	const struct live_watch watch = { &source, SECOND, 2, &stopped };
 	struct live_page *page = calloc(1, sizeof(*page));
@@ -429,8 +435,8 @@ static bool page_shows(const struct live_model *model, const char *text)
 	return shown;
 }
 
-/* What the first boot did last is there to be read when it has ended, and gone when another one begins. */
-static void test_page_of_another_boot(void **state)
+/* The last events of the first boot are shown after it has ended, and disappear when another boot begins. */
+static void page_shows_events_of_its_boot(void **state)
 {
 	struct ktread_followed boot = { .kind = KTREAD_FOLLOWED_BOOT }, end = { .kind = KTREAD_FOLLOWED_END };
 	struct ktread_followed event = { .kind = KTREAD_FOLLOWED_EVENT };
@@ -459,17 +465,17 @@ static void test_page_of_another_boot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_tail),
-		cmocka_unit_test(test_end),
-		cmocka_unit_test(test_bar),
-		cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_an_interrupt_of_an_idle_cpu),
-		cmocka_unit_test(test_hang_before_the_first_beat),
-		cmocka_unit_test(test_many_threads),
-		cmocka_unit_test(test_holders),
-		cmocka_unit_test(test_page_of_another_boot),
+		cmocka_unit_test(lines_show_shares_rates_and_losses),
+		cmocka_unit_test(json_shows_waits_and_escaped_names),
+		cmocka_unit_test(tail_shows_matching_events),
+		cmocka_unit_test(new_guest_starts_from_nothing),
+		cmocka_unit_test(bar_is_proportional_to_shares),
+		cmocka_unit_test(pages_of_all_sizes_fit),
+		cmocka_unit_test(short_interrupt_of_an_idle_cpu_is_not_overestimated),
+		cmocka_unit_test(hang_before_the_first_heartbeat_is_stuck),
+		cmocka_unit_test(newest_of_many_threads_are_known),
+		cmocka_unit_test(tables_override_events),
+		cmocka_unit_test(page_shows_events_of_its_boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
