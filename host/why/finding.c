@@ -11,7 +11,7 @@
 struct why_findings {
 	struct why_finding *finding;
 	uint32_t count, room;
-	struct why_finding unseen; /* past the limit */
+	struct why_finding unseen; /* receives findings beyond the limit */
 };
 
 #define WORD(name, word, looks) [WHY_##name] = word,
@@ -73,7 +73,7 @@ bool why_finding_state(struct why_finding *finding, const struct why_evidence *e
 	return evidence->state_off;
 }
 
-/* How often the same caller comes in a row, from `n` on. */
+/* Returns how many frames from `n` on have the same caller. */
 static uint32_t repeats(const struct why_cpu *cpu, uint32_t n)
 {
 	uint32_t count = 1;
@@ -108,7 +108,7 @@ void why_finding_actor(struct why_finding *finding, struct why_actor actor)
 		finding->actor[finding->actors++] = actor;
 }
 
-/* Problems, then health, then what is only possible, then nothing. */
+/* The order of findings: problems, then healthy verdicts, then possible problems, then "unknown". */
 static int class_of(const struct why_finding *finding)
 {
 	if (finding->verdict == WHY_UNKNOWN)
@@ -131,7 +131,7 @@ static int by_weight(const void *a, const void *b)
 	return (int)right->base.certain - (int)left->base.certain;
 }
 
-/* What there was no room for could change all but what follows from what is there. */
+/* If events were left out, only certain problems are not affected. */
 static void mark_partial(struct why_findings *findings, const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; evidence->left_out && n < findings->count; n++)
@@ -140,7 +140,7 @@ static void mark_partial(struct why_findings *findings, const struct why_evidenc
 			findings->finding[n].base.partial = true;
 }
 
-/* Where there is a problem, that all is well otherwise is no news. */
+/* Drops healthy verdicts if there is a problem. */
 static void drop_health(struct why_findings *findings)
 {
 	uint32_t kept = 0;
@@ -153,7 +153,7 @@ static void drop_health(struct why_findings *findings)
 	findings->count = kept;
 }
 
-/* What the host may have done is worth a look where nothing is known about the kernel. */
+/* Drops findings that the host may have caused if a problem of the kernel is certain. */
 static void drop_host(struct why_findings *findings)
 {
 	uint32_t kept = 0;
@@ -176,8 +176,8 @@ static bool takes_part(const struct why_finding *finding, uint32_t id)
 }
 
 /*
- * What keeps a CPU from answering keeps the one that waits for the answer, and so the threads that are to run
- * there.
+ * Marks starvation as a consequence of another problem: that problem keeps the CPU waiting for an answer,
+ * and the threads on that CPU cannot run meanwhile.
  */
 static void follow(struct why_findings *findings, struct why_finding *starved)
 {
@@ -201,7 +201,7 @@ static void mark_consequences(struct why_findings *findings)
 			follow(findings, &findings->finding[n]);
 }
 
-/* Is the wait that is overdue part of a problem that comes before it? */
+/* Returns whether the overdue thread or CPU takes part in a problem that comes first. */
 static bool is_explained(const struct why_findings *findings, const struct why_finding *overdue)
 {
 	for (const struct why_finding *one = findings->finding; one < overdue; one++)
@@ -211,7 +211,7 @@ static bool is_explained(const struct why_findings *findings, const struct why_f
 	return false;
 }
 
-/* Who waits too long in a deadlock, or because of what keeps a CPU, is named there already. */
+/* Drops overdue waits of threads and CPUs that an earlier finding names already. */
 static void drop_explained(struct why_findings *findings)
 {
 	uint32_t kept = 0;
@@ -225,14 +225,13 @@ static void drop_explained(struct why_findings *findings)
 	findings->count = kept;
 }
 
-/* However busy all others are: that does not show that a thread rests rightly. */
 bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 {
 	return (healthy == WHY_IDLE && verdict_looks[problem] & WHY_LOOKS_IDLE) ||
 	       (healthy == WHY_BUSY && verdict_looks[problem] & WHY_LOOKS_BUSY);
 }
 
-/* That all is well is only possible where a thread that does nothing may be stuck. */
+/* Makes a healthy verdict only possible if a thread may be stuck in a way that looks healthy. */
 static void doubt_health(struct why_findings *findings)
 {
 	struct why_finding *first = findings->count ? &findings->finding[0] : NULL;
@@ -256,7 +255,7 @@ static enum finding_mark mark_of(const struct why_finding *finding)
 	return class_of(finding) == 1 && !finding->open ? FINDING_OK : FINDING_NOTE;
 }
 
-/* Where the first actor is. */
+/* Sets `where` to the place of the first actor. */
 static void say_where(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_actor *actor = &finding->actor[0];
@@ -272,7 +271,7 @@ static void say_where(const struct why_evidence *evidence, struct why_finding *f
 		    *place ? " at " : "", place);
 }
 
-/* What is said where no detector found anything: how much there is to go by, and what would tell more. */
+/* The finding if no detector found anything: why, and what to record to find out more. */
 
 static bool is_empty(const struct why_evidence *evidence)
 {
@@ -282,7 +281,7 @@ static bool is_empty(const struct why_evidence *evidence)
 	return evidence->events == 0;
 }
 
-/* The first CPU that still is at what becomes its idle thread. */
+/* Returns the first CPU that is still starting on the thread that becomes its idle thread, NULL if none. */
 static const struct why_cpu *one_that_starts(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++) {

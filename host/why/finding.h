@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Detectors, what they found, and how all findings are put in order: the first is the verdict. */
+/* Detectors, their findings, and the order of the findings: the first finding is the verdict. */
 #ifndef WHY_FINDING_H
 #define WHY_FINDING_H
 
@@ -11,22 +11,23 @@
 #include "why/evidence.h"
 
 /*
- * Healthy verdicts that fit a machine with this problem, too. If the problem is only possible, such a verdict
- * is no more than possible either.
+ * A machine with the problem may look idle or busy. If such a problem is possible, the verdict idle or busy
+ * is only possible as well.
  */
 #define WHY_LOOKS_IDLE 1u
 #define WHY_LOOKS_BUSY 2u
 
 /*
- * All verdicts, those that explain most first: if two problems are found, the one listed first is the
- * verdict. Each row has the word that scripts see, and which healthy verdicts fit the problem, too.
+ * All verdicts. If several problems are found, the one listed first here is the verdict, because it explains
+ * most. Each row has the word that scripts see, and whether a machine with the problem may look idle or
+ * busy.
  */
 /* clang-format off */
 #define WHY_VERDICT_LIST(ROW) \
 	ROW(TRIPLE_FAULT, "triple-fault", 0) \
 	ROW(STACK_OVERFLOW, "stack-overflow", 0) \
 	ROW(PANIC, "panic", 0) \
-	ROW(SLEEP_IN_ATOMIC, "sleep-in-atomic", 0) /* before what it leads to */ \
+		ROW(SLEEP_IN_ATOMIC, "sleep-in-atomic", 0) /* before the problems that it causes */ \
 	ROW(SELF_DEADLOCK, "self-deadlock", WHY_LOOKS_IDLE) \
 	ROW(DEADLOCK, "deadlock", WHY_LOOKS_IDLE) \
 	ROW(DEAD_OWNER, "dead-owner", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) \
@@ -43,10 +44,10 @@
 	ROW(WAKEUP_RACE, "wakeup-race", WHY_LOOKS_IDLE) \
 	ROW(LOST_WAKEUP, "lost-wakeup", WHY_LOOKS_IDLE) \
 	ROW(IRQS_OFF, "irqs-off", 0) \
-	ROW(OVERDUE, "overdue", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) /* after what may be its cause */ \
+		ROW(OVERDUE, "overdue", WHY_LOOKS_IDLE | WHY_LOOKS_BUSY) /* after its possible causes */ \
 	ROW(LOCK_ORDER, "lock-order", 0) \
 	ROW(SLOW, "slow", 0) \
-	ROW(BOOKKEEPING, "bookkeeping", 0) /* what the kernel says of itself may mean several things */ \
+		ROW(BOOKKEEPING, "bookkeeping", 0) /* the kernel's own state has several explanations */ \
 	ROW(BUSY, "busy", 0) \
 	ROW(IDLE, "idle", 0) \
 	ROW(UNKNOWN, "unknown", 0)
@@ -56,93 +57,95 @@
 enum why_verdict { WHY_VERDICT_LIST(WHY_VERDICT) WHY_VERDICTS };
 #undef WHY_VERDICT
 
-/* Its word. */
+/* Returns the word for the verdict. */
 const char *why_verdict_word(enum why_verdict verdict);
-/* Idle or busy: there is nothing to repair. */
+/* Returns whether the verdict is idle or busy. */
 bool why_verdict_is_healthy(enum why_verdict verdict);
-/* Does a machine with this problem look healthy: does it leave such a verdict open? */
+/* Returns whether a machine with this problem may look as with the healthy verdict (idle or busy). */
 bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem);
 
 #define WHY_ACTORS 16u
 
-/* A thread or a CPU that takes part, as struct ktrx_holder names it. */
+/* A thread or CPU that takes part in a finding. */
 struct why_actor {
-	uint32_t id;	/* thread + 1, or KTRX_HOLDER_CPU | CPU */
-	uint64_t holds; /* object, 0: none */
-	uint64_t waits; /* object, 0: for none */
-	uint64_t ticks; /* how long it waits */
-	uint64_t pc;	/* where, 0 unknown: where a call returns to … */
-	bool exact;	/* … or this very instruction */
+	uint32_t id;	/* as in struct ktrx_holder: thread + 1, or KTRX_HOLDER_CPU | CPU */
+	uint64_t holds; /* lock, 0: none */
+	uint64_t waits; /* object that it waits for, 0: none */
+	uint64_t ticks; /* how long it has waited */
+	uint64_t pc;	/* its place, 0 unknown */
+	bool exact;	/* `pc` is the instruction; otherwise it is a return address */
 };
 
 struct why_finding {
-	/*
-	 * Kind, mark and where are set when all is found. A finding that is only possible is worth a look
-	 * where nothing else is found; a machine that is busy or idle stays healthy.
-	 */
+	/* why_find() sets kind, mark and where after all detectors have run */
 	struct finding base;
 	enum why_verdict verdict;
-	bool host; /* the host may have done it: it may not have run the machine */
-	bool open; /* of idle or busy: only possible, because of a finding that is listed below */
+	bool host; /* the host may be the cause, because it may not have run the machine */
+	bool open; /* verdict idle or busy: only possible, because of another finding */
 	struct why_actor actor[WHY_ACTORS];
 	uint32_t actors;
-	/* of starvation: the CPU + 1 that waits for another one's answer all the time; 0: none */
+	/* starvation: CPU + 1 that waits for an answer to its IPI meanwhile; 0: none */
 	uint32_t asker;
-	bool follows; /* from a finding that is listed before it */
+	bool follows; /* it is a consequence of another finding */
 };
 
 struct why_findings;
 
-/* Looks for one thing. Adds what it finds; 0 or KTREAD_E_MEMORY. */
+/* Looks for one kind of problem and adds its findings. Returns 0 or KTREAD_E_MEMORY. */
 typedef int why_detector(const struct why_evidence *evidence, struct why_findings *findings);
 
 /*
- * Makes a finding; NULL without memory. The pointer is valid until the next one is made. After WHY_FINDINGS
- * of them, the result is not reported.
+ * Adds a finding. Returns NULL without memory. The pointer is valid until the next call. After WHY_FINDINGS
+ * findings, the new one is not reported.
  */
 #define WHY_FINDINGS 256u
 struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
 				    enum finding_certainty certain);
-/* Adds that these hooks (KTRX_HOOK_*) would make it more certain; nothing if none of them has a name. */
+/* Sets the advice to call these hooks (KTRX_HOOK_*). Does nothing if none of them has a name. */
 void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
 /*
- * Adds that a boot in which hooks keep state would make it more certain. Returns false, and adds nothing, if
- * they kept it.
+ * Sets the advice to boot without debug.ktr.state=0 if hooks kept no state. Returns whether it did;
+ * otherwise it changes nothing.
  */
 bool why_finding_state(struct why_finding *finding, const struct why_evidence *evidence);
 /*
- * "called from …" for each of the CPU's frames, `most` lines at most; the same caller in a row is said once.
+ * Adds "called from …" for each frame of the CPU's stack, in at most `most` lines; repeated callers share a
+ * line.
  */
 void why_finding_stack(struct why_finding *finding, const struct why_evidence *evidence,
 		       const struct why_cpu *cpu, uint32_t most);
+/* Adds an actor; drops it after WHY_ACTORS. */
 void why_finding_actor(struct why_finding *finding, struct why_actor actor);
 
-/* Runs all detectors and puts what they found in order. */
+/*
+ * Runs all detectors and sorts their findings. Returns 0 or KTREAD_E_MEMORY. The caller frees *findings with
+ * why_findings_free() in each case.
+ */
 int why_find(struct why_findings **findings, const struct why_evidence *evidence);
 void why_findings_free(struct why_findings *findings);
 uint32_t why_findings_count(const struct why_findings *findings);
 const struct why_finding *why_findings_at(const struct why_findings *findings, uint32_t n);
 
 /*
- * Words for people, into `buffer`, which is returned: "thread 5 (make)" or "CPU 1", "inode (0x1234)",
- * "fs_read+0x31 (fs.c:88)", "2.31 s". What came from the guest is escaped. An address that is a return
- * address, as all are that hooks note, is said by why_say_call(): the line is that of the call. why_say() is
- * snprintf(), cut where it must be.
+ * Text for people. Each function writes into `buffer` and returns it: "thread 5 (make)" or "CPU 1", "inode
+ * (0x1234)", "fs_read+0x31 (fs.c:88)", "2.31 s". Strings from the guest are escaped. Use why_say_call() for
+ * return addresses, which hooks record: it gives the line of the call. why_say() is snprintf(), which may
+ * cut the text.
  */
-#define WHY_WORDS 176u /* room that is enough for each of them */
+#define WHY_WORDS 176u /* size of a buffer that is large enough, unless a function asks for FINDING_LINE */
 __attribute__((format(printf, 3, 4))) const char *why_say(char *buffer, size_t size, const char *format, ...);
 const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char *buffer, size_t size);
 const char *why_say_object(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
-/* Where a CPU stands by its registers, and what is on its stack there: of a program the address alone. */
+/* Formats the pc of a CPU's registers, and a frame of its stack. In user mode only the address. */
 const char *why_say_standing(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			     size_t size);
 const char *why_say_frame(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t frame,
 			  char *buffer, size_t size);
 /*
- * With `before` in front, " for 2.31 s" and " in fs_read+0x31 (fs.c:88)"; "" if since when, or where, is not
- * known.
+ * Format `before` and a time or a place: " for 2.31 s", ", at fs_read+0x31 (fs.c:88)". Write "" if the stamp
+ * or the address is unknown (0).
  */
 const char *why_say_since(const struct why_evidence *evidence, const char *before, uint64_t stamp,
 			  char *buffer, size_t size);
@@ -155,14 +158,15 @@ const char *why_say_called(const struct why_evidence *evidence, const char *befo
  */
 const char *why_say_waiting(const struct why_evidence *evidence, uint8_t kind, uint64_t object,
 			    uint64_t since, uint64_t pc, char *buffer, size_t size);
-/* The name, harmless; without one "system call 7". */
+/* Formats the name, escaped. If it is NULL: `what` and the number, "system call 7". */
 const char *why_say_name(const char *name, const char *what, uint64_t number, char *buffer, size_t size);
-const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size); /* "locks, threads", "" of none */
+/* Formats the names of hooks (KTRX_HOOK_*): "locks, threads"; "" if none has a name. */
+const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size);
 const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size);
 
 /*
- * All detectors: USE(name) for each why_detect_NAME(), which is in a source detect_*.c. Their order means
- * nothing: findings are put in order by what they are.
+ * All detectors: USE(name) for each why_detect_NAME(), which is in a source detect_*.c. Their order has no
+ * effect, because findings are sorted by verdict.
  */
 
 /* clang-format off */
@@ -196,7 +200,9 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 WHY_DETECTORS(WHY_DECLARE)
 #undef WHY_DECLARE
 
-/* Adds to a healthy verdict that a device answered late while all of the machine was slow, if that was so. */
+/*
+ * Adds to a healthy verdict that a device answered late while the whole machine was slow, if that happened.
+ */
 void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding);
 
 #endif

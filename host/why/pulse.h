@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What several detectors ask about a CPU: does its heart beat, where is it, and whose code is that? */
+/*
+ * Questions of several detectors about a CPU: does it have heartbeats, where is it, is that kernel or user
+ * code?
+ */
 #ifndef WHY_PULSE_H
 #define WHY_PULSE_H
 
@@ -11,170 +14,174 @@
  */
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 
-/* Does the trace tell at all what CPUs and threads do, by hooks or by events that have a meaning? */
+/*
+ * Returns whether the trace shows what CPUs and threads do: hooks were called, or there are well-known
+ * events.
+ */
 bool why_tells(const struct why_evidence *evidence);
 
-/* Once the evidence is complete: what the functions below need to know of all CPUs. */
+/* Sets evidence->longest_silence, which the functions below need. Call it once the tables are read. */
 void why_pulse_settle(struct why_evidence *evidence);
 
-/* A machine is taken to stand still if a host that watches it sees nothing for this long. */
+/* A machine counts as stopped if a host that watches it sees nothing for this long. */
 #define WHY_STANDS_MS 900u
 
-/* Does the trace record wakeups that met no thread: is sched.wake_nobody declared, and switched on? */
+/* Returns whether sched.wake_nobody was recorded throughout the trace. */
 bool why_tells_nobody(const struct why_evidence *evidence);
 
-/* No slots are lost behind `stamp`, on any CPU. */
+/* Returns whether no CPU lost slots after `stamp`. */
 bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp);
 
-/*
- * Ticks from a CPU's last heartbeat, or its last sign of life if it never beat, to the end of what is known.
- */
+/* Returns the ticks since the CPU's last heartbeat, or since its newest time stamp if it never had one. */
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Has its heartbeat stopped, WHY_STOPPED_MS ago or more, or never begun although others did? Also true for
- * all CPUs if the host saw the whole machine stand still; never if the kernel ended, panicked or was reset. A
- * CPU that stops its tick while it idles has stopped, too.
+ * Returns whether the CPU's heartbeat has been missing for WHY_STOPPED_MS or more, or never began although
+ * other CPUs had many. Also true for all CPUs if the host saw the whole machine stop. Always false if the
+ * kernel ended, panicked or was reset. Also true for a CPU that stops its tick while it idles.
  */
 #define WHY_STOPPED_MS 250u
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Has the thread faulted in the handler of a fault, and in that of this one, and so on, in the kernel? */
+/*
+ * Returns whether page faults of the thread nest without end: each came in the handler of the previous one.
+ */
 bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread);
 
 /*
- * Has the stack of the thread that runs on the CPU overflowed: is the stack pointer known, and below it? A
- * pointer far below may be in another stack; it counts only if faults nest without end, as each takes more
- * stack.
+ * Returns whether the stack of the thread that runs on the CPU has overflowed: the stack pointer is below
+ * the stack. A pointer far below it may be in another stack. It counts only if faults nest without end,
+ * because each fault takes more stack.
  */
 bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread);
 
-/* Is it online, or has at least left events? */
+/* Returns whether the CPU is online or has recorded events. */
 bool why_is_there(const struct why_cpu *cpu);
 
-/* The thread that runs there, NULL if unknown. */
+/* Returns the thread that runs on the CPU, NULL if unknown. */
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Does it run a thread that is there to work, rather than to idle? */
+/* Returns whether the CPU runs a thread that is not an idle thread. */
 bool why_runs_work(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Is the lock among those that a row names as held? */
+/* Returns whether the lock is among the held locks of a row. */
 bool why_holds_lock(const struct ktrx_holder *holder, uint64_t lock);
 
-/* Has it ended, unseen: the kernel has rows for its threads, and none for this one? */
+/*
+ * Returns whether the thread has ended: events show it, or the kernel keeps rows of threads and none for
+ * this one.
+ */
 bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread);
 
-/* Did the kernel itself report that all work is done? Then a thread that no longer runs does not hang. */
+/*
+ * Returns whether the kernel reported its end with status 0. Then a thread that no longer runs does not
+ * hang.
+ */
 bool why_ended_well(const struct why_evidence *evidence);
 
 /*
- * Do the lengths of waits prove nothing? True if the kernel reported that all was done, panicked or was
- * reset, if the newest events are not in the file, or if the clock's frequency is unknown.
+ * Returns whether long waits prove nothing: the kernel ended well, panicked or was reset, the newest events
+ * are missing in the file, or the clock's frequency is unknown.
  */
 bool why_waits_mean_nothing(const struct why_evidence *evidence);
 
 /*
- * Does the thread idle on that CPU? True for an idle thread. Also true if the CPU's mode is idle and the
- * thread has run there since before that mode was set, or has no row and the CPU has not switched yet.
+ * Returns whether the thread idles on that CPU. True for an idle thread. Also true if the CPU is in idle
+ * mode and the thread has run there since before that mode was set, or if the thread has no row and the CPU
+ * has not switched yet.
  */
 bool why_rests_on(const struct why_evidence *evidence, const struct why_thread *thread, uint32_t cpu);
 
 /*
- * Has it nothing to do? A CPU whose idle thread runs and that does not say that it idles, though others do,
- * is still starting, as many kernels start on what becomes the idle thread; and so are all as long as none
- * has switched threads.
+ * Returns whether the CPU idles. Many kernels start a CPU on the thread that becomes its idle thread. So a
+ * CPU that runs its idle thread is taken to be still starting if it is not in idle mode although other CPUs
+ * were, or if no CPU has switched threads yet.
  */
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Whether the CPU idles and runs no thread but an idle one. */
+/* Returns whether the CPU idles and runs an idle thread or an unknown one. */
 bool why_is_at_rest(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Has it said that it idles, and switched to a thread that works since, without setting another mode? */
+/* Returns whether the CPU is in idle mode but has since switched to a thread that is not an idle thread. */
 bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Does the CPU wait for a lock or for another CPU's answer, running? */
+/* Returns whether the CPU waits for a lock or for another CPU's answer. */
 bool why_spins_for_something(const struct why_cpu *cpu);
 
-/* Does a CPU that is there do something else than to idle and to wait for locks and answers? */
+/* Returns whether some CPU neither idles nor waits for a lock or an answer. */
 bool why_somebody_works(const struct why_evidence *evidence);
 
-/* What is known of interrupts of the newest one's number; NULL: nothing. */
+/* Returns the counts for the number of the newest interrupt, NULL if there are none. */
 const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrupts);
 
-/* Was an interrupt, the newest one there, left without a word to the controller, which is told otherwise? */
+/* Returns whether the newest interrupt has returned without an EOI, although the kernel records EOIs. */
 bool why_owes_end(const struct why_cpu *cpu);
 
-/* Places where one thread was interrupted. */
+/* Where one thread was interrupted. */
 struct why_places {
 	uint32_t count;
 	uint64_t lowest, highest;
 	uint64_t newest;
 };
 /*
- * In thread context, later than `since`: by the events of all CPUs, else by the samples of the heartbeats of
- * `cpu`, on which it runs.
+ * Collects the places in thread context where interrupts after `since` met the thread: from the events of
+ * all CPUs, or, if there are none, from the samples of the heartbeats of `cpu`, on which the thread runs.
  */
 void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t thread,
 		   uint64_t since, struct why_places *places);
-/* Do they lie in one function, or, where names are not known, close together? */
+/* Returns whether the places are in one function or, if names are not known, close together. */
 bool why_places_are_one(const struct why_evidence *evidence, const struct why_places *places);
 
 /* "the last heartbeat of CPU 1 was 2.41 s ago" */
 const char *why_say_beat(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			 size_t size);
-/* "thread 5 (make)": what a CPU runs, or that it is not known. */
+/* Formats the thread that a CPU runs: "thread 5 (make)" or "an unknown thread". */
 const char *why_say_running(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			    size_t size);
-/* "interrupt 4 (doorbell)"; the name is the guest's. */
+/* Formats "interrupt 4 (doorbell)"; escapes the name. */
 const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t size);
 
 /*
- * Whose code is it: the kernel's or a program's? What the CPU and the kernel say of it comes before the
- * address.
+ * Whether code is the kernel's or a program's. The CPU's privilege level comes first, then the mode that the
+ * kernel has set, then the address.
  */
 
 struct why_places;
 
 enum why_side { WHY_SIDE_UNKNOWN, WHY_SIDE_KERNEL, WHY_SIDE_USER };
 
-/*
- * Once the evidence is complete: in which half of the address space the kernel runs, and whether there are
- * programs.
- */
+/* Sets evidence->high and evidence->users. Call it once the rest of the evidence is complete. */
 void why_side_settle(struct why_evidence *evidence);
 
 /*
- * By the address alone. The upper half of the address space is the kernel's. In a kernel that runs there, the
- * lower half is the programs', but for code that started the kernel, of which it is not known. In a kernel
- * that runs in the lower half its file decides, and an address outside the kernel is a program's only if user
- * mode was seen.
+ * Decides by the address alone. The upper half of the address space is the kernel's. If the kernel runs
+ * there, the lower half is the programs', except for the kernel's boot code, for which the result is
+ * unknown. If the kernel runs in the lower half, its file decides. An address outside the kernel is then a
+ * program's only if user mode was seen.
  */
 enum why_side why_side_of(const struct why_evidence *evidence, uint64_t pc);
 
-/* Where a CPU stands by its registers: by its privilege level where they have it, else by the address. */
+/* Decides for the registers of a CPU: by the privilege level, or by the address if the level is unknown. */
 enum why_side why_side_of_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Of places where a thread that runs on that CPU was interrupted, all of them later than `since`: by the
- * CPU's registers if it still stands there, else by the mode that the kernel has set, else by the addresses.
- * Unknown where they contradict each other.
+ * Decides for places where a thread that runs on that CPU was interrupted after `since`: by the CPU's
+ * registers if its pc is near the places, otherwise by the mode that the kernel has set and by the
+ * addresses. Unknown if these contradict each other.
  */
 enum why_side why_side_of_places(const struct why_evidence *evidence, const struct why_cpu *cpu,
 				 const struct why_places *places, uint64_t since);
 
-/* May the address be given a name of the kernel's file? Not if it is a program's. */
+/* Returns whether the address may be named by the kernel's file: not if it may be a program's. */
 bool why_side_has_name(const struct why_evidence *evidence, uint64_t address);
 
-/*
- * CPUs that wait until another CPU, or all others, have answered an interrupt (ktrace_ipi_wait): for how
- * long, whose answers are missing, and what keeps them.
- */
+/* CPUs that wait until another CPU, or all other CPUs, have answered an IPI (ktrace_ipi_wait()). */
 
-/* Does the CPU wait for an answer? */
+/* Returns whether the CPU waits for an answer. */
 bool why_asks(const struct why_cpu *cpu);
 
-/* Does it wait for the answer of that CPU, which has not answered since? */
+/* Returns whether `asker` waits for the answer of `asked`, which has not answered. */
 bool why_asks_for(const struct why_cpu *asker, const struct why_cpu *asked);
 
 /* "CPU 0 has waited 2.31 s for CPU 1 to answer IPI request 2, at flush+0x31 (tlb.c:88)" */
@@ -185,7 +192,7 @@ const char *why_say_asks(const struct why_evidence *evidence, const struct why_c
 const char *why_say_owes(const struct why_evidence *evidence, const struct why_cpu *asked, char *buffer,
 			 size_t size);
 
-/* A line for each CPU that has waited for an answer of `asked` for 10 ms and more. */
+/* Adds a line for each CPU that has waited for an answer of `asked` for 10 ms or more. */
 void why_finding_askers(struct why_finding *finding, const struct why_evidence *evidence,
 			const struct why_cpu *asked);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The evidence as text: CPU by CPU, then a line a thread. */
+/* Prints findings and the state of each CPU and thread as text. */
 #include "why/report.h"
 
 #include <inttypes.h>
@@ -14,11 +14,11 @@
 
 #define WIDTH 116u /* columns */
 
-#define INSTANT	    1000000u /* parts of a second that are no time */
-#define THREADS	    32u	     /* shown, but with --all */
-#define EVENTS	    5u	     /* shown of each CPU, or … */
-#define ANSWERS	    8u	     /* that a CPU waits for, shown */
-#define EVENTS_IDLE 1u	     /* … if it has nothing to do */
+#define INSTANT	    1000000u /* 1/INSTANT of a second before the end counts as "at the end" */
+#define THREADS	    32u	     /* shown without --all */
+#define EVENTS	    5u	     /* shown of a CPU that does not idle */
+#define ANSWERS	    8u	     /* missing answers shown of a CPU that waits for them */
+#define EVENTS_IDLE 1u	     /* shown of an idle CPU */
 
 static const char *const mode_words[] = {
 	[KTRX_MODE_UNKNOWN] = "unknown", [KTRX_MODE_IDLE] = "idle",	      [KTRX_MODE_KERNEL] = "kernel",
@@ -68,7 +68,7 @@ __attribute__((format(printf, 2, 3))) static void put_line(struct base_output *o
 	finding_put_wrapped(out, WIDTH, 0, line);
 }
 
-/* "last event 2.31 s ago", "no event". */
+/* Formats "last event 2.31 s ago" or "no event". */
 static const char *say_last(const struct why_evidence *evidence, const char *what, uint64_t stamp,
 			    char *buffer, size_t size)
 {
@@ -82,7 +82,7 @@ static const char *say_last(const struct why_evidence *evidence, const char *wha
 		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 }
 
-/* It waits for work, rather than for anything that should have come. */
+/* Returns whether the CPU idles, waits for nothing and is not in an interrupt. */
 static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return why_idles(evidence, cpu) && !(cpu->has_holder && cpu->holder.wait) &&
@@ -112,13 +112,13 @@ static void put_cpu_state(struct base_output *out, const struct why_evidence *ev
 			      : "heartbeat unknown");
 }
 
-/* The kernel has room for it, and it never started. */
+/* Returns whether the kernel has a row for the CPU, which never started. */
 static bool is_offline(const struct why_cpu *cpu)
 {
 	return cpu->has_row && !why_is_there(cpu) && !cpu->has_registers;
 }
 
-/* One line for all such CPUs in a row. Returns the last of them. */
+/* Prints one line for consecutive offline CPUs. Returns the last of them. */
 static uint32_t put_offline(struct base_output *out, const struct why_evidence *evidence, uint32_t first)
 {
 	uint32_t last = first;
@@ -132,7 +132,7 @@ static uint32_t put_offline(struct base_output *out, const struct why_evidence *
 	return last;
 }
 
-/* What a CPU or thread holds, and what it waits for. */
+/* Prints the locks that a CPU or thread holds, and what it waits for. */
 static void put_holder(struct base_output *out, const struct why_evidence *evidence,
 		       const struct ktrx_holder *holder)
 {
@@ -154,7 +154,7 @@ static void put_holder(struct base_output *out, const struct why_evidence *evide
 				 waits, sizeof(waits)));
 }
 
-/* Whose answer a CPU waits for, and what those CPUs do. */
+/* Prints which answers a CPU waits for, and the state of the CPUs that have not answered. */
 static void put_answers(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {
@@ -229,7 +229,7 @@ static int by_id(const void *a, const void *b)
 	return (*left)->id < (*right)->id ? -1 : (*left)->id > (*right)->id;
 }
 
-/* By number. Without memory for that they are left out. */
+/* Prints threads by number. Prints none if there is no memory to sort them. */
 static void put_threads(struct base_output *out, const struct why_evidence *evidence, bool all)
 {
 	const struct why_thread **sorted = calloc((size_t)evidence->threads + 1, sizeof(struct why_thread *));
@@ -251,7 +251,7 @@ static void put_threads(struct base_output *out, const struct why_evidence *evid
 	free(sorted);
 }
 
-/* Per CPU and thread, what is known of it. */
+/* Prints the state of each CPU and thread. */
 static void put_evidence(struct base_output *out, const struct why_evidence *evidence, bool all)
 {
 	char ended[sizeof(evidence->ended) * 4 + 1];
@@ -298,7 +298,7 @@ void why_report_verdict(struct base_output *out, const struct why_findings *find
 	put_finding(out, why_findings_at(findings, 0), true);
 }
 
-/* Is it what makes it only possible that all is well? Then it matters as much as the verdict. */
+/* Returns whether the finding makes a healthy verdict only possible; it is then shown at length. */
 static bool opens(const struct why_findings *findings, uint32_t n)
 {
 	const struct why_finding *first = why_findings_at(findings, 0);

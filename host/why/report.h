@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What `ktrace why` prints. */
+/* The output of `ktrace why`. */
 #ifndef WHY_REPORT_H
 #define WHY_REPORT_H
 
@@ -8,18 +8,22 @@
 #include "base/output.h"
 #include "why/finding.h"
 
-/* The first finding in a few lines, without evidence: what `ktrace run --why` prints. */
+/* Prints the first finding in a few lines, as `ktrace run --why` does. */
 void why_report_verdict(struct base_output *out, const struct why_findings *findings);
-/* The same, the other findings (at length if `all`), and the evidence. */
+/* Prints the first finding, the other findings (at length if `all`), and the state of CPUs and threads. */
 void why_report(struct base_output *out, const struct why_evidence *evidence,
 		const struct why_findings *findings, bool all);
+/* Return the word for KTRX_MODE_* or KTRX_WAIT_*. */
 const char *why_say_mode(uint8_t mode);
 const char *why_say_wait(uint8_t wait);
 
-/* By the kernel's own row, else by events: "unknown" where the kernel has rows, and none of this thread. */
+/*
+ * Returns the word for the state of a thread, from the kernel's row or else from events. "unknown" if the
+ * kernel keeps rows and has none for this thread.
+ */
 const char *why_say_state(const struct why_evidence *evidence, const struct why_thread *thread);
 #define WHY_JSON_VERSION 1u
-/* One JSON object, as ktrace-why(1) describes it. */
+/* Prints one JSON object, as ktrace-why(1) describes it. */
 void why_report_json(struct base_output *out, const struct why_evidence *evidence,
 		     const struct why_findings *findings);
 

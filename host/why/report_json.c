@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The findings and the evidence as one JSON object; man/ktrace-why.1 says what is in it. The keys of an
- * object are always all there: what is not known is null.
+ * Prints findings and evidence as one JSON object, which man/ktrace-why.1 describes. Each object always has
+ * all of its keys; an unknown value is null.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "why/pulse.h"
 #include "why/report.h"
 
-/* A number, or null if it is not known. */
+/* Writes a number, or null if it is not known. */
 static void put_known(struct base_output *out, const char *key, bool known, uint64_t number)
 {
 	base_json_key(out, key);
@@ -21,7 +21,7 @@ static void put_known(struct base_output *out, const char *key, bool known, uint
 		base_output_text(out, "null");
 }
 
-/* "0x…", or null for 0. */
+/* Writes "0x…", or null for 0. */
 static void put_address(struct base_output *out, const char *key, uint64_t address)
 {
 	base_json_key(out, key);
@@ -31,7 +31,7 @@ static void put_address(struct base_output *out, const char *key, uint64_t addre
 		base_output_text(out, "null");
 }
 
-/* Seconds before the end, as a number; null if it was never. */
+/* Writes the seconds from a stamp to the end, or null if there is no stamp. */
 static void put_age(struct base_output *out, const struct why_evidence *evidence, const char *key,
 		    uint64_t stamp)
 {
@@ -154,10 +154,7 @@ static const char *say_interrupts(const struct ktrx_cpu *row)
 							: "";
 }
 
-/*
- * Where no hook is called that counts interrupts, or tells how often preemption was turned off, 0 means
- * nothing.
- */
+/* Without the hooks for interrupts and preemption, `nesting` and `preempt` are unknown rather than 0. */
 static void put_cpu_row(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {
@@ -171,7 +168,7 @@ static void put_cpu_row(struct base_output *out, const struct why_evidence *evid
 	put_age(out, evidence, "heartbeat", row->heartbeat_stamp);
 }
 
-/* Whose answers to an interrupt a CPU waits for; null: it waits for none. */
+/* Writes which answers to an IPI a CPU waits for; null if it waits for none. */
 static void put_answers(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_cpu *cpu)
 {

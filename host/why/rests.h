@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that wait without a timeout, whom nobody will wake, or that could run and do not. */
+/*
+ * Threads that wait without a timeout, threads that no thread will wake, and threads that are runnable for
+ * long.
+ */
 #ifndef WHY_RESTS_H
 #define WHY_RESTS_H
 
@@ -7,131 +10,144 @@
 #include "why/finding.h"
 
 /*
- * Threads that wait without a timeout: what for, since when, what the trace shows of such waits before, and
- * which threads are stuck behind them. Most of these waits are as they should be: a shell waits for input, a
- * server for requests.
+ * Threads that wait without a timeout: for which object, since when, how long such waits took before, and
+ * which threads wait for their locks. Most of these waits are normal: a shell waits for input, a server for
+ * requests.
  */
 
 struct why_rest {
 	const struct why_thread *thread;
-	const struct why_queue *queue; /* what is known of its wakeups, NULL: nothing */
+	const struct why_queue *queue; /* the wakeups on its object, NULL unknown */
 	uint64_t object;	       /* 0 unknown */
-	uint64_t since, pc;	       /* stamp, where; 0 unknown */
-	uint8_t kind;		       /* KTRX_WAIT_*; KTRX_WAIT_NONE: that is not told */
-	bool told;		       /* by the kernel's table, which names no deadline */
-	uint32_t owner; /* of a wait for a lock: who holds it, as struct ktrx_holder names it; 0 nobody … */
-	bool held;	/* … by its row or its events; else it did when the wait began */
-	uint32_t behind;       /* threads that wait for a lock that it holds … */
-	uint64_t behind_ticks; /* … the first of them for so long … */
-	uint64_t lock;	       /* … that lock; else one that it holds; 0 none */
-	const struct why_thread *first;
+	uint64_t since, pc;	       /* stamp and place of the beginning, 0 unknown */
+	uint8_t kind;		       /* KTRX_WAIT_*; KTRX_WAIT_NONE: not recorded */
+	bool told;		       /* the kernel's table shows the wait, and no deadline */
+	/* wait for a lock: id of the holder as in struct ktrx_holder; 0: no holder is known */
+	uint32_t owner;
+	/* `owner` holds the lock by its row or its events; otherwise it did when the wait began */
+	bool held;
+	uint32_t behind;       /* number of threads that wait for locks that this thread holds */
+	uint64_t behind_ticks; /* how long the first of them has waited */
+	/* the lock that the first of them waits for; if none, some held lock; 0: none */
+	uint64_t lock;
+	const struct why_thread *first; /* the thread that has waited longest for such a lock */
 };
 
 struct why_rests {
 	struct why_rest *rest; /* the longest first */
-	uint32_t *of;	       /* by thread of the evidence: its number in `rest` + 1, 0: it does not rest */
+	/* by thread of the evidence: its index in `rest` + 1, 0: it is not there */
+	uint32_t *of;
 	uint32_t count;
 };
 
-/* 0 or KTREAD_E_MEMORY. */
+/* Finds all threads that wait without a timeout. Returns 0 or KTREAD_E_MEMORY. Free with why_rests_free(). */
 int why_rests_find(struct why_rests *rests, const struct why_evidence *evidence);
 void why_rests_free(struct why_rests *rests);
 
-/* Ticks from its beginning until something last came from the machine: so long nothing has ended it. */
+/* Returns the ticks from the beginning of the wait until the last sign of life of the machine. */
 uint64_t why_rest_ticks(const struct why_evidence *evidence, const struct why_rest *rest);
 
 /*
- * Do the wakeups of a queue come like clockwork: often enough, for long enough, most of them in about the
- * same time after each other? `*usual` is that time, in ticks.
+ * Returns whether the wakeups of a queue are periodic: there are enough of them, over a long enough time,
+ * and most intervals are about the same. Sets `*usual` to the median interval, in ticks.
  */
 bool why_is_regular(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t *usual);
 
-/* Does the trace show that such a wait ends, after as long a time? */
+/* Returns whether the trace shows that such waits ended after as long a time before. */
 bool why_rest_is_usual(const struct why_evidence *evidence, const struct why_rest *rest);
 
-/* "thread 8 (printer) has waited 2.31 s on spooler (0x1234), at take_job+0x30 (spooler.c:65)" */
+/* Formats "thread 8 (printer) has waited 2.31 s on spooler (0x1234), at take_job+0x30 (spooler.c:65)". */
 const char *why_say_rest(const struct why_evidence *evidence, const struct why_rest *rest, char *buffer,
 			 size_t size);
-/* "12 such waits ended before, the longest after 1.20 s" */
+/* Formats "12 such waits ended before, the longest after 1.20 s". */
 const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_rest *rest,
 				 char *buffer, size_t size);
 
 /*
- * How often a thread's waits for one object ended, by the thread's row: the kernel counts them where it wakes
- * the thread, so that this is known when rings have long been overwritten.
+ * The newest waits of a thread for one object, from the thread's row. The kernel counts them when it wakes
+ * the thread, so they are known even after the rings were overwritten.
  */
 
 struct why_habit {
 	uint64_t wakes;
-	uint64_t usual;	  /* ticks from one wakeup to the next, on average */
-	uint64_t longest; /* the same, at most */
-	uint64_t last;	  /* stamp */
-	uint32_t waker;	  /* thread + 1 of the last one, 0: an interrupt */
-	bool regular;	  /* four in five of them came within half and twice the usual time */
+	uint64_t usual;	  /* mean ticks between two wakeups */
+	uint64_t longest; /* largest number of ticks between two wakeups */
+	uint64_t last;	  /* stamp of the last wakeup */
+	uint32_t waker;	  /* thread + 1 that did the last wakeup, 0: an interrupt */
+	bool regular;	  /* four in five wakeups came within half and twice the usual time */
 };
 
-/* Is there one, of what the thread waits for now, and of as many wakeups as make one? */
+/*
+ * Fills in the habit for the object that the thread waits for now. Returns false if there were too few
+ * wakeups.
+ */
 bool why_habit_of(const struct why_evidence *evidence, const struct why_rest *rest, struct why_habit *habit);
 
 /*
- * Has another sleeper on that object been woken since this one began to wait? Then it is only not this one's
- * turn.
+ * Returns whether another sleeper on the object was woken since this thread began to wait: its turn may come
+ * later.
  */
 bool why_is_served(const struct why_evidence *evidence, const struct why_rest *rest);
 
 /*
- * Threads that are said to be runnable and do not run. That alone is no proof that one waits for a CPU: it
- * may have ended, it may sleep where no hook is called, it may be a CPU's idle thread under a name of its
- * own.
+ * Threads that are runnable by the tables or events and do not run. That alone does not prove that one waits
+ * for a CPU: it may have ended, it may sleep where no hook is called, or it may be an idle thread with an
+ * unusual name.
  */
 
 struct why_turn {
 	const struct why_thread *thread;
-	const struct why_cpu *cpu; /* where it ran last; NULL: it has not run yet, or that is not known */
-	uint64_t since;		   /* runnable at least since then */
-	bool others_ran;	   /* that CPU has switched threads since */
-	bool told;		   /* by the kernel's table, rather than concluded from events */
-	bool proven;		   /* it was made runnable, and has neither run nor ended since */
+	/* where it last ran; NULL: it has not run yet, or that is unknown */
+	const struct why_cpu *cpu;
+	uint64_t since;	 /* it has been runnable at least since then */
+	bool others_ran; /* that CPU has switched threads since */
+	bool told;	 /* from the kernel's table, not concluded from events */
+	bool proven;	 /* it was made runnable, and has neither run nor ended since */
 };
 
-/* False: the thread is not runnable, or it idles or has ended. */
+/* Fills in `turn`. Returns false if the thread is not runnable, is an idle thread or has ended. */
 bool why_turn_of(const struct why_evidence *evidence, const struct why_thread *thread, struct why_turn *turn);
 
 /*
- * Is it clear why others have the CPU: the thread that runs there is more urgent, or has had the CPU all the
- * time? `runs` receives that thread.
+ * Returns whether it is clear why another thread has the CPU: the running thread has a higher priority, or
+ * has run there all the time. Sets `*runs` to the running thread, NULL if unknown.
  */
 bool why_turn_is_explained(const struct why_evidence *evidence, const struct why_turn *turn,
 			   const struct why_thread **runs);
 
-/* Has it waited for a second or more, the time aside in which nothing came from the machine? */
+/*
+ * Returns whether it has been runnable for a second or more, not counting the final silence of the machine.
+ */
 bool why_turn_is_late(const struct why_evidence *evidence, const struct why_turn *turn);
 
-/* Once the evidence is complete: takes back `runnable` of threads of which it is long and not proven. */
+/*
+ * Clears `runnable` of threads if it is long and not proven. Call it once the rest of the evidence is
+ * complete.
+ */
 void why_turns_settle(struct why_evidence *evidence);
 
 /*
- * Threads that sleep until somebody wakes them, and whom nobody will: everybody who was ever seen to wake
- * them sleeps in the same way. What might be woken by an interrupt, by a thread that lives, or by nobody
- * knows whom, is left out.
+ * Threads that sleep without a timeout and that no thread will wake: all threads that were ever seen to wake
+ * them sleep in the same way. Threads that an interrupt, another thread or an unknown waker may wake are
+ * left out.
  */
 
 struct why_sleeper {
 	const struct why_thread *thread;
-	const struct why_queue *queue; /* what it sleeps on, and who woke whom there */
+	const struct why_queue *queue; /* the queue that it sleeps on, with its wakers */
 	uint64_t since;
 	uint64_t pc;	/* where it went to sleep, 0 unknown */
-	uint32_t group; /* those that need each other, from 0 */
-	bool told;	/* the kernel's table says that it waits, and has no deadline */
-	bool needed;	/* another sleeper of the group waits for it */
+	uint32_t group; /* number of the group of sleepers that depend on each other, from 0 */
+	bool told;	/* the kernel's table shows that it waits, and no deadline */
+	bool needed;	/* another sleeper of the group depends on its wakeup */
 };
 
 struct why_sleepers {
-	struct why_sleeper *sleeper; /* those without hope alone, by `group`, then by `since` */
+	struct why_sleeper *sleeper; /* sorted by `group`, then by `since` */
 	uint32_t count;
 };
 
-/* 0 or KTREAD_E_MEMORY. */
+/* Finds all such threads. Returns 0 or KTREAD_E_MEMORY. Free with why_sleepers_free(). */
 int why_sleepers_find(struct why_sleepers *sleepers, const struct why_evidence *evidence);
 void why_sleepers_free(struct why_sleepers *sleepers);
 

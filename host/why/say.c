@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads, locks, places and times in words. */
+/* Formats threads, locks, places and times for people. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define NAME_MOST 64u /* bytes of a name that are shown, escaped */
 
-/* A name out of the trace or the kernel's file, harmless. */
+/* Escapes a name from the trace or the kernel's file. */
 static const char *safe(const char *name, char buffer[NAME_MOST + 1])
 {
 	*base_escape_text(buffer, name, strlen(name), NAME_MOST) = '\0';
