@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Each cycle is found from its first node, the root, on a way that leads over nodes behind it, and on which
- * the root can still be reached in time. Of one root the shorter ones come first: they say more in fewer
- * words.
+ * Finds each cycle from its node with the lowest number, the root. The search from a root visits only nodes
+ * with higher numbers from which the root can be reached within the length that is searched for. For one
+ * root, shorter cycles come first, because they explain a deadlock in fewer lines.
  */
 #include <stdlib.h>
 
 #include "why/graph.h"
 
-#define STEPS	1000000u /* edges looked at in all: a trace that lies may have any number of cycles */
+#define STEPS	1000000u /* limit of visited edges: a damaged trace may have any number of cycles */
 #define NOWHERE UINT32_MAX
 
 struct search {
 	const struct why_graph *graph;
 	why_cycle_found *found;
 	void *context;
-	uint32_t *degree;	     /* of a node: edges to it that may be in a cycle; 0: it is in none */
-	uint32_t *back, *back_first; /* numbers of edges, by where they lead; the first of a node */
-	uint32_t *far;		     /* edges from a node to the root, or NOWHERE … */
-	uint32_t *reached, reached_count; /* … of all nodes but these */
-	const struct why_edge **way;
-	uint32_t *next; /* of a node on the way, its edge to be looked at next */
-	bool *passed;	/* a node is on the way */
-	bool *told;	/* an edge is in a cycle that was taken */
+	/* by node: edges to it that may be in a cycle; 0: the node is in no cycle */
+	uint32_t *degree;
+	uint32_t *back, *back_first; /* edge numbers sorted by target; by node: its first entry in `back` */
+	uint32_t *far;		     /* by node: number of edges to the root, or NOWHERE */
+	uint32_t *reached, reached_count; /* the nodes whose `far` is not NOWHERE */
+	const struct why_edge **way;	  /* the current path from the root */
+	uint32_t *next;			  /* by node on the path: its next edge to visit */
+	bool *passed;			  /* by node: it is on the path */
+	bool *told;			  /* by edge: it is in a cycle that was taken */
 	uint32_t steps;
 };
 
@@ -70,7 +71,7 @@ static void index_back(struct search *search)
 		search->back[search->back_first[graph->edge[n].to + 1]++] = n;
 }
 
-/* Whom nothing leads to is in no cycle, nor is, then, whom only such lead to. */
+/* Removes nodes without incoming edges, which are in no cycle, until every remaining node has one. */
 static void trim(struct search *search)
 {
 	const struct why_graph *graph = search->graph;
@@ -87,7 +88,10 @@ static void trim(struct search *search)
 				queue[count++] = graph->edge[n].to;
 }
 
-/* How far nodes behind the root are from it. */
+/*
+ * Sets `far` for nodes with higher numbers than the root from which it can be reached (breadth-first
+ * search).
+ */
 static void measure(struct search *search, uint32_t root)
 {
 	const struct why_graph *graph = search->graph;
@@ -117,7 +121,7 @@ static void forget_distances(struct search *search)
 		search->far[search->reached[n]] = NOWHERE;
 }
 
-/* The way has become a cycle. One whose every edge has been told is no news. */
+/* Reports the path as a cycle, unless each of its edges is in a cycle that was taken. */
 static int tell(struct search *search, uint32_t count)
 {
 	bool is_new = false;
@@ -133,7 +137,7 @@ static int tell(struct search *search, uint32_t count)
 	return result == WHY_CYCLE_TAKEN ? 0 : result;
 }
 
-/* All cycles of so many edges whose first node is the root. 0, or what ends the search. */
+/* Finds all cycles of `length` edges from the root. Returns 0, or a value that ends the search. */
 static int find_of_length(struct search *search, uint32_t root, uint32_t length)
 {
 	const struct why_graph *graph = search->graph;

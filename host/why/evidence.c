@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The trace is read twice: where it ends and what is missing has to be known before an event can be said to
- * be recent or to be worth its words, as only the newest of each CPU and thread are put into text.
+ * Reads the trace twice. The first pass finds its end and the lost slots. The second pass needs the end to
+ * decide which events are recent, and the number of events to format only the newest of each CPU and thread.
  */
 #include "why/evidence.h"
 
@@ -13,7 +13,7 @@
 #include "why/pulse.h"
 #include "why/rests.h"
 
-#define BEHIND_MOST 1000000u /* seconds from the newest event to the end */
+#define BEHIND_MOST 1000000u /* s: a table stamp this long after the newest event is not a time */
 
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
 {
@@ -134,7 +134,7 @@ int why_object_touch(struct why_evidence *evidence, uint64_t address, const char
 	return why_index_put(&evidence->index, WHY_KEY_OBJECT, address, evidence->objects++);
 }
 
-/* As many as the trace speaks of. */
+/* Allocates evidence->cpu for all CPUs of the trace. */
 static int make_cpus(struct why_evidence *evidence)
 {
 	uint32_t cpus = evidence->info->cpus;
@@ -158,7 +158,7 @@ static int make_cpus(struct why_evidence *evidence)
 	return 0;
 }
 
-/* A stamp that lies too far behind the newest event is no time. */
+/* Moves evidence->end to a stamp of the tables, unless it is too long after the newest event to be valid. */
 static void extend(struct why_evidence *evidence, uint64_t stamp)
 {
 	const uint64_t frequency = evidence->info->frequency;
@@ -192,7 +192,10 @@ static void measure(struct why_evidence *evidence)
 				   : all;
 }
 
-/* Registers are read of a machine that stands, and a core is made of one. */
+/*
+ * Returns whether the machine was halted for the capture: registers and cores are taken from a halted
+ * machine.
+ */
 static bool was_halted(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the events say: the two ways through the trace. */
+/* Evaluates the events, in two passes through the trace. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +14,9 @@ static struct why_cpu *cpu_of(struct why_evidence *evidence, const struct ktread
 	return event->cpu < evidence->cpus ? &evidence->cpu[event->cpu] : NULL;
 }
 
-/* ---- First way ----------------------------------------------------------------------------------- */
+/* ---- First pass ---------------------------------------------------------------------------------- */
 
-/* Is what came before it overwritten? */
+/* Returns whether older events of the event's ring were overwritten. */
 static bool is_cut(const struct why_reader *reader, const struct ktread_event *event)
 {
 	const struct ktread_ring *ring = ktread_ring(reader->evidence->trace, event->ring);
@@ -53,7 +53,10 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 		cpu->last_stamp = event->stamp;
 }
 
-/* When events were switched on and off shows in the order of time only. */
+/*
+ * Finishes evidence->scheduling. If events were switched on or off, reads the trace again in the order of
+ * time.
+ */
 static int survey_scheduling(struct why_evidence *evidence)
 {
 	if (!scheduling_needs_order(evidence->scheduling))
@@ -94,9 +97,9 @@ void why_survey_cut(struct why_evidence *evidence)
 	}
 }
 
-#define STOP_MS 100u /* tables may be that much newer than the last event of a machine that stands */
+#define STOP_MS 100u /* tables may be this much newer than the last event of a stopped machine */
 
-/* Recording was stopped and the machine went on: what happened since is in the tables alone. */
+/* If recording was stopped while the machine ran on, only the tables show what happened after that. */
 void why_survey_stop(struct why_evidence *evidence)
 {
 	if (evidence->info->stopped && evidence->newest_event &&
@@ -104,7 +107,7 @@ void why_survey_stop(struct why_evidence *evidence)
 		evidence->gap = evidence->alive;
 }
 
-/* ---- Second way ---------------------------------------------------------------------------------- */
+/* ---- Second pass --------------------------------------------------------------------------------- */
 
 static void put_text(struct why_event *told, const struct ktread_event *event)
 {
@@ -125,7 +128,8 @@ static void put_text(struct why_event *told, const struct ktread_event *event)
 }
 
 /*
- * Puts it into words if it is among the newest. A guest that runs on may have more by now than were counted.
+ * Formats the event if it is among the newest. A guest that runs on may have recorded more events since the
+ * first pass; these are left out.
  */
 static void tell_last(struct why_last *last, uint64_t told, const struct ktread_event *event)
 {
@@ -144,7 +148,7 @@ static void count(const struct why_evidence *evidence, const struct why_cpu *cpu
 	rate->recent += evidence->end - stamp <= evidence->window;
 }
 
-/* Ticks of the window that lie between two stamps. */
+/* Returns the ticks of the window between two stamps. */
 static uint64_t within_window(const struct why_evidence *evidence, uint64_t from, uint64_t to)
 {
 	const uint64_t begin = evidence->end - evidence->window;
@@ -154,7 +158,7 @@ static uint64_t within_window(const struct why_evidence *evidence, uint64_t from
 	return to > from ? to - from : 0;
 }
 
-/* A thread has run until `to`. */
+/* Adds the time that a thread ran, from thread->since until `to`. */
 static void note_ran(struct why_evidence *evidence, struct why_thread *thread, uint64_t to)
 {
 	uint64_t ticks = within_window(evidence, thread->since, to);
@@ -166,7 +170,7 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 		evidence->cpu[thread->cpu].worked += ticks;
 }
 
-/* Of the CPU that it is to run on in the end. */
+/* Returns the number of interrupts so far on the CPU where the thread is at the end of the trace. */
 static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	uint32_t cpu = thread->has_holder ? thread->holder.cpu : thread->cpu;
@@ -180,7 +184,7 @@ static void note_first(struct why_thread *thread, uint64_t stamp)
 		thread->first = stamp;
 }
 
-/* A thread whose id is used again is another one: nothing is known of it from before. */
+/* Resets a thread when its id is reused for a new thread. */
 static void on_create(struct why_reader *reader, const struct ktread_event *event,
 		      const struct wellknown *known)
 {
@@ -200,7 +204,7 @@ static void on_create(struct why_reader *reader, const struct ktread_event *even
 	thread->in_syscall = thread->repeats_cut = thread->in_fault = false;
 }
 
-/* threads.h says what a thread has become. */
+/* Receives a change of a thread's state from the model of threads.h. */
 static void on_change(void *context, const struct threads_change *change)
 {
 	struct why_reader *reader = context;
@@ -215,10 +219,11 @@ static void on_change(void *context, const struct threads_change *change)
 	thread->since = reader->stamp;
 	thread->object = change->thread->object;
 	thread->cpu = change->thread->cpu;
-	thread->interrupts = interrupts_of(reader->evidence, thread); /* before that, until settle() */
+	/* settle() makes this a difference */
+	thread->interrupts = interrupts_of(reader->evidence, thread);
 }
 
-/* A call that is not like those before it ends their row, whatever comes of it. */
+/* A system call with another number or other arguments ends the count of repeated calls. */
 static void on_syscall_enter(struct why_reader *reader, struct why_thread *thread,
 			     const struct ktread_event *event, const struct wellknown *known)
 {
@@ -257,7 +262,7 @@ static void on_syscall_exit(struct why_reader *reader, struct why_thread *thread
 	progress->last_result = result;
 }
 
-/* What is under way on a CPU whose slots are missing may have ended unseen. */
+/* Handles lost slots on a CPU: whatever was in progress may have ended unseen. */
 static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 {
 	const struct threads_thread *running = threads_on(reader->model, event->cpu);
@@ -320,7 +325,7 @@ static int tell_meaning(struct why_reader *reader, const struct ktread_event *ev
 	}
 }
 
-/* What a thread does on its way to sleep and back is no deed. */
+/* Returns whether the event is about something else than locks and going to sleep; see why_thread.deed. */
 static bool is_deed(const struct wellknown *known)
 {
 	switch (known->kind) {
@@ -335,7 +340,10 @@ static bool is_deed(const struct wellknown *known)
 	}
 }
 
-/* Whether an interrupt recorded it. A port may give such events the context of the interrupted thread. */
+/*
+ * Returns whether an interrupt handler recorded the event. A port may give such events the context of the
+ * interrupted thread.
+ */
 static bool is_by_interrupt(const struct why_reader *reader, const struct ktread_event *event,
 			    const struct wellknown *known)
 {
@@ -344,7 +352,7 @@ static bool is_by_interrupt(const struct why_reader *reader, const struct ktread
 	       (event->cpu < reader->evidence->cpus && reader->open[event->cpu].inside);
 }
 
-/* What a thread does itself, rather than who interrupts it. */
+/* Evaluates an event as an action of the thread itself. Events of interrupts only count for nested faults. */
 static void tell_deeds(const struct why_reader *reader, struct why_thread *thread,
 		       const struct ktread_event *event, const struct wellknown *known)
 {
@@ -360,7 +368,7 @@ static void tell_deeds(const struct why_reader *reader, struct why_thread *threa
 	why_faults_event(thread, event, known);
 }
 
-/* Before the thread's state is changed by it. */
+/* Counts a wakeup. Call it before the model changes the state of the thread. */
 static void note_wake(struct why_reader *reader, const struct ktread_event *event,
 		      const struct wellknown *known)
 {
@@ -425,8 +433,8 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 }
 
 /*
- * How long it has been runnable, 0: it is not. The kernel's own row comes before what its switches seem to
- * say.
+ * Returns how long the thread has been runnable, 0: it is not. The kernel's row takes precedence over
+ * events.
  */
 static uint64_t runnable_for(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -441,7 +449,7 @@ static uint64_t runnable_for(const struct why_evidence *evidence, const struct w
 	return thread->state == THREADS_RUNNABLE ? why_age(evidence, thread->since) : 0;
 }
 
-#define SKEW_MS 100u /* clocks of CPUs may be apart */
+#define SKEW_MS 100u /* clocks of CPUs may differ by this */
 
 static void raise(uint64_t *stamp, uint64_t least)
 {
@@ -450,8 +458,8 @@ static void raise(uint64_t *stamp, uint64_t least)
 }
 
 /*
- * A row's stamps from before the thread was made are of a thread before it with the same id. Stamps of what
- * runs or waits are exact; that of a wakeup may be too old by a tick.
+ * Corrects a row with stamps from before the thread was created, which are of a previous thread with the
+ * same id. Stamps of running and waiting threads are exact. The stamp of a wakeup may be too old by a tick.
  */
 static void bound_row(const struct why_evidence *evidence, struct why_thread *thread)
 {
@@ -472,7 +480,7 @@ static void bound_row(const struct why_evidence *evidence, struct why_thread *th
 		raise(&row->held[n].stamp, thread->created);
 }
 
-/* What has become of it since is not in the trace if the events that would show it were switched off. */
+/* Makes the state unknown if events that would show the next change were switched off since. */
 static void doubt_state(const struct why_evidence *evidence, struct why_thread *thread)
 {
 	const bool asleep = thread->state == THREADS_SLEEPING || thread->state == THREADS_WAITING;
@@ -486,9 +494,7 @@ static void doubt_state(const struct why_evidence *evidence, struct why_thread *
 	thread->object = thread->blocked = 0;
 }
 
-/*
- * The state that everything is in when the trace ends. What became of a thread may stand in what is cut off.
- */
+/* Completes threads and CPUs at the end of the trace. */
 static void settle(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What failed: page faults, tries for locks, and the kernel itself. */
+/* Page faults, failed tries for locks, and panics. */
 #include <string.h>
 
 #include "why/evidence_state.h"
 
 /*
- * Page faults in a row: of one thread, at one address, by one instruction. A thread that calls the kernel in
- * between or makes a process has got further, unless that is what the handler of a signal does which the
- * fault has raised.
+ * Counts page faults in a row of one thread at one address by one instruction. A system call or fork between
+ * two faults ends the count, because the thread made progress. A system call does not if a signal was
+ * delivered after the fault: then the signal handler may have made it.
  */
 
 static void on_enter(struct why_thread *thread, const struct ktread_event *event,
@@ -93,7 +93,7 @@ void why_faults_event(struct why_thread *thread, const struct ktread_event *even
 	}
 }
 
-/* Tries for locks, and the kernel itself. */
+/* Failed tries for locks, and panics. */
 
 void why_lock_failed(struct why_thread *thread, const struct ktread_event *event,
 		     const struct wellknown *known)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The interrupts of each CPU, as struct why_interrupts has them, and the times when there were none. */
+/* Fills in struct why_interrupts: the interrupts of each CPU, and the periods without interrupts. */
 #include <string.h>
 
 #include "analyze/elapsed.h"
@@ -23,7 +23,7 @@ static struct why_irq_kind *kind_of(struct why_interrupts *interrupts, uint32_t 
 	return &interrupts->kind[interrupts->kinds++];
 }
 
-/* ---- Times without any --------------------------------------------------------------------------- */
+/* ---- Periods without interrupts ------------------------------------------------------------------ */
 
 static void quiet_begin(struct why_reader *reader, struct why_irqs_open *open, uint64_t stamp,
 			uint32_t thread)
@@ -34,9 +34,9 @@ static void quiet_begin(struct why_reader *reader, struct why_irqs_open *open, u
 	open->thread = thread;
 }
 
-#define GRAIN_US 2000u /* between two events that are no further apart the CPU is taken to have run */
+#define GRAIN_US 2000u /* the CPU counts as running between two events at most this far apart */
 
-/* Ticks between two events in which nobody knows what the CPU did. */
+/* Returns the ticks between two events in which it is unknown whether the CPU ran. */
 static uint64_t unseen(const struct why_reader *reader, uint64_t from, uint64_t to)
 {
 	const uint64_t grain = reader->evidence->info->frequency / 1000000u * GRAIN_US;
@@ -45,13 +45,13 @@ static uint64_t unseen(const struct why_reader *reader, uint64_t from, uint64_t 
 	return ticks > grain ? ticks - grain : 0;
 }
 
-/* How long the CPU is seen to have run without one. */
+/* Returns how long the CPU is seen to have run in the period. */
 static uint64_t proven(const struct why_quiet *quiet)
 {
 	return quiet->to - quiet->from - quiet->unseen;
 }
 
-/* Another interrupt came: was it long since the one before? */
+/* An interrupt ends the current period: keeps the period if it is longer than those before. */
 static void quiet_end(struct why_reader *reader, struct why_interrupts *interrupts,
 		      struct why_irqs_open *open, const struct ktread_event *event, uint64_t pc)
 {
@@ -78,8 +78,9 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 }
 
 /*
- * What else a CPU records. With another thread, after a visit to user mode, and where it has to do with other
- * CPUs, for which it may have waited, another stretch begins.
+ * Handles an event other than an interrupt. A new period begins with another thread, at a system call, where
+ * interrupts were on in user mode, and at an event about locks or IPIs, because the CPU may have waited for
+ * others.
  */
 static void quiet_event(struct why_reader *reader, struct why_irqs_open *open,
 			const struct ktread_event *event, const struct wellknown *known)
@@ -116,7 +117,7 @@ static void add_sample(struct why_interrupts *interrupts, const struct why_irqs_
 				     .context = open->depth ? KTRX_CONTEXT_INTERRUPT : KTRX_CONTEXT_THREAD };
 }
 
-/* One more of a row of equal ones, or the first of another one. */
+/* Counts interrupts of the same number in a row. */
 static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_open *open, uint64_t stamp,
 		       uint64_t number, uint64_t pc)
 {
@@ -130,7 +131,7 @@ static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_
 	interrupts->run_stands = true;
 }
 
-#define CLOSE_US 50u /* between two: time for little else than leaving and entering */
+#define CLOSE_US 50u /* between two interrupts: time for little else than leaving and entering */
 
 static bool is_close(const struct why_reader *reader, const struct why_irqs_open *open, uint64_t stamp)
 {
@@ -152,7 +153,7 @@ static void count_entry(struct why_interrupts *interrupts, uint64_t stamp, bool 
 	kind->close += close;
 }
 
-/* Do interrupts come there as regularly as ticks do? */
+/* Counts whether the interval since the previous interrupt is as short as that of a timer tick. */
 static void note_distance(const struct why_reader *reader, struct why_interrupts *interrupts, uint64_t stamp)
 {
 	if (interrupts->entered == 0)
@@ -201,8 +202,8 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 }
 
 /*
- * The innermost of that number that is under way, else the newest one, else one that has not been entered
- * yet.
+ * Assigns an EOI to an interrupt: to the innermost one of that number in progress, or the newest one, or one
+ * that has not been entered yet.
  */
 static void end(struct why_interrupts *interrupts, struct why_irqs_open *open, uint64_t number)
 {
@@ -264,7 +265,6 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 	quiet_event(reader, open, event, known);
 }
 
-/* Nothing is concluded across it. */
 void why_interrupt_gap(struct why_reader *reader, struct why_cpu *cpu)
 {
 	cpu->interrupts = (struct why_interrupts){ 0 };

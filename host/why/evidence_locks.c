@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks by their events: who holds them, who waits for them, and in which order they are taken. Slots that
- * are missing, on whichever CPU, may have held a release: then all that was held is forgotten.
+ * Locks from events: which threads hold them and wait for them, and in which order they are taken. A lost
+ * slot of any CPU may have been a release. So all held locks are forgotten at a gap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void forget_held(struct why_progress *progress, uint64_t lock)
 	}
 }
 
-/* By whoever: a scheduler's lock is given up by another thread than took it. */
+/* Releases a lock, whichever thread holds it: a scheduler lock is released by another thread than took it. */
 static void drop(struct why_reader *reader, uint64_t lock)
 {
 	const uint64_t key[KEYED_WORDS] = { lock };
@@ -62,8 +62,8 @@ static void drop(struct why_reader *reader, uint64_t lock)
 }
 
 /*
- * Where a lock was taken: what the event says itself, for that it was recorded in a function that all call
- * says little.
+ * Returns where a lock was taken: the event's own field if it has one, because the site of the event is
+ * usually in a lock function that all callers share.
  */
 static uint64_t place_of(const struct ktread_event *event, const struct wellknown *known)
 {
@@ -88,7 +88,7 @@ static int new_order(struct why_reader *reader, struct keyed_entry *entry)
 	return 0;
 }
 
-/* Keeps of `outer` what is among the `count` locks held, but for `first`. */
+/* Keeps in `outer` only locks that are among the `count` locks held now. */
 static void keep_outer(struct why_order *order, const uint64_t *held, uint32_t count)
 {
 	uint32_t kept = 0;
@@ -144,8 +144,8 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 }
 
 /*
- * Whose order it is: what an interrupt takes is not that of the thread it interrupts, and thread 0 may be at
- * different things on several CPUs. NULL: nobody's.
+ * Returns the thread to whose lock order the event belongs. NULL for an interrupt, whose locks are not the
+ * thread's, and for thread 0, which may run on several CPUs at once.
  */
 static struct why_progress *in_order_of(struct why_reader *reader, const struct ktread_event *event)
 {
@@ -154,7 +154,7 @@ static struct why_progress *in_order_of(struct why_reader *reader, const struct 
 		       : NULL;
 }
 
-/* Could it have had to wait for the lock, and so for who had it? */
+/* Returns whether the thread could have waited for the lock. A successful try (lock.try) cannot wait. */
 static bool could_wait(const struct ktread_event *event)
 {
 	return strcmp(event->type->name, "try") != 0;
@@ -200,7 +200,7 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 		if (error)
 			return error;
 	}
-	/* Where it is not told when a lock is given up, it is not known who has it. */
+	/* If releases are not recorded, it is unknown which thread holds the lock. */
 	if (known->kind == WELLKNOWN_LOCK_ACQUIRE)
 		return why_records(reader, WELLKNOWN_LOCK_RELEASE) ? take(reader, event, known, lock, thread)
 								   : 0;
@@ -249,12 +249,12 @@ int why_lock_settle(struct why_reader *reader)
 	return 0;
 }
 
-/* What earlier traces say of the order in which locks are taken, in terms of this one's locks. */
+/* Lock orders of earlier traces, translated to the locks of this trace. */
 
 struct translation {
 	struct why_evidence *to;
 	const struct why_evidence *from;
-	struct keyed names; /* of this trace's locks and of those that were added: `count` is the address */
+	struct keyed names; /* locks by name, of this trace and added ones; `count` is the address */
 	bool same_build;
 };
 
@@ -279,7 +279,7 @@ static int index_names(struct translation *translation)
 	return error;
 }
 
-/* A lock that this trace does not have. An odd number that no other has stands for its address. */
+/* Adds a lock that this trace does not have. Identifies it by a unique odd number in place of an address. */
 static int add_elsewhere(struct translation *translation, const char *name, uint64_t *address)
 {
 	struct why_evidence *to = translation->to;
@@ -327,8 +327,8 @@ static bool is_same_build(const struct ktread_info *one, const struct ktread_inf
 }
 
 /*
- * `known`: all of its locks can be told in this trace, also those that may keep it from meeting another
- * order.
+ * Translates the locks of an order, including the outer locks. Sets *known to whether all could be
+ * translated.
  */
 static int translate_order(struct translation *translation, struct why_order *order, bool *known)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a trace carries beside its events: the kernel's tables of state, the host's note, registers. */
+/* Reads what a trace has besides events: the kernel's state tables, the host's note, and registers. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "why/evidence_state.h"
 
 #define SILENCE_MOST 1e6    /* s */
-#define TICKS_MOST   0x1p62 /* what is more is no time */
+#define TICKS_MOST   0x1p62 /* more ticks are not a valid time */
 
 static bool says_yes(const char *text, const char *key)
 {
@@ -50,10 +50,7 @@ void why_note(struct why_evidence *evidence)
 
 #define ROWS 64u /* read at once */
 
-/*
- * The return to user mode turns interrupts on, and no hook can be called there. So what the last hook said is
- * out of date.
- */
+/* The return to user mode enables interrupts, and no hook can be called there. So "off" is out of date. */
 static void doubt_interrupts(struct ktrx_cpu *row)
 {
 	if (row->mode == KTRX_MODE_USER && row->interrupts == KTRX_INTERRUPTS_OFF)
@@ -138,12 +135,9 @@ int why_tables(struct why_reader *reader)
 	return error ? error : read_holders(reader);
 }
 
-/*
- * Where each CPU stood, and who called it, in the words of a host that had halted them (spec/ktrx.md, section
- * 3).
- */
+/* The registers and stack of each CPU, in the text of a host that halted them (spec/ktrx.md, section 3). */
 
-/* A number at *at, which moves behind it. False: there is none. */
+/* Reads a number and moves *at after it. Returns false if there is none. */
 static bool take_number(const char **at, int base, uint64_t *number)
 {
 	char *end;
@@ -166,7 +160,7 @@ static struct why_cpu *take_cpu(struct why_evidence *evidence, const char **at)
 	return take_number(at, 10, &number) && number < evidence->cpus ? &evidence->cpu[number] : NULL;
 }
 
-/* What follows a word; NULL: it is another one. */
+/* Returns the text after `word`, NULL if `at` does not begin with it. */
 static const char *behind(const char *at, const char *word)
 {
 	const size_t length = strlen(word);
@@ -175,12 +169,12 @@ static const char *behind(const char *at, const char *word)
 }
 
 #define RISCV_INTERRUPT (UINT64_C(1) << 63)
-#define RISCV_CALLS	8u /* from user mode and, by one more each, from the modes above it: not faults */
+#define RISCV_CALLS	8u /* causes 8 to 11 are system calls from the privilege modes, not faults */
 #define RISCV_CALL_LAST 11u
 
 /*
- * RISC-V keeps where its last trap was taken, and why: for the supervisor, or for machine mode where the
- * kernel runs there.
+ * Returns where the last exception was taken; 0 if it is unknown or was an interrupt or a system call. Only
+ * RISC-V has it in registers: sepc and scause, or mepc and mcause if the kernel runs in machine mode.
  */
 static uint64_t trap_pc(const char *line)
 {

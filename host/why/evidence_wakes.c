@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Who sleeps where, who wakes whom, and how long devices took to answer. */
+/* Sleeps and wakeups: queues, their wakers, and how long devices took to answer. */
 #include <stddef.h>
 
 #include "analyze/elapsed.h"
@@ -7,12 +7,12 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define BATCH_US    200u /* who is woken so soon after another one is woken with it */
-#define OVERTAKEN   8u	 /* waits for devices that ended while another one lasted */
-#define TICKS	    8u	 /* that are regular: so many, and in so many one that is late */
-#define LATE_MS	    100u /* a wait for a device is late that takes so long and … */
-#define TIMES_WORSE 8u	 /* … so many times as long as half of them */
-#define LATE_PART   4u /* of the worst wait for a device: a sleep that is late by that much is late as well */
+#define BATCH_US    200u /* wakeups this close together count as one */
+#define OVERTAKEN   8u	 /* other waits for devices that ended during a wait: devices did answer */
+#define TICKS	    8u	 /* a regular timer has at least 8 ticks, and at most one in 8 is late */
+#define LATE_MS	    100u /* a wait for a device is late if it takes this long … */
+#define TIMES_WORSE 8u	 /* … and this many times the median */
+#define LATE_PART   4u /* a sleep is late, too, if it is late by a quarter of the longest wait for a device */
 
 static struct why_queue *touch(struct why_reader *reader, uint64_t kind, uint64_t value)
 {
@@ -45,7 +45,7 @@ static struct why_queue *touch_queue(struct why_reader *reader, uint64_t address
 	return address ? touch(reader, WHY_KEY_QUEUE, address) : NULL;
 }
 
-/* What a thread sleeps on: its own queue if it does not tell. */
+/* Finds or adds the queue that a thread sleeps on: the thread's own queue if the address is unknown (0). */
 static struct why_queue *touch_sleep(struct why_reader *reader, uint64_t address, uint32_t thread)
 {
 	return address ? touch_queue(reader, address) : touch(reader, WHY_KEY_SLEEP, thread);
@@ -66,7 +66,7 @@ const struct why_queue *why_queue_of_thread(const struct why_evidence *evidence,
 	return why_index_find(&evidence->index, WHY_KEY_SLEEP, thread, &at) ? &evidence->queue[at] : NULL;
 }
 
-/* A wakeup: the next interval begins with it. Across a gap there may have been others. */
+/* Adds the interval since the previous wakeup, unless a gap is between: it may hide other wakeups. */
 static void add_interval(struct why_reader *reader, struct why_queue *queue, uint64_t stamp)
 {
 	const uint64_t frequency = reader->evidence->info->frequency;
@@ -89,7 +89,7 @@ static void add_interval(struct why_reader *reader, struct why_queue *queue, uin
 	rhythm->last = stamp;
 }
 
-/* The interrupt that is under way there, if interrupts are recorded. */
+/* Notes the interrupt in progress on the CPU of the wakeup, if interrupts are recorded. */
 static void add_irq_waker(struct why_reader *reader, struct why_queue *queue,
 			  const struct ktread_event *event)
 {
@@ -146,7 +146,10 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 	thread->blocked_after = reader->evidence->device.ticks.count;
 }
 
-/* How long the wait took that ends now. One that began before a gap may be another one. */
+/*
+ * Counts a wait that ends now, and its length. Leaves out a wait that began before a gap: it may be another
+ * one.
+ */
 static void end_wait(struct why_reader *reader, struct why_queue *queue, const struct why_thread *thread,
 		     uint64_t stamp)
 {
@@ -159,10 +162,7 @@ static void end_wait(struct why_reader *reader, struct why_queue *queue, const s
 		queue->longest = ticks;
 }
 
-/*
- * Does a wait for a time overlap the worst wait for a device, and did it end late by a quarter of that, or as
- * usual?
- */
+/* Counts a timed sleep as late or punctual if it overlaps the longest wait for a device. */
 static void compare_sleep(struct why_waits *waits, const struct why_slept *slept)
 {
 	const uint64_t ticks = elapsed(slept->begin, slept->end);
@@ -176,8 +176,8 @@ static void compare_sleep(struct why_waits *waits, const struct why_slept *slept
 }
 
 /*
- * A wait for a time. What is usual moves up by an eighth with each that is longer, and down with each that is
- * shorter, so that it ends up near the middle.
+ * Ends a timed sleep. usual_sleep moves up by at most an eighth with each longer sleep, and down with each
+ * shorter one, so that it stays near the median.
  */
 static void end_sleep(struct why_reader *reader, struct why_thread *thread, uint64_t stamp)
 {
@@ -212,16 +212,16 @@ void why_unseen_event(struct why_reader *reader, const struct ktread_event *even
 	open->seen = event->stamp;
 }
 
-/* Does its timer tick there, whatever runs? */
+/* Returns whether the timer of the CPU ticks all the time. */
 static bool ticks_always(const struct why_cpu *cpu)
 {
 	return cpu->interrupts.near >= TICKS && cpu->interrupts.far <= cpu->interrupts.near / TICKS;
 }
 
 /*
- * Should the CPU have recorded something in that time? An idle CPU need not if its timer rests while it
- * idles. And if devices answered many other waits in that time, a CPU that was not run is not why they did
- * not answer this one.
+ * Returns whether the CPU should have recorded something in the period. An idle CPU records nothing if its
+ * tick is stopped while it idles. And if devices answered many other waits during the longest wait, an idle
+ * CPU that the host did not run is not its cause.
  */
 static bool is_odd(const struct why_evidence *evidence, const struct why_unseen *unseen)
 {
@@ -233,8 +233,8 @@ static bool is_odd(const struct why_evidence *evidence, const struct why_unseen 
 }
 
 /*
- * For how much of the time since `begin` a CPU recorded nothing, as if the host had not let it run: the worst
- * of them.
+ * Finds the CPU that recorded nothing for the longest part of the time since `begin`, as if the host had not
+ * run it.
  */
 static void sum_unseen(struct why_reader *reader, uint64_t begin)
 {
@@ -322,7 +322,7 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 			waker->last = event->stamp;
 		}
 	}
-	/* Behind a gap it may be another wait that ends. */
+	/* After a gap it may be another wait that ends. */
 	if (thread->blocked_for == KTRX_WAIT_DEVICE && thread->blocked >= reader->gap_stamp && !reader->error)
 		reader->error = end_device_wait(reader, thread, event->stamp);
 	if (thread->blocked_for == KTRX_WAIT_TIME && thread->blocked && thread->blocked >= reader->gap_stamp)

@@ -7,7 +7,7 @@
 #include "base/search.h"
 #include "why/pulse.h"
 
-/* A lock that is held, by a node. */
+/* A held lock and the node that holds it. */
 struct held {
 	uint64_t object, stamp, pc;
 	uint32_t node;
@@ -17,10 +17,10 @@ struct held {
 struct builder {
 	const struct why_evidence *evidence;
 	struct why_graph *graph;
-	struct held *held; /* by object, and the newest first */
+	struct held *held; /* sorted by object, then the newest first */
 	uint32_t helds;
-	bool by_cpus, by_threads; /* some are held, by their rows: the kernel tells when it takes them */
-	uint32_t room;		  /* edges that there is memory for */
+	bool by_cpus, by_threads; /* rows of CPUs or threads name held locks, so the kernel records them */
+	uint32_t room;		  /* allocated edges */
 	int error;
 };
 
@@ -31,7 +31,7 @@ static uint32_t node_of_thread(const struct builder *builder, uint32_t thread)
 	return found ? builder->graph->cpus + (uint32_t)(found - builder->evidence->thread) : WHY_NODE_NONE;
 }
 
-/* Of an id as struct ktrx_holder has it. */
+/* Returns the node of an id as in struct ktrx_holder. */
 static uint32_t node_of_id(const struct builder *builder, uint32_t id)
 {
 	if (id & KTRX_HOLDER_CPU)
@@ -39,7 +39,7 @@ static uint32_t node_of_id(const struct builder *builder, uint32_t id)
 	return id ? node_of_thread(builder, id - 1) : WHY_NODE_NONE;
 }
 
-/* Thread 0 may be on several CPUs: then it is that CPU who has the lock. */
+/* Returns the node that holds the lock. Thread 0 may run on several CPUs, so for thread 0 it is the CPU. */
 static uint32_t node_of_hold(const struct builder *builder, const struct why_hold *hold)
 {
 	if (hold->thread == 0)
@@ -52,7 +52,7 @@ uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *e
 	return node < graph->cpus ? KTRX_HOLDER_CPU | node : evidence->thread[node - graph->cpus].id + 1;
 }
 
-/* ---- What is held -------------------------------------------------------------------------------- */
+/* ---- Held locks ---------------------------------------------------------------------------------- */
 
 static void add_held(struct builder *builder, const struct ktrx_holder *holder, uint32_t node)
 {
@@ -94,7 +94,10 @@ static int gather_held(struct builder *builder)
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		if (evidence->thread[n].has_holder)
 			add_held(builder, &evidence->thread[n].holder, builder->graph->cpus + n);
-	/* A kernel whose locks have hooks says by them who has what. */
+	/*
+		 * Events count only for a kernel without lock hooks: with hooks, the tables show the
+		 * holders.
+		 */
 	for (uint32_t n = 0; n < evidence->holds && evidence->missing_hooks & KTRX_HOOK_LOCK; n++) {
 		const struct why_hold *hold = &evidence->hold[n];
 		uint32_t node = node_of_hold(builder, hold);
@@ -108,7 +111,7 @@ static int gather_held(struct builder *builder)
 	return 0;
 }
 
-/* Who has it, NULL unknown. */
+/* Returns the holder of a lock, NULL if unknown. */
 static const struct held *find_held(const struct builder *builder, uint64_t object)
 {
 	const size_t n = base_count_below(builder->held, builder->helds, sizeof(*builder->held),
@@ -117,7 +120,7 @@ static const struct held *find_held(const struct builder *builder, uint64_t obje
 	return n < builder->helds && builder->held[n].object == object ? &builder->held[n] : NULL;
 }
 
-/* ---- Who waits ----------------------------------------------------------------------------------- */
+/* ---- Waits --------------------------------------------------------------------------------------- */
 
 static void add_edge(struct builder *builder, struct why_edge edge)
 {
@@ -153,8 +156,9 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 }
 
 /*
- * The owner that was named when the wait began, 0 if it holds the lock no more: where rows of its kind name
- * locks that are held, and its own row has room for all of its locks, the lock would be among them.
+ * Returns the owner that was named when the wait began, or 0 if it no longer holds the lock. It does not if
+ * rows of its kind name held locks and its own row has room for all of its locks: the lock would be among
+ * them.
  */
 static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 {
@@ -165,7 +169,10 @@ static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 	return told && row && row->held_count <= KTRX_HELD ? 0 : owner;
 }
 
-/* For a lock: to who has it, by the tables or by what was known when the wait began. */
+/*
+ * Adds an edge to the holder of a lock: the holder in the tables, or the owner that was named when the wait
+ * began.
+ */
 static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_t owner)
 {
 	const struct held *held = find_held(builder, edge.object);
@@ -213,13 +220,16 @@ static bool waits_for_lock(const struct ktrx_holder *holder)
 	return holder->wait == KTRX_WAIT_SPIN || holder->wait == KTRX_WAIT_LOCK;
 }
 
-/* Does who runs there stay until it gives way by itself? */
+/* Returns whether the thread that runs on the CPU cannot be preempted. */
 static bool is_kept(const struct why_cpu *cpu)
 {
 	return cpu->has_row && (cpu->row.interrupts == KTRX_INTERRUPTS_OFF || cpu->row.preempt > 0);
 }
 
-/* Since when at the earliest: every switch has interrupts or preemption off for a moment. 0 unknown. */
+/*
+ * Returns the earliest time since which the running thread cannot have been preempted, 0 unknown. Each switch
+ * disables interrupts or preemption for a moment.
+ */
 static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_thread *runs = why_runs(evidence, cpu);
@@ -246,7 +256,9 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 		waits = waits_for_lock(&thread->holder);
 		wait_by_holder(builder, &thread->holder, node);
 	}
-	/* A kernel whose locks have hooks says by them who waits. */
+	/*
+		 * Events count only for a kernel without lock hooks: with hooks, the tables show the waits.
+		 */
 	if (!waits && thread->contends && (builder->evidence->missing_hooks & KTRX_HOOK_LOCK)) {
 		waits = true;
 		wait_for_lock(builder,
@@ -276,7 +288,7 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 				 .firm = kept_since(builder->evidence, &builder->evidence->cpu[cpu]) });
 }
 
-/* A CPU that is asked and takes interrupts answers in time; one that keeps them off does not. */
+/* Adds an edge for a missing answer to an IPI if that CPU has interrupts disabled or is in an interrupt. */
 static void wait_for_answer(struct builder *builder, const struct why_cpu *asker, uint32_t cpu)
 {
 	const struct why_cpu *asked = &builder->evidence->cpu[cpu];

@@ -12,8 +12,8 @@
 #define NAME_MOST  32u
 #define MANY_BEATS 25u
 #define MOMENT_MS  100u
-#define BELOW	   (UINT64_C(64) << 10) /* a stack pointer that far below the stack has left it */
-#define NEST	   32u			/* faults in each other: no handler does that by design */
+#define BELOW	   (UINT64_C(64) << 10) /* a stack pointer farther below the stack may be in another stack */
+#define NEST	   32u			/* nested faults: no handler does that by design */
 
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 {
@@ -43,14 +43,16 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
 	return why_age(evidence, last);
 }
 
-/* Is a heart to be expected there: it has beaten, or others have so often that it should have? */
+/* Returns whether the CPU should have heartbeats: it had one, or another CPU had MANY_BEATS. */
 static bool has_heart(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->has_row &&
 	       (cpu->row.heartbeats > 0 || (cpu->row.online && evidence->most_beats >= MANY_BEATS));
 }
 
-/* The whole machine stands: no CPU has gone on without another one. */
+/*
+ * Returns whether no CPU is silent for much longer than the others: then the whole machine may have stopped.
+ */
 static bool nobody_went_on(const struct why_evidence *evidence)
 {
 	return evidence->longest_silence < why_ms(evidence, WHY_STOPPED_MS);
@@ -140,7 +142,7 @@ bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu
 	if (cpu->row.mode != KTRX_MODE_IDLE || cpu->row.mode_stamp == 0 || !thread || thread->idle)
 		return false;
 	row = &thread->holder;
-	/* A mode that is set later than a switch is stamped with the switch, or later. */
+	/* A mode that is set after a switch has the stamp of the switch, or a later one. */
 	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
 		return row->state == KTRX_THREAD_RUNNING && row->cpu == cpu->number &&
 		       row->state_stamp > cpu->row.mode_stamp;
@@ -173,7 +175,7 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 		return false;
 	if (!evidence->idling_told)
 		return evidence->switched;
-	/* Between two times of idling it looks for something to do. */
+	/* Between two times of idling a CPU looks for a runnable thread. */
 	return cpu->row.mode != KTRX_MODE_UNKNOWN &&
 	       why_age(evidence, cpu->row.mode_stamp) < why_ms(evidence, MOMENT_MS);
 }
@@ -228,8 +230,8 @@ static void add_place(struct why_places *places, uint64_t pc)
 }
 
 /*
- * Where interrupts that came later than `since` found the thread on that CPU. Returns the newest one's stamp,
- * or `newest`.
+ * Adds the places where interrupts on that CPU after `since` met the thread. Returns the stamp of the
+ * newest, or `newest` if that is later.
  */
 static uint64_t add_samples(struct why_places *places, const struct why_interrupts *interrupts,
 			    uint32_t thread, uint64_t since, uint64_t newest)
@@ -260,13 +262,17 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 	*places = (struct why_places){ 0 };
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		newest = add_samples(places, &evidence->cpu[n].interrupts, thread, since, newest);
-	/* Samples of heartbeats have no stamps: they all have to be later, at the pace that they came in. */
+	/*
+		 * Samples of heartbeats have no stamps. So all KTRX_SAMPLES heartbeats must have come after
+		 * `since`.
+		 */
 	if (places->count || !cpu->has_row || cpu->row.thread != thread ||
 	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 || beat < since ||
 	    beat - since < why_ms(evidence, WHY_STOPPED_MS))
 		return;
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
-		if (cpu->row.sample[n] == 0) /* the kernel does not say where */
+		/* the kernel does not pass the place to ktrace_heartbeat() */
+		if (cpu->row.sample[n] == 0)
 			return;
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
 		add_place(places, cpu->row.sample[n]);
@@ -312,10 +318,10 @@ const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t 
 	return why_say(buffer, size, "interrupt %" PRIu32, number);
 }
 
-/* Whose code it is. */
+/* Whether code is the kernel's or a program's. */
 
-#define IMAGE_REACH (UINT64_C(256) << 20) /* around the kernel's own root, where its file is not known */
-#define NEAR_REACH  256u		  /* bytes: a CPU that stands so close to places is still there */
+#define IMAGE_REACH (UINT64_C(256) << 20) /* without its file, the kernel is this close to ktrace_root */
+#define NEAR_REACH  256u		  /* bytes: a pc this close to places is at one of them */
 
 static bool is_high(uint64_t address)
 {
@@ -323,8 +329,8 @@ static bool is_high(uint64_t address)
 }
 
 /*
- * Hooks note where in the kernel they were called: that is in the upper half, even if the root was last seen
- * in the lower.
+ * Returns whether the kernel runs in the upper half. Hooks record their callers, which show it even if
+ * ktrace_root was last seen in the lower half.
  */
 static bool runs_high(const struct why_evidence *evidence)
 {
@@ -343,7 +349,7 @@ static bool runs_high(const struct why_evidence *evidence)
 	return false;
 }
 
-/* Has any CPU been in user mode, as far as is recorded? */
+/* Returns whether the trace shows that a CPU was in user mode. */
 static bool has_users(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)
@@ -362,7 +368,7 @@ void why_side_settle(struct why_evidence *evidence)
 	evidence->users = has_users(evidence);
 }
 
-/* Of an address in the lower half, of a kernel that runs there, whose file is not known. */
+/* Decides by the distance from ktrace_root, for a kernel in the lower half whose file is not known. */
 static enum why_side side_by_distance(const struct why_evidence *evidence, uint64_t pc)
 {
 	const uint64_t self = evidence->info->self;
@@ -401,7 +407,7 @@ enum why_side why_side_of_cpu(const struct why_evidence *evidence, const struct 
 	return told == WHY_SIDE_UNKNOWN ? why_side_of(evidence, cpu->pc) : told;
 }
 
-/* The mode that the kernel has set there, if it was set before and has not been changed since. */
+/* Decides by the mode that the kernel set, if that has been valid since `since`. */
 static enum why_side side_of_mode(const struct why_cpu *cpu, uint64_t since)
 {
 	if (!cpu->has_row)
@@ -435,16 +441,16 @@ bool why_side_has_name(const struct why_evidence *evidence, uint64_t address)
 	return is_high(address) || !evidence->high || !evidence->users;
 }
 
-/* Answers to interrupts. */
+/* Answers to IPIs. */
 
-#define USUAL_MS 10u /* that an answer takes now and then */
+#define USUAL_MS 10u /* a normal answer may take this long */
 
 bool why_asks(const struct why_cpu *cpu)
 {
 	return cpu->has_row && cpu->row.ipi_cpu != 0;
 }
 
-/* One that is not there is not among all others. */
+/* Returns whether the CPU counts when an IPI goes to all CPUs: it is online or has called hooks. */
 static bool is_one_of_all(const struct why_cpu *cpu)
 {
 	return why_is_there(cpu) || cpu->row.interrupts != KTRX_INTERRUPTS_UNKNOWN;

@@ -20,7 +20,10 @@ uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
  */
 bool why_tells(const struct why_evidence *evidence);
 
-/* Sets evidence->longest_silence, which the functions below need. Call it once the tables are read. */
+/*
+ * Sets evidence->longest_silence, which the functions below need. Requires: tables and evidence->end are
+ * set.
+ */
 void why_pulse_settle(struct why_evidence *evidence);
 
 /* A machine counts as stopped if a host that watches it sees nothing for this long. */

@@ -10,9 +10,9 @@
 
 #define REGULAR_LEAST 20u /* intervals */
 #define REGULAR_MS    1000u
-#define REGULAR_PART  8u /* in tenths: so many are between half and twice the usual one */
+#define REGULAR_PART  8u /* tenths of the intervals that must be between half and twice the median */
 
-/* ---- Which they are ------------------------------------------------------------------------------ */
+/* ---- Waits without a timeout --------------------------------------------------------------------- */
 
 static bool by_row(const struct why_thread *thread, struct why_rest *rest)
 {
@@ -29,7 +29,7 @@ static bool by_row(const struct why_thread *thread, struct why_rest *rest)
 	return true;
 }
 
-/* Events do not tell until when a thread sleeps, but what for. */
+/* Events do not record a timeout, only the kind of wait and the object. */
 static bool by_events(const struct why_thread *thread, struct why_rest *rest)
 {
 	if ((thread->state != THREADS_SLEEPING && thread->state != THREADS_WAITING) || !thread->blocked ||
@@ -59,7 +59,7 @@ static bool rests(const struct why_evidence *evidence, const struct why_thread *
 	return true;
 }
 
-/* ---- Who is behind them -------------------------------------------------------------------------- */
+/* ---- Threads that wait for their locks ----------------------------------------------------------- */
 
 static struct why_rest *rest_of_node(const struct why_graph *graph, const struct why_rests *rests,
 				     uint32_t node)
@@ -140,7 +140,7 @@ void why_rests_free(struct why_rests *rests)
 	*rests = (struct why_rests){ NULL, NULL, 0 };
 }
 
-/* ---- What was before ----------------------------------------------------------------------------- */
+/* ---- Earlier waits ------------------------------------------------------------------------------- */
 
 uint64_t why_rest_ticks(const struct why_evidence *evidence, const struct why_rest *rest)
 {
@@ -230,7 +230,8 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 		return why_say(buffer, size, "%" PRIu64 " such waits ended before, at most %s apart%s",
 			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
 			       nobody);
-	if (rest->told && rest->thread->holder.wakes > 1) /* the first one is often that it was made */
+	/* the first wakeup often comes from its creation */
+	if (rest->told && rest->thread->holder.wakes > 1)
 		return why_say(buffer, size,
 			       "the thread was woken %" PRIu32
 			       " times before, but the trace does not show from which waits%s",
@@ -238,15 +239,14 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 	return why_say(buffer, size, "the trace shows no such wait that ended%s", nobody);
 }
 
-/* ---- Sleepers whom nobody will wake ---------------------------------------------------------------- */
+/* ---- Sleepers that no thread will wake ----------------------------------------------------------- */
 
-/*
- * Each pass takes at least one thread's hope for certain, or joins one group with another; a chain that is
- * longer has too many links to be believed.
- */
+/* Limit of passes: each pass removes a sleeper or joins groups. A longer chain is too uncertain to report. */
 #define PASSES 64
 
-/* The row says it best; without one, events do, but not until when. */
+/*
+ * Returns whether the thread sleeps without a timeout, by its row or else by events, and fills in `sleeper`.
+ */
 static bool sleeps_for_ever(const struct why_evidence *evidence, const struct why_thread *thread,
 			    struct why_sleeper *sleeper)
 {
@@ -270,7 +270,10 @@ static bool sleeps_for_ever(const struct why_evidence *evidence, const struct wh
 	return sleeper->queue && !sleeper->queue->by_interrupt && !sleeper->queue->by_others;
 }
 
-/* The entry of a thread, NULL if it is not, or no longer, without hope. `of`: by thread, its entry + 1. */
+/*
+ * Returns the entry of a thread, NULL if it has none or it was removed. `of`: by thread, index of its entry
+ * + 1.
+ */
 static struct why_sleeper *entry_of(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 				    const uint32_t *of, const struct why_thread *thread)
 {
@@ -280,8 +283,8 @@ static struct why_sleeper *entry_of(const struct why_evidence *evidence, const s
 }
 
 /*
- * Somebody may come who wakes it: a waker that lives. Or those who did are gone, and others may have taken
- * their place.
+ * Returns whether a thread may wake the sleeper: one of its wakers does not sleep like it. True, too, if all
+ * of its wakers have ended, because others may have taken their place.
  */
 static bool has_hope(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 		     const uint32_t *of, const struct why_sleeper *sleeper)
@@ -302,7 +305,7 @@ static bool has_hope(const struct why_evidence *evidence, const struct why_sleep
 	return !anybody;
 }
 
-/* Takes out whoever has hope. Was there anybody? */
+/* Removes sleepers that may be woken. Returns whether there were any. */
 static bool drop_hopeful(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
 {
 	bool changed = false;
@@ -319,7 +322,10 @@ static bool drop_hopeful(const struct why_evidence *evidence, struct why_sleeper
 	return changed;
 }
 
-/* Gives a sleeper and those whom it waits for the least number of their groups. Has one changed? */
+/*
+ * Puts a sleeper and its wakers into the same group, the one with the lowest number. Returns whether one
+ * changed.
+ */
 static bool join_wakers(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of,
 			struct why_sleeper *sleeper)
 {
@@ -354,7 +360,7 @@ static bool join_groups(const struct why_evidence *evidence, struct why_sleepers
 
 typedef bool a_pass(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of);
 
-/* Until nothing changes. Where there is no end to it nobody is said to be without hope. */
+/* Repeats a pass until nothing changes. Removes all sleepers if the limit of passes is reached. */
 static void repeat(a_pass *pass, const struct why_evidence *evidence, struct why_sleepers *sleepers,
 		   uint32_t *of)
 {
@@ -377,7 +383,7 @@ static int by_group(const void *a, const void *b)
 	return left->thread < right->thread ? -1 : left->thread > right->thread;
 }
 
-/* Drops what has got hope, and numbers what is left. */
+/* Drops removed sleepers, and gives each remaining one a group of its own. */
 static void close_ranks(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
 {
 	uint32_t kept = 0;

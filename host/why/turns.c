@@ -8,7 +8,7 @@
 #define LEAST_MS   1000u
 #define ALIKE_PART 8u /* in tenths */
 
-/* A row that changed while it was copied may hold anything: what cannot be is none. */
+/* Returns whether the row's counts are consistent. They may not be if the row changed while it was copied. */
 static bool is_possible(const struct why_evidence *evidence, const struct why_rest *rest)
 {
 	const struct ktrx_holder *row = &rest->thread->holder;
@@ -51,10 +51,10 @@ bool why_is_served(const struct why_evidence *evidence, const struct why_rest *r
 	return false;
 }
 
-#define STALE_MS  100u /* a stamp of the table may be older than what it stamps by that much */
+#define STALE_MS  100u /* a stamp of the table may be this much older than what it describes */
 #define LATE_MS	  1000u
-#define ODD_WAKES 4u /* wakeups of runnable threads that are one too many … */
-#define ODD_PART  8u /* … if they are more than one in so many */
+#define ODD_WAKES 4u /* this many wakeups of runnable threads show that states are wrong … */
+#define ODD_PART  8u /* … if they are also more than one in 8 wakeups */
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
@@ -62,8 +62,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Is it known to be anything but a thread that a CPU runs when there is nothing to do? Nobody wakes one of
- * those.
+ * Returns whether the thread is certainly not an idle thread: idle threads are not created, woken or put to
+ * sleep.
  */
 static bool is_worker(const struct why_thread *thread)
 {
@@ -74,8 +74,8 @@ static bool is_worker(const struct why_thread *thread)
 }
 
 /*
- * Do the states that switches give, or announcements of sleep and end in their place, mean what they say?
- * `since`: the switch away from the thread, or what it did before that.
+ * Returns whether events show reliably that a thread is runnable: by states in sched.switch, or by events
+ * before each sleep and at the end of each thread. `since`: stamp of the switch away from the thread.
  */
 static bool events_mean_it(const struct why_evidence *evidence, uint64_t since)
 {
@@ -86,7 +86,7 @@ static bool events_mean_it(const struct why_evidence *evidence, uint64_t since)
 		scheduling_covers(evidence->scheduling, WELLKNOWN_EXIT, since, since));
 }
 
-/* Do the events show how it became runnable, and nothing that came of it since? */
+/* Returns whether the events prove that the thread became runnable and has not run since. */
 static bool events_prove(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	if (thread->state != THREADS_RUNNABLE || !why_is_whole_since(evidence, thread->since))
@@ -97,8 +97,8 @@ static bool events_prove(const struct why_evidence *evidence, const struct why_t
 }
 
 /*
- * Was it switched away from because others are to run? Where hooks tell of sleep, and the thread has not
- * ended as such threads tell of their end or as it holds a lock, no other reason is left.
+ * Returns whether the thread was preempted. That is the only remaining reason for the switch if the kernel's
+ * hooks record sleep, and the thread has not ended: its end would be recorded, or it still holds a lock.
  */
 static bool was_preempted(const struct why_evidence *evidence, const struct ktrx_holder *row)
 {
@@ -110,7 +110,7 @@ static bool row_proves(const struct why_evidence *evidence, const struct why_thr
 {
 	const struct ktrx_holder *row = &thread->holder;
 
-	/* What it did itself later than that shows that it ran, unseen. */
+	/* An event of its own after that shows that it ran. */
 	if (thread->acted > row->state_stamp + why_ms(evidence, STALE_MS))
 		return false;
 	return row->cause == KTRX_CAUSE_WAKE || row->cause == KTRX_CAUSE_START ||
@@ -122,7 +122,7 @@ static bool is_told(const struct why_thread *thread)
 	return thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN;
 }
 
-/* Later than a stamp that may be too old itself. */
+/* Returns whether the CPU switched threads after `since`, which may be too old by STALE_MS. */
 static bool has_switched(const struct why_evidence *evidence, const struct why_cpu *cpu, uint64_t since)
 {
 	const uint64_t newest = later(cpu->switches.last, cpu->has_row ? cpu->row.switch_stamp : 0);
@@ -130,7 +130,7 @@ static bool has_switched(const struct why_evidence *evidence, const struct why_c
 	return newest > since + why_ms(evidence, STALE_MS);
 }
 
-/* The CPU that it is to run on; NULL unknown. */
+/* Returns the CPU that the thread will run on, NULL unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	uint32_t cpu = thread->cpu;
