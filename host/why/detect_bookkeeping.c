@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Bookkeeping: what the kernel says of its threads and CPUs cannot be, or has several explanations. A thread
- * that is runnable for long while its CPU idles, or runs others without a reason that is known, may be lost
- * by the scheduler; or it has ended or sleeps, and a hook is missing. A CPU that runs a thread and still says
- * that it idles has not called ktrace_mode().
+ * Bookkeeping: the recorded state of threads and CPUs is contradictory, or has several explanations. A
+ * thread that has been runnable for long while its CPU idles, or runs other threads for an unknown reason,
+ * may be lost by the scheduler. Or it has ended or sleeps, and a hook is missing. A CPU that runs a thread
+ * and is still in idle mode has not called ktrace_mode().
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 
 enum doubt {
 	NO_DOUBT,
-	UNPROVEN, /* it may have ended, or sleep */
-	PASSED_OVER,
-	ON_IDLE,
-	ON_ABSENT,
+	UNPROVEN,    /* it may have ended or may sleep */
+	PASSED_OVER, /* its CPU runs other threads for an unknown reason */
+	ON_IDLE,     /* its CPU idles */
+	ON_ABSENT,   /* its CPU is offline */
 };
 
 struct doubtful {
@@ -55,7 +55,7 @@ static enum doubt doubt_of(const struct why_evidence *evidence, const struct why
 											     : NO_DOUBT;
 }
 
-/* What makes the most of it first; of these who waits longest. */
+/* Sorts the strongest doubt first, then the longest wait. */
 static int by_doubt(const void *a, const void *b)
 {
 	const struct doubtful *left = a, *right = b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Machines that have come to their end: panics, stacks that have overflowed, triple faults. */
+/* Crashes: panics, stack overflows, triple faults. */
 #include <ctype.h>
 #include <elf.h>
 #include <inttypes.h>
@@ -11,17 +11,16 @@
 #include "why/pulse.h"
 
 /*
- * Panic: the kernel gave up and said why. Addresses in what it said are given names. A stack that overflowed
- * and a call of a function that is not there are told by what is known of the thread: its stack's bounds, its
- * last fault.
+ * Panic: the kernel reported a panic. Addresses in its message are named. The bounds of the thread's stack
+ * show a stack overflow. The thread's last fault shows a call of a null function pointer.
  */
 
 #define FRAMES	  8u	/* shown */
-#define FAULT_MS  1000u /* a fault is no older than that when the kernel panics over it */
+#define FAULT_MS  1000u /* a panic may be about a fault that is no older than this */
 #define NULL_PAGE 4096u
-#define ADDRESSES 4u /* of a message, named */
+#define ADDRESSES 4u /* at most so many addresses of a message are named */
 
-/* The CPU that panicked; NULL if that is not told. */
+/* Returns the CPU that panicked, NULL if unknown. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
 {
 	const struct why_panic *panic = &evidence->panic;
@@ -44,7 +43,7 @@ static bool says(const char *message, const char *word)
 	return false;
 }
 
-/* Words that kernels have for a stack that has grown too far. */
+/* Returns whether the message is about a stack overflow, by words that kernels use. */
 static bool says_overflow(const char *message)
 {
 	static const char *const words[] = { "overflow", "overrun", "overran", "exhausted", "guard page" };
@@ -62,14 +61,17 @@ static bool called_nothing(const struct why_evidence *evidence, const struct why
 	       evidence->panic.stamp - thread->faults.last < why_ms(evidence, FAULT_MS);
 }
 
-/* A fault that the kernel was in when it panicked. */
+/* Returns whether the kernel was handling a fault of the thread when it panicked. */
 static bool was_in_fault(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread && thread->in_fault && thread->faults.last <= evidence->panic.stamp &&
 	       evidence->panic.stamp - thread->faults.last < why_ms(evidence, FAULT_MS);
 }
 
-/* Where the fault was that led to it, 0 unknown: by its event, or by the registers of a CPU that keeps it. */
+/*
+ * Returns the instruction of the fault that led to the panic, 0 unknown: from its event or from the
+ * registers.
+ */
 static uint64_t fault_pc(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			 const struct why_thread *thread)
 {
@@ -102,7 +104,10 @@ static void say_fault(const struct why_evidence *evidence, const struct why_cpu 
 			    "record the field ip in mm.fault_enter, the instruction that faulted");
 }
 
-/* "0x1234: resolve+0x20 (stack.c:44)". What was called from an address lies before it. */
+/*
+ * Adds "0x1234 is resolve+0x20 (stack.c:44)" for addresses in the message. One after "from " is a return
+ * address.
+ */
 static void say_addresses(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const char *at = evidence->panic.message;
@@ -125,7 +130,7 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 	}
 }
 
-/* Is it a function that a kernel calls to give up, by its name? */
+/* Returns whether the address is in a panic function, by its name. */
 static bool gives_up(const struct why_evidence *evidence, uint64_t address)
 {
 	static const char *const names[] = { "panic", "kpanic", "vpanic", "kernel_panic", "do_panic" };
@@ -144,8 +149,8 @@ static bool gives_up(const struct why_evidence *evidence, uint64_t address)
 }
 
 /*
- * What the kernel did after it gave up (a prompt, a reset) is left out: the first frame is the caller of
- * panic(), if that is there.
+ * Returns the first frame to show: that of the caller of panic(), if panic() is on the stack. Frames of what
+ * the kernel did after the panic (a prompt, a reset) are left out.
  */
 static uint32_t first_frame(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -178,7 +183,10 @@ static void say_stack(const struct why_evidence *evidence, const struct why_cpu 
 			    cpu->number);
 }
 
-/* A stack that the kernel found to have overflowed need not be that of the thread that found it. */
+/*
+ * Sets the headline. The thread in which the kernel found a stack overflow may not be the owner of that
+ * stack.
+ */
 static void say_head(const struct why_evidence *evidence, const struct why_thread *thread, bool left,
 		     struct why_finding *finding)
 {
@@ -247,14 +255,15 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * A stack that has overflowed and hit no guard page: the kernel goes on, over whatever lies below. Only the
- * stack pointer shows it, while the CPU is still that deep. Handlers of interrupts may have stacks of their
- * own, and so may what stops the other CPUs when one has panicked, which is often about what was overwritten.
+ * Stack overflow without a guard page: the kernel runs on and overwrites the memory below the stack. Only
+ * the stack pointer shows it, while the CPU is still that deep. Interrupt handlers may have their own
+ * stacks. So may the code that stops the other CPUs after a panic, and the panic is often about the
+ * overwritten memory.
  */
 
 #define STACK_FRAMES 8u /* shown */
 
-/* The thread in whose stack the address lies. */
+/* Returns the thread whose stack contains the address, NULL if none. */
 static const struct why_thread *owner_of(const struct why_evidence *evidence, uint64_t address)
 {
 	for (uint32_t n = 0; n < evidence->threads; n++) {
@@ -341,9 +350,9 @@ int why_detect_stack(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Triple fault: the machine has reset itself and the kernel had not said that it would. On x86 that is what
- * becomes of a fault that cannot be delivered. Which CPU it was is not told by anybody: those that did not
- * idle are named.
+ * Triple fault: the machine reset itself, and the kernel had not reported its end. On x86 a fault that
+ * cannot be delivered resets the machine. Nothing records which CPU it was, so all CPUs that did not idle
+ * are listed.
  */
 
 static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu,

@@ -13,8 +13,8 @@
 
 #define MOST	 8u    /* findings */
 #define SHOWN	 4u    /* waiters of a lock */
-#define LASTS_MS 1000u /* after the owner's end, for so long another thread may still release the lock */
-#define APART_MS 10u   /* stamps of two CPUs that are closer do not show which was first */
+#define LASTS_MS 1000u /* another thread may still release the lock for this long after the owner's end */
+#define APART_MS 10u   /* closer stamps of two CPUs do not show which came first */
 #define SEVERAL	 UINT32_MAX
 
 struct waiter {
@@ -45,7 +45,7 @@ struct orphans {
 	bool full; /* some thread holds more locks than its row can name */
 };
 
-/* ---- Who waits ----------------------------------------------------------------------------------- */
+/* ---- Waiters ------------------------------------------------------------------------------------- */
 
 static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
 {
@@ -64,7 +64,7 @@ static bool waits_by_row(const struct why_thread *thread, struct waiter *waiter)
 	return true;
 }
 
-/* A kernel whose locks have hooks says by them who waits. */
+/* Events count only for a kernel without lock hooks: with hooks, the tables show the waits. */
 static bool waits_by_events(const struct why_evidence *evidence, const struct why_thread *thread,
 			    struct waiter *waiter)
 {
@@ -104,7 +104,7 @@ static void find_waiters(const struct why_evidence *evidence, struct orphans *al
 	}
 }
 
-/* ---- Who has it ---------------------------------------------------------------------------------- */
+/* ---- Holders ------------------------------------------------------------------------------------- */
 
 static struct orphan *lock_find(const struct orphans *all, uint64_t lock)
 {
@@ -172,7 +172,7 @@ static uint32_t last_owner(const struct orphan *lock)
 
 /* ---- Whether the owner has ended ----------------------------------------------------------------- */
 
-/* Does the owner's row still hold the lock? */
+/* Returns whether the owner's row still holds the lock. */
 static bool is_kept(const struct orphan *lock)
 {
 	return lock->holder && lock->holder == lock->owner;
@@ -192,7 +192,7 @@ static bool has_ended(const struct why_evidence *evidence, struct orphan *lock)
 	return !owner->has_holder || (is_kept(lock) && why_is_whole_since(evidence, lock->ended));
 }
 
-/* Does the trace have every lock that the owner took and released? Then it holds no lock without events. */
+/* Returns whether the trace has every lock event of the owner. Then it holds no lock without events. */
 static bool is_all_told(const struct why_evidence *evidence, const struct orphan *lock)
 {
 	const struct why_thread *owner = why_thread_find(evidence, lock->owner - 1);
@@ -203,7 +203,7 @@ static bool is_all_told(const struct why_evidence *evidence, const struct orphan
 	       scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE, owner->created, evidence->end);
 }
 
-/* Did the kernel name the owner in a wait that began after the owner's end? */
+/* Returns whether the kernel named the owner in a wait that began after the owner's end. */
 static bool named_after_end(const struct why_evidence *evidence, const struct orphan *lock)
 {
 	const uint64_t since = newest(lock)->since;

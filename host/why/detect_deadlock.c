@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Deadlock and self-deadlock: a cycle of waits that none of those in it can leave. A thread that runs and its
- * CPU are one party: a cycle of one party is a self-deadlock, as when an interrupt handler wants the lock of
- * what it interrupted.
+ * Deadlock and self-deadlock: a cycle of waits without a timeout. A running thread and its CPU count as one
+ * party. A cycle of one party is a self-deadlock, for example an interrupt handler that waits for a lock of
+ * the code that it interrupted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,15 +12,20 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-#define LEAST_MS 10u /* that a cycle must last to be believed, where the machine may have been running */
+#define LEAST_MS 10u /* a younger cycle is only possible, if the machine ran while it was read */
 #define ANSWER_MS \
-	250u /* that an answer or a turn may take, of a CPU that the hypervisor does not run just now */
-#define MOST	    32u /* findings: what is stuck behind them takes time to find */
-#define PASSES	    16u /* how far away from the cycle those are looked for that wait for it */
-#define BEHIND_MOST 8u	/* of these are shown */
+/*
+		 * the same with a wait for an answer or for a CPU: the hypervisor may not run that CPU just
+		 * now
+		 */
+250u
+#define MOST	    32u /* findings, because it takes time to find the threads that wait for a cycle */
+#define PASSES	    16u /* length of chains of waits that lead to the cycle */
+#define BEHIND_MOST 8u	/* waiters outside of the cycle that are shown */
 
-/* Who is stuck beside the cycle, and who only is so as its CPU or its thread is. */
-enum { BEHIND = 1, SHADOW };
+	/* A node that waits for the cycle, and one that is only the CPU or the thread of such a node. */
+	enum { BEHIND = 1,
+	       SHADOW };
 
 struct context {
 	const struct why_evidence *evidence;
@@ -29,7 +34,7 @@ struct context {
 	uint32_t found;
 };
 
-/* Party `edge->from` of a cycle as people know it: the thread, and the CPU it is on. */
+/* Formats a party of a cycle: the CPU or thread, and for a running thread its CPU. */
 static const char *say_party(const struct context *context, uint32_t node, char *buffer, size_t size)
 {
 	const struct why_evidence *evidence = context->evidence;
@@ -44,8 +49,8 @@ static const char *say_party(const struct context *context, uint32_t node, char 
 }
 
 /*
- * Was the lock taken before the last switch on the CPU that has it? Then it was not the thread that runs
- * there that took it last.
+ * Returns whether the lock was taken before the last switch on the CPU that holds it. Then the running
+ * thread is not the one that took it.
  */
 static bool is_from_before(const struct context *context, const struct why_edge *edge)
 {
@@ -55,7 +60,7 @@ static bool is_from_before(const struct context *context, const struct why_edge 
 	       edge->held_since < evidence->cpu[edge->to].row.switch_stamp;
 }
 
-/* Who has the lock: the thread is named if it can be the one that took it. */
+/* Formats the holder of the lock. Names the running thread only if it can be the one that took the lock. */
 static const char *say_owner(const struct context *context, const struct why_edge *edge, char *buffer,
 			     size_t size)
 {
@@ -65,7 +70,7 @@ static const char *say_owner(const struct context *context, const struct why_edg
 	return say_party(context, edge->to, buffer, size);
 }
 
-/* What an edge waits for, and who has it: two lines. */
+/* Adds two lines for a wait for a lock: the wait, and the holder. */
 static void say_lock(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
 {
 	const struct why_evidence *evidence = context->evidence;
@@ -117,22 +122,22 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 	}
 }
 
-/* What can be said of a cycle as a whole. */
+/* Facts about a cycle as a whole. */
 struct cycle {
 	const struct why_edge *const *edge;
 	uint32_t count;
-	uint32_t waits;	   /* edges that are waits: parties */
-	uint32_t party[2]; /* the first two */
-	uint64_t newest;   /* stamp of the wait that closed it */
-	bool told;
-	bool asks;  /* one of the waits is for an answer … */
-	bool turns; /* … or for a CPU that is kept */
-	bool locks; /* each is for the end of a thread, or for a lock that is held */
+	uint32_t waits;	   /* edges that are waits, one for each party */
+	uint32_t party[2]; /* the first two parties */
+	uint64_t newest;   /* stamp of the wait that closed the cycle */
+	bool told;	   /* all edges are from the kernel's tables */
+	bool asks;	   /* one of the waits is for an answer to an IPI */
+	bool turns;	   /* one of the waits is for a CPU whose thread cannot be preempted */
+	bool locks;	   /* each wait is for the end of a thread or for a lock that is held */
 };
 
 /*
- * Is it so for good once it is so at all? A lock is in a row only after it is had, and out of it before it is
- * given up: as long as it is there, nobody else has it.
+ * Returns whether the wait is real however short it is. A row names a lock only after the lock is taken and
+ * until before it is released. So while it is named, no other thread or CPU holds it.
  */
 static bool needs_no_time(const struct why_edge *edge)
 {
@@ -174,9 +179,9 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 }
 
 /*
- * A trace of a machine that ran on while it was read may show what was never so at one time. And who keeps
- * interrupts off may all the same look now and then whether it is asked something, so that only a long wait
- * for an answer tells.
+ * Returns whether the cycle is too young to be certain. The trace of a machine that ran while it was read
+ * may mix states of different times. And a CPU with interrupts disabled may poll for IPIs, so only a long
+ * wait for an answer counts.
  */
 static bool is_young(const struct why_evidence *evidence, const struct cycle *cycle)
 {
@@ -187,7 +192,7 @@ static bool is_young(const struct why_evidence *evidence, const struct cycle *cy
 }
 
 /*
- * Waits for answers and turns that are young are usual, as long as not all that is done is to wait, for good.
+ * Returns whether the cycle is a normal short wait for an answer or a CPU while the machine makes progress.
  */
 static bool is_usual(const struct why_evidence *evidence, const struct cycle *cycle)
 {
@@ -210,7 +215,7 @@ static bool is_lossy(const struct why_evidence *evidence)
 	return evidence->left_out > 0;
 }
 
-/* A spinlock is a CPU's: has another thread gone to sleep there with it than the one that wants it? */
+/* Returns whether another thread than the running one went to sleep on the CPU while it held the spinlock. */
 static bool is_left_behind(const struct why_evidence *evidence, uint32_t cpu, uint64_t lock)
 {
 	const struct ktrx_cpu *row = &evidence->cpu[cpu].row;
@@ -219,7 +224,7 @@ static bool is_left_behind(const struct why_evidence *evidence, uint32_t cpu, ui
 	       row->broken_object == lock && row->broken_thread != evidence->cpu[cpu].running;
 }
 
-/* `waits`: "has waited 2.31 s". */
+/* Sets the headline of a self-deadlock. `waits`: "has waited 2.31 s". */
 static void say_self(const struct context *context, struct why_finding *finding, const struct cycle *cycle,
 		     const char *party, const char *waits)
 {
@@ -296,8 +301,8 @@ static void add_actors(const struct context *context, struct why_finding *findin
 }
 
 /*
- * Marks who waits for whom is marked; how many that were. A thread stands for the CPU that it runs on, and
- * the reverse.
+ * Marks nodes that wait for marked nodes, and the CPU of a marked thread and the thread of a marked CPU.
+ * Returns how many were marked.
  */
 static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
 {
@@ -337,7 +342,7 @@ static void list_behind(const struct context *context, struct why_finding *findi
 		finding_evidence(&finding->base, "  and %" PRIu32 " more", more);
 }
 
-/* Who does not get on either, as it waits for who is in the cycle. */
+/* Adds the threads and CPUs outside of the cycle that wait for it. */
 static int say_behind(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
 {
 	uint8_t *stuck = calloc(context->graph->nodes, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What is well: CPUs that have nothing to do, and say so, and CPUs that have much to do, and get it done. A
- * CPU whose timer has stopped while it was not idle is neither.
+ * Healthy machines: idle CPUs, and busy CPUs that make progress. A CPU whose heartbeat stopped while it was
+ * not idle is neither.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,35 +12,34 @@
 
 #define BUSY_PERCENT 20u
 #define SPIN_MS	     1500u
-#define SPINNERS     64u /* looked at: each costs a way through all rows */
+#define SPINNERS     64u /* examined CPUs that spin: each costs a search through all rows */
 #define QUIET_MS \
-	1500u /* a working CPU that did not beat for so long is not well: a host may make it wait for less */
-#define LATE_MS 1000u /* who waits longer, while there is little to do, does not get on as it should */
-#define SCANT	10u   /* rings that hold less than this part of the window tell little */
-#define RESTS	12u   /* threads that wait without a timeout, listed */
-#define USERS	3u    /* threads that used the CPUs most, named */
-#define CALM_MS 2000u /* a thread that does more than compute mostly records an event in this time */
-#define TURN_MS 100u  /* who has just been woken may not have had its turn yet */
+	1500u /* a busy CPU without a heartbeat for this long is not healthy; a host may delay it for less */
+#define LATE_MS 1000u /* a longer time runnable is a problem if there is little to do */
+#define SCANT	10u   /* a ring that holds less than 1/SCANT of the window shows too little */
+#define RESTS	12u   /* listed threads that wait without a timeout */
+#define USERS	3u    /* named threads that used the CPUs most */
+#define CALM_MS 2000u /* a thread that does more than compute usually records an event in this time */
+#define TURN_MS 100u  /* a thread that was just woken may not have run yet */
 
-/* What healthy verdicts rest on: without these, who waits for what is not known. */
+/* Hooks without which it is unknown which threads wait for what. */
 #define NEEDED_HOOKS (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD)
 
 struct health {
-	uint32_t cpus;	   /* that are there */
-	uint32_t idle;	   /* that idle at the end */
-	uint32_t silent;   /* that do not idle, and do not beat either, or only spin */
-	uint32_t unknown;  /* of which neither is known, or that start */
-	uint64_t switches; /* within the window, in all */
-	/* the part of the window that it did, as far as events tell; summed up over the CPUs */
-	double worked;
-	uint64_t reach; /* how far back the ring reaches that reaches least, the window at most */
-	uint32_t runnable, running, waiting, timed;
-	uint64_t longest; /* that a thread has been waiting for its turn */
-	uint64_t oldest;  /* since when a thread sleeps that time alone does not wake */
-	bool told;	  /* all CPUs say themselves what they do */
+	uint32_t cpus;	   /* CPUs that are online */
+	uint32_t idle;	   /* CPUs that idle at the end */
+	uint32_t silent;   /* CPUs that do not idle and have no heartbeat, or only spin */
+	uint32_t unknown;  /* CPUs of which neither is known, or that are still starting */
+	uint64_t switches; /* within the window, of all CPUs */
+	double worked;	   /* parts of the window that CPUs ran threads, by events; summed up over the CPUs */
+	uint64_t reach;	   /* how far back the shortest ring reaches, at most the window */
+	uint32_t runnable, running, waiting, timed; /* numbers of threads; timed: part of `waiting` */
+	uint64_t longest;			    /* longest time that a thread has been runnable */
+	uint64_t oldest;			    /* stamp of the oldest sleep without a timeout */
+	bool told;				    /* all CPUs have set a mode */
 };
 
-/* For a lock or an answer, and not only since a moment ago. */
+/* Returns whether the CPU has spun for a lock, or waited for an answer, for longer than SPIN_MS. */
 static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t since =
@@ -51,8 +50,8 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Whether the lock was taken before that time. A lock that was taken later is passed on, so waiters make
- * progress.
+ * Returns whether the row holds the lock since `stamp` or before. A lock that was taken later changes its
+ * holder, so waiters make progress.
  */
 static bool holds_since(const struct ktrx_holder *holder, uint64_t lock, uint64_t stamp)
 {
@@ -73,7 +72,7 @@ static bool is_held(const struct why_evidence *evidence, uint64_t lock, uint64_t
 	return false;
 }
 
-/* Somebody spins for a lock that is held, and nobody works who could give it up. */
+/* Returns whether a CPU spins for a held lock, and no CPU runs that could release it. */
 static bool spins_in_vain(const struct why_evidence *evidence)
 {
 	uint32_t looked = 0;
@@ -97,7 +96,7 @@ static bool is_silent(const struct why_evidence *evidence, const struct why_cpu 
 	return evidence->info->frequency && why_silence(evidence, cpu) > why_ms(evidence, QUIET_MS);
 }
 
-/* Ticks of the window that its ring still holds. */
+/* Returns the ticks of the window that the CPU's ring still holds. */
 static uint64_t reach_of(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t known = why_age(evidence, cpu->gap);
@@ -105,7 +104,7 @@ static uint64_t reach_of(const struct why_evidence *evidence, const struct why_c
 	return known < evidence->window ? known : evidence->window;
 }
 
-/* Of the window, or of what its ring still holds of that. */
+/* Returns the part of the window (of what the ring holds of it) in which the CPU ran threads: 0 to 1. */
 static double part_worked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t known = reach_of(evidence, cpu);
@@ -116,8 +115,8 @@ static double part_worked(const struct why_evidence *evidence, const struct why_
 }
 
 /*
- * Ticks may rest on a CPU that idles. One that says that it idles, whose heart stands still and whose ring
- * overflows all the same, is at something that its ring does not tell, as interrupts without end are.
+ * Returns whether an idle CPU is busy in a way that its ring does not show, for example with endless
+ * interrupts: it has no heartbeat, yet its ring overflows. Ticks alone may be stopped on a CPU that idles.
  */
 static bool is_restless(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -182,7 +181,7 @@ static unsigned busy_percent(const struct health *health)
 	return health->cpus ? (unsigned)(100 * health->worked / health->cpus + 0.5) : 0;
 }
 
-/* "the last 1.00 s", or what is there of that. */
+/* Formats "the last 1.00 s", or how much of that the rings hold. */
 static const char *say_window(const struct why_evidence *evidence, const struct health *health, char *buffer,
 			      size_t size)
 {
@@ -195,7 +194,7 @@ static const char *say_window(const struct why_evidence *evidence, const struct 
 		       why_say_ticks(evidence, health->reach, reach, sizeof(reach)));
 }
 
-/* Is all told and left that could change the verdict? */
+/* Returns whether all hooks and events that could change the verdict are there. */
 static bool is_whole(const struct why_evidence *evidence, const struct health *health)
 {
 	return (evidence->missing_hooks & NEEDED_HOOKS) == 0 && health->reach >= evidence->window;
@@ -223,8 +222,8 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 }
 
 /*
- * Nothing in the trace shows that such a wait ends, or not after as long a time: others may never have come
- * to wake it.
+ * Returns whether nothing in the trace shows that such a wait ends after as long a time: it may last
+ * forever.
  */
 static bool is_open(const struct why_evidence *evidence, const struct why_rests *rests,
 		    const struct why_rest *rest)
@@ -233,7 +232,7 @@ static bool is_open(const struct why_evidence *evidence, const struct why_rests 
 						 ? why_thread_find(evidence, rest->owner - 1)
 						 : NULL;
 
-	/* Who holds the lock that it waits for goes on by itself. */
+	/* The holder of the lock that it waits for makes progress by itself. */
 	if (owner && rests->of[owner - evidence->thread] == 0)
 		return false;
 	return !why_rest_is_usual(evidence, rest) &&
@@ -249,7 +248,7 @@ static uint32_t count_open(const struct why_evidence *evidence, const struct why
 	return open;
 }
 
-/* Each thread that waits without a timeout: those first of which it is not seen that such a wait ends. */
+/* Lists threads that wait without a timeout, first those whose waits are not seen to end. */
 static void list_rests(const struct why_evidence *evidence, const struct why_rests *rests,
 		       struct why_finding *finding)
 {
@@ -274,10 +273,7 @@ static void list_rests(const struct why_evidence *evidence, const struct why_res
 				 shown - RESTS);
 }
 
-/*
- * What leaves it open whether threads that wait without a timeout wait rightly; "" nothing. Never said of a
- * machine where none does.
- */
+/* Formats what would show whether the `open` waits without a timeout are normal; "" if there are none. */
 static const char *say_open(const struct why_evidence *evidence, const struct health *health, uint32_t open,
 			    char *buffer, size_t size)
 {
@@ -299,12 +295,15 @@ static const char *say_open(const struct why_evidence *evidence, const struct he
 static int tell_idle(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct health *health, unsigned busy, const struct why_rests *rests)
 {
-	/* That a thread sleeps rightly is seen by who used to wake it, which was before it went to sleep. */
+	/*
+		 * Earlier wakeups show whether a sleep is normal, so the trace must reach back before the
+		 * oldest sleep.
+		 */
 	const bool whole = is_whole(evidence, health) && why_is_whole_since(evidence, health->oldest);
 	const uint32_t open = count_open(evidence, rests);
 	const bool is_long = evidence->window >= evidence->info->frequency;
 	const bool all = health->idle == health->cpus;
-	/* Of more threads than CPUs some cannot run: the hooks of switches are wrong. */
+	/* More running threads than CPUs: the hooks for switches are wrong. */
 	const bool sound = health->running <= health->cpus;
 	const bool certain = all && health->told && whole && is_long && open == 0 && sound;
 	struct why_finding *finding =
@@ -363,7 +362,7 @@ static int find_idle(const struct why_evidence *evidence, struct why_findings *f
 	return error;
 }
 
-/* Says so if a thread ran but recorded nothing for long: running alone is no progress. */
+/* Adds a line if a thread ran but recorded nothing for long: running alone is no progress. */
 static void say_calm(const struct why_evidence *evidence, struct why_finding *finding,
 		     const struct why_thread *thread)
 {
@@ -382,7 +381,7 @@ static void say_calm(const struct why_evidence *evidence, struct why_finding *fi
 			 why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)));
 }
 
-/* The threads that ran most within the window, the one that ran longest first. */
+/* Adds the threads that ran most within the window, the longest first. */
 static void say_users(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_thread *most[USERS] = { NULL };
@@ -444,8 +443,8 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Nothing came from the machine for long while it was watched, and not because all CPUs idle: "at work" is
- * what they were when it last came.
+ * Returns whether nothing came from the machine for long while it was watched, although some CPU does not
+ * idle. The state is then that of the last sign of life, which does not show progress.
  */
 static bool stands(const struct why_evidence *evidence, const struct health *health)
 {
@@ -462,7 +461,7 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 	if (health.cpus == 0 || health.silent || health.unknown || evidence->cut || !why_tells(evidence) ||
 	    spins_in_vain(evidence) || stands(evidence, &health))
 		return 0;
-	/* Where none idles, they have just begun, however little that is of the window. */
+	/* If no CPU idles, the machine is busy, however small the part of the window. */
 	if (busy < BUSY_PERCENT && health.idle > 0 && health.longest <= why_ms(evidence, TURN_MS))
 		return find_idle(evidence, findings, &health, busy);
 	if (busy >= BUSY_PERCENT || health.idle == 0 || health.longest <= why_ms(evidence, LATE_MS))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Interrupts that come too often, or no more: storms, a missing EOI, a dead timer. */
+/* Interrupts that come too often or no longer: interrupt storms, a missing EOI, a dead timer. */
 #include <inttypes.h>
 
 #include "analyze/elapsed.h"
@@ -7,22 +7,22 @@
 #include "why/pulse.h"
 
 /*
- * Interrupt storm: one interrupt comes again as soon as its handler has returned, so that its CPU does
- * nothing else: what it interrupts stays where it is, or the heart does not beat any more.
+ * Interrupt storm: an interrupt comes again as soon as its handler has returned, so the CPU does nothing
+ * else. The interrupted code makes no progress, or the heartbeat stops.
  */
 
-#define RUN	      64u  /* interrupts in a row … */
-#define RUN_IDLE      512u /* … of a CPU that idles, where others may well ask for something often */
-#define LEAST_A_MS    2u   /* fewer are no storm */
+#define RUN	      64u  /* interrupts in a row that make a storm */
+#define RUN_IDLE      512u /* the same on an idle CPU, which other CPUs may interrupt often */
+#define LEAST_A_MS    2u   /* fewer interrupts per ms are no storm */
 #define RECENT_MS     100u
 #define FLOOD_MS      100u
-#define EVENTS_OF_ONE 3u /* that tell of one interrupt: entered, ended, left */
+#define EVENTS_OF_ONE 3u /* events of one interrupt: irq.enter, irq.eoi, irq.exit */
 
 struct storm {
 	uint32_t number; /* of the interrupt */
 	const char *name;
-	uint64_t count, span; /* so many in so many ticks */
-	bool dense;	      /* hardly ever there was time for anything between two of them */
+	uint64_t count, span; /* `count` interrupts in `span` ticks */
+	bool dense;	      /* there was hardly any time between two of them */
 };
 
 static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
@@ -35,7 +35,10 @@ static bool is_dense(const struct why_irq_kind *kind)
 	return kind->close >= kind->entered - kind->entered / 4;
 }
 
-/* A small ring holds the last of them only; the CPU has counted all. */
+/*
+ * Returns whether enough interrupts came. A small ring holds only the last ones, but the CPU's row counts
+ * all.
+ */
 static bool came_often(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		       const struct storm *storm, bool idle)
 {
@@ -46,8 +49,9 @@ static bool came_often(const struct why_evidence *evidence, const struct why_cpu
 }
 
 /*
- * The last interrupts are all of one kind, with nothing between them. A CPU that idles stays where it is
- * anyway, and its heart may rest: there it is a storm only if it could not do anything else.
+ * Returns whether the last interrupts are all of one number, with nothing between them. An idle CPU is
+ * always interrupted at the same place, and its heartbeat may be stopped. So there the interrupts must leave
+ * no time for anything else.
  */
 static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
@@ -66,7 +70,7 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 		    : why_has_stopped(evidence, cpu) || interrupts->run_stands;
 }
 
-/* Ticks come between, but hardly anything other than this interrupt is told of the CPU. */
+/* Returns whether nearly all events of the CPU are of one interrupt, although timer ticks come between. */
 static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
@@ -144,10 +148,10 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
 /*
  * Missing EOI: a CPU handled its last interrupt but did not end it at the controller, although it ended
  * others. The controller then sends that CPU no interrupt of the same or a lower priority. The sign is a
- * heartbeat that has stopped although interrupts are on.
+ * heartbeat that has stopped although interrupts are enabled.
  */
 
-/* How often that interrupt was taken before, and how often it was then ended at the controller. */
+/* Returns the counts of that interrupt without the newest one. */
 static struct why_irq_kind before(const struct why_interrupts *interrupts)
 {
 	const struct why_irq_kind *newest = why_newest_kind(interrupts);
@@ -226,17 +230,21 @@ int why_detect_missing_eoi(const struct why_evidence *evidence, struct why_findi
 }
 
 /*
- * Dead timer: a CPU gets no ticks although its interrupts are on, and a thread that sleeps there is past its
- * deadline. Without such a thread missing ticks prove nothing: an idle CPU may stop its tick.
+ * Dead timer: a CPU gets no ticks although its interrupts are enabled, and a thread that sleeps there is
+ * past its deadline. Without such a thread, missing ticks prove nothing: an idle CPU may stop its tick.
  */
 
 #define LATE_MS 100u
 #define HOST_MS \
-	1500u /* a busy host may keep a virtual CPU waiting so long: ticks missing for less prove nothing */
-#define SHOWN 4u /* sleepers */
+/*
+		 * a busy host may not run a virtual CPU for this long: ticks missing for less prove nothing
+		 */
+1500u
+#define SHOWN 4u /* late sleepers */
 
-static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
-		    const struct why_thread *thread)
+	static bool
+	is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		const struct why_thread *thread)
 {
 	const struct ktrx_holder *holder = &thread->holder;
 
@@ -265,7 +273,7 @@ static uint64_t lived_on(const struct why_cpu *cpu)
 	return last > cpu->row.heartbeat_stamp ? last - cpu->row.heartbeat_stamp : 0;
 }
 
-/* Whether a tick is overdue: the CPU ran on without one, or was silent for HOST_MS. */
+/* Returns whether a tick is overdue: the CPU ran on without one, or was silent for HOST_MS. */
 static bool had_time(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return lived_on(cpu) > why_ms(evidence, LATE_MS) ||
@@ -333,8 +341,8 @@ static bool is_old(const struct why_evidence *evidence, uint64_t since)
 }
 
 /*
- * Is it for something else that no ticks come: interrupts that are off, a lock, an answer? Not where that has
- * only just begun: whoever takes a lock has interrupts off for a moment.
+ * Returns whether ticks may be missing for another reason: disabled interrupts, a wait for a lock or an
+ * answer. A state that has only just begun does not count: to take a lock disables interrupts for a moment.
  */
 static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

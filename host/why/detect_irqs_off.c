@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Interrupts off for too long: they are off still, on a CPU that waits for nothing; or they were, for a
- * stretch of time in which a thread did things, its CPU took no interrupt and others did.
+ * Interrupts disabled for too long. Either they are still disabled, on a CPU that waits for nothing. Or they
+ * were disabled for a period in which a thread ran, its CPU took no interrupt and other CPUs did.
  */
 #include <elf.h>
 #include <inttypes.h>
@@ -9,12 +9,12 @@
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define SEEN_MS 30u   /* that the CPU is seen to have run */
-#define HALT_MS 1000u /* without a heartbeat; a busy host may leave a virtual CPU without time for less */
-#define LONG_MS 1500u /* without any sign of the CPU while others tick */
-#define EVENTS	4u    /* that show that the CPU ran all the time */
-#define TICKS	8u    /* that are regular: so many, and in so many one that is late */
-#define AGAIN	2u /* as often at one place is no accident, also where nobody else could take an interrupt */
+#define SEEN_MS 30u   /* the CPU must be seen to run for this long */
+#define HALT_MS 1000u /* without a heartbeat; a busy host may not run a virtual CPU for less */
+#define LONG_MS 1500u /* without any sign of the CPU while other CPUs tick */
+#define EVENTS	4u    /* so many events show that the CPU ran all the time */
+#define TICKS	8u    /* a regular timer has at least 8 ticks, and at most one in 8 is late */
+#define AGAIN	2u    /* so many periods up to one place are no accident, even with a single CPU */
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
@@ -47,9 +47,9 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * On x86 a CPU that halts with interrupts off takes no interrupt any more; elsewhere CPUs idle that way. But
- * the kernel may have turned interrupts on without a hook, and stopped the timer. Other CPUs that idle and
- * still tick make that unlikely.
+ * Returns whether the CPU may have halted forever. On x86, a CPU that halts with interrupts disabled takes
+ * no interrupt any more; other architectures idle in this way. But the kernel may have enabled interrupts
+ * without a hook and stopped the tick. Other CPUs that idle and still tick make that unlikely.
  */
 static bool may_halt_for_ever(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -64,7 +64,7 @@ static bool may_halt_for_ever(const struct why_evidence *evidence, const struct 
 	return false;
 }
 
-/* Does the timer tick there, whatever runs? Many kernels let ticks rest where they are not needed. */
+/* Returns whether the timer ticks all the time. Many kernels stop the tick when it is not needed. */
 static bool ticks_regularly(const struct why_interrupts *interrupts)
 {
 	const uint64_t other =
@@ -73,7 +73,10 @@ static bool ticks_regularly(const struct why_interrupts *interrupts)
 	return interrupts->near >= TICKS && other <= interrupts->near / TICKS;
 }
 
-/* Likely if ticks came regularly before. Else the CPU may stop its tick whenever it idles. */
+/*
+ * Reports a CPU that halted. Likely if its ticks were regular; otherwise it may stop its tick whenever it
+ * idles.
+ */
 static int halted_off(const struct why_evidence *evidence, struct why_findings *findings,
 		      const struct why_cpu *cpu)
 {
@@ -107,7 +110,7 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 	return may_halt_for_ever(evidence, cpu) ? halted_off(evidence, findings, cpu) : 0;
 }
 
-/* CPUs that take interrupts. */
+/* Returns the number of CPUs that take interrupts. */
 static uint32_t takers(const struct why_evidence *evidence)
 {
 	uint32_t count = 0;
@@ -118,9 +121,8 @@ static uint32_t takers(const struct why_evidence *evidence)
 }
 
 /*
- * The kernel says when it last turned interrupts off there: was that before the time began, or after? What
- * stamps it is the newest time that the CPU had read, which it does at each interrupt. Later, it may be
- * another time.
+ * Returns whether interrupts were enabled in the period: the kernel last disabled them before it began. The
+ * stamp is the newest time that the CPU had read, which is at least that of its last interrupt.
  */
 static bool was_on(const struct why_cpu *cpu, const struct why_quiet *quiet)
 {
@@ -137,10 +139,10 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 }
 
 /*
- * Is there anything that speaks for the CPU rather than its host? Events show that the CPU ran for longer
- * than between two ticks; or it was silent for longer than a host leaves one virtual CPU alone while it runs
- * the others. And where other CPUs tick, they did so in that time: if all timers were late at once, the host
- * was.
+ * Returns whether the cause may be the guest rather than the host. Events show that the CPU ran for longer
+ * than between two ticks, or it was silent for longer than a host stops one virtual CPU while it runs the
+ * others. If other CPUs tick, they must have ticked in the period: if all timers were late at once, the host
+ * was the cause.
  */
 static bool is_worth_a_look(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -157,10 +159,10 @@ static bool is_worth_a_look(const struct why_evidence *evidence, const struct wh
 }
 
 /*
- * How sure it is that the CPU had them off, rather than that the host did not run it or its timer, or that no
- * tick was due: events have to show that it ran, other CPUs must have had the ticks that it missed, and it
- * has to tick regularly, or to have missed ticks up to that place again and again. Who is interrupted in a
- * program had them on.
+ * Returns how certain it is that the CPU had interrupts disabled, rather than that the host did not run it
+ * or that no tick was due. Events must show that it ran. Other CPUs must have had the ticks that it missed.
+ * And its tick must be regular, or have been missing repeatedly up to the same place. A CPU that is
+ * interrupted in user mode had interrupts enabled.
  */
 static enum finding_certainty judge(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

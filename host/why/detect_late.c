@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What comes late or not at all: answers of CPUs, ends of sleeps, answers of devices. */
+/* Late or missing: answers of CPUs to IPIs, ends of timed sleeps, answers of devices. */
 #include <inttypes.h>
 
 #include "why/finding.h"
 #include "why/pulse.h"
 
 /*
- * A CPU waits for another CPU's answer to an interrupt, and none comes. Why the other one does not answer is
- * often what another detector finds: then this is what follows from it.
+ * A CPU waits for another CPU's answer to an IPI, and none comes. Another detector often finds why that CPU
+ * does not answer. Then this finding is a consequence.
  */
 
-#define LATE_MS	   1500u /* a host may make a virtual CPU wait for less */
-#define STALLED_MS 250u	 /* the same where the host says that the machine stands */
+#define LATE_MS	   1500u /* a host may delay a virtual CPU for less */
+#define STALLED_MS 250u	 /* the same if the host reports that the machine stopped */
 #define SHOWN	   8u	 /* CPUs that have not answered */
-#define MOST	   8u	 /* CPUs that wait, each a finding; all are listed with what else is known of them */
+#define MOST	   8u	 /* findings, one for each CPU that waits; the report of CPUs lists all waits */
 
 static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -75,19 +75,18 @@ int why_detect_answer(const struct why_evidence *evidence, struct why_findings *
 }
 
 /*
- * Threads that sleep until a time that has long been over. A kernel that counts ticks has a clock that runs
- * slow where ticks are lost, as they are on a virtual CPU that has to wait for its host: all its sleeps are
- * then longer, by a part of what they should take. So a sleep is late only if it is so by many times that.
+ * Threads that still sleep long after their deadline. The clock of a kernel that counts ticks runs slow if
+ * ticks are lost, as on a virtual CPU that the host delays. All its sleeps are then longer in proportion. So
+ * a sleep counts as late only if it exceeds its length many times.
  */
 
 #define SLEEPS_MOST 8u /* findings */
 #define LONG_MS	    2000u
-#define TIMES_SLOW  8u /* the time that the sleep should take */
+#define TIMES_SLOW  8u /* a sleep is late by at least this many times its length */
 
 /*
- * Since when the time is over until which it sleeps at the latest, as its kernel told, where its CPU has
- * taken ticks after that; 0: it is not, or not far enough. A time that lies before the sleep is none: the
- * kernel counts it in other units.
+ * Returns the deadline of a sleeping thread if it passed long ago and the thread's CPU has had ticks since;
+ * otherwise 0. A deadline before the beginning of the sleep is invalid: the kernel counts it in other units.
  */
 static uint64_t past_since(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -144,7 +143,7 @@ int why_detect_late_sleep(const struct why_evidence *evidence, struct why_findin
 	return error;
 }
 
-/* Slow but alive: devices answer, and most answers come soon, but some very late. */
+/* Slow: devices answer, and most answers come soon, but some very late. */
 
 #define WAITS_LEAST  8u
 #define LATES_LEAST  3u /* late answers that make it likely */
@@ -152,7 +151,7 @@ int why_detect_late_sleep(const struct why_evidence *evidence, struct why_findin
 #define UNSEEN_PART  4u
 
 /*
- * Threads that only slept for a time meanwhile woke as late: the machine, or the host under it, was slow,
+ * Returns whether timed sleeps ended as late in the same period: then the machine or its host was slow,
  * whatever the device did.
  */
 static bool all_was_slow(const struct why_waits *waits)
@@ -161,8 +160,8 @@ static bool all_was_slow(const struct why_waits *waits)
 }
 
 /*
- * The host did not run a virtual CPU for a good part of the wait, and the answer may have been due on that
- * CPU.
+ * Returns whether the host did not run a virtual CPU for a good part of the wait: the answer may have been
+ * due on that CPU.
  */
 static bool was_not_run(const struct why_waits *waits)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Livelock: threads try for locks and do not wait for them; each fails, time and again, because of the next
- * one, and the last because of the first. None of them ever had its lock in between (lock.fail,
+ * Livelock: threads try to take locks without waiting for them. Each fails again and again because the next
+ * thread holds its lock, and the last because of the first. None of them got its lock in between (lock.fail,
  * lock.acquire).
  */
 #include <inttypes.h>
@@ -25,7 +25,8 @@ static bool tries_in_vain(const struct why_evidence *evidence, const struct why_
 }
 
 /*
- * The threads in whose way each other is, beginning with `first`, which has the smallest number; 0: no ring.
+ * Finds a cycle of threads, each of which fails because of the next. `first` must have the lowest id of the
+ * cycle. Returns its length, 0 if there is no cycle.
  */
 static uint32_t follow(const struct why_evidence *evidence, const struct why_thread *first,
 		       const struct why_thread *ring[RING])

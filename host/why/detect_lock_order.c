@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks that are taken in one order here and in another there, by different threads: a deadlock that has not
- * happened yet. Not so where all take another lock first, which keeps them apart.
+ * Lock order: locks that different threads take in different orders, so a deadlock may happen. It cannot if
+ * all of them take another lock first, which excludes the others.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "why/finding.h"
 #include "why/graph.h"
 
-#define MOST 8u /* findings: each is one to repair */
+#define MOST 8u /* findings */
 
 struct context {
 	const struct why_evidence *evidence;
@@ -32,7 +32,7 @@ static uint32_t node_of(const struct context *context, uint32_t locks, uint64_t 
 	return (uint32_t)(found - context->lock);
 }
 
-/* The order that an edge stands for. */
+/* Returns the lock order of an edge. */
 static const struct why_order *order_of(const struct context *context, const struct why_edge *edge)
 {
 	return &context->evidence->order[edge->object];
@@ -46,7 +46,7 @@ static bool is_guarded_by(const struct why_order *order, uint64_t lock)
 	return false;
 }
 
-/* Do all take one more lock before? */
+/* Returns whether the same other lock is always held when these locks are taken. */
 static bool is_guarded(const struct context *context, const struct why_edge *const *edge, uint32_t count)
 {
 	const struct why_order *first = order_of(context, edge[0]);
@@ -140,7 +140,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	return WHY_CYCLE_TAKEN;
 }
 
-/* Nodes are locks here, and the object of an edge is the number of its order. */
+/* Builds a graph whose nodes are locks. The object of an edge is the index of its lock order. */
 static int build(struct context *context, struct why_graph *graph)
 {
 	const struct why_evidence *evidence = context->evidence;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Loops without progress, as threads come into the kernel: the same page fault again and again, or one system
- * call that fails every time. What a thread does in user mode without calling is another detector's business.
+ * Loops without progress that enter the kernel: the same page fault again and again, or a system call that
+ * fails each time. detect_spin.c finds loops in user mode without system calls.
  */
 #include <inttypes.h>
 
@@ -11,17 +11,17 @@
 
 #define FAULTS_LEAST 64u
 #define CALLS_LEAST  64u
-#define CALLS_SOME   256u  /* polls that may be followed by a sleep … */
-#define CALLS_MANY   2048u /* … or hardly */
-#define LONG_MS	     250u  /* nobody who means to sleep polls that long */
+#define CALLS_SOME   256u  /* so many polls may still be followed by a sleep */
+#define CALLS_MANY   2048u /* so many polls are hardly followed by a sleep */
+#define LONG_MS	     250u  /* a thread that is going to sleep does not poll for this long */
 #define ERROR_LEAST  (-4095)
 #define QUIET_MS     250u
 #define SILENT_MS    1500u
-#define RATE_LEAST   1000u /* a second: who tries less often waits in between */
+#define RATE_LEAST   1000u /* per second: a thread that tries less often waits in between */
 
 /*
- * It goes on to the end: of all that its CPU did it is nearly the newest. The CPU itself may have had no time
- * for a while, if it is a virtual one.
+ * Returns whether the loop lasts until the end: `last` is nearly the newest event of the thread's CPU. A
+ * virtual CPU itself may not have run for a while.
  */
 static bool goes_on(const struct why_evidence *evidence, const struct why_thread *thread, uint64_t last)
 {
@@ -77,13 +77,16 @@ static int tell_faults(const struct why_evidence *evidence, struct why_findings 
 	return 0;
 }
 
-/* -EAGAIN and its like; of other results the same may well be progress. */
+/*
+ * Returns whether the result is an error like -EAGAIN. The same result without an error may still be
+ * progress.
+ */
 static bool is_error(uint64_t result)
 {
 	return (int64_t)result < 0 && (int64_t)result >= ERROR_LEAST;
 }
 
-/* Who sleeps, or did between two calls, waits as it should. */
+/* Returns whether the thread runs or is runnable. A thread that sleeps between its calls waits properly. */
 static bool is_awake(const struct why_thread *thread)
 {
 	const struct ktrx_holder *row = &thread->holder;
@@ -103,8 +106,7 @@ static bool calls_loop(const struct why_evidence *evidence, const struct why_thr
 }
 
 /*
- * The calls that are left tell of the last moments only; that it has run on all the while before, its row
- * does.
+ * Returns whether the row shows that the thread ran for long, although the ring holds only its newest calls.
  */
 static bool has_run_long(const struct why_evidence *evidence, const struct why_thread *thread)
 {
@@ -114,7 +116,7 @@ static bool has_run_long(const struct why_evidence *evidence, const struct why_t
 	       row->state_stamp && why_age(evidence, row->state_stamp) >= why_ms(evidence, LONG_MS);
 }
 
-/* False: they may be anything. */
+/* Sets `*certain`. Returns false if there are too few calls to conclude anything. */
 static bool how_certain(const struct why_evidence *evidence, const struct why_thread *thread,
 			enum finding_certainty *certain)
 {

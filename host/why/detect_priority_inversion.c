@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Priority inversion: an urgent thread waits for a lock whose holder could run, but does not, as a thread
- * that is less urgent than the first and more so than the second has its CPU.
+ * Priority inversion: a thread of high priority waits for a lock. The holder of the lock has low priority
+ * and is runnable, but a thread of medium priority runs on its CPU.
  */
 #include <inttypes.h>
 
@@ -9,8 +9,8 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-#define LEAST_MS 50u /* of waiting; what is shorter happens on a machine that is well */
-#define CHAIN	 64u /* locks whose holders wait for the next */
+#define LEAST_MS 50u /* shorter waits are normal */
+#define CHAIN	 64u /* length of a chain of holders that wait for each other's locks */
 
 struct case_of {
 	const struct why_edge *wait; /* of the urgent thread */
@@ -28,7 +28,7 @@ static uint64_t since(const struct why_evidence *evidence, uint64_t stamp)
 	return stamp ? why_age(evidence, stamp) : 0;
 }
 
-/* Where a chain of holders that sleep for the next lock ends. */
+/* Returns the last holder in a chain of holders that wait for the next lock. */
 static const struct why_thread *last_holder(const struct why_graph *graph,
 					    const struct why_evidence *evidence, uint32_t node)
 {
@@ -42,7 +42,7 @@ static const struct why_thread *last_holder(const struct why_graph *graph,
 	return thread_at(graph, evidence, node);
 }
 
-/* The thread that has the CPU where `holder` could run. */
+/* Returns the thread that runs on the CPU of `holder`, NULL if unknown. */
 static const struct why_thread *who_runs(const struct why_evidence *evidence, const struct why_thread *holder)
 {
 	const uint32_t cpu = holder->holder.cpu;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sleep in atomic context: a CPU has switched threads while it held a spinlock, had preemption off or was in
- * an interrupt. The hooks note the first time that it happened there.
+ * Sleep in atomic context: a CPU switched threads while it held a spinlock, had preemption disabled or was
+ * in an interrupt. The hooks record the first time that it happened on each CPU.
  */
 #include <inttypes.h>
 
 #include "why/finding.h"
 #include "why/pulse.h"
 
-#define STALE_MS 100u  /* a stamp of the table may be older than what it stamps by that much */
-#define LONG_MS	 1000u /* switches go on for so long after one that should have stopped them */
+#define STALE_MS 100u  /* a stamp of the table may be this much older than what it describes */
+#define LONG_MS	 1000u /* the CPU has switched for this long since, so it did not get stuck */
 
 static const char *say_state(const struct why_evidence *evidence, const struct ktrx_cpu *row, char *buffer,
 			     size_t size)
@@ -29,7 +29,7 @@ static bool has_or_wants(const struct ktrx_holder *holder, uint64_t lock)
 	return why_holds_lock(holder, lock) || (holder->wait == KTRX_WAIT_SPIN && holder->object == lock);
 }
 
-/* Do CPUs have or want it now? */
+/* Returns whether a CPU holds the lock or spins for it now. */
 static bool is_in_use(const struct why_evidence *evidence, uint64_t lock)
 {
 	for (uint32_t n = 0; lock && n < evidence->cpus; n++)
@@ -82,7 +82,7 @@ static void say_holder(const struct why_evidence *evidence, const struct why_cpu
 				why_say_call(evidence, cpu->holder.held[n].pc, place, sizeof(place)));
 }
 
-/* When the CPU took the lock that it holds by its row; 0: it does not hold it. */
+/* Returns when the CPU took the lock, 0 if its row does not hold it. */
 static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 {
 	for (uint32_t n = 0; n < KTRX_HELD && cpu->has_holder; n++)
@@ -92,8 +92,8 @@ static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 }
 
 /*
- * Has the CPU taken that lock again since? Then it was given up in between; by the same code it may have been
- * held again.
+ * Returns whether the CPU has taken that lock again since. Then it was released in between; the same code
+ * may have slept with it again.
  */
 static bool is_again(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -101,8 +101,8 @@ static bool is_again(const struct why_evidence *evidence, const struct why_cpu *
 }
 
 /*
- * Does somebody else hold a lock at that address by now? Then it was given up or its memory reused, and what
- * is waited for is not what was held at the switch.
+ * Returns whether another CPU or thread holds a lock at that address now. Then the lock was released or its
+ * memory reused, and the waiters do not wait for the lock that was held at the switch.
  */
 static bool is_another(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -136,7 +136,8 @@ static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)
 }
 
 /*
- * It has switched threads for long since, in the same state: more likely a hook is missing where that ends.
+ * Returns whether the CPU has switched threads for long since, in the same state. Then a missing hook at the
+ * end of the state is more likely.
  */
 static bool went_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -149,7 +150,10 @@ static bool went_on(const struct why_evidence *evidence, const struct why_cpu *c
 	return is_so_still && row->switch_stamp > row->broken_stamp + why_ms(evidence, LONG_MS);
 }
 
-/* Certain is only what others suffer from now: that they wait for the lock which the sleeper has. */
+/*
+ * Returns the certainty. It is certain only if others are affected now: they wait for the lock of the
+ * sleeper.
+ */
 static enum finding_certainty how_certain(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t lock = cpu->row.broken_object;
@@ -164,8 +168,8 @@ static enum finding_certainty how_certain(const struct why_evidence *evidence, c
 }
 
 /*
- * A thread that is preempted does not sleep. It slept if it waits still, or if that was the last place where
- * it waited.
+ * Returns whether the thread slept, rather than being preempted: it still waits, or its last wait was at the
+ * place of the switch.
  */
 static bool slept(const struct why_evidence *evidence, const struct ktrx_cpu *row)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A thread that runs and gets nowhere: it has done nothing that is told for half a second, and whenever it
- * was interrupted it was in the same small piece of code: of a program, whose last system call is over, or of
- * the kernel. So is one that computes: only after long, and in a few instructions, it is likely to spin. With
- * interrupts off nothing interrupts it; then the CPU's registers have to say where it is.
+ * Spins: a thread that runs without progress. It has recorded no event of its own for half a second, and
+ * each interrupt met it in the same small piece of code: in a program outside of a system call, or in the
+ * kernel. A computation looks the same. So a spin is likely only after long and within a few instructions.
+ * With interrupts disabled no interrupt meets the thread; then the CPU's registers show where it is.
  */
 #include <inttypes.h>
 
 #include "why/pulse.h"
 #include "why/finding.h"
 
-#define CALM_MS	    500u  /* without a deed of its own */
-#define LONG_MS	    2000u /* who computes has done with it by then, or been elsewhere */
-#define OFF_MS	    1000u /* without a heartbeat; a busy host may leave a virtual CPU without time for less */
-#define SMALL_REACH 32u	  /* bytes: a few instructions, that ask for something over and over */
-#define PLACES	    8u	  /* that it was interrupted at */
+#define CALM_MS	    500u  /* without an event of its own */
+#define LONG_MS	    2000u /* a computation ends, or moves to other code, within this time */
+#define OFF_MS	    1000u /* without a heartbeat; a busy host may not run a virtual CPU for less */
+#define SMALL_REACH 32u	  /* bytes: a loop of a few instructions */
+#define PLACES	    8u	  /* so many interrupts must have met the thread */
 #define FRAMES	    6u	  /* shown */
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -23,8 +23,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * Since when it is known that the thread is there, and all that it does on that CPU: the end, if that is not
- * known.
+ * Returns the stamp since which all events of the thread on that CPU are known. Returns the end of the trace
+ * if that is unknown.
  */
 static uint64_t known_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			    const struct why_thread *thread)
@@ -39,20 +39,20 @@ static uint64_t known_since(const struct why_evidence *evidence, const struct wh
 	return cpu->cut ? later(since, cpu->first_stamp) : since;
 }
 
-/* Since when the thread has done nothing that is recorded. */
+/* Returns the stamp since which the thread has recorded no event of its own. */
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
 			   const struct why_thread *thread)
 {
 	return later(thread->acted, known_since(evidence, cpu, thread));
 }
 
-/* As its own row says; that of its CPU tells of spinlocks only. */
+/* Returns whether the thread waits by its own row. The row of its CPU shows only waits for spinlocks. */
 static bool waits_for_something(const struct why_thread *thread)
 {
 	return thread->has_holder && thread->holder.wait != KTRX_WAIT_NONE;
 }
 
-/* ---- With interrupts on -------------------------------------------------------------------------- */
+/* ---- With interrupts enabled --------------------------------------------------------------------- */
 
 static bool ran_all_the_time(const struct why_evidence *evidence, const struct why_thread *thread,
 			     uint64_t calm)
@@ -122,7 +122,7 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 						       .exact = true });
 }
 
-/* Who sums up what lies in memory is in one place for long as well. */
+/* A loop over memory also stays at one place for long, so the code must be small and the time long. */
 static enum finding_certainty how_sure(const struct why_evidence *evidence, const struct why_places *places,
 				       uint64_t calm)
 {
@@ -158,7 +158,7 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	return 0;
 }
 
-/* ---- With interrupts off ------------------------------------------------------------------------- */
+/* ---- With interrupts disabled -------------------------------------------------------------------- */
 
 static int found_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
@@ -191,8 +191,8 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 }
 
 /*
- * Off, and not because it waits for a lock or for another CPU: those know why. Who has recorded something
- * lately got somewhere.
+ * Returns whether the CPU spins with interrupts disabled: it waits neither for a lock nor for another CPU,
+ * and has recorded nothing lately.
  */
 static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

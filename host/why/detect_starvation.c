@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Starvation: a thread that waits for a CPU and does not get one, on a CPU that is well: its timer ticks, and
- * it has had time for others. Something has to explain that others are chosen: that they are more urgent, or
- * that one of them has had the CPU all the time. Without that, and of a thread that may have ended, nothing
- * is concluded here (detect_bookkeeping.c). What keeps a CPU from choosing any thread is other detectors'
- * business.
+ * Starvation: a thread is runnable for long and does not run, on a healthy CPU whose timer ticks. There must
+ * be a reason why other threads run instead: a higher priority, or one of them has kept the CPU all the
+ * time. Without a reason, or if the thread may have ended, detect_bookkeeping.c reports it. Other detectors
+ * find a CPU that runs no thread at all.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,13 +13,13 @@
 #include "why/rests.h"
 
 /*
- * So many ticks of the CPU's timer without a turn, and at least so long: others' turns are over many times by
+ * A thread starves after this many interrupts of its CPU and this long a time: others have had many turns by
  * then.
  */
 #define BEATS_LEAST   20u
-#define BEATS_EACH    4u /* for each that could run there */
+#define BEATS_EACH    4u /* interrupts for each thread that is runnable on the CPU */
 #define WAIT_LEAST_MS 250u
-#define WAIT_UNTOLD   4u /* times as long, where interrupts are not told of */
+#define WAIT_UNTOLD   4u /* times as long if interrupts are not recorded */
 
 static bool counts(const struct why_evidence *evidence, const struct why_thread *thread,
 		   struct why_turn *turn)
@@ -29,7 +28,7 @@ static bool counts(const struct why_evidence *evidence, const struct why_thread 
 	       !why_idles(evidence, turn->cpu);
 }
 
-/* How many wait on each CPU; NULL without memory. */
+/* Returns the number of runnable threads by CPU; NULL without memory. The caller frees it. */
 static uint32_t *count_runnable(const struct why_evidence *evidence)
 {
 	uint32_t *count = calloc((size_t)evidence->cpus + 1, sizeof(*count));
@@ -42,8 +41,8 @@ static uint32_t *count_runnable(const struct why_evidence *evidence)
 }
 
 /*
- * The CPU's timer beats still, and has beaten so often that everybody would have had a turn, and more. A
- * virtual CPU that had no time itself has not.
+ * Returns whether the CPU's timer still ticks and has ticked so often that each thread would have run. On a
+ * virtual CPU that the host did not run, it has not.
  */
 static bool is_starved(const struct why_evidence *evidence, const struct why_turn *starved, uint32_t runnable)
 {
@@ -55,7 +54,7 @@ static bool is_starved(const struct why_evidence *evidence, const struct why_tur
 	if (least == 0 || waits < least || !starved->cpu->has_row || !starved->cpu->row.heartbeats ||
 	    why_silence(evidence, starved->cpu) > waits / 2)
 		return false;
-	if (starved->cpu->irqs.count == 0) /* they are not told of */
+	if (starved->cpu->irqs.count == 0) /* interrupts are not recorded */
 		return waits >= (uint64_t)WAIT_UNTOLD * least;
 	return starved->thread->interrupts >= BEATS_LEAST &&
 	       starved->thread->interrupts >= (uint64_t)BEATS_EACH * runnable;
@@ -75,7 +74,9 @@ static void tell_priorities(const struct why_evidence *evidence, struct why_find
 		finding_evidence(&finding->base, "%s has run there all that time", who);
 }
 
-/* A CPU that waits for another CPU's answer does not schedule until it comes. */
+/*
+ * Returns whether the CPU has waited for an IPI answer for most of the time. It does not schedule meanwhile.
+ */
 static bool waits_for_answer(const struct why_evidence *evidence, const struct why_turn *starved)
 {
 	const struct why_cpu *cpu = starved->cpu;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Wakeups that are missing: threads that wait for each other to be woken. Of each group the one that has
- * slept longest is the one that was left asleep, as the others ran after it and should have woken it; unless
- * the newest wakeup of one came when it was on its way to sleep, and found no thread asleep.
+ * Missing wakeups: groups of threads that wait for each other's wakeups. In each group, the thread that has
+ * slept longest was left asleep, because the others ran after it went to sleep and should have woken it. The
+ * exception is a thread whose newest wakeup came while it was going to sleep and found no thread asleep.
  */
 #include <inttypes.h>
 
@@ -10,7 +10,7 @@
 #include "why/pulse.h"
 #include "why/rests.h"
 
-#define HABIT 16u /* wakeups after which sleepers are said to be used to each other */
+#define HABIT 16u /* so many wakeups show which threads wake each other */
 
 static void add_actor(const struct why_evidence *evidence, struct why_finding *finding,
 		      const struct why_sleeper *sleeper)
@@ -43,7 +43,7 @@ static void add_sleeper(const struct why_evidence *evidence, struct why_finding 
 	add_actor(evidence, finding, sleeper);
 }
 
-/* Who woke it, or should have, as long as that was seen. */
+/* Adds a line for each thread that woke sleepers of the queue. */
 static void add_wakers(const struct why_evidence *evidence, struct why_finding *finding,
 		       const struct why_sleeper *sleeper)
 {
@@ -69,14 +69,17 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 }
 
 /*
- * The newest that happened on its queue is a wakeup that met nobody, and since then the sleeper has done
- * nothing but go to sleep: had it looked again, it would have gone on. One that had been woken, and done
- * nothing yet, was to look anyway.
+ * Returns whether a wakeup came while the thread was going to sleep: the newest wakeup on its queue found no
+ * thread asleep, and since then the thread has only gone to sleep. Had it checked its condition after the
+ * wakeup, it would not sleep. A thread that had just been woken checks it anyway.
  */
 static bool was_raced(const struct why_evidence *evidence, const struct why_sleeper *sleeper)
 {
 	const struct why_queue *queue = sleeper->queue;
-	/* On another CPU what the sleeper did may have come after the wakeup: then it has looked again. */
+	/*
+		 * Across CPUs the order is uncertain: the sleeper's last action may have come after the
+		 * wakeup.
+		 */
 	const uint64_t apart = queue && queue->nobody_cpu != sleeper->thread->deed_cpu ? evidence->doubt : 0;
 
 	return queue->nobody && queue->nobody_thread != sleeper->thread->id &&
@@ -108,7 +111,7 @@ static enum finding_certainty how_sure(const struct why_evidence *evidence, cons
 	return FINDING_LIKELY;
 }
 
-/* Two that have only greeted each other may both wait for somebody who has not come yet. */
+/* After few wakeups, threads that woke each other may both wait for a third one. Then it is only possible. */
 static void doubt_few(const struct why_sleeper *group, uint32_t count, struct why_finding *finding)
 {
 	uint64_t least = group[0].queue->wakes;
@@ -163,7 +166,7 @@ static void tell_lost(const struct why_evidence *evidence, struct why_finding *f
 			    "which distinguishes a wakeup that came too early from a missing one");
 }
 
-/* Of those that others wait for, the one that has slept longest. */
+/* Returns the thread that has slept longest among those whose wakeups others depend on. */
 static const struct why_sleeper *left_asleep(const struct why_sleeper *group, uint32_t count)
 {
 	for (uint32_t n = 0; n < count; n++)
