@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Waits that last far too long by what the trace shows of such waits: a thread whose wakeups came like
- * clockwork and stopped, one that waits for a device that always answered soon, one that sleeps with a lock
- * that others wait for. Nothing says for certain that it should have been woken; and what comes now and then,
- * or in bursts, as input and packets do, may rightly stay away.
+ * Waits that last far longer than such waits did before: a thread whose periodic wakeups have stopped, one
+ * that waits for a device that always answered soon, or one that sleeps while it holds a lock that others
+ * wait for. It is never certain that the thread should have been woken. Irregular wakeups, as by input and
+ * packets, may rightly stay away.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,22 +13,25 @@
 #include "why/pulse.h"
 
 #define MOST	     8u	   /* findings */
-#define KNOWN_WAITS  8u	   /* that ended: so many tell how long such a wait takes */
-#define MANY_WAITS   16u   /* the same where nobody waits for the thread */
-#define TIMES_LONGER 8u	   /* than the longest before, where others wait for the thread … */
-#define TIMES_MORE   64u   /* … and where nobody does */
-#define TIMES_UNEVEN 32u   /* the same, where they did not, and a thread that is at work woke it */
-#define TIMES_QUIET  16u   /* the longest time between two wakeups that came like clockwork */
-#define BEHIND_MS    1000u /* that others have waited */
+#define KNOWN_WAITS  8u	   /* so many ended waits show how long such a wait takes */
+#define MANY_WAITS   16u   /* the same if no thread waits for this one */
+#define TIMES_LONGER 8u	   /* overdue after this many times the longest wait, if others wait for the thread */
+#define TIMES_MORE   64u   /* the same if no thread waits for it */
+#define TIMES_UNEVEN 32u   /* the same for irregular wakeups by a thread that still runs */
+#define TIMES_QUIET  16u   /* the same for periodic wakeups, and their longest interval */
+#define BEHIND_MS    1000u /* other threads must have waited for this long */
 #define LONG_MS	     2000u
 #define VERY_LONG_MS 5000u
-#define UNKNOWN_MS   10000u /* where no such wait has ended */
-#define TIMES_BLOCKS \
-	16u /* the mean time between all wakeups of the thread, where events do not tell of its waits */
-#define STUCK_MS 5000u /* that others have waited, there */
-#define QUIET_MS 1000u
-#define FLOW_MS	 10u /* what comes more often, by an interrupt that stays away, is a flow that is over */
-#define WAKERS	 3u  /* shown */
+#define UNKNOWN_MS   10000u /* if no such wait has ended */
+/*
+ * overdue after this many times the mean interval of all wakeups of the thread, if events do not show its
+ * waits
+ */
+#define TIMES_BLOCKS 16u
+#define STUCK_MS     5000u /* then other threads must have waited for this long */
+#define QUIET_MS     1000u
+#define FLOW_MS	     10u /* more frequent interrupts that stop are the end of a data stream, not a fault */
+#define WAKERS	     3u	 /* shown */
 
 enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 
@@ -36,11 +39,11 @@ struct case_of {
 	const struct why_rest *rest;
 	enum reason reason;
 	enum finding_certainty certain;
-	uint64_t ticks;		/* waited */
-	uint64_t usual;		/* of RHYTHM: between two wakeups */
-	struct why_habit habit; /* of HABIT */
-	bool irq_comes;		/* the interrupt that used to wake it */
-	bool counted;		/* that it used to be woken is known by its row's count alone */
+	uint64_t ticks;		/* how long it has waited */
+	uint64_t usual;		/* RHYTHM and HABIT: ticks between two wakeups */
+	struct why_habit habit; /* HABIT: the counts of its row */
+	bool irq_comes;		/* the interrupt that used to wake it still comes */
+	bool counted;		/* only the count in its row shows that it used to be woken */
 };
 
 /* ---- How long ------------------------------------------------------------------------------------ */
@@ -54,8 +57,9 @@ static bool all_idle(const struct why_evidence *evidence)
 }
 
 /*
- * Time counts while the machine is seen to go on. Where all CPUs idle, ticks may rest rightly, and the host's
- * word for how long nothing came is all that there is: then nothing is more than possible.
+ * Returns how long the thread has waited while the machine is seen to make progress. If all CPUs idle, ticks
+ * may be stopped, and only the host knows how long nothing came. Then it returns the whole time and sets
+ * *doubtful: the finding is only possible.
  */
 static uint64_t waited(const struct why_evidence *evidence, const struct why_rest *rest, bool *doubtful)
 {
@@ -68,7 +72,7 @@ static uint64_t waited(const struct why_evidence *evidence, const struct why_res
 	return why_age(evidence, rest->since);
 }
 
-/* ---- What for ------------------------------------------------------------------------------------ */
+/* ---- Reasons ------------------------------------------------------------------------------------- */
 
 static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint64_t ticks, uint64_t times)
 {
@@ -78,16 +82,15 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint6
 	return least > longer ? least : longer;
 }
 
-/* How long the thread can have been there before it began to wait. */
+/* Returns the longest time that the thread can have existed before it began to wait. */
 static uint64_t before(const struct why_rest *rest)
 {
 	return rest->since > rest->thread->created ? rest->since - rest->thread->created : 0;
 }
 
 /*
- * Rings that are soon overwritten hold no wait that ended. The thread's row still counts how often it was
- * woken, all within the time from when the clock began to when this wait did: it used to come on, and far
- * sooner.
+ * Returns whether the thread used to be woken far sooner, by the count of wakeups in its row. For rings that
+ * are soon overwritten and hold no wait that ended.
  */
 static bool used_to_come_on(const struct why_evidence *evidence, const struct case_of *one)
 {
@@ -130,7 +133,7 @@ static void judge_device(const struct why_evidence *evidence, struct case_of *on
 		one->reason = DEVICE;
 }
 
-/* Does the interrupt that woke the queue's sleepers still come, to its CPU? */
+/* Returns whether the interrupt that woke the queue's sleepers still comes to its CPU. */
 static bool irq_comes(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t quiet)
 {
 	const struct why_interrupts *interrupts;
@@ -145,7 +148,7 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 	return false;
 }
 
-/* Is it one that works, and that is not at rest itself? */
+/* Returns whether the thread exists and does not wait without a timeout itself. */
 static bool goes_on(const struct why_evidence *evidence, const struct why_rests *rests, uint32_t id)
 {
 	const struct why_thread *thread = why_thread_find(evidence, id);
@@ -154,7 +157,7 @@ static bool goes_on(const struct why_evidence *evidence, const struct why_rests 
 	       rests->of[thread - evidence->thread] == 0;
 }
 
-/* Is there a thread that used to wake the queue's sleepers, and that goes on? */
+/* Returns whether a thread that used to wake the queue's sleepers still runs. */
 static bool has_waker(const struct why_evidence *evidence, const struct why_rests *rests,
 		      const struct why_queue *queue)
 {
@@ -191,8 +194,8 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_r
 }
 
 /*
- * The same by the thread's row. Of wakeups by interrupts that come now and then nothing is concluded, as they
- * may be input. A thread that still works may go on to wake it.
+ * The same by the thread's row. Nothing is concluded from irregular wakeups by interrupts, because they may
+ * be input. For wakeups by a thread, that thread must still run.
  */
 static void judge_habit(const struct why_evidence *evidence, const struct why_rests *rests,
 			struct case_of *one)
@@ -222,8 +225,8 @@ static bool has_row(const struct why_evidence *evidence, uint32_t owner)
 }
 
 /*
- * It sleeps for a lock that nobody holds: who gave it up did not wake it. The owner that was named when the
- * wait began has a row, by which it has other locks or none.
+ * The thread sleeps for a lock that is not held: the thread that released it did not wake this one. The
+ * owner that was named when the wait began has a row, and the row does not name the lock.
  */
 static void judge_free(const struct why_evidence *evidence, struct case_of *one)
 {
@@ -237,8 +240,8 @@ static void judge_free(const struct why_evidence *evidence, struct case_of *one)
 }
 
 /*
- * Who waits for an event may as well sleep for a time, in a kernel that has told of no sleep that it ends at
- * one.
+ * Returns whether the wait has no timeout. In a kernel that has recorded no timed sleep, a wait for an event
+ * may be one.
  */
 static bool tells_times(const struct why_evidence *evidence, const struct why_rest *rest)
 {
@@ -462,7 +465,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 
 /* ---- All of them --------------------------------------------------------------------------------- */
 
-/* A group that waits for each other's wakeups is another detector's. */
+/*
+ * Returns whether detect_wakeup.c reports the thread: it is in a group that waits for each other's wakeups.
+ */
 static bool is_left_asleep(const struct why_sleepers *sleepers, const struct why_thread *thread)
 {
 	for (uint32_t n = 0; n < sleepers->count; n++)
@@ -471,7 +476,7 @@ static bool is_left_asleep(const struct why_sleepers *sleepers, const struct why
 	return false;
 }
 
-/* Of several that sleep on one queue the one that has slept longest stands for all. */
+/* Returns whether the thread has slept longest on its queue. Only that one is reported. */
 static bool is_first_on_queue(const struct why_rests *rests, uint32_t n)
 {
 	for (uint32_t k = 0; k < n; k++)
