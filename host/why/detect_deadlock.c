@@ -12,20 +12,14 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-#define LEAST_MS 10u /* a younger cycle is only possible, if the machine ran while it was read */
-#define ANSWER_MS \
-/*
-		 * the same with a wait for an answer or for a CPU: the hypervisor may not run that CPU just
-		 * now
-		 */
-250u
-#define MOST	    32u /* findings, because it takes time to find the threads that wait for a cycle */
-#define PASSES	    16u /* length of chains of waits that lead to the cycle */
-#define BEHIND_MOST 8u	/* waiters outside of the cycle that are shown */
+#define LEAST_MS    10u	 /* a younger cycle is only possible, if the machine ran while it was read */
+#define ANSWER_MS   250u /* the same for a wait for an answer or a CPU that the host may not run just now */
+#define MOST	    32u	 /* findings, because it takes time to find the threads that wait for a cycle */
+#define PASSES	    16u	 /* length of chains of waits that lead to the cycle */
+#define BEHIND_MOST 8u	 /* waiters outside of the cycle that are shown */
 
-	/* A node that waits for the cycle, and one that is only the CPU or the thread of such a node. */
-	enum { BEHIND = 1,
-	       SHADOW };
+/* A node that waits for the cycle, and one that is only the CPU or the thread of such a node. */
+enum { BEHIND = 1, SHADOW };
 
 struct context {
 	const struct why_evidence *evidence;

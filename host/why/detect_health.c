@@ -12,15 +12,14 @@
 
 #define BUSY_PERCENT 20u
 #define SPIN_MS	     1500u
-#define SPINNERS     64u /* examined CPUs that spin: each costs a search through all rows */
-#define QUIET_MS \
-	1500u /* a busy CPU without a heartbeat for this long is not healthy; a host may delay it for less */
-#define LATE_MS 1000u /* a longer time runnable is a problem if there is little to do */
-#define SCANT	10u   /* a ring that holds less than 1/SCANT of the window shows too little */
-#define RESTS	12u   /* listed threads that wait without a timeout */
-#define USERS	3u    /* named threads that used the CPUs most */
-#define CALM_MS 2000u /* a thread that does more than compute usually records an event in this time */
-#define TURN_MS 100u  /* a thread that was just woken may not have run yet */
+#define SPINNERS     64u   /* examined CPUs that spin: each costs a search through all rows */
+#define QUIET_MS     1500u /* without a heartbeat a busy CPU is not healthy; a host may delay it for less */
+#define LATE_MS	     1000u /* a longer time runnable is a problem if there is little to do */
+#define SCANT	     10u   /* a ring that holds less than 1/SCANT of the window shows too little */
+#define RESTS	     12u   /* listed threads that wait without a timeout */
+#define USERS	     3u	   /* named threads that used the CPUs most */
+#define CALM_MS	     2000u /* a thread that does more than compute usually records an event in this time */
+#define TURN_MS	     100u  /* a thread that was just woken may not have run yet */
 
 /* Hooks without which it is unknown which threads wait for what. */
 #define NEEDED_HOOKS (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD)

@@ -235,16 +235,11 @@ int why_detect_missing_eoi(const struct why_evidence *evidence, struct why_findi
  */
 
 #define LATE_MS 100u
-#define HOST_MS \
-/*
-		 * a busy host may not run a virtual CPU for this long: ticks missing for less prove nothing
-		 */
-1500u
-#define SHOWN 4u /* late sleepers */
+#define HOST_MS 1500u /* a busy host may not run a virtual CPU for less, so missing ticks prove nothing */
+#define SHOWN	4u    /* late sleepers */
 
-	static bool
-	is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
-		const struct why_thread *thread)
+static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		    const struct why_thread *thread)
 {
 	const struct ktrx_holder *holder = &thread->holder;
 
