@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What `ktrace check` says: of violations with what went before them, of what it cannot decide, of rule files that are wrong.
+# Output of `ktrace check`: violations with the events before them, rules that cannot be decided, and invalid rule files.
 . test/tap.sh
 . test/golden/golden.sh
 
@@ -8,7 +8,7 @@ golden=test/golden/check
 build/test/cmd-traces "$tmp" || exit 1
 
 cat >"$tmp/some.rules" <<'END'
-# Kept, violated, undecided, overdue, not checked.
+# Rules that are kept, violated, undecided, overdue and not checked.
 results: always syscall.exit has (result >= 0)
 calls: never syscall.enter after syscall.enter unless syscall.exit by @thread
 wakes: every sched.wake then sched.switch within 30us by thread/next
@@ -31,7 +31,7 @@ golden stateless ktrace check --rules awake.rules stateless.ktrx
 golden stateless-json ktrace check --json --rules awake.rules stateless.ktrx
 golden v1 ktrace check --json --rules some.rules v1.bin
 
-# What is missing could violate any rule: the rest of a dump, and of a stream.
+# The missing end of a dump or stream could violate any rule.
 head -c 3000 "$tmp/v2.ktrx" >"$tmp/short.ktrx"
 cp test/golden/bad/stream-cut.kts "$tmp"
 golden short ktrace check --rules some.rules short.ktrx
@@ -50,7 +50,7 @@ golden no-filter ktrace check --event sched v2.ktrx
 head -c 2000000 /dev/zero >"$tmp/zero.rules"
 golden zeros ktrace check --rules zero.rules v2.ktrx
 
-# status NUMBER "what" COMMAND…
+# status NUMBER "what" COMMAND…: checks the exit status of a command.
 status() {
 	expected=$1 what=$2
 	shift 2

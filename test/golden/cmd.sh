@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What the command line says of known traces, word for word.
+# Output of the commands for known traces, compared word for word.
 . test/tap.sh
 . test/golden/golden.sh
 

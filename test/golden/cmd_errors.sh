@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Wrong words, bad files, full disks and readers that go away: exit status and message of the command line.
+# Invalid arguments, unusable files, full disks and closed pipes: exit status and message of each command.
 . test/tap.sh
 
 PATH=$PWD/build/bin:$PATH
@@ -12,7 +12,7 @@ tail -c +193 v1.bin | head -c 1500 >cut.bin
 { head -c 100 /dev/zero; cat v2.ktrx; printf rubbish; } >around.ktrx
 mkdir folder
 
-# says STATUS "part of the message" COMMAND…
+# says STATUS "part of the message" COMMAND…: checks exit status and message of a command.
 says() {
 	expected=$1 message=$2
 	shift 2
@@ -96,7 +96,7 @@ says 0 'no event is in this window' ktrace show --svg nowhere --from 100s v2.ktr
 says 2 '--settings shows no events' ktrace show --settings --event sched v2.ktrx
 says 2 '--svg draws' ktrace show --svg out --json v2.ktrx
 says 2 '--hex shows' ktrace show --hex --json v2.ktrx
-check "nothing is drawn then" test ! -e out
+check "no picture is drawn after an error" test ! -e out
 says 1 'is an input file' ktrace show --svg v2.ktrx v2.ktrx
 says 1 'No space left' ktrace show --svg /dev/full v2.ktrx
 says 0 'event cost is unknown' ktrace show --subtract-cost v2.ktrx
@@ -110,7 +110,7 @@ says 1 'No space left' ktrace stats --value syscall.exit.result --svg /dev/full 
 
 cp v2.ktrx ktrace.ktrx
 ktrace show >stdout
-check "without a file the usual one is shown" grep -q frobnicate stdout
+check "without a file, ktrace.ktrx is shown" grep -q frobnicate stdout
 rm ktrace.ktrx
 
 for trace in v1.bin v2.ktrx around.ktrx; do
@@ -131,11 +131,11 @@ says 2 "no event '-json'" ktrace control v2.ktrx -- --json
 says 2 'invalid option' ktrace control -sched v2.ktrx
 says 2 'no file given' ktrace control --
 ktrace control --json v2.ktrx >before && ktrace control v2.ktrx --json >behind
-check "options behind the file are those before it" cmp before behind
+check "options after the file have the same effect as before it" cmp before behind
 for c in run doctor extract qemu-args take; do
 	ktrace $c --help | grep -qe '-o, --out' || echo $c
 done >without
-check "where --out is an option, so is -o" test ! -s without
+check "each command with --out has -o" test ! -s without
 
 says 1 'empty' ktrace show empty
 says 1 'three' ktrace show three
@@ -144,44 +144,44 @@ says 1 'absent: No such file' ktrace show absent
 says 1 'three' ktrace-decode three
 says 1 'three' ktrace summary three
 says 1 'three' ktrace export --format json three -o out
-check "nothing is written for a file that is no trace" test ! -e out
+check "no output is written if the file is not a trace" test ! -e out
 says 1 'is an input file' ktrace export --format json v1.bin -o v1.bin
-check "and it is still there" test -s v1.bin
+check "the trace is still there" test -s v1.bin
 
 says 0 'cut short' ktrace show cut.bin
-check "what is there of a truncated dump is shown" grep -q SYSCALL_ENTER stdout
+check "the available part of a truncated dump is shown" grep -q SYSCALL_ENTER stdout
 says 0 'belong to no dump' ktrace show around.ktrx
-check "a dump with rubbish around it is shown" grep -q frobnicate stdout
+check "a dump among other bytes is shown" grep -q frobnicate stdout
 
 for command in 'show' 'show --json' summary 'summary --json' stats 'stats --json' 'stats --rate'; do
 	ktrace $command v2.ktrx >/dev/full 2>stderr
-	equal "$command: a full disk is exit status 1" 1 $?
-	check "$command: and is said" grep -q 'No space left' stderr
+	equal "$command: a full disk gives exit status 1" 1 $?
+	check "$command: a full disk is reported" grep -q 'No space left' stderr
 done
 says 1 'No space left' ktrace export --format json v2.ktrx -o /dev/full
 ktrace-decode v1.bin >/dev/full 2>stderr
-equal "ktrace-decode: a full disk is exit status 1" 1 $?
+equal "ktrace-decode: a full disk gives exit status 1" 1 $?
 
-# A dump of which the end is missing: nobody counted what that held.
+# A dump without its end: the number of lost slots is unknown.
 head -c 3000 v2.ktrx >cut.ktrx
-check "a dump that is cut short: its loss is unknown" sh -c 'ktrace summary cut.ktrx 2>/dev/null | grep -qx "loss      unknown: the dump is cut short"'
-check "and nothing says that nothing is lost" sh -c '! ktrace summary cut.ktrx 2>/dev/null | grep "loss *none"'
+check "the loss of a truncated dump is unknown" sh -c 'ktrace summary cut.ktrx 2>/dev/null | grep -qx "loss      unknown: the dump is cut short"'
+check "the loss of a truncated dump is not reported as none" sh -c '! ktrace summary cut.ktrx 2>/dev/null | grep "loss *none"'
 for trace in cut.ktrx cut.bin; do
-	check "in JSON, too: $trace" sh -c 'ktrace summary --json "$0" 2>/dev/null | grep -q "\"cut_short\":true"' $trace
+	check "JSON reports the truncation: $trace" sh -c 'ktrace summary --json "$0" 2>/dev/null | grep -q "\"cut_short\":true"' $trace
 done
 
-# The reader goes away after one line; the trace is larger than any pipe.
+# The reader of the output ends after one line; the output is larger than any pipe.
 awk 'BEGIN { for (n = 0; n < 20000; n++) printf "%032d", n }' >records
 { ktrace show --form bare --frequency 1000000 records 2>stderr; echo $? >status; } | head -n 1 >stdout
-equal "a closed pipe is exit status 1" 1 "$(cat status)"
-equal "and quiet" "" "$(grep -v 'order of timestamps\|shown by number' stderr)"
+equal "a closed pipe gives exit status 1" 1 "$(cat status)"
+equal "a closed pipe gives no message" "" "$(grep -v 'order of timestamps\|shown by number' stderr)"
 
 for command in show summary stats export decode; do
 	ktrace $command --help >stdout 2>stderr
-	equal "$command --help is no error" 0 $?
+	equal "$command --help succeeds" 0 $?
 	check "$command --help shows an example" grep -qE '^  ktrace' stdout
 	ktrace --help >list
-	check "$command is listed" grep -q "^  $command " list
+	check "$command is listed by ktrace --help" grep -q "^  $command " list
 done
 
 done_testing

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A portable stream is shown as the trace it was made from is, by every command, word for word; so is one that the zstd
-# tool compressed.
+# Every command prints the same for a portable stream as for the trace that it was made from; also if the zstd tool
+# compressed the stream.
 . test/tap.sh
 
 PATH=$PWD/build/bin:$PATH
@@ -9,12 +9,12 @@ mkdir "$tmp/dump" "$tmp/stream"
 build/test/cmd-traces "$tmp/dump" || exit 1
 cd "$tmp" || exit 1
 
-# A stream holds the dump that is shown, and not what else was in its file.
+# A stream contains the dump that is shown, and nothing else of its file.
 without_file() {
 	sed '/^dumps  /d; s/"dumps":[0-9]*,"offset":[0-9]*,//'
 }
 
-# alike "name" COMMAND…: says the same where the dump lies and where the stream does, under one name.
+# alike "name" COMMAND…: compares the output in the folder of the dump with that in the folder of the stream; both files have one name.
 alike() {
 	name=$1
 	shift
@@ -26,7 +26,7 @@ alike() {
 for trace in v1.bin v2.ktrx hostile.ktrx lowclock.bin; do
 	ktrace export --format stream "dump/$trace" -o "stream/$trace" 2>said
 	equal "$trace becomes a stream" 0 $?
-	check "$trace: and says so" grep -q 'events written to stream/' said
+	check "$trace: the export is reported" grep -q 'events written to stream/' said
 	for command in 'show' 'show --json' 'show --hex' 'show --cpu 1' 'show --since 30us --until 230us' summary \
 		'summary --json' stats 'stats --json' 'export --format json -o -' 'export --format perfetto -o -'; do
 		alike "$trace" ktrace $command "$trace"
@@ -61,7 +61,7 @@ same 'through a pipe' dump.said stream.said
 ktrace show --form stream stream/v2.ktrx >stream.said
 same '--form stream' dump.said stream.said
 
-# says STATUS "part of the message" COMMAND…
+# says STATUS "part of the message" COMMAND…: checks exit status and message of a command.
 says() {
 	expected=$1 message=$2
 	shift 2

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace take: files from a guest's console, whole or damaged, under hostile names, beside files that must not be replaced.
+# ktrace take: files from a guest's console, complete or damaged, with hostile names, next to files that must not be replaced.
 . test/tap.sh
 take="$PWD/build/bin/ktrace take"
 mkdir "$tmp/out"
 
-# took "name" STATUS [OPTION…]: what is taken of $tmp/log.
+# took "name" STATUS [OPTION…]: takes files from $tmp/log and checks the exit status.
 took() {
 	took_name=$1 took_status=$2
 	shift 2
@@ -16,48 +16,48 @@ took() {
 
 printf 'boot\r\n$ ktrace-file hello\r\n~aGVs\r\nnoise ~AAAA\r\n~bG8=\r\nktrace-file-end 5 4f9f2cab\r\n$ \r\n' >"$tmp/log"
 took "a file between lines of others" 0 -d "$tmp/out"
-equal "is what it was" hello "$(cat "$tmp/out/hello")"
-equal "and for its owner alone" 600 "$(stat -c %a "$tmp/out/hello")"
+equal "the file has its contents" hello "$(cat "$tmp/out/hello")"
+equal "the file is readable only by its owner" 600 "$(stat -c %a "$tmp/out/hello")"
 took "into the same folder again" 1 -d "$tmp/out"
 check "a file that exists is not replaced" grep -q '/hello: exists (--force replaces it)' "$tmp/said"
 echo other >"$tmp/out/hello"
 took "with --force" 0 --force -d "$tmp/out"
-equal "it is" hello "$(cat "$tmp/out/hello")"
+equal "the existing file is replaced" hello "$(cat "$tmp/out/hello")"
 took "to standard output" 0 -o -
-equal "the same" hello "$(cat "$tmp/stdout")"
+equal "the file is printed" hello "$(cat "$tmp/stdout")"
 
 printf 'ktrace-file ../../e/t%%c/.x\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\nktrace-file \nktrace-file-end 0 811c9dc5\n' >"$tmp/log"
 took "names that lead elsewhere" 0 -d "$tmp/out"
-check "lead nowhere" test -f "$tmp/out/_._.._e_t_c_.x"
+check "names with slashes stay in the folder" test -f "$tmp/out/_._.._e_t_c_.x"
 ln -s "$tmp/elsewhere" "$tmp/out/link"
 printf 'ktrace-file link\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
-took "nor does a link that is there already" 1 -d "$tmp/out"
-check "nothing is written through it" test ! -e "$tmp/elsewhere"
-took "nor with --force" 1 --force -d "$tmp/out"
-check "nothing is written through it with --force" test ! -e "$tmp/elsewhere"
+took "a name that is a link in the folder" 1 -d "$tmp/out"
+check "nothing is written through a link" test ! -e "$tmp/elsewhere"
+took "the same with --force" 1 --force -d "$tmp/out"
+check "nothing is written through a link with --force" test ! -e "$tmp/elsewhere"
 
 printf 'ktrace-file hello\n~aGVs\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "a line is missing" 1 -d "$tmp/out"
-check "which is said" grep -q 'line 3: hello: lines of it are damaged or missing, after 3 bytes' "$tmp/said"
-equal "the whole file of that name is still there" hello "$(cat "$tmp/out/hello")"
+check "the damage is reported" grep -q 'line 3: hello: lines of it are damaged or missing, after 3 bytes' "$tmp/said"
+equal "the complete file with that name is still there" hello "$(cat "$tmp/out/hello")"
 took "the same, to standard output" 1 -o -
-check "of which nothing is printed" test ! -s "$tmp/stdout"
+check "nothing of a damaged file is printed" test ! -s "$tmp/stdout"
 took "the same, with --partial" 1 --partial -d "$tmp/out"
-equal "what is readable is kept" hel "$(cat "$tmp/out/hello.partial")"
-equal "beside the whole file" hello "$(cat "$tmp/out/hello")"
+equal "the readable part is stored with --partial" hel "$(cat "$tmp/out/hello.partial")"
+equal "the complete file is still next to it" hello "$(cat "$tmp/out/hello")"
 printf 'ktrace-file hello\n~aGVsbG8=\nktrace-file-end 5 4f9f2caa\n' >"$tmp/log"
-took "a byte is another" 1 -d "$tmp/out"
+took "a wrong checksum" 1 -d "$tmp/out"
 printf 'ktrace-file hello\n~aG?sbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
-took "a letter is none" 1 -d "$tmp/out"
+took "an invalid letter" 1 -d "$tmp/out"
 printf 'ktrace-file hello\n~aGVsbG8=\nktrace-file-end five\n' >"$tmp/log"
-took "an end that says nothing" 1 -d "$tmp/out"
+took "an invalid last line" 1 -d "$tmp/out"
 printf 'ktrace-file hello\n~aGVsbG8=\n' >"$tmp/log"
-took "no end" 1 -d "$tmp/out"
-check "which is said" grep -q 'the log ends before the end of the file' "$tmp/said"
+took "a missing last line" 1 -d "$tmp/out"
+check "the missing end is reported" grep -q 'the log ends before the end of the file' "$tmp/said"
 printf 'ktrace-file one\n~aGVsbG8=\nktrace-file two\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
-took "another begins before the end" 1 -d "$tmp/out"
-check "the first is not written" test ! -e "$tmp/out/one"
-equal "which is whole" hello "$(cat "$tmp/out/two")"
+took "another file begins before the end" 1 -d "$tmp/out"
+check "the unfinished file is not written" test ! -e "$tmp/out/one"
+equal "the next file is complete" hello "$(cat "$tmp/out/two")"
 printf 'ktrace-file one\nktrace-file-end 0 811c9dc5\nktrace-file two\nktrace-file-end 0 811c9dc5\n' >"$tmp/log"
 took "two files for one" 1 -o "$tmp/out/one"
 head -c 5000 /dev/zero | tr '\0' 'x' >"$tmp/log"
@@ -66,7 +66,7 @@ head -c 5000 /dev/zero >>"$tmp/log"
 took "lines longer than any" 1 -d "$tmp/out"
 : >"$tmp/log"
 took "a log without a file" 1 -d "$tmp/out"
-check "which is said" grep -q 'no file found' "$tmp/said"
+check "the empty log is reported" grep -q 'no file found' "$tmp/said"
 took "a folder that does not exist" 1 -d "$tmp/none"
 # ---- A folder of its own --------------------------------------------------------------------------
 # file_of NAME CONTENTS: as `give` prints it.
@@ -85,7 +85,7 @@ file_of() {
 		{ value = times(exclusive(value, $1)) }
 		END { printf "ktrace-file-end %d %x%04x\n", NR, int(value / 65536), value % 65536 }'
 }
-# The working directory holds what a hostile log asks for: the log itself, a makefile, a FIFO, a link.
+# The working directory contains the files that a hostile log names: the log itself, a makefile, a FIFO, a link.
 mkdir "$tmp/work"
 cd "$tmp/work" || exit 1
 long=$(head -c 300 /dev/zero | tr '\0' 'n')
@@ -105,9 +105,9 @@ ls -A >"$tmp/names"
 status=0
 printed=$(timeout $kill_limit $take console.log 2>"$tmp/said") || status=$?
 equal "a hostile log: $(grep -v ' bytes$' "$tmp/said")" 0 "$status"
-equal "goes into a new folder, which is printed" ./console.log.files "$printed"
-check "the log is as it was" cmp -s console.log before
-equal "so is the makefile" all: "$(cat Makefile)"
+equal "files go into a new folder, whose name is printed" ./console.log.files "$printed"
+check "the log is unchanged" cmp -s console.log before
+equal "the makefile is unchanged" all: "$(cat Makefile)"
 ls -A | grep -vx console.log.files >"$tmp/after"
 same "nothing else is in the working directory" "$tmp/names" "$tmp/after"
 {
@@ -115,15 +115,15 @@ same "nothing else is in the working directory" "$tmp/names" "$tmp/after"
 	printf '%.64s\n' "$long"
 } | LC_ALL=C sort >"$tmp/wanted"
 ls -A console.log.files | LC_ALL=C sort >"$tmp/found"
-same "names are harmless" "$tmp/wanted" "$tmp/found"
-equal "the second file of one name has a number" "of hello" "$(cat console.log.files/hello.2)"
-equal "contents are the guest's" "of -rf" "$(cat console.log.files/_rf)"
-check "messages hold no control characters" sh -c "! LC_ALL=C grep -q '[^ -~]' '$tmp/said'"
-equal "another time into another folder" ./console.log.files.2 "$(timeout $kill_limit $take console.log 2>/dev/null)"
-equal "standard input has a folder, too" ./console.files "$(timeout $kill_limit $take <console.log 2>/dev/null)"
+same "unsafe names are changed" "$tmp/wanted" "$tmp/found"
+equal "a second file with the same name gets a number" "of hello" "$(cat console.log.files/hello.2)"
+equal "the files have the guest's contents" "of -rf" "$(cat console.log.files/_rf)"
+check "messages contain no control characters" sh -c "! LC_ALL=C grep -q '[^ -~]' '$tmp/said'"
+equal "a second run creates another folder" ./console.log.files.2 "$(timeout $kill_limit $take console.log 2>/dev/null)"
+equal "files from standard input go into a folder" ./console.files "$(timeout $kill_limit $take <console.log 2>/dev/null)"
 echo boot >empty
 equal "without a file no folder is printed" "" "$($take empty 2>/dev/null)"
-check "and none is left" test ! -e empty.files
+check "no folder is left" test ! -e empty.files
 printf 'ktrace-file x\n~aGVs\n' >half
 $take half >/dev/null 2>&1
 check "no folder is left for a file that was cut off" test ! -e half.files
@@ -131,11 +131,11 @@ check "no folder is left for a file that was cut off" test ! -e half.files
 timeout $kill_limit $take --force -d . console.log >/dev/null 2>"$tmp/said"
 equal "--force into the working directory: status" 1 $?
 check "the log is not replaced" grep -q 'console.log: is the log itself' "$tmp/said"
-check "and is as it was" cmp -s console.log before
+check "the log is still unchanged" cmp -s console.log before
 check "the FIFO is not replaced" test -p fifo
-check "nor the link" test -L link
+check "the link is not replaced" test -L link
 timeout $kill_limit $take --force -o console.log console.log 2>/dev/null
-check "nor does --out replace the log" cmp -s console.log before
+check "--out does not replace the log" cmp -s console.log before
 printf 'ktrace-file x\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >one
 timeout $kill_limit $take --force -o console.log <one 2>/dev/null
 equal "another file is replaced by --out with --force" hello "$(cat console.log)"

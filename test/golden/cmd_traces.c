@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes the traces that the tests of the command line read, into the directory given:
+ * Writes the traces for the tests of the command line into the given folder:
  *
  *	v1.bin     two dumps, the second with every well-known event, an unknown one and an empty slot
  *	v2.ktrx    two CPUs, thread names, system calls across a migration, interrupts, lost slots, strings
- *	hostile.ktrx  the same with names and strings that no terminal and no JSON reader should be handed,
- *	              and records that the boot ring refused
- *	typed.ktrx  system calls whose types the trace tells, errors that it names, files with their paths, a loss
- *	stateless.ktrx  switches whose state is 0 every time, although threads sleep and are woken; of two
- *	           CPUs by the events, and one by QEMU's command line
- *	pairs.ktrx  4000 system calls of two threads that move from CPU to CPU, of all lengths, nothing lost
+ *	hostile.ktrx  the same with names and strings that are unsafe for terminals and JSON readers,
+ *	           and records that the boot ring refused
+ *	typed.ktrx  system calls with types and error names from the trace, files with their paths, a loss
+ *	stateless.ktrx  switches whose state is 0 every time, although threads sleep and are woken;
+ *	           the events name two CPUs, and QEMU's command line one
+ *	pairs.ktrx  4000 system calls of two threads that move between CPUs, of all lengths, nothing lost
  *	lowclock.bin  version 1 without a frequency
- *	apart.bin  version 1, two records as far apart as stamps can be of a slow clock
+ *	apart.bin  version 1, two records as far apart as stamps of a slow clock can be
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 #include "unit/support/ktread_writer.h"
 
-#define US 1000u /* ticks a microsecond: the writer's clock runs at 1 GHz */
+#define US 1000u /* ticks per microsecond: the writer's clock runs at 1 GHz */
 
 static void save(const char *directory, const char *name, const struct bytes *bytes)
 {
@@ -34,7 +34,7 @@ static void save(const char *directory, const char *name, const struct bytes *by
 	}
 }
 
-/* All with the same five words, chosen to show sign, width and each reason of a fault. */
+/* All events have the same five words, chosen to show sign, width and each reason of a fault. */
 static void put_v1(struct bytes *dump, uint64_t stamp, uint32_t event, uint32_t cpu, uint32_t pid,
 		   uint32_t word0)
 {
@@ -63,7 +63,7 @@ static void make_v1(const char *directory)
 	header_v1(&dump, 62500000, 2);
 	bytes_grow(&dump, dump.size + 2 * 2 * KTRX1_RECORD_SIZE);
 	header_v1(&dump, 62500000, 32);
-	/* CPU 0's ring has wrapped: its oldest record stands in the middle. */
+	/* CPU 0's ring has wrapped: its oldest record is in the middle. */
 	for (uint32_t n = 0; n < 32; n++)
 		put_v1(&dump, 5000000 + (n + 12) % 32 * 1000, n % 2, 0, 7, 59);
 	for (uint32_t n = 0; n < 32; n++) {
@@ -184,7 +184,7 @@ static void make_v2(const char *directory, const char *name, const char *thread,
 	writer_thread(&writer, 13, "shell");
 	bytes_append(&writer.syscalls, calls, sizeof(calls) - 1);
 
-	/* More than a ring's 32 slots: its beginning is overwritten. */
+	/* More than the 32 slots of a ring: its beginning is overwritten. */
 	for (uint32_t n = 0; n < 28; n++)
 		number(&writer, 0, 100 + n, WAKE, 12, n);
 	enter(&writer, 0, 200, 12, 600, 0x7ffc1000);
@@ -248,7 +248,7 @@ static void call(struct writer *writer, uint64_t us, uint16_t nr, uint64_t a, ui
 	writer_record(writer, 1, us * US, CALL, 7, payload, sizeof(payload));
 }
 
-/* An event about a file; `path` NULL: it has none. */
+/* Adds an event about a file. `path` NULL: the event has no path. */
 static void file(struct writer *writer, uint32_t cpu, uint64_t us, uint32_t id, uint64_t address,
 		 uint32_t inode, const char *path)
 {
@@ -297,7 +297,7 @@ static void make_typed(const char *directory)
 	leave(&writer, 0, 108, 7, 3, -12);
 	call(&writer, 109, 4, (uint64_t)-1, 0, 0);
 	leave(&writer, 0, 110, 7, 4, 0);
-	call(&writer, 111, 5, 1, 2, 3); /* the event has one argument less */
+	call(&writer, 111, 5, 1, 2, 3); /* the event has one argument fewer */
 	leave(&writer, 0, 112, 7, 5, -1);
 	call(&writer, 113, 6, 1, 2, 3);
 	call(&writer, 114, 1500, 1, 2, 3);
@@ -344,7 +344,7 @@ static void make_stateless(const char *directory)
 	writer_close(&writer);
 }
 
-/* Something has written over the description of CPU 0's ring. */
+/* The descriptor of CPU 0's ring is overwritten. */
 static void make_written_over(const char *directory)
 {
 	struct writer writer;
@@ -389,7 +389,7 @@ static void make_pairs(const char *directory)
 	writer_close(&writer);
 }
 
-/* Numbers in a table that no kernel comes to, each with dozens of digits when it is told a second. */
+/* Numbers in a table that no real kernel reaches; each has dozens of digits when given per second. */
 static void make_beats(const char *directory)
 {
 	const struct ktrx_cpu row = { .heartbeats = UINT64_MAX, .online = 1 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Each option that a command's --help names changes what the command does, or is refused by name with status 2. The lists come
-# from --help, so that a new option without a line here fails. Commands that do not read traces: options_tools.sh.
+# Each option in a command's --help changes what the command does, or is refused by name with status 2. The lists of options come
+# from --help, so a new option without a line here is an error. options_tools.sh has the commands that do not read traces.
 . test/tap.sh
 root=$PWD
 . test/golden/options_common.sh

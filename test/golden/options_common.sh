@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Sourced after test/tap.sh by tests that hold each option of --help against what it does. They run in $tmp, with $bin first in
-# PATH; commands are started by `quiet` there, which leaves their output in the file `told`.
+# Sourced after test/tap.sh by tests that check the effect of each option in --help. They run in $tmp, with $bin first in
+# PATH. `quiet` there starts a command and writes its output to the file `output`.
 bin=$tmp/bin
 mkdir "$bin" || exit 1
-# Scripts of steps stand for hardware trace.
+# Scripts of steps are used in place of hardware traces.
 ln -s "$PWD/build/test/ktrace-script" "$bin/ktrace"
 ln -s "$PWD/build/test/ktrace-script" "$bin/ktrace-decode"
 mkdir "$tmp/share" && ln -s "$PWD/share" "$tmp/share/ktrace"
 PATH=$bin:$PATH
-printf '#!/bin/sh\nexec ktrace "$@" >told 2>&1 </dev/null\n' >"$bin/quiet"
+printf '#!/bin/sh\nexec ktrace "$@" >output 2>&1 </dev/null\n' >"$bin/quiet"
 chmod +x "$bin/quiet"
 : >"$tmp/covered"
 
-# run COMMAND WORD…: all that came of it, in `told`; the status in $status.
+# run COMMAND WORD…: runs a command. Leaves output, status and output file in `output`, and the status in $status.
 run() {
 	rm -f out
 	status=0
 	timeout -k 5 $kill_limit quiet "$@" || status=$?
-	echo "status $status" >>told
-	[ ! -f out ] || cat out >>told
+	echo "status $status" >>output
+	[ ! -f out ] || cat out >>output
 }
 
-# works COMMAND OPTION BASE… -- MORE…: with MORE, which has the option, the outcome is another one than with BASE.
+# works COMMAND OPTION BASE… -- MORE…: checks that MORE, which contains the option, gives another result than BASE.
 works() {
 	command=$1 named=$2
 	shift 2
@@ -35,59 +35,59 @@ works() {
 	shift
 	# shellcheck disable=SC2086
 	run "$command" $base
-	cp told before
+	cp output before
 	run "$command" "$@"
 	if [ "$status" -eq 2 ]; then
-		fail "$command $named works: $*" "refused: $(cat told)"
-	elif cmp -s before told; then
+		fail "$command $named works: $*" "refused: $(cat output)"
+	elif cmp -s before output; then
 		fail "$command $named works: $*" "nothing has changed"
 	else
 		pass "$command $named works: $*"
 	fi
 }
 
-# refused COMMAND OPTION WORD…
+# refused COMMAND OPTION WORD…: checks that the command fails with status 2 and names the option.
 refused() {
 	command=$1 named=$2
 	shift 2
 	run "$command" "$@"
-	if [ "$status" -eq 2 ] && grep -q -e "$named" told; then
+	if [ "$status" -eq 2 ] && grep -q -e "$named" output; then
 		pass "refused: $command $*"
 	else
-		fail "refused: $command $*" "status $status: $(head -n 3 told)"
+		fail "refused: $command $*" "status $status: $(head -n 3 output)"
 	fi
 }
 
-# decimal COMMAND OPTION NUMBER WORD…: with a zero in front of the number, the outcome is the same.
+# decimal COMMAND OPTION NUMBER WORD…: checks that a leading zero of the number does not change the result.
 decimal() {
 	command=$1 named=$2 number=$3
 	shift 3
 	run "$command" "$named" "$number" "$@"
-	cp told before
+	cp output before
 	run "$command" "$named" "0$number" "$@"
-	check "$command $named 0$number is $number" cmp before told
+	check "$command $named 0$number is $number" cmp before output
 }
 
-# opens COMMAND OPTION WORD…: a file that is not there is an error which names it.
+# opens COMMAND OPTION WORD…: checks that a missing file is an error that names the file.
 opens() {
 	command=$1 named=$2
 	shift 2
 	echo "$command $named" >>covered
 	run "$command" "$@"
-	if [ "$status" -ne 0 ] && [ "$status" -lt 10 ] && grep -q 'absent' told; then
+	if [ "$status" -ne 0 ] && [ "$status" -lt 10 ] && grep -q 'absent' output; then
 		pass "$command $* is an error"
 	else
-		fail "$command $* is an error" "status $status: $(head -n 3 told)"
+		fail "$command $* is an error" "status $status: $(head -n 3 output)"
 	fi
 }
 
-# beyond COMMAND OPTION TEST: what the option does needs a guest or a process; that test shows it.
+# beyond COMMAND OPTION TEST: the effect of the option needs a guest or a process; TEST checks it.
 beyond() {
 	echo "$1 $2" >>covered
 	check "$1 $2: shown by $3" grep -q -e "$2" "$root/$3"
 }
 
-# listed COMMAND: each option of its --help, long or of one letter, has been seen.
+# listed COMMAND: checks that each option of its --help, long or one letter, was tested.
 listed() {
 	ktrace "$1" --help | grep '^  -' | sed 's/^ *//; s/\([^ ,]\)  .*/\1/' | sed 's/\[=[A-Za-z]*\]//g' |
 		grep -o -e '\(^\|[ ,]\)--*[A-Za-z][a-z0-9-]*' | tr -d ' ,' | sort -u | grep -v '^--help$' >options

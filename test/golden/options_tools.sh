@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# As options.sh, of the commands that run guests and programs, steer them, or read something else than a trace of events: each option
-# of their --help has an effect, or is refused by name with status 2.
+# As options.sh, for the commands that run guests and programs, control them, or read something other than a trace of events: each
+# option in their --help has an effect, or is refused by name with status 2.
 . test/tap.sh
 root=$PWD
 . test/golden/options_common.sh
@@ -84,7 +84,7 @@ beyond control --timeout test/qemu/control.sh
 refused control --timeout --timeout 1 v2.ktrx
 echo "control --" >>covered
 
-# ---- live: what it shows is tested with guests.
+# ---- live: its output is tested with guests.
 for option in --lines --json --interval --count --tail --event; do
 	beyond live $option test/qemu/live.sh
 done
@@ -234,7 +234,7 @@ done
 refused hwt -b -b 1M kernel.steps
 refused hwt -i -i kernel kernel.steps
 
-# ---- numbers: zeros in front do not make them octal
+# ---- numbers: leading zeros do not make them octal
 decimal show --limit 8 v2.ktrx
 decimal show --pid 9 v2.ktrx
 decimal show --cpu 1 v2.ktrx

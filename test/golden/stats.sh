@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The figures of `ktrace stats` against the same counted by hand: sorted lists of what `ktrace show --json` says.
+# The figures of `ktrace stats`, compared with figures computed from sorted lists of the output of `ktrace show --json`.
 . test/tap.sh
 
 PATH=$PWD/build/bin:$PATH
@@ -8,13 +8,13 @@ build/test/cmd-traces "$tmp" || exit 1
 cd "$tmp" || exit 1
 ktrace show --json pairs.ktrx >lines
 
-# member NAME FILE: the first number of that name in JSON
+# member NAME FILE: prints the first number with that name in JSON.
 member() { tr ',' '\n' <"$2" | sed -n "s/^\"$1\":\([0-9.-]*\)\$/\1/p" | head -n 1; }
 
-# rank PERCENT FILE: the nearest rank in a sorted list
+# rank PERCENT FILE: prints the value of the nearest rank in a sorted list.
 rank() { awk -v p="$1" '{ v[NR] = $1 } END { r = int((NR * p + 99) / 100); print v[r ? r : 1] }' "$2"; }
 
-# near "what" TRUE GOT: no less than the truth, and no more than 1/128 above it
+# near "what" TRUE GOT: checks that the figure is at least the true one, and at most 1/128 above it.
 near() { check "$1: $3 for $2" awk -v t="$2" -v g="$3" 'BEGIN { exit !(g >= t && g - t <= (t < 0 ? -t : t) / 128) }'; }
 
 # Nanoseconds of each call, by thread; times have nine decimals.
@@ -35,17 +35,17 @@ equal "mean" "$(awk '{ s += $1 } END { printf "%.3f", s / NR }' calls)" "$(membe
 for p in 50 90 99; do
 	near "p$p of more values than are kept" "$(rank $p calls)" "$(member p$p all)"
 done
-equal "it is said that they are not exact" 1 "$(grep -c '"exact":false' all)"
-equal "the bins hold every call" 4000 "$(tr '{' '\n' <all | sed -n 's/.*"to".*"count":\([0-9]*\).*/\1/p' | awk '{ s += $1 } END { print s }')"
+equal "inexact percentiles are reported" 1 "$(grep -c '"exact":false' all)"
+equal "the bins contain every call" 4000 "$(tr '{' '\n' <all | sed -n 's/.*"to".*"count":\([0-9]*\).*/\1/p' | awk '{ s += $1 } END { print s }')"
 longest=$(sed -n 's/.*"longest":{"begin":\([0-9.]*\),"end":\([0-9.]*\).*/\1 \2/p' all)
-equal "the longest is where it is said to be" "$(member max all)" \
+equal "the longest call is at the reported place" "$(member max all)" \
 	"$(echo "$longest" | awk '{ printf "%d", ($2 - $1) * 1000000 + 0.5 }')000"
 
 grep ' 13$' calls >of13
 ktrace stats --begin syscall.enter --end syscall.exit --by thread,nr --pid 13 --until 10s --json pairs.ktrx >one
 equal "count of one thread" "$(wc -l <of13)" "$(member count one)"
 for p in 50 90 99; do
-	equal "p$p of as many as are kept is exact" "$(rank $p of13)" "$(member p$p one)"
+	equal "p$p of individually stored values is exact" "$(rank $p of13)" "$(member p$p one)"
 done
 
 ktrace stats --json pairs.ktrx >table
@@ -55,8 +55,8 @@ equal "and finds the same" "$(rank 99 of13)" "$(grep '"number":1,' table | sed -
 sed -n 's/.*"result":\([0-9-]*\).*/\1/p' lines | sort -n >results
 ktrace stats --value syscall.exit.result --json pairs.ktrx >value
 equal "count of a field" "$(wc -l <results)" "$(member count value)"
-equal "its least" "$(head -n 1 results)" "$(member min value)"
-equal "its greatest" "$(tail -n 1 results)" "$(member max value)"
+equal "least value of a field" "$(head -n 1 results)" "$(member min value)"
+equal "greatest value of a field" "$(tail -n 1 results)" "$(member max value)"
 near "its median" "$(rank 50 results)" "$(member p50 value)"
 
 ktrace stats --rate --interval 1ms --event syscall.enter --json pairs.ktrx >rate
@@ -70,7 +70,7 @@ same "events by interval and CPU" by_hand by_stats
 
 ktrace summary --json --since 500ms --cpu 1 pairs.ktrx >few
 ktrace stats --rate --json --since 500ms --cpu 1 pairs.ktrx >rate
-equal "a rate is of the events that were chosen" \
+equal "a rate counts only the selected events" \
 	"$(awk -v n="$(member events few)" -v s="$(member seconds few)" 'BEGIN { printf "%.3f", n / s }')" \
 	"$(member per_second rate)"
 
