@@ -177,7 +177,7 @@ static const char *find_way(const struct ktrace_coresight *all, uint32_t start)
 	if (end == KTRACE_NOWHERE)
 		end = nearest(all, KTRACE_CORESIGHT_ETF, by, distance);
 	if (end == KTRACE_NOWHERE)
-		return "no path leads from a trace unit to trace memory";
+		return "a trace unit has no path to trace memory";
 	if (distance[end] > KTRACE_CORESIGHT_HOPS)
 		return "there are too many components between a trace unit and its memory";
 	lay(all, etm, end, by, distance[end]);

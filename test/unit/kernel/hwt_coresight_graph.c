@@ -152,13 +152,13 @@ static void paths_without_an_end_are_rejected(void **state)
 	(void)state;
 	cs_machine(&cs_two_ways);
 	cs.all.links = 2;
-	assert_wrong("no trace memory");
+	assert_wrong("no path to trace memory");
 	cs_machine(&cs_flat);
 	cs.component[0].type = KTRACE_CORESIGHT_FUNNEL;
 	assert_wrong("no trace unit");
 	cs_machine(&cs_four);
 	cs.all.links = 6;
-	assert_wrong("no trace memory");
+	assert_wrong("no path to trace memory");
 	cs_machine(&cs_restore);
 	cs.component[3].type = KTRACE_CORESIGHT_ETR;
 	cs.component[4] =
@@ -219,7 +219,7 @@ static void hardware_other_than_described_is_rejected(void **state)
 	cs_machine(&cs_flat);
 	fake_coresight_idr(0)[1] = 0x41000312;
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
-	assert_non_null(strstr(cs.backend.why, "not ETMv4"));
+	assert_non_null(strstr(cs.backend.why, "neither an ETMv4 nor an ETE"));
 	cs_machine(&cs_flat);
 	*fake_coresight_devid(1) = 0x480;
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
@@ -245,7 +245,7 @@ static void an_ete_is_found(void **state)
 	fake_coresight_idr(0)[1] = 0x4100fff0;
 	*fake_coresight_devarch(0) = 0x47714a13;
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
-	assert_non_null(strstr(cs.backend.why, "not ETMv4"));
+	assert_non_null(strstr(cs.backend.why, "neither an ETMv4 nor an ETE"));
 }
 
 int main(void)
