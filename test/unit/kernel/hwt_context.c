@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A context's life in both modes, from the request to the last byte. */
+/* The life of a context in both modes, from the request to the last byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ static void a_process_is_traced_thread_by_thread(void **state)
 	target = hwt_fork(7, 7);
 	other = hwt_fork(7, 7);
 	context = hwt_trace(&owner, target);
-	hwt_run(&target->thread[0]); /* not started: nothing */
+	hwt_run(&target->thread[0]); /* not started yet: nothing is traced */
 	assert_int_equal(ktrace_hwt_position(context, 0, &place), KTRACE_OK);
 	assert_int_equal(place.position, 0);
 	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK);
@@ -143,7 +143,7 @@ static void a_cpu_has_one_context_of_each_backend(void **state)
 	assert_int_equal(try(&owner, &low), KTRACE_OK);
 	assert_int_equal(try(&owner, &high), KTRACE_OK);
 	assert_int_equal(try(&owner, &across), KTRACE_ERROR_EXIST);
-	assert_int_equal(try(&owner, &thread), KTRACE_ERROR_EXIST); /* it may come to any CPU */
+	assert_int_equal(try(&owner, &thread), KTRACE_ERROR_EXIST); /* the thread may run on any CPU */
 	memcpy(thread.backend, "second", 7);
 	assert_int_equal(try(&owner, &thread), KTRACE_OK);
 	memcpy(across.backend, "second", 7);
@@ -167,7 +167,7 @@ static void try_to_have_cpus(void)
 	ktrace_hwt_owner_exit(&owner);
 }
 
-/* One of its units is off, the other one not yet. */
+/* Called when one unit of the context is off, and the other one still on. */
 static void cpus_are_free_when_all_units_are_off(void **state)
 {
 	struct ktrace_hwt_owner owner = { 0 };
@@ -220,7 +220,7 @@ static void a_reference_keeps_only_the_buffers(void **state)
 	assert_int_equal(ktrace_hwt_start(context), KTRACE_ERROR_STATE);
 	assert_int_equal(ktrace_hwt_stop(context), KTRACE_ERROR_STATE);
 	assert_int_equal(ktrace_hwt_configure(context, &config, NULL, &left_out), KTRACE_ERROR_STATE);
-	ktrace_hwt_release(context); /* once more is no mistake */
+	ktrace_hwt_release(context); /* releasing a context twice is no error */
 	ktrace_hwt_put(context);
 }
 
@@ -235,14 +235,14 @@ static void an_owner_may_have_many_contexts(void **state)
 		context[i] = hwt_trace(&owner, hwt_fork(7, 7));
 		assert_int_equal(ktrace_hwt_start(context[i]), KTRACE_OK);
 	}
-	ktrace_hwt_release(context[3]); /* in the middle */
+	ktrace_hwt_release(context[3]); /* one in the middle of the owner's list */
 	hwt_run(&hwt_kernel.process[3].thread[0]);
 	ktrace_hwt_owner_exit(&owner);
 	for (uint32_t i = 0; i < HWT_PROCESSES - 1; i++)
 		ktrace_hwt_put(context[i]);
 }
 
-/* Whatever it is that there is no memory for: all is given back, and the next try works. */
+/* Whichever allocation fails, everything is freed, and the next request succeeds. */
 static void a_failed_allocation_leaks_nothing(void **state)
 {
 	struct ktrace_hwt_owner owner = { 0 };
@@ -264,7 +264,7 @@ static void a_failed_allocation_leaks_nothing(void **state)
 			hwt_kernel.allocations_left = -1;
 			assert_int_equal(hwt_check(state), 0);
 		}
-		assert_int_equal(n, i == 0 ? 4 : 5); /* context, queue, units */
+		assert_int_equal(n, i == 0 ? 4 : 5); /* allocations: the context, its queue and units */
 		ktrace_hwt_owner_exit(&owner);
 		hwt_kernel.allocations_left = -1;
 		for (n = 0; hwt_kernel.buffers_left = n, try(&owner, &requests[i]) != KTRACE_OK; n++) {
@@ -298,14 +298,15 @@ static void configure_accepts_what_the_backend_supports(void **state)
 	process = hwt_trace(&owner, hwt_fork(7, 7));
 	assert_int_equal(configure(process, good, &left_out), KTRACE_OK);
 	assert_int_equal(left_out, 0);
-	bad = good, bad.level = KTRX_HWT_KERNEL_LEVEL; /* not even the superuser: kernel code is a CPU's */
+	/* refused even for the superuser: kernel code is only traced in CPU mode */
+	bad = good, bad.level = KTRX_HWT_KERNEL_LEVEL;
 	assert_int_equal(configure(process, bad, &left_out), KTRACE_ERROR_ARGUMENT);
 	bad = good, bad.flags = 1u << 10;
 	assert_int_equal(configure(process, bad, &left_out), KTRACE_ERROR_ARGUMENT);
 	bad = good, bad.ranges = 5;
 	assert_int_equal(configure(process, bad, &left_out), KTRACE_ERROR_ARGUMENT);
 	bad = good, bad.ranges = 1;
-	assert_int_equal(configure(process, bad, &left_out), KTRACE_ERROR_ARGUMENT); /* an empty one */
+	assert_int_equal(configure(process, bad, &left_out), KTRACE_ERROR_ARGUMENT); /* an empty range */
 	assert_int_equal(ktrace_hwt_configure(process, &good, &pausing, &left_out), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(ktrace_hwt_start(process), KTRACE_OK);
 	assert_int_equal(configure(process, good, &left_out), KTRACE_ERROR_STATE);
@@ -315,7 +316,7 @@ static void configure_accepts_what_the_backend_supports(void **state)
 	assert_int_equal(configure(cpu, good, &left_out), KTRACE_OK);
 	good.level = 4;
 	assert_int_equal(configure(cpu, good, &left_out), KTRACE_ERROR_ARGUMENT);
-	hwt_mock.levels = KTRX_HWT_USER; /* it could not tell them apart */
+	hwt_mock.levels = KTRX_HWT_USER; /* the backend cannot distinguish levels */
 	good.level = 0;
 	assert_int_equal(configure(cpu, good, &left_out), KTRACE_ERROR_ARGUMENT);
 	ktrace_hwt_owner_exit(&owner);
@@ -323,7 +324,10 @@ static void configure_accepts_what_the_backend_supports(void **state)
 	ktrace_hwt_put(cpu);
 }
 
-/* Whether an image is there is not looked at: code may be mapped later, and what is not there is not traced. */
+/*
+ * A range is accepted even if no code is mapped there, as it may be mapped later. Ranges for which the
+ * hardware has no registers are left out.
+ */
 static void ranges_beyond_the_hardware_are_left_out(void **state)
 {
 	struct ktrace_hwt_config config = {
@@ -348,7 +352,7 @@ static void ranges_beyond_the_hardware_are_left_out(void **state)
 	assert_int_equal(proc_bits(seen.payload + 12, 4), 2);
 	assert_int_equal(proc_bits(seen.payload + 16, 8), 0x1000);
 	assert_int_equal(proc_bits(seen.payload + 40, 8), UINT64_MAX);
-	assert_int_equal(proc_bits(seen.payload + 48, 8), 0); /* none of the third */
+	assert_int_equal(proc_bits(seen.payload + 48, 8), 0); /* the third range is not recorded */
 	ktrace_hwt_owner_exit(&owner);
 	ktrace_hwt_put(context);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The backend `coresight` on a model of its components: that bytes get from the CPU into memory over each kind of way,
- * that each access to a register is the one that was meant, and what happens when a component does not answer.
+ * Runs the backend `coresight` on a model of its components: bytes get from the CPU into memory over each
+ * kind of path, each register access is the expected one, and errors are handled when a component does not
+ * respond.
  */
 #include "unit/support/hwt_coresight_support.h"
 
@@ -47,7 +48,7 @@ static void etm_to_etr(void **state)
 	fake_log_golden("coresight_flat");
 }
 
-/* More than a buffer: what is left are the newest bytes, and that it has wrapped is known. */
+/* If more than a buffer is written, the buffer contains the newest bytes, and the wrap is counted. */
 static void writing_wraps_at_the_buffer_end(void **state)
 {
 	(void)state;
@@ -62,7 +63,7 @@ static void writing_wraps_at_the_buffer_end(void **state)
 	cs_assert_clean();
 }
 
-/* Such an ETR knows no other place than the start; the rest of the lap says nothing. */
+/* Such an ETR always begins at the start of its memory; the rest of the lap contains no data. */
 static void starts_a_new_lap_when_enabled_again(void **state)
 {
 	uint64_t first;
@@ -84,7 +85,7 @@ static void starts_a_new_lap_when_enabled_again(void **state)
 	cs_assert_clean();
 }
 
-/* ---- One that goes on at its pointer ----------------------------------------------------------- */
+/* ---- An ETR that continues at its write pointer ------------------------------------------------ */
 
 static void threads_move_between_cpus(void **state)
 {
@@ -153,7 +154,7 @@ static void one_unit_at_a_time(void **state)
 	cs_assert_clean();
 }
 
-/* ---- Scattered, through a FIFO ----------------------------------------------------------------- */
+/* ---- Scattered pages, with an ETF as a FIFO ---------------------------------------------------- */
 
 static void etm_funnel_etf_etr(void **state)
 {
@@ -190,7 +191,7 @@ static void scattered_pages_are_written_in_a_circle(void **state)
 	cs_assert_clean();
 }
 
-/* So many pages that the list has several pages itself. */
+/* The list of pages needs several pages itself. */
 static void long_lists_are_linked(void **state)
 {
 	static struct ktrace_hwt_piece piece[3000];
@@ -237,7 +238,7 @@ static void buffers_out_of_reach_are_rejected(void **state)
 	assert_int_equal(cs_op()->unit_init(&cs.backend, &cs.unit[0]), KTRACE_ERROR_ARGUMENT);
 }
 
-/* ---- Four CPUs into the memory of an ETF ------------------------------------------------------- */
+/* ---- Four CPUs that write into an ETF ---------------------------------------------------------- */
 
 static void four_etms_two_funnels_funnel_etf(void **state)
 {
@@ -266,7 +267,7 @@ static void four_etms_two_funnels_funnel_etf(void **state)
 	fake_log_golden("coresight_four");
 }
 
-/* What the ETF has no room for until somebody reads it is lost, and that it is is known. */
+/* Bytes for which the ETF has no room before they are read are lost, and the loss is reported. */
 static void an_overflow_of_an_etf_is_counted(void **state)
 {
 	(void)state;
@@ -314,7 +315,7 @@ static void a_collected_trace_needs_a_mapped_buffer(void **state)
 	assert_int_equal(cs_op()->unit_init(&cs.backend, &cs.unit[0]), KTRACE_ERROR_MEMORY);
 }
 
-/* ---- Two CPUs into the store of an ETR --------------------------------------------------------- */
+/* ---- Two CPUs that write into the store of an ETR ---------------------------------------------- */
 
 static void two_etms_funnel_etr_with_a_store(void **state)
 {
@@ -350,7 +351,7 @@ static void two_etms_funnel_etr_with_a_store(void **state)
 	cs_assert_clean();
 }
 
-/* The oldest bytes are gone, the newest are whole. */
+/* The oldest bytes are lost, the newest ones are complete. */
 static void an_overflow_of_a_store_is_counted(void **state)
 {
 	uint64_t made;
@@ -370,7 +371,7 @@ static void an_overflow_of_a_store_is_counted(void **state)
 	assert_int_equal(cs_op()->read(&cs.backend, &cs.unit[1]), KTRACE_ERROR_DEVICE);
 }
 
-/* What the other CPU traces goes on, and when nobody traces any more nothing is on. */
+/* The trace of the other CPU continues. When no CPU is traced any more, all components are off. */
 static void a_cpu_that_goes_away_releases_shared_components(void **state)
 {
 	(void)state;
@@ -380,7 +381,7 @@ static void a_cpu_that_goes_away_releases_shared_components(void **state)
 		cs_on(i, i);
 	}
 	run(0, 100);
-	fake_coresight_access.write(cs.component[0].base, TRCPRGCTLR, 0); /* its trace unit lost its power */
+	fake_coresight_access.write(cs.component[0].base, TRCPRGCTLR, 0); /* the trace unit has lost power */
 	cs_op()->abandon(&cs.backend, &cs.unit[0], 0);
 	assert_null(cs.component[0].own.unit);
 	run(1, 300);
@@ -405,9 +406,12 @@ static void etm_replicator_tpiu_and_etr(void **state)
 	fake_log_golden("coresight_two_ways");
 }
 
-/* ---- What does not answer ---------------------------------------------------------------------- */
+/* ---- Components that do not respond ------------------------------------------------------------ */
 
-/* Enabling fails in time, everything is off, and works once it does answer. */
+/*
+ * Enabling fails after a limited time, with all components off. It succeeds when the component responds
+ * again.
+ */
 static void fails_to_enable(const struct cs_machine *machine, uint32_t component,
 			    enum fake_coresight_stuck how)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a trace unit can do, what of it is asked for, and that what is then traced is that and nothing else. */
+/*
+ * Checks what the backend `coresight` offers for a trace unit, which registers a configuration sets, and that
+ * exactly the selected code is traced.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +30,7 @@ static int configure(void)
 	return cs_op()->configure(&cs.backend, &cs.unit[0], &cs.config);
 }
 
-/* The last value that was written to a register of component 0. */
+/* Returns the last value written to a register of component 0. */
 static uint32_t written(const char *name)
 {
 	const char *at = fake_log_text();
@@ -42,7 +45,7 @@ static uint32_t written(const char *name)
 	return value;
 }
 
-/* Is code at that address traced, at that level, with that context id? */
+/* Returns true if code at this address, exception level and context id is traced. */
 static int is_traced(uint32_t level, uint64_t address, uint32_t context)
 {
 	uint64_t before = fake_coresight_made(0);
@@ -88,7 +91,7 @@ static void user_code_alone(void **state)
 	stop();
 }
 
-/* What is not said follows from whose the unit is. */
+/* The default level depends on the mode of the unit. */
 static void thread_mode_traces_user_code_and_cpu_mode_kernel_code(void **state)
 {
 	(void)state;
@@ -189,7 +192,7 @@ static void requested_packets_are_enabled(void **state)
 
 	(void)state;
 	start();
-	assert_int_equal(written("TRCCONFIGR"), 0x1041); /* contexts, returns compressed */
+	assert_int_equal(written("TRCCONFIGR"), 0x1041); /* context ids, return stack */
 	assert_int_equal(written("TRCSYNCPR"), 12);
 	assert_int_equal(written("TRCCCCTLR"), 4);
 	stop();
@@ -251,20 +254,22 @@ static void a_unit_with_few_features_is_configured(void **state)
 }
 
 /*
- * Units of real processors, by the identification registers that they have: what is offered of each, and what is
- * written for all of that together.
+ * Trace units of real processors, by their identification registers: what is offered for each one, and what
+ * is written if all of it is selected.
  */
 static void units_of_real_processors(void **state)
 {
 	static const struct {
 		const char *name;
 		uint32_t idr[5], devarch;
-		uint32_t flags,
-			configr; /* of the flags, which are refused as soon as one more is asked for */
-		uint32_t victlr; /* user code */
+		uint32_t flags, configr; /* all supported flags; the value expected for them */
+		uint32_t victlr;	 /* expected for user code */
 		uint32_t ranges;
 	} units[] = {
-		/* Timestamps and returns; context ids of 32 bits, VMIDs of 8. IDR3 and 4 as of the Cortex-A57. */
+		/*
+		 * Timestamps and the return stack; 32-bit context ids, 8-bit VMIDs. TRCIDR3 and TRCIDR4 are
+		 * those of the Cortex-A57.
+		 */
 		{ "Cortex-A53",
 		  { 0x28000ea1, 0x4100f403, 0x00000488, 0x0d7b0004, 0x11170004 },
 		  0,
@@ -272,7 +277,7 @@ static void units_of_real_processors(void **state)
 		  0x1851,
 		  0x006a0201,
 		  4 },
-		/* No returns; no stall control. */
+		/* No return stack, no stall control. */
 		{ "Cortex-A57",
 		  { 0x08000ca1, 0x4200f410, 0x20001088, 0x007b0004, 0x11170004 },
 		  0,
@@ -280,7 +285,7 @@ static void units_of_real_processors(void **state)
 		  0x0851,
 		  0x006a0201,
 		  4 },
-		/* An ETE: TRCIDR1 tells no version. */
+		/* An ETE: TRCIDR1 contains no version. */
 		{ "ETE",
 		  { 0x28c1cea1, 0x4100fff0, 0xd0001088, 0x007b0004, 0x11170004 },
 		  0x47735a13,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What every backend must pass, for `coresight` on four CPUs whose trace ends in an ETF: there bytes are the trace units'
- * alone. Where they are in frames, test/unit/kernel/hwt_coresight.c sees to it.
+ * Runs the tests that every backend must pass on `coresight`, with four CPUs whose trace ends in an ETF.
+ * There, memory contains only bytes of the trace units; test/unit/kernel/hwt_coresight.c tests memory that
+ * contains frames.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,10 @@
 #define UNITS 8u
 #define MOST  (1u << 20)
 
-/* What was written for each unit, since that may be told from what CPUs have made only by who was there when. */
+/*
+ * The bytes written for each unit. They cannot be derived from the bytes of a CPU, which are of several
+ * units.
+ */
 static struct {
 	const struct ktrace_hwt_unit *unit;
 	uint64_t count;
@@ -55,7 +59,7 @@ static struct ktrace_hwt_backend *make_absent(void)
 	return &cs.backend;
 }
 
-/* At whichever level is traced. */
+/* Runs code at the level that is traced. */
 static uint64_t run(struct ktrace_hwt_unit *unit, uint64_t bytes)
 {
 	uint64_t before = fake_coresight_made(hwt_kernel.cpu), made, stored;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Descriptions of hardware, right and wrong: what is found in them, and what is said of them. */
+/* Finds paths in descriptions of hardware, and reports what is wrong in invalid ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "test/fake/hwt_log.h"
 #include "unit/support/hwt_coresight_support.h"
 
-/* init fails before it has touched a register, and says something with these words. */
+/* Checks that init fails before it accesses a register, and that its message contains these words. */
 static void assert_wrong(const char *words)
 {
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
@@ -43,7 +43,7 @@ static void paths_are_found(void **state)
 	assert_false(cs.component[0].own.collected);
 }
 
-/* An ETR is better than an ETF that is nearer; of several ETRs it is the nearest. */
+/* An ETR is preferred to an ETF, even if the ETF is nearer. Of several ETRs, the nearest one is used. */
 static void the_nearest_etr_is_taken(void **state)
 {
 	static const struct ktrace_coresight_component component[] = {
@@ -197,7 +197,7 @@ static void invalid_stores_are_rejected(void **state)
 	assert_wrong("a store");
 }
 
-/* Seventeen funnels in a row. */
+/* Seventeen funnels in series. */
 static void paths_that_are_too_long_are_rejected(void **state)
 {
 	(void)state;
@@ -212,7 +212,7 @@ static void paths_that_are_too_long_are_rejected(void **state)
 	assert_wrong("too many components between");
 }
 
-/* What the components themselves say is asked, too. */
+/* The identification registers of the components are compared with the description. */
 static void hardware_other_than_described_is_rejected(void **state)
 {
 	(void)state;
@@ -229,11 +229,11 @@ static void hardware_other_than_described_is_rejected(void **state)
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
 	assert_non_null(strstr(cs.backend.why, "locked"));
 	cs_machine(&cs_flat);
-	fake_coresight_idr(0)[1] = 0x41000522; /* what an ETE does not say there */
+	fake_coresight_idr(0)[1] = 0x41000522; /* impossible for an ETE */
 	assert_int_equal(cs_op()->init(&cs.backend), KTRACE_ERROR_DEVICE);
 }
 
-/* An ETE says in TRCDEVARCH what it is. */
+/* An ETE is identified by TRCDEVARCH. */
 static void an_ete_is_found(void **state)
 {
 	(void)state;

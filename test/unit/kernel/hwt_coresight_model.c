@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The model of CoreSight sees what the manuals forbid: each case does one thing wrong, and is told so. */
+/*
+ * The model of CoreSight detects what the manuals forbid. Each case makes one mistake, and the model must
+ * report it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -15,16 +18,16 @@
 #define ETF    2u
 #define ETR    3u
 
-/* A write; or, in place of an offset: */
+/* A write; the following values replace an offset. */
 #define BARRIER 0x10000u
-#define POLL	0x10001u /* reads a register (value) until what was begun is done */
+#define POLL	0x10001u /* reads a register (value), as if waiting for the end of an operation */
 
 struct step {
 	uint32_t component, offset, value;
 };
 
 struct wrong {
-	const char *words; /* in what the model says */
+	const char *words; /* part of the model's message */
 	struct step step[12];
 };
 
@@ -158,14 +161,14 @@ static void trace_memory(void **state)
 	SEEN(of_trace_memory);
 }
 
-/* What is not led to memory is noticed, too. */
+/* Bytes that do not reach memory are detected, too. */
 static void bytes_that_go_astray(void **state)
 {
 	(void)state;
 	cs_boot(&cs_flat);
 	cs_unit(0, 4, 1);
 	cs_on(0, 0);
-	cs.link[0].to = 0; /* the wire is pulled out */
+	cs.link[0].to = 0; /* the connection is removed */
 	cs.link[0].to_port = 1;
 	fake_coresight_run(0, 1, 0x1000, 0, 100);
 	cs_off(0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A kernel compiled with KTRACE_HWT_HOOKS=0: no context, whose owner would wait for what no hook tells. */
+/*
+ * A kernel compiled with KTRACE_HWT_HOOKS=0 makes no contexts: without hooks, their owners would wait without
+ * end.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The mock passes what every backend must pass: its model is that it writes as much as is due. */
+/* Runs the tests that every backend must pass on the mock. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Threads that are held in exec and mmap until their owner has looked, or does not. */
+/* Threads are paused in exec and mmap until their owner wakes them, or a limit ends the pause. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -67,7 +67,7 @@ static void map(struct hwt_thread *by)
 
 /* ---- Released ---------------------------------------------------------------------------------- */
 
-/* First it looks away, then it takes the record, then it releases. */
+/* First does nothing, then takes the record, then wakes the thread. */
 static int listen(uint32_t n)
 {
 	hwt_kernel.now += 10;
@@ -99,7 +99,7 @@ static void a_paused_thread_waits_for_its_release(void **state)
 	assert_int_equal(ktrace_hwt_wakeup(context), KTRACE_ERROR_STATE);
 }
 
-/* The whole of hwt(8)'s way: look at the image, set the filter, start, release. */
+/* Does what hwt(8) does: takes the record, sets the filter, starts, and wakes the thread. */
 static int look_set_and_start(uint32_t n)
 {
 	struct ktrace_hwt_config config = { .ranges = 1, .range = { { 0x1000, 0x2000 } } };
@@ -121,7 +121,7 @@ static void a_trace_started_during_the_pause_has_the_first_instruction(void **st
 	hwt_switch_in(thread, 1);
 	hwt_kernel.cpu = 1;
 	hwt_kernel.in_sleep = look_set_and_start;
-	exec(); /* nobody switches it: the sleep was over before */
+	exec(); /* the thread is not switched: it is woken before it sleeps */
 	assert_int_equal(hwt_kernel.sleeps, 1);
 	assert_int_equal(ktrace_hwt_position(context, 0, &place), KTRACE_OK);
 	assert_int_equal(place.enabled, 1);
@@ -132,7 +132,10 @@ static void a_trace_started_during_the_pause_has_the_first_instruction(void **st
 static struct hwt_thread *second;
 static uint32_t depth;
 
-/* While the first is held the second comes; of its record nobody has heard when the first is released. */
+/*
+ * Pauses the second thread while the first one is paused. When the first one is woken, the record of the
+ * second one has not been read yet.
+ */
 static int nested(uint32_t n)
 {
 	(void)n;
@@ -225,7 +228,7 @@ static void a_kill_ends_the_pause(void **state)
 	hwt_exit(target);
 }
 
-/* One who waits for room when his owner dies: the record goes with the context. */
+/* A thread waits for room in the queue while its owner exits: the record is dropped with the context. */
 static void the_end_of_the_owner_ends_the_wait_for_room(void **state)
 {
 	(void)state;
@@ -267,7 +270,7 @@ static void a_program_that_gains_rights_is_traced_only_by_the_superuser(void **s
 	ktrace_hwt_owner_exit(&theirs);
 	ktrace_hwt_put(its);
 
-	configure(0, 0); /* the superuser's own */
+	configure(0, 0); /* the superuser's own context */
 	ktrace_hwt_exec(&target->trace, &thread->trace, 0, "/bin/su", 1);
 	hwt_take(context, &walk);
 	proc_find(&walk, KTRX_HWT_EXECUTABLE, &seen);

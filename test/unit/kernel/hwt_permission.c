@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Who may trace what, case by case; and what is refused before anybody looks at that. */
+/* Which processes may trace which targets, and which requests are refused before that is checked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -158,16 +158,17 @@ static void a_backend_is_selected_by_name_or_mode(void **state)
 	ktrace_hwt_put(hwt_alloc(&owner, hwt_first(), &request));
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_ERROR_BUSY);
 	memcpy(request.backend, "", 1);
-	ktrace_hwt_put(hwt_alloc(&owner, hwt_first(), &request)); /* the mock's: free */
+	ktrace_hwt_put(hwt_alloc(&owner, hwt_first(), &request)); /* the mock's CPU is free */
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_EXIST);
 	request = hwt_request_thread(hwt_first());
 	memcpy(request.backend, "only", 5);
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_DEVICE);
 	memcpy(request.backend, "mock", 5);
-	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_EXIST); /* its CPU is taken */
+	/* the mock already traces a CPU */
+	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_EXIST);
 	ktrace_hwt_owner_exit(&owner);
 	assert_int_equal(try(hwt_first(), &request), KTRACE_OK);
-	memcpy(request.backend, "mockmock", 8); /* no NUL: nobody's name */
+	memcpy(request.backend, "mockmock", 8); /* without a NUL: no backend has this name */
 	assert_int_equal(try(hwt_first(), &request), KTRACE_ERROR_DEVICE);
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_OK);
 	assert_int_equal(ktrace_hwt_remove(&cpus_only), KTRACE_ERROR_ARGUMENT);

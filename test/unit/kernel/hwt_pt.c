@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the backend of Intel PT asks of the registers, and what it refuses. */
+/* Which registers the backend of Intel PT writes, and what it refuses. */
 #include "unit/support/hwt_pt_support.h"
 
 #define MSR_CTL	      0x570
@@ -13,7 +13,7 @@
 #define CTL_PSB(n)    ((uint64_t)(n) << 24)
 #define CTL_BASE      (CTL_ALWAYS | CTL_USER | CTL_PSB(1))
 
-/* ---- What is not there ------------------------------------------------------------------------- */
+/* ---- Probing ----------------------------------------------------------------------------------- */
 
 static void absent(const char *why)
 {
@@ -21,7 +21,7 @@ static void absent(const char *why)
 	assert_int_equal(pt_backend.operations->init(&pt_backend), KTRACE_ERROR_DEVICE);
 	assert_non_null(pt_backend.why);
 	assert_non_null(strstr(pt_backend.why, why));
-	assert_null(strstr(fake_log_text(), "msr")); /* nothing was touched */
+	assert_null(strstr(fake_log_text(), "msr")); /* no register was accessed */
 }
 
 static void absent_hardware_is_reported(void **state)
@@ -54,11 +54,13 @@ static void another_user_of_the_unit_is_not_disturbed(void **state)
 	assert_int_equal(pt_backend.operations->cpu_init(&pt_backend, 0), KTRACE_ERROR_DEVICE);
 	assert_int_equal(pt_backend.operations->enable(&pt_backend, &unit, 0), KTRACE_ERROR_DEVICE);
 	assert_int_equal(fake_pt_peek(MSR_CTL), CTL_BASE);
-	pt_disable(&unit); /* it does not run */
+	pt_disable(&unit); /* the unit is not enabled */
 	assert_int_equal(fake_pt_peek(MSR_CTL), CTL_BASE);
 }
 
-/* Cores of two kinds may differ: bits that are right for one fault on the other. */
+/*
+ * CPUs of different types may have different options: bits that are valid on one cause a fault on the other.
+ */
 static void a_cpu_with_other_options_is_not_traced(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
@@ -146,7 +148,7 @@ static void cpu_mode_until_full(void **state)
 	fake_log_golden("pt-cpu");
 }
 
-/* The registers of the CPU that comes next are as after reset. */
+/* The registers of the next CPU have their values after reset. */
 static void a_unit_outlives_its_cpu(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
@@ -169,7 +171,7 @@ static void a_unit_outlives_its_cpu(void **state)
 
 /* ---- Options ----------------------------------------------------------------------------------- */
 
-/* What CTL is while tracing with that configuration, on a CPU that runs user code at ip. */
+/* Returns the value of CTL while tracing with this configuration, on a CPU that runs user code. */
 static uint64_t ctl_of(const struct ktrace_hwt_config *config)
 {
 	struct ktrace_hwt_unit unit;
@@ -198,13 +200,13 @@ static void flags_are_applied(void **state)
 	config.flags = KTRACE_HWT_TIME;
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 10);
 	config.flags = KTRACE_HWT_MTC;
-	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 9 | 6 << 14); /* 64: 256 is not there */
+	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 9 | 6 << 14); /* 64, as 256 is not supported */
 	config.flags = KTRACE_HWT_CYCLES;
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 1 | 1 << 19);
 	config.flags = KTRACE_HWT_RETURNS;
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 11);
 	config.flags = KTRACE_HWT_STOP;
-	assert_int_equal(ctl_of(&config), CTL_BASE); /* that is the table's affair */
+	assert_int_equal(ctl_of(&config), CTL_BASE); /* KTRACE_HWT_STOP only affects the table */
 	config.flags = KTRACE_HWT_SPACE;
 	config.space = 0x7654321fff;
 	assert_int_equal(ctl_of(&config), CTL_BASE | 1 << 7);
@@ -256,8 +258,8 @@ static void periods_are_rounded_down_to_supported_values(void **state)
 	assert_int_equal(psb_of(4096), 1);
 	assert_int_equal(psb_of(UINT32_MAX), 5);
 
-	fake_pt_features.options_eax = 0x02400002; /* MTCFreq 6 and 9 alone */
-	fake_pt_features.options_ebx = 0x00300f01; /* PSBFreq 4 and 5; CYCThresh 0 and 8 to 11 */
+	fake_pt_features.options_eax = 0x02400002; /* MTCFreq: only 6 and 9 */
+	fake_pt_features.options_ebx = 0x00300f01; /* PSBFreq: only 4 and 5; CYCThresh: only 0 and 8 to 11 */
 	pt_begin();
 	assert_int_equal(mtc_of(1), 6);
 	assert_int_equal(cycle_of(1), 8);
@@ -285,7 +287,7 @@ static void refused(const struct ktrace_hwt_config *config)
 	assert_int_equal(pt_backend.operations->enable(&pt_backend, &unit, 0), KTRACE_ERROR_ARGUMENT);
 }
 
-/* The change makes an acceptable configuration one that is not. */
+/* Applies a change that makes a valid configuration invalid, and checks that it is refused. */
 #define REFUSED(change)                                        \
 	do {                                                   \
 		struct ktrace_hwt_config config = pt_config(); \
@@ -396,7 +398,7 @@ static void packet_counts_continue_over_a_switch(void **state)
 		fake_pt_run(1024);
 		pt_disable(&unit);
 	}
-	assert_int_equal(fake_pt_psbs(), 4); /* one in 4096 bytes, not one a switch */
+	assert_int_equal(fake_pt_psbs(), 4); /* one for each 4096 bytes, not one for each switch */
 }
 
 static void a_psb_follows_a_loss(void **state)
@@ -439,7 +441,7 @@ static void a_hardware_error_is_reported(void **state)
 	assert_int_equal(pt_backend.operations->disable(&pt_backend, &unit, 0), KTRACE_ERROR_DEVICE);
 	assert_int_equal(unit.position, 100);
 	assert_int_equal(unit.lost, 1);
-	pt_enable(&unit); /* it can be tried again */
+	pt_enable(&unit); /* it can be enabled again */
 	assert_int_equal(fake_pt_run(100), 100);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, 200);
@@ -454,7 +456,7 @@ static void other_interrupts_are_left_alone(void **state)
 	pt_begin();
 	pt_unit_whole(&unit, 4);
 	assert_int_equal(pt_configure(&unit, &config), KTRACE_OK);
-	fake_pt_poke(0x38e, 1); /* a counter's */
+	fake_pt_poke(0x38e, 1); /* overflow of a performance counter */
 	assert_int_equal(pt_backend.operations->interrupt(&pt_backend, &unit, 0), 0);
 	pt_enable(&unit);
 	assert_int_equal(pt_backend.operations->interrupt(&pt_backend, &unit, 0), 0);
@@ -491,7 +493,7 @@ static void describe_gives_the_cpu_to_decoders(void **state)
 	assert_int_equal(time, 123456789);
 	assert_int_equal(frequency, 3000000000);
 
-	fake_pt_features.virtual = 1; /* the register may be missing */
+	fake_pt_features.virtual = 1; /* the MSR may be missing */
 	fake_pt_features.crystal_hz = 0;
 	pt_begin();
 	pt_backend.operations->describe(&pt_backend, &config, &said, sizeof(said));

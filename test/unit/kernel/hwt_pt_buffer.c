@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where the bytes of Intel PT go: regions, interrupts, going around, stopping. */
+/* Where packets of Intel PT are stored: regions, interrupts, wrapping, stopping. */
 #include "unit/support/hwt_pt_support.h"
 
 #define ENTRY_END  1u
@@ -16,7 +16,7 @@ static uint64_t region(uint64_t word)
 	return UINT64_C(4096) << (word >> 6 & 15);
 }
 
-/* Up to the one that leads back. */
+/* Returns the number of entries up to the END entry, which must refer to the table itself. */
 static unsigned entries(const struct ktrace_hwt_unit *unit)
 {
 	unsigned n = 0;
@@ -106,7 +106,7 @@ static void interrupts_come_at_the_requested_interval(void **state)
 	assert_int_equal(interrupts_of(0), 8);
 	assert_int_equal(interrupts_of(PT_PAGE), 128);
 	assert_int_equal(interrupts_of(8 * PT_PAGE), 16);
-	assert_int_equal(interrupts_of(12 * PT_PAGE), 12); /* 12, 24 and the end */
+	assert_int_equal(interrupts_of(12 * PT_PAGE), 12); /* at 12, 24 and 32 pages */
 	assert_int_equal(interrupts_of(32 * PT_PAGE), 4);
 }
 
@@ -123,11 +123,13 @@ static void a_late_interrupt_reports_the_lap(void **state)
 	fake_pt_run(100);
 	pt_disable(&unit);
 	pt_enable(&unit);
-	fake_pt_run(unit.buffer.size + 1000); /* past where it was: the places alone would say 1000 */
+	/* beyond the old position: without counting laps, these would be 1000 bytes */
+	fake_pt_run(unit.buffer.size + 1000);
 	assert_true(pt_backend.operations->interrupt(&pt_backend, &unit, 0));
 	assert_int_equal(unit.position, unit.buffer.size + 1100);
 	assert_int_equal(unit.wraps, 1);
-	fake_pt_run(unit.buffer.size); /* to the same place again, and switched out with the interrupt due */
+	/* to the same place again; the unit is disabled while its interrupt is pending */
+	fake_pt_run(unit.buffer.size);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, 2 * unit.buffer.size + 1100);
 	assert_false(fake_pt_peek(0x38e) & UINT64_C(1) << 55);
@@ -169,13 +171,13 @@ static void a_stop_is_exact_and_reported(void **state)
 	assert_int_equal(unit.lost, 1);
 	assert_int_equal(unit.position, unit.buffer.size);
 	pt_disable(&unit);
-	pt_enable(&unit); /* to no effect */
+	pt_enable(&unit); /* has no effect */
 	assert_int_equal(fake_pt_run(100), 0);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, unit.buffer.size);
 	pt_check_bytes(&unit, 0);
 
-	/* Less than a region is no room; a region is. */
+	/* The unit remains full until there is room for a whole region. */
 	unit.served = 4 * PT_PAGE - 1;
 	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_OK);
 	assert_true(unit.full);
@@ -208,14 +210,15 @@ static void a_whole_buffer_between_two_stops_counts(void **state)
 	unit.served = unit.position;
 	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_OK);
 	pt_enable(&unit);
-	assert_int_equal(fake_pt_run(2 * unit.buffer.size), unit.buffer.size); /* back to where it began */
+	/* to the place where it began */
+	assert_int_equal(fake_pt_run(2 * unit.buffer.size), unit.buffer.size);
 	pt_disable(&unit);
 	assert_int_equal(unit.position, unit.buffer.size + 2 * PT_PAGE);
 	assert_true(unit.full);
 	pt_check_bytes(&unit, unit.served);
 }
 
-/* It need not be where an interrupt would come anyway. */
+/* An interrupt comes at the stop, even where none would come otherwise. */
 static void a_stop_interrupts(void **state)
 {
 	static const uint32_t pages[] = { 2, 2, 4, 0 };
@@ -240,7 +243,7 @@ static void a_stop_interrupts(void **state)
 	assert_true(pt_backend.operations->interrupt(&pt_backend, &unit, 0));
 	assert_true(unit.full);
 
-	/* And does not any more when it has moved on. */
+	/* No interrupt is set there any more when the stop has moved. */
 	unit.served = unit.position;
 	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_OK);
 	for (unsigned i = 0; i + 1 < entries(&unit); i++)
@@ -262,7 +265,10 @@ static void service_rejects_bytes_not_written_yet(void **state)
 	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_ERROR_ARGUMENT);
 }
 
-/* A reader that takes what there is at any moment gets each byte once, in order, however switches and stops fall. */
+/*
+ * A reader that takes the available bytes at any time gets each byte once, in order, for any sequence of
+ * switches and stops.
+ */
 static void any_mixture_of_runs_switches_and_services(uint32_t flags, const uint32_t *pages, uint32_t every,
 						      uint32_t open_points)
 {
@@ -398,7 +404,7 @@ static void a_cpu_with_one_region_takes_one_piece(void **state)
 	assert_int_equal(pt_backend.operations->unit_init(&pt_backend, &pieces), KTRACE_ERROR_ARGUMENT);
 }
 
-/* Such a CPU interrupts before the region is full: what is left of it is padded, so that laps stay countable. */
+/* Such a CPU interrupts before the region is full. The rest of it is padded, so that laps can be counted. */
 static void an_early_interrupt_of_one_region_ends_the_lap(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();

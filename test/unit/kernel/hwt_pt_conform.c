@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Intel PT passes what every backend must pass. */
+/* Runs the tests that every backend must pass on Intel PT. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static struct ktrace_hwt_backend *make(void)
 	static struct ktrace_hwt_backend backend;
 
 	fake_pt_reset();
-	fake_pt_features.physical_bits = 52; /* memory is where it is in this process */
+	fake_pt_features.physical_bits = 52; /* physical addresses are those of this process */
 	memset(&backend, 0, sizeof(backend));
 	ktrace_hwt_pt_make(&backend, &fake_pt_access);
 	return &backend;
@@ -34,7 +34,7 @@ static struct ktrace_hwt_backend *make_absent(void)
 	return backend;
 }
 
-/* Code of the level that is traced. */
+/* Runs code of the level that is traced. */
 static uint64_t run(struct ktrace_hwt_unit *unit, uint64_t bytes)
 {
 	(void)unit;

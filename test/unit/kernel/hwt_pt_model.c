@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The model of Intel PT sees what the manual forbids: else a test on it would prove nothing. */
+/*
+ * The model of Intel PT detects what the manual forbids; without that, tests that use it would prove nothing.
+ */
 #include "unit/support/hwt_pt_support.h"
 
 #define CTL    0x570
@@ -79,9 +81,9 @@ static void reserved_bits_are_checked(void **state)
 	wr(CTL, TRACE | UINT64_C(1) << 18);
 	broken("reserved bit");
 	wr(CTL, TRACE | 1 << 12);
-	broken("reserved bit"); /* no PTWRITE */
+	broken("reserved bit"); /* there is no PTWRITE */
 	wr(CTL, TRACE | UINT64_C(1) << 40);
-	broken("reserved bit"); /* two ranges */
+	broken("reserved bit"); /* there are only two ranges */
 	wr(CTL, TRACE | UINT64_C(3) << 32);
 	broken("ADDRn_CFG");
 	wr(CTL, TRACE | 1 << 9 | 1 << 14);
@@ -103,7 +105,7 @@ static void reserved_bits_are_checked(void **state)
 	wr(0x580, UINT64_C(1) << 47);
 	broken("#GP");
 	wr(0x584, 0x1000);
-	broken("#GP"); /* no third range */
+	broken("#GP"); /* there is no third range */
 	wr(0x390, 1);
 	broken("counters");
 	fake_pt_access.read(0x123);
@@ -131,7 +133,7 @@ static void features_absent_in_cpuid_do_not_work(void **state)
 #undef DENIED
 }
 
-/* With that first entry, and that place in it. */
+/* Traces with this first entry and this offset in it, and checks the reported error. */
 static void error(uint64_t word, uint64_t place, const char *what)
 {
 	table[0] = word;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The backend `qemu` on a unit that is a few variables: what it hands over, what it makes of the answers. */
+/*
+ * Runs the backend `qemu` on a fake unit: what it writes into the unit's page, and how it handles the
+ * answers.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,7 +48,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-/* Every other page of the memory. */
+/* Lends every other page of the memory to the unit. */
 static void lend(uint32_t pieces)
 {
 	for (uint32_t i = 0; i < pieces; i++)
@@ -58,7 +61,7 @@ static void lend(uint32_t pieces)
 						       .table_size = sizeof(test.table) };
 }
 
-/* A unit of thread 7 with those flags, ready to be enabled. */
+/* Makes a unit of thread 7 with these flags, ready to be enabled. */
 static void make_unit(uint32_t pieces, uint32_t flags)
 {
 	assert_int_equal(op()->init(&test.backend), KTRACE_OK);
@@ -84,7 +87,7 @@ static void switch_out(void)
 	test.unit.enabled = 0;
 }
 
-/* The bytes [from, to) of the trace are where they belong. */
+/* Checks that the bytes [from, to) of the trace are where they belong. */
 static void assert_bytes(uint64_t from, uint64_t to)
 {
 	for (uint64_t at = from; at < to; at++) {
@@ -106,7 +109,7 @@ static void absent_without_the_plugin(void **state)
 	assert_int_equal(test.page[0].unit, 0);
 }
 
-/* What an earlier boot left in the page is no answer. */
+/* An answer of an earlier boot in the page is not taken for a new one. */
 static void absent_although_the_page_has_an_old_answer(void **state)
 {
 	(void)state;
@@ -117,7 +120,7 @@ static void absent_although_the_page_has_an_old_answer(void **state)
 	assert_int_equal(op()->enable(&test.backend, &test.unit, 0), KTRACE_ERROR_DEVICE);
 }
 
-/* Built for the generic CPU, as this test is. */
+/* This test is built for the generic CPU, which has no marker. */
 static void absent_on_an_architecture_without_a_marker(void **state)
 {
 	(void)state;
@@ -150,7 +153,7 @@ static void describe_returns_the_parameters_of_the_unit(void **state)
 	assert_null(fake_unit_broken());
 }
 
-/* ---- What is handed over ----------------------------------------------------------------------- */
+/* ---- What the unit gets ------------------------------------------------------------------------ */
 
 static void adjacent_pieces_are_one_extent(void **state)
 {
@@ -237,7 +240,7 @@ static void unsupported_configurations_are_rejected(void **state)
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_ERROR_ARGUMENT);
 }
 
-/* ---- What comes back --------------------------------------------------------------------------- */
+/* ---- What the unit returns --------------------------------------------------------------------- */
 
 static void enable_continues_on_another_cpu(void **state)
 {
@@ -318,9 +321,9 @@ static void an_error_of_the_unit_is_reported(void **state)
 
 #define STANDSTILL UINT64_C(1000000000)
 
-static unsigned
-	standstills; /* to come: the virtual CPU is not run between the reading of its clock and the command */
-static uint64_t unit_behind; /* ticks that the unit's clock is behind the guest's */
+/* How many times the virtual CPU will be paused between reading its clock and the command. */
+static unsigned standstills;
+static uint64_t unit_behind; /* by how many ticks the unit's clock is behind the guest's */
 
 static void ring_late(uint8_t *doorbell)
 {
@@ -350,7 +353,7 @@ static void a_stopped_cpu_does_not_make_the_clock_late(void **state)
 		switch_out();
 	}
 	assert_int_equal(fake_unit_rung(KTRX_HWT_UNIT_CLOCK), 1 + 2 + 3);
-	/* On a CPU that hardly ever runs it does not try for ever. */
+	/* On a CPU that hardly ever runs, the backend does not try without limit. */
 	standstills = 1000;
 	switch_in(0);
 	assert_true(standstills > 900);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What records say, byte by byte, and that none is lost without a word. */
+/* Contents of the records, byte by byte, and that lost records are counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -50,7 +50,7 @@ static void image(struct proc_walk *walk, uint32_t type, uint64_t address, uint6
 	assert_int_equal(proc_bits(seen.payload + 8, 8), size);
 	assert_int_equal(proc_bits(seen.payload + 16, 8), offset);
 	assert_int_equal(proc_bits(seen.payload + 24, 4), type == KTRX_HWT_EXECUTABLE ? 4 : 5);
-	assert_int_equal(proc_bits(seen.payload + 28, 4), 1); /* the first ident */
+	assert_int_equal(proc_bits(seen.payload + 28, 4), 1); /* ident of the first context */
 	equal_text(&seen, 32, path);
 }
 
@@ -124,7 +124,7 @@ static void earlier_mappings_are_recorded_first(void **state)
 	ktrace_hwt_put(late);
 }
 
-/* Each time that others may look it unmaps what it has mapped first. */
+/* Unmaps the first mapping each time that the lock of the table is released. */
 static void unmap_first(void)
 {
 	memmove(target->image, target->image + 1, sizeof(target->image) - sizeof(target->image[0]));
@@ -146,7 +146,8 @@ static void no_mapping_is_missed_while_others_go_away(void **state)
 	context = hwt_trace(&owner, target);
 	hwt_kernel.after_table_unlock = NULL;
 	hwt_take(context, &walk);
-	for (uint64_t i = 1; i < HWT_IMAGES; i++) { /* the first was gone when the process had been taken */
+	/* the first one was unmapped before the context had the process */
+	for (uint64_t i = 1; i < HWT_IMAGES; i++) {
 		assert_true(proc_next(&walk, &seen));
 		assert_int_equal(seen.type, KTRX_HWT_MMAP);
 		assert_int_equal(proc_bits(seen.payload, 8), i << 16);
@@ -163,7 +164,7 @@ static void map_another(void)
 	ktrace_hwt_mmap(&target->trace, &thread->trace, &mapped, "/lib/late.so");
 }
 
-/* The target does not stand still while its context is being made: it maps code as soon as it has been taken. */
+/* The target runs while its context is made: it maps code as soon as the context has it. */
 static void mappings_made_during_the_start_are_recorded(void **state)
 {
 	struct proc_walk walk;
@@ -202,7 +203,10 @@ static void a_path_may_be_long(void **state)
 	}
 }
 
-/* Nobody wakes the one who waits for room: he gives up once, and not again until somebody reads. */
+/*
+ * Nobody wakes the thread that waits for room. After the timeout, it does not wait again until records have
+ * been read.
+ */
 static void records_without_room_are_counted_exactly(void **state)
 {
 	struct proc_walk walk;
@@ -223,7 +227,7 @@ static void records_without_room_are_counted_exactly(void **state)
 		assert_false(walk.torn);
 	}
 	assert_int_equal(hwt_kernel.now, 5 * UINT64_C(1000000000));
-	hwt_take(context, &walk); /* one that tells of those lost last */
+	hwt_take(context, &walk); /* returns a record with the count of those lost last */
 	assert_true(proc_next(&walk, &seen));
 	assert_int_equal(seen.type, KTRX_HWT_CONTEXT);
 	lost += seen.lost;
@@ -284,7 +288,7 @@ static void a_reader_takes_at_most_what_it_requests(void **state)
 	assert_int_equal(hwt_kernel.sleeps, 0);
 }
 
-/* A reader whose memory is not there takes nothing away, wherever in the queue it ends. */
+/* If the reader's memory is not writable, no record is removed, wherever the failure is. */
 static void records_that_cannot_be_copied_stay(void **state)
 {
 	static uint8_t bytes[KTRACE_HWT_QUEUE_MIN];
@@ -294,7 +298,7 @@ static void records_that_cannot_be_copied_stay(void **state)
 
 	(void)state;
 	for (int64_t round = 0; round < 20; round++) {
-		for (uint32_t i = 0; i < 100; i++, made++) /* they come to lie across the queue's end */
+		for (uint32_t i = 0; i < 100; i++, made++) /* some records wrap around the end of the queue */
 			ktrace_hwt_munmap(&target->trace, &thread->trace, i, i);
 		hwt_kernel.writable = round * 293;
 		assert_int_equal(ktrace_hwt_records(context, bytes, sizeof(bytes), 999, 0, &count),
@@ -324,7 +328,9 @@ static int be_killed(uint32_t n)
 	return n == 1;
 }
 
-/* The record comes when the reader has looked and does not sleep yet: in_sleep is called before he would. */
+/*
+ * The record comes after the reader has found the queue empty, and before it sleeps: then in_sleep is called.
+ */
 static void a_record_between_check_and_sleep_wakes_the_reader(void **state)
 {
 	uint8_t bytes[4096];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where the records of SPE go: portions, interrupts, going around, stopping, records that are not whole. */
+/* Where records of SPE are stored: portions, interrupts, wrapping, stopping, incomplete records. */
 #include "kernel/hwt_drivers/spe.h"
 #include "unit/support/hwt_spe_support.h"
 
-#define SLOT	64u		       /* of the model's records */
+#define SLOT	64u		       /* size of the model's records */
 #define A_PAGE	(SPE_TEST_PAGE / SLOT) /* records in a page */
 #define MAX_128 (UINT64_C(1) << 12)    /* PMSIDR: a record may take 128 bytes, not 64 */
 
@@ -70,7 +70,7 @@ static void interrupts_come_at_the_requested_interval(void **state)
 	spe_begin();
 	assert_int_equal(interrupts_of(0, 8, 3), 6);
 	assert_int_equal(interrupts_of(SPE_TEST_PAGE, 8, 3), 24);
-	assert_int_equal(interrupts_of(3 * SPE_TEST_PAGE, 8, 3), 9); /* 3, 6 and the end */
+	assert_int_equal(interrupts_of(3 * SPE_TEST_PAGE, 8, 3), 9); /* at 3, 6 and 8 pages */
 	assert_int_equal(interrupts_of(8 * SPE_TEST_PAGE, 8, 3), 3);
 	assert_int_equal(interrupts_of(0, 1, 3), 3);
 }
@@ -86,16 +86,16 @@ static void the_rest_of_a_portion_is_padding(void **state)
 	spe_unit(&unit, 2);
 	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
 	spe_enable(&unit);
-	assert_int_equal(spe_sample(1000), A_PAGE - 1); /* there is room for half of one */
+	assert_int_equal(spe_sample(1000), A_PAGE - 1); /* then there is room for half of a maximum record */
 	assert_true(interrupt(&unit));
 	assert_int_equal(unit.position, SPE_TEST_PAGE);
 	spe_sample(A_PAGE - 2);
-	spe_disable(&unit); /* room for one, but this one is not interrupted */
+	spe_disable(&unit); /* there is room for another maximum record, so no interrupt is pending */
 	assert_int_equal(unit.position, 2 * SPE_TEST_PAGE - 2 * SLOT);
 	assert_int_equal(spe_records(&unit, 0, 1), 2 * A_PAGE - 3);
 	spe_enable(&unit);
 	spe_sample(1);
-	spe_disable(&unit); /* and here the interrupt is taken along */
+	spe_disable(&unit); /* the pending interrupt is handled, too */
 	assert_false(fake_spe_interrupting());
 	assert_int_equal(unit.position, 2 * SPE_TEST_PAGE);
 	assert_int_equal(unit.wraps, 1);
@@ -123,7 +123,7 @@ static void a_unit_that_stops_waits_for_its_reader(void **state)
 	assert_int_equal(spe_sample(1000), 0);
 	assert_false(interrupt(&unit));
 	spe_disable(&unit);
-	spe_enable(&unit); /* to no effect */
+	spe_enable(&unit); /* has no effect */
 	assert_int_equal(spe_sample(1000), 0);
 	spe_disable(&unit);
 	assert_int_equal(unit.position, unit.buffer.size);
@@ -143,7 +143,7 @@ static void a_unit_that_stops_waits_for_its_reader(void **state)
 	assert_int_equal(spe_backend.operations->service(&spe_backend, &unit), KTRACE_ERROR_ARGUMENT);
 }
 
-/* Memory that cannot be written in the middle of a record. */
+/* A write to memory fails in the middle of a record. */
 static void an_incomplete_record_is_left_out(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
@@ -162,7 +162,7 @@ static void an_incomplete_record_is_left_out(void **state)
 	assert_false(fake_spe_interrupting());
 	assert_int_equal(unit.position, 3 * SLOT);
 	assert_int_equal(unit.lost, 1);
-	assert_int_equal(spe_sample(3), 0); /* it does not go on by itself */
+	assert_int_equal(spe_sample(3), 0); /* sampling does not continue until it is enabled again */
 	spe_enable(&unit);
 	spe_sample(2);
 	spe_disable(&unit);
@@ -177,7 +177,7 @@ static void an_incomplete_record_is_left_out(void **state)
 	assert_int_equal(unit.lost, 2);
 }
 
-/* Where it began is not where the hardware's pointer was aligned last. */
+/* The incomplete record has two slots: it does not begin at the last address aligned to a slot. */
 static void an_incomplete_record_of_many_slots_is_left_out(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
@@ -199,16 +199,16 @@ static void an_incomplete_record_of_many_slots_is_left_out(void **state)
 	assert_int_equal(unit.lost, 1);
 }
 
-/* However much of the second record there is; no byte behind that is read. */
+/* For any number of bytes of the second record. No byte after them is read. */
 static void the_end_of_whole_records_is_found(void **state)
 {
 	static const char records[] = "\xb0"
 				      "12345678"	     /* an address, … */
-				      "\x42\x01\x01\0\0\0\0" /* … events, END, padding */
+				      "\x42\x01\x01\0\0\0\0" /* … events, END and padding */
 				      "\x20\xb8"
-				      "12345678" /* one with two bytes of header, … */
+				      "12345678" /* an address with a header of two bytes, … */
 				      "\x71"
-				      "12345678"; /* … and a timestamp ends it, too */
+				      "12345678"; /* … and a timestamp, which also ends a record */
 	const size_t all = sizeof(records) - 1;
 	const struct ktrace_hwt_spe spe = { .align = 16 };
 
@@ -243,7 +243,7 @@ static void collisions_are_counted(void **state)
 	assert_int_equal(unit.position, 3 * SLOT);
 }
 
-/* A reader that takes what there is at any moment gets each record once, in order. */
+/* A reader that takes the available records at any time gets each one once, in order. */
 static void any_mixture_of_samples_switches_and_services(uint32_t pages, uint32_t every)
 {
 	struct ktrace_hwt_config config = spe_config();
@@ -286,7 +286,7 @@ static void every_record_arrives_once(void **state)
 	any_mixture_of_samples_switches_and_services(1, 0);
 	any_mixture_of_samples_switches_and_services(7, 2 * SPE_TEST_PAGE);
 	spe_setup(NULL);
-	fake_spe_features.pmsidr += 5 * MAX_128; /* 2 KiB, the longest there are */
+	fake_spe_features.pmsidr += 5 * MAX_128; /* 2 KiB, the largest size */
 	fake_spe_features.pmbidr = 0x2b;
 	spe_begin();
 	any_mixture_of_samples_switches_and_services(4, 0);

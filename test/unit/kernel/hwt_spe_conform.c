@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* SPE passes what every backend must pass. */
+/* Runs the tests that every backend must pass on SPE. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 
 #define PMSCR	   KTRACE_HWT_SYSREG(3, 0, 9, 9, 0)
 #define PMSCR_USER 1u
-#define INTERVAL   4096u /* the default */
-#define RECORD	   64u	 /* bytes, of the model's */
+#define INTERVAL   4096u /* default of the backend */
+#define RECORD	   64u	 /* bytes of a record of the model */
 
 static struct ktrace_hwt_backend *make(void)
 {
@@ -41,7 +41,7 @@ static void memory(uint64_t physical, void *host, uint64_t size)
 	fake_spe_memory(host, size);
 }
 
-/* Code of the level that is sampled. */
+/* Runs code of the level that is sampled. */
 static uint64_t run(struct ktrace_hwt_unit *unit, uint64_t bytes)
 {
 	(void)unit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The model of SPE sees what the manual forbids: else a test on it would prove nothing. */
+/* The model of SPE detects what the manual forbids; without that, tests that use it would prove nothing. */
 #include "unit/support/hwt_spe_support.h"
 
 #define REG(crm, op2) KTRACE_HWT_SYSREG(3, 0, 9, crm, op2)
@@ -30,7 +30,7 @@ static void isb(void)
 	fake_spe_access.isb();
 }
 
-/* All is ready but PMSCR. */
+/* Prepares all registers for sampling except PMSCR. */
 static void fresh(void)
 {
 	fake_spe_reset();
@@ -99,7 +99,7 @@ static void order_is_checked(void **state)
 	broken("has not taken effect");
 }
 
-/* With the buffer off, as it is to be changed. */
+/* Changes a register while the buffer is disabled, then samples, and checks the reported error. */
 static void changed(uint32_t encoding, uint64_t value, const char *what)
 {
 	wr(PMBLIMITR, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the backend of SPE asks of the registers, and what it refuses. */
+/* Which registers the backend of SPE writes, and what it refuses. */
 #include "unit/support/hwt_spe_support.h"
 
 #define REG(crm, op2) KTRACE_HWT_SYSREG(3, 0, 9, crm, op2)
@@ -10,7 +10,7 @@
 #define PMSLATFR      REG(9, 6)
 #define PMBLIMITR     REG(10, 0)
 
-/* ---- What is not there ------------------------------------------------------------------------- */
+/* ---- Probing ----------------------------------------------------------------------------------- */
 
 static void absent(const char *why)
 {
@@ -26,7 +26,7 @@ static void absent_hardware_is_reported(void **state)
 	(void)state;
 	fake_spe_features.version = 0;
 	absent("PMSVer");
-	assert_null(strstr(fake_log_text(), "PMBIDR")); /* it does not exist then */
+	assert_null(strstr(fake_log_text(), "PMBIDR")); /* PMBIDR does not exist then */
 	fake_spe_reset();
 	fake_spe_features.pmbidr |= 1 << 4;
 	absent("PMBIDR_EL1.P");
@@ -49,7 +49,7 @@ static void another_user_of_the_unit_is_not_disturbed(void **state)
 	fake_spe_poke(PMSCR, 3);
 	assert_int_equal(spe_backend.operations->cpu_init(&spe_backend, 0), KTRACE_ERROR_DEVICE);
 	assert_int_equal(spe_backend.operations->enable(&spe_backend, &unit, 0), KTRACE_ERROR_DEVICE);
-	spe_disable(&unit); /* it does not run */
+	spe_disable(&unit); /* the unit is not enabled */
 	assert_int_equal(fake_spe_peek(PMSCR), 3);
 }
 
@@ -117,7 +117,7 @@ static void cpu_mode_until_full(void **state)
 	fake_log_golden("spe-cpu");
 }
 
-/* The registers of the CPU that comes next are as after reset. */
+/* The registers of the next CPU have their values after reset. */
 static void a_unit_outlives_its_cpu(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
@@ -141,7 +141,7 @@ static void a_unit_outlives_its_cpu(void **state)
 
 /* ---- Options ----------------------------------------------------------------------------------- */
 
-/* What a register is while sampling with that configuration. */
+/* Returns the value of a register while sampling with this configuration. */
 static uint64_t register_of(const struct ktrace_hwt_config *config, uint32_t encoding)
 {
 	struct ktrace_hwt_unit unit;
@@ -194,7 +194,7 @@ static void intervals_are_rounded(void **state)
 	struct ktrace_hwt_config config = spe_config();
 
 	(void)state;
-	fake_spe_features.pmsidr &= ~UINT64_C(0xf00); /* 256 is the shortest */
+	fake_spe_features.pmsidr &= ~UINT64_C(0xf00); /* the minimum interval is 256 */
 	spe_begin();
 	config.interval = 256;
 	assert_int_equal(register_of(&config, PMSIRR), 256);
@@ -250,7 +250,10 @@ static void refused(const struct ktrace_hwt_config *config)
 	assert_int_equal(spe_backend.operations->enable(&spe_backend, &unit, 0), KTRACE_ERROR_ARGUMENT);
 }
 
-/* The change makes an acceptable configuration, or CPU, one that is not. */
+/*
+ * Applies a change that makes a valid configuration or CPU invalid, and checks that the configuration is
+ * refused.
+ */
 #define REFUSED(change)                                         \
 	do {                                                    \
 		struct ktrace_hwt_config config = spe_config(); \
@@ -266,7 +269,7 @@ static void unsupported_options_are_rejected(void **state)
 	REFUSED((WITHOUT(0), config.events = 2));
 	REFUSED((WITHOUT(1), config.flags = KTRACE_HWT_LOADS));
 	REFUSED((WITHOUT(2), config.latency = 10));
-	REFUSED((WITHOUT(16), config.latency = 0x1000)); /* 12 bits */
+	REFUSED((WITHOUT(16), config.latency = 0x1000)); /* the counter has 12 bits */
 	REFUSED((fake_spe_features.version = 2, config.events = 1 << 6));
 	REFUSED((fake_spe_features.version = 1, config.events = 1 << 17));
 #undef WITHOUT
@@ -290,7 +293,7 @@ static void invalid_options_are_rejected(void **state)
 	REFUSED(config.interrupt_every = 8 * SPE_TEST_PAGE);
 	REFUSED(config.interval = 2047);
 	REFUSED(config.latency = 0x10000);
-	REFUSED(config.events = 1); /* no such event */
+	REFUSED(config.events = 1); /* this event does not exist */
 }
 
 /* ---- Other operations -------------------------------------------------------------------------- */

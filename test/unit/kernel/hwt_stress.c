@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Hardware trace at full speed: threads of this program are threads of traced processes, which share a few CPUs, switch, map,
- * make threads and end, while owners begin, start, stop, read and drop contexts on them.
+ * Stress test of hardware trace: threads of this program act as threads of traced processes. They share a few
+ * CPUs, switch, map code, make threads and exit, while owners make, start, stop, read and release contexts
+ * for them.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -17,9 +18,9 @@
 #include "unit/support/proc_walk.h"
 
 #define OWNERS	   3u
-#define ROUNDS	   3000u /* of each process: hooks that make a record */
-#define LIFE_EVERY 50u	 /* of them the second thread comes and goes */
-#define CHAOS	   400u	 /* contexts of each owner */
+#define ROUNDS	   3000u /* for each process: calls of hooks that make a record */
+#define LIFE_EVERY 50u	 /* the second thread is made and ends once in so many rounds */
+#define CHAOS	   400u	 /* contexts that each owner makes */
 
 static atomic_bool working;
 
@@ -30,7 +31,7 @@ static void preempt(void)
 	hwt_threads_get_cpu(hwt_threads_leave_cpu());
 }
 
-/* The second thread runs on this program's thread of the first one, which is switched out meanwhile. */
+/* Runs the second thread on the program's thread of the first one, which is switched out in the meantime. */
 static void live_a_short_life(struct hwt_threads_process *self)
 {
 	struct ktrace_hwt_thread *first;
@@ -83,7 +84,7 @@ static void *be_traced(void *argument)
 	return NULL;
 }
 
-/* Lives on until nobody traces any more, with pauses in which others get on. */
+/* Runs until no owner traces any more. Between rounds, other processes may run. */
 static void *be_traced_on(void *argument)
 {
 	struct hwt_threads_process *self = argument;
@@ -116,13 +117,13 @@ static int open_context(struct ktrace_hwt_owner *owner, uint32_t pid, uint64_t c
 }
 
 struct counted {
-	uint64_t made;	 /* by work() … */
-	uint64_t others; /* … and what tells of units */
+	uint64_t made;	 /* records made by work() … */
+	uint64_t others; /* … and those of units and threads */
 	uint64_t lost;
-	uint64_t last; /* number of the last one */
+	uint64_t last; /* number of the last record */
 };
 
-/* Returns what ktrace_hwt_records() does. */
+/* Returns the result of ktrace_hwt_records(). */
 static int64_t read_some(struct ktrace_hwt_context *context, uint64_t timeout_ns, struct counted *counted)
 {
 	uint8_t bytes[2048];
@@ -163,7 +164,7 @@ struct follower {
 	struct counted counted;
 };
 
-/* Reads to the end, releases whoever waits, and looks at buffers. */
+/* Reads all records, wakes paused threads, and reads positions of buffers. */
 static void *follow(void *argument)
 {
 	struct follower *follower = argument;
@@ -179,7 +180,7 @@ static void *follow(void *argument)
 	return NULL;
 }
 
-/* Each owner takes whatever it can get, and drops it again somehow. */
+/* Makes contexts of random targets, uses them, and releases them in various ways. */
 static void *make_trouble(void *argument)
 {
 	uint32_t seed = (uint32_t)(uintptr_t)argument, opened = 0;
@@ -249,7 +250,7 @@ static void a_reader_that_follows_gets_every_record(void **state)
 	}
 }
 
-/* Nobody reads until the end: what is there and what is said to be lost make all. */
+/* Nobody reads until the end: the records in the queue and the reported losses are all records. */
 static void records_without_room_are_counted(void **state)
 {
 	struct follower follower = { .counted = { 0 } };
@@ -262,7 +263,7 @@ static void records_without_room_are_counted(void **state)
 	pthread_create(&target, NULL, be_traced, &hwt_threads_processes[0]);
 	pthread_join(target, NULL);
 	follow(&follower);
-	/* Of each thread one when it is made and one when it ends; the second is given a name. */
+	/* For each thread, one when it is made and one when it exits; the second one is also renamed. */
 	assert_int_equal(follower.counted.made + follower.counted.others + follower.counted.lost,
 			 ROUNDS + 2 * (1 + ROUNDS / LIFE_EVERY) + ROUNDS / LIFE_EVERY);
 	assert_true(follower.counted.made < ROUNDS);

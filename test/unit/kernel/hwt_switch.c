@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Units on and off: in the switch, on whichever CPU, for the target alone; with threads that come and go; when the hardware
- * refuses, or is full. The fake kernel sees to it that the switch neither sleeps nor wakes anybody.
+ * Units are enabled and disabled in the thread switch, on any CPU, only for the target; with threads that are
+ * made and exit; if the hardware refuses, or its buffer is full. The fake kernel checks that the switch
+ * neither sleeps nor wakes a thread.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -88,7 +89,7 @@ static void another_process_is_not_traced(void **state)
 	struct hwt_process *other = hwt_fork(7, 7);
 
 	(void)state;
-	operations.enable = NULL; /* would crash */
+	operations.enable = NULL; /* a call would crash */
 	hwt_run(&other->thread[0]);
 	hwt_thread(other);
 	hwt_exit(other);
@@ -121,14 +122,14 @@ static void preempt(void)
 {
 	static bool preempted;
 
-	preempted = !preempted; /* this, too, may ask a CPU */
+	preempted = !preempted; /* the switch below may call a CPU itself */
 	if (!preempted || !thread->on)
 		return;
 	hwt_switch_out(thread);
 	hwt_switch_in(thread, 3);
 }
 
-/* Its unit is off, and the thread is taken away and comes back before its end has gone on. */
+/* The thread is preempted after its unit has been disabled, and runs again before its exit is complete. */
 static void a_thread_that_ends_is_not_enabled_again(void **state)
 {
 	(void)state;
@@ -158,7 +159,7 @@ static void a_thread_without_a_buffer_is_reported(void **state)
 	assert_int_equal(ktrace_hwt_stop(context), KTRACE_OK);
 	assert_int_equal(ktrace_hwt_start(context), KTRACE_ERROR_MEMORY);
 	hwt_kernel.buffers_left = -1;
-	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK); /* now it gets one */
+	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK); /* now the thread gets a unit */
 	hwt_run(poor);
 	assert_int_equal(place_of(1).position, 64);
 }
@@ -185,12 +186,12 @@ static void the_filter_follows_into_another_address_space(void **state)
 	target->space = 0xabc000;
 	ktrace_hwt_exec(&target->trace, &thread->trace, 0, "/bin/true", 0);
 	assert_int_equal(configured_space, 0xabc000);
-	assert_int_equal(place_of(0).enabled, 1); /* again */
+	assert_int_equal(place_of(0).enabled, 1); /* it has been enabled again */
 	assert_int_equal(place_of(0).position, 128);
 	hwt_switch_out(thread);
 }
 
-/* Whoever asks for a filter by address space need not know the process's. */
+/* For a filter by address space, the owner need not know the address space of the process. */
 static void the_filter_has_the_address_space_from_the_start(void **state)
 {
 	const struct ktrace_hwt_config config = { .flags = KTRACE_HWT_SPACE };
@@ -293,7 +294,7 @@ static void a_unit_of_an_absent_cpu_is_abandoned(void **state)
 	assert_int_equal(place_of(0).enabled, 0);
 	assert_int_equal(place_of(0).lost, 1);
 	assert_int_equal(abandoned, 1);
-	assert_int_equal(hwt_mock.cpu_ready[2], 0); /* if it comes back, it does so after a reset */
+	assert_int_equal(hwt_mock.cpu_ready[2], 0); /* if the CPU comes online again, it has been reset */
 	thread->on = 0;
 }
 
@@ -338,7 +339,7 @@ static void a_full_buffer_waits_for_service(void **state)
 	assert_int_equal(place_of(0).position, 4096);
 	assert_int_equal(place_of(0).full, 1);
 	assert_true(place_of(0).lost > 0);
-	assert_int_equal(count(KTRX_HWT_BUFFER), 1); /* the switch could not say it */
+	assert_int_equal(count(KTRX_HWT_BUFFER), 1); /* made now, as the switch cannot make a record */
 	assert_int_equal(count(KTRX_HWT_BUFFER), 0);
 	assert_int_equal(ktrace_hwt_service(context, 0, 4097), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(ktrace_hwt_service(context, 7, 0), KTRACE_ERROR_ARGUMENT);
@@ -372,7 +373,7 @@ static int finish_configuring(uint32_t n)
 	return 0;
 }
 
-/* No backend is asked for two things of a unit at once. */
+/* A backend is never called for two operations on a unit at once. */
 static void service_waits_for_a_configuration(void **state)
 {
 	(void)state;
