@@ -19,7 +19,7 @@ static int try(struct hwt_process *caller, const struct ktrace_hwt_request *requ
 	return error;
 }
 
-struct row {
+struct permission {
 	const char *what;
 	struct ktrace_proc_identity caller, target;
 	int error;
@@ -37,7 +37,7 @@ struct row {
 	}
 #define DENIED KTRACE_ERROR_PERMISSION
 
-static const struct row rows[] = {
+static const struct permission permissions[] = {
 	{ "one's own", PLAIN, PLAIN, KTRACE_OK },
 	{ "another user's", PLAIN, IDS(9, 9, 9, 8, 8, 8), DENIED },
 	{ "another group's", PLAIN, IDS(7, 7, 7, 9, 9, 9), DENIED },
@@ -58,21 +58,21 @@ static const struct row rows[] = {
 	{ "the superuser of a jail, out of it", IN_JAIL(3, 0, 0), IN_JAIL(4, 7, 7), DENIED },
 };
 
-static void may(const struct row *row, uint32_t set_id, int expected)
+static void check(const struct permission *permission, uint32_t set_id, int expected)
 {
 	struct hwt_process *caller = hwt_fork(0, 0), *target = hwt_fork(0, 0);
 	struct ktrace_hwt_request request = hwt_request_thread(target);
 	uint32_t pid = target->id.pid;
 	int error;
 
-	caller->id = row->caller;
+	caller->id = permission->caller;
 	caller->id.pid = 77;
-	target->id = row->target;
+	target->id = permission->target;
 	target->id.pid = pid;
 	target->id.set_id = set_id;
 	error = try(caller, &request);
 	if (error != expected)
-		fail_msg("%s: %d", row->what, error);
+		fail_msg("%s: %d", permission->what, error);
 	caller->alive = target->alive = false;
 }
 
@@ -80,9 +80,9 @@ static void permission_depends_on_the_ids_of_the_process(void **state)
 {
 	(void)state;
 	hwt_start();
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		may(&rows[i], 0, rows[i].error);
-		may(&rows[i], 1, rows[i].caller.euid == 0 ? rows[i].error : DENIED);
+	for (size_t i = 0; i < sizeof(permissions) / sizeof(permissions[0]); i++) {
+		check(&permissions[i], 0, permissions[i].error);
+		check(&permissions[i], 1, permissions[i].caller.euid == 0 ? permissions[i].error : DENIED);
 	}
 }
 

@@ -469,26 +469,25 @@ static void other_interrupts_are_left_alone(void **state)
 static void describe_gives_the_cpu_to_decoders(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
-	struct ktrx_hwt_pt said;
+	struct ktrx_hwt_pt pt;
 	uint64_t time, frequency;
 
 	(void)state;
 	pt_begin();
-	assert_int_equal(pt_backend.operations->describe(&pt_backend, &config, &said, sizeof(said) - 1), 0);
-	assert_int_equal(pt_backend.operations->describe(&pt_backend, &config, &said, sizeof(said)),
-			 sizeof(said));
-	assert_int_equal(said.family, 6);
-	assert_int_equal(said.model, 158);
-	assert_int_equal(said.stepping, 10);
-	assert_int_equal(said.mtc_frequency, 0);
-	assert_int_equal(said.nominal_frequency, 28);
-	assert_int_equal(said.flags, 0);
-	assert_int_equal(said.cpuid_15_eax, 2);
-	assert_int_equal(said.cpuid_15_ebx, 250);
+	assert_int_equal(pt_backend.operations->describe(&pt_backend, &config, &pt, sizeof(pt) - 1), 0);
+	assert_int_equal(pt_backend.operations->describe(&pt_backend, &config, &pt, sizeof(pt)), sizeof(pt));
+	assert_int_equal(pt.family, 6);
+	assert_int_equal(pt.model, 158);
+	assert_int_equal(pt.stepping, 10);
+	assert_int_equal(pt.mtc_frequency, 0);
+	assert_int_equal(pt.nominal_frequency, 28);
+	assert_int_equal(pt.flags, 0);
+	assert_int_equal(pt.cpuid_15_eax, 2);
+	assert_int_equal(pt.cpuid_15_ebx, 250);
 	config.flags = KTRACE_HWT_MTC;
 	config.mtc_period = 512;
-	pt_backend.operations->describe(&pt_backend, &config, &said, sizeof(said));
-	assert_int_equal(said.mtc_frequency, 9);
+	pt_backend.operations->describe(&pt_backend, &config, &pt, sizeof(pt));
+	assert_int_equal(pt.mtc_frequency, 9);
 	assert_int_equal(pt_backend.operations->clock(&pt_backend, &time, &frequency), KTRACE_OK);
 	assert_int_equal(time, 123456789);
 	assert_int_equal(frequency, 3000000000);
@@ -496,8 +495,8 @@ static void describe_gives_the_cpu_to_decoders(void **state)
 	fake_pt_features.virtual = 1; /* the MSR may be missing */
 	fake_pt_features.crystal_hz = 0;
 	pt_begin();
-	pt_backend.operations->describe(&pt_backend, &config, &said, sizeof(said));
-	assert_int_equal(said.nominal_frequency, 0);
+	pt_backend.operations->describe(&pt_backend, &config, &pt, sizeof(pt));
+	assert_int_equal(pt.nominal_frequency, 0);
 	assert_int_equal(pt_backend.operations->clock(&pt_backend, &time, &frequency), KTRACE_OK);
 	assert_int_equal(frequency, 3000000000);
 	fake_pt_features.base_mhz = 0;

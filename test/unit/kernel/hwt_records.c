@@ -372,7 +372,7 @@ static void the_end_of_the_target_is_reported(void **state)
 			 KTRACE_ERROR_STATE);
 }
 
-static int tell_clock(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_t *frequency)
+static int read_clock(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_t *frequency)
 {
 	*time = backend->kind + 12345;
 	*frequency = 1000;
@@ -388,7 +388,7 @@ static void clocks_are_recorded_at_start_and_end(void **state)
 
 	(void)state;
 	operations = *hwt_mock.operations;
-	operations.clock = tell_clock;
+	operations.clock = read_clock;
 	hwt_mock.operations = &operations;
 	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK);
 	assert_int_equal(ktrace_hwt_stop(context), KTRACE_OK);

@@ -32,7 +32,7 @@ static void preempt(void)
 }
 
 /* Runs the second thread on the program's thread of the first one, which is switched out in the meantime. */
-static void live_a_short_life(struct hwt_threads_process *self)
+static void run_second_thread(struct hwt_threads_process *self)
 {
 	struct ktrace_hwt_thread *first;
 
@@ -66,10 +66,10 @@ static void work(struct hwt_threads_process *self, uint32_t n)
 	if (n % 5 == 0)
 		preempt();
 	if (n % LIFE_EVERY == 0)
-		live_a_short_life(self);
+		run_second_thread(self);
 }
 
-static void *be_traced(void *argument)
+static void *run_target(void *argument)
 {
 	struct hwt_threads_process *self = argument;
 
@@ -85,7 +85,7 @@ static void *be_traced(void *argument)
 }
 
 /* Runs until no owner traces any more. Between rounds, other processes may run. */
-static void *be_traced_on(void *argument)
+static void *run_target_on(void *argument)
 {
 	struct hwt_threads_process *self = argument;
 
@@ -93,7 +93,7 @@ static void *be_traced_on(void *argument)
 	for (uint32_t n = 0; working; n++)
 		work(self, n);
 	hwt_threads_leave_cpu();
-	return be_traced(argument);
+	return run_target(argument);
 }
 
 /* ---- The owners -------------------------------------------------------------------------------- */
@@ -158,30 +158,30 @@ static void set_pauses(struct ktrace_hwt_context *context, uint32_t pauses, uint
 	assert_int_equal(ktrace_hwt_configure(context, &config, &pausing, &left_out), KTRACE_OK);
 }
 
-struct follower {
+struct reader {
 	struct ktrace_hwt_owner owner;
 	struct ktrace_hwt_context *context;
 	struct counted counted;
 };
 
 /* Reads all records, wakes paused threads, and reads positions of buffers. */
-static void *follow(void *argument)
+static void *read_all(void *argument)
 {
-	struct follower *follower = argument;
+	struct reader *reader = argument;
 	struct ktrace_hwt_place place;
 	int64_t result;
 
 	do {
-		result = read_some(follower->context, 20000000, &follower->counted);
-		ktrace_hwt_wakeup(follower->context);
-		assert_int_equal(ktrace_hwt_position(follower->context, 0, &place) % -9, KTRACE_OK);
+		result = read_some(reader->context, 20000000, &reader->counted);
+		ktrace_hwt_wakeup(reader->context);
+		assert_int_equal(ktrace_hwt_position(reader->context, 0, &place) % -9, KTRACE_OK);
 	} while (result >= 0);
 	assert_int_equal(result, KTRACE_ERROR_NO_PROCESS);
 	return NULL;
 }
 
 /* Makes contexts of random targets, uses them, and releases them in various ways. */
-static void *make_trouble(void *argument)
+static void *use_contexts(void *argument)
 {
 	uint32_t seed = (uint32_t)(uintptr_t)argument, opened = 0;
 
@@ -224,51 +224,49 @@ static void *make_trouble(void *argument)
 
 static void a_reader_that_follows_gets_every_record(void **state)
 {
-	static struct follower followers[HWT_THREADS_PROCESSES];
+	static struct reader readers[HWT_THREADS_PROCESSES];
 	pthread_t target[HWT_THREADS_PROCESSES], owner[HWT_THREADS_PROCESSES];
 
 	(void)state;
 	for (uint32_t i = 0; i < HWT_THREADS_PROCESSES; i++) {
-		struct follower *follower = &followers[i];
+		struct reader *reader = &readers[i];
 
 		assert_int_equal(
-			open_context(&follower->owner, i + 1, 0, KTRACE_HWT_QUEUE_MIN, &follower->context),
+			open_context(&reader->owner, i + 1, 0, KTRACE_HWT_QUEUE_MIN, &reader->context),
 			KTRACE_OK);
-		set_pauses(follower->context, i % 2 ? KTRACE_HWT_PAUSE_EXEC | KTRACE_HWT_PAUSE_MMAP : 0,
-			   60000);
-		assert_int_equal(ktrace_hwt_start(follower->context), KTRACE_OK);
-		pthread_create(&target[i], NULL, be_traced, &hwt_threads_processes[i]);
-		pthread_create(&owner[i], NULL, follow, follower);
+		set_pauses(reader->context, i % 2 ? KTRACE_HWT_PAUSE_EXEC | KTRACE_HWT_PAUSE_MMAP : 0, 60000);
+		assert_int_equal(ktrace_hwt_start(reader->context), KTRACE_OK);
+		pthread_create(&target[i], NULL, run_target, &hwt_threads_processes[i]);
+		pthread_create(&owner[i], NULL, read_all, reader);
 	}
 	for (uint32_t i = 0; i < HWT_THREADS_PROCESSES; i++) {
 		pthread_join(target[i], NULL);
 		pthread_join(owner[i], NULL);
-		assert_int_equal(followers[i].counted.made, ROUNDS);
-		assert_int_equal(followers[i].counted.lost, 0);
-		ktrace_hwt_owner_exit(&followers[i].owner);
-		ktrace_hwt_put(followers[i].context);
+		assert_int_equal(readers[i].counted.made, ROUNDS);
+		assert_int_equal(readers[i].counted.lost, 0);
+		ktrace_hwt_owner_exit(&readers[i].owner);
+		ktrace_hwt_put(readers[i].context);
 	}
 }
 
 /* Nobody reads until the end: the records in the queue and the reported losses are all records. */
 static void records_without_room_are_counted(void **state)
 {
-	struct follower follower = { .counted = { 0 } };
+	struct reader reader = { .counted = { 0 } };
 	pthread_t target;
 
 	(void)state;
-	assert_int_equal(open_context(&follower.owner, 1, 0, KTRACE_HWT_QUEUE_MIN, &follower.context),
-			 KTRACE_OK);
-	set_pauses(follower.context, 0, 1);
-	pthread_create(&target, NULL, be_traced, &hwt_threads_processes[0]);
+	assert_int_equal(open_context(&reader.owner, 1, 0, KTRACE_HWT_QUEUE_MIN, &reader.context), KTRACE_OK);
+	set_pauses(reader.context, 0, 1);
+	pthread_create(&target, NULL, run_target, &hwt_threads_processes[0]);
 	pthread_join(target, NULL);
-	follow(&follower);
+	read_all(&reader);
 	/* For each thread, one when it is made and one when it exits; the second one is also renamed. */
-	assert_int_equal(follower.counted.made + follower.counted.others + follower.counted.lost,
+	assert_int_equal(reader.counted.made + reader.counted.others + reader.counted.lost,
 			 ROUNDS + 2 * (1 + ROUNDS / LIFE_EVERY) + ROUNDS / LIFE_EVERY);
-	assert_true(follower.counted.made < ROUNDS);
-	ktrace_hwt_owner_exit(&follower.owner);
-	ktrace_hwt_put(follower.context);
+	assert_true(reader.counted.made < ROUNDS);
+	ktrace_hwt_owner_exit(&reader.owner);
+	ktrace_hwt_put(reader.context);
 }
 
 static void owners_come_and_go(void **state)
@@ -278,9 +276,9 @@ static void owners_come_and_go(void **state)
 	(void)state;
 	working = true;
 	for (uint32_t i = 0; i < HWT_THREADS_PROCESSES; i++)
-		pthread_create(&target[i], NULL, be_traced_on, &hwt_threads_processes[i]);
+		pthread_create(&target[i], NULL, run_target_on, &hwt_threads_processes[i]);
 	for (uint32_t i = 0; i < OWNERS; i++)
-		pthread_create(&owner[i], NULL, make_trouble, (void *)(uintptr_t)(i + 1));
+		pthread_create(&owner[i], NULL, use_contexts, (void *)(uintptr_t)(i + 1));
 	for (uint32_t i = 0; i < OWNERS; i++)
 		pthread_join(owner[i], NULL);
 	working = false;
