@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes the process traces on which kdump's words are tried, beside those of test/golden/proc, into the directory given:
+ * Writes the process traces for kdump's tests, in addition to those of test/golden/proc, into the given
+ * directory:
  *
  *	linux.ktrace      two threads of a Linux program whose calls overlap; values of many types
- *	said.ktrace       what FreeBSD's runtime linker and malloc say; said-i386, said-dragonfly likewise
- *	hostile.ktrace    names, paths, data and a table that want to be more than text
- *	values.ktrace     a table with every kind of type, a struct of every kind of field
- *	wide.ktrace       as many and as long words as a table can have
- *	unknown.ktrace    records of a type that nobody knows: a long one, an empty one
+ *	said.ktrace       records of FreeBSD's runtime linker and malloc; also said-i386, said-dragonfly
+ *	hostile.ktrace    names, paths, data and a table that contain control characters
+ *	values.ktrace     a table with every kind of type, a struct with every kind of field
+ *	wide.ktrace       as many and as long names as a table can have
+ *	unknown.ktrace    records of an unknown type: a long one, an empty one
  *	abi.ktrace        processes of different ABIs on FreeBSD
  */
 #include <stdio.h>
@@ -91,7 +92,7 @@ static void make_linux_values(struct put *put)
 	put_ret(put, LINUX_FSTATAT, 0, 0);
 }
 
-/* The main thread reads while the other is born, waits and writes. */
+/* The main thread reads while the other thread is created, waits and writes. */
 static void make_linux_overlap(struct put *put)
 {
 	put_call(put, LINUX_CLONE, 6, (uint64_t[]){ 0x3d0f00, ADDRESS, ADDRESS, ADDRESS, 0x1234, 0 });
@@ -187,7 +188,7 @@ static void make_said(const char *directory, const char *name, enum put_format f
 	put_save(&put, directory, name);
 }
 
-/* ---- what must not get out ---- */
+/* ---- control characters ---- */
 
 #define EVIL "\x1b]0;evil\a\r\n\xff\\\"\x9b"
 
@@ -231,7 +232,7 @@ static void make_hostile(const char *directory)
 	put_struct(&put, "s", "12345678", 8);
 	put_struct(&put, "s", "1", 1);
 	put_struct(&put, "s", "", 0);
-	put_begin(&put, 15); /* any number of nothing */
+	put_begin(&put, 15); /* any number of elements of size 0 */
 	put32(&put, 0);
 	put32(&put, UINT32_MAX);
 	put_bytes(&put, "s", 2);
@@ -292,7 +293,7 @@ static void make_values(const char *directory)
 	put_save(&put, directory, "values");
 }
 
-/* ---- as long as a table can make it ---- */
+/* ---- the longest output of a table ---- */
 
 #define LONG_NAME "a_name_that_is_as_long_as_a_name_may_be_in_it"
 
@@ -375,7 +376,7 @@ static void make_unknown(const char *directory)
 
 /* ---- ABIs ---- */
 
-/* FreeBSD runs programs of its own and of Linux, of either width. */
+/* FreeBSD runs its own programs and Linux programs, of 32 and 64 bits. */
 static void make_abi(const char *directory)
 {
 	static const uint32_t flags[] = { 0x10209, 0x10109, 0x10203, 0x10103, 0x10207 };
@@ -389,14 +390,14 @@ static void make_abi(const char *directory)
 		put_call(&put, 3, 3, (uint64_t[]){ 5, ADDRESS, 10 });
 		put_ret(&put, 3, 35, -1);
 		put_call(&put, 478, 4,
-			 (uint64_t[]){ 5, 0x10, 1, 2 }); /* lseek; words of 32 bits: to 0x100000010 */
+			 (uint64_t[]){ 5, 0x10, 1, 2 }); /* lseek, in words of 32 bits, to 0x100000010 */
 	}
 	put.pid = 60;
 	put_call(&put, 3, 3, (uint64_t[]){ 5, ADDRESS, 10 });
 	put_save(&put, directory, "abi");
 }
 
-/* A program of 32 bits under Linux, beside one that is not: calls of one number have two names. */
+/* A 32-bit program under Linux, and a 64-bit one: calls of the same number have two names. */
 static void make_linux32(const char *directory)
 {
 	struct put put = put_trace(PUT_KTRX);
@@ -408,7 +409,7 @@ static void make_linux32(const char *directory)
 	put.tid = put.pid;
 	put_name(&put, "narrow");
 	put_call(&put, 5, 2, (uint64_t[]){ 4096, 0 });
-	put_over(&put, 32 + 6, 3, 2); /* its ABI: that of an i386 */
+	put_over(&put, 32 + 6, 3, 2); /* its ABI: i386 */
 	put_ret(&put, 5, 0, 3);
 	put.pid--;
 	put.tid = put.pid;
@@ -421,7 +422,10 @@ static void make_linux32(const char *directory)
 #define SESSIONS 40000
 #define GROWTHS	 20000
 
-/* One with a table of its own, many without, one whose table grows each time: made each time, that would take minutes. */
+/*
+ * A session with its own table, many without, and one whose table grows with each record. If kdump built
+ * each table again, this would take minutes.
+ */
 static void make_sessions(const char *directory)
 {
 	struct put put = put_trace(PUT_KTRX);

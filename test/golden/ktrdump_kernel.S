@@ -10,6 +10,6 @@ lwkt_gettoken:
 vop_lookup:
 	.skip	0x80
 	.size	vop_lookup, 0x80
-	.globl	ktrace_root /* where the traces say that it lay: the kernel was not moved */
+	.globl	ktrace_root /* its address in the traces: the kernel was not moved */
 	.set	ktrace_root, 0xffffffff80010000
 	.section .note.GNU-stack, "", %progbits

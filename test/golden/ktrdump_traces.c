@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Writes what the tests of ktrdump read, into the directory given:
+ * Writes the files for ktrdump's tests into the given directory:
  *
- *	ktr.ktrx   the boot ring and two CPUs, callers, a string, an event whose text asks for more than there is
- *	nothing.core  an ELF core of a machine on which there was no ktrace
- *	ktr.ram    the same as the memory of a guest that is gone, its second CPU's last record unfinished
+ *	ktr.ktrx      the boot ring and two CPUs, callers, a string, an event whose text needs more fields than it has
+ *	nothing.core  an ELF core of a machine without ktrace
+ *	ktr.ram       the same trace as the RAM of a guest that has ended; the last record of its second CPU is incomplete
  */
 #include <elf.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 
 #include "unit/support/ktread_writer.h"
 
-#define US	1000u	    /* ticks a microsecond: the writer's clock runs at 1 GHz */
-#define FAR_CPU 0xfffffff0u /* that no table has a place for */
+#define US	1000u	    /* ticks per microsecond: the writer's clock runs at 1 GHz */
+#define FAR_CPU 0xfffffff0u /* too large for any table */
 
 enum { ACQUIRE = 1, TEST, NAMED, SHORT };
 
@@ -97,7 +97,7 @@ static void fill(struct writer *writer)
 	const int32_t value = -1;
 
 	writer_record_extended(writer, 0, 100 * US, TEST, 0, on_cpu1, sizeof(on_cpu1));
-	/* More than a page of the table, and more than the ring has room for. */
+	/* More than a page of the table, and more than fit into the ring. */
 	for (uint32_t n = 0; n < 35; n++)
 		writer_record(writer, 1, (200 + 2 * n) * US + n * 250, TEST, 7, NULL, 0);
 	acquire(writer, 1, 300, 0x100010, 0x100080, 1);

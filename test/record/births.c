@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Processes whose threads make threads while another one ends them all, so that some are gone before anybody told of their
- * birth; every second one is killed from outside. As many as the argument says.
+ * Creates as many processes as the argument states. In each, threads create threads until the main thread
+ * ends the process: so some threads have ended before their creation is reported. Every second process is
+ * killed from outside.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * For the tests of `ktrace record`: a program of cases. `PROGRAM CASE` prints what the kernel answered, without numbers of
- * processes, so that a plain run and a recorded one can be compared. `PROGRAM` alone lists the cases.
+ * For the tests of `ktrace record`: a program with several cases. `PROGRAM CASE` prints what the kernel
+ * answered, without process ids, so that a plain run and a recorded one can be compared. `PROGRAM` alone
+ * lists the cases.
  */
 #ifndef RECORD_CASES_H
 #define RECORD_CASES_H
@@ -13,10 +14,10 @@
 
 struct test_case {
 	const char *name;
-	int (*run)(void); /* the status to end with */
+	int (*run)(void); /* returns the exit status */
 };
 
-/* Of this program, for cases that execute it again. */
+/* Path of this program, for cases that execute it again. */
 static const char *self;
 
 static inline int say(const char *what, long result)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Makes the calls of a 32-bit x86 program, by int 0x80 and without a C library. It is built twice: for 32 bits, and for 64, where
- * the same calls come from a program of the other kind. All that an address leads to lies in static memory, below 4 GB.
+ * Makes the calls of a 32-bit x86 program, by int 0x80 and without a C library. It is built twice: for 32
+ * bits, and for 64 bits, where a program of another ABI makes the same calls. All memory that is passed to
+ * calls is static, below 4 GB.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -11,9 +12,9 @@
 uint32_t words[7]; /* number and arguments of the next call */
 
 static uint32_t buffer[ROOM / 4], other[ROOM / 4], pair[2];
-static const uint32_t second[4] = { 0, 1000 }; /* a time, of either width */
+static const uint32_t second[4] = { 0, 1000 }; /* a time, in both widths */
 
-/* Registers that a C function must not name lie between the two: ebp holds the sixth argument. */
+/* The call needs ebp, which holds the sixth argument and which a C function must not name. */
 static __attribute__((noinline)) int32_t make(void)
 {
 	int32_t result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads that never let their tracer rest, and make more of them. With the argument "headless" the main thread
- * ends at once, with "beheaded" on SIGUSR1.
+ * Threads that keep their tracer busy without end, and threads that create more threads. With the argument
+ * "headless" the main thread ends at once; with "beheaded" it ends on SIGUSR1.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A process whose threads are all busy, the first one too, until one of the others calls exec. The new program does the
- * same, as many times as the argument says.
+ * A process whose threads are all busy, also the main thread, until one of the others calls exec. The new
+ * program does the same, as many times as the argument states.
  */
 #include <pthread.h>
 #include <stdio.h>

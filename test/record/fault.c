@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Catches a signal, passes addresses that are not there to the kernel, then touches one itself. */
+/* Catches a signal, passes invalid addresses to the kernel, then accesses one itself. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Programs that a tracer finds hard (cases.h): they trace, they filter calls, they stop, they come and go. */
+/*
+ * Programs that are difficult for a tracer (cases.h): they trace, filter calls, stop, and create and end
+ * processes.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -28,7 +31,7 @@ static int traceme(void)
 	return say("PTRACE_TRACEME", ptrace(PTRACE_TRACEME, 0, NULL, NULL));
 }
 
-/* A debugger of this program's own child: one that is attached to, and one that asks to be traced. */
+/* Debugs its own children: it attaches to one, and another one asks to be traced. */
 static int debugger(void)
 {
 	pid_t child = fork();
@@ -59,7 +62,10 @@ static int debugger(void)
 	return 0;
 }
 
-/* A child is attached to as soon as it is there, many times: a recorder that does not want it must not be in the way. */
+/*
+ * Attaches to children as soon as they exist, many times: a recorder that does not record them must not be
+ * attached to them.
+ */
 static int debuggers(void)
 {
 	long result = 0;
@@ -96,7 +102,7 @@ static int trace_parent(void)
 
 /* ---- seccomp(2) -------------------------------------------------------------------------------- */
 
-/* Calls of getppid() come to this end, all others are allowed. */
+/* Installs a filter with this action for getppid(). All other calls are allowed. */
 static int filter(uint32_t action)
 {
 	struct sock_filter code[] = {
@@ -160,7 +166,7 @@ static int refuse(void)
 	return say("call", syscall(SYS_getppid));
 }
 
-/* Without a tracer that has asked for it, such a call fails with ENOSYS. */
+/* Without a tracer that has requested it, such a call fails with ENOSYS. */
 static int ask_tracer(void)
 {
 	say("filter", filter(SECCOMP_RET_TRACE | 7));
@@ -251,14 +257,14 @@ static int killed_in_call(void)
 	return await(child);
 }
 
-/* Stops, and goes on by SIGCONT. */
+/* Stops itself, and continues after SIGCONT. */
 static int stops(void)
 {
 	raise(SIGSTOP);
 	return say("went on", 0);
 }
 
-/* The parent waits in a way that no signal but SIGKILL interrupts, until its standard input ends or has something. */
+/* The parent waits, interruptible only by SIGKILL, until its standard input ends or has data. */
 static int waits_in_vfork(void)
 {
 	pid_t child = vfork();
@@ -271,7 +277,7 @@ static int waits_in_vfork(void)
 	return await(child);
 }
 
-/* Nothing reaches it but SIGKILL. */
+/* Blocks all signals; only SIGKILL reaches it. */
 static int deaf(void)
 {
 	sigset_t all;
@@ -365,7 +371,7 @@ static int clones(void)
 	if (child == 0)
 		_exit(2);
 	await(child);
-	child = raw_clone(0); /* no signal when it ends */
+	child = raw_clone(0); /* without a signal at its end */
 	if (child == 0)
 		_exit(3);
 	await(child);
@@ -386,7 +392,7 @@ static int clones(void)
 	return 0;
 }
 
-/* The child is the caller's sibling, and the recorder's child if it has started the caller. */
+/* The child becomes the caller's sibling: a child of the recorder, if that has started the caller. */
 static int sibling(void)
 {
 	int sum = 0, status;
@@ -416,7 +422,7 @@ static int bomb(void)
 	return 0;
 }
 
-/* It outlives the first process; a pipe tells the test. */
+/* The daemon outlives the first process. The test waits for it through a pipe. */
 static int outlive(void)
 {
 	int ends[2];
@@ -429,7 +435,7 @@ static int outlive(void)
 		if (fork() > 0)
 			_exit(0);
 		close(ends[1]);
-		(void)!read(ends[0], &byte, 1); /* until the first one has ended */
+		(void)!read(ends[0], &byte, 1); /* until the first process has ended */
 		syscall(SYS_mkdir, "/nowhere/outlived", 0);
 		_exit(0);
 	}

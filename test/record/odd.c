@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Programs that a tracer finds hard (cases.h): traps, calls of another machine, memory that is missing or changes. */
+/*
+ * Programs that are difficult for a tracer (cases.h): traps, calls of another ABI, memory that is missing or
+ * changes.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +23,7 @@
 
 #define PAGE 4096u
 
-/* ---- The machine ------------------------------------------------------------------------------- */
+/* ---- The machine ----------------------------------------------------------------------------------- */
 
 static volatile int traps;
 
@@ -80,7 +83,7 @@ static int old_call(void)
 
 /* ---- Memory ------------------------------------------------------------------------------------ */
 
-/* The last byte before a page that is missing. */
+/* Returns the address of the last byte before a missing page. */
 static char *edge(void)
 {
 	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -157,7 +160,7 @@ static int others_memory(void)
 	return 0;
 }
 
-/* ---- Others ------------------------------------------------------------------------------------ */
+/* ---- Others ---------------------------------------------------------------------------------------- */
 
 static int closes_all(void)
 {
@@ -187,7 +190,7 @@ static int ring(void)
 	return 0;
 }
 
-/* Linux has x32 only if its builder wants that. Else the calls fail. */
+/* Linux supports x32 only if it is configured. Otherwise the calls fail. */
 static int x32(void)
 {
 #ifdef __x86_64__

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Touches pages for the first time, at known addresses: 64 itself, 8 in a thread, 4 by the kernel that stores what it reads there,
- * then as many as the command line says, without a call between them. Dies of a fault if it says so.
+ * Accesses pages for the first time, at known addresses: 64 in the main thread, 8 in another thread, 4 in
+ * the kernel, which stores there what it reads, and then as many as the first argument states, without a
+ * call between them. With a second argument it dies of a fault.
  */
 #include <fcntl.h>
 #include <pthread.h>

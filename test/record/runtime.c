@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Makes the calls that a runtime of its own makes without a C library, as that of Go does: a thread by clone(), futexes of every
- * kind, signals on a stack of their own, an epoll that is woken through a pipe. Also descriptors that lie in structs.
+ * Makes calls as a runtime without a C library does, such as Go's: a thread by clone(), all kinds of
+ * futexes, signals on their own stack, an epoll that is woken through a pipe. Also uses descriptors that are
+ * in structs.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -36,7 +37,7 @@ static long futex(uint32_t *at, int operation, uint32_t value, const void *timeo
 	return syscall(SYS_futex, at, operation, value, timeout, second, third);
 }
 
-/* It has no thread-local memory of its own: calls only, by number. */
+/* It has no thread-local memory: it only makes calls by number. */
 static int thread(void *argument)
 {
 	static const struct timespec short_time = { 0, 1000 };
@@ -93,7 +94,7 @@ static void signals(void)
 	syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), SIGURG);
 }
 
-/* Each with something else to say of where it came from. */
+/* Signals from different origins. */
 static void senders(void)
 {
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_SIGINFO };
@@ -192,7 +193,7 @@ static void passing(void)
 	close(passed[0]);
 }
 
-/* Two messages with one call, which the other end takes with one. */
+/* Sends two messages with one call, and receives them with one. */
 static void many_messages(void)
 {
 	static const struct timespec second = { .tv_sec = 1 };
@@ -221,7 +222,7 @@ static void many_messages(void)
 	sendmmsg(-1, given, 2, 0);
 }
 
-/* A list at an odd address and a string, both of which cross the ends of pages. */
+/* A list at an odd address, and a string: both cross page boundaries. */
 static void odd_strings(void)
 {
 	char *pages = mmap(NULL, 4 << 12, PROT_READ | PROT_WRITE, MAP_ANON | MAP_PRIVATE, -1, 0);

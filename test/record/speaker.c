@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Says things by utrace(), and traces itself by ktrace(), into the file named; a line on standard output for each answer.
+ * Records data with utrace(), and traces itself with ktrace() into the file of the argument. Prints a line
+ * for each result.
  */
 #include <errno.h>
 #include <stdio.h>

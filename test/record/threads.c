@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Eight threads that make as many calls as each other, at the same time; the counts are the same in each run. */
+/* Eight threads that make the same number of calls at the same time. The counts are the same in each run. */
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
