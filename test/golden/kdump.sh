@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Every option of kdump, and every format, word for word.
+# Compares the output of kdump, for every option and every format, with golden files.
 . test/tap.sh
 . test/golden/golden.sh
 
@@ -56,7 +56,7 @@ printf '5 mine fd, path where, how how, mode mode\nflags how 0x100000 SO\n' >"$t
 golden table-file kdump --table own.table --names -t c freebsd1.ktrace
 golden names kdump --names -t c linux.ktrace
 
-# -l: what is there, then what comes, until it is interrupted; also of a file that is empty at first.
+# -l prints the records in the file, then new ones, until it is interrupted; also for a file that is empty at first.
 for format in freebsd1 ktrx; do
 	for begun in 0 300; do
 		head -c $begun "$tmp/$format.ktrace" >"$tmp/grows"
@@ -69,13 +69,13 @@ for format in freebsd1 ktrx; do
 		await grep -q 'exit(0' "$tmp/followed"
 		kill -INT $follower
 		wait $follower
-		equal "l: $format from $begun bytes on: an interrupt is its end" 0 $?
+		equal "l: $format from $begun bytes on: an interrupt ends it" 0 $?
 		build/bin/kdump -t cn "$tmp/$format.ktrace" >"$tmp/whole" 2>/dev/null
 		same "l: $format from $begun bytes on: all of it, once" "$tmp/whole" "$tmp/followed"
 	done
 done
 
-# One line a call, values of all types, bytes that want to be more than text.
+# One line per call, values of all types, and data with control characters.
 for trace in linux values hostile; do
 	golden "$trace" kdump -T $trace.ktrace
 	golden "$trace-oneline" kdump --oneline $trace.ktrace
@@ -89,10 +89,10 @@ golden said-d kdump -d -t u said.ktrace
 golden said-oneline kdump --oneline said.ktrace
 for form in '' --oneline --json --count; do
 	build/bin/kdump $form "$tmp/hostile.ktrace" | LC_ALL=C tr -d '\12\40-\176' >"$tmp/unprintable"
-	equal "nothing but text${form:+ with $form}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"
+	equal "no control characters${form:+ with $form}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"
 done
 
-# A tail that is torn off, wherever: what was before it is shown, where it ends is told.
+# A file cut off at any place: the records before it are shown, and the offset of its end is reported.
 for format in ktrx freebsd1; do
 	size=$(wc -c <"$tmp/$format.ktrace")
 	build/bin/kdump "$tmp/$format.ktrace" >"$tmp/whole" 2>/dev/null
@@ -100,13 +100,13 @@ for format in ktrx freebsd1; do
 		head -c $((size - cut)) "$tmp/$format.ktrace" >"$tmp/torn"
 		build/bin/kdump "$tmp/torn" >"$tmp/lines" 2>"$tmp/message"
 		equal "$format, $cut bytes less: exit status" 1 $?
-		check "$format, $cut bytes less: the offset is told" grep -q "torn: .*offset" "$tmp/message"
+		check "$format, $cut bytes less: the offset is reported" grep -q "torn: .*offset" "$tmp/message"
 		head -c "$(wc -c <"$tmp/lines")" "$tmp/whole" >"$tmp/begin"
 		same "$format, $cut bytes less: all before it is shown" "$tmp/begin" "$tmp/lines"
 	done
 done
 
-# Tables of many sessions, and one that grows and grows: none is made more often than need be.
+# Tables of many sessions, and one that grows with each record: none is built more often than necessary.
 timeout $kill_limit build/bin/kdump "$tmp/sessions.ktrace" >"$tmp/lines"
 equal "many sessions: all of them are shown" 0 "$?"
 equal "each by its own table" "1 own
@@ -114,18 +114,18 @@ equal "each by its own table" "1 own
 20000 first
 1 second" "$(awk '{ print $3 }' "$tmp/lines" | uniq -c | awk '{ print $1, $2 }')"
 
-# A reader that goes away is no error to be told of.
+# If the reader of the output ends, kdump prints no error.
 sh -c 'build/bin/kdump "$1"; build/bin/kdump --json "$1"' - "$tmp/linux.ktrace" 2>"$tmp/message" | head -c 1 >/dev/null
-equal "quiet when nobody reads" "" "$(cat "$tmp/message")"
+equal "no message if the reader has ended" "" "$(cat "$tmp/message")"
 
-# Damage of every kind: what is said of it, and what is shown nevertheless.
+# Every kind of damage: its message, and the records that are shown.
 for trace in test/golden/proc/bad/*.ktrace; do
 	name=$(basename "$trace" .ktrace)
 	cp "$trace" "$tmp/$name"
 	golden "damaged-$name" kdump -t cns "$name"
 done
 
-# Records of types that are not known: their bytes, as many as -m allows.
+# Records of unknown types: their bytes, as many as -m allows.
 golden unknown sh -c 'kdump "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
 golden unknown-m sh -c 'kdump -m 3 "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
 golden unknown-s sh -c 'kdump -s "$@" | grep -A2 UNKNOWN' - ktrx.ktrace
@@ -134,8 +134,8 @@ golden unknown-json-s sh -c 'kdump --json -s "$@" | grep unknown' - ktrx.ktrace
 
 golden unknown-lengths kdump -m 4 unknown.ktrace
 build/bin/kdump --json -m 0 "$tmp/unknown.ktrace" 2>/dev/null | sed -n 's/.*"unknown":77,"size":5000,"bytes":"\([0-9a-f]*\)"}$/\1/p' >"$tmp/hex"
-equal "JSON has all bytes of a long one" 10000 "$(tr -d '\n' <"$tmp/hex" | wc -c | tr -d ' ')"
-equal "and they are right at a piece's end" cecfd0d1 "$(cut -c 3997-4004 "$tmp/hex")"
+equal "JSON has all bytes of a long record" 10000 "$(tr -d '\n' <"$tmp/hex" | wc -c | tr -d ' ')"
+equal "and the right bytes at the end of a piece" cecfd0d1 "$(cut -c 3997-4004 "$tmp/hex")"
 
 golden from-input sh -c 'kdump -t s - <freebsd1.ktrace'
 golden subcommand ktrace kdump -t s freebsd1.ktrace

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Every option of ktrdump, word for word.
+# Compares the output of ktrdump, for every option, with golden files.
 . test/tap.sh
 . test/golden/golden.sh
 
@@ -32,13 +32,13 @@ golden M ktrdump -s -M ktr.ram
 golden d ktrdump -d -o stream -M ktr.ktrx
 golden d-read ktrdump -s -x -i -M stream
 
-# The x86_64 that the trace says it is of.
+# Only on x86_64, the machine of the trace.
 if [ "$(uname -m)" = x86_64 ] &&
 	cc -nostdlib -static -Wl,-Ttext=0x100000,-e,lwkt_gettoken,--build-id=none -o "$tmp/kernel" test/golden/ktrdump_kernel.S; then
 	golden N ktrdump -a -N kernel -M ktr.ktrx
 	golden N-n ktrdump -x -n -s -N kernel -M ktr.ktrx
 else
-	skip "N" "no ELF file of x86_64 can be made here"
+	skip "N" "cannot build an ELF file of x86_64 here"
 fi
 golden N-absent ktrdump -x -q -N nowhere -M ktr.ktrx
 
@@ -58,6 +58,6 @@ golden bad-output ktrdump -o nowhere/at/all -M ktr.ktrx
 golden bad-overwrite ktrdump -o ktr.ktrx -M ktr.ktrx
 echo "is read" >"$tmp/names"
 golden bad-overwrite-names ktrdump -x -N names -o names -M ktr.ktrx
-equal "the kernel's file is as it was" "is read" "$(cat "$tmp/names")"
+equal "the kernel's file is unchanged" "is read" "$(cat "$tmp/names")"
 
 done_testing

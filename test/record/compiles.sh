@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# The recorder is C for any Linux: it compiles for the machines that are not this one.
+# The recorder also compiles for Linux on other machines.
 . test/tap.sh
 
 for arch in aarch64 riscv64; do

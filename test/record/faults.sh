@@ -1,18 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Page faults of real programs: each page that is touched for the first time, by whom, until when; and none that is lost in silence.
+# Page faults of real programs: each page that is accessed for the first time, by program or kernel, with its duration; and every lost
+# record is counted.
 . test/tap.sh
 . test/record/record_support.sh
 
 record -t f -f "$tmp/trace" "$programs/pages"
 if grep -qF -- "-t f: page faults cannot be recorded" "$tmp/err"; then
-	equal "what cannot be recorded is refused" 1 "$status"
+	equal "page faults that cannot be recorded are refused" 1 "$status"
 	skip "page faults" "perf_event_open() reports none here"
 	done_testing
 fi
-equal "it ends well" 0 "$status"
+equal "exit status" 0 "$status"
 
-# faults FILE RANGE: "PAGES FAULTS" of the pages whose addresses begin so, and how many of these faults were resolved in some time.
+# faults FILE RANGE: "PAGES FAULTS RESOLVED" of the pages whose addresses begin with RANGE: how many pages, faults, and faults with a
+# duration.
 faults() {
 	build/bin/kdump -f "$1" | awk -v range="$2" '
 		/ PFLT / { for (n = 1; $n != "PFLT"; n++); mine = index($(n + 1), range) == 1; page = substr($(n + 1), 1, 7) }
@@ -42,20 +44,20 @@ many=30000
 record -t f -f "$tmp/many" "$programs/pages" $many
 build/bin/kdump -f "$tmp/many" >"$tmp/text"
 lost=$(sed -n 's/.* END .*bytes, \([0-9]*\) lost$/\1/p' "$tmp/text")
-equal "it says so if records are lost: $lost" "$((lost > 0))" "$(grep -c 'records of page faults lost' "$tmp/err")"
+equal "lost records are reported: $lost" "$((lost > 0))" "$(grep -c 'records of page faults lost' "$tmp/err")"
 check "all of many faults are recorded, or counted" \
 	test "$(($(grep -c ' PFLT ' "$tmp/text") + $(grep -c ' PRET ' "$tmp/text") + lost))" -ge "$((2 * many))"
-equal "no beginning that is recorded is without an end, if nothing is lost" 0 \
+equal "each recorded beginning has an end, if nothing is lost" 0 \
 	"$(((lost == 0) * ($(grep -c ' PFLT ' "$tmp/text") - $(grep -c ' PRET ' "$tmp/text"))))"
 
-# The last one cannot be resolved.
+# The last fault cannot be resolved.
 record -t sf -f "$tmp/fault" "$programs/pages" 0 die
 equal "it dies of SIGSEGV" 139 "$status"
 equal "the fault is there once" 1 "$(build/bin/kdump -f "$tmp/fault" | grep -c 'PFLT  0x10 ')"
 check "and is not resolved" sh -c 'build/bin/kdump -f "$1" | grep -A1 "PFLT  0x10 " | grep -q "PRET  EFAULT in"' - "$tmp/fault"
 
-# Without descriptors left for perf, threads run on, and a message says so.
+# Without descriptors left for perf, threads continue, and a message reports it.
 (ulimit -n 27 && record -t cf -f "$tmp/crowd" "$programs/threads"; echo "$status" >"$tmp/status")
-equal "too few descriptors: the status says so" 1 "$(cat "$tmp/status")"
+equal "too few descriptors: exit status" 1 "$(cat "$tmp/status")"
 said "threads were not recorded: Too many open files"
 done_testing

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# fields.awk STRACE KDUMP: what `strace -f -v -y` and `kdump --oneline` have written of the same program. Prints each argument of
-# which strace shows what it leads to in calls that succeed, and kdump shows an address in all of them. The path of a
-# descriptor in a struct or a list is a content of its own. With counts=1: prints calls with so many arguments in kdump's output
-# as strace never shows.
+# fields.awk STRACE KDUMP: compares the output of `strace -f -v -y` and of `kdump --oneline` for the same program. Prints each argument for
+# which strace, in successful calls, shows what it points to, and kdump always shows an address. The path of a descriptor in a struct or a
+# list is compared separately. With counts=1, prints calls for which kdump shows a number of arguments that strace never shows.
 
-# has_path TEXT: is there a descriptor with what it leads to, outside of quotation marks?
+# has_path TEXT: is there a descriptor with its path, outside of quotation marks?
 function has_path(text) {
 	gsub(/"([^"\\]|\\.)*"/, "", text)
 	return text ~ /[0-9]<[^<]/
 }
 
-# form TEXT: what an argument is shown as.
+# form TEXT: returns the form in which an argument is shown.
 function form(text) {
 	if (text ~ /^-?[A-Za-z0-9_]+<[^<]/) return "path"
 	if (text ~ /^~?[[{]/) return has_path(text) ? "content with a path" : "content"
@@ -84,7 +83,7 @@ function take(text,    at, c, depth, quoted, n) {
 	sub(/\(.*/, "", call)
 	sub(/^[a-z0-9_]+\(/, "", line)
 	count = take(line)
-	if (ours && call == "_llseek") { # the place takes two words, which strace shows as one number
+	if (ours && call == "_llseek") { # the offset is two words, which strace shows as one number
 		count--
 		for (n = 2; n <= count; n++) argument[n] = argument[n + 1]
 	}

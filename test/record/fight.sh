@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace record: programs that a tracer finds hard. They behave as without it, and the trace says what happened.
+# ktrace record with programs that are difficult for a tracer: they behave as without it, and the trace shows what happened.
 . test/tap.sh
 . test/record/record_support.sh
 
@@ -22,7 +22,7 @@ same_case() {
 	equal "$2: status" "$plain $plain" "$own $status"
 	same "$2: it prints the same" "$tmp/plain" "$tmp/own"
 	same "$2: it prints the same with -i" "$tmp/plain" "$tmp/out"
-	check "$2: both files have all up to the end" eval 'ends_well "$tmp/'"$2"'" && ends_well "$tmp/'"$2"'.own"'
+	check "$2: both files are complete" eval 'ends_well "$tmp/'"$2"'" && ends_well "$tmp/'"$2"'.own"'
 }
 
 # A process can have only one tracer: programs that try to become a second one get EPERM.
@@ -59,7 +59,7 @@ shown "$tmp/execs" 'RET   execve -1 errno 2 '
 shown "$tmp/outlive" 'NAMI  "/nowhere/outlived"'
 equal "outlive: without -i, the daemon is not recorded" 0 "$(build/bin/kdump -f "$tmp/outlive.own" | grep -c outlived)"
 
-# Whether or not the kernel has x32.
+# With and without x32 in the kernel.
 if test "$(uname -m)" = x86_64; then
 	build/bin/kdump --oneline -f "$tmp/x32" >"$tmp/oneline"
 	# x32_shows PATTERN
@@ -73,7 +73,7 @@ if test "$(uname -m)" = x86_64; then
 	check "x32: JSON has the name" sh -c 'build/bin/kdump --json -f "$1" | grep -qF "\"call\":\"__X32_SYSCALL_BIT|getppid\""' - "$tmp/x32"
 fi
 
-# lives CASE: "BEGINNINGS EXECS ENDS" that kdump shows.
+# lives CASE: "FORKS EXECS EXITS" that kdump shows.
 lives() { echo "$(lines "$tmp/$1" FORK) $(lines "$tmp/$1" EXEC) $(lines "$tmp/$1" EXIT)"; }
 equal "hundred: one process, which executes twice" "0 2 1" "$(lives hundred)"
 equal "vforks: three children" "3 2 4" "$(lives vforks)"
@@ -82,9 +82,9 @@ equal "bomb: each process is recorded" "200 1 201" "$(lives bomb)"
 equal "bomb: none is, without -i" "0 1 1" "$(lives bomb.own)"
 count=3
 test "$(id -u)" -ne 0 || count=6
-equal "clones: all but the one that must not be traced" $count "$(lines "$tmp/clones" FORK)"
+equal "clones: all but the child that must not be traced" $count "$(lines "$tmp/clones" FORK)"
 
-# What the kernel could not read is shown as its address.
+# Memory that the kernel could not read is shown as an address.
 build/bin/kdump --oneline -f "$tmp/edges" >"$tmp/oneline"
 for call in openat writev nanosleep; do
 	equal "$call of memory that ends: no more is shown than can be read" 0 \
@@ -92,7 +92,7 @@ for call in openat writev nanosleep; do
 done
 shown "$tmp/old_call" 'RET   close -1 errno 9'
 
-# counted CASE…: how often each call was made, as strace counts in another run.
+# counted CASE…: compares how often each call was made with what strace counts in another run.
 counted() {
 	for name; do
 		strace -f -qq -o "$tmp/strace" "$programs/fight" "$name" </dev/null >"$tmp/out" 2>&1
@@ -104,6 +104,6 @@ counted() {
 if command -v strace >"$tmp/which" && strace -qq true 2>"$tmp/err"; then
 	counted kill_process trap refuse ask_tracer strict undumpable deaf vforks outlive
 else
-	skip "calls are as often as strace says" "strace is absent, or may not trace here"
+	skip "as many calls as strace counts" "strace is absent, or may not trace here"
 fi
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace record without /proc: children and threads are recorded, and a message says what is missing.
+# ktrace record without /proc: children and threads are recorded, and a message lists what is missing.
 . test/tap.sh
 . test/record/record_support.sh
 
@@ -16,7 +16,7 @@ record_without() {
 	timeout -k 5 $kill_limit unshare -m sh -c 'umount -l /proc && exec "$@"' - "$ktrace" record "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
 }
 
-# lives FILE: "BEGINNINGS EXECS ENDS" that kdump shows.
+# lives FILE: "FORKS EXECS EXITS" that kdump shows.
 lives() { echo "$(lines "$1" FORK) $(lines "$1" EXEC) $(lines "$1" EXIT)"; }
 
 for name in bomb hundred vforks sibling outlive group_stop; do
@@ -26,7 +26,7 @@ for name in bomb hundred vforks sibling outlive group_stop; do
 	equal "$name: status" 0 "$status"
 	same "$name: it prints the same" "$tmp/plain" "$tmp/out"
 	equal "$name: as many processes as with /proc" "$(lives "$tmp/$name")" "$(lives "$tmp/$name.without")"
-	check "$name: the file has all up to its end" sh -c 'build/bin/kdump -f "$1" | tail -n 1 | grep -q "END   closed: .* 0 lost"' - "$tmp/$name.without"
+	check "$name: the file is complete" sh -c 'build/bin/kdump -f "$1" | tail -n 1 | grep -q "END   closed: .* 0 lost"' - "$tmp/$name.without"
 done
 said "/proc is not mounted, or of another PID namespace: names of programs, files of descriptors and waits are not recorded"
 
@@ -39,9 +39,9 @@ equal "the command's status" 7 "$status"
 record_without -f "$tmp/none" -p $$
 equal "a running process: status" 1 "$status"
 said "/proc: not mounted, or of another PID namespace: it is needed to find running processes"
-check "the file is not made" test ! -e "$tmp/none"
+check "the file is not created" test ! -e "$tmp/none"
 
-# In a PID namespace of its own, where /proc has the numbers of another one: 1 and 2 are other processes there.
+# In a new PID namespace, where /proc shows the process ids of another one: 1 and 2 are other processes there.
 if unshare -p -f true 2>"$tmp/err"; then
 	status=0
 	timeout -k 5 $kill_limit unshare -p -f "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err" || status=$?
@@ -53,14 +53,14 @@ if unshare -p -f true 2>"$tmp/err"; then
 	unshare -p -f --mount-proc "$ktrace" record -i -f "$tmp/inner" sh -c 'cat </dev/null; exit 7' >"$tmp/out" 2>"$tmp/err"
 	equal "a PID namespace with its /proc: no message" '' "$(cat "$tmp/err")"
 	equal "a PID namespace with its /proc: names" '"cat" "sh"' "$(build/bin/kdump -f "$tmp/inner" | awk '$3 == "EXEC" { print $NF }' | sort -u | xargs -d '\n')"
-	# A recorder outside has its own numbers in the records; calls and results have those of the programs.
+	# A recorder outside puts process ids of its own namespace into the records; calls and results have those of the programs.
 	record -i -f "$tmp/outer" unshare -p -f sh -c 'echo $$ >"$0"; cat </dev/null; exit 7' "$tmp/number"
-	equal "a program makes a PID namespace: its number there" 1 "$(cat "$tmp/number")"
-	check "a program makes a PID namespace: the child has the recorder's number" sh -c '
+	equal "a program in a new PID namespace: its process id there" 1 "$(cat "$tmp/number")"
+	check "a program in a new PID namespace: the child's process id for the recorder" sh -c '
 		build/bin/kdump -f "$1" | awk "\$3 == \"FORK\" && \$1 < 3 { wrong = 1 } \$3 == \"FORK\" { births++ } END { exit wrong || births != 2 }"' - "$tmp/outer"
 	shown "$tmp/outer" 'fork 2'
 
-	# Two recorders that are number 1, each in a namespace of its own, each of a program with the number 2.
+	# Two recorders with process id 1, each in its own namespace, each of a program with process id 2.
 	for name in one two; do
 		mkfifo "$tmp/in.$name"
 		unshare -p -f "$ktrace" record -f "$tmp/$name" sh -c 'echo >"$0"; read -r line' "$tmp/begun.$name" <>"$tmp/in.$name" 2>"$tmp/err.$name" &
@@ -69,16 +69,16 @@ if unshare -p -f true 2>"$tmp/err"; then
 	record -c -p 2
 	equal "-c -p 2 of another namespace: status" 1 "$status"
 	said "none of your recorders records that"
-	# has_ended NAME: has the recording, though the program goes on?
+	# has_ended NAME: has the recording ended, although the program continues?
 	has_ended() { build/bin/kdump -f "$tmp/$1" 2>"$tmp/read" | tail -n 1 | grep -q 'END   closed'; }
 	record -C
 	for name in one two; do
-		check "-C ends the recorder $name, whose number another one has, too" eventually has_ended $name
+		check "-C ends the recorder $name, although both have the same process id" eventually has_ended $name
 		echo >"$tmp/in.$name"
 	done
 	wait
 else
-	skip "a PID namespace" "none can be made here"
+	skip "a PID namespace" "cannot be created here"
 fi
 
 for tool in "build/bin/kdump -f" "$ktrace show" "$ktrace why" "$ktrace doctor"; do

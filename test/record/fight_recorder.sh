@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace record: however the recorder ends, what it records goes on, and the file can be read.
+# ktrace record: however the recorder ends, the recorded programs continue, and the file can be read.
 . test/tap.sh
 . test/record/record_support.sh
 kills=
@@ -8,7 +8,7 @@ trap 'kill -KILL $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
 reads_well() { build/bin/kdump -f "$1" >"$tmp/read" 2>"$tmp/read.err"; }
 
-# begin CASE: a recorder in $recorder, of a program in $target whose standard input is open.
+# begin CASE: starts a recorder, $recorder, of a program, $target, whose standard input is open.
 begin() {
 	mkfifo "$tmp/in.$1"
 	exec 8<>"$tmp/in.$1"
@@ -20,7 +20,7 @@ begin() {
 	kills="$kills $target"
 }
 has_ended() { ! grep -q '^State:.[^ZX]' "/proc/$recorder/status"; }
-# ended NAME: the recorder ends by itself.
+# ended NAME: checks that the recorder ends by itself.
 ended() {
 	check "$1" eventually has_ended
 	kill -KILL "$recorder" 2>"$tmp/kill"
@@ -34,10 +34,10 @@ for signal in TERM HUP KILL; do
 	await grep -q waits "$tmp/out.waits_in_vfork.$signal"
 	kill -$signal $recorder
 	ended "SIG$signal ends a recorder whose program waits for its vforked child"
-	check "SIG$signal: the program is there" kill -0 "$target"
-	check "SIG$signal: nobody traces it" is_untraced
+	check "SIG$signal: the program is running" kill -0 "$target"
+	check "SIG$signal: it is not traced" is_untraced
 	echo >&8
-	check "SIG$signal: it goes on to its end" eventually grep -q 'child: status 1' "$tmp/out.waits_in_vfork.$signal"
+	check "SIG$signal: it continues to its end" eventually grep -q 'child: status 1' "$tmp/out.waits_in_vfork.$signal"
 	check "SIG$signal: the file can be read" reads_well "$tmp/waits_in_vfork.$signal"
 
 	begin stops.$signal
@@ -46,12 +46,12 @@ for signal in TERM HUP KILL; do
 	ended "SIG$signal ends a recorder whose program is stopped"
 	check "SIG$signal: a stopped program stays stopped" is_state T
 	kill -CONT "$target"
-	check "SIG$signal: it goes on when it is told to" eventually grep -q 'went on' "$tmp/out.stops.$signal"
+	check "SIG$signal: it continues after SIGCONT" eventually grep -q 'went on' "$tmp/out.stops.$signal"
 	check "SIG$signal: the file can be read" reads_well "$tmp/stops.$signal"
 done
 exec 8>&-
 
-# Nothing of the recorder's own may be where standard input, output and error are taken to be.
+# The recorder must not open its own files as standard input, output or error.
 sh -c 'while :; do sleep 0.05; done' &
 target=$!
 kills="$kills $target"
@@ -59,16 +59,16 @@ kills="$kills $target"
 equal "-p with all standard files closed: status" 0 "$?"
 check "its records arrive in the file" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "RET   wait4"' - "$tmp/closed"
 "$ktrace" record -c -p "$target"
-check "it is let go" eventually is_untraced
-check "the file has all up to its end" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "END   closed"' - "$tmp/closed"
+check "it is detached" eventually is_untraced
+check "the file is complete" eventually sh -c 'build/bin/kdump -f "$1" | grep -q "END   closed"' - "$tmp/closed"
 
-# Programs that gain rights, or would if they were let.
+# Programs that gain rights, or would without the tracer.
 nobody() {
 	status=0
 	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$@" >"$tmp/out" 2>"$tmp/err" || status=$?
 }
 if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >"$tmp/which"; then
-	skip "programs that gain rights" "only root can make one"
+	skip "programs that gain rights" "only root can create one"
 	done_testing
 fi
 chmod 755 "$tmp"
@@ -83,7 +83,7 @@ nobody "$ktrace" record -i -f "$tmp/nobody/undumpable" "$tmp/bin/fight" undumpab
 equal "undumpable: status" 0 "$status"
 said "only root may read those of a program that must not be dumped"
 build/bin/kdump --oneline -f "$tmp/nobody/undumpable" >"$tmp/oneline"
-equal "a descriptor that cannot be looked up has no path, be it of an earlier one" 1 "$(grep -c ' write(3, ' "$tmp/oneline")"
+equal "a descriptor that cannot be looked up has no path, not even an earlier one" 1 "$(grep -c ' write(3, ' "$tmp/oneline")"
 shown "$tmp/nobody/undumpable" 'FD    3 unknown'
 check "JSON: a path that is unknown is null" sh -c 'build/bin/kdump --json -f "$1" | grep -q "\"fd\":3,\"path\":null"' - "$tmp/nobody/undumpable"
 
@@ -94,7 +94,7 @@ nobody "$ktrace" record -f "$tmp/nobody/t" "$tmp/bin/interpreted"
 said "gained privileges"
 nobody "$ktrace" record -f "$tmp/nobody/t" setpriv --no-new-privs "$tmp/bin/set-id" -u
 equal "a set-id program that must not gain: it does not" 65534 "$(cat "$tmp/out")"
-equal "that is not reported as if it did" '' "$(cat "$tmp/err")"
+equal "and it is not reported as if it did" '' "$(cat "$tmp/err")"
 shown "$tmp/nobody/t" 'CALL  geteuid'
 
 # A 32-bit program that executes its argument.
@@ -110,7 +110,7 @@ if gcc -m32 -nostdlib -static -o "$tmp/bin/old" "$tmp/old.c" 2>"$tmp/err" && "$t
 	shown "$tmp/nobody/t" 'RET   execve 0'
 	shown "$tmp/nobody/t" 'FD    3 "/etc/ld.so.cache"'
 else
-	skip "32-bit programs" "none can be built, or run"
+	skip "32-bit programs" "cannot be built or run here"
 fi
 cp "$(command -v cat)" "$tmp/bin/capable"
 if setcap cap_net_raw+ep "$tmp/bin/capable" 2>"$tmp/err"; then

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# The examples of ktrace(2) and utrace(2) compile and do what the pages say.
+# The examples of ktrace(2) and utrace(2) compile and behave as described.
 . test/tap.sh
 . test/record/record_support.sh
 
-# example PAGE NAME: compiles the program that the page shows.
+# example PAGE NAME: compiles the program in the page.
 example() {
 	sed -n '/^#include/,/^}/p' "$1" >"$tmp/$2.c"
 	check "$1: the example compiles" cc -Wall -Wextra -Werror -Iinclude/user -o "$tmp/$2" "$tmp/$2.c"
@@ -22,5 +22,5 @@ shown "$tmp/part.ktrace" 'NAMI  "/etc/passwd"'
 equal "man/ktrace.2: one path is looked up while it is traced" 1 "$(lines "$tmp/part.ktrace" NAMI)"
 shown "$tmp/part.ktrace" 'END   closed: '
 "$tmp/miss"
-equal "without ktrace record the calls do no harm" 0 $?
+equal "without ktrace record the calls are harmless" 0 $?
 done_testing

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace record COMMAND: where records go, which ones, and how it ends.
+# ktrace record COMMAND: the file, which records it has, and the exit status.
 . test/tap.sh
 . test/record/record_support.sh
 
@@ -37,19 +37,19 @@ equal "without -i: the command alone" 1 "$(build/bin/kdump -f "$tmp/alone" -t c 
 record -i -f "$tmp/all" sh -c 'cat /dev/null; cat /dev/null; :'
 equal "-i: its children, too" 3 "$(build/bin/kdump -f "$tmp/all" -t c | awk '{ print $1 }' | sort -u | wc -l)"
 
-# Behind what is there.
+# Appending.
 record -a -f "$tmp/a" true
 equal "-a: a second session" 2 "$(grep -aoF KTRP "$tmp/a" | wc -l)"
 shown "$tmp/a" "NAMI  \"$tmp/text\""
 record -a -f "$tmp/new" true
-check "-a makes a file that is not there" test -s "$tmp/new"
+check "-a creates a missing file" test -s "$tmp/new"
 cp "$tmp/text" "$tmp/other"
 record -a -f "$tmp/other" true
 equal "-a: no trace" 1 "$status"
 said "contains something other than a trace"
-same "it is left as it was" "$tmp/text" "$tmp/other"
+same "it is unchanged" "$tmp/text" "$tmp/other"
 
-# Files that are none.
+# Not regular files.
 ln -s "$tmp/text" "$tmp/link"
 mkdir "$tmp/folder"
 mkfifo "$tmp/fifo"
@@ -64,7 +64,7 @@ check "the link is still there" test -L "$tmp/link"
 record -f "$tmp/no/where" true
 equal "no such folder" 1 "$status"
 
-# Ends.
+# Exit status.
 record -f "$tmp/f" sh -c 'exit 7'
 equal "exit status 7" 7 "$status"
 record -f "$tmp/f" sh -c 'kill -TERM $$'
@@ -80,15 +80,15 @@ equal "nothing to record" 2 "$status"
 record -p 1 true
 equal "a command and a process" 2 "$status"
 
-# A disk that is full: the command does not mind, the file reads clean, and the loss is told.
+# A full disk: the command continues, the file can be read, and the loss is reported.
 (ulimit -f 64 && exec timeout -k 5 $kill_limit "$ktrace" record -f "$tmp/full" cat /usr/bin/* >/dev/null 2>"$tmp/err")
 equal "full: status" 1 "$?"
 said "File too large"
 said " lost"
 build/bin/kdump -f "$tmp/full" >"$tmp/out" 2>"$tmp/err"
-equal "full: the file reads clean" 0 "$?"
+equal "full: the file can be read" 0 "$?"
 check "full: there is something in it" test "$(wc -l <"$tmp/out")" -gt 20
-check "full: its END says why, and how much is lost" sh -c 'tail -n 1 "$1" | grep -q "END   error 27 .* [1-9][0-9]* lost"' - "$tmp/out"
+check "full: its END has the error and the number of lost records" sh -c 'tail -n 1 "$1" | grep -q "END   error 27 .* [1-9][0-9]* lost"' - "$tmp/out"
 
 # A set-id program gets its rights, and is not recorded any more.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
@@ -101,9 +101,9 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
 	said "gained privileges"
 	equal "set-id: nothing of it is recorded" 1 "$(lines "$tmp/nobody/t" CALL)"
 	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" -p $$ >"$tmp/out" 2>"$tmp/err"
-	equal "somebody else's process: status" 1 "$?"
+	equal "a process of another user: status" 1 "$?"
 	said "belongs to another user"
 else
-	skip "set-id programs" "only root can make one"
+	skip "set-id programs" "only root can create one"
 fi
 done_testing

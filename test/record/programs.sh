@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Real programs, whose calls are counted by strace in one run and by us in the next.
+# Real programs: as many calls as strace counts in another run.
 . test/tap.sh
 . test/record/record_support.sh
 
-# "NAME COUNT" of the calls in what strace, or kdump, has written. What differs from run to run is left out: how often threads wait
-# for each other (futex), how many of several children's ends one SIGCHLD tells (rt_sigreturn), and calls that a signal interrupts
-# before they have done anything, which Linux makes again.
+# Print "NAME COUNT" of the calls in the output of strace, or of kdump. Calls that differ between runs are left out: futex (threads that
+# wait for each other), rt_sigreturn (one SIGCHLD may report several children), and calls that a signal interrupts before they have an
+# effect, which Linux restarts.
 strace_calls() {
 	sed -nE 'h; s/^[0-9]+ +([a-z_0-9]+)\(.*/\1 1/p; g; s/^[0-9]+ +(<\.\.\. )?([a-z_0-9]+)[ (].*\? ERESTART.*/\2 -1/p' | count_calls
 }
@@ -15,7 +15,7 @@ kdump_calls() {
 }
 count_calls() { awk '$1 != "futex" && $1 != "rt_sigreturn" { n[$1] += $2 } END { for (name in n) if (n[name]) print name, n[name] }' | sort; }
 
-equal "a call that is interrupted and made again is counted once" "clone 1" "$(strace_calls <<'END'
+equal "a call that is interrupted and restarted is counted once" "clone 1" "$(strace_calls <<'END'
 12 clone(child_stack=NULL) = ? ERESTARTNOINTR (To be restarted)
 12 clone(child_stack=NULL <unfinished ...>
 12 <... clone resumed>) = ? ERESTARTNOINTR (To be restarted)
@@ -23,7 +23,7 @@ equal "a call that is interrupted and made again is counted once" "clone 1" "$(s
 END
 )"
 
-# "THREAD CAUGHT RETURNED" of each thread that caught a signal: how many it caught, and how many handlers returned.
+# Prints "THREAD CAUGHT RETURNED" for each thread that caught a signal: how many it caught, and how many handlers returned.
 handlers() {
 	awk '/ PSIG .* caught / { caught[$1]++ } / CALL +rt_sigreturn/ { returned[$1]++ }
 		END { for (thread in caught) print thread, caught[thread], returned[thread] + 0 }'
@@ -44,21 +44,21 @@ compare() {
 	build/bin/kdump -f "$tmp/trace" -t c | kdump_calls >"$tmp/calls"
 	same "$name: the same calls, each as often" "$tmp/expected" "$tmp/calls"
 	same "$name: it prints the same" "$tmp/out.strace" "$tmp/out"
-	equal "$name: its status is ours" "$strace_status" "$status"
+	equal "$name: the recorder has its status" "$strace_status" "$status"
 	build/bin/kdump -f "$tmp/trace" -t cs | handlers >"$tmp/handlers"
 	check "$name: each handler of a signal returns" awk '$2 != $3 { print; wrong = 1 } END { exit wrong }' "$tmp/handlers"
-	check "$name: every call returns but those that end a program" sh -c '
+	check "$name: every call returns, except those that end a program" sh -c '
 		build/bin/kdump -f "$1" -t c | awk "/ CALL /{ c++ } / CALL +(exit|exit_group|rt_sigreturn)[( ]/ { e++ } / RET /{ r++ } END { print c, e, r; exit !(c > 10 && r >= c - e - 8 && r <= c) }"' - "$tmp/trace"
 }
 
 if ! command -v strace >"$tmp/which" || ! strace -qq true 2>"$tmp/err"; then
-	skip "calls are as often as strace says" "strace is absent, or may not trace here"
+	skip "as many calls as strace counts" "strace is absent, or may not trace here"
 	done_testing
 fi
 compare "a shell, pipes, children" sh -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
 compare "bash" bash -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
 check "bash: signals are caught" test -s "$tmp/handlers"
-# Debian's own: one that a wrapper in the way looks for reads pipes in pieces.
+# Debian's python3: a wrapper in PATH would read pipes in pieces while it looks for one.
 compare "python3" /usr/bin/python3 -S -c 'import os, json; print(json.dumps({"a": 1})); os.system("exit 2")'
 git -C "$tmp" init -q repository && git -C "$tmp/repository" -c user.name=t -c user.email=t commit -q --allow-empty -m one
 compare "git" git -C "$tmp/repository" --no-pager log --oneline

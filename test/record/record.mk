@@ -7,7 +7,7 @@ CHECK_NEEDS += build/bin/ktrace build/bin/kdump $(RECORD_TEST_PROGRAMS)
 RECORD_TEST_COMPAT := $(addprefix build/test/record/,compat32 compat64)
 CHECK_NEEDS += $(RECORD_TEST_COMPAT)
 
-# An x86 compiler makes both of one source; for another machine there is no such program, and the test says so.
+# An x86 compiler builds both from one source. Compilers of other machines cannot, and the test reports that.
 $(RECORD_TEST_COMPAT): build/test/record/compat%: test/record/compat.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -m$* -std=gnu11 -O1 $(WARNINGS) -fomit-frame-pointer -ffreestanding -nostdlib -static -fno-pic -no-pie \

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# For the tests of `ktrace record`. What it says, and what the programs say that it runs, is kept.
+# For the tests of `ktrace record`. Output of the recorder and of the programs is kept in files.
 
 ktrace=build/bin/ktrace
 programs=build/test/record
 export XDG_RUNTIME_DIR="$tmp"
 
-# record [OPTION…] [COMMAND…]: status in $status, what was printed in $tmp/out and $tmp/err.
+# record [OPTION…] [COMMAND…]: runs ktrace record. Exit status in $status, output in $tmp/out and $tmp/err.
 record() {
 	status=0
 	timeout -k 5 $kill_limit "$ktrace" record "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
 }
 
-# calls FILE: "COUNT NAME" of all system calls in it, by name.
+# calls FILE: prints "COUNT NAME" for all system calls in it, by name.
 calls() {
 	build/bin/kdump -f "$1" -t c | awk '{ for (n = 1; n < NF; n++) if ($n == "CALL") { sub(/\(.*/, "", $(n + 1)); print $(n + 1) } }' |
 		sort | uniq -c | awk '{ print $1, $2 }'
 }
 
-# lines FILE KIND: how many lines of that kind kdump shows.
+# lines FILE KIND: prints how many lines of that kind kdump shows.
 lines() { build/bin/kdump -f "$1" | awk -v kind="$2" '{ for (n = 1; n <= NF && n < 5; n++) if ($n == kind) { count++; break } } END { print count + 0 }'; }
 
-said() { check "it is said: $1" grep -qF -- "$1" "$tmp/err"; }
+said() { check "message: $1" grep -qF -- "$1" "$tmp/err"; }
 shown() { check "kdump shows: $2" sh -c 'build/bin/kdump -f "$1" | grep -qF -- "$2"' - "$1" "$2"; }

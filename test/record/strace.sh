@@ -9,13 +9,13 @@ if ! command -v strace >"$tmp/which" || ! strace -qq true 2>"$tmp/err"; then
 	done_testing
 fi
 
-# missing OPTION…: prints what strace's output has and kdump's, with these options, has not.
+# missing OPTION…: prints what strace's output has, and kdump's output with these options has not.
 missing() {
 	build/bin/kdump --oneline "$@" -f "$tmp/trace" >"$tmp/kdump"
 	awk -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort
 }
 
-# surplus: calls that kdump shows with more arguments, or fewer, than strace ever does. For programs that do the same each time.
+# surplus: prints calls that kdump shows with more arguments, or fewer, than strace ever does. For programs that do the same each time.
 surplus() { awk -v counts=1 -f test/record/fields.awk "$tmp/strace" "$tmp/kdump" | sort; }
 
 # compare NAME COMMAND…
@@ -56,11 +56,11 @@ if os.fork() == 0: os._exit(3)
 os.wait()
 ' "$tmp/work/link"
 compare threads build/test/record/threads
-compare "a runtime of its own" build/test/record/runtime
-equal "a runtime of its own: arguments that no call has" '' "$(surplus)"
+compare "a runtime without libc" build/test/record/runtime
+equal "a runtime without libc: arguments that no call has" '' "$(surplus)"
 cp "$tmp/kdump" "$tmp/kdump.runtime"
 compare "a 32-bit program" build/test/record/compat32
-check "a 32-bit program: fields are as wide as they are there" grep -q "sendmsg(.*namelen=0, iovlen=2, controllen=0, " "$tmp/kdump"
+check "a 32-bit program: fields have its width" grep -q "sendmsg(.*namelen=0, iovlen=2, controllen=0, " "$tmp/kdump"
 shows() { check "a 32-bit program: kdump shows $1" grep -q -- "$1" "$tmp/kdump"; }
 shows ' select([0-9]*, \[[0-9]*<pipe.*= 1'
 shows ' mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x'
@@ -73,19 +73,19 @@ shows ' ipc(SEMCTL, [0-9]*, 0, SETVAL|IPC_64, \[0x1\]) = 0'
 shows ' ipc(SEMTIMEDOP, [0-9]*, 2, \[{num=0, op=-1, flg=0x800}, {num=0, op=1, flg=0}\], {sec=0, nsec=1000}) = 0'
 shows ' ipc(SHMAT, [0-9]*, 0, \[0x[0-9a-f]*\], NULL) = 0'
 shows ' ipc(MSGRCV|0x10000, [0-9]*, 4, 0, 0x[0-9a-f]*, 7) = 4'
-equal "a 32-bit program: waits whose time is over" "$(grep -c '= 0 (Timeout)' "$tmp/strace")" "$(grep -c '= 0 (Timeout)' "$tmp/kdump")"
-# show FILE: "COUNT NAME" of all system calls in it, by the names of ktrace show.
+equal "a 32-bit program: timeouts of waits" "$(grep -c '= 0 (Timeout)' "$tmp/strace")" "$(grep -c '= 0 (Timeout)' "$tmp/kdump")"
+# show FILE: prints "COUNT NAME" for all system calls in it, by the names of ktrace show.
 show() { build/bin/ktrace show "$1" | sed -n 's/.* syscall\.enter *\([a-z_0-9]*\)[ 0-9]*(.*/\1/p' | sort | uniq -c | awk '{ print $1, $2 }'; }
 equal "a 32-bit program: ktrace show has the same names" "$(calls "$tmp/trace")" "$(show "$tmp/trace")"
 compare "32-bit calls of a 64-bit program" build/test/record/compat64
 compare client curl -s -m 1 http://127.0.0.1:1/
 # many PATTERN
-many() { check "messages that one call moves: $1" grep -q "$1" "$tmp/kdump.runtime"; }
+many() { check "messages that one call transfers: $1" grep -q "$1" "$tmp/kdump.runtime"; }
 many ' sendmmsg(.*, \[{iov=\[{base="first", len=5}, {base="and", len=3}\], .*, len=8}, {iov=\[{base="second", len=6}\], .*, len=6}\], 2, 0) = 2'
 many ' recvmmsg(.*, \[{iov=\[{base="firstand", len=8}\], .*, len=8}, {iov=\[{base="second", len=8}\], .*, len=6}\], 3, MSG_DONTWAIT, '
 many ' sendmmsg(.*, \[{iov=.*}, \.\.\.\], 70, 0) = 70'
 many ' sendmmsg(-1, \[{namelen=0, .*\], 2, 0) = -1 EBADF'
-check "strings that cross pages are whole" grep -q ' execve("/nowhere/crossing", \["crossing", "last"\], \[\]) = -1 ENOENT' "$tmp/kdump.runtime"
+check "strings that cross pages are complete" grep -q ' execve("/nowhere/crossing", \["crossing", "last"\], \[\]) = -1 ENOENT' "$tmp/kdump.runtime"
 check "a signal's return shows the mask that it restores" grep -q " rt_sigreturn({mask=\[" "$tmp/kdump.runtime"
 check "many different calls were compared: $calls" test "$calls" -ge 100
 check "the comparison would see an address" test -n "$(missing -n)"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# ktrace record -p, -g, -d, -c, -C: processes that run already, recorded in the background.
+# ktrace record -p, -g, -d, -c, -C: running processes, recorded in the background.
 . test/tap.sh
 . test/record/record_support.sh
 kills=
 trap 'kill -s KILL -- $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
-# A loop of calls, with a child of its own.
+# A loop of calls, in a process with a child.
 setsid sh -c 'sh -c "while :; do sleep 0.05; done" & while :; do sleep 0.05; done' >/dev/null 2>&1 &
 target=$!
 kills="$kills -$target"
@@ -24,15 +24,15 @@ record -f "$tmp/p2" -p "$target"
 equal "a second recorder: status" 1 "$status"
 said "is traced already"
 record -c -p 1
-equal "-c -p of one that nobody records: status" 1 "$status"
+equal "-c -p of a process that is not recorded: status" 1 "$status"
 said "none of your recorders records that"
 record -c -p "$target"
 equal "-c -p: status" 0 "$status"
-check "it is let go" eventually untraced
-check "it runs on" kill -0 "$target"
+check "it is detached" eventually untraced
+check "it is still running" kill -0 "$target"
 check "the recorder ends" eventually sh -c '! kill -0 '"$recorder"
 build/bin/kdump -f "$tmp/p" >"$tmp/out" 2>"$tmp/err"
-equal "the file reads clean" 0 "$?"
+equal "the file can be read" 0 "$?"
 shown "$tmp/p" "wait4"
 
 record -d -f "$tmp/d" -p "$target"
@@ -40,16 +40,16 @@ await sh -c 'test "$(build/bin/kdump -f '"$tmp/d"' -t c | awk "{ print \$1 }" | 
 check "-d: descendants, too" test "$(build/bin/kdump -f "$tmp/d" -t c | awk '{ print $1 }' | sort -u | wc -l)" -ge 2
 record -c -f "$tmp/d"
 equal "-c -f: status" 0 "$status"
-check "-c -f lets all of them go" eventually untraced
+check "-c -f detaches all of them" eventually untraced
 
 record -g "$target" -f "$tmp/g"
 equal "-g: status" 0 "$status"
 check "-g traces the group" test "$(tracer_of "$target")" -ne 0
 record -C
 equal "-C: status" 0 "$status"
-check "-C lets all of them go" eventually untraced
+check "-C detaches all of them" eventually untraced
 
-# Somebody of another group, whose parent is of this one.
+# A process of another group, whose parent is in this group.
 setsid sh -c 'setsid sh -c "while :; do sleep 0.05; done" & wait' >/dev/null 2>&1 &
 family=$!
 kills="$kills -$family"
@@ -62,10 +62,10 @@ equal "-g alone: the group only" 0 "$(tracer_of "$child")"
 record -c -g "$family"
 await sh -c 'grep -q "^TracerPid:.0$" /proc/'"$family"'/status'
 record -d -g "$family" -f "$tmp/dg"
-check "-d -g: whom the group has made, too" test "$(tracer_of "$child")" -ne 0
+check "-d -g: processes that the group has created, too" test "$(tracer_of "$child")" -ne 0
 record -c -t c -d -g "$family"
 equal "-c -t c: status" 0 "$status"
-# What was recorded before may still be on its way to the file until the first signals arrive there.
+# Earlier records may still be on their way to the file until the first signals arrive there.
 has_more_signals() { [ "$(lines "$tmp/dg" PSIG)" -gt "$((signals + 2))" ]; }
 signals=$(lines "$tmp/dg" PSIG)
 await has_more_signals
@@ -74,34 +74,34 @@ check "-c -t c: signals are recorded as before" eventually has_more_signals
 equal "-c -t c: calls are not" "$calls" "$(lines "$tmp/dg" CALL)"
 record -c -d -g "$family"
 equal "-c -d -g: status" 0 "$status"
-check "-c -d -g: all of them are let go" eventually sh -c 'grep -q "^TracerPid:.0$" /proc/'"$child"'/status'
+check "-c -d -g: all of them are detached" eventually sh -c 'grep -q "^TracerPid:.0$" /proc/'"$child"'/status'
 record -C
 equal "-C with nothing to end" 0 "$status"
 
-# However the recorder ends, the target goes on.
+# However the recorder ends, the target continues.
 record -f "$tmp/k" -p "$target"
 kill -KILL "$(tracer_of "$target")"
-check "recorder killed: the target is free" eventually untraced
+check "recorder killed: the target is not traced" eventually untraced
 record -f "$tmp/k" -p "$target"
-check "recorder killed: the next one can begin" test "$status" -eq 0
+check "recorder killed: another one can start" test "$status" -eq 0
 kill -TERM "$(tracer_of "$target")"
-check "recorder ended by SIGTERM: the target is free" eventually untraced
-check "the target is alive, and works" kill -0 "$target"
+check "recorder ended by SIGTERM: the target is not traced" eventually untraced
+check "the target is running" kill -0 "$target"
 check "it is not stopped" eventually grep -q '^State:.[SR]' "/proc/$target/status"
 
-# A stop by a signal, and going on, under the recorder.
+# A stop by a signal, and a SIGCONT, under the recorder.
 record -f "$tmp/s" -p "$target"
 kill -STOP "$target"
-# A tracer's own stops look the same, and a SIGCONT takes back a stop that has not been delivered.
+# Stops by the tracer look the same, and a SIGCONT revokes a stop that was not delivered yet.
 check "SIGSTOP is recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/s"' | grep -q "PSIG  SIGSTOP"'
 check "SIGSTOP stops it" eventually sh -c 'grep -q "^State:.[tT]" /proc/'"$target"'/status'
 kill -CONT "$target"
-check "SIGCONT lets it go on" eventually sh -c 'grep -q "^State:.[SR]" /proc/'"$target"'/status'
+check "SIGCONT resumes it" eventually sh -c 'grep -q "^State:.[SR]" /proc/'"$target"'/status'
 record -c -p "$target"
 await untraced
 cp "$tmp/s" "$tmp/kept"
 record -f "$tmp/s" -p 4194303
 equal "no such process: status" 1 "$status"
 said "does not exist"
-same "the file of before is left alone" "$tmp/kept" "$tmp/s"
+same "the older file is unchanged" "$tmp/kept" "$tmp/s"
 done_testing

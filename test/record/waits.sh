@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What ktrace record says of waits, addresses of sockets and handlers: the program's own waits and no others, and no value that is
-# not known.
+# What ktrace record records about waits, addresses of sockets and handlers: only waits of the program itself, and no invented values.
 . test/tap.sh
 . test/record/record_support.sh
 
 # Between the two mkdir(2)s: 400 calls that do not wait, each with two stops for the recorder, and 20 that do.
 record -t cnw -f "$tmp/sleeps" "$programs/waits" sleeps 20
-equal "it ends well" 0 "$status"
+equal "exit status" 0 "$status"
 build/bin/kdump -f "$tmp/sleeps" | awk '/"\/nowhere\/begin"/ { on = 1 } /"\/nowhere\/end"/ { on = 0 } on' >"$tmp/between"
-equal "all calls are there" "400 20" "$(grep -c 'CALL  getppid' "$tmp/between") $(grep -c 'CALL  clock_nanosleep\|CALL  nanosleep' "$tmp/between")"
+equal "all calls are recorded" "400 20" "$(grep -c 'CALL  getppid' "$tmp/between") $(grep -c 'CALL  clock_nanosleep\|CALL  nanosleep' "$tmp/between")"
 equal "a wait for each sleep, and none for a stop" 20 "$(grep -c ' CSW ' "$tmp/between")"
 sed -n 's/.* CSW .*, \([0-9]*\) times$/\1/p' "$tmp/between" >"$tmp/counts"
 check "each counts one more" awk 'NR > 1 && $1 != last + 1 { exit 1 } { last = $1 }' "$tmp/counts"
-equal "none is beside a call that does not wait" 0 "$(grep -A 1 'CALL  getppid' "$tmp/between" | grep -c ' CSW ')"
+equal "no wait after a call that does not wait" 0 "$(grep -A 1 'CALL  getppid' "$tmp/between" | grep -c ' CSW ')"
 
 record -f "$tmp/sockets" "$programs/waits" sockets "$tmp/socket"
-equal "sockets: it ends well" 0 "$status"
+equal "sockets: exit status" 0 "$status"
 shown "$tmp/sockets" '{ AF_UNIX, unnamed }'
 shown "$tmp/sockets" "{ AF_UNIX, \"$tmp/socket\" }"
 shown "$tmp/sockets" '{ AF_UNIX, @"ktrace '
@@ -41,8 +40,8 @@ exec 8>&- 7<&-
 ended() { build/bin/kdump -f "$tmp/signal" 2>/dev/null | grep -q ' EXIT '; }
 check "its end is recorded" eventually ended
 shown "$tmp/signal" 'SIGUSR1 caught handler=unknown mask=0x0'
-check "one line a call" sh -c 'build/bin/kdump --oneline -f "$1" | grep -qF "handler unknown}"' - "$tmp/signal"
+check "one line per call" sh -c 'build/bin/kdump --oneline -f "$1" | grep -qF "handler unknown}"' - "$tmp/signal"
 check "JSON" sh -c 'build/bin/kdump --json -f "$1" | grep -qF "\"handler\":null"' - "$tmp/signal"
 check "ktrace show" sh -c 'build/bin/ktrace show --event proc.signal "$1" | grep -qF "handler unknown"' - "$tmp/signal"
-check "nothing of it is 0xffff…" sh -c '! { build/bin/kdump -f "$1"; build/bin/ktrace show "$1"; } | grep -i 0xffffffffffffffff | grep -i sigusr1' - "$tmp/signal"
+check "no part of it is 0xffff…" sh -c '! { build/bin/kdump -f "$1"; build/bin/ktrace show "$1"; } | grep -i 0xffffffffffffffff | grep -i sigusr1' - "$tmp/signal"
 done_testing
