@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The kernel's file: is ktrace in it, and what did its sections become in the memory of the guest? */
+/*
+ * Examines the kernel's file: whether ktrace is linked in, and whether its sections are intact in the guest.
+ */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -56,7 +58,7 @@ static void examine_build_id(struct findings *report, const struct patient *pati
 		findings_add(report, FINDING_DARK, "build id",
 			     "the file has none, so builds cannot be distinguished: link with ld --build-id");
 	else if (!info || !info->build_id_size)
-		return; /* told with the views */
+		return; /* examine_views() reports it */
 	else if (info->build_id_size == kernel->build_id_size &&
 		 memcmp(info->build_id, kernel->build_id, kernel->build_id_size) == 0)
 		findings_add(report, FINDING_OK, "build id", "%s, the file's and the trace's",
@@ -133,20 +135,20 @@ void examine_symbols(struct findings *report, const struct patient *patient)
 /* ---- Its sections in the memory of the guest ---- */
 
 /*
- * The rows of one of ktrace's sections, events or settings, as the kernel's file has them and as the guest
- * had them in its memory when the trace was taken: which are lost, and what became of them.
+ * Compares the descriptors in one of ktrace's sections, of events or settings, between the kernel's file and
+ * the guest's memory at the time of the trace. Counts those that are lost.
  */
 
 #define SECTIONS_NAME 96u
 
 struct sections_report {
-	bool compared;		   /* both could be read */
-	uint32_t rows;		   /* in the file … */
-	uint32_t places;	   /* … of which so many are places that record an event, not events */
-	uint32_t zero;		   /* of these, that are all zeros in memory, … */
-	uint32_t other;		   /* … that are something else there, … */
-	uint32_t missing;	   /* … or lie after what the guest takes for the section's end */
-	char first[SECTIONS_NAME]; /* name of the first row that is lost; not escaped */
+	bool compared;		   /* file and memory could be read */
+	uint32_t rows;		   /* descriptors in the file */
+	uint32_t places;	   /* part of `rows`: places of KTR_LOG, not events */
+	uint32_t zero;		   /* part of `rows`: all zeros in memory */
+	uint32_t other;		   /* part of `rows`: different in memory */
+	uint32_t missing;	   /* part of `rows`: after the section's end in memory */
+	char first[SECTIONS_NAME]; /* name of the first lost descriptor; not escaped */
 };
 
 static inline uint32_t sections_lost(const struct sections_report *report)
@@ -162,13 +164,13 @@ struct bytes {
 	uint64_t size;
 };
 
-/* What a kind of rows looks like, and what the kernel changes in them. */
+/* A kind of descriptor, and the bytes that the kernel changes in it. */
 struct kind {
 	uint16_t magic;
-	uint16_t least; /* bytes of a row */
+	uint16_t least; /* smallest size of a descriptor in bytes */
 	struct {
 		uint16_t from, to;
-	} own[3]; /* bytes of a row that are the kernel's at run time */
+	} own[3]; /* ranges of bytes that the kernel changes at run time */
 };
 
 static const struct kind events = {
@@ -179,21 +181,21 @@ static const struct kind events = {
 		 { offsetof(struct ktrx_event, count), offsetof(struct ktrx_event, count) + 8 } },
 };
 
-/* Places that record stand among the events. Their addresses are others where the kernel has moved. */
+/* Places of KTR_LOG are in the section of events. Their addresses differ if the kernel was moved. */
 static const struct kind places = {
 	.magic = KTRX_PLACE_MAGIC,
 	.least = sizeof(struct ktrx_place),
 	.own = { { offsetof(struct ktrx_place, id), offsetof(struct ktrx_place, line) } },
 };
 
-/* Addresses are another where the kernel has moved; values are put in when the trace is taken. */
+/* Addresses differ if the kernel was moved; values are filled in when the trace is taken. */
 static const struct kind settings = {
 	.magic = KTRX_SETTING_MAGIC,
 	.least = sizeof(struct ktrx_setting),
 	.own = { { offsetof(struct ktrx_setting, address), offsetof(struct ktrx_setting, most) } },
 };
 
-/* 0 and no bytes where the file cannot be read; or KTREAD_E_MEMORY. */
+/* Reads a section of the file. Returns 0, with no bytes if the file cannot be read, or KTREAD_E_MEMORY. */
 static int read_file(struct bytes *bytes, const char *elf, const struct capture_kernel_section *section)
 {
 	int fd;
@@ -212,7 +214,7 @@ static int read_file(struct bytes *bytes, const char *elf, const struct capture_
 	return bytes->at || !bytes->size ? 0 : KTREAD_E_MEMORY;
 }
 
-/* Bytes of the row at `at`, 0: there is none. */
+/* Returns the size in bytes of the descriptor at `at`, 0: there is none. */
 static uint32_t row_at(const struct bytes *file, uint64_t at, const struct kind *kind)
 {
 	uint16_t magic, size;
@@ -234,7 +236,7 @@ static bool is_own(const struct kind *kind, uint32_t byte)
 	return false;
 }
 
-/* "group.event", "file:line" of a place, or a setting's name. */
+/* Formats the name of a descriptor: "group.event", "file:line" for a place, or the name of a setting. */
 static void name_row(char name[SECTIONS_NAME], const unsigned char *row, uint32_t size,
 		     const struct kind *kind)
 {
@@ -277,7 +279,7 @@ static void compare_row(struct sections_report *report, const unsigned char *row
 		report->other++;
 }
 
-/* `type`: KTRX_SECTION_EVENTS or KTRX_SECTION_SETTINGS. 0 or KTREAD_E_MEMORY. */
+/* Compares a section. `type`: KTRX_SECTION_EVENTS or KTRX_SECTION_SETTINGS. Returns 0 or KTREAD_E_MEMORY. */
 static int sections_compare(struct sections_report *report, const char *elf,
 			    const struct capture_kernel_section *section, const struct ktread *trace,
 			    uint32_t type)
@@ -311,9 +313,9 @@ static int sections_compare(struct sections_report *report, const char *elf,
 }
 
 /*
- * Events and settings are rows that a linker gathers. A linker script may throw them away, or put them where
- * they do not survive: after the image's end, or among what start code clears. What the guest's memory has
- * of them decides; without a trace, where they lie.
+ * The linker collects the descriptors of events and settings in sections. A linker script may discard these
+ * sections, or put them where they are lost: after the image's end, or in memory that start code clears. The
+ * guest's memory shows whether they are intact. Without a trace, their addresses are checked.
  */
 
 struct part {
@@ -322,7 +324,7 @@ struct part {
 	uint32_t type;
 };
 
-/* Is it the kernel that ran? Build ids that differ say so elsewhere. */
+/* Returns whether the build ids differ. examine_build_id() reports that. */
 static bool is_other_build(const struct patient *patient)
 {
 	const struct ktread_info *info = patient->facts->info;
@@ -333,7 +335,10 @@ static bool is_other_build(const struct patient *patient)
 		memcmp(info->build_id, kernel->build_id, kernel->build_id_size) != 0);
 }
 
-/* "from __bss_start (0x…) to …" that start code clears, if the section lies there; else "". */
+/*
+ * Formats the range that start code clears, "from __bss_start (0x…) to …", if it contains the section; else
+ * "".
+ */
 static const char *cleared_by(const struct capture_kernel *kernel,
 			      const struct capture_kernel_section *section, char text[160])
 {
@@ -357,7 +362,7 @@ static void say_fix(struct findings *report, const struct capture_kernel *kernel
 			before);
 }
 
-/* Rows are lost: how many, which, and why. */
+/* Reports lost descriptors: how many, the first one, and why. */
 static void say_lost(struct findings *report, const struct patient *patient, const struct part *part,
 		     const struct sections_report *found)
 {
@@ -391,7 +396,7 @@ static void say_lost(struct findings *report, const struct patient *patient, con
 	say_fix(report, &patient->kernel, part);
 }
 
-/* By where the section lies alone. True if that is wrong. */
+/* Reports a section at a wrong address. Returns whether it reported anything. */
 static bool say_place(struct findings *report, const struct capture_kernel *kernel, const struct part *part)
 {
 	const struct capture_kernel_section *section = part->section;
@@ -486,5 +491,9 @@ void examine_sections(struct findings *report, const struct patient *patient)
 	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS && !patient->facts; n++)
 		if (examine_object(report, &patient->kernel, capture_kernel_object_names[n],
 				   &patient->kernel.object[n]))
-			break; /* they lie side by side: one line is enough */
+			/*
+							 * the objects are next to each other: one line is
+							 * enough
+							 */
+			break;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Hooks in the wrong place, with the line to change; and the rules that every kernel keeps. */
+/*
+ * Reports hooks in the wrong place, with the line to change, and violations of the rules that every kernel
+ * keeps.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -10,10 +13,10 @@
 
 struct advice {
 	const char *about;
-	const char *text;  /* what is wrong, after the number of times; %s is what the first one is about */
-	const char *where; /* to change this line */
+	const char *text;  /* follows the count; %s is the value of the first occurrence */
+	const char *where; /* where to insert or change `line` */
 	const char *line;
-	bool decimal; /* it is about a number, else about an address */
+	bool decimal; /* the value is a number, otherwise an address */
 };
 
 static const struct advice advice[MISTAKES] = {
@@ -178,9 +181,9 @@ int examine_mistakes(struct findings *report, struct patient *patient, struct kt
 	return status;
 }
 
-/* ---- rules ---- */
+/* ---- Rules ---- */
 
-/* What is to be changed if the kernel is right and a hook is not. */
+/* Returns the line to change if a hook is wrong rather than the kernel, NULL if none is known. */
 static const char *hook_of(const char *rule)
 {
 	static const struct {
@@ -244,7 +247,7 @@ static void say_violation(struct findings *report, const struct patient *patient
 		findings_advise(report, "if it is a hook", "%s", line);
 }
 
-/* Violations that depend on the order of CPUs whose clocks differ: whether there are any is not known. */
+/* Reports violations that depend on the order of events on CPUs whose clocks differ: these are uncertain. */
 static void say_unordered(struct findings *report, const struct patient *patient, const struct rule *rule,
 			  uint64_t count)
 {

@@ -9,13 +9,13 @@
 #include "base/ticks.h"
 #include "doctor/examine.h"
 
-#define BACK_SECONDS  1e-3 /* a record may be stamped after an interrupt's that came while it was written */
-#define IN_STEP_US    1.0  /* and less is not worth a word */
-#define REACH_SECONDS 1.0  /* less than that and a hang's beginning is gone when it is noticed */
+#define BACK_SECONDS  1e-3 /* smaller steps back are normal: an interrupt may come during a write */
+#define IN_STEP_US    1.0  /* clocks that differ by less count as equal */
+#define REACH_SECONDS 1.0  /* with less, the beginning of a hang is overwritten before it is noticed */
 #define LIST	      160u
 #define CPUS_LISTED   8u
 
-/* "1, 3, 5 and 9 more" of the CPUs that `is` holds for. How many. */
+/* Formats the CPUs for which `is` is true as "1, 3, 5 and 9 more". Returns their number. */
 static uint32_t list_cpus(const struct facts *facts, bool (*is)(const struct facts *, uint32_t),
 			  char list[LIST])
 {
@@ -76,7 +76,7 @@ static void examine_cpus(struct findings *report, const struct patient *patient)
 		findings_add(report, FINDING_OK, "CPU numbers", "0 to %" PRIu32,
 			     facts->cpus ? facts->cpus - 1 : 0);
 	if (!facts->online)
-		return; /* told with the views */
+		return; /* examine_views() reports it */
 	if (list_cpus(facts, is_on_boot_ring, list))
 		findings_add(report, FINDING_WRONG, "rings",
 			     "still on the boot ring: CPU %s; ktrace_cpu_online() was not called there, "
@@ -130,7 +130,7 @@ static void examine_heartbeats(struct findings *report, const struct facts *fact
 	size_t at = 0;
 
 	if (!(facts->lit & VIEW_BEATS))
-		return; /* told with the views */
+		return; /* examine_views() reports it */
 	for (uint32_t n = 0; n < facts->cpus; n++) {
 		const struct ktrx_cpu *row = &facts->cpu[n].row;
 
@@ -165,7 +165,7 @@ static void examine_cost(struct findings *report, const struct facts *facts)
 		findings_add(report, FINDING_OK, "cost", "%.1f ticks an event", (double)cost / 1000);
 }
 
-/* How far the rings reach back, and what is missing within. */
+/* Examines how far back the rings reach, and which slots are missing. */
 static void examine_loss(struct findings *report, const struct facts *facts)
 {
 	const struct ktread_info *info = facts->info;
@@ -205,7 +205,7 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 	}
 	seconds = base_ticks_seconds(reach, info->frequency);
 	all = base_ticks_seconds(facts->last - facts->first, info->frequency);
-	if (all > 0) /* not all within one tick of a coarse clock */
+	if (all > 0) /* 0 if all events are within one tick of a coarse clock */
 		snprintf(rate, sizeof(rate), ", %.0f events a second", (double)facts->events / all);
 	findings_add(report, seconds < REACH_SECONDS ? FINDING_DARK : FINDING_OK, "reach",
 		     "the rings reach back %.3f s at this rate%s%s", seconds, rate,
@@ -214,7 +214,7 @@ static void examine_loss(struct findings *report, const struct facts *facts)
 			     : "");
 }
 
-/* Does it declare events beside the library's own? */
+/* Returns whether the kernel declares events besides those of the library. */
 static bool declares_events(const struct ktread *trace)
 {
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
@@ -261,8 +261,8 @@ void examine_trace(struct findings *report, const struct patient *patient)
 }
 
 /*
- * Ticks that two clocks may differ by: alignment moved each one by clock_aligned at most, and doctor does not
- * report less than IN_STEP_US.
+ * Returns the ticks by which two clocks may differ: alignment moved each by at most clock_aligned, and
+ * differences below IN_STEP_US are not reported.
  */
 static uint64_t clock_doubt(const struct ktread_info *info)
 {

@@ -8,16 +8,16 @@
 #include "ktrx/v2.h"
 
 enum view_sign {
-	VIEW_BY_EVENT, /* it is lit if `event` fires */
-	VIEW_BY_FACT,  /* by bits of enum view_fact */
-	VIEW_BY_HOOK,  /* by KTRX_HOOK_* bits of a CPU's row */
-	VIEW_UNTOLD,   /* no trace tells */
+	VIEW_BY_EVENT, /* lit if `event` was recorded */
+	VIEW_BY_FACT,  /* lit if a fact of `bits` (enum view_fact) holds */
+	VIEW_BY_HOOK,  /* lit if a CPU called a hook of `bits` (KTRX_HOOK_*) */
+	VIEW_UNTOLD,   /* no trace shows whether it is lit */
 };
 
 struct view {
 	const char *name;
 	const char *where;
-	const char *line; /* several places: a line each, with " … " between them */
+	const char *line; /* one line for each place, separated by " … " */
 	const char *lights;
 	enum view_sign sign;
 	uint32_t bits;
@@ -29,7 +29,7 @@ struct view {
 #define HOOK(bits)  VIEW_BY_HOOK, bits, NULL
 #define UNTOLD	    VIEW_UNTOLD, 0, NULL
 
-/* In the order in which they are worth the trouble. */
+/* The most useful views come first. */
 static const struct view views[] = {
 	{ "rings", "each CPU's start", "ktrace_cpu_online(cpu);", "a ring of its own for each CPU",
 	  FACT(VIEW_RINGS) },
@@ -152,7 +152,7 @@ void views_write(struct base_output *out)
 
 #define GROUP 16u
 
-/* The type of a view's event; NULL: the kernel declares none. */
+/* Returns the type of a view's event; NULL: the kernel does not declare it. */
 static const struct ktread_type *type_of(const struct facts *facts, const struct view *view)
 {
 	const char *dot = strchr(view->event, '.');
@@ -162,7 +162,10 @@ static const struct ktread_type *type_of(const struct facts *facts, const struct
 	return ktread_type_find(facts->trace, group, dot + 1);
 }
 
-/* Declared twice, say in a header, an event has several types; any of them counts. */
+/*
+ * Returns whether the event was recorded. An event that is declared twice has several types; any of them
+ * counts.
+ */
 static bool fired(const struct facts *facts, const struct ktread_type *type)
 {
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
@@ -175,13 +178,13 @@ static bool fired(const struct facts *facts, const struct ktread_type *type)
 	return false;
 }
 
-/* Whether viewers understand the event: it has the fields that they need. */
+/* Returns whether the event has the fields that views need. */
 static bool understood(const struct facts *facts, const struct ktread_type *type)
 {
 	return wellknown_bind(facts->known, type)->kind != WELLKNOWN_OTHER;
 }
 
-/* `text` after `before`, and the line that lights the view, or puts it right. */
+/* Reports `before` and `text`, with the line that lights or corrects the view. */
 static void say_view(struct findings *report, enum finding_mark mark, const struct view *view,
 		     const char *before, const char *text)
 {
@@ -189,7 +192,7 @@ static void say_view(struct findings *report, enum finding_mark mark, const stru
 	findings_advise(report, view->where, "%s", view->line);
 }
 
-/* True if it is lit. */
+/* Examines a view by its event. Returns whether it is lit. */
 static bool examine_event(struct findings *report, const struct facts *facts, const struct view *view)
 {
 	const struct ktread_type *type = type_of(facts, view);
@@ -209,7 +212,7 @@ static bool examine_event(struct findings *report, const struct facts *facts, co
 	return false;
 }
 
-/* Of a fact that the trace does not show: is it missing, or had it no need to come up? */
+/* Returns the mark for a missing fact: dark, or a note if the fact need not occur in each run. */
 static enum finding_mark mark_of(const struct patient *patient, const struct view *view)
 {
 	switch (view->bits) {
@@ -244,8 +247,9 @@ static bool examine_fact(struct findings *report, const struct patient *patient,
 }
 
 /*
- * A linker that drops what nothing calls leaves a hook's function only where the kernel has a call of it.
- * Others leave all of them, so that it tells nothing of a kernel that was seen to call none.
+ * Returns whether the kernel may call the hook although this run did not. A linker that drops unused
+ * functions keeps a hook only if the kernel calls it. Other linkers keep all hooks, so this proves nothing
+ * if no hook was called at all.
  */
 static bool may_be_called(const struct patient *patient, const struct view *view)
 {

@@ -13,7 +13,7 @@
 
 struct reading {
 	struct facts *facts;
-	uint8_t *thread; /* bit map of ids seen */
+	uint8_t *thread; /* bit map of thread ids in the trace */
 };
 
 static void note_thread(struct reading *reading, uint32_t thread)
@@ -122,7 +122,7 @@ static int read_tables(struct facts *facts)
 	return rows;
 }
 
-/* What the trace says without its events. */
+/* Notes facts that the trace shows without its events. */
 static void note_info(struct facts *facts)
 {
 	const struct ktread_info *info = facts->info;

@@ -12,22 +12,24 @@
 #include "ktrx/v2.h"
 
 #define CPUS	     4096u
-#define NESTED	     16u   /* interrupts in service at once on a CPU that are looked at */
-#define OVERLAP	     0.010 /* s: less may be clocks that are not in step */
-#define LATE	     0.1   /* s */
+#define NESTED	     16u   /* nested interrupts on a CPU that are tracked */
+#define OVERLAP	     0.010 /* s: a shorter overlap may come from clocks that differ */
+#define LATE	     0.1   /* s: a row of the table may be this much older than an event */
 #define NOBODY	     UINT64_MAX
-#define FEW	     3u	 /* times that may be an oddity */
-#define SOME	     16u /* switches from which on a pattern shows */
+#define FEW	     3u	 /* fewer occurrences may be an accident */
+#define SOME	     16u /* so many occurrences show a pattern */
 #define CPU_OWNER    (UINT64_C(1) << 32)
 #define THREAD_ALIVE 1u
 
 struct cpu {
-	uint64_t running; /* NOBODY: unknown */
+	uint64_t running; /* running thread, NOBODY: unknown */
 	uint64_t left;	  /* prev of the last switch, NOBODY: unknown */
 	uint64_t irq[NESTED];
 	uint32_t depth;
-	bool settled; /* it is known which interrupts are in service */
-	/* the two threads that recorded last since its last switch, the newest first; NOBODY: none */
+	bool settled; /* `depth` is known: it was 0 at some time */
+	/*
+	 * the two threads that last recorded an event since the last switch, the newest first; NOBODY: none
+	 */
 	uint64_t turn[2];
 };
 
@@ -35,15 +37,18 @@ struct reading {
 	struct mistakes *mistakes;
 	struct ktread *trace;
 	struct cpu *cpu;
-	/* threads that run: `cpu`; `count` is the stamp since when on another CPU, too, 0: not */
+	/*
+		 * running threads: `cpu`; `count` is the stamp since which it runs on a second CPU as well,
+		 * 0: it does not
+		 */
 	struct keyed running;
-	struct keyed made;  /* threads that were made and have not ended */
-	struct keyed locks; /* that are held: `count` is the owner */
-	struct keyed waits; /* threads that wait for a lock: `count` is it */
-	struct keyed deeds; /* threads that made system calls: `stamp` of the newest beginning or end */
+	struct keyed made;  /* threads that were created and have not ended */
+	struct keyed locks; /* held locks: `count` is the owner */
+	struct keyed waits; /* threads that wait for a lock: `count` is the lock */
+	struct keyed deeds; /* threads that made system calls: `stamp` of the newest entry or exit */
 	struct wellknown_table known;
-	uint64_t ticks; /* of an overlap that is one */
-	uint64_t late;	/* ticks: a row may be that much older than an event */
+	uint64_t ticks; /* shortest overlap on two CPUs that counts as a mistake */
+	uint64_t late;	/* ticks by which a row may be older than an event */
 	bool whole;	/* nothing has been lost so far */
 	int error;
 };
@@ -66,7 +71,7 @@ static struct keyed_entry *find(const struct keyed *table, uint64_t value)
 	return keyed_find(table, key);
 }
 
-/* NULL past the table's limit, or without memory, which is kept as an error. */
+/* Finds or adds an entry. Returns NULL beyond the table's limit, or without memory; then it sets r->error. */
 static struct keyed_entry *put(struct reading *r, struct keyed *table, uint64_t value)
 {
 	const uint64_t key[KEYED_WORDS] = { value };
@@ -103,7 +108,7 @@ static void forget_all(struct reading *r)
 	r->whole = false;
 }
 
-/* The id in that role, cut to 22 bits. False: the event does not have it. */
+/* Reads the thread id in that role, cut to 22 bits. Returns false if the event does not have it. */
 static bool id_of(struct reading *r, const struct wellknown *known, const struct ktread_event *event,
 		  enum wellknown_role role, uint64_t *id)
 {
@@ -122,7 +127,7 @@ static bool may_run_anywhere(const struct reading *r, uint64_t id)
 	return id == 0 || (name && threads_name_is_idle(name, strlen(name)));
 }
 
-/* The CPU that still runs it when this one does not any more, or CPUS. */
+/* Returns another CPU that runs the thread, CPUS if there is none. */
 static uint32_t other_cpu(const struct reading *r, uint32_t cpu, uint64_t id)
 {
 	uint32_t other = 0;
@@ -132,7 +137,7 @@ static uint32_t other_cpu(const struct reading *r, uint32_t cpu, uint64_t id)
 	return other;
 }
 
-/* It no longer runs on this CPU. Did it run on two until now? */
+/* Ends the run of a thread on this CPU. Notes a mistake if it has run on two CPUs until now. */
 static void end_run(struct reading *r, const struct ktread_event *event, uint64_t id)
 {
 	struct keyed_entry *entry = find(&r->running, id);
@@ -255,7 +260,7 @@ static void enter(struct reading *r, const struct ktread_event *event, uint64_t 
 		at++;
 	if (at < cpu->depth) {
 		note(r, MISTAKE_IRQ_EXIT, event, irq);
-		cpu->depth = at; /* it, and what came into it, are over */
+		cpu->depth = at; /* it and the interrupts nested in it have ended */
 	}
 	if (cpu->depth < NESTED)
 		cpu->irq[cpu->depth++] = irq;
@@ -287,7 +292,7 @@ static void take_irq(struct reading *r, const struct ktread_event *event, const 
 		enter(r, event, irq);
 }
 
-/* Locks by those that record: a thread, or in interrupts the CPU. */
+/* Returns the owner for lock events: the thread that records them, or in interrupts the CPU. */
 static uint64_t owner_of(const struct ktread_event *event)
 {
 	return event->context == KTRX_CONTEXT_THREAD && event->thread ? event->thread
@@ -368,8 +373,9 @@ static void take_kind(struct reading *r, const struct ktread_event *event, const
 }
 
 /*
- * Between two switches a CPU has one thread; that of the switch may change a moment before or after it is
- * recorded. Where one comes back that another one has followed, two CPUs record under one number.
+ * Between two switches a CPU runs one thread. The thread in records may change a moment before or after
+ * sched.switch. But if a thread records again after another one without a switch, two CPUs record under one
+ * number.
  */
 static void take_turn(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
 {
@@ -387,7 +393,7 @@ static void take_turn(struct reading *r, const struct ktread_event *event, const
 	turn[0] = event->thread;
 }
 
-/* What a thread does that waits for nothing: it comes from user mode or goes there. */
+/* Notes the newest system call entry or exit of a thread: at that moment it waits for no lock. */
 static void take_deed(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
 {
 	struct keyed_entry *entry;
@@ -416,7 +422,7 @@ static void take(struct reading *r, const struct ktread_event *event)
 	take_kind(r, event, known);
 }
 
-/* Is one of these events declared, and was off at some time? */
+/* Returns whether one of these events is declared and was switched off at some time. */
 static bool is_off(const struct reading *r, const struct scheduling *scheduling,
 		   const enum wellknown_kind kind[], size_t kinds)
 {
@@ -490,7 +496,7 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 	return status;
 }
 
-/* At least a few, and one in ten of what there is of that kind. */
+/* Returns whether there are at least FEW occurrences, and one in ten of all events of that kind. */
 static bool often(uint64_t count, uint64_t of)
 {
 	return count >= FEW && count >= of / 10;
@@ -507,7 +513,7 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_ID_REUSED:
 	case MISTAKE_TWO_CPUS:
 		return count > 0;
-	case MISTAKE_SWAPPED: /* which makes nearly all of them look so */
+	case MISTAKE_SWAPPED: /* swapped arguments affect nearly all switches */
 		return count >= FEW && count >= m->switches - m->switches / 4;
 	case MISTAKE_PREVIOUS:
 		return often(count, m->switches) && !mistakes_made(m, MISTAKE_SWAPPED) &&
@@ -528,7 +534,7 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_IRQ_EXIT:
 	case MISTAKE_IRQ_ENTER:
 		return !m->irqs_off && often(count, m->enters);
-	case MISTAKE_SYSCALL_EXIT: /* exec and exit do not return; a few calls may wait */
+	case MISTAKE_SYSCALL_EXIT: /* exec and exit do not return, and a few calls may still wait */
 		return !m->calls_off && m->calls >= SOME && m->returns < m->calls / 4;
 	case MISTAKE_RELEASE:
 		return !m->locks_off && often(count, m->releases);

@@ -4,8 +4,8 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define ROWS  32u /* read at once */
-#define WAITS 64u /* for CPU 0 or thread 0, whose holder is looked for */
+#define ROWS  32u /* rows that are read at once */
+#define WAITS 64u /* limit of waits for CPU 0 or thread 0 whose real holder is looked for */
 
 struct waits {
 	struct mistakes *mistakes;
@@ -41,7 +41,7 @@ static void note(struct waits *waits, enum mistake mistake, const struct ktrx_ho
 	}
 }
 
-/* It made a system call, or came back from one: it cannot wait in the kernel since before that. */
+/* Returns whether the thread entered or left a system call after its wait began: then the wait has ended. */
 static bool has_left(const struct waits *waits, const struct ktrx_holder *row)
 {
 	const uint64_t key[KEYED_WORDS] = { (row->id - 1) & KTRX_THREAD_MAX };
@@ -61,8 +61,8 @@ static void take_wait(struct waits *waits, const struct ktrx_holder *row)
 }
 
 /*
- * Has it held, since before another one began to wait for it, a lock that was said to be CPU 0's or thread
- * 0's?
+ * Notes a mistake if the row holds, since before the wait began, a lock whose holder was named as CPU 0 or
+ * thread 0.
  */
 static void take_held(struct waits *waits, const struct ktrx_holder *row)
 {

@@ -52,7 +52,7 @@ void findings_add(struct findings *findings, enum finding_mark mark, const char 
 	va_end(values);
 }
 
-/* NULL if it may not be the one that is meant. */
+/* Returns the newest finding, NULL if there is none or if adding one failed. */
 static struct finding *last_of(const struct findings *findings)
 {
 	return findings->count && !findings->failed ? &findings->finding[findings->count - 1] : NULL;
@@ -85,11 +85,9 @@ void findings_free(struct findings *findings)
 	memset(findings, 0, sizeof(*findings));
 }
 
-/* ---- Reports ---- */
+/* ---- Reports as text and as JSON ---- */
 
-/* Findings as text and as JSON. */
-
-#define KIND_WIDTH 15 /* "ktrace_settings" */
+#define KIND_WIDTH 15 /* length of "ktrace_settings" */
 
 static const char *const marks[FINDING_MARKS] = { "ok", "note", "dark", "wrong" };
 static const char *const colours[FINDING_MARKS] = { "32", "36", "33", "31;1" };

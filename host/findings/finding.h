@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What `why`, `doctor` and `check` find, in one form for people and for programs. */
+/* The findings of `why`, `doctor` and `check`, in one form for people and for programs. */
 #ifndef FINDINGS_FINDING_H
 #define FINDINGS_FINDING_H
 
@@ -13,8 +13,8 @@
 
 enum finding_mark {
 	FINDING_OK,
-	FINDING_NOTE, /* the trace leaves it open */
-	FINDING_DARK, /* a view of other commands is missing, nothing else */
+	FINDING_NOTE, /* the trace does not show whether something is wrong */
+	FINDING_DARK, /* nothing is wrong, but a view of another command is missing */
 	FINDING_WRONG,
 	FINDING_MARKS,
 };
@@ -26,16 +26,17 @@ enum finding_certainty {
 };
 const char *finding_certainty_word(enum finding_certainty certain);
 
-/* Strings that come from a guest or a file are escaped before they get here. */
+/* A finding. Requires: strings from a guest or a file are escaped before they are stored here. */
 struct finding {
-	const char *kind; /* a word or two, the same each time; borrowed */
+	const char *kind; /* a fixed word or two, such as "deadlock"; borrowed */
 	enum finding_mark mark;
 	enum finding_certainty certain;
-	bool partial;		  /* something is lost or unknown that could change it */
-	char what[FINDING_LINE];  /* one sentence */
-	char where[FINDING_LINE]; /* CPU, thread, place or time; of advice the place to change; "" unknown */
+	bool partial;		 /* lost or unknown data could change the finding */
+	char what[FINDING_LINE]; /* one sentence */
+	/* CPU, thread, place or time; with advice: the place to change; "" unknown */
+	char where[FINDING_LINE];
 	char evidence[FINDING_LINES][FINDING_LINE];
-	uint32_t lines;		   /* of evidence */
+	uint32_t lines;		   /* lines of `evidence` */
 	char advice[FINDING_LINE]; /* what to do, or what would make it more certain; "" nothing */
 };
 
@@ -45,48 +46,57 @@ static inline const char *finding_plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* snprintf() into a text of a finding, cut where it must be. */
+/* Formats a text of a finding. Cuts it if it is too long. */
 __attribute__((format(printf, 2, 3))) void finding_say(char text[FINDING_LINE], const char *format, ...);
-/* A line of evidence; drops it after FINDING_LINES. */
+/* Adds a line of evidence. Drops it after FINDING_LINES. */
 __attribute__((format(printf, 2, 3))) void finding_evidence(struct finding *finding, const char *format, ...);
 
-/* A list in the order in which things were found. Zeroed, it is empty. */
+/* A list of findings in the order in which they were added. An empty list is all zeros. */
 struct findings {
 	struct finding *finding;
 	uint32_t count, room;
-	uint32_t marks[FINDING_MARKS]; /* how many of each */
-	bool failed;		       /* memory was short: some are missing */
+	uint32_t marks[FINDING_MARKS]; /* number of findings by mark */
+	bool failed;		       /* memory was short: findings are missing */
 };
 
-/* Adds a finding. An ok is certain, a note possible, others likely: findings_set_certain() changes that. */
+/*
+ * Adds a finding. FINDING_OK is certain, FINDING_NOTE possible, other marks likely; findings_set_certain()
+ * changes that.
+ */
 __attribute__((format(printf, 4, 5))) void findings_add(struct findings *findings, enum finding_mark mark,
 							const char *kind, const char *format, ...);
-/* Sets advice and its place in the finding that was added last. */
+/* Sets the advice and its place in the newest finding. */
 __attribute__((format(printf, 3, 4))) void findings_advise(struct findings *findings, const char *where,
 							   const char *format, ...);
-/* Sets the certainty of the finding that was added last. */
+/* Sets the certainty of the newest finding. */
 void findings_set_certain(struct findings *findings, enum finding_certainty certain);
 void findings_free(struct findings *findings);
 
-/* A row of a table: mark, kind, what; below it where and advice. `colour`: for a terminal. */
+/*
+ * Prints a row of a table: mark, kind and what; below it where and advice. `colour`: use colours of a
+ * terminal.
+ */
 void finding_put_row(struct base_output *out, const struct finding *finding, bool colour);
 
-/* "deadlock: …", and below it evidence and advice, as far as `style` has them. */
+/* How finding_put_text() prints a finding. */
 struct finding_style {
-	unsigned width; /* columns of a line, 0: any number */
+	unsigned width; /* columns of a line, 0: unlimited */
 	bool certain;	/* "deadlock (certain): …" */
 	bool brief;	/* no evidence, no advice */
 };
+/* Prints "deadlock: …", and below it evidence and advice. */
 void finding_put_text(struct base_output *out, const struct finding *finding,
 		      const struct finding_style *style);
-/* Breaks a text into lines. All but the first are indented further; blanks that it begins with are kept. */
+/* Breaks a text into lines. Indents all but the first further. Keeps blanks at the beginning of the text. */
 void finding_put_wrapped(struct base_output *out, unsigned width, unsigned indent, const char *text);
 
-/* Names of members that commands had before they shared one form: they stay. NULL: the command had none. */
+/*
+ * Member names that a command used before all commands shared one form, kept for compatibility. NULL: none.
+ */
 struct finding_keys {
 	const char *kind, *certain, *what, *evidence, *advice;
 };
-/* Members of a JSON object, without its braces; what is unknown is null. `earlier` may be NULL. */
+/* Writes the members of a JSON object, without its braces; unknown values are null. `earlier` may be NULL. */
 void finding_put_json(struct base_output *out, const struct finding *finding,
 		      const struct finding_keys *earlier);
 
