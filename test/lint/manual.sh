@@ -66,7 +66,7 @@ for format in $(sed -n 's/^EXPORT_FORMATS := //p' host/host.mk); do
 	done
 done
 # Verdicts of why: the manual has them in the order of the list, which is the order in which problems come first.
-sed -n 's/^	ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' host/why/finding.h >"$tmp/verdicts"
+sed -n 's/^		*ROW([A-Z_]*, "\([a-z-]*\)".*/\1/p' host/why/finding.h >"$tmp/verdicts"
 sed -n '/^\.Sh VERDICTS/,/^\.Sh JSON/s/^\.It Li //p' man/ktrace-why.1 | sed 's/ , Li /\n/g' >"$tmp/page"
 same "ktrace-why(1), VERDICTS has those of host/why/finding.h, in their order" "$tmp/verdicts" "$tmp/page"
 check "there are verdicts" test -s "$tmp/verdicts"
