@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Which addresses records carry, as asked for; and that a walk up the stack reads nothing but the stack, whatever it
- * finds there. This file and the core are compiled with frame pointers.
+ * Tests which addresses records contain, and that a backtrace reads only the stack, whatever the stack
+ * contains. This file and the core are compiled with frame pointers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,14 +29,14 @@ static const char *const names[FORMS] = { "call.none", "call.some", "call.text",
 					  "text.",     "call.some", "sched.wake" };
 static const uint32_t sizes[FORMS] = { 0, 12, 6 + 3, 4, 12, 4 };
 
-/* What the functions below saw of themselves. */
+/* Addresses and lines that the functions below stored about themselves. */
 static struct {
-	uintptr_t inner, middle, outer; /* where each returns to */
-	uint32_t line;			/* of the event */
+	uintptr_t inner, middle, outer; /* return addresses */
+	uint32_t line;			/* line of the event */
 	const char *function;
 } truth;
 
-/* … in the function of each form, right before the event. */
+/* Stores these directly before the event, in the function of each form. */
 #define TELL_TRUTH()                                                  \
 	do {                                                          \
 		truth.inner = (uintptr_t)__builtin_return_address(0); \
@@ -44,9 +44,11 @@ static struct {
 		truth.function = __func__;                            \
 	} while (0)
 
-static struct symbols *own_symbols; /* of this program */
+static struct symbols *own_symbols; /* symbols of this program */
 
-/* A return address into a function; compilers make function.cold, function.constprop.0 … of one. */
+/*
+ * Checks that an address is in a function. Compilers split off function.cold, function.constprop.0 and so on.
+ */
 static void check_function(uint64_t address, const char *function, struct symbol *symbol)
 {
 	assert_int_equal(symbols_find_call(own_symbols, address, symbol), 0);
@@ -62,7 +64,7 @@ static void check_site(uint64_t site)
 	assert_int_equal(symbol.line, truth.line);
 }
 
-/* Where compilers might leave a function by a jump to the recorder, there is nothing behind the event. */
+/* Nothing follows the event, so a compiler might make its call of the recorder a tail call. */
 __attribute__((noinline)) static void record_none(void)
 {
 	TELL_TRUTH();
@@ -135,7 +137,7 @@ static void set_flags(enum form form, uint8_t flags)
 	ktrace_states_update();
 }
 
-/* Takes a record's extension block apart. */
+/* Parses a record's extension block. */
 struct block {
 	uint32_t size, parts, cpu, callers;
 	uint64_t caller[2], site;
@@ -188,7 +190,10 @@ static void check_payload(enum form form, const struct checked_record *record, u
 		assert_int_equal(record->payload[i], 0);
 }
 
-/* One form of event, asked for in one way: what is in its record is what was asked for, and true. */
+/*
+ * Records one form of event with one set of flags, and checks that the record has exactly the requested
+ * addresses and that they are correct.
+ */
 static void check_addresses(enum form form, uint32_t ring, uint32_t flags)
 {
 	uint32_t callers = (flags & KTRX_EVENT_CALLERS) > 2 ? 2 : flags & KTRX_EVENT_CALLERS;
@@ -199,7 +204,7 @@ static void check_addresses(enum form form, uint32_t ring, uint32_t flags)
 	record = newest(ring);
 	block = block_of(record);
 	if (form == EARLY)
-		callers = 0; /* where no hook may be called, no stack is looked at */
+		callers = 0; /* no hook may be called here, so no stack is read */
 	assert_int_equal(record->event, row_of(form)->id);
 	assert_int_equal(block.callers, callers);
 	assert_int_equal(block.parts & KTRX_EXT_CPU, ring == 0);
@@ -246,7 +251,7 @@ static void settings_request_callers_for_all_events(void **state)
 	check_addresses(NONE, 1, 2);
 	assert_int_equal(ktrace_setting_set("debug.ktr.stacktrace=0"), KTRACE_OK);
 	check_addresses(NONE, 1, 0);
-	assert_int_equal(row_of(NONE)->header >> 31, 0); /* the fast path again */
+	assert_int_equal(row_of(NONE)->header >> 31, 0); /* the event uses the fast path again */
 	check_addresses(TEXT, 1, 2);
 }
 
@@ -286,12 +291,13 @@ static void ask_for_all(void)
 	set_flags(SOME, 2 | KTRX_EVENT_SITE);
 }
 
-/* The one slot that is reserved when the event is changed has no room for addresses. */
+/* The single slot that is already reserved when the event changes has no room for addresses. */
 static void a_slot_reserved_earlier_is_used(void **state)
 {
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	fake.clock += UINT64_C(1) << 35; /* due for an anchor: the site hands its slot over */
+	/* an anchor is due: the site passes its reserved slot to the slow path */
+	fake.clock += UINT64_C(1) << 35;
 	fake_at(2, ask_for_all);
 	outer(SOME);
 	assert_int_equal(row_of(SOME)->flags, 2 | KTRX_EVENT_SITE);
@@ -307,8 +313,7 @@ static void anchors_have_no_callers(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		fake.clock += UINT64_C(1) << 35;
 		check_addresses(SOME, 1, 2 | KTRX_EVENT_SITE);
-		assert_int_equal(check_ring(1)->anchors,
-				 2 * (i + 1)); /* one in each slot that the record had */
+		assert_int_equal(check_ring(1)->anchors, 2 * (i + 1)); /* one in each slot of the record */
 	}
 }
 
@@ -331,7 +336,7 @@ static struct {
 	uint32_t count;
 } seen;
 
-/* Its frame has `lie` in place of its caller's frame pointer while it walks. */
+/* Takes a backtrace while `lie` replaces the caller's frame pointer in this function's frame. */
 __attribute__((noinline)) static void walk_with(uintptr_t lie, uint32_t most)
 {
 	uintptr_t *frame = __builtin_frame_address(0), kept;
@@ -377,16 +382,16 @@ static void a_backtrace_lists_the_callers(void **state)
 	}
 }
 
-/* Stacks that lead nowhere: what was true up to there is shown, and nothing else is read. */
+/* With an invalid frame pointer, the correct callers before it are returned, and nothing else is read. */
 static void a_walk_ends_at_the_end_of_the_chain(void **state)
 {
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
 	const uintptr_t lies[] = {
 		0,
 		here + 3,		       /* unaligned */
-		here - 512,		       /* behind us */
+		here - 512,		       /* an inner frame */
 		here + KTRACE_STACK_REACH * 2, /* too far */
-		0x400000,		       /* a user's */
+		0x400000,		       /* a user address */
 		UINTPTR_MAX - 7,
 		UINTPTR_MAX / 2 + 1,
 	};
@@ -400,7 +405,9 @@ static void a_walk_ends_at_the_end_of_the_chain(void **state)
 	}
 }
 
-/* Frames that name each other, or themselves, end too: the walk never turns back. */
+/*
+ * A backtrace ends at frames that refer to each other or to themselves, because it never goes down the stack.
+ */
 static void a_walk_never_goes_down_the_stack(void **state)
 {
 	uintptr_t loop[8];
@@ -412,7 +419,7 @@ static void a_walk_never_goes_down_the_stack(void **state)
 	assert_in_range(seen.count, 2, 4);
 }
 
-/* With the end known, nothing at or behind it is read, wherever the last frame points to. */
+/* If the stack's end is known, nothing at or above it is read, whatever the last frame points to. */
 static void a_walk_ends_at_the_end_of_the_stack(void **state)
 {
 	uintptr_t frames[6];
@@ -436,7 +443,7 @@ static void a_walk_ends_at_the_end_of_the_stack(void **state)
 	fake.stack_end = (uintptr_t)&frames[1];
 	walk_with((uintptr_t)frames, 40);
 	assert_int_equal(seen.count, 2);
-	fake.stack_end = (uintptr_t)__builtin_frame_address(0) - 512; /* behind us already */
+	fake.stack_end = (uintptr_t)__builtin_frame_address(0) - 512; /* below this frame */
 	walk_with((uintptr_t)frames, 40);
 	assert_int_equal(seen.count, 1);
 }

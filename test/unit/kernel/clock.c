@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measuring clocks between real threads, each with a clock that is off by a known amount: what is measured must be
- * right within the bound that stands beside it, the reader must put the events of all of them in order by it, and
- * nobody may wait for a CPU that does not come.
+ * Tests measuring clocks between real threads, whose clocks are off by known amounts. A result must be
+ * correct within its stated bound, the reader must order the events of all threads with it, and no thread may
+ * wait for a CPU that does not answer.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -43,7 +43,7 @@ static _Alignas(64) unsigned char memory[1 << 20];
 static _Alignas(64) unsigned char dump[1 << 20];
 static atomic_uint serving, turn;
 static atomic_bool over;
-static atomic_int held, done; /* of the spinlock test */
+static atomic_int held, done; /* for the spinlock test */
 
 static uint64_t now_ns(void)
 {
@@ -58,7 +58,7 @@ static uint64_t as_counted(uint64_t ns, uint32_t cpu)
 	return ns + (uint64_t)(skew[cpu].ahead + (int64_t)((__int128)ns * skew[cpu].ppm / 1000000));
 }
 
-/* CPU 0 is taken away after so many answers, until the other CPU has given up; 0: never. */
+/* CPU 0 goes away after this number of answers, until the other CPU has given up; 0: never. */
 static atomic_int answers_left;
 static atomic_uint attempt;
 
@@ -84,7 +84,7 @@ static void set_up(uint32_t clocks)
 		.clocks = clocks,
 	};
 
-	ktrace_state.initialised = 0; /* as after a reset */
+	ktrace_state.initialised = 0; /* like after a reset */
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
 	over = false;
 	serving = turn = 0;
@@ -104,7 +104,7 @@ static void online(uint32_t cpu)
 	assert_int_equal(ktrace_cpu_online(cpu), KTRACE_OK);
 }
 
-/* CPU 0: answers whoever asks, and takes its turns. */
+/* CPU 0 answers requests; every CPU takes its turns. */
 static void take_turn(uint32_t cpu)
 {
 	uint64_t begun = now_ns();
@@ -130,7 +130,7 @@ static void *serve(void *unused)
 	return NULL;
 }
 
-/* On a machine with one processor both threads are rarely there at once. */
+/* Measures once. On a machine with one processor, both threads rarely run at the same time. */
 static bool measure_once(void)
 {
 	for (uint32_t i = 0; i < ATTEMPTS; i++) {
@@ -172,7 +172,7 @@ static void run_all(void)
 	pthread_join(thread[0], NULL);
 }
 
-/* What a clock that shows `stamp` is really off by. */
+/* Returns the true offset of a clock when it shows `stamp`. */
 static int64_t true_offset(uint32_t cpu, uint64_t stamp)
 {
 	uint64_t low = stamp - UINT64_C(100000000000), high = stamp + UINT64_C(100000000000);
@@ -222,7 +222,7 @@ static struct ktread *open_dump(int raw)
 	return trace;
 }
 
-/* The error of a corrected stamp, as stated: it grows before the first measurement and after the last one. */
+/* Returns the stated error of a corrected stamp. It grows before the first and after the last measurement. */
 static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 {
 	uint64_t outside = stamp < info->clock_from ? info->clock_from - stamp
@@ -233,8 +233,8 @@ static uint64_t error_at(const struct ktread_info *info, uint64_t stamp)
 }
 
 /*
- * Turns that come before the previous one by more than the clocks' stated errors allow; stamps of a ring must not step back
- * in any case.
+ * Counts turns that precede the previous one by more than the stated errors of the clocks. The stamps of one
+ * ring must never decrease.
  */
 static uint32_t count_disorder(int raw)
 {
@@ -276,7 +276,10 @@ static void clocks_are_measured(int64_t ahead, int64_t ppm)
 	check_rows();
 	assert_int_equal(count_disorder(0), 0);
 	if (ahead > (int64_t)(4 * APART_NS))
-		/* Nearly all where the threads run at once; where a host has them take turns, only those close together. */
+		/*
+		 * Nearly all turns are out of order if the threads run at the same time; if the host runs
+		 * them alternately, only those close together.
+		 */
 		assert_true(count_disorder(1) > 0);
 }
 
@@ -320,7 +323,7 @@ static void *measure_in_pieces(void *result)
 {
 	online(1);
 	for (uint32_t i = 0; i < ATTEMPTS && !over; i++) {
-		answers_left = 4; /* the last one is not given */
+		answers_left = 4; /* the last answer is not given */
 		if (ktrace_clock_measure() == KTRACE_OK)
 			over = true;
 		attempt++;
@@ -330,7 +333,7 @@ static void *measure_in_pieces(void *result)
 	return NULL;
 }
 
-/* CPU 0 answers three round trips of sixteen each time. */
+/* CPU 0 answers three of sixteen round trips each time. */
 static void answered_round_trips_count_if_cpu_0_goes_away(void **state)
 {
 	pthread_t thread[2];
@@ -352,7 +355,7 @@ static void answered_round_trips_count_if_cpu_0_goes_away(void **state)
 	assert_in_range(llabs(row(1)->sample[0].offset + 5000000), 0, row(1)->sample[0].error);
 }
 
-/* CPU 0 sits in a critical section that CPU 1 wants as well, and takes no interrupt. */
+/* CPU 0 is in a critical section that CPU 1 wants as well, with interrupts disabled. */
 static void *hold(void *unused)
 {
 	(void)unused;
@@ -392,7 +395,7 @@ static void measuring_does_not_wait_for_a_spinlock_holder(void **state)
 	assert_int_equal(row(1)->measured, 0);
 }
 
-/* An answer that comes when nobody asks any more, or from nobody at all, harms nobody. */
+/* An answer after the request has ended, or without any request, has no effect. */
 static void serve_without_a_request_returns_at_once(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measuring clocks where no two CPUs ever run at the same time, as on a host that has one processor for all virtual CPUs:
- * they take turns of 10 ms, each with a clock that is off by up to 5 ms and drifts. Time is simulated, so each run is the
- * same.
+ * Tests measuring clocks if no two CPUs ever run at the same time, as on a host with one processor for all
+ * virtual CPUs. The CPUs take turns of 10 ms. Each has a clock that is off by up to 5 ms and drifts. Time is
+ * simulated, so all runs are equal.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,9 +23,9 @@
 #define MS	 UINT64_C(1000000) /* ns */
 #define TURN	 (10 * MS)
 #define BEGUN	 (1000 * MS)
-#define READ	 UINT64_C(50)	/* ns that reading the clock takes */
-#define STEP	 UINT64_C(2000) /* ns of other work at a time */
-#define LONGEST	 (1 * MS)	/* that a CPU may wait with interrupts off */
+#define READ	 UINT64_C(50)	/* ns for reading the clock */
+#define STEP	 UINT64_C(2000) /* ns of other work per step */
+#define LONGEST	 (1 * MS)	/* maximum time that a CPU may wait with interrupts disabled */
 #define NO_HOOKS UINT64_MAX
 
 __thread uint64_t skew_reserve;
@@ -34,14 +34,15 @@ __thread uint32_t skew_cpu;
 static struct {
 	int64_t ahead; /* ns */
 	int64_t ppm;
-	uint64_t step; /* ns by which the clock is set forward … */
-	uint64_t at;   /* … at this time */
+	uint64_t step; /* ns by which the clock is set forward at time `at` */
+	uint64_t at;   /* time of the step */
 } skew[CPUS];
 
 static _Alignas(64) unsigned char memory[1 << 20];
-static uint64_t now, turn_end, end;	 /* ns */
-static uint64_t tick, hook;		 /* ns from one to the next */
-static uint32_t running, cpus, shuffled; /* shuffled: turns come in any order; state of the generator */
+static uint64_t now, turn_end, end; /* ns */
+static uint64_t tick, hook;	    /* intervals in ns */
+/* shuffled: state of the random generator; 0: turns come in a fixed order */
+static uint32_t running, cpus, shuffled;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
@@ -53,7 +54,7 @@ static uint32_t next_turn(void)
 	return (running + 1 + (shuffled >> 16) % (cpus - 1)) % cpus;
 }
 
-/* The turn is over: another CPU runs until it is this one's turn again. */
+/* Ends the turn: other CPUs run until it is this CPU's turn again. */
 static void change_turns(void)
 {
 	pthread_mutex_lock(&lock);
@@ -92,7 +93,7 @@ static const struct ktrx_clock *row(uint32_t cpu)
 	       cpu;
 }
 
-/* Each sample is checked when it is new: its bound holds at that moment. */
+/* Checks each sample when it is new: its bound must be correct at that moment. */
 static uint64_t check_newest(uint32_t cpu)
 {
 	const struct ktrx_clock_sample *sample = &row(cpu)->sample[row(cpu)->samples - 1];
@@ -102,7 +103,7 @@ static uint64_t check_newest(uint32_t cpu)
 		return UINT64_MAX;
 	assert_int_equal(sample->check, ktrx_clock_check(sample));
 	wrong = sample->offset - (int64_t)(as_counted(now, 0) - as_counted(now, cpu));
-	/* The sample may be as old as the turns since: drift makes a difference. */
+	/* the sample may be several turns old, so the clocks have drifted since */
 	assert_in_range(llabs(wrong), 0,
 			sample->error + (as_counted(now, cpu) - sample->stamp) / 1000 + 2 * READ);
 	return sample->error;
@@ -134,7 +135,7 @@ static void *run(void *cpu)
 		}
 		pass(STEP);
 	}
-	/* Those that are left end as well. */
+	/* The other threads end as well. */
 	pthread_mutex_lock(&lock);
 	shuffled = 0;
 	running = next_turn();
@@ -156,7 +157,7 @@ static void set_up(uint32_t clocks)
 		.clocks = clocks,
 	};
 
-	ktrace_state.initialised = 0; /* as after a reset */
+	ktrace_state.initialised = 0; /* like after a reset */
 	now = BEGUN;
 	turn_end = UINT64_MAX;
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
@@ -167,7 +168,7 @@ static void set_up(uint32_t clocks)
 	}
 }
 
-/* So many CPUs tick and call hooks so often for so long. */
+/* Runs `count` CPUs that tick and call hooks at these intervals. */
 static void run_all(uint32_t count, uint64_t tick_ns, uint64_t hook_ns, uint64_t ns)
 {
 	pthread_t thread[CPUS];
@@ -200,7 +201,10 @@ static void measure(uint32_t count, uint64_t tick_ns, uint64_t hook_ns)
 	assert_int_equal(ktrace_setting_set("debug.ktr.resynchronize=0"), KTRACE_OK);
 }
 
-/* A CPU sees stamps that are up to a tick old; 500 ppm of a second come on top, if the best bound is that old. */
+/*
+ * A CPU sees stamps that are up to a tick old. If the best bound is a second old, 500 ppm of drift add to
+ * that.
+ */
 static void ticks_bound_the_clocks_of_two_cpus_that_take_turns(void **state)
 {
 	(void)state;
@@ -209,7 +213,10 @@ static void ticks_bound_the_clocks_of_two_cpus_that_take_turns(void **state)
 	all_are_measured_to(1 * MS + MS / 2);
 }
 
-/* In a fixed order each stamp waits for the turn of the third CPU on one of the two ways: half of that is error. */
+/*
+ * In a fixed order, each stamp waits for the third CPU's turn in one of the two directions. Half of that time
+ * is the error.
+ */
 static void three_cpus_in_a_fixed_order_are_bounded_by_a_turn(void **state)
 {
 	(void)state;
@@ -227,7 +234,7 @@ static void three_cpus_in_any_order_are_bounded_by_a_tick(void **state)
 	all_are_measured_to(1 * MS + MS / 2);
 }
 
-/* Ticks as rare as turns: interrupts leave stamps in between. */
+/* Ticks are as rare as turns; interrupts exchange stamps in between. */
 static void stamps_of_hooks_bound_the_clocks(void **state)
 {
 	(void)state;
@@ -245,7 +252,7 @@ static void an_online_cpu_is_measured_once_by_itself(void **state)
 	assert_in_range(row(1)->measured + row(1)->failed, 1, 64);
 }
 
-/* All bounds from before contradict those from then on. */
+/* All bounds before the step contradict those after it. */
 static void a_clock_that_was_set_is_measured_again(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Records put on the console of the fake machine as they are made. */
+/* Tests records that are printed on the console of the fake machine when they are made. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ static struct {
 	char text[4096];
 	size_t length;
 	unsigned pieces;
-	void (*meanwhile)(void); /* happens once, in the middle of writing */
+	void (*meanwhile)(void); /* called once, in the middle of writing */
 } screen;
 
 static void screen_write(const struct ktrace_console *console, const char *text, size_t bytes)
@@ -108,7 +108,7 @@ static void level_two_prints_the_line_of_each_place(void **state)
 	}
 }
 
-/* What it puts is word for word what show ktr/v shows, but for the index. */
+/* The output equals that of show ktr/v, except for the index. */
 static void level_two_prints_cpu_stamp_file_and_line(void **state)
 {
 	char wanted[200];
@@ -134,7 +134,7 @@ static void records_of_the_boot_ring_are_printed(void **state)
 	(void)state;
 	level("debug.ktr.verbose=1");
 	KTRACE(test, number, 1);
-	KTRACE_EARLY(test, number, 2); /* its context may have no console */
+	KTRACE_EARLY(test, number, 2); /* not printed: its context may have no console */
 	assert_string_equal(screen.text, "test_number  1\n");
 }
 
@@ -196,7 +196,7 @@ static void interrupt(void)
 	KTRACE(test, number, 99);
 }
 
-/* An interrupt anywhere in the record path: its event is put once, and so is the one it came into. */
+/* An interrupt at any point of the record path: its event and the interrupted one are printed once each. */
 static void interrupts_at_any_point_are_printed(void **state)
 {
 	int64_t points;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Payloads as text inside the kernel: what printf would say, and word for word what the host's reader says. */
+/* Tests formatting payloads in the kernel: the text equals that of printf and of the host's reader. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void screen_write(const struct ktrace_console *console, const char *text,
 
 static const struct ktrace_console console = { .write = screen_write };
 
-/* A row as the kernel has it, and the same event as the host's reader has it. */
+/* An event descriptor of the kernel, and the same event as the host's reader has it. */
 struct sample {
 	union {
 		struct ktrx_event event;
@@ -237,7 +237,7 @@ static void an_event_without_a_descriptor_is_shown_as_words(void **state)
 	assert_string_equal(screen.text, "event_77 5 d0=0x1 d1=0xffff");
 }
 
-/* The strings of a row end with it, whatever the last one lacks. */
+/* The strings of a descriptor end with it, even if the last one lacks its NUL. */
 static void a_descriptor_is_not_read_beyond_its_end(void **state)
 {
 	struct sample sample;
@@ -250,7 +250,7 @@ static void a_descriptor_is_not_read_beyond_its_end(void **state)
 	assert_string_equal(shown(&sample), "");
 }
 
-/* Texts of conversions, blanks and rubbish over payloads of anything: kernel and host say the same. */
+/* Random texts of conversions, blanks and garbage with random payloads: kernel and host format them alike. */
 static void random_events_look_as_on_the_host(void **state)
 {
 	static const char pieces[] = "%%%%%%%%%%ddduuxXoscp# 0-+*.123456789hhllzjtqn\x01\xc3";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* show ktr on the fake machine: order, filters, the pager, and rings that change or hold rubbish. */
+/* Tests show ktr on the fake machine: order, filters, the pager, and rings that change or contain garbage. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,8 +30,8 @@ KTRACE_EVENT(other, text, "%s %s %s %s", (const char *, a), (const char *, b), (
 static struct {
 	char text[1 << 17];
 	size_t length;
-	const char *keys;	 /* what is typed at the pager, one by one */
-	void (*meanwhile)(void); /* happens once, behind the first piece of text */
+	const char *keys;	 /* keys typed at the pager */
+	void (*meanwhile)(void); /* called once, after the first piece of text */
 } screen;
 
 static void screen_write(const struct ktrace_console *console, const char *text, size_t bytes)
@@ -85,7 +85,7 @@ static unsigned lines(const char *text)
 	return count;
 }
 
-/* Slot `back` slots behind the head of CPU 0's ring. */
+/* Returns the slot that is `back` slots before the head of CPU 0's ring. */
 static struct ktrace_slot *slot_back(uint32_t back)
 {
 	const struct ktrx_ring *ring = &ktrace_ring[1];
@@ -119,7 +119,7 @@ static void records_come_newest_first_over_all_cpus(void **state)
 					"cpu0 1: test_number  10\n");
 }
 
-/* What CPU 1 recorded later, by a clock that is ahead, was earlier. */
+/* CPU 1, whose clock is ahead, records first, although its stamp is later. */
 static void clocks_that_differ_are_compared_by_their_offsets(void **state)
 {
 	const struct ktrace_memory memory = { fake_memory, sizeof(fake_memory) };
@@ -176,7 +176,7 @@ static void long_records_are_shown_across_the_ring_end(void **state)
 
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
-	record_on(0, 0, SLOTS - 4); /* and the anchor: the next two go over the end of the ring */
+	record_on(0, 0, SLOTS - 4); /* with the anchor: the next two cross the ring's end */
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	KTRACE(other, text, a, a, a, "end");
 	assert_string_equal(show("/ac0 other test.wide"),
@@ -216,7 +216,7 @@ static void verbose_shows_the_line_of_each_place(void **state)
 	assert_string_equal(show("/va test.*"), "no records\n");
 }
 
-/* Gives all slots of the window the checks that their writers would have given them. */
+/* Sets the checks of all slots in the window to those that their writers would have stored. */
 static void checks_put(const struct ktrx_ring *ring)
 {
 	uint64_t head = KTRX_WORD_INDEX(*(const uint64_t *)(uintptr_t)ring->head), others = 0, check;
@@ -360,7 +360,7 @@ static void the_pager_waits_at_each_page(void **state)
 	(void)state;
 	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
 	record_on(0, 1, 9);
-	screen.keys = "?\r q"; /* a key that means nothing, a line, a page, enough */
+	screen.keys = "?\r q"; /* an unknown key, a line, a page, quit */
 	snprintf(wanted, sizeof(wanted),
 		 "cpu0 9: test_number  9\ncpu0 8: test_number  8\ncpu0 7: test_number  7\n%s"
 		 "cpu0 6: test_number  6\n%s"
@@ -368,7 +368,7 @@ static void the_pager_waits_at_each_page(void **state)
 		 more, more, more);
 	assert_string_equal(show(""), wanted);
 	assert_string_equal(screen.keys, "");
-	assert_int_equal(lines(show("")), 3); /* the keyboard is gone */
+	assert_int_equal(lines(show("")), 3); /* no more keys */
 	assert_int_equal(lines(show("/a")), 9);
 }
 
@@ -427,14 +427,14 @@ static void torn_slots_are_skipped_and_counted(void **state)
 	record_on(0, 1, 2);
 	KTRACE(test, wide, 1, 2, 3, 4, 5, 6, 7);
 	record_on(0, 3, 1);
-	slot_back(2)->word[3] ^= 1;			  /* the end of the wide one */
+	slot_back(2)->word[3] ^= 1;			  /* the last slot of the wide record */
 	slot_back(5)->word[0] ^= UINT64_C(1) << 3;	  /* number 2: another lap */
-	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* in flight */
+	*(uint64_t *)(uintptr_t)ktrace_ring[1].head += 1; /* being written */
 	assert_string_equal(show("/a"),
 			    "cpu0 6: test_number  3\ncpu0 1: test_number  1\nunreadable slots: 3\n");
 }
 
-/* What the writer of the last record but one of CPU 0 has yet to store. */
+/* The words that the writer of CPU 0's last record but one has not stored yet. */
 static struct ktrace_slot rest;
 
 static void finish(void)
@@ -442,7 +442,7 @@ static void finish(void)
 	*slot_back(2) = rest;
 }
 
-/* It was passed over when the one behind it was shown; an older one of another CPU has been shown since. */
+/* The record was skipped when the newer one was shown; an older one of another CPU has been shown since. */
 static void a_record_finished_late_does_not_follow_older_ones(void **state)
 {
 	(void)state;
@@ -463,7 +463,10 @@ static void a_record_finished_late_does_not_follow_older_ones(void **state)
 					"cpu0 1: test_number  1\n");
 }
 
-/* Slots of the right kind, lap and check, and rubbish otherwise: it ends, and says printable things only. */
+/*
+ * Slots with valid kind, lap and check, and garbage otherwise: the listing ends and prints only printable
+ * characters.
+ */
 static void garbage_in_the_rings_is_harmless(void **state)
 {
 	struct ktrx_ring *ring = &ktrace_ring[1];

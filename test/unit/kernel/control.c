@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Switching events on and off, by name, by boot argument, by trigger; counts; names; how a kernel ended. */
+/* Tests switching events by name, by boot argument and by trigger; counts; names; and how a kernel ended. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,10 @@ static uint64_t counted(const char *event, uint32_t ring)
 	return ktrace_state.counters[ring * (ktrace_state.events + 1) + fake_row(event)->id];
 }
 
-/* What is wanted of the four, as letters: o off, r record, c count, b both, s stop, t both and stop. */
+/*
+ * Returns the requested states of the four events as letters: o off, r record, c count, b both, s stop, t
+ * both and stop.
+ */
 static const char *wanted(void)
 {
 	static const char *const names[] = { "sched.switch", "sched.wake", "mm.fault", "mmio.write" };
@@ -185,7 +188,7 @@ static void misspelt_names_give_suggestions(void **state)
 		{ "sched.swich", "sched.switch " },
 		{ "-sched.swich", "sched.switch " },
 		{ "sched.wakes=on+count", "sched.wake " },
-		{ "sched.switch=onn", "" }, /* it is known */
+		{ "sched.switch=onn", "" }, /* the name is valid */
 		{ "sched.*=x", "" },
 		{ "shced.*", "sched.* " },
 		{ "schd", "sched " },
@@ -227,7 +230,7 @@ static void nothing_is_recorded_while_stopped(void **state)
 	KTRACE(sched, wake, 3);
 	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, 0);
 	assert_int_equal(check_ring(1)->records, 2);
-	for (uint32_t n = 0; n < check_ring(0)->records; n++) /* only that they record again */
+	for (uint32_t n = 0; n < check_ring(0)->records; n++) /* only the records of a start */
 		assert_int_equal(check_ring(0)->record[n].event, fake_row("ktrace.switched")->id);
 }
 
@@ -236,7 +239,7 @@ static void stop(void)
 	ktrace_stop();
 }
 
-/* A stop that comes in the middle of another change, on another CPU or in an NMI, holds. */
+/* A stop in the middle of another change, on another CPU or in an NMI, stays in effect. */
 static void changing_an_event_does_not_end_a_stop(void **state)
 {
 	for (int64_t n = 0; n < 8; n++) {
@@ -266,7 +269,10 @@ static void a_stop_event_stops_all_recording_after_it_fired(void **state)
 	assert_int_equal(check_ring(1)->record[1].event, fake_row("mm.fault")->id);
 }
 
-/* Of the n-th record of the boot ring: "first to last: state" by names, "" if it tells of no change. */
+/*
+ * Returns the n-th record of the boot ring as "first to last: state", with names; "" if it is no
+ * ktrace.switched.
+ */
 static const char *switched(uint32_t n)
 {
 	const struct checked_record *record = &check_ring(0)->record[n];
@@ -277,13 +283,13 @@ static const char *switched(uint32_t n)
 	text[0] = '\0';
 	if (n >= check_ring(0)->records || record->event != fake_row("ktrace.switched")->id)
 		return text;
-	payload = record->payload + record->payload[0]; /* behind the extension block */
+	payload = record->payload + record->payload[0]; /* after the extension block */
 	memcpy(ids, payload, sizeof(ids));
 	snprintf(text, sizeof(text), "%u %u %u", ids[0], ids[1], payload[4]);
 	return text;
 }
 
-/* The same of two events by name; which of them comes first is the compiler's choice. */
+/* Returns the same for two events by name, in the order of their ids, which the compiler chooses. */
 static const char *expected(const char *one, const char *other, unsigned state)
 {
 	uint32_t first = fake_row(one)->id, last = fake_row(other)->id;
@@ -298,15 +304,16 @@ static void switching_a_recording_event_is_recorded(void **state)
 {
 	(void)state;
 	assert_int_equal(ktrace_control("mm=off"),
-			 KTRACE_OK); /* nothing has been recorded: nothing is told */
+			 KTRACE_OK); /* no event has been recorded, so the change is not recorded */
 	assert_int_equal(check_ring(0)->records, 0);
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 	KTRACE(sched, switch, 1);
 	assert_int_equal(ktrace_control("sched=off"), KTRACE_OK);
 	KTRACE(sched, switch, 2);
-	assert_int_equal(ktrace_control("sched=off,mmio=callers1"), KTRACE_OK); /* none begins or ceases */
+	/* no event starts or stops being recorded */
+	assert_int_equal(ktrace_control("sched=off,mmio=callers1"), KTRACE_OK);
 	assert_int_equal(ktrace_control("sched.wake=both"), KTRACE_OK);
-	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK); /* it goes on */
+	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK); /* recording starts again */
 	assert_int_equal(check_ring(0)->records, 2);
 	assert_string_equal(switched(0), expected("sched.switch", "sched.wake", KTRX_STATE_OFF));
 	assert_string_equal(switched(1),
@@ -317,7 +324,10 @@ static void switching_a_recording_event_is_recorded(void **state)
 	assert_string_equal(switched(2), expected("sched.switch", "sched.switch", KTRX_STATE_RECORD));
 }
 
-/* A stop is not told: nothing comes after it. What a start tells of has been off until then. */
+/*
+ * A stop is not recorded, because nothing follows it. The record of a start covers events that were off until
+ * then.
+ */
 static void a_start_is_recorded(void **state)
 {
 	(void)state;
@@ -369,7 +379,7 @@ static void turn_off(void)
 	ktrace_control("sched.switch=off");
 }
 
-/* The slot is reserved when the event is turned off: it is filled all the same. */
+/* The slot is already reserved when the event is turned off: it is filled nevertheless. */
 static void an_event_turned_off_after_reserving_uses_its_slot(void **state)
 {
 	(void)state;
@@ -414,7 +424,7 @@ static void threads_have_names(void **state)
 	assert_int_equal(ktrace_state.thread[2].id, KTRX_THREAD_MAX + 1);
 	assert_int_equal(ktrace_state.thread[3].id, 0);
 	assert_int_equal(ktrace_thread_name(8, "eight"), KTRACE_OK);
-	assert_int_equal(ktrace_thread_name(9, "nine"), KTRACE_OK); /* takes the oldest row */
+	assert_int_equal(ktrace_thread_name(9, "nine"), KTRACE_OK); /* replaces the oldest entry */
 	assert_int_equal(ktrace_state.thread[0].id, 10);
 }
 
@@ -466,7 +476,7 @@ static void a_panic_stops_recording(void **state)
 	assert_memory_equal(check_ring(1)->record[0].payload + 2, "out of luck", 11);
 }
 
-/* Groups are chosen for what they record; the last words are not among them. */
+/* A selection of groups does not apply to the panic message. */
 static void a_panic_is_recorded_with_any_selection(void **state)
 {
 	static const char *const lines[] = { "debug=sched", "ktrace=*=off", "ktrace=*.*=off",
@@ -505,7 +515,7 @@ static void the_probe_measures_an_event(void **state)
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 	cost = ktrace_probe_cost();
-	assert_in_range(cost, 10 * 1000, 12 * 1000); /* one reading of the clock an event */
+	assert_in_range(cost, 10 * 1000, 12 * 1000); /* one clock reading per event */
 	assert_true(ktrace_setting_get("debug.ktr.cost", kept, sizeof(kept)) > 0);
 	assert_int_equal(strtoull(kept, NULL, 10), cost);
 	assert_int_equal(ktrace_setting_set("debug.ktr.cost=1"), KTRACE_ERROR_READ_ONLY);
@@ -520,7 +530,7 @@ static void a_panic_stops_unless_panic_goes_on_is_set(void **state)
 	for (uint32_t goes_on = 0; goes_on < 2; goes_on++) {
 		fake_reset(state);
 		assert_int_equal(ktrace_boot_argument(goes_on ? "debug.ktr.panic_goes_on=1" : ""), KTRACE_OK);
-		fake_boot(512, KTRX_POLICY_OVERWRITE, 0); /* its config does not say */
+		fake_boot(512, KTRX_POLICY_OVERWRITE, 0); /* the configuration does not set panic_goes_on */
 		KTRACE(sched, switch, 1);
 		ktrace_panic("test");
 		KTRACE(sched, switch, 2);
@@ -528,7 +538,7 @@ static void a_panic_stops_unless_panic_goes_on_is_set(void **state)
 	}
 }
 
-/* A stop may be the first thing that a kernel asks for: the rows have no ids yet. */
+/* A kernel may stop recording before its first event, when descriptors have no ids yet. */
 static void a_stop_before_the_first_event_loses_no_id(void **state)
 {
 	const struct checked_ring *ring;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace_dump(): a trace through a transport, with what may come between. */
+/* Tests ktrace_dump() through a transport, with changes, errors and other senders. */
 #include "unit/support/dump_support.h"
 #include "kernel/transport/drivers.h"
 
@@ -7,9 +7,9 @@ static struct {
 	unsigned char bytes[1 << 20];
 	size_t count;
 	unsigned begins;
-	unsigned changes; /* begins at which the section table changes */
+	unsigned changes; /* number of begin() calls during which the section table changes */
 	uint64_t announced;
-	size_t most; /* bytes a send takes at most */
+	size_t most; /* maximum bytes per send */
 } device;
 
 static int probe(struct ktrace_transport *transport)
@@ -148,7 +148,7 @@ static void a_pausing_dump_leaves_a_stopped_trace_stopped(void **state)
 	ktrace_start();
 }
 
-/* Last, because a kernel ends once. */
+/* Must be the last test, because a kernel ends once. */
 static void the_end_hook_dumps_the_result(void **state)
 {
 	const struct ktrx_root *root = (const struct ktrx_root *)(const void *)device.bytes;

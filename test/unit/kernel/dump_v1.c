@@ -39,7 +39,10 @@ static void the_header_is_exact(void **state)
 	assert_int_equal(dump->announced, dump->count);
 }
 
-/* The boot ring's records carry an extension block, so that a call's arguments reach into a second slot. */
+/*
+ * Records in the boot ring have an extension block, so the arguments of a system call extend into a second
+ * slot.
+ */
 static void a_system_call_in_the_boot_ring_keeps_its_arguments(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(4096);

@@ -28,7 +28,10 @@ static const uint64_t *slot_of(const struct dump_sink *dump, const struct ktrx_r
 						(index & ring->mask) * KTRX_SLOT_SIZE);
 }
 
-/* Slots of the window that are whole and of their lap; the others must be empty, or of another lap. */
+/*
+ * Counts the slots of the window that are complete and of their lap; the others must be empty, or of another
+ * lap.
+ */
 static unsigned good_slots(const struct dump_sink *dump, const struct ktrx_ring *ring)
 {
 	uint64_t head = KTRX_WORD_INDEX(ring->word);
@@ -174,7 +177,7 @@ static void record_many_laps(void)
 	dump_trace_switches(256 * DUMP_RING_SLOTS);
 }
 
-/* After 256 laps the generation is the same again; only the head tells. */
+/* After 256 laps the generation repeats; only the head distinguishes the laps. */
 static void a_repeated_generation_is_not_mistaken(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);
@@ -191,7 +194,7 @@ KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_FOLD, KTRX_V1_NONE, fold, second
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_FOLD, KTRX_V1_NONE, fold, third, "%u", (uint32_t, value));
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_FOLD, KTRX_V1_NONE, fold, text, "%s", (const char *, text));
 
-/* Texts of other lengths each time. */
+/* Records a string of a different length each time. */
 static void fold_another_text(void)
 {
 	static const char text[] = "0123456789";
@@ -200,7 +203,10 @@ static void fold_another_text(void)
 	KTRACE(fold, text, text + n++ % (sizeof(text) - 1));
 }
 
-/* The row's head says how long the text is, and so does its payload, which may leave in another piece. */
+/*
+ * The entry's head and its payload both have the length of the string. They may be copied in different
+ * pieces.
+ */
 static void a_fold_entry_is_copied_consistently(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(KTRACE_SINK_BUFFER_MIN + 2 * sizeof(uint64_t));
@@ -222,7 +228,7 @@ static void a_fold_entry_is_copied_consistently(void **state)
 	assert_int_equal(row->bytes, 2 + (row->payload[0] | row->payload[1] << 8));
 }
 
-/* Nobody lets go of it: who held it was stopped for good. */
+/* The entry is never released: the CPU that held it was stopped permanently. */
 static void a_held_fold_entry_is_marked(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* walk.c on rings written by hand: what a walk passes over, and what it makes of stamps. */
+/* Tests walking rings that were written by hand: which slots it skips, and how it completes stamps. */
 #include <stdbool.h>
 
 #include "kernel/core/reader.h"
@@ -30,7 +30,7 @@ static uint64_t *slot_at(uint64_t index)
 	return slots[index & (SLOTS - 1)];
 }
 
-/* Gives a first slot its check. */
+/* Sets the check of a first slot. */
 static void check_first(uint64_t index, uint64_t rest)
 {
 	uint64_t *slot = slot_at(index), check;
@@ -54,7 +54,7 @@ static void write_first(uint64_t index, uint32_t kind, uint32_t event, uint64_t 
 	check_first(index, 0);
 }
 
-/* The continuation of the FIRST slot before it. */
+/* Writes the continuation of the preceding FIRST slot. */
 static void write_last(uint64_t index)
 {
 	uint64_t *slot = slot_at(index), check;
@@ -121,7 +121,7 @@ static void records_have_thread_cpu_and_payload(void **state)
 	assert_int_equal(record.payload[19], 0x22);
 }
 
-/* Stamps of 36 bits that wrapped many times, and a record a little older than its anchor. */
+/* 36-bit stamps that have wrapped many times, and a record slightly older than its anchor. */
 static void stamps_are_completed_by_the_previous_anchor(void **state)
 {
 	const uint64_t far = UINT64_C(5) << 40;
@@ -183,9 +183,9 @@ static void slots_of_other_laps_and_torn_slots_are_skipped(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
 	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		      /* another lap */
-	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40;	      /* of two writers */
-	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3; /* as older writers left it */
-	ring.word++;					      /* in flight */
+	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40;	      /* words of two writers */
+	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3; /* as older versions abandoned a slot */
+	ring.word++;					      /* being written */
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.stamp, 13);
 }
@@ -205,7 +205,7 @@ static void a_record_may_cross_the_ring_end(void **state)
 	assert_int_equal(record.stamp, 77);
 	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD + KTRX_MORE_PAYLOAD);
 	assert_int_equal(record.payload[20], 0x33);
-	slot_at(SLOTS)[2] ^= 1; /* its check no longer fits */
+	slot_at(SLOTS)[2] ^= 1; /* its check is wrong */
 	assert_int_equal(walk_all(&record), SLOTS - 2);
 }
 
@@ -228,12 +228,12 @@ static void an_extension_block_is_skipped(void **state)
 	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD - 12);
 	assert_int_equal(record.caller[0], UINT64_C(0x1111111111111111));
 	assert_int_equal(record.caller[1], 0);
-	extension.size = 4; /* marks a caller that it has no room for */
+	extension.size = 4; /* its parts include a caller for which it is too small */
 	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
 	check_first(1, 0);
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.caller[0], 0);
-	extension.size = 255; /* more than there is */
+	extension.size = 255; /* larger than the record */
 	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
 	check_first(1, 0);
 	assert_int_equal(walk_all(&record), 1);
@@ -251,7 +251,7 @@ static unsigned walk_back(struct ktrace_walk *walk, uint64_t *stamps)
 	return count;
 }
 
-/* Each anchor names the one before it, from which the stamps before it are counted. */
+/* Each anchor has the stamp of the previous one, from which the stamps before it are computed. */
 static void going_back_stamps_are_full_across_anchors(void **state)
 {
 	const uint64_t early = UINT64_C(3) << 40, late = UINT64_C(9) << 40;
@@ -285,9 +285,9 @@ static void going_back_counts_unreadable_slots(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
 	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		      /* another lap */
-	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40;	      /* of two writers */
-	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3; /* as older writers left it */
-	ring.word++;					      /* in flight */
+	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40;	      /* words of two writers */
+	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3; /* as older versions abandoned a slot */
+	ring.word++;					      /* being written */
 	assert_int_equal(walk_back(&walk, stamps), 1);
 	assert_int_equal(stamps[0], 13);
 	assert_int_equal(walk.unreadable, 4);

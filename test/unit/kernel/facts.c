@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Facts: one call records the event and keeps the state, and each half does without the other. */
+/* Tests facts: one call records the event and updates the state; each half works without the other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define SELF	 7u
 #define DEADLINE 1000000u
 
-/* An event that a kernel declares itself goes beside the library's. */
+/* A kernel may declare the same event as the library. */
 KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
 
 static int boot(void **state)
@@ -33,7 +33,7 @@ static struct ktrx_cpu *cpu(void)
 	return &ktrace_state.cpu[fake.cpu];
 }
 
-/* The row of a thread; NULL: none. */
+/* Returns the entry of a thread; NULL if there is none. */
 static struct ktrx_holder *thread(uint32_t number)
 {
 	for (uint32_t n = 0; n < FAKE_HOLDERS; n++)
@@ -42,7 +42,7 @@ static struct ktrx_holder *thread(uint32_t number)
 	return NULL;
 }
 
-/* The only record since the last look is of this event, whose first numbers are these. */
+/* Checks that the only record since the last call is of this event and has these first fields; returns it. */
 static const struct checked_record *recorded(const char *name, uint32_t *seen)
 {
 	const struct checked_ring *ring = check_ring(1);
@@ -104,11 +104,11 @@ static void sleep_and_wake_facts_record_and_update_state(void **state)
 	ktrace_thread_end(SELF);
 	recorded("sched.exit", &seen);
 	assert_null(thread(SELF));
-	ktrace_thread_end(9); /* by another thread: its memory is given back */
+	ktrace_thread_end(9); /* called by another thread, when the memory is freed */
 	assert_nothing(seen);
 }
 
-/* What CPU 0 last read from its clock when the interrupt was over. */
+/* CPU 0's last clock reading at the end of the interrupt. */
 static uint64_t interrupted_at;
 
 static void interrupt(void)
@@ -159,7 +159,10 @@ static void move(void)
 	fake.cpu = 1;
 }
 
-/* A thread is moved while it calls, to a CPU whose clock is 5000 behind. That CPU must not get the other's reading. */
+/*
+ * The thread migrates during the call to a CPU whose clock is 5000 ticks late. That CPU must not store the
+ * other CPU's clock reading.
+ */
 static void a_thread_that_migrates_while_blocking_takes_no_stamp_along(void **state)
 {
 	int64_t at = 0;
@@ -274,7 +277,9 @@ static void events_are_recorded_while_state_is_off(void **state)
 	assert_int_equal(cpu()->nesting, 0);
 }
 
-/* State hooks of earlier versions never record, so a kernel with an event of its own records it once. */
+/*
+ * The state hooks alone never record, so a kernel that declares and records the event itself records it once.
+ */
 static void separate_event_and_hook_record_once(void **state)
 {
 	uint32_t seen = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Repetitions that are counted instead of recorded. Whatever happens in between, at whichever point: what was produced
- * is what was recorded plus what was counted.
+ * Tests repetitions that are counted instead of recorded. Whatever happens at any point: events fired =
+ * recorded + counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static const struct ktrx_fold *row_of(const char *name)
 	return found;
 }
 
-/* What rings and rows hold of an event. */
+/* Occurrences of an event in rings and entries. */
 struct tally {
 	uint64_t recorded, told, open;
 };
@@ -180,10 +180,11 @@ static void words_turn_folding_on_and_off(void **state)
 	assert_int_equal(total("noise.plain"), 5);
 	assert_int_equal(tally("noise.spin").recorded, 5);
 	assert_int_equal(fake_row("noise.spin")->flags, 0);
-	assert_int_equal(fake_row("noise.spin")->state, KTRX_STATE_RECORD); /* the fast path again */
+	/* the event uses the fast path again */
+	assert_int_equal(fake_row("noise.spin")->state, KTRX_STATE_RECORD);
 }
 
-/* The row used least recently is told and given away. */
+/* The count of the least recently used entry is recorded, and the entry is reused. */
 static void entries_serve_as_many_events_as_there_are_entries(void **state)
 {
 	(void)state;
@@ -256,7 +257,7 @@ static void a_full_ring_does_not_lose_the_count(void **state)
 		spin(i, 3);
 	assert_true(ktrace_ring[1].dropped > 0);
 	assert_true(tally("noise.spin").open > 1);
-	/* Each record of ktrace.repeat that was refused has been counted as dropped, and its count kept. */
+	/* Each rejected record of ktrace.repeat was counted as dropped, and its count was kept. */
 	assert_true(total("noise.spin") + ktrace_ring[1].dropped >= 3 * SLOTS);
 	assert_true(total("noise.spin") <= 3 * SLOTS);
 }
@@ -317,7 +318,7 @@ static void all_is_cleared(void)
 	ktrace_clear();
 }
 
-/* Runs the scene once for each point there is in it, with the handler there. */
+/* Runs the scene once for each of its points, and calls the handler at that point. */
 static void at_each_point(void (*handler)(void), void (*scene)(void), void (*check)(void))
 {
 	int64_t points = 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Folding at full speed on two threads, each interrupted by two kinds of signal that interrupt each other, while a third
- * thread reads the rows along. What was produced is what was recorded, told and still counted, to the last one.
+ * Folds at full speed on two threads, each interrupted by two kinds of signals that interrupt each other,
+ * while a third thread reads the entries. Every event must be in a record, in a recorded count, or in a
+ * current count.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -22,7 +23,7 @@
 #define SLOTS	  8192u
 #define ROWS	  2u
 #define SAME	  100000u /* rounds with the same value */
-#define SIGNALS	  150u	  /* of each kind, to each worker: so many that a ring still holds all */
+#define SIGNALS	  150u	  /* of each kind, to each worker; few enough that a ring still holds all records */
 #define RUN_MS	  1000
 #define SIGNALLED UINT32_MAX
 
@@ -42,7 +43,7 @@ static void spin(uint32_t value)
 	produced[threads_cpu]++;
 }
 
-/* One kind repeats what goes on, the other one does not. */
+/* One kind of signal records the same event as the worker, the other a different one. */
 static void interrupt(int signal)
 {
 	spin(signal == SIGUSR1 ? SIGNALLED : 0);
@@ -64,7 +65,7 @@ static const struct ktrx_fold *row_at(uint32_t n)
 	return (const struct ktrx_fold *)(uintptr_t)ktrace_root.section[KTRX_SECTION_FOLDS - 1].address + n;
 }
 
-/* A row as a live reader takes it. False: it was being changed. */
+/* Copies an entry as a reader of a running kernel does. Returns false if it was being changed. */
 static bool row_copied(uint32_t n, struct ktrx_fold *fold)
 {
 	const volatile uint64_t *from = (const volatile uint64_t *)(const volatile void *)row_at(n);

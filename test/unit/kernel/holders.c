@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Rows of threads: what they say of waits, wakeups and switches, and who gets one when there are more threads than rows. */
+/*
+ * Tests the entries of threads: waits, wakeups and switches in them, and which threads get one if there are
+ * more threads than entries.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +48,7 @@ static uint32_t rows_of(uint32_t thread)
 	return rows;
 }
 
-/* Thread 7 waits, and is woken `ticks` after the last time, by a thread, as of the clock's last reading. */
+/* Makes thread 7 wait and another thread wake it `ticks` after the last wakeup, by the last clock reading. */
 static void wait_and_wake(const void *object, uint32_t kind, uint64_t deadline, uint64_t ticks,
 			  uint32_t waker)
 {
@@ -97,7 +100,7 @@ static void timeouts_are_no_habit(void **state)
 	assert_int_equal(row_of(7)->habit_waker, 9);
 }
 
-/* A server that looks around every second, say, and that is woken far more often. */
+/* For example a server that polls every second and is woken far more often. */
 static void waits_that_end_long_before_their_deadline_are_a_habit(void **state)
 {
 	(void)state;
@@ -135,7 +138,7 @@ static void a_clock_that_is_late_makes_no_long_wait(void **state)
 	assert_int_equal(row_of(7)->habit_longest, 0);
 }
 
-/* An interrupt may lead from the idle thread to another one without a call of ktrace_mode(). */
+/* An interrupt may switch from the idle thread to another one without a call of ktrace_mode(). */
 static void a_switch_to_another_thread_ends_idling(void **state)
 {
 	volatile struct ktrx_cpu *cpu = &ktrace_state.cpu[fake.cpu];
@@ -222,7 +225,7 @@ static void a_wait_for_a_lock_lasts_until_it_is_taken(void **state)
 	assert_int_equal(row_of(7)->wait, KTRX_WAIT_NONE);
 	assert_int_equal(row_of(7)->held[0].object, (uintptr_t)MUTEX);
 	assert_int_equal(row_of(7)->held[0].pc, 0x9a);
-	ktrace_thread_switch(7, 8); /* no mistake */
+	ktrace_thread_switch(7, 8); /* no violation */
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 }
 
@@ -252,14 +255,15 @@ static void a_wait_reported_at_each_try_is_one_wait(void **state)
 	ktrace_lock_acquire_at(QUEUE, KTRACE_BY_THREAD, 0x9a);
 	fake.clock += 1000;
 	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
-	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a); /* it had it in between */
+	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a); /* it held the lock in between */
 	assert_true(row_of(7)->wait_stamp > first);
 }
 
 static void all_locks_are_known_of_a_thread_known_from_its_start(void **state)
 {
 	(void)state;
-	ktrace_thread_stack(7, (void *)0x1000, (void *)0x2000); /* itself: who knows what it holds */
+	/* reported by the thread itself: what it holds is unknown */
+	ktrace_thread_stack(7, (void *)0x1000, (void *)0x2000);
 	assert_int_equal(row_of(7)->whole, 0);
 	ktrace_thread_stack(8, (void *)0x1000, (void *)0x2000);
 	assert_int_equal(row_of(8)->whole, 1);
@@ -274,7 +278,7 @@ static void all_locks_are_known_of_a_thread_known_from_its_start(void **state)
 	assert_int_equal(row_of(8)->priority, 31);
 }
 
-/* By a wake, by the first one of all, or because its CPU turned to another thread. */
+/* The cause is a wakeup, the first wakeup, or a switch of its CPU to another thread. */
 static void an_entry_has_the_cause_why_a_thread_is_runnable(void **state)
 {
 	(void)state;
@@ -309,7 +313,10 @@ static void a_thread_that_ended_before_its_last_switch_has_no_entry(void **state
 	assert_null(ktrace_holder_find(7));
 }
 
-/* What numbers of more than 22 bits leave of themselves in records they are here: never an empty row's id or a CPU's. */
+/*
+ * Numbers of more than 22 bits are cut to the bits that records have, and never equal the id of an empty
+ * entry or of a CPU.
+ */
 static void thread_numbers_have_the_bits_of_records(void **state)
 {
 	(void)state;
@@ -324,11 +331,11 @@ static void thread_numbers_have_the_bits_of_records(void **state)
 	ktrace_thread_exit(UINT32_MAX);
 	assert_null(ktrace_holder_find(KTRX_THREAD_MAX));
 	ktrace_thread_exit(7);
-	ktrace_thread_stack(UINT32_MAX << 22 | 7, NULL, NULL); /* itself */
+	ktrace_thread_stack(UINT32_MAX << 22 | 7, NULL, NULL); /* reported by the thread itself */
 	assert_int_equal(row_of(7)->whole, 0);
 }
 
-/* More than are counted: the last ones to be given up have no place left, and that is no mistake. */
+/* More locks than can be counted: the last ones released have no place, and that is no violation. */
 static void counting_very_many_locks_saturates(void **state)
 {
 	(void)state;
@@ -391,14 +398,14 @@ static void a_freed_entry_is_reused_cleared(void **state)
 	ktrace_thread_exit(8);
 	for (size_t n = 0; n < sizeof(*row); n++)
 		assert_int_equal(((volatile uint8_t *)row)[n], 0);
-	row->state = KTRX_THREAD_RUNNABLE; /* somebody was late */
+	row->state = KTRX_THREAD_RUNNABLE; /* a late store of another CPU */
 	ktrace_thread_wake(8);
 	assert_ptr_equal(row_of(8), row);
 	assert_int_equal(row->held_count, 0);
 	assert_int_equal(row->whole, 0);
 }
 
-/* Threads whose rows begin at the same place. */
+/* Returns a thread whose first probe in the table is the same. */
 static uint32_t neighbour(uint32_t of, uint32_t after)
 {
 	volatile struct ktrx_holder *place;
@@ -462,7 +469,7 @@ static void the_first_of_two_entries_is_used(void **state)
 	}
 }
 
-/* The longer a thread lives, the more others have been named since. */
+/* The longer a thread lives, the more other threads have been named since. */
 static void threads_that_live_keep_their_names(void **state)
 {
 	(void)state;

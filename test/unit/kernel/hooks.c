@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The hooks: what CPUs do, locks and waits, which rules are told to be broken, and what an interrupt does not upset. */
+/* Tests the hooks: what CPUs do, locks and waits, violations of rules, and the effect of interrupts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void release(unsigned lock)
 	ktrace_lock_release_at(LOCK(lock), KTRACE_BY_CPU, PLACE(lock));
 }
 
-/* The CPU's locks are these, up to a negative number. */
+/* Checks that the CPU holds these locks; the list ends with a negative number. */
 static void assert_held(const int *locks)
 {
 	uint32_t n = 0;
@@ -133,7 +133,7 @@ static void locks_are_in_the_order_of_their_acquisition(void **state)
 static void locks_without_a_place_are_counted(void **state)
 {
 	(void)state;
-	ktrace_thread_switch(1, 7); /* from here on a lock that is not known is a mistake */
+	ktrace_thread_switch(1, 7); /* from here on, releasing an unknown lock is a violation */
 	for (unsigned n = 0; n < KTRX_HELD + 2; n++)
 		acquire(n);
 	assert_int_equal(here()->held_count, KTRX_HELD + 2);
@@ -159,7 +159,7 @@ static void a_full_count_saturates(void **state)
 	assert_int_equal(here()->held_count, 255);
 }
 
-/* At every point of taking and giving up, an interrupt comes that takes and gives up others. */
+/* At every point of taking and releasing a lock, an interrupt takes and releases others. */
 static void interrupt_with_locks(void)
 {
 	acquire(10);
@@ -385,7 +385,7 @@ static void the_setting_turns_all_hooks_off_until_reboot(void **state)
 	acquire(1);
 	HELD(0);
 	assert_int_equal(cpu()->hooks, 0);
-	cpu()->hooks = KTRX_HOOK_LOCK; /* by one that had begun before, on another CPU */
+	cpu()->hooks = KTRX_HOOK_LOCK; /* by a hook that had begun before, on another CPU */
 	cpu()->interrupts = KTRX_INTERRUPTS_OFF;
 	ktrace_heartbeat(1);
 	assert_int_equal(cpu()->heartbeats, 1);

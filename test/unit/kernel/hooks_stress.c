@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Hooks on two threads that stand for CPUs, interrupted anywhere by two kinds of signal that interrupt each other and call
- * hooks themselves. What a CPU's rows say must at all times be what its thread knows that it did.
+ * Calls hooks on two threads that act as CPUs, interrupted at any point by two kinds of signals that
+ * interrupt each other and call hooks as well. A CPU's entries must always equal what its thread did.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -20,7 +20,7 @@
 #define THREADS 32u
 #define ROWS	12u
 #define ROUNDS	200000u
-#define STORMS	2000u /* signals that must have come before it ends */
+#define STORMS	2000u /* signals that must have arrived before the test ends */
 
 #define LOCK(n) ((const void *)(uintptr_t)(0x1000 * ((n) + 1)))
 
@@ -40,7 +40,7 @@ static void release(unsigned lock)
 	ktrace_lock_release(LOCK(lock), KTRACE_BY_CPU);
 }
 
-/* Locks of its own, given up in another order than they were taken. */
+/* Uses its own locks, and releases them in another order than it took them. */
 static void interrupt(int signal)
 {
 	unsigned first = signal == SIGUSR1 ? 20 : 30;
@@ -102,7 +102,7 @@ static void look(const struct work *work)
 	assert_int_equal(ktrace_state.cpu[threads_cpu].broken, KTRX_BROKEN_NOTHING);
 }
 
-/* Both come and go with the same threads, of which there are more than rows. */
+/* Both workers start and end the same threads, of which there are more than entries. */
 static void come_and_go(struct work *work)
 {
 	uint32_t thread = chance(work, THREADS);

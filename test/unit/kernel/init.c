@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ktrace_init(): what it refuses, how it lays out lent memory, what it says about it. */
+/* Tests ktrace_init(): what it rejects, how it divides lent memory, and how it describes it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void invalid_configurations_are_rejected(void **state)
 	assert_int_equal(check_ring(0)->records, 1);
 }
 
-/* Sizes that would not fit 32 bits are too large, too. */
+/* Sizes that do not fit into 32 bits are too large as well. */
 static void tables_larger_than_the_memory_are_rejected(void **state)
 {
 	struct ktrace_config config;
@@ -104,7 +104,7 @@ static void rings_use_the_available_memory(void **state)
 	assert_int_equal(ktrace_root.slots, 8192);
 }
 
-/* Nothing that is laid out overlaps, leaves lent memory, or is unaligned. */
+/* No object overlaps another, is outside lent memory, or is unaligned. */
 static void blocks_of_any_size_are_used(void **state)
 {
 	struct ktrace_config config = config_of(0);
@@ -172,7 +172,7 @@ static void a_reserve_word_serves_one_cpu(void **state)
 	assert_int_equal(fake.word[0] >> KTRX_WORD_INDEX_BITS, 1);
 }
 
-/* The page in the middle of the first 64 KiB lies elsewhere. */
+/* The page in the middle of the first 64 KiB is physically elsewhere. */
 static uint64_t physical(const volatile void *address)
 {
 	uint64_t offset = (uintptr_t)address - (uintptr_t)fake_memory;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What is left of a boot when the image is loaded anew, as the reader sees it: the core records, the machine is reset, and
- * nothing is read but the memory that was lent. The same events must come out as before the reset.
+ * Tests what a reader finds of a boot after the image was loaded again: the core records, the machine is
+ * reset, and only the lent memory is read. The events must be the same as before the reset.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,14 +31,14 @@ KTR_INFO(KTR_LOGGED, keep, logged, 0, "%u", uint32_t value);
 KTRACE_EVENT(keep, text, "%s", (const char *, text));
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, keep, rare, "%u", (uint32_t, value));
 
-/* A word that every boot sets. */
+/* A variable that every boot sets. */
 static uint64_t number;
 KTRACE_SETTING_U64("keep.number", number, 0);
 
 static _Alignas(8) unsigned char dump[1 << 20];
 static const unsigned char build_id[] = { 1, 2, 3, 4 };
 
-/* Lent memory, and behind it the image: what is written into a RAM file. */
+/* Contents of the RAM file: lent memory, followed by the image. */
 static unsigned char memory[4 << 20];
 
 static void boot_keeping(uint32_t keep)
@@ -118,7 +118,7 @@ static struct ktread *read_live(void)
 	return open_ok(temporary(dump, size), NULL);
 }
 
-/* By a dump of what is found in a RAM file with nothing but the lent memory in it. */
+/* Reads a dump of what is found in a RAM file that contains only the lent memory. */
 static struct ktread *read_kept(uint32_t back, uint32_t boots)
 {
 	char path[] = "/tmp/keep-read-XXXXXX";
@@ -173,7 +173,7 @@ static void same_event(const struct ktread_event *a, const struct ktread_event *
 		assert_string_equal(a->file, b->file);
 }
 
-/* Both traces, which are closed. Returns how many events they have. */
+/* Compares both traces and closes them. Returns the number of their events. */
 static uint64_t same_traces(struct ktread *live, struct ktread *kept)
 {
 	const struct ktread_event *a, *b;
@@ -208,7 +208,7 @@ static uint64_t same_traces(struct ktread *live, struct ktread *kept)
 
 /* ---- What comes back ------------------------------------------------------------------------------- */
 
-/* What is recorded before and after each CPU's only heartbeat, up to the reset. */
+/* Records `before` and `after` events, before and after each CPU's only heartbeat, up to the reset. */
 static void check_record(uint32_t before, uint32_t after)
 {
 	struct ktread *live;
@@ -233,7 +233,7 @@ static void all_events_are_read_after_a_reset(void **state)
 	check_record(1, 0);
 }
 
-/* However far the rings went on since: a lap, and just about a lap, and many. */
+/* The rings continue by one lap, about one lap, and many laps after the copy. */
 static void rings_used_after_the_copy_are_read(void **state)
 {
 	(void)state;
@@ -244,7 +244,7 @@ static void rings_used_after_the_copy_are_read(void **state)
 		check_record(500, n);
 }
 
-/* Anchors: the clock went on by more than slots can tell, before and after the heartbeat. */
+/* Anchors: the clock advances by more than slots can represent, before and after the heartbeat. */
 static void stamps_are_complete(void **state)
 {
 	struct ktread *live;
@@ -276,7 +276,7 @@ static void a_panic_of_an_earlier_boot_is_shown(void **state)
 	assert_true(same_traces(live, read_kept(0, 1)) > 0);
 }
 
-/* A reset in the midst of a record: that one is not there, all others are, and the account comes out. */
+/* A reset in the middle of a record: that record is missing, all others are there, and the counts add up. */
 static unsigned char torn[sizeof(fake_memory)];
 
 static void tear(void)
@@ -315,7 +315,7 @@ static void a_record_being_written_is_no_record(void **state)
 
 /* ---- Several boots --------------------------------------------------------------------------------- */
 
-/* How many events of a boot are keep.plain with this value. */
+/* Returns the number of events keep.plain with this value. */
 static uint64_t count_plain(struct ktread *trace, uint32_t value)
 {
 	const struct ktread_event *event;
@@ -347,7 +347,7 @@ static void the_requested_number_of_boots_is_kept(void **state)
 	}
 }
 
-/* The clock of this machine begins anew with each boot, and with it what the nonce is made of. */
+/* The clock of this machine starts again with each boot, and the nonce depends on it. */
 static void boots_that_look_the_same_are_distinguished(void **state)
 {
 	uint64_t nonce;
@@ -379,7 +379,7 @@ static void memory_that_was_never_used_is_the_first_boot(void **state)
 	assert_int_equal(ktrace_boot(), 0);
 }
 
-/* What is cut from a block at the end of a page can be too small for two boots: nobody lays anything out there. */
+/* A piece of a block that is split at a page can be too small for two boots: it must not be used. */
 static void memory_too_small_for_two_boots_is_not_used(void **state)
 {
 	const struct ktrace_memory lent[] = { { fake_memory, 448 },
@@ -398,7 +398,7 @@ static void memory_too_small_for_two_boots_is_not_used(void **state)
 
 /* ---- The boot that runs ---------------------------------------------------------------------------- */
 
-/* Byte by byte: between what the linker put there lies what nobody may touch under a sanitizer. */
+/* Copies byte by byte, because a sanitizer forbids access to the gaps between the linker's objects. */
 __attribute__((no_sanitize("address"))) static void copy_raw(unsigned char *to, const unsigned char *from,
 							     size_t size)
 {
@@ -408,7 +408,7 @@ __attribute__((no_sanitize("address"))) static void copy_raw(unsigned char *to, 
 
 extern unsigned char __data_start[], edata[];
 
-/* A RAM file of lent memory and image, opened: the n-th boot back. */
+/* Writes lent memory and image to a RAM file, and opens the n-th boot back. */
 static struct ktread_image *find_in_machine(struct ktread_memory **ram, uint32_t back)
 {
 	uintptr_t start = (uintptr_t)__data_start & ~(uintptr_t)4095;
@@ -451,7 +451,7 @@ static void a_running_boot_is_not_taken_for_its_copy(void **state)
 
 /* ---- Lies ------------------------------------------------------------------------------------------ */
 
-/* Root, rings, the table of events: any byte may be wrong after a reset. */
+/* Any byte of root, rings and event table may be wrong after a reset. */
 static void damaged_contents_are_harmless(void **state)
 {
 	const size_t kept = sizeof(struct ktrx_block),
@@ -481,7 +481,10 @@ static void damaged_contents_are_harmless(void **state)
 	fclose(file);
 }
 
-/* A head that was never reached, or one laps behind: what is there is shown or counted, and reading ends. */
+/*
+ * A head that was never reached, or one of an earlier lap: records are shown or slots are counted, and
+ * reading ends.
+ */
 static void damaged_heads_are_harmless(void **state)
 {
 	static const uint64_t lies[] = { 0, 1, UINT64_C(1) << 40, (UINT64_C(1) << 51) - 1 };

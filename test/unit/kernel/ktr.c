@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Files that were written for DragonFly's macros, unchanged: what they record. */
+/* Tests what files that were written for DragonFly's macros record, without changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ void forms_hook(int value)
 	(void)value;
 }
 
-/* The n-th record of CPU 0, which must be of that event. */
+/* Returns the n-th record of CPU 0, which must be of that event. */
 static const struct checked_record *record_of(uint32_t n, const char *event)
 {
 	const struct checked_ring *ring = check_ring(1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * How often the check of a first slot misses that the slot holds words of two or three writers. The words are pieces of
- * 32 bits, as the smallest stores of a writer are; each subset of them is mixed. Random numbers come from a fixed seed, so
- * that the counts are the same in each run.
+ * Measures how often the check of a first slot misses words of two or three writers. The words are pieces of
+ * 32 bits, the smallest stores of a writer; every combination is tried. Random numbers have a fixed seed, so
+ * the counts are the same in each run.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "unit/support/ktread_support.h"
 #include "ktrx/slot.h"
 
-#define PIECES 6u /* of a slot, behind its first word: what of that is another's has another generation */
+#define PIECES 6u /* pieces of a slot after its first word, whose generation shows other writers */
 #define ROUNDS 3000u
 
 static uint64_t seed;
@@ -144,7 +144,10 @@ struct tally {
 	uint64_t mixed, missed;
 };
 
-/* A slot of `lap` into which writers of one and two laps before have stored: piece p is that of writer[owner[p]]. */
+/*
+ * Makes a slot of `lap` into which writers of one and two laps before have stored: piece p is of
+ * writer[owner[p]].
+ */
 static void mix_once(struct payload (*make)(uint64_t n), const unsigned *owner, bool one_thread,
 		     struct tally *tally)
 {
@@ -182,7 +185,7 @@ static struct tally mix_all(struct payload (*make)(uint64_t n), bool one_thread)
 	return tally;
 }
 
-/* Of random words 1 in 4096 by the number of its bits; a tenth more or less are 2.3 standard deviations. */
+/* With random words, a check of 12 bits misses 1 in 4096; a tenth more or less is 2.3 standard deviations. */
 static void one_in_4096_mixtures_of_random_words_is_missed(void **state)
 {
 	struct tally tally = mix_all(noise, false);
@@ -193,7 +196,7 @@ static void one_in_4096_mixtures_of_random_words_is_missed(void **state)
 	assert_in_range(tally.missed, tally.mixed / 4096 * 9 / 10, tally.mixed / 4096 * 11 / 10);
 }
 
-/* What the specification states: payloads that records really have do not do twice as badly. */
+/* As the specification states, payloads of real records are less than twice as bad. */
 static void mixtures_of_similar_records_are_missed_about_as_often(void **state)
 {
 	(void)state;
@@ -206,7 +209,7 @@ static void mixtures_of_similar_records_are_missed_about_as_often(void **state)
 	}
 }
 
-/* A record of a lap that looks the same in the tag, whole and in its own place. */
+/* A complete record at its own place, of a lap with the same tag. */
 static void records_of_multiples_of_256_laps_ago_are_not_taken(void **state)
 {
 	uint64_t missed = 0, tries = 1 << 20;
@@ -222,7 +225,10 @@ static void records_of_multiples_of_256_laps_ago_are_not_taken(void **state)
 	assert_in_range(missed, tries / 4096 * 3 / 4, tries / 4096 * 5 / 4);
 }
 
-/* One word of a continuation is another writer's: its own check and the first slot's must both miss it. */
+/*
+ * One word of a continuation belongs to another writer: both its own check and that of the first slot must
+ * miss it.
+ */
 static void continuations_are_checked_twice(void **state)
 {
 	uint64_t missed = 0, tries = 1 << 21;
@@ -244,7 +250,7 @@ static void continuations_are_checked_twice(void **state)
 		missed += ((check ^ word[0]) & KTRX_TAG_CHECK_MASK) == 0 &&
 			  ktrx_first_is_checked(first, lap, ktrx_check_rest(0, check));
 	}
-	assert_in_range(missed, 4, 36); /* 1 in 2^17 are 16 */
+	assert_in_range(missed, 4, 36); /* 1 in 2^17 is 16 */
 }
 
 int main(void)

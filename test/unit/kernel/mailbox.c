@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Requests of a host: carried out from the tick, in order, once, and never on the host's word alone. */
+/* Tests requests of a host: they are carried out in the tick, in order, once, and only after all checks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static uint32_t post_event(const char *name, uint8_t state)
 					   .state = state });
 }
 
-/* The ordinal of a setting's row. */
+/* Returns the ordinal number of a setting. */
 static uint16_t ordinal(const char *name)
 {
 	uint16_t n = 0;
@@ -127,7 +127,8 @@ static void all_events_change_by_one_request(void **state)
 	ktrace_heartbeat(0);
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
 		assert_int_equal(event->wanted, KTRX_STATE_COUNT);
-		assert_int_equal(event->flags & ~KTRX_EVENT_RARE, KTRX_EVENT_SITE); /* panics are rare */
+		/* the event of a panic has this flag */
+		assert_int_equal(event->flags & ~KTRX_EVENT_RARE, KTRX_EVENT_SITE);
 	}
 }
 
@@ -185,7 +186,7 @@ static void torn_requests_are_rejected_and_skipped(void **state)
 	assert_int_equal(ktrace_mailbox.refused, 1);
 	assert_int_equal(fake_row("sched.switch")->wanted, KTRX_STATE_RECORD);
 	assert_int_equal(fake_row("mm.fault")->wanted, KTRX_STATE_OFF);
-	ktrace_mailbox.requested++; /* announced, never written */
+	ktrace_mailbox.requested++; /* announced, but not written */
 	ktrace_heartbeat(0);
 	expect_result(ktrace_mailbox.requested, KTRX_RESULT_TORN);
 }
@@ -218,7 +219,7 @@ static void requests_overwritten_by_the_host_are_skipped(void **state)
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x80000000);
 	assert_int_equal(ktrace_mailbox.refused, 0x80000000);
-	ktrace_mailbox.requested--; /* and one that goes back */
+	ktrace_mailbox.requested--; /* the number also goes back */
 	ktrace_heartbeat(0);
 	assert_int_equal(ktrace_mailbox.applied, 0x7fffffff);
 	assert_int_equal(fake_row("mm.fault")->wanted, KTRX_STATE_RECORD);
@@ -236,7 +237,7 @@ static void sequence_numbers_wrap(void **state)
 	expect_result(0, KTRX_RESULT_DONE);
 }
 
-/* Random bytes in the mailbox at every tick: nothing but what a request may do happens. */
+/* With random bytes in the mailbox at every tick, only what requests can do happens. */
 static void random_requests_are_harmless(void **state)
 {
 	uint32_t version = ktrace_root.version;
@@ -273,7 +274,7 @@ static void tick_of_another_cpu(void)
 	fake.cpu = 0;
 }
 
-/* Wherever another CPU's tick comes in, each request is carried out once and is answered. */
+/* Wherever another CPU's tick occurs, each request is carried out and answered once. */
 static void one_cpu_at_a_time_processes_requests(void **state)
 {
 	int64_t n = 0;
@@ -305,7 +306,10 @@ static void tick_that_asks_for_callers(void)
 	ktrace_heartbeat(0);
 }
 
-/* Wherever in the kernel's own change of an event's flags the host's change of others comes, both are there. */
+/*
+ * Wherever the host changes flags of an event during the kernel's own change of other flags, both changes
+ * stay.
+ */
 static void concurrent_changes_by_the_kernel_stay(void **state)
 {
 	int64_t points = 1;

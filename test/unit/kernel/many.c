@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A kernel with more events than there are ids. */
+/* Tests a kernel with more events than ids. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define ROWS (KTRX_EVENT_MAX + 5)
 
-/* What KTRACE_EVENT() would make of "many.row", over and over. */
+/* The descriptors that KTRACE_EVENT() would define for an event many.row, many times. */
 static struct {
 	struct ktrx_event event;
 	char strings[16];
@@ -26,7 +26,7 @@ static struct {
 			     "many\0row\0\0" },
 };
 
-/* Records every event once; returns how many of them have no id. */
+/* Records every event once; returns the number of events without an id. */
 static uint32_t record_all(void)
 {
 	uint32_t without = 0;

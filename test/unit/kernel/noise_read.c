@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What the kernel library leaves of noise, as the reader sees it: repetitions told and going on, a ring that all CPUs
- * share; and rows and rings that lie.
+ * Tests how the reader shows repeated events: recorded and current counts, and a ring that all CPUs share;
+ * and damaged entries and rings.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void spin(uint32_t value, uint32_t times)
 		KTRACE(noise, spin, value);
 }
 
-/* Occurrences of noise.spin: records, told, going on. */
+/* Counts occurrences of noise.spin: in records, in recorded counts, and in current counts. */
 static uint64_t occurrences(struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -187,7 +187,7 @@ static void clocks_that_are_far_apart_share_a_ring(void **state)
 
 /* ---- Lies ------------------------------------------------------------------------------------------ */
 
-/* Nothing is said of the row, but that it cannot be. */
+/* Checks that the entry is not shown, but reported as invalid. */
 static void refused(void)
 {
 	struct ktread *trace = read_back();
@@ -220,7 +220,7 @@ static void damaged_entries_are_reported(void **state)
 	refused();
 }
 
-/* What cannot be told from the truth is shown as it is, and nothing reads past the row. */
+/* Contents that could be valid are shown, and nothing reads beyond the entry. */
 static void implausible_entries_are_shown_safely(void **state)
 {
 	struct ktread_fold fold;
@@ -267,7 +267,7 @@ static void a_table_with_a_wrong_size_ends(void **state)
 	ktread_close(trace);
 }
 
-/* The ring of rare events says that it is CPU 1's: its records still tell their CPU. */
+/* The ring of rare events claims to belong to CPU 1: its records still have their own CPUs. */
 static void the_cpu_of_records_overrides_that_of_the_ring(void **state)
 {
 	const struct ktread_event *event;

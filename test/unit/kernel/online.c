@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* CPUs that come online, and those that do not, where the port has no reserve words of its own. */
+/* Tests CPUs that come online, and others that do not, if the port has no reserve words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,8 +25,8 @@ static void initialise(void)
 }
 
 /*
- * Where the port has no reserve words, those of the rings are counted up before their CPU is online, while its
- * events go to the boot ring. None of these slots may show up in the CPU's ring.
+ * If the port has no reserve words, those of the rings are advanced before their CPU is online, while its
+ * events go to the boot ring. None of these slots may appear in the CPU's ring.
  */
 static void a_ring_is_empty_until_its_cpu_is_online(void **state)
 {
@@ -47,10 +47,10 @@ static void a_ring_is_empty_until_its_cpu_is_online(void **state)
 	assert_int_equal(ktrace_cpu_online(0), KTRACE_OK);
 	KTRACE(test, event, 3);
 	assert_int_equal(check_ring(1)->records, 1);
-	assert_int_equal(check_ring(1)->produced, 2); /* and the anchor */
+	assert_int_equal(check_ring(1)->produced, 2); /* with the anchor */
 }
 
-/* The port does not tell CPUs apart: the second one would take the first one's reserve word. */
+/* The port does not distinguish CPUs: the second one would use the first one's reserve word. */
 static void a_cpu_cannot_use_the_reserve_word_of_another(void **state)
 {
 	(void)state;
@@ -65,7 +65,7 @@ static void a_cpu_cannot_use_the_reserve_word_of_another(void **state)
 	assert_int_equal(ktrace_cpu_online(1), KTRACE_OK);
 }
 
-/* Its number has no row in the table of rings. */
+/* Its number has no entry in the table of rings. */
 static void a_cpu_beyond_the_last_uses_the_boot_ring(void **state)
 {
 	static const uint32_t beyond[] = { KTRACE_MAX_CPUS, KTRACE_MAX_CPUS + 1, 100000, UINT32_MAX };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Places that record an event of ktr.h: each has an id of its own, by which readers find its file and line. */
+/*
+ * Tests places that record an event of ktr.h: each has its own id, by which readers find its file and line.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -104,7 +106,7 @@ static void places_are_known_before_ktrace_init(void **state)
 	expect_everywhere(1);
 }
 
-/* Does each place go the way its event goes, and bear the right id? */
+/* Checks that each place uses the same path as its event, and has the right id. */
 static void expect_places_follow(void)
 {
 	for (struct ktrx_place *place = ktrace_place_first(); place; place = ktrace_place_next(place)) {
@@ -207,7 +209,7 @@ static void places_are_found_after_the_kernel_relocated_itself(void **state)
 	expect_places_follow();
 }
 
-/* A row that was damaged, or belongs to nothing: its address leads nowhere. */
+/* A damaged descriptor, or one without an event: its address is invalid. */
 static void an_invalid_event_address_is_not_followed(void **state)
 {
 	static const uint64_t wrong[] = { 4, 8, (uint64_t)1 << 40, UINT64_MAX - 7, (uint64_t)0 - (1 << 24) };
@@ -230,7 +232,10 @@ static void toggle(void)
 	ktrace_control(toggles++ % 2 ? "place=on" : "place=both");
 }
 
-/* Wherever a change comes in while a place records for the first time, the place and its event agree afterwards. */
+/*
+ * Wherever a change occurs while a place records for the first time, the place and its event agree
+ * afterwards.
+ */
 static void changes_may_come_at_any_point_of_the_first_record(void **state)
 {
 	for (int joined = 0; joined < 2; joined++)
@@ -251,7 +256,7 @@ static void changes_may_come_at_any_point_of_the_first_record(void **state)
 	assert_true(toggles > 2);
 }
 
-/* The same while the rows are being numbered. */
+/* The same while ids are being assigned. */
 static void changes_may_come_at_any_point_of_the_numbering(void **state)
 {
 	for (int64_t n = 0, points = 1; n < points; n++) {
@@ -294,7 +299,7 @@ static void repetitions_are_counted_per_place(void **state)
 	row = fold_of("place.plain");
 	assert_int_equal(row->count, 4);
 	assert_int_equal(row->place, record_at(1, 0)->event);
-	KTR_LOG(place_plain, 7); /* elsewhere: ktrace.repeat, then the record itself */
+	KTR_LOG(place_plain, 7); /* at another place: ktrace.repeat, then the record itself */
 	assert_int_equal(check_ring(1)->records, 3);
 	assert_int_equal(record_at(1, 1)->event, fake_row("ktrace.repeat")->id);
 	assert_int_equal(payload_bits(record_at(1, 1), 0, 2), fake_row("place.plain")->id);

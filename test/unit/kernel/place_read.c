@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Places that record, from the kernel library to the reader: file and line of each record; and tables that lie about them. */
+/* Tests places from the kernel library to the reader: file and line of each record, and damaged tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ KTRACE_EVENT(other, plain, "%u", (uint32_t, value));
 static _Alignas(8) unsigned char dump[1 << 20];
 static size_t dump_size;
 
-/* The last of these is of an event without places. */
+/* Records all events; the last one has no places. */
 static void record_all(void)
 {
 	KTR_LOG(place_near, 1);
@@ -130,7 +130,7 @@ static void a_repetition_has_the_line_of_its_record(void **state)
 	ktread_close(trace);
 }
 
-/* The n-th row of a place in the dump, which says nothing of where its table lies. */
+/* Returns the n-th place descriptor in the dump, found by its contents. */
 static struct ktrx_place *row_in_dump(uint32_t n)
 {
 	for (size_t at = 0; at + sizeof(struct ktrx_place) <= dump_size; at += 8) {
@@ -144,7 +144,7 @@ static struct ktrx_place *row_in_dump(uint32_t n)
 	return NULL;
 }
 
-/* Reads a dump with a row that is damaged: all records are there, and none has a place that is not its own. */
+/* Reads a dump with a damaged descriptor: all records are there, and none has a wrong place. */
 static void expect_damaged(int is_said)
 {
 	struct ktread *trace = open_dump();
@@ -199,7 +199,7 @@ static void damaged_place_descriptors_are_skipped(void **state)
 	}
 }
 
-/* What a row of an event looks like is none in the name of a file. */
+/* A file name that looks like an event descriptor is not taken for one. */
 static void the_string_of_a_place_is_not_taken_for_an_event(void **state)
 {
 	struct ktread *trace;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Who may trace whom, and what ktrace_proc_control() does to whom. */
+/* Tests which caller may trace which process, and which processes ktrace_proc_control() changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Whatever is traced yet ends. */
+/* Ends all traces. */
 static int teardown(void **state)
 {
 	proc_ids(proc_first(), 0, 0);
@@ -40,7 +40,7 @@ struct ids {
 	uint32_t real, effective, saved;
 };
 
-/* The caller's ids, the target's, and what else counts. */
+/* The ids of caller and target, and what else matters. */
 static const struct permission {
 	const char *what;
 	struct ids caller_uid, caller_gid;
@@ -149,7 +149,7 @@ static void become(struct proc_process *process, struct ids uid, struct ids gid,
 	process->id.jail = jail;
 }
 
-/* The target is traced already, into `other`; by root if that is what counts. */
+/* Makes a target that is traced into `other`, by root if the case requires that. */
 static struct proc_process *target_of(const struct permission *permission)
 {
 	struct proc_process *target = proc_fork(proc_first());
@@ -160,7 +160,7 @@ static struct proc_process *target_of(const struct permission *permission)
 	proc_ids(target, permission->uid.real, permission->gid.real);
 	assert_int_equal(proc_control(proc_first(), KTRACE_PROC_SET, CALLS, target->id.pid, &other),
 			 KTRACE_OK);
-	/* Who is root sets root's mark: for the other targets it is not looked at. */
+	/* A trace started by root has root's mark, so the other cases are not checked. */
 	if (!permission->root_mark)
 		target->trace.facilities &= ~KTRACE_PROC_ROOT;
 	become(target, permission->uid, permission->gid, permission->jail);
@@ -225,7 +225,7 @@ static void invalid_requests_are_rejected(void **state)
 	assert_int_equal(proc_control(self, 8, CALLS, 1, &sink), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(proc_control(self, UINT32_MAX, CALLS, 1, &sink), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, CALLS, 1, NULL), KTRACE_ERROR_ARGUMENT);
-	/* No facility: none at all, what nobody may ask for, what there is not. */
+	/* No valid facility: none, one that may not be requested, one that does not exist. */
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, 0, 1, &sink), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET, KTRACE_PROC_ROOT, 1, &sink),
 			 KTRACE_ERROR_ARGUMENT);
@@ -322,13 +322,13 @@ static void facilities_are_added_and_removed(void **state)
 	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, PATHS, 1, NULL), KTRACE_OK);
 	assert_int_equal(self->trace.facilities, 0);
 	assert_int_equal(sink.sink.references, 1);
-	/* Cleared again: nothing is left to be done. */
+	/* Cleared again: there is nothing to do. */
 	assert_int_equal(proc_control(self, KTRACE_PROC_CLEAR, PATHS, 1, NULL), KTRACE_OK);
 	proc_release(&sink);
 	assert_int_equal(sink.closed, 1);
 }
 
-/* Root's mark stays while anything is traced, and goes with the last. */
+/* Root's mark stays while any facility is traced, and is removed with the last one. */
 static void the_superusers_mark_stays(void **state)
 {
 	struct proc_process *self = proc_fork(proc_first());
@@ -421,7 +421,7 @@ static void control_applies_to_process_groups(void **state)
 	proc_release(&sink);
 }
 
-/* Of several those that may be are; none: refused. */
+/* Of several processes the permitted ones are traced; if there is none, the request is rejected. */
 static void only_permitted_processes_of_several_are_traced(void **state)
 {
 	(void)state;
@@ -455,7 +455,7 @@ static void clearfile_ends_all_traces_into_the_file(void **state)
 	assert_int_equal(other.closed, 0);
 }
 
-/* Somebody else's stays, the rest goes, and the caller learns of it. */
+/* Processes of others stay traced, the rest is cleared, and the caller gets an error. */
 static void clearfile_leaves_processes_of_others_and_reports_them(void **state)
 {
 	(void)state;
@@ -470,7 +470,7 @@ static void clearfile_leaves_processes_of_others_and_reports_them(void **state)
 	assert_int_equal(sink.closed, 1);
 }
 
-/* What ktrace -C does: everything of the caller's, wherever it is. */
+/* As ktrace -C does: clears all traces of the caller's processes, into any file. */
 static void the_caller_may_clear_all_its_processes(void **state)
 {
 	(void)state;
@@ -492,7 +492,7 @@ static void the_caller_may_clear_all_its_processes(void **state)
 	assert_int_equal(sink.closed, 1);
 }
 
-/* It is shown by the table, but has called ktrace_proc_exit(). */
+/* The process is still in the table, but has called ktrace_proc_exit(). */
 static void a_process_that_has_ended_is_not_traced(void **state)
 {
 	struct proc_process *process;
@@ -536,7 +536,7 @@ static void a_file_has_one_sink(void **state)
 	assert_null(ktrace_proc_sink_find(&sink));
 }
 
-/* A file that is opened again has another session behind the first. */
+/* A file that is opened again has a second session after the first. */
 static void sessions_are_appended(void **state)
 {
 	struct proc_walk walk;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What hooks leave in a file of DragonFly's format, byte for byte, and its times. */
+/* Tests the bytes that hooks write in DragonFly's format, and its times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 static struct proc_sink sink;
 static struct proc_process *self;
 
-/* The first process traced into the sink, with everything. */
+/* Traces the first process into the sink, with all facilities. */
 static void trace_dragonfly(void)
 {
 	struct ktrace_proc_sink_config config = proc_config();
@@ -40,7 +40,7 @@ static uint64_t wall_ns(uint64_t stamp)
 	return UINT64_C(1700000000123456789);
 }
 
-/* All that the format has, compared with the bytes as they are documented, of the whole file. */
+/* Compares the whole file with the documented bytes, for all types of records. */
 static void dragonfly_byte_for_byte(void **state)
 {
 	static const uint64_t mask[2] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
@@ -99,7 +99,7 @@ static void dragonfly_byte_for_byte(void **state)
 	memcpy(proc_user, "mine!", 5);
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 5), KTRACE_OK);
 	ktrace_proc_sysctl(&self->trace, &self->thread, "kern.ostype", 11);
-	/* It has none of these. */
+	/* The format has no records for these. */
 	ktrace_proc_fault(&self->trace, &self->thread, 1, 1, 1);
 	ktrace_proc_fault_end(&self->trace, &self->thread, 0);
 	ktrace_proc_struct(&self->trace, &self->thread, "stat", "", 1);
@@ -145,7 +145,10 @@ static void dragonfly_names_are_cut(void **state)
 		assert_int_equal(sink.file.bytes[i], 0);
 }
 
-/* Without a callback: from the anchor, or since the clock began; a clock of unknown rate counts nanoseconds. */
+/*
+ * Without a callback: from the given wall time, or since the clock's start; a clock of unknown frequency
+ * counts nanoseconds.
+ */
 static void dragonfly_time_from_the_clock(void **state)
 {
 	static const struct {

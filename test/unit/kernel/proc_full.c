@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Disks that are full, limits, buffers without room: what is in the file reads clean, what is missing is counted, and nobody
- * else is concerned.
+ * Tests full disks, limits and full buffers: the file is readable, what is missing is counted, and other
+ * sinks are not affected.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
@@ -67,17 +67,17 @@ static void sequence(struct proc_process *self)
 	ktrace_proc_sysret(&self->trace, &self->thread, 2, 5, -1);
 }
 
-/* How it is gone through. */
+/* One way to run the test. */
 struct way {
 	uint32_t format;
 	const struct ktrace_proc_sink_operations *operations;
 	size_t drain_at;
-	size_t most; /* bytes a write takes */
+	size_t most; /* maximum bytes per write */
 	bool silent;
-	bool reader; /* is asked, too: that takes time */
+	bool reader; /* nonzero: also read the file back, which takes time */
 };
 
-/* The first process, not traced, however often it has ended. */
+/* Returns the first process, not traced, also if it has ended before. */
 static struct proc_process *again(void)
 {
 	struct proc_process *self = proc_first();
@@ -87,7 +87,7 @@ static struct proc_process *again(void)
 	return self;
 }
 
-/* A process's whole life under a sink whose disk has so many bytes. What opening said. */
+/* Runs a whole process with a sink on a disk of this capacity. Returns the result of opening the sink. */
 static int run(const struct way *way, size_t capacity)
 {
 	struct ktrace_proc_sink_config config = proc_config();
@@ -114,7 +114,9 @@ static int run(const struct way *way, size_t capacity)
 	return KTRACE_OK;
 }
 
-/* The reader's word on the file: so many records, then its end, or damage from an offset on. */
+/*
+ * Checks with the reader that the file has this number of records, then its end, or damage from an offset on.
+ */
 static void read_back(uint32_t format, uint32_t records, bool torn)
 {
 	struct ktread_proc_options options = { .size = sizeof(options),
@@ -129,7 +131,7 @@ static void read_back(uint32_t format, uint32_t records, bool torn)
 	assert_int_equal(pwrite(file, sink.file.bytes, sink.file.size, 0), sink.file.size);
 	assert_int_equal(ftruncate(file, (off_t)sink.file.size), 0);
 	got = ktread_proc_open(&trace, path, &options);
-	if (got < 0) { /* nothing but the beginning of a head, or not even that */
+	if (got < 0) { /* only the beginning of a head, or nothing */
 		assert_int_equal(records, 0);
 		return;
 	}
@@ -142,7 +144,7 @@ static void read_back(uint32_t format, uint32_t records, bool torn)
 	ktread_proc_close(trace);
 }
 
-/* Everything but END, of two files that begin alike. */
+/* Compares all records except END of two files with the same beginning. */
 static void same_records(const uint8_t *whole)
 {
 	struct proc_walk walk;
@@ -188,7 +190,7 @@ static void full_at(const struct way *way, const struct whole *whole, size_t cap
 	assert_int_equal(sink.sink.bytes, sink.file.size);
 	assert_int_equal(sink.sink.error, capacity < whole->size && !way->silent ? PROC_ENOSPC : 0);
 	if (sink.sink.records == whole->records)
-		return; /* only END is missing, if anything */
+		return; /* at most END is missing */
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_ERROR);
 	assert_true(sink.sink.lost > 0);
 	if (way->drain_at > whole->size)
@@ -199,7 +201,7 @@ static void full_at_every_byte(const struct way *way)
 {
 	struct whole whole;
 
-	run(way, PROC_FILE_MAX); /* the first event of all gives this boot its number */
+	run(way, PROC_FILE_MAX); /* the first event determines this boot's nonce */
 	assert_int_equal(run(way, PROC_FILE_MAX), KTRACE_OK);
 	assert_int_equal(sink.sink.lost, 0);
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_CLOSED);
@@ -264,7 +266,7 @@ static void only_the_affected_sink_stops(void **state)
 			proc_fork(one);
 		ktrace_proc_sysret(&one->trace, &one->thread, i, 0, 0);
 	}
-	/* Nobody is traced into it any more, so it was closed. */
+	/* No process is traced into the sink any more, so it was closed. */
 	assert_int_equal(sink.closed, 1);
 	assert_null(one->trace.sink);
 	assert_int_equal(one->trace.facilities, 0);
@@ -281,7 +283,7 @@ static void only_the_affected_sink_stops(void **state)
 			 sink.sink.records + (1000 - 64 - 40 * sink.sink.records >= 64));
 }
 
-/* A sink that cannot even be begun leaves the file as it was. */
+/* A sink that cannot be opened leaves the file unchanged. */
 static void open_without_room_is_an_error(void **state)
 {
 	const struct ktrace_proc_sink_config config = proc_config();
@@ -303,7 +305,7 @@ static void write_all_that_waits(struct proc_file *written)
 	ktrace_proc_flush(NULL);
 }
 
-/* Its memory is gone if it cannot be begun: until then who writes what waits everywhere does not touch it. */
+/* If the sink cannot be opened, its memory is freed. Until then a flush of all sinks must not use it. */
 static void a_sink_being_opened_is_not_used(void **state)
 {
 	const struct ktrace_proc_sink_config config = proc_config();
@@ -335,7 +337,7 @@ static void limited_to(uint32_t format, uint64_t limit)
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
 	for (uint32_t i = 0; i < 3; i++)
 		sequence(self);
-	/* The last of it is a return, at the latest: by then nobody is traced. */
+	/* The last record is at the latest a return: from then on nothing is traced. */
 	assert_null(self->trace.sink);
 	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_CLOSED);
 	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_LIMIT);
@@ -353,7 +355,7 @@ static void limited_to(uint32_t format, uint64_t limit)
 	assert_int_equal(sink.sink.records, count - (format == KTRACE_PROC_FORMAT_KTRX));
 }
 
-/* Reached before all who are to be traced are so: then none of them is. */
+/* The limit is reached before all processes are traced: then none of them is. */
 static void a_limit_reached_while_setting_several_traces_none(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
@@ -361,7 +363,7 @@ static void a_limit_reached_while_setting_several_traces_none(void **state)
 
 	(void)state;
 	proc_fork(self), proc_fork(self);
-	config.limit = 64 + 64 + 40 + 48; /* a name and a birth, and around them a head and an end */
+	config.limit = 64 + 64 + 40 + 48; /* NAME and PROCCTOR, with a head before and an END after them */
 	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
 	assert_int_equal(proc_control(self, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, KTRACE_PROC_ALL, 1, &sink),
 			 KTRACE_ERROR_DEVICE);
@@ -383,7 +385,7 @@ static void every_limit_is_kept(void **state)
 
 /* ---- Drops ------------------------------------------------------------------------------------- */
 
-/* What the records of the file say was lost, in all. */
+/* Returns the sum of `lost` of all records in the file. */
 static uint64_t lost_told(void)
 {
 	struct proc_walk walk;
@@ -397,7 +399,7 @@ static uint64_t lost_told(void)
 	return lost;
 }
 
-/* Where nobody may sleep a full buffer stays full: what finds no room is counted, to the one. */
+/* If no hook may sleep, a full buffer stays full: records without room are counted exactly. */
 static void lost_records_are_counted_exactly(void **state)
 {
 	struct proc_process *self = proc_first();
@@ -407,7 +409,7 @@ static void lost_records_are_counted_exactly(void **state)
 	proc_open_default(&sink);
 	proc_trace(self, &sink, KTRACE_PROC_ALL & ~KTRACE_PROC_FACILITY(KTRX_PROC_PROCCTOR));
 	for (uint32_t round = 1; round < 60; round++) {
-		/* Of many sizes, so that the ring's end is hit in many ways. */
+		/* Records of many sizes, so that the ring's end is crossed in many ways. */
 		for (uint32_t i = 0; i < 40 * round; i++, fired++)
 			ktrace_proc_denied(&self->trace, &self->thread, 1, 0, 0,
 					   "/a/path/that/is/quite/long" + (fired + round) % 27);
@@ -422,7 +424,7 @@ static void lost_records_are_counted_exactly(void **state)
 	assert_int_equal(lost_told(), sink.sink.lost);
 }
 
-/* Whoever may sleep makes room: a buffer of any size loses nothing. */
+/* Hooks that may sleep make room: nothing is lost with a buffer of any size. */
 static void hooks_that_may_sleep_lose_nothing(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
@@ -448,7 +450,7 @@ static void hooks_that_may_sleep_lose_nothing(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_USER), 100);
 }
 
-/* A disk that is full for a while: the file goes on where it stopped, in the middle of a record. */
+/* The disk is full for a while: the file continues where it stopped, in the middle of a record. */
 static void retry_continues_when_there_is_room_again(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
@@ -464,7 +466,7 @@ static void retry_continues_when_there_is_room_again(void **state)
 		ktrace_proc_syscall(&self->trace, &self->thread, i, 0, NULL);
 		ktrace_proc_sysret(&self->trace, &self->thread, i, 0, 0);
 		fired++;
-		if (i % 1700 == 1699) /* more waits by now than the buffer has room for */
+		if (i % 1700 == 1699) /* more records wait now than fit into the buffer */
 			sink.file.capacity += 30011;
 	}
 	assert_int_equal(sink.sink.state, KTRACE_PROC_SINK_OPEN);
@@ -485,7 +487,7 @@ static void retry_continues_when_there_is_room_again(void **state)
 	assert_int_equal(sink.file.truncations, 0);
 }
 
-/* If it stays full, what never got there is lost in the end. */
+/* If the disk stays full, the records that were never written are counted as lost at the end. */
 static void retry_counts_losses_while_the_disk_is_full(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A trace through a process's life: children, other programs, other names, other sinks, the end. */
+/* Tests a trace during the life of a process: children, other programs, names and sinks, and its end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void children_inherit_only_with_inherit(void **state)
 	assert_int_equal(child->trace.facilities, parent->trace.facilities);
 	assert_int_equal(child->trace.facilities, CALLS | KTRACE_PROC_INHERIT | KTRACE_PROC_ROOT);
 	assert_int_equal(sink.sink.references, 2);
-	/* Over generations, and each by itself from then on. */
+	/* Over several generations; each process is independent from then on. */
 	child = proc_fork(child);
 	assert_int_equal(sink.sink.references, 3);
 	assert_int_equal(proc_control(parent, KTRACE_PROC_CLEAR, KTRACE_PROC_ALL, parent->id.pid, NULL),
@@ -126,7 +126,7 @@ static void the_end_of_a_process_is_recorded(void **state)
 		ktrace_proc_exit(&child->trace, &child->thread, ends[i].status, ends[i].signaled);
 		assert_int_equal(child->trace.facilities, 0);
 		assert_null(child->trace.sink);
-		/* What still happens to it is nobody's concern, and nobody traces it anew. */
+		/* Later events of the process are not recorded, and it cannot be traced again. */
 		call(child, 1);
 		ktrace_proc_csw(&child->trace, &child->thread, 1, 1, NULL);
 		ktrace_proc_exit(&child->trace, &child->thread, 1, 1);
@@ -165,7 +165,9 @@ static void exec_is_recorded(void **state)
 	assert_memory_equal(seen.payload + 8, "ls", 2);
 }
 
-/* A program with more rights than its caller's: the caller's trace ends, the superuser's goes on. */
+/*
+ * A program with more rights than its caller: a trace of the caller ends, a trace of the superuser continues.
+ */
 static void privileges_end_a_trace(void **state)
 {
 	struct proc_process *root = proc_first(), *user = proc_fork(root), *marked = proc_fork(root);
@@ -191,11 +193,11 @@ static void privileges_end_a_trace(void **state)
 	assert_int_equal(marked->trace.facilities, CALLS | LIVES | KTRACE_PROC_INHERIT | KTRACE_PROC_ROOT);
 	call(user, 1);
 	assert_null(proc_fork(user)->trace.sink);
-	/* A child has root's mark, too. */
+	/* A child has root's mark as well. */
 	assert_int_equal(proc_fork(marked)->trace.facilities, marked->trace.facilities);
 	proc_release(&sink);
 	proc_exit(marked);
-	/* Of the privileged program there is nothing but root's. */
+	/* The privileged program has records only in root's trace. */
 	assert_int_equal(proc_count(&sink, KTRX_PROC_SYSCALL), 0);
 	assert_int_equal(proc_count(&sink, KTRX_PROC_PROCCTOR), 2 + 2 + 1 + 1);
 }
@@ -212,7 +214,7 @@ static void exec_of_the_last_privileged_program_closes_the_sink(void **state)
 	exec(user, "passwd", 1);
 	assert_int_equal(sink.closed, 1);
 	assert_int_equal(proc_count(&sink, KTRX_PROC_END), 1);
-	exec(user, "again", 1); /* not traced: nothing */
+	exec(user, "again", 1); /* not traced: no effect */
 }
 
 static void names_follow_each_change(void **state)
@@ -272,12 +274,12 @@ static void a_sink_replaces_another(void **state)
 	assert_int_equal(proc_count(&sink, KTRX_PROC_END), 50);
 }
 
-/* In the middle of a write to the one that is being left, and of a copy for it. */
+/* Replaces the sink in the middle of a write to the old one, or of a copy for it. */
 static void swap(void)
 {
 	struct proc_process *self = proc_first();
 
-	/* It is at work for the trace itself: its own call of ktrace(2) is another thread's. */
+	/* The thread itself works for the trace, so another thread calls ktrace(2). */
 	assert_int_equal(
 		ktrace_proc_control(&self->trace, NULL, KTRACE_PROC_SET, KTRACE_PROC_ALL, 1, &other.sink),
 		KTRACE_OK);
@@ -325,14 +327,14 @@ static void the_sink_may_be_replaced_while_it_copies(void **state)
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 10), KTRACE_OK);
 	proc_release(&other);
 	proc_exit(self);
-	/* Traced before and afterwards, it is in the file that it was traced into afterwards. */
+	/* A process traced before and after the change is recorded in the new file. */
 	assert_int_equal(proc_count(&sink, KTRX_PROC_USER), 0);
 	assert_int_equal(proc_count(&other, KTRX_PROC_USER), 2);
 	assert_int_equal(other.sink.lost, 0);
 	assert_int_equal(other.closed, 1);
 }
 
-/* The other sink is to have less of the data. */
+/* The new sink has a smaller data_max. */
 static void the_new_sink_may_take_less_data(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();
@@ -356,7 +358,7 @@ static void the_new_sink_may_take_less_data(void **state)
 	assert_int_equal(seen.flags, KTRX_PROC_CUT);
 }
 
-/* Full while its lock is another's: one more is lost there. */
+/* The sink is full while another thread holds its lock: one more record is lost. */
 static void fill_and_swap(void)
 {
 	struct proc_process *filler = proc_fork(proc_first());
@@ -382,7 +384,7 @@ static void the_new_sink_may_be_full(void **state)
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 2000),
 			 KTRACE_ERROR_LOST);
 	lost = other.sink.lost;
-	assert_int_equal(lost, 3); /* the filler's last, who was set, and this */
+	assert_int_equal(lost, 3); /* the last filler record, the NAME of the new trace, and this one */
 	proc_release(&other);
 	proc_exit(self);
 	assert_int_equal(sink.sink.lost, 0);
@@ -399,9 +401,9 @@ static void waiting_records_are_written_in_time(void **state)
 	(void)state;
 	config.drain_at = 1000;
 	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
-	assert_int_equal(sink.file.size, 64); /* the head, at once */
+	assert_int_equal(sink.file.size, 64); /* the head is written immediately */
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
-	/* A return writes once enough waits … */
+	/* A return writes when enough bytes wait. */
 	for (uint32_t i = 0; i < 5; i++)
 		call(self, 1);
 	assert_int_equal(sink.file.size, 64);
@@ -409,22 +411,22 @@ static void waiting_records_are_written_in_time(void **state)
 		call(self, 1);
 	assert_in_range(sink.file.size, 64 + 1000, 64 + 1000 + 88);
 	assert_int_equal(sink.file.writes, 2);
-	/* … and nobody else where that may not be … */
+	/* Other hooks do not write if they must not sleep. */
 	before = sink.file.size;
 	for (uint32_t i = 0; i < 100; i++)
 		ktrace_proc_csw(&self->trace, &self->thread, 1, 0, NULL);
 	assert_int_equal(sink.file.size, before);
-	/* … also if returns are not traced themselves. */
+	/* A return also writes if returns are not traced. */
 	assert_int_equal(
 		proc_control(self, KTRACE_PROC_CLEAR, KTRACE_PROC_FACILITY(KTRX_PROC_SYSRET), 1, NULL),
 		KTRACE_OK);
-	assert_true(sink.file.size > before); /* clearing writes, too */
+	assert_true(sink.file.size > before); /* clearing also writes */
 	for (uint32_t i = 0; i < 50; i++)
 		ktrace_proc_csw(&self->trace, &self->thread, 1, 0, NULL);
 	before = sink.file.size;
 	ktrace_proc_sysret(&self->trace, &self->thread, 1, 0, 0);
 	assert_int_equal(sink.file.size, before + 50 * 48);
-	/* On request, and at somebody's end. */
+	/* Records are written on request, and when a process ends. */
 	ktrace_proc_csw(&self->trace, &self->thread, 1, 0, NULL);
 	ktrace_proc_flush(&self->thread);
 	assert_int_equal(sink.file.size, before + 51 * 48);
@@ -435,7 +437,10 @@ static void waiting_records_are_written_in_time(void **state)
 
 /* ---- Many -------------------------------------------------------------------------------------- */
 
-/* All alive at once, and one after the other; each forks, becomes another program, calls and ends. */
+/*
+ * All processes at the same time, and one after another; each forks, executes another program, makes calls
+ * and ends.
+ */
 static void a_thousand_processes_lose_nothing(void **state)
 {
 	struct ktrace_proc_sink_config config = proc_config();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the kernel library wrote, read by the host's: every type, in both formats, as the hooks were told. */
+/* Tests that the host's reader reads what the kernel library wrote: every type, in both formats. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,11 +63,11 @@ static void open_file(enum ktread_proc_format format)
 	assert_non_null(file);
 	assert_int_equal(fwrite(sink.file.bytes, 1, sink.file.size, file), sink.file.size);
 	assert_int_equal(fclose(file), 0);
-	assert_int_equal(ktread_proc_open(&trace, path, NULL), 0); /* told by its content */
+	assert_int_equal(ktread_proc_open(&trace, path, NULL), 0); /* format detected from the contents */
 	assert_int_equal(ktread_proc_info(trace)->format, format);
 }
 
-/* The next record, of this type. */
+/* Reads the next record, which must have this type. */
 static void next(uint16_t type)
 {
 	assert_int_equal(ktread_proc_next(trace, &record), 1);
@@ -80,7 +80,7 @@ static void next(uint16_t type)
 	assert_int_equal(record->cpu, 1);
 }
 
-/* The same for what DragonFly has no record of: true if there was to be one. */
+/* Reads the next record if the format has one for this type; returns false for DragonFly's format. */
 static bool next_ours(uint16_t type)
 {
 	if (!foreign)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What hooks leave in the file, byte for byte, in our format; and which hooks leave nothing. */
+/* Tests the bytes that hooks write in the format KTRX, and which hooks write nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 static struct proc_sink sink;
 static struct proc_process *self;
 
-/* The first process traced into the sink, with everything. */
+/* Traces the first process into the sink, with all facilities. */
 static void trace(const struct ktrace_proc_sink_config *config)
 {
 	proc_start();
@@ -30,7 +30,7 @@ static void trace_ktrx(void)
 	trace(&config);
 }
 
-/* Writes what waits; the next record of this type, from the first process. */
+/* Writes the waiting records, and finds the next record of this type from the first process. */
 static void find(uint32_t type, struct proc_seen *seen)
 {
 	struct proc_walk walk;
@@ -170,7 +170,7 @@ static void paths_of_every_length_are_recorded(void **state)
 	trace_ktrx();
 	for (uint32_t i = 0; i < sizeof(path); i++)
 		path[i] = (char)('a' + i % 26);
-	/* From any address, too: strings are not aligned. */
+	/* Strings at any address: they are not aligned. */
 	for (uint32_t length = 0; length < 40; length++)
 		ktrace_proc_namei(&self->trace, &self->thread, path + length % 8, length);
 	ktrace_proc_sysctl(&self->trace, &self->thread, path, sizeof(path));
@@ -421,7 +421,7 @@ static void only_requested_facilities_are_recorded(void **state)
 
 /* ---- Rules ------------------------------------------------------------------------------------- */
 
-/* The kernel's write and copy_in have hooks of their own, as a system call would. */
+/* The kernel's write and copy_in call hooks themselves, as a system call would. */
 static void hooks_of_a_writer(struct proc_file *file)
 {
 	static const uint64_t mask[2];

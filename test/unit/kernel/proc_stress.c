@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Process traces at full speed: threads of this program are CPUs, each with processes of its own, all writing into one sink,
- * while others take it away from them. Every record in a file must be one that was made, whole and in its thread's order;
- * what is missing must have been counted.
+ * Runs process traces at full speed: threads of this program are CPUs with their own processes, all writing
+ * into one sink, while other threads replace the sink. Every record in a file must be one that was made,
+ * complete and in its thread's order; what is missing must have been counted.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -22,9 +22,9 @@
 
 #define WORKERS	     4u
 #define ROUNDS	     5000u
-#define CHILDREN     250u /* of each worker */
+#define CHILDREN     250u /* per worker */
 #define SWAPS	     200u
-#define CALLS_A_SWAP 500u /* of each worker, at most: files have an end */
+#define CALLS_A_SWAP 500u /* maximum per worker: files are finite */
 #define PROCESSES    64u
 #define BUFFER	     (48u << 10)
 #define FILE_MAX     (8u << 20)
@@ -42,7 +42,7 @@ struct process {
 };
 
 struct sink {
-	struct ktrace_proc_sink sink; /* first */
+	struct ktrace_proc_sink sink; /* first member */
 	pthread_mutex_t lock;
 	uint64_t buffer[BUFFER / 8];
 	uint8_t *bytes;
@@ -50,7 +50,7 @@ struct sink {
 	atomic_uint closed;
 };
 
-static struct process processes[PROCESSES]; /* the first ones are the workers' own */
+static struct process processes[PROCESSES]; /* the first ones belong to the workers */
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 static atomic_flag short_lock = ATOMIC_FLAG_INIT;
 static atomic_uint last_pid;
@@ -234,7 +234,7 @@ static void end(struct process *process)
 	pthread_mutex_unlock(&table);
 }
 
-/* A call whose every record tells which one it is. */
+/* Makes a system call whose records all contain its number. */
 static void call(struct process *self, uint32_t n, bool with_data)
 {
 	const uint64_t words[3] = { n, ~(uint64_t)n, self->pid };
@@ -252,7 +252,7 @@ static void call(struct process *self, uint32_t n, bool with_data)
 	ktrace_proc_sysret(&self->trace, &self->thread, n, 0, n);
 }
 
-/* Each worker's body on a thread of its own, and this meanwhile. */
+/* Runs each worker's body on its own thread, and `meanwhile` at the same time. */
 static void run(void *(*body)(void *), void (*meanwhile)(void))
 {
 	pthread_t threads[WORKERS];
@@ -270,15 +270,15 @@ static void run(void *(*body)(void *), void (*meanwhile)(void))
 /* ---- What is in a file ------------------------------------------------------------------------- */
 
 struct counted {
-	uint64_t of[64]; /* by type */
+	uint64_t of[64]; /* number of records by type */
 	uint64_t all;
-	uint64_t lost; /* as records tell */
+	uint64_t lost; /* sum of `lost` in the records */
 };
 
-/* The calls of each process follow each other; their records are as they were made. */
+/* Checks that the calls of each process are in order, and that their records are as they were made. */
 static struct counted check(const struct sink *sink)
 {
-	static uint32_t doing[PIDS]; /* the call that a process is in, plus 1 */
+	static uint32_t doing[PIDS]; /* number of a process's current call, plus 1 */
 	struct counted counted = { .all = 0 };
 	struct proc_walk walk;
 	struct proc_seen seen;
@@ -306,7 +306,7 @@ static struct counted check(const struct sink *sink)
 			break;
 		case KTRX_PROC_NAMEI:
 			if (doing[seen.pid] == 0)
-				break; /* traced since then */
+				break; /* the trace starts here */
 			snprintf(path, sizeof(path), "/%u/", doing[seen.pid] - 1);
 			assert_memory_equal(seen.payload, path, strlen(path));
 			assert_int_equal(seen.size, strlen(path) + (doing[seen.pid] - 1) % 20);
@@ -411,7 +411,7 @@ static void records_without_room_are_counted(void **state)
 static struct sink *sinks[SWAPS];
 static atomic_uint swaps;
 
-/* Each sink takes the place of the one before, while everybody records. */
+/* Replaces the sink repeatedly, while all workers record. */
 static void swap(void)
 {
 	for (uint32_t i = 0; i < SWAPS; i++) {

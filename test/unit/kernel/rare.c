@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The ring of rare events: what is in it outlives the noise, whoever writes it and whatever comes in between. */
+/*
+ * Tests the ring of rare events: its records outlast frequent events, whatever CPU writes them and whatever
+ * interrupts.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +33,7 @@ static void noise(uint32_t times)
 		KTRACE(noise, plain, times);
 }
 
-/* All slots of a ring are accounted for. */
+/* Checks that all slots of a ring are accounted for, and returns its contents. */
 static const struct checked_ring *sound(uint32_t ring)
 {
 	const struct checked_ring *checked = check_ring(ring);
@@ -134,7 +137,7 @@ static void without_a_rare_ring_they_go_into_the_other_rings(void **state)
 	assert_false(check_ring(1)->record[1].extended);
 }
 
-/* Before its CPU is online an event has no place but the boot ring. */
+/* Before its CPU is online, an event goes into the boot ring. */
 static void early_events_are_in_the_boot_ring(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a record holds: fields of every type, strings, many slots; where it comes from; ids and the root. */
+/* Tests the contents of records: fields of every type, strings, many slots, the origin; ids and the root. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void an_event_may_have_no_fields(void **state)
 	assert_int_equal(only_record(1, "test.none")->slots, 1);
 }
 
-/* Where there is no counter a kernel's tick count serves as the clock: it stands still, at 0 to begin with. */
+/* Without a counter, the kernel's tick count is the clock: it stands still between ticks, and begins at 0. */
 static void a_coarse_clock_keeps_order(void **state)
 {
 	const struct checked_ring *checked;
@@ -89,7 +89,7 @@ static void a_coarse_clock_keeps_order(void **state)
 	}
 }
 
-/* … and what takes the slow path is not dearer for it. */
+/* Only one anchor is written, although the clock stays at 0. */
 static void a_clock_at_zero_takes_one_anchor(void **state)
 {
 	const struct checked_ring *checked;
@@ -228,7 +228,7 @@ static void a_long_string_is_cut_and_marked(void **state)
 }
 
 /*
- * Five strings want more than a record holds: the later ones get what is left, the number behind them its
+ * Five strings need more room than a record has: the later ones are cut, and the number after them keeps its
  * place.
  */
 static void strings_share_the_room_of_a_record(void **state)
@@ -333,7 +333,7 @@ static void record_on_condition(int condition)
 	KTRACE_IF(condition, test, strings, "a", "b", "c", "d", "e", ask(6));
 }
 
-/* Not a byte changes: neither in the rings nor in their rows, counts or reserve words. */
+/* No byte changes in the rings, their descriptions, counts or reserve words. */
 static void a_false_condition_records_nothing(void **state)
 {
 	static struct {
@@ -383,7 +383,7 @@ static void the_condition_is_not_evaluated_while_the_event_is_off(void **state)
 	assert_int_equal(asked, 1);
 }
 
-/* This file and the core are compiled without them, or without saying so. */
+/* This file and the core are compiled without frame pointers, or without KTRACE_FRAME_POINTERS. */
 static void without_frame_pointers_only_sites_are_recorded(void **state)
 {
 	const struct checked_record *record;
@@ -463,7 +463,7 @@ static void interrupt_none(void)
 	KTRACE(test, none);
 }
 
-/* The first event is being handled when an interrupt, or another CPU, brings another. */
+/* During the first event, an interrupt or another CPU records another one. */
 static void interrupts_may_come_while_attaching(void **state)
 {
 	for (int64_t n = 0;; n++) {
@@ -488,7 +488,9 @@ static void another_cpu_boots(void)
 	KTRACE(test, four, 1, 2, 3);
 }
 
-/* The CPU that attaches is held up; when it goes on, nothing of what others did meanwhile is undone. */
+/*
+ * The CPU that attaches is delayed. When it continues, it undoes nothing that others have done in that time.
+ */
 static void a_delayed_attach_undoes_nothing(void **state)
 {
 	for (int64_t n = 0;; n++) {
@@ -512,7 +514,7 @@ static void a_delayed_attach_undoes_nothing(void **state)
 	}
 }
 
-/* The kernel has moved itself: the root and the boot ring are where the code is. */
+/* The kernel has relocated itself: root and boot ring are where the code is. */
 static void a_relocated_image_is_found(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rings under all that can happen to a writer: laps, interrupts and migration at every point of the record
- * path, hold-ups of a whole lap, clocks that outrun a stamp, full rings.
+ * Tests rings with everything that can happen to a writer: laps, interrupts and migration at every point of
+ * the record path, delays by a whole lap, clocks that exceed the stamp's bits, and full rings.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,7 @@ static void record_long(void)
 	KTRACE(test, long, n, n * 3, n * 5, ~n);
 }
 
-/* Is a record what one of the two wrote? Its number, 0 if not. */
+/* Returns the number of a record if one of the two writers wrote it, 0 if not. */
 static uint32_t genuine(const struct checked_record *record)
 {
 	uint32_t at = record->extended ? 4 : 0;
@@ -49,7 +49,7 @@ static uint32_t genuine(const struct checked_record *record)
 		       : 0;
 }
 
-/* Every slot is accounted for, and every record shown is one that was written. */
+/* Checks that every slot is accounted for and every record shown was written; returns the ring's contents. */
 static const struct checked_ring *sound(uint32_t ring)
 {
 	const struct checked_ring *checked = check_ring(ring);
@@ -75,7 +75,7 @@ static void laps_leave_the_newest_records(void **state)
 	for (uint32_t i = 0; i < 3 * SLOTS + 7; i++)
 		record_pair();
 	checked = sound(1);
-	assert_int_equal(checked->produced, 3 * SLOTS + 8); /* and the anchor */
+	assert_int_equal(checked->produced, 3 * SLOTS + 8); /* with the anchor */
 	assert_int_equal(checked->overwritten, 2 * SLOTS + 8);
 	assert_int_equal(checked->records, SLOTS);
 	for (uint32_t i = 0; i < SLOTS; i++)
@@ -121,7 +121,7 @@ static void the_boot_ring_overwrites_its_oldest_records(void **state)
 	assert_int_equal(sound(0)->invalid, 0);
 }
 
-/* What a test does for each point at which it can be interrupted. */
+/* Runs a test once for each point at which it can be interrupted. */
 static void at_every_point(void (*prepare)(void), void (*outer)(void), void (*inner)(void),
 			   void (*check)(void))
 {
@@ -206,7 +206,10 @@ static void move_and_record(void)
 	inner_both();
 }
 
-/* The outer record lies in one of the two rings, those of the CPU moved to in the other; all are whole. */
+/*
+ * Checks that the outer record is in one of the two rings, and those of the new CPU in the other; all are
+ * complete.
+ */
 static void check_moved(void)
 {
 	uint32_t records = sound(1)->records + sound(2)->records;
@@ -234,7 +237,10 @@ static void inner_long_laps(void)
 		record_long();
 }
 
-/* The late writer's slots are invalid or hold what came later; nothing that was not written is ever shown. */
+/*
+ * Checks that the delayed writer's slots are invalid or contain later records; nothing that was not written
+ * is shown.
+ */
 static void check_lapped(void)
 {
 	const struct checked_ring *checked = sound(1);
@@ -258,7 +264,7 @@ static void a_lapped_writer_is_counted(void **state)
 	(void)state;
 	boot();
 	record_pair();
-	fake_at(2, inner_lap); /* behind the add */
+	fake_at(2, inner_lap); /* after the add */
 	record_pair();
 	assert_int_equal(ktrace_ring[1].lapped, 1);
 
@@ -287,12 +293,15 @@ static void stamps_stay_full_after_a_long_pause(void **state)
 	assert_int_equal(checked->records, sizeof(shifts));
 	for (uint32_t i = 0; i < sizeof(shifts); i++)
 		assert_int_equal(checked->record[i].stamp, stamps[i]);
-	/* One for the first record and for all gaps of 2^34 and more, two where the record takes two slots. */
+	/*
+	 * One anchor for the first record and for each gap of 2^34 or more, two if the record takes two
+	 * slots.
+	 */
 	assert_int_equal(checked->anchors, 8 + 5);
-	assert_int_equal(checked->invalid, 0); /* nothing was lost, nothing counts as lost */
+	assert_int_equal(checked->invalid, 0); /* nothing was lost, and nothing is counted as lost */
 }
 
-/* From the anchor that the ring names, the chain leads back to the first. */
+/* From the ring's newest anchor, the chain leads back to the first one. */
 static void anchors_refer_to_the_previous_anchor(void **state)
 {
 	uint64_t index, stamp;
@@ -350,7 +359,7 @@ static void a_full_ring_may_keep_its_oldest_records(void **state)
 	fake_boot(SLOTS, KTRX_POLICY_STOP, 0);
 	for (uint32_t i = 0; i < SLOTS - 2; i++)
 		record_pair();
-	record_long(); /* wants two slots, one is left */
+	record_long(); /* needs two slots, one is left */
 	assert_int_equal(ktrace_ring[1].dropped, 1);
 	record_pair();
 	record_pair();

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The ring's protocol (spec/ktrx.md, section 5), all interleavings of it: a writer A with one record, a writer B with
- * several, and a reader that copies slots while they write. B is nested in A as an interrupt is, or free as another CPU
- * is. Stores are seen in order, or in any order that the barriers allow.
+ * Checks the ring's protocol (spec/ktrx.md, section 5) in all interleavings: a writer A with one record, a
+ * writer B with several, and a reader that copies slots while they write. B is nested in A like an interrupt,
+ * or free like another CPU. Stores become visible in order, or in any order that the barriers allow. The
+ * check is an ideal one: it stores the values from which it is computed. ktrx_check.c measures how often the
+ * real one misses.
  *
- * The check is an ideal one: it stores what it is computed from. How often the real one misses: ktrx_check.c.
+ *	P1  No slot is accepted unless all of its words are those of the record that belongs there, neither
+ *	    during recording nor afterwards.
+ *	P2  The same without the check, as long as no writer is delayed by a lap: the check is only for that
+ *	    case.
+ *	P3  The head counts all records. Afterwards each record of the window can be read, except in slots into
+ *	    which a writer delayed by a lap has stored since they were reserved.
+ *	P4  `lapped` counts no writer that a lap has not passed; with stores in order it misses none.
  *
- *   P1  no slot is accepted whose words are not all those of the record that belongs there, neither live nor at rest
- *   P2  the same without the check, as long as no writer is held up for a lap: the check is there for that case alone
- *   P3  the head counts all records; at rest each record of the window can be read, but for slots into which a writer
- *       that was held up for a lap has stored since they were reserved
- *   P4  `lapped` counts no writer that a lap has not passed; with stores in order it misses none
- *
- * Each step is then left out or weakened, and a property must fail.
+ * Then each step is left out or weakened, and a property must fail.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -26,38 +28,38 @@
 
 enum words { SECOND = 1, PAYLOAD = 2, TAG = 4, HEAD = 8 };
 
-/* What a mutation leaves out. */
+/* The step that a mutation leaves out. */
 enum {
 	NOTHING,
 	ATOMIC_ADD,	    /* the head is loaded and stored in two steps */
 	BARRIER_AFTER_ADD,  /* stores may be seen before the add */
 	TAG_LAST,	    /* the tag may be seen before the other words */
-	GENERATION,	    /* the reader does not look at it */
-	CHECK,		    /* the reader does not look at it */
-	CHECK_OF_VALUES,    /* computed from what the slot holds, not from what the writer stores */
+	GENERATION,	    /* the reader does not check it */
+	CHECK,		    /* the reader does not check it */
+	CHECK_OF_VALUES,    /* computed from the slot's contents, not from the writer's values */
 	CHECK_OF_THREAD,    /* does not cover the second word */
 	CHECK_OF_PAYLOAD,   /* does not cover the payload */
-	CHECK_OF_LAP,	    /* covers the lap only as far as the tag has it */
+	CHECK_OF_LAP,	    /* covers only the bits of the lap that are in the tag */
 	READ_TAG_FIRST,	    /* the reader may load the other words before the tag */
-	SECOND_LOOK,	    /* the reader does not look at the head again */
-	SECOND_LOOK_LATER,  /* it does so before it has copied the slot */
+	SECOND_LOOK,	    /* the reader does not read the head again */
+	SECOND_LOOK_LATER,  /* the reader does so before it has copied the slot */
 	LAP_IS_MORE_THAN_N, /* a writer counts itself although no lap has passed */
-	LAPPED_LOOK_LAST,   /* a writer looks for a lap before it has published */
+	LAPPED_LOOK_LAST,   /* a writer checks for a lap before it has published */
 };
 
 struct model {
 	bool nested, weak;
 	unsigned left_out;
-	unsigned records; /* of B */
+	unsigned records; /* records of B */
 };
 
 struct check {
 	uint8_t payload, second, lap;
 };
 
-/* Words name the record they are of: its number + 1, 0 at first. */
+/* A word contains the number of its record + 1, 0 at first. */
 struct slot {
-	uint8_t tag, generation; /* tag: is there one? */
+	uint8_t tag, generation; /* tag: nonzero if there is one */
 	struct check check;
 	uint8_t second, payload;
 };
@@ -76,7 +78,7 @@ struct reader {
 struct state {
 	uint8_t head, seen; /* seen: the head as a reader may see it */
 	uint8_t begun, lapped, counted, lapped_before_publish, any_lapped;
-	uint8_t spoiled[SLOTS]; /* a writer held up for a lap has stored there since it was reserved */
+	uint8_t spoiled[SLOTS]; /* a writer delayed by a lap has stored into the slot since it was reserved */
 	struct slot slot[SLOTS];
 	struct writer writer[2];
 	struct reader reader;
@@ -88,7 +90,7 @@ struct verdict {
 };
 
 static const struct model *model;
-static const uint64_t *wanted; /* counter of the verdict at whose first count a run ends, or NULL */
+static const uint64_t *wanted; /* counter in the verdict: the run ends when it becomes 1; NULL: none */
 static struct verdict verdict;
 static struct state *seen_states;
 static uint8_t *is_taken;
@@ -137,7 +139,7 @@ static bool is_record(const struct slot *slot, uint8_t index)
 	return slot->second == index + 1 && slot->payload == index + 1;
 }
 
-/* Judges P1 and P2 of a slot as it was read. */
+/* Checks P1 and P2 for a slot that was read. */
 static void judge_slot(const struct state *state, const struct slot *slot, uint8_t index)
 {
 	if (is_record(slot, index))
@@ -167,7 +169,7 @@ static bool look_again(struct state *state, struct reader *reader)
 	return true;
 }
 
-/* One of the reader's possible steps; false if `choice` is none. */
+/* Does one of the reader's possible steps. Returns false if `choice` is none. */
 static bool read_step(struct state *state, unsigned choice)
 {
 	static const uint8_t words[] = { TAG, SECOND, PAYLOAD };
@@ -252,7 +254,7 @@ static void store(struct state *state, struct writer *writer, uint8_t word)
 	writer->pending &= (uint8_t)~word;
 }
 
-/* Looks whether a lap has passed. */
+/* Checks whether a lap has passed. */
 static void look_for_lap(const struct state *state, struct writer *writer)
 {
 	unsigned limit = is_left_out(LAP_IS_MORE_THAN_N) ? SLOTS - 1 : SLOTS;
@@ -299,7 +301,7 @@ static bool store_step(struct state *state, struct writer *writer, unsigned choi
 	uint8_t word = choice < 4 ? words[choice] : 0;
 
 	if (choice == 4 && !writer->looked && (model->weak || is_left_out(LAPPED_LOOK_LAST))) {
-		look_for_lap(state, writer); /* a load may be satisfied before earlier stores are seen */
+		look_for_lap(state, writer); /* a load may complete before earlier stores are visible */
 		return true;
 	}
 	if (writer->pending == 0 && choice == 0) {
@@ -313,19 +315,20 @@ static bool store_step(struct state *state, struct writer *writer, unsigned choi
 		return false;
 	if (!model->weak && word != TAG && writer->pending & (word - 1)) /* in order: second word first */
 		return false;
-	if (!model->weak && word == TAG && writer->pending != (SECOND | PAYLOAD | TAG)) /* or the tag */
+	/* the tag comes after these */
+	if (!model->weak && word == TAG && writer->pending != (SECOND | PAYLOAD | TAG))
 		return false;
 	store(state, writer, word);
 	return true;
 }
 
-/* One of writer n's possible steps; false if `choice` is none. */
+/* Does one of writer n's possible steps. Returns false if `choice` is none. */
 static bool write_step(struct state *state, unsigned n, unsigned choice)
 {
 	struct writer *writer = &state->writer[n];
 
 	if (model->nested && n == 0 && state->writer[1].step != IDLE)
-		return false; /* A stands still until the interrupt is over */
+		return false; /* A does not run until the interrupt ends */
 	if (writer->step == STORING)
 		return store_step(state, writer, choice);
 	if (choice > 0)
@@ -345,7 +348,7 @@ static void note_laps(struct state *state)
 			state->writer[n].step == STORING && is_lapped(state, state->writer[n].index);
 }
 
-/* P3 and P4: all writers have finished. */
+/* Checks P3 and P4 after all writers have finished. */
 static void judge_rest(const struct state *state)
 {
 	uint8_t oldest = state->head > SLOTS ? (uint8_t)(state->head - SLOTS) : 0;
@@ -362,7 +365,7 @@ static void judge_rest(const struct state *state)
 	verdict.uncounted += state->counted < state->lapped_before_publish;
 }
 
-/* False: it was there before. */
+/* Stores a state. Returns false if it was visited before. */
 static bool remember(const struct state *state)
 {
 	const uint8_t *bytes = (const uint8_t *)state;
@@ -457,7 +460,7 @@ static void lapped_misses_writers_on_weakly_ordered_cpus(void **state)
 	assert_true(run(&orders[3]).uncounted > 0);
 }
 
-/* Does what the counter counts occur without a step, in some order? */
+/* Returns true if the counter becomes nonzero without a step, in some interleaving. */
 static bool fails_without(unsigned step, const uint64_t *counter)
 {
 	memset(&verdict, 0, sizeof(verdict));
@@ -466,7 +469,7 @@ static bool fails_without(unsigned step, const uint64_t *counter)
 		struct model chosen = orders[n];
 
 		if (chosen.weak && counter == &verdict.uncounted)
-			continue; /* so it does with all steps */
+			continue; /* fails with all steps as well */
 		chosen.left_out = step;
 		run(&chosen);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Settings by name: words, single bits, and the masks of groups, of more than 64 events too. */
+/* Tests settings by name: variables, single bits, and the masks of groups, also with more than 64 events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define MANY 70
 
-/* What KTRACE_EVENT() would make of "many.row", over and over. */
+/* The descriptors that KTRACE_EVENT() would define for an event many.row, many times. */
 static struct {
 	struct ktrx_event event;
 	char strings[16];
@@ -190,7 +190,7 @@ static void a_mask_may_be_wider_than_any_number(void **state)
 	expect("debug.ktr.many_enable", "0x10");
 }
 
-/* Counts the names, and remembers that some came. */
+/* Counts the names, and notes some of them. */
 struct seen {
 	uint32_t names, words, masks, bits;
 };

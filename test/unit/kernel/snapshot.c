@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A snapshot is a dump of the moment, whatever is recorded later. What dumps look like: dump_v2.c. */
+/* Tests that a snapshot does not change when more is recorded. dump_v2.c tests the format of dumps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ KTRACE_EVENT(test, event, "%u", (uint32_t, a));
 
 static _Alignas(64) unsigned char copy[256 * 1024];
 
-/* The payload word of the newest record in the dump's ring 1, found through its table of sections. */
+/* Returns the payload word of the newest record in the dump's ring 1, found through its table of sections. */
 static uint32_t newest_in_copy(void)
 {
 	const struct ktrx_root *root = (const void *)copy;

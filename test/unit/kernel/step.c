@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The record path itself, one instruction at a time. Before an instruction of a record, a nested context records a whole
- * lap; after each later instruction the ring is read as a reader would find it there. Then two writers of the boot ring are
- * stopped before each instruction that stores, the second a lap after the first, and both go on to their ends. No record may be
- * shown that was not recorded. Of mixed slots the check misses one in 4096; there are about 900 here.
+ * Tests the record path itself, one instruction at a time. Before an instruction of a record, a nested
+ * context records a whole lap; after each later instruction the ring is read as a reader would. Then two
+ * writers of the boot ring are stopped before each instruction that stores, the second a lap after the first,
+ * and both continue to their ends. Only records that were made may be shown. The check misses one mixed slot
+ * in 4096; there are about 900 here.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -28,7 +29,7 @@ KTRACE_EVENT(test, five, "%u %u %u %u %u", (uint32_t, a), (uint32_t, b), (uint32
 KTRACE_EVENT(test, long, "%llu %llu %llu", (unsigned long long, number), (unsigned long long, triple),
 	     (unsigned long long, complement));
 
-#define SLOTS 512u /* the least */
+#define SLOTS 512u /* the minimum */
 
 __thread uint64_t threads_reserve;
 __thread uint32_t threads_cpu;
@@ -78,7 +79,7 @@ static struct {
 } shown[MISSES + 1];
 static uint32_t wrong;
 
-/* Each is counted once, at however many looks it is seen. */
+/* Counts each wrong record once, even if it is seen several times. */
 static void note_wrong(const struct checked_record *record)
 {
 	const uint64_t first = payload_bits(record, 0, 8), second = payload_bits(record, 8, 8);
@@ -147,7 +148,7 @@ static void on_trap(void (*handler)(int signal, siginfo_t *info, void *context))
 	assert_int_equal(sigaction(SIGTRAP, &action, NULL), 0);
 }
 
-/* Every `stride`-th instruction of a record of this kind. */
+/* Tests every `stride`-th instruction of a record of this kind. */
 static void lap_before_each(void (*record)(uint64_t n), long stride)
 {
 	long length = 1;
@@ -161,7 +162,7 @@ static void lap_before_each(void (*record)(uint64_t n), long stride)
 		for (uint32_t i = 0; i < SLOTS + 8; i++)
 			record_pair(number++);
 	}
-	assert_true(length > 30); /* the path was stepped at all */
+	assert_true(length > 30); /* the path was single-stepped */
 }
 
 static void a_lap_before_any_instruction_shows_no_more_mixed_than_the_check_misses(void **state)
@@ -195,7 +196,7 @@ struct job {
 	sem_t stopped, go;
 };
 
-/* Of a job that goes through: in front of which of its instructions the slot had changed first and last. */
+/* For a job that runs through: the instructions before which the slot first and last had changed. */
 static struct ktrace_slot *watched, watched_before;
 static long first_change, last_change;
 
@@ -234,7 +235,7 @@ static void *job_main(void *argument)
 	return NULL;
 }
 
-/* Returns when the job has come to where it stops, or to its end. */
+/* Returns when the job has reached its stop or its end. */
 static void job_start(struct job *started, pthread_t *thread, long stop_at)
 {
 	started->stop_at = stop_at;
@@ -258,7 +259,10 @@ static uint64_t boot_head(void)
 	return KTRX_WORD_INDEX(*(volatile uint64_t *)&ktrace_ring[0].word);
 }
 
-/* Both stopped in the middle of the same slot; the second comes to its end last. False: the first had ended already. */
+/*
+ * Stops both writers in the middle of the same slot; the second ends last. Returns false if the first had
+ * ended already.
+ */
 static bool mix_two(long first_at, long second_at)
 {
 	uint64_t before = boot_head(), lap;
@@ -266,7 +270,8 @@ static bool mix_two(long first_at, long second_at)
 	pthread_t one, other;
 
 	job_start(&first, &one, first_at);
-	if (boot_head() == before || first.length > 0) { /* nothing is reserved yet, or all is over */
+	/* nothing is reserved yet, or the record is complete */
+	if (boot_head() == before || first.length > 0) {
 		job_finish(&first, one);
 		return false;
 	}
@@ -278,14 +283,14 @@ static bool mix_two(long first_at, long second_at)
 	return true;
 }
 
-/* Where a record stores into its slot. */
+/* Finds the instructions of a record that store into its slot. */
 static void find_stores(void)
 {
 	struct job whole;
 	pthread_t thread;
 
 	watched = &ktrace_boot_slot[boot_head() % KTRACE_BOOT_SLOTS];
-	memset(watched, 0xa5, sizeof(*watched)); /* no record's: each store is a change */
+	memset(watched, 0xa5, sizeof(*watched)); /* a value of no record, so that each store is a change */
 	watched_before = *watched;
 	job_start(&whole, &thread, 1000000);
 	job_finish(&whole, thread);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The record path at full speed on two threads, each interrupted by two kinds of signal that interrupt each
- * other, while a third reads along. Every record shown must be one that was written, every slot accounted
- * for.
+ * Runs the record path at full speed on two threads, each interrupted by two kinds of signals that interrupt
+ * each other, while a third thread reads. Every record shown must have been written, and every slot must be
+ * accounted for.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -104,7 +104,10 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* One slot as a live reader takes it: copied, then the head is looked at again. False: it was overwritten. */
+/*
+ * Copies a slot as a reader of a running kernel does: copies it, then reads the head again. Returns false if
+ * it was overwritten.
+ */
 static bool slot_copied(const struct ktrx_ring *ring, uint64_t index, uint64_t words[4])
 {
 	const volatile uint64_t *slot = (const volatile uint64_t *)(uintptr_t)ring->base + index % SLOTS * 4;
@@ -169,7 +172,7 @@ static void join(const pthread_t *threads)
 		pthread_join(threads[i], NULL);
 }
 
-/* Preempted writers are lapped in so small a ring: their slots are invalid, all others as written. */
+/* Preempted writers are lapped in such a small ring: their slots are invalid, all others are as written. */
 static void the_boot_ring_is_shared(void **state)
 {
 	pthread_t threads[WORKERS];
@@ -221,7 +224,7 @@ static void rings_survive_a_storm_of_signals(void **state)
 		const struct checked_ring *checked = sound(i + 1);
 
 		assert_in_range(checked->produced - slots_written[i], 1,
-				8); /* the first anchor, perhaps twice */
+				8); /* the first anchor, possibly twice */
 		assert_int_equal(ktrace_ring[i + 1].lapped, 0);
 		assert_true(checked->invalid <= 1); /* a long record cut by the window's end */
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Where there is no counter, CPU 0's heartbeat is the clock, and the trace says how coarse it is. */
+/*
+ * Tests CPU 0's heartbeats as the clock, for a machine without a counter, and that the trace has its
+ * frequency.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* transport.c: choice, one sender at a time, short writes, streamed records. */
+/* Tests transport.c: the default transport, one sender at a time, short writes, streamed records. */
 #include "kernel/transport/drivers.h"
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
@@ -7,7 +7,7 @@
 static struct {
 	int probe_result;
 	unsigned probes, sends;
-	int64_t most;	      /* bytes a send takes at most */
+	int64_t most;	      /* maximum bytes per send */
 	int64_t fixed_result; /* if not 0, what every send returns */
 	unsigned char bytes[64];
 	size_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* pci.c over both kinds of configuration access, and ivshmem.c, which is its customer with a memory BAR. */
+/* Tests pci.c with both kinds of configuration access, and ivshmem.c, which uses it and has a memory BAR. */
 #include "kernel/transport/drivers.h"
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
@@ -12,7 +12,7 @@
 /* One function in the given slot of bus 0. BAR 2 is 64 bits wide, of `size` bytes. */
 static struct {
 	uint32_t id, header, command;
-	uint32_t function; /* it sits at */
+	uint32_t function; /* number of the function */
 	uint64_t bar, size;
 	uint32_t bar_type;
 	bool sized_while_decoding;
@@ -23,7 +23,7 @@ static unsigned char memory[MEMORY_SIZE] __attribute__((aligned(8)));
 
 static uint32_t config_read(uint32_t address)
 {
-	if (address >> 12 == SLOT << 3 && board.function != 0) /* its function 0 is another device */
+	if (address >> 12 == SLOT << 3 && board.function != 0) /* function 0 is another device */
 		return (address & 0xfff) == 0 ? 0x12345678 : (address & 0xfff) == 0x0c ? board.header : 0;
 	if (address >> 12 != (SLOT << 3 | board.function))
 		return UINT32_MAX;
@@ -243,7 +243,7 @@ static void ivshmem_is_found_and_mapped(void **state)
 	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_ABSENT);
 }
 
-/* Lays one dump of that many bytes, all of that value, in two pieces. */
+/* Writes one dump of that many bytes, all of that value, in two pieces. */
 static int lay(struct ktrace_transport *transport, size_t bytes, int value)
 {
 	static unsigned char data[2 * MEMORY_SIZE];
@@ -271,7 +271,7 @@ static void dumps_alternate_and_readers_see_the_newest(void **state)
 	assert_int_equal(memory[MEMORY_SIZE - 1], 2);
 	assert_int_equal(lay(transport, 500, 3), 400);
 	assert_int_equal(memory[0], 3);
-	assert_int_equal(memory[HALF], 0); /* the older one, which stands behind */
+	assert_int_equal(memory[HALF], 0); /* the older dump, in the second half */
 	assert_int_equal(lay(transport, 500, 4), 400);
 	assert_int_equal(memory[0], 3);
 	assert_int_equal(memory[HALF], 4);
@@ -294,7 +294,7 @@ static void a_dump_is_visible_only_when_complete(void **state)
 	assert_int_equal(memory[HALF], 9);
 }
 
-/* The one under way when a kernel panics is given up; the panic's own takes its place. */
+/* The dump that is being written when the kernel panics is abandoned; the panic's dump replaces it. */
 static void an_abandoned_dump_leaves_the_last_one(void **state)
 {
 	struct ktrace_transport *transport = plug_ivshmem();

@@ -3,12 +3,12 @@
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
 
-/* A host: what it answers, and what reached it. */
+/* A fake host: its answers, and what it received. */
 static struct {
 	bool present;
-	const char *line;   /* its command line, NULL: it refuses to say */
-	int64_t handle;	    /* that opening gives */
-	uint64_t unwritten; /* that a write leaves, UINT64_MAX for an error */
+	const char *line;   /* its command line; NULL: it returns an error */
+	int64_t handle;	    /* result of opening a file */
+	uint64_t unwritten; /* bytes that a write does not write; UINT64_MAX for an error */
 	unsigned calls;
 	char path[32];
 	uint64_t mode;

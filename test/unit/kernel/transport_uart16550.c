@@ -4,11 +4,11 @@
 
 #define BASE 0x3f8u
 
-/* A UART by its registers; `status` is what the line status register keeps saying. */
+/* The registers of a UART; `status` is the value of the line status register. */
 static struct {
 	uint8_t registers[8];
 	uint8_t status, id;
-	unsigned burst, longest_burst; /* bytes since the status was last looked at */
+	unsigned burst, longest_burst; /* bytes since the status was last read */
 	char sent[64];
 	size_t count;
 } uart;
@@ -77,8 +77,8 @@ static void the_kernels_registers_are_restored(void **state)
 	struct ktrace_transport *transport = plug(&driver, 0x60, 0);
 
 	(void)state;
-	uart.registers[1] = 0x03; /* its interrupts are on */
-	uart.registers[3] = 0x83; /* and it was interrupted while it set the divisor */
+	uart.registers[1] = 0x03; /* its interrupts are enabled */
+	uart.registers[3] = 0x83; /* the kernel's driver was interrupted while it set the divisor */
 	assert_int_equal(transport->send(transport, "A", 1), 1);
 	assert_string_equal(fake_log(), "r8:3fb=83 w8:3fb=3 r8:3f9=3 w8:3f9=0 r8:3fa=0 "
 					"r8:3fd=60 w8:3f8=41 r8:3fd=60 w8:3f9=3 w8:3fb=83 ");

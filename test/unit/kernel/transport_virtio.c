@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * virtio-console on virtio-mmio, both versions, and on PCI. The device model reads the queue at the addresses
- * that the driver told it, as a real one does.
+ * Tests virtio-console on virtio-mmio, both versions, and on PCI. The device model reads the queue at the
+ * addresses from the driver, as a real device does.
  */
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
@@ -26,8 +26,8 @@ static struct {
 static struct ktrace_virtio_console console;
 
 /*
- * A legacy device is told the queue's page in 32 bits, so guest memory must lie low: this program's static
- * data does, once the bits that all of it has in common are left out.
+ * A legacy device gets the page number of the queue in 32 bits, so guest memory must be at low addresses. The
+ * static data of this program qualifies after removing the high bits that all of it has in common.
  */
 #define LOW_BITS ((UINT64_C(1) << 40) - 1)
 
@@ -261,7 +261,7 @@ static void the_index_wraps(void **state)
 	}
 }
 
-/* Memory in which neighbouring pages are far apart, except the second and third. */
+/* Memory whose adjacent pages are physically far apart, except the second and third. */
 static unsigned char pages[4 * 4096] __attribute__((aligned(4096)));
 
 static uint64_t scattered(const void *pointer)
@@ -370,7 +370,7 @@ static void legacy_registers_over_pci(void **state)
 	assert_int_equal(device.status, 7);
 	assert_int_equal(transport->send(transport, "bytes", 5), 5);
 	assert_memory_equal(device.sent, "bytes", 5);
-	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_ABSENT); /* in use: by us */
+	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_ABSENT); /* in use by this driver */
 }
 
 int main(void)
