@@ -300,7 +300,7 @@ static int extract_peer(const struct capture_extract_options *options, struct ca
 	return error ? capture_fail(error, "%s", why) : 0;
 }
 
-/* A trace from a file: RAM or a core. */
+/* A trace from a file: a RAM file or a core. */
 
 static int refuse_trace(const char *path)
 {

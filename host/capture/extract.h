@@ -27,7 +27,7 @@ struct capture_extract_options {
 	const char *elf;
 	uint32_t boot; /* 0: the last boot, 1: the boot before it, and so on */
 	struct capture_ranges ranges;
-	int timeout_ms; /* for each answer of a peer */
+	int timeout_ms; /* longest wait for each answer of a peer */
 };
 
 struct capture_extract_report {

@@ -39,9 +39,9 @@ struct capture_kernel {
 	unsigned char build_id[CAPTURE_BUILD_ID_MAX];
 	uint32_t build_id_size;	    /* 0: the file has none */
 	uint64_t build_id_physical; /* where a loader puts it, 0 if it is not loaded */
-	uint64_t root_address;	    /* of ktrace_root, virtual; 0 if there is no such symbol */
+	uint64_t root_address;	    /* virtual address of ktrace_root; 0 if there is no such symbol */
 	uint64_t root_physical;	    /* where a loader puts it, 0 if it is not loaded */
-	uint64_t init_address;	    /* of ktrace_init(), 0 if there is no such symbol */
+	uint64_t init_address;	    /* virtual address of ktrace_init(); 0 if there is no such symbol */
 	uint64_t image_end;	    /* address of a symbol that usually marks the kernel's end; 0: none */
 	struct capture_kernel_section events, settings;		      /* ktrace_events, ktrace_settings */
 	struct capture_kernel_section object[CAPTURE_KERNEL_OBJECTS]; /* `loaded`: the file has its bytes */

@@ -35,7 +35,7 @@ struct capture_machine {
 	bool stopped_for_good; /* QEMU will not run the guest again, but has not ended: `state` is why */
 	char state[32];	       /* run state in QEMU's last answer, such as "internal-error" */
 	enum capture_shutdown shutdown;
-	uint64_t timebase;	/* Hz of a RISC-V board's timer, 0 if there is none */
+	uint64_t timebase;	/* frequency of a RISC-V board's timer in Hz; 0: unknown */
 	struct capture_map map; /* no ranges while unknown */
 	/* The answer to capture_machine_ask(). */
 	bool answered;
@@ -60,6 +60,7 @@ void capture_machine_pause(struct capture_machine *machine);
 void capture_machine_resume(struct capture_machine *machine);
 /* Sends a command. Its answer is stored in `answered`, `refused` and `answer`. One command at a time. */
 void capture_machine_ask(struct capture_machine *machine, const char *command, const char *arguments);
+/* Asks QEMU to end. */
 void capture_machine_quit(struct capture_machine *machine);
 void capture_machine_close(struct capture_machine *machine);
 

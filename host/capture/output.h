@@ -24,12 +24,14 @@ struct capture_output {
 
 /* Checks that a file can be created at `path`, before anything is started. Returns 0 or CAPTURE_E_SYSTEM. */
 int capture_output_check(const char *path);
+/* Creates the temporary file. `path` is borrowed. Returns 0 or CAPTURE_E_SYSTEM. */
 int capture_output_open(struct capture_output *output, const char *path);
 /* Writes a dump of the image. Returns 0, or an error whose message names the file. */
 int capture_output_dump(struct capture_output *output, struct ktread_image *image, const char *note,
 			uint64_t frequency);
 /* Gives the file its final name. Returns 0, or CAPTURE_E_SYSTEM after it has removed the file. */
 int capture_output_commit(struct capture_output *output);
+/* Removes the temporary file. */
 void capture_output_abandon(struct capture_output *output);
 
 /*
@@ -43,6 +45,7 @@ struct capture_record {
 	bool failed; /* out of memory: capture_record_save() will fail */
 };
 
+/* Appends a key with a formatted value. */
 __attribute__((format(printf, 3, 4))) void capture_record_set(struct capture_record *record, const char *key,
 							      const char *format, ...);
 /* Returns the value of `key`, "" if there is none. The record owns it. */
@@ -80,7 +83,7 @@ struct capture_summary {
 	int32_t status;
 	uint64_t frequency;
 	bool cut;	/* the end of a dump is missing */
-	double seconds; /* from its first event to its last; 0: unknown, or no two events */
+	double seconds; /* from its first event to its last; 0: unknown, or fewer than two events */
 };
 
 #define CAPTURE_LOSS_TEXT 160u

@@ -46,7 +46,7 @@ struct capture_peer {
 	bool by_virtual;	      /* addresses are virtual, not physical */
 	bool searchable;  /* the ranges of memory are known, and all of it can be read in acceptable time */
 	bool was_halted;  /* halted before we connected */
-	bool was_running; /* running when we connected; false if somebody had halted it to inspect it */
+	bool was_running; /* running when we connected; false if another program had halted it */
 	bool halted;	  /* we halted it */
 	double pause;	  /* seconds for which we had it halted; set when it is resumed */
 };

@@ -59,6 +59,7 @@ enum capture_transport {
 
 #define CAPTURE_TRANSPORTS "ram|debugcon|semihosting|ivshmem|virtio" /* names, in the order of the enum */
 
+/* Returns the name of a transport. */
 const char *capture_transport_name(enum capture_transport transport);
 
 /*
@@ -85,6 +86,7 @@ struct capture_plan {
 	struct capture_trace_unit unit;
 };
 
+/* Reads a plan that capture_workplace_open() has saved. Returns 0 or an error. */
 int capture_plan_load(struct capture_plan *plan, const char *file);
 
 /*
@@ -122,9 +124,10 @@ struct capture_workplace {
  */
 int capture_workplace_open(struct capture_workplace *place, struct capture_plan *plan, const char *out,
 			   const char *folder, const char *self, char **command);
+/* Removes these files, except `file` if `keep` is set. */
 void capture_workplace_close(struct capture_workplace *place);
 
-/* Paths in buffers of PATH_MAX. Functions return 0 or CAPTURE_E_SYSTEM. */
+/* Paths in buffers of PATH_MAX bytes. Functions that return int return 0 or CAPTURE_E_SYSTEM. */
 
 /* Returns the folder for temporary files: TMPDIR, or /tmp. */
 const char *capture_path_temporary(void);

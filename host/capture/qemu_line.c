@@ -227,7 +227,7 @@ bool capture_qemu_is_x86(const char *architecture)
 	return strcmp(architecture, "x86_64") == 0 || strcmp(architecture, "i386") == 0;
 }
 
-/* Boards whose RAM without -m is not QEMU's usual 128 MiB. */
+/* Returns the size of a board's RAM without -m: QEMU's usual 128 MiB, except for these boards. */
 static uint64_t default_ram(const char *machine)
 {
 	static const struct {

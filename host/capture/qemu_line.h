@@ -46,12 +46,13 @@ int capture_qemu_size(const char *text, uint64_t unit, uint64_t *bytes);
  */
 
 struct capture_words {
-	char **word; /* owned, as are the words; NULL while empty */
+	char **word; /* owned, also the words; NULL while empty */
 	size_t count;
 	uint32_t room;
 	bool failed; /* a word could not be stored: the list must not be used */
 };
 
+/* Appends a copy of `word`. */
 void capture_words_add(struct capture_words *words, const char *word);
 __attribute__((format(printf, 2, 3))) void capture_words_format(struct capture_words *words,
 								const char *format, ...);
@@ -79,7 +80,7 @@ struct capture_qemu_line {
 	bool semihosting;
 	bool kernel;	      /* -kernel */
 	char accelerator[32]; /* the first one that the line names; "" if none */
-	bool own_clock;	      /* -icount: guest counters do not follow wall time */
+	bool own_clock;	      /* -icount: guest counters do not follow real time */
 	size_t append_at;     /* index of the value of -append, 0 if there is none */
 
 	char kernel_path[PATH_MAX]; /* value of -kernel; "" if there is none or it is too long */

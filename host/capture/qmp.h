@@ -16,7 +16,7 @@
  * A message is one line of JSON. No function blocks.
  */
 
-#define CAPTURE_QMP_MOST      1023u		  /* bytes of a command */
+#define CAPTURE_QMP_MOST      1023u		  /* most bytes of a command */
 #define CAPTURE_QMP_REGISTERS "info registers -a" /* command of the human monitor, for all CPUs */
 
 struct capture_qmp {

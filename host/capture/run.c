@@ -164,7 +164,7 @@ void capture_child_close(struct capture_child *child)
 	child->signals = -1;
 }
 
-/* The terminal, and the run from its beginning to its end. */
+/* The terminal, and the steps of a run. */
 
 static void capture_terminal_save(struct capture_terminal *terminal)
 {
@@ -219,7 +219,7 @@ static int check_options(const struct capture_run_options *options)
 	return error;
 }
 
-/* Steps 3 to 5. */
+/* Performs steps 3 to 5. */
 static int observe(struct capture_run *run, struct capture_result *result)
 {
 	struct capture_terminal terminal;

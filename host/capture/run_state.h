@@ -180,9 +180,9 @@ struct capture_run {
 /* Reports a sentence through the hook `say`. */
 __attribute__((format(printf, 2, 3))) void capture_run_say(const struct capture_run *run, const char *format,
 							   ...);
-/* Waits until the command and its QEMU are gone. 0 or an error of the host. */
+/* Watches the guest until the command and its QEMU have ended. Returns 0, or an error of the host. */
 int capture_run_loop(struct capture_run *run);
-/* Writes the trace of a guest that has stalled and is paused. 0 or an error. */
+/* Writes the trace of a guest that has stalled and is paused. Returns 0 or an error. */
 int capture_run_save(struct capture_run *run);
 /* Writes the trace and fills in *result. Returns 0 or an error. */
 int capture_run_finish(struct capture_run *run, struct capture_result *result);

@@ -43,6 +43,7 @@ struct capture_guest {
 int capture_shim_plant(const char *directory, const char *self, char **command);
 /* Returns PATH for the command, for the caller to free. NULL: no memory. */
 char *capture_shim_path(const char *directory);
+/* Removes `directory` with all that is in it. */
 void capture_shim_remove(const char *directory);
 
 /*

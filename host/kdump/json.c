@@ -239,7 +239,7 @@ static size_t shown_size(const struct kdump_context *context, const struct ktrea
 	return most && record->data_size > most ? most : record->data_size;
 }
 
-/* A record of a type that is not known: how long its payload is, then its bytes in hexadecimal. */
+/* Writes a record of unknown type: the size of its payload, then its bytes in hexadecimal. */
 static char *write_unknown(const struct kdump_context *context, char *at,
 			   const struct ktread_proc_record *record)
 {

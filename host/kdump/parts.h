@@ -148,6 +148,7 @@ struct kdump_faults {
 /* Notes the beginning of a fault. Requires: called for every record of the trace, before its line. */
 void kdump_faults_note(struct kdump_faults *faults, const struct ktread_proc_record *record);
 
+/* Write the beginning of a fault, the end of a fault with its duration, and a denied operation. */
 char *kdump_put_fault(char *at, const struct kdump_context *context, const struct ktread_proc_record *record);
 char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kdump_context *context,
 			  const struct ktread_proc_record *record);

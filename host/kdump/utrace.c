@@ -10,7 +10,7 @@
 #define PIECE	  1024u
 #define TEXT_MOST 9000u
 
-/* dlopen()'s mode. */
+/* Bits in dlopen()'s mode. */
 #define MODE_LAZY   1u
 #define MODE_NOW    2u
 #define MODE_MASK   3u
@@ -89,7 +89,7 @@ static char *put_mode(char *at, uint32_t mode)
 	return rest ? base_put_hex(base_put_literal(at, " | 0x"), rest) : at;
 }
 
-/* "HANDLE @ FIRST - LAST (NAME)". */
+/* Writes "HANDLE @ FIRST - LAST (NAME)". */
 static char *put_object(char *at, const struct linker *linker)
 {
 	at = base_put_literal(put_pointer(at, linker->handle), " @ ");
@@ -98,7 +98,7 @@ static char *put_object(char *at, const struct linker *linker)
 	return base_put_literal(put_linked_name(at, linker), ")");
 }
 
-/* "BASE for HANDLE (NAME)". */
+/* Writes "BASE for HANDLE (NAME)". */
 static char *put_function(char *at, const struct linker *linker)
 {
 	at = base_put_literal(put_pointer(at, linker->base), " for ");

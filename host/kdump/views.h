@@ -30,6 +30,7 @@ struct kdump_select {
  */
 bool kdump_select_letters(struct kdump_select *select, const char *letters);
 
+/* Returns whether a record is selected. `freebsd`: it is from a file of FreeBSD. */
 bool kdump_select_wants(const struct kdump_select *select, const struct ktread_proc_record *record,
 			bool freebsd);
 
@@ -57,7 +58,7 @@ extern const struct kdump_form kdump_form_lines;
 
 extern const struct kdump_form kdump_form_oneline;
 
-/* A form of output is one struct of operations. */
+/* A form of output: a struct of functions. */
 
 struct kdump_form {
 	enum kdump_style style;
@@ -126,6 +127,7 @@ struct kdump_pending *kdump_pending_find(struct kdump_pending_table *table, uint
  * use, that call must be dropped.
  */
 struct kdump_pending *kdump_pending_entry(struct kdump_pending_table *table, uint32_t pid, uint32_t tid);
+/* Fills in an entry from the record of a call. */
 void kdump_pending_begin(struct kdump_pending *pending, const struct ktread_proc_record *record);
 /* Does the same for callers that need only the call's number and time. */
 void kdump_pending_mark(struct kdump_pending *pending, const struct ktread_proc_record *record);

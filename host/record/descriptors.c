@@ -51,8 +51,8 @@ static bool is_recorded(const struct record_process *process, int32_t fd)
 }
 
 /*
- * The kernel finds a link faster from the folder of a thread's descriptors than from the root. So the folder
- * is kept open after this many lookups for a thread, for at most so many threads at once.
+ * The kernel finds a link faster from the folder of a thread's descriptors than from the root. So a thread's
+ * folder is kept open after LOOKUPS lookups, for at most FOLDERS_MOST threads at once.
  */
 #define LOOKUPS	     4u
 #define FOLDERS_MOST 8u

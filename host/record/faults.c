@@ -54,8 +54,8 @@ unsigned record_faults_missed(int *error)
 }
 
 /*
- * Opens a counter. Without rights, it reports only faults in user mode, not those of the kernel in the
- * program's calls.
+ * Opens a counter. Without the right to observe the kernel, it reports only faults in user mode, not those
+ * of the kernel in the program's calls.
  */
 static int open_event(pid_t tid, uint64_t config)
 {

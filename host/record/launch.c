@@ -234,7 +234,7 @@ static bool is_target(const struct record_plan *plan, pid_t pid)
 	return false;
 }
 
-/* Attaches to all targets that we may attach to. Returns 0, or the last error if there is none. */
+/* Attaches to all targets that we may attach to. Returns 0, or the last error if there was no such target. */
 static int attach_all(const struct record_plan *plan, struct record_sink *sink)
 {
 	DIR *directory = opendir("/proc");

@@ -442,8 +442,8 @@ static int collect_report(int options)
 
 /*
  * While one thread runs and the others wait, there is nothing else to collect. So each attempt that finds
- * nothing doubles the number of turns without an attempt, up to this number. A stopped thread waits for so
- * many turns at most.
+ * nothing doubles the number of turns without an attempt, up to this limit, which also limits how many turns
+ * a stopped thread waits.
  */
 #define SKIPPED_MOST 16u
 
@@ -524,6 +524,6 @@ void record_tracer_run(void (*serve)(void), pid_t command, int *status)
 		}
 		turn_reports = left;
 	}
-	/* Threads that are left do not exist any more. Removing the last one closes the sinks. */
+	/* wait() reports no thread any more: drop those that are left, which closes the sinks. */
 	record_drop_all();
 }

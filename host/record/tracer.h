@@ -235,6 +235,7 @@ int record_faults_allowed(void);
 void record_faults_update(struct record_thread *thread);
 /* Records the page faults of all threads, before their rings are full. */
 void record_faults_drain_all(void);
+/* Ends the recording of the thread's page faults. */
 void record_faults_end(struct record_thread *thread);
 /* Returns whether the last record of a page fault was a beginning without an end. */
 bool record_faults_begun(const struct record_thread *thread);
@@ -328,7 +329,7 @@ void record_put_arguments(struct record_thread *thread, unsigned access, int64_t
  */
 void record_put_message(struct record_thread *thread, unsigned argument, uint64_t at, bool received);
 
-/* STRUCT for the mask of signals that rt_sigreturn() has restored, as if it were an argument. */
+/* STRUCT for the signal mask that rt_sigreturn() has restored, as if it were an argument of the call. */
 void record_put_mask(struct record_thread *thread);
 
 /* Closes what is open for the thread. Requires: it has ended, or gets another id. */
