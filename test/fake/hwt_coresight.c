@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The bus: which component an access is to, whether it is unlocked, and a line in the log; funnels and replicators, which
- * are a register or two; and how bytes go from one component to the next.
+ * The bus of the CoreSight model: finds the component of an access, checks whether it is unlocked, and logs
+ * the access. Also models funnels and replicators, which have few registers, and moves bytes from component
+ * to component.
  */
 #include "test/fake/hwt_coresight_model.h"
 
@@ -38,7 +39,10 @@ void fake_coresight_rule(const struct fake_component *component, int holds, cons
 
 /* ---- Setting up -------------------------------------------------------------------------------- */
 
-/* Four pairs of comparators, a context id and a virtual one, timestamps, cycles, returns; EL0, 1, 3 and EL0 to 2. */
+/*
+ * Four pairs of address comparators, one context id and one VMID comparator; timestamps, cycle counts, return
+ * stack; EL0, EL1 and EL3 secure, EL0 to EL2 non-secure.
+ */
 static const uint32_t idr_after_reset[14] = {
 	0x28000ea1, 0x41000422, 0x40001088, 0x0d7b0004, 0x11170004, 0xc7070f7c,
 };
@@ -116,7 +120,7 @@ uint64_t fake_coresight_made(uint32_t cpu)
 	return 0;
 }
 
-/* ---- Bytes under way --------------------------------------------------------------------------- */
+/* ---- Bytes in transit -------------------------------------------------------------------------- */
 
 static int passes(const struct fake_component *replicator, uint8_t port, uint8_t id)
 {
@@ -177,7 +181,7 @@ void fake_queue_put(uint32_t component, struct fake_byte byte, size_t keep)
 	queue->byte[queue->count++] = byte;
 }
 
-/* Nearest to the CPUs first: what comes out of a trace unit goes through the FIFOs behind it. */
+/* Starts nearest to the CPUs, as bytes from a trace unit pass through the FIFOs after it. */
 void fake_coresight_flush_all(void)
 {
 	for (uint32_t i = 0; i < described->components; i++)

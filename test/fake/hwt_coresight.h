@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * CoreSight components as a few variables: registers that keep to the manuals' rules (test/fake/hwt_log.h says which one
- * was broken first) and bytes that go from trace units over the described connections into memory, so that a bit set
- * wrongly anywhere shows in what arrives. Trace units make bytes of a pattern, not trace.
+ * A model of CoreSight components. Accesses to registers are checked against the manuals; test/fake/hwt_log.h
+ * reports the first rule that was broken. Bytes go from trace units over the described links into memory, so
+ * that a wrong bit anywhere changes what arrives. Trace units produce bytes of a pattern, not real trace.
  */
 #ifndef TEST_FAKE_HWT_CORESIGHT_H
 #define TEST_FAKE_HWT_CORESIGHT_H
@@ -12,51 +12,59 @@
 
 #include "ktrace/hwt_coresight.h"
 
-#define FAKE_CORESIGHT_RAM	(4u << 20)
-#define FAKE_CORESIGHT_PHYSICAL UINT64_C(0x1280000000) /* of the first byte; above 32 bits, below 40 */
+#define FAKE_CORESIGHT_RAM (4u << 20)
+/* address of the first byte; more than 32 bits, less than 40 */
+#define FAKE_CORESIGHT_PHYSICAL UINT64_C(0x1280000000)
 
-/* What ETRs write to and read lists from; 4096-aligned. */
+/* Memory to which ETRs write, and from which they read lists of pages. Aligned to 4096 bytes. */
 extern uint8_t fake_coresight_ram[FAKE_CORESIGHT_RAM];
 extern const struct ktrace_hwt_access_mmio fake_coresight_access;
 
-/* Bytes of each ETF's memory, a multiple of 16; 2048 after reset. */
+/* Size of each ETF's memory in bytes, a multiple of 16; 2048 after reset. */
 extern uint32_t fake_coresight_sram;
 #define FAKE_CORESIGHT_SRAM_MOST (512u << 10)
 
-/* After reset: everything is locked, nothing has been programmed. The description must stay. */
+/* Resets the model: all components are locked, none is programmed. `all` must stay valid. */
 void fake_coresight_reset(const struct ktrace_coresight *all);
 
-/* TRCIDR0 to 13 and TRCDEVARCH of a trace unit, to be changed before init; DEVID of any component. */
+/*
+ * Return TRCIDR0 to 13 and TRCDEVARCH of a trace unit, and DEVID of any component. Change them before init.
+ */
 uint32_t *fake_coresight_idr(uint32_t component);
 uint32_t *fake_coresight_devarch(uint32_t component);
 uint32_t *fake_coresight_devid(uint32_t component);
 
-/* From now on something is not done any more that takes time: polls of it are in vain. */
+/* Operations that a component no longer completes: waiting for them is in vain. */
 enum fake_coresight_stuck {
 	FAKE_STUCK_OS_LOCK = 1,
 	FAKE_STUCK_IDLE,    /* a trace unit does not become idle */
-	FAKE_STUCK_ENABLED, /* … does not leave idle */
+	FAKE_STUCK_ENABLED, /* a trace unit stays idle */
 	FAKE_STUCK_FLUSH,
 	FAKE_STUCK_READY,
-	FAKE_STUCK_POINTER, /* RWP is somewhere else */
+	FAKE_STUCK_POINTER, /* RWP has an unexpected value */
 	FAKE_STUCK_MEMORY,  /* writes to memory fail */
 };
 void fake_coresight_stick(uint32_t component, enum fake_coresight_stuck how);
 
-/* A CPU runs code at an address, at an exception level (0 to 2, non-secure) and with a context id, worth so many bytes. */
+/*
+ * Runs code on a CPU, at an address, exception level (0 to 2, non-secure) and with a context id, for so many
+ * bytes of trace.
+ */
 void fake_coresight_run(uint32_t cpu, uint32_t level, uint64_t address, uint32_t context, size_t bytes);
-/* The n-th byte that a CPU's trace unit has ever made. */
+/* Returns the n-th byte that a CPU's trace unit has produced. */
 uint8_t fake_coresight_byte(uint32_t cpu, uint64_t n);
-/* So many has it made. */
+/* Returns how many bytes it has produced. */
 uint64_t fake_coresight_made(uint32_t cpu);
 
-/* Bytes that went where nobody reads them: a TPIU; a port that was shut, a component that was off. */
+/*
+ * Returns how many bytes went where nobody reads them: into a TPIU, a disabled port, or a disabled component.
+ */
 uint64_t fake_coresight_leaked(void);
 
-/* Frames taken apart: the bytes of that id, at most `room`; how many. */
+/* Extracts the bytes of this id from frames, at most `room` of them. Returns how many there are. */
 size_t fake_coresight_unformat(const uint8_t *frames, size_t size, uint32_t id, uint8_t *to, size_t room);
 
-/* Whether a CPU's unit traces, and any trace memory captures. */
+/* Returns true if a trace unit is enabled, or trace memory captures. */
 int fake_coresight_is_on(uint32_t component);
 
 #endif

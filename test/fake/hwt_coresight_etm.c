@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A trace unit: what of it may be written when (Arm IHI 0064, chapters 4 and 7), and whether it traces what a CPU runs,
- * by its comparators and exception levels.
+ * A model of a trace unit: which registers may be written when (Arm IHI 0064, chapters 4 and 7), and whether
+ * it traces code that a CPU runs, by its comparators and exception levels.
  */
 #include <stdio.h>
 
@@ -24,8 +24,8 @@
 #define VMIDCVR	  0x640u
 #define CIDCCTLR  0x680u
 #define VMIDCCTLR 0x688u
-#define FIFO	  24u /* bytes that stay until they are flushed */
-#define BUSY	  2u  /* polls that any change takes */
+#define FIFO	  24u /* bytes kept until a flush */
+#define BUSY	  2u  /* reads of the status that any change takes */
 
 static uint32_t field(uint32_t value, unsigned shift, unsigned width)
 {
@@ -37,7 +37,7 @@ static uint32_t pairs(const struct fake_component *etm)
 	return field(etm->idr[4], 0, 4);
 }
 
-/* Bits that are not reserved, as the identification registers have it. */
+/* Returns the bits that are not reserved, according to the identification registers. */
 static uint32_t configr_bits(const struct fake_component *etm)
 {
 	uint32_t bits = 1;
@@ -72,7 +72,7 @@ static uint32_t allowed(const struct fake_component *etm, uint32_t offset)
 		return ((1u << pairs(etm)) - 1) | ((1u << pairs(etm)) - 1) << 16;
 	case PDCR:
 		return 8;
-	case 0x020: /* TRCEVENTCTL0R and 1R, TRCTSCTLR: nothing is used */
+	case 0x020: /* TRCEVENTCTL0R, TRCEVENTCTL1R, TRCTSCTLR: no bit is used */
 	case 0x024:
 	case 0x030:
 	case 0x088:
@@ -198,7 +198,7 @@ void fake_etm_write(struct fake_component *etm, uint32_t offset, uint32_t value)
 			    "register %03x is written when the unit is disabled and seen idle", offset);
 }
 
-/* A change takes some polls. */
+/* Returns TRCSTATR. A change takes several reads to complete. */
 static uint32_t status(struct fake_component *etm)
 {
 	int is_stuck = etm->stuck == (etm->enabled ? FAKE_STUCK_ENABLED : FAKE_STUCK_IDLE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Registers as the manuals call them, for logs that can be read. */
+/* Names of registers, as in the manuals, for readable logs. */
 #include <stdio.h>
 
 #include "test/fake/hwt_coresight_model.h"
@@ -59,7 +59,7 @@ static const char *fixed(uint32_t type, uint32_t offset)
 	}
 }
 
-/* Registers that there are several of: 64 bits wide, or not. */
+/* Names registers that exist several times, of 32 or 64 bits. */
 static void numbered(char *to, size_t room, uint32_t offset)
 {
 	if (offset >= 0x180 && offset < 0x198)

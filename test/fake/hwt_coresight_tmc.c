@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Trace memory controllers by Arm DDI 0461: disabled, running, stopped; circular buffer in SRAM (ETF) or in memory, flat
- * or by a list (ETR); FIFO; and the formatter that puts bytes of several ids into frames.
+ * A model of trace memory controllers (Arm DDI 0461): disabled, running, stopped; circular buffer in SRAM
+ * (ETF) or in memory, contiguous or by a list of pages (ETR); FIFO; and the formatter, which puts bytes of
+ * several ids into frames.
  */
 #include <string.h>
 
@@ -26,7 +27,7 @@
 #define BUSY   2u
 #define PAGE   4096u
 #define NOSCAT (1u << 24)
-#define REPEAT 8u /* frames, after which an id is told again, for those who begin in the middle */
+#define REPEAT 8u /* frames after which the id is repeated, for readers that begin in the middle */
 
 static int is_etr(const struct fake_component *tmc)
 {
@@ -66,7 +67,7 @@ static uint64_t size_of(const struct fake_component *tmc)
 
 /* ---- Where frames go --------------------------------------------------------------------------- */
 
-/* The page that the next entry of the list names, by links if need be. */
+/* Finds the page of the next entry of the list, following links to further pages of the list. */
 static void next_page(struct fake_component *tmc)
 {
 	for (int links = 0; links < 4; links++) {
@@ -102,7 +103,7 @@ static void advance(struct fake_component *tmc)
 	tmc->pointer += FAKE_FRAME;
 	if (scatters(tmc)) {
 		if (tmc->pointer % PAGE == 0) {
-			tmc->full |= tmc->entries == 0; /* that was the last page */
+			tmc->full |= tmc->entries == 0; /* the last page has been filled */
 			next_page(tmc);
 		}
 	} else if (is_etr(tmc) && tmc->pointer == base_of(tmc) + size_of(tmc)) {
@@ -156,7 +157,8 @@ static void format(struct fake_component *tmc, struct fake_byte byte)
 			place_odd(tmc, byte.value);
 			return;
 		}
-		place(tmc, (uint8_t)(byte.id << 1 | 1), 1); /* the odd byte is still the old id's */
+		/* the byte in the odd place still has the old id */
+		place(tmc, (uint8_t)(byte.id << 1 | 1), 1);
 		place_odd(tmc, first.value);
 		formatter->id = byte.id;
 	} else if (byte.id != formatter->id || (formatter->filled == 0 && formatter->frames % REPEAT == 0)) {
@@ -176,7 +178,7 @@ static void format(struct fake_component *tmc, struct fake_byte byte)
 	formatter->pending = byte;
 }
 
-/* The rest of the frame is nobody's. */
+/* Fills the rest of the frame with the null id. */
 static void pad(struct fake_component *tmc)
 {
 	struct fake_formatter *formatter = &tmc->formatter;
@@ -355,7 +357,7 @@ void fake_tmc_write(struct fake_component *tmc, uint32_t offset, uint32_t value)
 		set_formatter(tmc, before, value);
 }
 
-/* The flush is through: what came out of it is in memory, and if it was to stop, the last frame, too. */
+/* Completes a flush: all bytes are in memory. If the component was to stop, so is the last frame. */
 static void finish_flush(struct fake_component *tmc)
 {
 	fake_coresight_flush_all();

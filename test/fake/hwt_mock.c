@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Keeps every rule of ktrace/hwt_backend.h. */
+/* A backend that follows all rules of ktrace/hwt_backend.h. */
 #include "hwt_mock.h"
 
 #include "kernel/base/bytes.h"
 
-/* Of backend->state. */
+/* Indexes into backend->state. */
 enum { BYTES };
 
-/* Of unit->state. */
+/* Indexes into unit->state. */
 enum { STOPS, DUE };
 
 static int mock_init(struct ktrace_hwt_backend *backend)
@@ -44,7 +44,7 @@ static int enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *un
 	return KTRACE_OK;
 }
 
-/* One word more; 0: the buffer is full. */
+/* Writes one more word. Returns 0 if the buffer is full. */
 static int store(struct ktrace_hwt_unit *unit)
 {
 	uint64_t place = unit->position % unit->buffer.size;

@@ -5,7 +5,7 @@
 #include "test/fake/hwt_log.h"
 #include "test/fake/hwt_pt.h"
 
-/* Registers, by the names and numbers of the manual, written down here once more: a wrong one in the backend shows. */
+/* Numbers of registers, taken from the manual again: a wrong number in the backend is detected. */
 enum {
 	TIME_STAMP_COUNTER = 0x10,
 	PLATFORM_INFO = 0xce,
@@ -37,15 +37,15 @@ static struct {
 } memory[256];
 static unsigned memories;
 
-/* How many bytes each output has got. */
+/* Number of bytes written to each output. */
 static struct {
 	uint64_t table, written;
 } output[64];
 static unsigned outputs;
 
 static uint64_t ctl, status, output_base, place, cr3_match, range[8], perf_status, tsc;
-static uint64_t entry, offset; /* where it really is; `place` says so once TraceEn is 0 */
-static int fenced;	       /* since TraceEn was cleared */
+static uint64_t entry, offset; /* the real place; `place` is updated when TraceEn is cleared */
+static int fenced;	       /* a fence came since TraceEn was cleared */
 static int interrupt_raised;
 static unsigned psbs;
 
@@ -99,7 +99,7 @@ static uint64_t region_size(uint64_t word)
 	return UINT64_C(4096) << FIELD(word, 9, 6);
 }
 
-/* The entry that is written to, past those that lead on; 0: an operational error. */
+/* Returns the entry to which packets are written, after END entries; 0: an operational error. */
 static uint64_t current(void)
 {
 	uint64_t word = 0;
@@ -163,10 +163,10 @@ static void region_is_full(uint64_t word)
 	entry++;
 	offset = 0;
 	if (!fake_pt_features.lazy)
-		current(); /* leads on, and finds out what is wrong there */
+		current(); /* follows an END entry, and checks the next one */
 }
 
-/* Writes what fits into the region. */
+/* Writes the bytes for which the region has room. Returns how many. */
 static uint64_t write_region(uint64_t bytes)
 {
 	uint64_t word = current(), size = word ? region_size(word) : 0;
@@ -219,7 +219,7 @@ static int traces(void)
 	return in_ranges();
 }
 
-/* PSBs come when PacketByteCnt says that it is time; the count is there only if CPUID says so. */
+/* Counts PSBs, which PacketByteCnt makes due. Software sees the count only if CPUID says so. */
 static void count_packets(uint64_t bytes)
 {
 	uint64_t period = UINT64_C(2048) << FIELD(ctl, 27, 24), since = FIELD(status, 48, 32);
@@ -298,7 +298,7 @@ static unsigned range_count(void)
 	return fake_pt_features.leaf_14_ebx & BIT(2) ? fake_pt_features.options_eax & 7 : 0;
 }
 
-/* Where the value is kept; NULL: #GP, there is no such register. */
+/* Returns the value of a register; NULL: #GP, as it does not exist. */
 static uint64_t *cell_of(uint32_t msr)
 {
 	if (msr == TIME_STAMP_COUNTER)
@@ -342,7 +342,7 @@ static uint64_t msr_read(uint32_t msr)
 	return *cell;
 }
 
-/* Bits of CTL that this CPU has. */
+/* Returns the bits of IA32_RTIT_CTL that this CPU supports. */
 static uint64_t ctl_bits(void)
 {
 	uint64_t ebx = fake_pt_features.leaf_14_ebx, ecx = fake_pt_features.leaf_14_ecx;
@@ -367,7 +367,10 @@ static uint64_t ctl_bits(void)
 	return bits;
 }
 
-/* Encodings that CPUID does not name. 0 of MTCFreq counts only if MTC packets are on; 0 of the others is always there. */
+/*
+ * Returns the field with an encoding that CPUID does not list. 0 in MTCFreq is only checked if MTC packets
+ * are enabled; 0 in the other fields is always valid.
+ */
 static const char *bad_encoding(uint64_t value)
 {
 	uint64_t mtc = FIELD(value, 17, 14), cyc = FIELD(value, 22, 19), psb = FIELD(value, 27, 24);
@@ -412,7 +415,7 @@ static void write_ctl(uint64_t value)
 		entry = FIELD(place, 31, 7);
 		offset = FIELD(place, 63, 32);
 		ctl = value;
-		current(); /* an offset beyond the region is found at once */
+		current(); /* detects an offset beyond the region at once */
 	} else if (ctl & TRACE_EN) {
 		place = offset << 32 | entry << 7 | 0x7f;
 		fenced = 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Intel PT as its registers show it: a CPU whose trace unit follows tables of regions in memory, and checks each access
- * against the rules of the Software Developer's Manual, volume 3, chapter "Intel Processor Trace". What it writes is not
- * trace but a pattern by which each byte's position is known. Accesses and broken rules are in test/fake/hwt_log.h.
+ * A model of Intel PT. Its trace unit follows tables of regions in memory, and checks each access against the
+ * rules of the Software Developer's Manual, volume 3, chapter "Intel Processor Trace". It writes no trace,
+ * but a pattern that identifies each byte's position. test/fake/hwt_log.h has the accesses and broken rules.
  *
- * Stricter than the manual: what it calls undefined, or no good idea, is a broken rule, too. Among that: to enable without a
- * fence since the last disable, to look at the place or the status before one, to write CTL as it is while TraceEn is 1.
+ * The model is stricter than the manual: what the manual calls undefined or not recommended is a broken rule,
+ * too. For example: enabling without a fence since the last disable; reading the place or status before one;
+ * writing IA32_RTIT_CTL unchanged while TraceEn is 1.
  */
 #ifndef TEST_FAKE_HWT_PT_H
 #define TEST_FAKE_HWT_PT_H
@@ -15,7 +16,7 @@
 
 #include "ktrace/hwt_pt.h"
 
-/* What the CPU has. Set between fake_pt_reset() and the backend's init. */
+/* Features of the CPU. Set them between fake_pt_reset() and the backend's init. */
 struct fake_pt_features {
 	uint32_t leaves; /* highest basic leaf of CPUID */
 	uint32_t leaf_7_ebx;
@@ -24,19 +25,23 @@ struct fake_pt_features {
 	uint32_t options_eax, options_ebx; /* leaf 0x14, subleaf 1 */
 	uint32_t crystal_hz;
 	uint32_t base_mhz;
-	uint32_t virtual; /* a hypervisor says that it is there */
+	uint32_t virtual; /* CPUID reports a hypervisor */
 	uint32_t physical_bits, linear_bits;
-	/* What the manual leaves open. */
-	uint32_t lazy;	       /* at a table's end it stays at the entry that leads on until there is more */
-	uint32_t stops_behind; /* a region with STOP, not at its end */
-	/* with one region alone: it interrupts so many bytes before it is full, once a lap; 0: when it is full */
+	/* Cases that the manual leaves open. */
+	/* at the end of a table, stays at the END entry until another byte is written */
+	uint32_t lazy;
+	uint32_t stops_behind; /* after a region with STOP, the place is in the next entry */
+	/*
+	 * if there is only one region: interrupts so many bytes before it is full, once per lap; 0: when it
+	 * is full
+	 */
 	uint32_t early;
 };
 extern struct fake_pt_features fake_pt_features;
 
-/* Where the CPU is, for the filters. */
+/* Where the CPU runs, for the filters. */
 struct fake_pt_place {
-	uint32_t user; /* else the kernel's level */
+	uint32_t user; /* 0: kernel level */
 	uint64_t cr3;
 	uint64_t ip;
 };
@@ -44,25 +49,25 @@ extern struct fake_pt_place fake_pt_place;
 
 extern const struct ktrace_hwt_access_msr fake_pt_access;
 
-/* A CPU as it is after reset, with all that PT has, no memory, in user code. */
+/* Resets the CPU: all features of Intel PT, no memory, running user code. */
 void fake_pt_reset(void);
 
-/* Physical memory, lent by the test, anew if it is known by that address. At most 256 of them. */
+/* Lends physical memory to the model, or lends it again at the same address. At most 256 pieces. */
 void fake_pt_memory(uint64_t physical, void *host, uint64_t size);
 
-/* The CPU runs something worth so many bytes of trace; returns how many were written. */
+/* Runs code for so many bytes of trace. Returns how many bytes were written. */
 uint64_t fake_pt_run(uint64_t bytes);
 
-/* What is written at a position of the output that has its table there. */
+/* Returns the byte written at a position of the output with this table. */
 uint8_t fake_pt_byte(uint64_t table, uint64_t position);
 
-/* Has the interrupt been raised since this was asked last? */
+/* Returns true if an interrupt was raised since the last call. */
 int fake_pt_interrupted(void);
 
-/* PSB packets since reset. */
+/* Returns the number of PSB packets since reset. */
 unsigned fake_pt_psbs(void);
 
-/* Somebody else's hands: no rule applies, nothing is logged. */
+/* Accesses of other software: no rule applies, nothing is logged. */
 void fake_pt_poke(uint32_t msr, uint64_t value);
 uint64_t fake_pt_peek(uint32_t msr);
 

@@ -21,7 +21,7 @@ struct image {
 
 struct symbol {
 	uint64_t address, size;
-	uint64_t from, until; /* stamps at which it lies there */
+	uint64_t from, until; /* timestamps at which the symbol is valid */
 	char name[512], source[512];
 	unsigned line;
 	uint32_t image;
@@ -41,7 +41,7 @@ struct hwt_file {
 	uint32_t images, symbols;
 	size_t streams;
 	uint64_t frequency, nonce;
-	uint64_t since; /* stamp from which on the symbols that follow are there */
+	uint64_t since; /* timestamp from which the following symbols are valid */
 	uint16_t machine;
 	uint64_t damaged;
 	char warning[512];
@@ -154,7 +154,7 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 		return 0;
 	case HWT_GAP:
 	case HWT_NOTE:
-		/* "@main text": at that address. */
+		/* "@main text": a note or gap at that address. */
 		step->has_address = words > 2 && *word[2] == '@';
 		step->address = step->has_address ? read_address(file, word[2] + 1) : 0;
 		step->text = strdup(step->has_address ? rest + strcspn(rest, " ") + 1 : rest);
@@ -202,7 +202,7 @@ static void read_symbol(struct hwt_file *file, char **word, unsigned words)
 	symbol->line = (unsigned)atoi(colon + 1);
 }
 
-/* Other symbols follow, which take the place of all that are there. */
+/* Ends the validity of all symbols; other ones follow. */
 static void end_symbols(struct hwt_file *file, uint64_t stamp)
 {
 	for (uint32_t n = 0; n < file->symbols; n++)
@@ -442,7 +442,7 @@ const char *hwt_images_warning(const struct hwt_images *images, size_t n)
 	return NULL;
 }
 
-/* From when to when nothing comes or goes. */
+/* Finds the period around a timestamp in which no symbol begins or ends to be valid. */
 static void find_times(const struct hwt_file *file, uint64_t at, uint64_t *from, uint64_t *until)
 {
 	*from = 0;

@@ -11,11 +11,11 @@
 
 enum place { PMSCR, PMSICR, PMSIRR, PMSFCR, PMSEVFR, PMSLATFR, PMBLIMITR, PMBPTR, PMBSR, WRITABLE };
 
-/* Written down here once more: a wrong encoding or bit in the backend shows. */
+/* Encodings and bits, taken from the manual again: a wrong one in the backend is detected. */
 static const struct {
 	const char *name;
 	uint8_t crm, op2;
-	uint64_t bits; /* that are not reserved */
+	uint64_t bits; /* bits that are not reserved */
 } registers[WRITABLE] = {
 	[PMSCR] = { "PMSCR_EL1", 9, 0, BITS(1, 0) | BITS(7, 3) },
 	[PMSICR] = { "PMSICR_EL1", 9, 2, BITS(31, 0) | BITS(63, 56) },
@@ -37,16 +37,16 @@ static const struct {
 struct fake_spe_features fake_spe_features;
 struct fake_spe_operation fake_spe_operation;
 
-static uint64_t written[WRITABLE]; /* what a read gives */
-static uint64_t works_with[2];	   /* PMSCR and PMBLIMITR, as of the last ISB */
-static int unsynchronised;	   /* something has been written since */
-static int drained;		   /* nothing has been sampled since the last PSB CSYNC */
-static uint32_t fault_after;	   /* 0: not */
+static uint64_t written[WRITABLE]; /* values of the registers, as read */
+static uint64_t works_with[2];	   /* PMSCR and PMBLIMITR as of the last ISB */
+static int unsynchronised;	   /* a register has been written since the last ISB */
+static int drained;		   /* no sample was taken since the last PSB CSYNC */
+static uint32_t fault_after;	   /* used if fault_due is set */
 static int fault_due;
 static struct {
 	uint8_t *host;
 	uint64_t size;
-	uint64_t next; /* number of the next record there */
+	uint64_t next; /* number of the next record in this memory */
 } memory[256];
 static unsigned memories;
 
@@ -86,7 +86,7 @@ static int passes(void)
 	return !(filters & BIT(2)) || is->latency >= written[PMSLATFR];
 }
 
-/* Which one; negative: none of them. */
+/* Returns the index of the memory at an address; negative: none. */
 static int memory_of(uint64_t address, uint64_t size)
 {
 	for (unsigned i = 0; i < memories; i++)
@@ -101,7 +101,7 @@ uint64_t fake_spe_next(const void *host)
 	return memory[memory_of((uintptr_t)host, 1)].next;
 }
 
-/* An address packet with the number, counters, END. */
+/* Makes a record: an address packet with its number, counter packets, END. */
 static void make_record(uint8_t *bytes, uint64_t number)
 {
 	uint32_t at = 9;
@@ -110,7 +110,7 @@ static void make_record(uint8_t *bytes, uint64_t number)
 	memcpy(bytes + 1, &number, sizeof(number));
 	while (at + 4 <= fake_spe_features.record_size) {
 		bytes[at] = 0x98;
-		bytes[at + 1] = bytes[at + 2] = 0x01; /* would be END, as a header */
+		bytes[at + 1] = bytes[at + 2] = 0x01; /* would be END, if it were a header */
 		at += 3;
 	}
 	bytes[fake_spe_features.record_size - 1] = 0x01;
@@ -124,7 +124,10 @@ uint8_t fake_spe_byte(uint64_t number, uint64_t offset)
 	return bytes[offset];
 }
 
-/* A record, and zeros behind it up to where the next one may begin; or only so much of it as can be written. */
+/*
+ * Writes a record, and zeros up to where the next one may begin; or only the part of it that can be written.
+ * Returns 0 if it is in no lent memory.
+ */
 static int write_record(void)
 {
 	uint64_t size = fault_due ? fault_after : fake_spe_slot();
@@ -142,7 +145,7 @@ static int write_record(void)
 	if (fault_due)
 		written[PMBSR] |= STATUS_SERVICE | STATUS_LOSS | UINT64_C(0x24) << 26 | 0x7;
 	else if (written[PMBPTR] + most() > FIELD(written[PMBLIMITR], 63, 12) << 12)
-		written[PMBSR] |= STATUS_SERVICE | 1; /* full */
+		written[PMBSR] |= STATUS_SERVICE | 1; /* the buffer is full */
 	fault_due = 0;
 	return 1;
 }
@@ -198,7 +201,7 @@ static int place_of(uint32_t encoding)
 	return -1;
 }
 
-/* Addresses differ from run to run; how far they are into the memory lent does not. */
+/* Formats a value. Addresses are shown relative to the lent memory, as they differ between runs. */
 static const char *shown(int place, uint64_t value)
 {
 	static char text[48];
@@ -206,7 +209,7 @@ static const char *shown(int place, uint64_t value)
 	for (unsigned i = 0; i < memories && (place == PMBPTR || place == PMBLIMITR); i++) {
 		uint64_t from = value - (uintptr_t)memory[i].host;
 
-		if (from <= memory[i].size + 7) { /* with the bits of PMBLIMITR */
+		if (from <= memory[i].size + 7) { /* including the low bits of PMBLIMITR */
 			snprintf(text, sizeof(text), "BASE + %llx", (unsigned long long)from);
 			return text;
 		}
@@ -271,7 +274,7 @@ static uint64_t sysreg_read(uint32_t encoding)
 	return value;
 }
 
-/* Is anything wrong with what sampling would begin with? */
+/* Checks the registers with which sampling begins. */
 static void check_begin(void)
 {
 	static const uint16_t least[16] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };
@@ -293,7 +296,7 @@ static void check_begin(void)
 		fake_log_broken("a filter is on that lets nothing, or all, through");
 }
 
-/* Bits of filters that this CPU has not, and events that its version has not. */
+/* Returns bits for filters that this CPU does not have, and for events that its version does not have. */
 static uint64_t reserved(int place)
 {
 	uint64_t id = fake_spe_features.pmsidr, bits = ~registers[place].bits;
@@ -398,8 +401,9 @@ void fake_spe_reset(void)
 {
 	static const struct fake_spe_features all = {
 		.version = 3,
-		.pmsidr = 0x36627, /* FE FT FL ERnd; interval 2048; 64 bytes; 16 bits of count */
-		.pmbidr = 0x26,	   /* aligned to 64 */
+		/* FE, FT, FL, ERnd; interval 2048; records of 64 bytes; counters of 16 bits */
+		.pmsidr = 0x36627,
+		.pmbidr = 0x26, /* alignment of 64 bytes */
 		.record_size = 60,
 		.frequency = 50000000,
 	};
@@ -407,7 +411,7 @@ void fake_spe_reset(void)
 	fake_spe_features = all;
 	fake_spe_operation = (struct fake_spe_operation){ .user = 1 };
 	memset(written, 0, sizeof(written));
-	written[PMSCR] = 0x28; /* unknown, says the manual; but nothing is sampled */
+	written[PMSCR] = 0x28; /* unknown according to the manual, but nothing is sampled */
 	works_with[0] = works_with[1] = 0;
 	unsynchronised = drained = fault_due = 0;
 	memories = 0;

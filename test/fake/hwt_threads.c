@@ -31,8 +31,7 @@ static struct {
 
 /* ---- CPUs -------------------------------------------------------------------------------------- */
 
-static __thread struct ktrace_hwt_thread
-	*running; /* on threads_cpu; NULL: an owner, whose CPU does not matter */
+static __thread struct ktrace_hwt_thread *running; /* on threads_cpu; NULL: an owner, which needs no CPU */
 static __thread bool interrupts_off;
 
 static bool disable_interrupts(void)
@@ -189,7 +188,10 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Without end is bounded, too, by far more than any of it takes: a lost wake-up is to be seen. */
+/*
+ * Sleeps until the word changes. A sleep without timeout has a limit, far longer than any wait in a test, so
+ * that a lost wake-up is detected.
+ */
 static int sleep_on(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
 	uint64_t end = now_ns() + (timeout_ns == UINT64_MAX ? UINT64_C(60000000000) : timeout_ns);
@@ -379,7 +381,7 @@ int hwt_threads_end(void **state)
 	for (uint32_t i = 0; i < HWT_THREADS_CPUS; i++)
 		if (cpus[i].traced)
 			return 1;
-	return memory != 1; /* what ktrace_hwt_init() has */
+	return memory != 1; /* memory of ktrace_hwt_init() */
 }
 
 int hwt_threads_start(void)

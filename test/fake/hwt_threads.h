@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A kernel of which all threads are threads of this program, for hardware trace at full speed. A CPU is a mutex for who
- * runs on it and one for its interrupts. Its backend fails the test if two threads are at work on a unit at once, if a CPU
- * traces two units, or if a unit is switched off where it was not switched on.
+ * A kernel whose threads are threads of this program, for stress tests of hardware trace. A CPU has a mutex
+ * that the running thread holds, and one for interrupts. The backend fails the test if two threads use a unit
+ * at once, if a CPU traces two units, or if a unit is disabled on a CPU on which it was not enabled.
  */
 #ifndef TEST_HWT_THREADS_H
 #define TEST_HWT_THREADS_H
@@ -17,7 +17,7 @@
 
 struct hwt_threads_process {
 	struct ktrace_hwt_process trace;
-	struct ktrace_hwt_thread thread[2]; /* the second comes and goes */
+	struct ktrace_hwt_thread thread[2]; /* the second one is made and exits repeatedly */
 	bool second;
 	bool alive;
 	uint32_t pid;
@@ -25,20 +25,26 @@ struct hwt_threads_process {
 
 extern struct hwt_threads_process hwt_threads_processes[HWT_THREADS_PROCESSES];
 
-/* Initialises the library with this kernel and its backend. Once, before all tests. Nonzero: it failed. */
+/*
+ * Initialises the library with this kernel and its backend. Call it once, before all tests. Returns nonzero
+ * on failure.
+ */
 int hwt_threads_start(void);
-/* Around each test: all processes live and have one thread; afterwards nothing is traced, and no memory is lost. */
+/*
+ * Call these before and after each test. Before, all processes are alive and have one thread; afterwards, the
+ * second function fails if a unit is still traced, or memory was leaked.
+ */
 int hwt_threads_begin(void **state);
 int hwt_threads_end(void **state);
 
-/* The caller becomes this thread, on the next CPU, once that is free. */
+/* Makes the caller this thread, on the next CPU, when that is free. */
 void hwt_threads_get_cpu(struct ktrace_hwt_thread *thread);
-/* The caller is switched out. Returns the thread that it was. */
+/* Switches the caller out. Returns the thread that it was. */
 struct ktrace_hwt_thread *hwt_threads_leave_cpu(void);
 
-/* The kernel's table has, or no longer has, the second thread of the process. */
+/* Adds the second thread of the process to the kernel's table, or removes it. */
 void hwt_threads_set_second(struct hwt_threads_process *self, bool there);
-/* The kernel's table no longer has the process. */
+/* Removes the process from the kernel's table. */
 void hwt_threads_die(struct hwt_threads_process *self);
 
 #endif

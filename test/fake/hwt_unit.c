@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A page is known from the first command on it. It goes idle → ENABLE → tracing → DISABLE → idle; what
- * was taken over at ENABLE counts until then, so that later changes of the page show as nothing.
+ * The state of a page begins with its first command: idle → ENABLE → tracing → DISABLE → idle. The content of
+ * the page at ENABLE is used until DISABLE, so that later changes of the page have no effect.
  */
 #include "hwt_unit.h"
 
@@ -14,7 +14,7 @@
 struct known {
 	struct ktrx_hwt_unit *page;
 	int enabled;
-	struct ktrx_hwt_unit taken; /* the page at ENABLE */
+	struct ktrx_hwt_unit taken; /* content of the page at ENABLE */
 	uint64_t position, lost;
 };
 
@@ -223,7 +223,7 @@ void fake_unit_ring(uint8_t *doorbell)
 			known->enabled = 0;
 		tell(known);
 		break;
-	default: /* SPACE and CLOCK tell the unit something, and change nothing that the guest sees */
+	default: /* SPACE and CLOCK have no effect that the guest sees */
 		break;
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A trace unit in software without a QEMU: it answers doorbells as ktrx/hwt_unit.h says the plugin does, on memory whose
- * physical addresses are those of this process, and remembers the first rule that its guest has broken. What it writes is
- * not trace but a pattern by which each byte's position is known.
+ * A model of the trace unit in software, without QEMU. It handles doorbells as the plugin does
+ * (ktrx/hwt_unit.h), on memory whose physical addresses are those of this process, and remembers the first
+ * rule that its guest has broken. It writes no trace, but a pattern that identifies each byte's position.
  */
 #ifndef TEST_FAKE_HWT_UNIT_H
 #define TEST_FAKE_HWT_UNIT_H
@@ -12,28 +12,31 @@
 
 #include "ktrx/hwt_unit.h"
 
-#define FAKE_UNIT_PACKET 16u /* bytes; a packet that has no room is lost whole */
+#define FAKE_UNIT_PACKET 16u /* size in bytes; a packet without room is lost as a whole */
 
-/* Plugs it in, as it is after reset. */
+/* Adds the unit, in its state after reset. */
 void fake_unit_reset(void);
-/* Pulls it out: doorbells are stores and nothing else. */
+/* Removes the unit: doorbells have no effect any more. */
 void fake_unit_unplug(void);
 
 void fake_unit_ring(uint8_t *doorbell);
 
-/* The CPU of that page runs something worth so many bytes of trace, a multiple of FAKE_UNIT_PACKET; so many were written. */
+/*
+ * Runs code on the CPU of this page for so many bytes of trace, a multiple of FAKE_UNIT_PACKET. Returns how
+ * many bytes were written.
+ */
 uint64_t fake_unit_run(struct ktrx_hwt_unit *page, uint64_t bytes);
 
-/* What is written at a position of an output. */
+/* Returns the byte written at a position of an output. */
 uint8_t fake_unit_byte(uint64_t table, uint64_t position);
 
-/* The first rule that was broken; NULL: none. */
+/* Returns the first rule that was broken; NULL: none. */
 const char *fake_unit_broken(void);
 
-/* How often a doorbell was rung. */
+/* Returns how many times a command was given. */
 unsigned fake_unit_rung(uint32_t command);
 
-/* The next command fails so (KTRX_HWT_UNIT_ERROR_*). */
+/* Makes the next command fail with this error (KTRX_HWT_UNIT_ERROR_*). */
 void fake_unit_fail(uint32_t error);
 
 #endif
