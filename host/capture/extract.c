@@ -344,7 +344,7 @@ static int fail_to_find(const char *path)
 
 	capture_fail(CAPTURE_E_ABSENT, "%s", ktread_image_message());
 	is_trace = ktread_open(&trace, path, &options) == 0;
-	/* a guest that starts to record just now turns its RAM into a readable form, but not into a trace */
+	/* the guest may have started to record just now: then the file can be read, but is no trace */
 	if (is_trace) {
 		enum ktread_form form = ktread_info(trace)->form;
 

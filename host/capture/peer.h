@@ -92,13 +92,13 @@ struct gdb {
 
 /* Connects. Returns 0 or an error. */
 int gdb_open(struct gdb *gdb, const char *address, int timeout_ms);
-/* Halts the machine if it runs, and reads the packet size that the other side supports. */
+/* Halts the machine if it runs, and reads the packet size that the server supports. */
 int gdb_await_halt(struct gdb *gdb);
 /* Lets a halted machine run for `ms`, and halts it again. */
 int gdb_run_for(struct gdb *gdb, int ms);
 /*
- * Sends a packet and waits for its reply. *reply is valid until the next command; "" means that the other
- * side does not support the packet. Returns 0 or an error.
+ * Sends a packet and waits for its reply. *reply is valid until the next command; "" means that the server
+ * does not support the packet. Returns 0 or an error.
  */
 int gdb_command(struct gdb *gdb, const char *packet, const char **reply);
 /* Reads exactly `bytes` bytes, at most gdb->most. */

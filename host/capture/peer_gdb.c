@@ -17,7 +17,7 @@
 #define TRIES	     3u /* attempts to receive a reply that arrives damaged */
 #define STOPS	     8u /* unasked stop replies that are skipped before a reply */
 #define PACKET_MOST  256u
-#define LEAST_PACKET 128u /* packet size that every other side accepts */
+#define LEAST_PACKET 128u /* packet size that every server accepts */
 #define HALT_MS	     500  /* to wait for an answer of a machine that may be running */
 #define FRAME	     4u	  /* $ # and the checksum */
 
@@ -239,7 +239,7 @@ int gdb_read_memory(struct gdb *gdb, uint64_t address, void *to, size_t bytes)
 	return error;
 }
 
-/* Takes the packet size from the list of features of the other side. */
+/* Takes the packet size from the server's list of features. */
 static void take_size(struct gdb *gdb, const char *features)
 {
 	const char *found = strstr(features, "PacketSize=");
@@ -262,8 +262,8 @@ int gdb_run_for(struct gdb *gdb, int ms)
 	if (error == 0)
 		return 0;
 	/*
-	 * Halt it after an error, too: while it runs, the other side accepts no packet, not even the one
-	 * that resumes it.
+	 * Halt it after an error, too: while it runs, the server accepts no packet, not even the one that
+	 * resumes it.
 	 */
 	halted = put(gdb, "\003", 1);
 	if (halted == 0)
@@ -296,8 +296,8 @@ int gdb_await_halt(struct gdb *gdb)
 
 /*
  * A machine through gdb's remote protocol: QEMU's -s, or a board's debug probe. It is halted from the first
- * packet to the last, because memory cannot be read otherwise. Addresses are physical if the other side
- * supports that (QEMU), otherwise virtual.
+ * packet to the last, because memory cannot be read otherwise. Addresses are physical if the server supports
+ * that (QEMU), otherwise virtual.
  */
 
 #define MOST_READ     (UINT64_C(256) << 20) /* most bytes to read without a search */
@@ -397,7 +397,7 @@ static int add_threads(struct peer_gdb *peer, const char *list)
 {
 	const char *id = list;
 
-	do { /* an empty list would be followed by more of them for ever */
+	do { /* fails for an empty list, because the caller would ask for more lists without end */
 		size_t length = strcspn(id, ",");
 		char(*grown)[THREAD_NAME];
 

@@ -149,7 +149,7 @@ void capture_expect_close(struct capture_expect *expect)
 }
 
 #define TICK_MS		20
-#define PROGRESS_EVERY	0.25 /* s */
+#define PROGRESS_EVERY	0.25 /* s between two reports of progress */
 #define QUIT_PATIENCE	3.0  /* s after which a QEMU that was asked to quit is killed */
 #define ORPHAN_PATIENCE 10.0 /* s for a process that the command left running to become QEMU */
 #define END_PATIENCE	2.0  /* s for QEMU to exit by itself after its SHUTDOWN event */
