@@ -20,7 +20,7 @@ struct test_case {
 /* Path of this program, for cases that execute it again. */
 static const char *self;
 
-static inline int say(const char *what, long result)
+static inline int print_result(const char *what, long result)
 {
 	printf("%s: %s\n", what, result < 0 ? strerrorname_np(errno) : "done");
 	return 0;
@@ -41,7 +41,7 @@ static inline int await(pid_t pid)
 
 static inline int over(void)
 {
-	return say("exec", 0);
+	return print_result("exec", 0);
 }
 
 static inline int run_case(const struct test_case *cases, int argc, char **argv)

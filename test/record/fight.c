@@ -28,7 +28,7 @@
 
 static int traceme(void)
 {
-	return say("PTRACE_TRACEME", ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+	return print_result("PTRACE_TRACEME", ptrace(PTRACE_TRACEME, 0, NULL, NULL));
 }
 
 /* Debugs its own children: it attaches to one, and another one asks to be traced. */
@@ -42,7 +42,7 @@ static int debugger(void)
 		_exit(3);
 	}
 	waitpid(child, NULL, WUNTRACED);
-	say("PTRACE_SEIZE", ptrace(PTRACE_SEIZE, child, NULL, NULL));
+	print_result("PTRACE_SEIZE", ptrace(PTRACE_SEIZE, child, NULL, NULL));
 	kill(child, SIGCONT);
 	while (waitpid(child, &status, __WALL) == child && WIFSTOPPED(status))
 		ptrace(PTRACE_CONT, child, NULL, NULL);
@@ -55,7 +55,7 @@ static int debugger(void)
 		_exit(4);
 	}
 	while (waitpid(child, &status, __WALL) == child && WIFSTOPPED(status)) {
-		say("stopped", WSTOPSIG(status));
+		print_result("stopped", WSTOPSIG(status));
 		ptrace(PTRACE_CONT, child, NULL, NULL);
 	}
 	printf("child: status %d\n", WEXITSTATUS(status));
@@ -83,7 +83,7 @@ static int debuggers(void)
 		waitpid(child, NULL, __WALL);
 	}
 	errno = error;
-	return say("PTRACE_SEIZE", result);
+	return print_result("PTRACE_SEIZE", result);
 }
 
 static int trace_parent(void)
@@ -92,7 +92,7 @@ static int trace_parent(void)
 	int status;
 
 	if (child == 0) {
-		say("itself", ptrace(PTRACE_SEIZE, getpid(), NULL, NULL));
+		print_result("itself", ptrace(PTRACE_SEIZE, getpid(), NULL, NULL));
 		_exit(ptrace(PTRACE_SEIZE, getppid(), NULL, NULL) < 0 ? errno : 0);
 	}
 	waitpid(child, &status, 0);
@@ -121,7 +121,7 @@ static int filter(uint32_t action)
 
 static int kill_process(void)
 {
-	say("filter", filter(SECCOMP_RET_KILL_PROCESS));
+	print_result("filter", filter(SECCOMP_RET_KILL_PROCESS));
 	fflush(stdout);
 	return (int)syscall(SYS_getppid);
 }
@@ -137,7 +137,7 @@ static int kill_thread(void)
 	long result = -7;
 	pthread_t thread;
 
-	say("filter", filter(SECCOMP_RET_KILL_THREAD));
+	print_result("filter", filter(SECCOMP_RET_KILL_THREAD));
 	pthread_create(&thread, NULL, ask, &result);
 	pthread_join(thread, NULL);
 	printf("the others go on: %ld\n", result);
@@ -155,22 +155,22 @@ static int trap(void)
 	struct sigaction action = { .sa_sigaction = on_sigsys, .sa_flags = SA_SIGINFO };
 
 	sigaction(SIGSYS, &action, NULL);
-	say("filter", filter(SECCOMP_RET_TRAP));
+	print_result("filter", filter(SECCOMP_RET_TRAP));
 	printf("result: %ld\n", syscall(SYS_getppid));
 	return 0;
 }
 
 static int refuse(void)
 {
-	say("filter", filter(SECCOMP_RET_ERRNO | EXDEV));
-	return say("call", syscall(SYS_getppid));
+	print_result("filter", filter(SECCOMP_RET_ERRNO | EXDEV));
+	return print_result("call", syscall(SYS_getppid));
 }
 
 /* Without a tracer that has requested it, such a call fails with ENOSYS. */
 static int ask_tracer(void)
 {
-	say("filter", filter(SECCOMP_RET_TRACE | 7));
-	return say("call", syscall(SYS_getppid));
+	print_result("filter", filter(SECCOMP_RET_TRACE | 7));
+	return print_result("call", syscall(SYS_getppid));
 }
 
 static int notify(void)
@@ -182,15 +182,15 @@ static int notify(void)
 
 	if (child == 0)
 		_exit(listener >= 0 && syscall(SYS_getppid) == 12345 ? 5 : 6);
-	say("receive", ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &wanted));
+	print_result("receive", ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &wanted));
 	answer.id = wanted.id;
-	say("answer", ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer));
+	print_result("answer", ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer));
 	return await(child);
 }
 
 static int strict(void)
 {
-	say("strict", 0);
+	print_result("strict", 0);
 	fflush(stdout);
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
 	return (int)syscall(SYS_getppid);
@@ -202,10 +202,10 @@ static int undumpable(void)
 {
 	int fd;
 
-	say("PR_SET_DUMPABLE", prctl(PR_SET_DUMPABLE, 0));
+	print_result("PR_SET_DUMPABLE", prctl(PR_SET_DUMPABLE, 0));
 	fd = open("/dev/null", O_WRONLY);
-	say("write", write(fd, "hidden", 6));
-	return say("seteuid", getuid() == 0 ? seteuid(65534) : 0);
+	print_result("write", write(fd, "hidden", 6));
+	return print_result("seteuid", getuid() == 0 ? seteuid(65534) : 0);
 }
 
 /* ---- Stops and ends ---------------------------------------------------------------------------- */
@@ -222,10 +222,10 @@ static int group_stop(void)
 		_exit(read(ends[0], &byte, 1) == 0 ? 8 : 9);
 	}
 	waitpid(child, &status, WUNTRACED);
-	say("stopped", WIFSTOPPED(status) ? 0 : -1);
+	print_result("stopped", WIFSTOPPED(status) ? 0 : -1);
 	kill(child, SIGCONT);
 	waitpid(child, &status, WCONTINUED);
-	say("continued", WIFCONTINUED(status) ? 0 : -1);
+	print_result("continued", WIFCONTINUED(status) ? 0 : -1);
 	close(ends[1]);
 	await(child);
 	child = fork();
@@ -261,7 +261,7 @@ static int killed_in_call(void)
 static int stops(void)
 {
 	raise(SIGSTOP);
-	return say("went on", 0);
+	return print_result("went on", 0);
 }
 
 /* The parent waits, interruptible only by SIGKILL, until its standard input ends or has data. */
@@ -289,7 +289,7 @@ static int deaf(void)
 	for (int n = 1; n < 32; n++)
 		if (n != SIGKILL && n != SIGSTOP)
 			raise(n);
-	return say("deaf", 0);
+	return print_result("deaf", 0);
 }
 
 /* ---- Threads and processes --------------------------------------------------------------------- */
@@ -319,7 +319,7 @@ static int hundred(void)
 	pthread_barrier_init(&gate, NULL, 101);
 	for (int n = 0; n < 100; n++)
 		if (pthread_create(&thread, NULL, n % 10 ? rest : replace, NULL) != 0)
-			return say("thread", -1);
+			return print_result("thread", -1);
 	rest(NULL);
 	return 0;
 }
@@ -440,7 +440,7 @@ static int outlive(void)
 		_exit(0);
 	}
 	wait(NULL);
-	return say("daemon", 0);
+	return print_result("daemon", 0);
 }
 
 static const struct test_case cases[] = {

@@ -100,18 +100,18 @@ static int edges(void)
 
 	memcpy(last - 7, "/nowher", 8);
 	*last = 'e';
-	say("open", open(last - 7, O_RDONLY));
-	say("open of nothing", open((char *)16, O_RDONLY));
-	say("stat", stat("/", (struct stat *)last));
-	say("write", write(fd, last, PAGE) < 0 ? -1 : 0);
-	say("writev", writev(fd, &vector, 1) < 0 ? -1 : 0);
-	say("writev of an edge", writev(fd, (struct iovec *)(last - 3), 2));
-	say("writev of many", syscall(SYS_writev, fd, &vector, INT32_MAX));
-	say("execve", execve(self, argv, (char **)last));
-	say("execve of nothing", execve((char *)16, argv, NULL));
-	say("nanosleep", syscall(SYS_nanosleep, last, NULL));
-	say("huge", syscall(SYS_write, -1, last, SIZE_MAX));
-	return say("huge poll", syscall(SYS_poll, last, UINT32_MAX, 0));
+	print_result("open", open(last - 7, O_RDONLY));
+	print_result("open of nothing", open((char *)16, O_RDONLY));
+	print_result("stat", stat("/", (struct stat *)last));
+	print_result("write", write(fd, last, PAGE) < 0 ? -1 : 0);
+	print_result("writev", writev(fd, &vector, 1) < 0 ? -1 : 0);
+	print_result("writev of an edge", writev(fd, (struct iovec *)(last - 3), 2));
+	print_result("writev of many", syscall(SYS_writev, fd, &vector, INT32_MAX));
+	print_result("execve", execve(self, argv, (char **)last));
+	print_result("execve of nothing", execve((char *)16, argv, NULL));
+	print_result("nanosleep", syscall(SYS_nanosleep, last, NULL));
+	print_result("huge", syscall(SYS_write, -1, last, SIZE_MAX));
+	return print_result("huge poll", syscall(SYS_poll, last, UINT32_MAX, 0));
 }
 
 static char *shared_page;
@@ -151,7 +151,7 @@ static int others_memory(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		say("process_vm_writev", process_vm_writev(getppid(), &here, 1, &there, 1, 0));
+		print_result("process_vm_writev", process_vm_writev(getppid(), &here, 1, &there, 1, 0));
 		fflush(stdout);
 		_exit(0);
 	}
@@ -172,9 +172,9 @@ static int execs(void)
 {
 	char *argv[] = { (char *)self, (char *)"over", NULL };
 
-	say("no such file", execv("/nowhere/program", argv));
-	say("a folder", execv("/", argv));
-	say("personality", personality(ADDR_NO_RANDOMIZE));
+	print_result("no such file", execv("/nowhere/program", argv));
+	print_result("a folder", execv("/", argv));
+	print_result("personality", personality(ADDR_NO_RANDOMIZE));
 	fflush(stdout);
 	return execv(self, argv);
 }
@@ -184,9 +184,9 @@ static int ring(void)
 	char parameters[120] = "";
 	long fd = syscall(SYS_io_uring_setup, 2, parameters);
 
-	say("io_uring_setup", fd);
+	print_result("io_uring_setup", fd);
 	if (fd >= 0)
-		say("io_uring_enter", syscall(SYS_io_uring_enter, fd, 0, 0, 0, NULL, 0));
+		print_result("io_uring_enter", syscall(SYS_io_uring_enter, fd, 0, 0, 0, NULL, 0));
 	return 0;
 }
 
@@ -196,10 +196,10 @@ static int x32(void)
 #ifdef __x86_64__
 	const long bit = 0x40000000;
 
-	say("getppid", syscall(bit | 110) < 0 ? -1 : 0);
-	say("access", syscall(bit | 21, "/nowhere/x32", R_OK));
-	say("ioctl", syscall(bit | 514, -1, 0, 0));
-	say("no call", syscall(bit | 1000));
+	print_result("getppid", syscall(bit | 110) < 0 ? -1 : 0);
+	print_result("access", syscall(bit | 21, "/nowhere/x32", R_OK));
+	print_result("ioctl", syscall(bit | 514, -1, 0, 0));
+	print_result("no call", syscall(bit | 1000));
 #endif
 	return 0;
 }

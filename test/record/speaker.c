@@ -12,7 +12,7 @@
 
 static char large[KTR_USER_MAXLEN + 1];
 
-static void tell(const char *what, int result)
+static void print_result(const char *what, int result)
 {
 	printf("%s %d %s\n", what, result, result < 0 ? strerror(errno) : "");
 	fflush(stdout);
@@ -23,19 +23,19 @@ int main(int argc, char **argv)
 	const char *file = argc > 1 ? argv[1] : "";
 
 	memset(large, 'x', sizeof(large));
-	tell("word", utrace("hello from user land", 20));
-	tell("most", utrace(large, KTR_USER_MAXLEN));
-	tell("more", utrace(large, KTR_USER_MAXLEN + 1));
-	tell("nowhere", utrace((const void *)8, 16));
-	tell("set", ktrace(file, KTROP_SET, KTRFAC_SYSCALL | KTRFAC_USER, getpid()));
-	tell("there", utrace("in the other file", 17));
+	print_result("word", utrace("hello from user land", 20));
+	print_result("most", utrace(large, KTR_USER_MAXLEN));
+	print_result("more", utrace(large, KTR_USER_MAXLEN + 1));
+	print_result("nowhere", utrace((const void *)8, 16));
+	print_result("set", ktrace(file, KTROP_SET, KTRFAC_SYSCALL | KTRFAC_USER, getpid()));
+	print_result("there", utrace("in the other file", 17));
 	getppid();
-	tell("clear calls", ktrace(NULL, KTROP_CLEAR, KTRFAC_SYSCALL, getpid()));
+	print_result("clear calls", ktrace(NULL, KTROP_CLEAR, KTRFAC_SYSCALL, getpid()));
 	getppid();
-	tell("clearfile", ktrace(file, KTROP_CLEARFILE, 0, 0));
-	tell("nobody", ktrace(file, KTROP_SET, KTRFAC_SYSCALL, 1));
-	tell("no operation", ktrace(file, 3, KTRFAC_SYSCALL, getpid()));
-	tell("no facility", ktrace(file, KTROP_SET, 0, getpid()));
-	tell("directory", ktrace("/tmp", KTROP_SET, KTRFAC_SYSCALL, getpid()));
+	print_result("clearfile", ktrace(file, KTROP_CLEARFILE, 0, 0));
+	print_result("nobody", ktrace(file, KTROP_SET, KTRFAC_SYSCALL, 1));
+	print_result("no operation", ktrace(file, 3, KTRFAC_SYSCALL, getpid()));
+	print_result("no facility", ktrace(file, KTROP_SET, 0, getpid()));
+	print_result("directory", ktrace("/tmp", KTROP_SET, KTRFAC_SYSCALL, getpid()));
 	return 0;
 }
