@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 3))) void command_message(const char *name, con
 /* Prints "…: try 'ktrace show --help'". Returns EXIT_USAGE. */
 int command_usage(const char *name);
 /*
- * Prints "unusable value for OPTION: 'VALUE' (ALLOWED)"; without parentheses if `allowed` is "". Returns
+ * Prints "invalid value for OPTION: 'VALUE' (ALLOWED)"; without parentheses if `allowed` is "". Returns
  * EXIT_USAGE.
  */
 int command_bad_value(const char *name, const char *option, const char *value, const char *allowed);

@@ -7,7 +7,7 @@
  *	#define AT(member) .to = offsetof(struct show, member)
  *	static const struct option_row rows[] = {
  *		{ "limit", 'n', "N", "stop after N events", options_set_number, AT(limit), .least = 1 },
- *		{ "json", 0, NULL, "a JSON object a line", options_set_flag, AT(json) },
+ *		{ "json", 0, NULL, "one JSON object per line", options_set_flag, AT(json) },
  *		{ 0 },
  *	};
  */

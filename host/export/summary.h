@@ -34,7 +34,7 @@ struct tally {
 	uint64_t events;
 	uint64_t first, last;		/* timestamps; valid if `events` is not 0 */
 	uint64_t folded;		/* repetitions that the kernel counted instead of recording */
-	uint64_t folding;		/* those of `folded` that were still going on at the end */
+	uint64_t folding;		/* those of `folded` that were still in progress at the end */
 	uint64_t repeats[TALLY_EVENTS]; /* folded repetitions by event id */
 	struct tally_count event[TALLY_EVENTS];
 	uint64_t cpu[TALLY_CPUS];

@@ -134,7 +134,7 @@ const struct ktread_type *repeat_type(const struct ktread *trace);
 /* Reads a ktrace.repeat event. Returns false if the event is another one or damaged. */
 bool repeat_of(const struct ktread_event *event, struct repeat *repeat);
 
-/* ---- Repetitions as text: those that have a record, and those still going on at the end ---- */
+/* ---- Repetitions as text: those that have a record, and those still in progress at the end ---- */
 
 /*
  * Writes "lock.acquire: 199 more in 0.000175 s". Returns the end, or NULL if the event is not ktrace.repeat.
