@@ -14,7 +14,9 @@ aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
 riscv64="qemu-system-misc gcc-riscv64-linux-gnu"
 check="clang lld llvm clang-format g++-aarch64-linux-gnu g++-riscv64-linux-gnu git libcmocka-dev mandoc file binutils zstd tmux strace curl libc6-dev-arm64-cross libc6-dev-riscv64-cross libcap2-bin procps python3"
 # Commands that may be installed without Debian packages, each with the package to use if the command is missing.
-check_commands="node:nodejs npm:npm cargo:cargo rustc:rustc rustc:rust-src rustc:librust-compiler-builtins-dev"
+check_commands="node:nodejs npm:npm"
+# Rust with the sources of its core library, which bare-metal targets are built from.
+rust="cargo rustc rust-src librust-compiler-builtins-dev"
 
 case "${1-}" in
 host) wanted=$host ;;
@@ -26,7 +28,7 @@ demo)
 	*) echo "setup.sh: unknown architecture '$2' (x86_64, aarch64, riscv64)" >&2; exit 2 ;;
 	esac ;;
 check) wanted="$host $x86_64 $aarch64 $riscv64 $check" ;;
-list) printf '%s\n' $host $x86_64 $aarch64 $riscv64 $check $(printf '%s\n' $check_commands | cut -d: -f2); exit 0 ;;
+list) printf '%s\n' $host $x86_64 $aarch64 $riscv64 $check $rust $(printf '%s\n' $check_commands | cut -d: -f2); exit 0 ;;
 *) echo "usage: setup.sh host|demo ARCH|check|list" >&2; exit 2 ;;
 esac
 
@@ -34,6 +36,8 @@ if [ "$1" = check ]; then
 	for command in $check_commands; do
 		command -v "${command%%:*}" >/dev/null || wanted="$wanted ${command#*:}"
 	done
+	# A toolchain that was installed otherwise often lacks the sources. Debian's is then used beside it.
+	[ -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library/core" ] || wanted="$wanted $rust"
 fi
 
 if ! command -v dpkg-query >/dev/null; then
