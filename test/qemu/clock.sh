@@ -12,7 +12,7 @@ skewed=build/skewed
 enough=5 # measurements of each CPU: so it is known how its clock drifts
 error_max=5000 # microseconds, half of what the clocks of two CPUs differ by at least
 measured_cpus() { sed -n 's/^clocks *of \([0-9]*\) CPUs corrected.*/\1/p' "$tmp/summary"; }
-error_us() { sed -n 's/^clocks *of .* right to \([0-9]*\)[0-9.]* us$/\1/p' "$tmp/summary"; }
+error_us() { sed -n 's/^clocks *of .* with an error of up to \([0-9]*\)[0-9.]* us$/\1/p' "$tmp/summary"; }
 doubt_us() { sed -n 's/^clocks *order between CPUs: uncertain for events less than \([0-9.]*\) us apart.*/\1/p' "$tmp/summary"; }
 
 # boot_beside_loops: as boot.
@@ -74,7 +74,7 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	equal "$arch: it boots and ends" 0 "$status"
 	equal "$arch: the clocks of three CPUs are measured" 3 "$(measured_cpus)"
 	check "$arch: each of them $measurements times" test "$measurements" -ge $enough
-	check "$arch: right to $(error_us) us" test "$(error_us)" -le $error_max
+	check "$arch: with an error of up to $(error_us) us" test "$(error_us)" -le $error_max
 	check "$arch: nothing is lost" nothing_lost "$tmp/summary" 4
 	check "$arch: how many measurements succeeded is told, too, where some failed" sh -c \
 		"! grep 'CPU 0 was too busy' '$tmp/summary' || grep -q '^clocks *measured [1-9][0-9]* times' '$tmp/summary'"
