@@ -363,8 +363,8 @@ static int mask_is_sound(const char *text, uint64_t *value)
 }
 
 /*
- * Returns whether each bit of the mask belongs to an event. The upper bits of a negative number are not
- * checked.
+ * Returns whether each bit of the mask belongs to an event. A negative number always fits: its upper bits are
+ * endless.
  */
 static int mask_fits(const char *text, uint64_t value, const struct masks *masks, uint32_t first)
 {
