@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What user programs and the kernel agree on. Both sides include it; it includes nothing but integers. */
+/*
+ * The interface between user programs and the kernel. Both include this header; it includes only <stdint.h>.
+ */
 #ifndef DEMO_ABI_H
 #define DEMO_ABI_H
 
@@ -20,18 +22,18 @@ enum {
 #include "types.def"
 };
 
-/* Where user memory lies, on every architecture. */
+/* User addresses, the same on every architecture. */
 #define USER_BASE      UINT64_C(0x1000000000) /* programs are linked here */
 #define USER_END       UINT64_C(0x2000000000)
 #define USER_STACK     (USER_END - (UINT64_C(1) << 20)) /* top; grows down on demand to USER_STACK_MAX bytes */
 #define USER_STACK_MAX (UINT64_C(256) << 10)
 
 /*
- * A program starts with all registers zero but the stack pointer, a multiple of 16. It finds there: argc, the argv
- * pointers, NULL, the envp pointers, NULL, 64 bits each.
+ * The initial state of a program: all registers are 0 except the stack pointer, which is a multiple of 16. At
+ * the stack pointer are, 64 bits each: argc, the argv pointers, NULL, the envp pointers, NULL.
  */
-#define ARGS_BYTES_MAX (UINT64_C(16) << 10) /* all strings of argv and envp with their NULs */
-#define ARGS_MAX       256		    /* of them together */
+#define ARGS_BYTES_MAX (UINT64_C(16) << 10) /* all strings of argv and envp, including the NULs */
+#define ARGS_MAX       256		    /* strings of argv and envp together */
 
 enum {
 #define ERROR(number, name, text) name = number,
@@ -45,32 +47,40 @@ enum {
 
 struct abi_sigaction {
 	uint64_t handler;  /* void (*)(int), SIG_DFL or SIG_IGN */
-	uint64_t restorer; /* returns from a handler by SYS_sigreturn */
-	uint32_t mask;	   /* blocked meanwhile, besides the signal itself: bit n - 1 for signal n */
+	uint64_t restorer; /* where a handler returns to; calls SYS_sigreturn */
+	/* mask: signals blocked while the handler runs, besides the signal itself: bit n - 1 for signal n. */
+	uint32_t mask;
 	uint32_t flags;
 };
 
 /*
- * Threads of a process have memory, descriptors, working directory, ids and signal actions in common; each has its own
- * registers, name, blocked signals and signals that were sent to it alone (thread_kill). A signal to the process is taken
- * by any one thread that does not block it. exit ends all threads, and so does a signal whose default action that is;
- * execve ends all but the calling one, fork copies that one alone. setname names the running thread.
+ * Threads.
+ *
+ * The threads of a process share memory, descriptors, working directory, ids and signal actions. Each thread
+ * has its own registers, name, blocked signals, and pending signals that thread_kill sent to it. A signal to
+ * the process is handled by one thread that does not block it. exit ends all threads; so does a signal whose
+ * default action is to end the process. execve ends all threads except the caller. fork copies only the
+ * caller. setname sets the name of the calling thread.
  *
  * thread_create(entry, argument, stack, tls, name)
- *	Starts a thread: it calls entry(argument) with the stack pointer `stack`, a multiple of 16, and nothing to return to.
- *	tls goes into the register for that: FS base, TPIDR_EL0, tp. thread_tls(tls) sets it for the running thread. name
- *	may be NULL. Returns the thread's id. EAGAIN: out of memory or ids, or the process is ending.
+ *	Starts a thread that calls entry(argument) with the stack pointer `stack`, a multiple of 16. entry
+ *	must not return. tls is the initial value of the thread-local storage register (FS base, TPIDR_EL0,
+ *	tp). name may be NULL. Returns the thread's id. EAGAIN: out of memory or ids, or the process is
+ *	ending.
+ * thread_tls(tls)
+ *	Sets the thread-local storage register of the calling thread.
  * thread_exit()
- *	With the last thread the process ends, with status 0. The pid stays that of the first thread, even when it has
- *	ended.
+ *	Ends the calling thread. When the last thread ends, the process ends with status 0. The pid remains
+ *	the id of the first thread, even after that thread has ended.
  * thread_join(thread)
- *	Waits until the process has no thread of that id. EDEADLK: it is the running one; EINTR.
+ *	Waits until the process has no thread with that id. EDEADLK: it is the caller's own id. EINTR.
  * wait_on(word, value, timeout, flags, name)
- *	Waits while the 32-bit word has that value, until wake(word, …); timeout in ms, below 0: without end. WAIT_OWNER:
- *	the word is a lock, and its low 22 bits are the id of the thread that holds it. The name, which may be NULL, is for
- *	traces. EAGAIN: the word has another value; ETIMEDOUT, EINTR, EFAULT, EINVAL (not a multiple of 4).
+ *	If the 32-bit word has that value, sleeps until wake(word, …). timeout is in ms; a negative one means
+ *	no limit. With WAIT_OWNER the word is a lock whose low 22 bits are the id of the thread that holds it.
+ *	name is for traces and may be NULL. EAGAIN: the word has another value. ETIMEDOUT, EINTR, EFAULT.
+ *	EINVAL: the address is not a multiple of 4.
  * wake(word, most)
- *	Wakes at most so many threads that wait on it; returns how many.
+ *	Wakes at most that many threads that sleep in wait_on(word, …). Returns how many it woke.
  */
 #define WAIT_OWNER_MASK 0x3fffffu
 
@@ -102,7 +112,7 @@ struct abi_dirent {
 	char name[NAME_MAX + 1]; /* NUL-terminated */
 };
 
-/* Status of wait4: exit code << 8, or the signal that ended it. */
+/* The status that wait4 stores: exit code << 8, or the number of the signal that ended the process. */
 #define WIFEXITED(status)   (((status)&0x7f) == 0)
 #define WEXITSTATUS(status) ((status) >> 8 & 0xff)
 #define WTERMSIG(status)    ((status)&0x7f)
@@ -121,8 +131,8 @@ struct abi_pollfd {
 
 struct abi_sockaddr {
 	uint16_t family;
-	uint16_t port;	  /* host order: there is one byte order here */
-	uint32_t address; /* the same */
+	uint16_t port;	  /* host byte order: all supported architectures are little-endian */
+	uint32_t address; /* host byte order */
 };
 
 struct abi_utsname {

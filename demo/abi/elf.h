@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The parts of an ELF file, 64 bits, little-endian. */
+/* The parts of the ELF format that the demo uses: 64 bits, little-endian. */
 #ifndef DEMO_ABI_ELF_H
 #define DEMO_ABI_ELF_H
 
