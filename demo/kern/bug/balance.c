@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Each CPU has a pool of buffers, and one that runs low takes some of its neighbour's. The mistake: it has its own pool
- * locked while it locks the neighbour's, so that two CPUs that run low together spin for each other's.
+ * Each CPU has a pool of buffers. A CPU whose pool runs low takes half of its neighbour's pool.
+ * The mistake: the CPU holds the lock of its own pool while it locks the neighbour's. If all CPUs run low at
+ * the same time, each spins for the lock of the next.
  */
 #include "cpu.h"
 #include "spinlock.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Bugs: small pieces of kernel code with one real mistake each, chosen like a workload by the boot argument run=NAME.
- * What `ktrace why` says of each stands in test/scenarios/list.
+ * Bugs: small pieces of kernel code with one real mistake each. Like a workload, a bug is started by the boot
+ * argument run=NAME. test/scenarios/list contains what `ktrace why` must report for each.
  *
- * The mistake is in how the code uses the kernel; locks, scheduler and interrupts are the ones that everything else
- * runs on. Most bugs leave the machine hanging, so the function does not return.
+ * The mistake is in how the code uses the kernel. Locks, scheduler and interrupts are those that the rest of
+ * the kernel uses. Most bugs hang the machine, so the function does not return.
  */
 #ifndef DEMO_BUG_H
 #define DEMO_BUG_H
@@ -13,12 +13,12 @@
 
 #include "work/work.h"
 
-/* Ends with one that has no name. */
+/* The last entry has the name NULL. */
 extern const struct work bugs[];
 
 /* Two threads take two mutexes in opposite orders. */
 void bug_abba(uint64_t until_ns);
-/* The same with mutexes whose waiters yield and try again; and with one order, which is no bug. */
+/* The same with mutexes whose waiters yield and try again. The "no" variant locks in one order: no bug. */
 void bug_abba_yield(uint64_t until_ns);
 void bug_no_abba_yield(uint64_t until_ns);
 /* CPUs take two spinlocks in different orders. */
@@ -27,47 +27,47 @@ void bug_abba_spin(uint64_t until_ns);
 void bug_cycle3(uint64_t until_ns);
 /* An interrupt handler takes a lock that its CPU holds. */
 void bug_self_irq(uint64_t until_ns);
-/* A CPU waits for answers with a lock that another one spins for. */
+/* A CPU waits for replies to an IPI while it holds a lock that another CPU spins for. */
 void bug_ipi_lock(uint64_t until_ns);
-/* A CPU waits for answers of one that waits for a device with interrupts off. */
+/* A CPU waits for the reply of a CPU that polls a device with interrupts off. */
 void bug_ipi_off(uint64_t until_ns);
-/* An urgent thread waits for one that does not get to run. */
+/* A thread of high priority waits for a lock whose holder does not get to run. */
 void bug_inversion(uint64_t until_ns);
-/* A thread ends with a mutex locked; and the same without the mistake. */
+/* A thread ends while it holds a mutex; and the same without the mistake. */
 void bug_dead_owner(uint64_t until_ns);
 void bug_no_dead_owner(uint64_t until_ns);
 /* Two locks are taken in both orders, at different times. */
 void bug_lock_order(uint64_t until_ns);
-/* What is waited for happens, and the waker forgets to wake. */
+/* A thread sleeps until a job arrives; the job arrives without a wakeup. */
 void bug_lost_wakeup(uint64_t until_ns);
-/* The wakeup comes between the look and the sleep. */
+/* The wakeup comes between the check of the condition and the sleep. */
 void bug_wakeup_race(uint64_t until_ns);
-/* An urgent thread that gives way to nobody. */
+/* A thread of high priority never sleeps, so that others never run. */
 void bug_starve(uint64_t until_ns);
-/* A disk answers, but one request very late. */
+/* A disk answers all requests, but one of them very late. */
 void bug_slow_disk(uint64_t until_ns);
-/* A handler does not tell the controller that it is done. */
+/* A handler does not acknowledge its interrupt to the controller. */
 void bug_no_eoi(uint64_t until_ns);
 /* A handler raises its own interrupt again and again. */
 void bug_irq_storm(uint64_t until_ns);
 /* Interrupts are off for 50 ms. */
 void bug_irq_off(uint64_t until_ns);
-/* One CPU's timer is not started again. */
+/* The timer of one CPU is stopped and not started again. */
 void bug_dead_timer(uint64_t until_ns);
-/* A driver waits for ever, running. */
+/* A driver spins for ever for an answer of its device. */
 void bug_kernel_spin(uint64_t until_ns);
-/* Two threads give way to each other, for ever. */
+/* Two threads release their locks for each other, for ever. */
 void bug_livelock(uint64_t until_ns);
-/* Recursion without end. */
+/* Endless recursion. */
 void bug_stack(uint64_t until_ns);
-/* A call of a function that is not there. */
+/* A call through a NULL pointer. */
 void bug_null_call(uint64_t until_ns);
-/* A thread sleeps with a spinlock held. */
+/* A thread sleeps while it holds a spinlock. */
 void bug_sleep_spin(uint64_t until_ns);
 
 /*
- * Waits that do not end, and the same without the mistake: for an interrupt that still comes, for a disk with a lock held, for jobs that are
- * queued without a wakeup, for a signal that came too early.
+ * Waits that do not end, each also without the mistake: for an interrupt, for a disk while holding a lock,
+ * for jobs that are queued without a wakeup, for a signal that was given too early.
  */
 void bug_sensor(uint64_t until_ns);
 void bug_no_sensor(uint64_t until_ns);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Importers read records into a catalogue, one after another, each in a thread that ends when it is done; a reader looks
- * at the catalogue all the time, and an auditor comes in the end. The mistake: an importer that finds a bad record
- * returns without unlocking the catalogue, and its thread ends.
+ * Importers read records into a catalogue, one after another, each in a thread of its own. A reader looks at
+ * the catalogue again and again, and an auditor starts at the end.
+ * The mistake: an importer that finds a bad record returns without unlocking the catalogue, and its thread
+ * ends.
  */
 #include <stddef.h>
 
@@ -14,14 +15,14 @@
 #include "bug/bug.h"
 
 #define RECORDS	     8
-#define GOOD_IMPORTS 4 /* at least, before the one that has a bad record */
+#define GOOD_IMPORTS 4 /* at least; then comes the one with a bad record */
 #define IMPORT_NS    (20 * NS_PER_MS)
 
 static struct mutex catalogue = MUTEX("catalogue");
-static unsigned records; /* under its lock */
-static unsigned imports; /* that are over, atomically */
+static unsigned records; /* guarded by the catalogue's lock */
+static unsigned imports; /* finished imports; accessed atomically */
 static unsigned bad;	 /* number of the import that has a bad record */
-static bool unlocks;	 /* what the mistake leaves out */
+static bool unlocks;	 /* false: the mistake is made */
 
 static bool is_good(unsigned import, unsigned record)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A measurement that no tick may disturb: the timer of its CPU is stopped for that long. The CPU then goes on without:
- * what other CPUs ask of it is done, but no sleep of its own ends any more.
+ * A measurement must not be disturbed by ticks, so it stops the timer of its CPU and starts it again at the
+ * end.
+ * The mistake: it returns early, without starting the timer, if it took too long. From then on the CPU has no
+ * ticks: it handles what other CPUs send it, but timed sleeps on it never end.
  */
 #include "arch.h"
 #include "bug/bug.h"
@@ -18,7 +20,7 @@
 
 static struct wait_queue errands = WAIT_QUEUE("errands");
 
-/* The mistake: where it took too long to be undisturbed, it is left without starting the timer. */
+/* This early return is the mistake. */
 static void measure(uint64_t patience_ns)
 {
 	bool irq_on = arch_irq_save();
@@ -45,7 +47,7 @@ static void meter(void *unused)
 	}
 }
 
-/* Runs errands on the CPU that is measured; somebody on another one sends it. */
+/* Runs errands on the CPU that is measured; a thread on another CPU wakes it. */
 static void runner(void *unused)
 {
 	(void)unused;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Letters from CPU to CPU, each announced by the receiver's doorbell, whose handler takes them out of the box. Two
- * handlers that get that wrong: one leaves without telling the controller, one without taking the letter.
+ * A CPU puts letters into another CPU's box and rings its doorbell. The doorbell's handler takes them out.
+ * Two handlers with a mistake: one returns without acknowledging the interrupt, the other one does not take
+ * the letters.
  */
 #include "arch.h"
 #include "bug/bug.h"
@@ -14,7 +15,7 @@
 #define LETTERS	     10
 #define LETTER_EVERY (20 * NS_PER_MS)
 
-static uint32_t box[CPU_MAX]; /* letters; put in by any CPU, taken out by its own */
+static uint32_t box[CPU_MAX]; /* letters in each CPU's box; any CPU adds, the CPU itself removes */
 
 static void post(const struct cpu *to)
 {
@@ -22,7 +23,10 @@ static void post(const struct cpu *to)
 	arch_doorbell_ring(to);
 }
 
-/* The last CPU's box. Some letters, then a ring without one, to be sure that none lies there unnoticed. */
+/*
+ * Sends letters to the last CPU. The final ring, without a letter, makes sure that no letter remains
+ * unnoticed.
+ */
 static void postman(void *unused)
 {
 	const struct cpu *to = &cpus[cpu_count - 1];
@@ -43,7 +47,7 @@ static _Noreturn void deliver_to(void (*handler)(void))
 		timer_sleep(NS_PER_S);
 }
 
-/* The mistake: where there is nothing to be done, the controller is not told either. */
+/* The mistake: if the box is empty, the handler does not acknowledge the interrupt. */
 static void hasty_handler(void)
 {
 	if (__atomic_exchange_n(&box[arch_this_cpu()->id], 0, __ATOMIC_ACQUIRE) == 0)
@@ -57,7 +61,7 @@ void bug_no_eoi(uint64_t until_ns)
 	deliver_to(hasty_handler);
 }
 
-/* The mistake: rings again as long as there are letters, and takes none. */
+/* The mistake: the handler rings again while there are letters, but takes none. */
 static void restless_handler(void)
 {
 	const struct cpu *self = arch_this_cpu();

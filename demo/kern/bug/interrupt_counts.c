@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Interrupts are counted, each kind under a lock of its own, and a thread adds them up, locking the second kind before it
- * lets go of the first. The mistake: with that it puts interrupts back as the first lock found them, on, and has the
- * second one still. The interrupt that comes then spins for a lock that its own CPU holds.
+ * Counts interrupts, each kind under a lock of its own. A thread adds them up; it locks the second kind
+ * before it unlocks the first.
+ * The mistake: unlocking the first one restores the interrupt state of before the first lock: on, although
+ * the second lock is still held. An interrupt handler then spins for a lock that its own CPU holds.
  */
 #include "arch.h"
 #include "cpu.h"

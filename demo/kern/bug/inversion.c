@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Three threads of different priorities on one CPU. The mistake: the least urgent one shares a mutex with the most urgent
- * one, and nothing lends it that one's priority. A thread in between that only computes keeps it from ever giving the
- * mutex up.
+ * Three threads of different priorities on one CPU.
+ * The mistake: the thread of lowest priority shares a mutex with the thread of highest priority, and the
+ * mutex has no priority inheritance. A thread of medium priority that only computes prevents the holder from
+ * running, so that the mutex is never released.
  */
 #include "arch.h"
 #include "clock.h"

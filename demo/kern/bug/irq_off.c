@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A driver whose device takes 50 ms to answer, and that waits for it with interrupts off. */
+/* A driver polls a device that takes 50 ms to answer, with interrupts off. */
 #include <ktrace/ktrace.h>
 
 #include "arch.h"
@@ -14,7 +14,10 @@
 
 KTRACE_EVENT(sensor, poll, "%u", (uint32_t, tries));
 
-/* The mistake: nobody else uses the sensor, so there is nothing to be kept out for so long. */
+/*
+ * The mistake: interrupts are off during the whole conversion. No other code uses the sensor, so nothing
+ * requires that.
+ */
 static void read_sensor(void)
 {
 	bool irq_on = arch_irq_save();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A file's changes are noted in a journal, from which they are written back now and then. The mistake: who changes locks
- * the inode and then the journal, who writes back the journal and then the inode. Here the two never run together, so
- * nothing comes of it.
+ * Changes of a file are recorded in a journal, which is written back later.
+ * The mistake: a change locks the inode and then the journal; a write-back locks the journal and then the
+ * inode. Here both never run at the same time, so no deadlock occurs.
  */
 #include "mutex.h"
 #include "bug/bug.h"

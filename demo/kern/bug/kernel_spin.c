@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A driver that waits for its device's answer, which does not come, in a loop that interrupts do interrupt. */
+/* A driver spins until its device answers, which never happens. Interrupts are on meanwhile. */
 #include "arch.h"
 #include "bug/bug.h"
 #include "clock.h"
@@ -9,9 +9,9 @@
 
 #define READY 1u
 
-static volatile uint32_t status; /* as the device has it */
+static volatile uint32_t status; /* the device's status register, in this simulation */
 
-/* The mistake: patience has no end. */
+/* The mistake: the wait has no timeout. */
 static void wait_until_ready(void)
 {
 	while (!(status & READY))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Two clerks move money between two accounts, in opposite directions. Neither waits for the second account while it
- * has the first one, so there is no deadlock; it gives the first one back and tries again.
+ * Two clerks move money between two accounts, in opposite directions. A clerk does not wait for the second
+ * account while it holds the lock of the first one, so there is no deadlock: it unlocks the first account and
+ * tries again.
  */
 #include "bug/bug.h"
 #include "clock.h"
@@ -17,7 +18,9 @@ static struct account {
 	int64_t balance;
 } savings = { .lock = MUTEX("savings") }, current = { .lock = MUTEX("current") };
 
-/* The mistake: what was given back is taken again at once, before the other one could have had it. */
+/*
+ * The mistake: the first lock is taken again immediately after its release, so the other clerk never gets it.
+ */
 static void move(struct account *from, struct account *to)
 {
 	for (;;) {
@@ -47,7 +50,7 @@ static void spender(void *unused)
 		move(&savings, &current);
 }
 
-/* On one CPU, whose tick wakes them in turn. */
+/* Both threads run on one CPU, whose tick wakes them in turn. */
 void bug_livelock(uint64_t until_ns)
 {
 	(void)until_ns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A printer takes jobs from a spooler, clients wait until theirs is printed. The mistake: a job that is urgent is put
- * in front of the others, but the printer is not woken for it. Nobody notices while the printer is busy anyway.
+ * A printer takes jobs from a spooler; clients wait until their job is printed.
+ * The mistake: an urgent job is put at the front of the queue, but the printer is not woken. That has no
+ * effect as long as the printer is busy anyway.
  */
 #include <stddef.h>
 
@@ -16,7 +17,7 @@
 
 struct job {
 	struct job *next;
-	bool printed; /* under the lock of `prints` */
+	bool printed; /* guarded by the lock of `prints` */
 };
 
 /* The queue's lock guards the list. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Devices behind a table of what they can do, which is not the same for all of them. */
+/* Devices are called through tables of operations. Not every device has every operation. */
 #include <stddef.h>
 
 #include "bug/bug.h"
@@ -17,7 +17,7 @@ struct device {
 
 struct device_operations {
 	uint32_t (*read)(const struct device *device);
-	void (*calibrate)(struct device *device); /* NULL: it needs none */
+	void (*calibrate)(struct device *device); /* NULL: the device needs none */
 };
 
 static uint32_t read_value(const struct device *device)
@@ -35,7 +35,7 @@ static const struct device_operations fixed = { read_value, NULL };
 
 static struct device devices[] = { { "thermometer", &adjustable, 3 }, { "clock", &fixed, 7 } };
 
-/* The mistake: nobody asks whether it can be. */
+/* The mistake: the function pointer is not checked for NULL. */
 static void calibrate(struct device *device)
 {
 	device->operations->calibrate(device);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Waits that never end while the machine looks idle, each beside the same code without the mistake. A sensor whose samples are not
- * announced any more, a disk that stops to answer while its reader holds a lock, a job that is queued without a wakeup, and a signal that
- * comes before anybody sleeps.
+ * Waits that never end while the machine looks idle, each also without the mistake: a sensor whose FIFO stays
+ * full, a disk that stops answering while its reader holds a lock, a job that is queued without a wakeup, and
+ * a signal that is given before a thread waits for it.
  */
 #include <stddef.h>
 
@@ -23,12 +23,12 @@
 
 static struct {
 	struct wait_queue queue;
-	unsigned used;	/* places of the FIFO */
-	unsigned count; /* samples that are not read yet */
+	unsigned used;	/* used places of the FIFO */
+	unsigned count; /* samples that have not been read yet */
 	bool gives_back;
 } sensor = { .queue = WAIT_QUEUE("sensor") };
 
-/* In the interrupt: a sample for which there is no place is lost. */
+/* Interrupt handler: adds a sample. If the FIFO is full, the sample is lost. */
 static void take_sample(void)
 {
 	bool irq_on = spin_lock(&sensor.queue.lock);
@@ -42,7 +42,7 @@ static void take_sample(void)
 	doorbell_end();
 }
 
-/* The mistake: places that have been read are not given back. */
+/* The mistake: the place of a sample that was read is not freed. */
 static void sampler(void *unused)
 {
 	(void)unused;
@@ -87,9 +87,9 @@ static struct mutex cache = { .queue = WAIT_QUEUE("block cache") };
 
 static struct {
 	struct wait_queue answers;
-	unsigned asked, answered; /* under the lock of `answers` */
+	unsigned asked, answered; /* both guarded by the lock of `answers` */
 	uint64_t answer_ns;
-	unsigned good; /* reads that it answers */
+	unsigned good; /* number of reads that the disk answers */
 } disk = { .answers = DEVICE_QUEUE("disk") };
 
 static void disk_main(void *unused)
@@ -141,13 +141,13 @@ static void run_disk(unsigned good, uint64_t answer_ns, uint64_t until_ns)
 	work_crew("reader", 2, reader, until_ns);
 }
 
-/* The mistake is the disk's: it forgets a request. */
+/* The mistake is the disk's: after GOOD_READS it answers no more requests. */
 void bug_stuck_disk(uint64_t until_ns)
 {
 	run_disk(GOOD_READS, NS_PER_MS, until_ns);
 }
 
-/* It takes its time, and answers. */
+/* Without the mistake: the disk is slow, but answers. */
 void bug_no_stuck_disk(uint64_t until_ns)
 {
 	run_disk(UINT32_MAX, 400 * NS_PER_MS, until_ns);
@@ -186,7 +186,7 @@ static void put_job(bool wake)
 	spin_unlock(&jobs.queue.lock, irq_on);
 }
 
-/* The mistake: whoever puts a job in after the first ones relies on the consumer being awake. */
+/* The mistake: after the first JOBS, jobs are queued without waking the consumer. */
 static void producer(void *argument)
 {
 	const bool forgets = argument;
@@ -210,7 +210,7 @@ void bug_unwoken(uint64_t until_ns)
 	run_jobs(true, until_ns);
 }
 
-/* Here the producer has put in its last job, and ends. */
+/* Without the mistake: the producer ends after its last job. */
 void bug_no_unwoken(uint64_t until_ns)
 {
 	run_jobs(false, until_ns);
@@ -223,7 +223,7 @@ static struct {
 	bool given;
 } start = { .queue = WAIT_QUEUE("start signal") };
 
-/* The mistake: it looks for the signal before it takes the lock. */
+/* The mistake: the signal is checked before the lock is taken, and not again after that. */
 static void starter(void *argument)
 {
 	bool there = __atomic_load_n(&start.given, __ATOMIC_ACQUIRE), irq_on;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A table says which page is where, and whoever takes one out asks all CPUs to forget it. The mistake: it asks with the
- * table locked. A CPU that spins for that lock has its interrupts off and does not answer.
+ * A table maps pages to places. When a page is removed, all CPUs must flush it from their TLBs.
+ * The mistake: the flush is requested while the table's spinlock is held. A CPU that spins for this lock has
+ * interrupts off and does not answer.
  */
 #include "arch.h"
 #include "cpu.h"
@@ -56,7 +57,7 @@ void bug_ipi_lock(uint64_t until_ns)
 
 static uint32_t never_set;
 
-/* It waits for its device with interrupts off, and the device does nothing. */
+/* Polls a device that never answers, with interrupts off. */
 static void wait_for_device(void)
 {
 	arch_irq_save();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A log that is written out while its spinlock is held, and writing takes a while: the writer sleeps. */
+/* A log is written out while its spinlock is held. Writing takes a while: the writer sleeps. */
 #include "bug/bug.h"
 #include "clock.h"
 #include "cpu.h"
@@ -16,7 +16,10 @@ static void write_out(void)
 	timer_sleep(WRITE_NS);
 }
 
-/* The mistake: a spinlock belongs to a CPU. Whoever runs there meanwhile and wants it waits for itself. */
+/*
+ * The mistake: a spinlock is held by the CPU. Another thread on that CPU that wants the lock waits for its
+ * own CPU.
+ */
 static void append(void)
 {
 	bool irq_on = spin_lock(&log_lock);
@@ -26,7 +29,7 @@ static void append(void)
 	spin_unlock(&log_lock, irq_on);
 }
 
-/* Two a CPU. */
+/* Two threads for each CPU. */
 static void logger(unsigned n, uint64_t until_ns)
 {
 	(void)n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A disk, as slow as a tick, and programs that read it. It takes the request first that lies nearest to its head. The
- * mistake: one that is far away has to wait as long as others come, and PATIENCE_NS is too long to make up for that.
+ * A slow disk, and programs that read it. The disk serves the request nearest to its head first.
+ * The mistake: a request that is far away waits while others arrive, up to PATIENCE_NS, which is too long.
  */
 #include <stddef.h>
 
@@ -22,14 +22,14 @@ struct request {
 	struct request *next;
 	uint64_t since_ns;
 	unsigned sector;
-	bool done; /* under the lock of `answered` */
+	bool done; /* guarded by the lock of `answered` */
 };
 
 /* The queue's lock guards the list. */
 static struct {
 	struct wait_queue queue;
 	struct request *first;
-	unsigned head; /* the disk's own */
+	unsigned head; /* current sector; used only by the disk's thread */
 } disk = { .queue = WAIT_QUEUE("disk requests") };
 
 static unsigned distance(const struct request *request)

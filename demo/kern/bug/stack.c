@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Names that stand for other names, as links do in a file system; three of them stand for each other. */
+/* Names that stand for other names, like links in a file system. Three of them form a cycle. */
 #include <stddef.h>
 
 #include "bug/bug.h"
@@ -35,7 +35,10 @@ static bool look_up(const char *name, char *meaning)
 	return found;
 }
 
-/* How many steps it is to what a name means in the end. The mistake: nobody counts them on the way. */
+/*
+ * Returns the number of steps to the final meaning of a name. The mistake: there is no limit to the
+ * recursion.
+ */
 static unsigned resolve(const char *name)
 {
 	char meaning[NAME_SIZE];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A sampler reads a sensor as often as it can, a reporter on the same CPU sums up. The mistake: the sampler is made
- * urgent and gives way instead of sleeping; but only to who is as urgent as itself, so that the reporter never runs
- * again.
+ * A sampler reads a sensor as often as it can; a reporter on the same CPU summarizes.
+ * The mistake: the sampler has a high priority and yields instead of sleeping. But yielding lets only threads
+ * of the same or a higher priority run, so the reporter never runs again.
  */
 #include <stddef.h>
 
@@ -16,10 +16,10 @@
 #include "bug/bug.h"
 
 #define URGENT	     (PRIORITY_DEFAULT + 1)
-#define TEST_SAMPLES 10 /* at leisure, before it is serious */
+#define TEST_SAMPLES 10 /* samples taken at normal priority, before it is raised */
 #define SAMPLE_NS    (NS_PER_MS / 10)
 
-static unsigned samples, reports; /* atomically */
+static unsigned samples, reports; /* accessed atomically */
 
 static void take_sample(void)
 {

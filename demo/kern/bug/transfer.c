@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Money moves around a ring of accounts, by one thread for each account. The mistake: a transfer locks the account it
- * takes from first, whichever that is, so that all threads hold one account each and wait for the next.
+ * Money is transferred around a ring of accounts, by one thread for each account. The mistake: a transfer locks
+ * the paying account first, so that all threads can hold one account each and wait for the next.
  */
 #include "clock.h"
 #include "mutex.h"
@@ -21,7 +21,7 @@ static struct account {
 
 static unsigned in_use;
 
-/* What has been taken is on its way for a while before it arrives. */
+/* The sleep between the two steps gives the deadlock time to occur. */
 static void transfer(struct account *from, struct account *to, int amount)
 {
 	mutex_lock(&from->lock);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Letters go through a mailbox that holds one. The mistake: the reader looks whether there is one before it takes the
- * lock, and does not look again. A letter that comes in between wakes nobody, and the reader sleeps beside it.
+ * Letters go through a mailbox that holds one letter.
+ * The mistake: the reader checks whether there is a letter before it takes the lock, and does not check
+ * again. If a letter arrives in between, its wakeup finds no sleeping thread, and the reader sleeps although
+ * the mailbox is full.
  */
 #include "args.h"
 #include "sched.h"
@@ -10,8 +12,8 @@
 
 #define PAUSE_MOST_NS 65536u
 
-static struct wait_queue mailbox = WAIT_QUEUE("mailbox"); /* its lock guards the next */
-static bool full = true;				  /* the first one lies there already */
+static struct wait_queue mailbox = WAIT_QUEUE("mailbox"); /* its lock guards `full` */
+static bool full = true;				  /* a first letter is there already */
 
 static void read_letter(void)
 {
@@ -44,7 +46,7 @@ static void reader(uint64_t until_ns)
 		read_letter();
 }
 
-/* Letters come at all times. */
+/* Writes letters at random times. */
 static void writer(uint64_t until_ns)
 {
 	uint64_t seed = arg_number("seed", 0);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A mutex that does without sleep: who finds it taken yields and tries again, so that its thread stays runnable. Two clerks work on
- * two ledgers under it. The mistake of bug_abba_yield: they open them in opposite orders. bug_no_abba_yield
- * has one order, and no mistake.
+ * A mutex without sleep: a thread that finds it taken yields and tries again, so it stays runnable. Two
+ * clerks work on two ledgers, each guarded by such a mutex.
+ * The mistake of bug_abba_yield: they lock the ledgers in opposite orders. bug_no_abba_yield uses one order
+ * and has no mistake.
  */
 #include <stddef.h>
 

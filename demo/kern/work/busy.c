@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * More to do than there are CPUs: workers take pieces of work from a list, which a planner keeps filled, compute, and
- * book the result under a mutex. In the end as much must be booked as was planned.
+ * More work than CPUs: a planner fills a list with pieces of work; workers take them, compute, and count the
+ * results under a mutex. At the end, all planned pieces must have been counted.
  */
 #include <stddef.h>
 
@@ -16,20 +16,20 @@
 
 #define ROOM	     32u
 #define PIECE_NS     (NS_PER_MS / 4)
-#define PIECES_EVERY 8u /* of which one is this many times as long */
+#define PIECES_EVERY 8u /* one piece in 8 is 8 times as long */
 
-/* The queue's lock guards it all; workers and planner wait in it. */
+/* The queue's lock guards all fields; workers and planner wait in the queue. */
 static struct {
 	struct wait_queue queue;
-	unsigned piece[ROOM]; /* how long it takes, in units of PIECE_NS */
+	unsigned piece[ROOM]; /* duration of each, in units of PIECE_NS */
 	unsigned planned, taken;
 	bool over;
 } list = { .queue = WAIT_QUEUE("work list") };
 
 static struct mutex book = MUTEX("book");
-static uint64_t booked; /* under the mutex */
+static uint64_t booked; /* guarded by the mutex */
 
-/* False once all is done. */
+/* Takes a piece of work. Returns false when all work is done. */
 static bool take(unsigned *piece)
 {
 	bool irq_on = spin_lock(&list.queue.lock);
@@ -84,7 +84,7 @@ static void plan_until(uint64_t until_ns)
 	spin_unlock(&list.queue.lock, irq_on);
 }
 
-/* The first one plans. */
+/* Member 0 is the planner. */
 static void member(unsigned n, uint64_t until_ns)
 {
 	if (n == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A chain of calls that is known: what the events in it say of their callers, and what a backtrace in it shows, can be
- * held against the kernel's symbols.
+ * A known chain of calls with events and a backtrace in it. Tests compare the recorded callers and the
+ * backtrace with the kernel's symbols.
  */
 #include <ktrace/ktrace.h>
 
@@ -13,7 +13,7 @@
 KTRACE_EVENT(calls, short, "%u", (uint32_t, number));
 KTRACE_EVENT(calls, long, "%s %u", (const char *, text), (uint32_t, number));
 
-/* Each ends in a call that must not become a jump, or it would be missing from the chain. */
+/* Prevents a tail call, with which the calling function would be missing from the chain. */
 #define COME_BACK() __asm__ volatile("")
 
 __attribute__((noinline)) static void calls_third(uint32_t number)

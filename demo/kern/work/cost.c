@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What an event costs in this very machine, in picoseconds: a read of the clock, an event that is off, one
- * that fits into a slot, one of three slots. Loop and clock read included; interrupts off.
+ * Measures the cost of events on this machine, in picoseconds: a read of the clock, an event that is off, one
+ * of one slot, one of three slots. The cost of the loop is included. Interrupts are off.
  */
 #include <ktrace/ktrace.h>
 
@@ -41,7 +41,7 @@ static void record_large(void)
 		KTRACE(cost, large, i, i, i, i, i, i, i);
 }
 
-/* Picoseconds a round; the first run only warms up. */
+/* Returns the picoseconds per round. A first run warms up. */
 static uint64_t measure(void (*loop)(void))
 {
 	bool irq_on = arch_irq_save();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A dump on request, while the kernel goes on. */
+/* Dumps the trace while the kernel continues. */
 #include "dump.h"
 #include "work.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Every CPU walks a stretch of the window of its own, and all of them a shared one, so that pages fault
- * in.
+ * Each CPU accesses a part of the window of its own, and all CPUs access a shared part, so that page faults
+ * occur.
  */
 #include "clock.h"
 #include "cpu.h"
@@ -35,7 +35,7 @@ static void walk_own(unsigned n)
 	window_drop(first, STRETCH);
 }
 
-/* Two CPUs may touch a page for the first time together: neither's increment may be lost. */
+/* If two CPUs access a page for the first time together, no increment may be lost. */
 static void walk_shared(void)
 {
 	for (size_t i = 0; i < STRETCH; i++)

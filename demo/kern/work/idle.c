@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * A machine with little to do: servers wait for requests, of which a few come, and a housekeeper looks round now and
- * then. One server never gets any.
- */
+/* A machine with little to do. Servers wait for requests, which are rare. One server never gets any. */
 #include <stddef.h>
 
 #include "args.h"
@@ -14,11 +11,11 @@
 
 #define SERVERS	     3
 #define ROUND_MIN_NS (30 * NS_PER_MS)
-#define ROUND_STEPS  64 /* of a millisecond, by chance */
+#define ROUND_STEPS  64 /* random number of milliseconds added */
 
 static struct server {
 	struct wait_queue requests;
-	unsigned waiting; /* requests, under the queue's lock */
+	unsigned waiting; /* number of requests; guarded by the queue's lock */
 } servers[SERVERS] = {
 	{ .requests = WAIT_QUEUE("mail requests") },
 	{ .requests = WAIT_QUEUE("web requests") },

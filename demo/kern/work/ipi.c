@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* All CPUs call a function on all; every call must have run everywhere when it returns. */
+/* All CPUs call a function on all CPUs. When a call returns, the function must have run on each. */
 #include "clock.h"
 #include "cpu.h"
 #include "ipi.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Trace points in DragonFly's manner, in this kernel: one of each kind of argument, with values that are known. */
+/* Trace points in DragonFly's style: one for each kind of argument, with known values. */
 #include <stddef.h>
 
-#define KTR	  1 /* what an option of the kernel's configuration would define */
+/* A kernel's configuration would define these. */
+#define KTR	  1
 #define KTR_LEASE 1
 #include <ktrace/ktr.h>
 

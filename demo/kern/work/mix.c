@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A little of everything, all at once. */
+/* Several workloads at the same time. */
 #include "work.h"
 
 static void (*const parts[])(uint64_t until_ns) = {

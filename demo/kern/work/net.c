@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sockets, used by kernel threads: first what must fail and how, then pairs of clients and servers that send data
- * back and forth, over streams and, the first pair, names and answers over UDP. With lose= (net/loopback.h) a
- * connection may end in an error, but must end.
+ * Sockets, used by kernel threads. First the operations that must fail. Then pairs of clients and servers
+ * send data back and forth over streams; the first pair sends names and answers over UDP. With lose=
+ * (net/loopback.h) a connection may end with an error, but it must end.
  */
 #include <stddef.h>
 
@@ -24,7 +24,7 @@ static uint64_t bytes_echoed;
 
 /* ---- Streams ----------------------------------------------------------------------------------- */
 
-/* Something went wrong that may go wrong only where frames get lost. */
+/* Handles an error: without lost frames it panics. */
 static bool is_broken(const char *what, int64_t result)
 {
 	if (result >= 0)
@@ -48,7 +48,7 @@ static void echo_until_end(struct file *connection)
 	file_release(connection);
 }
 
-/* A connection on which nothing is said ends the server. */
+/* Serves until a connection is closed without data. */
 static void echo_server(uint16_t port)
 {
 	struct file *listener = net_open_listener(port);
@@ -73,7 +73,7 @@ static char pattern(size_t n, unsigned seed)
 	return (char)(n * 7 + n / 251 + seed);
 }
 
-/* Receives size bytes of the pattern. False if the connection broke. */
+/* Receives size bytes of the pattern. Returns false if the connection broke. */
 static bool receive_pattern(struct file *client, char *buffer, size_t size, unsigned seed)
 {
 	for (size_t done = 0; done < size;) {
@@ -103,7 +103,10 @@ static void talk(struct file *client, char *buffer, unsigned seed)
 	}
 }
 
-/* Comes before the server does, perhaps; and in the end until it hears. */
+/*
+ * Connects, and tries again until it succeeds: the server may not have started yet, and with lose= a
+ * handshake may fail.
+ */
 static struct file *connect_at_last(uint16_t port)
 {
 	for (;;) {
@@ -136,7 +139,10 @@ static void echo_client(uint16_t port, uint64_t until_ns)
 
 /* ---- Names ------------------------------------------------------------------------------------- */
 
-/* Header and question of a query for www.demo, an address. Bytes 0 and 1: id; 2: 0x80 makes it an answer. */
+/*
+ * The header and question of a query for the address of www.demo. Bytes 0 and 1: id. 0x80 in byte 2 makes it
+ * an answer.
+ */
 static const char query[] = "\0\0\1\0\0\1\0\0\0\0\0\0\3www\4demo\0\0\1\0\1";
 
 static void name_server(uint64_t until_ns)
@@ -158,7 +164,7 @@ static void name_server(uint64_t until_ns)
 	file_release(server);
 }
 
-/* Datagrams may get lost: then asks again. */
+/* Asks repeatedly. If a datagram is lost, asks again. */
 static void resolver(uint64_t until_ns)
 {
 	struct file *client = net_open_socket(SOCK_DGRAM);
@@ -200,7 +206,7 @@ void work_net(uint64_t until_ns)
 	lossy = arg_number("lose", 0) != 0;
 	if (!lossy)
 		net_check_failures();
-	until_ns += clock_ns() - started_ns; /* the checks do not count */
+	until_ns += clock_ns() - started_ns; /* the time of the checks does not count */
 	work_crew("net", 2 * pairs, member, until_ns);
 	kprintf("net: %u connections, %u broken, %lu bytes echoed, %u names resolved\n", connections, broken,
 		bytes_echoed, queries);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Sockets as kernel threads use them; what must not fail panics. */
+/* Sockets for kernel threads. These functions panic after unexpected errors. */
 #ifndef DEMO_WORK_NET_CALLS_H
 #define DEMO_WORK_NET_CALLS_H
 
@@ -8,7 +8,7 @@
 #define PORT_ECHO 7000
 #define PORT_DNS  53
 
-/* Panics unless result is as wanted. */
+/* Panics if result is not the wanted value. */
 void net_expect(const char *what, int64_t result, int64_t wanted);
 
 struct abi_sockaddr net_at(uint16_t port);
@@ -17,16 +17,16 @@ struct file *net_open_socket(int type);
 struct file *net_open_listener(uint16_t port);
 struct file *net_accept_from(struct file *listener);
 
-/* As the calls. */
+/* Return the results of the system calls. */
 int net_bind_to(struct file *file, uint16_t port);
 int net_connect_to(struct file *file, uint16_t port);
 int64_t net_send_bytes(struct file *file, const void *from, size_t size);
 int64_t net_receive_bytes(struct file *file, void *to, size_t size);
 
-/* 1 once there is something to read, 0 after that time. */
+/* Returns 1 as soon as there is something to read, 0 after the timeout. */
 int64_t net_wait_readable(struct file *file, int64_t timeout_ms);
 
-/* What must fail, and how. */
+/* Checks operations that must fail, and their errors. */
 void net_check_failures(void);
 
 #endif

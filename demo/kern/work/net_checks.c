@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What must fail with sockets, and how: ports that are taken, peers that are not there or have gone, memory used up. */
+/* Socket operations that must fail: used ports, missing or closed peers, no memory. */
 #include <stddef.h>
 
 #include "net/packet.h"
@@ -38,7 +38,7 @@ static void check_refusals(void)
 	file_release(impatient);
 }
 
-/* Connections both ends of which are in one hand. */
+/* Returns a connected client; *server is the other end. */
 static struct file *connect_pair(struct file *listener, struct file **server)
 {
 	struct file *client = net_open_socket(SOCK_STREAM);
@@ -93,7 +93,7 @@ static void check_ends(void)
 #define HOARD_LARGEST 8192 /* pages in one piece */
 #define HOARD_PIECES  256
 
-/* All free memory, and all free packets. */
+/* Holds all free memory and all free packets. */
 struct hoard {
 	struct piece {
 		void *pages;
@@ -133,7 +133,10 @@ static void give_back(struct hoard *hoard)
 	}
 }
 
-/* What is under way keeps its packets, and frees them when it has arrived. */
+/*
+ * Sends until no packet is left. A packet in transit is freed when it arrives, so the packets are hoarded
+ * again each time.
+ */
 static void send_until_starved(struct hoard *hoard, struct file *file)
 {
 	int64_t result;
@@ -158,8 +161,8 @@ static void receive_until_end(struct file *file, bool may_be_reset)
 }
 
 /*
- * No connection can be made, none is left hanging. A reader that cannot tell that there is room again ends the connection;
- * whether that happens depends on when packets come free.
+ * Without memory, no connection can be made, and none must hang. A reader that cannot advertise free buffer
+ * space ends the connection; whether that happens depends on when packets become free.
  */
 static void check_starved(void)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The ways in which a kernel can go wrong, on demand. None returns, but for the boot after a reset. */
+/*
+ * Fatal errors of a kernel, on demand. These functions do not return, except work_reset in the boot after the
+ * reset.
+ */
 #include <ktrace/ktrace.h>
 
 #include "arch.h"
@@ -32,7 +35,10 @@ void work_triple(uint64_t until_ns)
 	arch_reset();
 }
 
-/* Another boot knows by the trace of this one that there was one: without it, it would reset, too. */
+/*
+ * Resets once. The trace that keep= preserves shows that there was an earlier boot; without it, each boot
+ * would reset again.
+ */
 void work_reset(uint64_t until_ns)
 {
 	(void)until_ns;
@@ -43,7 +49,9 @@ void work_reset(uint64_t until_ns)
 	arch_reset();
 }
 
-/* Woken from its sleep the thread goes on where interrupts are off, although its CPU idled with them on. */
+/*
+ * The idle CPU has interrupts on. This thread wakes up with interrupts off, as before its sleep, and hangs.
+ */
 static void hang(void *unused)
 {
 	(void)unused;
@@ -53,7 +61,7 @@ static void hang(void *unused)
 		arch_relax();
 }
 
-/* The last CPU hangs; the others go on ticking. */
+/* The last CPU hangs; the others continue. */
 void work_hang(uint64_t until_ns)
 {
 	(void)until_ns;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Two threads, on two CPUs where there are two, wake each other through a wait queue. */
+/* Two threads, on different CPUs if there are two, wake each other through a wait queue. */
 #include "print.h"
 #include "wait.h"
 #include "work.h"
 
 static struct wait_queue table = WAIT_QUEUE("pingpong");
-static unsigned turn; /* whose it is */
+static unsigned turn; /* number of the player whose turn it is */
 static unsigned rounds;
 static bool over;
 
-/* Waits for its turn and passes it on; false once the game is over. */
+/* Waits for the turn and passes it on. Returns false when the game is over. */
 static bool play(unsigned n, uint64_t until_ns)
 {
 	bool irq_on = spin_lock(&table.lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* All CPUs fight for one spinlock, in bursts; what it guards must add up in the end. */
+/* All CPUs contend for one spinlock, in bursts. The counter that it guards must be correct at the end. */
 #include "clock.h"
 #include "cpu.h"
 #include "panic.h"
@@ -11,7 +11,7 @@
 #define BURST 200
 
 static struct spinlock prize = SPINLOCK("prize");
-static uint64_t guarded; /* under the lock, and not atomic */
+static uint64_t guarded; /* guarded by the lock; not atomic */
 static uint64_t counted; /* atomic */
 
 static void fighter(unsigned n, uint64_t until_ns)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * As many threads as CPUs that all begin on the last CPU and never sleep: in the end each CPU must have run one. None is
- * woken once it may be moved, nor does a wakeup of anybody else bring another CPU, so it is up to those to come for it.
+ * As many threads as CPUs start on the last CPU and never sleep. Each CPU must eventually run one. The
+ * threads become movable only after their wakeup, and no other wakeup makes an idle CPU look for them, so the
+ * scheduler's tick must spread them.
  */
 #include "arch.h"
 #include "clock.h"
@@ -14,7 +15,7 @@
 
 #define PATIENCE_NS (20 * NS_PER_S)
 
-static uint32_t reached; /* a bit a CPU, atomically */
+static uint32_t reached; /* bit n: CPU n ran a thread; accessed atomically */
 
 static bool is_everywhere(void)
 {

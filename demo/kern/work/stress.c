@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Every CPU records at full speed, from a thread, from its timer and IPI interrupts and from NMIs that the
- * CPUs send each other, so that records nest at every point. A record can be checked by itself:
+ * Each CPU records at full speed: from a thread, from its timer and IPI interrupts, and from NMIs that the
+ * CPUs send each other, so that records nest at every point. Each record can be checked by itself:
  *
- *	source      CPU | context << 16, context 0 thread, 1 interrupt, 2 NMI
- *	sequence    counts the records of that source, short and long together, from 0
- *	check       (sequence << 18 ^ source) * 0x9e3779b97f4a7c15, modulo 2^64
- *	word n      check + n, in stress.long
+ *      source      CPU | context << 16; context 0: thread, 1: interrupt, 2: NMI
+ *      sequence    number of the record of that source, short and long ones together, from 0
+ *      check       (sequence << 18 ^ source) * 0x9e3779b97f4a7c15, modulo 2^64
+ *      word n      check + n, in stress.long
  *
- * A console line at the end tells how many there were.
+ * The console line at the end shows the number of records.
  */
 #include <ktrace/ktrace.h>
 
@@ -27,7 +27,7 @@ KTRACE_EVENT(stress, long, "%#x %u %#llx %#llx %#llx %#llx %#llx %#llx", (uint32
 	     (unsigned long long, word5));
 
 #define CHECK_FACTOR 0x9e3779b97f4a7c15ull
-#define LONG_EVERY   8	  /* one record in so many is a long one */
+#define LONG_EVERY   8	  /* one record in 8 is a long one */
 #define POKE_EVERY   1024 /* records between interrupts sent to the next CPU */
 
 enum source_context { FROM_THREAD, FROM_INTERRUPT, FROM_NMI, FROM_CONTEXTS };

@@ -16,26 +16,27 @@
 
 static const struct work works[] = {
 	{ "pingpong", work_pingpong }, /* two threads wake each other across CPUs */
-	{ "spin", work_spin },	       /* all CPUs fight for a spinlock */
-	{ "fault", work_fault },       /* page faults, resolved */
+	{ "spin", work_spin },	       /* all CPUs contend for a spinlock */
+	{ "fault", work_fault },       /* page faults that are resolved */
 	{ "ipi", work_ipi },	       /* all CPUs call functions on each other */
 	{ "sleepers", work_sleepers }, /* timed sleeps */
 	{ "net", work_net },	       /* sockets, by kernel threads */
-	{ "mix", work_mix },	       /* pingpong to sleepers at once */
-	{ "forever", work_forever },   /* mix without end */
-	{ "idle", work_idle },	       /* servers that wait for requests, and housekeeping now and then */
+	{ "mix", work_mix },	       /* pingpong to sleepers at the same time */
+	{ "forever", work_forever },   /* mix, for ever */
+	{ "idle", work_idle },	       /* servers that wait for rare requests */
 	{ "busy", work_busy },	       /* more to do than there are CPUs */
-	{ "spread", work_spread },     /* what waits on one CPU finds the others */
+	{ "spread", work_spread },     /* threads queued on one CPU must spread to the others */
 	{ "stress", work_stress },     /* every CPU records self-checking events at full speed */
-	{ "cost", work_cost },	       /* what an event costs */
-	{ "calls", work_calls },       /* a known chain of calls, with events and a backtrace in it */
-	{ "ktr", work_ktr },	       /* trace points as DragonFly writes them */
+	{ "cost", work_cost },	       /* the cost of an event */
+	{ "calls", work_calls },       /* a known chain of calls, with events and a backtrace */
+	{ "ktr", work_ktr },	       /* trace points in DragonFly's style */
 	{ "dump", work_dump },	       /* dumps the trace through transport= */
-	{ "panic", work_panic },       /* the kernel gives up */
+	{ "panic", work_panic },       /* panics */
 	{ "wild", work_wild },	       /* a page fault that cannot be resolved */
-	{ "triple", work_triple },     /* the machine resets without warning */
-	{ "reset", work_reset },       /* it resets once, and has that boot's trace if there is keep= */
-	{ "hang", work_hang },	       /* one CPU spins with interrupts off for ever */
+	{ "triple", work_triple },     /* resets the machine without warning */
+	/* Resets once; the second boot has the first one's trace if there is keep=. */
+	{ "reset", work_reset },
+	{ "hang", work_hang }, /* a CPU spins with interrupts off for ever */
 	{ NULL, NULL },
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Workloads: things for the kernel to do while it is being traced, one file each, chosen by the boot argument
- * run=NAME[,NAME…] and done one after another. Each checks its own results and panics if they are wrong. Those that
- * are wrong on purpose are in bug/.
+ * Workloads for the kernel while it is traced, one file each. The boot argument run=NAME[,NAME…] selects
+ * some, which run one after another. Each checks its results and panics if they are wrong. Workloads with
+ * intentional bugs are in bug/.
  */
 #ifndef DEMO_WORK_H
 #define DEMO_WORK_H
@@ -12,28 +12,28 @@
 
 struct work {
 	const char *name;
-	void (*run)(uint64_t until_ns); /* returns soon after clock_ns() has reached until_ns */
+	void (*run)(uint64_t until_ns); /* returns soon after clock_ns() reaches until_ns */
 };
 
-/* Whether run= begins with a workload; without run=, whether there is seconds=. */
+/* Returns true if run= begins with a workload, or if there is no run= but seconds=. */
 bool work_is_asked_for(void);
 
-/* Runs the workloads of run=, without it mix; unknown names are reported. */
+/* Runs the workloads of run=, or mix without run=. Prints a message for an unknown name. */
 void work_run_all(void);
 
 /*
- * Runs member(0, …) to member(count - 1, …), each in a thread name/n of its own, pinned to CPU n modulo the
- * CPUs, and returns when all have.
+ * Runs member(0, …) to member(count - 1, …), each in a thread of its own with the name "name/n", pinned to
+ * CPU n modulo the number of CPUs. Returns when all have returned.
  */
 void work_crew(const char *name, unsigned count, void (*member)(unsigned n, uint64_t until_ns),
 	       uint64_t until_ns);
 
 bool work_over(uint64_t until_ns);
 
-/* Keeps the CPU busy for so long, interrupts or not. Any context. */
+/* Keeps the CPU busy for ns, including interrupts. Any context. */
 void work_compute(uint64_t ns);
 
-/* The next of a row of numbers that look like chance; what *seed was at first tells all of them. */
+/* Returns the next pseudo-random number of the sequence that the initial *seed determines. */
 unsigned work_random(uint64_t *seed);
 
 void work_pingpong(uint64_t until_ns);
