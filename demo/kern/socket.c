@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Sockets as files, whatever their kind: the trace tells here what was asked for and what came of it. */
+/* Sockets as files, for all kinds. Each operation records its arguments and result in the trace. */
 #include <ktrace/ktrace.h>
 #include <ktrx/v1.h>
 
@@ -27,11 +27,11 @@ KTRACE_EVENT_V1(KTRX1_NET_POLL, net, poll, "socket %u, %u bytes to read: %#x", (
 KTRACE_EVENT(net, shutdown, "socket %u, how %d: %d", (uint32_t, socket), (int32_t, how), (int32_t, result));
 KTRACE_EVENT(net, close, "socket %u", (uint32_t, socket));
 
-#define SEND_AT_ONCE 0x7ffff000u /* results are an int in C programs */
+#define SEND_AT_ONCE 0x7ffff000u /* results are int in C programs */
 
 static const struct file_operations operations;
 
-/* NULL: no socket. */
+/* Returns the socket of a file, or NULL if it is no socket. */
 static struct socket *socket_of(struct file *file)
 {
 	return file->operations == &operations ? file->object : NULL;
@@ -136,7 +136,7 @@ int socket_listen(struct file *file, int backlog)
 	return result;
 }
 
-/* Waits for a connection that can be opened as a file. */
+/* Waits for a connection and opens it as a file. */
 static int accept_as_file(struct socket *socket, struct file **file, struct abi_sockaddr *peer)
 {
 	struct socket *connection;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Numbers as frames have them: most significant byte first, on any address. */
+/* Big-endian numbers at any address, as in network frames. */
 #ifndef DEMO_NET_BYTES_H
 #define DEMO_NET_BYTES_H
 

@@ -18,7 +18,9 @@ KTRACE_EVENT(net, dns_answer, "%u: %u answers, code %u, for %s", (uint16_t, id),
 #define LABEL_MAX    63
 #define NAME_BYTES   64 /* enough for the trace */
 
-/* The first question's name with dots, as much of it as fits and is there. */
+/*
+ * Copies the name of the first question, with dots between labels, as far as it is in the message and fits.
+ */
 static void read_name(char *name, const uint8_t *message, size_t bytes)
 {
 	size_t at = HEADER_BYTES, length = 0;

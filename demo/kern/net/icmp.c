@@ -8,7 +8,10 @@
 #define DESTINATION_UNREACHABLE 3
 #define PORT_UNREACHABLE	3
 
-/* type, code, checksum, four unused bytes, then what could not be delivered: its IP header and eight bytes */
+/*
+ * Type, code, checksum, four unused bytes, then the undeliverable datagram's IP header and eight bytes of its
+ * content.
+ */
 #define HEADER_BYTES  8
 #define QUOTED_BYTES  (IP_HEADER_BYTES + 8)
 #define MESSAGE_BYTES (HEADER_BYTES + QUOTED_BYTES)

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Of ICMP only this: nobody listens at that UDP port. Network lock held; both take the packet. */
+/*
+ * The only ICMP message here: port unreachable, for a UDP port without a socket. Requires: network lock held.
+ * Both functions take ownership of the packet.
+ */
 #ifndef DEMO_NET_ICMP_H
 #define DEMO_NET_ICMP_H
 
 #include "net/packet.h"
 
-/* Answers a datagram that nobody wants. */
+/* Replies to a datagram whose port has no socket. */
 void icmp_refuse(struct packet *packet);
 
 void icmp_input(struct packet *packet);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* IPv4 without options and fragments, for addresses 127.x.y.z. Network lock held. */
+/* IPv4 without options and fragments, for the addresses 127.x.y.z. Requires: network lock held. */
 #ifndef DEMO_NET_IP_H
 #define DEMO_NET_IP_H
 
@@ -15,7 +15,7 @@
 
 enum ip_protocol { IP_ICMP = 1, IP_STREAM = 6, IP_UDP = 17 };
 
-/* Can be reached, and be one of ours: there is nothing but this machine. */
+/* Returns true if the address is one of this machine's, which are the only ones that can be reached. */
 static inline bool ip_is_here(uint32_t address)
 {
 	return address >> 24 == 127;
@@ -46,7 +46,7 @@ static inline size_t ip_payload_bytes(const struct packet *packet)
 	return packet->length - IP_HEADER_BYTES;
 }
 
-/* Ports lie in the same place for both protocols that have them; 0 for others. */
+/* UDP and the stream protocol have their ports at the same offset; 0 for ICMP. */
 static inline uint16_t ip_source_port(const struct packet *packet)
 {
 	return ip_protocol(packet) == IP_ICMP ? 0 : get16(packet->frame + IP_HEADER_BYTES);
@@ -57,16 +57,16 @@ static inline uint16_t ip_destination_port(const struct packet *packet)
 	return ip_protocol(packet) == IP_ICMP ? 0 : get16(packet->frame + IP_HEADER_BYTES + 2);
 }
 
-/* Writes the header of a frame with so many bytes of payload. */
+/* Writes the IP header of a frame with `bytes` bytes of payload. */
 void ip_header(struct packet *packet, enum ip_protocol protocol, size_t bytes, uint32_t from, uint32_t to);
 
-/* The Internet checksum of n bytes: 0 over what already holds a right one. */
+/* Returns the Internet checksum of n bytes. It is 0 if they contain a correct checksum. */
 uint16_t ip_checksum(const uint8_t *at, size_t n);
 
-/* The same of a frame's payload and its addresses, protocol and length: UDP's and the stream protocol's. */
+/* Returns the checksum of UDP and of the stream protocol: over payload, addresses, protocol and length. */
 uint16_t ip_payload_checksum(const struct packet *packet);
 
-/* A frame from the device, to where it belongs; takes the packet. */
+/* Passes a received frame to its protocol. Takes ownership of the packet. */
 void ip_input(struct packet *packet);
 
 #endif

@@ -20,7 +20,8 @@ KTRACE_EVENT_V1(KTRX1_NET_RX_PACKET, net, rx, "%u bytes, protocol %u, port %u ->
 		(uint32_t, length, bytes), (uint8_t, protocol), (uint16_t, from), (uint16_t, to),
 		(uint8_t, flags), (uint32_t, packet));
 
-static struct wait_queue waiting = WAIT_QUEUE("loopback"); /* the network thread; its lock is the device's */
+/* The network thread waits here; the lock guards `frames`. */
+static struct wait_queue waiting = WAIT_QUEUE("loopback");
 static struct packet_queue frames;
 static uint32_t transmitted;
 static uint64_t lose_every;
@@ -55,7 +56,7 @@ void loopback_wake(void)
 	spin_unlock(&waiting.lock, irq_on);
 }
 
-/* The next frame; NULL when a connection's time is up first. */
+/* Waits for the next frame. Returns NULL if a connection's deadline has passed first. */
 static struct packet *wait_for_frame(void)
 {
 	bool irq_on = spin_lock(&waiting.lock);

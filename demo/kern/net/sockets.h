@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What the network's parts share: its lock, the table of sockets, ports.
+ * Shared by all parts of the network: its lock, the table of sockets, ports.
  *
- * One sleeping lock guards all of the network's state; the network thread holds it for each frame, calls hold it but
- * while they wait. Whatever changes a socket calls socket_changed; whoever waits looks again.
+ * One sleeping lock guards the whole state of the network. The network thread holds it while it handles a
+ * frame. System calls hold it except while they wait. Code that changes a socket calls socket_changed, and
+ * waiting threads check again.
  */
 #ifndef DEMO_NET_SOCKETS_H
 #define DEMO_NET_SOCKETS_H
@@ -20,23 +21,27 @@
 #define SOCKETS_MAX 128
 
 struct socket {
-	uint32_t number; /* what the trace calls it, unique for ever; 0: this place is free */
+	uint32_t number; /* number in the trace, unique for ever; 0: this entry is free */
 	const struct socket_type *type;
-	struct file *file;		      /* NULL: nobody has it open, any more or yet */
-	uint32_t local_address, peer_address; /* 0: any; none */
+	struct file *file;		      /* NULL: not open yet, or no longer */
+	uint32_t local_address, peer_address; /* 0: any (local), none (peer) */
 	uint16_t local_port, peer_port;	      /* 0: none */
-	bool owns_port; /* nobody else may bind to it; a connection that was accepted has its listener's port */
-	bool reading_over, writing_over; /* by shutdown; a stream's state tells the second */
-	int error;			 /* what went wrong behind the owner's back, to be told once */
+	/*
+	 * No other socket may bind to the local port. An accepted connection has its listener's port and does
+	 * not own it.
+	 */
+	bool owns_port;
+	bool reading_over, writing_over; /* set by shutdown; for streams, the state replaces writing_over */
+	int error;			 /* asynchronous error, to be returned once */
 
-	struct wait_queue changed; /* its lock guards changes alone */
+	struct wait_queue changed; /* its lock guards only `changes` */
 	uint32_t changes;
 
 	struct packet_queue datagrams; /* received */
 	struct stream stream;
 };
 
-/* Kinds of sockets. Network lock held. NULL: -EOPNOTSUPP. */
+/* Operations of a kind of sockets. A NULL operation means -EOPNOTSUPP. Requires: network lock held. */
 struct socket_type {
 	int (*connect)(struct socket *socket, const struct abi_sockaddr *address);
 	int (*listen)(struct socket *socket, unsigned backlog);
@@ -44,9 +49,9 @@ struct socket_type {
 	int64_t (*send)(struct socket *socket, uintptr_t from, size_t size, const struct abi_sockaddr *to);
 	int64_t (*receive)(struct socket *socket, uintptr_t to, size_t size, struct abi_sockaddr *from);
 	int (*shutdown)(struct socket *socket, int how);
-	size_t (*readable)(struct socket *socket); /* bytes waiting */
+	size_t (*readable)(struct socket *socket); /* bytes that can be read */
 	unsigned (*poll)(struct socket *socket);
-	void (*close)(struct socket *socket); /* no longer open: frees it, at once or later */
+	void (*close)(struct socket *socket); /* the file was closed: frees the socket, now or later */
 };
 
 extern const struct socket_type udp_type, stream_type;
@@ -54,27 +59,36 @@ extern const struct socket_type udp_type, stream_type;
 void network_lock(void);
 void network_unlock(void);
 
-/* The table's places, some of them free, for walks. */
+/* All sockets; some entries are free. */
 extern struct socket sockets[SOCKETS_MAX];
 
 struct socket *socket_new(const struct socket_type *type); /* NULL: table full */
 void socket_free(struct socket *socket);
 
-/* Gives a socket a port, any that nobody owns for 0; the second only to one that has none. 0 or -errno. */
+/*
+ * Assign a port to a socket; port 0 means any unowned port. socket_need_port does it only if the socket has
+ * none. Return 0 or -errno.
+ */
 int socket_take_port(struct socket *socket, uint32_t address, uint16_t port);
 int socket_need_port(struct socket *socket);
 
-/* Does this socket's local side take what is sent there? */
+/* Returns true if the socket receives what is sent to that address and port. */
 bool socket_is_at(const struct socket *socket, uint32_t address, uint16_t port);
 
-/* Sleeps until the socket changes, network lock released. 0, -EAGAIN (O_NONBLOCK) or -EINTR. */
+/*
+ * Sleeps until the socket changes; the network lock is released meanwhile. Returns 0, -EAGAIN (O_NONBLOCK) or
+ * -EINTR.
+ */
 int socket_wait(struct socket *socket);
 void socket_changed(struct socket *socket);
 
-/* The pending error as -errno, which is none any more; else 0. */
+/* Returns the pending error as -errno and clears it; 0 if there is none. */
 int socket_take_error(struct socket *socket);
 
-/* To and from the caller's memory: a program's, or the kernel's if a kernel thread calls. 0 or -EFAULT. */
+/*
+ * Copy from and to the caller's memory: user memory, or kernel memory if the caller is a kernel thread.
+ * Return 0 or -EFAULT.
+ */
 int socket_copy_in(void *to, uintptr_t from, size_t size);
 int socket_copy_out(uintptr_t to, const void *from, size_t size);
 

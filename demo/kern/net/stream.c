@@ -34,7 +34,7 @@ static int begin(struct socket *socket, const struct abi_sockaddr *address)
 	return 0;
 }
 
-/* After a signal or without waiting, a further call tells how it ended. */
+/* Connects. If the call was interrupted or did not wait, a later call returns the result. */
 static int stream_connect(struct socket *socket, const struct abi_sockaddr *address)
 {
 	struct stream *stream = &socket->stream;
@@ -66,7 +66,7 @@ static int stream_listen(struct socket *socket, unsigned backlog)
 	return 0;
 }
 
-/* The connection that has waited longest to be accepted; NULL: none. */
+/* Returns the connection that has waited longest to be accepted, or NULL. */
 static struct socket *first_waiting(const struct socket *listener)
 {
 	struct socket *first = NULL;
@@ -98,7 +98,7 @@ static int stream_accept(struct socket *socket, struct socket **connection)
 
 /* ---- Data -------------------------------------------------------------------------------------- */
 
-/* Before the first connection or while listening. */
+/* Returns true before the first connection and while listening. */
 static bool is_unconnected(const struct socket *socket)
 {
 	return socket->peer_port == 0 || socket->stream.state == STREAM_LISTEN;
@@ -111,7 +111,10 @@ static int broken_pipe(void)
 	return -EPIPE;
 }
 
-/* So many bytes may be sent at once: a full segment, or all there is. Waits for the peer to make room. */
+/*
+ * Waits until the peer has room for a full segment, or for `size` bytes if that is less. Returns how many
+ * bytes may be sent.
+ */
 static int64_t wait_for_window(struct socket *socket, size_t size)
 {
 	size_t want = size < STREAM_SEGMENT_BYTES ? size : STREAM_SEGMENT_BYTES;
@@ -133,7 +136,7 @@ static int64_t wait_for_window(struct socket *socket, size_t size)
 	}
 }
 
-/* Nothing is kept to be sent later: what the peer has no room for waits with the caller. */
+/* Sends one segment. Nothing is buffered for later: if the peer has no room, the caller waits. */
 static int64_t send_segment(struct socket *socket, uintptr_t from, size_t size)
 {
 	int64_t bytes = wait_for_window(socket, size);
@@ -170,7 +173,10 @@ static int64_t stream_send(struct socket *socket, uintptr_t from, size_t size, c
 	return (int64_t)done;
 }
 
-/* Tells the peer of room once it is worth a segment. Where that cannot be told, the peer would wait for ever. */
+/*
+ * Advertises the free buffer space to the peer if it has grown by a full segment. Without memory for that
+ * packet the peer would wait for ever, so the connection is aborted.
+ */
 static void tell_window(struct socket *socket)
 {
 	struct stream *stream = &socket->stream;
@@ -186,7 +192,7 @@ static void tell_window(struct socket *socket)
 		stream_abort(socket, ENOBUFS);
 }
 
-/* Out of the ring, up to its end; what cannot be copied stays. */
+/* Takes bytes from the ring, up to its end. If they cannot be copied, they remain. */
 static int64_t take_received(struct socket *socket, uintptr_t to, size_t size)
 {
 	struct stream *stream = &socket->stream;
@@ -280,7 +286,7 @@ static void stream_close(struct socket *socket)
 	    stream->state == STREAM_SYN_SENT)
 		stream_fail(socket, 0);
 	else if (stream->count > 0)
-		stream_abort(socket, 0); /* the peer must not think that all was read */
+		stream_abort(socket, 0); /* the peer must not assume that all was read */
 	else if (stream_may_send(stream))
 		stream_transmit_fin(socket);
 	else
@@ -308,7 +314,8 @@ static unsigned stream_poll(struct socket *socket)
 	if (stream->count > 0 || socket->reading_over || !stream_may_receive(stream))
 		events |= POLLIN;
 	if (!stream_may_send(stream) || stream_window(stream) >= STREAM_SEGMENT_BYTES)
-		events |= POLLOUT; /* an error comes without waiting, too */
+		/* An error is returned without waiting, too. */
+		events |= POLLOUT;
 	return events;
 }
 

@@ -30,7 +30,9 @@ static bool parse(struct segment *segment, struct packet *packet)
 	return true;
 }
 
-/* The connection a segment belongs to, else who listens there, else NULL. */
+/*
+ * Returns the connection that a segment belongs to, otherwise the listener at that address, otherwise NULL.
+ */
 static struct socket *find(const struct packet *packet)
 {
 	struct socket *listener = NULL;
@@ -59,7 +61,7 @@ static unsigned unaccepted(const struct socket *listener)
 	return count;
 }
 
-/* A connection in the making, of a listener; NULL: too many, or no memory. */
+/* Creates a connection for a listener. Returns NULL if too many are waiting for accept, or out of memory. */
 static struct socket *new_connection(struct socket *listener, const struct packet *packet)
 {
 	struct socket *socket;
@@ -119,7 +121,7 @@ static void syn_sent_input(struct socket *socket, const struct segment *segment)
 
 /* ---- Connections ------------------------------------------------------------------------------- */
 
-/* Everything we have sent is acknowledged; if that was a SYN or FIN, a state is over. */
+/* Changes the state after the peer has acknowledged everything sent, if that included a SYN or FIN. */
 static void all_acknowledged(struct socket *socket)
 {
 	switch (socket->stream.state) {
@@ -141,7 +143,7 @@ static void all_acknowledged(struct socket *socket)
 	}
 }
 
-/* The socket may be free afterwards. */
+/* Handles the acknowledgement of a segment. May free the socket. */
 static void acknowledge(struct socket *socket, const struct segment *segment)
 {
 	struct stream *stream = &socket->stream;
@@ -156,7 +158,7 @@ static void acknowledge(struct socket *socket, const struct segment *segment)
 		all_acknowledged(socket);
 }
 
-/* Into the ring; what came is never more than was offered. */
+/* Stores data in the ring. It fits, because the peer may not send more than was offered. */
 static void store(struct stream *stream, const uint8_t *data, size_t bytes)
 {
 	size_t at = (stream->first + stream->count) % STREAM_BUFFER_BYTES;
@@ -179,7 +181,7 @@ static void peer_finished(struct socket *socket)
 				 stream->state == STREAM_FIN_WAIT_1 ? STREAM_CLOSING : STREAM_TIME_WAIT);
 }
 
-/* Data nobody will ever read? Then the peer had better know. */
+/* Returns true for data that nobody will read; the peer must be notified of that. */
 static bool is_unwanted(const struct socket *socket, const struct segment *segment)
 {
 	const struct stream *stream = &socket->stream;
@@ -224,9 +226,9 @@ static void connection_input(struct socket *socket, const struct segment *segmen
 		packet_free(segment->packet);
 		stream_fail(socket, ECONNRESET);
 	} else if (segment->sequence == stream->expected - 1 && segment->bytes == 0) {
-		stream_transmit(socket, segment->packet, STREAM_ACK, 0); /* it asked for a sign of life */
+		stream_transmit(socket, segment->packet, STREAM_ACK, 0); /* a keep-alive probe */
 	} else if (segment->sequence != stream->expected) {
-		/* Frames do not overtake each other: one is lost, and nobody will send it again. */
+		/* The device keeps frames in order, so a frame was lost and will not be sent again. */
 		packet_drop(segment->packet, "out of sequence");
 		stream_abort(socket, ECONNRESET);
 	} else if (segment->flags & STREAM_SYN || !(segment->flags & STREAM_ACK) || !in_flight) {

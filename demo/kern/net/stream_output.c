@@ -11,8 +11,8 @@
 KTRACE_EVENT_V1(KTRX1_NET_TCP_STATE, net, tcp_state, "socket %u: %u -> %u, %s -> %s", (uint32_t, socket),
 		(uint8_t, old), (uint8_t, new), (const char *, old_name), (const char *, new_name));
 
-#define PATIENCE_NS  (5 * NS_PER_S)    /* with a peer of which nothing is heard */
-#define TIME_WAIT_NS (200 * NS_PER_MS) /* frames live for much less than that */
+#define PATIENCE_NS  (5 * NS_PER_S)    /* timeout of a silent peer */
+#define TIME_WAIT_NS (200 * NS_PER_MS) /* frames arrive much earlier */
 
 #define BUFFER_PAGES (STREAM_BUFFER_BYTES / PAGE_SIZE)
 
@@ -56,7 +56,8 @@ bool stream_equip(struct socket *socket)
 	if (!stream->reserve)
 		stream->reserve = packet_alloc();
 	stream->first = stream->count = 0;
-	stream->next = stream->unacknowledged = (uint32_t)(clock_ns() / 4000); /* no two connections alike */
+	stream->next = stream->unacknowledged =
+		(uint32_t)(clock_ns() / 4000); /* differs for each connection */
 	return stream->buffer && stream->reserve;
 }
 
@@ -91,7 +92,10 @@ uint64_t stream_next_deadline(void)
 	return __atomic_load_n(&next_deadline_ns, __ATOMIC_RELAXED);
 }
 
-/* A number that the peer has had already makes it answer where it stands, with its window. */
+/*
+ * Sends a keep-alive probe: a segment with an old sequence number, to which the peer replies with its current
+ * state.
+ */
 static void ask_for_life(struct socket *socket, struct packet *packet)
 {
 	socket->stream.next--;
@@ -102,8 +106,8 @@ static void ask_for_life(struct socket *socket, struct packet *packet)
 }
 
 /*
- * What is not acknowledged by now is lost. If nothing is under way, the peer may just be silent, or what it said last
- * was lost.
+ * Handles a passed deadline. Data that was not acknowledged is lost: the connection is aborted. If everything
+ * is acknowledged, the peer may only be silent, or its last segment was lost: it gets one keep-alive probe.
  */
 static void expire(struct socket *socket)
 {
@@ -172,7 +176,7 @@ void stream_transmit(struct socket *socket, struct packet *packet, unsigned flag
 	loopback_transmit(packet);
 }
 
-/* For the last word; NULL only if that has been said. */
+/* Returns a packet for the final segment. NULL only if the reserve has been used already. */
 static struct packet *take_reserve(struct stream *stream)
 {
 	struct packet *packet = stream->reserve;
@@ -218,7 +222,7 @@ void stream_refuse(struct packet *packet)
 
 void stream_fail(struct socket *socket, int error)
 {
-	/* What arrived before an orderly end can still be read. */
+	/* Data that arrived before an orderly end can still be read. */
 	if (error) {
 		socket->error = error;
 		socket->stream.count = 0;

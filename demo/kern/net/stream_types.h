@@ -9,7 +9,7 @@
 struct packet;
 struct socket;
 
-/* TCP's. The numbers show in the trace. */
+/* The states of TCP. The trace contains these numbers. */
 enum stream_state {
 	STREAM_CLOSED,
 	STREAM_LISTEN,
@@ -24,21 +24,22 @@ enum stream_state {
 	STREAM_TIME_WAIT,
 };
 
-/* A stream socket's own part. Sequence numbers wrap around. */
+/* The part of a socket that belongs to streams. Sequence numbers wrap around. */
 struct stream {
 	enum stream_state state;
-	uint32_t unacknowledged; /* the first we have sent and the peer has not acknowledged */
-	uint32_t next;		 /* the next that we send */
-	uint32_t limit;		 /* up to here, exclusively, the peer takes what we send */
-	uint32_t expected;	 /* the next from the peer */
-	uint32_t offered;	 /* up to here, exclusively, we have told the peer to send */
-	uint8_t *buffer;	 /* received, a ring; NULL until there is a connection */
+	uint32_t unacknowledged; /* first byte sent that the peer has not acknowledged */
+	uint32_t next;		 /* next byte to send */
+	uint32_t limit;		 /* end (exclusive) of what the peer accepts */
+	uint32_t expected;	 /* next byte expected from the peer */
+	uint32_t offered;	 /* end (exclusive) of what we have offered to accept */
+	uint8_t *buffer;	 /* ring of received data; NULL before a connection */
 	size_t first, count;
-	struct packet *reserve; /* so that the last word (FIN, RST) can be said without memory */
-	uint64_t deadline_ns; /* the peer is asked for a sign of life, given up, or TIME_WAIT over; 0: none */
+	struct packet *reserve; /* for a final FIN or RST without memory */
+	/* When the peer gets a keep-alive probe or is given up, or TIME_WAIT ends; 0: never. */
+	uint64_t deadline_ns;
 	bool asked;
-	struct socket *listener; /* of a connection that nobody has accepted yet */
-	unsigned backlog;	 /* of a listener: such connections at most */
+	struct socket *listener; /* listener of a connection that was not accepted yet */
+	unsigned backlog;	 /* of a listener: maximum number of such connections */
 };
 
 #endif

@@ -9,7 +9,7 @@
 #include "string.h"
 #include "thread.h"
 
-#define PORT_FIRST_FREE 49152 /* to 65535: for those who do not care which */
+#define PORT_FIRST_FREE 49152 /* to 65535: chosen automatically */
 #define PORTS_FREE	(65536 - PORT_FIRST_FREE)
 
 struct socket sockets[SOCKETS_MAX];
@@ -29,13 +29,13 @@ void network_unlock(void)
 
 /* ---- The table --------------------------------------------------------------------------------- */
 
-/* Only keeps a connection's ports from being used again too soon. */
+/* Returns true if the socket remains only so that its ports are not reused too soon. */
 static bool only_lingers(const struct socket *socket)
 {
 	return socket->number != 0 && !socket->file && socket->stream.state == STREAM_TIME_WAIT;
 }
 
-/* A free place, else that of the connection that ended longest ago. */
+/* Returns a free entry. If there is none, frees the connection in TIME_WAIT that ended first. */
 static struct socket *find_place(void)
 {
 	struct socket *oldest = NULL;

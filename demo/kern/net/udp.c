@@ -7,9 +7,10 @@
 #include "net/udp.h"
 #include "string.h"
 
-#define HEADER_BYTES  8 /* ports from and to, length, checksum */
-#define DATAGRAM_MAX  (IP_PAYLOAD_BYTES - HEADER_BYTES)
-#define DATAGRAMS_MAX 32 /* that wait at a socket */
+#define HEADER_BYTES 8 /* source and destination port, length, checksum */
+#define DATAGRAM_MAX (IP_PAYLOAD_BYTES - HEADER_BYTES)
+/* The maximum number of datagrams in a socket's queue. */
+#define DATAGRAMS_MAX 32
 
 static uint8_t *content(struct packet *packet)
 {
@@ -34,7 +35,7 @@ static void transmit(struct packet *packet, size_t size, uint32_t from, uint16_t
 	put16(header + 4, (uint16_t)(HEADER_BYTES + size));
 	put16(header + 6, 0);
 	checksum = ip_payload_checksum(packet);
-	put16(header + 6, checksum ? checksum : 0xffff); /* 0 would mean that there is none */
+	put16(header + 6, checksum ? checksum : 0xffff); /* 0 would mean: no checksum */
 	loopback_transmit(packet);
 }
 
@@ -71,7 +72,7 @@ static int64_t udp_send(struct socket *socket, uintptr_t from, size_t size, cons
 	return (int64_t)size;
 }
 
-/* A datagram longer than the room for it is cut. */
+/* Receives a datagram, truncated to `size` bytes. */
 static int64_t udp_receive(struct socket *socket, uintptr_t to, size_t size, struct abi_sockaddr *from)
 {
 	struct packet *packet;
@@ -95,7 +96,7 @@ static int64_t udp_receive(struct socket *socket, uintptr_t to, size_t size, str
 	return error ? error : (int64_t)length;
 }
 
-/* Only tells where send goes and from whom to receive. */
+/* Sets the destination of send and the only peer to receive from. Sends nothing. */
 static int udp_connect(struct socket *socket, const struct abi_sockaddr *address)
 {
 	int error = ip_is_here(address->address) ? socket_need_port(socket) : -ENETUNREACH;
@@ -145,7 +146,10 @@ const struct socket_type udp_type = {
 	.close = socket_free,
 };
 
-/* Who takes what is sent to there from there: a connected socket hears its peer alone. */
+/*
+ * Returns the socket that receives a datagram with these addresses. A connected socket receives only from its
+ * peer.
+ */
 static struct socket *find(uint32_t to, uint16_t to_port, uint32_t from, uint16_t from_port)
 {
 	for (struct socket *s = sockets; s < sockets + SOCKETS_MAX; s++) {
@@ -189,7 +193,7 @@ void udp_refused(uint32_t from, uint16_t from_port, uint32_t to, uint16_t to_por
 {
 	struct socket *socket = find(from, from_port, to, to_port);
 
-	/* Who sends to many could not tell which of them it was. */
+	/* An unconnected socket may send to many peers and could not know which of them refused. */
 	if (!socket || socket->peer_port == 0)
 		return;
 	socket->error = ECONNREFUSED;

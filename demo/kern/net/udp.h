@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Datagrams. Network lock held. */
+/* UDP. Requires: network lock held. */
 #ifndef DEMO_NET_UDP_H
 #define DEMO_NET_UDP_H
 
@@ -7,10 +7,10 @@
 
 #include "net/packet.h"
 
-/* Takes the packet. */
+/* Handles a received datagram. Takes ownership of the packet. */
 void udp_input(struct packet *packet);
 
-/* What was sent between these found nobody. */
+/* Reports that a datagram with these addresses reached no socket. */
 void udp_refused(uint32_t from, uint16_t from_port, uint32_t to, uint16_t to_port);
 
 #endif
