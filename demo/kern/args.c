@@ -5,7 +5,7 @@
 
 #define VALUE_MAX 64
 
-/* The text behind "key=" if a word with that key begins here, else NULL. */
+/* Returns the text after "key=" if a word with that key begins at `at`, else NULL. */
 static const char *match_key(const char *at, const char *key)
 {
 	while (*key && *at == *key)
@@ -13,7 +13,7 @@ static const char *match_key(const char *at, const char *key)
 	return !*key && *at == '=' ? at + 1 : NULL;
 }
 
-/* Where the values of the next word with this key begin; NULL if there is no such word. */
+/* Returns the values of the next word with this key, or NULL if there is no such word. */
 static const char *find_word(const char *at, const char *key)
 {
 	while (*at) {
@@ -61,7 +61,7 @@ bool arg_has(const char *key, const char *value)
 	return false;
 }
 
-/* False if the text is not a number that fits. */
+/* Returns false if the text is not a number of 64 bits. */
 static bool parse_number(const char *text, uint64_t *number)
 {
 	unsigned shift = 0;

@@ -19,10 +19,11 @@ void print_backtrace(int count)
 	static const struct ktrace_console console = { .write = put };
 
 	ktrace_console_backtrace(&console, count);
-	__asm__ volatile(""); /* not left by a jump: its own frame is the one that is passed over */
+	/* Prevents a tail call: the library omits the frame of its caller, which must be this function. */
+	__asm__ volatile("");
 }
 
-/* A thread's stack; the stacks of booting and of NMIs have no end that is worth telling. */
+/* Returns the end of the current thread's stack. For boot and NMI stacks it returns 0: unknown. */
 uintptr_t trace_stack_end(uintptr_t here)
 {
 	const struct thread *self = arch_this_cpu()->current;

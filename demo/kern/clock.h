@@ -17,7 +17,7 @@ static inline uint64_t clock_ns(void)
 	return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
 
-/* The counter when clock_ns() is so much. */
+/* Returns the counter value at which clock_ns() returns `ns`. */
 static inline uint64_t clock_ticks(uint64_t ns)
 {
 	uint64_t hz = arch_clock_hz();

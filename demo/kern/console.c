@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The console as programs see it. What is typed makes up a line that can still be edited; at its end it moves to where
- * readers take it from. There is no interrupt: the clock's tick looks whether something was typed.
+ * The console as a file. Typed characters form a line that can be edited until it ends; then it moves to a
+ * buffer from which readers take it. The console has no interrupt: the timer tick polls for typed characters.
  */
 #include "arch.h"
 #include "debugger.h"
@@ -9,9 +9,9 @@
 #include "process.h"
 
 #define LINE_SIZE  256
-#define READY_SIZE 1024 /* lines that nobody has read yet */
-#define EARLY_SIZE 64	/* characters before anybody reads */
-#define AT_ONCE	   64	/* characters a tick */
+#define READY_SIZE 1024 /* bytes of finished lines that have not been read yet */
+#define EARLY_SIZE 64	/* characters typed before the first read */
+#define AT_ONCE	   64	/* characters handled in one tick */
 #define CHUNK	   128
 
 enum {
@@ -22,19 +22,20 @@ enum {
 	RUBOUT = 0x7f,
 };
 
-/* The queue's lock guards it all. */
+/* The queue's lock guards the variables below. */
 static struct wait_queue typed = DEVICE_QUEUE("console input");
 static char line[LINE_SIZE];
 static size_t line_length;
-static char ready[READY_SIZE]; /* whole lines, each up to and with '\n' or END_OF_FILE */
+static char ready[READY_SIZE]; /* whole lines, each ending in '\n' or END_OF_FILE */
 static size_t ready_put, ready_taken;
-static bool is_open; /* somebody has read: until then what is typed is kept, and not shown */
+/* True after the first read of the console. Before that, typed characters are stored but not shown. */
+static bool is_open;
 static char early[EARLY_SIZE];
 static size_t early_length;
 
 /* ---- Typing ------------------------------------------------------------------------------------ */
 
-/* A line that does not fit is lost. */
+/* Moves the line to the buffer; drops the line if it does not fit. */
 static void finish_line(char end)
 {
 	if (READY_SIZE - (ready_put - ready_taken) > line_length) {
@@ -82,7 +83,7 @@ static void type(char c)
 	}
 }
 
-/* Somebody reads the console. */
+/* Handles a character after the first read of the console. */
 static void take_typed(char c)
 {
 	bool irq_on = spin_lock(&typed.lock);
@@ -114,7 +115,10 @@ void console_tick(void)
 
 /* ---- Reading and writing ----------------------------------------------------------------------- */
 
-/* Lock held: up to size characters of one line. END_OF_FILE ends it and is not one of them. */
+/*
+ * Takes at most size characters of one line. An END_OF_FILE ends the line and is not stored. Requires: lock
+ * held.
+ */
 static size_t take_line(char *to, size_t size)
 {
 	size_t n = 0;
@@ -149,7 +153,7 @@ static int64_t take(char *to, size_t size, bool may_wait)
 	return result;
 }
 
-/* A line at most, and of a long one CHUNK characters: the next call gets the rest. */
+/* Reads one line, or its next CHUNK characters at most: the next call returns the rest. */
 static int64_t read_line(struct file *file, uintptr_t to, size_t size)
 {
 	char chunk[CHUNK];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The per-CPU area. Each CPU owns its entry and reaches it by arch_this_cpu(); what other CPUs may touch is
- * said at the field. The first three fields have fixed offsets: assembly and the tracer's hooks use them.
+ * The per-CPU area. Each CPU owns its entry and finds it with arch_this_cpu(). A field that other CPUs may
+ * access has a comment about it. The first five fields have fixed offsets, which assembly and the tracer's
+ * hooks use.
  */
 #ifndef DEMO_CPU_H
 #define DEMO_CPU_H
@@ -26,23 +27,25 @@ struct run_queue {
 struct cpu {
 	struct cpu *self;
 	uint64_t trace_reserve; /* the tracer's next slot */
-	uint32_t trace_context; /* the tracer's word: thread id and context of what runs here now */
+	uint32_t trace_context; /* the tracer's word: the thread id and context that run here */
 
-	uint32_t id;	      /* dense, the index in cpus[] */
-	uintptr_t entry[2];   /* the architecture's, for its way in from user mode */
+	uint32_t id; /* dense, the index in cpus[] */
+	/* For the architecture: used by its entry from user mode. */
+	uintptr_t entry[2];
 	uint64_t hardware_id; /* APIC id, MPIDR, hart */
-	bool online; /* up and not stopped by a panic; set by the CPU itself, read by all (acquire) */
+	/* The CPU is up and was not stopped by a panic. Set by the CPU itself, read by all (acquire). */
+	bool online;
 
-	struct thread *current;	 /* what runs here, never NULL once online */
-	struct thread *idle;	 /* what runs here when nothing else can */
-	struct thread *previous; /* what ran before the switch that is being completed */
+	struct thread *current;	 /* the running thread; never NULL once online */
+	struct thread *idle;	 /* runs when no other thread can */
+	struct thread *previous; /* the thread that ran before the current switch */
 	struct timer_list {
 		struct spinlock lock;
-		struct timer *first; /* timed sleeps begun here, earliest first */
-	} timers;		     /* any CPU, under its lock; only this one adds */
-	uint32_t spinlocks;	     /* held; this CPU only */
-	bool ticks;		     /* its timer runs; written by this CPU only */
-	bool need_resched;	     /* looked at on the way out of an interrupt; this CPU only */
+		struct timer *first; /* timed sleeps begun on this CPU, earliest first */
+	} timers;		     /* any CPU, under its lock; only this CPU adds */
+	uint32_t spinlocks;	     /* spinlocks held; this CPU only */
+	bool ticks;		     /* the timer is on; written by this CPU only */
+	bool need_resched;	     /* checked at the end of an interrupt; this CPU only */
 	struct run_queue queue;	     /* any CPU, under its lock */
 
 	uint32_t ipi_pending; /* enum ipi bits; any CPU, atomically */
@@ -54,11 +57,11 @@ _Static_assert(offsetof(struct cpu, trace_context) == 16, "the tracer's hooks kn
 _Static_assert(offsetof(struct cpu, entry) == 24, "arch code knows this offset");
 
 extern struct cpu cpus[CPU_MAX];
-extern unsigned cpu_count; /* CPUs 0 to cpu_count - 1 have come up */
+extern unsigned cpu_count; /* CPUs 0 to cpu_count - 1 have started */
 
 /*
- * Gives every entry its number and an idle thread; the boot CPU's is the code that runs. Before any
- * thread.
+ * Initializes the boot CPU's entry of cpus[]; its idle thread is the code that is running. Requires: no
+ * thread has been created yet.
  */
 void cpu_init(void);
 

@@ -24,7 +24,7 @@ bool credentials_may_signal(const struct credentials *who, const struct credenti
 	       who->effective_uid == target->uid || who->effective_uid == target->saved_uid;
 }
 
-/* The three ids of one kind. */
+/* Pointers to the three ids of one kind, user or group. */
 struct ids {
 	uint32_t *real, *effective, *saved;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Whom a process acts for. What it may do goes by its effective ids and its groups; the real ones are those of who
- * started it, and the saved ones what a set-id program may take up again after it has laid them down.
+ * The identity of a process. Its rights depend on its effective ids and its groups. The real ids are those of
+ * the user that started it. The saved ids are those that a set-id program can switch back to.
  */
 #ifndef DEMO_CREDENTIALS_H
 #define DEMO_CREDENTIALS_H
@@ -14,12 +14,12 @@
 struct credentials {
 	uint32_t uid, effective_uid, saved_uid;
 	uint32_t gid, effective_gid, saved_gid;
-	uint32_t groups; /* of group[], beside the ids above */
+	uint32_t groups; /* used entries of group[] */
 	uint32_t group[GROUPS_MAX];
 	uint32_t jail; /* 0: none */
 	/*
-	 * What it knows may be more than its real user may know: ids have changed since it was started, or its program may
-	 * be run and not read.
+	 * The process may know more than its real user is allowed to: its ids have changed since its start,
+	 * or the file of its program is executable but not readable.
 	 */
 	bool set_id;
 };
@@ -31,19 +31,22 @@ static inline bool credentials_is_superuser(const struct credentials *who)
 
 bool credentials_in_group(const struct credentials *who, uint32_t gid);
 
-/* Who is in a jail sees nobody outside of it. */
+/* A process in a jail can see only processes in the same jail. */
 bool credentials_may_see(const struct credentials *who, const struct credentials *target);
 bool credentials_may_signal(const struct credentials *who, const struct credentials *target);
 
 /*
- * Real, effective and saved id, CREDENTIALS_KEEP: as it is. Each may become what any of the three is; the superuser's,
- * anything. 0 or -EPERM.
+ * Set the real, effective and saved id. CREDENTIALS_KEEP leaves an id as it is. Each new id must be one of
+ * the three current ones, unless the process is the superuser. Return 0 or -EPERM.
  */
 #define CREDENTIALS_KEEP UINT32_MAX
 int credentials_set_users(struct credentials *who, uint32_t real, uint32_t effective, uint32_t saved);
 int credentials_set_groups(struct credentials *who, uint32_t real, uint32_t effective, uint32_t saved);
 
-/* A program of that owner and mode is started: set-id programs run as their owner. Saved ids become the effective ones. */
+/*
+ * Updates credentials for a program with that mode and owner: a set-id program runs with the ids of its
+ * owner. The saved ids become the effective ones.
+ */
 void credentials_exec(struct credentials *who, uint32_t mode, uint32_t uid, uint32_t gid);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define LINE_SIZE     80
 #define BEAT_NS	      (10 * NS_PER_MS)
-#define BACKTRACE_MAX 1000 /* a greater number says no more */
+#define BACKTRACE_MAX 1000 /* larger counts mean: all */
 
 enum { BACKSPACE = 'H' & 31, KILL_LINE = 'U' & 31, RUBOUT = 0x7f };
 
@@ -23,7 +23,10 @@ static bool is_leaving;
 
 /* ---- Keys -------------------------------------------------------------------------------------- */
 
-/* The others wait for answers to their interrupts, and the host for signs of life. */
+/*
+ * Called while waiting for a key: answers IPIs, for which other CPUs wait, and updates the heartbeat, which
+ * the host checks.
+ */
 static void attend(void)
 {
 	static uint64_t beaten_ns;
@@ -163,7 +166,7 @@ static void help(const char *unused);
 
 static const struct command {
 	const char *name, *help;
-	void (*run)(const char *arguments); /* what follows the name */
+	void (*run)(const char *arguments); /* arguments: the text after the name */
 } commands[] = {
 	{ "show ktr", "the trace, newest first: show ktr[/v][a][c<CPU>] [PATTERN...]", show_trace },
 	{ "show settings", "how the tracer is set: show settings[/a] [PREFIX]", show_settings },
@@ -184,7 +187,7 @@ static void help(const char *unused)
 		kprintf("%-14s %s\n", commands[i].name, commands[i].help);
 }
 
-/* What follows the command's name and blanks in the line; NULL if that is another command. */
+/* Returns the text after the command's name and blanks, or NULL if the line is another command. */
 static const char *arguments_of(const struct command *command, const char *line)
 {
 	for (const char *name = command->name; *name; name++, line++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The files of /dev. */
+/* Device files in /dev. */
 #ifndef DEMO_DEVICE_H
 #define DEMO_DEVICE_H
 
-void device_init(void); /* makes them; last part of vfs_init */
+void device_init(void); /* creates them; called last by vfs_init */
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Directories: files full of struct abi_dirent, in no order. An entry with inode number 0 is free. */
+/*
+ * Directories: files that contain struct abi_dirent entries, in no order. An entry with inode number 0 is
+ * free.
+ */
 #include "ramfs.h"
 #include "string.h"
 
@@ -15,7 +18,7 @@ static bool has_name(const struct abi_dirent *entry, const char *name, size_t le
 	return entry->ino && memcmp(entry->name, name, length) == 0 && entry->name[length] == '\0';
 }
 
-/* Where the entry with that name is, copied to *entry; -1 if there is none. */
+/* Copies the entry with that name to *entry and returns its offset, or -1 if there is none. */
 static int64_t find(const struct inode *directory, const char *name, size_t length, struct abi_dirent *entry)
 {
 	for (uint64_t at = 0; read_entry(directory, at, entry); at += ENTRY_SIZE)
@@ -40,7 +43,7 @@ int directory_add(struct inode *directory, const char *name, size_t length, stru
 		at += ENTRY_SIZE;
 	entry = (struct abi_dirent){ .ino = inode->number };
 	memcpy(entry.name, name, length);
-	/* Entries do not straddle pages: it is all or nothing. */
+	/* An entry does not cross a page boundary, so it is written completely or not at all. */
 	return ramfs_write(directory, &entry, at, ENTRY_SIZE) < 0 ? -ENOSPC : 0;
 }
 

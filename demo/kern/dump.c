@@ -9,7 +9,7 @@
 #define NAME_MAX 16
 #define PATH_MAX 256
 
-/* Where transports that write a file of the host put it; empty: where the host says. */
+/* File of the host for transports that write one; empty: the host chooses it. */
 static char path[PATH_MAX];
 
 static void dump_at_end(void *unused)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Programs: static ELF executables for this machine, linked to user addresses. Nothing in the file is trusted; what
- * is not understood is -ENOEXEC.
+ * Loads programs: static ELF executables for this machine, linked to user addresses. The file is not trusted:
+ * anything unexpected leads to -ENOEXEC.
  */
 #include "arch.h"
 #include "elf.h"
@@ -21,7 +21,10 @@ static bool header_is_good(const struct elf_header *header)
 	       header->segments <= ELF_SEGMENTS_MAX;
 }
 
-/* Within user memory, the file and itself. Checked in an order in which nothing overflows. */
+/*
+ * Returns true if the segment is within user memory and its bytes are within the file. The order of the
+ * checks prevents overflows.
+ */
 static bool segment_is_good(const struct elf_segment *segment, uint64_t file_size)
 {
 	return segment->address >= USER_BASE && segment->address < USER_STACK - USER_STACK_MAX &&
@@ -40,7 +43,7 @@ static unsigned segment_access(const struct elf_segment *segment)
 
 static int segment_map(struct vm *vm, struct inode *file, const struct elf_segment *segment)
 {
-	uint64_t before = segment->address % PAGE_SIZE; /* bytes of the page that belong to no segment */
+	uint64_t before = segment->address % PAGE_SIZE; /* bytes between the page's start and the segment */
 	struct vm_area area = {
 		.start = segment->address - before,
 		.end = (segment->address + segment->memory_size + PAGE_SIZE - 1) & PAGE_MASK,
@@ -53,7 +56,7 @@ static int segment_map(struct vm *vm, struct inode *file, const struct elf_segme
 
 	if (error)
 		return error == -ENOMEM ? error : -ENOEXEC;
-	/* The heap begins behind the last segment. */
+	/* The heap begins after the last segment. */
 	if (area.end > vm->brk_start)
 		vm->brk_start = vm->brk = vm->area[VM_HEAP].start = vm->area[VM_HEAP].end = area.end;
 	return 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A program takes the place of another. Until all of it is there, the old one can still be told of an error. */
+/*
+ * Replaces the program of a process. The new program is loaded completely first, so the old one can still get
+ * an error.
+ */
 #include <ktrace/ktrace.h>
 
 #include "exec.h"
@@ -17,8 +20,7 @@ KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, process, exe
 		  (uint32_t, process), (const char *, path));
 
 #define STACK_ALIGNMENT 16
-#define STACK_FIRST \
-	(2 * PAGE_SIZE + ARGS_BYTES_MAX) /* the words and their pointers, and a page to begin with */
+#define STACK_FIRST	(2 * PAGE_SIZE + ARGS_BYTES_MAX) /* strings, pointers to them, and a first page */
 
 static size_t count(char *const words[])
 {
@@ -35,7 +37,7 @@ static int push(struct vm *vm, uintptr_t *sp, const void *from, size_t size)
 	return vm_copy_out(vm, *sp, from, size);
 }
 
-/* The strings of a list, which end up below *sp; address[] receives where, and a NULL behind the last. */
+/* Copies strings to the stack below *sp. address[] receives their addresses, followed by a NULL. */
 static int push_strings(struct vm *vm, uintptr_t *sp, char *const words[], size_t n, uint64_t address[])
 {
 	int error = 0;
@@ -48,7 +50,7 @@ static int push_strings(struct vm *vm, uintptr_t *sp, char *const words[], size_
 	return error;
 }
 
-/* As abi.h says a program finds its stack. words[] has room for all pointers and what goes with them. */
+/* Builds the initial stack that abi.h describes. words[] has room for argc and all pointers. */
 static int build_stack(struct vm *vm, char *const argv[], char *const envp[], uint64_t *words, uintptr_t *sp)
 {
 	const struct vm_area stack = {
@@ -75,7 +77,10 @@ static int build_stack(struct vm *vm, char *const argv[], char *const envp[], ui
 	return push(vm, sp, words, size);
 }
 
-/* The file if it may be run by who asks, held. */
+/*
+ * Finds the file of a program and checks that `who` may execute it. The caller owns the reference in
+ * *program.
+ */
 static int find_program(const char *path, struct inode *cwd, const struct credentials *who,
 			struct inode **program)
 {
@@ -110,7 +115,10 @@ static int load(struct image *image, struct inode *program, char *const argv[], 
 	return error;
 }
 
-/* Mode and owner in one look, or a program that is given away meanwhile would run as whom it is given to. */
+/*
+ * Reads mode and owner in one call: otherwise a set-id program that changes its owner in between would run
+ * with the ids of the new owner.
+ */
 static void take_credentials(struct image *image, struct inode *program, const struct credentials *who)
 {
 	bool is_hidden = MAY_READ & ~vfs_rights(program, who);
@@ -158,7 +166,10 @@ static void set_program(struct process *self, const char *path)
 	process_unlock(irq_on);
 }
 
-/* Who had a trace of the old program must not get one of what he may not see: nobody can begin one in between. */
+/*
+ * Takes over the ids of the new program. First it marks the process set-id, so that nobody can start a trace
+ * of it meanwhile, and ends traces by users that may not trace the new program.
+ */
 static void take_identity(struct process *self, const struct image *image, const char *path)
 {
 	process_mark_set_id(self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* From a program's path to memory that it can run in. */
+/* Loading programs. */
 #ifndef DEMO_EXEC_H
 #define DEMO_EXEC_H
 
@@ -8,22 +8,24 @@
 #include "process.h"
 #include "vm.h"
 
-/* A program ready to run. */
+/* A loaded program that is ready to run. */
 struct image {
 	struct vm vm;
 	uintptr_t entry, stack;
-	struct credentials cred; /* whom it runs as */
-	bool gains;		 /* it may do, or knows, what who started it may not */
+	struct credentials cred; /* its credentials when it runs */
+	/* The program has rights or knowledge that the caller of execve does not have. */
+	bool gains;
 };
 
 /*
- * Loads the program at path, seen from cwd, for who; its words lie on its stack. Strings and pointers are kernel
- * copies. 0 or -errno, with nothing left behind.
+ * Loads the program at `path`, relative to cwd, with the rights of `who`, and puts argv and envp on its
+ * stack. Strings and pointers are in kernel memory. Returns 0 or -errno; after an error nothing remains
+ * allocated.
  */
 int exec_load(struct image *image, const char *path, char *const argv[], char *const envp[],
 	      struct inode *cwd, const struct credentials *who);
 
-/* The last part of a path. */
+/* Returns the last component of a path. */
 const char *exec_name(const char *path);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Page faults: of programs by their areas, of the kernel in the window alone; the kernel's others are bugs. */
+/*
+ * Page faults. Faults of programs are resolved by their areas. In the kernel, only faults in the window are
+ * resolved; others are bugs.
+ */
 #include <ktrace/ktrace.h>
 
 #include "arch.h"
@@ -43,7 +46,10 @@ static unsigned access_wanted(unsigned flags)
 	return flags & FAULT_WRITE ? ACCESS_WRITE : ACCESS_READ;
 }
 
-/* The machine would end with the first process; so that one waits until others have ended, and tries again. */
+/*
+ * Ends the process, except the first one, without which the machine would end: that one sleeps and tries
+ * again.
+ */
 static void out_of_memory(struct process *self)
 {
 	if (self->pid == THREAD_ID_INIT) {

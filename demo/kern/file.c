@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Open files and the descriptors that lead to them. */
+/* Open files, and the descriptors that refer to them. */
 #include <ktrace/ktrace.h>
 
 #include "file.h"
@@ -14,12 +14,12 @@ KTRACE_EVENT(vfs, close, "%p on inode %u, a %s", (const void *, file), (uint32_t
 	     (const char *, kind));
 
 #define OPEN_FILES_MAX 256
-#define SIZE_AT_ONCE   0x7ffff000u /* results are an int in C programs */
+#define SIZE_AT_ONCE   0x7ffff000u /* results are int in C programs */
 
 static struct spinlock lock = SPINLOCK("open files");
 static struct file table[OPEN_FILES_MAX];
 static struct file *free_files;
-static unsigned used; /* entries of the table that have been in use */
+static unsigned used; /* entries of the table that have ever been in use */
 
 static uint32_t inode_number(const struct file *file)
 {
@@ -60,7 +60,7 @@ void file_release(struct file *file)
 
 	if (__atomic_sub_fetch(&file->references, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
-	if (file->operations) { /* else it never came to be open */
+	if (file->operations) { /* NULL: the file was never opened completely */
 		KTRACE(vfs, close, file, inode_number(file), file->operations->kind);
 		if (file->operations->close)
 			file->operations->close(file);
@@ -73,7 +73,7 @@ void file_release(struct file *file)
 	spin_unlock(&lock, irq_on);
 }
 
-/* It was opened for something else. */
+/* Returns the error for a file that was not opened for this kind of access, and traces it. */
 static int refuse(unsigned wanted, unsigned opened)
 {
 	trace_denied(KTRX_PROC_DENIED_DESCRIPTOR, wanted, opened, NULL);
@@ -121,7 +121,7 @@ struct file *files_get(struct files *files, int fd)
 	return file;
 }
 
-/* Files locked. -1: none is free. */
+/* Returns a free descriptor, or -1. Requires: files locked. */
 static int find_free(const struct files *files)
 {
 	for (int fd = 0; fd < FILES_MAX; fd++)
@@ -147,7 +147,7 @@ int files_install(struct files *files, struct file *file, unsigned flags)
 	return -EMFILE;
 }
 
-/* Puts the file, or none, where the descriptor leads to, and returns what was there. */
+/* Replaces the file of a descriptor; NULL closes it. Returns the previous file. */
 static struct file *replace(struct files *files, struct file *file, int fd)
 {
 	bool irq_on = spin_lock(&files->lock);

@@ -16,7 +16,7 @@ struct conversion {
 	char letter;
 };
 
-/* Cuts what does not fit, and leaves room for the NUL. */
+/* Appends a character if it fits. Room for the NUL is always left. */
 static void put(struct output *out, char c)
 {
 	if (out->length + 1 < out->size)
@@ -59,7 +59,7 @@ static void put_signed(struct output *out, int64_t value, const struct conversio
 	put_number(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0, 10, c);
 }
 
-/* Reads flags, width and length of a conversion; returns where its letter is. */
+/* Parses the flags, width and length of a conversion. Returns the position of its letter. */
 static const char *parse_conversion(const char *at, struct conversion *c)
 {
 	*c = (struct conversion){ 0 };

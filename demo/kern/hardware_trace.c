@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What ktrace/hwt.h asks of the kernel, and the trace units of this machine. */
+/* The callbacks that ktrace/hwt.h needs from the kernel, and the trace units of this machine. */
 #include <ktrace/hwt_qemu.h>
 
 #include "hardware_trace.h"
@@ -49,7 +49,10 @@ static struct process *process_of(const struct ktrace_hwt_process *trace)
 	return (struct process *)((uintptr_t)trace - offsetof(struct process, hardware_trace));
 }
 
-/* One that is about to end has said so already, and is not to be traced again. */
+/*
+ * Returns NULL for a process that is ending: its end has already been reported, so it must not be traced
+ * again.
+ */
 static struct ktrace_hwt_process *find_process(uint32_t pid)
 {
 	struct process *process = process_find(pid);
@@ -79,7 +82,10 @@ static uint64_t space_of(const struct ktrace_hwt_process *trace)
 	return process_of(trace)->vm.space.root;
 }
 
-/* Linked where they lie: the kernel, and the program of a process, before what that has mapped. */
+/*
+ * Returns the nth image: the kernel or the program of a process first, then the code that the process has
+ * mapped. Kernel and programs are at the addresses they were linked to.
+ */
 static uint32_t image_of(const struct ktrace_hwt_process *trace, uint32_t n, struct ktrx_hwt_image *image,
 			 char *path, size_t room)
 {
@@ -110,7 +116,7 @@ static void take_back(void *memory, size_t size)
 
 #define PIECES_MAX (PAGE_SIZE / sizeof(struct ktrace_hwt_piece))
 
-/* Programs may have pages of it mapped, which stay until they have not. */
+/* Programs may have pages of the buffer mapped; such a page is freed when it is unmapped. */
 static void free_pieces(struct ktrace_hwt_piece *pieces, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
@@ -119,7 +125,7 @@ static void free_pieces(struct ktrace_hwt_piece *pieces, uint32_t count)
 	page_free(pieces, 1);
 }
 
-/* In one piece, or as few as there are; how many, 0: out of memory. */
+/* Allocates the pages in as few pieces as possible. Returns the number of pieces, 0 if out of memory. */
 static uint32_t alloc_pieces(struct ktrace_hwt_piece *pieces, size_t pages)
 {
 	uint32_t count = 0;
@@ -199,7 +205,7 @@ static uint64_t now(void)
 	return clock_ns();
 }
 
-/* All that wait for anything here; each looks for itself whether it was meant. */
+/* All threads that wait for hardware trace. A wakeup wakes all; each checks its own condition. */
 static struct wait_queue sleepers = WAIT_QUEUE("hardware trace");
 
 static int sleep_on(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns)
@@ -231,12 +237,12 @@ static void wake(const volatile uint32_t *word)
 
 /* ---- Trace units ------------------------------------------------------------------------------- */
 
-/* The unit in software; a page each CPU as long as it is there. */
+/* The software trace unit (QEMU plugin). If it is present, it uses one page for each CPU. */
 static struct ktrace_hwt_qemu qemu = { .user_start = USER_BASE, .user_end = USER_END };
 static struct ktrace_hwt_backend software;
 static bool has_software;
 
-/* What the CPUs may have, up to NULL. */
+/* Hardware trace units that ktrace has drivers for, up to NULL. */
 static struct ktrace_hwt_backend *hardware[ARCH_TRACE_UNITS_MAX + 1];
 
 static void tell_clock(void *unused)
@@ -269,7 +275,7 @@ void hardware_trace_switch(const struct thread *next)
 		ktrace_hwt_qemu_space(&qemu, this_cpu(), space, next->id);
 }
 
-/* As if it had been switched away and back. */
+/* Starts tracing the thread that is running on this CPU, as if it had been switched out and in again. */
 static void take_up(void *unused)
 {
 	struct ktrace_hwt_thread *running = &arch_this_cpu()->current->hardware_trace;
@@ -337,6 +343,6 @@ void hardware_trace_init(void)
 	}
 	find_software();
 	for (unsigned n = 0; n < ARCH_TRACE_UNITS_MAX && (hardware[n] = arch_trace_unit(n)); n++)
-		(void)ktrace_hwt_add(hardware[n]); /* it says itself why not */
+		(void)ktrace_hwt_add(hardware[n]); /* unit->why contains the reason for a failure */
 	vfs_make_device(HWT_PATH, 0666, &vfs_superuser, &hardware_trace_operations, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Hardware trace: what the kernel does for ktrace/hwt.h, whose hooks stand where things happen. Programs ask for it by
- * /dev/hwt (hardware_trace_device.c, abi/hwt.h).
+ * Hardware trace: the kernel's side of ktrace/hwt.h. Its hooks are called where the events occur. Programs
+ * use it through /dev/hwt (hardware_trace_device.c, abi/hwt.h).
  */
 #ifndef DEMO_HARDWARE_TRACE_H
 #define DEMO_HARDWARE_TRACE_H
@@ -11,19 +11,25 @@
 #include "file.h"
 #include "thread.h"
 
-/* Looks for trace units, and makes /dev/hwt. After vfs_init. */
+/* Probes for trace units and creates /dev/hwt. Requires: after vfs_init. */
 void hardware_trace_init(void);
 
-/* Starts it also for who is on a CPU already, and might stay there for long. As ktrace_hwt_start(). */
+/*
+ * Like ktrace_hwt_start(), but also starts tracing threads that are already running on a CPU and might run
+ * for long before the next switch.
+ */
 int hardware_trace_start(struct ktrace_hwt_context *context);
 
-/* The nth line on trace units, of those that are there and those that are not; false behind the last. */
+/* Writes the nth line of the list of trace units, present or absent. Returns false after the last line. */
 bool hardware_trace_describe(unsigned n, char *line, size_t size);
 
-/* This CPU is about to run the thread, or its thread has another address space. Interrupts off. */
+/*
+ * Reports that this CPU is about to run `next`, or that its current thread got another address space.
+ * Requires: interrupts off.
+ */
 void hardware_trace_switch(const struct thread *next);
 
-/* Of /dev/hwt. */
+/* Operations of /dev/hwt. */
 extern const struct file_operations hardware_trace_operations;
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * /dev/hwt and the files of contexts, as abi/hwt.h has them. The owner of contexts is the open file of /dev/hwt: they end
- * when the last descriptor of it does, that is with the process at the latest. Whoever has a context's file open, or pages
- * of it mapped, keeps what it shows.
+ * /dev/hwt and the files of contexts, see abi/hwt.h. A context belongs to the open file of /dev/hwt that
+ * created it and ends when the last descriptor of that file is closed, at the latest with the process. An
+ * open file or a mapping of a context remains usable after the context has ended.
  */
 #include "hardware_trace.h"
 
@@ -15,7 +15,7 @@
 #include "string.h"
 #include "vfs.h"
 
-#define CONTEXTS_MAX 64 /* of an open file */
+#define CONTEXTS_MAX 64 /* per open file */
 #define NODE_CPU     (UINT64_C(1) << 31)
 
 _Static_assert(HWT_RANGES_MAX == KTRACE_HWT_RANGES_MAX && HWT_BACKEND_MAX == KTRACE_HWT_BACKEND_MAX &&
@@ -24,7 +24,7 @@ _Static_assert(HWT_RANGES_MAX == KTRACE_HWT_RANGES_MAX && HWT_BACKEND_MAX == KTR
 		       HWT_PAUSE_MMAP == KTRACE_HWT_PAUSE_MMAP,
 	       "programs and the library mean the same");
 
-/* An open file of /dev/hwt, in a page of its own. */
+/* The state of an open file of /dev/hwt, in a page of its own. */
 struct session {
 	struct ktrace_hwt_owner owner;
 	struct mutex lock;
@@ -58,8 +58,8 @@ static uint32_t unit_of(const struct file *file)
 }
 
 /*
- * A jail is no wall in the file system, but its superuser sees no kernel code, and no process outside. One that has ended is
- * nobody's any more.
+ * A jail does not restrict the file system. But its superuser must not see kernel code, or processes outside
+ * the jail. The process of a file may have ended: then a process in a jail cannot open the file.
  */
 static bool is_in_sight(uint64_t device_number)
 {
@@ -101,7 +101,10 @@ static uintptr_t context_page(struct file *file, uint64_t offset)
 	return PAGE_NONE;
 }
 
-/* That the answer can be given is seen to first: records leave the queue only to arrive. */
+/*
+ * First checks that the result can be written, because records that were taken from the queue cannot be put
+ * back.
+ */
 static int get_records(struct ktrace_hwt_context *context, uintptr_t argument)
 {
 	struct abi_hwt_records wanted;
@@ -286,7 +289,7 @@ static void end_context(uint32_t ident)
 	ktrace_hwt_put(context);
 }
 
-/* Its files are there when its number is told. Session locked. */
+/* Creates a context and its device files. Requires: session locked. */
 static int alloc_context(struct session *session, struct abi_hwt_alloc *wanted)
 {
 	struct ktrace_hwt_request request = {
@@ -342,7 +345,7 @@ static int64_t session_ioctl(struct file *file, unsigned request, uintptr_t argu
 	return error ? error : copy_out(argument, &wanted, sizeof(wanted));
 }
 
-/* A line a read; what there is no room for is cut off. */
+/* Returns one line for each read, truncated to `size` bytes. */
 static int64_t session_read(struct file *file, uintptr_t to, size_t size)
 {
 	char line[160];

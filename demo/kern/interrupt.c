@@ -45,7 +45,7 @@ static void handle(enum irq irq, uintptr_t ip)
 	}
 }
 
-/* A spurious one the controller may not know of. */
+/* Returns false for spurious interrupts: the interrupt controller may not know that they occurred. */
 static bool is_real(enum irq irq)
 {
 	return irq != IRQ_SPURIOUS;
@@ -86,7 +86,7 @@ void interrupt(enum irq irq, uintptr_t ip)
 	self->trace_context = interrupted;
 	if (self->need_resched) {
 		schedule();
-		ktrace_interrupts(1); /* where this one came from they were on */
+		ktrace_interrupts(1); /* interrupts were on in the thread that was interrupted */
 	}
 }
 

@@ -4,11 +4,11 @@
 
 #include "arch.h"
 
-/* Runs in IRQ_DOORBELL, which it ends by doorbell_end(). */
+/* Handler of IRQ_DOORBELL; it must call doorbell_end(). */
 extern void (*doorbell_handler)(void);
 void doorbell_end(void);
 
-/* Called in every interrupt and NMI, in its context, unless NULL. */
+/* Called in each interrupt and NMI, in its context; may be NULL. */
 extern void (*interrupt_observer)(enum irq irq);
 
 #endif

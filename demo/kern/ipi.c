@@ -8,17 +8,17 @@
 #include "ipi.h"
 #include "panic.h"
 
-/* The one call in progress; its owner is the CPU that set busy. */
+/* The single call in progress. Its owner is the CPU that set `busy`. */
 static struct {
-	uint32_t busy; /* a word, for RISC-V has no atomic exchange of less */
-	unsigned left; /* other CPUs that have not returned */
+	uint32_t busy; /* 32 bits, because RISC-V has no smaller atomic exchange */
+	unsigned left; /* number of other CPUs whose function has not returned */
 	void (*function)(void *);
 	void *argument;
 } call;
 
 /*
- * With another request pending an interrupt is on its way already: so whoever made that request must not be preempted before
- * it has sent one.
+ * If another request is pending, its interrupt is already on its way, so none is sent. Therefore a sender
+ * must not be preempted between setting its bit and sending the interrupt.
  */
 void ipi_send(struct cpu *cpu, enum ipi ipi)
 {
@@ -31,9 +31,10 @@ void ipi_send(struct cpu *cpu, enum ipi ipi)
 }
 
 /*
- * Returns with interrupts off, for the call's owner must not be preempted, and tells whether they were on. If they were,
- * they are on between two tries, too, for many others may get the call before us. If not, our own requests are looked
- * after here, or two callers would wait for each other for ever.
+ * Waits until no other call is in progress. Returns whether interrupts were on; they are off on return,
+ * because the owner of the call must not be preempted.
+ * Between two tries interrupts are on if they were before, because the wait may be long. If they were off,
+ * ipi_handle() handles the requests to this CPU: otherwise two callers would wait for each other for ever.
  */
 static bool claim_call(uintptr_t place)
 {
@@ -68,7 +69,7 @@ static void wait_for_answers(uint32_t target, uintptr_t place)
 	ktrace_ipi_wait_end();
 }
 
-/* On all CPUs, or only that one. */
+/* Runs the function on all CPUs if `only` is NULL, else on that CPU. */
 static void call_cpus(const struct cpu *only, void (*function)(void *), void *argument, uintptr_t place)
 {
 	bool irq_on = claim_call(place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Asking other CPUs for something. A request is a bit in the target's ipi_pending plus an interrupt. */
+/* Inter-processor interrupts. A request is a bit in the target's ipi_pending, plus an interrupt. */
 #ifndef DEMO_IPI_H
 #define DEMO_IPI_H
 
@@ -8,25 +8,25 @@
 struct cpu;
 
 enum ipi {
-	IPI_RESCHEDULE = 1, /* something may run there */
-	IPI_CALL = 2,	    /* ipi_call or ipi_call_all wants its function run */
-	IPI_STOP = 4,	    /* a panic wants the CPU stopped */
-	IPI_CLOCK = 8,	    /* another CPU compares its clock */
+	IPI_RESCHEDULE = 1, /* a thread was made runnable there */
+	IPI_CALL = 2,	    /* run the function of ipi_call or ipi_call_all */
+	IPI_STOP = 4,	    /* stop the CPU because of a panic */
+	IPI_CLOCK = 8,	    /* take part in comparing clocks with another CPU */
 };
 
-/* Any context. */
+/* Sends a request to another CPU. Any context. */
 void ipi_send(struct cpu *cpu, enum ipi ipi);
 
 /*
- * Runs function(argument) on all CPUs, this one included, with interrupts off, and waits until all have
- * returned. Thread context; the caller holds no spinlock.
+ * Runs function(argument) on all CPUs, including this one, with interrupts off, and waits until all have
+ * returned. Requires: thread context, no spinlock held.
  */
 void ipi_call_all(void (*function)(void *), void *argument);
 
 /* The same on one CPU, which may be this one. */
 void ipi_call(const struct cpu *cpu, void (*function)(void *), void *argument);
 
-/* Does what this CPU has been asked for. Interrupts off. */
+/* Handles the pending requests to this CPU. Requires: interrupts off. */
 void ipi_handle(void);
 
 #endif

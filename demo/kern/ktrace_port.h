@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What this kernel tells ktrace about itself; found by ktrace on the include path. The words that every
- * record needs lie in struct cpu; an arch_cpu.h that can reach them in one instruction says so by
- * KTRACE_PORT_*.
+ * This kernel's configuration of ktrace, which ktrace finds on the include path. The words that each record
+ * needs are in struct cpu. An arch_cpu.h that can access them with one instruction defines KTRACE_PORT_*.
  */
 #ifndef DEMO_KTRACE_PORT_H
 #define DEMO_KTRACE_PORT_H
@@ -12,7 +11,7 @@
 
 #define KTRACE_MAX_CPUS CPU_MAX
 
-/* What this kernel adds to the events of ktrace/facts.h. */
+/* Fields that this kernel adds to the events of ktrace/facts.h. */
 #define KTRACE_SWITCH_TEXT	" after %llu ns"
 #define KTRACE_SWITCH_FIELDS	, (unsigned long long, ran, ns)
 #define KTRACE_WAKE_TEXT	" on CPU %u, was waiting for %p"
@@ -22,7 +21,7 @@
 #define KTRACE_FAULT_TEXT	", flags %u"
 #define KTRACE_FAULT_FIELDS	, (uint8_t, flags)
 
-uint64_t arch_clock_hz(void); /* arch.h, which reads this file */
+uint64_t arch_clock_hz(void); /* declared here because arch.h includes this file */
 #define ktrace_arch_frequency arch_clock_hz
 
 #define ktrace_arch_cpu ktrace_arch_cpu

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Locks of both kinds: to the trace they are alike, told apart by address, so one file reports both.
+ * Spinlocks and mutexes. One file reports both kinds, because the trace treats them the same and identifies
+ * them by their addresses.
  *
- * Whoever comes first takes a free lock. There is no queue for it: on a virtual machine the next in line may be a
- * CPU that the host is not running just now, and all behind it would wait for that.
+ * Locks are not fair: any CPU or thread may take a free lock. A queue would be bad on a virtual machine: the
+ * next waiter may be a CPU that the host is not running at the moment, and all other waiters would wait for
+ * it.
  */
 #include <ktrace/ktrace.h>
 
@@ -16,7 +18,7 @@
 KTRACE_EVENT(lock, fail, "%p %s held by %s %u, tried by %p", (const void *, lock), (const char *, name),
 	     (const char *, kind), (uint32_t, holder), (const void *, place));
 
-/* The holder's number, 0 for nobody, is the whole lock. */
+/* The lock is one word: the holder's number, 0 if it is free. */
 static bool try_lock(uint32_t *lock, uint32_t holder)
 {
 	uint32_t nobody = 0;
@@ -28,8 +30,8 @@ static bool try_lock(uint32_t *lock, uint32_t holder)
 
 static void spin_until_locked(struct spinlock *lock, uint32_t holder, uintptr_t place)
 {
-	uint32_t owner =
-		__atomic_load_n(&lock->holder, __ATOMIC_RELAXED) - 1; /* KTRACE_NOBODY if it is free by now */
+	/* If the lock is free by now, this is 0 - 1: KTRACE_NOBODY. */
+	uint32_t owner = __atomic_load_n(&lock->holder, __ATOMIC_RELAXED) - 1;
 
 	ktrace_contend_at(lock, lock->name, KTRACE_BY_CPU, owner, place);
 	do {
@@ -72,8 +74,8 @@ void mutex_contend(const void *lock, const char *name, uint32_t owner, uintptr_t
 }
 
 /*
- * Nobody waits in vain: who comes counts itself as a waiter and then tries once more; who leaves frees the lock and
- * then looks for waiters. One of the two sees the other.
+ * No wakeup is lost: a waiter increments `waiters` and then tries to take the lock again; an unlocker frees
+ * the lock and then reads `waiters`. At least one of them sees the change of the other.
  */
 static void sleep_until_locked(struct mutex *mutex, uint32_t self, uintptr_t place)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The kernel from its first C statement to its last.
+ * The main program of the kernel, from its first C statement.
  *
- * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), tickless= (timer.h), slots=, keep=, debug=
- * and ktrace= (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h), panic= (debugger.h), lose=
- * (net/loopback.h); seed= and backtrace= are of single workloads.
+ * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), tickless= (timer.h), slots=,
+ * keep=, debug= and ktrace= (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h), panic=
+ * (debugger.h), lose= (net/loopback.h). seed= and backtrace= are used by some workloads.
  */
 #include <ktrace/ktrace.h>
 
@@ -30,8 +30,8 @@
 KTRACE_EVENT(boot, phase, "%s", (const char *, done));
 
 /*
- * The first thread: does the kernel's own work that run= asks for, then ends the machine with the status of exit=. If
- * that asks for something else, it is user programs, and up to them when the machine ends.
+ * The first thread. If run= names work of the kernel, it does that and ends the machine with the status of
+ * exit=. Otherwise it starts user programs, which decide when the machine ends.
  */
 static void init(void *unused)
 {

@@ -6,7 +6,7 @@
 #include "process.h"
 #include "string.h"
 
-/* One that covers nothing is free. */
+/* An entry of size 0 is free. */
 struct mapped_code {
 	struct ktrx_hwt_image image;
 	char path[PATH_MAX];
@@ -14,7 +14,7 @@ struct mapped_code {
 
 #define PAGES ((VM_AREAS_MAX * sizeof(struct mapped_code) + PAGE_SIZE - 1) / PAGE_SIZE)
 
-/* There always is one: each stands for an area or more. */
+/* There is always a free entry, because each entry in use corresponds to at least one area. */
 static struct mapped_code *find_free(struct mapped_code *code)
 {
 	while (code->image.size)
@@ -50,7 +50,7 @@ void mapped_code_add(struct process *self, const struct ktrx_hwt_image *image, c
 	process_unlock(irq_on);
 }
 
-/* What is left of it, [start, end), as one of its own. */
+/* Adds the part [start, end) of a mapping, which remains after an unmap, as an entry of its own. */
 static void keep_part(struct mapped_code *all, const struct mapped_code *whole, uint64_t start, uint64_t end)
 {
 	struct mapped_code *part;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Which code of files a process has mapped by itself, for those who begin to trace it later: its areas are nobody else's to
- * look at, this is the process table's. As many as there may be areas.
+ * The list of file code that a process has mapped itself, for traces that start later. A process's areas may
+ * be read only by the process; this list is guarded by the process table's lock. It has as many entries as
+ * there can be areas.
  */
 #ifndef DEMO_MAPPED_CODE_H
 #define DEMO_MAPPED_CODE_H
@@ -14,19 +15,22 @@
 
 struct process;
 
-/* Before the running process maps code: there is memory to remember it. False: there is none. */
+/* Allocates the list, before the running process maps code. Returns false if out of memory. */
 bool mapped_code_prepare(struct process *self);
-/* It has mapped some. Prepared. */
+/* Records that the process has mapped code. Requires: mapped_code_prepare() returned true. */
 void mapped_code_add(struct process *self, const struct ktrx_hwt_image *image, const char *path);
-/* It has unmapped what lies there. */
+/* Records that the process has unmapped [start, end). */
 void mapped_code_cut(struct process *self, uint64_t start, uint64_t end);
 
-/* The child has what its parent has. The child is known to nobody else; false: out of memory. */
+/*
+ * Copies the parent's list to its child. Returns false if out of memory. Requires: no other thread can find
+ * the child yet.
+ */
 bool mapped_code_fork(struct process *child, const struct process *parent);
-/* It is another program now, or none. */
+/* Frees the list: the process runs another program now, or ends. */
 void mapped_code_drop(struct process *self);
 
-/* The n-th; false: there are no more. Table locked. */
+/* Copies the nth entry. Returns false if there are no more. Requires: process table locked. */
 bool mapped_code_get(const struct process *process, uint32_t n, struct ktrx_hwt_image *image, char *path,
 		     size_t room);
 

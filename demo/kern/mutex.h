@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Sleeping locks: whoever finds one taken sleeps until it is given up. For what takes long or sleeps itself. Thread
- * context only, no spinlock held; not recursive.
+ * Sleeping locks. A thread that finds the lock taken sleeps until it is released. For long critical sections,
+ * or those that sleep. Not recursive. Requires: thread context, no spinlock held.
  */
 #ifndef DEMO_MUTEX_H
 #define DEMO_MUTEX_H
@@ -12,8 +12,12 @@
 #include "wait.h"
 
 struct mutex {
-	uint32_t holder;  /* thread id, 0: free; first: the trace tells it from the queue's lock by address */
-	uint32_t waiters; /* threads that found it taken */
+	/*
+	 * Thread id, 0: free. It is first so that its address differs from that of the queue's lock: the
+	 * trace identifies locks by address.
+	 */
+	uint32_t holder;
+	uint32_t waiters; /* threads that found the lock taken */
 	struct wait_queue queue;
 };
 
@@ -23,12 +27,15 @@ struct mutex {
 	}
 
 void mutex_lock(struct mutex *mutex);
-/* As spin_lock_at(). */
+/* For a function that takes a lock for its caller: see spin_lock_at(). */
 void mutex_lock_at(struct mutex *mutex, uintptr_t place);
-bool mutex_try_lock(struct mutex *mutex); /* false: it is taken */
+bool mutex_try_lock(struct mutex *mutex); /* returns false if it is taken */
 void mutex_unlock(struct mutex *mutex);
 
-/* The running thread is about to sleep for a lock, of whatever kind. `owner`: a thread, 0 if it is unknown. */
+/*
+ * Reports that the running thread is about to sleep for a lock of any kind. `owner`: thread id of the holder,
+ * 0 if unknown.
+ */
 void mutex_contend(const void *lock, const char *name, uint32_t owner, uintptr_t place);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Free memory is a list of runs of neighbouring pages, sorted by address, kept in the first bytes of each
- * run; no two runs touch. First fit.
+ * Free memory is a list of runs of adjacent pages, sorted by address and stored in the first bytes of each
+ * run. Adjacent runs are merged. Allocation is first fit.
  *
- * Single pages, as most are, come from a stock of each CPU and go back there, and only when that is empty or full does
- * the list change, by half a stock. A place in a stock is filled and emptied in one atomic step, by any CPU: so no lock
- * is needed, a thread may move to another CPU meanwhile, and who finds the list too short can gather what lies in all
- * stocks.
+ * Most allocations are single pages. These come from a stock of the CPU and return to it. Only when the stock
+ * is empty or full, half a stock is moved from or to the list. Each place of a stock is filled and emptied in
+ * one atomic step, by any CPU. Therefore stocks need no lock, a thread may migrate during the access, and an
+ * allocation that fails can take back the pages of all stocks.
  */
 #include <stdint.h>
 
@@ -19,7 +19,9 @@
 #include "string.h"
 
 KTRACE_EVENT(counter, memory, "%llu pages free", (unsigned long long, free, pages));
-/* Programs that end give back thousands; who hunts for one asks for mm.free=on+rare. */
+/*
+ * Off by default, because a program that ends frees thousands of pages. To look for one, set mm.free=on+rare.
+ */
 KTRACE_EVENT_WITH(KTRX_STATE_OFF, 0, KTRX_V1_NONE, mm, free, "%p, %u pages", (const void *, first),
 		  (uint32_t, pages));
 
@@ -38,14 +40,17 @@ static struct spinlock lock = SPINLOCK("page");
 static struct run *runs;
 static struct stock stocks[CPU_MAX];
 static size_t free_pages; /* in the list and in stocks */
-static uintptr_t middle;  /* of the largest piece of RAM */
+static uintptr_t middle;  /* middle of the largest range of RAM */
 
-/* What programs leave behind shows here. */
+/* Shows whether programs leak pages. */
 KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
 
 #define TOLD_STEP 16 /* pages */
 
-/* A counter track needs no step for each page. */
+/*
+ * Records the number of free pages, but only after a change by TOLD_STEP: a counter track does not need each
+ * page.
+ */
 static void tell_free(void)
 {
 	static size_t told;
@@ -76,9 +81,9 @@ void page_init(void)
 	}
 }
 
-/* ---- The list; under the lock ------------------------------------------------------------------- */
+/* ---- The list; lock held ------------------------------------------------------------------------ */
 
-/* Cuts count pages off the end of a run, so that the list changes only when the run is used up. */
+/* Takes count pages from the end of a run, so that the list changes only when the run is used up. */
 static void *list_take(size_t count)
 {
 	for (struct run **at = &runs; *at; at = &(*at)->next) {
@@ -95,7 +100,7 @@ static void *list_take(size_t count)
 	return NULL;
 }
 
-/* Cuts these pages out of the run they are in. */
+/* Takes these pages from the middle of their run. Returns NULL if they are not free. */
 static void *list_take_at(uintptr_t address, size_t count)
 {
 	for (struct run *run = runs; run; run = run->next) {
@@ -139,13 +144,13 @@ static void list_put(void *pages, size_t count)
 
 /* ---- Stocks ------------------------------------------------------------------------------------- */
 
-/* Perhaps that of a CPU where the thread was: as good as any. */
+/* Returns the stock of this CPU. If the thread migrates afterwards, any other stock is as good. */
 static struct stock *own_stock(void)
 {
 	return &stocks[arch_this_cpu()->id];
 }
 
-/* NULL: it is empty. */
+/* Returns a page, or NULL if the stock is empty. */
 static void *stock_take(struct stock *stock)
 {
 	for (unsigned i = 0; i < STOCK_PAGES; i++) {
@@ -160,7 +165,7 @@ static void *stock_take(struct stock *stock)
 	return NULL;
 }
 
-/* False: it is full. */
+/* Returns false if the stock is full. */
 static bool stock_put(struct stock *stock, void *page)
 {
 	for (unsigned i = 0; i < STOCK_PAGES; i++) {
@@ -174,7 +179,7 @@ static bool stock_put(struct stock *stock, void *page)
 	return false;
 }
 
-/* Under the lock: at most so many pages go from a stock to the list. */
+/* Moves at most `count` pages from a stock to the list. Requires: lock held. */
 static void stock_return(struct stock *stock, unsigned count)
 {
 	void *page;
@@ -183,7 +188,7 @@ static void stock_return(struct stock *stock, unsigned count)
 		list_put(page, 1);
 }
 
-/* Under the lock: half a stock comes from the list, or what there is. */
+/* Moves half a stock of pages from the list to a stock, if there are so many. Requires: lock held. */
 static void stock_refill(struct stock *stock)
 {
 	for (unsigned i = 0; i < STOCK_PAGES / 2; i++) {
@@ -196,7 +201,7 @@ static void stock_refill(struct stock *stock)
 	}
 }
 
-/* ---- Both --------------------------------------------------------------------------------------- */
+/* ---- List and stocks ----------------------------------------------------------------------------- */
 
 static void *take_locked(size_t count)
 {
@@ -248,7 +253,7 @@ static void put_locked(void *pages, size_t count)
 	spin_unlock(&lock, irq_on);
 }
 
-/* Counted first: whoever takes them at once must not bring the count below 0. */
+/* The count is increased first: otherwise an immediate allocation of the pages could bring it below 0. */
 void page_free(void *pages, size_t count)
 {
 	__atomic_add_fetch(&free_pages, count, __ATOMIC_RELAXED);

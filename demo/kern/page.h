@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Physical pages. Memory is mapped at its physical address, so a page's address is also its pointer.
- * Any context with no spinlock of page.c held; never sleeps.
+ * Physical pages. Memory is mapped at its physical address, so a page's address is also its pointer. Any
+ * context in which the lock of page.c is not held. Never sleeps.
  */
 #ifndef DEMO_PAGE_H
 #define DEMO_PAGE_H
@@ -10,19 +10,20 @@
 
 #define MEMORY_RANGES_MAX 16
 
-/* Takes over what arch_memory_map reports. */
+/* Makes the ranges of arch_memory_map available. */
 void page_init(void);
 
-/* count neighbouring pages, zeroed; NULL if there are none. */
+/* Allocates count adjacent pages, zeroed. Returns NULL if there are none. */
 void *page_alloc(size_t count);
 
 /*
- * count neighbouring pages as they are: the same ones each boot, far from what a boot loader writes, and with what the
- * boot before left there. NULL if they are taken. Once.
+ * Allocates count adjacent pages without clearing them: at the same address in each boot, far from what a
+ * boot loader writes, so they contain what the previous boot wrote. Returns NULL if they are not free. May be
+ * called once.
  */
 void *page_reserve(size_t count);
 
-/* Gives back what page_alloc returned, or any whole pages of it. */
+/* Frees the pages that page_alloc returned, or any part of them. */
 void page_free(void *pages, size_t count);
 
 size_t page_free_count(void);

@@ -18,7 +18,8 @@
 
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, panic, stopped, "for CPU %u",
 		  (uint32_t, by));
-KTRACE_EVENT(panic, exit, "status %u", (uint32_t, status)); /* only where recording goes on */
+/* Recorded only if recording continues after the panic. */
+KTRACE_EVENT(panic, exit, "status %u", (uint32_t, status));
 
 static const struct cpu *panicking; /* the first CPU that panicked */
 static char message[256];
@@ -47,13 +48,14 @@ static void stop_others(const struct cpu *self)
 		if (&cpus[i] != self)
 			ipi_send(&cpus[i], IPI_STOP);
 	wait_for_others();
-	for (unsigned i = 0; i < cpu_count; i++) /* whoever is left has interrupts off */
+	/* The remaining CPUs have interrupts off. */
+	for (unsigned i = 0; i < cpu_count; i++)
 		if (&cpus[i] != self && cpus[i].online)
 			arch_nmi_send(&cpus[i]);
 	wait_for_others();
 }
 
-/* Only the first CPU gets past this. */
+/* Returns on the first CPU that panics; other CPUs stop here. A panic within the panic exits. */
 static void claim_panic(const struct cpu *self)
 {
 	const struct cpu *nobody = NULL;

@@ -6,13 +6,13 @@
 #define PANIC_STATUS 101
 
 /*
- * Stops the other CPUs (by IPI, then by NMI where there is one), prints, and exits with PANIC_STATUS, after a visit
- * to the debugger's prompt if the boot argument panic=prompt asks for that. Any context. A CPU that panics while
- * another does is stopped like the rest.
+ * Stops the other CPUs (by IPI, then by NMI if the architecture has one), prints the message and a backtrace,
+ * and exits with PANIC_STATUS. With the boot argument panic=prompt, the debugger's prompt comes before the
+ * exit. Any context. A CPU that panics during another CPU's panic is stopped like the others.
  */
 _Noreturn void panic(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
-/* For interrupt and NMI handlers: stops this CPU for good if a panic wants it stopped, else returns. */
+/* Stops this CPU for ever if another CPU has panicked, else returns. For interrupt and NMI handlers. */
 void panic_check(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pipes. Data go through a buffer on the stack, for user memory must not be touched under a spinlock. So what was taken
- * out for a reader whose address turns out to be bad is lost; up to PIPE_ATOMIC bytes of a writer stay together.
+ * Pipes. Data goes through a buffer on the stack, because user memory must not be accessed while a spinlock
+ * is held. Therefore data is lost if it was taken for a reader with a bad address. Up to PIPE_ATOMIC bytes of
+ * a write stay together.
  */
 #include "arch.h"
 #include "page.h"
@@ -11,9 +12,10 @@
 #define PIPE_ATOMIC 512
 
 struct pipe {
-	struct wait_queue changed; /* its lock guards all; readers wait here, or writers */
+	struct wait_queue changed; /* its lock guards all fields; readers or writers wait here */
 	bool has_reader, has_writer;
-	size_t written, taken; /* bytes ever: their difference lies in data[], from taken % PIPE_SIZE on */
+	/* Bytes written and taken in total. The bytes in between are in data[], from taken % PIPE_SIZE on. */
+	size_t written, taken;
 	char data[PIPE_SIZE];
 };
 
@@ -22,7 +24,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Lock held. 0, -EAGAIN or -EINTR. */
+/* Waits for a change. Returns 0, -EAGAIN or -EINTR. Requires: lock held. */
 static int wait_for_change(struct pipe *pipe, bool may_wait)
 {
 	if (!may_wait)
@@ -30,7 +32,7 @@ static int wait_for_change(struct pipe *pipe, bool may_wait)
 	return wait_sleep_until(&pipe->changed, WAIT_FOR_EVER) == WOKEN_BY_SIGNAL ? -EINTR : 0;
 }
 
-/* Ends a change: lock given up, sleepers and pollers told. */
+/* Ends a change: wakes waiting threads and pollers, and releases the lock. */
 static void change_done(struct pipe *pipe, bool irq_on)
 {
 	wait_wake_all(&pipe->changed);
@@ -38,7 +40,7 @@ static void change_done(struct pipe *pipe, bool irq_on)
 	poll_changed();
 }
 
-/* Bytes, 0 at the end, or -errno. */
+/* Returns the number of bytes, 0 at the end of the data, or -errno. */
 static int64_t take(struct pipe *pipe, char *to, size_t size, bool may_wait)
 {
 	bool irq_on = spin_lock(&pipe->changed.lock);
@@ -57,7 +59,7 @@ static int64_t take(struct pipe *pipe, char *to, size_t size, bool may_wait)
 	return (int64_t)size;
 }
 
-/* All of it goes in at once: 0 or -errno. */
+/* Writes all bytes at once. Returns 0 or -errno. */
 static int give(struct pipe *pipe, const char *from, size_t size, bool may_wait)
 {
 	bool irq_on = spin_lock(&pipe->changed.lock);
@@ -137,7 +139,7 @@ static unsigned poll_writer(struct file *file)
 	return events;
 }
 
-/* One end has gone: what waits at the other learns of it. The pipe goes with the second. */
+/* Closes one end and wakes threads that wait at the other end. Frees the pipe after the second end. */
 static void close_end(struct pipe *pipe, bool *end)
 {
 	bool irq_on = spin_lock(&pipe->changed.lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The planned ends of the machine. The trace says which it was. */
+/* Orderly ends of the machine. The trace records which one it was. */
 #ifndef DEMO_POWER_H
 #define DEMO_POWER_H
 

@@ -7,7 +7,7 @@
 #include "spinlock.h"
 #include "string.h"
 
-#define LINE_MAX 256 /* what one call can print */
+#define LINE_MAX 256 /* maximum length of a message */
 
 static struct spinlock console_lock = SPINLOCK("console");
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Text for people, on the console. Conversions as in format.h. */
+/* Text on the console. The conversions are those of format.h. */
 #ifndef DEMO_PRINT_H
 #define DEMO_PRINT_H
 
 #include "format.h"
 
-/* At most 255 characters, which stay together whatever the other CPUs print. Any context but NMI. */
+/* Prints at most 255 characters. Output of other CPUs does not interleave. Any context except NMI. */
 void kprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* As it is, in one piece. Any context but NMI. */
+/* Writes text in one piece. Any context except NMI. */
 void console_write(const char *text, size_t size);
 
-/* The same in any context, NMI too: lost if this CPU is in the middle of writing. */
+/* Like console_write, in any context including NMI. The text is lost if this CPU is writing already. */
 void console_write_nested(const char *text, size_t size);
 
-/* For a CPU that has stopped all others: takes no lock. */
+/* Writes without taking the lock. Requires: all other CPUs are stopped. */
 void console_write_unlocked(const char *text);
 
-/* For the same one: whoever was printing when it was stopped does so no more. */
+/* Frees the console's lock if a stopped CPU holds it. Requires: all other CPUs are stopped. */
 void console_seize(void);
 
 #endif

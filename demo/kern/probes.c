@@ -43,7 +43,7 @@ static void call_all(uint32_t run)
 	ipi_call_all(answer, &answers);
 }
 
-/* Another one is on its way before this one has been answered. */
+/* Sends the next IPI without waiting for the previous one. */
 static void send_on(uint32_t run)
 {
 	struct cpu *self = arch_this_cpu();
@@ -54,7 +54,7 @@ static void send_on(uint32_t run)
 			ipi_send(&cpus[n], IPI_RESCHEDULE);
 }
 
-/* What is pending comes in the first time: the one that warms up. */
+/* Pending interrupts are handled in the first run, which is not measured. */
 static void turn_on_and_off(uint32_t run)
 {
 	(void)run;
@@ -68,7 +68,10 @@ static void take_lock(uint32_t run)
 	spin_unlock(&lock, spin_lock(&lock));
 }
 
-/* The first run warms up. Each run does `parts` of what is measured. */
+/*
+ * Measures `runs` runs of `once` after a first run for warming up. A run performs the measured operation
+ * `parts` times.
+ */
 static void measure(const char *test, void (*once)(uint32_t run), uint32_t runs, uint32_t parts)
 {
 	bool irq_on;
@@ -103,7 +106,7 @@ void probes_attend(void)
 {
 	uint32_t runs;
 
-	if (arch_this_cpu()->id != 0) /* which idles only once all CPUs are up */
+	if (arch_this_cpu()->id != 0) /* CPU 0 becomes idle only after all CPUs have started */
 		return;
 	if ((runs = take(&logs)))
 		measure("event", record_row, runs, ROW_EVENTS);

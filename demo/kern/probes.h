@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Cost probes, each as often as a setting says: debug.ktr.testlogcnt six events back to back, testipicnt IPIs to all
- * CPUs and back, then without waiting for each, testcritcnt turning interrupts on and off, testspincnt a spinlock. What
- * one takes is recorded as probe.cost, and the setting goes back to 0.
+ * Cost probes. Setting one of these to N runs a measurement N times:
+ *   debug.ktr.testlogcnt   six events back to back
+ *   debug.ktr.testipicnt   IPIs to all CPUs with an answer; then IPIs without waiting
+ *   debug.ktr.testcritcnt  turning interrupts on and off
+ *   debug.ktr.testspincnt  taking and releasing a spinlock
+ * The cost of one operation is recorded as probe.cost. The setting goes back to 0.
  */
 #ifndef DEMO_PROBES_H
 #define DEMO_PROBES_H
 
 #include <stdbool.h>
 
-/* Runs those that are asked for, if this is the boot CPU. Idle threads, interrupts off. */
+/* Runs the requested probes if this is the boot CPU. Requires: idle thread, interrupts off. */
 void probes_attend(void);
 
-/* Are any asked for that have not run yet? */
+/* Returns true if a requested probe has not run yet. */
 bool probes_wait(void);
 
 #endif

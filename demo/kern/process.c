@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The life of processes. A slot of the table goes FREE, NEW, ALIVE, ZOMBIE, FREE. Its last thread takes it as far as
- * ZOMBIE and does not touch it any more from then on; the parent's wait4 frees it. What loses its parent is init's.
+ * The life of processes. An entry of the table goes through FREE, NEW, ALIVE, ZOMBIE, FREE. The last thread
+ * of the process makes it a ZOMBIE and does not access it after that; wait4 by the parent frees it. A process
+ * that loses its parent becomes a child of init.
  */
 #include <ktrace/ktrace.h>
 
@@ -83,7 +84,7 @@ void process_mark_set_id(struct process *self)
 	process_unlock(irq_on);
 }
 
-/* Has the group a member that may be seen? Table locked. */
+/* Returns true if the group has a member that `who` may see. Requires: table locked. */
 static bool sees_group(const struct credentials *who, uint32_t group)
 {
 	struct process *process = NULL;
@@ -111,7 +112,10 @@ int process_set_group(uint32_t pid, uint32_t group)
 	return error;
 }
 
-/* A slot with nothing in it; NULL: the table is full. Who ended last may still be telling the slot's children queue. */
+/*
+ * Returns a cleared entry, or NULL if the table is full. The fields from `children` on are not cleared: the
+ * last thread of the entry's previous process may still be using them.
+ */
 static struct process *claim_slot(void)
 {
 	struct process *process = NULL;
@@ -139,7 +143,7 @@ static void free_slot(struct process *process)
 	process_unlock(irq_on);
 }
 
-/* The first thread of a process that has its memory. False: out of memory. */
+/* Creates the first thread of a process that has its memory. Returns false if out of memory. */
 static bool make_thread(struct process *process, const char *name, uint32_t id)
 {
 	struct thread *thread = thread_for_process(name, process, id);
@@ -168,9 +172,9 @@ static void set_going(struct process *process, struct process *parent)
 	sched_wake(process->thread);
 }
 
-/* ---- Birth ------------------------------------------------------------------------------------- */
+/* ---- Start ------------------------------------------------------------------------------------- */
 
-/* Descriptors 0 to 2 of the first process. It does without if there is no console. */
+/* Opens descriptors 0 to 2 of the first process. Without a console they remain closed. */
 static void open_console(struct process *process)
 {
 	struct file *console;
@@ -211,7 +215,7 @@ int process_start_init(const char *path, char *const argv[])
 	return 0;
 }
 
-/* The child gets a copy of the parent's running thread, and of no other. */
+/* Copies the parent's state to the child, with the calling thread as its only thread. */
 static void inherit(struct process *child, struct process *parent)
 {
 	struct user_frame *frame = user_frame_of(child->thread);
@@ -245,15 +249,18 @@ int64_t process_fork(void)
 		return -ENOMEM;
 	}
 	inherit(child, parent);
-	pid = child->pid; /* it may be gone before we are back */
+	pid = child->pid; /* the child may have ended before this function returns */
 	KTRACE(process, fork, parent->pid, pid);
 	set_going(child, parent);
 	return pid;
 }
 
-/* ---- Death ------------------------------------------------------------------------------------- */
+/* ---- End --------------------------------------------------------------------------------------- */
 
-/* Table locked. True if one of them is a zombie already, which init has to hear of. */
+/*
+ * Makes the children of a process children of init. Returns true if one of them is a zombie already, so that
+ * init must be woken. Requires: table locked.
+ */
 static bool leave_children_to_init(const struct process *parent)
 {
 	bool zombies = false;
@@ -269,7 +276,7 @@ static bool leave_children_to_init(const struct process *parent)
 	return zombies;
 }
 
-/* The last that a process does: from here on its slot is its parent's. */
+/* The last access of a process to its entry: from now on it belongs to the parent. */
 static void become_zombie(struct process *self, int status)
 {
 	bool irq_on = process_lock(), zombies = leave_children_to_init(self);
@@ -286,7 +293,7 @@ static void become_zombie(struct process *self, int status)
 		process_ends_tell(&init->children);
 }
 
-/* Nobody finds the process to trace it any more, and who does trace it hears that it ends. */
+/* Makes the process unfindable for new traces, and reports its end to existing ones. */
 static void end_hardware_trace(struct process *self)
 {
 	bool irq_on = process_lock();
@@ -323,8 +330,8 @@ void process_exit(int status)
 }
 
 /*
- * One look for an ended child that pid asks for: its id, 0 if none has ended yet, -ECHILD if there is none at all. *thread:
- * of which thread the end is waited for, 0 if that of any.
+ * Looks for an ended child that matches pid and frees its entry. Returns its pid, 0 if none has ended yet, or
+ * -ECHILD if there is no such child. *thread is the id of the thread to wait for, 0 for any.
  */
 static int64_t reap(const struct process *parent, int64_t pid, int *status, uint32_t *thread)
 {

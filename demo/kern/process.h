@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Processes, each of one thread or more; the pid is the id of the first one. Process 1 is init. Fields without a remark
- * belong to the process itself, which must not have several threads where it changes them; those under the table lock are
- * marked.
+ * Processes, each with one or more threads. The pid is the id of the first thread. Process 1 is init. Fields
+ * marked "table lock" are guarded by process_lock(). The other fields belong to the process, which changes
+ * them only while it has a single thread.
  */
 #ifndef DEMO_PROCESS_H
 #define DEMO_PROCESS_H
@@ -21,30 +21,31 @@
 
 #define PROCESS_MAX 64
 
-/* A new one is being made and known to nobody but its maker. */
+/* A NEW process is being created; only its creator can access it. */
 enum process_state { PROCESS_FREE, PROCESS_NEW, PROCESS_ALIVE, PROCESS_ZOMBIE };
 
 /*
- * Where threads wait for others to end. The count changes under the queue's lock, which is never held together with the
- * table's. A waiter reads the count, looks at the table, and sleeps until the count has changed, so it misses no end. The
- * structure outlives the process: a thread that has just ended may still count itself.
+ * Threads wait here for the end of others. `ended` changes under the queue's lock, which is never held
+ * together with the table's lock. A waiter reads the count, checks the table, and sleeps until the count has
+ * changed, so it misses no end. The structure outlives the process, because a thread that has just ended may
+ * still increment the count.
  */
 struct process_ends {
 	struct wait_queue queue;
-	uint32_t ended; /* how many, ever */
+	uint32_t ended; /* number of ends so far */
 };
 
 struct process {
 	enum process_state state; /* table lock */
 	uint32_t pid;
-	uint32_t group;		    /* its process group, by the pid of who founded it; table lock */
+	uint32_t group;		    /* its process group: the pid of the group's founder; table lock */
 	struct process *parent;	    /* table lock; itself for init */
-	int status;		    /* of wait4, once a zombie; table lock */
-	char name[THREAD_NAME_MAX]; /* its main thread's, or that of its program */
-	struct thread *thread;	    /* the main one; table lock */
-	struct thread *threads;	    /* all that have not left, by next_in_process; table lock */
-	unsigned staying;	    /* of them those that do not leave just now; table lock */
-	struct thread *ender;	    /* ends all others, to be the only one; table lock */
+	int status;		    /* for wait4, once a zombie; table lock */
+	char name[THREAD_NAME_MAX]; /* name of its main thread or program */
+	struct thread *thread;	    /* the main thread; table lock */
+	struct thread *threads;	    /* list of threads, by next_in_process; table lock */
+	unsigned staying;	    /* threads that are not ending; table lock */
+	struct thread *ender;	    /* the thread that is ending all others; table lock */
 	struct vm vm;
 	struct files files;
 	struct inode *cwd; /* table lock */
@@ -52,76 +53,94 @@ struct process {
 	struct signals signals;
 	struct ktrace_proc trace;
 	struct ktrace_hwt_process hardware_trace;
-	bool is_ending;				   /* its end is recorded in process traces; table lock */
-	char program[PATH_MAX];			   /* as execve was given it; table lock */
-	struct mapped_code *code;		   /* mapped_code.c's; NULL: none; table lock */
-	struct process_ends children, thread_ends; /* last: see above */
+	bool is_ending;				   /* process traces contain its end; table lock */
+	char program[PATH_MAX];			   /* the path given to execve; table lock */
+	struct mapped_code *code;		   /* of mapped_code.c; NULL: none; table lock */
+	struct process_ends children, thread_ends; /* must be last: claim_slot does not clear them */
 };
 
-/* The running thread's process; NULL in kernel threads. */
+/* Returns the process of the running thread; NULL for kernel threads. */
 struct process *process_self(void);
 
-/* Process 1: loads the program at path with argument words; called once by the kernel's init thread. */
+/*
+ * Starts process 1 with the program at path. Called once, by the kernel's init thread. Returns 0 or -errno.
+ */
 int process_start_init(const char *path, char *const argv[]);
 
 int64_t process_fork(void);
-int process_exec(const char *path, char *const argv[], char *const envp[]); /* kernel copies; 0 or -errno */
-_Noreturn void process_exit(int status); /* of all threads; status as wait4 tells it */
+/* Strings are in kernel memory. Returns 0 or -errno. */
+int process_exec(const char *path, char *const argv[], char *const envp[]);
+/* Ends all threads. `status` is in the form of wait4. */
+_Noreturn void process_exit(int status);
 int64_t process_wait(int64_t pid, int *status, unsigned flags);
 
 /* ---- Threads (process_thread.c) ----------------------------------------------------------------- */
 
-/* What a new thread of the running process begins with. */
+/* The initial state of a new thread of the running process. */
 struct thread_start {
-	uintptr_t entry, argument, stack, tls; /* of user mode */
-	const char *name;		       /* kernel copy; NULL: that of the running thread */
+	uintptr_t entry, argument, stack, tls; /* in user mode */
+	const char *name;		       /* in kernel memory; NULL: the name of the running thread */
 };
-int64_t process_thread_create(const struct thread_start *start); /* its id or -errno */
+/* Returns the thread's id or -errno. */
+int64_t process_thread_create(const struct thread_start *start);
 
-/* The running thread ends; with the last one the process does, with status 0. */
+/* Ends the running thread. If it is the last one, the process ends with status 0. */
 _Noreturn void process_thread_exit(void);
 
-/* Waits until the running process has no thread of that id. 0, -EINTR; -EDEADLK: it is the running one. */
+/*
+ * Waits until the running process has no thread with that id. Returns 0, -EINTR, or -EDEADLK if it is the
+ * running thread's id.
+ */
 int process_thread_join(uint32_t id);
 
-/* The running thread is the only one and the main one on return. False: another thread ends this one. */
+/*
+ * Ends all other threads. On return the running thread is the only one and the main one. Returns false if
+ * another thread is ending this one.
+ */
 bool process_end_others(void);
 
-/* The thread of the running process with that id, NULL if there is none. Table locked. */
+/* Returns the thread of a process with that id, or NULL. Requires: table locked. */
 struct thread *process_thread_find(const struct process *process, uint32_t id);
 
-/* A thread that is just made becomes the process's. Table locked. */
+/* Adds a new thread to a process. Requires: table locked. */
 void process_thread_add(struct process *process, struct thread *thread);
 
-/* The running thread is called so from now on, and so is the process if it is its main thread. */
+/* Renames the running thread, and the process if it is its main thread. */
 void process_rename(struct process *self, const char *name);
 
-/* Waits until more have ended than `ended`: for the thread of that id, 0: for anyone. False: a signal came first. */
+/*
+ * Waits until more threads or processes have ended than `ended`. `thread` is the id of the thread that is
+ * waited for, for the trace; 0: any. Returns false if a signal came first.
+ */
 bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t thread);
 uint32_t process_ends_count(const struct process_ends *ends);
-/* Wakes the waiters: one more has ended, or another thread is the one to wait for. */
+/* Wakes the waiters, because one more has ended or the thread to wait for has changed. */
 void process_ends_tell(struct process_ends *ends);
 
-/* The working directory, held; and another one, whose reference goes into the process. */
+/*
+ * process_cwd returns the working directory; the caller owns the reference. process_set_cwd replaces it and
+ * takes ownership of the reference.
+ */
 struct inode *process_cwd(struct process *process);
 void process_set_cwd(struct process *process, struct inode *cwd);
 
 /*
- * A process, 0: the caller, joins a group, 0: its own. The caller and its children can be moved, into groups that exist.
- * 0 or -errno.
+ * Moves a process (0: the caller) to a group (0: its own). Only the caller and its children can be moved, and
+ * the group must exist. Returns 0 or -errno.
  */
 int process_set_group(uint32_t pid, uint32_t group);
 
-/* The running process becomes somebody else; others look at who it is with the table locked. */
+/* Changes the ids of the running process. Other threads read them with the table locked. */
 void process_set_identity(struct process *self, const struct credentials *who);
-void process_mark_set_id(struct process *self); /* its ids are about to change */
+/* Marks the process as set-id before its ids change. */
+void process_mark_set_id(struct process *self);
 
-/* While the table is locked, what is alive stays so. No wait queue's lock may be held. */
+/* While the table is locked, no process ends. Requires: no wait queue's lock is held. */
 bool process_lock(void);
 void process_unlock(bool irq_on);
-struct process *process_find(uint32_t pid); /* an alive one or NULL; table locked */
-struct process *
-process_next(const struct process *last); /* all that are alive, from NULL to NULL; table locked */
+struct process *process_find(uint32_t pid); /* an alive process, or NULL; table locked */
+/* Iterates over the alive processes; starts with NULL and returns NULL at the end. Requires: table locked. */
+struct process *process_next(const struct process *last);
 uint32_t process_parent_id(const struct process *process);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads of a process: from the list of them, which the table's lock protects, to the end of each. A thread that ends
- * first says that it does not stay any longer, then gives up what it has of the process, then leaves the list; from then on
- * it does not touch the process. The last one that stays does not leave: with it the process ends, or becomes another
- * program.
+ * The threads of a process, from creation to end. The table's lock guards the list. A thread that ends first
+ * decrements `staying`, then gives up the resources of the process, then leaves the list; after that it does
+ * not access the process. The last staying thread does not leave the list: it ends the process, or runs the
+ * next program.
  */
 #include <ktrace/ktrace.h>
 
@@ -17,7 +17,7 @@
 #include "user.h"
 #include "vfs.h"
 
-/* ---- Those that wait for an end ------------------------------------------------------------------ */
+/* ---- Waiting for an end -------------------------------------------------------------------------- */
 
 uint32_t process_ends_count(const struct process_ends *ends)
 {
@@ -33,7 +33,7 @@ void process_ends_tell(struct process_ends *ends)
 	spin_unlock(&ends->queue.lock, irq_on);
 }
 
-/* Queue locked: what the next that sleeps there is shown to wait for. */
+/* Sets what the trace shows for the next thread that sleeps in the queue. Requires: queue locked. */
 static void name_awaited(struct wait_queue *queue, uint32_t thread)
 {
 	queue->kind = thread ? KTRX_WAIT_THREAD : 0;
@@ -52,7 +52,7 @@ bool process_ends_wait(struct process_ends *ends, uint32_t ended, uint32_t threa
 	return woken;
 }
 
-/* The same, but no signal ends it. */
+/* Like process_ends_wait, but no signal ends the wait. */
 static void wait_firmly(struct process_ends *ends, uint32_t ended, uint32_t thread)
 {
 	bool irq_on = spin_lock(&ends->queue.lock);
@@ -91,9 +91,9 @@ static void remove_from_list(struct process *process, const struct thread *threa
 	*at = thread->next_in_process;
 }
 
-/* ---- Birth --------------------------------------------------------------------------------------- */
+/* ---- Start --------------------------------------------------------------------------------------- */
 
-/* False: the process is about to end, or to become another program. */
+/* Returns false if the process is about to end or to run another program. */
 static bool join_process(struct process *process, struct thread *thread)
 {
 	bool irq_on = process_lock(), may = !process->ender;
@@ -121,7 +121,7 @@ int64_t process_thread_create(const struct thread_start *start)
 	user_frame_start(frame, start->entry, start->stack);
 	user_frame_set_argument(frame, start->argument);
 	user_frame_set_tls(frame, start->tls);
-	id = thread->id; /* it may be gone before we are back */
+	id = thread->id; /* the thread may have ended before this function returns */
 	if (!join_process(process, thread)) {
 		thread_free(thread);
 		return -EAGAIN;
@@ -132,9 +132,9 @@ int64_t process_thread_create(const struct thread_start *start)
 	return id;
 }
 
-/* ---- Death --------------------------------------------------------------------------------------- */
+/* ---- End ----------------------------------------------------------------------------------------- */
 
-/* False: all others have left, or are about to. */
+/* Returns false if all other threads have left or are leaving. */
 static bool stay_no_longer(struct process *process)
 {
 	bool irq_on = process_lock(), others = process->staying > 1;
@@ -145,7 +145,10 @@ static bool stay_no_longer(struct process *process)
 	return others;
 }
 
-/* Who waits for the process's end waits for its main thread's; that is from now on another one. */
+/*
+ * A thread that waits for the end of a process waits for its main thread. If the main thread leaves, another
+ * one becomes the main thread, and the parent's waiters must be woken to wait for that one.
+ */
 static void leave_list(struct process *process, struct thread *self)
 {
 	struct process *parent = NULL;
@@ -200,7 +203,7 @@ int process_thread_join(uint32_t id)
 	}
 }
 
-/* All threads but the running one are to end. False: it is to end itself. */
+/* Makes all threads except the running one end. Returns false if the running thread must end itself. */
 static bool begin_to_end_others(struct process *process, struct thread *self)
 {
 	bool irq_on = process_lock(), is_first = !process->ender;
@@ -218,7 +221,7 @@ static bool begin_to_end_others(struct process *process, struct thread *self)
 	return is_first;
 }
 
-/* The id of a thread that has not left yet, 0 if there is none. */
+/* Returns the id of another thread that has not left yet, 0 if there is none. */
 static uint32_t find_other(const struct process *process, const struct thread *self)
 {
 	bool irq_on = process_lock();
@@ -255,7 +258,7 @@ bool process_end_others(void)
 	return true;
 }
 
-/* ---- What threads share -------------------------------------------------------------------------- */
+/* ---- Shared by threads --------------------------------------------------------------------------- */
 
 void process_rename(struct process *self, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A sink is some pages: the first holds struct trace_file, the others what waits to be written. A file has one sink at
- * most; whoever asks for it first makes it.
+ * A sink consists of pages: the first contains struct trace_file, the others buffer data until it is written.
+ * A file has at most one sink, which the first trace to that file creates.
  */
 #include <ktrace/settings.h>
 
@@ -23,28 +23,28 @@
 #define FLUSH_NS     (100 * NS_PER_MS)
 
 struct trace_file {
-	struct ktrace_proc_sink sink; /* first, so that one leads to the other */
+	struct ktrace_proc_sink sink; /* must be first: pointers to both are converted */
 	struct mutex lock;
-	struct inode *inode; /* held */
+	struct inode *inode; /* this structure owns a reference */
 };
 
 _Static_assert(sizeof(struct trace_file) <= PAGE_SIZE, "one page is enough");
 
-/* How files are written whose tracing begins from now on. */
+/* Settings for files whose tracing begins later. */
 static uint32_t file_format; /* enum ktrace_proc_format */
-static uint32_t data_most;   /* bytes of data in a record; 0: as many as may be */
-static uint64_t bytes_most;  /* of a file; 0: no limit */
+static uint32_t data_most;   /* bytes of data in a record; 0: the maximum */
+static uint64_t bytes_most;  /* maximum size of a file; 0: no limit */
 KTRACE_SETTING_RANGE("proc.format", file_format, 0, KTRACE_PROC_FORMAT_DRAGONFLY);
 KTRACE_SETTING_RANGE("proc.data", data_most, 0, KTRACE_PROC_DATA_MAX);
 KTRACE_SETTING_U64("proc.limit", bytes_most, 0);
 
 /*
- * Sinks are made, looked for and flushed by one thread at a time: a new one is nobody else's until somebody is traced into
- * it.
+ * Only one thread at a time creates, finds or flushes sinks. So no other thread can access a new sink until a
+ * process is traced into it.
  */
 static struct mutex files_lock = MUTEX("trace files");
 static struct wait_queue flusher = WAIT_QUEUE("trace flusher");
-static unsigned open_files; /* under the flusher's lock */
+static unsigned open_files; /* guarded by the flusher's lock */
 
 int process_trace_errno(int error)
 {
@@ -78,7 +78,7 @@ int process_trace_errno(int error)
 	}
 }
 
-/* ---- What the library asks of the kernel ------------------------------------------------------- */
+/* ---- Callbacks for the library ----------------------------------------------------------------- */
 
 static uint32_t lock;
 
@@ -219,7 +219,9 @@ static const struct ktrace_proc_sink_operations file_operations = {
 	.close = close_file,
 };
 
-/* So that who reads a file meanwhile sees what its processes did before they went to sleep. */
+/*
+ * Flushes periodically, so that a reader of the file sees recent records even if the traced processes sleep.
+ */
 static void flush_now_and_then(void *unused)
 {
 	bool irq_on;
@@ -237,7 +239,7 @@ static void flush_now_and_then(void *unused)
 	}
 }
 
-/* Once it is needed. False: out of memory or threads. */
+/* Starts the flusher on first use. Returns false if out of memory or threads. */
 static bool has_flusher(void)
 {
 	static bool is_there;
@@ -247,7 +249,7 @@ static bool has_flusher(void)
 	return is_there;
 }
 
-/* A new sink of the file, which it holds. */
+/* Creates a sink for the file. The sink owns a reference to the file. */
 static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 {
 	struct trace_file *file = has_flusher() ? page_alloc(1 + BUFFER_PAGES) : NULL;
@@ -282,8 +284,9 @@ static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 }
 
 /*
- * The file's sink, with a reference, and how long the file was before it had one; without end if it had. One that has ended
- * is taken from those who are traced into it, this process perhaps; one that another thread closes is waited for.
+ * Returns the file's sink, with a reference. *size is the length of the file before it had a sink, UINT64_MAX
+ * if it already had one. A sink that has ended is first removed from the processes traced into it, perhaps
+ * including the caller. If another thread is closing the sink, this function waits for that.
  */
 static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, uint64_t *size)
 {
@@ -306,8 +309,9 @@ static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, uint64_
 /* ---- Calls ------------------------------------------------------------------------------------- */
 
 /*
- * The file at path, held, if the running process may write traces into it: it must be a regular one that the process may
- * read and write. Links that could lead elsewhere do not exist in this tree, nor do pipes with names.
+ * Finds the file at path and checks that the running process may write traces into it: it must be a regular
+ * file that the process may read and write. The caller owns the reference. The file system has no symbolic
+ * links and no named pipes that would need care.
  */
 static int find_file(const char *path, struct inode **inode)
 {
@@ -324,7 +328,7 @@ static int find_file(const char *path, struct inode **inode)
 	return error;
 }
 
-/* Nothing remains of a trace that did not come to be: the file is as long as it was. */
+/* After a failed start of a trace, truncates the file to its previous length. */
 static void set_back(struct inode *inode, uint64_t size)
 {
 	tree_lock();
@@ -350,7 +354,7 @@ static int begin(struct inode *inode, uint32_t operation, uint32_t facilities, i
 	return error;
 }
 
-/* Of a file that nobody is traced into nobody needs to be told. */
+/* Stops tracing. If no process is traced into the file, there is no sink to pass. */
 static int end(struct inode *inode, uint32_t operation, uint32_t facilities, int64_t pid)
 {
 	struct process *self = process_self();

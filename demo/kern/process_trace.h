@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Process traces into files of the tree. The hooks of ktrace/proc.h stand where things happen; here is what the kernel
- * does for them, ktrace(2), and hooks in short.
+ * Process traces into files: the kernel's side of ktrace/proc.h, ktrace(2), and short forms of the hooks,
+ * which are called where the events occur.
  */
 #ifndef DEMO_PROCESS_TRACE_H
 #define DEMO_PROCESS_TRACE_H
@@ -11,20 +11,23 @@
 #include "process.h"
 #include "thread.h"
 
-void process_trace_init(void); /* before any process */
+void process_trace_init(void); /* requires: no process exists yet */
 
-/* ktrace(2), with what it was told; path is a kernel copy, "" with KTRACE_PROC_CLEAR. 0 or -errno. */
+/*
+ * Implements ktrace(2) with its arguments. `path` is in kernel memory; "" with KTRACE_PROC_CLEAR. Returns 0
+ * or -errno.
+ */
 int process_trace_control(const char *path, uint32_t operation, uint32_t facilities, int64_t pid);
-/* utrace(2). 0 or -errno. */
+/* Implements utrace(2). Returns 0 or -errno. */
 int process_trace_user(uintptr_t address, size_t size);
 
-/* What the library calls an enum ktrace_error, as an errno below zero; 0 stays. */
+/* Converts an enum ktrace_error to -errno; 0 remains 0. */
 int process_trace_errno(int error);
 
-/* Who a process is, as the library wants to know it. Table locked. */
+/* Fills in the identity of a process in the form that the library needs. Requires: table locked. */
 void process_trace_identify(const struct process *process, struct ktrace_proc_identity *identity);
 
-/* The running process is denied something; kernel threads never are. Any context. */
+/* Records that the running process was denied something. Does nothing in kernel threads. Any context. */
 static inline void trace_denied(uint32_t reason, uint64_t needed, uint64_t held, const char *what)
 {
 	struct thread *self = thread_self();
@@ -33,7 +36,7 @@ static inline void trace_denied(uint32_t reason, uint64_t needed, uint64_t held,
 		ktrace_proc_denied(&self->process->trace, &self->trace, reason, needed, held, what);
 }
 
-/* Its bytes went from or to a descriptor: passes the result on. May sleep. */
+/* Records the bytes that were transferred from or to a descriptor. Returns `result`. May sleep. */
 static inline int64_t trace_transfer(int fd, int write, uintptr_t address, int64_t result)
 {
 	struct process *self = process_self();
@@ -43,7 +46,7 @@ static inline int64_t trace_transfer(int fd, int write, uintptr_t address, int64
 	return result;
 }
 
-/* A struct of abi.h went in or out. May sleep. */
+/* Records a struct of abi.h that was copied from or to user memory. May sleep. */
 #define trace_struct(name, data)                                                         \
 	ktrace_proc_struct(&process_self()->trace, &thread_self()->trace, #name, (data), \
 			   sizeof(struct abi_##name))

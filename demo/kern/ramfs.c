@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Inodes lie in pages of their own, found by number through a table; pages of inodes stay. A file's pages hang on its
- * inode: the first ones directly, all others below two levels of tables. A page that was never written is not there.
+ * Inodes are in pages of their own, which are never freed, and found by number through a table. The inode of
+ * a file points to the file's pages: the first ones directly, the others through two levels of tables. A page
+ * that was never written does not exist.
  */
 #include "arch.h"
 #include "args.h"
@@ -39,7 +40,7 @@ void ramfs_init(void)
 	pages_left = arg_number("ramdisk", DEFAULT_LIMIT) / PAGE_SIZE;
 }
 
-/* A page of the disk, zeroed; NULL when it is full. */
+/* Returns a page of the disk, zeroed, or NULL if the disk is full. */
 static void *disk_take(void)
 {
 	void *page = pages_left ? page_alloc(1) : NULL;
@@ -49,7 +50,7 @@ static void *disk_take(void)
 	return page;
 }
 
-/* Gives the page back that a pointer leads to, if any. */
+/* Frees the page that a pointer refers to, if any. */
 static void disk_give(void **page)
 {
 	if (!*page)
@@ -74,7 +75,7 @@ static bool add_inodes(void)
 		return false;
 	for (uint32_t i = INODES_PER_PAGE; i-- > 0;) {
 		page[i].number = inode_pages * (uint32_t)INODES_PER_PAGE + i;
-		if (page[i].number == 0) /* means: no inode */
+		if (page[i].number == 0) /* 0 means: no inode */
 			continue;
 		page[i].next_free = free_inodes;
 		free_inodes = &page[i];
@@ -108,7 +109,7 @@ static bool in_use(struct inode *inode)
 
 void ramfs_drop(struct inode *inode)
 {
-	/* A directory that goes lets go of its parent, which may have been waiting for just that. */
+	/* A freed directory releases its parent, which may then have to be freed as well. */
 	while (inode && !in_use(inode)) {
 		struct inode *parent = inode->parent;
 
@@ -134,7 +135,7 @@ void inode_release(struct inode *inode)
 
 	if (!inode)
 		return;
-	/* Only the last one concerns the tree. */
+	/* Only the release of the last reference needs the tree's lock. */
 	references = __atomic_load_n(&inode->references, __ATOMIC_RELAXED);
 	while (references > 1)
 		if (__atomic_compare_exchange_n(&inode->references, &references, references - 1, false,
@@ -148,7 +149,10 @@ void inode_release(struct inode *inode)
 
 /* ---- Contents ---------------------------------------------------------------------------------- */
 
-/* Follows a pointer to a table, which is made if need be; NULL: it is not there, or the disk is full. */
+/*
+ * Follows a pointer to a table. If there is none and `make` is set, allocates it. Returns NULL if there is
+ * none or the disk is full.
+ */
 static void **follow(void **pointer, bool make)
 {
 	if (!*pointer && make)
@@ -156,7 +160,7 @@ static void **follow(void **pointer, bool make)
 	return *pointer;
 }
 
-/* Where the pointer to the n-th page of a file lies; NULL as above. */
+/* Returns the address of the pointer to the nth page of a file. NULL as above. */
 static void **page_pointer(struct inode *inode, uint64_t n, bool make)
 {
 	void **table;
@@ -224,7 +228,7 @@ int64_t ramfs_write(struct inode *inode, const void *from, uint64_t offset, size
 	return done || !size ? (int64_t)done : -ENOSPC;
 }
 
-/* Gives back all pages from the n-th on, and the tables that are empty then. */
+/* Frees all pages from the nth on, and the tables that become empty. */
 static void drop_pages(struct inode *inode, uint64_t n)
 {
 	for (uint64_t i = n; i < INODE_DIRECT; i++)
@@ -251,7 +255,7 @@ int ramfs_resize(struct inode *inode, uint64_t size)
 		void **page = page_pointer(inode, size / PAGE_SIZE, false);
 
 		drop_pages(inode, (size + PAGE_SIZE - 1) / PAGE_SIZE);
-		/* What lay behind the new end must not come back when the file grows. */
+		/* The bytes after the new end must read as 0 when the file grows again. */
 		if (size % PAGE_SIZE && page && *page)
 			memset((char *)*page + size % PAGE_SIZE, 0, PAGE_SIZE - size % PAGE_SIZE);
 	}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The inside of the RAM file system, for vfs.c and regular.c: inodes with their contents, and directories, which are
- * files full of struct abi_dirent. All of it with the tree locked, and no user memory is touched meanwhile: that may
- * fault, and a fault may read a file.
+ * The interior of the RAM file system, for vfs.c and regular.c: inodes with their contents, and directories,
+ * which are files that contain struct abi_dirent entries.
+ *
+ * Requires: the tree is locked. User memory must not be accessed meanwhile, because a page fault may have to
+ * read a file.
  */
 #ifndef DEMO_RAMFS_H
 #define DEMO_RAMFS_H
@@ -16,37 +18,44 @@
 void tree_lock(void);
 void tree_unlock(void);
 
-void ramfs_init(void); /* the limit: boot argument ramdisk=, in bytes */
+void ramfs_init(void); /* reads the limit from the boot argument ramdisk=, in bytes */
 
-/* An inode that is in no directory yet; the owner is who. NULL: disk full. */
+/* Creates an inode that is in no directory yet and belongs to `who`. Returns NULL if the disk is full. */
 struct inode *ramfs_new(uint32_t mode, const struct credentials *who);
 
-/* The inode of that number, as a directory has it. */
+/* Returns the inode with a number from a directory entry. */
 struct inode *ramfs_inode(uint32_t number);
 
-/* Recycles an inode that has neither names nor users left; else does nothing. To be called when one has gone. */
+/* Frees an inode if it has neither links nor references left. Call it after one of them was removed. */
 void ramfs_drop(struct inode *inode);
 
-size_t ramfs_read(const struct inode *inode, void *to, uint64_t offset, size_t size); /* short at the end */
+/* Returns the bytes read, fewer than size at the end of the file. */
+size_t ramfs_read(const struct inode *inode, void *to, uint64_t offset, size_t size);
 
-/* Bytes written, fewer when the disk is full; -ENOSPC or -EFBIG if none. */
+/* Returns the bytes written, fewer if the disk is full; -ENOSPC or -EFBIG if none. */
 int64_t ramfs_write(struct inode *inode, const void *from, uint64_t offset, size_t size);
 
 int ramfs_resize(struct inode *inode, uint64_t size); /* 0 or -EFBIG */
 
-/* It is somebody else's now, or does something else: its owner did not ask for that to run in his name. */
+/*
+ * Clears the set-id bits. Called when the owner or the contents change: the previous owner did not allow the
+ * new program to run with his ids.
+ */
 void ramfs_end_set_id(struct inode *inode);
 
-/* Names need not end with a NUL; they are 1 to NAME_MAX characters. */
+/* Directories. Names are 1 to NAME_MAX characters and need not end with a NUL. */
 struct inode *directory_find(struct inode *directory, const char *name, size_t length); /* NULL: not there */
 int directory_add(struct inode *directory, const char *name, size_t length,
 		  struct inode *inode); /* 0, -ENOSPC */
 void directory_remove(struct inode *directory, const char *name, size_t length);
 bool directory_is_empty(const struct inode *directory);
-/* What a directory calls an inode: false if nothing. name has NAME_MAX + 1 bytes. */
+/*
+ * Copies the name of an inode in a directory to `name`, which has NAME_MAX + 1 bytes. Returns false if it has
+ * none.
+ */
 bool directory_name(const struct inode *directory, const struct inode *inode, char *name);
 
-/* What open files of the tree do. */
+/* Operations of open files and directories of the tree. */
 extern const struct file_operations regular_operations, directory_operations;
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Open files of the tree: reading, writing, listing. Data go through a buffer on the stack, for user memory must
- * not be touched with the tree locked (ramfs.h); the lock of the position keeps a call in one piece all the same.
+ * Open files of the tree: reading, writing, listing. Data goes through a buffer on the stack, because user
+ * memory must not be accessed while the tree is locked (ramfs.h). The lock of the file position keeps each
+ * call atomic nevertheless.
  */
 #include "process.h"
 #include "ramfs.h"
@@ -87,7 +88,7 @@ static int64_t regular_write(struct file *file, uintptr_t from, size_t size)
 	return result;
 }
 
-/* Directories are positioned, too: by entries that were listed. */
+/* Used for directories as well; there the position is a multiple of the entry size. */
 static int64_t seek(struct file *file, int64_t offset, int whence)
 {
 	uint64_t base = 0;

@@ -11,7 +11,7 @@
 /* rootfs.S */
 extern const char rootfs_archive[], rootfs_archive_end[];
 
-/* A block that stands before the contents of a file. Numbers are octal digits up to a NUL or blank. */
+/* The block before the contents of a file. Numbers are octal digits up to a NUL or blank. */
 struct ustar_header {
 	char name[100];
 	char mode[8], uid[8], gid[8];
@@ -41,7 +41,7 @@ static uint64_t parse_octal(const char *digits, size_t length)
 
 #define NUMBER(field) parse_octal(field, sizeof(field))
 
-/* The sum of all bytes, those of the sum itself taken as blanks. */
+/* The checksum is the sum of all bytes, with the checksum field itself counted as blanks. */
 static bool has_valid_checksum(const struct ustar_header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
@@ -54,7 +54,7 @@ static bool has_valid_checksum(const struct ustar_header *header)
 	return sum == NUMBER(header->checksum);
 }
 
-/* Appends a field that need not end with a NUL. */
+/* Appends a field, which need not end with a NUL. Returns the new length. */
 static size_t append(char *to, size_t at, const char *field, size_t size)
 {
 	for (size_t i = 0; i < size && field[i]; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The first contents of the file system: a POSIX ustar archive that make packs from build/demo/<arch>/root and
- * links into the kernel (rootfs.S).
+ * The initial contents of the file system: a POSIX ustar archive that make builds from build/demo/<arch>/root
+ * and links into the kernel (rootfs.S).
  */
 #ifndef DEMO_ROOTFS_H
 #define DEMO_ROOTFS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One file or directory of the archive. Pointers lead into the archive, but for path. */
+/* A file or directory of the archive. `data` points into the archive. */
 struct rootfs_entry {
 	char path[257]; /* relative to the root, NUL-terminated; "" is the root itself */
 	uint32_t mode;	/* S_IFREG or S_IFDIR and permissions */
@@ -19,12 +19,12 @@ struct rootfs_entry {
 };
 
 /*
- * Reads the entry at *at, which starts at 0, and moves *at behind it. 1, 0 at the end of the archive, or -EINVAL
- * if it is damaged. Kinds other than files and directories are skipped.
+ * Reads the entry at offset *at, initially 0, and advances *at. Returns 1, 0 at the end of the archive, or
+ * -EINVAL if it is damaged. Skips entries that are neither files nor directories.
  */
 int rootfs_next(size_t *at, struct rootfs_entry *entry);
 
-/* Puts all of it into the tree. What cannot be unpacked is reported on the console. */
+/* Unpacks the archive into the tree. Reports errors on the console. */
 void rootfs_unpack(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A thread may be queued while its stack is still in use: it is woken between deciding to block and having
- * switched away, or it has just been preempted. Its own CPU cannot pick it up too early, since it is busy
- * switching; other CPUs leave threads with on_cpu set alone.
+ * A thread may be in a run queue while its stack is still in use: it was woken between the decision to block
+ * and the end of the switch, or it was preempted. Its own CPU cannot take it too early, because that CPU is
+ * still switching. Other CPUs do not take threads that have on_cpu set.
  */
 #include <ktrace/ktrace.h>
 
@@ -18,7 +18,7 @@
 #include "timer.h"
 #include "user.h"
 
-/* Behind all that are as urgent or more. */
+/* Inserts a thread after all threads of the same or a higher priority. */
 static void queue_put(struct run_queue *queue, struct thread *thread)
 {
 	struct thread **at = &queue->first;
@@ -34,7 +34,10 @@ static void queue_put(struct run_queue *queue, struct thread *thread)
 	queue->length++;
 }
 
-/* The first thread of a queue, or the first that another CPU may have. */
+/*
+ * Removes and returns the first thread of a queue. A stealing CPU gets the first one that may migrate. NULL:
+ * none.
+ */
 static struct thread *queue_take(struct run_queue *queue, bool stealing)
 {
 	struct thread *before = NULL;
@@ -89,7 +92,10 @@ static struct thread *pick_next(struct cpu *self, struct thread *running)
 	return next ? next : self->idle;
 }
 
-/* The thread leaves its CPU, or is back: of its own will if it went to wait for something. */
+/*
+ * Records in the process trace that the thread leaves its CPU or runs again. The switch is voluntary if the
+ * thread waits for something.
+ */
 static void trace_switch(struct thread *thread, int out)
 {
 	if (thread->process)
@@ -131,9 +137,9 @@ void schedule(void)
 	hardware_trace_switch(next);
 	ktrace_hwt_switch_in(&next->hardware_trace);
 	arch_switch(&previous->sp, next->sp);
-	ktrace_interrupts_at(0, place); /* whatever ran here before may have been interrupted with them on */
+	ktrace_interrupts_at(0, place); /* the CPU's interrupts may have been on before the switch */
 	sched_switch_done();
-	trace_switch(previous, 0); /* which is us, and here again */
+	trace_switch(previous, 0); /* now this thread runs again */
 	previous->waits_by_name = NULL;
 }
 
@@ -174,9 +180,9 @@ static bool is_idle(const struct cpu *cpu)
 }
 
 /*
- * The thread's own CPU runs it; if that is busy, an idle one may come and take it. A CPU that is just
- * becoming idle looks at its queue once more after it can be seen to be idle: hence the fences here and in
- * sched_idle.
+ * Makes a CPU run a thread that was queued on `target`. If the target is busy and the thread may migrate, an
+ * idle CPU is woken to take it. The fences here and in sched_idle prevent a lost wakeup: a CPU that becomes
+ * idle checks its queue again after other CPUs can see that it is idle.
  */
 static void nudge(struct cpu *target, bool pinned)
 {
@@ -205,7 +211,7 @@ void sched_wake(struct thread *thread)
 	thread->state = THREAD_RUNNABLE;
 	queue_put(&target->queue, thread);
 	spin_unlock(&target->queue.lock, false);
-	nudge(target, pinned); /* by now the thread may have run, and be gone */
+	nudge(target, pinned); /* the thread may already have run and ended */
 	arch_irq_restore(irq_on);
 }
 
@@ -234,7 +240,7 @@ static bool may_be_moved_from(struct run_queue *queue)
 	return thread;
 }
 
-/* One that rests does not look at its ticks for what waits elsewhere. */
+/* Returns an idle CPU without a timer tick. Such a CPU does not look for threads on other CPUs by itself. */
 static struct cpu *find_resting(void)
 {
 	for (unsigned i = 0; i < cpu_count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The scheduler: a queue a CPU, of which the most urgent thread runs, in turns with those that are as urgent. A thread
- * is queued where it ran last; a CPU with nothing to do takes waiting threads from others.
+ * The scheduler. Each CPU has a run queue and runs its thread of highest priority, round-robin among equal
+ * priorities. A thread is queued on the CPU where it last ran; an idle CPU takes waiting threads from others.
  */
 #ifndef DEMO_SCHED_H
 #define DEMO_SCHED_H
@@ -11,48 +11,48 @@
 #include "thread.h"
 
 /*
- * Switches to the next thread. The running one is queued again unless it has called sched_block or is dead.
- * Interrupts off; on return perhaps another CPU.
+ * Switches to the next thread. Queues the running thread again, unless it has called sched_block or is dead.
+ * May return on another CPU. Requires: interrupts off.
  */
 void schedule(void);
 
-/* Those that are as urgent and wait for this CPU go first. Thread context. */
+/* Lets waiting threads of this CPU run that have the same or a higher priority. Requires: thread context. */
 void sched_yield(void);
 
-/* A sleep: what for, as the trace and the tracer's tables show it. */
+/* Describes a sleep for the trace and for ktrace's state tables. */
 #define WAIT_FOR_EVER UINT64_MAX
 struct sleep {
 	const void *object;
 	const char *name;
 	uint8_t kind;	       /* KTRX_WAIT_* */
-	uint32_t thread;       /* of KTRX_WAIT_THREAD: whose end */
-	uint64_t deadline_ns;  /* clock_ns(), WAIT_FOR_EVER */
-	uintptr_t place;       /* the code that wants it */
+	uint32_t thread;       /* for KTRX_WAIT_THREAD: the thread whose end is awaited */
+	uint64_t deadline_ns;  /* clock_ns() time, or WAIT_FOR_EVER */
+	uintptr_t place;       /* code address that is reported */
 	enum thread_state how; /* THREAD_SLEEPING or THREAD_BLOCKED */
 };
 
 /*
- * The running thread is about to wait. Interrupts off; schedule follows once whoever is to wake the thread can find
- * it.
+ * Marks the running thread as sleeping. Requires: interrupts off. The caller makes the thread findable for
+ * its waker and then calls schedule.
  */
 void sched_block(const struct sleep *sleep);
 
 /*
- * Ends a sleep: of all that try, for one only it is true. Signals end THREAD_SLEEPING alone. The thread must not
- * be able to go away meanwhile. Any context.
+ * Ends a thread's sleep and makes it runnable. If several callers try, only one gets true. Signals end only
+ * THREAD_SLEEPING. Requires: the thread cannot be freed meanwhile. Any context.
  */
 bool sched_end_sleep(struct thread *thread, enum wake_reason reason);
 
 /* Makes a new thread runnable. Any context. */
 void sched_wake(struct thread *thread);
 
-/* Timer tick: the time slice is over if anybody waits. Interrupts off. */
+/* Called on each timer tick: ends the time slice if another thread waits. Requires: interrupts off. */
 void sched_tick(void);
 
-/* First thing that a new thread does: completes the switch to it. Interrupts off. */
+/* Completes a switch. A new thread calls it first. Requires: interrupts off. */
 void sched_switch_done(void);
 
-/* The life of an idle thread. Interrupts off. */
+/* The main loop of an idle thread. Requires: interrupts off. */
 _Noreturn void sched_idle(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* One count a page of RAM: its owners besides the first. */
+/* One counter for each page of RAM: the number of owners minus one. */
 #include "arch.h"
 #include "page.h"
 #include "panic.h"
@@ -43,7 +43,7 @@ void share_release(uintptr_t page)
 
 	if (__atomic_fetch_sub(count, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
-	*count = 0; /* nobody else has the page any more */
+	*count = 0; /* the decrement wrapped below 0; there is no other owner */
 	page_free((void *)page, 1);
 }
 

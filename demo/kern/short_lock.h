@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What the tracer's libraries lock: no spinlock of the kernel's own, for those are traced themselves, and these are taken
- * for each record. Any context but non-maskable interrupts.
+ * Locks for ktrace's libraries, which take one for each record. They do not use the kernel's spinlocks,
+ * because these are traced themselves. Any context except NMI.
  */
 #ifndef DEMO_SHORT_LOCK_H
 #define DEMO_SHORT_LOCK_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A pending signal is one bit. Its process takes it on its way to user mode: the default ends the process, a handler
- * gets a frame on the user stack that sigreturn takes back. Signals that are ignored never become pending.
+ * A pending signal is one bit. A thread of the process handles it when it returns to user mode: the default
+ * action ends the process; a handler gets a frame on the user stack, which sigreturn removes. An ignored
+ * signal never becomes pending.
  */
 #include <ktrace/ktrace.h>
 #include <ktrx/v1.h>
@@ -26,9 +27,9 @@ KTRACE_EVENT_V1(KTRX1_SIGNAL_DELIVER, signal, deliver, "%u to handler %#llx (0 e
 #define BIT(signal) (UINT32_C(1) << ((signal)-1))
 
 #define UNBLOCKABLE	(BIT(SIGKILL) | BIT(SIGSTOP))
-#define DEFAULT_IGNORED (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGSTOP)) /* nobody is stopped here */
+#define DEFAULT_IGNORED (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGSTOP)) /* there is no stopping of processes */
 
-/* Below the stack pointer a program may have data that it did not make room for. */
+/* A program may use this many bytes below its stack pointer. */
 #define RED_ZONE	128
 #define STACK_ALIGNMENT 16
 
@@ -54,7 +55,10 @@ bool signal_pending(const struct thread *thread)
 	       (pending_set(&own->pending) | pending_set(&thread->process->signals.pending)) & ~own->blocked;
 }
 
-/* A thread that computes does not come by here for a while unless its CPU is interrupted. */
+/*
+ * Interrupts the CPU that the thread runs on, so that it handles the signal soon even if it makes no system
+ * calls.
+ */
 static void interrupt_user_mode(const struct thread *thread)
 {
 	bool irq_on = arch_irq_save();
@@ -96,7 +100,10 @@ void signal_send_thread(struct thread *thread, int signal, int code)
 		make_pending(thread, signal, code);
 }
 
-/* The thread that is to take one of the signals: the main one if it can. NULL: all block them. Table locked. */
+/*
+ * Returns the thread that should handle one of the signals: the main thread if it does not block them all.
+ * Returns NULL if all threads block them. Requires: table locked.
+ */
 static struct thread *find_taker(const struct process *process, uint32_t set)
 {
 	struct thread *thread = process->thread;
@@ -118,8 +125,9 @@ static void wake_taker(const struct process *process, uint32_t set)
 }
 
 /*
- * A thread that stops blocking the signal looks whether it is pending after that; here it is made pending before the look
- * for a thread that does not block it. The event comes first: which thread will take the signal is most likely so by then.
+ * A wakeup cannot be lost: a thread that unblocks the signal checks afterwards whether it is pending; this
+ * function makes it pending before it looks for a thread that does not block it. The event is recorded first;
+ * it contains the thread that will most likely handle the signal.
  */
 void signal_send(struct process *process, int signal, int code)
 {
@@ -163,7 +171,10 @@ bool signal_wait_sleep(struct wait_queue *queue)
 
 /* ---- Actions ----------------------------------------------------------------------------------- */
 
-/* What waits for the process and was left to this thread may have to be taken by another one from now on. */
+/*
+ * Sets the blocked signals of the running thread. A pending signal of the process that is blocked now may
+ * have to be handled by another thread, which is woken.
+ */
 void signal_set_blocked(uint32_t blocked)
 {
 	struct thread *self = thread_self();
@@ -207,7 +218,7 @@ void signal_exec(struct signals *signals)
 
 /* ---- Delivery ---------------------------------------------------------------------------------- */
 
-/* What lies on the user stack while a handler runs: this, then the frame. */
+/* Saved on the user stack while a handler runs, followed by the frame. */
 struct saved_head {
 	uint64_t blocked, unused;
 };
@@ -224,7 +235,7 @@ static void call_handler(struct thread *self, struct user_frame *frame, int sign
 	sp &= ~(uintptr_t)(STACK_ALIGNMENT - 1);
 	if (vm_copy_out(vm, sp, &head, sizeof(head)) ||
 	    vm_copy_out(vm, sp + sizeof(head), frame, user_frame_size))
-		process_exit(SIGSEGV); /* no stack to tell it on */
+		process_exit(SIGSEGV); /* the handler cannot be called without a stack */
 	signal_set_blocked(self->signals.blocked | action.mask | BIT(signal));
 	user_frame_call_handler(frame, action.handler, action.restorer, sp, signal);
 }
@@ -242,7 +253,7 @@ void signal_return(struct user_frame *frame)
 	signal_set_blocked((uint32_t)head.blocked);
 }
 
-/* The lowest signal of a set that is not empty. The compiler's own way may be a call into its library. */
+/* Returns the lowest signal of a non-empty set. A compiler builtin might call a library function. */
 static int lowest(uint32_t set)
 {
 	int signal = 1;
@@ -252,7 +263,9 @@ static int lowest(uint32_t set)
 	return signal;
 }
 
-/* The next one to be taken, SIGKILL before all others; 0: none, or another thread was first. */
+/*
+ * Removes and returns the next signal, SIGKILL first. Returns 0 if there is none, or another thread took it.
+ */
 static int take_from(struct signals_pending *pending, uint32_t blocked)
 {
 	uint32_t due = pending_set(pending) & ~blocked;
@@ -264,7 +277,7 @@ static int take_from(struct signals_pending *pending, uint32_t blocked)
 	return __atomic_fetch_and(&pending->set, ~BIT(signal), __ATOMIC_SEQ_CST) & BIT(signal) ? signal : 0;
 }
 
-/* The thread's own come first. */
+/* Signals sent to the thread itself come first. */
 static int take(struct thread *self, uint8_t *code)
 {
 	struct signals_pending *from = &self->signals.pending;
@@ -278,7 +291,10 @@ static int take(struct thread *self, uint8_t *code)
 	return signal;
 }
 
-/* Since it was sent, another thread may have changed what is to be done. */
+/*
+ * Returns true if the signal is ignored now: another thread may have changed the action after the signal was
+ * sent.
+ */
 static bool is_void(uint64_t handler, int signal)
 {
 	return handler == SIG_IGN || (handler == SIG_DFL && BIT(signal) & DEFAULT_IGNORED);

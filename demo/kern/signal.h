@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Signals: sent by anyone to a process or to one thread, delivered to a thread on its way back to user mode, interrupting
- * its sleeps. A signal to a process is taken by any one thread that does not block it.
+ * Signals. They are sent to a process or to one thread. A thread handles them when it returns to user mode; a
+ * signal ends its interruptible sleep. A signal to a process is handled by one thread that does not block it.
  */
 #ifndef DEMO_SIGNAL_H
 #define DEMO_SIGNAL_H
@@ -16,16 +16,16 @@ struct thread;
 struct user_frame;
 struct wait_queue;
 
-/* Signals that were sent and not taken. */
+/* Signals that were sent and not handled yet. */
 struct signals_pending {
-	uint32_t set;		 /* bit n - 1; any CPU, atomically */
-	uint8_t code[SIG_COUNT]; /* why each was sent the last time: SI_*; as set */
+	uint32_t set;		 /* bit n - 1 for signal n; any CPU, atomically */
+	uint8_t code[SIG_COUNT]; /* reason of the last send: SI_*; any CPU, atomically */
 };
 
 /* Signals of a process. */
 struct signals {
 	struct signals_pending pending;
-	struct abi_sigaction action[SIG_COUNT]; /* [0] unused */
+	struct abi_sigaction action[SIG_COUNT]; /* by signal number; [0] is unused */
 };
 
 /* Signals of a thread. */
@@ -35,47 +35,57 @@ struct thread_signals {
 };
 
 /*
- * Wakes a thread of the process that sleeps interruptibly and does not block the signal. Requires: the table of processes
- * is locked. What the process ignores is dropped. `code` says why: SI_*.
+ * Sends a signal to a process, and wakes a thread that does not block it. Drops it if the process ignores the
+ * signal. `code` is the reason: SI_*. Requires: the table of processes is locked.
  */
 void signal_send(struct process *process, int signal, int code);
 
 /*
- * The same to one thread of a process. Any context with no wait queue's lock held. Requires: it is the running thread, or
- * the table of processes is locked.
+ * Sends a signal to one thread of a process. Any context with no wait queue's lock held. Requires: it is the
+ * running thread, or the table of processes is locked.
  */
 void signal_send_thread(struct thread *thread, int signal, int code);
 
-/* Wakes a thread for what it has to look at on its way to user mode. As signal_send_thread(). */
+/*
+ * Makes a thread check for signals soon: ends its sleep, or interrupts its CPU. Context as for
+ * signal_send_thread().
+ */
 void signal_wake(struct thread *thread);
 
-/* To the running thread, which has done something that it cannot go on after: blocking and ignoring do not help. */
+/*
+ * Sends a signal to the running thread because of a fault after which it cannot continue. Overrides blocking
+ * and ignoring.
+ */
 void signal_force(int signal);
 
-/* The same to all processes but the first: Ctrl-C. */
+/* Sends a signal to all processes except the first, for Ctrl-C. */
 void signal_send_all(int signal);
 
 /*
- * Returns whether a signal is to be delivered to the thread, or the thread is to end. An interruptible sleep asks before and
- * after it sleeps, and fails with -EINTR.
+ * Returns true if the thread has a signal to handle or must end. An interruptible sleep checks this before
+ * and after sleeping, and fails with -EINTR.
  */
 bool signal_pending(const struct thread *thread);
 
 /*
- * Like wait_sleep, but a signal ends it, too: false then. Lock held as there.
+ * Like wait_sleep, but a signal ends the sleep as well; then it returns false. Requires: the queue's lock is
+ * held.
  */
 bool signal_wait_sleep(struct wait_queue *queue);
 
-/* On the way to user mode: default actions, handlers. May not return (the thread or process ends). Interrupts on. */
+/*
+ * Handles signals before the return to user mode: default actions and handlers. May not return, if the thread
+ * or process ends. Requires: interrupts on.
+ */
 void signal_deliver(struct user_frame *frame);
 
-/* SYS_sigreturn: all registers are as they were when the handler was called. */
+/* Implements SYS_sigreturn: restores all registers from before the handler's call. */
 void signal_return(struct user_frame *frame);
 
-/* 0 or -EINVAL. old may be NULL, and change as well. */
+/* Changes and returns the action of a signal. Returns 0 or -EINVAL. `old` and `change` may be NULL. */
 int signal_set_action(int signal, const struct abi_sigaction *change, struct abi_sigaction *old);
 void signal_set_blocked(uint32_t blocked);
 
-void signal_exec(struct signals *signals); /* handlers back to default */
+void signal_exec(struct signals *signals); /* resets handlers to the default action */
 
 #endif

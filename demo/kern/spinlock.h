@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Spinlocks. Holding one keeps interrupts off on this CPU, so a holder is never preempted and an interrupt
- * handler may take any lock that its CPU does not hold. Not recursive.
+ * Spinlocks. The holder's CPU has interrupts off, so the holder is never preempted, and an interrupt handler
+ * may take any lock that its CPU does not hold. Not recursive.
  */
 #ifndef DEMO_SPINLOCK_H
 #define DEMO_SPINLOCK_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct spinlock {
-	uint32_t holder; /* 0, or the number of the CPU that holds it plus 1 */
+	uint32_t holder; /* 0: free; otherwise the number of the CPU that holds it, plus 1 */
 	const char *name;
 };
 
@@ -19,9 +19,9 @@ struct spinlock {
 		.name = (n) \
 	}
 
-/* Returns whether interrupts were on, to be handed to spin_unlock. */
+/* Takes the lock. Returns whether interrupts were on, for spin_unlock. */
 bool spin_lock(struct spinlock *lock);
-/* For those that take a lock for others: `place` is the code that wants it. */
+/* For a function that takes a lock for its caller: `place` is the code address that is reported. */
 bool spin_lock_at(struct spinlock *lock, uintptr_t place);
 void spin_unlock(struct spinlock *lock, bool irq_on);
 

@@ -9,7 +9,9 @@ void *memcpy(void *restrict to, const void *restrict from, size_t n)
 	return memmove(to, from, n);
 }
 
-/* Whole pages are copied and cleared all the time, so it goes by words where both sides allow it. */
+/*
+ * Whole pages are copied and cleared often, so both functions use 64-bit words if the addresses are aligned.
+ */
 typedef uint64_t __attribute__((may_alias)) word;
 
 static bool is_word_aligned(uintptr_t address)

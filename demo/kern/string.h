@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The part of <string.h> that a kernel needs; compilers call the first four on their own account. */
+/* The part of <string.h> that a kernel needs. Compilers generate calls of the first four. */
 #ifndef DEMO_STRING_H
 #define DEMO_STRING_H
 

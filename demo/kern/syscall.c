@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* From a call's number to its function. Every call is recorded with all its arguments and its result. */
+/* Dispatches a system call by its number. Each call is recorded with its arguments and its result. */
 #include <ktrace/ktrace.h>
 #include <ktrx/v1.h>
 
@@ -37,7 +37,7 @@ const char syscall_table_text[] =
 #include "types.def"
 	;
 
-/* The trace is told how structs are laid out. */
+/* Checks the layout of structs that the trace's table describes. */
 #define FLAG(type, value, name)
 #define VALUE(type, value, name)
 #define FIELD(type, mask)
@@ -55,7 +55,7 @@ static const uint8_t arguments[SYS_COUNT] = {
 #include "syscalls.def"
 };
 
-#define ERRORS_MOST 4095 /* results from -1 down to here are errors */
+#define ERRORS_MOST 4095 /* results from -1 to -ERRORS_MOST are errors */
 
 int call_path(const struct call *call, unsigned n, char *path)
 {
@@ -109,7 +109,7 @@ static int64_t dispatch(unsigned number, const struct call *call)
 	return functions[number](call);
 }
 
-/* Its number and arguments; where the number is not known, all there is room for. */
+/* Records the number and arguments of a call; for an unknown number, six arguments. */
 static void trace_enter(struct process *self, unsigned number, const struct call *call)
 {
 	bool known = number < SYS_COUNT && functions[number];
@@ -141,7 +141,7 @@ void user_system_call(struct user_frame *frame)
 	trace_enter(self, number, &call);
 	result = dispatch(number, &call);
 	release_held(thread_self());
-	if (number != SYS_sigreturn) /* which brings all registers back, this one too */
+	if (number != SYS_sigreturn) /* sigreturn has restored the result register as well */
 		user_frame_set_result(frame, result);
 	trace_exit(self, number, result);
 }

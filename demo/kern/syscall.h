@@ -8,28 +8,37 @@
 struct file;
 struct inode;
 
-/* Arguments of a call in flight, as the frame has them. */
+/* The arguments of a system call, from the frame. */
 struct call {
 	uint64_t a[6];
 };
 
-/* One function a call: sys_NAME, in syscall_process.c, syscall_identity.c, syscall_memory.c, syscall_file.c and so on. */
+/*
+ * One function for each call: sys_NAME, in syscall_process.c, syscall_identity.c, syscall_memory.c,
+ * syscall_file.c and so on.
+ */
 #define CALL(number, name, ...) int64_t sys_##name(const struct call *call);
 #include "syscalls.def"
 
-/* The path at argument n, copied to path[PATH_MAX], about to be looked up. 0 or -errno. */
+/* Copies the path at argument n to path[PATH_MAX] and records that it is looked up. Returns 0 or -errno. */
 int call_path(const struct call *call, unsigned n, char *path);
 
-/* The file that argument n is a descriptor of, held until the call ends; NULL: -EBADF. One for each call. */
+/*
+ * Returns the file of the descriptor in argument n. The reference is released when the call ends. NULL:
+ * -EBADF. At most once in a call.
+ */
 struct file *call_file(const struct call *call, unsigned n);
 
-/* The working directory, held until the call ends. */
+/* Returns the working directory. The reference is released when the call ends. */
 struct inode *call_cwd(void);
 
-/* For what the superuser alone may: 0 or -EPERM. */
+/* Checks that the caller is the superuser. Returns 0 or -EPERM. */
 int call_superuser(void);
 
-/* Lines "number name result, type argument…", "error number name" and so on for traces: spec/ktrx-proc.md, Tables. */
+/*
+ * The table for process traces: lines "number name result, type argument…", "error number name" and so on,
+ * see spec/ktrx-proc.md, Tables.
+ */
 extern const char syscall_table_text[];
 
 #endif

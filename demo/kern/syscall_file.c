@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls on files: arguments are checked and fetched here, the work is done elsewhere. */
+/* System calls on files: these functions check and fetch the arguments; the work is done elsewhere. */
 #include "process.h"
 #include "process_trace.h"
 #include "syscall.h"
@@ -266,7 +266,7 @@ int64_t sys_chdir(const struct call *call)
 	return 0;
 }
 
-/* The length with its NUL, as programs know it from elsewhere. */
+/* Returns the length including the NUL, like Linux. */
 int64_t sys_getcwd(const struct call *call)
 {
 	struct process *self = process_self();

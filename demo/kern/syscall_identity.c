@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls on whom a process acts for, and with whom it is grouped or shut in. */
+/* System calls on credentials, process groups and jails. */
 #include "credentials.h"
 #include "process.h"
 #include "process_trace.h"
@@ -10,7 +10,7 @@ static const struct credentials *own(void)
 	return &process_self()->cred;
 }
 
-/* Changes ids of the running process by one of the functions of credentials.h. */
+/* One of the functions of credentials.h that change ids. */
 typedef int set_ids(struct credentials *who, uint32_t real, uint32_t effective, uint32_t saved);
 
 static int64_t change(set_ids *set, uint32_t real, uint32_t effective, uint32_t saved)
@@ -25,7 +25,7 @@ static int64_t change(set_ids *set, uint32_t real, uint32_t effective, uint32_t 
 	return error;
 }
 
-/* The superuser takes an id on for good; others only take on what they are or were. */
+/* The superuser changes all three ids; others only their effective id, to one of their three ids. */
 static int64_t change_own(set_ids *set, uint32_t id)
 {
 	uint32_t others = credentials_is_superuser(own()) ? id : CREDENTIALS_KEEP;
@@ -91,7 +91,7 @@ int64_t sys_setresgid(const struct call *call)
 		      (uint32_t)call->a[2]);
 }
 
-/* Three ids to three addresses. */
+/* Copies three ids to three user addresses. */
 static int64_t give_ids(const struct call *call, const uint32_t ids[static 3])
 {
 	int error = 0;
@@ -115,7 +115,7 @@ int64_t sys_getresgid(const struct call *call)
 	return give_ids(call, (const uint32_t[]){ who->gid, who->effective_gid, who->saved_gid });
 }
 
-/* getgroups(count, groups): how many there are; a count of 0 only asks. */
+/* getgroups(count, groups): returns the number of groups. With a count of 0 it copies none. */
 int64_t sys_getgroups(const struct call *call)
 {
 	const struct credentials *who = own();
@@ -174,7 +174,10 @@ int64_t sys_getpgid(const struct call *call)
 	return group;
 }
 
-/* jail(): shuts the caller and all that it starts into a new jail, whose number it is told. There is no way out. */
+/*
+ * jail(): puts the caller and its future children into a new jail. Returns the jail's number. A process
+ * cannot leave a jail.
+ */
 int64_t sys_jail(const struct call *call)
 {
 	static uint32_t last;

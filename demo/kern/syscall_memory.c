@@ -20,7 +20,7 @@ static unsigned access_of(uint64_t protection)
 	       (protection & PROT_EXEC ? ACCESS_EXECUTE | ACCESS_READ : 0);
 }
 
-/* What is shared is a device's, and there to be read. */
+/* Only devices can be mapped shared, and only for reading. */
 static int64_t map_shared(struct process *self, const struct call *call)
 {
 	struct file *file = call_file(call, 4);
@@ -32,7 +32,7 @@ static int64_t map_shared(struct process *self, const struct call *call)
 	return vm_map_device(&self->vm, call->a[0], call->a[1], file, call->a[5]);
 }
 
-/* Code has come: who traces the process, now or later, wants to know where it is from. */
+/* Records newly mapped code, for present and future traces of the process. */
 static void tell_mapped(struct process *self, const struct file *file, const struct ktrx_hwt_image *image)
 {
 	char path[PATH_MAX];
@@ -43,7 +43,7 @@ static void tell_mapped(struct process *self, const struct file *file, const str
 	ktrace_hwt_mmap(&self->hardware_trace, &thread_self()->hardware_trace, image, path);
 }
 
-/* A copy of one's own, of a regular file that may be read. */
+/* Maps a regular file privately. It must be open for reading. */
 static int64_t map_file(struct process *self, const struct call *call)
 {
 	struct file *file = call_file(call, 4);
@@ -65,7 +65,7 @@ static int64_t map_file(struct process *self, const struct call *call)
 	return at;
 }
 
-/* mmap(hint, size, protection, flags, fd, offset); the last two say nothing of fresh memory. */
+/* mmap(hint, size, protection, flags, fd, offset). fd and offset are not used for anonymous memory. */
 int64_t sys_mmap(const struct call *call)
 {
 	struct process *self = process_self();

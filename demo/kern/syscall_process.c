@@ -29,17 +29,17 @@ int64_t sys_fork(const struct call *call)
 	return process_fork();
 }
 
-/* The words of a program on their way from the old memory to the new. */
+/* The arguments and environment of execve, copied from the old program's memory. */
 struct words {
 	char *list[ARGS_MAX + 2]; /* argv, NULL, envp, NULL */
-	size_t used;		  /* of list */
-	size_t bytes;		  /* of strings */
+	size_t used;		  /* used entries of list */
+	size_t bytes;		  /* used bytes of strings */
 	char strings[ARGS_BYTES_MAX];
 };
 
 #define WORDS_PAGES ((sizeof(struct words) + PAGE_SIZE - 1) / PAGE_SIZE)
 
-/* One list of strings, with its NULL. A list that is itself NULL is empty. */
+/* Copies one list of strings, with its final NULL. If the list's address is NULL, the list is empty. */
 static int64_t copy_list(struct vm *vm, struct words *words, uintptr_t from)
 {
 	uint64_t string = 0;
@@ -137,9 +137,9 @@ int64_t sys_setname(const struct call *call)
 
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
-/* Whom a call sends a signal to: one process, or some. */
+/* The processes that kill() sends a signal to. */
 struct receivers {
-	int64_t pid; /* as kill() has it */
+	int64_t pid; /* the argument of kill() */
 	int signal;
 	unsigned found, reached;
 };
@@ -176,8 +176,8 @@ static void signal_to_all(struct receivers *receivers)
 }
 
 /*
- * kill(pid, signal): signal 0 only asks. 0 is the caller's process group, -1 all but the caller and init, what is below
- * that the group of the opposite number.
+ * kill(pid, signal). Signal 0 only checks. pid 0: the caller's process group; -1: all processes except the
+ * caller and init; less than -1: the process group -pid.
  */
 int64_t sys_kill(const struct call *call)
 {
@@ -232,7 +232,7 @@ static int change_blocked(int how, uint32_t set)
 	}
 }
 
-/* sigprocmask(how, set, old): sets of 32 bits; a NULL changes or tells nothing. */
+/* sigprocmask(how, set, old): sets of 32 bits. A NULL set changes nothing; a NULL old returns nothing. */
 int64_t sys_sigprocmask(const struct call *call)
 {
 	struct process *self = process_self();
@@ -256,7 +256,7 @@ int64_t sys_sigreturn(const struct call *call)
 	return 0;
 }
 
-/* Where those sleep whom only a signal or the clock wakes. */
+/* Threads sleep here until a signal or a timeout wakes them. */
 static struct wait_queue pausing = WAIT_QUEUE("pause"), napping = WAIT_QUEUE("nanosleep");
 
 static enum wake_reason sleep_until(struct wait_queue *queue, uint64_t deadline_ns)
@@ -295,7 +295,7 @@ int64_t sys_nanosleep(const struct call *call)
 		       : 0;
 }
 
-/* There is no clock of the day: both clocks begin with the machine. */
+/* There is no real-time clock: both clocks start at 0 with the machine. */
 int64_t sys_clock_gettime(const struct call *call)
 {
 	uint64_t now = clock_ns();
@@ -309,7 +309,7 @@ int64_t sys_clock_gettime(const struct call *call)
 
 /* ---- Traces ------------------------------------------------------------------------------------ */
 
-/* ktrace(path, operation, facilities, pid); to take facilities away from somebody no path is needed. */
+/* ktrace(path, operation, facilities, pid). KTRACE_PROC_CLEAR needs no path. */
 int64_t sys_ktrace(const struct call *call)
 {
 	uint32_t operation = (uint32_t)call->a[1];

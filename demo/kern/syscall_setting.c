@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls on settings and on what is traced: everybody may look, root may change. */
+/* System calls on settings and on the state of events. Everybody may read; only root may change. */
 #include <ktrace/ktrace.h>
 
 #include "abi.h"
@@ -7,10 +7,10 @@
 #include "process_trace.h"
 #include "syscall.h"
 
-#define VALUE_MAX 1088 /* a mask of all events that a kernel can have */
+#define VALUE_MAX 1088 /* enough for a mask of all events that a kernel can have */
 #define TEXT_MAX  512
 
-/* The n-th of the names that are visited. */
+/* A search for the nth visited name. */
 struct search {
 	uint64_t left;
 	size_t size;
@@ -58,7 +58,9 @@ static int64_t give(const struct call *call, const char *text, size_t size)
 	return error ? error : (int64_t)size;
 }
 
-/* setting_name(n, buffer, size): the name of the n-th setting with its NUL; ENOENT behind the last. */
+/*
+ * setting_name(n, buffer, size): copies the name of the nth setting with its NUL. ENOENT after the last one.
+ */
 int64_t sys_setting_name(const struct call *call)
 {
 	struct search search = { .left = call->a[0] };
@@ -71,7 +73,10 @@ static void take_near(void *cookie, const char *name)
 	take_nth(cookie, name);
 }
 
-/* setting_near(text, n, buffer, size): the n-th of the names that what setting_set() refused is near to, as above. */
+/*
+ * setting_near(text, n, buffer, size): copies the nth name that is similar to a name in text which
+ * setting_set() refused. Otherwise like setting_name().
+ */
 int64_t sys_setting_near(const struct call *call)
 {
 	const struct call rest = { .a = { 0, call->a[2], call->a[3] } };
@@ -92,7 +97,7 @@ static void trace_name(const char *name, size_t length)
 	ktrace_proc_sysctl(&self->trace, &thread_self()->trace, name, length);
 }
 
-/* setting_get(name, buffer, size): its value as text with its NUL. */
+/* setting_get(name, buffer, size): copies the value as text, with its NUL. */
 int64_t sys_setting_get(const struct call *call)
 {
 	char name[KTRACE_SETTING_NAME_MAX], value[VALUE_MAX];
@@ -105,7 +110,7 @@ int64_t sys_setting_get(const struct call *call)
 	return length < 0 ? error_of((int)length) : give(call, value, (size_t)length + 1);
 }
 
-/* setting_set(text): "name=value", or anything else that ktrace_control() knows. */
+/* setting_set(text): "name=value", or anything else that ktrace_control() accepts. */
 int64_t sys_setting_set(const struct call *call)
 {
 	char text[TEXT_MAX];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls on sockets: arguments are checked and fetched here, the work is done in socket.c. */
+/* System calls on sockets: these functions check and fetch the arguments; socket.c does the work. */
 #include "process.h"
 #include "process_trace.h"
 #include "socket.h"
 #include "syscall.h"
 
-#define PORT_PRIVILEGED 1024 /* below: the superuser's */
+#define PORT_PRIVILEGED 1024 /* lower ports need the superuser */
 
-/* An address that a program gives. 0 or -errno. */
+/* Copies an address from a program. Returns 0 or -errno. */
 static int fetch_address(struct abi_sockaddr *address, uintptr_t from, size_t size)
 {
 	int error;
@@ -22,7 +22,10 @@ static int fetch_address(struct abi_sockaddr *address, uintptr_t from, size_t si
 	return error;
 }
 
-/* An address that a program wants, and whose size (uint32_t) it gives and is told. Neither is a must. 0 or -EFAULT. */
+/*
+ * Copies an address to a program. *size_at (uint32_t) is the room for it and becomes its size. Either pointer
+ * may be NULL. Returns 0 or -EFAULT.
+ */
 static int store_address(uintptr_t to, uintptr_t size_at, const struct abi_sockaddr *address)
 {
 	struct vm *vm = &process_self()->vm;

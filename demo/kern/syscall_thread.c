@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls on threads of a process, and on the words that they wait for: abi.h says what each does. */
+/* System calls on threads of a process, and on words that threads wait for. abi.h describes each call. */
 #include "clock.h"
 #include "process.h"
 #include "sched.h"
@@ -8,7 +8,7 @@
 #include "user.h"
 #include "word_wait.h"
 
-/* A name that a program may leave out: "" then. 0 or -errno. */
+/* Copies an optional name from a program; "" if there is none. Returns 0 or -errno. */
 static int fetch_name(char name[static THREAD_NAME_MAX], uintptr_t from)
 {
 	int64_t length = 0;
@@ -52,7 +52,7 @@ int64_t sys_thread_self(const struct call *call)
 	return thread_self()->id;
 }
 
-/* thread_kill(thread, signal): to a thread of the process; signal 0 only asks. */
+/* thread_kill(thread, signal): sends a signal to a thread of the calling process. Signal 0 only checks. */
 int64_t sys_thread_kill(const struct call *call)
 {
 	int signal = (int)call->a[1];

@@ -13,17 +13,22 @@
 #include "thread.h"
 #include "user.h"
 
-/* A thread's pages: one for who is told that the stack overflowed, the stack, and the struct in a page of its own. */
+/*
+ * The pages of a thread: one in which a stack overflow is still handled, the stack, and one for the struct.
+ */
 #define STACK_PAGES  (THREAD_STACK_SIZE / PAGE_SIZE)
 #define THREAD_PAGES (1 + STACK_PAGES + 1)
 
 KTRACE_EVENT(sched, create, "%u of process %u, %s", (uint32_t, thread), (uint32_t, process),
 	     (const char *, name));
 
-/* Of the ids that a record has bits for. They are given once, for a trace tells threads apart by them. */
+/*
+ * Number of different ids: as many as a record has bits for. An id is never reused, because a trace
+ * identifies threads by their ids.
+ */
 #define IDS (UINT32_C(1) << KTRX_W1_CONTEXT_SHIFT)
 
-static uint32_t last_id = THREAD_ID_INIT; /* set by name only to see what happens at the end */
+static uint32_t last_id = THREAD_ID_INIT; /* a setting only so that tests can reach the last id */
 KTRACE_SETTING_RANGE("thread.last_id", last_id, 0, IDS - 1);
 
 static void first_frame(void)
@@ -37,7 +42,7 @@ static void first_frame(void)
 	thread_exit();
 }
 
-/* False: all have been given. */
+/* Allocates an id. Returns false if all have been used. */
 static bool take_id(uint32_t *id)
 {
 	uint32_t last = __atomic_load_n(&last_id, __ATOMIC_RELAXED);
@@ -51,7 +56,7 @@ static bool take_id(uint32_t *id)
 	return true;
 }
 
-/* NULL when out of memory or ids. */
+/* Allocates a thread. Returns NULL if out of memory or ids. */
 static struct thread *allocate(struct cpu *cpu, uint32_t id)
 {
 	char *pages = page_alloc(THREAD_PAGES);
@@ -79,7 +84,7 @@ void thread_rename(struct thread *thread, const char *name)
 	ktrace_thread_name(thread->id, thread->name);
 }
 
-/* Only where it is in no run queue can a thread change its place. */
+/* The priority of a queued thread must not change, so a thread sets only its own. */
 void thread_set_priority(uint8_t priority)
 {
 	struct thread *self = thread_self();
@@ -88,7 +93,10 @@ void thread_set_priority(uint8_t priority)
 	ktrace_thread_priority(self->id, priority);
 }
 
-/* What lies above the first frame of a process's thread is where its user mode's registers are saved. */
+/*
+ * Sets the entry function. For a thread of a process, the registers of user mode are saved above the first
+ * kernel frame.
+ */
 static void set_entry(struct thread *thread, void (*entry)(void *), void *argument)
 {
 	char *top = thread->stack + THREAD_STACK_SIZE;
@@ -98,7 +106,7 @@ static void set_entry(struct thread *thread, void (*entry)(void *), void *argume
 	thread->sp = arch_thread_frame(thread->process ? top - user_frame_size : top, first_frame);
 }
 
-/* One of the kernel's own; NULL as above. */
+/* Creates a kernel thread. Returns NULL if out of memory or ids. */
 static struct thread *make_own(const char *name, struct cpu *cpu)
 {
 	struct thread *thread = allocate(cpu, THREAD_ID_NEW);
@@ -119,7 +127,7 @@ struct thread *thread_new(const char *name, struct cpu *cpu)
 	return thread;
 }
 
-/* Spreads new threads over the CPUs. */
+/* Assigns new threads to the CPUs in turn. */
 static struct cpu *next_cpu(void)
 {
 	static unsigned turn;
@@ -148,7 +156,10 @@ struct thread *thread_try_create(const char *name, void (*entry)(void *), void *
 	return thread;
 }
 
-/* A process's thread begins in the kernel and goes on by the frame that was made for it. */
+/*
+ * Entry of a process's thread: starts in the kernel and continues in user mode with the frame prepared for
+ * it.
+ */
 static void enter_user_mode(void *unused)
 {
 	(void)unused;
@@ -205,7 +216,7 @@ void thread_free(struct thread *thread)
 	page_free(thread->stack - PAGE_SIZE, THREAD_PAGES);
 }
 
-/* So short that it is not worth telling that interrupts are off. */
+/* Interrupts are off so briefly that it is not reported to the tracer. */
 struct thread *thread_self(void)
 {
 	bool irq_on = arch_irq_enabled();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What happens TICK_HZ times a second on every CPU, and the timed sleeps that hang on it. */
+/* The timer tick, TICK_HZ times per second on each CPU, and timed sleeps, which end in it. */
 #ifndef DEMO_TIMER_H
 #define DEMO_TIMER_H
 
@@ -8,39 +8,43 @@
 struct cpu;
 struct thread;
 
-/* Ends the sleep of one thread at a certain time. Lies where the sleeper has it. */
+/* Ends the sleep of a thread at a certain time. Its memory belongs to the sleeper. */
 struct timer {
 	struct timer *next;
-	struct cpu *cpu; /* in whose list it is, or was */
+	struct cpu *cpu; /* the CPU whose list contains or contained it */
 	struct thread *thread;
 	uint64_t wake_ns;
 };
 
-/* For the running thread, which has called sched_block. Interrupts off. */
+/* Starts a timer for the running thread, which has called sched_block. Requires: interrupts off. */
 void timer_start(struct timer *timer, uint64_t wake_ns);
 
-/* Any CPU. After this nobody touches the timer. */
+/* Removes a timer if it has not expired. After the return, the timer is not accessed any more. Any CPU. */
 void timer_cancel(struct timer *timer);
 
-/* Blocks the running thread until at least ns have passed; the tick decides, so up to 10 ms more. */
+/* Blocks the running thread for at least ns. The sleep ends with a tick, up to 10 ms later. */
 void timer_sleep(uint64_t ns);
 
-/* Interrupts off. */
+/* Handles a timer tick. Requires: interrupts off. */
 void timer_tick(void);
 
-/* Goes by the boot argument tickless=1, without which ticks never stop. Boot CPU, before others run. */
+/*
+ * Reads the boot argument tickless=1; without it, ticks never stop. Requires: boot CPU, before other CPUs
+ * run.
+ */
 void timer_init(void);
 
-/* This CPU's ticks begin. Interrupts off. */
+/* Starts this CPU's ticks. Requires: interrupts off. */
 void timer_run(void);
 
 /*
- * This CPU is about to wait for an interrupt, having nothing to run: its ticks stop until timer_run, unless a sleep ends
- * by them. Those of CPU 0 go on, for it looks after the console. Interrupts off.
+ * Stops the ticks of this CPU, which has nothing to run and is about to wait for an interrupt, until
+ * timer_run. Does nothing if a timed sleep of this CPU must end, or on CPU 0, whose tick polls the console.
+ * Requires: interrupts off.
  */
 void timer_rest(void);
 
-/* Have that CPU's ticks stopped? A hint. */
+/* Returns true if the ticks of that CPU are stopped. The answer may be outdated. */
 bool timer_rests(const struct cpu *cpu);
 
 #endif

@@ -11,16 +11,16 @@
 #include "trace.h"
 
 #define DEFAULT_SLOTS 16384
-#define TABLE_BYTES   (192u << 10) /* threads and what they do, counters, folds */
-#define KEPT_BYTES    (128u << 10) /* what is copied for after a reset */
-#define THREADS	      256	   /* whose names and doings are kept */
+#define TABLE_BYTES   (192u << 10) /* table of threads and their states, counters, folds */
+#define KEPT_BYTES    (128u << 10) /* storage for copies that survive a reset */
+#define THREADS	      256	   /* threads with an entry in the tables */
 #define RARE_LEAST    512
-#define RARE_PART     16 /* of a ring's slots, for rare events */
+#define RARE_PART     16 /* 1/16 of a ring's slots are for rare events */
 #define FOLDS	      4
 
-#define BUILD_ID_NOTE_HEAD 16 /* sizes, type, the name "GNU" */
+#define BUILD_ID_NOTE_HEAD 16 /* sizes, type, and the name "GNU" */
 
-/* Single bits that can be set by name, for tests of that. */
+/* Settings of single bits, for tests. */
 static uint32_t bits32;
 static uint64_t bits64;
 KTRACE_SETTING_BIT32("debug.b32_0", bits32, 0);
@@ -41,8 +41,8 @@ static uint64_t rare_slots(uint64_t slots)
 }
 
 /*
- * One piece of memory for all rings and tables, and as much for each boot that is kept; none if that would take more than
- * half of what is free.
+ * Allocates the memory for all rings and tables of this boot, and as much for each kept boot. Returns no
+ * memory if it would take more than half of the free memory.
  */
 static struct ktrace_memory lend(uint64_t rings, uint64_t slots, uint32_t keep)
 {
@@ -59,7 +59,7 @@ static struct ktrace_memory lend(uint64_t rings, uint64_t slots, uint32_t keep)
 	return memory;
 }
 
-/* keep=, unless that is more than the library can tell apart. */
+/* Returns the number of keep=, 0 if it is more than the library supports. */
 static uint32_t boots_to_keep(void)
 {
 	uint64_t keep = arg_number("keep", 0);
@@ -111,7 +111,7 @@ void trace_init(void)
 	int error;
 
 	ktrace_console_set(&echo);
-	/* Locks have an order of magnitude more events than all others together. */
+	/* Lock events are ten times as frequent as all others together. */
 	ktrace_control("lock=off,lock.fail=on,ktrace.panic=callers2");
 	error = ktrace_boot_argument(arch_boot_args());
 	if (error < 0)

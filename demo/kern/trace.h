@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Setting ktrace up, and keeping its word about who runs on each CPU. Events stand where they fire. */
+/*
+ * Initializes ktrace and maintains its context word of each CPU. Events are declared in the files that record
+ * them.
+ */
 #ifndef DEMO_TRACE_H
 #define DEMO_TRACE_H
 
@@ -10,15 +13,18 @@
 #include "cpu.h"
 
 /*
- * Gives every CPU a ring of slots= slots, keeps the traces of keep= earlier boots, goes by debug= and ktrace=, and
- * starts the boot CPU's ring. Boot CPU, after page_init, before any thread.
+ * Gives each CPU a ring of slots= slots, keeps the traces of keep= earlier boots, applies debug= and ktrace=,
+ * and starts the boot CPU's ring. Requires: boot CPU, after page_init, before any thread.
  */
 void trace_init(void);
 
-/* Every CPU, once, interrupts off. */
+/* Starts this CPU's ring. Once for each CPU. Requires: interrupts off. */
 void trace_cpu_online(void);
 
-/* What runs here is in another context from now on; returns what trace_context was, to be put back. */
+/*
+ * Sets the context for records of this CPU. Returns the previous value of trace_context, which the caller
+ * restores at the end.
+ */
 static inline uint32_t trace_enter(struct cpu *self, uint32_t context)
 {
 	uint32_t before = self->trace_context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What programs come into the kernel for other than system calls and page faults, and the one way back. */
+/* Entries from user mode other than system calls and page faults, and the return to user mode. */
 #include <ktrace/ktrace.h>
 
 #include "user.h"

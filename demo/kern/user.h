@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * User mode: what an architecture supplies on top of arch.h, and what it calls. User memory lies between
- * USER_BASE and USER_END in tables of its own for each address space; kernel memory is mapped in all of them, not
- * for user mode.
+ * User mode: what an architecture implements in addition to arch.h, and what it calls. User memory is between
+ * USER_BASE and USER_END, in separate page tables for each address space. Kernel memory is mapped in all of
+ * them, not accessible from user mode.
  */
 #ifndef DEMO_USER_H
 #define DEMO_USER_H
@@ -18,8 +18,8 @@ struct thread;
 /* ---- Supplied by the architecture -------------------------------------------------------------- */
 
 /*
- * Registers of a user program, as a trap from user mode saves them at the very top of its thread's kernel
- * stack. arch_user.h defines the struct; the portable kernel copies it whole and goes through the functions.
+ * Registers of a user program. A trap from user mode saves them at the top of the thread's kernel stack.
+ * arch_user.h defines the struct; the portable kernel copies it as a whole and uses the functions below.
  */
 struct user_frame;
 extern const size_t user_frame_size; /* bytes, a multiple of 16 */
@@ -33,63 +33,88 @@ uintptr_t user_frame_sp(const struct user_frame *frame);
 unsigned user_frame_call(const struct user_frame *frame);		  /* system call number */
 uint64_t user_frame_argument(const struct user_frame *frame, unsigned n); /* 0 to 5 */
 void user_frame_set_result(struct user_frame *frame, int64_t result);
-void user_frame_set_argument(struct user_frame *frame, uint64_t value); /* the first one of a function */
-/* The register by which a program finds what is a thread's own. The frame may be the running thread's. */
+void user_frame_set_argument(struct user_frame *frame, uint64_t value); /* the first argument of a function */
+/* Sets the thread-local storage register. The frame may be that of the running thread. */
 void user_frame_set_tls(struct user_frame *frame, uintptr_t address);
 
-/* Registers of a fresh program: all zero but these. */
+/* Sets the initial registers of a program: all are zero except these. */
 void user_frame_start(struct user_frame *frame, uintptr_t ip, uintptr_t sp);
 
-/* Makes the program call handler(signal) and return to restorer, on the stack at sp (aligned here). */
+/*
+ * Makes the program call handler(signal) and return to restorer, with its stack at sp (aligned by this
+ * function).
+ */
 void user_frame_call_handler(struct user_frame *frame, uintptr_t handler, uintptr_t restorer, uintptr_t sp,
 			     int signal);
 
-/* Takes back only what a program may set of a frame that came from user memory: no privilege, interrupts on. */
+/* Resets privileged fields of a frame that was read from user memory: user mode, interrupts on. */
 void user_frame_sanitize(struct user_frame *frame);
 
-/* Leaves the kernel by user_frame_of(thread_self()), user_return called before; never returns. Interrupts off. */
+/* Enters user mode with user_frame_of(thread_self()). Requires: user_return was called, interrupts off. */
 _Noreturn void user_frame_enter(void);
 
 /*
- * Before each switch to or from a thread with an address space, and when the running thread gets another one, interrupts
- * off: kernel stack for traps, address space (NULL: kernel's). Flushes what this CPU remembers of other spaces.
+ * Sets the kernel stack for traps and the address space (NULL: kernel's) of this CPU, and flushes TLB entries
+ * of other address spaces. Called before each switch to or from a thread with an address space, and when the
+ * running thread gets another one. Requires: interrupts off.
  */
 struct arch_space;
 void arch_user_switch(struct thread *next, struct arch_space *space);
 
-/* Address spaces. The caller serialises calls for one space. Pages belong to the caller, tables to the space. */
+/*
+ * Address spaces. The caller serializes calls for a space. The caller owns the pages; the space owns its
+ * tables.
+ */
 struct arch_space {
 	uintptr_t root;
 };
 enum arch_access { ACCESS_READ = 1, ACCESS_WRITE = 2, ACCESS_EXECUTE = 4 };
 
 bool arch_space_init(struct arch_space *space); /* false: out of memory */
-void arch_space_free(struct arch_space *space); /* the tables; not current on any CPU */
-/* Maps or changes a page; flushes it on this CPU: vm_forget() sees to the others. */
+/* Frees the tables. Requires: the space is not current on any CPU. */
+void arch_space_free(struct arch_space *space);
+/*
+ * Maps a page or changes its access. Flushes it from this CPU's TLB; vm_forget() flushes the others. Returns
+ * false if out of memory.
+ */
 bool arch_space_map(struct arch_space *space, uintptr_t address, uintptr_t page, unsigned access);
-/* The page at address and what user mode may do with it; 0: none. */
+/* Returns the page at address and the access of user mode; 0: none. */
 uintptr_t arch_space_lookup(const struct arch_space *space, uintptr_t address, unsigned *access);
-/* Takes a mapping away and returns the page, 0 if none; flushes it on this CPU. */
+/* Removes a mapping. Returns the page, 0 if there was none. Flushes it from this CPU's TLB. */
 uintptr_t arch_space_unmap(struct arch_space *space, uintptr_t address);
 
-/* Makes code written to a page visible to instruction fetch, where that needs saying. */
+/* Makes code that was written to a page visible to instruction fetch, on architectures that need it. */
 void arch_code_written(uintptr_t page);
 
 /* ---- Called by the architecture, on the thread's kernel stack ---------------------------------- */
 
-/* First on each way from user mode into a call, fault or exception. Interrupts off. */
+/*
+ * Called first on each entry from user mode by a system call, fault or exception. Requires: interrupts off.
+ */
 void user_entered(void);
 
-/* A system call; the frame's ip is already behind the instruction. Interrupts on. Result into the frame. */
+/*
+ * Handles a system call and stores its result in the frame. The frame's ip is already after the instruction.
+ * Requires: interrupts on.
+ */
 void user_system_call(struct user_frame *frame);
 
-/* A page fault in user mode; flags as in arch.h. Interrupts on. Returns when it may be tried again or a signal is due. */
+/*
+ * Handles a page fault in user mode; flags as in arch.h. Returns when the access can be repeated or a signal
+ * is pending. Requires: interrupts on.
+ */
 void user_page_fault(uintptr_t address, uintptr_t ip, unsigned flags);
 
-/* Any other exception in user mode, as a signal: SIGILL, SIGFPE, SIGTRAP, SIGBUS, SIGSEGV. Interrupts on. */
+/*
+ * Handles any other exception in user mode, as a signal: SIGILL, SIGFPE, SIGTRAP, SIGBUS or SIGSEGV.
+ * Requires: interrupts on.
+ */
 void user_exception(int signal, uintptr_t ip);
 
-/* Last before each return to user mode from a call, fault, exception or interrupt. Interrupts off, on return too. */
+/*
+ * Called last before each return to user mode from a system call, fault, exception or interrupt. Requires:
+ * interrupts off; they are off on return as well.
+ */
 void user_return(struct user_frame *frame);
 
 #endif

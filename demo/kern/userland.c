@@ -12,7 +12,7 @@
 #define WORDS_MAX 32
 #define BYTES_MAX 2048
 
-/* Cuts text at its blanks. words[] has a NULL behind the last. */
+/* Splits text at blanks. words[] ends with a NULL. */
 static void cut(char *text, char *words[], size_t max)
 {
 	size_t n = 0;

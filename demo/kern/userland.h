@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* From the kernel's last word to the first program's first. */
+/* The transition from the kernel's start to the first program. */
 #ifndef DEMO_USERLAND_H
 #define DEMO_USERLAND_H
 
-/* Starts /bin/init with the boot arguments as its words. If that cannot be, switches the machine off with status 1. */
+/*
+ * Starts /bin/init with the boot arguments as its arguments. If that fails, switches the machine off with
+ * status 1.
+ */
 void userland_start(void);
 
 #endif

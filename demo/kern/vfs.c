@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Paths and permissions: what calls on names come down to. Each holds the lock of the tree for its whole length, so
- * that what a path leads to stays there meanwhile.
+ * Paths and permissions: the implementation of system calls on names. Each function holds the lock of the
+ * tree all the time, so the result of a path lookup remains valid.
  */
 #include <ktrace/ktrace.h>
 
@@ -23,13 +23,14 @@ struct inode *vfs_root;
 
 const struct credentials vfs_superuser = { 0 };
 
-/* What a path leads to. */
+/* The result of a path lookup. */
 struct place {
-	const char *path;	 /* all of it */
-	struct inode *directory; /* of the last component; NULL: the path has none */
-	const char *name;	 /* the last component, length characters of the path */
+	const char *path;	 /* the whole path */
+	struct inode *directory; /* directory of the last component; NULL: the path has none */
+	/* The last component: `length` characters of the path, not NUL-terminated. */
+	const char *name;
 	size_t length;
-	struct inode *inode; /* NULL: not there */
+	struct inode *inode; /* NULL: does not exist */
 };
 
 static bool is_directory(const struct inode *inode)
@@ -58,7 +59,9 @@ int vfs_may(const struct inode *inode, const struct credentials *who, unsigned w
 	return -EACCES;
 }
 
-/* For what only a file's owner may do, or nobody but the superuser: 0 or -EPERM. */
+/*
+ * Checks a change that only the superuser may make, or also the file's owner if `owner`. Returns 0 or -EPERM.
+ */
 static int may_change(const struct place *place, const struct credentials *who, bool owner)
 {
 	if (credentials_is_superuser(who) || (owner && who->effective_uid == place->inode->uid))
@@ -81,7 +84,7 @@ static struct inode *step(const struct place *place)
 	return place->length == 1 ? place->directory : place->directory->parent;
 }
 
-/* Takes the next component, at *path, from where the place leads to so far. */
+/* Looks up the next component, at *path, in the directory that was found so far. */
 static int walk_component(const char **path, const struct credentials *who, struct place *place)
 {
 	int error;
@@ -104,7 +107,7 @@ static int walk_component(const char **path, const struct credentials *who, stru
 	return 0;
 }
 
-/* That the last component is not there is not an error yet: place->inode is NULL then. */
+/* Looks up a path. If only the last component does not exist, this is no error: place->inode is NULL. */
 static int walk(const char *path, struct inode *cwd, const struct credentials *who, struct place *place)
 {
 	const char *at = path;
@@ -125,7 +128,7 @@ static int walk(const char *path, struct inode *cwd, const struct credentials *w
 	return error;
 }
 
-/* For those to whom it is an error. */
+/* Looks up a path that must exist. */
 static int walk_to(const char *path, struct inode *cwd, const struct credentials *who, struct place *place)
 {
 	int error = walk(path, cwd, who, place);
@@ -133,7 +136,7 @@ static int walk_to(const char *path, struct inode *cwd, const struct credentials
 	return error || place->inode ? error : -ENOENT;
 }
 
-/* For those who take a name away: it must be one, and the directory theirs to change. */
+/* Looks up a name that shall be removed. The caller must be allowed to change its directory. */
 static int walk_to_name(const char *path, struct inode *cwd, const struct credentials *who,
 			struct place *place)
 {
@@ -162,12 +165,12 @@ int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *wh
 
 /* ---- Names come and go ------------------------------------------------------------------------- */
 
-/* Gives the inode the place's name. */
+/* Adds the place's name for an inode. */
 static int enter(struct place *place, struct inode *inode)
 {
 	int error;
 
-	if (place->directory->links == 0) /* removed while somebody was in it */
+	if (place->directory->links == 0) /* the directory was removed while it was in use */
 		return -ENOENT;
 	error = directory_add(place->directory, place->name, place->length, inode);
 	if (error)
@@ -178,7 +181,7 @@ static int enter(struct place *place, struct inode *inode)
 	return 0;
 }
 
-/* Takes the place's name away from its inode, which may be its end. */
+/* Removes the place's name. May free the inode. */
 static void leave(struct place *place)
 {
 	directory_remove(place->directory, place->name, place->length);
@@ -186,7 +189,7 @@ static void leave(struct place *place)
 	ramfs_drop(place->inode);
 }
 
-/* Makes what is not there. */
+/* Creates an inode at a place where nothing exists. */
 static int create(struct place *place, uint32_t mode, const struct credentials *who)
 {
 	int error = vfs_may(place->directory, who, MAY_WRITE, place->path);
@@ -218,7 +221,7 @@ int vfs_mkdir(const char *path, uint32_t mode, struct inode *cwd, const struct c
 	return error;
 }
 
-/* Whether the name may be removed, by rmdir or by unlink. */
+/* Checks whether rmdir (directory) or unlink may remove the name. Returns 0 or -errno. */
 static int check_removal(const struct place *place, int directory)
 {
 	if (!directory)
@@ -250,7 +253,7 @@ static bool is_inside(const struct inode *inode, const struct inode *directory)
 	return inode == directory;
 }
 
-/* Moves what is at one place to the other, where nothing is. */
+/* Moves an inode to a place where nothing exists. */
 static int move(struct place *from, struct place *to)
 {
 	struct inode *inode = from->inode, *parent = inode->parent;
@@ -280,7 +283,7 @@ static int rename_places(struct place *from, struct place *to, const struct cred
 		error = is_dots(to) ? -EBUSY : check_removal(to, is_directory(from->inode));
 		if (error)
 			return error;
-		leave(to); /* leaves an entry free, so that move does not fail */
+		leave(to); /* leaves a free entry, so move does not fail */
 	}
 	return move(from, to);
 }
@@ -320,7 +323,7 @@ static int check_open(const struct place *place, unsigned flags, const struct cr
 	return vfs_may(inode, who, wanted(flags), place->path);
 }
 
-/* Finds or makes what is to be opened. */
+/* Finds or creates the file to open. */
 static int open_place(struct place *place, unsigned flags, uint32_t mode, const struct credentials *who)
 {
 	int error;
@@ -342,7 +345,7 @@ static const struct file_operations *operations_of(const struct inode *inode)
 	return is_directory(inode) ? &directory_operations : &regular_operations;
 }
 
-/* A file without operations never came to be open. */
+/* Calls the device's open function. After an error the file has no operations, so it is not closed. */
 static int open_inode(struct file *file)
 {
 	const struct file_operations *operations = operations_of(file->inode);
@@ -413,7 +416,7 @@ int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct c
 	error = walk_to(path, cwd, who, &place);
 	if (!error)
 		error = may_change(&place, who, true);
-	/* Nobody makes a program run in a group that he is not in. */
+	/* A user must not create set-gid programs for a group that he is not in. */
 	if (!error && !credentials_is_superuser(who) && !credentials_in_group(who, place.inode->gid))
 		mode &= ~(uint32_t)S_ISGID;
 	if (!error)
@@ -440,7 +443,7 @@ int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, c
 	return error;
 }
 
-/* Puts a name before *at, where the buffer begins; false if it has no room. */
+/* Inserts "/name" before *at. Returns false if there is no room in the buffer. */
 static bool put_name(const char *name, const char *buffer, char **at)
 {
 	size_t length = strlen(name);
@@ -453,7 +456,10 @@ static bool put_name(const char *name, const char *buffer, char **at)
 	return true;
 }
 
-/* The same for the path of a directory; false, too, if it has none. */
+/*
+ * Inserts the path of a directory before *at. Returns false if there is no room, or the directory has no
+ * path.
+ */
 static bool put_path(const struct inode *directory, const char *buffer, char **at)
 {
 	char name[NAME_MAX + 1];
@@ -473,7 +479,7 @@ static bool put_file_path(const struct file *file, const char *buffer, char **at
 	       put_name(name, buffer, at) && put_path(file->parent, buffer, at);
 }
 
-/* What was put before the end of path[]: its length without the NUL, or -errno. */
+/* Copies the path at the end of path[]. Returns its length without the NUL, or -errno. */
 static int64_t give_path(const char *path, const char *at, char *to, size_t size)
 {
 	size_t length = (size_t)(path + PATH_MAX - 1 - at);
@@ -553,5 +559,5 @@ void vfs_init(void)
 	rootfs_unpack();
 	device_init();
 	vfs_mkdir("/tmp", 0777, NULL, &vfs_superuser);
-	vfs_chmod("/tmp", 0777, NULL, &vfs_superuser); /* in case the archive had one */
+	vfs_chmod("/tmp", 0777, NULL, &vfs_superuser); /* the archive may contain a /tmp with another mode */
 }

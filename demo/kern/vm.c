@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Areas: what may be where. Areas never overlap; whatever is mapped lies in one. Pages: vm_fault.c. */
+/*
+ * Areas: which memory may be where. Areas never overlap; every mapped page is in an area. Pages: vm_fault.c.
+ */
 #include "vm.h"
 
 #include "arch.h"
@@ -29,7 +31,7 @@ static struct vm_area *find_overlap(struct vm *vm, uintptr_t start, uintptr_t en
 	return NULL;
 }
 
-/* NULL: the table is full. The heap's entry stays the heap's. */
+/* Returns an unused area, or NULL if there is none. The heap's entry is never used for other areas. */
 static struct vm_area *find_unused(struct vm *vm)
 {
 	for (unsigned i = VM_HEAP + 1; i < VM_AREAS_MAX; i++)
@@ -131,7 +133,7 @@ int vm_map(struct vm *vm, const struct vm_area *area)
 	return 0;
 }
 
-/* The area gives up what lies before start. */
+/* Removes the part of an area before start. */
 static void cut_front(struct vm_area *area, uintptr_t start)
 {
 	uint64_t cut = start - area->start;
@@ -141,7 +143,10 @@ static void cut_front(struct vm_area *area, uintptr_t start)
 	area->file_bytes = area->file_bytes > cut ? area->file_bytes - cut : 0;
 }
 
-/* Takes [start, end) out of an area that overlaps it. -ENOMEM if two would be left and there is no room for both. */
+/*
+ * Removes [start, end) from an area that overlaps it. Returns -ENOMEM if two parts would remain and no entry
+ * is free.
+ */
 static int cut(struct vm *vm, struct vm_area *area, uintptr_t start, uintptr_t end)
 {
 	uintptr_t from = start > area->start ? start : area->start, to = end < area->end ? end : area->end;
@@ -175,7 +180,7 @@ static int unmap(struct vm *vm, uintptr_t start, uintptr_t end)
 	int error = 0;
 
 	if (area_overlaps(&vm->area[VM_HEAP], start, end))
-		return -EINVAL; /* that is brk's */
+		return -EINVAL; /* only brk changes the heap */
 	while (!error && (area = find_overlap(vm, start, end)))
 		error = cut(vm, area, start, end);
 	return error;
@@ -204,7 +209,7 @@ static int64_t set_brk(struct vm *vm, uintptr_t brk)
 	uintptr_t end = (brk + PAGE_SIZE - 1) & PAGE_MASK;
 
 	if (brk < vm->brk_start || brk > USER_END)
-		return (int64_t)vm->brk; /* a question */
+		return (int64_t)vm->brk; /* a query */
 	if (end > heap->end) {
 		if (!heap_can_grow(vm, heap->end, end))
 			return -ENOMEM;
@@ -226,7 +231,7 @@ int64_t vm_brk(struct vm *vm, uintptr_t brk)
 	return result;
 }
 
-/* Highest room of that size below the stack; 0: none. */
+/* Returns the highest free range of that size below the stack; 0: none. */
 static uintptr_t find_room(struct vm *vm, size_t size)
 {
 	uintptr_t end = USER_STACK - USER_STACK_MAX - PAGE_SIZE;
@@ -241,7 +246,7 @@ static uintptr_t find_room(struct vm *vm, size_t size)
 	return 0;
 }
 
-/* Where an area of that size goes: at the hint if it can. 0 or -errno. */
+/* Finds the place of a new area: at the hint if possible. Returns 0 or -errno. */
 static int place(struct vm *vm, uintptr_t hint, size_t size, struct vm_area *area)
 {
 	if (size == 0)
@@ -277,7 +282,7 @@ int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access, str
 	return error ? error : (int64_t)area.start;
 }
 
-/* All its pages at once: they do not come by faults. */
+/* Maps all pages at once: page faults cannot fill in a device's pages. */
 static int map_pages(struct vm *vm, const struct vm_area *area, struct file *device, uint64_t offset)
 {
 	for (uintptr_t at = area->start; at < area->end; at += PAGE_SIZE) {

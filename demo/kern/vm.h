@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A process's memory: areas that say what may be where, pages that come on first touch, shared copy-on-write
- * after fork. Used by its own process only, but for fork and exit. From its second thread on, these functions take
- * the memory's lock and flush what they unmap from the TLBs of all CPUs. Exception: vm_map, for memory that is not in use yet.
+ * The memory of a process: areas say which memory may be where; pages are allocated on first access and
+ * shared copy-on-write after fork. Only the process itself uses it, except during fork and exit. When the
+ * process has more than one thread, these functions take the memory's lock and flush unmapped pages from the
+ * TLBs of all CPUs. Exception: vm_map, for memory that is not in use yet.
  *
- * Kernel code reaches user memory by vm_copy_*: page by page through the tables, resolving faults as the program
- * would have; so no kernel access to a user address ever traps.
+ * The kernel accesses user memory with vm_copy_*, which look up each page in the tables and resolve faults as
+ * for the program. So kernel accesses to user memory never trap.
  */
 #ifndef DEMO_VM_H
 #define DEMO_VM_H
@@ -25,27 +26,27 @@ struct inode;
 struct vm_area {
 	uintptr_t start, end; /* page-aligned; start == end: unused */
 	unsigned access;      /* enum arch_access */
-	bool grows_down;      /* the stack */
-	struct inode *file;   /* private copy of its bytes, zeroes beyond; NULL: zeroes */
-	uint64_t offset;      /* in the file, of start */
-	uint64_t file_bytes;  /* from start, that come from the file */
+	bool grows_down;      /* grows down on access: the stack */
+	struct inode *file;   /* mapped privately, zeroes after its end; NULL: zeroes */
+	uint64_t offset;      /* offset of `start` in the file */
+	uint64_t file_bytes;  /* number of bytes, from start, that come from the file */
 };
 
-/* area[VM_HEAP] is the heap: it ends with the page that holds brk. */
+/* area[VM_HEAP] is the heap. It ends with the page that contains brk. */
 #define VM_HEAP 0
 
-/* Most bytes that all areas of a process may cover. */
+/* Maximum size of all areas of a process together. */
 #define VM_BYTES_MAX (UINT64_C(256) << 20)
 
 struct vm {
 	struct arch_space space;
 	struct vm_area area[VM_AREAS_MAX];
 	uintptr_t brk_start, brk; /* the heap */
-	bool is_shared;		  /* by several threads, now or before */
-	struct mutex lock;	  /* while it is shared: of all that is above */
+	bool is_shared;		  /* by several threads, now or earlier */
+	struct mutex lock;	  /* if is_shared: guards the fields above */
 };
 
-/* How a fault was resolved: the trace's `how`. */
+/* How a fault was resolved, or why not: the value `how` in the trace. */
 enum vm_how { VM_ZERO, VM_FILE, VM_COPY, VM_REUSE, VM_SPURIOUS, VM_BAD_ADDRESS, VM_BAD_ACCESS, VM_NO_MEMORY };
 const char *vm_how_name(enum vm_how how);
 static inline bool vm_resolved(enum vm_how how)
@@ -53,7 +54,7 @@ static inline bool vm_resolved(enum vm_how how)
 	return how < VM_BAD_ADDRESS;
 }
 
-/* What a call gets to hear of it: 0, or the error. */
+/* Returns the error of a system call for that result: 0, ENOMEM or EFAULT. */
 static inline int vm_error(enum vm_how how)
 {
 	if (vm_resolved(how))
@@ -62,34 +63,49 @@ static inline int vm_error(enum vm_how how)
 }
 
 bool vm_init(struct vm *vm);
-void vm_free(struct vm *vm);  /* all pages, areas, tables */
-void vm_share(struct vm *vm); /* before the running process, its only user, has more threads */
-bool vm_fork(struct vm *child, struct vm *parent);     /* false: out of memory, child is empty again */
-int vm_map(struct vm *vm, const struct vm_area *area); /* 0 or -errno (overlap, full, out of range) */
+void vm_free(struct vm *vm); /* frees all pages, areas and tables */
+/* Called by the only thread of a process before it creates more. */
+void vm_share(struct vm *vm);
+/* Returns false if out of memory; then the child is empty again. */
+bool vm_fork(struct vm *child, struct vm *parent);
+/* Returns 0 or -errno: overlap, no free entry, or out of range. */
+int vm_map(struct vm *vm, const struct vm_area *area);
 int vm_unmap(struct vm *vm, uintptr_t start, uintptr_t end);
 int64_t vm_brk(struct vm *vm, uintptr_t brk);
-/* Private: a file's bytes from that offset on, and zeroes behind them; NULL: zeroes. Address or -errno. */
+/*
+ * Maps memory privately: the file's bytes from that offset, then zeroes; without a file only zeroes. Returns
+ * the address or -errno.
+ */
 int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access, struct inode *file,
 		uint64_t offset);
 
-/* What a device has from that offset on, for reading. The pages stay with who maps them, whatever becomes of the device. */
+/*
+ * Maps a device's pages from that offset, for reading. The mapped pages remain valid even if the device is
+ * closed.
+ */
 int64_t vm_map_device(struct vm *vm, uintptr_t hint, size_t size, struct file *device, uint64_t offset);
 
-/* Shared by vm.c and vm_fault.c: the lock, and the flush of a page that was mapped there from the TLBs of all CPUs. */
+/* For vm.c and vm_fault.c: the lock; vm_forget flushes an unmapped page from the TLBs of all CPUs. */
 void vm_lock(struct vm *vm);
 void vm_unlock(struct vm *vm);
 void vm_forget(const struct vm *vm, uintptr_t address);
 
-/* Makes the access possible or says why not. Any thread of the kernel in that process's context. */
+/*
+ * Resolves a fault, or returns why it cannot be resolved. Requires: a kernel thread in the context of that
+ * process.
+ */
 enum vm_how vm_fault(struct vm *vm, uintptr_t address, unsigned access);
 
-/* 0, -EFAULT or -ENOMEM; what was copied before the bad address stays copied. */
+/* Copy from and to user memory. Return 0, -EFAULT or -ENOMEM. Bytes before a bad address have been copied. */
 int vm_copy_in(struct vm *vm, void *to, uintptr_t from, size_t size);
 int vm_copy_out(struct vm *vm, uintptr_t to, const void *from, size_t size);
-/* Length without the NUL, -EFAULT or -ENAMETOOLONG. */
+/* Copies a string from user memory. Returns its length without the NUL, -EFAULT, -ENOMEM or -ENAMETOOLONG. */
 int64_t vm_copy_string(struct vm *vm, char *to, uintptr_t from, size_t size);
 
-/* Loads an ELF program into a fresh vm: areas and heap only, pages come by faults. 0 or -errno; *entry is set. */
+/*
+ * Loads an ELF program into an empty vm: creates only areas and the heap; page faults read the pages. Returns
+ * 0 or -errno, and sets *entry.
+ */
 int elf_load(struct vm *vm, struct inode *file, uintptr_t *entry);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pages: they come on first touch and are shared after fork until one side writes. A page that may be written by
- * its area but is mapped read-only is shared, or was until the others let go of it.
+ * Pages are allocated on first access. After fork they are shared until a process writes. If a page is mapped
+ * read-only although its area is writable, the page is shared, or was shared until the other owners released
+ * it.
  */
 #include "arch.h"
 #include "ipi.h"
@@ -25,7 +26,10 @@ const char *vm_how_name(enum vm_how how)
 	return names[how];
 }
 
-/* A stack goes down to where it is used, as far as its limit and the next area below. */
+/*
+ * Extends the stack down to the address, within its maximum size and not into another area. Returns NULL if
+ * that is not possible.
+ */
 static struct vm_area *grow_stack(struct vm *vm, uintptr_t address)
 {
 	struct vm_area *stack = NULL;
@@ -52,7 +56,7 @@ static struct vm_area *find_area(struct vm *vm, uintptr_t address)
 	return grow_stack(vm, address);
 }
 
-/* The first write to a page that is, or was, shared. */
+/* Handles the first write to a page that is or was shared. */
 static enum vm_how fault_write(struct vm *vm, const struct vm_area *area, uintptr_t at, uintptr_t page)
 {
 	void *copy;
@@ -65,7 +69,7 @@ static enum vm_how fault_write(struct vm *vm, const struct vm_area *area, uintpt
 	memcpy(copy, (const void *)page, PAGE_SIZE);
 	if (area->access & ACCESS_EXECUTE)
 		arch_code_written((uintptr_t)copy);
-	/* Its tables are there, so this does not fail. */
+	/* The page tables exist already, so this cannot fail. */
 	arch_space_map(&vm->space, at, (uintptr_t)copy, area->access);
 	vm_forget(vm, at);
 	share_release(page);
@@ -77,7 +81,10 @@ static void tell_code(void *page)
 	arch_code_written((uintptr_t)page);
 }
 
-/* A CPU on which another thread runs does not come to the space anew. */
+/*
+ * Another CPU that runs a thread of the process does not switch address spaces before it fetches the code, so
+ * it must be notified.
+ */
 static void code_written(const struct vm *vm, void *page)
 {
 	if (vm->is_shared)
@@ -113,7 +120,7 @@ static enum vm_how fault_first(struct vm *vm, const struct vm_area *area, uintpt
 	return VM_NO_MEMORY;
 }
 
-/* Locked, as are those that call it. */
+/* Resolves a fault. Requires: vm_lock, as do its callers. */
 static enum vm_how resolve(struct vm *vm, uintptr_t address, unsigned access)
 {
 	const struct vm_area *area = find_area(vm, address);
@@ -191,7 +198,10 @@ bool vm_fork(struct vm *child, struct vm *parent)
 	return done;
 }
 
-/* Makes an access by the kernel possible. The trace is of the running process: memory may belong to one that is being made. */
+/*
+ * Resolves a fault of a kernel access to user memory. It is traced only if the memory belongs to the running
+ * process, not to one that is being created.
+ */
 static int fault_for(struct vm *vm, uintptr_t address, unsigned access)
 {
 	struct process *self = process_self();
@@ -206,7 +216,10 @@ static int fault_for(struct vm *vm, uintptr_t address, unsigned access)
 	return error;
 }
 
-/* The bytes at address, as far as their page goes, for that access; NULL: *error says why. */
+/*
+ * Returns the address of user bytes for an access, valid up to the end of their page. NULL: *error is the
+ * reason.
+ */
 static char *reach(struct vm *vm, uintptr_t address, unsigned access, int *error)
 {
 	unsigned mapped;

@@ -11,7 +11,10 @@
 #include "timer.h"
 #include "wait.h"
 
-/* A wakeup that found nobody asleep: harmless if who comes later looks before it sleeps. */
+/*
+ * A wakeup that found no sleeping thread. This is harmless if later threads check the condition before they
+ * sleep.
+ */
 KTRACE_EVENT(sched, wake_nobody, "on %p, from %p", (const void *, queue), (const void *, ip));
 
 static void queue_put(struct wait_queue *queue, struct thread *thread)
@@ -24,7 +27,7 @@ static void queue_put(struct wait_queue *queue, struct thread *thread)
 	queue->last = thread;
 }
 
-/* Does nothing if the thread is not in the queue any more. */
+/* Does nothing if the thread has already left the queue. */
 static void queue_remove(struct wait_queue *queue, struct thread *thread)
 {
 	struct thread *before = NULL;
@@ -51,7 +54,6 @@ static struct thread *queue_take(struct wait_queue *queue)
 	return thread;
 }
 
-/* Describes a sleep in the queue. */
 static struct sleep sleep_for(const struct wait_queue *queue, enum thread_state how, uint64_t deadline_ns,
 			      uintptr_t place)
 {
@@ -74,7 +76,10 @@ void wait_sleep(struct wait_queue *queue)
 	queue_put(queue, thread_self());
 	sched_block(&sleep);
 
-	/* Whoever takes the lock now may wake us before we have switched away; schedule copes. */
+	/*
+	 * Another CPU may take the lock now and wake this thread before it has switched away. schedule
+	 * handles that.
+	 */
 	spin_unlock(&queue->lock, false);
 	schedule();
 	spin_lock_at(&queue->lock, place);
@@ -99,7 +104,7 @@ enum wake_reason wait_sleep_as(struct wait_queue *queue, const struct sleep *sle
 	sched_block(sleep);
 	if (deadline_ns != WAIT_FOR_EVER)
 		timer_start(&timer, deadline_ns);
-	/* A signal that came before sched_block did not find us asleep. */
+	/* A signal that came before sched_block did not find this thread asleep. */
 	if (signal_is_due(self))
 		sched_end_sleep(self, WOKEN_BY_SIGNAL);
 	spin_unlock(&queue->lock, false);
@@ -125,12 +130,12 @@ bool wait_wake_thread(struct wait_queue *queue, struct thread *thread)
 	return sched_end_sleep(thread, WOKEN_BY_EVENT);
 }
 
-/* False: nobody sleeps there. */
+/* Returns false if no thread sleeps in the queue. */
 static bool wake_first(struct wait_queue *queue)
 {
 	struct thread *thread;
 
-	/* One whom a signal or the time has woken may not have left the queue yet. */
+	/* A thread woken by a signal or its timeout may still be in the queue. */
 	do
 		thread = queue_take(queue);
 	while (thread && !sched_end_sleep(thread, WOKEN_BY_EVENT));

@@ -20,8 +20,9 @@
 struct wait_queue {
 	struct spinlock lock;
 	struct thread *first, *last;
-	uint8_t kind;	 /* what is waited for: 0: an event, KTRX_WAIT_DEVICE, or KTRX_WAIT_THREAD … */
-	uint32_t thread; /* … and whose end */
+	/* Kind of wait: 0: an event, KTRX_WAIT_DEVICE, or KTRX_WAIT_THREAD. */
+	uint8_t kind;
+	uint32_t thread; /* for KTRX_WAIT_THREAD: the id of the thread */
 };
 
 #define WAIT_QUEUE(n)               \
@@ -29,32 +30,35 @@ struct wait_queue {
 		.lock = SPINLOCK(n) \
 	}
 
-/* For what only a device can bring about. */
+/* A queue for events that a device causes. */
 #define DEVICE_QUEUE(n)                                       \
 	{                                                     \
 		.lock = SPINLOCK(n), .kind = KTRX_WAIT_DEVICE \
 	}
 
-/* Lock held by the running thread; released while it sleeps. */
+/* Sleeps in the queue; the lock is released meanwhile. Requires: lock held by the running thread. */
 void wait_sleep(struct wait_queue *queue);
 
 /*
- * The same, but a signal may end the sleep, or the clock (clock_ns()): who was first. A signal that is due already
- * ends it at once; so does a time that has passed.
+ * Like wait_sleep, but a signal or a deadline (in terms of clock_ns()) may also end the sleep. Returns the
+ * reason. A pending signal or a deadline in the past ends it immediately.
  */
 enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns);
 
-/* The same with another account of what is waited for, its deadline among that. A signal may end the sleep. */
+/* Like wait_sleep_until, but `sleep` contains the deadline and the description for the trace. */
 enum wake_reason wait_sleep_as(struct wait_queue *queue, const struct sleep *sleep);
 
-/* Lock held: wakes that one, which sleeps in the queue. False: a signal or the time was first. */
+/*
+ * Wakes a thread that sleeps in the queue. Returns false if a signal or its deadline already did. Requires:
+ * lock held.
+ */
 bool wait_wake_thread(struct wait_queue *queue, struct thread *thread);
 
-/* Lock held: wakes the one that waits longest, or all. Any context. */
+/* Wake the thread that has waited longest, or all threads. Any context. Requires: lock held. */
 void wait_wake_one(struct wait_queue *queue);
 void wait_wake_all(struct wait_queue *queue);
 
-/* A latch opens when it has been counted down to 0. */
+/* A latch opens when its count reaches 0. */
 struct latch {
 	struct wait_queue queue;
 	unsigned count;

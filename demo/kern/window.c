@@ -19,7 +19,7 @@ bool window_fill(uintptr_t address)
 		return false;
 
 	irq_on = spin_lock(&lock);
-	present = arch_is_mapped(page_address); /* another CPU was faster */
+	present = arch_is_mapped(page_address); /* another CPU has mapped it already */
 	if (!present)
 		mapped = arch_map(page_address, (uintptr_t)page);
 	spin_unlock(&lock, irq_on);
@@ -65,7 +65,7 @@ void window_drop(size_t first, size_t count)
 	unmap(&drop);
 	ipi_call_all(flush, &drop);
 
-	/* Only now that no CPU can reach them any more may the pages be used again. */
+	/* The pages may be reused only after all CPUs have flushed them. */
 	while (drop.pages) {
 		struct dropped_page *page = drop.pages;
 

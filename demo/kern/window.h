@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A range of addresses that gets its memory page by page, on first touch. */
+/* An address range whose pages are allocated on first access. */
 #ifndef DEMO_WINDOW_H
 #define DEMO_WINDOW_H
 
@@ -18,12 +18,12 @@ static inline uintptr_t window_address(size_t page)
 }
 
 /*
- * Maps a fresh page of zeroes at address; false if it lies outside the window or memory is out. Interrupts
- * off.
+ * Maps a zeroed page at address. Returns false if it is outside the window or memory is out. Requires:
+ * interrupts off.
  */
 bool window_fill(uintptr_t address);
 
-/* Takes pages of the window away from all CPUs. Thread context, no spinlock held. */
+/* Unmaps and frees pages of the window on all CPUs. Requires: thread context, no spinlock held. */
 void window_drop(size_t first, size_t count);
 
 #endif

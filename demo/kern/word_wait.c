@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Threads that wait for words are kept in a few queues, by process and address. A waiter enters its queue before it reads the
- * word; a waker changes the word before it looks into the queue. So at least one of the two sees the other.
+ * Threads that wait for words in user memory are in a few queues, selected by process and address. A waiter
+ * enters its queue before it reads the word; a waker changes the word before it searches the queue. So at
+ * least one of them sees the other.
  */
 #include <ktrace/ktrace.h>
 
@@ -17,13 +18,13 @@
 
 _Static_assert(USER_END <= UINT64_C(1) << PID_SHIFT, "an address and a pid do not overlap");
 
-/* On the stack of the thread that waits; under the lock of its queue. */
+/* On the stack of the waiting thread; guarded by the lock of its queue. */
 struct waiter {
 	const struct process *process;
 	uintptr_t address;
 	struct thread *thread;
 	bool sleeps;
-	bool woken; /* and in no list any more */
+	bool woken; /* woken and removed from the list */
 	struct waiter *next;
 };
 
@@ -65,13 +66,13 @@ static void take_out(struct word_queue *queue, const struct waiter *waiter)
 		queue->last = before;
 }
 
-/* What a trace calls the word: the address alone may be another process's as well. */
+/* Identifies the word in traces. The address alone is not unique among processes. */
 static const void *object_of(const struct waiter *waiter)
 {
 	return (const void *)(waiter->address | (uintptr_t)waiter->process->pid << PID_SHIFT);
 }
 
-/* Queue locked. Who holds a lock is known by what the program has put there. */
+/* Sleeps for a word. If the word is a lock, its value contains the holder. Requires: queue locked. */
 static enum wake_reason sleep(struct word_queue *queue, struct waiter *waiter, const struct word_wait *wanted)
 {
 	struct sleep sleep = {
@@ -94,7 +95,10 @@ static enum wake_reason sleep(struct word_queue *queue, struct waiter *waiter, c
 	return reason;
 }
 
-/* The waiter is in the list, and has looked at the word: `error` says what was found there. */
+/*
+ * Sleeps, unless `error` is set by the check of the word or the waiter was woken in between. Requires: the
+ * waiter is in the list.
+ */
 static int wait_in(struct word_queue *queue, struct waiter *waiter, const struct word_wait *wanted, int error)
 {
 	enum wake_reason reason = WOKEN_BY_EVENT;
@@ -129,7 +133,9 @@ int word_wait(const struct word_wait *wanted)
 	return wait_in(queue, &waiter, wanted, error);
 }
 
-/* A waiter that a signal or its timeout has already ended still returns that it was woken. */
+/*
+ * Wakes a waiter. If its sleep has already ended by a signal or a timeout, word_wait still returns 0: woken.
+ */
 static void wake(struct word_queue *queue, struct waiter *waiter)
 {
 	take_out(queue, waiter);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Waits of programs for words of their memory, on which their own locks are built: wait_on and wake of abi.h. */
+/* Waits for words in user memory, on which programs build their locks: wait_on and wake of abi.h. */
 #ifndef DEMO_WORD_WAIT_H
 #define DEMO_WORD_WAIT_H
 
@@ -8,17 +8,17 @@
 
 struct word_wait {
 	uintptr_t address;
-	uint32_t value;	      /* that the word must have */
-	uint64_t deadline_ns; /* clock_ns(), WAIT_FOR_EVER */
-	bool is_lock;	      /* WAIT_OWNER */
-	uintptr_t place;      /* of the program */
-	const char *name;     /* kernel copy, "": none */
+	uint32_t value;	      /* the word's expected value */
+	uint64_t deadline_ns; /* clock_ns() time, or WAIT_FOR_EVER */
+	bool is_lock;	      /* WAIT_OWNER was given */
+	uintptr_t place;      /* code address in the program */
+	const char *name;     /* in kernel memory; "": none */
 };
 
-/* By the running thread: 0 or -errno. May sleep. */
+/* Makes the running thread wait. Returns 0 or -errno. May sleep. */
 int word_wait(const struct word_wait *wanted);
 
-/* Wakes threads of the running process: how many. */
+/* Wakes waiting threads of the running process. Returns how many. */
 unsigned word_wake(uintptr_t address, unsigned most);
 
 #endif
